@@ -1,0 +1,1 @@
+export { reference, type ReferenceProgram } from "./reference.js";

@@ -1,0 +1,34 @@
+/** What one simulated run moved and used: exact counts, and the same for the same input. */
+import type { Operand } from "../../ir/footprint.js";
+
+export interface OperandReport {
+  /** Bytes read from, or written to, global memory. */
+  readonly bytes: number;
+  /** Bytes of the elements that any schedule must move once. */
+  readonly compulsory: number;
+  /** load, store or gather statements that moved them. */
+  readonly transfers: number;
+  /** Contiguous runs of bytes, and the shortest and longest of them. */
+  readonly bursts: number;
+  readonly shortestBurst: number;
+  readonly longestBurst: number;
+}
+
+export interface SimReport {
+  readonly target: string;
+  readonly executor: "checked";
+  readonly operands: Readonly<Record<Operand, OperandReport>>;
+  /** Global memory to core, and core to global memory, in bytes. */
+  readonly bytesRead: number;
+  readonly bytesWritten: number;
+  readonly compulsoryBytes: number;
+  /** Bytes moved over compulsory bytes; 1 is the least. */
+  readonly reloadFactor: number;
+  /** Highest UB byte used, in bytes. */
+  readonly ubPeak: number;
+  readonly ubBudget: number;
+  readonly tasks: number;
+  readonly cores: number;
+  readonly gathers: number;
+  readonly syncs: number;
+}

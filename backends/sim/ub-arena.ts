@@ -1,0 +1,128 @@
+/** One core's unified buffer: poisoned bytes, and which of them were written since the task began. */
+import { error, RunError } from "../../ir/diagnostic.js";
+import { printStmtHead } from "../../ir/print.js";
+import type { Stmt, UbBuffer } from "../../ir/tile.js";
+import { at, elementCount, invariant } from "../../ir/types.js";
+import { HazardTracker, type HazardAccess, type Race } from "../../ir/verify/hazards.js";
+import type { Pipe, SyncStmt } from "../../ir/tile.js";
+
+/** What uninitialised memory reads as in the report of a wrong program; never a value a program may rely on. */
+const poison = 0xa5;
+
+/** Bytes of one copy of a buffer. */
+export const copyBytes = (buffer: UbBuffer): number => elementCount(buffer.shape.slice(0, -1)) * buffer.rowBytes;
+
+export class UbArena {
+  readonly bytes: Uint8Array;
+  private readonly written: Uint8Array;
+  /** How often each buffer was written: which of its copies is the latest. */
+  private readonly turns = new Map<string, number>();
+  private readonly hazards = new HazardTracker();
+  peak = 0;
+
+  constructor(
+    budget: number,
+    private readonly buffers: ReadonlyMap<string, UbBuffer>,
+  ) {
+    this.bytes = new Uint8Array(budget).fill(poison);
+    this.written = new Uint8Array(budget);
+    for (const buffer of buffers.values()) {
+      const { addresses } = buffer;
+      invariant(addresses !== undefined, `%${buffer.name} has no address`);
+      for (const start of addresses) {
+        const end = start + copyBytes(buffer);
+        if (end > budget) {
+          throw new RunError([
+            error("TC603", `%${buffer.name} at ${start} ends at ${end}, beyond the unified buffer of ${budget} B`),
+          ]);
+        }
+        this.peak = Math.max(this.peak, end);
+      }
+    }
+  }
+
+  /** A task with a workgroup memory of its own begins: nothing is initialised, nothing is pending. */
+  reset(): void {
+    this.bytes.fill(poison, 0, this.peak);
+    this.written.fill(0, 0, this.peak);
+    this.turns.clear();
+    this.hazards.reset();
+  }
+
+  /** The next writer of a double buffer takes the other copy. */
+  turn(name: string): void {
+    this.turns.set(name, (this.turns.get(name) ?? -1) + 1);
+  }
+
+  /** Byte address of the copy that was written last. */
+  address(buffer: UbBuffer): number {
+    const turn = Math.max(0, this.turns.get(buffer.name) ?? 0);
+    return at(buffer.addresses ?? [], turn % buffer.buffers);
+  }
+
+  sync(stmt: SyncStmt): void {
+    this.hazards.sync(stmt);
+  }
+
+  /** Records the accesses of one statement; traps on a race and on a write over a live buffer. */
+  issue(stmt: Stmt, pipe: Pipe, accesses: readonly { readonly buffer: UbBuffer; readonly write: boolean }[]): void {
+    const ranges = accesses.map(({ buffer, write }): HazardAccess => {
+      const start = this.address(buffer);
+      return { name: buffer.name, start, end: start + copyBytes(buffer), write };
+    });
+    for (const range of ranges.filter((r) => r.write)) {
+      const other = ranges.find((r) => r.name !== range.name && r.start < range.end && range.start < r.end);
+      if (other !== undefined) {
+        throw this.trap("TC605", `%${range.name} at ${range.start} overlaps %${other.name} at ${other.start}`, stmt);
+      }
+      this.forgetOverlapped(range);
+    }
+    const race = this.hazards.issue(pipe, ranges);
+    if (race !== undefined) throw this.trap("TC604", describeRace(race), stmt);
+  }
+
+  /** A write over another buffer's bytes makes what that buffer held unreadable. */
+  private forgetOverlapped(range: HazardAccess): void {
+    for (const buffer of this.buffers.values()) {
+      if (buffer.name === range.name) continue;
+      for (const start of buffer.addresses ?? []) {
+        const end = start + copyBytes(buffer);
+        if (start < range.end && range.start < end) this.written.fill(0, start, end);
+      }
+    }
+  }
+
+  markWritten(start: number, length: number): void {
+    this.written.fill(1, start, start + length);
+  }
+
+  checkWritten(start: number, length: number, name: string, stmt: Stmt): void {
+    for (let k = start; k < start + length; k++) {
+      if (this.written[k] !== 1) {
+        throw this.trap("TC602", `byte ${k} of the unified buffer, in %${name}, was never written`, stmt);
+      }
+    }
+  }
+
+  /** A copy about to be written again holds nothing until it is. */
+  clear(buffer: UbBuffer): void {
+    const start = this.address(buffer);
+    const end = start + copyBytes(buffer);
+    this.bytes.fill(poison, start, end);
+    this.written.fill(0, start, end);
+  }
+
+  trap(code: "TC602" | "TC603" | "TC604" | "TC605" | "TC606", message: string, stmt: Stmt): RunError {
+    return new RunError([
+      error(code, message, { notes: [printStmtHead(stmt)], ...(stmt.span === undefined ? {} : { span: stmt.span }) }),
+    ]);
+  }
+}
+
+function describeRace({ earlier, later }: Race): string {
+  const verb = (write: boolean): string => (write ? "writes" : "reads");
+  return (
+    `race: ${later.pipe} ${verb(later.write)} %${later.name} while ${earlier.pipe} ` +
+    `${verb(earlier.write)} %${earlier.name}; nothing orders them`
+  );
+}

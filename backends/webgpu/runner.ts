@@ -1,0 +1,195 @@
+/**
+ * webgpu: runs kernels on any GPUDevice, in a browser or through Dawn in Node. The only code that touches a device.
+ *
+ * Pipelines are cached by their text. `run` takes host arrays; `encode` takes buffers that already live on the device
+ * and adds one dispatch and nothing else.
+ */
+import { CompileError, error, RunError } from "../../ir/diagnostic.js";
+import type { TileFunc } from "../../ir/func.js";
+import type { Target } from "../../ir/target.js";
+import type { GatherStmt, Stmt } from "../../ir/tile.js";
+import { alignUp, byteCount, InternalError } from "../../ir/types.js";
+import { indexOutOfRange, indexReader, type HostInputs } from "../memory.js";
+import { fromHost, toHost, type GatherData, type TensorData } from "../values.js";
+import { emitWgsl, type WgslBinding, type WgslKernel, type WgslLimits } from "../wgsl/index.js";
+import { limitsOf, targetOf } from "./target.js";
+
+/** What a run needs of a kernel: the tile program of a kernel compiled for a webgpu target. */
+export interface GpuKernel {
+  readonly tile: TileFunc;
+}
+
+export interface GpuBuffers {
+  readonly data: GPUBuffer;
+  readonly indices: GPUBuffer;
+  readonly output: GPUBuffer;
+  /** 4 bytes, 0xffffffff before the dispatch, for kernels with policy `error`. */
+  readonly status?: GPUBuffer;
+}
+
+export interface Runner {
+  readonly device: GPUDevice;
+  readonly limits: WgslLimits;
+  /** The target to compile for: the device's limits. */
+  readonly target: Target;
+  /** Uploads, dispatches once, reads back. Rejects with a RunError (TC601) for an index out of range. */
+  run(kernel: GpuKernel, inputs: GatherData): Promise<{ readonly outputs: { readonly output: TensorData } }>;
+  /** The same on bytes. */
+  runBytes(kernel: GpuKernel, inputs: HostInputs): Promise<Uint8Array>;
+  /** One dispatch on device-resident buffers: no copies, no synchronization. */
+  encode(pass: GPUComputePassEncoder, kernel: GpuKernel, buffers: GpuBuffers): void;
+  /** The WGSL and bindings a kernel gets on this device. */
+  wgsl(kernel: GpuKernel): WgslKernel;
+}
+
+export async function createRunner(device: GPUDevice): Promise<Runner> {
+  const lost = await Promise.race([device.lost, Promise.resolve(undefined)]);
+  if (lost !== undefined) throw deviceError(`the device is lost: ${lost.message}`);
+  return new DeviceRunner(device);
+}
+
+const deviceError = (message: string): RunError =>
+  new RunError([error("TC504", message, { hint: "create a new device and a new runner; host arrays are unharmed" })]);
+
+class DeviceRunner implements Runner {
+  readonly limits: WgslLimits;
+  readonly target: Target;
+  private readonly kernels = new WeakMap<TileFunc, WgslKernel>();
+  private readonly pipelines = new Map<string, GPUComputePipeline>();
+  private lost: string | undefined;
+
+  constructor(readonly device: GPUDevice) {
+    this.limits = limitsOf(device.limits);
+    this.target = targetOf(this.limits);
+    void device.lost.then((info) => {
+      this.lost = info.message;
+    });
+  }
+
+  wgsl(kernel: GpuKernel): WgslKernel {
+    const known = this.kernels.get(kernel.tile);
+    if (known !== undefined) return known;
+    const emitted = emitWgsl(kernel.tile, this.limits);
+    this.kernels.set(kernel.tile, emitted);
+    return emitted;
+  }
+
+  async run(kernel: GpuKernel, inputs: GatherData) {
+    const { tile } = kernel;
+    const data = toHost("data", tile.data.type, inputs.data);
+    const indices = toHost("indices", tile.indices.type, inputs.indices);
+    const output = await this.runBytes(kernel, { data, indices });
+    return { outputs: { output: fromHost(tile.output.type, output, data.strings) } };
+  }
+
+  async runBytes(kernel: GpuKernel, inputs: HostInputs): Promise<Uint8Array> {
+    this.checkAlive();
+    const wgsl = this.wgsl(kernel);
+    const bytes = byteCount(kernel.tile.output.type);
+    if (wgsl.dispatch[0] === 0) return new Uint8Array(bytes);
+    const { device } = this;
+    device.pushErrorScope("out-of-memory");
+    device.pushErrorScope("validation");
+    const owned: GPUBuffer[] = [];
+    try {
+      const buffer = (size: number, usage: GPUBufferUsageFlags, contents?: Uint8Array): GPUBuffer => {
+        const created = device.createBuffer({ size, usage, mappedAtCreation: contents !== undefined });
+        owned.push(created);
+        if (contents !== undefined) {
+          new Uint8Array(created.getMappedRange()).set(contents);
+          created.unmap();
+        }
+        return created;
+      };
+      const sizeOf = (role: WgslBinding["role"]): number =>
+        wgsl.bindings.find((binding) => binding.role === role)?.bytes ?? 0;
+      const usage = GPUBufferUsages;
+      const data = buffer(sizeOf("data"), usage.STORAGE, inputs.data.bytes);
+      const indices = buffer(sizeOf("indices"), usage.STORAGE, inputs.indices.bytes);
+      const output = buffer(sizeOf("output"), usage.STORAGE | usage.COPY_SRC);
+      const checked = sizeOf("status") > 0;
+      const status = checked
+        ? buffer(4, usage.STORAGE | usage.COPY_SRC, new Uint8Array(4).fill(0xff))
+        : undefined;
+      const statusAt = alignUp(bytes, 4);
+      const readback = buffer(statusAt + 4, usage.COPY_DST | usage.MAP_READ);
+      const encoder = device.createCommandEncoder();
+      const pass = encoder.beginComputePass();
+      this.encode(pass, kernel, { data, indices, output, ...(status === undefined ? {} : { status }) });
+      pass.end();
+      encoder.copyBufferToBuffer(output, 0, readback, 0, statusAt);
+      if (status !== undefined) encoder.copyBufferToBuffer(status, 0, readback, statusAt, 4);
+      device.queue.submit([encoder.finish()]);
+      const mapped = readback.mapAsync(mapRead);
+      const [validation, memory] = [await device.popErrorScope(), await device.popErrorScope()];
+      if (validation !== null) throw new InternalError(`WebGPU refused a kernel: ${validation.message}\n${wgsl.code}`);
+      if (memory !== null) throw deviceError(`the device is out of memory: ${memory.message}`);
+      await mapped;
+      const result = new Uint8Array(readback.getMappedRange()).slice();
+      readback.unmap();
+      const firstBad = checked ? new DataView(result.buffer).getUint32(statusAt, true) : noneBad;
+      if (firstBad !== noneBad) {
+        const stmt = gatherOf(kernel.tile.body);
+        const reader = indexReader(inputs.indices.bytes, kernel.tile.indices.type.dtype);
+        const { data: d, indices: i } = kernel.tile;
+        throw indexOutOfRange(stmt.map, d.type, i.type, firstBad, reader.exact(firstBad));
+      }
+      return result.subarray(0, bytes);
+    } catch (thrown) {
+      this.checkAlive();
+      throw thrown;
+    } finally {
+      for (const created of owned) created.destroy();
+    }
+  }
+
+  encode(pass: GPUComputePassEncoder, kernel: GpuKernel, buffers: GpuBuffers): void {
+    this.checkAlive();
+    const wgsl = this.wgsl(kernel);
+    const [x, y, z] = wgsl.dispatch;
+    if (x === 0) return;
+    const pipeline = this.pipeline(wgsl);
+    const entries = wgsl.bindings.map(({ binding, role, bytes }) => {
+      const buffer = buffers[role];
+      if (buffer === undefined) {
+        const hint = "kernels with policy error record the first bad index there; pass 4 bytes of 0xff";
+        throw new CompileError([error("TC702", `the kernel needs a ${role} buffer of ${bytes} B`, { hint })]);
+      }
+      return { binding, resource: { buffer, size: bytes } };
+    });
+    pass.setPipeline(pipeline);
+    pass.setBindGroup(0, this.device.createBindGroup({ layout: pipeline.getBindGroupLayout(0), entries }));
+    pass.dispatchWorkgroups(x, y, z);
+  }
+
+  private pipeline(wgsl: WgslKernel): GPUComputePipeline {
+    const known = this.pipelines.get(wgsl.code);
+    if (known !== undefined) return known;
+    const module = this.device.createShaderModule({ code: wgsl.code });
+    const pipeline = this.device.createComputePipeline({
+      layout: "auto",
+      compute: { module, entryPoint: wgsl.entryPoint },
+    });
+    this.pipelines.set(wgsl.code, pipeline);
+    return pipeline;
+  }
+
+  private checkAlive(): void {
+    if (this.lost !== undefined) throw deviceError(`the device was lost: ${this.lost}`);
+  }
+}
+
+/** What the status word holds when every index was in range. */
+const noneBad = 0xffffffff;
+
+/** The flag values of the specification; the global `GPUBufferUsage` exists in browsers alone. */
+const GPUBufferUsages = { MAP_READ: 1, COPY_SRC: 4, COPY_DST: 8, STORAGE: 128 } as const;
+const mapRead = 1;
+
+function gatherOf(body: readonly Stmt[]): GatherStmt {
+  for (const stmt of body) {
+    if (stmt.op === "gather") return stmt;
+    if (stmt.op === "for") return gatherOf(stmt.body);
+  }
+  throw new InternalError("a tile program without a gather has no index to report");
+}

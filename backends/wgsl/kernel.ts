@@ -1,0 +1,43 @@
+/** What a WGSL backend hands to a device: text, bindings and the size of the dispatch. Plain data. */
+import type { TensorType } from "../../ir/types.js";
+
+/** Device limits as data, named as in GPUSupportedLimits: kernels compile without a device. */
+export interface WgslLimits {
+  readonly maxComputeInvocationsPerWorkgroup: number;
+  readonly maxComputeWorkgroupSizeX: number;
+  readonly maxComputeWorkgroupStorageSize: number;
+  readonly maxComputeWorkgroupsPerDimension: number;
+  readonly maxStorageBufferBindingSize: number;
+}
+
+/** The limits every WebGPU device has (gpuweb specification, section 3.6.2). */
+export const defaultLimits: WgslLimits = {
+  maxComputeInvocationsPerWorkgroup: 256,
+  maxComputeWorkgroupSizeX: 256,
+  maxComputeWorkgroupStorageSize: 16384,
+  maxComputeWorkgroupsPerDimension: 65535,
+  maxStorageBufferBindingSize: 134217728,
+};
+
+export interface WgslBinding {
+  readonly binding: number;
+  readonly name: string;
+  readonly role: "data" | "indices" | "output" | "status";
+  readonly access: "read" | "read_write";
+  /** Size in bytes: the tensor's, rounded up to a whole 32-bit word. */
+  readonly bytes: number;
+}
+
+export interface WgslKernel {
+  readonly code: string;
+  readonly entryPoint: string;
+  readonly workgroupSize: number;
+  /** Workgroups along x, y, z; all zero when there is nothing to write. */
+  readonly dispatch: readonly [number, number, number];
+  readonly bindings: readonly WgslBinding[];
+  /** Bytes of workgroup memory. */
+  readonly workgroupBytes: number;
+  readonly data: TensorType;
+  readonly indices: TensorType;
+  readonly output: TensorType;
+}

@@ -1,0 +1,82 @@
+/**
+ * Every diagnostic code: its category (what `tilec check` compares), its title, and what it means.
+ *
+ * TC0xx text and files, TC1xx operator rules, TC2xx IR structure, TC3xx full load and tiles, TC4xx unified
+ * buffer, TC5xx target and device, TC6xx run time, TC7xx command line and library use, TC9xx performance hints.
+ */
+export type Category =
+  | "text"
+  | "file"
+  | "axis"
+  | "rank"
+  | "shape"
+  | "dtype"
+  | "attribute"
+  | "structure"
+  | "tile"
+  | "full-load"
+  | "ub-budget"
+  | "residency"
+  | "target"
+  | "device"
+  | "index"
+  | "memory"
+  | "mismatch"
+  | "usage"
+  | "hint";
+
+export interface CodeInfo {
+  readonly category: Category;
+  readonly title: string;
+}
+
+export const codes = {
+  TC001: { category: "text", title: "a character or token that the text form does not have" },
+  TC002: { category: "text", title: "text that does not follow the grammar" },
+  TC003: { category: "text", title: "an unknown operator, attribute or name" },
+  TC010: { category: "file", title: "a file that cannot be read or written" },
+  TC011: { category: "file", title: "a malformed .npy file" },
+  TC012: { category: "file", title: "an input whose type or shape is not the program's" },
+  TC013: { category: "file", title: "a malformed case file" },
+  TC014: { category: "file", title: "a malformed or unsupported .onnx file" },
+  TC015: { category: "file", title: "a malformed target file" },
+  TC101: { category: "axis", title: "an axis outside the operator's range" },
+  TC102: { category: "rank", title: "a rank the operator does not take" },
+  TC103: { category: "shape", title: "shapes that do not fit together" },
+  TC104: { category: "dtype", title: "an element or index type the dialect does not take" },
+  TC105: { category: "attribute", title: "an attribute value outside its range" },
+  TC106: { category: "shape", title: "a tensor of 2^31 elements or more" },
+  TC201: { category: "structure", title: "IR that breaks an invariant of its level" },
+  TC202: { category: "structure", title: "a unified buffer without addresses, or with overlapping ones" },
+  TC203: { category: "structure", title: "accesses that no sync orders" },
+  TC301: { category: "full-load", title: "a tile or view that cuts the gather dim" },
+  TC302: { category: "tile", title: "something that is not a tile" },
+  TC303: { category: "tile", title: "something that is not a schedule" },
+  TC401: { category: "ub-budget", title: "a tile whose footprint exceeds the unified buffer" },
+  TC402: { category: "ub-budget", title: "a program for which no tile is legal" },
+  TC403: { category: "residency", title: "a residency the target or operator does not have" },
+  TC501: { category: "target", title: "an unknown target" },
+  TC502: { category: "device", title: "a device limit that the program exceeds" },
+  TC503: { category: "device", title: "no WebGPU device" },
+  TC504: { category: "device", title: "a device that was lost or ran out of memory" },
+  TC601: { category: "index", title: "an index out of range" },
+  TC602: { category: "memory", title: "a read of unified buffer bytes that were never written" },
+  TC603: { category: "memory", title: "an access outside its buffer" },
+  TC604: { category: "memory", title: "a race: two pipes touch the same bytes and nothing orders them" },
+  TC605: { category: "memory", title: "a buffer that overlaps a live one" },
+  TC606: { category: "memory", title: "an output element written twice or never" },
+  TC610: { category: "mismatch", title: "backends that disagree" },
+  TC701: { category: "usage", title: "a command line that cannot be understood" },
+  TC702: { category: "usage", title: "inputs that do not match the program" },
+  TC901: { category: "hint", title: "rows shorter than the target's efficient burst" },
+  TC902: { category: "hint", title: "fewer tasks than half the cores" },
+  TC903: { category: "hint", title: "an operand that is loaded many times over" },
+  TC904: { category: "hint", title: "64-bit indices take the scalar path" },
+  TC905: { category: "hint", title: "part of the unified buffer may be overwritten by library scratch" },
+  TC907: { category: "hint", title: "how `auto` chose a residency" },
+  TC906: { category: "hint", title: "a tile entry larger than its extent" },
+} as const satisfies Readonly<Record<string, CodeInfo>>;
+
+export type Code = keyof typeof codes;
+export const isCode = (text: string): text is Code => Object.hasOwn(codes, text);
+export const categoryOf = (code: Code): Category => codes[code].category;

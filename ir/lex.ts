@@ -1,0 +1,72 @@
+/** Text to tokens with positions. Comments run from `//` to the end of the line. */
+import { error, type Diagnostic } from "./diagnostic.js";
+import type { Span } from "./types.js";
+
+export type TokenKind = "word" | "int" | "string" | "value" | "symbol" | "punct" | "end";
+
+export interface Token {
+  readonly kind: TokenKind;
+  /** Without the sigil of `%value` and `@symbol`, without the quotes of a string. */
+  readonly text: string;
+  readonly span: Span;
+}
+
+/** Words may hold dots (`onnx.gather`) and, as MLIR's shapes do, digits and x (`3x5xf32`). */
+const tokenPattern =
+  /(?<space>[ \t\r\n]+|\/\/[^\n]*)|(?<arrow>->)|(?<type>\d+(?:x\d+)*x[a-z]\w*)|(?<int>-?\d+)|(?<string>"[^"\n]*")|(?<value>%\w+)|(?<symbol>@\w+)|(?<word>[A-Za-z_][\w.]*)|(?<punct>[(){}[\]<>,:=+-])/uy;
+
+export function lex(text: string, file: string): { tokens: Token[]; diagnostics: Diagnostic[] } {
+  const tokens: Token[] = [];
+  const diagnostics: Diagnostic[] = [];
+  let line = 1;
+  let lineStart = 0;
+  let position = 0;
+  const spanAt = (start: number, length: number): Span => ({
+    file,
+    line,
+    column: start - lineStart + 1,
+    length,
+  });
+  while (position < text.length) {
+    tokenPattern.lastIndex = position;
+    const groups = tokenPattern.exec(text)?.groups;
+    if (groups === undefined) {
+      const shown = String.fromCodePoint(text.codePointAt(position) ?? 0);
+      const unterminated = shown === '"';
+      diagnostics.push(
+        error("TC001", unterminated ? "a string that does not end on its line" : `unexpected ${JSON.stringify(shown)}`, {
+          span: spanAt(position, shown.length),
+        }),
+      );
+      if (diagnostics.length >= maxLexErrors) break;
+      position += shown.length;
+      continue;
+    }
+    const matched = tokenPattern.lastIndex - position;
+    const raw = text.slice(position, position + matched);
+    if (groups["space"] === undefined) {
+      const span = spanAt(position, matched);
+      tokens.push({ ...classify(groups, raw), span });
+    } else {
+      for (let k = raw.indexOf("\n"); k !== -1; k = raw.indexOf("\n", k + 1)) {
+        line++;
+        lineStart = position + k + 1;
+      }
+    }
+    position += matched;
+  }
+  tokens.push({ kind: "end", text: "end of text", span: spanAt(position, 1) });
+  return { tokens, diagnostics };
+}
+
+/** A binary file is one mistake, not a thousand. */
+const maxLexErrors = 5;
+
+function classify(groups: Record<string, string | undefined>, raw: string): { kind: TokenKind; text: string } {
+  if (groups["value"] !== undefined) return { kind: "value", text: raw.slice(1) };
+  if (groups["symbol"] !== undefined) return { kind: "symbol", text: raw.slice(1) };
+  if (groups["string"] !== undefined) return { kind: "string", text: raw.slice(1, -1) };
+  if (groups["int"] !== undefined) return { kind: "int", text: raw };
+  if (groups["word"] !== undefined || groups["type"] !== undefined) return { kind: "word", text: raw };
+  return { kind: "punct", text: raw };
+}

@@ -1,0 +1,228 @@
+/**
+ * DML_GATHER, DML_GATHER_ELEMENTS, DML_GATHER_ND and DML_GATHER_ND1 operator descriptors.
+ *
+ * Source: MicrosoftDocs/sdk-api, content/directml. All tensors share one DimensionCount and are right-aligned: ones
+ * in front of what the counts name are padding. The pages' errata are decisions D8 to D11: the size formulas hold,
+ * the misprints do not. Every size is at least 1. Out-of-range reads are "clamped safely"; tilec clamps per axis.
+ */
+import type { NegativeIndex } from "../access.js";
+import { at, formatShape, type DType, type Shape } from "../types.js";
+import {
+  checkDType,
+  checkElements,
+  checkTuple,
+  fail,
+  intAttr,
+  wordAttr,
+  type AttrSpec,
+  type OpDef,
+  type OpInputs,
+} from "./op-def.js";
+import { oobOf, oobSpec } from "./oob.js";
+
+export const featureLevels = ["1.0", "2.0", "2.1", "3.0", "3.1", "4.0", "4.1"] as const;
+export type FeatureLevel = (typeof featureLevels)[number];
+
+const featureLevel: AttrSpec = { kind: "word", words: featureLevels, default: "4.1" };
+const oob = oobSpec("clamp");
+
+/** One row of a page's "Tensor support" table, in force from `since` on. */
+interface Support {
+  readonly since: FeatureLevel;
+  readonly ranks: readonly [number, number];
+  readonly data: readonly DType[];
+  readonly indices: readonly DType[];
+}
+
+const bits64: readonly DType[] = ["f64", "i64", "u64"];
+const bits32: readonly DType[] = ["f32", "f16", "i32", "u32"];
+const small: readonly DType[] = ["i16", "u16", "i8", "u8"];
+const anyIndex: readonly DType[] = ["i64", "i32", "u64", "u32"];
+
+const gatherSupport: readonly Support[] = [
+  { since: "4.1", ranks: [1, 8], data: [...bits64, ...bits32, ...small], indices: anyIndex },
+  { since: "3.0", ranks: [1, 8], data: [...bits32, ...small], indices: anyIndex },
+  { since: "2.1", ranks: [4, 4], data: [...bits32, ...small], indices: ["u32"] },
+  { since: "1.0", ranks: [4, 4], data: ["f32", "f16"], indices: ["u32"] },
+];
+const gatherElementsSupport: readonly Support[] = [
+  { since: "4.1", ranks: [1, 8], data: [...bits64, ...bits32, ...small], indices: anyIndex },
+  { since: "3.0", ranks: [1, 8], data: [...bits32, ...small], indices: anyIndex },
+  { since: "2.1", ranks: [4, 4], data: [...bits32, ...small], indices: ["u32"] },
+];
+const gatherNdSupport = gatherElementsSupport;
+const gatherNd1Support = gatherSupport.filter((row) => row.since === "4.1" || row.since === "3.0");
+
+const levelOf = (name: string): number => featureLevels.findIndex((level) => level === name);
+
+function checkSupport(inputs: OpInputs, who: string, table: readonly Support[]): NegativeIndex {
+  const level = wordAttr(inputs.attrs, "feature_level");
+  const row = table.find((candidate) => levelOf(candidate.since) <= levelOf(level));
+  if (row === undefined) {
+    const first = at(table, table.length - 1).since;
+    fail("TC105", inputs, `${who} exists since feature level ${first}, not in ${level}`);
+  }
+  const [r, q] = [inputs.data.shape.length, inputs.indices.shape.length];
+  if (r !== q) fail("TC102", inputs, `${who} needs one DimensionCount for all tensors, not ${r} and ${q}`);
+  const [lowest, highest] = row.ranks;
+  if (r < lowest || r > highest) {
+    const range = lowest === highest ? String(lowest) : `${lowest} to ${highest}`;
+    fail("TC102", inputs, `${who} at feature level ${level} takes DimensionCount ${range}, not ${r}`);
+  }
+  checkDType(inputs, "data", row.data, `${who} at feature level ${level}`);
+  checkDType(inputs, "indices", row.indices, `${who} at feature level ${level}`);
+  for (const operand of ["data", "indices"] as const) {
+    if (inputs[operand].shape.includes(0)) {
+      fail("TC103", inputs, `${who} takes no empty tensors, and ${operand} is ${formatShape(inputs[operand].shape)}`);
+    }
+  }
+  return levelOf(level) >= levelOf("3.0") ? "from-end" : "illegal";
+}
+
+/** Axis is a UINT: it does not count from the end. */
+function checkAxis(inputs: OpInputs): number {
+  const axis = intAttr(inputs.attrs, "axis") ?? 0;
+  const rank = inputs.data.shape.length;
+  if (axis < 0 || axis >= rank) {
+    fail("TC101", inputs, `Axis ${axis} is outside [0, ${rank - 1}]`, `choose Axis between 0 and ${rank - 1}`);
+  }
+  return axis;
+}
+
+/** The last `count` sizes; what stands in front must be ones. */
+function meaningful(inputs: OpInputs, operand: "data" | "indices", count: number, name: string): Shape {
+  const { shape } = inputs[operand];
+  const padding = shape.slice(0, shape.length - count);
+  if (padding.some((extent) => extent !== 1)) {
+    fail("TC103", inputs, `${name} ${count} ignores leading sizes ${formatShape(padding)}, which must be ones`);
+  }
+  return shape.slice(shape.length - count);
+}
+
+function countAttr(inputs: OpInputs, attr: string, name: string, lowest: number): number {
+  const dimensionCount = inputs.data.shape.length;
+  const count = intAttr(inputs.attrs, attr) ?? dimensionCount;
+  if (count < lowest || count > dimensionCount) {
+    fail("TC105", inputs, `${name} ${count} is outside [${lowest}, ${dimensionCount}]`);
+  }
+  return count;
+}
+
+const padded = (shape: Shape, rank: number): Shape => [
+  ...new Array<number>(rank - shape.length).fill(1),
+  ...shape,
+];
+
+export const directmlGather: OpDef = {
+  name: "directml.gather",
+  dialect: "directml",
+  kind: "gather",
+  attrs: {
+    axis: { kind: "int", default: 0 },
+    index_dimensions: { kind: "int" },
+    feature_level: featureLevel,
+    oob,
+  },
+  resolve(inputs) {
+    const negative = checkSupport(inputs, "directml.gather", gatherSupport);
+    const axis = checkAxis(inputs);
+    const dimensionCount = inputs.data.shape.length;
+    // The page prints [0, DimensionCount) and then uses DimensionCount itself (decision D9).
+    const q = countAttr(inputs, "index_dimensions", "IndexDimensions", 0);
+    const indices = meaningful(inputs, "indices", q, "IndexDimensions");
+    // Leading ones of the input are cropped where the output would overflow DimensionCount.
+    const cropped = Math.max(0, q - 1);
+    const croppable = inputs.data.shape.slice(0, axis).findIndex((extent) => extent !== 1);
+    if (cropped > (croppable === -1 ? axis : croppable)) {
+      fail(
+        "TC102",
+        inputs,
+        `the output of rank ${dimensionCount + q - 1} does not fit DimensionCount ${dimensionCount}: ` +
+          `original rank + IndexDimensions - 1 must not exceed it`,
+        "lower IndexDimensions, or pad every tensor with leading ones",
+      );
+    }
+    const data = inputs.data.shape.slice(cropped);
+    const inner = axis - cropped;
+    const output = [...data.slice(0, inner), ...indices, ...data.slice(inner + 1)];
+    return {
+      operator: { op: "gather", axis: inner, data, indices },
+      output: padded(output, dimensionCount),
+      negative,
+      oob: oobOf(inputs),
+    };
+  },
+};
+
+export const directmlGatherElements: OpDef = {
+  name: "directml.gather_elements",
+  dialect: "directml",
+  kind: "gather_elements",
+  attrs: { axis: { kind: "int", default: 0 }, feature_level: featureLevel, oob },
+  resolve(inputs) {
+    const negative = checkSupport(inputs, "directml.gather_elements", gatherElementsSupport);
+    const axis = checkAxis(inputs);
+    checkElements(inputs, axis, true);
+    const [data, indices] = [inputs.data.shape, inputs.indices.shape];
+    return {
+      operator: { op: "gather_elements", axis, data, indices },
+      output: indices,
+      negative,
+      oob: oobOf(inputs),
+    };
+  },
+};
+
+/** Errata D10: the tail of the output starts after the tuple of the *meaningful* input dims. */
+function resolveNd(inputs: OpInputs, who: string, table: readonly Support[], batchDims: number) {
+  const negative = checkSupport(inputs, who, table);
+  const dimensionCount = inputs.data.shape.length;
+  const r = countAttr(inputs, "input_dimension_count", "InputDimensionCount", 1);
+  const q = countAttr(inputs, "indices_dimension_count", "IndicesDimensionCount", 1);
+  const data = meaningful(inputs, "data", r, "InputDimensionCount");
+  const indices = meaningful(inputs, "indices", q, "IndicesDimensionCount");
+  checkTuple(inputs, data, indices, batchDims);
+  const output = [...indices.slice(0, -1), ...data.slice(batchDims + at(indices, q - 1))];
+  if (output.length > dimensionCount) {
+    fail("TC102", inputs, `the output of rank ${output.length} does not fit DimensionCount ${dimensionCount}`);
+  }
+  return {
+    operator: { op: "gather_nd", batchDims, data, indices } as const,
+    output: padded(output, dimensionCount),
+    negative,
+    oob: oobOf(inputs),
+  };
+}
+
+export const directmlGatherNd: OpDef = {
+  name: "directml.gather_nd",
+  dialect: "directml",
+  kind: "gather_nd",
+  attrs: {
+    input_dimension_count: { kind: "int" },
+    indices_dimension_count: { kind: "int" },
+    feature_level: featureLevel,
+    oob,
+  },
+  resolve: (inputs) => resolveNd(inputs, "directml.gather_nd", gatherNdSupport, 0),
+};
+
+export const directmlGatherNd1: OpDef = {
+  name: "directml.gather_nd1",
+  dialect: "directml",
+  kind: "gather_nd",
+  attrs: {
+    input_dimension_count: { kind: "int" },
+    indices_dimension_count: { kind: "int" },
+    batch_dimension_count: { kind: "int", default: 0 },
+    feature_level: featureLevel,
+    oob,
+  },
+  resolve: (inputs) =>
+    resolveNd(
+      inputs,
+      "directml.gather_nd1",
+      gatherNd1Support,
+      intAttr(inputs.attrs, "batch_dimension_count") ?? 0,
+    ),
+};

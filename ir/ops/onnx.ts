@@ -1,0 +1,96 @@
+/**
+ * ONNX Gather, GatherElements and GatherND.
+ *
+ * Sources: onnx/onnx docs/Operators.md and Changelog.md. bfloat16 data arrived with opset 13, negative indices with
+ * opset 11; GatherND takes 64-bit indices alone; an index out of range is an error.
+ */
+import { dtypes, type DType } from "../types.js";
+import {
+  axisInRange,
+  checkDType,
+  checkElements,
+  checkSameRank,
+  checkTuple,
+  checkRank,
+  fail,
+  intAttr,
+  type AttrSpec,
+  type OpDef,
+  type OpInputs,
+} from "./op-def.js";
+import { oobOf, oobSpec } from "./oob.js";
+
+const opset: AttrSpec = { kind: "int", default: 13 };
+const beforeBf16: readonly DType[] = dtypes.filter((dtype) => dtype !== "bf16");
+
+function checkTypes(inputs: OpInputs, who: string, since: number, indices: readonly DType[]): number {
+  const version = intAttr(inputs.attrs, "opset") ?? 13;
+  if (version < since) fail("TC105", inputs, `${who} exists since opset ${since}, not in ${version}`);
+  checkDType(inputs, "data", version < 13 ? beforeBf16 : dtypes, `${who} of opset ${version}`);
+  checkDType(inputs, "indices", indices, who);
+  return version;
+}
+
+export const onnxGather: OpDef = {
+  name: "onnx.gather",
+  dialect: "onnx",
+  kind: "gather",
+  attrs: { axis: { kind: "int", default: 0 }, opset, oob: oobSpec("error") },
+  resolve(inputs) {
+    const version = checkTypes(inputs, "onnx.gather", 1, ["i32", "i64"]);
+    checkRank(inputs, "data", 1, 8, "onnx.gather");
+    const axis = axisInRange(inputs, intAttr(inputs.attrs, "axis") ?? 0, inputs.data.shape.length);
+    const [data, indices] = [inputs.data.shape, inputs.indices.shape];
+    return {
+      operator: { op: "gather", axis, data, indices },
+      output: [...data.slice(0, axis), ...indices, ...data.slice(axis + 1)],
+      negative: version < 11 ? "illegal" : "from-end",
+      oob: oobOf(inputs),
+    };
+  },
+};
+
+export const onnxGatherElements: OpDef = {
+  name: "onnx.gather_elements",
+  dialect: "onnx",
+  kind: "gather_elements",
+  attrs: { axis: { kind: "int", default: 0 }, opset, oob: oobSpec("error") },
+  resolve(inputs) {
+    checkTypes(inputs, "onnx.gather_elements", 11, ["i32", "i64"]);
+    checkRank(inputs, "data", 1, 8, "onnx.gather_elements");
+    checkSameRank(inputs, "onnx.gather_elements");
+    const axis = axisInRange(inputs, intAttr(inputs.attrs, "axis") ?? 0, inputs.data.shape.length);
+    checkElements(inputs, axis, false);
+    const [data, indices] = [inputs.data.shape, inputs.indices.shape];
+    return {
+      operator: { op: "gather_elements", axis, data, indices },
+      output: indices,
+      negative: "from-end",
+      oob: oobOf(inputs),
+    };
+  },
+};
+
+export const onnxGatherNd: OpDef = {
+  name: "onnx.gather_nd",
+  dialect: "onnx",
+  kind: "gather_nd",
+  attrs: { batch_dims: { kind: "int", default: 0 }, opset, oob: oobSpec("error") },
+  resolve(inputs) {
+    const version = checkTypes(inputs, "onnx.gather_nd", 11, ["i64"]);
+    checkRank(inputs, "data", 1, 8, "onnx.gather_nd");
+    checkRank(inputs, "indices", 1, 8, "onnx.gather_nd");
+    const batchDims = intAttr(inputs.attrs, "batch_dims") ?? 0;
+    if (version < 12 && batchDims !== 0) {
+      fail("TC105", inputs, `batch_dims arrived with opset 12; opset ${version} has none`);
+    }
+    const [data, indices] = [inputs.data.shape, inputs.indices.shape];
+    checkTuple(inputs, data, indices, batchDims);
+    return {
+      operator: { op: "gather_nd", batchDims, data, indices },
+      output: [...indices.slice(0, -1), ...data.slice(batchDims + (indices[indices.length - 1] ?? 0))],
+      negative: "from-end",
+      oob: oobOf(inputs),
+    };
+  },
+};

@@ -1,0 +1,193 @@
+/**
+ * What a source operator is: its attributes, its dialect's rules, and the dialect-free operator it stands for.
+ *
+ * Each dialect keeps its own legality; nothing below `resolve` knows which dialect a gather came from.
+ */
+import type { NegativeIndex, OutOfBounds } from "../access.js";
+import { error, type Diagnostic } from "../diagnostic.js";
+import type { Attrs, AttrValue } from "../func.js";
+import { outputShape, type Operator } from "../operator.js";
+import {
+  at,
+  elementCount,
+  formatShape,
+  formatType,
+  maxElements,
+  maxRank,
+  type DType,
+  type Shape,
+  type Span,
+  type TensorType,
+} from "../types.js";
+
+/** An integer in a range that the rules check, or one of a fixed set of words. */
+export type AttrSpec =
+  | { readonly kind: "int"; readonly default?: number }
+  | { readonly kind: "word"; readonly words: readonly string[]; readonly default: string };
+
+/** A source operator with every dialect rule applied. */
+export interface Resolved {
+  readonly operator: Operator;
+  /** The output as the framework sees it: DirectML keeps leading ones that the operator's own output lacks. */
+  readonly output: Shape;
+  readonly negative: NegativeIndex;
+  readonly oob: OutOfBounds;
+}
+
+export interface OpInputs {
+  readonly attrs: Attrs;
+  readonly data: TensorType;
+  readonly indices: TensorType;
+  readonly span?: Span | undefined;
+}
+
+export type ResolveResult =
+  | { readonly ok: true; readonly resolved: Resolved }
+  | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] };
+
+export interface OpDef {
+  readonly name: string;
+  readonly dialect: "onnx" | "directml" | "pypto";
+  readonly kind: Operator["op"];
+  readonly attrs: Readonly<Record<string, AttrSpec>>;
+  /** Applies the dialect's rules. `attrs` are complete: defaults filled in, kinds checked. */
+  resolve(inputs: OpInputs): Resolved;
+}
+
+/** Raised inside `resolve` at the first rule broken; the registry turns it into diagnostics. */
+export class RuleError extends Error {
+  constructor(readonly diagnostic: Diagnostic) {
+    super(diagnostic.message);
+  }
+}
+
+export type RuleCode = "TC101" | "TC102" | "TC103" | "TC104" | "TC105" | "TC106";
+
+export function fail(code: RuleCode, inputs: OpInputs, message: string, hint?: string): never {
+  throw new RuleError(
+    error(code, message, { span: inputs.span, ...(hint === undefined ? {} : { hint }) }),
+  );
+}
+
+export const intAttr = (attrs: Attrs, name: string): number | undefined => {
+  const value: AttrValue | undefined = attrs[name];
+  return typeof value === "number" ? value : undefined;
+};
+
+export const wordAttr = (attrs: Attrs, name: string): string => {
+  const value: AttrValue | undefined = attrs[name];
+  return typeof value === "string" ? value : "";
+};
+
+/** An axis in [-rank, rank - 1], counted from the front. */
+export function axisInRange(inputs: OpInputs, axis: number, rank: number, name = "axis"): number {
+  if (axis < -rank || axis >= rank) {
+    fail(
+      "TC101",
+      inputs,
+      `${name} ${axis} is outside [${-rank}, ${rank - 1}] of rank-${rank} data ${formatType(inputs.data)}`,
+      `choose ${name} between ${-rank} and ${rank - 1}`,
+    );
+  }
+  return axis < 0 ? axis + rank : axis;
+}
+
+export function checkDType(
+  inputs: OpInputs,
+  operand: "data" | "indices",
+  allowed: readonly DType[],
+  who: string,
+): void {
+  const { dtype } = inputs[operand];
+  if (!allowed.includes(dtype)) {
+    fail("TC104", inputs, `${who} does not take ${operand} of type ${dtype}`, `it takes ${allowed.join(", ")}`);
+  }
+}
+
+export function checkRank(
+  inputs: OpInputs,
+  operand: "data" | "indices",
+  lowest: number,
+  highest: number,
+  who: string,
+): void {
+  const rank = inputs[operand].shape.length;
+  if (rank < lowest || rank > highest) {
+    fail("TC102", inputs, `${who} takes ${operand} of rank ${lowest} to ${highest}, not ${rank}`);
+  }
+}
+
+export function checkSameRank(inputs: OpInputs, who: string): void {
+  const [r, q] = [inputs.data.shape.length, inputs.indices.shape.length];
+  if (r !== q) fail("TC102", inputs, `${who} takes data and indices of one rank, not ${r} and ${q}`);
+}
+
+/** Rules that hold in every dialect. */
+export function checkLimits(inputs: OpInputs, resolved: Resolved): void {
+  const { operator, oob } = resolved;
+  const output = outputShape(operator);
+  for (const [operand, shape] of Object.entries({ data: operator.data, indices: operator.indices, output })) {
+    if (shape.length > maxRank) {
+      fail("TC102", inputs, `${operand} has rank ${shape.length}; tilec takes rank ${maxRank} at most`);
+    }
+    const elements = elementCount(shape);
+    if (elements >= maxElements) {
+      fail(
+        "TC106",
+        inputs,
+        `${operand} ${formatShape(shape)} has ${elements} elements; 2^31 - 1 is the most`,
+        "split the tensor along a dim that is not the gather dim",
+      );
+    }
+  }
+  // A policy that must read an element has none to read.
+  if (elementCount(output) > 0 && oob !== "error" && oob !== "zero") {
+    for (const k of gatherDimsOf(operator)) {
+      if (at(operator.data, k) === 0) {
+        fail("TC103", inputs, `out-of-range policy ${oob} needs an element to read, and data dim ${k} has none`);
+      }
+    }
+  }
+}
+
+function gatherDimsOf(operator: Operator): number[] {
+  if (operator.op !== "gather_nd") return [operator.axis];
+  const tuple = at(operator.indices, operator.indices.length - 1);
+  return Array.from({ length: tuple }, (_, k) => operator.batchDims + k);
+}
+
+/** The shared rules of gather_nd: batch dims and tuple size. */
+export function checkTuple(inputs: OpInputs, data: Shape, indices: Shape, batchDims: number): void {
+  const [r, q] = [data.length, indices.length];
+  if (batchDims < 0 || batchDims >= Math.min(q, r)) {
+    fail("TC105", inputs, `batch dims ${batchDims} must be in [0, ${Math.min(q, r) - 1}], below both ranks`);
+  }
+  for (let k = 0; k < batchDims; k++) {
+    if (data[k] !== indices[k]) {
+      fail("TC103", inputs, `batch dim ${k} is ${at(data, k)} in data and ${at(indices, k)} in indices`);
+    }
+  }
+  const tuple = at(indices, q - 1);
+  if (tuple < 1 || tuple > r - batchDims) {
+    fail(
+      "TC103",
+      inputs,
+      `the last dim of indices, the tuple size, is ${tuple}; it must be in [1, ${r - batchDims}]`,
+    );
+  }
+}
+
+/** index <= data off the axis: the rule of ONNX runtimes, torch and PyPTO (decision D4). */
+export function checkElements(inputs: OpInputs, axis: number, exact: boolean): void {
+  const [data, indices] = [inputs.data.shape, inputs.indices.shape];
+  data.forEach((extent, k) => {
+    const index = at(indices, k);
+    if (k !== axis && (exact ? index !== extent : index > extent)) {
+      fail(
+        "TC103",
+        inputs,
+        `indices dim ${k} is ${index} and data dim ${k} is ${extent}; off the axis it must be ${exact ? "equal" : "no larger"}`,
+      );
+    }
+  });
+}

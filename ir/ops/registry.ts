@@ -1,0 +1,97 @@
+/** Every source operator by name, and the one way to apply a dialect's rules. */
+import { error, type Diagnostic } from "../diagnostic.js";
+import type { Attrs, AttrValue } from "../func.js";
+import { formatShape, isIndexDType, type Span, type TensorType } from "../types.js";
+import { directmlGather, directmlGatherElements, directmlGatherNd, directmlGatherNd1 } from "./directml.js";
+import { onnxGather, onnxGatherElements, onnxGatherNd } from "./onnx.js";
+import { checkLimits, RuleError, type OpDef, type OpInputs, type ResolveResult } from "./op-def.js";
+import { pyptoGather, pyptoIndexSelect } from "./pypto.js";
+
+export const opDefs: readonly OpDef[] = [
+  onnxGather,
+  onnxGatherElements,
+  onnxGatherNd,
+  directmlGather,
+  directmlGatherElements,
+  directmlGatherNd,
+  directmlGatherNd1,
+  pyptoGather,
+  pyptoIndexSelect,
+];
+
+export const findOp = (name: string): OpDef | undefined => opDefs.find((def) => def.name === name);
+
+export interface SourceOp {
+  readonly op: string;
+  readonly attrs: Attrs;
+  readonly data: TensorType;
+  readonly indices: TensorType;
+  readonly span?: Span | undefined;
+}
+
+/** Applies the dialect's rules: a dialect-free operator, or every diagnostic found. */
+export function resolveSource(source: SourceOp): ResolveResult {
+  const def = findOp(source.op);
+  if (def === undefined) {
+    const names = opDefs.map((known) => known.name).join(", ");
+    const unknown = error("TC003", `unknown operator ${source.op}`, { span: source.span, hint: `known: ${names}` });
+    return { ok: false, diagnostics: [unknown] };
+  }
+  const diagnostics = [...checkShapes(source), ...checkAttrs(def, source)];
+  if (diagnostics.length > 0) return { ok: false, diagnostics };
+  const inputs: OpInputs = { ...source, attrs: withDefaults(def, source.attrs) };
+  try {
+    if (!isIndexDType(inputs.indices.dtype)) {
+      const { dtype } = inputs.indices;
+      throw new RuleError(error("TC104", `indices must be integers, not ${dtype}`, { span: source.span }));
+    }
+    const resolved = def.resolve(inputs);
+    checkLimits(inputs, resolved);
+    return { ok: true, resolved };
+  } catch (thrown) {
+    if (thrown instanceof RuleError) return { ok: false, diagnostics: [thrown.diagnostic] };
+    throw thrown;
+  }
+}
+
+function checkShapes(source: SourceOp): Diagnostic[] {
+  return (["data", "indices"] as const).flatMap((operand) => {
+    const { shape } = source[operand];
+    if (shape.every((extent) => Number.isSafeInteger(extent) && extent >= 0)) return [];
+    return [
+      error("TC103", `${operand} ${formatShape(shape)} has an extent that is not a whole number`, {
+        span: source.span,
+      }),
+    ];
+  });
+}
+
+function checkAttrs(def: OpDef, source: SourceOp): Diagnostic[] {
+  return Object.entries(source.attrs).flatMap(([name, value]) => {
+    const spec = def.attrs[name];
+    const known = Object.keys(def.attrs).join(", ");
+    if (spec === undefined) {
+      const hint = `its attributes are ${known}`;
+      return [error("TC003", `${def.name} has no attribute ${name}`, { span: source.span, hint })];
+    }
+    if (spec.kind === "int" && !Number.isSafeInteger(value)) {
+      const shown = formatAttr(value);
+      return [error("TC105", `${name} must be a whole number, not ${shown}`, { span: source.span })];
+    }
+    if (spec.kind === "word" && !(typeof value === "string" && spec.words.includes(value))) {
+      const hint = `one of ${spec.words.join(", ")}`;
+      return [error("TC105", `${name} cannot be ${formatAttr(value)}`, { span: source.span, hint })];
+    }
+    return [];
+  });
+}
+
+export const formatAttr = (value: AttrValue): string =>
+  typeof value === "object" ? formatShape(value) : typeof value === "string" ? `"${value}"` : String(value);
+
+function withDefaults(def: OpDef, attrs: Attrs): Attrs {
+  const defaults = Object.entries(def.attrs).flatMap(([name, spec]) =>
+    spec.default === undefined ? [] : [[name, spec.default] as const],
+  );
+  return { ...Object.fromEntries(defaults), ...attrs };
+}

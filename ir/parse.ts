@@ -1,0 +1,553 @@
+/**
+ * Text to IR: recursive descent over an LL(1) grammar (docs/ir.md). Reports every function's first mistake with
+ * its place; what the grammar admits but the level forbids is the verifier's business.
+ */
+import {
+  outOfBoundsPolicies,
+  type AccessMap,
+  type DimAccess,
+  type IndexCoord,
+  type OutOfBounds,
+} from "./access.js";
+import { error, type Diagnostic } from "./diagnostic.js";
+import { add, constant, iv, min, sub, type IndexExpr } from "./expr.js";
+import type { AccessFunc, Attrs, AttrValue, Func, Module, SourceFunc, TileFunc, Value } from "./func.js";
+import { lex, type Token, type TokenKind } from "./lex.js";
+import { budgetRules, profiles, residencies, type Schedule } from "./schedule.js";
+import { pipes, type Region, type Stmt, type UbBuffer } from "./tile.js";
+import { at, isDType, maxElements, type DType, type Shape, type TensorType } from "./types.js";
+
+export interface ParseResult {
+  readonly module: Module;
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** Parses any number of functions, at any level. `file` names the text in diagnostics. */
+export function parseModule(text: string, file: string): ParseResult {
+  const { tokens, diagnostics } = lex(text, file);
+  if (diagnostics.length > 0) return { module: { funcs: [] }, diagnostics };
+  const parser = new Parser(tokens);
+  const funcs: Func[] = [];
+  const found: Diagnostic[] = [];
+  while (!parser.atEnd()) {
+    try {
+      funcs.push(parser.func());
+    } catch (thrown) {
+      if (!(thrown instanceof ParseError)) throw thrown;
+      found.push(thrown.diagnostic);
+      parser.skipToNextFunc();
+    }
+  }
+  if (funcs.length === 0 && found.length === 0) {
+    const span = at(tokens, tokens.length - 1).span;
+    found.push(error("TC002", "the text holds no function", { span, hint: "a program begins with `func @name(`" }));
+  }
+  const names = new Set<string>();
+  for (const func of funcs) {
+    if (names.has(func.name)) {
+      found.push(error("TC003", `function @${func.name} is defined twice`, { span: func.span }));
+    }
+    names.add(func.name);
+  }
+  return { module: { funcs }, diagnostics: found };
+}
+
+class ParseError extends Error {
+  constructor(readonly diagnostic: Diagnostic) {
+    super(diagnostic.message);
+  }
+}
+
+/** Deeper nesting is not a program but an attack on the stack. */
+const maxDepth = 64;
+
+class Parser {
+  private position = 0;
+  private depth = 0;
+
+  constructor(private readonly tokens: readonly Token[]) {}
+
+  atEnd(): boolean {
+    return this.peek().kind === "end";
+  }
+
+  skipToNextFunc(): void {
+    this.depth = 0;
+    if (!this.atEnd()) this.position++;
+    while (!this.atEnd() && !(this.peek().kind === "word" && this.peek().text === "func")) this.position++;
+  }
+
+  func(): Func {
+    const start = this.word("func");
+    const name = this.take("symbol", "a function name such as @gather").text;
+    this.punct("(");
+    const params = [this.param()];
+    while (this.accept(",")) params.push(this.param());
+    this.punct(")");
+    const [data, indices, third] = params;
+    if (data === undefined || indices === undefined || params.length > 3) {
+      return this.fail(start, `a function takes data and indices (and output at the tile level), not ${params.length}`);
+    }
+    if (third !== undefined) return this.tileFunc(start, name, data, indices, third);
+    this.punct("->");
+    const result = this.tensorType();
+    const tail = this.tail();
+    this.punct("{");
+    const outputName = this.take("value", "the result, such as %output").text;
+    this.punct("=");
+    const opToken = this.take("word", "an operator such as onnx.gather");
+    const operands = { data: this.operand(data), indices: (this.punct(","), this.operand(indices)) };
+    const head = {
+      name,
+      ...operands,
+      output: { name: outputName, type: result },
+      ...tail,
+      span: start.span,
+      opSpan: opToken.span,
+    };
+    const func: SourceFunc | AccessFunc =
+      opToken.text === "access.gather"
+        ? { level: "access", ...head, ...this.accessBody(indices.name) }
+        : { level: "source", ...head, op: opToken.text, attrs: this.attrs() };
+    this.word("return");
+    const returned = this.take("value", `%${outputName}`);
+    if (returned.text !== outputName) this.fail(returned, `the function returns %${outputName}, its only result`);
+    this.punct("}");
+    return func;
+  }
+
+  private tileFunc(start: Token, name: string, data: Value, indices: Value, output: Value): TileFunc {
+    const tail = this.tail();
+    const body = this.block();
+    return { level: "tile", name, data, indices, output, ...tail, body, span: start.span };
+  }
+
+  /** `%name: tensor<3x5xf32>` or `%name: gm<3x5xf32>` */
+  private param(): Value {
+    const name = this.take("value", "a parameter such as %data").text;
+    this.punct(":");
+    return { name, type: this.tensorType() };
+  }
+
+  private tensorType(): TensorType {
+    const word = this.take("word", "tensor<…> or gm<…>");
+    if (word.text !== "tensor" && word.text !== "gm") this.fail(word, `expected tensor<…> or gm<…>, not ${word.text}`);
+    this.punct("<");
+    const type = this.shapedType();
+    this.punct(">");
+    return type;
+  }
+
+  /** `3x5xf32`, or `f32` for a scalar */
+  private shapedType(): { dtype: DType; shape: Shape } {
+    const token = this.take("word", "a type such as 3x5xf32");
+    const parts = token.text.split("x");
+    // No element type begins with a digit, so the last part is the type.
+    const dtype = parts.pop() ?? "";
+    if (!isDType(dtype)) return this.fail(token, `unknown element type ${dtype}`, "see docs/ir.md for the types");
+    const shape = parts.map(Number);
+    if (shape.some((extent) => !Number.isSafeInteger(extent) || extent < 0)) {
+      return this.fail(token, `${token.text} is not a type`);
+    }
+    return { dtype, shape };
+  }
+
+  private tail(): { target?: string; schedule: Schedule } {
+    let target: string | undefined;
+    if (this.acceptWord("target")) {
+      this.punct("(");
+      target = this.take("string", 'a target name such as "ascend-a2"').text;
+      this.punct(")");
+    }
+    const schedule = this.acceptWord("schedule") ? this.schedule() : {};
+    return target === undefined ? { schedule } : { target, schedule };
+  }
+
+  private schedule(): Schedule {
+    let schedule: Schedule = {};
+    this.entries((key) => {
+      switch (key.text) {
+        case "tile":
+          schedule = { ...schedule, tile: this.intList() };
+          return;
+        case "view":
+          schedule = { ...schedule, view: this.intList() };
+          return;
+        case "order":
+          schedule = { ...schedule, order: this.intList() };
+          return;
+        case "profile":
+          schedule = { ...schedule, profile: this.oneOf(profiles) };
+          return;
+        case "residency":
+          schedule = { ...schedule, residency: this.oneOf(residencies) };
+          return;
+        case "budget_rule":
+          schedule = { ...schedule, budgetRule: this.oneOf(budgetRules) };
+          return;
+        case "buffers":
+          schedule = { ...schedule, buffers: this.buffers() };
+          return;
+        case "cores":
+          schedule = { ...schedule, cores: this.int() };
+          return;
+        case "ub_bytes":
+          schedule = { ...schedule, ubBytes: this.int() };
+          return;
+        default:
+          this.fail(key, `a schedule has no entry ${key.text}`, undefined, "TC003");
+      }
+    });
+    return schedule;
+  }
+
+  private attrs(): Attrs {
+    const attrs: Record<string, AttrValue> = {};
+    if (this.peek().text !== "{") return attrs;
+    this.entries((key) => {
+      const token = this.peek();
+      if (token.kind === "string") attrs[key.text] = this.take("string", "a value").text;
+      else if (token.kind === "word") attrs[key.text] = this.take("word", "a value").text;
+      else if (token.text === "[") attrs[key.text] = this.intList();
+      else attrs[key.text] = this.int();
+    });
+    return attrs;
+  }
+
+  /** `{key = value, …}`; a repeated key is an error. */
+  private entries(read: (key: Token) => void): void {
+    const seen = new Set<string>();
+    this.punct("{");
+    while (!this.accept("}")) {
+      if (seen.size > 0) this.punct(",");
+      const key = this.take("word", "a name");
+      if (seen.has(key.text)) this.fail(key, `${key.text} is given twice`);
+      seen.add(key.text);
+      this.punct("=");
+      read(key);
+    }
+  }
+
+  private accessBody(indices: string): Pick<AccessFunc, "map" | "oob" | "paired" | "tiles"> {
+    const map = this.map(indices);
+    let oob: OutOfBounds | undefined;
+    let paired: Shape = [];
+    let data: Shape | undefined;
+    let indicesTile: Shape | undefined;
+    const open = this.peek();
+    this.entries((key) => {
+      if (key.text === "oob") oob = this.oneOf(outOfBoundsPolicies);
+      else if (key.text === "paired") paired = this.intList();
+      else if (key.text === "data_tile") data = this.intList();
+      else if (key.text === "indices_tile") indicesTile = this.intList();
+      else this.fail(key, `access.gather has no attribute ${key.text}`, undefined, "TC003");
+    });
+    if (oob === undefined) return this.fail(open, "access.gather names its out-of-range policy", "add oob = error");
+    if ((data === undefined) !== (indicesTile === undefined)) {
+      return this.fail(open, "data_tile and indices_tile come together");
+    }
+    return data === undefined || indicesTile === undefined
+      ? { map, oob, paired }
+      : { map, oob, paired, tiles: { data, indices: indicesTile } };
+  }
+
+  /** `(d0, d1) -> (from_end(%indices[d0, d1]), d1)` */
+  private map(indices: string): AccessMap {
+    this.punct("(");
+    let outRank = 0;
+    while (!this.accept(")")) {
+      if (outRank > 0) this.punct(",");
+      const dim = this.take("word", `d${outRank}`);
+      if (dim.text !== `d${outRank}`) this.fail(dim, `output dims are d0, d1, … in order; expected d${outRank}`);
+      outRank++;
+    }
+    this.punct("->");
+    this.punct("(");
+    const results: DimAccess[] = [];
+    while (!this.accept(")")) {
+      if (results.length > 0) this.punct(",");
+      results.push(this.dimAccess(indices, outRank));
+    }
+    return { outRank, results };
+  }
+
+  private dimAccess(indices: string, outRank: number): DimAccess {
+    if (this.acceptWord("from_end")) {
+      this.punct("(");
+      const coords = this.indexRead(indices, outRank);
+      this.punct(")");
+      return { kind: "indirect", at: coords, negative: "from-end" };
+    }
+    if (this.peek().kind === "value") {
+      return { kind: "indirect", at: this.indexRead(indices, outRank), negative: "illegal" };
+    }
+    return { kind: "direct", dim: this.dim(outRank) };
+  }
+
+  private indexRead(indices: string, outRank: number): IndexCoord[] {
+    const name = this.take("value", `%${indices}`);
+    if (name.text !== indices) this.fail(name, `an access map reads %${indices}, not %${name.text}`);
+    this.punct("[");
+    const coords: IndexCoord[] = [];
+    while (!this.accept("]")) {
+      if (coords.length > 0) this.punct(",");
+      coords.push(
+        this.peek().kind === "int"
+          ? { kind: "component", value: this.int() }
+          : { kind: "dim", dim: this.dim(outRank) },
+      );
+    }
+    return coords;
+  }
+
+  private dim(outRank: number): number {
+    const token = this.take("word", "an output dim such as d0");
+    const dim = /^d(\d{1,2})$/.exec(token.text)?.[1];
+    if (dim === undefined || Number(dim) >= outRank) return this.fail(token, `${token.text} is no output dim`);
+    return Number(dim);
+  }
+
+  private block(): Stmt[] {
+    this.punct("{");
+    if (++this.depth > maxDepth) this.fail(this.peek(), `statements nest deeper than ${maxDepth}`);
+    const body: Stmt[] = [];
+    while (!this.accept("}")) body.push(this.stmt());
+    this.depth--;
+    return body;
+  }
+
+  private stmt(): Stmt {
+    const token = this.peek();
+    const { span } = token;
+    if (token.kind === "value") return { op: "alloc", buffer: this.alloc(), span };
+    const keyword = this.take("word", "a statement");
+    switch (keyword.text) {
+      case "for": {
+        const name = this.take("value", "a loop variable such as %t0").text;
+        this.punct("=");
+        const lower = this.expr();
+        this.word("to");
+        const upper = this.expr();
+        this.word("step");
+        const stepToken = this.peek();
+        const step = this.int();
+        if (step < 1) this.fail(stepToken, "a step is at least 1");
+        const mode = this.oneOf(["parallel", "serial"] as const);
+        return { op: "for", iv: name, lower, upper, step, mode, body: this.block(), span };
+      }
+      case "load": {
+        const from = this.region();
+        this.word("to");
+        return { op: "load", from, to: this.take("value", "a buffer").text, span };
+      }
+      case "store": {
+        const from = this.take("value", "a buffer").text;
+        this.word("to");
+        return { op: "store", from, to: this.region(), span };
+      }
+      case "gather":
+        return this.gather(token);
+      case "sync": {
+        const from = this.oneOf(pipes);
+        this.punct("->");
+        const to = this.oneOf(pipes);
+        const lagToken = this.peek();
+        const lag = this.acceptWord("lag") ? this.int() : 0;
+        if (lag !== 0 && lag !== 1) return this.fail(lagToken, "lag is 0 or 1");
+        return { op: "sync", from, to, lag, span };
+      }
+      default:
+        return this.fail(keyword, `unknown statement ${keyword.text}`, "for, load, gather, store, sync, or %x = alloc");
+    }
+  }
+
+  private gather(start: Token): Stmt {
+    const data = this.region();
+    this.punct(",");
+    const indices = this.region();
+    this.word("to");
+    const to = this.region();
+    const map = this.map(indices.buffer);
+    let oob: OutOfBounds | undefined;
+    let origin: IndexExpr[] | undefined;
+    let scratch: string | undefined;
+    this.entries((key) => {
+      if (key.text === "oob") oob = this.oneOf(outOfBoundsPolicies);
+      else if (key.text === "origin") origin = this.exprList();
+      else if (key.text === "scratch") scratch = this.take("value", "a buffer").text;
+      else this.fail(key, `gather has no attribute ${key.text}`, undefined, "TC003");
+    });
+    if (oob === undefined || origin === undefined) {
+      return this.fail(start, "gather names its out-of-range policy and origin", "add {oob = error, origin = […]}");
+    }
+    const stmt = { op: "gather", data, indices, to, map, oob, origin, span: start.span } as const;
+    return scratch === undefined ? stmt : { ...stmt, scratch };
+  }
+
+  /** `%x = alloc : ub<3x2xf32, row 32, buffers 2> at [0, 96]` */
+  private alloc(): UbBuffer {
+    const name = this.take("value", "a buffer").text;
+    this.punct("=");
+    this.word("alloc");
+    this.punct(":");
+    this.word("ub");
+    this.punct("<");
+    const type = this.shapedType();
+    this.punct(",");
+    this.word("row");
+    const rowToken = this.peek();
+    const rowBytes = this.int();
+    if (rowBytes < 1) this.fail(rowToken, "a row has at least 1 byte");
+    let buffers: 1 | 2 = 1;
+    if (this.accept(",")) {
+      this.word("buffers");
+      buffers = this.buffers();
+    }
+    this.punct(">");
+    const place = this.peek();
+    if (!this.acceptWord("at")) return { name, ...type, rowBytes, buffers };
+    const addresses = this.intList();
+    if (addresses.length !== buffers || addresses.some((address) => address < 0)) {
+      this.fail(place, `${buffers} buffer${buffers === 1 ? "" : "s"} need as many addresses, none negative`);
+    }
+    return { name, ...type, rowBytes, buffers, addresses };
+  }
+
+  private region(): Region {
+    const buffer = this.take("value", "a buffer").text;
+    const offsets = this.exprList();
+    const sizesToken = this.peek();
+    const sizes = this.exprList();
+    if (offsets.length !== sizes.length) this.fail(sizesToken, "a region has as many sizes as offsets");
+    return { buffer, offsets, sizes };
+  }
+
+  private exprList(): IndexExpr[] {
+    const list: IndexExpr[] = [];
+    this.punct("[");
+    while (!this.accept("]")) {
+      if (list.length > 0) this.punct(",");
+      list.push(this.expr());
+    }
+    return list;
+  }
+
+  private expr(): IndexExpr {
+    if (++this.depth > maxDepth) this.fail(this.peek(), `expressions nest deeper than ${maxDepth}`);
+    let left = this.term();
+    for (;;) {
+      if (this.accept("+")) left = add(left, this.term());
+      else if (this.accept("-")) left = sub(left, this.term());
+      else break;
+    }
+    this.depth--;
+    return left;
+  }
+
+  private term(): IndexExpr {
+    const token = this.peek();
+    if (token.kind === "int") return constant(this.int());
+    if (token.kind === "value") return iv(this.take("value", "a loop variable").text);
+    if (this.acceptWord("min")) {
+      this.punct("(");
+      const lhs = this.expr();
+      this.punct(",");
+      const rhs = this.expr();
+      this.punct(")");
+      return min(lhs, rhs);
+    }
+    this.punct("(");
+    const inner = this.expr();
+    this.punct(")");
+    return inner;
+  }
+
+  private intList(): number[] {
+    const list: number[] = [];
+    this.punct("[");
+    while (!this.accept("]")) {
+      if (list.length > 0) this.punct(",");
+      list.push(this.int());
+    }
+    return list;
+  }
+
+  private int(): number {
+    const token = this.take("int", "a whole number");
+    const value = Number(token.text);
+    if (Math.abs(value) > maxElements) this.fail(token, `${token.text} is beyond 2^31`);
+    return value;
+  }
+
+  private buffers(): 1 | 2 {
+    const token = this.peek();
+    const count = this.int();
+    if (count !== 1 && count !== 2) return this.fail(token, "buffers is 1 or 2");
+    return count;
+  }
+
+  private oneOf<T extends string>(words: readonly T[]): T {
+    const token = this.take("word", words.join(" or "));
+    const found = words.find((word) => word === token.text);
+    return found ?? this.fail(token, `expected ${words.join(", ")}; found ${token.text}`);
+  }
+
+  private operand(value: Value): Value {
+    const token = this.take("value", `%${value.name}`);
+    if (token.text !== value.name) this.fail(token, `expected %${value.name}: operands come in parameter order`);
+    return value;
+  }
+
+  private peek(): Token {
+    return at(this.tokens, Math.min(this.position, this.tokens.length - 1));
+  }
+
+  private take(kind: TokenKind, expected: string): Token {
+    const token = this.peek();
+    if (token.kind !== kind) this.fail(token, `expected ${expected}; found ${describe(token)}`);
+    this.position++;
+    return token;
+  }
+
+  private punct(text: string): void {
+    const token = this.peek();
+    if (!this.accept(text)) this.fail(token, `expected ${text}; found ${describe(token)}`);
+  }
+
+  private accept(text: string): boolean {
+    const token = this.peek();
+    if (token.kind !== "punct" || token.text !== text) return false;
+    this.position++;
+    return true;
+  }
+
+  private word(text: string): Token {
+    const token = this.peek();
+    if (!this.acceptWord(text)) this.fail(token, `expected ${text}; found ${describe(token)}`);
+    return token;
+  }
+
+  private acceptWord(text: string): boolean {
+    const token = this.peek();
+    if (token.kind !== "word" || token.text !== text) return false;
+    this.position++;
+    return true;
+  }
+
+  private fail(token: Token, message: string, hint?: string, code: "TC002" | "TC003" = "TC002"): never {
+    throw new ParseError(error(code, message, { span: token.span, ...(hint === undefined ? {} : { hint }) }));
+  }
+}
+
+function describe(token: Token): string {
+  switch (token.kind) {
+    case "end":
+      return "the end of the text";
+    case "value":
+      return `%${token.text}`;
+    case "symbol":
+      return `@${token.text}`;
+    default:
+      return token.text;
+  }
+}

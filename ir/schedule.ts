@@ -1,0 +1,52 @@
+/**
+ * A schedule is a value: every choice that changes how a gather runs and never what it computes.
+ *
+ * What the user leaves out stays absent until `select-tile`, which writes it down in full.
+ */
+import type { Shape } from "./types.js";
+
+/** `strict`: the written pypto.gather rule. `head`: only the input's gather dim must be whole. */
+export type Profile = "strict" | "head";
+export const profiles: readonly Profile[] = ["strict", "head"];
+
+/** Where the gather's data lives: `ub` full load, then gather in UB; `gm` rows straight from global memory. */
+export type Residency = "ub" | "gm";
+export const residencies: readonly (Residency | "auto")[] = ["ub", "gm", "auto"];
+
+/** `full` counts padding, scratch and buffers; `spec` the sum of the tiles alone, as PyPTO's page states it. */
+export type BudgetRule = "full" | "spec";
+export const budgetRules: readonly BudgetRule[] = ["full", "spec"];
+
+export interface Schedule {
+  /** Extents over the output dims, in elements. */
+  readonly tile?: Shape;
+  /** PyPTO's view shape: splits the outer iteration before the tile does. */
+  readonly view?: Shape;
+  readonly profile?: Profile;
+  readonly residency?: Residency | "auto";
+  /** A permutation of the output dims, outermost loop first. */
+  readonly order?: readonly number[];
+  /** Buffers for each streamed operand: 2 is double buffering. */
+  readonly buffers?: 1 | 2;
+  /** Cores that share the tasks. */
+  readonly cores?: number;
+  readonly budgetRule?: BudgetRule;
+  /** Overrides the target's unified buffer size, in bytes. */
+  readonly ubBytes?: number;
+}
+
+/** A schedule with every choice made. */
+export interface ResolvedSchedule extends Required<Schedule> {
+  readonly residency: Residency;
+}
+
+export const isResolved = (schedule: Schedule): schedule is ResolvedSchedule =>
+  schedule.tile !== undefined &&
+  schedule.view !== undefined &&
+  schedule.profile !== undefined &&
+  (schedule.residency === "ub" || schedule.residency === "gm") &&
+  schedule.order !== undefined &&
+  schedule.buffers !== undefined &&
+  schedule.cores !== undefined &&
+  schedule.budgetRule !== undefined &&
+  schedule.ubBytes !== undefined;

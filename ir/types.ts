@@ -1,0 +1,103 @@
+/**
+ * Element types, shapes and memory spaces: the words every level of the IR shares.
+ *
+ * A gather moves bits and never computes with them, so an element type is its size in bytes plus what the
+ * host needs to read it back.
+ */
+
+/** Every element type, with its size in bytes. A `string` travels as a u32 handle into a host-side table. */
+export const dtypeBytes = {
+  bool: 1,
+  i8: 1,
+  u8: 1,
+  i16: 2,
+  u16: 2,
+  f16: 2,
+  bf16: 2,
+  i32: 4,
+  u32: 4,
+  f32: 4,
+  string: 4,
+  i64: 8,
+  u64: 8,
+  f64: 8,
+  c64: 8,
+  c128: 16,
+} as const;
+
+export type DType = keyof typeof dtypeBytes;
+export const dtypes = Object.keys(dtypeBytes) as readonly DType[];
+
+export type IndexDType = "i32" | "i64" | "u32" | "u64";
+export const indexDTypes: readonly IndexDType[] = ["i32", "i64", "u32", "u64"];
+
+/** Static extents in elements, outermost first; `[]` is a scalar; extents may be 0. */
+export type Shape = readonly number[];
+
+/** `gm`: global memory; `ub`: the unified buffer of one core (a workgroup's memory on WebGPU). */
+export type Space = "gm" | "ub";
+
+export interface TensorType {
+  readonly dtype: DType;
+  readonly shape: Shape;
+}
+
+/** A place in a text file: 1-based line and column, length in characters. */
+export interface Span {
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+  readonly length: number;
+}
+
+/** Highest number of dims of a tensor. DirectML's limit, and the widest of the three dialects. */
+export const maxRank = 8;
+
+/** Element counts stay below this, so that a flat position fits in a signed 32-bit integer (PyPTO's limit). */
+export const maxElements = 2 ** 31;
+
+export const isDType = (text: string): text is DType => Object.hasOwn(dtypeBytes, text);
+export const isIndexDType = (text: string): text is IndexDType => indexDTypes.includes(text as IndexDType);
+
+/** Number of elements; 1 for a scalar. Exact below 2^53. */
+export const elementCount = (shape: Shape): number => shape.reduce((product, extent) => product * extent, 1);
+
+export const byteCount = (type: TensorType): number => elementCount(type.shape) * dtypeBytes[type.dtype];
+
+export const sameShape = (a: Shape, b: Shape): boolean =>
+  a.length === b.length && a.every((extent, k) => extent === b[k]);
+
+/** Row-major strides in elements. */
+export function strides(shape: Shape): number[] {
+  const result = new Array<number>(shape.length).fill(1);
+  for (let k = shape.length - 2; k >= 0; k--) result[k] = at(result, k + 1) * at(shape, k + 1);
+  return result;
+}
+
+/** `4x8xf32`, and `f32` for a scalar: MLIR's notation. */
+export const formatType = (type: TensorType): string => [...type.shape, type.dtype].join("x");
+
+/** `[4, 8]` */
+export const formatShape = (shape: Shape): string => `[${shape.join(", ")}]`;
+
+/** The smallest multiple of `step` that is not below `value`. */
+export const alignUp = (value: number, step: number): number => Math.ceil(value / step) * step;
+
+/** `list[k]`, for a `k` the caller has proved to be in range. */
+export function at<T>(list: ArrayLike<T>, k: number): T {
+  if (k < 0 || k >= list.length) throw new InternalError(`index ${k} outside a list of ${list.length}`);
+  return list[k] as T;
+}
+
+/** A bug in tilec: never the user's fault, and the only error that shows a stack. */
+export class InternalError extends Error {
+  override readonly name = "InternalError";
+}
+
+export function invariant(condition: boolean, message: string): asserts condition {
+  if (!condition) throw new InternalError(message);
+}
+
+export function assertNever(value: never): never {
+  throw new InternalError(`unhandled case: ${JSON.stringify(value)}`);
+}

@@ -1,0 +1,33 @@
+/** `allocated`: addresses present, aligned, inside the budget; a buffer never overlaps one that is live with it. */
+import { error, type Diagnostic } from "../diagnostic.js";
+import type { TileFunc } from "../func.js";
+import type { Target } from "../target.js";
+import { alignUp, elementCount } from "../types.js";
+import { ubBuffers } from "./accesses.js";
+
+export function verifyAllocated(func: TileFunc, target: Target): Diagnostic[] {
+  const found: Diagnostic[] = [];
+  const report = (message: string): void => {
+    found.push(error("TC202", message, { span: func.span }));
+  };
+  const budget = func.schedule.ubBytes ?? target.ubBytes;
+  const copies: { readonly name: string; readonly start: number; readonly end: number }[] = [];
+  for (const buffer of ubBuffers(func).values()) {
+    const size = alignUp(elementCount(buffer.shape.slice(0, -1)) * buffer.rowBytes, target.blockBytes);
+    if (buffer.addresses === undefined) {
+      report(`%${buffer.name} has no address`);
+      continue;
+    }
+    for (const start of buffer.addresses) {
+      const end = start + size;
+      if (start % target.blockBytes !== 0) report(`%${buffer.name} at ${start} is not ${target.blockBytes} B aligned`);
+      if (end > budget) report(`%${buffer.name} at ${start} ends at ${end}, beyond ${budget} B`);
+      // One gather's operands are all live while it runs, so no two buffers of a function may share bytes.
+      for (const other of copies) {
+        if (start < other.end && other.start < end) report(`%${buffer.name} at ${start} overlaps %${other.name}`);
+      }
+      copies.push({ name: buffer.name, start, end });
+    }
+  }
+  return found;
+}

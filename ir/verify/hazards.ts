@@ -1,0 +1,80 @@
+/**
+ * Happens-before between pipes, by vector clocks: pipes run their own statements in order and know of another pipe's
+ * only what a sync told them. Two accesses to the same UB bytes, one of them a write, that neither order nor sync
+ * separates are a race, whatever values a particular run happens to see.
+ */
+import { pipes, type Pipe, type SyncStmt } from "../tile.js";
+import { at } from "../types.js";
+
+type Clock = readonly number[];
+
+/** An access to one copy of a buffer: bytes [start, end) of the unified buffer. */
+export interface HazardAccess {
+  readonly name: string;
+  readonly start: number;
+  readonly end: number;
+  readonly write: boolean;
+}
+
+export interface Race {
+  readonly earlier: HazardAccess & { readonly pipe: Pipe };
+  readonly later: HazardAccess & { readonly pipe: Pipe };
+}
+
+interface Recorded extends HazardAccess {
+  readonly pipe: Pipe;
+  readonly time: number;
+}
+
+export class HazardTracker {
+  private clocks = pipes.map(() => pipes.map(() => 0));
+  /** For each sync statement, the source pipe's clock at its latest runs, newest first. */
+  private readonly syncs = new Map<SyncStmt, Clock[]>();
+  /** The latest access of each kind by each pipe to each copy of each buffer. */
+  private readonly latest = new Map<string, Recorded>();
+
+  /** A task with a unified buffer of its own begins. */
+  reset(): void {
+    this.clocks = pipes.map(() => pipes.map(() => 0));
+    this.syncs.clear();
+    this.latest.clear();
+  }
+
+  sync(stmt: SyncStmt): void {
+    const history = this.syncs.get(stmt) ?? [];
+    history.unshift([...at(this.clocks, pipes.indexOf(stmt.from))]);
+    history.length = Math.min(history.length, 2);
+    this.syncs.set(stmt, history);
+    const seen = history[stmt.lag];
+    if (seen === undefined) return;
+    const own = at(this.clocks, pipes.indexOf(stmt.to));
+    seen.forEach((time, pipe) => {
+      own[pipe] = Math.max(at(own, pipe), time);
+    });
+  }
+
+  /** One statement of a pipe; the first race it takes part in, if any. */
+  issue(pipe: Pipe, accesses: readonly HazardAccess[]): Race | undefined {
+    const self = pipes.indexOf(pipe);
+    const clock = at(this.clocks, self);
+    const time = at(clock, self) + 1;
+    clock[self] = time;
+    let race: Race | undefined;
+    for (const access of accesses) {
+      for (const old of this.latest.values()) {
+        const conflict =
+          old.pipe !== pipe &&
+          (old.write || access.write) &&
+          old.start < access.end &&
+          access.start < old.end &&
+          at(clock, pipes.indexOf(old.pipe)) < old.time;
+        if (conflict) race ??= { earlier: old, later: { ...access, pipe } };
+      }
+    }
+    for (const access of accesses) {
+      const key = `${pipe} ${access.write ? "w" : "r"} ${access.name} ${access.start}`;
+      this.latest.set(key, { ...access, pipe, time });
+    }
+    return race;
+  }
+}

@@ -1,0 +1,33 @@
+/** Checks that a function has a property. Structure always holds; the rest hold after the pass that ensures them. */
+import { error, type Diagnostic } from "../diagnostic.js";
+import type { Func } from "../func.js";
+import { isResolved } from "../schedule.js";
+import type { Target } from "../target.js";
+import { verifyAllocated } from "./allocated.js";
+import type { Property } from "./property.js";
+import { verifyStructure } from "./structure.js";
+import { verifySynchronized } from "./synchronized.js";
+
+export type { Property } from "./property.js";
+export { verifyStructure };
+
+/** The diagnostics of one property; empty when the function has it. */
+export function verify(func: Func, property: Property, target: Target): readonly Diagnostic[] {
+  const need = (holds: boolean, what: string): readonly Diagnostic[] =>
+    holds ? [] : [error("TC201", `the function is not ${what}`, { span: func.span })];
+  switch (property) {
+    case "source":
+    case "access":
+    case "tile":
+      return need(func.level === property, `at the ${property} level`);
+    case "scheduled":
+      return need(isResolved(func.schedule), "fully scheduled");
+    case "full-load":
+    case "fits-ub":
+      return need(func.level === "access" && func.tiles !== undefined, "tiled");
+    case "allocated":
+      return func.level === "tile" ? verifyAllocated(func, target) : need(false, "at the tile level");
+    case "synchronized":
+      return func.level === "tile" ? verifySynchronized(func, target) : need(false, "at the tile level");
+  }
+}

@@ -1,0 +1,58 @@
+/**
+ * The static cost model: cycles of one core from the closed-form traffic, and the bandwidth all cores share.
+ *
+ * It ranks schedules; it is not a prediction of a device. The formula is documented in docs/cost-model.md.
+ */
+import { clipTile, type Gather } from "../../ir/footprint.js";
+import type { ResolvedSchedule } from "../../ir/schedule.js";
+import type { Target } from "../../ir/target.js";
+import { dtypeBytes, elementCount } from "../../ir/types.js";
+import { rowElements, traffic, type OperandTraffic, type Traffic } from "./traffic.js";
+
+export interface Cost {
+  /** Estimated cycles until the last core is done. */
+  readonly cycles: number;
+  readonly traffic: Traffic;
+}
+
+export function cost(gather: Gather, schedule: ResolvedSchedule, target: Target): Cost {
+  const moved = traffic(gather, schedule, target);
+  if (moved.tasks === 0) return { cycles: 0, traffic: moved };
+  const part = (name: OperandTraffic["operand"]): number => {
+    const operand = moved.operands.find((o) => o.operand === name);
+    return operand === undefined ? 0 : transferCycles(operand, name === "output", target);
+  };
+  const mte2 = part("data") + part("indices");
+  const mte3 = part("output");
+  const gathers = gatherCycles(gather, schedule, target, moved);
+  const sync = moved.tiles * 3 * target.syncCycles;
+  const all = schedule.buffers === 2 ? Math.max(mte2, gathers, mte3) + sync : mte2 + gathers + mte3 + sync;
+  const busy = Math.min(schedule.cores, moved.tasks);
+  const rounds = Math.ceil(moved.tasks / busy);
+  return { cycles: Math.max((all / moved.tasks) * rounds, moved.bytes / target.gmBytesPerCycle), traffic: moved };
+}
+
+function transferCycles(operand: OperandTraffic, out: boolean, target: Target): number {
+  const startup = out ? target.mte3StartupCycles : target.mte2StartupCycles;
+  const rate = out ? target.mte3BytesPerCycle : target.mte2BytesPerCycle;
+  const rows = operand.burst === 0 ? 0 : operand.bytes / operand.burst;
+  const wasted = rows * Math.max(0, target.burstBytes - operand.burst);
+  return (
+    operand.transfers * startup +
+    Math.max(0, rows - operand.transfers) * target.rowCycles +
+    (operand.bytes + wasted / 8) / rate
+  );
+}
+
+function gatherCycles(gather: Gather, schedule: ResolvedSchedule, target: Target, moved: Traffic): number {
+  const elements = elementCount(gather.output.shape);
+  const tile = clipTile(schedule.tile, schedule.view, gather.output.shape);
+  if (schedule.residency === "gm") {
+    return (elements / Math.max(1, rowElements(gather, tile))) * target.scalarCycles;
+  }
+  if (dtypeBytes[gather.indices.dtype] === 8) return elements * target.scalarCycles;
+  const row = Math.max(1, tile[tile.length - 1] ?? 1);
+  const rows = elements / row;
+  const repeats = Math.ceil((row * dtypeBytes[gather.data.dtype]) / target.vectorBytes);
+  return rows * (target.gatherHeadCycles + repeats * target.gatherRepeatCycles) + moved.tiles;
+}

@@ -1,0 +1,36 @@
+/**
+ * fit-ub: refuses a tile whose footprint exceeds the unified buffer. Changes nothing.
+ *
+ * May report TC401 (over budget, with the arithmetic and the nearest legal tiles), TC402 (no tile is legal), TC905
+ * (within the budget but above the target's safe size).
+ */
+import { warning } from "../ir/diagnostic.js";
+import { isResolved } from "../ir/schedule.js";
+import { invariant } from "../ir/types.js";
+import { footprintOf } from "./analysis/legality.js";
+import { overBudget } from "./analysis/refusals.js";
+import { definePass } from "./pass.js";
+
+export const fitUb = definePass({
+  name: "fit-ub",
+  summary: "refuses a tile whose footprint exceeds the unified buffer",
+  requires: ["full-load"],
+  ensures: ["fits-ub"],
+  run(func, context) {
+    if (func.level !== "access") return func;
+    const { schedule } = func;
+    const { target } = context;
+    invariant(isResolved(schedule), "fit-ub runs on a resolved schedule");
+    const { bytes, budget } = footprintOf(func, schedule, target);
+    if (bytes > budget) context.report(overBudget(func, schedule, target));
+    else if (bytes > target.ubSafeBytes && budget === target.ubBytes) {
+      context.report(
+        warning("TC905", `${bytes} B is within ${budget} B but above the ${target.ubSafeBytes} B that libraries leave alone`, {
+          span: func.opSpan,
+          hint: `--ub-bytes ${target.ubSafeBytes}`,
+        }),
+      );
+    }
+    return func;
+  },
+});

@@ -1,0 +1,36 @@
+/**
+ * hoist-loads: moves a load out of the serial loops that its region does not mention.
+ *
+ *   for %t0 = 0 to 512 step 64 serial {              load %data[0, %t1][1000, 16] to %data_ub
+ *     load %data[0, %t1][1000, 16] to %data_ub   →   for %t0 = 0 to 512 step 64 serial {
+ *     gather …                                         gather …
+ *   }                                                }
+ *
+ * A full-loaded data tile never depends on the loops that walk the indices: this is where a gather earns its reuse.
+ * Stops at parallel loops: each task owns its unified buffer.
+ */
+import { loopVariables } from "../ir/expr.js";
+import type { ForStmt, LoadStmt, Stmt } from "../ir/tile.js";
+import { definePass } from "./pass.js";
+
+export const hoistLoads = definePass({
+  name: "hoist-loads",
+  summary: "moves loads out of the serial loops they do not depend on",
+  requires: ["tile"],
+  ensures: ["tile"],
+  run: (func) => (func.level === "tile" ? { ...func, body: hoistIn(func.body) } : func),
+});
+
+const hoistIn = (body: readonly Stmt[]): readonly Stmt[] =>
+  body.flatMap((stmt) => (stmt.op === "for" ? hoistFrom(stmt) : [stmt]));
+
+function hoistFrom(loop: ForStmt): Stmt[] {
+  const body = hoistIn(loop.body);
+  if (loop.mode === "parallel") return [{ ...loop, body }];
+  const invariant = body.filter((stmt): stmt is LoadStmt => stmt.op === "load" && !mentions(stmt, loop.iv));
+  const rest = body.filter((stmt) => !invariant.some((load) => load === stmt));
+  return [...invariant, { ...loop, body: rest }];
+}
+
+const mentions = (load: LoadStmt, variable: string): boolean =>
+  [...load.from.offsets, ...load.from.sizes].some((expr) => loopVariables(expr).has(variable));

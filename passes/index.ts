@@ -1,0 +1,33 @@
+/** tilec/passes: transformations from function to function, and the pipeline that runs them. Imports ir. */
+export { allocateUb } from "./allocate-ub.js";
+export { canonicalizeAccess } from "./canonicalize-access.js";
+export { defaultPipeline } from "./default-pipeline.js";
+export { enforceFullLoad } from "./enforce-full-load.js";
+export { fitUb } from "./fit-ub.js";
+export { hoistLoads } from "./hoist-loads.js";
+export { insertSync } from "./insert-sync.js";
+export { lowerToTile } from "./lower-to-tile.js";
+export { definePass, type Pass, type PassContext } from "./pass.js";
+export { runPipeline, type PipelineOptions, type PipelineResult } from "./pipeline.js";
+export { chooseTile, selectTile, withDefaults } from "./select-tile.js";
+export { cost, type Cost } from "./analysis/cost.js";
+export {
+  footprintOf,
+  fullLoadVerdicts,
+  gatherOf,
+  gmAllowed,
+  isLegal,
+  pinnedDims,
+  requiredView,
+  type RuleVerdict,
+} from "./analysis/legality.js";
+export { footprintNotes, noLegalTile, suggestionText } from "./analysis/refusals.js";
+export {
+  anyLegal,
+  largestGatherDims,
+  nearestLegal,
+  smallest,
+  smallestArithmetic,
+  waysOut,
+} from "./analysis/suggest.js";
+export { traffic, type OperandTraffic, type Traffic } from "./analysis/traffic.js";

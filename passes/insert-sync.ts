@@ -1,0 +1,93 @@
+/**
+ * insert-sync: orders accesses of different pipes to the same UB bytes. Last, because reusing an address makes hazards.
+ *
+ *   load %data[…] to %data_ub          sync V -> MTE2
+ *   gather %data_ub[…] …          →    load %data[…] to %data_ub
+ *                                      sync MTE2 -> V
+ *                                      gather %data_ub[…] …
+ *
+ * Within a body the earlier statement's pipe is waited for right before the later statement. Across iterations the
+ * writer waits for the users of the copy it overwrites: all earlier ones, or with two copies (`lag 1`) all but those
+ * of the previous iteration. On WebGPU every task has a workgroup memory of its own, so only serial loops carry.
+ */
+import type { TileFunc } from "../ir/func.js";
+import type { Target } from "../ir/target.js";
+import { type Pipe, type Stmt, type SyncStmt, type UbBuffer } from "../ir/tile.js";
+import { at } from "../ir/types.js";
+import { pipeOf, ubAccesses, type UbAccess } from "../ir/verify/accesses.js";
+import { definePass } from "./pass.js";
+
+export const insertSync = definePass({
+  name: "insert-sync",
+  summary: "orders the accesses of different pipes to the same UB bytes",
+  requires: ["allocated"],
+  ensures: ["synchronized"],
+  run: (func, context) =>
+    func.level === "tile" ? { ...func, body: syncBody(func.body, func, context.target, false) } : func,
+});
+
+interface PipeAccess extends UbAccess {
+  readonly pipe: Pipe;
+}
+
+function syncBody(body: readonly Stmt[], func: TileFunc, target: Target, carried: boolean): Stmt[] {
+  const units = body.filter((stmt) => stmt.op !== "sync");
+  const accesses = units.map((stmt) => accessesOf(stmt, func));
+  const out: Stmt[] = [];
+  /** For each ordered pair of pipes, the unit before which it was last waited for. */
+  const waited = new Map<string, number>();
+  const wait = (from: Pipe, to: Pipe, lag: 0 | 1, unit: number): void => {
+    out.push({ op: "sync", from, to, lag } satisfies SyncStmt);
+    if (lag === 0) waited.set(`${from}>${to}`, unit);
+  };
+  const backward = new Map<string, 0 | 1>();
+  units.forEach((stmt, j) => {
+    if (carried) {
+      for (const later of accesses.slice(j).flat()) {
+        for (const own of at(accesses, j)) {
+          if (!conflict(later, own)) continue;
+          const key = `${later.pipe}>${own.pipe}`;
+          const lag = own.buffer.buffers === 2 ? 1 : 0;
+          const seen = backward.get(key);
+          if (seen !== undefined && seen <= lag) continue;
+          backward.set(key, lag);
+          wait(later.pipe, own.pipe, lag, -1);
+        }
+      }
+    }
+    for (let i = 0; i < j; i++) {
+      for (const earlier of at(accesses, i)) {
+        for (const own of at(accesses, j)) {
+          if (!conflict(earlier, own)) continue;
+          if ((waited.get(`${earlier.pipe}>${own.pipe}`) ?? -1) > i) continue;
+          wait(earlier.pipe, own.pipe, 0, j);
+        }
+      }
+    }
+    const carries = stmt.op === "for" && (stmt.mode === "serial" || target.kind === "ascend");
+    out.push(stmt.op === "for" ? { ...stmt, body: syncBody(stmt.body, func, target, carries) } : stmt);
+  });
+  return out;
+}
+
+/** Two accesses that must stay in order: of different pipes, to bytes they share, at least one a write. */
+const conflict = (a: PipeAccess, b: PipeAccess): boolean =>
+  a.pipe !== b.pipe && (a.write || b.write) && shareBytes(a.buffer, b.buffer);
+
+function shareBytes(a: UbBuffer, b: UbBuffer): boolean {
+  if (a.name === b.name) return true;
+  const range = (buffer: UbBuffer): readonly [number, number] => {
+    const addresses = buffer.addresses ?? [0];
+    const size = buffer.shape.slice(0, -1).reduce((product, extent) => product * extent, buffer.rowBytes);
+    return [Math.min(...addresses), Math.max(...addresses) + size];
+  };
+  const [startA, endA] = range(a);
+  const [startB, endB] = range(b);
+  return startA < endB && startB < endA;
+}
+
+function accessesOf(stmt: Stmt, func: TileFunc): PipeAccess[] {
+  if (stmt.op === "for") return stmt.body.flatMap((inner) => accessesOf(inner, func));
+  const pipe = pipeOf(stmt, func);
+  return pipe === undefined ? [] : ubAccesses(stmt, func).map((access) => ({ ...access, pipe }));
+}

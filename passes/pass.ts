@@ -1,0 +1,23 @@
+/** A pass is a pure function from a function to a function, with what it requires and ensures spelled out. */
+import type { Diagnostic } from "../ir/diagnostic.js";
+import type { Func } from "../ir/func.js";
+import type { Target } from "../ir/target.js";
+import type { Property } from "../ir/verify/property.js";
+
+export interface PassContext {
+  readonly target: Target;
+  /** Passes report here; an error stops the pipeline after the pass. */
+  report(diagnostic: Diagnostic): void;
+}
+
+export interface Pass {
+  readonly name: string;
+  /** One line for `tilec opt --help` and the docs. */
+  readonly summary: string;
+  readonly requires: readonly Property[];
+  readonly ensures: readonly Property[];
+  run(func: Func, context: PassContext): Func;
+}
+
+/** Freezes the declaration; exists so that a pass file reads as one sentence. */
+export const definePass = (pass: Pass): Pass => Object.freeze(pass);

@@ -1,0 +1,54 @@
+/**
+ * Runs passes in order: checks what each requires, verifies structure and what it ensures, stops at the first pass
+ * that reports an error. A pass that breaks its promise is a bug in tilec (or in the user's pass), not a user error.
+ */
+import { hasErrors, type Diagnostic } from "../ir/diagnostic.js";
+import type { Func } from "../ir/func.js";
+import type { Target } from "../ir/target.js";
+import { InternalError } from "../ir/types.js";
+import { verify, verifyStructure } from "../ir/verify/index.js";
+import type { Pass, PassContext } from "./pass.js";
+
+export interface PipelineOptions {
+  /** Called after each pass with its result and its time in milliseconds. */
+  readonly afterPass?: (pass: Pass, before: Func, after: Func, milliseconds: number) => void;
+  /** Off only to time the passes alone. Default true. */
+  readonly verifyEach?: boolean;
+}
+
+export interface PipelineResult {
+  readonly func: Func;
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+export function runPipeline(
+  input: Func,
+  passes: readonly Pass[],
+  target: Target,
+  options: PipelineOptions = {},
+): PipelineResult {
+  const diagnostics: Diagnostic[] = [...verifyStructure(input)];
+  if (hasErrors(diagnostics)) return { func: input, diagnostics };
+  const context: PassContext = { target, report: (diagnostic) => void diagnostics.push(diagnostic) };
+  let func = input;
+  for (const pass of passes) {
+    const missing = pass.requires.flatMap((property) => verify(func, property, target));
+    if (missing.length > 0) {
+      diagnostics.push(...missing.map((d) => ({ ...d, message: `${pass.name} cannot run: ${d.message}` })));
+      return { func, diagnostics };
+    }
+    const start = performance.now();
+    const result = pass.run(func, context);
+    const milliseconds = performance.now() - start;
+    if (hasErrors(diagnostics)) return { func, diagnostics };
+    if (options.verifyEach !== false) {
+      const broken = [...verifyStructure(result), ...pass.ensures.flatMap((p) => verify(result, p, target))];
+      if (broken.length > 0) {
+        throw new InternalError(`after ${pass.name}: ${broken.map((d) => d.message).join("; ")}`);
+      }
+    }
+    options.afterPass?.(pass, func, result, milliseconds);
+    func = result;
+  }
+  return { func, diagnostics };
+}

@@ -1,0 +1,143 @@
+/** A program to a kernel: runs the default pipeline from whatever level the program is at. */
+import {
+  findTarget,
+  error,
+  CompileError,
+  defaultTarget,
+  hasErrors,
+  printFunc,
+  resolveSource,
+  targetNames,
+  type AccessFunc,
+  type Diagnostic,
+  type Footprint,
+  type Func,
+  type Level,
+  type Resolved,
+  type Schedule,
+  type SourceFunc,
+  type Target,
+  type TileFunc,
+} from "../ir/index.js";
+import { isResolved } from "../ir/schedule.js";
+import { defaultPipeline, footprintOf, runPipeline, type Pass, type PipelineOptions } from "../passes/index.js";
+
+export interface CompileOptions extends Schedule, PipelineOptions {
+  /** Overrides the target that the program names. */
+  readonly target?: Target;
+  /** Resolves a target by name; built-in targets by default. */
+  readonly findTarget?: (name: string) => Target | undefined;
+}
+
+/** A compiled gather: the IR at each level it went through, and what the rules said. Plain data. */
+export interface Kernel {
+  readonly name: string;
+  readonly target: Target;
+  /** Absent when the program began below that level. */
+  readonly source?: SourceFunc;
+  readonly access?: AccessFunc;
+  readonly tile: TileFunc;
+  /** The dialect-free operator, for `reference`. */
+  readonly resolved?: Resolved;
+  /** UB bytes by operand; absent for a program that began at the tile level. */
+  readonly footprint?: Footprint;
+  /** Warnings and hints. */
+  readonly diagnostics: readonly Diagnostic[];
+  /** The program as text at one level. Throws a CompileError (TC702) for a level it never was at. */
+  text(level: Level): string;
+}
+
+export type CompileResult =
+  | { readonly ok: true; readonly kernel: Kernel }
+  | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] };
+
+/** Throws a CompileError with every diagnostic when the program or its schedule is not legal. */
+export function compile(program: Func, options: CompileOptions = {}): Kernel {
+  const result = tryCompile(program, options);
+  if (!result.ok) throw new CompileError(result.diagnostics);
+  return result.kernel;
+}
+
+export function tryCompile(program: Func, options: CompileOptions = {}): CompileResult {
+  const targeted = targetOf(program, options);
+  if (!targeted.ok) return targeted;
+  const { target } = targeted;
+  const input = scheduled(program, options, target);
+  const levels = new Map<Level, Func>([[input.level, input]]);
+  const { func, diagnostics } = runPipeline(input, passesFrom(input, defaultPipeline), target, {
+    ...(options.verifyEach === undefined ? {} : { verifyEach: options.verifyEach }),
+    afterPass(pass, before, after, milliseconds) {
+      levels.set(after.level, after);
+      options.afterPass?.(pass, before, after, milliseconds);
+    },
+  });
+  if (hasErrors(diagnostics) || func.level !== "tile") return { ok: false, diagnostics };
+  const source = levels.get("source");
+  const access = levels.get("access");
+  const resolved = source?.level === "source" ? resolvedOf(source) : undefined;
+  const footprint =
+    access?.level === "access" && isResolved(access.schedule)
+      ? footprintOf(access, access.schedule, target)
+      : undefined;
+  const kernel: Kernel = {
+    name: func.name,
+    target,
+    ...(source?.level === "source" ? { source } : {}),
+    ...(access?.level === "access" ? { access } : {}),
+    tile: func,
+    ...(resolved === undefined ? {} : { resolved }),
+    ...(footprint === undefined ? {} : { footprint }),
+    diagnostics,
+    text(level) {
+      const at = levels.get(level);
+      if (at === undefined) {
+        throw new CompileError([error("TC702", `@${func.name} began below the ${level} level; it has no such text`)]);
+      }
+      return printFunc(at);
+    },
+  };
+  return { ok: true, kernel };
+}
+
+/** The passes that still apply: a program at the tile level keeps the addresses and syncs it already has. */
+export function passesFrom(func: Func, pipeline: readonly Pass[]): readonly Pass[] {
+  if (func.level !== "tile") return pipeline;
+  const allocated = func.body.some((stmt) => stmt.op === "alloc" && stmt.buffer.addresses !== undefined);
+  const none = func.body.every((stmt) => stmt.op !== "alloc");
+  return allocated || none ? [] : pipeline.filter((pass) => pass.requires.some((p) => p === "tile" || p === "allocated"));
+}
+
+function targetOf(
+  program: Func,
+  options: CompileOptions,
+): { readonly ok: true; readonly target: Target } | { readonly ok: false; readonly diagnostics: Diagnostic[] } {
+  if (options.target !== undefined) return { ok: true, target: options.target };
+  if (program.target === undefined) return { ok: true, target: defaultTarget };
+  const target = (options.findTarget ?? findTarget)(program.target);
+  if (target !== undefined) return { ok: true, target };
+  const diagnostic = error("TC501", `unknown target ${program.target}`, {
+    span: program.span,
+    hint: `one of ${targetNames.join(", ")}, or --target with a target file`,
+  });
+  return { ok: false, diagnostics: [diagnostic] };
+}
+
+/** The program with the options' schedule entries over its own. */
+function scheduled(program: Func, options: CompileOptions, target: Target): Func {
+  const { tile, view, profile, residency, order, buffers, cores, budgetRule, ubBytes } = options;
+  const given: Schedule = { tile, view, profile, residency, order, buffers, cores, budgetRule, ubBytes } as Schedule;
+  const entries = Object.entries(given).filter(([, value]) => value !== undefined);
+  const schedule: Schedule = { ...program.schedule, ...Object.fromEntries(entries) };
+  return { ...program, target: target.name, schedule };
+}
+
+function resolvedOf(source: SourceFunc): Resolved | undefined {
+  const result = resolveSource({
+    op: source.op,
+    attrs: source.attrs,
+    data: source.data.type,
+    indices: source.indices.type,
+  });
+  return result.ok ? result.resolved : undefined;
+}
+

@@ -1,0 +1,50 @@
+/** Builders with ONNX's arguments. Each throws a CompileError (TC1xx) where ONNX's rules are broken. */
+import type { OutOfBounds, SourceFunc } from "../../ir/index.js";
+import { program, typeOf, type TypePair } from "../program.js";
+
+export interface OnnxGatherArguments {
+  readonly data: TypePair;
+  readonly indices: TypePair;
+  /** In [-rank, rank - 1]; default 0. */
+  readonly axis?: number;
+  /** 1, 11 or 13 and up; default 13. */
+  readonly opset?: number;
+  /** Out-of-range policy; ONNX says `error`. */
+  readonly oob?: OutOfBounds;
+}
+
+export interface OnnxGatherNdArguments extends Omit<OnnxGatherArguments, "axis"> {
+  readonly batchDims?: number;
+}
+
+const common = (args: { readonly opset?: number; readonly oob?: OutOfBounds }) => ({
+  ...(args.opset === undefined ? {} : { opset: args.opset }),
+  ...(args.oob === undefined ? {} : { oob: args.oob }),
+});
+
+/** Output shape: data[:axis] + indices + data[axis+1:]. */
+export const gather = (args: OnnxGatherArguments): SourceFunc =>
+  program({
+    op: "onnx.gather",
+    attrs: { axis: args.axis ?? 0, ...common(args) },
+    data: typeOf(args.data),
+    indices: typeOf(args.indices),
+  });
+
+/** Output shape: that of indices. */
+export const gatherElements = (args: OnnxGatherArguments): SourceFunc =>
+  program({
+    op: "onnx.gather_elements",
+    attrs: { axis: args.axis ?? 0, ...common(args) },
+    data: typeOf(args.data),
+    indices: typeOf(args.indices),
+  });
+
+/** Output shape: indices[:-1] + data[batchDims + indices[-1]:]. */
+export const gatherNd = (args: OnnxGatherNdArguments): SourceFunc =>
+  program({
+    op: "onnx.gather_nd",
+    attrs: { batch_dims: args.batchDims ?? 0, ...common(args) },
+    data: typeOf(args.data),
+    indices: typeOf(args.indices),
+  });

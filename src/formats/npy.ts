@@ -1,0 +1,144 @@
+/**
+ * `.npy`, NumPy's array file (numpy.lib.format, versions 1 to 3). Own code because no npm reader covers complex, f16,
+ * bool and 64-bit types together. Untrusted input: nothing is allocated before the sizes are known to fit the file.
+ */
+import { CompileError, byteCount, elementCount, error, formatType, maxRank, type DType } from "../../ir/index.js";
+import type { TensorValue } from "./tensor.js";
+
+const descrToDType: Readonly<Record<string, DType>> = {
+  b1: "bool",
+  i1: "i8",
+  u1: "u8",
+  i2: "i16",
+  u2: "u16",
+  f2: "f16",
+  i4: "i32",
+  u4: "u32",
+  f4: "f32",
+  i8: "i64",
+  u8: "u64",
+  f8: "f64",
+  c8: "c64",
+  c16: "c128",
+};
+
+/** bf16 has no NumPy type: its bits travel as <u2. */
+const dtypeToDescr: Readonly<Record<Exclude<DType, "string">, string>> = {
+  bool: "|b1",
+  i8: "|i1",
+  u8: "|u1",
+  i16: "<i2",
+  u16: "<u2",
+  f16: "<f2",
+  bf16: "<u2",
+  i32: "<i4",
+  u32: "<u4",
+  f32: "<f4",
+  i64: "<i8",
+  u64: "<u8",
+  f64: "<f8",
+  c64: "<c8",
+  c128: "<c16",
+};
+
+const magic = [0x93, 0x4e, 0x55, 0x4d, 0x50, 0x59];
+
+/** `name` is the file in diagnostics. Throws a CompileError (TC011) for anything that is not a whole .npy file. */
+export function readNpy(file: Uint8Array, name: string): TensorValue {
+  const fail = (message: string, hint?: string): never => {
+    throw new CompileError([error("TC011", `${name}: ${message}`, hint === undefined ? {} : { hint })]);
+  };
+  if (!magic.every((byte, k) => file[k] === byte)) return fail("not a .npy file", "write one with numpy.save");
+  const view = new DataView(file.buffer, file.byteOffset, file.byteLength);
+  const version = file[6] ?? 0;
+  if (version < 1 || version > 3) return fail(`unknown .npy version ${version}`);
+  const lengthBytes = version === 1 ? 2 : 4;
+  const start = 8 + lengthBytes;
+  if (file.byteLength < start) return fail(`truncated: ${file.byteLength} bytes end inside the header`);
+  const headerLength = version === 1 ? view.getUint16(8, true) : view.getUint32(8, true);
+  if (start + headerLength > file.byteLength) {
+    return fail(`truncated: the header of ${headerLength} bytes ends beyond the file of ${file.byteLength}`);
+  }
+  const header = new TextDecoder().decode(file.subarray(start, start + headerLength));
+  const descr = /'descr':\s*'([^']*)'/.exec(header)?.[1];
+  const fortran = /'fortran_order':\s*(True|False)/.exec(header)?.[1];
+  const shapeText = /'shape':\s*\(([^)]*)\)/.exec(header)?.[1];
+  if (descr === undefined || fortran === undefined || shapeText === undefined) {
+    return fail("the header lacks descr, fortran_order or shape", "structured arrays are not tensors");
+  }
+  const shape = shapeText
+    .split(",")
+    .map((part) => part.trim())
+    .filter((part) => part !== "")
+    .map(Number);
+  if (shape.some((extent) => !Number.isSafeInteger(extent) || extent < 0)) return fail(`bad shape (${shapeText})`);
+  if (shape.length > maxRank) return fail(`rank ${shape.length}; tilec takes rank ${maxRank} at most`);
+  if (fortran === "True" && shape.length > 1) {
+    return fail("the array is in Fortran order", "save numpy.ascontiguousarray(array)");
+  }
+  const body = file.subarray(start + headerLength);
+  const order = descr[0] ?? "";
+  const unicode = /^[<|>=]U(\d+)$/.exec(descr)?.[1];
+  if (unicode !== undefined) return { ...strings(body, shape, Number(unicode), order === ">", fail) };
+  const dtype = descrToDType[descr.slice(1)];
+  if (dtype === undefined || !"<>|=".includes(order)) {
+    return fail(`element type ${descr} is not one of tilec's`, `tilec reads ${Object.keys(descrToDType).join(", ")}`);
+  }
+  const type = { dtype, shape };
+  const bytes = byteCount(type);
+  if (body.byteLength !== bytes) {
+    return fail(`${formatType(type)} takes ${bytes} bytes; the file holds ${body.byteLength}`);
+  }
+  return { type, bytes: order === ">" ? swapped(body, dtype) : body.slice() };
+}
+
+function strings(
+  body: Uint8Array,
+  shape: number[],
+  width: number,
+  big: boolean,
+  fail: (message: string) => never,
+): TensorValue {
+  const count = elementCount(shape);
+  if (body.byteLength !== count * width * 4) {
+    return fail(`${count} strings of ${width} take ${count * width * 4} bytes; the file holds ${body.byteLength}`);
+  }
+  const view = new DataView(body.buffer, body.byteOffset, body.byteLength);
+  const read = (k: number): string => {
+    let text = "";
+    for (let c = 0; c < width; c++) {
+      const point = view.getUint32((k * width + c) * 4, !big);
+      if (point === 0) break;
+      if (point > 0x10ffff) return fail(`string ${k} holds ${point}, which is no code point`);
+      text += String.fromCodePoint(point);
+    }
+    return text;
+  };
+  const list = Array.from({ length: count }, (_, k) => read(k));
+  return { type: { dtype: "string", shape }, bytes: new Uint8Array(), strings: list };
+}
+
+/** Big-endian numbers to little-endian; a complex number is two of them. */
+function swapped(body: Uint8Array, dtype: DType): Uint8Array {
+  const size = { c64: 4, c128: 8 }[dtype as string] ?? byteCount({ dtype, shape: [] });
+  const out = new Uint8Array(body.byteLength);
+  for (let k = 0; k < out.length; k += size) for (let b = 0; b < size; b++) out[k + b] = body[k + size - 1 - b] ?? 0;
+  return out;
+}
+
+/** Version 1.0, C order, data aligned to 64 bytes. Strings have no portable .npy form here: TC012. */
+export function writeNpy(value: TensorValue): Uint8Array {
+  const { dtype, shape } = value.type;
+  if (dtype === "string") {
+    throw new CompileError([error("TC012", "strings are written as .json, not .npy", { hint: "name the file *.json" })]);
+  }
+  const tuple = shape.length === 1 ? `${shape[0]},` : shape.join(", ");
+  const header = `{'descr': '${dtypeToDescr[dtype]}', 'fortran_order': False, 'shape': (${tuple}), }`;
+  const total = Math.ceil((10 + header.length + 1) / 64) * 64;
+  const out = new Uint8Array(total + value.bytes.byteLength);
+  out.set([...magic, 1, 0]);
+  new DataView(out.buffer).setUint16(8, total - 10, true);
+  out.set(new TextEncoder().encode(`${header.padEnd(total - 11)}\n`), 10);
+  out.set(value.bytes, total);
+  return out;
+}

@@ -1,0 +1,33 @@
+/**
+ * tilec: gathers from ONNX, DirectML and PyPTO, tiled, legal or explained, the same bits from every backend.
+ *
+ *   const op = gatherElements({ data: ["f32", [4096, 1024]], indices: ["i32", [4096, 1024]], axis: 1 });
+ *   const kernel = compile(op, { target: targets.ascendA2, tile: [8, 1024] });
+ */
+export {
+  CompileError,
+  InternalError,
+  RunError,
+  targets,
+  type DType,
+  type Diagnostic,
+  type Footprint,
+  type Func,
+  type OutOfBounds,
+  type Profile,
+  type Schedule,
+  type Shape,
+  type SourceFunc,
+  type Target,
+  type TensorType,
+} from "../ir/index.js";
+export { parseModule, printModule, renderDiagnostic } from "../ir/index.js";
+export { fromHost, toHost, type TensorData } from "../backends/index.js";
+export { compile, tryCompile, type CompileOptions, type CompileResult, type Kernel } from "./compile.js";
+export { gather, gatherElements, gatherNd } from "./dialects/onnx.js";
+export * as directml from "./dialects/directml.js";
+export * as onnx from "./dialects/onnx.js";
+export * as pypto from "./dialects/pypto.js";
+export { program, tryProgram, type ProgramDescription } from "./program.js";
+export { backendNames, firstDifference, forDevice, runOn, type BackendName, type BackendRun } from "./run.js";
+export { run } from "./library.js";

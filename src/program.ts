@@ -1,0 +1,60 @@
+/** Programs from descriptions: the one way builders, flags, case files and models make a source function. */
+import {
+  CompileError,
+  resolveSource,
+  type Attrs,
+  type DType,
+  type Diagnostic,
+  type Schedule,
+  type Shape,
+  type SourceFunc,
+  type TensorType,
+} from "../ir/index.js";
+
+export interface ProgramDescription {
+  /** Dialect and operator: `onnx.gather_elements`. */
+  readonly op: string;
+  readonly attrs: Attrs;
+  readonly data: TensorType;
+  readonly indices: TensorType;
+  readonly name?: string;
+  readonly target?: string;
+  readonly schedule?: Schedule;
+}
+
+export type ProgramResult =
+  | { readonly ok: true; readonly func: SourceFunc }
+  | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] };
+
+/** Applies the dialect's rules to find the output type. */
+export function tryProgram(description: ProgramDescription): ProgramResult {
+  const { op, attrs, data, indices, target } = description;
+  const result = resolveSource({ op, attrs, data, indices });
+  if (!result.ok) return { ok: false, diagnostics: result.diagnostics };
+  return {
+    ok: true,
+    func: {
+      level: "source",
+      name: description.name ?? op.slice(op.indexOf(".") + 1),
+      op,
+      attrs,
+      data: { name: "data", type: data },
+      indices: { name: "indices", type: indices },
+      output: { name: "output", type: { dtype: data.dtype, shape: result.resolved.output } },
+      schedule: description.schedule ?? {},
+      ...(target === undefined ? {} : { target }),
+    },
+  };
+}
+
+/** Throws a CompileError (TC1xx) when a rule of the dialect is broken. */
+export function program(description: ProgramDescription): SourceFunc {
+  const result = tryProgram(description);
+  if (!result.ok) throw new CompileError(result.diagnostics);
+  return result.func;
+}
+
+/** `["f32", [4096, 1024]]` */
+export type TypePair = readonly [dtype: DType, shape: Shape];
+
+export const typeOf = ([dtype, shape]: TypePair): TensorType => ({ dtype, shape });

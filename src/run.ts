@@ -1,0 +1,77 @@
+/** One call per backend on host tensors, and the comparison that makes them agree bit for bit. */
+import { CompileError, error, type Diagnostic, type Target } from "../ir/index.js";
+import type { HostInputs } from "../backends/index.js";
+import { reference } from "../backends/reference/index.js";
+import { simulateChecked, type SimReport } from "../backends/sim/index.js";
+import type { Runner } from "../backends/webgpu/index.js";
+import { compile, tryCompile, type CompileResult, type Kernel } from "./compile.js";
+
+export const backendNames = ["reference", "sim", "webgpu"] as const;
+export type BackendName = (typeof backendNames)[number];
+
+export interface BackendRun {
+  readonly output: Uint8Array;
+  /** `sim` alone. */
+  readonly report?: SimReport;
+}
+
+/** Runs a kernel on one backend. `webgpu` needs a runner; an Ascend kernel is compiled again for its device. */
+export async function runOn(
+  backend: BackendName,
+  kernel: Kernel,
+  inputs: HostInputs,
+  runner?: Runner,
+): Promise<BackendRun> {
+  switch (backend) {
+    case "reference": {
+      if (kernel.resolved === undefined) {
+        const message = `reference runs operators, and @${kernel.name} began below the source level`;
+        throw new CompileError([error("TC702", message, { hint: "run it on sim" })]);
+      }
+      return { output: reference(kernel.resolved, inputs) };
+    }
+    case "sim": {
+      const { output, report } = simulateChecked(kernel.tile, inputs, kernel.target);
+      return { output, report };
+    }
+    case "webgpu": {
+      if (runner === undefined) throw new CompileError([error("TC503", "no WebGPU device was given")]);
+      return { output: await runner.runBytes(forDevice(kernel, runner.target), inputs) };
+    }
+  }
+}
+
+/**
+ * The kernel for a WebGPU device: one compiled for a webgpu target as it is, another compiled again for the device,
+ * its tile kept where legal there. Its legality was judged under its own target already.
+ */
+export function forDevice(kernel: Kernel, device: Target): Kernel {
+  if (kernel.target.kind === "webgpu") return kernel;
+  const program = kernel.source ?? kernel.access;
+  if (program === undefined) {
+    const message = `@${kernel.name} is a tile program for ${kernel.target.name}; a WebGPU device needs another`;
+    throw new CompileError([error("TC502", message, { hint: "compile the source program for a webgpu target" })]);
+  }
+  const { tile } = kernel.tile.schedule;
+  const plain = { ...program, schedule: {} };
+  const kept: CompileResult =
+    tile === undefined || tile.length !== plain.output.type.shape.length
+      ? { ok: false, diagnostics: [] }
+      : tryCompile(plain, { target: device, tile });
+  return kept.ok ? kept.kernel : compile(plain, { target: device });
+}
+
+/** The first byte at which two outputs differ, as a diagnostic; undefined when they agree. */
+export function firstDifference(
+  a: { readonly backend: string; readonly output: Uint8Array },
+  b: { readonly backend: string; readonly output: Uint8Array },
+): Diagnostic | undefined {
+  if (a.output.byteLength !== b.output.byteLength) {
+    const message = `${a.backend} gives ${a.output.byteLength} bytes, ${b.backend} ${b.output.byteLength}`;
+    return error("TC610", message);
+  }
+  const byte = a.output.findIndex((value, k) => value !== b.output[k]);
+  if (byte === -1) return undefined;
+  const message = `${a.backend} and ${b.backend} differ at output byte ${byte}: ${a.output[byte]} and ${b.output[byte]}`;
+  return error("TC610", message, { data: { byte } });
+}

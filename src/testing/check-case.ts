@@ -1,0 +1,127 @@
+/** One regression case on one backend: pass, fail or skip, with the reason. */
+import { categoryOf, CompileError, formatType, RunError, type Diagnostic, type Target } from "../../ir/index.js";
+import type { Runner } from "../../backends/webgpu/index.js";
+import { compile, type Kernel } from "../compile.js";
+import type { Case } from "../formats/cases.js";
+import { asHost, firstDifferentElement, fromOutput, type TensorValue } from "../formats/tensor.js";
+import { program } from "../program.js";
+import { runOn, type BackendName } from "../run.js";
+
+export interface CheckResult {
+  readonly id: string;
+  readonly backend: string;
+  readonly status: "pass" | "fail" | "skip";
+  readonly code?: string;
+  readonly message?: string;
+}
+
+export interface CheckContext {
+  /** Absent: no device; `reason` says why. */
+  readonly runner?: Runner;
+  readonly reason?: string;
+  readonly findTarget?: (name: string) => Target | undefined;
+  /** Called with every output, and with inputs that a fill rule made. */
+  readonly dump?: (name: string, value: TensorValue) => void;
+}
+
+/** Compiles once, runs on every backend. */
+export async function checkCase(
+  test: Case,
+  backends: readonly BackendName[],
+  context: CheckContext,
+): Promise<CheckResult[]> {
+  const results: CheckResult[] = [];
+  const compiled = attempt(() =>
+    compile(program(test.program), context.findTarget === undefined ? {} : { findTarget: context.findTarget }),
+  );
+  let expected: TensorValue | undefined;
+  for (const backend of backends) {
+    const base = { id: test.id, backend };
+    if (backend === "webgpu" && context.runner === undefined) {
+      results.push({ ...base, status: "skip", code: "TC503", message: context.reason ?? "no WebGPU device" });
+      continue;
+    }
+    if (!compiled.ok) {
+      results.push({ ...base, ...judgeError(test, compiled.diagnostics) });
+      continue;
+    }
+    const run = await attemptAsync(() => runCase(test, compiled.value, backend, context));
+    if (!run.ok) {
+      results.push({ ...base, ...judgeError(test, run.diagnostics) });
+    } else if (test.expectedError !== undefined) {
+      results.push({ ...base, status: "fail", message: `expected an error of category ${test.expectedError}` });
+    } else {
+      expected ??= test.output?.read() ?? (await runCase(test, compiled.value, "reference", context));
+      results.push({ ...base, ...judgeOutput(expected, run.value) });
+      context.dump?.(`${fileName(test.id)}.${backend}`, run.value);
+    }
+  }
+  if (context.dump !== undefined && compiled.ok) {
+    for (const operand of ["data", "indices"] as const) {
+      if (test[operand].filled) context.dump(`${fileName(test.id)}.${operand}`, test[operand].read());
+    }
+  }
+  return results;
+}
+
+const fileName = (id: string): string => id.replaceAll("/", "_");
+
+async function runCase(
+  test: Case,
+  kernel: Kernel,
+  backend: BackendName,
+  context: CheckContext,
+): Promise<TensorValue> {
+  const data = asHost("data", test.data.read());
+  const indices = asHost("indices", test.indices.read());
+  const { output } = await runOn(backend, kernel, { data, indices }, context.runner);
+  const type = kernel.source?.output.type ?? kernel.tile.output.type;
+  return fromOutput(type, output, data);
+}
+
+function judgeOutput(expected: TensorValue, actual: TensorValue): Pick<CheckResult, "status" | "code" | "message"> {
+  const [want, got] = [formatType(expected.type), formatType(actual.type)];
+  if (want !== got) return { status: "fail", code: "TC610", message: `the output is ${got}, expected ${want}` };
+  const element = firstDifferentElement(expected, actual);
+  if (element === -1) return { status: "pass" };
+  return { status: "fail", code: "TC610", message: `output element ${element} differs from what is expected` };
+}
+
+function judgeError(
+  test: Case,
+  diagnostics: readonly Diagnostic[],
+): Pick<CheckResult, "status" | "code" | "message"> {
+  const errors = diagnostics.filter((d) => d.severity === "error");
+  const [first] = errors;
+  const shown = { ...(first === undefined ? {} : { code: first.code, message: first.message }) };
+  const matches = errors.some((d) => categoryOf(d.code) === test.expectedError);
+  if (matches) return { status: "pass", ...shown };
+  if (test.expectedError === undefined) return { status: "fail", ...shown };
+  const found = first === undefined ? "no error" : `category ${categoryOf(first.code)}: ${first.message}`;
+  return { status: "fail", ...shown, message: `expected an error of category ${test.expectedError}; got ${found}` };
+}
+
+type Attempt<T> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] };
+
+function failure(thrown: unknown): { readonly ok: false; readonly diagnostics: readonly Diagnostic[] } {
+  if (thrown instanceof CompileError || thrown instanceof RunError) return { ok: false, diagnostics: thrown.diagnostics };
+  throw thrown;
+}
+
+function attempt<T>(action: () => T): Attempt<T> {
+  try {
+    return { ok: true, value: action() };
+  } catch (thrown) {
+    return failure(thrown);
+  }
+}
+
+async function attemptAsync<T>(action: () => Promise<T>): Promise<Attempt<T>> {
+  try {
+    return { ok: true, value: await action() };
+  } catch (thrown) {
+    return failure(thrown);
+  }
+}
