@@ -15,8 +15,7 @@ export const outOfBoundsPolicies: readonly OutOfBounds[] = ["error", "clamp", "z
 
 /** One coordinate of the index tensor: an output dim, or a fixed component of gather_nd's tuple. */
 export type IndexCoord =
-  | { readonly kind: "dim"; readonly dim: number }
-  | { readonly kind: "component"; readonly value: number };
+  { readonly kind: "dim"; readonly dim: number } | { readonly kind: "component"; readonly value: number };
 
 /** Where one data coordinate comes from. */
 export type DimAccess =

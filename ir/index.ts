@@ -12,7 +12,15 @@ export { findOp, opDefs, resolveSource, type SourceOp } from "./ops/registry.js"
 export type { AttrSpec, OpDef, Resolved, ResolveResult } from "./ops/op-def.js";
 export { featureLevels, type FeatureLevel } from "./ops/directml.js";
 export { parseModule, type ParseResult } from "./parse.js";
-export { printExpr, printFunc, printMap, printModule, printRegion, printSchedule, printStmtHead } from "./print.js";
+export {
+  printExpr,
+  printFunc,
+  printMap,
+  printModule,
+  printRegion,
+  printSchedule,
+  printStmtHead,
+} from "./print.js";
 export { renderDiagnostic, type RenderOptions } from "./render.js";
 export * from "./schedule.js";
 export * from "./target.js";

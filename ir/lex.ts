@@ -34,9 +34,13 @@ export function lex(text: string, file: string): { tokens: Token[]; diagnostics:
       const shown = String.fromCodePoint(text.codePointAt(position) ?? 0);
       const unterminated = shown === '"';
       diagnostics.push(
-        error("TC001", unterminated ? "a string that does not end on its line" : `unexpected ${JSON.stringify(shown)}`, {
-          span: spanAt(position, shown.length),
-        }),
+        error(
+          "TC001",
+          unterminated ? "a string that does not end on its line" : `unexpected ${JSON.stringify(shown)}`,
+          {
+            span: spanAt(position, shown.length),
+          },
+        ),
       );
       if (diagnostics.length >= maxLexErrors) break;
       position += shown.length;
@@ -62,7 +66,10 @@ export function lex(text: string, file: string): { tokens: Token[]; diagnostics:
 /** A binary file is one mistake, not a thousand. */
 const maxLexErrors = 5;
 
-function classify(groups: Record<string, string | undefined>, raw: string): { kind: TokenKind; text: string } {
+function classify(
+  groups: Record<string, string | undefined>,
+  raw: string,
+): { kind: TokenKind; text: string } {
   if (groups["value"] !== undefined) return { kind: "value", text: raw.slice(1) };
   if (groups["symbol"] !== undefined) return { kind: "symbol", text: raw.slice(1) };
   if (groups["string"] !== undefined) return { kind: "string", text: raw.slice(1, -1) };

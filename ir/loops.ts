@@ -26,11 +26,7 @@ export function loopNest(gather: Gather, schedule: ResolvedSchedule): Loop[] {
   const views = schedule.order.filter((d) => at(schedule.view, d) < at(extents, d));
   const tiles = schedule.order.filter((d) => at(tile, d) < Math.min(at(schedule.view, d), at(extents, d)));
   let serialFrom = tiles.length;
-  while (
-    schedule.residency === "ub" &&
-    serialFrom > 0 &&
-    !follows.has(at(tiles, serialFrom - 1))
-  ) {
+  while (schedule.residency === "ub" && serialFrom > 0 && !follows.has(at(tiles, serialFrom - 1))) {
     serialFrom--;
   }
   return [

@@ -40,7 +40,9 @@ export function parseModule(text: string, file: string): ParseResult {
   }
   if (funcs.length === 0 && found.length === 0) {
     const span = at(tokens, tokens.length - 1).span;
-    found.push(error("TC002", "the text holds no function", { span, hint: "a program begins with `func @name(`" }));
+    found.push(
+      error("TC002", "the text holds no function", { span, hint: "a program begins with `func @name(`" }),
+    );
   }
   const names = new Set<string>();
   for (const func of funcs) {
@@ -86,7 +88,10 @@ class Parser {
     this.punct(")");
     const [data, indices, third] = params;
     if (data === undefined || indices === undefined || params.length > 3) {
-      return this.fail(start, `a function takes data and indices (and output at the tile level), not ${params.length}`);
+      return this.fail(
+        start,
+        `a function takes data and indices (and output at the tile level), not ${params.length}`,
+      );
     }
     if (third !== undefined) return this.tileFunc(start, name, data, indices, third);
     this.punct("->");
@@ -111,7 +116,8 @@ class Parser {
         : { level: "source", ...head, op: opToken.text, attrs: this.attrs() };
     this.word("return");
     const returned = this.take("value", `%${outputName}`);
-    if (returned.text !== outputName) this.fail(returned, `the function returns %${outputName}, its only result`);
+    if (returned.text !== outputName)
+      this.fail(returned, `the function returns %${outputName}, its only result`);
     this.punct("}");
     return func;
   }
@@ -131,7 +137,8 @@ class Parser {
 
   private tensorType(): TensorType {
     const word = this.take("word", "tensor<…> or gm<…>");
-    if (word.text !== "tensor" && word.text !== "gm") this.fail(word, `expected tensor<…> or gm<…>, not ${word.text}`);
+    if (word.text !== "tensor" && word.text !== "gm")
+      this.fail(word, `expected tensor<…> or gm<…>, not ${word.text}`);
     this.punct("<");
     const type = this.shapedType();
     this.punct(">");
@@ -144,7 +151,8 @@ class Parser {
     const parts = token.text.split("x");
     // No element type begins with a digit, so the last part is the type.
     const dtype = parts.pop() ?? "";
-    if (!isDType(dtype)) return this.fail(token, `unknown element type ${dtype}`, "see docs/ir.md for the types");
+    if (!isDType(dtype))
+      return this.fail(token, `unknown element type ${dtype}`, "see docs/ir.md for the types");
     const shape = parts.map(Number);
     if (shape.some((extent) => !Number.isSafeInteger(extent) || extent < 0)) {
       return this.fail(token, `${token.text} is not a type`);
@@ -242,7 +250,8 @@ class Parser {
       else if (key.text === "indices_tile") indicesTile = this.intList();
       else this.fail(key, `access.gather has no attribute ${key.text}`, undefined, "TC003");
     });
-    if (oob === undefined) return this.fail(open, "access.gather names its out-of-range policy", "add oob = error");
+    if (oob === undefined)
+      return this.fail(open, "access.gather names its out-of-range policy", "add oob = error");
     if ((data === undefined) !== (indicesTile === undefined)) {
       return this.fail(open, "data_tile and indices_tile come together");
     }
@@ -258,7 +267,8 @@ class Parser {
     while (!this.accept(")")) {
       if (outRank > 0) this.punct(",");
       const dim = this.take("word", `d${outRank}`);
-      if (dim.text !== `d${outRank}`) this.fail(dim, `output dims are d0, d1, … in order; expected d${outRank}`);
+      if (dim.text !== `d${outRank}`)
+        this.fail(dim, `output dims are d0, d1, … in order; expected d${outRank}`);
       outRank++;
     }
     this.punct("->");
@@ -303,7 +313,8 @@ class Parser {
   private dim(outRank: number): number {
     const token = this.take("word", "an output dim such as d0");
     const dim = /^d(\d{1,2})$/.exec(token.text)?.[1];
-    if (dim === undefined || Number(dim) >= outRank) return this.fail(token, `${token.text} is no output dim`);
+    if (dim === undefined || Number(dim) >= outRank)
+      return this.fail(token, `${token.text} is no output dim`);
     return Number(dim);
   }
 
@@ -357,7 +368,11 @@ class Parser {
         return { op: "sync", from, to, lag, span };
       }
       default:
-        return this.fail(keyword, `unknown statement ${keyword.text}`, "for, load, gather, store, sync, or %x = alloc");
+        return this.fail(
+          keyword,
+          `unknown statement ${keyword.text}`,
+          "for, load, gather, store, sync, or %x = alloc",
+        );
     }
   }
 
@@ -378,7 +393,11 @@ class Parser {
       else this.fail(key, `gather has no attribute ${key.text}`, undefined, "TC003");
     });
     if (oob === undefined || origin === undefined) {
-      return this.fail(start, "gather names its out-of-range policy and origin", "add {oob = error, origin = […]}");
+      return this.fail(
+        start,
+        "gather names its out-of-range policy and origin",
+        "add {oob = error, origin = […]}",
+      );
     }
     const stmt = { op: "gather", data, indices, to, map, oob, origin, span: start.span } as const;
     return scratch === undefined ? stmt : { ...stmt, scratch };
@@ -494,7 +513,8 @@ class Parser {
 
   private operand(value: Value): Value {
     const token = this.take("value", `%${value.name}`);
-    if (token.text !== value.name) this.fail(token, `expected %${value.name}: operands come in parameter order`);
+    if (token.text !== value.name)
+      this.fail(token, `expected %${value.name}: operands come in parameter order`);
     return value;
   }
 

@@ -7,13 +7,7 @@ export type TargetKind = "ascend" | "webgpu";
 
 /** How well a figure is known. */
 export type SourceKind =
-  | "platform-file"
-  | "manual"
-  | "measured by others"
-  | "model fit"
-  | "specification"
-  | "device"
-  | "assumption";
+  "platform-file" | "manual" | "measured by others" | "model fit" | "specification" | "device" | "assumption";
 
 export interface FigureSource {
   readonly source: string;

@@ -39,12 +39,16 @@ export const allocateUb = definePass({
     const budget = func.schedule.ubBytes ?? target.ubBytes;
     if (peak > budget) {
       context.report(
-        error("TC401", `the buffers need ${peak} B of unified buffer, over ${budget} B (target ${target.name})`, {
-          ...(func.span === undefined ? {} : { span: func.span }),
-          notes: placed.map((p) => `%${p.buffer.name} ${p.end - p.start} B at ${p.start}`),
-          hint: "padding, scratch and second buffers count here; --budget-rule full counts them when it chooses a tile",
-          data: { bytes: peak, budget },
-        }),
+        error(
+          "TC401",
+          `the buffers need ${peak} B of unified buffer, over ${budget} B (target ${target.name})`,
+          {
+            ...(func.span === undefined ? {} : { span: func.span }),
+            notes: placed.map((p) => `%${p.buffer.name} ${p.end - p.start} B at ${p.start}`),
+            hint: "padding, scratch and second buffers count here; --budget-rule full counts them when it chooses a tile",
+            data: { bytes: peak, budget },
+          },
+        ),
       );
     }
     const addresses = new Map(

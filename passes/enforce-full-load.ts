@@ -13,6 +13,7 @@ import { error, warning } from "../ir/diagnostic.js";
 import { clipTile } from "../ir/footprint.js";
 import { isResolved } from "../ir/schedule.js";
 import { at, formatShape, invariant } from "../ir/types.js";
+import { pinnedDims } from "./analysis/legality.js";
 import { brokenFullLoad } from "./analysis/refusals.js";
 import { definePass } from "./pass.js";
 
@@ -42,7 +43,11 @@ export const enforceFullLoad = definePass({
         );
       }
     }
-    const larger = tile.findIndex((entry, d) => entry < at(schedule.tile, d) && entry > 0);
+    // Along a pinned dim the rule itself asks for the view's extent.
+    const pins = pinnedDims(func, schedule);
+    const larger = tile.findIndex(
+      (entry, d) => entry < at(schedule.tile, d) && entry > 0 && !pins.includes(d),
+    );
     if (larger !== -1) {
       context.report(
         warning(

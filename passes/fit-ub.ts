@@ -25,10 +25,14 @@ export const fitUb = definePass({
     if (bytes > budget) context.report(overBudget(func, schedule, target));
     else if (bytes > target.ubSafeBytes && budget === target.ubBytes) {
       context.report(
-        warning("TC905", `${bytes} B is within ${budget} B but above the ${target.ubSafeBytes} B that libraries leave alone`, {
-          span: func.opSpan,
-          hint: `--ub-bytes ${target.ubSafeBytes}`,
-        }),
+        warning(
+          "TC905",
+          `${bytes} B is within ${budget} B but above the ${target.ubSafeBytes} B that libraries leave alone`,
+          {
+            span: func.opSpan,
+            hint: `--ub-bytes ${target.ubSafeBytes}`,
+          },
+        ),
       );
     }
     return func;

@@ -10,6 +10,7 @@ export { lowerToTile } from "./lower-to-tile.js";
 export { definePass, type Pass, type PassContext } from "./pass.js";
 export { runPipeline, type PipelineOptions, type PipelineResult } from "./pipeline.js";
 export { chooseTile, selectTile, withDefaults } from "./select-tile.js";
+export { performanceHints, reversedOrder, type Alternative } from "./analysis/hints.js";
 export { cost, type Cost } from "./analysis/cost.js";
 export {
   footprintOf,
@@ -25,6 +26,7 @@ export { footprintNotes, noLegalTile, suggestionText } from "./analysis/refusals
 export {
   anyLegal,
   largestGatherDims,
+  largestThat,
   nearestLegal,
   smallest,
   smallestArithmetic,

@@ -43,7 +43,7 @@ function syncBody(body: readonly Stmt[], func: TileFunc, target: Target, carried
   const backward = new Map<string, 0 | 1>();
   units.forEach((stmt, j) => {
     if (carried) {
-      for (const later of accesses.slice(j).flat()) {
+      for (const later of accesses.slice(j + 1).flat()) {
         for (const own of at(accesses, j)) {
           if (!conflict(later, own)) continue;
           const key = `${later.pipe}>${own.pipe}`;

@@ -86,7 +86,11 @@ function lower(func: AccessFunc, schedule: ResolvedSchedule, target: Target): St
   const operand = (which: Operand): Region => {
     if (!staged.includes(which)) return global[which];
     const region = global[which];
-    return { buffer: ubName(region.buffer), offsets: region.offsets.map(() => constant(0)), sizes: region.sizes };
+    return {
+      buffer: ubName(region.buffer),
+      offsets: region.offsets.map(() => constant(0)),
+      sizes: region.sizes,
+    };
   };
   const buffers = parts.map((part) => bufferOf(func, part, schedule, target));
   const scratch = buffers.find((buffer) => buffer.name === scratchName);
@@ -105,14 +109,21 @@ function lower(func: AccessFunc, schedule: ResolvedSchedule, target: Target): St
       staged.includes(which) ? [{ op: "load", from: global[which], to: ubName(func[which].name) }] : [],
     ),
     stmt,
-    ...(staged.includes("output") ? [{ op: "store", from: ubName(func.output.name), to: global.output } as const] : []),
+    ...(staged.includes("output")
+      ? [{ op: "store", from: ubName(func.output.name), to: global.output } as const]
+      : []),
   ];
   return [...buffers.map((buffer) => ({ op: "alloc", buffer }) as const), ...nest(loops, bounds, inner)];
 }
 
 const scratchName = "scratch_ub";
 
-function bufferOf(func: AccessFunc, part: FootprintPart, schedule: ResolvedSchedule, target: Target): UbBuffer {
+function bufferOf(
+  func: AccessFunc,
+  part: FootprintPart,
+  schedule: ResolvedSchedule,
+  target: Target,
+): UbBuffer {
   return {
     name: part.part === "scratch" ? scratchName : ubName(func[part.part].name),
     dtype: part.dtype,
@@ -162,6 +173,14 @@ function nest(loops: readonly Loop[], bounds: readonly DimBounds[], inner: reado
   const [lower, upper] = loop.kind === "view" ? dim.viewRange : dim.tileRange;
   const variable = `${loop.kind === "view" ? "v" : "t"}${loop.dim}`;
   return [
-    { op: "for", iv: variable, lower, upper, step: loop.step, mode: loop.mode, body: nest(rest, bounds, inner) },
+    {
+      op: "for",
+      iv: variable,
+      lower,
+      upper,
+      step: loop.step,
+      mode: loop.mode,
+      body: nest(rest, bounds, inner),
+    },
   ];
 }

@@ -7,7 +7,7 @@ import type { Property } from "../ir/verify/property.js";
 export interface PassContext {
   readonly target: Target;
   /** Passes report here; an error stops the pipeline after the pass. */
-  report(diagnostic: Diagnostic): void;
+  readonly report: (diagnostic: Diagnostic) => void;
 }
 
 export interface Pass {

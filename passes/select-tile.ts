@@ -5,8 +5,8 @@
  *     →
  *   schedule {tile = [64, 128], view = [3000, 768], profile = head, residency = ub, order = [1, 0], …}
  *
- * Deterministic: candidates in a fixed order, ranked by the static cost model, ties broken by traffic, then by the
- * larger tile. May report TC302 and TC303 (no schedule), TC402 (no legal tile), TC403 (residency), TC907 (auto).
+ * Deterministic: candidates in a fixed order; those that move at most 1.05 of the compulsory bytes with half the cores
+ * busy come first, then the fewest estimated cycles, the least traffic, the larger tile. May report TC302 and TC303 (no schedule), TC402 (no legal tile), TC403 (residency), TC907 (auto).
  */
 import { dataFollows } from "../ir/access.js";
 import { error, hint as hintDiagnostic } from "../ir/diagnostic.js";
@@ -15,7 +15,14 @@ import type { Residency, ResolvedSchedule } from "../ir/schedule.js";
 import type { Target } from "../ir/target.js";
 import { alignUp, at, dtypeBytes, type Shape } from "../ir/types.js";
 import { cost } from "./analysis/cost.js";
-import { checkScheduleShape, gatherOf, gmAllowed, isLegal, pinnedDims, requiredView } from "./analysis/legality.js";
+import {
+  checkScheduleShape,
+  gatherOf,
+  gmAllowed,
+  isLegal,
+  pinnedDims,
+  requiredView,
+} from "./analysis/legality.js";
 import { noLegalTile } from "./analysis/refusals.js";
 import { largestThat, smallest } from "./analysis/suggest.js";
 import { definePass } from "./pass.js";
@@ -36,19 +43,30 @@ export const selectTile = definePass({
     const asked = func.schedule.residency ?? target.defaultResidency;
     if (asked === "gm" && !gmAllowed(func, target)) {
       context.report(
-        error("TC403", `residency gm fetches whole rows, and this gather follows the output along its gather dim`, {
-          span: func.opSpan,
-          notes: [`target ${target.name} reads global memory row by row (PyPTO index_select, PTO MGATHER)`],
-          hint: "use residency ub",
-        }),
+        error(
+          "TC403",
+          `residency gm fetches whole rows, and this gather follows the output along its gather dim`,
+          {
+            span: func.opSpan,
+            notes: [`target ${target.name} reads global memory row by row (PyPTO index_select, PTO MGATHER)`],
+            hint: "use residency ub",
+          },
+        ),
       );
       return func;
     }
-    const schedule = asked === "auto" ? decideResidency(func, target, context.report) : complete(func, asked, target);
+    const schedule =
+      asked === "auto" ? decideResidency(func, target, context.report) : complete(func, asked, target);
     if (schedule === undefined) {
       const residency = asked === "auto" ? "ub" : asked;
       context.report(noLegalTile(func, withDefaults(func, residency, target), target));
       return func;
+    }
+    const raised = schedule.tile.findIndex((entry, d) => entry > (func.schedule.tile?.[d] ?? entry));
+    if (raised !== -1) {
+      const entry = at(func.schedule.tile ?? [], raised);
+      const message = `tile[${raised}] = ${entry} covers the index; it counts as the whole view of ${at(schedule.tile, raised)}`;
+      context.report(hintDiagnostic("TC906", message, { span: func.opSpan }));
     }
     return { ...func, target: target.name, schedule };
   },
@@ -59,7 +77,7 @@ export function withDefaults(func: AccessFunc, residency: Residency, target: Tar
   const { schedule } = func;
   const extents = func.output.type.shape;
   const whole = extents.map((extent) => Math.max(1, extent));
-  const tile = schedule.tile ?? whole;
+  const given = schedule.tile ?? whole;
   const open: ResolvedSchedule = {
     profile: "strict",
     order: defaultOrder(func),
@@ -69,15 +87,21 @@ export function withDefaults(func: AccessFunc, residency: Residency, target: Tar
     ubBytes: target.ubBytes,
     ...schedule,
     residency,
-    tile,
+    tile: given,
     view: schedule.view ?? whole,
   };
   if (schedule.view !== undefined) return open;
+  // Without a view, a tile that covers the index along a pinned dim cuts nothing: it counts as the whole view.
   const pins = pinnedDims(func, open);
+  const covers = (d: number): boolean => at(given, d) >= at(whole, d);
   const view = whole.map((extent, d) =>
-    pins.includes(d) ? Math.max(requiredView(func, d), schedule.tile === undefined ? 0 : at(tile, d)) : extent,
+    pins.includes(d) ? Math.max(requiredView(func, d), at(given, d)) : extent,
   );
-  return { ...open, view };
+  return {
+    ...open,
+    view,
+    tile: given.map((entry, d) => (pins.includes(d) && covers(d) ? at(view, d) : entry)),
+  };
 }
 
 /** Dims the data follows come first, so that loops of indices alone can reuse its tile. */
@@ -132,11 +156,15 @@ export function chooseTile(
   const gather = gatherOf(func);
   const ranked = candidates(func, start, target).map((candidate) => {
     const { cycles, traffic } = cost(gather, candidate, target);
-    return { candidate, keys: [cycles, traffic.bytes, -volume(candidate.tile)] as const };
+    const frugal = traffic.bytes <= frugalFactor * traffic.compulsory && 2 * traffic.tasks >= candidate.cores;
+    return { candidate, keys: [frugal ? 0 : 1, cycles, traffic.bytes, -volume(candidate.tile)] as const };
   });
   ranked.sort((a, b) => compareKeys(a.keys, b.keys));
   return ranked[0]?.candidate ?? start;
 }
+
+/** Moving hardly more than the compulsory bytes, with half the cores busy, comes before fewer estimated cycles. */
+const frugalFactor = 1.05;
 
 function compareKeys(a: readonly number[], b: readonly number[]): number {
   for (let k = 0; k < a.length; k++) {
@@ -163,7 +191,8 @@ function candidates(func: AccessFunc, start: ResolvedSchedule, target: Target): 
   const orders = [outwards, indexFirst, dataFirst].filter(
     (order, k, all) => all.findIndex((other) => other.join() === order.join()) === k,
   );
-  const lanes = inner === extents.length - 1 ? Math.max(1, target.blockBytes / dtypeBytes[func.data.type.dtype]) : 1;
+  const lanes =
+    inner === extents.length - 1 ? Math.max(1, target.blockBytes / dtypeBytes[func.data.type.dtype]) : 1;
   const found: ResolvedSchedule[] = [];
   for (const width of widths(at(limit, inner), lanes)) {
     const wide = withEntry(start, inner, width);
@@ -235,4 +264,3 @@ function splitForCores(
   }
   return out;
 }
-

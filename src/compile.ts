@@ -20,7 +20,13 @@ import {
   type TileFunc,
 } from "../ir/index.js";
 import { isResolved } from "../ir/schedule.js";
-import { defaultPipeline, footprintOf, runPipeline, type Pass, type PipelineOptions } from "../passes/index.js";
+import {
+  defaultPipeline,
+  footprintOf,
+  runPipeline,
+  type Pass,
+  type PipelineOptions,
+} from "../passes/index.js";
 
 export interface CompileOptions extends Schedule, PipelineOptions {
   /** Overrides the target that the program names. */
@@ -91,7 +97,9 @@ export function tryCompile(program: Func, options: CompileOptions = {}): Compile
     text(level) {
       const at = levels.get(level);
       if (at === undefined) {
-        throw new CompileError([error("TC702", `@${func.name} began below the ${level} level; it has no such text`)]);
+        throw new CompileError([
+          error("TC702", `@${func.name} began below the ${level} level; it has no such text`),
+        ]);
       }
       return printFunc(at);
     },
@@ -104,13 +112,24 @@ export function passesFrom(func: Func, pipeline: readonly Pass[]): readonly Pass
   if (func.level !== "tile") return pipeline;
   const allocated = func.body.some((stmt) => stmt.op === "alloc" && stmt.buffer.addresses !== undefined);
   const none = func.body.every((stmt) => stmt.op !== "alloc");
-  return allocated || none ? [] : pipeline.filter((pass) => pass.requires.some((p) => p === "tile" || p === "allocated"));
+  return allocated || none
+    ? []
+    : pipeline.filter((pass) => pass.requires.some((p) => p === "tile" || p === "allocated"));
+}
+
+/** The target a program compiles for. Throws a CompileError (TC501) when nobody knows its name. */
+export function resolveTargetOf(program: Func, options: CompileOptions): Target {
+  const found = targetOf(program, options);
+  if (!found.ok) throw new CompileError(found.diagnostics);
+  return found.target;
 }
 
 function targetOf(
   program: Func,
   options: CompileOptions,
-): { readonly ok: true; readonly target: Target } | { readonly ok: false; readonly diagnostics: Diagnostic[] } {
+):
+  | { readonly ok: true; readonly target: Target }
+  | { readonly ok: false; readonly diagnostics: Diagnostic[] } {
   if (options.target !== undefined) return { ok: true, target: options.target };
   if (program.target === undefined) return { ok: true, target: defaultTarget };
   const target = (options.findTarget ?? findTarget)(program.target);
@@ -122,10 +141,20 @@ function targetOf(
   return { ok: false, diagnostics: [diagnostic] };
 }
 
-/** The program with the options' schedule entries over its own. */
-function scheduled(program: Func, options: CompileOptions, target: Target): Func {
+/** The program with the options' schedule entries over its own, and its target's name. */
+export function scheduled(program: Func, options: CompileOptions, target: Target): Func {
   const { tile, view, profile, residency, order, buffers, cores, budgetRule, ubBytes } = options;
-  const given: Schedule = { tile, view, profile, residency, order, buffers, cores, budgetRule, ubBytes } as Schedule;
+  const given: Schedule = {
+    tile,
+    view,
+    profile,
+    residency,
+    order,
+    buffers,
+    cores,
+    budgetRule,
+    ubBytes,
+  } as Schedule;
   const entries = Object.entries(given).filter(([, value]) => value !== undefined);
   const schedule: Schedule = { ...program.schedule, ...Object.fromEntries(entries) };
   return { ...program, target: target.name, schedule };
@@ -140,4 +169,3 @@ function resolvedOf(source: SourceFunc): Resolved | undefined {
   });
   return result.ok ? result.resolved : undefined;
 }
-

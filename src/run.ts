@@ -50,7 +50,9 @@ export function forDevice(kernel: Kernel, device: Target): Kernel {
   const program = kernel.source ?? kernel.access;
   if (program === undefined) {
     const message = `@${kernel.name} is a tile program for ${kernel.target.name}; a WebGPU device needs another`;
-    throw new CompileError([error("TC502", message, { hint: "compile the source program for a webgpu target" })]);
+    throw new CompileError([
+      error("TC502", message, { hint: "compile the source program for a webgpu target" }),
+    ]);
   }
   const { tile } = kernel.tile.schedule;
   const plain = { ...program, schedule: {} };

@@ -73,7 +73,11 @@ function checkSupport(inputs: OpInputs, who: string, table: readonly Support[]):
   checkDType(inputs, "indices", row.indices, `${who} at feature level ${level}`);
   for (const operand of ["data", "indices"] as const) {
     if (inputs[operand].shape.includes(0)) {
-      fail("TC103", inputs, `${who} takes no empty tensors, and ${operand} is ${formatShape(inputs[operand].shape)}`);
+      fail(
+        "TC103",
+        inputs,
+        `${who} takes no empty tensors, and ${operand} is ${formatShape(inputs[operand].shape)}`,
+      );
     }
   }
   return levelOf(level) >= levelOf("3.0") ? "from-end" : "illegal";
@@ -84,7 +88,12 @@ function checkAxis(inputs: OpInputs): number {
   const axis = intAttr(inputs.attrs, "axis") ?? 0;
   const rank = inputs.data.shape.length;
   if (axis < 0 || axis >= rank) {
-    fail("TC101", inputs, `Axis ${axis} is outside [0, ${rank - 1}]`, `choose Axis between 0 and ${rank - 1}`);
+    fail(
+      "TC101",
+      inputs,
+      `Axis ${axis} is outside [0, ${rank - 1}]`,
+      `choose Axis between 0 and ${rank - 1}`,
+    );
   }
   return axis;
 }
@@ -94,7 +103,11 @@ function meaningful(inputs: OpInputs, operand: "data" | "indices", count: number
   const { shape } = inputs[operand];
   const padding = shape.slice(0, shape.length - count);
   if (padding.some((extent) => extent !== 1)) {
-    fail("TC103", inputs, `${name} ${count} ignores leading sizes ${formatShape(padding)}, which must be ones`);
+    fail(
+      "TC103",
+      inputs,
+      `${name} ${count} ignores leading sizes ${formatShape(padding)}, which must be ones`,
+    );
   }
   return shape.slice(shape.length - count);
 }
@@ -184,7 +197,11 @@ function resolveNd(inputs: OpInputs, who: string, table: readonly Support[], bat
   checkTuple(inputs, data, indices, batchDims);
   const output = [...indices.slice(0, -1), ...data.slice(batchDims + at(indices, q - 1))];
   if (output.length > dimensionCount) {
-    fail("TC102", inputs, `the output of rank ${output.length} does not fit DimensionCount ${dimensionCount}`);
+    fail(
+      "TC102",
+      inputs,
+      `the output of rank ${output.length} does not fit DimensionCount ${dimensionCount}`,
+    );
   }
   return {
     operator: { op: "gather_nd", batchDims, data, indices } as const,

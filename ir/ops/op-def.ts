@@ -64,9 +64,7 @@ export class RuleError extends Error {
 export type RuleCode = "TC101" | "TC102" | "TC103" | "TC104" | "TC105" | "TC106";
 
 export function fail(code: RuleCode, inputs: OpInputs, message: string, hint?: string): never {
-  throw new RuleError(
-    error(code, message, { span: inputs.span, ...(hint === undefined ? {} : { hint }) }),
-  );
+  throw new RuleError(error(code, message, { span: inputs.span, ...(hint === undefined ? {} : { hint }) }));
 }
 
 export const intAttr = (attrs: Attrs, name: string): number | undefined => {
@@ -100,7 +98,12 @@ export function checkDType(
 ): void {
   const { dtype } = inputs[operand];
   if (!allowed.includes(dtype)) {
-    fail("TC104", inputs, `${who} does not take ${operand} of type ${dtype}`, `it takes ${allowed.join(", ")}`);
+    fail(
+      "TC104",
+      inputs,
+      `${who} does not take ${operand} of type ${dtype}`,
+      `it takes ${allowed.join(", ")}`,
+    );
   }
 }
 
@@ -144,7 +147,11 @@ export function checkLimits(inputs: OpInputs, resolved: Resolved): void {
   if (elementCount(output) > 0 && oob !== "error" && oob !== "zero") {
     for (const k of gatherDimsOf(operator)) {
       if (at(operator.data, k) === 0) {
-        fail("TC103", inputs, `out-of-range policy ${oob} needs an element to read, and data dim ${k} has none`);
+        fail(
+          "TC103",
+          inputs,
+          `out-of-range policy ${oob} needs an element to read, and data dim ${k} has none`,
+        );
       }
     }
   }

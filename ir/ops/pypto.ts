@@ -28,7 +28,11 @@ function checkInputs(inputs: OpInputs, who: string): void {
   checkDType(inputs, "indices", ["i32", "i64"], who);
   for (const operand of ["data", "indices"] as const) {
     if (elementCount(inputs[operand].shape) === 0) {
-      fail("TC103", inputs, `${who} takes no empty tensors, and ${operand} is ${formatType(inputs[operand])}`);
+      fail(
+        "TC103",
+        inputs,
+        `${who} takes no empty tensors, and ${operand} is ${formatType(inputs[operand])}`,
+      );
     }
   }
 }

@@ -34,7 +34,10 @@ export function resolveSource(source: SourceOp): ResolveResult {
   const def = findOp(source.op);
   if (def === undefined) {
     const names = opDefs.map((known) => known.name).join(", ");
-    const unknown = error("TC003", `unknown operator ${source.op}`, { span: source.span, hint: `known: ${names}` });
+    const unknown = error("TC003", `unknown operator ${source.op}`, {
+      span: source.span,
+      hint: `known: ${names}`,
+    });
     return { ok: false, diagnostics: [unknown] };
   }
   const diagnostics = [...checkShapes(source), ...checkAttrs(def, source)];

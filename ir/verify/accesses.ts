@@ -9,7 +9,9 @@ export interface UbAccess {
 }
 
 export function ubBuffers(func: TileFunc): ReadonlyMap<string, UbBuffer> {
-  return new Map(func.body.flatMap((stmt) => (stmt.op === "alloc" ? [[stmt.buffer.name, stmt.buffer] as const] : [])));
+  return new Map(
+    func.body.flatMap((stmt) => (stmt.op === "alloc" ? [[stmt.buffer.name, stmt.buffer] as const] : [])),
+  );
 }
 
 export const isParam = (func: TileFunc, name: string): boolean =>

@@ -20,11 +20,13 @@ export function verifyAllocated(func: TileFunc, target: Target): Diagnostic[] {
     }
     for (const start of buffer.addresses) {
       const end = start + size;
-      if (start % target.blockBytes !== 0) report(`%${buffer.name} at ${start} is not ${target.blockBytes} B aligned`);
+      if (start % target.blockBytes !== 0)
+        report(`%${buffer.name} at ${start} is not ${target.blockBytes} B aligned`);
       if (end > budget) report(`%${buffer.name} at ${start} ends at ${end}, beyond ${budget} B`);
       // One gather's operands are all live while it runs, so no two buffers of a function may share bytes.
       for (const other of copies) {
-        if (start < other.end && other.start < end) report(`%${buffer.name} at ${start} overlaps %${other.name}`);
+        if (start < other.end && other.start < end)
+          report(`%${buffer.name} at ${start} overlaps %${other.name}`);
       }
       copies.push({ name: buffer.name, start, end });
     }

@@ -1,10 +1,3 @@
 /** Named, checkable facts about a function. Passes require and ensure them; the pipeline verifies them. */
 export type Property =
-  | "source"
-  | "access"
-  | "scheduled"
-  | "full-load"
-  | "fits-ub"
-  | "tile"
-  | "allocated"
-  | "synchronized";
+  "source" | "access" | "scheduled" | "full-load" | "fits-ub" | "tile" | "allocated" | "synchronized";

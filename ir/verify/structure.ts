@@ -66,7 +66,8 @@ function verifyAccess(func: AccessFunc): Diagnostic[] {
     if (followed.has(result.dim)) report("A3", `two data dims follow output dim ${result.dim}`);
     followed.add(result.dim);
     const [extent, limit] = [at(output.shape, result.dim), at(data.shape, k)];
-    if (extent > limit) report("A4", `output dim ${result.dim} has ${extent} elements, data dim ${k} only ${limit}`);
+    if (extent > limit)
+      report("A4", `output dim ${result.dim} has ${extent} elements, data dim ${k} only ${limit}`);
   });
   for (const result of map.results) {
     if (result.kind !== "indirect") continue;
@@ -81,13 +82,17 @@ function verifyAccess(func: AccessFunc): Diagnostic[] {
         if (at(coords, k) !== undefined) report("A5", `coordinate ${k} differs between results`);
       } else {
         if (at(output.shape, coord.dim) !== extent) {
-          report("A5", `d${coord.dim} has ${at(output.shape, coord.dim)} elements, indices dim ${k} has ${extent}`);
+          report(
+            "A5",
+            `d${coord.dim} has ${at(output.shape, coord.dim)} elements, indices dim ${k} has ${extent}`,
+          );
         }
         if (at(coords, k) !== coord.dim) report("A5", `coordinate ${k} differs between results`);
       }
     });
   }
-  if (gatherDims(map).length === 0) report("A6", "no data dim is read through an index: a slice, not a gather");
+  if (gatherDims(map).length === 0)
+    report("A6", "no data dim is read through an index: a slice, not a gather");
   if (data.dtype !== output.dtype) report("A7", `data is ${data.dtype} and output ${output.dtype}`);
   if (!isIndexDType(indices.dtype)) report("A7", `indices are ${indices.dtype}`);
   for (const dim of paired) {
@@ -109,7 +114,9 @@ function verifyTile(func: TileFunc): Diagnostic[] {
     found.push(broken(rule, message, span));
   };
   const buffers = ubBuffers(func);
-  const params = new Map([func.data, func.indices, func.output].map((value) => [value.name, value.type.shape]));
+  const params = new Map(
+    [func.data, func.indices, func.output].map((value) => [value.name, value.type.shape]),
+  );
   const writers = new Map<string, number>();
   const names = new Set(params.keys());
   for (const stmt of func.body) {
@@ -155,7 +162,8 @@ function verifyTile(func: TileFunc): Diagnostic[] {
   const visit = (body: readonly Stmt[], scope: Scope): void => {
     for (const stmt of body) {
       if (stmt.op === "for") {
-        if (scope.loops.some((loop) => loop.iv === stmt.iv)) report("T1", `%${stmt.iv} is defined twice`, stmt.span);
+        if (scope.loops.some((loop) => loop.iv === stmt.iv))
+          report("T1", `%${stmt.iv} is defined twice`, stmt.span);
         if (stmt.mode === "parallel" && scope.serial) {
           report("T4", `parallel loop %${stmt.iv} inside a serial one`, stmt.span);
         }
@@ -164,14 +172,28 @@ function verifyTile(func: TileFunc): Diagnostic[] {
         continue;
       }
       if (stmt.op === "alloc") {
-        if (scope.loops.length > 0) report("T6", `%${stmt.buffer.name} is allocated inside a loop`, stmt.span);
+        if (scope.loops.length > 0)
+          report("T6", `%${stmt.buffer.name} is allocated inside a loop`, stmt.span);
         continue;
       }
       const regions = regionsOf(stmt);
-      if (!inScope(regions.flatMap((r) => [...r.offsets, ...r.sizes]), scope, stmt.span)) continue;
+      if (
+        !inScope(
+          regions.flatMap((r) => [...r.offsets, ...r.sizes]),
+          scope,
+          stmt.span,
+        )
+      )
+        continue;
       for (const r of regions) region(r, scope, stmt.span);
       const named =
-        stmt.op === "load" ? [stmt.to] : stmt.op === "store" ? [stmt.from] : stmt.op === "gather" && stmt.scratch !== undefined ? [stmt.scratch] : [];
+        stmt.op === "load"
+          ? [stmt.to]
+          : stmt.op === "store"
+            ? [stmt.from]
+            : stmt.op === "gather" && stmt.scratch !== undefined
+              ? [stmt.scratch]
+              : [];
       const missing = named.find((name) => !buffers.has(name));
       if (missing !== undefined) {
         report("T5", `%${missing} is no UB buffer`, stmt.span);
@@ -191,12 +213,17 @@ function verifyTile(func: TileFunc): Diagnostic[] {
       }
       if (stmt.op === "gather") {
         if (isParam(func, stmt.to.buffer) && stmt.to.buffer !== func.output.name) {
-          report("T5", `a gather writes %${func.output.name} or a UB tile, not %${stmt.to.buffer}`, stmt.span);
+          report(
+            "T5",
+            `a gather writes %${func.output.name} or a UB tile, not %${stmt.to.buffer}`,
+            stmt.span,
+          );
         }
         if (stmt.map.results.length !== stmt.data.sizes.length || stmt.map.outRank !== stmt.to.sizes.length) {
           report("A1", "the map's ranks are not those of the gather's operands", stmt.span);
         }
-        if (stmt.origin.length !== stmt.indices.sizes.length) report("A5", "origin has another rank than indices", stmt.span);
+        if (stmt.origin.length !== stmt.indices.sizes.length)
+          report("A5", "origin has another rank than indices", stmt.span);
         else inScope(stmt.origin, scope, stmt.span);
       }
     }
@@ -212,7 +239,11 @@ function verifyTile(func: TileFunc): Diagnostic[] {
       for (const env of corners([size], scope.loops)) {
         const s = evaluate(size, env);
         if (s > at(shape, k)) {
-          report("T3", `${printRegion(r)} has ${s} elements along dim ${k}; %${ub} holds ${at(shape, k)}`, span);
+          report(
+            "T3",
+            `${printRegion(r)} has ${s} elements along dim ${k}; %${ub} holds ${at(shape, k)}`,
+            span,
+          );
           return;
         }
       }
@@ -229,7 +260,10 @@ function verifyTile(func: TileFunc): Diagnostic[] {
  * The first and last iterations of the loops that the expressions mention. Offsets and sizes are monotone in every
  * loop variable, so their extremes lie there.
  */
-function* corners(exprs: readonly IndexExpr[], loops: readonly ForStmt[]): Generator<ReadonlyMap<string, number>> {
+function* corners(
+  exprs: readonly IndexExpr[],
+  loops: readonly ForStmt[],
+): Generator<ReadonlyMap<string, number>> {
   const needed = new Set(exprs.flatMap((expr) => [...loopVariables(expr)]));
   // A tile loop's bounds mention its view loop.
   for (const loop of [...loops].reverse()) {
@@ -253,5 +287,6 @@ function* expand(
   const [lower, upper] = [evaluate(loop.lower, env), evaluate(loop.upper, env)];
   if (upper <= lower) return;
   const last = lower + Math.floor((upper - 1 - lower) / loop.step) * loop.step;
-  for (const value of new Set([lower, last])) yield* expand(loops, k + 1, new Map([...env, [loop.iv, value]]));
+  for (const value of new Set([lower, last]))
+    yield* expand(loops, k + 1, new Map([...env, [loop.iv, value]]));
 }

@@ -29,7 +29,10 @@ export function cost(gather: Gather, schedule: ResolvedSchedule, target: Target)
   const all = schedule.buffers === 2 ? Math.max(mte2, gathers, mte3) + sync : mte2 + gathers + mte3 + sync;
   const busy = Math.min(schedule.cores, moved.tasks);
   const rounds = Math.ceil(moved.tasks / busy);
-  return { cycles: Math.max((all / moved.tasks) * rounds, moved.bytes / target.gmBytesPerCycle), traffic: moved };
+  return {
+    cycles: Math.max((all / moved.tasks) * rounds, moved.bytes / target.gmBytesPerCycle),
+    traffic: moved,
+  };
 }
 
 function transferCycles(operand: OperandTraffic, out: boolean, target: Target): number {

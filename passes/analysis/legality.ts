@@ -22,8 +22,10 @@ export const requiredView = (func: AccessFunc, dim: number): number =>
   Math.max(at(func.data.type.shape, dim), at(func.output.type.shape, dim), 1);
 
 /** The paired dims that this schedule's profile pins: none when the data stays in global memory. */
-export const pinnedDims = (func: AccessFunc, schedule: Pick<ResolvedSchedule, "profile" | "residency">): Shape =>
-  schedule.profile === "strict" && schedule.residency === "ub" ? func.paired : [];
+export const pinnedDims = (
+  func: AccessFunc,
+  schedule: Pick<ResolvedSchedule, "profile" | "residency">,
+): Shape => (schedule.profile === "strict" && schedule.residency === "ub" ? func.paired : []);
 
 /** What is no tile, view, order or count at all, whatever the target. */
 export function checkScheduleShape(func: AccessFunc, schedule: Schedule): Diagnostic[] {
@@ -46,7 +48,11 @@ export function checkScheduleShape(func: AccessFunc, schedule: Schedule): Diagno
         const fixed = shape.map((entry) => (Number.isSafeInteger(entry) && entry >= 1 ? entry : 1));
         const hint = `${name} = ${formatShape(fixed)}`;
         out.push(
-          error(name === "tile" ? "TC302" : "TC303", message, { span, hint, data: { [name]: shape, nearest: fixed } }),
+          error(name === "tile" ? "TC302" : "TC303", message, {
+            span,
+            hint,
+            data: { [name]: shape, nearest: fixed },
+          }),
         );
       }
     }

@@ -20,7 +20,9 @@ export function liveness(func: TileFunc): ReadonlyMap<string, Interval> {
     const old = intervals.get(name);
     intervals.set(
       name,
-      old === undefined ? { first, last } : { first: Math.min(old.first, first), last: Math.max(old.last, last) },
+      old === undefined
+        ? { first, last }
+        : { first: Math.min(old.first, first), last: Math.max(old.last, last) },
     );
   };
   const visit = (stmts: readonly Stmt[]): Set<string> => {

@@ -26,7 +26,8 @@ export function footprintNotes(func: AccessFunc, footprint: Footprint): string[]
   const whole = func.map.results.flatMap((access, k) => (access.kind === "indirect" ? [k] : []));
   return footprint.parts.map((part) => {
     const type = formatType({ dtype: part.dtype, shape: part.tile });
-    const padding = footprint.rule === "full" && part.padded !== part.bytes ? `, ${part.bytes} B unpadded` : "";
+    const padding =
+      footprint.rule === "full" && part.padded !== part.bytes ? `, ${part.bytes} B unpadded` : "";
     const times = part.buffers === 2 ? `, 2 buffers of ${part.padded} B` : "";
     const why =
       part.part === "data" && whole.length > 0
@@ -133,7 +134,14 @@ export function noLegalTile(func: AccessFunc, schedule: ResolvedSchedule, target
 }
 
 function waysOutText(func: AccessFunc, schedule: ResolvedSchedule, target: Target): string {
-  const ways = waysOut(func, schedule, target).map((way) => suggestionText(schedule, way.schedule));
+  // Who gave no tile needs none to get out: the compiler chooses one.
+  const open = sameShape(schedule.tile, func.output.type.shape);
+  const ways = waysOut(func, schedule, target).map((way) =>
+    suggestionText(schedule, way.schedule)
+      .split(" --")
+      .filter((flag) => !open || !/^(--)?(tile|view) /.test(flag))
+      .join(" --"),
+  );
   if (ways.length > 0) return ways.join(" or ");
   return "gather along a shorter dim, use a narrower element type, or raise the budget with --ub-bytes";
 }

@@ -37,11 +37,14 @@ export function pinned(func: AccessFunc, schedule: ResolvedSchedule): ResolvedSc
   return { ...schedule, tile, view };
 }
 
-/** The tile with the least footprint: 1 along every dim that no rule pins. */
-export const smallest = (func: AccessFunc, schedule: ResolvedSchedule): ResolvedSchedule =>
+/**
+ * The tile with the least footprint: 1 along every dim that no rule pins, or `lastEntry` along the last one for
+ * machines that want whole blocks there.
+ */
+export const smallest = (func: AccessFunc, schedule: ResolvedSchedule, lastEntry = 1): ResolvedSchedule =>
   pinned(func, {
     ...schedule,
-    tile: schedule.tile.map(() => 1),
+    tile: schedule.tile.map((_, d) => (d === schedule.tile.length - 1 ? lastEntry : 1)),
     view: schedule.view.map((entry, d) =>
       pinnedDims(func, schedule).includes(d) ? requiredView(func, d) : entry,
     ),
@@ -51,7 +54,11 @@ export const smallest = (func: AccessFunc, schedule: ResolvedSchedule): Resolved
  * The nearest legal schedule in each direction, the largest tile first: pinned dims set right, then one dim shrunk
  * to the largest entry that fits; when no single dim suffices, outer dims go to 1 one after the other.
  */
-export function nearestLegal(func: AccessFunc, schedule: ResolvedSchedule, target: Target): ResolvedSchedule[] {
+export function nearestLegal(
+  func: AccessFunc,
+  schedule: ResolvedSchedule,
+  target: Target,
+): ResolvedSchedule[] {
   const start = pinned(func, schedule);
   if (isLegal(func, start, target)) return [start];
   const pins = pinnedDims(func, schedule);
@@ -79,8 +86,12 @@ export function nearestLegal(func: AccessFunc, schedule: ResolvedSchedule, targe
 
 const volume = (tile: Shape): number => tile.reduce((product, entry) => product * entry, 1);
 
-export const anyLegal = (func: AccessFunc, schedule: ResolvedSchedule, target: Target): boolean =>
-  isLegal(func, smallest(func, schedule), target);
+export const anyLegal = (
+  func: AccessFunc,
+  schedule: ResolvedSchedule,
+  target: Target,
+  lastEntry = 1,
+): boolean => isLegal(func, smallest(func, schedule, lastEntry), target);
 
 /**
  * For each gather dim alone, the largest extent for which some tile would still be legal. A paired dim shrinks the
@@ -90,11 +101,13 @@ export function largestGatherDims(
   func: AccessFunc,
   schedule: ResolvedSchedule,
   target: Target,
+  lastEntry = 1,
 ): { readonly dim: number; readonly largest: number }[] {
   return gatherDims(func.map).map((dim) => {
     const fits = (n: number): boolean => {
       const trial = withGatherDim(func, dim, n);
-      return anyLegal(trial, { ...schedule, view: trial.output.type.shape.map((e) => Math.max(1, e)) }, target);
+      const view = trial.output.type.shape.map((extent) => Math.max(1, extent));
+      return anyLegal(trial, { ...schedule, view }, target, lastEntry);
     };
     return { dim, largest: largestThat(1, at(func.data.type.shape, dim), fits) ?? 0 };
   });

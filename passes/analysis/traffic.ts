@@ -64,7 +64,8 @@ export function traffic(gather: Gather, schedule: ResolvedSchedule, target: Targ
   /** Loops around the operand's load or store. */
   const around = (operand: Operand): readonly Loop[] => {
     let last = loops.length;
-    while (last > 0 && at(loops, last - 1).mode === "serial" && !dims[operand].has(at(loops, last - 1).dim)) last--;
+    while (last > 0 && at(loops, last - 1).mode === "serial" && !dims[operand].has(at(loops, last - 1).dim))
+      last--;
     return loops.slice(0, last);
   };
   const inUb = operandsInUb(schedule.residency, target);
@@ -93,7 +94,13 @@ export function traffic(gather: Gather, schedule: ResolvedSchedule, target: Targ
     const repeats = nest.filter((loop) => !dims[operand].has(loop.dim));
     const bytes = compulsory * (empty ? 1 : count(repeats));
     const tiles = operandTileShape(gather, operand, tile);
-    return { operand, bytes, compulsory, transfers: count(nest), burst: contiguous(tiles, gather[operand].shape) * size };
+    return {
+      operand,
+      bytes,
+      compulsory,
+      transfers: count(nest),
+      burst: contiguous(tiles, gather[operand].shape) * size,
+    };
   });
   return {
     operands,
@@ -112,7 +119,9 @@ function operandTileShape(gather: Gather, operand: Operand, tile: Shape): Shape 
         access.kind === "direct" ? at(tile, access.dim) : at(gather.data.shape, k),
       );
     case "indices":
-      return indexDims(gather.map).map((dim, k) => (dim === undefined ? at(gather.indices.shape, k) : at(tile, dim)));
+      return indexDims(gather.map).map((dim, k) =>
+        dim === undefined ? at(gather.indices.shape, k) : at(tile, dim),
+      );
     case "output":
       return tile;
   }

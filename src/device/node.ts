@@ -17,8 +17,7 @@ export interface NodeGpu {
 }
 
 export type NodeGpuResult =
-  | { readonly ok: true; readonly gpu: NodeGpu }
-  | { readonly ok: false; readonly reason: string };
+  { readonly ok: true; readonly gpu: NodeGpu } | { readonly ok: false; readonly reason: string };
 
 export interface NodeGpuOptions {
   /** `adapter` (default): every limit the adapter has; `default`: the limits all devices have. */
@@ -49,13 +48,15 @@ export async function acquireGpu(options: NodeGpuOptions = {}): Promise<NodeGpuR
   }
   if (system !== undefined) return open(system, options);
   const swiftShader =
-    prepared === undefined ? "`@sparticuz/chromium`, which ships SwiftShader, is not installed" : "SwiftShader gave no adapter";
+    prepared === undefined
+      ? "`@sparticuz/chromium`, which ships SwiftShader, is not installed"
+      : "SwiftShader gave no adapter";
   return { ok: false, reason: `no GPU adapter found, and ${swiftShader}` };
 }
 
 async function loadDawn(): Promise<DawnModule | undefined> {
   try {
-    return (await import("webgpu")) as unknown as DawnModule;
+    return await import("webgpu");
   } catch {
     return undefined;
   }
@@ -77,7 +78,9 @@ async function open(adapter: GPUAdapter, options: NodeGpuOptions): Promise<NodeG
   const wanted: GPUFeatureName[] = ["timestamp-query", "shader-f16"];
   const requiredLimits: Record<string, number> = {};
   if (options.limits !== "default") {
-    for (const name of Object.keys(Object.getPrototypeOf(adapter.limits) as object) as (keyof GPUSupportedLimits)[]) {
+    for (const name of Object.keys(
+      Object.getPrototypeOf(adapter.limits) as object,
+    ) as (keyof GPUSupportedLimits)[]) {
       const value = adapter.limits[name];
       if (typeof value === "number" && name.startsWith("max")) requiredLimits[name] = value;
     }
@@ -137,9 +140,13 @@ async function unpackSwiftShader(): Promise<string | undefined> {
   } catch {
     return undefined;
   }
-  const packageRoot = [root, dirname(root)].find((folder) => existsSync(join(folder, "bin", "swiftshader.tar.br")));
+  const packageRoot = [root, dirname(root)].find((folder) =>
+    existsSync(join(folder, "bin", "swiftshader.tar.br")),
+  );
   if (packageRoot === undefined || process.platform !== "linux") return undefined;
-  const { version } = JSON.parse(readFileSync(join(packageRoot, "package.json"), "utf8")) as { version: string };
+  const { version } = JSON.parse(readFileSync(join(packageRoot, "package.json"), "utf8")) as {
+    version: string;
+  };
   const folder = join(tmpdir(), `tilec-swiftshader-${version}-${process.getuid?.() ?? 0}`);
   if (existsSync(join(folder, "vk_swiftshader_icd.json"))) return folder;
   const { extract } = await import("tar");

@@ -98,7 +98,9 @@ function build(op: string, desc: DmlOperatorDesc, attrs: Attrs, options: DmlOpti
   if (desc.OutputTensor !== undefined) {
     const [given, derived] = [tensor(desc.OutputTensor), func.output.type];
     if (given.dtype !== derived.dtype) {
-      throw new CompileError([error("TC104", `OutputTensor is ${given.dtype} and InputTensor ${derived.dtype}`)]);
+      throw new CompileError([
+        error("TC104", `OutputTensor is ${given.dtype} and InputTensor ${derived.dtype}`),
+      ]);
     }
     if (!sameShape(given.shape, derived.shape)) {
       throw new CompileError([

@@ -64,7 +64,9 @@ const malformed = (where: string, message: string): CompileError =>
   new CompileError([error("TC013", `${where}: ${message}`, { hint: "docs/cases.md describes the format" })]);
 
 /** How each dialect names an operator, and its attributes under the case file's names. */
-const operators: Readonly<Record<string, { readonly op: string; readonly attrs: Readonly<Record<string, string>> }>> = {
+const operators: Readonly<
+  Record<string, { readonly op: string; readonly attrs: Readonly<Record<string, string>> }>
+> = {
   "onnx gather": { op: "onnx.gather", attrs: { axis: "axis", opset: "opset" } },
   "onnx gather_elements": { op: "onnx.gather_elements", attrs: { axis: "axis", opset: "opset" } },
   "onnx gather_nd": { op: "onnx.gather_nd", attrs: { batchDims: "batch_dims", opset: "opset" } },
@@ -116,7 +118,8 @@ function readCase(entry: Json, place: string): Case {
   for (const [name, value] of Object.entries(attributes)) {
     const attr = operator.attrs[name];
     if (attr === undefined) throw malformed(where, `${dialect} ${op} has no attribute ${name}`);
-    if (typeof value !== "number" && typeof value !== "string") throw malformed(where, `${name} is a number or a word`);
+    if (typeof value !== "number" && typeof value !== "string")
+      throw malformed(where, `${name} is a number or a word`);
     attrs[attr] = value;
   }
   const oob = choice(entry, "oob", outOfBoundsPolicies, where);
@@ -126,9 +129,11 @@ function readCase(entry: Json, place: string): Case {
   const schedule = readSchedule(entry, where);
   const expect = entry["expect"];
   const expectedError = isObject(expect) ? text(expect, "error", where) : undefined;
-  if (expectedError === undefined && expect !== "ok") throw malformed(where, 'expect is "ok" or {"error": category}');
+  if (expectedError === undefined && expect !== "ok")
+    throw malformed(where, 'expect is "ok" or {"error": category}');
   // A case without any schedule asks for bits alone: it gets the target on which every gather has a legal schedule.
-  const target = entry["target"] === undefined && Object.keys(schedule).length === 0 ? "webgpu" : entry["target"];
+  const target =
+    entry["target"] === undefined && Object.keys(schedule).length === 0 ? "webgpu" : entry["target"];
   if (target !== undefined && typeof target !== "string") throw malformed(where, "target is a name");
   return {
     id,
@@ -151,7 +156,7 @@ function readSchedule(entry: JsonObject, where: string): Schedule {
   const shape = (name: string): Shape | undefined => {
     const value = entry[name];
     if (value === undefined) return undefined;
-    if (Array.isArray(value) && value.every((item) => typeof item === "number")) return value as Shape;
+    if (Array.isArray(value) && value.every((item) => typeof item === "number")) return value;
     throw malformed(where, `${name} is a list of numbers`);
   };
   const [tile, view] = [shape("tile"), shape("view")];
@@ -196,7 +201,10 @@ function tensor(entry: JsonObject, name: string, place: string): CaseTensor {
   const dtype = text(value, "dtype", where);
   if (!isDType(dtype)) throw malformed(where, `unknown dtype ${dtype}`);
   const { shape, values, bits, fill } = value;
-  if (!Array.isArray(shape) || !shape.every((extent) => Number.isSafeInteger(extent) && Number(extent) >= 0)) {
+  if (
+    !Array.isArray(shape) ||
+    !shape.every((extent) => Number.isSafeInteger(extent) && Number(extent) >= 0)
+  ) {
     throw malformed(where, "shape is a list of whole numbers");
   }
   const type: TensorType = { dtype, shape: shape as Shape };
@@ -262,7 +270,8 @@ function fromValues(type: TensorType, items: readonly Json[], where: string): Te
 function fromBits(type: TensorType, items: readonly Json[], where: string): TensorValue {
   return written(type, (view) => {
     items.forEach((item, k) => {
-      if (typeof item !== "string" || !/^[0-9a-f]+$/i.test(item)) throw malformed(where, "bits are hexadecimal");
+      if (typeof item !== "string" || !/^[0-9a-f]+$/i.test(item))
+        throw malformed(where, "bits are hexadecimal");
       writeBits(view, type.dtype, k, item);
     });
   });
@@ -281,7 +290,8 @@ function filledTensor(type: TensorType, fill: JsonObject, where: string): CaseTe
     throw malformed(where, "fill has seed, min and max");
   }
   const { dtype } = type;
-  if (dtype === "string" || dtype === "c64" || dtype === "c128") throw malformed(where, `fill makes no ${dtype}`);
+  if (dtype === "string" || dtype === "c64" || dtype === "c128")
+    throw malformed(where, `fill makes no ${dtype}`);
   return {
     type,
     filled: true,

@@ -2,7 +2,15 @@
  * `.npy`, NumPy's array file (numpy.lib.format, versions 1 to 3). Own code because no npm reader covers complex, f16,
  * bool and 64-bit types together. Untrusted input: nothing is allocated before the sizes are known to fit the file.
  */
-import { CompileError, byteCount, elementCount, error, formatType, maxRank, type DType } from "../../ir/index.js";
+import {
+  CompileError,
+  byteCount,
+  elementCount,
+  error,
+  formatType,
+  maxRank,
+  type DType,
+} from "../../ir/index.js";
 import type { TensorValue } from "./tensor.js";
 
 const descrToDType: Readonly<Record<string, DType>> = {
@@ -48,7 +56,8 @@ export function readNpy(file: Uint8Array, name: string): TensorValue {
   const fail = (message: string, hint?: string): never => {
     throw new CompileError([error("TC011", `${name}: ${message}`, hint === undefined ? {} : { hint })]);
   };
-  if (!magic.every((byte, k) => file[k] === byte)) return fail("not a .npy file", "write one with numpy.save");
+  if (!magic.every((byte, k) => file[k] === byte))
+    return fail("not a .npy file", "write one with numpy.save");
   const view = new DataView(file.buffer, file.byteOffset, file.byteLength);
   const version = file[6] ?? 0;
   if (version < 1 || version > 3) return fail(`unknown .npy version ${version}`);
@@ -71,7 +80,8 @@ export function readNpy(file: Uint8Array, name: string): TensorValue {
     .map((part) => part.trim())
     .filter((part) => part !== "")
     .map(Number);
-  if (shape.some((extent) => !Number.isSafeInteger(extent) || extent < 0)) return fail(`bad shape (${shapeText})`);
+  if (shape.some((extent) => !Number.isSafeInteger(extent) || extent < 0))
+    return fail(`bad shape (${shapeText})`);
   if (shape.length > maxRank) return fail(`rank ${shape.length}; tilec takes rank ${maxRank} at most`);
   if (fortran === "True" && shape.length > 1) {
     return fail("the array is in Fortran order", "save numpy.ascontiguousarray(array)");
@@ -82,7 +92,10 @@ export function readNpy(file: Uint8Array, name: string): TensorValue {
   if (unicode !== undefined) return { ...strings(body, shape, Number(unicode), order === ">", fail) };
   const dtype = descrToDType[descr.slice(1)];
   if (dtype === undefined || !"<>|=".includes(order)) {
-    return fail(`element type ${descr} is not one of tilec's`, `tilec reads ${Object.keys(descrToDType).join(", ")}`);
+    return fail(
+      `element type ${descr} is not one of tilec's`,
+      `tilec reads ${Object.keys(descrToDType).join(", ")}`,
+    );
   }
   const type = { dtype, shape };
   const bytes = byteCount(type);
@@ -101,7 +114,9 @@ function strings(
 ): TensorValue {
   const count = elementCount(shape);
   if (body.byteLength !== count * width * 4) {
-    return fail(`${count} strings of ${width} take ${count * width * 4} bytes; the file holds ${body.byteLength}`);
+    return fail(
+      `${count} strings of ${width} take ${count * width * 4} bytes; the file holds ${body.byteLength}`,
+    );
   }
   const view = new DataView(body.buffer, body.byteOffset, body.byteLength);
   const read = (k: number): string => {
@@ -122,7 +137,8 @@ function strings(
 function swapped(body: Uint8Array, dtype: DType): Uint8Array {
   const size = { c64: 4, c128: 8 }[dtype as string] ?? byteCount({ dtype, shape: [] });
   const out = new Uint8Array(body.byteLength);
-  for (let k = 0; k < out.length; k += size) for (let b = 0; b < size; b++) out[k + b] = body[k + size - 1 - b] ?? 0;
+  for (let k = 0; k < out.length; k += size)
+    for (let b = 0; b < size; b++) out[k + b] = body[k + size - 1 - b] ?? 0;
   return out;
 }
 
@@ -130,7 +146,9 @@ function swapped(body: Uint8Array, dtype: DType): Uint8Array {
 export function writeNpy(value: TensorValue): Uint8Array {
   const { dtype, shape } = value.type;
   if (dtype === "string") {
-    throw new CompileError([error("TC012", "strings are written as .json, not .npy", { hint: "name the file *.json" })]);
+    throw new CompileError([
+      error("TC012", "strings are written as .json, not .npy", { hint: "name the file *.json" }),
+    ]);
   }
   const tuple = shape.length === 1 ? `${shape[0]},` : shape.join(", ");
   const header = `{'descr': '${dtypeToDescr[dtype]}', 'fortran_order': False, 'shape': (${tuple}), }`;

@@ -14,7 +14,9 @@ export function bf16Bits(value: number): number {
   };
   // The neighbours around the number itself, not around its f32: rounding twice can go wrong.
   const low = Math.floor(bits / 2 ** 16);
-  const candidates = [low - 1, low, low + 1].filter((high) => high >= 0 && (high & 0x8000) === (low & 0x8000));
+  const candidates = [low - 1, low, low + 1].filter(
+    (high) => high >= 0 && (high & 0x8000) === (low & 0x8000),
+  );
   let best = low;
   let bestDistance = Infinity;
   for (const high of candidates) {

@@ -17,7 +17,11 @@ export const asHost = (name: string, value: TensorValue): HostValue =>
 export function fromOutput(type: TensorType, bytes: Uint8Array, data: HostValue): TensorValue {
   if (type.dtype !== "string") return { type, bytes };
   const handles = new Uint32Array(bytes.slice().buffer);
-  return { type, bytes: new Uint8Array(), strings: Array.from(handles, (handle) => data.strings?.[handle] ?? "") };
+  return {
+    type,
+    bytes: new Uint8Array(),
+    strings: Array.from(handles, (handle) => data.strings?.[handle] ?? ""),
+  };
 }
 
 /** Bit for bit; the index of the first element that differs, or -1. */
@@ -30,5 +34,7 @@ export function firstDifferentElement(a: TensorValue, b: TensorValue): number {
   const size = count === 0 ? 1 : byteCount(a.type) / count;
   const byte = a.bytes.findIndex((value, k) => value !== b.bytes[k]);
   if (byte !== -1) return Math.floor(byte / size);
-  return a.bytes.byteLength === b.bytes.byteLength ? -1 : Math.min(a.bytes.byteLength, b.bytes.byteLength) / size;
+  return a.bytes.byteLength === b.bytes.byteLength
+    ? -1
+    : Math.min(a.bytes.byteLength, b.bytes.byteLength) / size;
 }

@@ -1,5 +1,12 @@
 /** One regression case on one backend: pass, fail or skip, with the reason. */
-import { categoryOf, CompileError, formatType, RunError, type Diagnostic, type Target } from "../../ir/index.js";
+import {
+  categoryOf,
+  CompileError,
+  formatType,
+  RunError,
+  type Diagnostic,
+  type Target,
+} from "../../ir/index.js";
 import type { Runner } from "../../backends/webgpu/index.js";
 import { compile, type Kernel } from "../compile.js";
 import type { Case } from "../formats/cases.js";
@@ -32,7 +39,10 @@ export async function checkCase(
 ): Promise<CheckResult[]> {
   const results: CheckResult[] = [];
   const compiled = attempt(() =>
-    compile(program(test.program), context.findTarget === undefined ? {} : { findTarget: context.findTarget }),
+    compile(
+      program(test.program),
+      context.findTarget === undefined ? {} : { findTarget: context.findTarget },
+    ),
   );
   let expected: TensorValue | undefined;
   for (const backend of backends) {
@@ -49,7 +59,11 @@ export async function checkCase(
     if (!run.ok) {
       results.push({ ...base, ...judgeError(test, run.diagnostics) });
     } else if (test.expectedError !== undefined) {
-      results.push({ ...base, status: "fail", message: `expected an error of category ${test.expectedError}` });
+      results.push({
+        ...base,
+        status: "fail",
+        message: `expected an error of category ${test.expectedError}`,
+      });
     } else {
       expected ??= test.output?.read() ?? (await runCase(test, compiled.value, "reference", context));
       results.push({ ...base, ...judgeOutput(expected, run.value) });
@@ -79,12 +93,20 @@ async function runCase(
   return fromOutput(type, output, data);
 }
 
-function judgeOutput(expected: TensorValue, actual: TensorValue): Pick<CheckResult, "status" | "code" | "message"> {
+function judgeOutput(
+  expected: TensorValue,
+  actual: TensorValue,
+): Pick<CheckResult, "status" | "code" | "message"> {
   const [want, got] = [formatType(expected.type), formatType(actual.type)];
-  if (want !== got) return { status: "fail", code: "TC610", message: `the output is ${got}, expected ${want}` };
+  if (want !== got)
+    return { status: "fail", code: "TC610", message: `the output is ${got}, expected ${want}` };
   const element = firstDifferentElement(expected, actual);
   if (element === -1) return { status: "pass" };
-  return { status: "fail", code: "TC610", message: `output element ${element} differs from what is expected` };
+  return {
+    status: "fail",
+    code: "TC610",
+    message: `output element ${element} differs from what is expected`,
+  };
 }
 
 function judgeError(
@@ -98,7 +120,11 @@ function judgeError(
   if (matches) return { status: "pass", ...shown };
   if (test.expectedError === undefined) return { status: "fail", ...shown };
   const found = first === undefined ? "no error" : `category ${categoryOf(first.code)}: ${first.message}`;
-  return { status: "fail", ...shown, message: `expected an error of category ${test.expectedError}; got ${found}` };
+  return {
+    status: "fail",
+    ...shown,
+    message: `expected an error of category ${test.expectedError}; got ${found}`,
+  };
 }
 
 type Attempt<T> =
@@ -106,7 +132,8 @@ type Attempt<T> =
   | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] };
 
 function failure(thrown: unknown): { readonly ok: false; readonly diagnostics: readonly Diagnostic[] } {
-  if (thrown instanceof CompileError || thrown instanceof RunError) return { ok: false, diagnostics: thrown.diagnostics };
+  if (thrown instanceof CompileError || thrown instanceof RunError)
+    return { ok: false, diagnostics: thrown.diagnostics };
   throw thrown;
 }
 

@@ -1,0 +1,54 @@
+/** Imports point one way: ir <- passes <- src -> backends -> ir. */
+const forbid = (name, from, to, comment) => ({ name, severity: "error", comment, from, to });
+
+module.exports = {
+  forbidden: [
+    forbid("no-circular", {}, { circular: true }, "a cycle has no pipeline order"),
+    forbid("no-orphan-modules", {}, { couldNotResolve: true }, "an import that resolves to nothing"),
+    forbid(
+      "ir-imports-nothing",
+      { path: "^ir/" },
+      { pathNot: "^ir/" },
+      "ir is the language; it knows no pass",
+    ),
+    forbid("passes-import-ir", { path: "^passes/" }, { pathNot: "^(ir|passes)/" }, "passes know no backend"),
+    forbid(
+      "backends-import-ir",
+      { path: "^backends/" },
+      { pathNot: "^(ir|backends)/" },
+      "backends know no pass",
+    ),
+    forbid(
+      "backends-apart",
+      { path: "^backends/(sim|reference|wgsl)/" },
+      { path: "^backends/[^/]+/", pathNot: "^backends/$1/" },
+      "a backend never imports another one; webgpu runs what wgsl emits",
+    ),
+    forbid(
+      "webgpu-imports-wgsl",
+      { path: "^backends/webgpu/" },
+      { path: "^backends/[^/]+/", pathNot: "^backends/(webgpu|wgsl)/" },
+      "webgpu runs what wgsl emits, and nothing else",
+    ),
+    forbid(
+      "oracle-stands-alone",
+      { path: "^test/oracle/" },
+      { path: "^(ir|passes|backends|src)/" },
+      "an oracle that shares code shares mistakes",
+    ),
+    forbid(
+      "product-without-tests",
+      { path: "^(ir|passes|backends|src)/" },
+      { path: "^(test|bench|examples)/" },
+    ),
+  ],
+  options: {
+    doNotFollow: { path: "node_modules" },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: "tsconfig.json" },
+    enhancedResolveOptions: {
+      exportsFields: ["exports"],
+      conditionNames: ["import", "node", "default", "types"],
+    },
+  },
+};

@@ -1,0 +1,46 @@
+import eslintConfigPrettier from "eslint-config-prettier";
+import tseslint from "typescript-eslint";
+
+const browserFolders = ["ir/**/*.ts", "passes/**/*.ts", "backends/**/*.ts"];
+
+export default tseslint.config(
+  { ignores: ["dist/", "node_modules/", "**/*.cjs", "eslint.config.js"] },
+  ...tseslint.configs.strictTypeChecked,
+  {
+    languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
+    rules: {
+      "@typescript-eslint/restrict-template-expressions": [
+        "error",
+        { allowNumber: true, allowBoolean: true },
+      ],
+      "@typescript-eslint/no-unused-vars": ["error", { argsIgnorePattern: "^_", varsIgnorePattern: "^_" }],
+      "@typescript-eslint/no-unnecessary-condition": "off",
+      "@typescript-eslint/consistent-type-imports": "error",
+      "no-restricted-syntax": [
+        "error",
+        { selector: "TSEnumDeclaration", message: "use a union of literals" },
+        { selector: "TSModuleDeclaration", message: "use modules" },
+      ],
+    },
+  },
+  {
+    // They run in a browser as they are.
+    files: browserFolders,
+    rules: {
+      "no-restricted-imports": ["error", { patterns: ["node:*", "fs", "path", "os", "worker_threads"] }],
+      "no-restricted-globals": ["error", "process", "Buffer", "require", "__dirname", "global"],
+    },
+  },
+  {
+    files: ["test/**/*.ts", "bench/**/*.ts"],
+    rules: {
+      "@typescript-eslint/no-non-null-assertion": "off",
+      "@typescript-eslint/no-unsafe-assignment": "off",
+      "@typescript-eslint/no-unsafe-member-access": "off",
+      "@typescript-eslint/no-unsafe-call": "off",
+      "@typescript-eslint/no-unsafe-argument": "off",
+      "@typescript-eslint/no-unsafe-return": "off",
+    },
+  },
+  eslintConfigPrettier,
+);

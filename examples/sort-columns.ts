@@ -1,0 +1,67 @@
+/**
+ * The main job from end to end: a program from a file, its inputs from .npy files, compiled for an Ascend core under
+ * the strict full-load rule, explained, run on every backend and compared bit for bit.
+ */
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { createRunner } from "../backends/webgpu/index.js";
+import { acquireGpu } from "../src/device/node.js";
+import { readNpy } from "../src/formats/npy.js";
+import { asHost } from "../src/formats/tensor.js";
+import { compile, firstDifference, forDevice, parseModule, runOn, type BackendName } from "../src/index.js";
+import { explain } from "../src/explain.js";
+import { renderExplanation } from "../src/explain-text.js";
+
+const root = new URL("../../examples/", import.meta.url);
+const path = (name: string): string => fileURLToPath(new URL(name, root));
+
+const file = path("sort-columns.tir");
+const { module, diagnostics } = parseModule(readFileSync(file, "utf8"), file);
+const [program] = module.funcs;
+if (program === undefined) throw new Error(diagnostics.map((d) => d.message).join("\n"));
+
+console.log(renderExplanation(explain(program)));
+
+const kernel = compile(program);
+const read = (name: string) => readNpy(new Uint8Array(readFileSync(path(`data/${name}.npy`))), `${name}.npy`);
+const inputs = { data: asHost("data", read("weather")), indices: asHost("indices", read("order")) };
+
+const found = await acquireGpu();
+const runner = found.ok ? await createRunner(found.gpu.device) : undefined;
+const backends: BackendName[] = ["reference", "sim", ...(runner === undefined ? [] : (["webgpu"] as const))];
+const runs = [];
+for (const backend of backends) runs.push({ backend, ...(await runOn(backend, kernel, inputs, runner)) });
+
+console.log("\nruns");
+for (const { backend, output } of runs) {
+  const values = new Float32Array(output.buffer, output.byteOffset, output.byteLength / 4);
+  const sorted = values.every((value, k) => k < 4 || (values[k - 4] ?? 0) <= value);
+  console.log(
+    `  ${backend.padEnd(10)} ${output.byteLength} B, every column ${sorted ? "ascends" : "DOES NOT ascend"}`,
+  );
+}
+const [first, ...rest] = runs;
+const differences = first === undefined ? [] : rest.flatMap((other) => firstDifference(first, other) ?? []);
+console.log(
+  differences.length === 0
+    ? `  ${backends.join(" = ")}, bit for bit`
+    : differences.map((d) => d.message).join("\n"),
+);
+
+const report = runs.find((run) => run.report !== undefined)?.report;
+if (report !== undefined) {
+  const { data, indices, output } = report.operands;
+  console.log(`  moved: data ${data.bytes} B, indices ${indices.bytes} B, output ${output.bytes} B`);
+  console.log(`  compulsory ${report.compulsoryBytes} B, reload factor ${report.reloadFactor.toFixed(3)}`);
+  console.log(`  unified buffer peak ${report.ubPeak} B of ${report.ubBudget} B`);
+}
+if (found.ok && runner !== undefined) {
+  const again = forDevice(kernel, runner.target);
+  console.log(
+    `  webgpu ran on ${found.gpu.description}, compiled again for it with tile [${String(again.tile.schedule.tile)}]`,
+  );
+  found.gpu.device.destroy();
+} else if (!found.ok) {
+  console.log(`  webgpu did not run: ${found.reason}`);
+}
+if (differences.length > 0) process.exitCode = 1;

@@ -1,0 +1,55 @@
+/** tilec explain: every rule, pass or fail, with the numbers; or the page of a diagnostic code. */
+import { readFileSync } from "node:fs";
+import type { Command } from "commander";
+import { codes, isCode } from "../../ir/index.js";
+import { explain } from "../explain.js";
+import { renderExplanation } from "../explain-text.js";
+import { UsageError, addProgramOptions, resolveTarget, type ProgramFlags } from "./options.js";
+import { loadProgram } from "./load.js";
+import { print, printDiagnostics, printJson } from "./terminal.js";
+
+interface ExplainFlags extends ProgramFlags {
+  readonly json?: boolean;
+}
+
+export function explainCommand(program: Command): void {
+  addProgramOptions(program.command("explain"))
+    .description(
+      "every rule, pass or fail, with the numbers; or the page of a code, as in `tilec explain TC301`",
+    )
+    .option("--json", "print one JSON document")
+    .action((file: string | undefined, flags: ExplainFlags) => {
+      if (file !== undefined && /^TC\d+$/i.test(file)) explainCode(file.toUpperCase(), flags.json === true);
+      else process.exitCode = explainProgram(file, flags);
+    });
+}
+
+function explainProgram(file: string | undefined, flags: ExplainFlags): number {
+  const { func } = loadProgram(file, flags);
+  const target = flags.target === undefined ? {} : { target: resolveTarget(flags.target) };
+  const explanation = explain(func, { ...target, findTarget: resolveTarget });
+  if (flags.json === true) printJson({ command: "explain", ...explanation });
+  else {
+    print(renderExplanation(explanation));
+    printDiagnostics(explanation.diagnostics.filter((d) => d.severity !== "error"));
+  }
+  return explanation.legal ? 0 : 1;
+}
+
+/** The section of docs/diagnostics.md that a code has. */
+export function diagnosticPage(code: string): string | undefined {
+  const text = readFileSync(new URL("../../../docs/diagnostics.md", import.meta.url), "utf8");
+  const sections = text.split(/^(?=## TC\d+)/m);
+  return sections.find((section) => section.startsWith(`## ${code}`))?.trimEnd();
+}
+
+function explainCode(code: string, json: boolean): void {
+  if (!isCode(code))
+    throw new UsageError(
+      `there is no code ${code}`,
+      `docs/diagnostics.md lists all ${Object.keys(codes).length}`,
+    );
+  const page = diagnosticPage(code) ?? `## ${code}: ${codes[code].title}`;
+  if (json) printJson({ command: "explain", code, ...codes[code], page });
+  else print(page);
+}

@@ -1,0 +1,43 @@
+/** tilec fmt: prints .tir files canonically. */
+import type { Command } from "commander";
+import { CompileError, hasErrors, parseModule, printModule } from "../../ir/index.js";
+import { readText, writeBytes } from "../formats/files.js";
+import { print, printJson } from "./terminal.js";
+
+interface FmtFlags {
+  readonly write?: boolean;
+  readonly check?: boolean;
+  readonly json?: boolean;
+}
+
+export function fmtCommand(program: Command): void {
+  program
+    .command("fmt")
+    .description("print .tir files canonically (comments are not kept)")
+    .argument("<files...>", ".tir files")
+    .option("--write", "rewrite the files")
+    .option("--check", "exit 1 when a file is not canonical")
+    .option("--json", "print one JSON document")
+    .action((files: string[], flags: FmtFlags) => {
+      const results = files.map((file) => {
+        const before = readText(file);
+        const { module, diagnostics } = parseModule(before, file);
+        if (hasErrors(diagnostics)) throw new CompileError(diagnostics);
+        const text = printModule(module);
+        if (flags.write === true && text !== before) writeBytes(file, text);
+        return { file, canonical: text === before, text };
+      });
+      if (flags.json === true) printJson({ command: "fmt", files: results });
+      else if (flags.write !== true && flags.check !== true)
+        results.forEach(({ text }) => {
+          print(text);
+        });
+      else
+        results
+          .filter((r) => !r.canonical)
+          .forEach(({ file }) => {
+            print(file);
+          });
+      if (flags.check === true && results.some((r) => !r.canonical)) process.exitCode = 1;
+    });
+}

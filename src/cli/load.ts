@@ -1,0 +1,141 @@
+/** Programs from the command line: a .tir file, a case file, an .onnx model, or flags. */
+import {
+  CompileError,
+  error,
+  hasErrors,
+  parseModule,
+  type AttrValue,
+  type Diagnostic,
+  type Func,
+} from "../../ir/index.js";
+import { operatorFor, readCases, type Case } from "../formats/cases.js";
+import { readText } from "../formats/files.js";
+import type { TensorValue } from "../formats/tensor.js";
+import { program, tryProgram, type ProgramResult } from "../program.js";
+import { parseCount, parseType, scheduleOf, UsageError, type ProgramFlags } from "./options.js";
+
+export interface LoadedProgram {
+  readonly func: Func;
+  /** Inputs that came with the program: a case's tensors, a model's constants. */
+  readonly data?: () => TensorValue;
+  readonly indices?: () => TensorValue;
+}
+
+/** Every program that the argument and flags name. Throws a CompileError, or a UsageError when nothing is named. */
+export function loadPrograms(file: string | undefined, flags: ProgramFlags): LoadedProgram[] {
+  if (file === undefined) return [{ func: withFlags(fromFlags(flags), flags) }];
+  if (flags.op !== undefined) throw new UsageError("give a program file or --op, not both");
+  if (file.endsWith(".json")) return fromCases(file, flags);
+  return fromText(file, flags);
+}
+
+/** For commands that take one program. */
+export function loadProgram(file: string | undefined, flags: ProgramFlags): LoadedProgram {
+  const programs = loadPrograms(file, flags);
+  const [first] = programs;
+  if (first === undefined) throw new UsageError(`${file ?? "the command line"} holds no program`);
+  if (programs.length > 1) {
+    const names = programs.map(({ func }) => func.name);
+    const shown = `${names.slice(0, 8).join(", ")}${names.length > 8 ? ", …" : ""}`;
+    const flag = file?.endsWith(".json") === true ? "--case" : "--func";
+    throw new UsageError(
+      `${file ?? ""} holds ${programs.length} programs`,
+      `choose one with ${flag}: ${shown}`,
+    );
+  }
+  return first;
+}
+
+/** The program with the schedule flags over its own schedule. */
+export const withFlags = (func: Func, flags: ProgramFlags): Func => ({
+  ...func,
+  schedule: { ...func.schedule, ...scheduleOf(flags) },
+});
+
+function fromFlags(flags: ProgramFlags): Func {
+  const { op, data, indices } = flags;
+  if (op === undefined)
+    throw new UsageError("name a program file, or describe a gather with --op", "tilec --help");
+  if (data === undefined || indices === undefined) {
+    throw new UsageError("--op needs --data and --indices", "--data f32[64,80] --indices i32[32,64]");
+  }
+  const description = operatorFlags(op, flags);
+  return program({ ...description, data: parseType(data, "data"), indices: parseType(indices, "indices") });
+}
+
+/** `--op gather --dialect pypto` and `--op pypto.index_select` name the same operator. */
+function operatorFlags(op: string, flags: ProgramFlags): { op: string; attrs: Record<string, AttrValue> } {
+  const attributes = {
+    axis: flags.axis,
+    batchDims: flags.batchDims,
+    indexDimensions: flags.indexDimensions,
+    inputDimensionCount: flags.inputDimensionCount,
+    indicesDimensionCount: flags.indicesDimensionCount,
+    opset: flags.opset,
+    featureLevel: flags.featureLevel,
+  };
+  const [dialect, name] = dialectOf(op, flags);
+  const operator = operatorFor(dialect, name, flags.batchDims !== undefined);
+  if (operator === undefined) {
+    throw new UsageError(
+      `dialect ${dialect} has no operator ${name}`,
+      "gather, gather_elements or gather_nd",
+    );
+  }
+  const attrs: Record<string, AttrValue> = {};
+  for (const [flag, value] of Object.entries(attributes)) {
+    if (value === undefined) continue;
+    const attr = operator.attrs[flag];
+    const dashed = flag.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+    if (attr === undefined) throw new UsageError(`--${dashed} means nothing to ${operator.op}`);
+    attrs[attr] = flag === "featureLevel" ? value : parseCount(value, dashed);
+  }
+  if (flags.oob !== undefined) attrs["oob"] = flags.oob;
+  return { op: operator.op, attrs };
+}
+
+function dialectOf(op: string, flags: ProgramFlags): [string, string] {
+  const [prefix, rest] = op.includes(".") ? op.split(".", 2) : [undefined, op];
+  if (prefix === undefined) return [flags.dialect ?? "onnx", op];
+  if (flags.dialect !== undefined && flags.dialect !== prefix) {
+    throw new UsageError(`--op ${op} and --dialect ${flags.dialect} disagree`);
+  }
+  if (prefix !== "pypto") return [prefix, rest ?? ""];
+  const common: Readonly<Record<string, string>> = { gather: "gather_elements", index_select: "gather" };
+  return [prefix, common[rest ?? ""] ?? rest ?? ""];
+}
+
+function fromText(file: string, flags: ProgramFlags): LoadedProgram[] {
+  const { module, diagnostics } = parseModule(readText(file), file);
+  if (hasErrors(diagnostics)) throw new CompileError(diagnostics);
+  const chosen = module.funcs.filter((func) => flags.func === undefined || func.name === flags.func);
+  if (chosen.length === 0 && flags.func !== undefined) {
+    throw new UsageError(
+      `${file} has no function @${flags.func}`,
+      module.funcs.map((func) => func.name).join(", "),
+    );
+  }
+  return chosen.map((func) => ({ func: withFlags(func, flags) }));
+}
+
+function fromCases(file: string, flags: ProgramFlags): LoadedProgram[] {
+  const cases = readCases(readText(file), file);
+  const chosen = cases.filter((test) => flags.case === undefined || test.id === flags.case);
+  if (chosen.length === 0) throw new UsageError(`${file} has no case ${flags.case ?? ""}`);
+  const one = chosen.length === 1;
+  return chosen.flatMap((test) => {
+    const result = caseProgram(test);
+    // One bad case among many must not hide the rest; chosen alone, it is what the user asked about.
+    if (!result.ok && one) throw new CompileError(result.diagnostics);
+    if (!result.ok) return [];
+    const named: Func = { ...result.func, name: one ? "main" : test.id };
+    return [
+      { func: withFlags(named, flags), data: () => test.data.read(), indices: () => test.indices.read() },
+    ];
+  });
+}
+
+const caseProgram = (test: Case): ProgramResult => tryProgram({ ...test.program, name: "main" });
+
+export const failure = (code: Diagnostic["code"], message: string, hint?: string): CompileError =>
+  new CompileError([error(code, message, hint === undefined ? {} : { hint })]);

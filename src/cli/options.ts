@@ -1,0 +1,143 @@
+/** The flags that describe a program and its schedule, shared by every command that takes one. */
+import { Option, type Command } from "commander";
+import {
+  budgetRules,
+  CompileError,
+  error,
+  findTarget,
+  isDType,
+  outOfBoundsPolicies,
+  profiles,
+  residencies,
+  targetNames,
+  type Schedule,
+  type Shape,
+  type Target,
+  type TensorType,
+} from "../../ir/index.js";
+import { readTargetFile } from "../formats/target-file.js";
+
+/** As commander hands them over: every flag optional, lists as text. */
+export interface ProgramFlags {
+  readonly op?: string;
+  readonly dialect?: string;
+  readonly data?: string;
+  readonly indices?: string;
+  readonly axis?: string;
+  readonly batchDims?: string;
+  readonly indexDimensions?: string;
+  readonly inputDimensionCount?: string;
+  readonly indicesDimensionCount?: string;
+  readonly opset?: string;
+  readonly featureLevel?: string;
+  readonly oob?: string;
+  readonly case?: string;
+  readonly func?: string;
+  readonly target?: string;
+  readonly tile?: string;
+  readonly view?: string;
+  readonly profile?: Schedule["profile"];
+  readonly residency?: Schedule["residency"];
+  readonly order?: string;
+  readonly doubleBuffer?: boolean;
+  readonly cores?: string;
+  readonly budgetRule?: Schedule["budgetRule"];
+  readonly ubBytes?: string;
+}
+
+/** A command line that cannot be understood: exit code 2. */
+export class UsageError extends CompileError {
+  constructor(message: string, hint?: string) {
+    super([error("TC701", message, hint === undefined ? {} : { hint })]);
+  }
+}
+
+export function addProgramOptions(command: Command): Command {
+  return command
+    .argument("[program]", "a .tir file, an .onnx model or a case file; or describe the gather with --op")
+    .addOption(
+      new Option("--op <name>", "gather, gather_elements, gather_nd; or with its dialect, pypto.gather"),
+    )
+    .addOption(new Option("--dialect <name>", "whose rules apply").choices(["onnx", "directml", "pypto"]))
+    .option("--data <type>", "data, such as f32[4096,1024]")
+    .option("--indices <type>", "indices, such as i32[4096,1024]")
+    .option("--axis <n>", "axis or dim")
+    .option("--batch-dims <n>", "batch dims of gather_nd")
+    .option("--index-dimensions <n>", "DirectML IndexDimensions")
+    .option("--input-dimension-count <n>", "DirectML InputDimensionCount")
+    .option("--indices-dimension-count <n>", "DirectML IndicesDimensionCount")
+    .option("--opset <n>", "ONNX opset, 1, 11 or 13 and up")
+    .option("--feature-level <level>", "DirectML feature level, 1.0 to 4.1")
+    .addOption(
+      new Option("--oob <policy>", "what an index out of range means").choices([...outOfBoundsPolicies]),
+    )
+    .option("--case <id>", "one case of a case file")
+    .option("--func <name>", "one function of a .tir file or gather of a model")
+    .option("--target <name|file>", `${targetNames.join(", ")}, or a target file (.json)`)
+    .option("--tile <shape>", "extents over the output dims, such as 8,1024")
+    .option("--view <shape>", "view shape: splits the iteration before the tile does")
+    .addOption(new Option("--profile <name>", "full-load rule").choices([...profiles]))
+    .addOption(new Option("--residency <name>", "where the data lives").choices([...residencies]))
+    .option("--order <dims>", "output dims, outermost loop first, such as 1,0")
+    .option("--double-buffer", "two buffers for each streamed operand")
+    .option("--cores <n>", "cores that share the tasks")
+    .addOption(new Option("--budget-rule <rule>", "what counts against UB").choices([...budgetRules]))
+    .option("--ub-bytes <n>", "unified buffer size in bytes, instead of the target's");
+}
+
+/** `f32[4096,1024]`; `f32[]` or `f32` is a scalar. */
+export function parseType(text: string, flag: string): TensorType {
+  const match = /^([a-z]+\d*)(?:\[([\d,\s]*)\])?$/.exec(text.trim());
+  const dtype = match?.[1] ?? "";
+  if (match === null || !isDType(dtype)) {
+    throw new UsageError(`--${flag} ${text} is no tensor type`, `write it as f32[4096,1024]`);
+  }
+  const inside = (match[2] ?? "").trim();
+  return { dtype, shape: inside === "" ? [] : parseShape(inside, flag) };
+}
+
+/** `8,1024`, also with spaces, brackets or an x between. Entries may be 0 or negative; rules judge them later. */
+export function parseShape(text: string, flag: string): Shape {
+  const parts = text.replace(/^\[|\]$/g, "").split(/[,x]/);
+  const shape = parts.map((part) => Number(part.trim() === "" ? "none" : part));
+  if (shape.some((entry) => !Number.isSafeInteger(entry))) {
+    throw new UsageError(`--${flag} ${text} is no list of whole numbers`, `write it as --${flag} 8,1024`);
+  }
+  return shape;
+}
+
+export function parseCount(text: string, flag: string): number {
+  const value = Number(text.trim() === "" ? "none" : text);
+  if (!Number.isSafeInteger(value)) throw new UsageError(`--${flag} ${text} is no whole number`);
+  return value;
+}
+
+export function scheduleOf(flags: ProgramFlags): Schedule {
+  const shape = (name: "tile" | "view" | "order") =>
+    flags[name] === undefined ? {} : { [name]: parseShape(flags[name], name) };
+  return {
+    ...shape("tile"),
+    ...shape("view"),
+    ...shape("order"),
+    ...(flags.profile === undefined ? {} : { profile: flags.profile }),
+    ...(flags.residency === undefined ? {} : { residency: flags.residency }),
+    ...(flags.doubleBuffer === true ? { buffers: 2 } : {}),
+    ...(flags.cores === undefined ? {} : { cores: parseCount(flags.cores, "cores") }),
+    ...(flags.budgetRule === undefined ? {} : { budgetRule: flags.budgetRule }),
+    ...(flags.ubBytes === undefined ? {} : { ubBytes: parseCount(flags.ubBytes, "ub-bytes") }),
+  };
+}
+
+/** A target by name, or from a file when the name ends in .json. */
+export function resolveTarget(name: string): Target {
+  if (name.endsWith(".json")) return readTargetFile(name);
+  const target = findTarget(name);
+  if (target === undefined) {
+    throw new CompileError([
+      error("TC501", `unknown target ${name}`, {
+        hint: `one of ${targetNames.join(", ")}, or a .json file (tilec targets NAME --json makes one)`,
+      }),
+    ]);
+  }
+  return target;
+}

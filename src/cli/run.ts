@@ -1,0 +1,215 @@
+/** tilec run: executes a gather on one or several backends and compares them bit for bit. */
+import type { Command } from "commander";
+import {
+  CompileError,
+  error,
+  formatType,
+  RunError,
+  type Diagnostic,
+  type TensorType,
+} from "../../ir/index.js";
+import { createRunner, type Runner } from "../../backends/webgpu/index.js";
+import { compile } from "../compile.js";
+import { acquireGpu } from "../device/node.js";
+import { readBytes, writeBytes } from "../formats/files.js";
+import { readNpy, writeNpy } from "../formats/npy.js";
+import { asHost, fromOutput, type TensorValue } from "../formats/tensor.js";
+import { randomData, randomIndices } from "../random.js";
+import {
+  backendNames,
+  firstDifference,
+  forDevice,
+  runOn,
+  type BackendName,
+  type BackendRun,
+} from "../run.js";
+import { addProgramOptions, parseCount, resolveTarget, UsageError, type ProgramFlags } from "./options.js";
+import { loadProgram, type LoadedProgram } from "./load.js";
+import { table } from "../table.js";
+import { note, print, printDiagnostics, printJson } from "./terminal.js";
+
+interface RunFlags extends ProgramFlags {
+  readonly backend: string;
+  readonly input: string[];
+  readonly out: string[];
+  readonly seed?: string;
+  readonly json?: boolean;
+}
+
+const collect = (value: string, list: string[]): string[] => [...list, value];
+
+export function runCommand(program: Command): void {
+  addProgramOptions(program.command("run"))
+    .description("execute a gather; several backends are compared bit for bit")
+    .option("--backend <list>", `${backendNames.join(", ")}, comma-separated`, "sim")
+    .option("--input <name=file.npy>", "data=… or indices=…; repeat for both", collect, [])
+    .option("--out <name=file.npy>", "where the output goes, output=…", collect, [])
+    .option("--seed <n>", "random inputs from this seed")
+    .option("--json", "print one JSON document")
+    .action(async (file: string | undefined, flags: RunFlags) => {
+      process.exitCode = await run(loadProgram(file, flags), flags);
+    });
+}
+
+/** The names of a comma-separated list, in the order given. */
+export function parseBackends(text: string): BackendName[] {
+  return text.split(",").map((part) => {
+    const found = backendNames.find((name) => name === part.trim());
+    if (found === undefined)
+      throw new UsageError(`there is no backend ${part.trim()}`, backendNames.join(", "));
+    return found;
+  });
+}
+
+/** A runner on the best device there is; TC503 with the reason when there is none. */
+export async function openRunner(): Promise<{ runner: Runner; description: string; close: () => void }> {
+  const found = await acquireGpu();
+  if (!found.ok) {
+    throw new RunError([
+      error("TC503", `no WebGPU device: ${found.reason}`, {
+        hint: "npm install webgpu @sparticuz/chromium, or leave webgpu out of --backend",
+      }),
+    ]);
+  }
+  const { device, description } = found.gpu;
+  const runner = await createRunner(device);
+  const close = (): void => {
+    device.destroy();
+  };
+  return { runner, description, close };
+}
+
+async function run(loaded: LoadedProgram, flags: RunFlags): Promise<number> {
+  const backends = parseBackends(flags.backend);
+  const outputs = assignments(flags.out, "out", ["output"]);
+  const kernel = compile(loaded.func, {
+    ...(flags.target === undefined ? {} : { target: resolveTarget(flags.target) }),
+    findTarget: resolveTarget,
+  });
+  const types = kernel.source ?? kernel.tile;
+  const { data, indices, origin } = inputsFor(loaded, flags, types.data.type, types.indices.type);
+  const hosts = { data: asHost("data", data), indices: asHost("indices", indices) };
+  const device = backends.includes("webgpu") ? await openRunner() : undefined;
+  const runs: (BackendRun & { backend: BackendName })[] = [];
+  const diagnostics: Diagnostic[] = [...kernel.diagnostics];
+  try {
+    if (flags.json !== true) printDiagnostics(kernel.diagnostics);
+    for (const backend of backends) {
+      runs.push({ backend, ...(await runOn(backend, kernel, hosts, device?.runner)) });
+    }
+    if (device !== undefined && kernel.target.kind !== "webgpu" && flags.json !== true) {
+      const again = forDevice(kernel, device.runner.target);
+      note(`webgpu: compiled again for ${device.description}, tile ${String(again.tile.schedule.tile)}`);
+    }
+  } finally {
+    device?.close();
+  }
+  const [first, ...rest] = runs;
+  const differences = first === undefined ? [] : rest.flatMap((other) => firstDifference(first, other) ?? []);
+  diagnostics.push(...differences);
+  if (first !== undefined && outputs.has("output")) {
+    writeTensor(outputs.get("output") ?? "", fromOutput(types.output.type, first.output, hosts.data));
+  }
+  const report = runs.find((entry) => entry.report !== undefined)?.report;
+  if (flags.json === true) {
+    printJson({
+      command: "run",
+      ok: differences.length === 0,
+      target: kernel.target.name,
+      schedule: kernel.tile.schedule,
+      inputs: origin,
+      output: { type: formatType(types.output.type), bytes: first?.output.byteLength ?? 0 },
+      backends: backends.map((backend) => ({
+        backend,
+        agrees: !differences.some((d) => d.message.includes(backend)),
+      })),
+      report,
+      diagnostics,
+    });
+  } else {
+    printDiagnostics(differences);
+    print(`@${kernel.name} on ${kernel.target.name}: ${formatType(types.output.type)} from ${origin}`);
+    const agreement = differences.length === 0 ? "the same bits" : "DIFFERENT bits";
+    print(`${backends.join(", ")}: ${backends.length > 1 ? agreement : "done"}`);
+    if (report !== undefined) {
+      const rows = (["data", "indices", "output"] as const).map((operand) => {
+        const { bytes, compulsory, transfers, bursts } = report.operands[operand];
+        return [operand, bytes, compulsory, transfers, bursts];
+      });
+      print(table(["bytes moved", "bytes", "compulsory", "transfers", "bursts"], rows));
+      print(`unified buffer peak ${report.ubPeak} B of ${report.ubBudget} B; ${report.tasks} tasks`);
+    }
+  }
+  return differences.length === 0 ? 0 : 1;
+}
+
+/** `name=file` pairs; a name outside the list, or one given twice, is a usage error. */
+function assignments(
+  list: readonly string[],
+  flag: string,
+  names: readonly string[],
+): ReadonlyMap<string, string> {
+  const found = new Map<string, string>();
+  for (const entry of list) {
+    const split = entry.indexOf("=");
+    const name = entry.slice(0, Math.max(0, split));
+    if (!names.includes(name) || split === entry.length - 1) {
+      throw new UsageError(
+        `--${flag} ${entry} is not name=file`,
+        names.map((n) => `--${flag} ${n}=file.npy`).join(" "),
+      );
+    }
+    if (found.has(name)) throw new UsageError(`--${flag} ${name} is given twice`);
+    found.set(name, entry.slice(split + 1));
+  }
+  return found;
+}
+
+function inputsFor(loaded: LoadedProgram, flags: RunFlags, dataType: TensorType, indicesType: TensorType) {
+  const files = assignments(flags.input, "input", ["data", "indices"]);
+  const seed = flags.seed === undefined ? undefined : parseCount(flags.seed, "seed");
+  const origins: string[] = [];
+  const input = (name: "data" | "indices", type: TensorType): TensorValue => {
+    const file = files.get(name);
+    if (file !== undefined) {
+      origins.push(file);
+      return matching(readNpy(readBytes(file), file), type, name, file);
+    }
+    const own = loaded[name];
+    if (own !== undefined && seed === undefined) {
+      origins.push(`the program's ${name}`);
+      return matching(own(), type, name, "the program");
+    }
+    if (seed === undefined) {
+      throw new CompileError([
+        error("TC702", `${name} has no value`, {
+          hint: `--input ${name}=file.npy, or --seed 1 for random inputs`,
+        }),
+      ]);
+    }
+    origins.push(`random ${name}, seed ${seed}`);
+    return name === "data" ? randomData(type, seed) : randomIndices(type, loaded.func, seed);
+  };
+  const data = input("data", dataType);
+  const indices = input("indices", indicesType);
+  return { data, indices, origin: origins.join(" and ") };
+}
+
+/** The same type and shape; raw 16-bit words are welcome as bf16, which NumPy has no name for. */
+function matching(value: TensorValue, type: TensorType, name: string, file: string): TensorValue {
+  const asBits = type.dtype === "bf16" && value.type.dtype === "u16";
+  const given = formatType(asBits ? { ...value.type, dtype: "bf16" } : value.type);
+  if (given !== formatType(type)) {
+    throw new CompileError([
+      error("TC012", `${file} holds ${given}; the program's ${name} is ${formatType(type)}`, {
+        hint: `save it as ${formatType(type)}, or change --${name}`,
+      }),
+    ]);
+  }
+  return { ...value, type };
+}
+
+export function writeTensor(file: string, value: TensorValue): void {
+  if (value.strings !== undefined) writeBytes(file, `${JSON.stringify(value.strings)}\n`);
+  else writeBytes(file, writeNpy(value));
+}

@@ -1,0 +1,104 @@
+/** Target files: the JSON of a target, as `tilec targets NAME --json` prints it, with every figure's source. */
+import {
+  CompileError,
+  defaultTarget,
+  error,
+  type FigureSource,
+  type Target,
+  type TargetFigures,
+} from "../../ir/index.js";
+import { readText } from "./files.js";
+
+const figureNames = Object.keys(defaultTarget.sources) as (keyof TargetFigures)[];
+
+/** What a target file holds: figures with their sources side by side. */
+export interface TargetFile {
+  readonly name: string;
+  readonly kind: Target["kind"];
+  readonly title: string;
+  readonly gatherScratch: boolean;
+  readonly defaultResidency: Target["defaultResidency"];
+  readonly gmGather: Target["gmGather"];
+  readonly figures: Readonly<Record<string, FigureSource & { readonly value: number }>>;
+}
+
+export function targetFile(target: Target): TargetFile {
+  const { name, kind, title, gatherScratch, defaultResidency, gmGather } = target;
+  const figures = Object.fromEntries(
+    figureNames.map((figure) => [figure, { value: target[figure], ...target.sources[figure] }]),
+  );
+  return { name, kind, title, gatherScratch, defaultResidency, gmGather, figures };
+}
+
+/** Throws a CompileError (TC015) that names the field. */
+export function parseTargetFile(text: string, file: string): Target {
+  const fail = (message: string): never => {
+    throw new CompileError([
+      error("TC015", `${file}: ${message}`, { hint: "start from `tilec targets ascend-a2 --json`" }),
+    ]);
+  };
+  let value: Partial<Record<keyof TargetFile, unknown>>;
+  try {
+    const parsed: unknown = JSON.parse(text);
+    if (typeof parsed !== "object" || parsed === null) return fail("a target is an object");
+    value =
+      "target" in parsed && typeof parsed.target === "object" && parsed.target !== null
+        ? parsed.target
+        : parsed;
+  } catch (thrown) {
+    return fail(`not JSON: ${thrown instanceof Error ? thrown.message : String(thrown)}`);
+  }
+  const word = <T extends string>(name: keyof TargetFile, words: readonly T[]): T =>
+    words.find((candidate) => candidate === value[name]) ?? fail(`${name} is one of ${words.join(", ")}`);
+  const string = (name: keyof TargetFile): string => {
+    const found = value[name];
+    return typeof found === "string" && found !== "" ? found : fail(`${name} is a string`);
+  };
+  const figures = value.figures;
+  if (typeof figures !== "object" || figures === null) return fail("figures is an object");
+  const given = new Map<string, unknown>(Object.entries(figures));
+  const unknown = [...given.keys()].find((name) => !figureNames.some((figure) => figure === name));
+  if (unknown !== undefined) return fail(`unknown figure ${unknown}`);
+  const numbers: Partial<Record<keyof TargetFigures, number>> = {};
+  const sources: Partial<Record<keyof TargetFigures, FigureSource>> = {};
+  for (const name of figureNames) {
+    const figure = given.get(name) as Partial<FigureSource & { value: number }> | undefined;
+    const { value: number, source, kind } = figure ?? {};
+    const least = atLeastOne.has(name) ? 1 : 0;
+    if (typeof number !== "number" || !Number.isFinite(number) || number < least) {
+      return fail(`figures.${name}.value is a number, ${least} or more`);
+    }
+    if (typeof source !== "string" || typeof kind !== "string")
+      return fail(`figures.${name} names its source and kind`);
+    numbers[name] = number;
+    sources[name] = { source, kind };
+  }
+  const block = numbers.blockBytes ?? 0;
+  if (!Number.isInteger(Math.log2(block)) || block < 4)
+    return fail("figures.blockBytes.value is a power of two, 4 or more");
+  const gatherScratch = value.gatherScratch;
+  if (typeof gatherScratch !== "boolean") return fail("gatherScratch is true or false");
+  return {
+    ...(numbers as TargetFigures),
+    name: string("name"),
+    kind: word("kind", ["ascend", "webgpu"] as const),
+    title: string("title"),
+    gatherScratch,
+    defaultResidency: word("defaultResidency", ["ub", "gm", "auto"] as const),
+    gmGather: word("gmGather", ["rows", "any"] as const),
+    sources: sources as Target["sources"],
+  };
+}
+
+/** Divisors and counts: a zero would make a cost infinite. */
+const atLeastOne: ReadonlySet<keyof TargetFigures> = new Set([
+  "cores",
+  "burstBytes",
+  "clockMhz",
+  "gmBytesPerCycle",
+  "mte2BytesPerCycle",
+  "mte3BytesPerCycle",
+  "vectorBytes",
+] as const);
+
+export const readTargetFile = (file: string): Target => parseTargetFile(readText(file), file);
