@@ -144,12 +144,23 @@ function decideResidency(
   return chosen === "ub" ? ub : gm;
 }
 
-/** The best of a fixed list of candidates under the static cost model; undefined when no tile is legal. */
+/**
+ * The best of a fixed list of candidates under the static cost model; undefined when no tile is legal. Stays within the
+ * target's safe size where that leaves a choice.
+ */
 export function chooseTile(
   func: AccessFunc,
   schedule: ResolvedSchedule,
   target: Target,
 ): ResolvedSchedule | undefined {
+  if (schedule.ubBytes === target.ubBytes && target.ubSafeBytes < target.ubBytes) {
+    const safe = bestTile(func, { ...schedule, ubBytes: target.ubSafeBytes }, target);
+    if (safe !== undefined) return { ...safe, ubBytes: schedule.ubBytes };
+  }
+  return bestTile(func, schedule, target);
+}
+
+function bestTile(func: AccessFunc, schedule: ResolvedSchedule, target: Target): ResolvedSchedule | undefined {
   const least = smallest(func, schedule);
   const start = { ...least, view: schedule.view };
   if (!isLegal(func, start, target)) return undefined;

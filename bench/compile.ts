@@ -1,0 +1,80 @@
+/**
+ * npm run bench:compile: time to compile and to emit WGSL, warm, and its independence of tensor sizes.
+ *
+ * Medians over repeated runs in one process; figures compare with each other, not between machines.
+ */
+import { readdirSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { defaultLimits, emitWgsl } from "../backends/webgpu/index.js";
+import { compile, onnx, program, targets, type Func, type Target } from "../src/index.js";
+import { readCases } from "../src/formats/cases.js";
+import { table } from "../src/table.js";
+
+const repeats = 15;
+
+function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.floor(sorted.length / 2)] ?? 0;
+}
+
+function time(action: () => void): number {
+  const times = Array.from({ length: repeats }, () => {
+    const start = performance.now();
+    action();
+    return performance.now() - start;
+  });
+  return median(times);
+}
+
+const build = (func: Func, target: Target): void => {
+  const kernel = compile(func, { target });
+  // Limits are data: the largest shapes here fit no device, and cost no more to emit.
+  if (target.kind === "webgpu")
+    emitWgsl(kernel.tile, { ...defaultLimits, maxStorageBufferBindingSize: 2 ** 53 });
+};
+
+const folder = fileURLToPath(new URL("../../test/conformance/cases/", import.meta.url));
+const corpus = readdirSync(folder)
+  .filter((name) => name.endsWith(".json"))
+  .flatMap((name) => readCases(readFileSync(folder + name, "utf8"), name))
+  .filter((test) => test.expectedError === undefined || test.expectedError === "index")
+  .map((test) => program({ ...test.program, schedule: {} }));
+
+const bySize = [2 ** 10, 2 ** 15, 2 ** 20, 2 ** 25, 2 ** 30].map((elements) => {
+  const rows = Math.min(elements / 16, 2 ** 26);
+  const columns = elements / rows;
+  return { elements, func: onnx.gather({ data: ["f32", [64, columns]], indices: ["i32", [rows]], axis: 0 }) };
+});
+
+for (const { func } of bySize) build(func, targets.webgpu);
+for (const func of corpus.slice(0, 100)) build(func, targets.webgpu);
+
+const sizes = bySize.map(({ elements, func }) => ({
+  outputElements: elements,
+  webgpuMs: time(() => {
+    build(func, targets.webgpu);
+  }),
+  ascendMs: time(() => {
+    build({ ...func, schedule: { residency: "gm" } }, targets.ascendA2);
+  }),
+}));
+const perCase = corpus.map((func) =>
+  time(() => {
+    build(func, targets.webgpu);
+  }),
+);
+const cases = { count: corpus.length, medianMs: median(perCase), slowestMs: Math.max(...perCase) };
+
+if (process.argv.includes("--json")) console.log(JSON.stringify({ schema: 1, sizes, cases }, null, 2));
+else {
+  const round = (ms: number): string => ms.toFixed(3);
+  console.log(
+    table(
+      ["output elements", "webgpu + WGSL ms", "ascend-a2 gm ms"],
+      sizes.map((s) => [s.outputElements, round(s.webgpuMs), round(s.ascendMs)]),
+    ),
+  );
+  console.log(
+    `case corpus: ${cases.count} programs, median ${round(cases.medianMs)} ms, slowest ${round(cases.slowestMs)} ms (compile and emit WGSL)`,
+  );
+}

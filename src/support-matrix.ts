@@ -1,0 +1,120 @@
+/** The support matrix, found by asking the code: every operator with every type, rank and policy is tried. */
+import {
+  dtypes,
+  findTarget,
+  indexDTypes,
+  maxRank,
+  opDefs,
+  outOfBoundsPolicies,
+  resolveSource,
+  type Attrs,
+  type DType,
+  type OpDef,
+  type Shape,
+} from "../ir/index.js";
+import { emitWgsl } from "../backends/webgpu/index.js";
+import { tryCompile } from "./compile.js";
+import { tryProgram, type ProgramDescription } from "./program.js";
+
+/** A smallest program of an operator: extents of 2, a tuple of 1. */
+function smallest(
+  def: OpDef,
+  data: DType,
+  indices: string,
+  rank: number,
+  indexRank = rank,
+): ProgramDescription {
+  const two = (count: number): number[] => new Array<number>(Math.max(0, count)).fill(2);
+  const padded = (last: number): number[] => [...new Array<number>(Math.max(0, rank - 1)).fill(1), last];
+  const shapes: Readonly<Record<OpDef["kind"], readonly [Shape, Shape]>> = {
+    gather: [two(rank), def.dialect === "directml" ? padded(2) : two(indexRank)],
+    gather_elements: [two(rank), two(rank)],
+    gather_nd: [two(rank), def.dialect === "directml" ? padded(1) : [...two(indexRank - 1), 1]],
+  };
+  const [dataShape, indicesShape] = shapes[def.kind];
+  const attrs: Attrs = {
+    ...(def.name === "directml.gather" ? { index_dimensions: 1 } : {}),
+    ...(def.name.startsWith("directml.gather_nd") ? { indices_dimension_count: 1 } : {}),
+  };
+  return {
+    op: def.name,
+    attrs,
+    data: { dtype: data, shape: dataShape },
+    indices: { dtype: indices as DType, shape: indicesShape },
+  };
+}
+
+const takes = (description: ProgramDescription): boolean => tryProgram(description).ok;
+
+/** Ranks in a row as `1 to 8`. */
+function ranks(list: readonly number[]): string {
+  const [first, last] = [list[0], list[list.length - 1]];
+  if (first === undefined || last === undefined) return "none";
+  return first === last ? String(first) : `${first} to ${last}`;
+}
+
+function backendsOf(def: OpDef, dtype: DType, indexType: string): string[] {
+  const result = tryProgram(smallest(def, dtype, indexType, 2, 1));
+  if (!result.ok) return [];
+  const found = ["reference"];
+  if (tryCompile(result.func).ok) found.push("sim");
+  const webgpu = findTarget("webgpu");
+  const device = webgpu === undefined ? undefined : tryCompile(result.func, { target: webgpu });
+  if (device?.ok === true && emitWgsl(device.kernel.tile).code !== "") found.push("webgpu");
+  return found;
+}
+
+/** Markdown. */
+export function supportMatrix(): string {
+  const lines = [
+    "# What runs where",
+    "",
+    "Generated from the code by `npm run docs:support`; a test compares. Every cell was found by trying it.",
+    "",
+  ];
+  for (const def of opDefs) {
+    const anyIndex = indexDTypes.find((dtype) => takes(smallest(def, "f32", dtype, 2, 1))) ?? "i64";
+    const dataTypes = dtypes.filter((dtype) => takes(smallest(def, dtype, anyIndex, 2, 1)));
+    const indexTypes = indexDTypes.filter((dtype) => takes(smallest(def, "f32", dtype, 2, 1)));
+    const all = Array.from({ length: maxRank + 1 }, (_, rank) => rank);
+    const dataRanks = all.filter((rank) => rank > 0 && takes(smallest(def, "f32", anyIndex, rank, 1)));
+    const indexRanks = all.filter((rank) =>
+      takes(smallest(def, "f32", anyIndex, def.kind === "gather" ? 1 : rank, rank)),
+    );
+    const policies = outOfBoundsPolicies.filter((oob) => {
+      const base = smallest(def, "f32", anyIndex, 2, 1);
+      return takes({ ...base, attrs: { ...base.attrs, oob } });
+    });
+    const base = smallest(def, "f32", anyIndex, 2, 1);
+    const resolved = resolveSource({
+      op: base.op,
+      attrs: base.attrs,
+      data: base.data,
+      indices: base.indices,
+    });
+    const oob = resolved.ok ? resolved.resolved.oob : "none";
+    const negative =
+      resolved.ok && resolved.resolved.negative === "from-end" ? "count from the end" : "out of range";
+    lines.push(
+      `## ${def.name}`,
+      "",
+      `- Operator: \`${def.kind}\`; attributes: ${Object.keys(def.attrs)
+        .map((name) => `\`${name}\``)
+        .join(", ")}`,
+      `- Data ranks: ${ranks(dataRanks)}; index ranks: ${def.dialect === "directml" ? "as the data's (leading ones are padding)" : ranks(indexRanks)}`,
+      `- Index types: ${indexTypes.join(", ")}; negative indices: ${negative}`,
+      `- Policies: ${policies.join(", ")}; default ${oob}`,
+      "",
+      "| Element type | Backends |",
+      "| --- | --- |",
+      ...dtypes.map((dtype) => {
+        const where = dataTypes.includes(dtype)
+          ? backendsOf(def, dtype, anyIndex).join(", ")
+          : "refused (TC104)";
+        return `| ${dtype} | ${where} |`;
+      }),
+      "",
+    );
+  }
+  return `${lines.join("\n").trimEnd()}\n`;
+}
