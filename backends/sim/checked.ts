@@ -21,7 +21,9 @@ import {
   type HostInputs,
   type IndexReader,
 } from "../memory.js";
+import { indexLocality } from "./locality.js";
 import type { OperandReport, SimReport } from "./report.js";
+import { contiguousRun, estimateTiming } from "./timing.js";
 import { UbArena } from "./ub-arena.js";
 
 export interface SimResult {
@@ -224,7 +226,10 @@ class Machine {
     const indexStrides = strides(func.indices.type.shape);
     const reader = indexReader(indices.memory, func.indices.type.dtype);
     const gathered = gatherDims(stmt.map);
-    const [counters, inGm] = [this.counters, { data: data.ub === undefined, indices: indices.ub === undefined }];
+    const [counters, inGm] = [
+      this.counters,
+      { data: data.ub === undefined, indices: indices.ub === undefined },
+    ];
     if (inGm.data) counters.data.transfers++;
     if (inGm.indices) counters.indices.transfers++;
     if (to.ub === undefined) counters.output.transfers++;
@@ -287,7 +292,11 @@ class Machine {
     const { ub } = place;
     if (ub === undefined) {
       if (start < 0 || start + length > place.memory.byteLength) {
-        throw this.arena.trap("TC603", `bytes ${start} to ${start + length} lie outside %${place.name}`, stmt);
+        throw this.arena.trap(
+          "TC603",
+          `bytes ${start} to ${start + length} lie outside %${place.name}`,
+          stmt,
+        );
       }
       return;
     }
@@ -323,7 +332,9 @@ class Machine {
         );
       }
     });
-    const base = isParam(this.func, region.buffer) ? this.placeGm(region.buffer) : this.placeUb(region.buffer);
+    const base = isParam(this.func, region.buffer)
+      ? this.placeGm(region.buffer)
+      : this.placeUb(region.buffer);
     const shift = offsets.reduce((sum, offset, k) => sum + offset * at(base.strides, k), 0);
     return { ...base, base: base.base + shift };
   }
@@ -333,7 +344,11 @@ class Machine {
     const type = this.typeOf(name);
     const size = dtypeBytes[type.dtype];
     const memory =
-      name === func.output.name ? this.output : name === func.data.name ? inputs.data.bytes : inputs.indices.bytes;
+      name === func.output.name
+        ? this.output
+        : name === func.data.name
+          ? inputs.data.bytes
+          : inputs.indices.bytes;
     return { memory, base: 0, strides: strides(type.shape).map((stride) => stride * size), name };
   }
 
@@ -342,7 +357,8 @@ class Machine {
     invariant(buffer !== undefined, `%${name} has no alloc`);
     const rank = buffer.shape.length;
     const by = new Array<number>(rank).fill(dtypeBytes[buffer.dtype]);
-    for (let k = rank - 2; k >= 0; k--) by[k] = k === rank - 2 ? buffer.rowBytes : at(by, k + 1) * at(buffer.shape, k + 1);
+    for (let k = rank - 2; k >= 0; k--)
+      by[k] = k === rank - 2 ? buffer.rowBytes : at(by, k + 1) * at(buffer.shape, k + 1);
     return { memory: this.arena.bytes, base: this.arena.address(buffer), strides: by, name, ub: buffer };
   }
 
@@ -384,7 +400,10 @@ class Machine {
     const dataSize = dtypeBytes[func.data.type.dtype];
     const outputBytes = this.output.byteLength;
     const compulsory = {
-      data: empty || reached === undefined ? 0 : Math.min(elementCount(reached) * dataSize, rowsCap(this, outputBytes)),
+      data:
+        empty || reached === undefined
+          ? 0
+          : Math.min(elementCount(reached) * dataSize, rowsCap(this, outputBytes)),
       indices: empty ? 0 : elementCount(func.indices.type.shape) * dtypeBytes[func.indices.type.dtype],
       output: outputBytes,
     };
@@ -395,6 +414,7 @@ class Machine {
     };
     const bytesRead = operands.data.bytes + operands.indices.bytes;
     const compulsoryBytes = compulsory.data + compulsory.indices + compulsory.output;
+    const { events: _, ...timing } = estimateTiming(func, this.target);
     return {
       target: this.target.name,
       executor: "checked",
@@ -406,6 +426,8 @@ class Machine {
       ubPeak: this.arena.peak,
       ubBudget: this.budget,
       tasks: this.tasks,
+      timing,
+      locality: indexLocality(this.inputs.indices),
       cores: Math.min(func.schedule.cores ?? this.target.cores, Math.max(1, this.tasks)),
       gathers: this.gathers,
       syncs: this.syncs,
@@ -416,16 +438,6 @@ class Machine {
 /** Rows straight from global memory need no more of the data than the output takes. */
 const rowsCap = (machine: Machine, outputBytes: number): number =>
   machine["func"].schedule.residency === "gm" ? outputBytes : Infinity;
-
-/** Elements of a box that lie together in a row-major tensor. */
-function contiguousRun(sizes: readonly number[], tensor: Shape): number {
-  let run = 1;
-  for (let k = sizes.length - 1; k >= 0; k--) {
-    run *= at(sizes, k);
-    if (at(sizes, k) !== at(tensor, k)) break;
-  }
-  return run;
-}
 
 /** Every coordinate of a box, row-major. The same array each time, changed in place. */
 function* box(sizes: readonly number[]): Generator<readonly number[]> {

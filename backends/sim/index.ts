@@ -6,7 +6,8 @@ import { simulateChecked } from "./checked.js";
 import type { SimReport } from "./report.js";
 
 export { simulateChecked, type SimResult } from "./checked.js";
-export type { OperandReport, SimReport } from "./report.js";
+export { chromeTrace, estimateTiming, maxEvents, type Timing, type TimelineEvent } from "./timing.js";
+export type { IndexLocality, OperandReport, SimReport } from "./report.js";
 
 /** What a simulation needs of a kernel. */
 export interface SimKernel {

@@ -1,5 +1,6 @@
 /** What one simulated run moved and used: exact counts, and the same for the same input. */
 import type { Operand } from "../../ir/footprint.js";
+import type { Timing } from "./timing.js";
 
 export interface OperandReport {
   /** Bytes read from, or written to, global memory. */
@@ -14,9 +15,19 @@ export interface OperandReport {
   readonly longestBurst: number;
 }
 
+/** How index values follow one another in the index tensor: what a cache would see. */
+export interface IndexLocality {
+  readonly count: number;
+  /** Share of values equal to the one before, and one above it. */
+  readonly repeated: number;
+  readonly consecutive: number;
+  /** Mean distance between neighbours, in elements of the gather dim. */
+  readonly meanDistance: number;
+}
+
 export interface SimReport {
   readonly target: string;
-  readonly executor: "checked";
+  readonly executor: "checked" | "fast";
   readonly operands: Readonly<Record<Operand, OperandReport>>;
   /** Global memory to core, and core to global memory, in bytes. */
   readonly bytesRead: number;
@@ -29,6 +40,9 @@ export interface SimReport {
   readonly ubBudget: number;
   readonly tasks: number;
   readonly cores: number;
+  /** Estimated cycles, by pipe, with the bottleneck; the model is docs/cost-model.md. */
+  readonly timing: Omit<Timing, "events">;
+  readonly locality: IndexLocality;
   readonly gathers: number;
   readonly syncs: number;
 }

@@ -10,7 +10,8 @@ import type { Pipe, SyncStmt } from "../../ir/tile.js";
 const poison = 0xa5;
 
 /** Bytes of one copy of a buffer. */
-export const copyBytes = (buffer: UbBuffer): number => elementCount(buffer.shape.slice(0, -1)) * buffer.rowBytes;
+export const copyBytes = (buffer: UbBuffer): number =>
+  elementCount(buffer.shape.slice(0, -1)) * buffer.rowBytes;
 
 export class UbArena {
   readonly bytes: Uint8Array;
@@ -33,7 +34,10 @@ export class UbArena {
         const end = start + copyBytes(buffer);
         if (end > budget) {
           throw new RunError([
-            error("TC603", `%${buffer.name} at ${start} ends at ${end}, beyond the unified buffer of ${budget} B`),
+            error(
+              "TC603",
+              `%${buffer.name} at ${start} ends at ${end}, beyond the unified buffer of ${budget} B`,
+            ),
           ]);
         }
         this.peak = Math.max(this.peak, end);
@@ -65,7 +69,11 @@ export class UbArena {
   }
 
   /** Records the accesses of one statement; traps on a race and on a write over a live buffer. */
-  issue(stmt: Stmt, pipe: Pipe, accesses: readonly { readonly buffer: UbBuffer; readonly write: boolean }[]): void {
+  issue(
+    stmt: Stmt,
+    pipe: Pipe,
+    accesses: readonly { readonly buffer: UbBuffer; readonly write: boolean }[],
+  ): void {
     const ranges = accesses.map(({ buffer, write }): HazardAccess => {
       const start = this.address(buffer);
       return { name: buffer.name, start, end: start + copyBytes(buffer), write };
@@ -73,7 +81,11 @@ export class UbArena {
     for (const range of ranges.filter((r) => r.write)) {
       const other = ranges.find((r) => r.name !== range.name && r.start < range.end && range.start < r.end);
       if (other !== undefined) {
-        throw this.trap("TC605", `%${range.name} at ${range.start} overlaps %${other.name} at ${other.start}`, stmt);
+        throw this.trap(
+          "TC605",
+          `%${range.name} at ${range.start} overlaps %${other.name} at ${other.start}`,
+          stmt,
+        );
       }
       this.forgetOverlapped(range);
     }
@@ -114,7 +126,10 @@ export class UbArena {
 
   trap(code: "TC602" | "TC603" | "TC604" | "TC605" | "TC606", message: string, stmt: Stmt): RunError {
     return new RunError([
-      error(code, message, { notes: [printStmtHead(stmt)], ...(stmt.span === undefined ? {} : { span: stmt.span }) }),
+      error(code, message, {
+        notes: [printStmtHead(stmt)],
+        ...(stmt.span === undefined ? {} : { span: stmt.span }),
+      }),
     ]);
   }
 }

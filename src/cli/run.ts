@@ -8,8 +8,10 @@ import {
   type Diagnostic,
   type TensorType,
 } from "../../ir/index.js";
+import { chromeTrace, estimateTiming } from "../../backends/sim/index.js";
 import { createRunner, type Runner } from "../../backends/webgpu/index.js";
-import { compile } from "../compile.js";
+import { compile, type Kernel } from "../compile.js";
+import { timelinePage } from "../timeline-page.js";
 import { acquireGpu } from "../device/node.js";
 import { readBytes, writeBytes } from "../formats/files.js";
 import { readNpy, writeNpy } from "../formats/npy.js";
@@ -33,6 +35,7 @@ interface RunFlags extends ProgramFlags {
   readonly input: string[];
   readonly out: string[];
   readonly seed?: string;
+  readonly trace?: string;
   readonly json?: boolean;
 }
 
@@ -45,6 +48,10 @@ export function runCommand(program: Command): void {
     .option("--input <name=file.npy>", "data=… or indices=…; repeat for both", collect, [])
     .option("--out <name=file.npy>", "where the output goes, output=…", collect, [])
     .option("--seed <n>", "random inputs from this seed")
+    .option(
+      "--trace <file>",
+      "the simulated timeline: Chrome trace .json (opens in Perfetto) or a page .html",
+    )
     .option("--json", "print one JSON document")
     .action(async (file: string | undefined, flags: RunFlags) => {
       process.exitCode = await run(loadProgram(file, flags), flags);
@@ -110,6 +117,7 @@ async function run(loaded: LoadedProgram, flags: RunFlags): Promise<number> {
   if (first !== undefined && outputs.has("output")) {
     writeTensor(outputs.get("output") ?? "", fromOutput(types.output.type, first.output, hosts.data));
   }
+  if (flags.trace !== undefined) writeTrace(flags.trace, kernel);
   const report = runs.find((entry) => entry.report !== undefined)?.report;
   if (flags.json === true) {
     printJson({
@@ -137,10 +145,22 @@ async function run(loaded: LoadedProgram, flags: RunFlags): Promise<number> {
         return [operand, bytes, compulsory, transfers, bursts];
       });
       print(table(["bytes moved", "bytes", "compulsory", "transfers", "bursts"], rows));
+      const { timing } = report;
+      print(`about ${Math.round(timing.cycles)} cycles on ${timing.cores} cores; ${timing.why}`);
       print(`unified buffer peak ${report.ubPeak} B of ${report.ubBudget} B; ${report.tasks} tasks`);
     }
   }
   return differences.length === 0 ? 0 : 1;
+}
+
+/** The timeline in the form that the file's ending names. */
+function writeTrace(file: string, kernel: Kernel): void {
+  const timing = estimateTiming(kernel.tile, kernel.target);
+  if (file.endsWith(".html")) writeBytes(file, timelinePage(kernel, timing));
+  else if (file.endsWith(".json")) writeBytes(file, JSON.stringify(chromeTrace(timing)));
+  else throw new UsageError(`--trace ${file} ends in neither .json nor .html`);
+  if (timing.dropped > 0)
+    note(`the trace holds the first ${timing.events.length} events; ${timing.dropped} more ran`);
 }
 
 /** `name=file` pairs; a name outside the list, or one given twice, is a usage error. */

@@ -1,0 +1,289 @@
+/**
+ * Cycles of a tile program on its target, pipe by pipe, without touching an element: the statements are walked in
+ * order, each pipe runs its own, and syncs make one wait for another. The formula is in docs/cost-model.md; every
+ * figure comes from the target and carries its source there.
+ *
+ * Monotone: every term grows with bytes, rows and elements.
+ */
+import { evaluate } from "../../ir/expr.js";
+import type { TileFunc } from "../../ir/func.js";
+import type { Target } from "../../ir/target.js";
+import {
+  pipes,
+  type GatherStmt,
+  type LoadStmt,
+  type Pipe,
+  type Region,
+  type Stmt,
+  type StoreStmt,
+  type SyncStmt,
+} from "../../ir/tile.js";
+import { alignUp, at, dtypeBytes, elementCount, invariant, type Shape } from "../../ir/types.js";
+import { isParam, pipeOf } from "../../ir/verify/accesses.js";
+
+/** One statement on one pipe of one core, in cycles from the start of the run. */
+export interface TimelineEvent {
+  readonly core: number;
+  readonly pipe: Pipe;
+  readonly name: string;
+  readonly start: number;
+  readonly cycles: number;
+  readonly bytes: number;
+}
+
+export interface Timing {
+  /** Cycles until the last core is done. */
+  readonly cycles: number;
+  /** Cycles each pipe is busy on the core that finishes last. */
+  readonly busy: Readonly<Record<Pipe, number>>;
+  readonly bottleneck: Pipe;
+  readonly why: string;
+  readonly tasks: number;
+  readonly tasksPerCore: { readonly fewest: number; readonly most: number };
+  readonly cores: number;
+  /** The first events of the run; `dropped` counts the rest. */
+  readonly events: readonly TimelineEvent[];
+  readonly dropped: number;
+}
+
+/** Events that a timeline keeps, whatever the program. */
+export const maxEvents = 20_000;
+
+class Core {
+  readonly free: Record<Pipe, number> = { MTE2: 0, V: 0, MTE3: 0, S: 0 };
+  readonly busy: Record<Pipe, number> = { MTE2: 0, V: 0, MTE3: 0, S: 0 };
+  /** When the source pipe was done at the latest runs of each sync, newest first. */
+  readonly syncs = new Map<SyncStmt, number[]>();
+  tasks = 0;
+
+  get end(): number {
+    return Math.max(...Object.values(this.free));
+  }
+}
+
+export function estimateTiming(func: TileFunc, target: Target): Timing {
+  return new Walk(func, target).timing();
+}
+
+class Walk {
+  private readonly cores: Core[];
+  private readonly env = new Map<string, number>();
+  private readonly events: TimelineEvent[] = [];
+  private dropped = 0;
+  private task = -1;
+  /** Bytes per cycle that one core gets when all busy cores share global memory. */
+  private readonly share: number;
+
+  constructor(
+    private readonly func: TileFunc,
+    private readonly target: Target,
+  ) {
+    const tasks = countTasks(func.body);
+    const count = Math.max(1, Math.min(func.schedule.cores ?? target.cores, tasks));
+    this.cores = Array.from({ length: count }, () => new Core());
+    this.share = target.gmBytesPerCycle / count;
+  }
+
+  timing(): Timing {
+    if (this.func.body.length > 0) this.walk(this.func.body, true);
+    const last = this.cores.reduce((slowest, core) => (core.end > slowest.end ? core : slowest));
+    const bottleneck = pipes.reduce((most, pipe) => (last.busy[pipe] > last.busy[most] ? pipe : most));
+    const counts = this.cores.map((core) => core.tasks);
+    const cycles = last.end;
+    return {
+      cycles,
+      busy: last.busy,
+      bottleneck,
+      why: this.why(bottleneck, last.busy[bottleneck], cycles),
+      tasks: this.task + 1,
+      tasksPerCore: { fewest: Math.min(...counts), most: Math.max(...counts) },
+      cores: this.cores.length,
+      events: this.events,
+      dropped: this.dropped,
+    };
+  }
+
+  private why(pipe: Pipe, busy: number, cycles: number): string {
+    const share = cycles === 0 ? 0 : Math.round((100 * busy) / cycles);
+    const reasons: Readonly<Record<Pipe, string>> = {
+      MTE2: "loading from global memory",
+      V: "vector gathers",
+      MTE3: "storing to global memory",
+      S: "64-bit indices, element by element",
+    };
+    const shared = (pipe === "MTE2" || pipe === "MTE3") && this.share < this.rate(pipe);
+    const limit = shared
+      ? `; ${this.cores.length} cores share ${this.target.gmBytesPerCycle} B per cycle`
+      : "";
+    return `${pipe} is busy ${share} % of the time: ${reasons[pipe]}${limit}`;
+  }
+
+  private walk(body: readonly Stmt[], outermost: boolean): void {
+    const leaf = outermost && !body.some((stmt) => stmt.op === "for" && stmt.mode === "parallel");
+    if (leaf) {
+      this.task++;
+      this.core().tasks++;
+    }
+    for (const stmt of body) {
+      switch (stmt.op) {
+        case "for": {
+          const [lower, upper] = [evaluate(stmt.lower, this.env), evaluate(stmt.upper, this.env)];
+          for (let value = lower; value < upper; value += stmt.step) {
+            this.env.set(stmt.iv, value);
+            this.walk(stmt.body, outermost && stmt.mode === "parallel");
+          }
+          this.env.delete(stmt.iv);
+          break;
+        }
+        case "alloc":
+          break;
+        case "sync":
+          this.sync(stmt);
+          break;
+        case "load":
+          this.issue(stmt, this.transfer(stmt.from, "MTE2"));
+          break;
+        case "store":
+          this.issue(stmt, this.transfer(stmt.to, "MTE3"));
+          break;
+        case "gather":
+          this.issue(stmt, this.gather(stmt));
+          break;
+      }
+    }
+  }
+
+  private core(): Core {
+    return at(this.cores, Math.max(0, this.task) % this.cores.length);
+  }
+
+  private sync(stmt: SyncStmt): void {
+    const core = this.core();
+    const history = core.syncs.get(stmt) ?? [];
+    history.unshift(core.free[stmt.from]);
+    history.length = Math.min(history.length, 2);
+    core.syncs.set(stmt, history);
+    const seen = history[stmt.lag];
+    if (seen === undefined || seen <= core.free[stmt.to]) return;
+    core.free[stmt.to] = seen + this.target.syncCycles;
+  }
+
+  private issue(stmt: LoadStmt | StoreStmt | GatherStmt, cost: { cycles: number; bytes: number }): void {
+    const core = this.core();
+    const pipe = pipeOf(stmt, this.func);
+    invariant(pipe !== undefined, `${stmt.op} runs on a pipe`);
+    const start = core.free[pipe];
+    core.free[pipe] = start + cost.cycles;
+    core.busy[pipe] += cost.cycles;
+    if (this.events.length >= maxEvents) {
+      this.dropped++;
+      return;
+    }
+    const index = Math.max(0, this.task) % this.cores.length;
+    this.events.push({ core: index, pipe, name: stmt.op, start, ...cost });
+  }
+
+  private rate(pipe: Pipe): number {
+    return pipe === "MTE3" ? this.target.mte3BytesPerCycle : this.target.mte2BytesPerCycle;
+  }
+
+  /** Start-up, then a step for each further row, then bytes in whole blocks at the core's share of the bandwidth. */
+  private transfer(region: Region, pipe: "MTE2" | "MTE3"): { cycles: number; bytes: number } {
+    const { target } = this;
+    const sizes = region.sizes.map((size) => evaluate(size, this.env));
+    const type = this.typeOf(region.buffer);
+    const size = dtypeBytes[type.dtype];
+    const elements = elementCount(sizes);
+    if (elements === 0) return { cycles: 0, bytes: 0 };
+    const run = contiguousRun(sizes, type.shape);
+    const rows = elements / run;
+    const padded = rows * alignUp(run * size, target.blockBytes);
+    const startup = pipe === "MTE2" ? target.mte2StartupCycles : target.mte3StartupCycles;
+    const rate = Math.min(this.rate(pipe), this.share);
+    return { cycles: startup + (rows - 1) * target.rowCycles + padded / rate, bytes: elements * size };
+  }
+
+  private gather(stmt: GatherStmt): { cycles: number; bytes: number } {
+    const { func, target } = this;
+    const sizes = stmt.to.sizes.map((size) => evaluate(size, this.env));
+    const elements = elementCount(sizes);
+    if (elements === 0) return { cycles: 0, bytes: 0 };
+    const size = dtypeBytes[func.data.type.dtype];
+    if (isParam(func, stmt.data.buffer)) {
+      // Row by row: the scalar unit makes an address, MTE2 fetches whole blocks.
+      const row = this.rowElements(stmt, sizes);
+      const rows = elements / row;
+      const bytes = rows * alignUp(row * size, target.blockBytes);
+      const rate = Math.min(target.mte2BytesPerCycle, this.share);
+      return {
+        cycles: target.mte2StartupCycles + rows * (target.scalarCycles + target.rowCycles) + bytes / rate,
+        bytes: elements * size,
+      };
+    }
+    if (dtypeBytes[func.indices.type.dtype] === 8)
+      return { cycles: elements * target.scalarCycles, bytes: 0 };
+    const row = sizes[sizes.length - 1] ?? 1;
+    const rows = elements / row;
+    const repeats = Math.ceil((row * size) / target.vectorBytes);
+    return { cycles: rows * (target.gatherHeadCycles + repeats * target.gatherRepeatCycles), bytes: 0 };
+  }
+
+  /** Elements that one index fetches together: trailing output dims that the data follows after its last gather dim. */
+  private rowElements(stmt: GatherStmt, sizes: readonly number[]): number {
+    const { results } = stmt.map;
+    const last = results.reduce((found, result, k) => (result.kind === "indirect" ? k : found), -1);
+    const trailing = results
+      .slice(last + 1)
+      .map((result) => (result.kind === "direct" ? at(sizes, result.dim) : 1));
+    return Math.max(1, contiguousRun(trailing, this.func.data.type.shape.slice(last + 1)));
+  }
+
+  private typeOf(name: string) {
+    const { data, indices, output } = this.func;
+    const value = [data, indices, output].find((param) => param.name === name);
+    invariant(value !== undefined, `%${name} is no parameter`);
+    return value.type;
+  }
+}
+
+/** Elements of a box that lie together in a row-major tensor. */
+export function contiguousRun(sizes: readonly number[], tensor: Shape): number {
+  let run = 1;
+  for (let k = sizes.length - 1; k >= 0; k--) {
+    run *= at(sizes, k);
+    if (at(sizes, k) !== at(tensor, k)) break;
+  }
+  return run;
+}
+
+function countTasks(body: readonly Stmt[], env: ReadonlyMap<string, number> = new Map()): number {
+  const loop = body.find((stmt) => stmt.op === "for" && stmt.mode === "parallel");
+  if (loop?.op !== "for") return 1;
+  const [lower, upper] = [evaluate(loop.lower, env), evaluate(loop.upper, env)];
+  let count = 0;
+  for (let value = lower; value < upper; value += loop.step) {
+    count += countTasks(loop.body, new Map([...env, [loop.iv, value]]));
+  }
+  return count;
+}
+
+/** Chrome's trace format, which Perfetto opens: a process per core, a thread per pipe; one cycle is one microsecond. */
+export function chromeTrace(timing: Timing): { readonly traceEvents: readonly object[] } {
+  const names = [...new Set(timing.events.map((event) => event.core))].flatMap((core) => [
+    { ph: "M", name: "process_name", pid: core, tid: 0, args: { name: `core ${core}` } },
+    ...pipes.map((pipe, tid) => ({ ph: "M", name: "thread_name", pid: core, tid, args: { name: pipe } })),
+  ]);
+  const events = [...timing.events]
+    .sort((a, b) => a.core - b.core || pipes.indexOf(a.pipe) - pipes.indexOf(b.pipe) || a.start - b.start)
+    .map(({ core, pipe, name, start, cycles, bytes }) => ({
+      ph: "X",
+      name,
+      cat: pipe,
+      pid: core,
+      tid: pipes.indexOf(pipe),
+      ts: start,
+      dur: cycles,
+      args: { bytes },
+    }));
+  return { traceEvents: [...names, ...events] };
+}
