@@ -1,7 +1,16 @@
 /** Element memory as machine units, and index values read exactly. Little-endian, row-major, as every host array here. */
 import { error, RunError } from "../ir/diagnostic.js";
 import { gatherDims, indexDims, type AccessMap, type NegativeIndex, type OutOfBounds } from "../ir/access.js";
-import { at, dtypeBytes, formatShape, InternalError, type DType, type IndexDType, type Shape, type TensorType } from "../ir/types.js";
+import {
+  at,
+  dtypeBytes,
+  formatShape,
+  InternalError,
+  type DType,
+  type IndexDType,
+  type Shape,
+  type TensorType,
+} from "../ir/types.js";
 
 /** A tensor's elements as bytes; strings are u32 handles. */
 export interface HostTensor {
@@ -17,7 +26,10 @@ export interface HostInputs {
 export type UnitArray = Uint8Array | Uint16Array | Uint32Array;
 
 /** The largest unit that moves an element of this type whole: 1, 2 or 4 bytes, so `per` units an element. */
-export function unitsOf(bytes: Uint8Array, dtype: DType): { readonly units: UnitArray; readonly per: number } {
+export function unitsOf(
+  bytes: Uint8Array,
+  dtype: DType,
+): { readonly units: UnitArray; readonly per: number } {
   const size = dtypeBytes[dtype];
   if (size === 1) return { units: bytes, per: 1 };
   const unit = size === 2 ? 2 : 4;
@@ -131,9 +143,13 @@ export function indexOutOfRange(
   const lowest = access.kind === "indirect" && access.negative === "from-end" ? -extent : 0;
   const range = extent === 0 ? "which has no elements" : `which takes [${lowest}, ${extent - 1}]`;
   return new RunError([
-    error("TC601", `index ${value} at indices${formatShape(where)} is out of range for data dim ${axis}, ${range}`, {
-      hint: "mend the index, or choose what it means with --oob clamp, zero or wrap",
-      data: { position, value: value.toString(), axis, extent, coordinates: where },
-    }),
+    error(
+      "TC601",
+      `index ${value} at indices${formatShape(where)} is out of range for data dim ${axis}, ${range}`,
+      {
+        hint: "mend the index, or choose what it means with --oob clamp, zero or wrap",
+        data: { position, value: value.toString(), axis, extent, coordinates: where },
+      },
+    ),
   ]);
 }

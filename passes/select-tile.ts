@@ -160,7 +160,11 @@ export function chooseTile(
   return bestTile(func, schedule, target);
 }
 
-function bestTile(func: AccessFunc, schedule: ResolvedSchedule, target: Target): ResolvedSchedule | undefined {
+function bestTile(
+  func: AccessFunc,
+  schedule: ResolvedSchedule,
+  target: Target,
+): ResolvedSchedule | undefined {
   const least = smallest(func, schedule);
   const start = { ...least, view: schedule.view };
   if (!isLegal(func, start, target)) return undefined;

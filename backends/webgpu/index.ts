@@ -1,4 +1,10 @@
 /** tilec/webgpu: runs kernels on a GPUDevice. */
 export { createRunner, type GpuBuffers, type GpuKernel, type Runner } from "./runner.js";
 export { limitsOf, targetOf } from "./target.js";
-export { defaultLimits, emitWgsl, type WgslBinding, type WgslKernel, type WgslLimits } from "../wgsl/index.js";
+export {
+  defaultLimits,
+  emitWgsl,
+  type WgslBinding,
+  type WgslKernel,
+  type WgslLimits,
+} from "../wgsl/index.js";

@@ -49,7 +49,9 @@ export async function createRunner(device: GPUDevice): Promise<Runner> {
 }
 
 const deviceError = (message: string): RunError =>
-  new RunError([error("TC504", message, { hint: "create a new device and a new runner; host arrays are unharmed" })]);
+  new RunError([
+    error("TC504", message, { hint: "create a new device and a new runner; host arrays are unharmed" }),
+  ]);
 
 class DeviceRunner implements Runner {
   readonly limits: WgslLimits;
@@ -122,7 +124,8 @@ class DeviceRunner implements Runner {
       device.queue.submit([encoder.finish()]);
       const mapped = readback.mapAsync(mapRead);
       const [validation, memory] = [await device.popErrorScope(), await device.popErrorScope()];
-      if (validation !== null) throw new InternalError(`WebGPU refused a kernel: ${validation.message}\n${wgsl.code}`);
+      if (validation !== null)
+        throw new InternalError(`WebGPU refused a kernel: ${validation.message}\n${wgsl.code}`);
       if (memory !== null) throw deviceError(`the device is out of memory: ${memory.message}`);
       await mapped;
       const result = new Uint8Array(readback.getMappedRange()).slice();

@@ -9,7 +9,18 @@ import { CompileError, error } from "../../ir/diagnostic.js";
 import type { TileFunc } from "../../ir/func.js";
 import { printStmtHead } from "../../ir/print.js";
 import type { ForStmt, GatherStmt, LoadStmt, Region, Stmt, UbBuffer } from "../../ir/tile.js";
-import { formatType, alignUp, at, byteCount, dtypeBytes, elementCount, invariant, strides, type IndexDType, type Shape } from "../../ir/types.js";
+import {
+  formatType,
+  alignUp,
+  at,
+  byteCount,
+  dtypeBytes,
+  elementCount,
+  invariant,
+  strides,
+  type IndexDType,
+  type Shape,
+} from "../../ir/types.js";
 import { isParam, ubBuffers } from "../../ir/verify/accesses.js";
 import { emitExpr, scaled, sum } from "./expr.js";
 import { defaultLimits, type WgslBinding, type WgslKernel, type WgslLimits } from "./kernel.js";
@@ -54,14 +65,21 @@ class Emitter {
     this.perWord = Math.max(1, 4 / size);
     this.wordsPer = Math.max(1, size / 4);
     const slots = this.stmt === undefined ? 1 : this.slots(this.tileShape(this.stmt.to));
-    const most = Math.min(lanesAtMost, limits.maxComputeInvocationsPerWorkgroup, limits.maxComputeWorkgroupSizeX);
+    const most = Math.min(
+      lanesAtMost,
+      limits.maxComputeInvocationsPerWorkgroup,
+      limits.maxComputeWorkgroupSizeX,
+    );
     this.lanes = Math.min(most, Math.max(32, 2 ** Math.ceil(Math.log2(Math.max(1, slots)))));
   }
 
   kernel(): WgslKernel {
     const { func, stmt } = this;
     const bindings = this.bindings();
-    const workgroupBytes = [...this.buffers.values()].reduce((bytes, buffer) => bytes + 4 * ubWords(buffer), 0);
+    const workgroupBytes = [...this.buffers.values()].reduce(
+      (bytes, buffer) => bytes + 4 * ubWords(buffer),
+      0,
+    );
     this.checkLimits(bindings, workgroupBytes);
     const tasks = stmt === undefined ? 0 : this.parallel.reduce((product, loop) => product * loop.trips, 1);
     const dispatch = this.fold(tasks);
@@ -128,7 +146,9 @@ class Emitter {
     tasks: number,
   ): void {
     const { out, func } = this;
-    const types = (["data", "indices", "output"] as const).map((v) => `%${func[v].name}: ${formatType(func[v].type)}`);
+    const types = (["data", "indices", "output"] as const).map(
+      (v) => `%${func[v].name}: ${formatType(func[v].type)}`,
+    );
     out.line(`// @${func.name}(${types.join(", ")})`);
     for (const { binding, name, access, role } of bindings) {
       const element = role === "status" ? "array<atomic<u32>>" : "array<u32>";
@@ -153,8 +173,7 @@ class Emitter {
     if (this.perWord > 1) this.emitElement(stmt);
     const [x, y] = [at(dispatch, 0), at(dispatch, 1)];
     out.line(`@compute @workgroup_size(${this.lanes})`);
-    const head =
-      "fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) lane: u32)";
+    const head = "fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) lane: u32)";
     out.block(head, () => {
       if (y === 1) out.line("let task = group.x;");
       else {
@@ -167,7 +186,9 @@ class Emitter {
         inner /= trips;
         const whole = inner === 1 ? "task" : `task / ${inner}u`;
         const turn = inner * trips === tasks ? whole : `(${whole}) % ${trips}u`;
-        out.line(`let ${loop.iv} = ${sum([...scaled(emitExpr(loop.lower), 1), ...scaled(turn, loop.step)])};`);
+        out.line(
+          `let ${loop.iv} = ${sum([...scaled(emitExpr(loop.lower), 1), ...scaled(turn, loop.step)])};`,
+        );
         // A view that the last iteration cuts short has fewer tiles.
         if (loop.lower.kind !== "const") out.line(`if (${loop.iv} >= ${emitExpr(loop.upper)}) { return; }`);
       }
@@ -199,7 +220,9 @@ class Emitter {
           break;
         case "store":
           throw new CompileError([
-            error("TC502", "this program stages its output in UB; compile it for a webgpu target", { span: stmt.span }),
+            error("TC502", "this program stages its output in UB; compile it for a webgpu target", {
+              span: stmt.span,
+            }),
           ]);
       }
     }
@@ -219,15 +242,23 @@ class Emitter {
     this.lanesOver(slots, () => {
       const names = this.decode("slot", [...outer, rowWords]);
       const word = at(names, rank - 1);
-      const guards = stmt.from.sizes.slice(0, -1).flatMap((size, k) => this.guard(at(names, k), size, at(outer, k)));
-      const row = sum(outer.flatMap((_, k) => this.address(at(stmt.from.offsets, k), at(names, k), at(gm, k))));
+      const guards = stmt.from.sizes
+        .slice(0, -1)
+        .flatMap((size, k) => this.guard(at(names, k), size, at(outer, k)));
+      const row = sum(
+        outer.flatMap((_, k) => this.address(at(stmt.from.offsets, k), at(names, k), at(gm, k))),
+      );
       const lastOffset = at(stmt.from.offsets, rank - 1);
       const lastSize = emitExpr(at(stmt.from.sizes, rank - 1));
       const target = `${identifier(buffer.name)}[slot]`;
       this.guarded(guards, () => {
         if (this.perWord === 1) {
           const words = this.wordsPer === 1 ? lastSize : `(${lastSize}) * ${this.wordsPer}u`;
-          const from = sum([...scaled(row, this.wordsPer), ...scaled(emitExpr(lastOffset), this.wordsPer), word]);
+          const from = sum([
+            ...scaled(row, this.wordsPer),
+            ...scaled(emitExpr(lastOffset), this.wordsPer),
+            word,
+          ]);
           out.line(`if (${word} < ${words}) { ${target} = ${source}[${from}]; }`);
           return;
         }
@@ -236,8 +267,8 @@ class Emitter {
         for (let e = 0; e < this.perWord; e++) {
           const place = `${word} * ${this.perWord}u + ${e}u`;
           out.block(`if (${place} < ${lastSize})`, () => {
-            out.line(`let from = row + ${place};`);
-            out.line(`packed |= ${this.unpack(source, "from")} << ${this.shift(e)}u;`);
+            out.line(`let source = row + ${place};`);
+            out.line(`packed |= ${this.unpack(source, "source")} << ${this.shift(e)}u;`);
           });
         }
         out.line(`${target} = packed;`);
@@ -263,15 +294,22 @@ class Emitter {
         const from = this.source(stmt, names);
         const [read, write] = [from.name, identifier(stmt.to.buffer)];
         out.line(`let to = ${sum(scaled(to, this.wordsPer))};`);
-        this.lookUps(stmt, names, from.nones, () => {
-          out.line(`let from = ${sum(scaled(from.address, this.wordsPer))};`);
-          for (let w = 0; w < this.wordsPer; w++) {
-            const step = w === 0 ? "" : ` + ${w}u`;
-            out.line(`${write}[to${step}] = ${read}[from${step}];`);
-          }
-        }, () => {
-          for (let w = 0; w < this.wordsPer; w++) out.line(`${write}[to${w === 0 ? "" : ` + ${w}u`}] = 0u;`);
-        });
+        this.lookUps(
+          stmt,
+          names,
+          from.nones,
+          () => {
+            out.line(`let source = ${sum(scaled(from.address, this.wordsPer))};`);
+            for (let w = 0; w < this.wordsPer; w++) {
+              const step = w === 0 ? "" : ` + ${w}u`;
+              out.line(`${write}[to${step}] = ${read}[source${step}];`);
+            }
+          },
+          () => {
+            for (let w = 0; w < this.wordsPer; w++)
+              out.line(`${write}[to${w === 0 ? "" : ` + ${w}u`}] = 0u;`);
+          },
+        );
       });
     });
   }
@@ -286,14 +324,18 @@ class Emitter {
     const total = elementCount(this.func.output.type.shape);
     this.lanesOver(elementCount(rows) * wordsInRow, () => {
       const names = this.decode("slot", [...rows, wordsInRow]);
-      const guards = stmt.to.sizes.slice(0, -1).flatMap((size, d) => this.guard(at(names, d), size, at(rows, d)));
+      const guards = stmt.to.sizes
+        .slice(0, -1)
+        .flatMap((size, d) => this.guard(at(names, d), size, at(rows, d)));
       this.guarded(guards, () => {
         const first = stmt.to.offsets.flatMap((offset, d) =>
           this.address(offset, d === rank - 1 ? "0u" : at(names, d), at(gm, d)),
         );
         const length = rank === 0 ? "1u" : emitExpr(at(stmt.to.sizes, rank - 1));
         out.line(`let first = ${sum(first)};`);
-        out.line(`let word = (first + ${perWord - 1}u) / ${perWord}u + ${at(names, rank === 0 ? 0 : rank - 1)};`);
+        out.line(
+          `let word = (first + ${perWord - 1}u) / ${perWord}u + ${at(names, rank === 0 ? 0 : rank - 1)};`,
+        );
         out.block(`if (word * ${perWord}u < first + ${length})`, () => {
           out.line("var packed = 0u;");
           out.block(`for (var e = 0u; e < ${perWord}u; e++)`, () => {
@@ -311,8 +353,8 @@ class Emitter {
               const coords = rank === 0 ? [] : [...names.slice(0, rank - 1), "(flat - first)"];
               const from = this.source(stmt, coords);
               this.lookUps(stmt, coords, from.nones, () => {
-                out.line(`let from = ${from.address};`);
-                out.line(`packed |= ${this.unpack(from.name, "from")} << (e * ${32 / perWord}u);`);
+                out.line(`let source = ${from.address};`);
+                out.line(`packed |= ${this.unpack(from.name, "source")} << (e * ${32 / perWord}u);`);
               });
             });
             out.block("else", beyond);
@@ -334,18 +376,21 @@ class Emitter {
       const terms = stmt.map.results.flatMap((access, k) => {
         if (access.kind === "direct") return scaled(at(names, access.dim), at(data, k));
         const position = sum(
-          access.at.flatMap((c, dim) => scaled(c.kind === "dim" ? at(names, c.dim) : `${c.value}u`, at(index, dim))),
+          access.at.flatMap((c, dim) =>
+            scaled(c.kind === "dim" ? at(names, c.dim) : `${c.value}u`, at(index, dim)),
+          ),
         );
         out.line(`let at${k} = resolve_${k}(${position});`);
-        if (canBeNone(stmt.oob, at(func.data.type.shape, k))) out.line(`if (at${k} == ${none}) { return 0u; }`);
+        if (canBeNone(stmt.oob, at(func.data.type.shape, k)))
+          out.line(`if (at${k} == ${none}) { return 0u; }`);
         return scaled(`at${k}`, at(data, k));
       });
       if (func.data.type.shape.includes(0)) {
         out.line("return 0u;");
         return;
       }
-      out.line(`let from = ${sum(terms)};`);
-      out.line(`return ${this.unpack(identifier(func.data.name), "from")};`);
+      out.line(`let source = ${sum(terms)};`);
+      out.line(`return ${this.unpack(identifier(func.data.name), "source")};`);
     });
     out.line("");
   }
@@ -379,7 +424,11 @@ class Emitter {
       if (access.kind !== "indirect") return;
       const position = sum(
         access.at.flatMap((c, dim) =>
-          this.address(at(stmt.origin, dim), c.kind === "dim" ? at(coords, c.dim) : `${c.value}u`, at(index, dim)),
+          this.address(
+            at(stmt.origin, dim),
+            c.kind === "dim" ? at(coords, c.dim) : `${c.value}u`,
+            at(index, dim),
+          ),
         ),
       );
       out.line(`let at${k} = resolve_${k}(${position});`);
@@ -484,9 +533,7 @@ const ubWords = (buffer: UbBuffer): number => (elementCount(buffer.shape.slice(0
 function largest(size: Region["sizes"][number]): number {
   if (size.kind === "const") return size.value;
   invariant(size.kind === "min", "a tile's size is a constant or a minimum with one");
-  return Math.min(
-    ...[size.lhs, size.rhs].flatMap((side) => (side.kind === "const" ? [side.value] : [])),
-  );
+  return Math.min(...[size.lhs, size.rhs].flatMap((side) => (side.kind === "const" ? [side.value] : [])));
 }
 
 function findGather(body: readonly Stmt[]): GatherStmt | undefined {
@@ -511,6 +558,9 @@ function tripsOf(loop: ForStmt): number {
   const { lower, upper, step } = loop;
   if (lower.kind === "const" && upper.kind === "const") return Math.ceil((upper.value - lower.value) / step);
   const end = upper.kind === "min" ? upper.lhs : upper;
-  invariant(end.kind === "add" && end.rhs.kind === "const", "a tile loop ends a constant after its view begins");
+  invariant(
+    end.kind === "add" && end.rhs.kind === "const",
+    "a tile loop ends a constant after its view begins",
+  );
   return Math.ceil(end.rhs.value / step);
 }

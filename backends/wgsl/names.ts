@@ -14,7 +14,7 @@ const words =
   "subroutine super target template this thread_local throw trait try type typedef typeid typename typeof union unless " +
   "unorm unsafe unsized use using varying virtual volatile wgsl where with writeonly yield " +
   // What the kernel declares or calls.
-  "status lane group task element main min select atomicMin workgroupBarrier first_of row word flat slot";
+  "status lane group task element main min select atomicMin workgroupBarrier first word flat slot source row packed at to";
 const reserved: ReadonlySet<string> = new Set(words.split(" "));
 
 export const identifier = (name: string): string =>
