@@ -75,7 +75,7 @@ function checkAttrs(def: OpDef, source: SourceOp): Diagnostic[] {
     const known = Object.keys(def.attrs).join(", ");
     if (spec === undefined) {
       const hint = `its attributes are ${known}`;
-      return [error("TC003", `${def.name} has no attribute ${name}`, { span: source.span, hint })];
+      return [error("TC105", `${def.name} has no attribute ${name}`, { span: source.span, hint })];
     }
     if (spec.kind === "int" && !Number.isSafeInteger(value)) {
       const shown = formatAttr(value);

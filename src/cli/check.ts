@@ -3,7 +3,7 @@ import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Command } from "commander";
 import { CompileError, error } from "../../ir/index.js";
-import { readCases, type Case } from "../formats/cases.js";
+import { readCaseList, type Case, type MalformedCase } from "../formats/cases.js";
 import { readText } from "../formats/files.js";
 import { checkCase, type CheckContext, type CheckResult } from "../testing/check-case.js";
 import { backendNames } from "../run.js";
@@ -43,7 +43,10 @@ async function check(files: readonly string[], flags: CheckFlags): Promise<numbe
   const all = files.flatMap((file) => testsIn(file)).flatMap((cases) => cases);
   const tests: Test[] = shard(all, flags.shard).map((test) => ({
     id: test.id,
-    run: (context) => checkCase(test, backends, context),
+    run: (context) =>
+      "malformed" in test
+        ? Promise.resolve(malformedResults(test, backends))
+        : checkCase(test, backends, context),
   }));
   if (tests.length === 0)
     throw new CompileError([error("TC013", "no test was found", { hint: "docs/cases.md" })]);
@@ -94,8 +97,15 @@ async function check(files: readonly string[], flags: CheckFlags): Promise<numbe
   return summary.failed > 0 ? 1 : 0;
 }
 
+const malformedResults = (test: MalformedCase, backends: readonly string[]): CheckResult[] =>
+  backends.map((backend) => {
+    const [first] = test.malformed;
+    const message = first?.message ?? "a malformed case";
+    return { id: test.id, backend, status: "fail", code: "TC013", message };
+  });
+
 /** The cases of a file, or of every test in a folder, in the order of their names. */
-function testsIn(path: string): Case[][] {
+function testsIn(path: string): (Case | MalformedCase)[][] {
   const stats = statSync(path, { throwIfNoEntry: false });
   if (stats?.isDirectory() === true) {
     return readdirSync(path)
@@ -104,7 +114,7 @@ function testsIn(path: string): Case[][] {
       .filter((inner) => inner.endsWith(".json") || statSync(inner).isDirectory())
       .flatMap((inner) => testsIn(inner));
   }
-  return [readCases(readText(path), path)];
+  return [readCaseList(readText(path), path)];
 }
 
 function shard<T>(tests: readonly T[], text: string | undefined): readonly T[] {

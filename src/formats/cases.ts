@@ -14,6 +14,7 @@ import {
   profiles,
   residencies,
   type AttrValue,
+  type Diagnostic,
   type DType,
   type Schedule,
   type Shape,
@@ -48,8 +49,14 @@ type JsonObject = Readonly<Record<string, Json>>;
 const isObject = (value: Json | undefined): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** Throws a CompileError (TC013) when the text is no array of cases. `file` names it in diagnostics. */
-export function readCases(text: string, file: string): Case[] {
+/** A case that cannot be run: it fails alone, and the rest of its file runs. */
+export interface MalformedCase {
+  readonly id: string;
+  readonly malformed: readonly Diagnostic[];
+}
+
+/** Throws a CompileError (TC013) when the text is no JSON. `file` names it in diagnostics. */
+export function readCaseList(text: string, file: string): (Case | MalformedCase)[] {
   let parsed: Json;
   try {
     parsed = JSON.parse(text) as Json;
@@ -57,7 +64,24 @@ export function readCases(text: string, file: string): Case[] {
     throw malformed(file, `not JSON: ${thrown instanceof Error ? thrown.message : String(thrown)}`);
   }
   const list = Array.isArray(parsed) ? (parsed as readonly Json[]) : [parsed];
-  return list.map((entry, k) => readCase(entry, `${file}: case ${k}`));
+  return list.map((entry, k) => {
+    const place = `${file}: case ${k}`;
+    try {
+      return readCase(entry, place);
+    } catch (thrown) {
+      if (!(thrown instanceof CompileError)) throw thrown;
+      const id = isObject(entry) ? entry["id"] : undefined;
+      return { id: typeof id === "string" ? id : place, malformed: thrown.diagnostics };
+    }
+  });
+}
+
+/** Every case of a file. Throws a CompileError (TC013) for the first malformed one. */
+export function readCases(text: string, file: string): Case[] {
+  return readCaseList(text, file).map((test) => {
+    if ("malformed" in test) throw new CompileError(test.malformed);
+    return test;
+  });
 }
 
 const malformed = (where: string, message: string): CompileError =>
@@ -112,12 +136,14 @@ function readCase(entry: Json, place: string): Case {
   const [dialect, op] = [text(entry, "dialect", where), text(entry, "op", where)];
   const attributes = entry["attributes"] ?? {};
   if (!isObject(attributes)) throw malformed(where, "attributes is an object");
-  const operator = operatorFor(dialect, op, "batchDims" in attributes);
-  if (operator === undefined) throw malformed(where, `dialect ${dialect} has no operator ${op}`);
+  // An operator or attribute that the dialect lacks is for the dialect's rules to refuse.
+  const operator = operatorFor(dialect, op, "batchDims" in attributes) ?? {
+    op: `${dialect}.${op}`,
+    attrs: {},
+  };
   const attrs: Record<string, AttrValue> = {};
   for (const [name, value] of Object.entries(attributes)) {
-    const attr = operator.attrs[name];
-    if (attr === undefined) throw malformed(where, `${dialect} ${op} has no attribute ${name}`);
+    const attr = operator.attrs[name] ?? name;
     if (typeof value !== "number" && typeof value !== "string")
       throw malformed(where, `${name} is a number or a word`);
     attrs[attr] = value;
