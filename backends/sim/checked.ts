@@ -5,7 +5,6 @@
  * another operand and an output element written twice or never all stop the run and name the statement. Memory is
  * the tensors and one unified buffer, whatever the number of tiles.
  */
-import { gatherDims } from "../../ir/access.js";
 import { evaluate, type Env } from "../../ir/expr.js";
 import type { Operand } from "../../ir/footprint.js";
 import type { TileFunc } from "../../ir/func.js";
@@ -13,14 +12,7 @@ import type { Target } from "../../ir/target.js";
 import type { GatherStmt, LoadStmt, Region, Stmt, StoreStmt, UbBuffer } from "../../ir/tile.js";
 import { at, dtypeBytes, elementCount, invariant, strides, type Shape } from "../../ir/types.js";
 import { isParam, pipeOf, ubAccesses, ubBuffers } from "../../ir/verify/accesses.js";
-import {
-  indexOutOfRange,
-  indexReader,
-  outOfRange,
-  resolveIndex,
-  type HostInputs,
-  type IndexReader,
-} from "../memory.js";
+import { indexOutOfRange, indexReader, outOfRange, resolveIndex, type HostInputs } from "../memory.js";
 import { indexLocality } from "./locality.js";
 import type { OperandReport, SimReport } from "./report.js";
 import { contiguousRun, estimateTiming } from "./timing.js";
@@ -53,6 +45,8 @@ class Counter {
   bursts = 0;
   shortest = Infinity;
   longest = 0;
+  private runBytes = 0;
+  private runEnd = -1;
 
   burst(bytes: number, times = 1): void {
     if (bytes === 0) return;
@@ -60,6 +54,23 @@ class Counter {
     this.bursts += times;
     this.shortest = Math.min(this.shortest, bytes);
     this.longest = Math.max(this.longest, bytes);
+  }
+
+  /** One more element: it lengthens the burst that ends where it begins. */
+  element(address: number, bytes: number): void {
+    if (address === this.runEnd) {
+      this.runBytes += bytes;
+    } else {
+      this.endRun();
+      this.runBytes = bytes;
+    }
+    this.runEnd = address + bytes;
+  }
+
+  endRun(): void {
+    this.burst(this.runBytes);
+    this.runBytes = 0;
+    this.runEnd = -1;
   }
 
   report(compulsory: number): OperandReport {
@@ -225,11 +236,8 @@ class Machine {
     const origin = stmt.origin.map((expr) => evaluate(expr, this.env));
     const indexStrides = strides(func.indices.type.shape);
     const reader = indexReader(indices.memory, func.indices.type.dtype);
-    const gathered = gatherDims(stmt.map);
-    const [counters, inGm] = [
-      this.counters,
-      { data: data.ub === undefined, indices: indices.ub === undefined },
-    ];
+    const { counters } = this;
+    const inGm = { data: data.ub === undefined, indices: indices.ub === undefined };
     if (inGm.data) counters.data.transfers++;
     if (inGm.indices) counters.indices.transfers++;
     if (to.ub === undefined) counters.output.transfers++;
@@ -254,9 +262,10 @@ class Machine {
         this.check(indices, place, indexSize, stmt, false);
         if (inGm.indices && !seen.has(position)) {
           seen.add(position);
-          counters.indices.burst(indexSize);
+          counters.indices.element(place, indexSize);
         }
-        const index = this.resolve(reader, place / indexSize, at(dataSizes, k), access.negative, stmt);
+        const extent = at(dataSizes, k);
+        const index = resolveIndex(reader, place / indexSize, extent, access.negative, stmt.oob);
         if (index === outOfRange && position < this.firstBad) this.firstBad = position;
         if (index < 0) skip = true;
         else from += index * at(data.strides, k);
@@ -268,24 +277,14 @@ class Machine {
       } else {
         this.check(data, from, size, stmt, false);
         to.memory.set(data.memory.subarray(from, from + size), target);
-        if (inGm.data) counters.data.burst(size);
+        if (inGm.data) counters.data.element(from, size);
       }
       if (to.ub === undefined) {
         this.markOutput(target, size, stmt);
-        counters.output.burst(size);
+        counters.output.element(target, size);
       }
     }
-    invariant(gathered.length > 0, "a gather has a gather dim");
-  }
-
-  private resolve(
-    reader: IndexReader,
-    position: number,
-    extent: number,
-    negative: "from-end" | "illegal",
-    stmt: GatherStmt,
-  ): number {
-    return resolveIndex(reader, position, extent, negative, stmt.oob);
+    for (const counter of Object.values(counters)) counter.endRun();
   }
 
   private check(place: Placed, start: number, length: number, stmt: Stmt, write: boolean): void {
@@ -399,11 +398,10 @@ class Machine {
     );
     const dataSize = dtypeBytes[func.data.type.dtype];
     const outputBytes = this.output.byteLength;
+    // Rows straight from global memory need no more of the data than the output takes.
+    const rowsCap = func.schedule.residency === "gm" ? outputBytes : Infinity;
     const compulsory = {
-      data:
-        empty || reached === undefined
-          ? 0
-          : Math.min(elementCount(reached) * dataSize, rowsCap(this, outputBytes)),
+      data: empty || reached === undefined ? 0 : Math.min(elementCount(reached) * dataSize, rowsCap),
       indices: empty ? 0 : elementCount(func.indices.type.shape) * dtypeBytes[func.indices.type.dtype],
       output: outputBytes,
     };
@@ -434,10 +432,6 @@ class Machine {
     };
   }
 }
-
-/** Rows straight from global memory need no more of the data than the output takes. */
-const rowsCap = (machine: Machine, outputBytes: number): number =>
-  machine["func"].schedule.residency === "gm" ? outputBytes : Infinity;
 
 /** Every coordinate of a box, row-major. The same array each time, changed in place. */
 function* box(sizes: readonly number[]): Generator<readonly number[]> {
