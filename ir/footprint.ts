@@ -48,9 +48,9 @@ export interface FootprintChoices {
   readonly ubBytes: number;
 }
 
-/** Bytes of one innermost row of a tile in UB. */
+/** Bytes of one innermost row of a tile in UB; a row without elements still takes a block. */
 export const rowBytes = (shape: Shape, dtype: DType, block: number): number =>
-  alignUp((shape[shape.length - 1] ?? 1) * dtypeBytes[dtype], block);
+  alignUp(Math.max(1, shape[shape.length - 1] ?? 1) * dtypeBytes[dtype], block);
 
 /** Bytes of a tile in UB with padded rows. */
 export const paddedBytes = (shape: Shape, dtype: DType, block: number): number =>

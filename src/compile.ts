@@ -109,7 +109,8 @@ export function tryCompile(program: Func, options: CompileOptions = {}): Compile
 
 /** The passes that still apply: a program at the tile level keeps the addresses and syncs it already has. */
 export function passesFrom(func: Func, pipeline: readonly Pass[]): readonly Pass[] {
-  if (func.level !== "tile") return pipeline;
+  if (func.level === "source") return pipeline;
+  if (func.level === "access") return pipeline.filter((pass) => !pass.requires.includes("source"));
   const allocated = func.body.some((stmt) => stmt.op === "alloc" && stmt.buffer.addresses !== undefined);
   const none = func.body.every((stmt) => stmt.op !== "alloc");
   return allocated || none

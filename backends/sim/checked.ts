@@ -112,7 +112,7 @@ class Machine {
   }
 
   run(): SimResult {
-    this.body(this.func.body, true);
+    if (this.func.body.length > 0) this.body(this.func.body, true);
     const reader = indexReader(this.inputs.indices.bytes, this.func.indices.type.dtype);
     const map = this.gatherMap();
     if (this.firstBad !== Infinity && map !== undefined) {

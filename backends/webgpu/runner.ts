@@ -169,8 +169,16 @@ class DeviceRunner implements Runner {
     const known = this.pipelines.get(wgsl.code);
     if (known !== undefined) return known;
     const module = this.device.createShaderModule({ code: wgsl.code });
+    // Not "auto": that drops a binding that an empty tensor leaves unused.
+    const layout = this.device.createBindGroupLayout({
+      entries: wgsl.bindings.map(({ binding, access }) => ({
+        binding,
+        visibility: computeStage,
+        buffer: { type: access === "read" ? "read-only-storage" : "storage" },
+      })),
+    });
     const pipeline = this.device.createComputePipeline({
-      layout: "auto",
+      layout: this.device.createPipelineLayout({ bindGroupLayouts: [layout] }),
       compute: { module, entryPoint: wgsl.entryPoint },
     });
     this.pipelines.set(wgsl.code, pipeline);
@@ -188,6 +196,7 @@ const noneBad = 0xffffffff;
 /** The flag values of the specification; the global `GPUBufferUsage` exists in browsers alone. */
 const GPUBufferUsages = { MAP_READ: 1, COPY_SRC: 4, COPY_DST: 8, STORAGE: 128 } as const;
 const mapRead = 1;
+const computeStage = 4;
 
 function gatherOf(body: readonly Stmt[]): GatherStmt {
   for (const stmt of body) {

@@ -1,0 +1,14 @@
+/** Everything wrong with a model is TC014, and says which file and what in it. */
+import { CompileError, error, type Diagnostic } from "../../../ir/index.js";
+
+export const problem = (where: string, message: string, hint?: string): Diagnostic =>
+  error("TC014", `${where}: ${message}`, hint === undefined ? {} : { hint });
+
+export const failure = (where: string, message: string, hint?: string): CompileError =>
+  new CompileError([problem(where, message, hint)]);
+
+const longestName = 80;
+
+/** A name from a model, in quotes, escaped and shortened: models are untrusted, and a name may be megabytes long. */
+export const quoted = (name: string): string =>
+  JSON.stringify(name.length > longestName ? `${name.slice(0, longestName)}…` : name);

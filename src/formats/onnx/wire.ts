@@ -1,0 +1,159 @@
+/**
+ * Protobuf messages, field by field, over `@bufbuild/protobuf`'s wire reader. Models are untrusted: every length is
+ * checked against the bytes that are there before anything is made from it, and what a model can make the reader
+ * allocate is bounded.
+ */
+import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
+import { CompileError } from "../../../ir/index.js";
+import { failure } from "./fail.js";
+
+/**
+ * Names, numbers and messages kept from one file. The largest published models hold some hundred thousand; a file of
+ * two-byte messages would otherwise take a hundred times its size in memory.
+ */
+const maxItems = 4_000_000;
+
+/** One file being read: where diagnostics point, and what has been kept so far. */
+export class Source {
+  #items = 0;
+  constructor(readonly file: string) {}
+
+  /** Called for everything that is kept. */
+  spend(): void {
+    if (++this.#items > maxItems) throw this.fail(`more than ${maxItems} names, numbers and messages`);
+  }
+
+  fail(message: string, hint?: string): CompileError {
+    return failure(this.file, message, hint);
+  }
+}
+
+/** A cursor over the fields of one message. After `next`, exactly one of the other methods consumes the field. */
+export class Message {
+  readonly #reader: BinaryReader;
+  #field = 0;
+  #wire: WireType = WireType.Varint;
+
+  /** `name` is the message's name in onnx.proto. */
+  constructor(
+    readonly source: Source,
+    readonly name: string,
+    bytes: Uint8Array,
+  ) {
+    this.#reader = new BinaryReader(bytes);
+  }
+
+  /** The field number that `next` found. */
+  get field(): number {
+    return this.#field;
+  }
+
+  /** Moves to the next field; false at the end of the message. */
+  next(): boolean {
+    if (this.#reader.pos >= this.#reader.len) return false;
+    [this.#field, this.#wire] = this.#guard(() => this.#reader.tag());
+    return true;
+  }
+
+  skip(): void {
+    if (this.#wire === WireType.LengthDelimited) this.#delimited();
+    else this.#guard(() => this.#reader.skip(this.#wire, this.#field));
+  }
+
+  /** A `bytes` field or a message: a view of the file, not a copy. */
+  payload(): Uint8Array {
+    this.#expect(WireType.LengthDelimited);
+    return this.#delimited();
+  }
+
+  /** A message within this one. */
+  message(name: string): Message {
+    this.source.spend();
+    return new Message(this.source, name, this.payload());
+  }
+
+  /** UTF-8; what is not becomes U+FFFD, as names only need to be told apart. */
+  text(): string {
+    this.source.spend();
+    return new TextDecoder("utf-8", { ignoreBOM: true }).decode(this.payload());
+  }
+
+  /** An int64, or an enum or int32 where the file may hold any value. */
+  int(): bigint {
+    this.source.spend();
+    this.#expect(WireType.Varint);
+    return this.#guard(() => BigInt(this.#reader.int64()));
+  }
+
+  /** An int32 or an enum: the low 32 bits, as protobuf says. */
+  int32(): number {
+    return Number(BigInt.asIntN(32, this.int()));
+  }
+
+  /** Every number of a repeated int64, uint64 (as int64) or int32 field, whether packed or not. */
+  ints(visit: (value: bigint) => void): void {
+    if (this.#wire === WireType.LengthDelimited) {
+      const reader = new BinaryReader(this.#delimited());
+      while (reader.pos < reader.len) visit(this.#guard(() => BigInt(reader.int64())));
+    } else {
+      this.#expect(WireType.Varint);
+      visit(this.#guard(() => BigInt(this.#reader.int64())));
+    }
+  }
+
+  /** How many numbers `ints` would give, without making them. */
+  countInts(): number {
+    if (this.#wire !== WireType.LengthDelimited) {
+      this.#expect(WireType.Varint);
+      this.skip();
+      return 1;
+    }
+    let count = 0;
+    // The last byte of a varint is the one below 128.
+    for (const byte of this.#delimited()) if (byte < 0x80) count++;
+    return count;
+  }
+
+  /** The bytes of a repeated float (4) or double (8) field, whether packed or not. */
+  fixed(size: 4 | 8): Uint8Array {
+    if (this.#wire === WireType.LengthDelimited) {
+      const packed = this.#delimited();
+      if (packed.byteLength % size !== 0)
+        throw this.fail(`${packed.byteLength} bytes are no list of ${size}-byte numbers`);
+      return packed;
+    }
+    this.#expect(size === 4 ? WireType.Bit32 : WireType.Bit64);
+    return this.#guard(() => this.#reader.skip(this.#wire, this.#field));
+  }
+
+  fail(message: string): CompileError {
+    return this.source.fail(`${this.name} field ${this.#field}: ${message}`);
+  }
+
+  #expect(wire: WireType): void {
+    if (this.#wire !== wire) throw this.fail(`wire type ${this.#wire}, expected ${wire}`);
+  }
+
+  #delimited(): Uint8Array {
+    const reader = this.#reader;
+    const length = this.#guard(() => BigInt.asUintN(64, BigInt(reader.int64())));
+    const left = reader.len - reader.pos;
+    if (length > left) throw this.fail(`a length of ${length.toString()} bytes; ${left} are left`);
+    const start = reader.pos;
+    reader.pos += Number(length);
+    return reader.buf.subarray(start, reader.pos);
+  }
+
+  /** The wire reader throws plain Errors and RangeErrors for bytes it cannot follow. */
+  #guard<T>(read: () => T): T {
+    try {
+      return read();
+    } catch (thrown) {
+      const reason = thrown instanceof Error ? thrown.message : String(thrown);
+      throw this.source.fail(
+        `not whole protobuf: ${reason}, in ${this.name} at its byte ${this.#reader.pos}`,
+        "the file is truncated, damaged, or no ONNX file",
+      );
+    }
+  }
+}

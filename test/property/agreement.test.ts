@@ -1,0 +1,176 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { simulateChecked } from "../../backends/sim/index.js";
+import { reference } from "../../backends/reference/index.js";
+import { dtypeBytes, RunError } from "../../ir/index.js";
+import { traffic, gatherOf } from "../../passes/index.js";
+import { compile, forDevice, runOn, tryCompile, targets, type Kernel } from "../../src/index.js";
+import { isResolved } from "../../ir/schedule.js";
+import { oracle } from "../oracle/gather.js";
+import { scheduledGather, type RandomGather } from "../support/arbitrary.js";
+import { testRunner } from "../support/gpu.js";
+
+/** The oracle's output bytes, or the position of the first index out of range. */
+function expected(random: RandomGather): Uint8Array | number {
+  const size = dtypeBytes[random.dtype];
+  const count = random.data.length / size;
+  const elements = Array.from({ length: count }, (_, k) => random.data.subarray(k * size, (k + 1) * size));
+  const result = oracle(random.gather, elements, random.indices);
+  if (result.badPosition !== undefined) return result.badPosition;
+  const bytes = new Uint8Array(result.elements.length * size);
+  result.elements.forEach((element, k) => {
+    if (element !== null) bytes.set(element, k * size);
+  });
+  return bytes;
+}
+
+const inputsOf = (random: RandomGather, kernel: Kernel) => ({
+  data: { type: kernel.tile.data.type, bytes: random.data },
+  indices: { type: kernel.tile.indices.type, bytes: random.indexBytes },
+});
+
+/** Runs and compares, bits or error: position and value of the first offender are the same everywhere. */
+async function agree(random: RandomGather, run: () => Uint8Array | Promise<Uint8Array>): Promise<void> {
+  const want = expected(random);
+  if (typeof want !== "number") {
+    expect(await run()).toEqual(want);
+    return;
+  }
+  const thrown: unknown = await Promise.resolve()
+    .then(run)
+    .catch((error: unknown) => error);
+  if (!(thrown instanceof RunError)) throw new Error("an index out of range was not reported");
+  const [diagnostic] = thrown.diagnostics;
+  expect(diagnostic).toMatchObject({
+    code: "TC601",
+    data: { position: want, value: random.indices[want]!.toString() },
+  });
+}
+
+describe("every backend against the oracle", () => {
+  it("gives the oracle's bits on reference and on the checked simulation, whatever compiles", async () => {
+    let ran = 0;
+    await fc.assert(
+      fc.asyncProperty(scheduledGather, async ({ random, schedule, target }) => {
+        const result = tryCompile(random.func, { ...schedule, target });
+        if (!result.ok) return;
+        ran++;
+        const { kernel } = result;
+        const inputs = inputsOf(random, kernel);
+        await agree(random, () => reference(kernel.resolved!, inputs));
+        await agree(random, () => simulateChecked(kernel.tile, inputs, kernel.target).output);
+      }),
+      { numRuns: 800 },
+    );
+    expect(ran).toBeGreaterThan(200);
+  });
+
+  it("gives the oracle's bits on WebGPU, whatever tile", async (context) => {
+    const runner = await testRunner();
+    if (runner === undefined) {
+      context.skip();
+      return;
+    }
+    let ran = 0;
+    await fc.assert(
+      fc.asyncProperty(scheduledGather, async ({ random, schedule }) => {
+        const { tile, view, order } = schedule;
+        const result = tryCompile(random.func, {
+          target: runner.target,
+          profile: "head",
+          residency: schedule.residency === "gm" ? "gm" : "auto",
+          ...(tile === undefined ? {} : { tile }),
+          ...(view === undefined ? {} : { view }),
+          ...(order === undefined ? {} : { order }),
+        });
+        if (!result.ok) return;
+        ran++;
+        const { kernel } = result;
+        await agree(random, () => runner.runBytes(kernel, inputsOf(random, kernel)));
+        const staged = tryCompile(random.func, { target: runner.target, profile: "head", residency: "ub" });
+        if (staged.ok)
+          await agree(random, () => runner.runBytes(staged.kernel, inputsOf(random, staged.kernel)));
+      }),
+      { numRuns: 150 },
+    );
+    expect(ran).toBeGreaterThan(100);
+  });
+
+  it("compiles an Ascend kernel again for the device and keeps the bits", async (context) => {
+    const runner = await testRunner();
+    if (runner === undefined) {
+      context.skip();
+      return;
+    }
+    await fc.assert(
+      fc.asyncProperty(scheduledGather, async ({ random, schedule }) => {
+        const result = tryCompile(random.func, { ...schedule, target: targets.ascendA2 });
+        if (!result.ok) return;
+        const { kernel } = result;
+        expect(forDevice(kernel, runner.target).target.kind).toBe("webgpu");
+        await agree(
+          random,
+          async () => (await runOn("webgpu", kernel, inputsOf(random, kernel), runner)).output,
+        );
+      }),
+      { numRuns: 60 },
+    );
+  });
+});
+
+describe("the simulation's counts", () => {
+  it("equal the closed form for every schedule, and the unified buffer stays within the footprint", () => {
+    fc.assert(
+      fc.property(scheduledGather, ({ random, schedule }) => {
+        const result = tryCompile(random.func, { ...schedule, target: targets.ascendA2 });
+        if (!result.ok || typeof expected(random) === "number") return;
+        const { kernel } = result;
+        const { report } = simulateChecked(kernel.tile, inputsOf(random, kernel), kernel.target);
+        const { access } = kernel;
+        if (access === undefined || !isResolved(access.schedule)) throw new Error("compiled from source");
+        const closed = traffic(gatherOf(access), access.schedule, kernel.target);
+        for (const { operand, bytes } of closed.operands) {
+          // Rows that read as zero are never fetched.
+          const zeros = operand === "data" && access.schedule.residency === "gm" && access.oob === "zero";
+          if (zeros) expect(report.operands[operand].bytes).toBeLessThanOrEqual(bytes);
+          else expect([operand, report.operands[operand].bytes]).toEqual([operand, bytes]);
+        }
+        expect(report.tasks).toBe(closed.tasks);
+        if (access.schedule.budgetRule === "full")
+          expect(report.ubPeak).toBeLessThanOrEqual(kernel.footprint!.bytes);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it("move each operand once by default where the slab fits: 4096 rows of f32[1000,768]", () => {
+    const kernel = compile({
+      ...compile(
+        {
+          level: "source",
+          name: "g",
+          op: "onnx.gather",
+          attrs: {},
+          data: { name: "data", type: { dtype: "f32", shape: [1000, 768] } },
+          indices: { name: "indices", type: { dtype: "i32", shape: [4096] } },
+          output: { name: "output", type: { dtype: "f32", shape: [4096, 768] } },
+          schedule: {},
+        },
+        { target: targets.ascendA2 },
+      ).source!,
+    });
+    const bytes = new Uint8Array(1000 * 768 * 4);
+    const indices = Int32Array.from({ length: 4096 }, (_, k) => (k * 7919) % 1000);
+    const { report } = simulateChecked(
+      kernel.tile,
+      {
+        data: { type: kernel.tile.data.type, bytes },
+        indices: { type: kernel.tile.indices.type, bytes: new Uint8Array(indices.buffer) },
+      },
+      kernel.target,
+    );
+    const compulsory = 1000 * 768 * 4 + 4096 * 4 + 4096 * 768 * 4;
+    expect(report.compulsoryBytes).toBe(compulsory);
+    expect(report.bytesRead + report.bytesWritten).toBeLessThanOrEqual(1.05 * compulsory);
+  });
+});
