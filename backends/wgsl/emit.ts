@@ -233,6 +233,7 @@ class Emitter {
     const { out } = this;
     const buffer = this.buffers.get(stmt.to);
     invariant(buffer !== undefined, `%${stmt.to} has no alloc`);
+    if (elementCount(buffer.shape) === 0) return;
     const rowWords = buffer.rowBytes / 4;
     const outer = buffer.shape.slice(0, -1);
     const slots = elementCount(outer) * rowWords;

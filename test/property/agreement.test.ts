@@ -39,6 +39,7 @@ async function agree(random: RandomGather, run: () => Uint8Array | Promise<Uint8
   const thrown: unknown = await Promise.resolve()
     .then(run)
     .catch((error: unknown) => error);
+  if (thrown instanceof Error && !(thrown instanceof RunError)) throw thrown;
   if (!(thrown instanceof RunError)) throw new Error("an index out of range was not reported");
   const [diagnostic] = thrown.diagnostics;
   expect(diagnostic).toMatchObject({
