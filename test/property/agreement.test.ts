@@ -2,27 +2,13 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { simulateChecked } from "../../backends/sim/index.js";
 import { reference } from "../../backends/reference/index.js";
-import { dtypeBytes, RunError } from "../../ir/index.js";
+import { RunError } from "../../ir/index.js";
 import { traffic, gatherOf } from "../../passes/index.js";
 import { compile, forDevice, runOn, tryCompile, targets, type Kernel } from "../../src/index.js";
 import { isResolved } from "../../ir/schedule.js";
-import { oracle } from "../oracle/gather.js";
 import { scheduledGather, type RandomGather } from "../support/arbitrary.js";
+import { expectedBytes } from "../support/expected.js";
 import { testRunner } from "../support/gpu.js";
-
-/** The oracle's output bytes, or the position of the first index out of range. */
-function expected(random: RandomGather): Uint8Array | number {
-  const size = dtypeBytes[random.dtype];
-  const count = random.data.length / size;
-  const elements = Array.from({ length: count }, (_, k) => random.data.subarray(k * size, (k + 1) * size));
-  const result = oracle(random.gather, elements, random.indices);
-  if (result.badPosition !== undefined) return result.badPosition;
-  const bytes = new Uint8Array(result.elements.length * size);
-  result.elements.forEach((element, k) => {
-    if (element !== null) bytes.set(element, k * size);
-  });
-  return bytes;
-}
 
 const inputsOf = (random: RandomGather, kernel: Kernel) => ({
   data: { type: kernel.tile.data.type, bytes: random.data },
@@ -31,7 +17,7 @@ const inputsOf = (random: RandomGather, kernel: Kernel) => ({
 
 /** Runs and compares, bits or error: position and value of the first offender are the same everywhere. */
 async function agree(random: RandomGather, run: () => Uint8Array | Promise<Uint8Array>): Promise<void> {
-  const want = expected(random);
+  const want = expectedBytes(random);
   if (typeof want !== "number") {
     expect(await run()).toEqual(want);
     return;
@@ -124,7 +110,7 @@ describe("the simulation's counts", () => {
     fc.assert(
       fc.property(scheduledGather, ({ random, schedule }) => {
         const result = tryCompile(random.func, { ...schedule, target: targets.ascendA2 });
-        if (!result.ok || typeof expected(random) === "number") return;
+        if (!result.ok || typeof expectedBytes(random) === "number") return;
         const { kernel } = result;
         const { report } = simulateChecked(kernel.tile, inputsOf(random, kernel), kernel.target);
         const { access } = kernel;
