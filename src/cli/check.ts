@@ -2,11 +2,21 @@
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Command } from "commander";
-import { CompileError, error } from "../../ir/index.js";
-import { readCaseList, type Case, type MalformedCase } from "../formats/cases.js";
-import { readText } from "../formats/files.js";
+import { CompileError, error, type Diagnostic } from "../../ir/index.js";
+import { tryCompile } from "../compile.js";
+import { readCaseList, type Case } from "../formats/cases.js";
+import { readBytes, readText } from "../formats/files.js";
+import {
+  findGathers,
+  isNodeTestFolder,
+  readModel,
+  readNodeTestFolder,
+  type OnnxGather,
+} from "../formats/onnx/index.js";
+import type { TensorValue } from "../formats/tensor.js";
+import { tryProgram } from "../program.js";
 import { checkCase, type CheckContext, type CheckResult } from "../testing/check-case.js";
-import { backendNames } from "../run.js";
+import { backendNames, type BackendName } from "../run.js";
 import { resolveTarget, UsageError } from "./options.js";
 import { progressBar } from "./progress.js";
 import { openRunner, parseBackends, writeTensor } from "./run.js";
@@ -22,8 +32,8 @@ interface CheckFlags {
 export function checkCommand(program: Command): void {
   program
     .command("check")
-    .description("run regression tests: case files, or folders of them")
-    .argument("<files...>", "case files (.json) or folders")
+    .description("run regression tests: case files, ONNX backend-test folders, models, or folders of them")
+    .argument("<files...>", "case files (.json), models (.onnx) or folders")
     .option("--backend <list>", `${backendNames.join(", ")}, comma-separated`, "reference,sim")
     .option("--dump <folder>", "write every output, and every filled input, as .npy")
     .option("--shard <i/n>", "the i-th of n parts of the suite, from 1")
@@ -35,19 +45,15 @@ export function checkCommand(program: Command): void {
 
 interface Test {
   readonly id: string;
-  run(context: CheckContext): Promise<CheckResult[]>;
+  run(backends: readonly BackendName[], context: CheckContext): Promise<CheckResult[]>;
 }
 
 async function check(files: readonly string[], flags: CheckFlags): Promise<number> {
   const backends = parseBackends(flags.backend);
-  const all = files.flatMap((file) => testsIn(file)).flatMap((cases) => cases);
-  const tests: Test[] = shard(all, flags.shard).map((test) => ({
-    id: test.id,
-    run: (context) =>
-      "malformed" in test
-        ? Promise.resolve(malformedResults(test, backends))
-        : checkCase(test, backends, context),
-  }));
+  const tests = shard(
+    files.flatMap((file) => testsIn(file)),
+    flags.shard,
+  );
   if (tests.length === 0)
     throw new CompileError([error("TC013", "no test was found", { hint: "docs/cases.md" })]);
   const device = backends.includes("webgpu")
@@ -76,7 +82,7 @@ async function check(files: readonly string[], flags: CheckFlags): Promise<numbe
   const bar = progressBar(tests.length, "cases");
   try {
     for (const test of tests) {
-      results.push(...(await test.run(context)));
+      results.push(...(await test.run(backends, context)));
       bar.step(test.id);
     }
   } finally {
@@ -97,24 +103,75 @@ async function check(files: readonly string[], flags: CheckFlags): Promise<numbe
   return summary.failed > 0 ? 1 : 0;
 }
 
-const malformedResults = (test: MalformedCase, backends: readonly string[]): CheckResult[] =>
-  backends.map((backend) => {
-    const [first] = test.malformed;
-    const message = first?.message ?? "a malformed case";
-    return { id: test.id, backend, status: "fail", code: "TC013", message };
-  });
+/** The tests of a file, of an ONNX backend-test folder, or of every test in a folder, in the order of their names. */
+function testsIn(path: string): Test[] {
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory() !== true) return testsInFile(path);
+  if (isNodeTestFolder(path)) return orMalformed(path, () => readNodeTestFolder(path).map(caseTest));
+  return readdirSync(path)
+    .sort()
+    .map((name) => join(path, name))
+    .filter((inner) => /\.(?:json|onnx)$/.test(inner) || statSync(inner).isDirectory())
+    .flatMap((inner) => testsIn(inner));
+}
 
-/** The cases of a file, or of every test in a folder, in the order of their names. */
-function testsIn(path: string): (Case | MalformedCase)[][] {
-  const stats = statSync(path, { throwIfNoEntry: false });
-  if (stats?.isDirectory() === true) {
-    return readdirSync(path)
-      .sort()
-      .map((name) => join(path, name))
-      .filter((inner) => inner.endsWith(".json") || statSync(inner).isDirectory())
-      .flatMap((inner) => testsIn(inner));
+function testsInFile(path: string): Test[] {
+  if (path.endsWith(".onnx")) {
+    return orMalformed(path, () =>
+      findGathers(readModel(readBytes(path), path)).map((g) => gatherTest(path, g)),
+    );
   }
-  return [readCaseList(readText(path), path)];
+  return readCaseList(readText(path), path).map((test) =>
+    "malformed" in test ? malformedTest(test.id, test.malformed) : caseTest(test),
+  );
+}
+
+const caseTest = (test: Case): Test => ({
+  id: test.id,
+  run: (backends, context) => checkCase(test, backends, context),
+});
+
+/** One bad model among many fails alone. */
+function orMalformed(id: string, read: () => Test[]): Test[] {
+  try {
+    return read();
+  } catch (thrown) {
+    if (thrown instanceof CompileError && thrown.diagnostics[0]?.code !== "TC010") {
+      return [malformedTest(id, thrown.diagnostics)];
+    }
+    throw thrown;
+  }
+}
+
+const malformedTest = (id: string, diagnostics: readonly Diagnostic[]): Test => ({
+  id,
+  run: (backends) => {
+    const [first] = diagnostics;
+    const why = first === undefined ? {} : { code: first.code, message: first.message };
+    return Promise.resolve(backends.map((backend) => ({ id, backend, status: "fail" as const, ...why })));
+  },
+});
+
+/** A gather of a model: run where its inputs are known, compiled where they are not, skipped where shapes are open. */
+function gatherTest(file: string, gather: OnnxGather): Test {
+  const id = `${file}:${gather.name}`;
+  const once = (result: Pick<CheckResult, "status" | "code" | "message">): Test => ({
+    id,
+    run: () => Promise.resolve([{ id, backend: "compile", ...result }]),
+  });
+  if (!gather.ok) {
+    const { code, message } = gather.diagnostic;
+    return once({ status: "skip", code, message });
+  }
+  const { data, indices } = gather;
+  const described = { ...gather.program, target: "webgpu" };
+  if (data !== undefined && indices !== undefined) {
+    const known = (value: TensorValue) => ({ type: value.type, filled: false, read: () => value });
+    return caseTest({ id, program: described, data: known(data), indices: known(indices) });
+  }
+  const built = tryProgram(described);
+  const compiled = built.ok ? tryCompile(built.func) : built;
+  if (compiled.ok) return once({ status: "pass", message: "compiled; its inputs are not known" });
+  return malformedTest(id, compiled.diagnostics);
 }
 
 function shard<T>(tests: readonly T[], text: string | undefined): readonly T[] {

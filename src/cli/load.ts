@@ -1,17 +1,11 @@
 /** Programs from the command line: a .tir file, a case file, an .onnx model, or flags. */
-import {
-  CompileError,
-  error,
-  hasErrors,
-  parseModule,
-  type AttrValue,
-  type Diagnostic,
-  type Func,
-} from "../../ir/index.js";
+import { CompileError, hasErrors, parseModule, type AttrValue, type Func } from "../../ir/index.js";
 import { operatorFor, readCases, type Case } from "../formats/cases.js";
-import { readText } from "../formats/files.js";
+import { readBytes, readText } from "../formats/files.js";
+import { findGathers, readModel } from "../formats/onnx/index.js";
 import type { TensorValue } from "../formats/tensor.js";
 import { program, tryProgram, type ProgramResult } from "../program.js";
+import { printDiagnostics } from "./terminal.js";
 import { parseCount, parseType, scheduleOf, UsageError, type ProgramFlags } from "./options.js";
 
 export interface LoadedProgram {
@@ -26,6 +20,7 @@ export function loadPrograms(file: string | undefined, flags: ProgramFlags): Loa
   if (file === undefined) return [{ func: withFlags(fromFlags(flags), flags) }];
   if (flags.op !== undefined) throw new UsageError("give a program file or --op, not both");
   if (file.endsWith(".json")) return fromCases(file, flags);
+  if (file.endsWith(".onnx")) return fromModel(file, flags);
   return fromText(file, flags);
 }
 
@@ -135,7 +130,30 @@ function fromCases(file: string, flags: ProgramFlags): LoadedProgram[] {
   });
 }
 
-const caseProgram = (test: Case): ProgramResult => tryProgram({ ...test.program, name: "main" });
+/** Every gather of a model with static shapes. Those without are reported; alone, or none with, they are the error. */
+function fromModel(file: string, flags: ProgramFlags): LoadedProgram[] {
+  const gathers = findGathers(readModel(readBytes(file), file));
+  const chosen = gathers.filter((gather) => flags.func === undefined || gather.name === flags.func);
+  if (chosen.length === 0) {
+    const names = gathers.map((gather) => gather.name).join(", ");
+    throw new UsageError(`${file} has no gather ${flags.func ?? "at all"}`, names === "" ? undefined : names);
+  }
+  const refused = chosen.flatMap((gather) => (gather.ok ? [] : [gather.diagnostic]));
+  const programs = chosen.flatMap((gather): LoadedProgram[] => {
+    if (!gather.ok) return [];
+    const { data, indices } = gather;
+    const func = program({ ...gather.program, name: gather.name });
+    return [
+      {
+        func: withFlags(func, flags),
+        ...(data === undefined ? {} : { data: () => data }),
+        ...(indices === undefined ? {} : { indices: () => indices }),
+      },
+    ];
+  });
+  if (programs.length === 0) throw new CompileError(refused);
+  printDiagnostics(refused.map((diagnostic) => ({ ...diagnostic, severity: "warning" as const })));
+  return programs;
+}
 
-export const failure = (code: Diagnostic["code"], message: string, hint?: string): CompileError =>
-  new CompileError([error(code, message, hint === undefined ? {} : { hint })]);
+const caseProgram = (test: Case): ProgramResult => tryProgram({ ...test.program, name: "main" });

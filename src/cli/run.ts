@@ -26,7 +26,7 @@ import {
   type BackendRun,
 } from "../run.js";
 import { addProgramOptions, parseCount, resolveTarget, UsageError, type ProgramFlags } from "./options.js";
-import { loadProgram, type LoadedProgram } from "./load.js";
+import { loadProgram, loadPrograms, type LoadedProgram } from "./load.js";
 import { table } from "../table.js";
 import { note, print, printDiagnostics, printJson } from "./terminal.js";
 
@@ -54,7 +54,10 @@ export function runCommand(program: Command): void {
     )
     .option("--json", "print one JSON document")
     .action(async (file: string | undefined, flags: RunFlags) => {
-      process.exitCode = await run(loadProgram(file, flags), flags);
+      process.exitCode =
+        file?.endsWith(".onnx") === true && flags.func === undefined
+          ? await runModel(file, flags)
+          : await run(loadProgram(file, flags), flags);
     });
 }
 
@@ -151,6 +154,22 @@ async function run(loaded: LoadedProgram, flags: RunFlags): Promise<number> {
     }
   }
   return differences.length === 0 ? 0 : 1;
+}
+
+/** Every gather of a model whose inputs are known, one after the other; the rest are named. */
+async function runModel(file: string, flags: RunFlags): Promise<number> {
+  const programs = loadPrograms(file, flags);
+  const known = programs.filter(
+    (loaded) => flags.seed !== undefined || (loaded.data !== undefined && loaded.indices !== undefined),
+  );
+  for (const { func } of programs.filter((loaded) => !known.includes(loaded))) {
+    note(
+      `@${func.name}: its inputs are not known; --func ${func.name} with --input runs it, --seed makes some`,
+    );
+  }
+  const codes: number[] = [];
+  for (const loaded of known) codes.push(await run(loaded, flags));
+  return Math.max(0, ...codes);
 }
 
 /** The timeline in the form that the file's ending names. */

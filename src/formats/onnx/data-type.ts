@@ -1,5 +1,5 @@
 /** TensorProto.DataType (onnx/onnx onnx.proto, message TensorProto, enum DataType) and tilec's element types. */
-import type { DType } from "../../../ir/index.js";
+import { InternalError, type DType } from "../../../ir/index.js";
 
 const supported: ReadonlyMap<number, DType> = new Map<number, DType>([
   [1, "f32"],
@@ -41,6 +41,12 @@ export const dataType = { f32: 1, i32: 6, i64: 7, string: 8, bool: 9 } as const;
 
 /** The element type, or undefined for one that tilec lacks. */
 export const dtypeOf = (code: number): DType | undefined => supported.get(code);
+
+/** TensorProto.DataType of an element type. */
+export function codeOf(dtype: DType): number {
+  for (const [code, name] of supported) if (name === dtype) return code;
+  throw new InternalError(`${dtype} has no ONNX data type`);
+}
 
 /** Why a code has no element type: `element type INT4 (22), which tilec lacks`. */
 export function describeDataType(code: number): string {

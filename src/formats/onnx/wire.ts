@@ -4,7 +4,7 @@
  * allocate is bounded.
  */
 import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
-import { CompileError } from "../../../ir/index.js";
+import type { CompileError } from "../../../ir/index.js";
 import { failure } from "./fail.js";
 
 /**
@@ -12,6 +12,8 @@ import { failure } from "./fail.js";
  * two-byte messages would otherwise take a hundred times its size in memory.
  */
 const maxItems = 4_000_000;
+
+const utf8 = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /** One file being read: where diagnostics point, and what has been kept so far. */
 export class Source {
@@ -30,6 +32,7 @@ export class Source {
 
 /** A cursor over the fields of one message. After `next`, exactly one of the other methods consumes the field. */
 export class Message {
+  readonly #bytes: Uint8Array;
   readonly #reader: BinaryReader;
   #field = 0;
   #wire: WireType = WireType.Varint;
@@ -40,6 +43,7 @@ export class Message {
     readonly name: string,
     bytes: Uint8Array,
   ) {
+    this.#bytes = bytes;
     this.#reader = new BinaryReader(bytes);
   }
 
@@ -75,7 +79,7 @@ export class Message {
   /** UTF-8; what is not becomes U+FFFD, as names only need to be told apart. */
   text(): string {
     this.source.spend();
-    return new TextDecoder("utf-8", { ignoreBOM: true }).decode(this.payload());
+    return utf8.decode(this.payload());
   }
 
   /** An int64, or an enum or int32 where the file may hold any value. */
@@ -141,7 +145,7 @@ export class Message {
     if (length > left) throw this.fail(`a length of ${length.toString()} bytes; ${left} are left`);
     const start = reader.pos;
     reader.pos += Number(length);
-    return reader.buf.subarray(start, reader.pos);
+    return this.#bytes.subarray(start, reader.pos);
   }
 
   /** The wire reader throws plain Errors and RangeErrors for bytes it cannot follow. */

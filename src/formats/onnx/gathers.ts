@@ -1,0 +1,170 @@
+/** The gathers of a model, each as a program of its own, or why it cannot be one. */
+import { CompileError, type AttrValue, type Diagnostic, type TensorType } from "../../../ir/index.js";
+import type { ProgramDescription } from "../../program.js";
+import type { TensorValue } from "../tensor.js";
+import { describeDataType, dtypeOf } from "./data-type.js";
+import { problem, quoted } from "./fail.js";
+import { showDims, walkModel, type Bindings, type Visited } from "./infer.js";
+import type { OnnxModel, OnnxNode } from "./model.js";
+import { isStatic, tensorOf, type Value } from "./value.js";
+
+interface Named {
+  /** A symbol of the text form, unique in the model. */
+  readonly name: string;
+  readonly node: OnnxNode;
+}
+
+export type OnnxGather =
+  | (Named & {
+      readonly ok: true;
+      readonly program: ProgramDescription;
+      /** Present when the model fixes the operand: an initializer, or what follows from constants. */
+      readonly data?: TensorValue;
+      readonly indices?: TensorValue;
+    })
+  | (Named & { readonly ok: false; readonly diagnostic: Diagnostic });
+
+interface Operator {
+  readonly op: string;
+  /** The one attribute, under ONNX's name, which is also tilec's. */
+  readonly attribute: "axis" | "batch_dims";
+  /** Opsets in which the operator changed, newest first (onnx/onnx docs/Changelog.md). */
+  readonly versions: readonly number[];
+}
+
+const operators: ReadonlyMap<string, Operator> = new Map<string, Operator>([
+  ["Gather", { op: "onnx.gather", attribute: "axis", versions: [13, 11, 1] }],
+  ["GatherElements", { op: "onnx.gather_elements", attribute: "axis", versions: [13, 11] }],
+  ["GatherND", { op: "onnx.gather_nd", attribute: "batch_dims", versions: [13, 12, 11] }],
+]);
+
+/**
+ * Every Gather, GatherElements and GatherND of ONNX's own domain, in order, those in the bodies of If, Loop and Scan and
+ * in functions too. Throws a CompileError (TC014) only when `bindings` do not fit the model.
+ */
+export function findGathers(model: OnnxModel, bindings: Bindings = {}): OnnxGather[] {
+  const found: OnnxGather[] = [];
+  const names = new Names();
+  walkModel(model, bindings, (visited) => {
+    const operator = visited.node.domain === "" ? operators.get(visited.node.op) : undefined;
+    if (operator !== undefined) found.push(toGather(model.file, visited, operator, names));
+  });
+  return found;
+}
+
+function toGather(file: string, visited: Visited, operator: Operator, names: Names): OnnxGather {
+  const { node } = visited;
+  const name = names.next(node);
+  const where = `${file}: ${node.op} ${quoted(node.name === "" ? (node.outputs[0] ?? "") : node.name)}`;
+  try {
+    const attrs = attributes(where, visited, operator);
+    const [data, indices] = [operand(where, visited, "data", 0), operand(where, visited, "indices", 1)];
+    return {
+      name,
+      node,
+      ok: true,
+      program: { name, op: operator.op, attrs, data: data.type, indices: indices.type },
+      ...(data.value === undefined ? {} : { data: data.value }),
+      ...(indices.value === undefined ? {} : { indices: indices.value }),
+    };
+  } catch (thrown) {
+    if (!(thrown instanceof CompileError)) throw thrown;
+    const [diagnostic] = thrown.diagnostics;
+    if (diagnostic === undefined) throw thrown;
+    return { name, node, ok: false, diagnostic };
+  }
+}
+
+const refuse = (where: string, message: string, hint?: string): CompileError =>
+  new CompileError([problem(where, message, hint)]);
+
+function attributes(where: string, visited: Visited, operator: Operator): Record<string, AttrValue> {
+  const { node, opset } = visited;
+  if (opset === undefined) {
+    throw refuse(where, "the model does not say which opset it is in", "add an opset_import for domain ''");
+  }
+  // Older than the operator itself: opset 1, for the dialect's rules to refuse.
+  const attrs: Record<string, AttrValue> = {
+    opset: operator.versions.find((version) => version <= opset) ?? 1,
+  };
+  const given = node.attributes.get(operator.attribute);
+  switch (given?.kind) {
+    case undefined:
+      return { [operator.attribute]: 0, ...attrs };
+    case "int":
+      if (BigInt.asIntN(32, given.value) !== given.value) {
+        throw refuse(where, `${operator.attribute} is ${given.value.toString()}`);
+      }
+      return { [operator.attribute]: Number(given.value), ...attrs };
+    case "reference":
+      throw refuse(
+        where,
+        `${operator.attribute} is what a caller of the function gives as ${quoted(given.name)}`,
+        "inline the model's functions: onnx.inliner.inline_local_functions(model)",
+      );
+    default:
+      throw refuse(where, `${operator.attribute} is no integer`);
+  }
+}
+
+function operand(
+  where: string,
+  { node, inputs }: Visited,
+  role: "data" | "indices",
+  k: number,
+): { readonly type: TensorType; readonly value?: TensorValue } {
+  const name = node.inputs[k] ?? "";
+  if (name === "") throw refuse(where, `it has no ${role}`);
+  const value: Value = inputs[k] ?? {};
+  const shown = `${role} ${quoted(name)}`;
+  if (value.problem !== undefined) throw refuse(where, `${shown} is ${value.problem}`);
+  if (value.dims === undefined || value.dataType === undefined) {
+    throw refuse(
+      where,
+      `the ${value.dims === undefined ? "shape" : "element type"} of ${shown} is not known`,
+      "infer shapes and save the model: onnx.shape_inference.infer_shapes(model, data_prop=True)",
+    );
+  }
+  const { dims } = value;
+  if (!isStatic(dims)) throw symbolic(where, shown, dims);
+  const dtype = dtypeOf(value.dataType);
+  if (dtype === undefined) throw refuse(where, `${shown} has ${describeDataType(value.dataType)}`);
+  const tensor = value.constant?.() ?? tensorOf(value);
+  return { type: { dtype, shape: dims }, ...(tensor === undefined ? {} : { value: tensor }) };
+}
+
+function symbolic(where: string, shown: string, dims: readonly (number | string)[]): CompileError {
+  const open = dims.flatMap((dim, k) => (typeof dim === "number" ? [] : [{ dim, k }]));
+  const list = open.map(({ dim, k }) => (dim === "" ? `dim ${k}` : `dim ${k} (${quoted(dim)})`)).join(", ");
+  return refuse(
+    where,
+    `${shown} has shape ${showDims(dims)}: ${list} ${open.length === 1 ? "has" : "have"} no fixed extent`,
+    "fix it: python -m onnxruntime.tools.make_dynamic_shape_fixed, then infer shapes",
+  );
+}
+
+const longestSymbol = 100;
+
+/** Symbols are `\w+`; node names hold slashes, dots and colons, may repeat, and may be absent. */
+class Names {
+  readonly #taken = new Set<string>();
+  readonly #next = new Map<string, number>();
+
+  next(node: OnnxNode): string {
+    const base = symbol(node.name) || symbol(node.outputs[0] ?? "") || symbol(node.op);
+    let name = base;
+    // Counting on from the last number keeps a model of equal names linear.
+    for (let n = this.#next.get(base) ?? 2; this.#taken.has(name); n++) {
+      name = `${base}_${n}`;
+      this.#next.set(base, n + 1);
+    }
+    this.#taken.add(name);
+    return name;
+  }
+}
+
+const symbol = (name: string): string =>
+  name
+    .slice(0, longestSymbol)
+    .replaceAll(/\W+/g, "_")
+    .replaceAll(/^_+|_+$/g, "");

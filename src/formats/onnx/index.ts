@@ -1,0 +1,17 @@
+/** ONNX import: models, tensors, the gathers in them, and backend-test folders as cases. */
+export { findGathers, type OnnxGather } from "./gathers.js";
+export type { Bindings } from "./infer.js";
+export type {
+  Dim,
+  OnnxAttribute,
+  OnnxFunction,
+  OnnxGraph,
+  OnnxModel,
+  OnnxNode,
+  OnnxTensor,
+  OnnxTensorType,
+  OnnxValue,
+} from "./model.js";
+export { isNodeTestFolder, readNodeTest, readNodeTestFolder } from "./node-test.js";
+export { readModel } from "./read-model.js";
+export { readTensor, readTensorFile } from "./read-tensor.js";

@@ -1,0 +1,107 @@
+/**
+ * ONNX backend-test folders as cases: `model.onnx` and `test_data_set_<n>/{input,output}_<k>.pb`, as onnx/onnx
+ * docs/OnnxBackendTest.md lays them out. `input_<k>.pb` is the graph's input k, initializers not counted.
+ */
+import { existsSync, readdirSync } from "node:fs";
+import { basename, join, resolve } from "node:path";
+import { readBytes } from "../files.js";
+import type { Case, CaseTensor } from "../cases.js";
+import type { TensorValue } from "../tensor.js";
+import { failure } from "./fail.js";
+import { findGathers } from "./gathers.js";
+import type { OnnxModel } from "./model.js";
+import { readModel } from "./read-model.js";
+import { readTensorFile } from "./read-tensor.js";
+
+const modelFile = "model.onnx";
+const dataSet = /^test_data_set_\d+$/;
+const dataFile = /^(test_data_set_\d+)\/(?:input|output)_\d+\.pb$/;
+
+export function isNodeTestFolder(path: string): boolean {
+  return existsSync(join(path, modelFile)) && entries(path).some((name) => dataSet.test(name));
+}
+
+/** The cases of a folder, named after it. Throws a CompileError (TC010, TC014). */
+export function readNodeTestFolder(path: string): Case[] {
+  const files = new Map([[modelFile, readBytes(join(path, modelFile))]]);
+  for (const set of entries(path).filter((name) => dataSet.test(name))) {
+    for (const name of entries(join(path, set))) {
+      const inside = `${set}/${name}`;
+      if (dataFile.test(inside)) files.set(inside, readBytes(join(path, set, name)));
+    }
+  }
+  return readNodeTest(basename(resolve(path)), files);
+}
+
+function entries(path: string): string[] {
+  try {
+    return readdirSync(path);
+  } catch {
+    // No folder, or not ours to read: nothing in it.
+    return [];
+  }
+}
+
+/**
+ * One case per data set; `files` by path within the folder. The id is `name`, and `name/test_data_set_1` when there are
+ * several. Throws a CompileError (TC014).
+ */
+export function readNodeTest(name: string, files: ReadonlyMap<string, Uint8Array>): Case[] {
+  const bytes = files.get(modelFile);
+  if (bytes === undefined) throw failure(name, `it lacks ${modelFile}`);
+  const model = readModel(bytes, `${name}/${modelFile}`);
+  const sets = [...new Set([...files.keys()].flatMap((file) => dataFile.exec(file)?.[1] ?? []))];
+  if (sets.length === 0) throw failure(name, "it has no test_data_set_0");
+  const numbered = sets.sort((a, b) => a.localeCompare(b, "en", { numeric: true }));
+  return numbered.map((set) =>
+    toCase(sets.length === 1 ? name : `${name}/${set}`, model, tensors(name, set, files)),
+  );
+}
+
+type Tensors = (kind: "input" | "output", k: number) => TensorValue | undefined;
+
+const tensors =
+  (name: string, set: string, files: ReadonlyMap<string, Uint8Array>): Tensors =>
+  (kind, k) => {
+    const file = `${set}/${kind}_${k}.pb`;
+    const bytes = files.get(file);
+    return bytes === undefined ? undefined : readTensorFile(bytes, `${name}/${file}`).value;
+  };
+
+function toCase(id: string, model: OnnxModel, read: Tensors): Case {
+  const { graph } = model;
+  const given = graph.inputs.filter((input) => !graph.initializers.has(input.name));
+  const values = new Map<string, TensorValue>();
+  given.forEach((input, k) => {
+    const value = read("input", k);
+    if (value !== undefined) values.set(input.name, value);
+  });
+  const gathers = findGathers(model, { values });
+  const [gather] = gathers;
+  if (gather === undefined || gathers.length > 1) {
+    throw failure(id, `a case is one gather; the model has ${gathers.length}`);
+  }
+  if (!gather.ok) throw failure(id, gather.diagnostic.message, gather.diagnostic.hint);
+  const { data, indices } = gather;
+  if (data === undefined || indices === undefined) {
+    const missing = data === undefined ? "data" : "indices";
+    throw failure(id, `nothing gives the gather its ${missing}`, "each graph input has an input_<k>.pb");
+  }
+  const place = graph.outputs.findIndex((output) => output.name === gather.node.outputs[0]);
+  if (place === -1) throw failure(id, "the gather's output is none of the model's outputs");
+  const output = read("output", place);
+  return {
+    id,
+    // Bits alone are asked for: the target on which every gather has a legal schedule, as for case files.
+    program: { ...gather.program, target: "webgpu" },
+    data: caseTensor(data),
+    indices: caseTensor(indices),
+    ...(output === undefined ? {} : { output: caseTensor(output) }),
+  };
+}
+
+const caseTensor = (value: TensorValue): CaseTensor => ({
+  type: value.type,
+  filled: false,
+  read: () => value,
+});

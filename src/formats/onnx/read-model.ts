@@ -1,0 +1,302 @@
+/**
+ * `.onnx` files: the fields of ModelProto that a gather needs. Field numbers are those of onnx/onnx onnx.proto; fields
+ * that are not named here are stepped over.
+ */
+import { quoted } from "./fail.js";
+import type {
+  Dim,
+  OnnxAttribute,
+  OnnxFunction,
+  OnnxGraph,
+  OnnxModel,
+  OnnxNode,
+  OnnxTensor,
+  OnnxTensorType,
+  OnnxValue,
+} from "./model.js";
+import { readAttribute } from "./read-attribute.js";
+import { Message, Source } from "./wire.js";
+
+/** Graphs within graphs (If, Loop, Scan); protobuf's own readers stop at 100 messages, three to a graph. */
+const maxGraphDepth = 32;
+
+/** No runtime takes a tensor of more dims; a longer list is no shape. */
+const maxDims = 64;
+
+/** `file` names the model in diagnostics. Throws a CompileError (TC014) for anything that is not a whole model. */
+export function readModel(bytes: Uint8Array, file: string): OnnxModel {
+  const source = new Source(file);
+  const message = new Message(source, "ModelProto", bytes);
+  let irVersion = 0n;
+  let opset: number | undefined;
+  let graph: OnnxGraph | undefined;
+  const functions: OnnxFunction[] = [];
+  while (message.next()) {
+    switch (message.field) {
+      case 1:
+        irVersion = message.int();
+        break;
+      case 7:
+        if (graph !== undefined) throw message.fail("a second graph");
+        graph = readGraph(message.message("GraphProto"), 0);
+        break;
+      case 8:
+        opset = readOpset(message.message("OperatorSetIdProto")) ?? opset;
+        break;
+      case 25:
+        functions.push(readFunction(message.message("FunctionProto")));
+        break;
+      default:
+        message.skip();
+    }
+  }
+  if (graph === undefined) throw source.fail("no graph in it", "the file is truncated, or no ONNX model");
+  // Opset imports arrived with IR version 3; what came before is opset 1.
+  if (opset === undefined && irVersion < 3n) opset = 1;
+  return { file, graph, functions, ...(opset === undefined ? {} : { opset }) };
+}
+
+/** Both names of the domain of ONNX's own operators, as one. */
+const canonicalDomain = (domain: string): string => (domain === "ai.onnx" ? "" : domain);
+
+/** The version, if it is that of ONNX's own operators. */
+function readOpset(message: Message): number | undefined {
+  let domain = "";
+  let version = 0n;
+  while (message.next()) {
+    if (message.field === 1) domain = message.text();
+    else if (message.field === 2) version = message.int();
+    else message.skip();
+  }
+  if (canonicalDomain(domain) !== "") return undefined;
+  if (version < 1n || version > 1_000_000n)
+    throw message.source.fail(`opset ${version.toString()} is no version`);
+  return Number(version);
+}
+
+function readFunction(message: Message): OnnxFunction {
+  const parts = emptyGraph();
+  let opset: number | undefined;
+  while (message.next()) {
+    switch (message.field) {
+      case 1:
+        parts.name = message.text();
+        break;
+      case 4:
+        parts.inputs.push({ name: message.text() });
+        break;
+      case 5:
+        parts.outputs.push({ name: message.text() });
+        break;
+      case 7:
+        parts.nodes.push(readNode(message.message("NodeProto"), 0));
+        break;
+      case 9:
+        opset = readOpset(message.message("OperatorSetIdProto")) ?? opset;
+        break;
+      case 12:
+        parts.values.push(readValue(message.message("ValueInfoProto")));
+        break;
+      default:
+        message.skip();
+    }
+  }
+  return { graph: parts, ...(opset === undefined ? {} : { opset }) };
+}
+
+const emptyGraph = () => ({
+  name: "",
+  nodes: [] as OnnxNode[],
+  initializers: new Map<string, OnnxTensor>(),
+  sparse: new Set<string>(),
+  inputs: [] as OnnxValue[],
+  outputs: [] as OnnxValue[],
+  values: [] as OnnxValue[],
+});
+
+function readGraph(message: Message, depth: number): OnnxGraph {
+  if (depth > maxGraphDepth)
+    throw message.source.fail(`graphs within graphs more than ${maxGraphDepth} deep`);
+  const parts = emptyGraph();
+  while (message.next()) {
+    switch (message.field) {
+      case 1:
+        parts.nodes.push(readNode(message.message("NodeProto"), depth));
+        break;
+      case 2:
+        parts.name = message.text();
+        break;
+      case 5: {
+        const tensor = readTensorHeader(message.source, message.payload());
+        parts.initializers.set(tensor.name, tensor);
+        break;
+      }
+      case 11:
+        parts.inputs.push(readValue(message.message("ValueInfoProto")));
+        break;
+      case 12:
+        parts.outputs.push(readValue(message.message("ValueInfoProto")));
+        break;
+      case 13:
+        parts.values.push(readValue(message.message("ValueInfoProto")));
+        break;
+      case 15:
+        parts.sparse.add(readSparseName(message.message("SparseTensorProto")));
+        break;
+      default:
+        message.skip();
+    }
+  }
+  return parts;
+}
+
+function readNode(message: Message, depth: number): OnnxNode {
+  const node = {
+    name: "",
+    op: "",
+    domain: "",
+    inputs: [] as string[],
+    outputs: [] as string[],
+    attributes: new Map<string, OnnxAttribute>(),
+  };
+  while (message.next()) {
+    switch (message.field) {
+      case 1:
+        node.inputs.push(message.text());
+        break;
+      case 2:
+        node.outputs.push(message.text());
+        break;
+      case 3:
+        node.name = message.text();
+        break;
+      case 4:
+        node.op = message.text();
+        break;
+      case 5: {
+        const { name, attribute } = readAttribute(message.message("AttributeProto"), {
+          graph: (inner) => readGraph(inner, depth + 1),
+          tensor: readTensorHeader,
+        });
+        node.attributes.set(name, attribute);
+        break;
+      }
+      case 7:
+        node.domain = canonicalDomain(message.text());
+        break;
+      default:
+        message.skip();
+    }
+  }
+  if (node.op === "") throw message.source.fail(`node ${quoted(node.name)} has no op_type`);
+  return node;
+}
+
+/** SparseTensorProto: its name is that of `values` (1). */
+function readSparseName(message: Message): string {
+  let name = "";
+  while (message.next()) {
+    if (message.field === 1) ({ name } = readTensorHeader(message.source, message.payload()));
+    else message.skip();
+  }
+  return name;
+}
+
+function readValue(message: Message): OnnxValue {
+  let name = "";
+  let type: OnnxTensorType | undefined;
+  while (message.next()) {
+    if (message.field === 1) name = message.text();
+    else if (message.field === 2) type = readType(message.message("TypeProto"));
+    else message.skip();
+  }
+  return { name, ...(type === undefined ? {} : { type }) };
+}
+
+/** TypeProto: only tensor_type (1); the others nest without bound, and no gather takes them. */
+function readType(message: Message): OnnxTensorType | undefined {
+  let type: OnnxTensorType | undefined;
+  while (message.next()) {
+    if (message.field === 1) type = readTensorType(message.message("TypeProto.Tensor"));
+    else message.skip();
+  }
+  return type;
+}
+
+function readTensorType(message: Message): OnnxTensorType {
+  let dataType = 0;
+  let dims: readonly Dim[] | undefined;
+  while (message.next()) {
+    if (message.field === 1) dataType = message.int32();
+    else if (message.field === 2) dims = readShape(message.message("TensorShapeProto"));
+    else message.skip();
+  }
+  return { dataType, ...(dims === undefined ? {} : { dims }) };
+}
+
+function readShape(message: Message): Dim[] {
+  const dims: Dim[] = [];
+  while (message.next()) {
+    if (message.field === 1) dims.push(readDim(message.message("TensorShapeProto.Dimension")));
+    else message.skip();
+    if (dims.length > maxDims) throw message.fail(`a shape of more than ${maxDims} dims`);
+  }
+  return dims;
+}
+
+function readDim(message: Message): Dim {
+  let dim: Dim = "";
+  while (message.next()) {
+    if (message.field === 1) {
+      const value = message.int();
+      // Some exporters write -1 for a dim that they do not know.
+      dim = value < 0n ? "" : extent(message, value);
+    } else if (message.field === 2) dim = message.text();
+    else message.skip();
+  }
+  return dim;
+}
+
+function extent(message: Message, value: bigint): number {
+  if (value < 0n || value > BigInt(Number.MAX_SAFE_INTEGER)) {
+    throw message.fail(`an extent of ${value.toString()}`);
+  }
+  return Number(value);
+}
+
+/** TensorProto without its elements. `source` is the file that holds it. */
+export function readTensorHeader(source: Source, bytes: Uint8Array): OnnxTensor {
+  const message = new Message(source, "TensorProto", bytes);
+  const dims: number[] = [];
+  let [name, dataType, external, segments] = ["", 0, false, false];
+  while (message.next()) {
+    switch (message.field) {
+      case 1:
+        message.ints((value) => {
+          source.spend();
+          if (dims.length >= maxDims) throw message.fail(`a shape of more than ${maxDims} dims`);
+          dims.push(extent(message, value));
+        });
+        break;
+      case 2:
+        dataType = message.int32();
+        break;
+      case 3:
+        segments = true;
+        message.skip();
+        break;
+      case 8:
+        name = message.text();
+        break;
+      case 14:
+        // data_location: EXTERNAL = 1. external_data (13) means nothing without it.
+        external = message.int32() === 1;
+        break;
+      default:
+        message.skip();
+    }
+  }
+  source.spend();
+  const stored = external ? "external" : segments ? "in segments" : "here";
+  return { name, dims, dataType, stored, message: bytes };
+}

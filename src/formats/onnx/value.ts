@@ -1,0 +1,118 @@
+/** What is known of a value in a graph, before anything runs. */
+import { CompileError, elementCount } from "../../../ir/index.js";
+import type { TensorValue } from "../tensor.js";
+import { dataType } from "./data-type.js";
+import type { Dim } from "./model.js";
+
+export interface Value {
+  /** TensorProto.DataType. */
+  readonly dataType?: number;
+  /** Absent: not even the rank is known. */
+  readonly dims?: readonly Dim[];
+  /**
+   * The elements of a small integer tensor, row-major, undefined where one is not known: a shape on its way through a
+   * model.
+   */
+  readonly elements?: readonly (bigint | undefined)[];
+  /** The whole tensor, of a constant. Throws a CompileError when it cannot be read. */
+  readonly constant?: () => TensorValue;
+  /** Why nothing is known: the value is no tensor, or one that tilec does not read. */
+  readonly problem?: string;
+}
+
+/** Elements are followed in tensors up to this size: a shape has no more. */
+export const maxFollowed = 64;
+
+export const isStatic = (dims: readonly Dim[]): dims is readonly number[] =>
+  dims.every((dim) => typeof dim === "number");
+
+/** Reads once, and remembers a failure as well: a damaged tensor may be used a thousand times. */
+export function once<T>(read: () => T): () => T {
+  let state: { readonly value: T } | { readonly thrown: unknown } | undefined;
+  return () => {
+    if (state === undefined) {
+      try {
+        state = { value: read() };
+      } catch (thrown) {
+        state = { thrown };
+      }
+    }
+    if ("thrown" in state) throw state.thrown;
+    return state.value;
+  };
+}
+
+/** The elements of a small integer value, if it is one. */
+export function elementsOf(value: Value | undefined): readonly (bigint | undefined)[] | undefined {
+  if (value?.elements !== undefined) return value.elements;
+  if (value?.constant === undefined || value.dims === undefined || !isStatic(value.dims)) return undefined;
+  if (value.dataType !== dataType.i32 && value.dataType !== dataType.i64) return undefined;
+  if (elementCount(value.dims) > maxFollowed) return undefined;
+  try {
+    return integers(value.constant());
+  } catch (thrown) {
+    // Whatever needs the tensor itself reports what is wrong with it.
+    if (thrown instanceof CompileError) return undefined;
+    throw thrown;
+  }
+}
+
+/** The elements of an i32 or i64 tensor. */
+function integers(tensor: TensorValue): bigint[] {
+  const { bytes } = tensor;
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const wide = tensor.type.dtype === "i64";
+  return Array.from({ length: elementCount(tensor.type.shape) }, (_, k) =>
+    wide ? view.getBigInt64(8 * k, true) : BigInt(view.getInt32(4 * k, true)),
+  );
+}
+
+/** A tensor of elements that are all known: a constant that inference computed. */
+export function tensorOf(value: Value): TensorValue | undefined {
+  const { elements, dims } = value;
+  if (elements === undefined || dims === undefined || !isStatic(dims)) return undefined;
+  const wide = value.dataType === dataType.i64;
+  if (!wide && value.dataType !== dataType.i32) return undefined;
+  const bytes = new Uint8Array(elements.length * (wide ? 8 : 4));
+  const view = new DataView(bytes.buffer);
+  for (const [k, element] of elements.entries()) {
+    if (element === undefined) return undefined;
+    if (wide) view.setBigInt64(8 * k, element, true);
+    else view.setInt32(4 * k, Number(BigInt.asIntN(32, element)), true);
+  }
+  return { type: { dtype: wide ? "i64" : "i32", shape: dims }, bytes };
+}
+
+/** What a model declares, completed by what follows from its nodes. A constant is what it is, whatever is declared. */
+export function merged(declared: Value | undefined, inferred: Value): Value {
+  if (declared === undefined || inferred.constant !== undefined || inferred.elements !== undefined)
+    return inferred;
+  const type = declared.dataType ?? inferred.dataType;
+  const dims = mergedDims(declared.dims, inferred.dims);
+  return {
+    ...inferred,
+    ...(type === undefined ? {} : { dataType: type }),
+    ...(dims === undefined ? {} : { dims }),
+  };
+}
+
+function mergedDims(
+  declared: readonly Dim[] | undefined,
+  inferred: readonly Dim[] | undefined,
+): readonly Dim[] | undefined {
+  if (declared === undefined || inferred?.length !== declared.length) return declared ?? inferred;
+  return declared.map((dim, k) => (typeof dim === "number" ? dim : known(inferred[k], dim)));
+}
+
+const known = (dim: Dim | undefined, otherwise: Dim): Dim => (typeof dim === "number" ? dim : otherwise);
+
+/** What holds of both: the output of an If. */
+export function common(a: Value | undefined, b: Value | undefined): Value {
+  if (a === undefined || b === undefined) return {};
+  const type = a.dataType === b.dataType ? a.dataType : undefined;
+  const dims =
+    a.dims === undefined || a.dims.length !== b.dims?.length
+      ? undefined
+      : a.dims.map((dim, k) => (dim === b.dims?.[k] ? dim : ""));
+  return { ...(type === undefined ? {} : { dataType: type }), ...(dims === undefined ? {} : { dims }) };
+}
