@@ -18,6 +18,7 @@ import {
   type SourceFunc,
   type Target,
   type TileFunc,
+  verify,
 } from "../ir/index.js";
 import { isResolved } from "../ir/schedule.js";
 import {
@@ -78,6 +79,9 @@ export function tryCompile(program: Func, options: CompileOptions = {}): Compile
     },
   });
   if (hasErrors(diagnostics) || func.level !== "tile") return { ok: false, diagnostics };
+  // Addresses and syncs that the user wrote are the user's to get right.
+  const written = input.level === "tile" ? firstBroken(func, target) : [];
+  if (written.length > 0) return { ok: false, diagnostics: [...diagnostics, ...written] };
   const source = levels.get("source");
   const access = levels.get("access");
   const resolved = source?.level === "source" ? resolvedOf(source) : undefined;
@@ -105,6 +109,11 @@ export function tryCompile(program: Func, options: CompileOptions = {}): Compile
     },
   };
   return { ok: true, kernel };
+}
+
+function firstBroken(func: TileFunc, target: Target): readonly Diagnostic[] {
+  const allocated = verify(func, "allocated", target);
+  return allocated.length > 0 ? allocated : verify(func, "synchronized", target);
 }
 
 /** The passes that still apply: a program at the tile level keeps the addresses and syncs it already has. */

@@ -250,8 +250,9 @@ function verifyTile(func: TileFunc): Diagnostic[] {
     });
   };
   visit(func.body, { loops: [], serial: false });
-  for (const [name, count] of writers) {
-    if (count > 1) report("T2", `%${name} has ${count} writers`, func.span);
+  for (const name of buffers.keys()) {
+    const count = writers.get(name) ?? 0;
+    if (count !== 1) report("T2", `%${name} has ${count} writers; a UB buffer has one`, func.span);
   }
   return found;
 }
