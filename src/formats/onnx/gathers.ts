@@ -122,7 +122,7 @@ function operand(
     throw refuse(
       where,
       `the ${value.dims === undefined ? "shape" : "element type"} of ${shown} is not known`,
-      "infer shapes and save the model: onnx.shape_inference.infer_shapes(model, data_prop=True)",
+      "infer shapes and save the model: onnx.shape_inference.infer_shapes(model, data_prop=True); what hangs on values stays unknown",
     );
   }
   const { dims } = value;

@@ -20,6 +20,9 @@ import { Message, Source } from "./wire.js";
 /** Graphs within graphs (If, Loop, Scan); protobuf's own readers stop at 100 messages, three to a graph. */
 const maxGraphDepth = 32;
 
+/** What the empty lists and maps of a node or graph take, in items: a node of five bytes must not cost like a name. */
+const tables = 8;
+
 /** No runtime takes a tensor of more dims; a longer list is no shape. */
 const maxDims = 64;
 
@@ -75,6 +78,7 @@ function readOpset(message: Message): number | undefined {
 }
 
 function readFunction(message: Message): OnnxFunction {
+  message.source.spend(tables);
   const parts = emptyGraph();
   let opset: number | undefined;
   while (message.next()) {
@@ -117,6 +121,7 @@ const emptyGraph = () => ({
 function readGraph(message: Message, depth: number): OnnxGraph {
   if (depth > maxGraphDepth)
     throw message.source.fail(`graphs within graphs more than ${maxGraphDepth} deep`);
+  message.source.spend(tables);
   const parts = emptyGraph();
   while (message.next()) {
     switch (message.field) {
@@ -151,6 +156,7 @@ function readGraph(message: Message, depth: number): OnnxGraph {
 }
 
 function readNode(message: Message, depth: number): OnnxNode {
+  message.source.spend(tables);
   const node = {
     name: "",
     op: "",

@@ -11,7 +11,7 @@ import { failure } from "./fail.js";
  * Names, numbers and messages kept from one file. The largest published models hold some hundred thousand; a file of
  * two-byte messages would otherwise take a hundred times its size in memory.
  */
-const maxItems = 4_000_000;
+const maxItems = 8_000_000;
 
 const utf8 = new TextDecoder("utf-8", { ignoreBOM: true });
 
@@ -20,9 +20,10 @@ export class Source {
   #items = 0;
   constructor(readonly file: string) {}
 
-  /** Called for everything that is kept. */
-  spend(): void {
-    if (++this.#items > maxItems) throw this.fail(`more than ${maxItems} names, numbers and messages`);
+  /** Called for everything that is kept; `items` is more than one for what takes the room of several. */
+  spend(items = 1): void {
+    this.#items += items;
+    if (this.#items > maxItems) throw this.fail(`more than ${maxItems} names, numbers and messages`);
   }
 
   fail(message: string, hint?: string): CompileError {
