@@ -111,7 +111,7 @@ async function throughOnnxRuntime(gather: Gather, data: Uint8Array, indices: Ten
   const array = new ArrayType(data.slice().buffer);
   const feeds = {
     data: new ort.Tensor(ortTypes[gather.dtype], array as never, gather.data),
-    indices: new ort.Tensor(gather.indexType === "i32" ? "int32" : "int64", indices as never, gather.indices),
+    indices: new ort.Tensor(gather.indexType === "i32" ? "int32" : "int64", indices, gather.indices),
   };
   const { output } = await session.run(feeds);
   await session.release();

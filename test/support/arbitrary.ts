@@ -181,7 +181,7 @@ export function randomSchedule(
     })
     .map(({ target, ...schedule }) => ({
       target,
-      schedule: Object.fromEntries(Object.entries(schedule).filter(([, v]) => v !== undefined)) as Schedule,
+      schedule: Object.fromEntries(Object.entries(schedule).filter(([, v]) => v !== undefined)),
     }));
 }
 
