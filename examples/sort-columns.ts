@@ -8,7 +8,7 @@ import { createRunner } from "../backends/webgpu/index.js";
 import { acquireGpu } from "../src/device/node.js";
 import { readNpy } from "../src/formats/npy.js";
 import { asHost } from "../src/formats/tensor.js";
-import { compile, firstDifference, forDevice, parseModule, runOn, type BackendName } from "../src/index.js";
+import { compile, firstDifference, parseModule, runOn, type BackendName } from "../src/index.js";
 import { explain } from "../src/explain.js";
 import { renderExplanation } from "../src/explain-text.js";
 
@@ -56,7 +56,7 @@ if (report !== undefined) {
   console.log(`  unified buffer peak ${report.ubPeak} B of ${report.ubBudget} B`);
 }
 if (found.ok && runner !== undefined) {
-  const again = forDevice(kernel, runner.target);
+  const again = kernel.forTarget(runner.target);
   console.log(
     `  webgpu ran on ${found.gpu.description}, compiled again for it with tile [${String(again.tile.schedule.tile)}]`,
   );

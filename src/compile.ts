@@ -19,7 +19,9 @@ import {
   type Target,
   type TileFunc,
   verify,
+  webgpu,
 } from "../ir/index.js";
+import { emitWgsl, type WgslKernel, type WgslLimits } from "../backends/webgpu/index.js";
 import { isResolved } from "../ir/schedule.js";
 import {
   defaultPipeline,
@@ -50,6 +52,13 @@ export interface Kernel {
   readonly footprint?: Footprint;
   /** Warnings and hints. */
   readonly diagnostics: readonly Diagnostic[];
+  /**
+   * The kernel for a WebGPU target: this one when it was compiled for WebGPU, else the program compiled again with its
+   * tile kept where legal. Throws a CompileError (TC502) for a tile program of another target.
+   */
+  forTarget(target: Target): Kernel;
+  /** WGSL, bindings and dispatch for any limits; no device is needed. */
+  wgsl(limits?: WgslLimits): WgslKernel;
   /** The program as text at one level. Throws a CompileError (TC702) for a level it never was at. */
   text(level: Level): string;
 }
@@ -98,6 +107,8 @@ export function tryCompile(program: Func, options: CompileOptions = {}): Compile
     ...(resolved === undefined ? {} : { resolved }),
     ...(footprint === undefined ? {} : { footprint }),
     diagnostics,
+    forTarget: (device) => forDevice(kernel, device),
+    wgsl: (limits) => emitWgsl(forDevice(kernel, webgpu).tile, limits),
     text(level) {
       const at = levels.get(level);
       if (at === undefined) {
@@ -178,4 +189,26 @@ function resolvedOf(source: SourceFunc): Resolved | undefined {
     indices: source.indices.type,
   });
   return result.ok ? result.resolved : undefined;
+}
+
+/**
+ * The kernel for a WebGPU device: one compiled for a webgpu target as it is, another compiled again for the device,
+ * its tile kept where legal there. Its legality was judged under its own target already.
+ */
+function forDevice(kernel: Kernel, device: Target): Kernel {
+  if (kernel.target.kind === "webgpu") return kernel;
+  const program = kernel.source ?? kernel.access;
+  if (program === undefined) {
+    const message = `@${kernel.name} is a tile program for ${kernel.target.name}; a WebGPU device needs another`;
+    throw new CompileError([
+      error("TC502", message, { hint: "compile the source program for a webgpu target" }),
+    ]);
+  }
+  const { tile } = kernel.tile.schedule;
+  const plain = { ...program, schedule: {} };
+  const kept: CompileResult =
+    tile === undefined || tile.length !== plain.output.type.shape.length
+      ? { ok: false, diagnostics: [] }
+      : tryCompile(plain, { target: device, tile });
+  return kept.ok ? kept.kernel : compile(plain, { target: device });
 }

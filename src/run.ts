@@ -1,10 +1,10 @@
 /** One call per backend on host tensors, and the comparison that makes them agree bit for bit. */
-import { CompileError, error, type Diagnostic, type Target } from "../ir/index.js";
+import { CompileError, error, type Diagnostic } from "../ir/index.js";
 import type { HostInputs } from "../backends/index.js";
 import { reference } from "../backends/reference/index.js";
 import { simulateChecked, type SimReport } from "../backends/sim/index.js";
 import type { Runner } from "../backends/webgpu/index.js";
-import { compile, tryCompile, type CompileResult, type Kernel } from "./compile.js";
+import type { Kernel } from "./compile.js";
 
 export const backendNames = ["reference", "sim", "webgpu"] as const;
 export type BackendName = (typeof backendNames)[number];
@@ -36,31 +36,9 @@ export async function runOn(
     }
     case "webgpu": {
       if (runner === undefined) throw new CompileError([error("TC503", "no WebGPU device was given")]);
-      return { output: await runner.runBytes(forDevice(kernel, runner.target), inputs) };
+      return { output: await runner.runBytes(kernel, inputs) };
     }
   }
-}
-
-/**
- * The kernel for a WebGPU device: one compiled for a webgpu target as it is, another compiled again for the device,
- * its tile kept where legal there. Its legality was judged under its own target already.
- */
-export function forDevice(kernel: Kernel, device: Target): Kernel {
-  if (kernel.target.kind === "webgpu") return kernel;
-  const program = kernel.source ?? kernel.access;
-  if (program === undefined) {
-    const message = `@${kernel.name} is a tile program for ${kernel.target.name}; a WebGPU device needs another`;
-    throw new CompileError([
-      error("TC502", message, { hint: "compile the source program for a webgpu target" }),
-    ]);
-  }
-  const { tile } = kernel.tile.schedule;
-  const plain = { ...program, schedule: {} };
-  const kept: CompileResult =
-    tile === undefined || tile.length !== plain.output.type.shape.length
-      ? { ok: false, diagnostics: [] }
-      : tryCompile(plain, { target: device, tile });
-  return kept.ok ? kept.kernel : compile(plain, { target: device });
 }
 
 /** The first byte at which two outputs differ, as a diagnostic; undefined when they agree. */

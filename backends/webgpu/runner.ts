@@ -14,9 +14,10 @@ import { fromHost, toHost, type GatherData, type TensorData } from "../values.js
 import { emitWgsl, type WgslBinding, type WgslKernel, type WgslLimits } from "../wgsl/index.js";
 import { limitsOf, targetOf } from "./target.js";
 
-/** What a run needs of a kernel: the tile program of a kernel compiled for a webgpu target. */
+/** What a run needs of a kernel. One for another target is compiled again for the device, through `forTarget`. */
 export interface GpuKernel {
   readonly tile: TileFunc;
+  readonly forTarget?: (target: Target) => GpuKernel;
 }
 
 export interface GpuBuffers {
@@ -57,6 +58,8 @@ class DeviceRunner implements Runner {
   readonly limits: WgslLimits;
   readonly target: Target;
   private readonly kernels = new WeakMap<TileFunc, WgslKernel>();
+  /** Programs of kernels for other targets, compiled again for this device. */
+  private readonly own = new WeakMap<TileFunc, TileFunc>();
   private readonly pipelines = new Map<string, GPUComputePipeline>();
   private lost: string | undefined;
 
@@ -69,11 +72,20 @@ class DeviceRunner implements Runner {
   }
 
   wgsl(kernel: GpuKernel): WgslKernel {
-    const known = this.kernels.get(kernel.tile);
+    const tile = this.tileOf(kernel);
+    const known = this.kernels.get(tile);
     if (known !== undefined) return known;
-    const emitted = emitWgsl(kernel.tile, this.limits);
-    this.kernels.set(kernel.tile, emitted);
+    const emitted = emitWgsl(tile, this.limits);
+    this.kernels.set(tile, emitted);
     return emitted;
+  }
+
+  private tileOf(kernel: GpuKernel): TileFunc {
+    const known = this.own.get(kernel.tile);
+    if (known !== undefined) return known;
+    const tile = kernel.forTarget?.(this.target).tile ?? kernel.tile;
+    this.own.set(kernel.tile, tile);
+    return tile;
   }
 
   async run(kernel: GpuKernel, inputs: GatherData) {
@@ -132,7 +144,7 @@ class DeviceRunner implements Runner {
       readback.unmap();
       const firstBad = checked ? new DataView(result.buffer).getUint32(statusAt, true) : noneBad;
       if (firstBad !== noneBad) {
-        const stmt = gatherOf(kernel.tile.body);
+        const stmt = gatherOf(this.tileOf(kernel).body);
         const reader = indexReader(inputs.indices.bytes, kernel.tile.indices.type.dtype);
         const { data: d, indices: i } = kernel.tile;
         throw indexOutOfRange(stmt.map, d.type, i.type, firstBad, reader.exact(firstBad));

@@ -4,7 +4,6 @@ import { printFunc, webgpu, type Func } from "../../ir/index.js";
 import { emitWgsl } from "../../backends/webgpu/index.js";
 import { defaultPipeline } from "../../passes/index.js";
 import { compile, type Kernel } from "../compile.js";
-import { forDevice } from "../run.js";
 import { addProgramOptions, resolveTarget, UsageError, type ProgramFlags } from "./options.js";
 import { loadPrograms } from "./load.js";
 import { note, print, printDiagnostics, printJson } from "./terminal.js";
@@ -73,7 +72,7 @@ function emitted(kernel: Kernel, emit: CompileFlags["emit"]): string {
 
 /** A kernel for another target is compiled again for WebGPU, and the text says so. */
 function wgslOf(kernel: Kernel) {
-  const device = forDevice(kernel, webgpu);
+  const device = kernel.forTarget(webgpu);
   const wgsl = emitWgsl(device.tile);
   if (device === kernel) return wgsl;
   return {

@@ -17,14 +17,7 @@ import { readBytes, writeBytes } from "../formats/files.js";
 import { readNpy, writeNpy } from "../formats/npy.js";
 import { asHost, fromOutput, type TensorValue } from "../formats/tensor.js";
 import { randomData, randomIndices } from "../random.js";
-import {
-  backendNames,
-  firstDifference,
-  forDevice,
-  runOn,
-  type BackendName,
-  type BackendRun,
-} from "../run.js";
+import { backendNames, firstDifference, runOn, type BackendName, type BackendRun } from "../run.js";
 import { addProgramOptions, parseCount, resolveTarget, UsageError, type ProgramFlags } from "./options.js";
 import { loadProgram, loadPrograms, type LoadedProgram } from "./load.js";
 import { table } from "../table.js";
@@ -108,7 +101,7 @@ async function run(loaded: LoadedProgram, flags: RunFlags): Promise<number> {
       runs.push({ backend, ...(await runOn(backend, kernel, hosts, device?.runner)) });
     }
     if (device !== undefined && kernel.target.kind !== "webgpu" && flags.json !== true) {
-      const again = forDevice(kernel, device.runner.target);
+      const again = kernel.forTarget(device.runner.target);
       note(`webgpu: compiled again for ${device.description}, tile ${String(again.tile.schedule.tile)}`);
     }
   } finally {

@@ -15,7 +15,7 @@ import { acquireGpu } from "../../src/device/node.js";
 import { findGathers, readModel } from "../../src/formats/onnx/index.js";
 import { readCaseList } from "../../src/formats/cases.js";
 import { readNpy, writeNpy } from "../../src/formats/npy.js";
-import { forDevice, tryCompile, tryProgram } from "../../src/index.js";
+import { tryCompile, tryProgram } from "../../src/index.js";
 import { expectedBytes } from "../support/expected.js";
 import { scheduledGather } from "../support/arbitrary.js";
 
@@ -135,7 +135,7 @@ async function round(seed: number, runner: Runner | undefined): Promise<void> {
       await same("sim", () => simulateChecked(kernel.tile, inputs, kernel.target).output);
       if (runner === undefined || seed % 8 !== 0) return;
       counts.webgpu++;
-      await same("webgpu", () => runner.runBytes(forDevice(kernel, runner.target), inputs));
+      await same("webgpu", () => runner.runBytes(kernel, inputs));
     },
   );
 

@@ -4,7 +4,7 @@ import { simulateChecked } from "../../backends/sim/index.js";
 import { reference } from "../../backends/reference/index.js";
 import { RunError } from "../../ir/index.js";
 import { traffic, gatherOf } from "../../passes/index.js";
-import { compile, forDevice, runOn, tryCompile, targets, type Kernel } from "../../src/index.js";
+import { compile, runOn, tryCompile, targets, type Kernel } from "../../src/index.js";
 import { isResolved } from "../../ir/schedule.js";
 import { scheduledGather, type RandomGather } from "../support/arbitrary.js";
 import { expectedBytes } from "../support/expected.js";
@@ -94,7 +94,7 @@ describe("every backend against the oracle", () => {
         const result = tryCompile(random.func, { ...schedule, target: targets.ascendA2 });
         if (!result.ok) return;
         const { kernel } = result;
-        expect(forDevice(kernel, runner.target).target.kind).toBe("webgpu");
+        expect(kernel.forTarget(runner.target).target.kind).toBe("webgpu");
         await agree(
           random,
           async () => (await runOn("webgpu", kernel, inputsOf(random, kernel), runner)).output,

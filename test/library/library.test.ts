@@ -1,0 +1,91 @@
+import { describe, expect, it } from "vitest";
+import { simulate } from "../../backends/sim/index.js";
+import { CompileError, RunError } from "../../ir/index.js";
+import { compile, gather, gatherElements, onnx, run, targets } from "../../src/index.js";
+import { parseTargetFile, targetFile } from "../../src/formats/target-file.js";
+import { testRunner } from "../support/gpu.js";
+
+const op = gatherElements({ data: ["f32", [64, 80]], indices: ["i32", [64, 64]], axis: 0 });
+const kernel = compile(op, { target: targets.ascendA2, tile: [64, 32] });
+const data = Float32Array.from({ length: 64 * 80 }, (_, k) => Math.sin(k));
+const indices = Int32Array.from({ length: 64 * 64 }, (_, k) => ((k * 31) % 128) - 64);
+const expected = Float32Array.from(indices, (index, k) => data[((index + 64) % 64) * 80 + (k % 64)]!);
+
+describe("the library, as the README shows it", () => {
+  it("simulates on typed arrays", () => {
+    const { outputs, report } = simulate(kernel, { data, indices });
+    expect(outputs.output).toEqual(expected);
+    expect(report.tasks).toBe(2);
+    expect(report.timing.cycles).toBeGreaterThan(0);
+  });
+
+  it("runs an Ascend kernel on a device, compiled again for it", async (context) => {
+    const runner = await testRunner();
+    if (runner === undefined) {
+      context.skip();
+      return;
+    }
+    const { outputs } = await runner.run(kernel, { data, indices });
+    expect(outputs.output).toEqual(expected);
+  });
+
+  it("emits WGSL for an Ascend kernel without a device", () => {
+    const { code, dispatch } = kernel.wgsl();
+    expect(code).toContain("@compute");
+    expect(dispatch[0]).toBeGreaterThan(0);
+  });
+
+  it("moves strings", async () => {
+    const words = onnx.gather({ data: ["string", [3]], indices: ["i64", [4]] });
+    const { outputs } = await run(compile(words), {
+      data: ["a", "b", "a"],
+      indices: BigInt64Array.from([2n, -2n, 0n, 1n]),
+    });
+    expect(outputs.output).toEqual(["a", "b", "a", "b"]);
+  });
+
+  it("says what an input of another length should have been", () => {
+    expect(() => simulate(kernel, { data: new Float32Array(3), indices })).toThrow(CompileError);
+    expect(() => simulate(kernel, { data: new Float32Array(3), indices })).toThrow(
+      /64x80xf32, 20480 bytes; got a Float32Array of 12 bytes/,
+    );
+  });
+
+  it("rejects an index out of range with its position, value, axis and extent", () => {
+    const wrong = indices.slice();
+    wrong[70] = 64;
+    try {
+      simulate(kernel, { data, indices: wrong });
+      throw new Error("accepted");
+    } catch (thrown) {
+      if (!(thrown instanceof RunError)) throw thrown;
+      expect(thrown.diagnostics[0]).toMatchObject({
+        code: "TC601",
+        data: { position: 70, value: "64", axis: 0, extent: 64, coordinates: [1, 6] },
+      });
+    }
+  });
+
+  it("does not depend on sizes it cannot hold: 2^31 elements are refused, not allocated", () => {
+    expect(() => gather({ data: ["f32", [2 ** 16, 2 ** 15]], indices: ["i32", [2]] })).toThrow(
+      /2147483648 elements/,
+    );
+  });
+});
+
+describe("a target file", () => {
+  it("reads back as the target it was made from", () => {
+    for (const target of Object.values(targets)) {
+      expect(parseTargetFile(JSON.stringify(targetFile(target)), "t.json")).toEqual(target);
+    }
+  });
+
+  it("names the figure that is wrong", () => {
+    const file = targetFile(targets.ascendA2);
+    const broken = { ...file, figures: { ...file.figures, cores: { ...file.figures["cores"], value: 0 } } };
+    expect(() => parseTargetFile(JSON.stringify(broken), "t.json")).toThrow(
+      /figures.cores.value is a number, 1 or more/,
+    );
+    expect(() => parseTargetFile("{", "t.json")).toThrow(/TC015/);
+  });
+});
