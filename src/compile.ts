@@ -13,9 +13,11 @@ import {
   type Footprint,
   type Func,
   type Level,
+  type Property,
   type Resolved,
   type Schedule,
   type SourceFunc,
+  type Stmt,
   type Target,
   type TileFunc,
   verify,
@@ -127,16 +129,19 @@ function firstBroken(func: TileFunc, target: Target): readonly Diagnostic[] {
   return allocated.length > 0 ? allocated : verify(func, "synchronized", target);
 }
 
-/** The passes that still apply: a program at the tile level keeps the addresses and syncs it already has. */
+/** The passes that still apply: a tile program keeps the addresses, and the syncs, that it already has. */
 export function passesFrom(func: Func, pipeline: readonly Pass[]): readonly Pass[] {
   if (func.level === "source") return pipeline;
   if (func.level === "access") return pipeline.filter((pass) => !pass.requires.includes("source"));
   const allocated = func.body.some((stmt) => stmt.op === "alloc" && stmt.buffer.addresses !== undefined);
-  const none = func.body.every((stmt) => stmt.op !== "alloc");
-  return allocated || none
-    ? []
-    : pipeline.filter((pass) => pass.requires.some((p) => p === "tile" || p === "allocated"));
+  const staged = func.body.some((stmt) => stmt.op === "alloc");
+  const missing: Property = !allocated ? "tile" : "allocated";
+  if (!staged || hasSync(func.body)) return [];
+  return pipeline.slice(pipeline.findIndex((pass) => pass.requires.includes(missing)));
 }
+
+const hasSync = (body: readonly Stmt[]): boolean =>
+  body.some((stmt) => stmt.op === "sync" || (stmt.op === "for" && hasSync(stmt.body)));
 
 /** The target a program compiles for. Throws a CompileError (TC501) when nobody knows its name. */
 export function resolveTargetOf(program: Func, options: CompileOptions): Target {
