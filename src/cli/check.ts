@@ -16,6 +16,7 @@ import {
 import type { TensorValue } from "../formats/tensor.js";
 import { tryProgram } from "../program.js";
 import { checkCase, type CheckContext, type CheckResult } from "../testing/check-case.js";
+import { runTextTest } from "../testing/text-test.js";
 import { backendNames, type BackendName } from "../run.js";
 import { resolveTarget, UsageError } from "./options.js";
 import { progressBar } from "./progress.js";
@@ -32,8 +33,8 @@ interface CheckFlags {
 export function checkCommand(program: Command): void {
   program
     .command("check")
-    .description("run regression tests: case files, ONNX backend-test folders, models, or folders of them")
-    .argument("<files...>", "case files (.json), models (.onnx) or folders")
+    .description("run regression tests: case files, .tir text tests, ONNX backend-test folders, models")
+    .argument("<files...>", "case files (.json), text tests (.tir), models (.onnx) or folders")
     .option("--backend <list>", `${backendNames.join(", ")}, comma-separated`, "reference,sim")
     .option("--dump <folder>", "write every output, and every filled input, as .npy")
     .option("--shard <i/n>", "the i-th of n parts of the suite, from 1")
@@ -110,11 +111,12 @@ function testsIn(path: string): Test[] {
   return readdirSync(path)
     .sort()
     .map((name) => join(path, name))
-    .filter((inner) => /\.(?:json|onnx)$/.test(inner) || statSync(inner).isDirectory())
+    .filter((inner) => /\.(?:json|onnx|tir)$/.test(inner) || statSync(inner).isDirectory())
     .flatMap((inner) => testsIn(inner));
 }
 
 function testsInFile(path: string): Test[] {
+  if (path.endsWith(".tir")) return [textTest(path)];
   if (path.endsWith(".onnx")) {
     return orMalformed(path, () =>
       findGathers(readModel(readBytes(path), path)).map((g) => gatherTest(path, g)),
@@ -129,6 +131,24 @@ const caseTest = (test: Case): Test => ({
   id: test.id,
   run: (backends, context) => checkCase(test, backends, context),
 });
+
+/** A .tir text test: RUN and CHECK lines, or errors expected on their lines. */
+function textTest(path: string): Test {
+  const source = readText(path);
+  return {
+    id: path,
+    run: () => {
+      const failures = runTextTest(source, path, { findTarget: resolveTarget });
+      const message = failures.map((failure) => `${path}:${failure.line}: ${failure.message}`).join("\n");
+      const result = { id: path, backend: "text" };
+      return Promise.resolve([
+        failures.length === 0
+          ? { ...result, status: "pass" as const }
+          : { ...result, status: "fail" as const, message },
+      ]);
+    },
+  };
+}
 
 /** One bad model among many fails alone. */
 function orMalformed(id: string, read: () => Test[]): Test[] {

@@ -1,0 +1,116 @@
+/**
+ * `.tir` text tests: `// RUN: tilec … %s` lines with CHECK comments, or `// error[TC301]: text` on the guilty line.
+ *
+ * A file without either tests nothing, and that is an error. An error that no comment expects fails the test.
+ */
+import { spawnSync } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { CompileError, parseModule, type Diagnostic, type Target } from "../../ir/index.js";
+import { tryCompile } from "../compile.js";
+import { fileCheck, parseChecks, vacuousChecks, type CheckFailure } from "./filecheck.js";
+
+export interface TextTestOptions {
+  readonly findTarget?: (name: string) => Target | undefined;
+  /** Runs the command line `tilec <args>`; a process of its own by default. */
+  readonly run?: (args: readonly string[]) => { readonly output: string; readonly exitCode: number };
+}
+
+/** Every reason the test fails; empty when it passes. */
+export function runTextTest(source: string, file: string, options: TextTestOptions = {}): CheckFailure[] {
+  const runs = [...source.matchAll(/^\s*\/\/ RUN: (?:not )?tilec (.*)$/gm)];
+  const expected = expectations(source);
+  const checks = parseChecks(source);
+  if (runs.length === 0 && expected.length === 0) {
+    return [{ line: 1, message: "no RUN line and no expected error: this file tests nothing" }];
+  }
+  const failures: CheckFailure[] = [];
+  if (expected.length > 0) failures.push(...checkErrors(source, file, expected, options));
+  if (runs.length === 0) return failures;
+  if (checks.length === 0)
+    return [...failures, { line: 1, message: "a RUN line without a CHECK: it cannot fail" }];
+  failures.push(...vacuousChecks(checks));
+  for (const [line, command] of runs) {
+    const args = (command ?? "")
+      .trim()
+      .split(/\s+/)
+      .map((arg) => arg.replaceAll("%s", file));
+    const { output, exitCode } = (options.run ?? runProcess)(args);
+    const fails = line.includes("RUN: not ");
+    if ((exitCode !== 0) !== fails) {
+      failures.push({
+        line: lineOf(source, line),
+        message: `exit code ${exitCode}: ${output.trim().split("\n")[0] ?? ""}`,
+      });
+      continue;
+    }
+    const failure = fileCheck(output, checks);
+    if (failure !== undefined) failures.push(failure);
+  }
+  return failures;
+}
+
+const lineOf = (source: string, text: string): number =>
+  source.slice(0, source.indexOf(text)).split("\n").length;
+
+/** A command that succeeds is checked by what it prints; one that must fail (`RUN: not`), by its diagnostics. */
+function runProcess(args: readonly string[]): { output: string; exitCode: number } {
+  const main = fileURLToPath(new URL("../cli/main.js", import.meta.url));
+  const env = { ...process.env, NO_COLOR: "1" };
+  const { stdout, stderr, status } = spawnSync(process.execPath, [main, ...args], { encoding: "utf8", env });
+  return { output: status === 0 ? stdout : stderr, exitCode: status ?? 3 };
+}
+
+interface Expectation {
+  readonly code: string;
+  readonly text: string;
+  readonly line: number;
+}
+
+function expectations(source: string): Expectation[] {
+  return source.split("\n").flatMap((text, k) => {
+    const [, code, offset, wanted] = /\/\/ error\[(TC\d+)\](?:@([+-]\d+))?:(.*)$/.exec(text) ?? [];
+    if (code === undefined) return [];
+    return [{ code, text: (wanted ?? "").trim(), line: k + 1 + Number(offset ?? 0) }];
+  });
+}
+
+function checkErrors(
+  source: string,
+  file: string,
+  expected: readonly Expectation[],
+  options: TextTestOptions,
+): CheckFailure[] {
+  const found = errorsOf(source, file, options);
+  const unmatched = [...expected];
+  const failures: CheckFailure[] = [];
+  for (const diagnostic of found) {
+    const line = diagnostic.span?.line ?? 1;
+    const match = unmatched.findIndex(
+      (e) => e.code === diagnostic.code && e.line === line && diagnostic.message.includes(e.text),
+    );
+    if (match === -1)
+      failures.push({ line, message: `unexpected error[${diagnostic.code}]: ${diagnostic.message}` });
+    else unmatched.splice(match, 1);
+  }
+  for (const { code, text, line } of unmatched)
+    failures.push({ line, message: `expected error[${code}]: ${text}` });
+  return failures;
+}
+
+function errorsOf(source: string, file: string, options: TextTestOptions): Diagnostic[] {
+  const { module, diagnostics } = parseModule(source, file);
+  const all = [...diagnostics];
+  for (const func of module.funcs) {
+    try {
+      const result = tryCompile(
+        func,
+        options.findTarget === undefined ? {} : { findTarget: options.findTarget },
+      );
+      if (!result.ok) all.push(...result.diagnostics);
+    } catch (thrown) {
+      if (!(thrown instanceof CompileError)) throw thrown;
+      all.push(...thrown.diagnostics);
+    }
+  }
+  return all.filter((d) => d.severity === "error");
+}
