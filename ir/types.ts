@@ -91,7 +91,7 @@ export function at<T>(list: ArrayLike<T>, k: number): T {
 
 /** A bug in tilec: never the user's fault, and the only error that shows a stack. */
 export class InternalError extends Error {
-  override readonly name = "InternalError";
+  override readonly name: string = "InternalError";
 }
 
 export function invariant(condition: boolean, message: string): asserts condition {

@@ -8,7 +8,7 @@ export { hoistLoads } from "./hoist-loads.js";
 export { insertSync } from "./insert-sync.js";
 export { lowerToTile } from "./lower-to-tile.js";
 export { definePass, type Pass, type PassContext } from "./pass.js";
-export { runPipeline, type PipelineOptions, type PipelineResult } from "./pipeline.js";
+export { PassError, runPipeline, type PipelineOptions, type PipelineResult } from "./pipeline.js";
 export { chooseTile, selectTile, withDefaults } from "./select-tile.js";
 export { performanceHints, reversedOrder, type Alternative } from "./analysis/hints.js";
 export { cost, type Cost } from "./analysis/cost.js";
@@ -22,6 +22,7 @@ export {
   requiredView,
   type RuleVerdict,
 } from "./analysis/legality.js";
+export { liveness, type Interval } from "./analysis/liveness.js";
 export { footprintNotes, noLegalTile, suggestionText } from "./analysis/refusals.js";
 export {
   anyLegal,

@@ -21,6 +21,28 @@ export interface PipelineResult {
   readonly diagnostics: readonly Diagnostic[];
 }
 
+/** A pass that crashed or broke its promise: a bug in the pass. Carries the program it was given. */
+export class PassError extends InternalError {
+  constructor(
+    readonly pass: string,
+    readonly input: Func,
+    message: string,
+    options?: ErrorOptions,
+  ) {
+    super(`after ${pass}: ${message}`, options);
+  }
+}
+
+function runPass(pass: Pass, func: Func, context: PassContext): Func {
+  try {
+    return pass.run(func, context);
+  } catch (thrown) {
+    throw new PassError(pass.name, func, thrown instanceof Error ? thrown.message : String(thrown), {
+      cause: thrown,
+    });
+  }
+}
+
 export function runPipeline(
   input: Func,
   passes: readonly Pass[],
@@ -38,13 +60,13 @@ export function runPipeline(
       return { func, diagnostics };
     }
     const start = performance.now();
-    const result = pass.run(func, context);
+    const result = runPass(pass, func, context);
     const milliseconds = performance.now() - start;
     if (hasErrors(diagnostics)) return { func, diagnostics };
     if (options.verifyEach !== false) {
       const broken = [...verifyStructure(result), ...pass.ensures.flatMap((p) => verify(result, p, target))];
       if (broken.length > 0) {
-        throw new InternalError(`after ${pass.name}: ${broken.map((d) => d.message).join("; ")}`);
+        throw new PassError(pass.name, func, broken.map((d) => d.message).join("; "));
       }
     }
     options.afterPass?.(pass, func, result, milliseconds);

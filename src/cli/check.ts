@@ -18,7 +18,7 @@ import { tryProgram } from "../program.js";
 import { checkCase, type CheckContext, type CheckResult } from "../testing/check-case.js";
 import { runTextTest } from "../testing/text-test.js";
 import { backendNames, type BackendName } from "../run.js";
-import { resolveTarget, UsageError } from "./options.js";
+import { lookUpTarget, UsageError } from "./options.js";
 import { progressBar } from "./progress.js";
 import { openRunner, parseBackends, writeTensor } from "./run.js";
 import { note, print, printJson } from "./terminal.js";
@@ -65,7 +65,7 @@ async function check(files: readonly string[], flags: CheckFlags): Promise<numbe
       ? undefined
       : (device as Awaited<ReturnType<typeof openRunner>>);
   const context: CheckContext = {
-    findTarget: resolveTarget,
+    findTarget: lookUpTarget,
     ...(gpu === undefined ? {} : { runner: gpu.runner }),
     ...(device instanceof Error ? { reason: device.message } : {}),
     ...(flags.dump === undefined
@@ -138,7 +138,7 @@ function textTest(path: string): Test {
   return {
     id: path,
     run: () => {
-      const failures = runTextTest(source, path, { findTarget: resolveTarget });
+      const failures = runTextTest(source, path, { findTarget: lookUpTarget });
       const message = failures.map((failure) => `${path}:${failure.line}: ${failure.message}`).join("\n");
       const result = { id: path, backend: "text" };
       return Promise.resolve([

@@ -1,11 +1,14 @@
 /** tilec compile: lowers a program and prints it at one level, or after each pass. */
 import { Option, type Command } from "commander";
-import { printFunc, webgpu, type Func } from "../../ir/index.js";
+import { printFunc, ubBuffers, webgpu, type Func } from "../../ir/index.js";
 import { emitWgsl } from "../../backends/webgpu/index.js";
-import { defaultPipeline } from "../../passes/index.js";
+import { defaultPipeline, liveness } from "../../passes/index.js";
 import { compile, type Kernel } from "../compile.js";
-import { addProgramOptions, resolveTarget, UsageError, type ProgramFlags } from "./options.js";
+import { writeBytes } from "../formats/files.js";
+import { passPage, type PassStep } from "../pass-page.js";
+import { lookUpTarget, addProgramOptions, resolveTarget, UsageError, type ProgramFlags } from "./options.js";
 import { loadPrograms } from "./load.js";
+import { table } from "../table.js";
 import { note, print, printDiagnostics, printJson } from "./terminal.js";
 
 const emits = ["source", "access", "tile", "wgsl", "plan"] as const;
@@ -14,6 +17,7 @@ interface CompileFlags extends ProgramFlags {
   readonly emit: (typeof emits)[number];
   readonly printAfter?: string;
   readonly timePasses?: boolean;
+  readonly diffPage?: string;
   readonly json?: boolean;
 }
 
@@ -26,6 +30,7 @@ export function compileCommand(program: Command): void {
       "also print the IR after a pass, after `all`, or after those that `changed` it",
     )
     .option("--time-passes", "print the time of each pass")
+    .option("--diff-page <file.html>", "what each pass changed, as one self-contained page")
     .option("--json", "print one JSON document")
     .action((file: string | undefined, flags: CompileFlags) => {
       const kernels = loadPrograms(file, flags).map(({ func }) => compileOne(func, flags));
@@ -46,10 +51,12 @@ function compileOne(func: Func, flags: CompileFlags): Kernel {
   if (printAfter !== undefined && !["all", "changed", ...names].includes(printAfter)) {
     throw new UsageError(`there is no pass ${printAfter}`, `all, changed, ${names.join(", ")}`);
   }
-  return compile(func, {
+  const steps: PassStep[] = [];
+  const kernel = compile(func, {
     ...(flags.target === undefined ? {} : { target: resolveTarget(flags.target) }),
-    findTarget: resolveTarget,
+    findTarget: lookUpTarget,
     afterPass(pass, before, after, milliseconds) {
+      steps.push({ pass: pass.name, before: printFunc(before), after: printFunc(after) });
       const changed = printFunc(before) !== printFunc(after);
       const wanted =
         printAfter === "all" || printAfter === pass.name || (printAfter === "changed" && changed);
@@ -57,6 +64,9 @@ function compileOne(func: Func, flags: CompileFlags): Kernel {
       if (flags.timePasses === true) note(`${pass.name.padEnd(20)} ${milliseconds.toFixed(3)} ms`);
     },
   });
+  if (flags.diffPage !== undefined)
+    writeBytes(flags.diffPage, passPage(`@${func.name} on ${kernel.target.name}`, steps));
+  return kernel;
 }
 
 function emitted(kernel: Kernel, emit: CompileFlags["emit"]): string {
@@ -81,26 +91,28 @@ function wgslOf(kernel: Kernel) {
   };
 }
 
-/** UB addresses by buffer: what allocate-ub decided. */
+/** UB addresses by time: which statements touch each buffer, and where it lies. */
 function plan(kernel: Kernel): string {
   const budget = kernel.tile.schedule.ubBytes ?? kernel.target.ubBytes;
-  const rows = kernel.tile.body.flatMap((stmt) => {
-    if (stmt.op !== "alloc") return [];
-    const { buffer } = stmt;
+  const intervals = liveness(kernel.tile);
+  const rows = [...ubBuffers(kernel.tile).values()].flatMap((buffer) => {
     const size = buffer.shape.slice(0, -1).reduce((product, extent) => product * extent, buffer.rowBytes);
+    const live = intervals.get(buffer.name);
     return (buffer.addresses ?? []).map((start, copy) => ({
-      name: buffer.name,
-      copy,
+      name: `%${buffer.name}${copy === 0 ? "" : ` copy ${copy}`}`,
       start,
       end: start + size,
+      live: live === undefined ? "never" : `${live.first} to ${live.last}`,
     }));
   });
   const peak = Math.max(0, ...rows.map((row) => row.end));
-  const lines = rows.map(
-    ({ name, copy, start, end }) =>
-      `  [${start}, ${end})  %${name}${copy === 0 ? "" : ` copy ${copy}`}  ${end - start} B`,
-  );
-  return [`@${kernel.name} on ${kernel.target.name}: peak ${peak} B of ${budget} B`, ...lines].join("\n");
+  return [
+    `@${kernel.name} on ${kernel.target.name}: peak ${peak} B of ${budget} B`,
+    table(
+      ["buffer", "from", "to", "bytes", "live in statements"],
+      rows.map(({ name, start, end, live }) => [name, start, end, end - start, live]),
+    ),
+  ].join("\n");
 }
 
 function kernelJson(kernel: Kernel, flags: CompileFlags) {

@@ -4,7 +4,7 @@ import type { Command } from "commander";
 import { codes, isCode } from "../../ir/index.js";
 import { explain } from "../explain.js";
 import { renderExplanation } from "../explain-text.js";
-import { UsageError, addProgramOptions, resolveTarget, type ProgramFlags } from "./options.js";
+import { lookUpTarget, UsageError, addProgramOptions, resolveTarget, type ProgramFlags } from "./options.js";
 import { loadProgram } from "./load.js";
 import { print, printDiagnostics, printJson } from "./terminal.js";
 
@@ -27,7 +27,7 @@ export function explainCommand(program: Command): void {
 function explainProgram(file: string | undefined, flags: ExplainFlags): number {
   const { func } = loadProgram(file, flags);
   const target = flags.target === undefined ? {} : { target: resolveTarget(flags.target) };
-  const explanation = explain(func, { ...target, findTarget: resolveTarget });
+  const explanation = explain(func, { ...target, findTarget: lookUpTarget });
   if (flags.json === true) printJson({ command: "explain", ...explanation });
   else {
     print(renderExplanation(explanation));

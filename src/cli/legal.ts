@@ -4,7 +4,7 @@ import { CompileError, formatShape, hasErrors, printSchedule } from "../../ir/in
 import { canonicalizeAccess, runPipeline, withDefaults } from "../../passes/index.js";
 import { resolveTargetOf, scheduled } from "../compile.js";
 import { legalTiles } from "../legal.js";
-import { addProgramOptions, resolveTarget, type ProgramFlags } from "./options.js";
+import { lookUpTarget, addProgramOptions, resolveTarget, type ProgramFlags } from "./options.js";
 import { loadProgram } from "./load.js";
 import { progressBar } from "./progress.js";
 import { table } from "../table.js";
@@ -29,7 +29,7 @@ function legal(file: string | undefined, flags: LegalFlags): number {
   const { func } = loadProgram(file, flags);
   const options = {
     ...(flags.target === undefined ? {} : { target: resolveTarget(flags.target) }),
-    findTarget: resolveTarget,
+    findTarget: lookUpTarget,
   };
   const target = resolveTargetOf(func, options);
   const { func: access, diagnostics } = runPipeline(

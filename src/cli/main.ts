@@ -3,6 +3,9 @@
 import { readFileSync } from "node:fs";
 import { Command, CommanderError } from "commander";
 import { CompileError, error, InternalError, RunError, type Diagnostic } from "../../ir/index.js";
+import { PassError } from "../../passes/index.js";
+import { writeBytes } from "../formats/files.js";
+import { reproducer } from "../reproducer.js";
 import { checkCommand } from "./check.js";
 import { compileCommand } from "./compile.js";
 import { explainCommand } from "./explain.js";
@@ -47,11 +50,11 @@ async function main(args: readonly string[]): Promise<void> {
   try {
     await build().parseAsync(args, { from: "user" });
   } catch (thrown) {
-    process.exitCode = report(thrown, json);
+    process.exitCode = report(thrown, json, args);
   }
 }
 
-function report(thrown: unknown, json: boolean): number {
+function report(thrown: unknown, json: boolean, args: readonly string[]): number {
   if (thrown instanceof CommanderError) {
     if (thrown.exitCode === 0) return 0;
     const message = thrown.message.replace(/^error: /, "");
@@ -65,6 +68,11 @@ function report(thrown: unknown, json: boolean): number {
   if (thrown instanceof CompileError || thrown instanceof RunError) return fail(thrown.diagnostics, json, 1);
   const stack = thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown);
   const kind = thrown instanceof InternalError ? "internal error" : "unexpected error";
+  if (thrown instanceof PassError) {
+    const { file, text } = reproducer(thrown, `tilec ${args.join(" ")}`);
+    writeBytes(file, text);
+    note(`wrote ${file}: please attach it to the report`);
+  }
   note(`${kind}: this is a bug in tilec; please report it with the command you ran\n${stack}`);
   if (json) printJson({ ok: false, internalError: stack });
   return 3;

@@ -4,7 +4,7 @@ import { CompileError, hasErrors, printFunc, printModule, type Func } from "../.
 import { defaultPipeline, runPipeline, type Pass } from "../../passes/index.js";
 import { resolveTargetOf } from "../compile.js";
 import { writeBytes } from "../formats/files.js";
-import { addProgramOptions, resolveTarget, UsageError, type ProgramFlags } from "./options.js";
+import { lookUpTarget, addProgramOptions, resolveTarget, UsageError, type ProgramFlags } from "./options.js";
 import { loadPrograms } from "./load.js";
 import { note, print, printDiagnostics, printJson } from "./terminal.js";
 
@@ -55,7 +55,7 @@ export function parsePasses(text: string | undefined): Pass[] {
 function optimise(input: Func, passes: readonly Pass[], flags: OptFlags): Func {
   const target =
     flags.target === undefined
-      ? resolveTargetOf(input, { findTarget: resolveTarget })
+      ? resolveTargetOf(input, { findTarget: lookUpTarget })
       : resolveTarget(flags.target);
   let step = 0;
   const { func, diagnostics } = runPipeline(input, passes, target, {

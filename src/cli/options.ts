@@ -128,10 +128,13 @@ export function scheduleOf(flags: ProgramFlags): Schedule {
   };
 }
 
-/** A target by name, or from a file when the name ends in .json. */
+/** A target by name, or from a file when the name ends in .json; undefined when nobody knows the name. */
+export const lookUpTarget = (name: string): Target | undefined =>
+  name.endsWith(".json") ? readTargetFile(name) : findTarget(name);
+
+/** The target that `--target` names. Throws a CompileError (TC501). */
 export function resolveTarget(name: string): Target {
-  if (name.endsWith(".json")) return readTargetFile(name);
-  const target = findTarget(name);
+  const target = lookUpTarget(name);
   if (target === undefined) {
     throw new CompileError([
       error("TC501", `unknown target ${name}`, {

@@ -18,7 +18,14 @@ import { readNpy, writeNpy } from "../formats/npy.js";
 import { asHost, fromOutput, type TensorValue } from "../formats/tensor.js";
 import { randomData, randomIndices } from "../random.js";
 import { backendNames, firstDifference, runOn, type BackendName, type BackendRun } from "../run.js";
-import { addProgramOptions, parseCount, resolveTarget, UsageError, type ProgramFlags } from "./options.js";
+import {
+  lookUpTarget,
+  addProgramOptions,
+  parseCount,
+  resolveTarget,
+  UsageError,
+  type ProgramFlags,
+} from "./options.js";
 import { loadProgram, loadPrograms, type LoadedProgram } from "./load.js";
 import { table } from "../table.js";
 import { note, print, printDiagnostics, printJson } from "./terminal.js";
@@ -87,7 +94,7 @@ async function run(loaded: LoadedProgram, flags: RunFlags): Promise<number> {
   const outputs = assignments(flags.out, "out", ["output"]);
   const kernel = compile(loaded.func, {
     ...(flags.target === undefined ? {} : { target: resolveTarget(flags.target) }),
-    findTarget: resolveTarget,
+    findTarget: lookUpTarget,
   });
   const types = kernel.source ?? kernel.tile;
   const { data, indices, origin } = inputsFor(loaded, flags, types.data.type, types.indices.type);
