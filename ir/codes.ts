@@ -73,8 +73,8 @@ export const codes = {
   TC903: { category: "hint", title: "an operand that is loaded many times over" },
   TC904: { category: "hint", title: "64-bit indices take the scalar path" },
   TC905: { category: "hint", title: "part of the unified buffer may be overwritten by library scratch" },
-  TC907: { category: "hint", title: "how `auto` chose a residency" },
   TC906: { category: "hint", title: "a tile entry larger than its extent" },
+  TC907: { category: "hint", title: "how `auto` chose a residency" },
 } as const satisfies Readonly<Record<string, CodeInfo>>;
 
 export type Code = keyof typeof codes;

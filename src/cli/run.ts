@@ -141,6 +141,7 @@ async function run(loaded: LoadedProgram, flags: RunFlags): Promise<number> {
     printDiagnostics(differences);
     print(`@${kernel.name} on ${kernel.target.name}: ${formatType(types.output.type)} from ${origin}`);
     const agreement = differences.length === 0 ? "the same bits" : "DIFFERENT bits";
+    print(`schedule  ${printSchedule(kernel.tile.schedule)}`);
     print(`${backends.join(", ")}: ${backends.length > 1 ? agreement : "done"}`);
     if (report !== undefined) {
       const rows = (["data", "indices", "output"] as const).map((operand) => {

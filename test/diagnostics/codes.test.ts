@@ -1,0 +1,290 @@
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { createRunner } from "../../backends/webgpu/index.js";
+import { emitWgsl, defaultLimits } from "../../backends/webgpu/index.js";
+import { simulateChecked } from "../../backends/sim/index.js";
+import { codes, CompileError, parseModule, RunError, type Code, type Diagnostic } from "../../ir/index.js";
+import { compile, firstDifference, gather, runOn, targets, toHost, tryCompile } from "../../src/index.js";
+import { explain } from "../../src/explain.js";
+import { readBytes } from "../../src/formats/files.js";
+import { readCases } from "../../src/formats/cases.js";
+import { readNpy, writeNpy } from "../../src/formats/npy.js";
+import { readModel } from "../../src/formats/onnx/index.js";
+import { parseTargetFile } from "../../src/formats/target-file.js";
+import { parseType } from "../../src/cli/options.js";
+import { acquireGpu } from "../../src/device/node.js";
+
+/** The diagnostics that an action reports or throws. */
+function diagnosticsOf(action: () => unknown): readonly Diagnostic[] {
+  try {
+    const result = action();
+    return Array.isArray(result) ? (result as Diagnostic[]) : [];
+  } catch (thrown) {
+    if (thrown instanceof CompileError || thrown instanceof RunError) return thrown.diagnostics;
+    throw thrown;
+  }
+}
+
+const parse = (text: string) => parseModule(text, "t.tir").diagnostics;
+/** Compiles each function of a text; `schedule` and all. */
+const build = (text: string): Diagnostic[] => {
+  const { module, diagnostics } = parseModule(text, "t.tir");
+  return [
+    ...diagnostics,
+    ...module.funcs.flatMap((func) => {
+      const result = tryCompile(func);
+      return result.ok ? [...result.kernel.diagnostics] : [...result.diagnostics];
+    }),
+  ];
+};
+
+const source = (
+  op: string,
+  schedule = "",
+  data = "3x5xf32",
+  indices = "3x4xi32",
+  output = "3x4xf32",
+): string =>
+  `func @g(%x: tensor<${data}>, %i: tensor<${indices}>) -> tensor<${output}> target("ascend-a2") schedule {${schedule}} {
+  %y = ${op}
+  return %y
+}
+`;
+const pyptoGather = "pypto.gather %x, %i {dim = 0}";
+const tile = (body: string): string =>
+  `func @g(%x: gm<4xf32>, %i: gm<2xi32>, %y: gm<2xf32>) target("ascend-a2") {\n${body}}\n`;
+const allocs = (x: number, i: number, y: number): string =>
+  `  %a = alloc : ub<4xf32, row 32> at [${x}]
+  %b = alloc : ub<2xi32, row 32> at [${i}]
+  %c = alloc : ub<2xf32, row 32> at [${y}]
+`;
+const load = "  load %x[0][4] to %a\n  load %i[0][2] to %b\n";
+const gatherStmt = "  gather %a[0][4], %b[0][2] to %c[0][2] (d0) -> (%b[d0]) {oob = error, origin = [0]}\n";
+const store = "  store %c to %y[0][2]\n";
+const sync = (from: string, to: string): string => `  sync ${from} -> ${to}\n`;
+const whole = allocs(0, 32, 64) + load + sync("MTE2", "V") + gatherStmt + sync("V", "MTE3") + store;
+
+/** Runs a hand-written tile program on the checked executor without asking the verifier first. */
+const trap = (body: string, indices = [1, 3]): readonly Diagnostic[] =>
+  diagnosticsOf(() => {
+    const [func] = parseModule(tile(body), "t.tir").module.funcs;
+    if (func?.level !== "tile") throw new Error("a tile program");
+    const inputs = {
+      data: toHost("data", func.data.type, Float32Array.of(1, 2, 3, 4)),
+      indices: toHost("indices", func.indices.type, Int32Array.from(indices)),
+    };
+    return simulateChecked(func, inputs, targets.ascendA2);
+  });
+
+interface Trigger {
+  readonly found: () => readonly Diagnostic[] | Promise<readonly Diagnostic[]>;
+  /** Line and column of the guilty text, where the diagnostic has a place. */
+  readonly at?: readonly [line: number, column: number];
+  /** The same with the hint followed: the code is gone. */
+  readonly followed?: () => readonly Diagnostic[];
+}
+
+const fine = gather({ data: ["f32", [4]], indices: ["i32", [2]], axis: 0 });
+const folder = mkdtempSync(join(tmpdir(), "tilec-codes-"));
+const big = (options: object = {}) =>
+  explain(gather({ data: ["f32", [64, 16]], indices: ["i64", [8]], axis: 0 }), options);
+
+const triggers: Readonly<Record<Code, Trigger>> = {
+  TC001: { found: () => parse("func @g(;"), at: [1, 9], followed: () => parse(source(pyptoGather)) },
+  TC002: { found: () => parse("func g"), at: [1, 6], followed: () => parse(source(pyptoGather)) },
+  TC003: {
+    found: () => build(source("pypto.scatter %x, %i")),
+    at: [2, 8],
+    followed: () => build(source(pyptoGather)),
+  },
+  TC010: { found: () => diagnosticsOf(() => readBytes(join(folder, "none"))) },
+  TC011: { found: () => diagnosticsOf(() => readNpy(Uint8Array.of(1, 2, 3), "x.npy")) },
+  TC012: {
+    // A string tensor has no .npy form.
+    found: () =>
+      diagnosticsOf(() =>
+        writeNpy({ type: { dtype: "string", shape: [1] }, bytes: new Uint8Array(), strings: ["a"] }),
+      ),
+  },
+  TC013: { found: () => diagnosticsOf(() => readCases('[{"id": "a"}]', "c.json")) },
+  TC014: { found: () => diagnosticsOf(() => readModel(Uint8Array.of(255, 255), "m.onnx")) },
+  TC015: { found: () => diagnosticsOf(() => parseTargetFile("{}", "t.json")) },
+  TC101: {
+    found: () => build(source("pypto.gather %x, %i {dim = 2}")),
+    at: [2, 8],
+    followed: () => build(source("pypto.gather %x, %i {dim = 1}", "profile = head", "3x5xf32", "3x4xi32")),
+  },
+  TC102: { found: () => build(source(pyptoGather, "", "3x5xf32", "4xi32", "4xf32")), at: [2, 8] },
+  TC103: { found: () => build(source(pyptoGather, "", "3x5xf32", "3x6xi32", "3x6xf32")), at: [2, 8] },
+  TC104: { found: () => build(source(pyptoGather, "", "3x5xf64", "3x4xi32", "3x4xf64")), at: [2, 8] },
+  TC105: {
+    found: () => build(source("pypto.gather %x, %i {axis = 0}")),
+    at: [2, 8],
+    followed: () => build(source(pyptoGather)),
+  },
+  TC106: {
+    found: () => build(source("onnx.gather %x, %i", "", "65536x32768xf32", "3xi32", "3x32768xf32")),
+    at: [2, 8],
+  },
+  TC201: { found: () => build(tile("  load %x[0][5] to %a\n")), at: [2, 3] },
+  TC202: {
+    found: () => build(tile(whole.replace("at [32]", "at [0]"))),
+    at: [1, 1],
+    followed: () => build(tile(whole.replaceAll(/ at \[\d+\]/g, "").replaceAll(/ +sync.*\n/g, ""))),
+  },
+  TC203: {
+    found: () => build(tile(whole.replace(sync("V", "MTE3"), ""))),
+    at: [9, 3],
+    followed: () => build(tile(whole)),
+  },
+  TC301: {
+    found: () => build(source(pyptoGather, "tile = [2, 4]")),
+    at: [2, 8],
+    followed: () => build(source(pyptoGather, "tile = [3, 4]")),
+  },
+  TC302: {
+    found: () => build(source(pyptoGather, "tile = [3, 0]")),
+    at: [2, 8],
+    followed: () => build(source(pyptoGather, "tile = [3, 1]")),
+  },
+  TC303: {
+    found: () => build(source(pyptoGather, "order = [1, 1]")),
+    at: [2, 8],
+    followed: () => build(source(pyptoGather, "order = [0, 1]")),
+  },
+  TC401: {
+    found: () => build(source(pyptoGather, "tile = [1024, 64]", "1024x64xf32", "1024x64xi32", "1024x64xf32")),
+    at: [2, 8],
+    followed: () =>
+      build(source(pyptoGather, "tile = [1024, 8]", "1024x64xf32", "1024x64xi32", "1024x64xf32")),
+  },
+  TC402: {
+    found: () => build(source(pyptoGather, "", "4096x64xf32", "4096x64xi32", "4096x64xf32")),
+    at: [2, 8],
+    followed: () => build(source(pyptoGather, "profile = head", "4096x64xf32", "4096x64xi32", "4096x64xf32")),
+  },
+  TC403: {
+    found: () => build(source(pyptoGather, "residency = gm")),
+    at: [2, 8],
+    followed: () => build(source(pyptoGather, "residency = ub")),
+  },
+  TC501: {
+    found: () => build(source(pyptoGather).replace("ascend-a2", "h100")),
+    at: [1, 1],
+    followed: () => build(source(pyptoGather)),
+  },
+  TC502: {
+    found: () =>
+      diagnosticsOf(() =>
+        emitWgsl(compile(fine, { target: targets.webgpu }).tile, {
+          ...defaultLimits,
+          maxStorageBufferBindingSize: 15,
+        }),
+      ),
+    followed: () =>
+      diagnosticsOf(() =>
+        emitWgsl(compile(fine, { target: targets.webgpu }).tile, {
+          ...defaultLimits,
+          maxStorageBufferBindingSize: 16,
+        }),
+      ),
+  },
+  TC503: {
+    found: async () => {
+      const kernel = compile(fine);
+      const inputs = {
+        data: toHost("data", kernel.tile.data.type, new Float32Array(4)),
+        indices: toHost("indices", kernel.tile.indices.type, new Int32Array(2)),
+      };
+      const thrown: unknown = await runOn("webgpu", kernel, inputs).catch((error: unknown) => error);
+      return thrown instanceof CompileError ? thrown.diagnostics : [];
+    },
+  },
+  TC504: {
+    found: async () => {
+      const found = await acquireGpu();
+      // Without a device there is none to lose; CI has one.
+      if (!found.ok) throw new Error(`no WebGPU device: ${found.reason}`);
+      found.gpu.device.destroy();
+      await found.gpu.device.lost;
+      const thrown: unknown = await createRunner(found.gpu.device).catch((error: unknown) => error);
+      return thrown instanceof RunError ? thrown.diagnostics : [];
+    },
+  },
+  TC601: {
+    found: () => trap(whole, [1, 4]),
+    followed: () => trap(whole.replace("oob = error", "oob = clamp"), [1, 4]),
+  },
+  TC602: { found: () => trap(whole.replace("load %x[0][4]", "load %x[0][3]")), followed: () => trap(whole) },
+  TC603: { found: () => trap(whole.replace("load %x[0][4]", "load %x[0][5]")), followed: () => trap(whole) },
+  TC604: { found: () => trap(whole.replace(sync("MTE2", "V"), "")), followed: () => trap(whole) },
+  TC605: { found: () => trap(whole.replace("at [64]", "at [0]")), followed: () => trap(whole) },
+  TC606: { found: () => trap(whole.replace(store, "  store %c to %y[0][1]\n")), followed: () => trap(whole) },
+  TC610: {
+    found: () => [
+      firstDifference(
+        { backend: "a", output: Uint8Array.of(1) },
+        { backend: "b", output: Uint8Array.of(2) },
+      ) ?? fail(),
+    ],
+  },
+  TC701: {
+    found: () => diagnosticsOf(() => parseType("f32[a]", "data")),
+    followed: () => diagnosticsOf(() => void parseType("f32[4]", "data")),
+  },
+  TC702: {
+    found: () => diagnosticsOf(() => toHost("data", { dtype: "f32", shape: [4] }, new Float32Array(3))),
+  },
+  TC901: { found: () => big().diagnostics },
+  TC902: {
+    found: () => big({ tile: [8, 16] }).diagnostics,
+    followed: () => big({ tile: [8, 16], cores: 1 }).diagnostics,
+  },
+  TC903: {
+    found: () => big({ tile: [2, 8], order: [0, 1] }).diagnostics,
+    followed: () => big({ tile: [8, 8], order: [1, 0] }).diagnostics,
+  },
+  TC904: {
+    found: () => big().diagnostics,
+    followed: () => explain(gather({ data: ["f32", [64, 16]], indices: ["i32", [8]], axis: 0 })).diagnostics,
+  },
+  TC905: {
+    found: () => build(source(pyptoGather, "tile = [2047, 8]", "2047x8xf32", "2047x8xi32", "2047x8xf32")),
+    at: [2, 8],
+    followed: () => build(source(pyptoGather, "tile = [1024, 8]", "1024x8xf32", "1024x8xi32", "1024x8xf32")),
+  },
+  TC906: {
+    found: () => build(source(pyptoGather, "tile = [3, 9]")),
+    at: [2, 8],
+    followed: () => build(source(pyptoGather, "tile = [3, 4]")),
+  },
+  TC907: {
+    found: () => build(source("onnx.gather %x, %i", "residency = auto", "3x5xf32", "4xi32", "4x5xf32")),
+    at: [2, 8],
+    followed: () => build(source("onnx.gather %x, %i", "residency = ub", "3x5xf32", "4xi32", "4x5xf32")),
+  },
+};
+
+function fail(): never {
+  throw new Error("the outputs agree");
+}
+
+describe("every diagnostic code", () => {
+  it("has a trigger here", () => {
+    expect(Object.keys(triggers)).toEqual(Object.keys(codes));
+  });
+
+  it.each(Object.entries(triggers))(
+    "%s is reported, at its place, and gone once its hint is followed",
+    async (code, trigger) => {
+      const found = (await trigger.found()).find((diagnostic) => diagnostic.code === code);
+      expect(found?.code).toBe(code);
+      expect(found?.message).toMatch(/^(?:[^A-Z]|[AT]\d:|WebGPU)/);
+      if (trigger.at !== undefined) expect([found?.span?.line, found?.span?.column]).toEqual(trigger.at);
+      if (trigger.followed === undefined) return;
+      expect(trigger.followed().filter((diagnostic) => diagnostic.code === code)).toEqual([]);
+    },
+  );
+});
