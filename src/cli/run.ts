@@ -1,6 +1,7 @@
 /** tilec run: executes a gather on one or several backends and compares them bit for bit. */
 import type { Command } from "commander";
 import {
+  printSchedule,
   CompileError,
   error,
   formatType,
