@@ -6,7 +6,16 @@
  */
 import type { AccessMap, OutOfBounds } from "./access.js";
 import type { IndexExpr } from "./expr.js";
-import type { DType, Shape, Space, Span } from "./types.js";
+import {
+  at,
+  dtypeBytes,
+  elementCount,
+  strides,
+  type DType,
+  type Shape,
+  type Space,
+  type Span,
+} from "./types.js";
 
 /** MTE2 moves gm to ub, V gathers, MTE3 moves ub to gm, S walks addresses one by one. */
 export type Pipe = "MTE2" | "V" | "MTE3" | "S";
@@ -92,6 +101,29 @@ export interface SyncStmt {
 }
 
 export type Stmt = ForStmt | AllocStmt | LoadStmt | GatherStmt | StoreStmt | SyncStmt;
+
+/** Bytes of one copy of a UB tile. */
+export const ubBytes = (buffer: UbBuffer): number =>
+  elementCount(buffer.shape.slice(0, -1)) * buffer.rowBytes;
+
+/** Elements between neighbours of a UB tile along each dim: rows are padded. */
+export function ubStrides(buffer: UbBuffer): number[] {
+  const result = strides(buffer.shape);
+  for (let k = buffer.shape.length - 2; k >= 0; k--) {
+    const inner = buffer.rowBytes / dtypeBytes[buffer.dtype];
+    result[k] = k === buffer.shape.length - 2 ? inner : at(result, k + 1) * at(buffer.shape, k + 1);
+  }
+  return result;
+}
+
+/** The one gather of a tile program; absent when its output is empty. */
+export function findGather(body: readonly Stmt[]): GatherStmt | undefined {
+  for (const stmt of body) {
+    const found = stmt.op === "gather" ? stmt : stmt.op === "for" ? findGather(stmt.body) : undefined;
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
 
 /** The space of an operand: a parameter lives in gm, everything else in ub. */
 export const spaceOf = (buffer: string, params: ReadonlySet<string>): Space =>

@@ -74,6 +74,16 @@ export function strides(shape: Shape): number[] {
   return result;
 }
 
+/** Elements of a box that lie together in a row-major tensor: trailing whole dims, and the dim in front of them. */
+export function contiguousRun(sizes: Shape, tensor: Shape): number {
+  let run = 1;
+  for (let k = sizes.length - 1; k >= 0; k--) {
+    run *= at(sizes, k);
+    if (at(sizes, k) !== at(tensor, k)) break;
+  }
+  return run;
+}
+
 /** `4x8xf32`, and `f32` for a scalar: MLIR's notation. */
 export const formatType = (type: TensorType): string => [...type.shape, type.dtype].join("x");
 

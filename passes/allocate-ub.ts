@@ -7,8 +7,8 @@
  * by side. Reports TC401 should the peak exceed the budget, which fit-ub's sum rules out under the full rule.
  */
 import { error } from "../ir/diagnostic.js";
-import type { AllocStmt, Stmt, UbBuffer } from "../ir/tile.js";
-import { alignUp, elementCount } from "../ir/types.js";
+import { ubBytes, type AllocStmt, type Stmt, type UbBuffer } from "../ir/tile.js";
+import { alignUp } from "../ir/types.js";
 import { intervalOf, liveness, overlaps } from "./analysis/liveness.js";
 import { definePass } from "./pass.js";
 
@@ -23,7 +23,7 @@ export const allocateUb = definePass({
     const intervals = liveness(func);
     const placed: { readonly buffer: UbBuffer; readonly start: number; readonly end: number }[] = [];
     for (const { buffer } of func.body.filter((stmt): stmt is AllocStmt => stmt.op === "alloc")) {
-      const size = alignUp(copyBytes(buffer), target.blockBytes) * buffer.buffers;
+      const size = alignUp(ubBytes(buffer), target.blockBytes) * buffer.buffers;
       const live = intervalOf(intervals, buffer.name);
       const rivals = placed
         .filter((other) => overlaps(intervalOf(intervals, other.buffer.name), live))
@@ -66,5 +66,3 @@ export const allocateUb = definePass({
     return { ...func, body };
   },
 });
-
-const copyBytes = (buffer: UbBuffer): number => elementCount(buffer.shape.slice(0, -1)) * buffer.rowBytes;

@@ -12,7 +12,7 @@
  */
 import type { TileFunc } from "../ir/func.js";
 import type { Target } from "../ir/target.js";
-import { type Pipe, type Stmt, type SyncStmt, type UbBuffer } from "../ir/tile.js";
+import { ubBytes, type Pipe, type Stmt, type SyncStmt, type UbBuffer } from "../ir/tile.js";
 import { at } from "../ir/types.js";
 import { pipeOf, ubAccesses, type UbAccess } from "../ir/verify/accesses.js";
 import { definePass } from "./pass.js";
@@ -78,8 +78,7 @@ function shareBytes(a: UbBuffer, b: UbBuffer): boolean {
   if (a.name === b.name) return true;
   const range = (buffer: UbBuffer): readonly [number, number] => {
     const addresses = buffer.addresses ?? [0];
-    const size = buffer.shape.slice(0, -1).reduce((product, extent) => product * extent, buffer.rowBytes);
-    return [Math.min(...addresses), Math.max(...addresses) + size];
+    return [Math.min(...addresses), Math.max(...addresses) + ubBytes(buffer)];
   };
   const [startA, endA] = range(a);
   const [startB, endB] = range(b);

@@ -1,5 +1,5 @@
 /** A self-contained page: swim lanes per core and pipe, the UB memory map, and the tile map of the output. */
-import { pipes, printSchedule, type Pipe } from "../ir/index.js";
+import { pipes, printSchedule, ubBytes, type Pipe } from "../ir/index.js";
 import { maxEvents, type Timing } from "../backends/sim/index.js";
 import type { Kernel } from "./compile.js";
 
@@ -69,9 +69,7 @@ function memoryMap(kernel: Kernel): string {
   const budget = kernel.tile.schedule.ubBytes ?? kernel.target.ubBytes;
   const copies = kernel.tile.body.flatMap((stmt) => {
     if (stmt.op !== "alloc") return [];
-    const size = stmt.buffer.shape
-      .slice(0, -1)
-      .reduce((product, extent) => product * extent, stmt.buffer.rowBytes);
+    const size = ubBytes(stmt.buffer);
     return (stmt.buffer.addresses ?? []).map((start) => ({ name: stmt.buffer.name, start, size }));
   });
   if (copies.length === 0) return "<p>Nothing is staged.</p>";

@@ -9,13 +9,31 @@ import { evaluate, type Env } from "../../ir/expr.js";
 import type { Operand } from "../../ir/footprint.js";
 import type { TileFunc } from "../../ir/func.js";
 import type { Target } from "../../ir/target.js";
-import type { GatherStmt, LoadStmt, Region, Stmt, StoreStmt, UbBuffer } from "../../ir/tile.js";
-import { at, dtypeBytes, elementCount, invariant, strides, type Shape } from "../../ir/types.js";
+import {
+  findGather,
+  ubBytes,
+  ubStrides,
+  type GatherStmt,
+  type LoadStmt,
+  type Region,
+  type Stmt,
+  type StoreStmt,
+  type UbBuffer,
+} from "../../ir/tile.js";
+import {
+  at,
+  contiguousRun,
+  dtypeBytes,
+  elementCount,
+  invariant,
+  strides,
+  type Shape,
+} from "../../ir/types.js";
 import { isParam, pipeOf, ubAccesses, ubBuffers } from "../../ir/verify/accesses.js";
 import { indexOutOfRange, indexReader, outOfRange, resolveIndex, type HostInputs } from "../memory.js";
 import { indexLocality } from "./locality.js";
 import type { OperandReport, SimReport } from "./report.js";
-import { contiguousRun, estimateTiming } from "./timing.js";
+import { estimateTiming } from "./timing.js";
 import { UbArena } from "./ub-arena.js";
 
 export interface SimResult {
@@ -114,7 +132,7 @@ class Machine {
   run(): SimResult {
     if (this.func.body.length > 0) this.body(this.func.body, true);
     const reader = indexReader(this.inputs.indices.bytes, this.func.indices.type.dtype);
-    const map = this.gatherMap();
+    const map = findGather(this.func.body)?.map;
     if (this.firstBad !== Infinity && map !== undefined) {
       const { data, indices } = this.func;
       throw indexOutOfRange(map, data.type, indices.type, this.firstBad, reader.exact(this.firstBad));
@@ -300,7 +318,7 @@ class Machine {
       return;
     }
     const first = this.arena.address(ub);
-    const end = first + elementCount(ub.shape.slice(0, -1)) * ub.rowBytes;
+    const end = first + ubBytes(ub);
     if (start < first || start + length > end) {
       throw this.arena.trap("TC603", `UB bytes ${start} to ${start + length} lie outside %${ub.name}`, stmt);
     }
@@ -354,10 +372,8 @@ class Machine {
   private placeUb(name: string): Placed {
     const buffer = this.buffers.get(name);
     invariant(buffer !== undefined, `%${name} has no alloc`);
-    const rank = buffer.shape.length;
-    const by = new Array<number>(rank).fill(dtypeBytes[buffer.dtype]);
-    for (let k = rank - 2; k >= 0; k--)
-      by[k] = k === rank - 2 ? buffer.rowBytes : at(by, k + 1) * at(buffer.shape, k + 1);
+    const size = dtypeBytes[buffer.dtype];
+    const by = ubStrides(buffer).map((stride) => stride * size);
     return { memory: this.arena.bytes, base: this.arena.address(buffer), strides: by, name, ub: buffer };
   }
 
@@ -378,20 +394,9 @@ class Machine {
     return region.sizes.map((expr) => evaluate(expr, env));
   }
 
-  private gatherMap() {
-    const find = (body: readonly Stmt[]): GatherStmt | undefined => {
-      for (const stmt of body) {
-        const found = stmt.op === "gather" ? stmt : stmt.op === "for" ? find(stmt.body) : undefined;
-        if (found !== undefined) return found;
-      }
-      return undefined;
-    };
-    return find(this.func.body)?.map;
-  }
-
   private report(): SimReport {
     const { func, counters } = this;
-    const map = this.gatherMap();
+    const map = findGather(this.func.body)?.map;
     const empty = elementCount(func.output.type.shape) === 0;
     const reached = map?.results.map((access, k) =>
       access.kind === "direct" ? at(func.output.type.shape, access.dim) : at(func.data.type.shape, k),

@@ -18,7 +18,7 @@ import {
   type StoreStmt,
   type SyncStmt,
 } from "../../ir/tile.js";
-import { alignUp, at, dtypeBytes, elementCount, invariant, type Shape } from "../../ir/types.js";
+import { contiguousRun, alignUp, at, dtypeBytes, elementCount, invariant } from "../../ir/types.js";
 import { isParam, pipeOf } from "../../ir/verify/accesses.js";
 
 /** One statement on one pipe of one core, in cycles from the start of the run. */
@@ -244,16 +244,6 @@ class Walk {
     invariant(value !== undefined, `%${name} is no parameter`);
     return value.type;
   }
-}
-
-/** Elements of a box that lie together in a row-major tensor. */
-export function contiguousRun(sizes: readonly number[], tensor: Shape): number {
-  let run = 1;
-  for (let k = sizes.length - 1; k >= 0; k--) {
-    run *= at(sizes, k);
-    if (at(sizes, k) !== at(tensor, k)) break;
-  }
-  return run;
 }
 
 function countTasks(body: readonly Stmt[], env: ReadonlyMap<string, number> = new Map()): number {

@@ -1,17 +1,12 @@
 /** One core's unified buffer: poisoned bytes, and which of them were written since the task began. */
 import { error, RunError } from "../../ir/diagnostic.js";
 import { printStmtHead } from "../../ir/print.js";
-import type { Stmt, UbBuffer } from "../../ir/tile.js";
-import { at, elementCount, invariant } from "../../ir/types.js";
+import { ubBytes, type Pipe, type Stmt, type SyncStmt, type UbBuffer } from "../../ir/tile.js";
+import { at, invariant } from "../../ir/types.js";
 import { HazardTracker, type HazardAccess, type Race } from "../../ir/verify/hazards.js";
-import type { Pipe, SyncStmt } from "../../ir/tile.js";
 
 /** What uninitialised memory reads as in the report of a wrong program; never a value a program may rely on. */
 const poison = 0xa5;
-
-/** Bytes of one copy of a buffer. */
-export const copyBytes = (buffer: UbBuffer): number =>
-  elementCount(buffer.shape.slice(0, -1)) * buffer.rowBytes;
 
 export class UbArena {
   readonly bytes: Uint8Array;
@@ -31,7 +26,7 @@ export class UbArena {
       const { addresses } = buffer;
       invariant(addresses !== undefined, `%${buffer.name} has no address`);
       for (const start of addresses) {
-        const end = start + copyBytes(buffer);
+        const end = start + ubBytes(buffer);
         if (end > budget) {
           throw new RunError([
             error(
@@ -76,7 +71,7 @@ export class UbArena {
   ): void {
     const ranges = accesses.map(({ buffer, write }): HazardAccess => {
       const start = this.address(buffer);
-      return { name: buffer.name, start, end: start + copyBytes(buffer), write };
+      return { name: buffer.name, start, end: start + ubBytes(buffer), write };
     });
     for (const range of ranges.filter((r) => r.write)) {
       const other = ranges.find((r) => r.name !== range.name && r.start < range.end && range.start < r.end);
@@ -98,7 +93,7 @@ export class UbArena {
     for (const buffer of this.buffers.values()) {
       if (buffer.name === range.name) continue;
       for (const start of buffer.addresses ?? []) {
-        const end = start + copyBytes(buffer);
+        const end = start + ubBytes(buffer);
         if (start < range.end && range.start < end) this.written.fill(0, start, end);
       }
     }
@@ -119,7 +114,7 @@ export class UbArena {
   /** A copy about to be written again holds nothing until it is. */
   clear(buffer: UbBuffer): void {
     const start = this.address(buffer);
-    const end = start + copyBytes(buffer);
+    const end = start + ubBytes(buffer);
     this.bytes.fill(poison, start, end);
     this.written.fill(0, start, end);
   }

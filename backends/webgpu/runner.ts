@@ -7,8 +7,8 @@
 import { CompileError, error, RunError } from "../../ir/diagnostic.js";
 import type { TileFunc } from "../../ir/func.js";
 import type { Target } from "../../ir/target.js";
-import type { GatherStmt, Stmt } from "../../ir/tile.js";
-import { alignUp, byteCount, InternalError } from "../../ir/types.js";
+import { findGather } from "../../ir/tile.js";
+import { alignUp, byteCount, InternalError, invariant } from "../../ir/types.js";
 import { indexOutOfRange, indexReader, type HostInputs } from "../memory.js";
 import { fromHost, toHost, type GatherData, type TensorData } from "../values.js";
 import { emitWgsl, type WgslBinding, type WgslKernel, type WgslLimits } from "../wgsl/index.js";
@@ -144,7 +144,8 @@ class DeviceRunner implements Runner {
       readback.unmap();
       const firstBad = checked ? new DataView(result.buffer).getUint32(statusAt, true) : noneBad;
       if (firstBad !== noneBad) {
-        const stmt = gatherOf(this.tileOf(kernel).body);
+        const stmt = findGather(this.tileOf(kernel).body);
+        invariant(stmt !== undefined, "a program that found a bad index has a gather");
         const reader = indexReader(inputs.indices.bytes, kernel.tile.indices.type.dtype);
         const { data: d, indices: i } = kernel.tile;
         throw indexOutOfRange(stmt.map, d.type, i.type, firstBad, reader.exact(firstBad));
@@ -209,11 +210,3 @@ const noneBad = 0xffffffff;
 const GPUBufferUsages = { MAP_READ: 1, COPY_SRC: 4, COPY_DST: 8, STORAGE: 128 } as const;
 const mapRead = 1;
 const computeStage = 4;
-
-function gatherOf(body: readonly Stmt[]): GatherStmt {
-  for (const stmt of body) {
-    if (stmt.op === "gather") return stmt;
-    if (stmt.op === "for") return gatherOf(stmt.body);
-  }
-  throw new InternalError("a tile program without a gather has no index to report");
-}

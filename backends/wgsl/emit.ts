@@ -8,7 +8,17 @@
 import { CompileError, error } from "../../ir/diagnostic.js";
 import type { TileFunc } from "../../ir/func.js";
 import { printStmtHead } from "../../ir/print.js";
-import type { ForStmt, GatherStmt, LoadStmt, Region, Stmt, UbBuffer } from "../../ir/tile.js";
+import {
+  findGather,
+  ubBytes,
+  ubStrides,
+  type ForStmt,
+  type GatherStmt,
+  type LoadStmt,
+  type Region,
+  type Stmt,
+  type UbBuffer,
+} from "../../ir/tile.js";
 import {
   formatType,
   alignUp,
@@ -400,7 +410,7 @@ class Emitter {
   private source(stmt: GatherStmt, coords: readonly string[]) {
     const staged = this.buffers.get(stmt.data.buffer);
     const shape = this.func.data.type.shape;
-    const by = staged === undefined ? strides(shape) : this.ubStrides(staged);
+    const by = staged === undefined ? strides(shape) : ubStrides(staged);
     const nones: number[] = [];
     const terms = stmt.map.results.flatMap((access, k) => {
       const offset = at(stmt.data.offsets, k);
@@ -455,16 +465,6 @@ class Emitter {
 
   private shift(element: number): number {
     return element * (32 / this.perWord);
-  }
-
-  /** Elements between neighbours of a UB tile along each dim. */
-  private ubStrides(buffer: UbBuffer): number[] {
-    const row = buffer.rowBytes / dtypeBytes[buffer.dtype];
-    const by = strides(buffer.shape);
-    for (let k = buffer.shape.length - 2; k >= 0; k--) {
-      by[k] = k === buffer.shape.length - 2 ? row : at(by, k + 1) * at(buffer.shape, k + 1);
-    }
-    return by;
   }
 
   /** Declares `d0`, `d1`, …: the coordinates of a row-major position in a constant shape. */
@@ -528,21 +528,13 @@ class Emitter {
 }
 
 /** 32-bit words of a UB tile. */
-const ubWords = (buffer: UbBuffer): number => (elementCount(buffer.shape.slice(0, -1)) * buffer.rowBytes) / 4;
+const ubWords = (buffer: UbBuffer): number => ubBytes(buffer) / 4;
 
 /** Sizes are constants or `min(constant, …)`. */
 function largest(size: Region["sizes"][number]): number {
   if (size.kind === "const") return size.value;
   invariant(size.kind === "min", "a tile's size is a constant or a minimum with one");
   return Math.min(...[size.lhs, size.rhs].flatMap((side) => (side.kind === "const" ? [side.value] : [])));
-}
-
-function findGather(body: readonly Stmt[]): GatherStmt | undefined {
-  for (const stmt of body) {
-    const found = stmt.op === "gather" ? stmt : stmt.op === "for" ? findGather(stmt.body) : undefined;
-    if (found !== undefined) return found;
-  }
-  return undefined;
 }
 
 /** The perfect nest of parallel loops, and what runs inside it. */

@@ -2,7 +2,8 @@
 import { error, type Diagnostic } from "../diagnostic.js";
 import type { TileFunc } from "../func.js";
 import type { Target } from "../target.js";
-import { alignUp, elementCount } from "../types.js";
+import { ubBytes } from "../tile.js";
+import { alignUp } from "../types.js";
 import { ubBuffers } from "./accesses.js";
 
 export function verifyAllocated(func: TileFunc, target: Target): Diagnostic[] {
@@ -13,7 +14,7 @@ export function verifyAllocated(func: TileFunc, target: Target): Diagnostic[] {
   const budget = func.schedule.ubBytes ?? target.ubBytes;
   const copies: { readonly name: string; readonly start: number; readonly end: number }[] = [];
   for (const buffer of ubBuffers(func).values()) {
-    const size = alignUp(elementCount(buffer.shape.slice(0, -1)) * buffer.rowBytes, target.blockBytes);
+    const size = alignUp(ubBytes(buffer), target.blockBytes);
     if (buffer.addresses === undefined) {
       report(`%${buffer.name} has no address`);
       continue;

@@ -6,8 +6,8 @@ import { error, type Diagnostic } from "../diagnostic.js";
 import type { TileFunc } from "../func.js";
 import { printStmtHead } from "../print.js";
 import type { Target } from "../target.js";
-import type { Stmt } from "../tile.js";
-import { at, elementCount, invariant } from "../types.js";
+import { ubBytes, type Stmt } from "../tile.js";
+import { at, invariant } from "../types.js";
 import { pipeOf, ubAccesses } from "./accesses.js";
 import { HazardTracker } from "./hazards.js";
 
@@ -41,8 +41,7 @@ export function verifySynchronized(func: TileFunc, target: Target): Diagnostic[]
         const addresses = buffer.addresses;
         invariant(addresses !== undefined, "synchronization is checked after allocation");
         const start = at(addresses, Math.max(0, turn) % buffer.buffers);
-        const size = elementCount(buffer.shape.slice(0, -1)) * buffer.rowBytes;
-        return { name: buffer.name, start, end: start + size, write };
+        return { name: buffer.name, start, end: start + ubBytes(buffer), write };
       });
       const race = tracker.issue(pipe, accesses);
       if (race !== undefined && !found.has(stmt)) {

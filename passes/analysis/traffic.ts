@@ -9,7 +9,7 @@ import { clipTile, operandsInUb, type Gather, type Operand } from "../../ir/foot
 import { loopNest, tilesAlong, viewsAlong, type Loop } from "../../ir/loops.js";
 import type { ResolvedSchedule } from "../../ir/schedule.js";
 import type { Target } from "../../ir/target.js";
-import { at, dtypeBytes, elementCount, type Shape } from "../../ir/types.js";
+import { at, contiguousRun, dtypeBytes, elementCount, type Shape } from "../../ir/types.js";
 
 export interface OperandTraffic {
   readonly operand: Operand;
@@ -99,7 +99,7 @@ export function traffic(gather: Gather, schedule: ResolvedSchedule, target: Targ
       bytes,
       compulsory,
       transfers: count(nest),
-      burst: contiguous(tiles, gather[operand].shape) * size,
+      burst: contiguousRun(tiles, gather[operand].shape) * size,
     };
   });
   return {
@@ -127,21 +127,11 @@ function operandTileShape(gather: Gather, operand: Operand, tile: Shape): Shape 
   }
 }
 
-/** Elements of a tile that lie together in its tensor: trailing whole dims, and the dim in front of them. */
-export function contiguous(tile: Shape, tensor: Shape): number {
-  let run = 1;
-  for (let k = tile.length - 1; k >= 0; k--) {
-    run *= at(tile, k);
-    if (at(tile, k) !== at(tensor, k)) break;
-  }
-  return run;
-}
-
 /** Elements that one index fetches together: the data dims after the last gather dim. */
 export function rowElements(gather: Gather, tile: Shape): number {
   const last = Math.max(-1, ...gatherDims(gather.map));
   const trailing = gather.map.results.slice(last + 1);
-  return contiguous(
+  return contiguousRun(
     trailing.map((access) => (access.kind === "direct" ? at(tile, access.dim) : 1)),
     gather.data.shape.slice(last + 1),
   );

@@ -1,6 +1,6 @@
 /** tilec compile: lowers a program and prints it at one level, or after each pass. */
 import { Option, type Command } from "commander";
-import { printFunc, ubBuffers, webgpu, type Func } from "../../ir/index.js";
+import { printFunc, ubBuffers, ubBytes, webgpu, type Func } from "../../ir/index.js";
 import { emitWgsl } from "../../backends/webgpu/index.js";
 import { defaultPipeline, liveness } from "../../passes/index.js";
 import { compile, type Kernel } from "../compile.js";
@@ -96,7 +96,7 @@ function plan(kernel: Kernel): string {
   const budget = kernel.tile.schedule.ubBytes ?? kernel.target.ubBytes;
   const intervals = liveness(kernel.tile);
   const rows = [...ubBuffers(kernel.tile).values()].flatMap((buffer) => {
-    const size = buffer.shape.slice(0, -1).reduce((product, extent) => product * extent, buffer.rowBytes);
+    const size = ubBytes(buffer);
     const live = intervals.get(buffer.name);
     return (buffer.addresses ?? []).map((start, copy) => ({
       name: `%${buffer.name}${copy === 0 ? "" : ` copy ${copy}`}`,
