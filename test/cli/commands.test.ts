@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -47,6 +47,10 @@ writeFileSync(
   writeNpy({ type: { dtype: "i32", shape: [32, 64] }, bytes: new Uint8Array(indices.buffer) }),
 );
 const inputs = ["--input", `data=${file("d.npy")}`, "--input", `indices=${file("i.npy")}`];
+
+it("is a command that the system may execute, as npx needs", () => {
+  expect(statSync(join(root, "dist/src/cli/main.js")).mode & 0o111).toBe(0o111);
+});
 
 describe("tilec run", () => {
   it("reads .npy inputs, compares backends and writes the output", () => {
