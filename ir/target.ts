@@ -172,7 +172,7 @@ export const webgpu: Target = {
   burstBytes: 64,
   clockMhz: 1000,
   gmBytesPerCycle: 256,
-  mte2StartupCycles: 64,
+  mte2StartupCycles: 2048,
   mte2BytesPerCycle: 16,
   mte3StartupCycles: 64,
   mte3BytesPerCycle: 16,

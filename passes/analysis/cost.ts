@@ -18,6 +18,7 @@ export interface Cost {
 export function cost(gather: Gather, schedule: ResolvedSchedule, target: Target): Cost {
   const moved = traffic(gather, schedule, target);
   if (moved.tasks === 0) return { cycles: 0, traffic: moved };
+  if (target.kind === "webgpu") return { cycles: workgroupCycles(schedule, target, moved), traffic: moved };
   const part = (name: OperandTraffic["operand"]): number => {
     const operand = moved.operands.find((o) => o.operand === name);
     return operand === undefined ? 0 : transferCycles(operand, name === "output", target);
@@ -33,6 +34,17 @@ export function cost(gather: Gather, schedule: ResolvedSchedule, target: Target)
     cycles: Math.max((all / moved.tasks) * rounds, moved.bytes / target.gmBytesPerCycle),
     traffic: moved,
   };
+}
+
+/**
+ * A workgroup that stages clears its memory and waits at a barrier before the first gather; one that reads directly pays
+ * for bytes alone.
+ */
+function workgroupCycles(schedule: ResolvedSchedule, target: Target, moved: Traffic): number {
+  const rounds = Math.ceil(moved.tasks / Math.min(schedule.cores, moved.tasks));
+  const staging = schedule.residency === "ub" ? rounds * target.mte2StartupCycles : 0;
+  const idle = Math.max(1, schedule.cores / moved.tasks);
+  return staging + (moved.bytes * idle) / target.gmBytesPerCycle;
 }
 
 function transferCycles(operand: OperandTraffic, out: boolean, target: Target): number {
