@@ -7,7 +7,7 @@
  */
 import { CompileError, error } from "../../ir/diagnostic.js";
 import type { TileFunc } from "../../ir/func.js";
-import { printStmtHead } from "../../ir/print.js";
+import { printExpr, printStmtHead } from "../../ir/print.js";
 import {
   findGather,
   ubBytes,
@@ -530,10 +530,17 @@ class Emitter {
 /** 32-bit words of a UB tile. */
 const ubWords = (buffer: UbBuffer): number => ubBytes(buffer) / 4;
 
+/** Hand-written programs may take forms that no schedule gives and no kernel has. */
+const unsupported = (message: string): CompileError =>
+  new CompileError([
+    error("TC502", message, { hint: "run it on sim, or write the loops as lower-to-tile does" }),
+  ]);
+
 /** Sizes are constants or `min(constant, …)`. */
 function largest(size: Region["sizes"][number]): number {
   if (size.kind === "const") return size.value;
-  invariant(size.kind === "min", "a tile's size is a constant or a minimum with one");
+  if (size.kind !== "min")
+    throw unsupported(`a region's size ${printExpr(size)} is no constant and no minimum with one`);
   return Math.min(...[size.lhs, size.rhs].flatMap((side) => (side.kind === "const" ? [side.value] : [])));
 }
 
@@ -551,9 +558,10 @@ function tripsOf(loop: ForStmt): number {
   const { lower, upper, step } = loop;
   if (lower.kind === "const" && upper.kind === "const") return Math.ceil((upper.value - lower.value) / step);
   const end = upper.kind === "min" ? upper.lhs : upper;
-  invariant(
-    end.kind === "add" && end.rhs.kind === "const",
-    "a tile loop ends a constant after its view begins",
-  );
+  if (end.kind !== "add" || end.rhs.kind !== "const") {
+    throw unsupported(
+      `the bounds of parallel loop %${loop.iv} are neither constants nor a view of constant extent`,
+    );
+  }
   return Math.ceil(end.rhs.value / step);
 }

@@ -288,3 +288,23 @@ describe("every diagnostic code", () => {
     },
   );
 });
+
+describe("a hand-written tile program", () => {
+  it("is refused where no kernel has its form, not called a bug", () => {
+    const program = `func @g(%x: gm<4xf32>, %i: gm<8xi32>, %y: gm<8xf32>) target("webgpu") {
+  for %a = 0 to 8 step 4 parallel {
+    for %b = %a to %a + min(4, 8 - %a) step 2 parallel {
+      gather %x[0][4], %i[%b][2] to %y[%b][2] (d0) -> (%i[d0]) {oob = error, origin = [%b]}
+    }
+  }
+}
+`;
+    const { module, diagnostics } = parseModule(program, "t.tir");
+    expect(diagnostics).toEqual([]);
+    const kernel = compile(module.funcs[0]!);
+    expect(diagnosticsOf(() => kernel.wgsl())[0]).toMatchObject({
+      code: "TC502",
+      message: expect.stringContaining("parallel loop %b"),
+    });
+  });
+});
