@@ -23,7 +23,7 @@ import {
   pinnedDims,
   requiredView,
 } from "./analysis/legality.js";
-import { noLegalTile } from "./analysis/refusals.js";
+import { brokenFullLoad, noLegalTile } from "./analysis/refusals.js";
 import { largestThat, smallest } from "./analysis/suggest.js";
 import { definePass } from "./pass.js";
 
@@ -59,7 +59,10 @@ export const selectTile = definePass({
       asked === "auto" ? decideResidency(func, target, context.report) : complete(func, asked, target);
     if (schedule === undefined) {
       const residency = asked === "auto" ? "ub" : asked;
-      context.report(noLegalTile(func, withDefaults(func, residency, target), target));
+      const attempted = withDefaults(func, residency, target);
+      // A view that cuts the gather dim is at fault before any byte is.
+      const cut = brokenFullLoad(func, { ...smallest(func, attempted), view: attempted.view }, target);
+      (cut.length > 0 ? cut : [noLegalTile(func, attempted, target)]).forEach(context.report);
       return func;
     }
     const raised = schedule.tile.findIndex((entry, d) => entry > (func.schedule.tile?.[d] ?? entry));

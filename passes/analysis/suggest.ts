@@ -45,9 +45,6 @@ export const smallest = (func: AccessFunc, schedule: ResolvedSchedule, lastEntry
   pinned(func, {
     ...schedule,
     tile: schedule.tile.map((_, d) => (d === schedule.tile.length - 1 ? lastEntry : 1)),
-    view: schedule.view.map((entry, d) =>
-      pinnedDims(func, schedule).includes(d) ? requiredView(func, d) : entry,
-    ),
   });
 
 /**

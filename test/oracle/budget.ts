@@ -37,3 +37,85 @@ export const rowFetchBytes = (
 /** pypto.gather rules 3 and 4, on the gather dim of gather_elements. */
 export const strictHolds = (view: number, tile: number, input: number, index: number): boolean =>
   view >= Math.max(input, index) && tile === view;
+
+/** What the rules depend on, for any gather: shapes in elements, element sizes in bytes. */
+export interface JudgedGather {
+  readonly op: "gather" | "gather_elements" | "gather_nd";
+  readonly axis: number;
+  readonly batchDims: number;
+  readonly dataShape: readonly number[];
+  readonly indexShape: readonly number[];
+  readonly elementBytes: number;
+  readonly indexBytes: number;
+}
+
+export interface JudgedSchedule {
+  readonly tile: readonly number[];
+  /** Absent: the view covers everything, and a tile that covers the index along the gather dim cuts nothing. */
+  readonly view?: readonly number[] | undefined;
+  readonly profile: "strict" | "head";
+  readonly residency: "ub" | "gm";
+  readonly buffers: 1 | 2;
+}
+
+export const judgedOutput = (g: JudgedGather): number[] => {
+  const { dataShape: data, indexShape: index } = g;
+  if (g.op === "gather") return [...data.slice(0, g.axis), ...index, ...data.slice(g.axis + 1)];
+  if (g.op === "gather_elements") return [...index];
+  return [...index.slice(0, -1), ...data.slice(g.batchDims + index[index.length - 1]!)];
+};
+
+/** The operand tiles that an output tile needs when every gather dim is whole. */
+export function fullLoadTiles(g: JudgedGather, tile: readonly number[]): Tiles {
+  const { dataShape: data, indexShape: index, axis } = g;
+  if (g.op === "gather_elements") {
+    const whole = data.map((extent, k) => (k === axis ? extent : Math.min(extent, tile[k]!)));
+    return { data: whole, indices: tile, output: tile };
+  }
+  if (g.op === "gather") {
+    const q = index.length;
+    const outer = tile.slice(0, axis);
+    const inner = tile.slice(axis + q);
+    return { data: [...outer, data[axis]!, ...inner], indices: tile.slice(axis, axis + q), output: tile };
+  }
+  const [b, k, q] = [g.batchDims, index[index.length - 1]!, index.length];
+  return {
+    data: [...tile.slice(0, b), ...data.slice(b, b + k), ...tile.slice(q - 1)],
+    indices: [...tile.slice(0, q - 1), k],
+    output: tile,
+  };
+}
+
+/** Bytes of on-chip memory for tensors without empty dims. WebGPU stages the data alone, in 4-byte words. */
+export function neededBytes(g: JudgedGather, s: JudgedSchedule, chip: "ascend" | "webgpu"): number {
+  const output = judgedOutput(g);
+  const tile = output.map((extent, d) => Math.min(extent, s.tile[d]!, s.view?.[d] ?? extent));
+  const tiles = fullLoadTiles(g, tile);
+  if (chip === "ascend") {
+    const bytes = s.residency === "ub" ? fullLoadBytes : rowFetchBytes;
+    return bytes(tiles, g.elementBytes, g.indexBytes, s.buffers);
+  }
+  if (s.residency === "gm") return 0;
+  const row = Math.floor((tiles.data[tiles.data.length - 1]! * g.elementBytes + 3) / 4) * 4;
+  return s.buffers * row * tiles.data.slice(0, -1).reduce((a, b) => a * b, 1);
+}
+
+/** The categories of the rules that a schedule breaks; empty when it is legal. */
+export function brokenRules(
+  g: JudgedGather,
+  s: JudgedSchedule,
+  chip: "ascend" | "webgpu",
+  budget: number,
+): string[] {
+  // Rows from global memory: an Ascend core fetches whole rows, and gather_elements has none.
+  if (s.residency === "gm" && chip === "ascend" && g.op === "gather_elements") return ["residency"];
+  const broken: string[] = [];
+  if (s.profile === "strict" && s.residency === "ub" && g.op === "gather_elements") {
+    const [input, index] = [g.dataShape[g.axis]!, g.indexShape[g.axis]!];
+    const [tile, view] = [s.tile[g.axis]!, s.view?.[g.axis]];
+    const holds = view === undefined ? tile >= index : strictHolds(view, tile, input, index);
+    if (!holds) broken.push("full-load");
+  }
+  if (neededBytes(g, s, chip) > budget) broken.push("ub-budget");
+  return broken;
+}

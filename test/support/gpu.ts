@@ -1,20 +1,31 @@
 /** The device for tests: one a process, and a loud absence. */
 import { createRunner, type Runner } from "../../backends/webgpu/index.js";
-import { acquireGpu, type NodeGpuOptions } from "../../src/device/node.js";
+import { acquireGpu, type NodeGpu, type NodeGpuOptions } from "../../src/device/node.js";
 
-const runners = new Map<string, Promise<Runner | undefined>>();
+/** Devices stay referenced here as long as the process runs: Dawn crashes it when one is collected. */
+const devices = new Map<string, Promise<NodeGpu | undefined>>();
+const runners = new WeakMap<NodeGpu, Promise<Runner>>();
 
 /** Undefined, with the reason printed, where there is no device; an error where CI=true, since CI must not skip. */
-export function testRunner(options: NodeGpuOptions = {}): Promise<Runner | undefined> {
+export function requireGpu(options: NodeGpuOptions = {}): Promise<NodeGpu | undefined> {
   const key = JSON.stringify(options);
-  const known = runners.get(key);
+  const known = devices.get(key);
   if (known !== undefined) return known;
   const opened = acquireGpu(options).then((found) => {
-    if (found.ok) return createRunner(found.gpu.device);
+    if (found.ok) return found.gpu;
     if (process.env["CI"] === "true") throw new Error(`no WebGPU device in CI: ${found.reason}`);
     console.warn(`SKIPPED, no WebGPU device: ${found.reason}`);
     return undefined;
   });
-  runners.set(key, opened);
+  devices.set(key, opened);
   return opened;
+}
+
+/** A runner on that device, one a process. */
+export async function testRunner(options: NodeGpuOptions = {}): Promise<Runner | undefined> {
+  const gpu = await requireGpu(options);
+  if (gpu === undefined) return undefined;
+  const runner = runners.get(gpu) ?? createRunner(gpu.device);
+  runners.set(gpu, runner);
+  return runner;
 }

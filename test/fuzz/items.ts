@@ -1,0 +1,257 @@
+/**
+ * What one seed tries. Programs must give the oracle's bits, or its error, on every backend; everything else must give
+ * diagnostics or a result.
+ */
+import { readFileSync } from "node:fs";
+import fc from "fast-check";
+import { reference } from "../../backends/reference/index.js";
+import { simulateChecked } from "../../backends/sim/index.js";
+import type { Runner } from "../../backends/webgpu/index.js";
+import {
+  byteCount,
+  elementCount,
+  equalModule,
+  parseModule,
+  printFunc,
+  printModule,
+  RunError,
+  type Func,
+} from "../../ir/index.js";
+import { readCaseList } from "../../src/formats/cases.js";
+import { readNpy, writeNpy } from "../../src/formats/npy.js";
+import { findGathers, readModel } from "../../src/formats/onnx/index.js";
+import { tryCompile, tryProgram, type Kernel } from "../../src/index.js";
+import { scheduledGather } from "../support/arbitrary.js";
+import { expectedBytes } from "../support/expected.js";
+import { drawer, mutated, mutatedText, nonsense, type Draw } from "./mutate.js";
+
+export const kinds = ["program", "webgpu", "tir", "nonsense", "npy", "case", "onnx"] as const;
+export type Kind = (typeof kinds)[number];
+export type Outcome = "right bits" | "error" | "refused" | "accepted";
+
+export interface Item {
+  readonly kind: Kind;
+  /** What reproduces it: text, or bytes in hexadecimal. */
+  readonly input: string;
+  run(): Outcome | Promise<Outcome>;
+}
+
+/** Some files to damage, found from the sources and from the built files alike. */
+const conformance = ["../conformance/", "../../../test/conformance/"]
+  .map((path) => new URL(path, import.meta.url))
+  .find((folder) => {
+    try {
+      readFileSync(new URL("cases/seed.json", folder));
+      return true;
+    } catch {
+      return false;
+    }
+  });
+if (conformance === undefined) throw new Error("test/conformance is not there");
+const caseList = JSON.parse(
+  readFileSync(new URL("cases/policies.json", conformance), "utf8"),
+) as readonly unknown[];
+const model = readFileSync(new URL("onnx-node-tests/test_gather_0/model.onnx", conformance));
+
+const text = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
+const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString("hex");
+
+type Scheduled = ReturnType<typeof sample>;
+
+function sample(seed: number) {
+  const [item] = fc.sample(scheduledGather, { numRuns: 1, seed });
+  if (item === undefined) throw new Error("fast-check gave no sample");
+  return item;
+}
+
+function* itemsOf(seed: number, runner: Runner | undefined): Generator<Item> {
+  const draw = drawer(seed);
+  const scheduled = sample(seed);
+  const source: Func = {
+    ...scheduled.random.func,
+    schedule: scheduled.schedule,
+    target: scheduled.target.name,
+  };
+  const shown = printFunc(source);
+  yield { kind: "program", input: shown, run: () => runProgram(scheduled) };
+  if (runner !== undefined && seed % 4 === 0) {
+    yield { kind: "webgpu", input: shown, run: () => runOnDevice(scheduled, runner) };
+  }
+  const compiled = tryCompile(source);
+  const level = (["source", "access", "tile", "tile"] as const)[seed % 4] ?? "tile";
+  const program = level === "source" || !compiled.ok ? shown : compiled.kernel.text(level);
+  for (const tir of [mutatedText(program, draw), text(mutated(new TextEncoder().encode(program), draw))]) {
+    yield { kind: "tir", input: tir, run: () => runText(tir, seed % 16 === 2 ? runner : undefined) };
+  }
+  const noise = nonsense(draw);
+  yield { kind: "nonsense", input: noise, run: () => runText(noise, undefined) };
+
+  const { type } = scheduled.random.func.data;
+  // A string tensor is no .npy file; its handles are.
+  const array = type.dtype === "string" ? { ...type, dtype: "u32" as const } : type;
+  const npy = mutated(writeNpy({ type: array, bytes: scheduled.random.data }), draw);
+  yield {
+    kind: "npy",
+    input: hex(npy),
+    run() {
+      readNpy(npy, "fuzz.npy");
+      return "accepted";
+    },
+  };
+  const cases = mutatedCase(draw);
+  yield { kind: "case", input: cases, run: () => runCases(cases) };
+  const onnx = mutated(model, draw);
+  yield { kind: "onnx", input: hex(onnx), run: () => runModel(onnx) };
+}
+
+export { itemsOf };
+
+const inputsOf = ({ random }: Scheduled, kernel: Kernel) => ({
+  data: { type: kernel.tile.data.type, bytes: random.data },
+  indices: { type: kernel.tile.indices.type, bytes: random.indexBytes },
+});
+
+async function same(
+  { random }: Scheduled,
+  backend: string,
+  run: () => Uint8Array | Promise<Uint8Array>,
+): Promise<Outcome> {
+  const want = expectedBytes(random);
+  let got: Uint8Array | RunError;
+  try {
+    got = await run();
+  } catch (thrown) {
+    if (!(thrown instanceof RunError)) throw thrown;
+    got = thrown;
+  }
+  if (typeof want === "number") {
+    const data = got instanceof RunError ? got.diagnostics[0]?.data : undefined;
+    const value = random.indices[want]?.toString();
+    if (data?.["position"] === want && data["value"] === value) return "error";
+    throw new Error(`${backend} does not report index ${String(value)} at position ${want}`);
+  }
+  if (got instanceof RunError)
+    throw new Error(`${backend} reports an error where there is none: ${got.message}`);
+  if (Buffer.compare(got, want) !== 0) throw new Error(`${backend} gives other bits than the oracle`);
+  return "right bits";
+}
+
+async function runProgram(scheduled: Scheduled): Promise<Outcome> {
+  const { random, schedule, target } = scheduled;
+  const result = tryCompile(random.func, { ...schedule, target });
+  if (!result.ok) return "refused";
+  const { kernel } = result;
+  const { resolved } = kernel;
+  if (resolved === undefined) throw new Error("a source program has an operator");
+  const inputs = inputsOf(scheduled, kernel);
+  await same(scheduled, "reference", () => reference(resolved, inputs));
+  return same(scheduled, "sim", () => simulateChecked(kernel.tile, inputs, kernel.target).output);
+}
+
+/** With the schedule where the device takes it, else with the device's own. */
+async function runOnDevice(scheduled: Scheduled, runner: Runner): Promise<Outcome> {
+  const { random, schedule } = scheduled;
+  const { ubBytes: _, ...open } = schedule;
+  const asked = tryCompile(random.func, { ...open, profile: "head", target: runner.target });
+  const result = asked.ok ? asked : tryCompile(random.func, { target: runner.target });
+  if (!result.ok) return "refused";
+  return same(scheduled, "webgpu", () => runner.runBytes(result.kernel, inputsOf(scheduled, result.kernel)));
+}
+
+/** Programs small enough to run at once, whatever their loops. */
+const isSmall = (program: string, func: Func): boolean =>
+  (program.match(/\d+/g) ?? []).every((digits) => Number(digits) <= 4096) &&
+  (program.match(/\bfor\b/g)?.length ?? 0) <= 3 &&
+  [func.data, func.indices, func.output].every(({ type }) => elementCount(type.shape) <= 4096);
+
+/** Text that parses prints and parses back; what compiles runs, or says why not. */
+async function runText(program: string, runner: Runner | undefined): Promise<Outcome> {
+  const { module, diagnostics } = parseModule(program, "fuzz.tir");
+  if (diagnostics.length > 0) return "refused";
+  const again = parseModule(printModule(module), "printed.tir");
+  if (again.diagnostics.length > 0 || !equalModule(again.module, module)) {
+    throw new Error("what was parsed does not print and parse back");
+  }
+  let accepted = false;
+  for (const func of module.funcs) {
+    const result = tryCompile(func);
+    if (!result.ok || !isSmall(program, func)) continue;
+    accepted = true;
+    const { kernel } = result;
+    const inputs = {
+      data: { type: kernel.tile.data.type, bytes: new Uint8Array(byteCount(kernel.tile.data.type)) },
+      indices: { type: kernel.tile.indices.type, bytes: new Uint8Array(byteCount(kernel.tile.indices.type)) },
+    };
+    attempt(() => simulateChecked(kernel.tile, inputs, kernel.target));
+    if (kernel.target.kind === "webgpu" || kernel.access !== undefined) attempt(() => kernel.wgsl());
+    if (runner !== undefined && kernel.target.kind === "webgpu") {
+      await runner.runBytes(kernel, inputs).catch(refusalsOnly);
+    }
+  }
+  return accepted ? "accepted" : "refused";
+}
+
+export const isRefusal = (thrown: unknown): boolean =>
+  thrown instanceof Error && (thrown.name === "CompileError" || thrown.name === "RunError");
+
+function refusalsOnly(thrown: unknown): void {
+  if (!isRefusal(thrown)) throw thrown;
+}
+
+function attempt(action: () => unknown): void {
+  try {
+    action();
+  } catch (thrown) {
+    refusalsOnly(thrown);
+  }
+}
+
+/** One case with a value somewhere replaced by something else, or its text damaged. */
+function mutatedCase(draw: Draw): string {
+  const whole = JSON.stringify([caseList[draw(caseList.length)]]);
+  if (draw(2) === 0) return text(mutated(new TextEncoder().encode(whole), draw));
+  const odd = [
+    "null",
+    "-1",
+    "1e300",
+    '"constructor"',
+    "[]",
+    "{}",
+    "[[1]]",
+    "true",
+    '"NaN"',
+    "2147483648",
+    '"f32"',
+  ];
+  const values = [...whole.matchAll(/(?<=[:,[])(?:-?\d+|"[^"]*"|\[[^[\]]*\])(?=[,}\]])/g)];
+  const place = values[draw(values.length)];
+  if (place === undefined) return whole;
+  return (
+    whole.slice(0, place.index) + (odd[draw(odd.length)] ?? "") + whole.slice(place.index + place[0].length)
+  );
+}
+
+function runCases(cases: string): Outcome {
+  let accepted = false;
+  for (const test of readCaseList(cases, "fuzz.json")) {
+    if ("malformed" in test) continue;
+    const built = tryProgram(test.program);
+    if (!built.ok || !tryCompile(built.func).ok) continue;
+    if ([test.data, test.indices].some(({ type }) => elementCount(type.shape) > 4096)) continue;
+    test.data.read();
+    test.indices.read();
+    test.output?.read();
+    accepted = true;
+  }
+  return accepted ? "accepted" : "refused";
+}
+
+function runModel(onnx: Uint8Array): Outcome {
+  let accepted = false;
+  for (const gather of findGathers(readModel(onnx, "fuzz.onnx"))) {
+    if (!gather.ok) continue;
+    const built = tryProgram(gather.program);
+    if (built.ok && tryCompile(built.func).ok) accepted = true;
+  }
+  return accepted ? "accepted" : "refused";
+}

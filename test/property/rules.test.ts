@@ -1,0 +1,75 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { categoryOf, dtypeBytes, type Schedule, type Shape, type Target } from "../../ir/index.js";
+import { tryCompile } from "../../src/index.js";
+import { brokenRules, judgedOutput, type JudgedGather, type JudgedSchedule } from "../oracle/budget.js";
+import { scheduledGather, type RandomGather } from "../support/arbitrary.js";
+
+const judged = (random: RandomGather): JudgedGather => ({
+  ...random.gather,
+  elementBytes: dtypeBytes[random.dtype],
+  indexBytes: dtypeBytes[random.func.indices.type.dtype],
+});
+
+/** What the user leaves out: no tile means the smallest one that the full-load rule allows under the view. */
+function judgedSchedule(g: JudgedGather, s: Schedule, residency: "ub" | "gm"): JudgedSchedule {
+  const output = judgedOutput(g);
+  // DirectML's leading ones do not count.
+  const own = (shape: Shape | undefined): Shape | undefined => shape?.slice(shape.length - output.length);
+  const [tile, view] = [own(s.tile), own(s.view)];
+  const profile = s.profile ?? "strict";
+  const pinned = profile === "strict" && residency === "ub" && g.op === "gather_elements";
+  const smallest = output.map((extent, d) => (pinned && d === g.axis ? (view?.[d] ?? extent) : 1));
+  return { tile: tile ?? smallest, view, profile, residency, buffers: s.buffers ?? 1 };
+}
+
+function expectedCategories(random: RandomGather, s: Schedule, target: Target): string[] {
+  const g = judged(random);
+  const budget = s.ubBytes ?? target.ubBytes;
+  const choices =
+    s.residency === "auto" ? (["ub", "gm"] as const) : ([s.residency === "gm" ? "gm" : "ub"] as const);
+  const found = choices.map((residency) =>
+    brokenRules(g, judgedSchedule(g, s, residency), target.kind, budget),
+  );
+  return found.some((broken) => broken.length === 0) ? [] : found.flat();
+}
+
+const hasEmptyDims = ({ gather }: RandomGather): boolean =>
+  [gather.dataShape, gather.indexShape].some((shape) => shape.includes(0));
+
+describe("the verdict on any gather, target and schedule", () => {
+  it("is that of the independent arithmetic, with a suggestion that compiles", () => {
+    const counts = { legal: 0, "full-load": 0, "ub-budget": 0, residency: 0, suggested: 0 };
+    fc.assert(
+      fc.property(scheduledGather, ({ random, schedule, target }) => {
+        fc.pre(!hasEmptyDims(random));
+        const expected = expectedCategories(random, schedule, target);
+        const result = tryCompile(random.func, { ...schedule, target });
+        if (result.ok) {
+          expect(expected).toEqual([]);
+          counts.legal++;
+          return;
+        }
+        const first = result.diagnostics.find((d) => d.severity === "error");
+        if (first === undefined) throw new Error("refused without an error");
+        const category = categoryOf(first.code);
+        expect(expected, first.message).toContain(category);
+        counts[category as keyof typeof counts]++;
+        const data = first.data ?? {};
+        if (data["nearestTile"] === undefined) return;
+        counts.suggested++;
+        const again = tryCompile(random.func, {
+          ...schedule,
+          target,
+          tile: data["nearestTile"] as Shape,
+          view: data["nearestView"] as Shape,
+          profile: data["nearestProfile"] as "strict" | "head",
+          residency: data["nearestResidency"] as "ub" | "gm",
+        });
+        expect(again.ok, first.message).toBe(true);
+      }),
+      { numRuns: 2000 },
+    );
+    for (const [kind, count] of Object.entries(counts)) expect([kind, count > 20]).toEqual([kind, true]);
+  });
+});
