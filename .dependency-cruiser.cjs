@@ -20,15 +20,21 @@ module.exports = {
     ),
     forbid(
       "backends-apart",
-      { path: "^backends/(sim|reference|wgsl)/" },
+      { path: "^backends/(reference|wgsl|wasm)/" },
       { path: "^backends/[^/]+/", pathNot: "^backends/$1/" },
-      "a backend never imports another one; webgpu runs what wgsl emits",
+      "a backend never imports another one; webgpu runs what wgsl emits, sim what wasm emits",
     ),
     forbid(
       "webgpu-imports-wgsl",
       { path: "^backends/webgpu/" },
       { path: "^backends/[^/]+/", pathNot: "^backends/(webgpu|wgsl)/" },
       "webgpu runs what wgsl emits, and nothing else",
+    ),
+    forbid(
+      "sim-imports-wasm",
+      { path: "^backends/sim/" },
+      { path: "^backends/[^/]+/", pathNot: "^backends/(sim|wasm)/" },
+      "the fast executor runs what wasm emits, and nothing else",
     ),
     forbid(
       "oracle-stands-alone",

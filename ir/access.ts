@@ -4,7 +4,7 @@
  * Gather dims, operand tiles, the full-load rule and the footprint all derive from the access map, once, for
  * every operator of every dialect.
  */
-import { at, type Shape } from "./types.js";
+import { at, contiguousRun, type Shape } from "./types.js";
 
 /** `from-end`: an index in [-extent, -1] counts from the end, printed as `from_end(…)`. */
 export type NegativeIndex = "from-end" | "illegal";
@@ -62,3 +62,16 @@ export const dataTile = (map: AccessMap, tile: Shape, data: Shape): number[] =>
 /** Extents of the index tile for an output tile: the tuple dim of gather_nd is whole. */
 export const indicesTile = (map: AccessMap, tile: Shape, indices: Shape): number[] =>
   indexDims(map).map((dim, k) => (dim === undefined ? at(indices, k) : at(tile, dim)));
+
+/**
+ * Elements of a tile that one index fetches together: the data dims after the last gather dim, as far as they follow
+ * output dims that the index does not.
+ */
+export function rowElements(map: AccessMap, tile: Shape, data: Shape): number {
+  const follows = indicesFollow(map);
+  const last = Math.max(-1, ...gatherDims(map));
+  const sizes = map.results
+    .slice(last + 1)
+    .map((access) => (access.kind === "direct" && !follows.has(access.dim) ? at(tile, access.dim) : 1));
+  return Math.max(1, contiguousRun(sizes, data.slice(last + 1)));
+}

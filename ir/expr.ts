@@ -96,3 +96,11 @@ export function equalExpr(a: IndexExpr, b: IndexExpr): boolean {
       return assertNever(a);
   }
 }
+
+/** The largest value of a size, which is a constant or a minimum with one; undefined for other forms. */
+export function largestValue(expr: IndexExpr): number | undefined {
+  if (expr.kind === "const") return expr.value;
+  if (expr.kind !== "min") return undefined;
+  const sides = [expr.lhs, expr.rhs].flatMap((side) => (side.kind === "const" ? [side.value] : []));
+  return sides.length === 0 ? undefined : Math.min(...sides);
+}

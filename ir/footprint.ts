@@ -71,7 +71,7 @@ export function scratchShape(indexTile: Shape, dtype: DType, target: Target): Sh
  * workgroup reads and writes global memory directly and stages only the data of a full load.
  */
 export function operandsInUb(residency: Residency, target: Target): readonly Operand[] {
-  if (target.kind === "webgpu") return residency === "ub" ? ["data"] : [];
+  if (target.kind !== "ascend") return residency === "ub" ? ["data"] : [];
   return residency === "ub" ? ["data", "indices", "output"] : ["indices", "output"];
 }
 

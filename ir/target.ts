@@ -3,7 +3,9 @@
  *
  * Compilation is judged under a target; a WebGPU device is another target than the Ascend core a program names.
  */
-export type TargetKind = "ascend" | "webgpu";
+import { maxElements } from "./types.js";
+
+export type TargetKind = "ascend" | "webgpu" | "cpu";
 
 /** How well a figure is known. */
 export type SourceKind =
@@ -45,6 +47,8 @@ export interface TargetFigures {
   readonly scalarCycles: number;
   /** One wait on another pipe. */
   readonly syncCycles: number;
+  /** Elements that a task takes at most when it reads and writes global memory in place; no budget stops it there. */
+  readonly directElements: number;
 }
 
 export interface Target extends TargetFigures {
@@ -101,6 +105,7 @@ export const ascendA2: Target = {
   vectorBytes: 256,
   scalarCycles: 10,
   syncCycles: 18,
+  directElements: maxElements,
   sources: {
     ubBytes: a2Ini,
     ubSafeBytes: soc,
@@ -119,6 +124,7 @@ export const ascendA2: Target = {
     vectorBytes: repeat,
     scalarCycles: cycles,
     syncCycles: cycles,
+    directElements: assumed("no limit: indices and output always pass through the unified buffer"),
   },
 };
 
@@ -182,6 +188,7 @@ export const webgpu: Target = {
   vectorBytes: 256,
   scalarCycles: 4,
   syncCycles: 32,
+  directElements: 2048,
   sources: {
     ubBytes: gpuweb,
     ubSafeBytes: gpuweb,
@@ -200,10 +207,36 @@ export const webgpu: Target = {
     vectorBytes: notModelled,
     scalarCycles: notModelled,
     syncCycles: notModelled,
+    directElements: assumed("a few elements for each lane of a workgroup"),
   },
 };
 
-export const targets = { ascendA2, ascendA3, ascend950, webgpu } as const;
+const cpuModel = assumed("relative weights for choosing a tile; CPU time is measured, never estimated");
+
+export const cpu: Target = {
+  ...webgpu,
+  name: "cpu",
+  kind: "cpu",
+  title: "A CPU core for the fast executor: tiles of 512 KiB stay in its second-level cache",
+  ubBytes: 524288,
+  ubSafeBytes: 524288,
+  cores: 8,
+  gmBytesPerCycle: 8,
+  mte2StartupCycles: 40,
+  mte2BytesPerCycle: 8,
+  mte3StartupCycles: 0,
+  mte3BytesPerCycle: 8,
+  rowCycles: 16,
+  directElements: 16384,
+  sources: {
+    ...(Object.fromEntries(Object.keys(webgpu.sources).map((key) => [key, cpuModel])) as Target["sources"]),
+    ubBytes: assumed("half of the 1 MiB of second-level cache that server cores have"),
+    burstBytes: assumed("one cache line"),
+    directElements: assumed("tasks long beside the cost of starting one, short beside a run"),
+  },
+};
+
+export const targets = { ascendA2, ascendA3, ascend950, webgpu, cpu } as const;
 export const defaultTarget = ascendA2;
 
 export const targetNames: readonly string[] = Object.values(targets).map((target) => target.name);

@@ -174,7 +174,9 @@ function bestTile(
   const gather = gatherOf(func);
   const ranked = candidates(func, start, target).map((candidate) => {
     const { cycles, traffic } = cost(gather, candidate, target);
-    const frugal = traffic.bytes <= frugalFactor * traffic.compulsory && 2 * traffic.tasks >= candidate.cores;
+    const frugal =
+      target.kind === "cpu" ||
+      (traffic.bytes <= frugalFactor * traffic.compulsory && 2 * traffic.tasks >= candidate.cores);
     return { candidate, keys: [frugal ? 0 : 1, cycles, traffic.bytes, -volume(candidate.tile)] as const };
   });
   ranked.sort((a, b) => compareKeys(a.keys, b.keys));
@@ -217,7 +219,7 @@ function candidates(func: AccessFunc, start: ResolvedSchedule, target: Target): 
     if (!isLegal(func, wide, target)) continue;
     for (const order of orders) {
       const grown = order.reduce((schedule, dim) => grow(func, schedule, dim, at(limit, dim), target), wide);
-      found.push(grown, ...splitForCores(func, grown, limit, order));
+      found.push(wide, grown, ...splitForCores(func, grown, limit, order));
     }
   }
   return found.length === 0 ? [start] : found.filter((schedule) => isLegal(func, schedule, target));
@@ -236,18 +238,17 @@ const maxWidths = 12;
 
 /** The largest legal entry along one dim, evened out over the tiles it makes. */
 function grow(func: AccessFunc, schedule: ResolvedSchedule, dim: number, limit: number, target: Target) {
-  const cap = Math.min(limit, workgroupCap(schedule, dim, target));
+  const cap = Math.min(limit, directCap(schedule, dim, target));
   const largest =
     largestThat(1, cap, (n) => isLegal(func, withEntry(schedule, dim, n), target)) ?? at(schedule.tile, dim);
   return withEntry(schedule, dim, Math.ceil(limit / Math.ceil(limit / largest)));
 }
 
-/** A workgroup that reads and writes gm directly has no budget to stop it; it takes a few elements per lane. */
-function workgroupCap(schedule: ResolvedSchedule, dim: number, target: Target): number {
-  if (target.kind !== "webgpu" || schedule.residency === "ub") return Infinity;
-  return Math.max(1, Math.floor((directElements * at(schedule.tile, dim)) / volume(schedule.tile)));
+/** A task that reads and writes gm directly has no budget to stop it. */
+function directCap(schedule: ResolvedSchedule, dim: number, target: Target): number {
+  if (schedule.residency === "ub") return Infinity;
+  return Math.max(1, Math.floor((target.directElements * at(schedule.tile, dim)) / volume(schedule.tile)));
 }
-const directElements = 2048;
 
 const withEntry = (schedule: ResolvedSchedule, dim: number, entry: number): ResolvedSchedule => ({
   ...schedule,

@@ -180,7 +180,7 @@ class Machine {
 
   private beginTask(): void {
     this.tasks++;
-    if (this.target.kind === "webgpu") this.arena.reset();
+    if (this.target.kind !== "ascend") this.arena.reset();
   }
 
   /** Takes the next copy of what the statement writes, and checks its accesses against those of other pipes. */

@@ -6,6 +6,15 @@ import { simulateChecked } from "./checked.js";
 import type { SimReport } from "./report.js";
 
 export { simulateChecked, type SimResult } from "./checked.js";
+export {
+  FastExecutor,
+  serveThread,
+  type FastOptions,
+  type FastRun,
+  type LongRunOptions,
+  type SpawnThread,
+  type ThreadMessage,
+} from "./fast.js";
 export { chromeTrace, estimateTiming, maxEvents, type Timing, type TimelineEvent } from "./timing.js";
 export type { IndexLocality, OperandReport, SimReport } from "./report.js";
 

@@ -5,6 +5,7 @@
  *
  * Monotone: every term grows with bytes, rows and elements.
  */
+import { rowElements } from "../../ir/access.js";
 import { evaluate } from "../../ir/expr.js";
 import type { TileFunc } from "../../ir/func.js";
 import type { Target } from "../../ir/target.js";
@@ -211,7 +212,7 @@ class Walk {
     const size = dtypeBytes[func.data.type.dtype];
     if (isParam(func, stmt.data.buffer)) {
       // Row by row: the scalar unit makes an address, MTE2 fetches whole blocks.
-      const row = this.rowElements(stmt, sizes);
+      const row = rowElements(stmt.map, sizes, func.data.type.shape);
       const rows = elements / row;
       const bytes = rows * alignUp(row * size, target.blockBytes);
       const rate = Math.min(target.mte2BytesPerCycle, this.share);
@@ -226,16 +227,6 @@ class Walk {
     const rows = elements / row;
     const repeats = Math.ceil((row * size) / target.vectorBytes);
     return { cycles: rows * (target.gatherHeadCycles + repeats * target.gatherRepeatCycles), bytes: 0 };
-  }
-
-  /** Elements that one index fetches together: trailing output dims that the data follows after its last gather dim. */
-  private rowElements(stmt: GatherStmt, sizes: readonly number[]): number {
-    const { results } = stmt.map;
-    const last = results.reduce((found, result, k) => (result.kind === "indirect" ? k : found), -1);
-    const trailing = results
-      .slice(last + 1)
-      .map((result) => (result.kind === "direct" ? at(sizes, result.dim) : 1));
-    return Math.max(1, contiguousRun(trailing, this.func.data.type.shape.slice(last + 1)));
   }
 
   private typeOf(name: string) {

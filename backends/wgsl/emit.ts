@@ -7,12 +7,13 @@
  */
 import { CompileError, error } from "../../ir/diagnostic.js";
 import type { TileFunc } from "../../ir/func.js";
+import { largestValue } from "../../ir/expr.js";
 import { printExpr, printStmtHead } from "../../ir/print.js";
+import { parallelNest, type ParallelNest } from "../../ir/tasks.js";
 import {
   findGather,
   ubBytes,
   ubStrides,
-  type ForStmt,
   type GatherStmt,
   type LoadStmt,
   type Region,
@@ -45,17 +46,11 @@ export function emitWgsl(func: TileFunc, limits: WgslLimits = defaultLimits): Wg
 
 const lanesAtMost = 256;
 
-/** A loop whose iterations are workgroups, with the trips that its widest enclosing iteration has. */
-interface ParallelLoop {
-  readonly stmt: ForStmt;
-  readonly trips: number;
-}
-
 class Emitter {
   private readonly out = new Lines();
   private readonly buffers: ReadonlyMap<string, UbBuffer>;
-  private readonly parallel: readonly ParallelLoop[];
-  private readonly body: readonly Stmt[];
+  /** One task is one workgroup. */
+  private readonly nest: ParallelNest;
   private readonly stmt: GatherStmt | undefined;
   private readonly lanes: number;
   /** Elements in one 32-bit word (1, 2, 4), and words in one element (1, 2, 4). */
@@ -67,9 +62,9 @@ class Emitter {
     private readonly limits: WgslLimits,
   ) {
     this.buffers = ubBuffers(func);
-    const { loops, body } = parallelLoops(func.body);
-    this.parallel = loops;
-    this.body = body;
+    this.nest = parallelNest(func.body);
+    if (hasParallel(this.nest.body))
+      throw unsupported("its parallel loops are no perfect nest of constant trips");
     this.stmt = findGather(func.body);
     const size = dtypeBytes[func.data.type.dtype];
     this.perWord = Math.max(1, 4 / size);
@@ -91,7 +86,7 @@ class Emitter {
       0,
     );
     this.checkLimits(bindings, workgroupBytes);
-    const tasks = stmt === undefined ? 0 : this.parallel.reduce((product, loop) => product * loop.trips, 1);
+    const tasks = stmt === undefined ? 0 : this.nest.tasks;
     const dispatch = this.fold(tasks);
     if (stmt !== undefined) this.emit(stmt, bindings, dispatch, tasks);
     return {
@@ -191,7 +186,7 @@ class Emitter {
         if (x * y !== tasks) out.line(`if (task >= ${tasks}u) { return; }`);
       }
       let inner = tasks;
-      for (const { stmt: loop, trips } of this.parallel) {
+      for (const { stmt: loop, trips } of this.nest.loops) {
         out.line(`// ${printStmtHead(loop)}`);
         inner /= trips;
         const whole = inner === 1 ? "task" : `task / ${inner}u`;
@@ -202,7 +197,7 @@ class Emitter {
         // A view that the last iteration cuts short has fewer tiles.
         if (loop.lower.kind !== "const") out.line(`if (${loop.iv} >= ${emitExpr(loop.upper)}) { return; }`);
       }
-      this.stmts(this.body);
+      this.stmts(this.nest.body);
     });
   }
 
@@ -538,30 +533,11 @@ const unsupported = (message: string): CompileError =>
 
 /** Sizes are constants or `min(constant, …)`. */
 function largest(size: Region["sizes"][number]): number {
-  if (size.kind === "const") return size.value;
-  if (size.kind !== "min")
+  const value = largestValue(size);
+  if (value === undefined)
     throw unsupported(`a region's size ${printExpr(size)} is no constant and no minimum with one`);
-  return Math.min(...[size.lhs, size.rhs].flatMap((side) => (side.kind === "const" ? [side.value] : [])));
+  return value;
 }
 
-/** The perfect nest of parallel loops, and what runs inside it. */
-function parallelLoops(body: readonly Stmt[]): { loops: ParallelLoop[]; body: readonly Stmt[] } {
-  const rest = body.filter((stmt) => stmt.op !== "alloc");
-  const [only] = rest;
-  if (rest.length !== 1 || only?.op !== "for" || only.mode !== "parallel") return { loops: [], body: rest };
-  const inner = parallelLoops(only.body);
-  return { loops: [{ stmt: only, trips: tripsOf(only) }, ...inner.loops], body: inner.body };
-}
-
-/** Iterations of a loop; of a tile loop, those in a whole view. */
-function tripsOf(loop: ForStmt): number {
-  const { lower, upper, step } = loop;
-  if (lower.kind === "const" && upper.kind === "const") return Math.ceil((upper.value - lower.value) / step);
-  const end = upper.kind === "min" ? upper.lhs : upper;
-  if (end.kind !== "add" || end.rhs.kind !== "const") {
-    throw unsupported(
-      `the bounds of parallel loop %${loop.iv} are neither constants nor a view of constant extent`,
-    );
-  }
-  return Math.ceil(end.rhs.value / step);
-}
+const hasParallel = (body: readonly Stmt[]): boolean =>
+  body.some((stmt) => stmt.op === "for" && (stmt.mode === "parallel" || hasParallel(stmt.body)));

@@ -24,7 +24,7 @@ export function verifySynchronized(func: TileFunc, target: Target): Diagnostic[]
       if (stmt.op === "for") {
         const trips = depth < deepLoops ? iterations : 2;
         for (let k = 0; k < trips; k++) {
-          if (stmt.mode === "parallel" && target.kind === "webgpu") tracker.reset();
+          if (stmt.mode === "parallel" && target.kind !== "ascend") tracker.reset();
           run(stmt.body, depth + 1);
         }
         continue;

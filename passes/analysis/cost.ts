@@ -3,11 +3,12 @@
  *
  * It ranks schedules; it is not a prediction of a device. The formula is documented in docs/cost-model.md.
  */
+import { dataFollows, dataTile, gatherDims, indicesFollow, rowElements } from "../../ir/access.js";
 import { clipTile, type Gather } from "../../ir/footprint.js";
 import type { ResolvedSchedule } from "../../ir/schedule.js";
 import type { Target } from "../../ir/target.js";
-import { dtypeBytes, elementCount } from "../../ir/types.js";
-import { rowElements, traffic, type OperandTraffic, type Traffic } from "./traffic.js";
+import { alignUp, at, contiguousRun, dtypeBytes, elementCount } from "../../ir/types.js";
+import { traffic, type OperandTraffic, type Traffic } from "./traffic.js";
 
 export interface Cost {
   /** Estimated cycles until the last core is done. */
@@ -19,6 +20,7 @@ export function cost(gather: Gather, schedule: ResolvedSchedule, target: Target)
   const moved = traffic(gather, schedule, target);
   if (moved.tasks === 0) return { cycles: 0, traffic: moved };
   if (target.kind === "webgpu") return { cycles: workgroupCycles(schedule, target, moved), traffic: moved };
+  if (target.kind === "cpu") return { cycles: cpuCycles(gather, schedule, target, moved), traffic: moved };
   const part = (name: OperandTraffic["operand"]): number => {
     const operand = moved.operands.find((o) => o.operand === name);
     return operand === undefined ? 0 : transferCycles(operand, name === "output", target);
@@ -47,6 +49,42 @@ function workgroupCycles(schedule: ResolvedSchedule, target: Target, moved: Traf
   return staging + (moved.bytes * idle) / target.gmBytesPerCycle;
 }
 
+/**
+ * Bytes in whole cache lines, and what random reads wait for: a slab that fits the first-level cache answers at once;
+ * the tensor in place misses, the more so where neighbours of the output read different rows of it.
+ */
+function cpuCycles(gather: Gather, schedule: ResolvedSchedule, target: Target, moved: Traffic): number {
+  const { map, data, output } = gather;
+  const size = dtypeBytes[data.dtype];
+  const line = target.burstBytes;
+  const tile = clipTile(schedule.tile, schedule.view, output.shape);
+  const elements = elementCount(output.shape);
+  const run = contiguousRun(tile, output.shape) * size;
+  const written = ((elements * size) / run) * alignUp(run, line);
+  const row = rowElements(map, tile, data.shape);
+  const loaded = moved.operands.find((o) => o.operand === "data");
+  if (schedule.residency === "ub" && loaded !== undefined) {
+    const slab = elementCount(dataTile(map, tile, data.shape)) * size;
+    const misses = ((elements / row) * Math.min(1, slab / firstLevelBytes)) / 4;
+    const lines = (loaded.bytes / loaded.burst) * alignUp(loaded.burst, line);
+    const steps = (loaded.bytes / loaded.burst) * target.rowCycles;
+    const starts = moved.tasks * target.mte2StartupCycles;
+    return (lines + written) / target.gmBytesPerCycle + starts + steps + misses * target.scalarCycles;
+  }
+  const follows = dataFollows(map);
+  const sharing = tile.reduce((product, extent, d) => (follows.has(d) ? product : product * extent), 1);
+  const slab = gatherDims(map).reduce((bytes, k) => bytes * at(data.shape, k), row * size);
+  const read = (elements / row / sharing) * Math.min(sharing * alignUp(row * size, line), slab);
+  const innermost = map.outRank - 1;
+  const last = map.results[map.results.length - 1];
+  const acrossRows = last?.kind === "direct" && last.dim === innermost && indicesFollow(map).has(innermost);
+  const misses = row * size >= line ? 0 : (elements / row) * (acrossRows ? 1 : 0.5);
+  return (read + written) / target.gmBytesPerCycle + misses * target.scalarCycles;
+}
+
+/** A slab of this size shares a first-level cache with the indices and the output that pass through it. */
+const firstLevelBytes = 32768;
+
 function transferCycles(operand: OperandTraffic, out: boolean, target: Target): number {
   const startup = out ? target.mte3StartupCycles : target.mte2StartupCycles;
   const rate = out ? target.mte3BytesPerCycle : target.mte2BytesPerCycle;
@@ -63,7 +101,7 @@ function gatherCycles(gather: Gather, schedule: ResolvedSchedule, target: Target
   const elements = elementCount(gather.output.shape);
   const tile = clipTile(schedule.tile, schedule.view, gather.output.shape);
   if (schedule.residency === "gm") {
-    return (elements / Math.max(1, rowElements(gather, tile))) * target.scalarCycles;
+    return (elements / rowElements(gather.map, tile, gather.data.shape)) * target.scalarCycles;
   }
   if (dtypeBytes[gather.indices.dtype] === 8) return elements * target.scalarCycles;
   const row = Math.max(1, tile[tile.length - 1] ?? 1);

@@ -13,7 +13,7 @@ export function performanceHints(func: AccessFunc, schedule: ResolvedSchedule, t
   if (moved.tasks === 0) return [];
   const found: Diagnostic[] = [];
   for (const { operand, burst, bytes } of moved.operands) {
-    const inPlace = target.kind === "webgpu" && (operand !== "data" || schedule.residency === "gm");
+    const inPlace = target.kind !== "ascend" && (operand !== "data" || schedule.residency === "gm");
     if (bytes === 0 || burst >= target.burstBytes || inPlace) continue;
     found.push(
       hint(

@@ -4,7 +4,7 @@
  * A load sits inside every parallel loop and inside the serial loops up to the last one its operand follows. Loops
  * outside it that the operand does not follow repeat it.
  */
-import { dataFollows, gatherDims, indexDims, indicesFollow } from "../../ir/access.js";
+import { dataFollows, indexDims, indicesFollow, rowElements } from "../../ir/access.js";
 import { clipTile, operandsInUb, type Gather, type Operand } from "../../ir/footprint.js";
 import { loopNest, tilesAlong, viewsAlong, type Loop } from "../../ir/loops.js";
 import type { ResolvedSchedule } from "../../ir/schedule.js";
@@ -74,13 +74,13 @@ export function traffic(gather: Gather, schedule: ResolvedSchedule, target: Targ
     const empty = elementCount(extents) === 0;
     const compulsory = empty ? 0 : elementCount(reached[operand]) * size;
     if (operand === "data" && schedule.residency === "gm") {
-      const row = rowElements(gather, tile);
+      const row = rowElements(gather.map, tile, gather.data.shape);
       const bytes = elementCount(extents) * size;
       return {
         operand,
         bytes,
         compulsory: Math.min(compulsory, bytes),
-        transfers: empty ? 0 : elementCount(extents) / Math.max(1, row),
+        transfers: empty ? 0 : elementCount(extents) / row,
         burst: row * size,
       };
     }
@@ -125,14 +125,4 @@ function operandTileShape(gather: Gather, operand: Operand, tile: Shape): Shape 
     case "output":
       return tile;
   }
-}
-
-/** Elements that one index fetches together: the data dims after the last gather dim. */
-export function rowElements(gather: Gather, tile: Shape): number {
-  const last = Math.max(-1, ...gatherDims(gather.map));
-  const trailing = gather.map.results.slice(last + 1);
-  return contiguousRun(
-    trailing.map((access) => (access.kind === "direct" ? at(tile, access.dim) : 1)),
-    gather.data.shape.slice(last + 1),
-  );
 }

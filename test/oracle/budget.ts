@@ -87,7 +87,7 @@ export function fullLoadTiles(g: JudgedGather, tile: readonly number[]): Tiles {
 }
 
 /** Bytes of on-chip memory for tensors without empty dims. WebGPU stages the data alone, in 4-byte words. */
-export function neededBytes(g: JudgedGather, s: JudgedSchedule, chip: "ascend" | "webgpu"): number {
+export function neededBytes(g: JudgedGather, s: JudgedSchedule, chip: "ascend" | "webgpu" | "cpu"): number {
   const output = judgedOutput(g);
   const tile = output.map((extent, d) => Math.min(extent, s.tile[d]!, s.view?.[d] ?? extent));
   const tiles = fullLoadTiles(g, tile);
@@ -104,7 +104,7 @@ export function neededBytes(g: JudgedGather, s: JudgedSchedule, chip: "ascend" |
 export function brokenRules(
   g: JudgedGather,
   s: JudgedSchedule,
-  chip: "ascend" | "webgpu",
+  chip: "ascend" | "webgpu" | "cpu",
   budget: number,
 ): string[] {
   // Rows from global memory: an Ascend core fetches whole rows, and gather_elements has none.

@@ -51,7 +51,7 @@ describe("the result", () => {
 
 describe("the simulation's counts on every target", () => {
   it("equal the closed form", () => {
-    const seen = { ascend: 0, webgpu: 0 };
+    const seen = { ascend: 0, webgpu: 0, cpu: 0 };
     fc.assert(
       fc.property(gatherWithSchedules, ({ random, choices }) => {
         for (const { schedule, target } of choices) {

@@ -1,0 +1,288 @@
+/**
+ * sim, the fast executor: the same tile program, compiled to WebAssembly for its element size, index type and policy,
+ * on one thread or several over shared memory. The bits, the report and the error of an index out of range are those
+ * of the checked executor; it traps nothing else.
+ */
+import { CompileError, error } from "../../ir/diagnostic.js";
+import type { TileFunc } from "../../ir/func.js";
+import { findGather } from "../../ir/tile.js";
+import { byteCount, invariant, type TensorType } from "../../ir/types.js";
+import { indexOutOfRange, indexReader, type HostInputs } from "../memory.js";
+import {
+  controlBytes,
+  emitWasm,
+  encodeModule,
+  pageBytes,
+  type WasmKernel,
+  type WasmLayout,
+} from "../wasm/index.js";
+
+/** How the executor starts a thread: `new Worker`, told to call `serveThread` with the message it is posted. */
+export type SpawnThread = (message: ThreadMessage) => { terminate(): unknown };
+
+export interface ThreadMessage {
+  readonly module: WebAssembly.Module;
+  readonly memory: WebAssembly.Memory;
+  /** Byte of this thread's unified buffer. */
+  readonly ub: number;
+  readonly tasks: number;
+  /** Tasks it takes at once. */
+  readonly chunk: number;
+}
+
+export interface FastOptions {
+  /** Threads that run tasks, this one included; more than one needs `spawn`. Default 1. */
+  readonly threads?: number;
+  readonly spawn?: SpawnThread;
+}
+
+export interface FastRun {
+  /** The output in the executor's own memory: the next run overwrites it. */
+  readonly output: Uint8Array;
+  /** Bytes of inputs that lay elsewhere and were copied in, and what that took. */
+  readonly copied: { readonly bytes: number; readonly milliseconds: number };
+}
+
+export interface LongRunOptions {
+  readonly signal?: AbortSignal;
+  /** Called between slices of a run: tasks done, tasks in all. */
+  readonly onProgress?: (done: number, tasks: number) => void;
+}
+
+type RunTasks = (from: number, to: number, ub: number) => number;
+
+/** Words of the control block at the start of the memory. */
+const word = { generation: 0, nextTask: 1, finished: 2, ready: 3, failed: 4, bad: 5 } as const;
+/** Tasks a thread takes at once: enough turns for an even finish. */
+const turnsPerThread = 32;
+/** Milliseconds a long run may keep the event loop. */
+const sliceMs = 20;
+
+/** A kernel on one thread, or on several: `await FastExecutor.open(kernel, { threads, spawn })`. */
+export class FastExecutor {
+  /** Arrays in the executor's memory: what is written here is run without a copy. */
+  readonly inputs: HostInputs;
+  readonly output: Uint8Array;
+  private readonly runTasks: RunTasks;
+  private readonly control: Int32Array;
+  private readonly layout: WasmLayout;
+  private readonly tasks: number;
+  private readonly chunk: number;
+  private workers: readonly { terminate(): unknown }[] = [];
+
+  private constructor(
+    private readonly func: TileFunc,
+    kernel: WasmKernel,
+    private readonly module: WebAssembly.Module,
+    private readonly memory: WebAssembly.Memory,
+    private readonly threads: number,
+  ) {
+    this.layout = kernel.layout;
+    this.tasks = kernel.tasks;
+    this.chunk = Math.max(1, Math.ceil(kernel.tasks / (threads * turnsPerThread)));
+    this.runTasks = instantiate(module, memory);
+    this.control = new Int32Array(memory.buffer, 0, controlBytes / 4);
+    const view = (at: number, type: TensorType): Uint8Array =>
+      new Uint8Array(memory.buffer, at, byteCount(type));
+    const { data, indices, output } = func;
+    this.inputs = {
+      data: { type: data.type, bytes: view(this.layout.data, data.type) },
+      indices: { type: indices.type, bytes: view(this.layout.indices, indices.type) },
+    };
+    this.output = view(this.layout.output, output.type);
+  }
+
+  /** On the calling thread alone. Throws a CompileError (TC502) for tensors beyond 4 GiB. */
+  static create(func: TileFunc): FastExecutor {
+    return FastExecutor.prepare(func, 1);
+  }
+
+  /** Starts the threads and waits for them. Throws a CompileError (TC502, TC702). */
+  static async open(func: TileFunc, options: FastOptions): Promise<FastExecutor> {
+    const threads = options.threads ?? 1;
+    if (!Number.isInteger(threads) || threads < 1 || threads > maxThreads) {
+      throw new CompileError([
+        error("TC702", `threads is ${threads}`, { hint: `1 to ${maxThreads} threads` }),
+      ]);
+    }
+    const executor = FastExecutor.prepare(func, threads);
+    if (threads === 1) return executor;
+    const { spawn } = options;
+    if (spawn === undefined) {
+      throw new CompileError([
+        error("TC702", `${threads} threads need spawn`, { hint: "in Node, spawnThread of tilec/node" }),
+      ]);
+    }
+    await executor.start(spawn);
+    return executor;
+  }
+
+  private static prepare(func: TileFunc, threads: number): FastExecutor {
+    const kernel = emitWasm(func, threads);
+    const { pages, shared } = kernel.module.memory;
+    const memory = new WebAssembly.Memory({
+      initial: pages,
+      ...(shared ? { maximum: maxPages, shared } : {}),
+    });
+    return new FastExecutor(
+      func,
+      kernel,
+      new WebAssembly.Module(encodeModule(kernel.module)),
+      memory,
+      threads,
+    );
+  }
+
+  private async start(spawn: SpawnThread): Promise<void> {
+    const { module, memory, tasks, chunk } = this;
+    this.workers = Array.from({ length: this.threads - 1 }, (_, k) =>
+      spawn({ module, memory, tasks, chunk, ub: this.ubOf(k + 1) }),
+    );
+    while (Atomics.load(this.control, word.ready) < this.workers.length) {
+      this.checkThreads();
+      await pause(1);
+    }
+  }
+
+  private ubOf(thread: number): number {
+    return this.layout.buffers + thread * this.layout.bufferBytes;
+  }
+
+  /** Runs to the end. Throws a RunError (TC601) for the lowest index out of range. */
+  run(inputs: HostInputs = this.inputs): FastRun {
+    const copied = this.begin(inputs);
+    this.take(Infinity);
+    while (Atomics.load(this.control, word.finished) < this.workers.length) {
+      this.checkThreads();
+      const finished = Atomics.load(this.control, word.finished);
+      if (finished < this.workers.length) Atomics.wait(this.control, word.finished, finished, 50);
+    }
+    return this.end(copied);
+  }
+
+  /** The same, in slices that let other work run. Rejects with the signal's reason when it is aborted. */
+  async runLong(inputs: HostInputs = this.inputs, options: LongRunOptions = {}): Promise<FastRun> {
+    const { signal, onProgress } = options;
+    signal?.throwIfAborted();
+    const copied = this.begin(inputs);
+    const finished = (): number => Atomics.load(this.control, word.finished);
+    let left = true;
+    while (left || finished() < this.workers.length) {
+      left = this.take(sliceMs);
+      this.checkThreads();
+      onProgress?.(Math.min(this.tasks, Atomics.load(this.control, word.nextTask)), this.tasks);
+      await pause(0);
+      if (signal?.aborted === true) {
+        Atomics.store(this.control, word.nextTask, this.tasks);
+        while (finished() < this.workers.length) await pause(1);
+        signal.throwIfAborted();
+      }
+    }
+    return this.end(copied);
+  }
+
+  /** Ends the threads; the arrays live on. */
+  close(): void {
+    for (const worker of this.workers) worker.terminate();
+    this.workers = [];
+  }
+
+  private begin(inputs: HostInputs): FastRun["copied"] {
+    const start = performance.now();
+    const bytes =
+      adopt(this.inputs.data.bytes, inputs.data.bytes) +
+      adopt(this.inputs.indices.bytes, inputs.indices.bytes);
+    const milliseconds = bytes === 0 ? 0 : performance.now() - start;
+    const { control } = this;
+    Atomics.store(control, word.nextTask, 0);
+    Atomics.store(control, word.finished, 0);
+    Atomics.store(control, word.bad, -1);
+    if (this.workers.length > 0) {
+      Atomics.add(control, word.generation, 1);
+      Atomics.notify(control, word.generation);
+    }
+    return { bytes, milliseconds };
+  }
+
+  /** Takes tasks until none is left (false) or the time is up (true). */
+  private take(milliseconds: number): boolean {
+    return takeTasks(this.runTasks, this.control, this.ubOf(0), this.tasks, this.chunk, milliseconds);
+  }
+
+  private end(copied: FastRun["copied"]): FastRun {
+    const bad = Atomics.load(this.control, word.bad) >>> 0;
+    if (bad !== noneBad) {
+      const map = findGather(this.func.body)?.map;
+      invariant(map !== undefined, "a program that found a bad index has a gather");
+      const { data, indices } = this.func;
+      const reader = indexReader(this.inputs.indices.bytes, indices.type.dtype);
+      throw indexOutOfRange(map, data.type, indices.type, bad, reader.exact(bad));
+    }
+    return { output: this.output, copied };
+  }
+
+  private checkThreads(): void {
+    invariant(Atomics.load(this.control, word.failed) === 0, "a thread of the fast executor stopped");
+  }
+}
+
+const noneBad = 0xffffffff;
+const maxThreads = 64;
+const maxPages = 2 ** 32 / pageBytes;
+
+const pause = (milliseconds: number): Promise<void> =>
+  new Promise((resolve) => {
+    setTimeout(resolve, milliseconds);
+  });
+
+function instantiate(module: WebAssembly.Module, memory: WebAssembly.Memory): RunTasks {
+  const instance = new WebAssembly.Instance(module, { env: { memory } });
+  return instance.exports["run"] as RunTasks;
+}
+
+/** Copies bytes in unless they are the executor's own; the bytes copied. */
+function adopt(own: Uint8Array, given: Uint8Array): number {
+  if (given.buffer === own.buffer && given.byteOffset === own.byteOffset) return 0;
+  own.set(given);
+  return given.byteLength;
+}
+
+function takeTasks(
+  run: RunTasks,
+  control: Int32Array,
+  ub: number,
+  tasks: number,
+  chunk: number,
+  milliseconds: number,
+): boolean {
+  const until = performance.now() + milliseconds;
+  for (;;) {
+    const from = Atomics.add(control, word.nextTask, chunk);
+    if (from >= tasks) return false;
+    const bad = run(from, Math.min(tasks, from + chunk), ub) >>> 0;
+    for (let seen = Atomics.load(control, word.bad); bad < seen >>> 0;) {
+      seen = Atomics.compareExchange(control, word.bad, seen, bad | 0);
+    }
+    if (milliseconds !== Infinity && performance.now() >= until) return true;
+  }
+}
+
+/** A thread's whole life: runs tasks whenever a run begins, until it is terminated. */
+export function serveThread({ module, memory, ub, tasks, chunk }: ThreadMessage): never {
+  const control = new Int32Array(memory.buffer, 0, controlBytes / 4);
+  try {
+    const run = instantiate(module, memory);
+    let generation = Atomics.load(control, word.generation);
+    Atomics.add(control, word.ready, 1);
+    for (;;) {
+      Atomics.wait(control, word.generation, generation);
+      generation = Atomics.load(control, word.generation);
+      takeTasks(run, control, ub, tasks, chunk, Infinity);
+      Atomics.add(control, word.finished, 1);
+      Atomics.notify(control, word.finished);
+    }
+  } catch (thrown) {
+    Atomics.store(control, word.failed, 1);
+    throw thrown;
+  }
+}

@@ -1,0 +1,193 @@
+/** Builds the body of a function: structured control by callbacks, locals by name. */
+import type { Instr, Local, PlainOp, ValueType } from "./instructions.js";
+
+/** A local's number. */
+export type LocalId = number;
+/** A block that `br` can leave, or a loop that it can repeat. */
+export interface Label {
+  readonly depth: number;
+}
+
+/** A number known when the kernel is built, or a local that holds it. */
+export type Amount =
+  { readonly kind: "const"; readonly value: number } | { readonly kind: "local"; readonly local: LocalId };
+
+export class Code {
+  readonly locals: Local[] = [];
+  readonly body: Instr[] = [];
+  private out: Instr[] = this.body;
+  private depth = 0;
+
+  /** A new local; a name already taken gets a number. */
+  local(name: string, type: ValueType = "i32"): LocalId {
+    const taken = this.locals.filter((l) => l.name === name || l.name.startsWith(`${name}.`)).length;
+    this.locals.push({ name: taken === 0 ? name : `${name}.${taken}`, type });
+    return this.locals.length - 1;
+  }
+
+  op(op: PlainOp, ...args: (number | bigint)[]): this {
+    this.out.push({ op, args });
+    return this;
+  }
+
+  comment(text: string): this {
+    this.out.push({ op: "comment", text });
+    return this;
+  }
+
+  get(local: LocalId): this {
+    return this.op("local.get", local);
+  }
+
+  set(local: LocalId): this {
+    return this.op("local.set", local);
+  }
+
+  const(value: number): this {
+    return this.op("i32.const", value | 0);
+  }
+
+  push(amount: Amount): this {
+    return amount.kind === "const" ? this.const(amount.value) : this.get(amount.local);
+  }
+
+  /** Adds a constant to the value on top. */
+  plus(value: number): this {
+    return value === 0 ? this : this.const(value).op("i32.add");
+  }
+
+  /** Multiplies the value on top by a constant. */
+  times(value: number): this {
+    if (value === 1) return this;
+    const shift = Math.log2(value);
+    return Number.isInteger(shift) && shift < 31
+      ? this.const(shift).op("i32.shl")
+      : this.const(value).op("i32.mul");
+  }
+
+  /** local += constant */
+  advance(local: LocalId, by: number): this {
+    return by === 0 ? this : this.get(local).plus(by).set(local);
+  }
+
+  block(body: (exit: Label) => void): this {
+    return this.nested("block", body);
+  }
+
+  loop(body: (again: Label) => void): this {
+    return this.nested("loop", body);
+  }
+
+  if(then: () => void, otherwise?: () => void): this {
+    const branch = (fill?: () => void): Instr[] =>
+      this.inside(() => {
+        fill?.();
+      });
+    this.out.push({ op: "if", then: branch(then), otherwise: branch(otherwise) });
+    return this;
+  }
+
+  br(label: Label): this {
+    return this.op("br", this.depth - label.depth);
+  }
+
+  brIf(label: Label): this {
+    return this.op("br_if", this.depth - label.depth);
+  }
+
+  private nested(op: "block" | "loop", body: (label: Label) => void): this {
+    const instrs = this.inside((label) => {
+      body(label);
+    });
+    this.out.push({ op, body: instrs });
+    return this;
+  }
+
+  private inside(fill: (label: Label) => void): Instr[] {
+    const outer = this.out;
+    const instrs: Instr[] = [];
+    this.out = instrs;
+    this.depth++;
+    fill({ depth: this.depth });
+    this.depth--;
+    this.out = outer;
+    return instrs;
+  }
+
+  /** Runs `body` `count` times; the body changes its own pointers. */
+  repeat(count: Amount, name: string, body: () => void): this {
+    if (count.kind === "const" && count.value <= 1) {
+      if (count.value === 1) body();
+      return this;
+    }
+    const left = this.local(name);
+    this.push(count).set(left);
+    const looped = (): void => {
+      this.loop((again) => {
+        body();
+        this.get(left).const(1).op("i32.sub").op("local.tee", left).brIf(again);
+      });
+    };
+    if (count.kind === "const") looped();
+    else this.get(left).if(looped);
+    return this;
+  }
+}
+
+/** Loads and stores of one element of a size in bytes: bits, never values. */
+export const loads = {
+  1: "i32.load8_u",
+  2: "i32.load16_u",
+  4: "i32.load",
+  8: "i64.load",
+  16: "v128.load",
+} as const satisfies Readonly<Record<number, PlainOp>>;
+export const stores = {
+  1: "i32.store8",
+  2: "i32.store16",
+  4: "i32.store",
+  8: "i64.store",
+  16: "v128.store",
+} as const satisfies Readonly<Record<number, PlainOp>>;
+
+/** Copies longer than this go to the engine's own routine, which costs a call. */
+const inlineCopyBytes = 2048;
+const unrolledCopyBytes = 256;
+
+/** Copies bytes between two addresses in locals. */
+export function copyBytes(code: Code, to: LocalId, from: LocalId, bytes: Amount): void {
+  if (bytes.kind === "local" || bytes.value > inlineCopyBytes) {
+    code.get(to).get(from).push(bytes).op("memory.copy");
+    return;
+  }
+  const { value } = bytes;
+  const step = 64;
+  if (value > unrolledCopyBytes) {
+    const source = code.local("source");
+    const target = code.local("target");
+    code.get(from).set(source).get(to).set(target);
+    const rounds = Math.floor(value / step);
+    code.repeat({ kind: "const", value: rounds }, "vectors", () => {
+      unrolledCopy(code, target, source, step);
+      code.advance(source, step).advance(target, step);
+    });
+    unrolledCopy(code, target, source, value - rounds * step);
+    return;
+  }
+  unrolledCopy(code, to, from, value);
+}
+
+function unrolledCopy(code: Code, to: LocalId, from: LocalId, bytes: number): void {
+  let place = 0;
+  for (const size of [16, 8, 4, 2, 1] as const) {
+    while (place + size <= bytes) {
+      code.get(to).get(from).op(loads[size], place).op(stores[size], place);
+      place += size;
+    }
+  }
+}
+
+/** Zeroes bytes at an address in a local. */
+export function zeroBytes(code: Code, to: LocalId, bytes: Amount): void {
+  code.get(to).const(0).push(bytes).op("memory.fill");
+}

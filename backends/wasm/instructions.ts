@@ -1,0 +1,106 @@
+/**
+ * The instructions of WebAssembly that kernels use, by their names in the text format.
+ *
+ * Opcodes: WebAssembly Core Specification 2.0, section 5.4 (binary format).
+ */
+
+/** What follows an opcode: nothing, a local, a label, a constant, or a memory address. */
+export type Immediate = "none" | "local" | "label" | "const" | "const64" | "memory" | "copy" | "fill";
+
+interface Encoding {
+  readonly code: readonly number[];
+  readonly immediate: Immediate;
+}
+
+const plain = (...code: number[]): Encoding => ({ code, immediate: "none" });
+const memory = (...code: number[]): Encoding => ({ code, immediate: "memory" });
+const simd = 0xfd;
+
+export const encodings = {
+  br: { code: [0x0c], immediate: "label" },
+  br_if: { code: [0x0d], immediate: "label" },
+  select: plain(0x1b),
+  "local.get": { code: [0x20], immediate: "local" },
+  "local.set": { code: [0x21], immediate: "local" },
+  "local.tee": { code: [0x22], immediate: "local" },
+  "i32.load": memory(0x28),
+  "i64.load": memory(0x29),
+  "i32.load8_u": memory(0x2d),
+  "i32.load16_u": memory(0x2f),
+  "i32.store": memory(0x36),
+  "i64.store": memory(0x37),
+  "i32.store8": memory(0x3a),
+  "i32.store16": memory(0x3b),
+  "i32.const": { code: [0x41], immediate: "const" },
+  "i64.const": { code: [0x42], immediate: "const64" },
+  "i32.eqz": plain(0x45),
+  "i32.eq": plain(0x46),
+  "i32.lt_s": plain(0x48),
+  "i32.lt_u": plain(0x49),
+  "i32.ge_u": plain(0x4f),
+  "i64.lt_s": plain(0x53),
+  "i64.ge_u": plain(0x5a),
+  "i32.add": plain(0x6a),
+  "i32.sub": plain(0x6b),
+  "i32.mul": plain(0x6c),
+  "i32.div_u": plain(0x6e),
+  "i32.rem_u": plain(0x70),
+  "i32.and": plain(0x71),
+  "i32.shl": plain(0x74),
+  "i32.shr_s": plain(0x75),
+  "i32.shr_u": plain(0x76),
+  "i64.add": plain(0x7c),
+  "i64.rem_s": plain(0x81),
+  "i64.rem_u": plain(0x82),
+  "i64.and": plain(0x83),
+  "i64.shr_s": plain(0x87),
+  "i32.wrap_i64": plain(0xa7),
+  "i64.extend_i32_s": plain(0xac),
+  "i64.extend_i32_u": plain(0xad),
+  "memory.copy": { code: [0xfc, 10], immediate: "copy" },
+  "memory.fill": { code: [0xfc, 11], immediate: "fill" },
+  "v128.load": memory(simd, 0),
+  "v128.store": memory(simd, 11),
+  "i32x4.splat": plain(simd, 17),
+  "i32x4.le_u": plain(simd, 62),
+  "v128.and": plain(simd, 78),
+  "v128.or": plain(simd, 80),
+  "i32x4.bitmask": plain(simd, 0xa4, 0x01),
+  "i32x4.max_u": plain(simd, 0xb9, 0x01),
+  "i64x2.splat": plain(simd, 18),
+  "i64x2.bitmask": plain(simd, 0xc4, 0x01),
+  "i64x2.ge_s": plain(simd, 0xdb, 0x01),
+} as const satisfies Readonly<Record<string, Encoding>>;
+
+export type PlainOp = keyof typeof encodings;
+
+export const encodingOf = (op: PlainOp): Encoding => encodings[op];
+
+export type ValueType = "i32" | "i64" | "v128";
+
+export interface Local {
+  readonly name: string;
+  readonly type: ValueType;
+}
+
+export type Instr =
+  | { readonly op: PlainOp; readonly args: readonly (number | bigint)[] }
+  | { readonly op: "block" | "loop"; readonly body: readonly Instr[] }
+  | { readonly op: "if"; readonly then: readonly Instr[]; readonly otherwise: readonly Instr[] }
+  /** A line of the program that the next instructions carry out; text format alone. */
+  | { readonly op: "comment"; readonly text: string };
+
+/** One function over one imported memory, `env.memory`. */
+export interface WasmModule {
+  readonly name: string;
+  readonly params: readonly Local[];
+  readonly result: ValueType;
+  /** Params first. */
+  readonly locals: readonly Local[];
+  readonly body: readonly Instr[];
+  readonly memory: { readonly pages: number; readonly shared: boolean };
+}
+
+export const pageBytes = 65536;
+/** The most pages of a 32-bit memory: 4 GiB. */
+export const maxPages = 65536;

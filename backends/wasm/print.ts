@@ -1,0 +1,65 @@
+/** A module in the text format, with one comment per tile statement. */
+import { at } from "../../ir/types.js";
+import { encodingOf, maxPages, type Instr, type WasmModule } from "./instructions.js";
+
+export function printModule(module: WasmModule): string {
+  const { name, params, locals, result, memory } = module;
+  const limits = memory.shared ? `${memory.pages} ${maxPages} shared` : `${memory.pages}`;
+  const head = [
+    `(func $${name} (export "${name}")`,
+    ...params.map((param) => `(param $${param.name} ${param.type})`),
+    `(result ${result})`,
+  ].join(" ");
+  const own = locals.slice(params.length).map((local) => `    (local $${local.name} ${local.type})`);
+  return [
+    "(module",
+    `  (import "env" "memory" (memory ${limits}))`,
+    `  ${head}`,
+    ...own,
+    ...lines(
+      module.body,
+      locals.map((local) => local.name),
+      "    ",
+    ),
+    "  )",
+    ")",
+    "",
+  ].join("\n");
+}
+
+const lines = (body: readonly Instr[], locals: readonly string[], indent: string): string[] =>
+  body.flatMap((instr): string[] => {
+    const inside = (list: readonly Instr[]): string[] => lines(list, locals, `${indent}  `);
+    switch (instr.op) {
+      case "comment":
+        return [`${indent};; ${instr.text}`];
+      case "block":
+      case "loop":
+        return [`${indent}${instr.op}`, ...inside(instr.body), `${indent}end`];
+      case "if": {
+        const otherwise = instr.otherwise.length === 0 ? [] : [`${indent}else`, ...inside(instr.otherwise)];
+        return [`${indent}if`, ...inside(instr.then), ...otherwise, `${indent}end`];
+      }
+      default:
+        return [`${indent}${[instr.op, ...immediates(instr, locals)].join(" ")}`];
+    }
+  });
+
+function immediates(instr: Extract<Instr, { readonly args: unknown }>, locals: readonly string[]): string[] {
+  const { args } = instr;
+  const memory = (): string[] => [...(args[0] === 0 ? [] : [`offset=${String(at(args, 0))}`]), "align=1"];
+  switch (encodingOf(instr.op).immediate) {
+    case "none":
+    case "copy":
+    case "fill":
+      return [];
+    case "local":
+      return [`$${at(locals, Number(at(args, 0)))}`];
+    case "label":
+    case "const":
+    case "const64":
+      return [String(at(args, 0))];
+    case "memory":
+      return memory();
+  }
+}

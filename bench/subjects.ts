@@ -1,0 +1,246 @@
+/** The subjects of bench:sim: each runs one workload on inputs it was given once. */
+import { execFileSync, spawn } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { FastExecutor } from "../backends/sim/index.js";
+import { compile, onnx, program, targets } from "../src/index.js";
+import type { Kernel } from "../src/index.js";
+import { spawnThread } from "../src/device/index.js";
+import { onnxTypes, singleNodeModel } from "../test/support/onnx-bytes.js";
+import type { Subject } from "./rows.js";
+import { bytesOf, count, plainGather, type Inputs, type Workload } from "./workloads.js";
+
+export function kernelOf(workload: Workload, target = targets.cpu): Kernel {
+  const { op, dtype, indexType, axis } = workload;
+  const types = {
+    data: [dtype, workload.data] as const,
+    indices: [indexType, workload.indices] as const,
+  };
+  switch (op) {
+    case "gather":
+      return compile(onnx.gather({ ...types, axis }), { target });
+    case "gather_elements":
+      return compile(onnx.gatherElements({ ...types, axis }), { target });
+    case "gather_nd":
+      // ONNX takes 64-bit tuples alone; DirectML takes 32-bit ones, here under ONNX's policy.
+      return compile(
+        program({
+          op: "directml.gather_nd",
+          attrs: { oob: "error", input_dimension_count: 3, indices_dimension_count: 2 },
+          data: { dtype, shape: workload.data },
+          indices: { dtype: indexType, shape: [1, ...workload.indices] },
+        }),
+        { target },
+      );
+  }
+}
+
+export async function tilec(workload: Workload, inputs: Inputs, threads: number): Promise<Subject> {
+  const executor = await FastExecutor.open(kernelOf(workload).tile, { threads, spawn: spawnThread });
+  executor.inputs.data.bytes.set(inputs.data);
+  executor.inputs.indices.bytes.set(inputs.indices);
+  return {
+    subject: "tilec",
+    threads,
+    run() {
+      executor.run();
+      return undefined;
+    },
+    output: () => executor.output,
+    close() {
+      executor.close();
+    },
+  };
+}
+
+const ortNames = { gather: "Gather", gather_elements: "GatherElements", gather_nd: "GatherND" } as const;
+const ortDtypes = { f32: "float32", f16: "float16", i8: "int8" } as const;
+
+/** `preallocated`: into an output given by the caller, as few callers do. Absent without a build for this machine. */
+export async function onnxRuntime(
+  workload: Workload,
+  inputs: Inputs,
+  threads: number,
+  preallocated: boolean,
+): Promise<Subject | undefined> {
+  const ort = await import("onnxruntime-node").catch(() => undefined);
+  if (ort === undefined) return undefined;
+  // GatherND takes 64-bit indices alone.
+  const wide = workload.indexType === "i64" || workload.op === "gather_nd";
+  const model = singleNodeModel({
+    op: ortNames[workload.op],
+    opset: 13,
+    ...(workload.op === "gather_nd" ? {} : { attribute: ["axis", workload.axis] as const }),
+    data: { type: onnxTypes[workload.dtype], shape: workload.data },
+    indices: { type: wide ? onnxTypes.i64 : onnxTypes.i32, shape: workload.indices },
+    outputShape: workload.output,
+  });
+  const session = await ort.InferenceSession.create(model, {
+    intraOpNumThreads: threads,
+    interOpNumThreads: 1,
+    executionMode: "sequential",
+  });
+  const dtype = ortDtypes[workload.dtype];
+  const arrayOf = (bytes: Uint8Array) =>
+    workload.dtype === "f32"
+      ? new Float32Array(bytes.buffer)
+      : workload.dtype === "f16"
+        ? new Uint16Array(bytes.buffer)
+        : new Int8Array(bytes.buffer);
+  const narrow = new Int32Array(inputs.indices.buffer);
+  const indices = !wide
+    ? new ort.Tensor("int32", narrow, workload.indices)
+    : workload.indexType === "i64"
+      ? new ort.Tensor("int64", new BigInt64Array(inputs.indices.buffer), workload.indices)
+      : new ort.Tensor("int64", BigInt64Array.from(narrow, BigInt), workload.indices);
+  const data = new ort.Tensor(dtype, arrayOf(inputs.data) as Float32Array, workload.data);
+  const output = new Uint8Array(count(workload.output) * bytesOf[workload.dtype]);
+  const given = new ort.Tensor(dtype, arrayOf(output) as Float32Array, workload.output);
+  let latest: { readonly data: unknown } | undefined;
+  return {
+    subject: preallocated ? "onnxruntime-node-into" : "onnxruntime-node",
+    threads,
+    async run() {
+      const results = await (preallocated
+        ? session.run({ data, indices }, { output: given })
+        : session.run({ data, indices }));
+      latest = results["output"];
+      return undefined;
+    },
+    output: () => {
+      const { buffer, byteOffset, byteLength } = latest?.data as Float32Array;
+      return new Uint8Array(buffer, byteOffset, byteLength);
+    },
+    close: () => session.release(),
+  };
+}
+
+/** jax-js on Wasm; it has no 16-bit floats in Node 20, and no 8-bit or 64-bit integers. */
+export async function jaxJs(workload: Workload, inputs: Inputs): Promise<Subject | undefined> {
+  if (workload.dtype !== "f32" || workload.indexType !== "i32") return undefined;
+  const jax = await import("@jax-js/jax");
+  await jax.init("wasm");
+  jax.defaultDevice("wasm");
+  const np = jax.numpy;
+  const data = np.array(new Float32Array(inputs.data.buffer), { shape: [...workload.data] });
+  const flat = new Int32Array(inputs.indices.buffer);
+  const tuples = workload.op === "gather_nd";
+  const parts = tuples ? [flat.filter((_, k) => k % 2 === 0), flat.filter((_, k) => k % 2 === 1)] : [flat];
+  const indices = parts.map((part) =>
+    np.array(part, { shape: tuples ? [part.length] : [...workload.indices], dtype: np.int32 }),
+  );
+  const [first, second] = indices;
+  if (first === undefined) return undefined;
+  const compute = (): InstanceType<typeof np.Array> => {
+    if (second !== undefined) return data.ref.slice(first.ref, second.ref);
+    return workload.op === "gather"
+      ? np.take(data.ref, first.ref, workload.axis)
+      : np.takeAlongAxis(data.ref, first.ref, workload.axis);
+  };
+  let latest: InstanceType<typeof np.Array> | undefined;
+  return {
+    subject: "jax-js",
+    threads: 1,
+    async run() {
+      latest?.dispose();
+      latest = compute();
+      await latest.blockUntilReady();
+      return undefined;
+    },
+    output: () => {
+      const values = latest?.ref.dataSync();
+      return values === undefined
+        ? new Uint8Array()
+        : new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
+    },
+  };
+}
+
+export function plainJs(workload: Workload, inputs: Inputs): Subject {
+  const output = new Uint8Array(count(workload.output) * bytesOf[workload.dtype]);
+  return {
+    subject: "plain-js",
+    threads: 1,
+    run() {
+      plainGather(workload, inputs, output);
+      return undefined;
+    },
+    output: () => output,
+  };
+}
+
+export function limit(expected: Uint8Array): Subject {
+  const target = new Uint8Array(expected.byteLength);
+  return {
+    subject: "limit",
+    threads: 1,
+    run() {
+      target.set(expected);
+      return undefined;
+    },
+  };
+}
+
+/** The C loops, compiled once; absent without a C compiler on the path. */
+export function compilePlainC(): { readonly binary: string; readonly folder: string } | undefined {
+  const folder = mkdtempSync(join(tmpdir(), "tilec-bench-"));
+  const binary = join(folder, "plain");
+  const source = fileURLToPath(new URL("../../bench/plain.c", import.meta.url));
+  try {
+    execFileSync("cc", ["-O3", "-march=native", "-o", binary, source], { stdio: "ignore" });
+    return { binary, folder };
+  } catch {
+    rmSync(folder, { recursive: true });
+    return undefined;
+  }
+}
+
+export function plainC(
+  workload: Workload,
+  inputs: Inputs,
+  { binary, folder }: { readonly binary: string; readonly folder: string },
+): Subject {
+  const [data, indices, out] = ["data", "indices", "out"].map((name) =>
+    join(folder, `${workload.name}.${name}`),
+  );
+  if (data === undefined || indices === undefined || out === undefined) throw new Error("no file names");
+  writeFileSync(data, inputs.data);
+  writeFileSync(indices, inputs.indices);
+  const { op, axis } = workload;
+  const nd = op === "gather_nd";
+  const sizes = [
+    bytesOf[workload.dtype],
+    bytesOf[workload.indexType],
+    nd ? 1 : count(workload.data.slice(0, axis)),
+    workload.data[axis] ?? 1,
+    count(workload.data.slice(nd ? 2 : axis + 1)),
+    op === "gather_elements" ? (workload.indices[axis] ?? 1) : (workload.indices[0] ?? 1),
+    workload.data[1] ?? 1,
+  ];
+  const child = spawn(binary, [op, ...sizes.map(String), data, indices], {
+    stdio: ["pipe", "pipe", "inherit"],
+  });
+  const answers = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  const ask = async (line: string): Promise<number> => {
+    child.stdin.write(`${line}\n`);
+    const answer = await answers.next();
+    if (answer.done === true) throw new Error("the C loop stopped");
+    return Number(answer.value);
+  };
+  return {
+    subject: "c",
+    threads: 1,
+    run: async () => (await ask("run")) / 1e6,
+    async output() {
+      await ask(`dump ${out}`);
+      return readFileSync(out);
+    },
+    close() {
+      child.kill();
+      for (const file of [data, indices, out]) rmSync(file, { force: true });
+    },
+  };
+}

@@ -1,0 +1,207 @@
+/** The ten workloads of the benchmarks, their inputs from a fixed seed, and what they give by a plain loop. */
+
+export type WorkloadOp = "gather" | "gather_elements" | "gather_nd";
+
+export interface Workload {
+  readonly name: string;
+  readonly op: WorkloadOp;
+  readonly dtype: "f32" | "f16" | "i8";
+  readonly indexType: "i32" | "i64";
+  /** Of gather and gather_elements. */
+  readonly axis: number;
+  readonly data: readonly number[];
+  readonly indices: readonly number[];
+  readonly output: readonly number[];
+}
+
+const elements = (
+  name: string,
+  axis: number,
+  shape: readonly number[],
+  dtype: Workload["dtype"] = "f32",
+  indexType: Workload["indexType"] = "i32",
+): Workload => ({
+  name,
+  op: "gather_elements",
+  dtype,
+  indexType,
+  axis,
+  data: shape,
+  indices: shape,
+  output: shape,
+});
+
+const rows = (name: string, axis: number, data: readonly number[], count: number): Workload => ({
+  name,
+  op: "gather",
+  dtype: "f32",
+  indexType: "i32",
+  axis,
+  data,
+  indices: [count],
+  output: data.map((extent, d) => (d === axis ? count : extent)),
+});
+
+export const workloads: readonly Workload[] = [
+  rows("W1", 0, [50257, 768], 4096),
+  rows("W2", 0, [1_000_000, 4], 1_000_000),
+  rows("W3", 1, [4096, 1024], 256),
+  elements("W4", 1, [4096, 1024]),
+  elements("W5", 0, [1024, 4096]),
+  elements("W6", 2, [8, 64, 64, 64]),
+  {
+    name: "W7",
+    op: "gather_nd",
+    dtype: "f32",
+    indexType: "i32",
+    axis: 0,
+    data: [256, 256, 64],
+    indices: [65536, 2],
+    output: [65536, 64],
+  },
+  elements("W8", 1, [4096, 1024], "f16"),
+  elements("W9", 1, [4096, 1024], "i8"),
+  elements("W10", 1, [4096, 1024], "f32", "i64"),
+];
+
+export const bytesOf = { f32: 4, f16: 2, i8: 1, i32: 4, i64: 8 } as const;
+export const count = (shape: readonly number[]): number =>
+  shape.reduce((product, extent) => product * extent, 1);
+
+/** `gather [50257,768] axis 0 by [4096]` */
+export const describe = (w: Workload): string =>
+  `${w.op} ${w.dtype} [${w.data.join()}] axis ${w.axis} by ${w.indexType} [${w.indices.join()}]`;
+
+export interface Inputs {
+  readonly data: Uint8Array;
+  readonly indices: Uint8Array;
+}
+
+/** Random bits, and random indices in range. */
+export function inputsOf(workload: Workload): Inputs {
+  let state = 0x9e3779b9;
+  const next = (): number => {
+    state ^= state << 13;
+    state ^= state >>> 17;
+    state ^= state << 5;
+    return state >>> 0;
+  };
+  const data = new Uint8Array(count(workload.data) * bytesOf[workload.dtype]);
+  const words = new Uint32Array(data.buffer);
+  // Floats in [1, 2), so that libraries that look at values meet no NaN: sign and exponent fixed, mantissa random.
+  for (let k = 0; k < words.length; k++) {
+    const bits = next();
+    words[k] = workload.dtype === "f32" ? (bits >>> 9) | 0x3f800000 : (bits & 0x03ff03ff) | 0x3c003c00;
+  }
+  const indices = new Uint8Array(count(workload.indices) * bytesOf[workload.indexType]);
+  const total = count(workload.indices);
+  const low = new Int32Array(indices.buffer);
+  const step = bytesOf[workload.indexType] / 4;
+  for (let k = 0; k < total; k++) {
+    const extent = workload.data[workload.op === "gather_nd" ? k % 2 : workload.axis] ?? 1;
+    low[k * step] = next() % extent;
+  }
+  return { data, indices };
+}
+
+type Units = Uint8Array | Uint16Array | Uint32Array;
+
+export const unitsOf = (bytes: Uint8Array, size: number): Units =>
+  size === 4
+    ? new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength / 4)
+    : size === 2
+      ? new Uint16Array(bytes.buffer, bytes.byteOffset, bytes.byteLength / 2)
+      : bytes;
+
+/** A plain typed-array loop with ONNX's index rules; false when an index is out of range. */
+export function plainGather(workload: Workload, inputs: Inputs, output: Uint8Array): boolean {
+  const size = bytesOf[workload.dtype];
+  const [data, out] = [unitsOf(inputs.data, size), unitsOf(output, size)];
+  const index =
+    workload.indexType === "i32"
+      ? new Int32Array(inputs.indices.buffer, inputs.indices.byteOffset, count(workload.indices))
+      : new BigInt64Array(inputs.indices.buffer, inputs.indices.byteOffset, count(workload.indices));
+  switch (workload.op) {
+    case "gather":
+      return plainRows(workload, data, index as Int32Array, out);
+    case "gather_elements":
+      return index instanceof Int32Array
+        ? plainElements(workload, data, index, out)
+        : plainElementsWide(workload, data, index, out);
+    case "gather_nd":
+      return plainTuples(workload, data, index as Int32Array, out);
+  }
+}
+
+const split = (shape: readonly number[], axis: number) => ({
+  outer: count(shape.slice(0, axis)),
+  extent: shape[axis] ?? 1,
+  inner: count(shape.slice(axis + 1)),
+});
+
+function plainRows(w: Workload, data: Units, index: Int32Array, out: Units): boolean {
+  const { outer, extent, inner } = split(w.data, w.axis);
+  const n = index.length;
+  for (let o = 0; o < outer; o++) {
+    for (let j = 0; j < n; j++) {
+      let i = index[j]!;
+      if (i < 0) i += extent;
+      if (i < 0 || i >= extent) return false;
+      const from = (o * extent + i) * inner;
+      const to = (o * n + j) * inner;
+      if (inner >= 16) out.set(data.subarray(from, from + inner), to);
+      else for (let k = 0; k < inner; k++) out[to + k] = data[from + k]!;
+    }
+  }
+  return true;
+}
+
+function plainElements(w: Workload, data: Units, index: Int32Array, out: Units): boolean {
+  const { outer, extent, inner } = split(w.data, w.axis);
+  const n = w.indices[w.axis] ?? 1;
+  let to = 0;
+  for (let o = 0; o < outer; o++) {
+    const base = o * extent * inner;
+    for (let j = 0; j < n; j++) {
+      for (let k = 0; k < inner; k++, to++) {
+        let i = index[to]!;
+        if (i < 0) i += extent;
+        if (i < 0 || i >= extent) return false;
+        out[to] = data[base + i * inner + k]!;
+      }
+    }
+  }
+  return true;
+}
+
+function plainElementsWide(w: Workload, data: Units, index: BigInt64Array, out: Units): boolean {
+  const { outer, extent, inner } = split(w.data, w.axis);
+  const n = w.indices[w.axis] ?? 1;
+  let to = 0;
+  for (let o = 0; o < outer; o++) {
+    const base = o * extent * inner;
+    for (let j = 0; j < n; j++) {
+      for (let k = 0; k < inner; k++, to++) {
+        let i = Number(index[to]!);
+        if (i < 0) i += extent;
+        if (i < 0 || i >= extent) return false;
+        out[to] = data[base + i * inner + k]!;
+      }
+    }
+  }
+  return true;
+}
+
+function plainTuples(w: Workload, data: Units, index: Int32Array, out: Units): boolean {
+  const [rowsOf = 1, columns = 1, inner = 1] = w.data;
+  for (let j = 0; j < index.length / 2; j++) {
+    let a = index[2 * j]!;
+    let b = index[2 * j + 1]!;
+    if (a < 0) a += rowsOf;
+    if (b < 0) b += columns;
+    if (a < 0 || a >= rowsOf || b < 0 || b >= columns) return false;
+    const from = (a * columns + b) * inner;
+    out.set(data.subarray(from, from + inner), j * inner);
+  }
+  return true;
+}

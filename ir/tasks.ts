@@ -1,0 +1,36 @@
+/** The perfect nest of parallel loops around a tile program: one iteration of it is a task. */
+import type { ForStmt, Stmt } from "./tile.js";
+
+export interface ParallelLoop {
+  readonly stmt: ForStmt;
+  /** Iterations; of a tile loop inside a view loop, those in a whole view. */
+  readonly trips: number;
+}
+
+export interface ParallelNest {
+  readonly loops: readonly ParallelLoop[];
+  /** What a task runs. */
+  readonly body: readonly Stmt[];
+  /** Product of the trips. Where views end short, some of these tasks are empty. */
+  readonly tasks: number;
+}
+
+/** Stops at a loop whose trips are not known from its text: hand-written programs may hold any bounds. */
+export function parallelNest(body: readonly Stmt[]): ParallelNest {
+  const rest = body.filter((stmt) => stmt.op !== "alloc");
+  const [only] = rest;
+  const trips =
+    rest.length === 1 && only?.op === "for" && only.mode === "parallel" ? tripsOf(only) : undefined;
+  if (only?.op !== "for" || trips === undefined) return { loops: [], body: rest, tasks: 1 };
+  const inner = parallelNest(only.body);
+  return { loops: [{ stmt: only, trips }, ...inner.loops], body: inner.body, tasks: trips * inner.tasks };
+}
+
+function tripsOf(loop: ForStmt): number | undefined {
+  const { lower, upper, step } = loop;
+  if (lower.kind === "const" && upper.kind === "const")
+    return Math.max(0, Math.ceil((upper.value - lower.value) / step));
+  const end = upper.kind === "min" ? upper.lhs : upper;
+  if (end.kind !== "add" || end.rhs.kind !== "const" || end.lhs.kind !== "iv") return undefined;
+  return lower.kind === "iv" && lower.name === end.lhs.name ? Math.ceil(end.rhs.value / step) : undefined;
+}

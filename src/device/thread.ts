@@ -1,0 +1,5 @@
+/** What a thread of the fast executor runs in Node. */
+import { workerData } from "node:worker_threads";
+import { serveThread, type ThreadMessage } from "../../backends/sim/index.js";
+
+serveThread(workerData as ThreadMessage);
