@@ -27,7 +27,10 @@ export function median(values: readonly number[]): number {
 const sameBytes = (a: Uint8Array, b: Uint8Array): boolean =>
   a.byteLength === b.byteLength && a.every((byte, k) => byte === b[k]);
 
-/** Verifies every subject, then runs them in turns. */
+/**
+ * Verifies every subject, then runs them in turns: at each turn one run that wakes threads and brings the subject's own
+ * memory back into the caches, and one that counts.
+ */
 export async function measure(
   workload: string,
   subjects: readonly Subject[],
@@ -43,6 +46,7 @@ export async function measure(
   const times = subjects.map((): number[] => []);
   for (let round = 0; round < rounds; round++) {
     for (const [k, subject] of subjects.entries()) {
+      await subject.run();
       const start = performance.now();
       const own = await subject.run();
       times[k]?.push(own ?? performance.now() - start);

@@ -52,9 +52,11 @@ export interface LongRunOptions {
 type RunTasks = (from: number, to: number, ub: number) => number;
 
 /** Words of the control block at the start of the memory. */
-const word = { generation: 0, nextTask: 1, finished: 2, ready: 3, failed: 4, bad: 5 } as const;
+const word = { generation: 0, nextTask: 1, doneTasks: 2, ready: 3, failed: 4, bad: 5 } as const;
 /** Tasks a thread takes at once: enough turns for an even finish. */
 const turnsPerThread = 32;
+/** Looks at the last tasks of other threads before this one sleeps. */
+const spinsAtMost = 10_000;
 /** Milliseconds a long run may keep the event loop. */
 const sliceMs = 20;
 
@@ -152,12 +154,14 @@ export class FastExecutor {
   run(inputs: HostInputs = this.inputs): FastRun {
     const copied = this.begin(inputs);
     this.take(Infinity);
-    while (Atomics.load(this.control, word.finished) < this.workers.length) {
+    // A thread that wakes late finds no task left: only tasks are waited for, never threads.
+    for (let spins = 0; ; spins++) {
+      const done = Atomics.load(this.control, word.doneTasks);
+      if (done >= this.tasks) return this.end(copied);
+      if (spins < spinsAtMost) continue;
       this.checkThreads();
-      const finished = Atomics.load(this.control, word.finished);
-      if (finished < this.workers.length) Atomics.wait(this.control, word.finished, finished, 50);
+      Atomics.wait(this.control, word.doneTasks, done, 50);
     }
-    return this.end(copied);
   }
 
   /** The same, in slices that let other work run. Rejects with the signal's reason when it is aborted. */
@@ -165,16 +169,15 @@ export class FastExecutor {
     const { signal, onProgress } = options;
     signal?.throwIfAborted();
     const copied = this.begin(inputs);
-    const finished = (): number => Atomics.load(this.control, word.finished);
-    let left = true;
-    while (left || finished() < this.workers.length) {
-      left = this.take(sliceMs);
+    const done = (): number => Atomics.load(this.control, word.doneTasks);
+    while (done() < this.tasks) {
+      this.take(sliceMs);
       this.checkThreads();
-      onProgress?.(Math.min(this.tasks, Atomics.load(this.control, word.nextTask)), this.tasks);
+      onProgress?.(done(), this.tasks);
       await pause(0);
       if (signal?.aborted === true) {
-        Atomics.store(this.control, word.nextTask, this.tasks);
-        while (finished() < this.workers.length) await pause(1);
+        const taken = Math.min(this.tasks, Atomics.exchange(this.control, word.nextTask, this.tasks));
+        while (done() < taken) await pause(1);
         signal.throwIfAborted();
       }
     }
@@ -194,9 +197,10 @@ export class FastExecutor {
       adopt(this.inputs.indices.bytes, inputs.indices.bytes);
     const milliseconds = bytes === 0 ? 0 : performance.now() - start;
     const { control } = this;
-    Atomics.store(control, word.nextTask, 0);
-    Atomics.store(control, word.finished, 0);
+    Atomics.store(control, word.doneTasks, 0);
     Atomics.store(control, word.bad, -1);
+    // Last: from here on any thread may take a task.
+    Atomics.store(control, word.nextTask, 0);
     if (this.workers.length > 0) {
       Atomics.add(control, word.generation, 1);
       Atomics.notify(control, word.generation);
@@ -204,9 +208,9 @@ export class FastExecutor {
     return { bytes, milliseconds };
   }
 
-  /** Takes tasks until none is left (false) or the time is up (true). */
-  private take(milliseconds: number): boolean {
-    return takeTasks(this.runTasks, this.control, this.ubOf(0), this.tasks, this.chunk, milliseconds);
+  /** Takes tasks until none is left or the time is up. */
+  private take(milliseconds: number): void {
+    takeTasks(this.runTasks, this.control, this.ubOf(0), this.tasks, this.chunk, milliseconds);
   }
 
   private end(copied: FastRun["copied"]): FastRun {
@@ -254,16 +258,18 @@ function takeTasks(
   tasks: number,
   chunk: number,
   milliseconds: number,
-): boolean {
+): void {
   const until = performance.now() + milliseconds;
   for (;;) {
     const from = Atomics.add(control, word.nextTask, chunk);
-    if (from >= tasks) return false;
-    const bad = run(from, Math.min(tasks, from + chunk), ub) >>> 0;
+    if (from >= tasks) return;
+    const to = Math.min(tasks, from + chunk);
+    const bad = run(from, to, ub) >>> 0;
     for (let seen = Atomics.load(control, word.bad); bad < seen >>> 0;) {
       seen = Atomics.compareExchange(control, word.bad, seen, bad | 0);
     }
-    if (milliseconds !== Infinity && performance.now() >= until) return true;
+    Atomics.add(control, word.doneTasks, to - from);
+    if (milliseconds !== Infinity && performance.now() >= until) return;
   }
 }
 
@@ -278,8 +284,7 @@ export function serveThread({ module, memory, ub, tasks, chunk }: ThreadMessage)
       Atomics.wait(control, word.generation, generation);
       generation = Atomics.load(control, word.generation);
       takeTasks(run, control, ub, tasks, chunk, Infinity);
-      Atomics.add(control, word.finished, 1);
-      Atomics.notify(control, word.finished);
+      Atomics.notify(control, word.doneTasks);
     }
   } catch (thrown) {
     Atomics.store(control, word.failed, 1);

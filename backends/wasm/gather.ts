@@ -12,7 +12,7 @@ import { commonRun, nest, range, type Pointer } from "./box.js";
 import { copyBytes, loads, stores, zeroBytes, type Amount, type LocalId } from "./code.js";
 import type { Context, Placed } from "./context.js";
 import { canBeNone, emitResolve } from "./resolve.js";
-import { tableOf, type Table } from "./table.js";
+import { cacheLine, tableOf, type Table } from "./table.js";
 
 export function emitGather(context: Context, stmt: GatherStmt): void {
   new GatherEmitter(context, stmt).emit();
@@ -57,7 +57,7 @@ class GatherEmitter {
     this.indices = context.place(stmt.indices);
     this.out = context.place(stmt.to);
     this.sizes = stmt.to.sizes.map((size) => context.amount(size));
-    this.table = tableOf(stmt);
+    this.table = tableOf(func, stmt);
     this.none = code.local("none");
     this.limit = code.local("limit", "v128");
     this.mayBeNone = this.indirect().some(({ k }) => canBeNone(stmt.oob, this.extent(k)));
@@ -87,7 +87,7 @@ class GatherEmitter {
     const rank = this.sizes.length;
     const out = this.pointer("out", this.out, this.out.strides);
     const data = this.pointer("data", this.data, this.by.data);
-    const table = this.table === undefined ? undefined : this.fillTable(this.table);
+    const table = this.table === undefined ? undefined : this.fillTable(this.table, data);
     const index = table ?? this.pointer("index", this.indices, this.by.index);
     const position = table ?? this.positionPointer(index);
     const pointers = [out, data, index, position];
@@ -154,24 +154,40 @@ class GatherEmitter {
     return { local, strides: this.by.position };
   }
 
-  /** Resolves every index of the tile once. */
-  private fillTable(table: Table): Pointer {
+  /** Resolves every index of the tile once, and reads ahead what it names. */
+  private fillTable(table: Table, data: Pointer): Pointer {
     const { code, ub, layout } = this.context;
     const base = code.local("table");
     code.get(ub).plus(layout.table).set(base);
     const index = this.pointer("index", this.indices, this.by.index);
     const position = this.positionPointer(index);
     const entry: Pointer = { local: base, strides: table.strides };
-    nest(code, this.sizes, table.dims, [entry, index, position], (locals) => {
-      const here = { out: at(locals, 0), data: at(locals, 0), index: at(locals, 1), position: at(locals, 2) };
+    const touched = code.local("touched");
+    nest(code, this.sizes, table.dims, [entry, data, index, position], (locals) => {
+      const here = { out: 0, data: at(locals, 1), index: at(locals, 2), position: at(locals, 3) };
       const offset = code.local("offset");
       this.resolveOffset(here, 0);
       code.set(offset);
+      for (let line = 0; line < table.touch; line++) {
+        code
+          .get(touched)
+          .get(here.data)
+          .get(offset)
+          .op("i32.add")
+          .op("i32.load8_u", line * cacheLine);
+        code.op("i32.xor").set(touched);
+      }
       code.get(at(locals, 0));
       if (this.mayBeNone) code.const(noEntry).get(offset).get(this.none).op("select");
       else code.get(offset);
       code.op("i32.store", 0);
     });
+    // A result that is kept keeps the loads.
+    if (table.touch > 0)
+      code
+        .get(ub)
+        .get(touched)
+        .op("i32.store", layout.table + table.bytes);
     return entry;
   }
 

@@ -46,6 +46,7 @@ export const encodings = {
   "i32.div_u": plain(0x6e),
   "i32.rem_u": plain(0x70),
   "i32.and": plain(0x71),
+  "i32.xor": plain(0x73),
   "i32.shl": plain(0x74),
   "i32.shr_s": plain(0x75),
   "i32.shr_u": plain(0x76),

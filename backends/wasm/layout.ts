@@ -4,7 +4,7 @@ import { ubBytes, type UbBuffer } from "../../ir/tile.js";
 import { alignUp, at, byteCount } from "../../ir/types.js";
 import { ubBuffers } from "../../ir/verify/accesses.js";
 import { pageBytes } from "./instructions.js";
-import { tableBytes } from "./table.js";
+import { cacheLine, entryBytes, tableBytes } from "./table.js";
 
 /** Byte addresses in the memory. */
 export interface WasmLayout {
@@ -21,7 +21,6 @@ export interface WasmLayout {
 
 /** Bytes at the start of memory that threads share. */
 export const controlBytes = 64;
-const cacheLine = 64;
 
 export function layoutOf(func: TileFunc): WasmLayout {
   const data = controlBytes;
@@ -32,7 +31,14 @@ export function layoutOf(func: TileFunc): WasmLayout {
     Math.max(0, ...[...ubBuffers(func).values()].map((buffer) => addressOf(buffer) + ubBytes(buffer))),
     cacheLine,
   );
-  return { data, indices, output, buffers, bufferBytes: alignUp(table + tableBytes(func), cacheLine), table };
+  return {
+    data,
+    indices,
+    output,
+    buffers,
+    bufferBytes: alignUp(table + tableBytes(func) + entryBytes, cacheLine),
+    table,
+  };
 }
 
 export const pagesFor = (layout: WasmLayout, threads: number): number =>
