@@ -30,7 +30,7 @@ const found = await acquireGpu();
 const runner = found.ok ? await createRunner(found.gpu.device) : undefined;
 const backends: BackendName[] = ["reference", "sim", ...(runner === undefined ? [] : (["webgpu"] as const))];
 const runs = [];
-for (const backend of backends) runs.push({ backend, ...(await runOn(backend, kernel, inputs, runner)) });
+for (const backend of backends) runs.push({ backend, ...(await runOn(backend, kernel, inputs, { runner })) });
 
 console.log("\nruns");
 for (const { backend, output } of runs) {

@@ -24,6 +24,7 @@ export {
 export { renderDiagnostic, type RenderOptions } from "./render.js";
 export * from "./schedule.js";
 export * from "./target.js";
+export * from "./tasks.js";
 export * from "./tile.js";
 export * from "./types.js";
 export { verify, verifyStructure, type Property } from "./verify/index.js";

@@ -29,5 +29,12 @@ export * as directml from "./dialects/directml.js";
 export * as onnx from "./dialects/onnx.js";
 export * as pypto from "./dialects/pypto.js";
 export { program, tryProgram, type ProgramDescription } from "./program.js";
-export { backendNames, firstDifference, runOn, type BackendName, type BackendRun } from "./run.js";
+export {
+  backendNames,
+  firstDifference,
+  runOn,
+  type BackendName,
+  type BackendOptions,
+  type BackendRun,
+} from "./run.js";
 export { run } from "./library.js";

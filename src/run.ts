@@ -2,7 +2,7 @@
 import { CompileError, error, type Diagnostic } from "../ir/index.js";
 import type { HostInputs } from "../backends/index.js";
 import { reference } from "../backends/reference/index.js";
-import { simulateChecked, type SimReport } from "../backends/sim/index.js";
+import { simulateBytesLong, type SimReport, type SimulateLongOptions } from "../backends/sim/index.js";
 import type { Runner } from "../backends/webgpu/index.js";
 import type { Kernel } from "./compile.js";
 
@@ -15,12 +15,17 @@ export interface BackendRun {
   readonly report?: SimReport;
 }
 
-/** Runs a kernel on one backend. `webgpu` needs a runner; an Ascend kernel is compiled again for its device. */
+/** What `sim` takes, and the runner that `webgpu` needs. */
+export interface BackendOptions extends SimulateLongOptions {
+  readonly runner?: Runner | undefined;
+}
+
+/** Runs a kernel on one backend. On `webgpu` an Ascend kernel is compiled again for the runner's device. */
 export async function runOn(
   backend: BackendName,
   kernel: Kernel,
   inputs: HostInputs,
-  runner?: Runner,
+  options: BackendOptions = {},
 ): Promise<BackendRun> {
   switch (backend) {
     case "reference": {
@@ -30,11 +35,10 @@ export async function runOn(
       }
       return { output: reference(kernel.resolved, inputs) };
     }
-    case "sim": {
-      const { output, report } = simulateChecked(kernel.tile, inputs, kernel.target);
-      return { output, report };
-    }
+    case "sim":
+      return simulateBytesLong(kernel, inputs, options);
     case "webgpu": {
+      const { runner } = options;
       if (runner === undefined) throw new CompileError([error("TC503", "no WebGPU device was given")]);
       return { output: await runner.runBytes(kernel, inputs) };
     }

@@ -1,10 +1,11 @@
 /** A self-contained page: swim lanes per core and pipe, the UB memory map, and the tile map of the output. */
-import { pipes, printSchedule, ubBytes, type Pipe } from "../ir/index.js";
-import { maxEvents, type Timing } from "../backends/sim/index.js";
+import { pipes, printSchedule, type Pipe } from "../ir/index.js";
+import { maxEvents, maxLifetimes, type Timing } from "../backends/sim/index.js";
 import type { Kernel } from "./compile.js";
 
 const width = 1000;
 const laneHeight = 14;
+const mapHeight = 200;
 /** Lanes and cells that a page draws, whatever the program. */
 const maxCores = 8;
 const maxCells = 64;
@@ -35,7 +36,7 @@ ${swimLanes(timing)}
 <p>${pipes.map((pipe) => `<span style="color:${colours[pipe]}">&#9632;</span> ${pipe}`).join(" ")}
 ${timing.dropped > 0 ? `The first ${maxEvents} events; ${timing.dropped} more ran.` : ""}</p>
 <h2>Unified buffer</h2>
-${memoryMap(kernel)}
+${memoryMap(kernel, timing)}
 <h2>Output tiles</h2>
 ${tileMap(kernel)}
 </html>
@@ -64,27 +65,31 @@ function swimLanes(timing: Timing): string {
   return `<svg width="${width}" height="${lanes.length * laneHeight}" role="img">${labels.join("")}${bars.join("")}</svg>`;
 }
 
-/** Address by buffer; every buffer of a gather is live for the whole run. Red from 95 % of the budget on. */
-function memoryMap(kernel: Kernel): string {
+/** What UB holds on core 0: time to the right, addresses downwards. */
+function memoryMap(kernel: Kernel, timing: Timing): string {
   const budget = kernel.tile.schedule.ubBytes ?? kernel.target.ubBytes;
-  const copies = kernel.tile.body.flatMap((stmt) => {
-    if (stmt.op !== "alloc") return [];
-    const size = ubBytes(stmt.buffer);
-    return (stmt.buffer.addresses ?? []).map((start) => ({ name: stmt.buffer.name, start, size }));
-  });
-  if (copies.length === 0) return "<p>Nothing is staged.</p>";
-  const scale = (width - 10) / Math.max(1, budget);
+  const { lifetimes } = timing;
+  if (lifetimes.length === 0) return "<p>Nothing is staged.</p>";
+  const names = [...new Set(lifetimes.map((life) => life.buffer))];
   const palette = Object.values(colours);
-  const peak = Math.max(...copies.map((copy) => copy.start + copy.size));
-  const bars = copies.map(
-    ({ name, start, size }, k) =>
-      `<rect x="${(start * scale).toFixed(2)}" y="0" width="${Math.max(1, size * scale).toFixed(2)}" height="40" fill="${palette[k % palette.length] ?? "#888"}"><title>%${escape(name)}: ${size} B at ${start}</title></rect>`,
+  const colourOf = (name: string): string => palette[names.indexOf(name) % palette.length] ?? "#888";
+  const until = Math.max(...lifetimes.map((life) => life.end));
+  const peak = Math.max(...lifetimes.map((life) => life.address + life.bytes));
+  const [x, y] = [(width - 10) / Math.max(1, until), mapHeight / Math.max(1, budget)];
+  const tiles = lifetimes.map(({ buffer, address, bytes, start, end }) => {
+    const box = [start * x, address * y, Math.max(0.5, (end - start) * x), Math.max(1, bytes * y)];
+    const [left, top, wide, high] = box.map((value) => value.toFixed(2));
+    const tip = `%${buffer}: ${bytes} B at ${address}, cycles ${Math.round(start)} to ${Math.round(end)}`;
+    return `<rect x="${left}" y="${top}" width="${wide}" height="${high}" fill="${colourOf(buffer)}" stroke="#fff" stroke-width="0.3"><title>${escape(tip)}</title></rect>`;
+  });
+  const frame = `<rect x="0" y="0" width="${width - 10}" height="${mapHeight}" fill="none" stroke="${peak >= 0.95 * budget ? "#c00" : "#333"}"/>`;
+  const legend = names.map((name) => `<span style="color:${colourOf(name)}">&#9632;</span> %${escape(name)}`);
+  const shown = lifetimes.length >= maxLifetimes ? ` The first ${maxLifetimes} tiles are drawn.` : "";
+  return (
+    `<svg width="${width}" height="${mapHeight + 2}" role="img">${tiles.join("")}${frame}</svg>` +
+    `<p>${legend.join(" ")}</p><p>Core 0: time to the right, ${Math.round(until)} cycles; addresses downwards. ` +
+    `Peak ${peak} B of ${budget} B.${shown}</p>`
   );
-  const frame = `<rect x="0" y="0" width="${(budget * scale).toFixed(2)}" height="40" fill="none" stroke="${peak >= 0.95 * budget ? "#c00" : "#333"}"/>`;
-  const list = copies.map(
-    ({ name, start, size }) => `<li>[${start}, ${start + size}) %${escape(name)}, ${size} B</li>`,
-  );
-  return `<svg width="${width}" height="42" role="img">${bars.join("")}${frame}</svg><p>Peak ${peak} B of ${budget} B.</p><ul>${list.join("")}</ul>`;
 }
 
 /** The last two dims of the output, cut by the tile; a cell's shade tells its task. */

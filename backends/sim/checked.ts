@@ -9,6 +9,7 @@ import { evaluate, type Env } from "../../ir/expr.js";
 import type { Operand } from "../../ir/footprint.js";
 import type { TileFunc } from "../../ir/func.js";
 import type { Target } from "../../ir/target.js";
+import { parallelNest } from "../../ir/tasks.js";
 import {
   findGather,
   ubBytes,
@@ -31,9 +32,11 @@ import {
 } from "../../ir/types.js";
 import { isParam, pipeOf, ubAccesses, ubBuffers } from "../../ir/verify/accesses.js";
 import { indexOutOfRange, indexReader, outOfRange, resolveIndex, type HostInputs } from "../memory.js";
-import { indexLocality } from "./locality.js";
-import type { OperandReport, SimReport } from "./report.js";
-import { estimateTiming } from "./timing.js";
+import { box } from "./box.js";
+import type { Counter } from "./counter.js";
+import { pause, sliceMs, type LongRunOptions } from "./long-run.js";
+import type { SimReport } from "./report.js";
+import { newCounters, summarize } from "./summary.js";
 import { UbArena } from "./ub-arena.js";
 
 export interface SimResult {
@@ -44,7 +47,33 @@ export interface SimResult {
 
 /** Throws a RunError: TC601 for an index out of range, TC602 to TC606 for what the checked executor traps. */
 export function simulateChecked(func: TileFunc, inputs: HostInputs, target: Target): SimResult {
-  return new Machine(func, inputs, target).run();
+  const steps = new Machine(func, inputs, target).steps();
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+  }
+}
+
+/** The same, in slices that let other work run. Rejects with the signal's reason when it is aborted. */
+export async function simulateCheckedLong(
+  func: TileFunc,
+  inputs: HostInputs,
+  target: Target,
+  { signal, onProgress }: LongRunOptions,
+): Promise<SimResult> {
+  const steps = new Machine(func, inputs, target).steps();
+  const { tasks } = parallelNest(func.body);
+  for (;;) {
+    signal?.throwIfAborted();
+    const until = performance.now() + sliceMs;
+    for (let step = steps.next(); ; step = steps.next()) {
+      if (step.done === true) return step.value;
+      if (performance.now() < until) continue;
+      onProgress?.(Math.min(step.value, tasks), tasks);
+      break;
+    }
+    await pause(0);
+  }
 }
 
 /** Where an operand of a statement lies: memory, the byte of its first element, bytes between neighbours by dim. */
@@ -57,64 +86,18 @@ interface Placed {
   readonly ub?: UbBuffer;
 }
 
-class Counter {
-  bytes = 0;
-  transfers = 0;
-  bursts = 0;
-  shortest = Infinity;
-  longest = 0;
-  private runBytes = 0;
-  private runEnd = -1;
-
-  burst(bytes: number, times = 1): void {
-    if (bytes === 0) return;
-    this.bytes += bytes * times;
-    this.bursts += times;
-    this.shortest = Math.min(this.shortest, bytes);
-    this.longest = Math.max(this.longest, bytes);
-  }
-
-  /** One more element: it lengthens the burst that ends where it begins. */
-  element(address: number, bytes: number): void {
-    if (address === this.runEnd) {
-      this.runBytes += bytes;
-    } else {
-      this.endRun();
-      this.runBytes = bytes;
-    }
-    this.runEnd = address + bytes;
-  }
-
-  endRun(): void {
-    this.burst(this.runBytes);
-    this.runBytes = 0;
-    this.runEnd = -1;
-  }
-
-  report(compulsory: number): OperandReport {
-    const shortestBurst = this.bursts === 0 ? 0 : this.shortest;
-    const { bytes, transfers, bursts } = this;
-    return { bytes, compulsory, transfers, bursts, shortestBurst, longestBurst: this.longest };
-  }
-}
-
 class Machine {
   private readonly output: Uint8Array;
   private readonly outputWritten: Uint8Array;
   private readonly arena: UbArena;
   private readonly buffers: ReadonlyMap<string, UbBuffer>;
   private readonly env = new Map<string, number>();
-  private readonly counters: Readonly<Record<Operand, Counter>> = {
-    data: new Counter(),
-    indices: new Counter(),
-    output: new Counter(),
-  };
+  private readonly counters: Readonly<Record<Operand, Counter>>;
   /** Lowest position in the index tensor whose value is out of range. */
   private firstBad = Infinity;
   private tasks = 0;
   private gathers = 0;
   private syncs = 0;
-  private readonly budget: number;
 
   constructor(
     private readonly func: TileFunc,
@@ -125,12 +108,13 @@ class Machine {
     this.output = new Uint8Array(elementCount(shape) * dtypeBytes[dtype]);
     this.outputWritten = new Uint8Array(elementCount(shape));
     this.buffers = ubBuffers(func);
-    this.budget = func.schedule.ubBytes ?? target.ubBytes;
-    this.arena = new UbArena(this.budget, this.buffers);
+    this.counters = newCounters(target);
+    this.arena = new UbArena(func.schedule.ubBytes ?? target.ubBytes, this.buffers);
   }
 
-  run(): SimResult {
-    if (this.func.body.length > 0) this.body(this.func.body, true);
+  /** Yields the tasks begun, after each iteration of a loop. */
+  *steps(): Generator<number, SimResult> {
+    if (this.func.body.length > 0) yield* this.body(this.func.body, true);
     const reader = indexReader(this.inputs.indices.bytes, this.func.indices.type.dtype);
     const map = findGather(this.func.body)?.map;
     if (this.firstBad !== Infinity && map !== undefined) {
@@ -145,7 +129,7 @@ class Machine {
     return { output: this.output, report: this.report() };
   }
 
-  private body(stmts: readonly Stmt[], outermost: boolean): void {
+  private *body(stmts: readonly Stmt[], outermost: boolean): Generator<number, void> {
     const leaf = outermost && !stmts.some((stmt) => stmt.op === "for" && stmt.mode === "parallel");
     if (leaf) this.beginTask();
     for (const stmt of stmts) {
@@ -154,7 +138,8 @@ class Machine {
           const [lower, upper] = [evaluate(stmt.lower, this.env), evaluate(stmt.upper, this.env)];
           for (let value = lower; value < upper; value += stmt.step) {
             this.env.set(stmt.iv, value);
-            this.body(stmt.body, outermost && stmt.mode === "parallel");
+            yield* this.body(stmt.body, outermost && stmt.mode === "parallel");
+            yield this.tasks;
           }
           this.env.delete(stmt.iv);
           break;
@@ -280,7 +265,7 @@ class Machine {
         this.check(indices, place, indexSize, stmt, false);
         if (inGm.indices && !seen.has(position)) {
           seen.add(position);
-          counters.indices.element(place, indexSize);
+          counters.indices.run(place, indexSize);
         }
         const extent = at(dataSizes, k);
         const index = resolveIndex(reader, place / indexSize, extent, access.negative, stmt.oob);
@@ -295,11 +280,11 @@ class Machine {
       } else {
         this.check(data, from, size, stmt, false);
         to.memory.set(data.memory.subarray(from, from + size), target);
-        if (inGm.data) counters.data.element(from, size);
+        if (inGm.data) counters.data.run(from, size);
       }
       if (to.ub === undefined) {
         this.markOutput(target, size, stmt);
-        counters.output.element(target, size);
+        counters.output.run(target, size);
       }
     }
     for (const counter of Object.values(counters)) counter.endRun();
@@ -395,59 +380,9 @@ class Machine {
   }
 
   private report(): SimReport {
-    const { func, counters } = this;
-    const map = findGather(this.func.body)?.map;
-    const empty = elementCount(func.output.type.shape) === 0;
-    const reached = map?.results.map((access, k) =>
-      access.kind === "direct" ? at(func.output.type.shape, access.dim) : at(func.data.type.shape, k),
-    );
-    const dataSize = dtypeBytes[func.data.type.dtype];
-    const outputBytes = this.output.byteLength;
-    // Rows straight from global memory need no more of the data than the output takes.
-    const rowsCap = func.schedule.residency === "gm" ? outputBytes : Infinity;
-    const compulsory = {
-      data: empty || reached === undefined ? 0 : Math.min(elementCount(reached) * dataSize, rowsCap),
-      indices: empty ? 0 : elementCount(func.indices.type.shape) * dtypeBytes[func.indices.type.dtype],
-      output: outputBytes,
-    };
-    const operands = {
-      data: counters.data.report(compulsory.data),
-      indices: counters.indices.report(compulsory.indices),
-      output: counters.output.report(compulsory.output),
-    };
-    const bytesRead = operands.data.bytes + operands.indices.bytes;
-    const compulsoryBytes = compulsory.data + compulsory.indices + compulsory.output;
-    const { events: _, ...timing } = estimateTiming(func, this.target);
-    return {
-      target: this.target.name,
-      executor: "checked",
-      operands,
-      bytesRead,
-      bytesWritten: operands.output.bytes,
-      compulsoryBytes,
-      reloadFactor: compulsoryBytes === 0 ? 1 : (bytesRead + operands.output.bytes) / compulsoryBytes,
-      ubPeak: this.arena.peak,
-      ubBudget: this.budget,
-      tasks: this.tasks,
-      timing,
-      locality: indexLocality(this.inputs.indices),
-      cores: Math.min(func.schedule.cores ?? this.target.cores, Math.max(1, this.tasks)),
-      gathers: this.gathers,
-      syncs: this.syncs,
-    };
-  }
-}
-
-/** Every coordinate of a box, row-major. The same array each time, changed in place. */
-function* box(sizes: readonly number[]): Generator<readonly number[]> {
-  if (sizes.includes(0)) return;
-  const coords = new Array<number>(sizes.length).fill(0);
-  for (;;) {
-    yield coords;
-    let k = sizes.length - 1;
-    while (k >= 0 && at(coords, k) + 1 === at(sizes, k)) coords[k--] = 0;
-    if (k < 0) return;
-    coords[k] = at(coords, k) + 1;
+    const { func, target, inputs, counters, tasks, gathers, syncs } = this;
+    const counts = { counters, tasks, gathers, syncs, ubPeak: this.arena.peak };
+    return summarize(func, target, inputs, counts, { executor: "checked", copiedBytes: 0 });
   }
 }
 

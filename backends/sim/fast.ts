@@ -3,7 +3,7 @@
  * on one thread or several over shared memory. The bits, the report and the error of an index out of range are those
  * of the checked executor; it traps nothing else.
  */
-import { CompileError, error } from "../../ir/diagnostic.js";
+import { CompileError, error, RunError } from "../../ir/diagnostic.js";
 import type { TileFunc } from "../../ir/func.js";
 import { findGather } from "../../ir/tile.js";
 import { byteCount, invariant, type TensorType } from "../../ir/types.js";
@@ -16,6 +16,7 @@ import {
   type WasmKernel,
   type WasmLayout,
 } from "../wasm/index.js";
+import { pause, sliceMs, type LongRunOptions } from "./long-run.js";
 
 /** How the executor starts a thread: `new Worker`, told to call `serveThread` with the message it is posted. */
 export type SpawnThread = (message: ThreadMessage) => { terminate(): unknown };
@@ -43,12 +44,6 @@ export interface FastRun {
   readonly copied: { readonly bytes: number; readonly milliseconds: number };
 }
 
-export interface LongRunOptions {
-  readonly signal?: AbortSignal;
-  /** Called between slices of a run: tasks done, tasks in all. */
-  readonly onProgress?: (done: number, tasks: number) => void;
-}
-
 type RunTasks = (from: number, to: number, ub: number) => number;
 
 /** Words of the control block at the start of the memory. */
@@ -57,8 +52,6 @@ const word = { generation: 0, nextTask: 1, doneTasks: 2, ready: 3, failed: 4, ba
 const turnsPerThread = 32;
 /** Looks at the last tasks of other threads before this one sleeps. */
 const spinsAtMost = 10_000;
-/** Milliseconds a long run may keep the event loop. */
-const sliceMs = 20;
 
 /** A kernel on one thread, or on several: `await FastExecutor.open(kernel, { threads, spawn })`. */
 export class FastExecutor {
@@ -150,7 +143,10 @@ export class FastExecutor {
     return this.layout.buffers + thread * this.layout.bufferBytes;
   }
 
-  /** Runs to the end. Throws a RunError (TC601) for the lowest index out of range. */
+  /**
+   * Runs to the end. Throws a RunError: TC601 for the lowest index out of range, TC603 for a hand-written program that
+   * leaves its tensors so far that it leaves memory.
+   */
   run(inputs: HostInputs = this.inputs): FastRun {
     const copied = this.begin(inputs);
     this.take(Infinity);
@@ -174,6 +170,7 @@ export class FastExecutor {
       this.take(sliceMs);
       this.checkThreads();
       onProgress?.(done(), this.tasks);
+      if (done() >= this.tasks) break;
       await pause(0);
       if (signal?.aborted === true) {
         const taken = Math.min(this.tasks, Atomics.exchange(this.control, word.nextTask, this.tasks));
@@ -210,7 +207,11 @@ export class FastExecutor {
 
   /** Takes tasks until none is left or the time is up. */
   private take(milliseconds: number): void {
-    takeTasks(this.runTasks, this.control, this.ubOf(0), this.tasks, this.chunk, milliseconds);
+    try {
+      takeTasks(this.runTasks, this.control, this.ubOf(0), this.tasks, this.chunk, milliseconds);
+    } catch (thrown) {
+      throw thrown instanceof WebAssembly.RuntimeError ? leftMemory() : thrown;
+    }
   }
 
   private end(copied: FastRun["copied"]): FastRun {
@@ -226,18 +227,20 @@ export class FastExecutor {
   }
 
   private checkThreads(): void {
-    invariant(Atomics.load(this.control, word.failed) === 0, "a thread of the fast executor stopped");
+    if (Atomics.load(this.control, word.failed) !== 0) throw leftMemory();
   }
 }
+
+const leftMemory = (): RunError =>
+  new RunError([
+    error("TC603", "the program reads or writes beyond its memory", {
+      hint: "--executor checked names the statement",
+    }),
+  ]);
 
 const noneBad = 0xffffffff;
 const maxThreads = 64;
 const maxPages = 2 ** 32 / pageBytes;
-
-const pause = (milliseconds: number): Promise<void> =>
-  new Promise((resolve) => {
-    setTimeout(resolve, milliseconds);
-  });
 
 function instantiate(module: WebAssembly.Module, memory: WebAssembly.Memory): RunTasks {
   const instance = new WebAssembly.Instance(module, { env: { memory } });

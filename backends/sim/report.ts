@@ -13,6 +13,10 @@ export interface OperandReport {
   readonly bursts: number;
   readonly shortestBurst: number;
   readonly longestBurst: number;
+  /** How many bursts take up to so many bytes, and more than half of that. */
+  readonly burstSizes: readonly { readonly upTo: number; readonly count: number }[];
+  /** Bytes over what the bursts take when none is shorter than the target's `burstBytes`; 1 wastes nothing. */
+  readonly burstEfficiency: number;
 }
 
 /** How index values follow one another in the index tensor: what a cache would see. */
@@ -25,9 +29,15 @@ export interface IndexLocality {
   readonly meanDistance: number;
 }
 
+/** `checked` traps what a program does wrong; `fast` runs it as WebAssembly. */
+export type Executor = "checked" | "fast";
+export const executors: readonly Executor[] = ["checked", "fast"];
+
 export interface SimReport {
   readonly target: string;
-  readonly executor: "checked" | "fast";
+  readonly executor: Executor;
+  /** Bytes of inputs that lay outside the fast executor's memory and were copied into it. */
+  readonly copiedBytes: number;
   readonly operands: Readonly<Record<Operand, OperandReport>>;
   /** Global memory to core, and core to global memory, in bytes. */
   readonly bytesRead: number;
@@ -41,7 +51,7 @@ export interface SimReport {
   readonly tasks: number;
   readonly cores: number;
   /** Estimated cycles, by pipe, with the bottleneck; the model is docs/cost-model.md. */
-  readonly timing: Omit<Timing, "events">;
+  readonly timing: Omit<Timing, "events" | "lifetimes">;
   readonly locality: IndexLocality;
   readonly gathers: number;
   readonly syncs: number;

@@ -18,9 +18,11 @@ import {
   type Stmt,
   type StoreStmt,
   type SyncStmt,
+  type UbBuffer,
+  ubBytes,
 } from "../../ir/tile.js";
 import { contiguousRun, alignUp, at, dtypeBytes, elementCount, invariant } from "../../ir/types.js";
-import { isParam, pipeOf } from "../../ir/verify/accesses.js";
+import { isParam, pipeOf, ubAccesses } from "../../ir/verify/accesses.js";
 
 /** One statement on one pipe of one core, in cycles from the start of the run. */
 export interface TimelineEvent {
@@ -30,6 +32,15 @@ export interface TimelineEvent {
   readonly start: number;
   readonly cycles: number;
   readonly bytes: number;
+}
+
+/** A UB tile on core 0: written at `start`, read for the last time at `end`, in cycles. */
+export interface Lifetime {
+  readonly buffer: string;
+  readonly address: number;
+  readonly bytes: number;
+  readonly start: number;
+  readonly end: number;
 }
 
 export interface Timing {
@@ -45,7 +56,15 @@ export interface Timing {
   /** The first events of the run; `dropped` counts the rest. */
   readonly events: readonly TimelineEvent[];
   readonly dropped: number;
+  /** UB tiles of core 0, the first of them. */
+  readonly lifetimes: readonly Lifetime[];
+  /** Bytes of UB that hold what is still to be read on core 0, at each change; the first changes. */
+  readonly occupancy: readonly { readonly cycle: number; readonly bytes: number }[];
 }
+
+/** UB tiles that a timing keeps, and changes of occupancy. */
+export const maxLifetimes = 2_000;
+export const maxOccupancy = 256;
 
 /** Events that a timeline keeps, whatever the program. */
 export const maxEvents = 20_000;
@@ -62,6 +81,45 @@ class Core {
   }
 }
 
+/** Follows what each UB copy holds, and until when it is read. */
+class Lives {
+  readonly all: Lifetime[] = [];
+  /** The tile each buffer holds: its place in `all`, and how often the buffer was written. */
+  private readonly latest = new Map<string, { place: number; turn: number }>();
+
+  written(buffer: UbBuffer, start: number, end: number): void {
+    const turn = (this.latest.get(buffer.name)?.turn ?? -1) + 1;
+    this.latest.set(buffer.name, { place: this.all.length, turn });
+    if (this.all.length >= maxLifetimes) return;
+    const address = buffer.addresses?.[turn % buffer.buffers] ?? 0;
+    this.all.push({ buffer: buffer.name, address, bytes: ubBytes(buffer), start, end });
+  }
+
+  read(buffer: UbBuffer, end: number): void {
+    const place = this.latest.get(buffer.name)?.place ?? -1;
+    const held = this.all[place];
+    if (held !== undefined) this.all[place] = { ...held, end: Math.max(held.end, end) };
+  }
+}
+
+/** Bytes held at each change, in time. */
+function occupancyOf(lifetimes: readonly Lifetime[]): Timing["occupancy"] {
+  const edges = lifetimes.flatMap(({ bytes, start, end }) => [
+    { cycle: start, bytes },
+    { cycle: end, bytes: -bytes },
+  ]);
+  edges.sort((a, b) => a.cycle - b.cycle || a.bytes - b.bytes);
+  const points: { cycle: number; bytes: number }[] = [];
+  let held = 0;
+  for (const { cycle, bytes } of edges) {
+    held += bytes;
+    const last = points[points.length - 1];
+    if (last?.cycle === cycle) last.bytes = held;
+    else points.push({ cycle, bytes: held });
+  }
+  return points.slice(0, maxOccupancy);
+}
+
 export function estimateTiming(func: TileFunc, target: Target): Timing {
   return new Walk(func, target).timing();
 }
@@ -71,6 +129,7 @@ class Walk {
   private readonly env = new Map<string, number>();
   private readonly events: TimelineEvent[] = [];
   private dropped = 0;
+  private readonly lives = new Lives();
   private task = -1;
   /** Bytes per cycle that one core gets when all busy cores share global memory. */
   private readonly share: number;
@@ -101,6 +160,8 @@ class Walk {
       cores: this.cores.length,
       events: this.events,
       dropped: this.dropped,
+      lifetimes: this.lives.all,
+      occupancy: occupancyOf(this.lives.all),
     };
   }
 
@@ -176,6 +237,12 @@ class Walk {
     const start = core.free[pipe];
     core.free[pipe] = start + cost.cycles;
     core.busy[pipe] += cost.cycles;
+    if (core === this.cores[0]) {
+      for (const { buffer, write } of ubAccesses(stmt, this.func)) {
+        if (write) this.lives.written(buffer, start, core.free[pipe]);
+        else this.lives.read(buffer, core.free[pipe]);
+      }
+    }
     if (this.events.length >= maxEvents) {
       this.dropped++;
       return;
@@ -248,7 +315,7 @@ function countTasks(body: readonly Stmt[], env: ReadonlyMap<string, number> = ne
   return count;
 }
 
-/** Chrome's trace format, which Perfetto opens: a process per core, a thread per pipe; one cycle is one microsecond. */
+/** Chrome's trace format, which Perfetto opens: a process per core, a thread per pipe, the occupancy of core 0; one cycle is one microsecond. */
 export function chromeTrace(timing: Timing): { readonly traceEvents: readonly object[] } {
   const names = [...new Set(timing.events.map((event) => event.core))].flatMap((core) => [
     { ph: "M", name: "process_name", pid: core, tid: 0, args: { name: `core ${core}` } },
@@ -266,5 +333,13 @@ export function chromeTrace(timing: Timing): { readonly traceEvents: readonly ob
       dur: cycles,
       args: { bytes },
     }));
-  return { traceEvents: [...names, ...events] };
+  const counter = timing.occupancy.map(({ cycle, bytes }) => ({
+    ph: "C",
+    name: "unified buffer",
+    pid: 0,
+    tid: 0,
+    ts: cycle,
+    args: { bytes },
+  }));
+  return { traceEvents: [...names, ...events, ...counter] };
 }

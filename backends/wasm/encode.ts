@@ -14,7 +14,7 @@ export function encodeModule(module: WasmModule): Uint8Array<ArrayBuffer> {
     ? [3, ...unsigned(memory.pages), ...unsigned(maxPages)]
     : [0, ...unsigned(memory.pages)];
   const imports = [1, ...text("env"), ...text("memory"), 2, ...limits];
-  const own = locals.slice(params.length).map((local) => [1, valueTypes[local.type]]);
+  const own = groups(locals.slice(params.length).map((local) => local.type));
   const code = [...vector(own), ...instructions(module.body), end];
   return Uint8Array.from([
     ...[0x00, 0x61, 0x73, 0x6d, 1, 0, 0, 0],
@@ -24,6 +24,17 @@ export function encodeModule(module: WasmModule): Uint8Array<ArrayBuffer> {
     ...section(7, [1, ...text(module.name), 0, 0]),
     ...section(10, [1, ...unsigned(code.length), ...code]),
   ]);
+}
+
+/** Neighbours of one type are declared together: a count and the type. */
+function groups(types: readonly ValueType[]): number[][] {
+  const found: { type: ValueType; count: number }[] = [];
+  for (const type of types) {
+    const last = found[found.length - 1];
+    if (last?.type === type) last.count++;
+    else found.push({ type, count: 1 });
+  }
+  return found.map(({ type, count }) => [...unsigned(count), valueTypes[type]]);
 }
 
 const section = (id: number, body: readonly number[]): number[] => [id, ...unsigned(body.length), ...body];

@@ -14,6 +14,7 @@ import {
   findGather,
   ubBytes,
   ubStrides,
+  type ForStmt,
   type GatherStmt,
   type LoadStmt,
   type Region,
@@ -63,8 +64,9 @@ class Emitter {
   ) {
     this.buffers = ubBuffers(func);
     this.nest = parallelNest(func.body);
-    if (hasParallel(this.nest.body))
-      throw unsupported("its parallel loops are no perfect nest of constant trips");
+    const left = parallelLoop(this.nest.body);
+    if (left !== undefined)
+      throw unsupported(`parallel loop %${left.iv} is in no perfect nest of loops with constant trips`);
     this.stmt = findGather(func.body);
     const size = dtypeBytes[func.data.type.dtype];
     this.perWord = Math.max(1, 4 / size);
@@ -539,5 +541,10 @@ function largest(size: Region["sizes"][number]): number {
   return value;
 }
 
-const hasParallel = (body: readonly Stmt[]): boolean =>
-  body.some((stmt) => stmt.op === "for" && (stmt.mode === "parallel" || hasParallel(stmt.body)));
+function parallelLoop(body: readonly Stmt[]): ForStmt | undefined {
+  for (const stmt of body) {
+    const found = stmt.op !== "for" ? undefined : stmt.mode === "parallel" ? stmt : parallelLoop(stmt.body);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}

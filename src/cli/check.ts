@@ -3,6 +3,7 @@ import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Command } from "commander";
 import { CompileError, error, type Diagnostic } from "../../ir/index.js";
+import type { Executor } from "../../backends/sim/index.js";
 import { tryCompile } from "../compile.js";
 import { readCaseList, type Case } from "../formats/cases.js";
 import { readBytes, readText } from "../formats/files.js";
@@ -18,7 +19,7 @@ import { tryProgram } from "../program.js";
 import { checkCase, type CheckContext, type CheckResult } from "../testing/check-case.js";
 import { runTextTest } from "../testing/text-test.js";
 import { backendNames, type BackendName } from "../run.js";
-import { lookUpTarget, UsageError } from "./options.js";
+import { executorOption, lookUpTarget, UsageError } from "./options.js";
 import { progressBar } from "./progress.js";
 import { openRunner, parseBackends, writeTensor } from "./run.js";
 import { note, print, printJson } from "./terminal.js";
@@ -28,6 +29,7 @@ interface CheckFlags {
   readonly json?: boolean;
   readonly dump?: string;
   readonly shard?: string;
+  readonly executor?: Executor;
 }
 
 export function checkCommand(program: Command): void {
@@ -36,6 +38,7 @@ export function checkCommand(program: Command): void {
     .description("run regression tests: case files, .tir text tests, ONNX backend-test folders, models")
     .argument("<files...>", "case files (.json), text tests (.tir), models (.onnx) or folders")
     .option("--backend <list>", `${backendNames.join(", ")}, comma-separated`, "reference,sim")
+    .addOption(executorOption())
     .option("--dump <folder>", "write every output, and every filled input, as .npy")
     .option("--shard <i/n>", "the i-th of n parts of the suite, from 1")
     .option("--json", "print one JSON document")
@@ -66,6 +69,7 @@ async function check(files: readonly string[], flags: CheckFlags): Promise<numbe
       : (device as Awaited<ReturnType<typeof openRunner>>);
   const context: CheckContext = {
     findTarget: lookUpTarget,
+    ...(flags.executor === undefined ? {} : { executor: flags.executor }),
     ...(gpu === undefined ? {} : { runner: gpu.runner }),
     ...(device instanceof Error ? { reason: device.message } : {}),
     ...(flags.dump === undefined

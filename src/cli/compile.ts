@@ -3,6 +3,7 @@ import { Option, type Command } from "commander";
 import { printFunc, ubBuffers, ubBytes, webgpu, type Func } from "../../ir/index.js";
 import { emitWgsl } from "../../backends/webgpu/index.js";
 import { defaultPipeline, liveness } from "../../passes/index.js";
+import { watOf } from "../../backends/sim/index.js";
 import { compile, type Kernel } from "../compile.js";
 import { writeBytes } from "../formats/files.js";
 import { passPage, type PassStep } from "../pass-page.js";
@@ -11,7 +12,7 @@ import { loadPrograms } from "./load.js";
 import { table } from "../table.js";
 import { note, print, printDiagnostics, printJson } from "./terminal.js";
 
-const emits = ["source", "access", "tile", "wgsl", "plan"] as const;
+const emits = ["source", "access", "tile", "wgsl", "wat", "plan"] as const;
 
 interface CompileFlags extends ProgramFlags {
   readonly emit: (typeof emits)[number];
@@ -73,6 +74,8 @@ function emitted(kernel: Kernel, emit: CompileFlags["emit"]): string {
   switch (emit) {
     case "wgsl":
       return wgslOf(kernel).code;
+    case "wat":
+      return watOf(kernel.tile);
     case "plan":
       return plan(kernel);
     default:

@@ -1,4 +1,5 @@
 /** The flags that describe a program and its schedule, shared by every command that takes one. */
+import { executors } from "../../backends/sim/index.js";
 import { Option, type Command } from "commander";
 import {
   budgetRules,
@@ -84,6 +85,12 @@ export function addProgramOptions(command: Command): Command {
     .addOption(new Option("--budget-rule <rule>", "what counts against UB").choices([...budgetRules]))
     .option("--ub-bytes <n>", "unified buffer size in bytes, instead of the target's");
 }
+
+export const executorOption = (): Option =>
+  new Option(
+    "--executor <name>",
+    "of sim: checked traps what a program does wrong, fast compiles it",
+  ).choices([...executors]);
 
 /** `f32[4096,1024]`; `f32[]` or `f32` is a scalar. */
 export function parseType(text: string, flag: string): TensorType {

@@ -2,45 +2,78 @@
 import { Presets, SingleBar } from "cli-progress";
 
 export interface Progress {
+  /** One more is done; the label tells which. */
   step(label: string): void;
   stop(): void;
 }
 
+/** Progress that is told how far the work has come. */
+export interface TaskProgress {
+  readonly reached: (done: number) => void;
+  readonly stop: () => void;
+}
+
 const patienceMs = 1500;
+const lineEveryMs = 10_000;
 
 export function progressBar(total: number, what: string): Progress {
-  const started = Date.now();
+  const show = display(total, what);
   let done = 0;
-  if (process.stderr.isTTY) {
-    const format = `{bar} {value}/{total} ${what} {eta_formatted} {label}`;
-    const bar = new SingleBar(
-      { format, stream: process.stderr, clearOnComplete: true },
-      Presets.shades_classic,
-    );
-    let shown = false;
-    return {
-      step(label) {
-        done++;
-        if (!shown && Date.now() - started > patienceMs) {
-          bar.start(total, done, { label });
-          shown = true;
-        } else if (shown) bar.update(done, { label });
-      },
-      stop() {
-        if (shown) bar.stop();
-      },
-    };
-  }
-  let next = started + 10_000;
   return {
     step(label) {
       done++;
-      if (Date.now() < next) return;
-      next = Date.now() + 10_000;
-      process.stderr.write(`${done}/${total} ${what}, now ${label}\n`);
+      show.update(done, label);
+    },
+    stop: show.stop,
+  };
+}
+
+export function taskProgress(total: number): TaskProgress {
+  const show = display(total, "tasks");
+  return {
+    reached(done) {
+      show.update(done, "");
+    },
+    stop: show.stop,
+  };
+}
+
+interface Display {
+  update(done: number, label: string): void;
+  readonly stop: () => void;
+}
+
+function display(total: number, what: string): Display {
+  const started = Date.now();
+  if (!process.stderr.isTTY) {
+    let next = started + lineEveryMs;
+    return {
+      update(done, label) {
+        if (Date.now() < next) return;
+        next = Date.now() + lineEveryMs;
+        process.stderr.write(`${done}/${total} ${what}${label === "" ? "" : `, now ${label}`}\n`);
+      },
+      stop() {
+        // Plain lines need no end.
+      },
+    };
+  }
+  const format = `{bar} {value}/{total} ${what} {eta_formatted} {label}`;
+  const bar = new SingleBar(
+    { format, stream: process.stderr, clearOnComplete: true },
+    Presets.shades_classic,
+  );
+  let shown = false;
+  return {
+    update(done, label) {
+      if (shown) bar.update(done, { label });
+      else if (Date.now() - started > patienceMs) {
+        bar.start(total, done, { label });
+        shown = true;
+      }
     },
     stop() {
-      // Plain lines need no end.
+      if (shown) bar.stop();
     },
   };
 }

@@ -5,28 +5,38 @@ import {
   CompileError,
   error,
   formatType,
+  parallelNest,
   RunError,
   type Diagnostic,
   type TensorType,
 } from "../../ir/index.js";
-import { chromeTrace, estimateTiming } from "../../backends/sim/index.js";
+import { chromeTrace, estimateTiming, type Executor } from "../../backends/sim/index.js";
 import { createRunner, type Runner } from "../../backends/webgpu/index.js";
 import { compile, type Kernel } from "../compile.js";
 import { timelinePage } from "../timeline-page.js";
-import { acquireGpu } from "../device/node.js";
+import { acquireGpu, spawnThread } from "../device/index.js";
 import { readBytes, writeBytes } from "../formats/files.js";
 import { readNpy, writeNpy } from "../formats/npy.js";
 import { asHost, fromOutput, type TensorValue } from "../formats/tensor.js";
 import { randomData, randomIndices } from "../random.js";
-import { backendNames, firstDifference, runOn, type BackendName, type BackendRun } from "../run.js";
+import {
+  backendNames,
+  firstDifference,
+  runOn,
+  type BackendName,
+  type BackendOptions,
+  type BackendRun,
+} from "../run.js";
 import {
   lookUpTarget,
   addProgramOptions,
+  executorOption,
   parseCount,
   resolveTarget,
   UsageError,
   type ProgramFlags,
 } from "./options.js";
+import { taskProgress } from "./progress.js";
 import { loadProgram, loadPrograms, type LoadedProgram } from "./load.js";
 import { table } from "../table.js";
 import { note, print, printDiagnostics, printJson } from "./terminal.js";
@@ -37,6 +47,8 @@ interface RunFlags extends ProgramFlags {
   readonly out: string[];
   readonly seed?: string;
   readonly trace?: string;
+  readonly executor?: Executor;
+  readonly threads?: string;
   readonly json?: boolean;
 }
 
@@ -48,6 +60,8 @@ export function runCommand(program: Command): void {
     .option("--backend <list>", `${backendNames.join(", ")}, comma-separated`, "sim")
     .option("--input <name=file.npy>", "data=… or indices=…; repeat for both", collect, [])
     .option("--out <name=file.npy>", "where the output goes, output=…", collect, [])
+    .addOption(executorOption())
+    .option("--threads <n>", "threads of the fast executor")
     .option("--seed <n>", "random inputs from this seed")
     .option(
       "--trace <file>",
@@ -101,18 +115,25 @@ async function run(loaded: LoadedProgram, flags: RunFlags): Promise<number> {
   const { data, indices, origin } = inputsFor(loaded, flags, types.data.type, types.indices.type);
   const hosts = { data: asHost("data", data), indices: asHost("indices", indices) };
   const device = backends.includes("webgpu") ? await openRunner() : undefined;
+  const bar = taskProgress(parallelNest(kernel.tile.body).tasks);
+  const options: BackendOptions = {
+    ...executorOf(flags),
+    runner: device?.runner,
+    onProgress: bar.reached,
+  };
   const runs: (BackendRun & { backend: BackendName })[] = [];
   const diagnostics: Diagnostic[] = [...kernel.diagnostics];
   try {
     if (flags.json !== true) printDiagnostics(kernel.diagnostics);
     for (const backend of backends) {
-      runs.push({ backend, ...(await runOn(backend, kernel, hosts, device?.runner)) });
+      runs.push({ backend, ...(await runOn(backend, kernel, hosts, options)) });
     }
     if (device !== undefined && kernel.target.kind !== "webgpu" && flags.json !== true) {
       const again = kernel.forTarget(device.runner.target);
       note(`webgpu: compiled again for ${device.description}, tile ${String(again.tile.schedule.tile)}`);
     }
   } finally {
+    bar.stop();
     device?.close();
   }
   const [first, ...rest] = runs;
@@ -156,6 +177,14 @@ async function run(loaded: LoadedProgram, flags: RunFlags): Promise<number> {
     }
   }
   return differences.length === 0 ? 0 : 1;
+}
+
+/** Threads are the fast executor's: asking for them asks for it. */
+function executorOf({ executor, threads }: RunFlags): BackendOptions {
+  if (threads === undefined) return executor === undefined ? {} : { executor };
+  if (executor === "checked")
+    throw new UsageError("--threads goes with --executor fast", "the checked executor has one");
+  return { executor: "fast", threads: parseCount(threads, "threads"), spawn: spawnThread };
 }
 
 /** Every gather of a model whose inputs are known, one after the other; the rest are named. */

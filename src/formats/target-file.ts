@@ -81,7 +81,7 @@ export function parseTargetFile(text: string, file: string): Target {
   return {
     ...(numbers as TargetFigures),
     name: string("name"),
-    kind: word("kind", ["ascend", "webgpu"] as const),
+    kind: word("kind", ["ascend", "webgpu", "cpu"] as const),
     title: string("title"),
     gatherScratch,
     defaultResidency: word("defaultResidency", ["ub", "gm", "auto"] as const),
@@ -93,6 +93,7 @@ export function parseTargetFile(text: string, file: string): Target {
 /** Divisors and counts: a zero would make a cost infinite. */
 const atLeastOne: ReadonlySet<keyof TargetFigures> = new Set([
   "cores",
+  "directElements",
   "burstBytes",
   "clockMhz",
   "gmBytesPerCycle",

@@ -8,6 +8,7 @@ import {
   type Target,
 } from "../../ir/index.js";
 import type { HostValue } from "../../backends/index.js";
+import type { Executor } from "../../backends/sim/index.js";
 import type { Runner } from "../../backends/webgpu/index.js";
 import { compile, type Kernel } from "../compile.js";
 import type { Case } from "../formats/cases.js";
@@ -27,6 +28,8 @@ export interface CheckContext {
   /** Absent: no device; `reason` says why. */
   readonly runner?: Runner;
   readonly reason?: string;
+  /** Of `sim`; default `checked`. */
+  readonly executor?: Executor;
   readonly findTarget?: (name: string) => Target | undefined;
   /** Called with every output, and with inputs that a fill rule made. */
   readonly dump?: (name: string, value: TensorValue) => void;
@@ -99,7 +102,10 @@ async function runCase(
   backend: BackendName,
   context: CheckContext,
 ): Promise<TensorValue> {
-  const { output } = await runOn(backend, kernel, inputs, context.runner);
+  const { output } = await runOn(backend, kernel, inputs, {
+    runner: context.runner,
+    ...(context.executor === undefined ? {} : { executor: context.executor }),
+  });
   const type = kernel.source?.output.type ?? kernel.tile.output.type;
   return fromOutput(type, output, inputs.data);
 }

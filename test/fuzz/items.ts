@@ -5,7 +5,7 @@
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { reference } from "../../backends/reference/index.js";
-import { simulateChecked } from "../../backends/sim/index.js";
+import { simulateBytes, simulateChecked } from "../../backends/sim/index.js";
 import type { Runner } from "../../backends/webgpu/index.js";
 import {
   byteCount,
@@ -145,7 +145,8 @@ async function runProgram(scheduled: Scheduled): Promise<Outcome> {
   if (resolved === undefined) throw new Error("a source program has an operator");
   const inputs = inputsOf(scheduled, kernel);
   await same(scheduled, "reference", () => reference(resolved, inputs));
-  return same(scheduled, "sim", () => simulateChecked(kernel.tile, inputs, kernel.target).output);
+  await same(scheduled, "sim", () => simulateChecked(kernel.tile, inputs, kernel.target).output);
+  return same(scheduled, "sim, fast", () => simulateBytes(kernel, inputs, { executor: "fast" }).output);
 }
 
 /** With the schedule where the device takes it, else with the device's own. */
@@ -182,7 +183,11 @@ async function runText(program: string, runner: Runner | undefined): Promise<Out
       data: { type: kernel.tile.data.type, bytes: new Uint8Array(byteCount(kernel.tile.data.type)) },
       indices: { type: kernel.tile.indices.type, bytes: new Uint8Array(byteCount(kernel.tile.indices.type)) },
     };
-    attempt(() => simulateChecked(kernel.tile, inputs, kernel.target));
+    const checked = attempt(() => simulateChecked(kernel.tile, inputs, kernel.target).output);
+    const fast = attempt(() => simulateBytes(kernel, inputs, { executor: "fast" }).output);
+    // What the checked executor lets pass, both run alike.
+    if (checked !== undefined && (fast === undefined || Buffer.compare(checked, fast) !== 0))
+      throw new Error("the executors disagree");
     if (kernel.target.kind === "webgpu" || kernel.access !== undefined) attempt(() => kernel.wgsl());
     if (runner !== undefined && kernel.target.kind === "webgpu") {
       await runner.runBytes(kernel, inputs).catch(refusalsOnly);
@@ -198,11 +203,12 @@ function refusalsOnly(thrown: unknown): void {
   if (!isRefusal(thrown)) throw thrown;
 }
 
-function attempt(action: () => unknown): void {
+function attempt<T>(action: () => T): T | undefined {
   try {
-    action();
+    return action();
   } catch (thrown) {
     refusalsOnly(thrown);
+    return undefined;
   }
 }
 

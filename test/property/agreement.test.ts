@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { simulateChecked } from "../../backends/sim/index.js";
+import { simulateBytes, simulateChecked } from "../../backends/sim/index.js";
 import { reference } from "../../backends/reference/index.js";
 import { RunError } from "../../ir/index.js";
 import { traffic, gatherOf } from "../../passes/index.js";
 import { compile, runOn, tryCompile, targets, type Kernel } from "../../src/index.js";
 import { isResolved } from "../../ir/schedule.js";
-import { scheduledGather, type RandomGather } from "../support/arbitrary.js";
+import { longGather, randomSchedule, scheduledGather, type RandomGather } from "../support/arbitrary.js";
 import { expectedBytes } from "../support/expected.js";
 import { testRunner } from "../support/gpu.js";
 
@@ -50,6 +50,39 @@ describe("every backend against the oracle", () => {
       { numRuns: 800 },
     );
     expect(ran).toBeGreaterThan(200);
+  });
+
+  it("gives the checked executor's bits, errors and counts from the fast one, whatever compiles", async () => {
+    let ran = 0;
+    const scheduled = fc.oneof(
+      scheduledGather,
+      longGather.chain((random) =>
+        randomSchedule(random.func.output.type.shape.length).map((choice) => ({ random, ...choice })),
+      ),
+      longGather.map((random) => ({ random, schedule: {}, target: targets.cpu })),
+    );
+    await fc.assert(
+      fc.asyncProperty(scheduled, async ({ random, schedule, target }) => {
+        const result = tryCompile(random.func, { ...schedule, target });
+        if (!result.ok) return;
+        ran++;
+        const { kernel } = result;
+        const inputs = inputsOf(random, kernel);
+        await agree(random, () => simulateBytes(kernel, inputs, { executor: "fast" }).output);
+        if (typeof expectedBytes(random) === "number") return;
+        const [checked, fast] = (["checked", "fast"] as const).map((executor) => {
+          const {
+            executor: _,
+            copiedBytes: __,
+            ...report
+          } = simulateBytes(kernel, inputs, { executor }).report;
+          return report;
+        });
+        expect(fast).toEqual(checked);
+      }),
+      { numRuns: 1500 },
+    );
+    expect(ran).toBeGreaterThan(500);
   });
 
   it("gives the oracle's bits on WebGPU, whatever tile", async (context) => {
@@ -97,7 +130,7 @@ describe("every backend against the oracle", () => {
         expect(kernel.forTarget(runner.target).target.kind).toBe("webgpu");
         await agree(
           random,
-          async () => (await runOn("webgpu", kernel, inputsOf(random, kernel), runner)).output,
+          async () => (await runOn("webgpu", kernel, inputsOf(random, kernel), { runner })).output,
         );
       }),
       { numRuns: 60 },

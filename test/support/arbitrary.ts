@@ -157,6 +157,21 @@ function grow(s: Seedling): RandomGather | undefined {
   };
 }
 
+const longest = fc.integer({ min: 16, max: 70 });
+
+/** The same with a long innermost dim, where kernels take many elements at once. */
+export const longGather: fc.Arbitrary<RandomGather> = fc
+  .tuple(seedling, longest, fc.array(fc.integer({ min: 1, max: 5 }), { maxLength: 2 }), fc.boolean())
+  .map(([s, long, outer, longIndex]) =>
+    grow({
+      ...s,
+      dims: longIndex ? [...outer, 2 + (s.pick % 5)] : [...outer, long],
+      other: longIndex ? [long] : s.other.slice(0, 1),
+      pick: outer.length === 0 || s.pick % 2 === 0 ? outer.length : s.pick,
+    }),
+  )
+  .filter((grown): grown is RandomGather => grown !== undefined);
+
 /** Programs that their dialect accepts. */
 export const randomGather: fc.Arbitrary<RandomGather> = seedling
   .map(grow)
@@ -180,7 +195,13 @@ export function randomSchedule(
       buffers: fc.constantFrom(1 as const, 2 as const),
       cores: fc.integer({ min: 1, max: 5 }),
       ubBytes: maybe(fc.integer({ min: 64, max: 4096 })),
-      target: fc.constantFrom(targets.ascendA2, targets.ascendA2, targets.ascend950, targets.webgpu),
+      target: fc.constantFrom(
+        targets.ascendA2,
+        targets.ascendA2,
+        targets.ascend950,
+        targets.webgpu,
+        targets.cpu,
+      ),
     })
     .map(({ target, ...schedule }) => ({
       target,

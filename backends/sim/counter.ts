@@ -1,0 +1,61 @@
+/** Counts what one operand moves between global memory and the core, burst by burst. */
+import type { OperandReport } from "./report.js";
+
+export class Counter {
+  bytes = 0;
+  transfers = 0;
+  private bursts = 0;
+  private shortest = Infinity;
+  private longest = 0;
+  /** Bytes of the bursts, none counted as shorter than the target's burst. */
+  private granted = 0;
+  /** Bursts by the power of two that bounds their size. */
+  private readonly bySize = new Map<number, number>();
+  private runBytes = 0;
+  private runEnd = -1;
+
+  /** `leastBytes`: a shorter burst takes as long as one of this size. */
+  constructor(private readonly leastBytes: number) {}
+
+  burst(bytes: number, times = 1): void {
+    if (bytes === 0) return;
+    this.bytes += bytes * times;
+    this.bursts += times;
+    this.shortest = Math.min(this.shortest, bytes);
+    this.longest = Math.max(this.longest, bytes);
+    this.granted += Math.max(bytes, this.leastBytes) * times;
+    const bound = 2 ** Math.ceil(Math.log2(bytes));
+    this.bySize.set(bound, (this.bySize.get(bound) ?? 0) + times);
+  }
+
+  /** More bytes in place: they lengthen the burst that ends where they begin. */
+  run(address: number, bytes: number): void {
+    if (address === this.runEnd) {
+      this.runBytes += bytes;
+    } else {
+      this.endRun();
+      this.runBytes = bytes;
+    }
+    this.runEnd = address + bytes;
+  }
+
+  endRun(): void {
+    this.burst(this.runBytes);
+    this.runBytes = 0;
+    this.runEnd = -1;
+  }
+
+  report(compulsory: number): OperandReport {
+    const { bytes, transfers, bursts } = this;
+    return {
+      bytes,
+      compulsory,
+      transfers,
+      bursts,
+      shortestBurst: bursts === 0 ? 0 : this.shortest,
+      longestBurst: this.longest,
+      burstSizes: [...this.bySize].sort(([a], [b]) => a - b).map(([upTo, count]) => ({ upTo, count })),
+      burstEfficiency: this.granted === 0 ? 1 : bytes / this.granted,
+    };
+  }
+}

@@ -1,0 +1,212 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { Worker } from "node:worker_threads";
+import { describe, expect, it } from "vitest";
+import wabt from "wabt";
+import {
+  FastExecutor,
+  simulate,
+  simulateBytes,
+  simulateLong,
+  watOf,
+  type SpawnThread,
+} from "../../backends/sim/index.js";
+import { emitWasm, encodeModule } from "../../backends/wasm/index.js";
+import { elementCount, RunError, targets } from "../../ir/index.js";
+import { CompileError, compile, onnx, tryCompile, type Kernel } from "../../src/index.js";
+import { readCases, type Case } from "../../src/formats/cases.js";
+import { asHost } from "../../src/formats/tensor.js";
+import { program } from "../../src/program.js";
+
+/** The built file: a thread cannot run TypeScript. */
+const spawn: SpawnThread = (message) => {
+  const thread = new URL("../../dist/src/device/thread.js", import.meta.url);
+  const worker = new Worker(thread, { workerData: message });
+  worker.unref();
+  return worker;
+};
+
+const diagnosticsOf = async (run: () => unknown): Promise<RunError["diagnostics"]> => {
+  try {
+    await run();
+  } catch (thrown) {
+    if (thrown instanceof RunError || thrown instanceof CompileError) return thrown.diagnostics;
+    throw thrown;
+  }
+  return [];
+};
+
+const folder = new URL("../conformance/cases/", import.meta.url);
+/** Larger ones take the checked executor long; `tilec check --executor fast` runs them. */
+const mostElements = 60_000;
+const cases: readonly Case[] = readdirSync(folder)
+  .flatMap((name) => readCases(readFileSync(new URL(name, folder), "utf8"), name))
+  .filter(
+    (test) => elementCount(test.data.type.shape) + elementCount(test.indices.type.shape) <= mostElements,
+  );
+
+/** A gather of 300 rows from 40, by 3 columns of tasks. */
+const kernel = compile(onnx.gather({ data: ["f32", [40, 96]], indices: ["i32", [300]], axis: 0 }), {
+  target: targets.cpu,
+  tile: [7, 32],
+});
+const data = Float32Array.from({ length: 40 * 96 }, (_, k) => k);
+const indices = Int32Array.from({ length: 300 }, (_, k) => ((k * 17) % 80) - 40);
+const expected = Float32Array.from({ length: 300 * 96 }, (_, k) => {
+  const row = indices[Math.floor(k / 96)]!;
+  return (row < 0 ? row + 40 : row) * 96 + (k % 96);
+});
+const hosts = (i: Int32Array, of: Kernel = kernel) => ({
+  data: { type: of.tile.data.type, bytes: new Uint8Array(data.buffer) },
+  indices: { type: of.tile.indices.type, bytes: new Uint8Array(i.buffer) },
+});
+
+describe("the fast executor", () => {
+  it("agrees with the checked one on every case: bits, counts and errors", async () => {
+    let compared = 0;
+    for (const test of cases) {
+      const found = await diagnosticsOf(() => program(test.program));
+      const result = found.length > 0 ? undefined : tryCompile(program(test.program));
+      if (result?.ok !== true) continue;
+      const inputs = {
+        data: asHost("data", test.data.read()),
+        indices: asHost("indices", test.indices.read()),
+      };
+      const outcome = (executor: "checked" | "fast"): unknown => {
+        try {
+          const { output, report } = simulateBytes(result.kernel, inputs, { executor });
+          return { output: Buffer.from(output), report: { ...report, executor, copiedBytes: 0 } };
+        } catch (thrown) {
+          if (!(thrown instanceof RunError)) throw thrown;
+          return thrown.diagnostics;
+        }
+      };
+      const shown = (value: unknown): string =>
+        JSON.stringify(value, (key, v: unknown) => (key === "executor" ? undefined : v));
+      expect([test.id, shown(outcome("fast"))]).toEqual([test.id, shown(outcome("checked"))]);
+      compared++;
+    }
+    expect(compared).toBeGreaterThan(300);
+  });
+
+  it("uses arrays of its own without a copy, and says what others cost", () => {
+    const executor = FastExecutor.create(kernel.tile);
+    executor.inputs.data.bytes.set(new Uint8Array(data.buffer));
+    executor.inputs.indices.bytes.set(new Uint8Array(indices.buffer));
+    const own = executor.run();
+    expect(own.copied).toEqual({ bytes: 0, milliseconds: 0 });
+    expect(new Float32Array(own.output.slice().buffer)).toEqual(expected);
+    const foreign = executor.run(hosts(indices));
+    expect(foreign.copied.bytes).toBe(data.byteLength + indices.byteLength);
+    expect(foreign.output.buffer).toBe(executor.inputs.data.bytes.buffer);
+  });
+
+  it("reports the same whatever ran before, byte for byte", () => {
+    const run = (): string =>
+      JSON.stringify(simulate(kernel, { data, indices }, { executor: "fast" }).report);
+    expect(run()).toBe(run());
+    expect(simulate(kernel, { data, indices }, { executor: "fast" }).report).toMatchObject({
+      executor: "fast",
+      copiedBytes: data.byteLength + indices.byteLength,
+    });
+  });
+
+  it.each([2, 3])("gives the same bits and the same first error on %i threads", async (threads) => {
+    const executor = await FastExecutor.open(kernel.tile, { threads, spawn });
+    try {
+      for (let round = 0; round < 20; round++) {
+        executor.output.fill(0xaa);
+        expect(new Float32Array(executor.run(hosts(indices)).output.slice().buffer)).toEqual(expected);
+      }
+      const bad = indices.slice();
+      [bad[299], bad[123], bad[124]] = [40, -41, 1000];
+      const [found] = await diagnosticsOf(() => executor.run(hosts(bad)));
+      expect(found).toMatchObject({ code: "TC601", data: { position: 123, value: "-41" } });
+      const { output } = await executor.runLong(hosts(indices));
+      expect(new Float32Array(output.slice().buffer)).toEqual(expected);
+    } finally {
+      executor.close();
+    }
+  });
+
+  it("needs a way to start threads, and a number of them", async () => {
+    expect(await diagnosticsOf(() => FastExecutor.open(kernel.tile, { threads: 2 }))).toMatchObject([
+      { code: "TC702", hint: expect.stringContaining("spawnThread") },
+    ]);
+    expect(await diagnosticsOf(() => FastExecutor.open(kernel.tile, { threads: 0, spawn }))).toMatchObject([
+      { code: "TC702" },
+    ]);
+  });
+
+  it("refuses tensors beyond a 32-bit memory, with the bytes", async () => {
+    const large = compile(onnx.gather({ data: ["f64", [2 ** 29, 1]], indices: ["i32", [4]], axis: 0 }), {
+      target: targets.cpu,
+    });
+    const [found] = await diagnosticsOf(() => FastExecutor.create(large.tile));
+    expect(found).toMatchObject({ code: "TC502", data: { limit: 2 ** 32 } });
+  });
+});
+
+describe.each(["checked", "fast"] as const)("a long run on the %s executor", (executor) => {
+  const long = compile(onnx.gather({ data: ["f32", [40, 96]], indices: ["i32", [60_000]], axis: 0 }), {
+    target: targets.cpu,
+    tile: [executor === "fast" ? 1 : 7, 96],
+  });
+  const many = Int32Array.from({ length: 60_000 }, (_, k) => k % 40);
+
+  it("tells how far it is and can be given up", async () => {
+    const seen: number[] = [];
+    const stop = new AbortController();
+    const run = simulateLong(
+      long,
+      { data, indices: many },
+      {
+        executor,
+        signal: stop.signal,
+        onProgress(done, tasks) {
+          expect(done).toBeLessThanOrEqual(tasks);
+          seen.push(done);
+          stop.abort(new Error("enough"));
+        },
+      },
+    );
+    if (executor === "checked") await expect(run).rejects.toThrow("enough");
+    else await run.catch(() => undefined);
+    expect(seen.length).toBeGreaterThan(0);
+    await expect(
+      simulateLong(long, { data, indices: many }, { executor, signal: stop.signal }),
+    ).rejects.toThrow("enough");
+  });
+});
+
+describe("the WebAssembly text", () => {
+  it("assembles to the bytes that run, for every type, index and policy", async () => {
+    const { parseWat } = await wabt();
+    for (const dtype of ["u8", "f16", "f32", "i64", "c128"] as const) {
+      for (const index of ["i32", "u32", "i64", "u64"] as const) {
+        for (const oob of ["error", "clamp", "zero", "wrap"] as const) {
+          const func = program({
+            op: "onnx.gather_elements",
+            attrs: { axis: 1, oob },
+            data: { dtype, shape: [3, 40] },
+            indices: { dtype: index === "u32" || index === "u64" ? "i32" : index, shape: [3, 40] },
+          });
+          const { tile } = compile(func, { target: targets.cpu });
+          const { module } = emitWasm(tile);
+          const assembled = parseWat("kernel.wat", watOf(tile));
+          assembled.validate();
+          const { buffer } = assembled.toBinary({ canonicalize_lebs: true });
+          expect(WebAssembly.validate(encodeModule(module))).toBe(true);
+          expect(Buffer.from(encodeModule(module)).equals(Buffer.from(buffer))).toBe(true);
+          assembled.destroy();
+        }
+      }
+    }
+  });
+
+  it("names the program's statements and variables", () => {
+    const text = watOf(kernel.tile);
+    expect(text).toContain(";; for %t0 = 0 to 300 step 7 serial");
+    expect(text).toContain(";; gather %data");
+    expect(text).toContain("local.get $t0");
+  });
+});
