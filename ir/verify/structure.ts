@@ -8,15 +8,17 @@
  *
  * Tile: T1 a name is defined once, before its use, in a scope that holds it. T2 a UB buffer has one writer. T3 regions
  * have their buffer's rank and stay inside it, whatever the iteration. T4 parallel loops are outermost. T5 loads fill
- * UB, stores empty it, and the gather writes the output or what a store writes there. T6 allocs stand at the top.
+ * UB, stores empty it, and the gather writes the output or what a store writes there. T6 allocs stand at the top. T7 a
+ * gather's origin is where its indices start in the index tensor. T8 there is one gather, unless the output is empty.
+ * T9 the schedule leaves a core and a unified buffer.
  */
-import { gatherDims, indexDims } from "../access.js";
+import { dataFollows, gatherDims, indexDims, type AccessMap } from "../access.js";
 import { error, type Diagnostic } from "../diagnostic.js";
-import { evaluate, loopVariables, type IndexExpr } from "../expr.js";
+import { add, constant, equalExpr, evaluate, loopVariables, type IndexExpr } from "../expr.js";
 import type { AccessFunc, Func, TileFunc } from "../func.js";
 import { printRegion } from "../print.js";
 import type { ForStmt, Region, Stmt } from "../tile.js";
-import { at, isIndexDType, type Shape, type Span } from "../types.js";
+import { at, elementCount, isIndexDType, type Shape, type Span } from "../types.js";
 import { isParam, ubAccesses, ubBuffers } from "./accesses.js";
 
 export function verifyStructure(func: Func): Diagnostic[] {
@@ -42,15 +44,26 @@ function verifyAccess(func: AccessFunc): Diagnostic[] {
   const report = (rule: string, message: string): void => {
     found.push(broken(rule, message, func.opSpan));
   };
-  const { map, paired } = func;
+  verifyMap(func.map, func, report);
+  const follows = dataFollows(func.map);
+  for (const dim of func.paired) {
+    if (!gatherDims(func.map).includes(dim) || dim >= func.map.outRank || follows.has(dim)) {
+      report("A8", `dim ${dim} is no gather dim with an output dim of its own`);
+    }
+  }
+  return found;
+}
+
+/** A1 to A7: the map against the tensors of the function. */
+function verifyMap(map: AccessMap, func: Func, report: (rule: string, message: string) => void): void {
   const [data, indices, output] = [func.data.type, func.indices.type, func.output.type];
   if (map.results.length !== data.shape.length) {
     report("A1", `${map.results.length} results for data of rank ${data.shape.length}`);
-    return found;
+    return;
   }
   if (map.outRank !== output.shape.length) {
     report("A1", `the map has ${map.outRank} output dims and the output rank ${output.shape.length}`);
-    return found;
+    return;
   }
   const coords = indexDims(map);
   const used = new Set([
@@ -95,12 +108,6 @@ function verifyAccess(func: AccessFunc): Diagnostic[] {
     report("A6", "no data dim is read through an index: a slice, not a gather");
   if (data.dtype !== output.dtype) report("A7", `data is ${data.dtype} and output ${output.dtype}`);
   if (!isIndexDType(indices.dtype)) report("A7", `indices are ${indices.dtype}`);
-  for (const dim of paired) {
-    if (!gatherDims(map).includes(dim) || dim >= map.outRank || followed.has(dim)) {
-      report("A8", `dim ${dim} is no gather dim with an output dim of its own`);
-    }
-  }
-  return found;
 }
 
 interface Scope {
@@ -118,6 +125,8 @@ function verifyTile(func: TileFunc): Diagnostic[] {
     [func.data, func.indices, func.output].map((value) => [value.name, value.type.shape]),
   );
   const writers = new Map<string, number>();
+  const loaded = new Map<string, Region>();
+  let gathers = 0;
   const names = new Set(params.keys());
   for (const stmt of func.body) {
     if (stmt.op !== "alloc") continue;
@@ -203,6 +212,7 @@ function verifyTile(func: TileFunc): Diagnostic[] {
       for (const access of ubAccesses(stmt, func)) {
         if (access.write) writers.set(access.buffer.name, (writers.get(access.buffer.name) ?? 0) + 1);
       }
+      if (stmt.op === "load") loaded.set(stmt.to, stmt.from);
       if (stmt.op === "load") fits(stmt.from, stmt.to, stmt.span, scope);
       if (stmt.op === "store") fits(stmt.to, stmt.from, stmt.span, scope);
       if (stmt.op === "store" && stmt.to.buffer !== func.output.name) {
@@ -212,6 +222,7 @@ function verifyTile(func: TileFunc): Diagnostic[] {
         report("T5", `a load reads global memory, and %${stmt.from.buffer} is in ub`, stmt.span);
       }
       if (stmt.op === "gather") {
+        gathers++;
         if (isParam(func, stmt.to.buffer) && stmt.to.buffer !== func.output.name) {
           report(
             "T5",
@@ -222,9 +233,21 @@ function verifyTile(func: TileFunc): Diagnostic[] {
         if (stmt.map.results.length !== stmt.data.sizes.length || stmt.map.outRank !== stmt.to.sizes.length) {
           report("A1", "the map's ranks are not those of the gather's operands", stmt.span);
         }
+        verifyMap(stmt.map, func, (rule, message) => {
+          report(rule, message, stmt.span);
+        });
         if (stmt.origin.length !== stmt.indices.sizes.length)
           report("A5", "origin has another rank than indices", stmt.span);
-        else inScope(stmt.origin, scope, stmt.span);
+        else {
+          inScope(stmt.origin, scope, stmt.span);
+          const start = isParam(func, stmt.indices.buffer)
+            ? stmt.indices.offsets
+            : stmt.indices.offsets.map((offset, k) =>
+                add(loaded.get(stmt.indices.buffer)?.offsets[k] ?? constant(0), offset),
+              );
+          if (!start.every((offset, k) => equalExpr(offset, at(stmt.origin, k))))
+            report("T7", `origin is not where %${stmt.indices.buffer} starts in the index tensor`, stmt.span);
+        }
       }
     }
   };
@@ -250,6 +273,11 @@ function verifyTile(func: TileFunc): Diagnostic[] {
     });
   };
   visit(func.body, { loops: [], serial: false });
+  const { ubBytes = 0, cores = 1 } = func.schedule;
+  if (ubBytes < 0 || cores < 1)
+    report("T9", `ub_bytes = ${ubBytes} and cores = ${cores} make no core`, func.span);
+  const wanted = elementCount(func.output.type.shape) === 0 ? [0, 1] : [1];
+  if (!wanted.includes(gathers)) report("T8", `the program has ${gathers} gathers; it takes one`, func.span);
   for (const name of buffers.keys()) {
     const count = writers.get(name) ?? 0;
     if (count !== 1) report("T2", `%${name} has ${count} writers; a UB buffer has one`, func.span);
