@@ -30,7 +30,7 @@ const build = (func: Func, target: Target): void => {
   const kernel = compile(func, { target });
   // Limits are data: the largest shapes here fit no device, and cost no more to emit.
   if (target.kind === "webgpu")
-    emitWgsl(kernel.tile, { ...defaultLimits, maxStorageBufferBindingSize: 2 ** 53 });
+    emitWgsl(kernel.tile, { limits: { ...defaultLimits, maxStorageBufferBindingSize: 2 ** 53 } });
 };
 
 const folder = fileURLToPath(new URL("../../test/conformance/cases/", import.meta.url));

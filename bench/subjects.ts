@@ -6,40 +6,18 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { FastExecutor } from "../backends/sim/index.js";
-import { compile, onnx, program, targets } from "../src/index.js";
-import type { Kernel } from "../src/index.js";
+import { targets } from "../src/index.js";
 import { spawnThread } from "../src/device/index.js";
 import { onnxTypes, singleNodeModel } from "../test/support/onnx-bytes.js";
+import { kernelOf } from "./kernels.js";
 import type { Subject } from "./rows.js";
 import { bytesOf, count, plainGather, type Inputs, type Workload } from "./workloads.js";
 
-export function kernelOf(workload: Workload, target = targets.cpu): Kernel {
-  const { op, dtype, indexType, axis } = workload;
-  const types = {
-    data: [dtype, workload.data] as const,
-    indices: [indexType, workload.indices] as const,
-  };
-  switch (op) {
-    case "gather":
-      return compile(onnx.gather({ ...types, axis }), { target });
-    case "gather_elements":
-      return compile(onnx.gatherElements({ ...types, axis }), { target });
-    case "gather_nd":
-      // ONNX takes 64-bit tuples alone; DirectML takes 32-bit ones, here under ONNX's policy.
-      return compile(
-        program({
-          op: "directml.gather_nd",
-          attrs: { oob: "error", input_dimension_count: 3, indices_dimension_count: 2 },
-          data: { dtype, shape: workload.data },
-          indices: { dtype: indexType, shape: [1, ...workload.indices] },
-        }),
-        { target },
-      );
-  }
-}
-
 export async function tilec(workload: Workload, inputs: Inputs, threads: number): Promise<Subject> {
-  const executor = await FastExecutor.open(kernelOf(workload).tile, { threads, spawn: spawnThread });
+  const executor = await FastExecutor.open(kernelOf(workload, targets.cpu).tile, {
+    threads,
+    spawn: spawnThread,
+  });
   executor.inputs.data.bytes.set(inputs.data);
   executor.inputs.indices.bytes.set(inputs.indices);
   return {

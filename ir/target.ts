@@ -49,6 +49,10 @@ export interface TargetFigures {
   readonly syncCycles: number;
   /** Elements that a task takes at most when it reads and writes global memory in place; no budget stops it there. */
   readonly directElements: number;
+  /** WebGPU: lanes of a workgroup at most. */
+  readonly lanes: number;
+  /** WebGPU: bytes that neighbouring lanes read side by side when they copy rows. */
+  readonly laneBytes: number;
 }
 
 export interface Target extends TargetFigures {
@@ -106,6 +110,8 @@ export const ascendA2: Target = {
   scalarCycles: 10,
   syncCycles: 18,
   directElements: maxElements,
+  lanes: 1,
+  laneBytes: 512,
   sources: {
     ubBytes: a2Ini,
     ubSafeBytes: soc,
@@ -125,6 +131,8 @@ export const ascendA2: Target = {
     scalarCycles: cycles,
     syncCycles: cycles,
     directElements: assumed("no limit: indices and output always pass through the unified buffer"),
+    lanes: assumed("a vector core runs one task at a time"),
+    laneBytes: rowHint,
   },
 };
 
@@ -189,6 +197,8 @@ export const webgpu: Target = {
   scalarCycles: 4,
   syncCycles: 32,
   directElements: 2048,
+  lanes: 128,
+  laneBytes: 64,
   sources: {
     ubBytes: gpuweb,
     ubSafeBytes: gpuweb,
@@ -208,6 +218,8 @@ export const webgpu: Target = {
     scalarCycles: notModelled,
     syncCycles: notModelled,
     directElements: assumed("a few elements for each lane of a workgroup"),
+    lanes: assumed("enough for any GPU to keep several workgroups in flight"),
+    laneBytes: assumed("a cache line, whole sectors of it on every GPU"),
   },
 };
 

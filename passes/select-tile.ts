@@ -175,7 +175,7 @@ function bestTile(
   const ranked = candidates(func, start, target).map((candidate) => {
     const { cycles, traffic } = cost(gather, candidate, target);
     const frugal =
-      target.kind === "cpu" ||
+      target.kind !== "ascend" ||
       (traffic.bytes <= frugalFactor * traffic.compulsory && 2 * traffic.tasks >= candidate.cores);
     return { candidate, keys: [frugal ? 0 : 1, cycles, traffic.bytes, -volume(candidate.tile)] as const };
   });

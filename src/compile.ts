@@ -23,7 +23,7 @@ import {
   verify,
   webgpu,
 } from "../ir/index.js";
-import { emitWgsl, type WgslKernel, type WgslLimits } from "../backends/webgpu/index.js";
+import { defaultLimits, emitWgsl, type WgslKernel, type WgslLimits } from "../backends/webgpu/index.js";
 import { isResolved } from "../ir/schedule.js";
 import {
   defaultPipeline,
@@ -110,7 +110,10 @@ export function tryCompile(program: Func, options: CompileOptions = {}): Compile
     ...(footprint === undefined ? {} : { footprint }),
     diagnostics,
     forTarget: (device) => forDevice(kernel, device),
-    wgsl: (limits) => emitWgsl(forDevice(kernel, webgpu).tile, limits),
+    wgsl(limits = defaultLimits) {
+      const { tile, target } = forDevice(kernel, webgpu);
+      return emitWgsl(tile, { limits, target });
+    },
     text(level) {
       const at = levels.get(level);
       if (at === undefined) {

@@ -7,4 +7,5 @@ export {
   type WgslBinding,
   type WgslKernel,
   type WgslLimits,
+  type WgslOptions,
 } from "../wgsl/index.js";

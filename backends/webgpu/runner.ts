@@ -65,7 +65,7 @@ class DeviceRunner implements Runner {
 
   constructor(readonly device: GPUDevice) {
     this.limits = limitsOf(device.limits);
-    this.target = targetOf(this.limits);
+    this.target = targetOf(this.limits, device.adapterInfo?.isFallbackAdapter);
     void device.lost.then((info) => {
       this.lost = info.message;
     });
@@ -75,7 +75,7 @@ class DeviceRunner implements Runner {
     const tile = this.tileOf(kernel);
     const known = this.kernels.get(tile);
     if (known !== undefined) return known;
-    const emitted = emitWgsl(tile, this.limits);
+    const emitted = emitWgsl(tile, { limits: this.limits, target: this.target });
     this.kernels.set(tile, emitted);
     return emitted;
   }

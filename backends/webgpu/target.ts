@@ -7,16 +7,30 @@ export function limitsOf(limits: GPUSupportedLimits): WgslLimits {
   return Object.fromEntries(names.map((name) => [name, limits[name]])) as unknown as WgslLimits;
 }
 
-/** The `webgpu` target with a device's workgroup memory for its unified buffer. */
-export function targetOf(limits: WgslLimits, name = "webgpu"): Target {
+/**
+ * The `webgpu` target with a device's workgroup memory for its unified buffer. A software adapter runs lanes one after
+ * the other on a CPU: few large workgroups, each lane along a row of its own.
+ */
+export function targetOf(limits: WgslLimits, software = false, name = "webgpu"): Target {
   const bytes = limits.maxComputeWorkgroupStorageSize;
-  const source = { source: "GPUSupportedLimits.maxComputeWorkgroupStorageSize", kind: "device" } as const;
-  return {
+  const device = (source: string) => ({ source, kind: "device" }) as const;
+  const storage = device("GPUSupportedLimits.maxComputeWorkgroupStorageSize");
+  const fallback = device("GPUAdapterInfo.isFallbackAdapter, measured on SwiftShader");
+  const target: Target = {
     ...webgpu,
     name,
     title: `WebGPU device with ${bytes} B of workgroup memory`,
     ubBytes: bytes,
     ubSafeBytes: bytes,
-    sources: { ...webgpu.sources, ubBytes: source, ubSafeBytes: source },
+    sources: { ...webgpu.sources, ubBytes: storage, ubSafeBytes: storage },
+  };
+  if (!software) return target;
+  return {
+    ...target,
+    title: `${target.title}, in software`,
+    directElements: 16384,
+    lanes: 32,
+    laneBytes: 16,
+    sources: { ...target.sources, directElements: fallback, lanes: fallback, laneBytes: fallback },
   };
 }

@@ -5,6 +5,7 @@ import type { TensorType } from "../../ir/types.js";
 export interface WgslLimits {
   readonly maxComputeInvocationsPerWorkgroup: number;
   readonly maxComputeWorkgroupSizeX: number;
+  readonly maxComputeWorkgroupSizeY: number;
   readonly maxComputeWorkgroupStorageSize: number;
   readonly maxComputeWorkgroupsPerDimension: number;
   readonly maxStorageBufferBindingSize: number;
@@ -14,6 +15,7 @@ export interface WgslLimits {
 export const defaultLimits: WgslLimits = {
   maxComputeInvocationsPerWorkgroup: 256,
   maxComputeWorkgroupSizeX: 256,
+  maxComputeWorkgroupSizeY: 256,
   maxComputeWorkgroupStorageSize: 16384,
   maxComputeWorkgroupsPerDimension: 65535,
   maxStorageBufferBindingSize: 134217728,
@@ -31,7 +33,8 @@ export interface WgslBinding {
 export interface WgslKernel {
   readonly code: string;
   readonly entryPoint: string;
-  readonly workgroupSize: number;
+  /** Lanes along x and y. */
+  readonly workgroupSize: readonly [x: number, y: number];
   /** Workgroups along x, y, z; all zero when there is nothing to write. */
   readonly dispatch: readonly [number, number, number];
   readonly bindings: readonly WgslBinding[];

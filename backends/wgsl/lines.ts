@@ -16,6 +16,19 @@ export class Lines {
     this.line("}");
   }
 
+  /** What `body` writes, one level deeper, apart from the text so far. */
+  aside(body: () => void): readonly string[] {
+    const start = this.out.length;
+    this.depth++;
+    body();
+    this.depth--;
+    return this.out.splice(start);
+  }
+
+  append(lines: readonly string[]): void {
+    this.out.push(...lines);
+  }
+
   toString(): string {
     return `${this.out.join("\n")}\n`;
   }

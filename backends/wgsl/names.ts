@@ -14,10 +14,12 @@ const words =
   "subroutine super target template this thread_local throw trait try type typedef typeid typename typeof union unless " +
   "unorm unsafe unsized use using varying virtual volatile wgsl where with writeonly yield " +
   // What the kernel declares or calls.
-  "status lane group task element main min select atomicMin workgroupBarrier first word flat slot source row packed at to";
+  "status lane group task element main min select atomicMin workgroupBarrier first word flat slot source row packed to fetch pack lane_index source words e a b low high mend";
 const reserved: ReadonlySet<string> = new Set(words.split(" "));
 
 export const identifier = (name: string): string =>
-  /^[A-Za-z][A-Za-z0-9_]*$/.test(name) && !reserved.has(name) && !/^(?:resolve_|d|[tv])\d+$/.test(name)
+  /^[A-Za-z][A-Za-z0-9_]*$/.test(name) &&
+  !reserved.has(name) &&
+  !/^(?:resolve_|mend_|element_|d|[tv]|at|found|none)\d+(?:_\d+)?$|^elements(?:_\d+)?$/.test(name)
     ? name
     : `x_${name}`;

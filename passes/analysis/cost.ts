@@ -3,11 +3,12 @@
  *
  * It ranks schedules; it is not a prediction of a device. The formula is documented in docs/cost-model.md.
  */
-import { dataFollows, dataTile, gatherDims, indicesFollow, rowElements } from "../../ir/access.js";
+import { dataTile, rowElements } from "../../ir/access.js";
 import { clipTile, type Gather } from "../../ir/footprint.js";
 import type { ResolvedSchedule } from "../../ir/schedule.js";
 import type { Target } from "../../ir/target.js";
-import { alignUp, at, contiguousRun, dtypeBytes, elementCount } from "../../ir/types.js";
+import { alignUp, byteCount, dtypeBytes, elementCount } from "../../ir/types.js";
+import { readLines, readsAcrossRows, writtenLines } from "./lines.js";
 import { traffic, type OperandTraffic, type Traffic } from "./traffic.js";
 
 export interface Cost {
@@ -19,7 +20,8 @@ export interface Cost {
 export function cost(gather: Gather, schedule: ResolvedSchedule, target: Target): Cost {
   const moved = traffic(gather, schedule, target);
   if (moved.tasks === 0) return { cycles: 0, traffic: moved };
-  if (target.kind === "webgpu") return { cycles: workgroupCycles(schedule, target, moved), traffic: moved };
+  if (target.kind === "webgpu")
+    return { cycles: workgroupCycles(gather, schedule, target, moved), traffic: moved };
   if (target.kind === "cpu") return { cycles: cpuCycles(gather, schedule, target, moved), traffic: moved };
   const part = (name: OperandTraffic["operand"]): number => {
     const operand = moved.operands.find((o) => o.operand === name);
@@ -39,14 +41,16 @@ export function cost(gather: Gather, schedule: ResolvedSchedule, target: Target)
 }
 
 /**
- * A workgroup that stages clears its memory and waits at a barrier before the first gather; one that reads directly pays
- * for bytes alone.
+ * Bytes in whole cache lines. A workgroup that stages clears its memory and waits at a barrier before the first gather;
+ * too few workgroups leave the device idle.
  */
-function workgroupCycles(schedule: ResolvedSchedule, target: Target, moved: Traffic): number {
+function workgroupCycles(gather: Gather, schedule: ResolvedSchedule, target: Target, moved: Traffic): number {
   const rounds = Math.ceil(moved.tasks / Math.min(schedule.cores, moved.tasks));
-  const staging = schedule.residency === "ub" ? rounds * target.mte2StartupCycles : 0;
+  const staged = schedule.residency === "ub";
+  const read = staged ? loadedLines(moved, target) : readLines(gather, schedule, target);
+  const lines = read + writtenLines(gather, schedule, target) + byteCount(gather.indices);
   const idle = Math.max(1, schedule.cores / moved.tasks);
-  return staging + (moved.bytes * idle) / target.gmBytesPerCycle;
+  return (staged ? rounds * target.mte2StartupCycles : 0) + (lines * idle) / target.gmBytesPerCycle;
 }
 
 /**
@@ -56,30 +60,30 @@ function workgroupCycles(schedule: ResolvedSchedule, target: Target, moved: Traf
 function cpuCycles(gather: Gather, schedule: ResolvedSchedule, target: Target, moved: Traffic): number {
   const { map, data, output } = gather;
   const size = dtypeBytes[data.dtype];
-  const line = target.burstBytes;
   const tile = clipTile(schedule.tile, schedule.view, output.shape);
-  const elements = elementCount(output.shape);
-  const run = contiguousRun(tile, output.shape) * size;
-  const written = ((elements * size) / run) * alignUp(run, line);
   const row = rowElements(map, tile, data.shape);
-  const loaded = moved.operands.find((o) => o.operand === "data");
-  if (schedule.residency === "ub" && loaded !== undefined) {
+  const rows = elementCount(output.shape) / row;
+  const written = writtenLines(gather, schedule, target);
+  if (schedule.residency === "ub") {
     const slab = elementCount(dataTile(map, tile, data.shape)) * size;
-    const misses = ((elements / row) * Math.min(1, slab / firstLevelBytes)) / 4;
-    const lines = (loaded.bytes / loaded.burst) * alignUp(loaded.burst, line);
-    const steps = (loaded.bytes / loaded.burst) * target.rowCycles;
-    const starts = moved.tasks * target.mte2StartupCycles;
-    return (lines + written) / target.gmBytesPerCycle + starts + steps + misses * target.scalarCycles;
+    const misses = (rows * Math.min(1, slab / firstLevelBytes)) / 4;
+    const starts = moved.tasks * target.mte2StartupCycles + loadedRows(moved) * target.rowCycles;
+    const lines = loadedLines(moved, target) + written;
+    return lines / target.gmBytesPerCycle + starts + misses * target.scalarCycles;
   }
-  const follows = dataFollows(map);
-  const sharing = tile.reduce((product, extent, d) => (follows.has(d) ? product : product * extent), 1);
-  const slab = gatherDims(map).reduce((bytes, k) => bytes * at(data.shape, k), row * size);
-  const read = (elements / row / sharing) * Math.min(sharing * alignUp(row * size, line), slab);
-  const innermost = map.outRank - 1;
-  const last = map.results[map.results.length - 1];
-  const acrossRows = last?.kind === "direct" && last.dim === innermost && indicesFollow(map).has(innermost);
-  const misses = row * size >= line ? 0 : (elements / row) * (acrossRows ? 1 : 0.5);
-  return (read + written) / target.gmBytesPerCycle + misses * target.scalarCycles;
+  const lines = readLines(gather, schedule, target) + written;
+  const misses = row * size >= target.burstBytes ? 0 : rows * (readsAcrossRows(gather) ? 1 : 0.5);
+  return lines / target.gmBytesPerCycle + misses * target.scalarCycles;
+}
+
+function loadedRows({ operands }: Traffic): number {
+  const data = operands.find((o) => o.operand === "data");
+  return data === undefined || data.burst === 0 ? 0 : data.bytes / data.burst;
+}
+
+function loadedLines(moved: Traffic, target: Target): number {
+  const burst = moved.operands.find((o) => o.operand === "data")?.burst ?? 0;
+  return loadedRows(moved) * alignUp(burst, target.burstBytes);
 }
 
 /** A slab of this size shares a first-level cache with the indices and the output that pass through it. */

@@ -40,7 +40,7 @@ export function targetsCommand(program: Command): void {
       }
       const { device, description, software } = found.gpu;
       const limits = limitsOf(device.limits);
-      const target = targetOf(limits, "webgpu-device");
+      const target = targetOf(limits, software, "webgpu-device");
       device.destroy();
       if (flags.json === true) {
         printJson({

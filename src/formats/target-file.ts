@@ -94,6 +94,8 @@ export function parseTargetFile(text: string, file: string): Target {
 const atLeastOne: ReadonlySet<keyof TargetFigures> = new Set([
   "cores",
   "directElements",
+  "lanes",
+  "laneBytes",
   "burstBytes",
   "clockMhz",
   "gmBytesPerCycle",

@@ -179,15 +179,13 @@ const triggers: Readonly<Record<Code, Trigger>> = {
     found: () =>
       diagnosticsOf(() =>
         emitWgsl(compile(fine, { target: targets.webgpu }).tile, {
-          ...defaultLimits,
-          maxStorageBufferBindingSize: 15,
+          limits: { ...defaultLimits, maxStorageBufferBindingSize: 15 },
         }),
       ),
     followed: () =>
       diagnosticsOf(() =>
         emitWgsl(compile(fine, { target: targets.webgpu }).tile, {
-          ...defaultLimits,
-          maxStorageBufferBindingSize: 16,
+          limits: { ...defaultLimits, maxStorageBufferBindingSize: 16 },
         }),
       ),
   },

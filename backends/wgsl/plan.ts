@@ -1,0 +1,72 @@
+/**
+ * How the gather of a kernel moves elements, decided from shapes alone.
+ *
+ * `rows`: an index serves a run of the innermost dim, copied 16 bytes at a time. `groups`: the innermost dim is gathered
+ * element by element, and 16 bytes of output are put together at a time. Both need rows of the output that are whole
+ * multiples of 16 bytes. `words`: an element at a time. `packed`: 8- and 16-bit elements whose rows share words.
+ */
+import { indicesFollow } from "../../ir/access.js";
+import { largestValue } from "../../ir/expr.js";
+import type { TileFunc } from "../../ir/func.js";
+import type { GatherStmt } from "../../ir/tile.js";
+import { at, dtypeBytes, elementCount, strides } from "../../ir/types.js";
+import { isParam } from "../../ir/verify/accesses.js";
+
+export interface GatherPlan {
+  readonly kind: "rows" | "groups" | "words" | "packed";
+  /** Elements of the innermost output dim that a lane moves at a time. */
+  readonly group: number;
+  /** Words of one access of each operand. */
+  readonly width: { readonly data: 1 | 2 | 4; readonly indices: 1 | 4; readonly output: 1 | 4 };
+}
+
+const vectorBytes = 16;
+
+export function planOf(func: TileFunc, stmt: GatherStmt): GatherPlan {
+  const size = dtypeBytes[func.data.type.dtype];
+  const group = vectorBytes / size;
+  const rank = stmt.to.sizes.length;
+  const narrow = { data: 1, indices: 1, output: 1 } as const;
+  const plain: GatherPlan =
+    size < 4
+      ? { kind: "packed", group: 4 / size, width: narrow }
+      : { kind: "words", group: 1, width: narrow };
+  if (rank === 0 || func.data.type.shape.includes(0)) return plain;
+  const inPlace = isParam(func, stmt.data.buffer);
+  const innermost = at(func.output.type.shape, rank - 1);
+  const step = largestValue(at(stmt.to.sizes, rank - 1)) ?? 1;
+  // Offsets along the innermost dim are multiples of the tile's extent there.
+  if (innermost % group !== 0 || (step % group !== 0 && step !== innermost)) return plain;
+  if (!indicesFollow(stmt.map).has(rank - 1)) {
+    const last = stmt.map.results.length - 1;
+    const follows = stmt.map.results[last];
+    const aligned = at(func.data.type.shape, last) % group === 0;
+    if (!inPlace || !aligned || follows?.kind !== "direct" || follows.dim !== rank - 1) return plain;
+    return { kind: "rows", group, width: { data: 4, indices: 1, output: 4 } };
+  }
+  if (!inPlace && size > 4) return plain;
+  const data = size === 16 ? 4 : size === 8 ? 2 : 1;
+  return {
+    kind: "groups",
+    group,
+    width: { data, indices: fourIndices(func, stmt, group) ? 4 : 1, output: 4 },
+  };
+}
+
+/** Whether four neighbours of the output read four neighbours of the index tensor, at a multiple of four. */
+function fourIndices(func: TileFunc, stmt: GatherStmt, group: number): boolean {
+  const { shape } = func.indices.type;
+  const rank = stmt.to.sizes.length;
+  if (group < 4 || shape.length === 0 || elementCount(shape) % 4 !== 0) return false;
+  const by = strides(shape);
+  return stmt.map.results.every((access) => {
+    if (access.kind !== "indirect") return true;
+    const last = access.at[access.at.length - 1];
+    return (
+      last?.kind === "dim" &&
+      last.dim === rank - 1 &&
+      at(by, by.length - 1) === 1 &&
+      at(shape, shape.length - 1) % 4 === 0
+    );
+  });
+}

@@ -1,0 +1,166 @@
+/** The subjects that need nothing but a GPUDevice: tilec, a plain kernel, and the copy that is the limit. */
+import { createRunner, type Runner } from "../backends/webgpu/index.js";
+import type { Kernel } from "../src/index.js";
+import { kernelOf } from "./kernels.js";
+import type { Subject } from "./rows.js";
+import { bytesOf, count, type Inputs, type Workload } from "./workloads.js";
+
+const usage = { mapRead: 1, copySrc: 4, copyDst: 8, storage: 128 } as const;
+
+export interface Resident {
+  readonly data: GPUBuffer;
+  readonly indices: GPUBuffer;
+  readonly output: GPUBuffer;
+  readonly status: GPUBuffer;
+  readonly outputBytes: number;
+  destroy(): void;
+}
+
+export function upload(device: GPUDevice, workload: Workload, inputs: Inputs): Resident {
+  const make = (size: number, contents?: Uint8Array): GPUBuffer => {
+    const buffer = device.createBuffer({ size, usage: usage.storage | usage.copySrc | usage.copyDst });
+    if (contents !== undefined) device.queue.writeBuffer(buffer, 0, contents as Uint8Array<ArrayBuffer>);
+    return buffer;
+  };
+  const outputBytes = count(workload.output) * bytesOf[workload.dtype];
+  const buffers = {
+    data: make(inputs.data.byteLength, inputs.data),
+    indices: make(inputs.indices.byteLength, inputs.indices),
+    output: make(outputBytes),
+    status: make(4, new Uint8Array(4).fill(0xff)),
+  };
+  return {
+    ...buffers,
+    outputBytes,
+    destroy() {
+      for (const buffer of Object.values(buffers)) buffer.destroy();
+    },
+  };
+}
+
+export async function download(device: GPUDevice, buffer: GPUBuffer, bytes: number): Promise<Uint8Array> {
+  const readback = device.createBuffer({ size: bytes, usage: usage.mapRead | usage.copyDst });
+  const encoder = device.createCommandEncoder();
+  encoder.copyBufferToBuffer(buffer, 0, readback, 0, bytes);
+  encoder.clearBuffer(buffer);
+  device.queue.submit([encoder.finish()]);
+  await readback.mapAsync(1);
+  const copy = new Uint8Array(readback.getMappedRange()).slice();
+  readback.destroy();
+  return copy;
+}
+
+/** Submits what `encode` records and waits for the device. */
+export async function submit(
+  device: GPUDevice,
+  encode: (encoder: GPUCommandEncoder) => void,
+): Promise<undefined> {
+  const encoder = device.createCommandEncoder();
+  encode(encoder);
+  device.queue.submit([encoder.finish()]);
+  await device.queue.onSubmittedWorkDone();
+  return undefined;
+}
+
+export async function gpuSubjects(
+  device: GPUDevice,
+  workload: Workload,
+  resident: Resident,
+): Promise<readonly Subject[]> {
+  const runner = await createRunner(device);
+  const kernel = kernelOf(workload, runner.target);
+  return [tilec(runner, kernel, resident), plain(device, workload, resident), limit(device, resident)];
+}
+
+function tilec(runner: Runner, kernel: Kernel, resident: Resident): Subject {
+  const { device } = runner;
+  return {
+    subject: "tilec",
+    threads: 0,
+    run: () =>
+      submit(device, (encoder) => {
+        const pass = encoder.beginComputePass();
+        runner.encode(pass, kernel, resident);
+        pass.end();
+      }),
+    output: () => download(device, resident.output, resident.outputBytes),
+  };
+}
+
+function limit(device: GPUDevice, resident: Resident): Subject {
+  const source = device.createBuffer({ size: resident.outputBytes, usage: usage.copySrc | usage.copyDst });
+  return {
+    subject: "limit",
+    threads: 0,
+    run: () =>
+      submit(device, (encoder) => {
+        encoder.copyBufferToBuffer(source, 0, resident.output, 0, resident.outputBytes);
+      }),
+    close() {
+      source.destroy();
+    },
+  };
+}
+
+/** One invocation an output element, or an output word of packed elements, at workgroup size 256. */
+function plain(device: GPUDevice, workload: Workload, resident: Resident): Subject {
+  const perWord = 4 / bytesOf[workload.dtype];
+  const words = count(workload.output) / perWord;
+  const module = device.createShaderModule({ code: plainCode(workload) });
+  const pipeline = device.createComputePipeline({ layout: "auto", compute: { module, entryPoint: "main" } });
+  const bindGroup = device.createBindGroup({
+    layout: pipeline.getBindGroupLayout(0),
+    entries: [resident.data, resident.indices, resident.output].map((buffer, binding) => ({
+      binding,
+      resource: { buffer },
+    })),
+  });
+  const groups = Math.ceil(words / 256);
+  const y = Math.ceil(groups / 65535);
+  return {
+    subject: "plain",
+    threads: 0,
+    run: () =>
+      submit(device, (encoder) => {
+        const pass = encoder.beginComputePass();
+        pass.setPipeline(pipeline);
+        pass.setBindGroup(0, bindGroup);
+        pass.dispatchWorkgroups(Math.ceil(groups / y), y);
+        pass.end();
+      }),
+    output: () => download(device, resident.output, resident.outputBytes),
+  };
+}
+
+function plainCode(w: Workload): string {
+  const perWord = 4 / bytesOf[w.dtype];
+  const bits = 32 / perWord;
+  const inner = count(w.data.slice(w.op === "gather_nd" ? w.indices[w.indices.length - 1] : w.axis + 1));
+  const extent = w.data[w.axis] ?? 1;
+  const n = w.op === "gather" ? count(w.indices) : (w.indices[w.axis] ?? 1);
+  const wide = w.indexType === "i64" ? 2 : 1;
+  const groups = Math.ceil(count(w.output) / perWord / 256);
+  const across = Math.ceil(groups / Math.ceil(groups / 65535));
+  const wrapped = (at: string, limit: number): string =>
+    `wrap(indices[${wide === 2 ? `2u * (${at})` : at}], ${limit}u)`;
+  const source = {
+    gather: `(i / ${n * inner}u * ${extent}u + ${wrapped(`i / ${inner}u % ${n}u`, extent)}) * ${inner}u + i % ${inner}u`,
+    gather_elements: `(i / ${n * inner}u * ${extent}u + ${wrapped("i", extent)}) * ${inner}u + i % ${inner}u`,
+    gather_nd: `(${wrapped(`2u * (i / ${inner}u)`, w.data[0] ?? 1)} * ${w.data[1] ?? 1}u + ${wrapped(`2u * (i / ${inner}u) + 1u`, w.data[1] ?? 1)}) * ${inner}u + i % ${inner}u`,
+  }[w.op];
+  return `@group(0) @binding(0) var<storage, read> data: array<u32>;
+@group(0) @binding(1) var<storage, read> indices: array<u32>;
+@group(0) @binding(2) var<storage, read_write> output: array<u32>;
+fn wrap(index: u32, extent: u32) -> u32 { return select(index, index + extent, index >= 0x80000000u); }
+fn element(i: u32) -> u32 {
+  let source = ${source};
+  ${perWord === 1 ? "return data[source];" : `return (data[source / ${perWord}u] >> (source % ${perWord}u * ${bits}u)) & ${2 ** bits - 1}u;`}
+}
+@compute @workgroup_size(256)
+fn main(@builtin(global_invocation_id) id: vec3u) {
+  let word = id.y * ${across * 256}u + id.x;
+  if (word >= ${count(w.output) / perWord}u) { return; }
+  output[word] = ${perWord === 1 ? "element(word)" : Array.from({ length: perWord }, (_, e) => `(element(word * ${perWord}u + ${e}u) << ${e * bits}u)`).join(" | ")};
+}
+`;
+}
