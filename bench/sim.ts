@@ -5,7 +5,8 @@
  * other, not between machines. `--json` prints the rows; `--only W4,W5` runs some workloads.
  */
 import { rmSync } from "node:fs";
-import { measure, printRows, type Row, type Subject } from "./rows.js";
+import { printRows } from "./print-rows.js";
+import { measure, type Row, type Subject } from "./rows.js";
 import { compilePlainC, jaxJs, limit, onnxRuntime, plainC, plainJs, tilec } from "./subjects.js";
 import { bytesOf, count, describe, inputsOf, plainGather, workloads } from "./workloads.js";
 

@@ -9,6 +9,7 @@ import { FastExecutor } from "../backends/sim/index.js";
 import { targets } from "../src/index.js";
 import { spawnThread } from "../src/device/index.js";
 import { onnxTypes, singleNodeModel } from "../test/support/onnx-bytes.js";
+import { jaxGather } from "./jax.js";
 import { kernelOf } from "./kernels.js";
 import type { Subject } from "./rows.js";
 import { bytesOf, count, plainGather, type Inputs, type Workload } from "./workloads.js";
@@ -96,45 +97,13 @@ export async function onnxRuntime(
   };
 }
 
-/** jax-js on Wasm; it has no 16-bit floats in Node 20, and no 8-bit or 64-bit integers. */
+/** jax-js on Wasm. */
 export async function jaxJs(workload: Workload, inputs: Inputs): Promise<Subject | undefined> {
   if (workload.dtype !== "f32" || workload.indexType !== "i32") return undefined;
   const jax = await import("@jax-js/jax");
   await jax.init("wasm");
   jax.defaultDevice("wasm");
-  const np = jax.numpy;
-  const data = np.array(new Float32Array(inputs.data.buffer), { shape: [...workload.data] });
-  const flat = new Int32Array(inputs.indices.buffer);
-  const tuples = workload.op === "gather_nd";
-  const parts = tuples ? [flat.filter((_, k) => k % 2 === 0), flat.filter((_, k) => k % 2 === 1)] : [flat];
-  const indices = parts.map((part) =>
-    np.array(part, { shape: tuples ? [part.length] : [...workload.indices], dtype: np.int32 }),
-  );
-  const [first, second] = indices;
-  if (first === undefined) return undefined;
-  const compute = (): InstanceType<typeof np.Array> => {
-    if (second !== undefined) return data.ref.slice(first.ref, second.ref);
-    return workload.op === "gather"
-      ? np.take(data.ref, first.ref, workload.axis)
-      : np.takeAlongAxis(data.ref, first.ref, workload.axis);
-  };
-  let latest: InstanceType<typeof np.Array> | undefined;
-  return {
-    subject: "jax-js",
-    threads: 1,
-    async run() {
-      latest?.dispose();
-      latest = compute();
-      await latest.blockUntilReady();
-      return undefined;
-    },
-    output: () => {
-      const values = latest?.ref.dataSync();
-      return values === undefined
-        ? new Uint8Array()
-        : new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
-    },
-  };
+  return jaxGather(jax, workload, inputs, 1);
 }
 
 export function plainJs(workload: Workload, inputs: Inputs): Subject {

@@ -7,7 +7,8 @@
  */
 import { acquireGpu } from "../src/device/index.js";
 import { gpuSubjects, upload } from "./gpu-subjects.js";
-import { measure, printRows, type Row } from "./rows.js";
+import { printRows } from "./print-rows.js";
+import { measure, type Row } from "./rows.js";
 import { bytesOf, count, describe, inputsOf, plainGather, workloads } from "./workloads.js";
 
 const json = process.argv.includes("--json");
@@ -36,7 +37,31 @@ async function onDawn(): Promise<Row[]> {
   return rows;
 }
 
-const rows = await onDawn();
+const page = `<!doctype html><title>bench:webgpu</title>
+${["core", "backend-cpu", "backend-webgpu"]
+  .map((part) => `<script src="/node_modules/@tensorflow/tfjs-${part}/dist/tf-${part}.min.js"></script>`)
+  .join("\n")}
+<script type="module" src="/dist/bench/page.js"></script>`;
+
+async function inChromium(): Promise<Row[]> {
+  const { openPage } = await import("../test/support/chromium.js");
+  const opened = await openPage(page);
+  const rows: Row[] = [];
+  try {
+    await opened.page.waitForFunction("globalThis.runWorkload !== undefined");
+    for (const workload of chosen) {
+      console.error(`${workload.name}: ${describe(workload)}`);
+      const script = `runWorkload(${JSON.stringify(workload.name)}, ${rounds})`;
+      rows.push(...(await opened.page.evaluate<Row[]>(script)));
+    }
+  } finally {
+    for (const line of opened.log) console.error(line);
+    await opened.close();
+  }
+  return rows;
+}
+
+const rows = process.argv.includes("--node") ? await onDawn() : await inChromium();
 if (json) console.log(JSON.stringify({ schema: 1, rows }, null, 2));
 else printRows(rows, "tilec");
 process.exitCode = rows.every((row) => row.verified) ? 0 : 1;

@@ -1,0 +1,48 @@
+/** jax-js on the device it was set to. It has no 16-bit floats in Node 20, and no 8-bit or 64-bit integers. */
+import type { Subject } from "./rows.js";
+import type { Inputs, Workload } from "./workloads.js";
+
+type Jax = typeof import("@jax-js/jax");
+
+export function jaxGather(
+  { numpy: np }: Jax,
+  workload: Workload,
+  inputs: Inputs,
+  threads: number,
+): Subject | undefined {
+  const data = np.array(new Float32Array(inputs.data.buffer), { shape: [...workload.data] });
+  const flat = new Int32Array(inputs.indices.buffer);
+  const tuples = workload.op === "gather_nd";
+  const parts = tuples ? [flat.filter((_, k) => k % 2 === 0), flat.filter((_, k) => k % 2 === 1)] : [flat];
+  const indices = parts.map((part) =>
+    np.array(part, { shape: tuples ? [part.length] : [...workload.indices], dtype: np.int32 }),
+  );
+  const [first, second] = indices;
+  if (first === undefined) return undefined;
+  const compute = (): InstanceType<typeof np.Array> => {
+    if (second !== undefined) return data.ref.slice(first.ref, second.ref);
+    return workload.op === "gather"
+      ? np.take(data.ref, first.ref, workload.axis)
+      : np.takeAlongAxis(data.ref, first.ref, workload.axis);
+  };
+  let latest: InstanceType<typeof np.Array> | undefined;
+  return {
+    subject: "jax-js",
+    threads,
+    async run() {
+      latest?.dispose();
+      latest = compute();
+      await latest.blockUntilReady();
+      return undefined;
+    },
+    async output() {
+      const values = await latest?.ref.data();
+      return values === undefined
+        ? new Uint8Array()
+        : new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
+    },
+    close() {
+      for (const array of [data, ...indices, latest]) array?.dispose();
+    },
+  };
+}

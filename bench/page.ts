@@ -1,0 +1,43 @@
+/** What the page of bench:webgpu runs: every subject on one adapter, device-resident. */
+import { gpuSubjects, upload } from "./gpu-subjects.js";
+import { jaxWebGpu, onnxRuntimeWeb, tensorFlow } from "./web-subjects.js";
+import { measure, type Row, type Subject } from "./rows.js";
+import { bytesOf, count, inputsOf, plainGather, workloads } from "./workloads.js";
+
+async function ownDevice(): Promise<GPUDevice> {
+  const adapter = await navigator.gpu.requestAdapter();
+  if (adapter === null) throw new Error("the page has no WebGPU adapter");
+  const { maxBufferSize, maxStorageBufferBindingSize } = adapter.limits;
+  return adapter.requestDevice({ requiredLimits: { maxBufferSize, maxStorageBufferBindingSize } });
+}
+
+const device = ownDevice();
+
+async function run(name: string, rounds: number): Promise<readonly Row[]> {
+  const workload = workloads.find((w) => w.name === name);
+  if (workload === undefined) throw new Error(`no workload ${name}`);
+  const inputs = inputsOf(workload);
+  const expected = new Uint8Array(count(workload.output) * bytesOf[workload.dtype]);
+  plainGather(workload, inputs, expected);
+  const resident = upload(await device, workload, inputs);
+  const subjects: Subject[] = [...(await gpuSubjects(await device, workload, resident))];
+  for (const make of [onnxRuntimeWeb, jaxWebGpu, tensorFlow]) {
+    try {
+      const subject = await make(workload, inputs);
+      if (subject !== undefined) {
+        await subject.run();
+        subjects.push(subject);
+      }
+    } catch (thrown) {
+      console.log(
+        `${name}: ${make.name} left out: ${thrown instanceof Error ? thrown.message : String(thrown)}`,
+      );
+    }
+  }
+  const rows = await measure(workload.name, subjects, expected, rounds);
+  for (const subject of subjects) await subject.close?.();
+  resident.destroy();
+  return rows;
+}
+
+Object.assign(globalThis, { runWorkload: run });

@@ -1,0 +1,46 @@
+/** The rows of a benchmark as tables. */
+import { table } from "../src/table.js";
+import type { Row } from "./rows.js";
+
+const geometricMean = (ratios: readonly number[]): number =>
+  Math.exp(ratios.reduce((sum, ratio) => sum + Math.log(ratio), 0) / Math.max(1, ratios.length));
+
+/** How many times faster `subject` is than each other one, by workload, at equal thread counts. */
+export function printRows(rows: readonly Row[], subject: string): void {
+  const keys = [...new Set(rows.map((row) => `${row.subject} ${row.threads}`))];
+  const names = [...new Set(rows.map((row) => row.workload))];
+  const find = (name: string, key: string): Row | undefined =>
+    rows.find((row) => row.workload === name && `${row.subject} ${row.threads}` === key);
+  console.log("median ms");
+  console.log(
+    table(
+      ["", ...keys],
+      names.map((name) => [
+        name,
+        ...keys.map((key) => {
+          const row = find(name, key);
+          return row === undefined ? "-" : `${row.medianMs.toFixed(3)}${row.verified ? "" : " WRONG"}`;
+        }),
+      ]),
+    ),
+  );
+  const others = keys.filter((key) => !key.startsWith(`${subject} `));
+  const ratio = (name: string, key: string): number | undefined => {
+    const other = find(name, key);
+    const own = find(name, `${subject} ${key.split(" ")[1] ?? ""}`);
+    return other === undefined || own === undefined ? undefined : other.medianMs / own.medianMs;
+  };
+  console.log(`${subject} is so many times faster, at the same thread count`);
+  const means = others.map((key) =>
+    geometricMean(names.flatMap((name) => ratio(name, key) ?? [])).toFixed(2),
+  );
+  console.log(
+    table(
+      ["", ...others],
+      [
+        ...names.map((name) => [name, ...others.map((key) => ratio(name, key)?.toFixed(2) ?? "-")]),
+        ["geometric mean", ...means],
+      ],
+    ),
+  );
+}

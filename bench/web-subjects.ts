@@ -1,0 +1,153 @@
+/** The libraries that run in the page of bench:webgpu. Each runs on a device of its own, of the page's one adapter. */
+import type { Subject } from "./rows.js";
+import type { Inputs, Workload } from "./workloads.js";
+
+/** Loads a library's own browser build. */
+const library = (path: string): Promise<unknown> => import(`/node_modules/${path}`);
+
+interface OrtTensor {
+  readonly gpuBuffer: GPUBuffer;
+  getData(
+    release?: boolean,
+  ): Promise<{ readonly buffer: ArrayBuffer; readonly byteOffset: number; readonly byteLength: number }>;
+  dispose(): void;
+}
+
+interface Ort {
+  readonly env: {
+    readonly wasm: { wasmPaths: string; numThreads: number };
+    readonly webgpu: { readonly device: Promise<GPUDevice> | GPUDevice };
+    logLevel: string;
+  };
+  readonly Tensor: {
+    fromGpuBuffer(buffer: GPUBuffer, options: { dataType: string; dims: readonly number[] }): OrtTensor;
+  };
+  readonly InferenceSession: {
+    create(
+      model: Uint8Array,
+      options: object,
+    ): Promise<{
+      run(feeds: Record<string, OrtTensor>): Promise<Record<string, OrtTensor>>;
+      release(): Promise<void>;
+    }>;
+  };
+}
+
+const ortNames = { gather: "Gather", gather_elements: "GatherElements", gather_nd: "GatherND" } as const;
+
+/** onnxruntime-web has no 16- or 8-bit gather on WebGPU without shader-f16, and takes 64-bit indices of GatherND alone. */
+export async function onnxRuntimeWeb(workload: Workload, inputs: Inputs): Promise<Subject | undefined> {
+  if (workload.dtype !== "f32") return undefined;
+  const ort = (await library("onnxruntime-web/dist/ort.webgpu.min.mjs")) as Ort;
+  ort.env.wasm.wasmPaths = "/node_modules/onnxruntime-web/dist/";
+  ort.env.wasm.numThreads = 1;
+  ort.env.logLevel = "error";
+  const { onnxTypes, singleNodeModel } = await import("../test/support/onnx-bytes.js");
+  const wide = workload.indexType === "i64" || workload.op === "gather_nd";
+  const model = singleNodeModel({
+    op: ortNames[workload.op],
+    opset: 13,
+    ...(workload.op === "gather_nd" ? {} : { attribute: ["axis", workload.axis] as const }),
+    data: { type: onnxTypes[workload.dtype], shape: workload.data },
+    indices: { type: wide ? onnxTypes.i64 : onnxTypes.i32, shape: workload.indices },
+    outputShape: workload.output,
+  });
+  const session = await ort.InferenceSession.create(model, {
+    executionProviders: ["webgpu"],
+    preferredOutputLocation: "gpu-buffer",
+  });
+  const device = await ort.env.webgpu.device;
+  const resident = (bytes: Uint8Array, dataType: string, dims: readonly number[]): OrtTensor => {
+    const buffer = device.createBuffer({ size: Math.ceil(bytes.byteLength / 16) * 16, usage: 128 | 4 | 8 });
+    device.queue.writeBuffer(buffer, 0, bytes as Uint8Array<ArrayBuffer>);
+    return ort.Tensor.fromGpuBuffer(buffer, { dataType, dims });
+  };
+  const narrow = new Int32Array(inputs.indices.buffer);
+  const indexBytes =
+    wide && workload.indexType === "i32"
+      ? new Uint8Array(BigInt64Array.from(narrow, BigInt).buffer)
+      : inputs.indices;
+  const data = resident(inputs.data, "float32", workload.data);
+  const indices = resident(indexBytes, wide ? "int64" : "int32", workload.indices);
+  let latest: OrtTensor | undefined;
+  return {
+    subject: "onnxruntime-web",
+    threads: 0,
+    async run() {
+      latest?.dispose();
+      latest = (await session.run({ data, indices }))["output"];
+      await device.queue.onSubmittedWorkDone();
+      return undefined;
+    },
+    async output() {
+      if (latest === undefined) return new Uint8Array();
+      const found = await latest.getData();
+      return new Uint8Array(found.buffer, found.byteOffset, found.byteLength);
+    },
+    async close() {
+      latest?.dispose();
+      data.gpuBuffer.destroy();
+      indices.gpuBuffer.destroy();
+      await session.release();
+    },
+  };
+}
+
+export async function jaxWebGpu(workload: Workload, inputs: Inputs): Promise<Subject | undefined> {
+  if (workload.dtype !== "f32" || workload.indexType !== "i32") return undefined;
+  const jax = (await library("@jax-js/jax/dist/index.js")) as typeof import("@jax-js/jax");
+  await jax.init("webgpu");
+  jax.defaultDevice("webgpu");
+  const { jaxGather } = await import("./jax.js");
+  return jaxGather(jax, workload, inputs, 0);
+}
+
+interface TfTensor {
+  data(): Promise<Float32Array>;
+  dispose(): void;
+}
+
+interface Tf {
+  setBackend(name: string): Promise<boolean>;
+  ready(): Promise<void>;
+  tensor(values: Float32Array | Int32Array, shape: readonly number[], dtype: string): TfTensor;
+  gather(data: TfTensor, indices: TfTensor, axis: number): TfTensor;
+  gatherND(data: TfTensor, indices: TfTensor): TfTensor;
+  slice(tensor: TfTensor, begin: readonly number[], size: readonly number[]): TfTensor;
+}
+
+/** tfjs has no gather_elements, and gathers f32 alone. */
+export async function tensorFlow(workload: Workload, inputs: Inputs): Promise<Subject | undefined> {
+  if (workload.op === "gather_elements" || workload.dtype !== "f32") return undefined;
+  const { tf } = globalThis as unknown as { readonly tf: Tf };
+  await tf.setBackend("webgpu");
+  await tf.ready();
+  const data = tf.tensor(new Float32Array(inputs.data.buffer), workload.data, "float32");
+  const indices = tf.tensor(new Int32Array(inputs.indices.buffer), workload.indices, "int32");
+  let latest: TfTensor | undefined;
+  return {
+    subject: "tfjs",
+    threads: 0,
+    async run() {
+      latest?.dispose();
+      latest =
+        workload.op === "gather" ? tf.gather(data, indices, workload.axis) : tf.gatherND(data, indices);
+      // It submits what it batched, and waits, only for a value: the first one.
+      const probe = tf.slice(
+        latest,
+        workload.output.map(() => 0),
+        workload.output.map(() => 1),
+      );
+      await probe.data();
+      probe.dispose();
+      return undefined;
+    },
+    async output() {
+      const values = (await latest?.data()) ?? new Float32Array();
+      return new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
+    },
+    close() {
+      for (const tensor of [data, indices, latest]) tensor?.dispose();
+    },
+  };
+}

@@ -1,0 +1,78 @@
+/** A headless Chromium with WebGPU, from registry packages alone, and a page on loopback that serves this repository. */
+import { createReadStream, mkdtempSync, rmSync, statSync } from "node:fs";
+import { createServer } from "node:http";
+import { tmpdir } from "node:os";
+import { extname, join, normalize } from "node:path";
+import { fileURLToPath } from "node:url";
+import { chromium, type Page } from "playwright-core";
+
+const types: Readonly<Record<string, string>> = {
+  ".html": "text/html",
+  ".js": "text/javascript",
+  ".mjs": "text/javascript",
+  ".json": "application/json",
+  ".wasm": "application/wasm",
+};
+
+export interface OpenPage {
+  readonly page: Page;
+  /** What the page wrote to its console, and errors that nobody caught. */
+  readonly log: readonly string[];
+  close(): Promise<void>;
+}
+
+/** `html` is the page at `/`; every other path is a file of the repository. Throws when Chromium does not start. */
+export async function openPage(html: string): Promise<OpenPage> {
+  const root = fileURLToPath(new URL("../../", import.meta.url)).replace(/dist\/$/, "");
+  const server = createServer((request, response) => {
+    const path = normalize(decodeURIComponent(new URL(request.url ?? "/", "http://localhost").pathname));
+    // Shared memory needs a page that is cross-origin isolated.
+    response.setHeader("cross-origin-opener-policy", "same-origin");
+    response.setHeader("cross-origin-embedder-policy", "require-corp");
+    if (path === "/") {
+      response.setHeader("content-type", "text/html");
+      response.end(html);
+      return;
+    }
+    const file = join(root, path);
+    if (!file.startsWith(root) || statSync(file, { throwIfNoEntry: false })?.isFile() !== true) {
+      response.statusCode = 404;
+      response.end();
+      return;
+    }
+    response.setHeader("content-type", types[extname(file)] ?? "application/octet-stream");
+    createReadStream(file).pipe(response);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  const port = typeof address === "object" && address !== null ? address.port : 0;
+  const { default: binaries } = await import("@sparticuz/chromium");
+  const profile = mkdtempSync(join(tmpdir(), "tilec-chromium-"));
+  const browser = await chromium.launchPersistentContext(profile, {
+    executablePath: await binaries.executablePath(),
+    headless: true,
+    args: [
+      "--no-sandbox",
+      "--enable-unsafe-webgpu",
+      "--use-webgpu-adapter=swiftshader",
+      "--disable-background-networking",
+      "--disable-component-update",
+      "--disable-sync",
+      "--no-first-run",
+    ],
+  });
+  const page = browser.pages()[0] ?? (await browser.newPage());
+  const log: string[] = [];
+  page.on("console", (message) => log.push(message.text()));
+  page.on("pageerror", (error) => log.push(`uncaught: ${error.message}`));
+  await page.goto(`http://127.0.0.1:${port}/`);
+  return {
+    page,
+    log,
+    async close() {
+      await browser.close();
+      server.close();
+      rmSync(profile, { recursive: true, force: true });
+    },
+  };
+}
