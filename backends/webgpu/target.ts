@@ -29,7 +29,7 @@ export function targetOf(limits: WgslLimits, software = false, name = "webgpu"):
     ...target,
     title: `${target.title}, in software`,
     directElements: 16384,
-    lanes: 32,
+    lanes: 16,
     laneBytes: 16,
     sources: { ...target.sources, directElements: fallback, lanes: fallback, laneBytes: fallback },
   };

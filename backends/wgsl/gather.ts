@@ -1,4 +1,5 @@
 /** gather, by plan: each lane moves groups of elements of the tile. */
+import { indicesFollow } from "../../ir/access.js";
 import { largestValue } from "../../ir/expr.js";
 import type { GatherStmt } from "../../ir/tile.js";
 import { at, strides } from "../../ir/types.js";
@@ -6,7 +7,7 @@ import type { Context } from "./context.js";
 import { scaled, sum } from "./expr.js";
 import { identifier } from "./names.js";
 import type { GatherPlan } from "./plan.js";
-import { canBeNone, none } from "./resolve.js";
+import { canBeNone, none, sawWorst } from "./resolve.js";
 import { declareElements, positionOf, sourceOf, whereFound } from "./sources.js";
 import { emitTileLoops } from "./tile-loops.js";
 
@@ -54,49 +55,33 @@ export function emitGather(context: Context, stmt: GatherStmt, plan: GatherPlan)
     const flat = coords.flatMap((name, d) => context.address(at(stmt.to.offsets, d), name, at(gm, d)));
     return inAccesses(sum(flat), plan.width.output, element.size);
   };
-  const found = sourceOf(
-    context,
-    stmt,
-    stmt.to.sizes.map((_, d) => `d${d}`),
-  );
-  const follows = new Set(
-    stmt.map.results.flatMap((r) =>
-      r.kind === "indirect" ? r.at.map((c) => (c.kind === "dim" ? c.dim : -1)) : [],
-    ),
-  );
-  const perRow = !follows.has(rank - 1);
-  emitTileLoops(context, {
-    tile,
-    sizes: stmt.to.sizes,
-    group: plan.group,
-    row(coords) {
-      if (perRow) declareElements(context, stmt, coords);
-    },
-    body(coords) {
-      out.line(`let to = ${target(coords)};`);
-      if (plan.kind === "groups") {
-        emitGroup(context, stmt, plan, coords, `${write}[to]`);
-        return;
-      }
-      if (!perRow) declareElements(context, stmt, coords);
-      const { name, address } = sourceOf(context, stmt, coords);
-      if (plan.kind === "rows") {
-        whereFound(
-          context,
-          found.nones,
-          () => {
-            out.line(`${write}[to] = ${name}[${inAccesses(address, 4, element.size)}];`);
-          },
-          () => {
-            out.line(`${write}[to] = vec4u(0u);`);
-          },
-        );
-        return;
-      }
+  const dims = stmt.to.sizes.map((_, d) => d);
+  const follows = indicesFollow(stmt.map);
+  const [served, sharing] = [dims.filter((d) => follows.has(d)), dims.filter((d) => !follows.has(d))];
+  const loops = { tile, sizes: stmt.to.sizes, group: plan.group };
+  const start = dims.map(() => "0u");
+  // An index is resolved outside the dims that share it.
+  const move = (coords: readonly string[]): void => {
+    out.line(`let to = ${target(coords)};`);
+    const { name, address, nones } = sourceOf(context, stmt, coords);
+    if (plan.kind === "groups") {
+      emitGroup(context, stmt, plan, coords, `${write}[to]`);
+    } else if (plan.kind === "rows") {
+      whereFound(
+        context,
+        nones,
+        () => {
+          out.line(`${write}[to] = ${name}[${inAccesses(address, 4, element.size)}];`);
+        },
+        () => {
+          out.line(`${write}[to] = vec4u(0u);`);
+        },
+      );
+    } else {
       const words = Array.from({ length: element.wordsPer }, (_, w) => (w === 0 ? "" : ` + ${w}u`));
       whereFound(
         context,
-        found.nones,
+        nones,
         () => {
           out.line(`let source = ${sum(scaled(address, element.wordsPer))};`);
           for (const word of words) out.line(`${write}[to${word}] = ${name}[source${word}];`);
@@ -105,9 +90,68 @@ export function emitGather(context: Context, stmt: GatherStmt, plan: GatherPlan)
           for (const word of words) out.line(`${write}[to${word}] = 0u;`);
         },
       );
-    },
+    }
+  };
+  const resolve = (coords: readonly string[]): void => {
+    if (plan.kind === "groups") declareGroup(context, stmt, plan, coords);
+    else declareElements(context, stmt, coords);
+  };
+  const once = (body: () => void): void => {
+    if (rank === 0) out.block(`if (${context.lanes.flat()} == 0u)`, body);
+    else out.block("", body);
+  };
+  once(() => {
+    emitTileLoops(
+      context,
+      {
+        ...loops,
+        dims: served,
+        body(coords) {
+          resolve(coords);
+          emitTileLoops(context, { ...loops, dims: sharing, body: move }, coords);
+        },
+      },
+      start.slice(),
+    );
+  });
+  if (stmt.oob === "error") emitReports(context, stmt, plan, { ...loops, dims: served }, start);
+}
+
+/** Looks for the lowest index out of range of this workgroup, once some lane has seen one. */
+function emitReports(
+  context: Context,
+  stmt: GatherStmt,
+  plan: GatherPlan,
+  loops: Omit<Parameters<typeof emitTileLoops>[1], "body">,
+  start: readonly string[],
+): void {
+  const { out, func } = context;
+  const innermost = start.length - 1;
+  const tests = indirect(stmt).map(({ k }) =>
+    sawWorst(k, at(func.data.type.shape, k), plan.width.indices === 4),
+  );
+  out.line("// report the first index out of range");
+  out.block(`for (var again = ${tests.join(" || ")}; again; again = false)`, () => {
+    const report = (coords: readonly string[]): void => {
+      for (const { k, access } of indirect(stmt)) {
+        out.line(`report_${k}(${positionOf(context, stmt, access, coords)});`);
+      }
+    };
+    const body = (coords: string[]): void => {
+      if (plan.group === 1 || !loops.dims.includes(innermost)) {
+        report(coords);
+        return;
+      }
+      out.block(`for (var e = 0u; e < ${plan.group}u; e++)`, () => {
+        report(coords.map((name, d) => (d === innermost ? (name === "0u" ? "e" : `${name} + e`) : name)));
+      });
+    };
+    emitTileLoops(context, { ...loops, body }, start.slice());
   });
 }
+
+const indirect = (stmt: GatherStmt) =>
+  stmt.map.results.flatMap((access, k) => (access.kind === "indirect" ? [{ k, access }] : []));
 
 /** A flat element number as a number of accesses of `width` words. */
 function inAccesses(flat: string, width: 1 | 2 | 4, size: number): string {
@@ -115,6 +159,36 @@ function inAccesses(flat: string, width: 1 | 2 | 4, size: number): string {
   if (elements < 1) return sum(scaled(flat, 1 / elements));
   if (elements === 1) return flat;
   return `(${flat}) >> ${Math.log2(elements)}u`;
+}
+
+const shiftedBy = (coords: readonly string[], by: number): string[] =>
+  coords.map((name, d) =>
+    d < coords.length - 1 || by === 0 ? name : name === "0u" ? `${by}u` : `${name} + ${by}u`,
+  );
+
+/** Elements that one declaration names: four, or one where an element is wider than a word. */
+const perQuad = (plan: GatherPlan): number => Math.min(4, plan.group);
+
+/** Declares `at<k>_<n>` for the elements of a group, and `none<k>_<n>` where an index may have none. */
+function declareGroup(context: Context, stmt: GatherStmt, plan: GatherPlan, coords: readonly string[]): void {
+  const { out, func, element } = context;
+  const wide = element.size > 4;
+  const count = wide ? plan.group : plan.group / perQuad(plan);
+  for (let n = 0; n < count; n++) {
+    for (const { k, access } of indirect(stmt)) {
+      const name = `at${k}_${n}`;
+      const first = wide ? n : 4 * n;
+      const lanes = wide ? [0] : [0, 1, 2, 3];
+      const calls = lanes.map((e) => {
+        const here = shiftedBy(coords, first + e);
+        return `resolve_${k}(${positionOf(context, stmt, access, here)})`;
+      });
+      const four = plan.width.indices === 4 || wide;
+      out.line(`let ${name} = ${four ? at(calls, 0) : `vec4u(${calls.join(", ")})`};`);
+      if (!canBeNone(stmt.oob, at(func.data.type.shape, k))) continue;
+      out.line(`let none${k}_${n} = ${name} == ${wide ? none : `vec4u(${none})`};`);
+    }
+  }
 }
 
 /** 16 bytes of output from as many elements as they hold. */
@@ -125,82 +199,60 @@ function emitGroup(
   coords: readonly string[],
   write: string,
 ): void {
-  const { out, element } = context;
-  const rank = coords.length;
-  const shifted = (by: number): string[] =>
-    coords.map((name, d) =>
-      d < rank - 1 || by === 0 ? name : name === "0u" ? `${by}u` : `${name} + ${by}u`,
-    );
-  if (element.size > 4) {
-    const values = Array.from({ length: plan.group }, (_, e) => {
-      out.line(`var element_${e} = ${element.size === 16 ? "vec4u" : "vec2u"}(0u);`);
-      out.block("", () => {
-        const here = shifted(e);
-        declareElements(context, stmt, here);
-        const { name, address, nones } = sourceOf(context, stmt, here);
-        whereFound(context, nones, () => {
-          out.line(`element_${e} = ${name}[${address}];`);
-        });
-      });
-      return `element_${e}`;
-    });
-    out.line(`${write} = ${values.length === 1 ? at(values, 0) : `vec4u(${values.join(", ")})`};`);
-    return;
-  }
-  const quads = Array.from({ length: plan.group / 4 }, (_, q) =>
-    emitQuad(context, stmt, plan, shifted(4 * q), q, shifted),
-  );
-  const [first] = quads;
-  out.line(
-    `${write} = ${element.size === 4 ? first : `vec4u(${quads.map((quad) => `pack(${quad})`).join(", ")})`};`,
-  );
+  const { out, func, element } = context;
+  const canMiss = indirect(stmt).filter(({ k }) => canBeNone(stmt.oob, at(func.data.type.shape, k)));
+  const wide = element.size > 4;
+  const count = wide ? plan.group : plan.group / 4;
+  const values = Array.from({ length: count }, (_, n) => {
+    const value = wide
+      ? elementAt(context, stmt, shiftedBy(coords, n), n)
+      : `fetch(${quadAddress(context, stmt, shiftedBy(coords, 4 * n), n)})`;
+    const missing = canMiss.map(({ k }) => `none${k}_${n}`).join(wide ? " || " : " | ");
+    const zero = `vec${element.size === 8 ? 2 : 4}u(0u)`;
+    out.line(`let elements_${n} = ${missing === "" ? value : `select(${value}, ${zero}, ${missing})`};`);
+    return `elements_${n}`;
+  });
+  const whole = values.length === 1 ? at(values, 0) : `vec4u(${values.join(", ")})`;
+  const packed = `vec4u(${values.map((value) => `pack(${value})`).join(", ")})`;
+  out.line(`${write} = ${element.size < 4 ? packed : whole};`);
 }
 
-/** Declares and names the four elements from a coordinate on. */
-function emitQuad(
-  context: Context,
-  stmt: GatherStmt,
-  plan: GatherPlan,
-  coords: readonly string[],
-  quad: number,
-  shifted: (by: number) => readonly string[],
-): string {
-  const { out, func } = context;
-  const rank = coords.length;
+/** One element wider than a word. An index without an element reads element 0, and its bits are dropped. */
+function elementAt(context: Context, stmt: GatherStmt, coords: readonly string[], n: number): string {
   const by = context.strides(stmt.data.buffer);
-  const suffix = plan.group === 4 ? "" : `_${quad}`;
-  const missing: string[] = [];
-  const terms = stmt.map.results.flatMap((access, k): string[] => {
+  const terms = stmt.map.results.flatMap((access, k) => {
+    const offset = at(stmt.data.offsets, k);
+    const coord = access.kind === "direct" ? at(coords, access.dim) : found(context, stmt, k, n, "0u");
+    return context.address(offset, coord, at(by, k));
+  });
+  return `${identifier(stmt.data.buffer)}[${sum(terms)}]`;
+}
+
+const found = (context: Context, stmt: GatherStmt, k: number, n: number, zero: string): string =>
+  canBeNone(stmt.oob, at(context.func.data.type.shape, k))
+    ? `select(at${k}_${n}, ${zero}, none${k}_${n})`
+    : `at${k}_${n}`;
+
+/** The addresses of four elements from a coordinate on. */
+function quadAddress(context: Context, stmt: GatherStmt, coords: readonly string[], n: number): string {
+  const innermost = coords.length - 1;
+  const by = context.strides(stmt.data.buffer);
+  const scalar: string[] = [];
+  const vectors: string[] = [];
+  stmt.map.results.forEach((access, k) => {
+    const stride = at(by, k);
     const offset = at(stmt.data.offsets, k);
     if (access.kind === "direct") {
-      const base = sum(context.address(offset, at(coords, access.dim), at(by, k)));
-      const step =
-        access.dim === rank - 1 ? [`vec4u(0u, ${by[k]}u, ${2 * at(by, k)}u, ${3 * at(by, k)}u)`] : [];
-      return [...(base === "0u" ? [] : [`vec4u(${base})`]), ...step];
+      scalar.push(...context.address(offset, at(coords, access.dim), stride));
+      if (access.dim === innermost) {
+        vectors.push(`vec4u(0u, ${stride}u, ${2 * stride}u, ${3 * stride}u)`);
+      }
+      return;
     }
-    const name = `at${k}${suffix}`;
-    const positions = [0, 1, 2, 3].map((e) => positionOf(context, stmt, access, shifted(4 * quad + e)));
-    const value =
-      plan.width.indices === 4
-        ? `resolve_${k}(${at(positions, 0)})`
-        : `vec4u(${positions.map((position) => `resolve_${k}(${position})`).join(", ")})`;
-    if (!canBeNone(stmt.oob, at(func.data.type.shape, k))) {
-      out.line(`let ${name} = ${value};`);
-    } else {
-      out.line(`let found${k}${suffix} = ${value};`);
-      out.line(`let none${k}${suffix} = found${k}${suffix} == vec4u(${none});`);
-      out.line(`let ${name} = select(found${k}${suffix}, vec4u(0u), none${k}${suffix});`);
-      missing.push(`none${k}${suffix}`);
-    }
-    const base = sum(context.address(offset, "0u", at(by, k)));
-    const scaledName = at(by, k) === 1 ? name : `${name} * vec4u(${at(by, k)}u)`;
-    return [...(base === "0u" ? [] : [`vec4u(${base})`]), scaledName];
+    scalar.push(...context.address(offset, "0u", stride));
+    const name = found(context, stmt, k, n, "vec4u(0u)");
+    vectors.push(stride === 1 ? name : `${name} * vec4u(${stride}u)`);
   });
-  const fetched = `fetch(${terms.join(" + ")})`;
-  if (missing.length === 0) {
-    out.line(`let elements${suffix} = ${fetched};`);
-  } else {
-    out.line(`let elements${suffix} = select(${fetched}, vec4u(0u), ${missing.join(" | ")});`);
-  }
-  return `elements${suffix}`;
+  const base = scalar.length === 0 ? [] : [`vec4u(${sum(scalar)})`];
+  return [...base, ...vectors].join(" + ");
 }

@@ -5,7 +5,7 @@
 import type { Target } from "../../ir/target.js";
 import type { WgslLimits } from "./kernel.js";
 
-const fewestLanes = 32;
+const fewestLanes = 16;
 /** Lanes may idle at the end of a row, this share at most. */
 const idleShare = 0.25;
 

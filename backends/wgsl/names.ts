@@ -14,12 +14,12 @@ const words =
   "subroutine super target template this thread_local throw trait try type typedef typeid typename typeof union unless " +
   "unorm unsafe unsized use using varying virtual volatile wgsl where with writeonly yield " +
   // What the kernel declares or calls.
-  "status lane group task element main min select atomicMin workgroupBarrier first word flat slot source row packed to fetch pack lane_index source words e a b low high mend";
+  "status lane group task element main min select atomicMin workgroupBarrier first word flat slot source row packed to fetch pack lane_index source words e a b low high again wrapped tail";
 const reserved: ReadonlySet<string> = new Set(words.split(" "));
 
 export const identifier = (name: string): string =>
   /^[A-Za-z][A-Za-z0-9_]*$/.test(name) &&
   !reserved.has(name) &&
-  !/^(?:resolve_|mend_|element_|d|[tv]|at|found|none)\d+(?:_\d+)?$|^elements(?:_\d+)?$/.test(name)
+  !/^(?:resolve_|report_|wrap_|worst_|d|[tv]|at|found|none)\d+(?:_\d+)?$|^elements_\d+$/.test(name)
     ? name
     : `x_${name}`;

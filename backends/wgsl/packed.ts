@@ -2,6 +2,7 @@
  * gather of 8- and 16-bit elements whose rows share words with their neighbours: a lane takes the words whose first
  * element lies in a row of the tile, so that no two lanes of the grid ever write one word.
  */
+import type { DimAccess } from "../../ir/access.js";
 import { largestValue } from "../../ir/expr.js";
 import type { GatherStmt } from "../../ir/tile.js";
 import { at, elementCount, strides } from "../../ir/types.js";
@@ -9,8 +10,8 @@ import { isParam } from "../../ir/verify/accesses.js";
 import type { Context } from "./context.js";
 import { emitExpr, scaled, sum } from "./expr.js";
 import { identifier } from "./names.js";
-import { canBeNone, none } from "./resolve.js";
-import { declareElements, sourceOf, whereFound } from "./sources.js";
+import { canBeNone, none, sawWorst } from "./resolve.js";
+import { declareElements, positionOf, sourceOf, whereFound } from "./sources.js";
 
 export function emitPackedGather(context: Context, stmt: GatherStmt): void {
   const { out, func } = context;
@@ -50,6 +51,7 @@ export function emitPackedGather(context: Context, stmt: GatherStmt): void {
           out.block(`if (flat < first + ${length})`, () => {
             const coords = rank === 0 ? [] : [...names.slice(0, rank - 1), "(flat - first)"];
             declareElements(context, stmt, coords);
+            reportNow(context, stmt, (access) => positionOf(context, stmt, access, coords));
             const { name, address, nones } = sourceOf(context, stmt, coords);
             whereFound(context, nones, () => {
               out.line(`let source = ${address};`);
@@ -79,6 +81,7 @@ export function emitElement(context: Context, stmt: GatherStmt): void {
         ),
       );
       out.line(`let at${k} = resolve_${k}(${position});`);
+      reportIndex(context, stmt, k, position);
       if (canBeNone(stmt.oob, at(func.data.type.shape, k))) {
         out.line(`if (at${k} == ${none}) { return 0u; }`);
       }
@@ -92,4 +95,21 @@ export function emitElement(context: Context, stmt: GatherStmt): void {
     out.line(`return ${context.unpack(identifier(func.data.name), "source")};`);
   });
   out.line("");
+}
+
+type Indirect = Extract<DimAccess, { readonly kind: "indirect" }>;
+
+/** A word may hold another tile's elements, which nobody else looks at: an index out of range is reported where it is read. */
+function reportNow(context: Context, stmt: GatherStmt, position: (access: Indirect) => string): void {
+  stmt.map.results.forEach((access, k) => {
+    if (access.kind === "indirect") reportIndex(context, stmt, k, position(access));
+  });
+}
+
+function reportIndex(context: Context, stmt: GatherStmt, k: number, position: string): void {
+  if (stmt.oob !== "error") return;
+  const extent = at(context.func.data.type.shape, k);
+  context.out.block(`for (var again = ${sawWorst(k, extent, false)}; again; again = false)`, () => {
+    context.out.line(`report_${k}(${position});`);
+  });
 }
