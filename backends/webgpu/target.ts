@@ -28,7 +28,7 @@ export function targetOf(limits: WgslLimits, software = false, name = "webgpu"):
   return {
     ...target,
     title: `${target.title}, in software`,
-    directElements: 16384,
+    directElements: 65536,
     lanes: 16,
     laneBytes: 16,
     sources: { ...target.sources, directElements: fallback, lanes: fallback, laneBytes: fallback },
