@@ -1,5 +1,5 @@
 /** tilec/webgpu: runs kernels on a GPUDevice. */
-export { createRunner, type GpuBuffers, type GpuKernel, type Runner } from "./runner.js";
+export { createRunner, type GpuBuffers, type GpuKernel, type LaunchTime, type Runner } from "./runner.js";
 export { limitsOf, targetOf } from "./target.js";
 export {
   defaultLimits,

@@ -8,7 +8,7 @@ import { CompileError, error, RunError } from "../../ir/diagnostic.js";
 import type { TileFunc } from "../../ir/func.js";
 import type { Target } from "../../ir/target.js";
 import { findGather } from "../../ir/tile.js";
-import { alignUp, byteCount, InternalError, invariant } from "../../ir/types.js";
+import { alignUp, byteCount, dtypeBytes, InternalError, invariant } from "../../ir/types.js";
 import { indexOutOfRange, indexReader, type HostInputs } from "../memory.js";
 import { fromHost, toHost, type GatherData, type TensorData } from "../values.js";
 import { emitWgsl, type WgslBinding, type WgslKernel, type WgslLimits } from "../wgsl/index.js";
@@ -28,6 +28,13 @@ export interface GpuBuffers {
   readonly status?: GPUBuffer;
 }
 
+export interface LaunchTime {
+  readonly nanoseconds: number;
+  /** `timestamp-query`: the device's own clock. `wall clock`: from submission to completion, queueing included. */
+  readonly clock: "timestamp-query" | "wall clock";
+  readonly runs: number;
+}
+
 export interface Runner {
   readonly device: GPUDevice;
   readonly limits: WgslLimits;
@@ -39,6 +46,13 @@ export interface Runner {
   runBytes(kernel: GpuKernel, inputs: HostInputs): Promise<Uint8Array>;
   /** One dispatch on device-resident buffers: no copies, no synchronization. */
   encode(pass: GPUComputePassEncoder, kernel: GpuKernel, buffers: GpuBuffers): void;
+  /**
+   * Reads the status word of launches on these buffers. Rejects with a RunError (TC601) that names the lowest index out of
+   * range; nothing to read under other policies than `error`. Launches need no round trip of their own.
+   */
+  checkStatus(kernel: GpuKernel, buffers: GpuBuffers): Promise<void>;
+  /** Median time of one launch on device-resident buffers, in nanoseconds, and the clock that gave it. */
+  time(kernel: GpuKernel, buffers: GpuBuffers, runs?: number): Promise<LaunchTime>;
   /** The WGSL and bindings a kernel gets on this device. */
   wgsl(kernel: GpuKernel): WgslKernel;
 }
@@ -144,11 +158,8 @@ class DeviceRunner implements Runner {
       readback.unmap();
       const firstBad = checked ? new DataView(result.buffer).getUint32(statusAt, true) : noneBad;
       if (firstBad !== noneBad) {
-        const stmt = findGather(this.tileOf(kernel).body);
-        invariant(stmt !== undefined, "a program that found a bad index has a gather");
         const reader = indexReader(inputs.indices.bytes, kernel.tile.indices.type.dtype);
-        const { data: d, indices: i } = kernel.tile;
-        throw indexOutOfRange(stmt.map, d.type, i.type, firstBad, reader.exact(firstBad));
+        throw this.outOfRange(kernel, firstBad, reader.exact(firstBad));
       }
       return result.subarray(0, bytes);
     } catch (thrown) {
@@ -176,6 +187,81 @@ class DeviceRunner implements Runner {
     pass.setPipeline(pipeline);
     pass.setBindGroup(0, this.device.createBindGroup({ layout: pipeline.getBindGroupLayout(0), entries }));
     pass.dispatchWorkgroups(x, y, z);
+  }
+
+  async checkStatus(kernel: GpuKernel, buffers: GpuBuffers): Promise<void> {
+    this.checkAlive();
+    if (buffers.status === undefined) return;
+    const firstBad = new Uint32Array(await this.read(buffers.status, 0, 4))[0] ?? noneBad;
+    if (firstBad === noneBad) return;
+    const size = dtypeBytes[kernel.tile.indices.type.dtype];
+    const bytes = new Uint8Array(await this.read(buffers.indices, firstBad * size, size));
+    throw this.outOfRange(kernel, firstBad, indexReader(bytes, kernel.tile.indices.type.dtype).exact(0));
+  }
+
+  /** A few bytes of a device-resident buffer; at a multiple of 4. */
+  private async read(buffer: GPUBuffer, offset: number, size: number): Promise<ArrayBuffer> {
+    const { device } = this;
+    const readback = device.createBuffer({
+      size,
+      usage: GPUBufferUsages.COPY_DST | GPUBufferUsages.MAP_READ,
+    });
+    const encoder = device.createCommandEncoder();
+    encoder.copyBufferToBuffer(buffer, offset, readback, 0, size);
+    device.queue.submit([encoder.finish()]);
+    try {
+      await readback.mapAsync(mapRead);
+      return readback.getMappedRange().slice(0);
+    } catch (thrown) {
+      this.checkAlive();
+      throw thrown;
+    } finally {
+      readback.destroy();
+    }
+  }
+
+  private outOfRange(kernel: GpuKernel, position: number, value: bigint): RunError {
+    const stmt = findGather(this.tileOf(kernel).body);
+    invariant(stmt !== undefined, "a program that found a bad index has a gather");
+    const { data, indices } = kernel.tile;
+    return indexOutOfRange(stmt.map, data.type, indices.type, position, value);
+  }
+
+  async time(kernel: GpuKernel, buffers: GpuBuffers, runs = 9): Promise<LaunchTime> {
+    this.checkAlive();
+    const { device } = this;
+    const clock = device.features.has("timestamp-query") ? "timestamp-query" : "wall clock";
+    const querySet =
+      clock === "wall clock" ? undefined : device.createQuerySet({ type: "timestamp", count: 2 });
+    const usage = GPUBufferUsages;
+    const resolved = device.createBuffer({ size: 16, usage: usage.QUERY_RESOLVE | usage.COPY_SRC });
+    const times: number[] = [];
+    try {
+      for (let run = 0; run <= runs; run++) {
+        const encoder = device.createCommandEncoder();
+        const writes = { beginningOfPassWriteIndex: 0, endOfPassWriteIndex: 1 };
+        const pass = encoder.beginComputePass(
+          querySet === undefined ? {} : { timestampWrites: { querySet, ...writes } },
+        );
+        this.encode(pass, kernel, buffers);
+        pass.end();
+        if (querySet !== undefined) encoder.resolveQuerySet(querySet, 0, 2, resolved, 0);
+        const start = performance.now();
+        device.queue.submit([encoder.finish()]);
+        await device.queue.onSubmittedWorkDone();
+        const wall = (performance.now() - start) * 1e6;
+        const [begin = 0n, end = 0n] =
+          querySet === undefined ? [] : new BigUint64Array(await this.read(resolved, 0, 16));
+        // The first run compiles and warms up.
+        if (run > 0) times.push(querySet === undefined ? wall : Number(end - begin));
+      }
+    } finally {
+      querySet?.destroy();
+      resolved.destroy();
+    }
+    this.checkAlive();
+    times.sort((a, b) => a - b);
+    return { nanoseconds: times[Math.floor(times.length / 2)] ?? 0, clock, runs };
   }
 
   private pipeline(wgsl: WgslKernel): GPUComputePipeline {
@@ -207,6 +293,12 @@ class DeviceRunner implements Runner {
 const noneBad = 0xffffffff;
 
 /** The flag values of the specification; the global `GPUBufferUsage` exists in browsers alone. */
-const GPUBufferUsages = { MAP_READ: 1, COPY_SRC: 4, COPY_DST: 8, STORAGE: 128 } as const;
+const GPUBufferUsages = {
+  MAP_READ: 1,
+  COPY_SRC: 4,
+  COPY_DST: 8,
+  STORAGE: 128,
+  QUERY_RESOLVE: 512,
+} as const;
 const mapRead = 1;
 const computeStage = 4;

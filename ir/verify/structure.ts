@@ -170,6 +170,7 @@ function verifyTile(func: TileFunc): Diagnostic[] {
 
   const visit = (body: readonly Stmt[], scope: Scope): void => {
     for (const stmt of body) {
+      if (stmt.op === "gather") gathers++;
       if (stmt.op === "for") {
         if (scope.loops.some((loop) => loop.iv === stmt.iv))
           report("T1", `%${stmt.iv} is defined twice`, stmt.span);
@@ -222,7 +223,6 @@ function verifyTile(func: TileFunc): Diagnostic[] {
         report("T5", `a load reads global memory, and %${stmt.from.buffer} is in ub`, stmt.span);
       }
       if (stmt.op === "gather") {
-        gathers++;
         if (isParam(func, stmt.to.buffer) && stmt.to.buffer !== func.output.name) {
           report(
             "T5",

@@ -1,0 +1,52 @@
+/** WGSL to read in review: one file a form of kernel, validated by Dawn. `vitest -u` writes them anew. */
+import { describe, expect, it } from "vitest";
+import { emitWgsl } from "../../backends/webgpu/index.js";
+import { targets, type Schedule, type SourceFunc } from "../../ir/index.js";
+import { compile, onnx } from "../../src/index.js";
+import { program } from "../../src/program.js";
+import { requireGpu } from "../support/gpu.js";
+
+const elements = (
+  dtype: "u8" | "f16" | "f32" | "f64" | "c128",
+  index: "i32" | "i64",
+  oob: string,
+): SourceFunc =>
+  program({
+    op: "onnx.gather_elements",
+    attrs: { axis: 1, oob },
+    data: { dtype, shape: [6, 64] },
+    indices: { dtype: index, shape: [6, 64] },
+  });
+
+const goldens: Readonly<Record<string, readonly [SourceFunc, Schedule]>> = {
+  "rows-f32": [onnx.gather({ data: ["f32", [9, 64]], indices: ["i32", [50]], axis: 0 }), {}],
+  "elements-f32": [elements("f32", "i32", "error"), {}],
+  "elements-f16-i64": [elements("f16", "i64", "error"), {}],
+  "elements-u8-zero": [elements("u8", "i32", "zero"), {}],
+  "elements-f64-clamp": [elements("f64", "i32", "clamp"), {}],
+  "elements-c128-wrap": [elements("c128", "i64", "wrap"), {}],
+  "shared-indices": [onnx.gather({ data: ["f32", [32, 64]], indices: ["i32", [16]], axis: 1 }), {}],
+  tuples: [onnx.gatherNd({ data: ["f32", [6, 7, 16]], indices: ["i64", [20, 2]] }), {}],
+  "odd-rows-f32": [onnx.gather({ data: ["f32", [9, 7]], indices: ["i32", [10]], axis: 0 }), {}],
+  "odd-rows-u8": [onnx.gather({ data: ["u8", [9, 7]], indices: ["i32", [10]], axis: 0 }), {}],
+  "staged-f32": [elements("f32", "i32", "error"), { residency: "ub", tile: [2, 64] }],
+};
+
+describe.each(Object.entries(goldens))("%s", (name, [func, schedule]) => {
+  const { code } = emitWgsl(compile(func, { ...schedule, target: targets.webgpu }).tile);
+
+  it("is as reviewed", async () => {
+    await expect(code).toMatchFileSnapshot(`goldens/${name}.wgsl`);
+    expect(code.split("\n").length).toBeLessThan(80);
+  });
+
+  it("is valid WGSL", async (context) => {
+    const gpu = await requireGpu();
+    if (gpu === undefined) {
+      context.skip();
+      return;
+    }
+    const info = await gpu.device.createShaderModule({ code }).getCompilationInfo();
+    expect(info.messages.map((message) => message.message)).toEqual([]);
+  });
+});

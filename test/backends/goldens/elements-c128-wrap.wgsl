@@ -1,0 +1,42 @@
+// @gather_elements(%data: 6x64xc128, %indices: 6x64xi64, %output: 6x64xc128)
+@group(0) @binding(0) var<storage, read> data: array<vec4u, 384>;
+@group(0) @binding(1) var<storage, read> indices: array<u32, 768>;
+@group(0) @binding(2) var<storage, read_write> output: array<vec4u, 384>;
+
+fn wrap_1(low: u32, high: u32) -> u32 {
+  let negative = (high & 0x80000000u) != 0u;
+  var r = select(high, ~high, negative) % 64u;
+  let tail = select(low, ~low, negative);
+  for (var bit = 0u; bit < 32u; bit++) {
+    r = (2u * r + ((tail >> (31u - bit)) & 1u)) % 64u;
+  }
+  return select(r, 64u - 1u - r, negative);
+}
+
+fn resolve_1(position: u32) -> u32 {
+  let low = indices[2u * position];
+  let high = indices[2u * position + 1u];
+  let element = select(0xffffffffu, low + select(0u, 64u, high == 0xffffffffu), (high == 0u) || (high == 0xffffffffu));
+  var wrapped = element;
+  for (var again = element >= 64u; again; again = false) {
+    wrapped = wrap_1(low, high);
+  }
+  return wrapped;
+}
+
+@compute @workgroup_size(16)
+fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) lane: vec3u) {
+  // for %t0 = 0 to 6 step 1 parallel
+  let t0 = group.y;
+  // for %t1 = 0 to 64 step 32 parallel
+  let t1 = group.x * 32u;
+  // gather %data[%t0, 0][1, 64], %indices[%t0, %t1][1, 32] to %output[%t0, %t1][1, 32] (d0, d1) -> (d0, from_end(%indices[d0, d1])) {oob = wrap, origin = [%t0, %t1]}
+  {
+    for (var d1 = lane.x; d1 < 32u; d1 += 16u) {
+      let at1_0 = resolve_1(t0 * 64u + t1 + d1);
+      let to = t0 * 64u + t1 + d1;
+      let elements_0 = data[t0 * 64u + at1_0];
+      output[to] = elements_0;
+    }
+  }
+}

@@ -1,0 +1,58 @@
+// @gather_elements(%data: 6x64xf16, %indices: 6x64xi64, %output: 6x64xf16)
+@group(0) @binding(0) var<storage, read> data: array<u32, 192>;
+@group(0) @binding(1) var<storage, read> indices: array<vec4u, 192>;
+@group(0) @binding(2) var<storage, read_write> output: array<vec4u, 48>;
+@group(0) @binding(3) var<storage, read_write> status: array<atomic<u32>, 1>;
+
+var<private> worst_1: vec4u;
+fn resolve_1(position: u32) -> vec4u {
+  let a = indices[position >> 1u];
+  let b = indices[(position >> 1u) + 1u];
+  let low = vec4u(a.xz, b.xz);
+  let high = vec4u(a.yw, b.yw);
+  let element = select(vec4u(0xffffffffu), low + select(vec4u(0u), vec4u(64u), high == vec4u(0xffffffffu)), (high == vec4u(0u)) | (high == vec4u(0xffffffffu)));
+  worst_1 = max(worst_1, element);
+  return min(element, vec4u(63u));
+}
+
+fn report_1(position: u32) {
+  let low = indices[(2u * position) >> 2u][(2u * position) & 3u];
+  let high = indices[(2u * position + 1u) >> 2u][(2u * position + 1u) & 3u];
+  if (select(0xffffffffu, low + select(0u, 64u, high == 0xffffffffu), (high == 0u) || (high == 0xffffffffu)) >= 64u) { atomicMin(&status[0], position); }
+}
+
+// the elements at four addresses
+fn fetch(source: vec4u) -> vec4u {
+  let words = vec4u(data[source.x >> 1u], data[source.y >> 1u], data[source.z >> 1u], data[source.w >> 1u]);
+  return (words >> ((source & vec4u(1u)) << vec4u(4u))) & vec4u(0xffffu);
+}
+
+// four elements side by side
+fn pack(e: vec4u) -> vec2u {
+  return e.xz | (e.yw << vec2u(16u));
+}
+
+@compute @workgroup_size(4)
+fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) lane: vec3u) {
+  // for %t0 = 0 to 6 step 1 parallel
+  let t0 = group.y;
+  // for %t1 = 0 to 64 step 32 parallel
+  let t1 = group.x * 32u;
+  // gather %data[%t0, 0][1, 64], %indices[%t0, %t1][1, 32] to %output[%t0, %t1][1, 32] (d0, d1) -> (d0, from_end(%indices[d0, d1])) {oob = error, origin = [%t0, %t1]}
+  {
+    let d1 = lane.x * 8u;
+    let at1_0 = resolve_1(t0 * 64u + t1 + d1);
+    let at1_1 = resolve_1(t0 * 64u + t1 + (d1 + 4u));
+    let to = (t0 * 64u + t1 + d1) >> 3u;
+    let elements_0 = fetch(vec4u(t0 * 64u) + at1_0);
+    let elements_1 = fetch(vec4u(t0 * 64u) + at1_1);
+    output[to] = vec4u(pack(elements_0), pack(elements_1));
+  }
+  // report the first index out of range
+  for (var again = any(worst_1 >= vec4u(64u)); again; again = false) {
+    let d1 = lane.x * 8u;
+    for (var e = 0u; e < 8u; e++) {
+      report_1(t0 * 64u + t1 + (d1 + e));
+    }
+  }
+}

@@ -1,0 +1,46 @@
+// @gather_elements(%data: 6x64xf32, %indices: 6x64xi32, %output: 6x64xf32)
+@group(0) @binding(0) var<storage, read> data: array<u32, 384>;
+@group(0) @binding(1) var<storage, read> indices: array<vec4u, 96>;
+@group(0) @binding(2) var<storage, read_write> output: array<vec4u, 96>;
+@group(0) @binding(3) var<storage, read_write> status: array<atomic<u32>, 1>;
+
+var<private> worst_1: vec4u;
+fn resolve_1(position: u32) -> vec4u {
+  let low = indices[position >> 2u];
+  let element = low + select(vec4u(0u), vec4u(64u), low >= vec4u(0x80000000u));
+  worst_1 = max(worst_1, element);
+  return min(element, vec4u(63u));
+}
+
+fn report_1(position: u32) {
+  let low = indices[(position) >> 2u][(position) & 3u];
+  if (low + select(0u, 64u, low >= 0x80000000u) >= 64u) { atomicMin(&status[0], position); }
+}
+
+// the elements at four addresses
+fn fetch(source: vec4u) -> vec4u {
+  return vec4u(data[source.x], data[source.y], data[source.z], data[source.w]);
+}
+
+@compute @workgroup_size(8)
+fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) lane: vec3u) {
+  // for %t0 = 0 to 6 step 1 parallel
+  let t0 = group.y;
+  // for %t1 = 0 to 64 step 32 parallel
+  let t1 = group.x * 32u;
+  // gather %data[%t0, 0][1, 64], %indices[%t0, %t1][1, 32] to %output[%t0, %t1][1, 32] (d0, d1) -> (d0, from_end(%indices[d0, d1])) {oob = error, origin = [%t0, %t1]}
+  {
+    let d1 = lane.x * 4u;
+    let at1_0 = resolve_1(t0 * 64u + t1 + d1);
+    let to = (t0 * 64u + t1 + d1) >> 2u;
+    let elements_0 = fetch(vec4u(t0 * 64u) + at1_0);
+    output[to] = elements_0;
+  }
+  // report the first index out of range
+  for (var again = any(worst_1 >= vec4u(64u)); again; again = false) {
+    let d1 = lane.x * 4u;
+    for (var e = 0u; e < 4u; e++) {
+      report_1(t0 * 64u + t1 + (d1 + e));
+    }
+  }
+}

@@ -1,0 +1,28 @@
+// @gather_elements(%data: 6x64xf64, %indices: 6x64xi32, %output: 6x64xf64)
+@group(0) @binding(0) var<storage, read> data: array<vec2u, 384>;
+@group(0) @binding(1) var<storage, read> indices: array<u32, 384>;
+@group(0) @binding(2) var<storage, read_write> output: array<vec4u, 192>;
+
+fn resolve_1(position: u32) -> u32 {
+  let low = indices[position];
+  let element = low + select(0u, 64u, low >= 0x80000000u);
+  return select(min(element, 63u), 0u, (element >= 64u) && (low >= 0x80000000u));
+}
+
+@compute @workgroup_size(16)
+fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) lane: vec3u) {
+  // for %t0 = 0 to 6 step 1 parallel
+  let t0 = group.y;
+  // for %t1 = 0 to 64 step 32 parallel
+  let t1 = group.x * 32u;
+  // gather %data[%t0, 0][1, 64], %indices[%t0, %t1][1, 32] to %output[%t0, %t1][1, 32] (d0, d1) -> (d0, from_end(%indices[d0, d1])) {oob = clamp, origin = [%t0, %t1]}
+  {
+    let d1 = lane.x * 2u;
+    let at1_0 = resolve_1(t0 * 64u + t1 + d1);
+    let at1_1 = resolve_1(t0 * 64u + t1 + (d1 + 1u));
+    let to = (t0 * 64u + t1 + d1) >> 1u;
+    let elements_0 = data[t0 * 64u + at1_0];
+    let elements_1 = data[t0 * 64u + at1_1];
+    output[to] = vec4u(elements_0, elements_1);
+  }
+}

@@ -1,0 +1,37 @@
+// @gather(%data: 9x7xf32, %indices: 10xi32, %output: 10x7xf32)
+@group(0) @binding(0) var<storage, read> data: array<u32, 63>;
+@group(0) @binding(1) var<storage, read> indices: array<u32, 10>;
+@group(0) @binding(2) var<storage, read_write> output: array<u32, 70>;
+@group(0) @binding(3) var<storage, read_write> status: array<atomic<u32>, 1>;
+
+var<private> worst_0: u32;
+fn resolve_0(position: u32) -> u32 {
+  let low = indices[position];
+  let element = low + select(0u, 9u, low >= 0x80000000u);
+  worst_0 = max(worst_0, element);
+  return min(element, 8u);
+}
+
+fn report_0(position: u32) {
+  let low = indices[position];
+  if (low + select(0u, 9u, low >= 0x80000000u) >= 9u) { atomicMin(&status[0], position); }
+}
+
+@compute @workgroup_size(8)
+fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) lane: vec3u) {
+  // for %t0 = 0 to 10 step 1 parallel
+  let t0 = group.x;
+  // gather %data[0, 0][9, 7], %indices[%t0][1] to %output[%t0, 0][1, 7] (d0, d1) -> (from_end(%indices[d0]), d1) {oob = error, origin = [%t0]}
+  {
+    let at0 = resolve_0(t0);
+    for (var d1 = lane.x; d1 < 7u; d1 += 8u) {
+      let to = t0 * 7u + d1;
+      let source = (at0 * 7u + d1);
+      output[to] = data[source];
+    }
+  }
+  // report the first index out of range
+  for (var again = worst_0 >= 9u; again; again = false) {
+    report_0(t0);
+  }
+}

@@ -1,0 +1,51 @@
+// @gather(%data: 9x7xu8, %indices: 10xi32, %output: 10x7xu8)
+@group(0) @binding(0) var<storage, read> data: array<u32, 16>;
+@group(0) @binding(1) var<storage, read> indices: array<u32, 10>;
+@group(0) @binding(2) var<storage, read_write> output: array<u32, 18>;
+@group(0) @binding(3) var<storage, read_write> status: array<atomic<u32>, 1>;
+
+var<private> worst_0: u32;
+fn resolve_0(position: u32) -> u32 {
+  let low = indices[position];
+  let element = low + select(0u, 9u, low >= 0x80000000u);
+  worst_0 = max(worst_0, element);
+  return min(element, 8u);
+}
+
+fn report_0(position: u32) {
+  let low = indices[position];
+  if (low + select(0u, 9u, low >= 0x80000000u) >= 9u) { atomicMin(&status[0], position); }
+}
+
+fn element(flat: u32) -> u32 {
+  let d0 = flat / 7u;
+  let d1 = flat % 7u;
+  let at0 = resolve_0(d0);
+  for (var again = worst_0 >= 9u; again; again = false) {
+    report_0(d0);
+  }
+  let source = at0 * 7u + d1;
+  return ((data[source / 4u] >> (source % 4u * 8u)) & 0xffu);
+}
+
+@compute @workgroup_size(1)
+fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) lane_index: u32) {
+  // for %t1 = 0 to 7 step 4 parallel
+  let t1 = group.y * 4u;
+  // for %t0 = 0 to 10 step 1 parallel
+  let t0 = group.x;
+  // gather %data[0, %t1][9, min(4, 7 - %t1)], %indices[%t0][1] to %output[%t0, %t1][1, min(4, 7 - %t1)] (d0, d1) -> (from_end(%indices[d0]), d1) {oob = error, origin = [%t0]}
+  {
+    let slot = lane_index;
+    let first = t0 * 7u + t1;
+    let word = (first + 3u) / 4u + 0u;
+    if (word * 4u < first + min(4u, 7u - t1)) {
+      var packed = 0u;
+      for (var e = 0u; e < 4u; e++) {
+        let flat = word * 4u + e;
+        if (flat < 70u) { packed |= element(flat) << (e * 8u); }
+      }
+      output[word] = packed;
+    }
+  }
+}

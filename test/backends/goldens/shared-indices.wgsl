@@ -1,0 +1,45 @@
+// @gather(%data: 32x64xf32, %indices: 16xi32, %output: 32x16xf32)
+@group(0) @binding(0) var<storage, read> data: array<u32, 2048>;
+@group(0) @binding(1) var<storage, read> indices: array<vec4u, 4>;
+@group(0) @binding(2) var<storage, read_write> output: array<vec4u, 128>;
+@group(0) @binding(3) var<storage, read_write> status: array<atomic<u32>, 1>;
+
+var<private> worst_1: vec4u;
+fn resolve_1(position: u32) -> vec4u {
+  let low = indices[position >> 2u];
+  let element = low + select(vec4u(0u), vec4u(64u), low >= vec4u(0x80000000u));
+  worst_1 = max(worst_1, element);
+  return min(element, vec4u(63u));
+}
+
+fn report_1(position: u32) {
+  let low = indices[(position) >> 2u][(position) & 3u];
+  if (low + select(0u, 64u, low >= 0x80000000u) >= 64u) { atomicMin(&status[0], position); }
+}
+
+// the elements at four addresses
+fn fetch(source: vec4u) -> vec4u {
+  return vec4u(data[source.x], data[source.y], data[source.z], data[source.w]);
+}
+
+@compute @workgroup_size(4, 2)
+fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) lane: vec3u) {
+  // for %t0 = 0 to 32 step 2 parallel
+  let t0 = group.x * 2u;
+  // gather %data[%t0, 0][2, 64], %indices[0][16] to %output[%t0, 0][2, 16] (d0, d1) -> (d0, from_end(%indices[d1])) {oob = error, origin = [0]}
+  {
+    let d1 = lane.x * 4u;
+    let at1_0 = resolve_1(d1);
+    let d0 = lane.y;
+    let to = (t0 * 16u + d0 * 16u + d1) >> 2u;
+    let elements_0 = fetch(vec4u(t0 * 64u + d0 * 64u) + at1_0);
+    output[to] = elements_0;
+  }
+  // report the first index out of range
+  for (var again = any(worst_1 >= vec4u(64u)); again; again = false) {
+    let d1 = lane.x * 4u;
+    for (var e = 0u; e < 4u; e++) {
+      report_1((d1 + e));
+    }
+  }
+}

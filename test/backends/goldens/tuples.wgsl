@@ -1,0 +1,54 @@
+// @gather_nd(%data: 6x7x16xf32, %indices: 20x2xi64, %output: 20x16xf32)
+@group(0) @binding(0) var<storage, read> data: array<vec4u, 168>;
+@group(0) @binding(1) var<storage, read> indices: array<u32, 80>;
+@group(0) @binding(2) var<storage, read_write> output: array<vec4u, 80>;
+@group(0) @binding(3) var<storage, read_write> status: array<atomic<u32>, 1>;
+
+var<private> worst_0: u32;
+fn resolve_0(position: u32) -> u32 {
+  let low = indices[2u * position];
+  let high = indices[2u * position + 1u];
+  let element = select(0xffffffffu, low + select(0u, 6u, high == 0xffffffffu), (high == 0u) || (high == 0xffffffffu));
+  worst_0 = max(worst_0, element);
+  return min(element, 5u);
+}
+
+fn report_0(position: u32) {
+  let low = indices[2u * position];
+  let high = indices[2u * position + 1u];
+  if (select(0xffffffffu, low + select(0u, 6u, high == 0xffffffffu), (high == 0u) || (high == 0xffffffffu)) >= 6u) { atomicMin(&status[0], position); }
+}
+
+var<private> worst_1: u32;
+fn resolve_1(position: u32) -> u32 {
+  let low = indices[2u * position];
+  let high = indices[2u * position + 1u];
+  let element = select(0xffffffffu, low + select(0u, 7u, high == 0xffffffffu), (high == 0u) || (high == 0xffffffffu));
+  worst_1 = max(worst_1, element);
+  return min(element, 6u);
+}
+
+fn report_1(position: u32) {
+  let low = indices[2u * position];
+  let high = indices[2u * position + 1u];
+  if (select(0xffffffffu, low + select(0u, 7u, high == 0xffffffffu), (high == 0u) || (high == 0xffffffffu)) >= 7u) { atomicMin(&status[0], position); }
+}
+
+@compute @workgroup_size(4)
+fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) lane: vec3u) {
+  // for %t0 = 0 to 20 step 1 parallel
+  let t0 = group.x;
+  // gather %data[0, 0, 0][6, 7, 16], %indices[%t0, 0][1, 2] to %output[%t0, 0][1, 16] (d0, d1) -> (from_end(%indices[d0, 0]), from_end(%indices[d0, 1]), d1) {oob = error, origin = [%t0, 0]}
+  {
+    let at0 = resolve_0(t0 * 2u);
+    let at1 = resolve_1(t0 * 2u + 1u);
+    let d1 = lane.x * 4u;
+    let to = (t0 * 16u + d1) >> 2u;
+    output[to] = data[(at0 * 112u + at1 * 16u + d1) >> 2u];
+  }
+  // report the first index out of range
+  for (var again = worst_0 >= 6u || worst_1 >= 7u; again; again = false) {
+    report_0(t0 * 2u);
+    report_1(t0 * 2u + 1u);
+  }
+}

@@ -1,0 +1,234 @@
+/** Kernels on a device: grids, limits and rows at their edges, robustness off, timing and loss. */
+import { readdirSync, readFileSync } from "node:fs";
+import fc from "fast-check";
+import { describe, expect, it, type TestContext } from "vitest";
+import { createRunner, defaultLimits, emitWgsl, type Runner } from "../../backends/webgpu/index.js";
+import { reference } from "../../backends/reference/index.js";
+import { byteCount, targets, type DType, type SourceFunc } from "../../ir/index.js";
+import { CompileError, compile, onnx, RunError, tryCompile, type Kernel } from "../../src/index.js";
+import { acquireGpu } from "../../src/device/node.js";
+import { readCases } from "../../src/formats/cases.js";
+import { checkCase } from "../../src/testing/check-case.js";
+import { longGather, randomGather } from "../support/arbitrary.js";
+import { expectedBytes } from "../support/expected.js";
+import { testRunner } from "../support/gpu.js";
+
+const runnerOr = async (context: TestContext, options = {}): Promise<Runner> => {
+  const runner = await testRunner(options);
+  if (runner === undefined) context.skip();
+  return runner!;
+};
+
+/** Bits that differ from element to element, and indices in range. */
+function inputsOf({ data, indices }: SourceFunc, extent: number) {
+  const bytes = Uint8Array.from({ length: byteCount(data.type) }, (_, k) => (k * 31 + (k >> 8) * 7) & 0xff);
+  const words = new Int32Array(byteCount(indices.type) / 4);
+  for (let k = 0; k < words.length; k++) words[k] = (k * 7919) % extent;
+  return {
+    data: { type: data.type, bytes },
+    indices: { type: indices.type, bytes: new Uint8Array(words.buffer) },
+  };
+}
+
+async function agrees(runner: Runner, kernel: Kernel, inputs: ReturnType<typeof inputsOf>): Promise<void> {
+  const want = reference(kernel.resolved!, inputs);
+  const got = await runner.runBytes(kernel, inputs);
+  expect(Buffer.compare(got, want)).toBe(0);
+}
+
+const thrownBy = async (run: () => unknown): Promise<unknown> => {
+  try {
+    await run();
+  } catch (thrown) {
+    return thrown;
+  }
+  throw new Error("nothing was thrown");
+};
+
+describe("a grid", () => {
+  it.each([
+    [65535, [65535, 1, 1]],
+    [65536, [32768, 2, 1]],
+    [65537, [32769, 2, 1]],
+  ] as const)("of %i workgroups is dispatched whole", async (rows, dispatch) => {
+    const runner = await testRunner();
+    if (runner === undefined) return;
+    const func = onnx.gather({ data: ["i32", [7, 4]], indices: ["i32", [rows]], axis: 0 });
+    const kernel = compile(func, { target: runner.target, tile: [1, 4], residency: "gm" });
+    expect(runner.wgsl(kernel).dispatch).toEqual(dispatch);
+    await agrees(runner, kernel, inputsOf(func, 7));
+  });
+
+  it("takes up to three loops without a division, and four with", async (context) => {
+    const runner = await runnerOr(context);
+    const func = onnx.gatherElements({
+      data: ["f32", [4, 6, 8, 8]],
+      indices: ["i32", [4, 6, 8, 8]],
+      axis: 1,
+    });
+    for (const [tile, divides] of [
+      [[1, 2, 4, 8], false],
+      [[1, 2, 4, 4], true],
+    ] as const) {
+      const kernel = compile(func, { target: runner.target, tile, residency: "gm", profile: "head" });
+      expect(/group\.\w[^;]*[/%]|task [/%]/.test(runner.wgsl(kernel).code)).toBe(divides);
+      await agrees(runner, kernel, inputsOf(func, 6));
+    }
+  });
+});
+
+describe("a binding", () => {
+  it("of the limit runs, and one element over it is refused with the bytes", async () => {
+    const limits = { ...defaultLimits, maxStorageBufferBindingSize: 64 * 1024 };
+    const rows = (count: number) =>
+      compile(onnx.gather({ data: ["u8", [4, 4]], indices: ["i32", [count]], axis: 0 }), {
+        target: targets.webgpu,
+      });
+    expect(emitWgsl(rows(16384).tile, { limits }).code).toContain("fn main");
+    const thrown = await thrownBy(() => emitWgsl(rows(16385).tile, { limits }));
+    expect(thrown).toBeInstanceOf(CompileError);
+    expect((thrown as CompileError).diagnostics).toMatchObject([
+      { code: "TC502", data: { bytes: 65540, limit: 65536 } },
+      { code: "TC502", data: { bytes: 65540, limit: 65536 } },
+    ]);
+  });
+});
+
+/** Rows around words of 4 bytes, vectors of 16, and tiles of 16 elements. */
+const rowLengths = [1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33];
+
+describe.each(["u8", "i16", "f32"] as const)("rows of %s", (dtype: DType) => {
+  it("of any length are written whole, by any tile, and nothing beside them", async (context) => {
+    const runner = await runnerOr(context);
+    for (const length of rowLengths) {
+      const programs: readonly SourceFunc[] = [
+        onnx.gather({ data: [dtype, [5, length]], indices: ["i32", [6]], axis: 0 }),
+        onnx.gatherElements({ data: [dtype, [6, length]], indices: ["i32", [6, length]], axis: 1 }),
+        onnx.gatherElements({ data: [dtype, [6, length]], indices: ["i32", [6, length]], axis: 0 }),
+      ];
+      for (const func of programs) {
+        const extent = func.attrs["axis"] === 1 ? length : 5;
+        for (const columns of new Set([length, Math.ceil(length / 2), 16])) {
+          const kernel = tryCompile(func, {
+            target: runner.target,
+            tile: [2, columns],
+            profile: "head",
+            residency: "gm",
+          });
+          if (!kernel.ok) throw new CompileError(kernel.diagnostics);
+          await agrees(runner, kernel.kernel, inputsOf(func, extent));
+        }
+      }
+    }
+  });
+});
+
+describe("long rows", () => {
+  it("give the oracle's bits, 16 bytes at a time or element by element", async (context) => {
+    const runner = await runnerOr(context);
+    await fc.assert(
+      fc.asyncProperty(fc.oneof(longGather, randomGather), async (random) => {
+        const { kernel } = tryCompile(random.func, { target: runner.target }) as { kernel: Kernel };
+        const inputs = {
+          data: { type: kernel.tile.data.type, bytes: random.data },
+          indices: { type: kernel.tile.indices.type, bytes: random.indexBytes },
+        };
+        const want = expectedBytes(random);
+        if (typeof want !== "number") {
+          expect(await runner.runBytes(kernel, inputs)).toEqual(want);
+          return;
+        }
+        const thrown = await thrownBy(() => runner.runBytes(kernel, inputs));
+        expect(thrown).toBeInstanceOf(RunError);
+        expect((thrown as RunError).diagnostics[0]).toMatchObject({
+          code: "TC601",
+          data: { position: want },
+        });
+      }),
+      { numRuns: 60 },
+    );
+  });
+});
+
+describe("kernels rely on no help of the implementation", () => {
+  const folder = new URL("../conformance/cases/", import.meta.url);
+
+  it.each(readdirSync(folder))("%s passes with robustness off", async (name) => {
+    const runner = await testRunner({ toggles: ["disable_robustness"] });
+    if (runner === undefined) return;
+    const cases = readCases(readFileSync(new URL(name, folder), "utf8"), name);
+    for (const test of cases.filter((c) => byteCount(c.data.type) < 100_000)) {
+      const [result] = await checkCase(test, ["webgpu"], { runner });
+      expect(result).toMatchObject({ id: test.id, status: "pass" });
+    }
+  });
+
+  it("runs on the limits that every device has", async () => {
+    const runner = await testRunner({ limits: "default" });
+    if (runner === undefined) return;
+    expect(runner.limits.maxStorageBufferBindingSize).toBe(defaultLimits.maxStorageBufferBindingSize);
+    for (const test of readCases(readFileSync(new URL("seed.json", folder), "utf8"), "seed.json")) {
+      const [result] = await checkCase(test, ["webgpu"], { runner });
+      expect(result).toMatchObject({ id: test.id, status: "pass" });
+    }
+  });
+});
+
+describe("device-resident buffers", () => {
+  it("run with one dispatch, tell their status when asked, and are timed by a named clock", async (context) => {
+    const runner = await runnerOr(context);
+    const { device } = runner;
+    const func = onnx.gather({ data: ["f32", [8, 16]], indices: ["i32", [32]], axis: 0 });
+    const kernel = compile(func, { target: runner.target });
+    const make = (bytes: Uint8Array): GPUBuffer => {
+      const buffer = device.createBuffer({ size: bytes.byteLength, usage: 128 | 4 | 8 });
+      device.queue.writeBuffer(buffer, 0, bytes as Uint8Array<ArrayBuffer>);
+      return buffer;
+    };
+    const inputs = inputsOf(func, 8);
+    const words = new Int32Array(inputs.indices.bytes.buffer);
+    const launch = async (): Promise<void> => {
+      const buffers = {
+        data: make(inputs.data.bytes),
+        indices: make(inputs.indices.bytes),
+        output: make(new Uint8Array(32 * 16 * 4)),
+        status: make(new Uint8Array(4).fill(0xff)),
+      };
+      const encoder = device.createCommandEncoder();
+      const pass = encoder.beginComputePass();
+      runner.encode(pass, kernel, buffers);
+      pass.end();
+      device.queue.submit([encoder.finish()]);
+      await runner.checkStatus(kernel, buffers);
+      const time = await runner.time(kernel, buffers, 3);
+      expect(time).toMatchObject({
+        clock: device.features.has("timestamp-query") ? "timestamp-query" : "wall clock",
+        runs: 3,
+      });
+      expect(time.nanoseconds).toBeGreaterThan(0);
+    };
+    await launch();
+    [words[30], words[7]] = [99, -9];
+    const thrown = await thrownBy(launch);
+    expect((thrown as RunError).diagnostics).toMatchObject([
+      { code: "TC601", data: { position: 7, value: "-9" } },
+    ]);
+  });
+});
+
+describe("a lost device", () => {
+  it("is a typed error, and a new device with a new runner goes on", async () => {
+    const first = await acquireGpu();
+    if (!first.ok) return;
+    const func = onnx.gather({ data: ["f32", [8, 16]], indices: ["i32", [32]], axis: 0 });
+    const kernel = compile(func, { target: targets.webgpu });
+    const runner = await createRunner(first.gpu.device);
+    await agrees(runner, kernel, inputsOf(func, 8));
+    first.gpu.device.destroy();
+    await first.gpu.device.lost;
+    const thrown = await thrownBy(() => runner.runBytes(kernel, inputsOf(func, 8)));
+    expect((thrown as RunError).diagnostics).toMatchObject([{ code: "TC504" }]);
+    const again = await testRunner();
+    await agrees(again!, kernel, inputsOf(func, 8));
+  });
+});
