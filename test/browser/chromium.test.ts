@@ -1,0 +1,44 @@
+/** The library in a real browser, without Node: the built files in a headless Chromium with WebGPU. */
+import { readdirSync } from "node:fs";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { openPage, type OpenPage } from "../support/chromium.js";
+import type { PageResult } from "./page.js";
+
+const html = `<!doctype html><title>tilec</title>
+<script type="importmap">{"imports": {
+  "@petamoriken/float16": "/node_modules/@petamoriken/float16/browser/float16.mjs"
+}}</script>
+<script type="module" src="/dist/test/browser/page.js"></script>`;
+
+const folder = new URL("../conformance/cases/", import.meta.url);
+let opened: OpenPage | undefined;
+
+beforeAll(async () => {
+  try {
+    opened = await openPage(html);
+    await opened.page.waitForFunction("globalThis.runCases !== undefined");
+  } catch (thrown) {
+    const reason = [String(thrown), ...(opened?.log ?? [])].join("\n");
+    if (process.env["CI"] === "true") throw new Error(`no Chromium in CI: ${reason}`);
+    console.warn(`SKIPPED, no Chromium: ${reason}`);
+  }
+});
+
+afterAll(async () => {
+  await opened?.close();
+});
+
+describe("in Chromium", () => {
+  it.each(readdirSync(folder))("%s passes on reference, the fast simulation and WebGPU", async (name) => {
+    if (opened === undefined) return;
+    const result = await opened.page.evaluate<PageResult>(`runCases(${JSON.stringify(name)})`);
+    expect(result.failures).toEqual([]);
+    expect(result.checked).toBeGreaterThan(0);
+    expect(result.adapter).not.toBe(" ");
+  });
+
+  it("the fast executor runs on two threads of a page that is cross-origin isolated", async () => {
+    if (opened === undefined) return;
+    expect(await opened.page.evaluate("runThreads()")).toEqual([0, 6399]);
+  });
+});
