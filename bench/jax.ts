@@ -1,8 +1,9 @@
 /** jax-js on the device it was set to. It has no 16-bit floats in Node 20, and no 8-bit or 64-bit integers. */
+import type * as jax from "@jax-js/jax";
 import type { Subject } from "./rows.js";
 import type { Inputs, Workload } from "./workloads.js";
 
-type Jax = typeof import("@jax-js/jax");
+type Jax = typeof jax;
 
 export function jaxGather(
   { numpy: np }: Jax,

@@ -1,4 +1,5 @@
 /** The libraries that run in the page of bench:webgpu. Each runs on a device of its own, of the page's one adapter. */
+import type * as jaxLibrary from "@jax-js/jax";
 import type { Subject } from "./rows.js";
 import type { Inputs, Workload } from "./workloads.js";
 
@@ -95,7 +96,7 @@ export async function onnxRuntimeWeb(workload: Workload, inputs: Inputs): Promis
 
 export async function jaxWebGpu(workload: Workload, inputs: Inputs): Promise<Subject | undefined> {
   if (workload.dtype !== "f32" || workload.indexType !== "i32") return undefined;
-  const jax = (await library("@jax-js/jax/dist/index.js")) as typeof import("@jax-js/jax");
+  const jax = (await library("@jax-js/jax/dist/index.js")) as typeof jaxLibrary;
   await jax.init("webgpu");
   jax.defaultDevice("webgpu");
   const { jaxGather } = await import("./jax.js");

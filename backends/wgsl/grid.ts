@@ -16,6 +16,7 @@ export interface Grid {
 
 export function gridOf({ loops, tasks }: ParallelNest, limits: WgslLimits): Grid {
   const most = limits.maxComputeWorkgroupsPerDimension;
+  if (tasks === 0) return { dispatch: [0, 0, 0], folded: false };
   const trips = loops.map((loop) => loop.trips).reverse();
   if (trips.length <= 3 && trips.every((count) => count <= most)) {
     const [x = 1, y = 1, z = 1] = trips;

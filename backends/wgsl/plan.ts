@@ -6,10 +6,10 @@
  * multiples of 16 bytes. `words`: an element at a time. `packed`: 8- and 16-bit elements whose rows share words.
  */
 import { indicesFollow } from "../../ir/access.js";
-import { largestValue } from "../../ir/expr.js";
+import type { IndexExpr } from "../../ir/expr.js";
 import type { TileFunc } from "../../ir/func.js";
-import type { GatherStmt } from "../../ir/tile.js";
-import { at, dtypeBytes, elementCount, strides } from "../../ir/types.js";
+import type { ForStmt, GatherStmt, Stmt } from "../../ir/tile.js";
+import { assertNever, at, dtypeBytes, elementCount, strides } from "../../ir/types.js";
 import { isParam } from "../../ir/verify/accesses.js";
 
 export interface GatherPlan {
@@ -34,9 +34,8 @@ export function planOf(func: TileFunc, stmt: GatherStmt): GatherPlan {
   if (rank === 0 || func.data.type.shape.includes(0)) return plain;
   const inPlace = isParam(func, stmt.data.buffer);
   const innermost = at(func.output.type.shape, rank - 1);
-  const step = largestValue(at(stmt.to.sizes, rank - 1)) ?? 1;
-  // Offsets along the innermost dim are multiples of the tile's extent there.
-  if (innermost % group !== 0 || (step % group !== 0 && step !== innermost)) return plain;
+  const placed = [at(stmt.to.offsets, rank - 1), at(stmt.to.sizes, rank - 1)];
+  if (innermost % group !== 0 || !placed.every((expr) => isMultiple(func.body, expr, group))) return plain;
   if (!indicesFollow(stmt.map).has(rank - 1)) {
     const last = stmt.map.results.length - 1;
     const follows = stmt.map.results[last];
@@ -51,6 +50,34 @@ export function planOf(func: TileFunc, stmt: GatherStmt): GatherPlan {
     group,
     width: { data, indices: fourIndices(func, stmt, group) ? 4 : 1, output: 4 },
   };
+}
+
+/** Whether an offset or a size is a multiple of a number in every iteration: views and tiles may start anywhere. */
+function isMultiple(body: readonly Stmt[], expr: IndexExpr, of: number): boolean {
+  const multiple = (part: IndexExpr): boolean => isMultiple(body, part, of);
+  switch (expr.kind) {
+    case "const":
+      return expr.value % of === 0;
+    case "add":
+    case "sub":
+    case "min":
+      return multiple(expr.lhs) && multiple(expr.rhs);
+    case "iv": {
+      const loop = findLoop(body, expr.name);
+      return loop !== undefined && loop.step % of === 0 && multiple(loop.lower);
+    }
+    default:
+      return assertNever(expr);
+  }
+}
+
+function findLoop(body: readonly Stmt[], iv: string): ForStmt | undefined {
+  for (const stmt of body) {
+    if (stmt.op !== "for") continue;
+    const found = stmt.iv === iv ? stmt : findLoop(stmt.body, iv);
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }
 
 /** Whether four neighbours of the output read four neighbours of the index tensor, at a multiple of four. */

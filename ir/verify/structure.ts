@@ -10,14 +10,15 @@
  * have their buffer's rank and stay inside it, whatever the iteration. T4 parallel loops are outermost. T5 loads fill
  * UB, stores empty it, and the gather writes the output or what a store writes there. T6 allocs stand at the top. T7 a
  * gather's origin is where its indices start in the index tensor. T8 there is one gather, unless the output is empty.
- * T9 the schedule leaves a core and a unified buffer.
+ * T9 the schedule leaves a core and a unified buffer. T10 operands of
+ * a gather have the sizes of the output dims they follow.
  */
 import { dataFollows, gatherDims, indexDims, type AccessMap } from "../access.js";
 import { error, type Diagnostic } from "../diagnostic.js";
 import { add, constant, equalExpr, evaluate, loopVariables, type IndexExpr } from "../expr.js";
 import type { AccessFunc, Func, TileFunc } from "../func.js";
 import { printRegion } from "../print.js";
-import type { ForStmt, Region, Stmt } from "../tile.js";
+import type { ForStmt, GatherStmt, Region, Stmt } from "../tile.js";
 import { at, elementCount, isIndexDType, type Shape, type Span } from "../types.js";
 import { isParam, ubAccesses, ubBuffers } from "./accesses.js";
 
@@ -82,12 +83,13 @@ function verifyMap(map: AccessMap, func: Func, report: (rule: string, message: s
     if (extent > limit)
       report("A4", `output dim ${result.dim} has ${extent} elements, data dim ${k} only ${limit}`);
   });
-  for (const result of map.results) {
-    if (result.kind !== "indirect") continue;
-    if (result.at.length !== indices.shape.length) {
-      report("A5", `${result.at.length} index coordinates for indices of rank ${indices.shape.length}`);
-      continue;
-    }
+  const indirect = map.results.flatMap((result) => (result.kind === "indirect" ? [result] : []));
+  const short = indirect.find((result) => result.at.length !== indices.shape.length);
+  if (short !== undefined) {
+    report("A5", `${short.at.length} index coordinates for indices of rank ${indices.shape.length}`);
+    return;
+  }
+  for (const result of indirect) {
     result.at.forEach((coord, k) => {
       const extent = at(indices.shape, k);
       if (coord.kind === "component") {
@@ -108,6 +110,26 @@ function verifyMap(map: AccessMap, func: Func, report: (rule: string, message: s
     report("A6", "no data dim is read through an index: a slice, not a gather");
   if (data.dtype !== output.dtype) report("A7", `data is ${data.dtype} and output ${output.dtype}`);
   if (!isIndexDType(indices.dtype)) report("A7", `indices are ${indices.dtype}`);
+}
+
+/** An operand whose region does not cover what the output's region asks of it. */
+function mismatched({ map, data, indices, to }: GatherStmt): string | undefined {
+  const size = (dim: number): IndexExpr | undefined => to.sizes[dim];
+  const differs = (region: Region, k: number, dim: number): boolean => {
+    const [own, asked] = [region.sizes[k], size(dim)];
+    return own !== undefined && asked !== undefined && !equalExpr(own, asked);
+  };
+  for (const [k, access] of map.results.entries()) {
+    if (access.kind === "direct" && differs(data, k, access.dim)) {
+      return `dim ${k} of ${printRegion(data)} follows d${access.dim} and has another size`;
+    }
+  }
+  for (const [k, dim] of indexDims(map).entries()) {
+    if (dim !== undefined && differs(indices, k, dim)) {
+      return `dim ${k} of ${printRegion(indices)} follows d${dim} and has another size`;
+    }
+  }
+  return undefined;
 }
 
 interface Scope {
@@ -233,6 +255,8 @@ function verifyTile(func: TileFunc): Diagnostic[] {
         if (stmt.map.results.length !== stmt.data.sizes.length || stmt.map.outRank !== stmt.to.sizes.length) {
           report("A1", "the map's ranks are not those of the gather's operands", stmt.span);
         }
+        const other = mismatched(stmt);
+        if (other !== undefined) report("T10", other, stmt.span);
         verifyMap(stmt.map, func, (rule, message) => {
           report(rule, message, stmt.span);
         });

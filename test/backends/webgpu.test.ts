@@ -4,19 +4,19 @@ import fc from "fast-check";
 import { describe, expect, it, type TestContext } from "vitest";
 import { createRunner, defaultLimits, emitWgsl, type Runner } from "../../backends/webgpu/index.js";
 import { reference } from "../../backends/reference/index.js";
-import { byteCount, targets, type DType, type SourceFunc } from "../../ir/index.js";
+import { byteCount, targets, type DType, type Schedule, type SourceFunc } from "../../ir/index.js";
 import { CompileError, compile, onnx, RunError, tryCompile, type Kernel } from "../../src/index.js";
 import { acquireGpu } from "../../src/device/node.js";
 import { readCases } from "../../src/formats/cases.js";
 import { checkCase } from "../../src/testing/check-case.js";
-import { longGather, randomGather } from "../support/arbitrary.js";
+import { longGather, randomSchedule } from "../support/arbitrary.js";
 import { expectedBytes } from "../support/expected.js";
 import { testRunner } from "../support/gpu.js";
 
 const runnerOr = async (context: TestContext, options = {}): Promise<Runner> => {
   const runner = await testRunner(options);
   if (runner === undefined) context.skip();
-  return runner!;
+  return runner;
 };
 
 /** Bits that differ from element to element, and indices in range. */
@@ -123,12 +123,36 @@ describe.each(["u8", "i16", "f32"] as const)("rows of %s", (dtype: DType) => {
   });
 });
 
+describe("views and tiles that start between vectors", () => {
+  it("fall back to single elements: rows of 16 in views of 6 and tiles of 4", async (context) => {
+    const runner = await runnerOr(context);
+    for (const dtype of ["u8", "f16", "f32", "f64"] as const) {
+      const func = onnx.gatherElements({ data: [dtype, [5, 16]], indices: ["i32", [5, 16]], axis: 0 });
+      const kernel = compile(func, {
+        target: runner.target,
+        view: [5, 6],
+        tile: [5, 4],
+        profile: "head",
+        residency: "gm",
+      });
+      await agrees(runner, kernel, inputsOf(func, 5));
+    }
+  });
+});
+
 describe("long rows", () => {
   it("give the oracle's bits, 16 bytes at a time or element by element", async (context) => {
     const runner = await runnerOr(context);
+    const scheduled = longGather.chain((random) =>
+      randomSchedule(random.func.output.type.shape.length).map(({ schedule }) => ({ random, schedule })),
+    );
+    const byDefault = longGather.map((random) => ({ random, schedule: {} }));
     await fc.assert(
-      fc.asyncProperty(fc.oneof(longGather, randomGather), async (random) => {
-        const { kernel } = tryCompile(random.func, { target: runner.target }) as { kernel: Kernel };
+      fc.asyncProperty(fc.oneof(scheduled, byDefault), async ({ random, schedule }) => {
+        const { ubBytes: _, ...open } = schedule as Schedule;
+        const result = tryCompile(random.func, { ...open, profile: "head", target: runner.target });
+        if (!result.ok) return;
+        const { kernel } = result;
         const inputs = {
           data: { type: kernel.tile.data.type, bytes: random.data },
           indices: { type: kernel.tile.indices.type, bytes: random.indexBytes },
@@ -145,7 +169,7 @@ describe("long rows", () => {
           data: { position: want },
         });
       }),
-      { numRuns: 60 },
+      { numRuns: 150 },
     );
   });
 });
