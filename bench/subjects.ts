@@ -8,9 +8,9 @@ import { fileURLToPath } from "node:url";
 import { FastExecutor } from "../backends/sim/index.js";
 import { targets } from "../src/index.js";
 import { spawnThread } from "../src/device/index.js";
-import { onnxTypes, singleNodeModel } from "../test/support/onnx-bytes.js";
 import { jaxGather } from "./jax.js";
 import { kernelOf } from "./kernels.js";
+import { onnxModel } from "./onnx-model.js";
 import type { Subject } from "./rows.js";
 import { bytesOf, count, plainGather, type Inputs, type Workload } from "./workloads.js";
 
@@ -35,7 +35,6 @@ export async function tilec(workload: Workload, inputs: Inputs, threads: number)
   };
 }
 
-const ortNames = { gather: "Gather", gather_elements: "GatherElements", gather_nd: "GatherND" } as const;
 const ortDtypes = { f32: "float32", f16: "float16", i8: "int8" } as const;
 
 /** `preallocated`: into an output given by the caller, as few callers do. Absent without a build for this machine. */
@@ -47,16 +46,7 @@ export async function onnxRuntime(
 ): Promise<Subject | undefined> {
   const ort = await import("onnxruntime-node").catch(() => undefined);
   if (ort === undefined) return undefined;
-  // GatherND takes 64-bit indices alone.
-  const wide = workload.indexType === "i64" || workload.op === "gather_nd";
-  const model = singleNodeModel({
-    op: ortNames[workload.op],
-    opset: 13,
-    ...(workload.op === "gather_nd" ? {} : { attribute: ["axis", workload.axis] as const }),
-    data: { type: onnxTypes[workload.dtype], shape: workload.data },
-    indices: { type: wide ? onnxTypes.i64 : onnxTypes.i32, shape: workload.indices },
-    outputShape: workload.output,
-  });
+  const { model, wide } = onnxModel(workload);
   const session = await ort.InferenceSession.create(model, {
     intraOpNumThreads: threads,
     interOpNumThreads: 1,

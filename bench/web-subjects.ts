@@ -1,5 +1,6 @@
 /** The libraries that run in the page of bench:webgpu. Each runs on a device of its own, of the page's one adapter. */
 import type * as jaxLibrary from "@jax-js/jax";
+import { onnxModel } from "./onnx-model.js";
 import type { Subject } from "./rows.js";
 import type { Inputs, Workload } from "./workloads.js";
 
@@ -34,8 +35,6 @@ interface Ort {
   };
 }
 
-const ortNames = { gather: "Gather", gather_elements: "GatherElements", gather_nd: "GatherND" } as const;
-
 /** onnxruntime-web has no 16- or 8-bit gather on WebGPU without shader-f16, and takes 64-bit indices of GatherND alone. */
 export async function onnxRuntimeWeb(workload: Workload, inputs: Inputs): Promise<Subject | undefined> {
   if (workload.dtype !== "f32") return undefined;
@@ -43,16 +42,7 @@ export async function onnxRuntimeWeb(workload: Workload, inputs: Inputs): Promis
   ort.env.wasm.wasmPaths = "/node_modules/onnxruntime-web/dist/";
   ort.env.wasm.numThreads = 1;
   ort.env.logLevel = "error";
-  const { onnxTypes, singleNodeModel } = await import("../test/support/onnx-bytes.js");
-  const wide = workload.indexType === "i64" || workload.op === "gather_nd";
-  const model = singleNodeModel({
-    op: ortNames[workload.op],
-    opset: 13,
-    ...(workload.op === "gather_nd" ? {} : { attribute: ["axis", workload.axis] as const }),
-    data: { type: onnxTypes[workload.dtype], shape: workload.data },
-    indices: { type: wide ? onnxTypes.i64 : onnxTypes.i32, shape: workload.indices },
-    outputShape: workload.output,
-  });
+  const { model, wide } = onnxModel(workload);
   const session = await ort.InferenceSession.create(model, {
     executionProviders: ["webgpu"],
     preferredOutputLocation: "gpu-buffer",

@@ -112,7 +112,7 @@ class GatherEmitter {
     nest(code, this.sizes, range(0, last + 1), pointers, (locals) => {
       const { out: to, data: from } = here(locals);
       const row = code.local("row");
-      this.offset(here(locals), 0);
+      this.offset(here(locals));
       code.get(from).op("i32.add").set(row);
       const inner = [
         { local: to, strides: this.out.strides },
@@ -166,7 +166,7 @@ class GatherEmitter {
     nest(code, this.sizes, table.dims, [entry, data, index, position], (locals) => {
       const here = { out: 0, data: at(locals, 1), index: at(locals, 2), position: at(locals, 3) };
       const offset = code.local("offset");
-      this.resolveOffset(here, 0);
+      this.resolveOffset(here);
       code.set(offset);
       for (let line = 0; line < table.touch; line++) {
         code
@@ -191,23 +191,22 @@ class GatherEmitter {
     return entry;
   }
 
-  /** Pushes the bytes that the gathered dims add to the data's address; `shift` elements on along the innermost dim. */
-  private offset(here: At, shift: number): void {
+  /** Pushes the bytes that the gathered dims add to the data's address. */
+  private offset(here: At): void {
     const { code } = this.context;
     if (this.table === undefined) {
-      this.resolveOffset(here, shift);
+      this.resolveOffset(here);
       return;
     }
-    code.get(here.index).op("i32.load", shift * (this.table.strides[this.sizes.length - 1] ?? 0));
+    code.get(here.index).op("i32.load", 0);
     if (!this.mayBeNone) return;
     const entry = code.local("entry");
     code.set(entry).get(entry).const(noEntry).op("i32.eq").set(this.none).get(entry);
   }
 
-  private resolveOffset(here: At, shift: number): void {
+  private resolveOffset(here: At): void {
     const { code, func, bad, layout } = this.context;
     const { stmt, indexSize } = this;
-    const innermost = this.sizes.length - 1;
     const positions = strides(func.indices.type.shape);
     if (this.mayBeNone) code.const(0).set(this.none);
     this.indirect().forEach(({ k, access }, n) => {
@@ -226,14 +225,14 @@ class GatherEmitter {
           oob: stmt.oob,
           dtype: func.indices.type.dtype as IndexDType,
           position: () => {
-            const byte = component(positions, indexSize) + shift * (this.by.position[innermost] ?? 0);
+            const byte = component(positions, indexSize);
             code.get(here.position).plus(byte - layout.indices);
             code.const(Math.log2(indexSize)).op("i32.shr_u");
           },
           bad,
           none: this.none,
         },
-        component(this.indices.strides, 1) + shift * (this.by.index[innermost] ?? 0),
+        component(this.indices.strides, 1),
       );
       code.times(at(this.data.strides, k));
       if (n > 0) code.op("i32.add");
@@ -266,7 +265,7 @@ class GatherEmitter {
     };
     const many = this.split(count);
     const one = (): void => {
-      this.element(inner, 0);
+      this.element(inner);
       step(1);
     };
     code.repeat(many.rounds, "rounds", () => {
@@ -305,23 +304,17 @@ class GatherEmitter {
     return { rounds: { kind: "local", local: rounds }, rest: { kind: "local", local: rest } };
   }
 
-  private element(here: At, shift: number): void {
+  private element(here: At): void {
     const { code } = this.context;
-    const d = this.sizes.length - 1;
-    const out = shift * at(this.out.strides, d);
     const offset = code.local("offset");
-    this.offset(here, shift);
+    this.offset(here);
     code.get(here.data).op("i32.add").set(offset);
     this.unlessNone(
       () => {
-        code.get(here.out);
-        code.get(offset).op(loads[this.unit()], shift * at(this.by.data, d));
-        code.op(stores[this.unit()], out);
+        code.get(here.out).get(offset).op(loads[this.unit()], 0).op(stores[this.unit()], 0);
       },
       () => {
-        const target = code.local("target");
-        code.get(here.out).plus(out).set(target);
-        zeroBytes(code, target, { kind: "const", value: this.size });
+        zeroBytes(code, here.out, { kind: "const", value: this.size });
       },
     );
   }

@@ -1,6 +1,5 @@
 /** What every statement of a kernel shares: its text, its buffers, its lanes, and how addresses are written. */
 import type { TileFunc } from "../../ir/func.js";
-import type { Target } from "../../ir/target.js";
 import {
   findGather,
   ubBytes,
@@ -31,7 +30,6 @@ export class Context {
 
   constructor(
     readonly func: TileFunc,
-    readonly target: Target,
     readonly out: Lines,
     readonly lanes: Lanes,
   ) {

@@ -45,7 +45,7 @@ export function emitWgsl(func: TileFunc, options: WgslOptions = {}): WgslKernel 
       ? { x: 1, y: 1 }
       : lanesFor(func, stmt, plan, { target, limits }),
   );
-  const context = new Context(func, target, new Lines(), lanes);
+  const context = new Context(func, new Lines(), lanes);
   const bindings = bindingsOf(func, stmt);
   const workgroupBytes = [...context.buffers.values()].reduce((sum, buffer) => sum + 4 * ubWords(buffer), 0);
   checkLimits(func, limits, bindings, workgroupBytes);

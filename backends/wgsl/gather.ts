@@ -1,5 +1,5 @@
 /** gather, by plan: each lane moves groups of elements of the tile. */
-import { indicesFollow } from "../../ir/access.js";
+import { indicesFollow, type DimAccess } from "../../ir/access.js";
 import { largestValue } from "../../ir/expr.js";
 import type { GatherStmt } from "../../ir/tile.js";
 import { at, strides } from "../../ir/types.js";
@@ -150,7 +150,9 @@ function emitReports(
   });
 }
 
-const indirect = (stmt: GatherStmt) =>
+type Indirect = Extract<DimAccess, { readonly kind: "indirect" }>;
+
+const indirect = (stmt: GatherStmt): { readonly k: number; readonly access: Indirect }[] =>
   stmt.map.results.flatMap((access, k) => (access.kind === "indirect" ? [{ k, access }] : []));
 
 /** A flat element number as a number of accesses of `width` words. */
@@ -166,32 +168,24 @@ const shiftedBy = (coords: readonly string[], by: number): string[] =>
     d < coords.length - 1 || by === 0 ? name : name === "0u" ? `${by}u` : `${name} + ${by}u`,
   );
 
-/** Elements that one declaration names: four, or one where an element is wider than a word. */
-const perQuad = (plan: GatherPlan): number => Math.min(4, plan.group);
-
 /** Declares `at<k>_<n>` for the elements of a group, and `none<k>_<n>` where an index may have none. */
 function declareGroup(context: Context, stmt: GatherStmt, plan: GatherPlan, coords: readonly string[]): void {
   const { out, func, element } = context;
+  const resolved = (k: number, access: Indirect, shift: number): string =>
+    `resolve_${k}(${positionOf(context, stmt, access, shiftedBy(coords, shift))})`;
   const wide = element.size > 4;
-  const count = wide ? plan.group : plan.group / perQuad(plan);
-  for (let n = 0; n < count; n++) {
+  for (let n = 0; n < (wide ? plan.group : 1); n++) {
     for (const { k, access } of indirect(stmt)) {
-      const name = `at${k}_${n}`;
-      const first = wide ? n : 4 * n;
-      const lanes = wide ? [0] : [0, 1, 2, 3];
-      const calls = lanes.map((e) => {
-        const here = shiftedBy(coords, first + e);
-        return `resolve_${k}(${positionOf(context, stmt, access, here)})`;
-      });
-      const four = plan.width.indices === 4 || wide;
-      out.line(`let ${name} = ${four ? at(calls, 0) : `vec4u(${calls.join(", ")})`};`);
+      const calls = [0, 1, 2, 3].map((e) => resolved(k, access, e));
+      const four = plan.width.indices === 4 ? at(calls, 0) : `vec4u(${calls.join(", ")})`;
+      out.line(`let at${k}_${n} = ${wide ? resolved(k, access, n) : four};`);
       if (!canBeNone(stmt.oob, at(func.data.type.shape, k))) continue;
-      out.line(`let none${k}_${n} = ${name} == ${wide ? none : `vec4u(${none})`};`);
+      out.line(`let none${k}_${n} = at${k}_${n} == ${wide ? none : `vec4u(${none})`};`);
     }
   }
 }
 
-/** 16 bytes of output from as many elements as they hold. */
+/** The output of a group from the elements it gathers. */
 function emitGroup(
   context: Context,
   stmt: GatherStmt,
@@ -202,19 +196,17 @@ function emitGroup(
   const { out, func, element } = context;
   const canMiss = indirect(stmt).filter(({ k }) => canBeNone(stmt.oob, at(func.data.type.shape, k)));
   const wide = element.size > 4;
-  const count = wide ? plan.group : plan.group / 4;
-  const values = Array.from({ length: count }, (_, n) => {
+  const values = Array.from({ length: wide ? plan.group : 1 }, (_, n) => {
     const value = wide
       ? elementAt(context, stmt, shiftedBy(coords, n), n)
-      : `fetch(${quadAddress(context, stmt, shiftedBy(coords, 4 * n), n)})`;
+      : `fetch(${quadAddress(context, stmt, coords)})`;
     const missing = canMiss.map(({ k }) => `none${k}_${n}`).join(wide ? " || " : " | ");
     const zero = `vec${element.size === 8 ? 2 : 4}u(0u)`;
-    out.line(`let elements_${n} = ${missing === "" ? value : `select(${value}, ${zero}, ${missing})`};`);
-    return `elements_${n}`;
+    return missing === "" ? value : `select(${value}, ${zero}, ${missing})`;
   });
-  const whole = values.length === 1 ? at(values, 0) : `vec4u(${values.join(", ")})`;
-  const packed = `vec4u(${values.map((value) => `pack(${value})`).join(", ")})`;
-  out.line(`${write} = ${element.size < 4 ? packed : whole};`);
+  const [first = ""] = values;
+  const whole = values.length === 1 ? first : `vec4u(${values.join(", ")})`;
+  out.line(`${write} = ${element.size < 4 ? `pack(${first})` : whole};`);
 }
 
 /** One element wider than a word. An index without an element reads element 0, and its bits are dropped. */
@@ -234,7 +226,7 @@ const found = (context: Context, stmt: GatherStmt, k: number, n: number, zero: s
     : `at${k}_${n}`;
 
 /** The addresses of four elements from a coordinate on. */
-function quadAddress(context: Context, stmt: GatherStmt, coords: readonly string[], n: number): string {
+function quadAddress(context: Context, stmt: GatherStmt, coords: readonly string[]): string {
   const innermost = coords.length - 1;
   const by = context.strides(stmt.data.buffer);
   const scalar: string[] = [];
@@ -250,7 +242,7 @@ function quadAddress(context: Context, stmt: GatherStmt, coords: readonly string
       return;
     }
     scalar.push(...context.address(offset, "0u", stride));
-    const name = found(context, stmt, k, n, "vec4u(0u)");
+    const name = found(context, stmt, k, 0, "vec4u(0u)");
     vectors.push(stride === 1 ? name : `${name} * vec4u(${stride}u)`);
   });
   const base = scalar.length === 0 ? [] : [`vec4u(${sum(scalar)})`];

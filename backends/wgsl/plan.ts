@@ -2,8 +2,8 @@
  * How the gather of a kernel moves elements, decided from shapes alone.
  *
  * `rows`: an index serves a run of the innermost dim, copied 16 bytes at a time. `groups`: the innermost dim is gathered
- * element by element, and 16 bytes of output are put together at a time. Both need rows of the output that are whole
- * multiples of 16 bytes. `words`: an element at a time. `packed`: 8- and 16-bit elements whose rows share words.
+ * element by element, four at a time or what 16 bytes hold. Both need rows of the output that are whole multiples of
+ * that. `words`: an element at a time. `packed`: 8- and 16-bit elements whose rows share words.
  */
 import { indicesFollow } from "../../ir/access.js";
 import type { IndexExpr } from "../../ir/expr.js";
@@ -17,14 +17,13 @@ export interface GatherPlan {
   /** Elements of the innermost output dim that a lane moves at a time. */
   readonly group: number;
   /** Words of one access of each operand. */
-  readonly width: { readonly data: 1 | 2 | 4; readonly indices: 1 | 4; readonly output: 1 | 4 };
+  readonly width: { readonly data: 1 | 2 | 4; readonly indices: 1 | 4; readonly output: 1 | 2 | 4 };
 }
 
 const vectorBytes = 16;
 
 export function planOf(func: TileFunc, stmt: GatherStmt): GatherPlan {
   const size = dtypeBytes[func.data.type.dtype];
-  const group = vectorBytes / size;
   const rank = stmt.to.sizes.length;
   const narrow = { data: 1, indices: 1, output: 1 } as const;
   const plain: GatherPlan =
@@ -35,21 +34,24 @@ export function planOf(func: TileFunc, stmt: GatherStmt): GatherPlan {
   const inPlace = isParam(func, stmt.data.buffer);
   const innermost = at(func.output.type.shape, rank - 1);
   const placed = [at(stmt.to.offsets, rank - 1), at(stmt.to.sizes, rank - 1)];
-  if (innermost % group !== 0 || !placed.every((expr) => isMultiple(func.body, expr, group))) return plain;
+  const whole = (group: number): boolean =>
+    innermost % group === 0 && placed.every((expr) => isMultiple(func.body, expr, group));
   if (!indicesFollow(stmt.map).has(rank - 1)) {
+    const group = vectorBytes / size;
     const last = stmt.map.results.length - 1;
     const follows = stmt.map.results[last];
     const aligned = at(func.data.type.shape, last) % group === 0;
     if (!inPlace || !aligned || follows?.kind !== "direct" || follows.dim !== rank - 1) return plain;
-    return { kind: "rows", group, width: { data: 4, indices: 1, output: 4 } };
+    return whole(group) ? { kind: "rows", group, width: { data: 4, indices: 1, output: 4 } } : plain;
   }
-  if (!inPlace && size > 4) return plain;
-  const data = size === 16 ? 4 : size === 8 ? 2 : 1;
-  return {
-    kind: "groups",
-    group,
-    width: { data, indices: fourIndices(func, stmt, group) ? 4 : 1, output: 4 },
-  };
+  const group = Math.min(4, vectorBytes / size);
+  if ((!inPlace && size > 4) || !whole(group)) return plain;
+  const width = {
+    data: size === 16 ? 4 : size === 8 ? 2 : 1,
+    indices: fourIndices(func, stmt, group) ? 4 : 1,
+    output: size === 1 ? 1 : size === 2 ? 2 : 4,
+  } as const;
+  return { kind: "groups", group, width };
 }
 
 /** Whether an offset or a size is a multiple of a number in every iteration: views and tiles may start anywhere. */
@@ -84,7 +86,7 @@ function findLoop(body: readonly Stmt[], iv: string): ForStmt | undefined {
 function fourIndices(func: TileFunc, stmt: GatherStmt, group: number): boolean {
   const { shape } = func.indices.type;
   const rank = stmt.to.sizes.length;
-  if (group < 4 || shape.length === 0 || elementCount(shape) % 4 !== 0) return false;
+  if (group !== 4 || shape.length === 0 || elementCount(shape) % 4 !== 0) return false;
   const by = strides(shape);
   return stmt.map.results.every((access) => {
     if (access.kind !== "indirect") return true;

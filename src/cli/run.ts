@@ -165,6 +165,7 @@ async function run(loaded: LoadedProgram, flags: RunFlags): Promise<number> {
     const agreement = differences.length === 0 ? "the same bits" : "DIFFERENT bits";
     print(`schedule  ${printSchedule(kernel.tile.schedule)}`);
     print(`${backends.join(", ")}: ${backends.length > 1 ? agreement : "done"}`);
+    if (report?.executor === "fast") print("sim ran on the fast executor");
     if (report !== undefined) {
       const rows = (["data", "indices", "output"] as const).map((operand) => {
         const { bytes, compulsory, transfers, bursts } = report.operands[operand];

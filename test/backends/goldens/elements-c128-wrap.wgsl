@@ -35,8 +35,7 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) lane:
     for (var d1 = lane.x; d1 < 32u; d1 += 16u) {
       let at1_0 = resolve_1(t0 * 64u + t1 + d1);
       let to = t0 * 64u + t1 + d1;
-      let elements_0 = data[t0 * 64u + at1_0];
-      output[to] = elements_0;
+      output[to] = data[t0 * 64u + at1_0];
     }
   }
 }

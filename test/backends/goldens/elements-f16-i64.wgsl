@@ -1,7 +1,7 @@
 // @gather_elements(%data: 6x64xf16, %indices: 6x64xi64, %output: 6x64xf16)
 @group(0) @binding(0) var<storage, read> data: array<u32, 192>;
 @group(0) @binding(1) var<storage, read> indices: array<vec4u, 192>;
-@group(0) @binding(2) var<storage, read_write> output: array<vec4u, 48>;
+@group(0) @binding(2) var<storage, read_write> output: array<vec2u, 96>;
 @group(0) @binding(3) var<storage, read_write> status: array<atomic<u32>, 1>;
 
 var<private> worst_1: vec4u;
@@ -32,7 +32,7 @@ fn pack(e: vec4u) -> vec2u {
   return e.xz | (e.yw << vec2u(16u));
 }
 
-@compute @workgroup_size(4)
+@compute @workgroup_size(8)
 fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) lane: vec3u) {
   // for %t0 = 0 to 6 step 1 parallel
   let t0 = group.y;
@@ -40,18 +40,15 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) lane:
   let t1 = group.x * 32u;
   // gather %data[%t0, 0][1, 64], %indices[%t0, %t1][1, 32] to %output[%t0, %t1][1, 32] (d0, d1) -> (d0, from_end(%indices[d0, d1])) {oob = error, origin = [%t0, %t1]}
   {
-    let d1 = lane.x * 8u;
+    let d1 = lane.x * 4u;
     let at1_0 = resolve_1(t0 * 64u + t1 + d1);
-    let at1_1 = resolve_1(t0 * 64u + t1 + (d1 + 4u));
-    let to = (t0 * 64u + t1 + d1) >> 3u;
-    let elements_0 = fetch(vec4u(t0 * 64u) + at1_0);
-    let elements_1 = fetch(vec4u(t0 * 64u) + at1_1);
-    output[to] = vec4u(pack(elements_0), pack(elements_1));
+    let to = (t0 * 64u + t1 + d1) >> 2u;
+    output[to] = pack(fetch(vec4u(t0 * 64u) + at1_0));
   }
   // report the first index out of range
   for (var again = any(worst_1 >= vec4u(64u)); again; again = false) {
-    let d1 = lane.x * 8u;
-    for (var e = 0u; e < 8u; e++) {
+    let d1 = lane.x * 4u;
+    for (var e = 0u; e < 4u; e++) {
       report_1(t0 * 64u + t1 + (d1 + e));
     }
   }

@@ -21,8 +21,6 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) lane:
     let at1_0 = resolve_1(t0 * 64u + t1 + d1);
     let at1_1 = resolve_1(t0 * 64u + t1 + (d1 + 1u));
     let to = (t0 * 64u + t1 + d1) >> 1u;
-    let elements_0 = data[t0 * 64u + at1_0];
-    let elements_1 = data[t0 * 64u + at1_1];
-    output[to] = vec4u(elements_0, elements_1);
+    output[to] = vec4u(data[t0 * 64u + at1_0], data[t0 * 64u + at1_1]);
   }
 }

@@ -1,7 +1,7 @@
 // @gather_elements(%data: 6x64xu8, %indices: 6x64xi32, %output: 6x64xu8)
 @group(0) @binding(0) var<storage, read> data: array<u32, 96>;
 @group(0) @binding(1) var<storage, read> indices: array<vec4u, 96>;
-@group(0) @binding(2) var<storage, read_write> output: array<vec4u, 24>;
+@group(0) @binding(2) var<storage, read_write> output: array<u32, 96>;
 
 fn resolve_1(position: u32) -> vec4u {
   let low = indices[position >> 2u];
@@ -20,7 +20,7 @@ fn pack(e: vec4u) -> u32 {
   return e.x | (e.y << 8u) | (e.z << 16u) | (e.w << 24u);
 }
 
-@compute @workgroup_size(2)
+@compute @workgroup_size(8)
 fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) lane: vec3u) {
   // for %t0 = 0 to 6 step 1 parallel
   let t0 = group.y;
@@ -28,20 +28,10 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) lane:
   let t1 = group.x * 32u;
   // gather %data[%t0, 0][1, 64], %indices[%t0, %t1][1, 32] to %output[%t0, %t1][1, 32] (d0, d1) -> (d0, from_end(%indices[d0, d1])) {oob = zero, origin = [%t0, %t1]}
   {
-    let d1 = lane.x * 16u;
+    let d1 = lane.x * 4u;
     let at1_0 = resolve_1(t0 * 64u + t1 + d1);
     let none1_0 = at1_0 == vec4u(0xffffffffu);
-    let at1_1 = resolve_1(t0 * 64u + t1 + (d1 + 4u));
-    let none1_1 = at1_1 == vec4u(0xffffffffu);
-    let at1_2 = resolve_1(t0 * 64u + t1 + (d1 + 8u));
-    let none1_2 = at1_2 == vec4u(0xffffffffu);
-    let at1_3 = resolve_1(t0 * 64u + t1 + (d1 + 12u));
-    let none1_3 = at1_3 == vec4u(0xffffffffu);
-    let to = (t0 * 64u + t1 + d1) >> 4u;
-    let elements_0 = select(fetch(vec4u(t0 * 64u) + select(at1_0, vec4u(0u), none1_0)), vec4u(0u), none1_0);
-    let elements_1 = select(fetch(vec4u(t0 * 64u) + select(at1_1, vec4u(0u), none1_1)), vec4u(0u), none1_1);
-    let elements_2 = select(fetch(vec4u(t0 * 64u) + select(at1_2, vec4u(0u), none1_2)), vec4u(0u), none1_2);
-    let elements_3 = select(fetch(vec4u(t0 * 64u) + select(at1_3, vec4u(0u), none1_3)), vec4u(0u), none1_3);
-    output[to] = vec4u(pack(elements_0), pack(elements_1), pack(elements_2), pack(elements_3));
+    let to = (t0 * 64u + t1 + d1) >> 2u;
+    output[to] = pack(select(fetch(vec4u(t0 * 64u) + select(at1_0, vec4u(0u), none1_0)), vec4u(0u), none1_0));
   }
 }

@@ -32,8 +32,7 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) lane:
     let at1_0 = resolve_1(d1);
     let d0 = lane.y;
     let to = (t0 * 16u + d0 * 16u + d1) >> 2u;
-    let elements_0 = fetch(vec4u(t0 * 64u + d0 * 64u) + at1_0);
-    output[to] = elements_0;
+    output[to] = fetch(vec4u(t0 * 64u + d0 * 64u) + at1_0);
   }
   // report the first index out of range
   for (var again = any(worst_1 >= vec4u(64u)); again; again = false) {

@@ -42,8 +42,7 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) lane:
       let d1 = lane.x * 4u;
       let at1_0 = resolve_1(t0 * 64u + d0 * 64u + d1);
       let to = (t0 * 64u + d0 * 64u + d1) >> 2u;
-      let elements_0 = fetch(vec4u(d0 * 64u) + at1_0);
-      output[to] = elements_0;
+      output[to] = fetch(vec4u(d0 * 64u) + at1_0);
     }
   }
   // report the first index out of range

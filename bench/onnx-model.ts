@@ -1,0 +1,24 @@
+/** A workload as an ONNX model of one node. */
+import { onnxTypes, singleNodeModel } from "../test/support/onnx-bytes.js";
+import type { Workload } from "./workloads.js";
+
+const names = { gather: "Gather", gather_elements: "GatherElements", gather_nd: "GatherND" } as const;
+
+export interface OnnxModel {
+  readonly model: Uint8Array;
+  /** Whether it takes 64-bit indices, as GatherND alone does. */
+  readonly wide: boolean;
+}
+
+export function onnxModel(workload: Workload): OnnxModel {
+  const wide = workload.indexType === "i64" || workload.op === "gather_nd";
+  const model = singleNodeModel({
+    op: names[workload.op],
+    opset: 13,
+    ...(workload.op === "gather_nd" ? {} : { attribute: ["axis", workload.axis] as const }),
+    data: { type: onnxTypes[workload.dtype], shape: workload.data },
+    indices: { type: wide ? onnxTypes.i64 : onnxTypes.i32, shape: workload.indices },
+    outputShape: workload.output,
+  });
+  return { model, wide };
+}
