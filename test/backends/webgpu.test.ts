@@ -78,6 +78,19 @@ describe("a grid", () => {
 });
 
 describe("a binding", () => {
+  it("one byte over the limit is refused: whole words are bound", async () => {
+    const limits = { ...defaultLimits, maxStorageBufferBindingSize: 64 * 1024 };
+    const bytes = (count: number) =>
+      compile(onnx.gather({ data: ["u8", [count]], indices: ["i32", [4]], axis: 0 }), {
+        target: targets.webgpu,
+      });
+    expect(emitWgsl(bytes(65536).tile, { limits }).code).toContain("fn main");
+    const thrown = await thrownBy(() => emitWgsl(bytes(65537).tile, { limits }));
+    expect((thrown as CompileError).diagnostics).toMatchObject([
+      { code: "TC502", message: expect.stringContaining("%data"), data: { bytes: 65540, limit: 65536 } },
+    ]);
+  });
+
   it("of the limit runs, and one element over it is refused with the bytes", async () => {
     const limits = { ...defaultLimits, maxStorageBufferBindingSize: 64 * 1024 };
     const rows = (count: number) =>
