@@ -76,7 +76,7 @@ function tilec(runner: Runner, kernel: Kernel, resident: Resident): Subject {
   const { device } = runner;
   return {
     subject: "tilec",
-    threads: 0,
+    threads: 1,
     run: () =>
       submit(device, (encoder) => {
         const pass = encoder.beginComputePass();
@@ -91,7 +91,7 @@ function limit(device: GPUDevice, resident: Resident): Subject {
   const source = device.createBuffer({ size: resident.outputBytes, usage: usage.copySrc | usage.copyDst });
   return {
     subject: "limit",
-    threads: 0,
+    threads: 1,
     run: () =>
       submit(device, (encoder) => {
         encoder.copyBufferToBuffer(source, 0, resident.output, 0, resident.outputBytes);
@@ -119,7 +119,7 @@ function plain(device: GPUDevice, workload: Workload, resident: Resident): Subje
   const y = Math.ceil(groups / 65535);
   return {
     subject: "plain",
-    threads: 0,
+    threads: 1,
     run: () =>
       submit(device, (encoder) => {
         const pass = encoder.beginComputePass();

@@ -5,12 +5,7 @@ import type { Inputs, Workload } from "./workloads.js";
 
 type Jax = typeof jax;
 
-export function jaxGather(
-  { numpy: np }: Jax,
-  workload: Workload,
-  inputs: Inputs,
-  threads: number,
-): Subject | undefined {
+export function jaxGather({ numpy: np }: Jax, workload: Workload, inputs: Inputs): Subject | undefined {
   const data = np.array(new Float32Array(inputs.data.buffer), { shape: [...workload.data] });
   const flat = new Int32Array(inputs.indices.buffer);
   const tuples = workload.op === "gather_nd";
@@ -29,7 +24,7 @@ export function jaxGather(
   let latest: InstanceType<typeof np.Array> | undefined;
   return {
     subject: "jax-js",
-    threads,
+    threads: 1,
     async run() {
       latest?.dispose();
       latest = compute();

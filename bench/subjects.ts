@@ -93,7 +93,7 @@ export async function jaxJs(workload: Workload, inputs: Inputs): Promise<Subject
   const jax = await import("@jax-js/jax");
   await jax.init("wasm");
   jax.defaultDevice("wasm");
-  return jaxGather(jax, workload, inputs, 1);
+  return jaxGather(jax, workload, inputs);
 }
 
 export function plainJs(workload: Workload, inputs: Inputs): Subject {

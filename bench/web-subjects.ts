@@ -63,7 +63,7 @@ export async function onnxRuntimeWeb(workload: Workload, inputs: Inputs): Promis
   let latest: OrtTensor | undefined;
   return {
     subject: "onnxruntime-web",
-    threads: 0,
+    threads: 1,
     async run() {
       latest?.dispose();
       latest = (await session.run({ data, indices }))["output"];
@@ -90,7 +90,7 @@ export async function jaxWebGpu(workload: Workload, inputs: Inputs): Promise<Sub
   await jax.init("webgpu");
   jax.defaultDevice("webgpu");
   const { jaxGather } = await import("./jax.js");
-  return jaxGather(jax, workload, inputs, 0);
+  return jaxGather(jax, workload, inputs);
 }
 
 interface TfTensor {
@@ -118,7 +118,7 @@ export async function tensorFlow(workload: Workload, inputs: Inputs): Promise<Su
   let latest: TfTensor | undefined;
   return {
     subject: "tfjs",
-    threads: 0,
+    threads: 1,
     async run() {
       latest?.dispose();
       latest =
