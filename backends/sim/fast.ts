@@ -50,6 +50,8 @@ type RunTasks = (from: number, to: number, ub: number) => number;
 const word = { generation: 0, nextTask: 1, doneTasks: 2, ready: 3, failed: 4, bad: 5 } as const;
 /** Tasks a thread takes at once: enough turns for an even finish. */
 const turnsPerThread = 32;
+/** Milliseconds within which every thread has started. */
+const startMs = 5_000;
 /** Looks at the last tasks of other threads before this one sleeps. */
 const spinsAtMost = 10_000;
 
@@ -115,10 +117,7 @@ export class FastExecutor {
   private static prepare(func: TileFunc, threads: number): FastExecutor {
     const kernel = emitWasm(func, threads);
     const { pages, shared } = kernel.module.memory;
-    const memory = new WebAssembly.Memory({
-      initial: pages,
-      ...(shared ? { maximum: maxPages, shared } : {}),
-    });
+    const memory = allocate(func, pages, shared);
     return new FastExecutor(
       func,
       kernel,
@@ -133,8 +132,17 @@ export class FastExecutor {
     this.workers = Array.from({ length: this.threads - 1 }, (_, k) =>
       spawn({ module, memory, tasks, chunk, ub: this.ubOf(k + 1) }),
     );
+    const deadline = performance.now() + startMs;
     while (Atomics.load(this.control, word.ready) < this.workers.length) {
       this.checkThreads();
+      if (performance.now() > deadline) {
+        this.close();
+        throw new CompileError([
+          error("TC702", `the threads did not start within ${startMs} ms`, {
+            hint: "spawn starts a worker that passes its message to serveThread",
+          }),
+        ]);
+      }
       await pause(1);
     }
   }
@@ -241,6 +249,23 @@ const leftMemory = (): RunError =>
 const noneBad = 0xffffffff;
 const maxThreads = 64;
 const maxPages = 2 ** 32 / pageBytes;
+
+/** Throws a CompileError (TC502) when there is no room for the tensors. */
+function allocate(func: TileFunc, pages: number, shared: boolean): WebAssembly.Memory {
+  try {
+    return new WebAssembly.Memory({ initial: pages, ...(shared ? { maximum: maxPages, shared } : {}) });
+  } catch (thrown) {
+    if (!(thrown instanceof RangeError)) throw thrown;
+    const bytes = pages * pageBytes;
+    throw new CompileError([
+      error("TC502", `the fast executor found no room for ${bytes} B of WebAssembly memory`, {
+        span: func.span,
+        hint: "use the checked executor, or split the tensors",
+        data: { bytes },
+      }),
+    ]);
+  }
+}
 
 function instantiate(module: WebAssembly.Module, memory: WebAssembly.Memory): RunTasks {
   const instance = new WebAssembly.Instance(module, { env: { memory } });

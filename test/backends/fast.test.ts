@@ -137,6 +137,15 @@ describe("the fast executor", () => {
     ]);
   });
 
+  it("does not wait for ever for threads that never start", { timeout: 30_000 }, async () => {
+    const started = performance.now();
+    const silent: SpawnThread = () => ({ terminate: () => undefined });
+    expect(
+      await diagnosticsOf(() => FastExecutor.open(kernel.tile, { threads: 2, spawn: silent })),
+    ).toMatchObject([{ code: "TC702", message: expect.stringContaining("did not start") }]);
+    expect(performance.now() - started).toBeLessThan(20_000);
+  });
+
   it("refuses tensors beyond a 32-bit memory, with the bytes", async () => {
     const large = compile(onnx.gather({ data: ["f64", [2 ** 29, 1]], indices: ["i32", [4]], axis: 0 }), {
       target: targets.cpu,
