@@ -27,9 +27,13 @@ export interface AccessMap {
   readonly results: readonly DimAccess[];
 }
 
-/** Data dims read through an index component, in order. */
-export const gatherDims = (map: AccessMap): number[] =>
-  map.results.flatMap((access, k) => (access.kind === "indirect" ? [k] : []));
+export type IndirectAccess = Extract<DimAccess, { readonly kind: "indirect" }>;
+
+/** Data dims read through an index component, in order, with how they are read. */
+export const gatherAccesses = (map: AccessMap): { readonly dim: number; readonly access: IndirectAccess }[] =>
+  map.results.flatMap((access, dim) => (access.kind === "indirect" ? [{ dim, access }] : []));
+
+export const gatherDims = (map: AccessMap): number[] => gatherAccesses(map).map(({ dim }) => dim);
 
 /** Output dims that data dims follow. */
 export const dataFollows = (map: AccessMap): ReadonlySet<number> =>
@@ -38,9 +42,7 @@ export const dataFollows = (map: AccessMap): ReadonlySet<number> =>
 /** Output dims that the index tensor follows. */
 export const indicesFollow = (map: AccessMap): ReadonlySet<number> =>
   new Set(
-    map.results.flatMap((access) =>
-      access.kind === "indirect" ? access.at.flatMap((c) => (c.kind === "dim" ? [c.dim] : [])) : [],
-    ),
+    gatherAccesses(map).flatMap(({ access }) => access.at.flatMap((c) => (c.kind === "dim" ? [c.dim] : []))),
   );
 
 /**
@@ -48,9 +50,8 @@ export const indicesFollow = (map: AccessMap): ReadonlySet<number> =>
  * Every indirect result reads the same dims, so the first one tells.
  */
 export function indexDims(map: AccessMap): readonly (number | undefined)[] {
-  const first = map.results.find((access) => access.kind === "indirect");
-  if (first?.kind !== "indirect") return [];
-  return first.at.map((coord) => (coord.kind === "dim" ? coord.dim : undefined));
+  const [first] = gatherAccesses(map);
+  return first?.access.at.map((coord) => (coord.kind === "dim" ? coord.dim : undefined)) ?? [];
 }
 
 /** Extents of the data tile for an output tile: direct dims follow it, gather dims are whole (full load). */

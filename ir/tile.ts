@@ -116,14 +116,13 @@ export function ubStrides(buffer: UbBuffer): number[] {
   return result;
 }
 
+/** Every statement of a body, those inside a loop after it. */
+export const flatten = (body: readonly Stmt[]): readonly Stmt[] =>
+  body.flatMap((stmt) => (stmt.op === "for" ? [stmt, ...flatten(stmt.body)] : [stmt]));
+
 /** The one gather of a tile program; absent when its output is empty. */
-export function findGather(body: readonly Stmt[]): GatherStmt | undefined {
-  for (const stmt of body) {
-    const found = stmt.op === "gather" ? stmt : stmt.op === "for" ? findGather(stmt.body) : undefined;
-    if (found !== undefined) return found;
-  }
-  return undefined;
-}
+export const findGather = (body: readonly Stmt[]): GatherStmt | undefined =>
+  flatten(body).find((stmt) => stmt.op === "gather");
 
 /** The space of an operand: a parameter lives in gm, everything else in ub. */
 export const spaceOf = (buffer: string, params: ReadonlySet<string>): Space =>

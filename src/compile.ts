@@ -1,6 +1,7 @@
 /** A program to a kernel: runs the default pipeline from whatever level the program is at. */
 import {
   findTarget,
+  flatten,
   error,
   CompileError,
   defaultTarget,
@@ -17,7 +18,6 @@ import {
   type Resolved,
   type Schedule,
   type SourceFunc,
-  type Stmt,
   type Target,
   type TileFunc,
   verify,
@@ -139,12 +139,9 @@ export function passesFrom(func: Func, pipeline: readonly Pass[]): readonly Pass
   const allocated = func.body.some((stmt) => stmt.op === "alloc" && stmt.buffer.addresses !== undefined);
   const staged = func.body.some((stmt) => stmt.op === "alloc");
   const missing: Property = !allocated ? "tile" : "allocated";
-  if (!staged || hasSync(func.body)) return [];
+  if (!staged || flatten(func.body).some((stmt) => stmt.op === "sync")) return [];
   return pipeline.slice(pipeline.findIndex((pass) => pass.requires.includes(missing)));
 }
-
-const hasSync = (body: readonly Stmt[]): boolean =>
-  body.some((stmt) => stmt.op === "sync" || (stmt.op === "for" && hasSync(stmt.body)));
 
 /** The target a program compiles for. Throws a CompileError (TC501) when nobody knows its name. */
 export function resolveTargetOf(program: Func, options: CompileOptions): Target {

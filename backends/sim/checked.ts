@@ -34,6 +34,7 @@ import { isParam, pipeOf, ubAccesses, ubBuffers } from "../../ir/verify/accesses
 import { indexOutOfRange, indexReader, outOfRange, resolveIndex, type HostInputs } from "../memory.js";
 import { box } from "./box.js";
 import type { Counter } from "./counter.js";
+import { execution, type Step } from "./execution.js";
 import { pause, sliceMs, type LongRunOptions } from "./long-run.js";
 import type { SimReport } from "./report.js";
 import { newCounters, summarize } from "./summary.js";
@@ -112,9 +113,12 @@ class Machine {
     this.arena = new UbArena(func.schedule.ubBytes ?? target.ubBytes, this.buffers);
   }
 
-  /** Yields the tasks begun, after each iteration of a loop. */
+  /** Yields the tasks begun, after each statement. */
   *steps(): Generator<number, SimResult> {
-    if (this.func.body.length > 0) yield* this.body(this.func.body, true);
+    for (const step of execution(this.func.body, this.env)) {
+      this.step(step);
+      yield this.tasks;
+    }
     const reader = indexReader(this.inputs.indices.bytes, this.func.indices.type.dtype);
     const map = findGather(this.func.body)?.map;
     if (this.firstBad !== Infinity && map !== undefined) {
@@ -129,37 +133,24 @@ class Machine {
     return { output: this.output, report: this.report() };
   }
 
-  private *body(stmts: readonly Stmt[], outermost: boolean): Generator<number, void> {
-    const leaf = outermost && !stmts.some((stmt) => stmt.op === "for" && stmt.mode === "parallel");
-    if (leaf) this.beginTask();
-    for (const stmt of stmts) {
-      switch (stmt.op) {
-        case "for": {
-          const [lower, upper] = [evaluate(stmt.lower, this.env), evaluate(stmt.upper, this.env)];
-          for (let value = lower; value < upper; value += stmt.step) {
-            this.env.set(stmt.iv, value);
-            yield* this.body(stmt.body, outermost && stmt.mode === "parallel");
-            yield this.tasks;
-          }
-          this.env.delete(stmt.iv);
-          break;
-        }
-        case "alloc":
-          break;
-        case "load":
-          this.load(stmt);
-          break;
-        case "gather":
-          this.gather(stmt);
-          break;
-        case "store":
-          this.store(stmt);
-          break;
-        case "sync":
-          this.syncs++;
-          this.arena.sync(stmt);
-          break;
-      }
+  private step(step: Step): void {
+    switch (step.op) {
+      case "task":
+        this.beginTask();
+        break;
+      case "load":
+        this.load(step);
+        break;
+      case "gather":
+        this.gather(step);
+        break;
+      case "store":
+        this.store(step);
+        break;
+      case "sync":
+        this.syncs++;
+        this.arena.sync(step);
+        break;
     }
   }
 

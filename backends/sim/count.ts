@@ -2,27 +2,21 @@
  * What a tile program moves, counted without moving it: loads and stores by their boxes, gathers in global memory by
  * the rows their indices name. The checked executor counts the same as it runs.
  */
-import type { DimAccess } from "../../ir/access.js";
+import { gatherAccesses, indicesFollow, type IndirectAccess } from "../../ir/access.js";
 import { evaluate } from "../../ir/expr.js";
 import type { TileFunc } from "../../ir/func.js";
 import type { Target } from "../../ir/target.js";
-import {
-  ubBytes,
-  type GatherStmt,
-  type LoadStmt,
-  type Region,
-  type Stmt,
-  type StoreStmt,
-} from "../../ir/tile.js";
+import { ubBytes, type GatherStmt, type LoadStmt, type Region, type StoreStmt } from "../../ir/tile.js";
 import { at, contiguousRun, dtypeBytes, elementCount, invariant, strides } from "../../ir/types.js";
 import { isParam, ubBuffers } from "../../ir/verify/accesses.js";
 import { indexReader, resolveIndex, type HostInputs, type IndexReader } from "../memory.js";
 import { box } from "./box.js";
+import { execution } from "./execution.js";
 import { newCounters, type Counts } from "./summary.js";
 
 export function countTraffic(func: TileFunc, inputs: HostInputs, target: Target): Counts {
   const walk = new Walk(func, inputs, target);
-  if (func.body.length > 0) walk.body(func.body, true);
+  walk.run();
   const buffers = [...ubBuffers(func).values()];
   const ends = buffers.flatMap((buffer) => (buffer.addresses ?? []).map((start) => start + ubBytes(buffer)));
   const { counters, tasks, gathers, syncs } = walk;
@@ -46,28 +40,19 @@ class Walk {
     this.read = indexReader(inputs.indices.bytes, func.indices.type.dtype);
   }
 
-  body(stmts: readonly Stmt[], outermost: boolean): void {
-    if (outermost && !stmts.some((stmt) => stmt.op === "for" && stmt.mode === "parallel")) this.tasks++;
-    for (const stmt of stmts) {
-      switch (stmt.op) {
-        case "for": {
-          const [lower, upper] = [evaluate(stmt.lower, this.env), evaluate(stmt.upper, this.env)];
-          for (let value = lower; value < upper; value += stmt.step) {
-            this.env.set(stmt.iv, value);
-            this.body(stmt.body, outermost && stmt.mode === "parallel");
-          }
-          this.env.delete(stmt.iv);
-          break;
-        }
-        case "alloc":
+  run(): void {
+    for (const step of execution(this.func.body, this.env)) {
+      switch (step.op) {
+        case "task":
+          this.tasks++;
           break;
         case "load":
         case "store":
-          this.transfer(stmt);
+          this.transfer(step);
           break;
         case "gather":
           this.gathers++;
-          this.gather(stmt);
+          this.gather(step);
           break;
         case "sync":
           this.syncs++;
@@ -108,12 +93,12 @@ class Walk {
   private gatherIndices(stmt: GatherStmt, sizes: readonly number[]): void {
     const counter = this.counters.indices;
     const size = dtypeBytes[this.func.indices.type.dtype];
-    const results = indirect(stmt);
-    const follows = new Set(results.flatMap((r) => r.at.flatMap((c) => (c.kind === "dim" ? [c.dim] : []))));
+    const results = gatherAccesses(stmt.map);
+    const follows = indicesFollow(stmt.map);
     const position = this.positions(stmt);
     counter.transfers++;
     for (const out of box(sizes.map((extent, d) => (follows.has(d) ? extent : Math.min(extent, 1))))) {
-      for (const result of results) counter.run(position(result, out) * size, size);
+      for (const { access } of results) counter.run(position(access, out) * size, size);
     }
     counter.endRun();
   }
@@ -149,7 +134,7 @@ class Walk {
   /** Output dims from `outer` on share an index and are `run` neighbours in the data. */
   private rows(stmt: GatherStmt, sizes: readonly number[]): { readonly outer: number; readonly run: number } {
     const by = strides(this.func.data.type.shape);
-    const follows = new Set(indirect(stmt).flatMap((r) => r.at.map((c) => (c.kind === "dim" ? c.dim : -1))));
+    const follows = indicesFollow(stmt.map);
     let outer = sizes.length;
     let run = 1;
     while (outer > 0 && !follows.has(outer - 1)) {
@@ -164,7 +149,7 @@ class Walk {
   private positions(stmt: GatherStmt) {
     const origin = this.values(stmt.origin);
     const by = strides(this.func.indices.type.shape);
-    return ({ at: coords }: Indirect, out: readonly number[]): number =>
+    return ({ at: coords }: IndirectAccess, out: readonly number[]): number =>
       coords.reduce(
         (sum, c, k) => sum + (at(origin, k) + (c.kind === "dim" ? at(out, c.dim) : c.value)) * at(by, k),
         0,
@@ -175,8 +160,3 @@ class Walk {
     return list.map((expr) => evaluate(expr, this.env));
   }
 }
-
-type Indirect = Extract<DimAccess, { readonly kind: "indirect" }>;
-
-const indirect = (stmt: GatherStmt): Indirect[] =>
-  stmt.map.results.flatMap((access) => (access.kind === "indirect" ? [access] : []));

@@ -23,6 +23,7 @@ import {
 } from "../../ir/tile.js";
 import { contiguousRun, alignUp, at, dtypeBytes, elementCount, invariant } from "../../ir/types.js";
 import { isParam, pipeOf, ubAccesses } from "../../ir/verify/accesses.js";
+import { execution } from "./execution.js";
 
 /** One statement on one pipe of one core, in cycles from the start of the run. */
 export interface TimelineEvent {
@@ -145,7 +146,7 @@ class Walk {
   }
 
   timing(): Timing {
-    if (this.func.body.length > 0) this.walk(this.func.body, true);
+    this.walk();
     const last = this.cores.reduce((slowest, core) => (core.end > slowest.end ? core : slowest));
     const bottleneck = pipes.reduce((most, pipe) => (last.busy[pipe] > last.busy[most] ? pipe : most));
     const counts = this.cores.map((core) => core.tasks);
@@ -180,36 +181,24 @@ class Walk {
     return `${pipe} is busy ${share} % of the time: ${reasons[pipe]}${limit}`;
   }
 
-  private walk(body: readonly Stmt[], outermost: boolean): void {
-    const leaf = outermost && !body.some((stmt) => stmt.op === "for" && stmt.mode === "parallel");
-    if (leaf) {
-      this.task++;
-      this.core().tasks++;
-    }
-    for (const stmt of body) {
-      switch (stmt.op) {
-        case "for": {
-          const [lower, upper] = [evaluate(stmt.lower, this.env), evaluate(stmt.upper, this.env)];
-          for (let value = lower; value < upper; value += stmt.step) {
-            this.env.set(stmt.iv, value);
-            this.walk(stmt.body, outermost && stmt.mode === "parallel");
-          }
-          this.env.delete(stmt.iv);
-          break;
-        }
-        case "alloc":
+  private walk(): void {
+    for (const step of execution(this.func.body, this.env)) {
+      switch (step.op) {
+        case "task":
+          this.task++;
+          this.core().tasks++;
           break;
         case "sync":
-          this.sync(stmt);
+          this.sync(step);
           break;
         case "load":
-          this.issue(stmt, this.transfer(stmt.from, "MTE2"));
+          this.issue(step, this.transfer(step.from, "MTE2"));
           break;
         case "store":
-          this.issue(stmt, this.transfer(stmt.to, "MTE3"));
+          this.issue(step, this.transfer(step.to, "MTE3"));
           break;
         case "gather":
-          this.issue(stmt, this.gather(stmt));
+          this.issue(step, this.gather(step));
           break;
       }
     }
@@ -315,7 +304,10 @@ function countTasks(body: readonly Stmt[], env: ReadonlyMap<string, number> = ne
   return count;
 }
 
-/** Chrome's trace format, which Perfetto opens: a process per core, a thread per pipe, the occupancy of core 0; one cycle is one microsecond. */
+/**
+ * Chrome's trace format, which Perfetto opens: a process per core, a thread per pipe, the occupancy of core 0; one cycle
+ * is one microsecond.
+ */
 export function chromeTrace(timing: Timing): { readonly traceEvents: readonly object[] } {
   const names = [...new Set(timing.events.map((event) => event.core))].flatMap((core) => [
     { ph: "M", name: "process_name", pid: core, tid: 0, args: { name: `core ${core}` } },

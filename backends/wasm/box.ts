@@ -16,8 +16,8 @@ export function emitBox(context: Context, to: Placed, from: Placed, region: Regi
     code.set(local);
     return { local, strides: place.strides };
   });
-  nest(code, sizes, range(0, run.outer), pointers, ([target, source]) => {
-    copyBytes(code, at([target ?? 0], 0), at([source ?? 0], 0), run.bytes);
+  nest(code, sizes, range(0, run.outer), pointers, (locals) => {
+    copyBytes(code, at(locals, 0), at(locals, 1), run.bytes);
   });
 }
 

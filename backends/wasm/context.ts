@@ -1,7 +1,7 @@
 /** What every statement of a kernel shares: its code, loop variables, and where regions lie in memory. */
 import type { IndexExpr } from "../../ir/expr.js";
 import type { TileFunc } from "../../ir/func.js";
-import { findGather, ubStrides, type Region, type UbBuffer } from "../../ir/tile.js";
+import { ubStrides, type Region, type UbBuffer } from "../../ir/tile.js";
 import { at, dtypeBytes, invariant, strides, type DType } from "../../ir/types.js";
 import { isParam, ubBuffers } from "../../ir/verify/accesses.js";
 import { Code, type Amount, type LocalId } from "./code.js";
@@ -35,9 +35,7 @@ export class Context {
     this.ub = this.code.local("ub");
     this.bad = this.code.local("bad");
     this.buffers = ubBuffers(func);
-    const gather = findGather(func.body);
-    this.forward =
-      gather === undefined ? { regions: new Map(), skipped: new Set() } : forwarding(func, gather);
+    this.forward = forwarding(func);
   }
 
   iv(name: string): LocalId {

@@ -6,7 +6,14 @@
  */
 import { equalExpr } from "../../ir/expr.js";
 import type { TileFunc } from "../../ir/func.js";
-import type { GatherStmt, LoadStmt, Region, Stmt, StoreStmt } from "../../ir/tile.js";
+import {
+  flatten,
+  type GatherStmt,
+  type LoadStmt,
+  type Region,
+  type Stmt,
+  type StoreStmt,
+} from "../../ir/tile.js";
 import { at } from "../../ir/types.js";
 
 export interface Forwarding {
@@ -22,7 +29,7 @@ interface Located<S extends Stmt> {
   readonly bodies: readonly (readonly Stmt[])[];
 }
 
-export function forwarding(func: TileFunc, gather: GatherStmt): Forwarding {
+export function forwarding(func: TileFunc): Forwarding {
   const all = locate(func.body, []);
   const of = <S extends Stmt>(op: S["op"]): Located<S>[] =>
     all.flatMap((found) => (found.stmt.op === op ? [found as Located<S>] : []));
@@ -30,7 +37,7 @@ export function forwarding(func: TileFunc, gather: GatherStmt): Forwarding {
   const regions = new Map<string, Region>();
   const skipped = new Set<Stmt>();
   if (self === undefined) return { regions, skipped };
-  const [load, ...loads] = of<LoadStmt>("load").filter(({ stmt }) => stmt.to === gather.indices.buffer);
+  const [load, ...loads] = of<LoadStmt>("load").filter(({ stmt }) => stmt.to === self.stmt.indices.buffer);
   if (load !== undefined && loads.length === 0 && reaches(load, self)) {
     regions.set(load.stmt.to, load.stmt.from);
     skipped.add(load.stmt);
@@ -55,13 +62,10 @@ function reaches(load: Located<LoadStmt>, gather: Located<GatherStmt>): boolean 
   const body = at(load.bodies, depth);
   if (gather.bodies[depth] !== body) return false;
   const inner = body.findIndex(
-    (stmt) => stmt === gather.stmt || (stmt.op === "for" && holds(stmt.body, gather.stmt)),
+    (stmt) => stmt === gather.stmt || (stmt.op === "for" && flatten(stmt.body).includes(gather.stmt)),
   );
   return body.indexOf(load.stmt) < inner;
 }
-
-const holds = (body: readonly Stmt[], wanted: Stmt): boolean =>
-  body.some((stmt) => stmt === wanted || (stmt.op === "for" && holds(stmt.body, wanted)));
 
 /** The store follows the gather in its body and takes all that it wrote, from the origin. */
 function storesAll(store: Located<StoreStmt>, gather: Located<GatherStmt>): boolean {

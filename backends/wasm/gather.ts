@@ -5,7 +5,7 @@
  * Where the innermost dim is gathered element by element, four elements share a loop iteration, and 32-bit indices are
  * checked four at a time.
  */
-import { indicesFollow } from "../../ir/access.js";
+import { gatherAccesses, gatherDims, indicesFollow } from "../../ir/access.js";
 import type { GatherStmt } from "../../ir/tile.js";
 import { at, dtypeBytes, invariant, strides, type IndexDType } from "../../ir/types.js";
 import { commonRun, nest, range, type Pointer } from "./box.js";
@@ -60,9 +60,9 @@ class GatherEmitter {
     this.table = tableOf(func, stmt);
     this.none = code.local("none");
     this.limit = code.local("limit", "v128");
-    this.mayBeNone = this.indirect().some(({ k }) => canBeNone(stmt.oob, this.extent(k)));
+    this.mayBeNone = gatherDims(stmt.map).some((k) => canBeNone(stmt.oob, this.extent(k)));
     const dims = stmt.to.sizes.map((_, d) => d);
-    const first = at(this.indirect(), 0).access.at;
+    const first = at(gatherAccesses(this.stmt.map), 0).access.at;
     const tensor = strides(func.indices.type.shape);
     const along = (by: readonly number[]): number[] =>
       dims.map((d) =>
@@ -101,7 +101,7 @@ class GatherEmitter {
     const elements = run.bytes.kind === "const" && run.bytes.value === this.size;
     const rowDims = range(last + 1, run.outer);
     if (elements && rank > 0 && last === rank - 1) {
-      const most = this.extent(at(this.indirect(), 0).k) - 1;
+      const most = this.extent(at(gatherDims(this.stmt.map), 0)) - 1;
       if (this.indexSize === 4) code.const(most).op("i32x4.splat").set(this.limit);
       else code.op("i64.const", most).op("i64x2.splat").set(this.limit);
       nest(code, this.sizes, range(0, rank - 1), pointers, (locals) => {
@@ -209,7 +209,7 @@ class GatherEmitter {
     const { stmt, indexSize } = this;
     const positions = strides(func.indices.type.shape);
     if (this.mayBeNone) code.const(0).set(this.none);
-    this.indirect().forEach(({ k, access }, n) => {
+    gatherAccesses(this.stmt.map).forEach(({ dim: k, access }, n) => {
       // Bytes from the pointers to this component of the tuple.
       const component = (by: readonly number[], unit: number): number =>
         access.at.reduce(
@@ -325,10 +325,10 @@ class GatherEmitter {
    */
   private checkGroup(here: At): boolean {
     const { code } = this.context;
-    const [only, ...others] = this.indirect();
+    const [only, ...others] = gatherAccesses(this.stmt.map);
     const step = this.by.index[this.sizes.length - 1];
     if (this.table !== undefined || only === undefined || others.length > 0) return false;
-    if (step !== this.indexSize || this.extent(only.k) === 0) return false;
+    if (step !== this.indexSize || this.extent(only.dim) === 0) return false;
     const vectors = range(0, (unroll * this.indexSize) / 16);
     const load = (k: number): void => void code.get(here.index).op("v128.load", 16 * k);
     if (this.indexSize === 4) {
@@ -361,7 +361,7 @@ class GatherEmitter {
     const d = this.sizes.length - 1;
     code.get(here.out);
     if (this.table === undefined) {
-      const { k } = at(this.indirect(), 0);
+      const k = at(gatherDims(this.stmt.map), 0);
       code
         .get(here.index)
         .op("i32.load", shift * at(this.by.index, d))
@@ -386,10 +386,6 @@ class GatherEmitter {
     const { size } = this;
     invariant(size === 1 || size === 2 || size === 4 || size === 8 || size === 16, `elements of ${size} B`);
     return size;
-  }
-
-  private indirect() {
-    return this.stmt.map.results.flatMap((access, k) => (access.kind === "indirect" ? [{ k, access }] : []));
   }
 
   private extent(k: number): number {

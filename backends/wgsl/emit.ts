@@ -4,13 +4,14 @@
  * Parallel loops become workgroups; lanes share a tile along its last two dims. Elements move as 32-bit words whatever
  * their type, 16 bytes at a time where rows allow, and no two lanes ever write one word.
  */
+import { gatherAccesses } from "../../ir/access.js";
 import { CompileError, error } from "../../ir/diagnostic.js";
 import { largestValue } from "../../ir/expr.js";
 import type { TileFunc } from "../../ir/func.js";
 import { printExpr, printStmtHead } from "../../ir/print.js";
 import { webgpu, type Target } from "../../ir/target.js";
 import { parallelNest, type ParallelNest } from "../../ir/tasks.js";
-import { findGather, type ForStmt, type GatherStmt, type Stmt } from "../../ir/tile.js";
+import { findGather, flatten, type GatherStmt, type Stmt } from "../../ir/tile.js";
 import { alignUp, at, byteCount, elementCount, formatType, type IndexDType } from "../../ir/types.js";
 import { Context, elementWords, ubWords } from "./context.js";
 import { emitExpr } from "./expr.js";
@@ -136,18 +137,17 @@ function emitKernel(
     out.line(`var<workgroup> ${identifier(buffer.name)}: array<u32, ${Math.max(1, ubWords(buffer))}>;`);
   }
   out.line("");
-  stmt.map.results.forEach((access, k) => {
-    if (access.kind !== "indirect") return;
+  for (const { dim, access } of gatherAccesses(stmt.map)) {
     const resolver = {
-      extent: at(func.data.type.shape, k),
+      extent: at(func.data.type.shape, dim),
       negative: access.negative,
       oob: stmt.oob,
       dtype: func.indices.type.dtype as IndexDType,
       indices: identifier(func.indices.name),
       vectors: plan.width.indices === 4,
     };
-    emitResolver(out, resolver, k);
-  });
+    emitResolver(out, resolver, dim);
+  }
   if (plan.kind === "packed") emitElement(context, stmt);
   if (plan.kind === "groups") emitGroupHelpers(context, stmt);
   const body = out.aside(() => {
@@ -212,20 +212,12 @@ function checkForm(nest: ParallelNest, stmt: GatherStmt | undefined): void {
     new CompileError([
       error("TC502", message, { hint: "run it on sim, or write the loops as lower-to-tile does" }),
     ]);
-  const left = parallelLoop(nest.body);
-  if (left !== undefined) {
+  const left = flatten(nest.body).find((inner) => inner.op === "for" && inner.mode === "parallel");
+  if (left?.op === "for") {
     throw unsupported(`parallel loop %${left.iv} is in no perfect nest of loops with constant trips`);
   }
   const size = stmt?.to.sizes.find((expr) => largestValue(expr) === undefined);
   if (size !== undefined) {
     throw unsupported(`a region's size ${printExpr(size)} is no constant and no minimum with one`);
   }
-}
-
-function parallelLoop(body: readonly Stmt[]): ForStmt | undefined {
-  for (const stmt of body) {
-    const found = stmt.op !== "for" ? undefined : stmt.mode === "parallel" ? stmt : parallelLoop(stmt.body);
-    if (found !== undefined) return found;
-  }
-  return undefined;
 }

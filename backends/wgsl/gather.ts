@@ -1,5 +1,5 @@
 /** gather, by plan: each lane moves groups of elements of the tile. */
-import { indicesFollow, type DimAccess } from "../../ir/access.js";
+import { gatherAccesses, gatherDims, indicesFollow, type IndirectAccess } from "../../ir/access.js";
 import { largestValue } from "../../ir/expr.js";
 import type { GatherStmt } from "../../ir/tile.js";
 import { at, strides } from "../../ir/types.js";
@@ -7,8 +7,8 @@ import type { Context } from "./context.js";
 import { scaled, sum } from "./expr.js";
 import { identifier } from "./names.js";
 import type { GatherPlan } from "./plan.js";
-import { canBeNone, none, sawWorst } from "./resolve.js";
-import { declareElements, positionOf, sourceOf, whereFound } from "./sources.js";
+import { none, sawWorst } from "./resolve.js";
+import { declareElements, mayMiss, positionOf, sourceOf, whereFound } from "./sources.js";
 import { emitTileLoops } from "./tile-loops.js";
 
 /** The helpers that `groups` calls, before main. */
@@ -44,7 +44,11 @@ export function emitGroupHelpers(context: Context, stmt: GatherStmt): void {
   out.line("");
 }
 
-export function emitGather(context: Context, stmt: GatherStmt, plan: GatherPlan): void {
+export function emitGather(
+  context: Context,
+  stmt: GatherStmt,
+  plan: Exclude<GatherPlan, { readonly kind: "packed" }>,
+): void {
   const { out, func, element } = context;
   const rank = stmt.to.sizes.length;
   const gm = strides(func.output.type.shape);
@@ -60,36 +64,18 @@ export function emitGather(context: Context, stmt: GatherStmt, plan: GatherPlan)
   const [served, sharing] = [dims.filter((d) => follows.has(d)), dims.filter((d) => !follows.has(d))];
   const loops = { tile, sizes: stmt.to.sizes, group: plan.group };
   const start = dims.map(() => "0u");
-  // An index is resolved outside the dims that share it.
   const move = (coords: readonly string[]): void => {
     out.line(`let to = ${target(coords)};`);
-    const { name, address, nones } = sourceOf(context, stmt, coords);
-    if (plan.kind === "groups") {
-      emitGroup(context, stmt, plan, coords, `${write}[to]`);
-    } else if (plan.kind === "rows") {
-      whereFound(
-        context,
-        nones,
-        () => {
-          out.line(`${write}[to] = ${name}[${inAccesses(address, 4, element.size)}];`);
-        },
-        () => {
-          out.line(`${write}[to] = vec4u(0u);`);
-        },
-      );
-    } else {
-      const words = Array.from({ length: element.wordsPer }, (_, w) => (w === 0 ? "" : ` + ${w}u`));
-      whereFound(
-        context,
-        nones,
-        () => {
-          out.line(`let source = ${sum(scaled(address, element.wordsPer))};`);
-          for (const word of words) out.line(`${write}[to${word}] = ${name}[source${word}];`);
-        },
-        () => {
-          for (const word of words) out.line(`${write}[to${word}] = 0u;`);
-        },
-      );
+    switch (plan.kind) {
+      case "groups":
+        emitGroup(context, stmt, plan, coords, `${write}[to]`);
+        break;
+      case "rows":
+        emitRow(context, stmt, coords, `${write}[to]`);
+        break;
+      case "words":
+        emitWords(context, stmt, coords, write);
+        break;
     }
   };
   const resolve = (coords: readonly string[]): void => {
@@ -100,6 +86,7 @@ export function emitGather(context: Context, stmt: GatherStmt, plan: GatherPlan)
     if (rank === 0) out.block(`if (${context.lanes.flat()} == 0u)`, body);
     else out.block("", body);
   };
+  // An index is resolved outside the dims that share it.
   once(() => {
     emitTileLoops(
       context,
@@ -117,6 +104,40 @@ export function emitGather(context: Context, stmt: GatherStmt, plan: GatherPlan)
   if (stmt.oob === "error") emitReports(context, stmt, plan, { ...loops, dims: served }, start);
 }
 
+/** 16 bytes of a row that one index serves. */
+function emitRow(context: Context, stmt: GatherStmt, coords: readonly string[], write: string): void {
+  const { out, element } = context;
+  const { name, address } = sourceOf(context, stmt, coords);
+  whereFound(
+    context,
+    stmt,
+    () => {
+      out.line(`${write} = ${name}[${inAccesses(address, 4, element.size)}];`);
+    },
+    () => {
+      out.line(`${write} = vec4u(0u);`);
+    },
+  );
+}
+
+/** One element, word by word. */
+function emitWords(context: Context, stmt: GatherStmt, coords: readonly string[], write: string): void {
+  const { out, element } = context;
+  const { name, address } = sourceOf(context, stmt, coords);
+  const words = Array.from({ length: element.wordsPer }, (_, w) => (w === 0 ? "" : ` + ${w}u`));
+  whereFound(
+    context,
+    stmt,
+    () => {
+      out.line(`let source = ${sum(scaled(address, element.wordsPer))};`);
+      for (const word of words) out.line(`${write}[to${word}] = ${name}[source${word}];`);
+    },
+    () => {
+      for (const word of words) out.line(`${write}[to${word}] = 0u;`);
+    },
+  );
+}
+
 /** Looks for the lowest index out of range of this workgroup, once some lane has seen one. */
 function emitReports(
   context: Context,
@@ -127,13 +148,13 @@ function emitReports(
 ): void {
   const { out, func } = context;
   const innermost = start.length - 1;
-  const tests = indirect(stmt).map(({ k }) =>
+  const tests = gatherDims(stmt.map).map((k) =>
     sawWorst(k, at(func.data.type.shape, k), plan.width.indices === 4),
   );
   out.line("// report the first index out of range");
   out.block(`for (var again = ${tests.join(" || ")}; again; again = false)`, () => {
     const report = (coords: readonly string[]): void => {
-      for (const { k, access } of indirect(stmt)) {
+      for (const { dim: k, access } of gatherAccesses(stmt.map)) {
         out.line(`report_${k}(${positionOf(context, stmt, access, coords)});`);
       }
     };
@@ -150,11 +171,6 @@ function emitReports(
   });
 }
 
-type Indirect = Extract<DimAccess, { readonly kind: "indirect" }>;
-
-const indirect = (stmt: GatherStmt): { readonly k: number; readonly access: Indirect }[] =>
-  stmt.map.results.flatMap((access, k) => (access.kind === "indirect" ? [{ k, access }] : []));
-
 /** A flat element number as a number of accesses of `width` words. */
 function inAccesses(flat: string, width: 1 | 2 | 4, size: number): string {
   const elements = (width * 4) / size;
@@ -170,16 +186,16 @@ const shiftedBy = (coords: readonly string[], by: number): string[] =>
 
 /** Declares `at<k>_<n>` for the elements of a group, and `none<k>_<n>` where an index may have none. */
 function declareGroup(context: Context, stmt: GatherStmt, plan: GatherPlan, coords: readonly string[]): void {
-  const { out, func, element } = context;
-  const resolved = (k: number, access: Indirect, shift: number): string =>
+  const { out, element } = context;
+  const resolved = (k: number, access: IndirectAccess, shift: number): string =>
     `resolve_${k}(${positionOf(context, stmt, access, shiftedBy(coords, shift))})`;
   const wide = element.size > 4;
   for (let n = 0; n < (wide ? plan.group : 1); n++) {
-    for (const { k, access } of indirect(stmt)) {
+    for (const { dim: k, access } of gatherAccesses(stmt.map)) {
       const calls = [0, 1, 2, 3].map((e) => resolved(k, access, e));
       const four = plan.width.indices === 4 ? at(calls, 0) : `vec4u(${calls.join(", ")})`;
       out.line(`let at${k}_${n} = ${wide ? resolved(k, access, n) : four};`);
-      if (!canBeNone(stmt.oob, at(func.data.type.shape, k))) continue;
+      if (!mayMiss(context, stmt).includes(k)) continue;
       out.line(`let none${k}_${n} = at${k}_${n} == ${wide ? none : `vec4u(${none})`};`);
     }
   }
@@ -193,14 +209,14 @@ function emitGroup(
   coords: readonly string[],
   write: string,
 ): void {
-  const { out, func, element } = context;
-  const canMiss = indirect(stmt).filter(({ k }) => canBeNone(stmt.oob, at(func.data.type.shape, k)));
+  const { out, element } = context;
+  const nones = mayMiss(context, stmt);
   const wide = element.size > 4;
   const values = Array.from({ length: wide ? plan.group : 1 }, (_, n) => {
     const value = wide
       ? elementAt(context, stmt, shiftedBy(coords, n), n)
       : `fetch(${quadAddress(context, stmt, coords)})`;
-    const missing = canMiss.map(({ k }) => `none${k}_${n}`).join(wide ? " || " : " | ");
+    const missing = nones.map((k) => `none${k}_${n}`).join(wide ? " || " : " | ");
     const zero = `vec${element.size === 8 ? 2 : 4}u(0u)`;
     return missing === "" ? value : `select(${value}, ${zero}, ${missing})`;
   });
@@ -221,9 +237,7 @@ function elementAt(context: Context, stmt: GatherStmt, coords: readonly string[]
 }
 
 const found = (context: Context, stmt: GatherStmt, k: number, n: number, zero: string): string =>
-  canBeNone(stmt.oob, at(context.func.data.type.shape, k))
-    ? `select(at${k}_${n}, ${zero}, none${k}_${n})`
-    : `at${k}_${n}`;
+  mayMiss(context, stmt).includes(k) ? `select(at${k}_${n}, ${zero}, none${k}_${n})` : `at${k}_${n}`;
 
 /** The addresses of four elements from a coordinate on. */
 function quadAddress(context: Context, stmt: GatherStmt, coords: readonly string[]): string {

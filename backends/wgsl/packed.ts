@@ -2,7 +2,7 @@
  * gather of 8- and 16-bit elements whose rows share words with their neighbours: a lane takes the words whose first
  * element lies in a row of the tile, so that no two lanes of the grid ever write one word.
  */
-import type { DimAccess } from "../../ir/access.js";
+import { gatherAccesses } from "../../ir/access.js";
 import { largestValue } from "../../ir/expr.js";
 import type { GatherStmt } from "../../ir/tile.js";
 import { at, elementCount, strides } from "../../ir/types.js";
@@ -51,9 +51,11 @@ export function emitPackedGather(context: Context, stmt: GatherStmt): void {
           out.block(`if (flat < first + ${length})`, () => {
             const coords = rank === 0 ? [] : [...names.slice(0, rank - 1), "(flat - first)"];
             declareElements(context, stmt, coords);
-            reportNow(context, stmt, (access) => positionOf(context, stmt, access, coords));
-            const { name, address, nones } = sourceOf(context, stmt, coords);
-            whereFound(context, nones, () => {
+            for (const { dim, access } of gatherAccesses(stmt.map)) {
+              reportIndex(context, stmt, dim, positionOf(context, stmt, access, coords));
+            }
+            const { name, address } = sourceOf(context, stmt, coords);
+            whereFound(context, stmt, () => {
               out.line(`let source = ${address};`);
               out.line(`packed |= ${context.unpack(name, "source")} << (e * ${32 / perWord}u);`);
             });
@@ -97,15 +99,7 @@ export function emitElement(context: Context, stmt: GatherStmt): void {
   out.line("");
 }
 
-type Indirect = Extract<DimAccess, { readonly kind: "indirect" }>;
-
 /** A word may hold another tile's elements, which nobody else looks at: an index out of range is reported where it is read. */
-function reportNow(context: Context, stmt: GatherStmt, position: (access: Indirect) => string): void {
-  stmt.map.results.forEach((access, k) => {
-    if (access.kind === "indirect") reportIndex(context, stmt, k, position(access));
-  });
-}
-
 function reportIndex(context: Context, stmt: GatherStmt, k: number, position: string): void {
   if (stmt.oob !== "error") return;
   const extent = at(context.func.data.type.shape, k);

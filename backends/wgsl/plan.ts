@@ -5,15 +5,17 @@
  * element by element, four at a time or what 16 bytes hold. Both need rows of the output that are whole multiples of
  * that. `words`: an element at a time. `packed`: 8- and 16-bit elements whose rows share words.
  */
-import { indicesFollow } from "../../ir/access.js";
+import { gatherAccesses, indicesFollow } from "../../ir/access.js";
 import type { IndexExpr } from "../../ir/expr.js";
 import type { TileFunc } from "../../ir/func.js";
-import type { ForStmt, GatherStmt, Stmt } from "../../ir/tile.js";
+import { flatten, type GatherStmt, type Stmt } from "../../ir/tile.js";
 import { assertNever, at, dtypeBytes, elementCount, strides } from "../../ir/types.js";
 import { isParam } from "../../ir/verify/accesses.js";
 
-export interface GatherPlan {
-  readonly kind: "rows" | "groups" | "words" | "packed";
+export type GatherPlan = Moves &
+  ({ readonly kind: "rows" | "groups" | "words" } | { readonly kind: "packed" });
+
+interface Moves {
   /** Elements of the innermost output dim that a lane moves at a time. */
   readonly group: number;
   /** Words of one access of each operand. */
@@ -65,21 +67,12 @@ function isMultiple(body: readonly Stmt[], expr: IndexExpr, of: number): boolean
     case "min":
       return multiple(expr.lhs) && multiple(expr.rhs);
     case "iv": {
-      const loop = findLoop(body, expr.name);
-      return loop !== undefined && loop.step % of === 0 && multiple(loop.lower);
+      const loop = flatten(body).find((stmt) => stmt.op === "for" && stmt.iv === expr.name);
+      return loop?.op === "for" && loop.step % of === 0 && multiple(loop.lower);
     }
     default:
       return assertNever(expr);
   }
-}
-
-function findLoop(body: readonly Stmt[], iv: string): ForStmt | undefined {
-  for (const stmt of body) {
-    if (stmt.op !== "for") continue;
-    const found = stmt.iv === iv ? stmt : findLoop(stmt.body, iv);
-    if (found !== undefined) return found;
-  }
-  return undefined;
 }
 
 /** Whether four neighbours of the output read four neighbours of the index tensor, at a multiple of four. */
@@ -88,8 +81,7 @@ function fourIndices(func: TileFunc, stmt: GatherStmt, group: number): boolean {
   const rank = stmt.to.sizes.length;
   if (group !== 4 || shape.length === 0 || elementCount(shape) % 4 !== 0) return false;
   const by = strides(shape);
-  return stmt.map.results.every((access) => {
-    if (access.kind !== "indirect") return true;
+  return gatherAccesses(stmt.map).every(({ access }) => {
     const last = access.at[access.at.length - 1];
     return (
       last?.kind === "dim" &&

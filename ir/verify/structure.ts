@@ -13,7 +13,7 @@
  * T9 the schedule leaves a core and a unified buffer. T10 operands of
  * a gather have the sizes of the output dims they follow.
  */
-import { dataFollows, gatherDims, indexDims, type AccessMap } from "../access.js";
+import { dataFollows, gatherAccesses, gatherDims, indexDims, type AccessMap } from "../access.js";
 import { error, type Diagnostic } from "../diagnostic.js";
 import { add, constant, equalExpr, evaluate, loopVariables, type IndexExpr } from "../expr.js";
 import type { AccessFunc, Func, TileFunc } from "../func.js";
@@ -83,7 +83,7 @@ function verifyMap(map: AccessMap, func: Func, report: (rule: string, message: s
     if (extent > limit)
       report("A4", `output dim ${result.dim} has ${extent} elements, data dim ${k} only ${limit}`);
   });
-  const indirect = map.results.flatMap((result) => (result.kind === "indirect" ? [result] : []));
+  const indirect = gatherAccesses(map).map(({ access }) => access);
   const short = indirect.find((result) => result.at.length !== indices.shape.length);
   if (short !== undefined) {
     report("A5", `${short.at.length} index coordinates for indices of rank ${indices.shape.length}`);

@@ -1,4 +1,5 @@
 /** The diagnostics that refuse a schedule: rule, arithmetic in bytes, operand at fault, nearest legal tile. */
+import { gatherDims } from "../../ir/access.js";
 import { error, type Diagnostic } from "../../ir/diagnostic.js";
 import type { Footprint } from "../../ir/footprint.js";
 import type { AccessFunc } from "../../ir/func.js";
@@ -23,7 +24,7 @@ export function suggestionText(from: Schedule, to: ResolvedSchedule): string {
 
 /** `data 3x2xf32 96 B (dim 0 is a gather dim, loaded whole)`, one line a part. */
 export function footprintNotes(func: AccessFunc, footprint: Footprint): string[] {
-  const whole = func.map.results.flatMap((access, k) => (access.kind === "indirect" ? [k] : []));
+  const whole = gatherDims(func.map);
   return footprint.parts.map((part) => {
     const type = formatType({ dtype: part.dtype, shape: part.tile });
     const padding =

@@ -1,0 +1,31 @@
+/** A tile program as it runs: its statements one after the other, loops unrolled, tasks told apart. */
+import { evaluate } from "../../ir/expr.js";
+import type { AllocStmt, ForStmt, Stmt } from "../../ir/tile.js";
+
+/** A task begins, or a statement runs. Allocs run nothing. */
+export type Step = { readonly op: "task" } | Exclude<Stmt, ForStmt | AllocStmt>;
+
+const newTask: Step = { op: "task" };
+
+/** `env` holds the loop variables of the statement that runs now. */
+export function* execution(body: readonly Stmt[], env: Map<string, number>): Generator<Step> {
+  if (body.length > 0) yield* run(body, env, true);
+}
+
+function* run(body: readonly Stmt[], env: Map<string, number>, outermost: boolean): Generator<Step> {
+  // A task is what the innermost parallel loop repeats.
+  if (outermost && !body.some((stmt) => stmt.op === "for" && stmt.mode === "parallel")) yield newTask;
+  for (const stmt of body) {
+    if (stmt.op === "alloc") continue;
+    if (stmt.op !== "for") {
+      yield stmt;
+      continue;
+    }
+    const [lower, upper] = [evaluate(stmt.lower, env), evaluate(stmt.upper, env)];
+    for (let value = lower; value < upper; value += stmt.step) {
+      env.set(stmt.iv, value);
+      yield* run(stmt.body, env, outermost && stmt.mode === "parallel");
+    }
+    env.delete(stmt.iv);
+  }
+}
