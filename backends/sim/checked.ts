@@ -30,7 +30,7 @@ import {
   strides,
   type Shape,
 } from "../../ir/types.js";
-import { isParam, pipeOf, ubAccesses, ubBuffers } from "../../ir/verify/accesses.js";
+import { accessLookup, isParam, pipeOf, ubBuffers } from "../../ir/verify/accesses.js";
 import { indexOutOfRange, indexReader, outOfRange, resolveIndex, type HostInputs } from "../memory.js";
 import { box } from "./box.js";
 import type { Counter } from "./counter.js";
@@ -93,6 +93,7 @@ class Machine {
   private readonly arena: UbArena;
   private readonly buffers: ReadonlyMap<string, UbBuffer>;
   private readonly env = new Map<string, number>();
+  private readonly accesses: ReturnType<typeof accessLookup>;
   private readonly counters: Readonly<Record<Operand, Counter>>;
   /** Lowest position in the index tensor whose value is out of range. */
   private firstBad = Infinity;
@@ -109,6 +110,7 @@ class Machine {
     this.output = new Uint8Array(elementCount(shape) * dtypeBytes[dtype]);
     this.outputWritten = new Uint8Array(elementCount(shape));
     this.buffers = ubBuffers(func);
+    this.accesses = accessLookup(func);
     this.counters = newCounters(target);
     this.arena = new UbArena(func.schedule.ubBytes ?? target.ubBytes, this.buffers);
   }
@@ -161,7 +163,7 @@ class Machine {
 
   /** Takes the next copy of what the statement writes, and checks its accesses against those of other pipes. */
   private begin(stmt: LoadStmt | GatherStmt | StoreStmt): void {
-    const accesses = ubAccesses(stmt, this.func);
+    const accesses = this.accesses(stmt);
     for (const { buffer, write } of accesses) {
       if (!write) continue;
       this.arena.turn(buffer.name);

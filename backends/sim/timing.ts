@@ -22,7 +22,7 @@ import {
   ubBytes,
 } from "../../ir/tile.js";
 import { contiguousRun, alignUp, at, dtypeBytes, elementCount, invariant } from "../../ir/types.js";
-import { isParam, pipeOf, ubAccesses } from "../../ir/verify/accesses.js";
+import { accessLookup, isParam, pipeOf } from "../../ir/verify/accesses.js";
 import { execution } from "./execution.js";
 
 /** One statement on one pipe of one core, in cycles from the start of the run. */
@@ -131,6 +131,7 @@ class Walk {
   private readonly events: TimelineEvent[] = [];
   private dropped = 0;
   private readonly lives = new Lives();
+  private readonly accesses: ReturnType<typeof accessLookup>;
   private task = -1;
   /** Bytes per cycle that one core gets when all busy cores share global memory. */
   private readonly share: number;
@@ -139,6 +140,7 @@ class Walk {
     private readonly func: TileFunc,
     private readonly target: Target,
   ) {
+    this.accesses = accessLookup(func);
     const tasks = countTasks(func.body);
     const count = Math.max(1, Math.min(func.schedule.cores ?? target.cores, tasks));
     this.cores = Array.from({ length: count }, () => new Core());
@@ -227,7 +229,7 @@ class Walk {
     core.free[pipe] = start + cost.cycles;
     core.busy[pipe] += cost.cycles;
     if (core === this.cores[0]) {
-      for (const { buffer, write } of ubAccesses(stmt, this.func)) {
+      for (const { buffer, write } of this.accesses(stmt)) {
         if (write) this.lives.written(buffer, start, core.free[pipe]);
         else this.lives.read(buffer, core.free[pipe]);
       }

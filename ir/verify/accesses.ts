@@ -61,3 +61,13 @@ export function ubAccesses(stmt: Exclude<Stmt, { op: "for" }>, func: TileFunc): 
       return assertNever(stmt);
   }
 }
+
+/** `ubAccesses` for a program that runs its statements many times: each is looked at once. */
+export function accessLookup(func: TileFunc): (stmt: Exclude<Stmt, { op: "for" }>) => readonly UbAccess[] {
+  const known = new Map<Stmt, readonly UbAccess[]>();
+  return (stmt) => {
+    const found = known.get(stmt) ?? ubAccesses(stmt, func);
+    known.set(stmt, found);
+    return found;
+  };
+}
