@@ -9,13 +9,9 @@ import { defaultLimits, emitWgsl } from "../backends/webgpu/index.js";
 import { compile, onnx, program, targets, type Func, type Target } from "../src/index.js";
 import { readCases } from "../src/formats/cases.js";
 import { table } from "../src/table.js";
+import { median } from "./rows.js";
 
 const repeats = 15;
-
-function median(values: readonly number[]): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  return sorted[Math.floor(sorted.length / 2)] ?? 0;
-}
 
 function time(action: () => void): number {
   const times = Array.from({ length: repeats }, () => {

@@ -3,7 +3,7 @@ import { createRunner, type Runner } from "../backends/webgpu/index.js";
 import type { Kernel } from "../src/index.js";
 import { kernelOf } from "./kernels.js";
 import type { Subject } from "./rows.js";
-import { bytesOf, count, type Inputs, type Workload } from "./workloads.js";
+import { bytesOf, count, outputBytes, type Inputs, type Workload } from "./workloads.js";
 
 const usage = { mapRead: 1, copySrc: 4, copyDst: 8, storage: 128 } as const;
 
@@ -22,16 +22,15 @@ export function upload(device: GPUDevice, workload: Workload, inputs: Inputs): R
     if (contents !== undefined) device.queue.writeBuffer(buffer, 0, contents as Uint8Array<ArrayBuffer>);
     return buffer;
   };
-  const outputBytes = count(workload.output) * bytesOf[workload.dtype];
   const buffers = {
     data: make(inputs.data.byteLength, inputs.data),
     indices: make(inputs.indices.byteLength, inputs.indices),
-    output: make(outputBytes),
+    output: make(outputBytes(workload)),
     status: make(4, new Uint8Array(4).fill(0xff)),
   };
   return {
     ...buffers,
-    outputBytes,
+    outputBytes: outputBytes(workload),
     destroy() {
       for (const buffer of Object.values(buffers)) buffer.destroy();
     },

@@ -2,7 +2,7 @@
 import { gpuSubjects, upload } from "./gpu-subjects.js";
 import { jaxWebGpu, onnxRuntimeWeb, tensorFlow } from "./web-subjects.js";
 import { measure, type Row, type Subject } from "./rows.js";
-import { bytesOf, count, inputsOf, plainGather, workloads } from "./workloads.js";
+import { expectedOf, inputsOf, workloads } from "./workloads.js";
 
 async function ownDevice(): Promise<GPUDevice> {
   const adapter = await navigator.gpu.requestAdapter();
@@ -17,8 +17,7 @@ async function run(name: string, rounds: number): Promise<readonly Row[]> {
   const workload = workloads.find((w) => w.name === name);
   if (workload === undefined) throw new Error(`no workload ${name}`);
   const inputs = inputsOf(workload);
-  const expected = new Uint8Array(count(workload.output) * bytesOf[workload.dtype]);
-  plainGather(workload, inputs, expected);
+  const expected = expectedOf(workload, inputs);
   const resident = upload(await device, workload, inputs);
   const subjects: Subject[] = [...(await gpuSubjects(await device, workload, resident))];
   for (const make of [onnxRuntimeWeb, jaxWebGpu, tensorFlow]) {

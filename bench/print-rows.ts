@@ -5,8 +5,15 @@ import type { Row } from "./rows.js";
 const geometricMean = (ratios: readonly number[]): number =>
   Math.exp(ratios.reduce((sum, ratio) => sum + Math.log(ratio), 0) / Math.max(1, ratios.length));
 
+/** Prints the rows, and fails the process when an output was wrong. */
+export function report(rows: readonly Row[], json: boolean): void {
+  if (json) console.log(JSON.stringify({ schema: 1, rows }, null, 2));
+  else printRows(rows, "tilec");
+  process.exitCode = rows.every((row) => row.verified) ? 0 : 1;
+}
+
 /** How many times faster `subject` is than each other one, by workload, at equal thread counts. */
-export function printRows(rows: readonly Row[], subject: string): void {
+function printRows(rows: readonly Row[], subject: string): void {
   const keys = [...new Set(rows.map((row) => `${row.subject} ${row.threads}`))];
   const names = [...new Set(rows.map((row) => row.workload))];
   const find = (name: string, key: string): Row | undefined =>

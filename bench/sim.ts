@@ -5,14 +5,13 @@
  * other, not between machines. `--json` prints the rows; `--only W4,W5` runs some workloads.
  */
 import { rmSync } from "node:fs";
-import { printRows } from "./print-rows.js";
+import { benchArguments } from "./arguments.js";
+import { report } from "./print-rows.js";
 import { measure, type Row, type Subject } from "./rows.js";
 import { compilePlainC, jaxJs, limit, onnxRuntime, plainC, plainJs, tilec } from "./subjects.js";
-import { bytesOf, count, describe, inputsOf, plainGather, workloads } from "./workloads.js";
+import { describe, expectedOf, inputsOf } from "./workloads.js";
 
-const json = process.argv.includes("--json");
-const only = process.argv[process.argv.indexOf("--only") + 1]?.split(",");
-const chosen = process.argv.includes("--only") ? workloads.filter((w) => only?.includes(w.name)) : workloads;
+const { json, chosen } = benchArguments();
 const rounds = 21;
 const compiled = compilePlainC();
 if (compiled === undefined) console.error("no C compiler on the path: subject c is left out");
@@ -21,8 +20,7 @@ const rows: Row[] = [];
 for (const workload of chosen) {
   console.error(`${workload.name}: ${describe(workload)}`);
   const inputs = inputsOf(workload);
-  const expected = new Uint8Array(count(workload.output) * bytesOf[workload.dtype]);
-  plainGather(workload, inputs, expected);
+  const expected = expectedOf(workload, inputs);
   const subjects: Subject[] = [
     await tilec(workload, inputs, 1),
     await tilec(workload, inputs, 2),
@@ -41,6 +39,4 @@ for (const workload of chosen) {
 }
 if (compiled !== undefined) rmSync(compiled.folder, { recursive: true, force: true });
 
-if (json) console.log(JSON.stringify({ schema: 1, rows }, null, 2));
-else printRows(rows, "tilec");
-process.exitCode = rows.every((row) => row.verified) ? 0 : 1;
+report(rows, json);

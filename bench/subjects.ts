@@ -12,7 +12,7 @@ import { jaxGather } from "./jax.js";
 import { kernelOf } from "./kernels.js";
 import { onnxModel } from "./onnx-model.js";
 import type { Subject } from "./rows.js";
-import { bytesOf, count, plainGather, type Inputs, type Workload } from "./workloads.js";
+import { bytesOf, count, outputBytes, plainGather, type Inputs, type Workload } from "./workloads.js";
 
 export async function tilec(workload: Workload, inputs: Inputs, threads: number): Promise<Subject> {
   const executor = await FastExecutor.open(kernelOf(workload, targets.cpu).tile, {
@@ -66,7 +66,7 @@ export async function onnxRuntime(
       ? new ort.Tensor("int64", new BigInt64Array(inputs.indices.buffer), workload.indices)
       : new ort.Tensor("int64", BigInt64Array.from(narrow, BigInt), workload.indices);
   const data = new ort.Tensor(dtype, arrayOf(inputs.data) as Float32Array, workload.data);
-  const output = new Uint8Array(count(workload.output) * bytesOf[workload.dtype]);
+  const output = new Uint8Array(outputBytes(workload));
   const given = new ort.Tensor(dtype, arrayOf(output) as Float32Array, workload.output);
   let latest: { readonly data: unknown } | undefined;
   return {
@@ -97,7 +97,7 @@ export async function jaxJs(workload: Workload, inputs: Inputs): Promise<Subject
 }
 
 export function plainJs(workload: Workload, inputs: Inputs): Subject {
-  const output = new Uint8Array(count(workload.output) * bytesOf[workload.dtype]);
+  const output = new Uint8Array(outputBytes(workload));
   return {
     subject: "plain-js",
     threads: 1,

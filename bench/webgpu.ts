@@ -6,14 +6,13 @@
  * rows; `--only W4,W5` runs some workloads.
  */
 import { acquireGpu } from "../src/device/index.js";
+import { benchArguments } from "./arguments.js";
 import { gpuSubjects, upload } from "./gpu-subjects.js";
-import { printRows } from "./print-rows.js";
+import { report } from "./print-rows.js";
 import { measure, type Row } from "./rows.js";
-import { bytesOf, count, describe, inputsOf, plainGather, workloads } from "./workloads.js";
+import { describe, expectedOf, inputsOf } from "./workloads.js";
 
-const json = process.argv.includes("--json");
-const only = process.argv[process.argv.indexOf("--only") + 1]?.split(",");
-const chosen = process.argv.includes("--only") ? workloads.filter((w) => only?.includes(w.name)) : workloads;
+const { json, node, chosen } = benchArguments();
 const rounds = 9;
 
 async function onDawn(): Promise<Row[]> {
@@ -25,8 +24,7 @@ async function onDawn(): Promise<Row[]> {
   for (const workload of chosen) {
     console.error(`${workload.name}: ${describe(workload)}`);
     const inputs = inputsOf(workload);
-    const expected = new Uint8Array(count(workload.output) * bytesOf[workload.dtype]);
-    plainGather(workload, inputs, expected);
+    const expected = expectedOf(workload, inputs);
     const resident = upload(device, workload, inputs);
     const subjects = await gpuSubjects(device, workload, resident);
     rows.push(...(await measure(workload.name, subjects, expected, rounds)));
@@ -61,7 +59,5 @@ async function inChromium(): Promise<Row[]> {
   return rows;
 }
 
-const rows = process.argv.includes("--node") ? await onDawn() : await inChromium();
-if (json) console.log(JSON.stringify({ schema: 1, rows }, null, 2));
-else printRows(rows, "tilec");
-process.exitCode = rows.every((row) => row.verified) ? 0 : 1;
+const rows = node ? await onDawn() : await inChromium();
+report(rows, json);

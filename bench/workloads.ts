@@ -133,6 +133,15 @@ export function plainGather(workload: Workload, inputs: Inputs, output: Uint8Arr
   }
 }
 
+/** The output by the plain loop: what every subject must give. */
+export function expectedOf(workload: Workload, inputs: Inputs): Uint8Array {
+  const output = new Uint8Array(outputBytes(workload));
+  if (!plainGather(workload, inputs, output)) throw new Error(`${workload.name} has an index out of range`);
+  return output;
+}
+
+export const outputBytes = (workload: Workload): number => count(workload.output) * bytesOf[workload.dtype];
+
 const split = (shape: readonly number[], axis: number) => ({
   outer: count(shape.slice(0, axis)),
   extent: shape[axis] ?? 1,
@@ -174,6 +183,7 @@ function plainElements(w: Workload, data: Units, index: Int32Array, out: Units):
   return true;
 }
 
+/** A loop of its own: one over both kinds of array would be slower for each. */
 function plainElementsWide(w: Workload, data: Units, index: BigInt64Array, out: Units): boolean {
   const { outer, extent, inner } = split(w.data, w.axis);
   const n = w.indices[w.axis] ?? 1;

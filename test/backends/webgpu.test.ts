@@ -46,13 +46,12 @@ const thrownBy = async (run: () => unknown): Promise<unknown> => {
 };
 
 describe("a grid", () => {
-  it.each([
+  it.for([
     [65535, [65535, 1, 1]],
     [65536, [32768, 2, 1]],
     [65537, [32769, 2, 1]],
-  ] as const)("of %i workgroups is dispatched whole", async (rows, dispatch) => {
-    const runner = await testRunner();
-    if (runner === undefined) return;
+  ] as const)("of %i workgroups is dispatched whole", async ([rows, dispatch], context) => {
+    const runner = await runnerOr(context);
     const func = onnx.gather({ data: ["i32", [7, 4]], indices: ["i32", [rows]], axis: 0 });
     const kernel = compile(func, { target: runner.target, tile: [1, 4], residency: "gm" });
     expect(runner.wgsl(kernel).dispatch).toEqual(dispatch);
@@ -190,9 +189,8 @@ describe("long rows", () => {
 describe("kernels rely on no help of the implementation", () => {
   const folder = new URL("../conformance/cases/", import.meta.url);
 
-  it.each(readdirSync(folder))("%s passes with robustness off", async (name) => {
-    const runner = await testRunner({ toggles: ["disable_robustness"] });
-    if (runner === undefined) return;
+  it.for(readdirSync(folder))("%s passes with robustness off", async (name, context) => {
+    const runner = await runnerOr(context, { toggles: ["disable_robustness"] });
     const cases = readCases(readFileSync(new URL(name, folder), "utf8"), name);
     for (const test of cases.filter((c) => byteCount(c.data.type) < 100_000)) {
       const [result] = await checkCase(test, ["webgpu"], { runner });
@@ -200,9 +198,8 @@ describe("kernels rely on no help of the implementation", () => {
     }
   });
 
-  it("runs on the limits that every device has", async () => {
-    const runner = await testRunner({ limits: "default" });
-    if (runner === undefined) return;
+  it("runs on the limits that every device has", async (context) => {
+    const runner = await runnerOr(context, { limits: "default" });
     expect(runner.limits.maxStorageBufferBindingSize).toBe(defaultLimits.maxStorageBufferBindingSize);
     for (const test of readCases(readFileSync(new URL("seed.json", folder), "utf8"), "seed.json")) {
       const [result] = await checkCase(test, ["webgpu"], { runner });
@@ -254,9 +251,10 @@ describe("device-resident buffers", () => {
 });
 
 describe("a lost device", () => {
-  it("is a typed error, and a new device with a new runner goes on", async () => {
+  it("is a typed error, and a new device with a new runner goes on", async (context) => {
+    const again = await runnerOr(context);
     const first = await acquireGpu();
-    if (!first.ok) return;
+    if (!first.ok) throw new Error(first.reason);
     const func = onnx.gather({ data: ["f32", [8, 16]], indices: ["i32", [32]], axis: 0 });
     const kernel = compile(func, { target: targets.webgpu });
     const runner = await createRunner(first.gpu.device);
@@ -265,7 +263,6 @@ describe("a lost device", () => {
     await first.gpu.device.lost;
     const thrown = await thrownBy(() => runner.runBytes(kernel, inputsOf(func, 8)));
     expect((thrown as RunError).diagnostics).toMatchObject([{ code: "TC504" }]);
-    const again = await testRunner();
-    await agrees(again!, kernel, inputsOf(func, 8));
+    await agrees(again, kernel, inputsOf(func, 8));
   });
 });

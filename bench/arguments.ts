@@ -1,0 +1,28 @@
+/** What bench:sim and bench:webgpu take on their command lines. */
+import { parseArgs } from "node:util";
+import { workloads, type Workload } from "./workloads.js";
+
+export interface BenchArguments {
+  readonly json: boolean;
+  /** bench:webgpu: on Dawn in this process. */
+  readonly node: boolean;
+  readonly chosen: readonly Workload[];
+}
+
+export function benchArguments(): BenchArguments {
+  const { values } = parseArgs({
+    options: {
+      json: { type: "boolean", default: false },
+      node: { type: "boolean", default: false },
+      only: { type: "string" },
+    },
+  });
+  const names = values.only?.split(",") ?? workloads.map((workload) => workload.name);
+  const chosen = names.map((name) => {
+    const found = workloads.find((workload) => workload.name === name);
+    if (found === undefined)
+      throw new Error(`no workload ${name}: ${workloads.map((w) => w.name).join(", ")}`);
+    return found;
+  });
+  return { json: values.json, node: values.node, chosen };
+}
