@@ -33,6 +33,8 @@ export interface LaunchTime {
   /** `timestamp-query`: the device's own clock. `wall clock`: from submission to completion, queueing included. */
   readonly clock: "timestamp-query" | "wall clock";
   readonly runs: number;
+  /** Launches that each run took together: implementations round timestamps, and a short launch alone reads as nothing. */
+  readonly launches: number;
 }
 
 export interface Runner {
@@ -230,38 +232,62 @@ class DeviceRunner implements Runner {
   async time(kernel: GpuKernel, buffers: GpuBuffers, runs = 9): Promise<LaunchTime> {
     this.checkAlive();
     const { device } = this;
-    const clock = device.features.has("timestamp-query") ? "timestamp-query" : "wall clock";
-    const querySet =
-      clock === "wall clock" ? undefined : device.createQuerySet({ type: "timestamp", count: 2 });
     const usage = GPUBufferUsages;
-    const resolved = device.createBuffer({ size: 16, usage: usage.QUERY_RESOLVE | usage.COPY_SRC });
+    const stamps = device.features.has("timestamp-query")
+      ? {
+          querySet: device.createQuerySet({ type: "timestamp", count: 2 }),
+          resolved: device.createBuffer({ size: 16, usage: usage.QUERY_RESOLVE | usage.COPY_SRC }),
+        }
+      : undefined;
+    const clock = stamps === undefined ? "wall clock" : "timestamp-query";
     const times: number[] = [];
+    let launches = 1;
     try {
-      for (let run = 0; run <= runs; run++) {
-        const encoder = device.createCommandEncoder();
-        const writes = { beginningOfPassWriteIndex: 0, endOfPassWriteIndex: 1 };
-        const pass = encoder.beginComputePass(
-          querySet === undefined ? {} : { timestampWrites: { querySet, ...writes } },
-        );
-        this.encode(pass, kernel, buffers);
-        pass.end();
-        if (querySet !== undefined) encoder.resolveQuerySet(querySet, 0, 2, resolved, 0);
-        const start = performance.now();
-        device.queue.submit([encoder.finish()]);
-        await device.queue.onSubmittedWorkDone();
-        const wall = (performance.now() - start) * 1e6;
-        const [begin = 0n, end = 0n] =
-          querySet === undefined ? [] : new BigUint64Array(await this.read(resolved, 0, 16));
-        // The first run compiles and warms up.
-        if (run > 0) times.push(querySet === undefined ? wall : Number(end - begin));
+      // Warms up too: the first launch compiles.
+      while ((await this.span(kernel, buffers, launches, stamps)) < leastSpan && launches < mostLaunches) {
+        launches *= 2;
+      }
+      for (let run = 0; run < runs; run++) {
+        times.push((await this.span(kernel, buffers, launches, stamps)) / launches);
       }
     } finally {
-      querySet?.destroy();
-      resolved.destroy();
+      stamps?.querySet.destroy();
+      stamps?.resolved.destroy();
     }
     this.checkAlive();
     times.sort((a, b) => a - b);
-    return { nanoseconds: times[Math.floor(times.length / 2)] ?? 0, clock, runs };
+    return { nanoseconds: times[Math.floor(times.length / 2)] ?? 0, clock, runs, launches };
+  }
+
+  /** Nanoseconds of some launches one after the other, by the device's clock or, without one, by the wall clock. */
+  private async span(
+    kernel: GpuKernel,
+    buffers: GpuBuffers,
+    launches: number,
+    stamps: { readonly querySet: GPUQuerySet; readonly resolved: GPUBuffer } | undefined,
+  ): Promise<number> {
+    const { queue } = this.device;
+    const encoder = this.device.createCommandEncoder();
+    const pass = encoder.beginComputePass(
+      stamps === undefined
+        ? {}
+        : {
+            timestampWrites: {
+              querySet: stamps.querySet,
+              beginningOfPassWriteIndex: 0,
+              endOfPassWriteIndex: 1,
+            },
+          },
+    );
+    for (let launch = 0; launch < launches; launch++) this.encode(pass, kernel, buffers);
+    pass.end();
+    if (stamps !== undefined) encoder.resolveQuerySet(stamps.querySet, 0, 2, stamps.resolved, 0);
+    const start = performance.now();
+    queue.submit([encoder.finish()]);
+    await queue.onSubmittedWorkDone();
+    if (stamps === undefined) return (performance.now() - start) * 1e6;
+    const [begin = 0n, end = 0n] = new BigUint64Array(await this.read(stamps.resolved, 0, 16));
+    return Number(end - begin);
   }
 
   private pipeline(wgsl: WgslKernel): GPUComputePipeline {
@@ -288,6 +314,10 @@ class DeviceRunner implements Runner {
     if (this.lost !== undefined) throw deviceError(`the device was lost: ${this.lost}`);
   }
 }
+
+/** Nanoseconds below which rounded timestamps say too little, and the launches that may be spent to get there. */
+const leastSpan = 2e6;
+const mostLaunches = 4096;
 
 /** What the status word holds when every index was in range. */
 const noneBad = 0xffffffff;
