@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import { defaultLimits, emitWgsl } from "../backends/webgpu/index.js";
 import { compile, onnx, program, targets, type Func, type Target } from "../src/index.js";
 import { readCases } from "../src/formats/cases.js";
-import { table } from "../src/table.js";
+import { table } from "../src/report/table.js";
 import { median } from "./rows.js";
 
 const repeats = 15;

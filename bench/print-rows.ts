@@ -1,5 +1,5 @@
 /** The rows of a benchmark as tables. */
-import { table } from "../src/table.js";
+import { table } from "../src/report/table.js";
 import type { Row } from "./rows.js";
 
 const geometricMean = (ratios: readonly number[]): number =>

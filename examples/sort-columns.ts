@@ -9,8 +9,8 @@ import { acquireGpu } from "../src/device/node.js";
 import { readNpy } from "../src/formats/npy.js";
 import { asHost } from "../src/formats/tensor.js";
 import { compile, firstDifference, parseModule, runOn, type BackendName } from "../src/index.js";
-import { explain } from "../src/explain.js";
-import { renderExplanation } from "../src/explain-text.js";
+import { explain } from "../src/api/explain.js";
+import { renderExplanation } from "../src/report/explanation.js";
 
 const root = new URL("../../examples/", import.meta.url);
 const path = (name: string): string => fileURLToPath(new URL(name, root));

@@ -11,7 +11,7 @@ export * from "./operator.js";
 export { findOp, opDefs, resolveSource, type SourceOp } from "./ops/registry.js";
 export type { AttrSpec, OpDef, Resolved, ResolveResult } from "./ops/op-def.js";
 export { featureLevels, type FeatureLevel } from "./ops/directml.js";
-export { parseModule, type ParseResult } from "./parse.js";
+export { parseModule, type ParseResult } from "./text/parse.js";
 export {
   printExpr,
   printFunc,
@@ -20,8 +20,8 @@ export {
   printRegion,
   printSchedule,
   printStmtHead,
-} from "./print.js";
-export { renderDiagnostic, type RenderOptions } from "./render.js";
+} from "./text/print.js";
+export { renderDiagnostic, type RenderOptions } from "./text/render.js";
 export * from "./schedule.js";
 export * from "./target.js";
 export * from "./tasks.js";

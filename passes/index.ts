@@ -10,7 +10,6 @@ export { lowerToTile } from "./lower-to-tile.js";
 export { definePass, type Pass, type PassContext } from "./pass.js";
 export { PassError, runPipeline, type PipelineOptions, type PipelineResult } from "./pipeline.js";
 export { chooseTile, selectTile, withDefaults } from "./select-tile.js";
-export { performanceHints, reversedOrder, type Alternative } from "./analysis/hints.js";
 export { cost, type Cost } from "./analysis/cost.js";
 export {
   footprintOf,

@@ -23,12 +23,12 @@ export {
 } from "../ir/index.js";
 export { parseModule, printModule, renderDiagnostic } from "../ir/index.js";
 export { fromHost, toHost, type TensorData } from "../backends/index.js";
-export { compile, tryCompile, type CompileOptions, type CompileResult, type Kernel } from "./compile.js";
+export { compile, tryCompile, type CompileOptions, type CompileResult, type Kernel } from "./api/compile.js";
 export { gather, gatherElements, gatherNd } from "./dialects/onnx.js";
 export * as directml from "./dialects/directml.js";
 export * as onnx from "./dialects/onnx.js";
 export * as pypto from "./dialects/pypto.js";
-export { program, tryProgram, type ProgramDescription } from "./program.js";
+export { program, tryProgram, type ProgramDescription } from "./api/program.js";
 export {
   backendNames,
   firstDifference,
@@ -36,5 +36,5 @@ export {
   type BackendName,
   type BackendOptions,
   type BackendRun,
-} from "./run.js";
-export { run } from "./library.js";
+} from "./api/backends.js";
+export { run } from "./api/run.js";

@@ -35,7 +35,7 @@ import { indexOutOfRange, indexReader, outOfRange, resolveIndex, type HostInputs
 import { box } from "./box.js";
 import type { Counter } from "./counter.js";
 import { execution, type Step } from "./execution.js";
-import { pause, sliceMs, type LongRunOptions } from "./long-run.js";
+import { pause, sliceMs, type LongRunOptions } from "../long-run.js";
 import type { SimReport } from "./report.js";
 import { newCounters, summarize } from "./summary.js";
 import { UbArena } from "./ub-arena.js";

@@ -4,8 +4,8 @@ import type { Target } from "../../ir/target.js";
 import { fromHost, toHost, type GatherData, type HostValue, type TensorData } from "../values.js";
 import { simulateChecked, simulateCheckedLong } from "./checked.js";
 import { countTraffic } from "./count.js";
-import { FastExecutor, type FastOptions } from "./fast.js";
-import type { LongRunOptions } from "./long-run.js";
+import { FastExecutor, type FastOptions } from "../wasm/executor.js";
+import type { LongRunOptions } from "../long-run.js";
 import type { Executor, SimReport } from "./report.js";
 import { summarize } from "./summary.js";
 import type { HostInputs } from "../memory.js";
@@ -19,8 +19,8 @@ export {
   type FastRun,
   type SpawnThread,
   type ThreadMessage,
-} from "./fast.js";
-export type { LongRunOptions } from "./long-run.js";
+} from "../wasm/executor.js";
+export type { LongRunOptions } from "../long-run.js";
 export {
   chromeTrace,
   estimateTiming,

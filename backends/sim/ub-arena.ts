@@ -1,6 +1,6 @@
 /** One core's unified buffer: poisoned bytes, and which of them were written since the task began. */
 import { error, RunError } from "../../ir/diagnostic.js";
-import { printStmtHead } from "../../ir/print.js";
+import { printStmtHead } from "../../ir/text/print.js";
 import { ubBytes, type Pipe, type Stmt, type SyncStmt, type UbBuffer } from "../../ir/tile.js";
 import { at, invariant } from "../../ir/types.js";
 import { HazardTracker, type HazardAccess, type Race } from "../../ir/verify/hazards.js";

@@ -6,7 +6,7 @@
  */
 import { CompileError, error } from "../../ir/diagnostic.js";
 import type { TileFunc } from "../../ir/func.js";
-import { printStmtHead } from "../../ir/print.js";
+import { printStmtHead } from "../../ir/text/print.js";
 import { parallelNest, type ParallelNest } from "../../ir/tasks.js";
 import { findGather, type Stmt } from "../../ir/tile.js";
 import { emitBox } from "./box.js";

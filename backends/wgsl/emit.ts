@@ -8,7 +8,7 @@ import { gatherAccesses } from "../../ir/access.js";
 import { CompileError, error } from "../../ir/diagnostic.js";
 import { largestValue } from "../../ir/expr.js";
 import type { TileFunc } from "../../ir/func.js";
-import { printExpr, printStmtHead } from "../../ir/print.js";
+import { printExpr, printStmtHead } from "../../ir/text/print.js";
 import { webgpu, type Target } from "../../ir/target.js";
 import { parallelNest, type ParallelNest } from "../../ir/tasks.js";
 import { findGather, flatten, type GatherStmt, type Stmt } from "../../ir/tile.js";

@@ -2,7 +2,7 @@
  * Parallel loops over the dims of the grid. Up to three loops take a dim each and nothing is divided; more of them, or
  * trips beyond the device's workgroups per dim, are numbered through and folded over x and y.
  */
-import { printStmtHead } from "../../ir/print.js";
+import { printStmtHead } from "../../ir/text/print.js";
 import type { ParallelNest } from "../../ir/tasks.js";
 import { at, invariant } from "../../ir/types.js";
 import { emitExpr, scaled, sum } from "./expr.js";

@@ -17,7 +17,7 @@ import { dataFollows, gatherAccesses, gatherDims, indexDims, type AccessMap } fr
 import { error, type Diagnostic } from "../diagnostic.js";
 import { add, constant, equalExpr, evaluate, loopVariables, type IndexExpr } from "../expr.js";
 import type { AccessFunc, Func, TileFunc } from "../func.js";
-import { printRegion } from "../print.js";
+import { printRegion } from "../text/print.js";
 import type { ForStmt, GatherStmt, Region, Stmt } from "../tile.js";
 import { at, elementCount, isIndexDType, type Shape, type Span } from "../types.js";
 import { isParam, ubAccesses, ubBuffers } from "./accesses.js";

@@ -4,7 +4,7 @@
  */
 import { error, type Diagnostic } from "../diagnostic.js";
 import type { TileFunc } from "../func.js";
-import { printStmtHead } from "../print.js";
+import { printStmtHead } from "../text/print.js";
 import type { Target } from "../target.js";
 import { ubBytes, type Stmt } from "../tile.js";
 import { at, invariant } from "../types.js";

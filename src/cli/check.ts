@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Command } from "commander";
 import { CompileError, error, type Diagnostic } from "../../ir/index.js";
 import type { Executor } from "../../backends/sim/index.js";
-import { tryCompile } from "../compile.js";
+import { tryCompile } from "../api/compile.js";
 import { readCaseList, type Case } from "../formats/cases.js";
 import { readBytes, readText } from "../formats/files.js";
 import {
@@ -15,10 +15,10 @@ import {
   type OnnxGather,
 } from "../formats/onnx/index.js";
 import type { TensorValue } from "../formats/tensor.js";
-import { tryProgram } from "../program.js";
+import { tryProgram } from "../api/program.js";
 import { checkCase, type CheckContext, type CheckResult } from "../testing/check-case.js";
 import { runTextTest } from "../testing/text-test.js";
-import { backendNames, type BackendName } from "../run.js";
+import { backendNames, type BackendName } from "../api/backends.js";
 import { executorOption, lookUpTarget, UsageError } from "./options.js";
 import { progressBar } from "./progress.js";
 import { openRunner, parseBackends, writeTensor } from "./run.js";

@@ -4,12 +4,12 @@ import { printFunc, ubBuffers, ubBytes, webgpu, type Func } from "../../ir/index
 import { emitWgsl } from "../../backends/webgpu/index.js";
 import { defaultPipeline, liveness } from "../../passes/index.js";
 import { watOf } from "../../backends/sim/index.js";
-import { compile, type Kernel } from "../compile.js";
+import { compile, type Kernel } from "../api/compile.js";
 import { writeBytes } from "../formats/files.js";
-import { passPage, type PassStep } from "../pass-page.js";
+import { passPage, type PassStep } from "../report/pass-page.js";
 import { lookUpTarget, addProgramOptions, resolveTarget, UsageError, type ProgramFlags } from "./options.js";
 import { loadPrograms } from "./load.js";
-import { table } from "../table.js";
+import { table } from "../report/table.js";
 import { note, print, printDiagnostics, printJson } from "./terminal.js";
 
 const emits = ["source", "access", "tile", "wgsl", "wat", "plan"] as const;

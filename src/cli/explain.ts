@@ -2,8 +2,8 @@
 import { readFileSync } from "node:fs";
 import type { Command } from "commander";
 import { codes, isCode } from "../../ir/index.js";
-import { explain } from "../explain.js";
-import { renderExplanation } from "../explain-text.js";
+import { explain } from "../api/explain.js";
+import { renderExplanation } from "../report/explanation.js";
 import { lookUpTarget, UsageError, addProgramOptions, resolveTarget, type ProgramFlags } from "./options.js";
 import { loadProgram } from "./load.js";
 import { print, printDiagnostics, printJson } from "./terminal.js";

@@ -2,12 +2,12 @@
 import type { Command } from "commander";
 import { CompileError, formatShape, hasErrors, printSchedule } from "../../ir/index.js";
 import { canonicalizeAccess, runPipeline, withDefaults } from "../../passes/index.js";
-import { resolveTargetOf, scheduled } from "../compile.js";
-import { legalTiles } from "../legal.js";
+import { resolveTargetOf, scheduled } from "../api/compile.js";
+import { legalTiles } from "../api/legal-tiles.js";
 import { lookUpTarget, addProgramOptions, resolveTarget, type ProgramFlags } from "./options.js";
 import { loadProgram } from "./load.js";
 import { progressBar } from "./progress.js";
-import { table } from "../table.js";
+import { table } from "../report/table.js";
 import { print, printJson } from "./terminal.js";
 
 interface LegalFlags extends ProgramFlags {

@@ -4,7 +4,7 @@ import { operatorFor, readCases, type Case } from "../formats/cases.js";
 import { readBytes, readText } from "../formats/files.js";
 import { findGathers, readModel } from "../formats/onnx/index.js";
 import type { TensorValue } from "../formats/tensor.js";
-import { program, tryProgram, type ProgramResult } from "../program.js";
+import { program, tryProgram, type ProgramResult } from "../api/program.js";
 import { printDiagnostics } from "./terminal.js";
 import { parseCount, parseType, scheduleOf, UsageError, type ProgramFlags } from "./options.js";
 

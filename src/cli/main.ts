@@ -5,7 +5,7 @@ import { Command, CommanderError } from "commander";
 import { CompileError, error, InternalError, RunError, type Diagnostic } from "../../ir/index.js";
 import { PassError } from "../../passes/index.js";
 import { writeBytes } from "../formats/files.js";
-import { reproducer } from "../reproducer.js";
+import { reproducer } from "./reproducer.js";
 import { checkCommand } from "./check.js";
 import { compileCommand } from "./compile.js";
 import { explainCommand } from "./explain.js";

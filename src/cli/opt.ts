@@ -2,7 +2,7 @@
 import type { Command } from "commander";
 import { CompileError, hasErrors, printFunc, printModule, type Func } from "../../ir/index.js";
 import { defaultPipeline, runPipeline, type Pass } from "../../passes/index.js";
-import { resolveTargetOf } from "../compile.js";
+import { resolveTargetOf } from "../api/compile.js";
 import { writeBytes } from "../formats/files.js";
 import { lookUpTarget, addProgramOptions, resolveTarget, UsageError, type ProgramFlags } from "./options.js";
 import { loadPrograms } from "./load.js";

@@ -12,13 +12,13 @@ import {
 } from "../../ir/index.js";
 import { chromeTrace, estimateTiming, type Executor } from "../../backends/sim/index.js";
 import { createRunner, type Runner } from "../../backends/webgpu/index.js";
-import { compile, type Kernel } from "../compile.js";
-import { timelinePage } from "../timeline-page.js";
+import { compile, type Kernel } from "../api/compile.js";
+import { timelinePage } from "../report/timeline-page.js";
 import { acquireGpu, spawnThread } from "../device/index.js";
 import { readBytes, writeBytes } from "../formats/files.js";
 import { readNpy, writeNpy } from "../formats/npy.js";
 import { asHost, fromOutput, type TensorValue } from "../formats/tensor.js";
-import { randomData, randomIndices } from "../random.js";
+import { randomData, randomIndices } from "../testing/random.js";
 import {
   backendNames,
   firstDifference,
@@ -26,7 +26,7 @@ import {
   type BackendName,
   type BackendOptions,
   type BackendRun,
-} from "../run.js";
+} from "../api/backends.js";
 import {
   lookUpTarget,
   addProgramOptions,
@@ -38,7 +38,7 @@ import {
 } from "./options.js";
 import { taskProgress } from "./progress.js";
 import { loadProgram, loadPrograms, type LoadedProgram } from "./load.js";
-import { table } from "../table.js";
+import { table } from "../report/table.js";
 import { note, print, printDiagnostics, printJson } from "./terminal.js";
 
 interface RunFlags extends ProgramFlags {

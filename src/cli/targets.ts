@@ -5,7 +5,7 @@ import { limitsOf, targetOf } from "../../backends/webgpu/index.js";
 import { acquireGpu } from "../device/node.js";
 import { targetFile } from "../formats/target-file.js";
 import { resolveTarget } from "./options.js";
-import { table } from "../table.js";
+import { table } from "../report/table.js";
 import { print, printJson } from "./terminal.js";
 
 interface JsonFlag {

@@ -15,7 +15,7 @@ import {
   type SourceFunc,
   type TensorType,
 } from "../../ir/index.js";
-import { program } from "../program.js";
+import { program } from "../api/program.js";
 
 export type DmlDataType =
   | "FLOAT64"

@@ -1,6 +1,6 @@
 /** Builders with ONNX's arguments. Each throws a CompileError (TC1xx) where ONNX's rules are broken. */
 import type { OutOfBounds, SourceFunc } from "../../ir/index.js";
-import { program, typeOf, type TypePair } from "../program.js";
+import { program, typeOf, type TypePair } from "../api/program.js";
 
 export interface OnnxGatherArguments {
   readonly data: TypePair;

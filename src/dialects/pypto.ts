@@ -1,6 +1,6 @@
 /** Builders with PyPTO's arguments. Each throws a CompileError (TC1xx) where PyPTO's rules are broken. */
 import type { OutOfBounds, Schedule, SourceFunc } from "../../ir/index.js";
-import { program, typeOf, type TypePair } from "../program.js";
+import { program, typeOf, type TypePair } from "../api/program.js";
 
 export interface PyptoGatherArguments {
   readonly input: TypePair;

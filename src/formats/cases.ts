@@ -20,7 +20,7 @@ import {
   type Shape,
   type TensorType,
 } from "../../ir/index.js";
-import type { ProgramDescription } from "../program.js";
+import type { ProgramDescription } from "../api/program.js";
 import { writeBits, writeComplex, writeNumber } from "./numbers.js";
 import type { TensorValue } from "./tensor.js";
 

@@ -10,11 +10,11 @@ import {
 import type { HostValue } from "../../backends/index.js";
 import type { Executor } from "../../backends/sim/index.js";
 import type { Runner } from "../../backends/webgpu/index.js";
-import { compile, type Kernel } from "../compile.js";
+import { compile, type Kernel } from "../api/compile.js";
 import type { Case } from "../formats/cases.js";
 import { asHost, firstDifferentElement, fromOutput, type TensorValue } from "../formats/tensor.js";
-import { program } from "../program.js";
-import { runOn, type BackendName } from "../run.js";
+import { program } from "../api/program.js";
+import { runOn, type BackendName } from "../api/backends.js";
 
 export interface CheckResult {
   readonly id: string;

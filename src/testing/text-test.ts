@@ -6,7 +6,7 @@
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { CompileError, parseModule, type Diagnostic, type Target } from "../../ir/index.js";
-import { tryCompile } from "../compile.js";
+import { tryCompile } from "../api/compile.js";
 import { fileCheck, parseChecks, vacuousChecks, type CheckFailure } from "./filecheck.js";
 
 export interface TextTestOptions {

@@ -15,7 +15,7 @@ import { elementCount, RunError, targets } from "../../ir/index.js";
 import { CompileError, compile, onnx, tryCompile, type Kernel } from "../../src/index.js";
 import { readCases, type Case } from "../../src/formats/cases.js";
 import { asHost } from "../../src/formats/tensor.js";
-import { program } from "../../src/program.js";
+import { program } from "../../src/api/program.js";
 
 /** The built file: a thread cannot run TypeScript. */
 const spawn: SpawnThread = (message) => {

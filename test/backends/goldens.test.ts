@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { emitWgsl } from "../../backends/webgpu/index.js";
 import { targets, type Schedule, type SourceFunc } from "../../ir/index.js";
 import { compile, onnx } from "../../src/index.js";
-import { program } from "../../src/program.js";
+import { program } from "../../src/api/program.js";
 import { requireGpu } from "../support/gpu.js";
 
 const elements = (

@@ -7,7 +7,7 @@ import { emitWgsl, defaultLimits } from "../../backends/webgpu/index.js";
 import { simulateChecked } from "../../backends/sim/index.js";
 import { codes, CompileError, parseModule, RunError, type Code, type Diagnostic } from "../../ir/index.js";
 import { compile, firstDifference, gather, runOn, targets, toHost, tryCompile } from "../../src/index.js";
-import { explain } from "../../src/explain.js";
+import { explain } from "../../src/api/explain.js";
 import { readBytes } from "../../src/formats/files.js";
 import { readCases } from "../../src/formats/cases.js";
 import { readNpy, writeNpy } from "../../src/formats/npy.js";

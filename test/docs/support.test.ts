@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { supportMatrix } from "../../src/support-matrix.js";
+import { supportMatrix } from "./support-matrix.js";
 
 describe("docs/support.md", () => {
   it("is what the code supports (npm run docs:support writes it)", async () => {

@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import { InternalError, parseModule, type Func } from "../../ir/index.js";
 import { defaultPipeline, definePass, PassError, runPipeline, type Pass } from "../../passes/index.js";
 import { onnx, targets } from "../../src/index.js";
-import { passPage } from "../../src/pass-page.js";
-import { reproducer } from "../../src/reproducer.js";
+import { passPage } from "../../src/report/pass-page.js";
+import { reproducer } from "../../src/cli/reproducer.js";
 
 const program: Func = {
   ...onnx.gather({ data: ["f32", [100, 64]], indices: ["i32", [4096]], axis: 0 }),

@@ -1,6 +1,6 @@
 /** The gathers of a model, each as a program of its own, or why it cannot be one. */
 import { CompileError, type AttrValue, type Diagnostic, type TensorType } from "../../../ir/index.js";
-import type { ProgramDescription } from "../../program.js";
+import type { ProgramDescription } from "../../api/program.js";
 import type { TensorValue } from "../tensor.js";
 import { describeDataType, dtypeOf } from "./data-type.js";
 import { problem, quoted } from "./fail.js";

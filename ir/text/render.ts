@@ -1,5 +1,5 @@
 /** A diagnostic as terminal text: code, place, source line with a caret, notes, hint. */
-import type { Diagnostic, Severity } from "./diagnostic.js";
+import type { Diagnostic, Severity } from "../diagnostic.js";
 
 export interface RenderOptions {
   /** The text of a file that spans point into, to quote its line. */

@@ -4,9 +4,9 @@ import type { AccessFunc } from "../../ir/func.js";
 import type { ResolvedSchedule } from "../../ir/schedule.js";
 import type { Target } from "../../ir/target.js";
 import { dtypeBytes } from "../../ir/types.js";
-import { cost } from "./cost.js";
-import { gatherOf } from "./legality.js";
-import { traffic } from "./traffic.js";
+import { cost } from "../../passes/analysis/cost.js";
+import { gatherOf } from "../../passes/analysis/legality.js";
+import { traffic } from "../../passes/analysis/traffic.js";
 
 export function performanceHints(func: AccessFunc, schedule: ResolvedSchedule, target: Target): Diagnostic[] {
   const moved = traffic(gatherOf(func), schedule, target);

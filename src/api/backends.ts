@@ -1,9 +1,9 @@
 /** One call per backend on host tensors, and the comparison that makes them agree bit for bit. */
-import { CompileError, error, type Diagnostic } from "../ir/index.js";
-import type { HostInputs } from "../backends/index.js";
-import { reference } from "../backends/reference/index.js";
-import { simulateBytesLong, type SimReport, type SimulateLongOptions } from "../backends/sim/index.js";
-import type { Runner } from "../backends/webgpu/index.js";
+import { CompileError, error, type Diagnostic } from "../../ir/index.js";
+import type { HostInputs } from "../../backends/index.js";
+import { reference } from "../../backends/reference/index.js";
+import { simulateBytesLong, type SimReport, type SimulateLongOptions } from "../../backends/sim/index.js";
+import type { Runner } from "../../backends/webgpu/index.js";
 import type { Kernel } from "./compile.js";
 
 export const backendNames = ["reference", "sim", "webgpu"] as const;

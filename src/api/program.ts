@@ -9,7 +9,7 @@ import {
   type Shape,
   type SourceFunc,
   type TensorType,
-} from "../ir/index.js";
+} from "../../ir/index.js";
 
 export interface ProgramDescription {
   /** Dialect and operator: `onnx.gather_elements`. */

@@ -8,8 +8,8 @@ import {
   type Footprint,
   type Func,
   type ResolvedSchedule,
-} from "../ir/index.js";
-import { isResolved } from "../ir/schedule.js";
+} from "../../ir/index.js";
+import { isResolved } from "../../ir/schedule.js";
 import {
   anyLegal,
   canonicalizeAccess,
@@ -20,20 +20,18 @@ import {
   gmAllowed,
   largestGatherDims,
   nearestLegal,
-  performanceHints,
   pinnedDims,
   requiredView,
-  reversedOrder,
   runPipeline,
   smallest,
   smallestArithmetic,
   traffic,
   waysOut,
   withDefaults,
-  type Alternative,
   type RuleVerdict,
   type Traffic,
-} from "../passes/index.js";
+} from "../../passes/index.js";
+import { performanceHints, reversedOrder, type Alternative } from "./hints.js";
 import { resolveTargetOf, scheduled, tryCompile, type CompileOptions } from "./compile.js";
 
 export interface Explanation {

@@ -15,8 +15,8 @@ import {
   pageBytes,
   type WasmKernel,
   type WasmLayout,
-} from "../wasm/index.js";
-import { pause, sliceMs, type LongRunOptions } from "./long-run.js";
+} from "./index.js";
+import { pause, sliceMs, type LongRunOptions } from "../long-run.js";
 
 /** How the executor starts a thread: `new Worker`, told to call `serveThread` with the message it is posted. */
 export type SpawnThread = (message: ThreadMessage) => { terminate(): unknown };

@@ -1,8 +1,8 @@
 /** `run`: a kernel and typed arrays in, typed arrays out, on the backend of choice. */
-import { fromHost, toHost, type GatherData, type TensorData } from "../backends/index.js";
-import type { SimReport } from "../backends/sim/index.js";
+import { fromHost, toHost, type GatherData, type TensorData } from "../../backends/index.js";
+import type { SimReport } from "../../backends/sim/index.js";
 import type { Kernel } from "./compile.js";
-import { runOn, type BackendName, type BackendOptions } from "./run.js";
+import { runOn, type BackendName, type BackendOptions } from "./backends.js";
 
 export interface RunOptions extends BackendOptions {
   /** Default `sim`. `webgpu` needs a runner: `await createRunner(device)` from tilec/webgpu. */

@@ -5,7 +5,13 @@
  * The footprint grows with every tile entry, so along the last free dim the legal entries are 1 to a largest one, found
  * by bisection: counting visits the other dims only.
  */
-import { dtypeBytes, type AccessFunc, type ResolvedSchedule, type Shape, type Target } from "../ir/index.js";
+import {
+  dtypeBytes,
+  type AccessFunc,
+  type ResolvedSchedule,
+  type Shape,
+  type Target,
+} from "../../ir/index.js";
 import {
   anyLegal,
   cost,
@@ -17,7 +23,7 @@ import {
   pinnedDims,
   smallest,
   smallestArithmetic,
-} from "../passes/index.js";
+} from "../../passes/index.js";
 
 export interface LegalTile {
   readonly tile: Shape;

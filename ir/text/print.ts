@@ -1,10 +1,10 @@
 /** IR to text. Every form printed here parses back to an equal value (see parse.ts, and docs/ir.md). */
-import type { AccessMap, DimAccess } from "./access.js";
-import type { IndexExpr } from "./expr.js";
-import type { AccessFunc, Attrs, Func, Module, SourceFunc, TileFunc, Value } from "./func.js";
-import type { Schedule } from "./schedule.js";
-import type { Region, Stmt, UbBuffer } from "./tile.js";
-import { assertNever, formatShape, formatType } from "./types.js";
+import type { AccessMap, DimAccess } from "../access.js";
+import type { IndexExpr } from "../expr.js";
+import type { AccessFunc, Attrs, Func, Module, SourceFunc, TileFunc, Value } from "../func.js";
+import type { Schedule } from "../schedule.js";
+import type { Region, Stmt, UbBuffer } from "../tile.js";
+import { assertNever, formatShape, formatType } from "../types.js";
 
 export const printModule = (module: Module): string => module.funcs.map(printFunc).join("\n");
 

@@ -11,10 +11,10 @@ import {
   type DType,
   type OpDef,
   type Shape,
-} from "../ir/index.js";
-import { emitWgsl } from "../backends/webgpu/index.js";
-import { tryCompile } from "./compile.js";
-import { tryProgram, type ProgramDescription } from "./program.js";
+} from "../../ir/index.js";
+import { emitWgsl } from "../../backends/webgpu/index.js";
+import { tryCompile } from "../../src/api/compile.js";
+import { tryProgram, type ProgramDescription } from "../../src/api/program.js";
 
 /** A smallest program of an operator: extents of 2, a tuple of 1. */
 function smallest(

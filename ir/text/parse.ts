@@ -8,14 +8,14 @@ import {
   type DimAccess,
   type IndexCoord,
   type OutOfBounds,
-} from "./access.js";
-import { error, type Diagnostic } from "./diagnostic.js";
-import { add, constant, iv, min, sub, type IndexExpr } from "./expr.js";
-import type { AccessFunc, Attrs, AttrValue, Func, Module, SourceFunc, TileFunc, Value } from "./func.js";
+} from "../access.js";
+import { error, type Diagnostic } from "../diagnostic.js";
+import { add, constant, iv, min, sub, type IndexExpr } from "../expr.js";
+import type { AccessFunc, Attrs, AttrValue, Func, Module, SourceFunc, TileFunc, Value } from "../func.js";
 import { lex, type Token, type TokenKind } from "./lex.js";
-import { budgetRules, profiles, residencies, type Schedule } from "./schedule.js";
-import { pipes, type Region, type Stmt, type UbBuffer } from "./tile.js";
-import { at, isDType, maxElements, type DType, type Shape, type TensorType } from "./types.js";
+import { budgetRules, profiles, residencies, type Schedule } from "../schedule.js";
+import { pipes, type Region, type Stmt, type UbBuffer } from "../tile.js";
+import { at, isDType, maxElements, type DType, type Shape, type TensorType } from "../types.js";
 
 export interface ParseResult {
   readonly module: Module;

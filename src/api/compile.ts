@@ -22,16 +22,16 @@ import {
   type TileFunc,
   verify,
   webgpu,
-} from "../ir/index.js";
-import { defaultLimits, emitWgsl, type WgslKernel, type WgslLimits } from "../backends/webgpu/index.js";
-import { isResolved } from "../ir/schedule.js";
+} from "../../ir/index.js";
+import { defaultLimits, emitWgsl, type WgslKernel, type WgslLimits } from "../../backends/webgpu/index.js";
+import { isResolved } from "../../ir/schedule.js";
 import {
   defaultPipeline,
   footprintOf,
   runPipeline,
   type Pass,
   type PipelineOptions,
-} from "../passes/index.js";
+} from "../../passes/index.js";
 
 export interface CompileOptions extends Schedule, PipelineOptions {
   /** Overrides the target that the program names. */

@@ -1,7 +1,7 @@
 /** A self-contained page: swim lanes per core and pipe, the UB memory map, and the tile map of the output. */
-import { pipes, printSchedule, type Pipe } from "../ir/index.js";
-import { maxEvents, maxLifetimes, type Timing } from "../backends/sim/index.js";
-import type { Kernel } from "./compile.js";
+import { pipes, printSchedule, type Pipe } from "../../ir/index.js";
+import { maxEvents, maxLifetimes, type Timing } from "../../backends/sim/index.js";
+import type { Kernel } from "../api/compile.js";
 
 const width = 1000;
 const laneHeight = 14;

@@ -1,6 +1,6 @@
 /** Text to tokens with positions. Comments run from `//` to the end of the line. */
-import { error, type Diagnostic } from "./diagnostic.js";
-import type { Span } from "./types.js";
+import { error, type Diagnostic } from "../diagnostic.js";
+import type { Span } from "../types.js";
 
 export type TokenKind = "word" | "int" | "string" | "value" | "symbol" | "punct" | "end";
 

@@ -1,10 +1,17 @@
 /** Random inputs from a seed: any bits for the data, indices in range. The same seed gives the same tensors. */
-import { byteCount, elementCount, gatherDims, indexDims, type Func, type TensorType } from "../ir/index.js";
-import { canonicalizeAccess, runPipeline } from "../passes/index.js";
-import { resolveTargetOf } from "./compile.js";
-import { lcg } from "./formats/cases.js";
-import { writeNumber } from "./formats/numbers.js";
-import type { TensorValue } from "./formats/tensor.js";
+import {
+  byteCount,
+  elementCount,
+  gatherDims,
+  indexDims,
+  type Func,
+  type TensorType,
+} from "../../ir/index.js";
+import { canonicalizeAccess, runPipeline } from "../../passes/index.js";
+import { resolveTargetOf } from "../api/compile.js";
+import { lcg } from "../formats/cases.js";
+import { writeNumber } from "../formats/numbers.js";
+import type { TensorValue } from "../formats/tensor.js";
 
 export function randomData(type: TensorType, seed: number): TensorValue {
   const draw = lcg(seed);

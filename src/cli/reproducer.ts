@@ -1,7 +1,7 @@
 /** A file that reproduces an internal error: the program before the failing pass, and how to run it. */
 import { createHash } from "node:crypto";
-import { printFunc } from "../ir/index.js";
-import type { PassError } from "../passes/index.js";
+import { printFunc } from "../../ir/index.js";
+import type { PassError } from "../../passes/index.js";
 
 export function reproducer(
   thrown: PassError,
