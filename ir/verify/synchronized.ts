@@ -5,10 +5,10 @@
 import { error, type Diagnostic } from "../diagnostic.js";
 import type { TileFunc } from "../func.js";
 import { printStmtHead } from "../text/print.js";
-import type { Target } from "../target.js";
+import { targetFacts, type Target } from "../target.js";
 import { ubBytes, type Stmt } from "../tile.js";
 import { at, invariant } from "../types.js";
-import { pipeOf, ubAccesses } from "./accesses.js";
+import { pipeOf, ubAccesses } from "../regions.js";
 import { HazardTracker } from "./hazards.js";
 
 const iterations = 3;
@@ -24,7 +24,7 @@ export function verifySynchronized(func: TileFunc, target: Target): Diagnostic[]
       if (stmt.op === "for") {
         const trips = depth < deepLoops ? iterations : 2;
         for (let k = 0; k < trips; k++) {
-          if (stmt.mode === "parallel" && target.kind !== "ascend") tracker.reset();
+          if (stmt.mode === "parallel" && targetFacts[target.kind].privateUb) tracker.reset();
           run(stmt.body, depth + 1);
         }
         continue;

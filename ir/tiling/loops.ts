@@ -5,10 +5,9 @@
  * all of them; everything outside them is parallel, and one iteration of the parallel loops is a task. A view splits
  * the iteration into tasks whatever the data follows.
  */
-import { dataFollows } from "./access.js";
-import { clipTile, type Gather } from "./footprint.js";
-import type { ResolvedSchedule } from "./schedule.js";
-import { at } from "./types.js";
+import { followedBy, gatheredTable } from "../access.js";
+import { at } from "../types.js";
+import type { Tiling } from "./tiling.js";
 
 export interface Loop {
   readonly dim: number;
@@ -18,11 +17,8 @@ export interface Loop {
   readonly step: number;
 }
 
-/** Loops with one trip are left out. */
-export function loopNest(gather: Gather, schedule: ResolvedSchedule): Loop[] {
-  const extents = gather.output.shape;
-  const tile = clipTile(schedule.tile, schedule.view, extents);
-  const follows = dataFollows(gather.map);
+export function loopsOf({ gather, schedule, tile, extents }: Tiling): Loop[] {
+  const follows = followedBy(gather.map, gatheredTable);
   const views = schedule.order.filter((d) => at(schedule.view, d) < at(extents, d));
   const tiles = schedule.order.filter((d) => at(tile, d) < Math.min(at(schedule.view, d), at(extents, d)));
   let serialFrom = tiles.length;

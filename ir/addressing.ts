@@ -1,0 +1,72 @@
+/**
+ * Where elements lie: the one derivation of addresses, for executors, code generators and counts.
+ *
+ * Every address is a linear form in elements: output dims move it by a step, sites by a stride, loop variables by what
+ * the regions' offsets say.
+ */
+import { gatheredTable } from "./access.js";
+import { outputOf, type TileFunc } from "./func.js";
+import { add, dim, dimsOf, scale, sitesOf, stepAlong, sumOf, type Linear } from "./linear.js";
+import { outputRegion, type Feeding } from "./regions.js";
+import type { GatherStmt, Region } from "./tile.js";
+import { at, strides } from "./types.js";
+
+/** A region's place in a memory: where it starts along each dim, and elements between neighbours there. */
+export interface Place {
+  readonly offsets: readonly Linear[];
+  readonly strides: readonly number[];
+}
+
+/** The element that coordinates inside a place name, counted from the start of its memory. */
+export const addressOf = (coords: readonly Linear[], place: Place): Linear =>
+  sumOf(coords.map((coord, k) => scale(add(coord, at(place.offsets, k)), at(place.strides, k))));
+
+/** The first element of a place. */
+export const startOf = (place: Place): Linear =>
+  sumOf(place.offsets.map((offset, k) => scale(offset, at(place.strides, k))));
+
+/** Addresses of a gather as forms in the dims of its output tile, its sites and the loop variables. */
+export interface GatherAddresses {
+  /** The element of the data that is read. */
+  readonly data: Linear;
+  /** The index value of each site, in the memory of its table. */
+  readonly sites: readonly Linear[];
+  /** The element that is written. */
+  readonly output: Linear;
+}
+
+/** `place` says where the memory of a region is; a region of UB may have been elided to one of gm. */
+export function gatherAddresses(stmt: GatherStmt, place: (region: Region) => Place): GatherAddresses {
+  const places = stmt.from.map(place);
+  const dims = stmt.to.sizes.map((_, d) => dim(d));
+  return {
+    data: addressOf(stmt.map.results, at(places, gatheredTable)),
+    sites: stmt.map.sites.map(({ value }) => addressOf(value.at, at(places, value.table))),
+    output: addressOf(dims, place(stmt.to)),
+  };
+}
+
+/**
+ * The number of an output element in the output tensor, as a form in the tile's dims: what a bad index is reported by.
+ * Undefined for a tile that no store behind the gather takes.
+ */
+export function outputPosition(func: TileFunc, feeding: Feeding): Linear | undefined {
+  const region = outputRegion(func, feeding);
+  if (region === undefined) return undefined;
+  const place = { offsets: region.offsets, strides: strides(outputOf(func).type.shape) };
+  return addressOf(
+    region.sizes.map((_, d) => dim(d)),
+    place,
+  );
+}
+
+/** How far an address moves with each output dim. */
+export const stepsOf = (address: Linear, rank: number): number[] =>
+  Array.from({ length: rank }, (_, d) => stepAlong(address, "dim", d));
+
+/** How far an address moves with each site it adds. */
+export const siteStrides = (address: Linear): readonly { readonly site: number; readonly stride: number }[] =>
+  sitesOf(address).map((site) => ({ site, stride: stepAlong(address, "site", site) }));
+
+/** Whether an address stays where it is along an output dim. */
+export const staysAlong = (address: Linear, d: number): boolean => !dimsOf(address).includes(d);
