@@ -1,12 +1,13 @@
 /** The backends' shared host memory. Each backend has a door of its own in its folder. */
+export type { Backend, BackendKernel, BackendRun, PreparedKernel, RunOptions } from "./backend.js";
 export {
   coordinates,
   indexOutOfRange,
   indexReader,
-  outOfRange,
-  resolveIndex,
+  readSite,
+  tensorOf,
   unitsOf,
-  zeroFill,
+  type MappedInputs,
   type HostInputs,
   type HostTensor,
   type IndexReader,

@@ -1,11 +1,15 @@
 /** Element memory as machine units, and index values read exactly. Little-endian, row-major, as every host array here. */
 import { error, RunError } from "../ir/diagnostic.js";
-import { gatherDims, indexDims, type AccessMap, type NegativeIndex, type OutOfBounds } from "../ir/access.js";
+import type { AccessMap } from "../ir/access.js";
+import { keyOf, type Operand } from "../ir/func.js";
+import { evaluate, sitesOf, type Env } from "../ir/linear.js";
+import { indexRule, outOfRange, resolveIndex, type IndexRule } from "../ir/policy.js";
 import {
   at,
   dtypeBytes,
   formatShape,
   InternalError,
+  strides,
   type DType,
   type IndexDType,
   type Shape,
@@ -18,10 +22,8 @@ export interface HostTensor {
   readonly bytes: Uint8Array;
 }
 
-export interface HostInputs {
-  readonly data: HostTensor;
-  readonly indices: HostTensor;
-}
+/** A program's inputs by their keys. */
+export type HostInputs = Readonly<Record<string, HostTensor>>;
 
 export type UnitArray = Uint8Array | Uint16Array | Uint32Array;
 
@@ -81,37 +83,6 @@ export function indexReader(bytes: Uint8Array, dtype: DType): IndexReader {
   }
 }
 
-/** The index reads as zero bits (`zero`). */
-export const zeroFill = -1;
-/** The index is out of range and the policy says that this matters (`error`, `unchecked`). */
-export const outOfRange = -2;
-
-/** The element an index names along an extent, or one of the two marks above. */
-export function resolveIndex(
-  read: IndexReader,
-  position: number,
-  extent: number,
-  negative: NegativeIndex,
-  oob: OutOfBounds,
-): number {
-  const value = read(position);
-  if (value >= 0 && value < extent) return value;
-  if (negative === "from-end" && value < 0 && value >= -extent) return value + extent;
-  switch (oob) {
-    case "clamp":
-      return value < 0 ? 0 : extent - 1;
-    case "wrap": {
-      const n = BigInt(extent);
-      return Number(((read.exact(position) % n) + n) % n);
-    }
-    case "zero":
-      return zeroFill;
-    case "error":
-    case "unchecked":
-      return outOfRange;
-  }
-}
-
 /** Coordinates of a row-major position. */
 export function coordinates(position: number, shape: Shape): number[] {
   const result = new Array<number>(shape.length).fill(0);
@@ -123,32 +94,87 @@ export function coordinates(position: number, shape: Shape): number[] {
   return result;
 }
 
+/** A map with the tensors it relates: what a bad index is looked up in. */
+export interface MappedInputs {
+  readonly map: AccessMap;
+  readonly operands: readonly Operand[];
+  readonly inputs: HostInputs;
+}
+
+/** The index value of a site at an output point, and its flat position in its table. */
+export function readSite(
+  { map, operands, inputs }: MappedInputs,
+  number: number,
+  dims: readonly number[],
+): { readonly position: number; readonly value: number; readonly exact: bigint; readonly rule: IndexRule } {
+  const site = at(map.sites, number);
+  const operand = at(operands, site.value.table);
+  const { shape, dtype } = operand.type;
+  const point = { dims, sites: [] };
+  const by = strides(shape);
+  const position = site.value.at.reduce(
+    (sum, coord, k) => sum + evaluate(coord, noLoops, point) * at(by, k),
+    0,
+  );
+  const read = indexReader(tensorOf(inputs, operand).bytes, dtype);
+  return { position, value: read(position), exact: read.exact(position), rule: indexRule(site, dtype) };
+}
+
+const noLoops: Env = new Map();
+
+/** The host's tensor of an operand. */
+export function tensorOf(inputs: HostInputs, operand: Operand): HostTensor {
+  const found = inputs[keyOf(operand)];
+  if (found === undefined) throw new InternalError(`input ${keyOf(operand)} is missing`);
+  return found;
+}
+
 /**
- * The run failed: the first index out of range, by its position in the index tensor. Every backend reports the same
- * one in the same words. `value` is what stood there.
+ * The run failed: an index out of range, found at the lexicographically first output element (its row-major number). Every
+ * backend reports the same one in the same words: the first site of that element that is out of range.
  */
-export function indexOutOfRange(
-  map: AccessMap,
-  data: TensorType,
-  indices: TensorType,
-  position: number,
-  value: bigint,
-): RunError {
-  const where = coordinates(position, indices.shape);
-  const tupleAt = indexDims(map).indexOf(undefined);
-  const component = tupleAt === -1 ? 0 : at(where, tupleAt);
-  const axis = at(gatherDims(map), component);
-  const extent = at(data.shape, axis);
-  const access = at(map.results, axis);
-  const lowest = access.kind === "indirect" && access.negative === "from-end" ? -extent : 0;
-  const range = extent === 0 ? "which has no elements" : `which takes [${lowest}, ${extent - 1}]`;
+export function indexOutOfRange(mapped: MappedInputs, outputElement: number): RunError {
+  const { map, operands } = mapped;
+  const output = at(operands, operands.length - 1).type.shape;
+  const point = coordinates(outputElement, output);
+  for (const [number] of map.sites.entries()) {
+    const { position, value, exact, rule } = readSite(mapped, number, point);
+    if (resolveIndex(rule, value, () => exact) !== outOfRange) continue;
+    const table = at(operands, at(map.sites, number).value.table);
+    const axis = map.results.findIndex((result) => sitesOf(result).includes(number));
+    return badIndex({ table, position, value: exact, rule, axis, point, site: number });
+  }
+  throw new InternalError(`output element ${outputElement} was reported, and its indices are in range`);
+}
+
+function badIndex(found: {
+  readonly table: Operand;
+  readonly position: number;
+  readonly value: bigint;
+  readonly rule: IndexRule;
+  readonly axis: number;
+  readonly point: readonly number[];
+  readonly site: number;
+}): RunError {
+  const { table, position, value, rule, axis, point, site } = found;
+  const where = coordinates(position, table.type.shape);
+  const lowest = rule.fromEnd === undefined ? 0 : -rule.fromEnd;
+  const range = rule.below === 0 ? "which has no elements" : `which takes [${lowest}, ${rule.below - 1}]`;
   return new RunError([
     error(
       "TC601",
-      `index ${value} at indices${formatShape(where)} is out of range for data dim ${axis}, ${range}`,
+      `index ${value} at ${keyOf(table)}${formatShape(where)} is out of range for data dim ${axis}, ${range}`,
       {
         hint: "mend the index, or choose what it means with --oob clamp, zero or wrap",
-        data: { position, value: value.toString(), axis, extent, coordinates: where },
+        data: {
+          position,
+          value: value.toString(),
+          axis,
+          extent: rule.below,
+          coordinates: where,
+          point,
+          site,
+        },
       },
     ),
   ]);

@@ -1,6 +1,6 @@
 /** What one simulated run moved and used: exact counts, and the same for the same input. */
-import type { Operand } from "../../ir/footprint.js";
-import type { Timing } from "./timing.js";
+import type { Role } from "../ir/func.js";
+import type { Timing } from "./sim/timing.js";
 
 export interface OperandReport {
   /** Bytes read from, or written to, global memory. */
@@ -38,7 +38,7 @@ export interface SimReport {
   readonly executor: Executor;
   /** Bytes of inputs that lay outside the fast executor's memory and were copied into it. */
   readonly copiedBytes: number;
-  readonly operands: Readonly<Record<Operand, OperandReport>>;
+  readonly operands: Readonly<Record<Role, OperandReport>>;
   /** Global memory to core, and core to global memory, in bytes. */
   readonly bytesRead: number;
   readonly bytesWritten: number;
