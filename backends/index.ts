@@ -12,4 +12,12 @@ export {
   type HostTensor,
   type IndexReader,
 } from "./memory.js";
-export { fromHost, toHost, type GatherData, type HostValue, type TensorData } from "./values.js";
+export {
+  fromHost,
+  stringsOf,
+  toHost,
+  toHosts,
+  type GatherData,
+  type HostValue,
+  type TensorData,
+} from "./values.js";

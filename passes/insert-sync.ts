@@ -11,10 +11,10 @@
  * of the previous iteration. On WebGPU every task has a workgroup memory of its own, so only serial loops carry.
  */
 import type { TileFunc } from "../ir/func.js";
-import type { Target } from "../ir/target.js";
+import { targetFacts, type Target } from "../ir/target.js";
 import { ubBytes, type Pipe, type Stmt, type SyncStmt, type UbBuffer } from "../ir/tile.js";
 import { at } from "../ir/types.js";
-import { pipeOf, ubAccesses, type UbAccess } from "../ir/verify/accesses.js";
+import { pipeOf, ubAccesses, type UbAccess } from "../ir/regions.js";
 import { definePass } from "./pass.js";
 
 export const insertSync = definePass({
@@ -64,7 +64,7 @@ function syncBody(body: readonly Stmt[], func: TileFunc, target: Target, carried
         }
       }
     }
-    const carries = stmt.op === "for" && (stmt.mode === "serial" || target.kind === "ascend");
+    const carries = stmt.op === "for" && (stmt.mode === "serial" || !targetFacts[target.kind].privateUb);
     out.push(stmt.op === "for" ? { ...stmt, body: syncBody(stmt.body, func, target, carries) } : stmt);
   });
   return out;
