@@ -2,6 +2,7 @@
 import type { Resolved } from "../ir/ops/op-def.js";
 import type { TileFunc } from "../ir/func.js";
 import type { Target } from "../ir/target.js";
+import type { LongRunOptions } from "./long-run.js";
 import type { HostInputs } from "./memory.js";
 import type { SimReport } from "./report.js";
 
@@ -16,16 +17,15 @@ export interface BackendKernel {
 }
 
 export interface BackendRun {
-  /** The output's elements, row-major. */
+  /** The output's elements, row-major; the caller's own. */
   readonly output: Uint8Array;
-  /** What the run moved, where the backend counts; derived when it is first read. */
+  /** What the run moved, where it was asked for and the backend counts; derived when it is first read. */
   readonly report?: SimReport;
 }
 
-export interface RunOptions {
-  readonly signal?: AbortSignal;
-  /** Called between slices of a long run: tasks done, tasks in all. */
-  readonly onProgress?: (done: number, tasks: number) => void;
+export interface RunOptions extends LongRunOptions {
+  /** Asks for the report of a backend that counts. Default false: nothing is kept for it. */
+  readonly report?: boolean;
 }
 
 export interface PreparedKernel {

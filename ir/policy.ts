@@ -30,7 +30,7 @@ export interface IndexRule {
   readonly mayBeNone: boolean;
 }
 
-export function indexRule(site: Site, dtype: DType): IndexRule {
+export function indexRule(site: Omit<Site, "value">, dtype: DType): IndexRule {
   const { below, fromEnd, keep } = site;
   const signed = dtype === "i32" || dtype === "i64";
   return {
@@ -43,7 +43,7 @@ export function indexRule(site: Site, dtype: DType): IndexRule {
   };
 }
 
-export const mayBeNone = ({ keep, below }: Site): boolean => outside[keep] === "none" || below === 0;
+export const mayBeNone = ({ keep, below }: Omit<Site, "value">): boolean => outside[keep] === "none" || below === 0;
 
 /** The element reads as zero bits. */
 export const noElement = -1;
