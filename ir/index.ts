@@ -11,6 +11,7 @@ export * from "./operator.js";
 export { findOp, opDefs, resolveSource, type SourceOp } from "./ops/registry.js";
 export type { AttrSpec, OpDef, Resolved, ResolveResult } from "./ops/op-def.js";
 export { featureLevels, type FeatureLevel } from "./ops/directml.js";
+export { pyptoLevels, type PyptoLevel } from "./ops/pypto.js";
 export { parseModule, type ParseResult } from "./text/parse.js";
 export {
   printExpr,
