@@ -104,8 +104,8 @@ function checkSupport(inputs: OpInputs, page: Page): void {
       );
     }
     const [lowest, highest] = head[ranks];
-    const wider = level !== "head" && shape.length >= lowest && shape.length <= highest;
-    const hint = wider ? `level head takes rank ${lowest} to ${highest}` : undefined;
+    const atHead = shape.length >= lowest && shape.length <= highest;
+    const hint = atHead ? `level head takes rank ${lowest} to ${highest}` : undefined;
     checkRank(inputs, operand, ...support[ranks], cited(inputs, page, ranks), hint);
   }
 }

@@ -415,7 +415,8 @@ describe("the tiling rules", () => {
     // Rows of one f32 take 32 B each: three tiles of 16 rows, 64 B of scratch.
     const func = gather([16, 8], [16, 8]);
     expect(ascend(func, { tile: [16, 1], ubBytes: 3 * 16 * 32 + 64 })).toBe("accepted");
-    expect(ascend(func, { tile: [16, 1], ubBytes: 3 * 16 * 32 + 63 })).not.toBe("accepted");
+    // The smallest tile of all: what refuses it is the count, not the plan of addresses.
+    expect(ascend(func, { tile: [16, 1], ubBytes: 3 * 16 * 32 + 63 })).toBe("TC402");
   });
 
   it("a tile beyond the buffer is refused before anything is lowered (PT4)", () => {
