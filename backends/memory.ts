@@ -123,6 +123,23 @@ export function coordinates(position: number, shape: Shape): number[] {
   return result;
 }
 
+/** Which data dim the index at a position picks along, and the values it takes there. */
+export function indexRange(
+  map: AccessMap,
+  data: TensorType,
+  indices: TensorType,
+  position: number,
+): { readonly where: Shape; readonly axis: number; readonly lowest: number; readonly extent: number } {
+  const where = coordinates(position, indices.shape);
+  const tupleAt = indexDims(map).indexOf(undefined);
+  const component = tupleAt === -1 ? 0 : at(where, tupleAt);
+  const axis = at(gatherDims(map), component);
+  const extent = at(data.shape, axis);
+  const access = at(map.results, axis);
+  const lowest = access.kind === "indirect" && access.negative === "from-end" ? -extent : 0;
+  return { where, axis, lowest, extent };
+}
+
 /**
  * The run failed: the first index out of range, by its position in the index tensor. Every backend reports the same
  * one in the same words. `value` is what stood there.
@@ -134,13 +151,7 @@ export function indexOutOfRange(
   position: number,
   value: bigint,
 ): RunError {
-  const where = coordinates(position, indices.shape);
-  const tupleAt = indexDims(map).indexOf(undefined);
-  const component = tupleAt === -1 ? 0 : at(where, tupleAt);
-  const axis = at(gatherDims(map), component);
-  const extent = at(data.shape, axis);
-  const access = at(map.results, axis);
-  const lowest = access.kind === "indirect" && access.negative === "from-end" ? -extent : 0;
+  const { where, axis, lowest, extent } = indexRange(map, data, indices, position);
   const range = extent === 0 ? "which has no elements" : `which takes [${lowest}, ${extent - 1}]`;
   return new RunError([
     error(
