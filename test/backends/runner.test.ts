@@ -16,6 +16,7 @@ import { byteCount, InternalError, targets, type Diagnostic } from "../../ir/ind
 import { CompileError, compile, onnx, RunError, type Kernel } from "../../src/index.js";
 import { acquireGpu } from "../../src/device/node.js";
 import { requireGpu } from "../support/gpu.js";
+import { operandOf } from "../support/operands.js";
 
 /** Dawn crashes the process when a device is collected. */
 const devices: unknown[] = [];
@@ -41,11 +42,14 @@ const kernel = gatherKernel(32);
 const words = (rows: number): Int32Array<ArrayBuffer> =>
   Int32Array.from({ length: rows }, (_, k) => (k * 5) % 8);
 
-function inputsOf({ tile }: Kernel, indices = words(byteCount(tile.indices.type) / 4)) {
-  const bytes = Uint8Array.from({ length: byteCount(tile.data.type) }, (_, k) => (k * 31) & 0xff);
+function inputsOf({ tile }: Kernel, indices = words(byteCount(operandOf(tile, "indices").type) / 4)) {
+  const bytes = Uint8Array.from(
+    { length: byteCount(operandOf(tile, "data").type) },
+    (_, k) => (k * 31) & 0xff,
+  );
   return {
-    data: { type: tile.data.type, bytes },
-    indices: { type: tile.indices.type, bytes: new Uint8Array(indices.buffer) },
+    data: { type: operandOf(tile, "data").type, bytes },
+    indices: { type: operandOf(tile, "indices").type, bytes: new Uint8Array(indices.buffer) },
   };
 }
 const inputs = inputsOf(kernel);

@@ -135,7 +135,7 @@ const schedules: readonly Schedules[] = [
 const indexOf = (k: number, extent: number): number => (k * 7) % extent;
 
 function inputsOf(func: SourceFunc) {
-  const { data, indices } = func;
+  const [data, indices] = [operandOf(func, "data"), operandOf(func, "indices")];
   const extent = Math.min(...data.type.shape);
   const words = new Int32Array(byteCount(indices.type) / 4);
   const step = indices.type.dtype === "i64" ? 2 : 1;

@@ -5,6 +5,7 @@ import { featureLevels, type FeatureLevel, type Shape, type SourceFunc } from ".
 import { compile, directml } from "../../src/index.js";
 import type { DmlDataType } from "../../src/dialects/directml.js";
 import { verdict } from "./refusal.js";
+import { operandOf } from "../support/operands.js";
 
 const f32 = (Sizes: Shape) => ({ DataType: "FLOAT32", Sizes }) as const;
 const u32 = (Sizes: Shape) => ({ DataType: "UINT32", Sizes }) as const;
@@ -29,13 +30,13 @@ describe("the documents' errata", () => {
 
   it("D8: Gather example 3 as printed is refused; its picture is that of IndexDimensions 1", () => {
     expect(verdict(example3(2, f32([3, 2])))).toBe("TC102");
-    expect(example3(1, f32([3, 2]))().output.type.shape).toEqual([3, 2]);
+    expect(operandOf(example3(1, f32([3, 2]))(), "output").type.shape).toEqual([3, 2]);
   });
 
   it("D9: IndexDimensions may equal DimensionCount, as example 1 does", () => {
     const build = (IndexDimensions: number) => () =>
       directml.gather({ InputTensor: f32([4]), IndicesTensor: u32([5]), Axis: 0, IndexDimensions });
-    expect(build(1)().output.type.shape).toEqual([5]);
+    expect(operandOf(build(1)(), "output").type.shape).toEqual([5]);
     expect(verdict(build(2))).toBe("TC105");
     expect(verdict(build(-1))).toBe("TC105");
   });
@@ -47,7 +48,7 @@ describe("the documents' errata", () => {
       InputDimensionCount: 5,
       IndicesDimensionCount: 2,
     });
-    expect(func.output.type.shape).toEqual([1, 1, 2, 6, 7]);
+    expect(operandOf(func, "output").type.shape).toEqual([1, 1, 2, 6, 7]);
   });
 
   it("D11: the output of GatherElements has the input's type, not UINT32", () => {
@@ -59,7 +60,7 @@ describe("the documents' errata", () => {
         Axis: 0,
       });
     expect(verdict(build("UINT32"))).toBe("TC104");
-    expect(build("FLOAT32")().output.type).toEqual({ dtype: "f32", shape: [2, 3] });
+    expect(operandOf(build("FLOAT32")(), "output").type).toEqual({ dtype: "f32", shape: [2, 3] });
   });
 });
 
@@ -144,11 +145,11 @@ describe("the operators", () => {
       Axis: 3,
       IndexDimensions: 3,
     });
-    expect(func.output.type.shape).toEqual([1, 1, 4, 6]);
+    expect(operandOf(func, "output").type.shape).toEqual([1, 1, 4, 6]);
   });
 
   it("GatherND takes dimension counts in [1, DimensionCount] that ignore ones alone", () => {
-    expect(nd([1, 1, 4, 6], [1, 1, 3, 2], [3, 2]).output.type.shape).toEqual([1, 1, 3, 6]);
+    expect(operandOf(nd([1, 1, 4, 6], [1, 1, 3, 2], [3, 2]), "output").type.shape).toEqual([1, 1, 3, 6]);
     expect(verdict(() => nd([1, 2], [2, 1], [0, 2]))).toBe("TC105");
     expect(verdict(() => nd([1, 2], [2, 1], [3, 2]))).toBe("TC105");
     expect(verdict(() => nd([1, 2], [2, 1], [2, 0]))).toBe("TC105");
@@ -158,7 +159,7 @@ describe("the operators", () => {
   });
 
   it("D10: GatherND bounds the tuple by InputDimensionCount, not by DimensionCount", () => {
-    expect(nd([1, 1, 4, 6], [1, 1, 3, 2], [2, 2]).output.type.shape).toEqual([1, 1, 1, 3]);
+    expect(operandOf(nd([1, 1, 4, 6], [1, 1, 3, 2], [2, 2]), "output").type.shape).toEqual([1, 1, 1, 3]);
     expect(verdict(() => nd([1, 1, 4, 6], [1, 1, 3, 3], [2, 2]))).toBe("TC103");
     expect(verdict(() => nd([1, 1, 4, 6], [1, 1, 3, 3], [3, 2]))).toBe("accepted");
   });
@@ -170,7 +171,7 @@ describe("the operators", () => {
 
   it("GatherND1 gathers within batches, as example 2 does, whose size formula forgets them", () => {
     const func = nd1([1, 3, 2, 2], [1, 3, 2, 2], [3, 3], 1);
-    expect(func.output.type.shape).toEqual([1, 1, 3, 2]);
+    expect(operandOf(func, "output").type.shape).toEqual([1, 1, 3, 2]);
     const data = Array.from({ length: 12 }, (_, k) => k);
     const indices = Uint32Array.of(0, 0, 1, 1, 1, 1, 0, 0, 0, 1, 1, 0);
     expect(gathered(func, data, indices)).toEqual([0, 3, 7, 4, 9, 10]);
@@ -178,7 +179,7 @@ describe("the operators", () => {
 
   it("GatherND1 counts batches from the first meaningful size, below both counts and equal in both tensors", () => {
     // Sizes {1,3,4,5,6,7}, IndicesDimensionCount 5, BatchDimensionCount 2: batches {3,4}.
-    expect(nd1([1, 3, 4, 8, 8, 8], [1, 3, 4, 5, 6, 2], [5, 5], 2).output.type.shape).toEqual([
+    expect(operandOf(nd1([1, 3, 4, 8, 8, 8], [1, 3, 4, 5, 6, 2], [5, 5], 2), "output").type.shape).toEqual([
       1, 3, 4, 5, 6, 8,
     ]);
     expect(verdict(() => nd1([2, 3], [2, 1], [2, 2], 2))).toBe("TC105");
@@ -189,7 +190,7 @@ describe("the operators", () => {
 
   it("GatherND1 without batches is GatherND", () => {
     const [one, other] = [nd([2, 3, 4], [1, 5, 2], [3, 2]), nd1([2, 3, 4], [1, 5, 2], [3, 2], 0)];
-    expect(other.output.type).toEqual(one.output.type);
+    expect(operandOf(other, "output").type).toEqual(operandOf(one, "output").type);
     const data = Array.from({ length: 24 }, (_, k) => k);
     const indices = Uint32Array.of(0, 0, 1, 2, 0, 1, 1, 1, 0, 2);
     expect(gathered(other, data, indices)).toEqual(gathered(one, data, indices));
@@ -275,7 +276,7 @@ describe("leading ones", () => {
       Axis: 2,
       IndexDimensions: 2,
     });
-    expect(func.output.type.shape).toEqual([3, 1, 2]);
+    expect(operandOf(func, "output").type.shape).toEqual([3, 1, 2]);
   });
 
   it("pad an output of lower rank", () => {
@@ -285,7 +286,7 @@ describe("leading ones", () => {
       Axis: 0,
       IndexDimensions: 0,
     });
-    expect(func.output.type.shape).toEqual([1, 2]);
+    expect(operandOf(func, "output").type.shape).toEqual([1, 2]);
   });
 
   it("must be ones: what a count ignores holds nothing", () => {

@@ -4,6 +4,7 @@ import { simulate } from "../../backends/sim/index.js";
 import type { DType, Shape, SourceFunc } from "../../ir/index.js";
 import { compile, onnx } from "../../src/index.js";
 import { refusal, verdict } from "./refusal.js";
+import { operandOf } from "../support/operands.js";
 
 const sixteen: readonly DType[] = [
   ...(["u8", "u16", "u32", "u64", "i8", "i16", "i32", "i64", "bf16", "f16", "f32", "f64"] as const),
@@ -44,7 +45,7 @@ const operators: readonly (readonly [
 describe("every ONNX gather", () => {
   it.each(operators)("%s takes the sixteen types, bfloat16 since opset 13", (_name, build) => {
     for (const dtype of sixteen) {
-      expect(build(dtype, "i64", 13).output.type.dtype).toBe(dtype);
+      expect(operandOf(build(dtype, "i64", 13), "output").type.dtype).toBe(dtype);
       expect(verdict(() => build(dtype, "i64", 12))).toBe(dtype === "bf16" ? "TC104" : "accepted");
     }
   });
@@ -88,9 +89,9 @@ describe("ONNX Gather", () => {
   it("takes data of rank 1 to 8 and indices of rank 0 to 8, as far as the output has rank 8 at most", () => {
     const build = (r: number, q: number) => () => onnx.gather({ data: f32(twos(r)), indices: i64(twos(q)) });
     expect(verdict(build(0, 1))).toBe("TC102");
-    expect(build(1, 0)().output.type.shape).toEqual([]);
-    expect(build(1, 8)().output.type.shape).toEqual(twos(8));
-    expect(build(8, 1)().output.type.shape).toEqual(twos(8));
+    expect(operandOf(build(1, 0)(), "output").type.shape).toEqual([]);
+    expect(operandOf(build(1, 8)(), "output").type.shape).toEqual(twos(8));
+    expect(operandOf(build(8, 1)(), "output").type.shape).toEqual(twos(8));
     expect(verdict(build(9, 0))).toBe("TC102");
     expect(verdict(build(8, 2))).toBe("TC102");
   });
@@ -98,10 +99,10 @@ describe("ONNX Gather", () => {
   it("takes axis 0 when none is given, and -r to r - 1", () => {
     const build = (axis?: number) => () =>
       onnx.gather({ data: f32([2, 3]), indices: i64([5]), ...(axis === undefined ? {} : { axis }) });
-    expect(build()().output.type.shape).toEqual([5, 3]);
-    expect(build(-2)().output.type.shape).toEqual([5, 3]);
-    expect(build(1)().output.type.shape).toEqual([2, 5]);
-    expect(build(-1)().output.type.shape).toEqual([2, 5]);
+    expect(operandOf(build()(), "output").type.shape).toEqual([5, 3]);
+    expect(operandOf(build(-2)(), "output").type.shape).toEqual([5, 3]);
+    expect(operandOf(build(1)(), "output").type.shape).toEqual([2, 5]);
+    expect(operandOf(build(-1)(), "output").type.shape).toEqual([2, 5]);
     expect(verdict(build(2))).toBe("TC101");
     expect(verdict(build(-3))).toBe("TC101");
   });
@@ -115,7 +116,7 @@ describe("ONNX Gather", () => {
     "puts the dims of indices in the axis's place: %j by %j along %i gives %j",
     (data, indices, axis, output) => {
       const func = onnx.gather({ data: f32(data), indices: i64(indices), axis });
-      expect(func.output.type.shape).toEqual(output);
+      expect(operandOf(func, "output").type.shape).toEqual(output);
     },
   );
 
@@ -138,15 +139,15 @@ describe("ONNX GatherElements", () => {
   it("takes data and indices of one rank, 1 to 8", () => {
     expect(verdict(() => build([], []))).toBe("TC102");
     expect(verdict(() => build([2, 2], [2]))).toBe("TC102");
-    expect(build([2], [2]).output.type.shape).toEqual([2]);
-    expect(build(twos(8), twos(8)).output.type.shape).toEqual(twos(8));
+    expect(operandOf(build([2], [2]), "output").type.shape).toEqual([2]);
+    expect(operandOf(build(twos(8), twos(8)), "output").type.shape).toEqual(twos(8));
     expect(verdict(() => build(twos(9), twos(9)))).toBe("TC102");
   });
 
   it("takes axis 0 when none is given, and -r to r - 1", () => {
-    expect(build([2, 3], [7, 3]).output.type.shape).toEqual([7, 3]);
-    expect(build([2, 3], [7, 3], -2).output.type.shape).toEqual([7, 3]);
-    expect(build([2, 3], [2, 7], -1).output.type.shape).toEqual([2, 7]);
+    expect(operandOf(build([2, 3], [7, 3]), "output").type.shape).toEqual([7, 3]);
+    expect(operandOf(build([2, 3], [7, 3], -2), "output").type.shape).toEqual([7, 3]);
+    expect(operandOf(build([2, 3], [2, 7], -1), "output").type.shape).toEqual([2, 7]);
     expect(verdict(() => build([2, 3], [2, 3], 2))).toBe("TC101");
     expect(verdict(() => build([2, 3], [2, 3], -3))).toBe("TC101");
   });
@@ -160,10 +161,10 @@ describe("ONNX GatherElements", () => {
 
   it("gives the examples' output in the shape of indices in opset 11, whose page prints a pair of brackets more", () => {
     const first = build([2, 2], [2, 2], 1, 11);
-    expect(first.output.type.shape).toEqual([2, 2]);
+    expect(operandOf(first, "output").type.shape).toEqual([2, 2]);
     expect(gathered(first, [1, 2, 3, 4], [0, 0, 1, 0])).toEqual([1, 1, 4, 3]);
     const second = build([3, 3], [2, 3], 0, 11);
-    expect(second.output.type.shape).toEqual([2, 3]);
+    expect(operandOf(second, "output").type.shape).toEqual([2, 3]);
     expect(gathered(second, [1, 2, 3, 4, 5, 6, 7, 8, 9], [1, 2, 0, 2, 0, 0])).toEqual([4, 8, 3, 7, 2, 3]);
   });
 
@@ -186,15 +187,15 @@ describe("ONNX GatherND", () => {
   it("takes ranks from 1 that need not agree, to 8", () => {
     expect(verdict(() => build([], [1, 1]))).toBe("TC102");
     expect(verdict(() => build([2], []))).toBe("TC102");
-    expect(build([2], [3, 4, 5, 1]).output.type.shape).toEqual([3, 4, 5]);
-    expect(build([2, 3, 4, 5], [1]).output.type.shape).toEqual([3, 4, 5]);
-    expect(build([2, 3], [2]).output.type.shape).toEqual([]);
+    expect(operandOf(build([2], [3, 4, 5, 1]), "output").type.shape).toEqual([3, 4, 5]);
+    expect(operandOf(build([2, 3, 4, 5], [1]), "output").type.shape).toEqual([3, 4, 5]);
+    expect(operandOf(build([2, 3], [2]), "output").type.shape).toEqual([]);
     expect(verdict(() => build(twos(9), [1]))).toBe("TC102");
   });
 
   it("takes batch dims 0 when none are given, equal in both tensors, fewer than either rank, not below 0", () => {
-    expect(build([2, 3], [2, 1]).output.type.shape).toEqual([2, 3]);
-    expect(build([2, 3], [2, 1], 1).output.type.shape).toEqual([2]);
+    expect(operandOf(build([2, 3], [2, 1]), "output").type.shape).toEqual([2, 3]);
+    expect(operandOf(build([2, 3], [2, 1], 1), "output").type.shape).toEqual([2]);
     expect(verdict(() => build([3, 3], [2, 1], 1))).toBe("TC103");
     expect(verdict(() => build([2, 3], [2], 1))).toBe("TC105");
     expect(verdict(() => build([2], [2, 1], 1))).toBe("TC105");
@@ -210,7 +211,7 @@ describe("ONNX GatherND", () => {
 
   it("gives rank q + r - tuple - 1 - b, not the Outputs section's without b", () => {
     const func = build([2, 2, 2], [2, 1], 1);
-    expect(func.output.type.shape).toEqual([2, 2]);
+    expect(operandOf(func, "output").type.shape).toEqual([2, 2]);
     expect(gathered(func, [0, 1, 2, 3, 4, 5, 6, 7], [1, 0])).toEqual([2, 3, 4, 5]);
   });
 
@@ -246,7 +247,7 @@ describe("ONNX GatherND", () => {
   ])("gathers scalars by whole tuples and slices by short ones: examples 1 to 4, %j by %j", (...example) => {
     const [data, indices, values, shape, output] = example;
     const func = build(data, indices);
-    expect(func.output.type.shape).toEqual(shape);
+    expect(operandOf(func, "output").type.shape).toEqual(shape);
     const counting = Array.from({ length: data.reduce((a, b) => a * b) }, (_, k) => k);
     expect(gathered(func, counting, values)).toEqual(output);
   });
