@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { executors, simulateBytes, type SimReport } from "../../backends/sim/index.js";
 import { byteCount, targets, type Schedule, type SourceFunc, type Target } from "../../ir/index.js";
 import { compile, onnx, pypto } from "../../src/index.js";
+import { operandOf } from "../support/operands.js";
 
 /** What one operand moves: bytes in so many bursts, over so many statements. */
 type Moved = readonly [bytes: number, bursts: number, transfers: number];

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { simulateChecked } from "../../backends/sim/index.js";
-import { RunError, targets } from "../../ir/index.js";
+import { policyOf, RunError, targets, tilingOf } from "../../ir/index.js";
 import { isResolved } from "../../ir/schedule.js";
 import { tryCompile, type Kernel } from "../../src/index.js";
 import { randomGather, randomSchedule, type RandomGather } from "../support/arbitrary.js";
