@@ -75,6 +75,7 @@ export const codes = {
   TC905: { category: "hint", title: "part of the unified buffer may be overwritten by library scratch" },
   TC906: { category: "hint", title: "a tile entry larger than its extent" },
   TC907: { category: "hint", title: "how `auto` chose a residency" },
+  TC908: { category: "hint", title: "a second copy of a buffer that the machine does not keep" },
 } as const satisfies Readonly<Record<string, CodeInfo>>;
 
 export type Code = keyof typeof codes;
