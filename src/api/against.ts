@@ -36,7 +36,8 @@ export function definedOutput(definition: Func, tile: TileFunc, inputs: HostInpu
   const differ = pairs.filter(([a, b]) => b === undefined || !sameElements(a.type, b.type));
   if (differ.length > 0) {
     const shown = differ.map(
-      ([a, b]) => `${a.role} is ${formatType(a.type)} there and ${b === undefined ? "nothing" : formatType(b.type)} here`,
+      ([a, b]) =>
+        `${a.role} is ${formatType(a.type)} there and ${b === undefined ? "nothing" : formatType(b.type)} here`,
     );
     const message = `@${definition.name} is no definition of @${tile.name}: ${shown.join("; ")}`;
     throw new CompileError([error("TC702", message, { span: definition.span })]);
@@ -51,7 +52,9 @@ export function definedOutput(definition: Func, tile: TileFunc, inputs: HostInpu
       return referenceOfMap(definition.map, definition.operands, inputs);
     case "tile": {
       const hint = "--against takes a source or an access program";
-      throw new CompileError([error("TC702", `@${definition.name} is a tile program: it defines nothing`, { hint })]);
+      throw new CompileError([
+        error("TC702", `@${definition.name} is a tile program: it defines nothing`, { hint }),
+      ]);
     }
   }
 }
@@ -60,7 +63,8 @@ export function definedOutput(definition: Func, tile: TileFunc, inputs: HostInpu
 const sameElements = (a: Parameters<typeof formatType>[0], b: Parameters<typeof formatType>[0]): boolean =>
   a.dtype === b.dtype && withoutOnes(a.shape) === withoutOnes(b.shape);
 
-const withoutOnes = (shape: readonly number[]): string => formatShape(shape.slice(shape.findIndex((n) => n !== 1)));
+const withoutOnes = (shape: readonly number[]): string =>
+  formatShape(shape.slice(shape.findIndex((n) => n !== 1)));
 
 /** TC610 with the first element that differs and the statement of the tile program that wrote it; undefined when none does. */
 export function differenceFrom(
@@ -115,4 +119,3 @@ type Loops = NonNullable<ReturnType<typeof feedingOf>>["gather"]["loops"];
 const followsLoop = (offset: Region["offsets"][number], name: string, loops: Loops): boolean =>
   loopVariables(offset).has(name) ||
   loops.some((loop) => loopVariables(offset).has(loop.iv) && loopVariables(loop.lower).has(name));
-

@@ -6,7 +6,12 @@ import { dtypeBytes, isIndexDType, type DType } from "../../ir/index.js";
 export function showElement(dtype: DType, bytes: Uint8Array, k: number): string {
   const size = dtypeBytes[dtype];
   const view = new DataView(bytes.buffer, bytes.byteOffset + k * size, size);
-  const hex = Array.from({ length: size }, (_, b) => view.getUint8(size - 1 - b).toString(16).padStart(2, "0"));
+  const hex = Array.from({ length: size }, (_, b) =>
+    view
+      .getUint8(size - 1 - b)
+      .toString(16)
+      .padStart(2, "0"),
+  );
   const value = valueOf(dtype, view);
   return isIndexDType(dtype) || size === 1 || dtype === "i16" || dtype === "u16"
     ? value
