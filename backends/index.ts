@@ -4,7 +4,6 @@ export {
   coordinates,
   indexOutOfRange,
   indexReader,
-  readSite,
   tensorOf,
   unitsOf,
   type MappedInputs,

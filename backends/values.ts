@@ -66,7 +66,8 @@ const isStrings = (data: TensorData): data is readonly string[] => Array.isArray
 const accepts = (dtype: Exclude<DType, "string">, data: Exclude<TensorData, readonly string[]>): boolean =>
   data instanceof arrayTypes[dtype] || data instanceof Uint8Array;
 
-const mismatch = (name: string, type: TensorType, found: string): CompileError =>
+/** TC702: `found` stands where `name` should. */
+export const mismatch = (name: string, type: TensorType, found: string): CompileError =>
   new CompileError([
     error("TC702", `${name} is ${formatType(type)}, ${byteCount(type)} bytes; got ${found}`, {
       hint: `pass a ${type.dtype === "string" ? "string array" : arrayTypes[type.dtype].name} of ${elementCount(type.shape)} elements`,

@@ -5,11 +5,11 @@
  * the regions' offsets say.
  */
 import { gatheredTable } from "./access.js";
-import { outputOf, type TileFunc } from "./func.js";
-import { add, dim, dimsOf, scale, sitesOf, stepAlong, sumOf, type Linear } from "./linear.js";
+import { operandNamed, outputOf, type TileFunc } from "./func.js";
+import { add, dim, dimsOf, scale, sitesOf, stepAlong, sub, sumOf, type Linear } from "./linear.js";
 import { outputRegion, type Feeding } from "./regions.js";
 import type { GatherStmt, Region } from "./tile.js";
-import { at, strides } from "./types.js";
+import { at, invariant, strides } from "./types.js";
 
 /** A region's place in a memory: where it starts along each dim, and elements between neighbours there. */
 export interface Place {
@@ -45,6 +45,33 @@ export function gatherAddresses(stmt: GatherStmt, place: (region: Region) => Pla
     output: addressOf(dims, place(stmt.to)),
   };
 }
+
+/**
+ * Where a gather's region lies in global memory, whatever was copied: its own place, the one its load takes it from, or
+ * the one its store puts it at.
+ */
+export function tensorPlace(func: TileFunc, { loads, store }: Feeding, region: Region): Place {
+  const load = loads.get(region.buffer)?.stmt;
+  const copied =
+    load?.op === "load"
+      ? load.from
+      : store?.stmt.op === "store" && store.stmt.from === region.buffer
+        ? store.stmt.to
+        : undefined;
+  const operand = operandNamed(func, (copied ?? region).buffer);
+  invariant(operand !== undefined, `%${region.buffer} is no tensor and no copy of one`);
+  const offsets = region.offsets.map((offset, k) =>
+    copied === undefined ? offset : add(at(copied.offsets, k), offset),
+  );
+  return { offsets, strides: strides(operand.type.shape) };
+}
+
+/** A form over the dims of a tile as one over those of the tensor in which the tile starts at some offsets. */
+export const overTensor = (form: Linear, offsets: readonly Linear[]): Linear =>
+  sumOf([
+    { at: form.at, terms: form.terms.filter(({ of }) => of.kind !== "dim") },
+    ...dimsOf(form).map((d) => scale(sub(dim(d), at(offsets, d)), stepAlong(form, "dim", d))),
+  ]);
 
 /**
  * The number of an output element in the output tensor, as a form in the tile's dims: what a bad index is reported by.

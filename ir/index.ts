@@ -13,6 +13,7 @@ export { featureLevels, type FeatureLevel } from "./ops/directml.js";
 export * from "./policy.js";
 export * from "./ranges.js";
 export * from "./regions.js";
+export { pyptoLevels, type PyptoLevel } from "./ops/pypto.js";
 export { parseModule, type ParseResult } from "./text/parse.js";
 export {
   printFunc,

@@ -16,7 +16,8 @@ import {
   type Target,
   type TensorType,
 } from "../../ir/index.js";
-import { readTargetFile } from "../formats/target-file.js";
+import { readText } from "../formats/files.js";
+import { parseTargetFile } from "../formats/target-file.js";
 
 /** As commander hands them over: every flag optional, lists as text. */
 export interface ProgramFlags {
@@ -31,6 +32,7 @@ export interface ProgramFlags {
   readonly indicesDimensionCount?: string;
   readonly opset?: string;
   readonly featureLevel?: string;
+  readonly level?: string;
   readonly oob?: string;
   readonly case?: string;
   readonly func?: string;
@@ -69,6 +71,7 @@ export function addProgramOptions(command: Command): Command {
     .option("--indices-dimension-count <n>", "DirectML IndicesDimensionCount")
     .option("--opset <n>", "ONNX opset, 1, 11 or 13 and up")
     .option("--feature-level <level>", "DirectML feature level, 1.0 to 4.1")
+    .option("--level <level>", "what PyPTO takes: documented (its pages) or head (its repository)")
     .addOption(
       new Option("--oob <policy>", "what an index out of range means").choices([...outOfBoundsPolicies]),
     )
@@ -137,7 +140,7 @@ export function scheduleOf(flags: ProgramFlags): Schedule {
 
 /** A target by name, or from a file when the name ends in .json; undefined when nobody knows the name. */
 export const lookUpTarget = (name: string): Target | undefined =>
-  name.endsWith(".json") ? readTargetFile(name) : findTarget(name);
+  name.endsWith(".json") ? parseTargetFile(readText(name), name) : findTarget(name);
 
 /** The target that `--target` names. Throws a CompileError (TC501). */
 export function resolveTarget(name: string): Target {
