@@ -4,7 +4,6 @@ export {
   coordinates,
   indexOutOfRange,
   indexReader,
-  readSite,
   tensorOf,
   unitsOf,
   type MappedInputs,
@@ -12,4 +11,12 @@ export {
   type HostTensor,
   type IndexReader,
 } from "./memory.js";
-export { fromHost, toHost, type GatherData, type HostValue, type TensorData } from "./values.js";
+export {
+  fromHost,
+  stringsOf,
+  toHost,
+  toHosts,
+  type GatherData,
+  type HostValue,
+  type TensorData,
+} from "./values.js";

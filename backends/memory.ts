@@ -1,8 +1,9 @@
 /** Element memory as machine units, and index values read exactly. Little-endian, row-major, as every host array here. */
 import { error, RunError } from "../ir/diagnostic.js";
 import type { AccessMap } from "../ir/access.js";
+import { addressOf } from "../ir/addressing.js";
 import { keyOf, type Operand } from "../ir/func.js";
-import { evaluate, sitesOf, type Env } from "../ir/linear.js";
+import { constant, evaluate, sitesOf, type Env } from "../ir/linear.js";
 import { indexRule, outOfRange, resolveIndex, type IndexRule } from "../ir/policy.js";
 import {
   at,
@@ -95,32 +96,47 @@ export function coordinates(position: number, shape: Shape): number[] {
 }
 
 /** A map with the tensors it relates: what a bad index is looked up in. */
-export interface MappedInputs {
+export interface MappedOperands {
   readonly map: AccessMap;
   readonly operands: readonly Operand[];
+}
+
+export interface MappedInputs extends MappedOperands {
   readonly inputs: HostInputs;
 }
 
-/** The index value of a site at an output point, and its flat position in its table. */
-export function readSite(
-  { map, operands, inputs }: MappedInputs,
-  number: number,
-  dims: readonly number[],
-): { readonly position: number; readonly value: number; readonly exact: bigint; readonly rule: IndexRule } {
-  const site = at(map.sites, number);
-  const operand = at(operands, site.value.table);
-  const { shape, dtype } = operand.type;
-  const point = { dims, sites: [] };
-  const by = strides(shape);
-  const position = site.value.at.reduce(
-    (sum, coord, k) => sum + evaluate(coord, noLoops, point) * at(by, k),
-    0,
-  );
-  const read = indexReader(tensorOf(inputs, operand).bytes, dtype);
-  return { position, value: read(position), exact: read.exact(position), rule: indexRule(site, dtype) };
+/** An index value that an output element needs: which input holds it where, and what it may be. */
+export interface SiteAt {
+  readonly site: number;
+  /** The data dim that it picks along. */
+  readonly axis: number;
+  readonly table: Operand;
+  /** Row-major, in elements of the table. */
+  readonly position: number;
+  readonly rule: IndexRule;
+  /** Coordinates of the output element. */
+  readonly point: readonly number[];
+}
+
+/** The sites of one output element, by its row-major number, in the order in which they are evaluated. */
+export function sitesAt({ map, operands }: MappedOperands, outputElement: number): readonly SiteAt[] {
+  const output = at(operands, operands.length - 1).type.shape;
+  const point = coordinates(outputElement, output);
+  return map.sites.map((site, number) => {
+    const table = at(operands, site.value.table);
+    const { shape, dtype } = table.type;
+    const place = { offsets: shape.map(() => constant(0)), strides: strides(shape) };
+    const position = evaluate(addressOf(site.value.at, place), noLoops, { dims: point, sites: [] });
+    const axis = map.results.findIndex((result) => sitesOf(result).includes(number));
+    return { site: number, axis, table, position, rule: indexRule(site, dtype), point };
+  });
 }
 
 const noLoops: Env = new Map();
+
+/** Whether a value is one that its policy rejects. */
+export const isRejected = (rule: IndexRule, value: bigint): boolean =>
+  resolveIndex(rule, Number(value), () => value) === outOfRange;
 
 /** The host's tensor of an operand. */
 export function tensorOf(inputs: HostInputs, operand: Operand): HostTensor {
@@ -134,29 +150,16 @@ export function tensorOf(inputs: HostInputs, operand: Operand): HostTensor {
  * backend reports the same one in the same words: the first site of that element that is out of range.
  */
 export function indexOutOfRange(mapped: MappedInputs, outputElement: number): RunError {
-  const { map, operands } = mapped;
-  const output = at(operands, operands.length - 1).type.shape;
-  const point = coordinates(outputElement, output);
-  for (const [number] of map.sites.entries()) {
-    const { position, value, exact, rule } = readSite(mapped, number, point);
-    if (resolveIndex(rule, value, () => exact) !== outOfRange) continue;
-    const table = at(operands, at(map.sites, number).value.table);
-    const axis = map.results.findIndex((result) => sitesOf(result).includes(number));
-    return badIndex({ table, position, value: exact, rule, axis, point, site: number });
+  for (const found of sitesAt(mapped, outputElement)) {
+    const { bytes } = tensorOf(mapped.inputs, found.table);
+    const value = indexReader(bytes, found.table.type.dtype).exact(found.position);
+    if (isRejected(found.rule, value)) return badIndex(found, value);
   }
   throw new InternalError(`output element ${outputElement} was reported, and its indices are in range`);
 }
 
-function badIndex(found: {
-  readonly table: Operand;
-  readonly position: number;
-  readonly value: bigint;
-  readonly rule: IndexRule;
-  readonly axis: number;
-  readonly point: readonly number[];
-  readonly site: number;
-}): RunError {
-  const { table, position, value, rule, axis, point, site } = found;
+/** TC601 for the value that stood at a site. */
+export function badIndex({ table, position, rule, axis, point, site }: SiteAt, value: bigint): RunError {
   const where = coordinates(position, table.type.shape);
   const lowest = rule.fromEnd === undefined ? 0 : -rule.fromEnd;
   const range = rule.below === 0 ? "which has no elements" : `which takes [${lowest}, ${rule.below - 1}]`;

@@ -5,7 +5,7 @@
  * linear in output dims and sites. Gather dims, operand tiles, the full-load rule and the footprint all derive from the
  * map, once, for every operator of every dialect.
  */
-import { dimsOf, isConstant, sitesOf, stepAlong, type Linear } from "./linear.js";
+import { dimsOf, sitesOf, stepAlong, type Linear } from "./linear.js";
 import { at, contiguousRun, type Shape } from "./types.js";
 
 /** `from-end`: an index in [-extent, -1] counts from the end, printed as `from_end(…)`. */
@@ -41,23 +41,47 @@ export interface AccessMap {
 /** The input that `results` address. */
 export const gatheredTable = 0;
 
+/** What a map says by itself, derived once: schedules are weighed by the hundred. */
+interface MapFacts {
+  readonly reads: readonly (readonly (readonly Linear[])[])[];
+  readonly followed: readonly ReadonlySet<number>[];
+  readonly indexed: ReadonlySet<number>;
+  readonly gatherDims: readonly number[];
+}
+
+const known = new WeakMap<AccessMap, MapFacts>();
+
+function factsOf(map: AccessMap): MapFacts {
+  const found = known.get(map);
+  if (found !== undefined) return found;
+  const tables = Math.max(gatheredTable, ...map.sites.map((site) => site.value.table)) + 1;
+  const reads = Array.from({ length: tables }, (_, table) => [
+    ...(table === gatheredTable ? [map.results] : []),
+    ...map.sites.flatMap((site) => (site.value.table === table ? [site.value.at] : [])),
+  ]);
+  const facts: MapFacts = {
+    reads,
+    followed: reads.map((lists) => new Set(lists.flatMap((coords) => coords.flatMap(dimsOf)))),
+    indexed: new Set(map.sites.flatMap((site) => site.value.at.flatMap(dimsOf))),
+    gatherDims: map.results.flatMap((result, k) => (sitesOf(result).length > 0 ? [k] : [])),
+  };
+  known.set(map, facts);
+  return facts;
+}
+
 /** The coordinates that an input is read at, one list for each place that reads it. */
-export const readsOf = (map: AccessMap, table: number): readonly (readonly Linear[])[] => [
-  ...(table === gatheredTable ? [map.results] : []),
-  ...map.sites.flatMap((site) => (site.value.table === table ? [site.value.at] : [])),
-];
+export const readsOf = (map: AccessMap, table: number): readonly (readonly Linear[])[] =>
+  factsOf(map).reads[table] ?? [];
 
 /** Data dims whose coordinate an index picks, in order. */
-export const gatherDims = (map: AccessMap): number[] =>
-  map.results.flatMap((result, k) => (sitesOf(result).length > 0 ? [k] : []));
+export const gatherDims = (map: AccessMap): readonly number[] => factsOf(map).gatherDims;
 
 /** Output dims that an input follows: its elements change with them, whatever the indices say. */
 export const followedBy = (map: AccessMap, table: number): ReadonlySet<number> =>
-  new Set(readsOf(map, table).flatMap((coords) => coords.flatMap(dimsOf)));
+  factsOf(map).followed[table] ?? new Set();
 
 /** Output dims that some index value follows. */
-export const indexed = (map: AccessMap): ReadonlySet<number> =>
-  new Set(map.sites.flatMap((site) => site.value.at.flatMap(dimsOf)));
+export const indexed = (map: AccessMap): ReadonlySet<number> => factsOf(map).indexed;
 
 /** The policy of the gather: what its bare reads take. */
 export const policyOf = (map: AccessMap): OutOfBounds => map.sites[0]?.keep ?? "error";
@@ -68,18 +92,24 @@ export const policyOf = (map: AccessMap): OutOfBounds => map.sites[0]?.keep ?? "
  */
 export function inputTile(map: AccessMap, table: number, tile: Shape, shape: Shape): number[] {
   const reads = readsOf(map, table);
+  if (reads.length === 0) return [...shape];
   return shape.map((extent, k) => {
-    const spans = reads.map((coords) => {
-      const coord = at(coords, k);
-      if (isConstant(coord) || sitesOf(coord).length > 0) return extent;
-      if (dimsOf(coord).some((d) => at(tile, d) === 0)) return 0;
-      return dimsOf(coord).reduce(
-        (span, d) => span + Math.abs(stepAlong(coord, "dim", d)) * (at(tile, d) - 1),
-        1,
-      );
-    });
-    return spans.length === 0 ? extent : Math.min(extent, Math.max(...spans));
+    let widest = 0;
+    for (const coords of reads) widest = Math.max(widest, spanOf(at(coords, k), tile, extent));
+    return Math.min(extent, widest);
   });
+}
+
+/** Elements from the first to the last that a coordinate names in a tile. */
+function spanOf({ terms }: Linear, tile: Shape, extent: number): number {
+  if (terms.length === 0) return extent;
+  let span = 1;
+  for (const { by, of } of terms) {
+    if (of.kind !== "dim") return extent;
+    if (at(tile, of.dim) === 0) return 0;
+    span += Math.abs(by) * (at(tile, of.dim) - 1);
+  }
+  return span;
 }
 
 /**

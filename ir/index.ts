@@ -7,12 +7,13 @@ export * from "./equal.js";
 export * from "./func.js";
 export * from "./linear.js";
 export * from "./operator.js";
-export { findOp, opDefs, resolveSource, type SourceOp } from "./ops/registry.js";
+export { findOp, opDefs, resolveSource, sourceOp, type SourceOp } from "./ops/registry.js";
 export type { AttrSpec, OpDef, Resolved, ResolveResult } from "./ops/op-def.js";
 export { featureLevels, type FeatureLevel } from "./ops/directml.js";
 export * from "./policy.js";
 export * from "./ranges.js";
 export * from "./regions.js";
+export { pyptoLevels, type PyptoLevel } from "./ops/pypto.js";
 export { parseModule, type ParseResult } from "./text/parse.js";
 export {
   printFunc,

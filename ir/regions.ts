@@ -1,22 +1,18 @@
 /** Facts about the statements of a tile program: which regions and buffers they touch, and which pipe runs them. */
 import { inputsOf, operandNamed, outputOf, type TileFunc } from "./func.js";
-import { flatten, type ForStmt, type Pipe, type Region, type Stmt, type UbBuffer } from "./tile.js";
+import { type ForStmt, type Pipe, type Region, type Stmt, type UbBuffer } from "./tile.js";
 import { assertNever, at, InternalError, type DType, type Shape } from "./types.js";
-
-/** Statements that do something: no loop, no alloc. */
-export type Leaf = Exclude<Stmt, ForStmt | { readonly op: "alloc" }>;
 
 export interface UbAccess {
   readonly buffer: UbBuffer;
   readonly write: boolean;
 }
 
+/** By name; allocs stand at the top. */
 export function ubBuffers(func: TileFunc): ReadonlyMap<string, UbBuffer> {
-  return new Map(
-    flatten(func.body).flatMap((stmt) =>
-      stmt.op === "alloc" ? [[stmt.buffer.name, stmt.buffer] as const] : [],
-    ),
-  );
+  const found = new Map<string, UbBuffer>();
+  for (const stmt of func.body) if (stmt.op === "alloc") found.set(stmt.buffer.name, stmt.buffer);
+  return found;
 }
 
 export const isParam = (func: TileFunc, name: string): boolean => operandNamed(func, name) !== undefined;
@@ -118,7 +114,7 @@ export function ubAccesses(stmt: Stmt, func: TileFunc, buffers = ubBuffers(func)
 }
 
 /** `ubAccesses` for a program that runs its statements many times: each is looked at once. */
-export function accessLookup(func: TileFunc): (stmt: Leaf) => readonly UbAccess[] {
+export function accessLookup(func: TileFunc): (stmt: Stmt) => readonly UbAccess[] {
   const buffers = ubBuffers(func);
   const known = new Map<Stmt, readonly UbAccess[]>();
   return (stmt) => {

@@ -36,7 +36,7 @@ import { box } from "./box.js";
 import type { Counter } from "./counter.js";
 import { execution, type Step } from "./execution.js";
 import { pause, sliceMs, type LongRunOptions } from "../long-run.js";
-import type { SimReport } from "./report.js";
+import type { SimReport } from "../report.js";
 import { newCounters, summarize } from "./summary.js";
 import { UbArena } from "./ub-arena.js";
 

@@ -6,7 +6,7 @@ import { simulateChecked, simulateCheckedLong } from "./checked.js";
 import { countTraffic } from "./count.js";
 import { FastExecutor, type FastOptions } from "../wasm/executor.js";
 import type { LongRunOptions } from "../long-run.js";
-import type { Executor, SimReport } from "./report.js";
+import type { Executor, SimReport } from "../report.js";
 import { summarize } from "./summary.js";
 import type { HostInputs } from "../memory.js";
 import { emitWasm, printModule } from "../wasm/index.js";
@@ -36,7 +36,7 @@ export {
   type IndexLocality,
   type OperandReport,
   type SimReport,
-} from "./report.js";
+} from "../report.js";
 
 /** What a simulation needs of a kernel. */
 export interface SimKernel {

@@ -1,7 +1,7 @@
 /** How neighbours in the index tensor follow one another. */
 import { elementCount } from "../../ir/types.js";
 import { indexReader, type HostTensor } from "../memory.js";
-import type { IndexLocality } from "./report.js";
+import type { IndexLocality } from "../report.js";
 
 export function indexLocality(indices: HostTensor): IndexLocality {
   const read = indexReader(indices.bytes, indices.type.dtype);

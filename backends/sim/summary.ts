@@ -7,7 +7,7 @@ import { at, byteCount, dtypeBytes, elementCount } from "../../ir/types.js";
 import type { HostInputs } from "../memory.js";
 import { Counter } from "./counter.js";
 import { indexLocality } from "./locality.js";
-import type { SimReport } from "./report.js";
+import type { SimReport } from "../report.js";
 import { estimateTiming } from "./timing.js";
 
 export interface Counts {

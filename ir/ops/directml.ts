@@ -175,7 +175,7 @@ export const directmlGatherElements: OpDef = {
   resolve(inputs) {
     const negative = checkSupport(inputs, "directml.gather_elements", gatherElementsSupport);
     const axis = checkAxis(inputs);
-    checkElements(inputs, axis, true);
+    checkElements(inputs, axis, true, "directml.gather_elements");
     const [data, indices] = [inputs.data.shape, inputs.indices.shape];
     return {
       operator: { op: "gather_elements", axis, data, indices },

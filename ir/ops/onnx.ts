@@ -60,7 +60,7 @@ export const onnxGatherElements: OpDef = {
     checkRank(inputs, "data", 1, 8, "onnx.gather_elements");
     checkSameRank(inputs, "onnx.gather_elements");
     const axis = axisInRange(inputs, intAttr(inputs.attrs, "axis") ?? 0, inputs.data.shape.length);
-    checkElements(inputs, axis, false);
+    checkElements(inputs, axis, false, "onnx.gather_elements");
     const [data, indices] = [inputs.data.shape, inputs.indices.shape];
     return {
       operator: { op: "gather_elements", axis, data, indices },

@@ -113,10 +113,11 @@ export function checkRank(
   lowest: number,
   highest: number,
   who: string,
+  hint?: string,
 ): void {
   const rank = inputs[operand].shape.length;
   if (rank < lowest || rank > highest) {
-    fail("TC102", inputs, `${who} takes ${operand} of rank ${lowest} to ${highest}, not ${rank}`);
+    fail("TC102", inputs, `${who} takes ${operand} of rank ${lowest} to ${highest}, not ${rank}`, hint);
   }
 }
 
@@ -184,8 +185,8 @@ export function checkTuple(inputs: OpInputs, data: Shape, indices: Shape, batchD
   }
 }
 
-/** index <= data off the axis: the rule of ONNX runtimes, torch and PyPTO (decision D4). */
-export function checkElements(inputs: OpInputs, axis: number, exact: boolean): void {
+/** index <= data off the axis: the rule of ONNX runtimes, torch and PyPTO; DirectML's is exact (decision D4). */
+export function checkElements(inputs: OpInputs, axis: number, exact: boolean, who: string): void {
   const [data, indices] = [inputs.data.shape, inputs.indices.shape];
   data.forEach((extent, k) => {
     const index = at(indices, k);
@@ -193,7 +194,7 @@ export function checkElements(inputs: OpInputs, axis: number, exact: boolean): v
       fail(
         "TC103",
         inputs,
-        `indices dim ${k} is ${index} and data dim ${k} is ${extent}; off the axis it must be ${exact ? "equal" : "no larger"}`,
+        `indices dim ${k} is ${index} and data dim ${k} is ${extent}; off the axis ${who} takes ${exact ? "equal extents" : "none larger"}`,
       );
     }
   });

@@ -1,6 +1,6 @@
 /** Every source operator by name, and the one way to apply a dialect's rules. */
 import { error, type Diagnostic } from "../diagnostic.js";
-import type { Attrs, AttrValue } from "../func.js";
+import { inputOf, type Attrs, type AttrValue, type SourceFunc } from "../func.js";
 import { formatShape, isIndexDType, type Span, type TensorType } from "../types.js";
 import { directmlGather, directmlGatherElements, directmlGatherNd, directmlGatherNd1 } from "./directml.js";
 import { onnxGather, onnxGatherElements, onnxGatherNd } from "./onnx.js";
@@ -28,6 +28,15 @@ export interface SourceOp {
   readonly indices: TensorType;
   readonly span?: Span | undefined;
 }
+
+/** What the dialect's rules are asked about a function. */
+export const sourceOp = (func: SourceFunc): SourceOp => ({
+  op: func.op,
+  attrs: func.attrs,
+  data: inputOf(func, 0).type,
+  indices: inputOf(func, 1).type,
+  span: func.opSpan,
+});
 
 /** Applies the dialect's rules: a dialect-free operator, or every diagnostic found. */
 export function resolveSource(source: SourceOp): ResolveResult {

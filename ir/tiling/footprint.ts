@@ -9,7 +9,7 @@ import type { Role } from "../func.js";
 import type { BudgetRule } from "../schedule.js";
 import type { Target } from "../target.js";
 import { alignUp, dtypeBytes, elementCount, type DType, type Shape } from "../types.js";
-import type { Tiling } from "./tiling.js";
+import type { TiledGather } from "./tiled.js";
 
 export interface FootprintPart {
   readonly part: Role | "scratch";
@@ -26,11 +26,10 @@ export interface FootprintPart {
 }
 
 export interface Footprint {
-  /** Parts that the rule counts. */
   readonly parts: readonly FootprintPart[];
   /** Their sum under the rule. */
   readonly bytes: number;
-  /** What the plan of addresses takes, under any rule: padding, scratch and second buffers included. */
+  /** What the plan of addresses takes, whatever the rule counts: padding and second buffers included. */
   readonly planned: number;
   readonly budget: number;
   readonly rule: BudgetRule;
@@ -50,7 +49,7 @@ function scratchShape(indexTile: Shape, dtype: DType, target: Target): Shape {
   return [2, alignUp(indexTile[indexTile.length - 1] ?? 1, lanes)];
 }
 
-export function footprintOf({ operands, schedule, target, tile }: Tiling): Footprint {
+export function footprintOf({ operands, schedule, target, tile }: TiledGather): Footprint {
   const { budgetRule: rule, ubBytes: budget } = schedule;
   const part = (name: FootprintPart["part"], shape: Shape, dtype: DType, buffers: 1 | 2): FootprintPart => {
     const bytes = elementCount(shape) * dtypeBytes[dtype];
@@ -68,14 +67,20 @@ export function footprintOf({ operands, schedule, target, tile }: Tiling): Footp
   const tiles = operands
     .filter(({ inUb }) => inUb)
     .map(({ operand, tile: own }) => part(operand.role, own, operand.type.dtype, schedule.buffers));
-  const scratched = target.gatherScratch && schedule.residency === "ub" && elementCount(tile) > 0;
+  const scratched =
+    rule === "full" && target.gatherScratch && schedule.residency === "ub" && elementCount(tile) > 0;
   const scratch = operands.flatMap(({ operand, tile: own }) => {
     const { role, type } = operand;
     return scratched && role === "indices"
       ? [part("scratch", scratchShape(own, type.dtype, target), type.dtype, 1)]
       : [];
   });
-  const planned = [...tiles, ...scratch].reduce((sum, p) => sum + p.padded * p.buffers, 0);
-  const parts = rule === "full" ? [...tiles, ...scratch] : tiles;
-  return { parts, bytes: parts.reduce((sum, p) => sum + p.counted, 0), planned, budget, rule };
+  const parts = [...tiles, ...scratch];
+  return {
+    parts,
+    bytes: parts.reduce((sum, p) => sum + p.counted, 0),
+    planned: parts.reduce((sum, p) => sum + p.padded * p.buffers, 0),
+    budget,
+    rule,
+  };
 }

@@ -27,4 +27,5 @@ export {
   type Verdict,
 } from "./rules/index.js";
 export { compulsoryBytes, type OperandTraffic, type Traffic } from "./traffic.js";
-export { Tiling, tilingOf, type TiledOperand } from "./tiling.js";
+export { type TiledOperand } from "./tiled.js";
+export { Tiling, tilingOf } from "./tiling.js";

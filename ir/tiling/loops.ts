@@ -7,7 +7,7 @@
  */
 import { followedBy, gatheredTable } from "../access.js";
 import { at } from "../types.js";
-import type { Tiling } from "./tiling.js";
+import type { TiledGather } from "./tiled.js";
 
 export interface Loop {
   readonly dim: number;
@@ -17,7 +17,7 @@ export interface Loop {
   readonly step: number;
 }
 
-export function loopsOf({ gather, schedule, tile, extents }: Tiling): Loop[] {
+export function loopsOf({ gather, schedule, tile, extents }: TiledGather): Loop[] {
   const follows = followedBy(gather.map, gatheredTable);
   const views = schedule.order.filter((d) => at(schedule.view, d) < at(extents, d));
   const tiles = schedule.order.filter((d) => at(tile, d) < Math.min(at(schedule.view, d), at(extents, d)));

@@ -143,5 +143,5 @@ export function smallestArithmetic(tiling: Tiling): string {
   const head = `the smallest tile ${formatShape(least.schedule.tile)} needs ${sum} = ${bytes} B`;
   return bytes > budget
     ? `${head}, over ${budget} B by ${bytes - budget} B`
-    : `${head}, ${planned} B with padding, scratch and second buffers, over ${budget} B by ${planned - budget} B`;
+    : `${head}, ${planned} B with padding and second buffers, over ${budget} B by ${planned - budget} B`;
 }

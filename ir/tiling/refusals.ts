@@ -72,7 +72,7 @@ export function footprintNotes({ gather, footprint }: Tiling): string[] {
     return `${part.part} ${type} ${part.counted} B${padding}${times}${why}`;
   });
   return footprint.planned > footprint.budget && footprint.bytes <= footprint.budget
-    ? [...notes, `with padding, scratch and second buffers ${footprint.planned} B`]
+    ? [...notes, `with padding and second buffers ${footprint.planned} B`]
     : notes;
 }
 

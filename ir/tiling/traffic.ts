@@ -8,7 +8,7 @@ import { inputTile, rowElements } from "../access.js";
 import type { Role } from "../func.js";
 import { at, contiguousRun, dtypeBytes, elementCount } from "../types.js";
 import { tilesAlong, viewsAlong, type Loop } from "./loops.js";
-import type { TiledOperand, Tiling } from "./tiling.js";
+import type { TiledGather, TiledOperand } from "./tiled.js";
 
 export interface OperandTraffic {
   readonly operand: Role;
@@ -22,6 +22,9 @@ export interface OperandTraffic {
   readonly burst: number;
 }
 
+/** A tiled gather with its loops, outermost first. */
+type Planned = TiledGather & { readonly loops: readonly Loop[] };
+
 export interface Traffic {
   readonly operands: readonly OperandTraffic[];
   readonly bytes: number;
@@ -33,7 +36,7 @@ export interface Traffic {
   readonly loops: readonly Loop[];
 }
 
-export function trafficOf(tiling: Tiling): Traffic {
+export function trafficOf(tiling: Planned): Traffic {
   const { loops } = tiling;
   const operands = tiling.operands.map((operand, k): OperandTraffic => {
     const { role } = operand.operand;
@@ -55,7 +58,7 @@ export function trafficOf(tiling: Tiling): Traffic {
 
 /** Bytes of the elements that the whole output reaches: an index may be shorter than the data. */
 export function compulsoryBytes(
-  { gather, extents, schedule }: Tiling,
+  { gather, extents, schedule }: TiledGather,
   { operand }: TiledOperand,
   k: number,
 ): number {
@@ -69,7 +72,7 @@ export function compulsoryBytes(
 }
 
 /** Iterations of some of a nest's loops together; the views of a dim count only where its tiles do not. */
-function iterations({ extents, schedule, tile }: Tiling, kinds: readonly Loop[]): number {
+function iterations({ extents, schedule, tile }: TiledGather, kinds: readonly Loop[]): number {
   if (extents.includes(0)) return 0;
   return extents.reduce((product, extent, d) => {
     const own = kinds.filter((loop) => loop.dim === d).map((loop) => loop.kind);
@@ -80,7 +83,7 @@ function iterations({ extents, schedule, tile }: Tiling, kinds: readonly Loop[])
 }
 
 /** A gather in global memory: a burst for each row that an index names. */
-function fetchedRows(tiling: Tiling, operand: TiledOperand, k: number): OperandTraffic {
+function fetchedRows(tiling: Planned, operand: TiledOperand, k: number): OperandTraffic {
   const { gather, tile, extents } = tiling;
   const { dtype, shape } = operand.operand.type;
   const row = rowElements(gather.map, tile, shape);
@@ -97,7 +100,7 @@ function fetchedRows(tiling: Tiling, operand: TiledOperand, k: number): OperandT
 }
 
 /** Read or written in place: an index once for each element of the output tile it serves. */
-function inPlace(tiling: Tiling, operand: TiledOperand, k: number): OperandTraffic {
+function inPlace(tiling: Planned, operand: TiledOperand, k: number): OperandTraffic {
   const { role, type } = operand.operand;
   const compulsory = compulsoryBytes(tiling, operand, k);
   const repeats = role === "output" ? [] : tiling.loops.filter((loop) => !operand.follows.has(loop.dim));
@@ -110,7 +113,7 @@ function inPlace(tiling: Tiling, operand: TiledOperand, k: number): OperandTraff
   };
 }
 
-function throughUb(tiling: Tiling, operand: TiledOperand, k: number): OperandTraffic {
+function throughUb(tiling: Planned, operand: TiledOperand, k: number): OperandTraffic {
   const { role, type } = operand.operand;
   const around = [...tiling.loops];
   for (

@@ -2,7 +2,7 @@
 import { Option, type Command } from "commander";
 import { printFunc, ubBuffers, ubBytes, webgpu, type Func } from "../../ir/index.js";
 import { emitWgsl } from "../../backends/webgpu/index.js";
-import { defaultPipeline, liveness } from "../../passes/index.js";
+import { defaultPipeline } from "../../passes/index.js";
 import { watOf } from "../../backends/sim/index.js";
 import { compile, type Kernel } from "../api/compile.js";
 import { writeBytes } from "../formats/files.js";
@@ -94,26 +94,23 @@ function wgslOf(kernel: Kernel) {
   };
 }
 
-/** UB addresses by time: which statements touch each buffer, and where it lies. */
+/** UB addresses: where each copy of each buffer lies. */
 function plan(kernel: Kernel): string {
   const budget = kernel.tile.schedule.ubBytes ?? kernel.target.ubBytes;
-  const intervals = liveness(kernel.tile);
   const rows = [...ubBuffers(kernel.tile).values()].flatMap((buffer) => {
     const size = ubBytes(buffer);
-    const live = intervals.get(buffer.name);
     return (buffer.addresses ?? []).map((start, copy) => ({
       name: `%${buffer.name}${copy === 0 ? "" : ` copy ${copy}`}`,
       start,
       end: start + size,
-      live: live === undefined ? "never" : `${live.first} to ${live.last}`,
     }));
   });
   const peak = Math.max(0, ...rows.map((row) => row.end));
   return [
     `@${kernel.name} on ${kernel.target.name}: peak ${peak} B of ${budget} B`,
     table(
-      ["buffer", "from", "to", "bytes", "live in statements"],
-      rows.map(({ name, start, end, live }) => [name, start, end, end - start, live]),
+      ["buffer", "from", "to", "bytes"],
+      rows.map(({ name, start, end }) => [name, start, end, end - start]),
     ),
   ].join("\n");
 }

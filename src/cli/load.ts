@@ -68,6 +68,7 @@ function operatorFlags(op: string, flags: ProgramFlags): { op: string; attrs: Re
     indicesDimensionCount: flags.indicesDimensionCount,
     opset: flags.opset,
     featureLevel: flags.featureLevel,
+    level: flags.level,
   };
   const [dialect, name] = dialectOf(op, flags);
   const operator = operatorFor(dialect, name, flags.batchDims !== undefined);
@@ -83,7 +84,7 @@ function operatorFlags(op: string, flags: ProgramFlags): { op: string; attrs: Re
     const attr = operator.attrs[flag];
     const dashed = flag.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
     if (attr === undefined) throw new UsageError(`--${dashed} means nothing to ${operator.op}`);
-    attrs[attr] = flag === "featureLevel" ? value : parseCount(value, dashed);
+    attrs[attr] = flag === "featureLevel" || flag === "level" ? value : parseCount(value, dashed);
   }
   if (flags.oob !== undefined) attrs["oob"] = flags.oob;
   return { op: operator.op, attrs };

@@ -31,6 +31,7 @@ export interface ProgramFlags {
   readonly indicesDimensionCount?: string;
   readonly opset?: string;
   readonly featureLevel?: string;
+  readonly level?: string;
   readonly oob?: string;
   readonly case?: string;
   readonly func?: string;
@@ -69,6 +70,7 @@ export function addProgramOptions(command: Command): Command {
     .option("--indices-dimension-count <n>", "DirectML IndicesDimensionCount")
     .option("--opset <n>", "ONNX opset, 1, 11 or 13 and up")
     .option("--feature-level <level>", "DirectML feature level, 1.0 to 4.1")
+    .option("--level <level>", "what PyPTO takes: documented (its pages) or head (its repository)")
     .addOption(
       new Option("--oob <policy>", "what an index out of range means").choices([...outOfBoundsPolicies]),
     )

@@ -6,6 +6,7 @@ import {
   CompileError,
   error,
   formatType,
+  outputOf,
   sameShape,
   type Attrs,
   type DType,
@@ -96,7 +97,7 @@ function build(op: string, desc: DmlOperatorDesc, attrs: Attrs, options: DmlOpti
     indices: tensor(desc.IndicesTensor),
   });
   if (desc.OutputTensor !== undefined) {
-    const [given, derived] = [tensor(desc.OutputTensor), func.output.type];
+    const [given, derived] = [tensor(desc.OutputTensor), outputOf(func).type];
     if (given.dtype !== derived.dtype) {
       throw new CompileError([
         error("TC104", `OutputTensor is ${given.dtype} and InputTensor ${derived.dtype}`),

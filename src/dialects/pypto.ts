@@ -1,5 +1,5 @@
 /** Builders with PyPTO's arguments. Each throws a CompileError (TC1xx) where PyPTO's rules are broken. */
-import type { OutOfBounds, Schedule, SourceFunc } from "../../ir/index.js";
+import type { OutOfBounds, PyptoLevel, Schedule, SourceFunc } from "../../ir/index.js";
 import { program, typeOf, type TypePair } from "../api/program.js";
 
 export interface PyptoGatherArguments {
@@ -10,6 +10,8 @@ export interface PyptoGatherArguments {
   /** What `set_vec_tile_shapes` would set, for this operation alone. */
   readonly vecTileShapes?: readonly number[];
   readonly viewShape?: readonly number[];
+  /** `documented` holds every sentence of the page (docs/specifications.md); default `head`. */
+  readonly level?: PyptoLevel;
   readonly oob?: OutOfBounds;
 }
 
@@ -18,7 +20,11 @@ function build(op: string, args: PyptoGatherArguments): SourceFunc {
     ...(args.vecTileShapes === undefined ? {} : { tile: args.vecTileShapes }),
     ...(args.viewShape === undefined ? {} : { view: args.viewShape }),
   };
-  const attrs = { dim: args.dim, ...(args.oob === undefined ? {} : { oob: args.oob }) };
+  const attrs = {
+    dim: args.dim,
+    ...(args.level === undefined ? {} : { level: args.level }),
+    ...(args.oob === undefined ? {} : { oob: args.oob }),
+  };
   return program({ op, attrs, data: typeOf(args.input), indices: typeOf(args.index), schedule });
 }
 

@@ -119,8 +119,8 @@ const operators: Readonly<
       featureLevel: "feature_level",
     },
   },
-  "pypto gather_elements": { op: "pypto.gather", attrs: { axis: "dim" } },
-  "pypto gather": { op: "pypto.index_select", attrs: { axis: "dim" } },
+  "pypto gather_elements": { op: "pypto.gather", attrs: { axis: "dim", level: "level" } },
+  "pypto gather": { op: "pypto.index_select", attrs: { axis: "dim", level: "level" } },
 };
 
 /** The source operator for a dialect and an operator's common name; `attrs` maps camelCase names to attributes. */

@@ -3,6 +3,7 @@ import {
   categoryOf,
   CompileError,
   formatType,
+  outputOf,
   RunError,
   type Diagnostic,
   type Target,
@@ -106,7 +107,7 @@ async function runCase(
     runner: context.runner,
     ...(context.executor === undefined ? {} : { executor: context.executor }),
   });
-  const type = kernel.source?.output.type ?? kernel.tile.output.type;
+  const type = outputOf(kernel.source ?? kernel.tile).type;
   return fromOutput(type, output, inputs.data);
 }
 

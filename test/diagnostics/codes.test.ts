@@ -15,6 +15,7 @@ import { readModel } from "../../src/formats/onnx/index.js";
 import { parseTargetFile } from "../../src/formats/target-file.js";
 import { parseType } from "../../src/cli/options.js";
 import { acquireGpu } from "../../src/device/node.js";
+import { operandOf } from "../support/operands.js";
 
 /** The diagnostics that an action reports or throws. */
 function diagnosticsOf(action: () => unknown): readonly Diagnostic[] {
@@ -72,8 +73,8 @@ const trap = (body: string, indices = [1, 3]): readonly Diagnostic[] =>
     const [func] = parseModule(tile(body), "t.tir").module.funcs;
     if (func?.level !== "tile") throw new Error("a tile program");
     const inputs = {
-      data: toHost("data", func.data.type, Float32Array.of(1, 2, 3, 4)),
-      indices: toHost("indices", func.indices.type, Int32Array.from(indices)),
+      data: toHost("data", operandOf(func, "data").type, Float32Array.of(1, 2, 3, 4)),
+      indices: toHost("indices", operandOf(func, "indices").type, Int32Array.from(indices)),
     };
     return simulateChecked(func, inputs, targets.ascendA2);
   });
@@ -193,8 +194,8 @@ const triggers: Readonly<Record<Code, Trigger>> = {
     found: async () => {
       const kernel = compile(fine);
       const inputs = {
-        data: toHost("data", kernel.tile.data.type, new Float32Array(4)),
-        indices: toHost("indices", kernel.tile.indices.type, new Int32Array(2)),
+        data: toHost("data", operandOf(kernel.tile, "data").type, new Float32Array(4)),
+        indices: toHost("indices", operandOf(kernel.tile, "indices").type, new Int32Array(2)),
       };
       const thrown: unknown = await runOn("webgpu", kernel, inputs).catch((error: unknown) => error);
       return thrown instanceof CompileError ? thrown.diagnostics : [];

@@ -26,7 +26,7 @@ export const ubBudget: Rule = {
       rule: "ub-plan",
       pass: planned <= budget,
       get detail() {
-        return `with padding, scratch and second buffers ${compared(planned)}`;
+        return `with padding and second buffers ${compared(planned)}`;
       },
       get source() {
         return source();
