@@ -601,15 +601,18 @@ class Parser {
   }
 }
 
-function describe(token: Token): string {
-  switch (token.kind) {
+function describe({ kind, text }: Token): string {
+  switch (kind) {
     case "end":
       return "the end of the text";
     case "value":
-      return `%${token.text}`;
+      return `%${text}`;
     case "symbol":
-      return `@${token.text}`;
-    default:
-      return token.text;
+      return `@${text}`;
+    case "word":
+    case "int":
+    case "string":
+    case "punct":
+      return text;
   }
 }

@@ -369,14 +369,27 @@ function fullLoad(program: Program): Diagnostic[] {
         const input = inputOf(program.func, table).name;
         const what =
           site === undefined ? `coordinate ${coord.at}` : `the ${needed} elements that an index may name`;
+        const whole = `read dim ${k} of %${input} whole: offset 0, size ${needed}`;
+        const refused = (message: string): Diagnostic =>
+          site === undefined
+            ? broken("T11", message, stmt.span)
+            : broken("T11", `full load: ${message}`, stmt.span, { code: "TC301", hint: whole });
         if (!isConstant(at(start, k)) || at(start, k).at !== 0) {
-          const message = `${printRegion(region)} starts at ${printLinear(at(start, k))} along dim ${k} of %${input}; it must hold ${what}, from 0`;
-          return [broken("T11", message, stmt.span)];
+          const from = printLinear(at(start, k));
+          return [
+            refused(
+              `${printRegion(region)} starts at ${from} along dim ${k} of %${input}; it must hold ${what}, from 0`,
+            ),
+          ];
         }
-        const message = (): string =>
-          `full load: ${printRegion(region)} has ${printLinear(at(region.sizes, k))} elements along dim ${k} of %${input}; it must hold ${what}`;
-        const room = sub(at(region.sizes, k), constant(needed));
-        return against(neverNegative(room, loops), "T11", message, stmt.span);
+        const size = at(region.sizes, k);
+        return neverNegative(sub(size, constant(needed)), loops).kind === "holds"
+          ? []
+          : [
+              refused(
+                `${printRegion(region)} has ${printLinear(size)} elements along dim ${k} of %${input}; it must hold ${what}`,
+              ),
+            ];
       }),
     );
   });

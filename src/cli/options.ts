@@ -16,7 +16,8 @@ import {
   type Target,
   type TensorType,
 } from "../../ir/index.js";
-import { readTargetFile } from "../formats/target-file.js";
+import { readText } from "../formats/files.js";
+import { parseTargetFile } from "../formats/target-file.js";
 
 /** As commander hands them over: every flag optional, lists as text. */
 export interface ProgramFlags {
@@ -139,7 +140,7 @@ export function scheduleOf(flags: ProgramFlags): Schedule {
 
 /** A target by name, or from a file when the name ends in .json; undefined when nobody knows the name. */
 export const lookUpTarget = (name: string): Target | undefined =>
-  name.endsWith(".json") ? readTargetFile(name) : findTarget(name);
+  name.endsWith(".json") ? parseTargetFile(readText(name), name) : findTarget(name);
 
 /** The target that `--target` names. Throws a CompileError (TC501). */
 export function resolveTarget(name: string): Target {
