@@ -8,7 +8,17 @@ export * from "./footprint.js";
 export * from "./func.js";
 export * from "./loops.js";
 export * from "./operator.js";
-export { findOp, opDefs, resolveSource, type SourceOp } from "./ops/registry.js";
+export { attrsFrom, type ArgumentsOf } from "./ops/attributes.js";
+export * from "./ops/lookup.js";
+export {
+  findOp,
+  opDefs,
+  resolveSource,
+  type AttributeKey,
+  type Dialect,
+  type OpName,
+  type SourceOp,
+} from "./ops/registry.js";
 export type { AttrSpec, OpDef, Resolved, ResolveResult } from "./ops/op-def.js";
 export { featureLevels, type FeatureLevel } from "./ops/directml.js";
 export { parseModule, type ParseResult } from "./text/parse.js";

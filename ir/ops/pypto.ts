@@ -17,9 +17,9 @@ import {
   type OpDef,
   type OpInputs,
 } from "./op-def.js";
-import { oobOf, oobSpec } from "./oob.js";
+import { axis, oobOf, oobSpec } from "./attributes.js";
 
-const dim: AttrSpec = { kind: "int", default: 0 };
+const dim = { ...axis, argument: "dim" } as const satisfies AttrSpec;
 /** The union of the chips; bool and the 8-bit floats exist on the 950 alone and are left out. */
 const dataTypes: readonly DType[] = ["f32", "f16", "bf16", "i32", "u32", "i16", "u16", "i8", "u8"];
 
@@ -37,9 +37,8 @@ function checkInputs(inputs: OpInputs, who: string): void {
   }
 }
 
-export const pyptoGather: OpDef = {
+export const pyptoGather = {
   name: "pypto.gather",
-  dialect: "pypto",
   kind: "gather_elements",
   attrs: { dim, oob: oobSpec("error") },
   resolve(inputs) {
@@ -56,11 +55,10 @@ export const pyptoGather: OpDef = {
       oob: oobOf(inputs),
     };
   },
-};
+} as const satisfies OpDef;
 
-export const pyptoIndexSelect: OpDef = {
+export const pyptoIndexSelect = {
   name: "pypto.index_select",
-  dialect: "pypto",
   kind: "gather",
   attrs: { dim, oob: oobSpec("error") },
   resolve(inputs) {
@@ -76,4 +74,4 @@ export const pyptoIndexSelect: OpDef = {
       oob: oobOf(inputs),
     };
   },
-};
+} as const satisfies OpDef;
