@@ -9,7 +9,7 @@ import {
 } from "../../ir/index.js";
 import { canonicalizeAccess, runPipeline } from "../../passes/index.js";
 import { resolveTargetOf } from "../api/compile.js";
-import { lcg } from "../formats/cases.js";
+import { lcg } from "../formats/lcg.js";
 import { writeNumber } from "../formats/numbers.js";
 import type { TensorValue } from "../formats/tensor.js";
 
