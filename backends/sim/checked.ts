@@ -305,7 +305,7 @@ class Machine {
       tables.set(table, { memory, read, ...counted });
     });
     const data = address(at(stmt.from, gatheredTable), forms.data);
-    const sites = siteStrides(forms.data).map(({ site, stride }): SiteAddress => {
+    const sites = siteStrides(forms.data, stmt.map.sites.length).map((stride, site): SiteAddress => {
       const own = at(stmt.map.sites, site);
       const { table } = own.value;
       const found = tables.get(table);

@@ -251,7 +251,7 @@ class DeviceRunner implements Runner {
     if (element === noneBad) return;
     throw element < elementCount(outputOf(tile).type.shape)
       ? await this.outOfRange(tile, element, bufferOf)
-      : staleStatus(element);
+      : staleStatus(element, "which the output does not have");
   }
 
   /** What an output element was reported for: the first of its indices that its policy rejects. */
@@ -422,16 +422,12 @@ function gatherOf(tile: TileFunc): GatherStmt {
   return stmt;
 }
 
-function staleStatus(element: number): CompileError {
+function staleStatus(element: number, why = "whose indices are in range"): CompileError {
   return new CompileError([
-    error(
-      "TC702",
-      `buffers.status names output element ${element}, whose indices are in range: no launch wrote that`,
-      {
-        hint: "write 0xffffffff to it before the launch, and leave it and the indices alone until checkStatus ends",
-        data: { element },
-      },
-    ),
+    error("TC702", `buffers.status names output element ${element}, ${why}: no launch wrote that`, {
+      hint: "write 0xffffffff to it before the launch, and leave it and the indices alone until checkStatus ends",
+      data: { element },
+    }),
   ]);
 }
 
