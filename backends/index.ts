@@ -1,5 +1,6 @@
 /** The backends' shared host memory. Each backend has a door of its own in its folder. */
 export {
+  allocate,
   coordinates,
   indexOutOfRange,
   indexReader,
@@ -11,4 +12,25 @@ export {
   type HostTensor,
   type IndexReader,
 } from "./memory.js";
-export { fromHost, toHost, type GatherData, type HostValue, type TensorData } from "./values.js";
+export {
+  callable,
+  checkFields,
+  checkKernel,
+  isObject,
+  oneOf,
+  shown,
+  wholeNumber,
+  yesOrNo,
+  type Field,
+  type FieldOptions,
+  type Fields,
+} from "./fields.js";
+export {
+  fromHost,
+  maxStrings,
+  toHost,
+  toHosts,
+  type GatherData,
+  type HostValue,
+  type TensorData,
+} from "./values.js";

@@ -1,6 +1,17 @@
 /** JavaScript arrays as host tensors and back, without changing a bit. */
 import { CompileError, error } from "../ir/diagnostic.js";
-import { byteCount, dtypeBytes, elementCount, formatType, type DType, type TensorType } from "../ir/types.js";
+import type { Func } from "../ir/func.js";
+import {
+  byteCount,
+  dtypeBytes,
+  dtypes,
+  elementCount,
+  formatType,
+  isDType,
+  type DType,
+  type TensorType,
+} from "../ir/types.js";
+import { isObject, kindOf, shown } from "./fields.js";
 import type { HostTensor } from "./memory.js";
 
 /**
@@ -45,25 +56,54 @@ export interface HostValue extends HostTensor {
 
 /** Wraps an array as a tensor; no copy but for strings. Throws a CompileError (TC702) for another type or length. */
 export function toHost(name: string, type: TensorType, data: TensorData): HostValue {
-  const count = elementCount(type.shape);
-  if (isStrings(data)) {
-    if (type.dtype !== "string") throw mismatch(name, type, "an array of strings");
-    if (data.length !== count) throw mismatch(name, type, `${data.length} strings`);
-    const handles = Uint32Array.from(data, (_, k) => k + 1);
-    return { type, bytes: new Uint8Array(handles.buffer), strings: ["", ...data] };
+  // Callers are not all TypeScript: the array may be anything.
+  const given: unknown = data;
+  if (!isDType(type.dtype)) {
+    const hint = `one of ${dtypes.join(", ")}`;
+    throw new CompileError([error("TC104", `${name} has element type ${shown(type.dtype)}`, { hint })]);
   }
-  const { byteLength } = data;
-  if (type.dtype === "string" || byteLength !== byteCount(type) || !accepts(type.dtype, data)) {
-    throw mismatch(name, type, `a ${data.constructor.name} of ${byteLength} bytes`);
+  if (type.dtype === "string") return stringsToHost(name, type, given);
+  if (!ArrayBuffer.isView(given) || given.byteLength !== byteCount(type) || !accepts(type.dtype, given)) {
+    throw mismatch(name, type, Array.isArray(given) ? "an array, not a typed one" : shown(given));
   }
-  return { type, bytes: new Uint8Array(data.buffer, data.byteOffset, byteLength) };
+  return { type, bytes: new Uint8Array(given.buffer, given.byteOffset, given.byteLength) };
 }
 
-const isStrings = (data: TensorData): data is readonly string[] => Array.isArray(data);
+function stringsToHost(name: string, type: TensorType, given: unknown): HostValue {
+  if (!Array.isArray(given)) throw mismatch(name, type, shown(given));
+  const list: readonly unknown[] = given;
+  if (list.length !== elementCount(type.shape)) throw mismatch(name, type, `${list.length} strings`);
+  const strings = Array.from(list, (text, k) => {
+    if (typeof text !== "string") throw mismatch(name, type, `${shown(text)} as element ${k}`);
+    return text;
+  });
+  const handles = Uint32Array.from(strings, (_, k) => k + 1);
+  return { type, bytes: new Uint8Array(handles.buffer), strings: ["", ...strings] };
+}
 
 /** Raw bytes are welcome for any type: they are what travels. */
-const accepts = (dtype: Exclude<DType, "string">, data: Exclude<TensorData, readonly string[]>): boolean =>
-  data instanceof arrayTypes[dtype] || data instanceof Uint8Array;
+const accepts = (dtype: Exclude<DType, "string">, data: ArrayBufferView): boolean =>
+  [arrayTypes[dtype].name, "Uint8Array"].includes(kindOf(data));
+
+/** Both inputs of a function. Throws a CompileError (TC702) that names what is missing or does not fit. */
+export function toHosts(
+  { data, indices }: Pick<Func, "data" | "indices">,
+  inputs: GatherData,
+): { readonly data: HostValue; readonly indices: HostValue } {
+  const given: unknown = inputs;
+  const names = ["data", "indices"];
+  const [missing] = names.filter((name) => !isObject(given) || given[name] === undefined);
+  if (missing !== undefined) {
+    const found = isObject(given) ? `only ${Object.keys(given).join(", ") || "nothing"}` : shown(given);
+    throw new CompileError([
+      error("TC702", `the inputs lack ${missing}; got ${found}`, { hint: "pass { data, indices }" }),
+    ]);
+  }
+  return {
+    data: toHost("data", data.type, inputs.data),
+    indices: toHost("indices", indices.type, inputs.indices),
+  };
+}
 
 const mismatch = (name: string, type: TensorType, found: string): CompileError =>
   new CompileError([
@@ -72,12 +112,22 @@ const mismatch = (name: string, type: TensorType, found: string): CompileError =
     }),
   ]);
 
-/** The elements of a tensor as an array of its type. Strings come back through the table of the data's handles. */
+/** A JavaScript engine ends the process over arrays of strings that are longer by far. */
+export const maxStrings = 2 ** 24;
+
+/**
+ * The elements of a tensor as an array of its type. Strings come back through the table of the data's handles. Throws a
+ * CompileError (TC502) for more than 2^24 strings.
+ */
 export function fromHost(type: TensorType, bytes: Uint8Array, strings: readonly string[] = []): TensorData {
   const size = dtypeBytes[type.dtype];
   const aligned = bytes.byteOffset % Math.min(8, size) === 0 ? bytes : bytes.slice();
   const { buffer, byteOffset, byteLength } = aligned;
   if (type.dtype === "string") {
+    if (byteLength / 4 > maxStrings) {
+      const message = `${formatType(type)} is ${byteLength / 4} strings; ${maxStrings} are the most of one array`;
+      throw new CompileError([error("TC502", message, { hint: "split the indices" })]);
+    }
     return Array.from(new Uint32Array(buffer, byteOffset, byteLength / 4), (handle) => strings[handle] ?? "");
   }
   const ArrayType = arrayTypes[type.dtype];

@@ -6,6 +6,7 @@ import type { NegativeIndex, OutOfBounds } from "../../ir/access.js";
 import { accessMap, outputShape, type Operator } from "../../ir/operator.js";
 import { at, dtypeBytes, elementCount, strides } from "../../ir/types.js";
 import {
+  allocate,
   coordinates,
   indexOutOfRange,
   indexReader,
@@ -28,7 +29,7 @@ export function reference(program: ReferenceProgram, { data, indices }: HostInpu
   const shape = outputShape(operator);
   const count = elementCount(shape);
   const size = dtypeBytes[data.type.dtype];
-  const output = new Uint8Array(count * size);
+  const output = allocate(count * size, "the output");
   const source = unitsOf(data.bytes, data.type.dtype);
   const target = unitsOf(output, data.type.dtype);
   const read = indexReader(indices.bytes, indices.type.dtype);

@@ -31,7 +31,14 @@ import {
   type Shape,
 } from "../../ir/types.js";
 import { accessLookup, isParam, pipeOf, ubBuffers } from "../../ir/verify/accesses.js";
-import { indexOutOfRange, indexReader, outOfRange, resolveIndex, type HostInputs } from "../memory.js";
+import {
+  allocate,
+  indexOutOfRange,
+  indexReader,
+  outOfRange,
+  resolveIndex,
+  type HostInputs,
+} from "../memory.js";
 import { box } from "./box.js";
 import type { Counter } from "./counter.js";
 import { execution, type Step } from "./execution.js";
@@ -107,8 +114,8 @@ class Machine {
     private readonly target: Target,
   ) {
     const { shape, dtype } = func.output.type;
-    this.output = new Uint8Array(elementCount(shape) * dtypeBytes[dtype]);
-    this.outputWritten = new Uint8Array(elementCount(shape));
+    this.output = allocate(elementCount(shape) * dtypeBytes[dtype], "the output");
+    this.outputWritten = allocate(elementCount(shape), "a mark for each output element");
     this.buffers = ubBuffers(func);
     this.accesses = accessLookup(func);
     this.counters = newCounters(target);

@@ -4,6 +4,7 @@ import { printStmtHead } from "../../ir/text/print.js";
 import { ubBytes, type Pipe, type Stmt, type SyncStmt, type UbBuffer } from "../../ir/tile.js";
 import { at, invariant } from "../../ir/types.js";
 import { HazardTracker, type HazardAccess, type Race } from "../../ir/verify/hazards.js";
+import { allocate } from "../memory.js";
 
 /** What uninitialised memory reads as in the report of a wrong program; never a value a program may rely on. */
 const poison = 0xa5;
@@ -14,14 +15,14 @@ export class UbArena {
   /** How often each buffer was written: which of its copies is the latest. */
   private readonly turns = new Map<string, number>();
   private readonly hazards = new HazardTracker();
-  peak = 0;
+  /** Bytes that the buffers reach up to: the arena is no larger, whatever the budget. */
+  readonly peak: number;
 
   constructor(
     budget: number,
     private readonly buffers: ReadonlyMap<string, UbBuffer>,
   ) {
-    this.bytes = new Uint8Array(budget).fill(poison);
-    this.written = new Uint8Array(budget);
+    let peak = 0;
     for (const buffer of buffers.values()) {
       const { addresses } = buffer;
       invariant(addresses !== undefined, `%${buffer.name} has no address`);
@@ -35,15 +36,18 @@ export class UbArena {
             ),
           ]);
         }
-        this.peak = Math.max(this.peak, end);
+        peak = Math.max(peak, end);
       }
     }
+    this.peak = peak;
+    this.bytes = allocate(peak, "the unified buffer").fill(poison);
+    this.written = allocate(peak, "the unified buffer");
   }
 
   /** A task with a workgroup memory of its own begins: nothing is initialised, nothing is pending. */
   reset(): void {
-    this.bytes.fill(poison, 0, this.peak);
-    this.written.fill(0, 0, this.peak);
+    this.bytes.fill(poison);
+    this.written.fill(0);
     this.turns.clear();
     this.hazards.reset();
   }

@@ -1,6 +1,6 @@
 /** A tensor from or for a file: bytes little-endian row-major, strings as themselves. */
 import { byteCount, elementCount, type TensorType } from "../../ir/index.js";
-import { toHost, type HostValue } from "../../backends/index.js";
+import { fromHost, toHost, type HostValue } from "../../backends/index.js";
 
 export interface TensorValue {
   readonly type: TensorType;
@@ -16,12 +16,7 @@ export const asHost = (name: string, value: TensorValue): HostValue =>
 /** What a backend gave back, with the handles of `data` resolved. */
 export function fromOutput(type: TensorType, bytes: Uint8Array, data: HostValue): TensorValue {
   if (type.dtype !== "string") return { type, bytes };
-  const handles = new Uint32Array(bytes.slice().buffer);
-  return {
-    type,
-    bytes: new Uint8Array(),
-    strings: Array.from(handles, (handle) => data.strings?.[handle] ?? ""),
-  };
+  return { type, bytes: new Uint8Array(), strings: fromHost(type, bytes, data.strings) as readonly string[] };
 }
 
 /** Bit for bit; the index of the first element that differs, or -1. */
