@@ -11,7 +11,7 @@
  * UB, stores empty it, and the gather writes the output or what a store writes there. T6 allocs stand at the top. T7 a
  * gather's origin is where its indices start in the index tensor. T8 there is one gather, unless the output is empty.
  * T9 the schedule leaves a core and a unified buffer. T10 operands of
- * a gather have the sizes of the output dims they follow.
+ * a gather have the sizes of the output dims they follow. T15 the writer of a UB buffer stands before its readers.
  */
 import { dataFollows, gatherAccesses, gatherDims, indexDims, type AccessMap } from "../access.js";
 import { error, type Diagnostic } from "../diagnostic.js";
@@ -232,8 +232,11 @@ function verifyTile(func: TileFunc): Diagnostic[] {
         continue;
       }
       if (regions.some((r) => shapeOf(r.buffer) === undefined)) continue;
-      for (const access of ubAccesses(stmt, func)) {
-        if (access.write) writers.set(access.buffer.name, (writers.get(access.buffer.name) ?? 0) + 1);
+      for (const { buffer, write } of ubAccesses(stmt, func)) {
+        const before = writers.get(buffer.name);
+        if (write) writers.set(buffer.name, (before ?? 0) + 1);
+        else if (before === undefined)
+          report("T15", `%${buffer.name} is read before anything writes it`, stmt.span);
       }
       if (stmt.op === "load") loaded.set(stmt.to, stmt.from);
       if (stmt.op === "load") fits(stmt.from, stmt.to, stmt.span, scope);
