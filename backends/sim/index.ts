@@ -1,12 +1,19 @@
 /** tilec/sim: runs a kernel on the tiled CPU simulation. */
+import { CompileError, error, throwIfErrors } from "../../ir/diagnostic.js";
 import type { TileFunc } from "../../ir/func.js";
 import type { Target } from "../../ir/target.js";
-import { fromHost, toHost, type GatherData, type HostValue, type TensorData } from "../values.js";
+import { checkFields, checkKernel } from "../fields.js";
+import { fromHost, toHosts, type GatherData, type HostValue, type TensorData } from "../values.js";
 import { simulateChecked, simulateCheckedLong } from "./checked.js";
 import { countTraffic } from "./count.js";
-import { FastExecutor, type FastOptions } from "../wasm/executor.js";
-import type { LongRunOptions } from "../long-run.js";
-import type { Executor, SimReport } from "./report.js";
+import { FastExecutor } from "../wasm/executor.js";
+import {
+  simulateFields,
+  simulateLongFields,
+  type SimulateLongOptions,
+  type SimulateOptions,
+} from "./options.js";
+import type { SimReport } from "./report.js";
 import { summarize } from "./summary.js";
 import type { HostInputs } from "../memory.js";
 import { emitWasm, printModule } from "../wasm/index.js";
@@ -21,6 +28,7 @@ export {
   type ThreadMessage,
 } from "../wasm/executor.js";
 export type { LongRunOptions } from "../long-run.js";
+export type { SimulateLongOptions, SimulateOptions } from "./options.js";
 export {
   chromeTrace,
   estimateTiming,
@@ -47,13 +55,6 @@ export interface SimKernel {
 /** The fast executor's code for a tile program, in WebAssembly's text format. */
 export const watOf = (tile: TileFunc): string => printModule(emitWasm(tile).module);
 
-export interface SimulateOptions {
-  /** Default `checked`. */
-  readonly executor?: Executor;
-}
-
-export interface SimulateLongOptions extends SimulateOptions, LongRunOptions, FastOptions {}
-
 export interface Simulated {
   readonly outputs: { readonly output: TensorData };
   readonly report: SimReport;
@@ -61,8 +62,8 @@ export interface Simulated {
 
 /**
  * Runs a kernel on typed arrays and reports what it moved. Synchronous, on one thread. Throws a RunError for an index
- * out of range (TC601) or a trap of the checked executor (TC602 to TC606), a CompileError (TC502) for tensors beyond
- * the 4 GiB of the fast executor.
+ * out of range (TC601) or a trap of the checked executor (TC602 to TC606), a CompileError for tensors beyond the 4 GiB
+ * of the fast executor (TC502) and for arguments that it does not take (TC702).
  */
 export function simulate(kernel: SimKernel, inputs: GatherData, options: SimulateOptions = {}): Simulated {
   const hosts = hostsOf(kernel, inputs);
@@ -88,8 +89,10 @@ export interface SimulatedBytes {
 export function simulateBytes(
   { tile, target }: SimKernel,
   inputs: HostInputs,
-  { executor = "checked" }: SimulateOptions = {},
+  options: SimulateOptions = {},
 ): SimulatedBytes {
+  throwIfErrors(checkFields("simulate", options, simulateFields));
+  const { executor = "checked" } = options;
   if (executor === "checked") return simulateChecked(tile, inputs, target);
   const run = FastExecutor.create(tile).run(inputs);
   return fastReport(tile, target, inputs, run);
@@ -99,9 +102,17 @@ export function simulateBytes(
 export async function simulateBytesLong(
   { tile, target }: SimKernel,
   inputs: HostInputs,
-  { executor = "checked", ...options }: SimulateLongOptions = {},
+  options: SimulateLongOptions = {},
 ): Promise<SimulatedBytes> {
-  if (executor === "checked") return simulateCheckedLong(tile, inputs, target, options);
+  throwIfErrors(checkFields("simulateLong", options, simulateLongFields));
+  const { executor = "checked", threads } = options;
+  if (executor === "checked") {
+    if (threads !== undefined) {
+      const hint = 'executor: "fast" has threads';
+      throw new CompileError([error("TC702", "the checked executor has one thread", { hint })]);
+    }
+    return simulateCheckedLong(tile, inputs, target, options);
+  }
   const fast = await FastExecutor.open(tile, options);
   try {
     return fastReport(tile, target, inputs, await fast.runLong(inputs, options));
@@ -121,10 +132,10 @@ function fastReport(
   return { output, report };
 }
 
-const hostsOf = ({ tile }: SimKernel, inputs: GatherData): { data: HostValue; indices: HostValue } => ({
-  data: toHost("data", tile.data.type, inputs.data),
-  indices: toHost("indices", tile.indices.type, inputs.indices),
-});
+function hostsOf(kernel: SimKernel, inputs: GatherData): { data: HostValue; indices: HostValue } {
+  checkKernel(kernel);
+  return toHosts(kernel.tile, inputs);
+}
 
 const presented = (
   { tile }: SimKernel,

@@ -71,7 +71,7 @@ function checkShapes(source: SourceOp): Diagnostic[] {
 
 function checkAttrs(def: OpDef, source: SourceOp): Diagnostic[] {
   return Object.entries(source.attrs).flatMap(([name, value]) => {
-    const spec = def.attrs[name];
+    const spec = Object.hasOwn(def.attrs, name) ? def.attrs[name] : undefined;
     const known = Object.keys(def.attrs).join(", ");
     if (spec === undefined) {
       const hint = `its attributes are ${known}`;

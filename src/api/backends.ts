@@ -1,9 +1,11 @@
 /** One call per backend on host tensors, and the comparison that makes them agree bit for bit. */
-import { CompileError, error, type Diagnostic } from "../../ir/index.js";
-import type { HostInputs } from "../../backends/index.js";
+import { byteCount, CompileError, error, throwIfErrors, type Diagnostic } from "../../ir/index.js";
+import { checkKernel, isObject, oneOf, shown, type Fields, type HostInputs } from "../../backends/index.js";
 import { reference } from "../../backends/reference/index.js";
 import { simulateBytesLong, type SimReport, type SimulateLongOptions } from "../../backends/sim/index.js";
+import { simulateLongFields } from "../../backends/sim/options.js";
 import type { Runner } from "../../backends/webgpu/index.js";
+import { checkOptions } from "./check-options.js";
 import type { Kernel } from "./compile.js";
 
 export const backendNames = ["reference", "sim", "webgpu"] as const;
@@ -20,6 +22,15 @@ export interface BackendOptions extends SimulateLongOptions {
   readonly runner?: Runner | undefined;
 }
 
+export const backendFields: Fields<BackendOptions> = {
+  ...simulateLongFields,
+  runner: {
+    code: "TC702",
+    takes: "a runner: await createRunner(device) of tilec/webgpu",
+    holds: (value) => isObject(value) && typeof value["runBytes"] === "function",
+  },
+};
+
 /** Runs a kernel on one backend. On `webgpu` an Ascend kernel is compiled again for the runner's device. */
 export async function runOn(
   backend: BackendName,
@@ -27,6 +38,13 @@ export async function runOn(
   inputs: HostInputs,
   options: BackendOptions = {},
 ): Promise<BackendRun> {
+  throwIfErrors([
+    ...checkOptions("runOn", { backend }, { backend: oneOf(backendNames) }, { needs: ["backend"] }),
+    ...checkOptions("runOn", options, backendFields),
+  ]);
+  checkKernel(kernel);
+  checkInputs(kernel, inputs);
+  const { runner, ...simulated } = options;
   switch (backend) {
     case "reference": {
       if (kernel.resolved === undefined) {
@@ -36,12 +54,25 @@ export async function runOn(
       return { output: reference(kernel.resolved, inputs) };
     }
     case "sim":
-      return simulateBytesLong(kernel, inputs, options);
+      return simulateBytesLong(kernel, inputs, simulated);
     case "webgpu": {
-      const { runner } = options;
       if (runner === undefined) throw new CompileError([error("TC503", "no WebGPU device was given")]);
       return { output: await runner.runBytes(kernel, inputs) };
     }
+  }
+}
+
+/** Throws a CompileError (TC702) for inputs whose bytes are not those of the kernel's types. */
+function checkInputs({ tile }: Kernel, inputs: HostInputs): void {
+  for (const operand of ["data", "indices"] as const) {
+    const given: unknown = isObject(inputs) ? inputs[operand] : undefined;
+    const bytes = isObject(given) ? given["bytes"] : undefined;
+    const size = byteCount(tile[operand].type);
+    if (ArrayBuffer.isView(bytes) && bytes.byteLength === size) continue;
+    const message = `the bytes of ${operand} are ${shown(bytes)}, not ${size} bytes`;
+    throw new CompileError([
+      error("TC702", message, { hint: `toHost("${operand}", type, array) makes a tensor; run takes arrays` }),
+    ]);
   }
 }
 

@@ -6,9 +6,11 @@ import {
   CompileError,
   defaultTarget,
   hasErrors,
+  levels as everyLevel,
   printFunc,
   resolveSource,
   targetNames,
+  throwIfErrors,
   type AccessFunc,
   type Diagnostic,
   type Footprint,
@@ -23,6 +25,7 @@ import {
   verify,
   webgpu,
 } from "../../ir/index.js";
+import { callable, oneOf, wholeNumber, yesOrNo, type Fields } from "../../backends/index.js";
 import { defaultLimits, emitWgsl, type WgslKernel, type WgslLimits } from "../../backends/webgpu/index.js";
 import { isResolved } from "../../ir/schedule.js";
 import {
@@ -32,6 +35,7 @@ import {
   type Pass,
   type PipelineOptions,
 } from "../../passes/index.js";
+import { checkOptions, checkProgram, scheduleFields, targetField } from "./check-options.js";
 
 export interface CompileOptions extends Schedule, PipelineOptions {
   /** Overrides the target that the program names. */
@@ -39,6 +43,24 @@ export interface CompileOptions extends Schedule, PipelineOptions {
   /** Resolves a target by name; built-in targets by default. */
   readonly findTarget?: (name: string) => Target | undefined;
 }
+
+const limitFields = Object.fromEntries(
+  Object.keys(defaultLimits).map((name) => [name, wholeNumber(1)]),
+) as Fields<WgslLimits>;
+
+const compileFields: Fields<CompileOptions> = {
+  ...scheduleFields,
+  target: targetField,
+  findTarget: callable,
+  afterPass: callable,
+  verifyEach: yesOrNo,
+};
+
+/** What of a program and its options no rule can judge: another kind of value than they take. */
+export const checkCompile = (program: unknown, options: unknown): Diagnostic[] => [
+  ...checkProgram(program),
+  ...checkOptions("compile", options, compileFields),
+];
 
 /** A compiled gather: the IR at each level it went through, and what the rules said. Plain data. */
 export interface Kernel {
@@ -77,6 +99,8 @@ export function compile(program: Func, options: CompileOptions = {}): Kernel {
 }
 
 export function tryCompile(program: Func, options: CompileOptions = {}): CompileResult {
+  const wrong = checkCompile(program, options);
+  if (wrong.length > 0) return { ok: false, diagnostics: wrong };
   const targeted = targetOf(program, options);
   if (!targeted.ok) return targeted;
   const { target } = targeted;
@@ -111,10 +135,14 @@ export function tryCompile(program: Func, options: CompileOptions = {}): Compile
     diagnostics,
     forTarget: (device) => forDevice(kernel, device),
     wgsl(limits = defaultLimits) {
+      throwIfErrors(
+        checkOptions("wgsl", limits, limitFields, { open: true, needs: Object.keys(limitFields) }),
+      );
       const { tile, target } = forDevice(kernel, webgpu);
       return emitWgsl(tile, { limits, target });
     },
     text(level) {
+      throwIfErrors(checkOptions("text", { level }, { level: oneOf(everyLevel) }));
       const at = levels.get(level);
       if (at === undefined) {
         throw new CompileError([
@@ -201,6 +229,9 @@ function resolvedOf(source: SourceFunc): Resolved | undefined {
  * its tile kept where legal there. Its legality was judged under its own target already.
  */
 function forDevice(kernel: Kernel, device: Target): Kernel {
+  throwIfErrors(
+    checkOptions("forTarget", { target: device }, { target: targetField }, { needs: ["target"] }),
+  );
   if (kernel.target.kind === "webgpu") return kernel;
   const program = kernel.source ?? kernel.access;
   if (program === undefined) {

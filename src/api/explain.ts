@@ -3,6 +3,7 @@ import {
   CompileError,
   hasErrors,
   printMap,
+  throwIfErrors,
   type AccessFunc,
   type Diagnostic,
   type Footprint,
@@ -32,7 +33,7 @@ import {
   type Traffic,
 } from "../../passes/index.js";
 import { performanceHints, reversedOrder, type Alternative } from "./hints.js";
-import { resolveTargetOf, scheduled, tryCompile, type CompileOptions } from "./compile.js";
+import { checkCompile, resolveTargetOf, scheduled, tryCompile, type CompileOptions } from "./compile.js";
 
 export interface Explanation {
   readonly name: string;
@@ -59,6 +60,7 @@ export interface Explanation {
 
 /** Throws a CompileError when the program is no program: a rule of its dialect is broken, or it is a tile program. */
 export function explain(program: Func, options: CompileOptions = {}): Explanation {
+  throwIfErrors(checkCompile(program, options));
   const target = resolveTargetOf(program, options);
   const compiled = tryCompile(program, options);
   const access = compiled.ok ? compiled.kernel.access : canonical(program, options);

@@ -1,6 +1,7 @@
 /** Programs from descriptions: the one way builders, flags, case files and models make a source function. */
 import {
   CompileError,
+  error,
   resolveSource,
   type Attrs,
   type DType,
@@ -10,6 +11,8 @@ import {
   type SourceFunc,
   type TensorType,
 } from "../../ir/index.js";
+import { isObject, shown, type Fields } from "../../backends/index.js";
+import { checkOptions, nameField, scheduleField, targetNameField, typeField } from "./check-options.js";
 
 export interface ProgramDescription {
   /** Dialect and operator: `onnx.gather_elements`. */
@@ -22,12 +25,40 @@ export interface ProgramDescription {
   readonly schedule?: Schedule;
 }
 
+const descriptionFields: Fields<ProgramDescription> = {
+  op: {
+    code: "TC702",
+    takes: "an operator, such as onnx.gather",
+    holds: (value) => typeof value === "string",
+  },
+  attrs: { code: "TC105", takes: "an object of numbers, words and lists", problems: checkAttrs },
+  data: typeField,
+  indices: typeField,
+  name: nameField,
+  target: targetNameField,
+  schedule: scheduleField,
+};
+
+/** Values that no attribute has; which it takes is for the dialect's rules to say. */
+function checkAttrs(attrs: unknown, path: string): readonly Diagnostic[] {
+  if (!isObject(attrs)) return [error("TC105", `${path} is ${shown(attrs)}; it takes an object`)];
+  return Object.entries(attrs)
+    .filter(([, value]) => (isObject(value) && !Array.isArray(value)) || value === null)
+    .map(([name, value]) =>
+      error("TC105", `${path}.${name} is ${shown(value)}; it takes a number, a word or a list`),
+    );
+}
+
 export type ProgramResult =
   | { readonly ok: true; readonly func: SourceFunc }
   | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] };
 
 /** Applies the dialect's rules to find the output type. */
 export function tryProgram(description: ProgramDescription): ProgramResult {
+  const wrong = checkOptions("a program", description, descriptionFields, {
+    needs: ["op", "attrs", "data", "indices"],
+  });
+  if (wrong.length > 0) return { ok: false, diagnostics: wrong };
   const { op, attrs, data, indices, target } = description;
   const result = resolveSource({ op, attrs, data, indices });
   if (!result.ok) return { ok: false, diagnostics: result.diagnostics };

@@ -15,6 +15,8 @@ import {
   type SourceFunc,
   type TensorType,
 } from "../../ir/index.js";
+import { oneOf, type Field, type Fields } from "../../backends/index.js";
+import { attrField, checkArguments, checkOptions, extentsField } from "../api/check-options.js";
 import { program } from "../api/program.js";
 
 export type DmlDataType =
@@ -82,9 +84,44 @@ const dtypeOf: Readonly<Record<DmlDataType, DType>> = {
   UINT8: "u8",
 };
 
+const tensorFields: Fields<DmlTensorDesc> = {
+  DataType: oneOf(Object.keys(dtypeOf), "TC104"),
+  Sizes: extentsField,
+};
+const tensorField: Field = {
+  code: "TC103",
+  takes: 'a tensor, such as { DataType: "FLOAT32", Sizes: [4096, 1024] }',
+  problems: (value, path) =>
+    checkOptions(path, value, tensorFields, { path: `${path}.`, needs: ["DataType", "Sizes"] }),
+};
+const operatorFields: Fields<DmlOperatorDesc> = {
+  InputTensor: tensorField,
+  IndicesTensor: tensorField,
+  OutputTensor: tensorField,
+};
+const operands = ["InputTensor", "IndicesTensor"] as const;
+const counts = ["InputDimensionCount", "IndicesDimensionCount"] as const;
+const gatherFields: Fields<DmlGatherOperatorDesc> = {
+  ...operatorFields,
+  Axis: attrField,
+  IndexDimensions: attrField,
+};
+const gatherElementsFields: Fields<DmlGatherElementsOperatorDesc> = { ...operatorFields, Axis: attrField };
+const gatherNdFields: Fields<DmlGatherNdOperatorDesc> = {
+  ...operatorFields,
+  InputDimensionCount: attrField,
+  IndicesDimensionCount: attrField,
+};
+const gatherNd1Fields: Fields<DmlGatherNd1OperatorDesc> = {
+  ...gatherNdFields,
+  BatchDimensionCount: attrField,
+};
+const optionFields: Fields<DmlOptions> = { featureLevel: attrField, oob: attrField };
+
 const tensor = (desc: DmlTensorDesc): TensorType => ({ dtype: dtypeOf[desc.DataType], shape: desc.Sizes });
 
 function build(op: string, desc: DmlOperatorDesc, attrs: Attrs, options: DmlOptions): SourceFunc {
+  checkArguments(`the options of ${op}`, options, optionFields, []);
   const func = program({
     op,
     attrs: {
@@ -112,12 +149,17 @@ function build(op: string, desc: DmlOperatorDesc, attrs: Attrs, options: DmlOpti
 }
 
 /** DML_GATHER_OPERATOR_DESC */
-export const gather = (desc: DmlGatherOperatorDesc, options: DmlOptions = {}): SourceFunc =>
-  build("directml.gather", desc, { axis: desc.Axis, index_dimensions: desc.IndexDimensions }, options);
+export function gather(desc: DmlGatherOperatorDesc, options: DmlOptions = {}): SourceFunc {
+  checkArguments("directml.gather", desc, gatherFields, [...operands, "Axis", "IndexDimensions"]);
+  const attrs = { axis: desc.Axis, index_dimensions: desc.IndexDimensions };
+  return build("directml.gather", desc, attrs, options);
+}
 
 /** DML_GATHER_ELEMENTS_OPERATOR_DESC */
-export const gatherElements = (desc: DmlGatherElementsOperatorDesc, options: DmlOptions = {}): SourceFunc =>
-  build("directml.gather_elements", desc, { axis: desc.Axis }, options);
+export function gatherElements(desc: DmlGatherElementsOperatorDesc, options: DmlOptions = {}): SourceFunc {
+  checkArguments("directml.gather_elements", desc, gatherElementsFields, [...operands, "Axis"]);
+  return build("directml.gather_elements", desc, { axis: desc.Axis }, options);
+}
 
 const ndAttrs = (desc: DmlGatherNdOperatorDesc): Attrs => ({
   input_dimension_count: desc.InputDimensionCount,
@@ -125,14 +167,18 @@ const ndAttrs = (desc: DmlGatherNdOperatorDesc): Attrs => ({
 });
 
 /** DML_GATHER_ND_OPERATOR_DESC */
-export const gatherNd = (desc: DmlGatherNdOperatorDesc, options: DmlOptions = {}): SourceFunc =>
-  build("directml.gather_nd", desc, ndAttrs(desc), options);
+export function gatherNd(desc: DmlGatherNdOperatorDesc, options: DmlOptions = {}): SourceFunc {
+  checkArguments("directml.gather_nd", desc, gatherNdFields, [...operands, ...counts]);
+  return build("directml.gather_nd", desc, ndAttrs(desc), options);
+}
 
 /** DML_GATHER_ND1_OPERATOR_DESC */
-export const gatherNd1 = (desc: DmlGatherNd1OperatorDesc, options: DmlOptions = {}): SourceFunc =>
-  build(
-    "directml.gather_nd1",
-    desc,
-    { ...ndAttrs(desc), batch_dimension_count: desc.BatchDimensionCount },
-    options,
-  );
+export function gatherNd1(desc: DmlGatherNd1OperatorDesc, options: DmlOptions = {}): SourceFunc {
+  checkArguments("directml.gather_nd1", desc, gatherNd1Fields, [
+    ...operands,
+    ...counts,
+    "BatchDimensionCount",
+  ]);
+  const attrs = { ...ndAttrs(desc), batch_dimension_count: desc.BatchDimensionCount };
+  return build("directml.gather_nd1", desc, attrs, options);
+}

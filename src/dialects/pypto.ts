@@ -1,5 +1,7 @@
 /** Builders with PyPTO's arguments. Each throws a CompileError (TC1xx) where PyPTO's rules are broken. */
 import type { OutOfBounds, Schedule, SourceFunc } from "../../ir/index.js";
+import type { Fields } from "../../backends/index.js";
+import { attrField, checkArguments, pairField, scheduleFields } from "../api/check-options.js";
 import { program, typeOf, type TypePair } from "../api/program.js";
 
 export interface PyptoGatherArguments {
@@ -13,7 +15,17 @@ export interface PyptoGatherArguments {
   readonly oob?: OutOfBounds;
 }
 
+const gatherFields: Fields<PyptoGatherArguments> = {
+  input: pairField,
+  index: pairField,
+  dim: attrField,
+  vecTileShapes: scheduleFields.tile,
+  viewShape: scheduleFields.view,
+  oob: attrField,
+};
+
 function build(op: string, args: PyptoGatherArguments): SourceFunc {
+  checkArguments(op, args, gatherFields, ["input", "index", "dim"]);
   const schedule: Schedule = {
     ...(args.vecTileShapes === undefined ? {} : { tile: args.vecTileShapes }),
     ...(args.viewShape === undefined ? {} : { view: args.viewShape }),

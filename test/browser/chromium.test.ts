@@ -6,7 +6,8 @@ import type { PageResult } from "./page.js";
 
 const html = `<!doctype html><title>tilec</title>
 <script type="importmap">{"imports": {
-  "@petamoriken/float16": "/node_modules/@petamoriken/float16/browser/float16.mjs"
+  "@petamoriken/float16": "/node_modules/@petamoriken/float16/browser/float16.mjs",
+  "fastest-levenshtein": "/node_modules/fastest-levenshtein/esm/mod.js"
 }}</script>
 <script type="module" src="/dist/test/browser/page.js"></script>`;
 
