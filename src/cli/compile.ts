@@ -34,7 +34,11 @@ export function compileCommand(program: Command): void {
     .option("--diff-page <file.html>", "what each pass changed, as one self-contained page")
     .option("--json", "print one JSON document")
     .action((file: string | undefined, flags: CompileFlags) => {
-      const kernels = loadPrograms(file, flags).map(({ func }) => compileOne(func, flags));
+      const programs = loadPrograms(file, flags);
+      if (flags.diffPage !== undefined && programs.length > 1) {
+        throw new UsageError(`--diff-page is one page, and there are ${programs.length} programs`);
+      }
+      const kernels = programs.map(({ func }) => compileOne(func, flags));
       if (flags.json === true) {
         printJson({ command: "compile", kernels: kernels.map((kernel) => kernelJson(kernel, flags)) });
         return;
@@ -61,7 +65,8 @@ function compileOne(func: Func, flags: CompileFlags): Kernel {
       const changed = printFunc(before) !== printFunc(after);
       const wanted =
         printAfter === "all" || printAfter === pass.name || (printAfter === "changed" && changed);
-      if (wanted) print(`// after ${pass.name}${changed ? "" : " (unchanged)"}\n${printFunc(after)}`);
+      const show = flags.json === true ? note : print;
+      if (wanted) show(`// after ${pass.name}${changed ? "" : " (unchanged)"}\n${printFunc(after)}`);
       if (flags.timePasses === true) note(`${pass.name.padEnd(20)} ${milliseconds.toFixed(3)} ms`);
     },
   });

@@ -8,7 +8,7 @@ import { lookUpTarget, addProgramOptions, resolveTarget, type ProgramFlags } fro
 import { loadProgram } from "./load.js";
 import { progressBar } from "./progress.js";
 import { table } from "../report/table.js";
-import { print, printJson } from "./terminal.js";
+import { note, print, printJson } from "./terminal.js";
 
 interface LegalFlags extends ProgramFlags {
   readonly all?: boolean;
@@ -27,6 +27,7 @@ export function legalCommand(program: Command): void {
 
 function legal(file: string | undefined, flags: LegalFlags): number {
   const { func } = loadProgram(file, flags);
+  if (flags.tile !== undefined) note(`legal looks at every tile; --tile ${flags.tile} counts as not given`);
   const options = {
     ...(flags.target === undefined ? {} : { target: resolveTarget(flags.target) }),
     findTarget: lookUpTarget,

@@ -1,5 +1,12 @@
 /** Programs from the command line: a .tir file, a case file, an .onnx model, or flags. */
-import { CompileError, hasErrors, parseModule, type AttrValue, type Func } from "../../ir/index.js";
+import {
+  CompileError,
+  hasErrors,
+  outOfBoundsPolicies,
+  parseModule,
+  type AttrValue,
+  type Func,
+} from "../../ir/index.js";
 import { operatorFor, readCases, type Case } from "../formats/cases.js";
 import { readBytes, readText } from "../formats/files.js";
 import { findGathers, readModel } from "../formats/onnx/index.js";
@@ -17,12 +24,70 @@ export interface LoadedProgram {
 
 /** Every program that the argument and flags name. Throws a CompileError, or a UsageError when nothing is named. */
 export function loadPrograms(file: string | undefined, flags: ProgramFlags): LoadedProgram[] {
+  checkFlags(file, flags);
   if (file === undefined) return [{ func: withFlags(fromFlags(flags), flags) }];
-  if (flags.op !== undefined) throw new UsageError("give a program file or --op, not both");
   if (file.endsWith(".json")) return fromCases(file, flags);
   if (file.endsWith(".onnx")) return fromModel(file, flags);
   return fromText(file, flags);
 }
+
+/** What a flag is to a program file: it describes a gather in its place, chooses from it, or changes what it says. */
+const flagKinds = {
+  op: "describes",
+  dialect: "describes",
+  data: "describes",
+  indices: "describes",
+  axis: "describes",
+  batchDims: "describes",
+  indexDimensions: "describes",
+  inputDimensionCount: "describes",
+  indicesDimensionCount: "describes",
+  opset: "describes",
+  featureLevel: "describes",
+  case: "chooses",
+  func: "chooses",
+  oob: "changes",
+  target: "changes",
+  tile: "changes",
+  view: "changes",
+  profile: "changes",
+  residency: "changes",
+  order: "changes",
+  doubleBuffer: "changes",
+  cores: "changes",
+  budgetRule: "changes",
+  ubBytes: "changes",
+} as const satisfies Readonly<Record<keyof ProgramFlags, "describes" | "chooses" | "changes">>;
+
+/** Refuses flags that another one, or the file, would override in silence. */
+function checkFlags(file: string | undefined, flags: ProgramFlags): void {
+  const given = (Object.keys(flagKinds) as (keyof ProgramFlags)[]).filter(
+    (flag) => flags[flag] !== undefined,
+  );
+  const choosing = given.filter((flag) => flagKinds[flag] === "chooses");
+  if (file === undefined) {
+    const [chooser] = choosing;
+    if (chooser !== undefined) {
+      throw new UsageError(`--${chooser} chooses from a program file, and none is given`);
+    }
+    return;
+  }
+  if (flags.op !== undefined) throw new UsageError("give a program file or --op, not both");
+  const described = given.find((flag) => flagKinds[flag] === "describes");
+  if (described !== undefined) {
+    throw new UsageError(
+      `--${dashed(described)} describes a gather with --op, and ${file} describes its own`,
+    );
+  }
+  const chooser = file.endsWith(".json") ? "case" : "func";
+  const other = choosing.find((flag) => flag !== chooser);
+  if (other !== undefined)
+    throw new UsageError(`--${other} chooses nothing from ${file}`, `--${chooser} does`);
+}
+
+/** A flag as it is written: `ub-bytes`. */
+export const dashed = (flag: string): string =>
+  flag.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
 /** For commands that take one program. */
 export function loadProgram(file: string | undefined, flags: ProgramFlags): LoadedProgram {
@@ -41,11 +106,20 @@ export function loadProgram(file: string | undefined, flags: ProgramFlags): Load
   return first;
 }
 
-/** The program with the schedule flags over its own schedule. */
-export const withFlags = (func: Func, flags: ProgramFlags): Func => ({
-  ...func,
-  schedule: { ...func.schedule, ...scheduleOf(flags) },
-});
+/** The program with the schedule flags over its own schedule, and --oob over its own policy. */
+export function withFlags(func: Func, flags: ProgramFlags): Func {
+  const scheduled = { ...func, schedule: { ...func.schedule, ...scheduleOf(flags) } };
+  const oob = outOfBoundsPolicies.find((policy) => policy === flags.oob);
+  if (oob === undefined) return scheduled;
+  switch (scheduled.level) {
+    case "source":
+      return { ...scheduled, attrs: { ...scheduled.attrs, oob } };
+    case "access":
+      return { ...scheduled, oob };
+    case "tile":
+      throw new UsageError(`--oob ${oob}: @${func.name} is a tile program`, "its gather says oob = …");
+  }
+}
 
 function fromFlags(flags: ProgramFlags): Func {
   const { op, data, indices } = flags;
@@ -81,11 +155,9 @@ function operatorFlags(op: string, flags: ProgramFlags): { op: string; attrs: Re
   for (const [flag, value] of Object.entries(attributes)) {
     if (value === undefined) continue;
     const attr = operator.attrs[flag];
-    const dashed = flag.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-    if (attr === undefined) throw new UsageError(`--${dashed} means nothing to ${operator.op}`);
-    attrs[attr] = flag === "featureLevel" ? value : parseCount(value, dashed);
+    if (attr === undefined) throw new UsageError(`--${dashed(flag)} means nothing to ${operator.op}`);
+    attrs[attr] = flag === "featureLevel" ? value : parseCount(value, dashed(flag));
   }
-  if (flags.oob !== undefined) attrs["oob"] = flags.oob;
   return { op: operator.op, attrs };
 }
 
@@ -96,8 +168,11 @@ function dialectOf(op: string, flags: ProgramFlags): [string, string] {
     throw new UsageError(`--op ${op} and --dialect ${flags.dialect} disagree`);
   }
   if (prefix !== "pypto") return [prefix, rest ?? ""];
-  const common: Readonly<Record<string, string>> = { gather: "gather_elements", index_select: "gather" };
-  return [prefix, common[rest ?? ""] ?? rest ?? ""];
+  const common = new Map([
+    ["gather", "gather_elements"],
+    ["index_select", "gather"],
+  ]);
+  return [prefix, common.get(rest ?? "") ?? rest ?? ""];
 }
 
 function fromText(file: string, flags: ProgramFlags): LoadedProgram[] {

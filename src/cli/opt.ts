@@ -33,6 +33,10 @@ export function optCommand(program: Command): void {
     .addHelpText("after", `\nPasses, in pipeline order:\n${names}`)
     .action((file: string | undefined, flags: OptFlags) => {
       const passes = parsePasses(flags.pass);
+      const names = ["all", "changed", ...passes.map((pass) => pass.name)];
+      if (flags.printAfter !== undefined && !names.includes(flags.printAfter)) {
+        throw new UsageError(`--pass runs no ${flags.printAfter} to print after`, names.join(", "));
+      }
       const funcs = loadPrograms(file, flags).map(({ func }) => optimise(func, passes, flags));
       if (flags.json === true)
         printJson({ command: "opt", funcs: funcs.map((func) => ({ ...func, text: printFunc(func) })) });
