@@ -99,11 +99,18 @@ export function checkFields(
   ];
 }
 
-/** Throws a CompileError (TC702) for what is no kernel. */
-export function checkKernel(kernel: unknown): void {
-  if (isObject(kernel) && isObject(kernel["tile"]) && isObject(kernel["target"])) return;
+const kernelParts = { tile: "a tile program", target: "a target" } as const;
+
+/** Throws a CompileError (TC702) for what is no kernel: it lacks a part that is needed. */
+export function checkKernel(
+  kernel: unknown,
+  needs: readonly (keyof typeof kernelParts)[] = ["tile", "target"],
+): void {
+  const missing = needs.filter((part) => !(isObject(kernel) && isObject(kernel[part])));
+  if (missing.length === 0) return;
+  const without = missing.map((part) => kernelParts[part]).join(" and ");
   throw new CompileError([
-    error("TC702", `the kernel is ${shown(kernel)}, without a tile program and a target`, {
+    error("TC702", `the kernel is ${shown(kernel)}, without ${without}`, {
       hint: "compile(program) makes a kernel",
     }),
   ]);
@@ -116,7 +123,9 @@ const mostEntries = 8;
 export function shown(value: unknown): string {
   if (typeof value === "function") return "a function";
   if (typeof value === "bigint") return `${value}n`;
-  if (typeof value === "string") return JSON.stringify(value.slice(0, longest));
+  if (typeof value === "string") {
+    return `${JSON.stringify(value.slice(0, longest))}${value.length > longest ? "…" : ""}`;
+  }
   if (!isObject(value)) return String(value);
   if (ArrayBuffer.isView(value)) return `a ${kindOf(value)} of ${value.byteLength} bytes`;
   if (!Array.isArray(value)) return "an object";

@@ -1,17 +1,5 @@
 /** The backends' shared host memory. Each backend has a door of its own in its folder. */
-export {
-  allocate,
-  coordinates,
-  indexOutOfRange,
-  indexReader,
-  outOfRange,
-  resolveIndex,
-  unitsOf,
-  zeroFill,
-  type HostInputs,
-  type HostTensor,
-  type IndexReader,
-} from "./memory.js";
+export type { Backend, BackendKernel, BackendRun, PreparedKernel, RunOptions } from "./backend.js";
 export {
   callable,
   checkFields,
@@ -26,8 +14,22 @@ export {
   type Fields,
 } from "./fields.js";
 export {
+  allocate,
+  coordinates,
+  indexOutOfRange,
+  indexReader,
+  tensorOf,
+  unitsOf,
+  type MappedInputs,
+  type HostInputs,
+  type HostTensor,
+  type IndexReader,
+} from "./memory.js";
+export {
+  checkTensors,
   fromHost,
   maxStrings,
+  stringsOf,
   toHost,
   toHosts,
   type GatherData,

@@ -1,6 +1,6 @@
 /** JavaScript arrays as host tensors and back, without changing a bit. */
 import { CompileError, error } from "../ir/diagnostic.js";
-import type { Func } from "../ir/func.js";
+import { inputsOf, keyOf, type Func } from "../ir/func.js";
 import {
   byteCount,
   dtypeBytes,
@@ -12,7 +12,7 @@ import {
   type TensorType,
 } from "../ir/types.js";
 import { isObject, kindOf, shown } from "./fields.js";
-import type { HostTensor } from "./memory.js";
+import type { HostInputs, HostTensor } from "./memory.js";
 
 /**
  * The elements of a tensor, row-major. f16 and bf16 are their bits in a Uint16Array, bool is a byte of 0 or 1, complex
@@ -64,17 +64,19 @@ export function toHost(name: string, type: TensorType, data: TensorData): HostVa
   }
   if (type.dtype === "string") return stringsToHost(name, type, given);
   if (!ArrayBuffer.isView(given) || given.byteLength !== byteCount(type) || !accepts(type.dtype, given)) {
-    throw mismatch(name, type, Array.isArray(given) ? "an array, not a typed one" : shown(given));
+    const found = Array.isArray(given) ? "an array, not a typed one" : shown(given);
+    throw mismatch(name, type, found, passHint(type));
   }
   return { type, bytes: new Uint8Array(given.buffer, given.byteOffset, given.byteLength) };
 }
 
 function stringsToHost(name: string, type: TensorType, given: unknown): HostValue {
-  if (!Array.isArray(given)) throw mismatch(name, type, shown(given));
+  const refused = (found: string): CompileError => mismatch(name, type, found, passHint(type));
+  if (!Array.isArray(given)) throw refused(shown(given));
   const list: readonly unknown[] = given;
-  if (list.length !== elementCount(type.shape)) throw mismatch(name, type, `${list.length} strings`);
+  if (list.length !== elementCount(type.shape)) throw refused(`${list.length} strings`);
   const strings = Array.from(list, (text, k) => {
-    if (typeof text !== "string") throw mismatch(name, type, `${shown(text)} as element ${k}`);
+    if (typeof text !== "string") throw refused(`${shown(text)} as element ${k}`);
     return text;
   });
   const handles = Uint32Array.from(strings, (_, k) => k + 1);
@@ -85,31 +87,12 @@ function stringsToHost(name: string, type: TensorType, given: unknown): HostValu
 const accepts = (dtype: Exclude<DType, "string">, data: ArrayBufferView): boolean =>
   [arrayTypes[dtype].name, "Uint8Array"].includes(kindOf(data));
 
-/** Both inputs of a function. Throws a CompileError (TC702) that names what is missing or does not fit. */
-export function toHosts(
-  { data, indices }: Pick<Func, "data" | "indices">,
-  inputs: GatherData,
-): { readonly data: HostValue; readonly indices: HostValue } {
-  const given: unknown = inputs;
-  const names = ["data", "indices"];
-  const [missing] = names.filter((name) => !isObject(given) || given[name] === undefined);
-  if (missing !== undefined) {
-    const found = isObject(given) ? `only ${Object.keys(given).join(", ") || "nothing"}` : shown(given);
-    throw new CompileError([
-      error("TC702", `the inputs lack ${missing}; got ${found}`, { hint: "pass { data, indices }" }),
-    ]);
-  }
-  return {
-    data: toHost("data", data.type, inputs.data),
-    indices: toHost("indices", indices.type, inputs.indices),
-  };
-}
+const passHint = ({ dtype, shape }: TensorType): string =>
+  `pass a ${dtype === "string" ? "string array" : arrayTypes[dtype].name} of ${elementCount(shape)} elements`;
 
-const mismatch = (name: string, type: TensorType, found: string): CompileError =>
+const mismatch = (name: string, type: TensorType, found: string, hint: string): CompileError =>
   new CompileError([
-    error("TC702", `${name} is ${formatType(type)}, ${byteCount(type)} bytes; got ${found}`, {
-      hint: `pass a ${type.dtype === "string" ? "string array" : arrayTypes[type.dtype].name} of ${elementCount(type.shape)} elements`,
-    }),
+    error("TC702", `${name} is ${formatType(type)}, ${byteCount(type)} bytes; got ${found}`, { hint }),
   ]);
 
 /** A JavaScript engine ends the process over arrays of strings that are longer by far. */
@@ -134,7 +117,44 @@ export function fromHost(type: TensorType, bytes: Uint8Array, strings: readonly 
   return new ArrayType(buffer as ArrayBuffer, byteOffset, byteLength / ArrayType.BYTES_PER_ELEMENT);
 }
 
-export interface GatherData {
-  readonly data: TensorData;
-  readonly indices: TensorData;
+/** A program's input arrays by key: `data` and `indices`. */
+export type GatherData = Readonly<Record<string, TensorData>>;
+
+/** The arrays that a program takes, as tensors by key. Throws a CompileError (TC702) for one that is missing or another type. */
+export function toHosts(
+  func: Pick<Func, "operands">,
+  arrays: GatherData,
+): Readonly<Record<string, HostValue>> {
+  const given: unknown = arrays;
+  const inputs = inputsOf(func);
+  const hosts = inputs.map((operand) => {
+    const key = keyOf(operand);
+    const data = isObject(given) && Object.hasOwn(given, key) ? arrays[key] : undefined;
+    if (data === undefined) {
+      const found = isObject(given) ? `only ${Object.keys(given).join(", ") || "nothing"}` : shown(given);
+      const hint = `pass { ${inputs.map(keyOf).join(", ")} }`;
+      throw new CompileError([error("TC702", `the inputs lack ${key}; got ${found}`, { hint })]);
+    }
+    return [key, toHost(key, operand.type, data)] as const;
+  });
+  return Object.fromEntries(hosts);
 }
+
+/** Throws a CompileError (TC702) for tensors that are not as many bytes as a program's inputs. */
+export function checkTensors(func: Pick<Func, "operands">, tensors: HostInputs): void {
+  const given: unknown = tensors;
+  for (const operand of inputsOf(func)) {
+    const key = keyOf(operand);
+    const tensor = isObject(given) ? given[key] : undefined;
+    const bytes = isObject(tensor) ? tensor["bytes"] : undefined;
+    const isBytes = ArrayBuffer.isView(bytes) && kindOf(bytes) === "Uint8Array";
+    if (isBytes && bytes.byteLength === byteCount(operand.type)) continue;
+    const found = isBytes ? `${bytes.byteLength} bytes` : `${shown(bytes)} as its bytes`;
+    const hint = `toHost("${key}", type, array) makes a tensor; run takes arrays`;
+    throw mismatch(key, operand.type, found, hint);
+  }
+}
+
+/** What the handles of the output stand for: those of the data. */
+export const stringsOf = (hosts: Readonly<Record<string, HostValue>>): readonly string[] =>
+  Object.values(hosts).find((host) => host.strings !== undefined)?.strings ?? [];

@@ -1,5 +1,5 @@
 /** A tile program as it runs: its statements one after the other, loops unrolled, tasks told apart. */
-import { evaluate } from "../../ir/expr.js";
+import { evaluate } from "../../ir/linear.js";
 import type { AllocStmt, ForStmt, Stmt } from "../../ir/tile.js";
 
 /** A task begins, or a statement runs. Allocs run nothing. */

@@ -1,32 +1,36 @@
 /** tilec/sim: runs a kernel on the tiled CPU simulation. */
 import { CompileError, error, throwIfErrors } from "../../ir/diagnostic.js";
-import type { TileFunc } from "../../ir/func.js";
+import { outputOf, type TileFunc } from "../../ir/func.js";
 import type { Target } from "../../ir/target.js";
 import { checkFields, checkKernel } from "../fields.js";
-import { fromHost, toHosts, type GatherData, type HostValue, type TensorData } from "../values.js";
+import type { HostInputs } from "../memory.js";
+import type { SimReport } from "../report.js";
+import { fromHost, stringsOf, toHosts, type GatherData, type HostValue, type TensorData } from "../values.js";
+import { emitWasm, FastExecutor, planWasm, printModule } from "../wasm/index.js";
 import { simulateChecked, simulateCheckedLong } from "./checked.js";
-import { countTraffic } from "./count.js";
-import { FastExecutor } from "../wasm/executor.js";
+import { withReport, type SimulatedBytes } from "./fast-report.js";
 import {
   simulateFields,
   simulateLongFields,
   type SimulateLongOptions,
   type SimulateOptions,
 } from "./options.js";
-import type { SimReport } from "./report.js";
-import { summarize } from "./summary.js";
-import type { HostInputs } from "../memory.js";
-import { emitWasm, printModule } from "../wasm/index.js";
 
+export { checkedBackend, fastBackend } from "./backends.js";
 export { simulateChecked, type SimResult } from "./checked.js";
+export type { SimulatedBytes } from "./fast-report.js";
 export {
   FastExecutor,
+  movesOf,
+  planWasm,
   serveThread,
   type FastOptions,
   type FastRun,
+  type Move,
   type SpawnThread,
   type ThreadMessage,
-} from "../wasm/executor.js";
+  type WasmPlan,
+} from "../wasm/index.js";
 export type { LongRunOptions } from "../long-run.js";
 export type { SimulateLongOptions, SimulateOptions } from "./options.js";
 export {
@@ -44,7 +48,7 @@ export {
   type IndexLocality,
   type OperandReport,
   type SimReport,
-} from "./report.js";
+} from "../report.js";
 
 /** What a simulation needs of a kernel. */
 export interface SimKernel {
@@ -53,10 +57,11 @@ export interface SimKernel {
 }
 
 /** The fast executor's code for a tile program, in WebAssembly's text format. */
-export const watOf = (tile: TileFunc): string => printModule(emitWasm(tile).module);
+export const watOf = (tile: TileFunc): string => printModule(emitWasm(planWasm(tile)).module);
 
 export interface Simulated {
   readonly outputs: { readonly output: TensorData };
+  /** Of the fast executor: derived when it is first read. */
   readonly report: SimReport;
 }
 
@@ -80,32 +85,30 @@ export async function simulateLong(
   return presented(kernel, hosts, await simulateBytesLong(kernel, hosts, options));
 }
 
-export interface SimulatedBytes {
-  readonly output: Uint8Array;
-  readonly report: SimReport;
-}
-
 /** `simulate` on bytes. */
 export function simulateBytes(
-  { tile, target }: SimKernel,
+  kernel: SimKernel,
   inputs: HostInputs,
   options: SimulateOptions = {},
 ): SimulatedBytes {
   throwIfErrors(checkFields("simulate", options, simulateFields));
   const { executor = "checked" } = options;
+  const { tile, target } = kernel;
   if (executor === "checked") return simulateChecked(tile, inputs, target);
-  const run = FastExecutor.create(tile).run(inputs);
-  return fastReport(tile, target, inputs, run);
+  const fast = FastExecutor.create(tile);
+  const run = fast.run(inputs);
+  return withReport(kernel, fast.inputs, run.output, run);
 }
 
 /** `simulateLong` on bytes. */
 export async function simulateBytesLong(
-  { tile, target }: SimKernel,
+  kernel: SimKernel,
   inputs: HostInputs,
   options: SimulateLongOptions = {},
 ): Promise<SimulatedBytes> {
   throwIfErrors(checkFields("simulateLong", options, simulateLongFields));
   const { executor = "checked", threads } = options;
+  const { tile, target } = kernel;
   if (executor === "checked") {
     if (threads !== undefined) {
       const hint = 'executor: "fast" has threads';
@@ -115,30 +118,25 @@ export async function simulateBytesLong(
   }
   const fast = await FastExecutor.open(tile, options);
   try {
-    return fastReport(tile, target, inputs, await fast.runLong(inputs, options));
+    const run = await fast.runLong(inputs, options);
+    return withReport(kernel, fast.inputs, run.output, run);
   } finally {
     fast.close();
   }
 }
 
-function fastReport(
-  tile: TileFunc,
-  target: Target,
-  inputs: HostInputs,
-  { output, copied }: ReturnType<FastExecutor["run"]>,
-): SimulatedBytes {
-  const counts = countTraffic(tile, inputs, target);
-  const report = summarize(tile, target, inputs, counts, { executor: "fast", copiedBytes: copied.bytes });
-  return { output, report };
-}
+type Hosts = Readonly<Record<string, HostValue>>;
 
-function hostsOf(kernel: SimKernel, inputs: GatherData): { data: HostValue; indices: HostValue } {
+function hostsOf(kernel: SimKernel, inputs: GatherData): Hosts {
   checkKernel(kernel);
   return toHosts(kernel.tile, inputs);
 }
 
-const presented = (
-  { tile }: SimKernel,
-  { data }: { readonly data: HostValue },
-  { output, report }: SimulatedBytes,
-): Simulated => ({ outputs: { output: fromHost(tile.output.type, output, data.strings) }, report });
+function presented({ tile }: SimKernel, hosts: Hosts, run: SimulatedBytes): Simulated {
+  return {
+    outputs: { output: fromHost(outputOf(tile).type, run.output, stringsOf(hosts)) },
+    get report() {
+      return run.report;
+    },
+  };
+}

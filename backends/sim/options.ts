@@ -2,7 +2,7 @@
 import { callable, isObject, oneOf, wholeNumber, type Fields } from "../fields.js";
 import type { LongRunOptions } from "../long-run.js";
 import type { FastOptions } from "../wasm/executor.js";
-import { executors, type Executor } from "./report.js";
+import { executors, type Executor } from "../report.js";
 
 export interface SimulateOptions {
   /** Default `checked`. */

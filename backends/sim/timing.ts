@@ -5,9 +5,9 @@
  *
  * Monotone: every term grows with bytes, rows and elements.
  */
-import { rowElements } from "../../ir/access.js";
-import { evaluate } from "../../ir/expr.js";
-import type { TileFunc } from "../../ir/func.js";
+import { gatheredTable, rowElements } from "../../ir/access.js";
+import { inputOf, operandNamed, type TileFunc } from "../../ir/func.js";
+import { evaluate } from "../../ir/linear.js";
 import type { Target } from "../../ir/target.js";
 import {
   pipes,
@@ -22,7 +22,7 @@ import {
   ubBytes,
 } from "../../ir/tile.js";
 import { contiguousRun, alignUp, at, dtypeBytes, elementCount, invariant } from "../../ir/types.js";
-import { accessLookup, isParam, pipeOf } from "../../ir/verify/accesses.js";
+import { accessLookup, isParam, pipeOf } from "../../ir/regions.js";
 import { execution } from "./execution.js";
 
 /** One statement on one pipe of one core, in cycles from the start of the run. */
@@ -267,10 +267,11 @@ class Walk {
     const sizes = stmt.to.sizes.map((size) => evaluate(size, this.env));
     const elements = elementCount(sizes);
     if (elements === 0) return { cycles: 0, bytes: 0 };
-    const size = dtypeBytes[func.data.type.dtype];
-    if (isParam(func, stmt.data.buffer)) {
+    const data = inputOf(func, gatheredTable).type;
+    const size = dtypeBytes[data.dtype];
+    if (isParam(func, at(stmt.from, gatheredTable).buffer)) {
       // Row by row: the scalar unit makes an address, MTE2 fetches whole blocks.
-      const row = rowElements(stmt.map, sizes, func.data.type.shape);
+      const row = rowElements(stmt.map, sizes, data.shape);
       const rows = elements / row;
       const bytes = rows * alignUp(row * size, target.blockBytes);
       const rate = Math.min(target.mte2BytesPerCycle, this.share);
@@ -279,8 +280,7 @@ class Walk {
         bytes: elements * size,
       };
     }
-    if (dtypeBytes[func.indices.type.dtype] === 8)
-      return { cycles: elements * target.scalarCycles, bytes: 0 };
+    if (pipeOf(stmt, func) === "S") return { cycles: elements * target.scalarCycles, bytes: 0 };
     const row = sizes[sizes.length - 1] ?? 1;
     const rows = elements / row;
     const repeats = Math.ceil((row * size) / target.vectorBytes);
@@ -288,8 +288,7 @@ class Walk {
   }
 
   private typeOf(name: string) {
-    const { data, indices, output } = this.func;
-    const value = [data, indices, output].find((param) => param.name === name);
+    const value = operandNamed(this.func, name);
     invariant(value !== undefined, `%${name} is no parameter`);
     return value.type;
   }

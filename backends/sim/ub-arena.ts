@@ -9,20 +9,24 @@ import { allocate } from "../memory.js";
 /** What uninitialised memory reads as in the report of a wrong program; never a value a program may rely on. */
 const poison = 0xa5;
 
+/** Highest byte of the unified buffer that a program's tiles reach. */
+export const peakOf = (buffers: Iterable<UbBuffer>): number =>
+  Math.max(
+    0,
+    ...[...buffers].flatMap((buffer) => (buffer.addresses ?? []).map((start) => start + ubBytes(buffer))),
+  );
+
 export class UbArena {
   readonly bytes: Uint8Array;
   private readonly written: Uint8Array;
   /** How often each buffer was written: which of its copies is the latest. */
   private readonly turns = new Map<string, number>();
   private readonly hazards = new HazardTracker();
-  /** Bytes that the buffers reach up to: the arena is no larger, whatever the budget. */
-  readonly peak: number;
 
   constructor(
     budget: number,
     private readonly buffers: ReadonlyMap<string, UbBuffer>,
   ) {
-    let peak = 0;
     for (const buffer of buffers.values()) {
       const { addresses } = buffer;
       invariant(addresses !== undefined, `%${buffer.name} has no address`);
@@ -36,10 +40,9 @@ export class UbArena {
             ),
           ]);
         }
-        peak = Math.max(peak, end);
       }
     }
-    this.peak = peak;
+    const peak = peakOf(buffers.values());
     this.bytes = allocate(peak, "the unified buffer").fill(poison);
     this.written = allocate(peak, "the unified buffer");
   }

@@ -11,14 +11,22 @@ import {
   outOfBoundsPolicies,
   profiles,
   residencies,
+  roles,
+  targetFacts,
   targetNames,
   targets,
   throwIfErrors,
+  type ArgumentsOf,
   type Code,
   type Diagnostic,
+  type Level,
+  type OpDef,
+  type Operand,
   type Schedule,
+  type Site,
   type Target,
   type TargetFigures,
+  type TargetKind,
   type TensorType,
 } from "../../ir/index.js";
 import {
@@ -48,11 +56,11 @@ const numbers = (code: Code, takes: string): Field => ({
 });
 
 /** Throws a CompileError for arguments that a builder does not take. */
-export function checkArguments<T>(
+export function checkArguments(
   builder: string,
   given: unknown,
-  fields: Fields<T>,
-  needs: readonly (keyof T & string)[],
+  fields: Readonly<Record<string, Field>>,
+  needs: readonly string[],
 ): void {
   throwIfErrors(checkOptions(builder, given, fields, { needs }));
 }
@@ -114,11 +122,17 @@ export const pairField: Field = {
 };
 
 /** An attribute; which numbers and words it takes is for the dialect's rules to say. */
-export const attrField: Field = {
+export const attributeField: Field = {
   code: "TC105",
   takes: "a number or a word",
   holds: (value) => typeof value === "number" || typeof value === "string",
 };
+
+/** An operator's attributes under the names of its builder's arguments. */
+export const attributeFields = <D extends OpDef>(def: D): Fields<ArgumentsOf<D>> =>
+  Object.fromEntries(
+    Object.values(def.attrs).map(({ key, argument = key }) => [argument, attributeField]),
+  ) as Fields<ArgumentsOf<D>>;
 
 /** Divisors and counts: a zero would make a cost infinite. */
 const atLeastOne: ReadonlySet<keyof TargetFigures> = new Set([
@@ -154,7 +168,7 @@ export const figureNames = Object.keys(defaultTarget.sources) as readonly (keyof
 
 /** The words of a target's enumerations. */
 export const targetWords = {
-  kind: ["ascend", "webgpu", "cpu"],
+  kind: Object.keys(targetFacts) as readonly TargetKind[],
   defaultResidency: residencies,
   gmGather: ["rows", "any"],
 } as const satisfies { readonly [K in "kind" | "defaultResidency" | "gmGather"]: readonly Target[K][] };
@@ -198,35 +212,80 @@ export const targetField: Field = {
   },
 };
 
-const valueField: Field = {
+/** Roles name the operands to callers and backends, so there is one of each. */
+const operandsField: Field = {
   code: "TC702",
-  takes: "{ name, type }",
-  problems: (value, path) =>
-    checkOptions(
-      path,
-      value,
-      { name: nameField, type: typeField },
-      { path: `${path}.`, needs: ["name", "type"] },
-    ),
+  takes: `a list of { name, type, role } with the roles ${roles.join(", ")}`,
+  problems(value, path) {
+    if (!Array.isArray(value) || value.length !== roles.length) {
+      return [error("TC702", `${path} is ${shown(value)}; it takes ${operandsField.takes}`)];
+    }
+    return roles.flatMap((role, k) => {
+      const fields: Fields<Operand> = { name: nameField, type: typeField, role: oneOf([role]) };
+      const at = `${path}[${k}]`;
+      return checkOptions(at, value[k], fields, { open: true, path: `${at}.`, needs: Object.keys(fields) });
+    });
+  },
 };
 
-const programFields: Readonly<Record<string, Field>> = {
-  name: { code: "TC702", takes: "a name", holds: (value) => typeof value === "string" },
-  data: valueField,
-  indices: valueField,
-  output: valueField,
+const siteFields: Pick<Fields<Site>, "keep"> = { keep: oneOf(outOfBoundsPolicies) };
+
+const mapField: Field = {
+  code: "TC702",
+  takes: "an access map",
+  problems(value, path) {
+    if (!isObject(value) || !Array.isArray(value["sites"]) || !Array.isArray(value["results"])) {
+      return [error("TC702", `${path} is ${shown(value)}; it takes ${mapField.takes}`)];
+    }
+    return value["sites"].flatMap((site: unknown, k) => {
+      const at = `${path}.sites[${k}]`;
+      return checkOptions(at, site, siteFields, { open: true, path: `${at}.`, needs: ["keep"] });
+    });
+  },
+};
+
+export const opField: Field = {
+  code: "TC702",
+  takes: "an operator, such as onnx.gather",
+  holds: (value) => typeof value === "string",
+};
+
+/** Values that no attribute has are told here; which one takes what, by the dialect's rules. */
+export const attrsField: Field = {
+  code: "TC105",
+  takes: "an object of numbers, words and lists",
+  problems(value, path) {
+    if (!isObject(value)) return [error("TC105", `${path} is ${shown(value)}; it takes ${attrsField.takes}`)];
+    return Object.entries(value)
+      .filter(([, attr]) => (isObject(attr) && !Array.isArray(attr)) || attr === null)
+      .map(([name, attr]) =>
+        error("TC105", `${path}.${name} is ${shown(attr)}; it takes a number, a word or a list`),
+      );
+  },
+};
+
+const programFields = {
+  name: { code: "TC702", takes: "a name", holds: (value: unknown) => typeof value === "string" },
+  operands: operandsField,
   target: targetNameField,
   schedule: scheduleField,
-  oob: oneOf(outOfBoundsPolicies),
-};
+} as const satisfies Readonly<Record<string, Field>>;
+
+/** What each level has of its own. */
+const levelFields = {
+  source: { op: opField, attrs: attrsField },
+  access: { map: mapField, paired: numbers("TC702", "a list of dims") },
+  tile: { body: { code: "TC702", takes: "a list of statements", holds: Array.isArray } },
+} as const satisfies Readonly<Record<Level, Readonly<Record<string, Field>>>>;
 
 /** What is no function at any level. Its maps and statements are the verifier's to judge. */
 export function checkProgram(program: unknown): Diagnostic[] {
-  const level = isObject(program) ? program["level"] : undefined;
-  if (!isObject(program) || !levels.some((known) => known === level)) {
+  const level = isObject(program) ? levels.find((known) => known === program["level"]) : undefined;
+  if (level === undefined) {
     const hint = "a builder such as gather(…), program(…) and parseModule(…).module.funcs give programs";
     return [error("TC702", `the program is ${shown(program)}, no function at any level`, { hint })];
   }
-  const needs = ["name", "data", "indices", "output", "schedule", ...(level === "access" ? ["oob"] : [])];
-  return checkOptions("the program", program, programFields, { open: true, needs });
+  const own = levelFields[level];
+  const needs = ["name", "operands", "schedule", ...Object.keys(own)];
+  return checkOptions("the program", program, { ...programFields, ...own }, { open: true, needs });
 }

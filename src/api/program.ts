@@ -1,7 +1,6 @@
 /** Programs from descriptions: the one way builders, flags, case files and models make a source function. */
 import {
   CompileError,
-  error,
   resolveSource,
   type Attrs,
   type DType,
@@ -11,8 +10,16 @@ import {
   type SourceFunc,
   type TensorType,
 } from "../../ir/index.js";
-import { isObject, shown, type Fields } from "../../backends/index.js";
-import { checkOptions, nameField, scheduleField, targetNameField, typeField } from "./check-options.js";
+import type { Fields } from "../../backends/index.js";
+import {
+  attrsField,
+  checkOptions,
+  nameField,
+  opField,
+  scheduleField,
+  targetNameField,
+  typeField,
+} from "./check-options.js";
 
 export interface ProgramDescription {
   /** Dialect and operator: `onnx.gather_elements`. */
@@ -26,28 +33,14 @@ export interface ProgramDescription {
 }
 
 const descriptionFields: Fields<ProgramDescription> = {
-  op: {
-    code: "TC702",
-    takes: "an operator, such as onnx.gather",
-    holds: (value) => typeof value === "string",
-  },
-  attrs: { code: "TC105", takes: "an object of numbers, words and lists", problems: checkAttrs },
+  op: opField,
+  attrs: attrsField,
   data: typeField,
   indices: typeField,
   name: nameField,
   target: targetNameField,
   schedule: scheduleField,
 };
-
-/** Values that no attribute has; which it takes is for the dialect's rules to say. */
-function checkAttrs(attrs: unknown, path: string): readonly Diagnostic[] {
-  if (!isObject(attrs)) return [error("TC105", `${path} is ${shown(attrs)}; it takes an object`)];
-  return Object.entries(attrs)
-    .filter(([, value]) => (isObject(value) && !Array.isArray(value)) || value === null)
-    .map(([name, value]) =>
-      error("TC105", `${path}.${name} is ${shown(value)}; it takes a number, a word or a list`),
-    );
-}
 
 export type ProgramResult =
   | { readonly ok: true; readonly func: SourceFunc }
@@ -69,9 +62,11 @@ export function tryProgram(description: ProgramDescription): ProgramResult {
       name: description.name ?? op.slice(op.indexOf(".") + 1),
       op,
       attrs,
-      data: { name: "data", type: data },
-      indices: { name: "indices", type: indices },
-      output: { name: "output", type: { dtype: data.dtype, shape: result.resolved.output } },
+      operands: [
+        { name: "data", type: data, role: "data" },
+        { name: "indices", type: indices, role: "indices" },
+        { name: "output", type: { dtype: data.dtype, shape: result.resolved.output }, role: "output" },
+      ],
       schedule: description.schedule ?? {},
       ...(target === undefined ? {} : { target }),
     },

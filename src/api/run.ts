@@ -3,13 +3,14 @@ import {
   checkKernel,
   fromHost,
   oneOf,
+  stringsOf,
   toHosts,
   type Fields,
   type GatherData,
   type TensorData,
 } from "../../backends/index.js";
 import type { SimReport } from "../../backends/sim/index.js";
-import { throwIfErrors } from "../../ir/index.js";
+import { outputOf, throwIfErrors } from "../../ir/index.js";
 import { backendFields, backendNames, runOn, type BackendName, type BackendOptions } from "./backends.js";
 import { checkOptions } from "./check-options.js";
 import type { Kernel } from "./compile.js";
@@ -33,6 +34,6 @@ export async function run(
   const types = kernel.source ?? kernel.tile;
   const hosts = toHosts(types, inputs);
   const { output, report } = await runOn(backend, kernel, hosts, rest);
-  const outputs = { output: fromHost(types.output.type, output, hosts.data.strings) };
+  const outputs = { output: fromHost(outputOf(types).type, output, stringsOf(hosts)) };
   return report === undefined ? { outputs } : { outputs, report };
 }

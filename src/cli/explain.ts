@@ -4,8 +4,15 @@ import type { Command } from "commander";
 import { codes, isCode } from "../../ir/index.js";
 import { explain } from "../api/explain.js";
 import { renderExplanation } from "../report/explanation.js";
-import { lookUpTarget, UsageError, addProgramOptions, resolveTarget, type ProgramFlags } from "./options.js";
-import { dashed, loadProgram } from "./load.js";
+import {
+  addProgramOptions,
+  dashed,
+  lookUpTarget,
+  resolveTarget,
+  UsageError,
+  type ProgramFlags,
+} from "./options.js";
+import { loadProgram } from "./load.js";
 import { print, printDiagnostics, printJson } from "./terminal.js";
 
 interface ExplainFlags extends ProgramFlags {

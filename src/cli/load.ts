@@ -1,19 +1,28 @@
 /** Programs from the command line: a .tir file, a case file, an .onnx model, or flags. */
 import {
+  attributeFlags,
+  attributesOf,
   CompileError,
+  dialects,
   hasErrors,
+  operatorFor,
+  operatorInText,
+  operatorNames,
   outOfBoundsPolicies,
   parseModule,
+  withPolicy,
   type AttrValue,
+  type AttributeKey,
   type Func,
+  type OpDef,
 } from "../../ir/index.js";
-import { operatorFor, readCases, type Case } from "../formats/cases.js";
+import { readCaseList } from "../formats/cases.js";
 import { readBytes, readText } from "../formats/files.js";
 import { findGathers, readModel } from "../formats/onnx/index.js";
 import type { TensorValue } from "../formats/tensor.js";
-import { program, tryProgram, type ProgramResult } from "../api/program.js";
+import { program, tryProgram } from "../api/program.js";
 import { printDiagnostics } from "./terminal.js";
-import { parseCount, parseType, scheduleOf, UsageError, type ProgramFlags } from "./options.js";
+import { dashed, parseCount, parseType, scheduleOf, UsageError, type ProgramFlags } from "./options.js";
 
 export interface LoadedProgram {
   readonly func: Func;
@@ -25,25 +34,21 @@ export interface LoadedProgram {
 /** Every program that the argument and flags name. Throws a CompileError, or a UsageError when nothing is named. */
 export function loadPrograms(file: string | undefined, flags: ProgramFlags): LoadedProgram[] {
   checkFlags(file, flags);
-  if (file === undefined) return [{ func: withFlags(fromFlags(flags), flags) }];
+  if (file === undefined) return [{ func: fromFlags(flags) }];
   if (file.endsWith(".json")) return fromCases(file, flags);
   if (file.endsWith(".onnx")) return fromModel(file, flags);
   return fromText(file, flags);
 }
 
 /** What a flag is to a program file: it describes a gather in its place, chooses from it, or changes what it says. */
-const flagKinds = {
+type FlagKind = "describes" | "chooses" | "changes";
+
+/** Of every flag but the attributes', which describe. */
+const flagKinds: Readonly<Record<Exclude<keyof ProgramFlags, AttributeKey>, FlagKind>> = {
   op: "describes",
   dialect: "describes",
   data: "describes",
   indices: "describes",
-  axis: "describes",
-  batchDims: "describes",
-  indexDimensions: "describes",
-  inputDimensionCount: "describes",
-  indicesDimensionCount: "describes",
-  opset: "describes",
-  featureLevel: "describes",
   case: "chooses",
   func: "chooses",
   oob: "changes",
@@ -57,14 +62,20 @@ const flagKinds = {
   cores: "changes",
   budgetRule: "changes",
   ubBytes: "changes",
-} as const satisfies Readonly<Record<keyof ProgramFlags, "describes" | "chooses" | "changes">>;
+};
+
+const kinds: ReadonlyMap<string, FlagKind> = new Map([
+  ...[...attributeFlags.keys()].map((key) => [key, "describes"] as const),
+  ...Object.entries(flagKinds),
+]);
 
 /** Refuses flags that another one, or the file, would override in silence. */
 function checkFlags(file: string | undefined, flags: ProgramFlags): void {
-  const given = (Object.keys(flagKinds) as (keyof ProgramFlags)[]).filter(
-    (flag) => flags[flag] !== undefined,
-  );
-  const choosing = given.filter((flag) => flagKinds[flag] === "chooses");
+  const given = (kind: FlagKind): string[] =>
+    Object.entries(flags).flatMap(([flag, value]) =>
+      value !== undefined && kinds.get(flag) === kind ? [flag] : [],
+    );
+  const choosing = given("chooses");
   if (file === undefined) {
     const [chooser] = choosing;
     if (chooser !== undefined) {
@@ -73,7 +84,7 @@ function checkFlags(file: string | undefined, flags: ProgramFlags): void {
     return;
   }
   if (flags.op !== undefined) throw new UsageError("give a program file or --op, not both");
-  const described = given.find((flag) => flagKinds[flag] === "describes");
+  const [described] = given("describes");
   if (described !== undefined) {
     throw new UsageError(
       `--${dashed(described)} describes a gather with --op, and ${file} describes its own`,
@@ -84,10 +95,6 @@ function checkFlags(file: string | undefined, flags: ProgramFlags): void {
   if (other !== undefined)
     throw new UsageError(`--${other} chooses nothing from ${file}`, `--${chooser} does`);
 }
-
-/** A flag as it is written: `ub-bytes`. */
-export const dashed = (flag: string): string =>
-  flag.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
 /** For commands that take one program. */
 export function loadProgram(file: string | undefined, flags: ProgramFlags): LoadedProgram {
@@ -106,7 +113,7 @@ export function loadProgram(file: string | undefined, flags: ProgramFlags): Load
   return first;
 }
 
-/** The program with the schedule flags over its own schedule, and --oob over its own policy. */
+/** A file's program with the schedule flags over its own schedule, and --oob over its own policy. */
 export function withFlags(func: Func, flags: ProgramFlags): Func {
   const scheduled = { ...func, schedule: { ...func.schedule, ...scheduleOf(flags) } };
   const oob = outOfBoundsPolicies.find((policy) => policy === flags.oob);
@@ -115,7 +122,7 @@ export function withFlags(func: Func, flags: ProgramFlags): Func {
     case "source":
       return { ...scheduled, attrs: { ...scheduled.attrs, oob } };
     case "access":
-      return { ...scheduled, oob };
+      return { ...scheduled, map: withPolicy(scheduled.map, oob) };
     case "tile":
       throw new UsageError(`--oob ${oob}: @${func.name} is a tile program`, "its gather says oob = …");
   }
@@ -129,50 +136,51 @@ function fromFlags(flags: ProgramFlags): Func {
     throw new UsageError("--op needs --data and --indices", "--data f32[64,80] --indices i32[32,64]");
   }
   const description = operatorFlags(op, flags);
-  return program({ ...description, data: parseType(data, "data"), indices: parseType(indices, "indices") });
+  return program({
+    ...description,
+    data: parseType(data, "data"),
+    indices: parseType(indices, "indices"),
+    schedule: scheduleOf(flags),
+  });
 }
 
 /** `--op gather --dialect pypto` and `--op pypto.index_select` name the same operator. */
 function operatorFlags(op: string, flags: ProgramFlags): { op: string; attrs: Record<string, AttrValue> } {
-  const attributes = {
-    axis: flags.axis,
-    batchDims: flags.batchDims,
-    indexDimensions: flags.indexDimensions,
-    inputDimensionCount: flags.inputDimensionCount,
-    indicesDimensionCount: flags.indicesDimensionCount,
-    opset: flags.opset,
-    featureLevel: flags.featureLevel,
-  };
-  const [dialect, name] = dialectOf(op, flags);
-  const operator = operatorFor(dialect, name, flags.batchDims !== undefined);
-  if (operator === undefined) {
-    throw new UsageError(
-      `dialect ${dialect} has no operator ${name}`,
-      "gather, gather_elements or gather_nd",
-    );
-  }
+  const given = [...attributeFlags.keys()].flatMap((key) => {
+    const value = flags[key];
+    return value === undefined ? [] : [{ key, value }];
+  });
+  const operator = operatorNamed(
+    op,
+    flags,
+    given.map(({ key }) => key),
+  );
+  const known = attributesOf(operator);
   const attrs: Record<string, AttrValue> = {};
-  for (const [flag, value] of Object.entries(attributes)) {
-    if (value === undefined) continue;
-    const attr = operator.attrs[flag];
-    if (attr === undefined) throw new UsageError(`--${dashed(flag)} means nothing to ${operator.op}`);
-    attrs[attr] = flag === "featureLevel" ? value : parseCount(value, dashed(flag));
+  for (const { key, value } of given) {
+    const attr = known.get(key);
+    if (attr === undefined) throw new UsageError(`--${dashed(key)} means nothing to ${operator.name}`);
+    attrs[attr.name] = attr.spec.kind === "int" ? parseCount(value, dashed(key)) : value;
   }
-  return { op: operator.op, attrs };
+  if (flags.oob !== undefined) attrs["oob"] = flags.oob;
+  return { op: operator.name, attrs };
 }
 
-function dialectOf(op: string, flags: ProgramFlags): [string, string] {
-  const [prefix, rest] = op.includes(".") ? op.split(".", 2) : [undefined, op];
-  if (prefix === undefined) return [flags.dialect ?? "onnx", op];
-  if (flags.dialect !== undefined && flags.dialect !== prefix) {
+function operatorNamed(op: string, flags: ProgramFlags, keys: readonly string[]): OpDef {
+  const [prefix] = op.includes(".") ? op.split(".", 1) : [];
+  if (prefix !== undefined && flags.dialect !== undefined && flags.dialect !== prefix) {
     throw new UsageError(`--op ${op} and --dialect ${flags.dialect} disagree`);
   }
-  if (prefix !== "pypto") return [prefix, rest ?? ""];
-  const common = new Map([
-    ["gather", "gather_elements"],
-    ["index_select", "gather"],
-  ]);
-  return [prefix, common.get(rest ?? "") ?? rest ?? ""];
+  const dialect = prefix ?? flags.dialect ?? "onnx";
+  const found = prefix === undefined ? operatorFor(dialect, op, keys) : operatorInText(op, keys);
+  if (found === undefined) {
+    const names = operatorNames(dialect);
+    throw new UsageError(
+      `dialect ${dialect} has no operator ${op.slice(op.indexOf(".") + 1)}`,
+      names.length === 0 ? `the dialects are ${dialects.join(", ")}` : `it has ${names.join(", ")}`,
+    );
+  }
+  return found;
 }
 
 function fromText(file: string, flags: ProgramFlags): LoadedProgram[] {
@@ -189,13 +197,18 @@ function fromText(file: string, flags: ProgramFlags): LoadedProgram[] {
 }
 
 function fromCases(file: string, flags: ProgramFlags): LoadedProgram[] {
-  const cases = readCases(readText(file), file);
+  const cases = readCaseList(readText(file), file);
   const chosen = cases.filter((test) => flags.case === undefined || test.id === flags.case);
   if (chosen.length === 0) throw new UsageError(`${file} has no case ${flags.case ?? ""}`);
   const one = chosen.length === 1;
   return chosen.flatMap((test) => {
-    const result = caseProgram(test);
     // One bad case among many must not hide the rest; chosen alone, it is what the user asked about.
+    if ("malformed" in test) {
+      if (one) throw new CompileError(test.malformed);
+      printDiagnostics(test.malformed.map((diagnostic) => ({ ...diagnostic, severity: "warning" as const })));
+      return [];
+    }
+    const result = tryProgram({ ...test.program, name: "main" });
     if (!result.ok && one) throw new CompileError(result.diagnostics);
     if (!result.ok) return [];
     const named: Func = { ...result.func, name: one ? "main" : test.id };
@@ -230,5 +243,3 @@ function fromModel(file: string, flags: ProgramFlags): LoadedProgram[] {
   printDiagnostics(refused.map((diagnostic) => ({ ...diagnostic, severity: "warning" as const })));
   return programs;
 }
-
-const caseProgram = (test: Case): ProgramResult => tryProgram({ ...test.program, name: "main" });

@@ -1,6 +1,8 @@
 /** tilec run: executes a gather on one or several backends and compares them bit for bit. */
 import type { Command } from "commander";
 import {
+  inputOf,
+  outputOf,
   printSchedule,
   CompileError,
   error,
@@ -89,6 +91,17 @@ export function parseBackends(text: string): BackendName[] {
   return list;
 }
 
+/** Throws a UsageError for a flag of sim beside backends without it. */
+export function refuseWithoutSim(
+  backends: readonly BackendName[],
+  flags: Pick<RunFlags, "executor" | "threads">,
+): void {
+  const ofSim = (["executor", "threads"] as const).find((flag) => flags[flag] !== undefined);
+  if (ofSim !== undefined && !backends.includes("sim")) {
+    throw new UsageError(`--${ofSim} goes with sim, and --backend ${backends.join(",")} leaves it out`);
+  }
+}
+
 /** A runner on the best device there is; TC503 with the reason when there is none. */
 export async function openRunner(): Promise<{ runner: Runner; description: string; close: () => void }> {
   const found = await acquireGpu();
@@ -109,10 +122,7 @@ export async function openRunner(): Promise<{ runner: Runner; description: strin
 
 async function run(loaded: LoadedProgram, flags: RunFlags): Promise<number> {
   const backends = parseBackends(flags.backend);
-  const ofSim = (["executor", "threads"] as const).find((flag) => flags[flag] !== undefined);
-  if (ofSim !== undefined && !backends.includes("sim")) {
-    throw new UsageError(`--${ofSim} goes with sim, and --backend ${flags.backend} leaves it out`);
-  }
+  refuseWithoutSim(backends, flags);
   const outputs = assignments(flags.out, "out", ["output"]);
   const kernel = compile(loaded.func, {
     ...(flags.target === undefined ? {} : { target: resolveTarget(flags.target) }),
@@ -121,6 +131,7 @@ async function run(loaded: LoadedProgram, flags: RunFlags): Promise<number> {
   const types = kernel.source ?? kernel.tile;
   const { data, indices, origin } = inputsFor(loaded, flags, kernel);
   const hosts = { data: asHost("data", data), indices: asHost("indices", indices) };
+  const outputType = outputOf(types).type;
   const device = backends.includes("webgpu") ? await openRunner() : undefined;
   const bar = taskProgress(parallelNest(kernel.tile.body).tasks);
   const options: BackendOptions = {
@@ -147,7 +158,7 @@ async function run(loaded: LoadedProgram, flags: RunFlags): Promise<number> {
   const differences = first === undefined ? [] : rest.flatMap((other) => firstDifference(first, other) ?? []);
   diagnostics.push(...differences);
   if (first !== undefined && outputs.has("output")) {
-    writeTensor(outputs.get("output") ?? "", fromOutput(types.output.type, first.output, hosts.data));
+    writeTensor(outputs.get("output") ?? "", fromOutput(outputType, first.output, hosts.data));
   }
   if (flags.trace !== undefined) writeTrace(flags.trace, kernel);
   const report = runs.find((entry) => entry.report !== undefined)?.report;
@@ -158,7 +169,7 @@ async function run(loaded: LoadedProgram, flags: RunFlags): Promise<number> {
       target: kernel.target.name,
       schedule: kernel.tile.schedule,
       inputs: origin,
-      output: { type: formatType(types.output.type), bytes: first?.output.byteLength ?? 0 },
+      output: { type: formatType(outputType), bytes: first?.output.byteLength ?? 0 },
       backends: backends.map((backend) => ({
         backend,
         agrees: !differences.some((d) => d.message.includes(backend)),
@@ -168,7 +179,7 @@ async function run(loaded: LoadedProgram, flags: RunFlags): Promise<number> {
     });
   } else {
     printDiagnostics(differences);
-    print(`@${kernel.name} on ${kernel.target.name}: ${formatType(types.output.type)} from ${origin}`);
+    print(`@${kernel.name} on ${kernel.target.name}: ${formatType(outputType)} from ${origin}`);
     const agreement = differences.length === 0 ? "the same bits" : "DIFFERENT bits";
     print(`schedule  ${printSchedule(kernel.tile.schedule)}`);
     print(`${backends.join(", ")}: ${backends.length > 1 ? agreement : "done"}`);
@@ -281,8 +292,8 @@ function inputsFor(loaded: LoadedProgram, flags: RunFlags, kernel: Kernel) {
     return name === "data" ? randomData(type, seed) : randomIndices(type, kernel.tile, seed);
   };
   const types = kernel.source ?? kernel.tile;
-  const data = input("data", types.data.type);
-  const indices = input("indices", types.indices.type);
+  const data = input("data", inputOf(types, 0).type);
+  const indices = input("indices", inputOf(types, 1).type);
   return { data, indices, origin: origins.join(" and ") };
 }
 

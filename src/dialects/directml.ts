@@ -3,20 +3,27 @@
  * document's rules are broken, an OutputTensor of another size or type included.
  */
 import {
+  attrsFrom,
   CompileError,
   error,
   formatType,
+  outputOf,
   sameShape,
-  type Attrs,
+  type ArgumentsOf,
   type DType,
-  type FeatureLevel,
-  type OutOfBounds,
+  type OpDef,
   type Shape,
   type SourceFunc,
   type TensorType,
 } from "../../ir/index.js";
 import { oneOf, type Field, type Fields } from "../../backends/index.js";
-import { attrField, checkArguments, checkOptions, extentsField } from "../api/check-options.js";
+import {
+  directmlGather,
+  directmlGatherElements,
+  directmlGatherNd,
+  directmlGatherNd1,
+} from "../../ir/ops/directml.js";
+import { attributeFields, checkArguments, checkOptions, extentsField } from "../api/check-options.js";
 import { program } from "../api/program.js";
 
 export type DmlDataType =
@@ -45,30 +52,19 @@ interface DmlOperatorDesc {
   readonly OutputTensor?: DmlTensorDesc;
 }
 
-export interface DmlGatherOperatorDesc extends DmlOperatorDesc {
-  readonly Axis: number;
-  readonly IndexDimensions: number;
-}
+/** The descriptor's own fields, all required, as the document has them. */
+type Descriptor<D extends OpDef> = DmlOperatorDesc & Required<Omit<ArgumentsOf<D>, keyof DmlOptions>>;
 
-export interface DmlGatherElementsOperatorDesc extends DmlOperatorDesc {
-  readonly Axis: number;
-}
+export type DmlGatherOperatorDesc = Descriptor<typeof directmlGather>;
+export type DmlGatherElementsOperatorDesc = Descriptor<typeof directmlGatherElements>;
+export type DmlGatherNdOperatorDesc = Descriptor<typeof directmlGatherNd>;
+export type DmlGatherNd1OperatorDesc = Descriptor<typeof directmlGatherNd1>;
 
-export interface DmlGatherNdOperatorDesc extends DmlOperatorDesc {
-  readonly InputDimensionCount: number;
-  readonly IndicesDimensionCount: number;
-}
-
-export interface DmlGatherNd1OperatorDesc extends DmlGatherNdOperatorDesc {
-  readonly BatchDimensionCount: number;
-}
-
-export interface DmlOptions {
-  /** DML_FEATURE_LEVEL; default 4.1. It gates types, ranks and negative indices. */
-  readonly featureLevel?: FeatureLevel;
-  /** Out-of-range policy; the document's "clamped safely" is `clamp` here. */
-  readonly oob?: OutOfBounds;
-}
+/**
+ * Beside the descriptor. `featureLevel`: DML_FEATURE_LEVEL, default 4.1; it gates types, ranks and negative indices.
+ * `oob`: the out-of-range policy; the document's "clamped safely" is `clamp` here.
+ */
+export type DmlOptions = Pick<ArgumentsOf<typeof directmlGather>, "featureLevel" | "oob">;
 
 const dtypeOf: Readonly<Record<DmlDataType, DType>> = {
   FLOAT64: "f64",
@@ -92,48 +88,45 @@ const tensorField: Field = {
   code: "TC103",
   takes: 'a tensor, such as { DataType: "FLOAT32", Sizes: [4096, 1024] }',
   problems: (value, path) =>
-    checkOptions(path, value, tensorFields, { path: `${path}.`, needs: ["DataType", "Sizes"] }),
+    checkOptions(path, value, tensorFields, { path: `${path}.`, needs: Object.keys(tensorFields) }),
 };
 const operatorFields: Fields<DmlOperatorDesc> = {
   InputTensor: tensorField,
   IndicesTensor: tensorField,
   OutputTensor: tensorField,
 };
-const operands = ["InputTensor", "IndicesTensor"] as const;
-const counts = ["InputDimensionCount", "IndicesDimensionCount"] as const;
-const gatherFields: Fields<DmlGatherOperatorDesc> = {
+
+const { featureLevel, oob } = attributeFields(directmlGather);
+const optionFields: Fields<DmlOptions> = { featureLevel, oob };
+
+/** The descriptor has every attribute but those that stand beside it. */
+const descriptorFields = (def: OpDef): Readonly<Record<string, Field>> => ({
   ...operatorFields,
-  Axis: attrField,
-  IndexDimensions: attrField,
-};
-const gatherElementsFields: Fields<DmlGatherElementsOperatorDesc> = { ...operatorFields, Axis: attrField };
-const gatherNdFields: Fields<DmlGatherNdOperatorDesc> = {
-  ...operatorFields,
-  InputDimensionCount: attrField,
-  IndicesDimensionCount: attrField,
-};
-const gatherNd1Fields: Fields<DmlGatherNd1OperatorDesc> = {
-  ...gatherNdFields,
-  BatchDimensionCount: attrField,
-};
-const optionFields: Fields<DmlOptions> = { featureLevel: attrField, oob: attrField };
+  ...Object.fromEntries(
+    Object.entries(attributeFields(def)).filter(([name]) => !Object.hasOwn(optionFields, name)),
+  ),
+});
 
 const tensor = (desc: DmlTensorDesc): TensorType => ({ dtype: dtypeOf[desc.DataType], shape: desc.Sizes });
 
-function build(op: string, desc: DmlOperatorDesc, attrs: Attrs, options: DmlOptions): SourceFunc {
-  checkArguments(`the options of ${op}`, options, optionFields, []);
+function build<D extends OpDef>(
+  def: D,
+  desc: DmlOperatorDesc,
+  options: DmlOptions,
+  args: ArgumentsOf<D>,
+): SourceFunc {
+  const fields = descriptorFields(def);
+  const needs = Object.keys(fields).filter((name) => name !== "OutputTensor");
+  checkArguments(def.name, desc, fields, needs);
+  checkArguments(`the options of ${def.name}`, options, optionFields, []);
   const func = program({
-    op,
-    attrs: {
-      ...attrs,
-      ...(options.featureLevel === undefined ? {} : { feature_level: options.featureLevel }),
-      ...(options.oob === undefined ? {} : { oob: options.oob }),
-    },
+    op: def.name,
+    attrs: attrsFrom(def, args),
     data: tensor(desc.InputTensor),
     indices: tensor(desc.IndicesTensor),
   });
   if (desc.OutputTensor !== undefined) {
-    const [given, derived] = [tensor(desc.OutputTensor), func.output.type];
+    const [given, derived] = [tensor(desc.OutputTensor), outputOf(func).type];
     if (given.dtype !== derived.dtype) {
       throw new CompileError([
         error("TC104", `OutputTensor is ${given.dtype} and InputTensor ${derived.dtype}`),
@@ -149,36 +142,17 @@ function build(op: string, desc: DmlOperatorDesc, attrs: Attrs, options: DmlOpti
 }
 
 /** DML_GATHER_OPERATOR_DESC */
-export function gather(desc: DmlGatherOperatorDesc, options: DmlOptions = {}): SourceFunc {
-  checkArguments("directml.gather", desc, gatherFields, [...operands, "Axis", "IndexDimensions"]);
-  const attrs = { axis: desc.Axis, index_dimensions: desc.IndexDimensions };
-  return build("directml.gather", desc, attrs, options);
-}
+export const gather = (desc: DmlGatherOperatorDesc, options: DmlOptions = {}): SourceFunc =>
+  build(directmlGather, desc, options, { ...desc, ...options });
 
 /** DML_GATHER_ELEMENTS_OPERATOR_DESC */
-export function gatherElements(desc: DmlGatherElementsOperatorDesc, options: DmlOptions = {}): SourceFunc {
-  checkArguments("directml.gather_elements", desc, gatherElementsFields, [...operands, "Axis"]);
-  return build("directml.gather_elements", desc, { axis: desc.Axis }, options);
-}
-
-const ndAttrs = (desc: DmlGatherNdOperatorDesc): Attrs => ({
-  input_dimension_count: desc.InputDimensionCount,
-  indices_dimension_count: desc.IndicesDimensionCount,
-});
+export const gatherElements = (desc: DmlGatherElementsOperatorDesc, options: DmlOptions = {}): SourceFunc =>
+  build(directmlGatherElements, desc, options, { ...desc, ...options });
 
 /** DML_GATHER_ND_OPERATOR_DESC */
-export function gatherNd(desc: DmlGatherNdOperatorDesc, options: DmlOptions = {}): SourceFunc {
-  checkArguments("directml.gather_nd", desc, gatherNdFields, [...operands, ...counts]);
-  return build("directml.gather_nd", desc, ndAttrs(desc), options);
-}
+export const gatherNd = (desc: DmlGatherNdOperatorDesc, options: DmlOptions = {}): SourceFunc =>
+  build(directmlGatherNd, desc, options, { ...desc, ...options });
 
 /** DML_GATHER_ND1_OPERATOR_DESC */
-export function gatherNd1(desc: DmlGatherNd1OperatorDesc, options: DmlOptions = {}): SourceFunc {
-  checkArguments("directml.gather_nd1", desc, gatherNd1Fields, [
-    ...operands,
-    ...counts,
-    "BatchDimensionCount",
-  ]);
-  const attrs = { ...ndAttrs(desc), batch_dimension_count: desc.BatchDimensionCount };
-  return build("directml.gather_nd1", desc, attrs, options);
-}
+export const gatherNd1 = (desc: DmlGatherNd1OperatorDesc, options: DmlOptions = {}): SourceFunc =>
+  build(directmlGatherNd1, desc, options, { ...desc, ...options });

@@ -1,56 +1,39 @@
 /** Builders with ONNX's arguments. Each throws a CompileError (TC1xx) where ONNX's rules are broken. */
-import type { OutOfBounds, SourceFunc } from "../../ir/index.js";
+import { attrsFrom, type ArgumentsOf, type OpDef, type SourceFunc } from "../../ir/index.js";
 import type { Fields } from "../../backends/index.js";
-import { attrField, checkArguments, pairField } from "../api/check-options.js";
+import { onnxGather, onnxGatherElements, onnxGatherNd } from "../../ir/ops/onnx.js";
+import { attributeFields, checkArguments, pairField } from "../api/check-options.js";
 import { program, typeOf, type TypePair } from "../api/program.js";
 
-export interface OnnxGatherArguments {
+interface Tensors {
   readonly data: TypePair;
   readonly indices: TypePair;
-  /** In [-rank, rank - 1]; default 0. */
-  readonly axis?: number;
-  /** 1, 11 or 13 and up; default 13. */
-  readonly opset?: number;
-  /** Out-of-range policy; ONNX says `error`. */
-  readonly oob?: OutOfBounds;
 }
 
-export interface OnnxGatherNdArguments extends Omit<OnnxGatherArguments, "axis"> {
-  readonly batchDims?: number;
+/** `axis` in [-rank, rank - 1], default 0; `opset` 1, 11 or 13 and up, default 13; `oob`, ONNX says `error`. */
+export type OnnxGatherArguments = Tensors & ArgumentsOf<typeof onnxGather>;
+export type OnnxGatherElementsArguments = Tensors & ArgumentsOf<typeof onnxGatherElements>;
+/** `batchDims` below both ranks, default 0; `opset` and `oob` as for gather. */
+export type OnnxGatherNdArguments = Tensors & ArgumentsOf<typeof onnxGatherNd>;
+
+const tensorFields: Fields<Tensors> = { data: pairField, indices: pairField };
+
+function build<D extends OpDef>(def: D, args: Tensors & ArgumentsOf<D>): SourceFunc {
+  checkArguments(def.name, args, { ...tensorFields, ...attributeFields(def) }, Object.keys(tensorFields));
+  return program({
+    op: def.name,
+    attrs: attrsFrom(def, args),
+    data: typeOf(args.data),
+    indices: typeOf(args.indices),
+  });
 }
-
-const commonFields = { data: pairField, indices: pairField, opset: attrField, oob: attrField };
-const gatherFields: Fields<OnnxGatherArguments> = { ...commonFields, axis: attrField };
-const gatherNdFields: Fields<OnnxGatherNdArguments> = { ...commonFields, batchDims: attrField };
-
-const common = (args: { readonly opset?: number; readonly oob?: OutOfBounds }) => ({
-  ...(args.opset === undefined ? {} : { opset: args.opset }),
-  ...(args.oob === undefined ? {} : { oob: args.oob }),
-});
 
 /** Output shape: data[:axis] + indices + data[axis+1:]. */
-export const gather = (args: OnnxGatherArguments): SourceFunc => alongAxis("gather", args);
+export const gather = (args: OnnxGatherArguments): SourceFunc => build(onnxGather, args);
 
 /** Output shape: that of indices. */
-export const gatherElements = (args: OnnxGatherArguments): SourceFunc => alongAxis("gather_elements", args);
-
-function alongAxis(op: "gather" | "gather_elements", args: OnnxGatherArguments): SourceFunc {
-  checkArguments(`onnx.${op}`, args, gatherFields, ["data", "indices"]);
-  return program({
-    op: `onnx.${op}`,
-    attrs: { axis: args.axis ?? 0, ...common(args) },
-    data: typeOf(args.data),
-    indices: typeOf(args.indices),
-  });
-}
+export const gatherElements = (args: OnnxGatherElementsArguments): SourceFunc =>
+  build(onnxGatherElements, args);
 
 /** Output shape: indices[:-1] + data[batchDims + indices[-1]:]. */
-export function gatherNd(args: OnnxGatherNdArguments): SourceFunc {
-  checkArguments("onnx.gather_nd", args, gatherNdFields, ["data", "indices"]);
-  return program({
-    op: "onnx.gather_nd",
-    attrs: { batch_dims: args.batchDims ?? 0, ...common(args) },
-    data: typeOf(args.data),
-    indices: typeOf(args.indices),
-  });
-}
+export const gatherNd = (args: OnnxGatherNdArguments): SourceFunc => build(onnxGatherNd, args);

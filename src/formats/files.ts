@@ -1,7 +1,17 @@
 /** Files read and written with a diagnostic (TC010) instead of an exception of the platform. */
 import { constants } from "node:buffer";
-import { closeSync, mkdirSync, openSync, readFileSync, readSync, statSync, writeFileSync } from "node:fs";
-import { dirname } from "node:path";
+import {
+  closeSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  realpathSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
 import { CompileError, error } from "../../ir/index.js";
 
 /** The most that Node reads into one buffer. */
@@ -48,6 +58,26 @@ function readStream(file: string): Uint8Array {
 const tooLong = (bytes: number, most: number): Error =>
   new Error(`${bytes} bytes are more than the ${most} that can be read`);
 
+export interface Folder {
+  /** Without links: what tells a folder from another. */
+  readonly realPath: string;
+  /** Paths of what it holds, in the order of their names. */
+  readonly entries: readonly string[];
+}
+
+/** The folder at a path; undefined where something else is. Throws for a path that leads nowhere. */
+export function readFolder(path: string): Folder | undefined {
+  try {
+    if (!statSync(path).isDirectory()) return undefined;
+    const entries = readdirSync(path)
+      .sort()
+      .map((name) => join(path, name));
+    return { realPath: realpathSync(path), entries };
+  } catch (thrown) {
+    throw unreadable(path, "read", thrown);
+  }
+}
+
 export function writeBytes(file: string, contents: Uint8Array | string): void {
   try {
     mkdirSync(dirname(file), { recursive: true });
@@ -62,6 +92,7 @@ const reasons: ReadonlyMap<string, string> = new Map([
   ["EISDIR", "it is a folder"],
   ["EACCES", "permission denied"],
   ["ENOSPC", "no space left on the device"],
+  ["ELOOP", "its symbolic links go round in circles"],
 ]);
 
 /** Why the platform could not read or write. */

@@ -1,7 +1,6 @@
 /** Target files: the JSON of a target, as `tilec targets NAME --json` prints it, with every figure's source. */
 import { CompileError, error, type FigureSource, type Target, type TargetFigures } from "../../ir/index.js";
 import { figureField, figureNames, targetWords } from "../api/check-options.js";
-import { readText } from "./files.js";
 
 /** What a target file holds: figures with their sources side by side. */
 export interface TargetFile {
@@ -76,5 +75,3 @@ export function parseTargetFile(text: string, file: string): Target {
     sources: sources as Target["sources"],
   };
 }
-
-export const readTargetFile = (file: string): Target => parseTargetFile(readText(file), file);

@@ -7,7 +7,8 @@ import {
   error,
   findGather,
   formatType,
-  gatherAccesses,
+  inputsOf,
+  isConstant,
   strides,
   type TensorType,
   type TileFunc,
@@ -35,10 +36,10 @@ export function randomData(type: TensorType, seed: number): TensorValue {
   return { type, bytes: bytes.subarray(0, byteCount(type)) };
 }
 
-/** In range along the data dims that each index names. Throws a CompileError (TC502) for more than memory holds. */
+/** In range along the data dims that each index names: `type` has the elements of the function's indices. Throws a CompileError (TC502) for more than memory holds. */
 export function randomIndices(type: TensorType, func: TileFunc, seed: number): TensorValue {
   const bytes = room(type);
-  const extentAt = gatherExtents(type, func);
+  const extentAt = extentsOf(func);
   const draw = words(seed + 1);
   const list = new Uint32Array(bytes.buffer);
   const count = elementCount(type.shape);
@@ -51,23 +52,29 @@ export function randomIndices(type: TensorType, func: TileFunc, seed: number): T
 /** Whole words: room for the type, and up to three bytes more. */
 const room = (type: TensorType): Uint8Array => allocate(4 * Math.ceil(byteCount(type) / 4), formatType(type));
 
-/** The extent that the index at a position stays below: of the smallest data dim that it names. */
-function gatherExtents(indices: TensorType, func: TileFunc): (position: number) => number {
+/** The extent that the index at a row-major position stays below: the least of the sites that may read it. */
+function extentsOf(func: TileFunc): (position: number) => number {
   const map = findGather(func.body)?.map;
   // An empty output asks for no index.
   if (map === undefined) return () => 1;
-  const by = strides(indices.shape);
-  const reads = gatherAccesses(map).map(({ access, dim }) => ({
-    extent: at(func.data.type.shape, dim),
-    components: access.at.flatMap((coord, k) =>
-      coord.kind === "component" ? [{ stride: at(by, k), of: at(indices.shape, k), value: coord.value }] : [],
-    ),
-  }));
+  const table = inputsOf(func).findIndex(({ role }) => role === "indices");
+  const { shape } = at(func.operands, table).type;
+  const by = strides(shape);
+  const reads = map.sites
+    .filter(({ value }) => value.table === table)
+    .map(({ value, below }) => ({
+      below,
+      fixed: value.at.flatMap((coord, k) =>
+        isConstant(coord) ? [{ stride: at(by, k), extent: at(shape, k), value: coord.at }] : [],
+      ),
+    }));
   return (position) => {
     let least = Infinity;
-    for (const { extent, components } of reads) {
-      const named = components.every(({ stride, of, value }) => Math.floor(position / stride) % of === value);
-      if (named) least = Math.min(least, extent);
+    for (const { below, fixed } of reads) {
+      const named = fixed.every(
+        ({ stride, extent, value }) => Math.floor(position / stride) % extent === value,
+      );
+      if (named) least = Math.min(least, below);
     }
     return least === Infinity ? 1 : least;
   };

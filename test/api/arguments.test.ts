@@ -1,7 +1,14 @@
 import { describe, expect, it } from "vitest";
 import { simulate, simulateLong } from "../../backends/sim/index.js";
-import { defaultLimits } from "../../backends/webgpu/index.js";
-import { CompileError, parseModule, targets as builtIn, type Diagnostic } from "../../ir/index.js";
+import { createRunner, defaultLimits } from "../../backends/webgpu/index.js";
+import {
+  CompileError,
+  inputOf,
+  parseModule,
+  targets as builtIn,
+  withPolicy,
+  type Diagnostic,
+} from "../../ir/index.js";
 import { explain } from "../../src/api/explain.js";
 import { acquireGpu } from "../../src/device/index.js";
 import {
@@ -26,10 +33,11 @@ const anything = (value: unknown): never => value as never;
 
 const op = gatherElements({ data: ["f32", [64, 80]], indices: ["i32", [64, 64]], axis: 0 });
 const kernel = compile(op, { tile: [64, 32] });
+const access = kernel.access!;
 const inputs = { data: new Float32Array(64 * 80), indices: new Int32Array(64 * 64) };
 const hosts = {
-  data: toHost("data", op.data.type, inputs.data),
-  indices: toHost("indices", op.indices.type, inputs.indices),
+  data: toHost("data", inputOf(op, 0).type, inputs.data),
+  indices: toHost("indices", inputOf(op, 1).type, inputs.indices),
 };
 const description = {
   op: "onnx.gather",
@@ -162,7 +170,7 @@ const options: readonly Row[] = [
   [
     "compile",
     compileWith({ tiel: [64, 32] }),
-    "TC702 compile has no tiel; it has tile, view, profile, residency, order, buffers, cores, budgetRule, ubBytes, target, findTarget, afterPass, verifyEach -> did you mean tile?",
+    "TC702 compile has no tiel; it has tile, view, profile, residency, order, buffers, cores, budgetRule, ubBytes, target, findTarget, passes, beforePass, afterPass, verifyEach -> did you mean tile?",
   ],
   ["compile: constructor", compileWith({ constructor: 1 }), "TC702 compile has no constructor"],
   [
@@ -171,6 +179,11 @@ const options: readonly Row[] = [
     "TC702 compile has no __proto__",
   ],
   ["compile: no object", () => compile(op, anything(null)), "TC702 compile takes an object with tile, view"],
+  [
+    "passes",
+    compileWith({ passes: ["fit-ub"] }),
+    'TC702 passes is ["fit-ub"]; it takes a list of passes, such as defaultPipeline of tilec/passes',
+  ],
   ["afterPass", compileWith({ afterPass: true }), "TC702 afterPass is true; it takes a function"],
   ["verifyEach", compileWith({ verifyEach: "no" }), 'TC702 verifyEach is "no"; it takes true or false'],
   [
@@ -223,6 +236,16 @@ const options: readonly Row[] = [
     () => acquireGpu(anything({ limits: "defualt" })),
     'TC702 limits is "defualt"; it takes adapter or default',
   ],
+  [
+    "createRunner without a device",
+    () => createRunner(anything(undefined)),
+    "TC702 the device is undefined, no GPUDevice -> ",
+  ],
+  [
+    "createRunner",
+    () => createRunner(anything({ limits: {}, queue: {} }), anything({ pipeline: 8 })),
+    "TC702 createRunner has no pipeline; it has pipelines",
+  ],
   ["text", () => kernel.text(anything("tlie")), 'TC702 level is "tlie"; it takes source or access or tile'],
   [
     "wgsl",
@@ -265,7 +288,7 @@ const inputRows: readonly Row[] = [
   [
     "arrays for runOn",
     () => runOn("reference", kernel, anything(inputs)),
-    "TC702 the bytes of data are undefined, not 20480 bytes",
+    "TC702 data is 64x80xf32, 20480 bytes; got undefined as its bytes -> toHost(",
   ],
   [
     "no kernel",
@@ -279,7 +302,7 @@ const builders: readonly Row[] = [
   [
     "no arguments",
     () => gather(anything(undefined)),
-    "TC702 onnx.gather takes an object with data, indices, opset, oob, axis, not undefined",
+    "TC702 onnx.gather takes an object with data, indices, axis, opset, oob, not undefined",
   ],
   [
     "no indices",
@@ -314,7 +337,7 @@ const builders: readonly Row[] = [
   [
     "a misspelt axis",
     () => gather(anything({ data: ["f32", [4, 4]], indices: ["i32", [4]], axsi: 1 })),
-    "TC702 onnx.gather has no axsi; it has data, indices, opset, oob, axis -> did you mean axis?",
+    "TC702 onnx.gather has no axsi; it has data, indices, axis, opset, oob -> did you mean axis?",
   ],
   [
     "an axis of null",
@@ -325,6 +348,11 @@ const builders: readonly Row[] = [
     "pypto: no dim",
     () => pypto.gather(anything({ input: ["f32", [4]], index: ["i32", [4]] })),
     "TC105 pypto.gather lacks dim",
+  ],
+  [
+    "pypto: a misspelt level",
+    () => pypto.gather(anything({ input: ["f32", [4]], index: ["i32", [4]], dim: 0, lvel: "head" })),
+    "TC702 pypto.gather has no lvel; it has input, index, dim, vecTileShapes, viewShape, level, oob -> did you mean level?",
   ],
   [
     "pypto: a tile as text",
@@ -400,13 +428,44 @@ const descriptions: readonly Row[] = [
   ["null for compile", () => compile(anything(null)), "TC702 the program is null, no function at any level"],
   [
     "a function with a type that is none",
-    () => compile(anything({ ...op, data: { name: "data", type: { dtype: "f33", shape: [64, 80] } } })),
-    'TC104 data.type.dtype is "f33"',
+    () =>
+      compile(
+        anything({
+          ...op,
+          operands: op.operands.map((operand) => ({ ...operand, type: { dtype: "f33", shape: [64, 80] } })),
+        }),
+      ),
+    'TC104 operands[0].type.dtype is "f33"',
+  ],
+  [
+    "a function without an output",
+    () => compile(anything({ ...op, operands: op.operands.slice(0, 2) })),
+    "TC702 operands is […, …]; it takes a list of { name, type, role } with the roles data, indices, output",
+  ],
+  [
+    "a function with its operands in another order",
+    () => compile({ ...op, operands: op.operands.toReversed() }),
+    'TC702 operands[0].role is "output"; it takes data',
+  ],
+  [
+    "a source function without attributes",
+    () => compile(anything({ ...op, attrs: undefined })),
+    "TC105 the program lacks attrs",
+  ],
+  [
+    "an access function without a map",
+    () => compile(anything({ ...access, map: [] })),
+    "TC702 map is []; it takes an access map",
+  ],
+  [
+    "a tile function without a body",
+    () => compile(anything({ ...kernel.tile, body: undefined })),
+    "TC702 the program lacks body; it takes a list of statements",
   ],
   [
     "a policy that is none",
-    () => compile(anything({ ...kernel.access, oob: "clmap", schedule: {} })),
-    'TC702 oob is "clmap"; it takes error or clamp or zero or wrap or unchecked -> did you mean clamp?',
+    () => compile({ ...access, map: withPolicy(access.map, anything("clmap")) }),
+    'TC702 map.sites[0].keep is "clmap"; it takes error or clamp or zero or wrap or unchecked -> did you mean clamp?',
   ],
 ];
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { reference } from "../../backends/reference/index.js";
 import { simulate, simulateChecked } from "../../backends/sim/index.js";
-import { CompileError } from "../../ir/index.js";
+import { CompileError, inputOf } from "../../ir/index.js";
 import { compile, fromHost, onnx, targets, toHost } from "../../src/index.js";
 
 function refusal(call: () => unknown): string {
@@ -19,8 +19,8 @@ const wide = compile(onnx.gather({ data: ["f64", [1, 2 ** 20]], indices: ["i32",
   target: targets.webgpu,
 });
 const inputs = {
-  data: toHost("data", wide.tile.data.type, new Float64Array(2 ** 20)),
-  indices: toHost("indices", wide.tile.indices.type, new Int32Array(2047)),
+  data: toHost("data", inputOf(wide.tile, 0).type, new Float64Array(2 ** 20)),
+  indices: toHost("indices", inputOf(wide.tile, 1).type, new Int32Array(2047)),
 };
 
 describe("memory that the machine does not have is a diagnostic", () => {

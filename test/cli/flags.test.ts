@@ -107,6 +107,11 @@ describe("a flag that another one or the file would override is told, with exit 
       ["compile", program, "--feature-level", "2.0"],
       "--feature-level describes",
     ],
+    [
+      "--level beside a file",
+      ["compile", program, "--level", "head"],
+      "--level describes a gather with --op",
+    ],
     ["--case beside text", ["compile", program, "--case", "one"], "--case chooses nothing from "],
     ["--func beside cases", ["run", cases, "--func", "g"], "--func chooses nothing from "],
     ["--tile beside a code", ["explain", "TC301", "--tile", "2,2"], "--tile says nothing about a code"],
@@ -118,6 +123,11 @@ describe("a flag that another one or the file would override is told, with exit 
     [
       "--executor without sim",
       ["run", ...gather, "--seed", "1", "--backend", "reference", "--executor", "fast"],
+      "--executor goes with sim, and --backend reference leaves it out",
+    ],
+    [
+      "--executor of check without sim",
+      ["check", cases, "--backend", "reference", "--executor", "fast"],
       "--executor goes with sim, and --backend reference leaves it out",
     ],
     [
@@ -154,7 +164,7 @@ describe("a flag that another one or the file would override is told, with exit 
     [
       "a pass that does not run",
       ["opt", program, "--print-after", "fit-ub"],
-      "--pass runs no fit-ub to print after",
+      "--print-after fit-ub: no pass of that name runs",
     ],
     [
       "an operator called constructor",
@@ -193,6 +203,8 @@ describe("--oob", () => {
     expect(tilec("run", cases, "--case", "one", "--oob", "clamp").status).toBe(0);
     const compiled = tilec("compile", program, "--emit", "access", "--oob", "wrap");
     expect(compiled.stdout).toContain("oob = wrap");
+    const again = tilec("compile", file("a.tir", compiled.stdout), "--emit", "access", "--oob", "zero");
+    expect(again.stdout).toContain("oob = zero");
   });
 
   it("is refused beside a tile program, whose gather has its own", () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { CompileError, parseModule, type TensorType } from "../../ir/index.js";
-import { compile, onnx, run, targets, type Kernel } from "../../src/index.js";
+import { CompileError, inputOf, parseModule, type TensorType } from "../../ir/index.js";
+import { compile, directml, onnx, run, targets, type Kernel } from "../../src/index.js";
 import { asHost } from "../../src/formats/tensor.js";
 import { randomData, randomIndices } from "../../src/testing/random.js";
 
@@ -10,7 +10,7 @@ const values = (type: TensorType, bytes: Uint8Array): number[] =>
     : [...new Int32Array(bytes.buffer, 0, bytes.byteLength / 4)];
 
 const drawn = (kernel: Kernel, seed = 1): number[] => {
-  const { type } = kernel.tile.indices;
+  const { type } = inputOf(kernel.tile, 1);
   return values(type, randomIndices(type, kernel.tile, seed).bytes);
 };
 
@@ -56,10 +56,24 @@ describe("random indices", () => {
     expect(Math.max(...drawn(kernel))).toBe(2);
   });
 
+  it("follow a tuple behind the leading ones that DirectML ignores", () => {
+    const func = directml.gatherNd({
+      InputTensor: { DataType: "FLOAT32", Sizes: [1, 1, 3, 40] },
+      IndicesTensor: { DataType: "INT32", Sizes: [1, 1, 300, 2] },
+      InputDimensionCount: 2,
+      IndicesDimensionCount: 2,
+    });
+    const kernel = compile(func, { target: targets.webgpu });
+    const { type } = inputOf(func, 1);
+    const tuples = values(type, randomIndices(type, kernel.tile, 1).bytes);
+    expect(Math.max(...tuples.filter((_, k) => k % 2 === 0))).toBe(2);
+    expect(Math.max(...tuples.filter((_, k) => k % 2 === 1))).toBe(39);
+  });
+
   it("are drawn for a program whose target only the caller knows", async () => {
     const named = { ...onnx.gather({ data: ["f32", [9, 2]], indices: ["i64", [50]] }), target: "my.json" };
     const kernel = compile(named, { findTarget: () => targets.cpu });
-    const { data, indices } = kernel.tile;
+    const [data, indices] = [inputOf(kernel.tile, 0), inputOf(kernel.tile, 1)];
     const given = asHost("indices", randomIndices(indices.type, kernel.tile, 3));
     const { outputs } = await run(kernel, {
       data: randomData(data.type, 3).bytes,
