@@ -1,7 +1,8 @@
 /** tilec/sim: runs a kernel on the tiled CPU simulation. */
-import { CompileError, error, throwIfErrors } from "../../ir/diagnostic.js";
+import { throwIfErrors } from "../../ir/diagnostic.js";
 import { outputOf, type TileFunc } from "../../ir/func.js";
 import type { Target } from "../../ir/target.js";
+import { verifyOnce } from "../../ir/verify/verify-once.js";
 import { checkFields, checkKernel } from "../fields.js";
 import type { HostInputs } from "../memory.js";
 import type { SimReport } from "../report.js";
@@ -10,6 +11,7 @@ import { emitWasm, FastExecutor, planWasm, printModule } from "../wasm/index.js"
 import { simulateChecked, simulateCheckedLong } from "./checked.js";
 import { withReport, type SimulatedBytes } from "./fast-report.js";
 import {
+  refuseThreads,
   simulateFields,
   simulateLongFields,
   type SimulateLongOptions,
@@ -26,7 +28,6 @@ export {
   serveThread,
   type FastOptions,
   type FastRun,
-  type Move,
   type SpawnThread,
   type ThreadMessage,
   type WasmPlan,
@@ -94,6 +95,7 @@ export function simulateBytes(
   throwIfErrors(checkFields("simulate", options, simulateFields));
   const { executor = "checked" } = options;
   const { tile, target } = kernel;
+  verifyOnce(tile, target);
   if (executor === "checked") return simulateChecked(tile, inputs, target);
   const fast = FastExecutor.create(tile);
   const run = fast.run(inputs);
@@ -107,13 +109,11 @@ export async function simulateBytesLong(
   options: SimulateLongOptions = {},
 ): Promise<SimulatedBytes> {
   throwIfErrors(checkFields("simulateLong", options, simulateLongFields));
-  const { executor = "checked", threads } = options;
+  const { executor = "checked" } = options;
   const { tile, target } = kernel;
+  verifyOnce(tile, target);
   if (executor === "checked") {
-    if (threads !== undefined) {
-      const hint = 'executor: "fast" has threads';
-      throw new CompileError([error("TC702", "the checked executor has one thread", { hint })]);
-    }
+    refuseThreads(options);
     return simulateCheckedLong(tile, inputs, target, options);
   }
   const fast = await FastExecutor.open(tile, options);

@@ -1,4 +1,5 @@
 /** The options of a simulation, and what each takes. */
+import { CompileError, error } from "../../ir/diagnostic.js";
 import { callable, isObject, oneOf, wholeNumber, type Fields } from "../fields.js";
 import type { LongRunOptions } from "../long-run.js";
 import type { FastOptions } from "../wasm/executor.js";
@@ -24,3 +25,10 @@ export const simulateLongFields: Fields<SimulateLongOptions> = {
   },
   onProgress: callable,
 };
+
+/** Throws a CompileError (TC702) for threads beside the checked executor. */
+export function refuseThreads({ threads }: SimulateLongOptions): void {
+  if (threads === undefined) return;
+  const hint = 'executor: "fast" has threads';
+  throw new CompileError([error("TC702", "the checked executor has one thread", { hint })]);
+}

@@ -1,6 +1,6 @@
 /** A module in the text format, with one comment per tile statement. */
-import { at } from "../../ir/types.js";
-import { encodingOf, maxPages, type Instr, type WasmModule } from "./instructions.js";
+import { assertNever, at } from "../../ir/types.js";
+import { encodingOf, maxPages, type Instr, type PlainInstr, type WasmModule } from "./instructions.js";
 
 export function printModule(module: WasmModule): string {
   const { name, params, locals, result, memory } = module;
@@ -30,6 +30,7 @@ export function printModule(module: WasmModule): string {
 const lines = (body: readonly Instr[], locals: readonly string[], indent: string): string[] =>
   body.flatMap((instr): string[] => {
     const inside = (list: readonly Instr[]): string[] => lines(list, locals, `${indent}  `);
+    if ("args" in instr) return [`${indent}${[instr.op, ...immediates(instr, locals)].join(" ")}`];
     switch (instr.op) {
       case "comment":
         return [`${indent};; ${instr.text}`];
@@ -41,11 +42,11 @@ const lines = (body: readonly Instr[], locals: readonly string[], indent: string
         return [`${indent}if`, ...inside(instr.then), ...otherwise, `${indent}end`];
       }
       default:
-        return [`${indent}${[instr.op, ...immediates(instr, locals)].join(" ")}`];
+        return assertNever(instr);
     }
   });
 
-function immediates(instr: Extract<Instr, { readonly args: unknown }>, locals: readonly string[]): string[] {
+function immediates(instr: PlainInstr, locals: readonly string[]): string[] {
   const { args } = instr;
   const memory = (): string[] => [...(args[0] === 0 ? [] : [`offset=${String(at(args, 0))}`]), "align=1"];
   switch (encodingOf(instr.op).immediate) {

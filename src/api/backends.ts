@@ -1,28 +1,26 @@
 /** One call per backend on host tensors, and the comparison that makes them agree bit for bit. */
-import { CompileError, error, throwIfErrors, type Diagnostic } from "../../ir/index.js";
 import {
   checkKernel,
   checkTensors,
   isObject,
   oneOf,
+  type Backend,
+  type BackendRun,
   type Fields,
   type HostInputs,
 } from "../../backends/index.js";
-import { reference } from "../../backends/reference/index.js";
-import { simulateBytesLong, type SimReport, type SimulateLongOptions } from "../../backends/sim/index.js";
-import { simulateLongFields } from "../../backends/sim/options.js";
-import type { Runner } from "../../backends/webgpu/index.js";
+import { referenceBackend } from "../../backends/reference/index.js";
+import { checkedBackend, fastBackend, type SimulateLongOptions } from "../../backends/sim/index.js";
+import { refuseThreads, simulateLongFields } from "../../backends/sim/options.js";
+import { webgpuBackend, type Runner } from "../../backends/webgpu/index.js";
+import { assertNever, CompileError, error, throwIfErrors, type Diagnostic } from "../../ir/index.js";
 import { checkOptions } from "./check-options.js";
 import type { Kernel } from "./compile.js";
 
+export type { BackendRun } from "../../backends/index.js";
+
 export const backendNames = ["reference", "sim", "webgpu"] as const;
 export type BackendName = (typeof backendNames)[number];
-
-export interface BackendRun {
-  readonly output: Uint8Array;
-  /** `sim` alone. */
-  readonly report?: SimReport;
-}
 
 /** What `sim` takes, and the runner that `webgpu` needs. */
 export interface BackendOptions extends SimulateLongOptions {
@@ -38,7 +36,29 @@ export const backendFields: Fields<BackendOptions> = {
   },
 };
 
-/** Runs a kernel on one backend. On `webgpu` an Ascend kernel is compiled again for the runner's device. */
+/** Throws a CompileError for `webgpu` without a runner (TC503), for threads beside the checked executor (TC702). */
+export function backendFor(name: BackendName, options: BackendOptions = {}): Backend {
+  switch (name) {
+    case "reference":
+      return referenceBackend;
+    case "sim":
+      if (options.executor === "fast") return fastBackend(options);
+      refuseThreads(options);
+      return checkedBackend;
+    case "webgpu": {
+      const { runner } = options;
+      if (runner === undefined) throw new CompileError([error("TC503", "no WebGPU device was given")]);
+      return webgpuBackend(runner);
+    }
+    default:
+      return assertNever(name);
+  }
+}
+
+/**
+ * Runs a kernel once on one backend. `reference` runs the operator, or what the program's own access map states; `webgpu`
+ * compiles a kernel of another target again.
+ */
 export async function runOn(
   backend: BackendName,
   kernel: Kernel,
@@ -51,21 +71,11 @@ export async function runOn(
   ]);
   checkKernel(kernel);
   checkTensors(kernel.tile, inputs);
-  const { runner, ...simulated } = options;
-  switch (backend) {
-    case "reference": {
-      if (kernel.resolved === undefined) {
-        const message = `reference runs operators, and @${kernel.name} began below the source level`;
-        throw new CompileError([error("TC702", message, { hint: "run it on sim" })]);
-      }
-      return { output: reference(kernel.resolved, inputs) };
-    }
-    case "sim":
-      return simulateBytesLong(kernel, inputs, simulated);
-    case "webgpu": {
-      if (runner === undefined) throw new CompileError([error("TC503", "no WebGPU device was given")]);
-      return { output: await runner.runBytes(kernel, inputs) };
-    }
+  const prepared = await backendFor(backend, options).prepare(kernel);
+  try {
+    return await prepared.run(inputs, { ...options, report: true });
+  } finally {
+    prepared.release();
   }
 }
 

@@ -1,5 +1,5 @@
 /** A program to a kernel: runs the default pipeline from whatever level the program is at. */
-import { callable, oneOf, wholeNumber, yesOrNo, type Fields } from "../../backends/index.js";
+import { callable, oneOf, singleCopies, wholeNumber, yesOrNo, type Fields } from "../../backends/index.js";
 import { defaultLimits, emitWgsl, type WgslKernel, type WgslLimits } from "../../backends/webgpu/index.js";
 import {
   CompileError,
@@ -10,6 +10,7 @@ import {
   hasErrors,
   isResolved,
   levels as everyLevel,
+  markVerified,
   outputOf,
   printFunc,
   resolveSource,
@@ -18,7 +19,7 @@ import {
   targetNames,
   throwIfErrors,
   tilingOf,
-  verify,
+  tileFaults,
   webgpu,
   type AccessFunc,
   type Diagnostic,
@@ -131,9 +132,11 @@ export function tryCompile(program: Func, options: CompileOptions = {}): Compile
     return { ok: false, diagnostics: [...diagnostics, error("TC702", message, { span: func.span, hint })] };
   }
   // Addresses and syncs that the user, or a pass of theirs, wrote are the user's to get right.
-  const written = input.level === "tile" || options.passes !== undefined ? firstBroken(func, target) : [];
+  const written = input.level === "tile" || options.passes !== undefined ? tileFaults(func, target) : [];
   if (written.length > 0) return { ok: false, diagnostics: [...diagnostics, ...written] };
-  return { ok: true, kernel: kernelOf(func, levels, target, diagnostics) };
+  markVerified(func, target);
+  const said = targetFacts[target.kind].doubleBuffers ? [] : singleCopies(func);
+  return { ok: true, kernel: kernelOf(func, levels, target, [...diagnostics, ...said]) };
 }
 
 function kernelOf(
@@ -180,11 +183,6 @@ function kernelOf(
       return printFunc(func);
     },
   };
-}
-
-function firstBroken(func: TileFunc, target: Target): readonly Diagnostic[] {
-  const allocated = verify(func, "allocated", target);
-  return allocated.length > 0 ? allocated : verify(func, "synchronized", target);
 }
 
 /** The passes that still apply: a tile program keeps the addresses, and the syncs, that it already has. */

@@ -160,6 +160,11 @@ describe("a flag that another one or the file would override is told, with exit 
       ["run", model, "--seed", "1", "--trace", "t.json"],
       "--trace is for one gather",
     ],
+    [
+      "--against for two gathers",
+      ["run", model, "--seed", "1", "--against", program],
+      "--against is for one gather",
+    ],
     ["--diff-page for two gathers", ["compile", model, "--diff-page", "d.html"], "--diff-page is one page"],
     [
       "a pass that does not run",

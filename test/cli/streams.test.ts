@@ -65,8 +65,8 @@ describe("what the user wrote wrong", () => {
 `;
     writeFileSync(join(folder, "early.tir"), program);
     const { status, stderr } = shell("tilec compile early.tir");
-    expect(stderr).toContain("%c is read before anything writes it");
-    expect(stderr).toContain("early.tir:6:5");
+    expect(stderr).toContain("T13: %c is stored once, in the gather's body and behind it");
+    expect(stderr).toContain("early.tir:9:5");
     expect(status).toBe(1);
     expect(readdirSync(folder)).toEqual(["early.tir"]);
   });
