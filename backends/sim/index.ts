@@ -16,7 +16,6 @@ export { simulateChecked, type SimResult } from "./checked.js";
 export type { SimulatedBytes } from "./fast-report.js";
 export {
   FastExecutor,
-  movesOf,
   planWasm,
   serveThread,
   type FastOptions,
