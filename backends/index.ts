@@ -1,5 +1,6 @@
 /** tilec/backends: what a backend is, and the host memory that backends share. Each has an entry point of its own. */
 export type { Backend, BackendKernel, BackendRun, PreparedKernel, RunOptions } from "./backend.js";
+export { printMoves, singleCopies, type Move, type MovePlan } from "./moves.js";
 export {
   coordinates,
   indexOutOfRange,

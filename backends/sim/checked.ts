@@ -171,7 +171,7 @@ class Machine {
     const map = findGather(this.func.body)?.map;
     if (this.firstBad !== Infinity && map !== undefined) {
       const { operands } = this.func;
-      throw indexOutOfRange({ map, operands, inputs: this.inputs }, this.firstBad);
+      throw indexOutOfRange({ map, operands, tile: this.func, inputs: this.inputs }, this.firstBad);
     }
     const missing = this.outputWritten.indexOf(0);
     if (missing !== -1) {

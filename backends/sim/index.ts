@@ -3,6 +3,7 @@ import { gatheredTable } from "../../ir/access.js";
 import { CompileError, error } from "../../ir/diagnostic.js";
 import { inputOf, inputsOf, keyOf, outputOf, type TileFunc } from "../../ir/func.js";
 import type { Target } from "../../ir/target.js";
+import { verifyOnce } from "../../ir/verify/verify-once.js";
 import type { LongRunOptions } from "../long-run.js";
 import type { HostInputs } from "../memory.js";
 import type { Executor, SimReport } from "../report.js";
@@ -20,7 +21,6 @@ export {
   serveThread,
   type FastOptions,
   type FastRun,
-  type Move,
   type SpawnThread,
   type ThreadMessage,
   type WasmPlan,
@@ -92,6 +92,7 @@ export function simulateBytes(
   { executor = "checked" }: SimulateOptions = {},
 ): SimulatedBytes {
   const { tile, target } = kernel;
+  verifyOnce(tile, target);
   if (executor === "checked") return simulateChecked(tile, inputs, target);
   const fast = FastExecutor.create(tile);
   const run = fast.run(inputs);
@@ -105,6 +106,7 @@ export async function simulateBytesLong(
   { executor = "checked", ...options }: SimulateLongOptions = {},
 ): Promise<SimulatedBytes> {
   const { tile, target } = kernel;
+  verifyOnce(tile, target);
   if (executor === "checked") return simulateCheckedLong(tile, inputs, target, options);
   const fast = await FastExecutor.open(tile, options);
   try {

@@ -1,6 +1,13 @@
 /** A module as bytes: WebAssembly Core Specification 2.0, section 5 (binary format). */
 import { at, assertNever } from "../../ir/types.js";
-import { encodingOf, maxPages, type Instr, type ValueType, type WasmModule } from "./instructions.js";
+import {
+  encodingOf,
+  maxPages,
+  type Instr,
+  type PlainInstr,
+  type ValueType,
+  type WasmModule,
+} from "./instructions.js";
 
 const valueTypes: Readonly<Record<ValueType, number>> = { i32: 0x7f, i64: 0x7e, v128: 0x7b };
 const emptyBlock = 0x40;
@@ -52,40 +59,34 @@ function text(value: string): number[] {
 const instructions = (body: readonly Instr[]): number[] => body.flatMap(instruction);
 
 function instruction(instr: Instr): number[] {
-  switch (instr.op) {
-    case "comment":
-      return [];
-    case "block":
-      return [0x02, emptyBlock, ...instructions(instr.body), end];
-    case "loop":
-      return [0x03, emptyBlock, ...instructions(instr.body), end];
-    case "if": {
-      const otherwise = instr.otherwise.length === 0 ? [] : [0x05, ...instructions(instr.otherwise)];
-      return [0x04, emptyBlock, ...instructions(instr.then), ...otherwise, end];
-    }
-    default: {
-      const { code, immediate } = encodingOf(instr.op);
-      const args = instr.args;
-      switch (immediate) {
-        case "none":
-          return [...code];
-        case "local":
-        case "label":
-          return [...code, ...unsigned(Number(at(args, 0)))];
-        case "const":
-        case "const64":
-          return [...code, ...signed(BigInt(at(args, 0)))];
-        // Alignment is a hint as a power of two; 0 promises nothing.
-        case "memory":
-          return [...code, 0, ...unsigned(Number(at(args, 0)))];
-        case "copy":
-          return [...code, 0, 0];
-        case "fill":
-          return [...code, 0];
-        default:
-          return assertNever(immediate);
-      }
-    }
+  if (instr.op === "comment") return [];
+  if (instr.op === "block") return [0x02, emptyBlock, ...instructions(instr.body), end];
+  if (instr.op === "loop") return [0x03, emptyBlock, ...instructions(instr.body), end];
+  if (instr.op !== "if") return plainInstruction(instr);
+  const otherwise = instr.otherwise.length === 0 ? [] : [0x05, ...instructions(instr.otherwise)];
+  return [0x04, emptyBlock, ...instructions(instr.then), ...otherwise, end];
+}
+
+function plainInstruction({ op, args }: PlainInstr): number[] {
+  const { code, immediate } = encodingOf(op);
+  switch (immediate) {
+    case "none":
+      return [...code];
+    case "local":
+    case "label":
+      return [...code, ...unsigned(Number(at(args, 0)))];
+    case "const":
+    case "const64":
+      return [...code, ...signed(BigInt(at(args, 0)))];
+    // Alignment is a hint as a power of two; 0 promises nothing.
+    case "memory":
+      return [...code, 0, ...unsigned(Number(at(args, 0)))];
+    case "copy":
+      return [...code, 0, 0];
+    case "fill":
+      return [...code, 0];
+    default:
+      return assertNever(immediate);
   }
 }
 

@@ -232,7 +232,10 @@ export class FastExecutor {
     if (bad !== noneBad) {
       const map = this.plan.gather?.stmt.map;
       invariant(map !== undefined, "a program that found a bad index has a gather");
-      throw indexOutOfRange({ map, operands: this.plan.source.operands, inputs: this.inputs }, bad);
+      throw indexOutOfRange(
+        { map, operands: this.plan.source.operands, tile: this.plan.source, inputs: this.inputs },
+        bad,
+      );
     }
     return { output: this.output, copied };
   }

@@ -1,69 +1,74 @@
-/** The plan of a tile program as a list: what each statement that moves elements does, and how far it goes at once. */
+/** A program's plan as a printable plan of moves. */
+import { parallelNest } from "../../ir/tasks.js";
 import { printStmtHead } from "../../ir/text/print.js";
 import { flatten, type Stmt } from "../../ir/tile.js";
-import { parallelNest } from "../../ir/tasks.js";
 import { assertNever, invariant } from "../../ir/types.js";
+import type { Figures, How, Move, MovePlan } from "../moves.js";
 import { copyWay } from "./code.js";
 import { unroll, type GatherPlan, type WasmPlan } from "./plan.js";
 import type { Run } from "./runs.js";
 
-/** One decision: about a statement, in words, with its numbers. */
-export interface Move {
-  readonly stmt: string;
-  readonly how: string;
-  readonly [figure: string]: string | number;
+export function movesOf(plan: WasmPlan): MovePlan {
+  const loops = plan.nest.loops.slice(parallelNest(plan.source.body).loops.length);
+  return {
+    backend: "wasm",
+    figures: {
+      tasks: plan.nest.tasks,
+      ...(loops.length === 0
+        ? {}
+        : { "loops cut into slices": loops.map(({ stmt }) => `%${stmt.iv}`).join(" ") }),
+    },
+    moves: flatten(plan.func.body).flatMap((stmt) => moveOf(plan, stmt)),
+    diagnostics: [],
+  };
 }
 
-/** In program order. */
-export function movesOf(plan: WasmPlan): Move[] {
-  const slices = plan.nest.loops.slice(parallelNest(plan.source.body).loops.length).map(({ stmt }) => stmt);
-  return flatten(plan.func.body).flatMap((stmt) => moveOf(plan, stmt, slices));
-}
-
-function moveOf(plan: WasmPlan, stmt: Stmt, slices: readonly Stmt[]): Move[] {
-  const head = printStmtHead(stmt);
+function moveOf(plan: WasmPlan, stmt: Stmt): Move[] {
+  const move = (how: How, figures: Figures): Move[] => [{ stmt: printStmtHead(stmt), how, figures }];
   switch (stmt.op) {
     case "for":
-      return slices.includes(stmt) ? [{ stmt: head, how: "slices of a long task" }] : [];
+      return [];
     case "alloc":
-      if (stmt.buffer.buffers === 1) return [];
-      return [{ stmt: head, how: "one copy: a thread runs its statements in order" }];
+      return stmt.buffer.buffers === 1
+        ? []
+        : move("elided", { because: "a thread runs its statements in order: one copy is enough" });
     case "load":
     case "store": {
       const box = plan.boxes.get(stmt);
-      if (box === undefined) return [{ stmt: head, how: "in place" }];
-      return [{ stmt: head, how: `copied, ${wayOf(box.run)}`, ...figuresOf(box.run) }];
+      return box === undefined
+        ? move("elided", { because: "used in place" })
+        : move("copy", runFigures(box.run));
     }
-    case "gather":
+    case "gather": {
       invariant(plan.gather?.stmt === stmt, "the gather has a plan");
-      return [gatherMove(head, plan.gather)];
+      const [how, figures] = gatherMove(plan.gather);
+      return move(how, figures);
+    }
     case "sync":
-      return [{ stmt: head, how: "nothing: a thread runs its statements in order" }];
+      return move("elided", { because: "a thread runs its statements in order" });
     default:
       return assertNever(stmt);
   }
 }
 
-const wayOf = ({ bytes, times }: Run): string => copyWay(times === undefined ? bytes : undefined);
+const runFigures = ({ bytes, times }: Run): Figures => ({
+  "run bytes": bytes,
+  ...(times === undefined ? {} : { "times the size of dim": times }),
+  by: copyWay(times === undefined ? bytes : undefined),
+});
 
-const figuresOf = ({ bytes, times }: Run): Readonly<Record<string, number>> =>
-  times === undefined ? { bytes } : { bytes, timesSizeOfDim: times };
-
-function gatherMove(stmt: string, { moving, run, table, last, elementBytes }: GatherPlan): Move {
-  const resolved = table === undefined ? {} : { tableBytes: table.bytes, linesReadAhead: table.touch };
+function gatherMove({ moving, run, table, last, elementBytes }: GatherPlan): readonly [How, Figures] {
+  const resolved: Figures =
+    table === undefined ? {} : { "table bytes": table.bytes, "lines read ahead": table.touch };
   switch (moving) {
     case "rows":
-      return {
-        stmt,
-        how: `rows behind each index, ${wayOf(run)}`,
-        ...figuresOf(run),
-        resolvedOutsideDim: last + 1,
-        ...resolved,
-      };
+      return ["rows", { ...runFigures(run), "resolved outside dim": last + 1, ...resolved }];
     case "checked together":
+      return ["groups", { "element bytes": elementBytes, elements: unroll, indices: moving, ...resolved }];
     case "from the table":
+      return ["table", { "element bytes": elementBytes, elements: unroll, ...resolved }];
     case "one by one":
-      return { stmt, how: `elements, indices ${moving}`, bytes: elementBytes, unroll, ...resolved };
+      return ["words", { "element bytes": elementBytes, indices: moving, ...resolved }];
     default:
       return assertNever(moving);
   }

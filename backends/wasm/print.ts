@@ -1,6 +1,6 @@
 /** A module in the text format, with one comment per tile statement. */
 import { at } from "../../ir/types.js";
-import { encodingOf, maxPages, type Instr, type WasmModule } from "./instructions.js";
+import { encodingOf, maxPages, type Instr, type PlainInstr, type WasmModule } from "./instructions.js";
 
 export function printModule(module: WasmModule): string {
   const { name, params, locals, result, memory } = module;
@@ -30,22 +30,15 @@ export function printModule(module: WasmModule): string {
 const lines = (body: readonly Instr[], locals: readonly string[], indent: string): string[] =>
   body.flatMap((instr): string[] => {
     const inside = (list: readonly Instr[]): string[] => lines(list, locals, `${indent}  `);
-    switch (instr.op) {
-      case "comment":
-        return [`${indent};; ${instr.text}`];
-      case "block":
-      case "loop":
-        return [`${indent}${instr.op}`, ...inside(instr.body), `${indent}end`];
-      case "if": {
-        const otherwise = instr.otherwise.length === 0 ? [] : [`${indent}else`, ...inside(instr.otherwise)];
-        return [`${indent}if`, ...inside(instr.then), ...otherwise, `${indent}end`];
-      }
-      default:
-        return [`${indent}${[instr.op, ...immediates(instr, locals)].join(" ")}`];
-    }
+    if (instr.op === "comment") return [`${indent};; ${instr.text}`];
+    if (instr.op === "block" || instr.op === "loop")
+      return [`${indent}${instr.op}`, ...inside(instr.body), `${indent}end`];
+    if (instr.op !== "if") return [`${indent}${[instr.op, ...immediates(instr, locals)].join(" ")}`];
+    const otherwise = instr.otherwise.length === 0 ? [] : [`${indent}else`, ...inside(instr.otherwise)];
+    return [`${indent}if`, ...inside(instr.then), ...otherwise, `${indent}end`];
   });
 
-function immediates(instr: Extract<Instr, { readonly args: unknown }>, locals: readonly string[]): string[] {
+function immediates(instr: PlainInstr, locals: readonly string[]): string[] {
   const { args } = instr;
   const memory = (): string[] => [...(args[0] === 0 ? [] : [`offset=${String(at(args, 0))}`]), "align=1"];
   switch (encodingOf(instr.op).immediate) {

@@ -8,6 +8,7 @@ import "../platform.js";
 import { CompileError, error } from "../../ir/diagnostic.js";
 import { inputsOf, keyOf, outputOf, type Role, type TileFunc } from "../../ir/func.js";
 import type { Target } from "../../ir/target.js";
+import { verifyOnce } from "../../ir/verify/verify-once.js";
 import { findGather, type GatherStmt } from "../../ir/tile.js";
 import { at, byteCount, dtypeBytes, elementCount, invariant } from "../../ir/types.js";
 import { BoundedCache } from "../cache.js";
@@ -152,6 +153,7 @@ class DeviceRunner implements Runner {
     const known = this.own.get(kernel.tile);
     if (known !== undefined) return known;
     const tile = kernel.forTarget?.(this.target).tile ?? kernel.tile;
+    verifyOnce(tile, this.target);
     this.own.set(kernel.tile, tile);
     return tile;
   }
@@ -262,7 +264,7 @@ class DeviceRunner implements Runner {
     bufferOf: (role: Role) => GPUBuffer,
   ): Promise<Error> {
     const { map } = gatherOf(tile);
-    for (const found of sitesAt({ map, operands: tile.operands }, element)) {
+    for (const found of sitesAt({ map, operands: tile.operands, tile }, element)) {
       const { dtype } = found.table.type;
       const size = dtypeBytes[dtype];
       const bytes = await this.read(bufferOf(found.table.role), found.position * size, size);
