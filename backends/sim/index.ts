@@ -5,10 +5,11 @@ import { inputOf, inputsOf, keyOf, outputOf, type TileFunc } from "../../ir/func
 import type { Target } from "../../ir/target.js";
 import { verifyOnce } from "../../ir/verify/verify-once.js";
 import type { LongRunOptions } from "../long-run.js";
+import type { MovePlan } from "../moves.js";
 import type { HostInputs } from "../memory.js";
 import type { Executor, SimReport } from "../report.js";
 import { fromHost, toHost, type GatherData, type HostValue, type TensorData } from "../values.js";
-import { emitWasm, FastExecutor, planWasm, printModule, type FastOptions } from "../wasm/index.js";
+import { emitWasm, FastExecutor, movesOf, planWasm, printModule, type FastOptions } from "../wasm/index.js";
 import { simulateChecked, simulateCheckedLong } from "./checked.js";
 import { withReport, type SimulatedBytes } from "./fast-report.js";
 
@@ -17,13 +18,11 @@ export { simulateChecked, type SimResult } from "./checked.js";
 export type { SimulatedBytes } from "./fast-report.js";
 export {
   FastExecutor,
-  planWasm,
   serveThread,
   type FastOptions,
   type FastRun,
   type SpawnThread,
   type ThreadMessage,
-  type WasmPlan,
 } from "../wasm/index.js";
 export type { LongRunOptions } from "../long-run.js";
 export {
@@ -51,6 +50,9 @@ export interface SimKernel {
 
 /** The fast executor's code for a tile program, in WebAssembly's text format. */
 export const watOf = (tile: TileFunc): string => printModule(emitWasm(planWasm(tile)).module);
+
+/** What that code does with each statement, decided before it was written. */
+export const wasmMoves = (tile: TileFunc): MovePlan => movesOf(planWasm(tile));
 
 export interface SimulateOptions {
   /** Default `checked`. */
