@@ -59,12 +59,21 @@ function text(value: string): number[] {
 const instructions = (body: readonly Instr[]): number[] => body.flatMap(instruction);
 
 function instruction(instr: Instr): number[] {
-  if (instr.op === "comment") return [];
-  if (instr.op === "block") return [0x02, emptyBlock, ...instructions(instr.body), end];
-  if (instr.op === "loop") return [0x03, emptyBlock, ...instructions(instr.body), end];
-  if (instr.op !== "if") return plainInstruction(instr);
-  const otherwise = instr.otherwise.length === 0 ? [] : [0x05, ...instructions(instr.otherwise)];
-  return [0x04, emptyBlock, ...instructions(instr.then), ...otherwise, end];
+  if ("args" in instr) return plainInstruction(instr);
+  switch (instr.op) {
+    case "comment":
+      return [];
+    case "block":
+      return [0x02, emptyBlock, ...instructions(instr.body), end];
+    case "loop":
+      return [0x03, emptyBlock, ...instructions(instr.body), end];
+    case "if": {
+      const otherwise = instr.otherwise.length === 0 ? [] : [0x05, ...instructions(instr.otherwise)];
+      return [0x04, emptyBlock, ...instructions(instr.then), ...otherwise, end];
+    }
+    default:
+      return assertNever(instr);
+  }
 }
 
 function plainInstruction({ op, args }: PlainInstr): number[] {

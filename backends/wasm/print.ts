@@ -1,5 +1,5 @@
 /** A module in the text format, with one comment per tile statement. */
-import { at } from "../../ir/types.js";
+import { assertNever, at } from "../../ir/types.js";
 import { encodingOf, maxPages, type Instr, type PlainInstr, type WasmModule } from "./instructions.js";
 
 export function printModule(module: WasmModule): string {
@@ -30,12 +30,20 @@ export function printModule(module: WasmModule): string {
 const lines = (body: readonly Instr[], locals: readonly string[], indent: string): string[] =>
   body.flatMap((instr): string[] => {
     const inside = (list: readonly Instr[]): string[] => lines(list, locals, `${indent}  `);
-    if (instr.op === "comment") return [`${indent};; ${instr.text}`];
-    if (instr.op === "block" || instr.op === "loop")
-      return [`${indent}${instr.op}`, ...inside(instr.body), `${indent}end`];
-    if (instr.op !== "if") return [`${indent}${[instr.op, ...immediates(instr, locals)].join(" ")}`];
-    const otherwise = instr.otherwise.length === 0 ? [] : [`${indent}else`, ...inside(instr.otherwise)];
-    return [`${indent}if`, ...inside(instr.then), ...otherwise, `${indent}end`];
+    if ("args" in instr) return [`${indent}${[instr.op, ...immediates(instr, locals)].join(" ")}`];
+    switch (instr.op) {
+      case "comment":
+        return [`${indent};; ${instr.text}`];
+      case "block":
+      case "loop":
+        return [`${indent}${instr.op}`, ...inside(instr.body), `${indent}end`];
+      case "if": {
+        const otherwise = instr.otherwise.length === 0 ? [] : [`${indent}else`, ...inside(instr.otherwise)];
+        return [`${indent}if`, ...inside(instr.then), ...otherwise, `${indent}end`];
+      }
+      default:
+        return assertNever(instr);
+    }
   });
 
 function immediates(instr: PlainInstr, locals: readonly string[]): string[] {
