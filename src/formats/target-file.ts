@@ -3,6 +3,8 @@ import {
   CompileError,
   defaultTarget,
   error,
+  residencies,
+  targetKinds,
   type FigureSource,
   type Target,
   type TargetFigures,
@@ -80,10 +82,10 @@ export function parseTargetFile(text: string, file: string): Target {
   return {
     ...(numbers as TargetFigures),
     name: string("name"),
-    kind: word("kind", ["ascend", "webgpu", "cpu"] as const),
+    kind: word("kind", targetKinds),
     title: string("title"),
     gatherScratch,
-    defaultResidency: word("defaultResidency", ["ub", "gm", "auto"] as const),
+    defaultResidency: word("defaultResidency", residencies),
     gmGather: word("gmGather", ["rows", "any"] as const),
     sources: sources as Target["sources"],
   };
