@@ -9,6 +9,7 @@ import {
   formatType,
   parallelNest,
   RunError,
+  targetFacts,
   type Diagnostic,
   type TensorType,
 } from "../../ir/index.js";
@@ -150,7 +151,7 @@ async function run(loaded: LoadedProgram, flags: RunFlags): Promise<number> {
     for (const backend of backends) {
       runs.push({ backend, ...(await runOn(backend, kernel, hosts, options)) });
     }
-    if (device !== undefined && kernel.target.kind !== "webgpu" && flags.json !== true) {
+    if (device !== undefined && !targetFacts[kernel.target.kind].runsOnWebgpu && flags.json !== true) {
       const again = kernel.forTarget(device.runner.target);
       note(`webgpu: compiled again for ${device.description}, tile ${String(again.tile.schedule.tile)}`);
     }
