@@ -39,6 +39,22 @@ export interface TargetFigures {
   readonly mte3BytesPerCycle: number;
   /** Cycles each further row of a strided transfer adds. */
   readonly rowCycles: number;
+  /** MTE2: one DMA instruction besides its bytes, and the bytes per cycle that one core loads at most. */
+  readonly loadStartupCycles: number;
+  readonly loadBytesPerCycle: number;
+  /** MTE3: the same of a store. */
+  readonly storeStartupCycles: number;
+  readonly storeBytesPerCycle: number;
+  /** Rows that one DMA instruction moves at most. */
+  readonly dmaRows: number;
+  /** V: one row of a vector gather, of one repeat; each further repeat takes `gatherRepeatCycles`. */
+  readonly gatherRowCycles: number;
+  /** V: one instruction on a tile of index values: a head, then cycles for each repeat of each tile it reads. */
+  readonly stepCycles: number;
+  readonly stepRepeatCycles: number;
+  /** V: one copy within the unified buffer besides its bytes, and its bytes per cycle. */
+  readonly copyStartupCycles: number;
+  readonly copyBytesPerCycle: number;
   /** V: a vector gather costs head cycles per row, then cycles per repeat of `vectorBytes`. */
   readonly gatherHeadCycles: number;
   readonly gatherRepeatCycles: number;
@@ -61,6 +77,8 @@ export interface Target extends TargetFigures {
   readonly title: string;
   /** Whether a vector gather in UB needs scratch of two aligned index rows (PyPTO's hidden tmp). */
   readonly gatherScratch: boolean;
+  /** Element sizes in bytes that a vector gather in UB takes. */
+  readonly vectorGatherBytes: readonly number[];
   readonly defaultResidency: "ub" | "gm" | "auto";
   /** `rows`: only gathers of whole rows read global memory (PyPTO index_select, PTO MGATHER); `any`: every gather. */
   readonly gmGather: "rows" | "any";
@@ -69,13 +87,35 @@ export interface Target extends TargetFigures {
 
 const from = (kind: SourceKind, source: string): FigureSource => ({ kind, source });
 
+const assumed = (why: string): FigureSource => from("assumption", why);
+
 const a2Ini = from("platform-file", "hicann/pypto simulation_platform/platform_config/A2A3.ini");
 const ini950 = from("platform-file", "hicann/pypto simulation_platform/platform_config/950PR_957x.ini");
 const soc = from("manual", "hw-native-sys/pypto src/backend/common/soc.cpp: UB less the library's 8 KiB");
 const rowHint = from("manual", "hw-native-sys/pypto docs/en/dev/passes/92-diagnostics.md: row granularity");
 const gather910 = from(
   "measured by others",
-  "hw-native-sys/pto-isa costmodel/a2a3 cce_costmodel_vector_compute.hpp 187: head 24, 2 per repeat (910B3, f32)",
+  "hw-native-sys/pto-isa costmodel/a2a3 cce_costmodel_vector_compute.hpp 187: head 24, 2 per repeat (910B3, f32; the 2 is unverified)",
+);
+const ptoCost = "hw-native-sys/pto-isa at f35e7f60";
+const loads = from(
+  "model fit",
+  `${ptoCost} tests/costmodel/st/testcase/tload: ten profiled loads, within 1.13 in the geometric mean`,
+);
+const asLoads = assumed(
+  "as a load: no store is profiled, and two published rates disagree, 109 and 16 B per cycle",
+);
+const gatherRow = from(
+  "measured by others",
+  `${ptoCost} cce_costmodel_vector_compute.hpp: 46.6 a row on a 910B3 (f32: multiply, barrier, vgather), rounded up`,
+);
+const steps = from(
+  "measured by others",
+  `${ptoCost} cce_costmodel_vector_compute.hpp, fits on a 910B3: maxs 23 + repeats, muls 26 + repeats, mul 25 + 2 repeats`,
+);
+const copies = from(
+  "model fit",
+  `${ptoCost} tests/costmodel/st/testcase/tmov: sixteen profiled copies, exactly`,
 );
 const cycles = from("model fit", "hicann/pypto framework/src/interface/operation/cycles.cpp and cycles.h");
 const copyLine = from(
@@ -83,13 +123,13 @@ const copyLine = from(
   "hicann/pypto cost_model/simulation/arch PostSimulator: intercept of the copy line in us, at the target's clock",
 );
 const repeat = from("manual", "hiascend.com cceapi_0057: one vector repeat is 256 B");
-const assumed = (why: string): FigureSource => from("assumption", why);
 
 export const ascendA2: Target = {
   name: "ascend-a2",
   kind: "ascend",
   title: "Ascend 910B (A2): 192 KiB unified buffer, 48 vector cores",
   gatherScratch: true,
+  vectorGatherBytes: [2, 4],
   defaultResidency: "ub",
   gmGather: "rows",
   ubBytes: 196608,
@@ -104,6 +144,16 @@ export const ascendA2: Target = {
   mte3StartupCycles: 64,
   mte3BytesPerCycle: 64,
   rowCycles: 2,
+  loadStartupCycles: 264,
+  loadBytesPerCycle: 128,
+  storeStartupCycles: 264,
+  storeBytesPerCycle: 128,
+  dmaRows: 4095,
+  gatherRowCycles: 47,
+  stepCycles: 24,
+  stepRepeatCycles: 1,
+  copyStartupCycles: 5,
+  copyBytesPerCycle: 32,
   gatherHeadCycles: 24,
   gatherRepeatCycles: 2,
   vectorBytes: 256,
@@ -125,6 +175,19 @@ export const ascendA2: Target = {
     mte3StartupCycles: assumed("as MTE2"),
     mte3BytesPerCycle: a2Ini,
     rowCycles: assumed("one descriptor step for each further row of a strided transfer"),
+    loadStartupCycles: loads,
+    loadBytesPerCycle: loads,
+    storeStartupCycles: asLoads,
+    storeBytesPerCycle: asLoads,
+    dmaRows: from(
+      "manual",
+      "hw-native-sys/pto-isa include/pto: TLOAD takes fewer than 4096 rows on A2 and A3",
+    ),
+    gatherRowCycles: gatherRow,
+    stepCycles: steps,
+    stepRepeatCycles: steps,
+    copyStartupCycles: copies,
+    copyBytesPerCycle: copies,
     gatherHeadCycles: gather910,
     gatherRepeatCycles: gather910,
     vectorBytes: repeat,
@@ -142,11 +205,27 @@ export const ascendA3: Target = {
   title: "Ascend 910C (A3): the same vector core as A2",
 };
 
+const onA2 = assumed("as ascend-a2: no figure of the 950's own is published");
+const asA2 = {
+  loadStartupCycles: onA2,
+  loadBytesPerCycle: onA2,
+  storeStartupCycles: onA2,
+  storeBytesPerCycle: onA2,
+  dmaRows: onA2,
+  gatherRowCycles: onA2,
+  gatherRepeatCycles: onA2,
+  stepCycles: onA2,
+  stepRepeatCycles: onA2,
+  copyStartupCycles: onA2,
+  copyBytesPerCycle: onA2,
+} satisfies Partial<Target["sources"]>;
+
 export const ascend950: Target = {
   ...ascendA2,
   name: "ascend-950",
   title: "Ascend 950PR: 248 KiB unified buffer, 56 vector cores",
   gatherScratch: true,
+  vectorGatherBytes: [1, 2, 4, 8],
   ubBytes: 253952,
   ubSafeBytes: 245760,
   cores: 56,
@@ -166,6 +245,7 @@ export const ascend950: Target = {
     mte3BytesPerCycle: ini950,
     mte2StartupCycles: copyLine,
     mte3StartupCycles: copyLine,
+    ...asA2,
   },
 };
 
@@ -177,6 +257,7 @@ export const webgpu: Target = {
   kind: "webgpu",
   title: "WebGPU with the default limits: 16 KiB of workgroup memory",
   gatherScratch: false,
+  vectorGatherBytes: [],
   defaultResidency: "auto",
   gmGather: "any",
   ubBytes: 16384,
@@ -191,6 +272,16 @@ export const webgpu: Target = {
   mte3StartupCycles: 64,
   mte3BytesPerCycle: 16,
   rowCycles: 1,
+  loadStartupCycles: 2048,
+  loadBytesPerCycle: 16,
+  storeStartupCycles: 64,
+  storeBytesPerCycle: 16,
+  dmaRows: maxElements,
+  gatherRowCycles: 4,
+  stepCycles: 0,
+  stepRepeatCycles: 0,
+  copyStartupCycles: 0,
+  copyBytesPerCycle: 16,
   gatherHeadCycles: 4,
   gatherRepeatCycles: 4,
   vectorBytes: 256,
@@ -212,6 +303,16 @@ export const webgpu: Target = {
     mte3StartupCycles: notModelled,
     mte3BytesPerCycle: notModelled,
     rowCycles: notModelled,
+    loadStartupCycles: notModelled,
+    loadBytesPerCycle: notModelled,
+    storeStartupCycles: notModelled,
+    storeBytesPerCycle: notModelled,
+    dmaRows: assumed("lanes copy rows side by side"),
+    gatherRowCycles: notModelled,
+    stepCycles: notModelled,
+    stepRepeatCycles: notModelled,
+    copyStartupCycles: notModelled,
+    copyBytesPerCycle: notModelled,
     gatherHeadCycles: notModelled,
     gatherRepeatCycles: notModelled,
     vectorBytes: notModelled,
@@ -239,6 +340,12 @@ export const cpu: Target = {
   mte3StartupCycles: 0,
   mte3BytesPerCycle: 8,
   rowCycles: 16,
+  loadStartupCycles: 16,
+  loadBytesPerCycle: 8,
+  storeStartupCycles: 0,
+  storeBytesPerCycle: 8,
+  dmaRows: 1,
+  gatherRowCycles: 1,
   directElements: 16384,
   sources: {
     ...(Object.fromEntries(Object.keys(webgpu.sources).map((key) => [key, cpuModel])) as Target["sources"]),

@@ -17,17 +17,18 @@ export interface TargetFile {
   readonly kind: Target["kind"];
   readonly title: string;
   readonly gatherScratch: boolean;
+  readonly vectorGatherBytes: readonly number[];
   readonly defaultResidency: Target["defaultResidency"];
   readonly gmGather: Target["gmGather"];
   readonly figures: Readonly<Record<string, FigureSource & { readonly value: number }>>;
 }
 
 export function targetFile(target: Target): TargetFile {
-  const { name, kind, title, gatherScratch, defaultResidency, gmGather } = target;
+  const { name, kind, title, gatherScratch, vectorGatherBytes, defaultResidency, gmGather } = target;
   const figures = Object.fromEntries(
     figureNames.map((figure) => [figure, { value: target[figure], ...target.sources[figure] }]),
   );
-  return { name, kind, title, gatherScratch, defaultResidency, gmGather, figures };
+  return { name, kind, title, gatherScratch, vectorGatherBytes, defaultResidency, gmGather, figures };
 }
 
 /** Throws a CompileError (TC015) that names the field. */
@@ -78,17 +79,23 @@ export function parseTargetFile(text: string, file: string): Target {
     return fail("figures.blockBytes.value is a power of two, 4 or more");
   const gatherScratch = value.gatherScratch;
   if (typeof gatherScratch !== "boolean") return fail("gatherScratch is true or false");
+  const vectorGatherBytes = value.vectorGatherBytes;
+  if (!isSizes(vectorGatherBytes)) return fail("vectorGatherBytes is a list of element sizes in bytes");
   return {
     ...(numbers as TargetFigures),
     name: string("name"),
     kind: word("kind", ["ascend", "webgpu", "cpu"] as const),
     title: string("title"),
     gatherScratch,
+    vectorGatherBytes,
     defaultResidency: word("defaultResidency", ["ub", "gm", "auto"] as const),
     gmGather: word("gmGather", ["rows", "any"] as const),
     sources: sources as Target["sources"],
   };
 }
+
+const isSizes = (value: unknown): value is readonly number[] =>
+  Array.isArray(value) && value.every((size) => [1, 2, 4, 8, 16].includes(size as number));
 
 /** Divisors and counts: a zero would make a cost infinite. */
 const atLeastOne: ReadonlySet<keyof TargetFigures> = new Set([
@@ -101,6 +108,10 @@ const atLeastOne: ReadonlySet<keyof TargetFigures> = new Set([
   "gmBytesPerCycle",
   "mte2BytesPerCycle",
   "mte3BytesPerCycle",
+  "loadBytesPerCycle",
+  "storeBytesPerCycle",
+  "copyBytesPerCycle",
+  "dmaRows",
   "vectorBytes",
 ] as const);
 
