@@ -1,5 +1,6 @@
 /** tilec/ir: types, the three levels, text form, verifier, diagnostics, targets. Imports nothing. */
 export * from "./access.js";
+export * from "./clock/index.js";
 export * from "./codes.js";
 export * from "./diagnostic.js";
 export * from "./equal.js";

@@ -1,4 +1,4 @@
-/** The perfect nest of parallel loops around a tile program: one iteration of it is a task. */
+/** The perfect nest of parallel loops around a tile program: one iteration of it is a task. And how tasks are dealt. */
 import type { ForStmt, Stmt } from "./tile.js";
 
 export interface ParallelLoop {
@@ -33,4 +33,18 @@ function tripsOf(loop: ForStmt): number | undefined {
   const end = upper.kind === "min" ? upper.lhs : upper;
   if (end.kind !== "add" || end.rhs.kind !== "const" || end.lhs.kind !== "iv") return undefined;
   return lower.kind === "iv" && lower.name === end.lhs.name ? Math.ceil(end.rhs.value / step) : undefined;
+}
+
+/** Tasks [from, to) in program order. */
+export interface TaskRange {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Tasks are dealt in blocks: each core runs neighbours, and the first `tasks % cores` cores run one more. */
+export function dealt(tasks: number, cores: number, core: number): TaskRange {
+  const each = Math.floor(tasks / cores);
+  const more = tasks % cores;
+  const from = core * each + Math.min(core, more);
+  return { from, to: from + each + (core < more ? 1 : 0) };
 }

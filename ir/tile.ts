@@ -46,7 +46,7 @@ export interface ForStmt {
   readonly lower: IndexExpr;
   readonly upper: IndexExpr;
   readonly step: number;
-  /** `parallel`: iterations are tasks, dealt to the cores in turn. */
+  /** `parallel`: iterations are tasks, dealt to the cores in blocks. */
   readonly mode: "parallel" | "serial";
   readonly body: readonly Stmt[];
   readonly span?: Span;

@@ -34,7 +34,7 @@ import { accessLookup, isParam, pipeOf, ubBuffers } from "../../ir/verify/access
 import { indexOutOfRange, indexReader, outOfRange, resolveIndex, type HostInputs } from "../memory.js";
 import { box } from "./box.js";
 import type { Counter } from "./counter.js";
-import { execution, type Step } from "./execution.js";
+import { execution, type Step } from "../../ir/clock/execution.js";
 import { pause, sliceMs, type LongRunOptions } from "../long-run.js";
 import type { SimReport } from "./report.js";
 import { newCounters, summarize } from "./summary.js";

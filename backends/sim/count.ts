@@ -11,7 +11,7 @@ import { at, contiguousRun, dtypeBytes, elementCount, invariant, strides } from 
 import { isParam, ubBuffers } from "../../ir/verify/accesses.js";
 import { indexReader, resolveIndex, type HostInputs, type IndexReader } from "../memory.js";
 import { box } from "./box.js";
-import { execution } from "./execution.js";
+import { execution } from "../../ir/clock/execution.js";
 import { newCounters, type Counts } from "./summary.js";
 
 export function countTraffic(func: TileFunc, inputs: HostInputs, target: Target): Counts {

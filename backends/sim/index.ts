@@ -22,15 +22,6 @@ export {
 } from "../wasm/executor.js";
 export type { LongRunOptions } from "../long-run.js";
 export {
-  chromeTrace,
-  estimateTiming,
-  maxEvents,
-  maxLifetimes,
-  type Lifetime,
-  type Timing,
-  type TimelineEvent,
-} from "./timing.js";
-export {
   executors,
   type Executor,
   type IndexLocality,

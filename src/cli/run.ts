@@ -9,10 +9,12 @@ import {
   RunError,
   type Diagnostic,
   type TensorType,
+  walkOf,
 } from "../../ir/index.js";
-import { chromeTrace, estimateTiming, type Executor } from "../../backends/sim/index.js";
+import type { Executor } from "../../backends/sim/index.js";
 import { createRunner, type Runner } from "../../backends/webgpu/index.js";
 import { compile, type Kernel } from "../api/compile.js";
+import { chromeTrace } from "../report/chrome-trace.js";
 import { timelinePage } from "../report/timeline-page.js";
 import { acquireGpu, spawnThread } from "../device/index.js";
 import { readBytes, writeBytes } from "../formats/files.js";
@@ -206,7 +208,7 @@ async function runModel(file: string, flags: RunFlags): Promise<number> {
 
 /** The timeline in the form that the file's ending names. */
 function writeTrace(file: string, kernel: Kernel): void {
-  const timing = estimateTiming(kernel.tile, kernel.target);
+  const timing = walkOf(kernel.tile, kernel.target);
   if (file.endsWith(".html")) writeBytes(file, timelinePage(kernel, timing));
   else if (file.endsWith(".json")) writeBytes(file, JSON.stringify(chromeTrace(timing)));
   else throw new UsageError(`--trace ${file} ends in neither .json nor .html`);
