@@ -1,14 +1,22 @@
 /** The backends' shared host memory. Each backend has a door of its own in its folder. */
+export type { Backend, BackendKernel, BackendRun, PreparedKernel, RunOptions } from "./backend.js";
 export {
   coordinates,
   indexOutOfRange,
   indexReader,
-  outOfRange,
-  resolveIndex,
+  tensorOf,
   unitsOf,
-  zeroFill,
+  type MappedInputs,
   type HostInputs,
   type HostTensor,
   type IndexReader,
 } from "./memory.js";
-export { fromHost, toHost, type GatherData, type HostValue, type TensorData } from "./values.js";
+export {
+  fromHost,
+  stringsOf,
+  toHost,
+  toHosts,
+  type GatherData,
+  type HostValue,
+  type TensorData,
+} from "./values.js";

@@ -1,11 +1,16 @@
 /** Element memory as machine units, and index values read exactly. Little-endian, row-major, as every host array here. */
 import { error, RunError } from "../ir/diagnostic.js";
-import { gatherDims, indexDims, type AccessMap, type NegativeIndex, type OutOfBounds } from "../ir/access.js";
+import type { AccessMap } from "../ir/access.js";
+import { addressOf } from "../ir/addressing.js";
+import { keyOf, type Operand } from "../ir/func.js";
+import { constant, evaluate, sitesOf, type Env } from "../ir/linear.js";
+import { indexRule, outOfRange, resolveIndex, type IndexRule } from "../ir/policy.js";
 import {
   at,
   dtypeBytes,
   formatShape,
   InternalError,
+  strides,
   type DType,
   type IndexDType,
   type Shape,
@@ -18,10 +23,8 @@ export interface HostTensor {
   readonly bytes: Uint8Array;
 }
 
-export interface HostInputs {
-  readonly data: HostTensor;
-  readonly indices: HostTensor;
-}
+/** A program's inputs by their keys. */
+export type HostInputs = Readonly<Record<string, HostTensor>>;
 
 export type UnitArray = Uint8Array | Uint16Array | Uint32Array;
 
@@ -81,37 +84,6 @@ export function indexReader(bytes: Uint8Array, dtype: DType): IndexReader {
   }
 }
 
-/** The index reads as zero bits (`zero`). */
-export const zeroFill = -1;
-/** The index is out of range and the policy says that this matters (`error`, `unchecked`). */
-export const outOfRange = -2;
-
-/** The element an index names along an extent, or one of the two marks above. */
-export function resolveIndex(
-  read: IndexReader,
-  position: number,
-  extent: number,
-  negative: NegativeIndex,
-  oob: OutOfBounds,
-): number {
-  const value = read(position);
-  if (value >= 0 && value < extent) return value;
-  if (negative === "from-end" && value < 0 && value >= -extent) return value + extent;
-  switch (oob) {
-    case "clamp":
-      return value < 0 ? 0 : extent - 1;
-    case "wrap": {
-      const n = BigInt(extent);
-      return Number(((read.exact(position) % n) + n) % n);
-    }
-    case "zero":
-      return zeroFill;
-    case "error":
-    case "unchecked":
-      return outOfRange;
-  }
-}
-
 /** Coordinates of a row-major position. */
 export function coordinates(position: number, shape: Shape): number[] {
   const result = new Array<number>(shape.length).fill(0);
@@ -123,32 +95,89 @@ export function coordinates(position: number, shape: Shape): number[] {
   return result;
 }
 
+/** A map with the tensors it relates: what a bad index is looked up in. */
+export interface MappedOperands {
+  readonly map: AccessMap;
+  readonly operands: readonly Operand[];
+}
+
+export interface MappedInputs extends MappedOperands {
+  readonly inputs: HostInputs;
+}
+
+/** An index value that an output element needs: which input holds it where, and what it may be. */
+export interface SiteAt {
+  readonly site: number;
+  /** The data dim that it picks along. */
+  readonly axis: number;
+  readonly table: Operand;
+  /** Row-major, in elements of the table. */
+  readonly position: number;
+  readonly rule: IndexRule;
+  /** Coordinates of the output element. */
+  readonly point: readonly number[];
+}
+
+/** The sites of one output element, by its row-major number, in the order in which they are evaluated. */
+export function sitesAt({ map, operands }: MappedOperands, outputElement: number): readonly SiteAt[] {
+  const output = at(operands, operands.length - 1).type.shape;
+  const point = coordinates(outputElement, output);
+  return map.sites.map((site, number) => {
+    const table = at(operands, site.value.table);
+    const { shape, dtype } = table.type;
+    const place = { offsets: shape.map(() => constant(0)), strides: strides(shape) };
+    const position = evaluate(addressOf(site.value.at, place), noLoops, { dims: point, sites: [] });
+    const axis = map.results.findIndex((result) => sitesOf(result).includes(number));
+    return { site: number, axis, table, position, rule: indexRule(site, dtype), point };
+  });
+}
+
+const noLoops: Env = new Map();
+
+/** Whether a value is one that its policy rejects. */
+export const isRejected = (rule: IndexRule, value: bigint): boolean =>
+  resolveIndex(rule, Number(value), () => value) === outOfRange;
+
+/** The host's tensor of an operand. */
+export function tensorOf(inputs: HostInputs, operand: Operand): HostTensor {
+  const found = inputs[keyOf(operand)];
+  if (found === undefined) throw new InternalError(`input ${keyOf(operand)} is missing`);
+  return found;
+}
+
 /**
- * The run failed: the first index out of range, by its position in the index tensor. Every backend reports the same
- * one in the same words. `value` is what stood there.
+ * The run failed: an index out of range, found at the lexicographically first output element (its row-major number). Every
+ * backend reports the same one in the same words: the first site of that element that is out of range.
  */
-export function indexOutOfRange(
-  map: AccessMap,
-  data: TensorType,
-  indices: TensorType,
-  position: number,
-  value: bigint,
-): RunError {
-  const where = coordinates(position, indices.shape);
-  const tupleAt = indexDims(map).indexOf(undefined);
-  const component = tupleAt === -1 ? 0 : at(where, tupleAt);
-  const axis = at(gatherDims(map), component);
-  const extent = at(data.shape, axis);
-  const access = at(map.results, axis);
-  const lowest = access.kind === "indirect" && access.negative === "from-end" ? -extent : 0;
-  const range = extent === 0 ? "which has no elements" : `which takes [${lowest}, ${extent - 1}]`;
+export function indexOutOfRange(mapped: MappedInputs, outputElement: number): RunError {
+  for (const found of sitesAt(mapped, outputElement)) {
+    const { bytes } = tensorOf(mapped.inputs, found.table);
+    const value = indexReader(bytes, found.table.type.dtype).exact(found.position);
+    if (isRejected(found.rule, value)) return badIndex(found, value);
+  }
+  throw new InternalError(`output element ${outputElement} was reported, and its indices are in range`);
+}
+
+/** TC601 for the value that stood at a site. */
+export function badIndex({ table, position, rule, axis, point, site }: SiteAt, value: bigint): RunError {
+  const where = coordinates(position, table.type.shape);
+  const lowest = rule.fromEnd === undefined ? 0 : -rule.fromEnd;
+  const range = rule.below === 0 ? "which has no elements" : `which takes [${lowest}, ${rule.below - 1}]`;
   return new RunError([
     error(
       "TC601",
-      `index ${value} at indices${formatShape(where)} is out of range for data dim ${axis}, ${range}`,
+      `index ${value} at ${keyOf(table)}${formatShape(where)} is out of range for data dim ${axis}, ${range}`,
       {
         hint: "mend the index, or choose what it means with --oob clamp, zero or wrap",
-        data: { position, value: value.toString(), axis, extent, coordinates: where },
+        data: {
+          position,
+          value: value.toString(),
+          axis,
+          extent: rule.below,
+          coordinates: where,
+          point,
+          site,
+        },
       },
     ),
   ]);

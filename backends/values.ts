@@ -1,5 +1,6 @@
 /** JavaScript arrays as host tensors and back, without changing a bit. */
 import { CompileError, error } from "../ir/diagnostic.js";
+import { inputsOf, keyOf, type Func } from "../ir/func.js";
 import { byteCount, dtypeBytes, elementCount, formatType, type DType, type TensorType } from "../ir/types.js";
 import type { HostTensor } from "./memory.js";
 
@@ -65,7 +66,8 @@ const isStrings = (data: TensorData): data is readonly string[] => Array.isArray
 const accepts = (dtype: Exclude<DType, "string">, data: Exclude<TensorData, readonly string[]>): boolean =>
   data instanceof arrayTypes[dtype] || data instanceof Uint8Array;
 
-const mismatch = (name: string, type: TensorType, found: string): CompileError =>
+/** TC702: `found` stands where `name` should. */
+export const mismatch = (name: string, type: TensorType, found: string): CompileError =>
   new CompileError([
     error("TC702", `${name} is ${formatType(type)}, ${byteCount(type)} bytes; got ${found}`, {
       hint: `pass a ${type.dtype === "string" ? "string array" : arrayTypes[type.dtype].name} of ${elementCount(type.shape)} elements`,
@@ -84,7 +86,23 @@ export function fromHost(type: TensorType, bytes: Uint8Array, strings: readonly 
   return new ArrayType(buffer as ArrayBuffer, byteOffset, byteLength / ArrayType.BYTES_PER_ELEMENT);
 }
 
-export interface GatherData {
-  readonly data: TensorData;
-  readonly indices: TensorData;
-}
+/** A program's input arrays by key: `data` and `indices`. */
+export type GatherData = Readonly<Record<string, TensorData>>;
+
+/** The arrays that a program takes, as tensors by key. Throws a CompileError (TC702) for one that is missing or another type. */
+export const toHosts = (
+  func: Pick<Func, "operands">,
+  arrays: Readonly<Record<string, TensorData | undefined>>,
+): Readonly<Record<string, HostValue>> =>
+  Object.fromEntries(
+    inputsOf(func).map((operand) => {
+      const key = keyOf(operand);
+      const data = Object.hasOwn(arrays, key) ? arrays[key] : undefined;
+      if (data === undefined) throw mismatch(key, operand.type, "nothing");
+      return [key, toHost(key, operand.type, data)];
+    }),
+  );
+
+/** What the handles of the output stand for: those of the data. */
+export const stringsOf = (hosts: Readonly<Record<string, HostValue>>): readonly string[] =>
+  Object.values(hosts).flatMap((host) => host.strings ?? []);

@@ -19,8 +19,8 @@ export async function tilec(workload: Workload, inputs: Inputs, threads: number)
     threads,
     spawn: spawnThread,
   });
-  executor.inputs.data.bytes.set(inputs.data);
-  executor.inputs.indices.bytes.set(inputs.indices);
+  executor.inputs["data"]!.bytes.set(inputs.data);
+  executor.inputs["indices"]!.bytes.set(inputs.indices);
   return {
     subject: "tilec",
     threads,

@@ -1,9 +1,11 @@
 /**
  * The access level: one canonical gather, `out[d0, d1, …] = data[results[0], results[1], …]`.
  *
- * Gather dims, operand tiles, the full-load rule and the footprint all derive from the access map, once, for
- * every operator of every dialect.
+ * A map is a flat list of sites, index values each wrapped by its policy, and a coordinate for each dim of the data,
+ * linear in output dims and sites. Gather dims, operand tiles, the full-load rule and the footprint all derive from the
+ * map, once, for every operator of every dialect.
  */
+import { dimsOf, sitesOf, stepAlong, type Linear } from "./linear.js";
 import { at, contiguousRun, type Shape } from "./types.js";
 
 /** `from-end`: an index in [-extent, -1] counts from the end, printed as `from_end(…)`. */
@@ -13,66 +15,114 @@ export type NegativeIndex = "from-end" | "illegal";
 export type OutOfBounds = "error" | "clamp" | "zero" | "wrap" | "unchecked";
 export const outOfBoundsPolicies: readonly OutOfBounds[] = ["error", "clamp", "zero", "wrap", "unchecked"];
 
-/** One coordinate of the index tensor: an output dim, or a fixed component of gather_nd's tuple. */
-export type IndexCoord =
-  { readonly kind: "dim"; readonly dim: number } | { readonly kind: "component"; readonly value: number };
+/** One element of an operand: its number among the inputs, and its coordinates. */
+export interface Read {
+  readonly table: number;
+  readonly at: readonly Linear[];
+}
 
-/** Where one data coordinate comes from. */
-export type DimAccess =
-  | { readonly kind: "direct"; readonly dim: number }
-  | { readonly kind: "indirect"; readonly at: readonly IndexCoord[]; readonly negative: NegativeIndex };
+/** An index value under its policy: a number in [0, below), or none where the policy says so. */
+export interface Site {
+  readonly value: Read;
+  /** Negative values count from this number. */
+  readonly fromEnd?: number;
+  readonly keep: OutOfBounds;
+  readonly below: number;
+}
 
 export interface AccessMap {
   readonly outRank: number;
-  readonly results: readonly DimAccess[];
+  /** Inner first. */
+  readonly sites: readonly Site[];
+  /** A coordinate for each dim of the data, the input of number 0. */
+  readonly results: readonly Linear[];
 }
 
-export type IndirectAccess = Extract<DimAccess, { readonly kind: "indirect" }>;
+/** The input that `results` address. */
+export const gatheredTable = 0;
 
-/** Data dims read through an index component, in order, with how they are read. */
-export const gatherAccesses = (map: AccessMap): { readonly dim: number; readonly access: IndirectAccess }[] =>
-  map.results.flatMap((access, dim) => (access.kind === "indirect" ? [{ dim, access }] : []));
+/** What a map says by itself, derived once: schedules are weighed by the hundred. */
+interface MapFacts {
+  readonly reads: readonly (readonly (readonly Linear[])[])[];
+  readonly followed: readonly ReadonlySet<number>[];
+  readonly indexed: ReadonlySet<number>;
+  readonly gatherDims: readonly number[];
+}
 
-export const gatherDims = (map: AccessMap): number[] => gatherAccesses(map).map(({ dim }) => dim);
+const known = new WeakMap<AccessMap, MapFacts>();
 
-/** Output dims that data dims follow. */
-export const dataFollows = (map: AccessMap): ReadonlySet<number> =>
-  new Set(map.results.flatMap((access) => (access.kind === "direct" ? [access.dim] : [])));
+function factsOf(map: AccessMap): MapFacts {
+  const found = known.get(map);
+  if (found !== undefined) return found;
+  const tables = Math.max(gatheredTable, ...map.sites.map((site) => site.value.table)) + 1;
+  const reads = Array.from({ length: tables }, (_, table) => [
+    ...(table === gatheredTable ? [map.results] : []),
+    ...map.sites.flatMap((site) => (site.value.table === table ? [site.value.at] : [])),
+  ]);
+  const facts: MapFacts = {
+    reads,
+    followed: reads.map((lists) => new Set(lists.flatMap((coords) => coords.flatMap(dimsOf)))),
+    indexed: new Set(map.sites.flatMap((site) => site.value.at.flatMap(dimsOf))),
+    gatherDims: map.results.flatMap((result, k) => (sitesOf(result).length > 0 ? [k] : [])),
+  };
+  known.set(map, facts);
+  return facts;
+}
 
-/** Output dims that the index tensor follows. */
-export const indicesFollow = (map: AccessMap): ReadonlySet<number> =>
-  new Set(
-    gatherAccesses(map).flatMap(({ access }) => access.at.flatMap((c) => (c.kind === "dim" ? [c.dim] : []))),
-  );
+/** The coordinates that an input is read at, one list for each place that reads it. */
+export const readsOf = (map: AccessMap, table: number): readonly (readonly Linear[])[] =>
+  factsOf(map).reads[table] ?? [];
+
+/** Data dims whose coordinate an index picks, in order. */
+export const gatherDims = (map: AccessMap): readonly number[] => factsOf(map).gatherDims;
+
+/** Output dims that an input follows: its elements change with them, whatever the indices say. */
+export const followedBy = (map: AccessMap, table: number): ReadonlySet<number> =>
+  factsOf(map).followed[table] ?? new Set();
+
+/** Output dims that some index value follows. */
+export const indexed = (map: AccessMap): ReadonlySet<number> => factsOf(map).indexed;
+
+/** The policy of the gather: what its bare reads take. */
+export const policyOf = (map: AccessMap): OutOfBounds => map.sites[0]?.keep ?? "error";
 
 /**
- * Which output dim each dim of the index tensor follows; `undefined` for the tuple dim of gather_nd.
- * Every indirect result reads the same dims, so the first one tells.
+ * Extents of an input's tile for an output tile: the span of every coordinate that reads it. A dim that a site picks, or
+ * that is read at fixed places alone, is whole (full load).
  */
-export function indexDims(map: AccessMap): readonly (number | undefined)[] {
-  const [first] = gatherAccesses(map);
-  return first?.access.at.map((coord) => (coord.kind === "dim" ? coord.dim : undefined)) ?? [];
+export function inputTile(map: AccessMap, table: number, tile: Shape, shape: Shape): number[] {
+  const reads = readsOf(map, table);
+  if (reads.length === 0) return [...shape];
+  return shape.map((extent, k) => {
+    let widest = 0;
+    for (const coords of reads) widest = Math.max(widest, spanOf(at(coords, k), tile, extent));
+    return Math.min(extent, widest);
+  });
 }
 
-/** Extents of the data tile for an output tile: direct dims follow it, gather dims are whole (full load). */
-export const dataTile = (map: AccessMap, tile: Shape, data: Shape): number[] =>
-  map.results.map((access, k) =>
-    access.kind === "direct" ? Math.min(at(tile, access.dim), at(data, k)) : at(data, k),
-  );
-
-/** Extents of the index tile for an output tile: the tuple dim of gather_nd is whole. */
-export const indicesTile = (map: AccessMap, tile: Shape, indices: Shape): number[] =>
-  indexDims(map).map((dim, k) => (dim === undefined ? at(indices, k) : at(tile, dim)));
+/** Elements from the first to the last that a coordinate names in a tile. */
+function spanOf({ terms }: Linear, tile: Shape, extent: number): number {
+  if (terms.length === 0) return extent;
+  let span = 1;
+  for (const { by, of } of terms) {
+    if (of.kind !== "dim") return extent;
+    if (at(tile, of.dim) === 0) return 0;
+    span += Math.abs(by) * (at(tile, of.dim) - 1);
+  }
+  return span;
+}
 
 /**
  * Elements of a tile that one index fetches together: the data dims after the last gather dim, as far as they follow
- * output dims that the index does not.
+ * output dims that no index does.
  */
 export function rowElements(map: AccessMap, tile: Shape, data: Shape): number {
-  const follows = indicesFollow(map);
+  const follows = indexed(map);
   const last = Math.max(-1, ...gatherDims(map));
-  const sizes = map.results
-    .slice(last + 1)
-    .map((access) => (access.kind === "direct" && !follows.has(access.dim) ? at(tile, access.dim) : 1));
+  const sizes = map.results.slice(last + 1).map((coord) => {
+    const [d, ...others] = dimsOf(coord);
+    const along = d !== undefined && others.length === 0 && stepAlong(coord, "dim", d) === 1;
+    return along && !follows.has(d) ? at(tile, d) : 1;
+  });
   return Math.max(1, contiguousRun(sizes, data.slice(last + 1)));
 }

@@ -49,7 +49,7 @@ export const codes = {
   TC201: { category: "structure", title: "IR that breaks an invariant of its level" },
   TC202: { category: "structure", title: "a unified buffer without addresses, or with overlapping ones" },
   TC203: { category: "structure", title: "accesses that no sync orders" },
-  TC301: { category: "full-load", title: "a tile or view that cuts the gather dim" },
+  TC301: { category: "full-load", title: "a tile, a view or a region that cuts the gather dim" },
   TC302: { category: "tile", title: "something that is not a tile" },
   TC303: { category: "tile", title: "something that is not a schedule" },
   TC401: { category: "ub-budget", title: "a tile whose footprint exceeds the unified buffer" },
@@ -75,6 +75,7 @@ export const codes = {
   TC905: { category: "hint", title: "part of the unified buffer may be overwritten by library scratch" },
   TC906: { category: "hint", title: "a tile entry larger than its extent" },
   TC907: { category: "hint", title: "how `auto` chose a residency" },
+  TC908: { category: "hint", title: "a second copy of a buffer that the machine does not keep" },
 } as const satisfies Readonly<Record<string, CodeInfo>>;
 
 export type Code = keyof typeof codes;

@@ -1,8 +1,8 @@
 /** A function at one of the three levels, and a module of them. A function holds one gather. */
-import type { AccessMap, OutOfBounds } from "./access.js";
+import type { AccessMap } from "./access.js";
 import type { Schedule } from "./schedule.js";
 import type { Stmt } from "./tile.js";
-import type { Shape, Span, TensorType } from "./types.js";
+import { at, type Shape, type Span, type TensorType } from "./types.js";
 
 export type Level = "source" | "access" | "tile";
 export const levels: readonly Level[] = ["source", "access", "tile"];
@@ -12,14 +12,21 @@ export interface Value {
   readonly type: TensorType;
 }
 
+/** What an operand is to the gather; reports are keyed by it. */
+export type Role = "data" | "indices" | "output";
+export const roles: readonly Role[] = ["data", "indices", "output"];
+
+export interface Operand extends Value {
+  readonly role: Role;
+}
+
 export type AttrValue = number | string | readonly number[];
 export type Attrs = Readonly<Record<string, AttrValue>>;
 
 interface FuncHead {
   readonly name: string;
-  readonly data: Value;
-  readonly indices: Value;
-  readonly output: Value;
+  /** The inputs in the order of the text, which is their number in the access map, then the output. */
+  readonly operands: readonly Operand[];
   /** Absent: the compiler's default. */
   readonly target?: string;
   readonly schedule: Schedule;
@@ -39,14 +46,13 @@ export interface SourceFunc extends FuncHead {
 export interface AccessFunc extends FuncHead {
   readonly level: "access";
   readonly map: AccessMap;
-  readonly oob: OutOfBounds;
   /**
    * Dims that are a gather dim of the data and, with the same number, a dim of the output: gather_elements' axis.
    * The `strict` profile pins them.
    */
   readonly paired: readonly number[];
-  /** Operand tiles, once `enforce-full-load` derived them from the schedule's tile. */
-  readonly tiles?: { readonly data: Shape; readonly indices: Shape };
+  /** Tiles of the inputs, as text states them and `enforce-full-load` derives them from the schedule's tile. */
+  readonly tiles?: readonly Shape[];
   readonly opSpan?: Span;
 }
 
@@ -60,3 +66,14 @@ export type Func = SourceFunc | AccessFunc | TileFunc;
 export interface Module {
   readonly funcs: readonly Func[];
 }
+
+type HasOperands = Pick<FuncHead, "operands">;
+
+export const inputsOf = ({ operands }: HasOperands): readonly Operand[] => operands.slice(0, -1);
+export const outputOf = ({ operands }: HasOperands): Operand => at(operands, operands.length - 1);
+/** An input by its number in the access map. */
+export const inputOf = ({ operands }: HasOperands, table: number): Operand => at(operands, table);
+export const operandNamed = ({ operands }: HasOperands, name: string): Operand | undefined =>
+  operands.find((operand) => operand.name === name);
+/** What callers and reports call an operand: its role. */
+export const keyOf = (operand: Operand): string => operand.role;

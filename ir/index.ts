@@ -1,21 +1,35 @@
-/** tilec/ir: types, the three levels, text form, verifier, diagnostics, targets. Imports nothing. */
+/** tilec/ir: types, the three levels, text form, tiling rules, verifier, diagnostics, targets. Imports nothing. */
 export * from "./access.js";
+export * from "./addressing.js";
 export * from "./clock/index.js";
 export * from "./codes.js";
 export * from "./diagnostic.js";
 export * from "./equal.js";
-export * from "./expr.js";
-export * from "./footprint.js";
 export * from "./func.js";
-export * from "./loops.js";
+export * from "./linear.js";
 export * from "./operator.js";
-export { findOp, opDefs, resolveSource, type SourceOp } from "./ops/registry.js";
+export { attrsFrom, type ArgumentsOf } from "./ops/attributes.js";
+export * from "./ops/lookup.js";
+export {
+  findOp,
+  opDefs,
+  resolveSource,
+  sourceOp,
+  type AttributeKey,
+  type Dialect,
+  type OpName,
+  type SourceOp,
+} from "./ops/registry.js";
 export type { AttrSpec, OpDef, Resolved, ResolveResult } from "./ops/op-def.js";
 export { featureLevels, type FeatureLevel } from "./ops/directml.js";
+export * from "./policy.js";
+export * from "./ranges.js";
+export * from "./regions.js";
+export { pyptoLevels, type PyptoLevel } from "./ops/pypto.js";
 export { parseModule, type ParseResult } from "./text/parse.js";
 export {
-  printExpr,
   printFunc,
+  printLinear,
   printMap,
   printModule,
   printRegion,
@@ -27,7 +41,7 @@ export * from "./schedule.js";
 export * from "./target.js";
 export * from "./tasks.js";
 export * from "./tile.js";
+export * from "./tiling/index.js";
 export * from "./types.js";
 export { verify, verifyStructure, type Property } from "./verify/index.js";
-export { isParam, pipeOf, ubAccesses, ubBuffers, type UbAccess } from "./verify/accesses.js";
 export { HazardTracker, type HazardAccess, type Race } from "./verify/hazards.js";

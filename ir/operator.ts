@@ -2,7 +2,8 @@
  * The three gather operators with every dialect rule already applied: effective shapes (DirectML's leading ones
  * removed), a non-negative axis. One access map per operator; everything later derives from the map.
  */
-import type { AccessMap, DimAccess, IndexCoord, NegativeIndex } from "./access.js";
+import type { AccessMap, NegativeIndex, OutOfBounds, Site } from "./access.js";
+import { constant, dim, site, type Linear } from "./linear.js";
 import { assertNever, at, type Shape } from "./types.js";
 
 export type Operator =
@@ -25,34 +26,39 @@ export function outputShape(operator: Operator): Shape {
   }
 }
 
-/** Where each data coordinate comes from: design table "three levels, one idea". */
-export function accessMap(operator: Operator, negative: NegativeIndex): AccessMap {
+/** Where each data coordinate comes from: design table "three levels, one idea". Input 0 is data, 1 the indices. */
+export function accessMap(operator: Operator, negative: NegativeIndex, keep: OutOfBounds): AccessMap {
   const outRank = outputShape(operator).length;
   const indexRank = operator.indices.length;
-  const direct = (dim: number): DimAccess => ({ kind: "direct", dim });
-  const indirect = (coords: readonly IndexCoord[]): DimAccess => ({ kind: "indirect", at: coords, negative });
-  const dims = (first: number, count: number): IndexCoord[] =>
-    Array.from({ length: count }, (_, k) => ({ kind: "dim", dim: first + k }) as const);
+  const sites: Site[] = [];
+  const picked = (below: number, coords: readonly Linear[]): Linear => {
+    const value = { table: 1, at: coords };
+    sites.push({ value, keep, below, ...(negative === "from-end" ? { fromEnd: below } : {}) });
+    return site(sites.length - 1);
+  };
+  const dims = (first: number, count: number): Linear[] =>
+    Array.from({ length: count }, (_, k) => dim(first + k));
 
-  const result = (k: number): DimAccess => {
+  const result = (extent: number, k: number): Linear => {
     switch (operator.op) {
       case "gather": {
         const { axis } = operator;
-        if (k < axis) return direct(k);
-        return k === axis ? indirect(dims(axis, indexRank)) : direct(k + indexRank - 1);
+        if (k < axis) return dim(k);
+        return k === axis ? picked(extent, dims(axis, indexRank)) : dim(k + indexRank - 1);
       }
       case "gather_elements":
-        return k === operator.axis ? indirect(dims(0, indexRank)) : direct(k);
+        return k === operator.axis ? picked(extent, dims(0, indexRank)) : dim(k);
       case "gather_nd": {
         const batch = operator.batchDims;
         const tuple = at(operator.indices, indexRank - 1);
-        if (k < batch) return direct(k);
-        if (k >= batch + tuple) return direct(indexRank - 1 + k - batch - tuple);
-        return indirect([...dims(0, indexRank - 1), { kind: "component", value: k - batch }]);
+        if (k < batch) return dim(k);
+        if (k >= batch + tuple) return dim(indexRank - 1 + k - batch - tuple);
+        return picked(extent, [...dims(0, indexRank - 1), constant(k - batch)]);
       }
       default:
         return assertNever(operator);
     }
   };
-  return { outRank, results: operator.data.map((_, k) => result(k)) };
+  const results = operator.data.map(result);
+  return { outRank, sites, results };
 }

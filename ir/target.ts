@@ -7,6 +7,24 @@ import { maxElements } from "./types.js";
 
 export type TargetKind = "ascend" | "webgpu" | "cpu";
 
+/** What a kind of machine does, whatever its figures. */
+export interface TargetFacts {
+  /** A gather reads and writes global memory in place, and stages only the data of a full load. */
+  readonly gathersInPlace: boolean;
+  /** Each task has a unified buffer of its own, and nothing in it outlives the task. */
+  readonly privateUb: boolean;
+  /** Its tile programs are WebGPU kernels as they are. */
+  readonly runsOnWebgpu: boolean;
+  /** A vector unit gathers by 32-bit indices; 64-bit ones go to the scalar unit. */
+  readonly vectorUnit: boolean;
+}
+
+export const targetFacts = {
+  ascend: { gathersInPlace: false, privateUb: false, runsOnWebgpu: false, vectorUnit: true },
+  webgpu: { gathersInPlace: true, privateUb: true, runsOnWebgpu: true, vectorUnit: false },
+  cpu: { gathersInPlace: true, privateUb: true, runsOnWebgpu: false, vectorUnit: false },
+} as const satisfies Readonly<Record<TargetKind, TargetFacts>>;
+
 /** How well a figure is known. */
 export type SourceKind =
   "platform-file" | "manual" | "measured by others" | "model fit" | "specification" | "device" | "assumption";

@@ -1,4 +1,5 @@
 /** The perfect nest of parallel loops around a tile program: one iteration of it is a task. And how tasks are dealt. */
+import { isConstant, soleAtom, sub } from "./linear.js";
 import type { ForStmt, Stmt } from "./tile.js";
 
 export interface ParallelLoop {
@@ -26,13 +27,11 @@ export function parallelNest(body: readonly Stmt[]): ParallelNest {
   return { loops: [{ stmt: only, trips }, ...inner.loops], body: inner.body, tasks: trips * inner.tasks };
 }
 
-function tripsOf(loop: ForStmt): number | undefined {
-  const { lower, upper, step } = loop;
-  if (lower.kind === "const" && upper.kind === "const")
-    return Math.max(0, Math.ceil((upper.value - lower.value) / step));
-  const end = upper.kind === "min" ? upper.lhs : upper;
-  if (end.kind !== "add" || end.rhs.kind !== "const" || end.lhs.kind !== "iv") return undefined;
-  return lower.kind === "iv" && lower.name === end.lhs.name ? Math.ceil(end.rhs.value / step) : undefined;
+function tripsOf({ lower, upper, step }: ForStmt): number | undefined {
+  const only = soleAtom(upper);
+  const ends = only?.kind === "min" ? only.of : [upper];
+  const trip = ends.map((end) => sub(end, lower)).find(isConstant);
+  return trip === undefined ? undefined : Math.max(0, Math.ceil(trip.at / step));
 }
 
 /** Tasks [from, to) in program order. */

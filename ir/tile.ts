@@ -4,18 +4,9 @@
  * One gather statement serves every operator and residency: each of its operands is a region of a `gm` or a `ub`
  * buffer. One sync statement serves every target: a pipe flag on Ascend, a workgroup barrier on WebGPU.
  */
-import type { AccessMap, OutOfBounds } from "./access.js";
-import type { IndexExpr } from "./expr.js";
-import {
-  at,
-  dtypeBytes,
-  elementCount,
-  strides,
-  type DType,
-  type Shape,
-  type Space,
-  type Span,
-} from "./types.js";
+import type { AccessMap } from "./access.js";
+import type { Linear } from "./linear.js";
+import { at, dtypeBytes, elementCount, strides, type DType, type Shape, type Span } from "./types.js";
 
 /** MTE2 moves gm to ub, V gathers, MTE3 moves ub to gm, S walks addresses one by one. */
 export type Pipe = "MTE2" | "V" | "MTE3" | "S";
@@ -36,15 +27,15 @@ export interface UbBuffer {
 /** A box of a buffer: offsets and sizes in elements. */
 export interface Region {
   readonly buffer: string;
-  readonly offsets: readonly IndexExpr[];
-  readonly sizes: readonly IndexExpr[];
+  readonly offsets: readonly Linear[];
+  readonly sizes: readonly Linear[];
 }
 
 export interface ForStmt {
   readonly op: "for";
   readonly iv: string;
-  readonly lower: IndexExpr;
-  readonly upper: IndexExpr;
+  readonly lower: Linear;
+  readonly upper: Linear;
   readonly step: number;
   /** `parallel`: iterations are tasks, dealt to the cores in blocks. */
   readonly mode: "parallel" | "serial";
@@ -68,13 +59,13 @@ export interface LoadStmt {
 
 export interface GatherStmt {
   readonly op: "gather";
-  readonly data: Region;
-  readonly indices: Region;
+  /** Where each input of the function is read, in the order of the map's tables. */
+  readonly from: readonly Region[];
   readonly to: Region;
+  /** Relates coordinates inside the regions. */
   readonly map: AccessMap;
-  readonly oob: OutOfBounds;
-  /** Where the region of indices starts in the index tensor, for reports of an index out of range. */
-  readonly origin: readonly IndexExpr[];
+  /** Where the region of each index input starts in its tensor, by table from 1. */
+  readonly origins: readonly (readonly Linear[])[];
   /** The UB buffer the vector gather keeps its addresses in, where the target needs one. */
   readonly scratch?: string;
   readonly span?: Span;
@@ -123,13 +114,3 @@ export const flatten = (body: readonly Stmt[]): readonly Stmt[] =>
 /** The one gather of a tile program; absent when its output is empty. */
 export const findGather = (body: readonly Stmt[]): GatherStmt | undefined =>
   flatten(body).find((stmt) => stmt.op === "gather");
-
-/** The space of an operand: a parameter lives in gm, everything else in ub. */
-export const spaceOf = (buffer: string, params: ReadonlySet<string>): Space =>
-  params.has(buffer) ? "gm" : "ub";
-
-/** The pipe that runs a gather: vector, unless 64-bit indices or rows from gm need the scalar unit or MTE2. */
-export function gatherPipe(indexDtype: DType, data: Space): Pipe {
-  if (data === "gm") return "MTE2";
-  return indexDtype === "i64" || indexDtype === "u64" ? "S" : "V";
-}

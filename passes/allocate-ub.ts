@@ -3,13 +3,12 @@
  *
  *   %data_ub = alloc : ub<3x2xf32, row 32>     →     %data_ub = alloc : ub<3x2xf32, row 32> at [0]
  *
- * First fit in program order: a buffer takes the lowest aligned address that no live buffer covers. Two copies lie side
- * by side. Reports TC401 should the peak exceed the budget, which fit-ub's sum rules out under the full rule.
+ * In program order, one behind the other: the operands of one gather are all live while it runs. Two copies lie side by
+ * side. Reports TC401 should the peak exceed the budget, which fit-ub's sum rules out under the full rule.
  */
 import { error } from "../ir/diagnostic.js";
 import { ubBytes, type AllocStmt, type Stmt, type UbBuffer } from "../ir/tile.js";
 import { alignUp } from "../ir/types.js";
-import { intervalOf, liveness, overlaps } from "./analysis/liveness.js";
 import { definePass } from "./pass.js";
 
 export const allocateUb = definePass({
@@ -20,20 +19,12 @@ export const allocateUb = definePass({
   run(func, context) {
     if (func.level !== "tile") return func;
     const { target } = context;
-    const intervals = liveness(func);
     const placed: { readonly buffer: UbBuffer; readonly start: number; readonly end: number }[] = [];
+    let next = 0;
     for (const { buffer } of func.body.filter((stmt): stmt is AllocStmt => stmt.op === "alloc")) {
-      const size = alignUp(ubBytes(buffer), target.blockBytes) * buffer.buffers;
-      const live = intervalOf(intervals, buffer.name);
-      const rivals = placed
-        .filter((other) => overlaps(intervalOf(intervals, other.buffer.name), live))
-        .sort((a, b) => a.start - b.start);
-      let start = 0;
-      for (const rival of rivals) {
-        if (start + size <= rival.start) break;
-        start = Math.max(start, rival.end);
-      }
-      placed.push({ buffer, start, end: start + size });
+      const end = next + alignUp(ubBytes(buffer), target.blockBytes) * buffer.buffers;
+      placed.push({ buffer, start: next, end });
+      next = end;
     }
     const peak = Math.max(0, ...placed.map((place) => place.end));
     const budget = func.schedule.ubBytes ?? target.ubBytes;

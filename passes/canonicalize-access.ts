@@ -9,9 +9,10 @@
  * entries that belong to them). Below this pass nothing knows the dialect. May report TC1xx.
  */
 import { error } from "../ir/diagnostic.js";
-import type { AccessFunc, SourceFunc } from "../ir/func.js";
+import { gatheredTable } from "../ir/access.js";
+import { inputOf, outputOf, type AccessFunc } from "../ir/func.js";
 import { accessMap, outputShape } from "../ir/operator.js";
-import { resolveSource } from "../ir/ops/registry.js";
+import { resolveSource, sourceOp } from "../ir/ops/registry.js";
 import type { Schedule } from "../ir/schedule.js";
 import { formatType, sameShape, type Shape } from "../ir/types.js";
 import { definePass } from "./pass.js";
@@ -23,53 +24,41 @@ export const canonicalizeAccess = definePass({
   ensures: ["access"],
   run(func, context) {
     if (func.level !== "source") return func;
-    const result = resolveSource({
-      op: func.op,
-      attrs: func.attrs,
-      data: func.data.type,
-      indices: func.indices.type,
-      span: func.opSpan,
-    });
+    const result = resolveSource(sourceOp(func));
     if (!result.ok) {
       result.diagnostics.forEach(context.report);
       return func;
     }
     const { operator, output, negative, oob } = result.resolved;
-    const expected = { dtype: func.data.type.dtype, shape: output };
-    if (func.output.type.dtype !== expected.dtype || !sameShape(func.output.type.shape, output)) {
+    const declared = outputOf(func).type;
+    const expected = { dtype: inputOf(func, gatheredTable).type.dtype, shape: output };
+    if (declared.dtype !== expected.dtype || !sameShape(declared.shape, output)) {
       context.report(
-        error("TC103", `${func.op} gives ${formatType(expected)}, not ${formatType(func.output.type)}`, {
+        error("TC103", `${func.op} gives ${formatType(expected)}, not ${formatType(declared)}`, {
           span: func.opSpan,
           hint: `declare the result as tensor<${formatType(expected)}>`,
         }),
       );
     }
-    const effective = outputShape(operator);
-    return accessFunc(func, {
-      map: accessMap(operator, negative),
-      oob,
+    const effective = { data: operator.data, indices: operator.indices, output: outputShape(operator) };
+    const { name, target, span, opSpan } = func;
+    const access: AccessFunc = {
+      level: "access",
+      name,
+      operands: func.operands.map((operand) => ({
+        ...operand,
+        type: { ...operand.type, shape: effective[operand.role] },
+      })),
+      map: accessMap(operator, negative, oob),
       paired: operator.op === "gather_elements" ? [operator.axis] : [],
-      schedule: trimmed(func.schedule, output, effective.length),
-      data: { name: func.data.name, type: { ...func.data.type, shape: operator.data } },
-      indices: { name: func.indices.name, type: { ...func.indices.type, shape: operator.indices } },
-      output: { name: func.output.name, type: { ...expected, shape: effective } },
-    });
+      schedule: trimmed(func.schedule, output, effective.output.length),
+      ...(target === undefined ? {} : { target }),
+      ...(span === undefined ? {} : { span }),
+      ...(opSpan === undefined ? {} : { opSpan }),
+    };
+    return access;
   },
 });
-
-function accessFunc(
-  func: SourceFunc,
-  body: Pick<AccessFunc, "map" | "oob" | "paired" | "schedule" | "data" | "indices" | "output">,
-): AccessFunc {
-  return {
-    level: "access",
-    name: func.name,
-    ...body,
-    ...(func.target === undefined ? {} : { target: func.target }),
-    ...(func.span === undefined ? {} : { span: func.span }),
-    ...(func.opSpan === undefined ? {} : { opSpan: func.opSpan }),
-  };
-}
 
 /** Entries for the framework's leading ones go; a schedule of another rank stays for its own diagnostic. */
 function trimmed(schedule: Schedule, output: Shape, rank: number): Schedule {

@@ -7,8 +7,7 @@
 import { warning } from "../ir/diagnostic.js";
 import { isResolved } from "../ir/schedule.js";
 import { invariant } from "../ir/types.js";
-import { footprintOf } from "./analysis/legality.js";
-import { overBudget } from "./analysis/refusals.js";
+import { refusals, rules, tilingOf } from "../ir/tiling/index.js";
 import { definePass } from "./pass.js";
 
 export const fitUb = definePass({
@@ -21,9 +20,11 @@ export const fitUb = definePass({
     const { schedule } = func;
     const { target } = context;
     invariant(isResolved(schedule), "fit-ub runs on a resolved schedule");
-    const { bytes, budget } = footprintOf(func, schedule, target);
-    if (bytes > budget) context.report(overBudget(func, schedule, target));
-    else if (bytes > target.ubSafeBytes && budget === target.ubBytes) {
+    const tiling = tilingOf(func, schedule, target);
+    const refused = refusals(rules.ubBudget, tiling);
+    refused.forEach(context.report);
+    const { planned: bytes, budget } = tiling.footprint;
+    if (refused.length === 0 && bytes > target.ubSafeBytes && budget === target.ubBytes) {
       context.report(
         warning(
           "TC905",

@@ -9,7 +9,7 @@
  * A full-loaded data tile never depends on the loops that walk the indices: this is where a gather earns its reuse.
  * Stops at parallel loops: each task owns its unified buffer.
  */
-import { loopVariables } from "../ir/expr.js";
+import { loopVariables } from "../ir/linear.js";
 import type { ForStmt, LoadStmt, Stmt } from "../ir/tile.js";
 import { definePass } from "./pass.js";
 

@@ -10,26 +10,4 @@ export { lowerToTile } from "./lower-to-tile.js";
 export { definePass, type Pass, type PassContext } from "./pass.js";
 export { PassError, runPipeline, type PipelineOptions, type PipelineResult } from "./pipeline.js";
 export { chooseTile, selectTile, withDefaults } from "./select-tile.js";
-export { cost, type Cost } from "./analysis/cost.js";
-export {
-  footprintOf,
-  fullLoadVerdicts,
-  gatherOf,
-  gmAllowed,
-  isLegal,
-  pinnedDims,
-  requiredView,
-  type RuleVerdict,
-} from "./analysis/legality.js";
-export { liveness, type Interval } from "./analysis/liveness.js";
-export { footprintNotes, noLegalTile, suggestionText } from "./analysis/refusals.js";
-export {
-  anyLegal,
-  largestGatherDims,
-  largestThat,
-  nearestLegal,
-  smallest,
-  smallestArithmetic,
-  waysOut,
-} from "./analysis/suggest.js";
-export { traffic, type OperandTraffic, type Traffic } from "./analysis/traffic.js";
+export { cyclesOf } from "./analysis/cost.js";

@@ -11,10 +11,10 @@
  * of the previous iteration. On WebGPU every task has a workgroup memory of its own, so only serial loops carry.
  */
 import type { TileFunc } from "../ir/func.js";
-import type { Target } from "../ir/target.js";
+import { targetFacts, type Target } from "../ir/target.js";
 import { ubBytes, type Pipe, type Stmt, type SyncStmt, type UbBuffer } from "../ir/tile.js";
 import { at } from "../ir/types.js";
-import { pipeOf, ubAccesses, type UbAccess } from "../ir/verify/accesses.js";
+import { accessLookup, pipeOf, type UbAccess } from "../ir/regions.js";
 import { definePass } from "./pass.js";
 
 export const insertSync = definePass({
@@ -23,16 +23,23 @@ export const insertSync = definePass({
   requires: ["allocated"],
   ensures: ["synchronized"],
   run: (func, context) =>
-    func.level === "tile" ? { ...func, body: syncBody(func.body, func, context.target, false) } : func,
+    func.level === "tile"
+      ? { ...func, body: syncBody(func.body, pipeAccesses(func), context.target, false) }
+      : func,
 });
 
 interface PipeAccess extends UbAccess {
   readonly pipe: Pipe;
 }
 
-function syncBody(body: readonly Stmt[], func: TileFunc, target: Target, carried: boolean): Stmt[] {
+function syncBody(
+  body: readonly Stmt[],
+  accessesOf: (stmt: Stmt) => readonly PipeAccess[],
+  target: Target,
+  carried: boolean,
+): Stmt[] {
   const units = body.filter((stmt) => stmt.op !== "sync");
-  const accesses = units.map((stmt) => accessesOf(stmt, func));
+  const accesses = units.map(accessesOf);
   const out: Stmt[] = [];
   /** For each ordered pair of pipes, the unit before which it was last waited for. */
   const waited = new Map<string, number>();
@@ -64,8 +71,8 @@ function syncBody(body: readonly Stmt[], func: TileFunc, target: Target, carried
         }
       }
     }
-    const carries = stmt.op === "for" && (stmt.mode === "serial" || target.kind === "ascend");
-    out.push(stmt.op === "for" ? { ...stmt, body: syncBody(stmt.body, func, target, carries) } : stmt);
+    const carries = stmt.op === "for" && (stmt.mode === "serial" || !targetFacts[target.kind].privateUb);
+    out.push(stmt.op === "for" ? { ...stmt, body: syncBody(stmt.body, accessesOf, target, carries) } : stmt);
   });
   return out;
 }
@@ -85,8 +92,13 @@ function shareBytes(a: UbBuffer, b: UbBuffer): boolean {
   return startA < endB && startB < endA;
 }
 
-function accessesOf(stmt: Stmt, func: TileFunc): PipeAccess[] {
-  if (stmt.op === "for") return stmt.body.flatMap((inner) => accessesOf(inner, func));
-  const pipe = pipeOf(stmt, func);
-  return pipe === undefined ? [] : ubAccesses(stmt, func).map((access) => ({ ...access, pipe }));
+/** What a statement, or all that a loop holds, touches on which pipe. */
+function pipeAccesses(func: TileFunc): (stmt: Stmt) => readonly PipeAccess[] {
+  const lookup = accessLookup(func);
+  const accessesOf = (stmt: Stmt): readonly PipeAccess[] => {
+    if (stmt.op === "for") return stmt.body.flatMap(accessesOf);
+    const pipe = pipeOf(stmt, func);
+    return pipe === undefined ? [] : lookup(stmt).map((access) => ({ ...access, pipe }));
+  };
+  return accessesOf;
 }

@@ -12,23 +12,13 @@
  *
  * Everything is loaded in the innermost loop; hoist-loads moves what may move. An empty output has no statements.
  */
-import { indexDims } from "../ir/access.js";
-import { add, constant, iv, min, sub, type IndexExpr } from "../ir/expr.js";
-import {
-  clipTile,
-  footprint,
-  operandsInUb,
-  rowBytes,
-  type FootprintPart,
-  type Operand,
-} from "../ir/footprint.js";
-import type { AccessFunc, TileFunc } from "../ir/func.js";
-import { loopNest, type Loop } from "../ir/loops.js";
-import { isResolved, type ResolvedSchedule } from "../ir/schedule.js";
-import type { Target } from "../ir/target.js";
+import { readsOf } from "../ir/access.js";
+import { inputsOf, type AccessFunc, type Operand, type TileFunc } from "../ir/func.js";
+import { add, constant, iv, min, soleAtom, sub, type Linear } from "../ir/linear.js";
+import { isResolved } from "../ir/schedule.js";
+import { rowBytes, tilingOf, type FootprintPart, type Loop, type Tiling } from "../ir/tiling/index.js";
 import type { GatherStmt, Region, Stmt, UbBuffer } from "../ir/tile.js";
-import { at, elementCount, invariant, type Shape } from "../ir/types.js";
-import { gatherOf } from "./analysis/legality.js";
+import { at, elementCount, invariant } from "../ir/types.js";
 import { definePass } from "./pass.js";
 
 export const lowerToTile = definePass({
@@ -40,10 +30,10 @@ export const lowerToTile = definePass({
     if (func.level !== "access") return func;
     const { schedule } = func;
     invariant(isResolved(schedule), "lower-to-tile runs on a resolved schedule");
-    const empty = elementCount(func.output.type.shape) === 0;
-    const body = empty ? [] : lower(func, schedule, context.target);
-    const { name, data, indices, output, target, span } = func;
-    const lowered: TileFunc = { level: "tile", name, data, indices, output, schedule, body };
+    const tiling = tilingOf(func, schedule, context.target);
+    const body = elementCount(tiling.extents) === 0 ? [] : lower(tiling);
+    const { name, operands, target, span } = func;
+    const lowered: TileFunc = { level: "tile", name, operands, schedule, body };
     return {
       ...lowered,
       ...(target === undefined ? {} : { target }),
@@ -53,101 +43,91 @@ export const lowerToTile = definePass({
 });
 
 const ubName = (name: string): string => `${name}_ub`;
+const scratchName = "scratch_ub";
 
-function lower(func: AccessFunc, schedule: ResolvedSchedule, target: Target): Stmt[] {
-  const gather = gatherOf(func);
-  const extents = func.output.type.shape;
-  const tile = clipTile(schedule.tile, schedule.view, extents);
-  const loops = loopNest(gather, schedule);
-  const bounds = extents.map((_, dim) => dimBounds(dim, extents, tile, schedule, loops));
-  const offsets = bounds.map((b) => b.offset);
-  const sizes = bounds.map((b) => b.size);
-  const { parts } = footprint(gather, tile, schedule, target);
-  const staged = operandsInUb(schedule.residency, target);
-
-  const global: Readonly<Record<Operand, Region>> = {
-    data: {
-      buffer: func.data.name,
-      offsets: func.map.results.map((r) => (r.kind === "direct" ? at(offsets, r.dim) : constant(0))),
-      sizes: func.map.results.map((r, k) =>
-        r.kind === "direct" ? at(sizes, r.dim) : constant(at(func.data.type.shape, k)),
-      ),
-    },
-    indices: {
-      buffer: func.indices.name,
-      offsets: indexDims(func.map).map((dim) => (dim === undefined ? constant(0) : at(offsets, dim))),
-      sizes: indexDims(func.map).map((dim, k) =>
-        dim === undefined ? constant(at(func.indices.type.shape, k)) : at(sizes, dim),
-      ),
-    },
-    output: { buffer: func.output.name, offsets, sizes },
+function lower(tiling: Tiling): Stmt[] {
+  const { gather, operands } = tiling;
+  const bounds = tiling.extents.map((_, dim) => dimBounds(dim, tiling));
+  const inputs = inputsOf(gather);
+  const global = inputs.map((input, table) => inputRegion(gather, input, table, bounds));
+  const output = at(operands, operands.length - 1);
+  const written: Region = {
+    buffer: output.operand.name,
+    offsets: bounds.map((b) => b.offset),
+    sizes: bounds.map((b) => b.size),
   };
   /** Where the gather finds an operand: its UB tile, from the origin, or global memory. */
-  const operand = (which: Operand): Region => {
-    if (!staged.includes(which)) return global[which];
-    const region = global[which];
-    return {
-      buffer: ubName(region.buffer),
-      offsets: region.offsets.map(() => constant(0)),
-      sizes: region.sizes,
-    };
-  };
-  const buffers = parts.map((part) => bufferOf(func, part, schedule, target));
+  const found = (region: Region, inUb: boolean): Region =>
+    inUb
+      ? {
+          buffer: ubName(region.buffer),
+          offsets: region.offsets.map(() => constant(0)),
+          sizes: region.sizes,
+        }
+      : region;
+  const buffers = buffersOf(tiling);
   const scratch = buffers.find((buffer) => buffer.name === scratchName);
   const stmt: GatherStmt = {
     op: "gather",
-    data: operand("data"),
-    indices: operand("indices"),
-    to: operand("output"),
-    map: func.map,
-    oob: func.oob,
-    origin: global.indices.offsets,
+    from: global.map((region, table) => found(region, at(operands, table).inUb)),
+    to: found(written, output.inUb),
+    map: gather.map,
+    origins: global.slice(1).map((region) => region.offsets),
     ...(scratch === undefined ? {} : { scratch: scratch.name }),
   };
   const inner: Stmt[] = [
-    ...(["data", "indices"] as const).flatMap((which): Stmt[] =>
-      staged.includes(which) ? [{ op: "load", from: global[which], to: ubName(func[which].name) }] : [],
+    ...global.flatMap((from, table): Stmt[] =>
+      at(operands, table).inUb ? [{ op: "load", from, to: ubName(from.buffer) }] : [],
     ),
     stmt,
-    ...(staged.includes("output")
-      ? [{ op: "store", from: ubName(func.output.name), to: global.output } as const]
-      : []),
+    ...(output.inUb ? [{ op: "store", from: ubName(written.buffer), to: written } as const] : []),
   ];
-  return [...buffers.map((buffer) => ({ op: "alloc", buffer }) as const), ...nest(loops, bounds, inner)];
+  return [
+    ...buffers.map((buffer) => ({ op: "alloc", buffer }) as const),
+    ...nest(tiling.loops, bounds, inner),
+  ];
 }
 
-const scratchName = "scratch_ub";
+/** The part of an input that a tile reads: what follows output dims moves with them, the rest is whole. */
+function inputRegion(
+  gather: AccessFunc,
+  input: Operand,
+  table: number,
+  bounds: readonly DimBounds[],
+): Region {
+  const [coords = []] = readsOf(gather.map, table);
+  const along = input.type.shape.map((extent, k) => {
+    const only = soleAtom(at(coords, k));
+    return only?.kind === "dim" ? at(bounds, only.dim) : { offset: constant(0), size: constant(extent) };
+  });
+  return { buffer: input.name, offsets: along.map((b) => b.offset), sizes: along.map((b) => b.size) };
+}
 
-function bufferOf(
-  func: AccessFunc,
-  part: FootprintPart,
-  schedule: ResolvedSchedule,
-  target: Target,
-): UbBuffer {
-  return {
-    name: part.part === "scratch" ? scratchName : ubName(func[part.part].name),
+/** One buffer for each part of the footprint. */
+function buffersOf(tiling: Tiling): UbBuffer[] {
+  const { gather, schedule, target, footprint } = tiling;
+  const nameOf = ({ part }: FootprintPart): string => {
+    const operand = gather.operands.find(({ role }) => role === part);
+    return operand === undefined ? scratchName : ubName(operand.name);
+  };
+  return footprint.parts.map((part) => ({
+    name: nameOf(part),
     dtype: part.dtype,
     shape: part.tile,
     rowBytes: rowBytes(part.tile, part.dtype, target.blockBytes),
     buffers: part.part === "scratch" ? 1 : schedule.buffers,
-  };
+  }));
 }
 
 interface DimBounds {
   /** Where the tile starts and how much of it exists, in elements. */
-  readonly offset: IndexExpr;
-  readonly size: IndexExpr;
-  readonly viewRange: readonly [IndexExpr, IndexExpr];
-  readonly tileRange: readonly [IndexExpr, IndexExpr];
+  readonly offset: Linear;
+  readonly size: Linear;
+  readonly viewRange: readonly [Linear, Linear];
+  readonly tileRange: readonly [Linear, Linear];
 }
 
-function dimBounds(
-  dim: number,
-  extents: Shape,
-  tile: Shape,
-  schedule: ResolvedSchedule,
-  loops: readonly Loop[],
-): DimBounds {
+function dimBounds(dim: number, { extents, tile, schedule, loops }: Tiling): DimBounds {
   const extent = at(extents, dim);
   const view = Math.min(at(schedule.view, dim), extent);
   const step = at(tile, dim);

@@ -10,6 +10,8 @@ import { verify, verifyStructure } from "../ir/verify/index.js";
 import type { Pass, PassContext } from "./pass.js";
 
 export interface PipelineOptions {
+  /** Called before each pass with what it is given. */
+  readonly beforePass?: (pass: Pass, before: Func) => void;
   /** Called after each pass with its result and its time in milliseconds. */
   readonly afterPass?: (pass: Pass, before: Func, after: Func, milliseconds: number) => void;
   /** Off only to time the passes alone. Default true. */
@@ -27,19 +29,26 @@ export class PassError extends InternalError {
     readonly pass: string,
     readonly input: Func,
     message: string,
+    /** The rules that its result breaks, each at its statement; empty for a crash. */
+    readonly diagnostics: readonly Diagnostic[] = [],
     options?: ErrorOptions,
   ) {
     super(`after ${pass}: ${message}`, options);
   }
 }
 
+/** What is wrong with a pass's result, statement by statement. */
+const described = (broken: readonly Diagnostic[]): string =>
+  broken
+    .map((d) => [d.message, ...(d.notes ?? []), ...(d.hint === undefined ? [] : [d.hint])].join("; "))
+    .join("\n");
+
 function runPass(pass: Pass, func: Func, context: PassContext): Func {
   try {
     return pass.run(func, context);
   } catch (thrown) {
-    throw new PassError(pass.name, func, thrown instanceof Error ? thrown.message : String(thrown), {
-      cause: thrown,
-    });
+    const message = thrown instanceof Error ? thrown.message : String(thrown);
+    throw new PassError(pass.name, func, message, [], { cause: thrown });
   }
 }
 
@@ -59,6 +68,7 @@ export function runPipeline(
       diagnostics.push(...missing.map((d) => ({ ...d, message: `${pass.name} cannot run: ${d.message}` })));
       return { func, diagnostics };
     }
+    options.beforePass?.(pass, func);
     const start = performance.now();
     const result = runPass(pass, func, context);
     const milliseconds = performance.now() - start;
@@ -66,7 +76,7 @@ export function runPipeline(
     if (options.verifyEach !== false) {
       const broken = [...verifyStructure(result), ...pass.ensures.flatMap((p) => verify(result, p, target))];
       if (broken.length > 0) {
-        throw new PassError(pass.name, func, broken.map((d) => d.message).join("; "));
+        throw new PassError(pass.name, func, described(broken), broken);
       }
     }
     options.afterPass?.(pass, func, result, milliseconds);

@@ -5,10 +5,28 @@
  * another operand and an output element written twice or never all stop the run and name the statement. Memory is
  * the tensors and one unified buffer, whatever the number of tiles.
  */
-import { evaluate, type Env } from "../../ir/expr.js";
-import type { Operand } from "../../ir/footprint.js";
-import type { TileFunc } from "../../ir/func.js";
-import type { Target } from "../../ir/target.js";
+import { gatheredTable } from "../../ir/access.js";
+import {
+  gatherAddresses,
+  outputPosition,
+  siteStrides,
+  startOf,
+  stepsOf,
+  type Place,
+} from "../../ir/addressing.js";
+import { inputOf, operandNamed, outputOf, type TileFunc } from "../../ir/func.js";
+import { constant, evaluate, loopPart, type Linear } from "../../ir/linear.js";
+import { indexRule, outOfRange, resolveIndex, type IndexRule } from "../../ir/policy.js";
+import {
+  accessLookup,
+  feedingOf,
+  isParam,
+  locate,
+  pipeOf,
+  typeOfBuffer,
+  ubBuffers,
+} from "../../ir/regions.js";
+import { targetFacts, type Target } from "../../ir/target.js";
 import { parallelNest } from "../../ir/tasks.js";
 import {
   findGather,
@@ -22,23 +40,24 @@ import {
   type UbBuffer,
 } from "../../ir/tile.js";
 import {
+  assertNever,
   at,
   contiguousRun,
   dtypeBytes,
   elementCount,
   invariant,
   strides,
+  type DType,
   type Shape,
 } from "../../ir/types.js";
-import { accessLookup, isParam, pipeOf, ubBuffers } from "../../ir/verify/accesses.js";
-import { indexOutOfRange, indexReader, outOfRange, resolveIndex, type HostInputs } from "../memory.js";
+import { indexOutOfRange, indexReader, tensorOf, type HostInputs, type IndexReader } from "../memory.js";
+import { drained, inSlices, type LongRunOptions } from "../long-run.js";
+import type { SimReport } from "../report.js";
 import { box } from "./box.js";
 import type { Counter } from "./counter.js";
-import { execution, type Step } from "../../ir/clock/execution.js";
-import { pause, sliceMs, type LongRunOptions } from "../long-run.js";
-import type { SimReport } from "./report.js";
-import { newCounters, summarize } from "./summary.js";
-import { UbArena } from "./ub-arena.js";
+import { execution } from "../../ir/clock/execution.js";
+import { newCounters, summarize, type Counters } from "./summary.js";
+import { peakOf, UbArena } from "./ub-arena.js";
 
 export interface SimResult {
   /** The output's elements, row-major. */
@@ -47,45 +66,48 @@ export interface SimResult {
 }
 
 /** Throws a RunError: TC601 for an index out of range, TC602 to TC606 for what the checked executor traps. */
-export function simulateChecked(func: TileFunc, inputs: HostInputs, target: Target): SimResult {
-  const steps = new Machine(func, inputs, target).steps();
-  for (;;) {
-    const step = steps.next();
-    if (step.done === true) return step.value;
-  }
-}
+export const simulateChecked = (func: TileFunc, inputs: HostInputs, target: Target): SimResult =>
+  drained(new Machine(func, inputs, target).steps());
 
 /** The same, in slices that let other work run. Rejects with the signal's reason when it is aborted. */
-export async function simulateCheckedLong(
+export function simulateCheckedLong(
   func: TileFunc,
   inputs: HostInputs,
   target: Target,
-  { signal, onProgress }: LongRunOptions,
+  options: LongRunOptions,
 ): Promise<SimResult> {
-  const steps = new Machine(func, inputs, target).steps();
   const { tasks } = parallelNest(func.body);
-  for (;;) {
-    signal?.throwIfAborted();
-    const until = performance.now() + sliceMs;
-    for (let step = steps.next(); ; step = steps.next()) {
-      if (step.done === true) return step.value;
-      if (performance.now() < until) continue;
-      onProgress?.(Math.min(step.value, tasks), tasks);
-      break;
-    }
-    await pause(0);
-  }
+  return inSlices(new Machine(func, inputs, target).steps(), (begun) => begun, tasks, options);
 }
 
-/** Where an operand of a statement lies: memory, the byte of its first element, bytes between neighbours by dim. */
-interface Placed {
-  readonly memory: Uint8Array;
-  readonly base: number;
-  readonly strides: readonly number[];
+/** A memory: its bytes, and where its first element lies in them. */
+interface Memory {
+  readonly bytes: Uint8Array;
+  readonly first: number;
+  readonly elementBytes: number;
   readonly name: string;
   /** Absent for global memory. */
   readonly ub?: UbBuffer;
 }
+
+/** An address of a gather, as one iteration of the loops makes it: elements from the start of a memory. */
+interface Address {
+  readonly memory: Memory;
+  readonly start: number;
+  readonly by: readonly number[];
+}
+
+interface SiteAddress extends Address {
+  readonly read: IndexReader;
+  readonly rule: IndexRule;
+  /** Elements of data between neighbouring values. */
+  readonly stride: number;
+  /** Where an index tensor is read in place: what was read of it. */
+  readonly counted?: { readonly counter: Counter; readonly seen: Set<number> };
+}
+
+/** Elements that a gather moves before it lets other work run. */
+const elementsAtOnce = 2 ** 14;
 
 class Machine {
   private readonly output: Uint8Array;
@@ -94,8 +116,10 @@ class Machine {
   private readonly buffers: ReadonlyMap<string, UbBuffer>;
   private readonly env = new Map<string, number>();
   private readonly accesses: ReturnType<typeof accessLookup>;
-  private readonly counters: Readonly<Record<Operand, Counter>>;
-  /** Lowest position in the index tensor whose value is out of range. */
+  private readonly counters: Counters;
+  /** The number of the output element that a gather writes; absent where the output has none. */
+  private readonly position: Linear | undefined;
+  /** The first output element whose index is out of range. */
   private firstBad = Infinity;
   private tasks = 0;
   private gathers = 0;
@@ -106,26 +130,48 @@ class Machine {
     private readonly inputs: HostInputs,
     private readonly target: Target,
   ) {
-    const { shape, dtype } = func.output.type;
+    const { shape, dtype } = outputOf(func).type;
     this.output = new Uint8Array(elementCount(shape) * dtypeBytes[dtype]);
     this.outputWritten = new Uint8Array(elementCount(shape));
     this.buffers = ubBuffers(func);
     this.accesses = accessLookup(func);
     this.counters = newCounters(target);
     this.arena = new UbArena(func.schedule.ubBytes ?? target.ubBytes, this.buffers);
+    const feeding = feedingOf(locate(func.body));
+    this.position =
+      feeding === undefined || elementCount(shape) === 0 ? undefined : outputPosition(func, feeding);
   }
 
-  /** Yields the tasks begun, after each statement. */
+  /** Yields the tasks begun, after each statement and inside long ones. */
   *steps(): Generator<number, SimResult> {
     for (const step of execution(this.func.body, this.env)) {
-      this.step(step);
+      switch (step.op) {
+        case "task":
+          this.tasks++;
+          if (targetFacts[this.target.kind].privateUb) this.arena.reset();
+          break;
+        case "load":
+          this.load(step);
+          break;
+        case "gather":
+          yield* this.gather(step);
+          break;
+        case "store":
+          this.store(step);
+          break;
+        case "sync":
+          this.syncs++;
+          this.arena.sync(step);
+          break;
+        default:
+          assertNever(step);
+      }
       yield this.tasks;
     }
-    const reader = indexReader(this.inputs.indices.bytes, this.func.indices.type.dtype);
     const map = findGather(this.func.body)?.map;
     if (this.firstBad !== Infinity && map !== undefined) {
-      const { data, indices } = this.func;
-      throw indexOutOfRange(map, data.type, indices.type, this.firstBad, reader.exact(this.firstBad));
+      const { operands } = this.func;
+      throw indexOutOfRange({ map, operands, inputs: this.inputs }, this.firstBad);
     }
     const missing = this.outputWritten.indexOf(0);
     if (missing !== -1) {
@@ -133,32 +179,6 @@ class Machine {
       throw this.arena.trap("TC606", `output element ${missing} was never written`, last);
     }
     return { output: this.output, report: this.report() };
-  }
-
-  private step(step: Step): void {
-    switch (step.op) {
-      case "task":
-        this.beginTask();
-        break;
-      case "load":
-        this.load(step);
-        break;
-      case "gather":
-        this.gather(step);
-        break;
-      case "store":
-        this.store(step);
-        break;
-      case "sync":
-        this.syncs++;
-        this.arena.sync(step);
-        break;
-    }
-  }
-
-  private beginTask(): void {
-    this.tasks++;
-    if (this.target.kind !== "ascend") this.arena.reset();
   }
 
   /** Takes the next copy of what the statement writes, and checks its accesses against those of other pipes. */
@@ -178,104 +198,70 @@ class Machine {
 
   private load(stmt: LoadStmt): void {
     this.begin(stmt);
-    const { data } = this.func;
-    const counter = this.counters[stmt.from.buffer === data.name ? "data" : "indices"];
-    const to = this.placeUb(stmt.to);
-    const from = this.place(stmt.from, stmt);
-    const sizes = this.sizes(stmt.from);
-    this.transfer(from, to, sizes, stmt, counter, this.typeOf(stmt.from.buffer).shape);
+    this.transfer(stmt, stmt.from, this.inside(stmt.from, stmt), this.whole(stmt.to));
   }
 
   private store(stmt: StoreStmt): void {
     this.begin(stmt);
-    const from = this.placeUb(stmt.from);
-    const to = this.place(stmt.to, stmt);
-    const sizes = this.sizes(stmt.to);
-    this.transfer(from, to, sizes, stmt, this.counters.output, this.func.output.type.shape);
+    this.transfer(stmt, stmt.to, this.whole(stmt.from), this.inside(stmt.to, stmt));
   }
 
   /** Copies a box row by row; a burst is what lies together in global memory. */
-  private transfer(
-    from: Placed,
-    to: Placed,
-    sizes: readonly number[],
-    stmt: LoadStmt | StoreStmt,
-    counter: Counter,
-    tensor: Shape,
-  ): void {
-    const size = dtypeBytes[this.dtypeOf(from)];
+  private transfer(stmt: LoadStmt | StoreStmt, region: Region, from: Address, to: Address): void {
+    const operand = operandNamed(this.func, region.buffer);
+    invariant(operand !== undefined, `%${region.buffer} is no parameter`);
+    const counter = this.counters[operand.role];
+    const size = dtypeBytes[operand.type.dtype];
+    const sizes = this.sizes(region);
     const count = elementCount(sizes);
     counter.transfers++;
-    const run = contiguousRun(sizes, tensor) * size;
+    const run = contiguousRun(sizes, operand.type.shape) * size;
     if (count > 0) counter.burst(run, (count * size) / run);
     const rowBytes = (sizes[sizes.length - 1] ?? 1) * size;
-    for (const offset of boxOffsets(sizes.slice(0, -1), from.strides, to.strides)) {
-      const [source, target] = [from.base + offset[0], to.base + offset[1]];
-      this.check(from, source, rowBytes, stmt, false);
-      this.check(to, target, rowBytes, stmt, true);
-      to.memory.set(from.memory.subarray(source, source + rowBytes), target);
-      if (to.ub === undefined) this.markOutput(target, rowBytes, stmt);
+    for (const row of box(sizes.slice(0, -1))) {
+      const [source, target] = [byteOf(from, row), byteOf(to, row)];
+      this.check(from.memory, source, rowBytes, stmt, false);
+      this.check(to.memory, target, rowBytes, stmt, true);
+      to.memory.bytes.set(from.memory.bytes.subarray(source, source + rowBytes), target);
+      if (to.memory.ub === undefined) this.markOutput(target, rowBytes, stmt);
     }
   }
 
-  private gather(stmt: GatherStmt): void {
+  private *gather(stmt: GatherStmt): Generator<number> {
     this.begin(stmt);
     this.gathers++;
-    const { func } = this;
-    const size = dtypeBytes[func.data.type.dtype];
-    const indexSize = dtypeBytes[func.indices.type.dtype];
-    const data = this.place(stmt.data, stmt);
-    const indices = this.place(stmt.indices, stmt);
-    const to = this.place(stmt.to, stmt);
-    const sizes = this.sizes(stmt.to);
-    const dataSizes = this.sizes(stmt.data);
-    const origin = stmt.origin.map((expr) => evaluate(expr, this.env));
-    const indexStrides = strides(func.indices.type.shape);
-    const reader = indexReader(indices.memory, func.indices.type.dtype);
     const { counters } = this;
-    const inGm = { data: data.ub === undefined, indices: indices.ub === undefined };
-    if (inGm.data) counters.data.transfers++;
-    if (inGm.indices) counters.indices.transfers++;
-    if (to.ub === undefined) counters.output.transfers++;
-    const seen = new Set<number>();
+    const size = dtypeBytes[outputOf(this.func).type.dtype];
+    const { data, to, sites } = this.addresses(stmt);
+    const [dataInGm, toInGm] = [data.memory.ub === undefined, to.memory.ub === undefined];
+    if (dataInGm) counters.data.transfers++;
+    if (toInGm) counters.output.transfers++;
+    const position = this.position === undefined ? undefined : this.form(this.position, stmt);
+    let moved = 0;
 
-    for (const out of box(sizes)) {
-      let from = data.base;
-      let skip = false;
-      for (let k = 0; k < stmt.map.results.length; k++) {
-        const access = at(stmt.map.results, k);
-        if (access.kind === "direct") {
-          from += at(out, access.dim) * at(data.strides, k);
-          continue;
+    for (const out of box(this.sizes(stmt.to))) {
+      if (++moved % elementsAtOnce === 0) yield this.tasks;
+      let shift = 0;
+      let none = false;
+      for (const site of sites) {
+        const element = this.lookUp(site, out, stmt);
+        if (element === outOfRange && position !== undefined) {
+          this.firstBad = Math.min(this.firstBad, elementOf(position, out));
         }
-        let place = indices.base;
-        let position = 0;
-        access.at.forEach((coord, c) => {
-          const value = coord.kind === "dim" ? at(out, coord.dim) : coord.value;
-          place += value * at(indices.strides, c);
-          position += (at(origin, c) + value) * at(indexStrides, c);
-        });
-        this.check(indices, place, indexSize, stmt, false);
-        if (inGm.indices && !seen.has(position)) {
-          seen.add(position);
-          counters.indices.run(place, indexSize);
-        }
-        const extent = at(dataSizes, k);
-        const index = resolveIndex(reader, place / indexSize, extent, access.negative, stmt.oob);
-        if (index === outOfRange && position < this.firstBad) this.firstBad = position;
-        if (index < 0) skip = true;
-        else from += index * at(data.strides, k);
+        if (element < 0) none = true;
+        else shift += element * site.stride;
       }
-      const target = to.base + out.reduce((sum, coord, d) => sum + coord * at(to.strides, d), 0);
-      this.check(to, target, size, stmt, true);
-      if (skip) {
-        to.memory.fill(0, target, target + size);
+      const target = byteOf(to, out);
+      this.check(to.memory, target, size, stmt, true);
+      if (none) {
+        to.memory.bytes.fill(0, target, target + size);
       } else {
-        this.check(data, from, size, stmt, false);
-        to.memory.set(data.memory.subarray(from, from + size), target);
-        if (inGm.data) counters.data.run(from, size);
+        const from = byteOf(data, out) + shift * size;
+        this.check(data.memory, from, size, stmt, false);
+        to.memory.bytes.set(data.memory.bytes.subarray(from, from + size), target);
+        if (dataInGm) counters.data.run(from, size);
       }
-      if (to.ub === undefined) {
+      if (toInGm) {
         this.markOutput(target, size, stmt);
         counters.output.run(target, size);
       }
@@ -283,21 +269,72 @@ class Machine {
     for (const counter of Object.values(counters)) counter.endRun();
   }
 
-  private check(place: Placed, start: number, length: number, stmt: Stmt, write: boolean): void {
-    const { ub } = place;
+  /** What the index of a site names at a point of the output tile. */
+  private lookUp(site: SiteAddress, out: readonly number[], stmt: GatherStmt): number {
+    const { memory, read, rule, counted } = site;
+    const position = elementOf(site, out);
+    const byte = byteOf(site, out);
+    this.check(memory, byte, memory.elementBytes, stmt, false);
+    if (counted !== undefined && !counted.seen.has(position)) {
+      counted.seen.add(position);
+      counted.counter.run(byte, memory.elementBytes);
+    }
+    return resolveIndex(rule, read(position), () => read.exact(position));
+  }
+
+  private addresses(stmt: GatherStmt): {
+    readonly data: Address;
+    readonly to: Address;
+    readonly sites: readonly SiteAddress[];
+  } {
+    const forms = gatherAddresses(stmt, (region) => this.placeOf(region));
+    const address = (region: Region, form: Linear): Address => {
+      this.checkInside(region, stmt);
+      return { memory: this.memoryOf(region.buffer), ...this.form(form, stmt) };
+    };
+    const tables = new Map<number, Pick<SiteAddress, "memory" | "read" | "counted">>();
+    stmt.from.forEach((region, table) => {
+      if (table === gatheredTable) return;
+      this.checkInside(region, stmt);
+      const { role, type } = inputOf(this.func, table);
+      const memory = this.memoryOf(region.buffer);
+      const read = indexReader(memory.bytes.subarray(memory.first), type.dtype);
+      const counter = this.counters[role];
+      if (memory.ub === undefined) counter.transfers++;
+      const counted = memory.ub === undefined ? { counted: { counter, seen: new Set<number>() } } : {};
+      tables.set(table, { memory, read, ...counted });
+    });
+    const data = address(at(stmt.from, gatheredTable), forms.data);
+    const sites = siteStrides(forms.data, stmt.map.sites.length).map((stride, site): SiteAddress => {
+      const own = at(stmt.map.sites, site);
+      const { table } = own.value;
+      const found = tables.get(table);
+      invariant(found !== undefined, `a site reads input ${table}`);
+      const rule = indexRule(own, inputOf(this.func, table).type.dtype);
+      return { ...found, ...this.form(at(forms.sites, site), stmt), rule, stride };
+    });
+    return { data, to: address(stmt.to, forms.output), sites };
+  }
+
+  /** A form in the dims of a gather's tile, as this iteration of the loops makes it. */
+  private form(form: Linear, stmt: GatherStmt): { readonly start: number; readonly by: readonly number[] } {
+    return { start: evaluate(loopPart(form), this.env), by: stepsOf(form, stmt.to.sizes.length) };
+  }
+
+  private check(memory: Memory, start: number, length: number, stmt: Stmt, write: boolean): void {
+    const { ub } = memory;
     if (ub === undefined) {
-      if (start < 0 || start + length > place.memory.byteLength) {
+      if (start < 0 || start + length > memory.bytes.byteLength) {
         throw this.arena.trap(
           "TC603",
-          `bytes ${start} to ${start + length} lie outside %${place.name}`,
+          `bytes ${start} to ${start + length} lie outside %${memory.name}`,
           stmt,
         );
       }
       return;
     }
-    const first = this.arena.address(ub);
-    const end = first + ubBytes(ub);
-    if (start < first || start + length > end) {
+    const end = memory.first + ubBytes(ub);
+    if (start < memory.first || start + length > end) {
       throw this.arena.trap("TC603", `UB bytes ${start} to ${start + length} lie outside %${ub.name}`, stmt);
     }
     if (write) this.arena.markWritten(start, length);
@@ -305,7 +342,7 @@ class Machine {
   }
 
   private markOutput(start: number, length: number, stmt: Stmt): void {
-    const size = dtypeBytes[this.func.output.type.dtype];
+    const size = dtypeBytes[outputOf(this.func).type.dtype];
     for (let element = start / size; element < (start + length) / size; element++) {
       if (this.outputWritten[element] === 1) {
         throw this.arena.trap("TC606", `output element ${element} is written twice`, stmt);
@@ -314,11 +351,26 @@ class Machine {
     }
   }
 
-  private place(region: Region, stmt: Stmt): Placed {
-    const offsets = region.offsets.map((expr) => evaluate(expr, this.env));
+  /** A region of a tensor, which it must not leave. */
+  private inside(region: Region, stmt: Stmt): Address {
+    this.checkInside(region, stmt);
+    const place = this.placeOf(region);
+    const start = evaluate(startOf(place), this.env);
+    return { memory: this.memoryOf(region.buffer), start, by: place.strides };
+  }
+
+  /** A UB tile from its origin. */
+  private whole(name: string): Address {
+    const { shape } = this.typeOf(name);
+    const { strides: by } = this.placeOf({ buffer: name, offsets: shape.map(() => constant(0)), sizes: [] });
+    return { memory: this.memoryOf(name), start: 0, by };
+  }
+
+  private checkInside(region: Region, stmt: Stmt): void {
     const sizes = this.sizes(region);
-    const shape = this.typeOf(region.buffer).shape;
-    offsets.forEach((offset, k) => {
+    const { shape } = this.typeOf(region.buffer);
+    region.offsets.forEach((form, k) => {
+      const offset = evaluate(form, this.env);
       if (offset < 0 || at(sizes, k) < 0 || offset + at(sizes, k) > at(shape, k)) {
         throw this.arena.trap(
           "TC603",
@@ -327,69 +379,50 @@ class Machine {
         );
       }
     });
-    const base = isParam(this.func, region.buffer)
-      ? this.placeGm(region.buffer)
-      : this.placeUb(region.buffer);
-    const shift = offsets.reduce((sum, offset, k) => sum + offset * at(base.strides, k), 0);
-    return { ...base, base: base.base + shift };
   }
 
-  private placeGm(name: string): Placed {
-    const { func, inputs } = this;
-    const type = this.typeOf(name);
-    const size = dtypeBytes[type.dtype];
-    const memory =
-      name === func.output.name
-        ? this.output
-        : name === func.data.name
-          ? inputs.data.bytes
-          : inputs.indices.bytes;
-    return { memory, base: 0, strides: strides(type.shape).map((stride) => stride * size), name };
+  private placeOf({ buffer, offsets }: Region): Place {
+    const ub = this.buffers.get(buffer);
+    const by =
+      isParam(this.func, buffer) || ub === undefined ? strides(this.typeOf(buffer).shape) : ubStrides(ub);
+    return { offsets, strides: by };
   }
 
-  private placeUb(name: string): Placed {
-    const buffer = this.buffers.get(name);
-    invariant(buffer !== undefined, `%${name} has no alloc`);
-    const size = dtypeBytes[buffer.dtype];
-    const by = ubStrides(buffer).map((stride) => stride * size);
-    return { memory: this.arena.bytes, base: this.arena.address(buffer), strides: by, name, ub: buffer };
+  private memoryOf(name: string): Memory {
+    const operand = operandNamed(this.func, name);
+    if (operand !== undefined) {
+      const bytes = operand.role === "output" ? this.output : tensorOf(this.inputs, operand).bytes;
+      return { bytes, first: 0, elementBytes: dtypeBytes[operand.type.dtype], name };
+    }
+    const ub = this.buffers.get(name);
+    invariant(ub !== undefined, `%${name} has no alloc`);
+    const first = this.arena.address(ub);
+    return { bytes: this.arena.bytes, first, elementBytes: dtypeBytes[ub.dtype], name, ub };
   }
 
-  private typeOf(name: string): { readonly dtype: UbBuffer["dtype"]; readonly shape: Shape } {
-    const { data, indices, output } = this.func;
-    const param = [data, indices, output].find((value) => value.name === name);
-    const found = param?.type ?? this.buffers.get(name);
+  private typeOf(name: string): { readonly dtype: DType; readonly shape: Shape } {
+    const found = typeOfBuffer(this.func, this.buffers, name);
     invariant(found !== undefined, `%${name} is not defined`);
     return found;
   }
 
-  private dtypeOf(place: Placed): UbBuffer["dtype"] {
-    return this.typeOf(place.name).dtype;
-  }
-
   private sizes(region: Region): number[] {
-    const env: Env = this.env;
-    return region.sizes.map((expr) => evaluate(expr, env));
+    return region.sizes.map((form) => evaluate(form, this.env));
   }
 
   private report(): SimReport {
-    const { func, target, inputs, counters, tasks, gathers, syncs } = this;
-    const counts = { counters, tasks, gathers, syncs, ubPeak: this.arena.peak };
+    const { func, target, inputs, counters, tasks, gathers, syncs, buffers } = this;
+    const counts = { counters, tasks, gathers, syncs, ubPeak: peakOf(buffers.values()) };
     return summarize(func, target, inputs, counts, { executor: "checked", copiedBytes: 0 });
   }
 }
 
-function* boxOffsets(
-  sizes: readonly number[],
-  a: readonly number[],
-  b: readonly number[],
-): Generator<readonly [number, number]> {
-  for (const coords of box(sizes)) {
-    let [x, y] = [0, 0];
-    coords.forEach((coord, k) => {
-      x += coord * at(a, k);
-      y += coord * at(b, k);
-    });
-    yield [x, y];
-  }
+/** The element of a memory at a point of a tile; the point may leave out inner dims. */
+function elementOf({ start, by }: Pick<Address, "start" | "by">, point: readonly number[]): number {
+  let element = start;
+  for (let d = 0; d < point.length; d++) element += (point[d] ?? 0) * (by[d] ?? 0);
+  return element;
 }
+
+const byteOf = (address: Address, point: readonly number[]): number =>
+  address.memory.first + elementOf(address, point) * address.memory.elementBytes;

@@ -1,162 +1,132 @@
 /**
- * What a tile program moves, counted without moving it: loads and stores by their boxes, gathers in global memory by
- * the rows their indices name. The checked executor counts the same as it runs.
+ * What a tile program moves, counted without moving it, at a cost that does not depend on the trips of its loops: equal
+ * iterations are one. Only rows that indices fetch from global memory are looked up one by one. The checked executor counts
+ * the same as it runs.
  */
-import { gatherAccesses, indicesFollow, type IndirectAccess } from "../../ir/access.js";
-import { evaluate } from "../../ir/expr.js";
-import type { TileFunc } from "../../ir/func.js";
+import { gatheredTable, indexed } from "../../ir/access.js";
+import { addressOf, stepsOf, type Place } from "../../ir/addressing.js";
+import { inputOf, operandNamed, type Operand, type TileFunc } from "../../ir/func.js";
+import { loopPart } from "../../ir/linear.js";
+import { isParam, locate, ubBuffers } from "../../ir/regions.js";
 import type { Target } from "../../ir/target.js";
-import { ubBytes, type GatherStmt, type LoadStmt, type Region, type StoreStmt } from "../../ir/tile.js";
-import { at, contiguousRun, dtypeBytes, elementCount, invariant, strides } from "../../ir/types.js";
-import { isParam, ubBuffers } from "../../ir/verify/accesses.js";
-import { indexReader, resolveIndex, type HostInputs, type IndexReader } from "../memory.js";
-import { box } from "./box.js";
-import { execution } from "../../ir/clock/execution.js";
-import { newCounters, type Counts } from "./summary.js";
+import type { ForStmt, GatherStmt, Region, Stmt } from "../../ir/tile.js";
+import { assertNever, at, dtypeBytes, invariant, strides } from "../../ir/types.js";
+import type { HostInputs } from "../memory.js";
+import { countRows } from "./count-rows.js";
+import { forEachGroup, iterationsOf } from "./iteration-groups.js";
+import { Runs } from "./runs.js";
+import { newCounters, type Counters, type Counts } from "./summary.js";
+import { peakOf } from "./ub-arena.js";
 
 export function countTraffic(func: TileFunc, inputs: HostInputs, target: Target): Counts {
-  const walk = new Walk(func, inputs, target);
-  walk.run();
-  const buffers = [...ubBuffers(func).values()];
-  const ends = buffers.flatMap((buffer) => (buffer.addresses ?? []).map((start) => start + ubBytes(buffer)));
-  const { counters, tasks, gathers, syncs } = walk;
-  return { counters, tasks, gathers, syncs, ubPeak: Math.max(0, ...ends) };
+  const counters = newCounters(target);
+  let [gathers, syncs] = [0, 0];
+  for (const { stmt, loops } of locate(func.body)) {
+    switch (stmt.op) {
+      case "load":
+        countBox(func, stmt.from, loops, counters);
+        break;
+      case "store":
+        countBox(func, stmt.to, loops, counters);
+        break;
+      case "gather":
+        gathers += iterationsOf(loops);
+        countGather(func, stmt, loops, inputs, counters);
+        break;
+      case "sync":
+        syncs += iterationsOf(loops);
+        break;
+      case "for":
+      case "alloc":
+        break;
+      default:
+        assertNever(stmt);
+    }
+  }
+  const ubPeak = peakOf(ubBuffers(func).values());
+  return { counters, tasks: tasksOf(func.body), gathers, syncs, ubPeak };
 }
 
-class Walk {
-  readonly counters;
-  tasks = 0;
-  gathers = 0;
-  syncs = 0;
-  private readonly env = new Map<string, number>();
-  private readonly read: IndexReader;
+/** Iterations of the innermost parallel loop. */
+function tasksOf(body: readonly Stmt[], loops: readonly ForStmt[] = []): number {
+  if (body.length === 0 && loops.length === 0) return 0;
+  const parallel = body.flatMap((stmt) => (stmt.op === "for" && stmt.mode === "parallel" ? [stmt] : []));
+  if (parallel.length === 0) return iterationsOf(loops);
+  return parallel.reduce((sum, loop) => sum + tasksOf(loop.body, [...loops, loop]), 0);
+}
 
-  constructor(
-    private readonly func: TileFunc,
-    inputs: HostInputs,
-    target: Target,
-  ) {
-    this.counters = newCounters(target);
-    this.read = indexReader(inputs.indices.bytes, func.indices.type.dtype);
-  }
+/** A region of a tensor, whole. */
+function countBox(
+  func: TileFunc,
+  { buffer, sizes }: Region,
+  loops: readonly ForStmt[],
+  counters: Counters,
+): void {
+  const operand = operandNamed(func, buffer);
+  invariant(operand !== undefined, `%${buffer} is no parameter`);
+  const by = strides(operand.type.shape);
+  forEachGroup(loops, sizes, (values, times) => {
+    count(operand, counters, times, values, (runs) => {
+      runs.add(0, 1);
+      for (let d = by.length - 1; d >= 0; d--) runs.repeat(at(values, d), at(by, d));
+    });
+  });
+}
 
-  run(): void {
-    for (const step of execution(this.func.body, this.env)) {
-      switch (step.op) {
-        case "task":
-          this.tasks++;
-          break;
-        case "load":
-        case "store":
-          this.transfer(step);
-          break;
-        case "gather":
-          this.gathers++;
-          this.gather(step);
-          break;
-        case "sync":
-          this.syncs++;
-          break;
-      }
-    }
-  }
+/** A statement that runs so many times, and what it touches if its tile is not empty. */
+function count(
+  { role, type }: Operand,
+  counters: Counters,
+  times: number,
+  sizes: readonly number[],
+  touch: (runs: Runs) => void,
+): void {
+  const counter = counters[role];
+  counter.transfers += times;
+  if (sizes.includes(0)) return;
+  const runs = new Runs();
+  touch(runs);
+  runs.report(counter, dtypeBytes[type.dtype], times);
+}
 
-  private transfer(stmt: LoadStmt | StoreStmt): void {
-    const region = stmt.op === "load" ? stmt.from : stmt.to;
-    const operand = (["data", "indices", "output"] as const).find((o) => this.func[o].name === region.buffer);
-    invariant(operand !== undefined, `%${region.buffer} is no parameter`);
-    const { type } = this.func[operand];
-    const sizes = this.values(region.sizes);
-    const count = elementCount(sizes);
-    const counter = this.counters[operand];
-    counter.transfers++;
-    if (count === 0) return;
-    const run = contiguousRun(sizes, type.shape);
-    counter.burst(run * dtypeBytes[type.dtype], count / run);
-  }
+/** What a gather reads and writes in place. */
+function countGather(
+  func: TileFunc,
+  stmt: GatherStmt,
+  loops: readonly ForStmt[],
+  inputs: HostInputs,
+  counters: Counters,
+): void {
+  const inGm = (region: Region): boolean => isParam(func, region.buffer);
+  stmt.from.forEach((region, table) => {
+    if (!inGm(region)) return;
+    if (table !== gatheredTable) countIndices(func, stmt, table, loops, counters);
+    else countRows(func, stmt, loops, inputs, counters.data);
+  });
+  if (inGm(stmt.to)) countBox(func, stmt.to, loops, counters);
+}
 
-  private gather(stmt: GatherStmt): void {
-    const { func, counters } = this;
-    const sizes = this.values(stmt.to.sizes);
-    const inGm = (region: Region): boolean => isParam(func, region.buffer);
-    if (inGm(stmt.indices)) this.gatherIndices(stmt, sizes);
-    if (inGm(stmt.data)) this.gatherRows(stmt, sizes);
-    if (inGm(stmt.to)) {
-      counters.output.transfers++;
-      const run = contiguousRun(sizes, func.output.type.shape);
-      const count = elementCount(sizes);
-      if (count > 0) counters.output.burst(run * dtypeBytes[func.output.type.dtype], count / run);
-    }
-  }
-
-  /** Each index of the tile once, in the order in which the output first needs it. */
-  private gatherIndices(stmt: GatherStmt, sizes: readonly number[]): void {
-    const counter = this.counters.indices;
-    const size = dtypeBytes[this.func.indices.type.dtype];
-    const results = gatherAccesses(stmt.map);
-    const follows = indicesFollow(stmt.map);
-    const position = this.positions(stmt);
-    counter.transfers++;
-    for (const out of box(sizes.map((extent, d) => (follows.has(d) ? extent : Math.min(extent, 1))))) {
-      for (const { access } of results) counter.run(position(access, out) * size, size);
-    }
-    counter.endRun();
-  }
-
-  /** The rows that the indices name: outputs that share an index and lie together in the data move as one. */
-  private gatherRows(stmt: GatherStmt, sizes: readonly number[]): void {
-    const { func } = this;
-    const counter = this.counters.data;
-    const size = dtypeBytes[func.data.type.dtype];
-    const by = strides(func.data.type.shape);
-    const offsets = this.values(stmt.data.offsets);
-    const position = this.positions(stmt);
-    const { outer, run } = this.rows(stmt, sizes);
-    counter.transfers++;
-    const coords = sizes.map((extent, d) => (d < outer ? extent : Math.min(extent, 1)));
-    for (const out of box(coords)) {
-      let from = offsets.reduce((sum, offset, k) => sum + offset * at(by, k), 0);
-      let found = true;
-      stmt.map.results.forEach((access, k) => {
-        if (access.kind === "direct") from += at(out, access.dim) * at(by, k);
-        else {
-          const extent = at(func.data.type.shape, k);
-          const index = resolveIndex(this.read, position(access, out), extent, access.negative, stmt.oob);
-          if (index < 0) found = false;
-          else from += index * at(by, k);
-        }
-      });
-      if (found) counter.run(from * size, run * size);
-    }
-    counter.endRun();
-  }
-
-  /** Output dims from `outer` on share an index and are `run` neighbours in the data. */
-  private rows(stmt: GatherStmt, sizes: readonly number[]): { readonly outer: number; readonly run: number } {
-    const by = strides(this.func.data.type.shape);
-    const follows = indicesFollow(stmt.map);
-    let outer = sizes.length;
-    let run = 1;
-    while (outer > 0 && !follows.has(outer - 1)) {
-      const k = stmt.map.results.findIndex((r) => r.kind === "direct" && r.dim === outer - 1);
-      if (k === -1 || at(by, k) !== run) break;
-      outer--;
-      run *= at(sizes, outer);
-    }
-    return { outer, run };
-  }
-
-  private positions(stmt: GatherStmt) {
-    const origin = this.values(stmt.origin);
-    const by = strides(this.func.indices.type.shape);
-    return ({ at: coords }: IndirectAccess, out: readonly number[]): number =>
-      coords.reduce(
-        (sum, c, k) => sum + (at(origin, k) + (c.kind === "dim" ? at(out, c.dim) : c.value)) * at(by, k),
-        0,
-      );
-  }
-
-  private values(list: Region["sizes"]): number[] {
-    return list.map((expr) => evaluate(expr, this.env));
-  }
+/** Each index of the tile once, in the order in which the output first needs it. */
+function countIndices(
+  func: TileFunc,
+  stmt: GatherStmt,
+  table: number,
+  loops: readonly ForStmt[],
+  counters: Counters,
+): void {
+  const operand = inputOf(func, table);
+  const place: Place = { offsets: at(stmt.origins, table - 1), strides: strides(operand.type.shape) };
+  const addresses = stmt.map.sites.flatMap(({ value }) =>
+    value.table === table ? [addressOf(value.at, place)] : [],
+  );
+  const follows = indexed(stmt.map);
+  const rank = stmt.to.sizes.length;
+  const by = stepsOf(at(addresses, 0), rank);
+  const components = [...new Set(addresses.map((address) => loopPart(address).at))];
+  forEachGroup(loops, stmt.to.sizes, (sizes, times) => {
+    count(operand, counters, times, sizes, (runs) => {
+      for (const component of components) runs.add(component, 1);
+      for (let d = rank - 1; d >= 0; d--) if (follows.has(d)) runs.repeat(at(sizes, d), at(by, d));
+    });
+  });
 }

@@ -1,5 +1,5 @@
 /** Counts what one operand moves between global memory and the core, burst by burst. */
-import type { OperandReport } from "./report.js";
+import type { OperandReport } from "../report.js";
 
 export class Counter {
   bytes = 0;

@@ -1,33 +1,48 @@
 /** tilec/sim: runs a kernel on the tiled CPU simulation. */
-import type { TileFunc } from "../../ir/func.js";
+import { gatheredTable } from "../../ir/access.js";
+import { CompileError, error } from "../../ir/diagnostic.js";
+import { inputOf, inputsOf, keyOf, outputOf, type TileFunc } from "../../ir/func.js";
 import type { Target } from "../../ir/target.js";
-import { fromHost, toHost, type GatherData, type HostValue, type TensorData } from "../values.js";
-import { simulateChecked, simulateCheckedLong } from "./checked.js";
-import { countTraffic } from "./count.js";
-import { FastExecutor, type FastOptions } from "../wasm/executor.js";
 import type { LongRunOptions } from "../long-run.js";
-import type { Executor, SimReport } from "./report.js";
-import { summarize } from "./summary.js";
 import type { HostInputs } from "../memory.js";
-import { emitWasm, printModule } from "../wasm/index.js";
+import type { Executor, SimReport } from "../report.js";
+import { fromHost, toHost, type GatherData, type HostValue, type TensorData } from "../values.js";
+import { emitWasm, FastExecutor, planWasm, printModule, type FastOptions } from "../wasm/index.js";
+import { simulateChecked, simulateCheckedLong } from "./checked.js";
+import { withReport, type SimulatedBytes } from "./fast-report.js";
 
+export { checkedBackend, fastBackend } from "./backends.js";
 export { simulateChecked, type SimResult } from "./checked.js";
+export type { SimulatedBytes } from "./fast-report.js";
 export {
   FastExecutor,
+  movesOf,
+  planWasm,
   serveThread,
   type FastOptions,
   type FastRun,
+  type Move,
   type SpawnThread,
   type ThreadMessage,
-} from "../wasm/executor.js";
+  type WasmPlan,
+} from "../wasm/index.js";
 export type { LongRunOptions } from "../long-run.js";
+export { chromeTrace } from "./chrome-trace.js";
+export {
+  maxEvents,
+  maxLifetimes,
+  walkOf as estimateTiming,
+  type Lifetime,
+  type TimelineEvent,
+  type Walked as Timing,
+} from "../../ir/clock/index.js";
 export {
   executors,
   type Executor,
   type IndexLocality,
   type OperandReport,
   type SimReport,
-} from "./report.js";
+} from "../report.js";
 
 /** What a simulation needs of a kernel. */
 export interface SimKernel {
@@ -36,7 +51,7 @@ export interface SimKernel {
 }
 
 /** The fast executor's code for a tile program, in WebAssembly's text format. */
-export const watOf = (tile: TileFunc): string => printModule(emitWasm(tile).module);
+export const watOf = (tile: TileFunc): string => printModule(emitWasm(planWasm(tile)).module);
 
 export interface SimulateOptions {
   /** Default `checked`. */
@@ -47,6 +62,7 @@ export interface SimulateLongOptions extends SimulateOptions, LongRunOptions, Fa
 
 export interface Simulated {
   readonly outputs: { readonly output: TensorData };
+  /** Of the fast executor: derived when it is first read. */
   readonly report: SimReport;
 }
 
@@ -70,55 +86,57 @@ export async function simulateLong(
   return presented(kernel, hosts, await simulateBytesLong(kernel, hosts, options));
 }
 
-export interface SimulatedBytes {
-  readonly output: Uint8Array;
-  readonly report: SimReport;
-}
-
 /** `simulate` on bytes. */
 export function simulateBytes(
-  { tile, target }: SimKernel,
+  kernel: SimKernel,
   inputs: HostInputs,
   { executor = "checked" }: SimulateOptions = {},
 ): SimulatedBytes {
+  const { tile, target } = kernel;
   if (executor === "checked") return simulateChecked(tile, inputs, target);
-  const run = FastExecutor.create(tile).run(inputs);
-  return fastReport(tile, target, inputs, run);
+  const fast = FastExecutor.create(tile);
+  const run = fast.run(inputs);
+  return withReport(kernel, fast.inputs, run.output, run);
 }
 
 /** `simulateLong` on bytes. */
 export async function simulateBytesLong(
-  { tile, target }: SimKernel,
+  kernel: SimKernel,
   inputs: HostInputs,
   { executor = "checked", ...options }: SimulateLongOptions = {},
 ): Promise<SimulatedBytes> {
+  const { tile, target } = kernel;
   if (executor === "checked") return simulateCheckedLong(tile, inputs, target, options);
   const fast = await FastExecutor.open(tile, options);
   try {
-    return fastReport(tile, target, inputs, await fast.runLong(inputs, options));
+    const run = await fast.runLong(inputs, options);
+    return withReport(kernel, fast.inputs, run.output, run);
   } finally {
     fast.close();
   }
 }
 
-function fastReport(
-  tile: TileFunc,
-  target: Target,
-  inputs: HostInputs,
-  { output, copied }: ReturnType<FastExecutor["run"]>,
-): SimulatedBytes {
-  const counts = countTraffic(tile, inputs, target);
-  const report = summarize(tile, target, inputs, counts, { executor: "fast", copiedBytes: copied.bytes });
-  return { output, report };
+type Hosts = Readonly<Record<string, HostValue>>;
+
+function hostsOf({ tile }: SimKernel, inputs: GatherData): Hosts {
+  const given: Readonly<Record<string, TensorData>> = { ...inputs };
+  return Object.fromEntries(
+    inputsOf(tile).map((operand) => {
+      const key = keyOf(operand);
+      const data = given[key];
+      if (data === undefined) throw new CompileError([error("TC702", `the inputs lack ${key}`)]);
+      return [key, toHost(key, operand.type, data)];
+    }),
+  );
 }
 
-const hostsOf = ({ tile }: SimKernel, inputs: GatherData): { data: HostValue; indices: HostValue } => ({
-  data: toHost("data", tile.data.type, inputs.data),
-  indices: toHost("indices", tile.indices.type, inputs.indices),
-});
-
-const presented = (
-  { tile }: SimKernel,
-  { data }: { readonly data: HostValue },
-  { output, report }: SimulatedBytes,
-): Simulated => ({ outputs: { output: fromHost(tile.output.type, output, data.strings) }, report });
+/** Strings come back through the handles of the data. */
+function presented({ tile }: SimKernel, hosts: Hosts, run: SimulatedBytes): Simulated {
+  const data = hosts[keyOf(inputOf(tile, gatheredTable))];
+  return {
+    outputs: { output: fromHost(outputOf(tile).type, run.output, data?.strings) },
+    get report() {
+      return run.report;
+    },
+  };
+}

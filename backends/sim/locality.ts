@@ -1,17 +1,20 @@
 /** How neighbours in the index tensor follow one another. */
-import { elementCount } from "../../ir/types.js";
-import { indexReader, type HostTensor } from "../memory.js";
-import type { IndexLocality } from "./report.js";
+import type { HostTensor } from "../memory.js";
+import type { IndexLocality } from "../report.js";
+import { indexValues } from "./index-values.js";
 
 export function indexLocality(indices: HostTensor): IndexLocality {
-  const read = indexReader(indices.bytes, indices.type.dtype);
-  const count = elementCount(indices.type.shape);
+  const values = indexValues(indices);
+  const count = values.length;
   let [repeated, consecutive, distance] = [0, 0, 0];
+  let before = values[0] ?? 0;
   for (let k = 1; k < count; k++) {
-    const step = read(k) - read(k - 1);
+    const value = values[k] ?? 0;
+    const step = value - before;
     if (step === 0) repeated++;
     if (step === 1) consecutive++;
     distance += Math.abs(step);
+    before = value;
   }
   const pairs = Math.max(1, count - 1);
   return {

@@ -1,17 +1,20 @@
 /** The report of a run from what it counted: the same for every executor. */
+import { gatheredTable, inputTile } from "../../ir/access.js";
 import { cyclesOf, walkOf } from "../../ir/clock/index.js";
-import type { Operand } from "../../ir/footprint.js";
-import type { TileFunc } from "../../ir/func.js";
+import { inputsOf, outputOf, roles, type Role, type TileFunc } from "../../ir/func.js";
 import type { Target } from "../../ir/target.js";
 import { findGather } from "../../ir/tile.js";
-import { at, byteCount, dtypeBytes, elementCount } from "../../ir/types.js";
-import type { HostInputs } from "../memory.js";
+import { dtypeBytes, elementCount, invariant } from "../../ir/types.js";
+import { tensorOf, type HostInputs } from "../memory.js";
+import type { SimReport } from "../report.js";
 import { Counter } from "./counter.js";
 import { indexLocality } from "./locality.js";
-import type { SimReport } from "./report.js";
+
+/** What the operands of each role move. */
+export type Counters = Readonly<Record<Role, Counter>>;
 
 export interface Counts {
-  readonly counters: Readonly<Record<Operand, Counter>>;
+  readonly counters: Counters;
   readonly tasks: number;
   readonly gathers: number;
   readonly syncs: number;
@@ -19,7 +22,7 @@ export interface Counts {
   readonly ubPeak: number;
 }
 
-export const newCounters = (target: Target): Readonly<Record<Operand, Counter>> => ({
+export const newCounters = (target: Target): Counters => ({
   data: new Counter(target.burstBytes),
   indices: new Counter(target.burstBytes),
   output: new Counter(target.burstBytes),
@@ -41,8 +44,10 @@ export function summarize(
   };
   const bytesRead = operands.data.bytes + operands.indices.bytes;
   const bytesWritten = operands.output.bytes;
-  const least = compulsory.data + compulsory.indices + compulsory.output;
+  const least = roles.reduce((sum, role) => sum + compulsory[role], 0);
   const timing = { ...cyclesOf(func, target), occupancy: walkOf(func, target).occupancy };
+  const indices = inputsOf(func).find(({ role }) => role === "indices");
+  invariant(indices !== undefined, "a gather has indices");
   return {
     target: target.name,
     ...run,
@@ -56,26 +61,24 @@ export function summarize(
     tasks,
     cores: Math.min(func.schedule.cores ?? target.cores, Math.max(1, tasks)),
     timing,
-    locality: indexLocality(inputs.indices),
+    locality: indexLocality(tensorOf(inputs, indices)),
     gathers,
     syncs,
   };
 }
 
 /** Bytes that any schedule moves: each element it touches once. */
-function compulsoryBytes(func: TileFunc): Readonly<Record<Operand, number>> {
-  const { data, indices, output, schedule } = func;
-  const written = byteCount(output.type);
+function compulsoryBytes(func: TileFunc): Readonly<Record<Role, number>> {
+  const { shape, dtype } = outputOf(func).type;
+  const written = elementCount(shape) * dtypeBytes[dtype];
   const map = findGather(func.body)?.map;
-  if (written === 0 || map === undefined) return { data: 0, indices: 0, output: written };
-  const reached = map.results.map((access, k) =>
-    access.kind === "direct" ? at(output.type.shape, access.dim) : at(data.type.shape, k),
-  );
-  // Rows straight from global memory need no more of the data than the output takes.
-  const most = schedule.residency === "gm" ? written : Infinity;
-  return {
-    data: Math.min(elementCount(reached) * dtypeBytes[data.type.dtype], most),
-    indices: byteCount(indices.type),
-    output: written,
-  };
+  const found = { data: 0, indices: 0, output: written };
+  if (written === 0 || map === undefined) return found;
+  inputsOf(func).forEach(({ role, type }, table) => {
+    const reached = elementCount(inputTile(map, table, shape, type.shape)) * dtypeBytes[type.dtype];
+    // Rows straight from global memory need no more of the data than the output takes.
+    const most = table === gatheredTable && func.schedule.residency === "gm" ? written : Infinity;
+    found[role] += Math.min(reached, most);
+  });
+  return found;
 }

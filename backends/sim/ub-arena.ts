@@ -8,20 +8,24 @@ import { HazardTracker, type HazardAccess, type Race } from "../../ir/verify/haz
 /** What uninitialised memory reads as in the report of a wrong program; never a value a program may rely on. */
 const poison = 0xa5;
 
+/** Highest byte of the unified buffer that a program's tiles reach. */
+export const peakOf = (buffers: Iterable<UbBuffer>): number =>
+  Math.max(
+    0,
+    ...[...buffers].flatMap((buffer) => (buffer.addresses ?? []).map((start) => start + ubBytes(buffer))),
+  );
+
 export class UbArena {
   readonly bytes: Uint8Array;
   private readonly written: Uint8Array;
   /** How often each buffer was written: which of its copies is the latest. */
   private readonly turns = new Map<string, number>();
   private readonly hazards = new HazardTracker();
-  peak = 0;
 
   constructor(
     budget: number,
     private readonly buffers: ReadonlyMap<string, UbBuffer>,
   ) {
-    this.bytes = new Uint8Array(budget).fill(poison);
-    this.written = new Uint8Array(budget);
     for (const buffer of buffers.values()) {
       const { addresses } = buffer;
       invariant(addresses !== undefined, `%${buffer.name} has no address`);
@@ -35,15 +39,17 @@ export class UbArena {
             ),
           ]);
         }
-        this.peak = Math.max(this.peak, end);
       }
     }
+    const peak = peakOf(buffers.values());
+    this.bytes = new Uint8Array(peak).fill(poison);
+    this.written = new Uint8Array(peak);
   }
 
   /** A task with a workgroup memory of its own begins: nothing is initialised, nothing is pending. */
   reset(): void {
-    this.bytes.fill(poison, 0, this.peak);
-    this.written.fill(0, 0, this.peak);
+    this.bytes.fill(poison);
+    this.written.fill(0);
     this.turns.clear();
     this.hazards.reset();
   }

@@ -1,60 +1,39 @@
 /** load and store: a box from one place to another, in the longest runs that both hold together. */
-import type { Region } from "../../ir/tile.js";
-import { at, dtypeBytes } from "../../ir/types.js";
+import { at } from "../../ir/types.js";
 import { copyBytes, type Amount, type Code, type LocalId } from "./code.js";
-import type { Context, Placed } from "./context.js";
+import type { Context } from "./context.js";
+import type { BoxPlan } from "./plan.js";
+import { range, type Run } from "./runs.js";
+import { startOf } from "../../ir/addressing.js";
 
-export function emitBox(context: Context, to: Placed, from: Placed, region: Region): void {
-  const { code, func } = context;
-  const param = [func.data, func.indices, func.output].find((value) => value.name === region.buffer);
-  const size = dtypeBytes[(param ?? func.output).type.dtype];
-  const sizes = region.sizes.map((expr) => context.amount(expr));
-  const run = commonRun(code, sizes, [to.strides, from.strides], size, 0);
-  const pointers = [to, from].map((place, k) => {
+export function emitBox(context: Context, { to, from, sizes, elementBytes, run }: BoxPlan): void {
+  const { code } = context;
+  const amounts = sizes.map((size) => context.amount(size));
+  const bytes = runBytes(code, run, amounts);
+  const pointers = [to, from].map((place, k): Pointer => {
     const local = code.local(k === 0 ? "to" : "from");
-    place.push();
+    context.address(place.memory, startOf(place), elementBytes);
     code.set(local);
-    return { local, strides: place.strides };
+    return { local, by: place.strides.map((stride) => stride * elementBytes) };
   });
-  nest(code, sizes, range(0, run.outer), pointers, (locals) => {
-    copyBytes(code, at(locals, 0), at(locals, 1), run.bytes);
+  nest(code, amounts, range(0, run.outer), pointers, (locals) => {
+    copyBytes(code, at(locals, 0), at(locals, 1), bytes);
   });
 }
 
-/** Bytes that lie together from an output dim inwards, in every place: from dim `outer` on, no dim before `first`. */
-export function commonRun(
-  code: Code,
-  sizes: readonly Amount[],
-  places: readonly (readonly number[])[],
-  elementBytes: number,
-  first: number,
-): { readonly outer: number; readonly bytes: Amount } {
-  let bytes: Amount = { kind: "const", value: elementBytes };
-  let outer = sizes.length;
-  while (outer > first && bytes.kind === "const") {
-    const d = outer - 1;
-    const run: number = bytes.value;
-    const extent = at(sizes, d);
-    const alone = extent.kind === "const" && extent.value === 1;
-    if (!alone && !places.every((strides) => strides[d] === run)) break;
-    outer = d;
-    if (extent.kind === "const") bytes = { kind: "const", value: run * extent.value };
-    else {
-      const local = code.local("run");
-      code.get(extent.local).times(run).set(local);
-      bytes = { kind: "local", local };
-    }
-  }
-  return { outer, bytes };
+/** The bytes of a run as a constant, or in a local. */
+export function runBytes(code: Code, { bytes, times }: Run, sizes: readonly Amount[]): Amount {
+  const extent = times === undefined ? undefined : at(sizes, times);
+  if (extent?.kind !== "local") return { kind: "const", value: bytes };
+  const local = code.local("run");
+  code.get(extent.local).times(bytes).set(local);
+  return { kind: "local", local };
 }
-
-export const range = (from: number, to: number): number[] =>
-  Array.from({ length: Math.max(0, to - from) }, (_, k) => from + k);
 
 /** A pointer that loops advance: bytes between neighbours along each dim. */
 export interface Pointer {
   readonly local: LocalId;
-  readonly strides: readonly number[];
+  readonly by: readonly number[];
 }
 
 /** Loops over some dims, outermost first; the body gets the pointers of its iteration. */
@@ -75,23 +54,14 @@ export function nest(
     nest(code, sizes, rest, pointers, body);
     return;
   }
-  // Two names for one pointer stay one.
-  const own = new Map<Pointer, Pointer>();
-  for (const pointer of pointers) {
-    if ((pointer.strides[dim] ?? 0) === 0) own.set(pointer, pointer);
-    if (own.has(pointer)) continue;
+  const own = pointers.map((pointer): Pointer => {
+    if ((pointer.by[dim] ?? 0) === 0) return pointer;
     const local = code.local(`${at(code.locals, pointer.local).name}${dim}`);
     code.get(pointer.local).set(local);
-    own.set(pointer, { ...pointer, local });
-  }
+    return { ...pointer, local };
+  });
   code.repeat(size, `i${dim}`, () => {
-    nest(
-      code,
-      sizes,
-      rest,
-      pointers.map((pointer) => own.get(pointer) ?? pointer),
-      body,
-    );
-    for (const { local, strides } of own.values()) code.advance(local, strides[dim] ?? 0);
+    nest(code, sizes, rest, own, body);
+    for (const { local, by } of own) code.advance(local, by[dim] ?? 0);
   });
 }

@@ -1,4 +1,5 @@
 /** Builds the body of a function: structured control by callbacks, locals by name. */
+import { assertNever, at, invariant } from "../../ir/types.js";
 import type { Instr, Local, PlainOp, ValueType } from "./instructions.js";
 
 /** A local's number. */
@@ -12,6 +13,9 @@ export interface Label {
 export type Amount =
   { readonly kind: "const"; readonly value: number } | { readonly kind: "local"; readonly local: LocalId };
 
+/** Types of whole numbers: sizes, loop variables, addresses. */
+export type WholeType = Exclude<ValueType, "v128">;
+
 export class Code {
   readonly locals: Local[] = [];
   readonly body: Instr[] = [];
@@ -23,6 +27,12 @@ export class Code {
     const taken = this.locals.filter((l) => l.name === name || l.name.startsWith(`${name}.`)).length;
     this.locals.push({ name: taken === 0 ? name : `${name}.${taken}`, type });
     return this.locals.length - 1;
+  }
+
+  typeOf(local: LocalId): WholeType {
+    const { type } = at(this.locals, local);
+    invariant(type !== "v128", "a vector is no whole number");
+    return type;
   }
 
   op(op: PlainOp, ...args: (number | bigint)[]): this {
@@ -47,6 +57,17 @@ export class Code {
     return this.op("i32.const", value | 0);
   }
 
+  /** A constant, modulo the size of its type. */
+  whole(type: WholeType, value: number): this {
+    return type === "i32" ? this.const(value) : this.op("i64.const", BigInt.asIntN(64, BigInt(value)));
+  }
+
+  /** Makes the value on top another type: a number with its sign, or the low half. */
+  convert(from: WholeType, to: WholeType): this {
+    if (from === to) return this;
+    return this.op(to === "i32" ? "i32.wrap_i64" : "i64.extend_i32_s");
+  }
+
   push(amount: Amount): this {
     return amount.kind === "const" ? this.const(amount.value) : this.get(amount.local);
   }
@@ -57,8 +78,9 @@ export class Code {
   }
 
   /** Multiplies the value on top by a constant. */
-  times(value: number): this {
+  times(value: number, type: WholeType = "i32"): this {
     if (value === 1) return this;
+    if (type === "i64") return this.whole(type, value).op("i64.mul");
     const shift = Math.log2(value);
     return Number.isInteger(shift) && shift < 31
       ? this.const(shift).op("i32.shl")
@@ -67,7 +89,9 @@ export class Code {
 
   /** local += constant */
   advance(local: LocalId, by: number): this {
-    return by === 0 ? this : this.get(local).plus(by).set(local);
+    if (by === 0) return this;
+    const type = this.typeOf(local);
+    return this.get(local).whole(type, by).op(`${type}.add`).set(local);
   }
 
   block(body: (exit: Label) => void): this {
@@ -150,31 +174,49 @@ export const stores = {
   16: "v128.store",
 } as const satisfies Readonly<Record<number, PlainOp>>;
 
-/** Copies longer than this go to the engine's own routine, which costs a call. */
+/** How bytes are copied: by so many instructions, by vectors in a loop, or by the engine's own routine, which costs a call. */
+export type CopyWay = "unrolled" | "vectors" | "memory.copy";
+
 const inlineCopyBytes = 2048;
 const unrolledCopyBytes = 256;
 
+/** `bytes`: absent where the loops decide it. */
+export const copyWay = (bytes: number | undefined): CopyWay => {
+  if (bytes === undefined || bytes > inlineCopyBytes) return "memory.copy";
+  return bytes > unrolledCopyBytes ? "vectors" : "unrolled";
+};
+
 /** Copies bytes between two addresses in locals. */
 export function copyBytes(code: Code, to: LocalId, from: LocalId, bytes: Amount): void {
-  if (bytes.kind === "local" || bytes.value > inlineCopyBytes) {
-    code.get(to).get(from).push(bytes).op("memory.copy");
+  if (bytes.kind === "local") {
+    code.get(to).get(from).get(bytes.local).op("memory.copy");
     return;
   }
   const { value } = bytes;
-  const step = 64;
-  if (value > unrolledCopyBytes) {
-    const source = code.local("source");
-    const target = code.local("target");
-    code.get(from).set(source).get(to).set(target);
-    const rounds = Math.floor(value / step);
-    code.repeat({ kind: "const", value: rounds }, "vectors", () => {
-      unrolledCopy(code, target, source, step);
-      code.advance(source, step).advance(target, step);
-    });
-    unrolledCopy(code, target, source, value - rounds * step);
-    return;
+  const way = copyWay(value);
+  switch (way) {
+    case "memory.copy":
+      code.get(to).get(from).const(value).op("memory.copy");
+      return;
+    case "vectors": {
+      const step = 64;
+      const source = code.local("source");
+      const target = code.local("target");
+      code.get(from).set(source).get(to).set(target);
+      const rounds = Math.floor(value / step);
+      code.repeat({ kind: "const", value: rounds }, "vectors", () => {
+        unrolledCopy(code, target, source, step);
+        code.advance(source, step).advance(target, step);
+      });
+      unrolledCopy(code, target, source, value - rounds * step);
+      return;
+    }
+    case "unrolled":
+      unrolledCopy(code, to, from, value);
+      return;
+    default:
+      assertNever(way);
   }
-  unrolledCopy(code, to, from, value);
 }
 
 function unrolledCopy(code: Code, to: LocalId, from: LocalId, bytes: number): void {

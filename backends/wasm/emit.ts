@@ -1,19 +1,21 @@
 /**
  * wasm: a tile program as one WebAssembly function over one memory that holds the tensors and a UB per thread.
  *
- * `run(from, to, ub)` runs tasks [from, to) in a unified buffer at byte `ub` and returns the lowest position of an
- * index out of range, or 2^32 - 1. Element size, index type, policy, strides and addresses are constants of the code.
+ * `run(from, to, ub)` runs tasks [from, to) in a unified buffer at byte `ub` and returns the lowest number of an output
+ * element whose index is out of range, or 2^32 - 1. Element size, index type, policy, strides and addresses are constants
+ * of the code; what it does is written down in the plan.
  */
 import { CompileError, error } from "../../ir/diagnostic.js";
-import type { TileFunc } from "../../ir/func.js";
+import { isConstant, sub } from "../../ir/linear.js";
 import { printStmtHead } from "../../ir/text/print.js";
-import { parallelNest, type ParallelNest } from "../../ir/tasks.js";
-import { findGather, type Stmt } from "../../ir/tile.js";
+import type { ForStmt, Stmt } from "../../ir/tile.js";
+import { assertNever, InternalError, invariant } from "../../ir/types.js";
 import { emitBox } from "./box.js";
 import { Context } from "./context.js";
 import { emitGather } from "./gather.js";
 import { maxPages, pageBytes, type WasmModule } from "./instructions.js";
 import { pagesFor, type WasmLayout } from "./layout.js";
+import type { WasmPlan } from "./plan.js";
 
 export interface WasmKernel {
   readonly module: WasmModule;
@@ -21,22 +23,21 @@ export interface WasmKernel {
   readonly tasks: number;
 }
 
-/** Throws a CompileError (TC502) when the tensors do not fit a 32-bit memory. */
-export function emitWasm(func: TileFunc, threads = 1): WasmKernel {
-  const context = new Context(func);
+/** Throws a CompileError (TC502) when the tensors do not fit a 32-bit memory, or index arithmetic 53 bits. */
+export function emitWasm(plan: WasmPlan, threads = 1): WasmKernel {
+  const context = new Context(plan);
   const pages = pagesFor(context.layout, threads);
   if (pages > maxPages) {
     const [bytes, limit] = [pages * pageBytes, maxPages * pageBytes];
     throw new CompileError([
       error("TC502", `the fast executor needs ${bytes} B, over the ${limit} B of a WebAssembly memory`, {
-        span: func.span,
+        span: plan.source.span,
         hint: "use the checked executor, or split the tensors",
         data: { bytes, limit },
       }),
     ]);
   }
-  const nest = parallelNest(func.body);
-  emitTasks(context, nest);
+  emitTasks(context);
   const { code, layout } = context;
   return {
     module: {
@@ -48,12 +49,13 @@ export function emitWasm(func: TileFunc, threads = 1): WasmKernel {
       memory: { pages, shared: threads > 1 },
     },
     layout,
-    tasks: findGather(func.body) === undefined ? 0 : nest.tasks,
+    tasks: plan.gather === undefined ? 0 : plan.nest.tasks,
   };
 }
 
-function emitTasks(context: Context, { loops, body, tasks }: ParallelNest): void {
-  const { code } = context;
+function emitTasks(context: Context): void {
+  const { code, plan } = context;
+  const { loops, body, tasks } = plan.nest;
   code.const(-1).set(context.bad);
   const task = code.local("task");
   code.get(context.from).set(task);
@@ -62,23 +64,35 @@ function emitTasks(context: Context, { loops, body, tasks }: ParallelNest): void
       code.get(task).get(context.to).op("i32.ge_u").brIf(done);
       code.block((skip) => {
         let inner = tasks;
-        loops.forEach(({ stmt, trips }, k) => {
-          code.comment(printStmtHead(stmt));
+        const variables = (k: number): void => {
+          const loop = loops[k];
+          if (loop === undefined) {
+            emitStmts(context, body);
+            return;
+          }
+          const { stmt, trips } = loop;
           inner /= trips;
-          const variable = context.iv(stmt.iv);
+          code.comment(printStmtHead(stmt));
+          const variable = context.iv(stmt);
+          const type = code.typeOf(variable);
           code.get(task);
           if (inner > 1) code.const(inner).op("i32.div_u");
           if (k > 0) code.const(trips).op("i32.rem_u");
-          code.times(stmt.step);
-          context.expr(stmt.lower);
-          code.op("i32.add").set(variable);
-          if (stmt.lower.kind === "const") return;
-          // A view that the last iteration cuts short has fewer tiles.
-          code.get(variable);
-          context.expr(stmt.upper);
-          code.op("i32.ge_u").brIf(skip);
-        });
-        emitStmts(context, body);
+          if (type === "i64") code.op("i64.extend_i32_u");
+          code.times(stmt.step, type);
+          context.value(stmt.lower, type);
+          code.op(`${type}.add`).set(variable);
+          if (!isConstant(sub(stmt.upper, stmt.lower))) {
+            // A view that the last iteration cuts short has fewer tiles.
+            code.get(variable);
+            context.value(stmt.upper, type);
+            code.op(`${type}.ge_s`).brIf(skip);
+          }
+          context.inside(stmt, () => {
+            variables(k + 1);
+          });
+        };
+        variables(0);
       });
       code.advance(task, 1).br(next);
     });
@@ -87,38 +101,49 @@ function emitTasks(context: Context, { loops, body, tasks }: ParallelNest): void
 }
 
 function emitStmts(context: Context, body: readonly Stmt[]): void {
-  const { code } = context;
+  const { code, plan } = context;
   for (const stmt of body) {
     if (stmt.op === "alloc" || stmt.op === "sync") continue;
-    const skipped = context.forward.skipped.has(stmt);
-    code.comment(`${printStmtHead(stmt)}${skipped ? " (in place)" : ""}`);
-    if (skipped) continue;
+    const elided = plan.elided.has(stmt);
+    code.comment(`${printStmtHead(stmt)}${elided ? " (in place)" : ""}`);
+    if (elided) continue;
     switch (stmt.op) {
-      case "for": {
-        const variable = context.iv(stmt.iv);
-        const upper = code.local(`${stmt.iv}.end`);
-        context.expr(stmt.upper);
-        code.set(upper);
-        context.expr(stmt.lower);
-        code.set(variable);
-        code.block((done) => {
-          code.loop((again) => {
-            code.get(variable).get(upper).op("i32.ge_u").brIf(done);
-            emitStmts(context, stmt.body);
-            code.advance(variable, stmt.step).br(again);
-          });
-        });
+      case "for":
+        emitLoop(context, stmt);
+        break;
+      case "load":
+      case "store": {
+        const box = plan.boxes.get(stmt);
+        invariant(box !== undefined, `a ${stmt.op} is elided or has a plan`);
+        emitBox(context, box);
         break;
       }
-      case "load":
-        emitBox(context, context.placeUb(stmt.to), context.place(stmt.from), stmt.from);
-        break;
-      case "store":
-        emitBox(context, context.place(stmt.to), context.placeUb(stmt.from), stmt.to);
-        break;
       case "gather":
-        emitGather(context, stmt);
+        if (plan.gather?.stmt !== stmt) throw new InternalError("the gather has no plan");
+        emitGather(context, plan.gather);
         break;
+      default:
+        assertNever(stmt);
     }
   }
+}
+
+function emitLoop(context: Context, stmt: ForStmt): void {
+  const { code } = context;
+  const variable = context.iv(stmt);
+  const type = code.typeOf(variable);
+  const upper = code.local(`${stmt.iv}.end`, type);
+  context.value(stmt.upper, type);
+  code.set(upper);
+  context.value(stmt.lower, type);
+  code.set(variable);
+  code.block((done) => {
+    code.loop((again) => {
+      code.get(variable).get(upper).op(`${type}.ge_s`).brIf(done);
+      context.inside(stmt, () => {
+        emitStmts(context, stmt.body);
+      });
+      code.advance(variable, stmt.step).br(again);
+    });
+  });
 }

@@ -4,19 +4,16 @@
  * of the checked executor; it traps nothing else.
  */
 import { CompileError, error, RunError } from "../../ir/diagnostic.js";
-import type { TileFunc } from "../../ir/func.js";
-import { findGather } from "../../ir/tile.js";
-import { byteCount, invariant, type TensorType } from "../../ir/types.js";
-import { indexOutOfRange, indexReader, type HostInputs } from "../memory.js";
-import {
-  controlBytes,
-  emitWasm,
-  encodeModule,
-  pageBytes,
-  type WasmKernel,
-  type WasmLayout,
-} from "./index.js";
+import { inputsOf, keyOf, type TileFunc } from "../../ir/func.js";
+import { parallelNest } from "../../ir/tasks.js";
+import { at, byteCount, invariant } from "../../ir/types.js";
+import { indexOutOfRange, tensorOf, type HostInputs } from "../memory.js";
 import { pause, sliceMs, type LongRunOptions } from "../long-run.js";
+import { emitWasm, type WasmKernel } from "./emit.js";
+import { encodeModule } from "./encode.js";
+import { pageBytes } from "./instructions.js";
+import { controlBytes, type WasmLayout } from "./layout.js";
+import { planWasm, type WasmPlan } from "./plan.js";
 
 /** How the executor starts a thread: `new Worker`, told to call `serveThread` with the message it is posted. */
 export type SpawnThread = (message: ThreadMessage) => { terminate(): unknown };
@@ -68,7 +65,7 @@ export class FastExecutor {
   private workers: readonly { terminate(): unknown }[] = [];
 
   private constructor(
-    private readonly func: TileFunc,
+    private readonly plan: WasmPlan,
     kernel: WasmKernel,
     private readonly module: WebAssembly.Module,
     private readonly memory: WebAssembly.Memory,
@@ -76,17 +73,18 @@ export class FastExecutor {
   ) {
     this.layout = kernel.layout;
     this.tasks = kernel.tasks;
-    this.chunk = Math.max(1, Math.ceil(kernel.tasks / (threads * turnsPerThread)));
+    const evenly = Math.ceil(kernel.tasks / (threads * turnsPerThread));
+    this.chunk = Math.max(1, Math.min(evenly, plan.tasksPerSlice));
     this.runTasks = instantiate(module, memory);
     this.control = new Int32Array(memory.buffer, 0, controlBytes / 4);
-    const view = (at: number, type: TensorType): Uint8Array =>
-      new Uint8Array(memory.buffer, at, byteCount(type));
-    const { data, indices, output } = func;
-    this.inputs = {
-      data: { type: data.type, bytes: view(this.layout.data, data.type) },
-      indices: { type: indices.type, bytes: view(this.layout.indices, indices.type) },
-    };
-    this.output = view(this.layout.output, output.type);
+    const func = plan.source;
+    const views = func.operands.map(
+      ({ type }, k) => new Uint8Array(memory.buffer, at(this.layout.operands, k), byteCount(type)),
+    );
+    this.inputs = Object.fromEntries(
+      inputsOf(func).map((operand, k) => [keyOf(operand), { type: operand.type, bytes: at(views, k) }]),
+    );
+    this.output = at(views, views.length - 1);
   }
 
   /** On the calling thread alone. Throws a CompileError (TC502) for tensors beyond 4 GiB. */
@@ -115,11 +113,12 @@ export class FastExecutor {
   }
 
   private static prepare(func: TileFunc, threads: number): FastExecutor {
-    const kernel = emitWasm(func, threads);
+    const plan = planWasm(func);
+    const kernel = emitWasm(plan, threads);
     const { pages, shared } = kernel.module.memory;
     const memory = allocate(func, pages, shared);
     return new FastExecutor(
-      func,
+      plan,
       kernel,
       new WebAssembly.Module(encodeModule(kernel.module)),
       memory,
@@ -152,7 +151,7 @@ export class FastExecutor {
   }
 
   /**
-   * Runs to the end. Throws a RunError: TC601 for the lowest index out of range, TC603 for a hand-written program that
+   * Runs to the end. Throws a RunError: TC601 for the index out of range of the first output element that has one, TC603 for a hand-written program that
    * leaves its tensors so far that it leaves memory.
    */
   run(inputs: HostInputs = this.inputs): FastRun {
@@ -161,7 +160,7 @@ export class FastExecutor {
     // A thread that wakes late finds no task left: only tasks are waited for, never threads.
     for (let spins = 0; ; spins++) {
       const done = Atomics.load(this.control, word.doneTasks);
-      if (done >= this.tasks) return this.end(copied);
+      if (done >>> 0 >= this.tasks) return this.end(copied);
       if (spins < spinsAtMost) continue;
       this.checkThreads();
       Atomics.wait(this.control, word.doneTasks, done, 50);
@@ -173,15 +172,17 @@ export class FastExecutor {
     const { signal, onProgress } = options;
     signal?.throwIfAborted();
     const copied = this.begin(inputs);
-    const done = (): number => Atomics.load(this.control, word.doneTasks);
+    const done = (): number => Atomics.load(this.control, word.doneTasks) >>> 0;
+    const tasks = parallelNest(this.plan.source.body).tasks;
     while (done() < this.tasks) {
       this.take(sliceMs);
       this.checkThreads();
-      onProgress?.(done(), this.tasks);
+      // Of a task that was cut, the part that is done.
+      onProgress?.((done() * tasks) / this.tasks, tasks);
       if (done() >= this.tasks) break;
       await pause(0);
       if (signal?.aborted === true) {
-        const taken = Math.min(this.tasks, Atomics.exchange(this.control, word.nextTask, this.tasks));
+        const taken = Math.min(this.tasks, Atomics.exchange(this.control, word.nextTask, this.tasks) >>> 0);
         while (done() < taken) await pause(1);
         signal.throwIfAborted();
       }
@@ -197,9 +198,10 @@ export class FastExecutor {
 
   private begin(inputs: HostInputs): FastRun["copied"] {
     const start = performance.now();
-    const bytes =
-      adopt(this.inputs.data.bytes, inputs.data.bytes) +
-      adopt(this.inputs.indices.bytes, inputs.indices.bytes);
+    const bytes = inputsOf(this.plan.source).reduce(
+      (sum, operand) => sum + adopt(tensorOf(this.inputs, operand).bytes, tensorOf(inputs, operand).bytes),
+      0,
+    );
     const milliseconds = bytes === 0 ? 0 : performance.now() - start;
     const { control } = this;
     Atomics.store(control, word.doneTasks, 0);
@@ -225,11 +227,9 @@ export class FastExecutor {
   private end(copied: FastRun["copied"]): FastRun {
     const bad = Atomics.load(this.control, word.bad) >>> 0;
     if (bad !== noneBad) {
-      const map = findGather(this.func.body)?.map;
+      const map = this.plan.gather?.stmt.map;
       invariant(map !== undefined, "a program that found a bad index has a gather");
-      const { data, indices } = this.func;
-      const reader = indexReader(this.inputs.indices.bytes, indices.type.dtype);
-      throw indexOutOfRange(map, data.type, indices.type, bad, reader.exact(bad));
+      throw indexOutOfRange({ map, operands: this.plan.source.operands, inputs: this.inputs }, bad);
     }
     return { output: this.output, copied };
   }
@@ -289,7 +289,7 @@ function takeTasks(
 ): void {
   const until = performance.now() + milliseconds;
   for (;;) {
-    const from = Atomics.add(control, word.nextTask, chunk);
+    const from = Atomics.add(control, word.nextTask, chunk) >>> 0;
     if (from >= tasks) return;
     const to = Math.min(tasks, from + chunk);
     const bad = run(from, to, ub) >>> 0;

@@ -2,183 +2,155 @@
  * The gather statement: loops over the output tile with pointers that only ever advance by constants.
  *
  * Indices are resolved outside the output dims they do not follow, and what lies together inside is copied as bytes.
- * Where the innermost dim is gathered element by element, four elements share a loop iteration, and 32-bit indices are
- * checked four at a time.
+ * Where the innermost dim is gathered element by element, several elements share a loop iteration, and their indices are
+ * checked by vectors.
  */
-import { gatherAccesses, gatherDims, indicesFollow } from "../../ir/access.js";
-import type { GatherStmt } from "../../ir/tile.js";
-import { at, dtypeBytes, invariant, strides, type IndexDType } from "../../ir/types.js";
-import { commonRun, nest, range, type Pointer } from "./box.js";
-import { copyBytes, loads, stores, zeroBytes, type Amount, type LocalId } from "./code.js";
-import type { Context, Placed } from "./context.js";
-import { canBeNone, emitResolve } from "./resolve.js";
-import { cacheLine, tableOf, type Table } from "./table.js";
+import { assertNever, at, InternalError, invariant } from "../../ir/types.js";
+import { nest, runBytes, type Pointer } from "./box.js";
+import { copyBytes, loads, stores, zeroBytes, type Amount, type Code, type LocalId } from "./code.js";
+import type { Context } from "./context.js";
+import { unroll, type GatherPlan, type SitePlan, type Walk } from "./plan.js";
+import { emitResolve } from "./resolve.js";
+import { range } from "./runs.js";
+import { cacheLine, type Table } from "./table.js";
 
-export function emitGather(context: Context, stmt: GatherStmt): void {
-  new GatherEmitter(context, stmt).emit();
+export function emitGather(context: Context, plan: GatherPlan): void {
+  new GatherEmitter(context, plan).emit();
 }
 
 /** Addresses of an iteration. */
 interface At {
   readonly out: LocalId;
   readonly data: LocalId;
-  /** Of the index, or of its entry in the table. */
-  readonly index: LocalId;
-  /** Of the index in the index tensor, where the index itself lies in UB. */
-  readonly position: LocalId;
+  /** Of the values of each index input; one, of the table's entry, where there is a table. */
+  readonly index: readonly LocalId[];
 }
 
-/** Elements of one iteration of the innermost loop. */
-const unroll = 16;
+/** Pointers in the order of `At`. */
+const here = ([out, data, ...index]: readonly LocalId[]): At => {
+  invariant(out !== undefined && data !== undefined, "a gather has pointers to its output and its data");
+  return { out, data, index };
+};
 
 class GatherEmitter {
-  private readonly size: number;
-  private readonly indexSize: number;
-  private readonly data: Placed;
-  private readonly indices: Placed;
-  private readonly out: Placed;
+  private readonly code: Code;
   private readonly sizes: readonly Amount[];
-  private readonly table: Table | undefined;
   private readonly none: LocalId;
   /** The highest element of the gather dim, in every lane of a vector. */
   private readonly limit: LocalId;
-  private readonly mayBeNone: boolean;
-  /** Bytes between neighbours along each output dim. */
-  private readonly by: { readonly data: number[]; readonly index: number[]; readonly position: number[] };
 
   constructor(
     private readonly context: Context,
-    private readonly stmt: GatherStmt,
+    private readonly plan: GatherPlan,
   ) {
-    const { func, code } = context;
-    this.size = dtypeBytes[func.data.type.dtype];
-    this.indexSize = dtypeBytes[func.indices.type.dtype];
-    this.data = context.place(stmt.data);
-    this.indices = context.place(stmt.indices);
-    this.out = context.place(stmt.to);
-    this.sizes = stmt.to.sizes.map((size) => context.amount(size));
-    this.table = tableOf(func, stmt);
-    this.none = code.local("none");
-    this.limit = code.local("limit", "v128");
-    this.mayBeNone = gatherDims(stmt.map).some((k) => canBeNone(stmt.oob, this.extent(k)));
-    const dims = stmt.to.sizes.map((_, d) => d);
-    const first = at(gatherAccesses(this.stmt.map), 0).access.at;
-    const tensor = strides(func.indices.type.shape);
-    const along = (by: readonly number[]): number[] =>
-      dims.map((d) =>
-        first.reduce((sum, c, k) => (c.kind === "dim" && c.dim === d ? sum + at(by, k) : sum), 0),
-      );
-    this.by = {
-      data: dims.map((d) =>
-        stmt.map.results.reduce(
-          (sum, access, k) =>
-            access.kind === "direct" && access.dim === d ? sum + at(this.data.strides, k) : sum,
-          0,
-        ),
-      ),
-      index: along(this.indices.strides),
-      position: along(tensor.map((stride) => stride * this.indexSize)),
-    };
+    this.code = context.code;
+    this.sizes = plan.stmt.to.sizes.map((size) => context.amount(size));
+    this.none = this.code.local("none");
+    this.limit = this.code.local("limit", "v128");
   }
 
   emit(): void {
-    const { code } = this.context;
-    const last = Math.max(-1, ...indicesFollow(this.stmt.map));
-    const rank = this.sizes.length;
-    const out = this.pointer("out", this.out, this.out.strides);
-    const data = this.pointer("data", this.data, this.by.data);
-    const table = this.table === undefined ? undefined : this.fillTable(this.table, data);
-    const index = table ?? this.pointer("index", this.indices, this.by.index);
-    const position = table ?? this.positionPointer(index);
-    const pointers = [out, data, index, position];
-    const here = (locals: readonly LocalId[]): At => ({
-      out: at(locals, 0),
-      data: at(locals, 1),
-      index: at(locals, 2),
-      position: at(locals, 3),
-    });
-    const run = commonRun(code, this.sizes, [this.out.strides, this.by.data], this.size, last + 1);
-    const elements = run.bytes.kind === "const" && run.bytes.value === this.size;
-    const rowDims = range(last + 1, run.outer);
-    if (elements && rank > 0 && last === rank - 1) {
-      const most = this.extent(at(gatherDims(this.stmt.map), 0)) - 1;
-      if (this.indexSize === 4) code.const(most).op("i32x4.splat").set(this.limit);
-      else code.op("i64.const", most).op("i64x2.splat").set(this.limit);
-      nest(code, this.sizes, range(0, rank - 1), pointers, (locals) => {
-        this.elementLoop(here(locals), pointers, at(this.sizes, rank - 1));
-      });
+    const { code, plan, sizes } = this;
+    const { last, run, table } = plan;
+    const out = this.pointer("out", plan.output, plan.elementBytes);
+    const data = this.pointer("data", plan.data, plan.elementBytes);
+    const index = table === undefined ? this.indexPointers() : [this.fillTable(table, out, data)];
+    const pointers = [out, data, ...index];
+    if (plan.moving !== "rows") {
+      this.elements(pointers);
       return;
     }
-    nest(code, this.sizes, range(0, last + 1), pointers, (locals) => {
+    const bytes = runBytes(code, run, sizes);
+    const rowDims = range(last + 1, run.outer);
+    nest(code, sizes, range(0, last + 1), pointers, (locals) => {
       const { out: to, data: from } = here(locals);
       const row = code.local("row");
       this.offset(here(locals));
       code.get(from).op("i32.add").set(row);
       const inner = [
-        { local: to, strides: this.out.strides },
-        { local: row, strides: this.by.data },
+        { local: to, by: plan.output.by },
+        { local: row, by: plan.data.by },
       ];
       this.unlessNone(
         () => {
-          nest(code, this.sizes, rowDims, inner, ([target, source]) => {
-            copyBytes(code, target ?? to, source ?? row, run.bytes);
+          nest(code, sizes, rowDims, inner, ([target, source]) => {
+            copyBytes(code, target ?? to, source ?? row, bytes);
           });
         },
         () => {
-          nest(code, this.sizes, rowDims, inner, ([target]) => {
-            zeroBytes(code, target ?? to, run.bytes);
+          nest(code, sizes, rowDims, inner, ([target]) => {
+            zeroBytes(code, target ?? to, bytes);
           });
         },
       );
     });
   }
 
-  private pointer(name: string, place: Placed, by: readonly number[]): Pointer {
-    const local = this.context.code.local(name);
-    place.push();
-    this.context.code.set(local);
-    return { local, strides: by };
+  private elements(pointers: readonly Pointer[]): void {
+    const { code, sizes } = this;
+    const rank = sizes.length;
+    const { rule } = at(this.plan.sites, 0);
+    if (rule.wide)
+      code
+        .op("i64.const", rule.below - 1)
+        .op("i64x2.splat")
+        .set(this.limit);
+    else
+      code
+        .const(rule.below - 1)
+        .op("i32x4.splat")
+        .set(this.limit);
+    nest(code, sizes, range(0, rank - 1), pointers, (locals) => {
+      this.elementLoop(locals, pointers, at(sizes, rank - 1));
+    });
   }
 
-  /** An index read in place tells its own position; one in UB needs its place in the tensor beside it. */
-  private positionPointer(index: Pointer): Pointer {
-    if (this.indices.param !== undefined) return index;
-    const { code, func, layout } = this.context;
-    const local = code.local("position");
-    code.const(layout.indices);
-    strides(func.indices.type.shape).forEach((stride, k) => {
-      this.context.expr(at(this.stmt.origin, k));
-      code.times(stride * this.indexSize).op("i32.add");
+  private pointer(name: string, { memory, start, by }: Walk, elementBytes: number): Pointer {
+    const local = this.code.local(name);
+    this.context.address(memory, start, elementBytes);
+    this.code.set(local);
+    return { local, by };
+  }
+
+  private indexPointers(): Pointer[] {
+    const { indices, sites } = this.plan;
+    return indices.map((walk, k) => {
+      const wide = sites.some((site) => site.walk === k && site.rule.wide);
+      return this.pointer("index", walk, wide ? 8 : 4);
     });
-    code.set(local);
-    return { local, strides: this.by.position };
   }
 
   /** Resolves every index of the tile once, and reads ahead what it names. */
-  private fillTable(table: Table, data: Pointer): Pointer {
-    const { code, ub, layout } = this.context;
+  private fillTable(table: Table, out: Pointer, data: Pointer): Pointer {
+    const { code, plan } = this;
+    const { ub, layout } = this.context;
     const base = code.local("table");
     code.get(ub).plus(layout.table).set(base);
-    const index = this.pointer("index", this.indices, this.by.index);
-    const position = this.positionPointer(index);
-    const entry: Pointer = { local: base, strides: table.strides };
+    const index = this.indexPointers();
+    const entry: Pointer = { local: base, by: table.strides };
     const touched = code.local("touched");
-    nest(code, this.sizes, table.dims, [entry, data, index, position], (locals) => {
-      const here = { out: 0, data: at(locals, 1), index: at(locals, 2), position: at(locals, 3) };
+    // The first element of those that share an index stands for them: no other comes before it.
+    const written = plan.reports ? out : { local: out.local, by: [] };
+    nest(code, this.sizes, table.dims, [entry, data, ...index, written], (locals) => {
+      const place = {
+        out: at(locals, locals.length - 1),
+        data: at(locals, 1),
+        index: locals.slice(2, -1),
+      };
       const offset = code.local("offset");
-      this.resolveOffset(here);
+      this.resolveOffset(place);
       code.set(offset);
       for (let line = 0; line < table.touch; line++) {
         code
           .get(touched)
-          .get(here.data)
+          .get(place.data)
           .get(offset)
           .op("i32.add")
           .op("i32.load8_u", line * cacheLine);
         code.op("i32.xor").set(touched);
       }
       code.get(at(locals, 0));
-      if (this.mayBeNone) code.const(noEntry).get(offset).get(this.none).op("select");
+      if (plan.mayBeNone) code.const(noEntry).get(offset).get(this.none).op("select");
       else code.get(offset);
       code.op("i32.store", 0);
     });
@@ -191,103 +163,95 @@ class GatherEmitter {
     return entry;
   }
 
-  /** Pushes the bytes that the gathered dims add to the data's address. */
-  private offset(here: At): void {
-    const { code } = this.context;
-    if (this.table === undefined) {
-      this.resolveOffset(here);
+  /** Pushes the bytes that the sites add to the data's address. */
+  private offset(place: At): void {
+    const { code, plan } = this;
+    if (plan.table === undefined) {
+      this.resolveOffset(place);
       return;
     }
-    code.get(here.index).op("i32.load", 0);
-    if (!this.mayBeNone) return;
+    code.get(at(place.index, 0)).op("i32.load", 0);
+    if (!plan.mayBeNone) return;
     const entry = code.local("entry");
     code.set(entry).get(entry).const(noEntry).op("i32.eq").set(this.none).get(entry);
   }
 
-  private resolveOffset(here: At): void {
-    const { code, func, bad, layout } = this.context;
-    const { stmt, indexSize } = this;
-    const positions = strides(func.indices.type.shape);
-    if (this.mayBeNone) code.const(0).set(this.none);
-    gatherAccesses(this.stmt.map).forEach(({ dim: k, access }, n) => {
-      // Bytes from the pointers to this component of the tuple.
-      const component = (by: readonly number[], unit: number): number =>
-        access.at.reduce(
-          (sum, c, dim) => (c.kind === "component" ? sum + c.value * at(by, dim) * unit : sum),
-          0,
-        );
-      code.get(here.index);
-      emitResolve(
-        code,
-        {
-          extent: this.extent(k),
-          negative: access.negative,
-          oob: stmt.oob,
-          dtype: func.indices.type.dtype as IndexDType,
-          position: () => {
-            const byte = component(positions, indexSize);
-            code.get(here.position).plus(byte - layout.indices);
-            code.const(Math.log2(indexSize)).op("i32.shr_u");
-          },
-          bad,
-          none: this.none,
-        },
-        component(this.indices.strides, 1),
-      );
-      code.times(at(this.data.strides, k));
+  private resolveOffset(place: At): void {
+    const { code, none, plan } = this;
+    if (plan.mayBeNone) code.const(0).set(none);
+    plan.sites.forEach(({ walk, shift, rule, stride }: SitePlan, n) => {
+      code.get(at(place.index, walk));
+      const position = (): void => {
+        this.position(place.out);
+      };
+      const { bad } = this.context;
+      emitResolve(code, { rule, bad, none, ...(plan.reports ? { position } : {}) }, shift);
+      code.times(stride);
       if (n > 0) code.op("i32.add");
     });
   }
 
+  /** Pushes the number of the output element at an address. */
+  private position(out: LocalId): void {
+    const { layout } = this.context;
+    const start = at(layout.operands, layout.operands.length - 1);
+    this.code.get(out).plus(-start);
+    const shift = Math.log2(this.plan.elementBytes);
+    if (shift > 0) this.code.const(shift).op("i32.shr_u");
+  }
+
   /** The innermost dim, gathered element by element. */
-  private elementLoop(here: At, pointers: readonly Pointer[], count: Amount): void {
-    const { code } = this.context;
+  private elementLoop(locals: readonly LocalId[], pointers: readonly Pointer[], count: Amount): void {
+    const { code, plan } = this;
     const d = this.sizes.length - 1;
-    const copies = new Map<LocalId, Pointer>();
-    const own = (k: number, outer: LocalId): LocalId => {
-      const pointer = at(pointers, k);
-      if ((pointer.strides[d] ?? 0) === 0) return outer;
-      const known = copies.get(outer);
-      if (known !== undefined) return known.local;
-      const local = code.local(`${code.locals[pointer.local]?.name ?? "p"}.at`);
+    const moved: Pointer[] = [];
+    const own = pointers.map((pointer, k) => {
+      const outer = at(locals, k);
+      if ((pointer.by[d] ?? 0) === 0) return outer;
+      const local = code.local(`${at(code.locals, pointer.local).name}.at`);
       code.get(outer).set(local);
-      copies.set(outer, { ...pointer, local });
+      moved.push({ ...pointer, local });
       return local;
-    };
-    const inner: At = {
-      out: own(0, here.out),
-      data: own(1, here.data),
-      index: own(2, here.index),
-      position: own(3, here.position),
-    };
+    });
+    const inner = here(own);
     const step = (elements: number): void => {
-      for (const { local, strides: by } of copies.values()) code.advance(local, elements * at(by, d));
+      for (const { local, by } of moved) code.advance(local, elements * at(by, d));
     };
     const many = this.split(count);
     const one = (): void => {
       this.element(inner);
       step(1);
     };
+    const oneByOne = (): void => {
+      code.repeat({ kind: "const", value: unroll }, "slow", one);
+    };
+    const group = (): void => {
+      for (let k = 0; k < unroll; k++) this.known(inner, k);
+      step(unroll);
+    };
     code.repeat(many.rounds, "rounds", () => {
-      const group = (): void => {
-        for (let k = 0; k < unroll; k++) this.known(inner, k);
-        step(unroll);
-      };
-      if (this.checkGroup(inner)) {
-        code.if(group, () => {
-          code.repeat({ kind: "const", value: unroll }, "slow", one);
-        });
-      } else if (this.table !== undefined && !this.mayBeNone) {
-        group();
-      } else {
-        code.repeat({ kind: "const", value: unroll }, "slow", one);
+      switch (plan.moving) {
+        case "checked together":
+          this.checkGroup(inner);
+          code.if(group, oneByOne);
+          break;
+        case "from the table":
+          group();
+          break;
+        case "one by one":
+          oneByOne();
+          break;
+        case "rows":
+          throw new InternalError("rows are no elements");
+        default:
+          assertNever(plan.moving);
       }
     });
     code.repeat(many.rest, "rest", one);
   }
 
   private split(count: Amount): { readonly rounds: Amount; readonly rest: Amount } {
-    const { code } = this.context;
+    const { code } = this;
     if (count.kind === "const") {
       return {
         rounds: { kind: "const", value: Math.floor(count.value / unroll) },
@@ -304,40 +268,36 @@ class GatherEmitter {
     return { rounds: { kind: "local", local: rounds }, rest: { kind: "local", local: rest } };
   }
 
-  private element(here: At): void {
-    const { code } = this.context;
+  private element(place: At): void {
+    const { code } = this;
     const offset = code.local("offset");
-    this.offset(here);
-    code.get(here.data).op("i32.add").set(offset);
+    this.offset(place);
+    code.get(place.data).op("i32.add").set(offset);
     this.unlessNone(
       () => {
-        code.get(here.out).get(offset).op(loads[this.unit()], 0).op(stores[this.unit()], 0);
+        code.get(place.out).get(offset).op(loads[this.unit()], 0).op(stores[this.unit()], 0);
       },
       () => {
-        zeroBytes(code, here.out, { kind: "const", value: this.size });
+        zeroBytes(code, place.out, { kind: "const", value: this.plan.elementBytes });
       },
     );
   }
 
   /**
-   * Pushes whether the next indices all name an element as they stand; false where they cannot be checked together.
-   * Unsigned, a negative index is above every extent.
+   * Pushes whether the next indices all name an element as they stand. Unsigned, a negative index is above every extent.
    */
-  private checkGroup(here: At): boolean {
-    const { code } = this.context;
-    const [only, ...others] = gatherAccesses(this.stmt.map);
-    const step = this.by.index[this.sizes.length - 1];
-    if (this.table !== undefined || only === undefined || others.length > 0) return false;
-    if (step !== this.indexSize || this.extent(only.dim) === 0) return false;
-    const vectors = range(0, (unroll * this.indexSize) / 16);
-    const load = (k: number): void => void code.get(here.index).op("v128.load", 16 * k);
-    if (this.indexSize === 4) {
+  private checkGroup(place: At): void {
+    const { code } = this;
+    const { rule, shift } = at(this.plan.sites, 0);
+    const vectors = range(0, (unroll * (rule.wide ? 8 : 4)) / 16);
+    const load = (k: number): void => void code.get(at(place.index, 0)).op("v128.load", shift + 16 * k);
+    if (!rule.wide) {
       vectors.forEach((k) => {
         load(k);
         if (k > 0) code.op("i32x4.max_u");
       });
       code.get(this.limit).op("i32x4.le_u").op("i32x4.bitmask").const(0xf).op("i32.eq");
-      return true;
+      return;
     }
     // There is no unsigned compare of 64-bit lanes: below the extent, and no sign bit.
     vectors.forEach((k) => {
@@ -352,44 +312,40 @@ class GatherEmitter {
       if (k > 0) code.op("v128.or");
     });
     code.op("i64x2.bitmask").op("i32.eqz").op("i32.and");
-    return true;
   }
 
   /** Moves an element whose index is known to be in range. */
-  private known(here: At, shift: number): void {
-    const { code } = this.context;
+  private known(place: At, number: number): void {
+    const { code, plan } = this;
     const d = this.sizes.length - 1;
-    code.get(here.out);
-    if (this.table === undefined) {
-      const k = at(gatherDims(this.stmt.map), 0);
+    const index = at(place.index, 0);
+    code.get(place.out);
+    if (plan.table === undefined) {
+      const { walk, shift, stride } = at(plan.sites, 0);
       code
-        .get(here.index)
-        .op("i32.load", shift * at(this.by.index, d))
-        .times(at(this.data.strides, k));
+        .get(index)
+        .op("i32.load", shift + number * at(at(plan.indices, walk).by, d))
+        .times(stride);
     } else {
-      code.get(here.index).op("i32.load", shift * at(this.table.strides, d));
+      code.get(index).op("i32.load", number * at(plan.table.strides, d));
     }
     code
-      .get(here.data)
+      .get(place.data)
       .op("i32.add")
-      .op(loads[this.unit()], shift * at(this.by.data, d));
-    code.op(stores[this.unit()], shift * at(this.out.strides, d));
+      .op(loads[this.unit()], number * at(plan.data.by, d));
+    code.op(stores[this.unit()], number * at(plan.output.by, d));
   }
 
   private unlessNone(then: () => void, otherwise: () => void): void {
-    const { code } = this.context;
-    if (!this.mayBeNone) then();
+    const { code, plan } = this;
+    if (!plan.mayBeNone) then();
     else code.get(this.none).op("i32.eqz").if(then, otherwise);
   }
 
   private unit(): keyof typeof loads {
-    const { size } = this;
+    const { elementBytes: size } = this.plan;
     invariant(size === 1 || size === 2 || size === 4 || size === 8 || size === 16, `elements of ${size} B`);
     return size;
-  }
-
-  private extent(k: number): number {
-    return at(this.context.func.data.type.shape, k);
   }
 }
 

@@ -1,6 +1,14 @@
-/** wasm: tile programs as WebAssembly, for the simulation's fast executor. */
+/** wasm: tile programs as WebAssembly, and the executor that runs them. */
 export { emitWasm, type WasmKernel } from "./emit.js";
 export { encodeModule } from "./encode.js";
-export { controlBytes, pagesFor, type WasmLayout } from "./layout.js";
-export { pageBytes } from "./instructions.js";
+export {
+  FastExecutor,
+  serveThread,
+  type FastOptions,
+  type FastRun,
+  type SpawnThread,
+  type ThreadMessage,
+} from "./executor.js";
+export { movesOf, type Move } from "./moves.js";
+export { planWasm, type WasmPlan } from "./plan.js";
 export { printModule } from "./print.js";

@@ -1,16 +1,15 @@
 /** Where a kernel's memory holds what: tensors first, then a unified buffer for each thread. */
 import type { TileFunc } from "../../ir/func.js";
+import { ubBuffers } from "../../ir/regions.js";
 import { ubBytes, type UbBuffer } from "../../ir/tile.js";
 import { alignUp, at, byteCount } from "../../ir/types.js";
-import { ubBuffers } from "../../ir/verify/accesses.js";
 import { pageBytes } from "./instructions.js";
-import { cacheLine, entryBytes, tableBytes } from "./table.js";
+import { cacheLine, entryBytes, type Table } from "./table.js";
 
 /** Byte addresses in the memory. */
 export interface WasmLayout {
-  readonly data: number;
-  readonly indices: number;
-  readonly output: number;
+  /** Of each operand, in the function's order. */
+  readonly operands: readonly number[];
   /** Unified buffers, one after the other to the end of the memory. */
   readonly buffers: number;
   /** Bytes of one of them: the program's peak, then the table of resolved indices. */
@@ -22,22 +21,22 @@ export interface WasmLayout {
 /** Bytes at the start of memory that threads share. */
 export const controlBytes = 64;
 
-export function layoutOf(func: TileFunc): WasmLayout {
-  const data = controlBytes;
-  const indices = alignUp(data + byteCount(func.data.type), cacheLine);
-  const output = alignUp(indices + byteCount(func.indices.type), cacheLine);
-  const buffers = alignUp(output + byteCount(func.output.type), cacheLine);
-  const table = alignUp(
+export function layoutOf(func: TileFunc, table: Table | undefined): WasmLayout {
+  let end = controlBytes;
+  const operands = func.operands.map(({ type }) => {
+    const start = alignUp(end, cacheLine);
+    end = start + byteCount(type);
+    return start;
+  });
+  const peak = alignUp(
     Math.max(0, ...[...ubBuffers(func).values()].map((buffer) => addressOf(buffer) + ubBytes(buffer))),
     cacheLine,
   );
   return {
-    data,
-    indices,
-    output,
-    buffers,
-    bufferBytes: alignUp(table + tableBytes(func) + entryBytes, cacheLine),
-    table,
+    operands,
+    buffers: alignUp(end, cacheLine),
+    bufferBytes: alignUp(peak + (table?.bytes ?? 0) + entryBytes, cacheLine),
+    table: peak,
   };
 }
 

@@ -5,15 +5,11 @@
  * tensor in place are touched as they are resolved, so that their cache misses overlap instead of following one
  * another.
  */
-import { indicesFollow, rowElements } from "../../ir/access.js";
-import { largestValue } from "../../ir/expr.js";
-import { findGather, type GatherStmt } from "../../ir/tile.js";
-import type { TileFunc } from "../../ir/func.js";
-import { at, dtypeBytes, elementCount, strides } from "../../ir/types.js";
-import { isParam } from "../../ir/verify/accesses.js";
+import { indexed, rowElements, type AccessMap } from "../../ir/access.js";
+import { at, elementCount, strides, type Shape } from "../../ir/types.js";
 
 export interface Table {
-  /** Output dims that the index follows, and their table strides in bytes by output dim. */
+  /** Output dims that the indices follow, and their table strides in bytes by output dim. */
   readonly dims: readonly number[];
   readonly strides: readonly number[];
   readonly bytes: number;
@@ -32,33 +28,29 @@ export const cacheLine = 64;
 const touchedLines = 4;
 const longRow = 1024;
 
-export function tableOf(func: TileFunc, gather: GatherStmt): Table | undefined {
-  const { map } = gather;
-  const follows = indicesFollow(map);
+/** `tile`: the largest extents that the output tile takes. `fetched`: the data are read from the tensor in place. */
+export function tableOf(
+  map: AccessMap,
+  tile: Shape,
+  data: { readonly shape: Shape; readonly elementBytes: number; readonly fetched: boolean },
+): Table | undefined {
+  const follows = indexed(map);
   const last = Math.max(-1, ...follows);
-  const extents = gather.to.sizes.map((size) => largestValue(size) ?? 0);
-  const dims = extents.flatMap((_, d) => (follows.has(d) ? [d] : []));
-  const uses = extents.reduce(
+  const dims = tile.flatMap((_, d) => (follows.has(d) ? [d] : []));
+  const uses = tile.reduce(
     (product, extent, d) => (d < last && !follows.has(d) ? product * extent : product),
     1,
   );
-  const shape = dims.map((d) => at(extents, d));
+  const shape = dims.map((d) => at(tile, d));
   const bytes = elementCount(shape) * entryBytes;
   if (bytes > mostBytes || dims.length === 0) return undefined;
-  const { type } = func.data;
-  const row = rowElements(map, extents, type.shape) * dtypeBytes[type.dtype];
-  const inPlace = isParam(func, gather.data.buffer) && last < extents.length - 1;
-  const touch = inPlace && uses === 1 && row >= longRow ? touchedLines : 0;
+  const row = rowElements(map, tile, data.shape) * data.elementBytes;
+  const touch = data.fetched && last < tile.length - 1 && uses === 1 && row >= longRow ? touchedLines : 0;
   if (uses < fewestUses && touch === 0) return undefined;
   const inner = strides(shape);
-  const by = extents.map((_, d) => {
+  const by = tile.map((_, d) => {
     const k = dims.indexOf(d);
     return k === -1 ? 0 : at(inner, k) * entryBytes;
   });
   return { dims, strides: by, bytes, touch };
-}
-
-export function tableBytes(func: TileFunc): number {
-  const gather = findGather(func.body);
-  return gather === undefined ? 0 : (tableOf(func, gather)?.bytes ?? 0);
 }

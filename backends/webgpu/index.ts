@@ -1,11 +1,15 @@
 /** tilec/webgpu: runs kernels on a GPUDevice. */
-export { createRunner, type GpuBuffers, type GpuKernel, type LaunchTime, type Runner } from "./runner.js";
+export type { GpuBuffers } from "./buffers.js";
+export { createRunner, type GpuKernel, type LaunchTime, type Runner, type RunnerOptions } from "./runner.js";
 export { limitsOf, targetOf } from "./target.js";
 export {
   defaultLimits,
   emitWgsl,
+  movesOf,
+  planWgsl,
   type WgslBinding,
   type WgslKernel,
   type WgslLimits,
   type WgslOptions,
+  type WgslPlan,
 } from "../wgsl/index.js";

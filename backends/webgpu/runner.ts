@@ -4,14 +4,20 @@
  * Pipelines are cached by their text. `run` takes host arrays; `encode` takes buffers that already live on the device
  * and adds one dispatch and nothing else.
  */
-import { CompileError, error, RunError } from "../../ir/diagnostic.js";
-import type { TileFunc } from "../../ir/func.js";
+import { CompileError, error } from "../../ir/diagnostic.js";
+import { inputsOf, keyOf, outputOf, type Role, type TileFunc } from "../../ir/func.js";
 import type { Target } from "../../ir/target.js";
-import { findGather } from "../../ir/tile.js";
-import { alignUp, byteCount, dtypeBytes, InternalError, invariant } from "../../ir/types.js";
-import { indexOutOfRange, indexReader, type HostInputs } from "../memory.js";
-import { fromHost, toHost, type GatherData, type TensorData } from "../values.js";
+import { findGather, type GatherStmt } from "../../ir/tile.js";
+import { at, byteCount, dtypeBytes, elementCount, invariant } from "../../ir/types.js";
+import { BoundedCache } from "../cache.js";
+import { badIndex, indexReader, isRejected, sitesAt, tensorOf, type HostInputs } from "../memory.js";
+import { fromHost, mismatch, stringsOf, toHosts, type GatherData, type TensorData } from "../values.js";
 import { emitWgsl, type WgslBinding, type WgslKernel, type WgslLimits } from "../wgsl/index.js";
+import { bufferUsage, requireBuffers, type GpuBuffers } from "./buffers.js";
+import { buffersRefused, deviceLost, kernelRefused, orLost, refusalError } from "./errors.js";
+import { Lifetime } from "./lifetime.js";
+import { Resources } from "./resources.js";
+import { scoped } from "./scoped.js";
 import { limitsOf, targetOf } from "./target.js";
 
 /** What a run needs of a kernel. One for another target is compiled again for the device, through `forTarget`. */
@@ -20,55 +26,84 @@ export interface GpuKernel {
   readonly forTarget?: (target: Target) => GpuKernel;
 }
 
-export interface GpuBuffers {
-  readonly data: GPUBuffer;
-  readonly indices: GPUBuffer;
-  readonly output: GPUBuffer;
-  /** 4 bytes, 0xffffffff before the dispatch, for kernels with policy `error`. */
-  readonly status?: GPUBuffer;
-}
-
 export interface LaunchTime {
   readonly nanoseconds: number;
   /** `timestamp-query`: the device's own clock. `wall clock`: from submission to completion, queueing included. */
   readonly clock: "timestamp-query" | "wall clock";
   readonly runs: number;
-  /** Launches that each run took together: implementations round timestamps, and a short launch alone reads as nothing. */
+  /**
+   * Launches that each run took together: implementations round timestamps, and a short launch alone reads as nothing. 0 for
+   * an empty output, which is never launched and takes 0 ns.
+   */
   readonly launches: number;
 }
 
+export interface RunnerOptions {
+  /** Pipelines kept for kernels that come again, at least 1; the least recently used makes room. Default 256. */
+  readonly pipelines?: number;
+}
+
+/**
+ * Every call rejects or throws a RunError (TC504) once the device is lost or when it runs out of memory, a CompileError
+ * for a kernel that the device has no room for (TC502) and for arguments that do not fit the kernel (TC702), and an
+ * InternalError for a kernel that the device finds invalid.
+ */
 export interface Runner {
   readonly device: GPUDevice;
   readonly limits: WgslLimits;
   /** The target to compile for: the device's limits. */
   readonly target: Target;
-  /** Uploads, dispatches once, reads back. Rejects with a RunError (TC601) for an index out of range. */
+  /**
+   * Uploads within the call, dispatches once, reads back; runs may overlap. Rejects with a RunError (TC601) for an index
+   * out of range.
+   */
   run(kernel: GpuKernel, inputs: GatherData): Promise<{ readonly outputs: { readonly output: TensorData } }>;
   /** The same on bytes. */
   runBytes(kernel: GpuKernel, inputs: HostInputs): Promise<Uint8Array>;
-  /** One dispatch on device-resident buffers: no copies, no synchronization. */
+  /**
+   * One dispatch on device-resident buffers: no copies, no synchronization. Buffers need the sizes and usages of GpuBuffers;
+   * those that are destroyed or another device's are told by the caller's own error scopes.
+   */
   encode(pass: GPUComputePassEncoder, kernel: GpuKernel, buffers: GpuBuffers): void;
   /**
    * Reads the status word of launches on these buffers. Rejects with a RunError (TC601) that names the lowest index out of
-   * range; nothing to read under other policies than `error`. Launches need no round trip of their own.
+   * range; nothing to read under other policies than `error`. Launches need no round trip of their own. `status` and
+   * `indices` need `COPY_SRC`.
    */
   checkStatus(kernel: GpuKernel, buffers: GpuBuffers): Promise<void>;
-  /** Median time of one launch on device-resident buffers, in nanoseconds, and the clock that gave it. */
+  /** Median time of one launch on device-resident buffers over some runs, in nanoseconds, and the clock that gave it. */
   time(kernel: GpuKernel, buffers: GpuBuffers, runs?: number): Promise<LaunchTime>;
   /** The WGSL and bindings a kernel gets on this device. */
   wgsl(kernel: GpuKernel): WgslKernel;
+  /**
+   * Lets go of the pipelines; the device stays the caller's. Runs under way end, later calls are refused with TC702. It is
+   * `Symbol.dispose` too, where the platform has that symbol.
+   */
+  dispose(): void;
 }
 
-export async function createRunner(device: GPUDevice): Promise<Runner> {
+/** Rejects with a RunError (TC504) on a lost device. */
+export async function createRunner(
+  device: GPUDevice,
+  { pipelines = 256 }: RunnerOptions = {},
+): Promise<Runner> {
+  if (!isCount(pipelines)) throw notACount("pipelines", pipelines);
   const lost = await Promise.race([device.lost, Promise.resolve(undefined)]);
-  if (lost !== undefined) throw deviceError(`the device is lost: ${lost.message}`);
-  return new DeviceRunner(device);
+  if (lost !== undefined) throw deviceLost(lost.message);
+  return new DeviceRunner(device, pipelines);
 }
 
-const deviceError = (message: string): RunError =>
-  new RunError([
-    error("TC504", message, { hint: "create a new device and a new runner; host arrays are unharmed" }),
+const isCount = (value: number): boolean => Number.isInteger(value) && value >= 1;
+const notACount = (name: string, value: number): CompileError =>
+  new CompileError([
+    error("TC702", `${name} is ${value}`, { hint: `${name} is a whole number of 1 or more` }),
   ]);
+
+interface Pipeline {
+  readonly gpu: GPUComputePipeline;
+  /** Why the device refused the kernel, if it did. Never rejects. */
+  readonly fault: Promise<Error | undefined>;
+}
 
 class DeviceRunner implements Runner {
   readonly limits: WgslLimits;
@@ -76,19 +111,35 @@ class DeviceRunner implements Runner {
   private readonly kernels = new WeakMap<TileFunc, WgslKernel>();
   /** Programs of kernels for other targets, compiled again for this device. */
   private readonly own = new WeakMap<TileFunc, TileFunc>();
-  private readonly pipelines = new Map<string, GPUComputePipeline>();
-  private lost: string | undefined;
+  /** By their text. One that is evicted lives as long as the work it is part of. */
+  private readonly pipelines: BoundedCache<string, Pipeline>;
+  private readonly lifetime: Lifetime;
+  private disposed = false;
 
-  constructor(readonly device: GPUDevice) {
+  constructor(
+    readonly device: GPUDevice,
+    pipelines: number,
+  ) {
     this.limits = limitsOf(device.limits);
     this.target = targetOf(this.limits, device.adapterInfo?.isFallbackAdapter);
-    void device.lost.then((info) => {
-      this.lost = info.message;
-    });
+    this.pipelines = new BoundedCache({ limit: pipelines });
+    this.lifetime = new Lifetime(device);
+    // Not every platform has the symbol, nor every `lib` its type.
+    const { dispose } = Symbol as { readonly dispose?: symbol };
+    if (dispose !== undefined) Object.defineProperty(this, dispose, { value: this.dispose.bind(this) });
+  }
+
+  dispose(): void {
+    this.disposed = true;
+    this.pipelines.clear();
   }
 
   wgsl(kernel: GpuKernel): WgslKernel {
-    const tile = this.tileOf(kernel);
+    this.checkNotDisposed();
+    return this.emitted(this.tileOf(kernel));
+  }
+
+  private emitted(tile: TileFunc): WgslKernel {
     const known = this.kernels.get(tile);
     if (known !== undefined) return known;
     const emitted = emitWgsl(tile, { limits: this.limits, target: this.target });
@@ -105,194 +156,222 @@ class DeviceRunner implements Runner {
   }
 
   async run(kernel: GpuKernel, inputs: GatherData) {
+    this.checkUsable();
     const { tile } = kernel;
-    const data = toHost("data", tile.data.type, inputs.data);
-    const indices = toHost("indices", tile.indices.type, inputs.indices);
-    const output = await this.runBytes(kernel, { data, indices });
-    return { outputs: { output: fromHost(tile.output.type, output, data.strings) } };
+    const hosts = toHosts(tile, inputs);
+    const output = await this.runBytes(kernel, hosts);
+    return { outputs: { output: fromHost(outputOf(tile).type, output, stringsOf(hosts)) } };
   }
 
   async runBytes(kernel: GpuKernel, inputs: HostInputs): Promise<Uint8Array> {
-    this.checkAlive();
-    const wgsl = this.wgsl(kernel);
-    const bytes = byteCount(kernel.tile.output.type);
-    if (wgsl.dispatch[0] === 0) return new Uint8Array(bytes);
+    this.checkUsable();
+    const tile = this.tileOf(kernel);
+    const wgsl = this.emitted(tile);
+    for (const operand of inputsOf(tile)) {
+      const { byteLength } = tensorOf(inputs, operand).bytes;
+      if (byteLength !== byteCount(operand.type))
+        throw mismatch(keyOf(operand), operand.type, `${byteLength} bytes`);
+    }
+    const bytes = byteCount(outputOf(tile).type);
+    if (isEmpty(wgsl)) return new Uint8Array(bytes);
+    checkBufferSizes(wgsl, this.device.limits.maxBufferSize);
+    const pipeline = this.pipeline(wgsl);
     const { device } = this;
-    device.pushErrorScope("out-of-memory");
-    device.pushErrorScope("validation");
-    const owned: GPUBuffer[] = [];
+    const resources = new Resources(device);
+    const contents = (role: WgslBinding["role"]): Uint8Array | undefined => {
+      if (role === "status") return new Uint8Array(4).fill(0xff);
+      return role === "output" ? undefined : inputs[role]?.bytes;
+    };
+    const usage = bufferUsage.STORAGE | bufferUsage.COPY_SRC;
+    const bound: GPUBuffer[] = [];
     try {
-      const buffer = (size: number, usage: GPUBufferUsageFlags, contents?: Uint8Array): GPUBuffer => {
-        const created = device.createBuffer({ size, usage, mappedAtCreation: contents !== undefined });
-        owned.push(created);
-        if (contents !== undefined) {
-          new Uint8Array(created.getMappedRange()).set(contents);
-          created.unmap();
-        }
-        return created;
-      };
-      const sizeOf = (role: WgslBinding["role"]): number =>
-        wgsl.bindings.find((binding) => binding.role === role)?.bytes ?? 0;
-      const usage = GPUBufferUsages;
-      const data = buffer(sizeOf("data"), usage.STORAGE, inputs.data.bytes);
-      const indices = buffer(sizeOf("indices"), usage.STORAGE, inputs.indices.bytes);
-      const output = buffer(sizeOf("output"), usage.STORAGE | usage.COPY_SRC);
-      const checked = sizeOf("status") > 0;
-      const status = checked
-        ? buffer(4, usage.STORAGE | usage.COPY_SRC, new Uint8Array(4).fill(0xff))
-        : undefined;
-      const statusAt = alignUp(bytes, 4);
-      const readback = buffer(statusAt + 4, usage.COPY_DST | usage.MAP_READ);
-      const encoder = device.createCommandEncoder();
-      const pass = encoder.beginComputePass();
-      this.encode(pass, kernel, { data, indices, output, ...(status === undefined ? {} : { status }) });
-      pass.end();
-      encoder.copyBufferToBuffer(output, 0, readback, 0, statusAt);
-      if (status !== undefined) encoder.copyBufferToBuffer(status, 0, readback, statusAt, 4);
-      device.queue.submit([encoder.finish()]);
-      const mapped = readback.mapAsync(mapRead);
-      const [validation, memory] = [await device.popErrorScope(), await device.popErrorScope()];
-      if (validation !== null)
-        throw new InternalError(`WebGPU refused a kernel: ${validation.message}\n${wgsl.code}`);
-      if (memory !== null) throw deviceError(`the device is out of memory: ${memory.message}`);
-      await mapped;
-      const result = new Uint8Array(readback.getMappedRange()).slice();
-      readback.unmap();
-      const firstBad = checked ? new DataView(result.buffer).getUint32(statusAt, true) : noneBad;
-      if (firstBad !== noneBad) {
-        const reader = indexReader(inputs.indices.bytes, kernel.tile.indices.type.dtype);
-        throw this.outOfRange(kernel, firstBad, reader.exact(firstBad));
-      }
-      return result.subarray(0, bytes);
-    } catch (thrown) {
-      this.checkAlive();
-      throw thrown;
+      const [output, status] = await this.settle(
+        () => {
+          for (const { role, bytes: size } of wgsl.bindings)
+            bound.push(resources.buffer(size, usage, contents(role)));
+          const encoder = device.createCommandEncoder();
+          const pass = encoder.beginComputePass();
+          this.record(pass, wgsl, pipeline, bound, 1);
+          pass.end();
+          const written = wgsl.bindings.flatMap((binding, k) =>
+            binding.access === "read" ? [] : [resources.readback(encoder, at(bound, k), 0, binding.bytes)],
+          );
+          device.queue.submit([encoder.finish()]);
+          return Promise.all(written.map((read) => read()));
+        },
+        async (message) => (await pipeline.fault) ?? kernelRefused(message, wgsl.code),
+      );
+      invariant(output !== undefined, "a kernel writes its output");
+      const firstBad = status === undefined ? noneBad : firstWord(status);
+      if (firstBad === noneBad) return output.subarray(0, bytes);
+      const roles = wgsl.bindings.map(({ role }) => role);
+      throw await this.outOfRange(tile, firstBad, (role) => at(bound, roles.indexOf(role)));
     } finally {
-      for (const created of owned) created.destroy();
+      resources.destroy();
     }
   }
 
   encode(pass: GPUComputePassEncoder, kernel: GpuKernel, buffers: GpuBuffers): void {
-    this.checkAlive();
+    this.checkUsable();
     const wgsl = this.wgsl(kernel);
-    const [x, y, z] = wgsl.dispatch;
-    if (x === 0) return;
-    const pipeline = this.pipeline(wgsl);
-    const entries = wgsl.bindings.map(({ binding, role, bytes }) => {
-      const buffer = buffers[role];
-      if (buffer === undefined) {
-        const hint = "kernels with policy error record the first bad index there; pass 4 bytes of 0xff";
-        throw new CompileError([error("TC702", `the kernel needs a ${role} buffer of ${bytes} B`, { hint })]);
-      }
-      return { binding, resource: { buffer, size: bytes } };
-    });
-    pass.setPipeline(pipeline);
-    pass.setBindGroup(0, this.device.createBindGroup({ layout: pipeline.getBindGroupLayout(0), entries }));
-    pass.dispatchWorkgroups(x, y, z);
+    if (isEmpty(wgsl)) return;
+    const bound = requireBuffers(buffers, wgsl.bindings, "STORAGE");
+    this.record(pass, wgsl, this.pipeline(wgsl), bound, 1);
+  }
+
+  private record(
+    pass: GPUComputePassEncoder,
+    { bindings, dispatch }: WgslKernel,
+    { gpu }: Pipeline,
+    bound: readonly GPUBuffer[],
+    launches: number,
+  ): void {
+    const entries = bindings.map(({ binding, bytes }, k) => ({
+      binding,
+      resource: { buffer: at(bound, k), size: bytes },
+    }));
+    pass.setPipeline(gpu);
+    pass.setBindGroup(0, this.device.createBindGroup({ layout: gpu.getBindGroupLayout(0), entries }));
+    for (let launch = 0; launch < launches; launch++) pass.dispatchWorkgroups(...dispatch);
   }
 
   async checkStatus(kernel: GpuKernel, buffers: GpuBuffers): Promise<void> {
-    this.checkAlive();
-    if (buffers.status === undefined) return;
-    const firstBad = new Uint32Array(await this.read(buffers.status, 0, 4))[0] ?? noneBad;
-    if (firstBad === noneBad) return;
-    const size = dtypeBytes[kernel.tile.indices.type.dtype];
-    const bytes = new Uint8Array(await this.read(buffers.indices, firstBad * size, size));
-    throw this.outOfRange(kernel, firstBad, indexReader(bytes, kernel.tile.indices.type.dtype).exact(0));
+    this.checkUsable();
+    const tile = this.tileOf(kernel);
+    const wgsl = this.emitted(tile);
+    const checked = wgsl.bindings.filter(({ role }) => role === "status" || role === "indices");
+    if (isEmpty(wgsl) || checked.length < 2) return;
+    const bound = requireBuffers(buffers, checked, "COPY_SRC");
+    const bufferOf = (role: WgslBinding["role"]): GPUBuffer =>
+      at(
+        bound,
+        checked.findIndex((binding) => binding.role === role),
+      );
+    const element = firstWord(await this.read(bufferOf("status"), 0, 4));
+    if (element === noneBad) return;
+    throw element < elementCount(outputOf(tile).type.shape)
+      ? await this.outOfRange(tile, element, bufferOf)
+      : staleStatus(element, "which the output does not have");
   }
 
-  /** A few bytes of a device-resident buffer; at a multiple of 4. */
-  private async read(buffer: GPUBuffer, offset: number, size: number): Promise<ArrayBuffer> {
-    const { device } = this;
-    const readback = device.createBuffer({
-      size,
-      usage: GPUBufferUsages.COPY_DST | GPUBufferUsages.MAP_READ,
-    });
-    const encoder = device.createCommandEncoder();
-    encoder.copyBufferToBuffer(buffer, offset, readback, 0, size);
-    device.queue.submit([encoder.finish()]);
-    try {
-      await readback.mapAsync(mapRead);
-      return readback.getMappedRange().slice(0);
-    } catch (thrown) {
-      this.checkAlive();
-      throw thrown;
-    } finally {
-      readback.destroy();
+  /** What an output element was reported for: the first of its indices that its policy rejects. */
+  private async outOfRange(
+    tile: TileFunc,
+    element: number,
+    bufferOf: (role: Role) => GPUBuffer,
+  ): Promise<Error> {
+    const { map } = gatherOf(tile);
+    for (const found of sitesAt({ map, operands: tile.operands }, element)) {
+      const { dtype } = found.table.type;
+      const size = dtypeBytes[dtype];
+      const bytes = await this.read(bufferOf(found.table.role), found.position * size, size);
+      const value = indexReader(bytes, dtype).exact(0);
+      if (isRejected(found.rule, value)) return badIndex(found, value);
     }
+    return staleStatus(element);
   }
 
-  private outOfRange(kernel: GpuKernel, position: number, value: bigint): RunError {
-    const stmt = findGather(this.tileOf(kernel).body);
-    invariant(stmt !== undefined, "a program that found a bad index has a gather");
-    const { data, indices } = kernel.tile;
-    return indexOutOfRange(stmt.map, data.type, indices.type, position, value);
+  /** A few bytes of a device-resident buffer, at a multiple of 4. */
+  private async read(buffer: GPUBuffer, offset: number, size: number): Promise<Uint8Array> {
+    const { device } = this;
+    const resources = new Resources(device);
+    try {
+      return await this.settle(() => {
+        const encoder = device.createCommandEncoder();
+        const read = resources.readback(encoder, buffer, offset, size);
+        device.queue.submit([encoder.finish()]);
+        return read();
+      }, buffersRefused);
+    } finally {
+      resources.destroy();
+    }
   }
 
   async time(kernel: GpuKernel, buffers: GpuBuffers, runs = 9): Promise<LaunchTime> {
-    this.checkAlive();
-    const { device } = this;
-    const usage = GPUBufferUsages;
-    const stamps = device.features.has("timestamp-query")
-      ? {
-          querySet: device.createQuerySet({ type: "timestamp", count: 2 }),
-          resolved: device.createBuffer({ size: 16, usage: usage.QUERY_RESOLVE | usage.COPY_SRC }),
-        }
-      : undefined;
-    const clock = stamps === undefined ? "wall clock" : "timestamp-query";
-    const times: number[] = [];
+    this.checkUsable();
+    if (!isCount(runs)) throw notACount("runs", runs);
+    const clock = this.device.features.has("timestamp-query") ? "timestamp-query" : "wall clock";
+    const wgsl = this.wgsl(kernel);
+    if (isEmpty(wgsl)) return { nanoseconds: 0, clock, runs, launches: 0 };
+    const bound = requireBuffers(buffers, wgsl.bindings, "STORAGE");
+    const pipeline = this.pipeline(wgsl);
+    const span = (launches: number): Promise<number> =>
+      this.span(clock, pipeline, (pass) => {
+        this.record(pass, wgsl, pipeline, bound, launches);
+      });
     let launches = 1;
-    try {
-      // Warms up too: the first launch compiles.
-      while ((await this.span(kernel, buffers, launches, stamps)) < leastSpan && launches < mostLaunches) {
-        launches *= 2;
-      }
-      for (let run = 0; run < runs; run++) {
-        times.push((await this.span(kernel, buffers, launches, stamps)) / launches);
-      }
-    } finally {
-      stamps?.querySet.destroy();
-      stamps?.resolved.destroy();
-    }
-    this.checkAlive();
+    // Warms up too: the first launch compiles.
+    while ((await span(launches)) < leastSpan && launches < mostLaunches) launches *= 2;
+    const times: number[] = [];
+    for (let run = 0; run < runs; run++) times.push((await span(launches)) / launches);
     times.sort((a, b) => a - b);
-    return { nanoseconds: times[Math.floor(times.length / 2)] ?? 0, clock, runs, launches };
+    return { nanoseconds: at(times, Math.floor(runs / 2)), clock, runs, launches };
   }
 
-  /** Nanoseconds of some launches one after the other, by the device's clock or, without one, by the wall clock. */
+  /** Nanoseconds that a pass takes. */
   private async span(
-    kernel: GpuKernel,
-    buffers: GpuBuffers,
-    launches: number,
-    stamps: { readonly querySet: GPUQuerySet; readonly resolved: GPUBuffer } | undefined,
+    clock: LaunchTime["clock"],
+    { fault }: Pipeline,
+    fill: (pass: GPUComputePassEncoder) => void,
   ): Promise<number> {
-    const { queue } = this.device;
-    const encoder = this.device.createCommandEncoder();
-    const pass = encoder.beginComputePass(
-      stamps === undefined
-        ? {}
-        : {
-            timestampWrites: {
-              querySet: stamps.querySet,
-              beginningOfPassWriteIndex: 0,
-              endOfPassWriteIndex: 1,
-            },
-          },
-    );
-    for (let launch = 0; launch < launches; launch++) this.encode(pass, kernel, buffers);
-    pass.end();
-    if (stamps !== undefined) encoder.resolveQuerySet(stamps.querySet, 0, 2, stamps.resolved, 0);
-    const start = performance.now();
-    queue.submit([encoder.finish()]);
-    await queue.onSubmittedWorkDone();
-    if (stamps === undefined) return (performance.now() - start) * 1e6;
-    const [begin = 0n, end = 0n] = new BigUint64Array(await this.read(stamps.resolved, 0, 16));
-    return Number(end - begin);
+    const { device } = this;
+    const resources = new Resources(device);
+    try {
+      return await this.settle(
+        () => {
+          const querySet = clock === "wall clock" ? undefined : resources.timestamps(2);
+          const encoder = device.createCommandEncoder();
+          const pass = encoder.beginComputePass(
+            querySet === undefined
+              ? {}
+              : { timestampWrites: { querySet, beginningOfPassWriteIndex: 0, endOfPassWriteIndex: 1 } },
+          );
+          fill(pass);
+          pass.end();
+          const stamps = querySet === undefined ? undefined : resources.resolved(encoder, querySet);
+          const start = performance.now();
+          device.queue.submit([encoder.finish()]);
+          return stamps === undefined
+            ? orLost(device.queue.onSubmittedWorkDone()).then(() => (performance.now() - start) * 1e6)
+            : stamps().then(([begin = 0n, end = 0n]) => Number(end - begin));
+        },
+        async (message) => (await fault) ?? buffersRefused(message),
+      );
+    } finally {
+      resources.destroy();
+    }
   }
 
-  private pipeline(wgsl: WgslKernel): GPUComputePipeline {
+  /**
+   * Begins work within the call and waits for its end. Rejects with what the device refused of it; `atFault` says whose
+   * mistake a validation error is.
+   */
+  private async settle<T>(
+    begin: () => Promise<T>,
+    atFault: (message: string) => Error | Promise<Error>,
+  ): Promise<T> {
+    const { value, refusal } = scoped(this.device, begin);
+    const [[ended], refused] = await this.lifetime.until(Promise.all([Promise.allSettled([value]), refusal]));
+    if (refused !== undefined) throw await refusalError(refused, atFault);
+    if (ended.status === "rejected") throw ended.reason;
+    return ended.value;
+  }
+
+  private pipeline(wgsl: WgslKernel): Pipeline {
     const known = this.pipelines.get(wgsl.code);
     if (known !== undefined) return known;
+    const { value: gpu, refusal } = scoped(this.device, () => this.build(wgsl));
+    const fault = refusal.then((refused) => {
+      if (refused === undefined) return undefined;
+      this.pipelines.take(wgsl.code);
+      return refusalError(refused, (message) => kernelRefused(message, wgsl.code));
+    });
+    const pipeline = { gpu, fault };
+    this.pipelines.set(wgsl.code, pipeline);
+    return pipeline;
+  }
+
+  private build(wgsl: WgslKernel): GPUComputePipeline {
     const module = this.device.createShaderModule({ code: wgsl.code });
     // Not "auto": that drops a binding that an empty tensor leaves unused.
     const layout = this.device.createBindGroupLayout({
@@ -302,17 +381,54 @@ class DeviceRunner implements Runner {
         buffer: { type: access === "read" ? "read-only-storage" : "storage" },
       })),
     });
-    const pipeline = this.device.createComputePipeline({
+    return this.device.createComputePipeline({
       layout: this.device.createPipelineLayout({ bindGroupLayouts: [layout] }),
       compute: { module, entryPoint: wgsl.entryPoint },
     });
-    this.pipelines.set(wgsl.code, pipeline);
-    return pipeline;
   }
 
-  private checkAlive(): void {
-    if (this.lost !== undefined) throw deviceError(`the device was lost: ${this.lost}`);
+  private checkUsable(): void {
+    this.checkNotDisposed();
+    this.lifetime.check();
   }
+
+  private checkNotDisposed(): void {
+    if (!this.disposed) return;
+    const hint = "make another with `await createRunner(device)`; the device was left as it is";
+    throw new CompileError([error("TC702", "the runner was disposed of", { hint })]);
+  }
+}
+
+/** Nothing is written, so nothing is launched. */
+const isEmpty = ({ dispatch }: WgslKernel): boolean => dispatch[0] === 0;
+
+/** Throws a CompileError (TC502): a device may bind more than one buffer of it holds. */
+function checkBufferSizes({ bindings }: WgslKernel, most: number): void {
+  const found = bindings.flatMap(({ role, bytes }) => {
+    if (bytes <= most) return [];
+    const hint = `split the tensor, or request a device with a maxBufferSize of ${bytes} B`;
+    const message = `the ${role} takes ${bytes} B, over the device's maxBufferSize of ${most} B`;
+    return [error("TC502", message, { hint, data: { role, bytes, limit: most } })];
+  });
+  if (found.length > 0) throw new CompileError(found);
+}
+
+const firstWord = (bytes: Uint8Array): number =>
+  new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true);
+
+function gatherOf(tile: TileFunc): GatherStmt {
+  const stmt = findGather(tile.body);
+  invariant(stmt !== undefined, "a program that found a bad index has a gather");
+  return stmt;
+}
+
+function staleStatus(element: number, why = "whose indices are in range"): CompileError {
+  return new CompileError([
+    error("TC702", `buffers.status names output element ${element}, ${why}: no launch wrote that`, {
+      hint: "write 0xffffffff to it before the launch, and leave it and the indices alone until checkStatus ends",
+      data: { element },
+    }),
+  ]);
 }
 
 /** Nanoseconds below which rounded timestamps say too little, and the launches that may be spent to get there. */
@@ -322,13 +438,4 @@ const mostLaunches = 4096;
 /** What the status word holds when every index was in range. */
 const noneBad = 0xffffffff;
 
-/** The flag values of the specification; the global `GPUBufferUsage` exists in browsers alone. */
-const GPUBufferUsages = {
-  MAP_READ: 1,
-  COPY_SRC: 4,
-  COPY_DST: 8,
-  STORAGE: 128,
-  QUERY_RESOLVE: 512,
-} as const;
-const mapRead = 1;
 const computeStage = 4;

@@ -1,59 +1,56 @@
-/** What every statement of a kernel shares: its text, its buffers, its lanes, and how addresses are written. */
-import type { TileFunc } from "../../ir/func.js";
-import {
-  findGather,
-  ubBytes,
-  ubStrides,
-  type GatherStmt,
-  type Region,
-  type UbBuffer,
-} from "../../ir/tile.js";
-import { dtypeBytes, elementCount, invariant, strides, type Shape } from "../../ir/types.js";
-import { ubBuffers } from "../../ir/verify/accesses.js";
-import { emitExpr, scaled } from "./expr.js";
-import type { Lanes } from "./lanes.js";
-import type { Lines } from "./lines.js";
+/** What every statement of a kernel shares: its plan, its text, its lanes, and how forms are written. */
+import { isConstant, type Linear } from "../../ir/linear.js";
+import { elementCount, type Shape } from "../../ir/types.js";
+import { printForm, type Vocabulary } from "./forms.js";
+import type { LaneShape } from "./lanes.js";
+import { Lines } from "./lines.js";
+import { namesOf, type Names } from "./names.js";
+import type { WgslPlan } from "./plan.js";
 
-/** How elements lie in 32-bit words. */
-export interface ElementWords {
-  readonly size: number;
-  /** Elements in one word: 1, 2, 4. */
-  readonly perWord: number;
-  /** Words in one element: 1, 2, 4. */
-  readonly wordsPer: number;
+/** The lanes of a workgroup, and the builtins that the text mentions. */
+class Lanes {
+  readonly used = new Set<"lane" | "lane_index">();
+
+  constructor(readonly shape: LaneShape) {}
+
+  get count(): number {
+    return this.shape.x * this.shape.y;
+  }
+
+  flat(): string {
+    this.used.add("lane_index");
+    return "lane_index";
+  }
+
+  along(axis: "x" | "y"): string {
+    if (this.shape[axis] === 1) return "0u";
+    this.used.add("lane");
+    return `lane.${axis}`;
+  }
 }
 
 export class Context {
-  readonly buffers: ReadonlyMap<string, UbBuffer>;
-  readonly stmt: GatherStmt | undefined;
-  readonly element: ElementWords;
+  readonly out = new Lines();
+  readonly lanes: Lanes;
+  readonly names: Names;
 
-  constructor(
-    readonly func: TileFunc,
-    readonly out: Lines,
-    readonly lanes: Lanes,
-  ) {
-    this.buffers = ubBuffers(func);
-    this.stmt = findGather(func.body);
-    this.element = elementWords(func);
+  constructor(readonly plan: WgslPlan) {
+    this.lanes = new Lanes(plan.lanes);
+    this.names = namesOf(plan.func);
   }
 
-  /** Strides in elements of what a region lies in. */
-  strides(buffer: string): readonly number[] {
-    const staged = this.buffers.get(buffer);
-    return staged === undefined ? strides(this.paramShape(buffer)) : ubStrides(staged);
+  /** A form over loop variables. */
+  form(form: Linear): string {
+    return printForm(form, this.words([]));
   }
 
-  paramShape(name: string): Shape {
-    const { data, indices, output } = this.func;
-    const value = [data, indices, output].find((v) => v.name === name);
-    invariant(value !== undefined, `%${name} is no parameter`);
-    return value.type.shape;
+  /** A form over loop variables, the dims of a tile and sites. */
+  address(form: Linear, dims: readonly string[], sites: readonly string[] = []): string {
+    return printForm(form, this.words(dims, sites));
   }
 
-  /** Summands of an address along one dim. */
-  address(offset: Region["offsets"][number], name: string, stride: number): string[] {
-    return [...scaled(emitExpr(offset), stride), ...scaled(name, stride)];
+  words(dims: readonly string[], sites: readonly string[] = []): Vocabulary {
+    return { iv: this.names.iv, dims, sites };
   }
 
   /** Declares `d0`, `d1`, …: the coordinates of a row-major position in a constant shape. */
@@ -86,9 +83,9 @@ export class Context {
   }
 
   /** The condition that a coordinate exists, where an edge tile may be smaller than the tile. */
-  guard(name: string, size: Region["sizes"][number], extent: number): string[] {
-    if (size.kind === "const" && size.value >= extent) return [];
-    return [`${name} < ${emitExpr(size)}`];
+  guard(name: string, size: Linear, extent: number): string[] {
+    if (isConstant(size) && size.at >= extent) return [];
+    return [`${name} < ${this.form(size)}`];
   }
 
   guarded(conditions: readonly string[], body: () => void): void {
@@ -98,17 +95,11 @@ export class Context {
 
   /** Bits of packed element number `place` of an array of words. */
   unpack(name: string, place: string): string {
-    const bits = 32 / this.element.perWord;
-    const mask = bits === 8 ? "0xffu" : "0xffffu";
-    const { perWord } = this.element;
-    return `((${name}[${place} / ${perWord}u] >> (${place} % ${perWord}u * ${bits}u)) & ${mask})`;
+    const { perWord } = this.plan.element;
+    const bits = 32 / perWord;
+    return `((${name}[${place} / ${perWord}u] >> (${place} % ${perWord}u * ${bits}u)) & ${lowBits(bits)})`;
   }
 }
 
-export function elementWords(func: TileFunc): ElementWords {
-  const size = dtypeBytes[func.data.type.dtype];
-  return { size, perWord: Math.max(1, 4 / size), wordsPer: Math.max(1, size / 4) };
-}
-
-/** 32-bit words of a UB tile. */
-export const ubWords = (buffer: UbBuffer): number => ubBytes(buffer) / 4;
+/** A mask of the low bits of a word: 8 or 16. */
+export const lowBits = (bits: number): string => (bits === 8 ? "0xffu" : "0xffffu");

@@ -1,22 +1,20 @@
-/** gather, by plan: each lane moves groups of elements of the tile. */
-import { gatherAccesses, gatherDims, indicesFollow, type IndirectAccess } from "../../ir/access.js";
-import { largestValue } from "../../ir/expr.js";
-import type { GatherStmt } from "../../ir/tile.js";
-import { at, strides } from "../../ir/types.js";
-import type { Context } from "./context.js";
-import { scaled, sum } from "./expr.js";
-import { identifier } from "./names.js";
-import type { GatherPlan } from "./plan.js";
+/** gather of whole words: each lane moves groups of elements of the tile. */
+import { assertNever, at } from "../../ir/types.js";
+import { lowBits, type Context } from "./context.js";
+import { declareElements, mayMiss, outputName, siteNames, sourceName, whereFound } from "./elements.js";
+import { inOrder, scaled, sum } from "./forms.js";
+import type { GatherMove, ResolvedSite, Width } from "./gather-move.js";
 import { none, sawWorst } from "./resolve.js";
-import { declareElements, mayMiss, positionOf, sourceOf, whereFound } from "./sources.js";
-import { emitTileLoops } from "./tile-loops.js";
+import { emitTileLoops, type TileLoops } from "./tile-loops.js";
+
+type WordsMove = Extract<GatherMove, { readonly how: "rows" | "groups" | "words" }>;
 
 /** The helpers that `groups` calls, before main. */
-export function emitGroupHelpers(context: Context, stmt: GatherStmt): void {
+export function emitGroupHelpers(context: Context, move: GatherMove): void {
   const { out } = context;
-  const { size } = context.element;
+  const { size } = context.plan.element;
   if (size > 4) return;
-  const name = identifier(stmt.data.buffer);
+  const name = sourceName(context, move);
   const parts = ["x", "y", "z", "w"];
   out.line("// the elements at four addresses");
   out.block("fn fetch(source: vec4u) -> vec4u", () => {
@@ -26,7 +24,7 @@ export function emitGroupHelpers(context: Context, stmt: GatherStmt): void {
     }
     const [shift, mask, bits] = size === 2 ? ["1u", "1u", "4u"] : ["2u", "3u", "3u"];
     out.line(`let words = vec4u(${parts.map((c) => `${name}[source.${c} >> ${shift}]`).join(", ")});`);
-    const low = size === 2 ? "0xffffu" : "0xffu";
+    const low = lowBits(size * 8);
     out.line(`return (words >> ((source & vec4u(${mask})) << vec4u(${bits}))) & vec4u(${low});`);
   });
   out.line("");
@@ -44,43 +42,33 @@ export function emitGroupHelpers(context: Context, stmt: GatherStmt): void {
   out.line("");
 }
 
-export function emitGather(
-  context: Context,
-  stmt: GatherStmt,
-  plan: Exclude<GatherPlan, { readonly kind: "packed" }>,
-): void {
-  const { out, func, element } = context;
-  const rank = stmt.to.sizes.length;
-  const gm = strides(func.output.type.shape);
-  const tile = stmt.to.sizes.map((size) => largestValue(size) ?? 0);
-  const write = identifier(stmt.to.buffer);
-  /** The output element of a coordinate, in accesses of the output's width. */
-  const target = (coords: readonly string[]): string => {
-    const flat = coords.flatMap((name, d) => context.address(at(stmt.to.offsets, d), name, at(gm, d)));
-    return inAccesses(sum(flat), plan.width.output, element.size);
-  };
-  const dims = stmt.to.sizes.map((_, d) => d);
-  const follows = indicesFollow(stmt.map);
-  const [served, sharing] = [dims.filter((d) => follows.has(d)), dims.filter((d) => !follows.has(d))];
-  const loops = { tile, sizes: stmt.to.sizes, group: plan.group };
-  const start = dims.map(() => "0u");
-  const move = (coords: readonly string[]): void => {
-    out.line(`let to = ${target(coords)};`);
-    switch (plan.kind) {
+export function emitGather(context: Context, move: WordsMove): void {
+  const { out } = context;
+  const { stmt, tile, group, resolved, sharing } = move;
+  const rank = tile.length;
+  const output = outputName(context);
+  const loops = { tile, sizes: stmt.to.sizes, group };
+  const start = tile.map(() => "0u");
+  const emitMove = (coords: readonly string[]): void => {
+    const to = context.address(move.addresses.output, coords);
+    out.line(`let to = ${inAccesses(to, at(move.widths, move.widths.length - 1), context)};`);
+    switch (move.how) {
       case "groups":
-        emitGroup(context, stmt, plan, coords, `${write}[to]`);
+        emitGroup(context, move, coords, `${output}[to]`);
         break;
       case "rows":
-        emitRow(context, stmt, coords, `${write}[to]`);
+        emitRow(context, move, coords, `${output}[to]`);
         break;
       case "words":
-        emitWords(context, stmt, coords, write);
+        emitWords(context, move, coords, output);
         break;
+      default:
+        assertNever(move.how);
     }
   };
   const resolve = (coords: readonly string[]): void => {
-    if (plan.kind === "groups") declareGroup(context, stmt, plan, coords);
-    else declareElements(context, stmt, coords);
+    if (move.how === "groups") declareGroup(context, move, coords);
+    else declareElements(context, move, coords);
   };
   const once = (body: () => void): void => {
     if (rank === 0) out.block(`if (${context.lanes.flat()} == 0u)`, body);
@@ -92,27 +80,30 @@ export function emitGather(
       context,
       {
         ...loops,
-        dims: served,
+        dims: resolved,
         body(coords) {
           resolve(coords);
-          emitTileLoops(context, { ...loops, dims: sharing, body: move }, coords);
+          emitTileLoops(context, { ...loops, dims: sharing, body: emitMove }, coords);
         },
       },
       start.slice(),
     );
   });
-  if (stmt.oob === "error") emitReports(context, stmt, plan, { ...loops, dims: served }, start);
+  if (move.sites.some(({ rule }) => rule.outside === "report")) {
+    emitReports(context, move, { ...loops, dims: resolved }, start);
+  }
 }
 
 /** 16 bytes of a row that one index serves. */
-function emitRow(context: Context, stmt: GatherStmt, coords: readonly string[], write: string): void {
-  const { out, element } = context;
-  const { name, address } = sourceOf(context, stmt, coords);
+function emitRow(context: Context, move: GatherMove, coords: readonly string[], write: string): void {
+  const { out } = context;
+  const address = context.address(move.addresses.data, coords, siteNames(move));
   whereFound(
     context,
-    stmt,
+    move,
     () => {
-      out.line(`${write} = ${name}[${inAccesses(address, 4, element.size)}];`);
+      const from = inAccesses(address, at(move.widths, 0), context);
+      out.line(`${write} = ${sourceName(context, move)}[${from}];`);
     },
     () => {
       out.line(`${write} = vec4u(0u);`);
@@ -121,16 +112,18 @@ function emitRow(context: Context, stmt: GatherStmt, coords: readonly string[], 
 }
 
 /** One element, word by word. */
-function emitWords(context: Context, stmt: GatherStmt, coords: readonly string[], write: string): void {
-  const { out, element } = context;
-  const { name, address } = sourceOf(context, stmt, coords);
-  const words = Array.from({ length: element.wordsPer }, (_, w) => (w === 0 ? "" : ` + ${w}u`));
+function emitWords(context: Context, move: GatherMove, coords: readonly string[], write: string): void {
+  const { out } = context;
+  const { wordsPer } = context.plan.element;
+  const words = Array.from({ length: wordsPer }, (_, w) => (w === 0 ? "" : ` + ${w}u`));
+  const address = context.address(move.addresses.data, coords, siteNames(move));
   whereFound(
     context,
-    stmt,
+    move,
     () => {
-      out.line(`let source = ${sum(scaled(address, element.wordsPer))};`);
-      for (const word of words) out.line(`${write}[to${word}] = ${name}[source${word}];`);
+      out.line(`let source = ${sum(scaled(address, wordsPer))};`);
+      for (const word of words)
+        out.line(`${write}[to${word}] = ${sourceName(context, move)}[source${word}];`);
     },
     () => {
       for (const word of words) out.line(`${write}[to${word}] = 0u;`);
@@ -138,32 +131,34 @@ function emitWords(context: Context, stmt: GatherStmt, coords: readonly string[]
   );
 }
 
-/** Looks for the lowest index out of range of this workgroup, once some lane has seen one. */
+/** Looks for the first output element of this workgroup whose index is out of range, once some lane has seen one. */
 function emitReports(
   context: Context,
-  stmt: GatherStmt,
-  plan: GatherPlan,
-  loops: Omit<Parameters<typeof emitTileLoops>[1], "body">,
+  move: GatherMove,
+  loops: Omit<TileLoops, "body">,
   start: readonly string[],
 ): void {
-  const { out, func } = context;
+  const { out } = context;
+  const { group, addresses, sites } = move;
   const innermost = start.length - 1;
-  const tests = gatherDims(stmt.map).map((k) =>
-    sawWorst(k, at(func.data.type.shape, k), plan.width.indices === 4),
-  );
+  const reporting = sites.filter(({ rule }) => rule.outside === "report");
+  const seen = reporting.map(sawWorst).join(" || ");
+  const exists = move.maybeEmpty.map((size) => `0u < ${context.form(size)}`);
+  const test = exists.length === 0 ? seen : [`(${seen})`, ...exists].join(" && ");
   out.line("// report the first index out of range");
-  out.block(`for (var again = ${tests.join(" || ")}; again; again = false)`, () => {
+  out.block(`for (var again = ${test}; again; again = false)`, () => {
     const report = (coords: readonly string[]): void => {
-      for (const { dim: k, access } of gatherAccesses(stmt.map)) {
-        out.line(`report_${k}(${positionOf(context, stmt, access, coords)});`);
+      const place = context.address(addresses.output, coords);
+      for (const { axis, address } of reporting) {
+        out.line(`report_${axis}(${context.address(address, coords)}, ${place});`);
       }
     };
     const body = (coords: string[]): void => {
-      if (plan.group === 1 || !loops.dims.includes(innermost)) {
+      if (group === 1 || !loops.dims.includes(innermost)) {
         report(coords);
         return;
       }
-      out.block(`for (var e = 0u; e < ${plan.group}u; e++)`, () => {
+      out.block(`for (var e = 0u; e < ${group}u; e++)`, () => {
         report(coords.map((name, d) => (d === innermost ? (name === "0u" ? "e" : `${name} + e`) : name)));
       });
     };
@@ -172,8 +167,8 @@ function emitReports(
 }
 
 /** A flat element number as a number of accesses of `width` words. */
-function inAccesses(flat: string, width: 1 | 2 | 4, size: number): string {
-  const elements = (width * 4) / size;
+function inAccesses(flat: string, width: Width, { plan }: Context): string {
+  const elements = (width * 4) / plan.element.size;
   if (elements < 1) return sum(scaled(flat, 1 / elements));
   if (elements === 1) return flat;
   return `(${flat}) >> ${Math.log2(elements)}u`;
@@ -185,80 +180,62 @@ const shiftedBy = (coords: readonly string[], by: number): string[] =>
   );
 
 /** Declares `at<k>_<n>` for the elements of a group, and `none<k>_<n>` where an index may have none. */
-function declareGroup(context: Context, stmt: GatherStmt, plan: GatherPlan, coords: readonly string[]): void {
-  const { out, element } = context;
-  const resolved = (k: number, access: IndirectAccess, shift: number): string =>
-    `resolve_${k}(${positionOf(context, stmt, access, shiftedBy(coords, shift))})`;
-  const wide = element.size > 4;
-  for (let n = 0; n < (wide ? plan.group : 1); n++) {
-    for (const { dim: k, access } of gatherAccesses(stmt.map)) {
-      const calls = [0, 1, 2, 3].map((e) => resolved(k, access, e));
-      const four = plan.width.indices === 4 ? at(calls, 0) : `vec4u(${calls.join(", ")})`;
-      out.line(`let at${k}_${n} = ${wide ? resolved(k, access, n) : four};`);
-      if (!mayMiss(context, stmt).includes(k)) continue;
-      out.line(`let none${k}_${n} = at${k}_${n} == ${wide ? none : `vec4u(${none})`};`);
+function declareGroup(context: Context, move: GatherMove, coords: readonly string[]): void {
+  const { out } = context;
+  const wide = context.plan.element.size > 4;
+  for (let n = 0; n < (wide ? move.group : 1); n++) {
+    for (const { axis, address, rule, four } of move.sites) {
+      const resolved = (shift: number): string =>
+        `resolve_${axis}(${context.address(address, shiftedBy(coords, shift))})`;
+      const together = four ? resolved(0) : `vec4u(${[0, 1, 2, 3].map(resolved).join(", ")})`;
+      out.line(`let at${axis}_${n} = ${wide ? resolved(n) : together};`);
+      if (!rule.mayBeNone) continue;
+      out.line(`let none${axis}_${n} = at${axis}_${n} == ${wide ? none : `vec4u(${none})`};`);
     }
   }
 }
 
 /** The output of a group from the elements it gathers. */
-function emitGroup(
-  context: Context,
-  stmt: GatherStmt,
-  plan: GatherPlan,
-  coords: readonly string[],
-  write: string,
-): void {
-  const { out, element } = context;
-  const nones = mayMiss(context, stmt);
-  const wide = element.size > 4;
-  const values = Array.from({ length: wide ? plan.group : 1 }, (_, n) => {
+function emitGroup(context: Context, move: GatherMove, coords: readonly string[], write: string): void {
+  const { out } = context;
+  const { size } = context.plan.element;
+  const wide = size > 4;
+  const values = Array.from({ length: wide ? move.group : 1 }, (_, n) => {
     const value = wide
-      ? elementAt(context, stmt, shiftedBy(coords, n), n)
-      : `fetch(${quadAddress(context, stmt, coords)})`;
-    const missing = nones.map((k) => `none${k}_${n}`).join(wide ? " || " : " | ");
-    const zero = `vec${element.size === 8 ? 2 : 4}u(0u)`;
+      ? elementAt(context, move, shiftedBy(coords, n), n)
+      : `fetch(${quadAddress(context, move, coords)})`;
+    const missing = mayMiss(move)
+      .map(({ axis }) => `none${axis}_${n}`)
+      .join(wide ? " || " : " | ");
+    const zero = `vec${size === 8 ? 2 : 4}u(0u)`;
     return missing === "" ? value : `select(${value}, ${zero}, ${missing})`;
   });
   const [first = ""] = values;
   const whole = values.length === 1 ? first : `vec4u(${values.join(", ")})`;
-  out.line(`${write} = ${element.size < 4 ? `pack(${first})` : whole};`);
+  out.line(`${write} = ${size < 4 ? `pack(${first})` : whole};`);
 }
 
-/** One element wider than a word. An index without an element reads element 0, and its bits are dropped. */
-function elementAt(context: Context, stmt: GatherStmt, coords: readonly string[], n: number): string {
-  const by = context.strides(stmt.data.buffer);
-  const terms = stmt.map.results.flatMap((access, k) => {
-    const offset = at(stmt.data.offsets, k);
-    const coord = access.kind === "direct" ? at(coords, access.dim) : found(context, stmt, k, n, "0u");
-    return context.address(offset, coord, at(by, k));
-  });
-  return `${identifier(stmt.data.buffer)}[${sum(terms)}]`;
+/** One element wider than a word. */
+function elementAt(context: Context, move: GatherMove, coords: readonly string[], n: number): string {
+  const sites = move.sites.map((site) => found(site, n, "0u"));
+  return `${sourceName(context, move)}[${context.address(move.addresses.data, coords, sites)}]`;
 }
 
-const found = (context: Context, stmt: GatherStmt, k: number, n: number, zero: string): string =>
-  mayMiss(context, stmt).includes(k) ? `select(at${k}_${n}, ${zero}, none${k}_${n})` : `at${k}_${n}`;
+/** An index without an element reads element 0, and its bits are dropped. */
+const found = ({ axis, rule }: ResolvedSite, n: number, zero: string): string =>
+  rule.mayBeNone ? `select(at${axis}_${n}, ${zero}, none${axis}_${n})` : `at${axis}_${n}`;
 
 /** The addresses of four elements from a coordinate on. */
-function quadAddress(context: Context, stmt: GatherStmt, coords: readonly string[]): string {
+function quadAddress(context: Context, { addresses, sites }: GatherMove, coords: readonly string[]): string {
   const innermost = coords.length - 1;
-  const by = context.strides(stmt.data.buffer);
-  const scalar: string[] = [];
-  const vectors: string[] = [];
-  stmt.map.results.forEach((access, k) => {
-    const stride = at(by, k);
-    const offset = at(stmt.data.offsets, k);
-    if (access.kind === "direct") {
-      scalar.push(...context.address(offset, at(coords, access.dim), stride));
-      if (access.dim === innermost) {
-        vectors.push(`vec4u(0u, ${stride}u, ${2 * stride}u, ${3 * stride}u)`);
-      }
-      return;
-    }
-    scalar.push(...context.address(offset, "0u", stride));
-    const name = found(context, stmt, k, 0, "vec4u(0u)");
-    vectors.push(stride === 1 ? name : `${name} * vec4u(${stride}u)`);
+  const { at: constantPart, terms } = addresses.data;
+  const scalar = { at: constantPart, terms: terms.filter(({ of }) => of.kind !== "site") };
+  const base = context.address(scalar, coords);
+  const vectors = inOrder(terms).flatMap(({ by, of }) => {
+    if (of.kind === "dim" && of.dim === innermost) return [`vec4u(0u, ${by}u, ${2 * by}u, ${3 * by}u)`];
+    if (of.kind !== "site") return [];
+    const name = found(at(sites, of.site), 0, "vec4u(0u)");
+    return [by === 1 ? name : `${name} * vec4u(${by}u)`];
   });
-  const base = scalar.length === 0 ? [] : [`vec4u(${sum(scalar)})`];
-  return [...base, ...vectors].join(" + ");
+  return [...(base === "0u" ? [] : [`vec4u(${base})`]), ...vectors].join(" + ");
 }

@@ -1,2 +1,4 @@
-export { emitWgsl, type WgslOptions } from "./emit.js";
+export { emitText, emitWgsl } from "./emit.js";
+export { planWgsl, type WgslMove, type WgslOptions, type WgslPlan } from "./plan.js";
+export { movesOf } from "./moves.js";
 export { defaultLimits, type WgslBinding, type WgslKernel, type WgslLimits } from "./kernel.js";

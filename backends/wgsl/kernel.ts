@@ -1,5 +1,5 @@
 /** What a WGSL backend hands to a device: text, bindings and the size of the dispatch. Plain data. */
-import type { TensorType } from "../../ir/types.js";
+import type { Operand, Role } from "../../ir/func.js";
 
 /** Device limits as data, named as in GPUSupportedLimits: kernels compile without a device. */
 export interface WgslLimits {
@@ -24,7 +24,7 @@ export const defaultLimits: WgslLimits = {
 export interface WgslBinding {
   readonly binding: number;
   readonly name: string;
-  readonly role: "data" | "indices" | "output" | "status";
+  readonly role: Role | "status";
   readonly access: "read" | "read_write";
   /** Size in bytes: the tensor's, rounded up to a whole 32-bit word. */
   readonly bytes: number;
@@ -40,7 +40,6 @@ export interface WgslKernel {
   readonly bindings: readonly WgslBinding[];
   /** Bytes of workgroup memory. */
   readonly workgroupBytes: number;
-  readonly data: TensorType;
-  readonly indices: TensorType;
-  readonly output: TensorType;
+  /** The inputs by their numbers, then the output: what the bindings hold. */
+  readonly operands: readonly Operand[];
 }

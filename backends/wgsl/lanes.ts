@@ -3,6 +3,8 @@
  * divides to find its place.
  */
 import type { Target } from "../../ir/target.js";
+import { at, elementCount, type Shape } from "../../ir/types.js";
+import type { GatherMove } from "./gather-move.js";
 import type { WgslLimits } from "./kernel.js";
 
 const fewestLanes = 16;
@@ -37,13 +39,30 @@ export class Lanes {
   }
 }
 
+interface Device {
+  readonly limits: WgslLimits;
+  readonly target: Target;
+}
+
+/** For elements of `size` bytes. */
+export function lanesFor({ how, tile, group }: GatherMove, size: number, device: Device): LaneShape {
+  const units = Math.ceil((tile[tile.length - 1] ?? 1) / group);
+  // Lanes of a packed gather count words of the whole tile.
+  if (how === "packed") return laneShape(1, units * elementCount(tile.slice(0, -1)), units, device);
+  const y = rowDim(tile);
+  const rows = y === undefined ? 1 : at(tile, y);
+  const together = how === "rows" ? Math.max(1, Math.floor(device.target.laneBytes / (group * size))) : units;
+  return laneShape(rows, units, together, device);
+}
+
+/** The dim that y lanes share: the innermost one outside the rows that has more than one entry. */
+export function rowDim(tile: Shape): number | undefined {
+  const d = tile.slice(0, -1).findLastIndex((extent) => extent > 1);
+  return d === -1 ? undefined : d;
+}
+
 /** For a tile of `rows` rows of `units` units; `together`: units that neighbouring lanes should read side by side. */
-export function laneShape(
-  rows: number,
-  units: number,
-  together: number,
-  { limits, target }: { readonly limits: WgslLimits; readonly target: Target },
-): LaneShape {
+function laneShape(rows: number, units: number, together: number, { limits, target }: Device): LaneShape {
   const most = Math.min(
     target.lanes,
     limits.maxComputeInvocationsPerWorkgroup,
@@ -65,7 +84,3 @@ function widest(units: number, most: number): number {
 }
 
 const powerAbove = (value: number): number => 2 ** Math.ceil(Math.log2(Math.max(1, value)));
-
-/** Units that neighbouring lanes read side by side: what the target asks for. */
-export const unitsTogether = (target: Target, unitBytes: number): number =>
-  Math.max(1, Math.floor(target.laneBytes / unitBytes));

@@ -1,45 +1,38 @@
 /** load: gm to workgroup memory, a word a lane, rows padded to whole words. */
-import type { LoadStmt } from "../../ir/tile.js";
-import { at, elementCount, invariant, strides } from "../../ir/types.js";
+import { scale } from "../../ir/linear.js";
+import { at, elementCount } from "../../ir/types.js";
 import type { Context } from "./context.js";
-import { emitExpr, scaled, sum } from "./expr.js";
-import { identifier } from "./names.js";
+import { sum } from "./forms.js";
+import type { LoadMove } from "./plan.js";
 
-export function emitLoad(context: Context, stmt: LoadStmt): void {
-  const { out, buffers } = context;
-  const { perWord, wordsPer } = context.element;
-  const buffer = buffers.get(stmt.to);
-  invariant(buffer !== undefined, `%${stmt.to} has no alloc`);
+export function emitLoad(context: Context, { stmt, buffer, row, how, waits }: LoadMove): void {
+  const { out, names } = context;
+  const { perWord, wordsPer } = context.plan.element;
   if (elementCount(buffer.shape) === 0) return;
+  if (waits) out.line("workgroupBarrier();");
   const rowWords = buffer.rowBytes / 4;
   const outer = buffer.shape.slice(0, -1);
-  const source = identifier(stmt.from.buffer);
-  const gm = strides(context.paramShape(stmt.from.buffer));
-  const rank = buffer.shape.length;
+  const source = names.buffer(stmt.from.buffer);
+  const target = `${names.buffer(buffer.name)}[slot]`;
+  const size = context.form(at(stmt.from.sizes, outer.length));
   context.lanesOver(elementCount(outer) * rowWords, () => {
-    const names = context.decode("slot", [...outer, rowWords]);
-    const word = at(names, rank - 1);
-    const guards = stmt.from.sizes
-      .slice(0, -1)
-      .flatMap((size, k) => context.guard(at(names, k), size, at(outer, k)));
-    const row = sum(
-      outer.flatMap((_, k) => context.address(at(stmt.from.offsets, k), at(names, k), at(gm, k))),
-    );
-    const lastOffset = at(stmt.from.offsets, rank - 1);
-    const lastSize = emitExpr(at(stmt.from.sizes, rank - 1));
-    const target = `${identifier(buffer.name)}[slot]`;
+    const coords = context.decode("slot", [...outer, rowWords]);
+    const word = at(coords, outer.length);
+    const guards = outer.flatMap((extent, k) => context.guard(at(coords, k), at(stmt.from.sizes, k), extent));
     context.guarded(guards, () => {
-      if (perWord === 1) {
-        const words = wordsPer === 1 ? lastSize : `(${lastSize}) * ${wordsPer}u`;
-        const from = sum([...scaled(row, wordsPer), ...scaled(emitExpr(lastOffset), wordsPer), word]);
+      if (how === "words") {
+        const words = wordsPer === 1 ? size : `(${size}) * ${wordsPer}u`;
+        const from = sum(
+          [context.address(scale(row, wordsPer), coords), word].filter((text) => text !== "0u"),
+        );
         out.line(`if (${word} < ${words}) { ${target} = ${source}[${from}]; }`);
         return;
       }
-      out.line(`let row = ${sum([row, ...scaled(emitExpr(lastOffset), 1)].filter((t) => t !== "0u"))};`);
+      out.line(`let row = ${context.address(row, coords)};`);
       out.line("var packed = 0u;");
       for (let e = 0; e < perWord; e++) {
         const place = `${word} * ${perWord}u + ${e}u`;
-        out.block(`if (${place} < ${lastSize})`, () => {
+        out.block(`if (${place} < ${size})`, () => {
           out.line(`let source = row + ${place};`);
           out.line(`packed |= ${context.unpack(source, "source")} << ${(e * 32) / perWord}u;`);
         });

@@ -1,5 +1,13 @@
-/** The program's names as WGSL identifiers. A name that WGSL or the kernel itself uses gets a prefix. */
-const words =
+/**
+ * The program's names as WGSL identifiers. A name that WGSL or the kernel itself uses, or that another of the program's names
+ * has taken, gets a prefix.
+ */
+import type { TileFunc } from "../../ir/func.js";
+import { flatten } from "../../ir/tile.js";
+import { InternalError } from "../../ir/types.js";
+
+/** Keywords, reserved words and the predeclared names that kernels use (W3C WGSL, sections 15 and 17). */
+const language =
   "alias break case const const_assert continue continuing default diagnostic discard else enable false fn for if let " +
   "loop override requires return struct switch true var while array atomic bool f16 f32 i32 mat2x2 ptr sampler " +
   "texture_1d u32 vec2 vec3 vec4 vec2u vec3u vec4u NULL Self abstract active alignas alignof as asm asm_fragment async " +
@@ -13,13 +21,42 @@ const words =
   "reinterpret_cast require resource restrict self set shared sizeof smooth snorm static static_assert static_cast std " +
   "subroutine super target template this thread_local throw trait try type typedef typeid typename typeof union unless " +
   "unorm unsafe unsized use using varying virtual volatile wgsl where with writeonly yield " +
-  // What the kernel declares or calls.
-  "status lane group task element main min select atomicMin workgroupBarrier first word flat slot source row packed to fetch pack lane_index source words e a b low high again wrapped tail";
-const reserved: ReadonlySet<string> = new Set(words.split(" "));
+  "any atomicAnd atomicMin atomicOr max min select workgroupBarrier private storage workgroup";
+/** What kernels declare, but for what `numbered` covers. */
+const kernel =
+  "status lane lane_index group task main element first word flat slot source row packed mask to fetch pack words e a b " +
+  "low high again wrapped tail bit r negative position place";
+const reserved: ReadonlySet<string> = new Set(`${language} ${kernel}`.split(" "));
+const numbered = /^(?:resolve_|report_|wrap_|worst_|d|at|none)\d+(?:_\d+)?$/;
 
-export const identifier = (name: string): string =>
-  /^[A-Za-z][A-Za-z0-9_]*$/.test(name) &&
-  !reserved.has(name) &&
-  !/^(?:resolve_|report_|wrap_|worst_|d|[tv]|at|found|none)\d+(?:_\d+)?$|^elements_\d+$/.test(name)
-    ? name
-    : `x_${name}`;
+const usable = (name: string): boolean =>
+  /^[A-Za-z][A-Za-z0-9_]*$/.test(name) && !reserved.has(name) && !numbered.test(name);
+
+/** What the program's names are called in its kernel. */
+export interface Names {
+  /** An operand or a UB buffer. */
+  readonly buffer: (name: string) => string;
+  readonly iv: (name: string) => string;
+}
+
+export function namesOf(func: TileFunc): Names {
+  const taken = new Set<string>();
+  const table = (names: readonly string[]): ((name: string) => string) => {
+    const own = new Map<string, string>();
+    for (const name of new Set(names)) {
+      let free = name;
+      while (!usable(free) || taken.has(free)) free = `x_${free}`;
+      taken.add(free);
+      own.set(name, free);
+    }
+    return (name) => {
+      const found = own.get(name);
+      if (found === undefined) throw new InternalError(`%${name} is no name of @${func.name}`);
+      return found;
+    };
+  };
+  const all = flatten(func.body);
+  const buffers = all.flatMap((stmt) => (stmt.op === "alloc" ? [stmt.buffer.name] : []));
+  const buffer = table([...func.operands.map((operand) => operand.name), ...buffers]);
+  return { buffer, iv: table(all.flatMap((stmt) => (stmt.op === "for" ? [stmt.iv] : []))) };
+}

@@ -1,93 +1,210 @@
 /**
- * How the gather of a kernel moves elements, decided from shapes alone.
+ * A kernel as data, before any text: grid, lanes, bindings, workgroup memory, and what becomes of each statement.
  *
- * `rows`: an index serves a run of the innermost dim, copied 16 bytes at a time. `groups`: the innermost dim is gathered
- * element by element, four at a time or what 16 bytes hold. Both need rows of the output that are whole multiples of
- * that. `words`: an element at a time. `packed`: 8- and 16-bit elements whose rows share words.
+ * Parallel loops become workgroups. Copies that a kernel does not need are elided: it reads its indices and writes its
+ * output in global memory, and stages only the data of a full load.
  */
-import { gatherAccesses, indicesFollow } from "../../ir/access.js";
-import type { IndexExpr } from "../../ir/expr.js";
-import type { TileFunc } from "../../ir/func.js";
-import { flatten, type GatherStmt, type Stmt } from "../../ir/tile.js";
-import { assertNever, at, dtypeBytes, elementCount, strides } from "../../ir/types.js";
-import { isParam } from "../../ir/verify/accesses.js";
+import { gatheredTable } from "../../ir/access.js";
+import { addressOf, tensorPlace } from "../../ir/addressing.js";
+import { CompileError, hint, throwIfErrors, type Diagnostic } from "../../ir/diagnostic.js";
+import { inputOf, outputOf, type TileFunc } from "../../ir/func.js";
+import { constant, dim, type Linear } from "../../ir/linear.js";
+import { feedingOf, locate, ubBuffers, type Feeding } from "../../ir/regions.js";
+import { webgpu, type Target } from "../../ir/target.js";
+import { parallelNest, type ParallelNest } from "../../ir/tasks.js";
+import {
+  flatten,
+  ubBytes,
+  type LoadStmt,
+  type Stmt,
+  type StoreStmt,
+  type SyncStmt,
+  type UbBuffer,
+} from "../../ir/tile.js";
+import { alignUp, assertNever, at, byteCount, dtypeBytes, elementCount, type DType } from "../../ir/types.js";
+import { gatherMove, type GatherMove, type Width } from "./gather-move.js";
+import { gridOf, type Grid } from "./grid.js";
+import { defaultLimits, type WgslBinding, type WgslLimits } from "./kernel.js";
+import { lanesFor, type LaneShape } from "./lanes.js";
+import { namesOf } from "./names.js";
+import { beyondLimits, beyondU32, tooManyTasks, unevenRows, unknownForms } from "./refusals.js";
 
-export type GatherPlan = Moves &
-  ({ readonly kind: "rows" | "groups" | "words" } | { readonly kind: "packed" });
-
-interface Moves {
-  /** Elements of the innermost output dim that a lane moves at a time. */
-  readonly group: number;
-  /** Words of one access of each operand. */
-  readonly width: { readonly data: 1 | 2 | 4; readonly indices: 1 | 4; readonly output: 1 | 2 | 4 };
+export interface WgslOptions {
+  /** Default: the limits that every device has. */
+  readonly limits?: WgslLimits;
+  /** Whose `laneBytes` neighbouring lanes read side by side. Default: the webgpu target. */
+  readonly target?: Target;
 }
 
-const vectorBytes = 16;
+/** How elements lie in 32-bit words. */
+export interface ElementWords {
+  readonly size: number;
+  /** Elements in one word: 1, 2, 4. */
+  readonly perWord: number;
+  /** Words in one element: 1, 2, 4. */
+  readonly wordsPer: number;
+}
 
-export function planOf(func: TileFunc, stmt: GatherStmt): GatherPlan {
-  const size = dtypeBytes[func.data.type.dtype];
-  const rank = stmt.to.sizes.length;
-  const narrow = { data: 1, indices: 1, output: 1 } as const;
-  const plain: GatherPlan =
-    size < 4
-      ? { kind: "packed", group: 4 / size, width: narrow }
-      : { kind: "words", group: 1, width: narrow };
-  if (rank === 0 || func.data.type.shape.includes(0)) return plain;
-  const inPlace = isParam(func, stmt.data.buffer);
-  const innermost = at(func.output.type.shape, rank - 1);
-  const placed = [at(stmt.to.offsets, rank - 1), at(stmt.to.sizes, rank - 1)];
-  const whole = (group: number): boolean =>
-    innermost % group === 0 && placed.every((expr) => isMultiple(func.body, expr, group));
-  if (!indicesFollow(stmt.map).has(rank - 1)) {
-    const group = vectorBytes / size;
-    const last = stmt.map.results.length - 1;
-    const follows = stmt.map.results[last];
-    const aligned = at(func.data.type.shape, last) % group === 0;
-    if (!inPlace || !aligned || follows?.kind !== "direct" || follows.dim !== rank - 1) return plain;
-    return whole(group) ? { kind: "rows", group, width: { data: 4, indices: 1, output: 4 } } : plain;
+/** A storage buffer, and how the kernel reads or writes it. */
+export interface BoundBuffer extends WgslBinding {
+  /** Words of one access. */
+  readonly width: Width;
+  readonly atomic: boolean;
+}
+
+/** The data of a full load to workgroup memory, a word a lane; of packed types, each word put together from elements. */
+export interface LoadMove {
+  readonly kind: "load";
+  readonly how: "words" | "packed";
+  readonly stmt: LoadStmt;
+  readonly buffer: UbBuffer;
+  /** The element of the tensor where a row starts, over the dims of the region but the innermost. */
+  readonly row: Linear;
+  /** Lanes wait before it, for readers of what a second copy would have kept. */
+  readonly waits: boolean;
+}
+
+export interface ElidedMove {
+  readonly kind: "elided";
+  readonly stmt: LoadStmt | StoreStmt | SyncStmt;
+  readonly because: string;
+}
+
+export interface BarrierMove {
+  readonly kind: "barrier";
+  readonly stmt: SyncStmt;
+}
+
+export type WgslMove = GatherMove | LoadMove | ElidedMove | BarrierMove;
+
+export interface WgslPlan {
+  readonly func: TileFunc;
+  readonly nest: ParallelNest;
+  readonly grid: Grid;
+  readonly lanes: LaneShape;
+  readonly element: ElementWords;
+  readonly bindings: readonly BoundBuffer[];
+  /** Bytes of workgroup memory. */
+  readonly workgroupBytes: number;
+  /** Absent where there is nothing to write. */
+  readonly gather?: GatherMove;
+  /** In program order. */
+  readonly moves: readonly WgslMove[];
+  /** What the program states and a kernel does not have. */
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** Throws a CompileError (TC502) where no kernel on such a device is the program. */
+export function planWgsl(func: TileFunc, options: WgslOptions = {}): WgslPlan {
+  const device = { limits: options.limits ?? defaultLimits, target: options.target ?? webgpu };
+  const nest = parallelNest(func.body);
+  throwIfErrors(unknownForms(nest));
+  const element = elementWords(inputOf(func, gatheredTable).type.dtype);
+  const feeding = feedingOf(locate(func.body));
+  const gather = feeding === undefined ? undefined : planGather(func, feeding);
+  const bindings = bindingsOf(func, gather);
+  const workgroupBytes = gather?.staged === undefined ? 0 : ubBytes(gather.staged);
+  const grid = gridOf(nest, device.limits);
+  throwIfErrors([
+    ...beyondU32(func),
+    ...unevenRows(func, gather?.staged),
+    ...beyondLimits(func, bindings, workgroupBytes, device.limits),
+  ]);
+  const common = { func, nest, element, bindings, workgroupBytes, diagnostics: singleCopies(func) };
+  if (grid === undefined) throw new CompileError([tooManyTasks(func, nest, device.limits)]);
+  if (feeding === undefined || gather === undefined) {
+    return { ...common, grid: { dispatch: [0, 0, 0], folded: false }, lanes: { x: 1, y: 1 }, moves: [] };
   }
-  const group = Math.min(4, vectorBytes / size);
-  if ((!inPlace && size > 4) || !whole(group)) return plain;
-  const width = {
-    data: size === 16 ? 4 : size === 8 ? 2 : 1,
-    indices: fourIndices(func, stmt, group) ? 4 : 1,
-    output: size === 1 ? 1 : size === 2 ? 2 : 4,
-  } as const;
-  return { kind: "groups", group, width };
+  return {
+    ...common,
+    grid,
+    lanes: lanesFor(gather, element.size, device),
+    gather,
+    moves: flatten(nest.body).flatMap((stmt) => moveOf(func, stmt, gather, feeding)),
+  };
 }
 
-/** Whether an offset or a size is a multiple of a number in every iteration: views and tiles may start anywhere. */
-function isMultiple(body: readonly Stmt[], expr: IndexExpr, of: number): boolean {
-  const multiple = (part: IndexExpr): boolean => isMultiple(body, part, of);
-  switch (expr.kind) {
-    case "const":
-      return expr.value % of === 0;
-    case "add":
-    case "sub":
-    case "min":
-      return multiple(expr.lhs) && multiple(expr.rhs);
-    case "iv": {
-      const loop = flatten(body).find((stmt) => stmt.op === "for" && stmt.iv === expr.name);
-      return loop?.op === "for" && loop.step % of === 0 && multiple(loop.lower);
-    }
+function elementWords(dtype: DType): ElementWords {
+  const size = dtypeBytes[dtype];
+  return { size, perWord: Math.max(1, 4 / size), wordsPer: Math.max(1, size / 4) };
+}
+
+/** Undefined for an empty output. */
+function planGather(func: TileFunc, feeding: Feeding): GatherMove | undefined {
+  const { stmt } = feeding.gather;
+  if (stmt.op !== "gather" || elementCount(outputOf(func).type.shape) === 0) return undefined;
+  return gatherMove(func, stmt, feeding, ubBuffers(func).get(at(stmt.from, gatheredTable).buffer));
+}
+
+function bindingsOf(func: TileFunc, gather: GatherMove | undefined): BoundBuffer[] {
+  const names = namesOf(func);
+  const output = outputOf(func);
+  const merged = gather?.how === "packed" && gather.shared.by === "merged";
+  const operands = func.operands.map((operand, binding): BoundBuffer => ({
+    binding,
+    name: names.buffer(operand.name),
+    role: operand.role,
+    access: operand === output ? "read_write" : "read",
+    bytes: Math.max(4, alignUp(byteCount(operand.type), 4)),
+    width: gather === undefined ? 1 : at(gather.widths, binding),
+    atomic: operand === output && merged,
+  }));
+  if (gather?.sites.some(({ rule }) => rule.outside === "report") !== true) return operands;
+  const status = { name: "status", role: "status", access: "read_write", bytes: 4 } as const;
+  return [...operands, { binding: operands.length, ...status, width: 1, atomic: true }];
+}
+
+function moveOf(func: TileFunc, stmt: Stmt, gather: GatherMove, feeding: Feeding): WgslMove[] {
+  switch (stmt.op) {
+    case "for":
+    case "alloc":
+      return [];
+    case "load":
+      return [loadMove(func, stmt, gather, feeding)];
+    case "gather":
+      return [gather];
+    case "store":
+      return [{ kind: "elided", stmt, because: "written where it goes" }];
+    case "sync":
+      return gather.staged === undefined
+        ? [{ kind: "elided", stmt, because: "no workgroup memory" }]
+        : [{ kind: "barrier", stmt }];
     default:
-      return assertNever(expr);
+      return assertNever(stmt);
   }
 }
 
-/** Whether four neighbours of the output read four neighbours of the index tensor, at a multiple of four. */
-function fourIndices(func: TileFunc, stmt: GatherStmt, group: number): boolean {
-  const { shape } = func.indices.type;
-  const rank = stmt.to.sizes.length;
-  if (group !== 4 || shape.length === 0 || elementCount(shape) % 4 !== 0) return false;
-  const by = strides(shape);
-  return gatherAccesses(stmt.map).every(({ access }) => {
-    const last = access.at[access.at.length - 1];
-    return (
-      last?.kind === "dim" &&
-      last.dim === rank - 1 &&
-      at(by, by.length - 1) === 1 &&
-      at(shape, shape.length - 1) % 4 === 0
-    );
-  });
+function loadMove(
+  func: TileFunc,
+  stmt: LoadStmt,
+  { staged }: GatherMove,
+  feeding: Feeding,
+): LoadMove | ElidedMove {
+  const load = feeding.loads.get(stmt.to);
+  if (load?.stmt !== stmt) return { kind: "elided", stmt, because: "nothing reads it" };
+  if (staged?.name !== stmt.to) return { kind: "elided", stmt, because: "read where it lies" };
+  const innermost = staged.shape.length - 1;
+  const starts = stmt.from.offsets.map((_, k) => (k === innermost ? constant(0) : dim(k)));
+  return {
+    kind: "load",
+    how: dtypeBytes[staged.dtype] < 4 ? "packed" : "words",
+    stmt,
+    buffer: staged,
+    row: addressOf(starts, tensorPlace(func, feeding, stmt.from)),
+    waits: staged.buffers === 2 && load.loops.some((loop) => loop.mode === "serial"),
+  };
+}
+
+/** A kernel keeps one copy of a buffer at most: its lanes load and gather together, so a second one would hide nothing. */
+function singleCopies(func: TileFunc): Diagnostic[] {
+  const double = [...ubBuffers(func).values()].filter((buffer) => buffer.buffers === 2);
+  if (double.length === 0) return [];
+  const names = double.map((buffer) => `%${buffer.name}`).join(", ");
+  const message = `${names}: a WebGPU kernel has one copy, and the program states two`;
+  return [
+    hint("TC908", message, {
+      span: func.span,
+      hint: "leave out double buffering: the second copy counts against the budget and is never used",
+    }),
+  ];
 }

@@ -1,95 +1,100 @@
 /**
- * WGSL functions per gather dim: `resolve_k` gives the element that the index at a position names, or those of the four
- * from there, under the out-of-range policy.
+ * WGSL functions for each index value: `resolve_k` gives the element of data dim k that the index at a position names, or
+ * those of the four from there, under the index rule.
  *
  * No branch stands in the way of an index in range: adapters that run both sides of a branch would pay for it each time.
- * An index out of range, 64-bit ones with any other high word included, comes out as a number of `extent` or above. Under
- * `error` the highest is kept in `worst_k`, and when it tells of one, `report_k` looks for the lowest position of all.
- * `none` marks an index that reads as zero bits.
+ * An index out of range, 64-bit ones with any other high word included, comes out as a number of the bound or above. Where
+ * it is reported, the highest is kept in `worst_k`, and when it tells of one, `report_k` looks for the first output element of
+ * all. `none` marks an index that reads as zero bits.
  */
-import type { NegativeIndex, OutOfBounds } from "../../ir/access.js";
-import type { IndexDType } from "../../ir/types.js";
+import type { IndexRule } from "../../ir/policy.js";
+import { assertNever } from "../../ir/types.js";
+import type { ResolvedSite } from "./gather-move.js";
 import type { Lines } from "./lines.js";
 
 /** What `resolve_k` returns for an index that has no element. */
 export const none = "0xffffffffu";
 
-export interface Resolver {
-  readonly extent: number;
-  readonly negative: NegativeIndex;
-  readonly oob: OutOfBounds;
-  readonly dtype: IndexDType;
-  /** The storage variable of the index tensor, and whether it is read as four words at a time. */
-  readonly indices: string;
-  readonly vectors: boolean;
-}
-
-/** Whether the policy can yield `none`. `error` with no elements has nothing safe to read either. */
-export const canBeNone = (oob: OutOfBounds, extent: number): boolean => oob === "zero" || extent === 0;
-
-const isWide = (dtype: IndexDType): boolean => dtype === "i64" || dtype === "u64";
-const isSigned = (dtype: IndexDType): boolean => dtype === "i32" || dtype === "i64";
-
-export function emitResolver(out: Lines, resolver: Resolver, k: number): void {
-  const { extent, oob, dtype, vectors } = resolver;
-  const type = vectors ? "vec4u" : "u32";
-  const splat = (value: string): string => (vectors ? `vec4u(${value})` : value);
-  const [n, most] = [splat(`${extent}u`), splat(`${Math.max(0, extent - 1)}u`)];
-  if (oob === "wrap" && extent > 0) emitWrap(out, resolver, k);
-  if (oob === "error") out.line(`var<private> worst_${k}: ${type};`);
-  out.block(`fn resolve_${k}(position: u32) -> ${type}`, () => {
-    emitLoads(out, resolver);
-    if (oob === "unchecked") {
-      out.line(`return ${ranged(resolver, splat, false)};`);
+/** `indices`: the storage variable of the site's table. */
+export function emitResolver(out: Lines, site: ResolvedSite, indices: string): void {
+  const { axis, rule, four } = site;
+  const { below, outside, signed, wide } = rule;
+  const type = four ? "vec4u" : "u32";
+  const splat = splatOf(four);
+  const [n, most] = [splat(`${below}u`), splat(`${Math.max(0, below - 1)}u`)];
+  if (outside === "remainder" && below > 0) emitWrap(out, rule, axis);
+  if (outside === "report") out.line(`var<private> worst_${axis}: ${type};`);
+  const declare = (): void => {
+    out.line(`let element = ${checked(rule, four)};`);
+    if (outside === "report") out.line(`worst_${axis} = max(worst_${axis}, element);`);
+  };
+  out.block(`fn resolve_${axis}(position: u32) -> ${type}`, () => {
+    emitReads(out, site, indices);
+    if (below === 0) {
+      declare();
+      out.line(`return ${splat(none)};`);
       return;
     }
-    out.line(`let element = ${ranged(resolver, splat, true)};`);
-    if (oob === "error") out.line(`worst_${k} = max(worst_${k}, element);`);
-    if (canBeNone(oob, extent)) {
-      out.line(
-        extent === 0 ? `return ${splat(none)};` : `return select(element, ${splat(none)}, element >= ${n});`,
-      );
-      return;
-    }
-    switch (oob) {
-      case "error":
-      case "zero":
+    switch (outside) {
+      case "promised":
+        out.line(`return ${unchecked(rule, splat)};`);
+        return;
+      case "report":
+        declare();
         out.line(`return min(element, ${most});`);
         return;
-      case "clamp": {
-        const below = `${isWide(dtype) ? "high" : "low"} >= ${splat("0x80000000u")}`;
-        const both = vectors ? "&" : "&&";
-        const wanted = `select(min(element, ${most}), ${splat("0u")}, (element >= ${n}) ${both} (${below}))`;
-        out.line(`return ${isSigned(dtype) ? wanted : `min(element, ${most})`};`);
+      case "none":
+        declare();
+        out.line(`return select(element, ${splat(none)}, element >= ${n});`);
+        return;
+      case "nearest": {
+        declare();
+        const negative = `${wide ? "high" : "low"} >= ${splat("0x80000000u")}`;
+        const both = four ? "&" : "&&";
+        const wanted = `select(min(element, ${most}), ${splat("0u")}, (element >= ${n}) ${both} (${negative}))`;
+        out.line(`return ${signed ? wanted : `min(element, ${most})`};`);
         return;
       }
-      case "wrap":
-        emitWrapped(out, resolver, k);
+      case "remainder":
+        declare();
+        emitWrapped(out, site);
         return;
+      default:
+        assertNever(outside);
     }
   });
   out.line("");
-  if (oob === "error") emitReport(out, resolver, k);
+  if (outside === "report") emitReport(out, site, indices);
 }
 
-/** The index as an element; out of range it is `extent` or above. */
-function ranged(resolver: Resolver, splat: (value: string) => string, checkHigh: boolean): string {
-  const { extent, dtype, negative, vectors } = resolver;
-  const wide = isWide(dtype);
-  const fromEnd = isSigned(dtype) && negative === "from-end";
-  const isNegative = wide ? `high == ${splat("0xffffffffu")}` : `low >= ${splat("0x80000000u")}`;
-  const element = fromEnd ? `low + select(${splat("0u")}, ${splat(`${extent}u`)}, ${isNegative})` : "low";
-  if (!wide || !checkHigh) return element;
+const splatOf =
+  (four: boolean) =>
+  (value: string): string =>
+    four ? `vec4u(${value})` : value;
+
+/** The low word as an element, counted from the end where it is negative. */
+function unchecked({ fromEnd, wide }: IndexRule, splat: (value: string) => string): string {
+  if (fromEnd === undefined) return "low";
+  return `low + select(${splat("0u")}, ${splat(`${fromEnd}u`)}, ${isNegative(wide, splat)})`;
+}
+
+const isNegative = (wide: boolean, splat: (value: string) => string): string =>
+  wide ? `high == ${splat("0xffffffffu")}` : `low >= ${splat("0x80000000u")}`;
+
+/** The index as an element; out of range it is the bound or above. */
+function checked(rule: IndexRule, four: boolean): string {
+  const splat = splatOf(four);
+  const element = unchecked(rule, splat);
+  if (!rule.wide) return element;
   // The high word of an index in range is a sign alone: 0 and, from the end, 2^32 - 1.
-  const or = vectors ? "|" : "||";
   const sign = `high == ${splat("0u")}`;
-  return `select(${splat(none)}, ${element}, ${fromEnd ? `(${sign}) ${or} (${isNegative})` : sign})`;
+  const either = `(${sign}) ${four ? "|" : "||"} (${isNegative(true, splat)})`;
+  return `select(${splat(none)}, ${element}, ${rule.fromEnd === undefined ? sign : either})`;
 }
 
 /** Declares `low`, and `high` of 64-bit indices. */
-function emitLoads(out: Lines, { indices, dtype, vectors }: Resolver): void {
-  const wide = isWide(dtype);
-  if (!vectors) {
+function emitReads(out: Lines, { rule: { wide }, four }: ResolvedSite, indices: string): void {
+  if (!four) {
     out.line(`let low = ${indices}[${wide ? "2u * " : ""}position];`);
     if (wide) out.line(`let high = ${indices}[2u * position + 1u];`);
     return;
@@ -104,45 +109,40 @@ function emitLoads(out: Lines, { indices, dtype, vectors }: Resolver): void {
   out.line("let high = vec4u(a.yw, b.yw);");
 }
 
-/** Records a position whose index is out of range. The lowest is kept, so that the report does not depend on timing. */
-function emitReport(out: Lines, resolver: Resolver, k: number): void {
-  const { indices, dtype, vectors, extent } = resolver;
-  const wide = isWide(dtype);
-  out.block(`fn report_${k}(position: u32)`, () => {
+/** Records the output element of an index out of range. The first is kept, so that the report does not depend on timing. */
+function emitReport(out: Lines, { axis, rule, four }: ResolvedSite, indices: string): void {
+  out.block(`fn report_${axis}(position: u32, place: u32)`, () => {
     const word = (at: string): string =>
-      vectors ? `${indices}[(${at}) >> 2u][(${at}) & 3u]` : `${indices}[${at}]`;
-    out.line(`let low = ${word(wide ? "2u * position" : "position")};`);
-    if (wide) out.line(`let high = ${word("2u * position + 1u")};`);
-    const element = ranged({ ...resolver, vectors: false }, (value) => value, true);
-    out.line(`if (${element} >= ${extent}u) { atomicMin(&status[0], position); }`);
+      four ? `${indices}[(${at}) >> 2u][(${at}) & 3u]` : `${indices}[${at}]`;
+    out.line(`let low = ${word(rule.wide ? "2u * position" : "position")};`);
+    if (rule.wide) out.line(`let high = ${word("2u * position + 1u")};`);
+    out.line(`if (${checked(rule, false)} >= ${rule.below}u) { atomicMin(&status[0], place); }`);
   });
   out.line("");
 }
 
 /** The test that some index a lane has seen is out of range. */
-export const sawWorst = (k: number, extent: number, vectors: boolean): string =>
-  vectors ? `any(worst_${k} >= vec4u(${extent}u))` : `worst_${k} >= ${extent}u`;
+export const sawWorst = ({ axis, rule: { below }, four }: ResolvedSite): string =>
+  four ? `any(worst_${axis} >= vec4u(${below}u))` : `worst_${axis} >= ${below}u`;
 
 /** Replaces what is out of range; a loop, because adapters that run both sides of a branch still skip a loop. */
-function emitWrapped(out: Lines, { extent, dtype, vectors }: Resolver, k: number): void {
-  const high = isWide(dtype);
+function emitWrapped(out: Lines, { axis, rule: { below, wide }, four }: ResolvedSite): void {
   out.line("var wrapped = element;");
-  const test = vectors ? `any(element >= vec4u(${extent}u))` : `element >= ${extent}u`;
+  const test = four ? `any(element >= vec4u(${below}u))` : `element >= ${below}u`;
   out.block(`for (var again = ${test}; again; again = false)`, () => {
-    if (!vectors) out.line(`wrapped = wrap_${k}(low${high ? ", high" : ""});`);
+    if (!four) out.line(`wrapped = wrap_${axis}(low${wide ? ", high" : ""});`);
     else {
       out.block("for (var e = 0u; e < 4u; e++)", () => {
-        out.line(`wrapped[e] = wrap_${k}(low[e]${high ? ", high[e]" : ""});`);
+        out.line(`wrapped[e] = wrap_${axis}(low[e]${wide ? ", high[e]" : ""});`);
       });
     }
   });
   out.line("return wrapped;");
 }
 
-/** fn wrap_k: the value modulo the extent, never negative. -v - 1 is ~v, so -v mod n needs no 64-bit negation. */
-function emitWrap(out: Lines, { extent, dtype }: Resolver, k: number): void {
-  const n = `${extent}u`;
-  const wide = isWide(dtype);
+/** fn wrap_k: the value modulo the bound, never negative. -v - 1 is ~v, so -v mod n needs no 64-bit negation. */
+function emitWrap(out: Lines, { below, signed, wide }: IndexRule, axis: number): void {
+  const n = `${below}u`;
   const magnitude = (low: string, high: string): void => {
     if (!wide) {
       out.line(`let r = ${low} % ${n};`);
@@ -155,8 +155,8 @@ function emitWrap(out: Lines, { extent, dtype }: Resolver, k: number): void {
       out.line(`r = (2u * r + ((tail >> (31u - bit)) & 1u)) % ${n};`);
     });
   };
-  out.block(`fn wrap_${k}(low: u32${wide ? ", high: u32" : ""}) -> u32`, () => {
-    if (!isSigned(dtype)) {
+  out.block(`fn wrap_${axis}(low: u32${wide ? ", high: u32" : ""}) -> u32`, () => {
+    if (!signed) {
       magnitude("low", "high");
       out.line("return r;");
       return;

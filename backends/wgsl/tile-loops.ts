@@ -1,13 +1,13 @@
 /** Loops over an output tile by lanes: names of its coordinates, and the loops around what they do. */
-import type { IndexExpr } from "../../ir/expr.js";
+import { isConstant, type Linear } from "../../ir/linear.js";
 import { at, type Shape } from "../../ir/types.js";
 import type { Context } from "./context.js";
-import { emitExpr } from "./expr.js";
+import { rowDim } from "./lanes.js";
 
 export interface TileLoops {
   /** Extents of the whole tile, and of this one. */
   readonly tile: Shape;
-  readonly sizes: readonly IndexExpr[];
+  readonly sizes: readonly Linear[];
   /** Elements of the innermost dim that a lane takes at a time. */
   readonly group: number;
   /** Dims to loop over, outermost first. */
@@ -37,22 +37,16 @@ export function emitTileLoops(context: Context, loops: TileLoops, coords: string
         : ["0u", 1];
   const start = d === innermost && group > 1 && lane !== "0u" ? `${lane} * ${group}u` : lane;
   const size = at(sizes, d);
-  const whole = size.kind === "const" && size.value === at(tile, d);
-  if (whole && (size.value <= 1 || (size.value <= step && start === "0u"))) {
+  const whole = isConstant(size) && size.at === at(tile, d);
+  if (whole && (size.at <= 1 || (size.at <= step && start === "0u"))) {
     inside();
     return;
   }
   coords[d] = `d${d}`;
-  if (whole && size.value === step) {
+  if (whole && size.at === step) {
     out.line(`let d${d} = ${start};`);
     inside();
     return;
   }
-  out.block(`for (var d${d} = ${start}; d${d} < ${emitExpr(size)}; d${d} += ${step}u)`, inside);
-}
-
-/** The dim that y lanes share: the innermost one outside the rows that has more than one entry. */
-export function rowDim(tile: Shape): number | undefined {
-  for (let d = tile.length - 2; d >= 0; d--) if (at(tile, d) > 1) return d;
-  return undefined;
+  out.block(`for (var d${d} = ${start}; d${d} < ${context.form(size)}; d${d} += ${step}u)`, inside);
 }

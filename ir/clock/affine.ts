@@ -2,8 +2,8 @@
  * Sizes and bounds as minima of affine forms over the loops' offsets: how far a loop variable is from its lower bound.
  * In offsets a tile's size no longer mentions the view it lies in, which shows that full views are alike.
  */
-import type { IndexExpr } from "../expr.js";
-import { assertNever } from "../types.js";
+import type { Atom, Linear } from "../linear.js";
+import { assertNever, InternalError } from "../types.js";
 
 /** `at`, plus `by` times the offset of `loop` for each term; no `by` is 0, no loop comes twice. */
 export interface Form {
@@ -36,29 +36,32 @@ export function combine(a: Form, b: Form, scale: number): Form {
   return { at: a.at + scale * b.at, terms: terms.filter(({ by }) => by !== 0) };
 }
 
-/** Undefined for an expression that is no minimum of affine forms: one that subtracts a minimum. */
-export function formsOf(expr: IndexExpr, variables: ReadonlyMap<string, Form>): Minimum | undefined {
-  switch (expr.kind) {
-    case "const":
-      return [constantForm(expr.value)];
+/** Undefined for a form that is no minimum of affine ones: one that subtracts a minimum. */
+export function formsOf(linear: Linear, variables: ReadonlyMap<string, Form>): Minimum | undefined {
+  let sum: Minimum | undefined = [constantForm(linear.at)];
+  for (const { by, of } of linear.terms) {
+    const forms = atomForms(of, variables);
+    if (sum === undefined || forms === undefined || (by < 0 && forms.length > 1)) return undefined;
+    sum = sum.flatMap((a) => forms.map((b) => combine(a, b, by)));
+  }
+  return sum;
+}
+
+function atomForms(of: Atom, variables: ReadonlyMap<string, Form>): Minimum | undefined {
+  switch (of.kind) {
     case "iv": {
-      const form = variables.get(expr.name);
+      const form = variables.get(of.name);
       return form === undefined ? undefined : [form];
     }
     case "min": {
-      const [lhs, rhs] = [formsOf(expr.lhs, variables), formsOf(expr.rhs, variables)];
+      const [lhs, rhs] = of.of.map((side) => formsOf(side, variables));
       return lhs === undefined || rhs === undefined ? undefined : [...lhs, ...rhs];
     }
-    case "add":
-    case "sub": {
-      const [lhs, rhs] = [formsOf(expr.lhs, variables), formsOf(expr.rhs, variables)];
-      if (lhs === undefined || rhs === undefined) return undefined;
-      if (expr.kind === "add") return lhs.flatMap((a) => rhs.map((b) => combine(a, b, 1)));
-      const [only] = rhs;
-      return rhs.length === 1 && only !== undefined ? lhs.map((a) => combine(a, only, -1)) : undefined;
-    }
+    case "dim":
+    case "site":
+      throw new InternalError(`a ${of.kind} is no part of a size or a bound`);
     default:
-      return assertNever(expr);
+      return assertNever(of);
   }
 }
 

@@ -6,12 +6,12 @@
  * bytes, loads and stores together. docs/cost-model.md has the formulae; every figure is the target's.
  */
 import type { TileFunc } from "../func.js";
+import { pipeOf } from "../regions.js";
 import type { Target } from "../target.js";
 import { dealt } from "../tasks.js";
 import { pipes, type Pipe, type SyncStmt } from "../tile.js";
+import type { GatherLowering } from "../tiling/lowering.js";
 import { invariant } from "../types.js";
-import { pipeOf } from "../verify/accesses.js";
-import type { GatherLowering } from "./lowering.js";
 import { cyclesOfWork, sharedCycles, workload, type Moving, type Work, type Workload } from "./statement.js";
 
 export interface ClockResult {

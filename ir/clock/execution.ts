@@ -1,5 +1,5 @@
 /** A tile program as it runs: its statements one after the other, loops unrolled, tasks told apart. */
-import { evaluate } from "../expr.js";
+import { evaluate } from "../linear.js";
 import type { AllocStmt, ForStmt, Stmt } from "../tile.js";
 
 /** A task begins, or a statement runs. Allocs run nothing. */

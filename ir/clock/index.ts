@@ -9,13 +9,6 @@ import { walk, type Walked } from "./walk.js";
 
 export type { ClockResult } from "./clock.js";
 export {
-  lowerGather,
-  type GatherClass,
-  type GatherLowering,
-  type Steps,
-  type TiledGather,
-} from "./lowering.js";
-export {
   maxEvents,
   maxLifetimes,
   type Lifetime,

@@ -2,10 +2,10 @@
  * A tile program as the closed form sees it: a perfect nest of parallel loops around what a task runs, sizes and bounds
  * as minima of affine forms (affine.ts), and for each loop what inside it depends on how far it is.
  */
-import type { IndexExpr } from "../expr.js";
 import type { TileFunc } from "../func.js";
+import type { Linear } from "../linear.js";
+import { pipeOf } from "../regions.js";
 import { pipes, type ForStmt, type Pipe, type Stmt, type SyncStmt } from "../tile.js";
-import { pipeOf } from "../verify/accesses.js";
 import {
   combine,
   constantForm,
@@ -130,14 +130,14 @@ class Planner {
     return { loop: { id, step, span, falling: owed }, inner };
   }
 
-  private minimum(expr: IndexExpr, variables: Variables): Minimum {
-    const minimum = this.forms(expr, variables);
+  private minimum(linear: Linear, variables: Variables): Minimum {
+    const minimum = this.forms(linear, variables);
     this.minima.push(minimum);
     return minimum;
   }
 
-  private forms(expr: IndexExpr, variables: Variables): Minimum {
-    const forms = formsOf(expr, variables);
+  private forms(linear: Linear, variables: Variables): Minimum {
+    const forms = formsOf(linear, variables);
     if (forms === undefined) this.applies = false;
     return forms ?? [constantForm(0)];
   }

@@ -3,12 +3,13 @@
  *
  * A statement's sizes are those of the box it fills: all its other regions follow from them.
  */
-import { gatherAccesses, indexDims, rowElements } from "../access.js";
-import { largestValue, loopVariables, type IndexExpr } from "../expr.js";
-import type { TileFunc } from "../func.js";
+import { gatheredTable, indexed, inputTile, rowElements } from "../access.js";
+import { inputOf, inputsOf, operandNamed, outputOf, type TileFunc } from "../func.js";
+import { largestValue, loopVariables, soleAtom, type Linear } from "../linear.js";
+import { isParam, ubBuffers } from "../regions.js";
 import type { Target } from "../target.js";
 import {
-  flatten,
+  findGather,
   ubBytes,
   ubStrides,
   type GatherStmt,
@@ -31,13 +32,12 @@ import {
   type Shape,
   type TensorType,
 } from "../types.js";
-import { isParam, ubBuffers } from "../verify/accesses.js";
-import { lowerGather, type GatherLowering } from "./lowering.js";
+import { lowerGather, type GatherLowering, type LoweringFacts } from "../tiling/lowering.js";
 
 export type Moving = LoadStmt | StoreStmt | GatherStmt;
 
 /** The sizes that a statement's work depends on. */
-export function boxOf(stmt: Moving): readonly IndexExpr[] {
+export function boxOf(stmt: Moving): readonly Linear[] {
   return stmt.op === "load" ? stmt.from.sizes : stmt.to.sizes;
 }
 
@@ -111,9 +111,9 @@ export interface Workload {
 
 export function workload(func: TileFunc, target: Target): Workload {
   const buffers = ubBuffers(func);
-  const gather = flatten(func.body).find((stmt) => stmt.op === "gather");
+  const gather = findGather(func.body);
   const lowering =
-    gather === undefined ? undefined : lowerGather(tiled(gather, func, buffers, target), target);
+    gather === undefined ? undefined : lowerGather(factsOf(gather, func, buffers, target), target);
   const bufferOf = (name: string): UbBuffer => {
     const buffer = buffers.get(name);
     if (buffer === undefined) throw new InternalError(`buffer %${name} has no alloc`);
@@ -145,8 +145,8 @@ export function workload(func: TileFunc, target: Target): Workload {
   };
 }
 
-function typeOf({ data, indices, output }: TileFunc, name: string): TensorType {
-  const value = [data, indices, output].find((param) => param.name === name);
+function typeOf(func: TileFunc, name: string): TensorType {
+  const value = operandNamed(func, name);
   invariant(value !== undefined, `%${name} is no parameter`);
   return value.type;
 }
@@ -199,12 +199,12 @@ function gathered(
   lowering: GatherLowering,
   target: Target,
 ): Work {
-  const size = dtypeBytes[func.data.type.dtype];
+  const size = dtypeBytes[inputOf(func, gatheredTable).type.dtype];
   const elements = elementCount(sizes);
   const inner = sizes[sizes.length - 1] ?? 1;
   const { steps, waits } = lowering;
   const repeatsOf = (bytes: number): number => Math.ceil(bytes / target.vectorBytes);
-  const components = gatherAccesses(stmt.map).length;
+  const components = stmt.map.sites.length;
   /** Steps that run so many times, over so many repeats each. */
   const addresses = (times: number, repeats: number): Pick<Work, "steps" | "stepRepeats"> => ({
     steps: times * (steps.scalar + steps.tile),
@@ -241,7 +241,7 @@ function gathered(
     case "scalar": {
       // 8 and 16 bytes move as words of 4: each is read and written.
       const scalars = elements * (components + 2 * Math.max(1, size / 4));
-      if (!isParam(func, stmt.data.buffer)) return { ...idle, scalars, waits };
+      if (!isParam(func, at(stmt.from, gatheredTable).buffer)) return { ...idle, scalars, waits };
       const padded = elements * alignUp(size, target.blockBytes);
       return { ...idle, instructions: elements, padded, bytes: elements * size, scalars, waits };
     }
@@ -256,8 +256,9 @@ function picked(stmt: GatherStmt, sizes: Shape, func: TileFunc, buffers: Buffers
   const { results } = stmt.map;
   let first = rank;
   while (first > 0) {
-    const access = results[results.length - 1 - (rank - first)];
-    if (access?.kind !== "direct" || access.dim !== first - 1) break;
+    const coord = results[results.length - 1 - (rank - first)];
+    const only = coord === undefined ? undefined : soleAtom(coord);
+    if (only?.kind !== "dim" || only.dim !== first - 1 || indexed(stmt.map).has(only.dim)) break;
     first--;
   }
   const box = sizes.slice(first);
@@ -266,29 +267,30 @@ function picked(stmt: GatherStmt, sizes: Shape, func: TileFunc, buffers: Buffers
     const all = buffer === undefined ? strides(typeOf(func, name).shape) : ubStrides(buffer);
     return all.slice(all.length - box.length);
   };
-  const [burst = 1, rows = 1, ...outer] = folded(box, within(stmt.data.buffer), within(stmt.to.buffer));
+  const [burst = 1, rows = 1, ...outer] = folded(
+    box,
+    within(at(stmt.from, gatheredTable).buffer),
+    within(stmt.to.buffer),
+  );
   return { picks: elementCount(sizes.slice(0, first)), burst, rows, outer: elementCount(outer) };
 }
 
 /** Lanes read each row that an index names, and the indices and the output where these live in global memory. */
 function direct(stmt: GatherStmt, sizes: Shape, func: TileFunc, target: Target): Work {
-  const size = dtypeBytes[func.data.type.dtype];
+  const { dtype, shape } = inputOf(func, gatheredTable).type;
+  const size = dtypeBytes[dtype];
   const elements = elementCount(sizes);
-  const row = rowElements(stmt.map, sizes, func.data.type.shape);
+  const row = rowElements(stmt.map, sizes, shape);
   const rows = elements / row;
-  const inGm = isParam(func, stmt.data.buffer);
-  const dims = indexDims(stmt.map);
-  const indexBox = dims.map((dim, k) =>
-    dim === undefined ? at(func.indices.type.shape, k) : at(sizes, dim),
-  );
+  const inGm = isParam(func, at(stmt.from, gatheredTable).buffer);
   const moved = [
-    inGm
-      ? { bytes: elements * size, padded: rows * alignUp(row * size, granule(target)) }
-      : { bytes: 0, padded: 0 },
-    isParam(func, stmt.indices.buffer)
-      ? inPlace(indexBox, func.indices.type, target)
-      : { bytes: 0, padded: 0 },
-    isParam(func, stmt.to.buffer) ? inPlace(sizes, func.output.type, target) : { bytes: 0, padded: 0 },
+    ...(inGm ? [{ bytes: elements * size, padded: rows * alignUp(row * size, granule(target)) }] : []),
+    ...stmt.from.flatMap(({ buffer }, table) => {
+      if (table === gatheredTable || !isParam(func, buffer)) return [];
+      const { type } = inputOf(func, table);
+      return [inPlace(inputTile(stmt.map, table, sizes, type.shape), type, target)];
+    }),
+    ...(isParam(func, stmt.to.buffer) ? [inPlace(sizes, outputOf(func).type, target)] : []),
   ];
   return {
     ...idle,
@@ -309,24 +311,24 @@ function inPlace(sizes: Shape, { dtype, shape }: TensorType, target: Target) {
 }
 
 /** What a program's gather asks of its lowering. */
-function tiled(
-  stmt: GatherStmt,
-  func: TileFunc,
-  buffers: Buffers,
-  target: Target,
-): Parameters<typeof lowerGather>[0] {
-  const output = func.output.type.shape;
+function factsOf(stmt: GatherStmt, func: TileFunc, buffers: Buffers, target: Target): LoweringFacts {
+  const output = outputOf(func).type.shape;
+  const [data, ...indices] = stmt.from;
+  invariant(data !== undefined, "a gather reads its data");
   const taken = [...buffers.values()].reduce((sum, buffer) => sum + ubBytes(buffer) * buffer.buffers, 0);
   const body = bodyWith(func.body, stmt);
   return {
     map: stmt.map,
-    oob: stmt.oob,
-    data: func.data.type,
-    indices: func.indices.type,
-    residency: isParam(func, stmt.data.buffer) ? "gm" : "ub",
+    data: inputOf(func, gatheredTable).type,
+    indices: inputsOf(func)
+      .slice(1)
+      .map(({ type }) => type),
+    residency: isParam(func, data.buffer) ? "gm" : "ub",
     tile: stmt.to.sizes.map((size, d) => largestValue(size) ?? at(output, d)),
     ragged: new Set(stmt.to.sizes.flatMap((size, d) => (loopVariables(size).size === 0 ? [] : [d]))),
-    freshIndices: body.some((other) => other.op === "load" && other.to === stmt.indices.buffer),
+    freshIndices: indices.every(({ buffer }) =>
+      body.some((other) => other.op === "load" && other.to === buffer),
+    ),
     spareBytes: (func.schedule.ubBytes ?? target.ubBytes) - taken,
   };
 }

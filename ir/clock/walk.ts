@@ -2,11 +2,11 @@
  * The clock as a walk over every statement of every task: what the closed form is tested against, and where the events,
  * the lifetimes of UB tiles and the occupancy of a timeline come from.
  */
-import { evaluate } from "../expr.js";
+import { evaluate } from "../linear.js";
+import { accessLookup } from "../regions.js";
 import { dealt } from "../tasks.js";
 import { ubBytes, type Pipe, type SyncStmt, type UbBuffer } from "../tile.js";
 import { at } from "../types.js";
-import { accessLookup } from "../verify/accesses.js";
 import { cyclesOfCore, resultOf, type ClockResult, type Clocked, type CoreTime } from "./clock.js";
 import { execution } from "./execution.js";
 import { boxOf, type Moving } from "./statement.js";

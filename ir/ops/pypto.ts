@@ -1,10 +1,11 @@
 /**
  * PyPTO's `gather(input, dim, index)` and `index_select(input, dim, index)`.
  *
- * Sources: hicann/pypto docs/zh/api/operation/pypto-gather.md and pypto-index_select.md. No empty tensors, fewer
- * than 2^31 elements, no negative indices; ranks as at the repository's head (decision D3).
+ * Sources: hicann/pypto docs/api/operation/pypto-gather.md and pypto-index_select.md of 2026-02-14 (2b2bb56), the pages
+ * that level `documented` holds to, and docs/zh/api/operation of the same names with the code behind them of 2026-08-22
+ * (883e7df), which level `head` follows. PG and PS are the numbers that docs/specifications.md gives their sentences.
  */
-import { elementCount, formatType, type DType } from "../types.js";
+import { at, elementCount, formatType, type DType } from "../types.js";
 import {
   axisInRange,
   checkDType,
@@ -13,42 +14,128 @@ import {
   checkSameRank,
   fail,
   intAttr,
+  wordAttr,
   type AttrSpec,
   type OpDef,
   type OpInputs,
 } from "./op-def.js";
-import { oobOf, oobSpec } from "./oob.js";
+import { axis, oobOf, oobSpec } from "./attributes.js";
 
-const dim: AttrSpec = { kind: "int", default: 0 };
-/** The union of the chips; bool and the 8-bit floats exist on the 950 alone and are left out. */
-const dataTypes: readonly DType[] = ["f32", "f16", "bf16", "i32", "u32", "i16", "u16", "i8", "u8"];
+/** `documented`: every sentence of the page holds. `head`: what the repository's head takes. */
+export const pyptoLevels = ["documented", "head"] as const;
+export type PyptoLevel = (typeof pyptoLevels)[number];
+const dim = { ...axis, argument: "dim" } as const satisfies AttrSpec;
 
-function checkInputs(inputs: OpInputs, who: string): void {
-  checkDType(inputs, "data", dataTypes, who);
-  checkDType(inputs, "indices", ["i32", "i64"], who);
-  for (const operand of ["data", "indices"] as const) {
-    if (elementCount(inputs[operand].shape) === 0) {
+const level = {
+  key: "level",
+  help: "what PyPTO takes: documented (its pages) or head (its repository)",
+  kind: "word",
+  words: pyptoLevels,
+  default: "head",
+} as const satisfies AttrSpec;
+
+/** Element types, and the lowest and highest ranks. */
+interface Support {
+  readonly dtypes: readonly DType[];
+  readonly dataRanks: readonly [number, number];
+  readonly indexRanks: readonly [number, number];
+}
+
+interface Page {
+  readonly operator: string;
+  /** Before the numbers of its sentences. */
+  readonly prefix: "PG" | "PS";
+  readonly support: Readonly<Record<PyptoLevel, Support>>;
+}
+
+/** Both pages have one kind of parameter table, and its sentences have the same numbers; 9 and up are PG's alone. */
+const sentence = {
+  dtypes: 1,
+  noEmptyData: 2,
+  dataRanks: 3,
+  indexTypes: 6,
+  noEmptyIndex: 7,
+  indexRanks: 8,
+  everyAxis: 9,
+  sameRank: 13,
+  offDim: 14,
+} as const;
+
+/**
+ * The union of the chips; bool and the 8-bit floats exist on the 950 alone and are left out. Of gather, PyPTO's tests
+ * have i8 and u8, its code has not.
+ */
+const headTypes: readonly DType[] = ["f32", "f16", "bf16", "i32", "u32", "i16", "u16", "i8", "u8"];
+
+const gatherPage: Page = {
+  operator: "pypto.gather",
+  prefix: "PG",
+  support: {
+    documented: { dtypes: ["f32", "f16", "bf16", "i16", "i32"], dataRanks: [2, 4], indexRanks: [2, 4] },
+    head: { dtypes: headTypes, dataRanks: [1, 5], indexRanks: [1, 5] },
+  },
+};
+
+const indexSelectPage: Page = {
+  operator: "pypto.index_select",
+  prefix: "PS",
+  support: {
+    documented: { dtypes: ["f32", "f16", "bf16", "i16", "i8", "i32"], dataRanks: [2, 4], indexRanks: [1, 2] },
+    head: { dtypes: headTypes, dataRanks: [1, 4], indexRanks: [1, 2] },
+  },
+};
+
+const levelOf = (inputs: OpInputs): PyptoLevel => wordAttr(inputs.attrs, "level") as PyptoLevel;
+
+/** `pypto.gather at level head (PG1)`: who refuses, and by which sentence. */
+const cited = (inputs: OpInputs, page: Page, which: keyof typeof sentence): string =>
+  `${page.operator} at level ${levelOf(inputs)} (${page.prefix}${sentence[which]})`;
+
+function checkSupport(inputs: OpInputs, page: Page): void {
+  const level = levelOf(inputs);
+  const { [level]: support, head } = page.support;
+  checkDType(inputs, "data", support.dtypes, cited(inputs, page, "dtypes"));
+  checkDType(inputs, "indices", ["i32", "i64"], cited(inputs, page, "indexTypes"));
+  for (const [operand, empty, ranks] of [
+    ["data", "noEmptyData", "dataRanks"],
+    ["indices", "noEmptyIndex", "indexRanks"],
+  ] as const) {
+    const { shape } = inputs[operand];
+    if (elementCount(shape) === 0) {
+      const type = formatType(inputs[operand]);
       fail(
         "TC103",
         inputs,
-        `${who} takes no empty tensors, and ${operand} is ${formatType(inputs[operand])}`,
+        `${cited(inputs, page, empty)} takes no empty tensors, and ${operand} is ${type}`,
       );
     }
+    const [lowest, highest] = head[ranks];
+    const atHead = shape.length >= lowest && shape.length <= highest;
+    const hint = atHead ? `level head takes rank ${lowest} to ${highest}` : undefined;
+    checkRank(inputs, operand, ...support[ranks], cited(inputs, page, ranks), hint);
   }
 }
 
-export const pyptoGather: OpDef = {
+export const pyptoGather = {
   name: "pypto.gather",
-  dialect: "pypto",
   kind: "gather_elements",
-  attrs: { dim, oob: oobSpec("error") },
+  attrs: { dim, level, oob: oobSpec("error") },
   resolve(inputs) {
-    checkInputs(inputs, "pypto.gather");
-    checkRank(inputs, "data", 1, 5, "pypto.gather");
-    checkSameRank(inputs, "pypto.gather");
+    checkSupport(inputs, gatherPage);
+    checkSameRank(inputs, cited(inputs, gatherPage, "sameRank"));
     const axis = axisInRange(inputs, intAttr(inputs.attrs, "dim") ?? 0, inputs.data.shape.length, "dim");
-    checkElements(inputs, axis, false);
+    checkElements(inputs, axis, false, cited(inputs, gatherPage, "offDim"));
     const [data, indices] = [inputs.data.shape, inputs.indices.shape];
+    // The page limits index on all axes in its table, and off dim in its constraints (decision D2).
+    if (levelOf(inputs) === "documented" && at(indices, axis) > at(data, axis)) {
+      fail(
+        "TC103",
+        inputs,
+        `${cited(inputs, gatherPage, "everyAxis")} takes no index longer than input along any axis, ` +
+          `and indices dim ${axis} is ${at(indices, axis)} and data dim ${axis} is ${at(data, axis)}`,
+        "level head takes an index of any length along dim",
+      );
+    }
     return {
       operator: { op: "gather_elements", axis, data, indices },
       output: indices,
@@ -56,17 +143,14 @@ export const pyptoGather: OpDef = {
       oob: oobOf(inputs),
     };
   },
-};
+} as const satisfies OpDef;
 
-export const pyptoIndexSelect: OpDef = {
+export const pyptoIndexSelect = {
   name: "pypto.index_select",
-  dialect: "pypto",
   kind: "gather",
-  attrs: { dim, oob: oobSpec("error") },
+  attrs: { dim, level, oob: oobSpec("error") },
   resolve(inputs) {
-    checkInputs(inputs, "pypto.index_select");
-    checkRank(inputs, "data", 1, 4, "pypto.index_select");
-    checkRank(inputs, "indices", 1, 2, "pypto.index_select");
+    checkSupport(inputs, indexSelectPage);
     const axis = axisInRange(inputs, intAttr(inputs.attrs, "dim") ?? 0, inputs.data.shape.length, "dim");
     const [data, indices] = [inputs.data.shape, inputs.indices.shape];
     return {
@@ -76,4 +160,4 @@ export const pyptoIndexSelect: OpDef = {
       oob: oobOf(inputs),
     };
   },
-};
+} as const satisfies OpDef;

@@ -13,7 +13,7 @@ export interface Token {
 
 /** Words may hold dots (`onnx.gather`) and, as MLIR's shapes do, digits and x (`3x5xf32`). */
 const tokenPattern =
-  /(?<space>[ \t\r\n]+|\/\/[^\n]*)|(?<arrow>->)|(?<type>\d+(?:x\d+)*x[a-z]\w*)|(?<int>-?\d+)|(?<string>"[^"\n]*")|(?<value>%\w+)|(?<symbol>@\w+)|(?<word>[A-Za-z_][\w.]*)|(?<punct>[(){}[\]<>,:=+-])/uy;
+  /(?<space>[ \t\r\n]+|\/\/[^\n]*)|(?<arrow>->)|(?<type>\d+(?:x\d+)*x[a-z]\w*)|(?<int>-?\d+)|(?<string>"[^"\n]*")|(?<value>%\w+)|(?<symbol>@\w+)|(?<word>[A-Za-z_][\w.]*)|(?<punct>[(){}[\]<>,:=+*-])/uy;
 
 export function lex(text: string, file: string): { tokens: Token[]; diagnostics: Diagnostic[] } {
   const tokens: Token[] = [];

@@ -3,15 +3,26 @@
  * its place; what the grammar admits but the level forbids is the verifier's business.
  */
 import {
+  gatheredTable,
   outOfBoundsPolicies,
   type AccessMap,
-  type DimAccess,
-  type IndexCoord,
   type OutOfBounds,
+  type Read,
 } from "../access.js";
 import { error, type Diagnostic } from "../diagnostic.js";
-import { add, constant, iv, min, sub, type IndexExpr } from "../expr.js";
-import type { AccessFunc, Attrs, AttrValue, Func, Module, SourceFunc, TileFunc, Value } from "../func.js";
+import {
+  roles,
+  type AccessFunc,
+  type Attrs,
+  type AttrValue,
+  type Func,
+  type Module,
+  type Operand,
+  type SourceFunc,
+  type TileFunc,
+  type Value,
+} from "../func.js";
+import { add, constant, dim, iv, min, scale, site, sub, type Linear } from "../linear.js";
 import { lex, type Token, type TokenKind } from "./lex.js";
 import { budgetRules, profiles, residencies, type Schedule } from "../schedule.js";
 import { pipes, type Region, type Stmt, type UbBuffer } from "../tile.js";
@@ -66,6 +77,8 @@ const maxDepth = 64;
 class Parser {
   private position = 0;
   private depth = 0;
+  /** Of the tile program that is being read: its gather's map speaks of them. */
+  private operands: readonly Operand[] = [];
 
   constructor(private readonly tokens: readonly Token[]) {}
 
@@ -86,14 +99,14 @@ class Parser {
     const params = [this.param()];
     while (this.accept(",")) params.push(this.param());
     this.punct(")");
-    const [data, indices, third] = params;
-    if (data === undefined || indices === undefined || params.length > 3) {
+    const operands = params.map((param, k): Operand => ({ ...param, role: at(roles, Math.min(k, 2)) }));
+    if (params.length < 2 || params.length > 3) {
       return this.fail(
         start,
         `a function takes data and indices (and output at the tile level), not ${params.length}`,
       );
     }
-    if (third !== undefined) return this.tileFunc(start, name, data, indices, third);
+    if (params.length === 3) return this.tileFunc(start, name, operands);
     this.punct("->");
     const result = this.tensorType();
     const tail = this.tail();
@@ -101,18 +114,21 @@ class Parser {
     const outputName = this.take("value", "the result, such as %output").text;
     this.punct("=");
     const opToken = this.take("word", "an operator such as onnx.gather");
-    const operands = { data: this.operand(data), indices: (this.punct(","), this.operand(indices)) };
+    operands.forEach((operand, k) => {
+      if (k > 0) this.punct(",");
+      this.operand(operand);
+    });
+    const output: Operand = { name: outputName, type: result, role: "output" };
     const head = {
       name,
-      ...operands,
-      output: { name: outputName, type: result },
+      operands: [...operands, output],
       ...tail,
       span: start.span,
       opSpan: opToken.span,
     };
     const func: SourceFunc | AccessFunc =
       opToken.text === "access.gather"
-        ? { level: "access", ...head, ...this.accessBody(indices.name) }
+        ? { level: "access", ...head, ...this.accessBody(operands) }
         : { level: "source", ...head, op: opToken.text, attrs: this.attrs() };
     this.word("return");
     const returned = this.take("value", `%${outputName}`);
@@ -122,13 +138,13 @@ class Parser {
     return func;
   }
 
-  private tileFunc(start: Token, name: string, data: Value, indices: Value, output: Value): TileFunc {
+  private tileFunc(start: Token, name: string, operands: readonly Operand[]): TileFunc {
     const tail = this.tail();
+    this.operands = operands;
     const body = this.block();
-    return { level: "tile", name, data, indices, output, ...tail, body, span: start.span };
+    return { level: "tile", name, operands, ...tail, body, span: start.span };
   }
 
-  /** `%name: tensor<3x5xf32>` or `%name: gm<3x5xf32>` */
   private param(): Value {
     const name = this.take("value", "a parameter such as %data").text;
     this.punct(":");
@@ -236,78 +252,92 @@ class Parser {
     }
   }
 
-  private accessBody(indices: string): Pick<AccessFunc, "map" | "oob" | "paired" | "tiles"> {
-    const map = this.map(indices);
+  private accessBody(inputs: readonly Operand[]): Pick<AccessFunc, "map" | "paired" | "tiles"> {
+    const open = this.map(
+      inputs.map((input) => input.name),
+      inputs,
+    );
     let oob: OutOfBounds | undefined;
     let paired: Shape = [];
-    let data: Shape | undefined;
-    let indicesTile: Shape | undefined;
-    const open = this.peek();
+    const tiles = new Map<string, Shape>();
+    const start = this.peek();
     this.entries((key) => {
-      if (key.text === "oob") oob = this.oneOf(outOfBoundsPolicies);
+      const tiled = inputs.find((input) => key.text === `${input.role}_tile`);
+      if (key.text === "oob") oob = this.policy();
       else if (key.text === "paired") paired = this.intList();
-      else if (key.text === "data_tile") data = this.intList();
-      else if (key.text === "indices_tile") indicesTile = this.intList();
+      else if (tiled !== undefined) tiles.set(tiled.name, this.intList());
       else this.fail(key, `access.gather has no attribute ${key.text}`, undefined, "TC003");
     });
     if (oob === undefined)
-      return this.fail(open, "access.gather names its out-of-range policy", "add oob = error");
-    if ((data === undefined) !== (indicesTile === undefined)) {
-      return this.fail(open, "data_tile and indices_tile come together");
+      return this.fail(start, "access.gather names its out-of-range policy", "add oob = error");
+    const given = inputs.flatMap((input) => (tiles.has(input.name) ? [tiles.get(input.name) ?? []] : []));
+    if (given.length !== 0 && given.length !== inputs.length) {
+      const names = inputs.map((input) => `${input.role}_tile`);
+      return this.fail(start, `${names.join(" and ")} come together`);
     }
-    return data === undefined || indicesTile === undefined
-      ? { map, oob, paired }
-      : { map, oob, paired, tiles: { data, indices: indicesTile } };
+    const map = open(oob);
+    return given.length === 0 ? { map, paired } : { map, paired, tiles: given };
   }
 
-  /** `(d0, d1) -> (from_end(%indices[d0, d1]), d1)` */
-  private map(indices: string): AccessMap {
+  /** `zero` is what fill bits of 0 are called. */
+  private policy(): OutOfBounds {
+    if (this.acceptWord("fill")) return "zero";
+    return this.oneOf(outOfBoundsPolicies);
+  }
+
+  /**
+   * `(d0, d1) -> (from_end(%indices[d0, d1]), d1)`. `names` are what the text calls the inputs, by table. The policy of the
+   * reads stands behind the map, so the map is a function of it.
+   */
+  private map(names: readonly string[], inputs: readonly Operand[]): (keep: OutOfBounds) => AccessMap {
     this.punct("(");
     let outRank = 0;
     while (!this.accept(")")) {
       if (outRank > 0) this.punct(",");
-      const dim = this.take("word", `d${outRank}`);
-      if (dim.text !== `d${outRank}`)
-        this.fail(dim, `output dims are d0, d1, … in order; expected d${outRank}`);
+      const token = this.take("word", `d${outRank}`);
+      if (token.text !== `d${outRank}`)
+        this.fail(token, `output dims are d0, d1, … in order; expected d${outRank}`);
       outRank++;
     }
     this.punct("->");
     this.punct("(");
-    const results: DimAccess[] = [];
+    const reads: { readonly value: Read; readonly fromEnd: boolean; readonly below: number }[] = [];
+    const results: Linear[] = [];
     while (!this.accept(")")) {
       if (results.length > 0) this.punct(",");
-      results.push(this.dimAccess(indices, outRank));
+      const fromEnd = this.acceptWord("from_end");
+      if (fromEnd) this.punct("(");
+      if (fromEnd || this.peek().kind === "value") {
+        const below = inputs[gatheredTable]?.type.shape[results.length] ?? 0;
+        reads.push({ value: this.read(names, outRank), fromEnd, below });
+        results.push(site(reads.length - 1));
+      } else results.push(dim(this.dim(outRank)));
+      if (fromEnd) this.punct(")");
     }
-    return { outRank, results };
+    return (keep) => ({
+      outRank,
+      results,
+      sites: reads.map(({ value, fromEnd, below }) => ({
+        value,
+        keep,
+        below,
+        ...(fromEnd ? { fromEnd: below } : {}),
+      })),
+    });
   }
 
-  private dimAccess(indices: string, outRank: number): DimAccess {
-    if (this.acceptWord("from_end")) {
-      this.punct("(");
-      const coords = this.indexRead(indices, outRank);
-      this.punct(")");
-      return { kind: "indirect", at: coords, negative: "from-end" };
-    }
-    if (this.peek().kind === "value") {
-      return { kind: "indirect", at: this.indexRead(indices, outRank), negative: "illegal" };
-    }
-    return { kind: "direct", dim: this.dim(outRank) };
-  }
-
-  private indexRead(indices: string, outRank: number): IndexCoord[] {
-    const name = this.take("value", `%${indices}`);
-    if (name.text !== indices) this.fail(name, `an access map reads %${indices}, not %${name.text}`);
+  private read(names: readonly string[], outRank: number): Read {
+    const token = this.take("value", `%${names.slice(1).join(", %")}`);
+    const table = names.lastIndexOf(token.text);
+    if (table <= gatheredTable)
+      this.fail(token, `an access map reads %${names.slice(1).join(", %")}, not %${token.text}`);
     this.punct("[");
-    const coords: IndexCoord[] = [];
+    const coords: Linear[] = [];
     while (!this.accept("]")) {
       if (coords.length > 0) this.punct(",");
-      coords.push(
-        this.peek().kind === "int"
-          ? { kind: "component", value: this.int() }
-          : { kind: "dim", dim: this.dim(outRank) },
-      );
+      coords.push(this.peek().kind === "int" ? constant(this.int()) : dim(this.dim(outRank)));
     }
-    return coords;
+    return { table, at: coords };
   }
 
   private dim(outRank: number): number {
@@ -377,29 +407,34 @@ class Parser {
   }
 
   private gather(start: Token): Stmt {
-    const data = this.region();
-    this.punct(",");
-    const indices = this.region();
+    const from = [this.region()];
+    while (this.accept(",")) from.push(this.region());
+    const inputs = this.operands.slice(0, -1);
+    if (from.length !== inputs.length)
+      this.fail(start, `a gather reads every input: ${inputs.length} regions, not ${from.length}`);
     this.word("to");
     const to = this.region();
-    const map = this.map(indices.buffer);
+    const open = this.map(
+      from.map((region) => region.buffer),
+      inputs,
+    );
     let oob: OutOfBounds | undefined;
-    let origin: IndexExpr[] | undefined;
+    let origins: Linear[][] = [];
     let scratch: string | undefined;
     this.entries((key) => {
-      if (key.text === "oob") oob = this.oneOf(outOfBoundsPolicies);
-      else if (key.text === "origin") origin = this.exprList();
+      if (key.text === "oob") oob = this.policy();
+      else if (key.text === "origin") origins = [this.exprList()];
       else if (key.text === "scratch") scratch = this.take("value", "a buffer").text;
       else this.fail(key, `gather has no attribute ${key.text}`, undefined, "TC003");
     });
-    if (oob === undefined || origin === undefined) {
+    if (oob === undefined || origins.length === 0) {
       return this.fail(
         start,
         "gather names its out-of-range policy and origin",
         "add {oob = error, origin = […]}",
       );
     }
-    const stmt = { op: "gather", data, indices, to, map, oob, origin, span: start.span } as const;
+    const stmt = { op: "gather", from, to, map: open(oob), origins, span: start.span } as const;
     return scratch === undefined ? stmt : { ...stmt, scratch };
   }
 
@@ -441,8 +476,8 @@ class Parser {
     return { buffer, offsets, sizes };
   }
 
-  private exprList(): IndexExpr[] {
-    const list: IndexExpr[] = [];
+  private exprList(): Linear[] {
+    const list: Linear[] = [];
     this.punct("[");
     while (!this.accept("]")) {
       if (list.length > 0) this.punct(",");
@@ -451,7 +486,7 @@ class Parser {
     return list;
   }
 
-  private expr(): IndexExpr {
+  private expr(): Linear {
     if (++this.depth > maxDepth) this.fail(this.peek(), `expressions nest deeper than ${maxDepth}`);
     let left = this.term();
     for (;;) {
@@ -463,9 +498,16 @@ class Parser {
     return left;
   }
 
-  private term(): IndexExpr {
+  private term(): Linear {
     const token = this.peek();
-    if (token.kind === "int") return constant(this.int());
+    if (token.kind === "int") {
+      const value = this.int();
+      if (!this.accept("*")) return constant(value);
+      const factor = this.peek();
+      if (factor.kind === "int")
+        this.fail(factor, "a number is multiplied with a variable, not with another number");
+      return scale(this.term(), value);
+    }
     if (token.kind === "value") return iv(this.take("value", "a loop variable").text);
     if (this.acceptWord("min")) {
       this.punct("(");
@@ -559,15 +601,18 @@ class Parser {
   }
 }
 
-function describe(token: Token): string {
-  switch (token.kind) {
+function describe({ kind, text }: Token): string {
+  switch (kind) {
     case "end":
       return "the end of the text";
     case "value":
-      return `%${token.text}`;
+      return `%${text}`;
     case "symbol":
-      return `@${token.text}`;
-    default:
-      return token.text;
+      return `@${text}`;
+    case "word":
+    case "int":
+    case "string":
+    case "punct":
+      return text;
   }
 }

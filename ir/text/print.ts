@@ -1,10 +1,20 @@
 /** IR to text. Every form printed here parses back to an equal value (see parse.ts, and docs/ir.md). */
-import type { AccessMap, DimAccess } from "../access.js";
-import type { IndexExpr } from "../expr.js";
-import type { AccessFunc, Attrs, Func, Module, SourceFunc, TileFunc, Value } from "../func.js";
+import { policyOf, type AccessMap, type Site } from "../access.js";
+import {
+  inputsOf,
+  outputOf,
+  type AccessFunc,
+  type Attrs,
+  type Func,
+  type Module,
+  type SourceFunc,
+  type TileFunc,
+  type Value,
+} from "../func.js";
+import type { Atom, Linear, Term } from "../linear.js";
 import type { Schedule } from "../schedule.js";
 import type { Region, Stmt, UbBuffer } from "../tile.js";
-import { assertNever, formatShape, formatType } from "../types.js";
+import { assertNever, at, formatShape, formatType } from "../types.js";
 
 export const printModule = (module: Module): string => module.funcs.map(printFunc).join("\n");
 
@@ -22,37 +32,39 @@ export function printFunc(func: Func): string {
 }
 
 function printSource(func: SourceFunc): string {
-  const { data, indices, output } = func;
-  const op = `  %${output.name} = ${func.op} %${data.name}, %${indices.name}${printAttrs(func.attrs)}`;
-  return `${printTensorHead(func)} {\n${op}\n  return %${output.name}\n}\n`;
+  const output = outputOf(func).name;
+  const op = `  %${output} = ${func.op} ${printNames(inputsOf(func))}${printAttrs(func.attrs)}`;
+  return `${printTensorHead(func)} {\n${op}\n  return %${output}\n}\n`;
 }
 
 function printAccess(func: AccessFunc): string {
-  const { data, indices, output } = func;
+  const output = outputOf(func).name;
+  const inputs = inputsOf(func);
+  const tiles = func.tiles?.map((tile, k) => `${at(inputs, k).role}_tile = ${formatShape(tile)}`) ?? [];
   const attrs = [
-    `oob = ${func.oob}`,
+    `oob = ${policyOf(func.map)}`,
     ...(func.paired.length === 0 ? [] : [`paired = ${formatShape(func.paired)}`]),
-    ...(func.tiles === undefined
-      ? []
-      : [`data_tile = ${formatShape(func.tiles.data)}`, `indices_tile = ${formatShape(func.tiles.indices)}`]),
+    ...tiles,
   ];
+  const names = inputs.map((input) => input.name);
   const op =
-    `  %${output.name} = access.gather %${data.name}, %${indices.name} ` +
-    `${printMap(func.map, indices.name)} {${attrs.join(", ")}}`;
-  return `${printTensorHead(func)} {\n${op}\n  return %${output.name}\n}\n`;
+    `  %${output} = access.gather ${printNames(inputs)} ` +
+    `${printMap(func.map, names)} {${attrs.join(", ")}}`;
+  return `${printTensorHead(func)} {\n${op}\n  return %${output}\n}\n`;
 }
 
+const printNames = (values: readonly Value[]): string => values.map(({ name }) => `%${name}`).join(", ");
+
 function printTensorHead(func: SourceFunc | AccessFunc): string {
-  const param = (value: Value): string => `%${value.name}: tensor<${formatType(value.type)}>`;
-  const result = `tensor<${formatType(func.output.type)}>`;
-  return `func @${func.name}(${param(func.data)}, ${param(func.indices)}) -> ${result}${printTail(func)}`;
+  const params = inputsOf(func).map((value) => `%${value.name}: tensor<${formatType(value.type)}>`);
+  const result = `tensor<${formatType(outputOf(func).type)}>`;
+  return `func @${func.name}(${params.join(", ")}) -> ${result}${printTail(func)}`;
 }
 
 function printTile(func: TileFunc): string {
-  const param = (value: Value): string => `%${value.name}: gm<${formatType(value.type)}>`;
-  const params = [func.data, func.indices, func.output].map(param).join(", ");
+  const params = func.operands.map((value) => `%${value.name}: gm<${formatType(value.type)}>`);
   const body = func.body.flatMap((stmt) => printStmt(stmt, "  "));
-  return [`func @${func.name}(${params})${printTail(func)} {`, ...body, "}", ""].join("\n");
+  return [`func @${func.name}(${params.join(", ")})${printTail(func)} {`, ...body, "}", ""].join("\n");
 }
 
 function printTail(func: Func): string {
@@ -85,41 +97,50 @@ function printAttrs(attrs: Attrs): string {
   return entries.length === 0 ? "" : ` {${entries.join(", ")}}`;
 }
 
-/** `(d0, d1) -> (from_end(%i[d0, d1]), d1)` */
-export function printMap(map: AccessMap, indices: string): string {
+/** `(d0, d1) -> (from_end(%i[d0, d1]), d1)`; `names` are the tables' by number. */
+export function printMap(map: AccessMap, names: readonly string[]): string {
   const dims = Array.from({ length: map.outRank }, (_, d) => `d${d}`).join(", ");
-  return `(${dims}) -> (${map.results.map((access) => printDimAccess(access, indices)).join(", ")})`;
+  const sites = map.sites.reduce<string[]>((done, site) => [...done, printSite(site, names, done)], []);
+  return `(${dims}) -> (${map.results.map((result) => printLinear(result, sites)).join(", ")})`;
 }
 
-function printDimAccess(access: DimAccess, indices: string): string {
-  if (access.kind === "direct") return `d${access.dim}`;
-  const coords = access.at.map((c) => (c.kind === "dim" ? `d${c.dim}` : String(c.value))).join(", ");
-  const read = `%${indices}[${coords}]`;
-  return access.negative === "from-end" ? `from_end(${read})` : read;
+function printSite({ value, fromEnd }: Site, names: readonly string[], inner: readonly string[]): string {
+  const coords = value.at.map((coord) => printLinear(coord, inner)).join(", ");
+  const read = `%${at(names, value.table)}[${coords}]`;
+  return fromEnd === undefined ? read : `from_end(${read})`;
 }
 
-export function printExpr(expr: IndexExpr): string {
-  switch (expr.kind) {
-    case "const":
-      return String(expr.value);
+/** What is added, then the constant, then what is taken away. `sites` are the texts of a map's sites. */
+export function printLinear(form: Linear, sites: readonly string[] = []): string {
+  const added = form.terms.filter((term) => term.by > 0);
+  const taken = form.terms.filter((term) => term.by < 0);
+  const head = added.map((term) => printTerm(term, sites)).join(" + ");
+  const whole =
+    form.at === 0 ? "" : head === "" ? String(form.at) : ` ${form.at < 0 ? "-" : "+"} ${Math.abs(form.at)}`;
+  const tail = taken.map((term) => ` - ${printTerm({ ...term, by: -term.by }, sites)}`).join("");
+  return `${head}${whole}` === "" ? `0${tail}` : `${head}${whole}${tail}`;
+}
+
+const printTerm = ({ by, of }: Term, sites: readonly string[]): string =>
+  by === 1 ? printAtom(of, sites) : `${by} * ${printAtom(of, sites)}`;
+
+function printAtom(of: Atom, sites: readonly string[]): string {
+  switch (of.kind) {
+    case "dim":
+      return `d${of.dim}`;
+    case "site":
+      return at(sites, of.site);
     case "iv":
-      return `%${expr.name}`;
-    case "add":
-      return `${printExpr(expr.lhs)} + ${printTerm(expr.rhs)}`;
-    case "sub":
-      return `${printExpr(expr.lhs)} - ${printTerm(expr.rhs)}`;
+      return `%${of.name}`;
     case "min":
-      return `min(${printExpr(expr.lhs)}, ${printExpr(expr.rhs)})`;
+      return `min(${of.of.map((side) => printLinear(side, sites)).join(", ")})`;
     default:
-      return assertNever(expr);
+      return assertNever(of);
   }
 }
 
-/** Sums associate to the left, so only a right operand needs parentheses. */
-const printTerm = (expr: IndexExpr): string =>
-  expr.kind === "add" || expr.kind === "sub" ? `(${printExpr(expr)})` : printExpr(expr);
-
-const printList = (exprs: readonly IndexExpr[]): string => `[${exprs.map(printExpr).join(", ")}]`;
+const printList = (forms: readonly Linear[]): string =>
+  `[${forms.map((form) => printLinear(form)).join(", ")}]`;
 
 /** `%x[%t0, 0][64, 16]`: offsets, then sizes, as MLIR's subviews. */
 export const printRegion = (region: Region): string =>
@@ -132,7 +153,7 @@ const printUbType = (buffer: UbBuffer): string =>
 export function printStmtHead(stmt: Stmt): string {
   switch (stmt.op) {
     case "for": {
-      const range = `${printExpr(stmt.lower)} to ${printExpr(stmt.upper)} step ${stmt.step}`;
+      const range = `${printLinear(stmt.lower)} to ${printLinear(stmt.upper)} step ${stmt.step}`;
       return `for %${stmt.iv} = ${range} ${stmt.mode}`;
     }
     case "alloc": {
@@ -143,9 +164,11 @@ export function printStmtHead(stmt: Stmt): string {
       return `load ${printRegion(stmt.from)} to %${stmt.to}`;
     case "gather": {
       const scratch = stmt.scratch === undefined ? "" : `, scratch = %${stmt.scratch}`;
+      const names = stmt.from.map((region) => region.buffer);
+      const origins = stmt.origins.map(printList).join(", ");
       return (
-        `gather ${printRegion(stmt.data)}, ${printRegion(stmt.indices)} to ${printRegion(stmt.to)} ` +
-        `${printMap(stmt.map, stmt.indices.buffer)} {oob = ${stmt.oob}, origin = ${printList(stmt.origin)}${scratch}}`
+        `gather ${stmt.from.map(printRegion).join(", ")} to ${printRegion(stmt.to)} ` +
+        `${printMap(stmt.map, names)} {oob = ${policyOf(stmt.map)}, origin = ${origins}${scratch}}`
       );
     }
     case "store":

@@ -4,7 +4,7 @@ import type { TileFunc } from "../func.js";
 import type { Target } from "../target.js";
 import { ubBytes } from "../tile.js";
 import { alignUp } from "../types.js";
-import { ubBuffers } from "./accesses.js";
+import { ubBuffers } from "../regions.js";
 
 export function verifyAllocated(func: TileFunc, target: Target): Diagnostic[] {
   const found: Diagnostic[] = [];

@@ -3,6 +3,10 @@ import { error, type Diagnostic } from "../diagnostic.js";
 import type { Func } from "../func.js";
 import { isResolved } from "../schedule.js";
 import type { Target } from "../target.js";
+import { refusals } from "../tiling/refusals.js";
+import { rules } from "../tiling/rules/index.js";
+import { tilingOf } from "../tiling/tiling.js";
+import { assertNever } from "../types.js";
 import { verifyAllocated } from "./allocated.js";
 import type { Property } from "./property.js";
 import { verifyStructure } from "./structure.js";
@@ -15,6 +19,12 @@ export { verifyStructure };
 export function verify(func: Func, property: Property, target: Target): readonly Diagnostic[] {
   const need = (holds: boolean, what: string): readonly Diagnostic[] =>
     holds ? [] : [error("TC201", `the function is not ${what}`, { span: func.span })];
+  /** Judged by the rules that passes report. */
+  const judged = (rule: (typeof rules)[keyof typeof rules]): readonly Diagnostic[] => {
+    if (func.level !== "access" || !isResolved(func.schedule))
+      return need(false, "scheduled at the access level");
+    return refusals(rule, tilingOf(func, func.schedule, target));
+  };
   switch (property) {
     case "source":
     case "access":
@@ -23,11 +33,16 @@ export function verify(func: Func, property: Property, target: Target): readonly
     case "scheduled":
       return need(isResolved(func.schedule), "fully scheduled");
     case "full-load":
+      return func.level === "access" && func.tiles === undefined
+        ? need(false, "tiled")
+        : judged(rules.fullLoad);
     case "fits-ub":
-      return need(func.level === "access" && func.tiles !== undefined, "tiled");
+      return judged(rules.ubBudget);
     case "allocated":
       return func.level === "tile" ? verifyAllocated(func, target) : need(false, "at the tile level");
     case "synchronized":
       return func.level === "tile" ? verifySynchronized(func, target) : need(false, "at the tile level");
+    default:
+      return assertNever(property);
   }
 }

@@ -5,27 +5,28 @@
 import { error, type Diagnostic } from "../diagnostic.js";
 import type { TileFunc } from "../func.js";
 import { printStmtHead } from "../text/print.js";
-import type { Target } from "../target.js";
+import { targetFacts, type Target } from "../target.js";
 import { ubBytes, type Stmt } from "../tile.js";
 import { at, invariant } from "../types.js";
-import { pipeOf, ubAccesses } from "./accesses.js";
+import { accessLookup, pipeOf } from "../regions.js";
 import { HazardTracker } from "./hazards.js";
 
 const iterations = 3;
-/** Loops deeper than this run twice, so that the work stays bounded by the program's size. */
-const deepLoops = 6;
 
 export function verifySynchronized(func: TileFunc, target: Target): Diagnostic[] {
   const tracker = new HazardTracker();
+  const accessesOf = accessLookup(func);
   const copy = new Map<string, number>();
   const found = new Map<Stmt, Diagnostic>();
-  const run = (body: readonly Stmt[], depth: number): void => {
+  const run = (body: readonly Stmt[]): void => {
     for (const stmt of body) {
       if (stmt.op === "for") {
-        const trips = depth < deepLoops ? iterations : 2;
-        for (let k = 0; k < trips; k++) {
-          if (stmt.mode === "parallel" && target.kind !== "ascend") tracker.reset();
-          run(stmt.body, depth + 1);
+        const alone = stmt.mode === "parallel" && targetFacts[target.kind].privateUb;
+        // A loop around nothing but a loop repeats what that one repeats.
+        const nest = stmt.body.length === 1 && stmt.body[0]?.op === "for";
+        for (let k = 0; k < (nest || alone ? 1 : iterations); k++) {
+          if (alone) tracker.reset();
+          run(stmt.body);
         }
         continue;
       }
@@ -35,7 +36,7 @@ export function verifySynchronized(func: TileFunc, target: Target): Diagnostic[]
       }
       const pipe = pipeOf(stmt, func);
       if (pipe === undefined) continue;
-      const accesses = ubAccesses(stmt, func).map(({ buffer, write }) => {
+      const accesses = accessesOf(stmt).map(({ buffer, write }) => {
         const turn = (copy.get(buffer.name) ?? -1) + (write ? 1 : 0);
         if (write) copy.set(buffer.name, turn);
         const addresses = buffer.addresses;
@@ -58,6 +59,6 @@ export function verifySynchronized(func: TileFunc, target: Target): Diagnostic[]
       }
     }
   };
-  run(func.body, 0);
+  run(func.body);
   return [...found.values()];
 }

@@ -1,14 +1,22 @@
 /** A program to a kernel: runs the default pipeline from whatever level the program is at. */
+import { defaultLimits, emitWgsl, type WgslKernel, type WgslLimits } from "../../backends/webgpu/index.js";
 import {
-  findTarget,
-  flatten,
-  error,
   CompileError,
   defaultTarget,
+  error,
+  findTarget,
+  flatten,
   hasErrors,
+  isResolved,
+  outputOf,
   printFunc,
   resolveSource,
+  sourceOp,
+  targetFacts,
   targetNames,
+  tilingOf,
+  verify,
+  webgpu,
   type AccessFunc,
   type Diagnostic,
   type Footprint,
@@ -20,27 +28,22 @@ import {
   type SourceFunc,
   type Target,
   type TileFunc,
-  verify,
-  webgpu,
 } from "../../ir/index.js";
-import { defaultLimits, emitWgsl, type WgslKernel, type WgslLimits } from "../../backends/webgpu/index.js";
-import { isResolved } from "../../ir/schedule.js";
-import {
-  defaultPipeline,
-  footprintOf,
-  runPipeline,
-  type Pass,
-  type PipelineOptions,
-} from "../../passes/index.js";
+import { defaultPipeline, runPipeline, type Pass, type PipelineOptions } from "../../passes/index.js";
 
 export interface CompileOptions extends Schedule, PipelineOptions {
   /** Overrides the target that the program names. */
   readonly target?: Target;
   /** Resolves a target by name; built-in targets by default. */
   readonly findTarget?: (name: string) => Target | undefined;
+  /** The pipeline, in order; those that the program's level has behind it are left out. Default: `defaultPipeline`. */
+  readonly passes?: readonly Pass[];
 }
 
-/** A compiled gather: the IR at each level it went through, and what the rules said. Plain data. */
+/**
+ * A compiled gather: the IR at each level it went through, and what the rules said. `tile` is the program on every backend:
+ * whoever changes it (`{...kernel, tile: mine}`) runs the changed one.
+ */
 export interface Kernel {
   readonly name: string;
   readonly target: Target;
@@ -55,8 +58,8 @@ export interface Kernel {
   /** Warnings and hints. */
   readonly diagnostics: readonly Diagnostic[];
   /**
-   * The kernel for a WebGPU target: this one when it was compiled for WebGPU, else the program compiled again with its
-   * tile kept where legal. Throws a CompileError (TC502) for a tile program of another target.
+   * This kernel for a target of its own kind; for another kind, the unaltered program compiled again from its source, its
+   * tile kept where legal. Throws a CompileError (TC502) for a tile program without a source, and for an altered tile.
    */
   forTarget(target: Target): Kernel;
   /** WGSL, bindings and dispatch for any limits; no device is needed. */
@@ -82,49 +85,67 @@ export function tryCompile(program: Func, options: CompileOptions = {}): Compile
   const { target } = targeted;
   const input = scheduled(program, options, target);
   const levels = new Map<Level, Func>([[input.level, input]]);
-  const { func, diagnostics } = runPipeline(input, passesFrom(input, defaultPipeline), target, {
+  const pipeline = options.passes ?? defaultPipeline;
+  const { func, diagnostics } = runPipeline(input, passesFrom(input, pipeline), target, {
     ...(options.verifyEach === undefined ? {} : { verifyEach: options.verifyEach }),
+    ...(options.beforePass === undefined ? {} : { beforePass: options.beforePass }),
     afterPass(pass, before, after, milliseconds) {
       levels.set(after.level, after);
       options.afterPass?.(pass, before, after, milliseconds);
     },
   });
-  if (hasErrors(diagnostics) || func.level !== "tile") return { ok: false, diagnostics };
-  // Addresses and syncs that the user wrote are the user's to get right.
-  const written = input.level === "tile" ? firstBroken(func, target) : [];
+  if (hasErrors(diagnostics)) return { ok: false, diagnostics };
+  if (func.level !== "tile") {
+    const message = `the passes end at the ${func.level} level of @${func.name}`;
+    const hint = "a pipeline ends at the tile level; defaultPipeline shows the order";
+    return { ok: false, diagnostics: [...diagnostics, error("TC702", message, { span: func.span, hint })] };
+  }
+  // Addresses and syncs that the user, or a pass of theirs, wrote are the user's to get right.
+  const written = input.level === "tile" || options.passes !== undefined ? firstBroken(func, target) : [];
   if (written.length > 0) return { ok: false, diagnostics: [...diagnostics, ...written] };
+  return { ok: true, kernel: kernelOf(func, levels, target, diagnostics) };
+}
+
+function kernelOf(
+  compiled: TileFunc,
+  levels: ReadonlyMap<Level, Func>,
+  target: Target,
+  diagnostics: readonly Diagnostic[],
+): Kernel {
   const source = levels.get("source");
   const access = levels.get("access");
   const resolved = source?.level === "source" ? resolvedOf(source) : undefined;
   const footprint =
     access?.level === "access" && isResolved(access.schedule)
-      ? footprintOf(access, access.schedule, target)
+      ? tilingOf(access, access.schedule, target).footprint
       : undefined;
-  const kernel: Kernel = {
-    name: func.name,
+  return {
+    name: compiled.name,
     target,
     ...(source?.level === "source" ? { source } : {}),
     ...(access?.level === "access" ? { access } : {}),
-    tile: func,
+    tile: compiled,
     ...(resolved === undefined ? {} : { resolved }),
     ...(footprint === undefined ? {} : { footprint }),
     diagnostics,
-    forTarget: (device) => forDevice(kernel, device),
+    // Methods speak of the object they are called on: a copy with another tile is another kernel.
+    forTarget(device) {
+      return forDevice(this, compiled, device);
+    },
     wgsl(limits = defaultLimits) {
-      const { tile, target } = forDevice(kernel, webgpu);
-      return emitWgsl(tile, { limits, target });
+      const kernel = this.forTarget(webgpu);
+      return emitWgsl(kernel.tile, { limits, target: kernel.target });
     },
     text(level) {
-      const at = levels.get(level);
-      if (at === undefined) {
+      const func = level === "tile" ? this.tile : levels.get(level);
+      if (func === undefined) {
         throw new CompileError([
-          error("TC702", `@${func.name} began below the ${level} level; it has no such text`),
+          error("TC702", `@${this.name} began below the ${level} level; it has no such text`),
         ]);
       }
-      return printFunc(at);
+      return printFunc(func);
     },
   };
-  return { ok: true, kernel };
 }
 
 function firstBroken(func: TileFunc, target: Target): readonly Diagnostic[] {
@@ -187,32 +208,32 @@ export function scheduled(program: Func, options: CompileOptions, target: Target
 }
 
 function resolvedOf(source: SourceFunc): Resolved | undefined {
-  const result = resolveSource({
-    op: source.op,
-    attrs: source.attrs,
-    data: source.data.type,
-    indices: source.indices.type,
-  });
+  const result = resolveSource(sourceOp(source));
   return result.ok ? result.resolved : undefined;
 }
 
-/**
- * The kernel for a WebGPU device: one compiled for a webgpu target as it is, another compiled again for the device,
- * its tile kept where legal there. Its legality was judged under its own target already.
- */
-function forDevice(kernel: Kernel, device: Target): Kernel {
-  if (kernel.target.kind === "webgpu") return kernel;
+/** Its legality was judged under its own target already. */
+function forDevice(kernel: Kernel, compiled: TileFunc, device: Target): Kernel {
+  if (targetFacts[kernel.target.kind].runsOnWebgpu === targetFacts[device.kind].runsOnWebgpu) return kernel;
+  const refuse = (message: string, hint: string): CompileError =>
+    new CompileError([error("TC502", message, { hint })]);
+  if (kernel.tile !== compiled) {
+    throw refuse(
+      `@${kernel.name} was altered after it was compiled for ${kernel.target.name}; ${device.name} needs another program`,
+      `compile for ${device.name} and alter that tile program`,
+    );
+  }
   const program = kernel.source ?? kernel.access;
   if (program === undefined) {
-    const message = `@${kernel.name} is a tile program for ${kernel.target.name}; a WebGPU device needs another`;
-    throw new CompileError([
-      error("TC502", message, { hint: "compile the source program for a webgpu target" }),
-    ]);
+    throw refuse(
+      `@${kernel.name} is a tile program for ${kernel.target.name}; ${device.name} needs another`,
+      `compile the source program for ${device.name}`,
+    );
   }
   const { tile } = kernel.tile.schedule;
   const plain = { ...program, schedule: {} };
   const kept: CompileResult =
-    tile === undefined || tile.length !== plain.output.type.shape.length
+    tile === undefined || tile.length !== outputOf(plain).type.shape.length
       ? { ok: false, diagnostics: [] }
       : tryCompile(plain, { target: device, tile });
   return kept.ok ? kept.kernel : compile(plain, { target: device });

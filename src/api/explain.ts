@@ -1,38 +1,31 @@
 /** Every rule's verdict on a program and its schedule, legal or not, with the numbers and the source of the rule. */
 import {
+  anyLegal,
   CompileError,
-  hasErrors,
+  inputsOf,
+  isResolved,
+  judge,
+  largestGatherDims,
+  nearestLegal,
   printMap,
+  smallest,
+  smallestArithmetic,
+  tilingOf,
+  waysOut,
   type AccessFunc,
   type Diagnostic,
   type Footprint,
   type Func,
   type ResolvedSchedule,
-} from "../../ir/index.js";
-import { isResolved } from "../../ir/schedule.js";
-import {
-  anyLegal,
-  canonicalizeAccess,
-  cost,
-  footprintOf,
-  fullLoadVerdicts,
-  gatherOf,
-  gmAllowed,
-  largestGatherDims,
-  nearestLegal,
-  pinnedDims,
-  requiredView,
-  runPipeline,
-  smallest,
-  smallestArithmetic,
-  traffic,
-  waysOut,
-  withDefaults,
-  type RuleVerdict,
+  type Target,
+  type Tiling,
   type Traffic,
-} from "../../passes/index.js";
+  type Verdict,
+} from "../../ir/index.js";
+import { cyclesOf, withDefaults } from "../../passes/index.js";
+import { accessOf } from "./access.js";
 import { performanceHints, reversedOrder, type Alternative } from "./hints.js";
-import { resolveTargetOf, scheduled, tryCompile, type CompileOptions } from "./compile.js";
+import { resolveTargetOf, tryCompile, type CompileOptions } from "./compile.js";
 
 export interface Explanation {
   readonly name: string;
@@ -40,7 +33,7 @@ export interface Explanation {
   readonly schedule: ResolvedSchedule;
   readonly map: string;
   readonly legal: boolean;
-  readonly rules: readonly RuleVerdict[];
+  readonly rules: readonly Verdict[];
   readonly footprint: Footprint;
   /** The nearest legal schedules, the largest tile first; the schedule itself when it is legal. */
   readonly nearest: readonly ResolvedSchedule[];
@@ -61,106 +54,50 @@ export interface Explanation {
 export function explain(program: Func, options: CompileOptions = {}): Explanation {
   const target = resolveTargetOf(program, options);
   const compiled = tryCompile(program, options);
-  const access = compiled.ok ? compiled.kernel.access : canonical(program, options);
+  const access = compiled.ok ? compiled.kernel.access : accessOf(program, options);
   if (access === undefined) throw new CompileError(compiled.ok ? [] : compiled.diagnostics);
-  const schedule = compiled.ok && isResolved(access.schedule) ? access.schedule : attempted(access, target);
   const diagnostics = compiled.ok ? compiled.kernel.diagnostics : compiled.diagnostics;
-  const broken = diagnostics.filter((d) => d.code === "TC302" || d.code === "TC303");
-  if (broken.length > 0) throw new CompileError(broken);
-  const footprint = footprintOf(access, schedule, target);
-  const rules: RuleVerdict[] = [
-    ...residencyVerdict(access, schedule, target),
-    ...wholeVerdicts(access, schedule),
-    ...fullLoadVerdicts(access, schedule),
-    {
-      rule: "ub-budget",
-      pass: footprint.bytes <= footprint.budget,
-      detail: `${footprint.parts.map((p) => p.counted).join(" + ") || "0"} = ${footprint.bytes} B ${footprint.bytes <= footprint.budget ? "<=" : ">"} ${footprint.budget} B`,
-      source: `target ${target.name}: ${target.sources.ubBytes.source}`,
-    },
-  ];
+  const unexplained = diagnostics.filter((d) => ["TC201", "TC302", "TC303"].includes(d.code));
+  if (unexplained.length > 0) throw new CompileError(unexplained);
+  const tiling =
+    compiled.ok && isResolved(access.schedule)
+      ? tilingOf(access, access.schedule, target)
+      : attempted(access, target);
+  const rules = judge(tiling).map((verdict) => ({ ...verdict }));
   const legal = rules.every((rule) => rule.pass);
-  const feasible =
-    schedule.residency === "gm" ? gmAllowed(access, target) : anyLegal(access, schedule, target);
-  const moved = traffic(gatherOf(access), schedule, target);
-  const reversed = legal ? reversedOrder(access, schedule, target) : undefined;
+  const reversed = legal ? reversedOrder(tiling) : undefined;
+  const schedules = (tilings: readonly Tiling[]): ResolvedSchedule[] => tilings.map((t) => t.schedule);
   return {
     name: access.name,
     target: target.name,
-    schedule,
-    map: printMap(access.map, access.indices.name),
+    schedule: tiling.schedule,
+    map: printMap(
+      access.map,
+      inputsOf(access).map((input) => input.name),
+    ),
     legal,
     rules,
-    footprint,
-    nearest: legal ? [schedule] : nearestLegal(access, schedule, target),
-    ...(feasible
+    footprint: tiling.footprint,
+    nearest: legal ? [tiling.schedule] : schedules(nearestLegal(tiling)),
+    ...(anyLegal(tiling)
       ? {}
       : {
           infeasible: {
-            arithmetic: smallestArithmetic(access, schedule, target),
-            largestGatherDims: largestGatherDims(access, schedule, target),
-            waysOut: waysOut(access, schedule, target).map((way) => way.schedule),
+            arithmetic: smallestArithmetic(tiling),
+            largestGatherDims: largestGatherDims(tiling),
+            waysOut: schedules(waysOut(tiling)),
           },
         }),
-    traffic: moved,
-    cycles: Math.round(cost(gatherOf(access), schedule, target).cycles),
+    traffic: tiling.traffic,
+    cycles: Math.round(cyclesOf(tiling)),
     ...(reversed === undefined ? {} : { reversed }),
-    diagnostics: [...diagnostics, ...(legal ? performanceHints(access, schedule, target) : [])],
+    diagnostics: [...diagnostics, ...(legal ? performanceHints(tiling) : [])],
   };
 }
 
-/** The access level of a program whose schedule is refused. */
-function canonical(program: Func, options: CompileOptions): AccessFunc | undefined {
-  const target = resolveTargetOf(program, options);
-  const { func, diagnostics } = runPipeline(
-    scheduled(program, options, target),
-    [canonicalizeAccess],
-    target,
-  );
-  if (hasErrors(diagnostics)) throw new CompileError(diagnostics);
-  return func.level === "access" ? func : undefined;
-}
-
-/** The schedule that was refused: the user's tile, or the smallest one where none was given. */
-function attempted(access: AccessFunc, target: ReturnType<typeof resolveTargetOf>): ResolvedSchedule {
+/** The schedule that was refused: the user's tile and view, or the smallest tile where none was given. */
+function attempted(access: AccessFunc, target: Target): Tiling {
   const asked = access.schedule.residency ?? target.defaultResidency;
-  const schedule = withDefaults(access, asked === "auto" ? "ub" : asked, target);
-  return access.schedule.tile === undefined ? smallest(access, schedule) : schedule;
-}
-
-function residencyVerdict(
-  access: AccessFunc,
-  schedule: ResolvedSchedule,
-  target: ReturnType<typeof resolveTargetOf>,
-): RuleVerdict[] {
-  if (schedule.residency === "ub") return [];
-  const pass = gmAllowed(access, target);
-  return [
-    {
-      rule: "residency",
-      pass,
-      detail: pass ? "rows are fetched from global memory" : "gm fetches whole rows; this gather has none",
-      source: "hicann/pypto docs/zh/api/operation/pypto-index_select.md rules 3 and 5",
-    },
-  ];
-}
-
-/** Full load itself: what the data tile holds along each gather dim. It cannot fail: tiles are derived. */
-function wholeVerdicts(access: AccessFunc, schedule: ResolvedSchedule): RuleVerdict[] {
-  if (schedule.residency === "gm") return [];
-  const pins = pinnedDims(access, schedule);
-  return access.map.results.flatMap((result, k): RuleVerdict[] =>
-    result.kind === "direct"
-      ? []
-      : [
-          {
-            rule: "full-load-data",
-            pass: true,
-            detail:
-              `gather dim ${k} is loaded whole: ${access.data.type.shape[k] ?? 0} elements` +
-              (pins.includes(k) ? `, view at least ${requiredView(access, k)}` : ""),
-            source: "hicann/pypto docs/zh/api/operation/pypto-gather.md rule 3",
-          },
-        ],
-  );
+  const tiling = withDefaults(access, asked === "auto" ? "ub" : asked, target);
+  return access.schedule.tile === undefined ? smallest(tiling).with({ view: tiling.schedule.view }) : tiling;
 }

@@ -1,20 +1,14 @@
 /** Performance hints: what a legal schedule leaves on the table, with what was measured and what to change. */
-import { hint, type Diagnostic } from "../../ir/diagnostic.js";
-import type { AccessFunc } from "../../ir/func.js";
-import type { ResolvedSchedule } from "../../ir/schedule.js";
-import type { Target } from "../../ir/target.js";
-import { dtypeBytes } from "../../ir/types.js";
-import { cost } from "../../passes/analysis/cost.js";
-import { gatherOf } from "../../passes/analysis/legality.js";
-import { traffic } from "../../passes/analysis/traffic.js";
+import { dtypeBytes, hint, inputsOf, targetFacts, type Diagnostic, type Tiling } from "../../ir/index.js";
+import { cyclesOf } from "../../passes/index.js";
 
-export function performanceHints(func: AccessFunc, schedule: ResolvedSchedule, target: Target): Diagnostic[] {
-  const moved = traffic(gatherOf(func), schedule, target);
+export function performanceHints(tiling: Tiling): Diagnostic[] {
+  const { traffic: moved, schedule, target, gather, operands } = tiling;
   if (moved.tasks === 0) return [];
   const found: Diagnostic[] = [];
-  for (const { operand, burst, bytes } of moved.operands) {
-    const inPlace = target.kind !== "ascend" && (operand !== "data" || schedule.residency === "gm");
-    if (bytes === 0 || burst >= target.burstBytes || inPlace) continue;
+  moved.operands.forEach(({ operand, burst, bytes }, k) => {
+    const inPlace = targetFacts[target.kind].gathersInPlace && operands[k]?.inUb === false;
+    if (bytes === 0 || burst >= target.burstBytes || inPlace) return;
     found.push(
       hint(
         "TC901",
@@ -25,7 +19,7 @@ export function performanceHints(func: AccessFunc, schedule: ResolvedSchedule, t
         },
       ),
     );
-  }
+  });
   if (moved.tasks * 2 < schedule.cores) {
     found.push(
       hint(
@@ -49,7 +43,8 @@ export function performanceHints(func: AccessFunc, schedule: ResolvedSchedule, t
       );
     }
   }
-  if (schedule.residency === "ub" && target.kind === "ascend" && dtypeBytes[func.indices.type.dtype] === 8) {
+  const wide = inputsOf(gather).some(({ role, type }) => role === "indices" && dtypeBytes[type.dtype] === 8);
+  if (schedule.residency === "ub" && targetFacts[target.kind].vectorUnit && wide) {
     found.push(
       hint("TC904", "64-bit indices gather element by element on the scalar unit", {
         hint: "use i32 indices: the vector unit gathers a repeat at a time",
@@ -69,17 +64,18 @@ export interface Alternative {
 }
 
 /** The same tile with the loop order turned round: what losing (or winning) the reuse of the data would cost. */
-export function reversedOrder(
-  func: AccessFunc,
-  schedule: ResolvedSchedule,
-  target: Target,
-): Alternative | undefined {
-  const order = [...schedule.order].reverse();
-  const gather = gatherOf(func);
-  const other = { ...schedule, order };
-  const { cycles, traffic: moved } = cost(gather, other, target);
-  if (moved.bytes === traffic(gather, schedule, target).bytes) return undefined;
+export function reversedOrder(tiling: Tiling): Alternative | undefined {
+  const order = [...tiling.schedule.order].reverse();
+  const other = tiling.with({ order });
+  const { traffic: moved } = other;
+  if (moved.bytes === tiling.traffic.bytes) return undefined;
   const data = moved.operands.find((o) => o.operand === "data");
   const dataReloads = data === undefined || data.compulsory === 0 ? 1 : data.bytes / data.compulsory;
-  return { order, bytes: moved.bytes, compulsory: moved.compulsory, cycles: Math.round(cycles), dataReloads };
+  return {
+    order,
+    bytes: moved.bytes,
+    compulsory: moved.compulsory,
+    cycles: Math.round(cyclesOf(other)),
+    dataReloads,
+  };
 }

@@ -1,5 +1,6 @@
 /** `run`: a kernel and typed arrays in, typed arrays out, on the backend of choice. */
-import { fromHost, toHost, type GatherData, type TensorData } from "../../backends/index.js";
+import { fromHost, stringsOf, toHosts, type GatherData, type TensorData } from "../../backends/index.js";
+import { outputOf } from "../../ir/index.js";
 import type { SimReport } from "../../backends/sim/index.js";
 import type { Kernel } from "./compile.js";
 import { runOn, type BackendName, type BackendOptions } from "./backends.js";
@@ -16,9 +17,8 @@ export async function run(
   { backend = "sim", ...options }: RunOptions = {},
 ): Promise<{ readonly outputs: { readonly output: TensorData }; readonly report?: SimReport }> {
   const types = kernel.source ?? kernel.tile;
-  const data = toHost("data", types.data.type, inputs.data);
-  const indices = toHost("indices", types.indices.type, inputs.indices);
-  const { output, report } = await runOn(backend, kernel, { data, indices }, options);
-  const outputs = { output: fromHost(types.output.type, output, data.strings) };
+  const hosts = toHosts(types, inputs);
+  const { output, report } = await runOn(backend, kernel, hosts, options);
+  const outputs = { output: fromHost(outputOf(types).type, output, stringsOf(hosts)) };
   return report === undefined ? { outputs } : { outputs, report };
 }

@@ -2,20 +2,22 @@
 import { Option, type Command } from "commander";
 import { printFunc, ubBuffers, ubBytes, webgpu, type Func } from "../../ir/index.js";
 import { emitWgsl } from "../../backends/webgpu/index.js";
-import { defaultPipeline, liveness } from "../../passes/index.js";
+import { defaultPipeline } from "../../passes/index.js";
 import { watOf } from "../../backends/sim/index.js";
 import { compile, type Kernel } from "../api/compile.js";
 import { writeBytes } from "../formats/files.js";
 import { passPage, type PassStep } from "../report/pass-page.js";
-import { lookUpTarget, addProgramOptions, resolveTarget, UsageError, type ProgramFlags } from "./options.js";
+import { lookUpTarget, addProgramOptions, resolveTarget, type ProgramFlags } from "./options.js";
 import { loadPrograms } from "./load.js";
+import { passPrinter } from "./print-passes.js";
 import { table } from "../report/table.js";
-import { note, print, printDiagnostics, printJson } from "./terminal.js";
+import { print, printDiagnostics, printJson } from "./terminal.js";
 
 const emits = ["source", "access", "tile", "wgsl", "wat", "plan"] as const;
 
 interface CompileFlags extends ProgramFlags {
   readonly emit: (typeof emits)[number];
+  readonly printBefore?: string;
   readonly printAfter?: string;
   readonly timePasses?: boolean;
   readonly diffPage?: string;
@@ -26,6 +28,7 @@ export function compileCommand(program: Command): void {
   addProgramOptions(program.command("compile"))
     .description("lower a gather and print it")
     .addOption(new Option("--emit <level>", "what to print").choices([...emits]).default("tile"))
+    .option("--print-before <pass>", "also print the IR before a pass, or before `all`")
     .option(
       "--print-after <pass>",
       "also print the IR after a pass, after `all`, or after those that `changed` it",
@@ -47,22 +50,15 @@ export function compileCommand(program: Command): void {
 }
 
 function compileOne(func: Func, flags: CompileFlags): Kernel {
-  const { printAfter } = flags;
-  const names = defaultPipeline.map((pass) => pass.name);
-  if (printAfter !== undefined && !["all", "changed", ...names].includes(printAfter)) {
-    throw new UsageError(`there is no pass ${printAfter}`, `all, changed, ${names.join(", ")}`);
-  }
+  const printer = passPrinter(flags, defaultPipeline, print);
   const steps: PassStep[] = [];
   const kernel = compile(func, {
     ...(flags.target === undefined ? {} : { target: resolveTarget(flags.target) }),
     findTarget: lookUpTarget,
+    beforePass: printer.beforePass,
     afterPass(pass, before, after, milliseconds) {
       steps.push({ pass: pass.name, before: printFunc(before), after: printFunc(after) });
-      const changed = printFunc(before) !== printFunc(after);
-      const wanted =
-        printAfter === "all" || printAfter === pass.name || (printAfter === "changed" && changed);
-      if (wanted) print(`// after ${pass.name}${changed ? "" : " (unchanged)"}\n${printFunc(after)}`);
-      if (flags.timePasses === true) note(`${pass.name.padEnd(20)} ${milliseconds.toFixed(3)} ms`);
+      printer.afterPass(pass, before, after, milliseconds);
     },
   });
   if (flags.diffPage !== undefined)
@@ -94,26 +90,23 @@ function wgslOf(kernel: Kernel) {
   };
 }
 
-/** UB addresses by time: which statements touch each buffer, and where it lies. */
+/** UB addresses: where each copy of each buffer lies. */
 function plan(kernel: Kernel): string {
   const budget = kernel.tile.schedule.ubBytes ?? kernel.target.ubBytes;
-  const intervals = liveness(kernel.tile);
   const rows = [...ubBuffers(kernel.tile).values()].flatMap((buffer) => {
     const size = ubBytes(buffer);
-    const live = intervals.get(buffer.name);
     return (buffer.addresses ?? []).map((start, copy) => ({
       name: `%${buffer.name}${copy === 0 ? "" : ` copy ${copy}`}`,
       start,
       end: start + size,
-      live: live === undefined ? "never" : `${live.first} to ${live.last}`,
     }));
   });
   const peak = Math.max(0, ...rows.map((row) => row.end));
   return [
     `@${kernel.name} on ${kernel.target.name}: peak ${peak} B of ${budget} B`,
     table(
-      ["buffer", "from", "to", "bytes", "live in statements"],
-      rows.map(({ name, start, end, live }) => [name, start, end, end - start, live]),
+      ["buffer", "from", "to", "bytes"],
+      rows.map(({ name, start, end }) => [name, start, end, end - start]),
     ),
   ].join("\n");
 }

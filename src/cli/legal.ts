@@ -1,13 +1,11 @@
 /** tilec legal: counts and lists the legal tiles of a gather, or proves that there are none. */
 import type { Command } from "commander";
-import { CompileError, formatShape, hasErrors, printSchedule } from "../../ir/index.js";
-import { canonicalizeAccess, runPipeline, withDefaults } from "../../passes/index.js";
-import { resolveTargetOf, scheduled } from "../api/compile.js";
+import { formatShape, printSchedule } from "../../ir/index.js";
 import { legalTiles } from "../api/legal-tiles.js";
-import { lookUpTarget, addProgramOptions, resolveTarget, type ProgramFlags } from "./options.js";
-import { loadProgram } from "./load.js";
-import { progressBar } from "./progress.js";
 import { table } from "../report/table.js";
+import { loadProgram } from "./load.js";
+import { addProgramOptions, lookUpTarget, resolveTarget, type ProgramFlags } from "./options.js";
+import { progressBar } from "./progress.js";
 import { print, printJson } from "./terminal.js";
 
 interface LegalFlags extends ProgramFlags {
@@ -27,53 +25,34 @@ export function legalCommand(program: Command): void {
 
 function legal(file: string | undefined, flags: LegalFlags): number {
   const { func } = loadProgram(file, flags);
-  const options = {
+  let bar: ReturnType<typeof progressBar> | undefined;
+  const found = legalTiles(func, {
     ...(flags.target === undefined ? {} : { target: resolveTarget(flags.target) }),
     findTarget: lookUpTarget,
-  };
-  const target = resolveTargetOf(func, options);
-  const { func: access, diagnostics } = runPipeline(
-    scheduled(func, options, target),
-    [canonicalizeAccess],
-    target,
-  );
-  if (hasErrors(diagnostics) || access.level !== "access") throw new CompileError(diagnostics);
-  const asked = access.schedule.residency ?? target.defaultResidency;
-  // The tile is what this command is about: one given counts as not given.
-  const { tile: _, ...open } = access.schedule;
-  const schedule = withDefaults({ ...access, schedule: open }, asked === "auto" ? "ub" : asked, target);
-  let bar: ReturnType<typeof progressBar> | undefined;
-  const found = legalTiles(access, schedule, target, (done, total) => {
-    bar ??= progressBar(total, "tiles");
-    bar.step(String(done));
+    onProgress(done, total) {
+      bar ??= progressBar(total, "tiles");
+      bar.step(String(done));
+    },
   });
   bar?.stop();
   const tiles = flags.all === true ? found.tiles : found.tiles.filter((tile) => tile.pareto);
-  const { tile: __, ...shown } = schedule;
   if (flags.json === true) {
-    printJson({
-      command: "legal",
-      target: target.name,
-      schedule: shown,
-      ...found,
-      tiles,
-      listed: tiles.length,
-    });
-  } else {
-    const count = found.count === undefined ? `at least ${found.tiles.length}` : String(found.count);
+    printJson({ command: "legal", ...found, tiles, listed: tiles.length });
+    return found.proof === undefined ? 0 : 1;
+  }
+  const count = found.count === undefined ? `at least ${found.tiles.length}` : String(found.count);
+  print(
+    `@${found.name} on ${found.target}: ${count} of ${found.possible} tiles are legal (${printSchedule(found.schedule)})`,
+  );
+  for (const { dim, padded, aligned } of found.largestGatherDims) {
     print(
-      `@${access.name} on ${target.name}: ${count} of ${found.possible} tiles are legal (${printSchedule(shown)})`,
+      `gather dim ${dim}: the largest that fits is ${padded}, or ${aligned} with block-aligned tile rows`,
     );
-    for (const { dim, padded, aligned } of found.largestGatherDims) {
-      print(
-        `gather dim ${dim}: the largest that fits is ${padded}, or ${aligned} with block-aligned tile rows`,
-      );
-    }
-    if (found.proof !== undefined) print(`no tile is legal: ${found.proof}`);
-    else {
-      const rows = tiles.map((t) => [formatShape(t.tile), t.bytes, t.traffic, t.tasks, t.cycles]);
-      print(table(["tile", "UB bytes", "traffic", "tasks", "cycles"], rows));
-    }
+  }
+  if (found.proof !== undefined) print(`no tile is legal: ${found.proof}`);
+  else {
+    const rows = tiles.map((t) => [formatShape(t.tile), t.residency, t.bytes, t.traffic, t.tasks, t.cycles]);
+    print(table(["tile", "residency", "UB bytes", "traffic", "tasks", "cycles"], rows));
   }
   return found.proof === undefined ? 0 : 1;
 }

@@ -1,6 +1,8 @@
 /** tilec run: executes a gather on one or several backends and compares them bit for bit. */
 import type { Command } from "commander";
 import {
+  inputOf,
+  outputOf,
   printSchedule,
   CompileError,
   error,
@@ -11,10 +13,9 @@ import {
   type TensorType,
   walkOf,
 } from "../../ir/index.js";
-import type { Executor } from "../../backends/sim/index.js";
+import { chromeTrace, type Executor } from "../../backends/sim/index.js";
 import { createRunner, type Runner } from "../../backends/webgpu/index.js";
 import { compile, type Kernel } from "../api/compile.js";
-import { chromeTrace } from "../report/chrome-trace.js";
 import { timelinePage } from "../report/timeline-page.js";
 import { acquireGpu, spawnThread } from "../device/index.js";
 import { readBytes, writeBytes } from "../formats/files.js";
@@ -114,8 +115,9 @@ async function run(loaded: LoadedProgram, flags: RunFlags): Promise<number> {
     findTarget: lookUpTarget,
   });
   const types = kernel.source ?? kernel.tile;
-  const { data, indices, origin } = inputsFor(loaded, flags, types.data.type, types.indices.type);
+  const { data, indices, origin } = inputsFor(loaded, flags, inputOf(types, 0).type, inputOf(types, 1).type);
   const hosts = { data: asHost("data", data), indices: asHost("indices", indices) };
+  const outputType = outputOf(types).type;
   const device = backends.includes("webgpu") ? await openRunner() : undefined;
   const bar = taskProgress(parallelNest(kernel.tile.body).tasks);
   const options: BackendOptions = {
@@ -142,7 +144,7 @@ async function run(loaded: LoadedProgram, flags: RunFlags): Promise<number> {
   const differences = first === undefined ? [] : rest.flatMap((other) => firstDifference(first, other) ?? []);
   diagnostics.push(...differences);
   if (first !== undefined && outputs.has("output")) {
-    writeTensor(outputs.get("output") ?? "", fromOutput(types.output.type, first.output, hosts.data));
+    writeTensor(outputs.get("output") ?? "", fromOutput(outputType, first.output, hosts.data));
   }
   if (flags.trace !== undefined) writeTrace(flags.trace, kernel);
   const report = runs.find((entry) => entry.report !== undefined)?.report;
@@ -153,7 +155,7 @@ async function run(loaded: LoadedProgram, flags: RunFlags): Promise<number> {
       target: kernel.target.name,
       schedule: kernel.tile.schedule,
       inputs: origin,
-      output: { type: formatType(types.output.type), bytes: first?.output.byteLength ?? 0 },
+      output: { type: formatType(outputType), bytes: first?.output.byteLength ?? 0 },
       backends: backends.map((backend) => ({
         backend,
         agrees: !differences.some((d) => d.message.includes(backend)),
@@ -163,7 +165,7 @@ async function run(loaded: LoadedProgram, flags: RunFlags): Promise<number> {
     });
   } else {
     printDiagnostics(differences);
-    print(`@${kernel.name} on ${kernel.target.name}: ${formatType(types.output.type)} from ${origin}`);
+    print(`@${kernel.name} on ${kernel.target.name}: ${formatType(outputType)} from ${origin}`);
     const agreement = differences.length === 0 ? "the same bits" : "DIFFERENT bits";
     print(`schedule  ${printSchedule(kernel.tile.schedule)}`);
     print(`${backends.join(", ")}: ${backends.length > 1 ? agreement : "done"}`);

@@ -7,7 +7,6 @@ import {
   type Target,
   type TargetFigures,
 } from "../../ir/index.js";
-import { readText } from "./files.js";
 
 const figureNames = Object.keys(defaultTarget.sources) as (keyof TargetFigures)[];
 
@@ -114,5 +113,3 @@ const atLeastOne: ReadonlySet<keyof TargetFigures> = new Set([
   "dmaRows",
   "vectorBytes",
 ] as const);
-
-export const readTargetFile = (file: string): Target => parseTargetFile(readText(file), file);

@@ -1,6 +1,5 @@
 /** An explanation as text: rules, bytes, traffic, and what to do about a refusal. */
-import { formatShape, formatType, printSchedule } from "../../ir/index.js";
-import { suggestionText } from "../../passes/index.js";
+import { formatShape, formatType, printSchedule, suggestionText } from "../../ir/index.js";
 import type { Explanation } from "../api/explain.js";
 import { table } from "./table.js";
 

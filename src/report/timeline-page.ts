@@ -1,5 +1,5 @@
 /** A self-contained page: swim lanes per core and pipe, the UB memory map, and the tile map of the output. */
-import { maxLifetimes, pipes, printSchedule, type Pipe, type Walked } from "../../ir/index.js";
+import { maxLifetimes, outputOf, pipes, printSchedule, type Pipe, type Walked } from "../../ir/index.js";
 import type { Kernel } from "../api/compile.js";
 
 const width = 1000;
@@ -93,7 +93,7 @@ function memoryMap(kernel: Kernel, timing: Walked): string {
 
 /** The last two dims of the output, cut by the tile; a cell's shade tells its task. */
 function tileMap(kernel: Kernel): string {
-  const shape = kernel.tile.output.type.shape;
+  const shape = outputOf(kernel.tile).type.shape;
   const { tile } = kernel.tile.schedule;
   if (tile === undefined || shape.length === 0) return "<p>A single element.</p>";
   const cut = (d: number): number =>

@@ -1,15 +1,7 @@
 /** Random inputs from a seed: any bits for the data, indices in range. The same seed gives the same tensors. */
-import {
-  byteCount,
-  elementCount,
-  gatherDims,
-  indexDims,
-  type Func,
-  type TensorType,
-} from "../../ir/index.js";
-import { canonicalizeAccess, runPipeline } from "../../passes/index.js";
-import { resolveTargetOf } from "../api/compile.js";
-import { lcg } from "../formats/cases.js";
+import { byteCount, elementCount, isConstant, type Func, type TensorType } from "../../ir/index.js";
+import { accessOf } from "../api/access.js";
+import { lcg } from "../formats/lcg.js";
 import { writeNumber } from "../formats/numbers.js";
 import type { TensorValue } from "../formats/tensor.js";
 
@@ -40,9 +32,8 @@ export function randomIndices(type: TensorType, func: Func, seed: number): Tenso
 
 /** Extents that consecutive index values name: one, or gather_nd's tuple of them. */
 function gatherExtents(func: Func): number[] {
-  const access =
-    func.level === "source" ? runPipeline(func, [canonicalizeAccess], resolveTargetOf(func, {})).func : func;
-  if (access.level !== "access") return access.data.type.shape.slice(0, 1);
-  const dims = gatherDims(access.map).map((dim) => access.data.type.shape[dim] ?? 1);
-  return indexDims(access.map).includes(undefined) ? dims : dims.slice(0, 1);
+  const access = accessOf(func);
+  const below = access?.map.sites.map((site) => site.below) ?? [1];
+  const tuple = access?.map.sites.some(({ value }) => value.at.some(isConstant)) ?? false;
+  return tuple ? below : below.slice(0, 1);
 }

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { simulateChecked } from "../../backends/sim/index.js";
 import { parseModule, RunError, targets, verify, type TileFunc } from "../../ir/index.js";
 import { compile, pypto } from "../../src/index.js";
+import { operandOf } from "../support/operands.js";
 
 /** Two tiles along dim 1, so that every wait and every address matters. */
 const kernel = compile(pypto.gather({ input: ["f32", [3, 16]], index: ["i32", [3, 16]], dim: 0 }), {
@@ -24,8 +25,8 @@ function parse(text: string): TileFunc {
 function run(text: string): Float32Array {
   const func = parse(text);
   const inputs = {
-    data: { type: func.data.type, bytes: new Uint8Array(data.buffer) },
-    indices: { type: func.indices.type, bytes: new Uint8Array(indices.buffer) },
+    data: { type: operandOf(func, "data").type, bytes: new Uint8Array(data.buffer) },
+    indices: { type: operandOf(func, "indices").type, bytes: new Uint8Array(indices.buffer) },
   };
   return new Float32Array(simulateChecked(func, inputs, targets.ascendA2).output.buffer);
 }

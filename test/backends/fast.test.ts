@@ -10,12 +10,13 @@ import {
   watOf,
   type SpawnThread,
 } from "../../backends/sim/index.js";
-import { emitWasm, encodeModule } from "../../backends/wasm/index.js";
+import { emitWasm, encodeModule, planWasm } from "../../backends/wasm/index.js";
 import { elementCount, RunError, targets } from "../../ir/index.js";
 import { CompileError, compile, onnx, tryCompile, type Kernel } from "../../src/index.js";
 import { readCases, type Case } from "../../src/formats/cases.js";
 import { asHost } from "../../src/formats/tensor.js";
 import { program } from "../../src/api/program.js";
+import { operandOf } from "../support/operands.js";
 
 /** The built file: a thread cannot run TypeScript. */
 const spawn: SpawnThread = (message) => {
@@ -56,8 +57,8 @@ const expected = Float32Array.from({ length: 300 * 96 }, (_, k) => {
   return (row < 0 ? row + 40 : row) * 96 + (k % 96);
 });
 const hosts = (i: Int32Array, of: Kernel = kernel) => ({
-  data: { type: of.tile.data.type, bytes: new Uint8Array(data.buffer) },
-  indices: { type: of.tile.indices.type, bytes: new Uint8Array(i.buffer) },
+  data: { type: operandOf(of.tile, "data").type, bytes: new Uint8Array(data.buffer) },
+  indices: { type: operandOf(of.tile, "indices").type, bytes: new Uint8Array(i.buffer) },
 });
 
 describe("the fast executor", () => {
@@ -90,14 +91,14 @@ describe("the fast executor", () => {
 
   it("uses arrays of its own without a copy, and says what others cost", () => {
     const executor = FastExecutor.create(kernel.tile);
-    executor.inputs.data.bytes.set(new Uint8Array(data.buffer));
-    executor.inputs.indices.bytes.set(new Uint8Array(indices.buffer));
+    executor.inputs["data"]!.bytes.set(new Uint8Array(data.buffer));
+    executor.inputs["indices"]!.bytes.set(new Uint8Array(indices.buffer));
     const own = executor.run();
     expect(own.copied).toEqual({ bytes: 0, milliseconds: 0 });
     expect(new Float32Array(own.output.slice().buffer)).toEqual(expected);
     const foreign = executor.run(hosts(indices));
     expect(foreign.copied.bytes).toBe(data.byteLength + indices.byteLength);
-    expect(foreign.output.buffer).toBe(executor.inputs.data.bytes.buffer);
+    expect(foreign.output.buffer).toBe(executor.inputs["data"]!.bytes.buffer);
   });
 
   it("reports the same whatever ran before, byte for byte", () => {
@@ -200,7 +201,7 @@ describe("the WebAssembly text", () => {
             indices: { dtype: index === "u32" || index === "u64" ? "i32" : index, shape: [3, 40] },
           });
           const { tile } = compile(func, { target: targets.cpu });
-          const { module } = emitWasm(tile);
+          const { module } = emitWasm(planWasm(tile));
           const assembled = assembler.parseWat("kernel.wat", watOf(tile));
           assembled.validate();
           const { buffer } = assembled.toBinary({ canonicalize_lebs: true });

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { executors, simulateBytes, type SimReport } from "../../backends/sim/index.js";
 import { byteCount, targets, type Schedule, type SourceFunc, type Target } from "../../ir/index.js";
 import { compile, onnx, pypto } from "../../src/index.js";
+import { operandOf } from "../support/operands.js";
 
 /** What one operand moves: bytes in so many bursts, over so many statements. */
 type Moved = readonly [bytes: number, bursts: number, transfers: number];
@@ -135,7 +136,7 @@ const schedules: readonly Schedules[] = [
 const indexOf = (k: number, extent: number): number => (k * 7) % extent;
 
 function inputsOf(func: SourceFunc) {
-  const { data, indices } = func;
+  const [data, indices] = [operandOf(func, "data"), operandOf(func, "indices")];
   const extent = Math.min(...data.type.shape);
   const words = new Int32Array(byteCount(indices.type) / 4);
   const step = indices.type.dtype === "i64" ? 2 : 1;

@@ -12,6 +12,7 @@ import { checkCase } from "../../src/testing/check-case.js";
 import { longGather, randomSchedule } from "../support/arbitrary.js";
 import { expectedBytes } from "../support/expected.js";
 import { testRunner } from "../support/gpu.js";
+import { operandOf } from "../support/operands.js";
 
 const runnerOr = async (context: TestContext, options = {}): Promise<Runner> => {
   const runner = await testRunner(options);
@@ -20,7 +21,8 @@ const runnerOr = async (context: TestContext, options = {}): Promise<Runner> => 
 };
 
 /** Bits that differ from element to element, and indices in range. */
-function inputsOf({ data, indices }: SourceFunc, extent: number) {
+function inputsOf(func: SourceFunc, extent: number) {
+  const [data, indices] = [operandOf(func, "data"), operandOf(func, "indices")];
   const bytes = Uint8Array.from({ length: byteCount(data.type) }, (_, k) => (k * 31 + (k >> 8) * 7) & 0xff);
   const words = new Int32Array(byteCount(indices.type) / 4);
   for (let k = 0; k < words.length; k++) words[k] = (k * 7919) % extent;
@@ -156,7 +158,10 @@ describe("long rows", () => {
   it("give the oracle's bits, 16 bytes at a time or element by element", async (context) => {
     const runner = await runnerOr(context);
     const scheduled = longGather.chain((random) =>
-      randomSchedule(random.func.output.type.shape.length).map(({ schedule }) => ({ random, schedule })),
+      randomSchedule(operandOf(random.func, "output").type.shape.length).map(({ schedule }) => ({
+        random,
+        schedule,
+      })),
     );
     const byDefault = longGather.map((random) => ({ random, schedule: {} }));
     await fc.assert(
@@ -166,8 +171,8 @@ describe("long rows", () => {
         if (!result.ok) return;
         const { kernel } = result;
         const inputs = {
-          data: { type: kernel.tile.data.type, bytes: random.data },
-          indices: { type: kernel.tile.indices.type, bytes: random.indexBytes },
+          data: { type: operandOf(kernel.tile, "data").type, bytes: random.data },
+          indices: { type: operandOf(kernel.tile, "indices").type, bytes: random.indexBytes },
         };
         const want = expectedBytes(random);
         if (typeof want !== "number") {

@@ -53,8 +53,8 @@ async function runThreads(): Promise<readonly number[]> {
   const executor = await FastExecutor.open(kernel.tile, { threads: 2, spawn });
   const data = Int32Array.from({ length: 6400 }, (_, k) => k);
   const indices = Int32Array.from({ length: 5000 }, (_, k) => k % 100);
-  executor.inputs.data.bytes.set(new Uint8Array(data.buffer));
-  executor.inputs.indices.bytes.set(new Uint8Array(indices.buffer));
+  executor.inputs["data"]!.bytes.set(new Uint8Array(data.buffer));
+  executor.inputs["indices"]!.bytes.set(new Uint8Array(indices.buffer));
   const { output } = await executor.runLong();
   const elements = new Int32Array(output.slice().buffer);
   executor.close();

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { clocked } from "../../ir/clock/clock.js";
 import { closed, tasksOf } from "../../ir/clock/closed.js";
 import { planOf } from "../../ir/clock/plan.js";
-import { cyclesOf, walkOf, type Schedule, type Target, type TileFunc } from "../../ir/index.js";
+import { cyclesOf, outputOf, walkOf, type Schedule, type Target, type TileFunc } from "../../ir/index.js";
 import { compile, onnx, targets, tryCompile } from "../../src/index.js";
 import { longGather, randomSchedule, scheduledGather } from "../support/arbitrary.js";
 import { randomTileProgram } from "../support/tile-programs.js";
@@ -20,7 +20,7 @@ describe("the closed form", () => {
     const scheduled = fc.oneof(
       scheduledGather,
       longGather.chain((random) =>
-        randomSchedule(random.func.output.type.shape.length).map((choice) => ({ random, ...choice })),
+        randomSchedule(outputOf(random.func).type.shape.length).map((choice) => ({ random, ...choice })),
       ),
     );
     fc.assert(

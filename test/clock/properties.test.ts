@@ -7,9 +7,16 @@ import { countTasks } from "../../ir/clock/execution.js";
 import { planOf } from "../../ir/clock/plan.js";
 import { cyclesOfWork, type Moving, type Work } from "../../ir/clock/statement.js";
 import { walk } from "../../ir/clock/walk.js";
-import { cyclesOf, flatten, type SyncStmt, type Target, type TileFunc } from "../../ir/index.js";
+import {
+  cyclesOf,
+  flatten,
+  outputOf,
+  tilingOf,
+  type SyncStmt,
+  type Target,
+  type TileFunc,
+} from "../../ir/index.js";
 import { isResolved } from "../../ir/schedule.js";
-import { gatherOf, traffic } from "../../passes/index.js";
 import { compile, onnx, targets, tryCompile, type Kernel } from "../../src/index.js";
 import { longGather, randomSchedule, scheduledGather } from "../support/arbitrary.js";
 import { gatherOfRows } from "../support/tile-programs.js";
@@ -17,7 +24,7 @@ import { gatherOfRows } from "../support/tile-programs.js";
 const scheduled = fc.oneof(
   scheduledGather,
   longGather.chain((random) =>
-    randomSchedule(random.func.output.type.shape.length).map((choice) => ({ random, ...choice })),
+    randomSchedule(outputOf(random.func).type.shape.length).map((choice) => ({ random, ...choice })),
   ),
 );
 
@@ -40,7 +47,7 @@ describe("global memory", () => {
   /** Bytes of the elements that all statements move, counted by the closed form of the traffic. */
   function bytesOf({ access, target }: Kernel): number {
     if (access === undefined || !isResolved(access.schedule)) throw new Error("compiled from source");
-    return traffic(gatherOf(access), access.schedule, target).bytes;
+    return tilingOf(access, access.schedule, target).traffic.bytes;
   }
 
   it("moves no more bytes per cycle than the target says, for random programs of every target", () => {

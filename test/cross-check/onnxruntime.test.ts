@@ -7,6 +7,7 @@ import { toHost, type TensorData } from "../../backends/index.js";
 import { byteCount, elementCount, type DType, type Shape } from "../../ir/index.js";
 import { compile, program, targets } from "../../src/index.js";
 import { onnxTypes, singleNodeModel } from "../support/onnx-bytes.js";
+import { operandOf } from "../support/operands.js";
 
 /** onnxruntime's names for the types that its CPU gathers take. */
 const ortTypes = {
@@ -135,14 +136,19 @@ describe("onnxruntime", () => {
         });
         const bytes = randomBytes(byteCount(type), gather.seed, gather.dtype === "bool");
         const values = randomIndices(gather);
-        const expected = await throughOnnxRuntime(gather, bytes, values, func.output.type.shape);
+        const expected = await throughOnnxRuntime(
+          gather,
+          bytes,
+          values,
+          operandOf(func, "output").type.shape,
+        );
         const inputs = {
           data: toHost("data", type, bytes),
-          indices: toHost("indices", func.indices.type, values),
+          indices: toHost("indices", operandOf(func, "indices").type, values),
         };
         const kernel = compile(func, { target: targets.webgpu });
         const ascend = compile(func, { profile: "head" });
-        expect(expected.shape).toEqual(func.output.type.shape);
+        expect(expected.shape).toEqual(operandOf(func, "output").type.shape);
         if (kernel.resolved === undefined) throw new Error("a source program has an operator");
         expect(reference(kernel.resolved, inputs)).toEqual(expected.bytes);
         expect(simulateChecked(kernel.tile, inputs, kernel.target).output).toEqual(expected.bytes);

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { createRunner } from "../../backends/webgpu/index.js";
-import { emitWgsl, defaultLimits } from "../../backends/webgpu/index.js";
+import { defaultLimits, emitWgsl, planWgsl } from "../../backends/webgpu/index.js";
 import { simulateChecked } from "../../backends/sim/index.js";
 import { codes, CompileError, parseModule, RunError, type Code, type Diagnostic } from "../../ir/index.js";
 import { compile, firstDifference, gather, runOn, targets, toHost, tryCompile } from "../../src/index.js";
@@ -15,6 +15,7 @@ import { readModel } from "../../src/formats/onnx/index.js";
 import { parseTargetFile } from "../../src/formats/target-file.js";
 import { parseType } from "../../src/cli/options.js";
 import { acquireGpu } from "../../src/device/node.js";
+import { operandOf } from "../support/operands.js";
 
 /** The diagnostics that an action reports or throws. */
 function diagnosticsOf(action: () => unknown): readonly Diagnostic[] {
@@ -72,8 +73,8 @@ const trap = (body: string, indices = [1, 3]): readonly Diagnostic[] =>
     const [func] = parseModule(tile(body), "t.tir").module.funcs;
     if (func?.level !== "tile") throw new Error("a tile program");
     const inputs = {
-      data: toHost("data", func.data.type, Float32Array.of(1, 2, 3, 4)),
-      indices: toHost("indices", func.indices.type, Int32Array.from(indices)),
+      data: toHost("data", operandOf(func, "data").type, Float32Array.of(1, 2, 3, 4)),
+      indices: toHost("indices", operandOf(func, "indices").type, Int32Array.from(indices)),
     };
     return simulateChecked(func, inputs, targets.ascendA2);
   });
@@ -87,6 +88,8 @@ interface Trigger {
 }
 
 const fine = gather({ data: ["f32", [4]], indices: ["i32", [2]], axis: 0 });
+const doubled = (buffers: 1 | 2) =>
+  planWgsl(compile(fine, { target: targets.webgpu, residency: "ub", buffers }).tile).diagnostics;
 const folder = mkdtempSync(join(tmpdir(), "tilec-codes-"));
 const big = (options: object = {}) =>
   explain(gather({ data: ["f32", [64, 16]], indices: ["i64", [8]], axis: 0 }), options);
@@ -193,8 +196,8 @@ const triggers: Readonly<Record<Code, Trigger>> = {
     found: async () => {
       const kernel = compile(fine);
       const inputs = {
-        data: toHost("data", kernel.tile.data.type, new Float32Array(4)),
-        indices: toHost("indices", kernel.tile.indices.type, new Int32Array(2)),
+        data: toHost("data", operandOf(kernel.tile, "data").type, new Float32Array(4)),
+        indices: toHost("indices", operandOf(kernel.tile, "indices").type, new Int32Array(2)),
       };
       const thrown: unknown = await runOn("webgpu", kernel, inputs).catch((error: unknown) => error);
       return thrown instanceof CompileError ? thrown.diagnostics : [];
@@ -262,6 +265,10 @@ const triggers: Readonly<Record<Code, Trigger>> = {
     found: () => build(source("onnx.gather %x, %i", "residency = auto", "3x5xf32", "4xi32", "4x5xf32")),
     at: [2, 8],
     followed: () => build(source("onnx.gather %x, %i", "residency = ub", "3x5xf32", "4xi32", "4x5xf32")),
+  },
+  TC908: {
+    found: () => doubled(2),
+    followed: () => doubled(1),
   },
 };
 

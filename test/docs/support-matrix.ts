@@ -1,5 +1,6 @@
 /** The support matrix, found by asking the code: every operator with every type, rank and policy is tried. */
 import {
+  dialectOf,
   dtypes,
   findTarget,
   indexDTypes,
@@ -16,9 +17,23 @@ import { emitWgsl } from "../../backends/webgpu/index.js";
 import { tryCompile } from "../../src/api/compile.js";
 import { tryProgram, type ProgramDescription } from "../../src/api/program.js";
 
+/** An operator, under the attributes of one of its levels. */
+interface Row {
+  readonly def: OpDef;
+  readonly level: Attrs;
+}
+
+/** An operator that has levels has a row for each, the default first. */
+function rowsOf(def: OpDef): Row[] {
+  const spec = def.attrs["level"];
+  if (spec?.kind !== "word") return [{ def, level: {} }];
+  const others = spec.words.filter((word) => word !== spec.default);
+  return [spec.default, ...others].map((level) => ({ def, level: { level } }));
+}
+
 /** A smallest program of an operator: extents of 2, a tuple of 1. */
 function smallest(
-  def: OpDef,
+  { def, level }: Row,
   data: DType,
   indices: string,
   rank: number,
@@ -27,12 +42,13 @@ function smallest(
   const two = (count: number): number[] => new Array<number>(Math.max(0, count)).fill(2);
   const padded = (last: number): number[] => [...new Array<number>(Math.max(0, rank - 1)).fill(1), last];
   const shapes: Readonly<Record<OpDef["kind"], readonly [Shape, Shape]>> = {
-    gather: [two(rank), def.dialect === "directml" ? padded(2) : two(indexRank)],
+    gather: [two(rank), dialectOf(def) === "directml" ? padded(2) : two(indexRank)],
     gather_elements: [two(rank), two(rank)],
-    gather_nd: [two(rank), def.dialect === "directml" ? padded(1) : [...two(indexRank - 1), 1]],
+    gather_nd: [two(rank), dialectOf(def) === "directml" ? padded(1) : [...two(indexRank - 1), 1]],
   };
   const [dataShape, indicesShape] = shapes[def.kind];
   const attrs: Attrs = {
+    ...level,
     ...(def.name === "directml.gather" ? { index_dimensions: 1 } : {}),
     ...(def.name.startsWith("directml.gather_nd") ? { indices_dimension_count: 1 } : {}),
   };
@@ -53,8 +69,8 @@ function ranks(list: readonly number[]): string {
   return first === last ? String(first) : `${first} to ${last}`;
 }
 
-function backendsOf(def: OpDef, dtype: DType, indexType: string): string[] {
-  const result = tryProgram(smallest(def, dtype, indexType, 2, 1));
+function backendsOf(row: Row, dtype: DType, indexType: string): string[] {
+  const result = tryProgram(smallest(row, dtype, indexType, 2, 1));
   if (!result.ok) return [];
   const found = ["reference"];
   if (tryCompile(result.func).ok) found.push("sim");
@@ -72,20 +88,21 @@ export function supportMatrix(): string {
     "Generated from the code by `npm run docs:support`; a test compares. Every cell was found by trying it.",
     "",
   ];
-  for (const def of opDefs) {
-    const anyIndex = indexDTypes.find((dtype) => takes(smallest(def, "f32", dtype, 2, 1))) ?? "i64";
-    const dataTypes = dtypes.filter((dtype) => takes(smallest(def, dtype, anyIndex, 2, 1)));
-    const indexTypes = indexDTypes.filter((dtype) => takes(smallest(def, "f32", dtype, 2, 1)));
+  for (const row of opDefs.flatMap(rowsOf)) {
+    const { def, level } = row;
+    const anyIndex = indexDTypes.find((dtype) => takes(smallest(row, "f32", dtype, 2, 1))) ?? "i64";
+    const dataTypes = dtypes.filter((dtype) => takes(smallest(row, dtype, anyIndex, 2, 1)));
+    const indexTypes = indexDTypes.filter((dtype) => takes(smallest(row, "f32", dtype, 2, 1)));
     const all = Array.from({ length: maxRank + 1 }, (_, rank) => rank);
-    const dataRanks = all.filter((rank) => rank > 0 && takes(smallest(def, "f32", anyIndex, rank, 1)));
+    const dataRanks = all.filter((rank) => rank > 0 && takes(smallest(row, "f32", anyIndex, rank, 1)));
     const indexRanks = all.filter((rank) =>
-      takes(smallest(def, "f32", anyIndex, def.kind === "gather" ? 1 : rank, rank)),
+      takes(smallest(row, "f32", anyIndex, def.kind === "gather" ? (dataRanks[0] ?? 1) : rank, rank)),
     );
     const policies = outOfBoundsPolicies.filter((oob) => {
-      const base = smallest(def, "f32", anyIndex, 2, 1);
+      const base = smallest(row, "f32", anyIndex, 2, 1);
       return takes({ ...base, attrs: { ...base.attrs, oob } });
     });
-    const base = smallest(def, "f32", anyIndex, 2, 1);
+    const base = smallest(row, "f32", anyIndex, 2, 1);
     const resolved = resolveSource({
       op: base.op,
       attrs: base.attrs,
@@ -96,12 +113,12 @@ export function supportMatrix(): string {
     const negative =
       resolved.ok && resolved.resolved.negative === "from-end" ? "count from the end" : "out of range";
     lines.push(
-      `## ${def.name}`,
+      `## ${[def.name, ...Object.entries(level).map(([name, word]) => `${name} ${String(word)}`)].join(", ")}`,
       "",
       `- Operator: \`${def.kind}\`; attributes: ${Object.keys(def.attrs)
         .map((name) => `\`${name}\``)
         .join(", ")}`,
-      `- Data ranks: ${ranks(dataRanks)}; index ranks: ${def.dialect === "directml" ? "as the data's (leading ones are padding)" : ranks(indexRanks)}`,
+      `- Data ranks: ${ranks(dataRanks)}; index ranks: ${dialectOf(def) === "directml" ? "as the data's (leading ones are padding)" : ranks(indexRanks)}`,
       `- Index types: ${indexTypes.join(", ")}; negative indices: ${negative}`,
       `- Policies: ${policies.join(", ")}; default ${oob}`,
       "",
@@ -109,7 +126,7 @@ export function supportMatrix(): string {
       "| --- | --- |",
       ...dtypes.map((dtype) => {
         const where = dataTypes.includes(dtype)
-          ? backendsOf(def, dtype, anyIndex).join(", ")
+          ? backendsOf(row, dtype, anyIndex).join(", ")
           : "refused (TC104)";
         return `| ${dtype} | ${where} |`;
       }),

@@ -24,6 +24,7 @@ import { tryCompile, tryProgram, type Kernel } from "../../src/index.js";
 import { scheduledGather } from "../support/arbitrary.js";
 import { expectedBytes } from "../support/expected.js";
 import { drawer, mutated, mutatedText, nonsense, type Draw } from "./mutate.js";
+import { operandOf } from "../support/operands.js";
 
 export const kinds = ["program", "webgpu", "tir", "nonsense", "npy", "case", "onnx"] as const;
 export type Kind = (typeof kinds)[number];
@@ -86,7 +87,7 @@ function* itemsOf(seed: number, runner: Runner | undefined): Generator<Item> {
   const noise = nonsense(draw);
   yield { kind: "nonsense", input: noise, run: () => runText(noise, undefined) };
 
-  const { type } = scheduled.random.func.data;
+  const { type } = operandOf(scheduled.random.func, "data");
   // A string tensor is no .npy file; its handles are.
   const array = type.dtype === "string" ? { ...type, dtype: "u32" as const } : type;
   const npy = mutated(writeNpy({ type: array, bytes: scheduled.random.data }), draw);
@@ -107,8 +108,8 @@ function* itemsOf(seed: number, runner: Runner | undefined): Generator<Item> {
 export { itemsOf };
 
 const inputsOf = ({ random }: Scheduled, kernel: Kernel) => ({
-  data: { type: kernel.tile.data.type, bytes: random.data },
-  indices: { type: kernel.tile.indices.type, bytes: random.indexBytes },
+  data: { type: operandOf(kernel.tile, "data").type, bytes: random.data },
+  indices: { type: operandOf(kernel.tile, "indices").type, bytes: random.indexBytes },
 });
 
 async function same(
@@ -163,7 +164,9 @@ async function runOnDevice(scheduled: Scheduled, runner: Runner): Promise<Outcom
 const isSmall = (program: string, func: Func): boolean =>
   (program.match(/\d+/g) ?? []).every((digits) => Number(digits) <= 4096) &&
   (program.match(/\bfor\b/g)?.length ?? 0) <= 3 &&
-  [func.data, func.indices, func.output].every(({ type }) => elementCount(type.shape) <= 4096);
+  [operandOf(func, "data"), operandOf(func, "indices"), operandOf(func, "output")].every(
+    ({ type }) => elementCount(type.shape) <= 4096,
+  );
 
 /** Text that parses prints and parses back; what compiles runs, or says why not. */
 async function runText(program: string, runner: Runner | undefined): Promise<Outcome> {
@@ -180,8 +183,14 @@ async function runText(program: string, runner: Runner | undefined): Promise<Out
     accepted = true;
     const { kernel } = result;
     const inputs = {
-      data: { type: kernel.tile.data.type, bytes: new Uint8Array(byteCount(kernel.tile.data.type)) },
-      indices: { type: kernel.tile.indices.type, bytes: new Uint8Array(byteCount(kernel.tile.indices.type)) },
+      data: {
+        type: operandOf(kernel.tile, "data").type,
+        bytes: new Uint8Array(byteCount(operandOf(kernel.tile, "data").type)),
+      },
+      indices: {
+        type: operandOf(kernel.tile, "indices").type,
+        bytes: new Uint8Array(byteCount(operandOf(kernel.tile, "indices").type)),
+      },
     };
     const checked = attempt(() => simulateChecked(kernel.tile, inputs, kernel.target).output);
     const fast = attempt(() => simulateBytes(kernel, inputs, { executor: "fast" }).output);
@@ -212,7 +221,7 @@ function attempt<T>(action: () => T): T | undefined {
   }
 }
 
-/** One case with a value somewhere replaced by something else, or its text damaged. */
+/** One case with a value somewhere replaced by something else, a key mistyped, or its text damaged. */
 function mutatedCase(draw: Draw): string {
   const whole = JSON.stringify([caseList[draw(caseList.length)]]);
   if (draw(2) === 0) return text(mutated(new TextEncoder().encode(whole), draw));
@@ -228,7 +237,18 @@ function mutatedCase(draw: Draw): string {
     '"NaN"',
     "2147483648",
     '"f32"',
+    "4294967296",
+    "9007199254740993",
+    "0.5",
+    "1e999",
+    '"\\u0000"',
+    `${"[".repeat(20_000)}${"]".repeat(20_000)}`,
   ];
+  if (draw(8) === 0) {
+    const keys = [...whole.matchAll(/"(\w+)":/g)].map(([, key = ""]) => key);
+    const key = keys[draw(keys.length)] ?? "";
+    return whole.replace(`"${key}":`, `"${["__proto__", `${key}s`, key.toUpperCase()][draw(3)] ?? ""}":`);
+  }
   const values = [...whole.matchAll(/(?<=[:,[])(?:-?\d+|"[^"]*"|\[[^[\]]*\])(?=[,}\]])/g)];
   const place = values[draw(values.length)];
   if (place === undefined) return whole;

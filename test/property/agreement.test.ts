@@ -2,17 +2,17 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { simulateBytes, simulateChecked } from "../../backends/sim/index.js";
 import { reference } from "../../backends/reference/index.js";
-import { RunError } from "../../ir/index.js";
-import { traffic, gatherOf } from "../../passes/index.js";
+import { policyOf, RunError, tilingOf } from "../../ir/index.js";
 import { compile, runOn, tryCompile, targets, type Kernel } from "../../src/index.js";
 import { isResolved } from "../../ir/schedule.js";
 import { longGather, randomSchedule, scheduledGather, type RandomGather } from "../support/arbitrary.js";
 import { expectedBytes } from "../support/expected.js";
 import { testRunner } from "../support/gpu.js";
+import { operandOf } from "../support/operands.js";
 
 const inputsOf = (random: RandomGather, kernel: Kernel) => ({
-  data: { type: kernel.tile.data.type, bytes: random.data },
-  indices: { type: kernel.tile.indices.type, bytes: random.indexBytes },
+  data: { type: operandOf(kernel.tile, "data").type, bytes: random.data },
+  indices: { type: operandOf(kernel.tile, "indices").type, bytes: random.indexBytes },
 });
 
 /** Runs and compares, bits or error: position and value of the first offender are the same everywhere. */
@@ -57,7 +57,10 @@ describe("every backend against the oracle", () => {
     const scheduled = fc.oneof(
       scheduledGather,
       longGather.chain((random) =>
-        randomSchedule(random.func.output.type.shape.length).map((choice) => ({ random, ...choice })),
+        randomSchedule(operandOf(random.func, "output").type.shape.length).map((choice) => ({
+          random,
+          ...choice,
+        })),
       ),
       longGather.map((random) => ({ random, schedule: {}, target: targets.cpu })),
     );
@@ -148,10 +151,11 @@ describe("the simulation's counts", () => {
         const { report } = simulateChecked(kernel.tile, inputsOf(random, kernel), kernel.target);
         const { access } = kernel;
         if (access === undefined || !isResolved(access.schedule)) throw new Error("compiled from source");
-        const closed = traffic(gatherOf(access), access.schedule, kernel.target);
+        const closed = tilingOf(access, access.schedule, kernel.target).traffic;
         for (const { operand, bytes } of closed.operands) {
           // Rows that read as zero are never fetched.
-          const zeros = operand === "data" && access.schedule.residency === "gm" && access.oob === "zero";
+          const zeros =
+            operand === "data" && access.schedule.residency === "gm" && policyOf(access.map) === "zero";
           if (zeros) expect(report.operands[operand].bytes).toBeLessThanOrEqual(bytes);
           else expect([operand, report.operands[operand].bytes]).toEqual([operand, bytes]);
         }
@@ -171,9 +175,11 @@ describe("the simulation's counts", () => {
           name: "g",
           op: "onnx.gather",
           attrs: {},
-          data: { name: "data", type: { dtype: "f32", shape: [1000, 768] } },
-          indices: { name: "indices", type: { dtype: "i32", shape: [4096] } },
-          output: { name: "output", type: { dtype: "f32", shape: [4096, 768] } },
+          operands: [
+            { name: "data", type: { dtype: "f32", shape: [1000, 768] }, role: "data" },
+            { name: "indices", type: { dtype: "i32", shape: [4096] }, role: "indices" },
+            { name: "output", type: { dtype: "f32", shape: [4096, 768] }, role: "output" },
+          ],
           schedule: {},
         },
         { target: targets.ascendA2 },
@@ -184,8 +190,8 @@ describe("the simulation's counts", () => {
     const { report } = simulateChecked(
       kernel.tile,
       {
-        data: { type: kernel.tile.data.type, bytes },
-        indices: { type: kernel.tile.indices.type, bytes: new Uint8Array(indices.buffer) },
+        data: { type: operandOf(kernel.tile, "data").type, bytes },
+        indices: { type: operandOf(kernel.tile, "indices").type, bytes: new Uint8Array(indices.buffer) },
       },
       kernel.target,
     );

@@ -3,13 +3,14 @@ import { describe, expect, it } from "vitest";
 import { simulateChecked } from "../../backends/sim/index.js";
 import type { Shape, SourceFunc } from "../../ir/index.js";
 import { compile, directml, onnx, pypto, targets } from "../../src/index.js";
+import { operandOf } from "../support/operands.js";
 
 const run = (func: SourceFunc, data: Float32Array, indices: Int32Array): Uint8Array => {
   const kernel = compile(func, { target: targets.webgpu });
   const { tile, target } = kernel;
   const inputs = {
-    data: { type: tile.data.type, bytes: new Uint8Array(data.buffer) },
-    indices: { type: tile.indices.type, bytes: new Uint8Array(indices.buffer) },
+    data: { type: operandOf(tile, "data").type, bytes: new Uint8Array(data.buffer) },
+    indices: { type: operandOf(tile, "indices").type, bytes: new Uint8Array(indices.buffer) },
   };
   return simulateChecked(tile, inputs, target).output;
 };

@@ -1,22 +1,25 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { simulateChecked } from "../../backends/sim/index.js";
-import { RunError, targets } from "../../ir/index.js";
+import { policyOf, RunError, targets, tilingOf } from "../../ir/index.js";
 import { isResolved } from "../../ir/schedule.js";
-import { gatherOf, traffic } from "../../passes/index.js";
 import { tryCompile, type Kernel } from "../../src/index.js";
 import { randomGather, randomSchedule, type RandomGather } from "../support/arbitrary.js";
+import { operandOf } from "../support/operands.js";
 
 const gatherWithSchedules = randomGather.chain((random) =>
   fc.record({
     random: fc.constant(random),
-    choices: fc.array(randomSchedule(random.func.output.type.shape.length), { minLength: 4, maxLength: 6 }),
+    choices: fc.array(randomSchedule(operandOf(random.func, "output").type.shape.length), {
+      minLength: 4,
+      maxLength: 6,
+    }),
   }),
 );
 
 const inputsOf = (random: RandomGather, kernel: Kernel) => ({
-  data: { type: kernel.tile.data.type, bytes: random.data },
-  indices: { type: kernel.tile.indices.type, bytes: random.indexBytes },
+  data: { type: operandOf(kernel.tile, "data").type, bytes: random.data },
+  indices: { type: operandOf(kernel.tile, "indices").type, bytes: random.indexBytes },
 });
 
 /** The bits, or the report of the first index out of range. */
@@ -66,10 +69,11 @@ describe("the simulation's counts on every target", () => {
             throw thrown;
           }
           if (access === undefined || !isResolved(access.schedule)) throw new Error("compiled from source");
-          const closed = traffic(gatherOf(access), access.schedule, target);
+          const closed = tilingOf(access, access.schedule, target).traffic;
           for (const { operand, bytes } of closed.operands) {
             // Elements that read as zero are not fetched from global memory.
-            const skips = operand === "data" && access.schedule.residency === "gm" && access.oob === "zero";
+            const skips =
+              operand === "data" && access.schedule.residency === "gm" && policyOf(access.map) === "zero";
             const counted = report.operands[operand].bytes;
             if (skips) expect(counted).toBeLessThanOrEqual(bytes);
             else expect([operand, counted]).toEqual([operand, bytes]);
@@ -93,9 +97,11 @@ describe("the simulation's counts on every target", () => {
         name: "huge",
         op: "onnx.gather",
         attrs: {},
-        data: { name: "data", type: { dtype: "f32", shape: [1024, 1 << 20] } },
-        indices: { name: "indices", type: { dtype: "i32", shape: [1024] } },
-        output: { name: "output", type: { dtype: "f32", shape: [1024, 1 << 20] } },
+        operands: [
+          { name: "data", type: { dtype: "f32", shape: [1024, 1 << 20] }, role: "data" },
+          { name: "indices", type: { dtype: "i32", shape: [1024] }, role: "indices" },
+          { name: "output", type: { dtype: "f32", shape: [1024, 1 << 20] }, role: "output" },
+        ],
         schedule: {},
       },
       { target: targets.ascendA2 },

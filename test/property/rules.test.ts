@@ -4,11 +4,12 @@ import { categoryOf, dtypeBytes, type Schedule, type Shape, type Target } from "
 import { tryCompile } from "../../src/index.js";
 import { brokenRules, judgedOutput, type JudgedGather, type JudgedSchedule } from "../oracle/budget.js";
 import { scheduledGather, type RandomGather } from "../support/arbitrary.js";
+import { operandOf } from "../support/operands.js";
 
 const judged = (random: RandomGather): JudgedGather => ({
   ...random.gather,
   elementBytes: dtypeBytes[random.dtype],
-  indexBytes: dtypeBytes[random.func.indices.type.dtype],
+  indexBytes: dtypeBytes[operandOf(random.func, "indices").type.dtype],
 });
 
 /** What the user leaves out: no tile means the smallest one that the full-load rule allows under the view. */

@@ -11,6 +11,7 @@ import {
 } from "../../ir/index.js";
 import { targets, tryProgram } from "../../src/index.js";
 import type { OracleGather, Policy } from "../oracle/gather.js";
+import { operandOf } from "./operands.js";
 
 export interface RandomGather {
   readonly func: SourceFunc;
@@ -211,5 +212,5 @@ export function randomSchedule(
 
 /** A gather with a schedule of its output's rank. */
 export const scheduledGather = randomGather.chain((random) =>
-  randomSchedule(random.func.output.type.shape.length).map((choice) => ({ random, ...choice })),
+  randomSchedule(operandOf(random.func, "output").type.shape.length).map((choice) => ({ random, ...choice })),
 );

@@ -1,12 +1,22 @@
 /** Tile programs written by hand: single transfers, and random nests of loops that no compiler would write. */
 import fc from "fast-check";
 import {
+  add,
   alignUp,
+  constant,
+  dim,
   dtypeBytes,
+  iv,
+  min,
+  site,
+  sub,
   type AccessMap,
   type DType,
   type GatherStmt,
+  type Linear,
   type LoadStmt,
+  type Operand,
+  type OutOfBounds,
   type Shape,
   type Stmt,
   type StoreStmt,
@@ -14,7 +24,6 @@ import {
   type TileFunc,
   type UbBuffer,
 } from "../../ir/index.js";
-import { add, constant, iv, min, sub, type IndexExpr } from "../../ir/expr.js";
 
 const bufferOf = (name: string, dtype: DType, shape: Shape, buffers: 1 | 2 = 1): UbBuffer => ({
   name,
@@ -24,15 +33,30 @@ const bufferOf = (name: string, dtype: DType, shape: Shape, buffers: 1 | 2 = 1):
   buffers,
 });
 
+const operandsOf = (
+  data: Operand["type"],
+  indices: Operand["type"],
+  output: Operand["type"],
+): readonly Operand[] => [
+  { name: "data", role: "data", type: data },
+  { name: "indices", role: "indices", type: indices },
+  { name: "output", role: "output", type: output },
+];
+
+/** An index for each element of a matrix, into the first dim of a tensor of so many. */
+const mapOf = (below: number, rest: readonly Linear[], keep: OutOfBounds): AccessMap => ({
+  outRank: 2,
+  sites: [{ value: { table: 1, at: [dim(0), dim(1)] }, keep, below }],
+  results: [site(0), ...rest],
+});
+
 /** One load of a box out of a tensor that is larger along every dim, so that no two dims fold. */
 export function loadOf(dtype: DType, box: Shape): TileFunc {
-  const tensor = { name: "data", type: { dtype, shape: box.map((extent) => extent + 1) } };
+  const one = (element: DType) => ({ dtype: element, shape: [1] });
   return {
     level: "tile",
     name: "load",
-    data: tensor,
-    indices: { name: "indices", type: { dtype: "i32", shape: [1] } },
-    output: { name: "output", type: { dtype, shape: [1] } },
+    operands: operandsOf({ dtype, shape: box.map((extent) => extent + 1) }, one("i32"), one(dtype)),
     schedule: {},
     body: [
       { op: "alloc", buffer: bufferOf("data_ub", dtype, box) },
@@ -47,27 +71,13 @@ export function loadOf(dtype: DType, box: Shape): TileFunc {
 
 /** Rows of a vector gather from a line of f32, whose indices are flat addresses as they are: no steps on them. */
 export function gatherOfRows(rows: number, columns: number): TileFunc {
-  const map: AccessMap = {
-    outRank: 2,
-    results: [
-      {
-        kind: "indirect",
-        at: [
-          { kind: "dim", dim: 0 },
-          { kind: "dim", dim: 1 },
-        ],
-        negative: "illegal",
-      },
-    ],
-  };
+  const shape = [rows, columns];
   const box = [constant(rows), constant(columns)];
   const origin = [constant(0), constant(0)];
   return {
     level: "tile",
     name: "rows",
-    data: { name: "data", type: { dtype: "f32", shape: [1024] } },
-    indices: { name: "indices", type: { dtype: "i32", shape: [rows, columns] } },
-    output: { name: "output", type: { dtype: "f32", shape: [rows, columns] } },
+    operands: operandsOf({ dtype: "f32", shape: [1024] }, { dtype: "i32", shape }, { dtype: "f32", shape }),
     schedule: {},
     body: [
       { op: "alloc", buffer: bufferOf("data_ub", "f32", [1024]) },
@@ -76,40 +86,26 @@ export function gatherOfRows(rows: number, columns: number): TileFunc {
       { op: "load", from: { buffer: "indices", offsets: origin, sizes: box }, to: "indices_ub" },
       {
         op: "gather",
-        data: { buffer: "data_ub", offsets: [constant(0)], sizes: [constant(1024)] },
-        indices: { buffer: "indices_ub", offsets: origin, sizes: box },
+        from: [
+          { buffer: "data_ub", offsets: [constant(0)], sizes: [constant(1024)] },
+          { buffer: "indices_ub", offsets: origin, sizes: box },
+        ],
         to: { buffer: "output_ub", offsets: origin, sizes: box },
-        map,
-        oob: "unchecked",
-        origin,
+        map: mapOf(1024, [], "unchecked"),
+        origins: [origin],
       },
     ],
   };
 }
 
 const extent = 24;
-const map: AccessMap = {
-  outRank: 2,
-  results: [
-    {
-      kind: "indirect",
-      at: [
-        { kind: "dim", dim: 0 },
-        { kind: "dim", dim: 1 },
-      ],
-      negative: "illegal",
-    },
-    { kind: "direct", dim: 1 },
-  ],
-};
-
 interface Scope {
   readonly name: string;
-  readonly upper: IndexExpr;
+  readonly upper: Linear;
 }
 
 /** Sizes that are never negative where the loops in scope run. */
-const sizeIn = (scopes: readonly Scope[]): fc.Arbitrary<IndexExpr> => {
+const sizeIn = (scopes: readonly Scope[]): fc.Arbitrary<Linear> => {
   const whole = fc.integer({ min: 0, max: 5 }).map(constant);
   if (scopes.length === 0) return whole;
   const rest = fc.constantFrom(...scopes).map(({ name, upper }) => sub(upper, iv(name)));
@@ -144,12 +140,13 @@ const statementIn = (scopes: readonly Scope[]): fc.Arbitrary<Stmt> => {
   }));
   const gather = box.map((sizes): GatherStmt => ({
     op: "gather",
-    data: { buffer: "data_ub", offsets, sizes },
-    indices: { buffer: "indices_ub", offsets, sizes },
+    from: [
+      { buffer: "data_ub", offsets, sizes },
+      { buffer: "indices_ub", offsets, sizes },
+    ],
     to: { buffer: "output_ub", offsets, sizes },
-    map,
-    oob: "clamp",
-    origin: offsets,
+    map: mapOf(extent, [dim(1)], "clamp"),
+    origins: [offsets],
   }));
   const pipe = fc.constantFrom("MTE2" as const, "V" as const, "MTE3" as const);
   const sync = fc
@@ -203,13 +200,11 @@ function bodyIn(scopes: readonly Scope[], parallel: boolean, depth: number): fc.
 export const randomTileProgram: fc.Arbitrary<TileFunc> = fc
   .tuple(bodyIn([], true, 3), fc.integer({ min: 1, max: 6 }))
   .map(([body, cores]): TileFunc => {
-    const tensor = (name: string, dtype: DType) => ({ name, type: { dtype, shape: [extent, extent] } });
+    const matrix = (dtype: DType) => ({ dtype, shape: [extent, extent] });
     return {
       level: "tile",
       name: "random",
-      data: tensor("data", "f32"),
-      indices: tensor("indices", "i32"),
-      output: tensor("output", "f32"),
+      operands: operandsOf(matrix("f32"), matrix("i32"), matrix("f32")),
       schedule: { cores },
       body: [
         ...(["data", "indices", "output"] as const).map(

@@ -1,0 +1,42 @@
+/** What every backend offers: a kernel is prepared once and run many times. */
+import type { Resolved } from "../ir/ops/op-def.js";
+import type { TileFunc } from "../ir/func.js";
+import type { Target } from "../ir/target.js";
+import type { LongRunOptions } from "./long-run.js";
+import type { HostInputs } from "./memory.js";
+import type { SimReport } from "./report.js";
+
+/** What a backend needs of a kernel. */
+export interface BackendKernel {
+  readonly tile: TileFunc;
+  readonly target: Target;
+  /** The dialect-free operator, where the program had one. */
+  readonly resolved?: Resolved;
+  /** The kernel for another target, compiled again from its source. Throws a CompileError (TC502) when it cannot be. */
+  readonly forTarget?: (target: Target) => BackendKernel;
+}
+
+export interface BackendRun {
+  /** The output's elements, row-major; the caller's own. */
+  readonly output: Uint8Array;
+  /** What the run moved, where it was asked for and the backend counts; derived when it is first read. */
+  readonly report?: SimReport;
+}
+
+export interface RunOptions extends LongRunOptions {
+  /** Asks for the report of a backend that counts. Default false: nothing is kept for it. */
+  readonly report?: boolean;
+}
+
+export interface PreparedKernel {
+  /** Rejects with a RunError (TC601) for an index out of range, and with the signal's reason when it is aborted. */
+  run(inputs: HostInputs, options?: RunOptions): Promise<BackendRun>;
+  /** Gives back memory, threads and device objects. */
+  release(): void;
+}
+
+export interface Backend {
+  readonly name: string;
+  /** Throws a CompileError when the kernel cannot run here. */
+  prepare(kernel: BackendKernel): PreparedKernel | Promise<PreparedKernel>;
+}

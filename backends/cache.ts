@@ -1,0 +1,73 @@
+/**
+ * A bounded cache: what was least recently used makes room. It knows nothing of what it holds, be it pipelines, modules
+ * or memories.
+ */
+export interface CacheOptions<Value> {
+  /** The most that the values may cost together. */
+  readonly limit: number;
+  /** What a value costs, in the limit's unit. Default 1: the limit counts values. */
+  readonly costOf?: (value: Value) => number;
+  /** Frees a value that was evicted, replaced or cleared; one that was taken is its taker's. */
+  readonly dispose?: (value: Value) => void;
+}
+
+interface Entry<Value> {
+  readonly value: Value;
+  readonly cost: number;
+}
+
+export class BoundedCache<Key, Value> {
+  /** Least recently used first: a Map keeps the order in which keys were added. */
+  private readonly entries = new Map<Key, Entry<Value>>();
+  private cost = 0;
+
+  constructor(private readonly options: CacheOptions<Value>) {}
+
+  /** The values it holds. */
+  get size(): number {
+    return this.entries.size;
+  }
+
+  /** The value, which counts as used, and stays. */
+  get(key: Key): Value | undefined {
+    const entry = this.entries.get(key);
+    if (entry === undefined) return undefined;
+    this.entries.delete(key);
+    this.entries.set(key, entry);
+    return entry.value;
+  }
+
+  /** Hands a value over. One that alone costs more than the limit is disposed of at once. */
+  set(key: Key, value: Value): void {
+    this.drop(key);
+    const cost = this.options.costOf?.(value) ?? 1;
+    this.entries.set(key, { value, cost });
+    this.cost += cost;
+    for (const oldest of this.entries.keys()) {
+      if (this.cost <= this.options.limit) return;
+      this.drop(oldest);
+    }
+  }
+
+  /** Hands a value back: as long as it is out, nothing evicts it. `set` puts it back. */
+  take(key: Key): Value | undefined {
+    return this.remove(key)?.value;
+  }
+
+  clear(): void {
+    for (const key of this.entries.keys()) this.drop(key);
+  }
+
+  private drop(key: Key): void {
+    const entry = this.remove(key);
+    if (entry !== undefined) this.options.dispose?.(entry.value);
+  }
+
+  private remove(key: Key): Entry<Value> | undefined {
+    const entry = this.entries.get(key);
+    if (entry === undefined) return undefined;
+    this.entries.delete(key);
+    this.cost -= entry.cost;
+    return entry;
+  }
+}

@@ -1,0 +1,36 @@
+/** The definition as a backend: of the operator where the program had one, else of the program's own access map. */
+import { outputOf } from "../../ir/func.js";
+import { parallelNest } from "../../ir/tasks.js";
+import { findGather } from "../../ir/tile.js";
+import { byteCount, elementCount } from "../../ir/types.js";
+import type { Backend, BackendKernel } from "../backend.js";
+import { inSlices } from "../long-run.js";
+import type { HostInputs } from "../memory.js";
+import { referenceOfMapSteps } from "./reference-of-map.js";
+import { referenceSteps } from "./reference.js";
+
+export const referenceBackend: Backend = {
+  name: "reference",
+  prepare(kernel) {
+    const { type } = outputOf(kernel.tile);
+    const count = Math.max(1, elementCount(type.shape));
+    const { tasks } = parallelNest(kernel.tile.body);
+    return {
+      async run(inputs, options = {}) {
+        const steps = stepsOf(kernel, inputs);
+        if (steps === undefined) return { output: new Uint8Array(byteCount(type)) };
+        return { output: await inSlices(steps, (done) => (done * tasks) / count, tasks, options) };
+      },
+      release() {
+        // It holds nothing.
+      },
+    };
+  },
+};
+
+/** Absent when the output is empty and the program has no gather. */
+function stepsOf({ tile, resolved }: BackendKernel, inputs: HostInputs) {
+  if (resolved !== undefined) return referenceSteps(resolved, inputs);
+  const map = findGather(tile.body)?.map;
+  return map === undefined ? undefined : referenceOfMapSteps(map, tile.operands, inputs);
+}

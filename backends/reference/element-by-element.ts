@@ -1,0 +1,36 @@
+/** Every output element by the data coordinates that a definition gives for it. */
+import { outOfRange } from "../../ir/policy.js";
+import { at, byteCount, elementCount, invariant, strides } from "../../ir/types.js";
+import { coordinates, indexOutOfRange, tensorOf, unitsOf, type MappedInputs } from "../memory.js";
+
+/** Elements between two steps. */
+const elementsAtOnce = 2 ** 12;
+
+/**
+ * Data coordinates of an output element. One below zero ends it: `noElement` leaves zero bits, `outOfRange` rejects the run.
+ * Yields the elements done; returns the output's bytes.
+ */
+export function* elementByElement(
+  mapped: MappedInputs,
+  coordinatesOf: (out: readonly number[]) => readonly number[],
+): Generator<number, Uint8Array> {
+  const { operands, inputs } = mapped;
+  const [data, output] = [operands[0], operands[operands.length - 1]];
+  invariant(data !== undefined && output !== undefined, "a gather has data and an output");
+  const bytes = new Uint8Array(byteCount(output.type));
+  const source = unitsOf(tensorOf(inputs, data).bytes, data.type.dtype);
+  const target = unitsOf(bytes, data.type.dtype);
+  const by = strides(data.type.shape);
+  const count = elementCount(output.type.shape);
+  for (let element = 0; element < count; element++) {
+    if (element % elementsAtOnce === 0) yield element;
+    const coords = coordinatesOf(coordinates(element, output.type.shape));
+    if (coords.includes(outOfRange)) throw indexOutOfRange(mapped, element);
+    if (coords.some((coord) => coord < 0)) continue;
+    const from = coords.reduce((sum, coord, k) => sum + coord * at(by, k), 0) * source.per;
+    for (let unit = 0; unit < source.per; unit++) {
+      target.units[element * source.per + unit] = at(source.units, from + unit);
+    }
+  }
+  return bytes;
+}

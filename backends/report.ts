@@ -1,0 +1,58 @@
+/** What one simulated run moved and used: exact counts, and the same for the same input. */
+import type { ClockResult, Occupancy } from "../ir/clock/index.js";
+import type { Role } from "../ir/func.js";
+
+export interface OperandReport {
+  /** Bytes read from, or written to, global memory. */
+  readonly bytes: number;
+  /** Bytes of the elements that any schedule must move once. */
+  readonly compulsory: number;
+  /** load, store or gather statements that moved them. */
+  readonly transfers: number;
+  /** Contiguous runs of bytes, and the shortest and longest of them. */
+  readonly bursts: number;
+  readonly shortestBurst: number;
+  readonly longestBurst: number;
+  /** How many bursts take up to so many bytes, and more than half of that. */
+  readonly burstSizes: readonly { readonly upTo: number; readonly count: number }[];
+  /** Bytes over what the bursts take when none is shorter than the target's `burstBytes`; 1 wastes nothing. */
+  readonly burstEfficiency: number;
+}
+
+/** How index values follow one another in the index tensor: what a cache would see. */
+export interface IndexLocality {
+  readonly count: number;
+  /** Share of values equal to the one before, and one above it. */
+  readonly repeated: number;
+  readonly consecutive: number;
+  /** Mean distance between neighbours, in elements of the gather dim. */
+  readonly meanDistance: number;
+}
+
+/** `checked` traps what a program does wrong; `fast` runs it as WebAssembly. */
+export type Executor = "checked" | "fast";
+export const executors: readonly Executor[] = ["checked", "fast"];
+
+export interface SimReport {
+  readonly target: string;
+  readonly executor: Executor;
+  /** Bytes of inputs that lay outside the fast executor's memory and were copied into it. */
+  readonly copiedBytes: number;
+  readonly operands: Readonly<Record<Role, OperandReport>>;
+  /** Global memory to core, and core to global memory, in bytes. */
+  readonly bytesRead: number;
+  readonly bytesWritten: number;
+  readonly compulsoryBytes: number;
+  /** Bytes moved over compulsory bytes; 1 is the least. */
+  readonly reloadFactor: number;
+  /** Highest UB byte used, in bytes. */
+  readonly ubPeak: number;
+  readonly ubBudget: number;
+  readonly tasks: number;
+  readonly cores: number;
+  /** Estimated cycles, by pipe, with the bottleneck; the model is docs/cost-model.md. */
+  readonly timing: ClockResult & { readonly occupancy: readonly Occupancy[] };
+  readonly locality: IndexLocality;
+  readonly gathers: number;
+  readonly syncs: number;
+}

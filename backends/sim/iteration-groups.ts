@@ -1,0 +1,197 @@
+/**
+ * What forms are together over all iterations of the loops around them, equal iterations as one: a hundred whole tiles and a
+ * tail are two groups. The cost does not depend on the trips where the forms repeat.
+ */
+import {
+  add,
+  constant,
+  isConstant,
+  loopVariables,
+  min,
+  scale,
+  sub,
+  iv,
+  type Linear,
+} from "../../ir/linear.js";
+import type { ForStmt } from "../../ir/tile.js";
+import { InternalError } from "../../ir/types.js";
+
+/** The same array each time, changed in place. */
+export type Visit = (values: readonly number[], times: number) => void;
+
+/** Calls `visit` with the values of `forms` in every group of iterations of `loops`, outermost first. */
+export function forEachGroup(loops: readonly ForStmt[], forms: readonly Linear[], visit: Visit): void {
+  const fromZero = countedFromZero(loops, forms);
+  descend(fromZero.loops, fromZero.forms, [], visit);
+}
+
+/** Iterations of some loops. */
+export function iterationsOf(loops: readonly ForStmt[]): number {
+  let sum = 0;
+  forEachGroup(loops, [], (_, times) => {
+    sum += times;
+  });
+  return sum;
+}
+
+/** A loop from 0, whose end may depend on loops around it. */
+interface Loop {
+  readonly iv: string;
+  readonly end: Linear;
+  readonly step: number;
+}
+
+/** Iterations of a loop that forms follow by a step, or not at all. */
+interface Open {
+  readonly iv: string;
+  readonly first: number;
+  readonly step: number;
+  readonly count: number;
+}
+
+/** Each loop counted from where it starts, so that what only moves with an outer loop no longer depends on it. */
+function countedFromZero(
+  loops: readonly ForStmt[],
+  forms: readonly Linear[],
+): { readonly loops: readonly Loop[]; readonly forms: readonly Linear[] } {
+  const moved = new Map<string, Linear>();
+  const own = loops.map((loop): Loop => {
+    const lower = substitute(loop.lower, moved);
+    const end = sub(substitute(loop.upper, moved), lower);
+    moved.set(loop.iv, add(lower, iv(loop.iv)));
+    return { iv: loop.iv, end, step: loop.step };
+  });
+  return { loops: own, forms: forms.map((form) => substitute(form, moved)) };
+}
+
+function descend(
+  loops: readonly Loop[],
+  forms: readonly Linear[],
+  open: readonly Open[],
+  visit: Visit,
+): void {
+  const [loop, ...inner] = loops;
+  if (loop === undefined) {
+    enumerate(forms, open, visit);
+    return;
+  }
+  if (!isConstant(loop.end)) throw new InternalError(`the end of %${loop.iv} is not known`);
+  split(loop, 0, Math.ceil(loop.end.at / loop.step), inner, forms, open, visit);
+}
+
+/** Iterations [from, to) of a loop, cut where a minimum changes its side. */
+function split(
+  loop: Loop,
+  from: number,
+  to: number,
+  inner: readonly Loop[],
+  forms: readonly Linear[],
+  open: readonly Open[],
+  visit: Visit,
+): void {
+  if (from >= to) return;
+  const cuts: number[] = [];
+  const known = (form: Linear): Linear => decide(form, loop, from, to, cuts);
+  const loops = inner.map((other) => ({ ...other, end: known(other.end) }));
+  const decided = forms.map(known);
+  const [cut] = cuts;
+  if (cut !== undefined) {
+    split(loop, from, cut, inner, forms, open, visit);
+    split(loop, cut, to, inner, forms, open, visit);
+    return;
+  }
+  const bends =
+    loops.some(({ end }) => loopVariables(end).has(loop.iv)) ||
+    decided.some((form) => bendsBy(form, loop.iv));
+  if (!bends) {
+    const first = from * loop.step;
+    descend(loops, decided, [...open, { iv: loop.iv, first, step: loop.step, count: to - from }], visit);
+    return;
+  }
+  for (let k = from; k < to; k++) {
+    const value = new Map([[loop.iv, constant(k * loop.step)]]);
+    const put = (form: Linear): Linear => substitute(form, value);
+    descend(
+      loops.map((other) => ({ ...other, end: put(other.end) })),
+      decided.map(put),
+      open,
+      visit,
+    );
+  }
+}
+
+/** Whether a variable stands in a minimum. */
+const bendsBy = (form: Linear, name: string): boolean =>
+  form.terms.some(({ of }) => of.kind === "min" && of.of.some((side) => loopVariables(side).has(name)));
+
+/** Minima whose sides differ by this loop's variable alone, decided for iterations [from, to), or a cut between them. */
+function decide(form: Linear, loop: Loop, from: number, to: number, cuts: number[]): Linear {
+  return rebuilt(form, (sides) => {
+    const [a, b] = sides.map((side) => decide(side, loop, from, to, cuts)) as [Linear, Linear];
+    const difference = sub(a, b);
+    const [term, ...others] = difference.terms;
+    const alone = term === undefined || (term.of.kind === "iv" && term.of.name === loop.iv);
+    if (!alone || others.length > 0) return min(a, b);
+    const slope = (term?.by ?? 0) * loop.step;
+    const at = (k: number): number => difference.at + slope * k;
+    const [first, last] = [at(from), at(to - 1)];
+    if (first <= 0 && last <= 0) return a;
+    if (first >= 0 && last >= 0) return b;
+    cuts.push(slope > 0 ? Math.floor(-difference.at / slope) + 1 : Math.ceil(-difference.at / slope));
+    return min(a, b);
+  });
+}
+
+/** A form with its minima replaced. */
+const rebuilt = (form: Linear, put: (sides: readonly [Linear, Linear]) => Linear): Linear =>
+  form.terms.some(({ of }) => of.kind === "min")
+    ? form.terms.reduce(
+        (sum, { by, of }) =>
+          add(sum, of.kind === "min" ? scale(put(of.of), by) : { at: 0, terms: [{ by, of }] }),
+        constant(form.at),
+      )
+    : form;
+
+function substitute(form: Linear, values: ReadonlyMap<string, Linear>): Linear {
+  return form.terms.reduce((sum, { by, of }) => {
+    const value = of.kind === "iv" ? values.get(of.name) : undefined;
+    if (value !== undefined) return add(sum, scale(value, by));
+    if (of.kind !== "min") return add(sum, { at: 0, terms: [{ by, of }] });
+    const [a, b] = of.of;
+    return add(sum, scale(min(substitute(a, values), substitute(b, values)), by));
+  }, constant(form.at));
+}
+
+/** Forms that move by steps: only the loops that move one of them are counted out. */
+function enumerate(forms: readonly Linear[], open: readonly Open[], visit: Visit): void {
+  const values = forms.map((form) => form.at);
+  let times = 1;
+  const moving: { readonly by: readonly number[]; readonly count: number }[] = [];
+  for (const { iv: name, first, step, count } of open) {
+    const by = forms.map(
+      (form) => form.terms.find(({ of }) => of.kind === "iv" && of.name === name)?.by ?? 0,
+    );
+    by.forEach((factor, k) => {
+      values[k] = (values[k] ?? 0) + factor * first;
+    });
+    if (by.every((factor) => factor === 0)) times *= count;
+    else moving.push({ by: by.map((factor) => factor * step), count });
+  }
+  const run = (depth: number): void => {
+    const loop = moving[depth];
+    if (loop === undefined) {
+      visit(values, times);
+      return;
+    }
+    const { by, count } = loop;
+    const shift = (factor: number): void => {
+      for (let k = 0; k < values.length; k++) values[k] = (values[k] ?? 0) + factor * (by[k] ?? 0);
+    };
+    for (let k = 0; k < count; k++) {
+      run(depth + 1);
+      shift(1);
+    }
+    shift(-count);
+  };
+  run(0);
+}

@@ -1,0 +1,82 @@
+/**
+ * Addresses in the order they are touched, as runs that lie together: what bursts are made of. A sequence that repeats at
+ * other addresses is counted once and multiplied.
+ */
+import type { Counter } from "./counter.js";
+
+export class Runs {
+  private start = 0;
+  private end = 0;
+  /** Length of the first run, once it is closed. */
+  private head = 0;
+  private closed = false;
+  /** Length of the last run, which may still grow; 0: nothing was touched. */
+  private tail = 0;
+  /** The runs between them: how many of each length. */
+  private readonly inner = new Map<number, number>();
+  /** Runs of one length in a row, not yet in `inner`. */
+  private pending = { length: 0, count: 0 };
+
+  /** Elements [address, address + length) come next. */
+  add(address: number, length: number): void {
+    if (this.tail > 0 && address === this.end) {
+      this.tail += length;
+    } else {
+      if (this.tail === 0) this.start = address;
+      else if (this.closed) this.count(this.tail, 1);
+      else {
+        this.closed = true;
+        this.head = this.tail;
+      }
+      this.tail = length;
+    }
+    this.end = address + length;
+  }
+
+  /** All of it `times` times, each time `shift` further. */
+  repeat(times: number, shift: number): void {
+    if (this.tail === 0 || times === 1) return;
+    const { head, tail } = this;
+    const joined = this.start + shift === this.end;
+    this.end += (times - 1) * shift;
+    if (!this.closed) {
+      if (joined) this.tail = tail * times;
+      else {
+        this.closed = true;
+        this.head = tail;
+        this.count(tail, times - 2);
+      }
+      return;
+    }
+    this.settle();
+    for (const [length, count] of this.inner) this.inner.set(length, count * times);
+    if (joined) this.count(tail + head, times - 1);
+    else {
+      this.count(tail, times - 1);
+      this.count(head, times - 1);
+    }
+  }
+
+  /** Each run as a burst of `elementBytes` an element, `times` times. */
+  report(counter: Counter, elementBytes: number, times: number): void {
+    if (this.tail === 0) return;
+    this.settle();
+    if (this.closed) counter.burst(this.head * elementBytes, times);
+    for (const [length, count] of this.inner) counter.burst(length * elementBytes, count * times);
+    counter.burst(this.tail * elementBytes, times);
+  }
+
+  private count(length: number, count: number): void {
+    if (length !== this.pending.length) {
+      this.settle();
+      this.pending.length = length;
+    }
+    this.pending.count += count;
+  }
+
+  private settle(): void {
+    const { length, count } = this.pending;
+    if (count > 0) this.inner.set(length, (this.inner.get(length) ?? 0) + count);
+    this.pending = { length: 0, count: 0 };
+  }
+}

@@ -1,0 +1,151 @@
+/**
+ * Long tasks cut into slices, so that a run can be watched and given up between two of them, and threads share what one task
+ * holds. The program that comes out is a tile program like any other, with more parallel iterations and the same bits.
+ */
+import { readsOf } from "../../ir/access.js";
+import type { TileFunc } from "../../ir/func.js";
+import { add, constant, dimsOf, isConstant, iv, min, sub, type Linear } from "../../ir/linear.js";
+import { boundsOf } from "../../ir/ranges.js";
+import { parallelNest } from "../../ir/tasks.js";
+import { flatten, type ForStmt, type GatherStmt, type Region, type Stmt } from "../../ir/tile.js";
+import { assertNever, at, elementCount } from "../../ir/types.js";
+import { largest } from "./largest.js";
+
+/** Elements of a slice: some milliseconds, whatever their size. */
+export const sliceElements = 2 ** 20;
+/** A slice loads its data again; it moves so many times as much. */
+const movedPerLoad = 16;
+
+/** The program with every task that is longer than a slice cut, where its form allows. */
+export function sliced(func: TileFunc): TileFunc {
+  const nest = parallelNest(func.body);
+  const loops = nest.loops.map(({ stmt }) => stmt);
+  const cut = cutTask(nest.body, loops);
+  if (cut === undefined) return func;
+  const body = loops.reduceRight<Stmt>((inner, loop) => ({ ...loop, body: [inner] }), cut);
+  const whole = { ...func, body: [...func.body.filter((stmt) => stmt.op === "alloc"), body] };
+  // A loop whose trips its text does not tell would stay inside its task.
+  return parallelNest(whole.body).loops.length > loops.length ? sliced(whole) : func;
+}
+
+function cutTask(body: readonly Stmt[], loops: readonly ForStmt[]): ForStmt | undefined {
+  const place = body.findIndex((stmt) => flatten([stmt]).some(({ op }) => op === "gather"));
+  const work = body[place];
+  if (work === undefined) return undefined;
+  const loads = body.slice(0, place);
+  const behind = body.slice(place + 1);
+  if (!loads.every(({ op }) => op === "load" || op === "sync")) return undefined;
+  const most = Math.max(sliceElements, movedPerLoad * elementsMoved(loads, loops));
+  if (work.op === "for") {
+    return behind.every(({ op }) => op === "sync") ? cutLoop(work, loads, loops, most) : undefined;
+  }
+  return work.op === "gather" ? cutGather(work, loads, behind, loops, most) : undefined;
+}
+
+/** Elements that a body loads and gathers, over all iterations of the loops in it. */
+export function elementsMoved(body: readonly Stmt[], loops: readonly ForStmt[]): number {
+  const region = ({ sizes }: Region): number => elementCount(sizes.map((size) => largest(size, loops)));
+  return body.reduce((sum, stmt) => {
+    switch (stmt.op) {
+      case "for":
+        return sum + trips(stmt, loops) * elementsMoved(stmt.body, [...loops, stmt]);
+      case "load":
+        return sum + region(stmt.from);
+      case "gather":
+        return sum + region(stmt.to);
+      case "alloc":
+      case "store":
+      case "sync":
+        return sum;
+      default:
+        return assertNever(stmt);
+    }
+  }, 0);
+}
+
+const trips = (loop: ForStmt, loops: readonly ForStmt[]): number =>
+  Math.max(0, Math.ceil(boundsOf(sub(loop.upper, loop.lower), loops)[1] / loop.step));
+
+/** So many iterations of a serial loop become a task. */
+function cutLoop(
+  loop: ForStmt,
+  loads: readonly Stmt[],
+  loops: readonly ForStmt[],
+  most: number,
+): ForStmt | undefined {
+  const inner = elementsMoved(loop.body, [...loops, loop]);
+  const count = trips(loop, loops);
+  const together = Math.max(1, Math.floor(most / inner));
+  if (count <= together) return undefined;
+  if (together === 1) return { ...loop, mode: "parallel", body: [...loads, ...loop.body] };
+  const name = fresh([...loops, loop]);
+  const step = loop.step * together;
+  const end = min(add(iv(name), constant(step)), loop.upper);
+  const part: ForStmt = { ...loop, lower: iv(name), upper: end };
+  return { ...loop, iv: name, step, mode: "parallel", body: [...loads, part] };
+}
+
+/** So many elements along the outermost dim that can be cut become a task. */
+function cutGather(
+  gather: GatherStmt,
+  loads: readonly Stmt[],
+  behind: readonly Stmt[],
+  loops: readonly ForStmt[],
+  most: number,
+): ForStmt | undefined {
+  const extents = gather.to.sizes.map((size) => largest(size, loops));
+  const elements = elementCount(extents);
+  const d = extents.findIndex((extent) => extent > 1);
+  if (elements <= most || d === -1) return undefined;
+  const extent = at(extents, d);
+  const step = Math.max(1, Math.floor((most * extent) / elements));
+  const name = fresh(loops);
+  const upper = at(gather.to.sizes, d);
+  const whole = isConstant(upper) && upper.at % step === 0;
+  const size = whole ? constant(step) : min(constant(step), sub(upper, iv(name)));
+  const stores = behind.flatMap((stmt): Stmt[] => {
+    if (stmt.op === "store") return [{ ...stmt, to: part(stmt.to, d, iv(name), size) }];
+    return stmt.op === "sync" ? [stmt] : [];
+  });
+  if (stores.length !== behind.length) return undefined;
+  const stored = stores.some(({ op }) => op === "store");
+  const cutDims = gather.from.map((_, table) => followers(gather, table, d));
+  const from = gather.from.map((region, table) =>
+    at(cutDims, table).reduce((cut, k) => part(cut, k, iv(name), size), region),
+  );
+  const origins = gather.origins.map((origin, k) =>
+    origin.map((offset, c) => (at(cutDims, k + 1).includes(c) ? add(offset, iv(name)) : offset)),
+  );
+  const cut: GatherStmt = {
+    ...gather,
+    from,
+    origins,
+    to: part(gather.to, d, stored ? constant(0) : iv(name), size),
+  };
+  return {
+    op: "for",
+    iv: name,
+    lower: constant(0),
+    upper,
+    step,
+    mode: "parallel",
+    body: [...loads, cut, ...stores],
+  };
+}
+
+/** Dims of an input that follow an output dim. */
+const followers = ({ map }: GatherStmt, table: number, d: number): number[] =>
+  (readsOf(map, table)[0] ?? []).flatMap((coord, k) => (dimsOf(coord).includes(d) ? [k] : []));
+
+/** A region from `start` on along one dim, and of another size there. */
+const part = (region: Region, k: number, start: Linear, size: Linear): Region => ({
+  ...region,
+  offsets: region.offsets.map((offset, n) => (n === k ? add(offset, start) : offset)),
+  sizes: region.sizes.map((old, n) => (n === k ? size : old)),
+});
+
+/** A loop variable that none of these loops has. */
+function fresh(loops: readonly ForStmt[]): string {
+  const taken = loops.map((loop) => loop.iv);
+  for (let k = 0; ; k++) if (!taken.includes(`s${k}`)) return `s${k}`;
+}

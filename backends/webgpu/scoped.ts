@@ -1,0 +1,40 @@
+/** Work between error scopes of its own. */
+
+/** Why the device refused work. */
+export interface Refusal {
+  readonly kind: GPUErrorFilter;
+  /** In the device's words. */
+  readonly message: string;
+}
+
+/** A cause before what it entails: an argument is invalid because there was no memory for it. */
+const kinds = ["out-of-memory", "internal", "validation"] as const satisfies readonly GPUErrorFilter[];
+
+/**
+ * Runs `action` and tells later what the device refused of it. A device has one stack of scopes for everybody: they are
+ * pushed and popped in one turn, so that concurrent work and scopes of the caller nest. `refusal` never rejects.
+ */
+export function scoped<T>(
+  device: GPUDevice,
+  action: () => T,
+): { readonly value: T; readonly refusal: Promise<Refusal | undefined> } {
+  for (const kind of kinds) device.pushErrorScope(kind);
+  let errors: readonly Promise<GPUError | null>[] = [];
+  let value: T;
+  try {
+    value = action();
+  } finally {
+    // It rejects on a lost device alone, and the loss is told by `device.lost`.
+    errors = kinds.map(() => device.popErrorScope().catch(() => null)).reverse();
+  }
+  return { value, refusal: firstOf(errors) };
+}
+
+async function firstOf(errors: readonly Promise<GPUError | null>[]): Promise<Refusal | undefined> {
+  const found = await Promise.all(errors);
+  const [refusal] = kinds.flatMap((kind, k) => {
+    const error = found[k];
+    return error === undefined || error === null ? [] : [{ kind, message: error.message }];
+  });
+  return refusal;
+}

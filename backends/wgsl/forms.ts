@@ -1,0 +1,56 @@
+/**
+ * Linear forms as WGSL, all in u32. Sums and products are exact modulo 2^32, so what must not leave u32 are the values that
+ * are compared: `planWgsl` refuses programs where one could.
+ */
+import type { Atom, Linear, Term } from "../../ir/linear.js";
+import { assertNever, at } from "../../ir/types.js";
+
+/** What the atoms of a form are called where it is printed. */
+export interface Vocabulary {
+  readonly iv: (name: string) => string;
+  /** By output dim; `0u` for one that stands still. */
+  readonly dims: readonly string[];
+  /** By number. */
+  readonly sites: readonly string[];
+}
+
+/** Longest strides first, as addresses are read; then loop variables, dims, sites. The constant, then what is taken away. */
+export function printForm(form: Linear, words: Vocabulary): string {
+  const terms = inOrder(form.terms);
+  const added = terms.filter(({ by }) => by > 0).flatMap((term) => printTerm(term, words));
+  const taken = terms.filter(({ by }) => by < 0).flatMap(({ by, of }) => printTerm({ by: -by, of }, words));
+  const head = sum(form.at > 0 ? [...added, `${form.at}u`] : added);
+  return [head, ...(form.at < 0 ? [`${-form.at}u`] : []), ...taken].join(" - ");
+}
+
+const ranks = { iv: 0, dim: 1, site: 2, min: 3 } as const satisfies Readonly<Record<Atom["kind"], number>>;
+
+export const inOrder = (terms: readonly Term[]): readonly Term[] =>
+  [...terms].sort((a, b) => Math.abs(b.by) - Math.abs(a.by) || ranks[a.of.kind] - ranks[b.of.kind]);
+
+function printTerm({ by, of }: Term, words: Vocabulary): string[] {
+  switch (of.kind) {
+    case "iv":
+      return [times(words.iv(of.name), by)];
+    case "dim":
+      return scaled(at(words.dims, of.dim), by);
+    case "site":
+      return scaled(at(words.sites, of.site), by);
+    case "min":
+      return [times(`min(${of.of.map((side) => printForm(side, words)).join(", ")})`, by)];
+    default:
+      return assertNever(of);
+  }
+}
+
+const times = (factor: string, by: number): string => (by === 1 ? factor : `${factor} * ${by}u`);
+
+/** One summand: a value times a positive constant; absent when it is zero. */
+export function scaled(value: string, by: number): string[] {
+  if (by === 0 || value === "0u") return [];
+  const literal = /^(\d+)u$/.exec(value)?.[1];
+  if (literal !== undefined) return [`${Number(literal) * by}u`];
+  return [times(/^[\w.]+(?:\([^()]*\))?$/.test(value) ? value : `(${value})`, by)];
+}
+
+export const sum = (terms: readonly string[]): string => (terms.length === 0 ? "0u" : terms.join(" + "));

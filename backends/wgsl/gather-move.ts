@@ -1,0 +1,190 @@
+/**
+ * How a kernel moves a gather's elements, decided from its addresses.
+ *
+ * `rows`: an index serves a run of the innermost dim, copied 16 bytes at a time. `groups`: the innermost dim is gathered
+ * element by element, four at a time or what 16 bytes hold. Both need runs of the output that start and end at multiples of
+ * that. `words`: an element at a time. `packed`: 8- and 16-bit elements whose rows share words.
+ */
+import { gatheredTable, indexed } from "../../ir/access.js";
+import {
+  gatherAddresses,
+  overTensor,
+  tensorPlace,
+  type GatherAddresses,
+  type Place,
+} from "../../ir/addressing.js";
+import { inputOf, inputsOf, outputOf, type TileFunc } from "../../ir/func.js";
+import { constant, largestValue, loopPart, sitesOf, stepAlong, sub, type Linear } from "../../ir/linear.js";
+import { indexRule, type IndexRule } from "../../ir/policy.js";
+import { neverNegative, residue } from "../../ir/ranges.js";
+import type { Feeding } from "../../ir/regions.js";
+import { ubStrides, type ForStmt, type GatherStmt, type Region, type UbBuffer } from "../../ir/tile.js";
+import { at, dtypeBytes, elementCount, type Shape, type TensorType } from "../../ir/types.js";
+
+/** 32-bit words of one access. */
+export type Width = 1 | 2 | 4;
+
+/** An index value of the map, and how it becomes a coordinate of the data. */
+export interface ResolvedSite {
+  /** The data dim whose coordinate it is: what the kernel's names are numbered by. */
+  readonly axis: number;
+  readonly table: number;
+  readonly rule: IndexRule;
+  /** The element of its table, over the dims of the output tile. */
+  readonly address: Linear;
+  /** Four neighbours are read and resolved together. */
+  readonly four: boolean;
+}
+
+/**
+ * What becomes of a word that belongs to several rows. `recomputed`: the lane whose row holds its first element writes it
+ * whole, the other elements by the same relation over the whole tensor. `merged`: each row puts in its own bits atomically,
+ * because in other tiles that relation is another.
+ */
+export type SharedWords =
+  | { readonly by: "recomputed"; readonly data: Linear; readonly sites: readonly Linear[] }
+  | { readonly by: "merged" };
+
+interface Common {
+  readonly kind: "gather";
+  readonly stmt: GatherStmt;
+  /** Elements of the innermost dim that a lane moves at a time; of a packed gather, those of a word. */
+  readonly group: number;
+  /** Of one access of each operand, in their order. */
+  readonly widths: readonly Width[];
+  /** Extents of a whole tile. */
+  readonly tile: Shape;
+  /** The unified buffer that the data is read from; absent where it is read in place. */
+  readonly staged?: UbBuffer;
+  readonly addresses: GatherAddresses;
+  readonly sites: readonly ResolvedSite[];
+  /** Output dims along which indices are resolved, and those that share what was resolved. */
+  readonly resolved: readonly number[];
+  readonly sharing: readonly number[];
+  /** Sizes of shared dims that may be zero: then nothing is read, and no index can be wrong. */
+  readonly maybeEmpty: readonly Linear[];
+}
+
+export type GatherMove = Common &
+  ({ readonly how: "rows" | "groups" | "words" } | { readonly how: "packed"; readonly shared: SharedWords });
+
+const vectorBytes = 16;
+
+export function gatherMove(
+  func: TileFunc,
+  stmt: GatherStmt,
+  feeding: Feeding,
+  staged: UbBuffer | undefined,
+): GatherMove {
+  const { loops } = feeding.gather;
+  const inTensor = gatherAddresses(stmt, (region) => tensorPlace(func, feeding, region));
+  const place = (region: Region): Place =>
+    region.buffer === staged?.name
+      ? { offsets: region.offsets, strides: ubStrides(staged) }
+      : tensorPlace(func, feeding, region);
+  const addresses = gatherAddresses(stmt, place);
+  const access = accessOf(func, stmt, addresses, loops, staged !== undefined);
+  const follows = indexed(stmt.map);
+  const dims = stmt.to.sizes.map((_, d) => d);
+  const sharing = dims.filter((d) => !follows.has(d));
+  const common: Common = {
+    kind: "gather",
+    stmt,
+    group: access.group,
+    widths: access.widths,
+    tile: stmt.to.sizes.map((size) => largestValue(size) ?? 0),
+    ...(staged === undefined ? {} : { staged }),
+    addresses,
+    sites: stmt.map.sites.map((site, s) => {
+      const { table } = site.value;
+      return {
+        axis: stmt.map.results.findIndex((result) => sitesOf(result).includes(s)),
+        table,
+        rule: indexRule(site, inputOf(func, table).type.dtype),
+        address: at(addresses.sites, s),
+        four: at(access.widths, table) === 4,
+      };
+    }),
+    resolved: dims.filter((d) => follows.has(d)),
+    sharing,
+    maybeEmpty: sharing
+      .map((d) => at(stmt.to.sizes, d))
+      .filter((size) => neverNegative(sub(size, constant(1)), loops).kind !== "holds"),
+  };
+  return access.how === "packed"
+    ? { ...common, how: "packed", shared: sharedWords(inTensor, tensorPlace(func, feeding, stmt.to)) }
+    : { ...common, how: access.how };
+}
+
+/** Whether the relation of output and inputs is the same in every tile: then it holds for the tensors as wholes. */
+function sharedWords(inTensor: GatherAddresses, { offsets }: Place): SharedWords {
+  const data = overTensor(inTensor.data, offsets);
+  const sites = inTensor.sites.map((address) => overTensor(address, offsets));
+  const moves = [data, ...sites].some((form) => loopPart(form).terms.length > 0);
+  return moves ? { by: "merged" } : { by: "recomputed", data, sites };
+}
+
+interface Access {
+  readonly how: GatherMove["how"];
+  readonly group: number;
+  readonly widths: readonly Width[];
+}
+
+function accessOf(
+  func: TileFunc,
+  stmt: GatherStmt,
+  addresses: GatherAddresses,
+  loops: readonly ForStmt[],
+  staged: boolean,
+): Access {
+  const { type } = inputOf(func, gatheredTable);
+  const size = dtypeBytes[type.dtype];
+  const rank = stmt.to.sizes.length;
+  const widths = (data: Width, output: Width, index: (table: number) => Width = () => 1): Width[] => [
+    ...inputsOf(func).map((_, table) => (table === gatheredTable ? data : index(table))),
+    output,
+  ];
+  const plain: Access =
+    size < 4
+      ? { how: "packed", group: 4 / size, widths: widths(1, 1) }
+      : { how: "words", group: 1, widths: widths(1, 1) };
+  if (rank === 0 || elementCount(type.shape) === 0) return plain;
+  const starts = (address: Linear, tensor: TensorType, group: number): boolean =>
+    startsAtMultiples(address, rank - 1, group, loops) && elementCount(tensor.shape) % group === 0;
+  const whole = (group: number): boolean =>
+    starts(addresses.output, outputOf(func).type, group) &&
+    residue(at(stmt.to.sizes, rank - 1), group, loops) === 0;
+  if (!indexed(stmt.map).has(rank - 1)) {
+    const group = vectorBytes / size;
+    const copies = !staged && starts(addresses.data, type, group) && whole(group);
+    return copies ? { how: "rows", group, widths: widths(4, 4) } : plain;
+  }
+  const group = Math.min(4, vectorBytes / size);
+  if ((staged && size > 4) || !whole(group)) return plain;
+  const four = (table: number): boolean =>
+    group === 4 &&
+    stmt.map.sites.every(
+      ({ value }, s) =>
+        value.table !== table || starts(at(addresses.sites, s), inputOf(func, table).type, group),
+    );
+  const data = size === 16 ? 4 : size === 8 ? 2 : 1;
+  const output = size === 1 ? 1 : size === 2 ? 2 : 4;
+  return { how: "groups", group, widths: widths(data, output, (table) => (four(table) ? 4 : 1)) };
+}
+
+/** Whether runs of `group` elements along a dim, from a multiple of it, lie together and start at multiples of it. */
+function startsAtMultiples(
+  address: Linear,
+  along: number,
+  group: number,
+  loops: readonly ForStmt[],
+): boolean {
+  const others = address.terms.filter(
+    ({ of }) => of.kind === "site" || (of.kind === "dim" && of.dim !== along),
+  );
+  return (
+    stepAlong(address, "dim", along) === 1 &&
+    others.every(({ by }) => by % group === 0) &&
+    residue(loopPart(address), group, loops) === 0
+  );
+}

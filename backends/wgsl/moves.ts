@@ -1,0 +1,54 @@
+/** A kernel's plan as a printable plan of moves. */
+import { printStmtHead } from "../../ir/text/print.js";
+import { ubBytes } from "../../ir/tile.js";
+import { assertNever, at } from "../../ir/types.js";
+import type { Figures, Move, MovePlan } from "../moves.js";
+import type { GatherMove } from "./gather-move.js";
+import type { LoadMove, WgslMove, WgslPlan } from "./plan.js";
+
+export const movesOf = (plan: WgslPlan): MovePlan => ({
+  backend: "wgsl",
+  figures: {
+    workgroups: plan.grid.dispatch.join(" x "),
+    lanes: `${plan.lanes.x} x ${plan.lanes.y}`,
+    "workgroup bytes": plan.workgroupBytes,
+  },
+  moves: plan.moves.map((move) => moveOf(plan, move)),
+  diagnostics: plan.diagnostics,
+});
+
+function moveOf(plan: WgslPlan, move: WgslMove): Move {
+  const stmt = printStmtHead(move.stmt);
+  switch (move.kind) {
+    case "elided":
+      return { stmt, how: "elided", why: move.because, figures: {} };
+    case "barrier":
+      return { stmt, how: "barrier", figures: {} };
+    case "load":
+      return { stmt, how: move.how, figures: loadFigures(move) };
+    case "gather":
+      return { stmt, how: move.how, figures: gatherFigures(plan, move) };
+    default:
+      return assertNever(move);
+  }
+}
+
+const loadFigures = ({ buffer, waits }: LoadMove): Figures => ({
+  words: ubBytes(buffer) / 4,
+  ...(buffer.buffers === 2 ? { copies: "1 of 2" } : {}),
+  ...(waits ? { barriers: 1 } : {}),
+});
+
+/** Elements that a lane moves at a time, bytes of one access of each operand, and where indices are resolved. */
+function gatherFigures({ func, bindings }: WgslPlan, move: GatherMove): Figures {
+  const accesses = func.operands.map(({ name }, k) => [`%${name} bytes`, 4 * at(bindings, k).width] as const);
+  const dims = (list: readonly number[]): string =>
+    list.length === 0 ? "no dim" : list.map((d) => `d${d}`).join(" ");
+  return {
+    elements: move.group,
+    ...Object.fromEntries(accesses),
+    ...(move.how === "packed"
+      ? { "shared words": move.shared.by }
+      : { "indices resolved along": dims(move.resolved), "and shared along": dims(move.sharing) }),
+  };
+}

@@ -1,0 +1,132 @@
+/** What no kernel can be: forms that no schedule gives, values beyond u32, rows between words, limits of the device. */
+import { error, type Diagnostic } from "../../ir/diagnostic.js";
+import type { TileFunc } from "../../ir/func.js";
+import { constant, largestValue, sub, type Linear } from "../../ir/linear.js";
+import { neverNegative } from "../../ir/ranges.js";
+import { locate, regionsOf, type Located } from "../../ir/regions.js";
+import type { ParallelNest } from "../../ir/tasks.js";
+import { printLinear, printStmtHead } from "../../ir/text/print.js";
+import { flatten, type Stmt, type UbBuffer } from "../../ir/tile.js";
+import { assertNever } from "../../ir/types.js";
+import type { WgslBinding, WgslLimits } from "./kernel.js";
+
+/** Parallel loops that are no workgroups, and tiles whose extent is not known. */
+export function unknownForms(nest: ParallelNest): Diagnostic[] {
+  return flatten(nest.body).flatMap((stmt) => {
+    if (stmt.op === "for" && stmt.mode === "parallel") {
+      return [refused(stmt, `parallel loop %${stmt.iv} is in no perfect nest of loops with constant trips`)];
+    }
+    if (stmt.op !== "gather") return [];
+    const size = stmt.to.sizes.find((form) => largestValue(form) === undefined);
+    return size === undefined
+      ? []
+      : [refused(stmt, `a region's size ${printLinear(size)} is no constant and no minimum with one`)];
+  });
+}
+
+const refused = (stmt: Stmt, message: string): Diagnostic =>
+  error("TC502", message, {
+    span: stmt.span,
+    notes: [printStmtHead(stmt)],
+    hint: "run it on sim, or write the loops as lower-to-tile does",
+  });
+
+const mostU32 = 2 ** 32 - 1;
+
+/**
+ * Kernels count in u32. Sums and products are exact modulo 2^32, so what may not leave u32 are values that are compared: the
+ * two sides of a minimum, bounds and variables of loops, regions; and what is written down.
+ */
+export const beyondU32 = (func: TileFunc): Diagnostic[] =>
+  locate(func.body).flatMap((located) => {
+    const { stmt, loops } = located;
+    const wrong = compared(located).find((form) => {
+      const inside = [form, sub(constant(mostU32), form)];
+      return !inside.every((side) => neverNegative(side, loops).kind === "holds") || !literalsFit(form);
+    });
+    if (wrong === undefined) return [];
+    return [refused(stmt, `${printLinear(wrong)} may leave the 32-bit unsigned integers of a kernel`)];
+  });
+
+function compared({ stmt }: Located): Linear[] {
+  switch (stmt.op) {
+    case "for": {
+      // The last increment passes the upper bound.
+      const last = { ...stmt.upper, at: stmt.upper.at + stmt.step };
+      return [stmt.lower, stmt.upper, last].flatMap(withSides);
+    }
+    case "load":
+    case "store":
+    case "gather":
+      return regionsOf(stmt).flatMap((region) => [...region.offsets, ...region.sizes].flatMap(withSides));
+    case "alloc":
+    case "sync":
+      return [];
+    default:
+      return assertNever(stmt);
+  }
+}
+
+const withSides = (form: Linear): Linear[] => [
+  form,
+  ...form.terms.flatMap(({ of }) => (of.kind === "min" ? of.of.flatMap(withSides) : [])),
+];
+
+const literalsFit = ({ at: constantPart, terms }: Linear): boolean =>
+  Math.abs(constantPart) <= mostU32 && terms.every(({ by }) => Math.abs(by) <= mostU32);
+
+/** A kernel's memory is 32-bit words. */
+export function unevenRows(func: TileFunc, staged: UbBuffer | undefined): Diagnostic[] {
+  const alloc = flatten(func.body).find((stmt) => stmt.op === "alloc" && stmt.buffer.name === staged?.name);
+  if (staged === undefined || alloc === undefined || staged.rowBytes % 4 === 0) return [];
+  return [
+    error("TC502", `rows of %${staged.name} take ${staged.rowBytes} B, and a kernel's memory is 4 B words`, {
+      span: alloc.span,
+      notes: [printStmtHead(alloc)],
+      hint: "pad its rows to a multiple of 4 B",
+      data: { rowBytes: staged.rowBytes },
+    }),
+  ];
+}
+
+export function beyondLimits(
+  func: TileFunc,
+  bindings: readonly WgslBinding[],
+  workgroupBytes: number,
+  limits: WgslLimits,
+): Diagnostic[] {
+  const { span } = func;
+  const binding = limits.maxStorageBufferBindingSize;
+  const storage = limits.maxComputeWorkgroupStorageSize;
+  return [
+    ...bindings.flatMap(({ binding: number, name, bytes }) => {
+      if (bytes <= binding) return [];
+      const hint = "split the tensor, or request a device with a higher maxStorageBufferBindingSize";
+      const message = `%${func.operands[number]?.name ?? name} takes ${bytes} B, over the device's maxStorageBufferBindingSize of ${binding} B`;
+      return [error("TC502", message, { span, hint, data: { bytes, limit: binding } })];
+    }),
+    ...(workgroupBytes <= storage
+      ? []
+      : [
+          error(
+            "TC502",
+            `the tile needs ${workgroupBytes} B of workgroup memory, over the device's ${storage} B`,
+            {
+              span,
+              hint: "compile for the device's own target, or use residency gm",
+              data: { bytes: workgroupBytes, limit: storage },
+            },
+          ),
+        ]),
+  ];
+}
+
+export function tooManyTasks(func: TileFunc, { tasks }: ParallelNest, limits: WgslLimits): Diagnostic {
+  const most = limits.maxComputeWorkgroupsPerDimension;
+  const message = `the program has ${tasks} tasks, and a dispatch ${most} x ${most} workgroups`;
+  return error("TC502", message, {
+    span: func.span,
+    hint: "use a larger tile",
+    data: { tasks, limit: most ** 2 },
+  });
+}

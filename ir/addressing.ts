@@ -1,0 +1,99 @@
+/**
+ * Where elements lie: the one derivation of addresses, for executors, code generators and counts.
+ *
+ * Every address is a linear form in elements: output dims move it by a step, sites by a stride, loop variables by what
+ * the regions' offsets say.
+ */
+import { gatheredTable } from "./access.js";
+import { operandNamed, outputOf, type TileFunc } from "./func.js";
+import { add, dim, dimsOf, scale, stepAlong, sub, sumOf, type Linear } from "./linear.js";
+import { outputRegion, type Feeding } from "./regions.js";
+import type { GatherStmt, Region } from "./tile.js";
+import { at, invariant, strides } from "./types.js";
+
+/** A region's place in a memory: where it starts along each dim, and elements between neighbours there. */
+export interface Place {
+  readonly offsets: readonly Linear[];
+  readonly strides: readonly number[];
+}
+
+/** The element that coordinates inside a place name, counted from the start of its memory. */
+export const addressOf = (coords: readonly Linear[], place: Place): Linear =>
+  sumOf(coords.map((coord, k) => scale(add(coord, at(place.offsets, k)), at(place.strides, k))));
+
+/** The first element of a place. */
+export const startOf = (place: Place): Linear =>
+  sumOf(place.offsets.map((offset, k) => scale(offset, at(place.strides, k))));
+
+/** Addresses of a gather as forms in the dims of its output tile, its sites and the loop variables. */
+export interface GatherAddresses {
+  /** The element of the data that is read. */
+  readonly data: Linear;
+  /** The index value of each site, in the memory of its table. */
+  readonly sites: readonly Linear[];
+  /** The element that is written. */
+  readonly output: Linear;
+}
+
+/** `place` says where the memory of a region is; a region of UB may have been elided to one of gm. */
+export function gatherAddresses(stmt: GatherStmt, place: (region: Region) => Place): GatherAddresses {
+  const places = stmt.from.map(place);
+  const dims = stmt.to.sizes.map((_, d) => dim(d));
+  return {
+    data: addressOf(stmt.map.results, at(places, gatheredTable)),
+    sites: stmt.map.sites.map(({ value }) => addressOf(value.at, at(places, value.table))),
+    output: addressOf(dims, place(stmt.to)),
+  };
+}
+
+/**
+ * Where a gather's region lies in global memory, whatever was copied: its own place, the one its load takes it from, or
+ * the one its store puts it at.
+ */
+export function tensorPlace(func: TileFunc, { loads, store }: Feeding, region: Region): Place {
+  const load = loads.get(region.buffer)?.stmt;
+  const copied =
+    load?.op === "load"
+      ? load.from
+      : store?.stmt.op === "store" && store.stmt.from === region.buffer
+        ? store.stmt.to
+        : undefined;
+  const operand = operandNamed(func, (copied ?? region).buffer);
+  invariant(operand !== undefined, `%${region.buffer} is no tensor and no copy of one`);
+  const offsets = region.offsets.map((offset, k) =>
+    copied === undefined ? offset : add(at(copied.offsets, k), offset),
+  );
+  return { offsets, strides: strides(operand.type.shape) };
+}
+
+/** A form over the dims of a tile as one over those of the tensor in which the tile starts at some offsets. */
+export const overTensor = (form: Linear, offsets: readonly Linear[]): Linear =>
+  sumOf([
+    { at: form.at, terms: form.terms.filter(({ of }) => of.kind !== "dim") },
+    ...dimsOf(form).map((d) => scale(sub(dim(d), at(offsets, d)), stepAlong(form, "dim", d))),
+  ]);
+
+/**
+ * The number of an output element in the output tensor, as a form in the tile's dims: what a bad index is reported by.
+ * Undefined for a tile that no store behind the gather takes.
+ */
+export function outputPosition(func: TileFunc, feeding: Feeding): Linear | undefined {
+  const region = outputRegion(func, feeding);
+  if (region === undefined) return undefined;
+  const place = { offsets: region.offsets, strides: strides(outputOf(func).type.shape) };
+  return addressOf(
+    region.sizes.map((_, d) => dim(d)),
+    place,
+  );
+}
+
+/** How far an address moves with each output dim. */
+export const stepsOf = (address: Linear, rank: number): number[] =>
+  Array.from({ length: rank }, (_, d) => stepAlong(address, "dim", d));
+
+/** How far an address moves with each site of a map: 0 where the site is read and picks among nothing. */
+export const siteStrides = (address: Linear, sites: number): readonly number[] =>
+  Array.from({ length: sites }, (_, s) => stepAlong(address, "site", s));
+
+/** Whether an address stays where it is along an output dim. */
+export const staysAlong = (address: Linear, d: number): boolean => !dimsOf(address).includes(d);

@@ -1,0 +1,169 @@
+/**
+ * Linear forms: the one way to write a coordinate of an access map, an offset, a size, a loop bound or an address.
+ *
+ * A form is a constant plus terms, each an atom times a whole number, in canonical order: two forms that mean the same
+ * sum are equal values. Access maps use the atoms `dim` and `site`, tile programs use `iv` and `min`, addresses all four.
+ */
+import { assertNever, at, InternalError } from "./types.js";
+
+export type Atom =
+  /** A coordinate of the output. */
+  | { readonly kind: "dim"; readonly dim: number }
+  /** A resolved index value, by its number in the map's list. */
+  | { readonly kind: "site"; readonly site: number }
+  /** A loop variable. */
+  | { readonly kind: "iv"; readonly name: string }
+  | { readonly kind: "min"; readonly of: readonly [Linear, Linear] };
+
+export interface Term {
+  readonly by: number;
+  readonly of: Atom;
+}
+
+export interface Linear {
+  readonly at: number;
+  readonly terms: readonly Term[];
+}
+
+export const constant = (value: number): Linear => ({ at: value, terms: [] });
+const atom = (of: Atom): Linear => ({ at: 0, terms: [{ by: 1, of }] });
+export const iv = (name: string): Linear => atom({ kind: "iv", name });
+export const dim = (d: number): Linear => atom({ kind: "dim", dim: d });
+export const site = (s: number): Linear => atom({ kind: "site", site: s });
+
+export const sub = (lhs: Linear, rhs: Linear): Linear => add(lhs, scale(rhs, -1));
+
+export function add(lhs: Linear, rhs: Linear): Linear {
+  if (rhs.terms.length === 0) return rhs.at === 0 ? lhs : { at: lhs.at + rhs.at, terms: lhs.terms };
+  if (lhs.terms.length === 0) return lhs.at === 0 ? rhs : { at: lhs.at + rhs.at, terms: rhs.terms };
+  const sum = new Map<string, Term>();
+  for (const term of [...lhs.terms, ...rhs.terms]) {
+    const key = keyOf(term.of);
+    const old = sum.get(key);
+    sum.set(key, old === undefined ? term : { by: old.by + term.by, of: term.of });
+  }
+  const entries = [...sum].filter(([, term]) => term.by !== 0).sort(([a], [b]) => (a < b ? -1 : 1));
+  return { at: lhs.at + rhs.at, terms: entries.map(([, term]) => term) };
+}
+
+export function scale(form: Linear, by: number): Linear {
+  if (by === 1) return form;
+  if (by === 0) return constant(0);
+  return { at: form.at * by, terms: form.terms.map((term) => ({ by: term.by * by, of: term.of })) };
+}
+
+export function min(lhs: Linear, rhs: Linear): Linear {
+  if (isConstant(lhs) && isConstant(rhs)) return constant(Math.min(lhs.at, rhs.at));
+  return equalLinear(lhs, rhs) ? lhs : atom({ kind: "min", of: [lhs, rhs] });
+}
+
+export const sumOf = (forms: readonly Linear[]): Linear => forms.reduce(add, constant(0));
+
+export const isConstant = (form: Linear): boolean => form.terms.length === 0;
+
+/** The atom of a form that is one atom and nothing else. */
+export function soleAtom(form: Linear): Atom | undefined {
+  const [only] = form.terms;
+  return form.at === 0 && form.terms.length === 1 && only?.by === 1 ? only.of : undefined;
+}
+
+/** Sorts dims before sites before loop variables before minima. */
+function keyOf(of: Atom): string {
+  switch (of.kind) {
+    case "dim":
+      return `0 ${of.dim}`;
+    case "site":
+      return `1 ${String(of.site).padStart(4, "0")}`;
+    case "iv":
+      return `2 ${of.name}`;
+    case "min":
+      return `3 ${of.of.map(keyOfLinear).join(" ")}`;
+    default:
+      return assertNever(of);
+  }
+}
+
+const keyOfLinear = ({ at: constantPart, terms }: Linear): string =>
+  `(${constantPart}${terms.map((term) => ` ${term.by}*${keyOf(term.of)}`).join("")})`;
+
+export const equalLinear = (a: Linear, b: Linear): boolean =>
+  a === b || (a.at === b.at && a.terms.length === b.terms.length && keyOfLinear(a) === keyOfLinear(b));
+
+export type Env = ReadonlyMap<string, number>;
+
+/** What dims and sites stand for, by number. */
+export interface Point {
+  readonly dims: readonly number[];
+  readonly sites: readonly number[];
+}
+
+const nowhere: Point = { dims: [], sites: [] };
+
+/** The value of a form for loop variables and, in maps and addresses, a point. */
+export function evaluate(form: Linear, env: Env, point: Point = nowhere): number {
+  let sum = form.at;
+  for (const { by, of } of form.terms) {
+    switch (of.kind) {
+      case "dim":
+        sum += by * at(point.dims, of.dim);
+        break;
+      case "site":
+        sum += by * at(point.sites, of.site);
+        break;
+      case "iv": {
+        const value = env.get(of.name);
+        if (value === undefined) throw new InternalError(`loop variable %${of.name} is not in scope`);
+        sum += by * value;
+        break;
+      }
+      case "min":
+        sum += by * Math.min(evaluate(of.of[0], env, point), evaluate(of.of[1], env, point));
+        break;
+      default:
+        assertNever(of);
+    }
+  }
+  return sum;
+}
+
+export function loopVariables(form: Linear): ReadonlySet<string> {
+  const found = new Set<string>();
+  const visit = ({ terms }: Linear): void => {
+    for (const { of } of terms) {
+      if (of.kind === "iv") found.add(of.name);
+      else if (of.kind === "min") of.of.forEach(visit);
+    }
+  };
+  visit(form);
+  return found;
+}
+
+/** Output dims that a coordinate follows. */
+export const dimsOf = ({ terms }: Linear): number[] =>
+  terms.flatMap(({ of }) => (of.kind === "dim" ? [of.dim] : []));
+
+/** Sites that a coordinate adds. */
+export const sitesOf = ({ terms }: Linear): number[] =>
+  terms.flatMap(({ of }) => (of.kind === "site" ? [of.site] : []));
+
+/** How far a form moves when an output dim or a site moves by one. */
+export const stepAlong = ({ terms }: Linear, kind: "dim" | "site", number: number): number =>
+  terms.reduce((sum, { by, of }) => {
+    const own = of.kind === "dim" ? of.dim : of.kind === "site" ? of.site : -1;
+    return of.kind === kind && own === number ? sum + by : sum;
+  }, 0);
+
+/** The part of an address that one iteration of the loops fixes: no dims, no sites. */
+export const loopPart = ({ at: constantPart, terms }: Linear): Linear => ({
+  at: constantPart,
+  terms: terms.filter(({ of }) => of.kind === "iv" || of.kind === "min"),
+});
+
+/** The largest value of a size, which is a constant or a minimum with one; undefined for other forms. */
+export function largestValue(form: Linear): number | undefined {
+  if (isConstant(form)) return form.at;
+  const only = soleAtom(form);
+  if (only?.kind !== "min") return undefined;
+  const sides = only.of.flatMap((side) => (isConstant(side) ? [side.at] : []));
+  return sides.length === 0 ? undefined : Math.min(...sides);
+}

@@ -1,0 +1,79 @@
+/** What an index value means: one definition, executed here and printed by each code generator. */
+import type { OutOfBounds, Site } from "./access.js";
+import { assertNever, type DType } from "./types.js";
+
+/**
+ * What a value outside [0, below) becomes. `report`: the run is rejected. `promised`: the caller said that there is none; a
+ * backend may report it or read anything inside the tensor's memory. `none`: the element reads as zero bits. `nearest`:
+ * the first or the last element. `remainder`: the value modulo `below`, never negative.
+ */
+export type Outside = "report" | "promised" | "none" | "nearest" | "remainder";
+
+const outside = {
+  error: "report",
+  unchecked: "promised",
+  zero: "none",
+  clamp: "nearest",
+  wrap: "remainder",
+} as const satisfies Readonly<Record<OutOfBounds, Outside>>;
+
+/** A site's policy for index values of a type. */
+export interface IndexRule {
+  readonly below: number;
+  /** Added to a negative value first; absent where none can be, or where none may. */
+  readonly fromEnd?: number;
+  readonly outside: Outside;
+  readonly signed: boolean;
+  /** 64-bit values. */
+  readonly wide: boolean;
+  /** Whether a value can come out as no element at all: by its policy, or because there is none to name. */
+  readonly mayBeNone: boolean;
+}
+
+export function indexRule(site: Omit<Site, "value">, dtype: DType): IndexRule {
+  const { below, fromEnd, keep } = site;
+  const signed = dtype === "i32" || dtype === "i64";
+  return {
+    below,
+    ...(fromEnd === undefined || !signed ? {} : { fromEnd }),
+    outside: outside[keep],
+    signed,
+    wide: dtype === "i64" || dtype === "u64",
+    mayBeNone: mayBeNone(site),
+  };
+}
+
+export const mayBeNone = ({ keep, below }: Omit<Site, "value">): boolean =>
+  outside[keep] === "none" || below === 0;
+
+/** The element reads as zero bits. */
+export const noElement = -1;
+/** The value is out of range and the policy says that this matters. */
+export const outOfRange = -2;
+
+/**
+ * The element that a value names, `noElement` or `outOfRange`. `value` is exact up to 2^53 and outside every extent
+ * beyond; `exact` is exact always.
+ */
+export function resolveIndex(rule: IndexRule, value: number, exact: () => bigint): number {
+  const { below, fromEnd } = rule;
+  if (value >= 0 && value < below) return value;
+  if (fromEnd !== undefined && value < 0 && value + fromEnd >= 0 && value + fromEnd < below)
+    return value + fromEnd;
+  switch (rule.outside) {
+    case "report":
+    case "promised":
+      return outOfRange;
+    case "none":
+      return noElement;
+    case "nearest":
+      return below === 0 ? noElement : value < 0 ? 0 : below - 1;
+    case "remainder": {
+      if (below === 0) return noElement;
+      const n = BigInt(below);
+      return Number(((exact() % n) + n) % n);
+    }
+    default:
+      return assertNever(rule.outside);
+  }
+}

@@ -1,0 +1,157 @@
+/**
+ * What a linear form can be over all iterations of the loops around it. Bounds are proved from the text of the loops, at a
+ * cost that does not depend on their trips; where a proof fails, few enough iterations are simply tried.
+ */
+import {
+  add,
+  constant,
+  evaluate,
+  isConstant,
+  loopVariables,
+  scale,
+  sub,
+  type Atom,
+  type Env,
+  type Linear,
+  type Term,
+} from "./linear.js";
+import type { ForStmt } from "./tile.js";
+import { at } from "./types.js";
+
+export type Judgement =
+  | { readonly kind: "holds" }
+  /** An iteration in which it does not, and the value there. */
+  | { readonly kind: "fails"; readonly env: Env; readonly value: number }
+  | { readonly kind: "unproved" };
+
+const holds: Judgement = { kind: "holds" };
+
+/** Iterations that are tried one by one when there is no proof. */
+const mostTried = 4096;
+
+/** Whether a form is at least zero in every iteration of the loops, outermost first. */
+export function neverNegative(form: Linear, loops: readonly ForStmt[]): Judgement {
+  if (isConstant(form)) return form.at >= 0 ? holds : firstFailure(form, loops);
+  if (lowerBound(form, loops) >= 0) return holds;
+  return firstFailure(form, loops);
+}
+
+/** Bounds that hold in every iteration; not always reached. */
+export const boundsOf = (form: Linear, loops: readonly ForStmt[]): readonly [least: number, most: number] => [
+  lowerBound(form, loops),
+  -lowerBound(scale(form, -1), loops),
+];
+
+function firstFailure(form: Linear, loops: readonly ForStmt[]): Judgement {
+  let tried = 0;
+  for (const env of iterations(loops, relevant(form, loops))) {
+    const value = evaluate(form, env);
+    if (value < 0) return { kind: "fails", env, value };
+    if (++tried > mostTried) return { kind: "unproved" };
+  }
+  return holds;
+}
+
+/** Loops whose variables a form depends on, through the bounds of inner loops too; those without iterations always. */
+function relevant(form: Linear, loops: readonly ForStmt[]): readonly ForStmt[] {
+  const needed = new Set(loopVariables(form));
+  for (const loop of [...loops].reverse()) {
+    const empty = isConstant(loop.lower) && isConstant(loop.upper) && loop.upper.at <= loop.lower.at;
+    const open = !isConstant(loop.lower) || !isConstant(loop.upper);
+    if (!needed.has(loop.iv) && !empty && !open) continue;
+    needed.add(loop.iv);
+    for (const bound of [loop.lower, loop.upper]) loopVariables(bound).forEach((name) => needed.add(name));
+  }
+  return loops.filter((loop) => needed.has(loop.iv));
+}
+
+/** The variables of every iteration; loops that are not relevant stand at their first. */
+export function* iterations(
+  loops: readonly ForStmt[],
+  chosen: readonly ForStmt[] = loops,
+  env: ReadonlyMap<string, number> = new Map(),
+): Generator<Env> {
+  const [loop, ...inner] = chosen;
+  if (loop === undefined) {
+    yield env;
+    return;
+  }
+  const [lower, upper] = [evaluate(loop.lower, env), evaluate(loop.upper, env)];
+  for (let value = lower; value < upper; value += loop.step) {
+    yield* iterations(loops, inner, new Map(env).set(loop.iv, value));
+  }
+}
+
+/**
+ * Minima first: one with a positive factor may be either side, and both are looked at before anything is chosen; one with a
+ * negative factor counts for at least either side.
+ */
+function lowerBound(form: Linear, loops: readonly ForStmt[]): number {
+  const minima = form.terms.filter(({ of }) => of.kind === "min");
+  const found = minima.find(({ by }) => by > 0) ?? minima[0];
+  if (found?.of.kind === "min") {
+    const rest = without(form, found);
+    const sides = found.of.of.map((side) => lowerBound(add(rest, scale(side, found.by)), loops));
+    return found.by > 0 ? Math.min(...sides) : Math.max(...sides);
+  }
+  return boundWithout(form, loops);
+}
+
+const without = ({ at: constantPart, terms }: Linear, term: Term): Linear => ({
+  at: constantPart,
+  terms: terms.filter((other) => other !== term),
+});
+
+/** Innermost variable first: its first value where it counts for, its last where it counts against. */
+function boundWithout(form: Linear, loops: readonly ForStmt[]): number {
+  if (isConstant(form)) return form.at;
+  const depth = loops.findLastIndex(({ iv }) =>
+    form.terms.some(({ of }) => of.kind === "iv" && of.name === iv),
+  );
+  const term = form.terms.find(({ of }) => of.kind === "iv" && of.name === loops[depth]?.iv);
+  if (depth === -1 || term === undefined) return -Infinity;
+  const loop = at(loops, depth);
+  const outer = loops.slice(0, depth);
+  const rest = without(form, term);
+  const put = (value: Linear): number => lowerBound(add(rest, scale(value, term.by)), outer);
+  return term.by > 0 ? put(loop.lower) : Math.max(...lastValues(loop, outer).map(put));
+}
+
+/** Forms that the last value of a loop variable does not exceed. */
+function lastValues(loop: ForStmt, outer: readonly ForStmt[]): Linear[] {
+  const { lower, step } = loop;
+  const ends = (upper: Linear): Linear[] => {
+    const trip = sub(upper, lower);
+    if (isConstant(trip)) return [add(lower, constant(Math.floor((trip.at - 1) / step) * step))];
+    const only = upper.terms.length === 1 && upper.terms[0]?.by === 1 ? upper.terms[0].of : undefined;
+    if (only?.kind === "min") return only.of.flatMap((side) => ends(add(side, constant(upper.at))));
+    const first = residue(lower, step, outer);
+    if (isConstant(upper) && first !== undefined) {
+      return [constant(first + Math.floor((upper.at - 1 - first) / step) * step)];
+    }
+    return [add(upper, constant(-1))];
+  };
+  return ends(loop.upper);
+}
+
+/** The remainder that a form leaves by a number in every iteration, where it is always the same. */
+export function residue(form: Linear, by: number, loops: readonly ForStmt[]): number | undefined {
+  let sum = form.at;
+  for (const term of form.terms) {
+    const part = residueOf(term.of, term.by, by, loops);
+    if (part === undefined) return undefined;
+    sum += part;
+  }
+  return ((sum % by) + by) % by;
+}
+
+function residueOf(of: Atom, factor: number, by: number, loops: readonly ForStmt[]): number | undefined {
+  if (of.kind === "min") {
+    const [a, b] = of.of.map((side) => residue(scale(side, factor), by, loops));
+    return a === b ? a : undefined;
+  }
+  if (of.kind !== "iv") return undefined;
+  const loop = loops.find(({ iv }) => iv === of.name);
+  if (loop === undefined || (factor * loop.step) % by !== 0) return undefined;
+  return residue(scale(loop.lower, factor), by, loops.slice(0, loops.indexOf(loop)));
+}

@@ -1,0 +1,196 @@
+/** Facts about the statements of a tile program: which regions and buffers they touch, and which pipe runs them. */
+import { inputsOf, operandNamed, outputOf, type TileFunc } from "./func.js";
+import { type ForStmt, type Pipe, type Region, type Stmt, type UbBuffer } from "./tile.js";
+import { assertNever, at, InternalError, type DType, type Shape } from "./types.js";
+
+export interface UbAccess {
+  readonly buffer: UbBuffer;
+  readonly write: boolean;
+}
+
+/** By name; allocs stand at the top. */
+export function ubBuffers(func: TileFunc): ReadonlyMap<string, UbBuffer> {
+  const found = new Map<string, UbBuffer>();
+  for (const stmt of func.body) if (stmt.op === "alloc") found.set(stmt.buffer.name, stmt.buffer);
+  return found;
+}
+
+export const isParam = (func: TileFunc, name: string): boolean => operandNamed(func, name) !== undefined;
+
+/** Element type and extents of a parameter or a UB buffer. */
+export function typeOfBuffer(
+  func: TileFunc,
+  buffers: ReadonlyMap<string, UbBuffer>,
+  name: string,
+): { readonly dtype: DType; readonly shape: Shape } | undefined {
+  return operandNamed(func, name)?.type ?? buffers.get(name);
+}
+
+/** Regions that a statement states. */
+export function regionsOf(stmt: Stmt): readonly Region[] {
+  switch (stmt.op) {
+    case "load":
+      return [stmt.from];
+    case "store":
+      return [stmt.to];
+    case "gather":
+      return [...stmt.from, stmt.to];
+    case "for":
+    case "alloc":
+    case "sync":
+      return [];
+    default:
+      return assertNever(stmt);
+  }
+}
+
+/** UB buffers that a statement names as a whole, without a region. */
+export function wholeBuffers(stmt: Stmt): readonly string[] {
+  switch (stmt.op) {
+    case "load":
+      return [stmt.to];
+    case "store":
+      return [stmt.from];
+    case "gather":
+      return stmt.scratch === undefined ? [] : [stmt.scratch];
+    case "for":
+    case "alloc":
+    case "sync":
+      return [];
+    default:
+      return assertNever(stmt);
+  }
+}
+
+/** Vector, unless 64-bit indices or rows from gm need the scalar unit or MTE2. */
+export function pipeOf(stmt: Stmt, func: TileFunc): Pipe | undefined {
+  switch (stmt.op) {
+    case "load":
+      return "MTE2";
+    case "store":
+      return "MTE3";
+    case "gather": {
+      const [data] = stmt.from;
+      if (data !== undefined && isParam(func, data.buffer)) return "MTE2";
+      const wide = inputsOf(func).some(
+        ({ role, type }) => role === "indices" && (type.dtype === "i64" || type.dtype === "u64"),
+      );
+      return wide ? "S" : "V";
+    }
+    case "for":
+    case "alloc":
+    case "sync":
+      return undefined;
+    default:
+      return assertNever(stmt);
+  }
+}
+
+export function ubAccesses(stmt: Stmt, func: TileFunc, buffers = ubBuffers(func)): UbAccess[] {
+  const touch = (name: string, write: boolean): UbAccess[] => {
+    if (isParam(func, name)) return [];
+    const buffer = buffers.get(name);
+    if (buffer === undefined) throw new InternalError(`buffer %${name} has no alloc`);
+    return [{ buffer, write }];
+  };
+  switch (stmt.op) {
+    case "load":
+      return touch(stmt.to, true);
+    case "store":
+      return touch(stmt.from, false);
+    case "gather":
+      return [
+        ...stmt.from.flatMap((region) => touch(region.buffer, false)),
+        ...touch(stmt.to.buffer, true),
+        ...(stmt.scratch === undefined ? [] : touch(stmt.scratch, true)),
+      ];
+    case "for":
+    case "alloc":
+    case "sync":
+      return [];
+    default:
+      return assertNever(stmt);
+  }
+}
+
+/** `ubAccesses` for a program that runs its statements many times: each is looked at once. */
+export function accessLookup(func: TileFunc): (stmt: Stmt) => readonly UbAccess[] {
+  const buffers = ubBuffers(func);
+  const known = new Map<Stmt, readonly UbAccess[]>();
+  return (stmt) => {
+    const found = known.get(stmt) ?? ubAccesses(stmt, func, buffers);
+    known.set(stmt, found);
+    return found;
+  };
+}
+
+/** A statement with what stands around it. */
+export interface Located {
+  readonly stmt: Stmt;
+  /** Loops around it, outermost first. */
+  readonly loops: readonly ForStmt[];
+  /** The body it stands in, and its place there. */
+  readonly body: readonly Stmt[];
+  readonly place: number;
+}
+
+/** Every statement of a program, in program order, those inside a loop after it. */
+export function locate(body: readonly Stmt[], loops: readonly ForStmt[] = []): Located[] {
+  return body.flatMap((stmt, place) => [
+    { stmt, loops, body, place },
+    ...(stmt.op === "for" ? locate(stmt.body, [...loops, stmt]) : []),
+  ]);
+}
+
+/**
+ * The loads and the store that feed and empty a gather: a load stands in a body around the gather, before it; the store in
+ * the gather's own body, behind it. Undefined where there is none or more than one, or where it stands elsewhere.
+ */
+export interface Feeding {
+  readonly gather: Located;
+  /** By the buffer's name. */
+  readonly loads: ReadonlyMap<string, Located>;
+  readonly store?: Located;
+}
+
+export function feedingOf(all: readonly Located[]): Feeding | undefined {
+  const gather = all.find(({ stmt }) => stmt.op === "gather");
+  if (gather?.stmt.op !== "gather") return undefined;
+  const around = (load: Located): boolean =>
+    load.loops.every((loop, k) => gather.loops[k] === loop) &&
+    load.place < load.body.indexOf(gather.loops[load.loops.length] ?? gather.stmt);
+  const loads = all.filter(({ stmt }) => stmt.op === "load");
+  const fed = gather.stmt.from.flatMap(({ buffer }) => {
+    const [load, ...others] = loads.filter(({ stmt }) => stmt.op === "load" && stmt.to === buffer);
+    return load !== undefined && others.length === 0 && around(load) ? [[buffer, load] as const] : [];
+  });
+  const { to } = gather.stmt;
+  const [store, ...stores] = all.filter(({ stmt }) => stmt.op === "store" && stmt.from === to.buffer);
+  const behind = store !== undefined && stores.length === 0 && store.body === gather.body;
+  return {
+    gather,
+    loads: new Map(fed),
+    ...(behind && store.place > gather.place ? { store } : {}),
+  };
+}
+
+/** The region of the output that the gather's tile is, in gm: its own, or where its store puts it. */
+export function outputRegion(func: TileFunc, feeding: Feeding): Region | undefined {
+  const { stmt } = feeding.gather;
+  if (stmt.op !== "gather") return undefined;
+  if (stmt.to.buffer === outputOf(func).name) return stmt.to;
+  const store = feeding.store?.stmt;
+  return store?.op === "store" ? store.to : undefined;
+}
+
+/** The region of an input's tensor that a gather reads, in gm: its own, or the one its load copied and it reads a part of. */
+export function tensorRegion(
+  feeding: Feeding,
+  table: number,
+): { readonly buffer: string; readonly loaded?: Region } {
+  const { stmt } = feeding.gather;
+  if (stmt.op !== "gather") throw new InternalError("a feeding has a gather");
+  const { buffer } = at(stmt.from, table);
+  const load = feeding.loads.get(buffer)?.stmt;
+  return load?.op === "load" ? { buffer: load.from.buffer, loaded: load.from } : { buffer };
+}

@@ -1,0 +1,86 @@
+/**
+ * The footprint: bytes of unified buffer that one tile needs, part by part.
+ *
+ * Counted as PyPTO's own code counts (decision D6): every operand tile in UB with its innermost rows padded to the
+ * target's block, times its buffers, plus the hidden scratch of a vector gather. The budget rule `spec` counts the
+ * written rule's sum of tiles alone.
+ */
+import type { Role } from "../func.js";
+import type { BudgetRule } from "../schedule.js";
+import type { Target } from "../target.js";
+import { alignUp, dtypeBytes, elementCount, type DType, type Shape } from "../types.js";
+import type { TiledGather } from "./tiled.js";
+
+export interface FootprintPart {
+  readonly part: Role | "scratch";
+  readonly dtype: DType;
+  /** Extents of the tile in elements. */
+  readonly tile: Shape;
+  /** Bytes of the elements alone. */
+  readonly bytes: number;
+  /** Bytes with each innermost row padded to the block. */
+  readonly padded: number;
+  readonly buffers: 1 | 2;
+  /** What counts against the budget under the rule. */
+  readonly counted: number;
+}
+
+export interface Footprint {
+  readonly parts: readonly FootprintPart[];
+  /** Their sum under the rule. */
+  readonly bytes: number;
+  /** What the plan of addresses takes, whatever the rule counts: padding and second buffers included. */
+  readonly planned: number;
+  readonly budget: number;
+  readonly rule: BudgetRule;
+}
+
+/** Bytes of one innermost row of a tile in UB; a row without elements still takes a block. */
+export const rowBytes = (shape: Shape, dtype: DType, block: number): number =>
+  alignUp(Math.max(1, shape[shape.length - 1] ?? 1) * dtypeBytes[dtype], block);
+
+/** Bytes of a tile in UB with padded rows. */
+export const paddedBytes = (shape: Shape, dtype: DType, block: number): number =>
+  elementCount(shape.slice(0, -1)) * rowBytes(shape, dtype, block);
+
+/** Elements of the scratch of one vector gather: two index rows, each a whole number of blocks (D6). */
+function scratchShape(indexTile: Shape, dtype: DType, target: Target): Shape {
+  const lanes = Math.max(1, target.blockBytes / dtypeBytes[dtype]);
+  return [2, alignUp(indexTile[indexTile.length - 1] ?? 1, lanes)];
+}
+
+export function footprintOf({ operands, schedule, target, tile }: TiledGather): Footprint {
+  const { budgetRule: rule, ubBytes: budget } = schedule;
+  const part = (name: FootprintPart["part"], shape: Shape, dtype: DType, buffers: 1 | 2): FootprintPart => {
+    const bytes = elementCount(shape) * dtypeBytes[dtype];
+    const padded = paddedBytes(shape, dtype, target.blockBytes);
+    return {
+      part: name,
+      dtype,
+      tile: shape,
+      bytes,
+      padded,
+      buffers,
+      counted: rule === "full" ? padded * buffers : bytes,
+    };
+  };
+  const tiles = operands
+    .filter(({ inUb }) => inUb)
+    .map(({ operand, tile: own }) => part(operand.role, own, operand.type.dtype, schedule.buffers));
+  const scratched =
+    rule === "full" && target.gatherScratch && schedule.residency === "ub" && elementCount(tile) > 0;
+  const scratch = operands.flatMap(({ operand, tile: own }) => {
+    const { role, type } = operand;
+    return scratched && role === "indices"
+      ? [part("scratch", scratchShape(own, type.dtype, target), type.dtype, 1)]
+      : [];
+  });
+  const parts = [...tiles, ...scratch];
+  return {
+    parts,
+    bytes: parts.reduce((sum, p) => sum + p.counted, 0),
+    planned: parts.reduce((sum, p) => sum + p.padded * p.buffers, 0),
+    budget,
+    rule,
+  };
+}

@@ -1,0 +1,45 @@
+/**
+ * The loop nest that a schedule stands for: view loops outside, tile loops inside, both in the schedule's order.
+ *
+ * Loops that only the indices follow and that come last are serial, so that the data tile in UB is loaded once for
+ * all of them; everything outside them is parallel, and one iteration of the parallel loops is a task. A view splits
+ * the iteration into tasks whatever the data follows.
+ */
+import { followedBy, gatheredTable } from "../access.js";
+import { at } from "../types.js";
+import type { TiledGather } from "./tiled.js";
+
+export interface Loop {
+  readonly dim: number;
+  readonly kind: "view" | "tile";
+  readonly mode: "parallel" | "serial";
+  /** Elements a step covers. */
+  readonly step: number;
+}
+
+export function loopsOf({ gather, schedule, tile, extents }: TiledGather): Loop[] {
+  const follows = followedBy(gather.map, gatheredTable);
+  const views = schedule.order.filter((d) => at(schedule.view, d) < at(extents, d));
+  const tiles = schedule.order.filter((d) => at(tile, d) < Math.min(at(schedule.view, d), at(extents, d)));
+  let serialFrom = tiles.length;
+  while (schedule.residency === "ub" && serialFrom > 0 && !follows.has(at(tiles, serialFrom - 1))) {
+    serialFrom--;
+  }
+  return [
+    ...views.map((dim) => ({ dim, kind: "view", mode: "parallel", step: at(schedule.view, dim) }) as const),
+    ...tiles.map(
+      (dim, k) =>
+        ({ dim, kind: "tile", mode: k < serialFrom ? "parallel" : "serial", step: at(tile, dim) }) as const,
+    ),
+  ];
+}
+
+/** Tiles along one output dim: a view that the tile does not divide ends in a smaller tile. */
+export function tilesAlong(extent: number, view: number, tile: number): number {
+  if (extent === 0) return 0;
+  const whole = Math.floor(extent / view);
+  const rest = extent - whole * view;
+  return whole * Math.ceil(view / tile) + Math.ceil(rest / tile);
+}
+
+export const viewsAlong = (extent: number, view: number): number => Math.ceil(extent / view);

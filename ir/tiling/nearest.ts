@@ -1,0 +1,147 @@
+/**
+ * The nearest legal schedules, and the proof when there is none.
+ *
+ * The footprint grows with every tile entry, so a dim's largest legal entry is found by bisection, and the smallest
+ * tile of all decides whether any tile is legal.
+ */
+import { gatheredTable, gatherDims } from "../access.js";
+import { inputOf, type AccessFunc } from "../func.js";
+import type { Profile, Residency } from "../schedule.js";
+import { at, formatShape, type Shape } from "../types.js";
+import { gmAllowed, isLegal, pinnedDims, requiredView } from "./rules/index.js";
+import { tilingOf, type Tiling } from "./tiling.js";
+
+/** The largest n in [low, high] with `fits(n)`, for a `fits` that is true up to some point; undefined if none. */
+export function largestThat(low: number, high: number, fits: (n: number) => boolean): number | undefined {
+  if (high < low || !fits(low)) return undefined;
+  let [good, bad] = [low, high + 1];
+  while (bad - good > 1) {
+    const middle = Math.floor((good + bad) / 2);
+    if (fits(middle)) good = middle;
+    else bad = middle;
+  }
+  return good;
+}
+
+export const replaced = (shape: Shape, dim: number, entry: number): number[] =>
+  shape.map((old, d) => (d === dim ? entry : old));
+
+/** The schedule with every pinned dim as the full-load rule wants it. */
+export function pinned(tiling: Tiling): Tiling {
+  const { gather, schedule } = tiling;
+  let { tile, view } = schedule;
+  for (const dim of pinnedDims(gather, schedule)) {
+    const entry = Math.max(requiredView(gather, dim), at(view, dim));
+    tile = replaced(tile, dim, entry);
+    view = replaced(view, dim, entry);
+  }
+  return tiling.with({ tile, view });
+}
+
+/**
+ * The tile with the least footprint: 1 along every dim that no rule pins, or `lastEntry` along the last one for
+ * machines that want whole blocks there.
+ */
+export function smallest(tiling: Tiling, lastEntry = 1): Tiling {
+  const last = tiling.extents.length - 1;
+  return pinned(tiling.with({ tile: tiling.extents.map((_, d) => (d === last ? lastEntry : 1)) }));
+}
+
+/**
+ * The nearest legal schedule in each direction, the largest tile first: pinned dims set right, then one dim shrunk
+ * to the largest entry that fits; when no single dim suffices, outer dims go to 1 one after the other. A suggestion stays
+ * within the bytes that libraries leave alone where it can.
+ */
+export function nearestLegal(tiling: Tiling): Tiling[] {
+  const start = pinned(tiling);
+  if (isLegal(start)) return [start];
+  const { schedule, target } = tiling;
+  if (schedule.ubBytes === target.ubBytes && target.ubSafeBytes < target.ubBytes) {
+    const safe = legalAround(start.with({ ubBytes: target.ubSafeBytes }));
+    if (safe.length > 0) return safe.map((found) => found.with({ ubBytes: schedule.ubBytes }));
+  }
+  return legalAround(start);
+}
+
+function legalAround(start: Tiling): Tiling[] {
+  const { gather, schedule, extents } = start;
+  const pins = pinnedDims(gather, schedule);
+  const free = extents.map((_, d) => d).filter((d) => !pins.includes(d));
+  const clipped = schedule.tile.map((entry, d) =>
+    pins.includes(d) ? entry : Math.max(1, Math.min(entry, at(extents, d), at(schedule.view, d))),
+  );
+  const shrink = (tile: Shape, dim: number): Tiling | undefined => {
+    const entry = largestThat(1, at(tile, dim), (n) => isLegal(start.with({ tile: replaced(tile, dim, n) })));
+    return entry === undefined ? undefined : start.with({ tile: replaced(tile, dim, entry) });
+  };
+  const single = free.flatMap((dim) => shrink(clipped, dim) ?? []);
+  if (single.length > 0) return single.sort((a, b) => volume(b.schedule.tile) - volume(a.schedule.tile));
+  let tile: Shape = clipped;
+  for (const dim of free) {
+    const found = shrink(tile, dim);
+    if (found !== undefined) return [found];
+    tile = replaced(tile, dim, 1);
+  }
+  return [];
+}
+
+export const volume = (tile: Shape): number => tile.reduce((product, entry) => product * entry, 1);
+
+export const anyLegal = (tiling: Tiling, lastEntry = 1): boolean => isLegal(smallest(tiling, lastEntry));
+
+/**
+ * For each gather dim alone, the largest extent for which some tile would still be legal. A paired dim shrinks the
+ * index with it, as the rule compares both.
+ */
+export function largestGatherDims(
+  { gather, schedule, target }: Tiling,
+  lastEntry = 1,
+): { readonly dim: number; readonly largest: number }[] {
+  return gatherDims(gather.map).map((dim) => {
+    const fits = (n: number): boolean => {
+      const trial = withGatherDim(gather, dim, n);
+      const tiling = tilingOf(trial, schedule, target);
+      return anyLegal(tiling.with({ view: tiling.extents.map((extent) => Math.max(1, extent)) }), lastEntry);
+    };
+    const extent = at(inputOf(gather, gatheredTable).type.shape, dim);
+    return { dim, largest: largestThat(1, extent, fits) ?? 0 };
+  });
+}
+
+function withGatherDim(gather: AccessFunc, dim: number, extent: number): AccessFunc {
+  const paired = gather.paired.includes(dim);
+  const operands = gather.operands.map((operand, k) => {
+    const { shape } = operand.type;
+    if (k !== gatheredTable && !paired) return operand;
+    const to = k === gatheredTable ? extent : Math.min(at(shape, dim), extent);
+    return { ...operand, type: { ...operand.type, shape: replaced(shape, dim, to) } };
+  });
+  return { ...gather, operands };
+}
+
+/** Other profiles and residencies under which some tile is legal, each with such a tile. */
+export function waysOut(tiling: Tiling): Tiling[] {
+  const { gather, schedule, target, extents } = tiling;
+  const others: { readonly profile: Profile; readonly residency: Residency }[] = [
+    { profile: "head", residency: "ub" },
+    { profile: schedule.profile, residency: "gm" },
+  ];
+  return others.flatMap(({ profile, residency }) => {
+    if (profile === schedule.profile && residency === schedule.residency) return [];
+    if (residency === "gm" && !gmAllowed(gather, target)) return [];
+    const whole = extents.map((extent) => Math.max(1, extent));
+    const [legal] = nearestLegal(tiling.with({ profile, residency, tile: whole, view: whole }));
+    return legal === undefined ? [] : [legal];
+  });
+}
+
+/** The arithmetic of the smallest tile, `data 4096x1xf32 131072 B + …`. */
+export function smallestArithmetic(tiling: Tiling): string {
+  const least = smallest(tiling);
+  const { parts, bytes, planned, budget } = least.footprint;
+  const sum = parts.map((part) => `${part.part} ${part.counted} B`).join(" + ");
+  const head = `the smallest tile ${formatShape(least.schedule.tile)} needs ${sum} = ${bytes} B`;
+  return bytes > budget
+    ? `${head}, over ${budget} B by ${bytes - budget} B`
+    : `${head}, ${planned} B with padding and second buffers, over ${budget} B by ${planned - budget} B`;
+}

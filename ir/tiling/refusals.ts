@@ -1,0 +1,195 @@
+/** The diagnostics that refuse a schedule: rule, arithmetic in bytes, operand at fault, nearest legal tile. */
+import { gatheredTable, gatherDims } from "../access.js";
+import { error, type Diagnostic } from "../diagnostic.js";
+import { inputOf } from "../func.js";
+import type { ResolvedSchedule, Schedule } from "../schedule.js";
+import { assertNever, at, formatShape, formatType, sameShape, type Shape } from "../types.js";
+import {
+  anyLegal,
+  largestGatherDims,
+  nearestLegal,
+  smallest,
+  smallestArithmetic,
+  waysOut,
+} from "./nearest.js";
+import { shapeFaults, type Rule, type Verdict } from "./rules/index.js";
+import type { Tiling } from "./tiling.js";
+
+/** What a rule says against a schedule, as diagnostics; empty when it holds. */
+export function refusals(rule: Rule, tiling: Tiling): Diagnostic[] {
+  const broken = rule.judge(tiling).filter((verdict) => !verdict.pass);
+  const [first] = broken;
+  if (first === undefined) return [];
+  switch (rule.id) {
+    case "schedule-shape":
+      return shapeRefusals(tiling.gather, tiling.schedule);
+    case "residency":
+      return [withoutRows(tiling, first)];
+    case "full-load":
+      return [cutGatherDim(tiling, broken, first)];
+    case "ub-budget":
+      return [anyLegal(tiling) ? overBudget(tiling, first) : noLegalTile(tiling)];
+    default:
+      return assertNever(rule.id);
+  }
+}
+
+/** TC302 and TC303, for a schedule that may be no more than its given entries. */
+export const shapeRefusals = (gather: Tiling["gather"], schedule: Schedule): Diagnostic[] =>
+  shapeFaults(gather, schedule).map(({ code, detail, hint, data }) =>
+    error(code, detail, {
+      span: gather.opSpan,
+      ...(hint === undefined ? {} : { hint }),
+      ...(data === undefined ? {} : { data }),
+    }),
+  );
+
+/** What to type to follow a suggestion: the entries that differ from the schedule at hand. */
+export function suggestionText(from: Schedule, to: ResolvedSchedule): string {
+  const flags: string[] = [];
+  const shapeFlag = (name: string, old: Shape | undefined, entry: Shape): void => {
+    if (old === undefined || !sameShape(old, entry)) flags.push(`--${name} ${entry.join(",")}`);
+  };
+  if (from.profile !== to.profile) flags.push(`--profile ${to.profile}`);
+  if (from.residency !== to.residency) flags.push(`--residency ${to.residency}`);
+  shapeFlag("tile", undefined, to.tile);
+  shapeFlag("view", from.view, to.view);
+  return flags.join(" ");
+}
+
+/** `data 3x2xf32 96 B (dim 0 is a gather dim, loaded whole)`, one line a part. */
+export function footprintNotes({ gather, footprint }: Tiling): string[] {
+  const whole = gatherDims(gather.map);
+  const notes = footprint.parts.map((part) => {
+    const type = formatType({ dtype: part.dtype, shape: part.tile });
+    const padding =
+      footprint.rule === "full" && part.padded !== part.bytes ? `, ${part.bytes} B unpadded` : "";
+    const times = part.buffers === 2 ? `, 2 buffers of ${part.padded} B` : "";
+    const why =
+      part.part === "data" && whole.length > 0
+        ? ` (gather dim${whole.length > 1 ? "s" : ""} ${whole.join(", ")} loaded whole)`
+        : "";
+    return `${part.part} ${type} ${part.counted} B${padding}${times}${why}`;
+  });
+  return footprint.planned > footprint.budget && footprint.bytes <= footprint.budget
+    ? [...notes, `with padding and second buffers ${footprint.planned} B`]
+    : notes;
+}
+
+const suggestionData = ({ schedule }: Tiling) => ({
+  nearestTile: schedule.tile,
+  nearestView: schedule.view,
+  nearestProfile: schedule.profile,
+  nearestResidency: schedule.residency,
+});
+
+function withoutRows({ gather, target }: Tiling, verdict: Verdict): Diagnostic {
+  return error("TC403", verdict.detail, {
+    span: gather.opSpan,
+    notes: [`target ${target.name} reads global memory row by row (PyPTO index_select, PTO MGATHER)`],
+    hint: "use residency ub",
+  });
+}
+
+function cutGatherDim(tiling: Tiling, broken: readonly Verdict[], first: Verdict): Diagnostic {
+  const { gather, schedule, target, footprint } = tiling;
+  const [nearest] = nearestLegal(tiling);
+  const hint =
+    nearest === undefined
+      ? `no tile is legal here: ${smallestArithmetic(tiling)}; ${waysOutText(tiling)}`
+      : suggestionText(schedule, nearest.schedule);
+  const rule = `full-load rule (profile ${schedule.profile}, target ${target.name})`;
+  return error("TC301", `${rule}: ${broken.map((verdict) => verdict.detail).join("; ")}`, {
+    span: gather.opSpan,
+    notes: [
+      `tile ${formatShape(schedule.tile)}, view ${formatShape(schedule.view)}`,
+      `source: ${first.source}`,
+      ...footprintNotes(tiling),
+      `footprint ${footprint.bytes} B of ${footprint.budget} B`,
+    ],
+    hint,
+    data: {
+      profile: schedule.profile,
+      target: target.name,
+      tile: schedule.tile,
+      view: schedule.view,
+      bytes: footprint.bytes,
+      budget: footprint.budget,
+      ...(nearest === undefined ? {} : suggestionData(nearest)),
+    },
+  });
+}
+
+function overBudget(tiling: Tiling, first: Verdict): Diagnostic {
+  const { gather, schedule, target, footprint } = tiling;
+  const culprit = footprint.parts.reduce((worst, part) => (part.counted > worst.counted ? part : worst));
+  const nearest = nearestLegal(tiling);
+  const [best] = nearest;
+  const needed = first.rule === "ub-plan" ? footprint.planned : footprint.bytes;
+  return error(
+    "TC401",
+    `tile ${formatShape(schedule.tile)} needs ${needed} B of unified buffer, over ${footprint.budget} B ` +
+      `(target ${target.name}, profile ${schedule.profile}) by ${needed - footprint.budget} B; most of it is ${culprit.part}`,
+    {
+      span: gather.opSpan,
+      notes: footprintNotes(tiling),
+      ...(best === undefined
+        ? {}
+        : { hint: nearest.map((n) => suggestionText(schedule, n.schedule)).join(" or ") }),
+      data: {
+        profile: schedule.profile,
+        target: target.name,
+        tile: schedule.tile,
+        bytes: needed,
+        budget: footprint.budget,
+        culprit: culprit.part,
+        ...(best === undefined ? {} : suggestionData(best)),
+      },
+    },
+  );
+}
+
+export function noLegalTile(tiling: Tiling): Diagnostic {
+  const { gather, schedule, target } = tiling;
+  const largest = largestGatherDims(tiling);
+  const dims = largest.map(({ dim, largest: n }) => {
+    const extent = at(inputOf(gather, gatheredTable).type.shape, dim);
+    return `gather dim ${dim} is ${extent}; the largest that would fit is ${n}`;
+  });
+  const [way] = waysOut(tiling);
+  const { bytes, planned } = smallest(tiling).footprint;
+  return error(
+    "TC402",
+    `no tile is legal (target ${target.name}, profile ${schedule.profile}, residency ${schedule.residency}): ` +
+      dims.join("; "),
+    {
+      span: gather.opSpan,
+      notes: [smallestArithmetic(tiling)],
+      hint: waysOutText(tiling),
+      data: {
+        profile: schedule.profile,
+        target: target.name,
+        budget: schedule.ubBytes,
+        bytes: bytes > schedule.ubBytes ? bytes : planned,
+        largestGatherDim: largest.map((entry) => entry.largest),
+        ...(way === undefined ? {} : suggestionData(way)),
+      },
+    },
+  );
+}
+
+function waysOutText(tiling: Tiling): string {
+  // Who gave no tile needs none to get out: the compiler chooses one.
+  const { tile, view } = tiling.gather.schedule;
+  const open = (flag: string): boolean =>
+    (tile === undefined && /^(--)?tile /.test(flag)) ||
+    (view === undefined && tile === undefined && /^(--)?view /.test(flag));
+  const ways = waysOut(tiling).map((way) =>
+    suggestionText(tiling.schedule, way.schedule)
+      .split(" --")
+      .filter((flag) => !open(flag))
+      .join(" --"),
+  );
+  if (ways.length > 0) return ways.join(" or ");
+  return "gather along a shorter dim, use a narrower element type, or raise the budget with --ub-bytes";
+}

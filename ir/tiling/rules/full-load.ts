@@ -1,0 +1,71 @@
+/**
+ * Rule 3, full load: the gather dim of the input is never split. Source: hicann/pypto
+ * docs/zh/api/operation/pypto-gather.md rules 3 and 4, read as the schedule's profile says (decisions D1 and D5).
+ */
+import { gatheredTable, gatherDims } from "../../access.js";
+import { inputOf, outputOf, type AccessFunc } from "../../func.js";
+import type { ResolvedSchedule } from "../../schedule.js";
+import { at, type Shape } from "../../types.js";
+import type { Tiling } from "../tiling.js";
+import type { Rule, Verdict } from "./rule.js";
+
+const page = "hicann/pypto docs/zh/api/operation/pypto-gather.md";
+
+/** Under `strict`, the view along a paired dim covers the longer of input and index (rule 3). */
+export const requiredView = (gather: AccessFunc, dim: number): number =>
+  Math.max(at(inputOf(gather, gatheredTable).type.shape, dim), at(outputOf(gather).type.shape, dim), 1);
+
+/** The paired dims that a profile pins: none when the data stays in global memory. */
+export const pinnedDims = (
+  gather: AccessFunc,
+  { profile, residency }: Pick<ResolvedSchedule, "profile" | "residency">,
+): Shape => (profile === "strict" && residency === "ub" ? gather.paired : []);
+
+export const fullLoad: Rule = {
+  id: "full-load",
+  code: "TC301",
+  judge: (tiling) => (tiling.schedule.residency === "gm" ? [] : [...wholeDims(tiling), ...pinned(tiling)]),
+};
+
+/** What the data tile holds along each gather dim. */
+function wholeDims({ gather, schedule, operands }: Tiling): Verdict[] {
+  const { shape } = inputOf(gather, gatheredTable).type;
+  const { tile } = at(operands, gatheredTable);
+  const pins = pinnedDims(gather, schedule);
+  return gatherDims(gather.map).map((dim) => ({
+    rule: "full-load-data",
+    pass: at(tile, dim) === at(shape, dim),
+    get detail() {
+      const view = pins.includes(dim) ? `, view at least ${requiredView(gather, dim)}` : "";
+      return `gather dim ${dim} is loaded whole: ${at(tile, dim)} elements${view}`;
+    },
+    source: `${page} rule 3`,
+  }));
+}
+
+function pinned({ gather, schedule }: Tiling): Verdict[] {
+  return pinnedDims(gather, schedule).flatMap((dim): Verdict[] => {
+    const required = requiredView(gather, dim);
+    const [view, tile] = [at(schedule.view, dim), at(schedule.tile, dim)];
+    return [
+      {
+        rule: "full-load-view",
+        pass: view >= required,
+        get detail() {
+          const data = at(inputOf(gather, gatheredTable).type.shape, dim);
+          const index = at(outputOf(gather).type.shape, dim);
+          return `view[${dim}] = ${view} ${view >= required ? ">=" : "<"} ${required} = max(input ${data}, index ${index})`;
+        },
+        source: `${page} rule 3 (profile strict)`,
+      },
+      {
+        rule: "full-load-tile",
+        pass: tile === view,
+        get detail() {
+          return `tile[${dim}] = ${tile} ${tile === view ? "=" : "differs from"} view[${dim}] = ${view}`;
+        },
+        source: `${page} rule 4 (profile strict)`,
+      },
+    ];
+  });
+}

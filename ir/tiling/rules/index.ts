@@ -1,0 +1,25 @@
+/**
+ * The rules of tiling, in the order in which they are judged. Passes report what they say, the verifier judges by them,
+ * explain and legal map over them.
+ */
+import type { Tiling } from "../tiling.js";
+import { fullLoad } from "./full-load.js";
+import { residency } from "./residency.js";
+import type { Rule, Verdict } from "./rule.js";
+import { scheduleShape } from "./schedule-shape.js";
+import { ubBudget } from "./ub-budget.js";
+
+export const rules = { scheduleShape, residency, fullLoad, ubBudget } as const;
+
+export const ruleList = Object.values(rules) satisfies readonly Rule[];
+
+/** Every rule's verdicts on a schedule. */
+export const judge = (tiling: Tiling): readonly Verdict[] => ruleList.flatMap((rule) => rule.judge(tiling));
+
+export const isLegal = (tiling: Tiling): boolean =>
+  ruleList.every((rule) => rule.judge(tiling).every((verdict) => verdict.pass));
+
+export { pinnedDims, requiredView } from "./full-load.js";
+export { gmAllowed } from "./residency.js";
+export type { Rule, RuleId, Verdict } from "./rule.js";
+export { shapeFaults } from "./schedule-shape.js";

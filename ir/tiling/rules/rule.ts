@@ -1,0 +1,28 @@
+/** What a rule of tiling is. */
+import type { Code } from "../../codes.js";
+import type { DiagnosticData } from "../../diagnostic.js";
+import type { Tiling } from "../tiling.js";
+
+export type RuleId = "schedule-shape" | "residency" | "full-load" | "ub-budget";
+
+/** One line of a rule's judgement, with its numbers and where the rule is written. */
+export interface Verdict {
+  readonly rule: string;
+  readonly pass: boolean;
+  readonly detail: string;
+  readonly source: string;
+}
+
+/** A fault of a schedule's form, as its own diagnostic. */
+export interface ShapeVerdict extends Verdict {
+  readonly code: Code;
+  readonly hint?: string;
+  readonly data?: DiagnosticData;
+}
+
+export interface Rule {
+  readonly id: RuleId;
+  /** Of the diagnostics that refuse by it. */
+  readonly code: Code;
+  readonly judge: (tiling: Tiling) => readonly Verdict[];
+}

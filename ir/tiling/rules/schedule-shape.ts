@@ -1,0 +1,62 @@
+/** Rule 1: a schedule is one at all, whatever the target. May refuse with TC302 (tile) and TC303 (the rest). */
+import { outputOf, type AccessFunc } from "../../func.js";
+import type { Schedule } from "../../schedule.js";
+import { at, formatShape, formatType, type Shape } from "../../types.js";
+import type { Rule, ShapeVerdict } from "./rule.js";
+
+const source = "docs/tiling-rules.md: what a tile, a view and an order are";
+
+/** Every fault; empty when the entries that are given have their form. */
+export function shapeFaults(gather: AccessFunc, schedule: Schedule): ShapeVerdict[] {
+  const rank = outputOf(gather).type.shape.length;
+  const fault = (detail: string, more: Partial<ShapeVerdict> = {}): ShapeVerdict => ({
+    rule: "schedule-shape",
+    pass: false,
+    code: "TC303",
+    source,
+    detail,
+    ...more,
+  });
+  const shapeFault = (name: "tile" | "view", shape: Shape | undefined): ShapeVerdict[] => {
+    if (shape === undefined) return [];
+    const code = name === "tile" ? "TC302" : "TC303";
+    if (shape.length !== rank) {
+      const hint = `give one entry for each dim of ${formatType(outputOf(gather).type)}`;
+      const detail = `${name} ${formatShape(shape)} has ${shape.length} entries; the output has rank ${rank}`;
+      return [fault(detail, { code, hint, data: { [name]: shape } })];
+    }
+    const whole = (entry: number): boolean => Number.isSafeInteger(entry) && entry >= 1;
+    const bad = shape.findIndex((entry) => !whole(entry));
+    if (bad === -1) return [];
+    const fixed = shape.map((entry) => (whole(entry) ? entry : 1));
+    const detail = `${name} ${formatShape(shape)} has ${at(shape, bad)} along dim ${bad}; an entry is at least 1`;
+    return [
+      fault(detail, {
+        code,
+        hint: `${name} = ${formatShape(fixed)}`,
+        data: { [name]: shape, nearest: fixed },
+      }),
+    ];
+  };
+  const { order, cores, ubBytes } = schedule;
+  const found = [...shapeFault("tile", schedule.tile), ...shapeFault("view", schedule.view)];
+  if (order !== undefined) {
+    const sorted = [...order].sort((a, b) => a - b);
+    if (sorted.length !== rank || sorted.some((dim, k) => dim !== k)) {
+      const natural = Array.from({ length: rank }, (_, d) => d);
+      const detail = `order ${formatShape(order)} is no permutation of the ${rank} output dims`;
+      found.push(fault(detail, { hint: `order = ${formatShape(natural)}` }));
+    }
+  }
+  if (cores !== undefined && (!Number.isSafeInteger(cores) || cores < 1))
+    found.push(fault(`cores is ${cores}; at least 1 core runs the tasks`));
+  if (ubBytes !== undefined && (!Number.isSafeInteger(ubBytes) || ubBytes < 0))
+    found.push(fault(`ub_bytes is ${ubBytes}; it must be a whole number of bytes`));
+  return found;
+}
+
+export const scheduleShape: Rule = {
+  id: "schedule-shape",
+  code: "TC303",
+  judge: ({ gather, schedule }) => shapeFaults(gather, schedule),
+};

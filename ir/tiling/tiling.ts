@@ -1,0 +1,67 @@
+/**
+ * A tiling: what a gather becomes under a schedule on a target. Made once; the rules, lowering, costs and every report read
+ * its parts instead of deriving them again.
+ */
+import { outputOf, type AccessFunc } from "../func.js";
+import type { ResolvedSchedule } from "../schedule.js";
+import type { Target } from "../target.js";
+import { at, type Shape } from "../types.js";
+import { footprintOf, type Footprint } from "./footprint.js";
+import { loopsOf, type Loop } from "./loops.js";
+import { loweringOf, type GatherLowering } from "./lowering.js";
+import { tiledOperands, type TiledGather, type TiledOperand } from "./tiled.js";
+import { trafficOf, type Traffic } from "./traffic.js";
+
+/** Each part is derived when it is first asked for. */
+export class Tiling implements TiledGather {
+  readonly tile: Shape;
+  private parts: {
+    operands?: readonly TiledOperand[];
+    footprint?: Footprint;
+    loops?: readonly Loop[];
+    lowering?: GatherLowering;
+    traffic?: Traffic;
+  } = {};
+
+  constructor(
+    readonly gather: AccessFunc,
+    readonly schedule: ResolvedSchedule,
+    readonly target: Target,
+  ) {
+    this.tile = this.extents.map((extent, d) => Math.min(at(schedule.tile, d), at(schedule.view, d), extent));
+  }
+
+  get extents(): Shape {
+    return outputOf(this.gather).type.shape;
+  }
+
+  get operands(): readonly TiledOperand[] {
+    return (this.parts.operands ??= tiledOperands(this));
+  }
+
+  get footprint(): Footprint {
+    return (this.parts.footprint ??= footprintOf(this));
+  }
+
+  /** Outermost first; loops with one trip are left out. */
+  get loops(): readonly Loop[] {
+    return (this.parts.loops ??= loopsOf(this));
+  }
+
+  /** Which instructions the gather becomes. */
+  get lowering(): GatherLowering {
+    return (this.parts.lowering ??= loweringOf(this));
+  }
+
+  get traffic(): Traffic {
+    return (this.parts.traffic ??= trafficOf(this));
+  }
+
+  /** The same gather on the same target under another schedule. */
+  with(changes: Partial<ResolvedSchedule>): Tiling {
+    return new Tiling(this.gather, { ...this.schedule, ...changes }, this.target);
+  }
+}
+
+export const tilingOf = (gather: AccessFunc, schedule: ResolvedSchedule, target: Target): Tiling =>
+  new Tiling(gather, schedule, target);

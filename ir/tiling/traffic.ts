@@ -1,0 +1,134 @@
+/**
+ * Global-memory traffic of a schedule in closed form: exact, and independent of tensor sizes.
+ *
+ * A load sits inside every parallel loop and inside the serial loops up to the last one its operand follows. Loops
+ * outside it that the operand does not follow repeat it.
+ */
+import { inputTile, rowElements } from "../access.js";
+import type { Role } from "../func.js";
+import { at, contiguousRun, dtypeBytes, elementCount } from "../types.js";
+import { tilesAlong, viewsAlong, type Loop } from "./loops.js";
+import type { TiledGather, TiledOperand } from "./tiled.js";
+
+export interface OperandTraffic {
+  readonly operand: Role;
+  /** Bytes that cross between global memory and the core. */
+  readonly bytes: number;
+  /** Bytes that any schedule moves: each element it touches once. */
+  readonly compulsory: number;
+  /** Statements that move them, over the whole run. */
+  readonly transfers: number;
+  /** Bytes that lie together in global memory, per row of a transfer. */
+  readonly burst: number;
+}
+
+/** A tiled gather with its loops, outermost first. */
+type Planned = TiledGather & { readonly loops: readonly Loop[] };
+
+export interface Traffic {
+  readonly operands: readonly OperandTraffic[];
+  readonly bytes: number;
+  readonly compulsory: number;
+  /** Iterations of the parallel loops. */
+  readonly tasks: number;
+  /** Output tiles. */
+  readonly tiles: number;
+  readonly loops: readonly Loop[];
+}
+
+export function trafficOf(tiling: Planned): Traffic {
+  const { loops } = tiling;
+  const operands = tiling.operands.map((operand, k): OperandTraffic => {
+    const { role } = operand.operand;
+    if (role === "data" && !operand.inUb) return fetchedRows(tiling, operand, k);
+    return operand.inUb ? throughUb(tiling, operand, k) : inPlace(tiling, operand, k);
+  });
+  return {
+    operands,
+    bytes: operands.reduce((sum, o) => sum + o.bytes, 0),
+    compulsory: operands.reduce((sum, o) => sum + o.compulsory, 0),
+    tasks: iterations(
+      tiling,
+      loops.filter((loop) => loop.mode === "parallel"),
+    ),
+    tiles: iterations(tiling, loops),
+    loops,
+  };
+}
+
+/** Bytes of the elements that the whole output reaches: an index may be shorter than the data. */
+export function compulsoryBytes(
+  { gather, extents, schedule }: TiledGather,
+  { operand }: TiledOperand,
+  k: number,
+): number {
+  const { role, type } = operand;
+  if (elementCount(extents) === 0) return 0;
+  const written = elementCount(extents) * dtypeBytes[type.dtype];
+  if (role === "output") return written;
+  const reached = elementCount(inputTile(gather.map, k, extents, type.shape)) * dtypeBytes[type.dtype];
+  // Rows straight from global memory need no more of the data than the output takes.
+  return role === "data" && schedule.residency === "gm" ? Math.min(reached, written) : reached;
+}
+
+/** Iterations of some of a nest's loops together; the views of a dim count only where its tiles do not. */
+function iterations({ extents, schedule, tile }: TiledGather, kinds: readonly Loop[]): number {
+  if (extents.includes(0)) return 0;
+  return extents.reduce((product, extent, d) => {
+    const own = kinds.filter((loop) => loop.dim === d).map((loop) => loop.kind);
+    const view = Math.min(at(schedule.view, d), extent);
+    if (own.includes("tile")) return product * tilesAlong(extent, view, at(tile, d));
+    return own.includes("view") ? product * viewsAlong(extent, view) : product;
+  }, 1);
+}
+
+/** A gather in global memory: a burst for each row that an index names. */
+function fetchedRows(tiling: Planned, operand: TiledOperand, k: number): OperandTraffic {
+  const { gather, tile, extents } = tiling;
+  const { dtype, shape } = operand.operand.type;
+  const row = rowElements(gather.map, tile, shape);
+  // Without an element to name, an index fetches nothing.
+  const elements = gather.map.sites.some((site) => site.below === 0) ? 0 : elementCount(extents);
+  const bytes = elements * dtypeBytes[dtype];
+  return {
+    operand: operand.operand.role,
+    bytes,
+    compulsory: Math.min(compulsoryBytes(tiling, operand, k), bytes),
+    transfers: elements / row,
+    burst: row * dtypeBytes[dtype],
+  };
+}
+
+/** Read or written in place: an index once for each element of the output tile it serves. */
+function inPlace(tiling: Planned, operand: TiledOperand, k: number): OperandTraffic {
+  const { role, type } = operand.operand;
+  const compulsory = compulsoryBytes(tiling, operand, k);
+  const repeats = role === "output" ? [] : tiling.loops.filter((loop) => !operand.follows.has(loop.dim));
+  return {
+    operand: role,
+    bytes: compulsory === 0 ? 0 : compulsory * iterations(tiling, repeats),
+    compulsory,
+    transfers: iterations(tiling, tiling.loops),
+    burst: dtypeBytes[type.dtype],
+  };
+}
+
+function throughUb(tiling: Planned, operand: TiledOperand, k: number): OperandTraffic {
+  const { role, type } = operand.operand;
+  const around = [...tiling.loops];
+  for (
+    let last = around.at(-1);
+    last?.mode === "serial" && !operand.follows.has(last.dim);
+    last = around.at(-1)
+  )
+    around.pop();
+  const repeats = around.filter((loop) => !operand.follows.has(loop.dim));
+  const compulsory = compulsoryBytes(tiling, operand, k);
+  return {
+    operand: role,
+    bytes: compulsory === 0 ? 0 : compulsory * iterations(tiling, repeats),
+    compulsory,
+    transfers: iterations(tiling, around),
+    burst: contiguousRun(operand.tile, type.shape) * dtypeBytes[type.dtype],
+  };
+}

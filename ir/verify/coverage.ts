@@ -1,0 +1,95 @@
+/** Whether a statement, over all its iterations, writes every element of the output once. */
+import {
+  constant,
+  equalLinear,
+  evaluate,
+  isConstant,
+  iv,
+  loopVariables,
+  min,
+  sub,
+  type Linear,
+} from "../linear.js";
+import { iterations, neverNegative } from "../ranges.js";
+import type { Located } from "../regions.js";
+import { printLinear } from "../text/print.js";
+import type { ForStmt, Region } from "../tile.js";
+import { at, type Shape } from "../types.js";
+
+/** Iterations of one dim's loops that are laid side by side when there is no proof. */
+const mostTried = 4096;
+
+/** What is wrong, dim by dim; each dim has loops of its own. */
+export function uncovered(region: Region, { loops }: Located, shape: Shape): string[] {
+  const owners = new Map<ForStmt, number[]>(loops.map((loop) => [loop, []]));
+  shape.forEach((_, d) => {
+    for (const loop of loopsOf([at(region.offsets, d), at(region.sizes, d)], loops))
+      owners.get(loop)?.push(d);
+  });
+  for (const [loop, dims] of owners) {
+    if (dims.length > 1) return [`loop %${loop.iv} moves dims ${dims.join(" and ")} together`];
+    const trip = sub(loop.upper, loop.lower);
+    if (dims.length === 0 && !(isConstant(trip) && trip.at > 0 && trip.at <= loop.step)) {
+      return [`no dim of the output follows loop %${loop.iv}: its iterations write the same elements`];
+    }
+  }
+  return shape.flatMap((extent, d) => {
+    const own = loops.filter((loop) => owners.get(loop)?.includes(d) === true);
+    const [offset, size] = [at(region.offsets, d), at(region.sizes, d)];
+    if (proved(offset, size, own, extent)) return [];
+    const fault = tried(offset, size, own, extent);
+    return fault === undefined ? [] : [`dim ${d} of ${extent}: ${fault}`];
+  });
+}
+
+/** Loops whose variables some forms depend on, through the bounds of inner loops too; outermost first. */
+function loopsOf(forms: readonly Linear[], loops: readonly ForStmt[]): ForStmt[] {
+  const needed = new Set(forms.flatMap((form) => [...loopVariables(form)]));
+  for (const loop of [...loops].reverse()) {
+    if (!needed.has(loop.iv)) continue;
+    for (const bound of [loop.lower, loop.upper]) loopVariables(bound).forEach((name) => needed.add(name));
+  }
+  return loops.filter((loop) => needed.has(loop.iv));
+}
+
+/** The forms that lowering gives: steps from 0 to the extent, and within each, steps from its start to its end. */
+function proved(offset: Linear, size: Linear, loops: readonly ForStmt[], extent: number): boolean {
+  const [outer, inner, ...deeper] = loops;
+  if (outer === undefined)
+    return isConstant(offset) && offset.at === 0 && isConstant(size) && size.at === extent;
+  if (deeper.length > 0) return false;
+  if (!equalLinear(outer.lower, constant(0)) || !equalLinear(outer.upper, constant(extent))) return false;
+  const start = iv(outer.iv);
+  const end = min(addStep(start, outer.step), constant(extent));
+  if (inner === undefined) return equalLinear(offset, start) && same(size, sub(end, start), loops);
+  const own = iv(inner.iv);
+  return (
+    equalLinear(offset, own) &&
+    equalLinear(inner.lower, start) &&
+    same(inner.upper, end, [outer]) &&
+    same(size, min(constant(inner.step), sub(inner.upper, own)), loops)
+  );
+}
+
+const addStep = (form: Linear, step: number): Linear => ({ ...form, at: form.at + step });
+
+const same = (a: Linear, b: Linear, loops: readonly ForStmt[]): boolean =>
+  neverNegative(sub(a, b), loops).kind === "holds" && neverNegative(sub(b, a), loops).kind === "holds";
+
+/** Lays the pieces of a dim side by side. */
+function tried(offset: Linear, size: Linear, loops: readonly ForStmt[], extent: number): string | undefined {
+  const pieces: (readonly [start: number, end: number])[] = [];
+  for (const env of iterations(loops)) {
+    const start = evaluate(offset, env);
+    pieces.push([start, start + evaluate(size, env)]);
+    if (pieces.length > mostTried)
+      return `it cannot be shown that ${printLinear(offset)} and ${printLinear(size)} cover it`;
+  }
+  let reached = 0;
+  for (const [start, end] of pieces.filter(([a, b]) => a < b).sort((a, b) => a[0] - b[0])) {
+    if (start > reached) return `element ${reached} is never written`;
+    if (start < reached) return `element ${start} is written twice`;
+    reached = end;
+  }
+  return reached < extent ? `element ${reached} is never written` : undefined;
+}

@@ -1,0 +1,441 @@
+/**
+ * The rules of a tile program, one function each, in the order they are checked.
+ *
+ * T1 a name is defined once, before its use, in a scope that holds it. T6 allocs stand at the top. T14 a row of a UB buffer
+ * is whole elements, and holds those of the innermost dim. T4 parallel loops are a perfect nest around everything else. T5
+ * loads fill UB from inputs, stores empty it into the output, the gather writes the output or what a store takes there;
+ * element types agree. T3 regions have their buffer's rank and stay inside it, whatever the iteration. T2 a UB buffer has one
+ * writer. T8 there is one gather, unless the output is empty. T9 the schedule leaves a core and a unified buffer. T7 a
+ * gather reads each input, in gm or from a tile loaded before it in a body around it, and its origins are where those of
+ * the indices start. T10 operands of a gather have the sizes of the output dims they follow. T11 full load: the region of an
+ * operand contains the image of every coordinate that a site or a constant picks. T12 the gather reads what its load filled.
+ * T13 every element of the output is written once.
+ */
+import { gatheredTable, readsOf } from "../access.js";
+import type { Diagnostic } from "../diagnostic.js";
+import { inputOf, inputsOf, operandNamed, outputOf, type TileFunc } from "../func.js";
+import {
+  add,
+  constant,
+  equalLinear,
+  evaluate,
+  isConstant,
+  loopVariables,
+  sitesOf,
+  soleAtom,
+  sub,
+  type Linear,
+} from "../linear.js";
+import { neverNegative, type Judgement } from "../ranges.js";
+import {
+  feedingOf,
+  isParam,
+  locate,
+  regionsOf,
+  tensorRegion,
+  typeOfBuffer,
+  ubAccesses,
+  ubBuffers,
+  wholeBuffers,
+  type Feeding,
+  type Located,
+} from "../regions.js";
+import { printLinear, printRegion } from "../text/print.js";
+import type { ForStmt, GatherStmt, Region, UbBuffer } from "../tile.js";
+import { at, dtypeBytes, elementCount, type Span } from "../types.js";
+import { broken } from "./broken.js";
+import { uncovered } from "./coverage.js";
+import { verifyMap } from "./map-rules.js";
+
+interface Program {
+  readonly func: TileFunc;
+  readonly all: readonly Located[];
+  readonly buffers: ReadonlyMap<string, UbBuffer>;
+}
+
+type Rule = (program: Program) => readonly Diagnostic[];
+
+/** Rules of names and forms come first: the rest reads regions, and stops where those are wrong. */
+export function verifyTile(func: TileFunc): Diagnostic[] {
+  const program: Program = { func, all: locate(func.body), buffers: ubBuffers(func) };
+  const stages: readonly (readonly Rule[])[] = [
+    [namesOnce, variablesInScope, namesDefined, allocsAtTop, rowsOfElements, perfectNest, targetsCores],
+    [spaces, elementTypes, ranksOfRegions, mapRules],
+    [insideBuffers, oneWriter, oneGather],
+    [readsInputs],
+    [followedSizes, fullLoad, readsLoaded, coverage],
+  ];
+  for (const rules of stages) {
+    const found = rules.flatMap((rule) => rule(program));
+    if (found.length > 0) return found;
+  }
+  return [];
+}
+
+const spanOf = ({ stmt }: Located): Span | undefined => stmt.span;
+
+function namesOnce({ func, all }: Program): Diagnostic[] {
+  const names = new Set(func.operands.map((operand) => operand.name));
+  return all.flatMap(({ stmt, loops }) => {
+    if (stmt.op === "alloc") {
+      const { name } = stmt.buffer;
+      if (names.has(name)) return [broken("T1", `%${name} is defined twice`, stmt.span)];
+      names.add(name);
+    }
+    if (stmt.op === "for" && loops.some((loop) => loop.iv === stmt.iv))
+      return [broken("T1", `%${stmt.iv} is defined twice`, stmt.span)];
+    return [];
+  });
+}
+
+function variablesInScope({ all }: Program): Diagnostic[] {
+  return all.flatMap(({ stmt, loops }) => {
+    const forms = [
+      ...(stmt.op === "for" ? [stmt.lower, stmt.upper] : []),
+      ...(stmt.op === "gather" ? stmt.origins.flat() : []),
+      ...regionsOf(stmt).flatMap((region) => [...region.offsets, ...region.sizes]),
+    ];
+    const unknown = forms
+      .flatMap((form) => [...loopVariables(form)])
+      .find((name) => !loops.some((loop) => loop.iv === name));
+    return unknown === undefined
+      ? []
+      : [broken("T1", `loop variable %${unknown} is not in scope`, stmt.span)];
+  });
+}
+
+function namesDefined({ func, all, buffers }: Program): Diagnostic[] {
+  return all.flatMap(({ stmt }) => [
+    ...regionsOf(stmt).flatMap(({ buffer }) =>
+      isParam(func, buffer) || buffers.has(buffer)
+        ? []
+        : [broken("T1", `%${buffer} is not defined`, stmt.span)],
+    ),
+    ...wholeBuffers(stmt).flatMap((name) =>
+      buffers.has(name) ? [] : [broken("T5", `%${name} is no UB buffer`, stmt.span)],
+    ),
+  ]);
+}
+
+const allocsAtTop: Rule = ({ all }) =>
+  all.flatMap(({ stmt, loops }) =>
+    stmt.op === "alloc" && loops.length > 0
+      ? [broken("T6", `%${stmt.buffer.name} is allocated inside a loop`, stmt.span)]
+      : [],
+  );
+
+const rowsOfElements: Rule = ({ all }) =>
+  all.flatMap(({ stmt }) => {
+    if (stmt.op !== "alloc") return [];
+    const { name, dtype, shape, rowBytes } = stmt.buffer;
+    const size = dtypeBytes[dtype];
+    const needed = (shape[shape.length - 1] ?? 1) * size;
+    if (rowBytes % size !== 0)
+      return [
+        broken("T14", `row ${rowBytes} of %${name} is no multiple of the ${size} B of ${dtype}`, stmt.span),
+      ];
+    return rowBytes < needed
+      ? [broken("T14", `row ${rowBytes} of %${name} is shorter than its ${needed} B`, stmt.span)]
+      : [];
+  });
+
+/** Loops that are not in a perfect nest would leave it open which statements each task runs. */
+const perfectNest: Rule = ({ all }) =>
+  all.flatMap(({ stmt, loops, body }) => {
+    if (stmt.op !== "for" || stmt.mode !== "parallel") return [];
+    if (loops.some((loop) => loop.mode === "serial"))
+      return [broken("T4", `parallel loop %${stmt.iv} inside a serial one`, stmt.span)];
+    const beside = body.find((other) => other !== stmt && other.op !== "alloc");
+    return beside === undefined
+      ? []
+      : [broken("T4", `parallel loop %${stmt.iv} stands beside another statement`, stmt.span)];
+  });
+
+function targetsCores({ func }: Program): Diagnostic[] {
+  const { ubBytes = 0, cores = 1 } = func.schedule;
+  if (ubBytes >= 0 && cores >= 1) return [];
+  return [broken("T9", `ub_bytes = ${ubBytes} and cores = ${cores} make no core`, func.span)];
+}
+
+/** Where each statement may read and write. */
+function spaces({ func, all }: Program): Diagnostic[] {
+  const output = outputOf(func).name;
+  return all.flatMap(({ stmt }) => {
+    const report = (message: string): Diagnostic[] => [broken("T5", message, stmt.span)];
+    if (stmt.op === "store" && stmt.to.buffer !== output)
+      return report(`a store writes %${output}, not %${stmt.to.buffer}`);
+    if (stmt.op === "load" && !isParam(func, stmt.from.buffer))
+      return report(`a load reads global memory, and %${stmt.from.buffer} is in ub`);
+    if (stmt.op === "load" && stmt.from.buffer === output)
+      return report(`a load reads an input, not %${output}`);
+    if (stmt.op === "gather" && isParam(func, stmt.to.buffer) && stmt.to.buffer !== output)
+      return report(`a gather writes %${output} or a UB tile, not %${stmt.to.buffer}`);
+    return [];
+  });
+}
+
+function elementTypes({ func, all, buffers }: Program): Diagnostic[] {
+  const dtype = (name: string) => typeOfBuffer(func, buffers, name)?.dtype;
+  const differ = (a: string, b: string, span: Span | undefined): Diagnostic[] =>
+    dtype(a) === dtype(b)
+      ? []
+      : [broken("T5", `%${a} holds ${String(dtype(a))} and %${b} ${String(dtype(b))}`, span)];
+  return all.flatMap(({ stmt }) => {
+    if (stmt.op === "load") return differ(stmt.from.buffer, stmt.to, stmt.span);
+    if (stmt.op === "store") return differ(stmt.to.buffer, stmt.from, stmt.span);
+    if (stmt.op !== "gather") return [];
+    return [
+      ...stmt.from.flatMap(({ buffer }, table) => differ(inputOf(func, table).name, buffer, stmt.span)),
+      ...differ(outputOf(func).name, stmt.to.buffer, stmt.span),
+    ];
+  });
+}
+
+function ranksOfRegions({ func, all, buffers }: Program): Diagnostic[] {
+  return all.flatMap(({ stmt }) => {
+    const found = regionsOf(stmt).flatMap((region) => {
+      const rank = typeOfBuffer(func, buffers, region.buffer)?.shape.length ?? 0;
+      if (region.offsets.length === rank) return [];
+      const message = `${printRegion(region)} has ${region.offsets.length} dims; %${region.buffer} has ${rank}`;
+      return [broken("T3", message, stmt.span)];
+    });
+    const [region, ub] =
+      stmt.op === "load"
+        ? [stmt.from, stmt.to]
+        : stmt.op === "store"
+          ? [stmt.to, stmt.from]
+          : [undefined, ""];
+    const rank = buffers.get(ub)?.shape.length;
+    if (region === undefined || rank === region.sizes.length) return found;
+    const message = `%${ub} has rank ${String(rank)}, ${printRegion(region)} has ${region.sizes.length}`;
+    return [...found, broken("T3", message, stmt.span)];
+  });
+}
+
+const mapRules: Rule = ({ func, all }) =>
+  all.flatMap(({ stmt }) => {
+    if (stmt.op !== "gather") return [];
+    const ranks =
+      stmt.map.results.length === stmt.from[gatheredTable]?.sizes.length &&
+      stmt.map.outRank === stmt.to.sizes.length &&
+      stmt.from.length === inputsOf(func).length;
+    if (!ranks) return [broken("A1", "the map's ranks are not those of the gather's operands", stmt.span)];
+    const origins = stmt.origins.every((origin, k) => origin.length === stmt.from[k + 1]?.sizes.length);
+    if (!origins || stmt.origins.length !== stmt.from.length - 1)
+      return [broken("A5", "origin has another rank than indices", stmt.span)];
+    return verifyMap(stmt.map, func, stmt.span);
+  });
+
+/** What a judgement says against a rule, if anything. */
+function against(
+  judgement: Judgement,
+  rule: string,
+  message: (value?: number) => string,
+  span: Span | undefined,
+): Diagnostic[] {
+  switch (judgement.kind) {
+    case "holds":
+      return [];
+    case "fails": {
+      const where = [...judgement.env].map(([name, value]) => `%${name} = ${value}`).join(", ");
+      return [broken(rule, `${message(judgement.value)}${where === "" ? "" : ` at ${where}`}`, span)];
+    }
+    case "unproved":
+      return [broken(rule, `it cannot be shown otherwise: ${message()}`, span)];
+  }
+}
+
+function insideBuffers({ func, all, buffers }: Program): Diagnostic[] {
+  return all.flatMap((located) => {
+    const { stmt, loops } = located;
+    const inside = regionsOf(stmt).flatMap((region) => {
+      const shape = typeOfBuffer(func, buffers, region.buffer)?.shape ?? [];
+      const [first] = shape.flatMap((extent, k) => outside(region, k, extent, located));
+      return first === undefined ? [] : [first];
+    });
+    if (stmt.op !== "load" && stmt.op !== "store") return inside;
+    const [region, ub] = stmt.op === "load" ? [stmt.from, stmt.to] : [stmt.to, stmt.from];
+    const shape = buffers.get(ub)?.shape ?? [];
+    const fits = region.sizes.flatMap((size, k) => {
+      const room = sub(constant(at(shape, k)), size);
+      const message = (): string =>
+        `${printRegion(region)} has ${printLinear(size)} elements along dim ${k}; %${ub} holds ${at(shape, k)}`;
+      return against(neverNegative(room, loops), "T3", message, stmt.span);
+    });
+    return [...inside, ...fits];
+  });
+}
+
+function outside(region: Region, k: number, extent: number, { stmt, loops }: Located): Diagnostic[] {
+  const [offset, size] = [at(region.offsets, k), at(region.sizes, k)];
+  const shown = (form: Linear, env?: ReadonlyMap<string, number>): string =>
+    env === undefined ? printLinear(form) : String(evaluate(form, env));
+  for (const form of [offset, size, sub(constant(extent), add(offset, size))]) {
+    const judgement = neverNegative(form, loops);
+    if (judgement.kind === "holds") continue;
+    const env = judgement.kind === "fails" ? judgement.env : undefined;
+    const message = (): string =>
+      `${printRegion(region)} leaves dim ${k} of ${extent}: offset ${shown(offset, env)}, size ${shown(size, env)}`;
+    return against(judgement, "T3", message, stmt.span);
+  }
+  return [];
+}
+
+function oneWriter({ func, all, buffers }: Program): Diagnostic[] {
+  const writers = new Map<string, number>();
+  for (const { stmt } of all) {
+    for (const { buffer, write } of ubAccesses(stmt, func, buffers))
+      if (write) writers.set(buffer.name, (writers.get(buffer.name) ?? 0) + 1);
+  }
+  return [...buffers.keys()].flatMap((name) => {
+    const count = writers.get(name) ?? 0;
+    return count === 1 ? [] : [broken("T2", `%${name} has ${count} writers; a UB buffer has one`, func.span)];
+  });
+}
+
+function oneGather({ func, all }: Program): Diagnostic[] {
+  const gathers = all.filter(({ stmt }) => stmt.op === "gather").length;
+  const wanted = elementCount(outputOf(func).type.shape) === 0 ? [0, 1] : [1];
+  return wanted.includes(gathers)
+    ? []
+    : [broken("T8", `the program has ${gathers} gathers; it takes one`, func.span)];
+}
+
+/** The gather of a program, with what feeds it; later rules are about these alone. */
+function fed({
+  all,
+}: Program):
+  { readonly stmt: GatherStmt; readonly loops: readonly ForStmt[]; readonly feeding: Feeding } | undefined {
+  const feeding = feedingOf(all);
+  return feeding?.gather.stmt.op === "gather"
+    ? { stmt: feeding.gather.stmt, loops: feeding.gather.loops, feeding }
+    : undefined;
+}
+
+function readsInputs(program: Program): Diagnostic[] {
+  const found = fed(program);
+  if (found === undefined) return [];
+  const { stmt, feeding } = found;
+  return stmt.from.flatMap((region, table) => {
+    const input = inputOf(program.func, table).name;
+    const source = tensorRegion(feeding, table);
+    if (source.buffer !== input) {
+      const message = `operand ${table} of a gather is %${input}, or a tile loaded from it before, in a body around it; %${region.buffer} is neither`;
+      return [broken("T7", message, stmt.span)];
+    }
+    if (table === gatheredTable) return [];
+    const start = startOf(region, source.loaded);
+    return start.every((offset, k) => equalLinear(offset, at(at(stmt.origins, table - 1), k)))
+      ? []
+      : [broken("T7", `origin is not where %${region.buffer} starts in the index tensor`, stmt.span)];
+  });
+}
+
+/** Where a gather's region starts in the tensor. */
+const startOf = (region: Region, loaded: Region | undefined): Linear[] =>
+  region.offsets.map((offset, k) => (loaded === undefined ? offset : add(at(loaded.offsets, k), offset)));
+
+function followedSizes(program: Program): Diagnostic[] {
+  const found = fed(program);
+  if (found === undefined) return [];
+  const { stmt } = found;
+  return stmt.from.flatMap((region, table) =>
+    readsOf(stmt.map, table).flatMap((coords) =>
+      coords.flatMap((coord, k) => {
+        const only = soleAtom(coord);
+        if (only?.kind !== "dim" || equalLinear(at(region.sizes, k), at(stmt.to.sizes, only.dim))) return [];
+        const message = `dim ${k} of ${printRegion(region)} follows d${only.dim} and has another size`;
+        return [broken("T10", message, stmt.span)];
+      }),
+    ),
+  );
+}
+
+/**
+ * hicann/pypto docs/zh/api/operation/pypto-gather.md rule 3, as containment: what an index may name, and a fixed coordinate,
+ * is counted from the start of the tensor, so the region starts there and reaches beyond it.
+ */
+function fullLoad(program: Program): Diagnostic[] {
+  const found = fed(program);
+  if (found === undefined) return [];
+  const { stmt, loops, feeding } = found;
+  return stmt.from.flatMap((region, table) => {
+    const start = startOf(region, tensorRegion(feeding, table).loaded);
+    return readsOf(stmt.map, table).flatMap((coords) =>
+      coords.flatMap((coord, k) => {
+        const [site] = sitesOf(coord);
+        if (site === undefined && !isConstant(coord)) return [];
+        const needed = site === undefined ? coord.at + 1 : at(stmt.map.sites, site).below;
+        const input = inputOf(program.func, table).name;
+        const what =
+          site === undefined ? `coordinate ${coord.at}` : `the ${needed} elements that an index may name`;
+        const whole = `read dim ${k} of %${input} whole: offset 0, size ${needed}`;
+        const refused = (message: string): Diagnostic =>
+          site === undefined
+            ? broken("T11", message, stmt.span)
+            : broken("T11", `full load: ${message}`, stmt.span, { code: "TC301", hint: whole });
+        if (!isConstant(at(start, k)) || at(start, k).at !== 0) {
+          const from = printLinear(at(start, k));
+          return [
+            refused(
+              `${printRegion(region)} starts at ${from} along dim ${k} of %${input}; it must hold ${what}, from 0`,
+            ),
+          ];
+        }
+        const size = at(region.sizes, k);
+        return neverNegative(sub(size, constant(needed)), loops).kind === "holds"
+          ? []
+          : [
+              refused(
+                `${printRegion(region)} has ${printLinear(size)} elements along dim ${k} of %${input}; it must hold ${what}`,
+              ),
+            ];
+      }),
+    );
+  });
+}
+
+function readsLoaded(program: Program): Diagnostic[] {
+  const found = fed(program);
+  if (found === undefined) return [];
+  const { stmt, loops, feeding } = found;
+  return stmt.from.flatMap((region, table) => {
+    const { loaded } = tensorRegion(feeding, table);
+    if (loaded === undefined) return [];
+    return region.sizes.flatMap((size, k) => {
+      const end = add(at(region.offsets, k), size);
+      const message = (): string =>
+        `${printRegion(region)} ends at ${printLinear(end)} along dim ${k}; its load filled ${printLinear(at(loaded.sizes, k))}`;
+      return against(neverNegative(sub(at(loaded.sizes, k), end), loops), "T12", message, stmt.span);
+    });
+  });
+}
+
+function coverage(program: Program): Diagnostic[] {
+  const { func, all } = program;
+  const found = fed(program);
+  const stores = all.filter(({ stmt }) => stmt.op === "store");
+  const { name, type } = outputOf(func);
+  if (found === undefined || elementCount(type.shape) === 0) return [];
+  const { stmt, feeding } = found;
+  const report = (message: string, span: Span | undefined): Diagnostic[] => [broken("T13", message, span)];
+  if (operandNamed(func, stmt.to.buffer) !== undefined) {
+    const [extra] = stores;
+    if (extra !== undefined) return report(`%${name} is written by the gather and by a store`, spanOf(extra));
+    return uncovered(stmt.to, feeding.gather, type.shape).flatMap((message) => report(message, stmt.span));
+  }
+  const { store } = feeding;
+  if (store?.stmt.op !== "store" || stores.length !== 1) {
+    return report(`%${stmt.to.buffer} is stored once, in the gather's body and behind it`, stmt.span);
+  }
+  const { to } = store.stmt;
+  const whole =
+    stmt.to.offsets.every((offset) => isConstant(offset) && offset.at === 0) &&
+    stmt.to.sizes.every((size, d) => equalLinear(size, at(to.sizes, d)));
+  if (!whole)
+    return report(
+      `the store takes another region of %${stmt.to.buffer} than the gather wrote`,
+      store.stmt.span,
+    );
+  return uncovered(to, store, type.shape).flatMap((message) => report(message, stmt.span));
+}

@@ -1,0 +1,121 @@
+/**
+ * A tile program against the operator it claims to be: the same inputs through both, compared bit for bit, the first
+ * element that differs named with the statement that wrote it.
+ */
+import { reference, referenceOfMap } from "../../backends/reference/index.js";
+import { coordinates, type HostInputs } from "../../backends/index.js";
+import {
+  CompileError,
+  dtypeBytes,
+  elementCount,
+  error,
+  evaluate,
+  feedingOf,
+  formatShape,
+  formatType,
+  locate,
+  loopVariables,
+  outputOf,
+  outputRegion,
+  printStmtHead,
+  resolveSource,
+  sourceOp,
+  type Diagnostic,
+  type Func,
+  type Region,
+  type TileFunc,
+} from "../../ir/index.js";
+import { showElement } from "../formats/elements.js";
+
+/**
+ * The output that a source or access program defines for the inputs of a tile program. Throws a CompileError (TC702) when its
+ * tensors are not those of the tile program, TC1xx when it breaks a rule of its dialect; a RunError (TC601).
+ */
+export function definedOutput(definition: Func, tile: TileFunc, inputs: HostInputs): Uint8Array {
+  const pairs = definition.operands.map((operand, k) => [operand, tile.operands[k]] as const);
+  const differ = pairs.filter(([a, b]) => b === undefined || !sameElements(a.type, b.type));
+  if (differ.length > 0) {
+    const shown = differ.map(
+      ([a, b]) =>
+        `${a.role} is ${formatType(a.type)} there and ${b === undefined ? "nothing" : formatType(b.type)} here`,
+    );
+    const message = `@${definition.name} is no definition of @${tile.name}: ${shown.join("; ")}`;
+    throw new CompileError([error("TC702", message, { span: definition.span })]);
+  }
+  switch (definition.level) {
+    case "source": {
+      const result = resolveSource(sourceOp(definition));
+      if (!result.ok) throw new CompileError(result.diagnostics);
+      return reference(result.resolved, inputs);
+    }
+    case "access":
+      return referenceOfMap(definition.map, definition.operands, inputs);
+    case "tile": {
+      const hint = "--against takes a source or an access program";
+      throw new CompileError([
+        error("TC702", `@${definition.name} is a tile program: it defines nothing`, { hint }),
+      ]);
+    }
+  }
+}
+
+/** Leading ones that a dialect ignores make no difference to the elements. */
+const sameElements = (a: Parameters<typeof formatType>[0], b: Parameters<typeof formatType>[0]): boolean =>
+  a.dtype === b.dtype && withoutOnes(a.shape) === withoutOnes(b.shape);
+
+const withoutOnes = (shape: readonly number[]): string =>
+  formatShape(shape.slice(shape.findIndex((n) => n !== 1)));
+
+/** TC610 with the first element that differs and the statement of the tile program that wrote it; undefined when none does. */
+export function differenceFrom(
+  tile: TileFunc,
+  expected: Uint8Array,
+  actual: Uint8Array,
+  who: string,
+): Diagnostic | undefined {
+  const { dtype, shape } = outputOf(tile).type;
+  const size = dtypeBytes[dtype];
+  const different: number[] = [];
+  let count = 0;
+  for (let element = 0; element < elementCount(shape); element++) {
+    const start = element * size;
+    if (actual.subarray(start, start + size).every((byte, k) => byte === expected[start + k])) continue;
+    if (different.length === 0) different.push(element);
+    count++;
+  }
+  const [first] = different;
+  if (first === undefined) return undefined;
+  const point = coordinates(first, shape);
+  const writer = writerOf(tile, point);
+  const message =
+    `${who}: ${count} of ${elementCount(shape)} elements differ; first at ${formatShape(point)}: ` +
+    `got ${showElement(dtype, actual, first)}, expected ${showElement(dtype, expected, first)}`;
+  return error("TC610", message, {
+    ...(writer === undefined ? {} : { notes: [`written by ${writer.text}`], span: writer.span }),
+    data: { element: first, point, count },
+  });
+}
+
+/** The statement, and its iteration, that writes an output element. */
+function writerOf(tile: TileFunc, point: readonly number[]) {
+  const feeding = feedingOf(locate(tile.body));
+  const region = feeding === undefined ? undefined : outputRegion(tile, feeding);
+  if (feeding === undefined || region === undefined) return undefined;
+  const env = new Map<string, number>();
+  for (const loop of feeding.gather.loops) {
+    const d = region.offsets.findIndex((offset) => followsLoop(offset, loop.iv, feeding.gather.loops));
+    const lower = evaluate(loop.lower, env);
+    const distance = d === -1 ? 0 : (point[d] ?? 0) - lower;
+    env.set(loop.iv, lower + Math.max(0, Math.floor(distance / loop.step)) * loop.step);
+  }
+  const { stmt } = feeding.gather;
+  const where = [...env].map(([name, value]) => `%${name} = ${value}`).join(", ");
+  return { text: `${printStmtHead(stmt)}${where === "" ? "" : ` at ${where}`}`, span: stmt.span };
+}
+
+type Loops = NonNullable<ReturnType<typeof feedingOf>>["gather"]["loops"];
+
+/** Whether an offset moves with a loop, through the bounds of inner loops too. */
+const followsLoop = (offset: Region["offsets"][number], name: string, loops: Loops): boolean =>
+  loopVariables(offset).has(name) ||
+  loops.some((loop) => loopVariables(offset).has(loop.iv) && loopVariables(loop.lower).has(name));

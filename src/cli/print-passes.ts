@@ -1,0 +1,36 @@
+/** The IR before and after passes, as `--print-before`, `--print-after` and `--time-passes` ask for it. */
+import { printFunc, type Func } from "../../ir/index.js";
+import type { Pass } from "../../passes/index.js";
+import { UsageError } from "./options.js";
+import { note } from "./terminal.js";
+
+interface PrintFlags {
+  readonly printBefore?: string;
+  readonly printAfter?: string;
+  readonly timePasses?: boolean;
+}
+
+/** Hooks for a pipeline. Throws a UsageError for a pass that is not among the known ones. */
+export function passPrinter(flags: PrintFlags, known: readonly Pass[], write: (text: string) => void) {
+  const { printBefore, printAfter, timePasses } = flags;
+  const names = known.map((pass) => pass.name);
+  const check = (when: string | undefined, words: readonly string[]): void => {
+    if (when !== undefined && ![...words, ...names].includes(when))
+      throw new UsageError(`there is no pass ${when}`, [...words, ...names].join(", "));
+  };
+  check(printBefore, ["all"]);
+  check(printAfter, ["all", "changed"]);
+  return {
+    beforePass(pass: Pass, before: Func): void {
+      if (printBefore === "all" || printBefore === pass.name)
+        write(`// before ${pass.name}\n${printFunc(before)}`);
+    },
+    afterPass(pass: Pass, before: Func, after: Func, milliseconds: number): void {
+      const text = printFunc(after);
+      const changed = printFunc(before) !== text;
+      if (printAfter === "all" || printAfter === pass.name || (printAfter === "changed" && changed))
+        write(`// after ${pass.name}${changed ? "" : " (unchanged)"}\n${text}`);
+      if (timePasses === true) note(`${pass.name.padEnd(20)} ${milliseconds.toFixed(3)} ms`);
+    },
+  };
+}

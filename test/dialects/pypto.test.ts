@@ -1,0 +1,434 @@
+/** PyPTO's rules, one by one. Expected values: the pages and the code of hicann/pypto; see docs/specifications.md. */
+import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
+import { simulate } from "../../backends/sim/index.js";
+import {
+  parseModule,
+  printModule,
+  pyptoLevels,
+  type DType,
+  type Schedule,
+  type Shape,
+  type SourceFunc,
+  type Target,
+} from "../../ir/index.js";
+import { compile, directml, onnx, pypto, targets } from "../../src/index.js";
+import { readCases } from "../../src/formats/cases.js";
+import { program } from "../../src/api/program.js";
+import { refusal, verdict } from "./refusal.js";
+import { operandOf } from "../support/operands.js";
+
+const root = fileURLToPath(new URL("../../", import.meta.url));
+const specifications = readFileSync(`${root}docs/specifications.md`, "utf8");
+
+const gather = (input: Shape, index: Shape, dim = 0, level: "documented" | "head" = "head") =>
+  pypto.gather({ input: ["f32", input], index: ["i32", index], dim, level });
+const indexSelect = (input: Shape, index: Shape, dim = 0, level: "documented" | "head" = "head") =>
+  pypto.indexSelect({ input: ["f32", input], index: ["i32", index], dim, level });
+const twos = (rank: number): Shape => new Array<number>(rank).fill(2);
+
+const gathered = (func: SourceFunc, data: readonly number[], indices: readonly number[]): number[] => {
+  const inputs = { data: Float32Array.from(data), indices: Int32Array.from(indices) };
+  return Array.from(simulate(compile(func), inputs).outputs.output as Float32Array);
+};
+
+/** The pages' tables, and for head the code's checks. */
+const taken = {
+  gather: {
+    documented: { types: ["f16", "bf16", "f32", "i16", "i32"], ranks: [2, 3, 4] },
+    head: { types: ["f16", "bf16", "f32", "i8", "i16", "i32", "u8", "u16", "u32"], ranks: [1, 2, 3, 4, 5] },
+  },
+  indexSelect: {
+    documented: { types: ["f16", "bf16", "f32", "i8", "i16", "i32"], ranks: [2, 3, 4] },
+    head: { types: ["f16", "bf16", "f32", "i8", "i16", "i32", "u8", "u16", "u32"], ranks: [1, 2, 3, 4] },
+  },
+} as const;
+const everyType: readonly DType[] = [
+  ...(["f16", "bf16", "f32", "f64", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64"] as const),
+  ...(["bool", "string", "c64", "c128"] as const),
+];
+const oneToNine = [1, 2, 3, 4, 5, 6, 7, 8, 9];
+
+describe.each(pyptoLevels)("level %s", (level) => {
+  it("gather takes the element types of PG1", () => {
+    const build = (dtype: DType) => () =>
+      pypto.gather({ input: [dtype, [2, 2]], index: ["i32", [2, 2]], dim: 0, level });
+    const types = everyType.filter((dtype) => verdict(build(dtype)) === "accepted");
+    expect(types).toEqual(taken.gather[level].types);
+    expect(refusal(build("f64"))).toMatchObject({
+      code: "TC104",
+      message: `pypto.gather at level ${level} (PG1) does not take data of type f64`,
+    });
+  });
+
+  it("gather takes the ranks of PG3, PG8 and PG13: one rank for both", () => {
+    const ranks = oneToNine.filter(
+      (rank) => verdict(() => gather(twos(rank), twos(rank), 0, level)) === "accepted",
+    );
+    expect(ranks).toEqual(taken.gather[level].ranks);
+    expect(refusal(() => gather(twos(6), twos(6), 0, level))).toMatchObject({ code: "TC102" });
+    expect(refusal(() => gather(twos(3), twos(2), 0, level))).toMatchObject({
+      code: "TC102",
+      message: `pypto.gather at level ${level} (PG13) takes data and indices of one rank, not 3 and 2`,
+    });
+  });
+
+  it("index_select takes the element types of PS1", () => {
+    const build = (dtype: DType) => () =>
+      pypto.indexSelect({ input: [dtype, [2, 2]], index: ["i32", [2]], dim: 0, level });
+    const types = everyType.filter((dtype) => verdict(build(dtype)) === "accepted");
+    expect(types).toEqual(taken.indexSelect[level].types);
+    expect(refusal(build("bool"))?.message).toBe(
+      `pypto.index_select at level ${level} (PS1) does not take data of type bool`,
+    );
+  });
+
+  it("index_select takes the ranks of PS3 and PS8", () => {
+    const of = (build: (rank: number) => SourceFunc) =>
+      oneToNine.filter((rank) => verdict(() => build(rank)) === "accepted");
+    expect(of((rank) => indexSelect(twos(rank), [2], 0, level))).toEqual(taken.indexSelect[level].ranks);
+    expect(of((rank) => indexSelect([2, 2], twos(rank), 0, level))).toEqual([1, 2]);
+    expect(verdict(() => indexSelect([2, 2], [], 0, level))).toBe("TC102");
+  });
+
+  it.each([
+    ["gather", "PG6"],
+    ["indexSelect", "PS6"],
+  ] as const)("%s takes index types int32 and int64 (%s)", (name, number) => {
+    const build = (dtype: DType) => () =>
+      pypto[name]({
+        input: ["f32", [2, 2]],
+        index: [dtype, name === "gather" ? [2, 2] : [2]],
+        dim: 0,
+        level,
+      });
+    expect(everyType.filter((dtype) => verdict(build(dtype)) === "accepted")).toEqual(["i32", "i64"]);
+    expect(refusal(build("u32"))?.message).toContain(`(${number})`);
+  });
+
+  it("takes no empty tensors (PG2, PG7, PS2, PS7)", () => {
+    const found = [
+      refusal(() => gather([0, 2], [2, 2], 0, level)),
+      refusal(() => gather([2, 2], [0, 2], 0, level)),
+      refusal(() => indexSelect([0, 2], [2], 0, level)),
+      refusal(() => indexSelect([2, 2], [0], 0, level)),
+    ];
+    expect(found.map((diagnostic) => diagnostic?.code)).toEqual(["TC103", "TC103", "TC103", "TC103"]);
+    const numbers = found.map((diagnostic) => /\((P[GS]\d+)\)/.exec(diagnostic!.message)?.[1]);
+    expect(numbers).toEqual(["PG2", "PG7", "PS2", "PS7"]);
+  });
+
+  it("takes tensors of fewer than 2^31 elements (PG4, PS4)", () => {
+    const [most, over] = [
+      [2 ** 31 - 1, 1],
+      [2 ** 16, 2 ** 15],
+    ];
+    expect(verdict(() => gather(most, [2, 1], 0, level))).toBe("accepted");
+    expect(verdict(() => gather(over, [2, 1], 0, level))).toBe("TC106");
+    expect(verdict(() => indexSelect(most, [2], 0, level))).toBe("accepted");
+    expect(verdict(() => indexSelect(over, [2], 0, level))).toBe("TC106");
+    expect(verdict(() => indexSelect([2, 1], [2 ** 16, 2 ** 15], 0, level))).toBe("TC106");
+  });
+
+  it("takes dim from -rank to rank - 1 (PG5, PS5)", () => {
+    for (const [dim, expected] of [
+      [-3, "TC101"],
+      [-2, "accepted"],
+      [1, "accepted"],
+      [2, "TC101"],
+    ] as const) {
+      expect(verdict(() => gather([2, 2], [2, 2], dim, level))).toBe(expected);
+      expect(verdict(() => indexSelect([2, 2], [2], dim, level))).toBe(expected);
+    }
+    expect(operandOf(indexSelect([2, 3], [5], -1, level), "output").type.shape).toEqual([2, 5]);
+  });
+
+  it("gather takes an index no larger than input off dim (PG14)", () => {
+    expect(verdict(() => gather([3, 5], [3, 4], 0, level))).toBe("accepted");
+    expect(refusal(() => gather([3, 5], [3, 6], 0, level))).toMatchObject({
+      code: "TC103",
+      message: `indices dim 1 is 6 and data dim 1 is 5; off the axis pypto.gather at level ${level} (PG14) takes none larger`,
+    });
+  });
+
+  it("gives the output input's type, and index's shape or index in dim's place (PG11, PG12, PS9, PS10)", () => {
+    const args = { input: ["i16", [4, 5, 6]], dim: 1, level } as const;
+    const selected = operandOf(pypto.indexSelect({ ...args, index: ["i64", [2, 3]] }), "output").type;
+    expect(selected).toEqual({ dtype: "i16", shape: [4, 2, 3, 6] });
+    const element = operandOf(pypto.gather({ ...args, index: ["i64", [4, 3, 2]] }), "output").type;
+    expect(element).toEqual({ dtype: "i16", shape: [4, 3, 2] });
+  });
+});
+
+describe("the level", () => {
+  it("D2: head takes an index longer than input along dim; documented does not, and quotes PG9", () => {
+    expect(gathered(gather([2, 2], [3, 2]), [1, 2, 3, 4], [0, 1, 1, 0, 1, 1])).toEqual([1, 4, 3, 2, 3, 4]);
+    expect(refusal(() => gather([2, 2], [3, 2], 0, "documented"))).toMatchObject({
+      code: "TC103",
+      message:
+        "pypto.gather at level documented (PG9) takes no index longer than input along any axis, " +
+        "and indices dim 0 is 3 and data dim 0 is 2",
+      hint: "level head takes an index of any length along dim",
+    });
+    expect(verdict(() => gather([2, 2], [2, 2], 0, "documented"))).toBe("accepted");
+  });
+
+  it("D3: a rank that head takes is a hint under documented, and following it works", () => {
+    for (const rank of [1, 5]) {
+      const build = (level: "documented" | "head") => () => gather(twos(rank), twos(rank), 0, level);
+      expect(refusal(build("documented"))).toMatchObject({
+        code: "TC102",
+        message: `pypto.gather at level documented (PG3) takes data of rank 2 to 4, not ${rank}`,
+        hint: "level head takes rank 1 to 5",
+      });
+      expect(verdict(build("head"))).toBe("accepted");
+    }
+    expect(refusal(() => gather(twos(6), twos(6), 0, "documented"))?.hint).toBeUndefined();
+    expect(refusal(() => indexSelect([2], [2], 0, "documented"))?.hint).toBe("level head takes rank 1 to 4");
+  });
+
+  it("is head where none is given", () => {
+    const args = { input: ["u8", [4]], index: ["i32", [6]], dim: 0 } as const;
+    expect(operandOf(pypto.gather(args), "output").type).toEqual({ dtype: "u8", shape: [6] });
+    expect(verdict(() => pypto.gather({ ...args, level: "head" }))).toBe("accepted");
+    expect(verdict(() => pypto.gather({ ...args, level: "documented" }))).toBe("TC104");
+  });
+
+  it("is an attribute of the text form, which prints and parses back", () => {
+    const text = (level: string) =>
+      `func @g(%x: tensor<4xf32>, %i: tensor<4xi32>) -> tensor<4xf32> {\n` +
+      `  %y = pypto.gather %x, %i {dim = 0, level = "${level}"}\n  return %y\n}\n`;
+    const { module, diagnostics } = parseModule(text("head"), "level.tir");
+    expect(diagnostics).toEqual([]);
+    expect(printModule(module)).toBe(text("head"));
+    expect(verdict(() => compile(parseModule(text("documented"), "level.tir").module.funcs[0]!))).toBe(
+      "TC102",
+    );
+    expect(refusal(() => compile(parseModule(text("newest"), "level.tir").module.funcs[0]!))).toMatchObject({
+      code: "TC105",
+      hint: "one of documented, head",
+    });
+  });
+
+  it("is an attribute of case files", () => {
+    const tensor = { shape: [1], fill: { seed: 1, min: 0, max: 1 } };
+    const test = (op: string, level: string) => {
+      const [read] = readCases(
+        JSON.stringify([
+          {
+            ...{ id: "level", dialect: "pypto", op, attributes: { axis: 0, level }, expect: "ok" },
+            data: { dtype: "f32", ...tensor },
+            indices: { dtype: "i32", ...tensor },
+          },
+        ]),
+        "level.json",
+      );
+      return verdict(() => program(read!.program));
+    };
+    for (const op of ["gather", "gather_elements"]) {
+      expect([test(op, "head"), test(op, "documented")]).toEqual(["accepted", "TC102"]);
+    }
+  });
+
+  it("is the flag --level", () => {
+    const explain = (...flags: string[]) =>
+      spawnSync(
+        process.execPath,
+        [
+          ...[`${root}dist/src/cli/main.js`, "explain", "--op", "pypto.gather", "--axis", "0"],
+          ...["--data", "f32[4]", "--indices", "i32[4]", ...flags],
+        ],
+        { encoding: "utf8" },
+      );
+    expect(explain("--level", "head").status).toBe(0);
+    const refused = explain("--level", "documented");
+    expect(refused.stderr).toContain("error[TC102]: pypto.gather at level documented (PG3)");
+    expect(refused.status).toBe(1);
+    expect(explain("--level", "newest").stderr).toContain("TC105");
+  });
+
+  it("quotes numbers that docs/specifications.md has", () => {
+    for (const number of [1, 2, 3, 6, 7, 8, 9, 13, 14])
+      expect(specifications).toContain(`- **PG${number}** `);
+    for (const number of [1, 2, 3, 6, 7, 8]) expect(specifications).toContain(`- **PS${number}** `);
+  });
+});
+
+describe("index values", () => {
+  it("below 0 and from the extent on are out of range in both operators (PG10, PS14, D14)", () => {
+    for (const func of [gather([3], [1]), indexSelect([3], [1])]) {
+      expect(gathered(func, [7, 8, 9], [2])).toEqual([9]);
+      for (const bad of [3, -1]) {
+        expect(refusal(() => gathered(func, [7, 8, 9], [bad]))).toMatchObject({
+          code: "TC601",
+          data: { value: String(bad), extent: 3 },
+        });
+      }
+    }
+  });
+
+  it("D7: out of range mean what the policy says, which each dialect has its own default of", () => {
+    const policy = (oob?: "error" | "clamp" | "zero" | "wrap") => {
+      const args = { input: ["f32", [3]], index: ["i32", [2]], dim: 0 } as const;
+      return pypto.gather(oob === undefined ? args : { ...args, oob });
+    };
+    const read = (func: SourceFunc) => gathered(func, [7, 8, 9], [4, 1]);
+    expect(read(policy("clamp"))).toEqual([9, 8]);
+    expect(read(policy("zero"))).toEqual([0, 8]);
+    expect(read(policy("wrap"))).toEqual([8, 8]);
+    expect(verdict(() => read(policy("error")))).toBe("TC601");
+    expect(verdict(() => read(policy()))).toBe("TC601");
+    expect(verdict(() => read(onnx.gather({ data: ["f32", [3]], indices: ["i32", [2]] })))).toBe("TC601");
+    const tensors = {
+      InputTensor: { DataType: "FLOAT32", Sizes: [3] },
+      IndicesTensor: { DataType: "INT32", Sizes: [2] },
+    } as const;
+    expect(read(directml.gather({ ...tensors, Axis: 0, IndexDimensions: 1 }))).toEqual([9, 8]);
+  });
+});
+
+describe("the tiling rules", () => {
+  const ascend = (func: SourceFunc, schedule: Schedule, target: Target = targets.ascendA2) =>
+    verdict(() => compile(func, { target, ...schedule }));
+
+  it("the view along dim covers the longer of input and index (PG15)", () => {
+    const longer = gather([3, 8], [5, 8]);
+    expect(ascend(longer, { view: [5, 8] })).toBe("accepted");
+    expect(ascend(longer, { view: [4, 8], tile: [4, 8] })).toBe("TC301");
+    const shorter = gather([5, 8], [3, 8]);
+    expect(ascend(shorter, { view: [5, 8] })).toBe("accepted");
+    expect(ascend(shorter, { view: [4, 8], tile: [4, 8] })).toBe("TC301");
+  });
+
+  it("the other dims of the view are free (PG16, PS12)", () => {
+    for (const width of [1, 3, 8]) {
+      expect(ascend(gather([4, 8], [4, 8]), { view: [4, width] })).toBe("accepted");
+      expect(ascend(indexSelect([4, 8], [6]), { view: [width, width] })).toBe("accepted");
+    }
+  });
+
+  it("a tile has one entry for each dim of the result (PG17, PS13)", () => {
+    expect(ascend(gather([4, 8], [4, 8]), { tile: [4, 8] })).toBe("accepted");
+    expect(ascend(gather([4, 8], [4, 8]), { tile: [4] })).toBe("TC302");
+    expect(ascend(indexSelect([4, 8], [2, 3]), { tile: [2, 3, 8] })).toBe("accepted");
+    expect(ascend(indexSelect([4, 8], [2, 3]), { tile: [2, 8] })).toBe("TC302");
+  });
+
+  it("D1: along dim the tile is the view under profile strict, and free under head (PG18)", () => {
+    const func = gather([16, 8], [16, 8]);
+    expect(ascend(func, { tile: [16, 2] })).toBe("accepted");
+    expect(ascend(func, { tile: [15, 2] })).toBe("TC301");
+    expect(ascend(func, { tile: [15, 2], profile: "head" })).toBe("accepted");
+  });
+
+  it("D6: the tiles of input, index and result fit together, with scratch and buffers (PG19)", () => {
+    // 1024 rows of 8 f32: three tiles of 32768 B; scratch of two rows of 8 i32, 64 B.
+    const func = gather([1024, 8], [1024, 8]);
+    const tile = [1024, 8];
+    expect(ascend(func, { tile, ubBytes: 98304 + 64 })).toBe("accepted");
+    expect(ascend(func, { tile, ubBytes: 98304 + 63 })).toMatch(/^TC40[12]$/);
+    expect(ascend(func, { tile, buffers: 2, ubBytes: 196608 + 64 })).toBe("accepted");
+    expect(ascend(func, { tile, buffers: 2 })).toMatch(/^TC40[12]$/);
+    // The written sum alone: no scratch.
+    expect(ascend(func, { tile, budgetRule: "spec", ubBytes: 98303 })).toMatch(/^TC40[12]$/);
+  });
+
+  it("D5: the budget is the target's, 196608 B on A2 and A3 and 253952 B on the 950, with a warning above 184 KiB", () => {
+    // n rows of 8 f32 by i32 take 96 n + 64 B.
+    const rows = (n: number) => gather([n, 8], [n, 8]);
+    for (const [target, most] of [
+      [targets.ascendA2, 2047],
+      [targets.ascendA3, 2047],
+      [targets.ascend950, 2644],
+    ] as const) {
+      expect(ascend(rows(most), { tile: [most, 8] }, target)).toBe("accepted");
+      expect(ascend(rows(most + 1), { tile: [most + 1, 8] }, target)).not.toBe("accepted");
+    }
+    const warned = (n: number) =>
+      compile(rows(n), { target: targets.ascendA2, tile: [n, 8] }).diagnostics.some(
+        ({ code }) => code === "TC905",
+      );
+    expect([warned(1962), warned(1963)]).toEqual([false, true]);
+  });
+
+  it("the compiler chooses a tile where none is set, one that it takes when given (PG20)", () => {
+    const func = gather([64, 80], [32, 64]);
+    const chosen = compile(func, { target: targets.ascendA2 }).access?.schedule.tile;
+    expect(chosen).toHaveLength(2);
+    expect(ascend(func, { tile: chosen! })).toBe("accepted");
+  });
+
+  it("an attribute for the NZ format does not exist (PG21)", () => {
+    const attrs = { dim: 0, format: "nz" };
+    const types = {
+      data: { dtype: "f32", shape: [2, 2] },
+      indices: { dtype: "i32", shape: [2, 2] },
+    } as const;
+    expect(verdict(() => program({ op: "pypto.gather", attrs, ...types }))).toBe("TC105");
+  });
+
+  it("every supported chip has a target (PG22, PS16)", () => {
+    for (const target of [targets.ascendA2, targets.ascendA3, targets.ascend950]) {
+      expect(ascend(gather([3, 5], [3, 4]), {}, target)).toBe("accepted");
+      expect(ascend(indexSelect([3, 4], [2]), {}, target)).toBe("accepted");
+    }
+  });
+
+  it("D15: index_select loads its data whole along dim, or fetches rows and counts result and index alone", () => {
+    // Tile of 64 rows of 8 f32: 2048 B of result and 256 B of index; the data would be 100 rows of 32 B.
+    const func = indexSelect([100, 8], [64]);
+    const tile = [64, 8];
+    expect(ascend(func, { tile, residency: "gm", ubBytes: 2304 })).toBe("accepted");
+    expect(ascend(func, { tile, residency: "gm", ubBytes: 2303 })).toMatch(/^TC40[12]$/);
+    expect(ascend(func, { tile, residency: "ub", ubBytes: 2304 })).toMatch(/^TC40[12]$/);
+    expect(ascend(func, { tile, residency: "ub", ubBytes: 3200 + 2304 + 512 })).toBe("accepted");
+  });
+
+  it("the data of index_select is whole along dim whatever the view and the tile (PS11)", () => {
+    const func = indexSelect([5, 8], [6]);
+    const kernel = compile(func, { target: targets.ascendA2, view: [2, 4], tile: [1, 4] });
+    expect(kernel.text("tile")).toMatch(/load %data\[[^\]]*\]\[5, 4\]/);
+  });
+
+  it("index_select gives the page's two results (PS15)", () => {
+    const data = [
+      0.1427, 0.0231, -0.5414, -1.0009, -0.4664, 0.2647, -0.1228, -1.1068, -1.1734, -0.6571, 0.723,
+    ];
+    const input = Float32Array.of(...data, -0.6004);
+    const rows = gathered(indexSelect([3, 4], [2], 0), [...input], [0, 2]);
+    expect(rows).toEqual([...input.subarray(0, 4), ...input.subarray(8, 12)]);
+    const columns = gathered(indexSelect([3, 4], [2], 1), [...input], [0, 2]);
+    expect(columns).toEqual([0, 2, 4, 6, 8, 10].map((k) => input[k]));
+  });
+
+  it("a tile entry is at least 1 (PT1)", () => {
+    expect(ascend(gather([4, 8], [4, 8]), { tile: [4, 0] })).toBe("TC302");
+    expect(ascend(gather([4, 8], [4, 8]), { tile: [4, -8] })).toBe("TC302");
+  });
+
+  it("a tile may have five entries, one for each dim (PT2)", () => {
+    expect(ascend(gather(twos(5), twos(5)), { tile: twos(5) })).toBe("accepted");
+  });
+
+  it("the last tile entry need not be a multiple of 32 B: rows are padded, and counted padded (PT3)", () => {
+    // Rows of one f32 take 32 B each: three tiles of 16 rows, 64 B of scratch.
+    const func = gather([16, 8], [16, 8]);
+    expect(ascend(func, { tile: [16, 1], ubBytes: 3 * 16 * 32 + 64 })).toBe("accepted");
+    // The smallest tile of all: what refuses it is the count, not the plan of addresses.
+    expect(ascend(func, { tile: [16, 1], ubBytes: 3 * 16 * 32 + 63 })).toBe("TC402");
+  });
+
+  it("a tile beyond the buffer is refused before anything is lowered (PT4)", () => {
+    const found = refusal(() =>
+      compile(gather([1024, 64], [1024, 64]), { target: targets.ascendA2, tile: [1024, 64] }),
+    );
+    expect(found).toMatchObject({ code: "TC401" });
+    expect(found?.message).toContain("786944 B");
+  });
+
+  it("a program may have more than 18000 tiles (PT5)", () => {
+    expect(ascend(gather([4, 60000], [4, 60000]), { tile: [4, 1] })).toBe("accepted");
+  });
+});
