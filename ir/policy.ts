@@ -43,7 +43,8 @@ export function indexRule(site: Omit<Site, "value">, dtype: DType): IndexRule {
   };
 }
 
-export const mayBeNone = ({ keep, below }: Omit<Site, "value">): boolean => outside[keep] === "none" || below === 0;
+export const mayBeNone = ({ keep, below }: Omit<Site, "value">): boolean =>
+  outside[keep] === "none" || below === 0;
 
 /** The element reads as zero bits. */
 export const noElement = -1;

@@ -1,13 +1,12 @@
 /** tilec/sim: runs a kernel on the tiled CPU simulation. */
-import { gatheredTable } from "../../ir/access.js";
-import { CompileError, error } from "../../ir/diagnostic.js";
-import { inputOf, inputsOf, keyOf, outputOf, type TileFunc } from "../../ir/func.js";
+import { outputOf, type TileFunc } from "../../ir/func.js";
 import type { Target } from "../../ir/target.js";
 import type { LongRunOptions } from "../long-run.js";
+import type { MovePlan } from "../moves.js";
 import type { HostInputs } from "../memory.js";
 import type { Executor, SimReport } from "../report.js";
-import { fromHost, toHost, type GatherData, type HostValue, type TensorData } from "../values.js";
-import { emitWasm, FastExecutor, planWasm, printModule, type FastOptions } from "../wasm/index.js";
+import { fromHost, stringsOf, toHosts, type GatherData, type TensorData } from "../values.js";
+import { emitWasm, FastExecutor, movesOf, planWasm, printModule, type FastOptions } from "../wasm/index.js";
 import { simulateChecked, simulateCheckedLong } from "./checked.js";
 import { withReport, type SimulatedBytes } from "./fast-report.js";
 
@@ -16,15 +15,11 @@ export { simulateChecked, type SimResult } from "./checked.js";
 export type { SimulatedBytes } from "./fast-report.js";
 export {
   FastExecutor,
-  movesOf,
-  planWasm,
   serveThread,
   type FastOptions,
   type FastRun,
-  type Move,
   type SpawnThread,
   type ThreadMessage,
-  type WasmPlan,
 } from "../wasm/index.js";
 export type { LongRunOptions } from "../long-run.js";
 export {
@@ -53,6 +48,9 @@ export interface SimKernel {
 /** The fast executor's code for a tile program, in WebAssembly's text format. */
 export const watOf = (tile: TileFunc): string => printModule(emitWasm(planWasm(tile)).module);
 
+/** What that code does with each statement, decided before it was written. */
+export const wasmMoves = (tile: TileFunc): MovePlan => movesOf(planWasm(tile));
+
 export interface SimulateOptions {
   /** Default `checked`. */
   readonly executor?: Executor;
@@ -72,7 +70,7 @@ export interface Simulated {
  * the 4 GiB of the fast executor.
  */
 export function simulate(kernel: SimKernel, inputs: GatherData, options: SimulateOptions = {}): Simulated {
-  const hosts = hostsOf(kernel, inputs);
+  const hosts = toHosts(kernel.tile, inputs);
   return presented(kernel, hosts, simulateBytes(kernel, hosts, options));
 }
 
@@ -82,7 +80,7 @@ export async function simulateLong(
   inputs: GatherData,
   options: SimulateLongOptions = {},
 ): Promise<Simulated> {
-  const hosts = hostsOf(kernel, inputs);
+  const hosts = toHosts(kernel.tile, inputs);
   return presented(kernel, hosts, await simulateBytesLong(kernel, hosts, options));
 }
 
@@ -116,27 +114,14 @@ export async function simulateBytesLong(
   }
 }
 
-type Hosts = Readonly<Record<string, HostValue>>;
-
-function hostsOf({ tile }: SimKernel, inputs: GatherData): Hosts {
-  const given: Readonly<Record<string, TensorData>> = { ...inputs };
-  return Object.fromEntries(
-    inputsOf(tile).map((operand) => {
-      const key = keyOf(operand);
-      const data = given[key];
-      if (data === undefined) throw new CompileError([error("TC702", `the inputs lack ${key}`)]);
-      return [key, toHost(key, operand.type, data)];
-    }),
-  );
-}
-
 /** Strings come back through the handles of the data. */
-function presented({ tile }: SimKernel, hosts: Hosts, run: SimulatedBytes): Simulated {
-  const data = hosts[keyOf(inputOf(tile, gatheredTable))];
-  return {
-    outputs: { output: fromHost(outputOf(tile).type, run.output, data?.strings) },
-    get report() {
-      return run.report;
-    },
-  };
-}
+const presented = (
+  { tile }: SimKernel,
+  hosts: ReturnType<typeof toHosts>,
+  run: SimulatedBytes,
+): Simulated => ({
+  outputs: { output: fromHost(outputOf(tile).type, run.output, stringsOf(hosts)) },
+  get report() {
+    return run.report;
+  },
+});

@@ -52,6 +52,7 @@ function text(value: string): number[] {
 const instructions = (body: readonly Instr[]): number[] => body.flatMap(instruction);
 
 function instruction(instr: Instr): number[] {
+  if ("args" in instr) return plain(instr);
   switch (instr.op) {
     case "comment":
       return [];
@@ -63,29 +64,31 @@ function instruction(instr: Instr): number[] {
       const otherwise = instr.otherwise.length === 0 ? [] : [0x05, ...instructions(instr.otherwise)];
       return [0x04, emptyBlock, ...instructions(instr.then), ...otherwise, end];
     }
-    default: {
-      const { code, immediate } = encodingOf(instr.op);
-      const args = instr.args;
-      switch (immediate) {
-        case "none":
-          return [...code];
-        case "local":
-        case "label":
-          return [...code, ...unsigned(Number(at(args, 0)))];
-        case "const":
-        case "const64":
-          return [...code, ...signed(BigInt(at(args, 0)))];
-        // Alignment is a hint as a power of two; 0 promises nothing.
-        case "memory":
-          return [...code, 0, ...unsigned(Number(at(args, 0)))];
-        case "copy":
-          return [...code, 0, 0];
-        case "fill":
-          return [...code, 0];
-        default:
-          return assertNever(immediate);
-      }
-    }
+    default:
+      return assertNever(instr);
+  }
+}
+
+function plain({ op, args }: Extract<Instr, { readonly args: unknown }>): number[] {
+  const { code, immediate } = encodingOf(op);
+  switch (immediate) {
+    case "none":
+      return [...code];
+    case "local":
+    case "label":
+      return [...code, ...unsigned(Number(at(args, 0)))];
+    case "const":
+    case "const64":
+      return [...code, ...signed(BigInt(at(args, 0)))];
+    // Alignment is a hint as a power of two; 0 promises nothing.
+    case "memory":
+      return [...code, 0, ...unsigned(Number(at(args, 0)))];
+    case "copy":
+      return [...code, 0, 0];
+    case "fill":
+      return [...code, 0];
+    default:
+      return assertNever(immediate);
   }
 }
 

@@ -9,6 +9,6 @@ export {
   type SpawnThread,
   type ThreadMessage,
 } from "./executor.js";
-export { movesOf, type Move } from "./moves.js";
+export { movesOf } from "./moves.js";
 export { planWasm, type WasmPlan } from "./plan.js";
 export { printModule } from "./print.js";

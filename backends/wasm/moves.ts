@@ -1,70 +1,91 @@
-/** The plan of a tile program as a list: what each statement that moves elements does, and how far it goes at once. */
+/** The plan of a tile program's code as a printable plan of moves. */
+import { hint, type Diagnostic } from "../../ir/diagnostic.js";
+import { ubBuffers } from "../../ir/regions.js";
+import { parallelNest } from "../../ir/tasks.js";
 import { printStmtHead } from "../../ir/text/print.js";
 import { flatten, type Stmt } from "../../ir/tile.js";
-import { parallelNest } from "../../ir/tasks.js";
 import { assertNever, invariant } from "../../ir/types.js";
+import type { Figures, How, Move, MovePlan } from "../moves.js";
 import { copyWay } from "./code.js";
-import { unroll, type GatherPlan, type WasmPlan } from "./plan.js";
+import { layoutOf } from "./layout.js";
+import { unroll, type GatherPlan, type Moving, type WasmPlan } from "./plan.js";
 import type { Run } from "./runs.js";
 
-/** One decision: about a statement, in words, with its numbers. */
-export interface Move {
-  readonly stmt: string;
-  readonly how: string;
-  readonly [figure: string]: string | number;
-}
+export const movesOf = (plan: WasmPlan): MovePlan => {
+  const slices = plan.nest.tasks / parallelNest(plan.source.body).tasks;
+  const { bufferBytes } = layoutOf(plan.func, plan.gather?.table);
+  return {
+    backend: "wasm",
+    figures: {
+      tasks: plan.nest.tasks,
+      ...(slices > 1 ? { "slices of a task": slices } : {}),
+      "tasks taken together": plan.tasksPerSlice,
+      "bytes of a thread": bufferBytes,
+    },
+    moves: flatten(plan.func.body).flatMap((stmt) => movesOfStmt(plan, stmt)),
+    diagnostics: singleCopies(plan),
+  };
+};
 
-/** In program order. */
-export function movesOf(plan: WasmPlan): Move[] {
-  const slices = plan.nest.loops.slice(parallelNest(plan.source.body).loops.length).map(({ stmt }) => stmt);
-  return flatten(plan.func.body).flatMap((stmt) => moveOf(plan, stmt, slices));
-}
-
-function moveOf(plan: WasmPlan, stmt: Stmt, slices: readonly Stmt[]): Move[] {
+function movesOfStmt(plan: WasmPlan, stmt: Stmt): Move[] {
   const head = printStmtHead(stmt);
+  const because = (why: string): Move[] => [{ stmt: head, how: "elided", figures: { because: why } }];
   switch (stmt.op) {
     case "for":
-      return slices.includes(stmt) ? [{ stmt: head, how: "slices of a long task" }] : [];
     case "alloc":
-      if (stmt.buffer.buffers === 1) return [];
-      return [{ stmt: head, how: "one copy: a thread runs its statements in order" }];
+      return [];
     case "load":
     case "store": {
-      const box = plan.boxes.get(stmt);
-      if (box === undefined) return [{ stmt: head, how: "in place" }];
-      return [{ stmt: head, how: `copied, ${wayOf(box.run)}`, ...figuresOf(box.run) }];
+      const run = plan.boxes.get(stmt)?.run;
+      if (run !== undefined) return [{ stmt: head, how: "copy", figures: figuresOf(run) }];
+      return because(stmt.op === "load" ? "read where it lies" : "written where it goes");
     }
     case "gather":
       invariant(plan.gather?.stmt === stmt, "the gather has a plan");
-      return [gatherMove(head, plan.gather)];
+      return gatherMoves(head, plan.gather);
     case "sync":
-      return [{ stmt: head, how: "nothing: a thread runs its statements in order" }];
+      return because("a thread runs its statements in order");
     default:
       return assertNever(stmt);
   }
 }
 
-const wayOf = ({ bytes, times }: Run): string => copyWay(times === undefined ? bytes : undefined);
+/** Bytes that are copied at once, and how. */
+const figuresOf = ({ bytes, times }: Run): Figures =>
+  times === undefined
+    ? { bytes, by: copyWay(bytes) }
+    : { bytes: `${bytes} times the size of dim ${times}`, by: copyWay(undefined) };
 
-const figuresOf = ({ bytes, times }: Run): Readonly<Record<string, number>> =>
-  times === undefined ? { bytes } : { bytes, timesSizeOfDim: times };
+function gatherMoves(stmt: string, { moving, run, table, elementBytes }: GatherPlan): Move[] {
+  const own: Figures =
+    moving === "rows"
+      ? figuresOf(run)
+      : { bytes: elementBytes, elements: elementsOf(moving), indices: moving };
+  const move: Move = { stmt, how: hows[moving], figures: own };
+  if (table === undefined) return [move];
+  const dims = table.dims.map((d) => `d${d}`).join(" ");
+  const ahead = table.touch === 0 ? {} : { "lines read ahead": table.touch };
+  return [{ stmt, how: "table", figures: { along: dims, bytes: table.bytes, ...ahead } }, move];
+}
 
-function gatherMove(stmt: string, { moving, run, table, last, elementBytes }: GatherPlan): Move {
-  const resolved = table === undefined ? {} : { tableBytes: table.bytes, linesReadAhead: table.touch };
-  switch (moving) {
-    case "rows":
-      return {
-        stmt,
-        how: `rows behind each index, ${wayOf(run)}`,
-        ...figuresOf(run),
-        resolvedOutsideDim: last + 1,
-        ...resolved,
-      };
-    case "checked together":
-    case "from the table":
-    case "one by one":
-      return { stmt, how: `elements, indices ${moving}`, bytes: elementBytes, unroll, ...resolved };
-    default:
-      return assertNever(moving);
-  }
+const hows = {
+  rows: "rows",
+  "checked together": "groups",
+  "from the table": "groups",
+  "one by one": "words",
+} as const satisfies Readonly<Record<Moving, How>>;
+
+const elementsOf = (moving: Moving): number => (hows[moving] === "groups" ? unroll : 1);
+
+/** A thread loads and gathers in turns, so a second copy of a buffer would hide nothing. */
+function singleCopies({ source }: WasmPlan): Diagnostic[] {
+  const double = [...ubBuffers(source).values()].filter((buffer) => buffer.buffers === 2);
+  if (double.length === 0) return [];
+  const names = double.map((buffer) => `%${buffer.name}`).join(", ");
+  return [
+    hint("TC908", `${names}: a thread of the fast executor has one copy, and the program states two`, {
+      span: source.span,
+      hint: "the second copy is timed, and never used here",
+    }),
+  ];
 }

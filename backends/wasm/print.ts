@@ -1,5 +1,5 @@
 /** A module in the text format, with one comment per tile statement. */
-import { at } from "../../ir/types.js";
+import { assertNever, at } from "../../ir/types.js";
 import { encodingOf, maxPages, type Instr, type WasmModule } from "./instructions.js";
 
 export function printModule(module: WasmModule): string {
@@ -30,6 +30,7 @@ export function printModule(module: WasmModule): string {
 const lines = (body: readonly Instr[], locals: readonly string[], indent: string): string[] =>
   body.flatMap((instr): string[] => {
     const inside = (list: readonly Instr[]): string[] => lines(list, locals, `${indent}  `);
+    if ("args" in instr) return [`${indent}${[instr.op, ...immediates(instr, locals)].join(" ")}`];
     switch (instr.op) {
       case "comment":
         return [`${indent};; ${instr.text}`];
@@ -41,7 +42,7 @@ const lines = (body: readonly Instr[], locals: readonly string[], indent: string
         return [`${indent}if`, ...inside(instr.then), ...otherwise, `${indent}end`];
       }
       default:
-        return [`${indent}${[instr.op, ...immediates(instr, locals)].join(" ")}`];
+        return assertNever(instr);
     }
   });
 

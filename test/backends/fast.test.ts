@@ -10,7 +10,7 @@ import {
   watOf,
   type SpawnThread,
 } from "../../backends/sim/index.js";
-import { emitWasm, encodeModule } from "../../backends/wasm/index.js";
+import { emitWasm, encodeModule, planWasm } from "../../backends/wasm/index.js";
 import { elementCount, RunError, targets } from "../../ir/index.js";
 import { CompileError, compile, onnx, tryCompile, type Kernel } from "../../src/index.js";
 import { readCases, type Case } from "../../src/formats/cases.js";
@@ -201,7 +201,7 @@ describe("the WebAssembly text", () => {
             indices: { dtype: index === "u32" || index === "u64" ? "i32" : index, shape: [3, 40] },
           });
           const { tile } = compile(func, { target: targets.cpu });
-          const { module } = emitWasm(tile);
+          const { module } = emitWasm(planWasm(tile));
           const assembled = assembler.parseWat("kernel.wat", watOf(tile));
           assembled.validate();
           const { buffer } = assembled.toBinary({ canonicalize_lebs: true });
