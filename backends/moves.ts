@@ -19,6 +19,8 @@ export interface Move {
   /** The statement, as its program prints it. */
   readonly stmt: string;
   readonly how: How;
+  /** Why nothing moves. */
+  readonly why?: string;
   readonly figures: Figures;
 }
 
@@ -36,8 +38,8 @@ export interface MovePlan {
 export const printMoves = ({ backend, figures, moves }: MovePlan): string =>
   [
     `${backend}: ${printFigures(figures)}`,
-    ...moves.flatMap(({ stmt, how, figures: own }) => {
-      const said = printFigures(own);
+    ...moves.flatMap(({ stmt, how, why = "", figures: own }) => {
+      const said = [why, printFigures(own)].filter((text) => text !== "").join(", ");
       return [stmt, `  ${how}${said === "" ? "" : `: ${said}`}`];
     }),
     "",

@@ -7,7 +7,18 @@ export * from "./equal.js";
 export * from "./func.js";
 export * from "./linear.js";
 export * from "./operator.js";
-export { findOp, opDefs, resolveSource, sourceOp, type SourceOp } from "./ops/registry.js";
+export { attrsFrom, type ArgumentsOf } from "./ops/attributes.js";
+export * from "./ops/lookup.js";
+export {
+  findOp,
+  opDefs,
+  resolveSource,
+  sourceOp,
+  type AttributeKey,
+  type Dialect,
+  type OpName,
+  type SourceOp,
+} from "./ops/registry.js";
 export type { AttrSpec, OpDef, Resolved, ResolveResult } from "./ops/op-def.js";
 export { featureLevels, type FeatureLevel } from "./ops/directml.js";
 export * from "./policy.js";

@@ -5,8 +5,11 @@ export { limitsOf, targetOf } from "./target.js";
 export {
   defaultLimits,
   emitWgsl,
+  movesOf,
+  planWgsl,
   type WgslBinding,
   type WgslKernel,
   type WgslLimits,
   type WgslOptions,
+  type WgslPlan,
 } from "../wgsl/index.js";

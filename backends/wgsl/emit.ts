@@ -10,12 +10,12 @@ import { assertNever, at, formatType, invariant } from "../../ir/types.js";
 import { Context } from "./context.js";
 import { emitGather, emitGroupHelpers } from "./gather.js";
 import type { GatherMove } from "./gather-move.js";
-import { emitGrid } from "./grid.js";
 import type { WgslKernel } from "./kernel.js";
 import { emitLoad } from "./load.js";
 import { emitElement, emitPackedGather } from "./packed.js";
 import { planWgsl, type BoundBuffer, type WgslMove, type WgslOptions, type WgslPlan } from "./plan.js";
 import { emitResolver } from "./resolve.js";
+import { emitWorkgroupLoops } from "./workgroup-loops.js";
 
 /** Throws a CompileError (TC502) where no kernel on such a device is the program. */
 export const emitWgsl = (func: TileFunc, options: WgslOptions = {}): WgslKernel =>
@@ -59,7 +59,7 @@ function emitKernel(plan: WgslPlan, gather: GatherMove): string {
   if (gather.how === "groups") emitGroupHelpers(context, gather);
   const moves = new Map<Stmt, WgslMove>(plan.moves.map((move) => [move.stmt, move]));
   const body = out.aside(() => {
-    emitGrid(context);
+    emitWorkgroupLoops(context);
     emitStmts(context, plan.nest.body, moves);
   });
   const { x, y } = lanes.shape;

@@ -21,7 +21,7 @@ function moveOf(plan: WgslPlan, move: WgslMove): Move {
   const stmt = printStmtHead(move.stmt);
   switch (move.kind) {
     case "elided":
-      return { stmt, how: "elided", figures: { because: move.because } };
+      return { stmt, how: "elided", why: move.because, figures: {} };
     case "barrier":
       return { stmt, how: "barrier", figures: {} };
     case "load":

@@ -4,7 +4,7 @@
  * Parallel loops become workgroups. Copies that a kernel does not need are elided: it reads its indices and writes its
  * output in global memory, and stages only the data of a full load.
  */
-import { gatheredTable, policyOf } from "../../ir/access.js";
+import { gatheredTable } from "../../ir/access.js";
 import { addressOf, tensorPlace } from "../../ir/addressing.js";
 import { CompileError, hint, throwIfErrors, type Diagnostic } from "../../ir/diagnostic.js";
 import { inputOf, outputOf, type TileFunc } from "../../ir/func.js";
@@ -124,7 +124,7 @@ export function planWgsl(func: TileFunc, options: WgslOptions = {}): WgslPlan {
   };
 }
 
-export function elementWords(dtype: DType): ElementWords {
+function elementWords(dtype: DType): ElementWords {
   const size = dtypeBytes[dtype];
   return { size, perWord: Math.max(1, 4 / size), wordsPer: Math.max(1, size / 4) };
 }
@@ -149,7 +149,7 @@ function bindingsOf(func: TileFunc, gather: GatherMove | undefined): BoundBuffer
     width: gather === undefined ? 1 : at(gather.widths, binding),
     atomic: operand === output && merged,
   }));
-  if (gather === undefined || policyOf(gather.stmt.map) !== "error") return operands;
+  if (gather?.sites.some(({ rule }) => rule.outside === "report") !== true) return operands;
   const status = { name: "status", role: "status", access: "read_write", bytes: 4 } as const;
   return [...operands, { binding: operands.length, ...status, width: 1, atomic: true }];
 }

@@ -18,12 +18,27 @@ import {
   type OpDef,
   type OpInputs,
 } from "./op-def.js";
-import { oobOf, oobSpec } from "./oob.js";
+import { axis, batchDims, oobOf, oobSpec } from "./attributes.js";
 
 export const featureLevels = ["1.0", "2.0", "2.1", "3.0", "3.1", "4.0", "4.1"] as const;
 export type FeatureLevel = (typeof featureLevels)[number];
 
-const featureLevel: AttrSpec = { kind: "word", words: featureLevels, default: "4.1" };
+/** A UINT field of a descriptor: absent, it is DimensionCount. */
+const count = <Key extends string, Field extends string>(key: Key, argument: Field) =>
+  ({ key, argument, kind: "int", help: `DirectML ${argument}` }) as const satisfies AttrSpec;
+
+const axisField = { ...axis, argument: "Axis" } as const satisfies AttrSpec;
+const ndCounts = {
+  input_dimension_count: count("inputDimensionCount", "InputDimensionCount"),
+  indices_dimension_count: count("indicesDimensionCount", "IndicesDimensionCount"),
+} as const;
+const featureLevel = {
+  key: "featureLevel",
+  kind: "word",
+  words: featureLevels,
+  default: "4.1",
+  help: "DirectML feature level, 1.0 to 4.1",
+} as const satisfies AttrSpec;
 const oob = oobSpec("clamp");
 
 /** One row of a page's "Tensor support" table, in force from `since` on. */
@@ -126,13 +141,12 @@ const padded = (shape: Shape, rank: number): Shape => [
   ...shape,
 ];
 
-export const directmlGather: OpDef = {
+export const directmlGather = {
   name: "directml.gather",
-  dialect: "directml",
   kind: "gather",
   attrs: {
-    axis: { kind: "int", default: 0 },
-    index_dimensions: { kind: "int" },
+    axis: axisField,
+    index_dimensions: count("indexDimensions", "IndexDimensions"),
     feature_level: featureLevel,
     oob,
   },
@@ -165,13 +179,12 @@ export const directmlGather: OpDef = {
       oob: oobOf(inputs),
     };
   },
-};
+} as const satisfies OpDef;
 
-export const directmlGatherElements: OpDef = {
+export const directmlGatherElements = {
   name: "directml.gather_elements",
-  dialect: "directml",
   kind: "gather_elements",
-  attrs: { axis: { kind: "int", default: 0 }, feature_level: featureLevel, oob },
+  attrs: { axis: axisField, feature_level: featureLevel, oob },
   resolve(inputs) {
     const negative = checkSupport(inputs, "directml.gather_elements", gatherElementsSupport);
     const axis = checkAxis(inputs);
@@ -184,7 +197,7 @@ export const directmlGatherElements: OpDef = {
       oob: oobOf(inputs),
     };
   },
-};
+} as const satisfies OpDef;
 
 /** Errata D10: the tail of the output starts after the tuple of the *meaningful* input dims. */
 function resolveNd(inputs: OpInputs, who: string, table: readonly Support[], batchDims: number) {
@@ -211,27 +224,23 @@ function resolveNd(inputs: OpInputs, who: string, table: readonly Support[], bat
   };
 }
 
-export const directmlGatherNd: OpDef = {
+export const directmlGatherNd = {
   name: "directml.gather_nd",
-  dialect: "directml",
   kind: "gather_nd",
   attrs: {
-    input_dimension_count: { kind: "int" },
-    indices_dimension_count: { kind: "int" },
+    ...ndCounts,
     feature_level: featureLevel,
     oob,
   },
   resolve: (inputs) => resolveNd(inputs, "directml.gather_nd", gatherNdSupport, 0),
-};
+} as const satisfies OpDef;
 
-export const directmlGatherNd1: OpDef = {
+export const directmlGatherNd1 = {
   name: "directml.gather_nd1",
-  dialect: "directml",
   kind: "gather_nd",
   attrs: {
-    input_dimension_count: { kind: "int" },
-    indices_dimension_count: { kind: "int" },
-    batch_dimension_count: { kind: "int", default: 0 },
+    ...ndCounts,
+    batch_dimension_count: { ...batchDims, argument: "BatchDimensionCount" },
     feature_level: featureLevel,
     oob,
   },
@@ -242,4 +251,4 @@ export const directmlGatherNd1: OpDef = {
       gatherNd1Support,
       intAttr(inputs.attrs, "batch_dimension_count") ?? 0,
     ),
-};
+} as const satisfies OpDef;

@@ -18,9 +18,14 @@ import {
   type OpDef,
   type OpInputs,
 } from "./op-def.js";
-import { oobOf, oobSpec } from "./oob.js";
+import { axis, batchDims, oobOf, oobSpec } from "./attributes.js";
 
-const opset: AttrSpec = { kind: "int", default: 13 };
+const opset = {
+  key: "opset",
+  kind: "int",
+  default: 13,
+  help: "ONNX opset, 1, 11 or 13 and up",
+} as const satisfies AttrSpec;
 const beforeBf16: readonly DType[] = dtypes.filter((dtype) => dtype !== "bf16");
 
 function checkTypes(inputs: OpInputs, who: string, since: number, indices: readonly DType[]): number {
@@ -31,11 +36,10 @@ function checkTypes(inputs: OpInputs, who: string, since: number, indices: reado
   return version;
 }
 
-export const onnxGather: OpDef = {
+export const onnxGather = {
   name: "onnx.gather",
-  dialect: "onnx",
   kind: "gather",
-  attrs: { axis: { kind: "int", default: 0 }, opset, oob: oobSpec("error") },
+  attrs: { axis, opset, oob: oobSpec("error") },
   resolve(inputs) {
     const version = checkTypes(inputs, "onnx.gather", 1, ["i32", "i64"]);
     checkRank(inputs, "data", 1, 8, "onnx.gather");
@@ -48,13 +52,12 @@ export const onnxGather: OpDef = {
       oob: oobOf(inputs),
     };
   },
-};
+} as const satisfies OpDef;
 
-export const onnxGatherElements: OpDef = {
+export const onnxGatherElements = {
   name: "onnx.gather_elements",
-  dialect: "onnx",
   kind: "gather_elements",
-  attrs: { axis: { kind: "int", default: 0 }, opset, oob: oobSpec("error") },
+  attrs: { axis, opset, oob: oobSpec("error") },
   resolve(inputs) {
     checkTypes(inputs, "onnx.gather_elements", 11, ["i32", "i64"]);
     checkRank(inputs, "data", 1, 8, "onnx.gather_elements");
@@ -69,13 +72,12 @@ export const onnxGatherElements: OpDef = {
       oob: oobOf(inputs),
     };
   },
-};
+} as const satisfies OpDef;
 
-export const onnxGatherNd: OpDef = {
+export const onnxGatherNd = {
   name: "onnx.gather_nd",
-  dialect: "onnx",
   kind: "gather_nd",
-  attrs: { batch_dims: { kind: "int", default: 0 }, opset, oob: oobSpec("error") },
+  attrs: { batch_dims: batchDims, opset, oob: oobSpec("error") },
   resolve(inputs) {
     const version = checkTypes(inputs, "onnx.gather_nd", 11, ["i64"]);
     checkRank(inputs, "data", 1, 8, "onnx.gather_nd");
@@ -93,4 +95,4 @@ export const onnxGatherNd: OpDef = {
       oob: oobOf(inputs),
     };
   },
-};
+} as const satisfies OpDef;

@@ -20,10 +20,21 @@ import {
   type TensorType,
 } from "../types.js";
 
+interface AttrNames {
+  /** In case files; flags write it with dashes. Operators that mean the same by an attribute share its key. */
+  readonly key: string;
+  /** What the framework's own builder calls it. Absent: the key. */
+  readonly argument?: string;
+  /** One line for the flag. */
+  readonly help: string;
+}
+
 /** An integer in a range that the rules check, or one of a fixed set of words. */
-export type AttrSpec =
-  | { readonly kind: "int"; readonly default?: number }
-  | { readonly kind: "word"; readonly words: readonly string[]; readonly default: string };
+export type AttrSpec = AttrNames &
+  (
+    | { readonly kind: "int"; readonly default?: number }
+    | { readonly kind: "word"; readonly words: readonly string[]; readonly default: string }
+  );
 
 /** A source operator with every dialect rule applied. */
 export interface Resolved {
@@ -45,10 +56,13 @@ export type ResolveResult =
   | { readonly ok: true; readonly resolved: Resolved }
   | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] };
 
+/** The one home of what an operator is called and takes: text, case files, flags and builders derive from it. */
 export interface OpDef {
-  readonly name: string;
-  readonly dialect: "onnx" | "directml" | "pypto";
+  /** Dialect and operator, as in text: `onnx.gather_elements`. */
+  readonly name: `${string}.${string}`;
+  /** The dialect-free operator it stands for, which is its common name in case files and flags. */
   readonly kind: Operator["op"];
+  /** By name in text. */
   readonly attrs: Readonly<Record<string, AttrSpec>>;
   /** Applies the dialect's rules. `attrs` are complete: defaults filled in, kinds checked. */
   resolve(inputs: OpInputs): Resolved;

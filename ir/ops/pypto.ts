@@ -19,14 +19,20 @@ import {
   type OpDef,
   type OpInputs,
 } from "./op-def.js";
-import { oobOf, oobSpec } from "./oob.js";
+import { axis, oobOf, oobSpec } from "./attributes.js";
 
 /** `documented`: every sentence of the page holds. `head`: what the repository's head takes. */
 export const pyptoLevels = ["documented", "head"] as const;
 export type PyptoLevel = (typeof pyptoLevels)[number];
+const dim = { ...axis, argument: "dim" } as const satisfies AttrSpec;
 
-const dim: AttrSpec = { kind: "int", default: 0 };
-const level: AttrSpec = { kind: "word", words: pyptoLevels, default: "head" };
+const level = {
+  key: "level",
+  help: "what PyPTO takes: documented (its pages) or head (its repository)",
+  kind: "word",
+  words: pyptoLevels,
+  default: "head",
+} as const satisfies AttrSpec;
 
 /** Element types, and the lowest and highest ranks. */
 interface Support {
@@ -110,9 +116,8 @@ function checkSupport(inputs: OpInputs, page: Page): void {
   }
 }
 
-export const pyptoGather: OpDef = {
+export const pyptoGather = {
   name: "pypto.gather",
-  dialect: "pypto",
   kind: "gather_elements",
   attrs: { dim, level, oob: oobSpec("error") },
   resolve(inputs) {
@@ -138,11 +143,10 @@ export const pyptoGather: OpDef = {
       oob: oobOf(inputs),
     };
   },
-};
+} as const satisfies OpDef;
 
-export const pyptoIndexSelect: OpDef = {
+export const pyptoIndexSelect = {
   name: "pypto.index_select",
-  dialect: "pypto",
   kind: "gather",
   attrs: { dim, level, oob: oobSpec("error") },
   resolve(inputs) {
@@ -156,4 +160,4 @@ export const pyptoIndexSelect: OpDef = {
       oob: oobOf(inputs),
     };
   },
-};
+} as const satisfies OpDef;

@@ -1,4 +1,4 @@
-/** Every source operator by name, and the one way to apply a dialect's rules. */
+/** Every source operator, and the one way to apply a dialect's rules. */
 import { error, type Diagnostic } from "../diagnostic.js";
 import { inputOf, type Attrs, type AttrValue, type SourceFunc } from "../func.js";
 import { formatShape, isIndexDType, type Span, type TensorType } from "../types.js";
@@ -7,7 +7,8 @@ import { onnxGather, onnxGatherElements, onnxGatherNd } from "./onnx.js";
 import { checkLimits, RuleError, type OpDef, type OpInputs, type ResolveResult } from "./op-def.js";
 import { pyptoGather, pyptoIndexSelect } from "./pypto.js";
 
-export const opDefs: readonly OpDef[] = [
+/** One line an operator: what it is called and takes is in its definition. */
+const registered = [
   onnxGather,
   onnxGatherElements,
   onnxGatherNd,
@@ -17,7 +18,15 @@ export const opDefs: readonly OpDef[] = [
   directmlGatherNd1,
   pyptoGather,
   pyptoIndexSelect,
-];
+] as const;
+
+export const opDefs: readonly OpDef[] = registered;
+
+export type OpName = (typeof registered)[number]["name"];
+export type Dialect = OpName extends `${infer D}.${string}` ? D : never;
+type SpecOf<D> = D extends OpDef ? D["attrs"][keyof D["attrs"]] : never;
+/** Keys of the attributes in case files and flags, where `oob` stands beside them: every operator has it. */
+export type AttributeKey = Exclude<SpecOf<(typeof registered)[number]>["key"], "oob">;
 
 export const findOp = (name: string): OpDef | undefined => opDefs.find((def) => def.name === name);
 
@@ -80,7 +89,7 @@ function checkShapes(source: SourceOp): Diagnostic[] {
 
 function checkAttrs(def: OpDef, source: SourceOp): Diagnostic[] {
   return Object.entries(source.attrs).flatMap(([name, value]) => {
-    const spec = def.attrs[name];
+    const spec = Object.hasOwn(def.attrs, name) ? def.attrs[name] : undefined;
     const known = Object.keys(def.attrs).join(", ");
     if (spec === undefined) {
       const hint = `its attributes are ${known}`;

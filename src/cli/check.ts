@@ -1,12 +1,11 @@
 /** tilec check: runs regression tests, case files and folders of them, on chosen backends. */
-import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Command } from "commander";
 import { CompileError, error, type Diagnostic } from "../../ir/index.js";
 import type { Executor } from "../../backends/sim/index.js";
 import { tryCompile } from "../api/compile.js";
 import { readCaseList, type Case } from "../formats/cases.js";
-import { readBytes, readText } from "../formats/files.js";
+import { readBytes, readFolder, readText, type Folder } from "../formats/files.js";
 import {
   findGathers,
   isNodeTestFolder,
@@ -17,8 +16,10 @@ import {
 import type { TensorValue } from "../formats/tensor.js";
 import { tryProgram } from "../api/program.js";
 import { checkCase, type CheckContext, type CheckResult } from "../testing/check-case.js";
+import { runTests, type Test } from "../testing/run-tests.js";
 import { runTextTest } from "../testing/text-test.js";
-import { backendNames, type BackendName } from "../api/backends.js";
+import { backendNames } from "../api/backends.js";
+import { dumpNames } from "./dump-names.js";
 import { executorOption, lookUpTarget, UsageError } from "./options.js";
 import { progressBar } from "./progress.js";
 import { openRunner, parseBackends, writeTensor } from "./run.js";
@@ -47,19 +48,16 @@ export function checkCommand(program: Command): void {
     });
 }
 
-interface Test {
-  readonly id: string;
-  run(backends: readonly BackendName[], context: CheckContext): Promise<CheckResult[]>;
-}
-
 async function check(files: readonly string[], flags: CheckFlags): Promise<number> {
   const backends = parseBackends(flags.backend);
+  const all = files.flatMap((file) => testsIn(file));
+  if (all.length === 0)
+    throw new CompileError([error("TC013", "no test was found", { hint: "docs/cases.md" })]);
+  const names = dumpNames(all.map(({ id }) => id));
   const tests = shard(
-    files.flatMap((file) => testsIn(file)),
+    all.map((test, k) => ({ ...test, dumpName: names[k] ?? "" })),
     flags.shard,
   );
-  if (tests.length === 0)
-    throw new CompileError([error("TC013", "no test was found", { hint: "docs/cases.md" })]);
   const device = backends.includes("webgpu")
     ? await openRunner().catch((thrown: unknown) => thrown)
     : undefined;
@@ -72,28 +70,25 @@ async function check(files: readonly string[], flags: CheckFlags): Promise<numbe
     ...(flags.executor === undefined ? {} : { executor: flags.executor }),
     ...(gpu === undefined ? {} : { runner: gpu.runner }),
     ...(device instanceof Error ? { reason: device.message } : {}),
-    ...(flags.dump === undefined
-      ? {}
-      : {
-          dump: (name, value) => {
-            writeTensor(
-              join(flags.dump ?? "", `${name}.${value.strings === undefined ? "npy" : "json"}`),
-              value,
-            );
-          },
-        }),
   };
-  const results: CheckResult[] = [];
+  const { dump } = flags;
+  const contextOf = (test: { readonly dumpName: string }): CheckContext =>
+    dump === undefined
+      ? context
+      : {
+          ...context,
+          dump: (part, value) => {
+            const ending = value.strings === undefined ? "npy" : "json";
+            writeTensor(join(dump, `${test.dumpName}.${part}.${ending}`), value);
+          },
+        };
   const bar = progressBar(tests.length, "cases");
-  try {
-    for (const test of tests) {
-      results.push(...(await test.run(backends, context)));
-      bar.step(test.id);
-    }
-  } finally {
+  const { results, bugs } = await runTests(tests, backends, contextOf, ({ id }) => {
+    bar.step(id);
+  }).finally(() => {
     bar.stop();
     gpu?.close();
-  }
+  });
   const count = (status: CheckResult["status"]): number => results.filter((r) => r.status === status).length;
   const summary = { passed: count("pass"), failed: count("fail"), skipped: count("skip") };
   if (flags.json === true) printJson({ results, summary });
@@ -105,26 +100,41 @@ async function check(files: readonly string[], flags: CheckFlags): Promise<numbe
     print(`${summary.passed} passed, ${summary.failed} failed, ${summary.skipped} skipped`);
   }
   if (summary.skipped > 0 && device instanceof Error) note(`skipped webgpu: ${device.message}`);
+  for (const { id, thrown } of bugs) {
+    note(
+      `${id}: a bug in tilec; please report it with the case\n${thrown instanceof Error ? (thrown.stack ?? "") : String(thrown)}`,
+    );
+  }
+  if (bugs.length > 0) return 3;
   return summary.failed > 0 ? 1 : 0;
 }
 
-/** The tests of a file, of an ONNX backend-test folder, or of every test in a folder, in the order of their names. */
-function testsIn(path: string): Test[] {
-  if (statSync(path, { throwIfNoEntry: false })?.isDirectory() !== true) return testsInFile(path);
-  if (isNodeTestFolder(path)) return orMalformed(path, () => readNodeTestFolder(path).map(caseTest));
-  return readdirSync(path)
-    .sort()
-    .map((name) => join(path, name))
-    .filter((inner) => /\.(?:json|onnx|tir)$/.test(inner) || statSync(inner).isDirectory())
-    .flatMap((inner) => testsIn(inner));
+/** The tests at a path; what cannot be read is a test that fails. `above` are the folders that led here, without links. */
+function testsIn(path: string, above: readonly string[] = []): Test[] {
+  return orMalformed(path, () => {
+    const folder = readFolder(path);
+    if (folder !== undefined) return testsInFolder(path, folder, above);
+    // Files of other kinds stand beside tests; one that is named is taken for a case file.
+    const named = above.length === 0;
+    return named || /\.(?:json|onnx|tir)$/.test(path) ? testsInFile(path) : [];
+  });
+}
+
+/** An ONNX backend-test folder, or every test in a folder, in the order of their names. */
+function testsInFolder(path: string, { realPath, entries }: Folder, above: readonly string[]): Test[] {
+  if (isNodeTestFolder(path)) return readNodeTestFolder(path).map(caseTest);
+  if (above.includes(realPath)) {
+    throw new CompileError([
+      error("TC010", `${path} leads back to ${realPath}, which it is in`, { hint: "remove the link" }),
+    ]);
+  }
+  return entries.flatMap((entry) => testsIn(entry, [...above, realPath]));
 }
 
 function testsInFile(path: string): Test[] {
   if (path.endsWith(".tir")) return [textTest(path)];
   if (path.endsWith(".onnx")) {
-    return orMalformed(path, () =>
-      findGathers(readModel(readBytes(path), path)).map((g) => gatherTest(path, g)),
-    );
+    return findGathers(readModel(readBytes(path), path)).map((gather) => gatherTest(path, gather));
   }
   return readCaseList(readText(path), path).map((test) =>
     "malformed" in test ? malformedTest(test.id, test.malformed) : caseTest(test),
@@ -154,14 +164,12 @@ function textTest(path: string): Test {
   };
 }
 
-/** One bad model among many fails alone. */
+/** One bad file among many fails alone. */
 function orMalformed(id: string, read: () => Test[]): Test[] {
   try {
     return read();
   } catch (thrown) {
-    if (thrown instanceof CompileError && thrown.diagnostics[0]?.code !== "TC010") {
-      return [malformedTest(id, thrown.diagnostics)];
-    }
+    if (thrown instanceof CompileError) return [malformedTest(id, thrown.diagnostics)];
     throw thrown;
   }
 }

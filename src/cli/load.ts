@@ -1,12 +1,25 @@
 /** Programs from the command line: a .tir file, a case file, an .onnx model, or flags. */
-import { CompileError, hasErrors, parseModule, type AttrValue, type Func } from "../../ir/index.js";
-import { operatorFor, readCases, type Case } from "../formats/cases.js";
+import {
+  attributeFlags,
+  attributesOf,
+  CompileError,
+  dialects,
+  hasErrors,
+  operatorFor,
+  operatorInText,
+  operatorNames,
+  parseModule,
+  type AttrValue,
+  type Func,
+  type OpDef,
+} from "../../ir/index.js";
+import { readCaseList } from "../formats/cases.js";
 import { readBytes, readText } from "../formats/files.js";
 import { findGathers, readModel } from "../formats/onnx/index.js";
 import type { TensorValue } from "../formats/tensor.js";
-import { program, tryProgram, type ProgramResult } from "../api/program.js";
+import { program, tryProgram } from "../api/program.js";
 import { printDiagnostics } from "./terminal.js";
-import { parseCount, parseType, scheduleOf, UsageError, type ProgramFlags } from "./options.js";
+import { dashed, parseCount, parseType, scheduleOf, UsageError, type ProgramFlags } from "./options.js";
 
 export interface LoadedProgram {
   readonly func: Func;
@@ -60,45 +73,41 @@ function fromFlags(flags: ProgramFlags): Func {
 
 /** `--op gather --dialect pypto` and `--op pypto.index_select` name the same operator. */
 function operatorFlags(op: string, flags: ProgramFlags): { op: string; attrs: Record<string, AttrValue> } {
-  const attributes = {
-    axis: flags.axis,
-    batchDims: flags.batchDims,
-    indexDimensions: flags.indexDimensions,
-    inputDimensionCount: flags.inputDimensionCount,
-    indicesDimensionCount: flags.indicesDimensionCount,
-    opset: flags.opset,
-    featureLevel: flags.featureLevel,
-    level: flags.level,
-  };
-  const [dialect, name] = dialectOf(op, flags);
-  const operator = operatorFor(dialect, name, flags.batchDims !== undefined);
-  if (operator === undefined) {
-    throw new UsageError(
-      `dialect ${dialect} has no operator ${name}`,
-      "gather, gather_elements or gather_nd",
-    );
-  }
+  const given = [...attributeFlags.keys()].flatMap((key) => {
+    const value = flags[key];
+    return value === undefined ? [] : [{ key, value }];
+  });
+  const operator = operatorNamed(
+    op,
+    flags,
+    given.map(({ key }) => key),
+  );
+  const known = attributesOf(operator);
   const attrs: Record<string, AttrValue> = {};
-  for (const [flag, value] of Object.entries(attributes)) {
-    if (value === undefined) continue;
-    const attr = operator.attrs[flag];
-    const dashed = flag.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-    if (attr === undefined) throw new UsageError(`--${dashed} means nothing to ${operator.op}`);
-    attrs[attr] = flag === "featureLevel" || flag === "level" ? value : parseCount(value, dashed);
+  for (const { key, value } of given) {
+    const attr = known.get(key);
+    if (attr === undefined) throw new UsageError(`--${dashed(key)} means nothing to ${operator.name}`);
+    attrs[attr.name] = attr.spec.kind === "int" ? parseCount(value, dashed(key)) : value;
   }
   if (flags.oob !== undefined) attrs["oob"] = flags.oob;
-  return { op: operator.op, attrs };
+  return { op: operator.name, attrs };
 }
 
-function dialectOf(op: string, flags: ProgramFlags): [string, string] {
-  const [prefix, rest] = op.includes(".") ? op.split(".", 2) : [undefined, op];
-  if (prefix === undefined) return [flags.dialect ?? "onnx", op];
-  if (flags.dialect !== undefined && flags.dialect !== prefix) {
+function operatorNamed(op: string, flags: ProgramFlags, keys: readonly string[]): OpDef {
+  const [prefix] = op.includes(".") ? op.split(".", 1) : [];
+  if (prefix !== undefined && flags.dialect !== undefined && flags.dialect !== prefix) {
     throw new UsageError(`--op ${op} and --dialect ${flags.dialect} disagree`);
   }
-  if (prefix !== "pypto") return [prefix, rest ?? ""];
-  const common: Readonly<Record<string, string>> = { gather: "gather_elements", index_select: "gather" };
-  return [prefix, common[rest ?? ""] ?? rest ?? ""];
+  const dialect = prefix ?? flags.dialect ?? "onnx";
+  const found = prefix === undefined ? operatorFor(dialect, op, keys) : operatorInText(op, keys);
+  if (found === undefined) {
+    const names = operatorNames(dialect);
+    throw new UsageError(
+      `dialect ${dialect} has no operator ${op.slice(op.indexOf(".") + 1)}`,
+      names.length === 0 ? `the dialects are ${dialects.join(", ")}` : `it has ${names.join(", ")}`,
+    );
+  }
+  return found;
 }
 
 function fromText(file: string, flags: ProgramFlags): LoadedProgram[] {
@@ -115,13 +124,18 @@ function fromText(file: string, flags: ProgramFlags): LoadedProgram[] {
 }
 
 function fromCases(file: string, flags: ProgramFlags): LoadedProgram[] {
-  const cases = readCases(readText(file), file);
+  const cases = readCaseList(readText(file), file);
   const chosen = cases.filter((test) => flags.case === undefined || test.id === flags.case);
   if (chosen.length === 0) throw new UsageError(`${file} has no case ${flags.case ?? ""}`);
   const one = chosen.length === 1;
   return chosen.flatMap((test) => {
-    const result = caseProgram(test);
     // One bad case among many must not hide the rest; chosen alone, it is what the user asked about.
+    if ("malformed" in test) {
+      if (one) throw new CompileError(test.malformed);
+      printDiagnostics(test.malformed.map((diagnostic) => ({ ...diagnostic, severity: "warning" as const })));
+      return [];
+    }
+    const result = tryProgram({ ...test.program, name: "main" });
     if (!result.ok && one) throw new CompileError(result.diagnostics);
     if (!result.ok) return [];
     const named: Func = { ...result.func, name: one ? "main" : test.id };
@@ -156,5 +170,3 @@ function fromModel(file: string, flags: ProgramFlags): LoadedProgram[] {
   printDiagnostics(refused.map((diagnostic) => ({ ...diagnostic, severity: "warning" as const })));
   return programs;
 }
-
-const caseProgram = (test: Case): ProgramResult => tryProgram({ ...test.program, name: "main" });

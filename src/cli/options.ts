@@ -2,15 +2,19 @@
 import { executors } from "../../backends/sim/index.js";
 import { Option, type Command } from "commander";
 import {
+  attributeFlags,
   budgetRules,
   CompileError,
+  dialects,
   error,
   findTarget,
   isDType,
+  operatorKinds,
   outOfBoundsPolicies,
   profiles,
   residencies,
   targetNames,
+  type AttributeKey,
   type Schedule,
   type Shape,
   type Target,
@@ -19,20 +23,12 @@ import {
 import { readText } from "../formats/files.js";
 import { parseTargetFile } from "../formats/target-file.js";
 
-/** As commander hands them over: every flag optional, lists as text. */
-export interface ProgramFlags {
+/** As commander hands them over: every flag optional, numbers and lists as text. */
+export interface ProgramFlags extends Readonly<Partial<Record<AttributeKey, string>>> {
   readonly op?: string;
   readonly dialect?: string;
   readonly data?: string;
   readonly indices?: string;
-  readonly axis?: string;
-  readonly batchDims?: string;
-  readonly indexDimensions?: string;
-  readonly inputDimensionCount?: string;
-  readonly indicesDimensionCount?: string;
-  readonly opset?: string;
-  readonly featureLevel?: string;
-  readonly level?: string;
   readonly oob?: string;
   readonly case?: string;
   readonly func?: string;
@@ -55,23 +51,21 @@ export class UsageError extends CompileError {
   }
 }
 
+/** `batchDims` is the flag `--batch-dims`. */
+export const dashed = (key: string): string =>
+  key.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+
 export function addProgramOptions(command: Command): Command {
-  return command
+  command
     .argument("[program]", "a .tir file, an .onnx model or a case file; or describe the gather with --op")
-    .addOption(
-      new Option("--op <name>", "gather, gather_elements, gather_nd; or with its dialect, pypto.gather"),
-    )
-    .addOption(new Option("--dialect <name>", "whose rules apply").choices(["onnx", "directml", "pypto"]))
+    .addOption(new Option("--op <name>", `${operatorKinds.join(", ")}; or with its dialect, pypto.gather`))
+    .addOption(new Option("--dialect <name>", "whose rules apply").choices([...dialects]))
     .option("--data <type>", "data, such as f32[4096,1024]")
-    .option("--indices <type>", "indices, such as i32[4096,1024]")
-    .option("--axis <n>", "axis or dim")
-    .option("--batch-dims <n>", "batch dims of gather_nd")
-    .option("--index-dimensions <n>", "DirectML IndexDimensions")
-    .option("--input-dimension-count <n>", "DirectML InputDimensionCount")
-    .option("--indices-dimension-count <n>", "DirectML IndicesDimensionCount")
-    .option("--opset <n>", "ONNX opset, 1, 11 or 13 and up")
-    .option("--feature-level <level>", "DirectML feature level, 1.0 to 4.1")
-    .option("--level <level>", "what PyPTO takes: documented (its pages) or head (its repository)")
+    .option("--indices <type>", "indices, such as i32[4096,1024]");
+  for (const [key, { kind, help }] of attributeFlags) {
+    command.option(`--${dashed(key)} <${kind === "int" ? "n" : "word"}>`, help);
+  }
+  return command
     .addOption(
       new Option("--oob <policy>", "what an index out of range means").choices([...outOfBoundsPolicies]),
     )

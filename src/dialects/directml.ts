@@ -3,19 +3,25 @@
  * document's rules are broken, an OutputTensor of another size or type included.
  */
 import {
+  attrsFrom,
   CompileError,
   error,
   formatType,
   outputOf,
   sameShape,
-  type Attrs,
+  type ArgumentsOf,
   type DType,
-  type FeatureLevel,
-  type OutOfBounds,
+  type OpDef,
   type Shape,
   type SourceFunc,
   type TensorType,
 } from "../../ir/index.js";
+import {
+  directmlGather,
+  directmlGatherElements,
+  directmlGatherNd,
+  directmlGatherNd1,
+} from "../../ir/ops/directml.js";
 import { program } from "../api/program.js";
 
 export type DmlDataType =
@@ -44,30 +50,19 @@ interface DmlOperatorDesc {
   readonly OutputTensor?: DmlTensorDesc;
 }
 
-export interface DmlGatherOperatorDesc extends DmlOperatorDesc {
-  readonly Axis: number;
-  readonly IndexDimensions: number;
-}
+/** The descriptor's own fields, all required, as the document has them. */
+type Descriptor<D extends OpDef> = DmlOperatorDesc & Required<Omit<ArgumentsOf<D>, keyof DmlOptions>>;
 
-export interface DmlGatherElementsOperatorDesc extends DmlOperatorDesc {
-  readonly Axis: number;
-}
+export type DmlGatherOperatorDesc = Descriptor<typeof directmlGather>;
+export type DmlGatherElementsOperatorDesc = Descriptor<typeof directmlGatherElements>;
+export type DmlGatherNdOperatorDesc = Descriptor<typeof directmlGatherNd>;
+export type DmlGatherNd1OperatorDesc = Descriptor<typeof directmlGatherNd1>;
 
-export interface DmlGatherNdOperatorDesc extends DmlOperatorDesc {
-  readonly InputDimensionCount: number;
-  readonly IndicesDimensionCount: number;
-}
-
-export interface DmlGatherNd1OperatorDesc extends DmlGatherNdOperatorDesc {
-  readonly BatchDimensionCount: number;
-}
-
-export interface DmlOptions {
-  /** DML_FEATURE_LEVEL; default 4.1. It gates types, ranks and negative indices. */
-  readonly featureLevel?: FeatureLevel;
-  /** Out-of-range policy; the document's "clamped safely" is `clamp` here. */
-  readonly oob?: OutOfBounds;
-}
+/**
+ * Beside the descriptor. `featureLevel`: DML_FEATURE_LEVEL, default 4.1; it gates types, ranks and negative indices.
+ * `oob`: the out-of-range policy; the document's "clamped safely" is `clamp` here.
+ */
+export type DmlOptions = Pick<ArgumentsOf<typeof directmlGather>, "featureLevel" | "oob">;
 
 const dtypeOf: Readonly<Record<DmlDataType, DType>> = {
   FLOAT64: "f64",
@@ -85,14 +80,10 @@ const dtypeOf: Readonly<Record<DmlDataType, DType>> = {
 
 const tensor = (desc: DmlTensorDesc): TensorType => ({ dtype: dtypeOf[desc.DataType], shape: desc.Sizes });
 
-function build(op: string, desc: DmlOperatorDesc, attrs: Attrs, options: DmlOptions): SourceFunc {
+function build<D extends OpDef>(def: D, desc: DmlOperatorDesc, args: ArgumentsOf<D>): SourceFunc {
   const func = program({
-    op,
-    attrs: {
-      ...attrs,
-      ...(options.featureLevel === undefined ? {} : { feature_level: options.featureLevel }),
-      ...(options.oob === undefined ? {} : { oob: options.oob }),
-    },
+    op: def.name,
+    attrs: attrsFrom(def, args),
     data: tensor(desc.InputTensor),
     indices: tensor(desc.IndicesTensor),
   });
@@ -114,26 +105,16 @@ function build(op: string, desc: DmlOperatorDesc, attrs: Attrs, options: DmlOpti
 
 /** DML_GATHER_OPERATOR_DESC */
 export const gather = (desc: DmlGatherOperatorDesc, options: DmlOptions = {}): SourceFunc =>
-  build("directml.gather", desc, { axis: desc.Axis, index_dimensions: desc.IndexDimensions }, options);
+  build(directmlGather, desc, { ...desc, ...options });
 
 /** DML_GATHER_ELEMENTS_OPERATOR_DESC */
 export const gatherElements = (desc: DmlGatherElementsOperatorDesc, options: DmlOptions = {}): SourceFunc =>
-  build("directml.gather_elements", desc, { axis: desc.Axis }, options);
-
-const ndAttrs = (desc: DmlGatherNdOperatorDesc): Attrs => ({
-  input_dimension_count: desc.InputDimensionCount,
-  indices_dimension_count: desc.IndicesDimensionCount,
-});
+  build(directmlGatherElements, desc, { ...desc, ...options });
 
 /** DML_GATHER_ND_OPERATOR_DESC */
 export const gatherNd = (desc: DmlGatherNdOperatorDesc, options: DmlOptions = {}): SourceFunc =>
-  build("directml.gather_nd", desc, ndAttrs(desc), options);
+  build(directmlGatherNd, desc, { ...desc, ...options });
 
 /** DML_GATHER_ND1_OPERATOR_DESC */
 export const gatherNd1 = (desc: DmlGatherNd1OperatorDesc, options: DmlOptions = {}): SourceFunc =>
-  build(
-    "directml.gather_nd1",
-    desc,
-    { ...ndAttrs(desc), batch_dimension_count: desc.BatchDimensionCount },
-    options,
-  );
+  build(directmlGatherNd1, desc, { ...desc, ...options });

@@ -1,50 +1,33 @@
 /** Builders with ONNX's arguments. Each throws a CompileError (TC1xx) where ONNX's rules are broken. */
-import type { OutOfBounds, SourceFunc } from "../../ir/index.js";
+import { attrsFrom, type ArgumentsOf, type OpDef, type SourceFunc } from "../../ir/index.js";
+import { onnxGather, onnxGatherElements, onnxGatherNd } from "../../ir/ops/onnx.js";
 import { program, typeOf, type TypePair } from "../api/program.js";
 
-export interface OnnxGatherArguments {
+interface Tensors {
   readonly data: TypePair;
   readonly indices: TypePair;
-  /** In [-rank, rank - 1]; default 0. */
-  readonly axis?: number;
-  /** 1, 11 or 13 and up; default 13. */
-  readonly opset?: number;
-  /** Out-of-range policy; ONNX says `error`. */
-  readonly oob?: OutOfBounds;
 }
 
-export interface OnnxGatherNdArguments extends Omit<OnnxGatherArguments, "axis"> {
-  readonly batchDims?: number;
-}
+/** `axis` in [-rank, rank - 1], default 0; `opset` 1, 11 or 13 and up, default 13; `oob`, ONNX says `error`. */
+export type OnnxGatherArguments = Tensors & ArgumentsOf<typeof onnxGather>;
+export type OnnxGatherElementsArguments = Tensors & ArgumentsOf<typeof onnxGatherElements>;
+/** `batchDims` below both ranks, default 0; `opset` and `oob` as for gather. */
+export type OnnxGatherNdArguments = Tensors & ArgumentsOf<typeof onnxGatherNd>;
 
-const common = (args: { readonly opset?: number; readonly oob?: OutOfBounds }) => ({
-  ...(args.opset === undefined ? {} : { opset: args.opset }),
-  ...(args.oob === undefined ? {} : { oob: args.oob }),
-});
+const build = <D extends OpDef>(def: D, args: Tensors & ArgumentsOf<D>): SourceFunc =>
+  program({
+    op: def.name,
+    attrs: attrsFrom(def, args),
+    data: typeOf(args.data),
+    indices: typeOf(args.indices),
+  });
 
 /** Output shape: data[:axis] + indices + data[axis+1:]. */
-export const gather = (args: OnnxGatherArguments): SourceFunc =>
-  program({
-    op: "onnx.gather",
-    attrs: { axis: args.axis ?? 0, ...common(args) },
-    data: typeOf(args.data),
-    indices: typeOf(args.indices),
-  });
+export const gather = (args: OnnxGatherArguments): SourceFunc => build(onnxGather, args);
 
 /** Output shape: that of indices. */
-export const gatherElements = (args: OnnxGatherArguments): SourceFunc =>
-  program({
-    op: "onnx.gather_elements",
-    attrs: { axis: args.axis ?? 0, ...common(args) },
-    data: typeOf(args.data),
-    indices: typeOf(args.indices),
-  });
+export const gatherElements = (args: OnnxGatherElementsArguments): SourceFunc =>
+  build(onnxGatherElements, args);
 
 /** Output shape: indices[:-1] + data[batchDims + indices[-1]:]. */
-export const gatherNd = (args: OnnxGatherNdArguments): SourceFunc =>
-  program({
-    op: "onnx.gather_nd",
-    attrs: { batch_dims: args.batchDims ?? 0, ...common(args) },
-    data: typeOf(args.data),
-    indices: typeOf(args.indices),
-  });
+export const gatherNd = (args: OnnxGatherNdArguments): SourceFunc => build(onnxGatherNd, args);

@@ -1,8 +1,9 @@
 /** Builders with PyPTO's arguments. Each throws a CompileError (TC1xx) where PyPTO's rules are broken. */
-import type { OutOfBounds, PyptoLevel, Schedule, SourceFunc } from "../../ir/index.js";
+import { attrsFrom, type ArgumentsOf, type OpDef, type Schedule, type SourceFunc } from "../../ir/index.js";
+import { pyptoGather, pyptoIndexSelect } from "../../ir/ops/pypto.js";
 import { program, typeOf, type TypePair } from "../api/program.js";
 
-export interface PyptoGatherArguments {
+type PyptoArguments<D extends OpDef> = ArgumentsOf<D> & {
   readonly input: TypePair;
   readonly index: TypePair;
   /** In [-rank, rank - 1]. */
@@ -10,26 +11,27 @@ export interface PyptoGatherArguments {
   /** What `set_vec_tile_shapes` would set, for this operation alone. */
   readonly vecTileShapes?: readonly number[];
   readonly viewShape?: readonly number[];
-  /** `documented` holds every sentence of the page (docs/specifications.md); default `head`. */
-  readonly level?: PyptoLevel;
-  readonly oob?: OutOfBounds;
-}
+};
 
-function build(op: string, args: PyptoGatherArguments): SourceFunc {
+export type PyptoGatherArguments = PyptoArguments<typeof pyptoGather>;
+export type PyptoIndexSelectArguments = PyptoArguments<typeof pyptoIndexSelect>;
+
+function build<D extends OpDef>(def: D, args: PyptoArguments<D>): SourceFunc {
   const schedule: Schedule = {
     ...(args.vecTileShapes === undefined ? {} : { tile: args.vecTileShapes }),
     ...(args.viewShape === undefined ? {} : { view: args.viewShape }),
   };
-  const attrs = {
-    dim: args.dim,
-    ...(args.level === undefined ? {} : { level: args.level }),
-    ...(args.oob === undefined ? {} : { oob: args.oob }),
-  };
-  return program({ op, attrs, data: typeOf(args.input), indices: typeOf(args.index), schedule });
+  return program({
+    op: def.name,
+    attrs: attrsFrom(def, args),
+    data: typeOf(args.input),
+    indices: typeOf(args.index),
+    schedule,
+  });
 }
 
 /** pypto.gather(input, dim, index): element by element along `dim`. Output shape: that of index. */
-export const gather = (args: PyptoGatherArguments): SourceFunc => build("pypto.gather", args);
+export const gather = (args: PyptoGatherArguments): SourceFunc => build(pyptoGather, args);
 
 /** pypto.index_select(input, dim, index): whole rows. Output shape: input[:dim] + index + input[dim+1:]. */
-export const indexSelect = (args: PyptoGatherArguments): SourceFunc => build("pypto.index_select", args);
+export const indexSelect = (args: PyptoIndexSelectArguments): SourceFunc => build(pyptoIndexSelect, args);

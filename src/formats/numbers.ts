@@ -1,6 +1,34 @@
 /** Numbers and bit patterns as element bytes: each rounded once, to the nearest value of the type, ties to even. */
-import { setFloat16 } from "@petamoriken/float16";
+import { f16round, setFloat16 } from "@petamoriken/float16";
 import { dtypeBytes, type DType } from "../../ir/index.js";
+
+export type ComplexType = "c64" | "c128";
+export type FloatType = "f16" | "bf16" | "f32" | "f64";
+export type IntegerType = Exclude<DType, ComplexType | FloatType | "string">;
+
+const floatTypes: readonly DType[] = ["f16", "bf16", "f32", "f64"] satisfies readonly FloatType[];
+export const isFloat = (dtype: IntegerType | FloatType): dtype is FloatType => floatTypes.includes(dtype);
+
+/** Lowest and highest value. */
+export function integerRange(dtype: IntegerType): readonly [bigint, bigint] {
+  if (dtype === "bool") return [0n, 1n];
+  const bits = BigInt(8 * dtypeBytes[dtype]);
+  return dtype.startsWith("u") ? [0n, 2n ** bits - 1n] : [-(2n ** (bits - 1n)), 2n ** (bits - 1n) - 1n];
+}
+
+/** Whether a finite number is so large that the type's nearest value is an infinity. */
+export function overflows(dtype: FloatType, value: number): boolean {
+  switch (dtype) {
+    case "f16":
+      return !Number.isFinite(f16round(value));
+    case "bf16":
+      return (bf16Bits(value) & 0x7fff) === 0x7f80;
+    case "f32":
+      return !Number.isFinite(Math.fround(value));
+    case "f64":
+      return false;
+  }
+}
 
 /** Bits of the bf16 nearest to a number. */
 export function bf16Bits(value: number): number {
@@ -70,9 +98,12 @@ export function writeNumber(view: DataView, dtype: DType, k: number, value: numb
   }
 }
 
+/** The type of each part of a complex element. */
+export const partOf = (dtype: ComplexType): FloatType => (dtype === "c64" ? "f32" : "f64");
+
 /** Writes the two parts of a complex element. */
-export function writeComplex(view: DataView, dtype: "c64" | "c128", k: number, re: number, im: number): void {
-  const part = dtype === "c64" ? "f32" : "f64";
+export function writeComplex(view: DataView, dtype: ComplexType, k: number, re: number, im: number): void {
+  const part = partOf(dtype);
   writeNumber(view, part, 2 * k, re);
   writeNumber(view, part, 2 * k + 1, im);
 }

@@ -1,5 +1,13 @@
 /** A tensor from or for a file: bytes little-endian row-major, strings as themselves. */
-import { byteCount, elementCount, type TensorType } from "../../ir/index.js";
+import {
+  byteCount,
+  CompileError,
+  elementCount,
+  error,
+  formatType,
+  type Code,
+  type TensorType,
+} from "../../ir/index.js";
 import { toHost, type HostValue } from "../../backends/index.js";
 
 export interface TensorValue {
@@ -7,6 +15,24 @@ export interface TensorValue {
   /** Empty for strings. */
   readonly bytes: Uint8Array;
   readonly strings?: readonly string[];
+}
+
+/** As many bytes as a Node buffer holds, and a WebAssembly memory addresses. */
+const maxTensorBytes = 2 ** 32;
+
+/** Room for every element, all zero; the type is not string. Throws a CompileError where there is none. */
+export function zeroBytes(type: TensorType, code: Code, where: string): Uint8Array<ArrayBuffer> {
+  const bytes = byteCount(type);
+  try {
+    if (bytes <= maxTensorBytes) return new Uint8Array(bytes);
+  } catch (thrown) {
+    if (!(thrown instanceof RangeError)) throw thrown;
+  }
+  throw new CompileError([
+    error(code, `${where}: ${formatType(type)} takes ${bytes} bytes, more than there is room for`, {
+      hint: "make the tensor smaller",
+    }),
+  ]);
 }
 
 /** The tensor as backends take it: strings become handles. */

@@ -32,8 +32,8 @@ export interface CheckContext {
   /** Of `sim`; default `checked`. */
   readonly executor?: Executor;
   readonly findTarget?: (name: string) => Target | undefined;
-  /** Called with every output, and with inputs that a fill rule made. */
-  readonly dump?: (name: string, value: TensorValue) => void;
+  /** Called with every output, under its backend's name, and with the `data` and `indices` that a fill rule made. */
+  readonly dump?: (part: BackendName | "data" | "indices", value: TensorValue) => void;
 }
 
 /** Compiles once, runs on every backend. */
@@ -78,18 +78,16 @@ export async function checkCase(
         test.output?.read() ??
         (backend === "reference" ? run.value : await runCase(inputs(), compiled.value, "reference", context));
       results.push({ ...base, ...judgeOutput(expected, run.value) });
-      context.dump?.(`${fileName(test.id)}.${backend}`, run.value);
+      context.dump?.(backend, run.value);
     }
   }
   if (context.dump !== undefined && compiled.ok) {
     for (const operand of ["data", "indices"] as const) {
-      if (test[operand].filled) context.dump(`${fileName(test.id)}.${operand}`, test[operand].read());
+      if (test[operand].filled) context.dump(operand, test[operand].read());
     }
   }
   return results;
 }
-
-const fileName = (id: string): string => id.replaceAll("/", "_");
 
 /** Fills and parsing happen once a case, whatever the number of backends. */
 function once<T>(make: () => T): () => T {

@@ -2,4 +2,4 @@
 export { checkCase, type CheckContext, type CheckResult } from "./check-case.js";
 export { fileCheck, parseChecks, vacuousChecks, type Check, type CheckFailure } from "./filecheck.js";
 export { runTextTest, type TextTestOptions } from "./text-test.js";
-export { readCases, type Case } from "../formats/cases.js";
+export { readCaseList, readCases, type Case, type MalformedCase } from "../formats/cases.js";

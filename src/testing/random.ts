@@ -1,7 +1,7 @@
 /** Random inputs from a seed: any bits for the data, indices in range. The same seed gives the same tensors. */
 import { byteCount, elementCount, isConstant, type Func, type TensorType } from "../../ir/index.js";
 import { accessOf } from "../api/access.js";
-import { lcg } from "../formats/cases.js";
+import { lcg } from "../formats/lcg.js";
 import { writeNumber } from "../formats/numbers.js";
 import type { TensorValue } from "../formats/tensor.js";
 

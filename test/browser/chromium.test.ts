@@ -1,19 +1,28 @@
 /** The library in a real browser, without Node: the built files in a headless Chromium with WebGPU. */
 import { readdirSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { rolldown } from "rolldown";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openPage, type OpenPage } from "../support/chromium.js";
 import type { PageResult } from "./page.js";
 
 const html = `<!doctype html><title>tilec</title>
-<script type="importmap">{"imports": {
-  "@petamoriken/float16": "/node_modules/@petamoriken/float16/browser/float16.mjs"
-}}</script>
-<script type="module" src="/dist/test/browser/page.js"></script>`;
+<script type="module" src="/dist/test/browser/bundle.js"></script>`;
+
+/** The page's module with the packages that it needs, as a page's bundler makes it. */
+async function bundlePage(): Promise<void> {
+  const file = (name: string): string =>
+    fileURLToPath(new URL(`../../dist/test/browser/${name}`, import.meta.url));
+  const bundle = await rolldown({ input: file("page.js"), platform: "browser" });
+  await bundle.write({ file: file("bundle.js"), format: "esm" });
+  await bundle.close();
+}
 
 const folder = new URL("../conformance/cases/", import.meta.url);
 let opened: OpenPage | undefined;
 
 beforeAll(async () => {
+  await bundlePage();
   try {
     opened = await openPage(html);
     await opened.page.waitForFunction("globalThis.runCases !== undefined");

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { createRunner } from "../../backends/webgpu/index.js";
-import { emitWgsl, defaultLimits } from "../../backends/webgpu/index.js";
+import { defaultLimits, emitWgsl, planWgsl } from "../../backends/webgpu/index.js";
 import { simulateChecked } from "../../backends/sim/index.js";
 import { codes, CompileError, parseModule, RunError, type Code, type Diagnostic } from "../../ir/index.js";
 import { compile, firstDifference, gather, runOn, targets, toHost, tryCompile } from "../../src/index.js";
@@ -88,6 +88,8 @@ interface Trigger {
 }
 
 const fine = gather({ data: ["f32", [4]], indices: ["i32", [2]], axis: 0 });
+const doubled = (buffers: 1 | 2) =>
+  planWgsl(compile(fine, { target: targets.webgpu, residency: "ub", buffers }).tile).diagnostics;
 const folder = mkdtempSync(join(tmpdir(), "tilec-codes-"));
 const big = (options: object = {}) =>
   explain(gather({ data: ["f32", [64, 16]], indices: ["i64", [8]], axis: 0 }), options);
@@ -263,6 +265,10 @@ const triggers: Readonly<Record<Code, Trigger>> = {
     found: () => build(source("onnx.gather %x, %i", "residency = auto", "3x5xf32", "4xi32", "4x5xf32")),
     at: [2, 8],
     followed: () => build(source("onnx.gather %x, %i", "residency = ub", "3x5xf32", "4xi32", "4x5xf32")),
+  },
+  TC908: {
+    found: () => doubled(2),
+    followed: () => doubled(1),
   },
 };
 

@@ -1,5 +1,6 @@
 /** The support matrix, found by asking the code: every operator with every type, rank and policy is tried. */
 import {
+  dialectOf,
   dtypes,
   findTarget,
   indexDTypes,
@@ -41,9 +42,9 @@ function smallest(
   const two = (count: number): number[] => new Array<number>(Math.max(0, count)).fill(2);
   const padded = (last: number): number[] => [...new Array<number>(Math.max(0, rank - 1)).fill(1), last];
   const shapes: Readonly<Record<OpDef["kind"], readonly [Shape, Shape]>> = {
-    gather: [two(rank), def.dialect === "directml" ? padded(2) : two(indexRank)],
+    gather: [two(rank), dialectOf(def) === "directml" ? padded(2) : two(indexRank)],
     gather_elements: [two(rank), two(rank)],
-    gather_nd: [two(rank), def.dialect === "directml" ? padded(1) : [...two(indexRank - 1), 1]],
+    gather_nd: [two(rank), dialectOf(def) === "directml" ? padded(1) : [...two(indexRank - 1), 1]],
   };
   const [dataShape, indicesShape] = shapes[def.kind];
   const attrs: Attrs = {
@@ -117,7 +118,7 @@ export function supportMatrix(): string {
       `- Operator: \`${def.kind}\`; attributes: ${Object.keys(def.attrs)
         .map((name) => `\`${name}\``)
         .join(", ")}`,
-      `- Data ranks: ${ranks(dataRanks)}; index ranks: ${def.dialect === "directml" ? "as the data's (leading ones are padding)" : ranks(indexRanks)}`,
+      `- Data ranks: ${ranks(dataRanks)}; index ranks: ${dialectOf(def) === "directml" ? "as the data's (leading ones are padding)" : ranks(indexRanks)}`,
       `- Index types: ${indexTypes.join(", ")}; negative indices: ${negative}`,
       `- Policies: ${policies.join(", ")}; default ${oob}`,
       "",

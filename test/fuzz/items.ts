@@ -221,7 +221,7 @@ function attempt<T>(action: () => T): T | undefined {
   }
 }
 
-/** One case with a value somewhere replaced by something else, or its text damaged. */
+/** One case with a value somewhere replaced by something else, a key mistyped, or its text damaged. */
 function mutatedCase(draw: Draw): string {
   const whole = JSON.stringify([caseList[draw(caseList.length)]]);
   if (draw(2) === 0) return text(mutated(new TextEncoder().encode(whole), draw));
@@ -237,7 +237,18 @@ function mutatedCase(draw: Draw): string {
     '"NaN"',
     "2147483648",
     '"f32"',
+    "4294967296",
+    "9007199254740993",
+    "0.5",
+    "1e999",
+    '"\\u0000"',
+    `${"[".repeat(20_000)}${"]".repeat(20_000)}`,
   ];
+  if (draw(8) === 0) {
+    const keys = [...whole.matchAll(/"(\w+)":/g)].map(([, key = ""]) => key);
+    const key = keys[draw(keys.length)] ?? "";
+    return whole.replace(`"${key}":`, `"${["__proto__", `${key}s`, key.toUpperCase()][draw(3)] ?? ""}":`);
+  }
   const values = [...whole.matchAll(/(?<=[:,[])(?:-?\d+|"[^"]*"|\[[^[\]]*\])(?=[,}\]])/g)];
   const place = values[draw(values.length)];
   if (place === undefined) return whole;

@@ -5,7 +5,8 @@
 import { existsSync, readdirSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { readBytes } from "../files.js";
-import type { Case, CaseTensor } from "../cases.js";
+import type { CaseTensor } from "../case-tensor.js";
+import type { Case } from "../cases.js";
 import type { TensorValue } from "../tensor.js";
 import { failure } from "./fail.js";
 import { findGathers } from "./gathers.js";

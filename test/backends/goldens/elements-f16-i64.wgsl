@@ -15,10 +15,10 @@ fn resolve_1(position: u32) -> vec4u {
   return min(element, vec4u(63u));
 }
 
-fn report_1(position: u32) {
+fn report_1(position: u32, place: u32) {
   let low = indices[(2u * position) >> 2u][(2u * position) & 3u];
   let high = indices[(2u * position + 1u) >> 2u][(2u * position + 1u) & 3u];
-  if (select(0xffffffffu, low + select(0u, 64u, high == 0xffffffffu), (high == 0u) || (high == 0xffffffffu)) >= 64u) { atomicMin(&status[0], position); }
+  if (select(0xffffffffu, low + select(0u, 64u, high == 0xffffffffu), (high == 0u) || (high == 0xffffffffu)) >= 64u) { atomicMin(&status[0], place); }
 }
 
 // the elements at four addresses
@@ -49,7 +49,7 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) lane:
   for (var again = any(worst_1 >= vec4u(64u)); again; again = false) {
     let d1 = lane.x * 4u;
     for (var e = 0u; e < 4u; e++) {
-      report_1(t0 * 64u + t1 + (d1 + e));
+      report_1(t0 * 64u + t1 + (d1 + e), t0 * 64u + t1 + (d1 + e));
     }
   }
 }

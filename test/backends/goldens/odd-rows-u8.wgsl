@@ -12,9 +12,9 @@ fn resolve_0(position: u32) -> u32 {
   return min(element, 8u);
 }
 
-fn report_0(position: u32) {
+fn report_0(position: u32, place: u32) {
   let low = indices[position];
-  if (low + select(0u, 9u, low >= 0x80000000u) >= 9u) { atomicMin(&status[0], position); }
+  if (low + select(0u, 9u, low >= 0x80000000u) >= 9u) { atomicMin(&status[0], place); }
 }
 
 fn element(flat: u32) -> u32 {
@@ -22,7 +22,7 @@ fn element(flat: u32) -> u32 {
   let d1 = flat % 7u;
   let at0 = resolve_0(d0);
   for (var again = worst_0 >= 9u; again; again = false) {
-    report_0(d0);
+    report_0(d0, flat);
   }
   let source = at0 * 7u + d1;
   return ((data[source / 4u] >> (source % 4u * 8u)) & 0xffu);

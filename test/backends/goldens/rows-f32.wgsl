@@ -12,9 +12,9 @@ fn resolve_0(position: u32) -> u32 {
   return min(element, 8u);
 }
 
-fn report_0(position: u32) {
+fn report_0(position: u32, place: u32) {
   let low = indices[position];
-  if (low + select(0u, 9u, low >= 0x80000000u) >= 9u) { atomicMin(&status[0], position); }
+  if (low + select(0u, 9u, low >= 0x80000000u) >= 9u) { atomicMin(&status[0], place); }
 }
 
 @compute @workgroup_size(4, 4)
@@ -35,7 +35,7 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) lane:
   // report the first index out of range
   for (var again = worst_0 >= 9u; again; again = false) {
     for (var d0 = lane.y; d0 < min(13u, 50u - t0); d0 += 4u) {
-      report_0(t0 + d0);
+      report_0(t0 + d0, t0 * 64u + d0 * 64u + t1);
     }
   }
 }

@@ -12,9 +12,9 @@ fn resolve_1(position: u32) -> vec4u {
   return min(element, vec4u(63u));
 }
 
-fn report_1(position: u32) {
+fn report_1(position: u32, place: u32) {
   let low = indices[(position) >> 2u][(position) & 3u];
-  if (low + select(0u, 64u, low >= 0x80000000u) >= 64u) { atomicMin(&status[0], position); }
+  if (low + select(0u, 64u, low >= 0x80000000u) >= 64u) { atomicMin(&status[0], place); }
 }
 
 // the elements at four addresses
@@ -38,7 +38,7 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) lane:
   for (var again = any(worst_1 >= vec4u(64u)); again; again = false) {
     let d1 = lane.x * 4u;
     for (var e = 0u; e < 4u; e++) {
-      report_1((d1 + e));
+      report_1((d1 + e), t0 * 16u + (d1 + e));
     }
   }
 }

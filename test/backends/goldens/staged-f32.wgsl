@@ -14,9 +14,9 @@ fn resolve_1(position: u32) -> vec4u {
   return min(element, vec4u(63u));
 }
 
-fn report_1(position: u32) {
+fn report_1(position: u32, place: u32) {
   let low = indices[(position) >> 2u][(position) & 3u];
-  if (low + select(0u, 64u, low >= 0x80000000u) >= 64u) { atomicMin(&status[0], position); }
+  if (low + select(0u, 64u, low >= 0x80000000u) >= 64u) { atomicMin(&status[0], place); }
 }
 
 // the elements at four addresses
@@ -32,7 +32,7 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) lane:
   for (var slot = lane_index; slot < 128u; slot += 16u) {
     let d0 = slot / 64u;
     let d1 = slot % 64u;
-    if (d1 < 64u) { data_ub[slot] = data[(t0 * 64u + d0 * 64u) + d1]; }
+    if (d1 < 64u) { data_ub[slot] = data[t0 * 64u + d0 * 64u + d1]; }
   }
   // sync MTE2 -> V
   workgroupBarrier();
@@ -50,7 +50,7 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) lane:
     for (var d0 = 0u; d0 < 2u; d0 += 1u) {
       let d1 = lane.x * 4u;
       for (var e = 0u; e < 4u; e++) {
-        report_1(t0 * 64u + d0 * 64u + (d1 + e));
+        report_1(t0 * 64u + d0 * 64u + (d1 + e), t0 * 64u + d0 * 64u + (d1 + e));
       }
     }
   }

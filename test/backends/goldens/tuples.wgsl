@@ -13,10 +13,10 @@ fn resolve_0(position: u32) -> u32 {
   return min(element, 5u);
 }
 
-fn report_0(position: u32) {
+fn report_0(position: u32, place: u32) {
   let low = indices[2u * position];
   let high = indices[2u * position + 1u];
-  if (select(0xffffffffu, low + select(0u, 6u, high == 0xffffffffu), (high == 0u) || (high == 0xffffffffu)) >= 6u) { atomicMin(&status[0], position); }
+  if (select(0xffffffffu, low + select(0u, 6u, high == 0xffffffffu), (high == 0u) || (high == 0xffffffffu)) >= 6u) { atomicMin(&status[0], place); }
 }
 
 var<private> worst_1: u32;
@@ -28,10 +28,10 @@ fn resolve_1(position: u32) -> u32 {
   return min(element, 6u);
 }
 
-fn report_1(position: u32) {
+fn report_1(position: u32, place: u32) {
   let low = indices[2u * position];
   let high = indices[2u * position + 1u];
-  if (select(0xffffffffu, low + select(0u, 7u, high == 0xffffffffu), (high == 0u) || (high == 0xffffffffu)) >= 7u) { atomicMin(&status[0], position); }
+  if (select(0xffffffffu, low + select(0u, 7u, high == 0xffffffffu), (high == 0u) || (high == 0xffffffffu)) >= 7u) { atomicMin(&status[0], place); }
 }
 
 @compute @workgroup_size(4)
@@ -48,7 +48,7 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) lane:
   }
   // report the first index out of range
   for (var again = worst_0 >= 6u || worst_1 >= 7u; again; again = false) {
-    report_0(t0 * 2u);
-    report_1(t0 * 2u + 1u);
+    report_0(t0 * 2u, t0 * 16u);
+    report_1(t0 * 2u + 1u, t0 * 16u);
   }
 }

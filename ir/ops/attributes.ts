@@ -1,0 +1,49 @@
+/** Attributes that several dialects have, and what an operator's attributes are to a builder. */
+import { outOfBoundsPolicies, type OutOfBounds } from "../access.js";
+import type { Attrs, AttrValue } from "../func.js";
+import { wordAttr, type AttrSpec, type OpDef, type OpInputs } from "./op-def.js";
+
+export const axis = {
+  key: "axis",
+  kind: "int",
+  default: 0,
+  help: "axis or dim that the indices choose along",
+} as const satisfies AttrSpec;
+
+export const batchDims = {
+  key: "batchDims",
+  kind: "int",
+  default: 0,
+  help: "leading dims that data and indices of gather_nd share",
+} as const satisfies AttrSpec;
+
+/** The out-of-range policy is an attribute of every operator; only its default differs by dialect. */
+export const oobSpec = (fallback: OutOfBounds) =>
+  ({
+    key: "oob",
+    kind: "word",
+    words: outOfBoundsPolicies,
+    default: fallback,
+    help: "what an index out of range means",
+  }) as const satisfies AttrSpec;
+
+export const oobOf = (inputs: OpInputs): OutOfBounds => wordAttr(inputs.attrs, "oob") as OutOfBounds;
+
+type ArgumentOf<S extends AttrSpec> = S extends { readonly argument: infer A extends string } ? A : S["key"];
+type ValueOf<S extends AttrSpec> = S extends { readonly words: readonly (infer W)[] } ? W : number;
+
+/** An operator's attributes as the arguments of its builder, each optional. */
+export type ArgumentsOf<D extends OpDef> = {
+  readonly [Name in keyof D["attrs"] as ArgumentOf<D["attrs"][Name]>]?: ValueOf<D["attrs"][Name]>;
+};
+
+/** The attributes that a builder's arguments give, under their names in text. */
+export function attrsFrom<D extends OpDef>(def: D, args: ArgumentsOf<D>): Attrs {
+  const given = new Map<string, AttrValue | undefined>(Object.entries(args));
+  return Object.fromEntries(
+    Object.entries(def.attrs).flatMap(([name, { key, argument = key }]) => {
+      const value = given.get(argument);
+      return value === undefined ? [] : [[name, value] as const];
+    }),
+  );
+}

@@ -1,0 +1,196 @@
+/** The JSON Schema (draft-07) of case files, built from the definitions that it describes. */
+import {
+  attributesOf,
+  codes,
+  dialects,
+  dtypes,
+  operatorFor,
+  operatorKin,
+  operatorNames,
+  outOfBoundsPolicies,
+  profiles,
+  residencies,
+  targetNames,
+  type AttrSpec,
+  type DType,
+  type OpDef,
+  type OutOfBounds,
+  type Schedule,
+  type Shape,
+} from "../../ir/index.js";
+
+export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
+
+/** A case that the schema lets through. */
+export interface CaseJson {
+  readonly id: string;
+  readonly source?: string;
+  readonly note?: string;
+  readonly op: string;
+  readonly dialect: string;
+  readonly attributes?: Readonly<Record<string, number | string>>;
+  readonly data: TensorJson;
+  readonly indices: TensorJson;
+  readonly output?: TensorJson;
+  readonly oob?: OutOfBounds;
+  readonly target?: string;
+  readonly tile?: Shape;
+  readonly view?: Shape;
+  readonly profile?: NonNullable<Schedule["profile"]>;
+  readonly residency?: NonNullable<Schedule["residency"]>;
+  readonly doubleBuffer?: boolean;
+  readonly expect: "ok" | { readonly error: string };
+}
+
+/** Exactly one of `values`, `bits` and `fill`. */
+export interface TensorJson {
+  readonly dtype: DType;
+  readonly shape: Shape;
+  readonly values?: readonly Json[];
+  readonly bits?: readonly Json[];
+  readonly fill?: Fill;
+}
+
+/** Element i is the i-th draw from `seed`, scaled to `min` up to and without `max`. */
+export interface Fill {
+  readonly seed: number;
+  readonly min: number;
+  readonly max: number;
+}
+
+type Schema = Readonly<Record<string, unknown>>;
+/** A schema for every field: the compiler names the one that is missing. */
+type Properties<T> = Readonly<Record<keyof T, Schema>>;
+
+const ref = (name: string): Schema => ({ $ref: `#/definitions/${name}` });
+const object = (properties: Readonly<Record<string, Schema>>, required: readonly string[] = []): Schema => ({
+  type: "object",
+  properties,
+  required,
+  additionalProperties: false,
+});
+const described = (description: string, schema: Schema): Schema => ({ description, ...schema });
+const unique = <T>(list: readonly T[]): T[] => [...new Set(list)];
+
+const expectsError = (category: Schema): Schema => ({
+  type: "object",
+  required: ["error"],
+  properties: { error: category },
+});
+
+const attribute = ({ help, ...spec }: AttrSpec): Schema =>
+  described(help, spec.kind === "int" ? { type: "integer" } : { enum: spec.words });
+
+/** Operators of one dialect and kind share their attributes: which of them is meant, the attributes tell. */
+const attributesFor = (def: OpDef): Schema =>
+  object(
+    Object.fromEntries(
+      operatorKin(def).flatMap((kin) =>
+        [...attributesOf(kin)].map(([key, { spec }]) => [key, attribute(spec)] as const),
+      ),
+    ),
+  );
+
+/** What stands in `attributes` follows from `dialect` and `op`. A case about wrong attributes may give any. */
+const operatorRules: readonly Schema[] = dialects.flatMap((dialect) =>
+  operatorNames(dialect).flatMap((op) => {
+    const def = operatorFor(dialect, op, []);
+    if (def === undefined) return [];
+    return {
+      if: {
+        type: "object",
+        required: ["dialect", "op"],
+        properties: {
+          dialect: { const: dialect },
+          op: { const: op },
+          expect: { not: expectsError({ const: "attribute" }) },
+        },
+      },
+      then: { properties: { attributes: attributesFor(def) } },
+    };
+  }),
+);
+
+const extents = { type: "array", items: { type: "number" } };
+
+const caseObject: Schema = {
+  ...object(
+    {
+      id: described("unique in its suite: <source>/<name>", { type: "string", minLength: 1 }),
+      source: described("where the case is from", { type: "string" }),
+      note: described("for a reader", { type: "string" }),
+      op: { enum: unique(dialects.flatMap(operatorNames)) },
+      dialect: described("whose rules apply", { enum: dialects }),
+      attributes: { type: "object", additionalProperties: { type: ["number", "string"] } },
+      data: ref("tensor"),
+      indices: ref("tensor"),
+      output: described("absent: compare with reference", ref("tensor")),
+      oob: described("what an index out of range means; absent: the dialect's default", {
+        enum: outOfBoundsPolicies,
+      }),
+      target: described("a target's name, or a target file (.json)", {
+        type: "string",
+        if: { type: "string", pattern: "\\.json$" },
+        else: { enum: targetNames },
+      }),
+      tile: described("extents over the output dims", extents),
+      view: described("splits the iteration before the tile does", extents),
+      profile: described("full-load rule", { enum: profiles }),
+      residency: described("where the data lives", { enum: residencies }),
+      doubleBuffer: { type: "boolean" },
+      expect: described('"ok", or {"error": category}', {
+        if: { type: "object" },
+        then: object({ error: { enum: unique(Object.values(codes).map(({ category }) => category)) } }, [
+          "error",
+        ]),
+        else: { const: "ok" },
+      }),
+    } satisfies Properties<CaseJson>,
+    ["id", "op", "dialect", "data", "indices", "expect"],
+  ),
+  allOf: operatorRules,
+};
+
+const tensor: Schema = {
+  ...object(
+    {
+      dtype: { enum: dtypes },
+      shape: { type: "array", items: { type: "integer", minimum: 0, maximum: Number.MAX_SAFE_INTEGER } },
+      values: described("row-major; 64-bit integers as decimal strings, complex numbers as [re, im]", {
+        type: "array",
+      }),
+      bits: described("each element's pattern in hexadecimal", { type: "array" }),
+      fill: object(
+        {
+          seed: { type: "integer", minimum: 0, maximum: 2 ** 32 - 1 },
+          min: { type: "number" },
+          max: described("not reached", { type: "number" }),
+        } satisfies Properties<Fill>,
+        ["seed", "min", "max"],
+      ),
+    } satisfies Properties<TensorJson>,
+    ["dtype", "shape"],
+  ),
+  oneOf: ["values", "bits", "fill"].map((field) => ({ required: [field] })),
+};
+
+export const caseSchema: Schema = {
+  $schema: "http://json-schema.org/draft-07/schema#",
+  title: "tilec case file",
+  description: "Regression cases: one gather each, its inputs, and what must come out.",
+  if: { type: "array" },
+  then: { type: "array", items: ref("case") },
+  else: {
+    if: { type: "object", anyOf: [{ required: ["schema"] }, { required: ["cases"] }] },
+    then: object(
+      {
+        $schema: described("for editors", { type: "string" }),
+        schema: { const: 1 },
+        cases: { type: "array", items: ref("case") },
+      },
+      ["schema", "cases"],
+    ),
+    else: ref("case"),
+  },
+  definitions: { case: caseObject, tensor },
+};

@@ -1,0 +1,191 @@
+/** Tensors of case files: `values` and `bits` are read with the file, a `fill` is made when its case runs. */
+import {
+  CompileError,
+  dtypeBytes,
+  elementCount,
+  error,
+  type Diagnostic,
+  type TensorType,
+} from "../../ir/index.js";
+import type { Fill, Json, TensorJson } from "./case-schema.js";
+import { lcg } from "./lcg.js";
+import {
+  integerRange,
+  isFloat,
+  overflows,
+  partOf,
+  writeBits,
+  writeComplex,
+  writeNumber,
+  type FloatType,
+  type IntegerType,
+} from "./numbers.js";
+import { shown } from "./shown.js";
+import { zeroBytes, type TensorValue } from "./tensor.js";
+
+export interface CaseTensor {
+  readonly type: TensorType;
+  /** Whether the values come from a fill rule. */
+  readonly filled: boolean;
+  /** The elements. Throws a CompileError (TC013) when a fill asks for more memory than there is. */
+  read(): TensorValue;
+}
+
+/** Throws a CompileError (TC013) that names the element, where an element is not one that the type can hold. */
+export function readTensor(json: TensorJson, where: string): CaseTensor {
+  const { dtype, shape, values, bits, fill } = json;
+  const type: TensorType = { dtype, shape };
+  if (fill !== undefined) return filledTensor(type, fill, where);
+  const items = values ?? bits ?? [];
+  const count = elementCount(shape);
+  if (items.length !== count) fail(where, `${items.length} elements for ${count}`);
+  const value = values === undefined ? fromBits(type, items, where) : fromValues(type, items, where);
+  return { type, filled: false, read: () => value };
+}
+
+/** At a place in a case file. */
+export const malformed = (where: string, message: string): Diagnostic =>
+  error("TC013", `${where}: ${message}`, { hint: "docs/cases.md describes the format" });
+
+const fail = (where: string, message: string): never => {
+  throw new CompileError([malformed(where, message)]);
+};
+
+/** Says why an element is refused. */
+type Refuse = (why: string) => never;
+
+const refuserOf =
+  (where: string) =>
+  (k: number): Refuse =>
+  (why) => {
+    return fail(where, `element ${k}: ${why}`);
+  };
+
+function fromValues(type: TensorType, items: readonly Json[], where: string): TensorValue {
+  const { dtype } = type;
+  const at = refuserOf(where);
+  switch (dtype) {
+    case "string": {
+      const strings = items.map((item, k) =>
+        typeof item === "string" ? item : at(k)(`${shown(item)} is no string`),
+      );
+      return { type, bytes: new Uint8Array(), strings };
+    }
+    case "c64":
+    case "c128":
+      return written(type, where, (view) => {
+        items.forEach((item, k) => {
+          const [re, im] = complexOf(item, partOf(dtype), at(k));
+          writeComplex(view, dtype, k, re, im);
+        });
+      });
+    default:
+      return written(type, where, (view) => {
+        items.forEach((item, k) => {
+          const value = isFloat(dtype) ? floatOf(item, dtype, at(k)) : integerOf(item, dtype, at(k));
+          writeNumber(view, dtype, k, value);
+        });
+      });
+  }
+}
+
+function integerOf(item: Json, dtype: IntegerType, refuse: Refuse): bigint {
+  if (typeof item === "boolean" && dtype === "bool") return BigInt(item);
+  const whole =
+    typeof item === "number" ? Number.isInteger(item) : typeof item === "string" && /^-?\d+$/.test(item);
+  if (!whole) return refuse(`${shown(item)} is no ${dtype}`);
+  if (typeof item === "number" && dtypeBytes[dtype] === 8 && !Number.isSafeInteger(item)) {
+    return refuse(`${item} is not exact as a JSON number; write it as a string`);
+  }
+  const value = BigInt(item as number | string);
+  const [lowest, highest] = integerRange(dtype);
+  if (value >= lowest && value <= highest) return value;
+  return refuse(`${shown(item)} is no ${dtype}, which holds ${lowest} to ${highest}`);
+}
+
+const specials: ReadonlyMap<Json, number> = new Map([
+  ["NaN", Number.NaN],
+  ["Infinity", Number.POSITIVE_INFINITY],
+  ["-Infinity", Number.NEGATIVE_INFINITY],
+]);
+const decimal = /^-?\d+(?:\.\d+)?(?:e[+-]?\d+)?$/i;
+
+/** Rounded when it is written; a number that would become an infinity is refused. */
+function floatOf(item: Json, dtype: FloatType, refuse: Refuse): number {
+  const special = specials.get(item);
+  if (special !== undefined) return special;
+  if (typeof item !== "number" && !(typeof item === "string" && decimal.test(item))) {
+    return refuse(`${shown(item)} is no ${dtype}`);
+  }
+  const value = Number(item);
+  if (Number.isFinite(value) && !overflows(dtype, value)) return value;
+  return refuse(`${shown(item)} is beyond ${dtype}; an infinity is written "Infinity" or "-Infinity"`);
+}
+
+function complexOf(item: Json, part: FloatType, refuse: Refuse): readonly [number, number] {
+  const [re, im, ...more] = Array.isArray(item) ? (item as readonly Json[]) : [];
+  if (re === undefined || im === undefined || more.length > 0) return refuse("a complex number is [re, im]");
+  return [floatOf(re, part, refuse), floatOf(im, part, refuse)];
+}
+
+function fromBits(type: TensorType, items: readonly Json[], where: string): TensorValue {
+  const { dtype } = type;
+  if (dtype === "string") return fail(where, "a string tensor has values");
+  const digits = 2 * dtypeBytes[dtype];
+  const at = refuserOf(where);
+  return written(type, where, (view) => {
+    items.forEach((item, k) => {
+      if (typeof item !== "string" || !/^[0-9a-f]+$/i.test(item) || item.length > digits) {
+        return at(k)(`${shown(item)} is no pattern of ${digits} hexadecimal digits or fewer`);
+      }
+      writeBits(view, dtype, k, item);
+    });
+  });
+}
+
+/** Room for every element, all zero; the type is not string. */
+function written(type: TensorType, where: string, write: (view: DataView) => void): TensorValue {
+  const bytes = zeroBytes(type, "TC013", where);
+  write(new DataView(bytes.buffer));
+  return { type, bytes };
+}
+
+function filledTensor(type: TensorType, fill: Fill, where: string): CaseTensor {
+  const { dtype } = type;
+  if (dtype === "string" || dtype === "c64" || dtype === "c128") {
+    return fail(where, `fill makes no ${dtype}`);
+  }
+  checkFill(fill, dtype, where);
+  const { seed, min, max } = fill;
+  return {
+    type,
+    filled: true,
+    read: () =>
+      written(type, where, (view) => {
+        const draw = lcg(seed);
+        const count = elementCount(type.shape);
+        for (let k = 0; k < count; k++) {
+          const step = draw() * (max - min);
+          writeNumber(view, dtype, k, isFloat(dtype) ? min + step : min + Math.floor(step));
+        }
+      }),
+  };
+}
+
+/** Both ends, and with them every value between, are values of the type. */
+function checkFill({ min, max }: Fill, dtype: FloatType | IntegerType, where: string): void {
+  if (isFloat(dtype)) {
+    if (overflows(dtype, min) || overflows(dtype, max) || !Number.isFinite(max - min)) {
+      fail(where, `fill from ${min} to ${max} is beyond ${dtype}`);
+    }
+    return;
+  }
+  if (!Number.isSafeInteger(min) || !Number.isSafeInteger(max)) {
+    fail(where, `fill from ${min} to ${max}: ${dtype} takes whole numbers within 2^53`);
+  }
+  const [lowest, highest] = integerRange(dtype);
+  const last = max > min ? max - 1 : max;
+  if ([min, last].some((end) => end < lowest || end > highest)) {
+    fail(where, `fill from ${min} to ${last}: ${dtype} holds ${lowest} to ${highest}`);
+  }
+}

@@ -1,0 +1,25 @@
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { loadProgram, loadPrograms } from "../../src/cli/load.js";
+
+const good = (id: string) => ({
+  id,
+  op: "gather",
+  dialect: "onnx",
+  data: { dtype: "f32", shape: [4], fill: { seed: 1, min: 0, max: 1 } },
+  indices: { dtype: "i32", shape: [2], values: [3, 0] },
+  expect: "ok",
+});
+
+it("a malformed case beside the chosen one does not keep it from running", () => {
+  const file = join(mkdtempSync(join(tmpdir(), "tilec-load-")), "c.json");
+  writeFileSync(file, JSON.stringify([good("a"), { ...good("b"), tiles: [1] }, good("c")]));
+  const { func, indices } = loadProgram(file, { case: "c" });
+  expect(func.level === "source" && func.op).toBe("onnx.gather");
+  expect([...new Int32Array(indices?.().bytes.slice().buffer ?? new ArrayBuffer())]).toEqual([3, 0]);
+  expect(loadPrograms(file, {}).map((loaded) => loaded.func.name)).toEqual(["a", "c"]);
+  expect(() => loadProgram(file, { case: "b" })).toThrow('case 1 (b): unknown field "tiles"');
+  expect(() => loadProgram(file, { case: "d" })).toThrow("has no case d");
+});

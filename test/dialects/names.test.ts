@@ -1,0 +1,195 @@
+/** What an operator is called and takes is stated in its definition: builders, flags and case files all follow it. */
+import { describe, expect, it } from "vitest";
+import { findOp, opDefs, type OpName, type SourceFunc, type TensorType } from "../../ir/index.js";
+import { directml, onnx, pypto, program } from "../../src/index.js";
+import { loadProgram } from "../../src/cli/load.js";
+import type { ProgramFlags } from "../../src/cli/options.js";
+import { readCaseList } from "../../src/formats/cases.js";
+import { operandOf } from "../support/operands.js";
+
+interface Row {
+  /** The common name, in flags and case files. */
+  readonly op: string;
+  /** Under the keys of flags and case files, every attribute of the operator. */
+  readonly given: Readonly<Record<string, number | string>>;
+  /** Under their names in text. */
+  readonly attrs: Readonly<Record<string, number | string>>;
+  readonly build: () => SourceFunc;
+}
+
+const data = ["f32", [2, 3]] as const;
+const indices = ["i32", [1, 3]] as const;
+const tuples = ["i64", [2, 1]] as const;
+const dml = {
+  InputTensor: { DataType: "FLOAT32", Sizes: [2, 3] },
+  IndicesTensor: { DataType: "INT32", Sizes: [1, 3] },
+} as const;
+const dmlTuples = { ...dml, IndicesTensor: { DataType: "INT64", Sizes: [2, 1] } } as const;
+const counts = { InputDimensionCount: 2, IndicesDimensionCount: 2 };
+
+/** The compiler names an operator that is not here. */
+const rows = {
+  "onnx.gather": {
+    op: "gather",
+    given: { axis: 1, opset: 11, oob: "clamp" },
+    attrs: { axis: 1, opset: 11, oob: "clamp" },
+    build: () => onnx.gather({ data, indices, axis: 1, opset: 11, oob: "clamp" }),
+  },
+  "onnx.gather_elements": {
+    op: "gather_elements",
+    given: { axis: 0, opset: 12, oob: "zero" },
+    attrs: { axis: 0, opset: 12, oob: "zero" },
+    build: () => onnx.gatherElements({ data, indices, axis: 0, opset: 12, oob: "zero" }),
+  },
+  "onnx.gather_nd": {
+    op: "gather_nd",
+    given: { batchDims: 1, opset: 13, oob: "wrap" },
+    attrs: { batch_dims: 1, opset: 13, oob: "wrap" },
+    build: () => onnx.gatherNd({ data, indices: tuples, batchDims: 1, opset: 13, oob: "wrap" }),
+  },
+  "directml.gather": {
+    op: "gather",
+    given: { axis: 1, indexDimensions: 1, featureLevel: "4.1", oob: "error" },
+    attrs: { axis: 1, index_dimensions: 1, feature_level: "4.1", oob: "error" },
+    build: () =>
+      directml.gather({ ...dml, Axis: 1, IndexDimensions: 1 }, { featureLevel: "4.1", oob: "error" }),
+  },
+  "directml.gather_elements": {
+    op: "gather_elements",
+    given: { axis: 0, featureLevel: "3.0", oob: "clamp" },
+    attrs: { axis: 0, feature_level: "3.0", oob: "clamp" },
+    build: () => directml.gatherElements({ ...dml, Axis: 0 }, { featureLevel: "3.0", oob: "clamp" }),
+  },
+  "directml.gather_nd": {
+    op: "gather_nd",
+    given: { inputDimensionCount: 2, indicesDimensionCount: 2, featureLevel: "3.0", oob: "zero" },
+    attrs: { input_dimension_count: 2, indices_dimension_count: 2, feature_level: "3.0", oob: "zero" },
+    build: () => directml.gatherNd({ ...dmlTuples, ...counts }, { featureLevel: "3.0", oob: "zero" }),
+  },
+  "directml.gather_nd1": {
+    op: "gather_nd",
+    given: {
+      inputDimensionCount: 2,
+      indicesDimensionCount: 2,
+      batchDims: 1,
+      featureLevel: "3.1",
+      oob: "wrap",
+    },
+    attrs: {
+      input_dimension_count: 2,
+      indices_dimension_count: 2,
+      batch_dimension_count: 1,
+      feature_level: "3.1",
+      oob: "wrap",
+    },
+    build: () =>
+      directml.gatherNd1(
+        { ...dmlTuples, ...counts, BatchDimensionCount: 1 },
+        { featureLevel: "3.1", oob: "wrap" },
+      ),
+  },
+  "pypto.gather": {
+    op: "gather_elements",
+    given: { axis: 0, oob: "clamp" },
+    attrs: { dim: 0, oob: "clamp" },
+    build: () => pypto.gather({ input: data, index: indices, dim: 0, oob: "clamp" }),
+  },
+  "pypto.index_select": {
+    op: "gather",
+    given: { axis: 1, oob: "zero" },
+    attrs: { dim: 1, oob: "zero" },
+    build: () => pypto.indexSelect({ input: data, index: indices, dim: 1, oob: "zero" }),
+  },
+} satisfies Readonly<Record<OpName, Row>>;
+
+const names = Object.keys(rows) as OpName[];
+const rowOf = (name: OpName): Row => rows[name];
+const parts = ({ op, attrs, operands }: SourceFunc) => [op, attrs, ...operands.map(({ type }) => type)];
+
+/** The gather as a case file states it. */
+function fromCase(dialect: string, op: string, given: Row["given"], like: SourceFunc): SourceFunc {
+  const { oob, ...attributes } = given;
+  const tensor = (type: TensorType) => ({ ...type, fill: { seed: 1, min: 0, max: 1 } });
+  const entry = {
+    ...{ id: "a", dialect, op, attributes, oob, expect: "ok" },
+    ...{ data: tensor(operandOf(like, "data").type), indices: tensor(operandOf(like, "indices").type) },
+  };
+  const [test] = readCaseList(JSON.stringify([entry]), "t.json");
+  if (test === undefined || "malformed" in test) throw new Error(test?.malformed[0]?.message);
+  return program(test.program);
+}
+
+/** The gather as flags state it. */
+function fromFlags(flags: ProgramFlags, given: Row["given"], like: SourceFunc): SourceFunc {
+  const type = ({ dtype, shape }: TensorType): string => `${dtype}[${shape.join(",")}]`;
+  const attributes = Object.fromEntries(Object.entries(given).map(([key, value]) => [key, String(value)]));
+  const { func } = loadProgram(undefined, {
+    ...flags,
+    ...attributes,
+    data: type(operandOf(like, "data").type),
+    indices: type(operandOf(like, "indices").type),
+  });
+  if (func.level !== "source") throw new Error("flags make a source program");
+  return func;
+}
+
+describe("every operator", () => {
+  it.each(names)("%s: each of its attributes has a builder argument, a flag and a case key", (name) => {
+    const { op, given, attrs, build } = rowOf(name);
+    const built = build();
+    const dialect = name.slice(0, name.indexOf("."));
+    expect(parts(built).slice(0, 2)).toEqual([name, attrs]);
+    expect(Object.keys(attrs).sort()).toEqual(Object.keys(findOp(name)?.attrs ?? {}).sort());
+    expect(parts(fromCase(dialect, op, given, built))).toEqual(parts(built));
+    expect(parts(fromFlags({ op, dialect }, given, built))).toEqual(parts(built));
+    expect(parts(fromFlags({ op: name }, given, built))).toEqual(parts(built));
+  });
+
+  it("is in the table of this test, and its attributes have keys of their own", () => {
+    expect(opDefs.map((def) => def.name).sort()).toEqual([...names].sort());
+    for (const { name, attrs } of opDefs) {
+      const keys = Object.values(attrs).map(({ key }) => key);
+      expect(new Set(keys).size, name).toBe(keys.length);
+    }
+  });
+});
+
+describe("names", () => {
+  const like = pypto.gather({ input: data, index: indices, dim: 0 });
+
+  it("pypto.gather is the operator itself, and gather beside --dialect pypto the common name", () => {
+    expect(fromFlags({ op: "pypto.gather" }, {}, like).op).toBe("pypto.gather");
+    expect(fromFlags({ op: "pypto.gather_elements" }, {}, like).op).toBe("pypto.gather");
+    expect(fromFlags({ op: "gather", dialect: "pypto" }, {}, like).op).toBe("pypto.index_select");
+    expect(fromFlags({ op: "index_select", dialect: "pypto" }, {}, like).op).toBe("pypto.index_select");
+  });
+
+  it("DirectML's gather_nd with batch dims is gather_nd1, however it is called", () => {
+    const nd = rowOf("directml.gather_nd").build();
+    const shared = { inputDimensionCount: 2, indicesDimensionCount: 2 };
+    expect(fromFlags({ op: "directml.gather_nd" }, shared, nd).op).toBe("directml.gather_nd");
+    expect(fromFlags({ op: "directml.gather_nd" }, { ...shared, batchDims: 1 }, nd).op).toBe(
+      "directml.gather_nd1",
+    );
+    expect(fromFlags({ op: "directml.gather_nd1" }, shared, nd).op).toBe("directml.gather_nd1");
+    expect(fromCase("directml", "gather_nd1", shared, nd).op).toBe("directml.gather_nd1");
+  });
+
+  it.each([
+    [{ op: "gather_nd", dialect: "pypto" }, "dialect pypto has no operator gather_nd"],
+    [{ op: "torch.gather" }, "dialect torch has no operator gather"],
+    [{ op: "onnx.gather", dialect: "pypto" }, "--op onnx.gather and --dialect pypto disagree"],
+    [{ op: "onnx.gather", batchDims: "1" }, "--batch-dims means nothing to onnx.gather"],
+    [{ op: "onnx.gather", axis: "one" }, "--axis one is no whole number"],
+  ] as const)("%o: %s", (flags, message) => {
+    expect(() => fromFlags(flags, {}, like)).toThrow(message);
+  });
+});
+
+it("an attribute named like a property of every object is unknown", () => {
+  for (const name of ["constructor", "__proto__", "toString"]) {
+    const attrs = Object.fromEntries([[name, 1]]);
+    const types = { data: { dtype: "f32", shape: [2] }, indices: { dtype: "i32", shape: [1] } } as const;
+    expect(() => program({ op: "onnx.gather", attrs, ...types })).toThrow(`has no attribute ${name}`);
+  }
+});
