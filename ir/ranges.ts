@@ -82,9 +82,13 @@ export function* iterations(
   }
 }
 
-/** Minima first: one with a positive factor may be either side, one with a negative factor is at least both. */
+/**
+ * Minima first: one with a positive factor may be either side, one with a negative factor is at least both. The positive
+ * ones before the others, whose better side may depend on which side those take.
+ */
 function lowerBound(form: Linear, loops: readonly ForStmt[]): number {
-  const found = form.terms.find(({ of }) => of.kind === "min");
+  const minima = form.terms.filter(({ of }) => of.kind === "min");
+  const found = minima.find(({ by }) => by > 0) ?? minima[0];
   if (found?.of.kind === "min") {
     const rest = without(form, found);
     const sides = found.of.of.map((side) => lowerBound(add(rest, scale(side, found.by)), loops));
