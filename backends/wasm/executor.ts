@@ -67,12 +67,11 @@ export class FastExecutor {
   private workers: readonly { terminate(): unknown }[] = [];
 
   private constructor(
-    private readonly plan: WasmPlan,
-    kernel: WasmKernel,
-    private readonly module: WebAssembly.Module,
+    private readonly code: WasmCode,
     private readonly memory: WebAssembly.Memory,
     private readonly threads: number,
   ) {
+    const { plan, kernel, module } = code;
     this.layout = kernel.layout;
     this.tasks = kernel.tasks;
     const evenly = Math.ceil(kernel.tasks / (threads * turnsPerThread));
@@ -115,21 +114,14 @@ export class FastExecutor {
   }
 
   private static prepare(func: TileFunc, threads: number): FastExecutor {
-    const plan = planWasm(func);
-    const kernel = emitWasm(plan, threads);
-    const { pages, shared } = kernel.module.memory;
-    const memory = allocate(func, pages, shared);
-    return new FastExecutor(
-      plan,
-      kernel,
-      new WebAssembly.Module(encodeModule(kernel.module)),
-      memory,
-      threads,
-    );
+    const code = codeOf(func, threads);
+    const { pages, shared } = code.kernel.module.memory;
+    return new FastExecutor(code, allocate(func, pages, shared), threads);
   }
 
   private async start(spawn: SpawnThread): Promise<void> {
-    const { module, memory, tasks, chunk } = this;
+    const { memory, tasks, chunk } = this;
+    const { module } = this.code;
     this.workers = Array.from({ length: this.threads - 1 }, (_, k) =>
       spawn({ module, memory, tasks, chunk, ub: this.ubOf(k + 1) }),
     );
@@ -174,7 +166,7 @@ export class FastExecutor {
     const { signal, onProgress } = options;
     const copied = await inSlices(this.begin(inputs), () => 0, 0, signal === undefined ? {} : { signal });
     const done = (): number => Atomics.load(this.control, word.doneTasks) >>> 0;
-    const tasks = parallelNest(this.plan.source.body).tasks;
+    const tasks = parallelNest(this.code.plan.source.body).tasks;
     while (done() < this.tasks) {
       this.take(sliceMs);
       this.checkThreads();
@@ -200,7 +192,7 @@ export class FastExecutor {
   /** Copies inputs that lie elsewhere, so many bytes at once; the time counts what this thread did. */
   private *begin(inputs: HostInputs): Generator<number, FastRun["copied"]> {
     let [bytes, milliseconds] = [0, 0];
-    for (const operand of inputsOf(this.plan.source)) {
+    for (const operand of inputsOf(this.code.plan.source)) {
       const own = tensorOf(this.inputs, operand).bytes;
       const given = tensorOf(inputs, operand).bytes;
       if (given.buffer === own.buffer && given.byteOffset === own.byteOffset) continue;
@@ -236,9 +228,9 @@ export class FastExecutor {
   private end(copied: FastRun["copied"]): FastRun {
     const bad = Atomics.load(this.control, word.bad) >>> 0;
     if (bad !== noneBad) {
-      const map = this.plan.gather?.stmt.map;
+      const map = this.code.plan.gather?.stmt.map;
       invariant(map !== undefined, "a program that found a bad index has a gather");
-      throw indexOutOfRange({ map, operands: this.plan.source.operands, inputs: this.inputs }, bad);
+      throw indexOutOfRange({ map, operands: this.code.plan.source.operands, inputs: this.inputs }, bad);
     }
     return { output: this.output, copied };
   }
@@ -246,6 +238,27 @@ export class FastExecutor {
   private checkThreads(): void {
     if (Atomics.load(this.control, word.failed) !== 0) throw leftMemory();
   }
+}
+
+interface WasmCode {
+  readonly plan: WasmPlan;
+  readonly kernel: WasmKernel;
+  readonly module: WebAssembly.Module;
+}
+
+/** By program, which never changes, and threads. */
+const knownCode = new WeakMap<TileFunc, Map<number, WasmCode>>();
+
+function codeOf(func: TileFunc, threads: number): WasmCode {
+  const known = knownCode.get(func) ?? new Map<number, WasmCode>();
+  knownCode.set(func, known);
+  const found = known.get(threads);
+  if (found !== undefined) return found;
+  const plan = planWasm(func);
+  const kernel = emitWasm(plan, threads);
+  const code = { plan, kernel, module: new WebAssembly.Module(encodeModule(kernel.module)) };
+  known.set(threads, code);
+  return code;
 }
 
 const leftMemory = (): RunError =>
