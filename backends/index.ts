@@ -1,5 +1,6 @@
 /** The backends' shared host memory. Each backend has a door of its own in its folder. */
 export type { Backend, BackendKernel, BackendRun, PreparedKernel, RunOptions } from "./backend.js";
+export { printMoves, singleCopies, type Move, type MovePlan } from "./moves.js";
 export {
   coordinates,
   indexOutOfRange,

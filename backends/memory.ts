@@ -2,7 +2,8 @@
 import { error, RunError } from "../ir/diagnostic.js";
 import type { AccessMap } from "../ir/access.js";
 import { addressOf } from "../ir/addressing.js";
-import { keyOf, type Operand } from "../ir/func.js";
+import { keyOf, type Operand, type TileFunc } from "../ir/func.js";
+import { iterationWriting } from "../ir/iteration.js";
 import { constant, evaluate, sitesOf, type Env } from "../ir/linear.js";
 import { indexRule, outOfRange, resolveIndex, type IndexRule } from "../ir/policy.js";
 import {
@@ -99,6 +100,8 @@ export function coordinates(position: number, shape: Shape): number[] {
 export interface MappedOperands {
   readonly map: AccessMap;
   readonly operands: readonly Operand[];
+  /** The tile program that ran, whose map relates coordinates inside its regions. */
+  readonly tile?: TileFunc;
 }
 
 export interface MappedInputs extends MappedOperands {
@@ -119,14 +122,17 @@ export interface SiteAt {
 }
 
 /** The sites of one output element, by its row-major number, in the order in which they are evaluated. */
-export function sitesAt({ map, operands }: MappedOperands, outputElement: number): readonly SiteAt[] {
+export function sitesAt({ map, operands, tile }: MappedOperands, outputElement: number): readonly SiteAt[] {
   const output = at(operands, operands.length - 1).type.shape;
   const point = coordinates(outputElement, output);
+  const ran = tile === undefined ? undefined : iterationWriting(tile, point);
   return map.sites.map((site, number) => {
     const table = at(operands, site.value.table);
     const { shape, dtype } = table.type;
-    const place = { offsets: shape.map(() => constant(0)), strides: strides(shape) };
-    const position = evaluate(addressOf(site.value.at, place), noLoops, { dims: point, sites: [] });
+    const origin = ran?.gather.origins[site.value.table - 1] ?? shape.map(() => constant(0));
+    const place = { offsets: origin, strides: strides(shape) };
+    const dims = ran?.dims ?? point;
+    const position = evaluate(addressOf(site.value.at, place), ran?.env ?? noLoops, { dims, sites: [] });
     const axis = map.results.findIndex((result) => sitesOf(result).includes(number));
     return { site: number, axis, table, position, rule: indexRule(site, dtype), point };
   });

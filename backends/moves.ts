@@ -2,7 +2,9 @@
  * A plan of moves: how the machine that runs a tile program moves its bytes, decided before any text is written. A code
  * generator keeps its own typed plan and writes nothing that is not in it; this is the form in which both are printed.
  */
-import type { Diagnostic } from "../ir/diagnostic.js";
+import { hint, type Diagnostic } from "../ir/diagnostic.js";
+import type { TileFunc } from "../ir/func.js";
+import { ubBuffers } from "../ir/regions.js";
 
 /**
  * What becomes of a statement. `elided`: nothing moves, the bytes are used where they lie. `copy`: runs of bytes that lie
@@ -49,3 +51,19 @@ const printFigures = (figures: Figures): string =>
   Object.entries(figures)
     .map(([name, value]) => `${name} ${value}`)
     .join(", ");
+
+/**
+ * A second copy of a buffer, on a machine that loads and gathers with the same lanes or the same thread: it would hide
+ * nothing, so one is kept, and the program is told.
+ */
+export function singleCopies(func: TileFunc): Diagnostic[] {
+  const double = [...ubBuffers(func).values()].filter((buffer) => buffer.buffers === 2);
+  if (double.length === 0) return [];
+  const names = double.map((buffer) => `%${buffer.name}`).join(", ");
+  return [
+    hint("TC908", `${names}: this machine keeps one copy, and the program states two`, {
+      span: func.span,
+      hint: "leave out double buffering: the second copy counts against the budget and is never used",
+    }),
+  ];
+}

@@ -6,7 +6,7 @@
  */
 import { gatheredTable } from "./access.js";
 import { operandNamed, outputOf, type TileFunc } from "./func.js";
-import { add, dim, dimsOf, scale, sitesOf, stepAlong, sub, sumOf, type Linear } from "./linear.js";
+import { add, dim, dimsOf, scale, stepAlong, sub, sumOf, type Linear } from "./linear.js";
 import { outputRegion, type Feeding } from "./regions.js";
 import type { GatherStmt, Region } from "./tile.js";
 import { at, invariant, strides } from "./types.js";
@@ -91,9 +91,9 @@ export function outputPosition(func: TileFunc, feeding: Feeding): Linear | undef
 export const stepsOf = (address: Linear, rank: number): number[] =>
   Array.from({ length: rank }, (_, d) => stepAlong(address, "dim", d));
 
-/** How far an address moves with each site it adds. */
-export const siteStrides = (address: Linear): readonly { readonly site: number; readonly stride: number }[] =>
-  sitesOf(address).map((site) => ({ site, stride: stepAlong(address, "site", site) }));
+/** How far an address moves with each site of a map: 0 where the site is read and picks among nothing. */
+export const siteStrides = (address: Linear, sites: number): readonly number[] =>
+  Array.from({ length: sites }, (_, s) => stepAlong(address, "site", s));
 
 /** Whether an address stays where it is along an output dim. */
 export const staysAlong = (address: Linear, d: number): boolean => !dimsOf(address).includes(d);

@@ -83,8 +83,8 @@ export function* iterations(
 }
 
 /**
- * Minima first: one with a positive factor may be either side, one with a negative factor is at least both. The positive
- * ones before the others, whose better side may depend on which side those take.
+ * Minima first: one with a positive factor may be either side, and both are looked at before anything is chosen; one with a
+ * negative factor counts for at least either side.
  */
 function lowerBound(form: Linear, loops: readonly ForStmt[]): number {
   const minima = form.terms.filter(({ of }) => of.kind === "min");

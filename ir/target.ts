@@ -15,14 +15,34 @@ export interface TargetFacts {
   readonly privateUb: boolean;
   /** Its tile programs are WebGPU kernels as they are. */
   readonly runsOnWebgpu: boolean;
+  /** Pipes run side by side, so that a second copy of a buffer hides a load. */
+  readonly doubleBuffers: boolean;
   /** A vector unit gathers by 32-bit indices; 64-bit ones go to the scalar unit. */
   readonly vectorUnit: boolean;
 }
 
 export const targetFacts = {
-  ascend: { gathersInPlace: false, privateUb: false, runsOnWebgpu: false, vectorUnit: true },
-  webgpu: { gathersInPlace: true, privateUb: true, runsOnWebgpu: true, vectorUnit: false },
-  cpu: { gathersInPlace: true, privateUb: true, runsOnWebgpu: false, vectorUnit: false },
+  ascend: {
+    gathersInPlace: false,
+    privateUb: false,
+    runsOnWebgpu: false,
+    doubleBuffers: true,
+    vectorUnit: true,
+  },
+  webgpu: {
+    gathersInPlace: true,
+    privateUb: true,
+    runsOnWebgpu: true,
+    doubleBuffers: false,
+    vectorUnit: false,
+  },
+  cpu: {
+    gathersInPlace: true,
+    privateUb: true,
+    runsOnWebgpu: false,
+    doubleBuffers: false,
+    vectorUnit: false,
+  },
 } as const satisfies Readonly<Record<TargetKind, TargetFacts>>;
 
 /** How well a figure is known. */

@@ -1,4 +1,5 @@
 /** The two executors as backends. */
+import { verifyOnce } from "../../ir/verify/verify-once.js";
 import type { Backend } from "../backend.js";
 import { FastExecutor, type FastOptions } from "../wasm/executor.js";
 import { simulateCheckedLong } from "./checked.js";
@@ -7,6 +8,7 @@ import { indicesNow, withReport } from "./fast-report.js";
 export const checkedBackend: Backend = {
   name: "sim",
   prepare({ tile, target }) {
+    verifyOnce(tile, target);
     return {
       async run(inputs, options = {}) {
         const { output, report } = await simulateCheckedLong(tile, inputs, target, options);
@@ -23,6 +25,7 @@ export const checkedBackend: Backend = {
 export const fastBackend = (options: FastOptions = {}): Backend => ({
   name: "sim",
   async prepare(kernel) {
+    verifyOnce(kernel.tile, kernel.target);
     const executor = await FastExecutor.open(kernel.tile, options);
     let latest: Promise<unknown> = Promise.resolve();
     return {

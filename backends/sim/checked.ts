@@ -171,7 +171,7 @@ class Machine {
     const map = findGather(this.func.body)?.map;
     if (this.firstBad !== Infinity && map !== undefined) {
       const { operands } = this.func;
-      throw indexOutOfRange({ map, operands, inputs: this.inputs }, this.firstBad);
+      throw indexOutOfRange({ map, operands, tile: this.func, inputs: this.inputs }, this.firstBad);
     }
     const missing = this.outputWritten.indexOf(0);
     if (missing !== -1) {
@@ -305,7 +305,7 @@ class Machine {
       tables.set(table, { memory, read, ...counted });
     });
     const data = address(at(stmt.from, gatheredTable), forms.data);
-    const sites = siteStrides(forms.data).map(({ site, stride }): SiteAddress => {
+    const sites = siteStrides(forms.data, stmt.map.sites.length).map((stride, site): SiteAddress => {
       const own = at(stmt.map.sites, site);
       const { table } = own.value;
       const found = tables.get(table);

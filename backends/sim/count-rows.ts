@@ -47,7 +47,7 @@ export function countRows(
     }),
   );
   const tables = new Map<number, Pick<Looked, "values" | "exact">>();
-  const sites = siteStrides(address).map(({ site, stride }): Looked => {
+  const sites = siteStrides(address, map.sites.length).map((stride, site): Looked => {
     const own = at(map.sites, site);
     const operand = inputOf(func, own.value.table);
     const tensor = tensorOf(inputs, operand);
@@ -59,7 +59,7 @@ export function countRows(
     const rule = indexRule(own, operand.type.dtype);
     return { ...table, rule, stride, by: stepsOf(at(places, site), rank) };
   });
-  const starts = siteStrides(address).map(({ site }) => loopPart(at(places, site)));
+  const starts = places.map(loopPart);
   const follows = indexed(map);
   const firstFollowed = Math.min(...follows);
   const elementBytes = dtypeBytes[data.dtype];

@@ -1,12 +1,12 @@
 /** tilec/sim: runs a kernel on the tiled CPU simulation. */
 import { outputOf, type TileFunc } from "../../ir/func.js";
 import type { Target } from "../../ir/target.js";
+import { verifyOnce } from "../../ir/verify/verify-once.js";
 import type { LongRunOptions } from "../long-run.js";
-import type { MovePlan } from "../moves.js";
 import type { HostInputs } from "../memory.js";
 import type { Executor, SimReport } from "../report.js";
 import { fromHost, stringsOf, toHosts, type GatherData, type TensorData } from "../values.js";
-import { emitWasm, FastExecutor, movesOf, planWasm, printModule, type FastOptions } from "../wasm/index.js";
+import { emitWasm, FastExecutor, planWasm, printModule, type FastOptions } from "../wasm/index.js";
 import { simulateChecked, simulateCheckedLong } from "./checked.js";
 import { withReport, type SimulatedBytes } from "./fast-report.js";
 
@@ -15,11 +15,14 @@ export { simulateChecked, type SimResult } from "./checked.js";
 export type { SimulatedBytes } from "./fast-report.js";
 export {
   FastExecutor,
+  movesOf,
+  planWasm,
   serveThread,
   type FastOptions,
   type FastRun,
   type SpawnThread,
   type ThreadMessage,
+  type WasmPlan,
 } from "../wasm/index.js";
 export type { LongRunOptions } from "../long-run.js";
 export {
@@ -47,9 +50,6 @@ export interface SimKernel {
 
 /** The fast executor's code for a tile program, in WebAssembly's text format. */
 export const watOf = (tile: TileFunc): string => printModule(emitWasm(planWasm(tile)).module);
-
-/** What that code does with each statement, decided before it was written. */
-export const wasmMoves = (tile: TileFunc): MovePlan => movesOf(planWasm(tile));
 
 export interface SimulateOptions {
   /** Default `checked`. */
@@ -91,6 +91,7 @@ export function simulateBytes(
   { executor = "checked" }: SimulateOptions = {},
 ): SimulatedBytes {
   const { tile, target } = kernel;
+  verifyOnce(tile, target);
   if (executor === "checked") return simulateChecked(tile, inputs, target);
   const fast = FastExecutor.create(tile);
   const run = fast.run(inputs);
@@ -104,6 +105,7 @@ export async function simulateBytesLong(
   { executor = "checked", ...options }: SimulateLongOptions = {},
 ): Promise<SimulatedBytes> {
   const { tile, target } = kernel;
+  verifyOnce(tile, target);
   if (executor === "checked") return simulateCheckedLong(tile, inputs, target, options);
   const fast = await FastExecutor.open(tile, options);
   try {

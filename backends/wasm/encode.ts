@@ -1,6 +1,13 @@
 /** A module as bytes: WebAssembly Core Specification 2.0, section 5 (binary format). */
 import { at, assertNever } from "../../ir/types.js";
-import { encodingOf, maxPages, type Instr, type ValueType, type WasmModule } from "./instructions.js";
+import {
+  encodingOf,
+  maxPages,
+  type Instr,
+  type PlainInstr,
+  type ValueType,
+  type WasmModule,
+} from "./instructions.js";
 
 const valueTypes: Readonly<Record<ValueType, number>> = { i32: 0x7f, i64: 0x7e, v128: 0x7b };
 const emptyBlock = 0x40;
@@ -52,7 +59,7 @@ function text(value: string): number[] {
 const instructions = (body: readonly Instr[]): number[] => body.flatMap(instruction);
 
 function instruction(instr: Instr): number[] {
-  if ("args" in instr) return plain(instr);
+  if ("args" in instr) return plainInstruction(instr);
   switch (instr.op) {
     case "comment":
       return [];
@@ -69,7 +76,7 @@ function instruction(instr: Instr): number[] {
   }
 }
 
-function plain({ op, args }: Extract<Instr, { readonly args: unknown }>): number[] {
+function plainInstruction({ op, args }: PlainInstr): number[] {
   const { code, immediate } = encodingOf(op);
   switch (immediate) {
     case "none":

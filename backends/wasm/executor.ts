@@ -230,7 +230,8 @@ export class FastExecutor {
     if (bad !== noneBad) {
       const map = this.code.plan.gather?.stmt.map;
       invariant(map !== undefined, "a program that found a bad index has a gather");
-      throw indexOutOfRange({ map, operands: this.code.plan.source.operands, inputs: this.inputs }, bad);
+      const tile = this.code.plan.source;
+      throw indexOutOfRange({ map, operands: tile.operands, tile, inputs: this.inputs }, bad);
     }
     return { output: this.output, copied };
   }

@@ -88,8 +88,13 @@ export interface Local {
   readonly type: ValueType;
 }
 
+export interface PlainInstr {
+  readonly op: PlainOp;
+  readonly args: readonly (number | bigint)[];
+}
+
 export type Instr =
-  | { readonly op: PlainOp; readonly args: readonly (number | bigint)[] }
+  | PlainInstr
   | { readonly op: "block" | "loop"; readonly body: readonly Instr[] }
   | { readonly op: "if"; readonly then: readonly Instr[]; readonly otherwise: readonly Instr[] }
   /** A line of the program that the next instructions carry out; text format alone. */

@@ -1,11 +1,9 @@
 /** The plan of a tile program's code as a printable plan of moves. */
-import { hint, type Diagnostic } from "../../ir/diagnostic.js";
-import { ubBuffers } from "../../ir/regions.js";
 import { parallelNest } from "../../ir/tasks.js";
 import { printStmtHead } from "../../ir/text/print.js";
 import { flatten, type Stmt } from "../../ir/tile.js";
 import { assertNever, invariant } from "../../ir/types.js";
-import type { Figures, How, Move, MovePlan } from "../moves.js";
+import { singleCopies, type Figures, type How, type Move, type MovePlan } from "../moves.js";
 import { copyWay } from "./code.js";
 import { layoutOf } from "./layout.js";
 import { unroll, type GatherPlan, type Moving, type WasmPlan } from "./plan.js";
@@ -23,13 +21,13 @@ export const movesOf = (plan: WasmPlan): MovePlan => {
       "bytes of a thread": bufferBytes,
     },
     moves: flatten(plan.func.body).flatMap((stmt) => movesOfStmt(plan, stmt)),
-    diagnostics: singleCopies(plan),
+    diagnostics: singleCopies(plan.source),
   };
 };
 
 function movesOfStmt(plan: WasmPlan, stmt: Stmt): Move[] {
   const head = printStmtHead(stmt);
-  const because = (why: string): Move[] => [{ stmt: head, how: "elided", figures: { because: why } }];
+  const because = (why: string): Move[] => [{ stmt: head, how: "elided", why, figures: {} }];
   switch (stmt.op) {
     case "for":
     case "alloc":
@@ -76,16 +74,3 @@ const hows = {
 } as const satisfies Readonly<Record<Moving, How>>;
 
 const elementsOf = (moving: Moving): number => (hows[moving] === "groups" ? unroll : 1);
-
-/** A thread loads and gathers in turns, so a second copy of a buffer would hide nothing. */
-function singleCopies({ source }: WasmPlan): Diagnostic[] {
-  const double = [...ubBuffers(source).values()].filter((buffer) => buffer.buffers === 2);
-  if (double.length === 0) return [];
-  const names = double.map((buffer) => `%${buffer.name}`).join(", ");
-  return [
-    hint("TC908", `${names}: a thread of the fast executor has one copy, and the program states two`, {
-      span: source.span,
-      hint: "the second copy is timed, and never used here",
-    }),
-  ];
-}

@@ -183,7 +183,7 @@ function gatherPlan(
     const placed = at(places, table);
     return walk(placed, startOf(placed), at(addresses.sites, first), dtypeBytes[dtype(table)]);
   });
-  const sites = siteStrides(addresses.data).map(({ site, stride }): SitePlan => {
+  const sites = siteStrides(addresses.data, map.sites.length).map((stride, site): SitePlan => {
     const own = at(map.sites, site);
     const { table } = own.value;
     const fixed = sub(loopPart(at(addresses.sites, site)), startOf(at(places, table)));

@@ -1,6 +1,6 @@
 /** A module in the text format, with one comment per tile statement. */
 import { assertNever, at } from "../../ir/types.js";
-import { encodingOf, maxPages, type Instr, type WasmModule } from "./instructions.js";
+import { encodingOf, maxPages, type Instr, type PlainInstr, type WasmModule } from "./instructions.js";
 
 export function printModule(module: WasmModule): string {
   const { name, params, locals, result, memory } = module;
@@ -46,7 +46,7 @@ const lines = (body: readonly Instr[], locals: readonly string[], indent: string
     }
   });
 
-function immediates(instr: Extract<Instr, { readonly args: unknown }>, locals: readonly string[]): string[] {
+function immediates(instr: PlainInstr, locals: readonly string[]): string[] {
   const { args } = instr;
   const memory = (): string[] => [...(args[0] === 0 ? [] : [`offset=${String(at(args, 0))}`]), "align=1"];
   switch (encodingOf(instr.op).immediate) {

@@ -7,6 +7,7 @@
 import { CompileError, error } from "../../ir/diagnostic.js";
 import { inputsOf, keyOf, outputOf, type Role, type TileFunc } from "../../ir/func.js";
 import type { Target } from "../../ir/target.js";
+import { verifyOnce } from "../../ir/verify/verify-once.js";
 import { findGather, type GatherStmt } from "../../ir/tile.js";
 import { at, byteCount, dtypeBytes, elementCount, invariant } from "../../ir/types.js";
 import { BoundedCache } from "../cache.js";
@@ -151,6 +152,7 @@ class DeviceRunner implements Runner {
     const known = this.own.get(kernel.tile);
     if (known !== undefined) return known;
     const tile = kernel.forTarget?.(this.target).tile ?? kernel.tile;
+    verifyOnce(tile, this.target);
     this.own.set(kernel.tile, tile);
     return tile;
   }
@@ -251,7 +253,7 @@ class DeviceRunner implements Runner {
     if (element === noneBad) return;
     throw element < elementCount(outputOf(tile).type.shape)
       ? await this.outOfRange(tile, element, bufferOf)
-      : staleStatus(element);
+      : staleStatus(element, "which the output does not have");
   }
 
   /** What an output element was reported for: the first of its indices that its policy rejects. */
@@ -261,7 +263,7 @@ class DeviceRunner implements Runner {
     bufferOf: (role: Role) => GPUBuffer,
   ): Promise<Error> {
     const { map } = gatherOf(tile);
-    for (const found of sitesAt({ map, operands: tile.operands }, element)) {
+    for (const found of sitesAt({ map, operands: tile.operands, tile }, element)) {
       const { dtype } = found.table.type;
       const size = dtypeBytes[dtype];
       const bytes = await this.read(bufferOf(found.table.role), found.position * size, size);
@@ -422,16 +424,12 @@ function gatherOf(tile: TileFunc): GatherStmt {
   return stmt;
 }
 
-function staleStatus(element: number): CompileError {
+function staleStatus(element: number, why = "whose indices are in range"): CompileError {
   return new CompileError([
-    error(
-      "TC702",
-      `buffers.status names output element ${element}, whose indices are in range: no launch wrote that`,
-      {
-        hint: "write 0xffffffff to it before the launch, and leave it and the indices alone until checkStatus ends",
-        data: { element },
-      },
-    ),
+    error("TC702", `buffers.status names output element ${element}, ${why}: no launch wrote that`, {
+      hint: "write 0xffffffff to it before the launch, and leave it and the indices alone until checkStatus ends",
+      data: { element },
+    }),
   ]);
 }
 

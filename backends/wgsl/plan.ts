@@ -6,7 +6,8 @@
  */
 import { gatheredTable } from "../../ir/access.js";
 import { addressOf, tensorPlace } from "../../ir/addressing.js";
-import { CompileError, hint, throwIfErrors, type Diagnostic } from "../../ir/diagnostic.js";
+import { CompileError, throwIfErrors, type Diagnostic } from "../../ir/diagnostic.js";
+import { singleCopies } from "../moves.js";
 import { inputOf, outputOf, type TileFunc } from "../../ir/func.js";
 import { constant, dim, type Linear } from "../../ir/linear.js";
 import { feedingOf, locate, ubBuffers, type Feeding } from "../../ir/regions.js";
@@ -193,18 +194,4 @@ function loadMove(
     row: addressOf(starts, tensorPlace(func, feeding, stmt.from)),
     waits: staged.buffers === 2 && load.loops.some((loop) => loop.mode === "serial"),
   };
-}
-
-/** A kernel keeps one copy of a buffer at most: its lanes load and gather together, so a second one would hide nothing. */
-function singleCopies(func: TileFunc): Diagnostic[] {
-  const double = [...ubBuffers(func).values()].filter((buffer) => buffer.buffers === 2);
-  if (double.length === 0) return [];
-  const names = double.map((buffer) => `%${buffer.name}`).join(", ");
-  const message = `${names}: a WebGPU kernel has one copy, and the program states two`;
-  return [
-    hint("TC908", message, {
-      span: func.span,
-      hint: "leave out double buffering: the second copy counts against the budget and is never used",
-    }),
-  ];
 }

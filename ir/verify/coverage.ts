@@ -1,15 +1,6 @@
 /** Whether a statement, over all its iterations, writes every element of the output once. */
-import {
-  constant,
-  equalLinear,
-  evaluate,
-  isConstant,
-  iv,
-  loopVariables,
-  min,
-  sub,
-  type Linear,
-} from "../linear.js";
+import { constant, equalLinear, evaluate, isConstant, iv, min, sub, type Linear } from "../linear.js";
+import { loopsOf } from "../iteration.js";
 import { iterations, neverNegative } from "../ranges.js";
 import type { Located } from "../regions.js";
 import { printLinear } from "../text/print.js";
@@ -40,16 +31,6 @@ export function uncovered(region: Region, { loops }: Located, shape: Shape): str
     const fault = tried(offset, size, own, extent);
     return fault === undefined ? [] : [`dim ${d} of ${extent}: ${fault}`];
   });
-}
-
-/** Loops whose variables some forms depend on, through the bounds of inner loops too; outermost first. */
-function loopsOf(forms: readonly Linear[], loops: readonly ForStmt[]): ForStmt[] {
-  const needed = new Set(forms.flatMap((form) => [...loopVariables(form)]));
-  for (const loop of [...loops].reverse()) {
-    if (!needed.has(loop.iv)) continue;
-    for (const bound of [loop.lower, loop.upper]) loopVariables(bound).forEach((name) => needed.add(name));
-  }
-  return loops.filter((loop) => needed.has(loop.iv));
 }
 
 /** The forms that lowering gives: steps from 0 to the extent, and within each, steps from its start to its end. */

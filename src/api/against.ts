@@ -9,20 +9,15 @@ import {
   dtypeBytes,
   elementCount,
   error,
-  evaluate,
-  feedingOf,
   formatShape,
   formatType,
-  locate,
-  loopVariables,
+  iterationWriting,
   outputOf,
-  outputRegion,
   printStmtHead,
   resolveSource,
   sourceOp,
   type Diagnostic,
   type Func,
-  type Region,
   type TileFunc,
 } from "../../ir/index.js";
 import { showElement } from "../formats/elements.js";
@@ -98,24 +93,11 @@ export function differenceFrom(
 
 /** The statement, and its iteration, that writes an output element. */
 function writerOf(tile: TileFunc, point: readonly number[]) {
-  const feeding = feedingOf(locate(tile.body));
-  const region = feeding === undefined ? undefined : outputRegion(tile, feeding);
-  if (feeding === undefined || region === undefined) return undefined;
-  const env = new Map<string, number>();
-  for (const loop of feeding.gather.loops) {
-    const d = region.offsets.findIndex((offset) => followsLoop(offset, loop.iv, feeding.gather.loops));
-    const lower = evaluate(loop.lower, env);
-    const distance = d === -1 ? 0 : (point[d] ?? 0) - lower;
-    env.set(loop.iv, lower + Math.max(0, Math.floor(distance / loop.step)) * loop.step);
-  }
-  const { stmt } = feeding.gather;
-  const where = [...env].map(([name, value]) => `%${name} = ${value}`).join(", ");
-  return { text: `${printStmtHead(stmt)}${where === "" ? "" : ` at ${where}`}`, span: stmt.span };
+  const found = iterationWriting(tile, point);
+  if (found === undefined) return undefined;
+  const where = [...found.env].map(([name, value]) => `%${name} = ${value}`).join(", ");
+  return {
+    text: `${printStmtHead(found.gather)}${where === "" ? "" : ` at ${where}`}`,
+    span: found.gather.span,
+  };
 }
-
-type Loops = NonNullable<ReturnType<typeof feedingOf>>["gather"]["loops"];
-
-/** Whether an offset moves with a loop, through the bounds of inner loops too. */
-const followsLoop = (offset: Region["offsets"][number], name: string, loops: Loops): boolean =>
-  loopVariables(offset).has(name) ||
-  loops.some((loop) => loopVariables(offset).has(loop.iv) && loopVariables(loop.lower).has(name));

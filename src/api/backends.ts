@@ -1,47 +1,53 @@
 /** One call per backend on host tensors, and the comparison that makes them agree bit for bit. */
-import { CompileError, error, type Diagnostic } from "../../ir/index.js";
-import type { HostInputs } from "../../backends/index.js";
-import { reference } from "../../backends/reference/index.js";
-import { simulateBytesLong, type SimReport, type SimulateLongOptions } from "../../backends/sim/index.js";
-import type { Runner } from "../../backends/webgpu/index.js";
+import type { Backend, BackendRun, HostInputs } from "../../backends/index.js";
+import { referenceBackend } from "../../backends/reference/index.js";
+import { checkedBackend, fastBackend, type SimulateLongOptions } from "../../backends/sim/index.js";
+import { webgpuBackend, type Runner } from "../../backends/webgpu/index.js";
+import { assertNever, CompileError, error, type Diagnostic } from "../../ir/index.js";
 import type { Kernel } from "./compile.js";
+
+export type { BackendRun } from "../../backends/index.js";
 
 export const backendNames = ["reference", "sim", "webgpu"] as const;
 export type BackendName = (typeof backendNames)[number];
-
-export interface BackendRun {
-  readonly output: Uint8Array;
-  /** `sim` alone. */
-  readonly report?: SimReport;
-}
 
 /** What `sim` takes, and the runner that `webgpu` needs. */
 export interface BackendOptions extends SimulateLongOptions {
   readonly runner?: Runner | undefined;
 }
 
-/** Runs a kernel on one backend. On `webgpu` an Ascend kernel is compiled again for the runner's device. */
+/** Throws a CompileError (TC503) for `webgpu` without a runner. */
+export function backendFor(name: BackendName, options: BackendOptions = {}): Backend {
+  switch (name) {
+    case "reference":
+      return referenceBackend;
+    case "sim":
+      return options.executor === "fast" ? fastBackend(options) : checkedBackend;
+    case "webgpu": {
+      const { runner } = options;
+      if (runner === undefined) throw new CompileError([error("TC503", "no WebGPU device was given")]);
+      return webgpuBackend(runner);
+    }
+    default:
+      return assertNever(name);
+  }
+}
+
+/**
+ * Runs a kernel once on one backend. `reference` runs the operator, or what the program's own access map states; `webgpu`
+ * compiles a kernel of another target again.
+ */
 export async function runOn(
   backend: BackendName,
   kernel: Kernel,
   inputs: HostInputs,
   options: BackendOptions = {},
 ): Promise<BackendRun> {
-  switch (backend) {
-    case "reference": {
-      if (kernel.resolved === undefined) {
-        const message = `reference runs operators, and @${kernel.name} began below the source level`;
-        throw new CompileError([error("TC702", message, { hint: "run it on sim" })]);
-      }
-      return { output: reference(kernel.resolved, inputs) };
-    }
-    case "sim":
-      return simulateBytesLong(kernel, inputs, options);
-    case "webgpu": {
-      const { runner } = options;
-      if (runner === undefined) throw new CompileError([error("TC503", "no WebGPU device was given")]);
-      return { output: await runner.runBytes(kernel, inputs) };
-    }
+  const prepared = await backendFor(backend, options).prepare(kernel);
+  try {
+    return await prepared.run(inputs, { ...options, report: true });
+  } finally {
+    prepared.release();
   }
 }
 

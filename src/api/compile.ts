@@ -1,4 +1,5 @@
 /** A program to a kernel: runs the default pipeline from whatever level the program is at. */
+import { singleCopies } from "../../backends/index.js";
 import { defaultLimits, emitWgsl, type WgslKernel, type WgslLimits } from "../../backends/webgpu/index.js";
 import {
   CompileError,
@@ -8,6 +9,7 @@ import {
   flatten,
   hasErrors,
   isResolved,
+  markVerified,
   outputOf,
   printFunc,
   resolveSource,
@@ -15,7 +17,7 @@ import {
   targetFacts,
   targetNames,
   tilingOf,
-  verify,
+  tileFaults,
   webgpu,
   type AccessFunc,
   type Diagnostic,
@@ -101,9 +103,11 @@ export function tryCompile(program: Func, options: CompileOptions = {}): Compile
     return { ok: false, diagnostics: [...diagnostics, error("TC702", message, { span: func.span, hint })] };
   }
   // Addresses and syncs that the user, or a pass of theirs, wrote are the user's to get right.
-  const written = input.level === "tile" || options.passes !== undefined ? firstBroken(func, target) : [];
+  const written = input.level === "tile" || options.passes !== undefined ? tileFaults(func, target) : [];
   if (written.length > 0) return { ok: false, diagnostics: [...diagnostics, ...written] };
-  return { ok: true, kernel: kernelOf(func, levels, target, diagnostics) };
+  markVerified(func, target);
+  const said = targetFacts[target.kind].doubleBuffers ? [] : singleCopies(func);
+  return { ok: true, kernel: kernelOf(func, levels, target, [...diagnostics, ...said]) };
 }
 
 function kernelOf(
@@ -146,11 +150,6 @@ function kernelOf(
       return printFunc(func);
     },
   };
-}
-
-function firstBroken(func: TileFunc, target: Target): readonly Diagnostic[] {
-  const allocated = verify(func, "allocated", target);
-  return allocated.length > 0 ? allocated : verify(func, "synchronized", target);
 }
 
 /** The passes that still apply: a tile program keeps the addresses, and the syncs, that it already has. */

@@ -1,19 +1,21 @@
 /** tilec compile: lowers a program and prints it at one level, or after each pass. */
 import { Option, type Command } from "commander";
-import { printFunc, ubBuffers, ubBytes, webgpu, type Func } from "../../ir/index.js";
-import { emitWgsl } from "../../backends/webgpu/index.js";
+import { printFunc, targetFacts, webgpu, type Func } from "../../ir/index.js";
+import { printMoves, type MovePlan } from "../../backends/index.js";
+import { movesOf as wasmMoves, planWasm, watOf } from "../../backends/sim/index.js";
+import { emitWgsl, movesOf as wgslMoves, planWgsl } from "../../backends/webgpu/index.js";
 import { defaultPipeline } from "../../passes/index.js";
-import { watOf } from "../../backends/sim/index.js";
 import { compile, type Kernel } from "../api/compile.js";
 import { writeBytes } from "../formats/files.js";
 import { passPage, type PassStep } from "../report/pass-page.js";
 import { lookUpTarget, addProgramOptions, resolveTarget, type ProgramFlags } from "./options.js";
 import { loadPrograms } from "./load.js";
 import { passPrinter } from "./print-passes.js";
-import { table } from "../report/table.js";
+import { explainTile } from "../api/explain-tile.js";
+import { renderPlan } from "../report/memory-plan.js";
 import { print, printDiagnostics, printJson } from "./terminal.js";
 
-const emits = ["source", "access", "tile", "wgsl", "wat", "plan"] as const;
+const emits = ["source", "access", "tile", "moves", "wgsl", "wat", "plan"] as const;
 
 interface CompileFlags extends ProgramFlags {
   readonly emit: (typeof emits)[number];
@@ -55,7 +57,9 @@ function compileOne(func: Func, flags: CompileFlags): Kernel {
   const kernel = compile(func, {
     ...(flags.target === undefined ? {} : { target: resolveTarget(flags.target) }),
     findTarget: lookUpTarget,
-    beforePass: printer.beforePass,
+    beforePass: (pass, before) => {
+      printer.beforePass(pass, before);
+    },
     afterPass(pass, before, after, milliseconds) {
       steps.push({ pass: pass.name, before: printFunc(before), after: printFunc(after) });
       printer.afterPass(pass, before, after, milliseconds);
@@ -72,9 +76,13 @@ function emitted(kernel: Kernel, emit: CompileFlags["emit"]): string {
       return wgslOf(kernel).code;
     case "wat":
       return watOf(kernel.tile);
+    case "moves":
+      return printMoves(movesFor(kernel));
     case "plan":
-      return plan(kernel);
-    default:
+      return renderPlan(explainTile(kernel.tile, { target: kernel.target }));
+    case "source":
+    case "access":
+    case "tile":
       return kernel.text(emit);
   }
 }
@@ -90,25 +98,10 @@ function wgslOf(kernel: Kernel) {
   };
 }
 
-/** UB addresses: where each copy of each buffer lies. */
-function plan(kernel: Kernel): string {
-  const budget = kernel.tile.schedule.ubBytes ?? kernel.target.ubBytes;
-  const rows = [...ubBuffers(kernel.tile).values()].flatMap((buffer) => {
-    const size = ubBytes(buffer);
-    return (buffer.addresses ?? []).map((start, copy) => ({
-      name: `%${buffer.name}${copy === 0 ? "" : ` copy ${copy}`}`,
-      start,
-      end: start + size,
-    }));
-  });
-  const peak = Math.max(0, ...rows.map((row) => row.end));
-  return [
-    `@${kernel.name} on ${kernel.target.name}: peak ${peak} B of ${budget} B`,
-    table(
-      ["buffer", "from", "to", "bytes"],
-      rows.map(({ name, start, end }) => [name, start, end, end - start]),
-    ),
-  ].join("\n");
+/** What moves on the machine that runs this kernel: a GPU where it is compiled for one, else the fast executor. */
+function movesFor(kernel: Kernel): MovePlan {
+  if (!targetFacts[kernel.target.kind].runsOnWebgpu) return wasmMoves(planWasm(kernel.tile));
+  return wgslMoves(planWgsl(kernel.tile, { target: kernel.target }));
 }
 
 function kernelJson(kernel: Kernel, flags: CompileFlags) {

@@ -2,7 +2,9 @@
 import { readFileSync } from "node:fs";
 import type { Command } from "commander";
 import { codes, isCode } from "../../ir/index.js";
+import { explainTile } from "../api/explain-tile.js";
 import { explain } from "../api/explain.js";
+import { renderPlan } from "../report/memory-plan.js";
 import { renderExplanation } from "../report/explanation.js";
 import { lookUpTarget, UsageError, addProgramOptions, resolveTarget, type ProgramFlags } from "./options.js";
 import { loadProgram } from "./load.js";
@@ -27,7 +29,19 @@ export function explainCommand(program: Command): void {
 function explainProgram(file: string | undefined, flags: ExplainFlags): number {
   const { func } = loadProgram(file, flags);
   const target = flags.target === undefined ? {} : { target: resolveTarget(flags.target) };
-  const explanation = explain(func, { ...target, findTarget: lookUpTarget });
+  const options = { ...target, findTarget: lookUpTarget };
+  if (func.level === "tile") {
+    const explained = explainTile(func, options);
+    if (flags.json === true) printJson({ command: "explain", legal: true, ...explained });
+    else {
+      const { tasks, cycles } = explained;
+      print(
+        `${renderPlan(explained)}\nevery rule of tile programs holds; ${tasks} tasks, about ${Math.round(cycles)} cycles`,
+      );
+    }
+    return 0;
+  }
+  const explanation = explain(func, options);
   if (flags.json === true) printJson({ command: "explain", ...explanation });
   else {
     print(renderExplanation(explanation));

@@ -107,7 +107,9 @@ function optimise(
   let step = 0;
   const { func, diagnostics } = runPipeline(input, passes, target, {
     verifyEach: flags.verifyEach,
-    beforePass: printer.beforePass,
+    beforePass: (pass, before) => {
+      printer.beforePass(pass, before);
+    },
     afterPass(pass, before, after, milliseconds) {
       printer.afterPass(pass, before, after, milliseconds);
       step++;

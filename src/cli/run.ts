@@ -14,6 +14,8 @@ import {
 } from "../../ir/index.js";
 import { chromeTrace, estimateTiming, type Executor } from "../../backends/sim/index.js";
 import { createRunner, type Runner } from "../../backends/webgpu/index.js";
+import type { HostInputs } from "../../backends/index.js";
+import { definedOutput, differenceFrom } from "../api/against.js";
 import { compile, type Kernel } from "../api/compile.js";
 import { timelinePage } from "../report/timeline-page.js";
 import { acquireGpu, spawnThread } from "../device/index.js";
@@ -48,6 +50,7 @@ interface RunFlags extends ProgramFlags {
   readonly input: string[];
   readonly out: string[];
   readonly seed?: string;
+  readonly against?: string;
   readonly trace?: string;
   readonly executor?: Executor;
   readonly threads?: string;
@@ -62,6 +65,7 @@ export function runCommand(program: Command): void {
     .option("--backend <list>", `${backendNames.join(", ")}, comma-separated`, "sim")
     .option("--input <name=file.npy>", "data=… or indices=…; repeat for both", collect, [])
     .option("--out <name=file.npy>", "where the output goes, output=…", collect, [])
+    .option("--against <program.tir>", "compare with what this source or access program defines")
     .addOption(executorOption())
     .option("--threads <n>", "threads of the fast executor")
     .option("--seed <n>", "random inputs from this seed")
@@ -140,7 +144,10 @@ async function run(loaded: LoadedProgram, flags: RunFlags): Promise<number> {
     device?.close();
   }
   const [first, ...rest] = runs;
-  const differences = first === undefined ? [] : rest.flatMap((other) => firstDifference(first, other) ?? []);
+  const differences = [
+    ...(first === undefined ? [] : rest.flatMap((other) => firstDifference(first, other) ?? [])),
+    ...(flags.against === undefined ? [] : againstDefinition(flags.against, kernel, hosts, runs)),
+  ];
   diagnostics.push(...differences);
   if (first !== undefined && outputs.has("output")) {
     writeTensor(outputs.get("output") ?? "", fromOutput(outputType, first.output, hosts.data));
@@ -167,7 +174,8 @@ async function run(loaded: LoadedProgram, flags: RunFlags): Promise<number> {
     print(`@${kernel.name} on ${kernel.target.name}: ${formatType(outputType)} from ${origin}`);
     const agreement = differences.length === 0 ? "the same bits" : "DIFFERENT bits";
     print(`schedule  ${printSchedule(kernel.tile.schedule)}`);
-    print(`${backends.join(", ")}: ${backends.length > 1 ? agreement : "done"}`);
+    const compared = [...backends, ...(flags.against === undefined ? [] : [flags.against])];
+    print(`${compared.join(", ")}: ${compared.length > 1 ? agreement : "done"}`);
     if (report?.executor === "fast") print("sim ran on the fast executor");
     if (report !== undefined) {
       const rows = (["data", "indices", "output"] as const).map((operand) => {
@@ -181,6 +189,18 @@ async function run(loaded: LoadedProgram, flags: RunFlags): Promise<number> {
     }
   }
   return differences.length === 0 ? 0 : 1;
+}
+
+/** What each backend's output differs in from the definition. */
+function againstDefinition(
+  file: string,
+  { tile }: Kernel,
+  inputs: HostInputs,
+  runs: readonly { readonly backend: BackendName; readonly output: Uint8Array }[],
+): Diagnostic[] {
+  const { func } = loadProgram(file, {});
+  const expected = definedOutput(func, tile, inputs);
+  return runs.flatMap(({ backend, output }) => differenceFrom(tile, expected, output, backend) ?? []);
 }
 
 /** Threads are the fast executor's: asking for them asks for it. */

@@ -39,6 +39,7 @@ export interface CaseJson {
   readonly profile?: NonNullable<Schedule["profile"]>;
   readonly residency?: NonNullable<Schedule["residency"]>;
   readonly doubleBuffer?: boolean;
+  readonly tir?: string;
   readonly expect: "ok" | { readonly error: string };
 }
 
@@ -138,6 +139,9 @@ const caseObject: Schema = {
       profile: described("full-load rule", { enum: profiles }),
       residency: described("where the data lives", { enum: residencies }),
       doubleBuffer: { type: "boolean" },
+      tir: described("a program as text that runs in place of the operator, and is compared with it", {
+        type: "string",
+      }),
       expect: described('"ok", or {"error": category}', {
         if: { type: "object" },
         then: object({ error: { enum: unique(Object.values(codes).map(({ category }) => category)) } }, [

@@ -64,29 +64,26 @@ const refuserOf =
 function fromValues(type: TensorType, items: readonly Json[], where: string): TensorValue {
   const { dtype } = type;
   const at = refuserOf(where);
-  switch (dtype) {
-    case "string": {
-      const strings = items.map((item, k) =>
-        typeof item === "string" ? item : at(k)(`${shown(item)} is no string`),
-      );
-      return { type, bytes: new Uint8Array(), strings };
-    }
-    case "c64":
-    case "c128":
-      return written(type, where, (view) => {
-        items.forEach((item, k) => {
-          const [re, im] = complexOf(item, partOf(dtype), at(k));
-          writeComplex(view, dtype, k, re, im);
-        });
-      });
-    default:
-      return written(type, where, (view) => {
-        items.forEach((item, k) => {
-          const value = isFloat(dtype) ? floatOf(item, dtype, at(k)) : integerOf(item, dtype, at(k));
-          writeNumber(view, dtype, k, value);
-        });
-      });
+  if (dtype === "string") {
+    const strings = items.map((item, k) =>
+      typeof item === "string" ? item : at(k)(`${shown(item)} is no string`),
+    );
+    return { type, bytes: new Uint8Array(), strings };
   }
+  if (dtype === "c64" || dtype === "c128") {
+    return written(type, where, (view) => {
+      items.forEach((item, k) => {
+        const [re, im] = complexOf(item, partOf(dtype), at(k));
+        writeComplex(view, dtype, k, re, im);
+      });
+    });
+  }
+  return written(type, where, (view) => {
+    items.forEach((item, k) => {
+      const value = isFloat(dtype) ? floatOf(item, dtype, at(k)) : integerOf(item, dtype, at(k));
+      writeNumber(view, dtype, k, value);
+    });
+  });
 }
 
 function integerOf(item: Json, dtype: IntegerType, refuse: Refuse): bigint {

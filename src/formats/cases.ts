@@ -20,6 +20,8 @@ import { malformed, readTensor, type CaseTensor } from "./case-tensor.js";
 export interface Case {
   readonly id: string;
   readonly program: ProgramDescription;
+  /** A program in the case's own words, as text: it runs, and the operator says what must come out. */
+  readonly tir?: string;
   readonly data: CaseTensor;
   readonly indices: CaseTensor;
   /** Absent: compare with `reference`. */
@@ -141,6 +143,7 @@ function readCase(json: CaseJson, where: string): Case {
       schedule,
       ...(target === undefined ? {} : { target }),
     },
+    ...(json.tir === undefined ? {} : { tir: json.tir }),
     data,
     indices,
     ...(output === undefined ? {} : { output: readTensor(output, `${where}: output`) }),

@@ -2,15 +2,21 @@
 import {
   categoryOf,
   CompileError,
+  error,
   formatType,
   outputOf,
+  parseModule,
   RunError,
+  throwIfErrors,
   type Diagnostic,
+  type Func,
   type Target,
+  type TileFunc,
 } from "../../ir/index.js";
 import type { HostValue } from "../../backends/index.js";
 import type { Executor } from "../../backends/sim/index.js";
 import type { Runner } from "../../backends/webgpu/index.js";
+import { definedOutput, differenceFrom } from "../api/against.js";
 import { compile, type Kernel } from "../api/compile.js";
 import type { Case } from "../formats/cases.js";
 import { asHost, firstDifferentElement, fromOutput, type TensorValue } from "../formats/tensor.js";
@@ -43,12 +49,7 @@ export async function checkCase(
   context: CheckContext,
 ): Promise<CheckResult[]> {
   const results: CheckResult[] = [];
-  const compiled = attempt(() =>
-    compile(
-      program(test.program),
-      context.findTarget === undefined ? {} : { findTarget: context.findTarget },
-    ),
-  );
+  const compiled = attempt(() => compileCase(test, context));
   const inputs = once(() => ({
     data: asHost("data", test.data.read()),
     indices: asHost("indices", test.indices.read()),
@@ -64,7 +65,8 @@ export async function checkCase(
       results.push({ ...base, ...judgeError(test, compiled.diagnostics) });
       continue;
     }
-    const run = await attemptAsync(() => runCase(inputs(), compiled.value, backend, context));
+    const { kernel, definition } = compiled.value;
+    const run = await attemptAsync(() => runCase(inputs(), kernel, definition, backend, context));
     if (!run.ok) {
       results.push({ ...base, ...judgeError(test, run.diagnostics) });
     } else if (test.expectedError !== undefined) {
@@ -76,8 +78,10 @@ export async function checkCase(
     } else {
       expected ??=
         test.output?.read() ??
-        (backend === "reference" ? run.value : await runCase(inputs(), compiled.value, "reference", context));
-      results.push({ ...base, ...judgeOutput(expected, run.value) });
+        (backend === "reference"
+          ? run.value
+          : await runCase(inputs(), kernel, definition, "reference", context));
+      results.push({ ...base, ...judgeOutput(expected, run.value, kernel.tile) });
       context.dump?.(backend, run.value);
     }
   }
@@ -95,34 +99,59 @@ function once<T>(make: () => T): () => T {
   return () => (made ??= { value: make() }).value;
 }
 
+interface CompiledCase {
+  readonly kernel: Kernel;
+  /** The case's operator, where another program runs in its place. */
+  readonly definition?: Func;
+}
+
+/** A program of the case's own is for the target that it names, or the case. */
+function compileCase(test: Case, { findTarget }: CheckContext): CompiledCase {
+  const options = findTarget === undefined ? {} : { findTarget };
+  const definition = program(test.program);
+  if (test.tir === undefined) return { kernel: compile(definition, options) };
+  const { module, diagnostics } = parseModule(test.tir, `${test.id}: tir`);
+  throwIfErrors(diagnostics);
+  const [func, ...others] = module.funcs;
+  if (func === undefined || others.length > 0) {
+    const message = `${test.id}: tir holds ${module.funcs.length} functions; a case runs one`;
+    throw new CompileError([error("TC013", message, { hint: "docs/cases.md describes the format" })]);
+  }
+  const { target } = test.program;
+  return { kernel: compile(target === undefined ? func : { target, ...func }, options), definition };
+}
+
 async function runCase(
   inputs: { readonly data: HostValue; readonly indices: HostValue },
   kernel: Kernel,
+  definition: Func | undefined,
   backend: BackendName,
   context: CheckContext,
 ): Promise<TensorValue> {
+  const { type } = outputOf(definition ?? kernel.source ?? kernel.tile);
+  if (backend === "reference" && definition !== undefined)
+    return fromOutput(type, definedOutput(definition, kernel.tile, inputs), inputs.data);
   const { output } = await runOn(backend, kernel, inputs, {
     runner: context.runner,
     ...(context.executor === undefined ? {} : { executor: context.executor }),
   });
-  const type = outputOf(kernel.source ?? kernel.tile).type;
   return fromOutput(type, output, inputs.data);
 }
 
 function judgeOutput(
   expected: TensorValue,
   actual: TensorValue,
+  tile: TileFunc,
 ): Pick<CheckResult, "status" | "code" | "message"> {
   const [want, got] = [formatType(expected.type), formatType(actual.type)];
   if (want !== got)
     return { status: "fail", code: "TC610", message: `the output is ${got}, expected ${want}` };
   const element = firstDifferentElement(expected, actual);
   if (element === -1) return { status: "pass" };
-  return {
-    status: "fail",
-    code: "TC610",
-    message: `output element ${element} differs from what is expected`,
-  };
+  const named =
+    expected.strings === undefined ? differenceFrom(tile, expected.bytes, actual.bytes, "output") : undefined;
+  const message = [named?.message ?? `output element ${element} differs`, ...(named?.notes ?? [])].join("; ");
+  return { status: "fail", code: "TC610", message };
 }
 
 function judgeError(

@@ -412,8 +412,8 @@ describe("the caller's buffers", () => {
   });
 
   it.for([
-    ["0", 0, "where 0 is in range"],
-    ["beyond the indices", 4_000_000_000, "which the indices do not have"],
+    ["0", 0, "output element 0, whose indices are in range"],
+    ["beyond the indices", 4_000_000_000, "which the output does not have"],
   ] as const)("whose status was %s before the launch name no index", async ([, word, words], context) => {
     const runner = await ownRunner(context);
     const buffers = buffersFor(runner.device);

@@ -90,15 +90,15 @@ const rows = {
   },
   "pypto.gather": {
     op: "gather_elements",
-    given: { axis: 0, oob: "clamp" },
-    attrs: { dim: 0, oob: "clamp" },
-    build: () => pypto.gather({ input: data, index: indices, dim: 0, oob: "clamp" }),
+    given: { axis: 0, level: "head", oob: "clamp" },
+    attrs: { dim: 0, level: "head", oob: "clamp" },
+    build: () => pypto.gather({ input: data, index: indices, dim: 0, level: "head", oob: "clamp" }),
   },
   "pypto.index_select": {
     op: "gather",
-    given: { axis: 1, oob: "zero" },
-    attrs: { dim: 1, oob: "zero" },
-    build: () => pypto.indexSelect({ input: data, index: indices, dim: 1, oob: "zero" }),
+    given: { axis: 1, level: "head", oob: "zero" },
+    attrs: { dim: 1, level: "head", oob: "zero" },
+    build: () => pypto.indexSelect({ input: data, index: indices, dim: 1, level: "head", oob: "zero" }),
   },
 } satisfies Readonly<Record<OpName, Row>>;
 

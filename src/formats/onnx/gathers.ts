@@ -102,7 +102,14 @@ function attributes(where: string, visited: Visited, operator: Operator): Record
         `${operator.attribute} is what a caller of the function gives as ${quoted(given.name)}`,
         "inline the model's functions: onnx.inliner.inline_local_functions(model)",
       );
-    default:
+    case "float":
+    case "floats":
+    case "graphs":
+    case "ints":
+    case "other":
+    case "string":
+    case "strings":
+    case "tensor":
       throw refuse(where, `${operator.attribute} is no integer`);
   }
 }

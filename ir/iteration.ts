@@ -1,0 +1,65 @@
+/** Which iteration of a tile program writes an output element. */
+import { outputOf, type TileFunc } from "./func.js";
+import { evaluate, loopVariables, type Env, type Linear } from "./linear.js";
+import { iterations } from "./ranges.js";
+import { feedingOf, locate, outputRegion } from "./regions.js";
+import type { ForStmt, GatherStmt } from "./tile.js";
+import { at } from "./types.js";
+
+/** Loops whose variables some forms depend on, through the bounds of inner loops too; outermost first. */
+export function loopsOf(forms: readonly Linear[], loops: readonly ForStmt[]): ForStmt[] {
+  const needed = new Set(forms.flatMap((form) => [...loopVariables(form)]));
+  for (const loop of [...loops].reverse()) {
+    if (!needed.has(loop.iv)) continue;
+    for (const bound of [loop.lower, loop.upper]) loopVariables(bound).forEach((name) => needed.add(name));
+  }
+  return loops.filter((loop) => needed.has(loop.iv));
+}
+
+export interface Iteration {
+  readonly gather: GatherStmt;
+  readonly env: Env;
+  /** Coordinates of the element inside the gather's tile. */
+  readonly dims: readonly number[];
+}
+
+/** Undefined for a program that writes no such element. `point`: coordinates in the output tensor. */
+export function iterationWriting(func: TileFunc, point: readonly number[]): Iteration | undefined {
+  const feeding = feedingOf(locate(func.body));
+  const region = feeding === undefined ? undefined : outputRegion(func, feeding);
+  if (feeding?.gather.stmt.op !== "gather" || region === undefined) return undefined;
+  const { stmt: gather, loops } = feeding.gather;
+  const env = new Map<string, number>();
+  const dims: number[] = [];
+  for (const [d] of outputOf(func).type.shape.entries()) {
+    const [offset, size] = [at(region.offsets, d), at(region.sizes, d)];
+    const target = at(point, d);
+    const found = writingOne(offset, size, loopsOf([offset, size], loops), target);
+    if (found === undefined) return undefined;
+    found.forEach((value, name) => env.set(name, value));
+    dims.push(target - evaluate(offset, found));
+  }
+  for (const loop of loops) if (!env.has(loop.iv)) env.set(loop.iv, evaluate(loop.lower, env));
+  return { gather, env, dims };
+}
+
+/** The nearest step of each loop, as lowering has it; loops that run otherwise are few enough to be tried. */
+function writingOne(
+  offset: Linear,
+  size: Linear,
+  loops: readonly ForStmt[],
+  target: number,
+): Env | undefined {
+  const holds = (env: Env): boolean => {
+    const start = evaluate(offset, env);
+    return start <= target && target < start + evaluate(size, env);
+  };
+  const nearest = new Map<string, number>();
+  for (const { iv, lower, step } of loops) {
+    const first = evaluate(lower, nearest);
+    nearest.set(iv, first + Math.max(0, Math.floor((target - first) / step)) * step);
+  }
+  if (holds(nearest)) return nearest;
+  for (const env of iterations(loops)) if (holds(env)) return env;
+  return undefined;
+}

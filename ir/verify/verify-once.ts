@@ -1,0 +1,31 @@
+/** A tile program that is about to run is verified, whoever made it; once. */
+import { CompileError } from "../diagnostic.js";
+import type { TileFunc } from "../func.js";
+import type { Target } from "../target.js";
+import { verifyAllocated } from "./allocated.js";
+import { verifyStructure } from "./structure.js";
+import { verifySynchronized } from "./synchronized.js";
+
+/** Programs that hold, and the targets for which they do. */
+const known = new WeakMap<TileFunc, Set<Target>>();
+
+/** Every rule of a program that can run on a target, in order; stops at the first kind that is broken. */
+export function tileFaults(func: TileFunc, target: Target) {
+  const structure = verifyStructure(func);
+  if (structure.length > 0) return structure;
+  const allocated = verifyAllocated(func, target);
+  return allocated.length > 0 ? allocated : verifySynchronized(func, target);
+}
+
+/** Notes that a pipeline has verified a program. */
+export function markVerified(func: TileFunc, target: Target): void {
+  known.set(func, (known.get(func) ?? new Set()).add(target));
+}
+
+/** Throws a CompileError with every rule that the program breaks. */
+export function verifyOnce(func: TileFunc, target: Target): void {
+  if (known.get(func)?.has(target) === true) return;
+  const faults = tileFaults(func, target);
+  if (faults.length > 0) throw new CompileError(faults);
+  markVerified(func, target);
+}

@@ -1,0 +1,50 @@
+/** A tile program explained: what its buffers take, where they lie, and how long it runs. */
+import { estimateTiming } from "../../backends/sim/index.js";
+import { CompileError, error, ubBuffers, ubBytes, type Func } from "../../ir/index.js";
+import { compile, type CompileOptions } from "./compile.js";
+
+/** One copy of a buffer in UB, in bytes. */
+export interface PlacedBuffer {
+  readonly buffer: string;
+  readonly copy: number;
+  readonly from: number;
+  readonly to: number;
+}
+
+export interface TileExplanation {
+  readonly name: string;
+  readonly target: string;
+  readonly plan: readonly PlacedBuffer[];
+  /** Highest UB byte in use, and what there is. */
+  readonly peak: number;
+  readonly budget: number;
+  readonly tasks: number;
+  readonly cycles: number;
+}
+
+/** Throws a CompileError when the program breaks a rule, and for one that is no tile program: `explain` takes those. */
+export function explainTile(program: Func, options: CompileOptions = {}): TileExplanation {
+  if (program.level !== "tile") {
+    const hint = "explain takes source and access programs";
+    throw new CompileError([error("TC702", `@${program.name} is no tile program`, { hint })]);
+  }
+  const { tile, target, name } = compile(program, options);
+  const plan = [...ubBuffers(tile).values()].flatMap((buffer) =>
+    (buffer.addresses ?? []).map((from, copy) => ({
+      buffer: buffer.name,
+      copy,
+      from,
+      to: from + ubBytes(buffer),
+    })),
+  );
+  const { tasks, cycles } = estimateTiming(tile, target);
+  return {
+    name,
+    target: target.name,
+    plan,
+    peak: Math.max(0, ...plan.map((placed) => placed.to)),
+    budget: tile.schedule.ubBytes ?? target.ubBytes,
+    tasks,
+    cycles,
+  };
+}
