@@ -159,7 +159,10 @@ export function passesFrom(func: Func, pipeline: readonly Pass[]): readonly Pass
   const allocated = func.body.some((stmt) => stmt.op === "alloc" && stmt.buffer.addresses !== undefined);
   const staged = func.body.some((stmt) => stmt.op === "alloc");
   const missing: Property = !allocated ? "tile" : "allocated";
-  if (!staged || flatten(func.body).some((stmt) => stmt.op === "sync")) return [];
+  if (!staged) return [];
+  // Loads stay where the syncs that the user wrote expect them.
+  if (flatten(func.body).some((stmt) => stmt.op === "sync"))
+    return allocated ? [] : pipeline.filter((pass) => pass.ensures.includes("allocated"));
   return pipeline.slice(pipeline.findIndex((pass) => pass.requires.includes(missing)));
 }
 
