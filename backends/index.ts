@@ -1,7 +1,21 @@
-/** The backends' shared host memory. Each backend has a door of its own in its folder. */
+/** tilec/backends: what a backend is, and the host memory that backends share. Each has an entry point of its own. */
 export type { Backend, BackendKernel, BackendRun, PreparedKernel, RunOptions } from "./backend.js";
 export { printMoves, singleCopies, type Move, type MovePlan } from "./moves.js";
 export {
+  callable,
+  checkFields,
+  checkKernel,
+  isObject,
+  oneOf,
+  shown,
+  wholeNumber,
+  yesOrNo,
+  type Field,
+  type FieldOptions,
+  type Fields,
+} from "./fields.js";
+export {
+  allocate,
   coordinates,
   indexOutOfRange,
   indexReader,
@@ -13,7 +27,9 @@ export {
   type IndexReader,
 } from "./memory.js";
 export {
+  checkTensors,
   fromHost,
+  maxStrings,
   stringsOf,
   toHost,
   toHosts,

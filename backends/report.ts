@@ -30,8 +30,8 @@ export interface IndexLocality {
 }
 
 /** `checked` traps what a program does wrong; `fast` runs it as WebAssembly. */
-export type Executor = "checked" | "fast";
-export const executors: readonly Executor[] = ["checked", "fast"];
+export const executors = ["checked", "fast"] as const;
+export type Executor = (typeof executors)[number];
 
 export interface SimReport {
   readonly target: string;

@@ -12,8 +12,8 @@ import { at, contiguousRun, type Shape } from "./types.js";
 export type NegativeIndex = "from-end" | "illegal";
 
 /** What an index outside its extent means. `error` rejects the run; `unchecked` is the caller's promise. */
-export type OutOfBounds = "error" | "clamp" | "zero" | "wrap" | "unchecked";
-export const outOfBoundsPolicies: readonly OutOfBounds[] = ["error", "clamp", "zero", "wrap", "unchecked"];
+export const outOfBoundsPolicies = ["error", "clamp", "zero", "wrap", "unchecked"] as const;
+export type OutOfBounds = (typeof outOfBoundsPolicies)[number];
 
 /** One element of an operand: its number among the inputs, and its coordinates. */
 export interface Read {
@@ -85,6 +85,12 @@ export const indexed = (map: AccessMap): ReadonlySet<number> => factsOf(map).ind
 
 /** The policy of the gather: what its bare reads take. */
 export const policyOf = (map: AccessMap): OutOfBounds => map.sites[0]?.keep ?? "error";
+
+/** The map with another policy for its reads. */
+export const withPolicy = (map: AccessMap, keep: OutOfBounds): AccessMap => ({
+  ...map,
+  sites: map.sites.map((site) => ({ ...site, keep })),
+});
 
 /**
  * Extents of an input's tile for an output tile: the span of every coordinate that reads it. A dim that a site picks, or

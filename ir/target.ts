@@ -45,6 +45,8 @@ export const targetFacts = {
   },
 } as const satisfies Readonly<Record<TargetKind, TargetFacts>>;
 
+export const targetKinds = Object.keys(targetFacts) as readonly TargetKind[];
+
 /** How well a figure is known. */
 export type SourceKind =
   "platform-file" | "manual" | "measured by others" | "model fit" | "specification" | "device" | "assumption";

@@ -9,8 +9,8 @@ import type { Linear } from "./linear.js";
 import { at, dtypeBytes, elementCount, strides, type DType, type Shape, type Span } from "./types.js";
 
 /** MTE2 moves gm to ub, V gathers, MTE3 moves ub to gm, S walks addresses one by one. */
-export type Pipe = "MTE2" | "V" | "MTE3" | "S";
-export const pipes: readonly Pipe[] = ["MTE2", "V", "MTE3", "S"];
+export const pipes = ["MTE2", "V", "MTE3", "S"] as const;
+export type Pipe = (typeof pipes)[number];
 
 /** A tile of a tensor in UB: row-major, each innermost row padded to `rowBytes`. */
 export interface UbBuffer {

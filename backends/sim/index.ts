@@ -1,30 +1,37 @@
 /** tilec/sim: runs a kernel on the tiled CPU simulation. */
+import { throwIfErrors } from "../../ir/diagnostic.js";
 import { outputOf, type TileFunc } from "../../ir/func.js";
 import type { Target } from "../../ir/target.js";
 import { verifyOnce } from "../../ir/verify/verify-once.js";
-import type { LongRunOptions } from "../long-run.js";
+import { checkFields, checkKernel } from "../fields.js";
 import type { HostInputs } from "../memory.js";
-import type { Executor, SimReport } from "../report.js";
-import { fromHost, stringsOf, toHosts, type GatherData, type TensorData } from "../values.js";
-import { emitWasm, FastExecutor, planWasm, printModule, type FastOptions } from "../wasm/index.js";
+import type { SimReport } from "../report.js";
+import { fromHost, stringsOf, toHosts, type GatherData, type HostValue, type TensorData } from "../values.js";
+import type { MovePlan } from "../moves.js";
+import { emitWasm, FastExecutor, movesOf, planWasm, printModule } from "../wasm/index.js";
 import { simulateChecked, simulateCheckedLong } from "./checked.js";
 import { withReport, type SimulatedBytes } from "./fast-report.js";
+import {
+  refuseThreads,
+  simulateFields,
+  simulateLongFields,
+  type SimulateLongOptions,
+  type SimulateOptions,
+} from "./options.js";
 
 export { checkedBackend, fastBackend } from "./backends.js";
 export { simulateChecked, type SimResult } from "./checked.js";
 export type { SimulatedBytes } from "./fast-report.js";
 export {
   FastExecutor,
-  movesOf,
-  planWasm,
   serveThread,
   type FastOptions,
   type FastRun,
   type SpawnThread,
   type ThreadMessage,
-  type WasmPlan,
 } from "../wasm/index.js";
 export type { LongRunOptions } from "../long-run.js";
+export type { SimulateLongOptions, SimulateOptions } from "./options.js";
 export {
   chromeTrace,
   estimateTiming,
@@ -51,12 +58,8 @@ export interface SimKernel {
 /** The fast executor's code for a tile program, in WebAssembly's text format. */
 export const watOf = (tile: TileFunc): string => printModule(emitWasm(planWasm(tile)).module);
 
-export interface SimulateOptions {
-  /** Default `checked`. */
-  readonly executor?: Executor;
-}
-
-export interface SimulateLongOptions extends SimulateOptions, LongRunOptions, FastOptions {}
+/** What that code does with each statement, decided before it was written. */
+export const wasmMoves = (tile: TileFunc): MovePlan => movesOf(planWasm(tile));
 
 export interface Simulated {
   readonly outputs: { readonly output: TensorData };
@@ -66,11 +69,11 @@ export interface Simulated {
 
 /**
  * Runs a kernel on typed arrays and reports what it moved. Synchronous, on one thread. Throws a RunError for an index
- * out of range (TC601) or a trap of the checked executor (TC602 to TC606), a CompileError (TC502) for tensors beyond
- * the 4 GiB of the fast executor.
+ * out of range (TC601) or a trap of the checked executor (TC602 to TC606), a CompileError for tensors beyond the 4 GiB
+ * of the fast executor (TC502) and for arguments that it does not take (TC702).
  */
 export function simulate(kernel: SimKernel, inputs: GatherData, options: SimulateOptions = {}): Simulated {
-  const hosts = toHosts(kernel.tile, inputs);
+  const hosts = hostsOf(kernel, inputs);
   return presented(kernel, hosts, simulateBytes(kernel, hosts, options));
 }
 
@@ -80,7 +83,7 @@ export async function simulateLong(
   inputs: GatherData,
   options: SimulateLongOptions = {},
 ): Promise<Simulated> {
-  const hosts = toHosts(kernel.tile, inputs);
+  const hosts = hostsOf(kernel, inputs);
   return presented(kernel, hosts, await simulateBytesLong(kernel, hosts, options));
 }
 
@@ -88,8 +91,10 @@ export async function simulateLong(
 export function simulateBytes(
   kernel: SimKernel,
   inputs: HostInputs,
-  { executor = "checked" }: SimulateOptions = {},
+  options: SimulateOptions = {},
 ): SimulatedBytes {
+  throwIfErrors(checkFields("simulate", options, simulateFields));
+  const { executor = "checked" } = options;
   const { tile, target } = kernel;
   verifyOnce(tile, target);
   if (executor === "checked") return simulateChecked(tile, inputs, target);
@@ -102,11 +107,16 @@ export function simulateBytes(
 export async function simulateBytesLong(
   kernel: SimKernel,
   inputs: HostInputs,
-  { executor = "checked", ...options }: SimulateLongOptions = {},
+  options: SimulateLongOptions = {},
 ): Promise<SimulatedBytes> {
+  throwIfErrors(checkFields("simulateLong", options, simulateLongFields));
+  const { executor = "checked" } = options;
   const { tile, target } = kernel;
   verifyOnce(tile, target);
-  if (executor === "checked") return simulateCheckedLong(tile, inputs, target, options);
+  if (executor === "checked") {
+    refuseThreads(options);
+    return simulateCheckedLong(tile, inputs, target, options);
+  }
   const fast = await FastExecutor.open(tile, options);
   try {
     const run = await fast.runLong(inputs, options);
@@ -116,14 +126,18 @@ export async function simulateBytesLong(
   }
 }
 
-/** Strings come back through the handles of the data. */
-const presented = (
-  { tile }: SimKernel,
-  hosts: ReturnType<typeof toHosts>,
-  run: SimulatedBytes,
-): Simulated => ({
-  outputs: { output: fromHost(outputOf(tile).type, run.output, stringsOf(hosts)) },
-  get report() {
-    return run.report;
-  },
-});
+type Hosts = Readonly<Record<string, HostValue>>;
+
+function hostsOf(kernel: SimKernel, inputs: GatherData): Hosts {
+  checkKernel(kernel);
+  return toHosts(kernel.tile, inputs);
+}
+
+function presented({ tile }: SimKernel, hosts: Hosts, run: SimulatedBytes): Simulated {
+  return {
+    outputs: { output: fromHost(outputOf(tile).type, run.output, stringsOf(hosts)) },
+    get report() {
+      return run.report;
+    },
+  };
+}

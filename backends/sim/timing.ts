@@ -21,7 +21,15 @@ import {
   type UbBuffer,
   ubBytes,
 } from "../../ir/tile.js";
-import { contiguousRun, alignUp, at, dtypeBytes, elementCount, invariant } from "../../ir/types.js";
+import {
+  alignUp,
+  assertNever,
+  at,
+  contiguousRun,
+  dtypeBytes,
+  elementCount,
+  invariant,
+} from "../../ir/types.js";
 import { accessLookup, isParam, pipeOf } from "../../ir/regions.js";
 import { execution } from "./execution.js";
 
@@ -202,6 +210,8 @@ class Walk {
         case "gather":
           this.issue(step, this.gather(step));
           break;
+        default:
+          assertNever(step);
       }
     }
   }

@@ -24,7 +24,6 @@ import {
   sitesOf,
   soleAtom,
   sub,
-  type Env,
   type Linear,
 } from "../linear.js";
 import { neverNegative, type Judgement } from "../ranges.js";
@@ -269,7 +268,7 @@ function insideBuffers({ func, all, buffers }: Program): Diagnostic[] {
 
 function outside(region: Region, k: number, extent: number, { stmt, loops }: Located): Diagnostic[] {
   const [offset, size] = [at(region.offsets, k), at(region.sizes, k)];
-  const shown = (form: Linear, env?: Env): string =>
+  const shown = (form: Linear, env?: ReadonlyMap<string, number>): string =>
     env !== undefined && [...loopVariables(form)].every((name) => env.has(name))
       ? String(evaluate(form, env))
       : printLinear(form);

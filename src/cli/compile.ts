@@ -2,18 +2,18 @@
 import { Option, type Command } from "commander";
 import { printFunc, targetFacts, webgpu, type Func } from "../../ir/index.js";
 import { printMoves, type MovePlan } from "../../backends/index.js";
-import { movesOf as wasmMoves, planWasm, watOf } from "../../backends/sim/index.js";
-import { emitWgsl, movesOf as wgslMoves, planWgsl } from "../../backends/webgpu/index.js";
+import { wasmMoves, watOf } from "../../backends/sim/index.js";
+import { emitWgsl, movesOf, planWgsl } from "../../backends/webgpu/index.js";
 import { defaultPipeline } from "../../passes/index.js";
 import { compile, type Kernel } from "../api/compile.js";
 import { writeBytes } from "../formats/files.js";
 import { passPage, type PassStep } from "../report/pass-page.js";
-import { lookUpTarget, addProgramOptions, resolveTarget, type ProgramFlags } from "./options.js";
+import { lookUpTarget, addProgramOptions, resolveTarget, UsageError, type ProgramFlags } from "./options.js";
 import { loadPrograms } from "./load.js";
 import { passPrinter } from "./print-passes.js";
 import { explainTile } from "../api/explain-tile.js";
 import { renderPlan } from "../report/memory-plan.js";
-import { print, printDiagnostics, printJson } from "./terminal.js";
+import { note, print, printDiagnostics, printJson } from "./terminal.js";
 
 const emits = ["source", "access", "tile", "moves", "wgsl", "wat", "plan"] as const;
 
@@ -39,7 +39,11 @@ export function compileCommand(program: Command): void {
     .option("--diff-page <file.html>", "what each pass changed, as one self-contained page")
     .option("--json", "print one JSON document")
     .action((file: string | undefined, flags: CompileFlags) => {
-      const kernels = loadPrograms(file, flags).map(({ func }) => compileOne(func, flags));
+      const programs = loadPrograms(file, flags);
+      if (flags.diffPage !== undefined && programs.length > 1) {
+        throw new UsageError(`--diff-page is one page, and there are ${programs.length} programs`);
+      }
+      const kernels = programs.map(({ func }) => compileOne(func, flags));
       if (flags.json === true) {
         printJson({ command: "compile", kernels: kernels.map((kernel) => kernelJson(kernel, flags)) });
         return;
@@ -52,7 +56,7 @@ export function compileCommand(program: Command): void {
 }
 
 function compileOne(func: Func, flags: CompileFlags): Kernel {
-  const printer = passPrinter(flags, defaultPipeline, print);
+  const printer = passPrinter(flags, defaultPipeline, flags.json === true ? note : print);
   const steps: PassStep[] = [];
   const kernel = compile(func, {
     ...(flags.target === undefined ? {} : { target: resolveTarget(flags.target) }),
@@ -100,8 +104,8 @@ function wgslOf(kernel: Kernel) {
 
 /** What moves on the machine that runs this kernel: a GPU where it is compiled for one, else the fast executor. */
 function movesFor(kernel: Kernel): MovePlan {
-  if (!targetFacts[kernel.target.kind].runsOnWebgpu) return wasmMoves(planWasm(kernel.tile));
-  return wgslMoves(planWgsl(kernel.tile, { target: kernel.target }));
+  if (!targetFacts[kernel.target.kind].runsOnWebgpu) return wasmMoves(kernel.tile);
+  return movesOf(planWgsl(kernel.tile, { target: kernel.target }));
 }
 
 function kernelJson(kernel: Kernel, flags: CompileFlags) {

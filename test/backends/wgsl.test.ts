@@ -50,7 +50,7 @@ const counting = (count: number, size: number): Uint8Array => {
 
 /** Compiling puts in the syncs that the statements need. */
 const withoutSyncs = (body: readonly Stmt[]): Stmt[] =>
-  body.flatMap((stmt) => {
+  body.flatMap((stmt): Stmt[] => {
     if (stmt.op === "sync") return [];
     return stmt.op === "for" ? [{ ...stmt, body: withoutSyncs(stmt.body) }] : [stmt];
   });
