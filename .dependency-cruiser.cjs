@@ -1,3 +1,7 @@
+const entryPoints = Object.values(require("./package.json").exports).flatMap(({ default: file }) =>
+  file === undefined ? [] : [file.replace("./dist/", "").replace(/\.js$/, ".ts")],
+);
+
 /** Imports point one way: ir <- passes <- src -> backends -> ir. */
 const forbid = (name, from, to, comment) => ({ name, severity: "error", comment, from, to });
 
@@ -35,6 +39,12 @@ module.exports = {
       { path: "^backends/sim/" },
       { path: "^backends/[^/]+/", pathNot: "^backends/(sim|wasm)/" },
       "the fast executor runs what wasm emits, and nothing else",
+    ),
+    forbid(
+      "examples-import-entry-points",
+      { path: "^examples/" },
+      { path: "^(ir|passes|backends|src)/", pathNot: entryPoints.map((file) => `^${file}$`) },
+      "an example shows what a user of the package can do",
     ),
     forbid(
       "oracle-stands-alone",

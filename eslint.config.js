@@ -30,7 +30,7 @@ export default tseslint.config(
       "no-restricted-syntax": [
         "error",
         { selector: "TSEnumDeclaration", message: "use a union of literals" },
-        { selector: "TSModuleDeclaration", message: "use modules" },
+        { selector: "TSModuleDeclaration[kind='namespace']", message: "use modules" },
       ],
     },
   },

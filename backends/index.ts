@@ -1,4 +1,4 @@
-/** The backends' shared host memory. Each backend has a door of its own in its folder. */
+/** tilec/backends: what a backend is, and the host memory that backends share. Each has an entry point of its own. */
 export type { Backend, BackendKernel, BackendRun, PreparedKernel, RunOptions } from "./backend.js";
 export { printMoves, singleCopies, type Move, type MovePlan } from "./moves.js";
 export {

@@ -1,3 +1,5 @@
+import "./platform.js";
+
 /** What a run that may take long offers its caller. */
 export interface LongRunOptions {
   readonly signal?: AbortSignal;

@@ -5,12 +5,10 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { createRunner } from "../backends/webgpu/index.js";
-import { acquireGpu } from "../src/device/node.js";
-import { readNpy } from "../src/formats/npy.js";
-import { asHost } from "../src/formats/tensor.js";
-import { compile, firstDifference, parseModule, runOn, type BackendName } from "../src/index.js";
-import { explain } from "../src/api/explain.js";
-import { renderExplanation } from "../src/report/explanation.js";
+import { acquireGpu } from "../src/device/index.js";
+import { asHost, readNpy } from "../src/formats/index.js";
+import { compile, explain, firstDifference, parseModule, runOn, type BackendName } from "../src/index.js";
+import { renderExplanation } from "../src/report/index.js";
 
 const root = new URL("../../examples/", import.meta.url);
 const path = (name: string): string => fileURLToPath(new URL(name, root));

@@ -12,8 +12,8 @@ import { at, contiguousRun, type Shape } from "./types.js";
 export type NegativeIndex = "from-end" | "illegal";
 
 /** What an index outside its extent means. `error` rejects the run; `unchecked` is the caller's promise. */
-export type OutOfBounds = "error" | "clamp" | "zero" | "wrap" | "unchecked";
-export const outOfBoundsPolicies: readonly OutOfBounds[] = ["error", "clamp", "zero", "wrap", "unchecked"];
+export const outOfBoundsPolicies = ["error", "clamp", "zero", "wrap", "unchecked"] as const;
+export type OutOfBounds = (typeof outOfBoundsPolicies)[number];
 
 /** One element of an operand: its number among the inputs, and its coordinates. */
 export interface Read {

@@ -4,8 +4,8 @@ import type { Schedule } from "./schedule.js";
 import type { Stmt } from "./tile.js";
 import { at, type Shape, type Span, type TensorType } from "./types.js";
 
-export type Level = "source" | "access" | "tile";
-export const levels: readonly Level[] = ["source", "access", "tile"];
+export const levels = ["source", "access", "tile"] as const;
+export type Level = (typeof levels)[number];
 
 export interface Value {
   readonly name: string;
@@ -13,8 +13,8 @@ export interface Value {
 }
 
 /** What an operand is to the gather; reports are keyed by it. */
-export type Role = "data" | "indices" | "output";
-export const roles: readonly Role[] = ["data", "indices", "output"];
+export const roles = ["data", "indices", "output"] as const;
+export type Role = (typeof roles)[number];
 
 export interface Operand extends Value {
   readonly role: Role;

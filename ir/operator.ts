@@ -26,6 +26,22 @@ export function outputShape(operator: Operator): Shape {
   }
 }
 
+/**
+ * Dims that are a gather dim of the data and, with the same number, a dim of the output: an index tensor of the output's
+ * shape has them.
+ */
+export function pairedDims(operator: Operator): readonly number[] {
+  switch (operator.op) {
+    case "gather":
+    case "gather_nd":
+      return [];
+    case "gather_elements":
+      return [operator.axis];
+    default:
+      return assertNever(operator);
+  }
+}
+
 /** Where each data coordinate comes from: design table "three levels, one idea". Input 0 is data, 1 the indices. */
 export function accessMap(operator: Operator, negative: NegativeIndex, keep: OutOfBounds): AccessMap {
   const outRank = outputShape(operator).length;

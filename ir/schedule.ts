@@ -6,16 +6,16 @@
 import type { Shape } from "./types.js";
 
 /** `strict`: the written pypto.gather rule. `head`: only the input's gather dim must be whole. */
-export type Profile = "strict" | "head";
-export const profiles: readonly Profile[] = ["strict", "head"];
+export const profiles = ["strict", "head"] as const;
+export type Profile = (typeof profiles)[number];
 
 /** Where the gather's data lives: `ub` full load, then gather in UB; `gm` rows straight from global memory. */
-export type Residency = "ub" | "gm";
-export const residencies: readonly (Residency | "auto")[] = ["ub", "gm", "auto"];
+export const residencies = ["ub", "gm", "auto"] as const;
+export type Residency = Exclude<(typeof residencies)[number], "auto">;
 
 /** `full` counts padding, scratch and buffers; `spec` the sum of the tiles alone, as PyPTO's page states it. */
-export type BudgetRule = "full" | "spec";
-export const budgetRules: readonly BudgetRule[] = ["full", "spec"];
+export const budgetRules = ["full", "spec"] as const;
+export type BudgetRule = (typeof budgetRules)[number];
 
 export interface Schedule {
   /** Extents over the output dims, in elements. */

@@ -9,8 +9,8 @@ import type { Linear } from "./linear.js";
 import { at, dtypeBytes, elementCount, strides, type DType, type Shape, type Span } from "./types.js";
 
 /** MTE2 moves gm to ub, V gathers, MTE3 moves ub to gm, S walks addresses one by one. */
-export type Pipe = "MTE2" | "V" | "MTE3" | "S";
-export const pipes: readonly Pipe[] = ["MTE2", "V", "MTE3", "S"];
+export const pipes = ["MTE2", "V", "MTE3", "S"] as const;
+export type Pipe = (typeof pipes)[number];
 
 /** A tile of a tensor in UB: row-major, each innermost row padded to `rowBytes`. */
 export interface UbBuffer {
@@ -37,7 +37,7 @@ export interface ForStmt {
   readonly lower: Linear;
   readonly upper: Linear;
   readonly step: number;
-  /** `parallel`: iterations are tasks, dealt to the cores in turn. */
+  /** `parallel`: iterations are tasks, dealt to the cores in blocks. */
   readonly mode: "parallel" | "serial";
   readonly body: readonly Stmt[];
   readonly span?: Span;

@@ -28,8 +28,8 @@ export const dtypeBytes = {
 export type DType = keyof typeof dtypeBytes;
 export const dtypes = Object.keys(dtypeBytes) as readonly DType[];
 
-export type IndexDType = "i32" | "i64" | "u32" | "u64";
-export const indexDTypes: readonly IndexDType[] = ["i32", "i64", "u32", "u64"];
+export const indexDTypes = ["i32", "i64", "u32", "u64"] as const;
+export type IndexDType = (typeof indexDTypes)[number];
 
 /** Static extents in elements, outermost first; `[]` is a scalar; extents may be 0. */
 export type Shape = readonly number[];

@@ -11,7 +11,7 @@
 import { error } from "../ir/diagnostic.js";
 import { gatheredTable } from "../ir/access.js";
 import { inputOf, outputOf, type AccessFunc } from "../ir/func.js";
-import { accessMap, outputShape } from "../ir/operator.js";
+import { accessMap, outputShape, pairedDims } from "../ir/operator.js";
 import { resolveSource, sourceOp } from "../ir/ops/registry.js";
 import type { Schedule } from "../ir/schedule.js";
 import { formatType, sameShape, type Shape } from "../ir/types.js";
@@ -50,7 +50,7 @@ export const canonicalizeAccess = definePass({
         type: { ...operand.type, shape: effective[operand.role] },
       })),
       map: accessMap(operator, negative, oob),
-      paired: operator.op === "gather_elements" ? [operator.axis] : [],
+      paired: pairedDims(operator),
       schedule: trimmed(func.schedule, output, effective.output.length),
       ...(target === undefined ? {} : { target }),
       ...(span === undefined ? {} : { span }),

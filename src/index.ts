@@ -28,6 +28,8 @@ export { gather, gatherElements, gatherNd } from "./dialects/onnx.js";
 export * as directml from "./dialects/directml.js";
 export * as onnx from "./dialects/onnx.js";
 export * as pypto from "./dialects/pypto.js";
+export { explain, type Explanation } from "./api/explain.js";
+export { legalTiles, type LegalOptions, type LegalTile, type LegalTiles } from "./api/legal-tiles.js";
 export { program, tryProgram, type ProgramDescription } from "./api/program.js";
 export {
   backendNames,

@@ -7,7 +7,8 @@ import { checkFields, checkKernel } from "../fields.js";
 import type { HostInputs } from "../memory.js";
 import type { SimReport } from "../report.js";
 import { fromHost, stringsOf, toHosts, type GatherData, type HostValue, type TensorData } from "../values.js";
-import { emitWasm, FastExecutor, planWasm, printModule } from "../wasm/index.js";
+import type { MovePlan } from "../moves.js";
+import { emitWasm, FastExecutor, movesOf, planWasm, printModule } from "../wasm/index.js";
 import { simulateChecked, simulateCheckedLong } from "./checked.js";
 import { withReport, type SimulatedBytes } from "./fast-report.js";
 import {
@@ -23,26 +24,23 @@ export { simulateChecked, type SimResult } from "./checked.js";
 export type { SimulatedBytes } from "./fast-report.js";
 export {
   FastExecutor,
-  movesOf,
-  planWasm,
   serveThread,
   type FastOptions,
   type FastRun,
   type SpawnThread,
   type ThreadMessage,
-  type WasmPlan,
 } from "../wasm/index.js";
 export type { LongRunOptions } from "../long-run.js";
 export type { SimulateLongOptions, SimulateOptions } from "./options.js";
+export { chromeTrace } from "./chrome-trace.js";
 export {
-  chromeTrace,
-  estimateTiming,
   maxEvents,
   maxLifetimes,
+  walkOf as estimateTiming,
   type Lifetime,
-  type Timing,
   type TimelineEvent,
-} from "./timing.js";
+  type Walked as Timing,
+} from "../../ir/clock/index.js";
 export {
   executors,
   type Executor,
@@ -59,6 +57,9 @@ export interface SimKernel {
 
 /** The fast executor's code for a tile program, in WebAssembly's text format. */
 export const watOf = (tile: TileFunc): string => printModule(emitWasm(planWasm(tile)).module);
+
+/** What that code does with each statement, decided before it was written. */
+export const wasmMoves = (tile: TileFunc): MovePlan => movesOf(planWasm(tile));
 
 export interface Simulated {
   readonly outputs: { readonly output: TensorData };

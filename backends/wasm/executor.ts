@@ -18,9 +18,12 @@ import { planWasm, type WasmPlan } from "./plan.js";
 /** How the executor starts a thread: `new Worker`, told to call `serveThread` with the message it is posted. */
 export type SpawnThread = (message: ThreadMessage) => { terminate(): unknown };
 
+/** Posted as it is. Its declaration does without the namespace `WebAssembly`, which the DOM library alone declares. */
 export interface ThreadMessage {
-  readonly module: WebAssembly.Module;
-  readonly memory: WebAssembly.Memory;
+  /** A WebAssembly.Module. */
+  readonly module: object;
+  /** A WebAssembly.Memory, shared. */
+  readonly memory: { readonly buffer: ArrayBuffer };
   /** Byte of this thread's unified buffer. */
   readonly ub: number;
   readonly tasks: number;
@@ -308,7 +311,7 @@ function takeTasks(
 export function serveThread({ module, memory, ub, tasks, chunk }: ThreadMessage): never {
   const control = new Int32Array(memory.buffer, 0, controlBytes / 4);
   try {
-    const run = instantiate(module, memory);
+    const run = instantiate(module, memory as WebAssembly.Memory);
     let generation = Atomics.load(control, word.generation);
     Atomics.add(control, word.ready, 1);
     for (;;) {

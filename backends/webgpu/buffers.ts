@@ -1,4 +1,5 @@
 /** The caller's buffers on the device, and what a launch or a readback needs of them. */
+import "../platform.js";
 import { CompileError, error, type Diagnostic } from "../../ir/diagnostic.js";
 import { isObject, shown } from "../fields.js";
 import type { WgslBinding } from "../wgsl/index.js";

@@ -4,6 +4,7 @@
  * Pipelines are cached by their text. `run` takes host arrays; `encode` takes buffers that already live on the device
  * and adds one dispatch and nothing else.
  */
+import "../platform.js";
 import { CompileError, error, throwIfErrors } from "../../ir/diagnostic.js";
 import { outputOf, type Role, type TileFunc } from "../../ir/func.js";
 import type { Target } from "../../ir/target.js";

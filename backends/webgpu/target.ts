@@ -1,4 +1,5 @@
 /** A device's limits as data, and the target they make. */
+import "../platform.js";
 import { webgpu, type Target } from "../../ir/target.js";
 import { defaultLimits, type WgslLimits } from "../wgsl/index.js";
 

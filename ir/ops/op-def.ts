@@ -3,10 +3,10 @@
  *
  * Each dialect keeps its own legality; nothing below `resolve` knows which dialect a gather came from.
  */
-import type { NegativeIndex, OutOfBounds } from "../access.js";
+import { gatherDims, type NegativeIndex, type OutOfBounds } from "../access.js";
 import { error, type Diagnostic } from "../diagnostic.js";
 import type { Attrs, AttrValue } from "../func.js";
-import { outputShape, type Operator } from "../operator.js";
+import { accessMap, outputShape, type Operator } from "../operator.js";
 import {
   at,
   elementCount,
@@ -160,7 +160,7 @@ export function checkLimits(inputs: OpInputs, resolved: Resolved): void {
   }
   // A policy that must read an element has none to read.
   if (elementCount(output) > 0 && oob !== "error" && oob !== "zero") {
-    for (const k of gatherDimsOf(operator)) {
+    for (const k of gatherDims(accessMap(operator, resolved.negative, oob))) {
       if (at(operator.data, k) === 0) {
         fail(
           "TC103",
@@ -170,12 +170,6 @@ export function checkLimits(inputs: OpInputs, resolved: Resolved): void {
       }
     }
   }
-}
-
-function gatherDimsOf(operator: Operator): number[] {
-  if (operator.op !== "gather_nd") return [operator.axis];
-  const tuple = at(operator.indices, operator.indices.length - 1);
-  return Array.from({ length: tuple }, (_, k) => operator.batchDims + k);
 }
 
 /** The shared rules of gather_nd: batch dims and tuple size. */

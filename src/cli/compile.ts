@@ -2,8 +2,8 @@
 import { Option, type Command } from "commander";
 import { printFunc, targetFacts, webgpu, type Func } from "../../ir/index.js";
 import { printMoves, type MovePlan } from "../../backends/index.js";
-import { movesOf as wasmMoves, planWasm, watOf } from "../../backends/sim/index.js";
-import { emitWgsl, movesOf as wgslMoves, planWgsl } from "../../backends/webgpu/index.js";
+import { wasmMoves, watOf } from "../../backends/sim/index.js";
+import { emitWgsl, movesOf, planWgsl } from "../../backends/webgpu/index.js";
 import { defaultPipeline } from "../../passes/index.js";
 import { compile, type Kernel } from "../api/compile.js";
 import { writeBytes } from "../formats/files.js";
@@ -104,8 +104,8 @@ function wgslOf(kernel: Kernel) {
 
 /** What moves on the machine that runs this kernel: a GPU where it is compiled for one, else the fast executor. */
 function movesFor(kernel: Kernel): MovePlan {
-  if (!targetFacts[kernel.target.kind].runsOnWebgpu) return wasmMoves(planWasm(kernel.tile));
-  return wgslMoves(planWgsl(kernel.tile, { target: kernel.target }));
+  if (!targetFacts[kernel.target.kind].runsOnWebgpu) return wasmMoves(kernel.tile);
+  return movesOf(planWgsl(kernel.tile, { target: kernel.target }));
 }
 
 function kernelJson(kernel: Kernel, flags: CompileFlags) {

@@ -2,6 +2,7 @@
  * A GPUDevice in Node, through Dawn (`webgpu` on npm): a real GPU first, else SwiftShader, Chromium's software Vulkan,
  * which `@sparticuz/chromium` ships. Neither package is a dependency of tilec; without them the answer says so.
  */
+import "../../backends/platform.js";
 import { brotliDecompressSync } from "node:zlib";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
