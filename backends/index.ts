@@ -2,6 +2,20 @@
 export type { Backend, BackendKernel, BackendRun, PreparedKernel, RunOptions } from "./backend.js";
 export { printMoves, singleCopies, type Move, type MovePlan } from "./moves.js";
 export {
+  callable,
+  checkFields,
+  checkKernel,
+  isObject,
+  oneOf,
+  shown,
+  wholeNumber,
+  yesOrNo,
+  type Field,
+  type FieldOptions,
+  type Fields,
+} from "./fields.js";
+export {
+  allocate,
   coordinates,
   indexOutOfRange,
   indexReader,
@@ -13,7 +27,9 @@ export {
   type IndexReader,
 } from "./memory.js";
 export {
+  checkTensors,
   fromHost,
+  maxStrings,
   stringsOf,
   toHost,
   toHosts,

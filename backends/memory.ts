@@ -1,5 +1,5 @@
 /** Element memory as machine units, and index values read exactly. Little-endian, row-major, as every host array here. */
-import { error, RunError } from "../ir/diagnostic.js";
+import { CompileError, error, RunError } from "../ir/diagnostic.js";
 import type { AccessMap } from "../ir/access.js";
 import { addressOf } from "../ir/addressing.js";
 import { keyOf, type Operand, type TileFunc } from "../ir/func.js";
@@ -26,6 +26,26 @@ export interface HostTensor {
 
 /** A program's inputs by their keys. */
 export type HostInputs = Readonly<Record<string, HostTensor>>;
+
+/** Some engines make longer arrays, and the process dies when they are written. */
+const maxArrayBytes = 2 ** 32;
+
+/** Zeroed bytes. Throws a CompileError (TC502) for more than 4 GiB or than the machine has; `what` names them. */
+export function allocate(bytes: number, what: string): Uint8Array<ArrayBuffer> {
+  const refused = (most: string): CompileError =>
+    new CompileError([
+      error("TC502", `${what} takes ${bytes} B, more than ${most}`, {
+        hint: "split the tensors",
+        data: { bytes },
+      }),
+    ]);
+  if (bytes > maxArrayBytes) throw refused(`the ${maxArrayBytes} B of one array`);
+  try {
+    return new Uint8Array(bytes);
+  } catch (thrown) {
+    throw thrown instanceof RangeError ? refused("there is") : thrown;
+  }
+}
 
 export type UnitArray = Uint8Array | Uint16Array | Uint32Array;
 

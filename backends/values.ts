@@ -1,8 +1,18 @@
 /** JavaScript arrays as host tensors and back, without changing a bit. */
 import { CompileError, error } from "../ir/diagnostic.js";
 import { inputsOf, keyOf, type Func } from "../ir/func.js";
-import { byteCount, dtypeBytes, elementCount, formatType, type DType, type TensorType } from "../ir/types.js";
-import type { HostTensor } from "./memory.js";
+import {
+  byteCount,
+  dtypeBytes,
+  dtypes,
+  elementCount,
+  formatType,
+  isDType,
+  type DType,
+  type TensorType,
+} from "../ir/types.js";
+import { isObject, kindOf, shown } from "./fields.js";
+import type { HostInputs, HostTensor } from "./memory.js";
 
 /**
  * The elements of a tensor, row-major. f16 and bf16 are their bits in a Uint16Array, bool is a byte of 0 or 1, complex
@@ -46,40 +56,61 @@ export interface HostValue extends HostTensor {
 
 /** Wraps an array as a tensor; no copy but for strings. Throws a CompileError (TC702) for another type or length. */
 export function toHost(name: string, type: TensorType, data: TensorData): HostValue {
-  const count = elementCount(type.shape);
-  if (isStrings(data)) {
-    if (type.dtype !== "string") throw mismatch(name, type, "an array of strings");
-    if (data.length !== count) throw mismatch(name, type, `${data.length} strings`);
-    const handles = Uint32Array.from(data, (_, k) => k + 1);
-    return { type, bytes: new Uint8Array(handles.buffer), strings: ["", ...data] };
+  // Callers are not all TypeScript: the array may be anything.
+  const given: unknown = data;
+  if (!isDType(type.dtype)) {
+    const hint = `one of ${dtypes.join(", ")}`;
+    throw new CompileError([error("TC104", `${name} has element type ${shown(type.dtype)}`, { hint })]);
   }
-  const { byteLength } = data;
-  if (type.dtype === "string" || byteLength !== byteCount(type) || !accepts(type.dtype, data)) {
-    throw mismatch(name, type, `a ${data.constructor.name} of ${byteLength} bytes`);
+  if (type.dtype === "string") return stringsToHost(name, type, given);
+  if (!ArrayBuffer.isView(given) || given.byteLength !== byteCount(type) || !accepts(type.dtype, given)) {
+    const found = Array.isArray(given) ? "an array, not a typed one" : shown(given);
+    throw mismatch(name, type, found, passHint(type));
   }
-  return { type, bytes: new Uint8Array(data.buffer, data.byteOffset, byteLength) };
+  return { type, bytes: new Uint8Array(given.buffer, given.byteOffset, given.byteLength) };
 }
 
-const isStrings = (data: TensorData): data is readonly string[] => Array.isArray(data);
+function stringsToHost(name: string, type: TensorType, given: unknown): HostValue {
+  const refused = (found: string): CompileError => mismatch(name, type, found, passHint(type));
+  if (!Array.isArray(given)) throw refused(shown(given));
+  const list: readonly unknown[] = given;
+  if (list.length !== elementCount(type.shape)) throw refused(`${list.length} strings`);
+  const strings = Array.from(list, (text, k) => {
+    if (typeof text !== "string") throw refused(`${shown(text)} as element ${k}`);
+    return text;
+  });
+  const handles = Uint32Array.from(strings, (_, k) => k + 1);
+  return { type, bytes: new Uint8Array(handles.buffer), strings: ["", ...strings] };
+}
 
 /** Raw bytes are welcome for any type: they are what travels. */
-const accepts = (dtype: Exclude<DType, "string">, data: Exclude<TensorData, readonly string[]>): boolean =>
-  data instanceof arrayTypes[dtype] || data instanceof Uint8Array;
+const accepts = (dtype: Exclude<DType, "string">, data: ArrayBufferView): boolean =>
+  [arrayTypes[dtype].name, "Uint8Array"].includes(kindOf(data));
 
-/** TC702: `found` stands where `name` should. */
-export const mismatch = (name: string, type: TensorType, found: string): CompileError =>
+const passHint = ({ dtype, shape }: TensorType): string =>
+  `pass a ${dtype === "string" ? "string array" : arrayTypes[dtype].name} of ${elementCount(shape)} elements`;
+
+const mismatch = (name: string, type: TensorType, found: string, hint: string): CompileError =>
   new CompileError([
-    error("TC702", `${name} is ${formatType(type)}, ${byteCount(type)} bytes; got ${found}`, {
-      hint: `pass a ${type.dtype === "string" ? "string array" : arrayTypes[type.dtype].name} of ${elementCount(type.shape)} elements`,
-    }),
+    error("TC702", `${name} is ${formatType(type)}, ${byteCount(type)} bytes; got ${found}`, { hint }),
   ]);
 
-/** The elements of a tensor as an array of its type. Strings come back through the table of the data's handles. */
+/** A JavaScript engine ends the process over arrays of strings that are longer by far. */
+export const maxStrings = 2 ** 24;
+
+/**
+ * The elements of a tensor as an array of its type. Strings come back through the table of the data's handles. Throws a
+ * CompileError (TC502) for more than 2^24 strings.
+ */
 export function fromHost(type: TensorType, bytes: Uint8Array, strings: readonly string[] = []): TensorData {
   const size = dtypeBytes[type.dtype];
   const aligned = bytes.byteOffset % Math.min(8, size) === 0 ? bytes : bytes.slice();
   const { buffer, byteOffset, byteLength } = aligned;
   if (type.dtype === "string") {
+    if (byteLength / 4 > maxStrings) {
+      const message = `${formatType(type)} is ${byteLength / 4} strings; ${maxStrings} are the most of one array`;
+      throw new CompileError([error("TC502", message, { hint: "split the indices" })]);
+    }
     return Array.from(new Uint32Array(buffer, byteOffset, byteLength / 4), (handle) => strings[handle] ?? "");
   }
   const ArrayType = arrayTypes[type.dtype];
@@ -90,19 +121,40 @@ export function fromHost(type: TensorType, bytes: Uint8Array, strings: readonly 
 export type GatherData = Readonly<Record<string, TensorData>>;
 
 /** The arrays that a program takes, as tensors by key. Throws a CompileError (TC702) for one that is missing or another type. */
-export const toHosts = (
+export function toHosts(
   func: Pick<Func, "operands">,
-  arrays: Readonly<Record<string, TensorData | undefined>>,
-): Readonly<Record<string, HostValue>> =>
-  Object.fromEntries(
-    inputsOf(func).map((operand) => {
-      const key = keyOf(operand);
-      const data = Object.hasOwn(arrays, key) ? arrays[key] : undefined;
-      if (data === undefined) throw mismatch(key, operand.type, "nothing");
-      return [key, toHost(key, operand.type, data)];
-    }),
-  );
+  arrays: GatherData,
+): Readonly<Record<string, HostValue>> {
+  const given: unknown = arrays;
+  const inputs = inputsOf(func);
+  const hosts = inputs.map((operand) => {
+    const key = keyOf(operand);
+    const data = isObject(given) && Object.hasOwn(given, key) ? arrays[key] : undefined;
+    if (data === undefined) {
+      const found = isObject(given) ? `only ${Object.keys(given).join(", ") || "nothing"}` : shown(given);
+      const hint = `pass { ${inputs.map(keyOf).join(", ")} }`;
+      throw new CompileError([error("TC702", `the inputs lack ${key}; got ${found}`, { hint })]);
+    }
+    return [key, toHost(key, operand.type, data)] as const;
+  });
+  return Object.fromEntries(hosts);
+}
+
+/** Throws a CompileError (TC702) for tensors that are not as many bytes as a program's inputs. */
+export function checkTensors(func: Pick<Func, "operands">, tensors: HostInputs): void {
+  const given: unknown = tensors;
+  for (const operand of inputsOf(func)) {
+    const key = keyOf(operand);
+    const tensor = isObject(given) ? given[key] : undefined;
+    const bytes = isObject(tensor) ? tensor["bytes"] : undefined;
+    const isBytes = ArrayBuffer.isView(bytes) && kindOf(bytes) === "Uint8Array";
+    if (isBytes && bytes.byteLength === byteCount(operand.type)) continue;
+    const found = isBytes ? `${bytes.byteLength} bytes` : `${shown(bytes)} as its bytes`;
+    const hint = `toHost("${key}", type, array) makes a tensor; run takes arrays`;
+    throw mismatch(key, operand.type, found, hint);
+  }
+}
 
 /** What the handles of the output stand for: those of the data. */
 export const stringsOf = (hosts: Readonly<Record<string, HostValue>>): readonly string[] =>
-  Object.values(hosts).flatMap((host) => host.strings ?? []);
+  Object.values(hosts).find((host) => host.strings !== undefined)?.strings ?? [];

@@ -86,6 +86,12 @@ export const indexed = (map: AccessMap): ReadonlySet<number> => factsOf(map).ind
 /** The policy of the gather: what its bare reads take. */
 export const policyOf = (map: AccessMap): OutOfBounds => map.sites[0]?.keep ?? "error";
 
+/** The map with another policy for its reads. */
+export const withPolicy = (map: AccessMap, keep: OutOfBounds): AccessMap => ({
+  ...map,
+  sites: map.sites.map((site) => ({ ...site, keep })),
+});
+
 /**
  * Extents of an input's tile for an output tile: the span of every coordinate that reads it. A dim that a site picks, or
  * that is read at fixed places alone, is whole (full load).

@@ -67,7 +67,7 @@ export const codes = {
   TC606: { category: "memory", title: "an output element written twice or never" },
   TC610: { category: "mismatch", title: "backends that disagree" },
   TC701: { category: "usage", title: "a command line that cannot be understood" },
-  TC702: { category: "usage", title: "inputs that do not match the program" },
+  TC702: { category: "usage", title: "an argument or input that the library does not take" },
   TC901: { category: "hint", title: "rows shorter than the target's efficient burst" },
   TC902: { category: "hint", title: "fewer tasks than half the cores" },
   TC903: { category: "hint", title: "an operand that is loaded many times over" },

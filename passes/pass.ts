@@ -19,5 +19,17 @@ export interface Pass {
   run(func: Func, context: PassContext): Func;
 }
 
+/** Whether a value from outside TypeScript's sight is a pass. */
+export function isPass(value: unknown): value is Pass {
+  const pass = value as Partial<Pass> | null;
+  return (
+    typeof pass === "object" &&
+    typeof pass?.name === "string" &&
+    typeof pass.run === "function" &&
+    Array.isArray(pass.requires) &&
+    Array.isArray(pass.ensures)
+  );
+}
+
 /** Freezes the declaration; exists so that a pass file reads as one sentence. */
 export const definePass = (pass: Pass): Pass => Object.freeze(pass);

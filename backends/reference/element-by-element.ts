@@ -1,7 +1,7 @@
 /** Every output element by the data coordinates that a definition gives for it. */
 import { outOfRange } from "../../ir/policy.js";
 import { at, byteCount, elementCount, invariant, strides } from "../../ir/types.js";
-import { coordinates, indexOutOfRange, tensorOf, unitsOf, type MappedInputs } from "../memory.js";
+import { allocate, coordinates, indexOutOfRange, tensorOf, unitsOf, type MappedInputs } from "../memory.js";
 
 /** Elements between two steps. */
 const elementsAtOnce = 2 ** 12;
@@ -17,7 +17,7 @@ export function* elementByElement(
   const { operands, inputs } = mapped;
   const [data, output] = [operands[0], operands[operands.length - 1]];
   invariant(data !== undefined && output !== undefined, "a gather has data and an output");
-  const bytes = new Uint8Array(byteCount(output.type));
+  const bytes = allocate(byteCount(output.type), "the output");
   const source = unitsOf(tensorOf(inputs, data).bytes, data.type.dtype);
   const target = unitsOf(bytes, data.type.dtype);
   const by = strides(data.type.shape);

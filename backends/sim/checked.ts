@@ -50,7 +50,14 @@ import {
   type DType,
   type Shape,
 } from "../../ir/types.js";
-import { indexOutOfRange, indexReader, tensorOf, type HostInputs, type IndexReader } from "../memory.js";
+import {
+  allocate,
+  indexOutOfRange,
+  indexReader,
+  tensorOf,
+  type HostInputs,
+  type IndexReader,
+} from "../memory.js";
 import { drained, inSlices, type LongRunOptions } from "../long-run.js";
 import type { SimReport } from "../report.js";
 import { box } from "./box.js";
@@ -131,8 +138,8 @@ class Machine {
     private readonly target: Target,
   ) {
     const { shape, dtype } = outputOf(func).type;
-    this.output = new Uint8Array(elementCount(shape) * dtypeBytes[dtype]);
-    this.outputWritten = new Uint8Array(elementCount(shape));
+    this.output = allocate(elementCount(shape) * dtypeBytes[dtype], "the output");
+    this.outputWritten = allocate(elementCount(shape), "a mark for each output element");
     this.buffers = ubBuffers(func);
     this.accesses = accessLookup(func);
     this.counters = newCounters(target);

@@ -1,17 +1,23 @@
 /** tilec/sim: runs a kernel on the tiled CPU simulation. */
-import { gatheredTable } from "../../ir/access.js";
-import { CompileError, error } from "../../ir/diagnostic.js";
-import { inputOf, inputsOf, keyOf, outputOf, type TileFunc } from "../../ir/func.js";
+import { throwIfErrors } from "../../ir/diagnostic.js";
+import { outputOf, type TileFunc } from "../../ir/func.js";
 import type { Target } from "../../ir/target.js";
 import { verifyOnce } from "../../ir/verify/verify-once.js";
-import type { LongRunOptions } from "../long-run.js";
-import type { MovePlan } from "../moves.js";
+import { checkFields, checkKernel } from "../fields.js";
 import type { HostInputs } from "../memory.js";
-import type { Executor, SimReport } from "../report.js";
-import { fromHost, toHost, type GatherData, type HostValue, type TensorData } from "../values.js";
-import { emitWasm, FastExecutor, movesOf, planWasm, printModule, type FastOptions } from "../wasm/index.js";
+import type { SimReport } from "../report.js";
+import { fromHost, stringsOf, toHosts, type GatherData, type HostValue, type TensorData } from "../values.js";
+import type { MovePlan } from "../moves.js";
+import { emitWasm, FastExecutor, movesOf, planWasm, printModule } from "../wasm/index.js";
 import { simulateChecked, simulateCheckedLong } from "./checked.js";
 import { withReport, type SimulatedBytes } from "./fast-report.js";
+import {
+  refuseThreads,
+  simulateFields,
+  simulateLongFields,
+  type SimulateLongOptions,
+  type SimulateOptions,
+} from "./options.js";
 
 export { checkedBackend, fastBackend } from "./backends.js";
 export { simulateChecked, type SimResult } from "./checked.js";
@@ -25,6 +31,7 @@ export {
   type ThreadMessage,
 } from "../wasm/index.js";
 export type { LongRunOptions } from "../long-run.js";
+export type { SimulateLongOptions, SimulateOptions } from "./options.js";
 export {
   chromeTrace,
   estimateTiming,
@@ -54,13 +61,6 @@ export const watOf = (tile: TileFunc): string => printModule(emitWasm(planWasm(t
 /** What that code does with each statement, decided before it was written. */
 export const wasmMoves = (tile: TileFunc): MovePlan => movesOf(planWasm(tile));
 
-export interface SimulateOptions {
-  /** Default `checked`. */
-  readonly executor?: Executor;
-}
-
-export interface SimulateLongOptions extends SimulateOptions, LongRunOptions, FastOptions {}
-
 export interface Simulated {
   readonly outputs: { readonly output: TensorData };
   /** Of the fast executor: derived when it is first read. */
@@ -69,8 +69,8 @@ export interface Simulated {
 
 /**
  * Runs a kernel on typed arrays and reports what it moved. Synchronous, on one thread. Throws a RunError for an index
- * out of range (TC601) or a trap of the checked executor (TC602 to TC606), a CompileError (TC502) for tensors beyond
- * the 4 GiB of the fast executor.
+ * out of range (TC601) or a trap of the checked executor (TC602 to TC606), a CompileError for tensors beyond the 4 GiB
+ * of the fast executor (TC502) and for arguments that it does not take (TC702).
  */
 export function simulate(kernel: SimKernel, inputs: GatherData, options: SimulateOptions = {}): Simulated {
   const hosts = hostsOf(kernel, inputs);
@@ -91,8 +91,10 @@ export async function simulateLong(
 export function simulateBytes(
   kernel: SimKernel,
   inputs: HostInputs,
-  { executor = "checked" }: SimulateOptions = {},
+  options: SimulateOptions = {},
 ): SimulatedBytes {
+  throwIfErrors(checkFields("simulate", options, simulateFields));
+  const { executor = "checked" } = options;
   const { tile, target } = kernel;
   verifyOnce(tile, target);
   if (executor === "checked") return simulateChecked(tile, inputs, target);
@@ -105,11 +107,16 @@ export function simulateBytes(
 export async function simulateBytesLong(
   kernel: SimKernel,
   inputs: HostInputs,
-  { executor = "checked", ...options }: SimulateLongOptions = {},
+  options: SimulateLongOptions = {},
 ): Promise<SimulatedBytes> {
+  throwIfErrors(checkFields("simulateLong", options, simulateLongFields));
+  const { executor = "checked" } = options;
   const { tile, target } = kernel;
   verifyOnce(tile, target);
-  if (executor === "checked") return simulateCheckedLong(tile, inputs, target, options);
+  if (executor === "checked") {
+    refuseThreads(options);
+    return simulateCheckedLong(tile, inputs, target, options);
+  }
   const fast = await FastExecutor.open(tile, options);
   try {
     const run = await fast.runLong(inputs, options);
@@ -121,23 +128,14 @@ export async function simulateBytesLong(
 
 type Hosts = Readonly<Record<string, HostValue>>;
 
-function hostsOf({ tile }: SimKernel, inputs: GatherData): Hosts {
-  const given: Readonly<Record<string, TensorData>> = { ...inputs };
-  return Object.fromEntries(
-    inputsOf(tile).map((operand) => {
-      const key = keyOf(operand);
-      const data = given[key];
-      if (data === undefined) throw new CompileError([error("TC702", `the inputs lack ${key}`)]);
-      return [key, toHost(key, operand.type, data)];
-    }),
-  );
+function hostsOf(kernel: SimKernel, inputs: GatherData): Hosts {
+  checkKernel(kernel);
+  return toHosts(kernel.tile, inputs);
 }
 
-/** Strings come back through the handles of the data. */
 function presented({ tile }: SimKernel, hosts: Hosts, run: SimulatedBytes): Simulated {
-  const data = hosts[keyOf(inputOf(tile, gatheredTable))];
   return {
-    outputs: { output: fromHost(outputOf(tile).type, run.output, data?.strings) },
+    outputs: { output: fromHost(outputOf(tile).type, run.output, stringsOf(hosts)) },
     get report() {
       return run.report;
     },

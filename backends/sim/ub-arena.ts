@@ -4,6 +4,7 @@ import { printStmtHead } from "../../ir/text/print.js";
 import { ubBytes, type Pipe, type Stmt, type SyncStmt, type UbBuffer } from "../../ir/tile.js";
 import { at, invariant } from "../../ir/types.js";
 import { HazardTracker, type HazardAccess, type Race } from "../../ir/verify/hazards.js";
+import { allocate } from "../memory.js";
 
 /** What uninitialised memory reads as in the report of a wrong program; never a value a program may rely on. */
 const poison = 0xa5;
@@ -42,8 +43,8 @@ export class UbArena {
       }
     }
     const peak = peakOf(buffers.values());
-    this.bytes = new Uint8Array(peak).fill(poison);
-    this.written = new Uint8Array(peak);
+    this.bytes = allocate(peak, "the unified buffer").fill(poison);
+    this.written = allocate(peak, "the unified buffer");
   }
 
   /** A task with a workgroup memory of its own begins: nothing is initialised, nothing is pending. */

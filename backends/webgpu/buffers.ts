@@ -1,6 +1,7 @@
 /** The caller's buffers on the device, and what a launch or a readback needs of them. */
 import "../platform.js";
 import { CompileError, error, type Diagnostic } from "../../ir/diagnostic.js";
+import { isObject, shown } from "../fields.js";
 import type { WgslBinding } from "../wgsl/index.js";
 
 /**
@@ -43,6 +44,10 @@ export function requireBuffers(
   bindings: readonly WgslBinding[],
   usage: "STORAGE" | "COPY_SRC",
 ): readonly GPUBuffer[] {
+  if (!isObject(buffers)) {
+    const hint = "pass { data, indices, output } of the runner's device";
+    throw new CompileError([error("TC702", `the buffers are ${shown(buffers)}`, { hint })]);
+  }
   const shared = usage === "STORAGE" ? sharedBuffers(buffers, bindings) : [];
   const found = [...bindings.flatMap((binding) => misfit(buffers[binding.role], binding, usage)), ...shared];
   if (found.length > 0) throw new CompileError(found);

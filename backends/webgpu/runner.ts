@@ -5,15 +5,16 @@
  * and adds one dispatch and nothing else.
  */
 import "../platform.js";
-import { CompileError, error } from "../../ir/diagnostic.js";
-import { inputsOf, keyOf, outputOf, type Role, type TileFunc } from "../../ir/func.js";
+import { CompileError, error, throwIfErrors } from "../../ir/diagnostic.js";
+import { outputOf, type Role, type TileFunc } from "../../ir/func.js";
 import type { Target } from "../../ir/target.js";
 import { verifyOnce } from "../../ir/verify/verify-once.js";
 import { findGather, type GatherStmt } from "../../ir/tile.js";
 import { at, byteCount, dtypeBytes, elementCount, invariant } from "../../ir/types.js";
 import { BoundedCache } from "../cache.js";
-import { badIndex, indexReader, isRejected, sitesAt, tensorOf, type HostInputs } from "../memory.js";
-import { fromHost, mismatch, stringsOf, toHosts, type GatherData, type TensorData } from "../values.js";
+import { checkFields, checkKernel, isObject, shown, wholeNumber, type Fields } from "../fields.js";
+import { badIndex, indexReader, isRejected, sitesAt, type HostInputs } from "../memory.js";
+import { checkTensors, fromHost, stringsOf, toHosts, type GatherData, type TensorData } from "../values.js";
 import { emitWgsl, type WgslBinding, type WgslKernel, type WgslLimits } from "../wgsl/index.js";
 import { bufferUsage, requireBuffers, type GpuBuffers } from "./buffers.js";
 import { buffersRefused, deviceLost, kernelRefused, orLost, refusalError } from "./errors.js";
@@ -84,22 +85,23 @@ export interface Runner {
   dispose(): void;
 }
 
-/** Rejects with a RunError (TC504) on a lost device. */
-export async function createRunner(
-  device: GPUDevice,
-  { pipelines = 256 }: RunnerOptions = {},
-): Promise<Runner> {
-  if (!isCount(pipelines)) throw notACount("pipelines", pipelines);
+const runnerFields: Fields<RunnerOptions> = { pipelines: wholeNumber(1) };
+
+/** Rejects with a RunError (TC504) on a lost device, with a CompileError (TC702) for what is no device. */
+export async function createRunner(device: GPUDevice, options: RunnerOptions = {}): Promise<Runner> {
+  checkDevice(device);
+  throwIfErrors(checkFields("createRunner", options, runnerFields));
+  const { pipelines = 256 } = options;
   const lost = await Promise.race([device.lost, Promise.resolve(undefined)]);
   if (lost !== undefined) throw deviceLost(lost.message);
   return new DeviceRunner(device, pipelines);
 }
 
-const isCount = (value: number): boolean => Number.isInteger(value) && value >= 1;
-const notACount = (name: string, value: number): CompileError =>
-  new CompileError([
-    error("TC702", `${name} is ${value}`, { hint: `${name} is a whole number of 1 or more` }),
-  ]);
+function checkDevice(device: unknown): void {
+  if (isObject(device) && isObject(device["limits"]) && isObject(device["queue"])) return;
+  const hint = "a browser's adapter.requestDevice() gives one, and in Node acquireGpu() of tilec/node";
+  throw new CompileError([error("TC702", `the device is ${shown(device)}, no GPUDevice`, { hint })]);
+}
 
 interface Pipeline {
   readonly gpu: GPUComputePipeline;
@@ -150,6 +152,7 @@ class DeviceRunner implements Runner {
   }
 
   private tileOf(kernel: GpuKernel): TileFunc {
+    checkKernel(kernel, ["tile"]);
     const known = this.own.get(kernel.tile);
     if (known !== undefined) return known;
     const tile = kernel.forTarget?.(this.target).tile ?? kernel.tile;
@@ -160,6 +163,7 @@ class DeviceRunner implements Runner {
 
   async run(kernel: GpuKernel, inputs: GatherData) {
     this.checkUsable();
+    checkKernel(kernel, ["tile"]);
     const { tile } = kernel;
     const hosts = toHosts(tile, inputs);
     const output = await this.runBytes(kernel, hosts);
@@ -170,11 +174,7 @@ class DeviceRunner implements Runner {
     this.checkUsable();
     const tile = this.tileOf(kernel);
     const wgsl = this.emitted(tile);
-    for (const operand of inputsOf(tile)) {
-      const { byteLength } = tensorOf(inputs, operand).bytes;
-      if (byteLength !== byteCount(operand.type))
-        throw mismatch(keyOf(operand), operand.type, `${byteLength} bytes`);
-    }
+    checkTensors(tile, inputs);
     const bytes = byteCount(outputOf(tile).type);
     if (isEmpty(wgsl)) return new Uint8Array(bytes);
     checkBufferSizes(wgsl, this.device.limits.maxBufferSize);
@@ -292,7 +292,7 @@ class DeviceRunner implements Runner {
 
   async time(kernel: GpuKernel, buffers: GpuBuffers, runs = 9): Promise<LaunchTime> {
     this.checkUsable();
-    if (!isCount(runs)) throw notACount("runs", runs);
+    throwIfErrors(checkFields("time", { runs }, { runs: wholeNumber(1) }));
     const clock = this.device.features.has("timestamp-query") ? "timestamp-query" : "wall clock";
     const wgsl = this.wgsl(kernel);
     if (isEmpty(wgsl)) return { nanoseconds: 0, clock, runs, launches: 0 };

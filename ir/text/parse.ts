@@ -236,16 +236,17 @@ class Parser {
   }
 
   private attrs(): Attrs {
-    const attrs: Record<string, AttrValue> = {};
-    if (this.peek().text !== "{") return attrs;
+    const attrs: [string, AttrValue][] = [];
+    if (this.peek().text !== "{") return {};
     this.entries((key) => {
       const token = this.peek();
-      if (token.kind === "string") attrs[key.text] = this.take("string", "a value").text;
-      else if (token.kind === "word") attrs[key.text] = this.take("word", "a value").text;
-      else if (token.text === "[") attrs[key.text] = this.intList();
-      else attrs[key.text] = this.int();
+      if (token.kind === "string") attrs.push([key.text, this.take("string", "a value").text]);
+      else if (token.kind === "word") attrs.push([key.text, this.take("word", "a value").text]);
+      else if (token.text === "[") attrs.push([key.text, this.intList()]);
+      else attrs.push([key.text, this.int()]);
     });
-    return attrs;
+    // Not by assignment, which would make a key `__proto__` the object's prototype.
+    return Object.fromEntries(attrs);
   }
 
   /** `{key = value, …}`; a repeated key is an error. */

@@ -269,7 +269,9 @@ function insideBuffers({ func, all, buffers }: Program): Diagnostic[] {
 function outside(region: Region, k: number, extent: number, { stmt, loops }: Located): Diagnostic[] {
   const [offset, size] = [at(region.offsets, k), at(region.sizes, k)];
   const shown = (form: Linear, env?: ReadonlyMap<string, number>): string =>
-    env === undefined ? printLinear(form) : String(evaluate(form, env));
+    env !== undefined && [...loopVariables(form)].every((name) => env.has(name))
+      ? String(evaluate(form, env))
+      : printLinear(form);
   for (const form of [offset, size, sub(constant(extent), add(offset, size))]) {
     const judgement = neverNegative(form, loops);
     if (judgement.kind === "holds") continue;

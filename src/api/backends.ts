@@ -1,9 +1,20 @@
 /** One call per backend on host tensors, and the comparison that makes them agree bit for bit. */
-import type { Backend, BackendRun, HostInputs } from "../../backends/index.js";
+import {
+  checkKernel,
+  checkTensors,
+  isObject,
+  oneOf,
+  type Backend,
+  type BackendRun,
+  type Fields,
+  type HostInputs,
+} from "../../backends/index.js";
 import { referenceBackend } from "../../backends/reference/index.js";
 import { checkedBackend, fastBackend, type SimulateLongOptions } from "../../backends/sim/index.js";
+import { refuseThreads, simulateLongFields } from "../../backends/sim/options.js";
 import { webgpuBackend, type Runner } from "../../backends/webgpu/index.js";
-import { assertNever, CompileError, error, type Diagnostic } from "../../ir/index.js";
+import { assertNever, CompileError, error, throwIfErrors, type Diagnostic } from "../../ir/index.js";
+import { checkOptions } from "./check-options.js";
 import type { Kernel } from "./compile.js";
 
 export type { BackendRun } from "../../backends/index.js";
@@ -16,13 +27,24 @@ export interface BackendOptions extends SimulateLongOptions {
   readonly runner?: Runner | undefined;
 }
 
-/** Throws a CompileError (TC503) for `webgpu` without a runner. */
+export const backendFields: Fields<BackendOptions> = {
+  ...simulateLongFields,
+  runner: {
+    code: "TC702",
+    takes: "a runner: await createRunner(device) of tilec/webgpu",
+    holds: (value) => isObject(value) && typeof value["runBytes"] === "function",
+  },
+};
+
+/** Throws a CompileError for `webgpu` without a runner (TC503), for threads beside the checked executor (TC702). */
 export function backendFor(name: BackendName, options: BackendOptions = {}): Backend {
   switch (name) {
     case "reference":
       return referenceBackend;
     case "sim":
-      return options.executor === "fast" ? fastBackend(options) : checkedBackend;
+      if (options.executor === "fast") return fastBackend(options);
+      refuseThreads(options);
+      return checkedBackend;
     case "webgpu": {
       const { runner } = options;
       if (runner === undefined) throw new CompileError([error("TC503", "no WebGPU device was given")]);
@@ -43,6 +65,12 @@ export async function runOn(
   inputs: HostInputs,
   options: BackendOptions = {},
 ): Promise<BackendRun> {
+  throwIfErrors([
+    ...checkOptions("runOn", { backend }, { backend: oneOf(backendNames) }, { needs: ["backend"] }),
+    ...checkOptions("runOn", options, backendFields),
+  ]);
+  checkKernel(kernel);
+  checkTensors(kernel.tile, inputs);
   const prepared = await backendFor(backend, options).prepare(kernel);
   try {
     return await prepared.run(inputs, { ...options, report: true });

@@ -1,5 +1,5 @@
 /** A program to a kernel: runs the default pipeline from whatever level the program is at. */
-import { singleCopies } from "../../backends/index.js";
+import { callable, oneOf, singleCopies, wholeNumber, yesOrNo, type Fields } from "../../backends/index.js";
 import { defaultLimits, emitWgsl, type WgslKernel, type WgslLimits } from "../../backends/webgpu/index.js";
 import {
   CompileError,
@@ -9,6 +9,7 @@ import {
   flatten,
   hasErrors,
   isResolved,
+  levels as everyLevel,
   markVerified,
   outputOf,
   printFunc,
@@ -16,6 +17,7 @@ import {
   sourceOp,
   targetFacts,
   targetNames,
+  throwIfErrors,
   tilingOf,
   tileFaults,
   webgpu,
@@ -31,7 +33,8 @@ import {
   type Target,
   type TileFunc,
 } from "../../ir/index.js";
-import { defaultPipeline, runPipeline, type Pass, type PipelineOptions } from "../../passes/index.js";
+import { defaultPipeline, isPass, runPipeline, type Pass, type PipelineOptions } from "../../passes/index.js";
+import { checkOptions, checkProgram, scheduleFields, targetField } from "./check-options.js";
 
 export interface CompileOptions extends Schedule, PipelineOptions {
   /** Overrides the target that the program names. */
@@ -41,6 +44,30 @@ export interface CompileOptions extends Schedule, PipelineOptions {
   /** The pipeline, in order; those that the program's level has behind it are left out. Default: `defaultPipeline`. */
   readonly passes?: readonly Pass[];
 }
+
+const limitFields = Object.fromEntries(
+  Object.keys(defaultLimits).map((name) => [name, wholeNumber(1)]),
+) as Fields<WgslLimits>;
+
+const compileFields: Fields<CompileOptions> = {
+  ...scheduleFields,
+  target: targetField,
+  findTarget: callable,
+  passes: {
+    code: "TC702",
+    takes: "a list of passes, such as defaultPipeline of tilec/passes",
+    holds: (value) => Array.isArray(value) && value.every(isPass),
+  },
+  beforePass: callable,
+  afterPass: callable,
+  verifyEach: yesOrNo,
+};
+
+/** What of a program and its options no rule can judge: another kind of value than they take. */
+export const checkCompile = (program: unknown, options: unknown): Diagnostic[] => [
+  ...checkProgram(program),
+  ...checkOptions("compile", options, compileFields),
+];
 
 /**
  * A compiled gather: the IR at each level it went through, and what the rules said. `tile` is the program on every backend:
@@ -82,6 +109,8 @@ export function compile(program: Func, options: CompileOptions = {}): Kernel {
 }
 
 export function tryCompile(program: Func, options: CompileOptions = {}): CompileResult {
+  const wrong = checkCompile(program, options);
+  if (wrong.length > 0) return { ok: false, diagnostics: wrong };
   const targeted = targetOf(program, options);
   if (!targeted.ok) return targeted;
   const { target } = targeted;
@@ -137,10 +166,14 @@ function kernelOf(
       return forDevice(this, compiled, device);
     },
     wgsl(limits = defaultLimits) {
+      throwIfErrors(
+        checkOptions("wgsl", limits, limitFields, { open: true, needs: Object.keys(limitFields) }),
+      );
       const kernel = this.forTarget(webgpu);
       return emitWgsl(kernel.tile, { limits, target: kernel.target });
     },
     text(level) {
+      throwIfErrors(checkOptions("text", { level }, { level: oneOf(everyLevel) }));
       const func = level === "tile" ? this.tile : levels.get(level);
       if (func === undefined) {
         throw new CompileError([
@@ -159,7 +192,10 @@ export function passesFrom(func: Func, pipeline: readonly Pass[]): readonly Pass
   const allocated = func.body.some((stmt) => stmt.op === "alloc" && stmt.buffer.addresses !== undefined);
   const staged = func.body.some((stmt) => stmt.op === "alloc");
   const missing: Property = !allocated ? "tile" : "allocated";
-  if (!staged || flatten(func.body).some((stmt) => stmt.op === "sync")) return [];
+  if (!staged) return [];
+  // Loads stay where the syncs that the user wrote expect them.
+  if (flatten(func.body).some((stmt) => stmt.op === "sync"))
+    return allocated ? [] : pipeline.filter((pass) => pass.ensures.includes("allocated"));
   return pipeline.slice(pipeline.findIndex((pass) => pass.requires.includes(missing)));
 }
 
@@ -213,6 +249,9 @@ function resolvedOf(source: SourceFunc): Resolved | undefined {
 
 /** Its legality was judged under its own target already. */
 function forDevice(kernel: Kernel, compiled: TileFunc, device: Target): Kernel {
+  throwIfErrors(
+    checkOptions("forTarget", { target: device }, { target: targetField }, { needs: ["target"] }),
+  );
   if (targetFacts[kernel.target.kind].runsOnWebgpu === targetFacts[device.kind].runsOnWebgpu) return kernel;
   const refuse = (message: string, hint: string): CompileError =>
     new CompileError([error("TC502", message, { hint })]);

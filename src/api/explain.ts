@@ -10,6 +10,7 @@ import {
   printMap,
   smallest,
   smallestArithmetic,
+  throwIfErrors,
   tilingOf,
   waysOut,
   type AccessFunc,
@@ -25,7 +26,7 @@ import {
 import { cyclesOf, withDefaults } from "../../passes/index.js";
 import { accessOf } from "./access.js";
 import { performanceHints, reversedOrder, type Alternative } from "./hints.js";
-import { resolveTargetOf, tryCompile, type CompileOptions } from "./compile.js";
+import { checkCompile, resolveTargetOf, tryCompile, type CompileOptions } from "./compile.js";
 
 export interface Explanation {
   readonly name: string;
@@ -52,6 +53,7 @@ export interface Explanation {
 
 /** Throws a CompileError when the program is no program: a rule of its dialect is broken, or it is a tile program. */
 export function explain(program: Func, options: CompileOptions = {}): Explanation {
+  throwIfErrors(checkCompile(program, options));
   const target = resolveTargetOf(program, options);
   const compiled = tryCompile(program, options);
   const access = compiled.ok ? compiled.kernel.access : accessOf(program, options);

@@ -10,6 +10,16 @@ import {
   type SourceFunc,
   type TensorType,
 } from "../../ir/index.js";
+import type { Fields } from "../../backends/index.js";
+import {
+  attrsField,
+  checkOptions,
+  nameField,
+  opField,
+  scheduleField,
+  targetNameField,
+  typeField,
+} from "./check-options.js";
 
 export interface ProgramDescription {
   /** Dialect and operator: `onnx.gather_elements`. */
@@ -22,12 +32,26 @@ export interface ProgramDescription {
   readonly schedule?: Schedule;
 }
 
+const descriptionFields: Fields<ProgramDescription> = {
+  op: opField,
+  attrs: attrsField,
+  data: typeField,
+  indices: typeField,
+  name: nameField,
+  target: targetNameField,
+  schedule: scheduleField,
+};
+
 export type ProgramResult =
   | { readonly ok: true; readonly func: SourceFunc }
   | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] };
 
 /** Applies the dialect's rules to find the output type. */
 export function tryProgram(description: ProgramDescription): ProgramResult {
+  const wrong = checkOptions("a program", description, descriptionFields, {
+    needs: ["op", "attrs", "data", "indices"],
+  });
+  if (wrong.length > 0) return { ok: false, diagnostics: wrong };
   const { op, attrs, data, indices, target } = description;
   const result = resolveSource({ op, attrs, data, indices });
   if (!result.ok) return { ok: false, diagnostics: result.diagnostics };

@@ -22,7 +22,7 @@ import { backendNames } from "../api/backends.js";
 import { dumpNames } from "./dump-names.js";
 import { executorOption, lookUpTarget, UsageError } from "./options.js";
 import { progressBar } from "./progress.js";
-import { openRunner, parseBackends, writeTensor } from "./run.js";
+import { openRunner, parseBackends, refuseWithoutSim, writeTensor } from "./run.js";
 import { note, print, printJson } from "./terminal.js";
 
 interface CheckFlags {
@@ -50,6 +50,7 @@ export function checkCommand(program: Command): void {
 
 async function check(files: readonly string[], flags: CheckFlags): Promise<number> {
   const backends = parseBackends(flags.backend);
+  refuseWithoutSim(backends, flags);
   const all = files.flatMap((file) => testsIn(file));
   if (all.length === 0)
     throw new CompileError([error("TC013", "no test was found", { hint: "docs/cases.md" })]);

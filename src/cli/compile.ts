@@ -8,12 +8,12 @@ import { defaultPipeline } from "../../passes/index.js";
 import { compile, type Kernel } from "../api/compile.js";
 import { writeBytes } from "../formats/files.js";
 import { passPage, type PassStep } from "../report/pass-page.js";
-import { lookUpTarget, addProgramOptions, resolveTarget, type ProgramFlags } from "./options.js";
+import { lookUpTarget, addProgramOptions, resolveTarget, UsageError, type ProgramFlags } from "./options.js";
 import { loadPrograms } from "./load.js";
 import { passPrinter } from "./print-passes.js";
 import { explainTile } from "../api/explain-tile.js";
 import { renderPlan } from "../report/memory-plan.js";
-import { print, printDiagnostics, printJson } from "./terminal.js";
+import { note, print, printDiagnostics, printJson } from "./terminal.js";
 
 const emits = ["source", "access", "tile", "moves", "wgsl", "wat", "plan"] as const;
 
@@ -39,7 +39,11 @@ export function compileCommand(program: Command): void {
     .option("--diff-page <file.html>", "what each pass changed, as one self-contained page")
     .option("--json", "print one JSON document")
     .action((file: string | undefined, flags: CompileFlags) => {
-      const kernels = loadPrograms(file, flags).map(({ func }) => compileOne(func, flags));
+      const programs = loadPrograms(file, flags);
+      if (flags.diffPage !== undefined && programs.length > 1) {
+        throw new UsageError(`--diff-page is one page, and there are ${programs.length} programs`);
+      }
+      const kernels = programs.map(({ func }) => compileOne(func, flags));
       if (flags.json === true) {
         printJson({ command: "compile", kernels: kernels.map((kernel) => kernelJson(kernel, flags)) });
         return;
@@ -52,7 +56,7 @@ export function compileCommand(program: Command): void {
 }
 
 function compileOne(func: Func, flags: CompileFlags): Kernel {
-  const printer = passPrinter(flags, defaultPipeline, print);
+  const printer = passPrinter(flags, defaultPipeline, flags.json === true ? note : print);
   const steps: PassStep[] = [];
   const kernel = compile(func, {
     ...(flags.target === undefined ? {} : { target: resolveTarget(flags.target) }),

@@ -6,7 +6,14 @@ import { explainTile } from "../api/explain-tile.js";
 import { explain } from "../api/explain.js";
 import { renderPlan } from "../report/memory-plan.js";
 import { renderExplanation } from "../report/explanation.js";
-import { lookUpTarget, UsageError, addProgramOptions, resolveTarget, type ProgramFlags } from "./options.js";
+import {
+  addProgramOptions,
+  dashed,
+  lookUpTarget,
+  resolveTarget,
+  UsageError,
+  type ProgramFlags,
+} from "./options.js";
 import { loadProgram } from "./load.js";
 import { print, printDiagnostics, printJson } from "./terminal.js";
 
@@ -21,7 +28,7 @@ export function explainCommand(program: Command): void {
     )
     .option("--json", "print one JSON document")
     .action((file: string | undefined, flags: ExplainFlags) => {
-      if (file !== undefined && /^TC\d+$/i.test(file)) explainCode(file.toUpperCase(), flags.json === true);
+      if (file !== undefined && /^TC\d+$/i.test(file)) explainCode(file.toUpperCase(), flags);
       else process.exitCode = explainProgram(file, flags);
     });
 }
@@ -57,13 +64,15 @@ export function diagnosticPage(code: string): string | undefined {
   return sections.find((section) => section.startsWith(`## ${code}`))?.trimEnd();
 }
 
-function explainCode(code: string, json: boolean): void {
+function explainCode(code: string, { json, ...others }: ExplainFlags): void {
+  const [other] = Object.keys(others);
+  if (other !== undefined) throw new UsageError(`--${dashed(other)} says nothing about a code`);
   if (!isCode(code))
     throw new UsageError(
       `there is no code ${code}`,
       `docs/diagnostics.md lists all ${Object.keys(codes).length}`,
     );
   const page = diagnosticPage(code) ?? `## ${code}: ${codes[code].title}`;
-  if (json) printJson({ command: "explain", code, ...codes[code], page });
+  if (json === true) printJson({ command: "explain", code, ...codes[code], page });
   else print(page);
 }

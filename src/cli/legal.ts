@@ -6,7 +6,7 @@ import { table } from "../report/table.js";
 import { loadProgram } from "./load.js";
 import { addProgramOptions, lookUpTarget, resolveTarget, type ProgramFlags } from "./options.js";
 import { progressBar } from "./progress.js";
-import { print, printJson } from "./terminal.js";
+import { note, print, printJson } from "./terminal.js";
 
 interface LegalFlags extends ProgramFlags {
   readonly all?: boolean;
@@ -25,6 +25,7 @@ export function legalCommand(program: Command): void {
 
 function legal(file: string | undefined, flags: LegalFlags): number {
   const { func } = loadProgram(file, flags);
+  if (flags.tile !== undefined) note(`legal looks at every tile; --tile ${flags.tile} counts as not given`);
   let bar: ReturnType<typeof progressBar> | undefined;
   const found = legalTiles(func, {
     ...(flags.target === undefined ? {} : { target: resolveTarget(flags.target) }),

@@ -8,8 +8,11 @@ import {
   operatorFor,
   operatorInText,
   operatorNames,
+  outOfBoundsPolicies,
   parseModule,
+  withPolicy,
   type AttrValue,
+  type AttributeKey,
   type Func,
   type OpDef,
 } from "../../ir/index.js";
@@ -30,11 +33,67 @@ export interface LoadedProgram {
 
 /** Every program that the argument and flags name. Throws a CompileError, or a UsageError when nothing is named. */
 export function loadPrograms(file: string | undefined, flags: ProgramFlags): LoadedProgram[] {
-  if (file === undefined) return [{ func: withFlags(fromFlags(flags), flags) }];
-  if (flags.op !== undefined) throw new UsageError("give a program file or --op, not both");
+  checkFlags(file, flags);
+  if (file === undefined) return [{ func: fromFlags(flags) }];
   if (file.endsWith(".json")) return fromCases(file, flags);
   if (file.endsWith(".onnx")) return fromModel(file, flags);
   return fromText(file, flags);
+}
+
+/** What a flag is to a program file: it describes a gather in its place, chooses from it, or changes what it says. */
+type FlagKind = "describes" | "chooses" | "changes";
+
+/** Of every flag but the attributes', which describe. */
+const flagKinds: Readonly<Record<Exclude<keyof ProgramFlags, AttributeKey>, FlagKind>> = {
+  op: "describes",
+  dialect: "describes",
+  data: "describes",
+  indices: "describes",
+  case: "chooses",
+  func: "chooses",
+  oob: "changes",
+  target: "changes",
+  tile: "changes",
+  view: "changes",
+  profile: "changes",
+  residency: "changes",
+  order: "changes",
+  doubleBuffer: "changes",
+  cores: "changes",
+  budgetRule: "changes",
+  ubBytes: "changes",
+};
+
+const kinds: ReadonlyMap<string, FlagKind> = new Map([
+  ...[...attributeFlags.keys()].map((key) => [key, "describes"] as const),
+  ...Object.entries(flagKinds),
+]);
+
+/** Refuses flags that another one, or the file, would override in silence. */
+function checkFlags(file: string | undefined, flags: ProgramFlags): void {
+  const given = (kind: FlagKind): string[] =>
+    Object.entries(flags).flatMap(([flag, value]) =>
+      value !== undefined && kinds.get(flag) === kind ? [flag] : [],
+    );
+  const choosing = given("chooses");
+  if (file === undefined) {
+    const [chooser] = choosing;
+    if (chooser !== undefined) {
+      throw new UsageError(`--${chooser} chooses from a program file, and none is given`);
+    }
+    return;
+  }
+  if (flags.op !== undefined) throw new UsageError("give a program file or --op, not both");
+  const [described] = given("describes");
+  if (described !== undefined) {
+    throw new UsageError(
+      `--${dashed(described)} describes a gather with --op, and ${file} describes its own`,
+    );
+  }
+  const chooser = file.endsWith(".json") ? "case" : "func";
+  const other = choosing.find((flag) => flag !== chooser);
+  if (other !== undefined)
+    throw new UsageError(`--${other} chooses nothing from ${file}`, `--${chooser} does`);
 }
 
 /** For commands that take one program. */
@@ -54,11 +113,20 @@ export function loadProgram(file: string | undefined, flags: ProgramFlags): Load
   return first;
 }
 
-/** The program with the schedule flags over its own schedule. */
-export const withFlags = (func: Func, flags: ProgramFlags): Func => ({
-  ...func,
-  schedule: { ...func.schedule, ...scheduleOf(flags) },
-});
+/** A file's program with the schedule flags over its own schedule, and --oob over its own policy. */
+export function withFlags(func: Func, flags: ProgramFlags): Func {
+  const scheduled = { ...func, schedule: { ...func.schedule, ...scheduleOf(flags) } };
+  const oob = outOfBoundsPolicies.find((policy) => policy === flags.oob);
+  if (oob === undefined) return scheduled;
+  switch (scheduled.level) {
+    case "source":
+      return { ...scheduled, attrs: { ...scheduled.attrs, oob } };
+    case "access":
+      return { ...scheduled, map: withPolicy(scheduled.map, oob) };
+    case "tile":
+      throw new UsageError(`--oob ${oob}: @${func.name} is a tile program`, "its gather says oob = …");
+  }
+}
 
 function fromFlags(flags: ProgramFlags): Func {
   const { op, data, indices } = flags;
@@ -68,7 +136,12 @@ function fromFlags(flags: ProgramFlags): Func {
     throw new UsageError("--op needs --data and --indices", "--data f32[64,80] --indices i32[32,64]");
   }
   const description = operatorFlags(op, flags);
-  return program({ ...description, data: parseType(data, "data"), indices: parseType(indices, "indices") });
+  return program({
+    ...description,
+    data: parseType(data, "data"),
+    indices: parseType(indices, "indices"),
+    schedule: scheduleOf(flags),
+  });
 }
 
 /** `--op gather --dialect pypto` and `--op pypto.index_select` name the same operator. */

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { Command, CommanderError } from "commander";
 import { CompileError, error, InternalError, RunError, type Diagnostic } from "../../ir/index.js";
 import { PassError } from "../../passes/index.js";
-import { writeBytes } from "../formats/files.js";
+import { reasonOf, writeBytes } from "../formats/files.js";
 import { reproducer } from "./reproducer.js";
 import { checkCommand } from "./check.js";
 import { compileCommand } from "./compile.js";
@@ -40,9 +40,25 @@ function build(): Command {
     add(program);
   }
   // Settings are not inherited by commands that exist already.
-  for (const command of program.commands)
+  for (const command of program.commands) {
     command.exitOverride().configureOutput({ writeErr: () => undefined });
+    refuseSecondValues(command);
+  }
   return program;
+}
+
+/** Of two values for one flag the parser keeps the last; a flag that collects them takes several. */
+function refuseSecondValues(command: Command): void {
+  for (const option of command.options) {
+    if (!option.required || Array.isArray(option.defaultValue)) continue;
+    let first: string | undefined;
+    command.on(`option:${option.name()}`, (value: string) => {
+      if (first !== undefined && first !== value) {
+        throw new UsageError(`--${option.name()} is given twice, as ${first} and as ${value}`);
+      }
+      first = value;
+    });
+  }
 }
 
 async function main(args: readonly string[]): Promise<void> {
@@ -84,10 +100,13 @@ function fail(diagnostics: readonly Diagnostic[], json: boolean, exitCode: numbe
   return exitCode;
 }
 
-// A reader that stops early (head, a closed pager) is no error.
 process.stdout.on("error", (thrown: NodeJS.ErrnoException) => {
+  // A reader that stops early (head, a closed pager) is no error.
   if (thrown.code === "EPIPE") process.exit(0);
-  throw thrown;
+  printDiagnostics([error("TC010", `cannot write the standard output: ${reasonOf(thrown)}`)]);
+  process.exit(1);
 });
+// Nothing is left to say it on; the exit code does.
+process.stderr.on("error", () => undefined);
 
 await main(process.argv.slice(2));

@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Command } from "commander";
 import { CompileError, hasErrors, printFunc, printModule, type Func } from "../../ir/index.js";
-import { defaultPipeline, runPipeline, type Pass } from "../../passes/index.js";
+import { defaultPipeline, isPass, runPipeline, type Pass } from "../../passes/index.js";
 import { resolveTargetOf } from "../api/compile.js";
 import { writeBytes } from "../formats/files.js";
 import { lookUpTarget, addProgramOptions, resolveTarget, UsageError, type ProgramFlags } from "./options.js";
@@ -47,7 +47,7 @@ export function optCommand(program: Command): void {
       const loaded = (await Promise.all(flags.load.map(loadPasses))).flat();
       const known = [...defaultPipeline, ...loaded];
       const passes = parsePasses(flags.pass, known);
-      const printer = passPrinter(flags, known, note);
+      const printer = passPrinter(flags, passes, note);
       const funcs = loadPrograms(file, flags).map(({ func }) => optimise(func, passes, flags, printer));
       if (flags.json === true)
         printJson({ command: "opt", funcs: funcs.map((func) => ({ ...func, text: printFunc(func) })) });
@@ -82,17 +82,6 @@ async function loadPasses(file: string): Promise<Pass[]> {
   }
   return passes;
 }
-
-const isPass = (value: unknown): value is Pass => {
-  const pass = value as Partial<Pass> | null;
-  return (
-    typeof pass === "object" &&
-    typeof pass?.name === "string" &&
-    typeof pass.run === "function" &&
-    Array.isArray(pass.requires) &&
-    Array.isArray(pass.ensures)
-  );
-};
 
 function optimise(
   input: Func,

@@ -10,16 +10,16 @@ interface PrintFlags {
   readonly timePasses?: boolean;
 }
 
-/** Hooks for a pipeline. Throws a UsageError for a pass that is not among the known ones. */
-export function passPrinter(flags: PrintFlags, known: readonly Pass[], write: (text: string) => void) {
+/** Hooks for a pipeline. Throws a UsageError for a pass that is not among those that run. */
+export function passPrinter(flags: PrintFlags, passes: readonly Pass[], write: (text: string) => void) {
   const { printBefore, printAfter, timePasses } = flags;
-  const names = known.map((pass) => pass.name);
-  const check = (when: string | undefined, words: readonly string[]): void => {
+  const names = passes.map((pass) => pass.name);
+  const check = (flag: string, when: string | undefined, words: readonly string[]): void => {
     if (when !== undefined && ![...words, ...names].includes(when))
-      throw new UsageError(`there is no pass ${when}`, [...words, ...names].join(", "));
+      throw new UsageError(`--${flag} ${when}: no pass of that name runs`, [...words, ...names].join(", "));
   };
-  check(printBefore, ["all"]);
-  check(printAfter, ["all", "changed"]);
+  check("print-before", printBefore, ["all"]);
+  check("print-after", printAfter, ["all", "changed"]);
   return {
     beforePass(pass: Pass, before: Func): void {
       if (printBefore === "all" || printBefore === pass.name)

@@ -85,12 +85,26 @@ export function runCommand(program: Command): void {
 
 /** The names of a comma-separated list, in the order given. */
 export function parseBackends(text: string): BackendName[] {
-  return text.split(",").map((part) => {
+  const list = text.split(",").map((part) => {
     const found = backendNames.find((name) => name === part.trim());
     if (found === undefined)
       throw new UsageError(`there is no backend ${part.trim()}`, backendNames.join(", "));
     return found;
   });
+  const twice = list.find((name, k) => list.indexOf(name) !== k);
+  if (twice !== undefined) throw new UsageError(`--backend names ${twice} twice`);
+  return list;
+}
+
+/** Throws a UsageError for a flag of sim beside backends without it. */
+export function refuseWithoutSim(
+  backends: readonly BackendName[],
+  flags: Pick<RunFlags, "executor" | "threads">,
+): void {
+  const ofSim = (["executor", "threads"] as const).find((flag) => flags[flag] !== undefined);
+  if (ofSim !== undefined && !backends.includes("sim")) {
+    throw new UsageError(`--${ofSim} goes with sim, and --backend ${backends.join(",")} leaves it out`);
+  }
 }
 
 /** A runner on the best device there is; TC503 with the reason when there is none. */
@@ -113,13 +127,14 @@ export async function openRunner(): Promise<{ runner: Runner; description: strin
 
 async function run(loaded: LoadedProgram, flags: RunFlags): Promise<number> {
   const backends = parseBackends(flags.backend);
+  refuseWithoutSim(backends, flags);
   const outputs = assignments(flags.out, "out", ["output"]);
   const kernel = compile(loaded.func, {
     ...(flags.target === undefined ? {} : { target: resolveTarget(flags.target) }),
     findTarget: lookUpTarget,
   });
   const types = kernel.source ?? kernel.tile;
-  const { data, indices, origin } = inputsFor(loaded, flags, inputOf(types, 0).type, inputOf(types, 1).type);
+  const { data, indices, origin } = inputsFor(loaded, flags, kernel);
   const hosts = { data: asHost("data", data), indices: asHost("indices", indices) };
   const outputType = outputOf(types).type;
   const device = backends.includes("webgpu") ? await openRunner() : undefined;
@@ -215,6 +230,16 @@ function executorOf({ executor, threads }: RunFlags): BackendOptions {
 /** Every gather of a model whose inputs are known, one after the other; the rest are named. */
 async function runModel(file: string, flags: RunFlags): Promise<number> {
   const programs = loadPrograms(file, flags);
+  const one =
+    (["trace", "against"] as const).find((flag) => flags[flag] !== undefined) ??
+    (["input", "out"] as const).find((flag) => flags[flag].length > 0);
+  if (one !== undefined && programs.length > 1) {
+    const names = programs.map(({ func }) => func.name).join(", ");
+    throw new UsageError(
+      `--${one} is for one gather, and ${file} has ${programs.length}`,
+      `--func: ${names}`,
+    );
+  }
   const known = programs.filter(
     (loaded) => flags.seed !== undefined || (loaded.data !== undefined && loaded.indices !== undefined),
   );
@@ -260,9 +285,12 @@ function assignments(
   return found;
 }
 
-function inputsFor(loaded: LoadedProgram, flags: RunFlags, dataType: TensorType, indicesType: TensorType) {
+function inputsFor(loaded: LoadedProgram, flags: RunFlags, kernel: Kernel) {
   const files = assignments(flags.input, "input", ["data", "indices"]);
   const seed = flags.seed === undefined ? undefined : parseCount(flags.seed, "seed");
+  if (seed !== undefined && files.size === 2) {
+    throw new UsageError("--seed beside --input for data and indices leaves nothing to draw");
+  }
   const origins: string[] = [];
   const input = (name: "data" | "indices", type: TensorType): TensorValue => {
     const file = files.get(name);
@@ -283,10 +311,11 @@ function inputsFor(loaded: LoadedProgram, flags: RunFlags, dataType: TensorType,
       ]);
     }
     origins.push(`random ${name}, seed ${seed}`);
-    return name === "data" ? randomData(type, seed) : randomIndices(type, loaded.func, seed);
+    return name === "data" ? randomData(type, seed) : randomIndices(type, kernel.tile, seed);
   };
-  const data = input("data", dataType);
-  const indices = input("indices", indicesType);
+  const types = kernel.source ?? kernel.tile;
+  const data = input("data", inputOf(types, 0).type);
+  const indices = input("indices", inputOf(types, 1).type);
   return { data, indices, origin: origins.join(" and ") };
 }
 

@@ -8,6 +8,9 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } 
 import { createRequire } from "node:module";
 import { constants, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { oneOf, type Fields } from "../../backends/index.js";
+import { throwIfErrors } from "../../ir/index.js";
+import { checkOptions } from "../api/check-options.js";
 
 export interface NodeGpu {
   readonly device: GPUDevice;
@@ -34,8 +37,18 @@ interface DawnModule {
 /** Dawn frees its instance with the object; a device that outlives it crashes the process. */
 const instances: GPU[] = [];
 
+const gpuFields: Fields<NodeGpuOptions> = {
+  limits: oneOf(["adapter", "default"]),
+  toggles: {
+    code: "TC702",
+    takes: "a list of toggles",
+    holds: (value) => Array.isArray(value) && value.every((toggle) => typeof toggle === "string"),
+  },
+};
+
 /** Never throws for want of a device: `reason` says what was tried. */
 export async function acquireGpu(options: NodeGpuOptions = {}): Promise<NodeGpuResult> {
+  throwIfErrors(checkOptions("acquireGpu", options, gpuFields));
   const dawn = await loadDawn();
   if (dawn === undefined) {
     return { ok: false, reason: "the optional package `webgpu` (Dawn for Node) is not installed" };

@@ -16,12 +16,14 @@ import {
   type SourceFunc,
   type TensorType,
 } from "../../ir/index.js";
+import { oneOf, type Field, type Fields } from "../../backends/index.js";
 import {
   directmlGather,
   directmlGatherElements,
   directmlGatherNd,
   directmlGatherNd1,
 } from "../../ir/ops/directml.js";
+import { attributeFields, checkArguments, checkOptions, extentsField } from "../api/check-options.js";
 import { program } from "../api/program.js";
 
 export type DmlDataType =
@@ -78,9 +80,45 @@ const dtypeOf: Readonly<Record<DmlDataType, DType>> = {
   UINT8: "u8",
 };
 
+const tensorFields: Fields<DmlTensorDesc> = {
+  DataType: oneOf(Object.keys(dtypeOf), "TC104"),
+  Sizes: extentsField,
+};
+const tensorField: Field = {
+  code: "TC103",
+  takes: 'a tensor, such as { DataType: "FLOAT32", Sizes: [4096, 1024] }',
+  problems: (value, path) =>
+    checkOptions(path, value, tensorFields, { path: `${path}.`, needs: Object.keys(tensorFields) }),
+};
+const operatorFields: Fields<DmlOperatorDesc> = {
+  InputTensor: tensorField,
+  IndicesTensor: tensorField,
+  OutputTensor: tensorField,
+};
+
+const { featureLevel, oob } = attributeFields(directmlGather);
+const optionFields: Fields<DmlOptions> = { featureLevel, oob };
+
+/** The descriptor has every attribute but those that stand beside it. */
+const descriptorFields = (def: OpDef): Readonly<Record<string, Field>> => ({
+  ...operatorFields,
+  ...Object.fromEntries(
+    Object.entries(attributeFields(def)).filter(([name]) => !Object.hasOwn(optionFields, name)),
+  ),
+});
+
 const tensor = (desc: DmlTensorDesc): TensorType => ({ dtype: dtypeOf[desc.DataType], shape: desc.Sizes });
 
-function build<D extends OpDef>(def: D, desc: DmlOperatorDesc, args: ArgumentsOf<D>): SourceFunc {
+function build<D extends OpDef>(
+  def: D,
+  desc: DmlOperatorDesc,
+  options: DmlOptions,
+  args: ArgumentsOf<D>,
+): SourceFunc {
+  const fields = descriptorFields(def);
+  const needs = Object.keys(fields).filter((name) => name !== "OutputTensor");
+  checkArguments(def.name, desc, fields, needs);
+  checkArguments(`the options of ${def.name}`, options, optionFields, []);
   const func = program({
     op: def.name,
     attrs: attrsFrom(def, args),
@@ -105,16 +143,16 @@ function build<D extends OpDef>(def: D, desc: DmlOperatorDesc, args: ArgumentsOf
 
 /** DML_GATHER_OPERATOR_DESC */
 export const gather = (desc: DmlGatherOperatorDesc, options: DmlOptions = {}): SourceFunc =>
-  build(directmlGather, desc, { ...desc, ...options });
+  build(directmlGather, desc, options, { ...desc, ...options });
 
 /** DML_GATHER_ELEMENTS_OPERATOR_DESC */
 export const gatherElements = (desc: DmlGatherElementsOperatorDesc, options: DmlOptions = {}): SourceFunc =>
-  build(directmlGatherElements, desc, { ...desc, ...options });
+  build(directmlGatherElements, desc, options, { ...desc, ...options });
 
 /** DML_GATHER_ND_OPERATOR_DESC */
 export const gatherNd = (desc: DmlGatherNdOperatorDesc, options: DmlOptions = {}): SourceFunc =>
-  build(directmlGatherNd, desc, { ...desc, ...options });
+  build(directmlGatherNd, desc, options, { ...desc, ...options });
 
 /** DML_GATHER_ND1_OPERATOR_DESC */
 export const gatherNd1 = (desc: DmlGatherNd1OperatorDesc, options: DmlOptions = {}): SourceFunc =>
-  build(directmlGatherNd1, desc, { ...desc, ...options });
+  build(directmlGatherNd1, desc, options, { ...desc, ...options });

@@ -1,9 +1,17 @@
 /** Builders with PyPTO's arguments. Each throws a CompileError (TC1xx) where PyPTO's rules are broken. */
 import { attrsFrom, type ArgumentsOf, type OpDef, type Schedule, type SourceFunc } from "../../ir/index.js";
+import type { Fields } from "../../backends/index.js";
 import { pyptoGather, pyptoIndexSelect } from "../../ir/ops/pypto.js";
+import {
+  attributeField,
+  attributeFields,
+  checkArguments,
+  pairField,
+  scheduleFields,
+} from "../api/check-options.js";
 import { program, typeOf, type TypePair } from "../api/program.js";
 
-type PyptoArguments<D extends OpDef> = ArgumentsOf<D> & {
+interface CommonArguments {
   readonly input: TypePair;
   readonly index: TypePair;
   /** In [-rank, rank - 1]. */
@@ -11,12 +19,24 @@ type PyptoArguments<D extends OpDef> = ArgumentsOf<D> & {
   /** What `set_vec_tile_shapes` would set, for this operation alone. */
   readonly vecTileShapes?: readonly number[];
   readonly viewShape?: readonly number[];
-};
+}
+
+type PyptoArguments<D extends OpDef> = ArgumentsOf<D> & CommonArguments;
 
 export type PyptoGatherArguments = PyptoArguments<typeof pyptoGather>;
 export type PyptoIndexSelectArguments = PyptoArguments<typeof pyptoIndexSelect>;
 
+const commonFields: Fields<CommonArguments> = {
+  input: pairField,
+  index: pairField,
+  dim: attributeField,
+  vecTileShapes: scheduleFields.tile,
+  viewShape: scheduleFields.view,
+};
+
 function build<D extends OpDef>(def: D, args: PyptoArguments<D>): SourceFunc {
+  const fields = { ...commonFields, ...attributeFields(def) };
+  checkArguments(def.name, args, fields, ["input", "index", "dim"]);
   const schedule: Schedule = {
     ...(args.vecTileShapes === undefined ? {} : { tile: args.vecTileShapes }),
     ...(args.viewShape === undefined ? {} : { view: args.viewShape }),

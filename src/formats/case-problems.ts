@@ -1,8 +1,8 @@
 /** Where a case file breaks its schema, in words. */
 import { Ajv, type ErrorObject, type ValidateFunction } from "ajv";
+import { shown } from "../../backends/index.js";
+import { didYouMean } from "../api/did-you-mean.js";
 import { caseSchema } from "./case-schema.js";
-import { meant } from "./nearest.js";
-import { shown } from "./shown.js";
 
 export interface CaseProblem {
   /** Keys from the root of the file; none: the file itself. */
@@ -49,6 +49,12 @@ const isUnknownField = ({ keyword }: ErrorObject): boolean => keyword === "addit
 const isBranchOf = (whole: ErrorObject, problem: ErrorObject): boolean =>
   problem.instancePath === whole.instancePath &&
   (whole.schema as readonly unknown[]).includes(problem.parentSchema);
+
+/** For the end of a message: the nearest known word, or all of them. */
+function meant(word: string, known: readonly string[]): string {
+  const found = didYouMean(word, known);
+  return found === undefined ? `known: ${known.join(", ")}` : `did you mean ${found}?`;
+}
 
 function inWords(problem: ErrorObject, field: string): string {
   const params = problem.params as Readonly<Record<string, unknown>>;

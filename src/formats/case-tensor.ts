@@ -1,12 +1,15 @@
 /** Tensors of case files: `values` and `bits` are read with the file, a `fill` is made when its case runs. */
 import {
+  byteCount,
   CompileError,
   dtypeBytes,
   elementCount,
   error,
+  formatType,
   type Diagnostic,
   type TensorType,
 } from "../../ir/index.js";
+import { allocate, shown } from "../../backends/index.js";
 import type { Fill, Json, TensorJson } from "./case-schema.js";
 import { lcg } from "./lcg.js";
 import {
@@ -20,14 +23,13 @@ import {
   type FloatType,
   type IntegerType,
 } from "./numbers.js";
-import { shown } from "./shown.js";
-import { zeroBytes, type TensorValue } from "./tensor.js";
+import type { TensorValue } from "./tensor.js";
 
 export interface CaseTensor {
   readonly type: TensorType;
   /** Whether the values come from a fill rule. */
   readonly filled: boolean;
-  /** The elements. Throws a CompileError (TC013) when a fill asks for more memory than there is. */
+  /** The elements. Throws a CompileError (TC502) when a fill asks for more memory than there is. */
   read(): TensorValue;
 }
 
@@ -142,7 +144,7 @@ function fromBits(type: TensorType, items: readonly Json[], where: string): Tens
 
 /** Room for every element, all zero; the type is not string. */
 function written(type: TensorType, where: string, write: (view: DataView) => void): TensorValue {
-  const bytes = zeroBytes(type, "TC013", where);
+  const bytes = allocate(byteCount(type), `${where}: ${formatType(type)}`);
   write(new DataView(bytes.buffer));
   return { type, bytes };
 }

@@ -1,16 +1,30 @@
 /** Files read and written with a diagnostic (TC010) instead of an exception of the platform. */
-import { mkdirSync, readdirSync, readFileSync, realpathSync, statSync, writeFileSync } from "node:fs";
+import { constants } from "node:buffer";
+import {
+  closeSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  realpathSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { CompileError, error } from "../../ir/index.js";
 
-/** Files beyond this are not read into memory: Node's own limit for one buffer. */
-const maxFileBytes = 2 ** 32 - 1;
+/** The most that Node reads into one buffer. */
+const maxFileBytes = 2 ** 31 - 1;
+/** Of a pipe or device, which does not say how much it holds and may never end. */
+const maxStreamBytes = 2 ** 30;
+const chunkBytes = 2 ** 20;
 
 export function readBytes(file: string): Uint8Array {
   try {
-    const { size } = statSync(file);
-    if (size > maxFileBytes)
-      throw new Error(`${size} bytes are more than the ${maxFileBytes} that can be read`);
+    const stat = statSync(file);
+    if (!stat.isFile()) return readStream(file);
+    if (stat.size > maxFileBytes) throw tooLong(stat.size, maxFileBytes);
     return new Uint8Array(readFileSync(file));
   } catch (thrown) {
     throw unreadable(file, "read", thrown);
@@ -19,13 +33,30 @@ export function readBytes(file: string): Uint8Array {
 
 export function readText(file: string): string {
   const bytes = readBytes(file);
+  const most = constants.MAX_STRING_LENGTH;
+  if (bytes.byteLength > most) throw unreadable(file, "read", tooLong(bytes.byteLength, most));
+  return new TextDecoder().decode(bytes);
+}
+
+function readStream(file: string): Uint8Array {
+  const descriptor = openSync(file, "r");
   try {
-    return new TextDecoder().decode(bytes);
-  } catch (thrown) {
-    // More than a string can hold.
-    throw unreadable(file, "read", thrown);
+    const chunks: Uint8Array[] = [];
+    for (let total = 0; ;) {
+      const chunk = new Uint8Array(chunkBytes);
+      const length = readSync(descriptor, chunk, 0, chunkBytes, null);
+      if (length === 0) return new Uint8Array(Buffer.concat(chunks));
+      total += length;
+      if (total > maxStreamBytes) throw tooLong(total, maxStreamBytes);
+      chunks.push(chunk.slice(0, length));
+    }
+  } finally {
+    closeSync(descriptor);
   }
 }
+
+const tooLong = (bytes: number, most: number): Error =>
+  new Error(`${bytes} bytes are more than the ${most} that can be read`);
 
 export interface Folder {
   /** Without links: what tells a folder from another. */
@@ -56,17 +87,23 @@ export function writeBytes(file: string, contents: Uint8Array | string): void {
   }
 }
 
+const reasons: ReadonlyMap<string, string> = new Map([
+  ["ENOENT", "no such file"],
+  ["EISDIR", "it is a folder"],
+  ["EACCES", "permission denied"],
+  ["ENOSPC", "no space left on the device"],
+  ["ELOOP", "its symbolic links go round in circles"],
+]);
+
+/** Why the platform could not read or write. */
+export function reasonOf(thrown: unknown): string {
+  if (!(thrown instanceof Error)) return String(thrown);
+  return reasons.get("code" in thrown ? String(thrown.code) : "") ?? thrown.message;
+}
+
 function unreadable(file: string, verb: string, thrown: unknown): CompileError {
-  const code = thrown instanceof Error && "code" in thrown ? String(thrown.code) : "";
-  const reasons: Readonly<Record<string, string>> = {
-    ENOENT: "no such file",
-    EISDIR: "it is a folder",
-    EACCES: "permission denied",
-    ELOOP: "its symbolic links go round in circles",
-  };
-  const reason = reasons[code] ?? (thrown instanceof Error ? thrown.message : String(thrown));
   return new CompileError([
-    error("TC010", `cannot ${verb} ${file}: ${reason}`, {
+    error("TC010", `cannot ${verb} ${file}: ${reasonOf(thrown)}`, {
       hint: "check the path; paths are relative to where you stand",
     }),
   ]);

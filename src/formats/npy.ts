@@ -11,6 +11,7 @@ import {
   maxRank,
   type DType,
 } from "../../ir/index.js";
+import { maxStrings } from "../../backends/index.js";
 import type { TensorValue } from "./tensor.js";
 
 const descrToDType: Readonly<Record<string, DType>> = {
@@ -49,6 +50,9 @@ const dtypeToDescr: Readonly<Record<Exclude<DType, "string">, string>> = {
   c128: "<c16",
 };
 
+/** What NumPy itself reads at most: `max_header_size` of numpy.lib.format. */
+const maxHeaderBytes = 10_000;
+
 const magic = [0x93, 0x4e, 0x55, 0x4d, 0x50, 0x59];
 
 /** `name` is the file in diagnostics. Throws a CompileError (TC011) for anything that is not a whole .npy file. */
@@ -65,6 +69,9 @@ export function readNpy(file: Uint8Array, name: string): TensorValue {
   const start = 8 + lengthBytes;
   if (file.byteLength < start) return fail(`truncated: ${file.byteLength} bytes end inside the header`);
   const headerLength = version === 1 ? view.getUint16(8, true) : view.getUint32(8, true);
+  if (headerLength > maxHeaderBytes) {
+    return fail(`the header takes ${headerLength} bytes; NumPy reads ${maxHeaderBytes} at most`);
+  }
   if (start + headerLength > file.byteLength) {
     return fail(`truncated: the header of ${headerLength} bytes ends beyond the file of ${file.byteLength}`);
   }
@@ -79,18 +86,18 @@ export function readNpy(file: Uint8Array, name: string): TensorValue {
     .split(",")
     .map((part) => part.trim())
     .filter((part) => part !== "")
-    .map(Number);
-  if (shape.some((extent) => !Number.isSafeInteger(extent) || extent < 0))
-    return fail(`bad shape (${shapeText})`);
+    .map((part) => (/^\d+$/.test(part) ? Number(part) : NaN));
+  if (shape.some((extent) => !Number.isSafeInteger(extent))) return fail(`bad shape (${shapeText})`);
   if (shape.length > maxRank) return fail(`rank ${shape.length}; tilec takes rank ${maxRank} at most`);
   if (fortran === "True" && shape.length > 1) {
     return fail("the array is in Fortran order", "save numpy.ascontiguousarray(array)");
   }
   const body = file.subarray(start + headerLength);
   const order = descr[0] ?? "";
-  const unicode = /^[<|>=]U(\d+)$/.exec(descr)?.[1];
+  const unicode = /^[<|>=]U(\d{1,9})$/.exec(descr)?.[1];
   if (unicode !== undefined) return { ...strings(body, shape, Number(unicode), order === ">", fail) };
-  const dtype = descrToDType[descr.slice(1)];
+  const kind = descr.slice(1);
+  const dtype = Object.hasOwn(descrToDType, kind) ? descrToDType[kind] : undefined;
   if (dtype === undefined || !"<>|=".includes(order)) {
     return fail(
       `element type ${descr} is not one of tilec's`,
@@ -110,7 +117,7 @@ function strings(
   shape: number[],
   width: number,
   big: boolean,
-  fail: (message: string) => never,
+  fail: (message: string, hint?: string) => never,
 ): TensorValue {
   const count = elementCount(shape);
   if (body.byteLength !== count * width * 4) {
@@ -118,6 +125,9 @@ function strings(
       `${count} strings of ${width} take ${count * width * 4} bytes; the file holds ${body.byteLength}`,
     );
   }
+  // Strings of no characters take no bytes: the file would not vouch for their number.
+  if (width === 0 && count > 0) return fail(`${count} strings of 0 characters`, "save array.astype('<U1')");
+  if (count > maxStrings) return fail(`${count} strings; tilec reads ${maxStrings} at most`);
   const view = new DataView(body.buffer, body.byteOffset, body.byteLength);
   const read = (k: number): string => {
     let text = "";

@@ -1,16 +1,6 @@
 /** Target files: the JSON of a target, as `tilec targets NAME --json` prints it, with every figure's source. */
-import {
-  CompileError,
-  defaultTarget,
-  error,
-  residencies,
-  targetKinds,
-  type FigureSource,
-  type Target,
-  type TargetFigures,
-} from "../../ir/index.js";
-
-const figureNames = Object.keys(defaultTarget.sources) as (keyof TargetFigures)[];
+import { CompileError, error, type FigureSource, type Target, type TargetFigures } from "../../ir/index.js";
+import { figureField, figureNames, targetWords } from "../api/check-options.js";
 
 /** What a target file holds: figures with their sources side by side. */
 export interface TargetFile {
@@ -65,42 +55,23 @@ export function parseTargetFile(text: string, file: string): Target {
   for (const name of figureNames) {
     const figure = given.get(name) as Partial<FigureSource & { value: number }> | undefined;
     const { value: number, source, kind } = figure ?? {};
-    const least = atLeastOne.has(name) ? 1 : 0;
-    if (typeof number !== "number" || !Number.isFinite(number) || number < least) {
-      return fail(`figures.${name}.value is a number, ${least} or more`);
-    }
+    const { holds, takes } = figureField(name);
+    if (number === undefined || !holds(number)) return fail(`figures.${name}.value is ${takes}`);
     if (typeof source !== "string" || typeof kind !== "string")
       return fail(`figures.${name} names its source and kind`);
     numbers[name] = number;
     sources[name] = { source, kind };
   }
-  const block = numbers.blockBytes ?? 0;
-  if (!Number.isInteger(Math.log2(block)) || block < 4)
-    return fail("figures.blockBytes.value is a power of two, 4 or more");
   const gatherScratch = value.gatherScratch;
   if (typeof gatherScratch !== "boolean") return fail("gatherScratch is true or false");
   return {
     ...(numbers as TargetFigures),
     name: string("name"),
-    kind: word("kind", targetKinds),
+    kind: word("kind", targetWords.kind),
     title: string("title"),
     gatherScratch,
-    defaultResidency: word("defaultResidency", residencies),
-    gmGather: word("gmGather", ["rows", "any"] as const),
+    defaultResidency: word("defaultResidency", targetWords.defaultResidency),
+    gmGather: word("gmGather", targetWords.gmGather),
     sources: sources as Target["sources"],
   };
 }
-
-/** Divisors and counts: a zero would make a cost infinite. */
-const atLeastOne: ReadonlySet<keyof TargetFigures> = new Set([
-  "cores",
-  "directElements",
-  "lanes",
-  "laneBytes",
-  "burstBytes",
-  "clockMhz",
-  "gmBytesPerCycle",
-  "mte2BytesPerCycle",
-  "mte3BytesPerCycle",
-  "vectorBytes",
-] as const);

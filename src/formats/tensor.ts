@@ -1,38 +1,12 @@
 /** A tensor from or for a file: bytes little-endian row-major, strings as themselves. */
-import {
-  byteCount,
-  CompileError,
-  elementCount,
-  error,
-  formatType,
-  type Code,
-  type TensorType,
-} from "../../ir/index.js";
-import { toHost, type HostValue } from "../../backends/index.js";
+import { byteCount, elementCount, type TensorType } from "../../ir/index.js";
+import { fromHost, toHost, type HostValue } from "../../backends/index.js";
 
 export interface TensorValue {
   readonly type: TensorType;
   /** Empty for strings. */
   readonly bytes: Uint8Array;
   readonly strings?: readonly string[];
-}
-
-/** As many bytes as a Node buffer holds, and a WebAssembly memory addresses. */
-const maxTensorBytes = 2 ** 32;
-
-/** Room for every element, all zero; the type is not string. Throws a CompileError where there is none. */
-export function zeroBytes(type: TensorType, code: Code, where: string): Uint8Array<ArrayBuffer> {
-  const bytes = byteCount(type);
-  try {
-    if (bytes <= maxTensorBytes) return new Uint8Array(bytes);
-  } catch (thrown) {
-    if (!(thrown instanceof RangeError)) throw thrown;
-  }
-  throw new CompileError([
-    error(code, `${where}: ${formatType(type)} takes ${bytes} bytes, more than there is room for`, {
-      hint: "make the tensor smaller",
-    }),
-  ]);
 }
 
 /** The tensor as backends take it: strings become handles. */
@@ -42,12 +16,7 @@ export const asHost = (name: string, value: TensorValue): HostValue =>
 /** What a backend gave back, with the handles of `data` resolved. */
 export function fromOutput(type: TensorType, bytes: Uint8Array, data: HostValue): TensorValue {
   if (type.dtype !== "string") return { type, bytes };
-  const handles = new Uint32Array(bytes.slice().buffer);
-  return {
-    type,
-    bytes: new Uint8Array(),
-    strings: Array.from(handles, (handle) => data.strings?.[handle] ?? ""),
-  };
+  return { type, bytes: new Uint8Array(), strings: fromHost(type, bytes, data.strings) as readonly string[] };
 }
 
 /** Bit for bit; the index of the first element that differs, or -1. */

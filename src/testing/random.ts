@@ -1,39 +1,94 @@
 /** Random inputs from a seed: any bits for the data, indices in range. The same seed gives the same tensors. */
-import { byteCount, elementCount, isConstant, type Func, type TensorType } from "../../ir/index.js";
-import { accessOf } from "../api/access.js";
-import { lcg } from "../formats/lcg.js";
-import { writeNumber } from "../formats/numbers.js";
+import {
+  at,
+  byteCount,
+  CompileError,
+  elementCount,
+  error,
+  findGather,
+  formatType,
+  inputsOf,
+  isConstant,
+  strides,
+  type TensorType,
+  type TileFunc,
+} from "../../ir/index.js";
+import { allocate, maxStrings } from "../../backends/index.js";
 import type { TensorValue } from "../formats/tensor.js";
 
+/** Throws a CompileError (TC502) for more than memory holds. */
 export function randomData(type: TensorType, seed: number): TensorValue {
-  const draw = lcg(seed);
+  const draw = words(seed);
   if (type.dtype === "string") {
-    const strings = Array.from({ length: elementCount(type.shape) }, () => `s${Math.floor(draw() * 1000)}`);
+    const length = elementCount(type.shape);
+    if (length > maxStrings) {
+      const message = `the data is ${length} strings; ${maxStrings} are the most of one array`;
+      throw new CompileError([error("TC502", message, { hint: "split the data" })]);
+    }
+    const pool = Array.from({ length: 1000 }, (_, k) => `s${k}`);
+    const strings = Array.from({ length }, () => at(pool, (draw() >>> 0) % pool.length));
     return { type, bytes: new Uint8Array(), strings };
   }
-  const bytes = new Uint8Array(byteCount(type));
-  const top = type.dtype === "bool" ? 2 : 256;
-  for (let k = 0; k < bytes.length; k++) bytes[k] = Math.floor(draw() * top);
-  return { type, bytes };
+  const bytes = room(type);
+  const mask = type.dtype === "bool" ? 0x01010101 : 0xffffffff;
+  const list = new Uint32Array(bytes.buffer);
+  for (let k = 0; k < list.length; k++) list[k] = draw() & mask;
+  return { type, bytes: bytes.subarray(0, byteCount(type)) };
 }
 
-/** In range along whichever gather dim each index names. */
-export function randomIndices(type: TensorType, func: Func, seed: number): TensorValue {
-  const extents = gatherExtents(func);
-  const draw = lcg(seed + 1);
-  const bytes = new Uint8Array(byteCount(type));
-  const view = new DataView(bytes.buffer);
+/** In range along the data dims that each index names: `type` has the elements of the function's indices. Throws a CompileError (TC502) for more than memory holds. */
+export function randomIndices(type: TensorType, func: TileFunc, seed: number): TensorValue {
+  const bytes = room(type);
+  const extentAt = extentsOf(func);
+  const draw = words(seed + 1);
+  const list = new Uint32Array(bytes.buffer);
   const count = elementCount(type.shape);
-  for (let k = 0; k < count; k++) {
-    writeNumber(view, type.dtype, k, Math.floor(draw() * (extents[k % extents.length] ?? 1)));
-  }
+  // An index below 2^31 leaves the upper half of a 64-bit one zero.
+  const step = byteCount({ dtype: type.dtype, shape: [] }) / 4;
+  for (let k = 0; k < count; k++) list[k * step] = Math.floor(((draw() >>> 0) / 2 ** 32) * extentAt(k));
   return { type, bytes };
 }
 
-/** Extents that consecutive index values name: one, or gather_nd's tuple of them. */
-function gatherExtents(func: Func): number[] {
-  const access = accessOf(func);
-  const below = access?.map.sites.map((site) => site.below) ?? [1];
-  const tuple = access?.map.sites.some(({ value }) => value.at.some(isConstant)) ?? false;
-  return tuple ? below : below.slice(0, 1);
+/** Whole words: room for the type, and up to three bytes more. */
+const room = (type: TensorType): Uint8Array => allocate(4 * Math.ceil(byteCount(type) / 4), formatType(type));
+
+/** The extent that the index at a row-major position stays below: the least of the sites that may read it. */
+function extentsOf(func: TileFunc): (position: number) => number {
+  const map = findGather(func.body)?.map;
+  // An empty output asks for no index.
+  if (map === undefined) return () => 1;
+  const table = inputsOf(func).findIndex(({ role }) => role === "indices");
+  const { shape } = at(func.operands, table).type;
+  const by = strides(shape);
+  const reads = map.sites
+    .filter(({ value }) => value.table === table)
+    .map(({ value, below }) => ({
+      below,
+      fixed: value.at.flatMap((coord, k) =>
+        isConstant(coord) ? [{ stride: at(by, k), extent: at(shape, k), value: coord.at }] : [],
+      ),
+    }));
+  return (position) => {
+    let least = Infinity;
+    for (const { below, fixed } of reads) {
+      const named = fixed.every(
+        ({ stride, extent, value }) => Math.floor(position / stride) % extent === value,
+      );
+      if (named) least = Math.min(least, below);
+    }
+    return least === Infinity ? 1 : least;
+  };
+}
+
+/**
+ * 32 random bits a call as a signed number, every bit as random as the others: PCG RXS-M-XS 32 (O'Neill 2014, section
+ * 6.3.4). Signed, because an engine boxes larger numbers that outlive a call.
+ */
+function words(seed: number): () => number {
+  let state = seed | 0;
+  return () => {
+    state = (Math.imul(state, 747796405) + 2891336453) | 0;
+    const mixed = Math.imul((state >>> ((state >>> 28) + 4)) ^ state, 277803737);
+    return (mixed >>> 22) ^ mixed;
+  };
 }

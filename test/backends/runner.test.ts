@@ -458,7 +458,7 @@ describe("the caller's buffers", () => {
     const buffers = buffersFor(runner.device);
     for (const runs of [0, -1, 1.5, NaN]) {
       expect(await refusal(CompileError, () => runner.time(kernel, buffers, runs))).toMatchObject([
-        { code: "TC702", message: `runs is ${runs}` },
+        { code: "TC702", message: `runs is ${runs}; it takes a whole number, 1 or more` },
       ]);
     }
     const empty = gatherKernel(0);
@@ -560,7 +560,7 @@ describe("a runner's pipelines", () => {
   it.for([0, -1, 2.5, Infinity])("take no limit of %d", async (pipelines, context) => {
     const device = await ownDevice(context);
     expect(await refusal(CompileError, () => createRunner(device, { pipelines }))).toMatchObject([
-      { code: "TC702", message: `pipelines is ${pipelines}` },
+      { code: "TC702", message: `pipelines is ${pipelines}; it takes a whole number, 1 or more` },
     ]);
   });
 });

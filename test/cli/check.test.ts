@@ -105,7 +105,7 @@ describe("tilec check", () => {
     const messages = document.results
       .filter(({ backend }) => backend === "sim")
       .map(({ message }) => message);
-    expect(messages[0]).toContain("takes 17179869176 bytes, more than there is room for");
+    expect(messages[0]).toContain("takes 17179869176 B, more than the 4294967296 B of one array");
     expect(messages[1]).toContain("fill from 0.5 to 1: i32 takes whole numbers");
     expect(messages[2]).toContain("element 0: 4294967296 is no i32");
     expect(messages[3]).toBeUndefined();

@@ -301,7 +301,7 @@ describe("a fill that its type cannot hold is an error, before memory is taken",
     const tensor = filled(dtype, { seed: 1, min: 0, max: 2 }, shape);
     if (typeof tensor !== "object") throw new Error(tensor);
     const bytes = elementCount(shape) * (dtype === "f64" ? 8 : dtype === "i32" ? 4 : 1);
-    expect(() => tensor.read()).toThrow(`takes ${bytes} bytes, more than there is room for`);
+    expect(() => tensor.read()).toThrow(`takes ${bytes} B, more than the ${2 ** 32} B of one array`);
   });
 
   it("what is in range is made as the format says", () => {

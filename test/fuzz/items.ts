@@ -24,9 +24,10 @@ import { tryCompile, tryProgram, type Kernel } from "../../src/index.js";
 import { scheduledGather } from "../support/arbitrary.js";
 import { expectedBytes } from "../support/expected.js";
 import { drawer, mutated, mutatedText, nonsense, type Draw } from "./mutate.js";
+import { judgeMutant } from "../support/mutants.js";
 import { operandOf } from "../support/operands.js";
 
-export const kinds = ["program", "webgpu", "tir", "nonsense", "npy", "case", "onnx"] as const;
+export const kinds = ["program", "webgpu", "mutant", "tir", "nonsense", "npy", "case", "onnx"] as const;
 export type Kind = (typeof kinds)[number];
 export type Outcome = "right bits" | "error" | "refused" | "accepted";
 
@@ -79,6 +80,14 @@ function* itemsOf(seed: number, runner: Runner | undefined): Generator<Item> {
     yield { kind: "webgpu", input: shown, run: () => runOnDevice(scheduled, runner) };
   }
   const compiled = tryCompile(source);
+  if (compiled.ok) {
+    const { kernel } = compiled;
+    const gpu = seed % 8 === 0 ? runner : undefined;
+    for (let k = 0; k < mutantsOfOne; k++) {
+      const input = `${shown}// mutant ${k} of seed ${seed}\n`;
+      yield { kind: "mutant", input, run: () => runMutant(scheduled, kernel, drawer(seed * 31 + k), gpu) };
+    }
+  }
   const level = (["source", "access", "tile", "tile"] as const)[seed % 4] ?? "tile";
   const program = level === "source" || !compiled.ok ? shown : compiled.kernel.text(level);
   for (const tir of [mutatedText(program, draw), text(mutated(new TextEncoder().encode(program), draw))]) {
@@ -106,6 +115,30 @@ function* itemsOf(seed: number, runner: Runner | undefined): Generator<Item> {
 }
 
 export { itemsOf };
+
+/** Statements changed, one at a time, of each program that compiles. */
+const mutantsOfOne = 4;
+
+async function runMutant(
+  scheduled: Scheduled,
+  kernel: Kernel,
+  draw: Draw,
+  gpu: Runner | undefined,
+): Promise<Outcome> {
+  const { random, target } = scheduled;
+  const verdict = await judgeMutant(kernel.tile, random.func, target, inputsOf(scheduled, kernel), draw, gpu);
+  switch (verdict) {
+    case "refused":
+      return "refused";
+    case "bad index":
+      return "error";
+    case "unchanged":
+    case "same bits":
+      return "right bits";
+    case "other bits, told":
+      return "accepted";
+  }
+}
 
 const inputsOf = ({ random }: Scheduled, kernel: Kernel) => ({
   data: { type: operandOf(kernel.tile, "data").type, bytes: random.data },

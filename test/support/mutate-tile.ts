@@ -136,7 +136,17 @@ function changed(stmt: Stmt, variables: readonly string[], draw: Draw): Stmt {
         ? { ...stmt, lag: stmt.lag === 0 ? 1 : 0 }
         : { ...stmt, from: pick(pipes, draw), to: pick(pipes, draw) };
     case "gather":
-      switch (draw(6)) {
+      switch (draw(7)) {
+        case 5: {
+          // The indices of another place, and the origin that belongs to them.
+          const [data, indices] = stmt.from;
+          const k = draw(Math.max(1, indices?.offsets.length ?? 0));
+          if (data === undefined || indices?.offsets[k] === undefined) return stmt;
+          const by = constant(draw(3) - 1);
+          const offsets = replaceAt(indices.offsets, k, add(indices.offsets[k], by));
+          const origins = stmt.origins.map((origin) => replaceAt(origin, k, add(origin[k]!, by)));
+          return { ...stmt, from: [data, { ...indices, offsets }], origins };
+        }
         case 0: {
           const k = draw(stmt.from.length);
           return { ...stmt, from: replaceAt(stmt.from, k, offRegion(stmt.from[k]!, variables, draw)) };

@@ -3,6 +3,7 @@
  * to their type. They are counted before anything is allocated, so dims alone never take memory.
  */
 import { dtypeBytes, formatType, type DType, type TensorType } from "../../../ir/index.js";
+import { allocate, maxStrings } from "../../../backends/index.js";
 import type { TensorValue } from "../tensor.js";
 import { describeDataType, dtypeOf } from "./data-type.js";
 import { failure, quoted } from "./fail.js";
@@ -103,6 +104,9 @@ function elements(tensor: OnnxTensor, type: TensorType, count: number, where: st
     const name = elementFields.get(fieldOf(type.dtype)) ?? "";
     throw failure(where, `${shown} takes ${count * parts} numbers; ${name} holds ${found.count}`);
   }
+  if (type.dtype === "string" && count > maxStrings) {
+    throw failure(where, `${shown} is ${count} strings; tilec reads ${maxStrings} at most`);
+  }
   return typed(tensor, type, count, where);
 }
 
@@ -151,7 +155,7 @@ function typed(tensor: OnnxTensor, type: TensorType, count: number, where: strin
   const message = new Message(new Source(where), "TensorProto", tensor.message);
   const field = fieldOf(dtype);
   const strings: string[] = [];
-  const bytes = new Uint8Array(dtype === "string" ? 0 : count * dtypeBytes[dtype]);
+  const bytes = allocate(dtype === "string" ? 0 : count * dtypeBytes[dtype], where);
   const view = new DataView(bytes.buffer);
   let place = 0;
   let k = 0;

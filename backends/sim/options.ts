@@ -1,0 +1,34 @@
+/** The options of a simulation, and what each takes. */
+import { CompileError, error } from "../../ir/diagnostic.js";
+import { callable, isObject, oneOf, wholeNumber, type Fields } from "../fields.js";
+import type { LongRunOptions } from "../long-run.js";
+import type { FastOptions } from "../wasm/executor.js";
+import { executors, type Executor } from "../report.js";
+
+export interface SimulateOptions {
+  /** Default `checked`. */
+  readonly executor?: Executor;
+}
+
+export interface SimulateLongOptions extends SimulateOptions, LongRunOptions, FastOptions {}
+
+export const simulateFields: Fields<SimulateOptions> = { executor: oneOf(executors) };
+
+export const simulateLongFields: Fields<SimulateLongOptions> = {
+  ...simulateFields,
+  threads: wholeNumber(1),
+  spawn: callable,
+  signal: {
+    code: "TC702",
+    takes: "an AbortSignal",
+    holds: (value) => isObject(value) && typeof value["aborted"] === "boolean",
+  },
+  onProgress: callable,
+};
+
+/** Throws a CompileError (TC702) for threads beside the checked executor. */
+export function refuseThreads({ threads }: SimulateLongOptions): void {
+  if (threads === undefined) return;
+  const hint = 'executor: "fast" has threads';
+  throw new CompileError([error("TC702", "the checked executor has one thread", { hint })]);
+}

@@ -1,0 +1,291 @@
+/**
+ * What the library's functions take, checked where they are called: not every caller is TypeScript. The tables for
+ * schedules, tensor types, targets and programs; a function's own options have theirs beside their type.
+ */
+import {
+  budgetRules,
+  defaultTarget,
+  dtypes,
+  error,
+  levels,
+  outOfBoundsPolicies,
+  profiles,
+  residencies,
+  roles,
+  targetFacts,
+  targetNames,
+  targets,
+  throwIfErrors,
+  type ArgumentsOf,
+  type Code,
+  type Diagnostic,
+  type Level,
+  type OpDef,
+  type Operand,
+  type Schedule,
+  type Site,
+  type Target,
+  type TargetFigures,
+  type TargetKind,
+  type TensorType,
+} from "../../ir/index.js";
+import {
+  checkFields,
+  isObject,
+  oneOf,
+  shown,
+  wholeNumber,
+  yesOrNo,
+  type Field,
+  type FieldOptions,
+  type Fields,
+} from "../../backends/index.js";
+import { didYouMean } from "./did-you-mean.js";
+
+export const checkOptions = (
+  what: string,
+  value: unknown,
+  fields: Readonly<Record<string, Field>>,
+  options: FieldOptions = {},
+): Diagnostic[] => checkFields(what, value, fields, { ...options, suggest: didYouMean });
+
+const numbers = (code: Code, takes: string): Field => ({
+  code,
+  takes,
+  holds: (value) => Array.isArray(value) && value.every((entry) => typeof entry === "number"),
+});
+
+/** Throws a CompileError for arguments that a builder does not take. */
+export function checkArguments(
+  builder: string,
+  given: unknown,
+  fields: Readonly<Record<string, Field>>,
+  needs: readonly string[],
+): void {
+  throwIfErrors(checkOptions(builder, given, fields, { needs }));
+}
+
+/** Which numbers make a schedule is for the rules to say. */
+export const scheduleFields: Fields<Schedule> = {
+  tile: numbers("TC302", "a list of numbers, one for each output dim"),
+  view: numbers("TC303", "a list of numbers, one for each output dim"),
+  profile: oneOf(profiles, "TC303"),
+  residency: oneOf(residencies, "TC303"),
+  order: numbers("TC303", "a list of the output dims, outermost loop first"),
+  buffers: { code: "TC303", takes: "1 or 2", holds: (value) => value === 1 || value === 2 },
+  cores: wholeNumber(-Infinity, "TC303"),
+  budgetRule: oneOf(budgetRules, "TC303"),
+  ubBytes: wholeNumber(-Infinity, "TC303"),
+};
+
+export const scheduleField: Field = {
+  code: "TC303",
+  takes: "a schedule, such as { tile: [8, 1024] }",
+  problems: (value) => checkOptions("a schedule", value, scheduleFields, { code: "TC303" }),
+};
+
+export const nameField: Field = {
+  code: "TC702",
+  takes: "a name of letters, digits and _",
+  holds: (value) => typeof value === "string" && /^\w+$/.test(value),
+};
+
+/** The name of a target, which a program may hold; whether anybody knows it is found out later. */
+export const targetNameField: Field = {
+  code: "TC501",
+  takes: `the name of a target, such as ${targetNames.join(" or ")}`,
+  holds: (value) => typeof value === "string",
+};
+
+export const extentsField = numbers("TC103", "a list of extents, such as [4096, 1024]");
+const dtypeField = oneOf(dtypes, "TC104");
+const typeFields: Fields<TensorType> = { dtype: dtypeField, shape: extentsField };
+
+export const typeField: Field = {
+  code: "TC103",
+  takes: 'a tensor type, such as { dtype: "f32", shape: [4096, 1024] }',
+  problems: (value, path) =>
+    checkOptions(path, value, typeFields, { code: "TC103", path: `${path}.`, needs: ["dtype", "shape"] }),
+};
+
+/** As builders take a type: `["f32", [4096, 1024]]`. */
+export const pairField: Field = {
+  code: "TC103",
+  takes: 'a type and a shape, such as ["f32", [4096, 1024]]',
+  problems(value, path) {
+    if (!Array.isArray(value) || value.length !== 2) {
+      return [error("TC103", `${path} is ${shown(value)}; it takes ${pairField.takes}`)];
+    }
+    const [dtype, shape] = value as readonly unknown[];
+    return checkOptions(path, { dtype, shape }, typeFields, { path: `${path}.`, needs: ["dtype", "shape"] });
+  },
+};
+
+/** An attribute; which numbers and words it takes is for the dialect's rules to say. */
+export const attributeField: Field = {
+  code: "TC105",
+  takes: "a number or a word",
+  holds: (value) => typeof value === "number" || typeof value === "string",
+};
+
+/** An operator's attributes under the names of its builder's arguments. */
+export const attributeFields = <D extends OpDef>(def: D): Fields<ArgumentsOf<D>> =>
+  Object.fromEntries(
+    Object.values(def.attrs).map(({ key, argument = key }) => [argument, attributeField]),
+  ) as Fields<ArgumentsOf<D>>;
+
+/** Divisors and counts: a zero would make a cost infinite. */
+const atLeastOne: ReadonlySet<keyof TargetFigures> = new Set([
+  "cores",
+  "directElements",
+  "lanes",
+  "laneBytes",
+  "burstBytes",
+  "clockMhz",
+  "gmBytesPerCycle",
+  "mte2BytesPerCycle",
+  "mte3BytesPerCycle",
+  "vectorBytes",
+] as const);
+
+/** What one figure of a target may be. */
+export function figureField(
+  name: keyof TargetFigures,
+): Field & { readonly holds: (value: unknown) => boolean } {
+  const code = "TC501";
+  if (name === "blockBytes") {
+    const isBlock = (value: unknown): boolean =>
+      typeof value === "number" && value >= 4 && Number.isInteger(Math.log2(value));
+    return { code, takes: "a power of two, 4 or more", holds: isBlock };
+  }
+  const least = atLeastOne.has(name) ? 1 : 0;
+  const holds = (value: unknown): boolean =>
+    typeof value === "number" && Number.isFinite(value) && value >= least;
+  return { code, takes: `a number, ${least} or more`, holds };
+}
+
+export const figureNames = Object.keys(defaultTarget.sources) as readonly (keyof TargetFigures)[];
+
+/** The words of a target's enumerations. */
+export const targetWords = {
+  kind: Object.keys(targetFacts) as readonly TargetKind[],
+  defaultResidency: residencies,
+  gmGather: ["rows", "any"],
+} as const satisfies { readonly [K in "kind" | "defaultResidency" | "gmGather"]: readonly Target[K][] };
+
+const text: Field = {
+  code: "TC501",
+  takes: "a text",
+  holds: (value) => typeof value === "string" && value !== "",
+};
+
+const targetFields: Fields<Target> = {
+  name: text,
+  kind: oneOf(targetWords.kind, "TC501"),
+  title: text,
+  gatherScratch: { ...yesOrNo, code: "TC501" },
+  defaultResidency: oneOf(targetWords.defaultResidency, "TC501"),
+  gmGather: oneOf(targetWords.gmGather, "TC501"),
+  ...(Object.fromEntries(figureNames.map((name) => [name, figureField(name)])) as Fields<TargetFigures>),
+  sources: {
+    code: "TC501",
+    takes: "the source of every figure",
+    holds: (value) => isObject(value) && figureNames.every((name) => isObject(value[name])),
+  },
+};
+
+export const targetField: Field = {
+  code: "TC501",
+  takes: "a target, such as targets.ascendA2",
+  problems(value, path) {
+    if (isObject(value)) {
+      const needs = Object.keys(targetFields);
+      return checkOptions(path, value, targetFields, { code: "TC501", path: `${path}.`, needs });
+    }
+    const message = `${path} is ${shown(value)}; it takes ${targetField.takes}`;
+    if (typeof value !== "string") return [error("TC501", message)];
+    const meant = Object.entries(targets).find(([, { name }]) => name === didYouMean(value, targetNames));
+    if (meant === undefined)
+      return [error("TC501", message, { hint: `one of targets.${Object.keys(targets).join(", targets.")}` })];
+    const [key, { name }] = meant;
+    return [error("TC501", message, { hint: `pass targets.${key}, or name "${name}" in the program` })];
+  },
+};
+
+/** Roles name the operands to callers and backends, so there is one of each. */
+const operandsField: Field = {
+  code: "TC702",
+  takes: `a list of { name, type, role } with the roles ${roles.join(", ")}`,
+  problems(value, path) {
+    if (!Array.isArray(value) || value.length !== roles.length) {
+      return [error("TC702", `${path} is ${shown(value)}; it takes ${operandsField.takes}`)];
+    }
+    return roles.flatMap((role, k) => {
+      const fields: Fields<Operand> = { name: nameField, type: typeField, role: oneOf([role]) };
+      const at = `${path}[${k}]`;
+      return checkOptions(at, value[k], fields, { open: true, path: `${at}.`, needs: Object.keys(fields) });
+    });
+  },
+};
+
+const siteFields: Pick<Fields<Site>, "keep"> = { keep: oneOf(outOfBoundsPolicies) };
+
+const mapField: Field = {
+  code: "TC702",
+  takes: "an access map",
+  problems(value, path) {
+    if (!isObject(value) || !Array.isArray(value["sites"]) || !Array.isArray(value["results"])) {
+      return [error("TC702", `${path} is ${shown(value)}; it takes ${mapField.takes}`)];
+    }
+    return value["sites"].flatMap((site: unknown, k) => {
+      const at = `${path}.sites[${k}]`;
+      return checkOptions(at, site, siteFields, { open: true, path: `${at}.`, needs: ["keep"] });
+    });
+  },
+};
+
+export const opField: Field = {
+  code: "TC702",
+  takes: "an operator, such as onnx.gather",
+  holds: (value) => typeof value === "string",
+};
+
+/** Values that no attribute has are told here; which one takes what, by the dialect's rules. */
+export const attrsField: Field = {
+  code: "TC105",
+  takes: "an object of numbers, words and lists",
+  problems(value, path) {
+    if (!isObject(value)) return [error("TC105", `${path} is ${shown(value)}; it takes ${attrsField.takes}`)];
+    return Object.entries(value)
+      .filter(([, attr]) => (isObject(attr) && !Array.isArray(attr)) || attr === null)
+      .map(([name, attr]) =>
+        error("TC105", `${path}.${name} is ${shown(attr)}; it takes a number, a word or a list`),
+      );
+  },
+};
+
+const programFields = {
+  name: { code: "TC702", takes: "a name", holds: (value: unknown) => typeof value === "string" },
+  operands: operandsField,
+  target: targetNameField,
+  schedule: scheduleField,
+} as const satisfies Readonly<Record<string, Field>>;
+
+/** What each level has of its own. */
+const levelFields = {
+  source: { op: opField, attrs: attrsField },
+  access: { map: mapField, paired: numbers("TC702", "a list of dims") },
+  tile: { body: { code: "TC702", takes: "a list of statements", holds: Array.isArray } },
+} as const satisfies Readonly<Record<Level, Readonly<Record<string, Field>>>>;
+
+/** What is no function at any level. Its maps and statements are the verifier's to judge. */
+export function checkProgram(program: unknown): Diagnostic[] {
+  const level = isObject(program) ? levels.find((known) => known === program["level"]) : undefined;
+  if (level === undefined) {
+    const hint = "a builder such as gather(…), program(…) and parseModule(…).module.funcs give programs";
+    return [error("TC702", `the program is ${shown(program)}, no function at any level`, { hint })];
+  }
+  const own = levelFields[level];
+  const needs = ["name", "operands", "schedule", ...Object.keys(own)];
+  return checkOptions("the program", program, { ...programFields, ...own }, { open: true, needs });
+}

@@ -1,0 +1,243 @@
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
+import { writeNpy } from "../../src/formats/npy.js";
+import { targetFile } from "../../src/formats/target-file.js";
+import { targets } from "../../src/index.js";
+import { bytes, number, text } from "../support/onnx-bytes.js";
+
+const main = fileURLToPath(new URL("../../dist/src/cli/main.js", import.meta.url));
+const folder = mkdtempSync(join(tmpdir(), "tilec-flags-"));
+const file = (name: string, contents: string | Uint8Array): string => {
+  writeFileSync(join(folder, name), contents);
+  return join(folder, name);
+};
+
+function tilec(...args: string[]) {
+  const env = { ...process.env, NO_COLOR: "1" };
+  return spawnSync(process.execPath, [main, ...args], { cwd: folder, encoding: "utf8", env });
+}
+
+const gather = ["--op", "gather", "--data", "f32[8,8]", "--indices", "i32[4]"];
+const program = file(
+  "p.tir",
+  `func @g(%x: tensor<8x8xf32>, %i: tensor<4xi32>) -> tensor<4x8xf32> {
+  %y = onnx.gather %x, %i {axis = 0}
+  return %y
+}
+`,
+);
+const cases = file(
+  "cases.json",
+  JSON.stringify([
+    {
+      id: "one",
+      dialect: "onnx",
+      op: "gather",
+      data: { dtype: "f32", shape: [3], values: [1, 2, 3] },
+      indices: { dtype: "i32", shape: [1], values: [5] },
+      expect: { error: "index" },
+    },
+  ]),
+);
+const npy = file("d.npy", writeNpy({ type: { dtype: "f32", shape: [8, 8] }, bytes: new Uint8Array(256) }));
+const indices = file("i.npy", writeNpy({ type: { dtype: "i32", shape: [4] }, bytes: new Uint8Array(16) }));
+
+const valueInfo = (name: string, type: number, ...shape: number[]): number[] => [
+  ...text(1, name),
+  ...bytes(
+    2,
+    bytes(1, [
+      ...number(1, type),
+      ...bytes(
+        2,
+        shape.flatMap((extent) => bytes(1, number(1, extent))),
+      ),
+    ]),
+  ),
+];
+const node = (name: string): number[] =>
+  bytes(1, [
+    ...text(1, "x"),
+    ...text(1, "i"),
+    ...text(2, `${name}_out`),
+    ...text(3, name),
+    ...text(4, "Gather"),
+  ]);
+const model = file(
+  "two.onnx",
+  Uint8Array.from([
+    ...number(1, 8),
+    ...bytes(8, number(2, 13)),
+    ...bytes(7, [
+      ...node("first"),
+      ...node("second"),
+      ...text(2, "graph"),
+      ...bytes(11, valueInfo("x", 1, 8, 8)),
+      ...bytes(11, valueInfo("i", 6, 4)),
+      ...bytes(12, valueInfo("first_out", 1, 4, 8)),
+    ]),
+  ]),
+);
+
+describe("a flag that another one or the file would override is told, with exit code 2", () => {
+  it.each([
+    [
+      "--case beside --op",
+      ["run", ...gather, "--seed", "1", "--case", "one"],
+      "--case chooses from a program file",
+    ],
+    ["--func beside --op", ["compile", ...gather, "--func", "g"], "--func chooses from a program file"],
+    ["--op beside a file", ["compile", program, "--op", "gather"], "give a program file or --op, not both"],
+    [
+      "--axis beside a file",
+      ["compile", program, "--axis", "1"],
+      "--axis describes a gather with --op, and ",
+    ],
+    [
+      "--data beside a file",
+      ["run", program, "--data", "f32[8,8]", "--seed", "1"],
+      "--data describes a gather",
+    ],
+    [
+      "--feature-level beside a file",
+      ["compile", program, "--feature-level", "2.0"],
+      "--feature-level describes",
+    ],
+    [
+      "--level beside a file",
+      ["compile", program, "--level", "head"],
+      "--level describes a gather with --op",
+    ],
+    ["--case beside text", ["compile", program, "--case", "one"], "--case chooses nothing from "],
+    ["--func beside cases", ["run", cases, "--func", "g"], "--func chooses nothing from "],
+    ["--tile beside a code", ["explain", "TC301", "--tile", "2,2"], "--tile says nothing about a code"],
+    [
+      "--seed beside both inputs",
+      ["run", ...gather, "--seed", "1", "--input", `data=${npy}`, "--input", `indices=${indices}`],
+      "--seed beside --input for data and indices leaves nothing to draw",
+    ],
+    [
+      "--executor without sim",
+      ["run", ...gather, "--seed", "1", "--backend", "reference", "--executor", "fast"],
+      "--executor goes with sim, and --backend reference leaves it out",
+    ],
+    [
+      "--executor of check without sim",
+      ["check", cases, "--backend", "reference", "--executor", "fast"],
+      "--executor goes with sim, and --backend reference leaves it out",
+    ],
+    [
+      "--threads without sim",
+      ["run", ...gather, "--seed", "1", "--backend", "reference", "--threads", "2"],
+      "--threads goes with sim",
+    ],
+    [
+      "a backend twice",
+      ["run", ...gather, "--seed", "1", "--backend", "sim,sim"],
+      "--backend names sim twice",
+    ],
+    [
+      "a flag twice",
+      ["compile", ...gather, "--tile", "4,8", "--tile=2,8"],
+      "--tile is given twice, as 4,8 and as 2,8",
+    ],
+    [
+      "a choice twice",
+      ["compile", ...gather, "--profile", "head", "--profile", "strict"],
+      "--profile is given twice, as head and as strict",
+    ],
+    [
+      "--out for two gathers",
+      ["run", model, "--seed", "1", "--out", "output=o.npy"],
+      "--out is for one gather, and ",
+    ],
+    [
+      "--trace for two gathers",
+      ["run", model, "--seed", "1", "--trace", "t.json"],
+      "--trace is for one gather",
+    ],
+    [
+      "--against for two gathers",
+      ["run", model, "--seed", "1", "--against", program],
+      "--against is for one gather",
+    ],
+    ["--diff-page for two gathers", ["compile", model, "--diff-page", "d.html"], "--diff-page is one page"],
+    [
+      "a pass that does not run",
+      ["opt", program, "--print-after", "fit-ub"],
+      "--print-after fit-ub: no pass of that name runs",
+    ],
+    [
+      "an operator called constructor",
+      ["compile", "--op", "pypto.constructor", ...gather.slice(2)],
+      "no operator constructor",
+    ],
+  ])("%s", (_what, args, says) => {
+    const { status, stdout, stderr } = tilec(...args);
+    expect(stderr).toContain("error[TC701]: ");
+    expect(stderr).toContain(says);
+    expect(stdout).toBe("");
+    expect(status).toBe(2);
+  });
+
+  it("but not where each has its part", () => {
+    const one = tilec("run", ...gather, "--seed", "1", "--input", `data=${npy}`);
+    expect(one.stdout).toContain(`from ${npy} and random indices, seed 1`);
+    expect(one.status).toBe(0);
+    expect(tilec("compile", ...gather, "--tile", "4,8", "--tile", "4,8").status).toBe(0);
+    expect(tilec("run", model, "--func", "first", "--seed", "1", "--out", "output=o.npy").status).toBe(0);
+    expect(tilec("explain", "TC301", "--json").status).toBe(0);
+  });
+
+  it("legal says that it looks at every tile", () => {
+    const { status, stderr } = tilec("legal", ...gather, "--tile", "2,2");
+    expect(stderr).toBe("legal looks at every tile; --tile 2,2 counts as not given\n");
+    expect(status).toBe(0);
+  });
+});
+
+describe("--oob", () => {
+  it("changes the policy of a file's program, as the report of an index says", () => {
+    const refused = tilec("run", cases, "--case", "one");
+    expect(refused.stderr).toContain("--oob clamp");
+    expect(refused.status).toBe(1);
+    expect(tilec("run", cases, "--case", "one", "--oob", "clamp").status).toBe(0);
+    const compiled = tilec("compile", program, "--emit", "access", "--oob", "wrap");
+    expect(compiled.stdout).toContain("oob = wrap");
+    const again = tilec("compile", file("a.tir", compiled.stdout), "--emit", "access", "--oob", "zero");
+    expect(again.stdout).toContain("oob = zero");
+  });
+
+  it("is refused beside a tile program, whose gather has its own", () => {
+    const { stdout } = tilec("compile", program);
+    const { status, stderr } = tilec("compile", file("t.tir", stdout), "--oob", "clamp");
+    expect(stderr).toContain("--oob clamp: @g is a tile program");
+    expect(status).toBe(2);
+  });
+});
+
+describe("--seed", () => {
+  it("draws indices for a program whose target is a file", () => {
+    const target = file("my.json", JSON.stringify(targetFile({ ...targets.ascendA2, name: "my.json" })));
+    const text = `func @g(%x: tensor<8x8xf32>, %i: tensor<4xi32>) -> tensor<4x8xf32> target("${target}") {
+  %y = onnx.gather %x, %i {axis = 0}
+  return %y
+}
+`;
+    const { status, stderr } = tilec("run", file("mine.tir", text), "--seed", "1");
+    expect(stderr).not.toContain("TC501");
+    expect(status).toBe(0);
+  });
+});
+
+describe("--print-after with --json", () => {
+  it("leaves one document on the standard output", () => {
+    const { stdout, stderr } = tilec("compile", ...gather, "--json", "--print-after", "all");
+    expect(JSON.parse(stdout)).toMatchObject({ schema: 1, command: "compile" });
+    expect(stderr).toContain("// after canonicalize-access");
+  });
+});

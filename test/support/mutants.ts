@@ -1,0 +1,92 @@
+/**
+ * What must hold of a tile program with one statement changed: refused with a reason, or the same bits, or the same first bad
+ * index, on every executor; and never taken for the operator that it no longer is.
+ */
+import { simulateBytes } from "../../backends/sim/index.js";
+import type { HostInputs } from "../../backends/index.js";
+import type { Runner } from "../../backends/webgpu/index.js";
+import {
+  CompileError,
+  RunError,
+  policyOf,
+  findGather,
+  equalFunc,
+  printFunc,
+  targetFacts,
+  tileFaults,
+  type Func,
+  type Target,
+  type TileFunc,
+} from "../../ir/index.js";
+import { definedOutput, differenceFrom } from "../../src/api/against.js";
+import { mutateTile } from "./mutate-tile.js";
+
+export type Verdict = "unchanged" | "refused" | "same bits" | "other bits, told" | "bad index";
+
+type Outcome = Uint8Array | string;
+
+/** The output, or the code and data of the error that ended the run. */
+async function outcome(run: () => Uint8Array | Promise<Uint8Array>): Promise<Outcome> {
+  try {
+    return await run();
+  } catch (thrown) {
+    if (thrown instanceof RunError || thrown instanceof CompileError) {
+      const [first] = thrown.diagnostics;
+      return `${String(first?.code)} ${JSON.stringify(first?.data)}`;
+    }
+    throw thrown;
+  }
+}
+
+const sameOutcome = (a: Outcome, b: Outcome): boolean =>
+  typeof a === "string" || typeof b === "string" ? a === b : Buffer.compare(a, b) === 0;
+
+const shown = (value: Outcome): string =>
+  typeof value === "string" ? value : Buffer.from(value).toString("hex").slice(0, 200);
+
+/** Throws an Error that names the mutant when executors disagree, or when a wrong program passes for the operator. */
+export async function judgeMutant(
+  original: TileFunc,
+  source: Func,
+  target: Target,
+  inputs: HostInputs,
+  draw: (limit: number) => number,
+  runner?: Runner,
+): Promise<Verdict> {
+  const mutant = mutateTile(original, draw);
+  if (equalFunc(mutant, original)) return "unchanged";
+  const faults = tileFaults(mutant, target);
+  if (faults.length > 0) {
+    if (faults.some((fault) => fault.message === "")) throw new Error("a refusal without a reason");
+    return "refused";
+  }
+  const kernel = { tile: mutant, target };
+  const checked = await outcome(() => simulateBytes(kernel, inputs).output);
+  const fast = await outcome(() => simulateBytes(kernel, inputs, { executor: "fast" }).output);
+  const unchecked =
+    findGather(mutant.body) !== undefined && policyOf(findGather(mutant.body)!.map) === "unchecked";
+  const disagree = (name: string, other: Outcome): Error =>
+    new Error(`checked ${shown(checked)}\n${name} ${shown(other)}\n${printFunc(mutant)}`);
+  if (!sameOutcome(checked, fast)) throw disagree("fast", fast);
+  if (
+    runner !== undefined &&
+    targetFacts[target.kind].runsOnWebgpu &&
+    !(unchecked && typeof checked === "string")
+  ) {
+    const device = await outcome(() => runner.runBytes(kernel, inputs));
+    // A kernel may be too odd for a device, and says so.
+    const declined = typeof device === "string" && device.startsWith("TC502");
+    if (!declined && !sameOutcome(checked, device)) throw disagree("webgpu", device);
+  }
+  if (typeof checked === "string") return "bad index";
+  const want = await outcome(() => definedOutput(source, mutant, inputs));
+  if (typeof want === "string") return "bad index";
+  const difference = differenceFrom(mutant, want, checked, "sim");
+  if (Buffer.compare(want, checked) === 0) {
+    if (difference !== undefined) throw new Error(`equal bits are told as different\n${printFunc(mutant)}`);
+    return "same bits";
+  }
+  if (difference?.notes?.[0]?.startsWith("written by gather ") !== true)
+    throw new Error(`a difference that names no statement\n${printFunc(mutant)}`);
+  return "other bits, told";
+}
