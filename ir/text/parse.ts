@@ -26,7 +26,7 @@ import { add, constant, dim, iv, min, scale, site, sub, type Linear } from "../l
 import { lex, type Token, type TokenKind } from "./lex.js";
 import { budgetRules, profiles, residencies, type Schedule } from "../schedule.js";
 import { pipes, type Region, type Stmt, type UbBuffer } from "../tile.js";
-import { at, isDType, maxElements, type DType, type Shape, type TensorType } from "../types.js";
+import { assertNever, at, isDType, maxElements, type DType, type Shape, type TensorType } from "../types.js";
 
 export interface ParseResult {
   readonly module: Module;
@@ -73,6 +73,16 @@ class ParseError extends Error {
 
 /** Deeper nesting is not a program but an attack on the stack. */
 const maxDepth = 64;
+
+type StatementWord = Exclude<Stmt["op"], "alloc">;
+/** What statements begin with; an alloc begins with its buffer. */
+const statementWords = Object.keys({
+  for: true,
+  load: true,
+  gather: true,
+  store: true,
+  sync: true,
+} satisfies Record<StatementWord, true>) as readonly StatementWord[];
 
 class Parser {
   private position = 0;
@@ -363,7 +373,8 @@ class Parser {
     const { span } = token;
     if (token.kind === "value") return { op: "alloc", buffer: this.alloc(), span };
     const keyword = this.take("word", "a statement");
-    switch (keyword.text) {
+    const op = statementWords.find((word) => word === keyword.text);
+    switch (op) {
       case "for": {
         const name = this.take("value", "a loop variable such as %t0").text;
         this.punct("=");
@@ -398,12 +409,12 @@ class Parser {
         if (lag !== 0 && lag !== 1) return this.fail(lagToken, "lag is 0 or 1");
         return { op: "sync", from, to, lag, span };
       }
+      case undefined: {
+        const hint = `${statementWords.join(", ")}, or %x = alloc`;
+        return this.fail(keyword, `unknown statement ${keyword.text}`, hint);
+      }
       default:
-        return this.fail(
-          keyword,
-          `unknown statement ${keyword.text}`,
-          "for, load, gather, store, sync, or %x = alloc",
-        );
+        return assertNever(op);
     }
   }
 
