@@ -1,6 +1,6 @@
 /** What one simulated run moved and used: exact counts, and the same for the same input. */
+import type { ClockResult, Occupancy } from "../ir/clock/index.js";
 import type { Role } from "../ir/func.js";
-import type { Timing } from "./sim/timing.js";
 
 export interface OperandReport {
   /** Bytes read from, or written to, global memory. */
@@ -51,7 +51,7 @@ export interface SimReport {
   readonly tasks: number;
   readonly cores: number;
   /** Estimated cycles, by pipe, with the bottleneck; the model is docs/cost-model.md. */
-  readonly timing: Omit<Timing, "events" | "lifetimes">;
+  readonly timing: ClockResult & { readonly occupancy: readonly Occupancy[] };
   readonly locality: IndexLocality;
   readonly gathers: number;
   readonly syncs: number;

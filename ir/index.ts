@@ -1,6 +1,7 @@
 /** tilec/ir: types, the three levels, text form, tiling rules, verifier, diagnostics, targets. Imports nothing. */
 export * from "./access.js";
 export * from "./addressing.js";
+export * from "./clock/index.js";
 export * from "./codes.js";
 export * from "./diagnostic.js";
 export * from "./equal.js";

@@ -71,20 +71,28 @@ export interface TargetFigures {
   readonly clockMhz: number;
   /** Global memory bytes per cycle, shared by all cores. */
   readonly gmBytesPerCycle: number;
-  /** MTE2: global memory to UB, per core. */
-  readonly mte2StartupCycles: number;
-  readonly mte2BytesPerCycle: number;
-  /** MTE3: UB to global memory, per core. */
-  readonly mte3StartupCycles: number;
-  readonly mte3BytesPerCycle: number;
-  /** Cycles each further row of a strided transfer adds. */
-  readonly rowCycles: number;
-  /** V: a vector gather costs head cycles per row, then cycles per repeat of `vectorBytes`. */
-  readonly gatherHeadCycles: number;
+  /** MTE2: one DMA instruction besides its bytes, and the bytes per cycle that one core loads at most. */
+  readonly loadStartupCycles: number;
+  readonly loadBytesPerCycle: number;
+  /** MTE3: the same of a store. */
+  readonly storeStartupCycles: number;
+  readonly storeBytesPerCycle: number;
+  /** Rows that one DMA instruction moves at most. */
+  readonly dmaRows: number;
+  /** V: one row of a vector gather, of one repeat of `vectorBytes`; each further repeat takes `gatherRepeatCycles`. */
+  readonly gatherRowCycles: number;
   readonly gatherRepeatCycles: number;
   readonly vectorBytes: number;
+  /** V: one instruction on a tile of index values: a head, then cycles for each repeat of each tile it reads. */
+  readonly stepCycles: number;
+  readonly stepRepeatCycles: number;
+  /** V: one copy within the unified buffer besides its bytes, and its bytes per cycle. */
+  readonly copyStartupCycles: number;
+  readonly copyBytesPerCycle: number;
   /** S: one element, or one row address, handled by the scalar unit. */
   readonly scalarCycles: number;
+  /** Off Ascend: random reads of a staged slab of so many bytes are free; of one twice as large they miss now and then. */
+  readonly firstLevelBytes: number;
   /** One wait on another pipe. */
   readonly syncCycles: number;
   /** Elements that a task takes at most when it reads and writes global memory in place; no budget stops it there. */
@@ -101,6 +109,8 @@ export interface Target extends TargetFigures {
   readonly title: string;
   /** Whether a vector gather in UB needs scratch of two aligned index rows (PyPTO's hidden tmp). */
   readonly gatherScratch: boolean;
+  /** Element sizes in bytes that a vector gather in UB takes. */
+  readonly vectorGatherBytes: readonly number[];
   readonly defaultResidency: "ub" | "gm" | "auto";
   /** `rows`: only gathers of whole rows read global memory (PyPTO index_select, PTO MGATHER); `any`: every gather. */
   readonly gmGather: "rows" | "any";
@@ -109,27 +119,45 @@ export interface Target extends TargetFigures {
 
 const from = (kind: SourceKind, source: string): FigureSource => ({ kind, source });
 
+const assumed = (why: string): FigureSource => from("assumption", why);
+
 const a2Ini = from("platform-file", "hicann/pypto simulation_platform/platform_config/A2A3.ini");
 const ini950 = from("platform-file", "hicann/pypto simulation_platform/platform_config/950PR_957x.ini");
 const soc = from("manual", "hw-native-sys/pypto src/backend/common/soc.cpp: UB less the library's 8 KiB");
 const rowHint = from("manual", "hw-native-sys/pypto docs/en/dev/passes/92-diagnostics.md: row granularity");
 const gather910 = from(
   "measured by others",
-  "hw-native-sys/pto-isa costmodel/a2a3 cce_costmodel_vector_compute.hpp 187: head 24, 2 per repeat (910B3, f32)",
+  "hw-native-sys/pto-isa costmodel/a2a3 cce_costmodel_vector_compute.hpp 187: head 24, 2 per repeat (910B3, f32; the 2 is unverified)",
+);
+const ptoCost = "hw-native-sys/pto-isa at f35e7f60";
+const loads = from(
+  "model fit",
+  `${ptoCost} tests/costmodel/st/testcase/tload: ten profiled loads, within 1.13 in the geometric mean`,
+);
+const asLoads = assumed(
+  "as a load: no store is profiled, and two published rates disagree, 109 and 16 B per cycle",
+);
+const gatherRow = from(
+  "measured by others",
+  `${ptoCost} cce_costmodel_vector_compute.hpp: 46.6 a row on a 910B3 (f32: multiply, barrier, vgather), rounded up`,
+);
+const steps = from(
+  "measured by others",
+  `${ptoCost} cce_costmodel_vector_compute.hpp, fits on a 910B3: maxs 23 + repeats, muls 26 + repeats, mul 25 + 2 repeats`,
+);
+const copies = from(
+  "model fit",
+  `${ptoCost} tests/costmodel/st/testcase/tmov: sixteen profiled copies, exactly`,
 );
 const cycles = from("model fit", "hicann/pypto framework/src/interface/operation/cycles.cpp and cycles.h");
-const copyLine = from(
-  "model fit",
-  "hicann/pypto cost_model/simulation/arch PostSimulator: intercept of the copy line in us, at the target's clock",
-);
 const repeat = from("manual", "hiascend.com cceapi_0057: one vector repeat is 256 B");
-const assumed = (why: string): FigureSource => from("assumption", why);
 
 export const ascendA2: Target = {
   name: "ascend-a2",
   kind: "ascend",
   title: "Ascend 910B (A2): 192 KiB unified buffer, 48 vector cores",
   gatherScratch: true,
+  vectorGatherBytes: [2, 4],
   defaultResidency: "ub",
   gmGather: "rows",
   ubBytes: 196608,
@@ -139,15 +167,20 @@ export const ascendA2: Target = {
   burstBytes: 512,
   clockMhz: 1850,
   gmBytesPerCycle: 864,
-  mte2StartupCycles: 64,
-  mte2BytesPerCycle: 32,
-  mte3StartupCycles: 64,
-  mte3BytesPerCycle: 64,
-  rowCycles: 2,
-  gatherHeadCycles: 24,
+  loadStartupCycles: 264,
+  loadBytesPerCycle: 128,
+  storeStartupCycles: 264,
+  storeBytesPerCycle: 128,
+  dmaRows: 4095,
+  gatherRowCycles: 47,
+  stepCycles: 24,
+  stepRepeatCycles: 1,
+  copyStartupCycles: 5,
+  copyBytesPerCycle: 32,
   gatherRepeatCycles: 2,
   vectorBytes: 256,
   scalarCycles: 10,
+  firstLevelBytes: 196608,
   syncCycles: 18,
   directElements: maxElements,
   lanes: 1,
@@ -160,15 +193,23 @@ export const ascendA2: Target = {
     burstBytes: rowHint,
     clockMhz: a2Ini,
     gmBytesPerCycle: assumed("1.6 TB/s of device memory at the core clock"),
-    mte2StartupCycles: assumed("one start-up of a transfer; the copy line's intercept covers a whole task"),
-    mte2BytesPerCycle: a2Ini,
-    mte3StartupCycles: assumed("as MTE2"),
-    mte3BytesPerCycle: a2Ini,
-    rowCycles: assumed("one descriptor step for each further row of a strided transfer"),
-    gatherHeadCycles: gather910,
+    loadStartupCycles: loads,
+    loadBytesPerCycle: loads,
+    storeStartupCycles: asLoads,
+    storeBytesPerCycle: asLoads,
+    dmaRows: from(
+      "manual",
+      "hw-native-sys/pto-isa include/pto: TLOAD takes fewer than 4096 rows on A2 and A3",
+    ),
+    gatherRowCycles: gatherRow,
+    stepCycles: steps,
+    stepRepeatCycles: steps,
+    copyStartupCycles: copies,
+    copyBytesPerCycle: copies,
     gatherRepeatCycles: gather910,
     vectorBytes: repeat,
     scalarCycles: cycles,
+    firstLevelBytes: assumed("no cache in front of the unified buffer: all of it answers at once"),
     syncCycles: cycles,
     directElements: assumed("no limit: indices and output always pass through the unified buffer"),
     lanes: assumed("a vector core runs one task at a time"),
@@ -182,19 +223,34 @@ export const ascendA3: Target = {
   title: "Ascend 910C (A3): the same vector core as A2",
 };
 
+const onA2 = assumed("as ascend-a2: no figure of the 950's own is published");
+const asA2 = {
+  loadStartupCycles: onA2,
+  loadBytesPerCycle: onA2,
+  storeStartupCycles: onA2,
+  storeBytesPerCycle: onA2,
+  dmaRows: onA2,
+  gatherRowCycles: onA2,
+  gatherRepeatCycles: onA2,
+  stepCycles: onA2,
+  stepRepeatCycles: onA2,
+  copyStartupCycles: onA2,
+  copyBytesPerCycle: onA2,
+} satisfies Partial<Target["sources"]>;
+
 export const ascend950: Target = {
   ...ascendA2,
   name: "ascend-950",
   title: "Ascend 950PR: 248 KiB unified buffer, 56 vector cores",
   gatherScratch: true,
+  vectorGatherBytes: [1, 2, 4, 8],
   ubBytes: 253952,
+  firstLevelBytes: 253952,
   ubSafeBytes: 245760,
   cores: 56,
   burstBytes: 128,
   clockMhz: 1650,
   gmBytesPerCycle: 896,
-  mte2BytesPerCycle: 16,
-  mte3BytesPerCycle: 40,
   sources: {
     ...ascendA2.sources,
     ubBytes: ini950,
@@ -202,10 +258,7 @@ export const ascend950: Target = {
     cores: ini950,
     clockMhz: ini950,
     gmBytesPerCycle: assumed("16 B per cycle for each of the 56 vector cores"),
-    mte2BytesPerCycle: ini950,
-    mte3BytesPerCycle: ini950,
-    mte2StartupCycles: copyLine,
-    mte3StartupCycles: copyLine,
+    ...asA2,
   },
 };
 
@@ -217,6 +270,7 @@ export const webgpu: Target = {
   kind: "webgpu",
   title: "WebGPU with the default limits: 16 KiB of workgroup memory",
   gatherScratch: false,
+  vectorGatherBytes: [],
   defaultResidency: "auto",
   gmGather: "any",
   ubBytes: 16384,
@@ -226,15 +280,20 @@ export const webgpu: Target = {
   burstBytes: 64,
   clockMhz: 1000,
   gmBytesPerCycle: 256,
-  mte2StartupCycles: 2048,
-  mte2BytesPerCycle: 16,
-  mte3StartupCycles: 64,
-  mte3BytesPerCycle: 16,
-  rowCycles: 1,
-  gatherHeadCycles: 4,
-  gatherRepeatCycles: 4,
+  loadStartupCycles: 2048,
+  loadBytesPerCycle: 16,
+  storeStartupCycles: 64,
+  storeBytesPerCycle: 16,
+  dmaRows: maxElements,
+  gatherRowCycles: 0,
+  stepCycles: 0,
+  stepRepeatCycles: 0,
+  copyStartupCycles: 0,
+  copyBytesPerCycle: 16,
+  gatherRepeatCycles: 0,
   vectorBytes: 256,
-  scalarCycles: 4,
+  scalarCycles: 0,
+  firstLevelBytes: 16384,
   syncCycles: 32,
   directElements: 2048,
   lanes: 128,
@@ -247,15 +306,20 @@ export const webgpu: Target = {
     burstBytes: assumed("one cache line"),
     clockMhz: notModelled,
     gmBytesPerCycle: notModelled,
-    mte2StartupCycles: notModelled,
-    mte2BytesPerCycle: notModelled,
-    mte3StartupCycles: notModelled,
-    mte3BytesPerCycle: notModelled,
-    rowCycles: notModelled,
-    gatherHeadCycles: notModelled,
+    loadStartupCycles: notModelled,
+    loadBytesPerCycle: notModelled,
+    storeStartupCycles: notModelled,
+    storeBytesPerCycle: notModelled,
+    dmaRows: assumed("lanes copy rows side by side"),
+    gatherRowCycles: assumed("lanes gather side by side; only bytes count"),
+    stepCycles: notModelled,
+    stepRepeatCycles: notModelled,
+    copyStartupCycles: notModelled,
+    copyBytesPerCycle: notModelled,
     gatherRepeatCycles: notModelled,
     vectorBytes: notModelled,
-    scalarCycles: notModelled,
+    scalarCycles: assumed("lanes hide what a random read waits for; only bytes count"),
+    firstLevelBytes: assumed("no cache in front of workgroup memory"),
     syncCycles: notModelled,
     directElements: assumed("a few elements for each lane of a workgroup"),
     lanes: assumed("enough for any GPU to keep several workgroups in flight"),
@@ -273,17 +337,24 @@ export const cpu: Target = {
   ubBytes: 524288,
   ubSafeBytes: 524288,
   cores: 8,
-  gmBytesPerCycle: 8,
-  mte2StartupCycles: 40,
-  mte2BytesPerCycle: 8,
-  mte3StartupCycles: 0,
-  mte3BytesPerCycle: 8,
-  rowCycles: 16,
+  gmBytesPerCycle: 64,
+  loadStartupCycles: 16,
+  loadBytesPerCycle: 8,
+  storeStartupCycles: 0,
+  storeBytesPerCycle: 8,
+  dmaRows: 1,
+  scalarCycles: 4,
+  firstLevelBytes: 32768,
   directElements: 16384,
   sources: {
     ...(Object.fromEntries(Object.keys(webgpu.sources).map((key) => [key, cpuModel])) as Target["sources"]),
     ubBytes: assumed("half of the 1 MiB of second-level cache that server cores have"),
     burstBytes: assumed("one cache line"),
+    gmBytesPerCycle: assumed(
+      "8 B for each of the cores: threads scale until memory is shared by more of them",
+    ),
+    scalarCycles: assumed("a random read that misses the first-level cache, beside the others in flight"),
+    firstLevelBytes: assumed("32 KiB, which indices and output pass through as well"),
     directElements: assumed("tasks long beside the cost of starting one, short beside a run"),
   },
 };

@@ -1,4 +1,4 @@
-/** The perfect nest of parallel loops around a tile program: one iteration of it is a task. */
+/** The perfect nest of parallel loops around a tile program: one iteration of it is a task. And how tasks are dealt. */
 import { isConstant, soleAtom, sub } from "./linear.js";
 import type { ForStmt, Stmt } from "./tile.js";
 
@@ -32,4 +32,18 @@ function tripsOf({ lower, upper, step }: ForStmt): number | undefined {
   const ends = only?.kind === "min" ? only.of : [upper];
   const trip = ends.map((end) => sub(end, lower)).find(isConstant);
   return trip === undefined ? undefined : Math.max(0, Math.ceil(trip.at / step));
+}
+
+/** Tasks [from, to) in program order. */
+export interface TaskRange {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Tasks are dealt in blocks: each core runs neighbours, and the first `tasks % cores` cores run one more. */
+export function dealt(tasks: number, cores: number, core: number): TaskRange {
+  const each = Math.floor(tasks / cores);
+  const more = tasks % cores;
+  const from = core * each + Math.min(core, more);
+  return { from, to: from + each + (core < more ? 1 : 0) };
 }

@@ -37,7 +37,7 @@ export interface ForStmt {
   readonly lower: Linear;
   readonly upper: Linear;
   readonly step: number;
-  /** `parallel`: iterations are tasks, dealt to the cores in turn. */
+  /** `parallel`: iterations are tasks, dealt to the cores in blocks. */
   readonly mode: "parallel" | "serial";
   readonly body: readonly Stmt[];
   readonly span?: Span;

@@ -62,7 +62,7 @@ import { drained, inSlices, type LongRunOptions } from "../long-run.js";
 import type { SimReport } from "../report.js";
 import { box } from "./box.js";
 import type { Counter } from "./counter.js";
-import { execution } from "./execution.js";
+import { execution } from "../../ir/clock/execution.js";
 import { newCounters, summarize, type Counters } from "./summary.js";
 import { peakOf, UbArena } from "./ub-arena.js";
 

@@ -61,12 +61,13 @@ export function countRows(
   });
   const starts = places.map(loopPart);
   const follows = indexed(map);
+  const firstFollowed = Math.min(...follows);
   const elementBytes = dtypeBytes[data.dtype];
   forEachGroup(loops, [...to.sizes, ...starts], (values, times) => {
     counter.transfers += times;
     const sizes = values.slice(0, rank);
     if (sizes.includes(0)) return;
-    const runs = rowsOf(sizes, by, follows, sites, values.slice(rank));
+    const runs = rowsOf(sizes, by, follows, firstFollowed, sites, values.slice(rank));
     runs.report(counter, elementBytes, times);
   });
 }
@@ -76,11 +77,12 @@ function rowsOf(
   sizes: readonly number[],
   by: readonly number[],
   follows: ReadonlySet<number>,
+  firstFollowed: number,
   sites: readonly Looked[],
   starts: readonly number[],
 ): Runs {
   const { outer, length } = rowOf(sizes, by, follows);
-  const first = Math.min(outer, ...follows);
+  const first = Math.min(outer, firstFollowed);
   const runs = new Runs();
   const positions = [...starts];
   const advance = (d: number, times: number): void => {
@@ -88,22 +90,27 @@ function rowsOf(
       positions[s] = (positions[s] ?? 0) + times * (sites[s]?.by[d] ?? 0);
     }
   };
-  const fetch = (from: number): void => {
-    let address = from;
-    for (let s = 0; s < sites.length; s++) {
-      const { values, exact, rule, stride } = at(sites, s);
-      const position = positions[s] ?? 0;
-      const value = values[position] ?? 0;
-      const known = value >= 0 && value < rule.below;
-      const element = known ? value : resolveIndex(rule, value, () => exact(position));
-      if (element < 0) return;
-      address += element * stride;
+  /** The innermost dim that is walked, from a place in the data. */
+  const line = (d: number, from: number): void => {
+    const [size, step] = d < outer ? [at(sizes, d), at(by, d)] : [1, 0];
+    const [only] = sites;
+    if (only !== undefined && sites.length === 1) {
+      lineOfOne(only, at(positions, 0), only.by[d] ?? 0, size, from, step, length, runs);
+      return;
     }
-    runs.add(address, length);
+    for (let k = 0, start = from; k < size; k++, start += step) {
+      let address = start;
+      for (let s = 0; s < sites.length && address >= 0; s++) {
+        const site = at(sites, s);
+        const element = lookUp(site, at(positions, s) + k * (site.by[d] ?? 0));
+        address = element < 0 ? -1 : address + element * site.stride;
+      }
+      if (address >= 0) runs.add(address, length);
+    }
   };
   const walk = (d: number, from: number): void => {
-    if (d === outer) {
-      fetch(from);
+    if (d >= outer - 1) {
+      line(d, from);
       return;
     }
     const [size, step] = [at(sizes, d), at(by, d)];
@@ -117,6 +124,36 @@ function rowsOf(
   for (let d = first - 1; d >= 0; d--) runs.repeat(at(sizes, d), at(by, d));
   return runs;
 }
+
+/** A line of elements that one index each picks: the loop that a large gather spends its counting in. */
+function lineOfOne(
+  site: Looked,
+  firstPosition: number,
+  positionStep: number,
+  size: number,
+  from: number,
+  step: number,
+  length: number,
+  runs: Runs,
+): void {
+  const { values, stride } = site;
+  const { below } = site.rule;
+  for (let k = 0; k < size; k++) {
+    const position = firstPosition + k * positionStep;
+    const value = values[position] ?? 0;
+    const element = value >= 0 && value < below ? value : resolved(site, position, value);
+    if (element >= 0) runs.add(from + k * step + element * stride, length);
+  }
+}
+
+/** What the value at a position names; below zero: nothing. */
+function lookUp(site: Looked, position: number): number {
+  const value = site.values[position] ?? 0;
+  return value >= 0 && value < site.rule.below ? value : resolved(site, position, value);
+}
+
+const resolved = ({ rule, exact }: Looked, position: number, value: number): number =>
+  resolveIndex(rule, value, () => exact(position));
 
 /** Output dims from `outer` on share an index and are `length` neighbours in the data. */
 function rowOf(

@@ -32,15 +32,15 @@ export {
 } from "../wasm/index.js";
 export type { LongRunOptions } from "../long-run.js";
 export type { SimulateLongOptions, SimulateOptions } from "./options.js";
+export { chromeTrace } from "./chrome-trace.js";
 export {
-  chromeTrace,
-  estimateTiming,
   maxEvents,
   maxLifetimes,
+  walkOf as estimateTiming,
   type Lifetime,
-  type Timing,
   type TimelineEvent,
-} from "./timing.js";
+  type Walked as Timing,
+} from "../../ir/clock/index.js";
 export {
   executors,
   type Executor,

@@ -13,9 +13,10 @@ export class Runs {
   /** Length of the last run, which may still grow; 0: nothing was touched. */
   private tail = 0;
   /** The runs between them: how many of each length. */
-  private readonly inner = new Map<number, number>();
+  private inner: Map<number, number> | undefined;
   /** Runs of one length in a row, not yet in `inner`. */
-  private pending = { length: 0, count: 0 };
+  private pendingLength = 0;
+  private pendingCount = 0;
 
   /** Elements [address, address + length) come next. */
   add(address: number, length: number): void {
@@ -49,7 +50,7 @@ export class Runs {
       return;
     }
     this.settle();
-    for (const [length, count] of this.inner) this.inner.set(length, count * times);
+    for (const [length, count] of this.inner ?? []) this.inner?.set(length, count * times);
     if (joined) this.count(tail + head, times - 1);
     else {
       this.count(tail, times - 1);
@@ -62,21 +63,23 @@ export class Runs {
     if (this.tail === 0) return;
     this.settle();
     if (this.closed) counter.burst(this.head * elementBytes, times);
-    for (const [length, count] of this.inner) counter.burst(length * elementBytes, count * times);
+    for (const [length, count] of this.inner ?? []) counter.burst(length * elementBytes, count * times);
     counter.burst(this.tail * elementBytes, times);
   }
 
   private count(length: number, count: number): void {
-    if (length !== this.pending.length) {
+    if (length !== this.pendingLength) {
       this.settle();
-      this.pending.length = length;
+      this.pendingLength = length;
     }
-    this.pending.count += count;
+    this.pendingCount += count;
   }
 
   private settle(): void {
-    const { length, count } = this.pending;
-    if (count > 0) this.inner.set(length, (this.inner.get(length) ?? 0) + count);
-    this.pending = { length: 0, count: 0 };
+    const { pendingLength, pendingCount } = this;
+    if (pendingCount === 0) return;
+    const inner = (this.inner ??= new Map<number, number>());
+    inner.set(pendingLength, (inner.get(pendingLength) ?? 0) + pendingCount);
+    this.pendingCount = 0;
   }
 }

@@ -1,5 +1,6 @@
 /** The report of a run from what it counted: the same for every executor. */
 import { gatheredTable, inputTile } from "../../ir/access.js";
+import { cyclesOf, walkOf } from "../../ir/clock/index.js";
 import { inputsOf, outputOf, roles, type Role, type TileFunc } from "../../ir/func.js";
 import type { Target } from "../../ir/target.js";
 import { findGather } from "../../ir/tile.js";
@@ -8,7 +9,6 @@ import { tensorOf, type HostInputs } from "../memory.js";
 import type { SimReport } from "../report.js";
 import { Counter } from "./counter.js";
 import { indexLocality } from "./locality.js";
-import { estimateTiming } from "./timing.js";
 
 /** What the operands of each role move. */
 export type Counters = Readonly<Record<Role, Counter>>;
@@ -45,7 +45,7 @@ export function summarize(
   const bytesRead = operands.data.bytes + operands.indices.bytes;
   const bytesWritten = operands.output.bytes;
   const least = roles.reduce((sum, role) => sum + compulsory[role], 0);
-  const { events: _, lifetimes: __, ...timing } = estimateTiming(func, target);
+  const timing = { ...cyclesOf(func, target), occupancy: walkOf(func, target).occupancy };
   const indices = inputsOf(func).find(({ role }) => role === "indices");
   invariant(indices !== undefined, "a gather has indices");
   return {

@@ -175,7 +175,7 @@ export const stores = {
 } as const satisfies Readonly<Record<number, PlainOp>>;
 
 /** How bytes are copied: by so many instructions, by vectors in a loop, or by the engine's own routine, which costs a call. */
-export type CopyWay = "unrolled" | "vectors" | "memory.copy";
+export type CopyWay = "instructions" | "vectors in a loop" | "memory.copy";
 
 const inlineCopyBytes = 2048;
 const unrolledCopyBytes = 256;
@@ -183,7 +183,7 @@ const unrolledCopyBytes = 256;
 /** `bytes`: absent where the loops decide it. */
 export const copyWay = (bytes: number | undefined): CopyWay => {
   if (bytes === undefined || bytes > inlineCopyBytes) return "memory.copy";
-  return bytes > unrolledCopyBytes ? "vectors" : "unrolled";
+  return bytes > unrolledCopyBytes ? "vectors in a loop" : "instructions";
 };
 
 /** Copies bytes between two addresses in locals. */
@@ -198,7 +198,7 @@ export function copyBytes(code: Code, to: LocalId, from: LocalId, bytes: Amount)
     case "memory.copy":
       code.get(to).get(from).const(value).op("memory.copy");
       return;
-    case "vectors": {
+    case "vectors in a loop": {
       const step = 64;
       const source = code.local("source");
       const target = code.local("target");
@@ -211,7 +211,7 @@ export function copyBytes(code: Code, to: LocalId, from: LocalId, bytes: Amount)
       unrolledCopy(code, target, source, value - rounds * step);
       return;
     }
-    case "unrolled":
+    case "instructions":
       unrolledCopy(code, to, from, value);
       return;
     default:

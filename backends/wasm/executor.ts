@@ -8,7 +8,7 @@ import { inputsOf, keyOf, type TileFunc } from "../../ir/func.js";
 import { parallelNest } from "../../ir/tasks.js";
 import { at, byteCount, invariant } from "../../ir/types.js";
 import { indexOutOfRange, tensorOf, type HostInputs } from "../memory.js";
-import { pause, sliceMs, type LongRunOptions } from "../long-run.js";
+import { drained, inSlices, pause, sliceMs, type LongRunOptions } from "../long-run.js";
 import { emitWasm, type WasmKernel } from "./emit.js";
 import { encodeModule } from "./encode.js";
 import { pageBytes } from "./instructions.js";
@@ -50,6 +50,8 @@ type RunTasks = (from: number, to: number, ub: number) => number;
 const word = { generation: 0, nextTask: 1, doneTasks: 2, ready: 3, failed: 4, bad: 5 } as const;
 /** Tasks a thread takes at once: enough turns for an even finish. */
 const turnsPerThread = 32;
+/** Bytes of an input copied between two looks at the clock. */
+const bytesAtOnce = 2 ** 22;
 /** Milliseconds within which every thread has started. */
 const startMs = 5_000;
 /** Looks at the last tasks of other threads before this one sleeps. */
@@ -68,12 +70,11 @@ export class FastExecutor {
   private workers: readonly { terminate(): unknown }[] = [];
 
   private constructor(
-    private readonly plan: WasmPlan,
-    kernel: WasmKernel,
-    private readonly module: WebAssembly.Module,
+    private readonly code: WasmCode,
     private readonly memory: WebAssembly.Memory,
     private readonly threads: number,
   ) {
+    const { plan, kernel, module } = code;
     this.layout = kernel.layout;
     this.tasks = kernel.tasks;
     const evenly = Math.ceil(kernel.tasks / (threads * turnsPerThread));
@@ -116,21 +117,14 @@ export class FastExecutor {
   }
 
   private static prepare(func: TileFunc, threads: number): FastExecutor {
-    const plan = planWasm(func);
-    const kernel = emitWasm(plan, threads);
-    const { pages, shared } = kernel.module.memory;
-    const memory = allocate(func, pages, shared);
-    return new FastExecutor(
-      plan,
-      kernel,
-      new WebAssembly.Module(encodeModule(kernel.module)),
-      memory,
-      threads,
-    );
+    const code = codeOf(func, threads);
+    const { pages, shared } = code.kernel.module.memory;
+    return new FastExecutor(code, allocate(func, pages, shared), threads);
   }
 
   private async start(spawn: SpawnThread): Promise<void> {
-    const { module, memory, tasks, chunk } = this;
+    const { memory, tasks, chunk } = this;
+    const { module } = this.code;
     this.workers = Array.from({ length: this.threads - 1 }, (_, k) =>
       spawn({ module, memory, tasks, chunk, ub: this.ubOf(k + 1) }),
     );
@@ -158,7 +152,7 @@ export class FastExecutor {
    * leaves its tensors so far that it leaves memory.
    */
   run(inputs: HostInputs = this.inputs): FastRun {
-    const copied = this.begin(inputs);
+    const copied = drained(this.begin(inputs));
     this.take(Infinity);
     // A thread that wakes late finds no task left: only tasks are waited for, never threads.
     for (let spins = 0; ; spins++) {
@@ -173,10 +167,9 @@ export class FastExecutor {
   /** The same, in slices that let other work run. Rejects with the signal's reason when it is aborted. */
   async runLong(inputs: HostInputs = this.inputs, options: LongRunOptions = {}): Promise<FastRun> {
     const { signal, onProgress } = options;
-    signal?.throwIfAborted();
-    const copied = this.begin(inputs);
+    const copied = await inSlices(this.begin(inputs), () => 0, 0, signal === undefined ? {} : { signal });
     const done = (): number => Atomics.load(this.control, word.doneTasks) >>> 0;
-    const tasks = parallelNest(this.plan.source.body).tasks;
+    const tasks = parallelNest(this.code.plan.source.body).tasks;
     while (done() < this.tasks) {
       this.take(sliceMs);
       this.checkThreads();
@@ -199,13 +192,21 @@ export class FastExecutor {
     this.workers = [];
   }
 
-  private begin(inputs: HostInputs): FastRun["copied"] {
-    const start = performance.now();
-    const bytes = inputsOf(this.plan.source).reduce(
-      (sum, operand) => sum + adopt(tensorOf(this.inputs, operand).bytes, tensorOf(inputs, operand).bytes),
-      0,
-    );
-    const milliseconds = bytes === 0 ? 0 : performance.now() - start;
+  /** Copies inputs that lie elsewhere, so many bytes at once; the time counts what this thread did. */
+  private *begin(inputs: HostInputs): Generator<number, FastRun["copied"]> {
+    let [bytes, milliseconds] = [0, 0];
+    for (const operand of inputsOf(this.code.plan.source)) {
+      const own = tensorOf(this.inputs, operand).bytes;
+      const given = tensorOf(inputs, operand).bytes;
+      if (given.buffer === own.buffer && given.byteOffset === own.byteOffset) continue;
+      for (let start = 0; start < given.byteLength; start += bytesAtOnce) {
+        const begun = performance.now();
+        own.set(given.subarray(start, start + bytesAtOnce), start);
+        milliseconds += performance.now() - begun;
+        yield 0;
+      }
+      bytes += given.byteLength;
+    }
     const { control } = this;
     Atomics.store(control, word.doneTasks, 0);
     Atomics.store(control, word.bad, -1);
@@ -230,12 +231,10 @@ export class FastExecutor {
   private end(copied: FastRun["copied"]): FastRun {
     const bad = Atomics.load(this.control, word.bad) >>> 0;
     if (bad !== noneBad) {
-      const map = this.plan.gather?.stmt.map;
+      const map = this.code.plan.gather?.stmt.map;
       invariant(map !== undefined, "a program that found a bad index has a gather");
-      throw indexOutOfRange(
-        { map, operands: this.plan.source.operands, tile: this.plan.source, inputs: this.inputs },
-        bad,
-      );
+      const tile = this.code.plan.source;
+      throw indexOutOfRange({ map, operands: tile.operands, tile, inputs: this.inputs }, bad);
     }
     return { output: this.output, copied };
   }
@@ -243,6 +242,27 @@ export class FastExecutor {
   private checkThreads(): void {
     if (Atomics.load(this.control, word.failed) !== 0) throw leftMemory();
   }
+}
+
+interface WasmCode {
+  readonly plan: WasmPlan;
+  readonly kernel: WasmKernel;
+  readonly module: WebAssembly.Module;
+}
+
+/** By program, which never changes, and threads. */
+const knownCode = new WeakMap<TileFunc, Map<number, WasmCode>>();
+
+function codeOf(func: TileFunc, threads: number): WasmCode {
+  const known = knownCode.get(func) ?? new Map<number, WasmCode>();
+  knownCode.set(func, known);
+  const found = known.get(threads);
+  if (found !== undefined) return found;
+  const plan = planWasm(func);
+  const kernel = emitWasm(plan, threads);
+  const code = { plan, kernel, module: new WebAssembly.Module(encodeModule(kernel.module)) };
+  known.set(threads, code);
+  return code;
 }
 
 const leftMemory = (): RunError =>
@@ -276,13 +296,6 @@ function allocate(func: TileFunc, pages: number, shared: boolean): WebAssembly.M
 function instantiate(module: WebAssembly.Module, memory: WebAssembly.Memory): RunTasks {
   const instance = new WebAssembly.Instance(module, { env: { memory } });
   return instance.exports["run"] as RunTasks;
-}
-
-/** Copies bytes in unless they are the executor's own; the bytes copied. */
-function adopt(own: Uint8Array, given: Uint8Array): number {
-  if (given.buffer === own.buffer && given.byteOffset === own.byteOffset) return 0;
-  own.set(given);
-  return given.byteLength;
 }
 
 function takeTasks(

@@ -1,75 +1,76 @@
-/** A program's plan as a printable plan of moves. */
+/** The plan of a tile program's code as a printable plan of moves. */
 import { parallelNest } from "../../ir/tasks.js";
 import { printStmtHead } from "../../ir/text/print.js";
 import { flatten, type Stmt } from "../../ir/tile.js";
 import { assertNever, invariant } from "../../ir/types.js";
-import type { Figures, How, Move, MovePlan } from "../moves.js";
+import { singleCopies, type Figures, type How, type Move, type MovePlan } from "../moves.js";
 import { copyWay } from "./code.js";
-import { unroll, type GatherPlan, type WasmPlan } from "./plan.js";
+import { layoutOf } from "./layout.js";
+import { unroll, type GatherPlan, type Moving, type WasmPlan } from "./plan.js";
 import type { Run } from "./runs.js";
 
-export function movesOf(plan: WasmPlan): MovePlan {
-  const loops = plan.nest.loops.slice(parallelNest(plan.source.body).loops.length);
+export const movesOf = (plan: WasmPlan): MovePlan => {
+  const slices = plan.nest.tasks / parallelNest(plan.source.body).tasks;
+  const { bufferBytes } = layoutOf(plan.func, plan.gather?.table);
   return {
     backend: "wasm",
     figures: {
       tasks: plan.nest.tasks,
-      ...(loops.length === 0
-        ? {}
-        : { "loops cut into slices": loops.map(({ stmt }) => `%${stmt.iv}`).join(" ") }),
+      ...(slices > 1 ? { "slices of a task": slices } : {}),
+      "tasks taken together": plan.tasksPerSlice,
+      "bytes of a thread": bufferBytes,
     },
-    moves: flatten(plan.func.body).flatMap((stmt) => moveOf(plan, stmt)),
-    diagnostics: [],
+    moves: flatten(plan.func.body).flatMap((stmt) => movesOfStmt(plan, stmt)),
+    diagnostics: singleCopies(plan.source),
   };
-}
+};
 
-function moveOf(plan: WasmPlan, stmt: Stmt): Move[] {
-  const move = (how: How, figures: Figures): Move[] => [{ stmt: printStmtHead(stmt), how, figures }];
+function movesOfStmt(plan: WasmPlan, stmt: Stmt): Move[] {
+  const head = printStmtHead(stmt);
+  const because = (why: string): Move[] => [{ stmt: head, how: "elided", why, figures: {} }];
   switch (stmt.op) {
     case "for":
-      return [];
     case "alloc":
-      return stmt.buffer.buffers === 1
-        ? []
-        : move("elided", { because: "a thread runs its statements in order: one copy is enough" });
+      return [];
     case "load":
     case "store": {
-      const box = plan.boxes.get(stmt);
-      return box === undefined
-        ? move("elided", { because: "used in place" })
-        : move("copy", runFigures(box.run));
+      const run = plan.boxes.get(stmt)?.run;
+      if (run !== undefined) return [{ stmt: head, how: "copy", figures: figuresOf(run) }];
+      return because(stmt.op === "load" ? "read where it lies" : "written where it goes");
     }
-    case "gather": {
+    case "gather":
       invariant(plan.gather?.stmt === stmt, "the gather has a plan");
-      const [how, figures] = gatherMove(plan.gather);
-      return move(how, figures);
-    }
+      return gatherMoves(head, plan.gather);
     case "sync":
-      return move("elided", { because: "a thread runs its statements in order" });
+      return because("a thread runs its statements in order");
     default:
       return assertNever(stmt);
   }
 }
 
-const runFigures = ({ bytes, times }: Run): Figures => ({
-  "run bytes": bytes,
-  ...(times === undefined ? {} : { "times the size of dim": times }),
-  by: copyWay(times === undefined ? bytes : undefined),
-});
+/** Bytes that are copied at once, and how. */
+const figuresOf = ({ bytes, times }: Run): Figures =>
+  times === undefined
+    ? { bytes, by: copyWay(bytes) }
+    : { bytes: `${bytes} times the size of dim ${times}`, by: copyWay(undefined) };
 
-function gatherMove({ moving, run, table, last, elementBytes }: GatherPlan): readonly [How, Figures] {
-  const resolved: Figures =
-    table === undefined ? {} : { "table bytes": table.bytes, "lines read ahead": table.touch };
-  switch (moving) {
-    case "rows":
-      return ["rows", { ...runFigures(run), "resolved outside dim": last + 1, ...resolved }];
-    case "checked together":
-      return ["groups", { "element bytes": elementBytes, elements: unroll, indices: moving, ...resolved }];
-    case "from the table":
-      return ["table", { "element bytes": elementBytes, elements: unroll, ...resolved }];
-    case "one by one":
-      return ["words", { "element bytes": elementBytes, indices: moving, ...resolved }];
-    default:
-      return assertNever(moving);
-  }
+function gatherMoves(stmt: string, { moving, run, table, elementBytes }: GatherPlan): Move[] {
+  const own: Figures =
+    moving === "rows"
+      ? figuresOf(run)
+      : { bytes: elementBytes, elements: elementsOf(moving), indices: moving };
+  const move: Move = { stmt, how: hows[moving], figures: own };
+  if (table === undefined) return [move];
+  const dims = table.dims.map((d) => `d${d}`).join(" ");
+  const ahead = table.touch === 0 ? {} : { "lines read ahead": table.touch };
+  return [{ stmt, how: "table", figures: { along: dims, bytes: table.bytes, ...ahead } }, move];
 }
+
+const hows = {
+  rows: "rows",
+  "checked together": "groups",
+  "from the table": "groups",
+  "one by one": "words",
+} as const satisfies Readonly<Record<Moving, How>>;
+
+const elementsOf = (moving: Moving): number => (hows[moving] === "groups" ? unroll : 1);

@@ -2,19 +2,19 @@
  * Long tasks cut into slices, so that a run can be watched and given up between two of them, and threads share what one task
  * holds. The program that comes out is a tile program like any other, with more parallel iterations and the same bits.
  */
-import { readsOf } from "../../ir/access.js";
+import { gatheredTable, readsOf } from "../../ir/access.js";
 import type { TileFunc } from "../../ir/func.js";
 import { add, constant, dimsOf, isConstant, iv, min, sub, type Linear } from "../../ir/linear.js";
 import { boundsOf } from "../../ir/ranges.js";
 import { parallelNest } from "../../ir/tasks.js";
-import { flatten, type ForStmt, type GatherStmt, type Region, type Stmt } from "../../ir/tile.js";
+import { findGather, flatten, type ForStmt, type GatherStmt, type Region, type Stmt } from "../../ir/tile.js";
 import { assertNever, at, elementCount } from "../../ir/types.js";
 import { largest } from "./largest.js";
 
 /** Elements of a slice: some milliseconds, whatever their size. */
 export const sliceElements = 2 ** 20;
 /** A slice loads its data again; it moves so many times as much. */
-const movedPerLoad = 16;
+const movedPerReload = 16;
 
 /** The program with every task that is longer than a slice cut, where its form allows. */
 export function sliced(func: TileFunc): TileFunc {
@@ -35,7 +35,9 @@ function cutTask(body: readonly Stmt[], loops: readonly ForStmt[]): ForStmt | un
   const loads = body.slice(0, place);
   const behind = body.slice(place + 1);
   if (!loads.every(({ op }) => op === "load" || op === "sync")) return undefined;
-  const most = Math.max(sliceElements, movedPerLoad * elementsMoved(loads, loops));
+  const data = findGather(body)?.from[gatheredTable]?.buffer;
+  const reloaded = loads.filter((stmt) => stmt.op === "load" && stmt.to === data);
+  const most = Math.max(sliceElements, movedPerReload * elementsMoved(reloaded, loops));
   if (work.op === "for") {
     return behind.every(({ op }) => op === "sync") ? cutLoop(work, loads, loops, most) : undefined;
   }

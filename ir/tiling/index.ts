@@ -2,6 +2,13 @@
 export { paddedBytes, rowBytes, type Footprint, type FootprintPart } from "./footprint.js";
 export { type Loop } from "./loops.js";
 export {
+  lowerGather,
+  type GatherClass,
+  type GatherLowering,
+  type LoweringFacts,
+  type Steps,
+} from "./lowering.js";
+export {
   anyLegal,
   largestGatherDims,
   largestThat,

@@ -8,6 +8,7 @@ import type { Target } from "../target.js";
 import { at, type Shape } from "../types.js";
 import { footprintOf, type Footprint } from "./footprint.js";
 import { loopsOf, type Loop } from "./loops.js";
+import { loweringOf, type GatherLowering } from "./lowering.js";
 import { tiledOperands, type TiledGather, type TiledOperand } from "./tiled.js";
 import { trafficOf, type Traffic } from "./traffic.js";
 
@@ -18,6 +19,7 @@ export class Tiling implements TiledGather {
     operands?: readonly TiledOperand[];
     footprint?: Footprint;
     loops?: readonly Loop[];
+    lowering?: GatherLowering;
     traffic?: Traffic;
   } = {};
 
@@ -44,6 +46,11 @@ export class Tiling implements TiledGather {
   /** Outermost first; loops with one trip are left out. */
   get loops(): readonly Loop[] {
     return (this.parts.loops ??= loopsOf(this));
+  }
+
+  /** Which instructions the gather becomes. */
+  get lowering(): GatherLowering {
+    return (this.parts.lowering ??= loweringOf(this));
   }
 
   get traffic(): Traffic {

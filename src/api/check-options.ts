@@ -142,8 +142,11 @@ const atLeastOne: ReadonlySet<keyof TargetFigures> = new Set([
   "burstBytes",
   "clockMhz",
   "gmBytesPerCycle",
-  "mte2BytesPerCycle",
-  "mte3BytesPerCycle",
+  "loadBytesPerCycle",
+  "storeBytesPerCycle",
+  "copyBytesPerCycle",
+  "dmaRows",
+  "firstLevelBytes",
   "vectorBytes",
 ] as const);
 
@@ -172,6 +175,14 @@ export const targetWords = {
   gmGather: ["rows", "any"],
 } as const satisfies { readonly [K in "kind" | "defaultResidency" | "gmGather"]: readonly Target[K][] };
 
+/** Sizes of elements in bytes. */
+export const sizesField = {
+  code: "TC501",
+  takes: "a list of element sizes in bytes, such as [2, 4]",
+  holds: (value: unknown): value is readonly number[] =>
+    Array.isArray(value) && value.every((size) => [1, 2, 4, 8, 16].includes(size as number)),
+} as const satisfies Field;
+
 const text: Field = {
   code: "TC501",
   takes: "a text",
@@ -183,6 +194,7 @@ const targetFields: Fields<Target> = {
   kind: oneOf(targetWords.kind, "TC501"),
   title: text,
   gatherScratch: { ...yesOrNo, code: "TC501" },
+  vectorGatherBytes: sizesField,
   defaultResidency: oneOf(targetWords.defaultResidency, "TC501"),
   gmGather: oneOf(targetWords.gmGather, "TC501"),
   ...(Object.fromEntries(figureNames.map((name) => [name, figureField(name)])) as Fields<TargetFigures>),

@@ -12,8 +12,9 @@ import {
   targetFacts,
   type Diagnostic,
   type TensorType,
+  walkOf,
 } from "../../ir/index.js";
-import { chromeTrace, estimateTiming, type Executor } from "../../backends/sim/index.js";
+import { chromeTrace, type Executor } from "../../backends/sim/index.js";
 import { createRunner, type Runner } from "../../backends/webgpu/index.js";
 import type { HostInputs } from "../../backends/index.js";
 import { definedOutput, differenceFrom } from "../api/against.js";
@@ -255,7 +256,7 @@ async function runModel(file: string, flags: RunFlags): Promise<number> {
 
 /** The timeline in the form that the file's ending names. */
 function writeTrace(file: string, kernel: Kernel): void {
-  const timing = estimateTiming(kernel.tile, kernel.target);
+  const timing = walkOf(kernel.tile, kernel.target);
   if (file.endsWith(".html")) writeBytes(file, timelinePage(kernel, timing));
   else if (file.endsWith(".json")) writeBytes(file, JSON.stringify(chromeTrace(timing)));
   else throw new UsageError(`--trace ${file} ends in neither .json nor .html`);

@@ -1,6 +1,6 @@
 /** Target files: the JSON of a target, as `tilec targets NAME --json` prints it, with every figure's source. */
 import { CompileError, error, type FigureSource, type Target, type TargetFigures } from "../../ir/index.js";
-import { figureField, figureNames, targetWords } from "../api/check-options.js";
+import { figureField, figureNames, sizesField, targetWords } from "../api/check-options.js";
 
 /** What a target file holds: figures with their sources side by side. */
 export interface TargetFile {
@@ -8,17 +8,18 @@ export interface TargetFile {
   readonly kind: Target["kind"];
   readonly title: string;
   readonly gatherScratch: boolean;
+  readonly vectorGatherBytes: readonly number[];
   readonly defaultResidency: Target["defaultResidency"];
   readonly gmGather: Target["gmGather"];
   readonly figures: Readonly<Record<string, FigureSource & { readonly value: number }>>;
 }
 
 export function targetFile(target: Target): TargetFile {
-  const { name, kind, title, gatherScratch, defaultResidency, gmGather } = target;
+  const { name, kind, title, gatherScratch, vectorGatherBytes, defaultResidency, gmGather } = target;
   const figures = Object.fromEntries(
     figureNames.map((figure) => [figure, { value: target[figure], ...target.sources[figure] }]),
   );
-  return { name, kind, title, gatherScratch, defaultResidency, gmGather, figures };
+  return { name, kind, title, gatherScratch, vectorGatherBytes, defaultResidency, gmGather, figures };
 }
 
 /** Throws a CompileError (TC015) that names the field. */
@@ -64,12 +65,15 @@ export function parseTargetFile(text: string, file: string): Target {
   }
   const gatherScratch = value.gatherScratch;
   if (typeof gatherScratch !== "boolean") return fail("gatherScratch is true or false");
+  const vectorGatherBytes = value.vectorGatherBytes;
+  if (!sizesField.holds(vectorGatherBytes)) return fail(`vectorGatherBytes is ${sizesField.takes}`);
   return {
     ...(numbers as TargetFigures),
     name: string("name"),
     kind: word("kind", targetWords.kind),
     title: string("title"),
     gatherScratch,
+    vectorGatherBytes,
     defaultResidency: word("defaultResidency", targetWords.defaultResidency),
     gmGather: word("gmGather", targetWords.gmGather),
     sources: sources as Target["sources"],

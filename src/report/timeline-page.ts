@@ -1,6 +1,5 @@
 /** A self-contained page: swim lanes per core and pipe, the UB memory map, and the tile map of the output. */
-import { outputOf, pipes, printSchedule, type Pipe } from "../../ir/index.js";
-import { maxEvents, maxLifetimes, type Timing } from "../../backends/sim/index.js";
+import { maxLifetimes, outputOf, pipes, printSchedule, type Pipe, type Walked } from "../../ir/index.js";
 import type { Kernel } from "../api/compile.js";
 
 const width = 1000;
@@ -21,7 +20,7 @@ const escape = (text: string): string =>
   text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
 
 /** HTML without scripts or outside resources. */
-export function timelinePage(kernel: Kernel, timing: Timing): string {
+export function timelinePage(kernel: Kernel, timing: Walked): string {
   const title = `@${kernel.name} on ${kernel.target.name}`;
   return `<!doctype html>
 <html lang="en">
@@ -34,7 +33,7 @@ export function timelinePage(kernel: Kernel, timing: Timing): string {
 <h2>Timeline</h2>
 ${swimLanes(timing)}
 <p>${pipes.map((pipe) => `<span style="color:${colours[pipe]}">&#9632;</span> ${pipe}`).join(" ")}
-${timing.dropped > 0 ? `The first ${maxEvents} events; ${timing.dropped} more ran.` : ""}</p>
+${timing.dropped > 0 ? `The first ${timing.events.length} events; ${timing.dropped} more ran.` : ""}</p>
 <h2>Unified buffer</h2>
 ${memoryMap(kernel, timing)}
 <h2>Output tiles</h2>
@@ -43,7 +42,7 @@ ${tileMap(kernel)}
 `;
 }
 
-function swimLanes(timing: Timing): string {
+function swimLanes(timing: Walked): string {
   const cores = [...new Set(timing.events.map((event) => event.core))]
     .sort((a, b) => a - b)
     .slice(0, maxCores);
@@ -66,7 +65,7 @@ function swimLanes(timing: Timing): string {
 }
 
 /** What UB holds on core 0: time to the right, addresses downwards. */
-function memoryMap(kernel: Kernel, timing: Timing): string {
+function memoryMap(kernel: Kernel, timing: Walked): string {
   const budget = kernel.tile.schedule.ubBytes ?? kernel.target.ubBytes;
   const { lifetimes } = timing;
   if (lifetimes.length === 0) return "<p>Nothing is staged.</p>";

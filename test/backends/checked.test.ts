@@ -127,3 +127,38 @@ describe("double buffering", () => {
     expect(verify(module.funcs[0]!, "synchronized", targets.ascendA2)[0]).toMatchObject({ code: "TC203" });
   });
 });
+
+describe("a loop that runs once, as the tail of a view does", () => {
+  /** Seven columns in views of five: two tiles, then one. Its only order is that of two tiles in turns. */
+  const text = `func @tail(%x: gm<5x5xu64>, %i: gm<4x7xi64>, %y: gm<4x7xu64>) target("ascend-a2") {
+  %a = alloc : ub<2x5xu64, row 64, buffers 2> at [0, 128]
+  %b = alloc : ub<2x4xi64, row 32, buffers 2> at [256, 320]
+  %c = alloc : ub<2x4xu64, row 32, buffers 2> at [384, 448]
+  for %v1 = 0 to 7 step 5 parallel {
+    for %t0 = 0 to 4 step 2 parallel {
+      load %x[%t0, 0][2, 5] to %a
+      sync MTE2 -> S
+      for %t1 = %v1 to min(%v1 + 5, 7) step 4 serial {
+        sync S -> MTE2 lag 1
+        load %i[%t0, %t1][2, min(4, min(%v1 + 5, 7) - %t1)] to %b
+        sync MTE3 -> S lag 1
+        sync MTE2 -> S
+        gather %a[0, 0][2, 5], %b[0, 0][2, min(4, min(%v1 + 5, 7) - %t1)] to %c[0, 0][2, min(4, min(%v1 + 5, 7) - %t1)] (d0, d1) -> (d0, %b[d0, d1]) {oob = clamp, origin = [%t0, %t1]}
+        sync S -> MTE3
+        store %c to %y[%t0, %t1][2, min(4, min(%v1 + 5, 7) - %t1)]
+      }
+    }
+  }
+}`;
+
+  it("leaves a race that more turns would hide, and the verifier says so", () => {
+    const func = parse(text);
+    expect(verify(func, "tile", targets.ascendA2)).toEqual([]);
+    expect(verify(func, "synchronized", targets.ascendA2)).toMatchObject([{ code: "TC203" }]);
+    const inputs = {
+      data: { type: func.operands[0]!.type, bytes: new Uint8Array(200) },
+      indices: { type: func.operands[1]!.type, bytes: new Uint8Array(224) },
+    };
+    expect(() => simulateChecked(func, inputs, targets.ascendA2)).toThrow("TC604");
+  });
+});

@@ -67,7 +67,10 @@ const outcome = async (call: () => unknown): Promise<unknown> => {
 function diagnosticsOf(type: typeof CompileError | typeof RunError, thrown: unknown): readonly Diagnostic[] {
   expect(thrown).toBeInstanceOf(type);
   const { diagnostics } = thrown as CompileError | RunError;
-  for (const { hint } of diagnostics) expect(hint).not.toBe(undefined);
+  for (const { hint, message } of diagnostics) {
+    // What an option takes stands in the message.
+    expect(hint !== undefined || message.includes("; it takes ")).toBe(true);
+  }
   return diagnostics;
 }
 
@@ -469,6 +472,27 @@ describe("the caller's buffers", () => {
     });
     expect(await outcome(() => runner.checkStatus(empty, {} as GpuBuffers))).toBe(undefined);
     expect(await runner.runBytes(empty, inputsOf(empty))).toEqual(new Uint8Array(0));
+  });
+});
+
+describe("what is no kernel, no input and no buffer", () => {
+  it("is refused with what is missing", async (context) => {
+    const runner = await ownRunner(context);
+    const none = {} as Kernel;
+    const buffers = undefined as unknown as GpuBuffers;
+    const missing = "the kernel is an object, without a tile program";
+    expect(await refusal(CompileError, () => runner.run(none, {}))).toMatchObject([
+      { code: "TC702", message: missing },
+    ]);
+    expect(await refusal(CompileError, () => runner.runBytes(none, inputs))).toMatchObject([
+      { code: "TC702", message: missing },
+    ]);
+    expect(await refusal(CompileError, () => runner.run(kernel, {}))).toMatchObject([
+      { code: "TC702", message: "the inputs lack data; got only nothing" },
+    ]);
+    expect(await refusal(CompileError, () => runner.time(kernel, buffers))).toMatchObject([
+      { code: "TC702", message: "the buffers are undefined" },
+    ]);
   });
 });
 

@@ -88,4 +88,9 @@ describe("a target file", () => {
     );
     expect(() => parseTargetFile("{", "t.json")).toThrow(/TC015/);
   });
+
+  it("refuses element sizes of a vector gather that no element has", () => {
+    const broken = { ...targetFile(targets.ascendA2), vectorGatherBytes: [2, 3] };
+    expect(() => parseTargetFile(JSON.stringify(broken), "t.json")).toThrow(/TC015.*vectorGatherBytes/s);
+  });
 });

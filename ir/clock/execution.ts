@@ -1,6 +1,6 @@
 /** A tile program as it runs: its statements one after the other, loops unrolled, tasks told apart. */
-import { evaluate } from "../../ir/linear.js";
-import type { AllocStmt, ForStmt, Stmt } from "../../ir/tile.js";
+import { evaluate } from "../linear.js";
+import type { AllocStmt, ForStmt, Stmt } from "../tile.js";
 
 /** A task begins, or a statement runs. Allocs run nothing. */
 export type Step = { readonly op: "task" } | Exclude<Stmt, ForStmt | AllocStmt>;
@@ -28,4 +28,20 @@ function* run(body: readonly Stmt[], env: Map<string, number>, outermost: boolea
     }
     env.delete(stmt.iv);
   }
+}
+
+/** How many tasks `execution` tells apart. */
+export function countTasks(body: readonly Stmt[]): number {
+  const count = (stmts: readonly Stmt[], env: ReadonlyMap<string, number>): number => {
+    const loops = stmts.filter((stmt): stmt is ForStmt => stmt.op === "for" && stmt.mode === "parallel");
+    if (loops.length === 0) return 1;
+    let tasks = 0;
+    for (const { iv, lower, upper, step, body: inner } of loops) {
+      const [first, end] = [evaluate(lower, env), evaluate(upper, env)];
+      for (let value = first; value < end; value += step)
+        tasks += count(inner, new Map([...env, [iv, value]]));
+    }
+    return tasks;
+  };
+  return body.length === 0 ? 0 : count(body, new Map());
 }

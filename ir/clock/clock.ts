@@ -1,0 +1,145 @@
+/**
+ * One clock: how long a tile program takes on its target, in whole cycles.
+ *
+ * Each pipe runs its own statements in order; a sync makes one wait until so many cycles after another. Tasks are dealt
+ * to the cores in blocks. Busy cores share global memory evenly, and no core is done before its share has moved all its
+ * bytes, loads and stores together. docs/cost-model.md has the formulae; every figure is the target's.
+ */
+import type { TileFunc } from "../func.js";
+import { pipeOf } from "../regions.js";
+import type { Target } from "../target.js";
+import { dealt } from "../tasks.js";
+import { pipes, type Pipe, type SyncStmt } from "../tile.js";
+import type { GatherLowering } from "../tiling/lowering.js";
+import { invariant } from "../types.js";
+import { cyclesOfWork, sharedCycles, workload, type Moving, type Work, type Workload } from "./statement.js";
+
+export interface ClockResult {
+  /** Until the last core is done. */
+  readonly cycles: number;
+  /** Cycles each pipe is busy on the core that finishes last. */
+  readonly busy: Readonly<Record<Pipe, number>>;
+  /** Cycles that core's share of global memory is busy. */
+  readonly memory: number;
+  /** The pipe that is busy longest, or `gm`: global memory, which all cores share. */
+  readonly bottleneck: Pipe | "gm";
+  readonly why: string;
+  readonly tasks: number;
+  readonly tasksPerCore: { readonly fewest: number; readonly most: number };
+  /** Cores that run tasks. */
+  readonly cores: number;
+  /** Cores that have nothing to do while the others run their last task. */
+  readonly idleCores: number;
+  /** Absent for a program without a gather. */
+  readonly lowering?: GatherLowering;
+}
+
+/** What a statement does to its core: a pipe is busy, and bytes pass through global memory. */
+export interface Cost {
+  readonly pipe: Pipe;
+  readonly cycles: number;
+  readonly work: Work;
+}
+
+/** A program with all that its clock depends on. */
+export interface Clocked {
+  readonly func: TileFunc;
+  readonly target: Target;
+  /** Cores that run tasks. */
+  readonly cores: number;
+  readonly lowering: GatherLowering | undefined;
+  readonly costOf: (stmt: Moving, sizes: readonly number[]) => Cost;
+  /** Cycles from what a sync waits for until its pipe goes on. */
+  readonly waitOf: (sync: SyncStmt) => number;
+  /** When each pipe of a core can start its first statement. */
+  readonly start: Readonly<Record<Pipe, number>>;
+}
+
+/** Cores of a program's schedule that `tasks` tasks keep busy. */
+export const busyCores = (func: TileFunc, target: Target, tasks: number): number =>
+  Math.max(1, Math.min(func.schedule.cores ?? target.cores, tasks));
+
+export function clocked(func: TileFunc, target: Target, tasks: number): Clocked {
+  const { lowering, workOf }: Workload = workload(func, target);
+  const cores = busyCores(func, target, tasks);
+  const once = lowering?.once ?? { scalars: 0, steps: 0 };
+  const scalars = Math.ceil(once.scalars * target.scalarCycles);
+  const filled = Math.ceil(once.steps * (target.stepCycles + target.stepRepeatCycles));
+  const wait = Math.ceil(target.syncCycles);
+  return {
+    func,
+    target,
+    cores,
+    lowering,
+    costOf(stmt, sizes) {
+      const pipe = pipeOf(stmt, func);
+      invariant(pipe !== undefined, `${stmt.op} runs on a pipe`);
+      const work = workOf(stmt, sizes);
+      return { pipe, cycles: cyclesOfWork(work, pipe, target, cores), work };
+    },
+    waitOf: () => wait,
+    // V takes over what the scalar unit wrote.
+    start: { MTE2: 0, V: scalars + filled + (scalars > 0 ? wait : 0), MTE3: 0, S: scalars },
+  };
+}
+
+/** One core at the end of its tasks. */
+export interface CoreTime {
+  /** When its last pipe is done. */
+  readonly end: number;
+  readonly busy: Readonly<Record<Pipe, number>>;
+  /** Bytes that passed through global memory, in whole blocks. */
+  readonly padded: number;
+}
+
+export const memoryCycles = ({ target, cores }: Clocked, core: CoreTime): number =>
+  sharedCycles(core.padded, target, cores);
+
+export const cyclesOfCore = (program: Clocked, core: CoreTime): number =>
+  Math.max(core.end, memoryCycles(program, core));
+
+/** The result, from the core that finishes last. */
+export function resultOf(program: Clocked, tasks: number, last: CoreTime): ClockResult {
+  const { func, target, cores, lowering } = program;
+  const { busy } = last;
+  const cycles = cyclesOfCore(program, last);
+  const memory = memoryCycles(program, last);
+  const pipe = pipes.reduce((most, other) => (busy[other] > busy[most] ? other : most));
+  const bottleneck = memory > busy[pipe] ? "gm" : pipe;
+  const [first, final] = [dealt(tasks, cores, 0), dealt(tasks, cores, cores - 1)];
+  const all = func.schedule.cores ?? target.cores;
+  return {
+    cycles,
+    busy,
+    memory,
+    bottleneck,
+    why: why(program, bottleneck, bottleneck === "gm" ? memory : busy[pipe], cycles),
+    tasks,
+    tasksPerCore: { fewest: final.to - final.from, most: first.to - first.from },
+    cores,
+    idleCores: (all - (tasks % all)) % all,
+    ...(lowering === undefined ? {} : { lowering }),
+  };
+}
+
+function why({ target, cores, lowering }: Clocked, what: Pipe | "gm", busy: number, cycles: number): string {
+  const share = cycles === 0 ? 0 : Math.round((100 * busy) / cycles);
+  const reasons: Readonly<Record<Pipe | "gm", string>> = {
+    gm: `${cores} cores share ${target.gmBytesPerCycle} B per cycle`,
+    MTE2: "loading from global memory",
+    V: lowering === undefined ? "gathers" : gathers[lowering.class],
+    MTE3: "storing to global memory",
+    S: "64-bit indices, element by element",
+  };
+  return `${what === "gm" ? "global memory" : what} is busy ${share} % of the time: ${reasons[what]}`;
+}
+
+const gathers: Readonly<Record<GatherLowering["class"], string>> = {
+  "whole-tile": "vector gathers",
+  "per-row": "vector gathers, row by row",
+  "row-copy": "copies of rows",
+  mgather: "fetches of rows",
+  "row-fetch": "fetches of rows",
+  scalar: "elements one by one on the scalar unit",
+  direct: "gathers",
+};

@@ -1,0 +1,291 @@
+/**
+ * The clock in closed form: the number of the walk over every statement (walk.ts), at a cost that grows with the
+ * logarithm of the trips.
+ *
+ * A statement is a max-plus matrix over the pipes and the syncs that look one run back. A body is the product of its
+ * statements; iterations that are alike are a power. Which are alike is shown from sizes and bounds alone: in compiled
+ * programs all but the last of a loop. Bodies of the same sizes are made once. A core's block of tasks is a few powers,
+ * applied to the times at which its pipes are ready.
+ */
+import { dealt, type TaskRange } from "../tasks.js";
+import type { Pipe, SyncStmt } from "../tile.js";
+import { at } from "../types.js";
+import { least, type Offsets } from "./affine.js";
+import { cyclesOfCore, type Clocked, type CoreTime } from "./clock.js";
+import { MaxPlus, never, type Matrix } from "./max-plus.js";
+import { runsOf, type BodyPlan, type LoopPlan, type Plan } from "./plan.js";
+import type { Moving } from "./statement.js";
+
+export interface Closed {
+  /** The core that finishes last. */
+  readonly last: CoreTime;
+  /** Products of matrices that it took, and cores whose blocks were looked at. */
+  readonly products: number;
+  readonly evaluated: number;
+}
+
+export const closed = (program: Clocked, plan: Plan): Closed => new Composer(program, plan).closed();
+
+/** Tasks of a plan's nest. */
+export function tasksOf({ nest }: Plan): number {
+  const from = (depth: number, offsets: Offsets): number => {
+    const loop = nest[depth];
+    if (loop === undefined) return 1;
+    return runsOf(loop, offsets).reduce(
+      (sum, run) => sum + run.count * from(depth + 1, moved(offsets, loop, run.from)),
+      0,
+    );
+  };
+  return from(0, []);
+}
+
+function moved(offsets: Offsets, { id }: LoopPlan, offset: number): Offsets {
+  const result = [...offsets];
+  result[id] = offset;
+  return result;
+}
+
+/** What a stretch of a program does to its core. */
+interface Effect {
+  readonly matrix: Matrix;
+  /** Cycles by pipe, in the plan's order. */
+  readonly busy: readonly number[];
+  readonly padded: number;
+}
+
+/** A body, or an iteration of the nest, with its sizes known. Equal ones are one object. */
+interface Node {
+  readonly id: number;
+  readonly tasks: number;
+  /** What an iteration of the nest repeats; empty for a body. */
+  readonly runs: readonly Repeated[];
+  effect(): Effect;
+  /** The effects of 1, 2, 4, … of it, as far as they were asked for. */
+  readonly powers: Effect[];
+}
+
+interface Repeated {
+  readonly count: number;
+  readonly node: Node;
+}
+
+/** A statement whose sizes are known. */
+type Sized =
+  | { readonly op: "move"; readonly stmt: Moving; readonly sizes: readonly number[] }
+  | { readonly op: "sync"; readonly stmt: SyncStmt; readonly lagged?: number }
+  | { readonly op: "loop"; readonly runs: readonly Repeated[] };
+
+const runsKey = (runs: readonly Repeated[]): string =>
+  runs.map(({ count, node }) => `${count}x${node.id}`).join("+");
+
+function sizesKey(sized: Sized): string {
+  if (sized.op === "sync") return "";
+  return sized.op === "move" ? sized.sizes.join(",") : runsKey(sized.runs);
+}
+
+class Composer {
+  private readonly algebra: MaxPlus;
+  private readonly nodes = new Map<string, Node>();
+
+  constructor(
+    private readonly program: Clocked,
+    private readonly plan: Plan,
+  ) {
+    this.algebra = new MaxPlus(plan.pipes.length + plan.lagged);
+  }
+
+  /**
+   * The first core with the longest time. No block takes longer than one of as many tasks that are each as slow as the
+   * slowest, and later blocks are no longer than earlier ones: the first core to reach that is the one.
+   */
+  closed(): Closed {
+    const root = this.nest(0, []);
+    const slowest = this.slowest();
+    let last = this.run([]);
+    let evaluated = 0;
+    let most = Infinity;
+    for (let core = 0; core < this.program.cores && this.cycles(last) < most; core++) {
+      const block = dealt(root.tasks, this.program.cores, core);
+      const count = block.to - block.from;
+      if (core === 0) most = this.cycles(this.run([{ count, node: slowest }]));
+      const done = this.run(blockOf(root, block));
+      evaluated++;
+      if (core === 0 || this.cycles(done) > this.cycles(last)) last = done;
+    }
+    return { last, products: this.algebra.products, evaluated };
+  }
+
+  private cycles(core: CoreTime): number {
+    return cyclesOfCore(this.program, core);
+  }
+
+  /** A task as slow in every respect as any of the program. */
+  private slowest(): Node {
+    const tasks = [...this.nodes.values()].filter((node) => node.tasks === 1 && node.runs.length === 0);
+    if (tasks.length === 1 && tasks[0] !== undefined) return tasks[0];
+    const [first = this.nothing(), ...others] = tasks.map((node) => this.power(node, 0));
+    const effect: Effect = {
+      matrix: first.matrix.map((value, k) => Math.max(value, ...others.map(({ matrix }) => at(matrix, k)))),
+      busy: first.busy,
+      padded: Math.max(first.padded, ...others.map(({ padded }) => padded)),
+    };
+    return { id: -1, tasks: 1, runs: [], effect: () => effect, powers: [] };
+  }
+
+  /** One core from its start to the end of so much work. */
+  private run(work: readonly Repeated[]): CoreTime {
+    const { pipes } = this.plan;
+    let ready = new Float64Array(this.algebra.size).fill(never);
+    pipes.forEach((pipe, k) => {
+      ready[k] = this.program.start[pipe];
+    });
+    const busy: Record<Pipe, number> = { MTE2: 0, V: 0, MTE3: 0, S: 0 };
+    let padded = 0;
+    for (const { count, node } of work) {
+      for (const effect of this.factors(node, count)) {
+        ready = this.algebra.apply(effect.matrix, ready);
+        pipes.forEach((pipe, k) => {
+          busy[pipe] += at(effect.busy, k);
+        });
+        padded += effect.padded;
+      }
+    }
+    const end = Math.max(...Object.values(this.program.start), ...ready.subarray(0, pipes.length));
+    return { end, busy, padded };
+  }
+
+  /** An iteration of the nest from its loop `depth` on. */
+  private nest(depth: number, offsets: Offsets): Node {
+    const loop = this.plan.nest[depth];
+    if (loop === undefined) return this.body(this.plan.task, offsets, 1);
+    const runs = this.repeated(loop, offsets, (within) => this.nest(depth + 1, within));
+    const tasks = runs.reduce((sum, { count, node }) => sum + count * node.tasks, 0);
+    return this.node(`nest ${runsKey(runs)}`, tasks, runs, () => this.sequence([{ op: "loop", runs }]));
+  }
+
+  private body(plan: BodyPlan, offsets: Offsets, tasks: number): Node {
+    const sized = plan.items.map((item): Sized => {
+      switch (item.op) {
+        case "move":
+          return { op: "move", stmt: item.stmt, sizes: item.sizes.map((size) => least(size, offsets)) };
+        case "sync":
+          return item;
+        case "loop":
+          return {
+            op: "loop",
+            runs: this.repeated(item.loop, offsets, (within) => this.body(item.body, within, 0)),
+          };
+      }
+    });
+    const key = `body ${plan.id} ${sized.map(sizesKey).join(" ")}`;
+    return this.node(key, tasks, [], () => this.sequence(sized));
+  }
+
+  private repeated(loop: LoopPlan, offsets: Offsets, within: (offsets: Offsets) => Node): Repeated[] {
+    return runsOf(loop, offsets).map(({ from, count }) => ({
+      count,
+      node: within(moved(offsets, loop, from)),
+    }));
+  }
+
+  private node(key: string, tasks: number, runs: readonly Repeated[], effect: () => Effect): Node {
+    const found = this.nodes.get(key);
+    if (found !== undefined) return found;
+    const made: Node = { id: this.nodes.size, tasks, runs, effect, powers: [] };
+    this.nodes.set(key, made);
+    return made;
+  }
+
+  private nothing(): Effect {
+    return { matrix: this.algebra.identity(), busy: this.plan.pipes.map(() => 0), padded: 0 };
+  }
+
+  private sequence(body: readonly Sized[]): Effect {
+    const { algebra, program } = this;
+    const { pipes } = this.plan;
+    let { matrix } = this.nothing();
+    const busy = pipes.map(() => 0);
+    let padded = 0;
+    for (const sized of body) {
+      switch (sized.op) {
+        case "move": {
+          const { pipe, cycles, work } = program.costOf(sized.stmt, sized.sizes);
+          const k = pipes.indexOf(pipe);
+          algebra.delay(matrix, k, cycles);
+          busy[k] = at(busy, k) + cycles;
+          padded += work.padded;
+          break;
+        }
+        case "sync": {
+          const { stmt, lagged } = sized;
+          const [from, to] = [pipes.indexOf(stmt.from), pipes.indexOf(stmt.to)];
+          const cycles = program.waitOf(stmt);
+          if (lagged === undefined) algebra.wait(matrix, to, from, cycles);
+          else algebra.waitForEarlier(matrix, to, from, pipes.length + lagged, cycles);
+          break;
+        }
+        case "loop":
+          for (const { count, node } of sized.runs) {
+            for (const effect of this.factors(node, count)) {
+              matrix = algebra.after(effect.matrix, matrix);
+              effect.busy.forEach((cycles, k) => {
+                busy[k] = at(busy, k) + cycles;
+              });
+              padded += effect.padded;
+            }
+          }
+      }
+    }
+    return { matrix, busy, padded };
+  }
+
+  /** Effects whose product is that of `count` in a row. */
+  private factors(node: Node, count: number): Effect[] {
+    const factors: Effect[] = [];
+    for (let k = 0, rest = count; rest > 0; k++, rest = Math.floor(rest / 2)) {
+      const effect = this.power(node, k);
+      if (rest % 2 === 1) factors.push(effect);
+    }
+    return factors;
+  }
+
+  /** The effect of 2^k in a row. */
+  private power(node: Node, k: number): Effect {
+    const known = node.powers[k];
+    if (known !== undefined) return known;
+    const effect = k === 0 ? node.effect() : this.squared(this.power(node, k - 1));
+    node.powers[k] = effect;
+    return effect;
+  }
+
+  private squared({ matrix, busy, padded }: Effect): Effect {
+    return {
+      matrix: this.algebra.after(matrix, matrix),
+      busy: busy.map((cycles) => 2 * cycles),
+      padded: 2 * padded,
+    };
+  }
+}
+
+/** The tasks of a range, in order: whole iterations of the nest where it covers them. */
+function blockOf(node: Node, { from, to }: TaskRange): Repeated[] {
+  if (from <= 0 && to >= node.tasks) return [{ count: 1, node }];
+  const block: Repeated[] = [];
+  let before = 0;
+  for (const { count, node: inner } of node.runs) {
+    const { tasks } = inner;
+    const [start, end] = [Math.max(from - before, 0), Math.min(to - before, tasks * count)];
+    before += tasks * count;
+    if (start >= end) continue;
+    const [first, last] = [Math.ceil(start / tasks), Math.floor(end / tasks)];
+    if (first > last) {
+      block.push(...blockOf(inner, { from: start - last * tasks, to: end - last * tasks }));
+      continue;
+    }
+    if (start < first * tasks)
+      block.push(...blockOf(inner, { from: start - (first - 1) * tasks, to: tasks }));
+    if (last > first) block.push({ count: last - first, node: inner });
+    if (end > last * tasks) block.push(...blockOf(inner, { from: 0, to: end - last * tasks }));
+  }
+  return block;
+}

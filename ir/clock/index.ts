@@ -1,0 +1,39 @@
+/** The clock: cycles of a tile program on a target, in closed form, and as a walk with a timeline. */
+import type { TileFunc } from "../func.js";
+import type { Target } from "../target.js";
+import { clocked, resultOf, type ClockResult } from "./clock.js";
+import { closed, tasksOf } from "./closed.js";
+import { countTasks } from "./execution.js";
+import { planOf } from "./plan.js";
+import { walk, type Walked } from "./walk.js";
+
+export type { ClockResult } from "./clock.js";
+export {
+  maxEvents,
+  maxLifetimes,
+  type Lifetime,
+  type Occupancy,
+  type TimelineEvent,
+  type Walked,
+} from "./walk.js";
+
+/**
+ * At a cost that grows with the logarithm of the trips for every compiled program. A hand-written program whose parallel
+ * loops are no perfect nest, or whose bounds are no minima of sums, is walked statement by statement.
+ */
+export function cyclesOf(func: TileFunc, target: Target): ClockResult {
+  const plan = func.body.length === 0 ? undefined : planOf(func);
+  if (plan === undefined) {
+    const { events: _, dropped: __, lifetimes: ___, occupancy: ____, ...result } = walkOf(func, target);
+    return result;
+  }
+  const tasks = tasksOf(plan);
+  const program = clocked(func, target, tasks);
+  return resultOf(program, tasks, closed(program, plan).last);
+}
+
+/** The same number from a walk over every statement, with what happened when. */
+export function walkOf(func: TileFunc, target: Target): Walked {
+  const tasks = countTasks(func.body);
+  return walk(clocked(func, target, tasks), tasks);
+}

@@ -1,0 +1,164 @@
+/**
+ * A tile program as the closed form sees it: a perfect nest of parallel loops around what a task runs, sizes and bounds
+ * as minima of affine forms (affine.ts), and for each loop what inside it depends on how far it is.
+ */
+import type { TileFunc } from "../func.js";
+import type { Linear } from "../linear.js";
+import { pipeOf } from "../regions.js";
+import { pipes, type ForStmt, type Pipe, type Stmt, type SyncStmt } from "../tile.js";
+import {
+  combine,
+  constantForm,
+  falling,
+  formsOf,
+  least,
+  offsetForm,
+  unchangedUpTo,
+  type Falling,
+  type Form,
+  type Minimum,
+  type Offsets,
+} from "./affine.js";
+import { boxOf, type Moving } from "./statement.js";
+
+export interface LoopPlan {
+  readonly id: number;
+  readonly step: number;
+  /** From the lower bound to the upper one. */
+  readonly span: Minimum;
+  /** What the sizes and spans inside it owe to its offset. */
+  readonly falling: readonly Falling[];
+}
+
+export type Item =
+  | { readonly op: "move"; readonly stmt: Moving; readonly sizes: readonly Minimum[] }
+  /** `lagged`: which of the syncs that look one run back it is. */
+  | { readonly op: "sync"; readonly stmt: SyncStmt; readonly lagged?: number }
+  | { readonly op: "loop"; readonly loop: LoopPlan; readonly body: BodyPlan };
+
+export interface BodyPlan {
+  readonly id: number;
+  readonly items: readonly Item[];
+}
+
+export interface Plan {
+  /** Parallel loops, outermost first. */
+  readonly nest: readonly LoopPlan[];
+  readonly task: BodyPlan;
+  /** How many syncs look one run back. */
+  readonly lagged: number;
+  /** Pipes that statements run on or wait for. */
+  readonly pipes: readonly Pipe[];
+}
+
+/**
+ * Undefined where the closed form does not apply, which only a hand-written program does: parallel loops side by side or
+ * beside other statements, or a bound that is no minimum of sums.
+ */
+export function planOf(func: TileFunc): Plan | undefined {
+  const planner = new Planner(func);
+  const plan = planner.nest(func.body, new Map());
+  return planner.applies ? plan : undefined;
+}
+
+type Variables = ReadonlyMap<string, Form>;
+
+class Planner {
+  applies = true;
+  private loops = 0;
+  private bodies = 0;
+  private lagged = 0;
+  /** Sizes and spans so far. */
+  private readonly minima: Minimum[] = [];
+  private readonly pipes = new Set<Pipe>();
+
+  constructor(private readonly func: TileFunc) {}
+
+  nest(body: readonly Stmt[], variables: Variables): Plan {
+    const rest = body.filter((stmt) => stmt.op !== "alloc");
+    const parallel = rest.find((stmt) => stmt.op === "for" && stmt.mode === "parallel");
+    if (parallel?.op !== "for") {
+      const task = this.body(rest, variables);
+      return { nest: [], task, lagged: this.lagged, pipes: pipes.filter((pipe) => this.pipes.has(pipe)) };
+    }
+    if (rest.length > 1) this.applies = false;
+    const { loop, inner } = this.loop(parallel, variables, (within) => this.nest(parallel.body, within));
+    return { ...inner, nest: [loop, ...inner.nest] };
+  }
+
+  private body(stmts: readonly Stmt[], variables: Variables): BodyPlan {
+    const id = this.bodies++;
+    return { id, items: stmts.flatMap((stmt) => this.item(stmt, variables)) };
+  }
+
+  private item(stmt: Stmt, variables: Variables): Item[] {
+    switch (stmt.op) {
+      case "alloc":
+        return [];
+      case "sync":
+        this.pipes.add(stmt.from).add(stmt.to);
+        return [stmt.lag === 0 ? { op: "sync", stmt } : { op: "sync", stmt, lagged: this.lagged++ }];
+      case "for": {
+        const { loop, inner } = this.loop(stmt, variables, (within) => this.body(stmt.body, within));
+        return [{ op: "loop", loop, body: inner }];
+      }
+      case "load":
+      case "store":
+      case "gather": {
+        const pipe = pipeOf(stmt, this.func);
+        if (pipe !== undefined) this.pipes.add(pipe);
+        return [{ op: "move", stmt, sizes: boxOf(stmt).map((size) => this.minimum(size, variables)) }];
+      }
+    }
+  }
+
+  /** A loop, and what `within` makes of its body where the loop's variable is known. */
+  private loop<T>(
+    { iv, lower, upper, step }: ForStmt,
+    variables: Variables,
+    within: (variables: Variables) => T,
+  ): { readonly loop: LoopPlan; readonly inner: T } {
+    const id = this.loops++;
+    const [start = constantForm(0), ...others] = this.forms(lower, variables);
+    if (others.length > 0) this.applies = false;
+    const span = this.forms(upper, variables).map((end) => combine(end, start, -1));
+    this.minima.push(span);
+    const [firstMinimum, firstLoop] = [this.minima.length, this.loops];
+    const inner = within(new Map([...variables, [iv, combine(start, offsetForm(id), 1)]]));
+    const inside = new Set(Array.from({ length: this.loops - firstLoop }, (_, k) => firstLoop + k));
+    const owed = this.minima.slice(firstMinimum).flatMap((minimum) => falling(minimum, id, inside));
+    return { loop: { id, step, span, falling: owed }, inner };
+  }
+
+  private minimum(linear: Linear, variables: Variables): Minimum {
+    const minimum = this.forms(linear, variables);
+    this.minima.push(minimum);
+    return minimum;
+  }
+
+  private forms(linear: Linear, variables: Variables): Minimum {
+    const forms = formsOf(linear, variables);
+    if (forms === undefined) this.applies = false;
+    return forms ?? [constantForm(0)];
+  }
+}
+
+/** Iterations that are alike, from offset `from` on. */
+export interface Run {
+  readonly from: number;
+  readonly count: number;
+}
+
+/**
+ * A loop's iterations in order, given how far the loops around it are. Iterations that cannot be shown to be alike
+ * stand alone: the last one, where a tile or a view ends short.
+ */
+export function runsOf(loop: LoopPlan, offsets: Offsets): Run[] {
+  const { step } = loop;
+  const trips = Math.max(0, Math.ceil(least(loop.span, offsets) / step));
+  if (trips === 0) return [];
+  const alike = Math.min(trips, Math.max(1, Math.floor(unchangedUpTo(loop.falling, offsets) / step) + 1));
+  const runs: Run[] = [{ from: 0, count: alike }];
+  for (let k = alike; k < trips; k++) runs.push({ from: k * step, count: 1 });
+  return runs;
+}

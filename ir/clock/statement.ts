@@ -1,0 +1,380 @@
+/**
+ * What one tile statement asks of its pipe, counted, and the cycles that takes: a whole number, rounded up once.
+ *
+ * A statement's sizes are those of the box it fills: all its other regions follow from them.
+ */
+import {
+  followedBy,
+  gatheredTable,
+  gatherDims,
+  indexed,
+  inputTile,
+  rowElements,
+  type AccessMap,
+} from "../access.js";
+import { inputOf, inputsOf, operandNamed, outputOf, type TileFunc } from "../func.js";
+import { largestValue, loopVariables, soleAtom, type Linear } from "../linear.js";
+import { isParam, ubBuffers } from "../regions.js";
+import type { Target } from "../target.js";
+import {
+  findGather,
+  ubBytes,
+  ubStrides,
+  type GatherStmt,
+  type LoadStmt,
+  type Pipe,
+  type Stmt,
+  type StoreStmt,
+  type UbBuffer,
+} from "../tile.js";
+import {
+  alignUp,
+  at,
+  contiguousRun,
+  dtypeBytes,
+  elementCount,
+  InternalError,
+  invariant,
+  strides,
+  type DType,
+  type Shape,
+  type TensorType,
+} from "../types.js";
+import { lowerGather, type GatherLowering, type LoweringFacts } from "../tiling/lowering.js";
+
+export type Moving = LoadStmt | StoreStmt | GatherStmt;
+
+/** The sizes that a statement's work depends on. */
+export function boxOf(stmt: Moving): readonly Linear[] {
+  return stmt.op === "load" ? stmt.from.sizes : stmt.to.sizes;
+}
+
+/** Counts, in the units of the target's figures. */
+export interface Work {
+  /** DMA instructions. */
+  readonly instructions: number;
+  /** Bytes that cross between global memory and the core, in whole blocks; in whole cache lines off Ascend. */
+  readonly padded: number;
+  /** Bytes of the elements alone. */
+  readonly bytes: number;
+  /** Rows of vector gathers, and their repeats beyond the first of each row. */
+  readonly rows: number;
+  readonly repeats: number;
+  /** Vector instructions on index values, and the repeats of all tiles they read. */
+  readonly steps: number;
+  readonly stepRepeats: number;
+  /** Copies within UB, and their bytes in whole blocks. */
+  readonly copies: number;
+  readonly copied: number;
+  /** Accesses of the scalar unit. */
+  readonly scalars: number;
+  /** Waits between pipes within the statement. */
+  readonly waits: number;
+}
+
+const idle: Work = {
+  instructions: 0,
+  padded: 0,
+  bytes: 0,
+  rows: 0,
+  repeats: 0,
+  steps: 0,
+  stepRepeats: 0,
+  copies: 0,
+  copied: 0,
+  scalars: 0,
+  waits: 0,
+};
+
+/** Whole cycles of a statement's work on one of `cores` busy cores; monotone in each count. */
+export function cyclesOfWork(work: Work, pipe: Pipe, target: Target, cores: number): number {
+  const store = pipe === "MTE3";
+  const startup = store ? target.storeStartupCycles : target.loadStartupCycles;
+  const rate = store ? target.storeBytesPerCycle : target.loadBytesPerCycle;
+  return Math.ceil(
+    work.instructions * startup +
+      Math.max(work.padded / rate, (work.padded * cores) / target.gmBytesPerCycle) +
+      work.rows * target.gatherRowCycles +
+      work.repeats * target.gatherRepeatCycles +
+      work.steps * target.stepCycles +
+      work.stepRepeats * target.stepRepeatCycles +
+      work.copies * target.copyStartupCycles +
+      work.copied / target.copyBytesPerCycle +
+      work.scalars * target.scalarCycles +
+      work.waits * target.syncCycles,
+  );
+}
+
+/** Whole cycles that so many bytes of one core take of global memory, which `cores` busy cores share evenly. */
+export const sharedCycles = (bytes: number, target: Target, cores: number): number =>
+  Math.ceil((bytes * cores) / target.gmBytesPerCycle);
+
+type Buffers = ReadonlyMap<string, UbBuffer>;
+
+/** The work of each statement of one program, by its sizes. */
+export interface Workload {
+  readonly lowering: GatherLowering | undefined;
+  readonly workOf: (stmt: Moving, sizes: Shape) => Work;
+}
+
+export function workload(func: TileFunc, target: Target): Workload {
+  const buffers = ubBuffers(func);
+  const gather = findGather(func.body);
+  const lowering =
+    gather === undefined ? undefined : lowerGather(factsOf(gather, func, buffers, target), target);
+  const bufferOf = (name: string): UbBuffer => {
+    const buffer = buffers.get(name);
+    if (buffer === undefined) throw new InternalError(`buffer %${name} has no alloc`);
+    return buffer;
+  };
+  const ends = new Map<Moving, Ends>();
+  const endsOf = (stmt: LoadStmt | StoreStmt): Ends => {
+    const known = ends.get(stmt);
+    if (known !== undefined) return known;
+    const [gm, ub] = stmt.op === "load" ? [stmt.from.buffer, stmt.to] : [stmt.to.buffer, stmt.from];
+    const { dtype, shape } = typeOf(func, gm);
+    const found = { dtype, inTensor: strides(shape), inTile: ubStrides(bufferOf(ub)) };
+    ends.set(stmt, found);
+    return found;
+  };
+  return {
+    lowering,
+    workOf(stmt, sizes) {
+      if (elementCount(sizes) === 0) return idle;
+      switch (stmt.op) {
+        case "load":
+        case "store":
+          return transfer(sizes, endsOf(stmt), target);
+        case "gather":
+          invariant(lowering !== undefined, "a program with a gather has a lowering");
+          return gathered(stmt, sizes, func, buffers, lowering, target);
+      }
+    },
+  };
+}
+
+function typeOf(func: TileFunc, name: string): TensorType {
+  const value = operandNamed(func, name);
+  invariant(value !== undefined, `%${name} is no parameter`);
+  return value.type;
+}
+
+/** A row in global memory moves as whole blocks of UB on Ascend, as whole cache lines elsewhere. */
+const granule = (target: Target): number =>
+  target.kind === "ascend" ? target.blockBytes : target.burstBytes;
+
+/** Where a transfer begins and ends: elements between neighbours along each dim. */
+interface Ends {
+  readonly dtype: DType;
+  readonly inTensor: readonly number[];
+  readonly inTile: readonly number[];
+}
+
+/**
+ * A box between a tensor and a UB tile. Dims that follow each other in both fold into one; one DMA instruction covers
+ * the two innermost that are left, as a number of rows of one length.
+ */
+function transfer(sizes: Shape, { dtype, inTensor, inTile }: Ends, target: Target): Work {
+  const size = dtypeBytes[dtype];
+  const [burst = 1, rows = 1, ...outer] = folded(sizes, inTensor, inTile);
+  // Only a DMA engine stops at two dims.
+  const [inOne, repeated] =
+    target.kind === "ascend" ? [rows, elementCount(outer)] : [rows * elementCount(outer), 1];
+  return {
+    ...idle,
+    instructions: repeated * Math.ceil(inOne / target.dmaRows),
+    padded: repeated * inOne * alignUp(burst * size, granule(target)),
+    bytes: elementCount(sizes) * size,
+  };
+}
+
+/** Extents of a box after folding, innermost first: elements that lie together, rows of them, and what repeats those. */
+function folded(sizes: Shape, inTensor: Shape, inTile: Shape): number[] {
+  const dims = [{ extent: 1, tensor: 1, tile: 1 }];
+  for (let k = sizes.length - 1; k >= 0; k--) {
+    const [extent, tensor, tile] = [at(sizes, k), at(inTensor, k), at(inTile, k)];
+    if (extent === 1) continue;
+    const inner = at(dims, dims.length - 1);
+    if (tensor === inner.tensor * inner.extent && tile === inner.tile * inner.extent) inner.extent *= extent;
+    else dims.push({ extent, tensor, tile });
+  }
+  return dims.map((dim) => dim.extent);
+}
+
+function gathered(
+  stmt: GatherStmt,
+  sizes: Shape,
+  func: TileFunc,
+  buffers: Buffers,
+  lowering: GatherLowering,
+  target: Target,
+): Work {
+  const size = dtypeBytes[inputOf(func, gatheredTable).type.dtype];
+  const elements = elementCount(sizes);
+  const inner = sizes[sizes.length - 1] ?? 1;
+  const { steps, waits } = lowering;
+  const repeatsOf = (bytes: number): number => Math.ceil(bytes / target.vectorBytes);
+  const components = stmt.map.sites.length;
+  /** Steps that run so many times, over so many repeats each. */
+  const addresses = (times: number, repeats: number): Pick<Work, "steps" | "stepRepeats"> => ({
+    steps: times * (steps.scalar + steps.tile),
+    stepRepeats: times * (steps.scalar + 2 * steps.tile) * repeats,
+  });
+  const vector = (): Pick<Work, "rows" | "repeats"> => {
+    const rows = elements / inner;
+    return { rows, repeats: rows * (repeatsOf(inner * size) - 1) };
+  };
+  switch (lowering.class) {
+    case "whole-tile":
+      return { ...idle, ...vector(), ...addresses(1, (elements / inner) * repeatsOf(inner * 4)), waits };
+    case "per-row":
+      return { ...idle, ...vector(), ...addresses(elements / inner, repeatsOf(inner * 4)), waits };
+    case "row-copy": {
+      const { picks, burst, rows, outer } = picked(stmt, sizes, func, buffers);
+      const copies = picks * rows * outer;
+      const copied = copies * alignUp(burst * size, target.blockBytes);
+      return { ...idle, copies, copied, scalars: picks * components, waits };
+    }
+    case "mgather":
+    case "row-fetch": {
+      const { picks, burst, rows, outer } = picked(stmt, sizes, func, buffers);
+      return {
+        ...idle,
+        ...addresses(1, repeatsOf(picks * 4)),
+        instructions: picks * outer * Math.ceil(rows / target.dmaRows),
+        padded: picks * outer * rows * alignUp(burst * size, target.blockBytes),
+        bytes: elements * size,
+        scalars: picks * components,
+        waits,
+      };
+    }
+    case "scalar": {
+      // 8 and 16 bytes move as words of 4: each is read and written.
+      const scalars = elements * (components + 2 * Math.max(1, size / 4));
+      if (!isParam(func, at(stmt.from, gatheredTable).buffer)) return { ...idle, scalars, waits };
+      const padded = elements * alignUp(size, target.blockBytes);
+      return { ...idle, instructions: elements, padded, bytes: elements * size, scalars, waits };
+    }
+    case "direct":
+      return direct(stmt, sizes, func, target);
+  }
+}
+
+/** How often an index is looked up, and the box that each names: the output dims behind the last that an index follows. */
+function picked(stmt: GatherStmt, sizes: Shape, func: TileFunc, buffers: Buffers) {
+  const rank = sizes.length;
+  const { results } = stmt.map;
+  let first = rank;
+  while (first > 0) {
+    const coord = results[results.length - 1 - (rank - first)];
+    const only = coord === undefined ? undefined : soleAtom(coord);
+    if (only?.kind !== "dim" || only.dim !== first - 1 || indexed(stmt.map).has(only.dim)) break;
+    first--;
+  }
+  const box = sizes.slice(first);
+  const within = (name: string): Shape => {
+    const buffer = buffers.get(name);
+    const all = buffer === undefined ? strides(typeOf(func, name).shape) : ubStrides(buffer);
+    return all.slice(all.length - box.length);
+  };
+  const [burst = 1, rows = 1, ...outer] = folded(
+    box,
+    within(at(stmt.from, gatheredTable).buffer),
+    within(stmt.to.buffer),
+  );
+  return { picks: elementCount(sizes.slice(0, first)), burst, rows, outer: elementCount(outer) };
+}
+
+/**
+ * Lanes, or a core behind its caches, read each row that an index names, and the indices and the output where these live in
+ * global memory. A tile in place reads the slab that its indices share once at most. A read at a random place is a scalar
+ * access as far as it misses the caches: in a slab in UB as far as that exceeds the first level, and then it is near.
+ */
+function direct(stmt: GatherStmt, sizes: Shape, func: TileFunc, target: Target): Work {
+  const { map, from, to } = stmt;
+  const { dtype, shape } = inputOf(func, gatheredTable).type;
+  const size = dtypeBytes[dtype];
+  const elements = elementCount(sizes);
+  const inRow = rowElements(map, sizes, shape);
+  const row = inRow * size;
+  const rows = elements / inRow;
+  const line = granule(target);
+  const across = readsAcrossRows(map);
+  const moved = from.flatMap(({ buffer }, table) => {
+    if (table === gatheredTable || !isParam(func, buffer)) return [];
+    const { type } = inputOf(func, table);
+    return [inPlace(inputTile(map, table, sizes, type.shape), type, target)];
+  });
+  if (isParam(func, to.buffer)) moved.push(inPlace(sizes, outputOf(func).type, target));
+  let misses: number;
+  if (isParam(func, at(from, gatheredTable).buffer)) {
+    const follows = followedBy(map, gatheredTable);
+    const wide = across ? (sizes[sizes.length - 1] ?? 1) : 1;
+    const sharing = sizes.reduce((product, extent, d) => (follows.has(d) ? product : product * extent), wide);
+    const extent = gatherDims(map).reduce((product, k) => product * at(shape, k), 1);
+    const slab = extent * (across ? alignUp(wide * size, line) : row);
+    const padded = (rows / sharing) * Math.min(sharing * alignUp(row, line), slab);
+    moved.push({ bytes: elements * size, padded });
+    misses = row >= line ? 0 : rows * (across ? 1 : 0.5);
+  } else {
+    const slab = elementCount(inputTile(map, gatheredTable, sizes, shape)) * size;
+    misses = (rows * Math.min(1, slab / target.firstLevelBytes)) / 4;
+  }
+  return {
+    ...idle,
+    bytes: moved.reduce((sum, part) => sum + part.bytes, 0),
+    padded: moved.reduce((sum, part) => sum + part.padded, 0),
+    scalars: misses,
+  };
+}
+
+/** Whether neighbours along the innermost output dim read different rows of the data. */
+function readsAcrossRows(map: AccessMap): boolean {
+  const coord = map.results[map.results.length - 1];
+  const last = coord === undefined ? undefined : soleAtom(coord);
+  const innermost = map.outRank - 1;
+  return last?.kind === "dim" && last.dim === innermost && indexed(map).has(innermost);
+}
+
+/** A box of a tensor, read or written where it is. */
+function inPlace(sizes: Shape, { dtype, shape }: TensorType, target: Target) {
+  const elements = elementCount(sizes);
+  const run = contiguousRun(sizes, shape);
+  return {
+    bytes: elements * dtypeBytes[dtype],
+    padded: (elements / run) * alignUp(run * dtypeBytes[dtype], granule(target)),
+  };
+}
+
+/** What a program's gather asks of its lowering. */
+function factsOf(stmt: GatherStmt, func: TileFunc, buffers: Buffers, target: Target): LoweringFacts {
+  const output = outputOf(func).type.shape;
+  const [data, ...indices] = stmt.from;
+  invariant(data !== undefined, "a gather reads its data");
+  const taken = [...buffers.values()].reduce((sum, buffer) => sum + ubBytes(buffer) * buffer.buffers, 0);
+  const body = bodyWith(func.body, stmt);
+  return {
+    map: stmt.map,
+    data: inputOf(func, gatheredTable).type,
+    indices: inputsOf(func)
+      .slice(1)
+      .map(({ type }) => type),
+    residency: isParam(func, data.buffer) ? "gm" : "ub",
+    tile: stmt.to.sizes.map((size, d) => largestValue(size) ?? at(output, d)),
+    ragged: new Set(stmt.to.sizes.flatMap((size, d) => (loopVariables(size).size === 0 ? [] : [d]))),
+    freshIndices: indices.every(({ buffer }) =>
+      body.some((other) => other.op === "load" && other.to === buffer),
+    ),
+    spareBytes: (func.schedule.ubBytes ?? target.ubBytes) - taken,
+  };
+}
+
+/** The innermost body that holds a statement. */
+function bodyWith(body: readonly Stmt[], stmt: Stmt): readonly Stmt[] {
+  if (body.includes(stmt)) return body;
+  return (
+    body
+      .map((other) => (other.op === "for" ? bodyWith(other.body, stmt) : []))
+      .find((found) => found.length > 0) ?? []
+  );
+}

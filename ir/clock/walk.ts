@@ -1,0 +1,201 @@
+/**
+ * The clock as a walk over every statement of every task: what the closed form is tested against, and where the events,
+ * the lifetimes of UB tiles and the occupancy of a timeline come from.
+ */
+import { evaluate } from "../linear.js";
+import { accessLookup } from "../regions.js";
+import { dealt } from "../tasks.js";
+import { ubBytes, type Pipe, type SyncStmt, type UbBuffer } from "../tile.js";
+import { at } from "../types.js";
+import { cyclesOfCore, resultOf, type ClockResult, type Clocked, type CoreTime } from "./clock.js";
+import { execution } from "./execution.js";
+import { boxOf, type Moving } from "./statement.js";
+
+/** One statement on one pipe of one core, in cycles from the start of the run. */
+export interface TimelineEvent {
+  readonly core: number;
+  readonly pipe: Pipe;
+  readonly name: Moving["op"];
+  readonly start: number;
+  readonly cycles: number;
+  /** Elements that passed through global memory. */
+  readonly bytes: number;
+}
+
+/** A UB tile on core 0: written at `start`, read for the last time at `end`, in cycles. */
+export interface Lifetime {
+  readonly buffer: string;
+  readonly address: number;
+  readonly bytes: number;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Bytes of UB that hold what is still to be read, from a cycle on. */
+export interface Occupancy {
+  readonly cycle: number;
+  readonly bytes: number;
+}
+
+export interface Walked extends ClockResult {
+  /** The first events of each core; `dropped` counts the rest. */
+  readonly events: readonly TimelineEvent[];
+  readonly dropped: number;
+  /** UB tiles of core 0, the first of them. */
+  readonly lifetimes: readonly Lifetime[];
+  /** On core 0, at each change; the first changes. */
+  readonly occupancy: readonly Occupancy[];
+}
+
+/** Events that a timeline keeps, shared evenly by its cores; UB tiles, and changes of occupancy. */
+export const maxEvents = 20_000;
+export const maxLifetimes = 2_000;
+export const maxOccupancy = 256;
+
+export function walk(program: Clocked, tasks: number): Walked {
+  const walker = new Walker(program, tasks);
+  walker.run();
+  return walker.result();
+}
+
+class Core {
+  readonly free: Record<Pipe, number>;
+  readonly busy: Record<Pipe, number> = { MTE2: 0, V: 0, MTE3: 0, S: 0 };
+  /** When the source pipe was free at the latest runs of each sync, newest first. */
+  readonly syncs = new Map<SyncStmt, number[]>();
+  padded = 0;
+  events = 0;
+
+  constructor(start: Clocked["start"]) {
+    this.free = { ...start };
+  }
+
+  get time(): CoreTime {
+    return { end: Math.max(...Object.values(this.free)), busy: this.busy, padded: this.padded };
+  }
+}
+
+class Walker {
+  private readonly cores: Core[];
+  private readonly env = new Map<string, number>();
+  private readonly events: TimelineEvent[] = [];
+  private dropped = 0;
+  private readonly lives = new Lives();
+  private readonly accesses: ReturnType<typeof accessLookup>;
+  private task = -1;
+  private index = 0;
+
+  constructor(
+    private readonly program: Clocked,
+    private readonly tasks: number,
+  ) {
+    this.accesses = accessLookup(program.func);
+    this.cores = Array.from({ length: program.cores }, () => new Core(program.start));
+  }
+
+  run(): void {
+    for (const step of execution(this.program.func.body, this.env)) {
+      switch (step.op) {
+        case "task":
+          this.task++;
+          while (this.task >= dealt(this.tasks, this.cores.length, this.index).to) this.index++;
+          break;
+        case "sync":
+          this.sync(step);
+          break;
+        case "load":
+        case "store":
+        case "gather":
+          this.move(step);
+          break;
+      }
+    }
+  }
+
+  result(): Walked {
+    const { program, lives, events, dropped } = this;
+    const last = this.cores
+      .map((core) => core.time)
+      .reduce((slowest, core) =>
+        cyclesOfCore(program, core) > cyclesOfCore(program, slowest) ? core : slowest,
+      );
+    const result = resultOf(program, this.tasks, last);
+    return { ...result, events, dropped, lifetimes: lives.all, occupancy: occupancyOf(lives.all) };
+  }
+
+  private get core(): Core {
+    return at(this.cores, this.index);
+  }
+
+  private sync(stmt: SyncStmt): void {
+    const { core } = this;
+    const history = core.syncs.get(stmt) ?? [];
+    history.unshift(core.free[stmt.from]);
+    history.length = Math.min(history.length, 2);
+    core.syncs.set(stmt, history);
+    const seen = history[stmt.lag];
+    if (seen === undefined) return;
+    core.free[stmt.to] = Math.max(core.free[stmt.to], seen + this.program.waitOf(stmt));
+  }
+
+  private move(stmt: Moving): void {
+    const { core } = this;
+    const sizes = boxOf(stmt).map((size) => evaluate(size, this.env));
+    const { pipe, cycles, work } = this.program.costOf(stmt, sizes);
+    const start = core.free[pipe];
+    core.free[pipe] = start + cycles;
+    core.busy[pipe] += cycles;
+    core.padded += work.padded;
+    if (this.index === 0) {
+      for (const { buffer, write } of this.accesses(stmt)) {
+        if (write) this.lives.written(buffer, start, core.free[pipe]);
+        else this.lives.read(buffer, core.free[pipe]);
+      }
+    }
+    if (core.events >= Math.floor(maxEvents / this.cores.length)) {
+      this.dropped++;
+      return;
+    }
+    core.events++;
+    this.events.push({ core: this.index, pipe, name: stmt.op, start, cycles, bytes: work.bytes });
+  }
+}
+
+/** Follows what each UB copy holds, and until when it is read. */
+class Lives {
+  readonly all: Lifetime[] = [];
+  /** The tile each buffer holds: its place in `all`, and how often the buffer was written. */
+  private readonly latest = new Map<string, { place: number; turn: number }>();
+
+  written(buffer: UbBuffer, start: number, end: number): void {
+    const turn = (this.latest.get(buffer.name)?.turn ?? -1) + 1;
+    this.latest.set(buffer.name, { place: this.all.length, turn });
+    if (this.all.length >= maxLifetimes) return;
+    const address = buffer.addresses?.[turn % buffer.buffers] ?? 0;
+    this.all.push({ buffer: buffer.name, address, bytes: ubBytes(buffer), start, end });
+  }
+
+  read(buffer: UbBuffer, end: number): void {
+    const place = this.latest.get(buffer.name)?.place ?? -1;
+    const held = this.all[place];
+    if (held !== undefined) this.all[place] = { ...held, end: Math.max(held.end, end) };
+  }
+}
+
+/** Bytes held at each change, in time. */
+function occupancyOf(lifetimes: readonly Lifetime[]): Occupancy[] {
+  const edges = lifetimes.flatMap(({ bytes, start, end }) => [
+    { cycle: start, bytes },
+    { cycle: end, bytes: -bytes },
+  ]);
+  edges.sort((a, b) => a.cycle - b.cycle || a.bytes - b.bytes);
+  const points: { cycle: number; bytes: number }[] = [];
+  let held = 0;
+  for (const { cycle, bytes } of edges) {
+    held += bytes;
+    const last = points[points.length - 1];
+    if (last?.cycle === cycle) last.bytes = held;
+    else points.push({ cycle, bytes: held });
+  }
+  return points.slice(0, maxOccupancy);
+}

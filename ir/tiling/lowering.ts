@@ -1,0 +1,314 @@
+/**
+ * Which instructions a gather becomes on its target, decided once: the footprint, the clock and a code generator read
+ * the same answer.
+ *
+ * On Ascend, after PTO-ISA's instructions (TGATHER, TMOV, MGATHER, TLOAD, GetValue and SetValue):
+ *
+ *   whole-tile  data in UB: address steps on the whole index tile, in place, then one TGATHER
+ *   per-row     data in UB: the same for each row, in scratch rows
+ *   row-copy    data in UB: for each row a scalar index and a copy of blocks
+ *   mgather     data in gm: MGATHER fetches rows of a table
+ *   row-fetch   data in gm: for each row a scalar index and a load
+ *   scalar      anything else: element by element on the scalar unit
+ *
+ * What a class adds to UB takes what the program's buffers leave free. Where that is too little, the next class that adds less
+ * is taken: `row-fetch` and `scalar` add nothing, so a tile that fits its footprint always has a lowering.
+ *
+ * `direct` is every gather of a target that is no Ascend core: its lanes, or its one core, read and write in place.
+ */
+import { gatheredTable, indexed, policyOf, type AccessMap, type OutOfBounds, type Site } from "../access.js";
+import { inputOf, inputsOf } from "../func.js";
+import { dimsOf, sitesOf, soleAtom, type Linear } from "../linear.js";
+import type { Residency } from "../schedule.js";
+import type { Target } from "../target.js";
+import { alignUp, at, dtypeBytes, elementCount, type Shape, type TensorType } from "../types.js";
+import type { Footprint } from "./footprint.js";
+import type { Loop } from "./loops.js";
+import type { TiledGather } from "./tiled.js";
+
+export type GatherClass =
+  "whole-tile" | "per-row" | "row-copy" | "mgather" | "row-fetch" | "scalar" | "direct";
+
+/** What of a tiled gather its lowering depends on. */
+export interface LoweringFacts {
+  readonly map: AccessMap;
+  readonly data: TensorType;
+  readonly indices: readonly TensorType[];
+  readonly residency: Residency;
+  /** The largest output tile, in elements. */
+  readonly tile: Shape;
+  /** Output dims along which some tiles are shorter. */
+  readonly ragged: ReadonlySet<number>;
+  /** Whether each run of the gather finds freshly loaded index tiles, which it may overwrite. */
+  readonly freshIndices: boolean;
+  /** Bytes of UB that the program's own buffers leave free. */
+  readonly spareBytes: number;
+}
+
+/** Vector instructions by what they read: one tile and a scalar, or two tiles. */
+export interface Steps {
+  readonly scalar: number;
+  readonly tile: number;
+}
+
+export interface GatherLowering {
+  readonly class: GatherClass;
+  /** What the lowering keeps in UB beside the program's buffers, in bytes. */
+  readonly adds: readonly {
+    readonly what: "base" | "rows" | "zeros" | "addresses";
+    readonly bytes: number;
+  }[];
+  /** Steps on index values: for each run (`whole-tile`, `mgather`), for each row (`per-row`). */
+  readonly steps: Steps;
+  /** Once per core, before the first task. */
+  readonly once: { readonly scalars: number; readonly steps: number };
+  /** Waits between pipes that a run needs beside the program's own syncs. */
+  readonly waits: number;
+}
+
+const noSteps: Steps = { scalar: 0, tile: 0 };
+const nothing = { adds: [], steps: noSteps, once: { scalars: 0, steps: 0 }, waits: 0 } as const;
+
+/** The lowering of a gather under a schedule. */
+export function loweringOf(
+  tiling: TiledGather & { readonly loops: readonly Loop[]; readonly footprint: Footprint },
+): GatherLowering {
+  const { gather, schedule, target, tile, extents, operands, loops, footprint } = tiling;
+  const looped = new Set(loops.map((loop) => loop.dim));
+  const ragged = tile.flatMap((entry, d) => {
+    const view = Math.min(at(schedule.view, d), at(extents, d));
+    return looped.has(d) && (view % entry !== 0 || at(extents, d) % entry !== 0) ? [d] : [];
+  });
+  const innermost = loops.at(-1);
+  return lowerGather(
+    {
+      map: gather.map,
+      data: inputOf(gather, gatheredTable).type,
+      indices: inputsOf(gather)
+        .slice(1)
+        .map(({ type }) => type),
+      residency: schedule.residency,
+      tile,
+      ragged: new Set(ragged),
+      // A load leaves the serial loops that its operand does not follow.
+      freshIndices: operands
+        .slice(1, -1)
+        .every(({ inUb, follows }) => inUb && (innermost?.mode !== "serial" || follows.has(innermost.dim))),
+      spareBytes: schedule.ubBytes - footprint.planned,
+    },
+    target,
+  );
+}
+
+export function lowerGather(gather: LoweringFacts, target: Target): GatherLowering {
+  if (target.kind !== "ascend") return { ...nothing, class: "direct" };
+  const found = classesOf(gather, target).find(
+    ({ adds }) => adds.reduce((sum, { bytes }) => sum + bytes, 0) <= gather.spareBytes,
+  );
+  return found ?? scalar(gather);
+}
+
+/** The classes that a gather may have, the best first. */
+function classesOf(gather: LoweringFacts, target: Target): GatherLowering[] {
+  if (gather.residency === "gm") {
+    const tables = isTable(gather) ? [mgather(gather, target)] : [];
+    return isRows(gather) ? [...tables, rowFetch(gather)] : tables;
+  }
+  if (isVector(gather, target)) {
+    const whole = takesWholeTile(gather, target) ? [wholeTile(gather, target)] : [];
+    return [...whole, perRow(gather, target)];
+  }
+  return isRows(gather) ? [rowCopy(gather)] : [];
+}
+
+const last = (shape: Shape): number => shape[shape.length - 1] ?? 1;
+
+/** The one site of a map that has no other and picks along one dim of the data. */
+function onlySite({ sites, results }: AccessMap): Site | undefined {
+  const picking = results.filter((coord) => sitesOf(coord).length > 0);
+  const [only] = picking;
+  return sites.length === 1 && picking.length === 1 && only !== undefined && soleAtom(only)?.kind === "site"
+    ? sites[0]
+    : undefined;
+}
+
+const isDim = (coord: Linear | undefined, dim: number): boolean => {
+  const only = coord === undefined ? undefined : soleAtom(coord);
+  return only?.kind === "dim" && only.dim === dim;
+};
+
+const has32BitIndices = ({ indices }: LoweringFacts): boolean =>
+  indices.every((index) => index.dtype === "i32");
+
+/** TGATHER: flat 32-bit indices, one for each output element of the last dim. */
+function isVector(gather: LoweringFacts, target: Target): boolean {
+  const { map, data } = gather;
+  const site = onlySite(map);
+  return (
+    site !== undefined &&
+    site.value.at.length > 0 &&
+    isDim(site.value.at[site.value.at.length - 1], map.outRank - 1) &&
+    has32BitIndices(gather) &&
+    target.vectorGatherBytes.includes(dtypeBytes[data.dtype]) &&
+    site.keep !== "wrap"
+  );
+}
+
+/** Whole rows of data's last dim: no index follows the output's last dim. */
+function isRows({ map }: LoweringFacts): boolean {
+  const inner = map.outRank - 1;
+  return inner >= 0 && !indexed(map).has(inner) && isDim(map.results[map.results.length - 1], inner);
+}
+
+/** MGATHER: rows of a table of rank 2 by a list of 32-bit indices. */
+function isTable(gather: LoweringFacts): boolean {
+  const { map, data, indices } = gather;
+  const site = onlySite(map);
+  return (
+    data.shape.length === 2 &&
+    site !== undefined &&
+    isRows(gather) &&
+    indices.length === 1 &&
+    indices[0]?.shape.length === 1 &&
+    has32BitIndices(gather) &&
+    dtypeBytes[data.dtype] <= 4 &&
+    (site.keep === "clamp" || site.keep === "zero" || site.keep === "unchecked")
+  );
+}
+
+const countsFromEnd = (map: AccessMap): boolean => map.sites.some((site) => site.fromEnd !== undefined);
+
+/** i + n for a negative i: mins, maxs, muls, add. */
+const fromEnd: Steps = { scalar: 3, tile: 1 };
+const clamp: Steps = { scalar: 2, tile: 0 };
+/** 1 where an index was outside, else 0: a clamped copy, then sub, mins, maxs, mul. */
+const outside: Steps = { scalar: clamp.scalar + 2, tile: 2 };
+
+/** What a policy does to an index that may lie outside its extent. `wrap` is never vectorised. */
+const policySteps: Readonly<Record<OutOfBounds, Steps>> = {
+  unchecked: noSteps,
+  clamp,
+  // The flat address of a zero where the mark is set: muls, adds, mul, add.
+  zero: sum(outside, { scalar: 2, tile: 2 }),
+  // The largest mark so far.
+  error: sum(outside, { scalar: 0, tile: 1 }),
+  wrap: noSteps,
+};
+
+function sum(...steps: readonly Steps[]): Steps {
+  return steps.reduce((a, b) => ({ scalar: a.scalar + b.scalar, tile: a.tile + b.tile }), noSteps);
+}
+
+/** The flat address of an index in the data tile: times the gather dim's stride, plus where its row begins. */
+function addressing({ map, data }: LoweringFacts): { readonly scaled: boolean; readonly based: boolean } {
+  const dim = map.results.findIndex((coord) => sitesOf(coord).length > 0);
+  return { scaled: dim < data.shape.length - 1, based: data.shape.length > 1 };
+}
+
+/** Bytes of an i32 for each element of an output tile. */
+const addressBytes = (tile: Shape, target: Target): number =>
+  elementCount(tile.slice(0, -1)) * alignUp(last(tile) * 4, target.blockBytes);
+
+/** Whether the index tile can be turned into addresses in place, as a whole. */
+function takesWholeTile({ map, data, tile, ragged, freshIndices }: LoweringFacts, target: Target): boolean {
+  const size = dtypeBytes[data.dtype];
+  const keep = policyOf(map);
+  const followed = indexed(map);
+  // Index tile and output tile are one matrix, its rows the dims in front of the last.
+  const matrix = tile.every((extent, d) => extent === 1 || followed.has(d));
+  const folds = tile.every((_, d) => d === 0 || d === tile.length - 1 || !ragged.has(d));
+  const pitch = (bytes: number): number => alignUp(last(tile) * bytes, target.blockBytes) / bytes;
+  return (
+    freshIndices &&
+    matrix &&
+    folds &&
+    (size === 4 || pitch(4) === pitch(size)) &&
+    (keep === "clamp" || keep === "unchecked") &&
+    (!countsFromEnd(map) || size === 4)
+  );
+}
+
+function wholeTile(gather: LoweringFacts, target: Target): GatherLowering {
+  const { map, tile } = gather;
+  const { scaled, based } = addressing(gather);
+  const rows = elementCount(tile.slice(0, -1));
+  return {
+    class: "whole-tile",
+    adds: based ? [{ what: "base", bytes: addressBytes(tile, target) }] : [],
+    steps: sum(
+      countsFromEnd(map) ? fromEnd : noSteps,
+      policySteps[policyOf(map)],
+      { scalar: scaled ? 1 : 0, tile: 0 },
+      { scalar: 0, tile: based ? 1 : 0 },
+    ),
+    // One row of `base` is written element by element; the others differ from it by a constant.
+    once: based ? { scalars: last(tile), steps: Math.max(0, rows - 1) } : { scalars: 0, steps: 0 },
+    waits: 0,
+  };
+}
+
+/** Scratch rows of the plan (footprint.ts): an address row and a spare one. */
+const plannedRows = 2;
+
+function perRow(gather: LoweringFacts, target: Target): GatherLowering {
+  const { map, tile } = gather;
+  const keep = policyOf(map);
+  const { scaled, based } = addressing(gather);
+  const inner = map.outRank - 1;
+  const iota = map.results.some((coord) => dimsOf(coord).includes(inner));
+  const marks = keep === "zero" || keep === "error" ? 2 : 0;
+  const rows = Math.max(0, 1 + (iota ? 1 : 0) + marks - plannedRows);
+  const rowBytes = alignUp(last(tile) * 4, target.blockBytes);
+  return {
+    class: "per-row",
+    adds: [
+      ...(rows > 0 ? [{ what: "rows", bytes: rows * rowBytes } as const] : []),
+      ...(keep === "zero" ? [{ what: "zeros", bytes: target.blockBytes } as const] : []),
+    ],
+    steps: sum(
+      // The index row is another output row's too: the steps work on a copy.
+      countsFromEnd(map) ? fromEnd : { scalar: 1, tile: 0 },
+      policySteps[keep],
+      { scalar: (scaled ? 1 : 0) + (based ? 1 : 0), tile: iota ? 1 : 0 },
+    ),
+    once: { scalars: iota ? last(tile) : 0, steps: marks > 0 ? 1 : 0 },
+    waits: 0,
+  };
+}
+
+const wideIndices = ({ indices }: LoweringFacts): boolean =>
+  indices.some(({ dtype }) => dtypeBytes[dtype] === 8);
+
+/** 64-bit indices are on the scalar pipe already; others come from V and go back to it. */
+const rowCopy = (gather: LoweringFacts): GatherLowering => ({
+  ...nothing,
+  class: "row-copy",
+  waits: wideIndices(gather) ? 1 : 2,
+});
+
+const scalar = (gather: LoweringFacts): GatherLowering => ({
+  ...nothing,
+  class: "scalar",
+  waits: wideIndices(gather) ? 0 : 2,
+});
+
+function mgather({ map, tile }: LoweringFacts, target: Target): GatherLowering {
+  // MGATHER's own `zero` takes a negative index for a large one, which is outside as well.
+  const steps = sum(countsFromEnd(map) ? fromEnd : noSteps, policyOf(map) === "clamp" ? clamp : noSteps);
+  const changed = steps.scalar + steps.tile > 0;
+  const bytes = alignUp((tile[0] ?? 1) * 4, target.blockBytes);
+  return {
+    ...nothing,
+    class: "mgather",
+    adds: changed ? [{ what: "addresses", bytes }] : [],
+    steps,
+    waits: changed ? 1 : 0,
+  };
+}
+
+/** MTE2 and MTE3 to the scalar unit and V, and both back to MTE2. */
+const rowFetch = ({ map }: LoweringFacts): GatherLowering => ({
+  ...nothing,
+  class: "row-fetch",
+  waits: policyOf(map) === "zero" || policyOf(map) === "error" ? 5 : 4,
+});

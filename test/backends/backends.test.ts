@@ -1,0 +1,126 @@
+import { describe, expect, it } from "vitest";
+import type { Backend, BackendKernel } from "../../backends/index.js";
+import { referenceBackend } from "../../backends/reference/index.js";
+import { checkedBackend, fastBackend, simulate, simulateBytes } from "../../backends/sim/index.js";
+import { parseModule, RunError, targets } from "../../ir/index.js";
+import { compile, onnx } from "../../src/index.js";
+import { operandOf } from "../support/operands.js";
+
+const kernel = compile(onnx.gather({ data: ["u8", [5, 4]], indices: ["i32", [6]], axis: 0 }), {
+  target: targets.cpu,
+  tile: [2, 4],
+});
+const data = Uint8Array.from({ length: 20 }, (_, k) => k + 1);
+const indices = Int32Array.from([4, 0, -1, 2, 3, 1]);
+const rows = (...list: number[]): Uint8Array =>
+  Uint8Array.from(list.flatMap((row) => [0, 1, 2, 3].map((k) => 4 * row + k + 1)));
+const inputs = (values: Int32Array) => ({
+  data: { type: operandOf(kernel.tile, "data").type, bytes: data },
+  indices: { type: operandOf(kernel.tile, "indices").type, bytes: new Uint8Array(values.buffer) },
+});
+
+/** The same program without its operator. */
+function written(): BackendKernel {
+  const [tile] = parseModule(kernel.text("tile"), "written.tir").module.funcs;
+  if (tile?.level !== "tile") throw new Error("a tile program");
+  return { tile, target: kernel.target };
+}
+
+const backends: readonly (readonly [string, Backend])[] = [
+  ["reference", referenceBackend],
+  ["checked", checkedBackend],
+  ["fast", fastBackend()],
+];
+
+describe.each(backends)("the %s backend", (name, backend) => {
+  it.each([
+    ["compiled", kernel],
+    ["written by hand", written()],
+  ])("prepares a kernel once and runs it many times: %s", async (_, own) => {
+    const prepared = await backend.prepare(own);
+    const first = await prepared.run(inputs(indices));
+    const second = await prepared.run(inputs(indices.toReversed()));
+    expect(first.output).toEqual(rows(4, 0, 4, 2, 3, 1));
+    expect(second.output).toEqual(rows(1, 3, 2, 4, 0, 4));
+    prepared.release();
+  });
+
+  it("runs what is asked for at once one after the other", async () => {
+    const prepared = await backend.prepare(kernel);
+    const [a, b] = await Promise.all([
+      prepared.run(inputs(indices)),
+      prepared.run(inputs(indices.toReversed())),
+    ]);
+    expect([a.output, b.output]).toEqual([rows(4, 0, 4, 2, 3, 1), rows(1, 3, 2, 4, 0, 4)]);
+    prepared.release();
+  });
+
+  it("rejects the first output element whose index is out of range, and runs on", async () => {
+    const prepared = await backend.prepare(kernel);
+    const bad = indices.slice();
+    [bad[5], bad[3], bad[4]] = [-6, 5, 99];
+    const thrown: unknown = await prepared.run(inputs(bad)).catch((error: unknown) => error);
+    expect(thrown).toBeInstanceOf(RunError);
+    expect((thrown as RunError).diagnostics[0]).toMatchObject({
+      code: "TC601",
+      message: "index 5 at indices[3] is out of range for data dim 0, which takes [-5, 4]",
+      data: { position: 3, value: "5", axis: 0, extent: 5, point: [3, 0], site: 0 },
+    });
+    expect((await prepared.run(inputs(indices))).output).toEqual(rows(4, 0, 4, 2, 3, 1));
+    prepared.release();
+  });
+
+  it("stops for a signal, with its reason", async () => {
+    const prepared = await backend.prepare(kernel);
+    const signal = AbortSignal.abort(new Error("enough"));
+    await expect(prepared.run(inputs(indices), { signal })).rejects.toThrow("enough");
+    prepared.release();
+  });
+
+  it("gives a report where it counts and is asked", async () => {
+    const prepared = await backend.prepare(kernel);
+    expect(await prepared.run(inputs(indices))).not.toHaveProperty("report");
+    const { report } = await prepared.run(inputs(indices), { report: true });
+    if (name === "reference") expect(report).toBeUndefined();
+    else expect(report).toMatchObject({ executor: name, bytesWritten: 24 });
+    prepared.release();
+  });
+});
+
+describe("the report of a fast run", () => {
+  const expected = (values: Int32Array) => simulateBytes(kernel, inputs(values)).report.locality;
+
+  it("speaks of the run, whatever becomes of the caller's arrays", () => {
+    const mine = indices.slice();
+    const run = simulate(kernel, { data, indices: mine }, { executor: "fast" });
+    mine.fill(0);
+    expect(run.report.locality).toEqual(expected(indices));
+    expect(run.report).toBe(run.report);
+  });
+
+  it("speaks of its own run when another one follows", async () => {
+    const prepared = await fastBackend().prepare(kernel);
+    const first = await prepared.run(inputs(indices), { report: true });
+    const same = indices.slice().fill(2);
+    const second = await prepared.run(inputs(same), { report: true });
+    expect(first.report?.locality).toEqual(expected(indices));
+    expect(second.report?.locality).toEqual(expected(same));
+    prepared.release();
+  });
+
+  it("is not derived until it is read", () => {
+    // Counting alone asks for the burst of a target.
+    let asked = 0;
+    const target = {
+      ...kernel.target,
+      get burstBytes() {
+        asked++;
+        return kernel.target.burstBytes;
+      },
+    };
+    const run = simulateBytes({ tile: kernel.tile, target }, inputs(indices), { executor: "fast" });
+    expect(asked).toBe(0);
+    expect(run.report.bytesWritten).toBe(24);
+    expect(asked).toBeGreaterThan(0);
+  });
+});

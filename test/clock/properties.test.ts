@@ -1,0 +1,207 @@
+/** What any clock of ours must have: no faster than memory, never faster for more work, and double buffering for free. */
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { clocked, cyclesOfCore, type Clocked } from "../../ir/clock/clock.js";
+import { closed, tasksOf } from "../../ir/clock/closed.js";
+import { countTasks } from "../../ir/clock/execution.js";
+import { planOf } from "../../ir/clock/plan.js";
+import { cyclesOfWork, type Moving, type Work } from "../../ir/clock/statement.js";
+import { walk } from "../../ir/clock/walk.js";
+import {
+  cyclesOf,
+  flatten,
+  outputOf,
+  tilingOf,
+  type SyncStmt,
+  type Target,
+  type TileFunc,
+} from "../../ir/index.js";
+import { isResolved } from "../../ir/schedule.js";
+import { compile, onnx, targets, tryCompile, type Kernel } from "../../src/index.js";
+import { longGather, randomSchedule, scheduledGather } from "../support/arbitrary.js";
+import { gatherOfRows } from "../support/tile-programs.js";
+
+const scheduled = fc.oneof(
+  scheduledGather,
+  longGather.chain((random) =>
+    randomSchedule(outputOf(random.func).type.shape.length).map((choice) => ({ random, ...choice })),
+  ),
+);
+
+/** Random programs that compile; how many did. */
+function compiled(check: (kernel: Kernel) => void, runs: number): number {
+  let ran = 0;
+  fc.assert(
+    fc.property(scheduled, ({ random, schedule, target }) => {
+      const result = tryCompile(random.func, { ...schedule, target });
+      if (!result.ok) return;
+      ran++;
+      check(result.kernel);
+    }),
+    { numRuns: runs },
+  );
+  return ran;
+}
+
+describe("global memory", () => {
+  /** Bytes of the elements that all statements move, counted by the closed form of the traffic. */
+  function bytesOf({ access, target }: Kernel): number {
+    if (access === undefined || !isResolved(access.schedule)) throw new Error("compiled from source");
+    return tilingOf(access, access.schedule, target).traffic.bytes;
+  }
+
+  it("moves no more bytes per cycle than the target says, for random programs of every target", () => {
+    const ran = compiled((kernel) => {
+      const { cycles } = cyclesOf(kernel.tile, kernel.target);
+      expect(bytesOf(kernel)).toBeLessThanOrEqual(cycles * kernel.target.gmBytesPerCycle);
+    }, 1000);
+    expect(ran).toBeGreaterThan(500);
+  });
+
+  it("bounds a program that loads and stores at once: 134 MB at 864 B per cycle", () => {
+    const op = onnx.gather({ data: ["bf16", [2048, 16, 8, 128]], indices: ["i32", [64, 32]], axis: 0 });
+    const kernel = compile(op, {
+      target: targets.ascendA2,
+      tile: [1, 2, 16, 8, 128],
+      residency: "gm",
+      buffers: 2,
+    });
+    const { cycles, bottleneck, memory, busy } = cyclesOf(kernel.tile, kernel.target);
+    expect(bytesOf(kernel)).toBe(2 * 64 * 32 * 16 * 8 * 128 * 2 + 64 * 32 * 4);
+    expect(cycles).toBeGreaterThanOrEqual(bytesOf(kernel) / 864);
+    // Each pipe alone would be done earlier.
+    expect(Math.max(busy.MTE2, busy.MTE3)).toBeLessThan(bytesOf(kernel) / 864);
+    expect([bottleneck, memory]).toEqual(["gm", cycles]);
+  });
+});
+
+const counts = [
+  "instructions",
+  "padded",
+  "rows",
+  "repeats",
+  "steps",
+  "stepRepeats",
+  "copies",
+  "copied",
+  "scalars",
+  "waits",
+] as const satisfies readonly (keyof Work)[];
+
+/** The cycles of a program whose statements cost what `changed` says. */
+function cyclesWith(func: TileFunc, target: Target, changed: (program: Clocked) => Partial<Clocked>): number {
+  const plan = planOf(func);
+  if (plan === undefined) throw new Error("the closed form applies to what is compiled");
+  const program = clocked(func, target, tasksOf(plan));
+  const other = { ...program, ...changed(program) };
+  return cyclesOfCore(other, closed(other, plan).last);
+}
+
+describe("more work", () => {
+  it("never takes fewer cycles: DMA instructions, padded bytes, rows, repeats of any one statement", () => {
+    const more = fc.record({
+      count: fc.constantFrom(...counts),
+      by: fc.integer({ min: 1, max: 500 }),
+      pick: fc.nat(),
+    });
+    let grew = 0;
+    fc.assert(
+      fc.property(scheduled, more, ({ random, schedule, target }, { count, by, pick }) => {
+        const result = tryCompile(random.func, { ...schedule, target });
+        if (!result.ok) return;
+        const { tile } = result.kernel;
+        const moving = flatten(tile.body).filter(
+          (stmt): stmt is Moving => stmt.op === "load" || stmt.op === "store" || stmt.op === "gather",
+        );
+        const grown = moving[pick % Math.max(1, moving.length)];
+        if (grown === undefined) return;
+        const before = cyclesWith(tile, target, () => ({}));
+        const after = cyclesWith(tile, target, (program) => ({
+          costOf(stmt, sizes) {
+            const cost = program.costOf(stmt, sizes);
+            if (stmt !== grown) return cost;
+            const work = { ...cost.work, [count]: cost.work[count] + by };
+            return { ...cost, work, cycles: cyclesOfWork(work, cost.pipe, target, program.cores) };
+          },
+        }));
+        expect(after).toBeGreaterThanOrEqual(before);
+        if (after > before) grew++;
+      }),
+      { numRuns: 600 },
+    );
+    expect(grew).toBeGreaterThan(100);
+  });
+
+  it("never takes fewer cycles: a longer wait of any one sync", () => {
+    let grew = 0;
+    compiled(({ tile, target }) => {
+      const syncs = flatten(tile.body).filter((stmt): stmt is SyncStmt => stmt.op === "sync");
+      for (const longer of syncs) {
+        const before = cyclesWith(tile, target, () => ({}));
+        const after = cyclesWith(tile, target, (program) => ({
+          waitOf: (sync) => program.waitOf(sync) + (sync === longer ? 7 : 0),
+        }));
+        expect(after).toBeGreaterThanOrEqual(before);
+        if (after > before) grew++;
+      }
+    }, 300);
+    expect(grew).toBeGreaterThan(50);
+  });
+
+  it.each([99, 100, 101])("a pipe free at %i waits for one done at 100 until 118", (free) => {
+    const func = gatherOfRows(1, 64);
+    const body = [
+      ...func.body,
+      { op: "sync", from: "MTE2", to: "V", lag: 0 } as const,
+      ...func.body.filter((stmt) => stmt.op === "gather").map((stmt) => ({ ...stmt })),
+    ];
+    const [first] = body.filter((stmt) => stmt.op === "gather");
+    const program = clocked({ ...func, body }, targets.ascendA2, 1);
+    const { cycles } = walk(
+      {
+        ...program,
+        costOf: (stmt, sizes) => ({
+          ...program.costOf(stmt, sizes),
+          cycles: stmt.op === "load" ? 100 : stmt === first ? free : 1,
+        }),
+      },
+      countTasks(body),
+    );
+    expect(cycles).toBe(100 + targets.ascendA2.syncCycles + 1);
+  });
+});
+
+describe("two buffers", () => {
+  it("cost at most their syncs more than one, for the same tile and the same instructions", () => {
+    let compared = 0;
+    let faster = 0;
+    compiled(({ source, tile, target }) => {
+      const [one, two] = ([1, 2] as const).map((buffers) =>
+        tryCompile(source!, { ...tile.schedule, buffers, target }),
+      );
+      // Two copies may not fit, or leave no room for the addresses of the whole tile: another program then.
+      if (one?.ok !== true || two?.ok !== true) return;
+      const [a, b] = [one, two].map((result) => cyclesOf(result.kernel.tile, target));
+      if (a!.lowering?.class !== b!.lowering?.class) return;
+      compared++;
+      const syncs = flatten(two.kernel.tile.body).filter((stmt) => stmt.op === "sync").length;
+      expect(b!.cycles).toBeLessThanOrEqual(a!.cycles + syncs * target.syncCycles);
+      if (b!.cycles < a!.cycles) faster++;
+    }, 600);
+    expect(compared).toBeGreaterThan(200);
+    expect(faster).toBeGreaterThan(50);
+  });
+
+  it("hide loads and stores behind each other: a gather of whole rows takes at most two thirds", () => {
+    const op = onnx.gatherElements({
+      data: ["f32", [32768, 1024]],
+      indices: ["i32", [32768, 1024]],
+      axis: 1,
+    });
+    const cycles = ([1, 2] as const).map((buffers) => {
+      const { tile, target } = compile(op, { target: targets.ascendA2, tile: [1, 1024], buffers });
+      return cyclesOf(tile, target).cycles;
+    });
+    expect(cycles[1]!).toBeLessThan((2 / 3) * cycles[0]!);
+  });
+});
