@@ -101,7 +101,7 @@ const additions: readonly { what: string; words: RegExp; after: string; edits: r
   },
   {
     what: "a policy",
-    words: /"mirrored"/,
+    words: /["']mirror/,
     after: "a member of `Outside`",
     edits: [
       { file: "ir/access.ts", find: '"unchecked"]', put: '"unchecked", "mirror"]' },
