@@ -1,14 +1,16 @@
 /**
  * npm run bench:sim: the fast executor beside the libraries and loops that do the same gathers, in one run.
  *
- * Outputs are verified first; then the subjects run in turns, and the medians are compared. Figures compare with each
+ * `tilec` is the kernel alone, on inputs that lie in the executor's memory; `tilec-call` is `simulate` from the caller's
+ * arrays to a new array; `onnxruntime-node` is the whole call of a session on tensors made before, to a new array. Outputs
+ * are verified first; then the subjects run in turns, and the medians are compared. Figures compare with each
  * other, not between machines. `--json` prints the rows; `--only W4,W5` runs some workloads.
  */
 import { rmSync } from "node:fs";
 import { benchArguments } from "./arguments.js";
 import { report } from "./print-rows.js";
 import { measure, type Row, type Subject } from "./rows.js";
-import { compilePlainC, jaxJs, limit, onnxRuntime, plainC, plainJs, tilec } from "./subjects.js";
+import { compilePlainC, jaxJs, limit, onnxRuntime, plainC, plainJs, tilec, tilecCall } from "./subjects.js";
 import { describe, expectedOf, inputsOf } from "./workloads.js";
 
 const { json, chosen } = benchArguments();
@@ -24,6 +26,7 @@ for (const workload of chosen) {
   const subjects: Subject[] = [
     await tilec(workload, inputs, 1),
     await tilec(workload, inputs, 2),
+    tilecCall(workload, inputs),
     ...[
       await onnxRuntime(workload, inputs, 1, false),
       await onnxRuntime(workload, inputs, 2, false),

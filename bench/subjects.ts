@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import { FastExecutor } from "../backends/sim/index.js";
+import { FastExecutor, simulate } from "../backends/sim/index.js";
 import { targets } from "../src/index.js";
 import { spawnThread } from "../src/device/index.js";
 import { jaxGather } from "./jax.js";
@@ -31,6 +31,25 @@ export async function tilec(workload: Workload, inputs: Inputs, threads: number)
     output: () => executor.output,
     close() {
       executor.close();
+    },
+  };
+}
+
+/** The call that the README shows: from the caller's arrays to a new array, on the fast executor. */
+export function tilecCall(workload: Workload, inputs: Inputs): Subject {
+  const kernel = kernelOf(workload, targets.cpu);
+  let latest: ReturnType<typeof simulate> | undefined;
+  return {
+    subject: "tilec-call",
+    threads: 1,
+    run() {
+      latest = simulate(kernel, { data: inputs.data, indices: inputs.indices }, { executor: "fast" });
+      return undefined;
+    },
+    output() {
+      const output = latest?.outputs.output;
+      if (!ArrayBuffer.isView(output)) throw new Error("the call gave no array");
+      return new Uint8Array(output.buffer, output.byteOffset, output.byteLength);
     },
   };
 }
