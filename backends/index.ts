@@ -1,4 +1,4 @@
-/** tilec/backends: what a backend is, and the host memory that backends share. Each has an entry point of its own. */
+/** What backends share: the interface, host memory, checks of what they are given. Each has a door of its own in its folder. */
 export type { Backend, BackendKernel, BackendRun, PreparedKernel, RunOptions } from "./backend.js";
 export { printMoves, singleCopies, type Move, type MovePlan } from "./moves.js";
 export {

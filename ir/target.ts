@@ -21,7 +21,7 @@ export interface TargetFacts {
   readonly vectorUnit: boolean;
 }
 
-export const targetFacts = {
+export const targetFacts: Readonly<Record<TargetKind, TargetFacts>> = {
   ascend: {
     gathersInPlace: false,
     privateUb: false,
@@ -43,7 +43,7 @@ export const targetFacts = {
     doubleBuffers: false,
     vectorUnit: false,
   },
-} as const satisfies Readonly<Record<TargetKind, TargetFacts>>;
+};
 
 export const targetKinds = Object.keys(targetFacts) as readonly TargetKind[];
 

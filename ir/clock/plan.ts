@@ -6,6 +6,7 @@ import type { TileFunc } from "../func.js";
 import type { Linear } from "../linear.js";
 import { pipeOf } from "../regions.js";
 import { pipes, type ForStmt, type Pipe, type Stmt, type SyncStmt } from "../tile.js";
+import { assertNever } from "../types.js";
 import {
   combine,
   constantForm,
@@ -109,6 +110,8 @@ class Planner {
         if (pipe !== undefined) this.pipes.add(pipe);
         return [{ op: "move", stmt, sizes: boxOf(stmt).map((size) => this.minimum(size, variables)) }];
       }
+      default:
+        return assertNever(stmt);
     }
   }
 

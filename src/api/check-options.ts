@@ -12,7 +12,7 @@ import {
   profiles,
   residencies,
   roles,
-  targetFacts,
+  targetKinds,
   targetNames,
   targets,
   throwIfErrors,
@@ -26,7 +26,6 @@ import {
   type Site,
   type Target,
   type TargetFigures,
-  type TargetKind,
   type TensorType,
 } from "../../ir/index.js";
 import {
@@ -171,7 +170,7 @@ export const figureNames = Object.keys(defaultTarget.sources) as readonly (keyof
 
 /** The words of a target's enumerations. */
 export const targetWords = {
-  kind: Object.keys(targetFacts) as readonly TargetKind[],
+  kind: targetKinds,
   defaultResidency: residencies,
   gmGather: ["rows", "any"],
 } as const satisfies { readonly [K in "kind" | "defaultResidency" | "gmGather"]: readonly Target[K][] };

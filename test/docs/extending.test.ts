@@ -1,0 +1,170 @@
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { TensorType } from "../../src/index.js";
+import { readNpy, writeNpy } from "../../src/formats/index.js";
+import { errorsIn, type Edit, type SourceError } from "../support/edited-sources.js";
+import { PackedProject } from "../support/packed.js";
+
+const root = fileURLToPath(new URL("../../", import.meta.url));
+const page = readFileSync(`${root}docs/extending.md`, "utf8");
+
+/** Each block of a language with the file that its fence names, and the output that the page shows below it. */
+const snippets = [...page.matchAll(/^```ts ?(\S*)\n([\s\S]*?)^```\n(?:\n```text\n([\s\S]*?)^```)?/gm)].map(
+  ([, file = "", code = "", output], k) => ({ file: file || `snippet-${k}.ts`, code, output }),
+);
+const ours = (file: string): boolean => file.includes("/");
+const users = snippets.filter(({ file }) => !ours(file));
+const commands = [...page.matchAll(/^```sh\n([\s\S]*?)^```/gm)].map(([, text = ""]) =>
+  text.replaceAll("\\\n", " ").trim().split(/\s+/).slice(2),
+);
+
+describe("the page, in a project that has the package installed", () => {
+  let project: PackedProject;
+  beforeAll(() => {
+    project = new PackedProject();
+    for (const { file, code } of users) project.write(file, code);
+  });
+  afterAll(() => {
+    project.remove();
+  });
+
+  it("has snippets that compile", () => {
+    expect(users.length).toBeGreaterThan(7);
+    expect(project.compile(users.map(({ file }) => file))).toBe("");
+  });
+
+  it.each(users)("$file prints what the page says", ({ file, output }) => {
+    const { stdout, stderr } = project.node(file.replace(".ts", ".js"));
+    expect(stderr).toBe("");
+    expect(stdout).toBe(output ?? "");
+  });
+
+  it("has commands that succeed", () => {
+    expect(commands.length).toBe(2);
+    for (const command of commands) {
+      const { status, stdout, stderr } = project.tilec(...command);
+      expect(status, stderr).toBe(0);
+      expect(stdout).not.toBe("");
+    }
+  });
+});
+
+/** The files that the first table below a sentence lists. */
+function listed(after: string): readonly string[] {
+  const start = page.indexOf(after);
+  expect(start, after).toBeGreaterThan(-1);
+  const [table = ""] = /(?:^\|.*\n)+/m.exec(page.slice(start)) ?? [];
+  return [...table.matchAll(/^\| `([^`]+)`/gm)].map(([, file = ""]) => file).sort();
+}
+
+const code = (file: string): string => snippets.find((snippet) => snippet.file === file)?.code ?? "";
+
+/** What each part of the page adds, the words by which an error speaks of it, and the sentence before its list. */
+const additions: readonly { what: string; words: RegExp; after: string; edits: readonly Edit[] }[] = [
+  {
+    what: "a backend's name",
+    words: /"row-copies"/,
+    after: "add its name to `backendNames`",
+    edits: [
+      { file: "src/api/backends.ts", find: '"webgpu"] as const', put: '"webgpu", "row-copies"] as const' },
+    ],
+  },
+  {
+    what: "a kind of gather",
+    words: /"gather_window"/,
+    after: "a new member of `Operator`",
+    edits: [
+      {
+        file: "ir/operator.ts",
+        find: "Operator =",
+        put: 'Operator = | { readonly op: "gather_window"; readonly axis: number; readonly data: Shape; readonly indices: Shape }',
+      },
+    ],
+  },
+  {
+    what: "a tile statement",
+    words: /FillStmt|"fill"|'fill'/,
+    after: "A statement is a member of `Stmt`",
+    edits: [
+      { file: "ir/tile.ts", find: "| SyncStmt;", put: `| SyncStmt | FillStmt;\n${code("ir/tile.ts")}` },
+    ],
+  },
+  {
+    what: "a kind of target",
+    words: /["']dsp["']/,
+    after: "a member of `TargetKind`",
+    edits: [{ file: "ir/target.ts", find: '| "cpu";', put: '| "cpu" | "dsp";' }],
+  },
+  {
+    what: "a policy",
+    words: /["']mirror/,
+    after: "a member of `Outside`",
+    edits: [
+      { file: "ir/access.ts", find: '"unchecked"]', put: '"unchecked", "mirror"]' },
+      { file: "ir/policy.ts", find: 'wrap: "remainder",', put: 'wrap: "remainder", mirror: "mirrored",' },
+      { file: "ir/policy.ts", find: '| "remainder";', put: '| "remainder" | "mirrored";' },
+    ],
+  },
+];
+
+describe("the lists of the page, on sources with every addition at once", () => {
+  let errors: readonly SourceError[];
+  beforeAll(() => {
+    errors = errorsIn(additions.flatMap(({ edits }) => edits));
+  });
+
+  it.each(additions)("$what is missed where the page says, and nowhere else", ({ words, after }) => {
+    const files = errors.flatMap(({ file, message }) => (words.test(message) ? [file] : []));
+    expect([...new Set(files)].sort()).toEqual(listed(after));
+  });
+
+  it("nothing else is wrong", () => {
+    expect(errors.filter(({ message }) => !additions.some(({ words }) => words.test(message)))).toEqual([]);
+  });
+});
+
+describe("the operator of the page, in the sources", () => {
+  const folder = mkdtempSync(join(tmpdir(), "tilec-operator-"));
+  afterAll(() => {
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  it("runs by its name once its two files are edited", () => {
+    expect(listed("Two files make it")).toEqual(["ir/ops/registry.ts", "ir/ops/torch.ts"]);
+    const edits: readonly Edit[] = [
+      { file: "ir/ops/torch.ts", put: code("ir/ops/torch.ts") },
+      { file: "ir/ops/registry.ts", find: "registered = [", put: "registered = [\n  torchTakeAlongDim," },
+      {
+        file: "ir/ops/registry.ts",
+        find: "import ",
+        put: 'import { torchTakeAlongDim } from "./torch.js";\nimport ',
+      },
+    ];
+    expect(errorsIn(edits, join(folder, "dist"))).toEqual([]);
+    writeFileSync(join(folder, "package.json"), readFileSync(`${root}package.json`));
+    symlinkSync(realpathSync(`${root}node_modules`), join(folder, "node_modules"), "dir");
+    const file = (name: string): string => join(folder, `${name}.npy`);
+    const data = Float32Array.from({ length: 12 }, (_, k) => k);
+    const indices = BigInt64Array.of(3n, 0n, -1n, 1n, 2n, 0n);
+    const write = (name: string, type: TensorType, values: Float32Array | BigInt64Array): void => {
+      writeFileSync(file(name), writeNpy({ type, bytes: new Uint8Array(values.buffer) }));
+    };
+    write("data", { dtype: "f32", shape: [4, 3] }, data);
+    write("indices", { dtype: "i64", shape: [2, 3] }, indices);
+    const operator = ["--op", "torch.take_along_dim", "--data", "f32[4,3]", "--indices", "i64[2,3]"];
+    const inputs = ["--input", `data=${file("data")}`, "--input", `indices=${file("indices")}`];
+    const args = ["run", ...operator, "--axis", "0", ...inputs, "--out", `output=${file("output")}`];
+    const { status, stderr } = spawnSync(
+      process.execPath,
+      [join(folder, "dist/src/cli/main.js"), ...args, "--backend", "reference,sim"],
+      { encoding: "utf8" },
+    );
+    expect(status, stderr).toBe(0);
+    const output = readNpy(new Uint8Array(readFileSync(file("output"))), "output.npy");
+    expect([...new Float32Array(output.bytes.slice().buffer)]).toEqual([9, 1, 11, 3, 7, 2]);
+  });
+});
