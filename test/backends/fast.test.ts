@@ -49,6 +49,7 @@ const cases: readonly Case[] = readdirSync(folder)
 const kernel = compile(onnx.gather({ data: ["f32", [40, 96]], indices: ["i32", [300]], axis: 0 }), {
   target: targets.cpu,
   tile: [7, 32],
+  residency: "ub",
 });
 const data = Float32Array.from({ length: 40 * 96 }, (_, k) => k);
 const indices = Int32Array.from({ length: 300 }, (_, k) => ((k * 17) % 80) - 40);
