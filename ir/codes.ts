@@ -71,7 +71,7 @@ export const codes = {
   TC901: { category: "hint", title: "rows shorter than the target's efficient burst" },
   TC902: { category: "hint", title: "fewer tasks than half the cores" },
   TC903: { category: "hint", title: "an operand that is loaded many times over" },
-  TC904: { category: "hint", title: "64-bit indices take the scalar path" },
+  TC904: { category: "hint", title: "the scalar unit gathers element by element" },
   TC905: { category: "hint", title: "part of the unified buffer may be overwritten by library scratch" },
   TC906: { category: "hint", title: "a tile entry larger than its extent" },
   TC907: { category: "hint", title: "how `auto` chose a residency" },

@@ -49,14 +49,6 @@ export interface TargetFigures {
   readonly clockMhz: number;
   /** Global memory bytes per cycle, shared by all cores. */
   readonly gmBytesPerCycle: number;
-  /** MTE2: global memory to UB, per core. */
-  readonly mte2StartupCycles: number;
-  readonly mte2BytesPerCycle: number;
-  /** MTE3: UB to global memory, per core. */
-  readonly mte3StartupCycles: number;
-  readonly mte3BytesPerCycle: number;
-  /** Cycles each further row of a strided transfer adds. */
-  readonly rowCycles: number;
   /** MTE2: one DMA instruction besides its bytes, and the bytes per cycle that one core loads at most. */
   readonly loadStartupCycles: number;
   readonly loadBytesPerCycle: number;
@@ -65,20 +57,20 @@ export interface TargetFigures {
   readonly storeBytesPerCycle: number;
   /** Rows that one DMA instruction moves at most. */
   readonly dmaRows: number;
-  /** V: one row of a vector gather, of one repeat; each further repeat takes `gatherRepeatCycles`. */
+  /** V: one row of a vector gather, of one repeat of `vectorBytes`; each further repeat takes `gatherRepeatCycles`. */
   readonly gatherRowCycles: number;
+  readonly gatherRepeatCycles: number;
+  readonly vectorBytes: number;
   /** V: one instruction on a tile of index values: a head, then cycles for each repeat of each tile it reads. */
   readonly stepCycles: number;
   readonly stepRepeatCycles: number;
   /** V: one copy within the unified buffer besides its bytes, and its bytes per cycle. */
   readonly copyStartupCycles: number;
   readonly copyBytesPerCycle: number;
-  /** V: a vector gather costs head cycles per row, then cycles per repeat of `vectorBytes`. */
-  readonly gatherHeadCycles: number;
-  readonly gatherRepeatCycles: number;
-  readonly vectorBytes: number;
   /** S: one element, or one row address, handled by the scalar unit. */
   readonly scalarCycles: number;
+  /** Off Ascend: random reads of a staged slab of so many bytes are free; of one twice as large they miss now and then. */
+  readonly firstLevelBytes: number;
   /** One wait on another pipe. */
   readonly syncCycles: number;
   /** Elements that a task takes at most when it reads and writes global memory in place; no budget stops it there. */
@@ -136,10 +128,6 @@ const copies = from(
   `${ptoCost} tests/costmodel/st/testcase/tmov: sixteen profiled copies, exactly`,
 );
 const cycles = from("model fit", "hicann/pypto framework/src/interface/operation/cycles.cpp and cycles.h");
-const copyLine = from(
-  "model fit",
-  "hicann/pypto cost_model/simulation/arch PostSimulator: intercept of the copy line in us, at the target's clock",
-);
 const repeat = from("manual", "hiascend.com cceapi_0057: one vector repeat is 256 B");
 
 export const ascendA2: Target = {
@@ -157,11 +145,6 @@ export const ascendA2: Target = {
   burstBytes: 512,
   clockMhz: 1850,
   gmBytesPerCycle: 864,
-  mte2StartupCycles: 64,
-  mte2BytesPerCycle: 32,
-  mte3StartupCycles: 64,
-  mte3BytesPerCycle: 64,
-  rowCycles: 2,
   loadStartupCycles: 264,
   loadBytesPerCycle: 128,
   storeStartupCycles: 264,
@@ -172,10 +155,10 @@ export const ascendA2: Target = {
   stepRepeatCycles: 1,
   copyStartupCycles: 5,
   copyBytesPerCycle: 32,
-  gatherHeadCycles: 24,
   gatherRepeatCycles: 2,
   vectorBytes: 256,
   scalarCycles: 10,
+  firstLevelBytes: 196608,
   syncCycles: 18,
   directElements: maxElements,
   lanes: 1,
@@ -188,11 +171,6 @@ export const ascendA2: Target = {
     burstBytes: rowHint,
     clockMhz: a2Ini,
     gmBytesPerCycle: assumed("1.6 TB/s of device memory at the core clock"),
-    mte2StartupCycles: assumed("one start-up of a transfer; the copy line's intercept covers a whole task"),
-    mte2BytesPerCycle: a2Ini,
-    mte3StartupCycles: assumed("as MTE2"),
-    mte3BytesPerCycle: a2Ini,
-    rowCycles: assumed("one descriptor step for each further row of a strided transfer"),
     loadStartupCycles: loads,
     loadBytesPerCycle: loads,
     storeStartupCycles: asLoads,
@@ -206,10 +184,10 @@ export const ascendA2: Target = {
     stepRepeatCycles: steps,
     copyStartupCycles: copies,
     copyBytesPerCycle: copies,
-    gatherHeadCycles: gather910,
     gatherRepeatCycles: gather910,
     vectorBytes: repeat,
     scalarCycles: cycles,
+    firstLevelBytes: assumed("no cache in front of the unified buffer: all of it answers at once"),
     syncCycles: cycles,
     directElements: assumed("no limit: indices and output always pass through the unified buffer"),
     lanes: assumed("a vector core runs one task at a time"),
@@ -245,13 +223,12 @@ export const ascend950: Target = {
   gatherScratch: true,
   vectorGatherBytes: [1, 2, 4, 8],
   ubBytes: 253952,
+  firstLevelBytes: 253952,
   ubSafeBytes: 245760,
   cores: 56,
   burstBytes: 128,
   clockMhz: 1650,
   gmBytesPerCycle: 896,
-  mte2BytesPerCycle: 16,
-  mte3BytesPerCycle: 40,
   sources: {
     ...ascendA2.sources,
     ubBytes: ini950,
@@ -259,10 +236,6 @@ export const ascend950: Target = {
     cores: ini950,
     clockMhz: ini950,
     gmBytesPerCycle: assumed("16 B per cycle for each of the 56 vector cores"),
-    mte2BytesPerCycle: ini950,
-    mte3BytesPerCycle: ini950,
-    mte2StartupCycles: copyLine,
-    mte3StartupCycles: copyLine,
     ...asA2,
   },
 };
@@ -285,25 +258,20 @@ export const webgpu: Target = {
   burstBytes: 64,
   clockMhz: 1000,
   gmBytesPerCycle: 256,
-  mte2StartupCycles: 2048,
-  mte2BytesPerCycle: 16,
-  mte3StartupCycles: 64,
-  mte3BytesPerCycle: 16,
-  rowCycles: 1,
   loadStartupCycles: 2048,
   loadBytesPerCycle: 16,
   storeStartupCycles: 64,
   storeBytesPerCycle: 16,
   dmaRows: maxElements,
-  gatherRowCycles: 4,
+  gatherRowCycles: 0,
   stepCycles: 0,
   stepRepeatCycles: 0,
   copyStartupCycles: 0,
   copyBytesPerCycle: 16,
-  gatherHeadCycles: 4,
-  gatherRepeatCycles: 4,
+  gatherRepeatCycles: 0,
   vectorBytes: 256,
-  scalarCycles: 4,
+  scalarCycles: 0,
+  firstLevelBytes: 16384,
   syncCycles: 32,
   directElements: 2048,
   lanes: 128,
@@ -316,25 +284,20 @@ export const webgpu: Target = {
     burstBytes: assumed("one cache line"),
     clockMhz: notModelled,
     gmBytesPerCycle: notModelled,
-    mte2StartupCycles: notModelled,
-    mte2BytesPerCycle: notModelled,
-    mte3StartupCycles: notModelled,
-    mte3BytesPerCycle: notModelled,
-    rowCycles: notModelled,
     loadStartupCycles: notModelled,
     loadBytesPerCycle: notModelled,
     storeStartupCycles: notModelled,
     storeBytesPerCycle: notModelled,
     dmaRows: assumed("lanes copy rows side by side"),
-    gatherRowCycles: notModelled,
+    gatherRowCycles: assumed("lanes gather side by side; only bytes count"),
     stepCycles: notModelled,
     stepRepeatCycles: notModelled,
     copyStartupCycles: notModelled,
     copyBytesPerCycle: notModelled,
-    gatherHeadCycles: notModelled,
     gatherRepeatCycles: notModelled,
     vectorBytes: notModelled,
-    scalarCycles: notModelled,
+    scalarCycles: assumed("lanes hide what a random read waits for; only bytes count"),
+    firstLevelBytes: assumed("no cache in front of workgroup memory"),
     syncCycles: notModelled,
     directElements: assumed("a few elements for each lane of a workgroup"),
     lanes: assumed("enough for any GPU to keep several workgroups in flight"),
@@ -352,23 +315,24 @@ export const cpu: Target = {
   ubBytes: 524288,
   ubSafeBytes: 524288,
   cores: 8,
-  gmBytesPerCycle: 8,
-  mte2StartupCycles: 40,
-  mte2BytesPerCycle: 8,
-  mte3StartupCycles: 0,
-  mte3BytesPerCycle: 8,
-  rowCycles: 16,
+  gmBytesPerCycle: 64,
   loadStartupCycles: 16,
   loadBytesPerCycle: 8,
   storeStartupCycles: 0,
   storeBytesPerCycle: 8,
   dmaRows: 1,
-  gatherRowCycles: 1,
+  scalarCycles: 4,
+  firstLevelBytes: 32768,
   directElements: 16384,
   sources: {
     ...(Object.fromEntries(Object.keys(webgpu.sources).map((key) => [key, cpuModel])) as Target["sources"]),
     ubBytes: assumed("half of the 1 MiB of second-level cache that server cores have"),
     burstBytes: assumed("one cache line"),
+    gmBytesPerCycle: assumed(
+      "8 B for each of the cores: threads scale until memory is shared by more of them",
+    ),
+    scalarCycles: assumed("a random read that misses the first-level cache, beside the others in flight"),
+    firstLevelBytes: assumed("32 KiB, which indices and output pass through as well"),
     directElements: assumed("tasks long beside the cost of starting one, short beside a run"),
   },
 };

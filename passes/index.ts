@@ -7,7 +7,7 @@ export { fitUb } from "./fit-ub.js";
 export { hoistLoads } from "./hoist-loads.js";
 export { insertSync } from "./insert-sync.js";
 export { lowerToTile } from "./lower-to-tile.js";
+export { clockOf, lowered } from "./lowered.js";
 export { definePass, type Pass, type PassContext } from "./pass.js";
 export { PassError, runPipeline, type PipelineOptions, type PipelineResult } from "./pipeline.js";
 export { chooseTile, selectTile, withDefaults } from "./select-tile.js";
-export { cyclesOf } from "./analysis/cost.js";

@@ -30,17 +30,23 @@ export const lowerToTile = definePass({
     if (func.level !== "access") return func;
     const { schedule } = func;
     invariant(isResolved(schedule), "lower-to-tile runs on a resolved schedule");
-    const tiling = tilingOf(func, schedule, context.target);
-    const body = elementCount(tiling.extents) === 0 ? [] : lower(tiling);
-    const { name, operands, target, span } = func;
-    const lowered: TileFunc = { level: "tile", name, operands, schedule, body };
-    return {
-      ...lowered,
-      ...(target === undefined ? {} : { target }),
-      ...(span === undefined ? {} : { span }),
-    };
+    return tileProgram(tilingOf(func, schedule, context.target));
   },
 });
+
+/** The program before loads are hoisted; without addresses and syncs. */
+export function tileProgram(tiling: Tiling): TileFunc {
+  const { name, operands, target, span } = tiling.gather;
+  return {
+    level: "tile",
+    name,
+    operands,
+    schedule: tiling.schedule,
+    body: elementCount(tiling.extents) === 0 ? [] : lower(tiling),
+    ...(target === undefined ? {} : { target }),
+    ...(span === undefined ? {} : { span }),
+  };
+}
 
 const ubName = (name: string): string => `${name}_ub`;
 const scratchName = "scratch_ub";

@@ -30,7 +30,7 @@ import {
   type Tiling,
 } from "../ir/tiling/index.js";
 import { alignUp, at, dtypeBytes, type Shape } from "../ir/types.js";
-import { cyclesOf } from "./analysis/cost.js";
+import { clockOf } from "./lowered.js";
 import { definePass } from "./pass.js";
 
 export const selectTile = definePass({
@@ -131,11 +131,10 @@ function decideResidency(
     return gm;
   }
   if (!ubLegal || !gmLegal) return ub ?? gm;
-  const [full, rows] = [cyclesOf(ub), cyclesOf(gm)];
+  const [full, rows] = [clockOf(ub).cycles, clockOf(gm).cycles];
   const [chosen, other] = full < rows ? (["ub", "gm"] as const) : (["gm", "ub"] as const);
   say(
-    `residency auto: ${chosen}, estimated ${Math.round(Math.min(full, rows))} cycles ` +
-      `against ${Math.round(Math.max(full, rows))} with ${other}`,
+    `residency auto: ${chosen}, estimated ${Math.min(full, rows)} cycles against ${Math.max(full, rows)} with ${other}`,
   );
   return chosen === "ub" ? ub : gm;
 }
@@ -162,7 +161,7 @@ function bestTile(tiling: Tiling): Tiling | undefined {
     const frugal =
       targetFacts[target.kind].gathersInPlace ||
       (traffic.bytes <= frugalFactor * traffic.compulsory && 2 * traffic.tasks >= schedule.cores);
-    const keys = [frugal ? 0 : 1, cyclesOf(candidate), traffic.bytes, -volume(schedule.tile)] as const;
+    const keys = [frugal ? 0 : 1, clockOf(candidate).cycles, traffic.bytes, -volume(schedule.tile)] as const;
     return { candidate, keys };
   });
   ranked.sort((a, b) => compareKeys(a.keys, b.keys));

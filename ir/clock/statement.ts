@@ -3,7 +3,15 @@
  *
  * A statement's sizes are those of the box it fills: all its other regions follow from them.
  */
-import { gatheredTable, indexed, inputTile, rowElements } from "../access.js";
+import {
+  followedBy,
+  gatheredTable,
+  gatherDims,
+  indexed,
+  inputTile,
+  rowElements,
+  type AccessMap,
+} from "../access.js";
 import { inputOf, inputsOf, operandNamed, outputOf, type TileFunc } from "../func.js";
 import { largestValue, loopVariables, soleAtom, type Linear } from "../linear.js";
 import { isParam, ubBuffers } from "../regions.js";
@@ -169,11 +177,13 @@ interface Ends {
 function transfer(sizes: Shape, { dtype, inTensor, inTile }: Ends, target: Target): Work {
   const size = dtypeBytes[dtype];
   const [burst = 1, rows = 1, ...outer] = folded(sizes, inTensor, inTile);
-  const repeated = elementCount(outer);
+  // Only a DMA engine stops at two dims.
+  const [inOne, repeated] =
+    target.kind === "ascend" ? [rows, elementCount(outer)] : [rows * elementCount(outer), 1];
   return {
     ...idle,
-    instructions: repeated * Math.ceil(rows / target.dmaRows),
-    padded: repeated * rows * alignUp(burst * size, granule(target)),
+    instructions: repeated * Math.ceil(inOne / target.dmaRows),
+    padded: repeated * inOne * alignUp(burst * size, granule(target)),
     bytes: elementCount(sizes) * size,
   };
 }
@@ -275,29 +285,55 @@ function picked(stmt: GatherStmt, sizes: Shape, func: TileFunc, buffers: Buffers
   return { picks: elementCount(sizes.slice(0, first)), burst, rows, outer: elementCount(outer) };
 }
 
-/** Lanes read each row that an index names, and the indices and the output where these live in global memory. */
+/**
+ * Lanes, or a core behind its caches, read each row that an index names, and the indices and the output where these live in
+ * global memory. A tile in place reads the slab that its indices share once at most. A read at a random place is a scalar
+ * access as far as it misses the caches: in a slab in UB as far as that exceeds the first level, and then it is near.
+ */
 function direct(stmt: GatherStmt, sizes: Shape, func: TileFunc, target: Target): Work {
+  const { map, from, to } = stmt;
   const { dtype, shape } = inputOf(func, gatheredTable).type;
   const size = dtypeBytes[dtype];
   const elements = elementCount(sizes);
-  const row = rowElements(stmt.map, sizes, shape);
-  const rows = elements / row;
-  const inGm = isParam(func, at(stmt.from, gatheredTable).buffer);
-  const moved = [
-    ...(inGm ? [{ bytes: elements * size, padded: rows * alignUp(row * size, granule(target)) }] : []),
-    ...stmt.from.flatMap(({ buffer }, table) => {
-      if (table === gatheredTable || !isParam(func, buffer)) return [];
-      const { type } = inputOf(func, table);
-      return [inPlace(inputTile(stmt.map, table, sizes, type.shape), type, target)];
-    }),
-    ...(isParam(func, stmt.to.buffer) ? [inPlace(sizes, outputOf(func).type, target)] : []),
-  ];
+  const inRow = rowElements(map, sizes, shape);
+  const row = inRow * size;
+  const rows = elements / inRow;
+  const line = granule(target);
+  const across = readsAcrossRows(map);
+  const moved = from.flatMap(({ buffer }, table) => {
+    if (table === gatheredTable || !isParam(func, buffer)) return [];
+    const { type } = inputOf(func, table);
+    return [inPlace(inputTile(map, table, sizes, type.shape), type, target)];
+  });
+  if (isParam(func, to.buffer)) moved.push(inPlace(sizes, outputOf(func).type, target));
+  let misses: number;
+  if (isParam(func, at(from, gatheredTable).buffer)) {
+    const follows = followedBy(map, gatheredTable);
+    const wide = across ? (sizes[sizes.length - 1] ?? 1) : 1;
+    const sharing = sizes.reduce((product, extent, d) => (follows.has(d) ? product : product * extent), wide);
+    const extent = gatherDims(map).reduce((product, k) => product * at(shape, k), 1);
+    const slab = extent * (across ? alignUp(wide * size, line) : row);
+    const padded = (rows / sharing) * Math.min(sharing * alignUp(row, line), slab);
+    moved.push({ bytes: elements * size, padded });
+    misses = row >= line ? 0 : rows * (across ? 1 : 0.5);
+  } else {
+    const slab = elementCount(inputTile(map, gatheredTable, sizes, shape)) * size;
+    misses = (rows * Math.min(1, slab / target.firstLevelBytes)) / 4;
+  }
   return {
     ...idle,
     bytes: moved.reduce((sum, part) => sum + part.bytes, 0),
     padded: moved.reduce((sum, part) => sum + part.padded, 0),
-    ...(inGm ? { scalars: rows } : { rows }),
+    scalars: misses,
   };
+}
+
+/** Whether neighbours along the innermost output dim read different rows of the data. */
+function readsAcrossRows(map: AccessMap): boolean {
+  const coord = map.results[map.results.length - 1];
+  const last = coord === undefined ? undefined : soleAtom(coord);
+  const innermost = map.outRank - 1;
+  return last?.kind === "dim" && last.dim === innermost && indexed(map).has(innermost);
 }
 
 /** A box of a tensor, read or written where it is. */

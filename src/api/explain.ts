@@ -22,7 +22,7 @@ import {
   type Traffic,
   type Verdict,
 } from "../../ir/index.js";
-import { cyclesOf, withDefaults } from "../../passes/index.js";
+import { clockOf, withDefaults } from "../../passes/index.js";
 import { accessOf } from "./access.js";
 import { performanceHints, reversedOrder, type Alternative } from "./hints.js";
 import { resolveTargetOf, tryCompile, type CompileOptions } from "./compile.js";
@@ -89,7 +89,7 @@ export function explain(program: Func, options: CompileOptions = {}): Explanatio
           },
         }),
     traffic: tiling.traffic,
-    cycles: Math.round(cyclesOf(tiling)),
+    cycles: clockOf(tiling).cycles,
     ...(reversed === undefined ? {} : { reversed }),
     diagnostics: [...diagnostics, ...(legal ? performanceHints(tiling) : [])],
   };

@@ -1,9 +1,17 @@
 /** Performance hints: what a legal schedule leaves on the table, with what was measured and what to change. */
-import { dtypeBytes, hint, inputsOf, targetFacts, type Diagnostic, type Tiling } from "../../ir/index.js";
-import { cyclesOf } from "../../passes/index.js";
+import {
+  dtypeBytes,
+  hint,
+  inputsOf,
+  outputOf,
+  targetFacts,
+  type Diagnostic,
+  type Tiling,
+} from "../../ir/index.js";
+import { clockOf } from "../../passes/index.js";
 
 export function performanceHints(tiling: Tiling): Diagnostic[] {
-  const { traffic: moved, schedule, target, gather, operands } = tiling;
+  const { traffic: moved, schedule, target, operands } = tiling;
   if (moved.tasks === 0) return [];
   const found: Diagnostic[] = [];
   moved.operands.forEach(({ operand, burst, bytes }, k) => {
@@ -43,15 +51,26 @@ export function performanceHints(tiling: Tiling): Diagnostic[] {
       );
     }
   }
-  const wide = inputsOf(gather).some(({ role, type }) => role === "indices" && dtypeBytes[type.dtype] === 8);
-  if (schedule.residency === "ub" && targetFacts[target.kind].vectorUnit && wide) {
-    found.push(
-      hint("TC904", "64-bit indices gather element by element on the scalar unit", {
-        hint: "use i32 indices: the vector unit gathers a repeat at a time",
-      }),
-    );
-  }
+  if (schedule.residency === "ub" && targetFacts[target.kind].vectorUnit) found.push(...onScalarUnit(tiling));
   return found;
+}
+
+/** Why the vector unit does not gather. */
+function onScalarUnit({ gather, target, lowering }: Tiling): Diagnostic[] {
+  const wide = inputsOf(gather).some(({ role, type }) => role === "indices" && dtypeBytes[type.dtype] === 8);
+  if (wide) {
+    const message = "64-bit indices gather element by element on the scalar unit";
+    return [hint("TC904", message, { hint: "use i32 indices: the vector unit gathers a repeat at a time" })];
+  }
+  const bytes = dtypeBytes[outputOf(gather).type.dtype];
+  if (lowering.class !== "scalar" || target.vectorGatherBytes.includes(bytes)) return [];
+  const taken = target.vectorGatherBytes.map((size) => 8 * size).join(", ");
+  return [
+    hint("TC904", `${8 * bytes}-bit elements gather element by element on the scalar unit`, {
+      hint: `the vector unit of ${target.name} gathers elements of ${taken} bits`,
+      data: { bits: 8 * bytes },
+    }),
+  ];
 }
 
 export interface Alternative {
@@ -75,7 +94,7 @@ export function reversedOrder(tiling: Tiling): Alternative | undefined {
     order,
     bytes: moved.bytes,
     compulsory: moved.compulsory,
-    cycles: Math.round(cyclesOf(other)),
+    cycles: clockOf(other).cycles,
     dataReloads,
   };
 }

@@ -29,7 +29,7 @@ import {
   type Target,
   type Tiling,
 } from "../../ir/index.js";
-import { cyclesOf, withDefaults } from "../../passes/index.js";
+import { clockOf, withDefaults } from "../../passes/index.js";
 import { accessOf } from "./access.js";
 import { resolveTargetOf, type CompileOptions } from "./compile.js";
 
@@ -228,7 +228,7 @@ function listed(base: Tiling, free: readonly number[], limits: Shape): LegalTile
         bytes: footprint.bytes,
         traffic: traffic.bytes,
         tasks: traffic.tasks,
-        cycles: Math.round(cyclesOf(candidate)),
+        cycles: clockOf(candidate).cycles,
       });
       return;
     }

@@ -105,11 +105,10 @@ const atLeastOne: ReadonlySet<keyof TargetFigures> = new Set([
   "burstBytes",
   "clockMhz",
   "gmBytesPerCycle",
-  "mte2BytesPerCycle",
-  "mte3BytesPerCycle",
   "loadBytesPerCycle",
   "storeBytesPerCycle",
   "copyBytesPerCycle",
   "dmaRows",
+  "firstLevelBytes",
   "vectorBytes",
 ] as const);

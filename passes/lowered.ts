@@ -1,0 +1,27 @@
+/**
+ * The tile program that a tiling stands for, and how long it takes: what the pipeline makes of it, without the judgement of
+ * its rules. So every report and every choice reads the clock of the program that would run.
+ */
+import { cyclesOf, type ClockResult } from "../ir/clock/index.js";
+import type { Func, TileFunc } from "../ir/func.js";
+import type { Tiling } from "../ir/tiling/index.js";
+import { InternalError } from "../ir/types.js";
+import { allocateUb } from "./allocate-ub.js";
+import { hoistLoads } from "./hoist-loads.js";
+import { insertSync } from "./insert-sync.js";
+import { tileProgram } from "./lower-to-tile.js";
+import type { PassContext } from "./pass.js";
+
+export function lowered(tiling: Tiling): TileFunc {
+  // A tile over its budget has cycles too: explain shows them beside the refusal.
+  const context: PassContext = { target: tiling.target, report: () => undefined };
+  const func = [hoistLoads, allocateUb, insertSync].reduce<Func>(
+    (before, pass) => pass.run(before, context),
+    tileProgram(tiling),
+  );
+  if (func.level !== "tile") throw new InternalError("a lowered tiling is a tile program");
+  return func;
+}
+
+/** The clock of the program that a tiling becomes: the cycles that its run reports. */
+export const clockOf = (tiling: Tiling): ClockResult => cyclesOf(lowered(tiling), tiling.target);

@@ -1,0 +1,78 @@
+/** One number: what explain and legal say a program takes is what its run reports. */
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { simulateBytes } from "../../backends/sim/index.js";
+import { cyclesOf, outputOf, tilingOf } from "../../ir/index.js";
+import { isResolved } from "../../ir/schedule.js";
+import { explain } from "../../src/api/explain.js";
+import { legalTiles } from "../../src/api/legal-tiles.js";
+import { targets, tryCompile, type Kernel } from "../../src/index.js";
+import { longGather, randomSchedule, scheduledGather, type RandomGather } from "../support/arbitrary.js";
+import { expectedBytes } from "../support/expected.js";
+import { operandOf } from "../support/operands.js";
+
+const scheduled = fc.oneof(
+  scheduledGather,
+  longGather.chain((random) =>
+    randomSchedule(outputOf(random.func).type.shape.length).map((choice) => ({ random, ...choice })),
+  ),
+);
+
+const inputsOf = (random: RandomGather, kernel: Kernel) => ({
+  data: { type: operandOf(kernel.tile, "data").type, bytes: random.data },
+  indices: { type: operandOf(kernel.tile, "indices").type, bytes: random.indexBytes },
+});
+
+describe("the cycles of a program", () => {
+  it("are the same in explain, legal and run, for random programs of every target", () => {
+    const ran = new Map(Object.values(targets).map((target) => [target.name, 0]));
+    let listed = 0;
+    fc.assert(
+      fc.property(
+        scheduled,
+        fc.constantFrom(...Object.values(targets)),
+        fc.nat(),
+        ({ random, schedule }, target, pick) => {
+          const options = { ...schedule, target };
+          const result = tryCompile(random.func, options);
+          if (!result.ok) return;
+          const { kernel } = result;
+          if (typeof expectedBytes(random) === "number") return;
+          const { timing } = simulateBytes(kernel, inputsOf(random, kernel), { executor: "fast" }).report;
+          expect(explain(random.func, options).cycles).toBe(timing.cycles);
+          ran.set(target.name, (ran.get(target.name) ?? 0) + 1);
+          // Whatever legal lists compiles, to a program that takes as long.
+          const { tiles } = legalTiles(random.func, options);
+          const tile = tiles[pick % Math.max(1, tiles.length)];
+          if (tile === undefined) return;
+          listed++;
+          const { residency, cycles } = tile;
+          const again = tryCompile(random.func, { ...options, tile: tile.tile, residency });
+          expect(again.ok && cyclesOf(again.kernel.tile, target).cycles).toBe(cycles);
+        },
+      ),
+      { numRuns: 1500 },
+    );
+    for (const [name, count] of ran) expect([name, count >= 100]).toEqual([name, true]);
+    expect([...ran.values()].reduce((sum, count) => sum + count, 0)).toBeGreaterThan(500);
+    expect(listed).toBeGreaterThan(500);
+  });
+
+  it("follow from one lowering, whether it is derived from the schedule or from the tile program", () => {
+    const seen = new Set<string>();
+    fc.assert(
+      fc.property(scheduled, ({ random, schedule, target }) => {
+        const result = tryCompile(random.func, { ...schedule, target });
+        if (!result.ok || result.kernel.tile.body.length === 0) return;
+        const { access, tile } = result.kernel;
+        if (access === undefined || !isResolved(access.schedule)) throw new Error("compiled from source");
+        const { lowering } = tilingOf(access, access.schedule, target);
+        expect(cyclesOf(tile, target).lowering).toEqual(lowering);
+        seen.add(lowering.class);
+      }),
+      { numRuns: 1500 },
+    );
+    for (const often of ["direct", "per-row", "row-copy", "row-fetch", "scalar", "whole-tile"])
+      expect(seen).toContain(often);
+  });
+});
