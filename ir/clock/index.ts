@@ -8,6 +8,7 @@ import { planOf } from "./plan.js";
 import { walk, type Walked } from "./walk.js";
 
 export type { ClockResult } from "./clock.js";
+export { estimator } from "./estimate.js";
 export {
   maxEvents,
   maxLifetimes,
