@@ -40,8 +40,8 @@ function entriesOf(d: number, limit: number, { gather, schedule, target, extents
     if (3 * n < limit) entries.add(3 * n);
   }
   if (d === extents.length - 1) {
-    const lanes = target.blockBytes / dtypeBytes[inputOf(gather, gatheredTable).type.dtype];
-    for (const blocks of someBlocks) if (blocks * lanes < limit) entries.add(Math.max(1, blocks * lanes));
+    const lanes = Math.max(1, target.blockBytes / dtypeBytes[inputOf(gather, gatheredTable).type.dtype]);
+    for (const blocks of someBlocks) if (blocks * lanes < limit) entries.add(blocks * lanes);
   }
   // As many tiles as cores, or a few times as many, and a few tiles.
   for (const rounds of [1, 2, 3, 4]) {

@@ -9,10 +9,12 @@ import {
   CompileError,
   dtypeBytes,
   error,
+  estimator,
   gmAllowed,
   hasErrors,
   inputsOf,
   isLegal,
+  isResolved,
   judge,
   largestGatherDims,
   largestThat,
@@ -21,6 +23,7 @@ import {
   shapeRefusals,
   smallest,
   smallestArithmetic,
+  tilingOf,
   type AccessFunc,
   type Func,
   type Residency,
@@ -29,32 +32,38 @@ import {
   type Target,
   type Tiling,
 } from "../../ir/index.js";
-import { clockOf, withDefaults } from "../../passes/index.js";
+import { candidates, clockOf, variants, withDefaults } from "../../passes/index.js";
 import { accessOf } from "./access.js";
-import { resolveTargetOf, type CompileOptions } from "./compile.js";
+import { resolveTargetOf, tryCompile, type CompileOptions } from "./compile.js";
 
 export interface LegalTile {
   readonly tile: Shape;
   readonly residency: Residency;
+  /** What the tile's fastest schedule has beside it, where that was left open. */
+  readonly view: Shape;
+  readonly order: readonly number[];
+  readonly buffers: 1 | 2;
   readonly bytes: number;
   readonly traffic: number;
   readonly tasks: number;
   readonly cycles: number;
   /** No other listed tile is as good in traffic, UB use, task count and estimated cycles. */
   readonly pareto: boolean;
+  /** What the compiler chooses. */
+  readonly default: boolean;
 }
 
 export interface LegalTiles {
   readonly name: string;
   readonly target: string;
-  /** What all tiles share; `auto` stands for each residency that is open. */
+  /** What all tiles share where it was stated; `auto` stands for each residency that is open. */
   readonly schedule: Omit<ResolvedSchedule, "tile" | "residency"> & {
     readonly residency: Residency | "auto";
   };
   /** Tiles with entries from 1 to the extents that some open residency takes; absent when there are too many to visit. */
   readonly count?: number;
   readonly possible: number;
-  /** Legal tiles of the listed grid: entries that even out the tiles along their dim. */
+  /** The legal tiles among the candidates, and the one that the compiler chooses; the fastest first. */
   readonly tiles: readonly LegalTile[];
   /** Largest legal extent of each gather dim alone, of a full load: with rows padded to the block, and with the last tile
    * entry a whole number of blocks in every operand, as PyPTO's vector operations ask (FC1001). */
@@ -74,7 +83,7 @@ export interface LegalOptions extends CompileOptions {
 
 /** Prefixes that counting visits, and grid tiles that listing evaluates, at most. */
 const maxVisits = 2_000_000;
-const maxListed = 20_000;
+const maxListed = 4_000;
 
 /**
  * The legal tiles of a program; a tile that it states counts as not given. Throws a CompileError for what is no program, no
@@ -101,7 +110,10 @@ export function legalTiles(program: Func, options: LegalOptions = {}): LegalTile
   // Data that stays in global memory takes less of UB, and no rule pins its dims: the last residency takes every tile
   // that an earlier one takes.
   const widest = found.reduce((_wide, last) => last);
-  const tiles = found.flatMap((part) => part.tiles);
+  const chosen = tryCompile({ ...gather, schedule: open }, { ...options, target });
+  const { schedule: written } = chosen.ok ? chosen.kernel.tile : { schedule: undefined };
+  const own = written !== undefined && isResolved(written) ? [tilingOf(gather, written, target)] : [];
+  const tiles = ranked([...own, ...found.flatMap((part) => part.tilings)], own[0]);
   const { tile: __, ...schedule } = withDefaults(gather, widest.residency, target).schedule;
   return {
     name: access.name,
@@ -125,8 +137,10 @@ function residenciesOf(
   return gmAllowed(gather, target) ? ["ub", "gm"] : ["ub"];
 }
 
-interface Part extends Pick<LegalTiles, "count" | "possible" | "tiles" | "largestGatherDims" | "proof"> {
+interface Part extends Pick<LegalTiles, "count" | "possible" | "largestGatherDims" | "proof"> {
   readonly residency: Residency;
+  /** The fastest schedule of each tile, by the estimate. */
+  readonly tilings: readonly Tiling[];
 }
 
 function under(tiling: Tiling, step: (done: number, total: number) => void): Part {
@@ -139,14 +153,14 @@ function under(tiling: Tiling, step: (done: number, total: number) => void): Par
   const largestGatherDims = residency === "gm" ? [] : largestDims(tiling);
   const possible = free.reduce((product, d) => product * (limits[d] ?? 1), 1);
   if (!isLegal(base)) {
-    return { residency, count: 0, possible, tiles: [], largestGatherDims, proof: proofOf(base) };
+    return { residency, count: 0, possible, tilings: [], largestGatherDims, proof: proofOf(base) };
   }
   const count = countLegal(base, free, limits, step);
   return {
     residency,
     ...(count === undefined ? {} : { count }),
     possible,
-    tiles: listed(base, free, limits),
+    tilings: listed(tiling),
     largestGatherDims,
   };
 }
@@ -187,60 +201,63 @@ function countLegal(
   return visit(least.schedule.tile, prefix);
 }
 
-/** Entries that even out the tiles along a dim: ceil(limit / n) for every n; powers of two stand for them where they are many. */
-function evenEntries(limit: number): number[] {
-  const entries = new Set<number>();
-  for (let parts = 1; parts <= limit && entries.size <= maxListed;) {
-    const entry = Math.ceil(limit / parts);
-    entries.add(entry);
-    parts = entry === 1 ? limit + 1 : Math.ceil(limit / (entry - 1));
-  }
-  if (entries.size > maxListed) return [...powers(limit)];
-  return [...entries].sort((a, b) => a - b);
-}
-
-function powers(limit: number): Set<number> {
-  const entries = new Set([limit]);
-  for (let n = 1; n < limit; n *= 2) entries.add(n);
-  return new Set([...entries].sort((a, b) => a - b));
-}
-
-function listed(base: Tiling, free: readonly number[], limits: Shape): LegalTile[] {
-  let grids = free.map((d) => ({ dim: d, entries: evenEntries(limits[d] ?? 1) }));
-  const size = (): number => grids.reduce((product, { entries }) => product * entries.length, 1);
-  // Too many to evaluate: powers of two and the whole extent stand for the rest.
-  if (size() > maxListed) {
-    grids = grids.map(({ dim, entries }) => ({
-      dim,
-      entries: entries.filter((n) => Number.isInteger(Math.log2(n)) || n === limits[dim]),
-    }));
-  }
-  const tiles: Omit<LegalTile, "pareto">[] = [];
+/** The legal candidates; of too many, those of powers of two and of whole extents stand for the rest. */
+function listed(tiling: Tiling): Tiling[] {
+  const { start, free, entries } = candidates(tiling);
+  const entriesOf = (d: number): readonly number[] => entries.get(d) ?? [];
+  const possible = free.reduce((product, d) => product * entriesOf(d).length, 1);
+  const thinned = (d: number): readonly number[] =>
+    entriesOf(d).filter((n, k, all) => Number.isInteger(Math.log2(n)) || k === all.length - 1);
+  const tilings: Tiling[] = [];
   const visit = (tile: Shape, k: number): void => {
-    const grid = grids[k];
-    const candidate = base.with({ tile });
-    if (!isLegal(candidate)) return;
-    if (grid === undefined) {
-      const { traffic, footprint, schedule } = candidate;
-      tiles.push({
-        tile,
-        residency: schedule.residency,
-        bytes: footprint.bytes,
-        traffic: traffic.bytes,
-        tasks: traffic.tasks,
-        cycles: clockOf(candidate).cycles,
-      });
-      return;
-    }
-    for (const n of grid.entries) visit(replaced(tile, grid.dim, n), k + 1);
+    const candidate = start.with({ tile });
+    if (tilings.length >= maxListed || !isLegal(candidate)) return;
+    const d = free[k];
+    if (d === undefined) tilings.push(fastest(candidate));
+    else for (const n of possible > maxListed ? thinned(d) : entriesOf(d)) visit(replaced(tile, d, n), k + 1);
   };
-  visit(base.schedule.tile, 0);
-  tiles.sort((a, b) => a.traffic - b.traffic || a.bytes - b.bytes || b.tasks - a.tasks);
-  // Sorted by traffic, so only tiles before one can dominate it.
+  visit(start.schedule.tile, 0);
+  return tilings;
+}
+
+function fastest(tiling: Tiling): Tiling {
+  const legal = variants(tiling).filter(isLegal);
+  const weighed = legal.map((variant) => ({ variant, estimate: estimator(variant)(variant) }));
+  weighed.sort((a, b) => a.estimate - b.estimate);
+  return weighed[0]?.variant ?? tiling;
+}
+
+/** Each tile once, the fastest first. */
+function ranked(tilings: readonly Tiling[], chosen: Tiling | undefined): LegalTile[] {
+  const once = new Map<string, Tiling>();
+  for (const tiling of tilings) {
+    const key = `${tiling.schedule.residency} ${tiling.schedule.tile.join()}`;
+    if (!once.has(key)) once.set(key, tiling);
+  }
+  const tiles = [...once.values()].map((tiling): Omit<LegalTile, "pareto"> => {
+    const { traffic, footprint, schedule } = tiling;
+    const { tile, residency, view, order, buffers } = schedule;
+    return {
+      tile,
+      residency,
+      view,
+      order,
+      buffers,
+      bytes: footprint.bytes,
+      traffic: traffic.bytes,
+      tasks: traffic.tasks,
+      cycles: clockOf(tiling).cycles,
+      default: tiling === chosen,
+    };
+  });
+  tiles.sort(
+    (a, b) => a.cycles - b.cycles || a.traffic - b.traffic || a.bytes - b.bytes || b.tasks - a.tasks,
+  );
+  // Sorted by cycles, so only tiles before one can dominate it.
   const front: typeof tiles = [];
   return tiles.map((tile) => {
     const dominated = front.some(
-      (f) => f.bytes <= tile.bytes && f.tasks >= tile.tasks && f.cycles <= tile.cycles,
+      (f) => f.bytes <= tile.bytes && f.tasks >= tile.tasks && f.traffic <= tile.traffic,
     );
     if (!dominated) front.push(tile);
     return { ...tile, pareto: !dominated };

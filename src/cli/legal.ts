@@ -1,22 +1,40 @@
 /** tilec legal: counts and lists the legal tiles of a gather, or proves that there are none. */
 import type { Command } from "commander";
 import { formatShape, printSchedule } from "../../ir/index.js";
-import { legalTiles } from "../api/legal-tiles.js";
+import { legalTiles, type LegalTile } from "../api/legal-tiles.js";
 import { table } from "../report/table.js";
 import { loadProgram } from "./load.js";
 import { addProgramOptions, lookUpTarget, resolveTarget, type ProgramFlags } from "./options.js";
 import { progressBar } from "./progress.js";
 import { note, print, printJson } from "./terminal.js";
 
+/** Rows of the table unless all are asked for. */
+const shown = 20;
+
+const columns = [
+  "tile",
+  "residency",
+  "view",
+  "order",
+  "buffers",
+  "UB bytes",
+  "traffic",
+  "tasks",
+  "cycles",
+  "default",
+];
+
 interface LegalFlags extends ProgramFlags {
   readonly all?: boolean;
+  readonly csv?: boolean;
   readonly json?: boolean;
 }
 
 export function legalCommand(program: Command): void {
   addProgramOptions(program.command("legal"))
     .description("count and list the legal tiles; or prove that there are none")
-    .option("--all", "list every tile of the grid, not only those that no other beats")
+    .option("--all", `list every candidate, not the ${shown} fastest`)
+    .option("--csv", "list every candidate as comma-separated values")
     .option("--json", "print one JSON document")
     .action((file: string | undefined, flags: LegalFlags) => {
       process.exitCode = legal(file, flags);
@@ -36,10 +54,15 @@ function legal(file: string | undefined, flags: LegalFlags): number {
     },
   });
   bar?.stop();
-  const tiles = flags.all === true ? found.tiles : found.tiles.filter((tile) => tile.pareto);
+  const code = found.proof === undefined ? 0 : 1;
+  if (flags.csv === true) {
+    print([columns, ...found.tiles.map(cells)].map((row) => row.join(",")).join("\n"));
+    return code;
+  }
+  const tiles = found.tiles.filter((tile, k) => flags.all === true || k < shown || tile.default);
   if (flags.json === true) {
     printJson({ command: "legal", ...found, tiles, listed: tiles.length });
-    return found.proof === undefined ? 0 : 1;
+    return code;
   }
   const count = found.count === undefined ? `at least ${found.tiles.length}` : String(found.count);
   print(
@@ -52,8 +75,35 @@ function legal(file: string | undefined, flags: LegalFlags): number {
   }
   if (found.proof !== undefined) print(`no tile is legal: ${found.proof}`);
   else {
-    const rows = tiles.map((t) => [formatShape(t.tile), t.residency, t.bytes, t.traffic, t.tasks, t.cycles]);
-    print(table(["tile", "residency", "UB bytes", "traffic", "tasks", "cycles"], rows));
+    const rows = tiles.map((t) => [
+      formatShape(t.tile),
+      t.residency,
+      formatShape(t.view),
+      formatShape(t.order),
+      t.buffers,
+      t.bytes,
+      t.traffic,
+      t.tasks,
+      t.cycles,
+      t.default ? "default" : "",
+    ]);
+    print(table([...columns.slice(0, -1), ""], rows));
+    const more = found.tiles.length - tiles.length;
+    if (more > 0) print(`${more} more candidates are slower; --all lists them`);
   }
-  return found.proof === undefined ? 0 : 1;
+  return code;
 }
+
+/** Shapes as the flags take them, without commas. */
+const cells = (t: LegalTile): (string | number)[] => [
+  t.tile.join("x"),
+  t.residency,
+  t.view.join("x"),
+  t.order.join("x"),
+  t.buffers,
+  t.bytes,
+  t.traffic,
+  t.tasks,
+  t.cycles,
+  t.default ? 1 : 0,
+];

@@ -46,8 +46,16 @@ describe("the cycles of a program", () => {
           const tile = tiles[pick % Math.max(1, tiles.length)];
           if (tile === undefined) return;
           listed++;
-          const { residency, cycles } = tile;
-          const again = tryCompile(random.func, { ...options, tile: tile.tile, residency });
+          const {
+            cycles,
+            bytes: _,
+            traffic: __,
+            tasks: ___,
+            pareto: ____,
+            default: _____,
+            ...entries
+          } = tile;
+          const again = tryCompile(random.func, { ...options, ...entries });
           expect(again.ok && cyclesOf(again.kernel.tile, target).cycles).toBe(cycles);
         },
       ),

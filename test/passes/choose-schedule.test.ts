@@ -96,4 +96,12 @@ describe("candidates", () => {
       expect([...all].sort((a, b) => a - b)).toEqual(all);
     }
   });
+
+  it("are whole numbers where a block holds half an element", () => {
+    const func = onnx.gather({ data: ["u64", [20]], indices: ["i32", [100]], axis: 0 });
+    for (const on of Object.values(targets)) {
+      const { entries } = candidates(withDefaults(accessOf(func, { target: on })!, "gm", on));
+      expect(entries.get(0)!.every(Number.isInteger)).toBe(true);
+    }
+  });
 });
