@@ -31,6 +31,11 @@ export default tseslint.config(
         "error",
         { selector: "TSEnumDeclaration", message: "use a union of literals" },
         { selector: "TSModuleDeclaration[kind='namespace']", message: "use modules" },
+        {
+          selector:
+            "BinaryExpression > MemberExpression[property.name='kind']:matches([object.name='target'], [object.property.name='target'])",
+          message: "ask targetFacts, which a new kind of target has to state",
+        },
       ],
     },
   },

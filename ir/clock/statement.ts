@@ -15,7 +15,7 @@ import {
 import { inputOf, inputsOf, operandNamed, outputOf, type TileFunc } from "../func.js";
 import { largestValue, loopVariables, soleAtom, type Linear } from "../linear.js";
 import { isParam, ubBuffers } from "../regions.js";
-import type { Target } from "../target.js";
+import { targetFacts, type Target } from "../target.js";
 import {
   findGather,
   ubBytes,
@@ -159,9 +159,9 @@ function typeOf(func: TileFunc, name: string): TensorType {
   return value.type;
 }
 
-/** A row in global memory moves as whole blocks of UB on Ascend, as whole cache lines elsewhere. */
+/** A row in global memory moves as whole blocks of UB through a DMA engine, as whole cache lines elsewhere. */
 const granule = (target: Target): number =>
-  target.kind === "ascend" ? target.blockBytes : target.burstBytes;
+  targetFacts[target.kind].dmaEngine ? target.blockBytes : target.burstBytes;
 
 /** Where a transfer begins and ends: elements between neighbours along each dim. */
 interface Ends {
@@ -178,8 +178,9 @@ function transfer(sizes: Shape, { dtype, inTensor, inTile }: Ends, target: Targe
   const size = dtypeBytes[dtype];
   const [burst = 1, rows = 1, ...outer] = folded(sizes, inTensor, inTile);
   // Only a DMA engine stops at two dims.
-  const [inOne, repeated] =
-    target.kind === "ascend" ? [rows, elementCount(outer)] : [rows * elementCount(outer), 1];
+  const [inOne, repeated] = targetFacts[target.kind].dmaEngine
+    ? [rows, elementCount(outer)]
+    : [rows * elementCount(outer), 1];
   return {
     ...idle,
     instructions: repeated * Math.ceil(inOne / target.dmaRows),
