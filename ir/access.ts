@@ -47,6 +47,8 @@ interface MapFacts {
   readonly followed: readonly ReadonlySet<number>[];
   readonly indexed: ReadonlySet<number>;
   readonly gatherDims: readonly number[];
+  /** For each input and each of its dims, the output dim that it follows step by step; -1: it is whole. Absent: neither. */
+  readonly simple: readonly (readonly number[] | undefined)[];
 }
 
 const known = new WeakMap<AccessMap, MapFacts>();
@@ -64,9 +66,26 @@ function factsOf(map: AccessMap): MapFacts {
     followed: reads.map((lists) => new Set(lists.flatMap((coords) => coords.flatMap(dimsOf)))),
     indexed: new Set(map.sites.flatMap((site) => site.value.at.flatMap(dimsOf))),
     gatherDims: map.results.flatMap((result, k) => (sitesOf(result).length > 0 ? [k] : [])),
+    simple: reads.map(followedStepwise),
   };
   known.set(map, facts);
   return facts;
+}
+
+function followedStepwise(lists: readonly (readonly Linear[])[]): readonly number[] | undefined {
+  const [first = []] = lists;
+  const along = first.map((_, k) => {
+    const [dim, ...others] = new Set(lists.map((coords) => stepwise(at(coords, k))));
+    return others.length === 0 ? dim : undefined;
+  });
+  return lists.length > 0 && along.every((dim) => dim !== undefined) ? along : undefined;
+}
+
+function stepwise({ terms }: Linear): number | undefined {
+  const [only, ...others] = terms;
+  if (only === undefined || terms.some(({ of }) => of.kind !== "dim")) return -1;
+  const { by, of } = only;
+  return others.length === 0 && of.kind === "dim" && Math.abs(by) === 1 ? of.dim : undefined;
 }
 
 /** The coordinates that an input is read at, one list for each place that reads it. */
@@ -97,6 +116,13 @@ export const withPolicy = (map: AccessMap, keep: OutOfBounds): AccessMap => ({
  * that is read at fixed places alone, is whole (full load).
  */
 export function inputTile(map: AccessMap, table: number, tile: Shape, shape: Shape): number[] {
+  const simple = factsOf(map).simple[table];
+  if (simple !== undefined) {
+    return shape.map((extent, k) => {
+      const dim = at(simple, k);
+      return dim === -1 ? extent : Math.min(extent, at(tile, dim));
+    });
+  }
   const reads = readsOf(map, table);
   if (reads.length === 0) return [...shape];
   return shape.map((extent, k) => {

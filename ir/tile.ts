@@ -98,7 +98,7 @@ export const ubBytes = (buffer: UbBuffer): number =>
   elementCount(buffer.shape.slice(0, -1)) * buffer.rowBytes;
 
 /** Elements between neighbours of a UB tile along each dim: rows are padded. */
-export function ubStrides(buffer: UbBuffer): number[] {
+export function ubStrides(buffer: Pick<UbBuffer, "dtype" | "shape" | "rowBytes">): number[] {
   const result = strides(buffer.shape);
   for (let k = buffer.shape.length - 2; k >= 0; k--) {
     const inner = buffer.rowBytes / dtypeBytes[buffer.dtype];

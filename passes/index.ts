@@ -10,4 +10,6 @@ export { lowerToTile } from "./lower-to-tile.js";
 export { definePass, isPass, type Pass, type PassContext } from "./pass.js";
 export { clockOf, lowered } from "./lowered.js";
 export { PassError, runPipeline, type PipelineOptions, type PipelineResult } from "./pipeline.js";
-export { chooseTile, selectTile, withDefaults } from "./select-tile.js";
+export { candidates, fits, variants, type Candidates } from "./candidates.js";
+export { chooseSchedule } from "./choose-schedule.js";
+export { selectTile, withDefaults } from "./select-tile.js";

@@ -1,6 +1,6 @@
 /** The report of a run from what it counted: the same for every executor. */
 import { gatheredTable, inputTile } from "../../ir/access.js";
-import { cyclesOf, walkOf } from "../../ir/clock/index.js";
+import { cyclesOf, occupancyOf } from "../../ir/clock/index.js";
 import { inputsOf, outputOf, roles, type Role, type TileFunc } from "../../ir/func.js";
 import type { Target } from "../../ir/target.js";
 import { findGather } from "../../ir/tile.js";
@@ -45,7 +45,7 @@ export function summarize(
   const bytesRead = operands.data.bytes + operands.indices.bytes;
   const bytesWritten = operands.output.bytes;
   const least = roles.reduce((sum, role) => sum + compulsory[role], 0);
-  const timing = { ...cyclesOf(func, target), occupancy: walkOf(func, target).occupancy };
+  const timing = { ...cyclesOf(func, target), occupancy: occupancyOf(func, target) };
   const indices = inputsOf(func).find(({ role }) => role === "indices");
   invariant(indices !== undefined, "a gather has indices");
   return {

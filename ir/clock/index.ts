@@ -5,9 +5,10 @@ import { clocked, resultOf, type ClockResult } from "./clock.js";
 import { closed, tasksOf } from "./closed.js";
 import { countTasks } from "./execution.js";
 import { planOf } from "./plan.js";
-import { walk, type Walked } from "./walk.js";
+import { occupancyOn, walk, type Occupancy, type Walked } from "./walk.js";
 
 export type { ClockResult } from "./clock.js";
+export { estimator } from "./estimate.js";
 export {
   maxEvents,
   maxLifetimes,
@@ -36,4 +37,11 @@ export function cyclesOf(func: TileFunc, target: Target): ClockResult {
 export function walkOf(func: TileFunc, target: Target): Walked {
   const tasks = countTasks(func.body);
   return walk(clocked(func, target, tasks), tasks);
+}
+
+/** What `walkOf` says of core 0's unified buffer, at a cost that does not grow with the tasks. */
+export function occupancyOf(func: TileFunc, target: Target): readonly Occupancy[] {
+  const plan = func.body.length === 0 ? undefined : planOf(func);
+  const tasks = plan === undefined ? countTasks(func.body) : tasksOf(plan);
+  return occupancyOn(clocked(func, target, tasks), tasks);
 }

@@ -12,7 +12,7 @@ import {
   rowElements,
   type AccessMap,
 } from "../access.js";
-import { inputOf, inputsOf, operandNamed, outputOf, type TileFunc } from "../func.js";
+import { inputOf, inputsOf, operandNamed, outputOf, type Operand, type TileFunc } from "../func.js";
 import { largestValue, loopVariables, soleAtom, type Linear } from "../linear.js";
 import { isParam, ubBuffers } from "../regions.js";
 import { targetFacts, type Target } from "../target.js";
@@ -36,7 +36,6 @@ import {
   InternalError,
   invariant,
   strides,
-  type DType,
   type Shape,
   type TensorType,
 } from "../types.js";
@@ -109,6 +108,21 @@ export function cyclesOfWork(work: Work, pipe: Pipe, target: Target, cores: numb
 export const sharedCycles = (bytes: number, target: Target, cores: number): number =>
   Math.ceil((bytes * cores) / target.gmBytesPerCycle);
 
+/** A tensor as a statement finds it: in a tile in UB, with so many elements between neighbours there, or in place. */
+export interface Held {
+  readonly type: TensorType;
+  readonly inTile?: readonly number[];
+}
+
+/** What the work of a gather depends on beside its sizes. */
+export interface GatherSetting {
+  readonly map: AccessMap;
+  /** By table. */
+  readonly inputs: readonly Held[];
+  readonly output: Held;
+  readonly lowering: GatherLowering;
+}
+
 type Buffers = ReadonlyMap<string, UbBuffer>;
 
 /** The work of each statement of one program, by its sizes. */
@@ -122,61 +136,56 @@ export function workload(func: TileFunc, target: Target): Workload {
   const gather = findGather(func.body);
   const lowering =
     gather === undefined ? undefined : lowerGather(factsOf(gather, func, buffers, target), target);
-  const bufferOf = (name: string): UbBuffer => {
-    const buffer = buffers.get(name);
-    if (buffer === undefined) throw new InternalError(`buffer %${name} has no alloc`);
-    return buffer;
+  const held = (operand: Operand, tile: string): Held => {
+    if (tile === operand.name) return { type: operand.type };
+    const buffer = buffers.get(tile);
+    if (buffer === undefined) throw new InternalError(`buffer %${tile} has no alloc`);
+    return { type: operand.type, inTile: ubStrides(buffer) };
   };
-  const ends = new Map<Moving, Ends>();
-  const endsOf = (stmt: LoadStmt | StoreStmt): Ends => {
-    const known = ends.get(stmt);
-    if (known !== undefined) return known;
+  const settingOf = (stmt: GatherStmt): GatherSetting => {
+    invariant(lowering !== undefined, "a program with a gather has a lowering");
+    return {
+      map: stmt.map,
+      inputs: stmt.from.map(({ buffer }, table) => held(inputOf(func, table), buffer)),
+      output: held(outputOf(func), stmt.to.buffer),
+      lowering,
+    };
+  };
+  const moved = (stmt: LoadStmt | StoreStmt): Held => {
     const [gm, ub] = stmt.op === "load" ? [stmt.from.buffer, stmt.to] : [stmt.to.buffer, stmt.from];
-    const { dtype, shape } = typeOf(func, gm);
-    const found = { dtype, inTensor: strides(shape), inTile: ubStrides(bufferOf(ub)) };
-    ends.set(stmt, found);
-    return found;
+    const operand = operandNamed(func, gm);
+    invariant(operand !== undefined, `%${gm} is no parameter`);
+    return held(operand, ub);
   };
+  const transfers = new Map<Moving, Held>();
+  const settings = new Map<Moving, GatherSetting>();
   return {
     lowering,
     workOf(stmt, sizes) {
-      if (elementCount(sizes) === 0) return idle;
-      switch (stmt.op) {
-        case "load":
-        case "store":
-          return transfer(sizes, endsOf(stmt), target);
-        case "gather":
-          invariant(lowering !== undefined, "a program with a gather has a lowering");
-          return gathered(stmt, sizes, func, buffers, lowering, target);
+      if (stmt.op === "gather") {
+        const setting = settings.get(stmt) ?? settingOf(stmt);
+        settings.set(stmt, setting);
+        return gatherWork(setting, sizes, target);
       }
+      const tensor = transfers.get(stmt) ?? moved(stmt);
+      transfers.set(stmt, tensor);
+      return transferWork(tensor, sizes, target);
     },
   };
-}
-
-function typeOf(func: TileFunc, name: string): TensorType {
-  const value = operandNamed(func, name);
-  invariant(value !== undefined, `%${name} is no parameter`);
-  return value.type;
 }
 
 /** A row in global memory moves as whole blocks of UB through a DMA engine, as whole cache lines elsewhere. */
 const granule = (target: Target): number =>
   targetFacts[target.kind].dmaEngine ? target.blockBytes : target.burstBytes;
 
-/** Where a transfer begins and ends: elements between neighbours along each dim. */
-interface Ends {
-  readonly dtype: DType;
-  readonly inTensor: readonly number[];
-  readonly inTile: readonly number[];
-}
-
 /**
- * A box between a tensor and a UB tile. Dims that follow each other in both fold into one; one DMA instruction covers
+ * A box between a tensor and its UB tile. Dims that follow each other in both fold into one; one DMA instruction covers
  * the two innermost that are left, as a number of rows of one length.
  */
-function transfer(sizes: Shape, { dtype, inTensor, inTile }: Ends, target: Target): Work {
-  const size = dtypeBytes[dtype];
-  const [burst = 1, rows = 1, ...outer] = folded(sizes, inTensor, inTile);
+export function transferWork({ type, inTile = [] }: Held, sizes: Shape, target: Target): Work {
+  if (elementCount(sizes) === 0) return idle;
+  const size = dtypeBytes[type.dtype];
+  const [burst = 1, rows = 1, ...outer] = folded(sizes, strides(type.shape), inTile);
   // Only a DMA engine stops at two dims.
   const [inOne, repeated] = targetFacts[target.kind].dmaEngine
     ? [rows, elementCount(outer)]
@@ -202,20 +211,16 @@ function folded(sizes: Shape, inTensor: Shape, inTile: Shape): number[] {
   return dims.map((dim) => dim.extent);
 }
 
-function gathered(
-  stmt: GatherStmt,
-  sizes: Shape,
-  func: TileFunc,
-  buffers: Buffers,
-  lowering: GatherLowering,
-  target: Target,
-): Work {
-  const size = dtypeBytes[inputOf(func, gatheredTable).type.dtype];
+export function gatherWork(setting: GatherSetting, sizes: Shape, target: Target): Work {
+  if (elementCount(sizes) === 0) return idle;
+  const { map, inputs, lowering } = setting;
+  const data = at(inputs, gatheredTable);
+  const size = dtypeBytes[data.type.dtype];
   const elements = elementCount(sizes);
   const inner = sizes[sizes.length - 1] ?? 1;
   const { steps, waits } = lowering;
   const repeatsOf = (bytes: number): number => Math.ceil(bytes / target.vectorBytes);
-  const components = stmt.map.sites.length;
+  const components = map.sites.length;
   /** Steps that run so many times, over so many repeats each. */
   const addresses = (times: number, repeats: number): Pick<Work, "steps" | "stepRepeats"> => ({
     steps: times * (steps.scalar + steps.tile),
@@ -231,14 +236,14 @@ function gathered(
     case "per-row":
       return { ...idle, ...vector(), ...addresses(elements / inner, repeatsOf(inner * 4)), waits };
     case "row-copy": {
-      const { picks, burst, rows, outer } = picked(stmt, sizes, func, buffers);
+      const { picks, burst, rows, outer } = picked(setting, sizes);
       const copies = picks * rows * outer;
       const copied = copies * alignUp(burst * size, target.blockBytes);
       return { ...idle, copies, copied, scalars: picks * components, waits };
     }
     case "mgather":
     case "row-fetch": {
-      const { picks, burst, rows, outer } = picked(stmt, sizes, func, buffers);
+      const { picks, burst, rows, outer } = picked(setting, sizes);
       return {
         ...idle,
         ...addresses(1, repeatsOf(picks * 4)),
@@ -252,37 +257,30 @@ function gathered(
     case "scalar": {
       // 8 and 16 bytes move as words of 4: each is read and written.
       const scalars = elements * (components + 2 * Math.max(1, size / 4));
-      if (!isParam(func, at(stmt.from, gatheredTable).buffer)) return { ...idle, scalars, waits };
+      if (data.inTile !== undefined) return { ...idle, scalars, waits };
       const padded = elements * alignUp(size, target.blockBytes);
       return { ...idle, instructions: elements, padded, bytes: elements * size, scalars, waits };
     }
     case "direct":
-      return direct(stmt, sizes, func, target);
+      return direct(setting, sizes, target);
   }
 }
 
 /** How often an index is looked up, and the box that each names: the output dims behind the last that an index follows. */
-function picked(stmt: GatherStmt, sizes: Shape, func: TileFunc, buffers: Buffers) {
+function picked({ map, inputs, output }: GatherSetting, sizes: Shape) {
   const rank = sizes.length;
-  const { results } = stmt.map;
+  const { results } = map;
   let first = rank;
   while (first > 0) {
     const coord = results[results.length - 1 - (rank - first)];
     const only = coord === undefined ? undefined : soleAtom(coord);
-    if (only?.kind !== "dim" || only.dim !== first - 1 || indexed(stmt.map).has(only.dim)) break;
+    if (only?.kind !== "dim" || only.dim !== first - 1 || indexed(map).has(only.dim)) break;
     first--;
   }
   const box = sizes.slice(first);
-  const within = (name: string): Shape => {
-    const buffer = buffers.get(name);
-    const all = buffer === undefined ? strides(typeOf(func, name).shape) : ubStrides(buffer);
-    return all.slice(all.length - box.length);
-  };
-  const [burst = 1, rows = 1, ...outer] = folded(
-    box,
-    within(at(stmt.from, gatheredTable).buffer),
-    within(stmt.to.buffer),
-  );
+  const within = ({ type, inTile = strides(type.shape) }: Held): Shape =>
+    inTile.slice(inTile.length - box.length);
+  const [burst = 1, rows = 1, ...outer] = folded(box, within(at(inputs, gatheredTable)), within(output));
   return { picks: elementCount(sizes.slice(0, first)), burst, rows, outer: elementCount(outer) };
 }
 
@@ -291,9 +289,9 @@ function picked(stmt: GatherStmt, sizes: Shape, func: TileFunc, buffers: Buffers
  * global memory. A tile in place reads the slab that its indices share once at most. A read at a random place is a scalar
  * access as far as it misses the caches: in a slab in UB as far as that exceeds the first level, and then it is near.
  */
-function direct(stmt: GatherStmt, sizes: Shape, func: TileFunc, target: Target): Work {
-  const { map, from, to } = stmt;
-  const { dtype, shape } = inputOf(func, gatheredTable).type;
+function direct({ map, inputs, output }: GatherSetting, sizes: Shape, target: Target): Work {
+  const data = at(inputs, gatheredTable);
+  const { dtype, shape } = data.type;
   const size = dtypeBytes[dtype];
   const elements = elementCount(sizes);
   const inRow = rowElements(map, sizes, shape);
@@ -301,14 +299,14 @@ function direct(stmt: GatherStmt, sizes: Shape, func: TileFunc, target: Target):
   const rows = elements / inRow;
   const line = granule(target);
   const across = readsAcrossRows(map);
-  const moved = from.flatMap(({ buffer }, table) => {
-    if (table === gatheredTable || !isParam(func, buffer)) return [];
-    const { type } = inputOf(func, table);
-    return [inPlace(inputTile(map, table, sizes, type.shape), type, target)];
-  });
-  if (isParam(func, to.buffer)) moved.push(inPlace(sizes, outputOf(func).type, target));
+  const moved = inputs.flatMap(({ type, inTile }, table) =>
+    table === gatheredTable || inTile !== undefined
+      ? []
+      : [inPlace(inputTile(map, table, sizes, type.shape), type, target)],
+  );
+  if (output.inTile === undefined) moved.push(inPlace(sizes, output.type, target));
   let misses: number;
-  if (isParam(func, at(from, gatheredTable).buffer)) {
+  if (data.inTile === undefined) {
     const follows = followedBy(map, gatheredTable);
     const wide = across ? (sizes[sizes.length - 1] ?? 1) : 1;
     const sharing = sizes.reduce((product, extent, d) => (follows.has(d) ? product : product * extent), wide);

@@ -3,12 +3,12 @@
  * the lifetimes of UB tiles and the occupancy of a timeline come from.
  */
 import { evaluate } from "../linear.js";
-import { accessLookup } from "../regions.js";
+import { accessLookup, ubBuffers } from "../regions.js";
 import { dealt } from "../tasks.js";
 import { ubBytes, type Pipe, type SyncStmt, type UbBuffer } from "../tile.js";
-import { at } from "../types.js";
+import { assertNever, at } from "../types.js";
 import { cyclesOfCore, resultOf, type ClockResult, type Clocked, type CoreTime } from "./clock.js";
-import { execution } from "./execution.js";
+import { execution, type Step } from "./execution.js";
 import { boxOf, type Moving } from "./statement.js";
 
 /** One statement on one pipe of one core, in cycles from the start of the run. */
@@ -58,6 +58,13 @@ export function walk(program: Clocked, tasks: number): Walked {
   return walker.result();
 }
 
+/** `walk`'s occupancy alone. */
+export const occupancyOn = (program: Clocked, tasks: number): readonly Occupancy[] =>
+  ubBuffers(program.func).size === 0 ? [] : new Walker(program, tasks).occupancy();
+
+/** Steps of a walk between two looks at whether it can stop. */
+const stepsBetweenLooks = 1024;
+
 class Core {
   readonly free: Record<Pipe, number>;
   readonly busy: Record<Pipe, number> = { MTE2: 0, V: 0, MTE3: 0, S: 0 };
@@ -81,6 +88,8 @@ class Walker {
   private readonly events: TimelineEvent[] = [];
   private dropped = 0;
   private readonly lives = new Lives();
+  /** Pipes that fill UB tiles. */
+  private readonly writers = new Set<Pipe>();
   private readonly accesses: ReturnType<typeof accessLookup>;
   private task = -1;
   private index = 0;
@@ -94,21 +103,44 @@ class Walker {
   }
 
   run(): void {
+    for (const step of execution(this.program.func.body, this.env)) this.step(step);
+  }
+
+  /** What core 0 holds over time. Stops where nothing that follows can change it. */
+  occupancy(): readonly Occupancy[] {
+    let steps = 0;
     for (const step of execution(this.program.func.body, this.env)) {
-      switch (step.op) {
-        case "task":
-          this.task++;
-          while (this.task >= dealt(this.tasks, this.cores.length, this.index).to) this.index++;
-          break;
-        case "sync":
-          this.sync(step);
-          break;
-        case "load":
-        case "store":
-        case "gather":
-          this.move(step);
-          break;
-      }
+      this.step(step);
+      if (this.index > 0 || (++steps % stepsBetweenLooks === 0 && this.settled())) break;
+    }
+    return occupancyOf(this.lives.all);
+  }
+
+  /** Whether the first changes of occupancy all lie before what open tiles and later writers can still do. */
+  private settled(): boolean {
+    const { core, lives } = this;
+    const starts = [...this.writers].map((pipe) => core.free[pipe]);
+    const until = Math.min(...starts, ...lives.open.map(({ end }) => end));
+    const cycles = lives.all.flatMap(({ start, end }) => [start, end].filter((cycle) => cycle < until));
+    return new Set(cycles).size >= maxOccupancy;
+  }
+
+  private step(step: Step): void {
+    switch (step.op) {
+      case "task":
+        this.task++;
+        while (this.task >= dealt(this.tasks, this.cores.length, this.index).to) this.index++;
+        break;
+      case "sync":
+        this.sync(step);
+        break;
+      case "load":
+      case "store":
+      case "gather":
+        this.move(step);
+        break;
+      default:
+        assertNever(step);
     }
   }
 
@@ -148,8 +180,10 @@ class Walker {
     core.padded += work.padded;
     if (this.index === 0) {
       for (const { buffer, write } of this.accesses(stmt)) {
-        if (write) this.lives.written(buffer, start, core.free[pipe]);
-        else this.lives.read(buffer, core.free[pipe]);
+        if (write) {
+          this.writers.add(pipe);
+          this.lives.written(buffer, start, core.free[pipe]);
+        } else this.lives.read(buffer, core.free[pipe]);
       }
     }
     if (core.events >= Math.floor(maxEvents / this.cores.length)) {
@@ -166,6 +200,11 @@ class Lives {
   readonly all: Lifetime[] = [];
   /** The tile each buffer holds: its place in `all`, and how often the buffer was written. */
   private readonly latest = new Map<string, { place: number; turn: number }>();
+
+  /** Tiles that may still be read. */
+  get open(): Lifetime[] {
+    return [...this.latest.values()].flatMap(({ place }) => this.all[place] ?? []);
+  }
 
   written(buffer: UbBuffer, start: number, end: number): void {
     const turn = (this.latest.get(buffer.name)?.turn ?? -1) + 1;

@@ -215,7 +215,7 @@ describe("the WebAssembly text", () => {
 
   it("names the program's statements and variables", () => {
     const text = watOf(kernel.tile);
-    expect(text).toContain(";; for %t0 = 0 to 300 step 7 serial");
+    expect(text).toContain(";; for %t0 = 0 to 300 step 7");
     expect(text).toContain(";; gather %data");
     expect(text).toContain("local.get $t0");
   });

@@ -28,18 +28,16 @@ fn element(flat: u32) -> u32 {
   return ((data[source / 4u] >> (source % 4u * 8u)) & 0xffu);
 }
 
-@compute @workgroup_size(1)
+@compute @workgroup_size(2)
 fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) lane_index: u32) {
-  // for %t1 = 0 to 7 step 4 parallel
-  let t1 = group.y * 4u;
   // for %t0 = 0 to 10 step 1 parallel
   let t0 = group.x;
-  // gather %data[0, %t1][9, min(4, 7 - %t1)], %indices[%t0][1] to %output[%t0, %t1][1, min(4, 7 - %t1)] (d0, d1) -> (from_end(%indices[d0]), d1) {oob = error, origin = [%t0]}
+  // gather %data[0, 0][9, 7], %indices[%t0][1] to %output[%t0, 0][1, 7] (d0, d1) -> (from_end(%indices[d0]), d1) {oob = error, origin = [%t0]}
   {
     let slot = lane_index;
-    let first = t0 * 7u + t1;
-    let word = (first + 3u) / 4u + 0u;
-    if (word * 4u < first + min(4u, 7u - t1)) {
+    let first = t0 * 7u;
+    let word = (first + 3u) / 4u + slot;
+    if (word * 4u < first + 7u) {
       var packed = 0u;
       for (var e = 0u; e < 4u; e++) {
         let flat = word * 4u + e;

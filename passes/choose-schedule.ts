@@ -1,0 +1,181 @@
+/**
+ * The fastest schedule of a gather under the clock, among the candidates.
+ *
+ * Tiles are weighed by the estimate: first those of few entries along each dim, filled from each end; then around the best of
+ * them, one dim at a time. The clock of the few best decides. The cost grows with the logarithm of the extents.
+ */
+import { followedBy, gatheredTable } from "../ir/access.js";
+import { estimator } from "../ir/clock/index.js";
+import { isLegal, replaced, volume, type Tiling } from "../ir/tiling/index.js";
+import { at } from "../ir/types.js";
+import { candidates, fits, limitsOf, variants, type Candidates } from "./candidates.js";
+import { clockOf } from "./lowered.js";
+
+/** Tiles around which is searched, how often at most, and schedules whose clock is read: those within a margin of the best estimate. */
+const seeds = 2;
+const rounds = 3;
+const clocked = 4;
+const margin = 1.2;
+/** Entries on either side of a tile's own that are tried along a dim. */
+const reach = 2;
+/** Entries of a dim that are tried at first, by the number of dims that a tile may cut. */
+const few: readonly number[] = [6, 6, 6, 4, 3, 2];
+
+/**
+ * Undefined when no tile is legal. Stays within the target's safe size where that leaves a choice. Deterministic: fewest
+ * cycles, then fewest idle cores in the last round, bytes, bytes of UB, then the larger tile.
+ */
+export function chooseSchedule(tiling: Tiling): Tiling | undefined {
+  const { ubBytes } = tiling.schedule;
+  const { target } = tiling;
+  const found = candidates(tiling);
+  if (!isLegal(found.start)) return undefined;
+  const safe = ubBytes === target.ubBytes ? target.ubSafeBytes : ubBytes;
+  return new Search(found, fits(found.start, safe) ? safe : ubBytes).best();
+}
+
+interface Weighed {
+  readonly tiling: Tiling;
+  readonly estimate: number;
+}
+
+class Search {
+  /** Every schedule so far, the best of its tile, by its tile. */
+  private readonly weighed = new Map<string, readonly Weighed[]>();
+
+  constructor(
+    private readonly among: Candidates,
+    /** Bytes of UB that a tile may take. */
+    private readonly room: number,
+  ) {}
+
+  best(): Tiling {
+    const { start } = this.among;
+    this.weigh(start);
+    this.coarse();
+    for (const seed of this.ranked().slice(0, seeds)) this.refine(seed);
+    const ranked = this.ranked();
+    const worth = (ranked[0]?.estimate ?? 0) * margin;
+    const clocks = ranked
+      .slice(0, clocked)
+      .filter(({ estimate }) => estimate <= worth)
+      .map(({ tiling }) => {
+        const { cycles, idleCores } = clockOf(tiling);
+        return {
+          tiling,
+          keys: [cycles, idleCores, tiling.traffic.bytes, tiling.footprint.planned, -volume(tiling.tile)],
+        };
+      });
+    clocks.sort((a, b) => compare(a.keys, b.keys));
+    return clocks[0]?.tiling ?? start;
+  }
+
+  /** The best schedule of each tile that was weighed, the best first. */
+  private ranked(): Weighed[] {
+    const all = [...this.weighed.values()].flat();
+    return all.sort((a, b) => a.estimate - b.estimate);
+  }
+
+  /** The schedules of a tile, the best first; none where it does not fit. */
+  private weigh(tiling: Tiling): readonly Weighed[] {
+    const key = tiling.schedule.tile.join();
+    const known = this.weighed.get(key);
+    if (known !== undefined) return known;
+    const found = fits(tiling, this.room) ? this.variantsOf(tiling) : [];
+    this.weighed.set(key, found);
+    return found;
+  }
+
+  private variantsOf(tiling: Tiling): Weighed[] {
+    const estimators = new Map<string, (variant: Tiling) => number>();
+    const found = variants(tiling)
+      .filter((variant) => fits(variant, this.room))
+      .map((variant) => {
+        const { class: kind } = variant.lowering;
+        const estimate = estimators.get(kind) ?? estimator(variant);
+        estimators.set(kind, estimate);
+        return { tiling: variant, estimate: estimate(variant) };
+      });
+    return found.sort((a, b) => a.estimate - b.estimate).slice(0, 2);
+  }
+
+  /** Whole along some dims, cut along two, 1 along the others: dims are filled from the last, or by what they follow. */
+  private coarse(): void {
+    const { start, free } = this.among;
+    for (const order of filled(this.among)) {
+      let base = start;
+      order.forEach((first, k) => {
+        const second = order[k + 1];
+        for (const a of this.fewOf(first)) {
+          const wide = withEntry(base, first, a);
+          if (this.weigh(wide).length === 0) break;
+          if (second === undefined) continue;
+          for (const b of this.fewOf(second)) if (this.weigh(withEntry(wide, second, b)).length === 0) break;
+        }
+        base = withEntry(base, first, at(limitsOf(base), first));
+      });
+    }
+    if (free.length === 0) this.weigh(start);
+  }
+
+  /** A few powers of two, evenly spread, and the whole extent. */
+  private fewOf(d: number): readonly number[] {
+    const entries = this.among.entries.get(d) ?? [];
+    const powers = entries.filter((n) => Number.isInteger(Math.log2(n)));
+    const every = Math.ceil(powers.length / at(few, Math.min(this.among.free.length, few.length - 1)));
+    return [...new Set([...powers.filter((_, k) => k % every === 0), ...entries.slice(-1)])];
+  }
+
+  /** One dim at a time, as long as that helps. */
+  private refine(seed: Weighed): void {
+    let best = seed;
+    for (let round = 0; round < Math.ceil(rounds / Math.max(1, this.among.free.length - 2)); round++) {
+      const before = best;
+      for (const d of this.among.free) {
+        for (const n of this.around(best.tiling, d)) {
+          const base = this.among.start.with({ tile: replaced(best.tiling.schedule.tile, d, n) });
+          const [found] = this.weigh(base);
+          if (found !== undefined && found.estimate < best.estimate) best = found;
+        }
+      }
+      if (best === before) return;
+    }
+  }
+
+  /** Entries near a tile's own, and those that give every core as many tasks. */
+  private around({ schedule, tile, loops }: Tiling, d: number): number[] {
+    const entries = this.among.entries.get(d) ?? [];
+    const own = at(schedule.tile, d);
+    const place = entries.findIndex((n) => n >= own);
+    const near = entries.slice(Math.max(0, place - reach), place + reach + 1);
+    const limit = at(limitsOf(this.among.start), d);
+    const others = loops.reduce((tasks, loop) => {
+      const extent = at(limitsOf(this.among.start), loop.dim);
+      return loop.mode === "parallel" && loop.dim !== d
+        ? tasks * Math.ceil(extent / at(tile, loop.dim))
+        : tasks;
+    }, 1);
+    const even = [1, 2, 3].map((times) => Math.max(1, Math.round((times * schedule.cores) / others)));
+    return [...near, ...even.map((parts) => Math.ceil(limit / Math.min(parts, limit)))];
+  }
+}
+
+const withEntry = (tiling: Tiling, dim: number, entry: number): Tiling =>
+  tiling.with({ tile: replaced(tiling.schedule.tile, dim, entry) });
+
+/** Orders in which a tile's dims may fill up: from the last, the indices' dims first, the data's first. */
+function filled({ start, free }: Candidates): number[][] {
+  const follows = followedBy(start.gather.map, gatheredTable);
+  const outwards = [...free].reverse();
+  const [data, indices] = [outwards.filter((d) => follows.has(d)), outwards.filter((d) => !follows.has(d))];
+  const orders = [outwards, [...indices, ...data], [...data, ...indices]];
+  return orders.filter((order, k) => orders.findIndex((other) => other.join() === order.join()) === k);
+}
+
+function compare(a: readonly number[], b: readonly number[]): number {
+  for (let k = 0; k < a.length; k++) {
+    const difference = at(a, k) - at(b, k);
+    if (difference !== 0) return difference;
+  }
+  return 0;
+}
