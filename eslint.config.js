@@ -10,6 +10,16 @@ const browserFolders = [
 ];
 const nodeFiles = ["src/formats/files.ts", "src/formats/onnx/node-test.ts"];
 
+const restrictedSyntax = [
+  { selector: "TSEnumDeclaration", message: "use a union of literals" },
+  { selector: "TSModuleDeclaration[kind='namespace']", message: "use modules" },
+];
+const noKindsOfTargets = {
+  selector:
+    "BinaryExpression > MemberExpression[property.name='kind']:matches([object.name='target'], [object.property.name='target'])",
+  message: "ask targetFacts, which a new kind of target has to state",
+};
+
 export default tseslint.config(
   { ignores: ["dist/", "node_modules/", "**/*.cjs", "eslint.config.js"] },
   ...tseslint.configs.strictTypeChecked,
@@ -27,12 +37,12 @@ export default tseslint.config(
         "error",
         { considerDefaultExhaustiveForUnions: false },
       ],
-      "no-restricted-syntax": [
-        "error",
-        { selector: "TSEnumDeclaration", message: "use a union of literals" },
-        { selector: "TSModuleDeclaration[kind='namespace']", message: "use modules" },
-      ],
+      "no-restricted-syntax": ["error", ...restrictedSyntax],
     },
+  },
+  {
+    files: ["{ir,passes,backends,src}/**/*.ts"],
+    rules: { "no-restricted-syntax": ["error", ...restrictedSyntax, noKindsOfTargets] },
   },
   {
     files: browserFolders,

@@ -19,6 +19,8 @@ export interface TargetFacts {
   readonly doubleBuffers: boolean;
   /** A vector unit gathers by 32-bit indices; 64-bit ones go to the scalar unit. */
   readonly vectorUnit: boolean;
+  /** A DMA engine moves global memory: instructions of rows of one length, each row in whole blocks of UB. */
+  readonly dmaEngine: boolean;
 }
 
 export const targetFacts: Readonly<Record<TargetKind, TargetFacts>> = {
@@ -28,6 +30,7 @@ export const targetFacts: Readonly<Record<TargetKind, TargetFacts>> = {
     runsOnWebgpu: false,
     doubleBuffers: true,
     vectorUnit: true,
+    dmaEngine: true,
   },
   webgpu: {
     gathersInPlace: true,
@@ -35,6 +38,7 @@ export const targetFacts: Readonly<Record<TargetKind, TargetFacts>> = {
     runsOnWebgpu: true,
     doubleBuffers: false,
     vectorUnit: false,
+    dmaEngine: false,
   },
   cpu: {
     gathersInPlace: true,
@@ -42,6 +46,7 @@ export const targetFacts: Readonly<Record<TargetKind, TargetFacts>> = {
     runsOnWebgpu: false,
     doubleBuffers: false,
     vectorUnit: false,
+    dmaEngine: false,
   },
 };
 

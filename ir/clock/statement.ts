@@ -15,7 +15,7 @@ import {
 import { inputOf, inputsOf, operandNamed, outputOf, type Operand, type TileFunc } from "../func.js";
 import { largestValue, loopVariables, soleAtom, type Linear } from "../linear.js";
 import { isParam, ubBuffers } from "../regions.js";
-import type { Target } from "../target.js";
+import { targetFacts, type Target } from "../target.js";
 import {
   findGather,
   ubBytes,
@@ -174,9 +174,9 @@ export function workload(func: TileFunc, target: Target): Workload {
   };
 }
 
-/** A row in global memory moves as whole blocks of UB on Ascend, as whole cache lines elsewhere. */
+/** A row in global memory moves as whole blocks of UB through a DMA engine, as whole cache lines elsewhere. */
 const granule = (target: Target): number =>
-  target.kind === "ascend" ? target.blockBytes : target.burstBytes;
+  targetFacts[target.kind].dmaEngine ? target.blockBytes : target.burstBytes;
 
 /**
  * A box between a tensor and its UB tile. Dims that follow each other in both fold into one; one DMA instruction covers
@@ -187,8 +187,9 @@ export function transferWork({ type, inTile = [] }: Held, sizes: Shape, target: 
   const size = dtypeBytes[type.dtype];
   const [burst = 1, rows = 1, ...outer] = folded(sizes, strides(type.shape), inTile);
   // Only a DMA engine stops at two dims.
-  const [inOne, repeated] =
-    target.kind === "ascend" ? [rows, elementCount(outer)] : [rows * elementCount(outer), 1];
+  const [inOne, repeated] = targetFacts[target.kind].dmaEngine
+    ? [rows, elementCount(outer)]
+    : [rows * elementCount(outer), 1];
   return {
     ...idle,
     instructions: repeated * Math.ceil(inOne / target.dmaRows),

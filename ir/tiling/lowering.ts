@@ -20,7 +20,7 @@ import { gatheredTable, indexed, policyOf, type AccessMap, type OutOfBounds, typ
 import { inputOf, inputsOf } from "../func.js";
 import { dimsOf, sitesOf, soleAtom, type Linear } from "../linear.js";
 import type { Residency } from "../schedule.js";
-import type { Target } from "../target.js";
+import { targetFacts, type Target } from "../target.js";
 import { alignUp, at, dtypeBytes, elementCount, type Shape, type TensorType } from "../types.js";
 import type { Footprint } from "./footprint.js";
 import type { Loop } from "./loops.js";
@@ -101,7 +101,7 @@ export function loweringOf(
 }
 
 export function lowerGather(gather: LoweringFacts, target: Target): GatherLowering {
-  if (target.kind !== "ascend") return { ...nothing, class: "direct" };
+  if (!targetFacts[target.kind].vectorUnit) return { ...nothing, class: "direct" };
   const found = classesOf(gather, target).find(
     ({ adds }) => adds.reduce((sum, { bytes }) => sum + bytes, 0) <= gather.spareBytes,
   );
