@@ -28,22 +28,26 @@ fn element(flat: u32) -> u32 {
   return ((data[source / 4u] >> (source % 4u * 8u)) & 0xffu);
 }
 
-@compute @workgroup_size(2)
+@compute @workgroup_size(16)
 fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) lane_index: u32) {
-  // for %t0 = 0 to 10 step 1 parallel
-  let t0 = group.x;
-  // gather %data[0, 0][9, 7], %indices[%t0][1] to %output[%t0, 0][1, 7] (d0, d1) -> (from_end(%indices[d0]), d1) {oob = error, origin = [%t0]}
+  // for %t0 = 0 to 10 step 8 parallel
+  let t0 = group.x * 8u;
+  // gather %data[0, 0][9, 7], %indices[%t0][min(8, 10 - %t0)] to %output[%t0, 0][min(8, 10 - %t0), 7] (d0, d1) -> (from_end(%indices[d0]), d1) {oob = error, origin = [%t0]}
   {
     let slot = lane_index;
-    let first = t0 * 7u;
-    let word = (first + 3u) / 4u + slot;
-    if (word * 4u < first + 7u) {
-      var packed = 0u;
-      for (var e = 0u; e < 4u; e++) {
-        let flat = word * 4u + e;
-        if (flat < 70u) { packed |= element(flat) << (e * 8u); }
+    let d0 = slot / 2u;
+    let d1 = slot % 2u;
+    if (d0 < min(8u, 10u - t0)) {
+      let first = t0 * 7u + d0 * 7u;
+      let word = (first + 3u) / 4u + d1;
+      if (word * 4u < first + 7u) {
+        var packed = 0u;
+        for (var e = 0u; e < 4u; e++) {
+          let flat = word * 4u + e;
+          if (flat < 70u) { packed |= element(flat) << (e * 8u); }
+        }
+        output[word] = packed;
       }
-      output[word] = packed;
     }
   }
 }

@@ -34,11 +34,11 @@ fn report_1(position: u32, place: u32) {
   if (select(0xffffffffu, low + select(0u, 7u, high == 0xffffffffu), (high == 0u) || (high == 0xffffffffu)) >= 7u) { atomicMin(&status[0], place); }
 }
 
-@compute @workgroup_size(4, 2)
+@compute @workgroup_size(4, 4)
 fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) lane: vec3u) {
-  // for %t0 = 0 to 20 step 2 parallel
-  let t0 = group.x * 2u;
-  // gather %data[0, 0, 0][6, 7, 16], %indices[%t0, 0][2, 2] to %output[%t0, 0][2, 16] (d0, d1) -> (from_end(%indices[d0, 0]), from_end(%indices[d0, 1]), d1) {oob = error, origin = [%t0, 0]}
+  // for %t0 = 0 to 20 step 4 parallel
+  let t0 = group.x * 4u;
+  // gather %data[0, 0, 0][6, 7, 16], %indices[%t0, 0][4, 2] to %output[%t0, 0][4, 16] (d0, d1) -> (from_end(%indices[d0, 0]), from_end(%indices[d0, 1]), d1) {oob = error, origin = [%t0, 0]}
   {
     let d0 = lane.y;
     let at0 = resolve_0(t0 * 2u + d0 * 2u);
