@@ -47,8 +47,24 @@ export const sourceOp = (func: SourceFunc): SourceOp => ({
   span: func.opSpan,
 });
 
-/** Applies the dialect's rules: a dialect-free operator, or every diagnostic found. */
+/** What was resolved, by the attributes of the program: a builder, the pipeline and `reference` ask about the same one. */
+const resolvedBefore = new WeakMap<Attrs, { readonly source: SourceOp; readonly result: ResolveResult }>();
+
+/** Applies the dialect's rules, once for each program: a dialect-free operator, or every diagnostic found. */
 export function resolveSource(source: SourceOp): ResolveResult {
+  const before = resolvedBefore.get(source.attrs);
+  const same =
+    before?.source.op === source.op &&
+    before.source.data === source.data &&
+    before.source.indices === source.indices &&
+    before.source.span === (source.span ?? before.source.span);
+  if (before !== undefined && same) return before.result;
+  const result = resolve(source);
+  resolvedBefore.set(source.attrs, { source, result });
+  return result;
+}
+
+function resolve(source: SourceOp): ResolveResult {
   const def = findOp(source.op);
   if (def === undefined) {
     const names = opDefs.map((known) => known.name).join(", ");

@@ -152,6 +152,8 @@ function kernelOf(
     access?.level === "access" && isResolved(access.schedule)
       ? tilingOf(access, access.schedule, target).footprint
       : undefined;
+  /** The program compiled again, by target. */
+  const again = new Map<Target, Kernel>();
   return {
     name: compiled.name,
     target,
@@ -163,7 +165,10 @@ function kernelOf(
     diagnostics,
     // Methods speak of the object they are called on: a copy with another tile is another kernel.
     forTarget(device) {
-      return forDevice(this, compiled, device);
+      const known = this.tile === compiled ? again.get(device) : undefined;
+      const kernel = known ?? forDevice(this, compiled, device);
+      if (this.tile === compiled && kernel !== this) again.set(device, kernel);
+      return kernel;
     },
     wgsl(limits = defaultLimits) {
       throwIfErrors(
