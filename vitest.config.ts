@@ -8,5 +8,7 @@ export default defineConfig({
     testTimeout: 120_000,
     hookTimeout: 120_000,
     maxWorkers: 2,
+    // The command colours what it prints where CI is set.
+    env: { NO_COLOR: "1" },
   },
 });

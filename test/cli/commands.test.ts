@@ -18,7 +18,6 @@ function tilec(...args: string[]) {
     {
       cwd: root,
       encoding: "utf8",
-      env: { ...process.env, NO_COLOR: "1" },
     },
   );
   return { status, stdout, stderr };

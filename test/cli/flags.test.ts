@@ -17,8 +17,7 @@ const file = (name: string, contents: string | Uint8Array): string => {
 };
 
 function tilec(...args: string[]) {
-  const env = { ...process.env, NO_COLOR: "1" };
-  return spawnSync(process.execPath, [main, ...args], { cwd: folder, encoding: "utf8", env });
+  return spawnSync(process.execPath, [main, ...args], { cwd: folder, encoding: "utf8" });
 }
 
 const gather = ["--op", "gather", "--data", "f32[8,8]", "--indices", "i32[4]"];

@@ -10,9 +10,8 @@ const folder = mkdtempSync(join(tmpdir(), "tilec-streams-"));
 
 /** A shell line in which `tilec` is the command. */
 function shell(line: string) {
-  const env = { ...process.env, NO_COLOR: "1" };
   const script = `tilec() { "${process.execPath}" "${main}" "$@"; }\n${line}`;
-  return spawnSync("bash", ["-c", script], { cwd: folder, encoding: "utf8", env });
+  return spawnSync("bash", ["-c", script], { cwd: folder, encoding: "utf8" });
 }
 
 const gather = "--op gather --data f32[8,8] --indices i32[4]";
