@@ -2,7 +2,7 @@
  * npm run bench:default: the compiler's own schedule beside the best of the whole grid of candidates, in cycles of ascend-a2
  * under residency auto: the ten workloads of the benchmarks and ten other gathers.
  */
-import { cyclesOf, outputOf, type AccessFunc, type Target, type Tiling } from "../ir/index.js";
+import { cyclesOf, formatBuffers, outputOf, type AccessFunc, type Target, type Tiling } from "../ir/index.js";
 import { candidates, clockOf, fits, variants, withDefaults } from "../passes/index.js";
 import { accessOf } from "../src/api/access.js";
 import { compile, onnx, pypto, targets, type SourceFunc } from "../src/index.js";
@@ -66,8 +66,7 @@ function bestOf(gather: AccessFunc, residency: "ub" | "gm", on: Target) {
         visit(tiling.with({ tile: tiling.schedule.tile.map((old, e) => (e === d ? entry : old)) }), k + 1);
       return;
     }
-    for (const variant of variants(tiling)) {
-      if (!fits(variant, on.ubSafeBytes)) continue;
+    for (const variant of variants(tiling, on.ubSafeBytes)) {
       looked++;
       const { cycles } = clockOf(variant);
       if (best === undefined || cycles < best.cycles) best = { cycles, tiling: variant };
@@ -93,7 +92,7 @@ const rows = named.map(([name, func]) => {
   const shown = (s: typeof schedule | undefined): string =>
     s === undefined
       ? ""
-      : `${s.residency} [${s.tile?.join()}] x${s.buffers} order ${s.order?.join("")} view ${s.view?.join()}`;
+      : `${s.residency} [${s.tile?.join()}] x${s.buffers === undefined ? "" : formatBuffers(s.buffers)} order ${s.order?.join("")} view ${s.view?.join()}`;
   return {
     name,
     elements: count(outputOf(func).type.shape),

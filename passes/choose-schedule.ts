@@ -107,14 +107,12 @@ class Search {
 
   private variantsOf(tiling: Tiling): Weighed[] {
     const estimators = new Map<string, (variant: Tiling) => number>();
-    const found = variants(tiling)
-      .filter((variant) => fits(variant, this.room))
-      .map((variant) => {
-        const { class: kind } = variant.lowering;
-        const estimate = estimators.get(kind) ?? estimator(variant);
-        estimators.set(kind, estimate);
-        return { tiling: variant, estimate: estimate(variant) / lanesBusy(variant) };
-      });
+    const found = variants(tiling, this.room).map((variant) => {
+      const { class: kind } = variant.lowering;
+      const estimate = estimators.get(kind) ?? estimator(variant);
+      estimators.set(kind, estimate);
+      return { tiling: variant, estimate: estimate(variant) / lanesBusy(variant) };
+    });
     return found.sort((a, b) => a.estimate - b.estimate).slice(0, 2);
   }
 
