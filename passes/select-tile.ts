@@ -70,7 +70,9 @@ export const selectTile = definePass({
       context.report(hintDiagnostic("TC906", message, { span: func.opSpan }));
     }
     reportSingle(chosen).forEach(context.report);
-    return { ...func, target: target.name, schedule: honoured(chosen).schedule };
+    // What will be refused stays as the user said it.
+    const written = isLegal(chosen) ? honoured(chosen).schedule : schedule;
+    return { ...func, target: target.name, schedule: written };
   },
 });
 

@@ -81,6 +81,8 @@ const suggestionData = ({ schedule }: Tiling) => ({
   nearestView: schedule.view,
   nearestProfile: schedule.profile,
   nearestResidency: schedule.residency,
+  nearestOrder: schedule.order,
+  nearestBuffers: schedule.buffers,
 });
 
 function withoutRows({ gather, target }: Tiling, verdict: Verdict): Diagnostic {

@@ -30,7 +30,7 @@ export interface Alternative {
 export interface Comparison {
   /** The schedule that runs comes first. */
   readonly alternatives: readonly Alternative[];
-  /** The fastest within the target's own UB, where it saves more than a tenth of the cycles. */
+  /** The fastest in a UB of the same size, where it saves more than a tenth of the cycles. */
   readonly better?: Pick<Alternative, "flags" | "cycles">;
 }
 
@@ -62,7 +62,9 @@ export function compareSchedules(access: AccessFunc, tiling: Tiling): Comparison
   ];
   const others = ways.flatMap(([name, way]) => (way === undefined ? [] : [measured(name, way)]));
   const [fastest] = others
-    .filter((other) => other.schedule.ubBytes <= target.ubBytes && other.cycles < worthTelling * runs.cycles)
+    .filter(
+      (other) => other.schedule.ubBytes === schedule.ubBytes && other.cycles < worthTelling * runs.cycles,
+    )
     .sort((a, b) => a.cycles - b.cycles);
   return {
     alternatives: [runs, ...others],

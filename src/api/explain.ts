@@ -53,8 +53,8 @@ export interface Explanation {
   readonly cycles: number;
   /** The same tile with the loops the other way round, when that moves another number of bytes. */
   readonly reversed?: Reversed;
-  /** The schedule beside others; absent for one that is refused. */
-  readonly comparison?: Comparison;
+  /** The schedule beside others, derived when it is first read; undefined for one that is refused. */
+  readonly comparison: Comparison | undefined;
   readonly diagnostics: readonly Diagnostic[];
 }
 
@@ -75,7 +75,11 @@ export function explain(program: Func, options: CompileOptions = {}): Explanatio
   const rules = judge(tiling).map((verdict) => ({ ...verdict }));
   const legal = rules.every((rule) => rule.pass);
   const reversed = legal ? reversedOrder(tiling) : undefined;
-  const given = legal ? accessOf(program, options) : undefined;
+  let comparison: Comparison | undefined;
+  const compared = (): Comparison | undefined => {
+    const given = legal ? accessOf(program, options) : undefined;
+    return given === undefined ? undefined : compareSchedules(given, tiling);
+  };
   return {
     name: access.name,
     target: target.name,
@@ -104,7 +108,9 @@ export function explain(program: Func, options: CompileOptions = {}): Explanatio
     traffic: tiling.traffic,
     cycles: clockOf(tiling).cycles,
     ...(reversed === undefined ? {} : { reversed }),
-    ...(given === undefined ? {} : { comparison: compareSchedules(given, tiling) }),
+    get comparison() {
+      return (comparison ??= compared());
+    },
     diagnostics: [...diagnostics, ...(legal ? performanceHints(tiling) : [])],
   };
 }

@@ -111,7 +111,8 @@ export function legalTiles(program: Func, options: LegalOptions = {}): LegalTile
   // Data that stays in global memory takes less of UB, and no rule pins its dims: the last residency takes every tile
   // that an earlier one takes.
   const widest = found.reduce((_wide, last) => last);
-  const chosen = tryCompile({ ...gather, schedule: open }, { ...options, target });
+  const { onProgress: _progress, ...compiling } = options;
+  const chosen = tryCompile({ ...gather, schedule: open }, { ...compiling, target });
   const { schedule: written } = chosen.ok ? chosen.kernel.tile : { schedule: undefined };
   const own = written !== undefined && isResolved(written) ? [tilingOf(gather, written, target)] : [];
   const tiles = ranked([...own, ...found.flatMap((part) => part.tilings)], own[0]);

@@ -12,9 +12,13 @@ export interface Tiles {
   readonly output: readonly number[];
 }
 
+export type JudgedBuffers = 1 | 2 | { readonly [operand in keyof Tiles]?: 1 | 2 };
+
 /** Two copies of a tile that is only a part of all that the gather takes of its operand; what is all of it stays in place. */
-const copies = (tile: readonly number[], all: readonly number[], buffers: 1 | 2): 1 | 2 =>
-  tile.some((entry, k) => entry < all[k]!) ? buffers : 1;
+function copies(operand: keyof Tiles, tiles: Tiles, all: Tiles, buffers: JudgedBuffers): 1 | 2 {
+  const asked = typeof buffers === "number" ? buffers : (buffers[operand] ?? 1);
+  return tiles[operand].some((entry, k) => entry < all[operand][k]!) ? asked : 1;
+}
 
 /**
  * Bytes on Ascend for a full load: three padded tiles, twice those that are a part of `all` when double buffered, and the
@@ -25,10 +29,10 @@ export function fullLoadBytes(
   all: Tiles,
   elementBytes: number,
   indexBytes: number,
-  buffers: 1 | 2,
+  buffers: JudgedBuffers,
 ): number {
   const last = tiles.indices.length === 0 ? 1 : tiles.indices[tiles.indices.length - 1]!;
-  const data = padded(tiles.data, elementBytes) * copies(tiles.data, all.data, buffers);
+  const data = padded(tiles.data, elementBytes) * copies("data", tiles, all, buffers);
   const empty = tiles.output.includes(0);
   return (
     data +
@@ -43,10 +47,10 @@ export const rowFetchBytes = (
   all: Tiles,
   elementBytes: number,
   indexBytes: number,
-  buffers: 1 | 2,
+  buffers: JudgedBuffers,
 ): number =>
-  padded(tiles.indices, indexBytes) * copies(tiles.indices, all.indices, buffers) +
-  padded(tiles.output, elementBytes) * copies(tiles.output, all.output, buffers);
+  padded(tiles.indices, indexBytes) * copies("indices", tiles, all, buffers) +
+  padded(tiles.output, elementBytes) * copies("output", tiles, all, buffers);
 
 /** Tiles of 1, of 2 and of the whole along each dim but the pinned ones: the least of them takes as few bytes as any. */
 export const leastTiles = (output: readonly number[], pinned: ReadonlyMap<number, number>): number[][] =>
@@ -80,7 +84,7 @@ export interface JudgedSchedule {
   readonly view?: readonly number[] | undefined;
   readonly profile: "strict" | "head";
   readonly residency: "ub" | "gm";
-  readonly buffers: 1 | 2;
+  readonly buffers: JudgedBuffers;
 }
 
 export const judgedOutput = (g: JudgedGather): number[] => {

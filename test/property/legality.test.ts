@@ -96,6 +96,8 @@ function suggestion(diagnostic: Diagnostic): Schedule | undefined {
     view: data["nearestView"] as Shape,
     profile: data["nearestProfile"] as "strict" | "head",
     residency: data["nearestResidency"] as "ub" | "gm",
+    order: data["nearestOrder"] as Shape,
+    buffers: data["nearestBuffers"] as NonNullable<Schedule["buffers"]>,
   };
 }
 

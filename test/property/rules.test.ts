@@ -2,7 +2,13 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { categoryOf, dtypeBytes, type Schedule, type Shape, type Target } from "../../ir/index.js";
 import { tryCompile } from "../../src/index.js";
-import { brokenRules, judgedOutput, leastTiles, type JudgedGather, type JudgedSchedule } from "../oracle/budget.js";
+import {
+  brokenRules,
+  judgedOutput,
+  leastTiles,
+  type JudgedGather,
+  type JudgedSchedule,
+} from "../oracle/budget.js";
 import { scheduledGather, type RandomGather } from "../support/arbitrary.js";
 import { operandOf } from "../support/operands.js";
 
@@ -22,7 +28,7 @@ function judgedSchedules(g: JudgedGather, s: Schedule, residency: "ub" | "gm"): 
   const pinned = profile === "strict" && residency === "ub" && g.op === "gather_elements";
   const pins = new Map(pinned ? [[g.axis, view?.[g.axis] ?? output[g.axis]!]] : []);
   const tiles = tile === undefined ? leastTiles(output, pins) : [tile];
-  return tiles.map((own) => ({ tile: own, view, profile, residency, buffers: s.buffers === 2 ? 2 : 1 }));
+  return tiles.map((own) => ({ tile: own, view, profile, residency, buffers: s.buffers ?? 1 }));
 }
 
 function expectedCategories(random: RandomGather, s: Schedule, target: Target): string[] {
@@ -67,6 +73,8 @@ describe("the verdict on any gather, target and schedule", () => {
           view: data["nearestView"] as Shape,
           profile: data["nearestProfile"] as "strict" | "head",
           residency: data["nearestResidency"] as "ub" | "gm",
+          order: data["nearestOrder"] as Shape,
+          buffers: data["nearestBuffers"] as NonNullable<Schedule["buffers"]>,
         });
         expect(again.ok, first.message).toBe(true);
       }),
