@@ -94,7 +94,7 @@ function withCopies(access: AccessFunc, tiling: Tiling, buffers: Copies): Way | 
 /** Sizes of UB of the machines of a target's kind, whole and as libraries leave it, in bytes. */
 function knownUbBytes({ kind }: Target): readonly number[] {
   const sizes = Object.values(targets)
-    .filter((target) => target.kind === kind)
+    .filter((target) => targetFacts[target.kind] === targetFacts[kind])
     .flatMap(({ ubBytes, ubSafeBytes }) => [ubSafeBytes, ubBytes]);
   return [...new Set(sizes)].sort((a, b) => a - b);
 }
