@@ -38,7 +38,7 @@ export function add(lhs: Linear, rhs: Linear): Linear {
   if (lhs.terms.length === 0) return lhs.at === 0 ? rhs : { at: lhs.at + rhs.at, terms: rhs.terms };
   const terms: Term[] = [];
   const [left, right] = [lhs.terms, rhs.terms];
-  for (let k = 0, n = 0; k < left.length || n < right.length; ) {
+  for (let k = 0, n = 0; k < left.length || n < right.length;) {
     const [a, b] = [left[k], right[n]];
     const order = a === undefined ? 1 : b === undefined ? -1 : compareAtoms(a.of, b.of);
     if (order <= 0) k++;
