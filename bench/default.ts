@@ -2,7 +2,7 @@
  * npm run bench:default: the compiler's own schedule beside the best of the whole grid of candidates, in cycles of ascend-a2
  * under residency auto: the ten workloads of the benchmarks and ten other gathers.
  */
-import { cyclesOf, outputOf, type AccessFunc, type Tiling } from "../ir/index.js";
+import { cyclesOf, formatBuffers, outputOf, type AccessFunc, type Tiling } from "../ir/index.js";
 import { clockOf } from "../passes/index.js";
 import { accessOf } from "../src/api/access.js";
 import { compile, targets, type SourceFunc } from "../src/index.js";
@@ -38,7 +38,7 @@ const rows = gathers.map(([name, func]) => {
   const shown = (s: typeof schedule | undefined): string =>
     s === undefined
       ? ""
-      : `${s.residency} [${s.tile?.join()}] x${s.buffers} order ${s.order?.join("")} view ${s.view?.join()}`;
+      : `${s.residency} [${s.tile?.join()}] x${s.buffers === undefined ? "" : formatBuffers(s.buffers)} order ${s.order?.join("")} view ${s.view?.join()}`;
   return {
     name,
     elements: count(outputOf(func).type.shape),

@@ -10,7 +10,7 @@ export function* grid(gather: AccessFunc, residency: "ub" | "gm", target: Target
     if (!fits(tiling, target.ubSafeBytes)) return;
     const d = free[k];
     if (d === undefined) {
-      for (const variant of variants(tiling)) if (fits(variant, target.ubSafeBytes)) yield variant;
+      yield* variants(tiling, target.ubSafeBytes);
       return;
     }
     for (const entry of entries.get(d) ?? [])

@@ -63,7 +63,8 @@ export interface Work {
   readonly waits: number;
 }
 
-const idle: Work = {
+/** What asks for nothing. */
+export const noWork: Work = {
   instructions: 0,
   padded: 0,
   bytes: 0,
@@ -175,7 +176,7 @@ const granule = (target: Target): number =>
  * the two innermost that are left, as a number of rows of one length.
  */
 export function transferWork({ type, inTile = [] }: Held, sizes: Shape, target: Target): Work {
-  if (elementCount(sizes) === 0) return idle;
+  if (elementCount(sizes) === 0) return noWork;
   const size = dtypeBytes[type.dtype];
   const [burst = 1, rows = 1, ...outer] = folded(sizes, strides(type.shape), inTile);
   // Only a DMA engine stops at two dims.
@@ -183,7 +184,7 @@ export function transferWork({ type, inTile = [] }: Held, sizes: Shape, target: 
     ? [rows, elementCount(outer)]
     : [rows * elementCount(outer), 1];
   return {
-    ...idle,
+    ...noWork,
     instructions: repeated * Math.ceil(inOne / target.dmaRows),
     padded: repeated * inOne * alignUp(burst * size, granule(target)),
     bytes: elementCount(sizes) * size,
@@ -204,7 +205,7 @@ function folded(sizes: Shape, inTensor: Shape, inTile: Shape): number[] {
 }
 
 export function gatherWork(setting: GatherSetting, sizes: Shape, target: Target): Work {
-  if (elementCount(sizes) === 0) return idle;
+  if (elementCount(sizes) === 0) return noWork;
   const { map, inputs, lowering } = setting;
   const data = at(inputs, gatheredTable);
   const size = dtypeBytes[data.type.dtype];
@@ -224,20 +225,20 @@ export function gatherWork(setting: GatherSetting, sizes: Shape, target: Target)
   };
   switch (lowering.class) {
     case "whole-tile":
-      return { ...idle, ...vector(), ...addresses(1, (elements / inner) * repeatsOf(inner * 4)), waits };
+      return { ...noWork, ...vector(), ...addresses(1, (elements / inner) * repeatsOf(inner * 4)), waits };
     case "per-row":
-      return { ...idle, ...vector(), ...addresses(elements / inner, repeatsOf(inner * 4)), waits };
+      return { ...noWork, ...vector(), ...addresses(elements / inner, repeatsOf(inner * 4)), waits };
     case "row-copy": {
       const { picks, burst, rows, outer } = picked(setting, sizes);
       const copies = picks * rows * outer;
       const copied = copies * alignUp(burst * size, target.blockBytes);
-      return { ...idle, copies, copied, scalars: picks * components, waits };
+      return { ...noWork, copies, copied, scalars: picks * components, waits };
     }
     case "mgather":
     case "row-fetch": {
       const { picks, burst, rows, outer } = picked(setting, sizes);
       return {
-        ...idle,
+        ...noWork,
         ...addresses(1, repeatsOf(picks * 4)),
         instructions: picks * outer * Math.ceil(rows / target.dmaRows),
         padded: picks * outer * rows * alignUp(burst * size, target.blockBytes),
@@ -249,9 +250,9 @@ export function gatherWork(setting: GatherSetting, sizes: Shape, target: Target)
     case "scalar": {
       // 8 and 16 bytes move as words of 4: each is read and written.
       const scalars = elements * (components + 2 * Math.max(1, size / 4));
-      if (data.inTile !== undefined) return { ...idle, scalars, waits };
+      if (data.inTile !== undefined) return { ...noWork, scalars, waits };
       const padded = elements * alignUp(size, target.blockBytes);
-      return { ...idle, instructions: elements, padded, bytes: elements * size, scalars, waits };
+      return { ...noWork, instructions: elements, padded, bytes: elements * size, scalars, waits };
     }
     case "direct":
       return direct(setting, sizes, target);
@@ -313,7 +314,7 @@ function direct({ map, inputs, output }: GatherSetting, sizes: Shape, target: Ta
     far = row < line ? lines : 0;
   }
   return {
-    ...idle,
+    ...noWork,
     rows: elements / (sizes[sizes.length - 1] ?? 1),
     repeats: Math.ceil(pieces / target.lanes),
     instructions: inGm.reduce((sum, part) => sum + part.runs, 0),

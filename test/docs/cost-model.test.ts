@@ -1,7 +1,7 @@
 /** The clock beside what others published: docs/cost-model.md shows each row, and the model lies close to it. */
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { cyclesOfWork, type Work } from "../../ir/clock/statement.js";
+import { cyclesOfWork, noWork, type Work } from "../../ir/clock/statement.js";
 import { targets, walkOf, type DType, type Shape, type TileFunc } from "../../ir/index.js";
 import { geometricMean, spearman } from "../../bench/statistics.js";
 import { gatherOfRows, loadOf } from "../support/tile-programs.js";
@@ -83,20 +83,7 @@ describe("loads", () => {
   });
 });
 
-const none: Work = {
-  instructions: 0,
-  padded: 0,
-  bytes: 0,
-  rows: 0,
-  repeats: 0,
-  steps: 0,
-  stepRepeats: 0,
-  copies: 0,
-  copied: 0,
-  scalars: 0,
-  waits: 0,
-};
-const vector = (work: Partial<Work>): number => cyclesOfWork({ ...none, ...work }, "V", target, 1);
+const vector = (work: Partial<Work>): number => cyclesOfWork({ ...noWork, ...work }, "V", target, 1);
 
 describe("copies within UB", () => {
   /** testcase/tmov/main.cpp: instructions and blocks of each, as TMov.hpp issues them; cycles. */
