@@ -2,7 +2,8 @@
  * The rules of a tile program, one function each, in the order they are checked.
  *
  * T1 a name is defined once, before its use, in a scope that holds it. T6 allocs stand at the top. T14 a row of a UB buffer
- * is whole elements, and holds those of the innermost dim. T4 parallel loops are a perfect nest around everything else. T5
+ * is whole elements, and holds those of the innermost dim. T4 parallel loops are a perfect nest around everything else, and no
+ * loop is around nothing. T5
  * loads fill UB from inputs, stores empty it into the output, the gather writes the output or what a store takes there;
  * element types agree. T3 regions have their buffer's rank and stay inside it, whatever the iteration. T2 a UB buffer has one
  * writer. T8 there is one gather, unless the output is empty. T9 the schedule leaves a core and a unified buffer. T7 a
@@ -59,7 +60,16 @@ type Rule = (program: Program) => readonly Diagnostic[];
 export function verifyTile(func: TileFunc): Diagnostic[] {
   const program: Program = { func, all: locate(func.body), buffers: ubBuffers(func) };
   const stages: readonly (readonly Rule[])[] = [
-    [namesOnce, variablesInScope, namesDefined, allocsAtTop, rowsOfElements, perfectNest, targetsCores],
+    [
+      namesOnce,
+      variablesInScope,
+      namesDefined,
+      allocsAtTop,
+      rowsOfElements,
+      perfectNest,
+      loopsHold,
+      targetsCores,
+    ],
     [spaces, elementTypes, ranksOfRegions, mapRules],
     [insideBuffers, oneWriter, oneGather],
     [readsInputs],
@@ -150,6 +160,14 @@ const perfectNest: Rule = ({ all }) =>
       ? []
       : [broken("T4", `parallel loop %${stmt.iv} stands beside another statement`, stmt.span)];
   });
+
+/** It would count to its end and do nothing, however far that is. */
+const loopsHold: Rule = ({ all }) =>
+  all.flatMap(({ stmt }) =>
+    stmt.op === "for" && stmt.body.length === 0
+      ? [broken("T4", `loop %${stmt.iv} is around nothing`, stmt.span, { hint: "leave the loop out" })]
+      : [],
+  );
 
 function targetsCores({ func }: Program): Diagnostic[] {
   const { ubBytes = 0, cores = 1 } = func.schedule;

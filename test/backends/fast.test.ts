@@ -155,6 +155,17 @@ describe("the fast executor", () => {
     const [found] = await diagnosticsOf(() => FastExecutor.create(large.tile));
     expect(found).toMatchObject({ code: "TC502", data: { limit: 2 ** 32 } });
   });
+
+  it.each([
+    ["f64", "use the checked executor, or split the tensors"],
+    ["c128", "split the tensors"],
+  ] as const)("names the checked executor where its arrays have room: 2^29 of %s", async (dtype, hint) => {
+    const func = onnx.gather({ data: [dtype, [2 ** 29, 1]], indices: ["i32", [4]], axis: 0 });
+    const [found] = await diagnosticsOf(() =>
+      FastExecutor.create(compile(func, { target: targets.cpu }).tile),
+    );
+    expect(found).toMatchObject({ code: "TC502", hint });
+  });
 });
 
 describe.each(["checked", "fast"] as const)("a long run on the %s executor", (executor) => {
