@@ -231,7 +231,7 @@ describe("a run on a device that is given up", () => {
       alive++;
       buffer.destroy = () => {
         alive--;
-        return destroy();
+        destroy();
       };
       return buffer;
     };
