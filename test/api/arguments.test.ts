@@ -141,6 +141,16 @@ const schedules: readonly Row[] = [
 
 const targetRows: readonly Row[] = [
   [
+    "what findTarget gives",
+    () => compile({ ...op, target: "mine" }, { findTarget: () => anything({ ...builtIn.cpu, kind: "gpu" }) }),
+    'TC501 findTarget: mine.kind is "gpu"; it takes ascend or webgpu or cpu -> did you mean cpu?',
+  ],
+  [
+    "what findTarget gives that is no object",
+    () => compile({ ...op, target: "mine" }, { findTarget: () => anything("cpu") }),
+    'TC501 findTarget: mine is "cpu"; it takes a target',
+  ],
+  [
     "a name",
     compileWith({ target: "ascend-a2" }),
     'TC501 target is "ascend-a2"; it takes a target, such as targets.ascendA2 -> pass targets.ascendA2, or name "ascend-a2" in the program',

@@ -51,6 +51,24 @@ describe("the verdicts of the commands", () => {
     });
   });
 
+  it("suggest tiles within the bytes that libraries leave alone, where there are such", () => {
+    const func = onnx.gather({ data: ["f32", [64, 4096]], indices: ["i32", [64]], axis: 0 });
+    const target = targets.ascendA2;
+    const warned = (tile: readonly number[]): boolean => {
+      const { diagnostics, footprint } = compile(func, { target, tile });
+      expect(footprint!.bytes > target.ubSafeBytes).toBe(diagnostics.some(({ code }) => code === "TC905"));
+      return footprint!.bytes > target.ubSafeBytes;
+    };
+    // Two tiles of 64 rows of f32, 256 B of indices and 64 B of scratch: 376 columns are legal, 360 safe.
+    expect([warned([64, 376]), warned([64, 360])]).toEqual([true, false]);
+    const refused = tryCompile(func, { target, tile: [64, 4096] });
+    const suggested = refused.ok ? [] : refused.diagnostics.map(({ data }) => data?.["nearestTile"]);
+    expect(suggested).toEqual([[64, 360]]);
+    expect(explain(func, { target, tile: [64, 4096] }).nearest.map(({ tile }) => warned(tile))).toContain(
+      false,
+    );
+  });
+
   it("count the tiles of rows from global memory where auto takes them", () => {
     const func = onnx.gather({ data: ["f32", [50257, 768]], indices: ["i32", [4096]], axis: 0 });
     for (const target of [targets.webgpu, targets.cpu]) {
