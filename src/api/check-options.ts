@@ -261,7 +261,7 @@ export const attrsField: Field = {
 };
 
 const programFields = {
-  name: { code: "TC702", takes: "a name", holds: (value: unknown) => typeof value === "string" },
+  name: nameField,
   operands: operandsField,
   target: targetNameField,
   schedule: scheduleField,

@@ -472,6 +472,11 @@ const descriptions: readonly Row[] = [
   ],
   ["null for compile", () => compile(anything(null)), "TC702 the program is null, no function at any level"],
   [
+    "a function with a name that the text form lacks",
+    () => compile({ ...op, name: "a/b" }),
+    'TC702 name is "a/b"; it takes a name of letters, digits and _',
+  ],
+  [
     "a function with a type that is none",
     () =>
       compile(

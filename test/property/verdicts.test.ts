@@ -32,7 +32,12 @@ describe("the verdicts of the commands", () => {
     });
     const options = { target: targets.ascendA2, order: [0, 2, 1] };
     let calls = 0;
-    const watched = { ...options, onProgress: () => void calls++ };
+    const watched = {
+      ...options,
+      onProgress() {
+        calls++;
+      },
+    };
     const { tiles } = legalTiles(func, how === "watched" ? watched : options);
     expect(tiles.filter((listed) => listed.default).map(({ tile }) => tile)).toEqual([
       compile(func, options).access?.schedule.tile,
