@@ -23,6 +23,17 @@ describe("a tile program explained", () => {
     expect([found.cycles, found.tasks]).toEqual([cycles, traffic.tasks]);
   });
 
+  it.each([targets.ascendA2, targets.cpu, targets.webgpu])(
+    "is not walked, with 5e8 tasks on $name",
+    (target) => {
+      const many = onnx.gather({ data: ["u8", [4, 4]], indices: ["i32", [500_000_000]], axis: 0 });
+      const options = { target, tile: [1, 4] };
+      const found = explainTile(compile(many, options).tile, { target });
+      const { cycles, traffic } = explain(many, options);
+      expect([found.cycles, found.tasks]).toEqual([cycles, traffic.tasks]);
+    },
+  );
+
   it("is refused where a rule is broken, as compile refuses it", () => {
     const broken = { ...tile, body: tile.body.slice(1) };
     const refused = tryCompile(broken);
