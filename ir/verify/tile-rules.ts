@@ -2,14 +2,14 @@
  * The rules of a tile program, one function each, in the order they are checked.
  *
  * T1 a name is defined once, before its use, in a scope that holds it. T6 allocs stand at the top. T14 a row of a UB buffer
- * is whole elements, and holds those of the innermost dim. T4 parallel loops are a perfect nest around everything else, and no
- * loop is around nothing. T5
- * loads fill UB from inputs, stores empty it into the output, the gather writes the output or what a store takes there;
- * element types agree. T3 regions have their buffer's rank and stay inside it, whatever the iteration. T2 a UB buffer has one
- * writer. T8 there is one gather, unless the output is empty. T9 the schedule leaves a core and a unified buffer. T7 a
- * gather reads each input, in gm or from a tile loaded before it in a body around it, and its origins are where those of
- * the indices start. T10 operands of a gather have the sizes of the output dims they follow. T11 full load: the region of an
- * operand contains the image of every coordinate that a site or a constant picks. T12 the gather reads what its load filled.
+ * is whole elements, and holds those of the innermost dim. T4 parallel loops are a perfect nest around everything else,
+ * and no loop is around nothing. T5 loads fill UB from inputs, stores empty it into the output, the gather writes the
+ * output or what a store takes there; element types agree. T3 regions have their buffer's rank and stay inside it,
+ * whatever the iteration. T2 a UB buffer has one writer. T8 there is one gather, unless the output is empty. T9 the
+ * schedule leaves a core and a unified buffer. T7 a gather reads each input, in gm or from a tile loaded before it in a
+ * body around it, and its origins are where those of the indices start. T10 operands of a gather have the sizes of the
+ * output dims they follow. T11 full load: the region of an operand contains the image of every coordinate that a site or
+ * a constant picks. T12 the gather reads what its load filled.
  * T13 every element of the output is written once.
  */
 import { gatheredTable, readsOf } from "../access.js";
