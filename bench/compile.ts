@@ -9,7 +9,7 @@ import { defaultLimits, emitWgsl } from "../backends/webgpu/index.js";
 import { compile, onnx, program, targets, type Func, type Target } from "../src/index.js";
 import { readCases } from "../src/formats/cases.js";
 import { table } from "../src/report/table.js";
-import { median } from "./rows.js";
+import { median } from "./statistics.js";
 
 const repeats = 15;
 

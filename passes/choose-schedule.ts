@@ -6,7 +6,6 @@
  */
 import { followedBy, gatheredTable } from "../ir/access.js";
 import { estimator } from "../ir/clock/index.js";
-import { targetFacts } from "../ir/target.js";
 import { isLegal, replaced, volume, type Tiling } from "../ir/tiling/index.js";
 import { at } from "../ir/types.js";
 import { candidates, fits, limitsOf, variants, type Candidates } from "./candidates.js";
@@ -40,18 +39,6 @@ interface Weighed {
   readonly estimate: number;
 }
 
-/** Elements that a lane takes at a time, so that rows move in vectors. */
-const elementsOfLane = 4;
-
-/**
- * The share of a task's lanes that have work, which the clock does not see: a machine that gathers in place starts a task for
- * all its lanes. 1 elsewhere, and for outputs that are too small to matter.
- */
-function lanesBusy({ target, schedule, tile, extents }: Tiling): number {
-  if (!targetFacts[target.kind].gathersInPlace || schedule.residency === "ub") return 1;
-  return Math.min(1, volume(tile) / Math.max(1, Math.min(volume(extents), target.lanes * elementsOfLane)));
-}
-
 class Search {
   /** Every schedule so far, the best of its tile, by its tile. */
   private readonly weighed = new Map<string, readonly Weighed[]>();
@@ -76,13 +63,7 @@ class Search {
         const { cycles, idleCores } = clockOf(tiling);
         return {
           tiling,
-          keys: [
-            cycles / lanesBusy(tiling),
-            idleCores,
-            tiling.traffic.bytes,
-            tiling.footprint.planned,
-            -volume(tiling.tile),
-          ],
+          keys: [cycles, idleCores, tiling.traffic.bytes, tiling.footprint.planned, -volume(tiling.tile)],
         };
       });
     clocks.sort((a, b) => compare(a.keys, b.keys));
@@ -113,7 +94,7 @@ class Search {
         const { class: kind } = variant.lowering;
         const estimate = estimators.get(kind) ?? estimator(variant);
         estimators.set(kind, estimate);
-        return { tiling: variant, estimate: estimate(variant) / lanesBusy(variant) };
+        return { tiling: variant, estimate: estimate(variant) };
       });
     return found.sort((a, b) => a.estimate - b.estimate).slice(0, 2);
   }

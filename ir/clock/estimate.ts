@@ -62,7 +62,8 @@ function estimated(
   const gathering = cyclesOfWork(gather, pipe, target, cores);
   const task = taskCycles({ head, load, gathering, store, tiles }, variant, pipe);
   const first = target.scalarCycles * lowering.once.scalars + target.stepCycles * lowering.once.steps;
-  return Math.max(first + most * task.each + task.fill, sharedCycles(most * padded, target, cores));
+  const done = Math.max(first + most * task.each + task.fill, sharedCycles(most * padded, target, cores));
+  return done + tasks * target.taskCycles;
 }
 
 interface TaskParts {
@@ -86,6 +87,7 @@ function taskCycles(
   const sum = load + gathering + store;
   // Tasks with a unified buffer of their own wait for nothing of the one before.
   const free = targetFacts[target.kind].privateUb;
+  if (!target.overlaps) return { each: head + tiles * sum, fill: 0 };
   const [onLoads, onGathers] = pipe === "MTE2" ? [load + gathering, 0] : [load, gathering];
   if (free || schedule.buffers === 2) {
     const round = Math.max(onGathers, store, free ? 0 : (sum + 3 * wait) / 2);

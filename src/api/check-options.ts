@@ -146,6 +146,7 @@ const atLeastOne: ReadonlySet<keyof TargetFigures> = new Set([
   "copyBytesPerCycle",
   "dmaRows",
   "firstLevelBytes",
+  "secondLevelBytes",
   "vectorBytes",
 ] as const);
 
@@ -193,6 +194,7 @@ const targetFields: Fields<Target> = {
   kind: oneOf(targetWords.kind, "TC501"),
   title: text,
   gatherScratch: { ...yesOrNo, code: "TC501" },
+  overlaps: { ...yesOrNo, code: "TC501" },
   vectorGatherBytes: sizesField,
   defaultResidency: oneOf(targetWords.defaultResidency, "TC501"),
   gmGather: oneOf(targetWords.gmGather, "TC501"),
