@@ -88,7 +88,7 @@ const legalFields: Fields<LegalOptions> = { ...compileFields, onProgress: callab
 
 /** Prefixes that counting visits, and grid tiles that listing evaluates, at most. */
 const maxVisits = 2_000_000;
-const maxListed = 4_000;
+const maxListed = 1_000;
 
 /**
  * The legal tiles of a program; a tile that it states counts as not given. Throws a CompileError for what is no program, no
