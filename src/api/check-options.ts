@@ -8,7 +8,6 @@ import {
   dtypes,
   error,
   levels,
-  outOfBoundsPolicies,
   profiles,
   residencies,
   roles,
@@ -23,13 +22,13 @@ import {
   type OpDef,
   type Operand,
   type Schedule,
-  type Site,
   type Target,
   type TargetFigures,
   type TensorType,
 } from "../../ir/index.js";
 import {
   checkFields,
+  irFields,
   isObject,
   oneOf,
   shown,
@@ -247,21 +246,7 @@ const operandsField: Field = {
   },
 };
 
-const siteFields: Pick<Fields<Site>, "keep"> = { keep: oneOf(outOfBoundsPolicies) };
-
-const mapField: Field = {
-  code: "TC702",
-  takes: "an access map",
-  problems(value, path) {
-    if (!isObject(value) || !Array.isArray(value["sites"]) || !Array.isArray(value["results"])) {
-      return [error("TC702", `${path} is ${shown(value)}; it takes ${mapField.takes}`)];
-    }
-    return value["sites"].flatMap((site: unknown, k) => {
-      const at = `${path}.sites[${k}]`;
-      return checkOptions(at, site, siteFields, { open: true, path: `${at}.`, needs: ["keep"] });
-    });
-  },
-};
+const { map: mapField, body: bodyField } = irFields(didYouMean);
 
 export const opField: Field = {
   code: "TC702",
@@ -284,7 +269,7 @@ export const attrsField: Field = {
 };
 
 const programFields = {
-  name: { code: "TC702", takes: "a name", holds: (value: unknown) => typeof value === "string" },
+  name: nameField,
   operands: operandsField,
   target: targetNameField,
   schedule: scheduleField,
@@ -294,10 +279,10 @@ const programFields = {
 const levelFields = {
   source: { op: opField, attrs: attrsField },
   access: { map: mapField, paired: numbers("TC702", "a list of dims") },
-  tile: { body: { code: "TC702", takes: "a list of statements", holds: Array.isArray } },
+  tile: { body: bodyField },
 } as const satisfies Readonly<Record<Level, Readonly<Record<string, Field>>>>;
 
-/** What is no function at any level. Its maps and statements are the verifier's to judge. */
+/** What is no function at any level. What its maps and statements mean is the verifier's to judge. */
 export function checkProgram(program: unknown): Diagnostic[] {
   const level = isObject(program) ? levels.find((known) => known === program["level"]) : undefined;
   if (level === undefined) {

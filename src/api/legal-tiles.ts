@@ -23,6 +23,7 @@ import {
   shapeRefusals,
   smallest,
   smallestArithmetic,
+  throwIfErrors,
   tilingOf,
   type AccessFunc,
   type Buffers,
@@ -34,8 +35,10 @@ import {
   type Tiling,
 } from "../../ir/index.js";
 import { candidates, clockOf, variants, withDefaults } from "../../passes/index.js";
+import { callable, type Fields } from "../../backends/index.js";
 import { accessOf } from "./access.js";
-import { resolveTargetOf, tryCompile, type CompileOptions } from "./compile.js";
+import { checkOptions, checkProgram } from "./check-options.js";
+import { compileFields, resolveTargetOf, tryCompile, type CompileOptions, type Kernel } from "./compile.js";
 
 export interface LegalTile {
   readonly tile: Shape;
@@ -82,41 +85,41 @@ export interface LegalOptions extends CompileOptions {
   readonly onProgress?: (done: number, total: number) => void;
 }
 
+const legalFields: Fields<LegalOptions> = { ...compileFields, onProgress: callable };
+
 /** Prefixes that counting visits, and grid tiles that listing evaluates, at most. */
 const maxVisits = 2_000_000;
-const maxListed = 4_000;
+const maxListed = 1_000;
 
 /**
  * The legal tiles of a program; a tile that it states counts as not given. Throws a CompileError for what is no program, no
  * schedule, or a tile program.
  */
 export function legalTiles(program: Func, options: LegalOptions = {}): LegalTiles {
-  const target = resolveTargetOf(program, options);
-  const access = accessOf(program, options);
+  throwIfErrors([...checkProgram(program), ...checkOptions("legalTiles", options, legalFields)]);
+  const { onProgress = () => undefined, ...compileOptions } = withoutTile(options);
+  const target = resolveTargetOf(program, compileOptions);
+  const access = accessOf(program, compileOptions);
   if (access === undefined) {
     const hint = "explain shows its footprint; give legal the source program";
     throw new CompileError([
       error("TC702", `@${program.name} is a tile program: its tile is chosen`, { hint }),
     ]);
   }
-  const { tile: _, ...open } = access.schedule;
+  const open = withoutTile(access.schedule);
   const gather: AccessFunc = { ...access, schedule: open };
   const faults = shapeRefusals(gather, open);
   if (hasErrors(faults)) throw new CompileError(faults);
   const asked = open.residency ?? target.defaultResidency;
   const residencies = residenciesOf(gather, asked, target);
-  const found = residencies.map((residency) =>
-    under(withDefaults(gather, residency, target), options.onProgress ?? (() => undefined)),
-  );
+  const found = residencies.map((residency) => under(withDefaults(gather, residency, target), onProgress));
   // Data that stays in global memory takes less of UB, and no rule pins its dims: the last residency takes every tile
   // that an earlier one takes.
   const widest = found.reduce((_wide, last) => last);
-  const { onProgress: _progress, ...compiling } = options;
-  const chosen = tryCompile({ ...gather, schedule: open }, { ...compiling, target });
-  const { schedule: written } = chosen.ok ? chosen.kernel.tile : { schedule: undefined };
-  const own = written !== undefined && isResolved(written) ? [tilingOf(gather, written, target)] : [];
+  const chosen = tryCompile({ ...program, schedule: withoutTile(program.schedule) }, compileOptions);
+  const own = chosen.ok ? tilingsOf(chosen.kernel) : [];
   const tiles = ranked([...own, ...found.flatMap((part) => part.tilings)], own[0]);
-  const { tile: __, ...schedule } = withDefaults(gather, widest.residency, target).schedule;
+  const schedule = withoutTile(withDefaults(gather, widest.residency, target).schedule);
   return {
     name: access.name,
     target: target.name,
@@ -127,6 +130,13 @@ export function legalTiles(program: Func, options: LegalOptions = {}): LegalTile
     largestGatherDims: found.flatMap((part) => part.largestGatherDims),
     ...(widest.proof === undefined ? {} : { proof: widest.proof }),
   };
+}
+
+const withoutTile = <T extends { readonly tile?: Shape }>({ tile: _, ...rest }: T): Omit<T, "tile"> => rest;
+
+/** The tiling of a compiled kernel; none of one whose passes left its schedule open. */
+function tilingsOf({ access, tile: { schedule }, target }: Kernel): Tiling[] {
+  return access !== undefined && isResolved(schedule) ? [tilingOf(access, schedule, target)] : [];
 }
 
 /** Full load first. A residency that the operator does not have is judged all the same when it is asked for. */
