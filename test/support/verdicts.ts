@@ -38,7 +38,7 @@ export function judgeVerdicts(func: SourceFunc, schedule: Schedule, target: Targ
   if (compiled.ok) checkBudget(compiled.kernel.footprint, explained?.footprint);
   const suggested = [
     ...(explained?.nearest ?? []),
-    ...(explained?.infeasible?.waysOut ?? []),
+    ...(explained?.infeasible?.waysOut ?? []).map((way) => way.schedule),
     ...(compiled.ok ? [] : hintsOf(compiled.diagnostics)),
   ];
   for (const entries of suggested) follow(func, { ...options, ...entries }, "a suggestion");
