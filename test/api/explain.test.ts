@@ -49,8 +49,8 @@ describe("TC402", () => {
     const result = tryCompile(func, { target: targets.ascendA2, buffers: 2, budgetRule });
     const [refusal] = result.ok ? [] : result.diagnostics;
     expect(refusal?.code).toBe("TC402");
-    // Data, indices and output: 3000 rows of a block, twice; under `spec` as planned. And the scratch of two blocks.
-    const bytes = 2 * 3 * 3000 * 32 + (budgetRule === "full" ? 64 : 0);
+    // Data, indices and output: 3000 rows of a block, which no loop moves; under `spec` as planned. And the scratch of two blocks.
+    const bytes = 3 * 3000 * 32 + (budgetRule === "full" ? 64 : 0);
     expect(refusal?.data).toMatchObject({ bytes, budget: 196608 });
     expect(refusal?.notes?.join("\n")).toContain(` ${bytes} B`);
   });
