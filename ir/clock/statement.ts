@@ -9,6 +9,7 @@ import {
   gatherDims,
   indexed,
   inputTile,
+  pickedFrom,
   rowElements,
   type AccessMap,
 } from "../access.js";
@@ -266,17 +267,13 @@ export function gatherWork(setting: GatherSetting, sizes: Shape, target: Target)
   }
 }
 
-/** How often an index is looked up, and the box that each names: the output dims behind the last that an index follows. */
+/** The lowering of a tile program's gather; absent where there is no gather. */
+export const programLowering = (func: TileFunc, target: Target): GatherLowering | undefined =>
+  workload(func, target).lowering;
+
+/** How often an index is looked up, and the box that each names. */
 function picked({ map, inputs, output }: GatherSetting, sizes: Shape) {
-  const rank = sizes.length;
-  const { results } = map;
-  let first = rank;
-  while (first > 0) {
-    const coord = results[results.length - 1 - (rank - first)];
-    const only = coord === undefined ? undefined : soleAtom(coord);
-    if (only?.kind !== "dim" || only.dim !== first - 1 || indexed(map).has(only.dim)) break;
-    first--;
-  }
+  const first = pickedFrom(map);
   const box = sizes.slice(first);
   const within = ({ type, inTile = strides(type.shape) }: Held): Shape =>
     inTile.slice(inTile.length - box.length);
@@ -365,6 +362,7 @@ function factsOf(stmt: GatherStmt, func: TileFunc, buffers: Buffers, target: Tar
       body.some((other) => other.op === "load" && other.to === buffer),
     ),
     spareBytes: (func.schedule.ubBytes ?? target.ubBytes) - taken,
+    scratchRows: (stmt.scratch === undefined ? undefined : buffers.get(stmt.scratch)?.shape[0]) ?? 0,
   };
 }
 

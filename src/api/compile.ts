@@ -1,6 +1,7 @@
 /** A program to a kernel: runs the default pipeline from whatever level the program is at. */
 import { callable, oneOf, singleCopies, wholeNumber, yesOrNo, type Fields } from "../../backends/index.js";
 import { defaultLimits, emitWgsl, type WgslKernel, type WgslLimits } from "../../backends/webgpu/index.js";
+import { emitPto, type PtoKernel } from "../../backends/pto/index.js";
 import {
   CompileError,
   defaultTarget,
@@ -93,6 +94,8 @@ export interface Kernel {
   forTarget(target: Target): Kernel;
   /** WGSL, bindings and dispatch for any limits; no device is needed. */
   wgsl(limits?: WgslLimits): WgslKernel;
+  /** PTO-ISA C++, its parameters and what the host launches. Throws a CompileError (TC505) where it cannot be expressed. */
+  pto(): PtoKernel;
   /** The program as text at one level. Throws a CompileError (TC702) for a level it never was at. */
   text(level: Level): string;
 }
@@ -176,6 +179,9 @@ function kernelOf(
       );
       const kernel = this.forTarget(webgpu);
       return emitWgsl(kernel.tile, { limits, target: kernel.target });
+    },
+    pto() {
+      return emitPto(this.tile, this.target);
     },
     text(level) {
       throwIfErrors(checkOptions("text", { level }, { level: oneOf(everyLevel) }));

@@ -1,0 +1,37 @@
+/** Which of the program's names are identifiers of a kernel: neither C++ nor PTO-ISA nor the kernel itself uses them. */
+import type { TileFunc } from "../../ir/func.js";
+import { identifiersOf, type Names } from "../names.js";
+
+/** Keywords and alternative tokens (ISO C++20, 5.11 and 5.5), and names that headers put into the global namespace. */
+const language =
+  "alignas alignof and and_eq asm auto bitand bitor bool break case catch char char8_t char16_t char32_t class co_await " +
+  "co_return co_yield compl concept const const_cast consteval constexpr constinit continue decltype default delete do " +
+  "double dynamic_cast else enum explicit export extern false float for friend goto if inline int long mutable namespace " +
+  "new noexcept not not_eq nullptr operator or or_eq private protected public register reinterpret_cast requires return " +
+  "short signed sizeof static static_assert static_cast struct switch template this thread_local throw true try typedef " +
+  "typeid typename union unsigned using virtual void volatile wchar_t while xor xor_eq main std pto half bfloat16_t " +
+  "abs div exit free index malloc printf signal time y0 y1 yn j0 j1 jn";
+/** What kernels declare, but for what `numbered` covers. */
+const kernel =
+  "status task base iota seen zeros rows addresses bad inside table row from word c r t n get_block_idx set_flag wait_flag " +
+  "pipe_barrier set_mask_norm set_vector_mask AICORE Tile TileType BLayout GlobalTensor Shape Stride Layout Coalesce " +
+  "GatherOOB DYNAMIC event_t";
+const reserved: ReadonlySet<string> = new Set(`${language} ${kernel}`.split(" "));
+const numbered =
+  /^(?:(?:tile|load|store|row|sync|base|d|i|n|s|w|at)\d+|(?:Ub|Gm)[A-Z]\w*|T[A-Z]+|MGATHER|PIPE_\w+|EVENT_\w+)$/;
+/** Made from another name. */
+const derived = /_(?:ub|turn|cores|index|t)$/;
+
+const usable = (name: string): boolean =>
+  /^[A-Za-z][A-Za-z0-9_]*$/.test(name) && !name.includes("__") && !reserved.has(name) && !numbered.test(name);
+
+/** Loop variables `t0` and `v0`, and buffers such as `data_ub`, keep their names. */
+export const namesOf = (func: TileFunc): Names => identifiersOf(func, usable);
+
+/** The kernel's own name, apart from those of its parameters and buffers. */
+export function entryPointOf({ name, operands }: TileFunc): string {
+  let free = name;
+  const taken = new Set(operands.map((operand) => operand.name));
+  while (!usable(free) || derived.test(free) || taken.has(free)) free = `k_${free}`;
+  return free;
+}
