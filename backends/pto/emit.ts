@@ -186,7 +186,7 @@ function emitTasks(context: Context): void {
     `for (uint32_t task = get_block_idx(); task < ${nest.tasks}; task += ${entryPoint}_cores)`,
     () => {
       let inner = nest.tasks;
-      for (const { stmt, trips } of nest.loops) {
+      nest.loops.forEach(({ stmt, trips }, k) => {
         inner /= trips;
         const number = `(int32_t)(task${inner === 1 ? "" : ` / ${inner}`} % ${trips})`;
         const lower = context.form(stmt.lower);
@@ -197,16 +197,23 @@ function emitTasks(context: Context): void {
         if (!isConstant(sub(stmt.upper, stmt.lower))) {
           out.line(`if (${own} >= ${context.form(stmt.upper)}) continue;`);
         }
-        declareSizes(context, nest.body, stmt.iv);
-      }
+        const later = nest.loops.slice(k + 1).map((loop) => loop.stmt.iv);
+        declareSizes(context, nest.body, stmt.iv, later);
+      });
       emitStmts(context, nest.body);
     },
   );
 }
 
-/** Sizes that a loop's variable completes. */
-function declareSizes(context: Context, body: readonly Stmt[], variable: string): void {
-  const inside = new Set(flatten(body).flatMap((stmt) => (stmt.op === "for" ? [stmt.iv] : [])));
+/** Sizes that a loop's variable completes: no loop that comes later has a part in them. */
+function declareSizes(
+  context: Context,
+  body: readonly Stmt[],
+  variable: string,
+  later: readonly string[] = [],
+): void {
+  const inner = flatten(body).flatMap((stmt) => (stmt.op === "for" ? [stmt.iv] : []));
+  const inside = new Set([...inner, ...later]);
   const sizes = flatten(body).flatMap((stmt) => regionsOf(stmt).flatMap((region) => region.sizes));
   for (const size of sizes) {
     const variables = loopVariables(size);

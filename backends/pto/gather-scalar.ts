@@ -1,5 +1,7 @@
 /** Element by element on the scalar unit: what no vector instruction and no copy of rows can do. */
-import { at } from "../../ir/types.js";
+import { gatheredTable } from "../../ir/access.js";
+import { inputOf } from "../../ir/func.js";
+import { at, elementCount } from "../../ir/types.js";
 import { times } from "./forms.js";
 import type { Context } from "./context.js";
 import { indexTiles, overDims } from "./gather-rows.js";
@@ -14,7 +16,10 @@ export function emitScalar(context: Context, gather: PtoGather): void {
   const from = at(stmt.from, 0);
   const { each } = plan.words(output.name);
   if (pipe !== "S") context.wait(pipe, "S");
-  const source = data === undefined ? plan.names.buffer(from.buffer) : context.bufferTile(data, from.sizes);
+  // Data without elements is no tile, and no index of it is inside.
+  const none = elementCount(inputOf(plan.func, gatheredTable).type.shape) === 0;
+  const source =
+    data === undefined || none ? plan.names.buffer(from.buffer) : context.bufferTile(data, from.sizes);
   const indices = indexTiles(context, gather);
   context.takeTurn(output);
   const result = context.bufferTile(output, stmt.to.sizes);
@@ -29,7 +34,8 @@ export function emitScalar(context: Context, gather: PtoGather): void {
       const more = word === 0 ? "" : ` + ${word}`;
       const read = `${times(element, each)}${more}`;
       const value = data === undefined ? `${source}[${read}]` : `${source}.GetValue(${read})`;
-      out.line(`${result}.SetValue(${times(place, each)}${more}, inside ? ${value} : 0);`);
+      const found = none ? "0" : `inside ? ${value} : 0`;
+      out.line(`${result}.SetValue(${times(place, each)}${more}, ${found});`);
     }
   });
   if (pipe !== "S") context.wait("S", pipe);
