@@ -176,7 +176,8 @@ function emitPiece(
   const strides = [...Array.from({ length: 5 - steps.length }, () => 1), ...steps].join(", ");
   const name = context.nameOf(buffer);
   const text = `GlobalTensor<${word.name}, Shape<${shape}>, Stride<${strides}>, Layout::ND>`;
-  const type = context.type(`Gm${name}`, `${name} ${text}`);
+  const operandName = context.nameOf({ name: operand });
+  const type = context.type(`Gm${operandName}`, `${operandName} ${text}`);
   const open = padded.filter((extent) => !extent.fixed);
   const given = open.map(({ text: own }) => `(int64_t)${/^[\w]+(?: \* \d+)?$/.test(own) ? own : `(${own})`}`);
   const gm = context.fresh(what);

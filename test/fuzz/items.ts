@@ -9,6 +9,7 @@ import { simulateBytes, simulateChecked } from "../../backends/sim/index.js";
 import type { Runner } from "../../backends/webgpu/index.js";
 import {
   byteCount,
+  CompileError,
   elementCount,
   equalModule,
   parseModule,
@@ -25,9 +26,21 @@ import { scheduledGather } from "../support/arbitrary.js";
 import { expectedBytes } from "../support/expected.js";
 import { drawer, mutated, mutatedText, nonsense, type Draw } from "./mutate.js";
 import { judgeMutant } from "../support/mutants.js";
+import { ascendGather, objectionsTo, trialOf } from "../support/pto-trials.js";
+import { cppCompiler } from "../support/pto.js";
 import { operandOf } from "../support/operands.js";
 
-export const kinds = ["program", "webgpu", "mutant", "tir", "nonsense", "npy", "case", "onnx"] as const;
+export const kinds = [
+  "program",
+  "webgpu",
+  "pto",
+  "mutant",
+  "tir",
+  "nonsense",
+  "npy",
+  "case",
+  "onnx",
+] as const;
 export type Kind = (typeof kinds)[number];
 export type Outcome = "right bits" | "error" | "refused" | "accepted";
 
@@ -35,7 +48,8 @@ export interface Item {
   readonly kind: Kind;
   /** What reproduces it: text, or bytes in hexadecimal. */
   readonly input: string;
-  run(): Outcome | Promise<Outcome>;
+  /** An outcome for each program that it tries. */
+  run(): Outcome | Promise<Outcome | readonly Outcome[]>;
 }
 
 /** Some files to damage, found from the sources and from the built files alike. */
@@ -66,7 +80,9 @@ function sample(seed: number) {
   return item;
 }
 
-function* itemsOf(seed: number, runner: Runner | undefined): Generator<Item> {
+function* itemsOf(seed: number, runner: Runner | undefined, only?: Kind): Generator<Item> {
+  if (seed % kernelsOfOne === 0 && cppCompiler() !== undefined) yield kernels(seed);
+  if (only === "pto") return;
   const draw = drawer(seed);
   const scheduled = sample(seed);
   const source: Func = {
@@ -115,6 +131,28 @@ function* itemsOf(seed: number, runner: Runner | undefined): Generator<Item> {
 }
 
 export { itemsOf };
+
+/** A compiler takes longer to start than to read a kernel: as many at once as seeds pass by. */
+const kernelsOfOne = 32;
+
+const kernels = (seed: number): Item => ({
+  kind: "pto",
+  input: `the ${kernelsOfOne} programs of seed ${seed}`,
+  async run() {
+    const tried = fc.sample(ascendGather, { numRuns: kernelsOfOne, seed });
+    const all = tried.map((scheduled, k) => trialOf(scheduled, `k${k}`));
+    const trials = all.flatMap((trial) => (trial instanceof CompileError ? [] : [trial]));
+    const objections = await objectionsTo(trials);
+    const wrong = objections.findIndex((objection) => objection !== "");
+    const found = trials[wrong];
+    if (found !== undefined) throw new Error(`${objections[wrong] ?? ""}\n${found.kernel.text("tile")}`);
+    const refused = all.flatMap((trial): Outcome[] => (trial instanceof CompileError ? ["refused"] : []));
+    return [
+      ...trials.map(({ bytes }): Outcome => (bytes === undefined ? "error" : "right bits")),
+      ...refused,
+    ];
+  },
+});
 
 /** Statements changed, one at a time, of each program that compiles. */
 const mutantsOfOne = 4;

@@ -1,8 +1,9 @@
 /**
- * npm run fuzz -- --seconds 60 [--seed N] [--once]: random programs on every backend, and random text and bytes at every
+ * npm run fuzz -- --seconds 60 [--seed N] [--once] [--kind K]: random programs on every backend, and random text and bytes at every
  * reader. Only diagnostics may come of it: no internal error, no wrong bit, no hang, no crash.
  *
- * The items run in a process of their own, which is stopped when one takes too long. `--once` runs one seed alone.
+ * The items run in a process of their own, which is stopped when one takes too long. `--once` runs one seed alone, `--kind` one
+ * kind of item.
  */
 import { fork } from "node:child_process";
 import { parseArgs } from "node:util";
@@ -17,12 +18,16 @@ const { values: flags } = parseArgs({
     seconds: { type: "string", default: "60" },
     seed: { type: "string" },
     once: { type: "boolean", default: false },
+    kind: { type: "string" },
   },
 });
 const seconds = Number(flags.seconds);
 const seed = flags.seed === undefined ? Date.now() % 2 ** 31 : Number(flags.seed);
-if (!Number.isSafeInteger(seed) || !(seconds >= 0)) {
-  console.error("usage: npm run fuzz -- --seconds <seconds> [--seed <whole number>] [--once]");
+const kind = flags.kind === undefined ? undefined : kinds.find((name) => name === flags.kind);
+if (!Number.isSafeInteger(seed) || !(seconds >= 0) || (flags.kind !== undefined && kind === undefined)) {
+  console.error(
+    `usage: npm run fuzz -- --seconds <seconds> [--seed <whole number>] [--once] [--kind ${kinds.join("|")}]`,
+  );
   process.exit(2);
 }
 
@@ -46,6 +51,7 @@ const worker = fork(new URL("worker.js", import.meta.url), [
   String(seed),
   String(seconds),
   flags.once ? "1" : "0",
+  ...(kind === undefined ? [] : [kind]),
 ]);
 worker.on("message", (message: Message) => {
   since = Date.now();
