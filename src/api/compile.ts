@@ -2,6 +2,7 @@
 import { callable, oneOf, singleCopies, wholeNumber, yesOrNo, type Fields } from "../../backends/index.js";
 import { defaultLimits, emitWgsl, type WgslKernel, type WgslLimits } from "../../backends/webgpu/index.js";
 import { emitPto, type PtoKernel } from "../../backends/pto/index.js";
+import { emitPypto } from "../../backends/pypto/index.js";
 import {
   CompileError,
   defaultTarget,
@@ -96,6 +97,11 @@ export interface Kernel {
   wgsl(limits?: WgslLimits): WgslKernel;
   /** PTO-ISA C++, its parameters and what the host launches. Throws a CompileError (TC505) where it cannot be expressed. */
   pto(): PtoKernel;
+  /**
+   * The gather and its schedule as a Python program for PyPTO. Throws a CompileError: TC505 where PyPTO cannot express it, and for
+   * a tile program, which has no operation; TC1xx where PyPTO's operation does not take its types.
+   */
+  pypto(): string;
   /** The program as text at one level. Throws a CompileError (TC702) for a level it never was at. */
   text(level: Level): string;
 }
@@ -182,6 +188,14 @@ function kernelOf(
     },
     pto() {
       return emitPto(this.tile, this.target);
+    },
+    pypto() {
+      if (access?.level !== "access" || resolved === undefined || this.tile !== compiled) {
+        const message = `@${this.name} is a tile program, and PyPTO takes operations`;
+        const hint = "compile the operator, unaltered";
+        throw new CompileError([error("TC505", message, { span: this.tile.span, hint })]);
+      }
+      return emitPypto(access, resolved.operator, this.target);
     },
     text(level) {
       throwIfErrors(checkOptions("text", { level }, { level: oneOf(everyLevel) }));
