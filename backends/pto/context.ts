@@ -162,13 +162,15 @@ export class Context {
     const word = this.plan.words(buffer.name);
     const outer = buffer.shape.slice(0, -1);
     const extents = outer.map((most, k) => this.extent(at(sizes, k), most));
+    // Rows of a box whose inner dims are short lie apart: all rows count then.
+    const packed = extents.every((extent, k) => k === 0 || (extent.fixed && extent.most === at(outer, k)));
     const last = sizes[buffer.shape.length - 1];
     return {
       word,
       rows: elementCount(outer),
       columns: buffer.rowBytes / word.bytes,
       valid: [
-        product(extents),
+        packed ? product(extents) : fixed(elementCount(outer)),
         last === undefined ? fixed(word.each) : this.extent(last, at(buffer.shape, outer.length), word.each),
       ],
     };

@@ -60,5 +60,5 @@ function printAtom(of: Atom, words: Vocabulary): string {
 export const times = (factor: string, by: number): string => {
   if (by === 1) return factor;
   if (/^\d+$/.test(factor)) return String(Number(factor) * by);
-  return `${/^(?:[\w.]+|\([^()]*\))$/.test(factor) ? factor : `(${factor})`} * ${by}`;
+  return `${/^(?:[\w.]+(?: \* [\w.]+)*|\([^()]*\))$/.test(factor) ? factor : `(${factor})`} * ${by}`;
 };

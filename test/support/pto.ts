@@ -85,6 +85,9 @@ export function unitOf(jobs: readonly PtoJob[]): string {
   ].join("\n");
 }
 
+/** A kernel that takes longer than all of them together should hangs. */
+const patienceMs = 100_000;
+
 /** Compiles the kernels as one unit and runs each on its inputs. Throws where they do not compile. */
 export async function runPto(jobs: readonly PtoJob[]): Promise<readonly PtoVerdict[]> {
   const compiler = cppCompiler();
@@ -97,7 +100,7 @@ export async function runPto(jobs: readonly PtoJob[]): Promise<readonly PtoVerdi
     writeFileSync(file("jobs"), jobBytes(jobs));
     const flags = ["-std=c++17", "-O0", "-w", "-I", shim];
     await exec(compiler, [...flags, file("unit.cpp"), "-o", file("unit")], { maxBuffer: 2 ** 26 });
-    await exec(file("unit"), [file("jobs"), file("verdicts")]);
+    await exec(file("unit"), [file("jobs"), file("verdicts")], { timeout: patienceMs });
     return verdictsOf(readFileSync(file("verdicts")), jobs.length);
   } finally {
     rmSync(folder, { recursive: true });
