@@ -15,6 +15,8 @@ export interface Extent {
   readonly fixed: boolean;
 }
 
+const numbered = (name: string, k: number): string => (k === 0 ? name : `${name}${k + 1}`);
+
 export const fixed = (count: number): Extent => ({ text: String(count), most: count, fixed: true });
 
 /** A tile type: a matrix of words, rows whole blocks, of which a part is valid. */
@@ -28,7 +30,7 @@ export interface TileShape {
 
 export class Context {
   readonly out = new Lines("    ");
-  private readonly types = new Map<string, string>();
+  private readonly types = new Map<string, string[]>();
   private readonly counts = new Map<string, number>();
   /** What non-constant sizes are called, by their printed form. */
   private readonly sizeNames = new Map<string, string>();
@@ -56,22 +58,20 @@ export class Context {
     return this.tiles.get(buffer);
   }
 
-  /** The name of a type, declared once at the top of the kernel. */
+  /** The name of a type, declared once at the top of the kernel: `UbData`, `UbData2`, … */
   type(name: string, text: string): string {
-    const known = this.types.get(text);
-    if (known?.replace(/\d+$/, "") === name) return known;
-    const own = [...this.types.values()].filter((other) => other.replace(/\d+$/, "") === name).length;
-    const free = own === 0 ? name : `${name}${own + 1}`;
-    this.types.set(text, free);
-    return free;
+    const own = this.types.get(name) ?? [];
+    if (!own.includes(text)) own.push(text);
+    this.types.set(name, own);
+    return numbered(name, own.indexOf(text));
   }
 
   /** Types of tiles first. */
   typeLines(): string[] {
-    const lines = [...this.types].map(
-      ([text, name]) => `using ${name} = ${text.slice(text.indexOf(" ") + 1)};`,
-    );
-    const of = (prefix: string): string[] => lines.filter((line) => line.startsWith(`using ${prefix}`));
+    const of = (prefix: string): string[] =>
+      [...this.types]
+        .filter(([name]) => name.startsWith(prefix))
+        .flatMap(([name, texts]) => texts.map((text, k) => `using ${numbered(name, k)} = ${text};`));
     return [...of("Ub"), ...of("Gm")];
   }
 
@@ -126,7 +126,7 @@ export class Context {
     const one = rows === 1 && validRows.fixed;
     const shown = (extent: Extent): string => (whole ? extent.text : "DYNAMIC");
     const text = `Tile<TileType::Vec, ${word.name}, ${rows}, ${columns}, BLayout::RowMajor, ${one ? "1" : shown(validRows)}, ${shown(validColumns)}>`;
-    return this.type(`Ub${name}`, `${name} ${text}`);
+    return this.type(`Ub${name}`, text);
   }
 
   /** Declares a tile at a byte address of UB. */

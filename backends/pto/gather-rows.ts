@@ -53,7 +53,7 @@ export function emitMgather(context: Context, gather: PtoGather): void {
   const columns = context.extent(at(stmt.to.sizes, 1), at(output.shape, 1), word.each);
   const [height = 1, width = 1] = inputOf(plan.func, 0).type.shape;
   const text = `GlobalTensor<${word.name}, Shape<1, 1, 1, ${height}, ${columns.fixed ? columns.text : "DYNAMIC"}>, Stride<1, 1, 1, ${width * word.each}, 1>, Layout::ND>`;
-  const type = context.type("GmData", `Data ${text}`);
+  const type = context.type("GmData", text);
   const table = context.fresh("load");
   const shaped = columns.fixed ? "" : `, ${type}::Shape((int64_t)${columns.text})`;
   out.line(`${type} ${table}(${plan.names.buffer(data)}${context.more(loopPart(addresses.data))}${shaped});`);

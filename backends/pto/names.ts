@@ -18,7 +18,7 @@ const kernel =
   "GatherOOB DYNAMIC event_t";
 const reserved: ReadonlySet<string> = new Set(`${language} ${kernel}`.split(" "));
 const numbered =
-  /^(?:(?:tile|load|store|row|sync|base|d|i|n|s|w|at)\d+|(?:Ub|Gm)[A-Z]\w*|T[A-Z]+|MGATHER|PIPE_\w+|EVENT_\w+)$/;
+  /^(?:(?:tile|load|store|row|sync|base|d|i|n|s)\d+(?:_\d+)?|(?:Ub|Gm)[A-Z]\w*|T[A-Z]+|MGATHER|PIPE_\w+|EVENT_\w+)$/;
 /** Made from another name. */
 const derived = /_(?:ub|turn|cores|index|t)$/;
 

@@ -176,8 +176,7 @@ function emitPiece(
   const strides = [...Array.from({ length: 5 - steps.length }, () => 1), ...steps].join(", ");
   const name = context.nameOf(buffer);
   const text = `GlobalTensor<${word.name}, Shape<${shape}>, Stride<${strides}>, Layout::ND>`;
-  const operandName = context.nameOf({ name: operand });
-  const type = context.type(`Gm${operandName}`, `${operandName} ${text}`);
+  const type = context.type(`Gm${context.nameOf({ name: operand })}`, text);
   const open = padded.filter((extent) => !extent.fixed);
   const given = open.map(({ text: own }) => `(int64_t)${/^[\w]+(?: \* \d+)?$/.test(own) ? own : `(${own})`}`);
   const gm = context.fresh(what);

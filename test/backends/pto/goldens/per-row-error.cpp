@@ -16,9 +16,9 @@ extern "C" __global__ AICORE void gather(__gm__ int32_t* data, __gm__ int32_t* i
     using UbData = Tile<TileType::Vec, int32_t, 4, 64, BLayout::RowMajor, DYNAMIC, DYNAMIC>;
     using UbIndex = Tile<TileType::Vec, int32_t, 1, 16, BLayout::RowMajor, 1, DYNAMIC>;
     using UbRow = Tile<TileType::Vec, int32_t, 1, 16, BLayout::RowMajor, 1, DYNAMIC>;
+    using UbRow2 = Tile<TileType::Vec, int32_t, 1, 16, BLayout::RowMajor, 1, 16>;
     using UbOutputRow = Tile<TileType::Vec, int32_t, 1, 16, BLayout::RowMajor, 1, DYNAMIC>;
     using UbOutput = Tile<TileType::Vec, int32_t, 4, 16, BLayout::RowMajor, DYNAMIC, DYNAMIC>;
-    using UbRow2 = Tile<TileType::Vec, int32_t, 1, 16, BLayout::RowMajor, 1, 16>;
     using GmData = GlobalTensor<int32_t, Shape<1, 1, 1, DYNAMIC, 64>, Stride<1, 1, 1, 64, 1>, Layout::ND>;
     using GmIndex = GlobalTensor<int32_t, Shape<1, 1, 1, 1, DYNAMIC>, Stride<1, 1, 1, 1, 1>, Layout::ND>;
     using GmOutput = GlobalTensor<int32_t, Shape<1, 1, 1, DYNAMIC, DYNAMIC>, Stride<1, 1, 1, 40, 1>, Layout::ND>;

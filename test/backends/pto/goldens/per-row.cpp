@@ -17,10 +17,10 @@ extern "C" __global__ AICORE void gather_elements(__gm__ int16_t* data, __gm__ i
     using UbData = Tile<TileType::Vec, int16_t, 20, 16, BLayout::RowMajor, DYNAMIC, DYNAMIC>;
     using UbIndex = Tile<TileType::Vec, int32_t, 5, 16, BLayout::RowMajor, DYNAMIC, DYNAMIC>;
     using UbRow = Tile<TileType::Vec, int32_t, 1, 16, BLayout::RowMajor, 1, DYNAMIC>;
+    using UbRow2 = Tile<TileType::Vec, int32_t, 1, 16, BLayout::RowMajor, 1, 16>;
     using UbOutputRow = Tile<TileType::Vec, int16_t, 1, 16, BLayout::RowMajor, 1, DYNAMIC>;
     using UbOutput = Tile<TileType::Vec, int16_t, 5, 16, BLayout::RowMajor, DYNAMIC, DYNAMIC>;
     using UbZeros = Tile<TileType::Vec, int32_t, 1, 8, BLayout::RowMajor, 1, 8>;
-    using UbRow2 = Tile<TileType::Vec, int32_t, 1, 16, BLayout::RowMajor, 1, 16>;
     using GmData = GlobalTensor<int16_t, Shape<1, 1, 1, 20, DYNAMIC>, Stride<1, 1, 1, 40, 1>, Layout::ND>;
     using GmIndex = GlobalTensor<int32_t, Shape<1, 1, 1, DYNAMIC, DYNAMIC>, Stride<1, 1, 1, 40, 1>, Layout::ND>;
     using GmOutput = GlobalTensor<int16_t, Shape<1, 1, 1, DYNAMIC, DYNAMIC>, Stride<1, 1, 1, 40, 1>, Layout::ND>;

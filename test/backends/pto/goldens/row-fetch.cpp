@@ -22,8 +22,8 @@ extern "C" __global__ AICORE void gather(__gm__ int16_t* data, __gm__ int64_t* i
     constexpr uint64_t output_ub[2] = {64, 832};
     using UbIndex = Tile<TileType::Vec, int64_t, 1, 4, BLayout::RowMajor, 1, DYNAMIC>;
     using UbOutput = Tile<TileType::Vec, int16_t, 6, 16, BLayout::RowMajor, DYNAMIC, DYNAMIC>;
-    using UbZeros = Tile<TileType::Vec, int32_t, 6, 8, BLayout::RowMajor, 6, 8>;
     using UbOutput2 = Tile<TileType::Vec, int16_t, 24, 16, BLayout::RowMajor, DYNAMIC, DYNAMIC>;
+    using UbZeros = Tile<TileType::Vec, int32_t, 6, 8, BLayout::RowMajor, 6, 8>;
     using GmIndex = GlobalTensor<int64_t, Shape<1, 1, 1, 1, DYNAMIC>, Stride<1, 1, 1, 1, 1>, Layout::ND>;
     using GmData = GlobalTensor<int16_t, Shape<1, 1, 1, 6, DYNAMIC>, Stride<1, 1, 1, 20, 1>, Layout::ND>;
     using GmOutput = GlobalTensor<int16_t, Shape<1, 1, 1, DYNAMIC, DYNAMIC>, Stride<1, 1, 1, 20, 1>, Layout::ND>;
