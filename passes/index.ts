@@ -12,4 +12,6 @@ export { clockOf, lowered } from "./lowered.js";
 export { PassError, runPipeline, type PipelineOptions, type PipelineResult } from "./pipeline.js";
 export { candidates, fits, variants, type Candidates } from "./candidates.js";
 export { chooseSchedule } from "./choose-schedule.js";
-export { selectTile, withDefaults } from "./select-tile.js";
+export { selectTile } from "./select-tile.js";
+export { openSchedule, waysOut, wayTo, type Open, type Way } from "./ways-out.js";
+export { withDefaults } from "./with-defaults.js";

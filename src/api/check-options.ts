@@ -64,6 +64,8 @@ export function checkArguments(
   throwIfErrors(checkOptions(builder, given, fields, { needs }));
 }
 
+const isCopies = (value: unknown): boolean => value === 1 || value === 2;
+
 /** Which numbers make a schedule is for the rules to say. */
 export const scheduleFields: Fields<Schedule> = {
   tile: numbers("TC302", "a list of numbers, one for each output dim"),
@@ -71,7 +73,11 @@ export const scheduleFields: Fields<Schedule> = {
   profile: oneOf(profiles, "TC303"),
   residency: oneOf(residencies, "TC303"),
   order: numbers("TC303", "a list of the output dims, outermost loop first"),
-  buffers: { code: "TC303", takes: "1 or 2", holds: (value) => value === 1 || value === 2 },
+  buffers: {
+    code: "TC303",
+    takes: "1 or 2, or these by operand, such as { indices: 2, output: 2 }",
+    holds: (value) => isCopies(value) || (isObject(value) && Object.values(value).every(isCopies)),
+  },
   cores: wholeNumber(-Infinity, "TC303"),
   budgetRule: oneOf(budgetRules, "TC303"),
   ubBytes: wholeNumber(-Infinity, "TC303"),
@@ -147,6 +153,7 @@ const atLeastOne: ReadonlySet<keyof TargetFigures> = new Set([
   "copyBytesPerCycle",
   "dmaRows",
   "firstLevelBytes",
+  "secondLevelBytes",
   "vectorBytes",
 ] as const);
 
@@ -194,6 +201,7 @@ const targetFields: Fields<Target> = {
   kind: oneOf(targetWords.kind, "TC501"),
   title: text,
   gatherScratch: { ...yesOrNo, code: "TC501" },
+  overlaps: { ...yesOrNo, code: "TC501" },
   vectorGatherBytes: sizesField,
   defaultResidency: oneOf(targetWords.defaultResidency, "TC501"),
   gmGather: oneOf(targetWords.gmGather, "TC501"),

@@ -25,6 +25,7 @@ import {
   smallestArithmetic,
   tilingOf,
   type AccessFunc,
+  type Buffers,
   type Func,
   type Residency,
   type ResolvedSchedule,
@@ -42,7 +43,7 @@ export interface LegalTile {
   /** What the tile's fastest schedule has beside it, where that was left open. */
   readonly view: Shape;
   readonly order: readonly number[];
-  readonly buffers: 1 | 2;
+  readonly buffers: Buffers;
   readonly bytes: number;
   readonly traffic: number;
   readonly tasks: number;
@@ -110,7 +111,8 @@ export function legalTiles(program: Func, options: LegalOptions = {}): LegalTile
   // Data that stays in global memory takes less of UB, and no rule pins its dims: the last residency takes every tile
   // that an earlier one takes.
   const widest = found.reduce((_wide, last) => last);
-  const chosen = tryCompile({ ...gather, schedule: open }, { ...options, target });
+  const { onProgress: _progress, ...compiling } = options;
+  const chosen = tryCompile({ ...gather, schedule: open }, { ...compiling, target });
   const { schedule: written } = chosen.ok ? chosen.kernel.tile : { schedule: undefined };
   const own = written !== undefined && isResolved(written) ? [tilingOf(gather, written, target)] : [];
   const tiles = ranked([...own, ...found.flatMap((part) => part.tilings)], own[0]);
@@ -182,18 +184,21 @@ function countLegal(
   const prefixes = prefix.reduce((product, d) => product * (limits[d] ?? 1), 1);
   if (prefixes > maxVisits) return undefined;
   const legal = (tile: Shape): boolean => isLegal(least.with({ tile }));
+  // Larger entries only cost more, but for a second copy that whole extents do not take.
+  const hopeless = (tile: Shape): boolean => !isLegal(least.with({ tile, buffers: 1 }));
   let done = 0;
   const visit = (tile: Shape, rest: readonly number[]): number => {
     const [dim, ...inner] = rest;
     if (dim === undefined) {
       step(++done, prefixes);
-      return largestThat(1, limits[last] ?? 1, (n) => legal(replaced(tile, last, n))) ?? 0;
+      const most = limits[last] ?? 1;
+      const fits = (n: number): boolean => legal(replaced(tile, last, n));
+      return (fits(most) ? 1 : 0) + (largestThat(1, most - 1, fits) ?? 0);
     }
     let sum = 0;
     for (let n = 1; n <= (limits[dim] ?? 1); n++) {
       const wider = replaced(tile, dim, n);
-      // Larger entries only cost more.
-      if (!legal(wider)) break;
+      if (hopeless(wider)) break;
       sum += visit(wider, inner);
     }
     return sum;
@@ -211,9 +216,9 @@ function listed(tiling: Tiling): Tiling[] {
   const tilings: Tiling[] = [];
   const visit = (tile: Shape, k: number): void => {
     const candidate = start.with({ tile });
-    if (tilings.length >= maxListed || !isLegal(candidate)) return;
+    if (tilings.length >= maxListed || !isLegal(candidate.with({ buffers: 1 }))) return;
     const d = free[k];
-    if (d === undefined) tilings.push(fastest(candidate));
+    if (d === undefined) tilings.push(...(isLegal(candidate) ? [fastest(candidate)] : []));
     else for (const n of possible > maxListed ? thinned(d) : entriesOf(d)) visit(replaced(tile, d, n), k + 1);
   };
   visit(start.schedule.tile, 0);
@@ -221,8 +226,10 @@ function listed(tiling: Tiling): Tiling[] {
 }
 
 function fastest(tiling: Tiling): Tiling {
-  const legal = variants(tiling).filter(isLegal);
-  const weighed = legal.map((variant) => ({ variant, estimate: estimator(variant)(variant) }));
+  const weighed = variants(tiling, tiling.schedule.ubBytes).map((variant) => ({
+    variant,
+    estimate: estimator(variant)(variant),
+  }));
   weighed.sort((a, b) => a.estimate - b.estimate);
   return weighed[0]?.variant ?? tiling;
 }

@@ -58,6 +58,7 @@ const flagKinds: Readonly<Record<Exclude<keyof ProgramFlags, AttributeKey>, Flag
   profile: "changes",
   residency: "changes",
   order: "changes",
+  buffers: "changes",
   doubleBuffer: "changes",
   cores: "changes",
   budgetRule: "changes",

@@ -75,9 +75,21 @@ const schedules: readonly Row[] = [
     'TC303 profile is "strit"; it takes strict or head -> did you mean strict?',
   ],
   ["residency", compileWith({ residency: "gpu" }), 'TC303 residency is "gpu"; it takes ub or gm or auto'],
-  ["buffers 0", compileWith({ buffers: 0 }), "TC303 buffers is 0; it takes 1 or 2"],
-  ["buffers 3", compileWith({ buffers: 3 }), "TC303 buffers is 3; it takes 1 or 2"],
-  ["buffers as text", compileWith({ buffers: "2" }), 'TC303 buffers is "2"; it takes 1 or 2'],
+  [
+    "buffers 0",
+    compileWith({ buffers: 0 }),
+    "TC303 buffers is 0; it takes 1 or 2, or these by operand, such as { indices: 2, output: 2 }",
+  ],
+  [
+    "buffers 3",
+    compileWith({ buffers: 3 }),
+    "TC303 buffers is 3; it takes 1 or 2, or these by operand, such as { indices: 2, output: 2 }",
+  ],
+  [
+    "buffers as text",
+    compileWith({ buffers: "2" }),
+    'TC303 buffers is "2"; it takes 1 or 2, or these by operand, such as { indices: 2, output: 2 }',
+  ],
   ["budgetRule", compileWith({ budgetRule: "all" }), 'TC303 budgetRule is "all"; it takes full or spec'],
   [
     "tile null",

@@ -1,0 +1,27 @@
+/** The whole grid of candidates of a gather, which the compiler's search only samples. */
+import { gmAllowed, type AccessFunc, type Target, type Tiling } from "../ir/index.js";
+import { candidates, fits, variants, withDefaults } from "../passes/index.js";
+
+/** Every schedule of a residency that fits the target's safe size. */
+export function* grid(gather: AccessFunc, residency: "ub" | "gm", target: Target): Generator<Tiling> {
+  const { start, free, entries } = candidates(withDefaults(gather, residency, target));
+  function* from(tiling: Tiling, k: number): Generator<Tiling> {
+    // Larger entries only take more.
+    if (!fits(tiling, target.ubSafeBytes)) return;
+    const d = free[k];
+    if (d === undefined) {
+      yield* variants(tiling, target.ubSafeBytes);
+      return;
+    }
+    for (const entry of entries.get(d) ?? [])
+      yield* from(
+        tiling.with({ tile: tiling.schedule.tile.map((old, e) => (e === d ? entry : old)) }),
+        k + 1,
+      );
+  }
+  yield* from(start, 0);
+}
+
+/** Residencies that a gather may have on a target. */
+export const residenciesOf = (gather: AccessFunc, target: Target): readonly ("ub" | "gm")[] =>
+  gmAllowed(gather, target) ? ["ub", "gm"] : ["ub"];
