@@ -188,23 +188,13 @@ export class Context {
 
   /** The byte address of the copy of a buffer that was written last. */
   address({ name, buffers }: UbBuffer): string {
-    const own = this.constantOf(name);
-    return buffers === 2 ? `${own}[${this.turn(name)}]` : own;
-  }
-
-  /** The constant that holds a buffer's addresses: names of tile programs mostly end in `_ub` already. */
-  constantOf(name: string): string {
     const own = this.plan.names.buffer(name);
-    return own.endsWith("_ub") ? own : `${own}_ub`;
-  }
-
-  turn(name: string): string {
-    return `${this.plan.names.buffer(name).replace(/_ub$/, "")}_turn`;
+    return buffers === 2 ? `${own}[${this.plan.names.turn(name)}]` : own;
   }
 
   /** The other copy, from here on. */
   takeTurn({ name, buffers }: UbBuffer): void {
-    if (buffers === 2) this.out.line(`${this.turn(name)} ^= 1;`);
+    if (buffers === 2) this.out.line(`${this.plan.names.turn(name)} ^= 1;`);
     this.tiles.delete(name);
   }
 

@@ -31,7 +31,7 @@ export function emitPto(func: TileFunc, target: Target): PtoKernel {
   const plan = planPto(func, target);
   return {
     code: textOf(plan),
-    entryPoint: plan.entryPoint,
+    entryPoint: plan.names.entryPoint,
     blocks: plan.blocks,
     params: paramsOf(plan),
     buffers: buffersOf(plan),
@@ -40,7 +40,8 @@ export function emitPto(func: TileFunc, target: Target): PtoKernel {
 }
 
 function textOf(plan: PtoPlan): string {
-  const { func, target, entryPoint, gather, nest } = plan;
+  const { func, target, gather, nest } = plan;
+  const { entryPoint } = plan.names;
   const context = new Context(plan);
   const { out } = context;
   const cores = func.schedule.cores ?? target.cores;
@@ -100,7 +101,7 @@ function emitConstants(context: Context): void {
   const { gather, buffers, added } = plan;
   for (const { name, addresses = [], buffers: copies } of buffers.values()) {
     if (name === gather?.stmt.scratch && gather.lowering.class !== "per-row") continue;
-    const own = context.constantOf(name);
+    const own = plan.names.buffer(name);
     out.line(
       copies === 2
         ? `constexpr uint64_t ${own}[2] = {${addresses.join(", ")}};`
@@ -138,7 +139,7 @@ function emitBody(context: Context, gather: PtoGather): void {
   out.line("");
   const turns = [...buffers.values()].filter((buffer) => buffer.buffers === 2);
   if (turns.length > 0) {
-    out.line(`uint32_t ${turns.map(({ name }) => `${context.turn(name)} = 1`).join(", ")};`);
+    out.line(`uint32_t ${turns.map(({ name }) => `${plan.names.turn(name)} = 1`).join(", ")};`);
   }
   const lagged = laggedSyncs(func);
   if (lagged.length > 0) {
@@ -177,13 +178,13 @@ function emitSetup(context: Context, gather: PtoGather): void {
 /** The perfect nest of parallel loops, as one loop over tasks. */
 function emitTasks(context: Context): void {
   const { out, plan } = context;
-  const { nest, entryPoint, names } = plan;
+  const { nest, names } = plan;
   if (nest.loops.length === 0) {
     emitStmts(context, nest.body);
     return;
   }
   context.scope(
-    `for (uint32_t task = get_block_idx(); task < ${nest.tasks}; task += ${entryPoint}_cores)`,
+    `for (uint32_t task = get_block_idx(); task < ${nest.tasks}; task += ${names.entryPoint}_cores)`,
     () => {
       let inner = nest.tasks;
       nest.loops.forEach(({ stmt, trips }, k) => {

@@ -1,5 +1,7 @@
 /** Which of the program's names are identifiers of a kernel: neither C++ nor PTO-ISA nor the kernel itself uses them. */
 import type { TileFunc } from "../../ir/func.js";
+import { flatten } from "../../ir/tile.js";
+import { InternalError } from "../../ir/types.js";
 import { identifiersOf, type Names } from "../names.js";
 
 /** Keywords and alternative tokens (ISO C++20, 5.11 and 5.5), and names that headers put into the global namespace. */
@@ -15,23 +17,47 @@ const language =
 const kernel =
   "status task base iota seen zeros rows addresses bad inside table row from word c r t n get_block_idx set_flag wait_flag " +
   "pipe_barrier set_mask_norm set_vector_mask AICORE Tile TileType BLayout GlobalTensor Shape Stride Layout Coalesce " +
-  "GatherOOB DYNAMIC event_t";
+  "GatherOOB DYNAMIC event_t base_ub rows_ub zeros_ub addresses_ub";
 const reserved: ReadonlySet<string> = new Set(`${language} ${kernel}`.split(" "));
 const numbered =
   /^(?:(?:tile|load|store|row|sync|base|d|i|n|s)\d+(?:_\d+)?|(?:Ub|Gm)[A-Z]\w*|T[A-Z]+|MGATHER|PIPE_\w+|EVENT_\w+)$/;
-/** Made from another name. */
-const derived = /_(?:ub|turn|cores|index|t)$/;
 
 const usable = (name: string): boolean =>
-  /^[A-Za-z][A-Za-z0-9_]*$/.test(name) && !name.includes("__") && !reserved.has(name) && !numbered.test(name);
+  /^[A-Za-z][A-Za-z0-9_]*$/.test(name) && !reserved.has(name) && !numbered.test(name);
 
-/** Loop variables `t0` and `v0`, and buffers such as `data_ub`, keep their names. */
-export const namesOf = (func: TileFunc): Names => identifiersOf(func, usable);
+export interface PtoNames extends Names {
+  /** Which copy of a UB buffer is in turn. */
+  readonly turn: (buffer: string) => string;
+  /** The kernel. Nothing else is called so, nor `…_cores` or `…_index`. */
+  readonly entryPoint: string;
+}
 
-/** The kernel's own name, apart from those of its parameters and buffers. */
-export function entryPointOf({ name, operands }: TileFunc): string {
-  let free = name;
-  const taken = new Set(operands.map((operand) => operand.name));
-  while (!usable(free) || derived.test(free) || taken.has(free)) free = `k_${free}`;
-  return free;
+/** Every name that is made is apart from all that the program has; a prefix makes it so where it is not. */
+export function namesOf(func: TileFunc): PtoNames {
+  const names = identifiersOf(func, usable);
+  const all = flatten(func.body);
+  const buffers = all.flatMap((stmt) => (stmt.op === "alloc" ? [stmt.buffer.name] : []));
+  const taken = new Set([
+    ...[...func.operands.map(({ name }) => name), ...buffers].map(names.buffer),
+    ...all.flatMap((stmt) => (stmt.op === "for" ? [names.iv(stmt.iv)] : [])),
+  ]);
+  const turns = new Map<string, string>();
+  for (const buffer of buffers) {
+    let free = `${names.buffer(buffer).replace(/_ub$/, "")}_turn`;
+    while (taken.has(free)) free = `x_${free}`;
+    taken.add(free);
+    turns.set(buffer, free);
+  }
+  let entryPoint = func.name;
+  while (!usable(entryPoint) || ["", "_cores", "_index"].some((end) => taken.has(`${entryPoint}${end}`)))
+    entryPoint = `k_${entryPoint}`;
+  return {
+    ...names,
+    entryPoint,
+    turn(buffer) {
+      const found = turns.get(buffer);
+      if (found === undefined) throw new InternalError(`%${buffer} is no buffer of @${func.name}`);
+      return found;
+    },
+  };
 }

@@ -23,10 +23,9 @@ import {
   type UbBuffer,
 } from "../../ir/tile.js";
 import { alignUp, at, InternalError, invariant, strides } from "../../ir/types.js";
-import type { Names } from "../names.js";
 import { eventsOfProgram, firstEvent } from "./events.js";
 import type { PtoBuffer, PtoParam } from "./kernel.js";
-import { entryPointOf, namesOf } from "./names.js";
+import { namesOf, type PtoNames } from "./names.js";
 import { beyondInt32, beyondWords, misfits, notForPto, spilled, tooManyEvents } from "./refusals.js";
 import { dataWord, i32, indexWord, type Word } from "./words.js";
 
@@ -49,8 +48,7 @@ export interface PtoGather {
 export interface PtoPlan {
   readonly func: TileFunc;
   readonly target: Target;
-  readonly names: Names;
-  readonly entryPoint: string;
+  readonly names: PtoNames;
   readonly nest: ParallelNest;
   readonly blocks: number;
   /** Absent for an output without elements. */
@@ -92,7 +90,6 @@ export function planPto(func: TileFunc, target: Target): PtoPlan {
     func,
     target,
     names: namesOf(func),
-    entryPoint: entryPointOf(func),
     nest,
     blocks: stmt === undefined ? 0 : Math.min(func.schedule.cores ?? target.cores, nest.tasks),
     ...(gather === undefined ? {} : { gather }),

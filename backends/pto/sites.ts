@@ -7,7 +7,7 @@ import type { PtoGather, PtoPlan } from "./plan.js";
 /** The type in which an index is compared. */
 const compared = (dtype: DType): string => `${dtype.startsWith("u") ? "u" : ""}int${dtypeBytes[dtype] * 8}_t`;
 
-const resolver = ({ entryPoint }: PtoPlan): string => `${entryPoint}_index`;
+const resolver = ({ names }: PtoPlan): string => `${names.entryPoint}_index`;
 
 /** Declares `inside` and `s0`, `s1`, … at a point; their names. */
 export function emitSites(

@@ -11,6 +11,7 @@ import {
   type Func,
   type GatherClass,
   type Schedule,
+  type SourceFunc,
   type Stmt,
 } from "../../../ir/index.js";
 import { CompileError, compile, onnx, pypto, runOn, targets, type Kernel } from "../../../src/index.js";
@@ -22,6 +23,12 @@ function parsed(text: string): Func {
   expect(diagnostics).toEqual([]);
   return module.funcs[0]!;
 }
+
+/** The same with other names for its operands. */
+const named = (func: SourceFunc, names: readonly string[]): Func => ({
+  ...func,
+  operands: func.operands.map((operand, k) => ({ ...operand, name: names[k]! })),
+});
 
 const swapped = (target: string): string => `
 func @swapped(%data: tensor<6x20xf32>, %indices: tensor<5x4x20xi32>) -> tensor<4x5x20xf32> target("${target}") {
@@ -76,6 +83,17 @@ const special: readonly [string, GatherClass, Func, Schedule, RegExp][] = [
     onnx.gather({ data: ["f32", [0, 7]], indices: ["i32", [4]], axis: 0, oob: "zero" }),
     {},
     /SetValue\([^;]*, 0\);/,
+  ],
+  [
+    "names that the kernel has as well",
+    "per-row",
+    named(onnx.gatherElements({ data: ["f32", [30, 40]], indices: ["i32", [9, 40]], axis: 0, oob: "zero" }), [
+      "base",
+      "rows",
+      "zeros",
+    ]),
+    { tile: [9, 16], buffers: 2, cores: 1 },
+    /x_zeros_ub\[/,
   ],
   [
     "a scalar",
@@ -244,6 +262,8 @@ describe("a kernel's text", () => {
     const func = rowsOf("f32", [4, 8]);
     for (const name of ["int", "TLOAD", "set_flag", "status", "data", "tile0", "base"])
       expect(of(name, func)).toMatch(new RegExp(`void k_${name}\\(`));
+    expect(of("data_ub", func)).toMatch(/void k_data_ub\(/);
+    expect(of("a__b", func)).toMatch(/void a__b\(/);
     const operands = func.operands.map((operand, k) => ({ ...operand, name: ["class", "TMOV", "task"][k]! }));
     expect(of("f", { ...func, operands })).toContain("(__gm__ int32_t* x_class, __gm__ int32_t* x_TMOV, ");
   });
