@@ -162,8 +162,9 @@ export class Context {
     const word = this.plan.words(buffer.name);
     const outer = buffer.shape.slice(0, -1);
     const extents = outer.map((most, k) => this.extent(at(sizes, k), most));
-    // Rows of a box whose inner dims are short lie apart: all rows count then.
-    const packed = extents.every((extent, k) => k === 0 || (extent.fixed && extent.most === at(outer, k)));
+    // Rows of a box whose inner dims are short lie apart: all rows count then. The first dim of several rows may be short.
+    const first = outer.findIndex((rows) => rows > 1);
+    const packed = extents.every((extent, k) => k <= first || (extent.fixed && extent.most === at(outer, k)));
     const last = sizes[buffer.shape.length - 1];
     return {
       word,

@@ -47,7 +47,7 @@ const reserved = new Set(
 const numbered = /^(?:[nv]\d+|\w+_view)$/;
 
 function pythonName(name: string, taken: Set<string>): string {
-  let free = name;
+  let free = /^\d/.test(name) ? `x${name}` : name;
   while (reserved.has(free) || numbered.test(free) || taken.has(free)) free = `${free}_`;
   taken.add(free);
   return free;

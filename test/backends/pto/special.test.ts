@@ -96,6 +96,13 @@ const special: readonly [string, GatherClass, Func, Schedule, RegExp][] = [
     /x_zeros_ub\[/,
   ],
   [
+    "short tiles behind a dim of one row: their rows are packed",
+    "scalar",
+    onnx.gatherElements({ data: ["f16", [2, 5, 65]], indices: ["i64", [2, 5, 3]], axis: 2 }),
+    { tile: [1, 4, 3] },
+    /TSTORE\(store0, tile2\)/,
+  ],
+  [
     "a scalar",
     "row-copy",
     onnx.gather({ data: ["f64", [7, 3]], indices: ["i64", []], axis: 0 }),
