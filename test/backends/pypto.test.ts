@@ -70,9 +70,9 @@ describe("a PyPTO program", () => {
     const text = (func: SourceFunc, schedule: object): string =>
       compile(func, { ...schedule, target: targets.ascendA2 }).pypto();
     await expect(text(columns, { view: [300, 24], tile: [300, 8] })).toMatchFileSnapshot(
-      "goldens/pypto/views.py",
+      "pypto/goldens/views.py",
     );
-    await expect(text(rows, { tile: [5, 3, 4, 20] })).toMatchFileSnapshot("goldens/pypto/index-select.py");
+    await expect(text(rows, { tile: [5, 3, 4, 20] })).toMatchFileSnapshot("pypto/goldens/index-select.py");
   });
 
   it("covers the output exactly once, whatever the views", (context) => {
