@@ -1,11 +1,12 @@
 /**
- * npm run bench:compile: time to compile and to emit WGSL, warm, and its independence of tensor sizes.
+ * npm run bench:compile: time to compile and to emit WGSL and PTO-ISA C++, warm, and its independence of tensor sizes.
  *
  * Medians over repeated runs in one process; figures compare with each other, not between machines.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { defaultLimits, emitWgsl } from "../backends/webgpu/index.js";
+import { emitPto } from "../backends/pto/index.js";
 import { compile, onnx, program, targets, type Func, type Target } from "../src/index.js";
 import { readCases } from "../src/formats/cases.js";
 import { table } from "../src/report/table.js";
@@ -45,15 +46,25 @@ const bySize = [2 ** 10, 2 ** 15, 2 ** 20, 2 ** 25, 2 ** 30].map((elements) => {
 for (const { func } of bySize) build(func, targets.webgpu);
 for (const func of corpus.slice(0, 100)) build(func, targets.webgpu);
 
-const sizes = bySize.map(({ elements, func }) => ({
-  outputElements: elements,
-  webgpuMs: time(() => {
-    build(func, targets.webgpu);
-  }),
-  ascendMs: time(() => {
-    build({ ...func, schedule: { residency: "gm" } }, targets.ascendA2);
-  }),
-}));
+const sizes = bySize.map(({ elements, func }) => {
+  const gm = compile(func, { residency: "gm", target: targets.ascendA2 }).tile;
+  const ub = compile(func, { residency: "ub", target: targets.ascendA2 }).tile;
+  return {
+    outputElements: elements,
+    ptoMs: time(() => {
+      emitPto(gm, targets.ascendA2);
+    }),
+    ptoUbMs: time(() => {
+      emitPto(ub, targets.ascendA2);
+    }),
+    webgpuMs: time(() => {
+      build(func, targets.webgpu);
+    }),
+    ascendMs: time(() => {
+      build({ ...func, schedule: { residency: "gm" } }, targets.ascendA2);
+    }),
+  };
+});
 const perCase = corpus.map((func) =>
   time(() => {
     build(func, targets.webgpu);
@@ -72,8 +83,14 @@ else {
   const round = (ms: number): string => ms.toFixed(3);
   console.log(
     table(
-      ["output elements", "webgpu + WGSL ms", "ascend-a2 gm ms"],
-      sizes.map((s) => [s.outputElements, round(s.webgpuMs), round(s.ascendMs)]),
+      ["output elements", "webgpu + WGSL ms", "ascend-a2 gm ms", "PTO of gm ms", "PTO of ub ms"],
+      sizes.map((s) => [
+        s.outputElements,
+        round(s.webgpuMs),
+        round(s.ascendMs),
+        round(s.ptoMs),
+        round(s.ptoUbMs),
+      ]),
     ),
   );
   console.log(

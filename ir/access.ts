@@ -5,7 +5,7 @@
  * linear in output dims and sites. Gather dims, operand tiles, the full-load rule and the footprint all derive from the
  * map, once, for every operator of every dialect.
  */
-import { dimsOf, sitesOf, stepAlong, type Linear } from "./linear.js";
+import { dimsOf, sitesOf, soleAtom, stepAlong, type Linear } from "./linear.js";
 import { at, contiguousRun, type Shape } from "./types.js";
 
 /** `from-end`: an index in [-extent, -1] counts from the end, printed as `from_end(…)`. */
@@ -101,6 +101,20 @@ export const followedBy = (map: AccessMap, table: number): ReadonlySet<number> =
 
 /** Output dims that some index value follows. */
 export const indexed = (map: AccessMap): ReadonlySet<number> => factsOf(map).indexed;
+
+/** The first output dim of the box that an index names: behind it, data follows the output and no index does. */
+export function pickedFrom(map: AccessMap): number {
+  const { outRank, results } = map;
+  const followed = indexed(map);
+  let first = outRank;
+  while (first > 0) {
+    const coord = results[results.length - 1 - (outRank - first)];
+    const only = coord === undefined ? undefined : soleAtom(coord);
+    if (only?.kind !== "dim" || only.dim !== first - 1 || followed.has(only.dim)) break;
+    first--;
+  }
+  return first;
+}
 
 /** The policy of the gather: what its bare reads take. */
 export const policyOf = (map: AccessMap): OutOfBounds => map.sites[0]?.keep ?? "error";

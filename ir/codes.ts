@@ -59,6 +59,7 @@ export const codes = {
   TC502: { category: "device", title: "a device limit that the program exceeds" },
   TC503: { category: "device", title: "no WebGPU device" },
   TC504: { category: "device", title: "a device that was lost or ran out of memory" },
+  TC505: { category: "device", title: "a program that PTO-ISA or PyPTO cannot express" },
   TC601: { category: "index", title: "an index out of range" },
   TC602: { category: "memory", title: "a read of unified buffer bytes that were never written" },
   TC603: { category: "memory", title: "an access outside its buffer" },

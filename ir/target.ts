@@ -15,6 +15,8 @@ export interface TargetFacts {
   readonly privateUb: boolean;
   /** Its tile programs are WebGPU kernels as they are. */
   readonly runsOnWebgpu: boolean;
+  /** Its tile programs are PTO-ISA kernels as they are. */
+  readonly runsPto: boolean;
   /** Pipes run side by side, so that a second copy of a buffer hides a load. */
   readonly doubleBuffers: boolean;
   /** A vector unit gathers by 32-bit indices; 64-bit ones go to the scalar unit. */
@@ -28,6 +30,7 @@ export const targetFacts: Readonly<Record<TargetKind, TargetFacts>> = {
     gathersInPlace: false,
     privateUb: false,
     runsOnWebgpu: false,
+    runsPto: true,
     doubleBuffers: true,
     vectorUnit: true,
     dmaEngine: true,
@@ -36,6 +39,7 @@ export const targetFacts: Readonly<Record<TargetKind, TargetFacts>> = {
     gathersInPlace: true,
     privateUb: true,
     runsOnWebgpu: true,
+    runsPto: false,
     doubleBuffers: false,
     vectorUnit: false,
     dmaEngine: false,
@@ -44,6 +48,7 @@ export const targetFacts: Readonly<Record<TargetKind, TargetFacts>> = {
     gathersInPlace: true,
     privateUb: true,
     runsOnWebgpu: false,
+    runsPto: false,
     doubleBuffers: false,
     vectorUnit: false,
     dmaEngine: false,

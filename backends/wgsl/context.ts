@@ -3,8 +3,9 @@ import { isConstant, type Linear } from "../../ir/linear.js";
 import { elementCount, type Shape } from "../../ir/types.js";
 import { printForm, type Vocabulary } from "./forms.js";
 import { Lanes } from "./lanes.js";
-import { Lines } from "./lines.js";
-import { namesOf, type Names } from "./names.js";
+import { Lines } from "../lines.js";
+import type { Names } from "../names.js";
+import { namesOf } from "./names.js";
 import type { WgslPlan } from "./plan.js";
 
 export class Context {

@@ -1,10 +1,6 @@
-/**
- * The program's names as WGSL identifiers. A name that WGSL or the kernel itself uses, or that another of the program's names
- * has taken, gets a prefix.
- */
+/** Which of the program's names are WGSL identifiers: neither WGSL nor the kernel itself uses them. */
 import type { TileFunc } from "../../ir/func.js";
-import { flatten } from "../../ir/tile.js";
-import { InternalError } from "../../ir/types.js";
+import { identifiersOf, type Names } from "../names.js";
 
 /** Keywords, reserved words and the predeclared names that kernels use (W3C WGSL, sections 15 and 17). */
 const language =
@@ -32,31 +28,4 @@ const numbered = /^(?:resolve_|report_|wrap_|worst_|d|at|none)\d+(?:_\d+)?$/;
 const usable = (name: string): boolean =>
   /^[A-Za-z][A-Za-z0-9_]*$/.test(name) && !reserved.has(name) && !numbered.test(name);
 
-/** What the program's names are called in its kernel. */
-export interface Names {
-  /** An operand or a UB buffer. */
-  readonly buffer: (name: string) => string;
-  readonly iv: (name: string) => string;
-}
-
-export function namesOf(func: TileFunc): Names {
-  const taken = new Set<string>();
-  const table = (names: readonly string[]): ((name: string) => string) => {
-    const own = new Map<string, string>();
-    for (const name of new Set(names)) {
-      let free = name;
-      while (!usable(free) || taken.has(free)) free = `x_${free}`;
-      taken.add(free);
-      own.set(name, free);
-    }
-    return (name) => {
-      const found = own.get(name);
-      if (found === undefined) throw new InternalError(`%${name} is no name of @${func.name}`);
-      return found;
-    };
-  };
-  const all = flatten(func.body);
-  const buffers = all.flatMap((stmt) => (stmt.op === "alloc" ? [stmt.buffer.name] : []));
-  const buffer = table([...func.operands.map((operand) => operand.name), ...buffers]);
-  return { buffer, iv: table(all.flatMap((stmt) => (stmt.op === "for" ? [stmt.iv] : []))) };
-}
+export const namesOf = (func: TileFunc): Names => identifiersOf(func, usable);

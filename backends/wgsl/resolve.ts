@@ -10,7 +10,7 @@
 import type { IndexRule } from "../../ir/policy.js";
 import { assertNever } from "../../ir/types.js";
 import type { ResolvedSite } from "./gather-move.js";
-import type { Lines } from "./lines.js";
+import type { Lines } from "../lines.js";
 
 /** What `resolve_k` returns for an index that has no element. */
 export const none = "0xffffffffu";

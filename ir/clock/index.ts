@@ -9,6 +9,7 @@ import { occupancyOn, walk, type Occupancy, type Walked } from "./walk.js";
 
 export type { ClockResult } from "./clock.js";
 export { estimator } from "./estimate.js";
+export { programLowering } from "./statement.js";
 export {
   maxEvents,
   maxLifetimes,

@@ -3,9 +3,9 @@
  *
  * A statement's sizes are those of the box it fills: all its other regions follow from them.
  */
-import { followedBy, gatheredTable, indexed, inputTile, rowElements, type AccessMap } from "../access.js";
+import { followedBy, gatheredTable, inputTile, pickedFrom, rowElements, type AccessMap } from "../access.js";
 import { inputOf, inputsOf, operandNamed, outputOf, type Operand, type TileFunc } from "../func.js";
-import { largestValue, loopVariables, soleAtom, type Linear } from "../linear.js";
+import { largestValue, loopVariables, type Linear } from "../linear.js";
 import { isParam, ubBuffers } from "../regions.js";
 import { targetFacts, type Target } from "../target.js";
 import {
@@ -259,17 +259,13 @@ export function gatherWork(setting: GatherSetting, sizes: Shape, target: Target)
   }
 }
 
-/** How often an index is looked up, and the box that each names: the output dims behind the last that an index follows. */
+/** The lowering of a tile program's gather; absent where there is no gather. */
+export const programLowering = (func: TileFunc, target: Target): GatherLowering | undefined =>
+  workload(func, target).lowering;
+
+/** How often an index is looked up, and the box that each names. */
 function picked({ map, inputs, output }: GatherSetting, sizes: Shape) {
-  const rank = sizes.length;
-  const { results } = map;
-  let first = rank;
-  while (first > 0) {
-    const coord = results[results.length - 1 - (rank - first)];
-    const only = coord === undefined ? undefined : soleAtom(coord);
-    if (only?.kind !== "dim" || only.dim !== first - 1 || indexed(map).has(only.dim)) break;
-    first--;
-  }
+  const first = pickedFrom(map);
   const box = sizes.slice(first);
   const within = ({ type, inTile = strides(type.shape) }: Held): Shape =>
     inTile.slice(inTile.length - box.length);
@@ -363,6 +359,7 @@ function factsOf(stmt: GatherStmt, func: TileFunc, buffers: Buffers, target: Tar
       body.some((other) => other.op === "load" && other.to === buffer),
     ),
     spareBytes: (func.schedule.ubBytes ?? target.ubBytes) - taken,
+    scratchRows: (stmt.scratch === undefined ? undefined : buffers.get(stmt.scratch)?.shape[0]) ?? 0,
   };
 }
 

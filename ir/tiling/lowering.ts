@@ -43,6 +43,8 @@ export interface LoweringFacts {
   readonly freshIndices: boolean;
   /** Bytes of UB that the program's own buffers leave free. */
   readonly spareBytes: number;
+  /** Rows of 32-bit values that the program's own scratch buffer holds. */
+  readonly scratchRows: number;
 }
 
 /** Vector instructions by what they read: one tile and a scalar, or two tiles. */
@@ -98,6 +100,7 @@ export function loweringOf(
         .slice(1, -1)
         .every(({ inUb, follows }) => inUb && (innermost?.mode !== "serial" || follows.has(innermost.dim))),
       spareBytes: schedule.ubBytes - footprint.planned,
+      scratchRows: footprint.parts.find(({ part }) => part === "scratch")?.tile[0] ?? 0,
     },
     target,
   );
@@ -113,6 +116,8 @@ export function lowerGather(gather: LoweringFacts, target: Target): GatherLoweri
 
 /** The classes that a gather may have, the best first. */
 function classesOf(gather: LoweringFacts, target: Target): GatherLowering[] {
+  // No index names an element of data that has none: each is looked at, and reads as its policy says.
+  if (elementCount(gather.data.shape) === 0) return [];
   if (gather.residency === "gm") {
     const tables = isTable(gather) ? [mgather(gather, target)] : [];
     return isRows(gather) ? [...tables, rowFetch(gather)] : tables;
@@ -121,7 +126,7 @@ function classesOf(gather: LoweringFacts, target: Target): GatherLowering[] {
     const whole = takesWholeTile(gather, target) ? [wholeTile(gather, target)] : [];
     return [...whole, perRow(gather, target)];
   }
-  return isRows(gather) ? [rowCopy(gather)] : [];
+  return isRows(gather) ? [rowCopy()] : [];
 }
 
 const last = (shape: Shape): number => shape[shape.length - 1] ?? 1;
@@ -147,10 +152,11 @@ const has32BitIndices = ({ indices }: LoweringFacts): boolean =>
 function isVector(gather: LoweringFacts, target: Target): boolean {
   const { map, data } = gather;
   const site = onlySite(map);
+  const inner = map.outRank - 1;
   return (
     site !== undefined &&
-    site.value.at.length > 0 &&
-    isDim(site.value.at[site.value.at.length - 1], map.outRank - 1) &&
+    isDim(site.value.at[site.value.at.length - 1], inner) &&
+    !site.value.at.slice(0, -1).some((coord) => isDim(coord, inner)) &&
     has32BitIndices(gather) &&
     target.vectorGatherBytes.includes(dtypeBytes[data.dtype]) &&
     site.keep !== "wrap"
@@ -172,7 +178,8 @@ function isTable(gather: LoweringFacts): boolean {
     site !== undefined &&
     isRows(gather) &&
     indices.length === 1 &&
-    indices[0]?.shape.length === 1 &&
+    site.value.at.length === 1 &&
+    isDim(site.value.at[0], 0) &&
     has32BitIndices(gather) &&
     dtypeBytes[data.dtype] <= 4 &&
     (site.keep === "clamp" || site.keep === "zero" || site.keep === "unchecked")
@@ -213,12 +220,20 @@ const addressBytes = (tile: Shape, target: Target): number =>
   elementCount(tile.slice(0, -1)) * alignUp(last(tile) * 4, target.blockBytes);
 
 /** Whether the index tile can be turned into addresses in place, as a whole. */
-function takesWholeTile({ map, data, tile, ragged, freshIndices }: LoweringFacts, target: Target): boolean {
+function takesWholeTile(
+  { map, data, indices, tile, ragged, freshIndices }: LoweringFacts,
+  target: Target,
+): boolean {
   const size = dtypeBytes[data.dtype];
   const keep = policyOf(map);
   const followed = indexed(map);
   // Index tile and output tile are one matrix, its rows the dims in front of the last.
-  const matrix = tile.every((extent, d) => extent === 1 || followed.has(d));
+  const along = (onlySite(map)?.value.at ?? []).flatMap(dimsOf);
+  const inOrder = along.every((d, k) => k === 0 || at(along, k - 1) < d);
+  const matrix =
+    inOrder &&
+    along.length === indices[0]?.shape.length &&
+    tile.every((extent, d) => extent === 1 || followed.has(d));
   const folds = tile.every((_, d) => d === 0 || d === tile.length - 1 || !ragged.has(d));
   const pitch = (bytes: number): number => alignUp(last(tile) * bytes, target.blockBytes) / bytes;
   return (
@@ -250,17 +265,14 @@ function wholeTile(gather: LoweringFacts, target: Target): GatherLowering {
   };
 }
 
-/** Scratch rows of the plan (footprint.ts): an address row and a spare one. */
-const plannedRows = 2;
-
 function perRow(gather: LoweringFacts, target: Target): GatherLowering {
-  const { map, tile } = gather;
+  const { map, tile, scratchRows } = gather;
   const keep = policyOf(map);
   const { scaled, based } = addressing(gather);
   const inner = map.outRank - 1;
   const iota = map.results.some((coord) => dimsOf(coord).includes(inner));
   const marks = keep === "zero" || keep === "error" ? 2 : 0;
-  const rows = Math.max(0, 1 + (iota ? 1 : 0) + marks - plannedRows);
+  const rows = Math.max(0, 1 + (iota ? 1 : 0) + marks - scratchRows);
   const rowBytes = alignUp(last(tile) * 4, target.blockBytes);
   return {
     class: "per-row",
@@ -282,17 +294,14 @@ function perRow(gather: LoweringFacts, target: Target): GatherLowering {
 const wideIndices = ({ indices }: LoweringFacts): boolean =>
   indices.some(({ dtype }) => dtypeBytes[dtype] === 8);
 
-/** 64-bit indices are on the scalar pipe already; others come from V and go back to it. */
-const rowCopy = (gather: LoweringFacts): GatherLowering => ({
-  ...nothing,
-  class: "row-copy",
-  waits: wideIndices(gather) ? 1 : 2,
-});
+/** The scalar unit reads the indices and V copies, whichever of them the program has wait: to the other one and back. */
+const rowCopy = (): GatherLowering => ({ ...nothing, class: "row-copy", waits: 2 });
 
+/** 64-bit indices of a tile in UB are on the scalar pipe already; otherwise there and back. */
 const scalar = (gather: LoweringFacts): GatherLowering => ({
   ...nothing,
   class: "scalar",
-  waits: wideIndices(gather) ? 0 : 2,
+  waits: gather.residency === "ub" && wideIndices(gather) ? 0 : 2,
 });
 
 function mgather({ map, tile }: LoweringFacts, target: Target): GatherLowering {

@@ -1,6 +1,8 @@
 /** A program to a kernel: runs the default pipeline from whatever level the program is at. */
 import { callable, oneOf, singleCopies, wholeNumber, yesOrNo, type Fields } from "../../backends/index.js";
 import { defaultLimits, emitWgsl, type WgslKernel, type WgslLimits } from "../../backends/webgpu/index.js";
+import { emitPto, type PtoKernel } from "../../backends/pto/index.js";
+import { emitPypto } from "../../backends/pypto/index.js";
 import {
   CompileError,
   defaultTarget,
@@ -93,6 +95,13 @@ export interface Kernel {
   forTarget(target: Target): Kernel;
   /** WGSL, bindings and dispatch for any limits; no device is needed. */
   wgsl(limits?: WgslLimits): WgslKernel;
+  /** PTO-ISA C++, its parameters and what the host launches. Throws a CompileError (TC505) where it cannot be expressed. */
+  pto(): PtoKernel;
+  /**
+   * The gather and its schedule as a Python program for PyPTO. Throws a CompileError: TC505 where PyPTO cannot express it, and for
+   * a tile program, which has no operation; TC1xx where PyPTO's operation does not take its types.
+   */
+  pypto(): string;
   /** The program as text at one level. Throws a CompileError (TC702) for a level it never was at. */
   text(level: Level): string;
 }
@@ -176,6 +185,17 @@ function kernelOf(
       );
       const kernel = this.forTarget(webgpu);
       return emitWgsl(kernel.tile, { limits, target: kernel.target });
+    },
+    pto() {
+      return emitPto(this.tile, this.target);
+    },
+    pypto() {
+      if (access?.level !== "access" || resolved === undefined || this.tile !== compiled) {
+        const message = `@${this.name} is a tile program, and PyPTO takes operations`;
+        const hint = "compile the operator, unaltered";
+        throw new CompileError([error("TC505", message, { span: this.tile.span, hint })]);
+      }
+      return emitPypto(access, resolved.operator, this.target);
     },
     text(level) {
       throwIfErrors(checkOptions("text", { level }, { level: oneOf(everyLevel) }));

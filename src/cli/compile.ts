@@ -15,7 +15,7 @@ import { explainTile } from "../api/explain-tile.js";
 import { renderPlan } from "../report/memory-plan.js";
 import { note, print, printDiagnostics, printJson } from "./terminal.js";
 
-const emits = ["source", "access", "tile", "moves", "wgsl", "wat", "plan"] as const;
+const emits = ["source", "access", "tile", "moves", "wgsl", "wat", "pto", "pypto", "plan"] as const;
 
 interface CompileFlags extends ProgramFlags {
   readonly emit: (typeof emits)[number];
@@ -80,6 +80,10 @@ function emitted(kernel: Kernel, emit: CompileFlags["emit"]): string {
       return wgslOf(kernel).code;
     case "wat":
       return watOf(kernel.tile);
+    case "pto":
+      return kernel.pto().code;
+    case "pypto":
+      return kernel.pypto();
     case "moves":
       return printMoves(movesFor(kernel));
     case "plan":

@@ -214,6 +214,10 @@ const triggers: Readonly<Record<Code, Trigger>> = {
       return thrown instanceof RunError ? thrown.diagnostics : [];
     },
   },
+  TC505: {
+    found: () => diagnosticsOf(() => compile(fine, { target: targets.webgpu }).pto()),
+    followed: () => diagnosticsOf(() => compile(fine, { target: targets.ascendA2 }).pto()),
+  },
   TC601: {
     found: () => trap(whole, [1, 4]),
     followed: () => trap(whole.replace("oob = error", "oob = clamp"), [1, 4]),
@@ -286,7 +290,7 @@ describe("every diagnostic code", () => {
     async (code, trigger) => {
       const found = (await trigger.found()).find((diagnostic) => diagnostic.code === code);
       expect(found?.code).toBe(code);
-      expect(found?.message).toMatch(/^(?:[^A-Z]|[AT]\d:|WebGPU)/);
+      expect(found?.message).toMatch(/^(?:[^A-Z]|[AT]\d:|WebGPU|PTO-ISA|PyPTO)/);
       if (trigger.at !== undefined) expect([found?.span?.line, found?.span?.column]).toEqual(trigger.at);
       if (trigger.followed === undefined) return;
       expect(trigger.followed().filter((diagnostic) => diagnostic.code === code)).toEqual([]);

@@ -10,6 +10,7 @@ import type { Runner } from "../../backends/webgpu/index.js";
 import {
   budgetRules,
   byteCount,
+  CompileError,
   elementCount,
   equalModule,
   parseModule,
@@ -30,12 +31,15 @@ import { hostileFlags, layFiles } from "./hostile-flags.js";
 import { abortRun, loseDevice } from "./interruptions.js";
 import { drawer, mutated, mutatedText, nonsense, type Draw } from "./mutate.js";
 import { judgeMutant } from "../support/mutants.js";
+import { ascendGather, objectionsTo, trialOf } from "../support/pto-trials.js";
+import { cppCompiler } from "../support/pto.js";
 import { operandOf } from "../support/operands.js";
 import { judgeVerdicts } from "../support/verdicts.js";
 
 export const kinds = [
   "program",
   "webgpu",
+  "pto",
   "mutant",
   "verdict",
   "tir",
@@ -54,7 +58,8 @@ export interface Item {
   readonly kind: Kind;
   /** What reproduces it: text, or bytes in hexadecimal. */
   readonly input: string;
-  run(): Outcome | Promise<Outcome>;
+  /** An outcome for each program that it tries. */
+  run(): Outcome | Promise<Outcome | readonly Outcome[]>;
 }
 
 /** Some files to damage, found from the sources and from the built files alike. */
@@ -85,7 +90,9 @@ function sample(seed: number) {
   return item;
 }
 
-function* itemsOf(seed: number, runner: Runner | undefined): Generator<Item> {
+function* itemsOf(seed: number, runner: Runner | undefined, only?: Kind): Generator<Item> {
+  if (seed % kernelsOfOne === 0 && cppCompiler() !== undefined) yield kernels(seed);
+  if (only === "pto") return;
   const draw = drawer(seed);
   const scheduled = sample(seed);
   const source: Func = {
@@ -156,6 +163,27 @@ async function runFlags(flags: readonly string[]): Promise<Outcome> {
   layFiles(model);
   return judge(flags, await runHere(flags));
 }
+/** A compiler takes longer to start than to read a kernel: as many at once as seeds pass by. */
+const kernelsOfOne = 32;
+
+const kernels = (seed: number): Item => ({
+  kind: "pto",
+  input: `the ${kernelsOfOne} programs of seed ${seed}`,
+  async run() {
+    const tried = fc.sample(ascendGather, { numRuns: kernelsOfOne, seed });
+    const all = tried.map((scheduled, k) => trialOf(scheduled, `k${k}`));
+    const trials = all.flatMap((trial) => (trial instanceof CompileError ? [] : [trial]));
+    const objections = await objectionsTo(trials);
+    const wrong = objections.findIndex((objection) => objection !== "");
+    const found = trials[wrong];
+    if (found !== undefined) throw new Error(`${objections[wrong] ?? ""}\n${found.kernel.text("tile")}`);
+    const refused = all.flatMap((trial): Outcome[] => (trial instanceof CompileError ? ["refused"] : []));
+    return [
+      ...trials.map(({ bytes }): Outcome => (bytes === undefined ? "error" : "right bits")),
+      ...refused,
+    ];
+  },
+});
 
 /** Statements changed, one at a time, of each program that compiles. */
 const mutantsOfOne = 4;

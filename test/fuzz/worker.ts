@@ -1,7 +1,7 @@
 /** Runs items and tells its parent about each before it begins, so that a hang or a crash has a name. */
 import { createRunner } from "../../backends/webgpu/index.js";
 import { acquireGpu } from "../../src/device/node.js";
-import { isRefusal, itemsOf, type Kind, type Outcome } from "./items.js";
+import { isRefusal, itemsOf, kinds, type Kind, type Outcome } from "./items.js";
 
 export type Message =
   | { readonly type: "device"; readonly description: string }
@@ -13,8 +13,10 @@ export type Message =
 const tell = (message: Message): void => void process.send?.(message);
 
 async function main(): Promise<void> {
-  const [first, seconds, only] = process.argv.slice(2).map(Number);
-  if (first === undefined || seconds === undefined) throw new Error("worker <seed> <seconds> [only one]");
+  const [first, seconds, only] = process.argv.slice(2, 5).map(Number);
+  const kind = kinds.find((name) => name === process.argv[5]);
+  if (first === undefined || seconds === undefined)
+    throw new Error("worker <seed> <seconds> [only one] [kind]");
   // Dawn clamps an address out of bounds and so would hide a missing check.
   const found = await acquireGpu({ toggles: ["disable_robustness"] });
   const runner = found.ok ? await createRunner(found.gpu.device) : undefined;
@@ -22,10 +24,11 @@ async function main(): Promise<void> {
   const end = Date.now() + seconds * 1000;
   let seed = first;
   do {
-    for (const item of itemsOf(seed, runner)) {
+    for (const item of itemsOf(seed, runner, kind)) {
+      if (kind !== undefined && item.kind !== kind) continue;
       tell({ type: "begin", seed, kind: item.kind, input: item.input });
       try {
-        tell({ type: "end", kind: item.kind, outcome: await item.run() });
+        for (const outcome of [await item.run()].flat()) tell({ type: "end", kind: item.kind, outcome });
       } catch (thrown) {
         if (!isRefusal(thrown)) {
           tell({

@@ -35,6 +35,18 @@ describe("the library, as the README shows it", () => {
     expect(dispatch[0]).toBeGreaterThan(0);
   });
 
+  it("emits PTO-ISA C++ for it, and says what the host passes and launches", () => {
+    const { code, entryPoint, blocks, params } = kernel.pto();
+    expect(code).toContain(`void ${entryPoint}(__gm__ int32_t* data, `);
+    expect(blocks).toBe(2);
+    expect(params.map(({ role, word }) => `${role} ${word}`)).toEqual([
+      "data int32_t",
+      "indices int32_t",
+      "output int32_t",
+      "status int32_t",
+    ]);
+  });
+
   it("moves strings", async () => {
     const words = onnx.gather({ data: ["string", [3]], indices: ["i64", [4]] });
     const { outputs } = await run(compile(words), {

@@ -3,8 +3,10 @@ export class Lines {
   private readonly out: string[] = [];
   private depth = 0;
 
+  constructor(private readonly indent = "  ") {}
+
   line(text: string): void {
-    this.out.push(text === "" ? "" : "  ".repeat(this.depth) + text);
+    this.out.push(text === "" ? "" : this.indent.repeat(this.depth) + text);
   }
 
   /** `head {` (or `{` alone), what `body` writes one level deeper, `}`. */
@@ -22,6 +24,13 @@ export class Lines {
     this.depth++;
     body();
     this.depth--;
+    return this.out.splice(start);
+  }
+
+  /** What `body` writes, apart from the text so far. */
+  apart(body: () => void): readonly string[] {
+    const start = this.out.length;
+    body();
     return this.out.splice(start);
   }
 

@@ -1,0 +1,239 @@
+/** What the parts of a kernel share while it is written: lines, names of tiles and types, forms in the program's names. */
+import { isConstant, largestValue, scale, type Linear } from "../../ir/linear.js";
+import type { Pipe, UbBuffer } from "../../ir/tile.js";
+import { at, elementCount, invariant } from "../../ir/types.js";
+import { Lines } from "../lines.js";
+import { eventOfLowering } from "./events.js";
+import { printForm, printMore, printSize, times, type Vocabulary } from "./forms.js";
+import type { PtoPlan } from "./plan.js";
+import type { Word } from "./words.js";
+
+/** A number of rows or words: what it is when the kernel runs, and at most. */
+export interface Extent {
+  readonly text: string;
+  readonly most: number;
+  readonly fixed: boolean;
+}
+
+const numbered = (name: string, k: number): string => (k === 0 ? name : `${name}${k + 1}`);
+
+export const fixed = (count: number): Extent => ({ text: String(count), most: count, fixed: true });
+
+/** A tile type: a matrix of words, rows whole blocks, of which a part is valid. */
+export interface TileShape {
+  readonly word: Word;
+  readonly rows: number;
+  /** Words from one row to the next. */
+  readonly columns: number;
+  readonly valid: readonly [rows: Extent, columns: Extent];
+}
+
+export class Context {
+  readonly out = new Lines("    ");
+  private readonly types = new Map<string, string[]>();
+  private readonly counts = new Map<string, number>();
+  /** What non-constant sizes are called, by their printed form. */
+  private readonly sizeNames = new Map<string, string>();
+  /** The tile that stands for a whole buffer, where one is in scope. */
+  private tiles = new Map<string, string>();
+
+  constructor(readonly plan: PtoPlan) {}
+
+  /** `tile0`, `tile1`, … */
+  fresh(name: string): string {
+    const count = this.counts.get(name) ?? 0;
+    this.counts.set(name, count + 1);
+    return `${name}${count}`;
+  }
+
+  /** A block whose tiles are gone behind it. */
+  scope(head: string, body: () => void): void {
+    const outer = this.tiles;
+    this.tiles = new Map(outer);
+    this.out.block(head, body);
+    this.tiles = outer;
+  }
+
+  tileOf(buffer: string): string | undefined {
+    return this.tiles.get(buffer);
+  }
+
+  /** The name of a type, declared once at the top of the kernel: `UbData`, `UbData2`, … */
+  type(name: string, text: string): string {
+    const own = this.types.get(name) ?? [];
+    if (!own.includes(text)) own.push(text);
+    this.types.set(name, own);
+    return numbered(name, own.indexOf(text));
+  }
+
+  /** Types of tiles first. */
+  typeLines(): string[] {
+    const of = (prefix: string): string[] =>
+      [...this.types]
+        .filter(([name]) => name.startsWith(prefix))
+        .flatMap(([name, texts]) => texts.map((text, k) => `using ${numbered(name, k)} = ${text};`));
+    return [...of("Ub"), ...of("Gm")];
+  }
+
+  get words(): Vocabulary {
+    return this.withDims([]);
+  }
+
+  withDims(dims: readonly string[], sites: readonly string[] = []): Vocabulary {
+    return { iv: this.plan.names.iv, dims, sites };
+  }
+
+  form(form: Linear, dims: readonly string[] = [], sites: readonly string[] = []): string {
+    return printForm(form, this.withDims(dims, sites));
+  }
+
+  /** ` + …`, or nothing. */
+  more(form: Linear, dims: readonly string[] = [], sites: readonly string[] = []): string {
+    return printMore(form, this.withDims(dims, sites));
+  }
+
+  /** Declares a size that changes from task to task, or from iteration to iteration. */
+  declareSize(form: Linear, variable: string): void {
+    const key = printForm(form, this.words);
+    if (isConstant(form) || this.sizeNames.has(key)) return;
+    const digits = /^[A-Za-z]+(\d+)$/.exec(variable)?.[1];
+    const wanted = `n${digits ?? ""}`;
+    const taken = [...this.sizeNames.values()];
+    let name = wanted === "n" ? "n0" : wanted;
+    for (let k = 1; taken.includes(name); k++) name = `${wanted}_${k}`;
+    this.out.line(`const int32_t ${name} = ${printSize(form, this.words)};`);
+    this.sizeNames.set(key, name);
+  }
+
+  /** Forgets sizes when their loop is left. */
+  sizesWithin(body: () => void): void {
+    const before = new Set(this.sizeNames.keys());
+    body();
+    for (const key of this.sizeNames.keys()) if (!before.has(key)) this.sizeNames.delete(key);
+  }
+
+  /** A size, of which each counts for so many words. */
+  extent(form: Linear, most: number, each = 1): Extent {
+    if (isConstant(form)) return fixed(form.at * each);
+    const known = this.sizeNames.get(printForm(form, this.words));
+    const text = times(known ?? `(${printForm(form, this.words)})`, each);
+    return { text, most: (largestValue(form) ?? most) * each, fixed: false };
+  }
+
+  tileType(name: string, { word, rows, columns, valid }: TileShape): string {
+    const [validRows, validColumns] = valid;
+    const whole = validRows.fixed && validColumns.fixed;
+    const one = rows === 1 && validRows.fixed;
+    const shown = (extent: Extent): string => (whole ? extent.text : "DYNAMIC");
+    const text = `Tile<TileType::Vec, ${word.name}, ${rows}, ${columns}, BLayout::RowMajor, ${one ? "1" : shown(validRows)}, ${shown(validColumns)}>`;
+    return this.type(`Ub${name}`, text);
+  }
+
+  /** Declares a tile at a byte address of UB. */
+  tile(variable: string, name: string, shape: TileShape, address: string): void {
+    const type = this.tileType(name, shape);
+    const [rows, columns] = shape.valid;
+    const both = rows.fixed && columns.fixed;
+    const given = both
+      ? ""
+      : shape.rows === 1 && rows.fixed
+        ? `(${columns.text})`
+        : `(${rows.text}, ${columns.text})`;
+    this.out.line(`${type} ${variable}${given};`);
+    this.out.line(`TASSIGN(${variable}, ${address});`);
+  }
+
+  /** A tile of a whole buffer: the one in scope, or one that is declared here. */
+  bufferTile(buffer: UbBuffer, sizes: readonly Linear[]): string {
+    const known = this.tiles.get(buffer.name);
+    if (known !== undefined) return known;
+    const variable = this.fresh("tile");
+    this.tile(variable, this.nameOf(buffer), this.bufferShape(buffer, sizes), this.address(buffer));
+    this.keep(buffer, variable);
+    return variable;
+  }
+
+  keep(buffer: UbBuffer, variable: string): void {
+    this.tiles.set(buffer.name, variable);
+  }
+
+  /** A buffer as a matrix, of which a box from its origin is valid: the rows of its leading dims, folded. */
+  bufferShape(buffer: UbBuffer, sizes: readonly Linear[]): TileShape {
+    const word = this.plan.words(buffer.name);
+    const outer = buffer.shape.slice(0, -1);
+    const extents = outer.map((most, k) => this.extent(at(sizes, k), most));
+    // Rows of a box whose inner dims are short lie apart: all rows count then. The first dim of several rows may be short.
+    const first = outer.findIndex((rows) => rows > 1);
+    const packed = extents.every((extent, k) => k <= first || (extent.fixed && extent.most === at(outer, k)));
+    const last = sizes[buffer.shape.length - 1];
+    return {
+      word,
+      rows: elementCount(outer),
+      columns: buffer.rowBytes / word.bytes,
+      valid: [
+        packed ? product(extents) : fixed(elementCount(outer)),
+        last === undefined ? fixed(word.each) : this.extent(last, at(buffer.shape, outer.length), word.each),
+      ],
+    };
+  }
+
+  /** `Data`, `Index`, `Output`: what types are named after. */
+  nameOf({ name }: Pick<UbBuffer, "name">): string {
+    const { gather, func } = this.plan;
+    const operand = func.operands.find((other) => other.name === name);
+    if (operand !== undefined) return roleNames[operand.role];
+    invariant(gather !== undefined, "a kernel with buffers has a gather");
+    if (name === gather.stmt.to.buffer) return roleNames.output;
+    return name === gather.stmt.from[0]?.buffer ? roleNames.data : roleNames.indices;
+  }
+
+  /** The byte address of the copy of a buffer that was written last. */
+  address({ name, buffers }: UbBuffer): string {
+    const own = this.plan.names.buffer(name);
+    return buffers === 2 ? `${own}[${this.plan.names.turn(name)}]` : own;
+  }
+
+  /** The other copy, from here on. */
+  takeTurn({ name, buffers }: UbBuffer): void {
+    if (buffers === 2) this.out.line(`${this.plan.names.turn(name)} ^= 1;`);
+    this.tiles.delete(name);
+  }
+
+  /** A byte address inside a buffer. */
+  within(buffer: UbBuffer, elements: Linear, dims: readonly string[], sites: readonly string[] = []): string {
+    const { bytes, each } = this.plan.words(buffer.name);
+    return this.address(buffer) + this.more(scale(elements, bytes * each), dims, sites);
+  }
+
+  /** Waits of the lowering: `to` for all that `from` was given. */
+  wait(from: Pipe, to: Pipe): void {
+    this.flags(from, to, `EVENT_ID${eventOfLowering}`);
+  }
+
+  flags(from: Pipe, to: Pipe, event: string): void {
+    this.out.line(`set_flag(PIPE_${from}, PIPE_${to}, ${event});`);
+    this.out.line(`wait_flag(PIPE_${from}, PIPE_${to}, ${event});`);
+  }
+
+  /** Vector instructions that each need what the one before wrote. */
+  vector(...instructions: readonly string[]): void {
+    instructions.forEach((instruction, k) => {
+      if (k > 0) this.barrier();
+      this.out.line(`${instruction};`);
+    });
+  }
+
+  barrier(): void {
+    this.out.line("pipe_barrier(PIPE_V);");
+  }
+}
+
+const roleNames = { data: "Data", indices: "Index", output: "Output" } as const;
+
+export function product(extents: readonly Extent[]): Extent {
+  const open = extents.filter((extent) => !extent.fixed);
+  const count = elementCount(extents.flatMap((extent) => (extent.fixed ? [extent.most] : [])));
+  if (open.length === 0) return fixed(count);
+  const text = open.map((extent) => extent.text).join(" * ");
+  return { text: times(text, count), most: extents.reduce((n, { most }) => n * most, 1), fixed: false };
+}

@@ -1,0 +1,355 @@
+/** pto: a planned kernel as C++ text. One case per tile statement; nothing is decided here. */
+import { startOf } from "../../ir/addressing.js";
+import { operandNamed, type TileFunc } from "../../ir/func.js";
+import { isConstant, loopVariables, sub } from "../../ir/linear.js";
+import { regionsOf } from "../../ir/regions.js";
+import type { Target } from "../../ir/target.js";
+import { printStmtHead } from "../../ir/text/print.js";
+import {
+  flatten,
+  type ForStmt,
+  type LoadStmt,
+  type Stmt,
+  type StoreStmt,
+  type SyncStmt,
+} from "../../ir/tile.js";
+import { assertNever, at, InternalError, invariant, strides } from "../../ir/types.js";
+import { Context } from "./context.js";
+import { emitMgather, emitRowCopy, emitRowFetch } from "./gather-rows.js";
+import { emitScalar } from "./gather-scalar.js";
+import { emitBase, emitPerRow, emitRows, emitSeen, emitWholeTile } from "./gather-vector.js";
+import type { PtoKernel } from "./kernel.js";
+import { buffersOf, paramsOf, planPto, type PtoGather, type PtoPlan } from "./plan.js";
+import { resolverLines } from "./sites.js";
+import { emitTransfer } from "./transfer.js";
+
+/**
+ * A tile program as one C++ translation unit for PTO-ISA. Throws a CompileError: TC505 for what PTO-ISA cannot express, TC202
+ * for buffers without addresses, TC401 where what the lowering adds does not fit behind them.
+ */
+export function emitPto(func: TileFunc, target: Target): PtoKernel {
+  const plan = planPto(func, target);
+  return {
+    code: textOf(plan),
+    entryPoint: plan.names.entryPoint,
+    blocks: plan.blocks,
+    params: paramsOf(plan),
+    buffers: buffersOf(plan),
+    ubPeak: plan.ubPeak,
+  };
+}
+
+function textOf(plan: PtoPlan): string {
+  const { func, target, gather, nest } = plan;
+  const { entryPoint } = plan.names;
+  const context = new Context(plan);
+  const { out } = context;
+  const cores = func.schedule.cores ?? target.cores;
+  const budget = func.schedule.ubBytes ?? target.ubBytes;
+  const body =
+    gather === undefined
+      ? []
+      : out.aside(() => {
+          emitBody(context, gather);
+        });
+  out.line(
+    `// tilec emit pto: @${func.name} for ${target.name}, ${cores} cores, ${plan.ubPeak} of ${budget} B of UB`,
+  );
+  out.line(`// blocks: ${plan.blocks}`);
+  out.line("#include <cstdint>");
+  out.line("#include <pto/pto-inst.hpp>");
+  out.line("using namespace pto;");
+  out.line("");
+  if (nest.loops.length > 0) {
+    out.line(`constexpr uint32_t ${entryPoint}_cores = ${cores};`);
+    out.line("");
+  }
+  if (gather !== undefined && isScalar(gather)) {
+    out.append(resolverLines(plan, gather));
+    out.line("");
+  }
+  const params = paramsOf(plan).map(({ name, word }) => `__gm__ ${word}* ${name}`);
+  out.line(`extern "C" __global__ AICORE void ${entryPoint}(${params.join(", ")})`);
+  out.block("", () => {
+    if (gather === undefined) return;
+    emitConstants(context);
+    out.append(body);
+  });
+  return out.toString();
+}
+
+/** Classes that read indices one by one. */
+const isScalar = ({ lowering }: PtoGather): boolean => {
+  switch (lowering.class) {
+    case "row-copy":
+    case "row-fetch":
+    case "scalar":
+      return true;
+    case "whole-tile":
+    case "per-row":
+    case "mgather":
+      return false;
+    case "direct":
+      throw new InternalError("an Ascend target has no direct gather");
+    default:
+      return assertNever(lowering.class);
+  }
+};
+
+function emitConstants(context: Context): void {
+  const { out, plan } = context;
+  const { gather, buffers, added } = plan;
+  for (const { name, addresses = [], buffers: copies } of buffers.values()) {
+    if (name === gather?.stmt.scratch && gather.lowering.class !== "per-row") continue;
+    const own = plan.names.buffer(name);
+    out.line(
+      copies === 2
+        ? `constexpr uint64_t ${own}[2] = {${addresses.join(", ")}};`
+        : `constexpr uint64_t ${own} = ${at(addresses, 0)};`,
+    );
+  }
+  for (const [what, { address }] of added) {
+    out.line(`constexpr uint64_t ${what}_ub = ${address}; // ${meanings[what]}`);
+  }
+  for (const line of context.typeLines()) out.line(line);
+  out.line("");
+}
+
+const meanings = {
+  base: "where each element's column begins in the data tile",
+  rows: "rows of addresses beside the scratch",
+  zeros: "a block of zeros, for indices outside",
+  addresses: "the indices, normalised",
+} as const;
+
+function emitBody(context: Context, gather: PtoGather): void {
+  const { out, plan } = context;
+  const { nest, buffers, func } = plan;
+  out.line("set_mask_norm();");
+  out.line("set_vector_mask(-1, -1);");
+  if (nest.loops.length === 0) out.line("if (get_block_idx() != 0) return;");
+  // Types are named in the order of the statements: the body comes first, and what is set up before it after.
+  const main = out.apart(() => {
+    emitTasks(context);
+  });
+  const setup = out.apart(() => {
+    emitSetup(context, gather);
+  });
+  out.append(setup);
+  out.line("");
+  const turns = [...buffers.values()].filter((buffer) => buffer.buffers === 2);
+  if (turns.length > 0) {
+    out.line(`uint32_t ${turns.map(({ name }) => `${plan.names.turn(name)} = 1`).join(", ")};`);
+  }
+  const lagged = laggedSyncs(func);
+  if (lagged.length > 0) {
+    const counters = lagged.map((_, k) => `sync${k} = 0`).join(", ");
+    out.line(`uint32_t ${counters}; // runs of the syncs with lag 1`);
+  }
+  if (gather.reports) out.line("bool bad = false;");
+  out.append(main);
+  if (lagged.length > 0) out.line("// the last flag of each sync with lag 1");
+  for (const sync of lagged) out.line(lastFlag(context, sync));
+  if (gather.reports) {
+    if (gather.lowering.class === "per-row") emitSeen(context, gather);
+    out.line("if (bad) status[get_block_idx()] = 1;");
+  }
+}
+
+function emitSetup(context: Context, gather: PtoGather): void {
+  switch (gather.lowering.class) {
+    case "whole-tile":
+      emitBase(context, gather);
+      break;
+    case "per-row":
+      emitRows(context, gather);
+      break;
+    case "row-copy":
+    case "row-fetch":
+    case "mgather":
+    case "scalar":
+    case "direct":
+      break;
+    default:
+      assertNever(gather.lowering.class);
+  }
+}
+
+/** The perfect nest of parallel loops, as one loop over tasks. */
+function emitTasks(context: Context): void {
+  const { out, plan } = context;
+  const { nest, names } = plan;
+  if (nest.loops.length === 0) {
+    emitStmts(context, nest.body);
+    return;
+  }
+  context.scope(
+    `for (uint32_t task = get_block_idx(); task < ${nest.tasks}; task += ${names.entryPoint}_cores)`,
+    () => {
+      let inner = nest.tasks;
+      nest.loops.forEach(({ stmt, trips }, k) => {
+        inner /= trips;
+        const number = `(int32_t)(task${inner === 1 ? "" : ` / ${inner}`} % ${trips})`;
+        const lower = context.form(stmt.lower);
+        const own = names.iv(stmt.iv);
+        out.line(
+          `const int32_t ${own} = ${lower === "0" ? "" : `${lower} + `}${number}${stmt.step === 1 ? "" : ` * ${stmt.step}`};`,
+        );
+        if (!isConstant(sub(stmt.upper, stmt.lower))) {
+          out.line(`if (${own} >= ${context.form(stmt.upper)}) continue;`);
+        }
+        const later = nest.loops.slice(k + 1).map((loop) => loop.stmt.iv);
+        declareSizes(context, nest.body, stmt.iv, later);
+      });
+      emitStmts(context, nest.body);
+    },
+  );
+}
+
+/** Sizes that a loop's variable completes: no loop that comes later has a part in them. */
+function declareSizes(
+  context: Context,
+  body: readonly Stmt[],
+  variable: string,
+  later: readonly string[] = [],
+): void {
+  const inner = flatten(body).flatMap((stmt) => (stmt.op === "for" ? [stmt.iv] : []));
+  const inside = new Set([...inner, ...later]);
+  const sizes = flatten(body).flatMap((stmt) => regionsOf(stmt).flatMap((region) => region.sizes));
+  for (const size of sizes) {
+    const variables = loopVariables(size);
+    if (variables.has(variable) && ![...variables].some((name) => inside.has(name)))
+      context.declareSize(size, context.plan.names.iv(variable));
+  }
+}
+
+function emitStmts(context: Context, body: readonly Stmt[]): void {
+  const { out } = context;
+  for (const stmt of body) {
+    if (stmt.op === "alloc") continue;
+    if (stmt.op !== "for") out.line(`// ${printStmtHead(stmt)}`);
+    switch (stmt.op) {
+      case "for":
+        emitFor(context, stmt);
+        break;
+      case "load":
+        emitLoad(context, stmt);
+        break;
+      case "store":
+        emitStore(context, stmt);
+        break;
+      case "gather":
+        emitGather(context);
+        break;
+      case "sync":
+        emitSync(context, stmt);
+        break;
+      default:
+        assertNever(stmt);
+    }
+  }
+}
+
+function emitFor(context: Context, stmt: ForStmt): void {
+  const own = context.plan.names.iv(stmt.iv);
+  const range = `int32_t ${own} = ${context.form(stmt.lower)}; ${own} < ${context.form(stmt.upper)}`;
+  context.sizesWithin(() => {
+    context.scope(`for (${range}; ${own} += ${stmt.step})`, () => {
+      declareSizes(context, stmt.body, stmt.iv);
+      emitStmts(context, stmt.body);
+    });
+  });
+}
+
+function emitLoad(context: Context, stmt: LoadStmt): void {
+  const buffer = context.plan.buffers.get(stmt.to);
+  const operand = operandNamed(context.plan.func, stmt.from.buffer);
+  invariant(buffer !== undefined && operand !== undefined, "a load fills a tile from a tensor");
+  context.takeTurn(buffer);
+  const inGm = strides(operand.type.shape);
+  const tile = emitTransfer(context, {
+    what: "load",
+    operand: operand.name,
+    start: startOf({ offsets: stmt.from.offsets, strides: inGm }),
+    strides: inGm,
+    buffer,
+    shape: buffer.shape,
+    address: context.address(buffer),
+    sizes: stmt.from.sizes,
+  });
+  if (tile !== undefined) context.keep(buffer, tile);
+}
+
+function emitStore(context: Context, stmt: StoreStmt): void {
+  const buffer = context.plan.buffers.get(stmt.from);
+  const operand = operandNamed(context.plan.func, stmt.to.buffer);
+  invariant(buffer !== undefined && operand !== undefined, "a store empties a tile into a tensor");
+  const inGm = strides(operand.type.shape);
+  emitTransfer(context, {
+    what: "store",
+    operand: operand.name,
+    start: startOf({ offsets: stmt.to.offsets, strides: inGm }),
+    strides: inGm,
+    buffer,
+    shape: buffer.shape,
+    address: context.address(buffer),
+    sizes: stmt.to.sizes,
+  });
+}
+
+function emitGather(context: Context): void {
+  const { gather } = context.plan;
+  invariant(gather !== undefined, "the kernel has a gather");
+  switch (gather.lowering.class) {
+    case "whole-tile":
+      emitWholeTile(context, gather);
+      break;
+    case "per-row":
+      emitPerRow(context, gather);
+      break;
+    case "row-copy":
+      emitRowCopy(context, gather);
+      break;
+    case "mgather":
+      emitMgather(context, gather);
+      break;
+    case "row-fetch":
+      emitRowFetch(context, gather);
+      break;
+    case "scalar":
+      emitScalar(context, gather);
+      break;
+    case "direct":
+      throw new InternalError("an Ascend target has no direct gather");
+    default:
+      assertNever(gather.lowering.class);
+  }
+}
+
+const laggedSyncs = (func: TileFunc): SyncStmt[] =>
+  flatten(func.body).filter((stmt): stmt is SyncStmt => stmt.op === "sync" && stmt.lag === 1);
+
+/** The counter of a sync with lag 1, and the first of its two events. */
+function lagOf({ plan }: Context, stmt: SyncStmt) {
+  const first = plan.events.get(stmt);
+  invariant(first !== undefined, "every sync has an event");
+  return { counter: `sync${laggedSyncs(plan.func).indexOf(stmt)}`, first };
+}
+
+function emitSync(context: Context, stmt: SyncStmt): void {
+  const { out } = context;
+  if (stmt.lag === 0) {
+    context.flags(stmt.from, stmt.to, `EVENT_ID${context.plan.events.get(stmt) ?? 0}`);
+    return;
+  }
+  const { counter, first } = lagOf(context, stmt);
+  out.line(`set_flag(PIPE_${stmt.from}, PIPE_${stmt.to}, (event_t)(${first} + (${counter} & 1)));`);
+  out.line(lastFlag(context, stmt));
+  out.line(`${counter}++;`);
+}
+
+/** Waits for the flag of the run before the last. */
+function lastFlag(context: Context, stmt: SyncStmt): string {
+  const { counter, first } = lagOf(context, stmt);
+  return `if (${counter} > 0) wait_flag(PIPE_${stmt.from}, PIPE_${stmt.to}, (event_t)(${first} + ((${counter} - 1) & 1)));`;
+}

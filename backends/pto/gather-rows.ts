@@ -1,0 +1,181 @@
+/** Rows that one index names: fetched from global memory by MGATHER or TLOAD, or copied within UB by TMOV. */
+import { pickedFrom } from "../../ir/access.js";
+import { loopPart } from "../../ir/linear.js";
+import { inputOf } from "../../ir/func.js";
+import type { UbBuffer } from "../../ir/tile.js";
+import { alignUp, at, elementCount, invariant, strides } from "../../ir/types.js";
+import { fixed, type Context, type TileShape } from "./context.js";
+import { dataBuffer, outputBuffer, type PtoGather } from "./plan.js";
+import { emitSites } from "./sites.js";
+import { clamped, counted, marksOf } from "./steps.js";
+import { emitTransfer } from "./transfer.js";
+import { i32 } from "./words.js";
+
+/** Loops over the first dims of the output tile; their coordinates. */
+export function overDims(
+  context: Context,
+  { stmt }: PtoGather,
+  output: UbBuffer,
+  upTo: number,
+  body: (dims: readonly string[]) => void,
+): void {
+  const extents = stmt.to.sizes.map((size, d) => context.extent(size, at(output.shape, d)).text);
+  const dims = extents.map((text, d) => (d >= upTo || text === "1" ? "0" : `d${d}`));
+  const nest = (d: number): void => {
+    if (d === upTo) {
+      body(dims);
+      return;
+    }
+    if (dims[d] === "0") {
+      nest(d + 1);
+      return;
+    }
+    context.scope(`for (int32_t d${d} = 0; d${d} < ${at(extents, d)}; d${d}++)`, () => {
+      nest(d + 1);
+    });
+  };
+  nest(0);
+}
+
+export function emitMgather(context: Context, gather: PtoGather): void {
+  const { out, plan } = context;
+  const { stmt, addresses } = gather;
+  const [data, index] = stmt.from.map(({ buffer }) => buffer);
+  invariant(data !== undefined && index !== undefined, "MGATHER reads a table by a list");
+  const indices = plan.buffers.get(index);
+  invariant(indices !== undefined, "the list is in UB");
+  const output = outputBuffer(plan, gather);
+  const rule = at(gather.rules, 0);
+  const list = context.bufferTile(indices, at(stmt.from, 1).sizes);
+  context.takeTurn(output);
+  const rows = context.bufferTile(output, stmt.to.sizes);
+  const word = plan.words(output.name);
+  const columns = context.extent(at(stmt.to.sizes, 1), at(output.shape, 1), word.each);
+  const [height = 1, width = 1] = inputOf(plan.func, 0).type.shape;
+  const text = `GlobalTensor<${word.name}, Shape<1, 1, 1, ${height}, ${columns.fixed ? columns.text : "DYNAMIC"}>, Stride<1, 1, 1, ${width * word.each}, 1>, Layout::ND>`;
+  const type = context.type("GmData", text);
+  const table = context.fresh("load");
+  const shaped = columns.fixed ? "" : `, ${type}::Shape((int64_t)${columns.text})`;
+  out.line(`${type} ${table}(${plan.names.buffer(data)}${context.more(loopPart(addresses.data))}${shaped});`);
+  let picked = list;
+  if (plan.added.has("addresses")) {
+    picked = context.fresh("row");
+    context.tile(picked, "Index", context.bufferShape(indices, at(stmt.from, 1).sizes), "addresses_ub");
+    context.wait("MTE2", "V");
+    const normal = rule.fromEnd === undefined ? [] : counted(rule.fromEnd, picked, picked, list);
+    const clamps = marksOf(rule) === "clamped";
+    context.vector(...normal, ...(clamps ? clamped(rule, picked, normal.length > 0 ? picked : list) : []));
+  }
+  const outside = rule.outside === "none" ? "Zero" : "Undefined";
+  out.line(`MGATHER<Coalesce::Row, GatherOOB::${outside}>(${rows}, ${table}, ${picked});`);
+}
+
+export function emitRowFetch(context: Context, gather: PtoGather): void {
+  const { out, plan } = context;
+  const { stmt, addresses, rules } = gather;
+  const output = outputBuffer(plan, gather);
+  const first = pickedFrom(stmt.map);
+  const data = at(stmt.from, 0).buffer;
+  const misses = rules.some((rule) => rule.outside !== "nearest" && rule.outside !== "promised");
+  context.wait("MTE2", "S");
+  context.wait("MTE3", "S");
+  if (misses) context.wait("MTE3", "V");
+  const indices = indexTiles(context, gather);
+  context.takeTurn(output);
+  const tensor = inputOf(plan.func, 0).type.shape;
+  const box = stmt.to.sizes.slice(first);
+  const shape = output.shape.slice(first);
+  overDims(context, gather, output, first, (dims) => {
+    const sites = emitSites(context, gather, indices, dims);
+    const address = context.within(output, addresses.output, dims);
+    const fetch = (): void => {
+      emitTransfer(context, {
+        what: "load",
+        operand: data,
+        start: addresses.data,
+        strides: strides(tensor).slice(tensor.length - box.length),
+        buffer: output,
+        shape,
+        address,
+        sizes: box,
+        dims,
+        sites,
+      });
+    };
+    if (!misses) {
+      fetch();
+      return;
+    }
+    context.scope("if (inside)", fetch);
+    context.scope("else", () => {
+      const rows = elementCount(shape.slice(0, -1));
+      emitZeros(context, { bytes: output.rowBytes, rows }, address);
+      if (gather.reports) out.line("bad = true;");
+    });
+  });
+  context.wait("V", "MTE2");
+  context.wait("S", "MTE2");
+}
+
+export function emitRowCopy(context: Context, gather: PtoGather): void {
+  const { out, plan } = context;
+  const { stmt, addresses, rules, pipe } = gather;
+  const data = dataBuffer(plan, gather);
+  invariant(data !== undefined, "rows are copied within UB");
+  const output = outputBuffer(plan, gather);
+  const word = plan.words(output.name);
+  const last = stmt.to.sizes.length - 1;
+  const [before, after] = pipe === "S" ? (["S", "V"] as const) : (["V", "S"] as const);
+  context.wait(before, after);
+  const indices = indexTiles(context, gather);
+  context.takeTurn(output);
+  const columns = context.extent(at(stmt.to.sizes, last), at(output.shape, last), word.each);
+  const row = ({ rowBytes }: UbBuffer): TileShape => ({
+    word,
+    rows: 1,
+    columns: rowBytes / word.bytes,
+    valid: [fixed(1), columns],
+  });
+  overDims(context, gather, output, last, (dims) => {
+    const sites = emitSites(context, gather, indices, dims);
+    const to = context.within(output, addresses.output, dims);
+    const copy = (): void => {
+      const [own, from] = [context.fresh("row"), context.fresh("row")];
+      context.tile(own, "OutputRow", row(output), to);
+      context.tile(from, "DataRow", row(data), context.within(data, addresses.data, dims, sites));
+      out.line(`TMOV(${own}, ${from});`);
+    };
+    if (rules.every((rule) => rule.outside === "nearest" || rule.outside === "promised")) {
+      copy();
+      return;
+    }
+    context.scope("if (inside)", copy);
+    context.scope("else", () => {
+      emitZeros(context, { bytes: output.rowBytes, rows: 1 }, to);
+      if (gather.reports) out.line("bad = true;");
+    });
+  });
+  context.wait(after, before);
+}
+
+/** Zeros over whole rows of UB, their padding too, as 32-bit words whatever the element type. */
+function emitZeros(
+  context: Context,
+  { bytes, rows }: { bytes: number; rows: number },
+  address: string,
+): void {
+  const zero = context.fresh("row");
+  const columns = alignUp(bytes, i32.bytes) / i32.bytes;
+  const shape: TileShape = { word: i32, rows, columns, valid: [fixed(rows), fixed(columns)] };
+  context.tile(zero, "Zeros", shape, address);
+  context.out.line(`TEXPANDS(${zero}, (int32_t)0);`);
+}
+
+/** The tile of each index operand, by table from 1. */
+export function indexTiles(context: Context, { stmt }: PtoGather): readonly string[] {
+  return stmt.from.slice(1).map(({ buffer, sizes }) => {
+    const own = context.plan.buffers.get(buffer);
+    invariant(own !== undefined, `%${buffer} is in UB`);
+    return context.bufferTile(own, sizes);
+  });
+}

@@ -1,0 +1,42 @@
+/** Element by element on the scalar unit: what no vector instruction and no copy of rows can do. */
+import { gatheredTable } from "../../ir/access.js";
+import { inputOf } from "../../ir/func.js";
+import { at, elementCount } from "../../ir/types.js";
+import { times } from "./forms.js";
+import type { Context } from "./context.js";
+import { indexTiles, overDims } from "./gather-rows.js";
+import { dataBuffer, outputBuffer, type PtoGather } from "./plan.js";
+import { emitSites } from "./sites.js";
+
+export function emitScalar(context: Context, gather: PtoGather): void {
+  const { out, plan } = context;
+  const { stmt, addresses, pipe } = gather;
+  const output = outputBuffer(plan, gather);
+  const data = dataBuffer(plan, gather);
+  const from = at(stmt.from, 0);
+  const { each } = plan.words(output.name);
+  if (pipe !== "S") context.wait(pipe, "S");
+  // Data without elements is no tile, and no index of it is inside.
+  const none = elementCount(inputOf(plan.func, gatheredTable).type.shape) === 0;
+  const source =
+    data === undefined || none ? plan.names.buffer(from.buffer) : context.bufferTile(data, from.sizes);
+  const indices = indexTiles(context, gather);
+  context.takeTurn(output);
+  const result = context.bufferTile(output, stmt.to.sizes);
+  overDims(context, gather, output, stmt.to.sizes.length, (dims) => {
+    const sites = emitSites(context, gather, indices, dims);
+    if (gather.reports) out.line("bad = bad || !inside;");
+    const [element, place] = [
+      context.form(addresses.data, dims, sites),
+      context.form(addresses.output, dims),
+    ];
+    for (let word = 0; word < each; word++) {
+      const more = word === 0 ? "" : ` + ${word}`;
+      const read = `${times(element, each)}${more}`;
+      const value = data === undefined ? `${source}[${read}]` : `${source}.GetValue(${read})`;
+      const found = none ? "0" : `inside ? ${value} : 0`;
+      out.line(`${result}.SetValue(${times(place, each)}${more}, ${found});`);
+    }
+  });
+  if (pipe !== "S") context.wait("S", pipe);
+}

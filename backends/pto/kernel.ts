@@ -1,0 +1,32 @@
+/** What a PTO-ISA emitter hands to a toolchain: text, parameters and what the host launches. Plain data. */
+import type { Role } from "../../ir/func.js";
+
+export interface PtoParam {
+  readonly name: string;
+  /** `status`: an `int32_t` for each block, cleared by the host; 1 where a block met an index out of range. */
+  readonly role: Role | "status";
+  /** C++ type of the words it moves. */
+  readonly word: string;
+}
+
+/** Bytes of unified buffer that the kernel uses by one name. */
+export interface PtoBuffer {
+  readonly name: string;
+  /** Byte address of each copy. */
+  readonly addresses: readonly number[];
+  /** Bytes of one copy. */
+  readonly bytes: number;
+}
+
+export interface PtoKernel {
+  /** One C++ translation unit. */
+  readonly code: string;
+  readonly entryPoint: string;
+  /** Blocks that the host must launch: no more, no fewer. 0 for an output without elements. */
+  readonly blocks: number;
+  readonly params: readonly PtoParam[];
+  /** The program's buffers, then what the lowering adds. */
+  readonly buffers: readonly PtoBuffer[];
+  /** Bytes of unified buffer up to the end of the last buffer. */
+  readonly ubPeak: number;
+}

@@ -1,0 +1,205 @@
+/**
+ * A tile program as a PTO-ISA kernel, decided before any text: words, tasks, event ids, the lowering of its gather, and
+ * where what the lowering adds lies in UB.
+ */
+import { gatheredTable, policyOf } from "../../ir/access.js";
+import { gatherAddresses, type GatherAddresses } from "../../ir/addressing.js";
+import { programLowering } from "../../ir/clock/index.js";
+import { CompileError, type Diagnostic } from "../../ir/diagnostic.js";
+import { operandNamed, outputOf, type Operand, type TileFunc } from "../../ir/func.js";
+import { indexRule, type IndexRule } from "../../ir/policy.js";
+import { pipeOf, ubBuffers } from "../../ir/regions.js";
+import { targetFacts, type Target } from "../../ir/target.js";
+import { parallelNest, type ParallelNest } from "../../ir/tasks.js";
+import type { GatherLowering } from "../../ir/tiling/lowering.js";
+import {
+  findGather,
+  flatten,
+  ubBytes,
+  ubStrides,
+  type GatherStmt,
+  type Pipe,
+  type SyncStmt,
+  type UbBuffer,
+} from "../../ir/tile.js";
+import { alignUp, at, InternalError, invariant, strides } from "../../ir/types.js";
+import { eventsOfProgram, firstEvent } from "./events.js";
+import type { PtoBuffer, PtoParam } from "./kernel.js";
+import { namesOf, type PtoNames } from "./names.js";
+import { beyondInt32, beyondWords, misfits, notForPto, spilled, tooManyEvents } from "./refusals.js";
+import { dataWord, i32, indexWord, type Word } from "./words.js";
+
+export type Added = GatherLowering["adds"][number]["what"];
+
+/** The gather of a kernel. */
+export interface PtoGather {
+  readonly stmt: GatherStmt;
+  readonly lowering: GatherLowering;
+  /** In elements, of the memory that each region is in. */
+  readonly addresses: GatherAddresses;
+  /** The rule of each site. */
+  readonly rules: readonly IndexRule[];
+  /** The pipe that the program's own syncs speak of. */
+  readonly pipe: Pipe;
+  /** Whether a bad index is told to the host. */
+  readonly reports: boolean;
+}
+
+export interface PtoPlan {
+  readonly func: TileFunc;
+  readonly target: Target;
+  readonly names: PtoNames;
+  readonly nest: ParallelNest;
+  readonly blocks: number;
+  /** Absent for an output without elements. */
+  readonly gather?: PtoGather;
+  readonly buffers: ReadonlyMap<string, UbBuffer>;
+  /** Of an operand or a UB buffer, by its name in the program. */
+  readonly words: (name: string) => Word;
+  /** The first event id of each sync. */
+  readonly events: ReadonlyMap<SyncStmt, number>;
+  /** Byte addresses of what the lowering adds. */
+  readonly added: ReadonlyMap<Added, { readonly address: number; readonly bytes: number }>;
+  readonly ubPeak: number;
+}
+
+/** Throws a CompileError: TC505 for what PTO-ISA cannot express, TC202 without addresses, TC401 where UB is too small. */
+export function planPto(func: TileFunc, target: Target): PtoPlan {
+  refuse(targetFacts[target.kind].runsPto ? [] : notForPto(func, target));
+  const buffers = ubBuffers(func);
+  const stmt = findGather(func.body);
+  refuse([...misfits(func, buffers, stmt), ...beyondInt32(func)]);
+  const lowering = stmt === undefined ? undefined : programLowering(func, target);
+  const words = wordsOf(func, buffers, stmt, lowering);
+  refuse(beyondWords(func, words));
+  const gather =
+    stmt === undefined || lowering === undefined ? undefined : gatherOf(func, buffers, stmt, lowering);
+  const nest = parallelNest(func.body);
+  const { events, most } = eventsOf(func);
+  refuse(most.flatMap(({ sync, ids }) => (ids > eventsOfProgram ? [tooManyEvents(sync, ids)] : [])));
+  const peak = Math.max(
+    0,
+    ...[...buffers.values()].flatMap((buffer) =>
+      (buffer.addresses ?? []).map((address) => address + ubBytes(buffer)),
+    ),
+  );
+  const { added, end } = placed(lowering, alignUp(peak, target.blockBytes), peak, target);
+  const budget = func.schedule.ubBytes ?? target.ubBytes;
+  refuse(end > budget ? [spilled(func, target, { peak, end, budget, adds: lowering?.adds ?? [] })] : []);
+  return {
+    func,
+    target,
+    names: namesOf(func),
+    nest,
+    blocks: stmt === undefined ? 0 : Math.min(func.schedule.cores ?? target.cores, nest.tasks),
+    ...(gather === undefined ? {} : { gather }),
+    buffers,
+    words,
+    events,
+    added,
+    ubPeak: end,
+  };
+}
+
+function refuse(diagnostics: readonly Diagnostic[]): void {
+  if (diagnostics.length > 0) throw new CompileError(diagnostics);
+}
+
+function wordsOf(
+  func: TileFunc,
+  buffers: ReadonlyMap<string, UbBuffer>,
+  stmt: GatherStmt | undefined,
+  lowering: GatherLowering | undefined,
+): (name: string) => Word {
+  const vector = lowering?.class === "whole-tile" || lowering?.class === "per-row";
+  const indices = new Set(stmt?.from.slice(1).map(({ buffer }) => buffer));
+  return (name) => {
+    const operand = operandNamed(func, name);
+    const dtype = (operand?.type ?? buffers.get(name))?.dtype;
+    if (dtype === undefined) throw new InternalError(`%${name} is no buffer`);
+    if (name === stmt?.scratch) return i32;
+    return operand?.role === "indices" || indices.has(name) ? indexWord(dtype) : dataWord(dtype, vector);
+  };
+}
+
+function gatherOf(
+  func: TileFunc,
+  buffers: ReadonlyMap<string, UbBuffer>,
+  stmt: GatherStmt,
+  lowering: GatherLowering,
+): PtoGather {
+  const pipe = pipeOf(stmt, func);
+  invariant(pipe !== undefined, "a gather runs on a pipe");
+  const { sites } = stmt.map;
+  return {
+    stmt,
+    lowering,
+    addresses: gatherAddresses(stmt, ({ buffer, offsets }) => {
+      const own = buffers.get(buffer);
+      const operand = operandNamed(func, buffer);
+      invariant(own !== undefined || operand !== undefined, `%${buffer} is defined`);
+      return { offsets, strides: own === undefined ? strides(operand?.type.shape ?? []) : ubStrides(own) };
+    }),
+    rules: sites.map((site) => indexRule(site, at(func.operands, site.value.table).type.dtype)),
+    pipe,
+    reports: policyOf(stmt.map) === "error",
+  };
+}
+
+/** Event ids by ordered pair of pipes, in program order; two for a sync with lag 1. */
+function eventsOf(func: TileFunc) {
+  const events = new Map<SyncStmt, number>();
+  const taken = new Map<string, { sync: SyncStmt; ids: number }>();
+  for (const stmt of flatten(func.body)) {
+    if (stmt.op !== "sync") continue;
+    const pair = `${stmt.from} -> ${stmt.to}`;
+    const ids = taken.get(pair)?.ids ?? 0;
+    events.set(stmt, firstEvent + ids);
+    taken.set(pair, { sync: stmt, ids: ids + 1 + stmt.lag });
+  }
+  return { events, most: [...taken.values()] };
+}
+
+/** Behind the program's own buffers, each part on a block of its own. */
+function placed(lowering: GatherLowering | undefined, from: number, peak: number, target: Target) {
+  const added = new Map<Added, { address: number; bytes: number }>();
+  let end = peak;
+  let next = from;
+  for (const { what, bytes } of lowering?.adds ?? []) {
+    added.set(what, { address: next, bytes });
+    end = next + bytes;
+    next = alignUp(end, target.blockBytes);
+  }
+  return { added, end };
+}
+
+/** What the host passes, in the order of the kernel's parameters. */
+export function paramsOf({ func, names, words, gather }: PtoPlan): readonly PtoParam[] {
+  const own = ({ name, role }: Operand): PtoParam => ({
+    name: names.buffer(name),
+    role,
+    word: words(name).name,
+  });
+  const status: PtoParam = { name: "status", role: "status", word: i32.name };
+  return [...func.operands.map(own), ...(gather?.reports === true ? [status] : [])];
+}
+
+/** Everything the kernel keeps in UB. */
+export const buffersOf = ({ buffers, added }: PtoPlan): readonly PtoBuffer[] => [
+  ...[...buffers.values()].map((buffer) => ({
+    name: buffer.name,
+    addresses: buffer.addresses ?? [],
+    bytes: ubBytes(buffer),
+  })),
+  ...[...added].map(([name, { address, bytes }]) => ({ name, addresses: [address], bytes })),
+];
+
+/** The data's memory: a UB buffer, or global memory. */
+export const dataBuffer = ({ buffers }: PtoPlan, { stmt }: PtoGather): UbBuffer | undefined =>
+  buffers.get(at(stmt.from, gatheredTable).buffer);
+
+export const outputBuffer = ({ buffers, func }: PtoPlan, { stmt }: PtoGather): UbBuffer => {
+  const found = buffers.get(stmt.to.buffer);
+  invariant(found !== undefined, `%${outputOf(func).name} is written through a tile`);
+  return found;
+};

@@ -1,0 +1,119 @@
+/** What no PTO-ISA kernel can be. */
+import { error, type Diagnostic } from "../../ir/diagnostic.js";
+import type { TileFunc } from "../../ir/func.js";
+import { constant, equalLinear, isConstant, sub, type Linear } from "../../ir/linear.js";
+import { neverNegative } from "../../ir/ranges.js";
+import { locate, regionsOf } from "../../ir/regions.js";
+import type { Target } from "../../ir/target.js";
+import { printLinear, printStmtHead } from "../../ir/text/print.js";
+import type { GatherLowering } from "../../ir/tiling/lowering.js";
+import type { GatherStmt, Stmt, SyncStmt, UbBuffer } from "../../ir/tile.js";
+import { elementCount } from "../../ir/types.js";
+import { eventsOfProgram } from "./events.js";
+import type { Word } from "./words.js";
+
+export const notForPto = (func: TileFunc, target: Target): Diagnostic[] => [
+  error("TC505", `PTO-ISA is for Ascend targets; this program is for ${target.name}`, {
+    span: func.span,
+    hint: "compile it for ascend-a2, ascend-a3 or ascend-950",
+  }),
+];
+
+/** Types and memories that the instructions do not take. */
+export function misfits(
+  func: TileFunc,
+  buffers: ReadonlyMap<string, UbBuffer>,
+  gather: GatherStmt | undefined,
+): Diagnostic[] {
+  const string = func.operands.find(({ type }) => type.dtype === "string");
+  if (string !== undefined) {
+    return [
+      error("TC505", `strings do not exist in PTO-ISA, and %${string.name} holds them`, {
+        span: func.span,
+        hint: "gather u32 handles, and look the strings up on the host",
+      }),
+    ];
+  }
+  const unplaced = [...buffers.values()].filter((buffer) => buffer.addresses === undefined);
+  if (unplaced.length > 0) {
+    const names = unplaced.map(({ name }) => `%${name}`).join(", ");
+    return [error("TC202", `${names} has no address`, { span: func.span, hint: "run allocate-ub" })];
+  }
+  if (gather === undefined) return [];
+  const tiles = [...gather.from.slice(1), gather.to];
+  const inGm = tiles.find(({ buffer }) => !buffers.has(buffer));
+  if (inGm !== undefined)
+    return [refused(gather, `%${inGm.buffer} is gathered in global memory; PTO-ISA gathers in UB`)];
+  const shifted = [...gather.from, gather.to].find(
+    ({ buffer, offsets }) =>
+      buffers.has(buffer) && !offsets.every((offset) => equalLinear(offset, constant(0))),
+  );
+  return shifted === undefined
+    ? []
+    : [refused(gather, `the region of %${shifted.buffer} starts inside its tile`)];
+}
+
+const refused = (stmt: Stmt, message: string): Diagnostic =>
+  error("TC505", message, {
+    span: stmt.span,
+    notes: [printStmtHead(stmt)],
+    hint: "write the statement as lower-to-tile does, or run it on sim",
+  });
+
+/** Words, and values of int32_t, stay below this. */
+const limit = 2 ** 31;
+
+/** Kernels count in int32_t: offsets, sizes, and the variables of loops with their last increment. */
+export const beyondInt32 = (func: TileFunc): Diagnostic[] =>
+  locate(func.body).flatMap(({ stmt, loops }) => {
+    const forms =
+      stmt.op === "for"
+        ? [stmt.lower, stmt.upper, { ...stmt.upper, at: stmt.upper.at + stmt.step }]
+        : regionsOf(stmt).flatMap(({ offsets, sizes }) => [...offsets, ...sizes]);
+    const wrong = forms.flatMap(withSides).find((form) => {
+      const fits = (side: Linear): boolean => neverNegative(side, loops).kind === "holds";
+      return !fits({ ...form, at: form.at + limit }) || !fits(sub(constant(limit - 1), form));
+    });
+    return wrong === undefined
+      ? []
+      : [refused(stmt, `${printLinear(wrong)} may leave the int32_t of a kernel`)];
+  });
+
+const withSides = (form: Linear): Linear[] =>
+  isConstant(form)
+    ? [form]
+    : [form, ...form.terms.flatMap(({ of }) => (of.kind === "min" ? of.of.flatMap(withSides) : []))];
+
+/** Strides and offsets of global memory are passed on as int. */
+export const beyondWords = (func: TileFunc, words: (name: string) => Word): Diagnostic[] =>
+  func.operands.flatMap(({ name, type }) => {
+    const count = elementCount(type.shape) * words(name).each;
+    if (count < limit) return [];
+    const message = `%${name} is ${count} words of ${words(name).name}, and offsets stay below ${limit}`;
+    return [
+      error("TC505", message, { span: func.span, hint: "split the tensor", data: { words: count, limit } }),
+    ];
+  });
+
+export const tooManyEvents = (sync: SyncStmt, ids: number): Diagnostic =>
+  error("TC505", `sync ${sync.from} -> ${sync.to} needs ${ids} event ids; ${eventsOfProgram} are free`, {
+    span: sync.span,
+    hint: "wait once for several statements: insert-sync writes one sync where one is enough",
+    data: { ids, free: eventsOfProgram },
+  });
+
+interface Spill {
+  readonly peak: number;
+  readonly end: number;
+  readonly budget: number;
+  readonly adds: GatherLowering["adds"];
+}
+
+/** Addresses written by hand may leave gaps that the lowering, which counts bytes, cannot use. */
+export const spilled = (func: TileFunc, target: Target, { peak, end, budget, adds }: Spill): Diagnostic =>
+  error("TC401", `the kernel needs ${end} B of unified buffer, over ${budget} B (target ${target.name})`, {
+    span: func.span,
+    notes: [`the program's buffers end at ${peak}`, ...adds.map(({ what, bytes }) => `${what} ${bytes} B`)],
+    hint: "place the buffers one behind the other, as allocate-ub does, or use a smaller tile",
+    data: { bytes: end, budget },
+  });

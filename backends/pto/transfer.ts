@@ -1,0 +1,202 @@
+/**
+ * A box between global memory and UB: TLOAD or TSTORE.
+ *
+ * One instruction packs at most four dims of rows, the outermost of which alone may be short; dims that lie together in both
+ * memories are one; further dims are loops. A piece of more rows than the target moves at once is cut, and each piece is a
+ * tile of exactly its rows: a tile's padding is written too.
+ */
+import { isConstant, scale, type Linear } from "../../ir/linear.js";
+import type { UbBuffer } from "../../ir/tile.js";
+import { at, elementCount, type Shape } from "../../ir/types.js";
+import { fixed, product, type Context, type Extent } from "./context.js";
+
+export interface Transfer {
+  readonly what: "load" | "store";
+  /** The operand in global memory. */
+  readonly operand: string;
+  /** The first element there. */
+  readonly start: Linear;
+  /** Elements between neighbours there, by dim of the box. */
+  readonly strides: Shape;
+  readonly buffer: UbBuffer;
+  /** The box in UB: trailing dims of the buffer, and its byte address. */
+  readonly shape: Shape;
+  readonly address: string;
+  readonly sizes: readonly Linear[];
+  /** What dims and sites of `start` are called. */
+  readonly dims?: readonly string[];
+  readonly sites?: readonly string[];
+}
+
+interface RowDim {
+  readonly size: Extent;
+  /** Whether it fills its dim of the tile. */
+  readonly whole: boolean;
+  /** Its extent in the tile. */
+  readonly rows: number;
+  /** Elements between neighbours in global memory. */
+  readonly stride: number;
+}
+
+const mostDims = 4;
+
+/** Writes the transfer; the name of its tile, where one instruction moves the whole box. */
+export function emitTransfer(context: Context, transfer: Transfer): string | undefined {
+  const { sizes, shape, strides, buffer } = transfer;
+  const word = context.plan.words(buffer.name);
+  if (sizes.some((size) => isConstant(size) && size.at === 0)) return undefined;
+  const rowDims = foldable(
+    shape.slice(0, -1).map((rows, k): RowDim => {
+      const size = context.extent(at(sizes, k), rows);
+      return { size, whole: size.fixed && size.most === rows, rows, stride: at(strides, k) };
+    }),
+  );
+  const taken: RowDim[] = [];
+  while (rowDims.length > 0 && taken.length < mostDims && (taken[0]?.whole ?? true)) {
+    const next = rowDims.pop();
+    if (next !== undefined) taken.unshift(next);
+    if (elementCount(taken.map(({ rows }) => rows)) > context.plan.target.dmaRows) break;
+  }
+  const inner = elementCount(taken.map(({ rows }) => rows));
+  const last = sizes.length - 1;
+  const columns = last < 0 ? fixed(word.each) : context.extent(at(sizes, last), at(shape, last), word.each);
+  const emit = (
+    loops: readonly { readonly name: string; readonly by: RowDim; readonly rows: number }[],
+  ): string | undefined => {
+    const offset = loops.map(({ name, by }) => ` + ${name} * ${by.stride * word.each}`).join("");
+    const shift = loops.map(({ name, rows }) => ` + ${name} * ${rows * buffer.rowBytes}`).join("");
+    return emitPieces(context, transfer, taken, columns, { offset, shift });
+  };
+  if (rowDims.length === 0) return emit([]);
+  const loops = rowDims.map((by, k) => ({
+    name: `i${k}`,
+    by,
+    rows: inner * elementCount(rowDims.slice(k + 1).map(({ rows }) => rows)),
+  }));
+  const nest = (k: number): void => {
+    const loop = loops[k];
+    if (loop === undefined) {
+      emit(loops);
+      return;
+    }
+    context.scope(
+      `for (int32_t ${loop.name} = 0; ${loop.name} < ${loop.by.size.text}; ${loop.name}++)`,
+      () => {
+        nest(k + 1);
+      },
+    );
+  };
+  nest(0);
+  return undefined;
+}
+
+/** Dims of one row, dropped; neighbours that lie together in both memories, as one. Outermost first. */
+function foldable(dims: readonly RowDim[]): RowDim[] {
+  const result: RowDim[] = [];
+  for (const dim of dims) {
+    if (dim.rows === 1 && dim.whole) continue;
+    const outer = result[result.length - 1];
+    if (outer !== undefined && dim.whole && outer.stride === dim.stride * dim.rows) {
+      const size = product([outer.size, dim.size]);
+      result[result.length - 1] = {
+        size,
+        whole: outer.whole,
+        rows: outer.rows * dim.rows,
+        stride: dim.stride,
+      };
+    } else result.push(dim);
+  }
+  return result;
+}
+
+function emitPieces(
+  context: Context,
+  transfer: Transfer,
+  taken: readonly RowDim[],
+  columns: Extent,
+  loops: { readonly offset: string; readonly shift: string },
+): string | undefined {
+  const { target } = context.plan;
+  const [outer, ...rest] = taken;
+  const each = elementCount(rest.map(({ rows }) => rows));
+  const rows = outer?.rows ?? 1;
+  const piece = Math.max(1, Math.floor(target.dmaRows / each));
+  if (rows <= piece) {
+    return emitPiece(context, transfer, taken, columns, { ...loops, rows, valid: outer?.size ?? fixed(1) });
+  }
+  for (let start = 0; start < rows; start += piece) {
+    const count = Math.min(piece, rows - start);
+    const size = outer?.size ?? fixed(1);
+    const from = {
+      offset: `${loops.offset}${start === 0 ? "" : ` + ${start * (outer?.stride ?? 0) * context.plan.words(transfer.buffer.name).each}`}`,
+      shift: `${loops.shift}${start === 0 ? "" : ` + ${start * each * transfer.buffer.rowBytes}`}`,
+      rows: count,
+    };
+    if (size.fixed) {
+      const valid = Math.min(count, size.most - start);
+      if (valid > 0) emitPiece(context, transfer, taken, columns, { ...from, valid: fixed(valid) });
+      continue;
+    }
+    const left = start === 0 ? size.text : `${size.text} - ${start}`;
+    const valid = { text: `${left} < ${count} ? ${left} : ${count}`, most: count, fixed: false };
+    if (start === 0) emitPiece(context, transfer, taken, columns, { ...from, valid });
+    else {
+      context.scope(`if (${size.text} > ${start})`, () => {
+        emitPiece(context, transfer, taken, columns, { ...from, valid });
+      });
+    }
+  }
+  return undefined;
+}
+
+interface Piece {
+  /** Behind the box's first word in global memory, and behind its first byte in UB. */
+  readonly offset: string;
+  readonly shift: string;
+  /** Of the outermost dim that is taken. */
+  readonly rows: number;
+  readonly valid: Extent;
+}
+
+function emitPiece(
+  context: Context,
+  transfer: Transfer,
+  taken: readonly RowDim[],
+  columns: Extent,
+  { offset, shift, rows, valid }: Piece,
+): string {
+  const { out, plan } = context;
+  const { buffer, operand, start, what } = transfer;
+  const word = plan.words(buffer.name);
+  const inner = taken.slice(1).map(({ size }) => size);
+  const extents = [...(taken.length === 0 ? [] : [valid]), ...inner, columns];
+  const steps = [...taken.map(({ stride }) => stride * word.each), 1];
+  const padded = [...Array.from({ length: 5 - extents.length }, () => fixed(1)), ...extents];
+  const shape = padded.map((extent) => (extent.fixed ? extent.text : "DYNAMIC")).join(", ");
+  const strides = [...Array.from({ length: 5 - steps.length }, () => 1), ...steps].join(", ");
+  const name = context.nameOf(buffer);
+  const text = `GlobalTensor<${word.name}, Shape<${shape}>, Stride<${strides}>, Layout::ND>`;
+  const type = context.type(`Gm${context.nameOf({ name: operand })}`, text);
+  const open = padded.filter((extent) => !extent.fixed);
+  const given = open.map(({ text: own }) => `(int64_t)${/^[\w]+(?: \* \d+)?$/.test(own) ? own : `(${own})`}`);
+  const gm = context.fresh(what);
+  const from = context.more(scale(start, word.each), transfer.dims ?? [], transfer.sites ?? []);
+  const shaped = given.length === 0 ? "" : `, ${type}::Shape(${given.join(", ")})`;
+  out.line(`${type} ${gm}(${plan.names.buffer(operand)}${from}${offset}${shaped});`);
+  const known = what === "store" ? context.tileOf(buffer.name) : undefined;
+  const whole = rows * elementCount(taken.slice(1).map((dim) => dim.rows));
+  const tile =
+    known !== undefined && whole === elementCount(buffer.shape.slice(0, -1)) ? known : context.fresh("tile");
+  if (tile !== known) {
+    const valids = product([valid, ...inner]);
+    const shapeOf = {
+      word,
+      rows: whole,
+      columns: buffer.rowBytes / word.bytes,
+      valid: [valids, columns] as const,
+    };
+    context.tile(tile, name, shapeOf, `${transfer.address}${shift}`);
+  }
+  out.line(what === "load" ? `TLOAD(${tile}, ${gm});` : `TSTORE(${gm}, ${tile});`);
+  return tile;
+}

@@ -1,0 +1,193 @@
+/**
+ * pypto: a gather and its schedule as a Python program for PyPTO's front end.
+ *
+ * What the front end takes, from hicann/pypto at 883e7df, docs/zh/api: config/pypto-frontend-jit.md (the decorator, tensors as
+ * annotated parameters), config/pypto-set_vec_tile_shapes.md, controlflow/pypto-loop.md, operation/pypto-view.md and
+ * pypto-assemble.md, operation/pypto-gather.md and pypto-index_select.md, datatype/DataType.md.
+ */
+import { inputTile, policyOf, readsOf } from "../../ir/access.js";
+import { CompileError, error, type Diagnostic } from "../../ir/diagnostic.js";
+import { inputOf, inputsOf, outputOf, type AccessFunc } from "../../ir/func.js";
+import { soleAtom } from "../../ir/linear.js";
+import { resolveSource } from "../../ir/ops/registry.js";
+import type { Operator } from "../../ir/operator.js";
+import { isResolved } from "../../ir/schedule.js";
+import type { Target } from "../../ir/target.js";
+import { printSchedule } from "../../ir/text/print.js";
+import { judge, tilingOf } from "../../ir/tiling/index.js";
+import { at, formatShape, invariant, type DType, type Shape } from "../../ir/types.js";
+import { Lines } from "../lines.js";
+
+/** What `set_vec_tile_shapes` takes at most. */
+const mostTileEntries = 4;
+
+const typeNames: Readonly<Partial<Record<DType, string>>> = {
+  bool: "DT_BOOL",
+  i8: "DT_INT8",
+  u8: "DT_UINT8",
+  i16: "DT_INT16",
+  u16: "DT_UINT16",
+  f16: "DT_FP16",
+  bf16: "DT_BF16",
+  i32: "DT_INT32",
+  u32: "DT_UINT32",
+  f32: "DT_FP32",
+  i64: "DT_INT64",
+  u64: "DT_UINT64",
+  f64: "DT_DOUBLE",
+};
+
+/** The Python language reference, 2.3.1 and 2.3.2, and what the program itself names. */
+const reserved = new Set(
+  (
+    "False None True and as assert async await break class continue def del elif else except finally for from global if " +
+    "import in is lambda nonlocal not or pass raise return try while with yield match case type _ pypto"
+  ).split(" "),
+);
+const numbered = /^(?:[nv]\d+|\w+_view)$/;
+
+function pythonName(name: string, taken: Set<string>): string {
+  let free = /^\d/.test(name) ? `x${name}` : name;
+  while (reserved.has(free) || numbered.test(free) || taken.has(free)) free = `${free}_`;
+  taken.add(free);
+  return free;
+}
+
+/**
+ * The program for a gather whose schedule is chosen. Throws a CompileError: TC505 where PyPTO has no such operation, policy or
+ * number of tile entries, TC1xx where its operation does not take these types.
+ */
+export function emitPypto(gather: AccessFunc, operator: Operator, target: Target): string {
+  const refusals = refusalsOf(gather, operator);
+  if (refusals.length > 0) throw new CompileError(refusals);
+  const { schedule } = gather;
+  invariant(isResolved(schedule), "the schedule of a kernel is chosen");
+  const call = operator.op === "gather_elements" ? "gather" : "index_select";
+  const axis = operator.op === "gather_nd" ? 0 : operator.axis;
+  const { shape } = outputOf(gather).type;
+  const taken = new Set<string>();
+  const names = gather.operands.map((operand) => pythonName(operand.name, taken));
+  const name = pythonName(gather.name, taken);
+  const views = schedule.order.filter((d) => at(schedule.view, d) < at(shape, d));
+  const out = new Lines("    ");
+  const extent = at(inputOf(gather, 0).type.shape, axis);
+  out.line(`# tilec emit pypto: @${gather.name} for ${target.name}`);
+  out.line(`# schedule: ${printSchedule(schedule)}`);
+  for (const { rule, detail, source } of judge(tilingOf(gather, schedule, target))) {
+    out.line(`# ${rule}: ${detail} (${source})`);
+  }
+  out.line(`# indices are 0 to ${extent - 1}: PyPTO checks none, and counts none from the end`);
+  out.line("import pypto");
+  out.line("");
+  out.line("");
+  out.line("@pypto.frontend.jit");
+  out.line(`def ${name}(`);
+  gather.operands.forEach(({ type }, k) => {
+    out.line(
+      `    ${at(names, k)}: pypto.Tensor[${formatShape(type.shape)}, pypto.${typeNames[type.dtype] ?? ""}],`,
+    );
+  });
+  out.line("):");
+  const body = out.aside(() => {
+    out.line(`pypto.set_vec_tile_shapes(${schedule.tile.join(", ")})`);
+    emitViews(out, { gather, view: schedule.view, views, names, call: `pypto.${call}`, axis });
+  });
+  out.append(body);
+  return out.toString();
+}
+
+interface Loops {
+  readonly gather: AccessFunc;
+  readonly view: Shape;
+  /** Output dims that a loop walks, outermost first. */
+  readonly views: Shape;
+  readonly names: readonly string[];
+  readonly call: string;
+  readonly axis: number;
+}
+
+function emitViews(out: Lines, loops: Loops): void {
+  const { gather, view, views, names, call, axis } = loops;
+  const { shape } = outputOf(gather).type;
+  const [data, indices, output] = names;
+  if (views.length === 0) {
+    out.line(`${output ?? ""}[:] = ${call}(${data ?? ""}, ${axis}, ${indices ?? ""})`);
+    return;
+  }
+  /** The size of a view along an output dim as it is at its end. */
+  const sizes = shape.map((extent, d) => {
+    const own = Math.min(at(view, d), extent);
+    return extent % own === 0 ? String(own) : `n${d}`;
+  });
+  const nest = (k: number): void => {
+    const d = views[k];
+    if (d !== undefined) {
+      const [extent, step] = [at(shape, d), at(view, d)];
+      const given = `0, ${extent}, ${step}, name="view_${d}", idx_name="v${d}"`;
+      out.line(`for v${d} in pypto.loop(${given}):`);
+      out.append(
+        out.aside(() => {
+          if (at(sizes, d).startsWith("n")) out.line(`n${d} = pypto.min(${step}, ${extent} - v${d})`);
+          nest(k + 1);
+        }),
+      );
+      return;
+    }
+    inputsOf(gather).forEach((_, table) => {
+      out.line(`${at(names, table)}_view = ${viewOf(loops, table, sizes)}`);
+    });
+    out.line(`${output ?? ""}_view = ${call}(${data ?? ""}_view, ${axis}, ${indices ?? ""}_view)`);
+    const offsets = shape.map((_, other) => (views.includes(other) ? `v${other}` : "0"));
+    out.line(`pypto.assemble(${output ?? ""}_view, [${offsets.join(", ")}], ${output ?? ""})`);
+  };
+  nest(0);
+}
+
+/** The part of an input that a view of the output reads. */
+function viewOf({ gather, view, views, names }: Loops, table: number, sizes: readonly string[]): string {
+  const { shape } = inputOf(gather, table).type;
+  const extents = outputOf(gather).type.shape;
+  const whole = inputTile(
+    gather.map,
+    table,
+    extents.map((extent, d) => Math.min(extent, at(view, d))),
+    shape,
+  );
+  const [coords = []] = readsOf(gather.map, table);
+  const along = coords.map((coord) => {
+    const only = soleAtom(coord);
+    return only?.kind === "dim" && views.includes(only.dim) ? only.dim : undefined;
+  });
+  const offsets = along.map((d) => (d === undefined ? "0" : `v${d}`));
+  const valid = along.map((d, k) => (d === undefined ? String(at(whole, k)) : at(sizes, d)));
+  const short = valid.some((size) => size.startsWith("n")) ? `, valid_shape=[${valid.join(", ")}]` : "";
+  return `pypto.view(${at(names, table)}, ${formatShape(whole)}, [${offsets.join(", ")}]${short})`;
+}
+
+function refusalsOf(gather: AccessFunc, operator: Operator): readonly Diagnostic[] {
+  const { span } = gather;
+  const refuse = (message: string, hint: string): readonly Diagnostic[] => [
+    error("TC505", message, { span, hint }),
+  ];
+  if (operator.op === "gather_nd")
+    return refuse(
+      "PyPTO has no gather by tuples of indices",
+      "gather along one dim, with gather or index_select",
+    );
+  const keep = policyOf(gather.map);
+  if (keep !== "error" && keep !== "unchecked") {
+    return refuse(
+      `PyPTO takes indices inside their extent, and this program says oob = ${keep}`,
+      "oob = error, or unchecked, for indices that are inside",
+    );
+  }
+  const rank = outputOf(gather).type.shape.length;
+  if (rank > mostTileEntries) {
+    const most = `set_vec_tile_shapes takes at most ${mostTileEntries}`;
+    return refuse(`the tile has ${rank} entries, and ${most}`, "fold dims that the gather does not follow");
+  }
+  const [data, indices] = [inputOf(gather, 0).type, inputOf(gather, 1).type];
+  const op = operator.op === "gather_elements" ? "pypto.gather" : "pypto.index_select";
+  const result = resolveSource({ op, attrs: { dim: operator.axis }, data, indices });
+  return result.ok ? [] : result.diagnostics;
+}

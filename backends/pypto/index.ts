@@ -1,0 +1,1 @@
+export { emitPypto } from "./emit.js";

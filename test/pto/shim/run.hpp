@@ -1,0 +1,95 @@
+// Runs kernels on the judge: jobs from one file, verdicts and outputs to another. All numbers are 64-bit, little-endian.
+#pragma once
+#include <fstream>
+#include <pto/pto-inst.hpp>
+
+namespace run {
+
+using Kernel = void (*)(void** params);
+
+struct Reader {
+    std::vector<char> bytes;
+    size_t at = 0;
+    uint64_t number()
+    {
+        uint64_t value;
+        memcpy(&value, &bytes.at(at), 8);
+        at += 8;
+        return value;
+    }
+    std::string text(size_t length)
+    {
+        std::string value(&bytes.at(at), length);
+        at += length;
+        return value;
+    }
+};
+
+inline void write_number(std::ofstream& out, uint64_t value) { out.write((const char*)&value, 8); }
+
+// A job: kernel, blocks, bytes of UB, sizes of TGATHER, rows of a DMA, buffers, tensors (the last one the output), status.
+inline std::string judge(Reader& in, const Kernel* kernels, std::vector<uint8_t>& output, uint64_t& status)
+{
+    shim::Machine& machine = shim::machine;
+    const uint64_t kernel = in.number(), blocks = in.number();
+    machine.ub_bytes = in.number();
+    machine.gather_bytes = (uint32_t)in.number();
+    machine.dma_rows = (uint32_t)in.number();
+    machine.buffers.clear();
+    for (uint64_t count = in.number(); count > 0; count--) {
+        const uint64_t length = in.number();
+        const std::string name = in.text(length);
+        const uint64_t address = in.number();
+        machine.buffers.push_back({name, address, in.number()});
+    }
+    machine.tensors.clear();
+    for (uint64_t count = in.number(); count > 0; count--) {
+        const uint64_t length = in.number();
+        const std::string bytes = length == 0 ? "" : in.text(length);
+        const bool last = count == 1;
+        machine.tensors.push_back({std::vector<uint8_t>(bytes.begin(), bytes.end()), last, std::vector<bool>(last ? length : 0)});
+    }
+    std::vector<int32_t> words(blocks + 1, 0);
+    std::vector<void*> params;
+    for (shim::Tensor& tensor : machine.tensors) params.push_back(tensor.bytes.data());
+    params.push_back(words.data());
+    std::string fault;
+    try {
+        for (uint64_t block = 0; block < blocks; block++) {
+            machine.begin((uint32_t)block);
+            kernels[kernel](params.data());
+            machine.end();
+        }
+        const shim::Tensor& out = machine.tensors.back();
+        for (size_t k = 0; k < out.stored.size(); k++)
+            if (!out.stored[k]) shim::fail("byte %llu of the output is never stored", (unsigned long long)k);
+    } catch (const std::exception& thrown) {
+        fault = thrown.what();
+    }
+    output = machine.tensors.back().bytes;
+    status = 0;
+    for (int32_t word : words) status |= (uint64_t)(word != 0);
+    return fault;
+}
+
+inline int main(int count, char** args, const Kernel* kernels)
+{
+    if (count != 3) return 2;
+    std::ifstream file(args[1], std::ios::binary);
+    Reader in;
+    in.bytes.assign(std::istreambuf_iterator<char>(file), {});
+    std::ofstream out(args[2], std::ios::binary);
+    for (uint64_t jobs = in.number(); jobs > 0; jobs--) {
+        std::vector<uint8_t> output;
+        uint64_t status = 0;
+        const std::string fault = judge(in, kernels, output, status);
+        write_number(out, fault.size());
+        out.write(fault.data(), (std::streamsize)fault.size());
+        write_number(out, status);
+        write_number(out, output.size());
+        out.write((const char*)output.data(), (std::streamsize)output.size());
+    }
+    return 0;
+}
+
+} // namespace run

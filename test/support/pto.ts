@@ -1,0 +1,164 @@
+/**
+ * Kernels for PTO-ISA on the judge of test/pto/shim, compiled by the C++ compiler on the path: many kernels in one translation
+ * unit, since a compiler takes longer to start than to read them.
+ */
+import { execFile, execFileSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { emitPto, type PtoKernel } from "../../backends/pto/index.js";
+import { byteCount, outputOf, type Target, type TileFunc } from "../../ir/index.js";
+
+const exec = promisify(execFile);
+
+/** Found from the sources and from the built files alike. */
+const shim = ["../pto/shim", "../../../test/pto/shim"]
+  .map((path) => new URL(path, import.meta.url).pathname)
+  .find((folder) => {
+    try {
+      return readFileSync(join(folder, "run.hpp")).length > 0;
+    } catch {
+      return false;
+    }
+  });
+
+let found: string | null | undefined;
+
+/** The compiler's name; undefined, with a word, where there is none, and an error where CI=true, since CI must not skip. */
+export function cppCompiler(): string | undefined {
+  found ??= ["clang++", "g++", "c++"].find(works) ?? null;
+  if (found !== null) return found;
+  if (process.env["CI"] === "true") throw new Error("no C++ compiler in CI");
+  console.warn("SKIPPED, no C++ compiler: none of clang++, g++, c++ is on the path");
+  return undefined;
+}
+
+function works(command: string): boolean {
+  try {
+    execFileSync(command, ["--version"], { stdio: "ignore" });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** A kernel with what it runs on. */
+export interface PtoJob {
+  readonly kernel: PtoKernel;
+  readonly tile: TileFunc;
+  readonly target: Target;
+  /** Bytes of each input, in the order of the operands. */
+  readonly inputs: readonly Uint8Array[];
+}
+
+export interface PtoVerdict {
+  /** What the judge objects to; empty where it does not. */
+  readonly fault: string;
+  /** Whether a block told of an index out of range. */
+  readonly status: boolean;
+  readonly output: Uint8Array;
+}
+
+/** The text of several kernels, each in a namespace of its own: their entry points differ. */
+export function unitOf(jobs: readonly PtoJob[]): string {
+  const names = new Set(jobs.map(({ kernel }) => kernel.entryPoint));
+  if (names.size !== jobs.length) throw new Error("entry points of one unit differ");
+  const bodies = jobs.map(({ kernel: { code, entryPoint, params } }, k) => {
+    const lines = code.split("\n").filter((line) => !/^#include|^using namespace/.test(line));
+    const args = params.map(({ word }, p) => `(${word}*)p[${p}]`).join(", ");
+    return [
+      `namespace unit${k} {`,
+      ...lines,
+      `inline void call(void** p) { ${entryPoint}(${args}); }`,
+      "}",
+    ].join("\n");
+  });
+  const table = jobs.map((_, k) => `unit${k}::call`).join(", ");
+  return [
+    "#include <run.hpp>",
+    "using namespace pto;",
+    ...bodies,
+    `static const run::Kernel kernels[] = {${table}};`,
+    "int main(int count, char** args) { return run::main(count, args, kernels); }",
+    "",
+  ].join("\n");
+}
+
+/** A kernel that takes longer than all of them together should hangs. */
+const patienceMs = 100_000;
+
+/** Compiles the kernels as one unit and runs each on its inputs. Throws where they do not compile. */
+export async function runPto(jobs: readonly PtoJob[]): Promise<readonly PtoVerdict[]> {
+  const compiler = cppCompiler();
+  if (compiler === undefined || shim === undefined) throw new Error("no C++ compiler, or no shim");
+  if (jobs.length === 0) return [];
+  const folder = mkdtempSync(join(tmpdir(), "tilec-pto-"));
+  const file = (name: string): string => join(folder, name);
+  try {
+    writeFileSync(file("unit.cpp"), unitOf(jobs));
+    writeFileSync(file("jobs"), jobBytes(jobs));
+    const flags = ["-std=c++17", "-O0", "-w", "-I", shim];
+    await exec(compiler, [...flags, file("unit.cpp"), "-o", file("unit")], { maxBuffer: 2 ** 26 });
+    await exec(file("unit"), [file("jobs"), file("verdicts")], { timeout: patienceMs });
+    return verdictsOf(readFileSync(file("verdicts")), jobs.length);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+function jobBytes(jobs: readonly PtoJob[]): Uint8Array {
+  const parts: Uint8Array[] = [];
+  const number = (value: number): void => {
+    const bytes = new Uint8Array(8);
+    new DataView(bytes.buffer).setBigUint64(0, BigInt(value), true);
+    parts.push(bytes);
+  };
+  const bytes = (value: Uint8Array): void => {
+    number(value.length);
+    parts.push(value);
+  };
+  number(jobs.length);
+  jobs.forEach(({ kernel, tile, target, inputs }, k) => {
+    number(k);
+    number(kernel.blocks);
+    number(tile.schedule.ubBytes ?? target.ubBytes);
+    number(target.vectorGatherBytes.reduce((mask, size) => mask | (1 << size), 0));
+    number(target.dmaRows);
+    const copies = kernel.buffers.flatMap(({ name, addresses, bytes: size }) =>
+      addresses.map((address) => ({ name, address, size })),
+    );
+    number(copies.length);
+    for (const { name, address, size } of copies) {
+      bytes(new TextEncoder().encode(name));
+      number(address);
+      number(size);
+    }
+    number(inputs.length + 1);
+    inputs.forEach(bytes);
+    // Nothing of the output is right before it is stored.
+    bytes(new Uint8Array(byteCount(outputOf(tile).type)).fill(0xcd));
+  });
+  return Buffer.concat(parts);
+}
+
+function verdictsOf(bytes: Buffer, count: number): PtoVerdict[] {
+  let at = 0;
+  const number = (): number => Number(bytes.readBigUInt64LE((at += 8) - 8));
+  const take = (length: number): Buffer => bytes.subarray(at, (at += length));
+  return Array.from({ length: count }, () => {
+    const fault = take(number()).toString("utf8");
+    const status = number() !== 0;
+    return { fault, status, output: take(number()) };
+  });
+}
+
+/** A kernel's job under a name of its own. Throws a CompileError where PTO-ISA cannot express it. */
+export function ptoJob(
+  { tile, target }: { readonly tile: TileFunc; readonly target: Target },
+  name: string,
+  inputs: readonly Uint8Array[],
+): PtoJob {
+  const named = { ...tile, name };
+  return { kernel: emitPto(named, target), tile: named, target, inputs };
+}
