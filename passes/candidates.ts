@@ -58,6 +58,14 @@ export function fits(tiling: Tiling, room: number): boolean {
   return Math.max(footprint.bytes, footprint.planned) <= room;
 }
 
+/** Bytes of UB that a chosen tile may take: within the target's safe size, where the smallest tile leaves that choice. */
+export function roomOf(start: Tiling): number {
+  const { target } = start;
+  const { ubBytes } = start.schedule;
+  const safe = ubBytes === target.ubBytes ? target.ubSafeBytes : ubBytes;
+  return fits(start, safe) ? safe : ubBytes;
+}
+
 /** The schedules of one tile: every view, order and number of buffers that the user left open. */
 export function variants(tiling: Tiling): Tiling[] {
   const given = tiling.gather.schedule;

@@ -10,6 +10,6 @@ export { lowerToTile } from "./lower-to-tile.js";
 export { definePass, isPass, type Pass, type PassContext } from "./pass.js";
 export { clockOf, lowered } from "./lowered.js";
 export { PassError, runPipeline, type PipelineOptions, type PipelineResult } from "./pipeline.js";
-export { candidates, fits, variants, type Candidates } from "./candidates.js";
-export { chooseSchedule } from "./choose-schedule.js";
+export { candidates, fits, roomOf, variants, type Candidates } from "./candidates.js";
+export { chooseSchedule, compareKeys, lanesBusy, tieBreaks, type Tie } from "./choose-schedule.js";
 export { selectTile, withDefaults } from "./select-tile.js";

@@ -35,6 +35,8 @@ export interface CandidateFacts {
   /** Bytes of unified buffer, second buffers and padding included. */
   readonly ubBytes: number;
   readonly tasks: number;
+  /** Of one output tile. */
+  readonly elements: number;
 }
 
 /** Figures of the one clock. */
@@ -108,7 +110,8 @@ export interface TuneResult {
   readonly gather: AccessFunc;
   readonly target: Target;
   readonly objective: Objective;
-  readonly backend: TuneBackend;
+  /** Absent where nothing ran. */
+  readonly backend?: TuneBackend;
   readonly seed: number;
   /** The default itself where nothing beats it. */
   readonly best: Candidate;

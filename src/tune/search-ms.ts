@@ -1,0 +1,163 @@
+/**
+ * The search by measured time. The model prunes what it puts far behind, because a launch cannot be stopped; then its next and
+ * the best of each class are measured in turns, so that a wrong model cannot hide a region; then the best few and the default
+ * run in turns, and medians decide. Knows nothing of schedules or machines: recorded runs can be searched as well.
+ */
+import { at, type Code } from "../../ir/index.js";
+import { seeded } from "./seeded.js";
+
+/** A candidate as the model sees it. */
+export interface Ranked {
+  readonly id: string;
+  /** Cycles of the model. */
+  readonly weight: number;
+  /** Residency, nest and size: what the model may be wrong about as a whole. */
+  readonly class: string;
+}
+
+export type Measurement =
+  | { readonly status: "measured"; readonly nanoseconds: readonly number[] }
+  | { readonly status: "timeout" | "wrong" | "error"; readonly code: Code; readonly reason: string };
+
+export interface MeasureOptions {
+  /** Runs that count, after one that is verified. */
+  readonly samples: number;
+  /** Milliseconds that the candidate may take, its verified run included. */
+  readonly limitMs: number;
+}
+
+export interface MsSearch {
+  /** The most promising first. */
+  readonly ranked: readonly Ranked[];
+  /** Id of the default: measured first, and part of the run-off. */
+  readonly default: string;
+  /** Candidates that are measured at most, the default included. */
+  readonly budget: number;
+  readonly seed: number;
+  readonly measure: (id: string, options: MeasureOptions) => Promise<Measurement>;
+  /** What is known from before. */
+  readonly known?: ReadonlyMap<string, Measurement>;
+  /** Whether to stop here: aborted, or out of time. The run-off is left out when aborted. */
+  readonly stop?: () => "no" | "time" | "abort";
+  readonly onMeasured?: (id: string, measurement: Measurement) => void;
+}
+
+export interface MsFound {
+  readonly measurements: ReadonlyMap<string, Measurement>;
+  /** Nanoseconds of the run-off, one for each round, by id. Empty without a run-off. */
+  readonly runOff: ReadonlyMap<string, readonly number[]>;
+  readonly stopped: "no" | "time" | "abort";
+}
+
+/** How far behind the model's best a candidate is not measured. */
+export const modelLimit = 8;
+const samples = 5;
+const finalists = 6;
+export const runOffRounds = 21;
+/** Of a candidate: a second, or so many times the best. The default is given a minute: nothing compares without it. */
+const leastLimitMs = 1000;
+const timesBest = 20;
+const defaultLimitMs = 60_000;
+
+export async function searchMs(search: MsSearch): Promise<MsFound> {
+  const { known, measure, onMeasured } = search;
+  const measurements = new Map<string, Measurement>();
+  const stop = search.stop ?? (() => "no" as const);
+  let best = Infinity;
+  for (const { id } of plan(search)) {
+    const stopped = stop();
+    if (stopped === "abort" || (stopped === "time" && measurements.size > 1)) break;
+    const limitMs = id === search.default ? defaultLimitMs : limitFor(best);
+    const before = known?.get(id);
+    const measured = before ?? (await measure(id, { samples, limitMs }));
+    if (stop() === "abort") break;
+    measurements.set(id, measured);
+    if (before === undefined) onMeasured?.(id, measured);
+    if (measured.status === "measured") best = Math.min(best, median(measured.nanoseconds) / 1e6);
+  }
+  const runOff = stop() === "abort" ? new Map<string, number[]>() : await inTurns(search, measurements, best);
+  return { measurements, runOff, stopped: stop() };
+}
+
+const limitFor = (bestMs: number): number =>
+  bestMs === Infinity ? defaultLimitMs : Math.max(leastLimitMs, timesBest * bestMs);
+
+/** Those that the model does not prune. The default's own weight is none of its business. */
+export function kept<T extends Pick<Ranked, "weight">>(ranked: readonly T[]): readonly T[] {
+  const least = ranked.reduce((min, { weight }) => Math.min(min, weight), Infinity);
+  return ranked.filter(({ weight }) => weight <= modelLimit * least);
+}
+
+/** The candidates to measure, in order: the default, then the model's next and the next of each class in turns. */
+export function plan({ ranked, default: first, budget, seed }: Omit<MsSearch, "measure">): readonly Ranked[] {
+  const draw = seeded(seed);
+  const drawn = new Map(ranked.map(({ id }) => [id, draw()]));
+  const order = [...kept(ranked)].sort(
+    (a, b) => a.weight - b.weight || (drawn.get(a.id) ?? 0) - (drawn.get(b.id) ?? 0),
+  );
+  const byClass = new Map<string, Ranked[]>();
+  for (const candidate of order)
+    byClass.set(candidate.class, [...(byClass.get(candidate.class) ?? []), candidate]);
+  const classes = [...byClass.values()];
+  const taken = new Set<string>();
+  const chosen: Ranked[] = [];
+  const take = (candidate: Ranked | undefined): void => {
+    if (candidate === undefined || taken.has(candidate.id) || chosen.length >= budget) return;
+    taken.add(candidate.id);
+    chosen.push(candidate);
+  };
+  const next = (list: readonly Ranked[]): Ranked | undefined => list.find(({ id }) => !taken.has(id));
+  take(ranked.find(({ id }) => id === first));
+  for (let turn = 0; chosen.length < budget && taken.size <= order.length; turn++) {
+    const before = taken.size;
+    take(next(order));
+    const open = classes.filter((list) => next(list) !== undefined);
+    if (open.length > 0) take(next(at(open, turn % open.length)));
+    if (taken.size === before) break;
+  }
+  return chosen;
+}
+
+/** Rounds of one run of each of the best few and the default, each round beginning with another one. */
+async function inTurns(
+  { measure, default: own, stop }: MsSearch,
+  measurements: ReadonlyMap<string, Measurement>,
+  best: number,
+): Promise<ReadonlyMap<string, readonly number[]>> {
+  const times = [...measurements].flatMap(([id, m]) =>
+    m.status === "measured" ? [{ id, time: median(m.nanoseconds) }] : [],
+  );
+  times.sort((a, b) => a.time - b.time);
+  const ids = times.slice(0, finalists).map(({ id }) => id);
+  if (times.some(({ id }) => id === own) && !ids.includes(own)) ids.push(own);
+  if (ids.length < 2) return new Map();
+  const runs = new Map(ids.map((id) => [id, [] as number[]]));
+  for (let round = 0; round < runOffRounds; round++) {
+    for (let k = 0; k < ids.length; k++) {
+      if (stop?.() === "abort") return new Map();
+      const id = at(ids, (k + round) % ids.length);
+      const measured = await measure(id, { samples: 1, limitMs: limitFor(best) });
+      // One that fails now is out; so is a lone survivor's race.
+      if (measured.status === "measured") runs.get(id)?.push(at(measured.nanoseconds, 0));
+    }
+  }
+  return new Map([...runs].filter(([, list]) => list.length === runOffRounds));
+}
+
+export function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  const middle = Math.floor(sorted.length / 2);
+  return sorted.length % 2 === 1
+    ? at(sorted, middle)
+    : ((sorted[middle - 1] ?? NaN) + (sorted[middle] ?? NaN)) / 2;
+}
+
+/** The chance of so many rounds won, or more, if each were won by a coin; for one of so many contenders that each had it. */
+export function chanceOf(won: number, rounds: number, contenders: number): number {
+  let [tail, ways] = [0, 1];
+  for (let k = 0; k <= rounds; k++) {
+    if (k >= won) tail += ways / 2 ** rounds;
+    ways = (ways * (rounds - k)) / (k + 1);
+  }
+  return Math.min(1, tail * contenders);
+}
