@@ -1,6 +1,5 @@
 #!/usr/bin/env node
 /** tilec on the command line. Exit codes: 0 fine, 1 the program or a check is wrong, 2 usage, 3 a bug in tilec. */
-import { readFileSync } from "node:fs";
 import { Command, CommanderError } from "commander";
 import { CompileError, error, InternalError, RunError, type Diagnostic } from "../../ir/index.js";
 import { PassError } from "../../passes/index.js";
@@ -16,15 +15,14 @@ import { UsageError } from "./options.js";
 import { runCommand } from "./run.js";
 import { targetsCommand } from "./targets.js";
 import { note, printDiagnostics, printJson } from "./terminal.js";
-
-const packageJson = JSON.parse(readFileSync(new URL("../../../package.json", import.meta.url), "utf8")) as {
-  readonly version: string;
-};
+import { recordsCommand } from "./records.js";
+import { tuneCommand } from "./tune.js";
+import { version } from "./version.js";
 
 function build(): Command {
   const program = new Command("tilec")
     .description("A tiling compiler for gathers: legal or explained, the same bits from every backend")
-    .version(packageJson.version)
+    .version(version)
     .exitOverride()
     .configureOutput({ writeErr: () => undefined });
   for (const add of [
@@ -33,6 +31,8 @@ function build(): Command {
     runCommand,
     explainCommand,
     legalCommand,
+    tuneCommand,
+    recordsCommand,
     checkCommand,
     targetsCommand,
     fmtCommand,
@@ -40,7 +40,7 @@ function build(): Command {
     add(program);
   }
   // Settings are not inherited by commands that exist already.
-  for (const command of program.commands) {
+  for (const command of program.commands.flatMap((own) => [own, ...own.commands])) {
     command.exitOverride().configureOutput({ writeErr: () => undefined });
     refuseSecondValues(command);
   }

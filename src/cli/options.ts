@@ -116,6 +116,15 @@ export function parseCount(text: string, flag: string): number {
   return value;
 }
 
+/** `2/8`: the second of eight parts. */
+export function parseShard(text: string): { readonly part: number; readonly parts: number } {
+  const [, part, parts] = (/^(\d+)\/(\d+)$/.exec(text) ?? []).map(Number);
+  if (part === undefined || parts === undefined || part < 1 || part > parts) {
+    throw new UsageError(`--shard ${text} is not i/n`, "--shard 1/4");
+  }
+  return { part, parts };
+}
+
 export function scheduleOf(flags: ProgramFlags): Schedule {
   const shape = (name: "tile" | "view" | "order") =>
     flags[name] === undefined ? {} : { [name]: parseShape(flags[name], name) };

@@ -1,5 +1,5 @@
 /** An explanation as text: rules, bytes, traffic, and what to do about a refusal. */
-import { formatShape, formatType, printSchedule, suggestionText } from "../../ir/index.js";
+import { clockVersion, formatShape, formatType, printSchedule, suggestionText } from "../../ir/index.js";
 import type { Explanation } from "../api/explain.js";
 import { table } from "./table.js";
 
@@ -40,7 +40,8 @@ export function renderExplanation(explanation: Explanation): string {
         ["  operand", "moved", "compulsory", "burst"],
         traffic.operands.map((o) => [`  ${o.operand}`, o.bytes, o.compulsory, o.burst]),
       ),
-      `  total ${traffic.bytes} B, ${ratio.toFixed(3)} of compulsory; ${traffic.tasks} tasks, ${traffic.tiles} tiles, about ${explanation.cycles} cycles`,
+      `  total ${traffic.bytes} B, ${ratio.toFixed(3)} of compulsory; ${traffic.tasks} tasks, ${traffic.tiles} tiles`,
+      `  clock ${clockVersion}: about ${explanation.cycles} cycles`,
     );
     if (reversed !== undefined) {
       lines.push(

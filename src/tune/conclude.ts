@@ -6,12 +6,10 @@ import type { Candidate, CandidateStatus, Objective, PrunedCandidate, RunOff, Tu
 import { modelLimit } from "./search-ms.js";
 import type { SpaceEntry } from "./space.js";
 
-const significant = 0.01;
-
 export function concluded(
   { task, space, own, options }: Search,
   costed: readonly Candidate[],
-  end: { readonly listed: readonly SpaceEntry[]; readonly complete: boolean; readonly race?: RunOff },
+  end: { readonly complete: boolean; readonly race?: RunOff; readonly listed?: readonly SpaceEntry[] },
 ): TuneResult {
   const { objective, gather, target, backend } = task;
   const { seed = defaultSeed, shard } = options;
@@ -19,7 +17,7 @@ export function concluded(
   const candidates = [...costed].sort((a, b) => compareCandidates(a, b, objective));
   const chosen = candidates.find(({ id }) => id === own);
   // Those of other shards are costed there.
-  const elsewhere = new Set(shard === undefined ? [] : end.listed.map(({ facts }) => facts.id));
+  const elsewhere = new Set(shard === undefined ? [] : end.listed?.map(({ facts }) => facts.id));
   const known = new Set(candidates.map(({ id }) => id));
   const least = space.entries.reduce((min, { weight }) => Math.min(min, weight), Infinity);
   const pruned = space.entries
@@ -36,7 +34,9 @@ export function concluded(
       : new CompileError([error("TC702", "the search ended before the default was costed")]);
   }
   const beatsDefault =
-    objective === "ms" ? beatsByTime(race, own, chosen, front) : isBetter(front, chosen, objective);
+    objective === "ms"
+      ? beatsByTime(race, chosen, front)
+      : figureOf(front, objective) < figureOf(chosen, objective);
   const winner = race === undefined ? front : (candidates.find(({ id }) => id === race.order[0]) ?? front);
   const best = beatsDefault || objective !== "ms" ? winner : chosen;
   const counts: Record<CandidateStatus, number> = {
@@ -79,11 +79,9 @@ function whyPruned({ weight, facts }: SpaceEntry, objective: Objective, least: n
     : `beyond the budget: estimated at ${Math.round(facts.estimate)} cycles`;
 }
 
-function beatsByTime(race: RunOff | undefined, own: string, chosen: Candidate, front: Candidate): boolean {
-  // A default that does not run is beaten by whatever does.
-  if (chosen.status !== "measured") return front.status === "measured";
-  return race !== undefined && race.order[0] !== own && race.chance < significant;
-}
+/** A default that does not run is beaten by whatever does. */
+const beatsByTime = (race: RunOff | undefined, chosen: Candidate, front: Candidate): boolean =>
+  chosen.status === "measured" ? race?.significant === true : front.status === "measured";
 
 function verdictOf(
   best: Candidate,

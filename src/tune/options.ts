@@ -5,7 +5,7 @@ import type { CompileOptions, Kernel } from "../api/compile.js";
 import type { Cost } from "./cost.js";
 import type { Budget, Shard } from "./cut.js";
 import type { OpenMeasurer } from "./measurer.js";
-import type { Candidate, Objective, TuneBackend } from "./result.js";
+import type { Candidate, CandidateRun, Objective, TuneBackend } from "./result.js";
 import type { Measurement } from "./search-ms.js";
 import type { Space, SpaceEntry } from "./space.js";
 
@@ -27,15 +27,23 @@ export interface TuneOptions extends CompileOptions {
   /** An aborted search resolves with what it has, once the default was costed. */
   readonly signal?: AbortSignal;
   readonly onProgress?: (done: number, total: number, label: string) => void;
-  /** Called once the space is known, before any candidate. */
-  readonly onSpace?: (task: TuneTask, space: Space) => void;
+  /** Called once the space is known, before any candidate; `own` is the id of the default. */
+  readonly onSpace?: (task: TuneTask, space: Space, pruned: readonly PrunedCount[], own: string) => void;
   /** Called with every candidate that was costed or measured now, as soon as it was; a second time after a run-off. */
   readonly onCandidate?: (candidate: Candidate) => void;
 }
 
+/** What an earlier search found out about a candidate. */
 export interface KnownCandidate {
   readonly cost: Cost;
-  readonly measurement?: Measurement;
+  readonly runs?: readonly CandidateRun[];
+  readonly failure?: Exclude<Measurement, { readonly status: "measured" }>;
+}
+
+/** Candidates that a search leaves out: behind by the model, beyond the budget, longer than a task in place should be. */
+export interface PrunedCount {
+  readonly why: "model" | "budget" | "length";
+  readonly count: number;
 }
 
 /** What a search is about: all that its answer depends on, but the budget and the seed. */

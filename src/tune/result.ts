@@ -52,6 +52,8 @@ export interface CandidateRun {
   readonly device: string;
   /** `search`: when it was found. `run-off`: in turns with the best few and the default. `given`: measured elsewhere. */
   readonly phase: "search" | "run-off" | "given";
+  /** Of a run-off: which one, so that its rounds are compared with each other. */
+  readonly race?: string;
   /** Of each run, in the order in which they were made; of a run-off, one for each round. */
   readonly nanoseconds: readonly number[];
 }
@@ -102,6 +104,8 @@ export interface RunOff {
   readonly won: number;
   /** How likely chance alone gives so many, in a sign test for the number of candidates in the run-off. */
   readonly chance: number;
+  /** Whether the fastest is another than the default and chance gives that in fewer than 1 of 100. */
+  readonly significant: boolean;
 }
 
 export interface TuneResult {

@@ -11,7 +11,15 @@ export async function searchExact(search: Search): Promise<TuneResult> {
   const { budget = defaultBudget, seed = defaultSeed, shard, known, signal } = options;
   const list = cut(space, own, budget, seed);
   const mine = list.filter(({ facts }) => facts.id === own || inShard(facts.id, shard));
-  options.onSpace?.(task, space);
+  options.onSpace?.(
+    task,
+    space,
+    [
+      { why: "budget", count: space.entries.length - list.length },
+      { why: "length", count: space.longTiles },
+    ],
+    own,
+  );
   const ends = deadlineOf(budget);
   const candidates: Candidate[] = [];
   let until = performance.now() + sliceMs;

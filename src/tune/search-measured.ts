@@ -1,15 +1,15 @@
 /** The search by milliseconds, on the candidates of a gather. */
 import type { HostInputs } from "../../backends/index.js";
-import { at, CompileError, error, inputOf, type AccessFunc } from "../../ir/index.js";
+import { at, inputOf, InternalError } from "../../ir/index.js";
 import { lowered } from "../../passes/index.js";
 import { definedOutput } from "../api/against.js";
 import type { Kernel } from "../api/compile.js";
 import { asHost } from "../formats/tensor.js";
 import { randomData, randomIndices } from "../testing/random.js";
 import { concluded } from "./conclude.js";
+import { canonicalJson, contentHash } from "./content-hash.js";
 import { costOf } from "./cost.js";
 import { inShard } from "./cut.js";
-import type { Measurer } from "./measurer.js";
 import {
   deadlineOf,
   defaultBudget,
@@ -18,9 +18,69 @@ import {
   type KnownCandidate,
   type Search,
 } from "./options.js";
-import type { Candidate, CandidateRun, CostFacts, RunOff, TuneResult } from "./result.js";
-import { chanceOf, median, plan, searchMs, type Measurement, type MsFound } from "./search-ms.js";
+import type { Candidate, CandidateRun, CostFacts, TuneResult } from "./result.js";
+import { decided, kept, median, plan, searchMs, type Measurement, type MsFound } from "./search-ms.js";
 import type { SpaceEntry } from "./space.js";
+
+export async function searchMeasured(search: Search): Promise<TuneResult> {
+  const { task, space, own, kernel, options } = search;
+  const { budget = defaultBudget, seed = defaultSeed, shard, known, signal, measure } = options;
+  if (measure === undefined) throw new InternalError("objective ms was checked for what measures");
+  const ranked = space.entries.map((entry) => ({
+    id: entry.facts.id,
+    weight: entry.weight,
+    class: classOf(entry),
+  }));
+  const most = typeof budget === "number" ? budget : space.entries.length;
+  const order = plan({ ranked, default: own, budget: most, seed });
+  const byId = new Map(space.entries.map((entry) => [entry.facts.id, entry]));
+  const inputs = options.inputs ?? randomInputs(kernel, seed);
+  const expected = definedOutput(task.gather, kernel.tile, inputs);
+  const measurer = await measure.open({ kernel, inputs, expected });
+  const { device } = measurer;
+  try {
+    const behind = ranked.length - kept(ranked).length;
+    options.onSpace?.(
+      { ...task, device },
+      space,
+      [
+        { why: "model", count: behind },
+        { why: "budget", count: ranked.length - order.length - behind },
+        { why: "length", count: space.longTiles },
+      ],
+      own,
+    );
+    const mine = order.filter(({ id }) => id === own || inShard(id, shard));
+    const ends = deadlineOf(budget);
+    const tiles = new Map<string, ReturnType<typeof lowered>>();
+    let done = 0;
+    const found = await searchMs({
+      order: mine.map(({ id }) => id),
+      default: own,
+      known: new Map([...(known ?? [])].flatMap(([id, before]) => knownOn(device, id, before))),
+      stop: () => (signal?.aborted === true ? "abort" : performance.now() > ends ? "time" : "no"),
+      measure: (id, given) => {
+        const tile = tiles.get(id) ?? lowered(entryOf(byId, id).tiling);
+        tiles.set(id, tile);
+        return untilAborted(() => measurer.measure(tile, given), signal);
+      },
+      onMeasured(id, measurement, fresh) {
+        const entry = entryOf(byId, id);
+        if (fresh) options.onCandidate?.(candidateOf(entry, measurement, device));
+        options.onProgress?.(++done, mine.length, labelOf(entry));
+      },
+    });
+    return raced(
+      search,
+      found,
+      byId,
+      device,
+      order.map(({ id }) => entryOf(byId, id)),
+    );
+  } finally {
+    await measurer.close();
+  }
+}
 
 /** What the model may be wrong about as a whole: residency, nest, size of the tile. */
 export function classOf({ tiling, facts }: SpaceEntry): string {
@@ -28,97 +88,49 @@ export function classOf({ tiling, facts }: SpaceEntry): string {
   return `${facts.schedule.residency} ${nest} ${Math.floor(Math.log2(facts.elements) / 3)}`;
 }
 
-export async function searchMeasured(search: Search): Promise<TuneResult> {
-  const { task, space, own, kernel, options } = search;
-  const { budget = defaultBudget, seed = defaultSeed, shard, known, signal, measure } = options;
-  if (measure === undefined) throw new CompileError([error("TC702", "objective ms needs `measure`")]);
-  const ranked = space.entries.map((entry) => ({
-    id: entry.facts.id,
-    weight: entry.weight,
-    class: classOf(entry),
-  }));
-  const most = typeof budget === "number" ? budget : space.entries.length;
-  const chosen = new Set(plan({ ranked, default: own, budget: most, seed }).map(({ id }) => id));
-  const byId = new Map(space.entries.map((entry) => [entry.facts.id, entry]));
-  const inputs = options.inputs ?? randomInputs(kernel, seed);
-  const measurer = await measure.open({ kernel, inputs, expected: expectedOf(task.gather, kernel, inputs) });
-  try {
-    options.onSpace?.({ ...task, device: measurer.device }, space);
-    const mine = ranked.filter(({ id }) => id === own || (chosen.has(id) && inShard(id, shard)));
-    const ends = deadlineOf(budget);
-    const total = Math.min(most, mine.length);
-    let done = 0;
-    const tiles = new Map<string, ReturnType<typeof lowered>>();
-    const found = await searchMs({
-      ranked: mine,
-      default: own,
-      budget: most,
-      seed,
-      ...(known === undefined ? {} : { known: measurementsOf(known) }),
-      stop: () => (signal?.aborted === true ? "abort" : performance.now() > ends ? "time" : "no"),
-      measure: (id, given) => {
-        const entry = entryOf(byId, id);
-        const tile = tiles.get(id) ?? lowered(entry.tiling);
-        tiles.set(id, tile);
-        return untilAborted(measurer, () => measurer.measure(tile, given), signal);
-      },
-      onMeasured(id, measurement) {
-        const entry = entryOf(byId, id);
-        options.onCandidate?.(candidateOf(entry, measurer.device, measurement, []));
-        options.onProgress?.(++done, total, labelOf(entry));
-      },
-    });
-    return raced(search, found, byId, measurer.device);
-  } finally {
-    await measurer.close();
-  }
-}
-
-/** An abort ends the measurer, and with it the candidate in flight. */
+/** Waits no longer than until an abort: closing the measurer then ends the candidate in flight. */
 async function untilAborted(
-  measurer: Measurer,
   run: () => Promise<Measurement>,
   signal: AbortSignal | undefined,
 ): Promise<Measurement> {
-  const aborted: Measurement = { status: "error", code: "TC505", reason: "the search was aborted" };
   if (signal === undefined) return run();
-  if (signal.aborted) return aborted;
   let onAbort = (): void => undefined;
-  const abort = new Promise<Measurement>((resolve) => {
+  const aborted = new Promise<Measurement>((resolve) => {
     onAbort = () => {
-      resolve(aborted);
+      resolve({ status: "error", code: "TC505", reason: "the search was aborted" });
     };
     signal.addEventListener("abort", onAbort, { once: true });
   });
   try {
-    return await Promise.race([run(), abort]);
+    return await Promise.race([run(), aborted]);
   } finally {
     signal.removeEventListener("abort", onAbort);
-    if (signal.aborted) await measurer.close();
   }
 }
 
 function entryOf(byId: ReadonlyMap<string, SpaceEntry>, id: string): SpaceEntry {
   const entry = byId.get(id);
-  if (entry === undefined) throw new RangeError(`no candidate ${id}`);
+  if (entry === undefined) throw new InternalError(`candidate ${id} is in the space`);
   return entry;
 }
 
-const measurementsOf = (known: ReadonlyMap<string, KnownCandidate>): ReadonlyMap<string, Measurement> =>
-  new Map(
-    [...known].flatMap(([id, { measurement }]) => (measurement === undefined ? [] : [[id, measurement]])),
-  );
+/** What a candidate gave on this device before. */
+function knownOn(device: string, id: string, { failure, runs }: KnownCandidate): [string, Measurement][] {
+  if (failure !== undefined) return [[id, failure]];
+  const run = runs?.find((one) => one.device === device && one.phase === "search");
+  return run === undefined ? [] : [[id, { status: "measured", nanoseconds: run.nanoseconds }]];
+}
 
 function candidateOf(
   entry: SpaceEntry,
-  device: string,
   measurement: Measurement,
-  runOff: readonly number[],
+  device: string,
+  race?: CandidateRun,
 ): Candidate {
   const facts: CostFacts = { ...entry.facts, ...costOf(entry) };
   if (measurement.status !== "measured") return { ...facts, ...measurement };
-  const runs: CandidateRun[] = [{ device, phase: "search", nanoseconds: measurement.nanoseconds }];
-  if (runOff.length > 0) runs.push({ device, phase: "run-off", nanoseconds: runOff });
+  const first: CandidateRun = { device, phase: "search", nanoseconds: measurement.nanoseconds };
+  const runs = race === undefined ? [first] : [first, race];
   return { ...facts, status: "measured", ms: median(at(runs, runs.length - 1).nanoseconds) / 1e6, runs };
 }
 
@@ -127,36 +139,29 @@ function raced(
   { measurements, runOff, stopped }: MsFound,
   byId: ReadonlyMap<string, SpaceEntry>,
   device: string,
+  listed: readonly SpaceEntry[],
 ): TuneResult {
   const { own, options } = search;
-  const candidates = [...measurements].map(([id, m]) =>
-    candidateOf(entryOf(byId, id), device, m, runOff.get(id) ?? []),
-  );
+  const name = contentHash(canonicalJson([device, [...runOff]]));
+  const candidates = [...measurements].map(([id, measurement]) => {
+    const nanoseconds = runOff.get(id);
+    const race = nanoseconds && { device, phase: "run-off" as const, race: name, nanoseconds };
+    return candidateOf(entryOf(byId, id), measurement, device, race);
+  });
   for (const candidate of candidates) if (runOff.has(candidate.id)) options.onCandidate?.(candidate);
-  const order = [...runOff].sort(([, a], [, b]) => median(a) - median(b)).map(([id]) => id);
-  const [first] = order;
-  const [winner, base] = [runOff.get(first ?? ""), runOff.get(own)];
-  const rounds = winner?.length ?? 0;
-  const won = winner?.filter((time, k) => time < (base?.[k] ?? -Infinity)).length ?? 0;
-  const race: RunOff | undefined =
-    first === undefined || base === undefined
-      ? undefined
-      : { rounds, order, won, chance: first === own ? 1 : chanceOf(won, rounds, order.length - 1) };
+  const race = decided(runOff, own);
   return concluded(search, candidates, {
-    listed: [],
+    listed,
     complete: stopped === "no",
     ...(race === undefined ? {} : { race }),
   });
 }
 
 /** Random inputs from a seed, in range. Throws a CompileError (TC502) for more than memory holds. */
-export function randomInputs(kernel: Kernel, seed: number): HostInputs {
+function randomInputs(kernel: Kernel, seed: number): HostInputs {
   const types = kernel.source ?? kernel.tile;
   return {
     data: asHost("data", randomData(inputOf(types, 0).type, seed)),
     indices: asHost("indices", randomIndices(inputOf(types, 1).type, kernel.tile, seed)),
   };
 }
-
-const expectedOf = (gather: AccessFunc, { tile }: Kernel, inputs: HostInputs): Uint8Array =>
-  definedOutput(gather, tile, inputs);

@@ -4,6 +4,7 @@
  * run in turns, and medians decide. Knows nothing of schedules or machines: recorded runs can be searched as well.
  */
 import { at, type Code } from "../../ir/index.js";
+import type { RunOff } from "./result.js";
 import { seeded } from "./seeded.js";
 
 /** A candidate as the model sees it. */
@@ -27,19 +28,17 @@ export interface MeasureOptions {
 }
 
 export interface MsSearch {
-  /** The most promising first. */
-  readonly ranked: readonly Ranked[];
-  /** Id of the default: measured first, and part of the run-off. */
+  /** Ids of the candidates to measure: a `plan`'s, the default first. */
+  readonly order: readonly string[];
+  /** Id of the default: part of the run-off whatever its time. */
   readonly default: string;
-  /** Candidates that are measured at most, the default included. */
-  readonly budget: number;
-  readonly seed: number;
   readonly measure: (id: string, options: MeasureOptions) => Promise<Measurement>;
   /** What is known from before. */
   readonly known?: ReadonlyMap<string, Measurement>;
-  /** Whether to stop here: aborted, or out of time. The run-off is left out when aborted. */
+  /** Whether to stop here: out of time, which leaves the run-off, or aborted, which leaves nothing. */
   readonly stop?: () => "no" | "time" | "abort";
-  readonly onMeasured?: (id: string, measurement: Measurement) => void;
+  /** `fresh`: measured now. */
+  readonly onMeasured?: (id: string, measurement: Measurement, fresh: boolean) => void;
 }
 
 export interface MsFound {
@@ -60,23 +59,24 @@ const timesBest = 20;
 const defaultLimitMs = 60_000;
 
 export async function searchMs(search: MsSearch): Promise<MsFound> {
-  const { known, measure, onMeasured } = search;
+  const { known, measure, onMeasured, order, stop = () => "no" as const } = search;
   const measurements = new Map<string, Measurement>();
-  const stop = search.stop ?? (() => "no" as const);
   let best = Infinity;
-  for (const { id } of plan(search)) {
-    const stopped = stop();
-    if (stopped === "abort" || (stopped === "time" && measurements.size > 1)) break;
-    const limitMs = id === search.default ? defaultLimitMs : limitFor(best);
+  for (const id of order) {
+    if (stop() !== "no" && measurements.size > 0) break;
     const before = known?.get(id);
+    const limitMs = id === search.default ? defaultLimitMs : limitFor(best);
     const measured = before ?? (await measure(id, { samples, limitMs }));
+    // What an abort cut short is no measurement.
     if (stop() === "abort") break;
     measurements.set(id, measured);
-    if (before === undefined) onMeasured?.(id, measured);
+    onMeasured?.(id, measured, before === undefined);
     if (measured.status === "measured") best = Math.min(best, median(measured.nanoseconds) / 1e6);
   }
-  const runOff = stop() === "abort" ? new Map<string, number[]>() : await inTurns(search, measurements, best);
-  return { measurements, runOff, stopped: stop() };
+  const stopped = stop();
+  const runOff =
+    stopped === "abort" ? new Map<string, number[]>() : await inTurns(search, measurements, best);
+  return { measurements, runOff, stopped };
 }
 
 const limitFor = (bestMs: number): number =>
@@ -88,8 +88,19 @@ export function kept<T extends Pick<Ranked, "weight">>(ranked: readonly T[]): re
   return ranked.filter(({ weight }) => weight <= modelLimit * least);
 }
 
+interface Planned {
+  /** The most promising first. */
+  readonly ranked: readonly Ranked[];
+  /** Id of the default. */
+  readonly default: string;
+  /** Candidates that are measured at most, the default included. */
+  readonly budget: number;
+  /** Of ties in the model. */
+  readonly seed: number;
+}
+
 /** The candidates to measure, in order: the default, then the model's next and the next of each class in turns. */
-export function plan({ ranked, default: first, budget, seed }: Omit<MsSearch, "measure">): readonly Ranked[] {
+export function plan({ ranked, default: first, budget, seed }: Planned): readonly Ranked[] {
   const draw = seeded(seed);
   const drawn = new Map(ranked.map(({ id }) => [id, draw()]));
   const order = [...kept(ranked)].sort(
@@ -152,8 +163,21 @@ export function median(values: readonly number[]): number {
     : ((sorted[middle - 1] ?? NaN) + (sorted[middle] ?? NaN)) / 2;
 }
 
+const significance = 0.01;
+
+/** Who won a run-off, and whether against the default by more than chance. Undefined where the default was not in it. */
+export function decided(runOff: ReadonlyMap<string, readonly number[]>, own: string): RunOff | undefined {
+  const order = [...runOff].sort(([, a], [, b]) => median(a) - median(b)).map(([id]) => id);
+  const [winner, base] = [runOff.get(order[0] ?? ""), runOff.get(own)];
+  if (winner === undefined || base === undefined) return undefined;
+  const won = winner.filter((time, round) => time < at(base, round)).length;
+  const rounds = winner.length;
+  const chance = winner === base ? 1 : chanceOf(won, rounds, order.length - 1);
+  return { rounds, order, won, chance, significant: chance < significance };
+}
+
 /** The chance of so many rounds won, or more, if each were won by a coin; for one of so many contenders that each had it. */
-export function chanceOf(won: number, rounds: number, contenders: number): number {
+function chanceOf(won: number, rounds: number, contenders: number): number {
   let [tail, ways] = [0, 1];
   for (let k = 0; k <= rounds; k++) {
     if (k >= won) tail += ways / 2 ** rounds;
