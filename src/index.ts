@@ -40,3 +40,4 @@ export {
   type BackendRun,
 } from "./api/backends.js";
 export { run } from "./api/run.js";
+export { tune, type TuneOptions, type TuneResult } from "./tune/index.js";

@@ -112,19 +112,24 @@ export function plan({ ranked, default: first, budget, seed }: Planned): readonl
   const classes = [...byClass.values()];
   const taken = new Set<string>();
   const chosen: Ranked[] = [];
+  const next = (list: readonly Ranked[]): Ranked | undefined => list.find(({ id }) => !taken.has(id));
   const take = (candidate: Ranked | undefined): void => {
     if (candidate === undefined || taken.has(candidate.id) || chosen.length >= budget) return;
     taken.add(candidate.id);
     chosen.push(candidate);
   };
-  const next = (list: readonly Ranked[]): Ranked | undefined => list.find(({ id }) => !taken.has(id));
-  take(ranked.find(({ id }) => id === first));
-  for (let turn = 0; chosen.length < budget && taken.size <= order.length; turn++) {
-    const before = taken.size;
-    take(next(order));
+  // The class of which the fewest were taken; of several, the one that the model likes best.
+  const leastSeen = (): Ranked | undefined => {
+    const seen = (list: readonly Ranked[]): number => list.filter(({ id }) => taken.has(id)).length;
     const open = classes.filter((list) => next(list) !== undefined);
-    if (open.length > 0) take(next(at(open, turn % open.length)));
-    if (taken.size === before) break;
+    const [first] = open.map((list) => ({ list, seen: seen(list) })).sort((a, b) => a.seen - b.seen);
+    return first === undefined ? undefined : next(first.list);
+  };
+  take(ranked.find(({ id }) => id === first));
+  for (let before = -1; before < taken.size;) {
+    before = taken.size;
+    take(next(order));
+    take(leastSeen());
   }
   return chosen;
 }

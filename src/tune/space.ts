@@ -250,17 +250,19 @@ function ordersOf(
   const follows = followedBy(gather.map, gatheredTable);
   const cut = (d: number): boolean => at(tile, d) < at(extents, d);
   const reusing = schedule.residency === "gm" ? [] : schedule.order.filter((d) => !follows.has(d) && cut(d));
-  return orderedSubsets(reusing).flatMap((last) => {
-    const rest = schedule.order.filter((d) => !last.includes(d));
-    const first = [...rest.filter((d) => !follows.has(d)), ...rest.filter((d) => follows.has(d))];
-    const outer = last.length === 0 && schedule.residency === "gm" ? rest : first;
-    return objective === "ms"
-      ? [
-          [...outer, ...last],
-          [...[...outer].reverse(), ...last],
-        ]
-      : [[...outer, ...last]];
+  const nests = orderedSubsets(reusing).map((last) => {
+    const outer = schedule.order.filter((d) => !last.includes(d));
+    // Data's dims stand inside those that are not to be reused along; without reuse there is nothing to keep apart.
+    const inner = schedule.residency === "gm" ? [] : outer.filter((d) => follows.has(d));
+    const parallel = [...outer.filter((d) => !inner.includes(d)), ...inner];
+    return { parallel, last };
   });
+  const orders = nests.flatMap(({ parallel, last }) => {
+    const back = [...parallel].reverse();
+    return (objective === "ms" ? [parallel, back] : [parallel]).map((outer) => [...outer, ...last]);
+  });
+  // Of orders with the same nest the first one counts: the plain one, where it is among them.
+  return [schedule.order, ...orders];
 }
 
 /** Every sequence of some of the items, the longest first and in the given order before others. */

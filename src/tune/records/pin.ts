@@ -10,9 +10,9 @@ export function pinned({ task, best }: BestRecord): string {
     "// RUN: tilec explain %s",
     `// The best schedule that a search by ${task.objective} found.`,
     `// CHECK: schedule  ${printSchedule(best.schedule)}`,
-    `// CHECK: total ${best.bytes} B, `,
+    `// CHECK: total ${best.bytes} B,`,
     // Another clock's cycles are no regression: its version is checked first.
-    `// CHECK: clock ${best.clock}: `,
+    `// CHECK: clock ${best.clock}:`,
     `// CHECK-SAME: about ${best.cycles} cycles`,
     text.trimEnd(),
     "",
