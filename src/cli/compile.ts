@@ -1,6 +1,6 @@
 /** tilec compile: lowers a program and prints it at one level, or after each pass. */
 import { Option, type Command } from "commander";
-import { CompileError, error, printFunc, targetFacts, webgpu, type Func } from "../../ir/index.js";
+import { CompileError, printFunc, targetFacts, webgpu, type Func } from "../../ir/index.js";
 import { printMoves, type MovePlan } from "../../backends/index.js";
 import { wasmMoves, watOf } from "../../backends/sim/index.js";
 import { emitWgsl, movesOf, planWgsl } from "../../backends/webgpu/index.js";
@@ -14,7 +14,7 @@ import { lookUpTarget, addProgramOptions, resolveTarget, UsageError, type Progra
 import { loadPrograms } from "./load.js";
 import { passPrinter } from "./print-passes.js";
 import { gatherHash } from "../tune/records/record.js";
-import { replayed } from "../tune/records/replay.js";
+import { ofAnotherTask, replayed } from "../tune/records/replay.js";
 import { explainTile } from "../api/explain-tile.js";
 import { renderPlan } from "../report/memory-plan.js";
 import { note, print, printDiagnostics, printJson } from "./terminal.js";
@@ -100,10 +100,9 @@ function replay(func: Func, file: string, { strict }: CompileFlags, options: Com
     note(`@${func.name}: the schedule of ${file}, found by ${found.task.objective}`);
     return { ...func, schedule: found.best.schedule };
   }
-  const message = `${file} holds no search of @${func.name} with this schedule's pins on this target`;
-  const hint = "tilec tune with the same program, flags and target records one";
-  if (strict === true) throw new CompileError([error("TC017", message, { hint })]);
-  printDiagnostics([{ ...error("TC017", message, { hint }), severity: "warning" }]);
+  const other = ofAnotherTask(file, func.name);
+  if (strict === true) throw new CompileError([other]);
+  printDiagnostics([{ ...other, severity: "warning" }]);
   return func;
 }
 

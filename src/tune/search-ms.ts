@@ -106,32 +106,46 @@ export function plan({ ranked, default: first, budget, seed }: Planned): readonl
   const order = [...kept(ranked)].sort(
     (a, b) => a.weight - b.weight || (drawn.get(a.id) ?? 0) - (drawn.get(b.id) ?? 0),
   );
-  const byClass = new Map<string, Ranked[]>();
-  for (const candidate of order)
-    byClass.set(candidate.class, [...(byClass.get(candidate.class) ?? []), candidate]);
-  const classes = [...byClass.values()];
+  const classes = new Map<string, Class>();
+  for (const candidate of order) {
+    const own = classes.get(candidate.class) ?? { list: [], at: 0, seen: 0 };
+    own.list.push(candidate);
+    classes.set(candidate.class, own);
+  }
   const taken = new Set<string>();
   const chosen: Ranked[] = [];
-  const next = (list: readonly Ranked[]): Ranked | undefined => list.find(({ id }) => !taken.has(id));
   const take = (candidate: Ranked | undefined): void => {
     if (candidate === undefined || taken.has(candidate.id) || chosen.length >= budget) return;
     taken.add(candidate.id);
     chosen.push(candidate);
+    const own = classes.get(candidate.class);
+    if (own !== undefined) own.seen++;
   };
-  // The class of which the fewest were taken; of several, the one that the model likes best.
-  const leastSeen = (): Ranked | undefined => {
-    const seen = (list: readonly Ranked[]): number => list.filter(({ id }) => taken.has(id)).length;
-    const open = classes.filter((list) => next(list) !== undefined);
-    const [first] = open.map((list) => ({ list, seen: seen(list) })).sort((a, b) => a.seen - b.seen);
-    return first === undefined ? undefined : next(first.list);
+  const all: Class = { list: order, at: 0, seen: 0 };
+  const next = (within: Class): Ranked | undefined => {
+    while (taken.has(within.list[within.at]?.id ?? "")) within.at++;
+    return within.list[within.at];
   };
   take(ranked.find(({ id }) => id === first));
   for (let before = -1; before < taken.size;) {
     before = taken.size;
-    take(next(order));
-    take(leastSeen());
+    take(next(all));
+    // The class of which the fewest were taken; of several, the one that the model likes best.
+    const open = [...classes.values()].filter((own) => next(own) !== undefined);
+    const least = Math.min(...open.map(({ seen }) => seen));
+    const [turn] = open.filter(({ seen }) => seen === least);
+    take(turn === undefined ? undefined : next(turn));
   }
   return chosen;
+}
+
+interface Class {
+  /** The most promising first. */
+  readonly list: Ranked[];
+  /** Place from which on some may be left. */
+  at: number;
+  /** How many were taken. */
+  seen: number;
 }
 
 /** Rounds of one run of each of the best few and the default, each round beginning with another one. */
