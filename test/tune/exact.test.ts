@@ -137,6 +137,23 @@ describe("a search by what is exact", () => {
     });
   });
 
+  it("refuses options that it does not take, at once", async () => {
+    const wrong: readonly [object, RegExp][] = [
+      [{ objective: "speed" }, /objective is "speed"/],
+      [{ budget: 0 }, /budget is 0/],
+      [{ budget: "some" }, /budget is "some"/],
+      [{ seed: 1.5 }, /seed is 1.5/],
+      [{ shard: { part: 3, parts: 2 } }, /shard/],
+      [{ known: [] }, /known/],
+      [{ objective: "ms", measure: "sim" }, /measure is "sim"/],
+      [{ budgets: 3 }, /budgets/],
+    ];
+    for (const [options, what] of wrong) {
+      await expect(tune(rows, { target, ...options })).rejects.toThrow(what);
+    }
+    await expect(tune({} as SourceFunc)).rejects.toMatchObject({ diagnostics: [{ code: "TC702" }] });
+  });
+
   it("gives one answer for one seed, and explores by it", async () => {
     const ids = async (seed: number): Promise<readonly string[]> =>
       (await tune(rows, { target, budget: 50, seed })).candidates.map(({ id }) => id);
