@@ -84,6 +84,14 @@ describe("a search by what is exact", () => {
     const { refused, counts, candidates: all, pruned } = await tune(wide, { target, budget: 5 });
     expect(refused.length).toBeGreaterThan(0);
     expect(counts.refused).toBeGreaterThanOrEqual(refused.length);
+    for (const [residency, buffers] of [
+      ["ub", 1],
+      ["ub", 2],
+      ["gm", 1],
+    ] as const) {
+      const own = refused.filter((tile) => tile.residency === residency && tile.buffers === buffers);
+      expect(own.some(({ tile }) => tile.every((entry, d) => entry <= [64, 4096][d]!))).toBe(true);
+    }
     for (const { tile, residency, buffers, code, ubBytes, budget } of refused) {
       expect(ubBytes).toBeGreaterThan(budget);
       const result = tryCompile(wide, { target, tile, residency, buffers, ubBytes: budget });
