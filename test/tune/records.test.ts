@@ -327,7 +327,7 @@ describe("exports", () => {
       const { schedule } = first ?? { schedule: undefined };
       if (schedule === undefined) return "";
       if (kind === "residency") return schedule.residency === "gm" ? "1" : "0";
-      if (kind === "buffers") return String(schedule.buffers);
+      if (kind === "buffers") return JSON.stringify(schedule.buffers);
       return String(schedule[kind as "tile" | "view" | "order"][Number(k)]);
     });
     expect(cache.cache[key.join(",")]).toMatchObject({ time: first?.cycles, bytes: first?.bytes });
