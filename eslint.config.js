@@ -6,7 +6,7 @@ const browserFolders = [
   "ir/**/*.ts",
   "passes/**/*.ts",
   "backends/**/*.ts",
-  "src/{api,report,dialects,formats}/**/*.ts",
+  "src/{api,report,dialects,formats,tune}/**/*.ts",
 ];
 const nodeFiles = ["src/formats/files.ts", "src/formats/onnx/node-test.ts"];
 

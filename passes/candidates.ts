@@ -66,6 +66,14 @@ export function fits(tiling: Tiling, room: number): boolean {
   return Math.max(footprint.bytes, footprint.planned) <= room;
 }
 
+/** Bytes of UB that a chosen tile may take: within the target's safe size, where the smallest tile leaves that choice. */
+export function roomOf(start: Tiling): number {
+  const { target } = start;
+  const { ubBytes } = start.schedule;
+  const safe = ubBytes === target.ubBytes ? target.ubSafeBytes : ubBytes;
+  return fits(start, safe) ? safe : ubBytes;
+}
+
 /** The schedules of one tile within so many bytes of UB: every view, order and buffers that the user left open. */
 export const variants = (tiling: Tiling, room: number): Tiling[] =>
   [tiling, ...splitView(tiling), ...reordered(tiling)]

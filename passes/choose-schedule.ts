@@ -10,7 +10,7 @@ import { outputOf } from "../ir/func.js";
 import { targetFacts } from "../ir/target.js";
 import { isLegal, largestThat, replaced, volume, type Tiling } from "../ir/tiling/index.js";
 import { at, byteCount } from "../ir/types.js";
-import { candidates, fits, limitsOf, variants, type Candidates } from "./candidates.js";
+import { candidates, fits, limitsOf, roomOf, variants, type Candidates } from "./candidates.js";
 import { clockOf } from "./lowered.js";
 
 /** Tiles around which is searched, how often at most, and schedules whose clock is read: those within a margin of the best estimate. */
@@ -28,13 +28,28 @@ const few: readonly number[] = [6, 6, 6, 4, 3, 2];
  * cycles, then fewest idle cores in the last round, bytes, bytes of UB, then the larger tile.
  */
 export function chooseSchedule(tiling: Tiling): Tiling | undefined {
-  const { ubBytes } = tiling.schedule;
-  const { target } = tiling;
   const found = candidates(tiling);
   if (!isLegal(found.start)) return undefined;
-  const safe = ubBytes === target.ubBytes ? target.ubSafeBytes : ubBytes;
-  return new Search(found, fits(found.start, safe) ? safe : ubBytes).best();
+  return new Search(found, roomOf(found.start)).best();
 }
+
+/** What is known of a schedule whose clock was read. */
+export interface Tie {
+  readonly idleCores: number;
+  /** Of global memory. */
+  readonly bytes: number;
+  readonly ubBytes: number;
+  /** Of one output tile. */
+  readonly elements: number;
+}
+
+/** What decides between schedules of as many cycles, the less the better: idle cores in the last round, bytes, bytes of UB, a smaller tile. */
+export const tieBreaks = ({ idleCores, bytes, ubBytes, elements }: Tie): readonly number[] => [
+  idleCores,
+  bytes,
+  ubBytes,
+  -elements,
+];
 
 interface Weighed {
   readonly tiling: Tiling;
@@ -79,12 +94,11 @@ class Search {
       .filter(({ estimate }) => estimate <= worth)
       .map(({ tiling }) => {
         const { cycles, idleCores } = clockOf(tiling);
-        return {
-          tiling,
-          keys: [cycles, idleCores, tiling.traffic.bytes, tiling.footprint.planned, -volume(tiling.tile)],
-        };
+        const { traffic, footprint, tile } = tiling;
+        const tie = { idleCores, bytes: traffic.bytes, ubBytes: footprint.planned, elements: volume(tile) };
+        return { tiling, keys: [cycles, ...tieBreaks(tie)] };
       });
-    clocks.sort((a, b) => compare(a.keys, b.keys));
+    clocks.sort((a, b) => compareKeys(a.keys, b.keys));
     return clocks[0]?.tiling ?? start;
   }
 
@@ -207,7 +221,8 @@ function filled({ start, free }: Candidates): number[][] {
   return orders.filter((order, k) => orders.findIndex((other) => other.join() === order.join()) === k);
 }
 
-function compare(a: readonly number[], b: readonly number[]): number {
+/** Keys in the order of their weight. */
+export function compareKeys(a: readonly number[], b: readonly number[]): number {
   for (let k = 0; k < a.length; k++) {
     const difference = at(a, k) - at(b, k);
     if (difference !== 0) return difference;

@@ -40,3 +40,6 @@ export {
   type BackendRun,
 } from "./api/backends.js";
 export { run } from "./api/run.js";
+export type { TuneOptions } from "./tune/options.js";
+export type { TuneResult } from "./tune/result.js";
+export { tune } from "./tune/tune.js";

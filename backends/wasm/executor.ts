@@ -37,6 +37,14 @@ export interface FastOptions {
   readonly spawn?: SpawnThread;
 }
 
+export interface TakeOver {
+  /**
+   * An executor of the same tensors and kind of memory, whose memory is taken over with what its inputs hold. It is of no use
+   * afterwards; its threads must have ended.
+   */
+  readonly before?: FastExecutor;
+}
+
 export interface FastRun {
   /** The output in the executor's own memory: the next run overwrites it. */
   readonly output: Uint8Array;
@@ -80,7 +88,7 @@ export class FastExecutor {
     const evenly = Math.ceil(kernel.tasks / (threads * turnsPerThread));
     this.chunk = Math.max(1, Math.min(evenly, plan.tasksPerSlice));
     this.runTasks = instantiate(module, memory);
-    this.control = new Int32Array(memory.buffer, 0, controlBytes / 4);
+    this.control = new Int32Array(memory.buffer, 0, controlBytes / 4).fill(0);
     const func = plan.source;
     const views = func.operands.map(
       ({ type }, k) => new Uint8Array(memory.buffer, at(this.layout.operands, k), byteCount(type)),
@@ -92,19 +100,19 @@ export class FastExecutor {
   }
 
   /** On the calling thread alone. Throws a CompileError (TC502) for tensors beyond 4 GiB. */
-  static create(func: TileFunc): FastExecutor {
-    return FastExecutor.prepare(func, 1);
+  static create(func: TileFunc, { before }: TakeOver = {}): FastExecutor {
+    return FastExecutor.prepare(func, 1, before);
   }
 
   /** Starts the threads and waits for them. Throws a CompileError (TC502, TC702). */
-  static async open(func: TileFunc, options: FastOptions): Promise<FastExecutor> {
+  static async open(func: TileFunc, options: FastOptions & TakeOver): Promise<FastExecutor> {
     const threads = options.threads ?? 1;
     if (!Number.isInteger(threads) || threads < 1 || threads > maxThreads) {
       throw new CompileError([
         error("TC702", `threads is ${threads}`, { hint: `1 to ${maxThreads} threads` }),
       ]);
     }
-    const executor = FastExecutor.prepare(func, threads);
+    const executor = FastExecutor.prepare(func, threads, options.before);
     if (threads === 1) return executor;
     const { spawn } = options;
     if (spawn === undefined) {
@@ -116,10 +124,27 @@ export class FastExecutor {
     return executor;
   }
 
-  private static prepare(func: TileFunc, threads: number): FastExecutor {
+  private static prepare(func: TileFunc, threads: number, before?: FastExecutor): FastExecutor {
     const code = codeOf(func, threads);
     const { pages, shared } = code.kernel.module.memory;
-    return new FastExecutor(code, allocate(func, pages, shared), threads);
+    const memory = before?.handOver(code, pages) ?? allocate(func, pages, shared);
+    return new FastExecutor(code, memory, threads);
+  }
+
+  /** Its memory, with room for another program. Throws a CompileError (TC702) for one of other tensors or another kind of memory. */
+  private handOver({ kernel }: WasmCode, pages: number): WebAssembly.Memory {
+    const { memory, code } = this;
+    const tensors = ({ operands, buffers }: WasmLayout): string => String([...operands, buffers]);
+    const same = tensors(kernel.layout) === tensors(code.kernel.layout);
+    if (!same || kernel.module.memory.shared !== code.kernel.module.memory.shared) {
+      const hint = "leave out `before`, and copy the inputs";
+      throw new CompileError([
+        error("TC702", "`before` is an executor of other tensors or threads", { hint }),
+      ]);
+    }
+    const missing = pages - memory.buffer.byteLength / pageBytes;
+    if (missing > 0) grow(memory, missing);
+    return memory;
   }
 
   private async start(spawn: SpawnThread): Promise<void> {
@@ -287,6 +312,20 @@ function allocate(func: TileFunc, pages: number, shared: boolean): WebAssembly.M
       error("TC502", `the fast executor found no room for ${bytes} B of WebAssembly memory`, {
         span: func.span,
         hint: "split the tensors",
+        data: { bytes },
+      }),
+    ]);
+  }
+}
+
+function grow(memory: WebAssembly.Memory, pages: number): void {
+  try {
+    memory.grow(pages);
+  } catch (thrown) {
+    if (!(thrown instanceof RangeError)) throw thrown;
+    const bytes = pages * pageBytes;
+    throw new CompileError([
+      error("TC502", `the fast executor found no room for ${bytes} B more of WebAssembly memory`, {
         data: { bytes },
       }),
     ]);

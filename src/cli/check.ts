@@ -20,7 +20,7 @@ import { runTests, type Test } from "../testing/run-tests.js";
 import { runTextTest } from "../testing/text-test.js";
 import { backendNames, type BackendName } from "../api/backends.js";
 import { dumpNames } from "./dump-names.js";
-import { executorOption, lookUpTarget, UsageError } from "./options.js";
+import { executorOption, lookUpTarget, parseShard } from "./options.js";
 import { progressBar } from "./progress.js";
 import { openRunner, parseBackends, refuseWithoutSim, writeTensor } from "./run.js";
 import { note, print, printDiagnostics, printJson } from "./terminal.js";
@@ -231,9 +231,6 @@ function gatherTest(file: string, gather: OnnxGather): Test {
 
 function shard<T>(tests: readonly T[], text: string | undefined): readonly T[] {
   if (text === undefined) return tests;
-  const [, part, parts] = (/^(\d+)\/(\d+)$/.exec(text) ?? []).map(Number);
-  if (part === undefined || parts === undefined || part < 1 || part > parts) {
-    throw new UsageError(`--shard ${text} is not i/n`, "--shard 1/4");
-  }
+  const { part, parts } = parseShard(text);
   return tests.filter((_, k) => k % parts === part - 1);
 }

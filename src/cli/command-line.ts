@@ -1,5 +1,4 @@
 /** A command line from its words to its exit code: the commands, and what each kind of failure is to the user. */
-import { readFileSync } from "node:fs";
 import { Command, CommanderError } from "commander";
 import { CompileError, error, InternalError, RunError, type Diagnostic } from "../../ir/index.js";
 import { PassError } from "../../passes/index.js";
@@ -14,16 +13,15 @@ import { optCommand } from "./opt.js";
 import { UsageError } from "./options.js";
 import { runCommand } from "./run.js";
 import { targetsCommand } from "./targets.js";
+import { recordsCommand } from "./records.js";
+import { tuneCommand } from "./tune.js";
+import { version } from "./version.js";
 import { note, printDiagnostics, printJson } from "./terminal.js";
-
-const packageJson = JSON.parse(readFileSync(new URL("../../../package.json", import.meta.url), "utf8")) as {
-  readonly version: string;
-};
 
 function build(): Command {
   const program = new Command("tilec")
     .description("A tiling compiler for gathers: legal or explained, the same bits from every backend")
-    .version(packageJson.version)
+    .version(version)
     .exitOverride()
     .configureOutput({ writeErr: () => undefined });
   for (const add of [
@@ -32,6 +30,8 @@ function build(): Command {
     runCommand,
     explainCommand,
     legalCommand,
+    tuneCommand,
+    recordsCommand,
     checkCommand,
     targetsCommand,
     fmtCommand,
@@ -39,7 +39,7 @@ function build(): Command {
     add(program);
   }
   // Settings are not inherited by commands that exist already.
-  for (const command of program.commands) {
+  for (const command of program.commands.flatMap((own) => [own, ...own.commands])) {
     command.exitOverride().configureOutput({ writeErr: () => undefined });
     refuseSecondValues(command);
   }

@@ -1,16 +1,20 @@
 /** tilec compile: lowers a program and prints it at one level, or after each pass. */
 import { Option, type Command } from "commander";
-import { printFunc, targetFacts, webgpu, type Func } from "../../ir/index.js";
+import { CompileError, printFunc, targetFacts, webgpu, type Func } from "../../ir/index.js";
 import { printMoves, type MovePlan } from "../../backends/index.js";
 import { wasmMoves, watOf } from "../../backends/sim/index.js";
 import { emitWgsl, movesOf, planWgsl } from "../../backends/webgpu/index.js";
 import { defaultPipeline } from "../../passes/index.js";
-import { compile, type Kernel } from "../api/compile.js";
+import { accessOf } from "../api/access.js";
+import { compile, resolveTargetOf, type CompileOptions, type Kernel } from "../api/compile.js";
 import { writeBytes } from "../formats/files.js";
+import { readRecords } from "../formats/record-file.js";
 import { passPage, type PassStep } from "../report/pass-page.js";
 import { lookUpTarget, addProgramOptions, resolveTarget, UsageError, type ProgramFlags } from "./options.js";
 import { loadPrograms } from "./load.js";
 import { passPrinter } from "./print-passes.js";
+import { gatherHash } from "../tune/records/record.js";
+import { ofAnotherTask, replayed } from "../tune/records/replay.js";
 import { explainTile } from "../api/explain-tile.js";
 import { renderPlan } from "../report/memory-plan.js";
 import { note, print, printDiagnostics, printJson } from "./terminal.js";
@@ -23,6 +27,8 @@ interface CompileFlags extends ProgramFlags {
   readonly printAfter?: string;
   readonly timePasses?: boolean;
   readonly diffPage?: string;
+  readonly records?: string;
+  readonly strict?: boolean;
   readonly json?: boolean;
 }
 
@@ -37,8 +43,13 @@ export function compileCommand(program: Command): void {
     )
     .option("--time-passes", "print the time of each pass")
     .option("--diff-page <file.html>", "what each pass changed, as one self-contained page")
+    .option("--records <file.jsonl>", "the best schedule that a search recorded for this program")
+    .option("--strict", "refuse records of another task, where --records would say so and go on")
     .option("--json", "print one JSON document")
     .action((file: string | undefined, flags: CompileFlags) => {
+      if (flags.strict === true && flags.records === undefined) {
+        throw new UsageError("--strict judges --records, and there are none");
+      }
       const programs = loadPrograms(file, flags);
       if (flags.diffPage !== undefined && programs.length > 1) {
         throw new UsageError(`--diff-page is one page, and there are ${programs.length} programs`);
@@ -58,9 +69,12 @@ export function compileCommand(program: Command): void {
 function compileOne(func: Func, flags: CompileFlags): Kernel {
   const printer = passPrinter(flags, defaultPipeline, flags.json === true ? note : print);
   const steps: PassStep[] = [];
-  const kernel = compile(func, {
+  const options = {
     ...(flags.target === undefined ? {} : { target: resolveTarget(flags.target) }),
     findTarget: lookUpTarget,
+  };
+  const kernel = compile(flags.records === undefined ? func : replay(func, flags.records, flags, options), {
+    ...options,
     beforePass: (pass, before) => {
       printer.beforePass(pass, before);
     },
@@ -72,6 +86,24 @@ function compileOne(func: Func, flags: CompileFlags): Kernel {
   if (flags.diffPage !== undefined)
     writeBytes(flags.diffPage, passPage(`@${func.name} on ${kernel.target.name}`, steps));
   return kernel;
+}
+
+/** The program with the schedule that records hold for it. */
+function replay(func: Func, file: string, { strict }: CompileFlags, options: CompileOptions): Func {
+  const gather = accessOf(func, options);
+  const { records } = readRecords(file);
+  const found =
+    gather === undefined
+      ? undefined
+      : replayed(records, gatherHash({ gather, target: resolveTargetOf(func, options) }));
+  if (found !== undefined) {
+    note(`@${func.name}: the schedule of ${file}, found by ${found.task.objective}`);
+    return { ...func, schedule: found.best.schedule };
+  }
+  const other = ofAnotherTask(file, func.name);
+  if (strict === true) throw new CompileError([other]);
+  printDiagnostics([{ ...other, severity: "warning" }]);
+  return func;
 }
 
 function emitted(kernel: Kernel, emit: CompileFlags["emit"]): string {

@@ -120,6 +120,15 @@ export function parseCount(text: string, flag: string): number {
   return value;
 }
 
+/** `2/8`: the second of eight parts. */
+export function parseShard(text: string): { readonly part: number; readonly parts: number } {
+  const [, part, parts] = (/^(\d+)\/(\d+)$/.exec(text) ?? []).map(Number);
+  if (part === undefined || parts === undefined || part < 1 || part > parts) {
+    throw new UsageError(`--shard ${text} is not i/n`, "--shard 1/4");
+  }
+  return { part, parts };
+}
+
 /** `2`, or `indices=2,output=2`. Which operands there are is for the rules to say. */
 export function parseBuffers(text: string): Buffers {
   const refuse = (): never => {

@@ -15,7 +15,7 @@ import {
   walkOf,
 } from "../../ir/index.js";
 import { chromeTrace, type Executor } from "../../backends/sim/index.js";
-import { createRunner, type Runner } from "../../backends/webgpu/index.js";
+import { createRunner, type Runner, type RunnerOptions } from "../../backends/webgpu/index.js";
 import type { HostInputs } from "../../backends/index.js";
 import { definedOutput, differenceFrom } from "../api/against.js";
 import { compile, type Kernel } from "../api/compile.js";
@@ -109,7 +109,9 @@ export function refuseWithoutSim(
 }
 
 /** A runner on the best device there is; TC503 with the reason when there is none. */
-export async function openRunner(): Promise<{ runner: Runner; description: string; close: () => void }> {
+export async function openRunner(
+  options: RunnerOptions = {},
+): Promise<{ runner: Runner; description: string; close: () => void }> {
   const found = await acquireGpu();
   if (!found.ok) {
     throw new RunError([
@@ -119,7 +121,7 @@ export async function openRunner(): Promise<{ runner: Runner; description: strin
     ]);
   }
   const { device, description } = found.gpu;
-  const runner = await createRunner(device);
+  const runner = await createRunner(device, options);
   const close = (): void => {
     device.destroy();
   };

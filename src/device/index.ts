@@ -1,3 +1,5 @@
-/** tilec/node: a GPU device and worker threads for Node. */
+/** tilec/node: a GPU device, worker threads and measurers for Node. */
 export { acquireGpu, type NodeGpu, type NodeGpuOptions, type NodeGpuResult } from "./node.js";
 export { spawnThread } from "./threads.js";
+export { simMeasurer } from "./sim-measurer.js";
+export { commandMeasurer } from "./command-measurer.js";

@@ -2,6 +2,8 @@
 import { constants } from "node:buffer";
 import {
   closeSync,
+  existsSync,
+  fstatSync,
   mkdirSync,
   openSync,
   readdirSync,
@@ -10,6 +12,7 @@ import {
   realpathSync,
   statSync,
   writeFileSync,
+  writeSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { CompileError, error } from "../../ir/index.js";
@@ -86,6 +89,27 @@ export function writeBytes(file: string, contents: Uint8Array | string): void {
     throw unreadable(file, "write", thrown);
   }
 }
+
+/** Appends a line in one piece. A last line without an end, whose writer was stopped, is ended first. */
+export function appendLine(file: string, line: string): void {
+  try {
+    mkdirSync(dirname(file), { recursive: true });
+    const descriptor = openSync(file, "a+");
+    try {
+      const { size } = fstatSync(descriptor);
+      const last = Buffer.alloc(1);
+      if (size > 0) readSync(descriptor, last, 0, 1, size - 1);
+      const torn = size > 0 && last.toString() !== "\n";
+      writeSync(descriptor, `${torn ? "\n" : ""}${line}`);
+    } finally {
+      closeSync(descriptor);
+    }
+  } catch (thrown) {
+    throw unreadable(file, "write", thrown);
+  }
+}
+
+export const isThere = (path: string): boolean => existsSync(path);
 
 const reasons: ReadonlyMap<string, string> = new Map([
   ["ENOENT", "no such file"],

@@ -1,5 +1,6 @@
 /** An explanation as text: rules, bytes, traffic, and what to do about a refusal. */
 import {
+  clockVersion,
   formatBuffers,
   formatShape,
   formatType,
@@ -59,7 +60,8 @@ export function renderExplanation(explanation: Explanation): string {
         ["  operand", "moved", "compulsory", "burst"],
         traffic.operands.map((o) => [`  ${o.operand}`, o.bytes, o.compulsory, o.burst]),
       ),
-      `  total ${traffic.bytes} B, ${ratio.toFixed(3)} of compulsory; ${traffic.tasks} tasks, ${traffic.tiles} tiles, about ${explanation.cycles} cycles`,
+      `  total ${traffic.bytes} B, ${ratio.toFixed(3)} of compulsory; ${traffic.tasks} tasks, ${traffic.tiles} tiles`,
+      `  clock ${clockVersion}: about ${explanation.cycles} cycles`,
     );
     if (reversed !== undefined) {
       lines.push(

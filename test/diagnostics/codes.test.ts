@@ -4,7 +4,15 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { createRunner, defaultLimits, emitWgsl } from "../../backends/webgpu/index.js";
 import { simulateChecked } from "../../backends/sim/index.js";
-import { codes, CompileError, parseModule, RunError, type Code, type Diagnostic } from "../../ir/index.js";
+import {
+  codes,
+  CompileError,
+  error,
+  parseModule,
+  RunError,
+  type Code,
+  type Diagnostic,
+} from "../../ir/index.js";
 import { compile, firstDifference, gather, runOn, targets, toHost, tryCompile } from "../../src/index.js";
 import { explain } from "../../src/api/explain.js";
 import { readBytes } from "../../src/formats/files.js";
@@ -14,6 +22,9 @@ import { readModel } from "../../src/formats/onnx/index.js";
 import { parseTargetFile } from "../../src/formats/target-file.js";
 import { parseType } from "../../src/cli/options.js";
 import { acquireGpu } from "../../src/device/node.js";
+import { parseRecords } from "../../src/tune/index.js";
+import { ofAnotherTask } from "../../src/tune/records/replay.js";
+import { timed } from "../../src/tune/timed.js";
 import { operandOf } from "../support/operands.js";
 
 /** The diagnostics that an action reports or throws. */
@@ -114,6 +125,8 @@ const triggers: Readonly<Record<Code, Trigger>> = {
   TC013: { found: () => diagnosticsOf(() => readCases('[{"id": "a"}]', "c.json")) },
   TC014: { found: () => diagnosticsOf(() => readModel(Uint8Array.of(255, 255), "m.onnx")) },
   TC015: { found: () => diagnosticsOf(() => parseTargetFile("{}", "t.json")) },
+  TC016: { found: () => diagnosticsOf(() => parseRecords('{"record": "guess"}', "r.jsonl")) },
+  TC017: { found: () => [ofAnotherTask("r.jsonl", "g")] },
   TC101: {
     found: () => build(source("pypto.gather %x, %i {dim = 2}")),
     at: [2, 8],
@@ -217,6 +230,13 @@ const triggers: Readonly<Record<Code, Trigger>> = {
   TC505: {
     found: () => diagnosticsOf(() => compile(fine, { target: targets.webgpu }).pto()),
     followed: () => diagnosticsOf(() => compile(fine, { target: targets.ascendA2 }).pto()),
+  },
+  TC506: {
+    found: async () => {
+      const subject = { run: () => undefined, poison: () => undefined, output: () => new Uint8Array() };
+      const late = await timed(subject, new Uint8Array(), { samples: 1, limitMs: -1 });
+      return late.status === "measured" ? [] : [error(late.code, late.reason)];
+    },
   },
   TC601: {
     found: () => trap(whole, [1, 4]),

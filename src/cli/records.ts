@@ -1,0 +1,157 @@
+/** tilec records: merges records of searches, names the best, adds times, exports and pins. */
+import { Option, type Command } from "commander";
+import { formatShape, printSchedule } from "../../ir/index.js";
+import { readRecords, appendRecord } from "../formats/record-file.js";
+import { writeBytes } from "../formats/files.js";
+import { table } from "../report/table.js";
+import { givenRecords } from "../tune/records/add.js";
+import { bestOf, millisecondsOf, type BestRecord } from "../tune/records/best.js";
+import { csvOf } from "../tune/records/export-csv.js";
+import { kernelTunerCache } from "../tune/records/export-kernel-tuner.js";
+import { t4Results } from "../tune/records/export-t4.js";
+import { mergeRecords } from "../tune/records/merge.js";
+import { pinnedTest } from "../tune/records/pin.js";
+import type { CandidateRecord, TuneRecord } from "../tune/records/record.js";
+import { recordLine } from "../tune/records/text.js";
+import { UsageError } from "./options.js";
+import { note, print, printJson } from "./terminal.js";
+
+const formats = ["t4", "kernel-tuner", "csv"] as const;
+
+export function recordsCommand(program: Command): void {
+  const records = program
+    .command("records")
+    .description("what searches recorded: merge, best, add, export, pin");
+  records
+    .command("merge")
+    .description("print the records of several files as one; the order makes no difference")
+    .argument("<files...>", "records")
+    .action((files: readonly string[]) => {
+      print(load(files).map(recordLine).join(""));
+    });
+  records
+    .command("best")
+    .description("the best schedule of each task")
+    .argument("<files...>", "records")
+    .option("--json", "print one JSON document")
+    .action((files: readonly string[], flags: { readonly json?: boolean }) => {
+      best(files, flags.json === true);
+    });
+  records
+    .command("add")
+    .description("add times that were measured elsewhere")
+    .argument("<file>", "records")
+    .requiredOption("--candidate <id>", "the candidate, or the first digits of its id")
+    .requiredOption("--device <name>", "what it ran on; times compare over one device only")
+    .requiredOption("--ns <list>", "nanoseconds of its runs, such as 1200,1250")
+    .action((file: string, flags: AddFlags) => {
+      add(file, flags);
+    });
+  records
+    .command("export")
+    .description("the candidates in another tool's format")
+    .argument("<files...>", "records")
+    .addOption(new Option("--to <format>", "the format").choices([...formats]).makeOptionMandatory())
+    .action((files: readonly string[], { to }: { readonly to: (typeof formats)[number] }) => {
+      print(exported(load(files), to));
+    });
+  records
+    .command("pin")
+    .description("write the best schedule as a .tir test, with CHECK lines for what is exact")
+    .argument("<file>", "records of one task")
+    .option("--out <test.tir>", "where it goes; the standard output otherwise")
+    .action((file: string, { out }: { readonly out?: string }) => {
+      const text = pinnedTest(onlyOne(load([file])));
+      if (out === undefined) print(text);
+      else writeBytes(out, text);
+    });
+}
+
+function load(files: readonly string[]): readonly TuneRecord[] {
+  return mergeRecords(
+    files.flatMap((file) => {
+      const { records, torn } = readRecords(file);
+      if (torn > 0) note(`${file}: ${torn} line that was torn is skipped`);
+      return records;
+    }),
+  );
+}
+
+function best(files: readonly string[], json: boolean): void {
+  const found = bestOf(load(files));
+  if (json) {
+    const tasks = found.map((one) => ({
+      task: one.task.task,
+      name: one.task.name,
+      target: one.task.target.name,
+      objective: one.task.objective,
+      best: figures(one.best),
+      ...(one.default === undefined ? {} : { default: figures(one.default) }),
+      beatsDefault: one.beatsDefault,
+      ...(one.ratio === undefined ? {} : { ratio: one.ratio }),
+      devices: one.devices,
+    }));
+    const [only] = tasks;
+    const alone = only === undefined || tasks.length > 1 ? {} : { best: only.best, default: only.default };
+    printJson({ command: "records best", ...alone, tasks });
+    return;
+  }
+  const rows = found.map(({ task, best: winner, beatsDefault, ratio }) => [
+    task.name,
+    task.target.name,
+    task.objective,
+    formatShape(winner.schedule.tile),
+    winner.schedule.residency,
+    winner.cycles,
+    winner.bytes,
+    ratio === undefined ? "" : ratio.toFixed(3),
+    beatsDefault ? "" : "no schedule beats the default",
+  ]);
+  print(
+    table(["gather", "target", "by", "tile", "residency", "cycles", "bytes", "time / default", ""], rows),
+  );
+  for (const { task, best: winner } of found) print(`@${task.name}: ${printSchedule(winner.schedule)}`);
+}
+
+function figures(record: CandidateRecord) {
+  const { candidate, schedule, cycles, bytes, ubBytes, tasks } = record;
+  const ms = millisecondsOf(record);
+  return { id: candidate, schedule, cycles, bytes, ubBytes, tasks, ...(ms === undefined ? {} : { ms }) };
+}
+
+interface AddFlags {
+  readonly candidate: string;
+  readonly device: string;
+  readonly ns: string;
+}
+
+function add(file: string, { candidate, device, ns }: AddFlags): void {
+  const nanoseconds = ns.split(",").map(Number);
+  if (nanoseconds.some((time) => !(time > 0))) {
+    throw new UsageError(`--ns ${ns} is no list of nanoseconds`, "--ns 1200,1250");
+  }
+  const added = givenRecords(load([file]), { candidate, device, nanoseconds });
+  for (const record of added) appendRecord(file, record);
+  note(`${file}: ${nanoseconds.length} times on ${device} added`);
+}
+
+function exported(records: readonly TuneRecord[], to: (typeof formats)[number]): string {
+  switch (to) {
+    case "t4":
+      return JSON.stringify(t4Results(records), null, 2);
+    case "kernel-tuner":
+      return JSON.stringify(kernelTunerCache(records), null, 2);
+    case "csv":
+      return csvOf(records);
+  }
+}
+
+function onlyOne(records: readonly TuneRecord[]): BestRecord {
+  const [first, ...others] = bestOf(records);
+  if (first === undefined || others.length > 0) {
+    throw new UsageError(
+      `pin takes the records of one task, and there are ${others.length + (first === undefined ? 0 : 1)}`,
+    );
+  }
+  return first;
+}

@@ -1,0 +1,346 @@
+/** tilec tune: searches the schedules of a gather, keeps a record of each candidate, and names the best beside the default. */
+import { Option, type Command } from "commander";
+import {
+  error,
+  formatBuffers,
+  formatShape,
+  printSchedule,
+  targetFacts,
+  targets,
+  tilingOf,
+  type Diagnostic,
+  type Target,
+} from "../../ir/index.js";
+import { clockOf } from "../../passes/index.js";
+import { resolveTargetOf } from "../api/compile.js";
+import { commandMeasurer, simMeasurer } from "../device/index.js";
+import { readRecordsIfAny, appendRecord } from "../formats/record-file.js";
+import { asHost } from "../formats/tensor.js";
+import { table } from "../report/table.js";
+import type { Budget } from "../tune/cut.js";
+import { gpuMeasurer } from "../tune/gpu-measurer.js";
+import { defaultBudget, defaultSeed, type TuneOptions } from "../tune/options.js";
+import { knownOf } from "../tune/records/known.js";
+import {
+  candidateRecord,
+  prunedRecord,
+  refusedRecord,
+  taskHash,
+  taskRecord,
+} from "../tune/records/record.js";
+import {
+  candidateStatuses,
+  objectives,
+  type Candidate,
+  type Objective,
+  type TuneResult,
+} from "../tune/result.js";
+import { taskOf, tune } from "../tune/tune.js";
+import { loadProgram, type LoadedProgram } from "./load.js";
+import {
+  addProgramOptions,
+  lookUpTarget,
+  parseCount,
+  parseShard,
+  resolveTarget,
+  UsageError,
+  type ProgramFlags,
+} from "./options.js";
+import { progressBar } from "./progress.js";
+import { openRunner } from "./run.js";
+import { note, print, printDiagnostics, printJson } from "./terminal.js";
+import { version } from "./version.js";
+
+interface TuneFlags extends ProgramFlags {
+  readonly objective: Objective;
+  readonly backend: "sim" | "webgpu";
+  readonly budget: string;
+  readonly seed: string;
+  readonly threads?: string;
+  readonly measure?: string;
+  readonly records?: string;
+  readonly resume?: boolean;
+  readonly shard?: string;
+  readonly json?: boolean;
+}
+
+/** Rows of the table. */
+const shown = 10;
+/** As shells have it: 128 and the number of the signal. */
+const interrupted = 130;
+
+export function tuneCommand(program: Command): void {
+  addProgramOptions(program.command("tune"))
+    .description("search the schedules of a gather; flags pin what they say, the rest is searched")
+    .addOption(
+      new Option("--objective <name>", "what is to be least").choices([...objectives]).default("cycles"),
+    )
+    .addOption(new Option("--backend <name>", "what measures ms").choices(["sim", "webgpu"]).default("sim"))
+    .option("--budget <n|all|2m>", "candidates to cost or measure, or how long", String(defaultBudget))
+    .option("--seed <n>", "of random inputs and draws", String(defaultSeed))
+    .option("--threads <n>", "threads of the fast executor that measures ms")
+    .option(
+      "--measure <command>",
+      "a command that is given a candidate's files and prints nanoseconds as JSON",
+    )
+    .option("--records <file.jsonl>", "append a record of each candidate")
+    .option("--resume", "go on: candidates that the records know are not costed again")
+    .option("--shard <i/n>", "the i-th of n parts of the candidates, from 1")
+    .option("--json", "print one JSON document")
+    .action(async (file: string | undefined, flags: TuneFlags) => {
+      process.exitCode = await tuneOne(loadProgram(file, flags), flags);
+    });
+}
+
+async function tuneOne(loaded: LoadedProgram, flags: TuneFlags): Promise<number> {
+  refuseUnused(flags);
+  const asked = resolveTargetOf(loaded.func, {
+    ...(flags.target === undefined ? {} : { target: resolveTarget(flags.target) }),
+    findTarget: lookUpTarget,
+  });
+  const machine = await machineOf(flags, asked);
+  const { target } = machine;
+  if (target !== asked)
+    note(`measured on ${machine.name}: searched for target ${target.name}, not ${asked.name}`);
+  const stop = new AbortController();
+  const onSignal = (): void => {
+    stop.abort();
+  };
+  // A second signal ends the process as usual.
+  process.once("SIGINT", onSignal);
+  process.once("SIGTERM", onSignal);
+  let bar: ReturnType<typeof progressBar> | undefined;
+  try {
+    const result = await tune(loaded.func, {
+      ...given(loaded, flags),
+      ...recorded(loaded, flags, machine),
+      target,
+      ...(machine.measure === undefined ? {} : { measure: machine.measure }),
+      signal: stop.signal,
+      onProgress(_, total, label) {
+        bar ??= progressBar(total, "candidates");
+        bar.step(label);
+      },
+    });
+    bar?.stop();
+    return report(result, flags, stop.signal.aborted);
+  } catch (thrown) {
+    if (!stop.signal.aborted || thrown !== stop.signal.reason) throw thrown;
+    note("stopped before the default was costed: nothing was found");
+    return interrupted;
+  } finally {
+    bar?.stop();
+    process.off("SIGINT", onSignal);
+    process.off("SIGTERM", onSignal);
+    machine.close();
+  }
+}
+
+function refuseUnused(flags: TuneFlags): void {
+  const { objective, backend, measure, threads } = flags;
+  if (objective !== "ms") {
+    const [unused] = [
+      ...(threads === undefined ? [] : ["--threads"]),
+      ...(measure === undefined ? [] : ["--measure"]),
+      ...(backend === "webgpu" ? ["--backend webgpu"] : []),
+    ];
+    if (unused !== undefined) {
+      throw new UsageError(`${unused} measures, and --objective ${objective} runs nothing`, "--objective ms");
+    }
+    return;
+  }
+  if (measure !== undefined && backend === "webgpu") {
+    throw new UsageError("--measure and --backend webgpu both say what measures");
+  }
+  if (threads !== undefined && (measure !== undefined || backend === "webgpu")) {
+    throw new UsageError("--threads are the fast executor's, which --backend sim measures");
+  }
+}
+
+interface Machine {
+  readonly name: string;
+  readonly target: Target;
+  readonly measure?: TuneOptions["measure"];
+  readonly close: () => void;
+}
+
+/** Pipelines of a runner: candidates come once, and those of a run-off in turns. */
+const pipelines = 16;
+
+/** What measures, and the target of the programs that it runs. */
+async function machineOf(
+  { objective, backend, measure, threads }: TuneFlags,
+  asked: Target,
+): Promise<Machine> {
+  const close = (): void => undefined;
+  if (objective !== "ms") return { name: "the clock", target: asked, close };
+  if (measure !== undefined) {
+    return {
+      name: measure,
+      target: asked,
+      measure: { backend: "command", open: commandMeasurer(measure) },
+      close,
+    };
+  }
+  if (backend === "webgpu") {
+    const gpu = await openRunner({ pipelines });
+    const { runner, description } = gpu;
+    return {
+      name: description,
+      target: runner.target,
+      measure: { backend: "webgpu", open: (task) => gpuMeasurer(runner, description, task) },
+      close: gpu.close,
+    };
+  }
+  const open = simMeasurer(threads === undefined ? 1 : parseCount(threads, "threads"));
+  const target = asked.kind === "cpu" ? asked : targets.cpu;
+  return { name: "the fast executor", target, measure: { backend: "sim", open }, close };
+}
+
+function given({ data, indices }: LoadedProgram, flags: TuneFlags): TuneOptions {
+  const { objective, shard } = flags;
+  return {
+    objective,
+    findTarget: lookUpTarget,
+    budget: parseBudget(flags.budget),
+    seed: parseCount(flags.seed, "seed"),
+    ...(shard === undefined ? {} : { shard: parseShard(shard) }),
+    ...(objective !== "ms" || data === undefined || indices === undefined
+      ? {}
+      : { inputs: { data: asHost("data", data()), indices: asHost("indices", indices()) } }),
+  };
+}
+
+/** `50`, `all`, `90s`, `2m`, `1h`. */
+function parseBudget(text: string): Budget {
+  if (text === "all") return "all";
+  const [, amount, unit] = /^(\d+)(s|m|h)?$/.exec(text) ?? [];
+  const value = Number(amount);
+  if (amount === undefined || value < 1) {
+    throw new UsageError(
+      `--budget ${text} is no budget`,
+      "--budget 50 candidates, --budget 2m, --budget all",
+    );
+  }
+  const seconds = { s: 1, m: 60, h: 3600 } as const;
+  return unit === undefined ? value : { milliseconds: 1000 * value * seconds[unit as keyof typeof seconds] };
+}
+
+/** What writes records, and what those of before know. */
+function recorded(
+  { func }: LoadedProgram,
+  { records: file, resume, objective, seed }: TuneFlags,
+  { target, measure }: Machine,
+): Pick<TuneOptions, "known" | "onSpace" | "onCandidate"> {
+  if (file === undefined) {
+    if (resume === true)
+      throw new UsageError("--resume goes on from --records", "--records tune.jsonl --resume");
+    return {};
+  }
+  const options = { objective, target, ...(measure === undefined ? {} : { measure }) };
+  const hash = taskHash(taskOf(func, options));
+  const before = readRecordsIfAny(file);
+  if (before.torn > 0) note(`${file}: ${before.torn} line that was torn is skipped`);
+  let own = "";
+  return {
+    ...(resume === true ? { known: knownOf(before.records, hash) } : {}),
+    onSpace(task, space, pruned, defaultId) {
+      own = defaultId;
+      appendRecord(file, taskRecord(task, parseCount(seed, "seed"), version));
+      for (const part of pruned) if (part.count > 0) appendRecord(file, prunedRecord(hash, part));
+      for (const refused of space.refused) appendRecord(file, refusedRecord(hash, refused));
+    },
+    onCandidate(candidate) {
+      appendRecord(file, candidateRecord(hash, candidate, own));
+    },
+  };
+}
+
+function report(result: TuneResult, flags: TuneFlags, stopped: boolean): number {
+  const { counts } = result;
+  const wrong = result.candidates.flatMap((candidate): Diagnostic[] =>
+    candidate.status === "wrong"
+      ? [error("TC610", `${printSchedule(candidate.schedule)}: ${candidate.reason}`)]
+      : [],
+  );
+  if (flags.json === true) {
+    const { name, target, objective, backend, beatsDefault, verdict, space, runOff, complete, seed } = result;
+    printJson({
+      command: "tune",
+      name,
+      target: target.name,
+      objective,
+      ...(backend === undefined ? {} : { backend }),
+      seed,
+      best: figures(result.best),
+      default: figures(result.default),
+      beatsDefault,
+      verdict,
+      counts,
+      space,
+      ...(runOff === undefined ? {} : { runOff }),
+      complete,
+      diagnostics: wrong,
+    });
+  } else printResult(result);
+  printDiagnostics(wrong);
+  if (stopped) {
+    const how = flags.records === undefined ? "--records tune.jsonl keeps what is found" : "--resume goes on";
+    note(`stopped after ${result.candidates.length} candidates; ${how}`);
+    return interrupted;
+  }
+  return wrong.length > 0 ? 1 : 0;
+}
+
+const figures = (candidate: Candidate) => ({
+  id: candidate.id,
+  schedule: candidate.schedule,
+  cycles: candidate.cycles,
+  bytes: candidate.bytes,
+  ubBytes: candidate.ubBytes,
+  tasks: candidate.tasks,
+  ...(candidate.status === "measured" ? { ms: candidate.ms } : {}),
+});
+
+function printResult(result: TuneResult): void {
+  const { best, default: own, counts, candidates, gather, target, objective } = result;
+  print(`@${result.name} on ${target.name}, by ${objective}: ${result.verdict}`);
+  const why = (candidate: Candidate): string => clockOf(tilingOf(gather, candidate.schedule, target)).why;
+  // What the clock says of a machine that is measured is no reason.
+  const estimates = targetFacts[target.kind].dmaEngine;
+  for (const [label, candidate] of [
+    ["best", best],
+    ["default", own],
+  ] as const) {
+    print(`${label.padEnd(8)}${printSchedule(candidate.schedule)}`);
+    if (estimates) print(`        ${why(candidate)}`);
+    if (best.id === own.id) break;
+  }
+  const timed = objective === "ms";
+  const head = ["tile", "residency", "view", "order", "buffers", "UB bytes", "bytes", "tasks", "cycles"];
+  const rows = candidates.slice(0, shown).map((candidate) => {
+    const { schedule, ubBytes, bytes, tasks, cycles } = candidate;
+    const { tile, residency, view, order, buffers } = schedule;
+    const marks = [candidate.id === best.id ? "best" : "", candidate.id === own.id ? "default" : ""];
+    return [
+      formatShape(tile),
+      residency,
+      formatShape(view),
+      formatShape(order),
+      formatBuffers(buffers),
+      ubBytes,
+      bytes,
+      tasks,
+      cycles,
+      ...(timed ? [candidate.status === "measured" ? candidate.ms.toPrecision(4) : candidate.status] : []),
+      marks.filter((mark) => mark !== "").join(", "),
+    ];
+  });
+  print(table([...head, ...(timed ? ["ms"] : []), ""], rows));
+  const all = candidateStatuses.flatMap((status) =>
+    counts[status] === 0 ? [] : [`${counts[status]} ${status}`],
+  );
+  print(
+    `${all.join(", ")}; ${result.space.tiles} tiles${result.space.thinned ? ", and those around the best" : ""}`,
+  );
+}

@@ -1,0 +1,163 @@
+/**
+ * A command of the user's as what measures: it is given a folder with a candidate's files and prints nanoseconds as JSON. So the
+ * search reaches devices that tilec cannot drive.
+ */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { CompileError, inputsOf, keyOf, outputOf, printFunc, type TileFunc } from "../../ir/index.js";
+import { isObject } from "../../backends/index.js";
+import { compile } from "../api/compile.js";
+import { writeBytes } from "../formats/files.js";
+import { readNpy, writeNpy } from "../formats/npy.js";
+import type { MeasuredTask, Measurer, OpenMeasurer } from "../tune/measurer.js";
+import type { MeasureOptions, Measurement } from "../tune/search-ms.js";
+import { firstDifference } from "../tune/timed.js";
+
+/**
+ * The folder is the command's last argument. It holds `tile.tir` (tile IR), `schedule.json`, `kernel.wgsl` where the candidate has
+ * one; the folder above it `data.npy`, `indices.npy` and `expected.npy`. The command prints `[ns, …]`, or
+ * `{"nanoseconds": [ns, …], "output": "file.npy"}`, whose output is verified.
+ */
+export const commandMeasurer =
+  (command: string): OpenMeasurer =>
+  (task) =>
+    new CommandMeasurer(command, task);
+
+class CommandMeasurer implements Measurer {
+  readonly device: string;
+  private readonly root = mkdtempSync(join(tmpdir(), "tilec-measure-"));
+  private readonly folders = new Map<TileFunc, string>();
+  private running: (() => void) | undefined;
+
+  constructor(
+    private readonly command: string,
+    private readonly task: MeasuredTask,
+  ) {
+    this.device = `command ${command}`;
+    const { kernel, inputs, expected } = task;
+    for (const operand of inputsOf(kernel.tile)) {
+      const { type, bytes } = inputs[keyOf(operand)] ?? { type: operand.type, bytes: new Uint8Array() };
+      writeBytes(join(this.root, `${keyOf(operand)}.npy`), writeNpy({ type, bytes }));
+    }
+    const { type } = outputOf(kernel.tile);
+    writeBytes(join(this.root, "expected.npy"), writeNpy({ type, bytes: expected }));
+  }
+
+  async measure(tile: TileFunc, { limitMs }: MeasureOptions): Promise<Measurement> {
+    const folder = this.folders.get(tile) ?? this.write(tile);
+    const { code, stdout, stderr, late } = await this.run(folder, limitMs);
+    const failed = (reason: string): Measurement => ({ status: "error", code: "TC702", reason });
+    if (late) {
+      const reason = `the command was ended after ${Math.round(limitMs)} ms`;
+      return { status: "timeout", code: "TC506", reason };
+    }
+    if (code !== 0) return failed(`the command ended with ${code ?? "a signal"}: ${firstLine(stderr)}`);
+    const answer = answerOf(stdout);
+    if (answer === undefined) return failed(`the command printed no nanoseconds: ${firstLine(stdout)}`);
+    const { nanoseconds, output } = answer;
+    const wrong = output === undefined ? undefined : this.differs(join(folder, output));
+    return wrong === undefined
+      ? { status: "measured", nanoseconds }
+      : { status: "wrong", code: "TC610", reason: wrong };
+  }
+
+  close(): void {
+    this.running?.();
+    rmSync(this.root, { recursive: true, force: true });
+  }
+
+  private write(tile: TileFunc): string {
+    const folder = join(this.root, `candidate-${this.folders.size}`);
+    this.folders.set(tile, folder);
+    writeBytes(join(folder, "tile.tir"), printFunc(tile));
+    writeBytes(join(folder, "schedule.json"), `${JSON.stringify(tile.schedule)}\n`);
+    const wgsl = wgslOf(this.task, tile);
+    if (wgsl !== undefined) writeBytes(join(folder, "kernel.wgsl"), wgsl);
+    return folder;
+  }
+
+  private differs(file: string): string | undefined {
+    try {
+      return firstDifference(readNpy(readFileSync(file), file).bytes, this.task.expected);
+    } catch (thrown) {
+      return `its output cannot be read: ${thrown instanceof Error ? thrown.message : String(thrown)}`;
+    }
+  }
+
+  /** In a process group of its own, so that what the command starts ends with it. */
+  private async run(folder: string, limitMs: number): Promise<Ran> {
+    const child = spawn("/bin/sh", ["-c", `${this.command} "$1"`, "sh", folder], {
+      detached: true,
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    const end = (): void => {
+      // It may have ended by itself.
+      if (child.pid !== undefined && child.exitCode === null) endGroup(child.pid);
+    };
+    let [stdout, stderr, late] = ["", "", false];
+    child.stdout.on("data", (chunk: Buffer) => (stdout += chunk.toString()));
+    child.stderr.on("data", (chunk: Buffer) => (stderr += chunk.toString()));
+    const timer = setTimeout(() => {
+      late = true;
+      end();
+    }, limitMs);
+    this.running = end;
+    const [code] = (await once(child, "close")) as [number | null];
+    clearTimeout(timer);
+    this.running = undefined;
+    return { code, stdout, stderr, late };
+  }
+}
+
+interface Ran {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly late: boolean;
+}
+
+function endGroup(pid: number): void {
+  try {
+    process.kill(-pid, "SIGKILL");
+  } catch (thrown) {
+    if (!(thrown instanceof Error && "code" in thrown && thrown.code === "ESRCH")) throw thrown;
+  }
+}
+
+const firstLine = (text: string): string => text.trim().split("\n")[0] ?? "";
+
+interface Answer {
+  readonly nanoseconds: readonly number[];
+  readonly output?: string;
+}
+
+/** `[1200, 1300]`, `1200`, or an object that holds such `nanoseconds`; undefined for anything else. */
+function answerOf(stdout: string): Answer | undefined {
+  try {
+    const value = JSON.parse(stdout) as unknown;
+    const given = isObject(value) ? value["nanoseconds"] : value;
+    const nanoseconds = typeof given === "number" ? [given] : given;
+    const isTimes = (list: unknown): list is number[] =>
+      Array.isArray(list) && list.length > 0 && list.every((n) => typeof n === "number" && n > 0);
+    if (!isTimes(nanoseconds)) return undefined;
+    const output = isObject(value) ? value["output"] : undefined;
+    return { nanoseconds, ...(typeof output === "string" ? { output } : {}) };
+  } catch {
+    return undefined;
+  }
+}
+
+/** The WGSL of the same tile; undefined where it has none. */
+function wgslOf({ kernel }: MeasuredTask, { schedule }: TileFunc): string | undefined {
+  const program = kernel.source ?? kernel.access;
+  if (program === undefined) return undefined;
+  try {
+    return compile({ ...program, schedule: {} }, { target: kernel.target, ...schedule }).wgsl().code;
+  } catch (thrown) {
+    if (thrown instanceof CompileError) return undefined;
+    throw thrown;
+  }
+}

@@ -1,0 +1,92 @@
+/** The fast executor in a thread of its own, which is ended when a candidate takes too long. */
+import { once } from "node:events";
+import { cpus } from "node:os";
+import { Worker } from "node:worker_threads";
+import type { TileFunc } from "../../ir/index.js";
+import type { MeasuredTask, Measurer, OpenMeasurer } from "../tune/measurer.js";
+import type { MeasureOptions, Measurement } from "../tune/search-ms.js";
+import type { MeasureReply, MeasureRequest, ThreadTask } from "./measure-thread.js";
+
+/** What measures candidates of `tune` on this machine, with so many threads of the fast executor each. */
+export const simMeasurer =
+  (threads = 1): OpenMeasurer =>
+  (task) =>
+    new ThreadMeasurer(task, threads);
+
+class ThreadMeasurer implements Measurer {
+  readonly device: string;
+  private readonly data: ThreadTask;
+  private readonly programs = new Map<TileFunc, number>();
+  /** Programs that the thread has. */
+  private sent = new Set<number>();
+  private worker: Worker | undefined;
+
+  constructor({ inputs, expected }: MeasuredTask, threads: number) {
+    const { model = "unknown processor" } = cpus()[0] ?? {};
+    this.device = `${model.trim()}, ${threads} thread${threads === 1 ? "" : "s"}`;
+    // Shared with every thread that is started, so that none is given a copy.
+    this.data = {
+      inputs: Object.fromEntries(
+        Object.entries(inputs).map(([name, { type, bytes }]) => [name, { type, bytes: shared(bytes) }]),
+      ),
+      expected: shared(expected),
+      threads,
+    };
+  }
+
+  async measure(tile: TileFunc, options: MeasureOptions): Promise<Measurement> {
+    const worker = (this.worker ??= await this.start());
+    const program = this.programs.get(tile) ?? this.programs.size;
+    this.programs.set(tile, program);
+    const request: MeasureRequest = { program, options, ...(this.sent.has(program) ? {} : { tile }) };
+    this.sent.add(program);
+    worker.postMessage(request);
+    const reply = await withLimit(answer(worker), options.limitMs);
+    if (reply !== undefined) return reply;
+    await this.close();
+    const reason = `its thread was ended after ${Math.round(options.limitMs)} ms`;
+    return { status: "timeout", code: "TC506", reason };
+  }
+
+  async close(): Promise<void> {
+    const { worker } = this;
+    this.worker = undefined;
+    this.sent = new Set();
+    await worker?.terminate();
+  }
+
+  private async start(): Promise<Worker> {
+    const worker = new Worker(new URL("./measure-thread.js", import.meta.url), { workerData: this.data });
+    await once(worker, "message");
+    return worker;
+  }
+}
+
+function shared(bytes: Uint8Array): Uint8Array {
+  const copy = new Uint8Array(new SharedArrayBuffer(bytes.byteLength));
+  copy.set(bytes);
+  return copy;
+}
+
+/** The thread's next answer. Rejects with what the thread died of. */
+async function answer(worker: Worker): Promise<Measurement> {
+  const [reply] = (await once(worker, "message")) as [MeasureReply];
+  return "measurement" in reply ? reply.measurement : answer(worker);
+}
+
+/** Undefined when the time is over first. */
+async function withLimit<T>(work: Promise<T>, limitMs: number): Promise<T | undefined> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => {
+      resolve(undefined);
+    }, limitMs);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+    // What comes after the end is nobody's.
+    work.catch(() => undefined);
+  }
+}

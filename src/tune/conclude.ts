@@ -1,0 +1,114 @@
+/** From what a search costed or measured to its result: counts, the best against the default, and a sentence about it. */
+import { CompileError, error, printSchedule } from "../../ir/index.js";
+import { compareCandidates } from "./cost.js";
+import { defaultSeed, type Search } from "./options.js";
+import type { Candidate, CandidateStatus, Objective, PrunedCandidate, RunOff, TuneResult } from "./result.js";
+import { modelLimit } from "./search-ms.js";
+import type { SpaceEntry } from "./space.js";
+
+export function concluded(
+  { task, space, own, options }: Search,
+  costed: readonly Candidate[],
+  end: { readonly complete: boolean; readonly race?: RunOff; readonly listed?: readonly SpaceEntry[] },
+): TuneResult {
+  const { objective, gather, target, backend } = task;
+  const { seed = defaultSeed, shard } = options;
+  const { race } = end;
+  const candidates = [...costed].sort((a, b) => compareCandidates(a, b, objective));
+  const chosen = candidates.find(({ id }) => id === own);
+  // Those of other shards are costed there.
+  const elsewhere = new Set(shard === undefined ? [] : end.listed?.map(({ facts }) => facts.id));
+  const known = new Set(candidates.map(({ id }) => id));
+  const least = space.entries.reduce((min, { weight }) => Math.min(min, weight), Infinity);
+  const pruned = space.entries
+    .filter(({ facts }) => !known.has(facts.id) && !elsewhere.has(facts.id))
+    .map((entry): PrunedCandidate => ({
+      ...entry.facts,
+      status: "pruned",
+      reason: whyPruned(entry, objective, least),
+    }));
+  const [front] = candidates;
+  if (chosen === undefined || front === undefined) {
+    throw options.signal?.reason instanceof Error
+      ? options.signal.reason
+      : new CompileError([error("TC702", "the search ended before the default was costed")]);
+  }
+  const beatsDefault =
+    objective === "ms"
+      ? beatsByTime(race, chosen, front)
+      : figureOf(front, objective) < figureOf(chosen, objective);
+  const winner = race === undefined ? front : (candidates.find(({ id }) => id === race.order[0]) ?? front);
+  const best = beatsDefault || objective !== "ms" ? winner : chosen;
+  const counts: Record<CandidateStatus, number> = {
+    measured: 0,
+    estimated: 0,
+    pruned: pruned.length + space.longTiles,
+    refused: space.refusedCount,
+    timeout: 0,
+    wrong: 0,
+    error: 0,
+  };
+  for (const { status } of candidates) counts[status]++;
+  return {
+    name: gather.name,
+    gather,
+    target,
+    objective,
+    ...(backend === undefined ? {} : { backend }),
+    seed,
+    best,
+    default: chosen,
+    beatsDefault,
+    verdict: verdictOf(best, chosen, objective, beatsDefault, race),
+    counts,
+    candidates,
+    pruned,
+    refused: space.refused,
+    space: { tiles: space.tiles, schedules: space.entries.length, thinned: space.thinned },
+    ...(race === undefined ? {} : { runOff: race }),
+    complete: end.complete,
+  };
+}
+
+function whyPruned({ weight, facts }: SpaceEntry, objective: Objective, least: number): string {
+  if (objective === "ms" && weight > modelLimit * least) {
+    return `the model puts it at ${(weight / least).toFixed(1)} times the best, over ${modelLimit}`;
+  }
+  return objective === "bytes"
+    ? `beyond the budget: it moves ${facts.bytes} B`
+    : `beyond the budget: estimated at ${Math.round(facts.estimate)} cycles`;
+}
+
+/** A default that does not run is beaten by whatever does. */
+const beatsByTime = (race: RunOff | undefined, chosen: Candidate, front: Candidate): boolean =>
+  chosen.status === "measured" ? race?.significant === true : front.status === "measured";
+
+function verdictOf(
+  best: Candidate,
+  chosen: Candidate,
+  objective: Objective,
+  beats: boolean,
+  race: RunOff | undefined,
+): string {
+  const against = race !== undefined && race.order[0] !== chosen.id;
+  const rounds = against ? ` (the fastest won ${race.won} of ${race.rounds} rounds against it)` : "";
+  const shown = printSchedule({ tile: best.schedule.tile, residency: best.schedule.residency });
+  if (!beats) {
+    const none = `no schedule beats the default, ${figure(chosen, objective)}${rounds}`;
+    return best.id === chosen.id ? none : `${none}; ${shown} is as good, and better in what breaks ties`;
+  }
+  const gain = 1 - figureOf(best, objective) / figureOf(chosen, objective);
+  return `${shown}: ${figure(best, objective)}, ${(100 * gain).toFixed(1)} % less than the default's ${figure(chosen, objective)}${rounds}`;
+}
+
+function figureOf(candidate: Candidate, objective: Objective): number {
+  if (objective === "bytes") return candidate.bytes;
+  if (objective === "cycles") return candidate.cycles;
+  return candidate.status === "measured" ? candidate.ms : Infinity;
+}
+
+function figure(candidate: Candidate, objective: Objective): string {
+  const value = figureOf(candidate, objective);
+  if (objective === "ms") return value === Infinity ? "which did not run" : `${value.toPrecision(4)} ms`;
+  return `${value} ${objective === "bytes" ? "B" : "cycles"}`;
+}

@@ -1,0 +1,14 @@
+/** Names made of contents: the same everywhere, for the same value. */
+import { sha256 } from "@noble/hashes/sha2.js";
+import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
+
+/** 16 hexadecimal digits of a text's SHA-256. */
+export const contentHash = (text: string): string => bytesToHex(sha256(utf8ToBytes(text))).slice(0, 16);
+
+/** JSON with the keys of every object in order, so that equal values have equal text. */
+export const canonicalJson = (value: unknown): string =>
+  JSON.stringify(value, (_, inner: unknown) =>
+    typeof inner === "object" && inner !== null && !Array.isArray(inner)
+      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : inner,
+  );

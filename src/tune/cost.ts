@@ -1,0 +1,36 @@
+/** The exact figures of a schedule, and which of two is better. */
+import { clockOf, compareKeys, tieBreaks } from "../../passes/index.js";
+import type { Candidate, CostFacts, Objective } from "./result.js";
+import type { SpaceEntry } from "./space.js";
+
+/** What the clock says: a full costing. */
+export interface Cost {
+  readonly cycles: number;
+  readonly idleCores: number;
+}
+
+export function costOf({ tiling }: SpaceEntry): Cost {
+  const { cycles, idleCores } = clockOf(tiling);
+  return { cycles, idleCores };
+}
+
+/** Fewer of what is sought, then what decides between defaults, then the id: a total order. */
+export function compareCosts(a: CostFacts, b: CostFacts, objective: Objective): number {
+  const keys = (facts: CostFacts): number[] => [
+    ...(objective === "bytes" ? [facts.bytes] : []),
+    facts.cycles,
+    ...tieBreaks(facts),
+  ];
+  return compareKeys(keys(a), keys(b)) || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
+}
+
+/** Candidates without a figure come last. */
+export function compareCandidates(a: Candidate, b: Candidate, objective: Objective): number {
+  const failed = (c: Candidate): number => (c.status === "measured" || c.status === "estimated" ? 0 : 1);
+  if (failed(a) !== failed(b)) return failed(a) - failed(b);
+  if (objective === "ms" && (a.status === "measured" || b.status === "measured")) {
+    const ms = (c: Candidate): number => (c.status === "measured" ? c.ms : Infinity);
+    if (ms(a) !== ms(b)) return ms(a) < ms(b) ? -1 : 1;
+  }
+  return compareCosts(a, b, objective);
+}

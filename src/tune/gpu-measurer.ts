@@ -1,0 +1,73 @@
+/** A GPU as what measures. A launch cannot be stopped: what took too long is told afterwards, and is not launched again. */
+import { bufferUsage, type GpuBuffers } from "../../backends/webgpu/buffers.js";
+import type { Runner } from "../../backends/webgpu/index.js";
+import { Resources } from "../../backends/webgpu/resources.js";
+import { alignUp, byteCount, inputsOf, keyOf, outputOf, type TileFunc } from "../../ir/index.js";
+import { failure } from "./local-measurer.js";
+import type { MeasuredTask, Measurer } from "./measurer.js";
+import type { MeasureOptions, Measurement } from "./search-ms.js";
+import { firstDifference, poisonByte, samplingShare, tookTooLong } from "./timed.js";
+
+/** On buffers that stay on the device. `runner` is the caller's; one made with few `pipelines` lets go of those of candidates that are done. */
+export function gpuMeasurer(
+  runner: Runner,
+  device: string,
+  { kernel, inputs, expected }: MeasuredTask,
+): Measurer {
+  const resources = new Resources(runner.device);
+  const usage = bufferUsage.STORAGE | bufferUsage.COPY_SRC | bufferUsage.COPY_DST;
+  const whole = (bytes: number): number => Math.max(4, alignUp(bytes, 4));
+  const upload = (bytes: Uint8Array): GPUBuffer => resources.buffer(whole(bytes.byteLength), usage, bytes);
+  const held = (role: "data" | "indices"): GPUBuffer => {
+    const operand = inputsOf(kernel.tile).find((input) => input.role === role);
+    return upload((operand && inputs[keyOf(operand)]?.bytes) ?? new Uint8Array());
+  };
+  const bytes = byteCount(outputOf(kernel.tile).type);
+  const untouched = upload(new Uint8Array(whole(bytes)).fill(poisonByte));
+  const output = resources.buffer(whole(bytes), usage);
+  const buffers: GpuBuffers = {
+    data: held("data"),
+    indices: held("indices"),
+    output,
+    status: upload(new Uint8Array(4).fill(0xff)),
+  };
+
+  async function verified(tile: TileFunc): Promise<string | undefined> {
+    const own = new Resources(runner.device);
+    try {
+      const encoder = runner.device.createCommandEncoder();
+      encoder.copyBufferToBuffer(untouched, 0, output, 0, whole(bytes));
+      const pass = encoder.beginComputePass();
+      runner.encode(pass, { tile }, buffers);
+      pass.end();
+      const read = own.readback(encoder, output, 0, whole(bytes));
+      runner.device.queue.submit([encoder.finish()]);
+      return firstDifference((await read()).subarray(0, bytes), expected);
+    } finally {
+      own.destroy();
+    }
+  }
+
+  async function measured(tile: TileFunc, { samples, limitMs }: MeasureOptions): Promise<Measurement> {
+    const start = performance.now();
+    const wrong = await verified(tile);
+    const first = performance.now() - start;
+    if (wrong !== undefined) return { status: "wrong", code: "TC610", reason: wrong };
+    if (first > limitMs) return tookTooLong(first, limitMs);
+    const nanoseconds: number[] = [];
+    while (nanoseconds.length < samples) {
+      const time = await runner.time({ tile }, buffers, 1);
+      nanoseconds.push(Math.round(time.nanoseconds));
+      if (performance.now() - start > samplingShare * limitMs) break;
+    }
+    return { status: "measured", nanoseconds };
+  }
+
+  return {
+    device,
+    measure: (tile, options) => measured(tile, options).catch(failure),
+    close() {
+      resources.destroy();
+    },
+  };
+}

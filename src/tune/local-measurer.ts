@@ -1,0 +1,87 @@
+/**
+ * The fast executor on the calling thread as what measures: in a browser, and inside the thread that `tilec/node` can end. A run
+ * under way cannot be stopped here.
+ */
+import { FastExecutor, type SpawnThread } from "../../backends/sim/index.js";
+import { CompileError, RunError, type TileFunc } from "../../ir/index.js";
+import type { MeasuredTask, Measurer } from "./measurer.js";
+import type { MeasureOptions, Measurement } from "./search-ms.js";
+import { poisonByte, timed, type Subject } from "./timed.js";
+
+export interface LocalOptions {
+  /** What the machine is called in records. */
+  readonly device?: string;
+  /** Of the fast executor, default 1; more need `spawn`, whose `terminate` may be awaited. */
+  readonly threads?: number;
+  readonly spawn?: SpawnThread;
+}
+
+/** Candidates take over each other's memory, so that inputs are copied once. */
+export function localMeasurer(
+  { inputs, expected }: Pick<MeasuredTask, "inputs" | "expected">,
+  { device = "this machine", threads = 1, spawn }: LocalOptions = {},
+): Measurer {
+  let latest: FastExecutor | undefined;
+  const open = async (tile: TileFunc): Promise<{ executor: FastExecutor; close: () => Promise<void> }> => {
+    const before = latest === undefined ? {} : { before: latest };
+    const started: { terminate(): unknown }[] = [];
+    const executor =
+      threads === 1 || spawn === undefined
+        ? FastExecutor.create(tile, before)
+        : await FastExecutor.open(tile, {
+            ...before,
+            threads,
+            spawn(message) {
+              const thread = spawn(message);
+              started.push(thread);
+              return thread;
+            },
+          });
+    if (latest === undefined) {
+      for (const [name, tensor] of Object.entries(inputs)) executor.inputs[name]?.bytes.set(tensor.bytes);
+    }
+    latest = executor;
+    // A thread that has not ended yet could take tasks of the next program.
+    const close = async (): Promise<void> => {
+      await Promise.all(started.map((thread) => thread.terminate()));
+    };
+    return { executor, close };
+  };
+  return {
+    device,
+    async measure(tile: TileFunc, options: MeasureOptions): Promise<Measurement> {
+      try {
+        const { executor, close } = await open(tile);
+        try {
+          return await timed(subjectOf(executor), expected, options);
+        } finally {
+          await close();
+        }
+      } catch (thrown) {
+        return failure(thrown);
+      }
+    },
+    close() {
+      latest = undefined;
+    },
+  };
+}
+
+const subjectOf = (executor: FastExecutor): Subject => ({
+  run() {
+    executor.run();
+  },
+  poison() {
+    executor.output.fill(poisonByte);
+  },
+  output: () => executor.output,
+});
+
+/** What a candidate's own refusal is; anything else is a bug of tilec's, and thrown. */
+export function failure(thrown: unknown): Measurement {
+  if (thrown instanceof CompileError || thrown instanceof RunError) {
+    const [first] = thrown.diagnostics;
+    if (first !== undefined) return { status: "error", code: first.code, reason: first.message };
+  }
+  throw thrown;
+}

@@ -1,0 +1,27 @@
+/** What a search by milliseconds needs of a machine. */
+import type { HostInputs } from "../../backends/index.js";
+import type { TileFunc } from "../../ir/index.js";
+import type { Kernel } from "../api/compile.js";
+import type { MeasureOptions, Measurement } from "./search-ms.js";
+
+/** What every candidate computes from what, and what it must give. */
+export interface MeasuredTask {
+  /** The default's kernel: its operands are every candidate's. */
+  readonly kernel: Kernel;
+  readonly inputs: HostInputs;
+  /** The operator's output for these inputs, byte for byte. */
+  readonly expected: Uint8Array;
+}
+
+export interface Measurer {
+  /** What runs the candidates: times compare over one device only. */
+  readonly device: string;
+  /**
+   * Verifies one run and times others. Resolves with `timeout` where it ends a candidate that takes too long, and where it
+   * cannot end one, afterwards.
+   */
+  measure(tile: TileFunc, options: MeasureOptions): Promise<Measurement>;
+  close(): void | Promise<void>;
+}
+
+export type OpenMeasurer = (task: MeasuredTask) => Measurer | Promise<Measurer>;

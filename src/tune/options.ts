@@ -1,0 +1,76 @@
+/** What a search is given, and what its parts share. */
+import type { HostInputs } from "../../backends/index.js";
+import type { AccessFunc, Func, Target } from "../../ir/index.js";
+import type { CompileOptions, Kernel } from "../api/compile.js";
+import type { Cost } from "./cost.js";
+import type { Budget, Shard } from "./cut.js";
+import type { OpenMeasurer } from "./measurer.js";
+import type { Candidate, CandidateRun, Objective, TuneBackend } from "./result.js";
+import type { Measurement } from "./search-ms.js";
+import type { Space, SpaceEntry } from "./space.js";
+
+export interface TuneOptions extends CompileOptions {
+  /** Default `cycles`. */
+  readonly objective?: Objective;
+  /** Default 50. A number counts full costings, or measured candidates; estimates are free. */
+  readonly budget?: Budget;
+  /** Of random inputs, of the draws that explore, of ties in a measured search. Default 1. */
+  readonly seed?: number;
+  /** The one list of candidates, split by their hashes. The default is in each. */
+  readonly shard?: Shard;
+  /** What is known from before, by id. */
+  readonly known?: ReadonlyMap<string, KnownCandidate>;
+  /** For `ms`: what runs candidates, and its name. */
+  readonly measure?: { readonly backend: TuneBackend; readonly open: OpenMeasurer };
+  /** For `ms`: the inputs; random ones otherwise. */
+  readonly inputs?: HostInputs;
+  /** An aborted search resolves with what it has, once the default was costed. */
+  readonly signal?: AbortSignal;
+  readonly onProgress?: (done: number, total: number, label: string) => void;
+  /** Called once the space is known, before any candidate; `own` is the id of the default. */
+  readonly onSpace?: (task: TuneTask, space: Space, pruned: readonly PrunedCount[], own: string) => void;
+  /** Called with every candidate that was costed or measured now, as soon as it was; a second time after a run-off. */
+  readonly onCandidate?: (candidate: Candidate) => void;
+}
+
+/** What an earlier search found out about a candidate. */
+export interface KnownCandidate {
+  readonly cost: Cost;
+  readonly runs?: readonly CandidateRun[];
+  readonly failure?: Exclude<Measurement, { readonly status: "measured" }>;
+}
+
+/** Candidates that a search leaves out: behind by the model, beyond the budget, longer than a task in place should be. */
+export interface PrunedCount {
+  readonly why: "model" | "budget" | "length";
+  readonly count: number;
+}
+
+/** What a search is about: all that its answer depends on, but the budget and the seed. */
+export interface TuneTask {
+  readonly program: Func;
+  readonly gather: AccessFunc;
+  readonly target: Target;
+  readonly objective: Objective;
+  readonly backend?: TuneBackend;
+  readonly device?: string;
+}
+
+export const defaultBudget = 50;
+export const defaultSeed = 1;
+
+/** A search under way. */
+export interface Search {
+  readonly task: TuneTask;
+  readonly space: Space;
+  /** Id of the default. */
+  readonly own: string;
+  readonly kernel: Kernel;
+  readonly options: TuneOptions;
+}
+
+export const deadlineOf = (budget: Budget): number =>
+  typeof budget === "object" ? performance.now() + budget.milliseconds : Infinity;
+
+export const labelOf = ({ facts }: SpaceEntry): string =>
+  `${facts.schedule.residency} [${facts.schedule.tile.join(",")}]`;

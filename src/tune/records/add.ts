@@ -1,0 +1,36 @@
+/** Times that were measured elsewhere, beside a candidate that records know. */
+import { CompileError, error } from "../../../ir/index.js";
+import { taskHashOf, type CandidateRecord, type TaskRecord, type TuneRecord } from "./record.js";
+
+export interface GivenTimes {
+  /** Hash of the schedule, or its first digits. */
+  readonly candidate: string;
+  readonly device: string;
+  readonly nanoseconds: readonly number[];
+}
+
+/**
+ * Records to append: of the task by milliseconds that a command measures, whatever the candidates were found by. Throws a
+ * CompileError (TC016) for a candidate that the records do not know, or know several of.
+ */
+export function givenRecords(records: readonly TuneRecord[], times: GivenTimes): readonly TuneRecord[] {
+  const matching = records.filter(
+    (record): record is CandidateRecord =>
+      record.record === "candidate" && record.candidate.startsWith(times.candidate),
+  );
+  const [first] = matching;
+  const ids = new Set(matching.map(({ candidate }) => candidate));
+  const tasks = records.filter((record): record is TaskRecord => record.record === "task");
+  const own = tasks.find(({ task }) => task === first?.task);
+  if (first === undefined || own === undefined || ids.size > 1) {
+    const found = ids.size > 1 ? `begins ${ids.size} candidates` : "is no candidate of the records";
+    const hint = "tilec records export --to csv lists the candidates";
+    throw new CompileError([error("TC016", `${times.candidate} ${found}`, { hint })]);
+  }
+  const task = taskHashOf(own.gather, "ms", "command");
+  const { device, nanoseconds } = times;
+  return [
+    { ...own, task, objective: "ms", backend: "command", device },
+    { ...first, task, status: "measured", runs: [{ device, phase: "given", nanoseconds }] },
+  ];
+}

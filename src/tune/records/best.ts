@@ -1,0 +1,138 @@
+/** The best candidate of each task in records: exact figures by themselves, milliseconds by the default's on the same device. */
+import { compareKeys, tieBreaks } from "../../../passes/index.js";
+import { decided, median } from "../search-ms.js";
+import type { CandidateRecord, TaskRecord, TuneRecord } from "./record.js";
+
+export interface BestRecord {
+  readonly task: TaskRecord;
+  readonly best: CandidateRecord;
+  /** Absent when the default was not costed. */
+  readonly default?: CandidateRecord;
+  readonly beatsDefault: boolean;
+  /** Time of the best over the default's, on the same devices: a geometric mean. Of `ms` alone. */
+  readonly ratio?: number;
+  /** Devices that the ratio is about. */
+  readonly devices: readonly string[];
+}
+
+/** One for each task that has a candidate with a figure; by time, one whose default was measured: times compare by it alone. */
+export function bestOf(records: readonly TuneRecord[]): readonly BestRecord[] {
+  const tasks = new Map<string, TaskRecord>();
+  for (const record of records) if (record.record === "task") tasks.set(record.task, record);
+  return [...tasks.values()].flatMap((task) => {
+    const candidates = records.filter(
+      (record): record is CandidateRecord => record.record === "candidate" && record.task === task.task,
+    );
+    // Cycles of an older clock compare with nothing.
+    const clock = candidates.reduce((newest, candidate) => Math.max(newest, candidate.clock), 0);
+    const current = candidates.filter((candidate) => candidate.clock === clock);
+    const found = task.objective === "ms" ? bestByTime(task, candidates) : bestByCost(task, current);
+    return found === undefined ? [] : [found];
+  });
+}
+
+function bestByCost(task: TaskRecord, candidates: readonly CandidateRecord[]): BestRecord | undefined {
+  const keys = (c: CandidateRecord): number[] => [
+    ...(task.objective === "bytes" ? [c.bytes] : []),
+    c.cycles,
+    ...tieBreaks(c),
+  ];
+  const ranked = candidates
+    .filter(({ status }) => status === "estimated")
+    .sort((a, b) => compareKeys(keys(a), keys(b)) || (a.candidate < b.candidate ? -1 : 1));
+  const [best] = ranked;
+  if (best === undefined) return undefined;
+  const own = ranked.find((candidate) => candidate.default);
+  const figure = (c: CandidateRecord): number => (task.objective === "bytes" ? c.bytes : c.cycles);
+  return {
+    task,
+    best,
+    ...(own === undefined ? {} : { default: own }),
+    beatsDefault: own !== undefined && figure(best) < figure(own),
+    devices: [],
+  };
+}
+
+interface Timed {
+  readonly candidate: CandidateRecord;
+  /** Its time over the default's, in each race or on each device. */
+  readonly ratios: readonly number[];
+  readonly devices: readonly string[];
+}
+
+/** Whoever won a run-off against the default beyond chance, or is faster where times were given; else the default. */
+function bestByTime(task: TaskRecord, candidates: readonly CandidateRecord[]): BestRecord | undefined {
+  const measured = candidates.filter(({ runs, status }) => runs.length > 0 && status !== "wrong");
+  const own = measured.find((candidate) => candidate.default);
+  if (own === undefined) return undefined;
+  const ahead = [...winners(measured, own), ...given(measured, own)]
+    .filter(({ ratios }) => mean(ratios) < 1)
+    .sort(
+      (a, b) => mean(a.ratios) - mean(b.ratios) || (a.candidate.candidate < b.candidate.candidate ? -1 : 1),
+    );
+  const [first] = ahead;
+  if (first === undefined)
+    return { task, best: own, default: own, beatsDefault: false, devices: devicesOf(own) };
+  return {
+    task,
+    best: first.candidate,
+    default: own,
+    beatsDefault: true,
+    ratio: mean(first.ratios),
+    devices: first.devices,
+  };
+}
+
+/** Of each run-off that the default was in, the candidate that beat it. */
+function winners(measured: readonly CandidateRecord[], own: CandidateRecord): readonly Timed[] {
+  const races = new Set(own.runs.flatMap(({ race }) => race ?? []));
+  const found = new Map<string, Timed>();
+  for (const race of races) {
+    const times = new Map(
+      measured.flatMap((candidate) =>
+        candidate.runs.filter((run) => run.race === race).map((run) => [candidate.candidate, run] as const),
+      ),
+    );
+    const runOff = new Map([...times].map(([id, { nanoseconds }]) => [id, nanoseconds]));
+    const result = decided(runOff, own.candidate);
+    const [first] = result?.order ?? [];
+    const candidate = measured.find((one) => one.candidate === first);
+    const [run, base] = [times.get(first ?? ""), times.get(own.candidate)];
+    if (result?.significant !== true || candidate === undefined || run === undefined || base === undefined)
+      continue;
+    const known = found.get(candidate.candidate);
+    found.set(candidate.candidate, {
+      candidate,
+      ratios: [...(known?.ratios ?? []), median(run.nanoseconds) / median(base.nanoseconds)],
+      devices: [...new Set([...(known?.devices ?? []), run.device])],
+    });
+  }
+  return [...found.values()];
+}
+
+/** Times that were given, over the default's on the same device. */
+function given(measured: readonly CandidateRecord[], own: CandidateRecord): readonly Timed[] {
+  const timesOn = (candidate: CandidateRecord, device: string): readonly number[] =>
+    candidate.runs.flatMap((run) => (run.phase === "given" && run.device === device ? run.nanoseconds : []));
+  const devices = devicesOf(own).filter((device) => timesOn(own, device).length > 0);
+  return measured.flatMap((candidate) => {
+    const on = devices.filter((device) => timesOn(candidate, device).length > 0);
+    if (candidate === own || on.length === 0) return [];
+    const ratios = on.map((device) => median(timesOn(candidate, device)) / median(timesOn(own, device)));
+    return [{ candidate, ratios, devices: on }];
+  });
+}
+
+const devicesOf = ({ runs }: CandidateRecord): readonly string[] => [
+  ...new Set(runs.map(({ device }) => device)),
+];
+
+const mean = (ratios: readonly number[]): number =>
+  Math.exp(ratios.reduce((sum, ratio) => sum + Math.log(ratio), 0) / ratios.length);
+
+/** Milliseconds of a candidate: of its last run-off or given times, else of the search. */
+export function millisecondsOf({ runs }: CandidateRecord): number | undefined {
+  const decisive = runs.filter(({ phase }) => phase !== "search");
+  const times = (decisive.length > 0 ? decisive : runs).flatMap(({ nanoseconds }) => nanoseconds);
+  return times.length === 0 ? undefined : median(times) / 1e6;
+}

@@ -1,0 +1,72 @@
+/**
+ * Records of several files as one: each fact once, in an order of its own. What comes out depends neither on the order of the
+ * files or lines nor on how often something was merged before.
+ */
+import { assertNever } from "../../../ir/index.js";
+import { canonicalJson } from "../content-hash.js";
+import type { CandidateRecord, TuneRecord } from "./record.js";
+
+export function mergeRecords(records: readonly TuneRecord[]): readonly TuneRecord[] {
+  const merged = new Map<string, TuneRecord>();
+  for (const record of records) {
+    const key = keyOf(record);
+    const known = merged.get(key);
+    merged.set(key, known === undefined ? normal(record) : joined(known, record));
+  }
+  return [...merged].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, record]) => record);
+}
+
+const kinds = { task: 0, candidate: 1, pruned: 2, refused: 3 } as const;
+
+/** What a record is about: two with the same key say something about one thing. */
+function keyOf(record: TuneRecord): string {
+  const about = (): string => {
+    switch (record.record) {
+      case "task":
+      case "refused":
+        return canonicalJson(record);
+      case "candidate":
+        return record.candidate;
+      case "pruned":
+        return record.why;
+      default:
+        return assertNever(record);
+    }
+  };
+  return `${record.task} ${kinds[record.record]} ${about()}`;
+}
+
+const normal = (record: TuneRecord): TuneRecord =>
+  record.record === "candidate" ? { ...record, runs: eachOnce(record.runs) } : record;
+
+function joined(a: TuneRecord, b: TuneRecord): TuneRecord {
+  if (a.record === "candidate" && b.record === "candidate") return joinedCandidates(a, b);
+  // A search that went on leaves fewer out.
+  if (a.record === "pruned" && b.record === "pruned") return a.count <= b.count ? a : b;
+  return a;
+}
+
+/** The later clock's figures, the graver status, and all runs. */
+function joinedCandidates(a: CandidateRecord, b: CandidateRecord): CandidateRecord {
+  const stronger = [a, b].sort(byWeight)[0] ?? a;
+  return { ...stronger, default: a.default || b.default, runs: eachOnce([...a.runs, ...b.runs]) };
+}
+
+/** A wrong output is never forgotten, and a measurement stands over what did not come to one. */
+const weights: Readonly<Record<CandidateRecord["status"], number>> = {
+  wrong: 4,
+  measured: 3,
+  timeout: 2,
+  error: 1,
+  estimated: 0,
+};
+
+function byWeight(a: CandidateRecord, b: CandidateRecord): number {
+  const text = ({ runs: _, default: __, ...rest }: CandidateRecord): string => canonicalJson(rest);
+  return b.clock - a.clock || weights[b.status] - weights[a.status] || (text(a) < text(b) ? -1 : 1);
+}
+
+function eachOnce<T>(values: readonly T[]): readonly T[] {
+  const once = new Map(values.map((value) => [canonicalJson(value), value]));
+  return [...once].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, value]) => value);
+}

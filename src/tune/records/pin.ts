@@ -1,0 +1,29 @@
+/** The best of a task as a `.tir` test: the program with its schedule, and CHECK lines for what is exact. Never milliseconds. */
+import { CompileError, error, parseModule, printFunc, printSchedule, type Func } from "../../../ir/index.js";
+import type { BestRecord } from "./best.js";
+
+/** Throws a CompileError for a program text that does not parse. */
+export function pinnedTest({ task, best }: BestRecord): string {
+  const program = programOf(task.program);
+  const text = printFunc({ ...program, schedule: best.schedule });
+  return [
+    "// RUN: tilec explain %s",
+    `// The best schedule that a search by ${task.objective} found.`,
+    `// CHECK: schedule  ${printSchedule(best.schedule)}`,
+    `// CHECK: total ${best.bytes} B,`,
+    // Another clock's cycles are no regression: its version is checked first.
+    `// CHECK: clock ${best.clock}:`,
+    `// CHECK-SAME: about ${best.cycles} cycles`,
+    text.trimEnd(),
+    "",
+  ].join("\n");
+}
+
+function programOf(text: string): Func {
+  const { module, diagnostics } = parseModule(text, "records");
+  const [func] = module.funcs;
+  if (func === undefined) {
+    throw new CompileError([...diagnostics, error("TC016", "the task's program does not parse")]);
+  }
+  return func;
+}

@@ -1,0 +1,132 @@
+/**
+ * Records of searches: one JSON value a line, each of a task, a candidate, candidates that were left out, or tiles that no rule
+ * takes. Tasks and candidates are named by hashes of what they are, so that records of several machines and runs belong together
+ * without an agreement between them.
+ */
+import { clockVersion, printFunc, type Code, type ResolvedSchedule, type Target } from "../../../ir/index.js";
+import { canonicalJson, contentHash } from "../content-hash.js";
+import type { PrunedCount, TuneTask } from "../options.js";
+import type { Candidate, CandidateRun, Objective, RefusedTiles, TuneBackend } from "../result.js";
+
+/** Of the form of records. */
+export const recordsVersion = 1;
+
+export interface TaskRecord {
+  readonly record: "task";
+  /** Hash of the gather, the target's figures, the objective and the backend. */
+  readonly task: string;
+  /** Hash of the gather and the target's figures. */
+  readonly gather: string;
+  readonly name: string;
+  /** The program as text, with what the user pinned of its schedule. */
+  readonly program: string;
+  readonly target: Target;
+  readonly objective: Objective;
+  /** What ran the candidates. */
+  readonly backend?: TuneBackend;
+  readonly device?: string;
+  readonly seed: number;
+  readonly versions: { readonly tilec: string; readonly clock: number; readonly records: number };
+}
+
+export interface CandidateRecord {
+  readonly record: "candidate";
+  readonly task: string;
+  /** Hash of the schedule. */
+  readonly candidate: string;
+  readonly schedule: ResolvedSchedule;
+  readonly status: Candidate["status"];
+  readonly code?: Code;
+  readonly reason?: string;
+  /** What the compiler chooses without a search. */
+  readonly default: boolean;
+  /** Version of the clock that gave the cycles. */
+  readonly clock: number;
+  readonly cycles: number;
+  readonly idleCores: number;
+  /** Of global memory. */
+  readonly bytes: number;
+  readonly ubBytes: number;
+  readonly tasks: number;
+  /** Of one output tile. */
+  readonly elements: number;
+  readonly runs: readonly CandidateRun[];
+}
+
+export interface PrunedRecord extends PrunedCount {
+  readonly record: "pruned";
+  readonly task: string;
+}
+
+export interface RefusedRecord extends Omit<RefusedTiles, "status"> {
+  readonly record: "refused";
+  readonly task: string;
+}
+
+export type TuneRecord = TaskRecord | CandidateRecord | PrunedRecord | RefusedRecord;
+
+/** The hash by which `compile` finds what was found out about a program. */
+export function gatherHash({ gather, target }: Pick<TuneTask, "gather" | "target">): string {
+  const { sources: _, title: __, ...figures } = target;
+  const text = printFunc({ ...gather, name: "main", target: target.name });
+  return contentHash(canonicalJson({ text, figures }));
+}
+
+export function taskHash(task: Pick<TuneTask, "gather" | "target" | "objective" | "backend">): string {
+  return taskHashOf(gatherHash(task), task.objective, task.backend);
+}
+
+export const taskHashOf = (gather: string, objective: Objective, backend: TuneBackend | undefined): string =>
+  contentHash(canonicalJson({ gather, objective, backend }));
+
+/** `version` is tilec's own. */
+export function taskRecord(task: TuneTask, seed: number, version: string): TaskRecord {
+  const { program, gather, target, objective, backend, device } = task;
+  return {
+    record: "task",
+    task: taskHash(task),
+    gather: gatherHash(task),
+    name: gather.name,
+    program: printFunc({ ...program, target: target.name }),
+    target,
+    objective,
+    ...(backend === undefined ? {} : { backend }),
+    ...(device === undefined ? {} : { device }),
+    seed,
+    versions: { tilec: version, clock: clockVersion, records: recordsVersion },
+  };
+}
+
+export function candidateRecord(task: string, candidate: Candidate, own: string): CandidateRecord {
+  const { id, schedule, status, cycles, idleCores, bytes, ubBytes, tasks, elements } = candidate;
+  const failed = status === "timeout" || status === "wrong" || status === "error";
+  return {
+    record: "candidate",
+    task,
+    candidate: id,
+    schedule,
+    status,
+    ...(failed ? { code: candidate.code, reason: candidate.reason } : {}),
+    default: id === own,
+    clock: clockVersion,
+    cycles,
+    idleCores,
+    bytes,
+    ubBytes,
+    tasks,
+    elements,
+    runs: status === "measured" ? candidate.runs : [],
+  };
+}
+
+export const prunedRecord = (task: string, pruned: PrunedCount): PrunedRecord => ({
+  record: "pruned",
+  task,
+  ...pruned,
+});
+
+export const refusedRecord = (task: string, { status: _, ...refused }: RefusedTiles): RefusedRecord => ({
+  record: "refused",
+  task,
+  ...refused,
+});

@@ -1,0 +1,19 @@
+/** The schedule that records hold for a program. */
+import { error, type Diagnostic } from "../../../ir/index.js";
+import { bestOf, type BestRecord } from "./best.js";
+import type { TuneRecord } from "./record.js";
+
+/** What was measured says more than what was counted. */
+const order = ["ms", "cycles", "bytes"] as const;
+
+/** The best of the searches of this gather on this target, by `gatherHash`; undefined where there is none. */
+export function replayed(records: readonly TuneRecord[], gather: string): BestRecord | undefined {
+  const own = bestOf(records).filter(({ task }) => task.gather === gather);
+  return order.flatMap((objective) => own.find(({ task }) => task.objective === objective) ?? [])[0];
+}
+
+/** What a file of records is told that holds no search of a program. */
+export const ofAnotherTask = (file: string, name: string): Diagnostic =>
+  error("TC017", `${file} holds no search of @${name} with this schedule's pins on this target`, {
+    hint: "tilec tune with the same program, flags and target records one",
+  });

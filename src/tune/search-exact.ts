@@ -1,0 +1,38 @@
+/** The search by what is exact: cycles of the clock, or bytes. The answer is the same on every machine and in every order. */
+import { pause, sliceMs } from "../../backends/long-run.js";
+import { concluded } from "./conclude.js";
+import { costOf } from "./cost.js";
+import { cut, inShard } from "./cut.js";
+import { deadlineOf, defaultBudget, defaultSeed, labelOf, type Search } from "./options.js";
+import type { Candidate, TuneResult } from "./result.js";
+
+export async function searchExact(search: Search): Promise<TuneResult> {
+  const { task, space, own, options } = search;
+  const { budget = defaultBudget, seed = defaultSeed, shard, known, signal } = options;
+  const list = cut(space, own, budget, seed);
+  const mine = list.filter(({ facts }) => facts.id === own || inShard(facts.id, shard));
+  options.onSpace?.(
+    task,
+    space,
+    [
+      { why: "budget", count: space.entries.length - list.length },
+      { why: "length", count: space.longTiles },
+    ],
+    own,
+  );
+  const ends = deadlineOf(budget);
+  const candidates: Candidate[] = [];
+  let until = performance.now() + sliceMs;
+  for (const entry of mine) {
+    if (candidates.length > 0 && (signal?.aborted === true || performance.now() > ends)) break;
+    const before = known?.get(entry.facts.id);
+    const candidate: Candidate = { ...entry.facts, ...(before?.cost ?? costOf(entry)), status: "estimated" };
+    candidates.push(candidate);
+    if (before === undefined) options.onCandidate?.(candidate);
+    options.onProgress?.(candidates.length, mine.length, labelOf(entry));
+    if (performance.now() < until) continue;
+    await pause(0);
+    until = performance.now() + sliceMs;
+  }
+  return concluded(search, candidates, { listed: list, complete: candidates.length === mine.length });
+}

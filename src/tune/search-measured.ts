@@ -1,0 +1,167 @@
+/** The search by milliseconds, on the candidates of a gather. */
+import type { HostInputs } from "../../backends/index.js";
+import { at, inputOf, InternalError } from "../../ir/index.js";
+import { lowered } from "../../passes/index.js";
+import { definedOutput } from "../api/against.js";
+import type { Kernel } from "../api/compile.js";
+import { asHost } from "../formats/tensor.js";
+import { randomData, randomIndices } from "../testing/random.js";
+import { concluded } from "./conclude.js";
+import { canonicalJson, contentHash } from "./content-hash.js";
+import { costOf } from "./cost.js";
+import { inShard } from "./cut.js";
+import {
+  deadlineOf,
+  defaultBudget,
+  defaultSeed,
+  labelOf,
+  type KnownCandidate,
+  type Search,
+} from "./options.js";
+import type { Candidate, CandidateRun, CostFacts, TuneResult } from "./result.js";
+import { decided, kept, median, plan, searchMs, type Measurement, type MsFound } from "./search-ms.js";
+import type { SpaceEntry } from "./space.js";
+
+export async function searchMeasured(search: Search): Promise<TuneResult> {
+  const { task, space, own, kernel, options } = search;
+  const { budget = defaultBudget, seed = defaultSeed, shard, known, signal, measure } = options;
+  if (measure === undefined) throw new InternalError("objective ms was checked for what measures");
+  const ranked = space.entries.map((entry) => ({
+    id: entry.facts.id,
+    weight: entry.weight,
+    class: classOf(entry),
+  }));
+  const most = typeof budget === "number" ? budget : space.entries.length;
+  const order = plan({ ranked, default: own, budget: most, seed });
+  const byId = new Map(space.entries.map((entry) => [entry.facts.id, entry]));
+  const inputs = options.inputs ?? randomInputs(kernel, seed);
+  const expected = definedOutput(task.gather, kernel.tile, inputs);
+  const measurer = await measure.open({ kernel, inputs, expected });
+  const { device } = measurer;
+  try {
+    const behind = ranked.length - kept(ranked).length;
+    options.onSpace?.(
+      { ...task, device },
+      space,
+      [
+        { why: "model", count: behind },
+        { why: "budget", count: ranked.length - order.length - behind },
+        { why: "length", count: space.longTiles },
+      ],
+      own,
+    );
+    const mine = order.filter(({ id }) => id === own || inShard(id, shard));
+    const ends = deadlineOf(budget);
+    const tiles = new Map<string, ReturnType<typeof lowered>>();
+    let done = 0;
+    const found = await searchMs({
+      order: mine.map(({ id }) => id),
+      default: own,
+      known: new Map([...(known ?? [])].flatMap(([id, before]) => knownOn(device, id, before))),
+      stop: () => (signal?.aborted === true ? "abort" : performance.now() > ends ? "time" : "no"),
+      measure: (id, given) => {
+        const tile = tiles.get(id) ?? lowered(entryOf(byId, id).tiling);
+        tiles.set(id, tile);
+        return untilAborted(() => measurer.measure(tile, given), signal);
+      },
+      onMeasured(id, measurement, fresh) {
+        const entry = entryOf(byId, id);
+        if (fresh) options.onCandidate?.(candidateOf(entry, measurement, device));
+        options.onProgress?.(++done, mine.length, labelOf(entry));
+      },
+    });
+    return raced(
+      search,
+      found,
+      byId,
+      device,
+      order.map(({ id }) => entryOf(byId, id)),
+    );
+  } finally {
+    await measurer.close();
+  }
+}
+
+/** What the model may be wrong about as a whole: residency, nest, size of the tile. */
+export function classOf({ tiling, facts }: SpaceEntry): string {
+  const nest = tiling.loops.map((loop) => `${loop.dim}${loop.mode === "serial" ? "s" : ""}`).join();
+  return `${facts.schedule.residency} ${nest} ${Math.floor(Math.log2(facts.elements) / 3)}`;
+}
+
+/** Waits no longer than until an abort: closing the measurer then ends the candidate in flight. */
+async function untilAborted(
+  run: () => Promise<Measurement>,
+  signal: AbortSignal | undefined,
+): Promise<Measurement> {
+  if (signal === undefined) return run();
+  let onAbort = (): void => undefined;
+  const aborted = new Promise<Measurement>((resolve) => {
+    onAbort = () => {
+      resolve({ status: "error", code: "TC506", reason: "the search was aborted" });
+    };
+    signal.addEventListener("abort", onAbort, { once: true });
+  });
+  try {
+    return await Promise.race([run(), aborted]);
+  } finally {
+    signal.removeEventListener("abort", onAbort);
+  }
+}
+
+function entryOf(byId: ReadonlyMap<string, SpaceEntry>, id: string): SpaceEntry {
+  const entry = byId.get(id);
+  if (entry === undefined) throw new InternalError(`candidate ${id} is in the space`);
+  return entry;
+}
+
+/** What a candidate gave on this device before. */
+function knownOn(device: string, id: string, { failure, runs }: KnownCandidate): [string, Measurement][] {
+  if (failure !== undefined) return [[id, failure]];
+  const run = runs?.find((one) => one.device === device && one.phase === "search");
+  return run === undefined ? [] : [[id, { status: "measured", nanoseconds: run.nanoseconds }]];
+}
+
+function candidateOf(
+  entry: SpaceEntry,
+  measurement: Measurement,
+  device: string,
+  race?: CandidateRun,
+): Candidate {
+  const facts: CostFacts = { ...entry.facts, ...costOf(entry) };
+  if (measurement.status !== "measured") return { ...facts, ...measurement };
+  const first: CandidateRun = { device, phase: "search", nanoseconds: measurement.nanoseconds };
+  const runs = race === undefined ? [first] : [first, race];
+  return { ...facts, status: "measured", ms: median(at(runs, runs.length - 1).nanoseconds) / 1e6, runs };
+}
+
+function raced(
+  search: Search,
+  { measurements, runOff, stopped }: MsFound,
+  byId: ReadonlyMap<string, SpaceEntry>,
+  device: string,
+  listed: readonly SpaceEntry[],
+): TuneResult {
+  const { own, options } = search;
+  const name = contentHash(canonicalJson([device, [...runOff]]));
+  const candidates = [...measurements].map(([id, measurement]) => {
+    const nanoseconds = runOff.get(id);
+    const race = nanoseconds && { device, phase: "run-off" as const, race: name, nanoseconds };
+    return candidateOf(entryOf(byId, id), measurement, device, race);
+  });
+  for (const candidate of candidates) if (runOff.has(candidate.id)) options.onCandidate?.(candidate);
+  const race = decided(runOff, own);
+  return concluded(search, candidates, {
+    listed,
+    complete: stopped === "no",
+    ...(race === undefined ? {} : { race }),
+  });
+}
+
+/** Random inputs from a seed, in range. Throws a CompileError (TC502) for more than memory holds. */
+function randomInputs(kernel: Kernel, seed: number): HostInputs {
+  const types = kernel.source ?? kernel.tile;
+  return {
+    data: asHost("data", randomData(inputOf(types, 0).type, seed)),
+    indices: asHost("indices", randomIndices(inputOf(types, 1).type, kernel.tile, seed)),
+  };
+}

@@ -1,0 +1,211 @@
+/**
+ * The search by measured time. The model prunes what it puts far behind, because a launch cannot be stopped; then its next and
+ * the best of each class are measured in turns, so that a wrong model cannot hide a region; then the best few and the default
+ * run in turns, and medians decide. Knows nothing of schedules or machines: recorded runs can be searched as well.
+ */
+import { at, type Code } from "../../ir/index.js";
+import type { RunOff } from "./result.js";
+import { seeded } from "./seeded.js";
+
+/** A candidate as the model sees it. */
+export interface Ranked {
+  readonly id: string;
+  /** Cycles of the model. */
+  readonly weight: number;
+  /** Residency, nest and size: what the model may be wrong about as a whole. */
+  readonly class: string;
+}
+
+export type Measurement =
+  | { readonly status: "measured"; readonly nanoseconds: readonly number[] }
+  | { readonly status: "timeout" | "wrong" | "error"; readonly code: Code; readonly reason: string };
+
+export interface MeasureOptions {
+  /** Runs that count, after one that is verified. */
+  readonly samples: number;
+  /** Milliseconds that the candidate may take, its verified run included. */
+  readonly limitMs: number;
+}
+
+export interface MsSearch {
+  /** Ids of the candidates to measure: a `plan`'s, the default first. */
+  readonly order: readonly string[];
+  /** Id of the default: part of the run-off whatever its time. */
+  readonly default: string;
+  readonly measure: (id: string, options: MeasureOptions) => Promise<Measurement>;
+  /** What is known from before. */
+  readonly known?: ReadonlyMap<string, Measurement>;
+  /** Whether to stop here: out of time, which leaves the run-off, or aborted, which leaves nothing. */
+  readonly stop?: () => "no" | "time" | "abort";
+  /** `fresh`: measured now. */
+  readonly onMeasured?: (id: string, measurement: Measurement, fresh: boolean) => void;
+}
+
+export interface MsFound {
+  readonly measurements: ReadonlyMap<string, Measurement>;
+  /** Nanoseconds of the run-off, one for each round, by id. Empty without a run-off. */
+  readonly runOff: ReadonlyMap<string, readonly number[]>;
+  readonly stopped: "no" | "time" | "abort";
+}
+
+/** How far behind the model's best a candidate is not measured. */
+export const modelLimit = 8;
+const samples = 5;
+const finalists = 6;
+/** Rounds of a run-off: as many as twenty seconds allow, but never fewer than the first nor more than the second. */
+export const runOffRounds = { least: 21, most: 63 } as const;
+const runOffMs = 20_000;
+/** Of a candidate: a second, or so many times the best. The default is given a minute: nothing compares without it. */
+const leastLimitMs = 1000;
+const timesBest = 20;
+const defaultLimitMs = 60_000;
+
+export async function searchMs(search: MsSearch): Promise<MsFound> {
+  const { known, measure, onMeasured, order, stop = () => "no" as const } = search;
+  const measurements = new Map<string, Measurement>();
+  let best = Infinity;
+  for (const id of order) {
+    if (stop() !== "no" && measurements.size > 0) break;
+    const before = known?.get(id);
+    const limitMs = id === search.default ? defaultLimitMs : limitFor(best);
+    const measured = before ?? (await measure(id, { samples, limitMs }));
+    // What an abort cut short is no measurement.
+    if (stop() === "abort") break;
+    measurements.set(id, measured);
+    onMeasured?.(id, measured, before === undefined);
+    if (measured.status === "measured") best = Math.min(best, median(measured.nanoseconds) / 1e6);
+  }
+  const stopped = stop();
+  const runOff =
+    stopped === "abort" ? new Map<string, number[]>() : await inTurns(search, measurements, best);
+  return { measurements, runOff, stopped };
+}
+
+const limitFor = (bestMs: number): number =>
+  bestMs === Infinity ? defaultLimitMs : Math.max(leastLimitMs, timesBest * bestMs);
+
+/** Those that the model does not prune. The default's own weight is none of its business. */
+export function kept<T extends Pick<Ranked, "weight">>(ranked: readonly T[]): readonly T[] {
+  const least = ranked.reduce((min, { weight }) => Math.min(min, weight), Infinity);
+  return ranked.filter(({ weight }) => weight <= modelLimit * least);
+}
+
+interface Planned {
+  /** The most promising first. */
+  readonly ranked: readonly Ranked[];
+  /** Id of the default. */
+  readonly default: string;
+  /** Candidates that are measured at most, the default included. */
+  readonly budget: number;
+  /** Of ties in the model. */
+  readonly seed: number;
+}
+
+/** The candidates to measure, in order: the default, then the model's next and the next of each class in turns. */
+export function plan({ ranked, default: first, budget, seed }: Planned): readonly Ranked[] {
+  const draw = seeded(seed);
+  const drawn = new Map(ranked.map(({ id }) => [id, draw()]));
+  const order = [...kept(ranked)].sort(
+    (a, b) => a.weight - b.weight || (drawn.get(a.id) ?? 0) - (drawn.get(b.id) ?? 0),
+  );
+  const classes = new Map<string, Class>();
+  for (const candidate of order) {
+    const own = classes.get(candidate.class) ?? { list: [], at: 0, seen: 0 };
+    own.list.push(candidate);
+    classes.set(candidate.class, own);
+  }
+  const taken = new Set<string>();
+  const chosen: Ranked[] = [];
+  const take = (candidate: Ranked | undefined): void => {
+    if (candidate === undefined || taken.has(candidate.id) || chosen.length >= budget) return;
+    taken.add(candidate.id);
+    chosen.push(candidate);
+    const own = classes.get(candidate.class);
+    if (own !== undefined) own.seen++;
+  };
+  const all: Class = { list: order, at: 0, seen: 0 };
+  const next = (within: Class): Ranked | undefined => {
+    while (taken.has(within.list[within.at]?.id ?? "")) within.at++;
+    return within.list[within.at];
+  };
+  take(ranked.find(({ id }) => id === first));
+  for (let before = -1; before < taken.size;) {
+    before = taken.size;
+    take(next(all));
+    // The class of which the fewest were taken; of several, the one that the model likes best.
+    const open = [...classes.values()].filter((own) => next(own) !== undefined);
+    const least = Math.min(...open.map(({ seen }) => seen));
+    const [turn] = open.filter(({ seen }) => seen === least);
+    take(turn === undefined ? undefined : next(turn));
+  }
+  return chosen;
+}
+
+interface Class {
+  /** The most promising first. */
+  readonly list: Ranked[];
+  /** Place from which on some may be left. */
+  at: number;
+  /** How many were taken. */
+  seen: number;
+}
+
+/** Rounds of a turn of each of the best few and the default, each round beginning with another one; a turn is the median of its runs. */
+async function inTurns(
+  { measure, default: own, stop }: MsSearch,
+  measurements: ReadonlyMap<string, Measurement>,
+  best: number,
+): Promise<ReadonlyMap<string, readonly number[]>> {
+  const times = [...measurements].flatMap(([id, m]) =>
+    m.status === "measured" ? [{ id, time: median(m.nanoseconds) }] : [],
+  );
+  times.sort((a, b) => a.time - b.time);
+  const ids = times.slice(0, finalists).map(({ id }) => id);
+  if (times.some(({ id }) => id === own) && !ids.includes(own)) ids.push(own);
+  if (ids.length < 2) return new Map();
+  const runs = new Map(ids.map((id) => [id, [] as number[]]));
+  const ends = performance.now() + runOffMs;
+  const { least, most } = runOffRounds;
+  let rounds = 0;
+  for (; rounds < most && (rounds < least || performance.now() < ends); rounds++) {
+    for (let k = 0; k < ids.length; k++) {
+      if (stop?.() === "abort") return new Map();
+      const id = at(ids, (k + rounds) % ids.length);
+      const measured = await measure(id, { samples, limitMs: limitFor(best) });
+      if (measured.status === "measured") runs.get(id)?.push(median(measured.nanoseconds));
+    }
+  }
+  // One that failed a round is out.
+  return new Map([...runs].filter(([, list]) => list.length === rounds));
+}
+
+export function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  const middle = Math.floor(sorted.length / 2);
+  return sorted.length % 2 === 1
+    ? at(sorted, middle)
+    : ((sorted[middle - 1] ?? NaN) + (sorted[middle] ?? NaN)) / 2;
+}
+
+const significance = 0.05;
+
+/** Who won a run-off, and whether against the default by more than chance. Undefined where the default was not in it. */
+export function decided(runOff: ReadonlyMap<string, readonly number[]>, own: string): RunOff | undefined {
+  const order = [...runOff].sort(([, a], [, b]) => median(a) - median(b)).map(([id]) => id);
+  const [winner, base] = [runOff.get(order[0] ?? ""), runOff.get(own)];
+  if (winner === undefined || base === undefined) return undefined;
+  const won = winner.filter((time, round) => time < at(base, round)).length;
+  const rounds = winner.length;
+  const chance = winner === base ? 1 : chanceOf(won, rounds, order.length - 1);
+  return { rounds, order, won, chance, significant: chance < significance };
+}
+
+/** The chance of so many rounds won, or more, if each were won by a coin; for one of so many contenders that each had it. */
+function chanceOf(won: number, rounds: number, contenders: number): number {
+  let [tail, ways] = [0, 1];
+  for (let k = 0; k <= rounds; k++) {
+    if (k >= won) tail += ways / 2 ** rounds;
+    ways = (ways * (rounds - k)) / (k + 1);
+  }
+  return Math.min(1, tail * contenders);
+}

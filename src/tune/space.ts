@@ -1,0 +1,312 @@
+/**
+ * Every schedule that a search may choose from: tiles, residencies, loop nests, views and buffers that the user left open, each
+ * with its estimate; and the smallest of the tiles that no rule takes.
+ */
+import {
+  at,
+  estimator,
+  followedBy,
+  gatheredTable,
+  judge,
+  printSchedule,
+  replaced,
+  ruleList,
+  volume,
+  type AccessFunc,
+  type Residency,
+  type ResolvedSchedule,
+  type Target,
+  type Tiling,
+} from "../../ir/index.js";
+import { candidates, fits, roomOf, variants, withDefaults, type Candidates } from "../../passes/index.js";
+import { contentHash } from "./content-hash.js";
+import type { CandidateFacts, Objective, RefusedTiles } from "./result.js";
+
+export interface SpaceEntry {
+  readonly tiling: Tiling;
+  readonly facts: CandidateFacts;
+  /** What ranks it: the estimate. */
+  readonly weight: number;
+}
+
+export interface Space {
+  /** The most promising first, in an order that depends on nothing but the program. */
+  readonly entries: readonly SpaceEntry[];
+  readonly refused: readonly RefusedTiles[];
+  /** Tiles and schedules that the refused ones stand for. */
+  readonly refusedCount: number;
+  /** Legal tiles that are longer than a task in place should be. */
+  readonly longTiles: number;
+  /** Tiles that were looked at, refused ones included. */
+  readonly tiles: number;
+  readonly thinned: boolean;
+}
+
+/** Tiles of one residency that are looked at, besides those around the best. */
+const mostTiles = 3000;
+/** Tiles around which every entry of each dim is tried where some were left out, and how often. */
+const centres = 4;
+const rounds = 2;
+/** Refused tiles that are kept. */
+const mostRefused = 200;
+
+export const idOf = (schedule: ResolvedSchedule): string => contentHash(printSchedule(schedule));
+
+/** Yields how many schedules it has weighed, for callers that let other work run. */
+export function* spaceOf(
+  gather: AccessFunc,
+  target: Target,
+  objective: Objective,
+  residencies: readonly Residency[],
+  known: readonly Tiling[],
+): Generator<number, Space> {
+  const found = new Map<string, SpaceEntry>();
+  const refused: RefusedTiles[] = [];
+  let [refusedCount, longTiles, tiles, thinned] = [0, 0, 0, false];
+  for (const residency of residencies) {
+    const part = new Part(withDefaults(gather, residency, target), objective, found);
+    yield* part.weighAll();
+    refused.push(...smallestOf(part.refused));
+    refusedCount += part.refusedCount;
+    longTiles += part.longTiles;
+    tiles += part.tiles;
+    thinned ||= part.thinned;
+  }
+  for (const tiling of known) weighOne(tiling, estimator(tiling)(tiling), found);
+  const entries = [...found.values()].sort((a, b) => compareEntries(a, b, objective));
+  return { entries, refused, refusedCount, longTiles, tiles, thinned };
+}
+
+/** The bytes of a schedule are exact before its clock is read. */
+const compareEntries = (a: SpaceEntry, b: SpaceEntry, objective: Objective): number =>
+  (objective === "bytes" ? a.facts.bytes - b.facts.bytes : 0) ||
+  a.weight - b.weight ||
+  a.facts.bytes - b.facts.bytes ||
+  a.facts.ubBytes - b.facts.ubBytes ||
+  volume(b.tiling.tile) - volume(a.tiling.tile) ||
+  (a.facts.id < b.facts.id ? -1 : 1);
+
+function weighOne(tiling: Tiling, estimate: number, into: Map<string, SpaceEntry>): SpaceEntry {
+  const { schedule, traffic, footprint } = tiling;
+  const id = idOf(schedule);
+  const entry: SpaceEntry = {
+    tiling,
+    weight: estimate,
+    facts: {
+      id,
+      schedule,
+      estimate,
+      bytes: traffic.bytes,
+      ubBytes: footprint.planned,
+      tasks: traffic.tasks,
+      elements: volume(tiling.tile),
+    },
+  };
+  into.set(id, entry);
+  return entry;
+}
+
+/** The schedules of one residency. */
+class Part {
+  readonly refused: RefusedTiles[] = [];
+  refusedCount = 0;
+  longTiles = 0;
+  tiles = 0;
+  thinned = false;
+  private readonly among: Candidates;
+  private readonly room: number;
+  private readonly looked = new Set<string>();
+  /** The best weight of each tile. */
+  private readonly best = new Map<string, SpaceEntry>();
+
+  constructor(
+    private readonly base: Tiling,
+    private readonly objective: Objective,
+    private readonly found: Map<string, SpaceEntry>,
+  ) {
+    this.among = candidates(base);
+    this.room = roomOf(this.among.start);
+  }
+
+  *weighAll(): Generator<number, void> {
+    const { start, free, entries } = this.among;
+    if (this.base.gather.schedule.tile !== undefined) {
+      this.weigh(this.base);
+      return;
+    }
+    const lists = thinnedEntries(free.map((d) => entries.get(d) ?? []));
+    this.thinned = lists.some((list, k) => list.length < (entries.get(at(free, k)) ?? []).length);
+    yield* this.visit(start, 0, lists);
+    if (!this.thinned) return;
+    for (let round = 0; round < rounds; round++) {
+      for (const centre of this.centres()) {
+        for (const d of free) {
+          for (const n of entries.get(d) ?? []) {
+            this.weigh(start.with({ tile: replaced(centre.schedule.tile, d, n) }));
+            yield this.found.size;
+          }
+        }
+      }
+    }
+  }
+
+  private centres(): Tiling[] {
+    const ranked = [...this.best.values()].sort((a, b) => compareEntries(a, b, this.objective));
+    return ranked.slice(0, centres).map(({ tiling }) => tiling);
+  }
+
+  /** Entries along the dims in turn, as far as the smallest tile with them is taken: larger entries only take more. */
+  private *visit(tiling: Tiling, k: number, lists: readonly (readonly number[])[]): Generator<number, void> {
+    const d = this.among.free[k];
+    if (d === undefined) {
+      this.weigh(tiling);
+      yield this.found.size;
+      return;
+    }
+    const list = at(lists, k);
+    for (const [position, n] of list.entries()) {
+      const wider = tiling.with({ tile: replaced(tiling.schedule.tile, d, n) });
+      if (!this.takes(wider)) {
+        const deeper = lists.slice(k + 1).reduce((product, inner) => product * inner.length, 1);
+        const count = (list.length - position) * deeper;
+        this.refuse(wider, count);
+        this.tiles += count;
+        return;
+      }
+      yield* this.visit(wider, k + 1, lists);
+    }
+  }
+
+  private takes(tiling: Tiling): boolean {
+    return fits(tiling, this.room) && judge(tiling).every((verdict) => verdict.pass);
+  }
+
+  private refuse(tiling: Tiling, count: number): void {
+    const refused = refusal(tiling, this.room);
+    if (refused === undefined) {
+      this.longTiles += count;
+      return;
+    }
+    this.refusedCount += count;
+    this.refused.push(refused);
+  }
+
+  /** Every schedule of one tile. */
+  private weigh(tiling: Tiling): void {
+    const key = tiling.schedule.tile.join();
+    if (this.looked.has(key)) return;
+    this.looked.add(key);
+    this.tiles++;
+    if (!this.takes(tiling)) {
+      this.refuse(tiling, 1);
+      return;
+    }
+    const estimators = new Map<string, (variant: Tiling) => number>();
+    const nests = new Set<string>();
+    for (const order of ordersOf(tiling, this.objective)) {
+      for (const variant of variants(tiling.with({ order }), this.room)) {
+        const nest = nestOf(variant);
+        if (nests.has(nest)) continue;
+        nests.add(nest);
+        if (!this.takes(variant)) continue;
+        const { class: kind } = variant.lowering;
+        const estimate = estimators.get(kind) ?? estimator(variant);
+        estimators.set(kind, estimate);
+        const entry = weighOne(variant, estimate(variant), this.found);
+        const known = this.best.get(key);
+        if (known === undefined || entry.weight < known.weight) this.best.set(key, entry);
+      }
+    }
+  }
+}
+
+/** What tells the schedules of one tile apart: the loops in their order, the view and the buffers. */
+const nestOf = ({ schedule, loops }: Tiling): string => {
+  const nest = loops.map((loop) => `${loop.kind} ${loop.dim} ${loop.mode}`).join();
+  return `${nest}; ${schedule.view.join()}; ${JSON.stringify(schedule.buffers)}`;
+};
+
+/**
+ * Orders of the loops that make distinct nests: every sequence of loops that only the indices follow may stand last, where it
+ * reuses the data's tile. Nests that differ in the order of their parallel loops alone deal the same tasks in another order:
+ * for the clock they are one; a cache may tell them apart, so that a search by milliseconds looks at both ways round.
+ */
+function ordersOf(
+  { gather, schedule, tile, extents }: Tiling,
+  objective: Objective,
+): readonly (readonly number[])[] {
+  if (gather.schedule.order !== undefined) return [schedule.order];
+  const follows = followedBy(gather.map, gatheredTable);
+  const cut = (d: number): boolean => at(tile, d) < at(extents, d);
+  const reusing = schedule.residency === "gm" ? [] : schedule.order.filter((d) => !follows.has(d) && cut(d));
+  const nests = orderedSubsets(reusing).map((last) => {
+    const outer = schedule.order.filter((d) => !last.includes(d));
+    // Data's dims stand inside those that are not to be reused along; without reuse there is nothing to keep apart.
+    const inner = schedule.residency === "gm" ? [] : outer.filter((d) => follows.has(d));
+    const parallel = [...outer.filter((d) => !inner.includes(d)), ...inner];
+    return { parallel, last };
+  });
+  const orders = nests.flatMap(({ parallel, last }) => {
+    const back = [...parallel].reverse();
+    return (objective === "ms" ? [parallel, back] : [parallel]).map((outer) => [...outer, ...last]);
+  });
+  // Of orders with the same nest the first one counts: the plain one, where it is among them.
+  return [schedule.order, ...orders];
+}
+
+/** Every sequence of some of the items, the longest first and in the given order before others. */
+function orderedSubsets(items: readonly number[]): number[][] {
+  const grow = (chosen: readonly number[]): number[][] => {
+    const longer = items.filter((d) => !chosen.includes(d)).flatMap((d) => grow([...chosen, d]));
+    return [...longer, [...chosen]];
+  };
+  return grow([]);
+}
+
+/** The lists with entries left out of the longest, evenly, until their product is small enough; ends stay. */
+function thinnedEntries(lists: readonly (readonly number[])[]): readonly (readonly number[])[] {
+  const product = lists.reduce((all, list) => all * list.length, 1);
+  const longest = lists.reduce((most, list, k) => (list.length > at(lists, most).length ? k : most), 0);
+  const list = lists[longest];
+  if (product <= mostTiles || list === undefined || list.length <= 2) return lists;
+  const fewer = list.filter((_, k) => k % 2 === 0 || k === list.length - 1);
+  return thinnedEntries(
+    lists.map((old, k) => (k === longest ? (fewer.length < list.length ? fewer : [1]) : old)),
+  );
+}
+
+/** Why a tile is not taken, with its arithmetic; undefined for one that is legal, and too long for a task in place. */
+function refusal(tiling: Tiling, room: number): RefusedTiles | undefined {
+  const { schedule, footprint } = tiling;
+  const { tile, view, residency, buffers } = schedule;
+  const ubBytes = Math.max(footprint.bytes, footprint.planned);
+  const base = { status: "refused", tile, view, residency, buffers, ubBytes, budget: room } as const;
+  for (const rule of ruleList) {
+    const broken = rule.judge(tiling).find((verdict) => !verdict.pass);
+    if (broken !== undefined) return { ...base, code: rule.code, reason: broken.detail };
+  }
+  if (ubBytes <= room) return undefined;
+  const sum = footprint.parts.map((part) => part.counted).join(" + ");
+  return {
+    ...base,
+    code: "TC905",
+    reason: `${sum} = ${ubBytes} B > ${room} B, above which libraries keep scratch`,
+  };
+}
+
+/** Those that no other one stands for. */
+function smallestOf(refused: readonly RefusedTiles[]): RefusedTiles[] {
+  const bySize = [...refused].sort(
+    (a, b) => volume(a.tile) - volume(b.tile) || (a.tile.join() < b.tile.join() ? -1 : 1),
+  );
+  const kept: RefusedTiles[] = [];
+  for (const tile of bySize) {
+    if (!kept.some((smaller) => standsFor(smaller, tile))) kept.push(tile);
+  }
+  return kept.slice(0, mostRefused);
+}
+
+const standsFor = (smaller: RefusedTiles, larger: RefusedTiles): boolean =>
+  smaller.code === larger.code &&
+  JSON.stringify(smaller.buffers) === JSON.stringify(larger.buffers) &&
+  smaller.tile.every((entry, d) => entry <= at(larger.tile, d));

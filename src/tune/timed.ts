@@ -1,0 +1,79 @@
+/** One candidate on a machine that runs it when it is told to: verified once, then timed. */
+import type { MeasureOptions, Measurement } from "./search-ms.js";
+
+export interface Subject {
+  /** One run from start to end. */
+  run(): void | Promise<void>;
+  /** Fills the output with `poisonByte`, so that elements that are never written are seen. */
+  poison(): void;
+  output(): Uint8Array | Promise<Uint8Array>;
+}
+
+/** What outputs are filled with before a run that is verified. */
+export const poisonByte = 0xa5;
+/** Shorter samples are made of several runs: clocks and interrupts are coarse beside them. */
+const leastSampleMs = 0.5;
+const mostRuns = 1000;
+/** Of the limit, what sampling may take: a candidate that is that slow needs no more samples to lose. */
+export const samplingShare = 0.5;
+
+/** Never throws for what the candidate does. A candidate that cannot be ended is told to have taken too long afterwards. */
+export async function timed(
+  subject: Subject,
+  expected: Uint8Array,
+  { samples, limitMs }: MeasureOptions,
+): Promise<Measurement> {
+  subject.poison();
+  const start = performance.now();
+  await subject.run();
+  const first = performance.now() - start;
+  const wrong = firstDifference(await subject.output(), expected);
+  if (wrong !== undefined) return { status: "wrong", code: "TC610", reason: wrong };
+  if (first > limitMs) return tookTooLong(first, limitMs);
+  const warm = await sample(subject, 1);
+  const runs = Math.min(mostRuns, Math.max(1, Math.ceil(leastSampleMs / Math.max(warm, 1e-4))));
+  const nanoseconds: number[] = [];
+  while (nanoseconds.length < samples) {
+    nanoseconds.push(Math.round((1e6 * (await sample(subject, runs))) / runs));
+    if (performance.now() - start > samplingShare * limitMs) break;
+  }
+  return { status: "measured", nanoseconds };
+}
+
+/** Milliseconds of so many runs. */
+async function sample(subject: Subject, runs: number): Promise<number> {
+  const start = performance.now();
+  for (let run = 0; run < runs; run++) await subject.run();
+  return performance.now() - start;
+}
+
+export const tookTooLong = (ms: number, limitMs: number): Measurement => ({
+  status: "timeout",
+  code: "TC506",
+  reason: `its first run took ${Math.round(ms)} ms, over the limit of ${Math.round(limitMs)} ms`,
+});
+
+/** Where an output is not the operator's, in a sentence. */
+export function firstDifference(output: Uint8Array, expected: Uint8Array): string | undefined {
+  if (output.byteLength !== expected.byteLength) {
+    return `the output has ${output.byteLength} bytes, not ${expected.byteLength}`;
+  }
+  const byte = differs(output, expected);
+  return byte === undefined
+    ? undefined
+    : `output byte ${byte} is ${output[byte]}, not ${expected[byte]}: another output than the operator's`;
+}
+
+/** In words, which is several times as fast as in bytes. */
+function differs(a: Uint8Array, b: Uint8Array): number | undefined {
+  const aligned = a.byteOffset % 4 === 0 && b.byteOffset % 4 === 0;
+  const words = aligned ? Math.floor(a.byteLength / 4) : 0;
+  const [left, right] = [
+    new Uint32Array(a.buffer, aligned ? a.byteOffset : 0, words),
+    new Uint32Array(b.buffer, aligned ? b.byteOffset : 0, words),
+  ];
+  let word = 0;
+  while (word < words && left[word] === right[word]) word++;
+  for (let byte = 4 * word; byte < a.byteLength; byte++) if (a[byte] !== b[byte]) return byte;
+  return undefined;
+}

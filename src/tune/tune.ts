@@ -1,0 +1,130 @@
+/** A search over the schedules of a gather: what is best, what the default is, and what became of every other one. */
+import { inSlices } from "../../backends/long-run.js";
+import {
+  CompileError,
+  error,
+  gmAllowed,
+  isResolved,
+  throwIfErrors,
+  tilingOf,
+  type AccessFunc,
+  type Func,
+  type Residency,
+  type Target,
+} from "../../ir/index.js";
+import { accessOf } from "../api/access.js";
+import { callable, isObject, oneOf, wholeNumber, type Fields } from "../../backends/index.js";
+import { simulateLongFields } from "../../backends/sim/options.js";
+import { checkOptions, checkProgram } from "../api/check-options.js";
+import {
+  compile,
+  compileFields,
+  resolveTargetOf,
+  tryCompile,
+  type CompileOptions,
+  type Kernel,
+} from "../api/compile.js";
+import type { Search, TuneOptions, TuneTask } from "./options.js";
+import { objectives, type TuneResult } from "./result.js";
+import { searchExact } from "./search-exact.js";
+import { searchMeasured } from "./search-measured.js";
+import { idOf, spaceOf } from "./space.js";
+
+/**
+ * Throws a CompileError for what is no program or schedule, for a tile program, and where no tile is legal (TC402).
+ * `cycles` and `bytes` are deterministic: the same program, options and seed give the same answer on every machine.
+ */
+export async function tune(program: Func, options: TuneOptions = {}): Promise<TuneResult> {
+  const task = taskOf(program, options);
+  const { gather, target, objective } = task;
+  const kernel = defaultKernel(gather, target, options);
+  const { schedule } = kernel.tile;
+  if (!isResolved(schedule)) throw new CompileError(kernel.diagnostics);
+  const own = tilingOf(gather, schedule, target);
+  const space = await inSlices(
+    spaceOf(gather, target, objective, openResidencies(gather, target), [own]),
+    (weighed) => weighed,
+    0,
+    options.signal === undefined ? {} : { signal: options.signal },
+  );
+  const search: Search = { task, space, own: idOf(schedule), kernel, options };
+  return objective === "ms" ? searchMeasured(search) : searchExact(search);
+}
+
+const within = (value: unknown, low: number, high: number): boolean =>
+  typeof value === "number" && Number.isSafeInteger(value) && value >= low && value <= high;
+
+const tuneFields: Fields<TuneOptions> = {
+  ...compileFields,
+  objective: oneOf(objectives),
+  budget: {
+    code: "TC702",
+    takes: 'a number of candidates, "all" or { milliseconds }',
+    holds: (value) =>
+      value === "all" ||
+      within(value, 1, Number.MAX_SAFE_INTEGER) ||
+      (isObject(value) && typeof value["milliseconds"] === "number" && value["milliseconds"] > 0),
+  },
+  seed: wholeNumber(-Infinity),
+  shard: {
+    code: "TC702",
+    takes: "{ part, parts }, the first part being 1",
+    holds: (value) =>
+      isObject(value) &&
+      within(value["parts"], 1, Number.MAX_SAFE_INTEGER) &&
+      within(value["part"], 1, Number(value["parts"])),
+  },
+  known: { code: "TC702", takes: "a Map, such as knownOf gives", holds: (value) => value instanceof Map },
+  measure: {
+    code: "TC702",
+    takes: "{ backend, open }, open being simMeasurer() of tilec/node or the like",
+    holds: (value) => isObject(value) && typeof value["open"] === "function",
+  },
+  inputs: { code: "TC702", takes: "a tensor for each input", holds: isObject },
+  signal: simulateLongFields.signal,
+  onProgress: callable,
+  onSpace: callable,
+  onCandidate: callable,
+};
+
+/** What a search of this program would be about. Throws a CompileError (TC702) for options that it does not take. */
+export function taskOf(program: Func, options: TuneOptions): TuneTask {
+  throwIfErrors([...checkProgram(program), ...checkOptions("tune", options, tuneFields)]);
+  const target = resolveTargetOf(program, options);
+  const gather = accessOf(program, options);
+  if (gather === undefined) {
+    const hint = "give tune the source or access program";
+    throw new CompileError([
+      error("TC702", `@${program.name} is a tile program: its schedule is chosen`, { hint }),
+    ]);
+  }
+  const { objective = "cycles", measure } = options;
+  if (objective === "ms" && measure === undefined) {
+    const hint = "in Node, simMeasurer of tilec/node; in a browser, localMeasurer";
+    throw new CompileError([error("TC702", "objective ms needs `measure`", { hint })]);
+  }
+  return {
+    program,
+    gather,
+    target,
+    objective,
+    ...(objective === "ms" && measure !== undefined ? { backend: measure.backend } : {}),
+  };
+}
+
+/** A residency that the user stated, or all that there are: a target's default pins nothing. */
+function openResidencies({ schedule, ...gather }: AccessFunc, target: Target): readonly Residency[] {
+  const { residency = "auto" } = schedule;
+  if (residency !== "auto") return [residency];
+  return gmAllowed({ schedule, ...gather }, target) ? ["ub", "gm"] : ["ub"];
+}
+
+/** The compiler's own choice; where the target's residency leaves none, that of any. */
+function defaultKernel(gather: AccessFunc, target: Target, options: CompileOptions): Kernel {
+  const { findTarget } = options;
+  const given = { target, ...(findTarget === undefined ? {} : { findTarget }) };
+  const found = tryCompile(gather, given);
+  if (found.ok) return found.kernel;
+  if (gather.schedule.residency !== undefined) throw new CompileError(found.diagnostics);
+  return compile(gather, { ...given, residency: "auto" });
+}

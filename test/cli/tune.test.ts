@@ -1,0 +1,372 @@
+/** The search as processes: what is killed, interrupted, split and merged loses nothing. */
+import { spawn, spawnSync } from "node:child_process";
+import { chmodSync, existsSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
+
+const root = fileURLToPath(new URL("../../", import.meta.url));
+const main = join(root, "dist/src/cli/main.js");
+const folder = mkdtempSync(join(tmpdir(), "tilec-tune-"));
+const file = (name: string): string => join(folder, name);
+
+function tilec(...args: string[]) {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [main, ...args], {
+    cwd: root,
+    encoding: "utf8",
+  });
+  return { status, stdout, stderr };
+}
+
+const json = (...args: string[]) => {
+  const { status, stdout, stderr } = tilec(...args, "--json");
+  expect(status, stderr).toBe(0);
+  return JSON.parse(stdout) as {
+    readonly best: {
+      readonly id: string;
+      readonly schedule: unknown;
+      readonly cycles: number;
+      readonly bytes: number;
+      readonly ms?: number;
+    };
+    readonly default: { readonly id: string };
+    readonly counts: Readonly<Record<string, number>>;
+    readonly schema: number;
+  };
+};
+
+const gather = [
+  "--op",
+  "gather",
+  "--data",
+  "f32[300,200]",
+  "--indices",
+  "i32[64]",
+  "--axis",
+  "1",
+  "--target",
+  "ascend-a2",
+];
+const tune = ["tune", ...gather];
+const merge = (...files: string[]): string => {
+  const { status, stdout, stderr } = tilec("records", "merge", ...files.map(file));
+  expect(status, stderr).toBe(0);
+  return stdout;
+};
+
+/** Starts the command and does something once its records have so many lines. */
+async function during(
+  args: readonly string[],
+  records: string,
+  lines: number,
+  act: (child: ReturnType<typeof spawn>) => void,
+) {
+  const child = spawn(process.execPath, [main, ...args], { cwd: root, stdio: ["ignore", "pipe", "pipe"] });
+  let [stdout, stderr] = ["", ""];
+  child.stdout.on("data", (chunk: Buffer) => (stdout += chunk.toString()));
+  child.stderr.on("data", (chunk: Buffer) => (stderr += chunk.toString()));
+  let acted = 0;
+  const watch = setInterval(() => {
+    const count = existsSync(records) ? readFileSync(records, "utf8").split("\n").length : 0;
+    if (count <= lines || acted > 0) return;
+    acted = performance.now();
+    act(child);
+  }, 2);
+  const { code, signal } = await new Promise<{ code: number | null; signal: string | null }>((resolve) => {
+    child.on("close", (exit, by) => {
+      resolve({ code: exit, signal: by });
+    });
+  });
+  clearInterval(watch);
+  return { code, signal, stdout, stderr, after: performance.now() - acted };
+}
+
+const candidatesIn = (name: string): number =>
+  readFileSync(file(name), "utf8")
+    .split("\n")
+    .filter((line) => line.includes('"record":"candidate"') && line.endsWith("}")).length;
+
+describe("tune", () => {
+  it("prints the best, the default and what became of every candidate", () => {
+    const found = json(...tune, "--budget", "20");
+    expect(found.schema).toBe(1);
+    expect(found.best.cycles).toBeGreaterThan(0);
+    expect(found.best.bytes).toBeGreaterThan(0);
+    expect(found.best).not.toHaveProperty("ms");
+    expect(Object.keys(found.counts).sort()).toEqual([
+      "error",
+      "estimated",
+      "measured",
+      "pruned",
+      "refused",
+      "timeout",
+      "wrong",
+    ]);
+    expect(found.counts["estimated"]).toBe(20);
+    const { stdout } = tilec(...tune, "--budget", "20");
+    expect(stdout).toMatch(/beats the default|less than the default's/);
+    expect(stdout).toMatch(/is busy \d+ % of the time/);
+  });
+
+  it("refuses flags that mean nothing beside each other", () => {
+    for (const [flags, what] of [
+      [["--budget", "0"], "--budget 0 is no budget"],
+      [["--budget", "many"], "--budget many is no budget"],
+      [["--resume"], "--resume goes on from --records"],
+      [["--shard", "3/2"], "--shard 3/2 is not i/n"],
+      [["--threads", "2"], "--threads measures"],
+      [["--measure", "true"], "--measure measures"],
+      [["--backend", "webgpu"], "--backend webgpu measures"],
+      [["--objective", "ms", "--measure", "true", "--threads", "2"], "--threads are the fast executor's"],
+    ] as const) {
+      const { status, stderr } = tilec(...tune, ...flags);
+      expect(status, flags.join(" ")).toBe(2);
+      expect(stderr).toContain(what);
+    }
+  });
+});
+
+describe("records of exact searches", () => {
+  it.each(["cycles", "bytes"])(
+    "are the same bytes from two processes, two shard counts and shuffled merges: %s",
+    (by) => {
+      const search = [...tune, "--objective", by, "--budget", "30"];
+      const one = json(...search, "--records", file(`${by}-a`));
+      const two = json(...search, "--records", file(`${by}-b`));
+      expect(two.best).toEqual(one.best);
+      for (const parts of [2, 3]) {
+        for (let part = 1; part <= parts; part++) {
+          json(...search, "--shard", `${part}/${parts}`, "--records", file(`${by}-${part}-${parts}`));
+        }
+      }
+      const whole = merge(`${by}-a`);
+      expect(merge(`${by}-b`)).toBe(whole);
+      expect(merge(`${by}-2-2`, `${by}-1-2`)).toBe(whole);
+      expect(merge(`${by}-2-3`, `${by}-3-3`, `${by}-1-3`)).toBe(whole);
+      expect(merge(`${by}-3-3`, `${by}-a`, `${by}-1-3`, `${by}-2-3`, `${by}-1-3`)).toBe(whole);
+      writeFileSync(file(`${by}-merged`), whole);
+      expect(json("records", "best", file(`${by}-merged`)).best.id).toBe(one.best.id);
+    },
+  );
+
+  it("lose the candidate in flight at most to SIGKILL, and the resumed search nothing", async () => {
+    const search = [...tune, "--budget", "300"];
+    const whole = json(...search, "--records", file("whole"));
+    const killed = await during([...search, "--records", file("killed")], file("killed"), 40, (child) => {
+      child.kill("SIGKILL");
+    });
+    expect(killed.signal).toBe("SIGKILL");
+    const before = candidatesIn("killed");
+    expect(before).toBeGreaterThan(0);
+    expect(before).toBeLessThan(300);
+    // As a writer that was killed in the middle of a line leaves it.
+    writeFileSync(file("killed"), '{"record":"candidate","tas', { flag: "a" });
+    const resumed = tilec(...search, "--records", file("killed"), "--resume", "--json");
+    expect(resumed.stderr).toContain("1 line that was torn is skipped");
+    expect((JSON.parse(resumed.stdout) as typeof whole).best).toEqual(whole.best);
+    expect(candidatesIn("killed")).toBe(300);
+    expect(merge("killed")).toBe(merge("whole"));
+  });
+
+  it("find the same best from three shards of which one was killed and resumed", async () => {
+    const search = [...tune, "--budget", "240"];
+    const whole = json(...search);
+    const shard = (part: number): string[] => [
+      ...search,
+      "--shard",
+      `${part}/3`,
+      "--records",
+      file(`shard-${part}`),
+    ];
+    const [first, second, third] = await Promise.all([
+      during(shard(1), file("shard-1"), Infinity, () => undefined),
+      during(shard(2), file("shard-2"), 20, (child) => {
+        child.kill("SIGKILL");
+      }),
+      during(shard(3), file("shard-3"), Infinity, () => undefined),
+    ]);
+    expect([first.code, third.code]).toEqual([0, 0]);
+    expect(second.signal).toBe("SIGKILL");
+    const partial = merge("shard-1", "shard-2", "shard-3");
+    json(...shard(2), "--resume");
+    const merged = merge("shard-1", "shard-2", "shard-3");
+    expect(merged.length).toBeGreaterThan(partial.length);
+    writeFileSync(file("shards"), merged);
+    expect(json("records", "best", file("shards")).best).toEqual(whole.best);
+  });
+
+  it("stop within a second of SIGINT, keep what is there and say how to go on", async () => {
+    const search = [...tune, "--budget", "all"];
+    const stopped = await during([...search, "--records", file("stopped")], file("stopped"), 40, (child) => {
+      child.kill("SIGINT");
+    });
+    expect(stopped.code).toBe(130);
+    expect(stopped.after).toBeLessThan(1000);
+    expect(stopped.stderr).toMatch(/stopped after \d+ candidates; --resume goes on/);
+    expect(stopped.stdout).toContain("best");
+    const before = candidatesIn("stopped");
+    expect(before).toBeGreaterThan(0);
+    const whole = json(...search);
+    expect(json(...search, "--records", file("stopped"), "--resume").best).toEqual(whole.best);
+    expect(candidatesIn("stopped")).toBe(whole.counts["estimated"]);
+  });
+
+  it("are replayed by compile, whose strict form refuses another task", () => {
+    const found = json(...tune, "--budget", "30", "--records", file("replay"));
+    const compiled = tilec("compile", ...gather, "--records", file("replay"), "--json");
+    expect(compiled.status, compiled.stderr).toBe(0);
+    const [kernel] = (JSON.parse(compiled.stdout) as { kernels: { schedule: unknown }[] }).kernels;
+    expect(kernel?.schedule).toEqual(found.best.schedule);
+    const other = ["compile", ...gather, "--profile", "head", "--records", file("replay")];
+    expect(tilec(...other)).toMatchObject({
+      status: 0,
+      stderr: expect.stringContaining("warning[TC017]") as string,
+    });
+    expect(tilec(...other, "--strict")).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining("error[TC017]") as string,
+    });
+    expect(tilec("compile", ...gather, "--strict").status).toBe(2);
+  });
+
+  it("are pinned as a test that passes, and tells another clock from a regression", () => {
+    json(...tune, "--budget", "10", "--records", file("pin"));
+    const pin = file("best.tir");
+    expect(tilec("records", "pin", file("pin"), "--out", pin).status).toBe(0);
+    expect(tilec("check", pin)).toMatchObject({ status: 0 });
+    const text = readFileSync(pin, "utf8");
+    writeFileSync(pin, text.replace(/about (\d+) cycles/, "about 1$1 cycles"));
+    expect(tilec("check", pin)).toMatchObject({
+      status: 1,
+      stdout: expect.stringContaining("cycles") as string,
+    });
+    writeFileSync(pin, text.replace(/clock (\d+):/, "clock 9$1:"));
+    expect(tilec("check", pin)).toMatchObject({
+      status: 1,
+      stdout: expect.stringMatching(/clock 9\d+:; nearest: clock \d+:/) as string,
+    });
+  });
+});
+
+describe("measured searches", () => {
+  const small = [
+    "tune",
+    "--op",
+    "gather_elements",
+    "--data",
+    "f32[64,64]",
+    "--indices",
+    "i32[64,64]",
+    "--axis",
+    "1",
+    "--objective",
+    "ms",
+  ];
+
+  const rows = [
+    "tune",
+    "--op",
+    "gather",
+    "--data",
+    "f32[64,96]",
+    "--indices",
+    "i32[40]",
+    "--axis",
+    "1",
+    "--objective",
+    "ms",
+    "--target",
+    "ascend-a2",
+  ];
+
+  it("measure on the fast executor, verify every output and go on from records", () => {
+    const first = json(...small, "--target", "cpu", "--budget", "6", "--records", file("ms"));
+    expect(first.counts).toMatchObject({ measured: 6, wrong: 0, error: 0 });
+    expect(first.best.ms).toBeGreaterThan(0);
+    const lines = readFileSync(file("ms"), "utf8");
+    expect(lines).toContain('"phase":"run-off"');
+    const again = json(...small, "--target", "cpu", "--budget", "6", "--records", file("ms"), "--resume");
+    expect(again.counts).toMatchObject({ measured: 6 });
+    // The run-off is run again; the search is not.
+    const added = readFileSync(file("ms"), "utf8")
+      .slice(lines.length)
+      .split("\n")
+      .filter((line) => line.includes('"record":"candidate"'));
+    expect(added.every((line) => line.includes('"phase":"run-off"'))).toBe(true);
+    const best = tilec("records", "best", file("ms"), "--json");
+    expect(best.status, best.stderr).toBe(0);
+  });
+
+  it("measure with several threads", () => {
+    expect(json(...small, "--target", "cpu", "--budget", "3", "--threads", "2").counts).toMatchObject({
+      measured: 3,
+    });
+  });
+
+  it("hand candidates to a command, believe its times, and find a wrong output", () => {
+    const script = (name: string, body: string): string => {
+      writeFileSync(
+        file(name),
+        `import { readFileSync, writeFileSync } from "node:fs";\nimport { join } from "node:path";\nconst folder = process.argv[2];\n${body}`,
+      );
+      return `${process.execPath} ${file(name)}`;
+    };
+    const times = script(
+      "times.mjs",
+      `const { tile, residency } = JSON.parse(readFileSync(join(folder, "schedule.json"), "utf8"));
+for (const name of ["../data.npy", "../indices.npy", "../expected.npy", "tile.tir"]) readFileSync(join(folder, name));
+console.log(JSON.stringify({ nanoseconds: [1000 + tile[0] * tile[1] + (residency === "gm" ? 1 : 0)] }));`,
+    );
+    const board = [...rows, "--measure", times, "--records", file("board")];
+    const found = json(...board, "--budget", "8");
+    expect(found.counts).toMatchObject({ measured: 8, wrong: 0, error: 0 });
+    const given = [...readFileSync(file("board"), "utf8").matchAll(/"nanoseconds":\[(\d+)/g)].map(([, ns]) =>
+      Number(ns),
+    );
+    expect(found.best.ms).toBeCloseTo(Math.min(...given) / 1e6, 12);
+    expect(found.best.id).not.toBe(found.default.id);
+    const wrong = script(
+      "wrong.mjs",
+      `const bytes = readFileSync(join(folder, "../expected.npy"));
+bytes[bytes.length - 1] ^= 1;
+writeFileSync(join(folder, "out.npy"), bytes);
+console.log(JSON.stringify({ nanoseconds: [1000], output: "out.npy" }));`,
+    );
+    const caught = tilec(...rows, "--budget", "2", "--measure", wrong, "--json");
+    expect(caught.status).toBe(1);
+    expect(JSON.parse(caught.stdout)).toMatchObject({ counts: { wrong: 2, measured: 0 } });
+    expect(caught.stderr).toContain("error[TC610]");
+    const silent = tilec(...rows, "--budget", "2", "--measure", "echo hello;:", "--json");
+    expect(JSON.parse(silent.stdout)).toMatchObject({ counts: { error: 2 } });
+  });
+
+  it("end within a second of SIGINT in the middle of a candidate", async () => {
+    const script = file("slow.sh");
+    writeFileSync(script, "#!/bin/sh\nsleep 30\n");
+    chmodSync(script, 0o755);
+    const stopped = await during(
+      [...small, "--target", "ascend-a2", "--measure", script, "--records", file("slow")],
+      file("slow"),
+      1,
+      (child) => {
+        child.kill("SIGINT");
+      },
+    );
+    expect(stopped.code).toBe(130);
+    expect(stopped.after).toBeLessThan(1000);
+  });
+
+  it("add times from elsewhere to the records of a search by cycles", () => {
+    const found = json(...tune, "--budget", "10", "--records", file("given"));
+    const add = (id: string, ns: string) =>
+      tilec("records", "add", file("given"), "--candidate", id, "--device", "board", "--ns", ns);
+    expect(add(found.default.id, "1000,1010").status).toBe(0);
+    expect(add("none", "1").status).toBe(1);
+    expect(add(found.default.id, "fast").status).toBe(2);
+    const { stdout } = tilec("records", "best", file("given"), "--json");
+    expect(JSON.parse(stdout)).toMatchObject({
+      tasks: [{ objective: "cycles" }, { objective: "ms", devices: ["board"] }].sort(() => 0),
+    });
+  });
+});
