@@ -73,7 +73,7 @@ export interface Walked extends ClockResult {
   readonly dropped: number;
   /** Between the events that are kept. */
   readonly waits: readonly Wait[];
-  /** One for each core, the idle ones too. */
+  /** One for each of `cores`. */
   readonly coreTotals: readonly CoreTotal[];
   /** The first boxes of the output, as they are written. */
   readonly outputTiles: readonly OutputTile[];

@@ -21,7 +21,7 @@ svg a:focus-visible { outline: none; }
 svg a:focus-visible > * { stroke: var(--link); stroke-width: 4px; }
 code, pre { font-family: ui-monospace, monospace; font-size: 0.9em; }
 figure { margin: 1rem 0; }
-figure svg { width: 100%; height: auto; }
+figure svg { width: 100%; max-width: 820px; height: auto; }
 figcaption, .note { color: var(--soft); font-size: 0.9rem; }
 .scroll { overflow-x: auto; max-height: 32rem; border: 1px solid var(--line); border-radius: 6px; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: 0.85rem; overflow-wrap: normal; }
