@@ -55,31 +55,32 @@ export function coresOf({ kernel, timing }: Timeline): readonly CoreTotal[] {
 export interface OpenedCore {
   readonly core: number;
   readonly label: string;
-  readonly tasks: number;
 }
 
-/** The core that ends last and the one with the least work; one where they are the same. */
+/** Of the cores that have tasks, the one that ends last and the one with the least work; one where they are the same. */
 export function openedCores(one: Timeline): readonly OpenedCore[] {
-  const cores = coresOf(one).map((total, core) => ({
-    core,
-    ...total,
-    work: pipes.reduce((sum, pipe) => sum + total.busy[pipe], 0),
-  }));
+  const cores = coresOf(one).flatMap((total, core) =>
+    total.tasks === 0
+      ? []
+      : [{ core, end: total.end, work: pipes.reduce((sum, pipe) => sum + total.busy[pipe], 0) }],
+  );
   const [first] = cores;
   if (first === undefined) return [];
   const last = cores.reduce((a, b) => (b.end > a.end ? b : a), first);
   const least = cores.reduce((a, b) => (b.work < a.work ? b : a), first);
-  if (last.work === least.work)
-    return [{ core: last.core, label: `core ${last.core}, as busy as any`, tasks: last.tasks }];
+  if (last.work === least.work) {
+    const label = cores.length === 1 ? "the only one with a task" : "as busy as every other with a task";
+    return [{ core: last.core, label: `core ${last.core}, ${label}` }];
+  }
   return [
-    { core: last.core, label: `core ${last.core}, busiest`, tasks: last.tasks },
-    { core: least.core, label: `core ${least.core}, idlest`, tasks: least.tasks },
+    { core: last.core, label: `core ${last.core}, busiest` },
+    { core: least.core, label: `core ${least.core}, idlest with a task` },
   ];
 }
 
 /** Until when each core works; `until` is the end of the axis, in cycles. */
 export function coreStrip(one: Timeline, until: number): string {
-  const opened = new Map(openedCores(one).map(({ core, label }) => [core, label]));
+  const opened = new Set(openedCores(one).map(({ core }) => core));
   const cores = coresOf(one).map(({ tasks, end, busy }, core) => ({
     core,
     end,
@@ -87,7 +88,7 @@ export function coreStrip(one: Timeline, until: number): string {
       tasks === 0
         ? `core ${core}: no task`
         : `core ${core}: ${tasks} tasks, until cycle ${round(end)}; ${pipes.map((pipe) => `${pipe} ${round(busy[pipe])}`).join(", ")} cycles of work`,
-    name: opened.get(core)?.replace(/.*, /, "") ?? "",
+    name: opened.has(core) ? `${core}` : "",
   }));
   return chartOf({
     ariaLabel: "until when each core works",
@@ -155,7 +156,6 @@ export function lanesOf(one: Timeline, until: number, hatch: string): string {
   const used = pipes.filter((pipe) =>
     [...timing.events, ...timing.waits].some((event) => event.pipe === pipe),
   );
-  const idle = opened.filter(({ tasks }) => tasks === 0);
   const lane = { y: "pipe", fy: "label", x1: "start", x2: "end", title: "tip" } as const;
   return chartOf({
     ariaLabel: "pipes of the opened cores over time",
@@ -191,7 +191,6 @@ export function lanesOf(one: Timeline, until: number, hatch: string): string {
         dx: -58,
         fontWeight: "bold",
       }),
-      Plot.text(idle, { fy: "label", frameAnchor: "left", text: () => "no task", dx: 8 }),
     ],
   });
 }

@@ -18,11 +18,10 @@ export const rowOf = (candidate: Candidate): string => `s-${candidate.id}`;
 export const refusedRow = (index: number): string => `refused-${index}`;
 
 /** Star and diamond, in both charts. */
-const marks = ["best", "default"] as const;
 const symbols = { best: "star", default: "diamond" } as const;
 
 interface Marked {
-  readonly mark: (typeof marks)[number];
+  readonly mark: keyof typeof symbols;
   readonly candidate: Candidate;
 }
 
