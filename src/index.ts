@@ -40,4 +40,6 @@ export {
   type BackendRun,
 } from "./api/backends.js";
 export { run } from "./api/run.js";
-export { tune, type TuneOptions, type TuneResult } from "./tune/index.js";
+export type { TuneOptions } from "./tune/options.js";
+export type { TuneResult } from "./tune/result.js";
+export { tune } from "./tune/tune.js";

@@ -49,7 +49,7 @@ const limitFields = Object.fromEntries(
   Object.keys(defaultLimits).map((name) => [name, wholeNumber(1)]),
 ) as Fields<WgslLimits>;
 
-const compileFields: Fields<CompileOptions> = {
+export const compileFields: Fields<CompileOptions> = {
   ...scheduleFields,
   target: targetField,
   findTarget: callable,

@@ -90,7 +90,8 @@ function verdictOf(
   beats: boolean,
   race: RunOff | undefined,
 ): string {
-  const rounds = race === undefined ? "" : ` (won ${race.won} of ${race.rounds} rounds against it)`;
+  const against = race !== undefined && race.order[0] !== chosen.id;
+  const rounds = against ? ` (the fastest won ${race.won} of ${race.rounds} rounds against it)` : "";
   const shown = printSchedule({ tile: best.schedule.tile, residency: best.schedule.residency });
   if (!beats) {
     const none = `no schedule beats the default, ${figure(chosen, objective)}${rounds}`;

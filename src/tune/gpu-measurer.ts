@@ -1,5 +1,5 @@
 /** A GPU as what measures. A launch cannot be stopped: what took too long is told afterwards, and is not launched again. */
-import { bufferUsage } from "../../backends/webgpu/buffers.js";
+import { bufferUsage, type GpuBuffers } from "../../backends/webgpu/buffers.js";
 import type { Runner } from "../../backends/webgpu/index.js";
 import { Resources } from "../../backends/webgpu/resources.js";
 import { alignUp, byteCount, inputsOf, keyOf, outputOf, type TileFunc } from "../../ir/index.js";
@@ -18,14 +18,19 @@ export function gpuMeasurer(
   const usage = bufferUsage.STORAGE | bufferUsage.COPY_SRC | bufferUsage.COPY_DST;
   const whole = (bytes: number): number => Math.max(4, alignUp(bytes, 4));
   const upload = (bytes: Uint8Array): GPUBuffer => resources.buffer(whole(bytes.byteLength), usage, bytes);
-  const [data, indices] = inputsOf(kernel.tile).map((operand) =>
-    upload(inputs[keyOf(operand)]?.bytes ?? new Uint8Array()),
-  );
+  const held = (role: "data" | "indices"): GPUBuffer => {
+    const operand = inputsOf(kernel.tile).find((input) => input.role === role);
+    return upload((operand && inputs[keyOf(operand)]?.bytes) ?? new Uint8Array());
+  };
   const bytes = byteCount(outputOf(kernel.tile).type);
   const untouched = upload(new Uint8Array(whole(bytes)).fill(poisonByte));
   const output = resources.buffer(whole(bytes), usage);
-  const status = upload(new Uint8Array(4).fill(0xff));
-  const buffers = { data, indices, output, status } as const;
+  const buffers: GpuBuffers = {
+    data: held("data"),
+    indices: held("indices"),
+    output,
+    status: upload(new Uint8Array(4).fill(0xff)),
+  };
 
   async function verified(tile: TileFunc): Promise<string | undefined> {
     const own = new Resources(runner.device);
@@ -33,7 +38,7 @@ export function gpuMeasurer(
       const encoder = runner.device.createCommandEncoder();
       encoder.copyBufferToBuffer(untouched, 0, output, 0, whole(bytes));
       const pass = encoder.beginComputePass();
-      runner.encode(pass, { tile }, buffers as Parameters<Runner["encode"]>[2]);
+      runner.encode(pass, { tile }, buffers);
       pass.end();
       const read = own.readback(encoder, output, 0, whole(bytes));
       runner.device.queue.submit([encoder.finish()]);
@@ -51,7 +56,7 @@ export function gpuMeasurer(
     if (first > limitMs) return tookTooLong(first, limitMs);
     const nanoseconds: number[] = [];
     while (nanoseconds.length < samples) {
-      const time = await runner.time({ tile }, buffers as Parameters<Runner["time"]>[1], 1);
+      const time = await runner.time({ tile }, buffers, 1);
       nanoseconds.push(Math.round(time.nanoseconds));
       if (performance.now() - start > samplingShare * limitMs) break;
     }

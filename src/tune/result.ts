@@ -104,7 +104,7 @@ export interface RunOff {
   readonly won: number;
   /** How likely chance alone gives so many, in a sign test for the number of candidates in the run-off. */
   readonly chance: number;
-  /** Whether the fastest is another than the default and chance gives that in fewer than 1 of 100. */
+  /** Whether the fastest is another than the default and chance gives that in fewer than 1 of 20. */
   readonly significant: boolean;
 }
 

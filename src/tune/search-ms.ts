@@ -52,7 +52,9 @@ export interface MsFound {
 export const modelLimit = 8;
 const samples = 5;
 const finalists = 6;
-export const runOffRounds = 21;
+/** Rounds of a run-off: as many as twenty seconds allow, but never fewer than the first nor more than the second. */
+export const runOffRounds = { least: 21, most: 63 } as const;
+const runOffMs = 20_000;
 /** Of a candidate: a second, or so many times the best. The default is given a minute: nothing compares without it. */
 const leastLimitMs = 1000;
 const timesBest = 20;
@@ -148,7 +150,7 @@ interface Class {
   seen: number;
 }
 
-/** Rounds of one run of each of the best few and the default, each round beginning with another one. */
+/** Rounds of a turn of each of the best few and the default, each round beginning with another one; a turn is the median of its runs. */
 async function inTurns(
   { measure, default: own, stop }: MsSearch,
   measurements: ReadonlyMap<string, Measurement>,
@@ -162,16 +164,19 @@ async function inTurns(
   if (times.some(({ id }) => id === own) && !ids.includes(own)) ids.push(own);
   if (ids.length < 2) return new Map();
   const runs = new Map(ids.map((id) => [id, [] as number[]]));
-  for (let round = 0; round < runOffRounds; round++) {
+  const ends = performance.now() + runOffMs;
+  const { least, most } = runOffRounds;
+  let rounds = 0;
+  for (; rounds < most && (rounds < least || performance.now() < ends); rounds++) {
     for (let k = 0; k < ids.length; k++) {
       if (stop?.() === "abort") return new Map();
-      const id = at(ids, (k + round) % ids.length);
-      const measured = await measure(id, { samples: 1, limitMs: limitFor(best) });
-      // One that fails now is out; so is a lone survivor's race.
-      if (measured.status === "measured") runs.get(id)?.push(at(measured.nanoseconds, 0));
+      const id = at(ids, (k + rounds) % ids.length);
+      const measured = await measure(id, { samples, limitMs: limitFor(best) });
+      if (measured.status === "measured") runs.get(id)?.push(median(measured.nanoseconds));
     }
   }
-  return new Map([...runs].filter(([, list]) => list.length === runOffRounds));
+  // One that failed a round is out.
+  return new Map([...runs].filter(([, list]) => list.length === rounds));
 }
 
 export function median(values: readonly number[]): number {
@@ -182,7 +187,7 @@ export function median(values: readonly number[]): number {
     : ((sorted[middle - 1] ?? NaN) + (sorted[middle] ?? NaN)) / 2;
 }
 
-const significance = 0.01;
+const significance = 0.05;
 
 /** Who won a run-off, and whether against the default by more than chance. Undefined where the default was not in it. */
 export function decided(runOff: ReadonlyMap<string, readonly number[]>, own: string): RunOff | undefined {

@@ -5,6 +5,7 @@ import {
   error,
   gmAllowed,
   isResolved,
+  throwIfErrors,
   tilingOf,
   type AccessFunc,
   type Func,
@@ -12,9 +13,19 @@ import {
   type Target,
 } from "../../ir/index.js";
 import { accessOf } from "../api/access.js";
-import { compile, resolveTargetOf, tryCompile, type CompileOptions, type Kernel } from "../api/compile.js";
+import { callable, isObject, oneOf, wholeNumber, type Fields } from "../../backends/index.js";
+import { simulateLongFields } from "../../backends/sim/options.js";
+import { checkOptions, checkProgram } from "../api/check-options.js";
+import {
+  compile,
+  compileFields,
+  resolveTargetOf,
+  tryCompile,
+  type CompileOptions,
+  type Kernel,
+} from "../api/compile.js";
 import type { Search, TuneOptions, TuneTask } from "./options.js";
-import type { TuneResult } from "./result.js";
+import { objectives, type TuneResult } from "./result.js";
 import { searchExact } from "./search-exact.js";
 import { searchMeasured } from "./search-measured.js";
 import { idOf, spaceOf } from "./space.js";
@@ -40,8 +51,45 @@ export async function tune(program: Func, options: TuneOptions = {}): Promise<Tu
   return objective === "ms" ? searchMeasured(search) : searchExact(search);
 }
 
-/** What a search of this program would be about. */
+const within = (value: unknown, low: number, high: number): boolean =>
+  typeof value === "number" && Number.isSafeInteger(value) && value >= low && value <= high;
+
+const tuneFields: Fields<TuneOptions> = {
+  ...compileFields,
+  objective: oneOf(objectives),
+  budget: {
+    code: "TC702",
+    takes: 'a number of candidates, "all" or { milliseconds }',
+    holds: (value) =>
+      value === "all" ||
+      within(value, 1, Number.MAX_SAFE_INTEGER) ||
+      (isObject(value) && typeof value["milliseconds"] === "number" && value["milliseconds"] > 0),
+  },
+  seed: wholeNumber(-Infinity),
+  shard: {
+    code: "TC702",
+    takes: "{ part, parts }, the first part being 1",
+    holds: (value) =>
+      isObject(value) &&
+      within(value["parts"], 1, Number.MAX_SAFE_INTEGER) &&
+      within(value["part"], 1, Number(value["parts"])),
+  },
+  known: { code: "TC702", takes: "a Map, such as knownOf gives", holds: (value) => value instanceof Map },
+  measure: {
+    code: "TC702",
+    takes: "{ backend, open }, open being simMeasurer() of tilec/node or the like",
+    holds: (value) => isObject(value) && typeof value["open"] === "function",
+  },
+  inputs: { code: "TC702", takes: "a tensor for each input", holds: isObject },
+  signal: simulateLongFields.signal,
+  onProgress: callable,
+  onSpace: callable,
+  onCandidate: callable,
+};
+
+/** What a search of this program would be about. Throws a CompileError (TC702) for options that it does not take. */
 export function taskOf(program: Func, options: TuneOptions): TuneTask {
+  throwIfErrors([...checkProgram(program), ...checkOptions("tune", options, tuneFields)]);
   const target = resolveTargetOf(program, options);
   const gather = accessOf(program, options);
   if (gather === undefined) {

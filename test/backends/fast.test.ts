@@ -102,6 +102,39 @@ describe("the fast executor", () => {
     expect(foreign.output.buffer).toBe(executor.inputs["data"]!.bytes.buffer);
   });
 
+  it("takes over the memory of an executor of the same tensors, with its inputs, and grows it where a program needs more", () => {
+    const [data, indices] = [
+      new Float32Array(64 * 256).map((_, k) => k),
+      new Int32Array(64 * 256).map((_, k) => (k * 7) % 256),
+    ];
+    const op = onnx.gatherElements({ data: ["f32", [64, 256]], indices: ["i32", [64, 256]], axis: 1 });
+    const wanted = data.map((_, k) => data[256 * Math.floor(k / 256) + indices[k]!]!);
+    const kernels = [1, 60, 2].map((rows) => compile(op, { target: targets.ascendA2, tile: [rows, 256] }));
+    let latest: FastExecutor | undefined;
+    const sizes: number[] = [];
+    for (const { tile } of kernels) {
+      const executor: FastExecutor = FastExecutor.create(
+        tile,
+        latest === undefined ? {} : { before: latest },
+      );
+      if (latest === undefined) {
+        executor.inputs["data"]!.bytes.set(new Uint8Array(data.buffer));
+        executor.inputs["indices"]!.bytes.set(new Uint8Array(indices.buffer));
+      }
+      executor.output.fill(0xaa);
+      const run = executor.run();
+      expect(run.copied.bytes).toBe(0);
+      expect(new Float32Array(run.output.slice().buffer)).toEqual(wanted);
+      sizes.push(run.output.buffer.byteLength);
+      latest = executor;
+    }
+    expect(sizes[1]).toBeGreaterThan(sizes[0]!);
+    expect(sizes[2]).toBe(sizes[1]);
+    expect(() => FastExecutor.create(kernel.tile, { before: latest! })).toThrow(
+      expect.objectContaining({ diagnostics: [expect.objectContaining({ code: "TC702" })] }),
+    );
+  });
+
   it("reports the same whatever ran before, byte for byte", () => {
     const run = (): string =>
       JSON.stringify(simulate(kernel, { data, indices }, { executor: "fast" }).report);

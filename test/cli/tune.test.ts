@@ -264,6 +264,22 @@ describe("measured searches", () => {
     "ms",
   ];
 
+  const rows = [
+    "tune",
+    "--op",
+    "gather",
+    "--data",
+    "f32[64,96]",
+    "--indices",
+    "i32[40]",
+    "--axis",
+    "1",
+    "--objective",
+    "ms",
+    "--target",
+    "ascend-a2",
+  ];
+
   it("measure on the fast executor, verify every output and go on from records", () => {
     const first = json(...small, "--target", "cpu", "--budget", "6", "--records", file("ms"));
     expect(first.counts).toMatchObject({ measured: 6, wrong: 0, error: 0 });
@@ -300,10 +316,16 @@ describe("measured searches", () => {
       "times.mjs",
       `const { tile, residency } = JSON.parse(readFileSync(join(folder, "schedule.json"), "utf8"));
 for (const name of ["../data.npy", "../indices.npy", "../expected.npy", "tile.tir", "kernel.wgsl"]) readFileSync(join(folder, name));
-console.log(JSON.stringify({ nanoseconds: [1000 + (residency === "ub" && tile[0] === 2 ? 0 : 5000)] }));`,
+console.log(JSON.stringify({ nanoseconds: [1000 + tile[0] * tile[1] + (residency === "gm" ? 1 : 0)] }));`,
     );
-    const found = json(...small, "--target", "ascend-a2", "--budget", "8", "--measure", times);
-    expect(found.counts).toMatchObject({ measured: 8 });
+    const board = [...rows, "--measure", times, "--records", file("board")];
+    const found = json(...board, "--budget", "8");
+    expect(found.counts).toMatchObject({ measured: 8, wrong: 0, error: 0 });
+    const given = [...readFileSync(file("board"), "utf8").matchAll(/"nanoseconds":\[(\d+)/g)].map(([, ns]) =>
+      Number(ns),
+    );
+    expect(found.best.ms).toBeCloseTo(Math.min(...given) / 1e6, 12);
+    expect(found.best.id).not.toBe(found.default.id);
     const wrong = script(
       "wrong.mjs",
       `const bytes = readFileSync(join(folder, "../expected.npy"));
@@ -311,20 +333,11 @@ bytes[bytes.length - 1] ^= 1;
 writeFileSync(join(folder, "out.npy"), bytes);
 console.log(JSON.stringify({ nanoseconds: [1000], output: "out.npy" }));`,
     );
-    const caught = tilec(...small, "--target", "ascend-a2", "--budget", "2", "--measure", wrong, "--json");
+    const caught = tilec(...rows, "--budget", "2", "--measure", wrong, "--json");
     expect(caught.status).toBe(1);
     expect(JSON.parse(caught.stdout)).toMatchObject({ counts: { wrong: 2, measured: 0 } });
     expect(caught.stderr).toContain("error[TC610]");
-    const silent = tilec(
-      ...small,
-      "--target",
-      "ascend-a2",
-      "--budget",
-      "2",
-      "--measure",
-      "echo hello;:",
-      "--json",
-    );
+    const silent = tilec(...rows, "--budget", "2", "--measure", "echo hello;:", "--json");
     expect(JSON.parse(silent.stdout)).toMatchObject({ counts: { error: 2 } });
   });
 

@@ -84,6 +84,14 @@ describe("a search by what is exact", () => {
     const { refused, counts, candidates: all, pruned } = await tune(wide, { target, budget: 5 });
     expect(refused.length).toBeGreaterThan(0);
     expect(counts.refused).toBeGreaterThanOrEqual(refused.length);
+    for (const [residency, buffers] of [
+      ["ub", 1],
+      ["ub", 2],
+      ["gm", 1],
+    ] as const) {
+      const own = refused.filter((tile) => tile.residency === residency && tile.buffers === buffers);
+      expect(own.some(({ tile }) => tile.every((entry, d) => entry <= [64, 4096][d]!))).toBe(true);
+    }
     for (const { tile, residency, buffers, code, ubBytes, budget } of refused) {
       expect(ubBytes).toBeGreaterThan(budget);
       const result = tryCompile(wide, { target, tile, residency, buffers, ubBytes: budget });
@@ -135,6 +143,23 @@ describe("a search by what is exact", () => {
     await expect(tune(rows, { target, objective: "ms" })).rejects.toMatchObject({
       diagnostics: [{ code: "TC702" }],
     });
+  });
+
+  it("refuses options that it does not take, at once", async () => {
+    const wrong: readonly [object, RegExp][] = [
+      [{ objective: "speed" }, /objective is "speed"/],
+      [{ budget: 0 }, /budget is 0/],
+      [{ budget: "some" }, /budget is "some"/],
+      [{ seed: 1.5 }, /seed is 1.5/],
+      [{ shard: { part: 3, parts: 2 } }, /shard/],
+      [{ known: [] }, /known/],
+      [{ objective: "ms", measure: "sim" }, /measure is "sim"/],
+      [{ budgets: 3 }, /budgets/],
+    ];
+    for (const [options, what] of wrong) {
+      await expect(tune(rows, { target, ...options })).rejects.toThrow(what);
+    }
+    await expect(tune({} as SourceFunc)).rejects.toMatchObject({ diagnostics: [{ code: "TC702" }] });
   });
 
   it("gives one answer for one seed, and explores by it", async () => {

@@ -6,7 +6,6 @@ import { compile, onnx, tune } from "../../src/index.js";
 import {
   bestOf,
   candidateRecord,
-  csvOf,
   givenRecords,
   kernelTunerCache,
   knownOf,
@@ -23,6 +22,7 @@ import {
   type TaskRecord,
   type TuneRecord,
 } from "../../src/tune/index.js";
+import { csvOf } from "../../src/tune/records/export-csv.js";
 import { cacheSchema, t4Schema } from "./t4-schema.js";
 
 const program = onnx.gather({ data: ["f32", [14, 40]], indices: ["i32", [24]], axis: 0 });

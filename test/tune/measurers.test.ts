@@ -1,0 +1,124 @@
+/** What measures candidates: verified, timed, ended when they take too long. The built files: a thread cannot run TypeScript. */
+import { describe, expect, it } from "vitest";
+import { simMeasurer } from "../../dist/src/device/index.js";
+import { compile, onnx, targets, toHost, tune, type Kernel } from "../../src/index.js";
+import { gpuMeasurer, localMeasurer, type MeasuredTask, type Measurer } from "../../src/tune/index.js";
+import { operandOf } from "../support/operands.js";
+import { testRunner } from "../support/gpu.js";
+
+const [rows, columns, picked] = [512, 1024, 1024];
+const op = onnx.gather({ data: ["f32", [rows, columns]], indices: ["i32", [picked]], axis: 1 });
+const data = new Float32Array(rows * columns).map((_, k) => k);
+const indices = new Int32Array(picked).map((_, k) => (k * 37) % columns);
+const output = new Float32Array(rows * picked).map(
+  (_, k) => data[Math.floor(k / picked) * columns + indices[k % picked]!]!,
+);
+
+function taskOf(kernel: Kernel): MeasuredTask {
+  return {
+    kernel,
+    inputs: {
+      data: toHost("data", operandOf(kernel.tile, "data").type, data),
+      indices: toHost("indices", operandOf(kernel.tile, "indices").type, indices),
+    },
+    expected: new Uint8Array(output.buffer),
+  };
+}
+const flipped = (task: MeasuredTask): MeasuredTask => {
+  const expected = task.expected.slice();
+  expected[12345] = expected[12345]! ^ 1;
+  return { ...task, expected };
+};
+const cpu = (tile: readonly number[]): Kernel => compile(op, { target: targets.cpu, tile, residency: "gm" });
+const patient = { samples: 3, limitMs: 60_000 };
+
+async function judged(
+  open: (task: MeasuredTask) => Measurer | Promise<Measurer>,
+  kernels: readonly Kernel[],
+) {
+  const [first] = kernels;
+  if (first === undefined) throw new Error("a kernel");
+  const right = await open(taskOf(first));
+  try {
+    for (const { tile } of kernels) {
+      const found = await right.measure(tile, patient);
+      expect(found).toMatchObject({ status: "measured" });
+      if (found.status !== "measured") continue;
+      expect(found.nanoseconds).toHaveLength(3);
+      for (const ns of found.nanoseconds) expect(ns).toBeGreaterThan(0);
+    }
+  } finally {
+    await right.close();
+  }
+  const wrong = await open(flipped(taskOf(first)));
+  try {
+    expect(await wrong.measure(first.tile, patient)).toMatchObject({
+      status: "wrong",
+      code: "TC610",
+      reason: expect.stringContaining("output byte 12345") as string,
+    });
+  } finally {
+    await wrong.close();
+  }
+}
+
+describe("what measures", () => {
+  it("verifies and times on the calling thread", () =>
+    judged((task) => localMeasurer(task), [cpu([1, 1024]), cpu([64, 64])]));
+
+  it("verifies and times in a thread, and with several threads of the executor", async () => {
+    await judged(simMeasurer(1), [cpu([1, 1024]), cpu([64, 64])]);
+    await judged(simMeasurer(2), [cpu([1, 1024]), cpu([64, 64])]);
+  });
+
+  it("ends a candidate that takes too long with its thread, and goes on with the next", async () => {
+    const kernel = cpu([1, 1]);
+    const measurer = await simMeasurer()(taskOf(kernel));
+    try {
+      const start = performance.now();
+      expect(await measurer.measure(kernel.tile, { samples: 100_000, limitMs: 6 })).toMatchObject({
+        status: "timeout",
+        code: "TC505",
+      });
+      expect(performance.now() - start).toBeLessThan(5000);
+      expect(await measurer.measure(kernel.tile, patient)).toMatchObject({ status: "measured" });
+      expect(await measurer.measure(cpu([8, 1024]).tile, patient)).toMatchObject({ status: "measured" });
+    } finally {
+      await measurer.close();
+    }
+  });
+
+  it("sees elements that a program never writes", async () => {
+    const kernel = cpu([1, 1024]);
+    const measurer = localMeasurer(taskOf(kernel));
+    // What another candidate left in the memory that they share is right.
+    expect(await measurer.measure(kernel.tile, patient)).toMatchObject({ status: "measured" });
+    const idle = { ...kernel.tile, body: [] };
+    const found = await measurer.measure(idle, patient).catch((thrown: unknown) => thrown);
+    expect(found).toMatchObject({ status: "wrong" });
+  });
+
+  it("verifies and times on a GPU, on buffers that stay there", async () => {
+    const runner = await testRunner();
+    if (runner === undefined) return;
+    const gpu = (tile: readonly number[]): Kernel =>
+      compile(op, { target: runner.target, tile, residency: "gm" });
+    await judged((task) => gpuMeasurer(runner, "test", task), [gpu([1, 256]), gpu([4, 64])]);
+  });
+
+  it("is what a search by milliseconds asks: every candidate ends measured, and the best is one of them", async () => {
+    const found = await tune(op, {
+      target: targets.cpu,
+      objective: "ms",
+      budget: 4,
+      measure: { backend: "sim", open: (task) => localMeasurer(task, { device: "here" }) },
+    });
+    expect(found.counts).toMatchObject({ measured: 4, wrong: 0, timeout: 0, error: 0 });
+    expect(found.candidates.map(({ id }) => id)).toContain(found.best.id);
+    const [first] = found.candidates;
+    if (first?.status !== "measured") throw new Error("measured");
+    expect(first.runs.every(({ device }) => device === "here")).toBe(true);
+    expect(found.runOff?.rounds).toBeGreaterThanOrEqual(21);
+    if (!found.beatsDefault) expect(found.best.id).toBe(found.default.id);
+  });
+});
