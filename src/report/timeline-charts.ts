@@ -266,24 +266,34 @@ export function memoryMap(
   };
 }
 
-/** The last two dims of the output, cut as it is written. */
+/** The two dims of the output that the tiles cut most, the later ones where they are cut alike. */
+function drawnDims(rank: number, tiles: Walked["outputTiles"]): readonly [number | undefined, number] {
+  const cuts = (d: number): number => new Set(tiles.map(({ offsets }) => offsets[d])).size;
+  const [first = 0, second] = Array.from({ length: rank }, (_, d) => ({ d, cut: cuts(d) }))
+    .sort((a, b) => b.cut - a.cut || b.d - a.d)
+    .map(({ d }) => d);
+  return second === undefined ? [undefined, first] : [Math.min(first, second), Math.max(first, second)];
+}
+
+/** Two dims of the output, cut as it is written. */
 export function tileMap({ kernel, timing }: Timeline): Drawn | undefined {
   const { shape } = outputOf(kernel.tile).type;
-  const rank = shape.length;
-  if (rank === 0 || volume(shape) === 0) return undefined;
-  const [down, across] = [rank - 2, rank - 1];
-  const leading = shape.slice(0, Math.max(0, down));
+  if (shape.length === 0 || volume(shape) === 0) return undefined;
+  const [down, across] = drawnDims(shape.length, timing.outputTiles);
+  const others = shape.flatMap((_, d) => (d === down || d === across ? [] : [d]));
+  const entry = (list: readonly number[], missing: number): number =>
+    down === undefined ? missing : at(list, down);
   const tiles = timing.outputTiles
-    .filter(({ offsets, sizes }) => volume(sizes) > 0 && leading.every((_, d) => offsets[d] === 0))
+    .filter(({ offsets, sizes }) => volume(sizes) > 0 && others.every((d) => offsets[d] === 0))
     .map(({ core, task, offsets, sizes }) => ({
       core,
       x1: at(offsets, across),
       x2: at(offsets, across) + at(sizes, across),
-      y1: offsets[down] ?? 0,
-      y2: (offsets[down] ?? 0) + (sizes[down] ?? 1),
+      y1: entry(offsets, 0),
+      y2: entry(offsets, 0) + entry(sizes, 1),
       tip: `core ${core}, task ${task}: offsets [${offsets.join(", ")}], sizes [${sizes.join(", ")}]`,
     }));
-  const [rows, columns] = [shape[down] ?? 1, at(shape, across)];
+  const [rows, columns] = [entry(shape, 1), at(shape, across)];
   const natural = (drawnWidth * rows) / columns;
   const high = Math.min(mostHigh, Math.max(leastHigh, natural));
   const roomy = tiles.filter(
@@ -302,8 +312,7 @@ export function tileMap({ kernel, timing }: Timeline): Drawn | undefined {
     y: {
       domain: [0, rows],
       reverse: true,
-      label: rank > 1 ? `output dim ${down}, elements` : null,
-      ...(rank > 1 ? {} : { axis: null }),
+      ...(down === undefined ? { axis: null } : { label: `output dim ${down}, elements` }),
     },
     color: { type: "linear", domain: [0, Math.max(1, cores - 1)], range: [...coreColours] },
     marks: [
@@ -325,7 +334,7 @@ export function tileMap({ kernel, timing }: Timeline): Drawn | undefined {
       }),
     ],
   });
-  const slice = leading.length === 0 ? "" : ` Of the leading dims, entry 0 is drawn.`;
+  const slice = others.length === 0 ? "" : ` Along dims ${others.join(", ")}, the first tile is drawn.`;
   const scaled = high === natural ? "" : " The axes have scales of their own.";
   const first = timing.outputTiles.length >= maxOutputTiles ? ` The first ${maxOutputTiles} are drawn.` : "";
   return {

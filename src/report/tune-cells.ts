@@ -31,6 +31,7 @@ export interface TileCells {
   readonly xs: readonly number[];
   readonly ys: readonly number[];
   readonly residencies: readonly Residency[];
+  /** Places without a cell were not looked at. */
   readonly cells: readonly TileCell[];
 }
 
@@ -70,6 +71,8 @@ export function tileCells(result: TuneResult): TileCells | undefined {
   const residencies = (["ub", "gm"] as const).filter((residency) =>
     [...schedules.map(({ schedule }) => schedule), ...result.refused].some((s) => s.residency === residency),
   );
+  const dims = { x, ...(y === undefined ? {} : { y }) };
+  const least = entries.map((list) => at(list, 0));
   const xs = at(entries, x);
   const ys = y === undefined ? [0] : at(entries, y);
   const refusedCells = residencies.flatMap((residency) =>
@@ -77,14 +80,13 @@ export function tileCells(result: TuneResult): TileCells | undefined {
       xs.flatMap((across): TileCell[] => {
         const place = { x: across, y: down, residency };
         if (best.has(keyOf(place))) return [];
-        const refused = standsAt(place, result.refused, placeOf);
+        const refused = standsAt(place, dims, least, result);
         return refused === undefined ? [] : [{ ...place, kind: "refused", refused }];
       }),
     ),
   );
   return {
-    x,
-    ...(y === undefined ? {} : { y }),
+    ...dims,
     xs,
     ys,
     residencies,
@@ -94,17 +96,23 @@ export function tileCells(result: TuneResult): TileCells | undefined {
 
 const keyOf = ({ x, y, residency }: Place): string => `${residency} ${x} ${y}`;
 
-/** The refused tile nearest to a place, of those that stand for it: footprints grow with entries. */
+/**
+ * The refused tile nearest to a place, of those that stand for every tile there: footprints grow with entries and with buffers, so
+ * it has the least entries along the other dims, and the fewest buffers that are to be had.
+ */
 function standsAt(
-  place: Place,
-  refused: readonly RefusedTiles[],
-  placeOf: (tile: readonly number[], residency: Residency) => Place,
+  { x, y, residency }: Place,
+  dims: { readonly x: number; readonly y?: number },
+  least: readonly number[],
+  { refused, gather }: TuneResult,
 ): RefusedTiles | undefined {
+  const upTo = least.map((entry, d) => (d === dims.x ? x : d === dims.y ? y : entry));
+  const fewest = gather.schedule.buffers ?? 1;
   let nearest: { readonly tile: RefusedTiles; readonly away: number } | undefined;
   for (const tile of refused) {
-    const { x, y, residency } = placeOf(tile.tile, tile.residency);
-    if (residency !== place.residency || x > place.x || y > place.y) continue;
-    const away = place.x - x + (place.y - y);
+    if (tile.residency !== residency || tile.buffers > fewest) continue;
+    if (!tile.tile.every((entry, d) => entry <= at(upTo, d))) continue;
+    const away = tile.tile.reduce((sum, entry, d) => sum + at(upTo, d) - entry, 0);
     if (nearest === undefined || away < nearest.away) nearest = { tile, away };
   }
   return nearest?.tile;

@@ -68,9 +68,8 @@ export function heatMap(result: TuneResult): HeatMap | undefined {
     x: { domain: xs, ticks: ticksOf(xs, 14), label: dimLabel(found.x, result), padding: 0.06 },
     y: {
       domain: ys,
-      ticks: ticksOf(ys, 12),
+      ticks: found.y === undefined ? [] : ticksOf(ys, 12),
       label: found.y === undefined ? null : dimLabel(found.y, result),
-      tickFormat: (entry: number) => (found.y === undefined ? "" : String(entry)),
       padding: 0.06,
     },
     fy: { domain: residencies, label: "residency", padding: 0.08 },
@@ -78,7 +77,12 @@ export function heatMap(result: TuneResult): HeatMap | undefined {
     marks: [
       Plot.cell(refused, { ...place, fill: "url(#illegal)", stroke: "var(--line)", title, href }),
       Plot.cell(legal("unknown"), { ...place, fill: "none", stroke: "currentColor", title, href }),
-      Plot.cell(legal("estimate"), { ...place, fill: "cost", inset: high / 5, title }),
+      Plot.cell(legal("estimate"), {
+        ...place,
+        fill: "cost",
+        inset: Math.min(high, (chartWidth - 100) / xs.length) / 5,
+        title,
+      }),
       Plot.cell(legal("exact"), { ...place, fill: "cost", title, href }),
       markDots(
         markedOf(result).map(({ mark, candidate: { schedule } }) => ({
@@ -95,16 +99,23 @@ export function heatMap(result: TuneResult): HeatMap | undefined {
   return { map, cells: found, ...(least === most ? {} : { legend: legendOf(domain, result.objective) }) };
 }
 
+type Range = readonly [number, number];
+
+/** Colours and their ramp: logarithmic, unless the costs are close to one another. */
+const isLog = ([least, most]: Range): boolean => most / least >= 2;
+
 /** The least is the brightest. */
-const costScale = (domain: readonly [number, number]): Plot.ScaleOptions =>
+const costScale = (domain: Range): Plot.ScaleOptions =>
   domain[0] === domain[1]
-    ? { type: "linear", scheme, domain: [domain[0], domain[0] + 1] }
-    : { type: "log", scheme, reverse: true, domain: [...domain] };
+    ? { type: "linear", scheme, domain: [domain[0] - 1, domain[0]] }
+    : { type: isLog(domain) ? "log" : "linear", scheme, reverse: true, domain: [...domain] };
 
 /** The ramp of the colours with its axis. */
-function legendOf(domain: readonly [number, number], objective: Objective): string {
+function legendOf(domain: Range, objective: Objective): string {
   const [least, most] = domain;
-  const edge = (k: number): number => least * (most / least) ** (k / steps);
+  const log = isLog(domain);
+  const edge = (k: number): number =>
+    log ? least * (most / least) ** (k / steps) : least + ((most - least) * k) / steps;
   const ramp = Array.from({ length: steps }, (_, k) => ({
     from: edge(k),
     to: edge(k + 1),
@@ -120,11 +131,11 @@ function legendOf(domain: readonly [number, number], objective: Objective): stri
     marginBottom: 36,
     style: { ...font },
     x: {
-      type: "log",
-      domain: [least, most],
-      label: `${unitOf[objective]}, log scale`,
+      type: log ? "log" : "linear",
+      domain: [...domain],
+      label: `${unitOf[objective]}${log ? ", log scale" : ""}; the brighter, the fewer`,
       tickFormat: short,
-      ...(most / least < 10 ? { ticks: 4 } : { ticks: 6 }),
+      ticks: most / least < 10 ? 4 : 6,
     },
     color: costScale(domain),
     marks: [Plot.rect(ramp, { x1: "from", x2: "to", y1: 0, y2: 1, fill: "cost" })],
@@ -162,8 +173,9 @@ export function describeSchedule(schedule: Candidate | PrunedCandidate): string 
 }
 
 function describeRefused({ x, y }: TileCell, refused: RefusedTiles): string {
+  const place = y === 0 ? String(x) : `${y}, ${x}`;
   const { code, ubBytes, budget, tile, reason } = refused;
-  return `${code}: tile ${formatShape(tile)} needs ${number(ubBytes)} B of ${number(budget)} B; entries ${y}, ${x} need no less\n${reason}`;
+  return `${code}: tile ${formatShape(tile)} needs ${number(ubBytes)} B of ${number(budget)} B; tiles with entries ${place} need no less\n${reason}`;
 }
 
 const tipOf = (cell: TileCell, objective: Objective): string => {

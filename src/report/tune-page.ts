@@ -58,6 +58,8 @@ function mapFigure({ map, legend, cells }: HeatMap, result: TuneResult): string 
     ...(kinds.has("estimate") ? [`${key("small")} small: estimated, not costed.`] : []),
     ...(kinds.has("unknown") ? [`${key("frame")} frame: not measured.`] : []),
   ];
+  const places = cells.xs.length * cells.ys.length * cells.residencies.length;
+  if (cells.cells.length < places) keys.push("Blank: not looked at.");
   return `<p><a class="skip" href="#scatter">Skip the chart</a></p>
 ${figureOf(
   `${map}${legend ?? ""}`,
