@@ -1,6 +1,6 @@
 /** Records that come from outside TypeScript's sight, options above all: a table says what each field takes. */
 import type { Code } from "../ir/codes.js";
-import { CompileError, error, type Diagnostic } from "../ir/diagnostic.js";
+import { error, type Diagnostic } from "../ir/diagnostic.js";
 
 export type Field =
   | {
@@ -97,23 +97,6 @@ export function checkFields(
       return [error(field.code, `${path}${name} is ${shown(given)}; it takes ${field.takes}`, hint)];
     }),
   ];
-}
-
-const kernelParts = { tile: "a tile program", target: "a target" } as const;
-
-/** Throws a CompileError (TC702) for what is no kernel: it lacks a part that is needed. */
-export function checkKernel(
-  kernel: unknown,
-  needs: readonly (keyof typeof kernelParts)[] = ["tile", "target"],
-): void {
-  const missing = needs.filter((part) => !(isObject(kernel) && isObject(kernel[part])));
-  if (missing.length === 0) return;
-  const without = missing.map((part) => kernelParts[part]).join(" and ");
-  throw new CompileError([
-    error("TC702", `the kernel is ${shown(kernel)}, without ${without}`, {
-      hint: "compile(program) makes a kernel",
-    }),
-  ]);
 }
 
 const longest = 60;

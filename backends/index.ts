@@ -4,7 +4,6 @@ export { printMoves, singleCopies, type Move, type MovePlan } from "./moves.js";
 export {
   callable,
   checkFields,
-  checkKernel,
   isObject,
   oneOf,
   shown,
@@ -14,6 +13,8 @@ export {
   type FieldOptions,
   type Fields,
 } from "./fields.js";
+export { checkKernel } from "./check-kernel.js";
+export { irFields } from "./ir-fields.js";
 export {
   allocate,
   coordinates,

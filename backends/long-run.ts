@@ -42,3 +42,20 @@ export async function inSlices<T>(
     await pause(0);
   }
 }
+
+/** What `work` comes to, or the signal's reason as soon as it is aborted: work that nothing stops then ends unheard. */
+export function untilAborted<T>(work: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return work();
+  return new Promise((resolve, reject) => {
+    signal.throwIfAborted();
+    const stop = (): void => {
+      reject(signal.reason as Error);
+    };
+    signal.addEventListener("abort", stop, { once: true });
+    void work()
+      .then(resolve, reject)
+      .finally(() => {
+        signal.removeEventListener("abort", stop);
+      });
+  });
+}

@@ -28,7 +28,7 @@ export interface HostTensor {
 export type HostInputs = Readonly<Record<string, HostTensor>>;
 
 /** Some engines make longer arrays, and the process dies when they are written. */
-const maxArrayBytes = 2 ** 32;
+export const maxArrayBytes = 2 ** 32;
 
 /** Zeroed bytes. Throws a CompileError (TC502) for more than 4 GiB or than the machine has; `what` names them. */
 export function allocate(bytes: number, what: string): Uint8Array<ArrayBuffer> {

@@ -1,9 +1,7 @@
 /** The rows of a benchmark as tables. */
+import { geometricMean } from "./statistics.js";
 import { table } from "../src/report/table.js";
 import type { Row } from "./rows.js";
-
-const geometricMean = (ratios: readonly number[]): number =>
-  Math.exp(ratios.reduce((sum, ratio) => sum + Math.log(ratio), 0) / Math.max(1, ratios.length));
 
 /** Prints the rows, and fails the process when an output was wrong. */
 export function report(rows: readonly Row[], json: boolean): void {

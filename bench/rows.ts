@@ -1,4 +1,6 @@
 /** Interleaved runs of several subjects, in Node or in a page. */
+import { median } from "./statistics.js";
+
 export interface Row {
   readonly workload: string;
   readonly threads: number;
@@ -15,11 +17,6 @@ export interface Subject {
   /** The output of the latest run; absent for the copy that is the limit. */
   output?(): Uint8Array | Promise<Uint8Array>;
   close?(): void | Promise<void>;
-}
-
-export function median(values: readonly number[]): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  return sorted[Math.floor(sorted.length / 2)] ?? 0;
 }
 
 const sameBytes = (a: Uint8Array, b: Uint8Array): boolean =>

@@ -8,7 +8,9 @@ import type { Shape, Span } from "./types.js";
 export type Severity = "error" | "warning" | "hint";
 
 /** For tools and tests: the numbers of the message by name. */
-export type DiagnosticData = Readonly<Record<string, number | string | boolean | Shape | readonly string[]>>;
+export type DiagnosticData = Readonly<
+  Record<string, number | string | boolean | Shape | readonly string[] | Readonly<Record<string, number>>>
+>;
 
 export interface Diagnostic {
   readonly code: Code;

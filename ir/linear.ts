@@ -36,14 +36,19 @@ export const sub = (lhs: Linear, rhs: Linear): Linear => add(lhs, scale(rhs, -1)
 export function add(lhs: Linear, rhs: Linear): Linear {
   if (rhs.terms.length === 0) return rhs.at === 0 ? lhs : { at: lhs.at + rhs.at, terms: lhs.terms };
   if (lhs.terms.length === 0) return lhs.at === 0 ? rhs : { at: lhs.at + rhs.at, terms: rhs.terms };
-  const sum = new Map<string, Term>();
-  for (const term of [...lhs.terms, ...rhs.terms]) {
-    const key = keyOf(term.of);
-    const old = sum.get(key);
-    sum.set(key, old === undefined ? term : { by: old.by + term.by, of: term.of });
+  const terms: Term[] = [];
+  const [left, right] = [lhs.terms, rhs.terms];
+  for (let k = 0, n = 0; k < left.length || n < right.length;) {
+    const [a, b] = [left[k], right[n]];
+    const order = a === undefined ? 1 : b === undefined ? -1 : compareAtoms(a.of, b.of);
+    if (order <= 0) k++;
+    if (order >= 0) n++;
+    if (order < 0 && a !== undefined) terms.push(a);
+    else if (order > 0 && b !== undefined) terms.push(b);
+    else if (a !== undefined && b !== undefined && a.by + b.by !== 0)
+      terms.push({ by: a.by + b.by, of: a.of });
   }
-  const entries = [...sum].filter(([, term]) => term.by !== 0).sort(([a], [b]) => (a < b ? -1 : 1));
-  return { at: lhs.at + rhs.at, terms: entries.map(([, term]) => term) };
+  return { at: lhs.at + rhs.at, terms };
 }
 
 export function scale(form: Linear, by: number): Linear {
@@ -67,27 +72,30 @@ export function soleAtom(form: Linear): Atom | undefined {
   return form.at === 0 && form.terms.length === 1 && only?.by === 1 ? only.of : undefined;
 }
 
-/** Sorts dims before sites before loop variables before minima. */
-function keyOf(of: Atom): string {
-  switch (of.kind) {
-    case "dim":
-      return `0 ${of.dim}`;
-    case "site":
-      return `1 ${String(of.site).padStart(4, "0")}`;
-    case "iv":
-      return `2 ${of.name}`;
-    case "min":
-      return `3 ${of.of.map(keyOfLinear).join(" ")}`;
-    default:
-      return assertNever(of);
-  }
+const kindOrder: Readonly<Record<Atom["kind"], number>> = { dim: 0, site: 1, iv: 2, min: 3 };
+
+/** Dims before sites before loop variables before minima; 0 for atoms that mean the same. */
+function compareAtoms(a: Atom, b: Atom): number {
+  if (a.kind === "dim" && b.kind === "dim") return a.dim - b.dim;
+  if (a.kind === "site" && b.kind === "site") return a.site - b.site;
+  if (a.kind === "iv" && b.kind === "iv") return a.name < b.name ? -1 : a.name > b.name ? 1 : 0;
+  if (a.kind === "min" && b.kind === "min")
+    return compareLinears(a.of[0], b.of[0]) || compareLinears(a.of[1], b.of[1]);
+  return kindOrder[a.kind] - kindOrder[b.kind];
 }
 
-const keyOfLinear = ({ at: constantPart, terms }: Linear): string =>
-  `(${constantPart}${terms.map((term) => ` ${term.by}*${keyOf(term.of)}`).join("")})`;
+function compareLinears(a: Linear, b: Linear): number {
+  if (a === b) return 0;
+  if (a.at !== b.at) return a.at - b.at;
+  for (let k = 0; k < Math.min(a.terms.length, b.terms.length); k++) {
+    const [own, other] = [at(a.terms, k), at(b.terms, k)];
+    const order = own.by - other.by || compareAtoms(own.of, other.of);
+    if (order !== 0) return order;
+  }
+  return a.terms.length - b.terms.length;
+}
 
-export const equalLinear = (a: Linear, b: Linear): boolean =>
-  a === b || (a.at === b.at && a.terms.length === b.terms.length && keyOfLinear(a) === keyOfLinear(b));
+export const equalLinear = (a: Linear, b: Linear): boolean => compareLinears(a, b) === 0;
 
 export type Env = ReadonlyMap<string, number>;
 

@@ -26,41 +26,37 @@ export function typeOfBuffer(
   return operandNamed(func, name)?.type ?? buffers.get(name);
 }
 
-/** Regions that a statement states. */
-export function regionsOf(stmt: Stmt): readonly Region[] {
+interface Named {
+  /** Regions that it states. */
+  readonly regions: readonly Region[];
+  /** UB buffers that it names as a whole, without a region. */
+  readonly whole: readonly string[];
+}
+
+const nothing: Named = { regions: [], whole: [] };
+
+function named(stmt: Stmt): Named {
   switch (stmt.op) {
     case "load":
-      return [stmt.from];
+      return { regions: [stmt.from], whole: [stmt.to] };
     case "store":
-      return [stmt.to];
+      return { regions: [stmt.to], whole: [stmt.from] };
     case "gather":
-      return [...stmt.from, stmt.to];
+      return {
+        regions: [...stmt.from, stmt.to],
+        whole: stmt.scratch === undefined ? [] : [stmt.scratch],
+      };
     case "for":
     case "alloc":
     case "sync":
-      return [];
+      return nothing;
     default:
       return assertNever(stmt);
   }
 }
 
-/** UB buffers that a statement names as a whole, without a region. */
-export function wholeBuffers(stmt: Stmt): readonly string[] {
-  switch (stmt.op) {
-    case "load":
-      return [stmt.to];
-    case "store":
-      return [stmt.from];
-    case "gather":
-      return stmt.scratch === undefined ? [] : [stmt.scratch];
-    case "for":
-    case "alloc":
-    case "sync":
-      return [];
-    default:
-      return assertNever(stmt);
-  }
-}
+export const regionsOf = (stmt: Stmt): readonly Region[] => named(stmt).regions;
+export const wholeBuffers = (stmt: Stmt): readonly string[] => named(stmt).whole;
 
 /** Vector, unless 64-bit indices or rows from gm need the scalar unit or MTE2. */
 export function pipeOf(stmt: Stmt, func: TileFunc): Pipe | undefined {

@@ -17,6 +17,20 @@ export type Residency = Exclude<(typeof residencies)[number], "auto">;
 export const budgetRules = ["full", "spec"] as const;
 export type BudgetRule = (typeof budgetRules)[number];
 
+/** Copies of a tile in UB: with 2, a load or a store hides behind what reads or writes the other copy. */
+export type Copies = 1 | 2;
+
+/** For every operand alike, or by operand (`keyOf`) with one copy of those that are not named. */
+export type Buffers = Copies | Readonly<Record<string, Copies>>;
+
+/** As flags take it: `2`, or `indices=2,output=2`. */
+export const formatBuffers = (buffers: Buffers): string =>
+  typeof buffers === "number"
+    ? buffers.toString()
+    : Object.entries(buffers)
+        .map(([operand, copies]) => `${operand}=${copies}`)
+        .join(",");
+
 export interface Schedule {
   /** Extents over the output dims, in elements. */
   readonly tile?: Shape;
@@ -26,8 +40,8 @@ export interface Schedule {
   readonly residency?: Residency | "auto";
   /** A permutation of the output dims, outermost loop first. */
   readonly order?: readonly number[];
-  /** Buffers for each streamed operand: 2 is double buffering. */
-  readonly buffers?: 1 | 2;
+  /** Copies of what the loops move (ir/tiling/copies.ts): 2 is double buffering. What stays in place keeps one. */
+  readonly buffers?: Buffers;
   /** Cores that share the tasks. */
   readonly cores?: number;
   readonly budgetRule?: BudgetRule;

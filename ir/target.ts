@@ -76,7 +76,7 @@ export interface TargetFigures {
   readonly clockMhz: number;
   /** Global memory bytes per cycle, shared by all cores. */
   readonly gmBytesPerCycle: number;
-  /** MTE2: one DMA instruction besides its bytes, and the bytes per cycle that one core loads at most. */
+  /** MTE2: one DMA instruction, or elsewhere one run of memory, besides its bytes, and the bytes per cycle that one core loads at most. */
   readonly loadStartupCycles: number;
   readonly loadBytesPerCycle: number;
   /** MTE3: the same of a store. */
@@ -84,7 +84,10 @@ export interface TargetFigures {
   readonly storeBytesPerCycle: number;
   /** Rows that one DMA instruction moves at most. */
   readonly dmaRows: number;
-  /** V: one row of a vector gather, of one repeat of `vectorBytes`; each further repeat takes `gatherRepeatCycles`. */
+  /**
+   * V: one row of a vector gather, of one repeat of `vectorBytes`; each further repeat takes `gatherRepeatCycles`. Elsewhere
+   * a repeat is `lanes` elements one by one, or `lanes` pieces of `vectorBytes` of the rows that indices name.
+   */
   readonly gatherRowCycles: number;
   readonly gatherRepeatCycles: number;
   readonly vectorBytes: number;
@@ -96,10 +99,14 @@ export interface TargetFigures {
   readonly copyBytesPerCycle: number;
   /** S: one element, or one row address, handled by the scalar unit. */
   readonly scalarCycles: number;
-  /** Off Ascend: random reads of a staged slab of so many bytes are free; of one twice as large they miss now and then. */
+  /** Off Ascend: random reads of a slab of so many bytes stay in the first level of caches. */
   readonly firstLevelBytes: number;
+  /** Off Ascend: a slab of so many bytes is fetched once, however often it is read. */
+  readonly secondLevelBytes: number;
   /** One wait on another pipe. */
   readonly syncCycles: number;
+  /** Starting a task, one after the other for all cores. */
+  readonly taskCycles: number;
   /** Elements that a task takes at most when it reads and writes global memory in place; no budget stops it there. */
   readonly directElements: number;
   /** WebGPU: lanes of a workgroup at most. */
@@ -114,6 +121,8 @@ export interface Target extends TargetFigures {
   readonly title: string;
   /** Whether a vector gather in UB needs scratch of two aligned index rows (PyPTO's hidden tmp). */
   readonly gatherScratch: boolean;
+  /** Whether loads, gathers and stores of a core run side by side. */
+  readonly overlaps: boolean;
   /** Element sizes in bytes that a vector gather in UB takes. */
   readonly vectorGatherBytes: readonly number[];
   readonly defaultResidency: "ub" | "gm" | "auto";
@@ -162,6 +171,7 @@ export const ascendA2: Target = {
   kind: "ascend",
   title: "Ascend 910B (A2): 192 KiB unified buffer, 48 vector cores",
   gatherScratch: true,
+  overlaps: true,
   vectorGatherBytes: [2, 4],
   defaultResidency: "ub",
   gmGather: "rows",
@@ -186,7 +196,9 @@ export const ascendA2: Target = {
   vectorBytes: 256,
   scalarCycles: 10,
   firstLevelBytes: 196608,
+  secondLevelBytes: 196608,
   syncCycles: 18,
+  taskCycles: 0,
   directElements: maxElements,
   lanes: 1,
   laneBytes: 512,
@@ -215,7 +227,9 @@ export const ascendA2: Target = {
     vectorBytes: repeat,
     scalarCycles: cycles,
     firstLevelBytes: assumed("no cache in front of the unified buffer: all of it answers at once"),
+    secondLevelBytes: assumed("as firstLevelBytes"),
     syncCycles: cycles,
+    taskCycles: assumed("a loop of the core's own program: no source gives it a cost"),
     directElements: assumed("no limit: indices and output always pass through the unified buffer"),
     lanes: assumed("a vector core runs one task at a time"),
     laneBytes: rowHint,
@@ -251,6 +265,7 @@ export const ascend950: Target = {
   vectorGatherBytes: [1, 2, 4, 8],
   ubBytes: 253952,
   firstLevelBytes: 253952,
+  secondLevelBytes: 253952,
   ubSafeBytes: 245760,
   cores: 56,
   burstBytes: 128,
@@ -275,6 +290,7 @@ export const webgpu: Target = {
   kind: "webgpu",
   title: "WebGPU with the default limits: 16 KiB of workgroup memory",
   gatherScratch: false,
+  overlaps: true,
   vectorGatherBytes: [],
   defaultResidency: "auto",
   gmGather: "any",
@@ -285,9 +301,9 @@ export const webgpu: Target = {
   burstBytes: 64,
   clockMhz: 1000,
   gmBytesPerCycle: 256,
-  loadStartupCycles: 2048,
+  loadStartupCycles: 0,
   loadBytesPerCycle: 16,
-  storeStartupCycles: 64,
+  storeStartupCycles: 0,
   storeBytesPerCycle: 16,
   dmaRows: maxElements,
   gatherRowCycles: 0,
@@ -295,11 +311,13 @@ export const webgpu: Target = {
   stepRepeatCycles: 0,
   copyStartupCycles: 0,
   copyBytesPerCycle: 16,
-  gatherRepeatCycles: 0,
-  vectorBytes: 256,
+  gatherRepeatCycles: 64,
+  vectorBytes: 16,
   scalarCycles: 0,
   firstLevelBytes: 16384,
-  syncCycles: 32,
+  secondLevelBytes: 4194304,
+  syncCycles: 2048,
+  taskCycles: 16,
   directElements: 2048,
   lanes: 128,
   laneBytes: 64,
@@ -311,56 +329,85 @@ export const webgpu: Target = {
     burstBytes: assumed("one cache line"),
     clockMhz: notModelled,
     gmBytesPerCycle: notModelled,
-    loadStartupCycles: notModelled,
+    loadStartupCycles: assumed("lanes hide what the first bytes of a run wait for"),
     loadBytesPerCycle: notModelled,
-    storeStartupCycles: notModelled,
+    storeStartupCycles: assumed("as a load"),
     storeBytesPerCycle: notModelled,
     dmaRows: assumed("lanes copy rows side by side"),
-    gatherRowCycles: assumed("lanes gather side by side; only bytes count"),
+    gatherRowCycles: assumed("lanes gather side by side"),
     stepCycles: notModelled,
     stepRepeatCycles: notModelled,
     copyStartupCycles: notModelled,
     copyBytesPerCycle: notModelled,
-    gatherRepeatCycles: notModelled,
-    vectorBytes: notModelled,
+    gatherRepeatCycles: assumed("addresses of one element for each lane; lanes without one wait"),
+    vectorBytes: from("specification", "WGSL: vec4<u32>, the widest load"),
     scalarCycles: assumed("lanes hide what a random read waits for; only bytes count"),
     firstLevelBytes: assumed("no cache in front of workgroup memory"),
-    syncCycles: notModelled,
+    secondLevelBytes: assumed("the cache that all cores of a middling GPU share"),
+    syncCycles: assumed("workgroup memory that is cleared, and a barrier"),
+    taskCycles: assumed("a workgroup's launch"),
     directElements: assumed("a few elements for each lane of a workgroup"),
     lanes: assumed("enough for any GPU to keep several workgroups in flight"),
     laneBytes: assumed("a cache line, whole sectors of it on every GPU"),
   },
 };
 
-const cpuModel = assumed("relative weights for choosing a tile; CPU time is measured, never estimated");
+const sweep = from(
+  "model fit",
+  "npm run bench:sweep: twenty gathers on one Xeon of 48 KiB and 2 MiB of caches",
+);
+const unused = assumed("no part of a gather in place");
 
 export const cpu: Target = {
   ...webgpu,
   name: "cpu",
   kind: "cpu",
   title: "A CPU core for the fast executor: tiles of 512 KiB stay in its second-level cache",
+  overlaps: false,
   ubBytes: 524288,
   ubSafeBytes: 524288,
   cores: 8,
-  gmBytesPerCycle: 64,
-  loadStartupCycles: 16,
-  loadBytesPerCycle: 8,
-  storeStartupCycles: 0,
-  storeBytesPerCycle: 8,
+  gmBytesPerCycle: 160,
+  loadStartupCycles: 8,
+  loadBytesPerCycle: 20,
+  storeStartupCycles: 8,
+  storeBytesPerCycle: 20,
   dmaRows: 1,
+  gatherRowCycles: 2,
+  gatherRepeatCycles: 1.1,
   scalarCycles: 4,
-  firstLevelBytes: 32768,
+  firstLevelBytes: 49152,
+  secondLevelBytes: 1048576,
+  syncCycles: 0,
+  taskCycles: 1.25,
   directElements: 16384,
+  lanes: 1,
   sources: {
-    ...(Object.fromEntries(Object.keys(webgpu.sources).map((key) => [key, cpuModel])) as Target["sources"]),
+    ...webgpu.sources,
     ubBytes: assumed("half of the 1 MiB of second-level cache that server cores have"),
-    burstBytes: assumed("one cache line"),
-    gmBytesPerCycle: assumed(
-      "8 B for each of the cores: threads scale until memory is shared by more of them",
-    ),
-    scalarCycles: assumed("a random read that misses the first-level cache, beside the others in flight"),
-    firstLevelBytes: assumed("32 KiB, which indices and output pass through as well"),
+    ubSafeBytes: assumed("half of the 1 MiB of second-level cache that server cores have"),
+    cores: assumed("tasks for as many threads"),
+    clockMhz: assumed("a cycle is a nanosecond"),
+    gmBytesPerCycle: assumed("threads scale until memory is shared by more than eight of them"),
+    loadStartupCycles: sweep,
+    loadBytesPerCycle: sweep,
+    storeStartupCycles: sweep,
+    storeBytesPerCycle: sweep,
+    dmaRows: assumed("each row is a run of memory"),
+    gatherRowCycles: sweep,
+    gatherRepeatCycles: sweep,
+    vectorBytes: from("specification", "WebAssembly: v128"),
+    stepCycles: unused,
+    stepRepeatCycles: unused,
+    copyStartupCycles: unused,
+    copyBytesPerCycle: unused,
+    scalarCycles: sweep,
+    firstLevelBytes: sweep,
+    secondLevelBytes: sweep,
+    syncCycles: assumed("a thread waits for nothing but its own statements"),
+    taskCycles: sweep,
     directElements: assumed("tasks long beside the cost of starting one, short beside a run"),
+    lanes: assumed("a thread runs one task at a time"),
   },
 };
 

@@ -1,10 +1,11 @@
 /** The perfect nest of parallel loops around a tile program: one iteration of it is a task. And how tasks are dealt. */
 import { isConstant, soleAtom, sub } from "./linear.js";
+import { boundsOf } from "./ranges.js";
 import type { ForStmt, Stmt } from "./tile.js";
 
 export interface ParallelLoop {
   readonly stmt: ForStmt;
-  /** Iterations; of a tile loop inside a view loop, those in a whole view. */
+  /** Iterations, at most; of a tile loop inside a view loop, those in a whole view, which ends with the tensor at the latest. */
   readonly trips: number;
 }
 
@@ -18,20 +19,25 @@ export interface ParallelNest {
 
 /** Stops at a loop whose trips are not known from its text: hand-written programs may hold any bounds. */
 export function parallelNest(body: readonly Stmt[]): ParallelNest {
+  return nestIn(body, []);
+}
+
+function nestIn(body: readonly Stmt[], around: readonly ForStmt[]): ParallelNest {
   const rest = body.filter((stmt) => stmt.op !== "alloc");
   const [only] = rest;
   const trips =
-    rest.length === 1 && only?.op === "for" && only.mode === "parallel" ? tripsOf(only) : undefined;
+    rest.length === 1 && only?.op === "for" && only.mode === "parallel" ? tripsOf(only, around) : undefined;
   if (only?.op !== "for" || trips === undefined) return { loops: [], body: rest, tasks: 1 };
-  const inner = parallelNest(only.body);
+  const inner = nestIn(only.body, [...around, only]);
   return { loops: [{ stmt: only, trips }, ...inner.loops], body: inner.body, tasks: trips * inner.tasks };
 }
 
-function tripsOf({ lower, upper, step }: ForStmt): number | undefined {
+function tripsOf({ lower, upper, step }: ForStmt, around: readonly ForStmt[]): number | undefined {
   const only = soleAtom(upper);
-  const ends = only?.kind === "min" ? only.of : [upper];
-  const trip = ends.map((end) => sub(end, lower)).find(isConstant);
-  return trip === undefined ? undefined : Math.max(0, Math.ceil(trip.at / step));
+  const lengths = (only?.kind === "min" ? only.of : [upper]).map((end) => sub(end, lower));
+  if (!lengths.some(isConstant)) return undefined;
+  const longest = Math.min(...lengths.map((length) => boundsOf(length, around)[1]));
+  return Math.max(0, Math.ceil(longest / step));
 }
 
 /** Tasks [from, to) in program order. */

@@ -5,7 +5,15 @@
 import { followedBy, gatheredTable } from "../ir/access.js";
 import { inputOf } from "../ir/func.js";
 import { targetFacts } from "../ir/target.js";
-import { pinnedDims, replaced, smallest, volume, type Tiling } from "../ir/tiling/index.js";
+import {
+  buffersOf,
+  pinnedDims,
+  replaced,
+  smallest,
+  streamedOperands,
+  volume,
+  type Tiling,
+} from "../ir/tiling/index.js";
 import { at, dtypeBytes } from "../ir/types.js";
 
 export interface Candidates {
@@ -66,18 +74,27 @@ export function roomOf(start: Tiling): number {
   return fits(start, safe) ? safe : ubBytes;
 }
 
-/** The schedules of one tile: every view, order and number of buffers that the user left open. */
-export function variants(tiling: Tiling): Tiling[] {
-  const given = tiling.gather.schedule;
-  const { schedule, target } = tiling;
-  const loads = !targetFacts[target.kind].privateUb;
-  const buffers = given.buffers === undefined && loads ? ([1, 2] as const) : [schedule.buffers];
-  const viewed = [tiling, ...splitView(tiling), ...reordered(tiling)];
-  return viewed.flatMap((variant) =>
-    buffers.map((copies) =>
-      copies === variant.schedule.buffers ? variant : variant.with({ buffers: copies }),
-    ),
-  );
+/** The schedules of one tile within so many bytes of UB: every view, order and buffers that the user left open. */
+export const variants = (tiling: Tiling, room: number): Tiling[] =>
+  [tiling, ...splitView(tiling), ...reordered(tiling)]
+    .flatMap((viewed) => [viewed, ...doubled(viewed, room)])
+    .filter((variant) => fits(variant, room));
+
+/**
+ * Two copies of all that is streamed; where these do not fit, or leave the gather another lowering, also of some of it. Two
+ * cost at most their syncs more than one, so with fewer there is nothing to win elsewhere.
+ */
+function doubled(tiling: Tiling, room: number): Tiling[] {
+  const { gather, target } = tiling;
+  if (gather.schedule.buffers !== undefined || !targetFacts[target.kind].doubleBuffers) return [];
+  const streamed = streamedOperands(tiling);
+  if (streamed.length === 0) return [];
+  const all = tiling.with({ buffers: 2 });
+  if (fits(all, room) && all.lowering.class === tiling.lowering.class) return [all];
+  const some = streamed
+    .reduce<(typeof streamed)[]>((sets, operand) => [...sets, ...sets.map((set) => [...set, operand])], [[]])
+    .filter((set) => set.length > 0 && set.length < streamed.length);
+  return [all, ...some.map((set) => tiling.with({ buffers: buffersOf(tiling, set) }))];
 }
 
 /** The output's own order of loops: where no view may split those of indices alone, they become tasks in it. */

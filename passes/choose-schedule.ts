@@ -6,9 +6,10 @@
  */
 import { followedBy, gatheredTable } from "../ir/access.js";
 import { estimator } from "../ir/clock/index.js";
+import { outputOf } from "../ir/func.js";
 import { targetFacts } from "../ir/target.js";
-import { isLegal, replaced, volume, type Tiling } from "../ir/tiling/index.js";
-import { at } from "../ir/types.js";
+import { isLegal, largestThat, replaced, volume, type Tiling } from "../ir/tiling/index.js";
+import { at, byteCount } from "../ir/types.js";
 import { candidates, fits, limitsOf, roomOf, variants, type Candidates } from "./candidates.js";
 import { clockOf } from "./lowered.js";
 
@@ -55,21 +56,24 @@ interface Weighed {
   readonly estimate: number;
 }
 
-/** Elements that a lane takes at a time, so that rows move in vectors. */
-const elementsOfLane = 4;
-
 /**
- * The share of a task's lanes that have work, which the clock does not see: a machine that gathers in place starts a task for
- * all its lanes. 1 elsewhere, and for outputs that are too small to matter.
+ * The roofline: cycles that no schedule of a tile is under. Memory takes all that is written once; where tiles are stored,
+ * each is a DMA instruction of its core.
  */
-export function lanesBusy({ target, schedule, tile, extents }: Tiling): number {
-  if (!targetFacts[target.kind].gathersInPlace || schedule.residency === "ub") return 1;
-  return Math.min(1, volume(tile) / Math.max(1, Math.min(volume(extents), target.lanes * elementsOfLane)));
+function atLeast({ target, schedule, tile, extents, gather }: Tiling): number {
+  const { gathersInPlace } = targetFacts[target.kind];
+  const tiles = extents.reduce(
+    (product, extent, d) => product * Math.ceil(extent / Math.max(1, at(tile, d))),
+    1,
+  );
+  const stores = gathersInPlace ? 0 : Math.ceil(tiles / schedule.cores) * target.storeStartupCycles;
+  return Math.max(stores, byteCount(outputOf(gather).type) / target.gmBytesPerCycle);
 }
 
 class Search {
   /** Every schedule so far, the best of its tile, by its tile. */
-  private readonly weighed = new Map<string, readonly Weighed[]>();
+  private readonly weighed = new Map<string, readonly Weighed[] | undefined>();
+  private least = Infinity;
 
   constructor(
     private readonly among: Candidates,
@@ -80,6 +84,7 @@ class Search {
   best(): Tiling {
     const { start } = this.among;
     this.weigh(start);
+    this.weigh(this.filledUp());
     this.coarse();
     for (const seed of this.ranked().slice(0, seeds)) this.refine(seed);
     const ranked = this.ranked();
@@ -91,7 +96,7 @@ class Search {
         const { cycles, idleCores } = clockOf(tiling);
         const { traffic, footprint, tile } = tiling;
         const tie = { idleCores, bytes: traffic.bytes, ubBytes: footprint.planned, elements: volume(tile) };
-        return { tiling, keys: [cycles / lanesBusy(tiling), ...tieBreaks(tie)] };
+        return { tiling, keys: [cycles, ...tieBreaks(tie)] };
       });
     clocks.sort((a, b) => compareKeys(a.keys, b.keys));
     return clocks[0]?.tiling ?? start;
@@ -99,30 +104,47 @@ class Search {
 
   /** The best schedule of each tile that was weighed, the best first. */
   private ranked(): Weighed[] {
-    const all = [...this.weighed.values()].flat();
+    const all = [...this.weighed.values()].flatMap((found) => found ?? []);
     return all.sort((a, b) => a.estimate - b.estimate);
   }
 
-  /** The schedules of a tile, the best first; none where it does not fit. */
-  private weigh(tiling: Tiling): readonly Weighed[] {
+  /** The schedules of a tile, the best first; none where they cannot be worth their while, undefined where it does not fit. */
+  private weigh(tiling: Tiling): readonly Weighed[] | undefined {
     const key = tiling.schedule.tile.join();
-    const known = this.weighed.get(key);
-    if (known !== undefined) return known;
-    const found = fits(tiling, this.room) ? this.variantsOf(tiling) : [];
+    if (this.weighed.has(key)) return this.weighed.get(key);
+    const found = this.found(tiling);
+    const [best] = found ?? [];
+    if (best !== undefined) this.least = Math.min(this.least, best.estimate);
     this.weighed.set(key, found);
     return found;
   }
 
+  private found(tiling: Tiling): readonly Weighed[] | undefined {
+    if (atLeast(tiling) > this.least * margin) return [];
+    return fits(tiling, this.room) ? this.variantsOf(tiling) : undefined;
+  }
+
+  /** As much as fits of each dim, from the last: near enough to the best that most others need no look. */
+  private filledUp(): Tiling {
+    let tiling = this.among.start;
+    for (const d of [...this.among.free].reverse()) {
+      const entries = this.among.entries.get(d) ?? [];
+      const most = largestThat(0, entries.length - 1, (k) =>
+        fits(withEntry(tiling, d, at(entries, k)), this.room),
+      );
+      if (most !== undefined) tiling = withEntry(tiling, d, at(entries, most));
+    }
+    return tiling;
+  }
+
   private variantsOf(tiling: Tiling): Weighed[] {
     const estimators = new Map<string, (variant: Tiling) => number>();
-    const found = variants(tiling)
-      .filter((variant) => fits(variant, this.room))
-      .map((variant) => {
-        const { class: kind } = variant.lowering;
-        const estimate = estimators.get(kind) ?? estimator(variant);
-        estimators.set(kind, estimate);
-        return { tiling: variant, estimate: estimate(variant) / lanesBusy(variant) };
-      });
+    const found = variants(tiling, this.room).map((variant) => {
+      const { class: kind } = variant.lowering;
+      const estimate = estimators.get(kind) ?? estimator(variant);
+      estimators.set(kind, estimate);
+      return { tiling: variant, estimate: estimate(variant) };
+    });
     return found.sort((a, b) => a.estimate - b.estimate).slice(0, 2);
   }
 
@@ -135,9 +157,9 @@ class Search {
         const second = order[k + 1];
         for (const a of this.fewOf(first)) {
           const wide = withEntry(base, first, a);
-          if (this.weigh(wide).length === 0) break;
+          if (this.weigh(wide) === undefined) break;
           if (second === undefined) continue;
-          for (const b of this.fewOf(second)) if (this.weigh(withEntry(wide, second, b)).length === 0) break;
+          for (const b of this.fewOf(second)) if (this.weigh(withEntry(wide, second, b)) === undefined) break;
         }
         base = withEntry(base, first, at(limitsOf(base), first));
       });
@@ -161,7 +183,7 @@ class Search {
       for (const d of this.among.free) {
         for (const n of this.around(best.tiling, d)) {
           const base = this.among.start.with({ tile: replaced(best.tiling.schedule.tile, d, n) });
-          const [found] = this.weigh(base);
+          const [found] = this.weigh(base) ?? [];
           if (found !== undefined && found.estimate < best.estimate) best = found;
         }
       }
@@ -182,7 +204,7 @@ class Search {
         ? tasks * Math.ceil(extent / at(tile, loop.dim))
         : tasks;
     }, 1);
-    const even = [1, 2, 3].map((times) => Math.max(1, Math.round((times * schedule.cores) / others)));
+    const even = [1, 2, 3, 4].map((times) => Math.max(1, Math.round((times * schedule.cores) / others)));
     return [...near, ...even.map((parts) => Math.ceil(limit / Math.min(parts, limit)))];
   }
 }

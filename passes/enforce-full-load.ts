@@ -15,6 +15,7 @@ import { isResolved } from "../ir/schedule.js";
 import { pinnedDims, refusals, rules, tilingOf, type Tiling } from "../ir/tiling/index.js";
 import { at, formatShape, invariant, sameShape } from "../ir/types.js";
 import { definePass } from "./pass.js";
+import { waysOut } from "./ways-out.js";
 
 export const enforceFullLoad = definePass({
   name: "enforce-full-load",
@@ -26,7 +27,7 @@ export const enforceFullLoad = definePass({
     const { schedule } = func;
     invariant(isResolved(schedule), "enforce-full-load runs on a resolved schedule");
     const tiling = tilingOf(func, schedule, context.target);
-    refusals(rules.fullLoad, tiling).forEach(context.report);
+    refusals(rules.fullLoad, tiling, waysOut).forEach(context.report);
     const tiles = inputsOf(func).map((_, table) => at(tiling.operands, table).tile);
     statedOtherwise(func, tiles).forEach(context.report);
     reportLarger(tiling).forEach(context.report);

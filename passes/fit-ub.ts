@@ -9,6 +9,7 @@ import { isResolved } from "../ir/schedule.js";
 import { invariant } from "../ir/types.js";
 import { refusals, rules, tilingOf } from "../ir/tiling/index.js";
 import { definePass } from "./pass.js";
+import { waysOut } from "./ways-out.js";
 
 export const fitUb = definePass({
   name: "fit-ub",
@@ -21,7 +22,7 @@ export const fitUb = definePass({
     const { target } = context;
     invariant(isResolved(schedule), "fit-ub runs on a resolved schedule");
     const tiling = tilingOf(func, schedule, target);
-    const refused = refusals(rules.ubBudget, tiling);
+    const refused = refusals(rules.ubBudget, tiling, waysOut);
     refused.forEach(context.report);
     const { planned: bytes, budget } = tiling.footprint;
     if (refused.length === 0 && bytes > target.ubSafeBytes && budget === target.ubBytes) {

@@ -18,16 +18,24 @@ export const hoistLoads = definePass({
   summary: "moves loads out of the serial loops they do not depend on",
   requires: ["tile"],
   ensures: ["tile"],
-  run: (func) => (func.level === "tile" ? { ...func, body: hoistIn(func.body) } : func),
+  run(func) {
+    if (func.level !== "tile") return func;
+    const body = hoistIn(func.body);
+    return body === func.body ? func : { ...func, body };
+  },
 });
 
-const hoistIn = (body: readonly Stmt[]): readonly Stmt[] =>
-  body.flatMap((stmt) => (stmt.op === "for" ? hoistFrom(stmt) : [stmt]));
+/** The body itself where nothing moves. */
+function hoistIn(body: readonly Stmt[]): readonly Stmt[] {
+  const hoisted = body.flatMap((stmt) => (stmt.op === "for" ? hoistFrom(stmt) : [stmt]));
+  return hoisted.length === body.length && hoisted.every((stmt, k) => stmt === body[k]) ? body : hoisted;
+}
 
 function hoistFrom(loop: ForStmt): Stmt[] {
   const body = hoistIn(loop.body);
-  if (loop.mode === "parallel") return [{ ...loop, body }];
+  if (loop.mode === "parallel") return [body === loop.body ? loop : { ...loop, body }];
   const invariant = body.filter((stmt): stmt is LoadStmt => stmt.op === "load" && !mentions(stmt, loop.iv));
+  if (invariant.length === 0 && body === loop.body) return [loop];
   const rest = body.filter((stmt) => !invariant.some((load) => load === stmt));
   return [...invariant, { ...loop, body: rest }];
 }

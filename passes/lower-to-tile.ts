@@ -111,7 +111,7 @@ function inputRegion(
 
 /** One buffer for each part of the footprint. */
 function buffersOf(tiling: Tiling): UbBuffer[] {
-  const { gather, schedule, target, footprint } = tiling;
+  const { gather, target, footprint } = tiling;
   const nameOf = ({ part }: FootprintPart): string => {
     const operand = gather.operands.find(({ role }) => role === part);
     return operand === undefined ? scratchName : ubName(operand.name);
@@ -121,7 +121,7 @@ function buffersOf(tiling: Tiling): UbBuffer[] {
     dtype: part.dtype,
     shape: part.tile,
     rowBytes: rowBytes(part.tile, part.dtype, target.blockBytes),
-    buffers: part.part === "scratch" ? 1 : schedule.buffers,
+    buffers: part.buffers,
   }));
 }
 

@@ -6,7 +6,7 @@ import { hasErrors, type Diagnostic } from "../ir/diagnostic.js";
 import type { Func } from "../ir/func.js";
 import type { Target } from "../ir/target.js";
 import { InternalError } from "../ir/types.js";
-import { verify, verifyStructure } from "../ir/verify/index.js";
+import { verify, verifyStructure, type Property } from "../ir/verify/index.js";
 import type { Pass, PassContext } from "./pass.js";
 
 export interface PipelineOptions {
@@ -62,8 +62,12 @@ export function runPipeline(
   if (hasErrors(diagnostics)) return { func: input, diagnostics };
   const context: PassContext = { target, report: (diagnostic) => void diagnostics.push(diagnostic) };
   let func = input;
+  /** What `func` was seen to have. */
+  let held = new Set<Property>();
   for (const pass of passes) {
-    const missing = pass.requires.flatMap((property) => verify(func, property, target));
+    const missing = pass.requires
+      .filter((property) => !held.has(property))
+      .flatMap((property) => verify(func, property, target));
     if (missing.length > 0) {
       diagnostics.push(...missing.map((d) => ({ ...d, message: `${pass.name} cannot run: ${d.message}` })));
       return { func, diagnostics };
@@ -74,11 +78,17 @@ export function runPipeline(
     const milliseconds = performance.now() - start;
     if (hasErrors(diagnostics)) return { func, diagnostics };
     if (options.verifyEach !== false) {
-      const broken = [...verifyStructure(result), ...pass.ensures.flatMap((p) => verify(result, p, target))];
+      // A function that a pass hands on as it was has what it had.
+      const changed = result !== func;
+      const broken = [
+        ...(changed ? verifyStructure(result) : []),
+        ...pass.ensures.flatMap((p) => verify(result, p, target)),
+      ];
       if (broken.length > 0) {
         throw new PassError(pass.name, func, described(broken), broken);
       }
-    }
+      held = new Set([...(changed ? [] : held), ...pass.ensures]);
+    } else held.clear();
     options.afterPass?.(pass, func, result, milliseconds);
     func = result;
   }

@@ -9,28 +9,29 @@
  * (choose-schedule.ts). With one, the rest is the plain default. May report TC302 and TC303 (no schedule), TC402 (no legal
  * tile), TC403 (residency), TC907 (auto).
  */
-import { followedBy, gatheredTable } from "../ir/access.js";
 import { hint as hintDiagnostic, type Diagnostic } from "../ir/diagnostic.js";
-import { outputOf, type AccessFunc } from "../ir/func.js";
-import type { Residency, ResolvedSchedule } from "../ir/schedule.js";
-import type { Target } from "../ir/target.js";
+import { keyOf, type AccessFunc } from "../ir/func.js";
+import type { Residency } from "../ir/schedule.js";
+import { targetFacts, type Target } from "../ir/target.js";
 import {
+  doubles,
   gmAllowed,
+  honoured,
   isLegal,
+  keptSingle,
   noLegalTile,
-  pinnedDims,
   refusals,
-  requiredView,
   rules,
   shapeRefusals,
   smallest,
-  tilingOf,
   type Tiling,
 } from "../ir/tiling/index.js";
 import { at } from "../ir/types.js";
 import { chooseSchedule } from "./choose-schedule.js";
 import { clockOf } from "./lowered.js";
 import { definePass } from "./pass.js";
+import { waysOut } from "./ways-out.js";
+import { withDefaults } from "./with-defaults.js";
 
 export const selectTile = definePass({
   name: "select-tile",
@@ -56,8 +57,9 @@ export const selectTile = definePass({
       asked === "auto" ? decideResidency(func, target, context.report) : complete(func, asked, target);
     if (chosen === undefined) {
       // A view that cuts the gather dim is at fault before any byte is.
-      const cut = refusals(rules.fullLoad, smallest(attempted).with({ view: attempted.schedule.view }));
-      (cut.length > 0 ? cut : [noLegalTile(attempted)]).forEach(context.report);
+      const least = smallest(attempted).with({ view: attempted.schedule.view });
+      const cut = refusals(rules.fullLoad, least, waysOut);
+      (cut.length > 0 ? cut : [noLegalTile(attempted, waysOut)]).forEach(context.report);
       return func;
     }
     const { schedule } = chosen;
@@ -67,44 +69,23 @@ export const selectTile = definePass({
       const message = `tile[${raised}] = ${entry} covers the index; it counts as the whole view of ${at(schedule.tile, raised)}`;
       context.report(hintDiagnostic("TC906", message, { span: func.opSpan }));
     }
-    return { ...func, target: target.name, schedule };
+    reportSingle(chosen).forEach(context.report);
+    // What will be refused stays as the user said it.
+    const written = isLegal(chosen) ? honoured(chosen).schedule : schedule;
+    return { ...func, target: target.name, schedule: written };
   },
 });
 
-/** The plain defaults; the tile starts at the whole output. */
-export function withDefaults(func: AccessFunc, residency: Residency, target: Target): Tiling {
-  const { schedule } = func;
-  const extents = outputOf(func).type.shape;
-  const whole = extents.map((extent) => Math.max(1, extent));
-  const given = schedule.tile ?? whole;
-  const open: ResolvedSchedule = {
-    profile: "strict",
-    order: defaultOrder(func),
-    buffers: 1,
-    cores: target.cores,
-    budgetRule: "full",
-    ubBytes: target.ubBytes,
-    ...schedule,
-    residency,
-    tile: given,
-    view: schedule.view ?? whole,
-  };
-  if (schedule.view !== undefined) return tilingOf(func, open, target);
-  // Without a view, a tile that covers the index along a pinned dim cuts nothing: it counts as the whole view.
-  const pins = pinnedDims(func, open);
-  const covers = (d: number): boolean => at(given, d) >= at(whole, d);
-  const view = whole.map((extent, d) =>
-    pins.includes(d) ? Math.max(requiredView(func, d), at(given, d)) : extent,
-  );
-  const tile = given.map((entry, d) => (pins.includes(d) && covers(d) ? at(view, d) : entry));
-  return tilingOf(func, { ...open, view, tile }, target);
-}
-
-/** Dims the data follows come first, so that loops of indices alone can reuse its tile. */
-function defaultOrder(func: AccessFunc): number[] {
-  const follows = followedBy(func.map, gatheredTable);
-  const dims = outputOf(func).type.shape.map((_, d) => d);
-  return [...dims.filter((d) => follows.has(d)), ...dims.filter((d) => !follows.has(d))];
+/** TC908 for second copies that are asked for and not kept. */
+function reportSingle(tiling: Tiling): Diagnostic[] {
+  const { gather, schedule, target } = tiling;
+  const own = targetFacts[target.kind].doubleBuffers ? keptSingle(tiling) : tiling.operands;
+  if (!doubles(schedule.buffers) || own.length === 0) return [];
+  const message = targetFacts[target.kind].doubleBuffers
+    ? `${own.map(({ operand }) => keyOf(operand)).join(" and ")}: no loop moves the tile in UB, and it keeps one copy`
+    : `target ${target.name} keeps one copy of each tile: it loads and gathers in turns`;
+  const hint = "a second copy of what no loop moves hides nothing; leave it out of buffers";
+  return [hintDiagnostic("TC908", message, { span: gather.opSpan, hint })];
 }
 
 /** The schedule for one residency: the user's tile as it is, legal or not, or the best legal one. */

@@ -53,7 +53,9 @@ export class Context {
     if (Math.max(-least, most) > Number.MAX_SAFE_INTEGER) {
       const { name, span } = this.plan.source;
       const message = `the index arithmetic of @${name} goes beyond 2^53`;
-      throw new CompileError([error("TC502", message, { span, hint: "use the checked executor" })]);
+      throw new CompileError([
+        error("TC502", message, { span, hint: "write offsets and bounds that stay within it" }),
+      ]);
     }
     return [least, most];
   }

@@ -6,10 +6,13 @@
  * of the code; what it does is written down in the plan.
  */
 import { CompileError, error } from "../../ir/diagnostic.js";
+import type { TileFunc } from "../../ir/func.js";
 import { isConstant, sub } from "../../ir/linear.js";
+import { ubBuffers } from "../../ir/regions.js";
 import { printStmtHead } from "../../ir/text/print.js";
-import type { ForStmt, Stmt } from "../../ir/tile.js";
-import { assertNever, InternalError, invariant } from "../../ir/types.js";
+import { ubBytes, type ForStmt, type Stmt } from "../../ir/tile.js";
+import { assertNever, byteCount, InternalError, invariant } from "../../ir/types.js";
+import { maxArrayBytes } from "../memory.js";
 import { emitBox } from "./box.js";
 import { Context } from "./context.js";
 import { emitGather } from "./gather.js";
@@ -32,7 +35,7 @@ export function emitWasm(plan: WasmPlan, threads = 1): WasmKernel {
     throw new CompileError([
       error("TC502", `the fast executor needs ${bytes} B, over the ${limit} B of a WebAssembly memory`, {
         span: plan.source.span,
-        hint: "use the checked executor, or split the tensors",
+        hint: `${fitsArrays(plan.source) ? "use the checked executor, or " : ""}split the tensors`,
         data: { bytes, limit },
       }),
     ]);
@@ -51,6 +54,12 @@ export function emitWasm(plan: WasmPlan, threads = 1): WasmKernel {
     layout,
     tasks: plan.gather === undefined ? 0 : plan.nest.tasks,
   };
+}
+
+/** Whether the checked executor, which has an array for each tensor and one for UB, has room. */
+function fitsArrays(func: TileFunc): boolean {
+  const ub = [...ubBuffers(func).values()].reduce((sum, buffer) => sum + buffer.buffers * ubBytes(buffer), 0);
+  return [ub, ...func.operands.map(({ type }) => byteCount(type))].every((bytes) => bytes <= maxArrayBytes);
 }
 
 function emitTasks(context: Context): void {

@@ -311,7 +311,7 @@ function allocate(func: TileFunc, pages: number, shared: boolean): WebAssembly.M
     throw new CompileError([
       error("TC502", `the fast executor found no room for ${bytes} B of WebAssembly memory`, {
         span: func.span,
-        hint: "use the checked executor, or split the tensors",
+        hint: "split the tensors",
         data: { bytes },
       }),
     ]);

@@ -2,32 +2,10 @@
 import { isConstant, type Linear } from "../../ir/linear.js";
 import { elementCount, type Shape } from "../../ir/types.js";
 import { printForm, type Vocabulary } from "./forms.js";
-import type { LaneShape } from "./lanes.js";
+import { Lanes } from "./lanes.js";
 import { Lines } from "./lines.js";
 import { namesOf, type Names } from "./names.js";
 import type { WgslPlan } from "./plan.js";
-
-/** The lanes of a workgroup, and the builtins that the text mentions. */
-class Lanes {
-  readonly used = new Set<"lane" | "lane_index">();
-
-  constructor(readonly shape: LaneShape) {}
-
-  get count(): number {
-    return this.shape.x * this.shape.y;
-  }
-
-  flat(): string {
-    this.used.add("lane_index");
-    return "lane_index";
-  }
-
-  along(axis: "x" | "y"): string {
-    if (this.shape[axis] === 1) return "0u";
-    this.used.add("lane");
-    return `lane.${axis}`;
-  }
-}
 
 export class Context {
   readonly out = new Lines();

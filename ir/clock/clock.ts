@@ -101,14 +101,17 @@ export interface CoreTime {
 export const memoryCycles = ({ target, cores }: Clocked, core: CoreTime): number =>
   sharedCycles(core.padded, target, cores);
 
-export const cyclesOfCore = (program: Clocked, core: CoreTime): number =>
-  Math.max(core.end, memoryCycles(program, core));
+/** A machine whose pipes do not overlap is busy as long as all of them together. */
+export function cyclesOfCore(program: Clocked, core: CoreTime): number {
+  const busy = program.target.overlaps ? 0 : pipes.reduce((sum, pipe) => sum + core.busy[pipe], 0);
+  return Math.max(core.end, busy, memoryCycles(program, core));
+}
 
 /** The result, from the core that finishes last. */
 export function resultOf(program: Clocked, tasks: number, last: CoreTime): ClockResult {
   const { func, target, cores, lowering } = program;
   const { busy } = last;
-  const cycles = cyclesOfCore(program, last);
+  const cycles = cyclesOfCore(program, last) + Math.ceil(tasks * target.taskCycles);
   const memory = memoryCycles(program, last);
   const pipe = pipes.reduce((most, other) => (busy[other] > busy[most] ? other : most));
   const bottleneck = memory > busy[pipe] ? "gm" : pipe;

@@ -126,7 +126,7 @@ class Composer {
     const [first = this.nothing(), ...others] = tasks.map((node) => this.power(node, 0));
     const effect: Effect = {
       matrix: first.matrix.map((value, k) => Math.max(value, ...others.map(({ matrix }) => at(matrix, k)))),
-      busy: first.busy,
+      busy: first.busy.map((cycles, k) => Math.max(cycles, ...others.map(({ busy }) => at(busy, k)))),
       padded: Math.max(first.padded, ...others.map(({ padded }) => padded)),
     };
     return { id: -1, tasks: 1, runs: [], effect: () => effect, powers: [] };

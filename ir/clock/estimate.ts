@@ -4,7 +4,7 @@
  */
 import { targetFacts } from "../target.js";
 import { ubStrides, type Pipe } from "../tile.js";
-import { rowBytes, type Tiling } from "../tiling/index.js";
+import { copiesOf, rowBytes, type Tiling } from "../tiling/index.js";
 import { at, dtypeBytes } from "../types.js";
 import { cyclesOfWork, gatherWork, sharedCycles, transferWork, type Held, type Work } from "./statement.js";
 
@@ -48,55 +48,72 @@ function estimated(
     return serial.slice(0, last + 1).reduce((product, loop) => product * loop.mean, 1);
   };
   const tiles = serial.reduce((product, loop) => product * loop.mean, 1);
-  let [head, load, store, padded] = [0, 0, 0, gather.padded * tiles];
+  const [head, load, store]: [Moves, Moves, Moves] = [nothing(), nothing(), nothing()];
+  let padded = gather.padded * tiles;
   transfers.forEach((work, k) => {
     if (work === undefined) return;
     const last = k === operands.length - 1;
-    const runs = last ? tiles : runsIn(at(operands, k).follows);
+    const operand = at(operands, k);
+    const runs = last ? tiles : runsIn(operand.follows);
     const cycles = cyclesOfWork(work, last ? "MTE3" : "MTE2", target, cores);
+    const copies = copiesOf(variant, operand) === 2 ? "double" : "single";
     padded += work.padded * runs;
-    if (last) store = cycles;
-    else if (runs < tiles) head += runs * cycles;
-    else load += cycles;
+    if (last) store[copies] = cycles;
+    else if (runs < tiles) head[copies] += runs * cycles;
+    else load[copies] += cycles;
   });
   const gathering = cyclesOfWork(gather, pipe, target, cores);
   const task = taskCycles({ head, load, gathering, store, tiles }, variant, pipe);
   const first = target.scalarCycles * lowering.once.scalars + target.stepCycles * lowering.once.steps;
-  return Math.max(first + most * task.each + task.fill, sharedCycles(most * padded, target, cores));
+  const done = Math.max(first + most * task.each + task.fill, sharedCycles(most * padded, target, cores));
+  return done + tasks * target.taskCycles;
 }
+
+/** Cycles of what is moved through one copy of its tile, and through two. */
+interface Moves {
+  single: number;
+  double: number;
+}
+
+const nothing = (): Moves => ({ single: 0, double: 0 });
 
 interface TaskParts {
   /** Loads that stand before the tiles of a task, over all of it. */
-  readonly head: number;
+  readonly head: Moves;
   /** Of one tile. */
-  readonly load: number;
+  readonly load: Moves;
   readonly gathering: number;
-  readonly store: number;
+  readonly store: Moves;
   /** Tiles of a task. */
   readonly tiles: number;
 }
 
 /** Cycles between one task and the next, and those that only the first one adds. */
-function taskCycles(
-  { head, load, gathering, store, tiles }: TaskParts,
-  { schedule, target }: Tiling,
-  pipe: Pipe,
-) {
+function taskCycles({ head, load, gathering, store, tiles }: TaskParts, { target }: Tiling, pipe: Pipe) {
   const wait = target.syncCycles;
-  const sum = load + gathering + store;
+  const [loads, stores] = [load.single + load.double, store.single + store.double];
+  const sum = loads + gathering + stores;
+  const [onLoads, onGathers] = pipe === "MTE2" ? [loads + gathering, 0] : [loads, gathering];
   // Tasks with a unified buffer of their own wait for nothing of the one before.
   const free = targetFacts[target.kind].privateUb;
-  const [onLoads, onGathers] = pipe === "MTE2" ? [load + gathering, 0] : [load, gathering];
-  if (free || schedule.buffers === 2) {
-    const round = Math.max(onGathers, store, free ? 0 : (sum + 3 * wait) / 2);
-    return {
-      each: Math.max(head + tiles * onLoads, tiles * round),
-      fill: (tiles * onLoads < tiles * round ? head : 0) + sum - Math.max(onLoads, onGathers, store),
-    };
-  }
-  // The next load runs beside the store, and both are waited for.
-  const round = pipe === "MTE2" ? sum : gathering + Math.max(load, store);
-  return { each: head + tiles * (round + 2 * wait), fill: Math.min(load, store) };
+  if (!target.overlaps) return { each: head.single + head.double + tiles * sum, fill: 0 };
+  // Through one copy the next load runs beside the store, both wait for the gather, and it for them.
+  const beside = pipe === "MTE2" ? loads + store.single : Math.max(load.single, store.single);
+  const chained = !free && (store.single > 0 || (load.single > 0 && pipe !== "MTE2"));
+  const round = Math.max(
+    onGathers,
+    stores,
+    free ? 0 : (sum + 3 * wait) / 2,
+    chained ? gathering + beside + 2 * wait : 0,
+  );
+  const before = free ? 0 : head.single;
+  const behind = head.single + head.double - before;
+  return {
+    each: before + Math.max(behind + tiles * onLoads, tiles * round),
+    fill: chained
+      ? Math.min(loads, stores)
+      : (tiles * onLoads < tiles * round ? behind : 0) + sum - Math.max(onLoads, onGathers, stores),
+  };
 }
 
 /** Iterations of each loop: in the longest view, and as so many whole tiles as there are elements for. */

@@ -3,15 +3,7 @@
  *
  * A statement's sizes are those of the box it fills: all its other regions follow from them.
  */
-import {
-  followedBy,
-  gatheredTable,
-  gatherDims,
-  indexed,
-  inputTile,
-  rowElements,
-  type AccessMap,
-} from "../access.js";
+import { followedBy, gatheredTable, indexed, inputTile, rowElements, type AccessMap } from "../access.js";
 import { inputOf, inputsOf, operandNamed, outputOf, type Operand, type TileFunc } from "../func.js";
 import { largestValue, loopVariables, soleAtom, type Linear } from "../linear.js";
 import { isParam, ubBuffers } from "../regions.js";
@@ -71,7 +63,8 @@ export interface Work {
   readonly waits: number;
 }
 
-const idle: Work = {
+/** What asks for nothing. */
+export const noWork: Work = {
   instructions: 0,
   padded: 0,
   bytes: 0,
@@ -183,7 +176,7 @@ const granule = (target: Target): number =>
  * the two innermost that are left, as a number of rows of one length.
  */
 export function transferWork({ type, inTile = [] }: Held, sizes: Shape, target: Target): Work {
-  if (elementCount(sizes) === 0) return idle;
+  if (elementCount(sizes) === 0) return noWork;
   const size = dtypeBytes[type.dtype];
   const [burst = 1, rows = 1, ...outer] = folded(sizes, strides(type.shape), inTile);
   // Only a DMA engine stops at two dims.
@@ -191,7 +184,7 @@ export function transferWork({ type, inTile = [] }: Held, sizes: Shape, target: 
     ? [rows, elementCount(outer)]
     : [rows * elementCount(outer), 1];
   return {
-    ...idle,
+    ...noWork,
     instructions: repeated * Math.ceil(inOne / target.dmaRows),
     padded: repeated * inOne * alignUp(burst * size, granule(target)),
     bytes: elementCount(sizes) * size,
@@ -212,7 +205,7 @@ function folded(sizes: Shape, inTensor: Shape, inTile: Shape): number[] {
 }
 
 export function gatherWork(setting: GatherSetting, sizes: Shape, target: Target): Work {
-  if (elementCount(sizes) === 0) return idle;
+  if (elementCount(sizes) === 0) return noWork;
   const { map, inputs, lowering } = setting;
   const data = at(inputs, gatheredTable);
   const size = dtypeBytes[data.type.dtype];
@@ -232,20 +225,20 @@ export function gatherWork(setting: GatherSetting, sizes: Shape, target: Target)
   };
   switch (lowering.class) {
     case "whole-tile":
-      return { ...idle, ...vector(), ...addresses(1, (elements / inner) * repeatsOf(inner * 4)), waits };
+      return { ...noWork, ...vector(), ...addresses(1, (elements / inner) * repeatsOf(inner * 4)), waits };
     case "per-row":
-      return { ...idle, ...vector(), ...addresses(elements / inner, repeatsOf(inner * 4)), waits };
+      return { ...noWork, ...vector(), ...addresses(elements / inner, repeatsOf(inner * 4)), waits };
     case "row-copy": {
       const { picks, burst, rows, outer } = picked(setting, sizes);
       const copies = picks * rows * outer;
       const copied = copies * alignUp(burst * size, target.blockBytes);
-      return { ...idle, copies, copied, scalars: picks * components, waits };
+      return { ...noWork, copies, copied, scalars: picks * components, waits };
     }
     case "mgather":
     case "row-fetch": {
       const { picks, burst, rows, outer } = picked(setting, sizes);
       return {
-        ...idle,
+        ...noWork,
         ...addresses(1, repeatsOf(picks * 4)),
         instructions: picks * outer * Math.ceil(rows / target.dmaRows),
         padded: picks * outer * rows * alignUp(burst * size, target.blockBytes),
@@ -257,9 +250,9 @@ export function gatherWork(setting: GatherSetting, sizes: Shape, target: Target)
     case "scalar": {
       // 8 and 16 bytes move as words of 4: each is read and written.
       const scalars = elements * (components + 2 * Math.max(1, size / 4));
-      if (data.inTile !== undefined) return { ...idle, scalars, waits };
+      if (data.inTile !== undefined) return { ...noWork, scalars, waits };
       const padded = elements * alignUp(size, target.blockBytes);
-      return { ...idle, instructions: elements, padded, bytes: elements * size, scalars, waits };
+      return { ...noWork, instructions: elements, padded, bytes: elements * size, scalars, waits };
     }
     case "direct":
       return direct(setting, sizes, target);
@@ -284,10 +277,12 @@ function picked({ map, inputs, output }: GatherSetting, sizes: Shape) {
   return { picks: elementCount(sizes.slice(0, first)), burst, rows, outer: elementCount(outer) };
 }
 
+/** How far a read that only leaves the first level of caches is, beside one that leaves the second. */
+const nearby = 1 / 12;
+
 /**
- * Lanes, or a core behind its caches, read each row that an index names, and the indices and the output where these live in
- * global memory. A tile in place reads the slab that its indices share once at most. A read at a random place is a scalar
- * access as far as it misses the caches: in a slab in UB as far as that exceeds the first level, and then it is near.
+ * Lanes, or a core behind its caches: they start the output's rows, copy the rows that indices name piece by piece or take
+ * single elements, and read the indices and write the output where these live in global memory.
  */
 function direct({ map, inputs, output }: GatherSetting, sizes: Shape, target: Target): Work {
   const data = at(inputs, gatheredTable);
@@ -297,51 +292,54 @@ function direct({ map, inputs, output }: GatherSetting, sizes: Shape, target: Ta
   const inRow = rowElements(map, sizes, shape);
   const row = inRow * size;
   const rows = elements / inRow;
-  const line = granule(target);
-  const across = readsAcrossRows(map);
-  const moved = inputs.flatMap(({ type, inTile }, table) =>
+  const pieces = inRow === 1 ? elements : rows * Math.ceil(row / target.vectorBytes);
+  const inGm = inputs.flatMap(({ type, inTile }, table) =>
     table === gatheredTable || inTile !== undefined
       ? []
       : [inPlace(inputTile(map, table, sizes, type.shape), type, target)],
   );
-  if (output.inTile === undefined) moved.push(inPlace(sizes, output.type, target));
-  let misses: number;
+  if (output.inTile === undefined) inGm.push(inPlace(sizes, output.type, target));
+  const slab = inPlace(inputTile(map, gatheredTable, sizes, shape), data.type, target).padded;
+  const near = rows * Math.min(1, slab / target.firstLevelBytes);
+  let far = 0;
   if (data.inTile === undefined) {
-    const follows = followedBy(map, gatheredTable);
-    const wide = across ? (sizes[sizes.length - 1] ?? 1) : 1;
-    const sharing = sizes.reduce((product, extent, d) => (follows.has(d) ? product : product * extent), wide);
-    const extent = gatherDims(map).reduce((product, k) => product * at(shape, k), 1);
-    const slab = extent * (across ? alignUp(wide * size, line) : row);
-    const padded = (rows / sharing) * Math.min(sharing * alignUp(row, line), slab);
-    moved.push({ bytes: elements * size, padded });
-    misses = row >= line ? 0 : rows * (across ? 1 : 0.5);
-  } else {
-    const slab = elementCount(inputTile(map, gatheredTable, sizes, shape)) * size;
-    misses = (rows * Math.min(1, slab / target.firstLevelBytes)) / 4;
+    const line = granule(target);
+    const fetched = rows * alignUp(row, line);
+    const kept = Math.min(1, target.secondLevelBytes / Math.max(1, slab));
+    const once = Math.min(fetched, slab * sharedPart(map, sizes, output.type.shape));
+    const lines = Math.ceil((kept * once + (1 - kept) * fetched) / line);
+    // What a cache holds passes it again, as far as the traffic counts it.
+    const padded = Math.max(elements * size, lines * line);
+    inGm.push({ bytes: elements * size, padded, runs: row < line ? 0 : rows });
+    far = row < line ? lines : 0;
   }
   return {
-    ...idle,
-    bytes: moved.reduce((sum, part) => sum + part.bytes, 0),
-    padded: moved.reduce((sum, part) => sum + part.padded, 0),
-    scalars: misses,
+    ...noWork,
+    rows: elements / (sizes[sizes.length - 1] ?? 1),
+    repeats: Math.ceil(pieces / target.lanes),
+    instructions: inGm.reduce((sum, part) => sum + part.runs, 0),
+    bytes: inGm.reduce((sum, part) => sum + part.bytes, 0),
+    padded: inGm.reduce((sum, part) => sum + part.padded, 0),
+    scalars: far + near * nearby,
   };
 }
 
-/** Whether neighbours along the innermost output dim read different rows of the data. */
-function readsAcrossRows(map: AccessMap): boolean {
-  const coord = map.results[map.results.length - 1];
-  const last = coord === undefined ? undefined : soleAtom(coord);
-  const innermost = map.outRank - 1;
-  return last?.kind === "dim" && last.dim === innermost && indexed(map).has(innermost);
+/** What a box owes of a slab that the output shares along the dims that the data does not follow. */
+function sharedPart(map: AccessMap, sizes: Shape, output: Shape): number {
+  const follows = followedBy(map, gatheredTable);
+  return sizes.reduce((part, extent, d) => (follows.has(d) ? part : (part * extent) / at(output, d)), 1);
 }
 
 /** A box of a tensor, read or written where it is. */
 function inPlace(sizes: Shape, { dtype, shape }: TensorType, target: Target) {
   const elements = elementCount(sizes);
+  if (elements === 0) return { bytes: 0, padded: 0, runs: 0 };
   const run = contiguousRun(sizes, shape);
+  const runs = elements / run;
   return {
     bytes: elements * dtypeBytes[dtype],
-    padded: (elements / run) * alignUp(run * dtypeBytes[dtype], granule(target)),
+    padded: runs * alignUp(run * dtypeBytes[dtype], granule(target)),
+    runs,
   };
 }
 

@@ -24,7 +24,7 @@ import {
 } from "../func.js";
 import { add, constant, dim, iv, min, scale, site, sub, type Linear } from "../linear.js";
 import { lex, type Token, type TokenKind } from "./lex.js";
-import { budgetRules, profiles, residencies, type Schedule } from "../schedule.js";
+import { budgetRules, profiles, residencies, type Buffers, type Copies, type Schedule } from "../schedule.js";
 import { pipes, type Region, type Stmt, type UbBuffer } from "../tile.js";
 import { assertNever, at, isDType, maxElements, type DType, type Shape, type TensorType } from "../types.js";
 
@@ -241,7 +241,7 @@ class Parser {
           schedule = { ...schedule, budgetRule: this.oneOf(budgetRules) };
           return;
         case "buffers":
-          schedule = { ...schedule, buffers: this.buffers() };
+          schedule = { ...schedule, buffers: this.scheduledBuffers() };
           return;
         case "cores":
           schedule = { ...schedule, cores: this.int() };
@@ -485,10 +485,10 @@ class Parser {
     const rowToken = this.peek();
     const rowBytes = this.int();
     if (rowBytes < 1) this.fail(rowToken, "a row has at least 1 byte");
-    let buffers: 1 | 2 = 1;
+    let buffers: Copies = 1;
     if (this.accept(",")) {
       this.word("buffers");
-      buffers = this.buffers();
+      buffers = this.copies();
     }
     this.punct(">");
     const place = this.peek();
@@ -573,7 +573,15 @@ class Parser {
     return value;
   }
 
-  private buffers(): 1 | 2 {
+  /** `2`, or `{indices = 2, output = 2}` */
+  private scheduledBuffers(): Buffers {
+    if (this.peek().text !== "{") return this.copies();
+    const copies: [string, Copies][] = [];
+    this.entries((key) => copies.push([key.text, this.copies()]));
+    return Object.fromEntries(copies);
+  }
+
+  private copies(): Copies {
     const token = this.peek();
     const count = this.int();
     if (count !== 1 && count !== 2) return this.fail(token, "buffers is 1 or 2");

@@ -12,7 +12,7 @@ import {
   type Value,
 } from "../func.js";
 import type { Atom, Linear, Term } from "../linear.js";
-import type { Schedule } from "../schedule.js";
+import type { Buffers, Schedule } from "../schedule.js";
 import type { Region, Stmt, UbBuffer } from "../tile.js";
 import { assertNever, at, formatShape, formatType } from "../types.js";
 
@@ -81,12 +81,20 @@ export function printSchedule(schedule: Schedule): string {
     ["profile", schedule.profile],
     ["residency", schedule.residency],
     ["order", schedule.order && formatShape(schedule.order)],
-    ["buffers", schedule.buffers?.toString()],
+    ["buffers", schedule.buffers === undefined ? undefined : printBuffers(schedule.buffers)],
     ["cores", schedule.cores?.toString()],
     ["budget_rule", schedule.budgetRule],
     ["ub_bytes", schedule.ubBytes?.toString()],
   ];
   return entries.flatMap(([name, value]) => (value === undefined ? [] : [`${name} = ${value}`])).join(", ");
+}
+
+/** `2`, or `{indices = 2, output = 2}` */
+function printBuffers(buffers: Buffers): string {
+  if (typeof buffers === "number") return buffers.toString();
+  return `{${Object.entries(buffers)
+    .map(([operand, copies]) => `${operand} = ${copies}`)
+    .join(", ")}}`;
 }
 
 function printAttrs(attrs: Attrs): string {

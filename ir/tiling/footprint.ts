@@ -2,13 +2,15 @@
  * The footprint: bytes of unified buffer that one tile needs, part by part.
  *
  * Counted as PyPTO's own code counts (decision D6): every operand tile in UB with its innermost rows padded to the
- * target's block, times its buffers, plus the hidden scratch of a vector gather. The budget rule `spec` counts the
+ * target's block, times its copies, plus the hidden scratch of a vector gather. The budget rule `spec` counts the
  * written rule's sum of tiles alone.
  */
 import type { Role } from "../func.js";
-import type { BudgetRule } from "../schedule.js";
+import type { BudgetRule, Copies } from "../schedule.js";
 import type { Target } from "../target.js";
 import { alignUp, dtypeBytes, elementCount, type DType, type Shape } from "../types.js";
+import { copiesOf } from "./copies.js";
+import type { Loop } from "./loops.js";
 import type { TiledGather } from "./tiled.js";
 
 export interface FootprintPart {
@@ -20,7 +22,7 @@ export interface FootprintPart {
   readonly bytes: number;
   /** Bytes with each innermost row padded to the block. */
   readonly padded: number;
-  readonly buffers: 1 | 2;
+  readonly buffers: Copies;
   /** What counts against the budget under the rule. */
   readonly counted: number;
 }
@@ -49,9 +51,10 @@ function scratchShape(indexTile: Shape, dtype: DType, target: Target): Shape {
   return [2, alignUp(indexTile[indexTile.length - 1] ?? 1, lanes)];
 }
 
-export function footprintOf({ operands, schedule, target, tile }: TiledGather): Footprint {
+export function footprintOf(tiling: TiledGather & { readonly loops: readonly Loop[] }): Footprint {
+  const { operands, schedule, target, tile } = tiling;
   const { budgetRule: rule, ubBytes: budget } = schedule;
-  const part = (name: FootprintPart["part"], shape: Shape, dtype: DType, buffers: 1 | 2): FootprintPart => {
+  const part = (name: FootprintPart["part"], shape: Shape, dtype: DType, buffers: Copies): FootprintPart => {
     const bytes = elementCount(shape) * dtypeBytes[dtype];
     const padded = paddedBytes(shape, dtype, target.blockBytes);
     return {
@@ -66,7 +69,7 @@ export function footprintOf({ operands, schedule, target, tile }: TiledGather): 
   };
   const tiles = operands
     .filter(({ inUb }) => inUb)
-    .map(({ operand, tile: own }) => part(operand.role, own, operand.type.dtype, schedule.buffers));
+    .map((held) => part(held.operand.role, held.tile, held.operand.type.dtype, copiesOf(tiling, held)));
   const scratched =
     rule === "full" && target.gatherScratch && schedule.residency === "ub" && elementCount(tile) > 0;
   const scratch = operands.flatMap(({ operand, tile: own }) => {

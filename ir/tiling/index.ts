@@ -1,4 +1,5 @@
 /** What a schedule makes of a gather, whether that is legal and why, and what would be. */
+export { buffersOf, copiesOf, doubles, keptSingle, streamedOperands } from "./copies.js";
 export { paddedBytes, rowBytes, type Footprint, type FootprintPart } from "./footprint.js";
 export { type Loop } from "./loops.js";
 export {
@@ -10,6 +11,7 @@ export {
 } from "./lowering.js";
 export {
   anyLegal,
+  largestEntry,
   largestGatherDims,
   largestThat,
   nearestLegal,
@@ -18,9 +20,16 @@ export {
   smallest,
   smallestArithmetic,
   volume,
-  waysOut,
 } from "./nearest.js";
-export { footprintNotes, noLegalTile, refusals, shapeRefusals, suggestionText } from "./refusals.js";
+export {
+  footprintNotes,
+  noLegalTile,
+  otherWaysOut,
+  refusals,
+  shapeRefusals,
+  suggestionText,
+  type WaysOut,
+} from "./refusals.js";
 export {
   gmAllowed,
   isLegal,
@@ -35,4 +44,4 @@ export {
 } from "./rules/index.js";
 export { compulsoryBytes, type OperandTraffic, type Traffic } from "./traffic.js";
 export { type TiledOperand } from "./tiled.js";
-export { Tiling, tilingOf } from "./tiling.js";
+export { honoured, Tiling, tilingOf } from "./tiling.js";

@@ -69,11 +69,14 @@ export interface GatherLowering {
 const noSteps: Steps = { scalar: 0, tile: 0 };
 const nothing = { adds: [], steps: noSteps, once: { scalars: 0, steps: 0 }, waits: 0 } as const;
 
+const direct: GatherLowering = { ...nothing, class: "direct" };
+
 /** The lowering of a gather under a schedule. */
 export function loweringOf(
   tiling: TiledGather & { readonly loops: readonly Loop[]; readonly footprint: Footprint },
 ): GatherLowering {
   const { gather, schedule, target, tile, extents, operands, loops, footprint } = tiling;
+  if (!targetFacts[target.kind].vectorUnit) return direct;
   const looped = new Set(loops.map((loop) => loop.dim));
   const ragged = tile.flatMap((entry, d) => {
     const view = Math.min(at(schedule.view, d), at(extents, d));
@@ -101,7 +104,7 @@ export function loweringOf(
 }
 
 export function lowerGather(gather: LoweringFacts, target: Target): GatherLowering {
-  if (!targetFacts[target.kind].vectorUnit) return { ...nothing, class: "direct" };
+  if (!targetFacts[target.kind].vectorUnit) return direct;
   const found = classesOf(gather, target).find(
     ({ adds }) => adds.reduce((sum, { bytes }) => sum + bytes, 0) <= gather.spareBytes,
   );

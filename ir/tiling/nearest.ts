@@ -2,13 +2,14 @@
  * The nearest legal schedules, and the proof when there is none.
  *
  * The footprint grows with every tile entry, so a dim's largest legal entry is found by bisection, and the smallest
- * tile of all decides whether any tile is legal.
+ * tile of all decides whether any tile is legal. Where two copies are asked for, an entry of a dim's whole extent stands
+ * apart: no loop moves what is whole, so it may take less than a shorter one.
  */
 import { gatheredTable, gatherDims } from "../access.js";
 import { inputOf, type AccessFunc } from "../func.js";
-import type { Profile, Residency } from "../schedule.js";
 import { at, formatShape, type Shape } from "../types.js";
-import { gmAllowed, isLegal, pinnedDims, requiredView } from "./rules/index.js";
+import { doubles } from "./copies.js";
+import { isLegal, pinnedDims, requiredView } from "./rules/index.js";
 import { tilingOf, type Tiling } from "./tiling.js";
 
 /** The largest n in [low, high] with `fits(n)`, for a `fits` that is true up to some point; undefined if none. */
@@ -38,13 +39,33 @@ export function pinned(tiling: Tiling): Tiling {
   return tiling.with({ tile, view });
 }
 
+/** The largest legal entry along a dim, up to `most`; undefined if none is. */
+export function largestEntry(tiling: Tiling, dim: number, most: number): number | undefined {
+  const legal = (n: number): boolean =>
+    isLegal(tiling.with({ tile: replaced(tiling.schedule.tile, dim, n) }));
+  return legal(most) ? most : largestThat(1, most - 1, legal);
+}
+
 /**
  * The tile with the least footprint: 1 along every dim that no rule pins, or `lastEntry` along the last one for
- * machines that want whole blocks there.
+ * machines that want whole blocks there. Where that does not fit twice, whole dims may.
  */
 export function smallest(tiling: Tiling, lastEntry = 1): Tiling {
-  const last = tiling.extents.length - 1;
-  return pinned(tiling.with({ tile: tiling.extents.map((_, d) => (d === last ? lastEntry : 1)) }));
+  const { extents, schedule } = tiling;
+  const last = extents.length - 1;
+  const least = pinned(tiling.with({ tile: extents.map((_, d) => (d === last ? lastEntry : 1)) }));
+  if (!doubles(schedule.buffers) || least.footprint.planned <= schedule.ubBytes) return least;
+  return extents
+    .reduce<Tiling[]>(
+      (found, extent, d) => [
+        ...found,
+        ...found
+          .filter(({ tile }) => at(tile, d) < extent)
+          .map((other) => other.with({ tile: replaced(other.schedule.tile, d, extent) })),
+      ],
+      [least],
+    )
+    .reduce((best, other) => (other.footprint.planned < best.footprint.planned ? other : best));
 }
 
 /**
@@ -71,7 +92,7 @@ function legalAround(start: Tiling): Tiling[] {
     pins.includes(d) ? entry : Math.max(1, Math.min(entry, at(extents, d), at(schedule.view, d))),
   );
   const shrink = (tile: Shape, dim: number): Tiling | undefined => {
-    const entry = largestThat(1, at(tile, dim), (n) => isLegal(start.with({ tile: replaced(tile, dim, n) })));
+    const entry = largestEntry(start.with({ tile }), dim, at(tile, dim));
     return entry === undefined ? undefined : start.with({ tile: replaced(tile, dim, entry) });
   };
   const single = free.flatMap((dim) => shrink(clipped, dim) ?? []);
@@ -82,7 +103,7 @@ function legalAround(start: Tiling): Tiling[] {
     if (found !== undefined) return [found];
     tile = replaced(tile, dim, 1);
   }
-  return [];
+  return [smallest(start)].filter(isLegal);
 }
 
 export const volume = (tile: Shape): number => tile.reduce((product, entry) => product * entry, 1);
@@ -117,22 +138,6 @@ function withGatherDim(gather: AccessFunc, dim: number, extent: number): AccessF
     return { ...operand, type: { ...operand.type, shape: replaced(shape, dim, to) } };
   });
   return { ...gather, operands };
-}
-
-/** Other profiles and residencies under which some tile is legal, each with such a tile. */
-export function waysOut(tiling: Tiling): Tiling[] {
-  const { gather, schedule, target, extents } = tiling;
-  const others: { readonly profile: Profile; readonly residency: Residency }[] = [
-    { profile: "head", residency: "ub" },
-    { profile: schedule.profile, residency: "gm" },
-  ];
-  return others.flatMap(({ profile, residency }) => {
-    if (profile === schedule.profile && residency === schedule.residency) return [];
-    if (residency === "gm" && !gmAllowed(gather, target)) return [];
-    const whole = extents.map((extent) => Math.max(1, extent));
-    const [legal] = nearestLegal(tiling.with({ profile, residency, tile: whole, view: whole }));
-    return legal === undefined ? [] : [legal];
-  });
 }
 
 /** The arithmetic of the smallest tile, `data 4096x1xf32 131072 B + …`. */

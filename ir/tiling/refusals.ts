@@ -2,21 +2,17 @@
 import { gatheredTable, gatherDims } from "../access.js";
 import { error, type Diagnostic } from "../diagnostic.js";
 import { inputOf } from "../func.js";
-import type { ResolvedSchedule, Schedule } from "../schedule.js";
-import { assertNever, at, formatShape, formatType, sameShape, type Shape } from "../types.js";
-import {
-  anyLegal,
-  largestGatherDims,
-  nearestLegal,
-  smallest,
-  smallestArithmetic,
-  waysOut,
-} from "./nearest.js";
+import { formatBuffers, type Buffers, type Schedule } from "../schedule.js";
+import { assertNever, at, formatShape, formatType } from "../types.js";
+import { anyLegal, largestGatherDims, nearestLegal, smallest, smallestArithmetic } from "./nearest.js";
 import { shapeFaults, type Rule, type Verdict } from "./rules/index.js";
 import type { Tiling } from "./tiling.js";
 
-/** What a rule says against a schedule, as diagnostics; empty when it holds. */
-export function refusals(rule: Rule, tiling: Tiling): Diagnostic[] {
+/** Schedules under another profile or residency, each as what to type to get it. */
+export type WaysOut = (tiling: Tiling) => readonly { readonly flags: string; readonly tiling: Tiling }[];
+
+/** What a rule says against a schedule, as diagnostics; empty when it holds. `waysOut` where no tile is legal. */
+export function refusals(rule: Rule, tiling: Tiling, waysOut: WaysOut = () => []): Diagnostic[] {
   const broken = rule.judge(tiling).filter((verdict) => !verdict.pass);
   const [first] = broken;
   if (first === undefined) return [];
@@ -26,9 +22,9 @@ export function refusals(rule: Rule, tiling: Tiling): Diagnostic[] {
     case "residency":
       return [withoutRows(tiling, first)];
     case "full-load":
-      return [cutGatherDim(tiling, broken, first)];
+      return [cutGatherDim(tiling, broken, first, waysOut)];
     case "ub-budget":
-      return [anyLegal(tiling) ? overBudget(tiling, first) : noLegalTile(tiling)];
+      return [anyLegal(tiling) ? overBudget(tiling, first) : noLegalTile(tiling, waysOut)];
     default:
       return assertNever(rule.id);
   }
@@ -44,16 +40,20 @@ export const shapeRefusals = (gather: Tiling["gather"], schedule: Schedule): Dia
     }),
   );
 
-/** What to type to follow a suggestion: the entries that differ from the schedule at hand. */
-export function suggestionText(from: Schedule, to: ResolvedSchedule): string {
+/** What to type to follow a suggestion: the tile, and those other entries that differ from the schedule at hand. */
+export function suggestionText(from: Schedule, to: Schedule): string {
   const flags: string[] = [];
-  const shapeFlag = (name: string, old: Shape | undefined, entry: Shape): void => {
-    if (old === undefined || !sameShape(old, entry)) flags.push(`--${name} ${entry.join(",")}`);
+  const add = (name: string, old: string | undefined, entry: string | undefined): void => {
+    if (entry !== undefined && old !== entry) flags.push(`--${name} ${entry}`);
   };
-  if (from.profile !== to.profile) flags.push(`--profile ${to.profile}`);
-  if (from.residency !== to.residency) flags.push(`--residency ${to.residency}`);
-  shapeFlag("tile", undefined, to.tile);
-  shapeFlag("view", from.view, to.view);
+  const copies = (buffers: Buffers | undefined) => buffers && formatBuffers(buffers);
+  add("profile", from.profile, to.profile);
+  add("residency", from.residency, to.residency);
+  add("tile", undefined, to.tile?.join());
+  add("view", from.view?.join(), to.view?.join());
+  add("order", from.order?.join(), to.order?.join());
+  add("buffers", copies(from.buffers), copies(to.buffers));
+  add("ub-bytes", from.ubBytes?.toString(), to.ubBytes?.toString());
   return flags.join(" ");
 }
 
@@ -81,6 +81,8 @@ const suggestionData = ({ schedule }: Tiling) => ({
   nearestView: schedule.view,
   nearestProfile: schedule.profile,
   nearestResidency: schedule.residency,
+  nearestOrder: schedule.order,
+  nearestBuffers: schedule.buffers,
 });
 
 function withoutRows({ gather, target }: Tiling, verdict: Verdict): Diagnostic {
@@ -91,12 +93,17 @@ function withoutRows({ gather, target }: Tiling, verdict: Verdict): Diagnostic {
   });
 }
 
-function cutGatherDim(tiling: Tiling, broken: readonly Verdict[], first: Verdict): Diagnostic {
+function cutGatherDim(
+  tiling: Tiling,
+  broken: readonly Verdict[],
+  first: Verdict,
+  waysOut: WaysOut,
+): Diagnostic {
   const { gather, schedule, target, footprint } = tiling;
   const [nearest] = nearestLegal(tiling);
   const hint =
     nearest === undefined
-      ? `no tile is legal here: ${smallestArithmetic(tiling)}; ${waysOutText(tiling)}`
+      ? `no tile is legal here: ${smallestArithmetic(tiling)}; ${waysOutText(waysOut(tiling))}`
       : suggestionText(schedule, nearest.schedule);
   const rule = `full-load rule (profile ${schedule.profile}, target ${target.name})`;
   return error("TC301", `${rule}: ${broken.map((verdict) => verdict.detail).join("; ")}`, {
@@ -149,47 +156,41 @@ function overBudget(tiling: Tiling, first: Verdict): Diagnostic {
   );
 }
 
-export function noLegalTile(tiling: Tiling): Diagnostic {
+export function noLegalTile(tiling: Tiling, waysOut: WaysOut): Diagnostic {
   const { gather, schedule, target } = tiling;
-  const largest = largestGatherDims(tiling);
+  const largest = schedule.residency === "gm" ? [] : largestGatherDims(tiling);
   const dims = largest.map(({ dim, largest: n }) => {
     const extent = at(inputOf(gather, gatheredTable).type.shape, dim);
     return `gather dim ${dim} is ${extent}; the largest that would fit is ${n}`;
   });
-  const [way] = waysOut(tiling);
+  const ways = waysOut(tiling);
+  const [way] = ways;
   const { bytes, planned } = smallest(tiling).footprint;
   return error(
     "TC402",
-    `no tile is legal (target ${target.name}, profile ${schedule.profile}, residency ${schedule.residency}): ` +
-      dims.join("; "),
+    [
+      `no tile is legal (target ${target.name}, profile ${schedule.profile}, residency ${schedule.residency})`,
+      ...(dims.length === 0 ? [] : [dims.join("; ")]),
+    ].join(": "),
     {
       span: gather.opSpan,
       notes: [smallestArithmetic(tiling)],
-      hint: waysOutText(tiling),
+      hint: waysOutText(ways),
       data: {
         profile: schedule.profile,
         target: target.name,
         budget: schedule.ubBytes,
         bytes: bytes > schedule.ubBytes ? bytes : planned,
         largestGatherDim: largest.map((entry) => entry.largest),
-        ...(way === undefined ? {} : suggestionData(way)),
+        ...(way === undefined ? {} : suggestionData(way.tiling)),
       },
     },
   );
 }
 
-function waysOutText(tiling: Tiling): string {
-  // Who gave no tile needs none to get out: the compiler chooses one.
-  const { tile, view } = tiling.gather.schedule;
-  const open = (flag: string): boolean =>
-    (tile === undefined && /^(--)?tile /.test(flag)) ||
-    (view === undefined && tile === undefined && /^(--)?view /.test(flag));
-  const ways = waysOut(tiling).map((way) =>
-    suggestionText(tiling.schedule, way.schedule)
-      .split(" --")
-      .filter((flag) => !open(flag))
-      .join(" --"),
-  );
-  if (ways.length > 0) return ways.join(" or ");
-  return "gather along a shorter dim, use a narrower element type, or raise the budget with --ub-bytes";
-}
+/** What is left where no other profile or residency helps. */
+export const otherWaysOut =
+  "gather along a shorter dim, use a narrower element type, or raise the budget with --ub-bytes";
+
+const waysOutText = (ways: ReturnType<WaysOut>): string =>
+  ways.length > 0 ? ways.map(({ flags }) => flags).join(" or ") : otherWaysOut;

@@ -6,6 +6,7 @@ import { outputOf, type AccessFunc } from "../func.js";
 import type { ResolvedSchedule } from "../schedule.js";
 import type { Target } from "../target.js";
 import { at, type Shape } from "../types.js";
+import { buffersOf, copiesOf, keptSingle, streamedOperands } from "./copies.js";
 import { footprintOf, type Footprint } from "./footprint.js";
 import { loopsOf, type Loop } from "./loops.js";
 import { loweringOf, type GatherLowering } from "./lowering.js";
@@ -65,3 +66,10 @@ export class Tiling implements TiledGather {
 
 export const tilingOf = (gather: AccessFunc, schedule: ResolvedSchedule, target: Target): Tiling =>
   new Tiling(gather, schedule, target);
+
+/** The same without the second copies that are asked for by name and not kept. */
+export function honoured(tiling: Tiling): Tiling {
+  if (keptSingle(tiling).length === 0) return tiling;
+  const doubled = streamedOperands(tiling).filter((operand) => copiesOf(tiling, operand) === 2);
+  return tiling.with({ buffers: buffersOf(tiling, doubled) });
+}

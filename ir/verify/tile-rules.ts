@@ -2,13 +2,14 @@
  * The rules of a tile program, one function each, in the order they are checked.
  *
  * T1 a name is defined once, before its use, in a scope that holds it. T6 allocs stand at the top. T14 a row of a UB buffer
- * is whole elements, and holds those of the innermost dim. T4 parallel loops are a perfect nest around everything else. T5
- * loads fill UB from inputs, stores empty it into the output, the gather writes the output or what a store takes there;
- * element types agree. T3 regions have their buffer's rank and stay inside it, whatever the iteration. T2 a UB buffer has one
- * writer. T8 there is one gather, unless the output is empty. T9 the schedule leaves a core and a unified buffer. T7 a
- * gather reads each input, in gm or from a tile loaded before it in a body around it, and its origins are where those of
- * the indices start. T10 operands of a gather have the sizes of the output dims they follow. T11 full load: the region of an
- * operand contains the image of every coordinate that a site or a constant picks. T12 the gather reads what its load filled.
+ * is whole elements, and holds those of the innermost dim. T4 parallel loops are a perfect nest around everything else,
+ * and no loop is around nothing. T5 loads fill UB from inputs, stores empty it into the output, the gather writes the
+ * output or what a store takes there; element types agree. T3 regions have their buffer's rank and stay inside it,
+ * whatever the iteration. T2 a UB buffer has one writer. T8 there is one gather, unless the output is empty. T9 the
+ * schedule leaves a core and a unified buffer. T7 a gather reads each input, in gm or from a tile loaded before it in a
+ * body around it, and its origins are where those of the indices start. T10 operands of a gather have the sizes of the
+ * output dims they follow. T11 full load: the region of an operand contains the image of every coordinate that a site or
+ * a constant picks. T12 the gather reads what its load filled.
  * T13 every element of the output is written once.
  */
 import { gatheredTable, readsOf } from "../access.js";
@@ -59,7 +60,16 @@ type Rule = (program: Program) => readonly Diagnostic[];
 export function verifyTile(func: TileFunc): Diagnostic[] {
   const program: Program = { func, all: locate(func.body), buffers: ubBuffers(func) };
   const stages: readonly (readonly Rule[])[] = [
-    [namesOnce, variablesInScope, namesDefined, allocsAtTop, rowsOfElements, perfectNest, targetsCores],
+    [
+      namesOnce,
+      variablesInScope,
+      namesDefined,
+      allocsAtTop,
+      rowsOfElements,
+      perfectNest,
+      loopsHold,
+      targetsCores,
+    ],
     [spaces, elementTypes, ranksOfRegions, mapRules],
     [insideBuffers, oneWriter, oneGather],
     [readsInputs],
@@ -150,6 +160,14 @@ const perfectNest: Rule = ({ all }) =>
       ? []
       : [broken("T4", `parallel loop %${stmt.iv} stands beside another statement`, stmt.span)];
   });
+
+/** It would count to its end and do nothing, however far that is. */
+const loopsHold: Rule = ({ all }) =>
+  all.flatMap(({ stmt }) =>
+    stmt.op === "for" && stmt.body.length === 0
+      ? [broken("T4", `loop %${stmt.iv} is around nothing`, stmt.span, { hint: "leave the loop out" })]
+      : [],
+  );
 
 function targetsCores({ func }: Program): Diagnostic[] {
   const { ubBytes = 0, cores = 1 } = func.schedule;

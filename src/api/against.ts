@@ -6,7 +6,6 @@ import { reference, referenceOfMap } from "../../backends/reference/index.js";
 import { coordinates, type HostInputs } from "../../backends/index.js";
 import {
   CompileError,
-  dtypeBytes,
   elementCount,
   error,
   formatShape,
@@ -21,6 +20,7 @@ import {
   type TileFunc,
 } from "../../ir/index.js";
 import { showElement } from "../formats/elements.js";
+import { differencesOf } from "../formats/tensor.js";
 
 /**
  * The output that a source or access program defines for the inputs of a tile program. Throws a CompileError (TC702) when its
@@ -58,8 +58,10 @@ export function definedOutput(definition: Func, tile: TileFunc, inputs: HostInpu
 const sameElements = (a: Parameters<typeof formatType>[0], b: Parameters<typeof formatType>[0]): boolean =>
   a.dtype === b.dtype && withoutOnes(a.shape) === withoutOnes(b.shape);
 
-const withoutOnes = (shape: readonly number[]): string =>
-  formatShape(shape.slice(shape.findIndex((n) => n !== 1)));
+const withoutOnes = (shape: readonly number[]): string => {
+  const first = shape.findIndex((n) => n !== 1);
+  return formatShape(shape.slice(first === -1 ? shape.length : first));
+};
 
 /** TC610 with the first element that differs and the statement of the tile program that wrote it; undefined when none does. */
 export function differenceFrom(
@@ -68,18 +70,11 @@ export function differenceFrom(
   actual: Uint8Array,
   who: string,
 ): Diagnostic | undefined {
-  const { dtype, shape } = outputOf(tile).type;
-  const size = dtypeBytes[dtype];
-  const different: number[] = [];
-  let count = 0;
-  for (let element = 0; element < elementCount(shape); element++) {
-    const start = element * size;
-    if (actual.subarray(start, start + size).every((byte, k) => byte === expected[start + k])) continue;
-    if (different.length === 0) different.push(element);
-    count++;
-  }
-  const [first] = different;
-  if (first === undefined) return undefined;
+  const { type } = outputOf(tile);
+  const { dtype, shape } = type;
+  const differences = differencesOf(type, expected, actual);
+  if (differences === undefined) return undefined;
+  const { first, count } = differences;
   const point = coordinates(first, shape);
   const writer = writerOf(tile, point);
   const message =

@@ -8,7 +8,6 @@ import {
   dtypes,
   error,
   levels,
-  outOfBoundsPolicies,
   profiles,
   residencies,
   roles,
@@ -23,13 +22,13 @@ import {
   type OpDef,
   type Operand,
   type Schedule,
-  type Site,
   type Target,
   type TargetFigures,
   type TensorType,
 } from "../../ir/index.js";
 import {
   checkFields,
+  irFields,
   isObject,
   oneOf,
   shown,
@@ -64,6 +63,8 @@ export function checkArguments(
   throwIfErrors(checkOptions(builder, given, fields, { needs }));
 }
 
+const isCopies = (value: unknown): boolean => value === 1 || value === 2;
+
 /** Which numbers make a schedule is for the rules to say. */
 export const scheduleFields: Fields<Schedule> = {
   tile: numbers("TC302", "a list of numbers, one for each output dim"),
@@ -71,7 +72,11 @@ export const scheduleFields: Fields<Schedule> = {
   profile: oneOf(profiles, "TC303"),
   residency: oneOf(residencies, "TC303"),
   order: numbers("TC303", "a list of the output dims, outermost loop first"),
-  buffers: { code: "TC303", takes: "1 or 2", holds: (value) => value === 1 || value === 2 },
+  buffers: {
+    code: "TC303",
+    takes: "1 or 2, or these by operand, such as { indices: 2, output: 2 }",
+    holds: (value) => isCopies(value) || (isObject(value) && Object.values(value).every(isCopies)),
+  },
   cores: wholeNumber(-Infinity, "TC303"),
   budgetRule: oneOf(budgetRules, "TC303"),
   ubBytes: wholeNumber(-Infinity, "TC303"),
@@ -147,6 +152,7 @@ const atLeastOne: ReadonlySet<keyof TargetFigures> = new Set([
   "copyBytesPerCycle",
   "dmaRows",
   "firstLevelBytes",
+  "secondLevelBytes",
   "vectorBytes",
 ] as const);
 
@@ -194,6 +200,7 @@ const targetFields: Fields<Target> = {
   kind: oneOf(targetWords.kind, "TC501"),
   title: text,
   gatherScratch: { ...yesOrNo, code: "TC501" },
+  overlaps: { ...yesOrNo, code: "TC501" },
   vectorGatherBytes: sizesField,
   defaultResidency: oneOf(targetWords.defaultResidency, "TC501"),
   gmGather: oneOf(targetWords.gmGather, "TC501"),
@@ -239,21 +246,7 @@ const operandsField: Field = {
   },
 };
 
-const siteFields: Pick<Fields<Site>, "keep"> = { keep: oneOf(outOfBoundsPolicies) };
-
-const mapField: Field = {
-  code: "TC702",
-  takes: "an access map",
-  problems(value, path) {
-    if (!isObject(value) || !Array.isArray(value["sites"]) || !Array.isArray(value["results"])) {
-      return [error("TC702", `${path} is ${shown(value)}; it takes ${mapField.takes}`)];
-    }
-    return value["sites"].flatMap((site: unknown, k) => {
-      const at = `${path}.sites[${k}]`;
-      return checkOptions(at, site, siteFields, { open: true, path: `${at}.`, needs: ["keep"] });
-    });
-  },
-};
+const { map: mapField, body: bodyField } = irFields(didYouMean);
 
 export const opField: Field = {
   code: "TC702",
@@ -276,7 +269,7 @@ export const attrsField: Field = {
 };
 
 const programFields = {
-  name: { code: "TC702", takes: "a name", holds: (value: unknown) => typeof value === "string" },
+  name: nameField,
   operands: operandsField,
   target: targetNameField,
   schedule: scheduleField,
@@ -286,10 +279,10 @@ const programFields = {
 const levelFields = {
   source: { op: opField, attrs: attrsField },
   access: { map: mapField, paired: numbers("TC702", "a list of dims") },
-  tile: { body: { code: "TC702", takes: "a list of statements", holds: Array.isArray } },
+  tile: { body: bodyField },
 } as const satisfies Readonly<Record<Level, Readonly<Record<string, Field>>>>;
 
-/** What is no function at any level. Its maps and statements are the verifier's to judge. */
+/** What is no function at any level. What its maps and statements mean is the verifier's to judge. */
 export function checkProgram(program: unknown): Diagnostic[] {
   const level = isObject(program) ? levels.find((known) => known === program["level"]) : undefined;
   if (level === undefined) {

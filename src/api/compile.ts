@@ -220,7 +220,15 @@ function targetOf(
   if (options.target !== undefined) return { ok: true, target: options.target };
   if (program.target === undefined) return { ok: true, target: defaultTarget };
   const target = (options.findTarget ?? findTarget)(program.target);
-  if (target !== undefined) return { ok: true, target };
+  if (target !== undefined) {
+    const wrong = checkOptions(
+      "findTarget",
+      { [program.target]: target },
+      { [program.target]: targetField },
+      { path: "findTarget: " },
+    );
+    return wrong.length > 0 ? { ok: false, diagnostics: wrong } : { ok: true, target };
+  }
   const diagnostic = error("TC501", `unknown target ${program.target}`, {
     span: program.span,
     hint: `one of ${targetNames.join(", ")}, or --target with a target file`,

@@ -1,6 +1,5 @@
 /** A tile program explained: what its buffers take, where they lie, and how long it runs. */
-import { estimateTiming } from "../../backends/sim/index.js";
-import { CompileError, error, ubBuffers, ubBytes, type Func } from "../../ir/index.js";
+import { CompileError, cyclesOf, error, ubBuffers, ubBytes, type Func } from "../../ir/index.js";
 import { compile, type CompileOptions } from "./compile.js";
 
 /** One copy of a buffer in UB, in bytes. */
@@ -37,7 +36,7 @@ export function explainTile(program: Func, options: CompileOptions = {}): TileEx
       to: from + ubBytes(buffer),
     })),
   );
-  const { tasks, cycles } = estimateTiming(tile, target);
+  const { tasks, cycles } = cyclesOf(tile, target);
   return {
     name,
     target: target.name,

@@ -12,7 +12,6 @@ import {
   smallestArithmetic,
   throwIfErrors,
   tilingOf,
-  waysOut,
   type AccessFunc,
   type Diagnostic,
   type Footprint,
@@ -23,9 +22,10 @@ import {
   type Traffic,
   type Verdict,
 } from "../../ir/index.js";
-import { clockOf, withDefaults } from "../../passes/index.js";
+import { clockOf, waysOut, withDefaults } from "../../passes/index.js";
 import { accessOf } from "./access.js";
-import { performanceHints, reversedOrder, type Alternative } from "./hints.js";
+import { compareSchedules, type Comparison } from "./comparison.js";
+import { performanceHints, reversedOrder, type Reversed } from "./hints.js";
 import { checkCompile, resolveTargetOf, tryCompile, type CompileOptions } from "./compile.js";
 
 export interface Explanation {
@@ -42,12 +42,19 @@ export interface Explanation {
   readonly infeasible?: {
     readonly arithmetic: string;
     readonly largestGatherDims: readonly { readonly dim: number; readonly largest: number }[];
-    readonly waysOut: readonly ResolvedSchedule[];
+    /** What the compiler would choose under another profile or residency. */
+    readonly waysOut: readonly {
+      readonly schedule: ResolvedSchedule;
+      readonly flags: string;
+      readonly cycles: number;
+    }[];
   };
   readonly traffic: Traffic;
   readonly cycles: number;
   /** The same tile with the loops the other way round, when that moves another number of bytes. */
-  readonly reversed?: Alternative;
+  readonly reversed?: Reversed;
+  /** The schedule beside others, derived when it is first read; undefined for one that is refused. */
+  readonly comparison: Comparison | undefined;
   readonly diagnostics: readonly Diagnostic[];
 }
 
@@ -68,7 +75,11 @@ export function explain(program: Func, options: CompileOptions = {}): Explanatio
   const rules = judge(tiling).map((verdict) => ({ ...verdict }));
   const legal = rules.every((rule) => rule.pass);
   const reversed = legal ? reversedOrder(tiling) : undefined;
-  const schedules = (tilings: readonly Tiling[]): ResolvedSchedule[] => tilings.map((t) => t.schedule);
+  let comparison: Comparison | undefined;
+  const compared = (): Comparison | undefined => {
+    const given = legal ? accessOf(program, options) : undefined;
+    return given === undefined ? undefined : compareSchedules(given, tiling);
+  };
   return {
     name: access.name,
     target: target.name,
@@ -80,19 +91,26 @@ export function explain(program: Func, options: CompileOptions = {}): Explanatio
     legal,
     rules,
     footprint: tiling.footprint,
-    nearest: legal ? [tiling.schedule] : schedules(nearestLegal(tiling)),
+    nearest: legal ? [tiling.schedule] : nearestLegal(tiling).map((near) => near.schedule),
     ...(anyLegal(tiling)
       ? {}
       : {
           infeasible: {
             arithmetic: smallestArithmetic(tiling),
-            largestGatherDims: largestGatherDims(tiling),
-            waysOut: schedules(waysOut(tiling)),
+            largestGatherDims: tiling.schedule.residency === "gm" ? [] : largestGatherDims(tiling),
+            waysOut: waysOut(tiling).map((way) => ({
+              schedule: way.tiling.schedule,
+              flags: way.flags,
+              cycles: clockOf(way.tiling).cycles,
+            })),
           },
         }),
     traffic: tiling.traffic,
     cycles: clockOf(tiling).cycles,
     ...(reversed === undefined ? {} : { reversed }),
+    get comparison() {
+      return (comparison ??= compared());
+    },
     diagnostics: [...diagnostics, ...(legal ? performanceHints(tiling) : [])],
   };
 }

@@ -73,7 +73,7 @@ function onScalarUnit({ gather, target, lowering }: Tiling): Diagnostic[] {
   ];
 }
 
-export interface Alternative {
+export interface Reversed {
   readonly order: readonly number[];
   readonly bytes: number;
   readonly compulsory: number;
@@ -83,7 +83,7 @@ export interface Alternative {
 }
 
 /** The same tile with the loop order turned round: what losing (or winning) the reuse of the data would cost. */
-export function reversedOrder(tiling: Tiling): Alternative | undefined {
+export function reversedOrder(tiling: Tiling): Reversed | undefined {
   const order = [...tiling.schedule.order].reverse();
   const other = tiling.with({ order });
   const { traffic: moved } = other;

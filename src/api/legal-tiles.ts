@@ -23,8 +23,10 @@ import {
   shapeRefusals,
   smallest,
   smallestArithmetic,
+  throwIfErrors,
   tilingOf,
   type AccessFunc,
+  type Buffers,
   type Func,
   type Residency,
   type ResolvedSchedule,
@@ -33,8 +35,10 @@ import {
   type Tiling,
 } from "../../ir/index.js";
 import { candidates, clockOf, variants, withDefaults } from "../../passes/index.js";
+import { callable, type Fields } from "../../backends/index.js";
 import { accessOf } from "./access.js";
-import { resolveTargetOf, tryCompile, type CompileOptions } from "./compile.js";
+import { checkOptions, checkProgram } from "./check-options.js";
+import { compileFields, resolveTargetOf, tryCompile, type CompileOptions, type Kernel } from "./compile.js";
 
 export interface LegalTile {
   readonly tile: Shape;
@@ -42,7 +46,7 @@ export interface LegalTile {
   /** What the tile's fastest schedule has beside it, where that was left open. */
   readonly view: Shape;
   readonly order: readonly number[];
-  readonly buffers: 1 | 2;
+  readonly buffers: Buffers;
   readonly bytes: number;
   readonly traffic: number;
   readonly tasks: number;
@@ -81,40 +85,41 @@ export interface LegalOptions extends CompileOptions {
   readonly onProgress?: (done: number, total: number) => void;
 }
 
+const legalFields: Fields<LegalOptions> = { ...compileFields, onProgress: callable };
+
 /** Prefixes that counting visits, and grid tiles that listing evaluates, at most. */
 const maxVisits = 2_000_000;
-const maxListed = 4_000;
+const maxListed = 1_000;
 
 /**
  * The legal tiles of a program; a tile that it states counts as not given. Throws a CompileError for what is no program, no
  * schedule, or a tile program.
  */
 export function legalTiles(program: Func, options: LegalOptions = {}): LegalTiles {
-  const target = resolveTargetOf(program, options);
-  const access = accessOf(program, options);
+  throwIfErrors([...checkProgram(program), ...checkOptions("legalTiles", options, legalFields)]);
+  const { onProgress = () => undefined, ...compileOptions } = withoutTile(options);
+  const target = resolveTargetOf(program, compileOptions);
+  const access = accessOf(program, compileOptions);
   if (access === undefined) {
     const hint = "explain shows its footprint; give legal the source program";
     throw new CompileError([
       error("TC702", `@${program.name} is a tile program: its tile is chosen`, { hint }),
     ]);
   }
-  const { tile: _, ...open } = access.schedule;
+  const open = withoutTile(access.schedule);
   const gather: AccessFunc = { ...access, schedule: open };
   const faults = shapeRefusals(gather, open);
   if (hasErrors(faults)) throw new CompileError(faults);
   const asked = open.residency ?? target.defaultResidency;
   const residencies = residenciesOf(gather, asked, target);
-  const found = residencies.map((residency) =>
-    under(withDefaults(gather, residency, target), options.onProgress ?? (() => undefined)),
-  );
+  const found = residencies.map((residency) => under(withDefaults(gather, residency, target), onProgress));
   // Data that stays in global memory takes less of UB, and no rule pins its dims: the last residency takes every tile
   // that an earlier one takes.
   const widest = found.reduce((_wide, last) => last);
-  const chosen = tryCompile({ ...gather, schedule: open }, { ...options, target });
-  const { schedule: written } = chosen.ok ? chosen.kernel.tile : { schedule: undefined };
-  const own = written !== undefined && isResolved(written) ? [tilingOf(gather, written, target)] : [];
+  const chosen = tryCompile({ ...program, schedule: withoutTile(program.schedule) }, compileOptions);
+  const own = chosen.ok ? tilingsOf(chosen.kernel) : [];
   const tiles = ranked([...own, ...found.flatMap((part) => part.tilings)], own[0]);
-  const { tile: __, ...schedule } = withDefaults(gather, widest.residency, target).schedule;
+  const schedule = withoutTile(withDefaults(gather, widest.residency, target).schedule);
   return {
     name: access.name,
     target: target.name,
@@ -125,6 +130,13 @@ export function legalTiles(program: Func, options: LegalOptions = {}): LegalTile
     largestGatherDims: found.flatMap((part) => part.largestGatherDims),
     ...(widest.proof === undefined ? {} : { proof: widest.proof }),
   };
+}
+
+const withoutTile = <T extends { readonly tile?: Shape }>({ tile: _, ...rest }: T): Omit<T, "tile"> => rest;
+
+/** The tiling of a compiled kernel; none of one whose passes left its schedule open. */
+function tilingsOf({ access, tile: { schedule }, target }: Kernel): Tiling[] {
+  return access !== undefined && isResolved(schedule) ? [tilingOf(access, schedule, target)] : [];
 }
 
 /** Full load first. A residency that the operator does not have is judged all the same when it is asked for. */
@@ -182,18 +194,21 @@ function countLegal(
   const prefixes = prefix.reduce((product, d) => product * (limits[d] ?? 1), 1);
   if (prefixes > maxVisits) return undefined;
   const legal = (tile: Shape): boolean => isLegal(least.with({ tile }));
+  // Larger entries only cost more, but for a second copy that whole extents do not take.
+  const hopeless = (tile: Shape): boolean => !isLegal(least.with({ tile, buffers: 1 }));
   let done = 0;
   const visit = (tile: Shape, rest: readonly number[]): number => {
     const [dim, ...inner] = rest;
     if (dim === undefined) {
       step(++done, prefixes);
-      return largestThat(1, limits[last] ?? 1, (n) => legal(replaced(tile, last, n))) ?? 0;
+      const most = limits[last] ?? 1;
+      const fits = (n: number): boolean => legal(replaced(tile, last, n));
+      return (fits(most) ? 1 : 0) + (largestThat(1, most - 1, fits) ?? 0);
     }
     let sum = 0;
     for (let n = 1; n <= (limits[dim] ?? 1); n++) {
       const wider = replaced(tile, dim, n);
-      // Larger entries only cost more.
-      if (!legal(wider)) break;
+      if (hopeless(wider)) break;
       sum += visit(wider, inner);
     }
     return sum;
@@ -211,9 +226,9 @@ function listed(tiling: Tiling): Tiling[] {
   const tilings: Tiling[] = [];
   const visit = (tile: Shape, k: number): void => {
     const candidate = start.with({ tile });
-    if (tilings.length >= maxListed || !isLegal(candidate)) return;
+    if (tilings.length >= maxListed || !isLegal(candidate.with({ buffers: 1 }))) return;
     const d = free[k];
-    if (d === undefined) tilings.push(fastest(candidate));
+    if (d === undefined) tilings.push(...(isLegal(candidate) ? [fastest(candidate)] : []));
     else for (const n of possible > maxListed ? thinned(d) : entriesOf(d)) visit(replaced(tile, d, n), k + 1);
   };
   visit(start.schedule.tile, 0);
@@ -221,8 +236,10 @@ function listed(tiling: Tiling): Tiling[] {
 }
 
 function fastest(tiling: Tiling): Tiling {
-  const legal = variants(tiling).filter(isLegal);
-  const weighed = legal.map((variant) => ({ variant, estimate: estimator(variant)(variant) }));
+  const weighed = variants(tiling, tiling.schedule.ubBytes).map((variant) => ({
+    variant,
+    estimate: estimator(variant)(variant),
+  }));
   weighed.sort((a, b) => a.estimate - b.estimate);
   return weighed[0]?.variant ?? tiling;
 }

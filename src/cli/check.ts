@@ -1,7 +1,7 @@
 /** tilec check: runs regression tests, case files and folders of them, on chosen backends. */
 import { join } from "node:path";
 import type { Command } from "commander";
-import { CompileError, error, type Diagnostic } from "../../ir/index.js";
+import { CompileError, error, hasErrors, RunError, warning, type Diagnostic } from "../../ir/index.js";
 import type { Executor } from "../../backends/sim/index.js";
 import { tryCompile } from "../api/compile.js";
 import { readCaseList, type Case } from "../formats/cases.js";
@@ -18,12 +18,12 @@ import { tryProgram } from "../api/program.js";
 import { checkCase, type CheckContext, type CheckResult } from "../testing/check-case.js";
 import { runTests, type Test } from "../testing/run-tests.js";
 import { runTextTest } from "../testing/text-test.js";
-import { backendNames } from "../api/backends.js";
+import { backendNames, type BackendName } from "../api/backends.js";
 import { dumpNames } from "./dump-names.js";
 import { executorOption, lookUpTarget, parseShard } from "./options.js";
 import { progressBar } from "./progress.js";
 import { openRunner, parseBackends, refuseWithoutSim, writeTensor } from "./run.js";
-import { note, print, printJson } from "./terminal.js";
+import { note, print, printDiagnostics, printJson } from "./terminal.js";
 
 interface CheckFlags {
   readonly backend: string;
@@ -59,18 +59,13 @@ async function check(files: readonly string[], flags: CheckFlags): Promise<numbe
     all.map((test, k) => ({ ...test, dumpName: names[k] ?? "" })),
     flags.shard,
   );
-  const device = backends.includes("webgpu")
-    ? await openRunner().catch((thrown: unknown) => thrown)
-    : undefined;
-  const gpu =
-    device instanceof Error || device === undefined
-      ? undefined
-      : (device as Awaited<ReturnType<typeof openRunner>>);
+  const device = backends.includes("webgpu") ? await openRunner().catch(runErrorsOnly) : undefined;
+  const gpu = device instanceof RunError ? undefined : device;
   const context: CheckContext = {
     findTarget: lookUpTarget,
     ...(flags.executor === undefined ? {} : { executor: flags.executor }),
     ...(gpu === undefined ? {} : { runner: gpu.runner }),
-    ...(device instanceof Error ? { reason: device.message } : {}),
+    ...(device instanceof RunError ? { reason: reasonIn(device) } : {}),
   };
   const { dump } = flags;
   const contextOf = (test: { readonly dumpName: string }): CheckContext =>
@@ -92,7 +87,9 @@ async function check(files: readonly string[], flags: CheckFlags): Promise<numbe
   });
   const count = (status: CheckResult["status"]): number => results.filter((r) => r.status === status).length;
   const summary = { passed: count("pass"), failed: count("fail"), skipped: count("skip") };
-  if (flags.json === true) printJson({ results, summary });
+  const idle = idleBackends(backends, results);
+  if (flags.json === true)
+    printJson({ results, summary, ...(idle.length === 0 ? {} : { diagnostics: idle }) });
   else {
     for (const result of results) {
       if (result.status !== "pass")
@@ -100,15 +97,40 @@ async function check(files: readonly string[], flags: CheckFlags): Promise<numbe
     }
     print(`${summary.passed} passed, ${summary.failed} failed, ${summary.skipped} skipped`);
   }
-  if (summary.skipped > 0 && device instanceof Error) note(`skipped webgpu: ${device.message}`);
+  printDiagnostics(idle);
   for (const { id, thrown } of bugs) {
     note(
       `${id}: a bug in tilec; please report it with the case\n${thrown instanceof Error ? (thrown.stack ?? "") : String(thrown)}`,
     );
   }
   if (bugs.length > 0) return 3;
-  return summary.failed > 0 ? 1 : 0;
+  return summary.failed > 0 || hasErrors(idle) ? 1 : 0;
 }
+
+function runErrorsOnly(thrown: unknown): RunError {
+  if (thrown instanceof RunError) return thrown;
+  throw thrown;
+}
+
+const reasonIn = ({ diagnostics, message }: RunError): string => diagnostics[0]?.message ?? message;
+
+/**
+ * Backends that were asked for and that skipped all their tests: a warning to somebody who looks on, and an error where nobody
+ * does, because a suite that runs nothing must not pass for one that holds.
+ */
+function idleBackends(backends: readonly BackendName[], results: readonly CheckResult[]): Diagnostic[] {
+  const say = isContinuousIntegration() ? error : warning;
+  return backends.flatMap((backend) => {
+    const own = results.filter((result) => result.backend === backend);
+    const [first] = own;
+    if (first === undefined || own.some(({ status }) => status !== "skip")) return [];
+    const message = `nothing ran on ${backend}, ${own.length} skipped: ${first.message ?? "no reason is known"}`;
+    return [say("TC503", message, { hint: `make it available, or leave ${backend} out of --backend` })];
+  });
+}
+
+/** CI services set the variable, to true or 1. */
+const isContinuousIntegration = (): boolean => !["", "0", "false"].includes(process.env["CI"] ?? "");
 
 /** The tests at a path; what cannot be read is a test that fails. `above` are the folders that led here, without links. */
 function testsIn(path: string, above: readonly string[] = []): Test[] {

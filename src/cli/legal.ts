@@ -1,27 +1,33 @@
 /** tilec legal: counts and lists the legal tiles of a gather, or proves that there are none. */
 import type { Command } from "commander";
-import { formatShape, printSchedule } from "../../ir/index.js";
+import { stringify } from "csv-stringify/sync";
+import { formatBuffers, formatShape, printSchedule } from "../../ir/index.js";
 import { legalTiles, type LegalTile } from "../api/legal-tiles.js";
 import { table } from "../report/table.js";
 import { loadProgram } from "./load.js";
-import { addProgramOptions, lookUpTarget, resolveTarget, type ProgramFlags } from "./options.js";
+import { addProgramOptions, lookUpTarget, resolveTarget, UsageError, type ProgramFlags } from "./options.js";
 import { progressBar } from "./progress.js";
 import { note, print, printJson } from "./terminal.js";
 
 /** Rows of the table unless all are asked for. */
 const shown = 20;
 
-const columns = [
-  "tile",
-  "residency",
-  "view",
-  "order",
-  "buffers",
-  "UB bytes",
-  "traffic",
-  "tasks",
-  "cycles",
-  "default",
+/** What is listed of a tile, with its unit in the header of the values. */
+const columns: readonly (readonly [
+  name: string,
+  header: string,
+  cell: (tile: LegalTile) => string | number,
+])[] = [
+  ["tile", "tile", (t) => formatShape(t.tile)],
+  ["residency", "residency", (t) => t.residency],
+  ["view", "view", (t) => formatShape(t.view)],
+  ["order", "order", (t) => formatShape(t.order)],
+  ["buffers", "buffers", (t) => formatBuffers(t.buffers)],
+  ["UB bytes", "UB (B)", (t) => t.bytes],
+  ["traffic", "traffic (B)", (t) => t.traffic],
+  ["tasks", "tasks", (t) => t.tasks],
+  ["cycles", "cycles", (t) => t.cycles],
+  ["", "default", (t) => (t.default ? "default" : "")],
 ];
 
 interface LegalFlags extends ProgramFlags {
@@ -42,6 +48,7 @@ export function legalCommand(program: Command): void {
 }
 
 function legal(file: string | undefined, flags: LegalFlags): number {
+  if (flags.csv === true && flags.json === true) throw new UsageError("give --csv or --json, not both");
   const { func } = loadProgram(file, flags);
   if (flags.tile !== undefined) note(`legal looks at every tile; --tile ${flags.tile} counts as not given`);
   let bar: ReturnType<typeof progressBar> | undefined;
@@ -56,7 +63,8 @@ function legal(file: string | undefined, flags: LegalFlags): number {
   bar?.stop();
   const code = found.proof === undefined ? 0 : 1;
   if (flags.csv === true) {
-    print([columns, ...found.tiles.map(cells)].map((row) => row.join(",")).join("\n"));
+    const rows = found.tiles.map((tile) => columns.map(([, , cell]) => cell(tile)));
+    print(stringify(rows, { header: true, columns: columns.map(([, header]) => header) }).trimEnd());
     return code;
   }
   const tiles = found.tiles.filter((tile, k) => flags.all === true || k < shown || tile.default);
@@ -70,40 +78,20 @@ function legal(file: string | undefined, flags: LegalFlags): number {
   );
   for (const { dim, padded, aligned } of found.largestGatherDims) {
     print(
-      `gather dim ${dim}: the largest that fits is ${padded}, or ${aligned} with block-aligned tile rows`,
+      `gather dim ${dim}: the largest that fits a full load is ${padded}, or ${aligned} with block-aligned tile rows`,
     );
   }
   if (found.proof !== undefined) print(`no tile is legal: ${found.proof}`);
   else {
-    const rows = tiles.map((t) => [
-      formatShape(t.tile),
-      t.residency,
-      formatShape(t.view),
-      formatShape(t.order),
-      t.buffers,
-      t.bytes,
-      t.traffic,
-      t.tasks,
-      t.cycles,
-      t.default ? "default" : "",
-    ]);
-    print(table([...columns.slice(0, -1), ""], rows));
+    const rows = tiles.map((tile) => columns.map(([, , cell]) => cell(tile)));
+    print(
+      table(
+        columns.map(([name]) => name),
+        rows,
+      ),
+    );
     const more = found.tiles.length - tiles.length;
     if (more > 0) print(`${more} more candidates are slower; --all lists them`);
   }
   return code;
 }
-
-/** Shapes as the flags take them, without commas. */
-const cells = (t: LegalTile): (string | number)[] => [
-  t.tile.join("x"),
-  t.residency,
-  t.view.join("x"),
-  t.order.join("x"),
-  t.buffers,
-  t.bytes,
-  t.traffic,
-  t.tasks,
-  t.cycles,
-  t.default ? 1 : 0,
-];

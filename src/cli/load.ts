@@ -19,6 +19,7 @@ import {
 import { readCaseList } from "../formats/cases.js";
 import { readBytes, readText } from "../formats/files.js";
 import { findGathers, readModel } from "../formats/onnx/index.js";
+import { Symbols } from "../formats/symbols.js";
 import type { TensorValue } from "../formats/tensor.js";
 import { program, tryProgram } from "../api/program.js";
 import { printDiagnostics } from "./terminal.js";
@@ -26,6 +27,8 @@ import { dashed, parseCount, parseType, scheduleOf, UsageError, type ProgramFlag
 
 export interface LoadedProgram {
   readonly func: Func;
+  /** What `--case` calls it, where that is no name of the text form. */
+  readonly id?: string;
   /** Inputs that came with the program: a case's tensors, a model's constants. */
   readonly data?: () => TensorValue;
   readonly indices?: () => TensorValue;
@@ -58,6 +61,7 @@ const flagKinds: Readonly<Record<Exclude<keyof ProgramFlags, AttributeKey>, Flag
   profile: "changes",
   residency: "changes",
   order: "changes",
+  buffers: "changes",
   doubleBuffer: "changes",
   cores: "changes",
   budgetRule: "changes",
@@ -102,7 +106,7 @@ export function loadProgram(file: string | undefined, flags: ProgramFlags): Load
   const [first] = programs;
   if (first === undefined) throw new UsageError(`${file ?? "the command line"} holds no program`);
   if (programs.length > 1) {
-    const names = programs.map(({ func }) => func.name);
+    const names = programs.map(({ id, func }) => id ?? func.name);
     const shown = `${names.slice(0, 8).join(", ")}${names.length > 8 ? ", …" : ""}`;
     const flag = file?.endsWith(".json") === true ? "--case" : "--func";
     throw new UsageError(
@@ -201,6 +205,7 @@ function fromCases(file: string, flags: ProgramFlags): LoadedProgram[] {
   const chosen = cases.filter((test) => flags.case === undefined || test.id === flags.case);
   if (chosen.length === 0) throw new UsageError(`${file} has no case ${flags.case ?? ""}`);
   const one = chosen.length === 1;
+  const symbols = new Symbols();
   return chosen.flatMap((test) => {
     // One bad case among many must not hide the rest; chosen alone, it is what the user asked about.
     if ("malformed" in test) {
@@ -211,9 +216,14 @@ function fromCases(file: string, flags: ProgramFlags): LoadedProgram[] {
     const result = tryProgram({ ...test.program, name: "main" });
     if (!result.ok && one) throw new CompileError(result.diagnostics);
     if (!result.ok) return [];
-    const named: Func = { ...result.func, name: one ? "main" : test.id };
+    const named: Func = { ...result.func, name: one ? "main" : symbols.next(test.id) };
     return [
-      { func: withFlags(named, flags), data: () => test.data.read(), indices: () => test.indices.read() },
+      {
+        id: test.id,
+        func: withFlags(named, flags),
+        data: () => test.data.read(),
+        indices: () => test.indices.read(),
+      },
     ];
   });
 }

@@ -15,6 +15,8 @@ import {
   residencies,
   targetNames,
   type AttributeKey,
+  type Buffers,
+  type Copies,
   type Schedule,
   type Shape,
   type Target,
@@ -38,6 +40,7 @@ export interface ProgramFlags extends Readonly<Partial<Record<AttributeKey, stri
   readonly profile?: Schedule["profile"];
   readonly residency?: Schedule["residency"];
   readonly order?: string;
+  readonly buffers?: string;
   readonly doubleBuffer?: boolean;
   readonly cores?: string;
   readonly budgetRule?: Schedule["budgetRule"];
@@ -77,7 +80,8 @@ export function addProgramOptions(command: Command): Command {
     .addOption(new Option("--profile <name>", "full-load rule").choices([...profiles]))
     .addOption(new Option("--residency <name>", "where the data lives").choices([...residencies]))
     .option("--order <dims>", "output dims, outermost loop first, such as 1,0")
-    .option("--double-buffer", "two buffers for each streamed operand")
+    .option("--buffers <n|list>", "copies of what the loops move: 2, or by operand as in indices=2,output=2")
+    .option("--double-buffer", "short for --buffers 2")
     .option("--cores <n>", "cores that share the tasks")
     .addOption(new Option("--budget-rule <rule>", "what counts against UB").choices([...budgetRules]))
     .option("--ub-bytes <n>", "unified buffer size in bytes, instead of the target's");
@@ -125,7 +129,27 @@ export function parseShard(text: string): { readonly part: number; readonly part
   return { part, parts };
 }
 
+/** `2`, or `indices=2,output=2`. Which operands there are is for the rules to say. */
+export function parseBuffers(text: string): Buffers {
+  const refuse = (): never => {
+    throw new UsageError(
+      `--buffers ${text}: copies are 1 or 2`,
+      "write --buffers 2 or --buffers indices=2,output=2",
+    );
+  };
+  const copies = (count: string | undefined): Copies => (count === "1" ? 1 : count === "2" ? 2 : refuse());
+  if (!text.includes("=")) return copies(text.trim());
+  const entries = text.split(",").map((entry): [string, Copies] => {
+    const [operand = "", count, ...more] = entry.split("=").map((part) => part.trim());
+    return operand === "" || more.length > 0 ? refuse() : [operand, copies(count)];
+  });
+  const named = Object.fromEntries(entries);
+  return Object.keys(named).length < entries.length ? refuse() : named;
+}
+
 export function scheduleOf(flags: ProgramFlags): Schedule {
+  if (flags.buffers !== undefined && flags.doubleBuffer === true)
+    throw new UsageError("give --buffers or --double-buffer, not both", "--double-buffer is --buffers 2");
   const shape = (name: "tile" | "view" | "order") =>
     flags[name] === undefined ? {} : { [name]: parseShape(flags[name], name) };
   return {
@@ -134,6 +158,7 @@ export function scheduleOf(flags: ProgramFlags): Schedule {
     ...shape("order"),
     ...(flags.profile === undefined ? {} : { profile: flags.profile }),
     ...(flags.residency === undefined ? {} : { residency: flags.residency }),
+    ...(flags.buffers === undefined ? {} : { buffers: parseBuffers(flags.buffers) }),
     ...(flags.doubleBuffer === true ? { buffers: 2 } : {}),
     ...(flags.cores === undefined ? {} : { cores: parseCount(flags.cores, "cores") }),
     ...(flags.budgetRule === undefined ? {} : { budgetRule: flags.budgetRule }),

@@ -10,7 +10,7 @@ import { csvOf } from "../tune/records/export-csv.js";
 import { kernelTunerCache } from "../tune/records/export-kernel-tuner.js";
 import { t4Results } from "../tune/records/export-t4.js";
 import { mergeRecords } from "../tune/records/merge.js";
-import { pinned } from "../tune/records/pin.js";
+import { pinnedTest } from "../tune/records/pin.js";
 import type { CandidateRecord, TuneRecord } from "../tune/records/record.js";
 import { recordLine } from "../tune/records/text.js";
 import { UsageError } from "./options.js";
@@ -61,7 +61,7 @@ export function recordsCommand(program: Command): void {
     .argument("<file>", "records of one task")
     .option("--out <test.tir>", "where it goes; the standard output otherwise")
     .action((file: string, { out }: { readonly out?: string }) => {
-      const text = pinned(onlyOne(load([file])));
+      const text = pinnedTest(onlyOne(load([file])));
       if (out === undefined) print(text);
       else writeBytes(out, text);
     });

@@ -2,6 +2,7 @@
 import { Option, type Command } from "commander";
 import {
   error,
+  formatBuffers,
   formatShape,
   printSchedule,
   targetFacts,
@@ -340,7 +341,7 @@ function printResult(result: TuneResult): void {
       residency,
       formatShape(view),
       formatShape(order),
-      JSON.stringify(buffers),
+      formatBuffers(buffers),
       ubBytes,
       bytes,
       tasks,

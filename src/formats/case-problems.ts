@@ -52,7 +52,7 @@ const isBranchOf = (whole: ErrorObject, problem: ErrorObject): boolean =>
 
 /** For the end of a message: the nearest known word, or all of them. */
 function meant(word: string, known: readonly string[]): string {
-  const found = didYouMean(word, known);
+  const found = word === "" ? undefined : didYouMean(word, known);
   return found === undefined ? `known: ${known.join(", ")}` : `did you mean ${found}?`;
 }
 

@@ -38,6 +38,7 @@ export interface CaseJson {
   readonly view?: Shape;
   readonly profile?: NonNullable<Schedule["profile"]>;
   readonly residency?: NonNullable<Schedule["residency"]>;
+  readonly buffers?: NonNullable<Schedule["buffers"]>;
   readonly doubleBuffer?: boolean;
   readonly tir?: string;
   readonly expect: "ok" | { readonly error: string };
@@ -138,7 +139,12 @@ const caseObject: Schema = {
       view: described("splits the iteration before the tile does", extents),
       profile: described("full-load rule", { enum: profiles }),
       residency: described("where the data lives", { enum: residencies }),
-      doubleBuffer: { type: "boolean" },
+      buffers: described("copies of what the loops move, for all operands or by operand", {
+        if: { type: "object" },
+        then: { type: "object", additionalProperties: { enum: [1, 2] } },
+        else: { enum: [1, 2] },
+      }),
+      doubleBuffer: described("short for buffers 2", { type: "boolean" }),
       tir: described("a program as text that runs in place of the operator, and is compared with it", {
         type: "string",
       }),

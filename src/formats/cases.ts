@@ -128,6 +128,8 @@ function readCase(json: CaseJson, where: string): Case {
   const attrs = Object.entries(attributes).map(
     ([key, value]) => [known?.get(key)?.name ?? key, value] as const,
   );
+  if (json.buffers !== undefined && json.doubleBuffer !== undefined)
+    throw new CompileError([malformed(where, "buffers and doubleBuffer say the same; give one of them")]);
   const schedule = scheduleOf(json);
   // A case without any schedule asks for bits alone: it gets the target on which every gather has a legal schedule.
   const target = json.target ?? (Object.keys(schedule).length === 0 ? "webgpu" : undefined);
@@ -151,10 +153,11 @@ function readCase(json: CaseJson, where: string): Case {
   };
 }
 
-const scheduleOf = ({ tile, view, profile, residency, doubleBuffer }: CaseJson): Schedule => ({
+const scheduleOf = ({ tile, view, profile, residency, buffers, doubleBuffer }: CaseJson): Schedule => ({
   ...(tile === undefined ? {} : { tile }),
   ...(view === undefined ? {} : { view }),
   ...(profile === undefined ? {} : { profile }),
   ...(residency === undefined ? {} : { residency }),
+  ...(buffers === undefined ? {} : { buffers }),
   ...(doubleBuffer === undefined ? {} : { buffers: doubleBuffer ? 2 : 1 }),
 });

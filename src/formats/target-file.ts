@@ -8,6 +8,7 @@ export interface TargetFile {
   readonly kind: Target["kind"];
   readonly title: string;
   readonly gatherScratch: boolean;
+  readonly overlaps: boolean;
   readonly vectorGatherBytes: readonly number[];
   readonly defaultResidency: Target["defaultResidency"];
   readonly gmGather: Target["gmGather"];
@@ -15,11 +16,13 @@ export interface TargetFile {
 }
 
 export function targetFile(target: Target): TargetFile {
-  const { name, kind, title, gatherScratch, vectorGatherBytes, defaultResidency, gmGather } = target;
+  const { name, kind, title, gatherScratch, overlaps, vectorGatherBytes, defaultResidency, gmGather } =
+    target;
   const figures = Object.fromEntries(
     figureNames.map((figure) => [figure, { value: target[figure], ...target.sources[figure] }]),
   );
-  return { name, kind, title, gatherScratch, vectorGatherBytes, defaultResidency, gmGather, figures };
+  const given = { name, kind, title, gatherScratch, overlaps, vectorGatherBytes, defaultResidency, gmGather };
+  return { ...given, figures };
 }
 
 /** Throws a CompileError (TC015) that names the field. */
@@ -63,8 +66,10 @@ export function parseTargetFile(text: string, file: string): Target {
     numbers[name] = number;
     sources[name] = { source, kind };
   }
-  const gatherScratch = value.gatherScratch;
-  if (typeof gatherScratch !== "boolean") return fail("gatherScratch is true or false");
+  const yesOrNo = (name: "gatherScratch" | "overlaps"): boolean => {
+    const found = value[name];
+    return typeof found === "boolean" ? found : fail(`${name} is true or false`);
+  };
   const vectorGatherBytes = value.vectorGatherBytes;
   if (!sizesField.holds(vectorGatherBytes)) return fail(`vectorGatherBytes is ${sizesField.takes}`);
   return {
@@ -72,7 +77,8 @@ export function parseTargetFile(text: string, file: string): Target {
     name: string("name"),
     kind: word("kind", targetWords.kind),
     title: string("title"),
-    gatherScratch,
+    gatherScratch: yesOrNo("gatherScratch"),
+    overlaps: yesOrNo("overlaps"),
     vectorGatherBytes,
     defaultResidency: word("defaultResidency", targetWords.defaultResidency),
     gmGather: word("gmGather", targetWords.gmGather),

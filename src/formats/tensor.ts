@@ -1,5 +1,5 @@
 /** A tensor from or for a file: bytes little-endian row-major, strings as themselves. */
-import { byteCount, elementCount, type TensorType } from "../../ir/index.js";
+import { dtypeBytes, elementCount, type TensorType } from "../../ir/index.js";
 import { fromHost, toHost, type HostValue } from "../../backends/index.js";
 
 export interface TensorValue {
@@ -19,17 +19,34 @@ export function fromOutput(type: TensorType, bytes: Uint8Array, data: HostValue)
   return { type, bytes: new Uint8Array(), strings: fromHost(type, bytes, data.strings) as readonly string[] };
 }
 
-/** Bit for bit; the index of the first element that differs, or -1. */
-export function firstDifferentElement(a: TensorValue, b: TensorValue): number {
-  const count = elementCount(a.type.shape);
-  if (a.strings !== undefined || b.strings !== undefined) {
-    for (let k = 0; k < count; k++) if (a.strings?.[k] !== b.strings?.[k]) return k;
-    return -1;
+export interface Differences {
+  /** Row-major number of the first element that differs. */
+  readonly first: number;
+  readonly count: number;
+}
+
+/** The elements of two arrays of one type whose bits differ; undefined when none do. */
+export function differencesOf(type: TensorType, a: Uint8Array, b: Uint8Array): Differences | undefined {
+  const size = dtypeBytes[type.dtype];
+  return differencesWhere(elementCount(type.shape), (element) => {
+    for (let byte = element * size; byte < (element + 1) * size; byte++) if (a[byte] !== b[byte]) return true;
+    return false;
+  });
+}
+
+/** The same for tensors, strings among them. */
+export function differencesBetween(a: TensorValue, b: TensorValue): Differences | undefined {
+  if (a.strings === undefined && b.strings === undefined) return differencesOf(a.type, a.bytes, b.bytes);
+  return differencesWhere(elementCount(a.type.shape), (k) => a.strings?.[k] !== b.strings?.[k]);
+}
+
+function differencesWhere(elements: number, differs: (element: number) => boolean): Differences | undefined {
+  let first: number | undefined;
+  let count = 0;
+  for (let element = 0; element < elements; element++) {
+    if (!differs(element)) continue;
+    first ??= element;
+    count++;
   }
-  const size = count === 0 ? 1 : byteCount(a.type) / count;
-  const byte = a.bytes.findIndex((value, k) => value !== b.bytes[k]);
-  if (byte !== -1) return Math.floor(byte / size);
-  return a.bytes.byteLength === b.bytes.byteLength
-    ? -1
-    : Math.min(a.bytes.byteLength, b.bytes.byteLength) / size;
+  return first === undefined ? undefined : { first, count };
 }

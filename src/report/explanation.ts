@@ -1,11 +1,31 @@
 /** An explanation as text: rules, bytes, traffic, and what to do about a refusal. */
-import { clockVersion, formatShape, formatType, printSchedule, suggestionText } from "../../ir/index.js";
+import {
+  clockVersion,
+  formatBuffers,
+  formatShape,
+  formatType,
+  otherWaysOut,
+  printSchedule,
+  suggestionText,
+} from "../../ir/index.js";
 import type { Explanation } from "../api/explain.js";
+import type { Comparison } from "../api/comparison.js";
 import { table } from "./table.js";
 
 export function renderExplanation(explanation: Explanation): string {
-  const { name, target, schedule, legal, rules, footprint, nearest, infeasible, traffic, reversed } =
-    explanation;
+  const {
+    name,
+    target,
+    schedule,
+    legal,
+    rules,
+    footprint,
+    nearest,
+    infeasible,
+    traffic,
+    reversed,
+    comparison,
+  } = explanation;
   const lines = [
     `@${name} on ${target}: ${legal ? "legal" : "refused"}`,
     `map       ${explanation.map}`,
@@ -49,6 +69,7 @@ export function renderExplanation(explanation: Explanation): string {
           `(data loaded ${reversed.dataReloads.toFixed(1)} times), about ${reversed.cycles} cycles`,
       );
     }
+    if (comparison !== undefined) lines.push("", ...renderComparison(comparison));
   } else if (infeasible === undefined) {
     lines.push("", "nearest legal", ...nearest.map((n) => `  ${suggestionText(schedule, n)}`));
   } else {
@@ -57,12 +78,33 @@ export function renderExplanation(explanation: Explanation): string {
       lines.push(`  the largest gather dim ${dim} that would fit is ${largest}`);
     }
     if (infeasible.waysOut.length > 0) {
-      lines.push("ways out", ...infeasible.waysOut.map((way) => `  ${suggestionText(schedule, way)}`));
-    } else {
       lines.push(
-        "  gather along a shorter dim, use a narrower element type, or raise the budget with --ub-bytes",
+        "ways out",
+        ...infeasible.waysOut.map((way) => `  ${way.flags}: about ${way.cycles} cycles`),
       );
+    } else {
+      lines.push(`  ${otherWaysOut}`);
     }
   }
   return lines.join("\n");
+}
+
+/** Each schedule with its cycles, and the flags of one that is worth taking. */
+function renderComparison({ alternatives, better }: Comparison): string[] {
+  const lines = [
+    "compared, estimated cycles",
+    table(
+      ["  schedule", "tile", "buffers", "cycles", "busiest", "idle cores"],
+      alternatives.map((other) => [
+        `  ${other.name}`,
+        formatShape(other.schedule.tile),
+        formatBuffers(other.schedule.buffers),
+        other.cycles,
+        other.busiest,
+        other.idleCores,
+      ]),
+    ),
+  ];
+  if (better !== undefined) lines.push(`  ${better.flags} takes ${better.cycles} cycles instead`);
+  return lines;
 }

@@ -19,7 +19,7 @@ import type { Runner } from "../../backends/webgpu/index.js";
 import { definedOutput, differenceFrom } from "../api/against.js";
 import { compile, type Kernel } from "../api/compile.js";
 import type { Case } from "../formats/cases.js";
-import { asHost, firstDifferentElement, fromOutput, type TensorValue } from "../formats/tensor.js";
+import { asHost, differencesBetween, fromOutput, type TensorValue } from "../formats/tensor.js";
 import { program } from "../api/program.js";
 import { runOn, type BackendName } from "../api/backends.js";
 
@@ -146,11 +146,14 @@ function judgeOutput(
   const [want, got] = [formatType(expected.type), formatType(actual.type)];
   if (want !== got)
     return { status: "fail", code: "TC610", message: `the output is ${got}, expected ${want}` };
-  const element = firstDifferentElement(expected, actual);
-  if (element === -1) return { status: "pass" };
+  const differences = differencesBetween(expected, actual);
+  if (differences === undefined) return { status: "pass" };
   const named =
     expected.strings === undefined ? differenceFrom(tile, expected.bytes, actual.bytes, "output") : undefined;
-  const message = [named?.message ?? `output element ${element} differs`, ...(named?.notes ?? [])].join("; ");
+  const message = [
+    named?.message ?? `output element ${differences.first} differs`,
+    ...(named?.notes ?? []),
+  ].join("; ");
   return { status: "fail", code: "TC610", message };
 }
 

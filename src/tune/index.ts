@@ -10,7 +10,7 @@ export { kernelTunerCache, type KernelTunerCache } from "./records/export-kernel
 export { t4Results, type T4Results } from "./records/export-t4.js";
 export { knownOf } from "./records/known.js";
 export { mergeRecords } from "./records/merge.js";
-export { pinned } from "./records/pin.js";
+export { pinnedTest } from "./records/pin.js";
 export {
   candidateRecord,
   gatherHash,

@@ -18,22 +18,14 @@ import {
   type Target,
   type Tiling,
 } from "../../ir/index.js";
-import {
-  candidates,
-  fits,
-  lanesBusy,
-  roomOf,
-  variants,
-  withDefaults,
-  type Candidates,
-} from "../../passes/index.js";
+import { candidates, fits, roomOf, variants, withDefaults, type Candidates } from "../../passes/index.js";
 import { contentHash } from "./content-hash.js";
 import type { CandidateFacts, Objective, RefusedTiles } from "./result.js";
 
 export interface SpaceEntry {
   readonly tiling: Tiling;
   readonly facts: CandidateFacts;
-  /** What ranks it: the estimate, and for machines that gather in place the lanes that have work. */
+  /** What ranks it: the estimate. */
   readonly weight: number;
 }
 
@@ -99,7 +91,7 @@ function weighOne(tiling: Tiling, estimate: number, into: Map<string, SpaceEntry
   const id = idOf(schedule);
   const entry: SpaceEntry = {
     tiling,
-    weight: estimate / lanesBusy(tiling),
+    weight: estimate,
     facts: {
       id,
       schedule,
@@ -212,14 +204,11 @@ class Part {
     const estimators = new Map<string, (variant: Tiling) => number>();
     const nests = new Set<string>();
     for (const order of ordersOf(tiling, this.objective)) {
-      for (const variant of variants(tiling.with({ order }))) {
+      for (const variant of variants(tiling.with({ order }), this.room)) {
         const nest = nestOf(variant);
         if (nests.has(nest)) continue;
         nests.add(nest);
-        if (!this.takes(variant)) {
-          this.refuse(variant, 1);
-          continue;
-        }
+        if (!this.takes(variant)) continue;
         const { class: kind } = variant.lowering;
         const estimate = estimators.get(kind) ?? estimator(variant);
         estimators.set(kind, estimate);

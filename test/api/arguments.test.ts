@@ -4,10 +4,13 @@ import { createRunner, defaultLimits } from "../../backends/webgpu/index.js";
 import {
   CompileError,
   inputOf,
+  locate,
   parseModule,
   targets as builtIn,
   withPolicy,
   type Diagnostic,
+  type Stmt,
+  type TileFunc,
 } from "../../ir/index.js";
 import { explain } from "../../src/api/explain.js";
 import { acquireGpu } from "../../src/device/index.js";
@@ -17,6 +20,7 @@ import {
   gather,
   gatherElements,
   gatherNd,
+  legalTiles,
   onnx,
   program,
   pypto,
@@ -34,6 +38,21 @@ const anything = (value: unknown): never => value as never;
 const op = gatherElements({ data: ["f32", [64, 80]], indices: ["i32", [64, 64]], axis: 0 });
 const kernel = compile(op, { tile: [64, 32] });
 const access = kernel.access!;
+
+/** The compiled program with its first statement of a kind changed. */
+function withStmt<Op extends Stmt["op"]>(
+  op: Op,
+  change: (stmt: Extract<Stmt, { readonly op: Op }>) => Stmt,
+): TileFunc {
+  const { stmt: found } = locate(kernel.tile.body).find(({ stmt }) => stmt.op === op)!;
+  const edit = (body: readonly Stmt[]): Stmt[] =>
+    body.map((stmt) => {
+      if (stmt === found) return change(stmt as Extract<Stmt, { readonly op: Op }>);
+      return stmt.op === "for" ? { ...stmt, body: edit(stmt.body) } : stmt;
+    });
+  return { ...kernel.tile, body: edit(kernel.tile.body) };
+}
+
 const inputs = { data: new Float32Array(64 * 80), indices: new Int32Array(64 * 64) };
 const hosts = {
   data: toHost("data", inputOf(op, 0).type, inputs.data),
@@ -75,9 +94,21 @@ const schedules: readonly Row[] = [
     'TC303 profile is "strit"; it takes strict or head -> did you mean strict?',
   ],
   ["residency", compileWith({ residency: "gpu" }), 'TC303 residency is "gpu"; it takes ub or gm or auto'],
-  ["buffers 0", compileWith({ buffers: 0 }), "TC303 buffers is 0; it takes 1 or 2"],
-  ["buffers 3", compileWith({ buffers: 3 }), "TC303 buffers is 3; it takes 1 or 2"],
-  ["buffers as text", compileWith({ buffers: "2" }), 'TC303 buffers is "2"; it takes 1 or 2'],
+  [
+    "buffers 0",
+    compileWith({ buffers: 0 }),
+    "TC303 buffers is 0; it takes 1 or 2, or these by operand, such as { indices: 2, output: 2 }",
+  ],
+  [
+    "buffers 3",
+    compileWith({ buffers: 3 }),
+    "TC303 buffers is 3; it takes 1 or 2, or these by operand, such as { indices: 2, output: 2 }",
+  ],
+  [
+    "buffers as text",
+    compileWith({ buffers: "2" }),
+    'TC303 buffers is "2"; it takes 1 or 2, or these by operand, such as { indices: 2, output: 2 }',
+  ],
   ["budgetRule", compileWith({ budgetRule: "all" }), 'TC303 budgetRule is "all"; it takes full or spec'],
   [
     "tile null",
@@ -121,6 +152,16 @@ const schedules: readonly Row[] = [
 ];
 
 const targetRows: readonly Row[] = [
+  [
+    "what findTarget gives",
+    () => compile({ ...op, target: "mine" }, { findTarget: () => anything({ ...builtIn.cpu, kind: "gpu" }) }),
+    'TC501 findTarget: mine.kind is "gpu"; it takes ascend or webgpu or cpu -> did you mean cpu?',
+  ],
+  [
+    "what findTarget gives that is no object",
+    () => compile({ ...op, target: "mine" }, { findTarget: () => anything("cpu") }),
+    'TC501 findTarget: mine is "cpu"; it takes a target',
+  ],
   [
     "a name",
     compileWith({ target: "ascend-a2" }),
@@ -178,6 +219,22 @@ const options: readonly Row[] = [
     compileWith(JSON.parse('{"__proto__": {"tile": [1, 1]}}') as object),
     "TC702 compile has no __proto__",
   ],
+  [
+    "legalTiles",
+    () => legalTiles(op, anything({ onProgess: () => undefined })),
+    "TC702 legalTiles has no onProgess; it has ",
+  ],
+  [
+    "legalTiles: a tile of null",
+    () => legalTiles(op, anything({ tile: null })),
+    "TC302 tile is null; it takes ",
+  ],
+  [
+    "legalTiles: onProgress",
+    () => legalTiles(op, anything({ onProgress: true })),
+    "TC702 onProgress is true; it takes a function",
+  ],
+  ["legalTiles: no program", () => legalTiles(anything(null)), "TC702 the program is null"],
   ["compile: no object", () => compile(op, anything(null)), "TC702 compile takes an object with tile, view"],
   [
     "passes",
@@ -427,6 +484,11 @@ const descriptions: readonly Row[] = [
   ],
   ["null for compile", () => compile(anything(null)), "TC702 the program is null, no function at any level"],
   [
+    "a function with a name that the text form lacks",
+    () => compile({ ...op, name: "a/b" }),
+    'TC702 name is "a/b"; it takes a name of letters, digits and _',
+  ],
+  [
     "a function with a type that is none",
     () =>
       compile(
@@ -466,6 +528,65 @@ const descriptions: readonly Row[] = [
     "a policy that is none",
     () => compile({ ...access, map: withPolicy(access.map, anything("clmap")) }),
     'TC702 map.sites[0].keep is "clmap"; it takes error or clamp or zero or wrap or unchecked -> did you mean clamp?',
+  ],
+  [
+    "a policy that is none in a hand-built gather",
+    () => compile(withStmt("gather", (stmt) => ({ ...stmt, map: withPolicy(stmt.map, anything("clmap")) }))),
+    '.map.sites[0].keep is "clmap"; it takes error or clamp or zero or wrap or unchecked -> did you mean clamp?',
+  ],
+  [
+    "the same where it is simulated",
+    () =>
+      simulate(
+        {
+          ...kernel,
+          tile: withStmt("gather", (stmt) => ({ ...stmt, map: withPolicy(stmt.map, anything("clmap")) })),
+        },
+        inputs,
+      ),
+    '.map.sites[0].keep is "clmap"; it takes error or clamp or zero or wrap or unchecked',
+  ],
+  [
+    "a statement that is none",
+    () => compile(withStmt("load", (stmt) => anything({ ...stmt, op: "laod" }))),
+    '.op is "laod"; it takes for or alloc or load or gather or store or sync -> did you mean load?',
+  ],
+  [
+    "a loop of another kind",
+    () => compile(withStmt("for", (stmt) => ({ ...stmt, mode: anything("paralel") }))),
+    '.mode is "paralel"; it takes parallel or serial -> did you mean parallel?',
+  ],
+  [
+    "a bound that is a number, no form",
+    () => compile(withStmt("for", (stmt) => ({ ...stmt, upper: anything(64) }))),
+    ".upper is 64; it takes a linear form, such as constant(0)",
+  ],
+  [
+    "a form of an atom that is none",
+    () =>
+      compile(
+        withStmt("for", (stmt) => ({
+          ...stmt,
+          upper: anything({ at: 0, terms: [{ by: 1, of: { kind: "constructor" } }] }),
+        })),
+      ),
+    ".upper is an object; it takes a linear form",
+  ],
+  [
+    "a pipe that is none",
+    () => compile(withStmt("sync", (stmt) => ({ ...stmt, from: anything("MTE1") }))),
+    '.from is "MTE1"; it takes MTE2 or V or MTE3 or S',
+  ],
+  [
+    "an element type that is none, of a buffer",
+    () =>
+      compile(withStmt("alloc", (stmt) => ({ ...stmt, buffer: { ...stmt.buffer, dtype: anything("f33") } }))),
+    'TC104 body[0].buffer.dtype is "f33"',
+  ],
+  [
+    "no region",
+    () => compile(withStmt("store", (stmt) => ({ ...stmt, to: anything("output") }))),
+    '.to is "output"; it takes a region',
   ],
 ];
 

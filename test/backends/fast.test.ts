@@ -188,6 +188,54 @@ describe("the fast executor", () => {
     const [found] = await diagnosticsOf(() => FastExecutor.create(large.tile));
     expect(found).toMatchObject({ code: "TC502", data: { limit: 2 ** 32 } });
   });
+
+  it.each([
+    ["f64", "use the checked executor, or split the tensors"],
+    ["c128", "split the tensors"],
+  ] as const)("names the checked executor where its arrays have room: 2^29 of %s", async (dtype, hint) => {
+    const func = onnx.gather({ data: [dtype, [2 ** 29, 1]], indices: ["i32", [4]], axis: 0 });
+    const [found] = await diagnosticsOf(() =>
+      FastExecutor.create(compile(func, { target: targets.cpu }).tile),
+    );
+    expect(found).toMatchObject({ code: "TC502", hint });
+  });
+});
+
+describe("a run on threads that is given up", () => {
+  it("ends its threads", async () => {
+    const long = compile(onnx.gather({ data: ["f32", [40, 96]], indices: ["i32", [60_000]], axis: 0 }), {
+      target: targets.cpu,
+      tile: [1, 1],
+    });
+    let alive = 0;
+    const counted: SpawnThread = (message) => {
+      const worker = spawn(message);
+      alive++;
+      return {
+        terminate() {
+          alive--;
+          return worker.terminate();
+        },
+      };
+    };
+    const stop = new AbortController();
+    const reason = new Error("enough");
+    const run = simulateLong(
+      long,
+      { data, indices: new Int32Array(60_000) },
+      {
+        executor: "fast",
+        threads: 3,
+        spawn: counted,
+        signal: stop.signal,
+        onProgress(done, tasks) {
+          if (done < tasks) stop.abort(reason);
+        },
+      },
+    );
+    await expect(run).rejects.toBe(reason);
+    expect(alive).toBe(0);
+  });
 });
 
 describe.each(["checked", "fast"] as const)("a long run on the %s executor", (executor) => {

@@ -3,10 +3,11 @@ import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { describe, expect, it, type TestContext } from "vitest";
+import { describe, expect, it, vi, type TestContext } from "vitest";
 import { reference } from "../../backends/reference/index.js";
 import {
   createRunner,
+  webgpuBackend,
   type GpuBuffers,
   type Runner,
   type RunnerOptions,
@@ -215,6 +216,41 @@ describe("a device lost during a run", () => {
       stderr: "",
       stdout: `${Array.from({ length: 10 }, () => "TC504").join(" ")}\nalive\n`,
     });
+  });
+});
+
+describe("a run on a device that is given up", () => {
+  it("rejects with the signal's reason before the launch ends, and its buffers are destroyed when it has", async (context) => {
+    const runner = await ownRunner(context);
+    const { device } = runner;
+    let alive = 0;
+    const createBuffer = device.createBuffer.bind(device);
+    device.createBuffer = (descriptor) => {
+      const buffer = createBuffer(descriptor);
+      const destroy = buffer.destroy.bind(buffer);
+      alive++;
+      buffer.destroy = () => {
+        alive--;
+        destroy();
+      };
+      return buffer;
+    };
+    const prepared = await webgpuBackend(runner).prepare(kernel);
+    const abort = new AbortController();
+    const run = outcome(() => prepared.run(inputs, { signal: abort.signal }));
+    const reason = new Error("enough");
+    expect(alive).toBeGreaterThan(0);
+    abort.abort(reason);
+    expect(await run).toBe(reason);
+    await vi.waitFor(() => {
+      expect(alive).toBe(0);
+    });
+    expect(await outcome(() => prepared.run(inputs, { signal: abort.signal }))).toBe(reason);
+    expect(alive).toBe(0);
+    expect(await prepared.run(inputs, { signal: new AbortController().signal })).toEqual({
+      output: expected,
+    });
+    prepared.release();
   });
 });
 

@@ -6,6 +6,7 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { dumpNames } from "../../src/cli/dump-names.js";
 import { readNpy } from "../../src/formats/npy.js";
+import { PackedProject } from "../support/packed.js";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 
@@ -125,6 +126,55 @@ describe("tilec check", () => {
       new Int32Array(readNpy(new Uint8Array(readFileSync(join(dump, name))), name).bytes.buffer)[0];
     expect(first("a_b.sim.npy")).toBe(0);
     expect(readdirSync(dump).map(first).sort()).toEqual([0, 1, 2, 3, 4, 5, 6]);
+  });
+});
+
+describe("a backend that skips all its tests", () => {
+  // A project without the optional packages has no device.
+  const project = new PackedProject();
+  const suite = folderOf({ "a.json": [good("first"), good("second")] });
+  const withoutDevice = (ci: string | undefined, ...args: string[]) => {
+    const { CI: _, ...env } = process.env;
+    const { status, stdout, stderr } = spawnSync(
+      process.execPath,
+      [
+        join(project.folder, "node_modules/tilec/dist/src/cli/main.js"),
+        "check",
+        join(suite, "a.json"),
+        ...args,
+      ],
+      { cwd: project.folder, encoding: "utf8", env: ci === undefined ? env : { ...env, CI: ci } },
+    );
+    return { status, stdout, stderr };
+  };
+  const why = /nothing ran on webgpu, 2 skipped: no WebGPU device: the optional package `webgpu`/;
+
+  it.each(["true", "1"])("fails the run where nobody looks on, CI=%s, and says why", (ci) => {
+    const { status, stdout, stderr } = withoutDevice(ci, "--backend", "sim,webgpu");
+    expect(stderr).toMatch(/^error\[TC503\]: /);
+    expect(stderr).toMatch(why);
+    expect(stdout).toContain("2 passed, 0 failed, 2 skipped");
+    expect(status).toBe(1);
+    const { document } = {
+      document: JSON.parse(withoutDevice(ci, "--backend", "webgpu", "--json").stdout) as object,
+    };
+    expect(document).toMatchObject({
+      summary: { passed: 0, failed: 0, skipped: 2 },
+      diagnostics: [{ code: "TC503", severity: "error", message: expect.stringMatching(why) }],
+    });
+  });
+
+  it.each([undefined, "false"])("is a warning to somebody at a desk, CI=%s", (ci) => {
+    const { status, stderr } = withoutDevice(ci, "--backend", "sim,webgpu");
+    expect(stderr).toMatch(/^warning\[TC503\]: /);
+    expect(stderr).toMatch(why);
+    expect(status).toBe(0);
+  });
+
+  it("is none where no test is for a backend, or none was asked to run there", () => {
+    expect(withoutDevice("true", "--backend", "reference,sim")).toMatchObject({ status: 0, stderr: "" });
+    const { status } = withoutDevice("true", "--backend", "sim,webgpu", "--shard", "3/3");
+    expect(status).toBe(0);
   });
 });
 

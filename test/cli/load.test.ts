@@ -2,6 +2,7 @@ import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { CompileError, parseModule, printModule } from "../../ir/index.js";
 import { loadProgram, loadPrograms } from "../../src/cli/load.js";
 
 const good = (id: string) => ({
@@ -22,4 +23,21 @@ it("a malformed case beside the chosen one does not keep it from running", () =>
   expect(loadPrograms(file, {}).map((loaded) => loaded.func.name)).toEqual(["a", "c"]);
   expect(() => loadProgram(file, { case: "b" })).toThrow('case 1 (b): unknown field "tiles"');
   expect(() => loadProgram(file, { case: "d" })).toThrow("has no case d");
+});
+
+it("the programs of a case file print as one module that parses, and --case takes their ids", () => {
+  const ids = ["onnx/a", 'x"y', "é", "onnx.a", "a b".repeat(80), "2"];
+  const file = join(mkdtempSync(join(tmpdir(), "tilec-load-")), "c.json");
+  writeFileSync(file, JSON.stringify(ids.map(good)));
+  const funcs = loadPrograms(file, {}).map(({ func }) => func);
+  expect(funcs).toHaveLength(ids.length);
+  expect(parseModule(printModule({ funcs }), "printed.tir").diagnostics).toEqual([]);
+  let hint: string | undefined;
+  try {
+    loadProgram(file, {});
+  } catch (thrown) {
+    hint = thrown instanceof CompileError ? thrown.diagnostics[0]?.hint : String(thrown);
+  }
+  expect(hint).toBe(`choose one with --case: ${ids.join(", ")}`);
+  for (const id of ids) expect(loadProgram(file, { case: id }).func.name).toBe("main");
 });

@@ -315,7 +315,7 @@ describe("measured searches", () => {
     const times = script(
       "times.mjs",
       `const { tile, residency } = JSON.parse(readFileSync(join(folder, "schedule.json"), "utf8"));
-for (const name of ["../data.npy", "../indices.npy", "../expected.npy", "tile.tir", "kernel.wgsl"]) readFileSync(join(folder, name));
+for (const name of ["../data.npy", "../indices.npy", "../expected.npy", "tile.tir"]) readFileSync(join(folder, name));
 console.log(JSON.stringify({ nanoseconds: [1000 + tile[0] * tile[1] + (residency === "gm" ? 1 : 0)] }));`,
     );
     const board = [...rows, "--measure", times, "--records", file("board")];

@@ -75,6 +75,35 @@ describe("global memory", () => {
   });
 });
 
+describe("a machine whose pipes do not overlap", () => {
+  const staged = (target: Target): Kernel =>
+    compile(onnx.gather({ data: ["f32", [64, 1024]], indices: ["i32", [4096]], axis: 1 }), {
+      ...{ target, residency: "ub", tile: [1, 512] },
+    });
+
+  it("is busy as long as all of them together, and starts its tasks one after the other", () => {
+    const { tile, target } = staged({ ...targets.cpu, taskCycles: 3 });
+    const { cycles, busy, tasks } = cyclesOf(tile, target);
+    const work = Object.values(busy).reduce((sum, pipe) => sum + pipe, 0);
+    expect(cycles).toBe(work + 3 * tasks);
+    const { cycles: beside } = cyclesOf(tile, { ...target, overlaps: true });
+    expect(beside).toBeLessThan(cycles);
+  });
+
+  it("fetches a slab that its cache holds once, and a larger one as often as it is read", () => {
+    const inPlace = (secondLevelBytes: number): number => {
+      const target = { ...targets.cpu, secondLevelBytes };
+      const { tile } = compile(
+        onnx.gather({ data: ["f32", [64, 1024]], indices: ["i32", [4096]], axis: 1 }),
+        { target, residency: "gm", tile: [1, 512] },
+      );
+      return cyclesOf(tile, target).cycles;
+    };
+    expect(inPlace(4096)).toBe(inPlace(1_000_000));
+    expect(inPlace(2048)).toBeGreaterThan(inPlace(4096));
+  });
+});
+
 const counts = [
   "instructions",
   "padded",

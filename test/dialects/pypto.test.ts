@@ -324,8 +324,8 @@ describe("the tiling rules", () => {
   });
 
   it("D6: the tiles of input, index and result fit together, with scratch and buffers (PG19)", () => {
-    // 1024 rows of 8 f32: three tiles of 32768 B; scratch of two rows of 8 i32, 64 B.
-    const func = gather([1024, 8], [1024, 8]);
+    // 1024 rows of 8 of 16 f32: three tiles of 32768 B; scratch of two rows of 8 i32, 64 B.
+    const func = gather([1024, 16], [1024, 16]);
     const tile = [1024, 8];
     expect(ascend(func, { tile, ubBytes: 98304 + 64 })).toBe("accepted");
     expect(ascend(func, { tile, ubBytes: 98304 + 63 })).toMatch(/^TC40[12]$/);

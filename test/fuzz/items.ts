@@ -8,6 +8,7 @@ import { reference } from "../../backends/reference/index.js";
 import { simulateBytes, simulateChecked } from "../../backends/sim/index.js";
 import type { Runner } from "../../backends/webgpu/index.js";
 import {
+  budgetRules,
   byteCount,
   elementCount,
   equalModule,
@@ -15,19 +16,37 @@ import {
   printFunc,
   printModule,
   RunError,
+  type BudgetRule,
   type Func,
 } from "../../ir/index.js";
-import { readCaseList } from "../../src/formats/cases.js";
 import { readNpy, writeNpy } from "../../src/formats/npy.js";
 import { findGathers, readModel } from "../../src/formats/onnx/index.js";
 import { tryCompile, tryProgram, type Kernel } from "../../src/index.js";
 import { scheduledGather } from "../support/arbitrary.js";
 import { expectedBytes } from "../support/expected.js";
+import { judge, runHere } from "./command.js";
+import { mutatedCase, runCases } from "./hostile-cases.js";
+import { hostileFlags, layFiles } from "./hostile-flags.js";
+import { abortRun, loseDevice } from "./interruptions.js";
 import { drawer, mutated, mutatedText, nonsense, type Draw } from "./mutate.js";
 import { judgeMutant } from "../support/mutants.js";
 import { operandOf } from "../support/operands.js";
+import { judgeVerdicts } from "../support/verdicts.js";
 
-export const kinds = ["program", "webgpu", "mutant", "tir", "nonsense", "npy", "case", "onnx"] as const;
+export const kinds = [
+  "program",
+  "webgpu",
+  "mutant",
+  "verdict",
+  "tir",
+  "nonsense",
+  "npy",
+  "case",
+  "onnx",
+  "flags",
+  "abort",
+  "loss",
+] as const;
 export type Kind = (typeof kinds)[number];
 export type Outcome = "right bits" | "error" | "refused" | "accepted";
 
@@ -108,13 +127,35 @@ function* itemsOf(seed: number, runner: Runner | undefined): Generator<Item> {
       return "accepted";
     },
   };
-  const cases = mutatedCase(draw);
+  const cases = mutatedCase(caseList, draw);
   yield { kind: "case", input: cases, run: () => runCases(cases) };
   const onnx = mutated(model, draw);
   yield { kind: "onnx", input: hex(onnx), run: () => runModel(onnx) };
+
+  const budgetRule = budgetRules[seed % budgetRules.length] ?? "full";
+  if (seed % 3 === 0) yield { kind: "verdict", input: shown, run: () => runVerdict(scheduled, budgetRule) };
+  const flags = hostileFlags(draw);
+  yield { kind: "flags", input: `tilec ${flags.join(" ")}`, run: () => runFlags(flags) };
+  const again = (kind: string): string => `${kind} of seed ${seed}`;
+  if (seed % 16 === 3) {
+    yield { kind: "abort", input: again("abort"), run: () => abortRun(drawer(seed), runner) };
+  }
+  if (runner !== undefined && seed % 256 === 4) {
+    yield { kind: "loss", input: again("loss"), run: () => loseDevice(drawer(seed), runner) };
+  }
 }
 
 export { itemsOf };
+
+function runVerdict({ random, schedule, target }: Scheduled, budgetRule: BudgetRule): Outcome {
+  const { legal } = judgeVerdicts(random.func, { ...schedule, budgetRule }, target);
+  return legal ? "accepted" : "refused";
+}
+
+async function runFlags(flags: readonly string[]): Promise<Outcome> {
+  layFiles(model);
+  return judge(flags, await runHere(flags));
+}
 
 /** Statements changed, one at a time, of each program that compiles. */
 const mutantsOfOne = 4;
@@ -252,57 +293,6 @@ function attempt<T>(action: () => T): T | undefined {
     refusalsOnly(thrown);
     return undefined;
   }
-}
-
-/** One case with a value somewhere replaced by something else, a key mistyped, or its text damaged. */
-function mutatedCase(draw: Draw): string {
-  const whole = JSON.stringify([caseList[draw(caseList.length)]]);
-  if (draw(2) === 0) return text(mutated(new TextEncoder().encode(whole), draw));
-  const odd = [
-    "null",
-    "-1",
-    "1e300",
-    '"constructor"',
-    "[]",
-    "{}",
-    "[[1]]",
-    "true",
-    '"NaN"',
-    "2147483648",
-    '"f32"',
-    "4294967296",
-    "9007199254740993",
-    "0.5",
-    "1e999",
-    '"\\u0000"',
-    `${"[".repeat(20_000)}${"]".repeat(20_000)}`,
-  ];
-  if (draw(8) === 0) {
-    const keys = [...whole.matchAll(/"(\w+)":/g)].map(([, key = ""]) => key);
-    const key = keys[draw(keys.length)] ?? "";
-    return whole.replace(`"${key}":`, `"${["__proto__", `${key}s`, key.toUpperCase()][draw(3)] ?? ""}":`);
-  }
-  const values = [...whole.matchAll(/(?<=[:,[])(?:-?\d+|"[^"]*"|\[[^[\]]*\])(?=[,}\]])/g)];
-  const place = values[draw(values.length)];
-  if (place === undefined) return whole;
-  return (
-    whole.slice(0, place.index) + (odd[draw(odd.length)] ?? "") + whole.slice(place.index + place[0].length)
-  );
-}
-
-function runCases(cases: string): Outcome {
-  let accepted = false;
-  for (const test of readCaseList(cases, "fuzz.json")) {
-    if ("malformed" in test) continue;
-    const built = tryProgram(test.program);
-    if (!built.ok || !tryCompile(built.func).ok) continue;
-    if ([test.data, test.indices].some(({ type }) => elementCount(type.shape) > 4096)) continue;
-    test.data.read();
-    test.indices.read();
-    test.output?.read();
-    accepted = true;
-  }
-  return accepted ? "accepted" : "refused";
 }
 
 function runModel(onnx: Uint8Array): Outcome {

@@ -12,27 +12,56 @@ export interface Tiles {
   readonly output: readonly number[];
 }
 
-/** Bytes on Ascend for a full load: three padded tiles, doubled when double buffered, and the vector gather's scratch. */
+export type JudgedBuffers = 1 | 2 | { readonly [operand in keyof Tiles]?: 1 | 2 };
+
+/** Two copies of a tile that is only a part of all that the gather takes of its operand; what is all of it stays in place. */
+function copies(operand: keyof Tiles, tiles: Tiles, all: Tiles, buffers: JudgedBuffers): 1 | 2 {
+  const asked = typeof buffers === "number" ? buffers : (buffers[operand] ?? 1);
+  return tiles[operand].some((entry, k) => entry < all[operand][k]!) ? asked : 1;
+}
+
+/**
+ * Bytes on Ascend for a full load: three padded tiles, twice those that are a part of `all` when double buffered, and the
+ * vector gather's scratch.
+ */
 export function fullLoadBytes(
   tiles: Tiles,
+  all: Tiles,
   elementBytes: number,
   indexBytes: number,
-  buffers: 1 | 2,
+  buffers: JudgedBuffers,
 ): number {
   const last = tiles.indices.length === 0 ? 1 : tiles.indices[tiles.indices.length - 1]!;
-  const operands =
-    padded(tiles.data, elementBytes) + padded(tiles.indices, indexBytes) + padded(tiles.output, elementBytes);
+  const data = padded(tiles.data, elementBytes) * copies("data", tiles, all, buffers);
   const empty = tiles.output.includes(0);
-  return operands * buffers + (empty ? 0 : 2 * blocks(last * indexBytes));
+  return (
+    data +
+    rowFetchBytes(tiles, all, elementBytes, indexBytes, buffers) +
+    (empty ? 0 : 2 * blocks(last * indexBytes))
+  );
 }
 
 /** Rows from global memory: index and result tiles alone. */
 export const rowFetchBytes = (
   tiles: Tiles,
+  all: Tiles,
   elementBytes: number,
   indexBytes: number,
-  buffers: 1 | 2,
-): number => (padded(tiles.indices, indexBytes) + padded(tiles.output, elementBytes)) * buffers;
+  buffers: JudgedBuffers,
+): number =>
+  padded(tiles.indices, indexBytes) * copies("indices", tiles, all, buffers) +
+  padded(tiles.output, elementBytes) * copies("output", tiles, all, buffers);
+
+/** Tiles of 1, of 2 and of the whole along each dim but the pinned ones: the least of them takes as few bytes as any. */
+export const leastTiles = (output: readonly number[], pinned: ReadonlyMap<number, number>): number[][] =>
+  output.reduce<number[][]>(
+    (tiles, extent, d) =>
+      tiles.flatMap((tile) => {
+        const pin = pinned.get(d);
+        return (pin === undefined ? [1, 2, extent] : [pin]).map((entry) => [...tile, entry]);
+      }),
+    [[]],
+  );
 
 /** pypto.gather rules 3 and 4, on the gather dim of gather_elements. */
 export const strictHolds = (view: number, tile: number, input: number, index: number): boolean =>
@@ -55,7 +84,7 @@ export interface JudgedSchedule {
   readonly view?: readonly number[] | undefined;
   readonly profile: "strict" | "head";
   readonly residency: "ub" | "gm";
-  readonly buffers: 1 | 2;
+  readonly buffers: JudgedBuffers;
 }
 
 export const judgedOutput = (g: JudgedGather): number[] => {
@@ -86,18 +115,18 @@ export function fullLoadTiles(g: JudgedGather, tile: readonly number[]): Tiles {
   };
 }
 
-/** Bytes of on-chip memory for tensors without empty dims. WebGPU stages the data alone, in 4-byte words. */
+/** Bytes of on-chip memory for tensors without empty dims. WebGPU stages the data alone, in 4-byte words, once. */
 export function neededBytes(g: JudgedGather, s: JudgedSchedule, chip: "ascend" | "webgpu" | "cpu"): number {
   const output = judgedOutput(g);
   const tile = output.map((extent, d) => Math.min(extent, s.tile[d]!, s.view?.[d] ?? extent));
   const tiles = fullLoadTiles(g, tile);
   if (chip === "ascend") {
     const bytes = s.residency === "ub" ? fullLoadBytes : rowFetchBytes;
-    return bytes(tiles, g.elementBytes, g.indexBytes, s.buffers);
+    return bytes(tiles, fullLoadTiles(g, output), g.elementBytes, g.indexBytes, s.buffers);
   }
   if (s.residency === "gm") return 0;
   const row = Math.floor((tiles.data[tiles.data.length - 1]! * g.elementBytes + 3) / 4) * 4;
-  return s.buffers * row * tiles.data.slice(0, -1).reduce((a, b) => a * b, 1);
+  return row * tiles.data.slice(0, -1).reduce((a, b) => a * b, 1);
 }
 
 /** The categories of the rules that a schedule breaks; empty when it is legal. */

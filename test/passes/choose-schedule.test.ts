@@ -19,8 +19,8 @@ function fewest(func: Func): number {
       if (!fits(tiling, target.ubSafeBytes)) return;
       const d = free[k];
       if (d === undefined) {
-        for (const variant of variants(tiling))
-          if (fits(variant, target.ubSafeBytes)) best = Math.min(best, clockOf(variant).cycles);
+        for (const variant of variants(tiling, target.ubSafeBytes))
+          best = Math.min(best, clockOf(variant).cycles);
         return;
       }
       for (const entry of entries.get(d) ?? []) {

@@ -154,9 +154,9 @@ describe("the tile entry along each dim", () => {
   });
 });
 
-describe("the longest gather dim of f32 by i32 with 8 columns", () => {
+describe("the longest gather dim of f32 by i32 with 8 of 16 columns", () => {
   const strict = (rows: number, target: Target, options: Schedule = {}) =>
-    tryCompile(onnx.gatherElements({ data: ["f32", [rows, 8]], indices: ["i32", [rows, 8]], axis: 0 }), {
+    tryCompile(onnx.gatherElements({ data: ["f32", [rows, 16]], indices: ["i32", [rows, 16]], axis: 0 }), {
       target,
       tile: [rows, 8],
       ...options,
@@ -172,5 +172,16 @@ describe("the longest gather dim of f32 by i32 with 8 columns", () => {
     expect(Math.floor((target.ubBytes - 64) / (3 * 32 * buffers))).toBe(rows);
     expect(strict(rows, target, { buffers }).ok).toBe(true);
     expect(strict(rows + 1, target, { buffers }).ok).toBe(false);
+  });
+
+  it("is that of one buffer where the tile is all there is, whatever buffers says", () => {
+    const whole = (rows: number) =>
+      tryCompile(onnx.gatherElements({ data: ["f32", [rows, 8]], indices: ["i32", [rows, 8]], axis: 0 }), {
+        target: targets.ascendA2,
+        tile: [rows, 8],
+        buffers: 2,
+      });
+    expect(whole(2047).ok).toBe(true);
+    expect(whole(2048).ok).toBe(false);
   });
 });

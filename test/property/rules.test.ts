@@ -2,7 +2,13 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { categoryOf, dtypeBytes, type Schedule, type Shape, type Target } from "../../ir/index.js";
 import { tryCompile } from "../../src/index.js";
-import { brokenRules, judgedOutput, type JudgedGather, type JudgedSchedule } from "../oracle/budget.js";
+import {
+  brokenRules,
+  judgedOutput,
+  leastTiles,
+  type JudgedGather,
+  type JudgedSchedule,
+} from "../oracle/budget.js";
 import { scheduledGather, type RandomGather } from "../support/arbitrary.js";
 import { operandOf } from "../support/operands.js";
 
@@ -12,16 +18,17 @@ const judged = (random: RandomGather): JudgedGather => ({
   indexBytes: dtypeBytes[operandOf(random.func, "indices").type.dtype],
 });
 
-/** What the user leaves out: no tile means the smallest one that the full-load rule allows under the view. */
-function judgedSchedule(g: JudgedGather, s: Schedule, residency: "ub" | "gm"): JudgedSchedule {
+/** What the user leaves out: no tile means any that the full-load rule allows under the view. */
+function judgedSchedules(g: JudgedGather, s: Schedule, residency: "ub" | "gm"): JudgedSchedule[] {
   const output = judgedOutput(g);
   // DirectML's leading ones do not count.
   const own = (shape: Shape | undefined): Shape | undefined => shape?.slice(shape.length - output.length);
   const [tile, view] = [own(s.tile), own(s.view)];
   const profile = s.profile ?? "strict";
   const pinned = profile === "strict" && residency === "ub" && g.op === "gather_elements";
-  const smallest = output.map((extent, d) => (pinned && d === g.axis ? (view?.[d] ?? extent) : 1));
-  return { tile: tile ?? smallest, view, profile, residency, buffers: s.buffers ?? 1 };
+  const pins = new Map(pinned ? [[g.axis, view?.[g.axis] ?? output[g.axis]!]] : []);
+  const tiles = tile === undefined ? leastTiles(output, pins) : [tile];
+  return tiles.map((own) => ({ tile: own, view, profile, residency, buffers: s.buffers ?? 1 }));
 }
 
 function expectedCategories(random: RandomGather, s: Schedule, target: Target): string[] {
@@ -29,9 +36,9 @@ function expectedCategories(random: RandomGather, s: Schedule, target: Target): 
   const budget = s.ubBytes ?? target.ubBytes;
   const choices =
     s.residency === "auto" ? (["ub", "gm"] as const) : ([s.residency === "gm" ? "gm" : "ub"] as const);
-  const found = choices.map((residency) =>
-    brokenRules(g, judgedSchedule(g, s, residency), target.kind, budget),
-  );
+  const found = choices
+    .flatMap((residency) => judgedSchedules(g, s, residency))
+    .map((tried) => brokenRules(g, tried, target.kind, budget));
   return found.some((broken) => broken.length === 0) ? [] : found.flat();
 }
 
@@ -66,6 +73,8 @@ describe("the verdict on any gather, target and schedule", () => {
           view: data["nearestView"] as Shape,
           profile: data["nearestProfile"] as "strict" | "head",
           residency: data["nearestResidency"] as "ub" | "gm",
+          order: data["nearestOrder"] as Shape,
+          buffers: data["nearestBuffers"] as NonNullable<Schedule["buffers"]>,
         });
         expect(again.ok, first.message).toBe(true);
       }),

@@ -178,6 +178,8 @@ export const randomGather: fc.Arbitrary<RandomGather> = seedling
   .map(grow)
   .filter((grown): grown is RandomGather => grown !== undefined);
 
+const copies = fc.constantFrom(1 as const, 2 as const);
+
 /** A schedule for an output of this rank, legal or not. */
 export function randomSchedule(
   rank: number,
@@ -193,7 +195,13 @@ export function randomSchedule(
       profile: fc.constantFrom("strict", "head" as const),
       residency: fc.constantFrom("ub", "ub", "gm", "auto" as const),
       order: maybe(fc.shuffledSubarray(natural, { minLength: rank, maxLength: rank })),
-      buffers: fc.constantFrom(1 as const, 2 as const),
+      buffers: fc.oneof(
+        fc.constantFrom(1 as const, 2 as const),
+        fc.record(
+          { data: copies, indices: copies, output: copies },
+          { requiredKeys: [], noNullPrototype: true },
+        ),
+      ),
       cores: fc.integer({ min: 1, max: 5 }),
       ubBytes: maybe(fc.integer({ min: 64, max: 4096 })),
       target: fc.constantFrom(

@@ -86,7 +86,6 @@ describe("a search by what is exact", () => {
     expect(counts.refused).toBeGreaterThanOrEqual(refused.length);
     for (const [residency, buffers] of [
       ["ub", 1],
-      ["ub", 2],
       ["gm", 1],
     ] as const) {
       const own = refused.filter((tile) => tile.residency === residency && tile.buffers === buffers);

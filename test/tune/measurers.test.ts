@@ -1,10 +1,18 @@
 /** What measures candidates: verified, timed, ended when they take too long. The built files: a thread cannot run TypeScript. */
 import { describe, expect, it } from "vitest";
-import { simMeasurer } from "../../dist/src/device/index.js";
 import { compile, onnx, targets, toHost, tune, type Kernel } from "../../src/index.js";
-import { gpuMeasurer, localMeasurer, type MeasuredTask, type Measurer } from "../../src/tune/index.js";
+import {
+  gpuMeasurer,
+  localMeasurer,
+  type MeasuredTask,
+  type Measurer,
+  type OpenMeasurer,
+} from "../../src/tune/index.js";
 import { operandOf } from "../support/operands.js";
 import { testRunner } from "../support/gpu.js";
+
+const built = new URL("../../dist/src/device/index.js", import.meta.url).href;
+const { simMeasurer } = (await import(built)) as { readonly simMeasurer: (threads?: number) => OpenMeasurer };
 
 const [rows, columns, picked] = [512, 1024, 1024];
 const op = onnx.gather({ data: ["f32", [rows, columns]], indices: ["i32", [picked]], axis: 1 });

@@ -11,7 +11,7 @@ import {
   knownOf,
   mergeRecords,
   parseRecords,
-  pinned,
+  pinnedTest,
   prunedRecord,
   recordLine,
   refusedRecord,
@@ -327,7 +327,7 @@ describe("exports", () => {
       const { schedule } = first ?? { schedule: undefined };
       if (schedule === undefined) return "";
       if (kind === "residency") return schedule.residency === "gm" ? "1" : "0";
-      if (kind === "buffers") return String(schedule.buffers);
+      if (kind === "buffers") return JSON.stringify(schedule.buffers);
       return String(schedule[kind as "tile" | "view" | "order"][Number(k)]);
     });
     expect(cache.cache[key.join(",")]).toMatchObject({ time: first?.cycles, bytes: first?.bytes });
@@ -352,7 +352,7 @@ describe("a pinned best", () => {
   it("is a program that compiles to the figures it checks, and says no milliseconds", () => {
     const [best] = bestOf(records);
     if (best === undefined) throw new Error("a best");
-    const text = pinned(best);
+    const text = pinnedTest(best);
     expect(text).toContain("// RUN: tilec explain %s");
     expect(text).toContain(`// CHECK: schedule  ${printSchedule(best.best.schedule)}`);
     expect(text).toContain(`// CHECK: total ${best.best.bytes} B,`);

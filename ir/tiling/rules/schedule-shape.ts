@@ -1,5 +1,5 @@
 /** Rule 1: a schedule is one at all, whatever the target. May refuse with TC302 (tile) and TC303 (the rest). */
-import { outputOf, type AccessFunc } from "../../func.js";
+import { keyOf, outputOf, type AccessFunc } from "../../func.js";
 import type { Schedule } from "../../schedule.js";
 import { at, formatShape, formatType, type Shape } from "../../types.js";
 import type { Rule, ShapeVerdict } from "./rule.js";
@@ -38,7 +38,7 @@ export function shapeFaults(gather: AccessFunc, schedule: Schedule): ShapeVerdic
       }),
     ];
   };
-  const { order, cores, ubBytes } = schedule;
+  const { order, cores, ubBytes, buffers } = schedule;
   const found = [...shapeFault("tile", schedule.tile), ...shapeFault("view", schedule.view)];
   if (order !== undefined) {
     const sorted = [...order].sort((a, b) => a - b);
@@ -47,6 +47,13 @@ export function shapeFaults(gather: AccessFunc, schedule: Schedule): ShapeVerdic
       const detail = `order ${formatShape(order)} is no permutation of the ${rank} output dims`;
       found.push(fault(detail, { hint: `order = ${formatShape(natural)}` }));
     }
+  }
+  const keys = gather.operands.map(keyOf);
+  const stranger =
+    typeof buffers === "object" ? Object.keys(buffers).find((key) => !keys.includes(key)) : undefined;
+  if (stranger !== undefined) {
+    const hint = `buffers = {${keys.map((key) => `${key} = 2`).join(", ")}}, or some of these`;
+    found.push(fault(`buffers names ${stranger}, which is no operand`, { hint }));
   }
   if (cores !== undefined && (!Number.isSafeInteger(cores) || cores < 1))
     found.push(fault(`cores is ${cores}; at least 1 core runs the tasks`));

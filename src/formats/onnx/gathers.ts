@@ -1,6 +1,7 @@
 /** The gathers of a model, each as a program of its own, or why it cannot be one. */
 import { CompileError, type AttrValue, type Diagnostic, type TensorType } from "../../../ir/index.js";
 import type { ProgramDescription } from "../../api/program.js";
+import { Symbols } from "../symbols.js";
 import type { TensorValue } from "../tensor.js";
 import { describeDataType, dtypeOf } from "./data-type.js";
 import { problem, quoted } from "./fail.js";
@@ -44,7 +45,7 @@ const operators: ReadonlyMap<string, Operator> = new Map<string, Operator>([
  */
 export function findGathers(model: OnnxModel, bindings: Bindings = {}): OnnxGather[] {
   const found: OnnxGather[] = [];
-  const names = new Names();
+  const names = new Symbols();
   walkModel(model, bindings, (visited) => {
     const operator = visited.node.domain === "" ? operators.get(visited.node.op) : undefined;
     if (operator !== undefined) found.push(toGather(model.file, visited, operator, names));
@@ -52,9 +53,10 @@ export function findGathers(model: OnnxModel, bindings: Bindings = {}): OnnxGath
   return found;
 }
 
-function toGather(file: string, visited: Visited, operator: Operator, names: Names): OnnxGather {
+function toGather(file: string, visited: Visited, operator: Operator, names: Symbols): OnnxGather {
   const { node } = visited;
-  const name = names.next(node);
+  // Node names hold slashes, dots and colons, may repeat, and may be absent.
+  const name = names.next(node.name, node.outputs[0] ?? "", node.op);
   const where = `${file}: ${node.op} ${quoted(node.name === "" ? (node.outputs[0] ?? "") : node.name)}`;
   try {
     const attrs = attributes(where, visited, operator);
@@ -149,29 +151,3 @@ function symbolic(where: string, shown: string, dims: readonly (number | string)
     "fix it: python -m onnxruntime.tools.make_dynamic_shape_fixed, then infer shapes",
   );
 }
-
-const longestSymbol = 100;
-
-/** Symbols are `\w+`; node names hold slashes, dots and colons, may repeat, and may be absent. */
-class Names {
-  readonly #taken = new Set<string>();
-  readonly #next = new Map<string, number>();
-
-  next(node: OnnxNode): string {
-    const base = symbol(node.name) || symbol(node.outputs[0] ?? "") || symbol(node.op);
-    let name = base;
-    // Counting on from the last number keeps a model of equal names linear.
-    for (let n = this.#next.get(base) ?? 2; this.#taken.has(name); n++) {
-      name = `${base}_${n}`;
-      this.#next.set(base, n + 1);
-    }
-    this.#taken.add(name);
-    return name;
-  }
-}
-
-const symbol = (name: string): string =>
-  name
-    .slice(0, longestSymbol)
-    .replaceAll(/\W+/g, "_")
-    .replaceAll(/^_+|_+$/g, "");

@@ -3,7 +3,7 @@ import { CompileError, error, parseModule, printFunc, printSchedule, type Func }
 import type { BestRecord } from "./best.js";
 
 /** Throws a CompileError for a program text that does not parse. */
-export function pinned({ task, best }: BestRecord): string {
+export function pinnedTest({ task, best }: BestRecord): string {
   const program = programOf(task.program);
   const text = printFunc({ ...program, schedule: best.schedule });
   return [

@@ -28,26 +28,21 @@ fn element(flat: u32) -> u32 {
   return ((data[source / 4u] >> (source % 4u * 8u)) & 0xffu);
 }
 
-@compute @workgroup_size(16)
-fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) lane_index: u32) {
-  // for %t0 = 0 to 10 step 8 parallel
-  let t0 = group.x * 8u;
-  // gather %data[0, 0][9, 7], %indices[%t0][min(8, 10 - %t0)] to %output[%t0, 0][min(8, 10 - %t0), 7] (d0, d1) -> (from_end(%indices[d0]), d1) {oob = error, origin = [%t0]}
-  {
-    let slot = lane_index;
+@compute @workgroup_size(8)
+fn main(@builtin(local_invocation_index) lane_index: u32) {
+  // gather %data[0, 0][9, 7], %indices[0][10] to %output[0, 0][10, 7] (d0, d1) -> (from_end(%indices[d0]), d1) {oob = error, origin = [0]}
+  for (var slot = lane_index; slot < 20u; slot += 8u) {
     let d0 = slot / 2u;
     let d1 = slot % 2u;
-    if (d0 < min(8u, 10u - t0)) {
-      let first = t0 * 7u + d0 * 7u;
-      let word = (first + 3u) / 4u + d1;
-      if (word * 4u < first + 7u) {
-        var packed = 0u;
-        for (var e = 0u; e < 4u; e++) {
-          let flat = word * 4u + e;
-          if (flat < 70u) { packed |= element(flat) << (e * 8u); }
-        }
-        output[word] = packed;
+    let first = d0 * 7u;
+    let word = (first + 3u) / 4u + d1;
+    if (word * 4u < first + 7u) {
+      var packed = 0u;
+      for (var e = 0u; e < 4u; e++) {
+        let flat = word * 4u + e;
+        if (flat < 70u) { packed |= element(flat) << (e * 8u); }
       }
+      output[word] = packed;
     }
   }
 }

@@ -22,22 +22,23 @@ fn fetch(source: vec4u) -> vec4u {
   return vec4u(data[source.x], data[source.y], data[source.z], data[source.w]);
 }
 
-@compute @workgroup_size(4, 8)
-fn main(@builtin(local_invocation_id) lane: vec3u) {
-  // gather %data[0, 0][32, 64], %indices[0][16] to %output[0, 0][32, 16] (d0, d1) -> (d0, from_end(%indices[d1])) {oob = error, origin = [0]}
+@compute @workgroup_size(4, 4)
+fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) lane: vec3u) {
+  // for %t0 = 0 to 32 step 4 parallel
+  let t0 = group.x * 4u;
+  // gather %data[%t0, 0][4, 64], %indices[0][16] to %output[%t0, 0][4, 16] (d0, d1) -> (d0, from_end(%indices[d1])) {oob = error, origin = [0]}
   {
     let d1 = lane.x * 4u;
     let at1_0 = resolve_1(d1);
-    for (var d0 = lane.y; d0 < 32u; d0 += 8u) {
-      let to = (d0 * 16u + d1) >> 2u;
-      output[to] = fetch(vec4u(d0 * 64u) + at1_0);
-    }
+    let d0 = lane.y;
+    let to = (t0 * 16u + d0 * 16u + d1) >> 2u;
+    output[to] = fetch(vec4u(t0 * 64u + d0 * 64u) + at1_0);
   }
   // report the first index out of range
   for (var again = any(worst_1 >= vec4u(64u)); again; again = false) {
     let d1 = lane.x * 4u;
     for (var e = 0u; e < 4u; e++) {
-      report_1((d1 + e), (d1 + e));
+      report_1((d1 + e), t0 * 16u + (d1 + e));
     }
   }
 }

@@ -1,0 +1,34 @@
+/** Kernels, as callers hand them over: compiled, or with a tile program of their own. */
+import { CompileError, error, throwIfErrors } from "../ir/diagnostic.js";
+import { checkFields, isObject, shown } from "./fields.js";
+import { irFields } from "./ir-fields.js";
+
+const kernelParts = { tile: "a tile program", target: "a target" } as const;
+
+/** Throws a CompileError (TC702) for what is no kernel: it lacks a part that is needed. */
+export function checkKernel(
+  kernel: unknown,
+  needs: readonly (keyof typeof kernelParts)[] = ["tile", "target"],
+): void {
+  const missing = needs.filter((part) => !(isObject(kernel) && isObject(kernel[part])));
+  if (missing.length === 0) {
+    checkTile((kernel as { readonly tile: object }).tile);
+    return;
+  }
+  const without = missing.map((part) => kernelParts[part]).join(" and ");
+  throw new CompileError([
+    error("TC702", `the kernel is ${shown(kernel)}, without ${without}`, {
+      hint: "compile(program) makes a kernel",
+    }),
+  ]);
+}
+
+const { body } = irFields();
+/** Programs never change: one look is enough. */
+const looked = new WeakSet();
+
+function checkTile(tile: object): void {
+  if (looked.has(tile)) return;
+  throwIfErrors(checkFields("the tile program", tile, { body }, { open: true, needs: ["body"] }));
+  looked.add(tile);
+}

@@ -1,0 +1,26 @@
+/** What the benchmarks and the cost model's tests compute from their figures. */
+
+/** Of an even number of values, the upper one of the two in the middle. */
+export function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.floor(sorted.length / 2)] ?? 0;
+}
+
+export const geometricMean = (values: readonly number[]): number =>
+  Math.exp(values.reduce((sum, value) => sum + Math.log(value), 0) / Math.max(1, values.length));
+
+/** Each value's rank; equal ones share the mean of theirs. */
+const ranks = (values: readonly number[]): number[] =>
+  values.map((value) => {
+    const below = values.filter((other) => other < value).length;
+    return below + (values.filter((other) => other === value).length + 1) / 2;
+  });
+
+/** Spearman's correlation: Pearson's of the ranks. */
+export function spearman(x: readonly number[], y: readonly number[]): number {
+  const [a, b] = [ranks(x), ranks(y)];
+  const mean = (x.length + 1) / 2;
+  const covariance = (p: readonly number[], q: readonly number[]): number =>
+    p.reduce((sum, value, k) => sum + (value - mean) * ((q[k] ?? 0) - mean), 0);
+  return covariance(a, b) / Math.sqrt(covariance(a, a) * covariance(b, b));
+}

@@ -1,0 +1,53 @@
+/**
+ * How many copies of an operand's tile the unified buffer holds.
+ *
+ * Only what is streamed has two: an operand whose tile a loop moves, so that the next tile can come while this one is in
+ * use. A slab that is whole, or that its loops leave where it is, keeps one. Where each task has a unified buffer of its
+ * own, the loops of tasks move nothing within it.
+ */
+import { keyOf, type Operand } from "../func.js";
+import type { Buffers, Copies, ResolvedSchedule } from "../schedule.js";
+import { targetFacts } from "../target.js";
+import type { Loop } from "./loops.js";
+import type { TiledGather, TiledOperand } from "./tiled.js";
+
+type Looped = Pick<TiledGather, "target" | "operands"> & {
+  readonly schedule: Pick<ResolvedSchedule, "buffers">;
+  readonly loops: readonly Loop[];
+};
+
+/** Copies that a schedule asks for. */
+const asked = (buffers: Buffers, operand: Operand): Copies =>
+  typeof buffers === "number" ? buffers : (buffers[keyOf(operand)] ?? 1);
+
+/** Whether a schedule asks for a second copy of anything. */
+export const doubles = (buffers: Buffers): boolean =>
+  typeof buffers === "number" ? buffers === 2 : Object.values(buffers).includes(2);
+
+const isStreamed = ({ loops, target }: Looped, { inUb, follows }: TiledOperand): boolean =>
+  inUb &&
+  loops.some(
+    (loop) => follows.has(loop.dim) && (loop.mode === "serial" || !targetFacts[target.kind].privateUb),
+  );
+
+/** Operands that a second copy is of use to. */
+export const streamedOperands = (tiling: Looped): readonly TiledOperand[] =>
+  tiling.operands.filter((operand) => isStreamed(tiling, operand));
+
+export const copiesOf = (tiling: Looped, operand: TiledOperand): Copies =>
+  asked(tiling.schedule.buffers, operand.operand) === 2 && isStreamed(tiling, operand) ? 2 : 1;
+
+/** What asks for two copies of these streamed operands, in its shortest form. */
+export function buffersOf(tiling: Looped, doubled: readonly TiledOperand[]): Buffers {
+  if (doubled.length === 0) return 1;
+  if (doubled.length === streamedOperands(tiling).length) return 2;
+  return Object.fromEntries(doubled.map(({ operand }) => [keyOf(operand), 2]));
+}
+
+/** Operands of which a schedule asks for a second copy by name, and that keep one. */
+export const keptSingle = (tiling: Looped): readonly TiledOperand[] =>
+  typeof tiling.schedule.buffers === "number"
+    ? []
+    : tiling.operands.filter(
+        (operand) => asked(tiling.schedule.buffers, operand.operand) === 2 && !isStreamed(tiling, operand),
+      );

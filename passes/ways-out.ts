@@ -1,0 +1,69 @@
+/** Ways to another schedule: what the compiler would choose there, and what to type to get it. */
+import type { AccessFunc } from "../ir/func.js";
+import { isResolved, type Residency, type Schedule } from "../ir/schedule.js";
+import type { Target } from "../ir/target.js";
+import { gmAllowed, honoured, suggestionText, type Tiling } from "../ir/tiling/index.js";
+import { chooseSchedule } from "./choose-schedule.js";
+import { defaultOrder, withDefaults } from "./with-defaults.js";
+
+export interface Way {
+  readonly tiling: Tiling;
+  /** The flags that lead there, beside those that the user gave. */
+  readonly flags: string;
+}
+
+/** Entries to choose under; what is absent is chosen. */
+export type Open = Omit<Schedule, "residency" | "tile"> & { readonly residency: Residency };
+
+/** The schedule that the compiler chooses under some entries instead of the user's. Undefined where no tile is legal there. */
+export function wayTo(gather: AccessFunc, open: Open, target: Target): Way | undefined {
+  const { residency } = open;
+  if (residency === "gm" && !gmAllowed(gather, target)) return undefined;
+  const chosen = chooseSchedule(withDefaults({ ...gather, schedule: open }, residency, target));
+  if (chosen === undefined) return undefined;
+  const tiling = honoured(chosen);
+  const given = gather.schedule;
+  const from: Schedule = {
+    profile: "strict",
+    residency: target.defaultResidency,
+    ubBytes: target.ubBytes,
+    ...given,
+  };
+  if (Object.keys(given).every((entry) => entry in open))
+    return { tiling, flags: suggestionText(from, open) };
+  // What the user states and is not kept has to be stated otherwise. Beside a tile the rest is the plain default.
+  const { profile, tile, view, order, buffers, ubBytes } = tiling.schedule;
+  const to = { profile, residency, tile, view, order, buffers, ubBytes };
+  const followed = { ...gather, schedule: { ...given, profile, residency, tile, ubBytes } };
+  const { schedule: beside } = withDefaults(followed, residency, target);
+  return {
+    tiling,
+    flags: suggestionText({ ...from, view: beside.view, order: beside.order, buffers: beside.buffers }, to),
+  };
+}
+
+/** Another profile and another residency, each where some tile is legal there. */
+export function waysOut({ gather, schedule, target }: Tiling): Way[] {
+  const others: readonly Pick<Open, "residency" | "profile">[] = [
+    { residency: "ub", profile: "head" },
+    { residency: "gm" },
+  ];
+  return others.flatMap((other) => {
+    const { residency, profile = schedule.profile } = other;
+    if (profile === schedule.profile && residency === schedule.residency) return [];
+    return wayTo(gather, { ...openSchedule(gather), ...other }, target) ?? [];
+  });
+}
+
+/** The user's schedule without the tile, and without a view that goes with one. */
+export function openSchedule(gather: AccessFunc): Omit<Schedule, "tile"> {
+  const { tile, view, order, buffers, ...kept } = gather.schedule;
+  // In a schedule that is written down in full, the plain defaults may be nobody's.
+  const written = isResolved(gather.schedule);
+  return {
+    ...kept,
+    ...(view === undefined || tile !== undefined ? {} : { view }),
+    ...(order === undefined || (written && order.join() === defaultOrder(gather).join()) ? {} : { order }),
+    ...(buffers === undefined || (written && buffers === 1) ? {} : { buffers }),
+  };
+}

@@ -1,0 +1,100 @@
+/** A legal schedule beside others of the same gather: other buffers, residencies and sizes of UB, each as fast as it gets there. */
+import {
+  formatBuffers,
+  isLegal,
+  targetFacts,
+  targets,
+  type AccessFunc,
+  type ClockResult,
+  type Copies,
+  type Residency,
+  type ResolvedSchedule,
+  type Target,
+  type Tiling,
+} from "../../ir/index.js";
+import { clockOf, openSchedule, wayTo, type Way } from "../../passes/index.js";
+
+export interface Alternative {
+  /** What is other than in the schedule that runs: `residency gm`. */
+  readonly name: string;
+  readonly schedule: ResolvedSchedule;
+  readonly cycles: number;
+  /** The pipe that is busy longest, or `gm` for global memory. */
+  readonly busiest: ClockResult["bottleneck"];
+  /** Cores without work while the others run their last task. */
+  readonly idleCores: number;
+  /** What to type to get it beside what was typed; empty for the schedule that runs. */
+  readonly flags: string;
+}
+
+export interface Comparison {
+  /** The schedule that runs comes first. */
+  readonly alternatives: readonly Alternative[];
+  /** The fastest in a UB of the same size, where it saves more than a tenth of the cycles. */
+  readonly better?: Pick<Alternative, "flags" | "cycles">;
+}
+
+/** A schedule is worth telling about when it takes less than this share of the cycles. */
+const worthTelling = 0.9;
+
+/** `access` is the program with the user's own schedule, `tiling` what became of it: legal. */
+export function compareSchedules(access: AccessFunc, tiling: Tiling): Comparison {
+  const { schedule, target } = tiling;
+  const open = { ...openSchedule(access), residency: schedule.residency };
+  const { order: _, buffers: __, view: ___, ...unchosen } = open;
+  const runs = measured(`buffers ${formatBuffers(schedule.buffers)}, residency ${schedule.residency}`, {
+    tiling,
+    flags: "",
+  });
+  const ways: readonly (readonly [name: string, way: Way | undefined])[] = [
+    ...otherCopies(schedule, target).map(
+      (buffers) => [`buffers ${buffers}`, withCopies(access, tiling, buffers)] as const,
+    ),
+    ...(["ub", "gm"] as const)
+      .filter((residency) => residency !== schedule.residency)
+      .map((residency) => [`residency ${residency}`, wayTo(access, { ...open, residency }, target)] as const),
+    ...knownUbBytes(target)
+      .filter((ubBytes) => ubBytes !== schedule.ubBytes)
+      .map((ubBytes) => [`UB of ${ubBytes} B`, wayTo(access, { ...open, ubBytes }, target)] as const),
+    ...(Object.keys(access.schedule).some((entry) => !(entry in unchosen))
+      ? [["the compiler's choice", wayTo(access, unchosen, target)] as const]
+      : []),
+  ];
+  const others = ways.flatMap(([name, way]) => (way === undefined ? [] : [measured(name, way)]));
+  const [fastest] = others
+    .filter(
+      (other) => other.schedule.ubBytes === schedule.ubBytes && other.cycles < worthTelling * runs.cycles,
+    )
+    .sort((a, b) => a.cycles - b.cycles);
+  return {
+    alternatives: [runs, ...others],
+    ...(fastest === undefined ? {} : { better: { flags: fastest.flags, cycles: fastest.cycles } }),
+  };
+}
+
+function measured(name: string, { tiling, flags }: Way): Alternative {
+  const { cycles, bottleneck, idleCores } = clockOf(tiling);
+  return { name, schedule: tiling.schedule, cycles, busiest: bottleneck, idleCores, flags };
+}
+
+/** Where pipes run side by side, the numbers of copies for all operands alike that the schedule does not have. */
+const otherCopies = ({ buffers }: ResolvedSchedule, { kind }: Target): readonly Copies[] =>
+  targetFacts[kind].doubleBuffers ? ([1, 2] as const).filter((copies) => copies !== buffers) : [];
+
+/** The tile that the user states, or the one that the compiler chooses with so many copies. */
+function withCopies(access: AccessFunc, tiling: Tiling, buffers: Copies): Way | undefined {
+  if (access.schedule.tile === undefined) {
+    const residency: Residency = tiling.schedule.residency;
+    return wayTo(access, { ...openSchedule(access), residency, buffers }, tiling.target);
+  }
+  const other = tiling.with({ buffers });
+  return isLegal(other) ? { tiling: other, flags: `--buffers ${buffers}` } : undefined;
+}
+
+/** Sizes of UB of the machines of a target's kind, whole and as libraries leave it, in bytes. */
+function knownUbBytes({ kind }: Target): readonly number[] {
+  const sizes = Object.values(targets)
+    .filter((target) => targetFacts[target.kind] === targetFacts[kind])
+    .flatMap(({ ubBytes, ubSafeBytes }) => [ubSafeBytes, ubBytes]);
+  return [...new Set(sizes)].sort((a, b) => a - b);
+}

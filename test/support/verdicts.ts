@@ -1,0 +1,153 @@
+/**
+ * What must hold of the verdicts on one gather: `explain` says legal where `compile` compiles, `legal` has tiles where it finds
+ * one, and what any of them suggests compiles when it is followed.
+ */
+import {
+  CompileError,
+  gatherDims,
+  profiles,
+  residencies,
+  type AccessFunc,
+  type Diagnostic,
+  type Schedule,
+  type Shape,
+  type SourceFunc,
+  type Target,
+} from "../../ir/index.js";
+import { explain, legalTiles, tryCompile, type CompileOptions } from "../../src/index.js";
+import { accessOf } from "../../src/api/access.js";
+
+export interface Verdicts {
+  /** Of the schedule as it was asked for. */
+  readonly legal: boolean;
+  /** Of the schedule without its tile: whether some tile is legal. */
+  readonly someTile: boolean;
+  /** Suggestions that were followed: nearest schedules, ways out, hints, listed tiles. */
+  readonly followed: number;
+  /** Whether the count of legal tiles was compared with compiling them one by one. */
+  readonly counted: boolean;
+}
+
+/** Throws an Error that names the commands that disagree. */
+export function judgeVerdicts(func: SourceFunc, schedule: Schedule, target: Target): Verdicts {
+  const options = { ...schedule, target };
+  const compiled = tryCompile(func, options);
+  const explained = answer(() => explain(func, options));
+  if ((explained?.legal ?? false) !== compiled.ok)
+    throw new Error(`explain says ${yes(explained?.legal)}, compile ${yes(compiled.ok)}`);
+  if (compiled.ok) checkBudget(compiled.kernel.footprint, explained?.footprint);
+  const suggested = [
+    ...(explained?.nearest ?? []),
+    ...(explained?.infeasible?.waysOut ?? []).map((way) => way.schedule),
+    ...(compiled.ok ? [] : hintsOf(compiled.diagnostics)),
+  ];
+  for (const entries of suggested) follow(func, { ...options, ...entries }, "a suggestion");
+
+  const { tile: _, ...open } = options;
+  const chosen = tryCompile(func, open);
+  const legal = answer(() => legalTiles(func, open));
+  const someTile = legal !== undefined && legal.proof === undefined;
+  if (someTile !== chosen.ok) throw new Error(`legal says ${yes(someTile)}, compile ${yes(chosen.ok)}`);
+  if (compiled.ok && !someTile) throw new Error("legal knows no tile, and compile took one");
+  const listed = [...(legal?.tiles.slice(0, 3) ?? []), ...(legal?.tiles.slice(-1) ?? [])];
+  for (const { tile, residency, view, order, buffers, bytes } of listed) {
+    const kernel = follow(func, { ...open, tile, residency, view, order, buffers }, "a listed tile");
+    if (kernel.footprint?.bytes !== bytes)
+      throw new Error(`legal lists ${bytes} B for tile ${tile.join()}, compile ${kernel.footprint?.bytes} B`);
+  }
+  const defaults = legal?.tiles.filter((listing) => listing.default) ?? [];
+  if (chosen.ok && String(defaults.map(({ tile }) => tile)) !== String(chosen.kernel.tile.schedule.tile))
+    throw new Error(`legal marks ${defaults.length} tiles as the one that compile chooses`);
+  const access = answer(() => accessOf(func, open));
+  const count = access === undefined ? undefined : countOneByOne(func, access, open);
+  if (count !== undefined && legal?.count !== undefined && legal.count !== count)
+    throw new Error(`legal counts ${legal.count} tiles, and ${count} compile`);
+  return {
+    legal: compiled.ok,
+    someTile,
+    followed: suggested.length + listed.length,
+    counted: count !== undefined && legal?.count !== undefined,
+  };
+}
+
+const yes = (verdict: boolean | undefined): string => (verdict === true ? "yes" : "no");
+
+/** A CompileError is a no. */
+function answer<T>(ask: () => T): T | undefined {
+  try {
+    return ask();
+  } catch (thrown) {
+    if (thrown instanceof CompileError) return undefined;
+    throw thrown;
+  }
+}
+
+interface Sizes {
+  readonly bytes: number;
+  readonly planned: number;
+  readonly budget: number;
+}
+
+/** The written sum and the padded plan both hold. */
+function checkBudget(compiled: Sizes | undefined, explained: Sizes | undefined): void {
+  if (compiled === undefined || explained === undefined) throw new Error("a legal program has a footprint");
+  const { bytes, planned, budget } = compiled;
+  if (Math.max(bytes, planned) > budget) throw new Error(`compile took ${bytes} B, planned ${planned} B`);
+  if (bytes !== explained.bytes || planned !== explained.planned)
+    throw new Error(`explain says ${explained.bytes} B, compile ${bytes} B`);
+}
+
+function follow(func: SourceFunc, options: CompileOptions, what: string) {
+  const result = tryCompile(func, options);
+  if (result.ok) return result.kernel;
+  const shown = JSON.stringify({ ...options, target: options.target?.name });
+  throw new Error(`${what} is refused: ${shown}: ${result.diagnostics.map((d) => d.message).join("; ")}`);
+}
+
+/** The ways that hints name as flags: `--tile 1,2 --residency gm or --profile head`. */
+function hintsOf(diagnostics: readonly Diagnostic[]): Schedule[] {
+  return diagnostics.flatMap(({ hint }) => {
+    const ways = hint?.slice(Math.max(0, hint.indexOf("--"))).split(" or ") ?? [];
+    return ways.filter((way) => /^(?:--(?:tile|view|profile|residency) \S+ ?)+$/.test(way)).map(scheduleIn);
+  });
+}
+
+function scheduleIn(flags: string): Schedule {
+  const given = new Map(
+    [...flags.matchAll(/--(\w+) (\S+)/g)].map(([, flag = "", value = ""]) => [flag, value]),
+  );
+  const shape = (flag: string): Shape | undefined => given.get(flag)?.split(",").map(Number);
+  const found = {
+    tile: shape("tile"),
+    view: shape("view"),
+    profile: profiles.find((word) => word === given.get("profile")),
+    residency: residencies.find((word) => word === given.get("residency")),
+  };
+  return Object.fromEntries(Object.entries(found).filter(([, value]) => value !== undefined));
+}
+
+/** Tiles to compile one by one, at most. */
+const mostCounted = 48;
+
+/**
+ * The tiles that compile, of those with entries from 1 to the extents of the view; undefined where there are many, and where
+ * the profile pins an entry that may lie beyond.
+ */
+function countOneByOne(func: SourceFunc, access: AccessFunc, options: CompileOptions): number | undefined {
+  const output = access.operands.at(-1)?.type.shape ?? [];
+  const pinned = access.paired.length > 0 && options.profile !== "head" && options.residency !== "gm";
+  if (pinned || gatherDims(access.map).length === 0) return undefined;
+  const limits = output.map((extent, d) =>
+    Math.max(1, Math.min(extent, access.schedule.view?.[d] ?? extent)),
+  );
+  if (limits.reduce((product, limit) => product * limit, 1) > mostCounted) return undefined;
+  const tiles = limits.reduce<Shape[]>(
+    (shorter, limit) => shorter.flatMap((tile) => Array.from({ length: limit }, (_, k) => [...tile, k + 1])),
+    [[]],
+  );
+  // The dims of DirectML's leading ones stand in front of those of the access level.
+  const ones = (func.operands.at(-1)?.type.shape.length ?? 0) - output.length;
+  return tiles.filter(
+    (tile) => tryCompile(func, { ...options, tile: [...new Array<number>(ones).fill(1), ...tile] }).ok,
+  ).length;
+}
