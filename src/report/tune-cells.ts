@@ -1,5 +1,5 @@
 /** The space of a search as a map: for each tile shape and residency the best schedule, or why there is none. */
-import { at, outputOf, type Residency } from "../../ir/index.js";
+import { at, formatBuffers, outputOf, type Buffers, type Residency } from "../../ir/index.js";
 import type { Candidate, PrunedCandidate, RefusedTiles, TuneResult } from "../tune/result.js";
 
 interface Place {
@@ -107,10 +107,12 @@ function standsAt(
   { refused, gather }: TuneResult,
 ): RefusedTiles | undefined {
   const upTo = least.map((entry, d) => (d === dims.x ? x : d === dims.y ? y : entry));
-  const fewest = gather.schedule.buffers ?? 1;
+  const pinned = gather.schedule.buffers;
+  const fewest = (buffers: Buffers): boolean =>
+    pinned === undefined ? formatBuffers(buffers) === "1" : formatBuffers(buffers) === formatBuffers(pinned);
   let nearest: { readonly tile: RefusedTiles; readonly away: number } | undefined;
   for (const tile of refused) {
-    if (tile.residency !== residency || tile.buffers > fewest) continue;
+    if (tile.residency !== residency || !fewest(tile.buffers)) continue;
     if (!tile.tile.every((entry, d) => entry <= at(upTo, d))) continue;
     const away = tile.tile.reduce((sum, entry, d) => sum + at(upTo, d) - entry, 0);
     if (nearest === undefined || away < nearest.away) nearest = { tile, away };

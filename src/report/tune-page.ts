@@ -1,5 +1,5 @@
 /** What a search found as one page: the best beside the default, cost by tile, bytes against cycles, and what was refused. */
-import { formatShape, printSchedule } from "../../ir/index.js";
+import { formatBuffers, formatShape, printSchedule } from "../../ir/index.js";
 import { candidateStatuses, type Candidate, type TuneResult } from "../tune/result.js";
 import { escapeMarkup, figureOf, pageOf, tableOf, type Row } from "./page.js";
 import { heatMap, refusedRow, rowOf, scatter, type HeatMap } from "./tune-charts.js";
@@ -112,7 +112,7 @@ function schedules({ candidates, best, default: own, objective }: TuneResult): s
         schedule.residency,
         formatShape(schedule.view),
         formatShape(schedule.order),
-        String(schedule.buffers),
+        formatBuffers(schedule.buffers),
         ...costOf(candidate),
         ...(timed ? [candidate.status === "measured" ? candidate.ms.toPrecision(4) : candidate.status] : []),
       ],
@@ -126,7 +126,16 @@ function refusals({ refused, counts }: TuneResult): string {
   if (refused.length === 0) return "<p>No tile was refused.</p>";
   const rows = refused.map(({ tile, view, residency, buffers, code, ubBytes, budget, reason }, k): Row => ({
     id: refusedRow(k),
-    cells: [code, formatShape(tile), residency, formatShape(view), String(buffers), ubBytes, budget, reason],
+    cells: [
+      code,
+      formatShape(tile),
+      residency,
+      formatShape(view),
+      formatBuffers(buffers),
+      ubBytes,
+      budget,
+      reason,
+    ],
   }));
   return `<p>Footprints grow with entries: a line stands for every tile that is as large along each dim, ${counts.refused.toLocaleString("en")} schedules in all. <code>tilec explain TC401</code> explains a code.</p>
 ${tableOf("refused tiles", ["code", "tile", "residency", "view", "buffers", "needs B", "has B", "why"], rows)}`;

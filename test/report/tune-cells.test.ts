@@ -68,6 +68,19 @@ describe("the map of a search", () => {
     }
   });
 
+  it("hatches by the buffers that the user states, where they are stated", async () => {
+    const stated = { ...matrix, schedule: { buffers: 2 } } as const;
+    const result = await tune(stated, { target, budget: 1 });
+    const { cells } = found(tileCells(result));
+    const refused = cells.filter((cell) => cell.kind === "refused");
+    expect(refused.length).toBeGreaterThan(10);
+    for (const { y, x, residency } of refused)
+      expect(takes(matrix, [y, x], { residency, buffers: 2 }), `${y}, ${x}`).toBe(false);
+    // Two buffers leave less room than one.
+    const one = found(tileCells(await tune(matrix, { target, budget: 1 })));
+    expect(refused.length).toBeGreaterThan(one.cells.filter((cell) => cell.kind === "refused").length);
+  });
+
   it("prefers what was costed to what is estimated, and bytes are exact before", async () => {
     const few = found(tileCells(await tune(matrix, { target, budget: 5 })));
     const kinds = (cells: readonly TileCell[]) => new Set(cells.map(({ kind }) => kind));
