@@ -1,14 +1,25 @@
 /**
  * The main job from end to end: a program from a file, its inputs from .npy files, compiled for an Ascend core under
- * the strict full-load rule, explained, run on every backend and compared bit for bit.
+ * the strict full-load rule, explained, run on every backend and compared bit for bit; then the best schedule that a search
+ * finds for it, and the page that shows the search.
  */
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { createRunner } from "../backends/webgpu/index.js";
 import { acquireGpu } from "../src/device/index.js";
 import { asHost, readNpy } from "../src/formats/index.js";
-import { compile, explain, firstDifference, parseModule, runOn, type BackendName } from "../src/index.js";
-import { renderExplanation } from "../src/report/index.js";
+import {
+  compile,
+  explain,
+  firstDifference,
+  parseModule,
+  renderDiagnostic,
+  runOn,
+  tune,
+  type BackendName,
+} from "../src/index.js";
+import { printSchedule } from "../ir/index.js";
+import { renderExplanation, tunePage } from "../src/report/index.js";
 
 const root = new URL("../../examples/", import.meta.url);
 const path = (name: string): string => fileURLToPath(new URL(name, root));
@@ -18,7 +29,9 @@ const { module, diagnostics } = parseModule(readFileSync(file, "utf8"), file);
 const [program] = module.funcs;
 if (program === undefined) throw new Error(diagnostics.map((d) => d.message).join("\n"));
 
-console.log(renderExplanation(explain(program)));
+const explanation = explain(program);
+console.log(renderExplanation(explanation));
+for (const diagnostic of explanation.diagnostics) console.log(renderDiagnostic(diagnostic));
 
 const kernel = compile(program);
 const read = (name: string) => readNpy(new Uint8Array(readFileSync(path(`data/${name}.npy`))), `${name}.npy`);
@@ -63,3 +76,22 @@ if (found.ok && runner !== undefined) {
   console.log(`  webgpu did not run: ${found.reason}`);
 }
 if (differences.length > 0) process.exitCode = 1;
+
+// The program states its tile and the strict rule. A search takes the tile back, under that rule and under the laxer one.
+console.log(`\nschedules\n  the program's own: ${explanation.cycles} cycles`);
+const searches = [];
+for (const profile of ["strict", "head"] as const) {
+  const search = await tune({ ...program, schedule: { profile } });
+  searches.push(search);
+  console.log(`  rule ${profile}: ${search.verdict}`);
+  for (const name of ["default", "best"] as const) {
+    const { schedule, cycles, idleCores } = search[name];
+    console.log(
+      `    ${name.padEnd(7)} ${cycles} cycles, ${idleCores} idle cores: ${printSchedule(schedule)}`,
+    );
+  }
+}
+const fastest = searches.reduce((a, b) => (b.best.cycles < a.best.cycles ? b : a));
+const page = fileURLToPath(new URL("sort-columns.html", import.meta.url));
+writeFileSync(page, tunePage(fastest));
+console.log(`  what was searched under rule ${fastest.best.schedule.profile}: ${page}`);

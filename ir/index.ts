@@ -27,7 +27,7 @@ export * from "./policy.js";
 export * from "./ranges.js";
 export * from "./regions.js";
 export { pyptoLevels, type PyptoLevel } from "./ops/pypto.js";
-export { parseModule, type ParseResult } from "./text/parse.js";
+export { parseModule, parseSchedule, type ParseResult } from "./text/parse.js";
 export {
   printFunc,
   printLinear,

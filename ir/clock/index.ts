@@ -5,7 +5,7 @@ import { clocked, resultOf, type ClockResult } from "./clock.js";
 import { closed, tasksOf } from "./closed.js";
 import { countTasks } from "./execution.js";
 import { planOf } from "./plan.js";
-import { occupancyOn, walk, type Occupancy, type Walked } from "./walk.js";
+import { cyclesByWalk, occupancyOn, walk, type Occupancy, type Walked } from "./walk.js";
 
 export { clockVersion, type ClockResult } from "./clock.js";
 export { estimator } from "./estimate.js";
@@ -13,9 +13,13 @@ export { programLowering } from "./statement.js";
 export {
   maxEvents,
   maxLifetimes,
+  maxOutputTiles,
+  type CoreTotal,
   type Lifetime,
   type Occupancy,
+  type OutputTile,
   type TimelineEvent,
+  type Wait,
   type Walked,
 } from "./walk.js";
 
@@ -26,8 +30,8 @@ export {
 export function cyclesOf(func: TileFunc, target: Target): ClockResult {
   const plan = func.body.length === 0 ? undefined : planOf(func);
   if (plan === undefined) {
-    const { events: _, dropped: __, lifetimes: ___, occupancy: ____, ...result } = walkOf(func, target);
-    return result;
+    const tasks = countTasks(func.body);
+    return cyclesByWalk(clocked(func, target, tasks), tasks);
   }
   const tasks = tasksOf(plan);
   const program = clocked(func, target, tasks);

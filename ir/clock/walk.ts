@@ -3,9 +3,10 @@
  * the lifetimes of UB tiles and the occupancy of a timeline come from.
  */
 import { evaluate } from "../linear.js";
+import { outputOf } from "../func.js";
 import { accessLookup, ubBuffers } from "../regions.js";
 import { dealt } from "../tasks.js";
-import { ubBytes, type Pipe, type SyncStmt, type UbBuffer } from "../tile.js";
+import { ubBytes, type Pipe, type Region, type SyncStmt, type UbBuffer } from "../tile.js";
 import { assertNever, at } from "../types.js";
 import { cyclesOfCore, resultOf, type ClockResult, type Clocked, type CoreTime } from "./clock.js";
 import { execution, type Step } from "./execution.js";
@@ -16,10 +17,39 @@ export interface TimelineEvent {
   readonly core: number;
   readonly pipe: Pipe;
   readonly name: Moving["op"];
+  /** What is read, and what is written. */
+  readonly from: readonly string[];
+  readonly to: string;
   readonly start: number;
   readonly cycles: number;
   /** Elements that passed through global memory. */
   readonly bytes: number;
+}
+
+/** A pipe that a sync holds up, in cycles from the start of the run. */
+export interface Wait {
+  readonly core: number;
+  readonly pipe: Pipe;
+  /** The pipe that it waits for. */
+  readonly for: Pipe;
+  readonly start: number;
+  readonly cycles: number;
+}
+
+/** What one core did in the whole run, in cycles. */
+export interface CoreTotal {
+  readonly tasks: number;
+  readonly end: number;
+  readonly busy: Readonly<Record<Pipe, number>>;
+}
+
+/** A box of the output that a statement writes, in elements. */
+export interface OutputTile {
+  readonly core: number;
+  /** In program order, from 0. */
+  readonly task: number;
+  readonly offsets: readonly number[];
+  readonly sizes: readonly number[];
 }
 
 /** A UB tile on core 0: written at `start`, read for the last time at `end`, in cycles. */
@@ -41,21 +71,35 @@ export interface Walked extends ClockResult {
   /** The first events of each core; `dropped` counts the rest. */
   readonly events: readonly TimelineEvent[];
   readonly dropped: number;
+  /** Between the events that are kept. */
+  readonly waits: readonly Wait[];
+  /** One for each of `cores`. */
+  readonly coreTotals: readonly CoreTotal[];
+  /** The first boxes of the output, as they are written. */
+  readonly outputTiles: readonly OutputTile[];
   /** UB tiles of core 0, the first of them. */
   readonly lifetimes: readonly Lifetime[];
   /** On core 0, at each change; the first changes. */
   readonly occupancy: readonly Occupancy[];
 }
 
-/** Events that a timeline keeps, shared evenly by its cores; UB tiles, and changes of occupancy. */
+/** Events that a timeline keeps, shared evenly by its cores; UB tiles, boxes of the output, and changes of occupancy. */
 export const maxEvents = 20_000;
 export const maxLifetimes = 2_000;
+export const maxOutputTiles = 4_000;
 export const maxOccupancy = 256;
 
 export function walk(program: Clocked, tasks: number): Walked {
   const walker = new Walker(program, tasks);
   walker.run();
   return walker.result();
+}
+
+/** `walk`'s cycles alone. */
+export function cyclesByWalk(program: Clocked, tasks: number): ClockResult {
+  const walker = new Walker(program, tasks);
+  walker.run();
+  return walker.total();
 }
 
 /** `walk`'s occupancy alone. */
@@ -72,6 +116,7 @@ class Core {
   readonly syncs = new Map<SyncStmt, number[]>();
   padded = 0;
   events = 0;
+  tasks = 0;
 
   constructor(start: Clocked["start"]) {
     this.free = { ...start };
@@ -86,6 +131,9 @@ class Walker {
   private readonly cores: Core[];
   private readonly env = new Map<string, number>();
   private readonly events: TimelineEvent[] = [];
+  private readonly waits: Wait[] = [];
+  private readonly outputTiles: OutputTile[] = [];
+  private readonly output: string;
   private dropped = 0;
   private readonly lives = new Lives();
   /** Pipes that fill UB tiles. */
@@ -99,6 +147,7 @@ class Walker {
     private readonly tasks: number,
   ) {
     this.accesses = accessLookup(program.func);
+    this.output = outputOf(program.func).name;
     this.cores = Array.from({ length: program.cores }, () => new Core(program.start));
   }
 
@@ -130,6 +179,7 @@ class Walker {
       case "task":
         this.task++;
         while (this.task >= dealt(this.tasks, this.cores.length, this.index).to) this.index++;
+        this.core.tasks++;
         break;
       case "sync":
         this.sync(step);
@@ -144,15 +194,21 @@ class Walker {
     }
   }
 
-  result(): Walked {
-    const { program, lives, events, dropped } = this;
+  total(): ClockResult {
+    const { program } = this;
     const last = this.cores
       .map((core) => core.time)
       .reduce((slowest, core) =>
         cyclesOfCore(program, core) > cyclesOfCore(program, slowest) ? core : slowest,
       );
-    const result = resultOf(program, this.tasks, last);
-    return { ...result, events, dropped, lifetimes: lives.all, occupancy: occupancyOf(lives.all) };
+    return resultOf(program, this.tasks, last);
+  }
+
+  result(): Walked {
+    const { lives, events, dropped, waits, outputTiles } = this;
+    const coreTotals = this.cores.map(({ tasks, busy, time }) => ({ tasks, end: time.end, busy }));
+    const held = { lifetimes: lives.all, occupancy: occupancyOf(lives.all) };
+    return { ...this.total(), events, dropped, waits, coreTotals, outputTiles, ...held };
   }
 
   private get core(): Core {
@@ -167,7 +223,12 @@ class Walker {
     core.syncs.set(stmt, history);
     const seen = history[stmt.lag];
     if (seen === undefined) return;
-    core.free[stmt.to] = Math.max(core.free[stmt.to], seen + this.program.waitOf(stmt));
+    const start = core.free[stmt.to];
+    const until = seen + this.program.waitOf(stmt);
+    if (until <= start) return;
+    core.free[stmt.to] = until;
+    if (core.events >= this.eventsOfCore) return;
+    this.waits.push({ core: this.index, pipe: stmt.to, for: stmt.from, start, cycles: until - start });
   }
 
   private move(stmt: Moving): void {
@@ -186,12 +247,58 @@ class Walker {
         } else this.lives.read(buffer, core.free[pipe]);
       }
     }
-    if (core.events >= Math.floor(maxEvents / this.cores.length)) {
+    const { from, to, region } = movedBy(stmt);
+    if (region?.buffer === this.output) this.keepOutput(region);
+    if (core.events >= this.eventsOfCore) {
       this.dropped++;
       return;
     }
     core.events++;
-    this.events.push({ core: this.index, pipe, name: stmt.op, start, cycles, bytes: work.bytes });
+    this.events.push({
+      core: this.index,
+      pipe,
+      name: stmt.op,
+      from,
+      to,
+      start,
+      cycles,
+      bytes: work.bytes,
+    });
+  }
+
+  private get eventsOfCore(): number {
+    return Math.floor(maxEvents / this.cores.length);
+  }
+
+  private keepOutput({ offsets, sizes }: Region): void {
+    if (this.outputTiles.length >= maxOutputTiles) return;
+    const value = (box: Region["offsets"]): number[] => box.map((entry) => evaluate(entry, this.env));
+    this.outputTiles.push({
+      core: this.index,
+      task: this.task,
+      offsets: value(offsets),
+      sizes: value(sizes),
+    });
+  }
+}
+
+interface Moved {
+  readonly from: readonly string[];
+  readonly to: string;
+  /** Absent where a whole buffer is written. */
+  readonly region?: Region;
+}
+
+function movedBy(stmt: Moving): Moved {
+  switch (stmt.op) {
+    case "load":
+      return { from: [stmt.from.buffer], to: stmt.to };
+    case "store":
+      return { from: [stmt.from], to: stmt.to.buffer, region: stmt.to };
+    case "gather":
+      return { from: stmt.from.map(({ buffer }) => buffer), to: stmt.to.buffer, region: stmt.to };
+    default:
+      return assertNever(stmt);
   }
 }
 

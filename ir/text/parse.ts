@@ -65,6 +65,21 @@ export function parseModule(text: string, file: string): ParseResult {
   return { module: { funcs }, diagnostics: found };
 }
 
+/** Parses what `printSchedule` prints, such as `tile = [8, 64], residency = gm`. `file` names the text in diagnostics. */
+export function parseSchedule(
+  text: string,
+  file: string,
+): { readonly schedule: Schedule; readonly diagnostics: readonly Diagnostic[] } {
+  const { tokens, diagnostics } = lex(`{${text}}`, file);
+  if (diagnostics.length > 0) return { schedule: {}, diagnostics };
+  try {
+    return { schedule: new Parser(tokens).wholeSchedule(), diagnostics: [] };
+  } catch (thrown) {
+    if (!(thrown instanceof ParseError)) throw thrown;
+    return { schedule: {}, diagnostics: [thrown.diagnostic] };
+  }
+}
+
 class ParseError extends Error {
   constructor(readonly diagnostic: Diagnostic) {
     super(diagnostic.message);
@@ -195,6 +210,12 @@ class Parser {
     }
     const schedule = this.acceptWord("schedule") ? this.schedule() : {};
     return target === undefined ? { schedule } : { target, schedule };
+  }
+
+  wholeSchedule(): Schedule {
+    const schedule = this.schedule();
+    if (!this.atEnd()) this.fail(this.peek(), `${this.peek().text} follows the schedule`);
+    return schedule;
   }
 
   private schedule(): Schedule {

@@ -1,6 +1,6 @@
 /** tilec compile: lowers a program and prints it at one level, or after each pass. */
 import { Option, type Command } from "commander";
-import { CompileError, printFunc, targetFacts, webgpu, type Func } from "../../ir/index.js";
+import { CompileError, targetFacts, webgpu, type Func } from "../../ir/index.js";
 import { printMoves, type MovePlan } from "../../backends/index.js";
 import { wasmMoves, watOf } from "../../backends/sim/index.js";
 import { emitWgsl, movesOf, planWgsl } from "../../backends/webgpu/index.js";
@@ -79,7 +79,7 @@ function compileOne(func: Func, flags: CompileFlags): Kernel {
       printer.beforePass(pass, before);
     },
     afterPass(pass, before, after, milliseconds) {
-      steps.push({ pass: pass.name, before: printFunc(before), after: printFunc(after) });
+      steps.push({ pass: pass.name, before, after });
       printer.afterPass(pass, before, after, milliseconds);
     },
   });

@@ -8,9 +8,11 @@ import {
   error,
   formatType,
   parallelNest,
+  parseSchedule,
   RunError,
   targetFacts,
   type Diagnostic,
+  type Func,
   type TensorType,
   walkOf,
 } from "../../ir/index.js";
@@ -19,7 +21,6 @@ import { createRunner, type Runner, type RunnerOptions } from "../../backends/we
 import type { HostInputs } from "../../backends/index.js";
 import { definedOutput, differenceFrom } from "../api/against.js";
 import { compile, type Kernel } from "../api/compile.js";
-import { timelinePage } from "../report/timeline-page.js";
 import { acquireGpu, spawnThread } from "../device/index.js";
 import { readBytes, writeBytes } from "../formats/files.js";
 import { readNpy, writeNpy } from "../formats/npy.js";
@@ -54,6 +55,7 @@ interface RunFlags extends ProgramFlags {
   readonly seed?: string;
   readonly against?: string;
   readonly trace?: string;
+  readonly compare?: string;
   readonly executor?: Executor;
   readonly threads?: string;
   readonly json?: boolean;
@@ -74,6 +76,10 @@ export function runCommand(program: Command): void {
     .option(
       "--trace <file>",
       "the simulated timeline: Chrome trace .json (opens in Perfetto) or a page .html",
+    )
+    .option(
+      "--compare <schedule>",
+      "on the page of --trace, another schedule below this one: as printed, or `default`",
     )
     .option("--json", "print one JSON document")
     .action(async (file: string | undefined, flags: RunFlags) => {
@@ -132,10 +138,13 @@ async function run(loaded: LoadedProgram, flags: RunFlags): Promise<number> {
   const backends = parseBackends(flags.backend);
   refuseWithoutSim(backends, flags);
   const outputs = assignments(flags.out, "out", ["output"]);
-  const kernel = compile(loaded.func, {
+  const targeted = {
     ...(flags.target === undefined ? {} : { target: resolveTarget(flags.target) }),
     findTarget: lookUpTarget,
-  });
+  };
+  const kernel = compile(loaded.func, targeted);
+  const other = comparedWith(loaded.func, flags);
+  const compared = other === undefined ? undefined : compile(other, targeted);
   const types = kernel.source ?? kernel.tile;
   const { data, indices, origin } = inputsFor(loaded, flags, kernel);
   const hosts = { data: asHost("data", data), indices: asHost("indices", indices) };
@@ -171,7 +180,7 @@ async function run(loaded: LoadedProgram, flags: RunFlags): Promise<number> {
   if (first !== undefined && outputs.has("output")) {
     writeTensor(outputs.get("output") ?? "", fromOutput(outputType, first.output, hosts.data));
   }
-  if (flags.trace !== undefined) writeTrace(flags.trace, kernel);
+  if (flags.trace !== undefined) await writeTrace(flags.trace, kernel, compared);
   const report = runs.find((entry) => entry.report !== undefined)?.report;
   if (flags.json === true) {
     printJson({
@@ -193,8 +202,8 @@ async function run(loaded: LoadedProgram, flags: RunFlags): Promise<number> {
     print(`@${kernel.name} on ${kernel.target.name}: ${formatType(outputType)} from ${origin}`);
     const agreement = differences.length === 0 ? "the same bits" : "DIFFERENT bits";
     print(`schedule  ${printSchedule(kernel.tile.schedule)}`);
-    const compared = [...backends, ...(flags.against === undefined ? [] : [flags.against])];
-    print(`${compared.join(", ")}: ${compared.length > 1 ? agreement : "done"}`);
+    const sides = [...backends, ...(flags.against === undefined ? [] : [flags.against])];
+    print(`${sides.join(", ")}: ${sides.length > 1 ? agreement : "done"}`);
     if (report?.executor === "fast") print("sim ran on the fast executor");
     if (report !== undefined) {
       const rows = (["data", "indices", "output"] as const).map((operand) => {
@@ -234,7 +243,7 @@ function executorOf({ executor, threads }: RunFlags): BackendOptions {
 async function runModel(file: string, flags: RunFlags): Promise<number> {
   const programs = loadPrograms(file, flags);
   const one =
-    (["trace", "against"] as const).find((flag) => flags[flag] !== undefined) ??
+    (["trace", "compare", "against"] as const).find((flag) => flags[flag] !== undefined) ??
     (["input", "out"] as const).find((flag) => flags[flag].length > 0);
   if (one !== undefined && programs.length > 1) {
     const names = programs.map(({ func }) => func.name).join(", ");
@@ -256,11 +265,34 @@ async function runModel(file: string, flags: RunFlags): Promise<number> {
   return Math.max(0, ...codes);
 }
 
-/** The timeline in the form that the file's ending names. */
-function writeTrace(file: string, kernel: Kernel): void {
+/** The program with the schedule of `--compare`. */
+function comparedWith(func: Func, { compare, trace }: RunFlags): Func | undefined {
+  if (compare === undefined) return undefined;
+  if (trace?.endsWith(".html") !== true) {
+    throw new UsageError("--compare is drawn on the page of --trace", "--trace t.html");
+  }
+  if (func.level === "tile") {
+    throw new UsageError(
+      `@${func.name} is a tile program: its schedule is chosen, and --compare has no other`,
+    );
+  }
+  const { schedule, diagnostics } =
+    compare === "default" ? { schedule: {}, diagnostics: [] } : parseSchedule(compare, "--compare");
+  if (diagnostics.length > 0) throw new CompileError(diagnostics);
+  return { ...func, schedule };
+}
+
+/** The timeline in the form that the file's ending names. Charts are loaded where they are asked for. */
+async function writeTrace(file: string, kernel: Kernel, compared: Kernel | undefined): Promise<void> {
   const timing = walkOf(kernel.tile, kernel.target);
-  if (file.endsWith(".html")) writeBytes(file, timelinePage(kernel, timing));
-  else if (file.endsWith(".json")) writeBytes(file, JSON.stringify(chromeTrace(timing)));
+  if (file.endsWith(".html")) {
+    const { timelinePage } = await import("../report/timeline-page.js");
+    const other =
+      compared === undefined
+        ? undefined
+        : { kernel: compared, timing: walkOf(compared.tile, compared.target) };
+    writeBytes(file, timelinePage(kernel, timing, other));
+  } else if (file.endsWith(".json")) writeBytes(file, JSON.stringify(chromeTrace(timing)));
   else throw new UsageError(`--trace ${file} ends in neither .json nor .html`);
   if (timing.dropped > 0)
     note(`the trace holds the first ${timing.events.length} events; ${timing.dropped} more ran`);

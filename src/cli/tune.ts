@@ -14,6 +14,7 @@ import {
 import { clockOf } from "../../passes/index.js";
 import { resolveTargetOf } from "../api/compile.js";
 import { commandMeasurer, simMeasurer } from "../device/index.js";
+import { writeBytes } from "../formats/files.js";
 import { readRecordsIfAny, appendRecord } from "../formats/record-file.js";
 import { asHost } from "../formats/tensor.js";
 import { table } from "../report/table.js";
@@ -61,6 +62,8 @@ interface TuneFlags extends ProgramFlags {
   readonly records?: string;
   readonly resume?: boolean;
   readonly shard?: string;
+  readonly html?: string;
+  readonly svg?: string;
   readonly json?: boolean;
 }
 
@@ -86,6 +89,8 @@ export function tuneCommand(program: Command): void {
     .option("--records <file.jsonl>", "append a record of each candidate")
     .option("--resume", "go on: candidates that the records know are not costed again")
     .option("--shard <i/n>", "the i-th of n parts of the candidates, from 1")
+    .option("--html <file.html>", "what was found as one self-contained page")
+    .option("--svg <file.svg>", "its charts as one image")
     .option("--json", "print one JSON document")
     .action(async (file: string | undefined, flags: TuneFlags) => {
       process.exitCode = await tuneOne(loadProgram(file, flags), flags);
@@ -123,6 +128,7 @@ async function tuneOne(loaded: LoadedProgram, flags: TuneFlags): Promise<number>
       },
     });
     bar?.stop();
+    await draw(result, flags);
     return report(result, flags, stop.signal.aborted);
   } catch (thrown) {
     if (!stop.signal.aborted || thrown !== stop.signal.reason) throw thrown;
@@ -254,6 +260,14 @@ function recorded(
       appendRecord(file, candidateRecord(hash, candidate, own));
     },
   };
+}
+
+/** Charts are loaded where they are asked for: no other command waits for them. */
+async function draw(result: TuneResult, { html, svg }: TuneFlags): Promise<void> {
+  if (html === undefined && svg === undefined) return;
+  const { tunePage, tuneSvg } = await import("../report/index.js");
+  if (html !== undefined) writeBytes(html, tunePage(result));
+  if (svg !== undefined) writeBytes(svg, tuneSvg(result));
 }
 
 function report(result: TuneResult, flags: TuneFlags, stopped: boolean): number {

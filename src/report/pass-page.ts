@@ -1,39 +1,93 @@
 /** A pass-by-pass diff: one self-contained page, passes that changed nothing left out. */
-import { diffLines } from "diff";
+import { diffLines, diffWordsWithSpace, type Change } from "diff";
+import { printFunc, printSchedule, type Func } from "../../ir/index.js";
+import { escapeMarkup, pageOf } from "./page.js";
 
 export interface PassStep {
   readonly pass: string;
-  readonly before: string;
-  readonly after: string;
+  readonly before: Func;
+  readonly after: Func;
 }
 
-const escape = (text: string): string =>
-  text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
-
-/** HTML without scripts or outside resources. */
-export function passPage(title: string, steps: readonly PassStep[]): string {
-  const changed = steps.filter((step) => step.before !== step.after);
-  const unchanged = steps.filter((step) => step.before === step.after).map((step) => step.pass);
-  const sections = changed.map(({ pass, before, after }) => {
-    const lines = diffLines(before, after).map((part) => {
-      const kind = part.added ? "ins" : part.removed ? "del" : "span";
-      return `<${kind}>${escape(part.value)}</${kind}>`;
-    });
-    return `<h2>${escape(pass)}</h2>\n<pre>${lines.join("")}</pre>`;
-  });
-  return `<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<title>${escape(title)}</title>
-<style>
-body { font: 14px/1.5 system-ui, sans-serif; margin: 2rem; }
-pre { background: #f6f8fa; padding: 1rem; overflow-x: auto; }
-ins { background: #d7f5dd; text-decoration: none; }
-del { background: #ffdfe0; text-decoration: none; }
-</style>
-<h1>${escape(title)}</h1>
-<p>${unchanged.length === 0 ? "Every pass changed the program." : `Changed nothing: ${escape(unchanged.join(", "))}.`}</p>
-${sections.join("\n")}
-</html>
+const style = `pre { background: var(--panel); border: 1px solid var(--line); border-radius: 6px; padding: 0.75rem; overflow-x: auto; }
+:root { --added: #d7f5dd; --removed: #ffdfe0; --added-word: #8ce0a0; --removed-word: #ffb0b4; }
+@media (prefers-color-scheme: dark) { :root { --added: #12361f; --removed: #451a1e; --added-word: #1f6b39; --removed-word: #8a2b33; } }
+ins, del { text-decoration: none; }
+ins { background: var(--added); } del { background: var(--removed); }
+ins::before { content: "+ "; } del::before { content: "- "; } pre > span::before { content: "  "; }
+pre > * { display: block; width: max-content; min-width: 100%; }
+ins mark { background: var(--added-word); color: inherit; } del mark { background: var(--removed-word); color: inherit; }
+summary { cursor: pointer; }
 `;
+
+/** HTML without scripts or outside resources. Schedules are folded beside the program: they are long, and seldom change. */
+export function passPage(title: string, steps: readonly PassStep[]): string {
+  const texts = steps.map(({ pass, before, after }) => ({
+    pass,
+    code: [withoutSchedule(before), withoutSchedule(after)] as const,
+    schedule: [scheduleLines(before), scheduleLines(after)] as const,
+  }));
+  const changed = texts.filter(({ code, schedule }) => code[0] !== code[1] || schedule[0] !== schedule[1]);
+  const unchanged = texts.filter((step) => !changed.includes(step)).map(({ pass }) => pass);
+  const sections = changed.map(({ pass, code, schedule }) => {
+    const changes = schedule[0] === schedule[1] ? "unchanged" : "changed";
+    const body =
+      code[0] === code[1] ? "<p>The program is unchanged.</p>" : `<pre tabindex="0">${marked(...code)}</pre>`;
+    return `<h2>${escapeMarkup(pass)}</h2>
+<details><summary>schedule, ${changes}</summary><pre tabindex="0">${marked(...schedule)}</pre></details>
+${body}`;
+  });
+  const others =
+    unchanged.length === 0
+      ? "Every pass changed the program."
+      : `Changed nothing: ${escapeMarkup(unchanged.join(", "))}.`;
+  return pageOf({ title, style, body: `<p>${others}</p>\n${sections.join("\n")}` });
+}
+
+const withoutSchedule = (func: Func): string => printFunc({ ...func, schedule: {} });
+
+/** An entry a line. Commas inside brackets are followed by digits. */
+const scheduleLines = (func: Func): string =>
+  `${printSchedule(func.schedule).replaceAll(/, (?=[a-z_]+ = )/g, "\n")}\n`;
+
+/** Lines that came and went, and in lines that took another's place the words. */
+function marked(before: string, after: string): string {
+  const parts = diffLines(before, after);
+  return parts
+    .map((part, k) => {
+      const [previous, next] = [parts[k - 1], parts[k + 1]];
+      if (part.removed) {
+        return next?.added === true ? wordsOf(part, next, "removed") : linesOf("del", part.value);
+      }
+      if (part.added) {
+        return previous?.removed === true ? wordsOf(previous, part, "added") : linesOf("ins", part.value);
+      }
+      return linesOf("span", part.value);
+    })
+    .join("");
+}
+
+const linesOf = (tag: string, text: string): string => inLines(tag, escapeMarkup(text));
+
+/** Each line of the markup in an element of its own. */
+const inLines = (tag: string, markup: string): string =>
+  markup
+    .replace(/\n$/, "")
+    .split("\n")
+    .map((line) => `<${tag}>${line}</${tag}>`)
+    .join("");
+
+/** One side of a change, with what the other side does not have marked. A mark ends with its line. */
+function wordsOf(removed: Change, added: Change, side: "removed" | "added"): string {
+  const words = diffWordsWithSpace(removed.value, added.value)
+    .filter((word) => !(side === "removed" ? word.added : word.removed))
+    .map((word) => {
+      const text = escapeMarkup(word.value);
+      if (!word.added && !word.removed) return text;
+      return text
+        .split("\n")
+        .map((line) => (line.trim() === "" ? line : `<mark>${line}</mark>`))
+        .join("\n");
+    });
+  return inLines(side === "removed" ? "del" : "ins", words.join(""));
 }

@@ -160,6 +160,16 @@ describe("a flag that another one or the file would override is told, with exit 
       "--trace is for one gather",
     ],
     [
+      "--compare without a page",
+      ["run", ...gather, "--seed", "1", "--trace", "t.json", "--compare", "default"],
+      "--compare is drawn on the page of --trace",
+    ],
+    [
+      "--compare for two gathers",
+      ["run", model, "--seed", "1", "--compare", "default"],
+      "--compare is for one gather",
+    ],
+    [
       "--against for two gathers",
       ["run", model, "--seed", "1", "--against", program],
       "--against is for one gather",

@@ -370,3 +370,50 @@ console.log(JSON.stringify({ nanoseconds: [1000], output: "out.npy" }));`,
     });
   });
 });
+
+describe("pages on the command line", () => {
+  it("--html and --svg write what was found, without and with --json", () => {
+    const { best } = json(
+      ...tune,
+      "--budget",
+      "5",
+      "--html",
+      file("pages/t.html"),
+      "--svg",
+      file("pages/t.svg"),
+    );
+    expect(readFileSync(file("pages/t.html"), "utf8")).toContain(`id="s-${best.id}"`);
+    expect(readFileSync(file("pages/t.svg"), "utf8")).toMatch(/^<svg xmlns=/);
+  });
+
+  it("--compare draws the schedule that is written, and the default", () => {
+    const trace = ["run", ...gather, "--tile", "7,64", "--seed", "1", "--trace", file("c.html"), "--compare"];
+    const drawn = (schedule: string): string => {
+      const { status, stderr } = tilec(...trace, schedule);
+      expect(status, stderr).toBe(0);
+      return readFileSync(file("c.html"), "utf8");
+    };
+    const written = drawn("tile = [32, 32], buffers = 1");
+    expect(written).toMatch(/<strong>A<\/strong> <code>tile = \[7, 64\]/);
+    expect(written).toMatch(/<strong>B<\/strong> <code>tile = \[32, 32\].*buffers = 1/);
+    const { best } = json(...tune, "--budget", "1");
+    const { tile } = best.schedule as { readonly tile: readonly number[] };
+    expect(drawn("default")).toContain(`<strong>B</strong> <code>tile = [${tile.join(", ")}]`);
+  });
+
+  it("--compare says where a schedule is not one, and refuses one that is not legal", () => {
+    const trace = ["run", ...gather, "--seed", "1", "--trace", file("n.html"), "--compare"];
+    for (const [schedule, code, says] of [
+      ["tile = [32, 32", "TC002", "--compare:1:"],
+      ["tiles = [32, 32]", "TC003", "a schedule has no entry tiles"],
+      ["tile = [8, 8]} func", "TC002", "follows the schedule"],
+      ["tile = [300, 64], buffers = 2", "TC401", "B"],
+    ] as const) {
+      const { status, stderr } = tilec(...trace, schedule);
+      expect(stderr).toContain(`error[${code}]`);
+      expect(stderr).toContain(says);
+      expect(status).not.toBe(0);
+      expect(existsSync(file("n.html"))).toBe(false);
+    }
+  });
+});

@@ -1,5 +1,6 @@
 import { spawnSync } from "node:child_process";
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { codes, parseModule } from "../../ir/index.js";
@@ -74,6 +75,9 @@ describe("the commands in the pages", () => {
       cwd: root,
       encoding: "utf8",
     });
+    const written = args.filter((_, k) => ["--html", "--svg"].includes(args[k - 1] ?? ""));
+    // Without `force`: a page that was not written is a failure.
+    for (const name of written) rmSync(join(root, name));
     expect(result.status, result.stderr).toBe(status);
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { InternalError, parseModule, type Func } from "../../ir/index.js";
+import { InternalError, parseModule, type Func, type TileFunc } from "../../ir/index.js";
 import { defaultPipeline, definePass, PassError, runPipeline, type Pass } from "../../passes/index.js";
-import { onnx, targets } from "../../src/index.js";
+import { compile, onnx, targets } from "../../src/index.js";
 import { passPage } from "../../src/report/pass-page.js";
 import { reproducer } from "../../src/cli/reproducer.js";
 
@@ -66,15 +66,33 @@ describe("the pipeline", () => {
 });
 
 describe("the pass page", () => {
-  it("shows changes and leaves out passes without any", () => {
-    const page = passPage("p", [
-      { pass: "one", before: "a\nb\n", after: "a\n<c>\n" },
-      { pass: "two", before: "a", after: "a" },
+  const before: TileFunc = { ...compile(program, { target: targets.ascendA2 }).tile, name: "a" };
+  const after: TileFunc = {
+    ...before,
+    name: "b",
+    schedule: { ...before.schedule, buffers: before.schedule.buffers === 1 ? 2 : 1 },
+  };
+
+  it("marks the words that changed and leaves out passes that changed nothing", () => {
+    const page = passPage("<p>", [
+      { pass: "one", before, after },
+      { pass: "two", before, after: before },
     ]);
+    expect(page).toContain("<title>&lt;p&gt;</title>");
     expect(page).toContain("<h2>one</h2>");
-    expect(page).toContain("<del>b\n</del>");
-    expect(page).toContain("<ins>&lt;c&gt;\n</ins>");
+    expect(page).toMatch(/<del>func @<mark>a<\/mark>\(/);
+    expect(page).toMatch(/<ins>func @<mark>b<\/mark>\(/);
     expect(page).toContain("Changed nothing: two.");
     expect(page).not.toContain("<h2>two</h2>");
+  });
+
+  it("folds the schedule, an entry a line, and says whether it changed", () => {
+    const page = passPage("p", [{ pass: "one", before, after }]);
+    const [, folded = ""] = /<details>(.*?)<\/details>/s.exec(page) ?? [];
+    expect(folded).toContain("<summary>schedule, changed</summary>");
+    expect(folded).toMatch(
+      /<del>buffers = <mark>[12]<\/mark><\/del><ins>buffers = <mark>[12]<\/mark><\/ins>/,
+    );
+    expect(page.replace(folded, "")).not.toContain("budget_rule");
   });
 });

@@ -1,0 +1,93 @@
+/** The frame of every page: one style sheet for light and dark, no scripts, nothing from elsewhere. */
+
+/** Text as HTML or XML. */
+export const escapeMarkup = (text: string): string =>
+  text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
+
+/** Colours of text and lines in both themes; charts take them too. */
+export const themes = `:root { color-scheme: light dark; --ink: #1b1f24; --paper: #ffffff; --soft: #57606a; --line: #d0d7de; --panel: #f6f8fa; --link: #0550ae; }
+@media (prefers-color-scheme: dark) {
+  :root { --ink: #e6edf3; --paper: #0d1117; --soft: #9aa4b0; --line: #3d444d; --panel: #161b22; --link: #79b8ff; }
+}`;
+
+const sheet = `${themes}
+* { box-sizing: border-box; }
+body { font: 15px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--paper); margin: 0 auto; padding: 1rem; max-width: 1000px; overflow-wrap: anywhere; }
+h1 { font-size: 1.4rem; } h2 { font-size: 1.15rem; margin-top: 2rem; } h3 { font-size: 1rem; }
+a { color: var(--link); }
+a:focus-visible, summary:focus-visible, .scroll:focus-visible { outline: 3px solid var(--link); outline-offset: 2px; }
+svg a { color: inherit; }
+svg a:focus-visible { outline: none; }
+svg a:focus-visible > * { stroke: var(--link); stroke-width: 4px; }
+code, pre { font-family: ui-monospace, monospace; font-size: 0.9em; }
+figure { margin: 1rem 0; }
+figure svg { width: 100%; max-width: 820px; height: auto; }
+figcaption, .note { color: var(--soft); font-size: 0.9rem; }
+.scroll { overflow-x: auto; max-height: 32rem; border: 1px solid var(--line); border-radius: 6px; }
+table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: 0.85rem; overflow-wrap: normal; }
+th, td { text-align: left; padding: 0.25rem 0.6rem; border-bottom: 1px solid var(--line); white-space: nowrap; }
+th { position: sticky; top: 0; background: var(--panel); }
+td.number, th.number { text-align: right; }
+td.wide { white-space: normal; min-width: 16rem; }
+tr:target { outline: 2px solid var(--link); outline-offset: -2px; }
+.skip { display: inline-block; font-size: 0.85rem; }
+.key { display: inline-flex; align-items: center; gap: 0.35rem; margin-right: 1rem; }
+.key svg { width: 14px; height: 14px; flex: none; }
+`;
+
+export interface Page {
+  readonly title: string;
+  /** Rules beside the common ones. */
+  readonly style?: string;
+  /** Markup, escaped where it holds text. */
+  readonly body: string;
+}
+
+/** A whole HTML document. */
+export const pageOf = ({ title, style = "", body }: Page): string => `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${escapeMarkup(title)}</title>
+<style>
+${sheet}${style}</style>
+</head>
+<body>
+<h1>${escapeMarkup(title)}</h1>
+${body}
+</body>
+</html>
+`;
+
+/** A figure with what it shows in words. */
+export const figureOf = (chart: string, caption: string): string =>
+  `<figure>${chart}<figcaption>${caption}</figcaption></figure>`;
+
+export interface Row {
+  /** What links lead to. */
+  readonly id?: string;
+  readonly cells: readonly (string | number)[];
+}
+
+/** A table that scrolls by itself on narrow pages. `label` names it for those who do not see it. */
+export function tableOf(label: string, head: readonly string[], rows: readonly Row[]): string {
+  const numeric = head.map(
+    (_, k) => rows.length > 0 && rows.every(({ cells }) => typeof cells[k] === "number"),
+  );
+  const kind = (k: number): string => (numeric[k] === true ? ' class="number"' : "");
+  const cell = (value: string | number, k: number): string => {
+    const text = typeof value === "number" ? value.toLocaleString("en") : value;
+    const wide = text.length > 60 ? ' class="wide"' : kind(k);
+    return `<td${wide}>${escapeMarkup(text)}</td>`;
+  };
+  const body = rows.map(
+    ({ id, cells }) =>
+      `<tr${id === undefined ? "" : ` id="${escapeMarkup(id)}"`}>${cells.map(cell).join("")}</tr>`,
+  );
+  const heads = head.map((text, k) => `<th scope="col"${kind(k)}>${escapeMarkup(text)}</th>`).join("");
+  return `<div class="scroll" tabindex="0" role="region" aria-label="${escapeMarkup(label)}"><table><thead><tr>${heads}</tr></thead>
+<tbody>
+${body.join("\n")}
+</tbody></table></div>`;
+}

@@ -1,0 +1,344 @@
+/** What a run did and when, drawn: cores, pipes over time, the unified buffer by address and time, the tiles of the output. */
+import * as Plot from "@observablehq/plot";
+import {
+  at,
+  maxLifetimes,
+  maxOutputTiles,
+  outputOf,
+  pipes,
+  volume,
+  type CoreTotal,
+  type Pipe,
+  type TimelineEvent,
+  type Walked,
+} from "../../ir/index.js";
+import type { Kernel } from "../api/compile.js";
+import { chartOf, short, ticksOf } from "./chart.js";
+
+export interface Timeline {
+  readonly kernel: Kernel;
+  readonly timing: Walked;
+}
+
+const chartWidth = 680;
+const font = { fontSize: "13px" };
+const margins = { marginLeft: 64, marginRight: 20 } as const;
+const drawnWidth = chartWidth - margins.marginLeft - margins.marginRight;
+/** Events that are drawn for a core. */
+const mostDrawn = 1200;
+/** Pixels that a character of a label takes. */
+const characterWidth = 7.5;
+const [mostHigh, leastHigh] = [420, 40];
+
+/** Light, under black letters. A colour stands for one thing on the page: buffers and cores have others. */
+export const pipeColours: Readonly<Record<Pipe, string>> = {
+  MTE2: "#8fb8de",
+  V: "#f6b26b",
+  MTE3: "#93c47d",
+  S: "#e39fb6",
+};
+const bufferColours = ["#0f8b8d", "#8a9a00", "#a4563a", "#c9a400", "#5c6f7b"] as const;
+const coreColours = ["#e3d9fa", "#54358c"] as const;
+
+const round = (value: number): string => Math.round(value).toLocaleString("en");
+
+/** Of every core that the schedule may use: those that no task is dealt to end at 0. */
+export function coresOf({ kernel, timing }: Timeline): readonly CoreTotal[] {
+  const idle: CoreTotal = { tasks: 0, end: 0, busy: { MTE2: 0, V: 0, MTE3: 0, S: 0 } };
+  const count = Math.max(timing.cores, kernel.tile.schedule.cores ?? 0);
+  return Array.from({ length: count }, (_, core) => {
+    const total = timing.coreTotals[core];
+    return total === undefined || total.tasks === 0 ? idle : total;
+  });
+}
+
+export interface OpenedCore {
+  readonly core: number;
+  readonly label: string;
+}
+
+/** Of the cores that have tasks, the one that ends last and the one with the least work; one where they are the same. */
+export function openedCores(one: Timeline): readonly OpenedCore[] {
+  const cores = coresOf(one).flatMap((total, core) =>
+    total.tasks === 0
+      ? []
+      : [{ core, end: total.end, work: pipes.reduce((sum, pipe) => sum + total.busy[pipe], 0) }],
+  );
+  const [first] = cores;
+  if (first === undefined) return [];
+  const last = cores.reduce((a, b) => (b.end > a.end ? b : a), first);
+  const least = cores.reduce((a, b) => (b.work < a.work ? b : a), first);
+  if (last.work === least.work) {
+    const label = cores.length === 1 ? "the only one with a task" : "as busy as every other with a task";
+    return [{ core: last.core, label: `core ${last.core}, ${label}` }];
+  }
+  return [
+    { core: last.core, label: `core ${last.core}, busiest` },
+    { core: least.core, label: `core ${least.core}, idlest with a task` },
+  ];
+}
+
+/** Until when each core works; `until` is the end of the axis, in cycles. */
+export function coreStrip(one: Timeline, until: number): string {
+  const opened = new Set(openedCores(one).map(({ core }) => core));
+  const cores = coresOf(one).map(({ tasks, end, busy }, core) => ({
+    core,
+    end,
+    tip:
+      tasks === 0
+        ? `core ${core}: no task`
+        : `core ${core}: ${tasks} tasks, until cycle ${round(end)}; ${pipes.map((pipe) => `${pipe} ${round(busy[pipe])}`).join(", ")} cycles of work`,
+    name: opened.has(core) ? `${core}` : "",
+  }));
+  return chartOf({
+    ariaLabel: "until when each core works",
+    width: chartWidth,
+    height: 130,
+    ...margins,
+    marginTop: 26,
+    marginBottom: 38,
+    style: font,
+    x: {
+      domain: cores.map(({ core }) => core),
+      ticks: ticksOf(cores, 16).map(({ core }) => core),
+      label: "core",
+    },
+    y: { domain: [0, until], label: null, ticks: 3, tickFormat: short, grid: true },
+    marks: [
+      Plot.barY(cores, { x: "core", y: "end", fill: "var(--soft)", title: "tip" }),
+      Plot.text(
+        cores.filter(({ name }) => name !== ""),
+        { x: "core", y: "end", text: "name", dy: -8, lineAnchor: "bottom" },
+      ),
+      Plot.ruleY([0]),
+    ],
+  });
+}
+
+/** How far the lanes of a run reach: its end, or the last event that is drawn. */
+export function reachOf(one: Timeline): { readonly until: number; readonly whole: boolean } {
+  const { timing } = one;
+  const drawn = openedCores(one).map(({ core }) => timing.events.filter((event) => event.core === core));
+  const cut = drawn.filter((events) => events.length > mostDrawn || timing.dropped > 0);
+  if (cut.length === 0) return { until: timing.cycles, whole: true };
+  const ends = cut.map((events) => Math.max(0, ...events.slice(0, mostDrawn).map((e) => e.start + e.cycles)));
+  return { until: Math.max(...ends), whole: false };
+}
+
+const named = (names: readonly string[]): string => names.map((name) => `%${name}`).join(", ");
+
+const tipOf = ({ name, from, to, start, cycles, bytes }: TimelineEvent): string =>
+  `${name} ${named(from)} to %${to}: cycles ${round(start)} to ${round(start + cycles)}, ${round(cycles)} cycles, ${round(bytes)} B`;
+
+/** Pipes of the opened cores over time; `until` is the end of the axis, in cycles. */
+export function lanesOf(one: Timeline, until: number, hatch: string): string {
+  const { timing } = one;
+  const opened = openedCores(one);
+  const labels = new Map(opened.map(({ core, label }) => [core, label]));
+  const shown = <T extends { readonly core: number; readonly start: number; readonly cycles: number }>(
+    items: readonly T[],
+  ) =>
+    opened.flatMap(({ core, label }) =>
+      items
+        .filter((item) => item.core === core && item.cycles > 0 && item.start < until)
+        .slice(0, mostDrawn)
+        .map((item) => ({ ...item, label, end: Math.min(until, item.start + item.cycles) })),
+    );
+  const events = shown(timing.events).map((event) => ({
+    ...event,
+    tip: tipOf(event),
+    text: textOf(event, until),
+  }));
+  const waits = shown(timing.waits).map((wait) => ({
+    ...wait,
+    tip: `${wait.pipe} waits for ${wait.for}: cycles ${round(wait.start)} to ${round(wait.end)}`,
+  }));
+  const used = pipes.filter((pipe) =>
+    [...timing.events, ...timing.waits].some((event) => event.pipe === pipe),
+  );
+  const lane = { y: "pipe", fy: "label", x1: "start", x2: "end", title: "tip" } as const;
+  return chartOf({
+    ariaLabel: "pipes of the opened cores over time",
+    hatch,
+    width: chartWidth,
+    height: 70 + opened.length * (used.length * 26 + 26),
+    ...margins,
+    marginTop: 18,
+    marginBottom: 40,
+    style: font,
+    x: { domain: [0, until], label: "cycles", tickFormat: short, grid: true },
+    y: { domain: used, label: null, padding: 0.12 },
+    fy: { domain: [...labels.values()], axis: null, padding: 0.18 },
+    color: { domain: [...pipes], range: pipes.map((pipe) => pipeColours[pipe]) },
+    marks: [
+      Plot.barX(waits, { ...lane, fill: `url(#${hatch})`, stroke: "var(--line)" }),
+      Plot.barX(events, { ...lane, fill: "pipe", stroke: "var(--paper)", strokeWidth: 0.5 }),
+      Plot.text(
+        events.filter(({ text }) => text !== ""),
+        {
+          y: "pipe",
+          fy: "label",
+          x: (e: (typeof events)[number]) => (e.start + e.end) / 2,
+          text: "text",
+          fill: "#000",
+        },
+      ),
+      Plot.text(opened, {
+        fy: "label",
+        frameAnchor: "top-left",
+        text: "label",
+        dy: -15,
+        dx: -58,
+        fontWeight: "bold",
+      }),
+    ],
+  });
+}
+
+/** The operand's name where the bar has room for it. */
+function textOf({ from, to, name, cycles }: TimelineEvent, until: number): string {
+  const room = (cycles / until) * drawnWidth - 6;
+  const long = `${name} ${named(name === "store" ? [to] : from)}`;
+  const brief = named(name === "store" ? [to] : from.slice(0, 1));
+  return [long, brief].find((text) => text.length * characterWidth < room) ?? "";
+}
+
+export interface Drawn {
+  readonly chart: string;
+  /** Markup. */
+  readonly caption: string;
+}
+
+const swatch = (colour: string): string =>
+  `<svg viewBox="0 0 14 14" style="width:14px;height:14px;vertical-align:-2px" aria-hidden="true"><rect width="14" height="14" fill="${colour}" stroke="var(--line)"/></svg>`;
+
+export const pipeKeys = (timing: Walked, hatch: string): string =>
+  [
+    ...pipes
+      .filter((pipe) => timing.events.some((event) => event.pipe === pipe))
+      .map((pipe) => `${swatch(pipeColours[pipe])} ${pipe}`),
+    ...(timing.waits.length === 0 ? [] : [`${swatch(`url(#${hatch})`)} waits for another pipe`]),
+  ].join(" ");
+
+/** What the unified buffer holds on core 0; undefined where nothing is staged. `escape` makes names safe. */
+export function memoryMap(
+  { kernel, timing }: Timeline,
+  until: number,
+  escape: (text: string) => string,
+): Drawn | undefined {
+  const budget = kernel.tile.schedule.ubBytes ?? kernel.target.ubBytes;
+  const lifetimes = timing.lifetimes.filter(({ start }) => start < until);
+  if (lifetimes.length === 0) return undefined;
+  const names = [...new Set(lifetimes.map(({ buffer }) => buffer))];
+  const colours = names.map((_, k) => at(bufferColours, k % bufferColours.length));
+  const peak = Math.max(...timing.lifetimes.map(({ address, bytes }) => address + bytes));
+  const chart = chartOf({
+    ariaLabel: "the unified buffer of core 0 by address and time",
+    width: chartWidth,
+    height: 280,
+    ...margins,
+    marginTop: 26,
+    marginBottom: 40,
+    style: font,
+    x: { domain: [0, until], label: "cycles", tickFormat: short },
+    y: { domain: [0, Math.max(budget, peak)], label: "address, bytes", tickFormat: short, grid: true },
+    color: { domain: names, range: colours },
+    marks: [
+      Plot.rect(lifetimes, {
+        x1: "start",
+        x2: ({ end }: (typeof lifetimes)[number]) => Math.min(until, end),
+        y1: "address",
+        y2: ({ address, bytes }: (typeof lifetimes)[number]) => address + bytes,
+        fill: "buffer",
+        stroke: "var(--paper)",
+        strokeWidth: 0.5,
+        title: ({ buffer, address, bytes, start, end }: (typeof lifetimes)[number]) =>
+          `%${buffer}: ${round(bytes)} B at ${round(address)}, cycles ${round(start)} to ${round(end)}`,
+      }),
+      Plot.ruleY([budget], { strokeDasharray: "5 4" }),
+    ],
+  });
+  const keys = names.map((name, k) => `${swatch(at(colours, k))} %${escape(name)}`);
+  const shown = timing.lifetimes.length >= maxLifetimes ? ` The first ${maxLifetimes} tiles are drawn.` : "";
+  return {
+    chart,
+    caption: `${keys.join(" ")} Peak ${round(peak)} B; the dashed line is the budget, ${round(budget)} B.${shown}`,
+  };
+}
+
+/** The two dims of the output that the tiles cut most, the later ones where they are cut alike. */
+function drawnDims(rank: number, tiles: Walked["outputTiles"]): readonly [number | undefined, number] {
+  const cuts = (d: number): number => new Set(tiles.map(({ offsets }) => offsets[d])).size;
+  const [first = 0, second] = Array.from({ length: rank }, (_, d) => ({ d, cut: cuts(d) }))
+    .sort((a, b) => b.cut - a.cut || b.d - a.d)
+    .map(({ d }) => d);
+  return second === undefined ? [undefined, first] : [Math.min(first, second), Math.max(first, second)];
+}
+
+/** Two dims of the output, cut as it is written. */
+export function tileMap({ kernel, timing }: Timeline): Drawn | undefined {
+  const { shape } = outputOf(kernel.tile).type;
+  if (shape.length === 0 || volume(shape) === 0) return undefined;
+  const [down, across] = drawnDims(shape.length, timing.outputTiles);
+  const others = shape.flatMap((_, d) => (d === down || d === across ? [] : [d]));
+  const entry = (list: readonly number[], missing: number): number =>
+    down === undefined ? missing : at(list, down);
+  const tiles = timing.outputTiles
+    .filter(({ offsets, sizes }) => volume(sizes) > 0 && others.every((d) => offsets[d] === 0))
+    .map(({ core, task, offsets, sizes }) => ({
+      core,
+      x1: at(offsets, across),
+      x2: at(offsets, across) + at(sizes, across),
+      y1: entry(offsets, 0),
+      y2: entry(offsets, 0) + entry(sizes, 1),
+      tip: `core ${core}, task ${task}: offsets [${offsets.join(", ")}], sizes [${sizes.join(", ")}]`,
+    }));
+  const [rows, columns] = [entry(shape, 1), at(shape, across)];
+  const natural = (drawnWidth * rows) / columns;
+  const high = Math.min(mostHigh, Math.max(leastHigh, natural));
+  const roomy = tiles.filter(
+    ({ x1, x2, y1, y2 }) => ((x2 - x1) / columns) * drawnWidth > 24 && ((y2 - y1) / rows) * high > 14,
+  );
+  const cores = timing.cores;
+  const chart = chartOf({
+    ariaLabel: "tiles of the output by core",
+    width: chartWidth,
+    height: high + 70,
+    ...margins,
+    marginTop: 26,
+    marginBottom: 44,
+    style: font,
+    x: { domain: [0, columns], label: `output dim ${across}, elements` },
+    y: {
+      domain: [0, rows],
+      reverse: true,
+      ...(down === undefined ? { axis: null } : { label: `output dim ${down}, elements` }),
+    },
+    color: { type: "linear", domain: [0, Math.max(1, cores - 1)], range: [...coreColours] },
+    marks: [
+      Plot.rect(tiles, {
+        x1: "x1",
+        x2: "x2",
+        y1: "y1",
+        y2: "y2",
+        fill: "core",
+        stroke: "var(--paper)",
+        strokeWidth: 0.6,
+        title: "tip",
+      }),
+      Plot.text(roomy, {
+        x: ({ x1, x2 }: (typeof tiles)[number]) => (x1 + x2) / 2,
+        y: ({ y1, y2 }: (typeof tiles)[number]) => (y1 + y2) / 2,
+        text: "core",
+        fill: ({ core }: (typeof tiles)[number]) => (core < cores / 2 ? "#000" : "#fff"),
+      }),
+    ],
+  });
+  const slice = others.length === 0 ? "" : ` Along dims ${others.join(", ")}, the first tile is drawn.`;
+  const scaled = high === natural ? "" : " The axes have scales of their own.";
+  const first = timing.outputTiles.length >= maxOutputTiles ? ` The first ${maxOutputTiles} are drawn.` : "";
+  return {
+    chart,
+    caption: `Tiles as they are written, ${swatch(coreColours[0])} core 0 to ${swatch(coreColours[1])} core ${cores - 1}; numbers are cores.${slice}${scaled}${first}`,
+  };
+}

@@ -1,0 +1,145 @@
+/** The space of a search as a map: for each tile shape and residency the best schedule, or why there is none. */
+import { at, formatBuffers, outputOf, type Buffers, type Residency } from "../../ir/index.js";
+import type { Candidate, PrunedCandidate, RefusedTiles, TuneResult } from "../tune/result.js";
+
+interface Place {
+  /** Entries of the tile along the map's dims, in elements. */
+  readonly x: number;
+  readonly y: number;
+  readonly residency: Residency;
+}
+
+export type TileCell = Place &
+  (
+    | {
+        /** `exact`: costed or measured. `estimate`: by the estimate alone. */
+        readonly kind: "exact" | "estimate";
+        /** Of the objective: cycles, bytes or milliseconds. */
+        readonly cost: number;
+        readonly schedule: Candidate | PrunedCandidate;
+      }
+    /** Legal, and without a figure of the objective. */
+    | { readonly kind: "unknown"; readonly schedule: Candidate | PrunedCandidate }
+    | { readonly kind: "refused"; readonly refused: RefusedTiles }
+  );
+
+export interface TileCells {
+  /** Output dims along the map; absent `y` where at most one dim has a choice. */
+  readonly x: number;
+  readonly y?: number;
+  /** Entries along both, ascending. */
+  readonly xs: readonly number[];
+  readonly ys: readonly number[];
+  readonly residencies: readonly Residency[];
+  /** Places without a cell were not looked at. */
+  readonly cells: readonly TileCell[];
+}
+
+/** Undefined for an output of one element, which has no tile to choose. */
+export function tileCells(result: TuneResult): TileCells | undefined {
+  const rank = outputOf(result.gather).type.shape.length;
+  if (rank === 0) return undefined;
+  const schedules = [...result.candidates, ...result.pruned];
+  const tiles = [
+    ...schedules.map(({ schedule }) => schedule.tile),
+    ...result.refused.map(({ tile }) => tile),
+  ];
+  const entries = Array.from({ length: rank }, (_, d) =>
+    [...new Set(tiles.map((tile) => at(tile, d)))].sort((a, b) => a - b),
+  );
+  const free = entries
+    .map((list, d) => ({ d, choices: list.length }))
+    .filter(({ choices }) => choices > 1)
+    .sort((a, b) => b.choices - a.choices || b.d - a.d)
+    .slice(0, 2)
+    .map(({ d }) => d)
+    .sort((a, b) => a - b);
+  const x = free[free.length - 1] ?? rank - 1;
+  const y = free.length > 1 ? at(free, 0) : undefined;
+  const placeOf = (tile: readonly number[], residency: Residency): Place => ({
+    x: at(tile, x),
+    y: y === undefined ? 0 : at(tile, y),
+    residency,
+  });
+  const best = new Map<string, TileCell>();
+  for (const schedule of schedules) {
+    const place = placeOf(schedule.schedule.tile, schedule.schedule.residency);
+    const cell = legalCell(place, schedule, result);
+    const known = best.get(keyOf(place));
+    if (known === undefined || before(cell, known)) best.set(keyOf(place), cell);
+  }
+  const residencies = (["ub", "gm"] as const).filter((residency) =>
+    [...schedules.map(({ schedule }) => schedule), ...result.refused].some((s) => s.residency === residency),
+  );
+  const dims = { x, ...(y === undefined ? {} : { y }) };
+  const least = entries.map((list) => at(list, 0));
+  const xs = at(entries, x);
+  const ys = y === undefined ? [0] : at(entries, y);
+  const refusedCells = residencies.flatMap((residency) =>
+    ys.flatMap((down) =>
+      xs.flatMap((across): TileCell[] => {
+        const place = { x: across, y: down, residency };
+        if (best.has(keyOf(place))) return [];
+        const refused = standsAt(place, dims, least, result);
+        return refused === undefined ? [] : [{ ...place, kind: "refused", refused }];
+      }),
+    ),
+  );
+  return {
+    ...dims,
+    xs,
+    ys,
+    residencies,
+    cells: [...best.values(), ...refusedCells],
+  };
+}
+
+const keyOf = ({ x, y, residency }: Place): string => `${residency} ${x} ${y}`;
+
+/**
+ * The refused tile nearest to a place, of those that stand for every tile there: footprints grow with entries and with buffers, so
+ * it has the least entries along the other dims, and the fewest buffers that are to be had.
+ */
+function standsAt(
+  { x, y, residency }: Place,
+  dims: { readonly x: number; readonly y?: number },
+  least: readonly number[],
+  { refused, gather }: TuneResult,
+): RefusedTiles | undefined {
+  const upTo = least.map((entry, d) => (d === dims.x ? x : d === dims.y ? y : entry));
+  const pinned = gather.schedule.buffers;
+  const fewest = (buffers: Buffers): boolean =>
+    pinned === undefined ? formatBuffers(buffers) === "1" : formatBuffers(buffers) === formatBuffers(pinned);
+  let nearest: { readonly tile: RefusedTiles; readonly away: number } | undefined;
+  for (const tile of refused) {
+    if (tile.residency !== residency || !fewest(tile.buffers)) continue;
+    if (!tile.tile.every((entry, d) => entry <= at(upTo, d))) continue;
+    const away = tile.tile.reduce((sum, entry, d) => sum + at(upTo, d) - entry, 0);
+    if (nearest === undefined || away < nearest.away) nearest = { tile, away };
+  }
+  return nearest?.tile;
+}
+
+function legalCell(place: Place, schedule: Candidate | PrunedCandidate, { objective }: TuneResult): TileCell {
+  switch (objective) {
+    case "bytes":
+      return { ...place, kind: "exact", cost: schedule.bytes, schedule };
+    case "cycles":
+      return schedule.status === "pruned"
+        ? { ...place, kind: "estimate", cost: schedule.estimate, schedule }
+        : { ...place, kind: "exact", cost: schedule.cycles, schedule };
+    case "ms":
+      return schedule.status === "measured"
+        ? { ...place, kind: "exact", cost: schedule.ms, schedule }
+        : { ...place, kind: "unknown", schedule };
+  }
+}
+
+const ranks = ["exact", "estimate", "unknown", "refused"] as const;
+
+/** What is known comes before what is estimated; candidates come in their order, the best first. */
+function before(cell: TileCell, other: TileCell): boolean {
+  const [a, b] = [ranks.indexOf(cell.kind), ranks.indexOf(other.kind)];
+  if (a !== b) return a < b;
+  return "cost" in cell && "cost" in other && cell.cost < other.cost;
+}

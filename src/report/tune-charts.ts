@@ -1,0 +1,249 @@
+/** What a search found as charts: cost by tile shape, and bytes against cycles. */
+import * as Plot from "@observablehq/plot";
+import { formatShape, printSchedule } from "../../ir/index.js";
+import type { Candidate, Objective, PrunedCandidate, RefusedTiles, TuneResult } from "../tune/result.js";
+import { chartOf, short, ticksOf } from "./chart.js";
+import { tileCells, type TileCell, type TileCells } from "./tune-cells.js";
+
+/** Of charts before they are scaled to the page, in CSS pixels. */
+export const chartWidth = 640;
+const font = { fontSize: "12px" };
+const unitOf: Readonly<Record<Objective, string>> = { cycles: "cycles", bytes: "bytes", ms: "ms" };
+/** Steps of the legend's ramp. */
+const steps = 64;
+const scheme = "viridis";
+
+/** Ids of the rows that cells and dots lead to. */
+export const rowOf = (candidate: Candidate): string => `s-${candidate.id}`;
+export const refusedRow = (index: number): string => `refused-${index}`;
+
+/** Star and diamond, in both charts. */
+const symbols = { best: "star", default: "diamond" } as const;
+
+interface Marked {
+  readonly mark: keyof typeof symbols;
+  readonly candidate: Candidate;
+}
+
+/** One mark where the default is the best. */
+export const markedOf = (result: TuneResult): readonly Marked[] => [
+  { mark: "best", candidate: result.best },
+  ...(result.best.id === result.default.id ? [] : [{ mark: "default" as const, candidate: result.default }]),
+];
+
+const number = (value: number): string =>
+  value.toLocaleString("en", { maximumFractionDigits: value < 100 ? 3 : 0 });
+
+export interface HeatMap {
+  readonly map: string;
+  /** Absent where all cells cost the same. */
+  readonly legend?: string;
+  readonly cells: TileCells;
+}
+
+/** Undefined where there is no tile to choose, or nothing to compare: an output without elements costs nothing. */
+export function heatMap(result: TuneResult): HeatMap | undefined {
+  const found = tileCells(result);
+  if (found === undefined) return undefined;
+  const { cells, xs, ys, residencies } = found;
+  const costs = cells.flatMap((cell) => ("cost" in cell ? [cell.cost] : []));
+  if (costs.length === 0 || costs.some((cost) => cost <= 0)) return undefined;
+  const domain = [Math.min(...costs), Math.max(...costs)] as const;
+  const legal = (kind: TileCell["kind"]) =>
+    cells.flatMap((cell) => (cell.kind === kind && "schedule" in cell ? [cell] : []));
+  const refused = cells.flatMap((cell) => (cell.kind === "refused" ? [cell] : []));
+  const place = { x: "x", y: "y", fy: "residency" } as const;
+  const title = (cell: TileCell): string => tipOf(cell, result.objective);
+  const href = (cell: TileCell): string | null => hrefOf(cell, result);
+  const high = Math.min(30, Math.max(12, 400 / (ys.length * residencies.length)));
+  const map = chartOf({
+    ariaLabel: `${unitOf[result.objective]} of the best schedule by tile shape`,
+    hatch: "illegal",
+    width: chartWidth,
+    height: 60 + residencies.length * (ys.length * high + 8),
+    marginLeft: 60,
+    marginRight: 40,
+    marginBottom: 42,
+    style: { ...font },
+    x: { domain: xs, ticks: ticksOf(xs, 14), label: dimLabel(found.x, result), padding: 0.06 },
+    y: {
+      domain: ys,
+      ticks: found.y === undefined ? [] : ticksOf(ys, 12),
+      label: found.y === undefined ? null : dimLabel(found.y, result),
+      padding: 0.06,
+    },
+    fy: { domain: residencies, label: "residency", padding: 0.08 },
+    color: costScale(domain),
+    marks: [
+      Plot.cell(refused, { ...place, fill: "url(#illegal)", stroke: "var(--line)", title, href }),
+      Plot.cell(legal("unknown"), { ...place, fill: "none", stroke: "currentColor", title, href }),
+      Plot.cell(legal("estimate"), {
+        ...place,
+        fill: "cost",
+        inset: Math.min(high, (chartWidth - 100) / xs.length) / 5,
+        title,
+      }),
+      Plot.cell(legal("exact"), { ...place, fill: "cost", title, href }),
+      markDots(
+        markedOf(result).map(({ mark, candidate: { schedule } }) => ({
+          mark,
+          x: schedule.tile[found.x],
+          y: found.y === undefined ? 0 : schedule.tile[found.y],
+          residency: schedule.residency,
+        })),
+        place,
+      ),
+    ],
+  });
+  const [least, most] = domain;
+  return { map, cells: found, ...(least === most ? {} : { legend: legendOf(domain, result.objective) }) };
+}
+
+type Range = readonly [number, number];
+
+/** Colours and their ramp: logarithmic, unless the costs are close to one another. */
+const isLog = ([least, most]: Range): boolean => most / least >= 2;
+
+/** The least is the brightest. */
+const costScale = (domain: Range): Plot.ScaleOptions =>
+  domain[0] === domain[1]
+    ? { type: "linear", scheme, domain: [domain[0] - 1, domain[0]] }
+    : { type: isLog(domain) ? "log" : "linear", scheme, reverse: true, domain: [...domain] };
+
+/** The ramp of the colours with its axis. */
+function legendOf(domain: Range, objective: Objective): string {
+  const [least, most] = domain;
+  const log = isLog(domain);
+  const edge = (k: number): number =>
+    log ? least * (most / least) ** (k / steps) : least + ((most - least) * k) / steps;
+  const ramp = Array.from({ length: steps }, (_, k) => ({
+    from: edge(k),
+    to: edge(k + 1),
+    cost: edge(k + 0.5),
+  }));
+  return chartOf({
+    ariaLabel: `colours, from ${number(least)} to ${number(most)} ${unitOf[objective]}`,
+    width: chartWidth,
+    height: 58,
+    marginLeft: 60,
+    marginRight: 40,
+    marginTop: 4,
+    marginBottom: 36,
+    style: { ...font },
+    x: {
+      type: log ? "log" : "linear",
+      domain: [...domain],
+      label: `${unitOf[objective]}${log ? ", log scale" : ""}; the brighter, the fewer`,
+      tickFormat: short,
+      ticks: most / least < 10 ? 4 : 6,
+    },
+    color: costScale(domain),
+    marks: [Plot.rect(ramp, { x1: "from", x2: "to", y1: 0, y2: 1, fill: "cost" })],
+    y: { axis: null },
+  });
+}
+
+const dimLabel = (d: number, { gather }: TuneResult): string => {
+  const extent = gather.operands.find(({ role }) => role === "output")?.type.shape[d] ?? 1;
+  return `tile entries along output dim ${d}, of ${extent} elements`;
+};
+
+function markDots(data: readonly object[], place: Plot.DotOptions): Plot.Markish {
+  return Plot.dot(data, {
+    ...place,
+    symbol: (entry: { mark: Marked["mark"] }) => symbols[entry.mark],
+    r: 7,
+    fill: "#fff",
+    stroke: "#000",
+    strokeWidth: 1.5,
+    title: "mark",
+  });
+}
+
+/** What a schedule is and costs, in lines. */
+export function describeSchedule(schedule: Candidate | PrunedCandidate): string {
+  const { bytes, ubBytes, tasks } = schedule;
+  const time =
+    schedule.status === "pruned"
+      ? `estimated at ${number(schedule.estimate)} cycles; pruned: ${schedule.reason}`
+      : `${number(schedule.cycles)} cycles`;
+  const measured = schedule.status === "measured" ? `, ${number(schedule.ms)} ms` : "";
+  const failed = "code" in schedule ? `\n${schedule.status}, ${schedule.code}: ${schedule.reason}` : "";
+  return `${printSchedule(schedule.schedule)}\n${time}${measured}\n${number(bytes)} B moved, ${number(ubBytes)} B of unified buffer, ${tasks} tasks${failed}`;
+}
+
+function describeRefused({ x, y }: TileCell, refused: RefusedTiles): string {
+  const place = y === 0 ? String(x) : `${y}, ${x}`;
+  const { code, ubBytes, budget, tile, reason } = refused;
+  return `${code}: tile ${formatShape(tile)} needs ${number(ubBytes)} B of ${number(budget)} B; tiles with entries ${place} need no less\n${reason}`;
+}
+
+const tipOf = (cell: TileCell, objective: Objective): string => {
+  switch (cell.kind) {
+    case "refused":
+      return describeRefused(cell, cell.refused);
+    case "unknown":
+      return `no ${unitOf[objective]}\n${describeSchedule(cell.schedule)}`;
+    case "exact":
+    case "estimate":
+      return describeSchedule(cell.schedule);
+  }
+};
+
+/** Pruned schedules have no row: there may be thousands. */
+function hrefOf(cell: TileCell, { refused }: TuneResult): string | null {
+  if (cell.kind === "refused") return `#${refusedRow(refused.indexOf(cell.refused))}`;
+  return cell.schedule.status === "pruned" ? null : `#${rowOf(cell.schedule)}`;
+}
+
+/** Schedules that none beats in both bytes and cycles, by bytes. */
+export function paretoOf(candidates: readonly Candidate[]): readonly Candidate[] {
+  const front: Candidate[] = [];
+  for (const candidate of [...candidates].sort((a, b) => a.bytes - b.bytes || a.cycles - b.cycles)) {
+    if (candidate.cycles < (front[front.length - 1]?.cycles ?? Infinity)) front.push(candidate);
+  }
+  return front;
+}
+
+/** Bytes against cycles of every costed schedule, with those that none beats in both joined by a line. */
+export function scatter(result: TuneResult): string {
+  const { candidates } = result;
+  const front = paretoOf(candidates);
+  const place = { x: "bytes", y: "cycles" } as const;
+  const shared = { r: 4, stroke: "currentColor", strokeOpacity: 0.75 } as const;
+  const title = describeSchedule;
+  const href = (candidate: Candidate): string => `#${rowOf(candidate)}`;
+  const of = (residency: string) => candidates.filter(({ schedule }) => schedule.residency === residency);
+  return chartOf({
+    ariaLabel: "bytes moved against cycles of every costed schedule",
+    width: chartWidth,
+    height: 340,
+    marginLeft: 60,
+    marginRight: 30,
+    marginBottom: 42,
+    marginTop: 28,
+    style: { ...font },
+    x: {
+      ...axisOf(candidates.map(({ bytes }) => bytes)),
+      label: "bytes between global memory and the cores",
+    },
+    y: { ...axisOf(candidates.map(({ cycles }) => cycles)), label: "cycles" },
+    grid: true,
+    marks: [
+      Plot.line(front, { ...place, curve: "step-after", stroke: "var(--link)", strokeWidth: 2 }),
+      Plot.dot(of("ub"), { ...place, ...shared, symbol: "circle", title, href }),
+      Plot.dot(of("gm"), { ...place, ...shared, symbol: "square", title, href }),
+      markDots(
+        markedOf(result).map(({ mark, candidate: { bytes, cycles } }) => ({ mark, bytes, cycles })),
+        place,
+      ),
+    ],
+  });
+}
+
+/** A log scale where values differ much, else one that does not begin at 0. */
+function axisOf(values: readonly number[]): Plot.ScaleOptions {
+  const [least, most] = [Math.min(...values), Math.max(...values)];
+  const log = least > 0 && most / least > 4;
+  return { type: log ? "log" : "linear", tickFormat: short, nice: true, ticks: 6 };
+}

@@ -1,0 +1,142 @@
+/** What a search found as one page: the best beside the default, cost by tile, bytes against cycles, and what was refused. */
+import { formatBuffers, formatShape, printSchedule } from "../../ir/index.js";
+import { candidateStatuses, type Candidate, type TuneResult } from "../tune/result.js";
+import { escapeMarkup, figureOf, pageOf, tableOf, type Row } from "./page.js";
+import { heatMap, refusedRow, rowOf, scatter, type HeatMap } from "./tune-charts.js";
+
+/** Self-contained HTML: no scripts, nothing from elsewhere. */
+export function tunePage(result: TuneResult): string {
+  const title = `@${result.name} on ${result.target.name}: schedules by ${result.objective}`;
+  const heat = heatMap(result);
+  return pageOf({
+    title,
+    body: `<p>${escapeMarkup(result.verdict)}.${result.complete ? "" : " The search was stopped before its end."}</p>
+${chosen(result)}
+<p>${accounts(result)}</p>
+<h2 id="map">Tile shape against ${result.objective}</h2>
+${heat === undefined ? "<p>There is one tile, or nothing to move: no map.</p>" : mapFigure(heat, result)}
+<h2 id="scatter">Bytes against cycles</h2>
+<p><a class="skip" href="#schedules">Skip the chart</a></p>
+${figureOf(
+  scatter(result),
+  `${key("circle")} data in the unified buffer (ub) ${key("square")} rows from global memory (gm) ${markKeys(result)} The line joins the schedules that no other one beats in both.`,
+)}
+<h2 id="schedules">Costed schedules</h2>
+${schedules(result)}
+<h2 id="refusals">Refused tiles</h2>
+${refusals(result)}`,
+  });
+}
+
+const shapes = {
+  circle: `<circle cx="7" cy="7" r="4.5" fill="none" stroke="currentColor" stroke-width="1.5"/>`,
+  square: `<rect x="3" y="3" width="8" height="8" fill="none" stroke="currentColor" stroke-width="1.5"/>`,
+  star: `<path d="M7,1 8.5,5.3 13,5.3 9.4,8 10.7,12.5 7,9.8 3.3,12.5 4.6,8 1,5.3 5.5,5.3Z" fill="#fff" stroke="#000"/>`,
+  diamond: `<path d="M7,1 11,7 7,13 3,7Z" fill="#fff" stroke="#000"/>`,
+  illegal: `<rect x="1" y="1" width="12" height="12" fill="url(#illegal)" stroke="var(--line)"/>`,
+  small: `<rect x="4" y="4" width="6" height="6" fill="currentColor"/>`,
+  frame: `<rect x="2" y="2" width="10" height="10" fill="none" stroke="currentColor"/>`,
+} as const;
+
+const key = (shape: keyof typeof shapes): string =>
+  `<svg viewBox="0 0 14 14" style="width:14px;height:14px;vertical-align:-2px" aria-hidden="true">${shapes[shape]}</svg>`;
+
+const markKeys = ({ best, default: own }: TuneResult): string =>
+  best.id === own.id
+    ? `${key("star")} best, the default.`
+    : `${key("star")} best, ${key("diamond")} default.`;
+
+function mapFigure({ map, legend, cells }: HeatMap, result: TuneResult): string {
+  const rank = result.best.schedule.tile.length;
+  const others = Array.from({ length: rank }, (_, d) => d).filter((d) => d !== cells.x && d !== cells.y);
+  const kinds = new Set(cells.cells.map(({ kind }) => kind));
+  const rest =
+    others.length === 0 ? "" : `tile entries along dim${others.length > 1 ? "s" : ""} ${others.join(", ")}, `;
+  const keys = [
+    markKeys(result),
+    ...(kinds.has("refused") ? [`${key("illegal")} no schedule is legal.`] : []),
+    ...(kinds.has("estimate") ? [`${key("small")} small: estimated, not costed.`] : []),
+    ...(kinds.has("unknown") ? [`${key("frame")} frame: not measured.`] : []),
+  ];
+  const places = cells.xs.length * cells.ys.length * cells.residencies.length;
+  if (cells.cells.length < places) keys.push("Blank: not looked at.");
+  return `<p><a class="skip" href="#scatter">Skip the chart</a></p>
+${figureOf(
+  `${map}${legend ?? ""}`,
+  `Each cell is the best schedule of its tile over ${rest}loop orders, views and buffers. ${keys.join(" ")} A cell leads to its row below.`,
+)}`;
+}
+
+const costOf = (candidate: Candidate): (string | number)[] => [
+  candidate.cycles,
+  candidate.bytes,
+  candidate.ubBytes,
+  candidate.tasks,
+  candidate.idleCores,
+];
+
+function chosen({ best, default: own, objective }: TuneResult): string {
+  const timed = objective === "ms";
+  const row = (name: string, candidate: Candidate): Row => ({
+    cells: [
+      name,
+      printSchedule(candidate.schedule),
+      ...costOf(candidate),
+      ...(timed ? [candidate.status === "measured" ? candidate.ms : candidate.status] : []),
+    ],
+  });
+  return tableOf(
+    "the best schedule beside the default",
+    ["", "schedule", "cycles", "bytes", "UB bytes", "tasks", "idle cores", ...(timed ? ["ms"] : [])],
+    best.id === own.id ? [row("default, best", own)] : [row("best", best), row("default", own)],
+  );
+}
+
+function accounts({ counts, space, seed }: TuneResult): string {
+  const all = candidateStatuses.flatMap((status) =>
+    counts[status] === 0 ? [] : [`${counts[status].toLocaleString("en")} ${status}`],
+  );
+  return `Of ${space.schedules.toLocaleString("en")} legal schedules over ${space.tiles.toLocaleString("en")} tiles: ${all.join(", ")}. Seed ${seed}.`;
+}
+
+function schedules({ candidates, best, default: own, objective }: TuneResult): string {
+  const timed = objective === "ms";
+  const rows = candidates.map((candidate): Row => {
+    const { schedule } = candidate;
+    const marks = [candidate.id === best.id ? "best" : "", candidate.id === own.id ? "default" : ""];
+    return {
+      id: rowOf(candidate),
+      cells: [
+        marks.filter((mark) => mark !== "").join(", "),
+        formatShape(schedule.tile),
+        schedule.residency,
+        formatShape(schedule.view),
+        formatShape(schedule.order),
+        formatBuffers(schedule.buffers),
+        ...costOf(candidate),
+        ...(timed ? [candidate.status === "measured" ? candidate.ms.toPrecision(4) : candidate.status] : []),
+      ],
+    };
+  });
+  const head = ["", "tile", "residency", "view", "order", "buffers", "cycles", "bytes", "UB bytes", "tasks"];
+  return tableOf("costed schedules", [...head, "idle cores", ...(timed ? ["ms"] : [])], rows);
+}
+
+function refusals({ refused, counts }: TuneResult): string {
+  if (refused.length === 0) return "<p>No tile was refused.</p>";
+  const rows = refused.map(({ tile, view, residency, buffers, code, ubBytes, budget, reason }, k): Row => ({
+    id: refusedRow(k),
+    cells: [
+      code,
+      formatShape(tile),
+      residency,
+      formatShape(view),
+      formatBuffers(buffers),
+      ubBytes,
+      budget,
+      reason,
+    ],
+  }));
+  return `<p>Footprints grow with entries: a line stands for every tile that is as large along each dim, ${counts.refused.toLocaleString("en")} schedules in all. <code>tilec explain TC401</code> explains a code.</p>
+${tableOf("refused tiles", ["code", "tile", "residency", "view", "buffers", "needs B", "has B", "why"], rows)}`;
+}

@@ -1,0 +1,56 @@
+/** What a search found as one SVG image, for places that show images alone. */
+import type { TuneResult } from "../tune/result.js";
+import { escapeMarkup, themes } from "./page.js";
+import { chartWidth, heatMap, scatter } from "./tune-charts.js";
+
+const margin = 16;
+const gap = 28;
+/** Characters. */
+const lineLength = 90;
+
+/** Self-contained: light or dark as the viewer prefers. */
+export function tuneSvg(result: TuneResult): string {
+  const heat = heatMap(result);
+  const charts = [
+    ...(heat === undefined
+      ? []
+      : [[`tile shape against ${result.objective}; hatched: no schedule is legal`, heat.map]]),
+    ...(heat?.legend === undefined ? [] : [["", heat.legend]]),
+    ["bytes against cycles, with the line of those that none beats in both", scatter(result)],
+  ] as const;
+  const verdict = linesOf(result.verdict);
+  let y = margin + 34 + 18 * verdict.length;
+  const placed = charts.map(([title = "", chart = ""]) => {
+    if (title !== "") y += gap;
+    const text =
+      title === "" ? "" : `<text x="${margin}" y="${y - 10}" font-weight="600">${escapeMarkup(title)}</text>`;
+    const drawn = chart.replace("<svg ", `<svg x="${margin}" y="${y}" `);
+    y += heightOf(chart);
+    return text + drawn;
+  });
+  const [width, height] = [chartWidth + 2 * margin, y + margin];
+  const marks =
+    result.best.id === result.default.id ? "star: best, the default" : "star: best; diamond: default";
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" font-family="system-ui, sans-serif" font-size="13" fill="currentColor">
+<style>${themes} svg { color: var(--ink); }</style>
+<rect width="100%" height="100%" fill="var(--paper)"/>
+<text x="${margin}" y="${margin + 10}" font-size="16" font-weight="600">${escapeMarkup(`@${result.name} on ${result.target.name}, by ${result.objective}`)}</text>
+${verdict.map((line, k) => `<text x="${margin}" y="${margin + 32 + 18 * k}">${escapeMarkup(line)}</text>`).join("\n")}
+<text x="${margin}" y="${margin + 32 + 18 * verdict.length}" fill="var(--soft)">${marks}</text>
+${placed.join("\n")}
+</svg>
+`;
+}
+
+/** An image has no lines that wrap. */
+function linesOf(text: string): string[] {
+  const lines: string[] = [];
+  for (const word of text.split(" ")) {
+    const longer = lines.length === 0 ? word : `${lines[lines.length - 1]} ${word}`;
+    if (lines.length > 0 && longer.length <= lineLength) lines[lines.length - 1] = longer;
+    else lines.push(word);
+  }
+  return lines;
+}
+
+const heightOf = (chart: string): number => Number(/ height="([\d.]+)"/.exec(chart)?.[1]);

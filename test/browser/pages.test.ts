@@ -1,0 +1,228 @@
+/** The pages that people are shown, opened from files in a headless Chromium, at two widths, light and dark. */
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import type { Locator } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { walkOf } from "../../ir/index.js";
+import { compile, onnx, targets, tune, type TuneResult } from "../../src/index.js";
+import { passPage, timelinePage, tunePage, tuneSvg, type PassStep } from "../../src/report/index.js";
+import { openPage, type OpenPage } from "../support/chromium.js";
+
+const target = targets.ascendA2;
+const widths = [600, 1200] as const;
+const folder = mkdtempSync(join(tmpdir(), "tilec-pages-"));
+const matrix = onnx.gather({ data: ["f32", [300, 200]], indices: ["i32", [64]], axis: 1 });
+const line = onnx.gather({ data: ["f32", [100]], indices: ["i32", [500]], axis: 0 });
+const nothing = onnx.gather({ data: ["f32", [100, 4]], indices: ["i32", [0]], axis: 0 });
+
+let opened: OpenPage | undefined;
+let searched: TuneResult;
+
+beforeAll(async () => {
+  searched = await tune(matrix, { target, budget: 30 });
+  try {
+    opened = await openPage("<!doctype html><title>tilec</title>");
+  } catch (thrown) {
+    if (process.env["CI"] === "true") throw new Error(`no Chromium in CI: ${String(thrown)}`);
+    console.warn(`SKIPPED, no Chromium: ${String(thrown)}`);
+  }
+});
+
+afterAll(async () => {
+  await opened?.close();
+});
+
+async function show(
+  { page }: OpenPage,
+  text: string,
+  width: number,
+  colorScheme: "light" | "dark",
+  ending = "html",
+) {
+  const file = join(folder, `page.${ending}`);
+  writeFileSync(file, text);
+  await page.setViewportSize({ width, height: 800 });
+  await page.emulateMedia({ colorScheme });
+  await page.goto(pathToFileURL(file).href);
+}
+
+/** Pixels of a screenshot that differ from its first one, of all. */
+async function drawn({ page }: OpenPage, what: Locator): Promise<number> {
+  const png = (await what.screenshot()).toString("base64");
+  return page.evaluate<number>(`(async () => {
+    const image = new Image();
+    image.src = "data:image/png;base64,${png}";
+    await image.decode();
+    const canvas = document.createElement("canvas");
+    [canvas.width, canvas.height] = [image.width, image.height];
+    const context = canvas.getContext("2d");
+    context.drawImage(image, 0, 0);
+    const pixels = new Uint32Array(context.getImageData(0, 0, image.width, image.height).data.buffer);
+    return pixels.filter((pixel) => pixel !== pixels[0]).length / pixels.length;
+  })()`);
+}
+
+/** What is wrong with the page that is shown: nothing on it, beyond its sides, or too small to read. */
+async function problemsOf(open: OpenPage): Promise<string[]> {
+  const found = await open.page.evaluate<string[]>(`(() => {
+    const found = [];
+    const root = document.documentElement;
+    if (root.scrollWidth > innerWidth) found.push("overflows: " + root.scrollWidth + " of " + innerWidth);
+    if (document.body.innerText.trim().length < 40) found.push("no text");
+    for (const chart of document.querySelectorAll("figure > svg")) {
+      const box = chart.getBoundingClientRect();
+      const name = chart.getAttribute("aria-label");
+      if (!name) found.push("a chart without a name");
+      for (const text of chart.querySelectorAll("text")) {
+        const at = text.getBoundingClientRect();
+        if (at.width === 0) continue;
+        if (at.left < box.left - 1 || at.right > box.right + 1 || at.top < box.top - 1 || at.bottom > box.bottom + 1)
+          found.push(name + ": " + text.textContent + " is cut");
+        if (parseFloat(getComputedStyle(text).fontSize) * (box.width / chart.viewBox.baseVal.width) < 9)
+          found.push(name + ": " + text.textContent + " is too small");
+      }
+    }
+    return found;
+  })()`);
+  for (const chart of await open.page.locator("figure > svg").all()) {
+    const share = await drawn(open, chart);
+    if (share < 0.01) found.push(`${await chart.getAttribute("aria-label")}: empty`);
+  }
+  return found;
+}
+
+/** The text of a page, and how many charts it has. */
+type Sample = () => Promise<readonly [string, number]> | readonly [string, number];
+
+function traced(): readonly [string, number] {
+  const kernel = compile(matrix, { target, tile: [7, 64] });
+  const other = compile(matrix, { target, tile: [32, 32], buffers: 1 });
+  const timelines = [kernel, other].map((one) => ({ kernel: one, timing: walkOf(one.tile, target) }));
+  return [timelinePage(kernel, walkOf(kernel.tile, target), timelines[1]), 8];
+}
+
+function passed(): readonly [string, number] {
+  const steps: PassStep[] = [];
+  compile(matrix, {
+    target,
+    afterPass: ({ name }, before, after) => steps.push({ pass: name, before, after }),
+  });
+  return [passPage("passes", steps), 0];
+}
+
+const samples: readonly (readonly [string, Sample])[] = [
+  ["a search", () => [tunePage(searched), 3]],
+  ["a search along one dim", async () => [tunePage(await tune(line, { target, budget: 5 })), 3]],
+  ["a search where nothing moves", async () => [tunePage(await tune(nothing, { target })), 1]],
+  ["two schedules over time", traced],
+  [
+    "a run without a statement",
+    () => {
+      const kernel = compile(nothing, { target });
+      return [timelinePage(kernel, walkOf(kernel.tile, target)), 0];
+    },
+  ],
+  ["passes", passed],
+];
+
+describe("pages in Chromium", () => {
+  for (const [name, sample] of samples) {
+    it(`${name}: nothing is empty, cut or beyond the sides`, async (context) => {
+      if (opened === undefined) return context.skip();
+      const [text, charts] = await sample();
+      expect(text).not.toMatch(/<script|https?:\/\/(?!www\.w3\.org\/)/);
+      for (const width of widths) {
+        for (const scheme of ["light", "dark"] as const) {
+          await show(opened, text, width, scheme);
+          expect(await problemsOf(opened), `${width} px, ${scheme}`).toEqual([]);
+          expect(await opened.page.locator("figure > svg:visible").count()).toBe(charts);
+        }
+      }
+      expect(opened.log).toEqual([]);
+    });
+  }
+
+  it("the check finds a page that is empty, too wide, or has a chart without marks", async (context) => {
+    if (opened === undefined) return context.skip();
+    const words = "<p>Enough words to be a page that somebody would read to its end.</p>";
+    const bad = [
+      ["", "no text"],
+      [`${words}<div style="width:1300px">wide</div>`, "overflows: 1308 of 1200"],
+      [`${words}<figure><svg aria-label="c" viewBox="0 0 9 9" width="90"></svg></figure>`, "c: empty"],
+    ] as const;
+    for (const [body, problem] of bad) {
+      await show(opened, `<!doctype html><body>${body}`, 1200, "light");
+      expect(await problemsOf(opened)).toContain(problem);
+    }
+  });
+
+  it("the colours follow the reader's theme", async (context) => {
+    if (opened === undefined) return context.skip();
+    const papers = [];
+    for (const scheme of ["light", "dark"] as const) {
+      await show(opened, tunePage(searched), 600, scheme);
+      papers.push(await opened.page.evaluate("getComputedStyle(document.body).backgroundColor"));
+    }
+    expect(papers).toEqual(["rgb(255, 255, 255)", "rgb(13, 17, 23)"]);
+  });
+
+  it("the keyboard reaches each costed cell, whose link leads to its row", async (context) => {
+    if (opened === undefined) return context.skip();
+    await show(opened, tunePage(searched), 600, "light");
+    const { page } = opened;
+    const focused = () =>
+      page.evaluate<string>(
+        `document.activeElement.closest("svg") ? document.activeElement.getAttribute("href") : ""`,
+      );
+    let link = "";
+    for (let k = 0; k < 20 && link === ""; k++) {
+      await page.keyboard.press("Tab");
+      link = await focused();
+    }
+    expect(link).toMatch(/^#(s-|refused-)/);
+    await page.keyboard.press("Enter");
+    expect(await page.evaluate("document.querySelector('tr:target') !== null")).toBe(true);
+    const broken = await page.evaluate(
+      `[...document.querySelectorAll("a")].filter((a) => document.querySelector(CSS.escape ? "#" + CSS.escape(a.getAttribute("href").slice(1)) : "") === null).length`,
+    );
+    expect(broken).toBe(0);
+  });
+
+  it("names and reasons are text, whatever they hold", async (context) => {
+    if (opened === undefined) return context.skip();
+    const nasty = `</title><img src=x onerror="document.title='hit'">&amp;`;
+    const [first] = searched.refused;
+    const result: TuneResult = {
+      ...searched,
+      name: nasty,
+      verdict: nasty,
+      refused: [...searched.refused, ...(first === undefined ? [] : [{ ...first, reason: nasty }])],
+    };
+    await show(opened, tunePage(result), 600, "light");
+    expect(await opened.page.locator("img").count()).toBe(0);
+    expect(await opened.page.locator("h1").innerText()).toContain(nasty);
+    await show(opened, tuneSvg(result), 800, "light", "svg");
+    expect(await opened.page.evaluate("document.querySelectorAll('img').length")).toBe(0);
+  });
+
+  it("the image stands alone: as a file, and inside a page", async (context) => {
+    if (opened === undefined) return context.skip();
+    writeFileSync(join(folder, "image.svg"), tuneSvg(searched));
+    for (const scheme of ["light", "dark"] as const) {
+      await show(
+        opened,
+        `<!doctype html><body style="margin:0"><img src="image.svg" width="600">`,
+        600,
+        scheme,
+      );
+      const image = opened.page.locator("img");
+      expect(await image.evaluate((img) => (img as HTMLImageElement).naturalWidth)).toBeGreaterThan(600);
+      expect(await drawn(opened, image)).toBeGreaterThan(0.1);
+    }
+    await show(opened, tuneSvg(searched), 800, "light", "svg");
+    expect(await opened.page.evaluate("document.querySelector('parsererror') === null")).toBe(true);
+    expect(await opened.page.evaluate("document.documentElement.tagName")).toBe("svg");
+  });
+});

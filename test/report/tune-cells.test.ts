@@ -1,0 +1,114 @@
+/** The map of a search against schedules that are compiled one by one, and the Pareto line against every pair. */
+import { describe, expect, it } from "vitest";
+import { cyclesOf, outputOf, targets, type ResolvedSchedule } from "../../ir/index.js";
+import { compile, onnx, tryCompile, tune, type SourceFunc } from "../../src/index.js";
+import { tileCells, type TileCell, type TileCells } from "../../src/report/tune-cells.js";
+import { paretoOf } from "../../src/report/tune-charts.js";
+
+const target = targets.ascendA2;
+const matrix = onnx.gather({ data: ["f32", [300, 200]], indices: ["i32", [64]], axis: 1 });
+const pages = onnx.gather({ data: ["bf16", [2048, 16, 8, 128]], indices: ["i32", [64, 32]], axis: 0 });
+
+const found = (cells: TileCells | undefined): TileCells => {
+  if (cells === undefined) throw new Error("there is a map");
+  return cells;
+};
+
+/** Whether a tile is one that a search may take: the rules hold, and libraries have room for their scratch. */
+function takes(
+  func: SourceFunc,
+  tile: readonly number[],
+  schedule: Pick<ResolvedSchedule, "residency" | "buffers">,
+) {
+  const result = tryCompile(func, { target, tile, ...schedule });
+  return result.ok && (result.kernel.footprint?.planned ?? 0) <= target.ubSafeBytes;
+}
+
+describe("the map of a search", () => {
+  it("has the least cycles of each tile, and hatches exactly what cannot be compiled", async () => {
+    const result = await tune(matrix, { target, budget: "all" });
+    const { cells, xs, ys, residencies } = found(tileCells(result));
+    expect(cells).toHaveLength(xs.length * ys.length * residencies.length);
+    const count = { exact: 0, refused: 0 };
+    for (const cell of cells) {
+      const tile = [cell.y, cell.x];
+      const { residency } = cell;
+      if (cell.kind === "refused") {
+        count.refused++;
+        for (const buffers of [1, 2] as const)
+          expect(takes(matrix, tile, { residency, buffers }), String(tile)).toBe(false);
+        continue;
+      }
+      if (cell.kind !== "exact") throw new Error(`budget all costs ${String(tile)}`);
+      count.exact++;
+      for (const buffers of [1, 2] as const) {
+        if (!takes(matrix, tile, { residency, buffers })) continue;
+        const { tile: program } = compile(matrix, { target, tile, residency, buffers });
+        expect(cell.cost).toBeLessThanOrEqual(cyclesOf(program, target).cycles);
+      }
+    }
+    expect(count.refused).toBeGreaterThan(10);
+    expect(count.exact).toBeGreaterThan(100);
+    const costs = cells.flatMap((cell) => ("cost" in cell ? [cell.cost] : []));
+    expect(Math.min(...costs)).toBe(result.best.cycles);
+  });
+
+  it("hatches no place that was merely not looked at", async () => {
+    const result = await tune(pages, { target, budget: 1 });
+    expect(result.space.thinned).toBe(true);
+    const { cells, x, y, xs, ys, residencies } = found(tileCells(result));
+    const places = xs.length * ys.length * residencies.length;
+    expect(cells.length).toBeLessThan(places);
+    const refused = cells.filter((cell) => cell.kind === "refused");
+    expect(refused.length).toBeGreaterThan(5);
+    for (const cell of refused) {
+      // The smallest tile there: one entry along the other dims.
+      const tile = outputOf(pages).type.shape.map((_, d) => (d === x ? cell.x : d === y ? cell.y : 1));
+      expect(takes(pages, tile, { residency: cell.residency, buffers: 1 }), String(tile)).toBe(false);
+    }
+  });
+
+  it("hatches by the buffers that the user states, where they are stated", async () => {
+    const stated = { ...matrix, schedule: { buffers: 2 } } as const;
+    const result = await tune(stated, { target, budget: 1 });
+    const { cells } = found(tileCells(result));
+    const refused = cells.filter((cell) => cell.kind === "refused");
+    expect(refused.length).toBeGreaterThan(10);
+    for (const { y, x, residency } of refused)
+      expect(takes(matrix, [y, x], { residency, buffers: 2 }), `${y}, ${x}`).toBe(false);
+    // Two buffers leave less room than one.
+    const one = found(tileCells(await tune(matrix, { target, budget: 1 })));
+    expect(refused.length).toBeGreaterThan(one.cells.filter((cell) => cell.kind === "refused").length);
+  });
+
+  it("prefers what was costed to what is estimated, and bytes are exact before", async () => {
+    const few = found(tileCells(await tune(matrix, { target, budget: 5 })));
+    const kinds = (cells: readonly TileCell[]) => new Set(cells.map(({ kind }) => kind));
+    expect(kinds(few.cells)).toEqual(new Set(["exact", "estimate", "refused"]));
+    const bytes = found(tileCells(await tune(matrix, { target, budget: 5, objective: "bytes" })));
+    expect(kinds(bytes.cells)).toEqual(new Set(["exact", "refused"]));
+  });
+
+  it("has one row where one dim is free, and none for a scalar", async () => {
+    const line = onnx.gather({ data: ["f32", [100]], indices: ["i32", [500]], axis: 0 });
+    const { y, ys, xs } = found(tileCells(await tune(line, { target, budget: 5 })));
+    expect([y, ys]).toEqual([undefined, [0]]);
+    expect(xs.length).toBeGreaterThan(5);
+    const scalar = onnx.gather({ data: ["f32", [100]], indices: ["i32", []], axis: 0 });
+    expect(tileCells(await tune(scalar, { target, budget: 5 }))).toBeUndefined();
+  });
+});
+
+describe("the Pareto line", () => {
+  it("holds each pair of figures that no other schedule beats in both", async () => {
+    const { candidates } = await tune(matrix, { target, budget: "all" });
+    const beaten = (a: (typeof candidates)[number]): boolean =>
+      candidates.some(
+        (b) => b.bytes <= a.bytes && b.cycles <= a.cycles && (b.bytes < a.bytes || b.cycles < a.cycles),
+      );
+    const pairs = (list: typeof candidates) => new Set(list.map(({ bytes, cycles }) => `${bytes} ${cycles}`));
+    const front = paretoOf(candidates);
+    expect(pairs(front)).toEqual(pairs(candidates.filter((candidate) => !beaten(candidate))));
+    expect(front.length).toBeGreaterThan(1);
+  });
+});
