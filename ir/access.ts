@@ -75,15 +75,17 @@ function factsOf(map: AccessMap): MapFacts {
 function followedStepwise(lists: readonly (readonly Linear[])[]): readonly number[] | undefined {
   const [first = []] = lists;
   const along = first.map((_, k) => {
-    const [dim, ...others] = new Set(lists.map((coords) => stepwise(at(coords, k))));
+    // Reads of other ranks are for the verifier to tell.
+    const [dim, ...others] = new Set(lists.map((coords) => stepwise(coords[k])));
     return others.length === 0 ? dim : undefined;
   });
   return lists.length > 0 && along.every((dim) => dim !== undefined) ? along : undefined;
 }
 
-function stepwise({ terms }: Linear): number | undefined {
-  const [only, ...others] = terms;
-  if (only === undefined || terms.some(({ of }) => of.kind !== "dim")) return -1;
+function stepwise(coord: Linear | undefined): number | undefined {
+  if (coord === undefined) return undefined;
+  const [only, ...others] = coord.terms;
+  if (only === undefined || coord.terms.some(({ of }) => of.kind !== "dim")) return -1;
   const { by, of } = only;
   return others.length === 0 && of.kind === "dim" && Math.abs(by) === 1 ? of.dim : undefined;
 }
