@@ -14,6 +14,12 @@ import type { GatherLowering } from "../tiling/lowering.js";
 import { invariant } from "../types.js";
 import { cyclesOfWork, sharedCycles, workload, type Moving, type Work, type Workload } from "./statement.js";
 
+/**
+ * Raised with every change that gives some program on some built-in target other cycles, so that a figure that was pinned with
+ * an earlier clock is told apart from a kernel that became slower.
+ */
+export const clockVersion = 1;
+
 export interface ClockResult {
   /** Until the last core is done. */
   readonly cycles: number;

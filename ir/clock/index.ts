@@ -7,7 +7,7 @@ import { countTasks } from "./execution.js";
 import { planOf } from "./plan.js";
 import { occupancyOn, walk, type Occupancy, type Walked } from "./walk.js";
 
-export type { ClockResult } from "./clock.js";
+export { clockVersion, type ClockResult } from "./clock.js";
 export { estimator } from "./estimate.js";
 export {
   maxEvents,

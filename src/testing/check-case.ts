@@ -11,15 +11,15 @@ import {
   type Diagnostic,
   type Func,
   type Target,
-  type TileFunc,
 } from "../../ir/index.js";
 import type { HostValue } from "../../backends/index.js";
 import type { Executor } from "../../backends/sim/index.js";
 import type { Runner } from "../../backends/webgpu/index.js";
 import { definedOutput, differenceFrom } from "../api/against.js";
 import { compile, type Kernel } from "../api/compile.js";
+import type { Ran } from "../api/origin-of.js";
 import type { Case } from "../formats/cases.js";
-import { asHost, differencesBetween, fromOutput, type TensorValue } from "../formats/tensor.js";
+import { asHost, fromOutput, type TensorValue } from "../formats/tensor.js";
 import { program } from "../api/program.js";
 import { runOn, type BackendName } from "../api/backends.js";
 
@@ -81,7 +81,10 @@ export async function checkCase(
         (backend === "reference"
           ? run.value
           : await runCase(inputs(), kernel, definition, "reference", context));
-      results.push({ ...base, ...judgeOutput(expected, run.value, kernel.tile) });
+      results.push({
+        ...base,
+        ...judgeOutput(expected, run.value, { ...ranOn(backend, kernel, context), inputs: inputs() }),
+      });
       context.dump?.(backend, run.value);
     }
   }
@@ -138,23 +141,23 @@ async function runCase(
   return fromOutput(type, output, inputs.data);
 }
 
+/** What a backend ran: on a device, the program compiled again for it. */
+function ranOn(backend: BackendName, kernel: Kernel, { runner }: CheckContext): Omit<Ran, "inputs"> {
+  const ran = backend === "webgpu" && runner !== undefined ? kernel.forTarget(runner.target) : kernel;
+  return { tile: ran.tile, target: ran.target };
+}
+
 function judgeOutput(
   expected: TensorValue,
   actual: TensorValue,
-  tile: TileFunc,
+  ran: Ran,
 ): Pick<CheckResult, "status" | "code" | "message"> {
   const [want, got] = [formatType(expected.type), formatType(actual.type)];
   if (want !== got)
     return { status: "fail", code: "TC610", message: `the output is ${got}, expected ${want}` };
-  const differences = differencesBetween(expected, actual);
-  if (differences === undefined) return { status: "pass" };
-  const named =
-    expected.strings === undefined ? differenceFrom(tile, expected.bytes, actual.bytes, "output") : undefined;
-  const message = [
-    named?.message ?? `output element ${differences.first} differs`,
-    ...(named?.notes ?? []),
-  ].join("; ");
-  return { status: "fail", code: "TC610", message };
+  const found = differenceFrom(ran, expected, actual, "output");
+  if (found === undefined) return { status: "pass" };
+  return { status: "fail", code: found.code, message: [found.message, ...(found.notes ?? [])].join("; ") };
 }
 
 function judgeError(

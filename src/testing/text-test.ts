@@ -21,7 +21,9 @@ export function runTextTest(source: string, file: string, options: TextTestOptio
   const expected = expectations(source);
   const checks = parseChecks(source);
   if (runs.length === 0 && expected.length === 0) {
-    return [{ line: 1, message: "no RUN line and no expected error: this file tests nothing" }];
+    const broken = checkErrors(source, file, [], options);
+    const idle = "no RUN line and no expected error: this file tests nothing";
+    return broken.length > 0 ? broken : [{ line: 1, message: idle }];
   }
   const failures: CheckFailure[] = [];
   if (expected.length > 0) failures.push(...checkErrors(source, file, expected, options));
