@@ -1,24 +1,41 @@
 /** tilec check: runs regression tests, case files and folders of them, on chosen backends. */
-import { join } from "node:path";
-import type { Command } from "commander";
-import { CompileError, error, hasErrors, RunError, warning, type Diagnostic } from "../../ir/index.js";
+import { watch } from "chokidar";
+import { createTwoFilesPatch } from "diff";
+import { Option, type Command } from "commander";
+import { CompileError, error, hasErrors } from "../../ir/index.js";
 import type { Executor } from "../../backends/sim/index.js";
-import type { CheckContext, CheckResult } from "../testing/check-case.js";
-import { testsIn } from "../testing/find-tests.js";
-import { runTests } from "../testing/run-tests.js";
 import { backendNames, type BackendName } from "../api/backends.js";
-import { dumpNames } from "./dump-names.js";
+import { readText, writeBytes } from "../formats/files.js";
 import { lookUpTarget } from "../formats/look-up-target.js";
+import type { TensorValue } from "../formats/tensor.js";
+import { differencesBetween } from "../formats/tensor.js";
+import { requiredBackends } from "../testing/device.js";
+import { testsIn } from "../testing/find-tests.js";
+import type { Test } from "../testing/run-tests.js";
+import { withChecks, withOutput } from "../testing/update.js";
+import { isContinuousIntegration, runSuite, type NamedTest, type SuiteRun } from "./check-suite.js";
+import { dumpNames } from "./dump-names.js";
 import { executorOption, UsageError } from "./options.js";
-import { progressBar } from "./progress.js";
-import { openRunner, parseBackends, refuseWithoutSim, writeTensor } from "./run.js";
+import { github } from "./reporters/github.js";
+import { junit } from "./reporters/junit.js";
+import { pretty } from "./reporters/pretty.js";
+import { countOf, type SuiteReport } from "./reporters/suite-report.js";
+import { parseBackends, refuseWithoutSim } from "./run.js";
 import { note, print, printDiagnostics, printJson } from "./terminal.js";
+
+const reporters = ["pretty", "json", "junit", "github"] as const;
 
 interface CheckFlags {
   readonly backend: string;
+  readonly reporter?: (typeof reporters)[number];
+  readonly require?: string;
   readonly json?: boolean;
   readonly dump?: string;
+  readonly filter?: string;
   readonly shard?: string;
+  readonly bail?: boolean;
+  readonly update?: boolean;
+  readonly watch?: boolean;
   readonly executor?: Executor;
 }
 
@@ -29,97 +46,179 @@ export function checkCommand(program: Command): void {
     .argument("<files...>", "case files (.json), text tests (.tir), models (.onnx) or folders")
     .option("--backend <list>", `${backendNames.join(", ")}, comma-separated`, "reference,sim")
     .addOption(executorOption())
-    .option("--dump <folder>", "write every output, and every filled input, as .npy")
+    .option("--require <list>", "backends that must run; the variable TILEC_REQUIRE adds to them")
+    .addOption(
+      new Option("--reporter <name>", "how results are told (default: pretty)").choices([...reporters]),
+    )
+    .option("--filter <text>", "tests whose id contains the text")
     .option("--shard <i/n>", "the i-th of n parts of the suite, from 1")
-    .option("--json", "print one JSON document")
+    .option("--bail", "stop at the first test that fails")
+    .option("--update", "show what differs, and rewrite expected outputs and CHECK lines")
+    .option("--watch", "run again when a file changes")
+    .option("--dump <folder>", "write every output, and every filled input, as .npy")
+    .option("--json", "short for --reporter json")
     .action(async (files: string[], flags: CheckFlags) => {
-      process.exitCode = await check(files, flags);
+      refuseTogether(flags);
+      if (flags.watch === true) await checkAgainAndAgain(files, flags);
+      else process.exitCode = await check(files, flags);
     });
+}
+
+function refuseTogether(flags: CheckFlags): void {
+  const { update, watch: watching, json, reporter } = flags;
+  if (json === true && reporter !== undefined && reporter !== "json")
+    throw new UsageError(`--json and --reporter ${reporter} differ`);
+  if (update === true && isContinuousIntegration())
+    throw new UsageError(
+      "--update rewrites tests, and CI is set",
+      "update at a desk, and commit what changed",
+    );
+  if (update === true && watching === true) throw new UsageError("--update and --watch do not go together");
+  const plain = reporter === undefined || reporter === "pretty";
+  if ((update === true || watching === true) && !(plain && json !== true))
+    throw new UsageError(`--${update === true ? "update" : "watch"} goes with --reporter pretty`);
 }
 
 async function check(files: readonly string[], flags: CheckFlags): Promise<number> {
   const backends = parseBackends(flags.backend);
   refuseWithoutSim(backends, flags);
-  const all = files.flatMap((file) => testsIn(file));
-  if (all.length === 0)
-    throw new CompileError([error("TC013", "no test was found", { hint: "docs/cases.md" })]);
-  const names = dumpNames(all.map(({ id }) => id));
-  const tests = shard(
-    all.map((test, k) => ({ ...test, dumpName: names[k] ?? "" })),
-    flags.shard,
-  );
-  const device = backends.includes("webgpu") ? await openRunner().catch(runErrorsOnly) : undefined;
-  const gpu = device instanceof RunError ? undefined : device;
-  const context: CheckContext = {
-    findTarget: lookUpTarget,
+  const required = requiredBackends(flags.require === undefined ? [] : parseBackends(flags.require));
+  const absent = [...required].find((name) => flags.require !== undefined && !backends.includes(name));
+  if (absent !== undefined)
+    throw new UsageError(`--require ${absent} is not in --backend ${backends.join(",")}`);
+  const tests = selected(files, flags);
+  const mismatches = new Map<Test, Map<BackendName, TensorValue>>();
+  const run = await runSuite(tests, {
+    backends,
+    required,
     ...(flags.executor === undefined ? {} : { executor: flags.executor }),
-    ...(gpu === undefined ? {} : { runner: gpu.runner }),
-    ...(device instanceof RunError ? { reason: reasonIn(device) } : {}),
-  };
-  const { dump } = flags;
-  const contextOf = (test: { readonly dumpName: string }): CheckContext =>
-    dump === undefined
-      ? context
-      : {
-          ...context,
-          dump: (part, value) => {
-            const ending = value.strings === undefined ? "npy" : "json";
-            writeTensor(join(dump, `${test.dumpName}.${part}.${ending}`), value);
-          },
-        };
-  const bar = progressBar(tests.length, "cases");
-  const { results, bugs } = await runTests(tests, backends, contextOf, ({ id }) => {
-    bar.step(id);
-  }).finally(() => {
-    bar.stop();
-    gpu?.close();
+    ...(flags.dump === undefined ? {} : { dump: flags.dump }),
+    bail: flags.bail === true,
+    onMismatch(test, backend, actual) {
+      mismatches.set(
+        test,
+        (mismatches.get(test) ?? new Map<BackendName, TensorValue>()).set(backend, actual),
+      );
+    },
   });
-  const count = (status: CheckResult["status"]): number => results.filter((r) => r.status === status).length;
-  const summary = { passed: count("pass"), failed: count("fail"), skipped: count("skip") };
-  const idle = idleBackends(backends, results);
-  if (flags.json === true)
-    printJson({ results, summary, ...(idle.length === 0 ? {} : { diagnostics: idle }) });
-  else {
-    for (const result of results) {
-      if (result.status !== "pass")
-        print(`${result.status}  ${result.id}  ${result.backend}  ${result.message ?? ""}`);
-    }
-    print(`${summary.passed} passed, ${summary.failed} failed, ${summary.skipped} skipped`);
-  }
-  printDiagnostics(idle);
-  for (const { id, thrown } of bugs) {
+  tell(run, flags.json === true ? "json" : (flags.reporter ?? "pretty"));
+  printDiagnostics(run.diagnostics);
+  for (const { id, thrown } of run.bugs) {
     note(
       `${id}: a bug in tilec; please report it with the case\n${thrown instanceof Error ? (thrown.stack ?? "") : String(thrown)}`,
     );
   }
-  if (bugs.length > 0) return 3;
-  return summary.failed > 0 || hasErrors(idle) ? 1 : 0;
+  if (flags.update === true) update(tests, backends, run, mismatches);
+  if (run.bugs.length > 0) return 3;
+  return countOf(run.results, "fail") > 0 || hasErrors(run.diagnostics) ? 1 : 0;
 }
 
-function runErrorsOnly(thrown: unknown): RunError {
-  if (thrown instanceof RunError) return thrown;
-  throw thrown;
+/** The tests of this run. Throws a CompileError (TC013) where there are none at all, or none that the filter lets through. */
+function selected(files: readonly string[], { filter, shard: part }: CheckFlags): readonly NamedTest[] {
+  const all = files.flatMap((file) => testsIn(file));
+  if (all.length === 0)
+    throw new CompileError([error("TC013", "no test was found", { hint: "docs/cases.md" })]);
+  const names = dumpNames(all.map(({ id }) => id));
+  const named = all.map((test, k) => ({ ...test, dumpName: names[k] ?? "" }));
+  const found = filter === undefined ? named : named.filter(({ id }) => id.includes(filter));
+  if (found.length === 0) {
+    const some = all.slice(0, 3).map(({ id }) => id);
+    throw new CompileError([
+      error("TC013", `no id of ${all.length} tests contains ${filter ?? ""}`, {
+        hint: `ids are ${some.join(", ")}`,
+      }),
+    ]);
+  }
+  return shard(found, part);
 }
 
-const reasonIn = ({ diagnostics, message }: RunError): string => diagnostics[0]?.message ?? message;
+function tell(report: SuiteReport, reporter: (typeof reporters)[number]): void {
+  switch (reporter) {
+    case "pretty":
+      print(pretty(report));
+      return;
+    case "junit":
+      print(junit(report));
+      return;
+    case "github":
+      print(github(report));
+      return;
+    case "json": {
+      const { results, shares, milliseconds, notRun, diagnostics } = report;
+      const [passed, failed, skipped] = (["pass", "fail", "skip"] as const).map((status) =>
+        countOf(results, status),
+      );
+      printJson({
+        results,
+        summary: { passed, failed, skipped, ...(notRun === 0 ? {} : { notRun }) },
+        backends: shares,
+        milliseconds,
+        ...(diagnostics.length === 0 ? {} : { diagnostics }),
+      });
+    }
+  }
+}
 
-/**
- * Backends that were asked for and that skipped all their tests: a warning to somebody who looks on, and an error where nobody
- * does, because a suite that runs nothing must not pass for one that holds.
- */
-function idleBackends(backends: readonly BackendName[], results: readonly CheckResult[]): Diagnostic[] {
-  const say = isContinuousIntegration() ? error : warning;
-  return backends.flatMap((backend) => {
-    const own = results.filter((result) => result.backend === backend);
-    const [first] = own;
-    if (first === undefined || own.some(({ status }) => status !== "skip")) return [];
-    const message = `nothing ran on ${backend}, ${own.length} skipped: ${first.message ?? "no reason is known"}`;
-    return [say("TC503", message, { hint: `make it available, or leave ${backend} out of --backend` })];
+/** Rewrites what failed and can be told: outputs on which every backend agrees with reference, CHECK lines that find nothing. */
+function update(
+  tests: readonly Test[],
+  backends: readonly BackendName[],
+  { results }: SuiteRun,
+  mismatches: ReadonlyMap<Test, ReadonlyMap<BackendName, TensorValue>>,
+): void {
+  const texts = new Map<string, string>();
+  const textOf = (file: string): string => texts.get(file) ?? readText(file);
+  for (const [test, actual] of mismatches) {
+    const defined = actual.get("reference");
+    const others = [...actual.values()];
+    const agree =
+      defined !== undefined &&
+      actual.size === backends.length &&
+      others.every((value) => differencesBetween(defined, value) === undefined);
+    const next = agree ? withOutput(textOf(test.file), test.id, defined) : undefined;
+    if (next !== undefined) texts.set(test.file, next);
+    else
+      note(
+        `${test.id}: not updated; ${agree ? "it states no output as values or bits" : "its backends disagree, or reference did not run"}`,
+      );
+  }
+  const failed = new Set(results.flatMap(({ status, id }) => (status === "fail" ? [id] : [])));
+  for (const { id, file } of tests) {
+    if (failed.has(id) && file.endsWith(".tir"))
+      texts.set(file, withChecks(textOf(file), file, { findTarget: lookUpTarget }));
+  }
+  for (const [file, text] of texts) {
+    const before = readText(file);
+    if (text === before) continue;
+    print(createTwoFilesPatch(file, file, before, text, "", "", { context: 2 }));
+    writeBytes(file, text);
+    note(`updated ${file}`);
+  }
+}
+
+/** Runs when the files change, until the process is ended; a run under way is not cut short. */
+async function checkAgainAndAgain(files: readonly string[], flags: CheckFlags): Promise<void> {
+  process.exitCode = await check(files, flags);
+  note("watching; end with Ctrl-C");
+  let pending = Promise.resolve();
+  let asked: NodeJS.Timeout | undefined;
+  watch([...files], { ignoreInitial: true }).on("all", () => {
+    clearTimeout(asked);
+    // Editors write a file in several steps.
+    asked = setTimeout(() => {
+      pending = pending.then(() => again(files, flags));
+    }, 100);
   });
 }
 
-/** CI services set the variable, to true or 1. */
-const isContinuousIntegration = (): boolean => !["", "0", "false"].includes(process.env["CI"] ?? "");
+async function again(files: readonly string[], flags: CheckFlags): Promise<void> {
+  try {
+    process.exitCode = await check(files, flags);
+  } catch (thrown) {
+    if (!(thrown instanceof CompileError)) throw thrown;
+    printDiagnostics(thrown.diagnostics);
+  }
+}
 
 function shard<T>(tests: readonly T[], text: string | undefined): readonly T[] {
   if (text === undefined) return tests;

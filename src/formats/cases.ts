@@ -13,12 +13,15 @@ import {
   type Schedule,
 } from "../../ir/index.js";
 import type { ProgramDescription } from "../api/program.js";
+import { caseLines } from "./case-lines.js";
 import { caseProblems } from "./case-problems.js";
 import type { CaseJson, Json } from "./case-schema.js";
 import { malformed, readTensor, type CaseTensor } from "./case-tensor.js";
 
 export interface Case {
   readonly id: string;
+  /** Where it begins in its file, from 1. */
+  readonly line?: number;
   readonly program: ProgramDescription;
   /** A program in the case's own words, as text: it runs, and the operator says what must come out. */
   readonly tir?: string;
@@ -33,6 +36,7 @@ export interface Case {
 /** A case that cannot be run: it fails alone, and the rest of its file runs. */
 export interface MalformedCase {
   readonly id: string;
+  readonly line?: number;
   readonly malformed: readonly Diagnostic[];
 }
 
@@ -45,7 +49,10 @@ export function readCaseList(text: string, file: string): (Case | MalformedCase)
   const { entries, depth } = layoutOf(json);
   const messages = messagesByCase(json, depth, file);
   const seen = new Map<string, number>();
+  const lines = caseLines(text, depth);
   return entries.map((entry, k) => {
+    const { [k]: begins } = lines;
+    const line = begins === undefined ? {} : { line: begins };
     const id = idOf(entry);
     const place = `${file}: case ${k}`;
     const where = id === undefined ? place : `${place} (${id})`;
@@ -56,13 +63,13 @@ export function readCaseList(text: string, file: string): (Case | MalformedCase)
       ...(first === undefined ? [] : [`case ${first} has the same id`]),
     ];
     if (found.length > 0) {
-      return { id: id ?? place, malformed: found.map((message) => malformed(where, message)) };
+      return { id: id ?? place, ...line, malformed: found.map((message) => malformed(where, message)) };
     }
     try {
-      return readCase(entry as unknown as CaseJson, where);
+      return { ...readCase(entry as unknown as CaseJson, where), ...line };
     } catch (thrown) {
       if (!(thrown instanceof CompileError)) throw thrown;
-      return { id: id ?? place, malformed: thrown.diagnostics };
+      return { id: id ?? place, ...line, malformed: thrown.diagnostics };
     }
   });
 }

@@ -47,12 +47,7 @@ async function runCase(test: Test, options: CaseOptions, skip: SkipContext): Pro
     ...(executor === undefined ? {} : { executor }),
     ...(device === undefined ? {} : device.ok ? { runner: device.runner } : { reason: device.reason }),
   };
-  const { results, bugs } = await runTests(
-    [test],
-    backends,
-    () => context,
-    () => undefined,
-  );
+  const { results, bugs } = await runTests([test], backends, { contextOf: () => context });
   const [bug] = bugs;
   if (bug !== undefined) throw bug.thrown;
   const wrong = results.flatMap(({ backend, status, code, message = "no reason is known" }) => {

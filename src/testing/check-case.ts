@@ -29,6 +29,11 @@ export interface CheckResult {
   readonly status: "pass" | "fail" | "skip";
   readonly code?: string;
   readonly message?: string;
+  /** Where the test stands: its file, and the line from 1. */
+  readonly file?: string;
+  readonly line?: number;
+  /** What it took. */
+  readonly milliseconds?: number;
 }
 
 export interface CheckContext {
@@ -38,6 +43,8 @@ export interface CheckContext {
   /** Of `sim`; default `checked`. */
   readonly executor?: Executor;
   readonly findTarget?: (name: string) => Target | undefined;
+  /** Called with what a backend gave in place of the output that the case states. */
+  readonly onMismatch?: (backend: BackendName, actual: TensorValue) => void;
   /** Called with every output, under its backend's name, and with the `data` and `indices` that a fill rule made. */
   readonly dump?: (part: BackendName | "data" | "indices", value: TensorValue) => void;
 }
@@ -66,25 +73,31 @@ export async function checkCase(
       continue;
     }
     const { kernel, definition } = compiled.value;
+    const start = performance.now();
     const run = await attemptAsync(() => runCase(inputs(), kernel, definition, backend, context));
     if (!run.ok) {
-      results.push({ ...base, ...judgeError(test, run.diagnostics) });
+      const milliseconds = performance.now() - start;
+      results.push({ ...base, milliseconds, ...judgeError(test, run.diagnostics) });
     } else if (test.expectedError !== undefined) {
       results.push({
         ...base,
+        milliseconds: performance.now() - start,
         status: "fail",
         message: `expected an error of category ${test.expectedError}`,
       });
     } else {
+      const milliseconds = performance.now() - start;
       expected ??=
         test.output?.read() ??
         (backend === "reference"
           ? run.value
           : await runCase(inputs(), kernel, definition, "reference", context));
-      results.push({
-        ...base,
-        ...judgeOutput(expected, run.value, { ...ranOn(backend, kernel, context), inputs: inputs() }),
+      const judged = judgeOutput(expected, run.value, {
+        ...ranOn(backend, kernel, context),
+        inputs: inputs(),
       });
+      if (judged.status === "fail") context.onMismatch?.(backend, run.value);
+      results.push({ ...base, milliseconds, ...judged });
       context.dump?.(backend, run.value);
     }
   }

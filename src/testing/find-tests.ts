@@ -2,7 +2,7 @@
 import { CompileError, error, type Diagnostic } from "../../ir/index.js";
 import { tryCompile } from "../api/compile.js";
 import { tryProgram } from "../api/program.js";
-import { readCaseList, type Case } from "../formats/cases.js";
+import { readCaseList, type Case, type MalformedCase } from "../formats/cases.js";
 import { readBytes, readFolder, readText, type Folder } from "../formats/files.js";
 import { lookUpTarget } from "../formats/look-up-target.js";
 import {
@@ -30,7 +30,7 @@ export function testsIn(path: string, above: readonly string[] = []): Test[] {
 
 /** An ONNX backend-test folder, or every test in a folder, in the order of their names. */
 function testsInFolder(path: string, { realPath, entries }: Folder, above: readonly string[]): Test[] {
-  if (isNodeTestFolder(path)) return readNodeTestFolder(path).map(caseTest);
+  if (isNodeTestFolder(path)) return readNodeTestFolder(path).map((test) => caseTest(path, test));
   if (above.includes(realPath)) {
     throw new CompileError([
       error("TC010", `${path} leads back to ${realPath}, which it is in`, { hint: "remove the link" }),
@@ -45,12 +45,14 @@ function testsInFile(path: string): Test[] {
     return findGathers(readModel(readBytes(path), path)).map((gather) => gatherTest(path, gather));
   }
   return readCaseList(readText(path), path).map((test) =>
-    "malformed" in test ? malformedTest(test.id, test.malformed) : caseTest(test),
+    "malformed" in test ? malformedTest(path, test, test.malformed) : caseTest(path, test),
   );
 }
 
-const caseTest = (test: Case): Test => ({
+const caseTest = (file: string, test: Case): Test => ({
   id: test.id,
+  file,
+  line: test.line ?? 1,
   run: (backends, context) => checkCase(test, backends, context),
 });
 
@@ -59,6 +61,8 @@ function textTest(path: string): Test {
   const source = readText(path);
   return {
     id: path,
+    file: path,
+    line: 1,
     run: () => {
       const failures = runTextTest(source, path, { findTarget: lookUpTarget });
       const message = failures.map((failure) => `${path}:${failure.line}: ${failure.message}`).join("\n");
@@ -66,7 +70,7 @@ function textTest(path: string): Test {
       return Promise.resolve([
         failures.length === 0
           ? { ...result, status: "pass" as const }
-          : { ...result, status: "fail" as const, message },
+          : { ...result, line: failures[0]?.line ?? 1, status: "fail" as const, message },
       ]);
     },
   };
@@ -77,13 +81,19 @@ function orMalformed(id: string, read: () => Test[]): Test[] {
   try {
     return read();
   } catch (thrown) {
-    if (thrown instanceof CompileError) return [malformedTest(id, thrown.diagnostics)];
+    if (thrown instanceof CompileError) return [malformedTest(id, { id }, thrown.diagnostics)];
     throw thrown;
   }
 }
 
-const malformedTest = (id: string, diagnostics: readonly Diagnostic[]): Test => ({
+const malformedTest = (
+  file: string,
+  { id, line = 1 }: Pick<MalformedCase, "id" | "line">,
+  diagnostics: readonly Diagnostic[],
+): Test => ({
   id,
+  file,
+  line,
   run: (backends) => {
     const [first] = diagnostics;
     const why = first === undefined ? {} : { code: first.code, message: first.message };
@@ -96,6 +106,8 @@ function gatherTest(file: string, gather: OnnxGather): Test {
   const id = `${file}:${gather.name}`;
   const once = (result: Pick<CheckResult, "status" | "code" | "message">): Test => ({
     id,
+    file,
+    line: 1,
     run: () => Promise.resolve([{ id, backend: "compile", ...result }]),
   });
   if (!gather.ok) {
@@ -106,10 +118,10 @@ function gatherTest(file: string, gather: OnnxGather): Test {
   const described = { ...gather.program, target: "webgpu" };
   if (data !== undefined && indices !== undefined) {
     const known = (value: TensorValue) => ({ type: value.type, filled: false, read: () => value });
-    return caseTest({ id, program: described, data: known(data), indices: known(indices) });
+    return caseTest(file, { id, program: described, data: known(data), indices: known(indices) });
   }
   const built = tryProgram(described);
   const compiled = built.ok ? tryCompile(built.func) : built;
   if (compiled.ok) return once({ status: "pass", message: "compiled; its inputs are not known" });
-  return malformedTest(id, compiled.diagnostics);
+  return malformedTest(file, { id }, compiled.diagnostics);
 }

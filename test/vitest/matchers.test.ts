@@ -153,7 +153,7 @@ describe("tilec/vitest", () => {
     expect(said("missing device")).toMatch(
       /webgpu is required, and there is none: the optional package `webgpu`/,
     );
-    expect(said("stale snapshot")).toMatch(/tile \[64, 16\]/);
+    expect(said("stale snapshot")).toMatch(/Snapshot `stale snapshot 1` mismatched/);
     expect(said("unknown target")).toMatch(/TC501.*unknown target ascend-a22[^]*one of /);
     expect(said("wrong-bit")).toMatch(
       /1 of 2 elements differ; first at \[1\]: got 10 \(0x41200000\), expected 11 \(0x41300000\); indices\[1\] = 0; produced by tile \[\d\]/,
