@@ -6,6 +6,7 @@ import type { BackendName } from "../api/backends.js";
 import { lookUpTarget } from "../formats/look-up-target.js";
 import type { TensorValue } from "../formats/tensor.js";
 import type { CheckContext, CheckResult } from "../testing/check-case.js";
+import type { Measured } from "../testing/measured.js";
 import { runTests, type SuiteResults, type Test } from "../testing/run-tests.js";
 import { progressBar } from "./progress.js";
 import { sharesOf, type SuiteReport } from "./reporters/suite-report.js";
@@ -23,13 +24,14 @@ export interface SuiteSettings {
   /** The folder for outputs. */
   readonly dump?: string;
   readonly bail?: boolean;
-  readonly onMismatch?: (test: Test, backend: BackendName, actual: TensorValue) => void;
+  readonly onMismatch: (test: Test, backend: BackendName, actual: TensorValue) => void;
+  readonly onExcess: (test: Test, found: Measured) => void;
 }
 
 export interface SuiteRun extends SuiteReport, Pick<SuiteResults, "bugs"> {}
 
 export async function runSuite(tests: readonly NamedTest[], settings: SuiteSettings): Promise<SuiteRun> {
-  const { backends, required, executor, dump, onMismatch } = settings;
+  const { backends, required, executor, dump, onMismatch, onExcess } = settings;
   const start = performance.now();
   const device = backends.includes("webgpu") ? await openRunner().catch(runErrorsOnly) : undefined;
   const gpu = device instanceof RunError ? undefined : device;
@@ -38,13 +40,12 @@ export async function runSuite(tests: readonly NamedTest[], settings: SuiteSetti
     ...(executor === undefined ? {} : { executor }),
     ...(gpu === undefined ? {} : { runner: gpu.runner }),
     ...(device instanceof RunError ? { reason: reasonIn(device) } : {}),
-    ...(onMismatch === undefined
-      ? {}
-      : {
-          onMismatch: (backend, actual) => {
-            onMismatch(test, backend, actual);
-          },
-        }),
+    onMismatch: (backend, actual) => {
+      onMismatch(test, backend, actual);
+    },
+    onExcess: (found) => {
+      onExcess(test, found);
+    },
     ...(dump === undefined
       ? {}
       : {

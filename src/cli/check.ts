@@ -10,9 +10,10 @@ import { lookUpTarget } from "../formats/look-up-target.js";
 import type { TensorValue } from "../formats/tensor.js";
 import { differencesBetween } from "../formats/tensor.js";
 import { requiredBackends } from "../testing/device.js";
+import type { Measured } from "../testing/measured.js";
 import { testsIn } from "../testing/find-tests.js";
 import type { Test } from "../testing/run-tests.js";
-import { withChecks, withOutput } from "../testing/update.js";
+import { withChecks, withLimits, withOutput } from "../testing/update.js";
 import { isContinuousIntegration, runSuite, type NamedTest, type SuiteRun } from "./check-suite.js";
 import { dumpNames } from "./dump-names.js";
 import { executorOption, UsageError } from "./options.js";
@@ -88,12 +89,14 @@ async function check(files: readonly string[], flags: CheckFlags): Promise<numbe
     throw new UsageError(`--require ${absent} is not in --backend ${backends.join(",")}`);
   const tests = selected(files, flags);
   const mismatches = new Map<Test, Map<BackendName, TensorValue>>();
+  const excesses = new Map<Test, Measured>();
   const run = await runSuite(tests, {
     backends,
     required,
     ...(flags.executor === undefined ? {} : { executor: flags.executor }),
     ...(flags.dump === undefined ? {} : { dump: flags.dump }),
     bail: flags.bail === true,
+    onExcess: (test, found) => excesses.set(test, found),
     onMismatch(test, backend, actual) {
       mismatches.set(
         test,
@@ -108,7 +111,7 @@ async function check(files: readonly string[], flags: CheckFlags): Promise<numbe
       `${id}: a bug in tilec; please report it with the case\n${thrown instanceof Error ? (thrown.stack ?? "") : String(thrown)}`,
     );
   }
-  if (flags.update === true) update(tests, backends, run, mismatches);
+  if (flags.update === true) update(tests, backends, run, mismatches, excesses);
   if (run.bugs.length > 0) return 3;
   return countOf(run.results, "fail") > 0 || hasErrors(run.diagnostics) ? 1 : 0;
 }
@@ -165,6 +168,7 @@ function update(
   backends: readonly BackendName[],
   { results }: SuiteRun,
   mismatches: ReadonlyMap<Test, ReadonlyMap<BackendName, TensorValue>>,
+  excesses: ReadonlyMap<Test, Measured>,
 ): void {
   const texts = new Map<string, string>();
   const textOf = (file: string): string => texts.get(file) ?? readText(file);
@@ -182,6 +186,7 @@ function update(
         `${test.id}: not updated; ${agree ? "it states no output as values or bits" : "its backends disagree, or reference did not run"}`,
       );
   }
+  for (const [{ id, file }, found] of excesses) texts.set(file, withLimits(textOf(file), id, found));
   const failed = new Set(results.flatMap(({ status, id }) => (status === "fail" ? [id] : [])));
   for (const { id, file } of tests) {
     if (failed.has(id) && file.endsWith(".tir"))

@@ -22,6 +22,7 @@ import type { Case } from "../formats/cases.js";
 import { asHost, fromOutput, type TensorValue } from "../formats/tensor.js";
 import { program } from "../api/program.js";
 import { runOn, type BackendName } from "../api/backends.js";
+import { excesses, measured, type Measured } from "./measured.js";
 
 export interface CheckResult {
   readonly id: string;
@@ -45,6 +46,8 @@ export interface CheckContext {
   readonly findTarget?: (name: string) => Target | undefined;
   /** Called with what a backend gave in place of the output that the case states. */
   readonly onMismatch?: (backend: BackendName, actual: TensorValue) => void;
+  /** Called with what the kernel takes where that is over the limits of the case. */
+  readonly onExcess?: (found: Measured) => void;
   /** Called with every output, under its backend's name, and with the `data` and `indices` that a fill rule made. */
   readonly dump?: (part: BackendName | "data" | "indices", value: TensorValue) => void;
 }
@@ -100,6 +103,18 @@ export async function checkCase(
       results.push({ ...base, milliseconds, ...judged });
       context.dump?.(backend, run.value);
     }
+  }
+  if (test.limits !== undefined && compiled.ok) {
+    const { kernel } = compiled.value;
+    const found = measured(kernel);
+    const over = excesses(kernel.name, found, test.limits);
+    if (over.length > 0) context.onExcess?.(found);
+    const said = over.map(({ message }) => message).join("; ");
+    results.push({
+      id: test.id,
+      backend: "limits",
+      ...(over.length === 0 ? { status: "pass" } : { status: "fail", message: said }),
+    });
   }
   if (context.dump !== undefined && compiled.ok) {
     for (const operand of ["data", "indices"] as const) {

@@ -58,5 +58,8 @@ function addCase(
   const type = code === undefined ? {} : { type: code };
   const said = { ...type, message: printable(message) };
   if (status === "skip") test.ele("skipped", said);
-  else test.ele("failure", said).txt(printable(message.startsWith(`${file}:`) ? message : `${file}:${line}: ${message}`));
+  else
+    test
+      .ele("failure", said)
+      .txt(printable(message.startsWith(`${file}:`) ? message : `${file}:${line}: ${message}`));
 }
