@@ -59,6 +59,7 @@ export function fixOf(
   file: string,
   diagnostic: Diagnostic,
   settings: Settings = {},
+  before = new Judgements(settings),
 ): Fix | undefined {
   const entries = [...(diagnostic.hint ?? "").matchAll(/--(tile|view|order|profile|residency) (\S+)/g)].map(
     ([, key = "", value = ""]) =>
@@ -67,15 +68,15 @@ export function fixOf(
   const lines = text.split("\n");
   const head = headBefore(lines, (diagnostic.span?.line ?? 1) - 1);
   if (entries.length === 0 || head === undefined) return undefined;
-  const before = lines[head] ?? "";
-  const after = withSchedule(before, entries);
+  const old = lines[head] ?? "";
+  const after = withSchedule(old, entries);
   const fixed = lines.map((line, k) => (k === head ? after : line)).join("\n");
-  const still = diagnose(fixed, file, settings).some(
+  const still = diagnose(fixed, file, settings, before).some(
     ({ code, severity, span }) =>
       severity === "error" && (code === diagnostic.code || span?.line === head + 1),
   );
   if (still) return undefined;
-  const range = { start: { line: head, column: 0 }, end: { line: head, column: before.length } };
+  const range = { start: { line: head, column: 0 }, end: { line: head, column: old.length } };
   return { title: diagnostic.hint ?? "", range, text: after };
 }
 

@@ -81,10 +81,11 @@ function serve(connection: Connection): void {
   });
   connection.onCodeAction(({ textDocument: { uri }, range }) => {
     const text = documents.get(uri)?.getText() ?? "";
-    return diagnose(text, fileOf(uri), settings).flatMap((diagnostic) => {
+    const before = judgements.get(uri) ?? new Judgements(settings);
+    return diagnose(text, fileOf(uri), settings, before).flatMap((diagnostic) => {
       const { start, end } = rangeOf(diagnostic);
       if (start.line > range.end.line || end.line < range.start.line) return [];
-      const fix = fixOf(text, fileOf(uri), diagnostic, settings);
+      const fix = fixOf(text, fileOf(uri), diagnostic, settings, before);
       if (fix === undefined) return [];
       const edit = { changes: { [uri]: [{ range: lspRange(fix.range), newText: fix.text }] } };
       return [
