@@ -10,7 +10,7 @@ type Arguments<F> = F extends (subject: Subject, ...rest: infer A) => unknown ? 
 export type Asserted = {
   readonly [K in keyof Matchers]: (
     ...args: Arguments<Matchers[K]>
-  ) => ReturnType<Matchers[K]> extends Promise<unknown> ? Promise<void> : void;
+  ) => ReturnType<Matchers[K]> extends Promise<unknown> ? Promise<void> : undefined;
 };
 
 export interface Assertions extends Asserted {
@@ -42,7 +42,7 @@ function asserted(subject: Subject, context: SkipContext, negated: boolean): Ass
   };
   const entries = Object.entries(matchers).map(([name, matcher]) => {
     const judge = matcher as (subject: Subject, ...args: readonly unknown[]) => Verdict | Promise<Verdict>;
-    const assertion = (...args: readonly unknown[]): void | Promise<void> => {
+    const assertion = (...args: readonly unknown[]): undefined | Promise<void> => {
       const found = judge(subject, ...args);
       if (found instanceof Promise) {
         return found.then((verdict) => {
@@ -50,6 +50,7 @@ function asserted(subject: Subject, context: SkipContext, negated: boolean): Ass
         });
       }
       settle(found, name);
+      return undefined;
     };
     return [name, assertion] as const;
   });

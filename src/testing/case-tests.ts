@@ -23,7 +23,7 @@ export interface CaseTest {
   /** The case's id. */
   readonly name: string;
   /** Rejects with an AssertionError that says per backend what is wrong; tells the context what did not run. */
-  run(context?: SkipContext): Promise<void>;
+  readonly run: (context?: SkipContext) => Promise<void>;
 }
 
 /**

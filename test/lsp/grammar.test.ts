@@ -70,9 +70,6 @@ describe("the grammar of .tir", () => {
     const words = (await Promise.all(lines.map(scopes))).flat();
     for (const word of ["alloc", "load", "gather", "store", "sync"])
       expect(words).toContainEqual([word, "keyword.operator.statement.tir"]);
-    expect(await scopes("// CHECK-NEXT: gather")).toContainEqual([
-      "// ",
-      "meta.check.tir comment.line.double-slash.tir",
-    ]);
+    expect(await scopes("// CHECK-NEXT: gather")).toContainEqual(["CHECK-NEXT", "keyword.other.check.tir"]);
   });
 });

@@ -51,7 +51,7 @@ beforeAll(async () => {
   client.listen();
   const { serverInfo } = await client.sendRequest(InitializeRequest.type, {
     processId: null,
-    rootUri: null,
+    rootUri: null, // eslint-disable-line @typescript-eslint/no-deprecated -- the protocol's type still asks for it
     capabilities: {},
   });
   expect(serverInfo?.name).toBe("tilec");
