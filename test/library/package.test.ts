@@ -71,6 +71,14 @@ describe("the tarball", () => {
   });
 });
 
+describe("an install", () => {
+  it("runs no script of the package: npm 11 warns of each", () => {
+    const { scripts } = JSON.parse(readFileSync(join(home, "package.json"), "utf8")) as { scripts: object };
+    const run = ["preinstall", "install", "postinstall", "prepare"].filter((name) => name in scripts);
+    expect(run).toEqual([]);
+  });
+});
+
 describe("the repository", () => {
   it("has settings that npm knows", () => {
     const { stderr } = spawnSync("npm", ["config", "get", "save-exact"], { cwd: root, encoding: "utf8" });
