@@ -22,7 +22,7 @@ export function runTextTest(source: string, file: string, options: TextTestOptio
   if (runs.length === 0 && expected.length === 0) {
     const broken = checkErrors(source, file, [], options);
     const idle = "no RUN line and no expected error: this file tests nothing";
-    return broken.length > 0 ? broken : [{ line: 1, message: idle }];
+    return [{ line: 1, message: idle }, ...broken];
   }
   const failures = expected.length > 0 ? checkErrors(source, file, expected, options) : [];
   if (runs.length === 0) return failures;
