@@ -20,6 +20,7 @@ export {
   coordinates,
   indexOutOfRange,
   indexReader,
+  sitesAt,
   tensorOf,
   unitsOf,
   type MappedInputs,

@@ -11,6 +11,8 @@ import { fromHost, stringsOf, toHosts, type GatherData, type HostValue, type Ten
 import type { MovePlan } from "../moves.js";
 import { emitWasm, FastExecutor, movesOf, planWasm, printModule } from "../wasm/index.js";
 import { simulateChecked, simulateCheckedLong } from "./checked.js";
+import { countTraffic } from "./count.js";
+import { summarize } from "./summary.js";
 import { withReport, type SimulatedBytes } from "./fast-report.js";
 import {
   refuseThreads,
@@ -125,6 +127,16 @@ export async function simulateBytesLong(
   } finally {
     fast.close();
   }
+}
+
+/** The report of a run on these indices, without the run: no element is moved. */
+export function countedReport(
+  { tile, target }: SimKernel,
+  inputs: HostInputs,
+): Omit<SimReport, "executor" | "copiedBytes"> {
+  verifyOnce(tile, target);
+  const counts = countTraffic(tile, inputs, target);
+  return summarize(tile, target, inputs, counts, { executor: "fast", copiedBytes: 0 });
 }
 
 type Hosts = Readonly<Record<string, HostValue>>;

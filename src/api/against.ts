@@ -4,15 +4,14 @@
  */
 import { reference, referenceOfMap } from "../../backends/reference/index.js";
 import { coordinates, type HostInputs } from "../../backends/index.js";
+import { originOf, type Ran } from "./origin-of.js";
 import {
   CompileError,
   elementCount,
   error,
   formatShape,
   formatType,
-  iterationWriting,
   outputOf,
-  printStmtHead,
   resolveSource,
   sourceOp,
   type Diagnostic,
@@ -20,7 +19,7 @@ import {
   type TileFunc,
 } from "../../ir/index.js";
 import { showElement } from "../formats/elements.js";
-import { differencesOf } from "../formats/tensor.js";
+import { differencesBetween, type TensorValue } from "../formats/tensor.js";
 
 /**
  * The output that a source or access program defines for the inputs of a tile program. Throws a CompileError (TC702) when its
@@ -63,36 +62,30 @@ const withoutOnes = (shape: readonly number[]): string => {
   return formatShape(shape.slice(first === -1 ? shape.length : first));
 };
 
-/** TC610 with the first element that differs and the statement of the tile program that wrote it; undefined when none does. */
+/**
+ * TC610 with the first element that differs and where it comes from: the index values it needed, the tile and task that made it, the
+ * statement that wrote it. Undefined when no element differs. `who` names the run.
+ */
 export function differenceFrom(
-  tile: TileFunc,
-  expected: Uint8Array,
-  actual: Uint8Array,
+  { tile, target, inputs }: Ran,
+  expected: TensorValue,
+  actual: TensorValue,
   who: string,
 ): Diagnostic | undefined {
-  const { type } = outputOf(tile);
-  const { dtype, shape } = type;
-  const differences = differencesOf(type, expected, actual);
+  const { shape } = outputOf(tile).type;
+  const differences = differencesBetween(expected, actual);
   if (differences === undefined) return undefined;
   const { first, count } = differences;
   const point = coordinates(first, shape);
-  const writer = writerOf(tile, point);
   const message =
     `${who}: ${count} of ${elementCount(shape)} elements differ; first at ${formatShape(point)}: ` +
-    `got ${showElement(dtype, actual, first)}, expected ${showElement(dtype, expected, first)}`;
+    `got ${shownElement(actual, first)}, expected ${shownElement(expected, first)}`;
+  const origin = originOf({ tile, target, inputs }, first);
   return error("TC610", message, {
-    ...(writer === undefined ? {} : { notes: [`written by ${writer.text}`], span: writer.span }),
+    ...(origin === undefined ? {} : { notes: origin.notes, span: origin.span }),
     data: { element: first, point, count },
   });
 }
 
-/** The statement, and its iteration, that writes an output element. */
-function writerOf(tile: TileFunc, point: readonly number[]) {
-  const found = iterationWriting(tile, point);
-  if (found === undefined) return undefined;
-  const where = [...found.env].map(([name, value]) => `%${name} = ${value}`).join(", ");
-  return {
-    text: `${printStmtHead(found.gather)}${where === "" ? "" : ` at ${where}`}`,
-    span: found.gather.span,
-  };
-}
+const shownElement = ({ type, bytes, strings }: TensorValue, k: number): string =>
+  strings === undefined ? showElement(type.dtype, bytes, k) : JSON.stringify(strings[k]);

@@ -1,35 +1,42 @@
 /** tilec check: runs regression tests, case files and folders of them, on chosen backends. */
-import { join } from "node:path";
-import type { Command } from "commander";
-import { CompileError, error, hasErrors, RunError, warning, type Diagnostic } from "../../ir/index.js";
+import { watch } from "chokidar";
+import { createTwoFilesPatch } from "diff";
+import { Option, type Command } from "commander";
+import { CompileError, error, hasErrors } from "../../ir/index.js";
 import type { Executor } from "../../backends/sim/index.js";
-import { tryCompile } from "../api/compile.js";
-import { readCaseList, type Case } from "../formats/cases.js";
-import { readBytes, readFolder, readText, type Folder } from "../formats/files.js";
-import {
-  findGathers,
-  isNodeTestFolder,
-  readModel,
-  readNodeTestFolder,
-  type OnnxGather,
-} from "../formats/onnx/index.js";
-import type { TensorValue } from "../formats/tensor.js";
-import { tryProgram } from "../api/program.js";
-import { checkCase, type CheckContext, type CheckResult } from "../testing/check-case.js";
-import { runTests, type Test } from "../testing/run-tests.js";
-import { runTextTest } from "../testing/text-test.js";
 import { backendNames, type BackendName } from "../api/backends.js";
+import { readText, writeBytes } from "../formats/files.js";
+import { lookUpTarget } from "../formats/look-up-target.js";
+import type { TensorValue } from "../formats/tensor.js";
+import { differencesBetween } from "../formats/tensor.js";
+import { requiredBackends } from "../testing/device.js";
+import type { Measured } from "../testing/measured.js";
+import { testsIn } from "../testing/find-tests.js";
+import type { Test } from "../testing/run-tests.js";
+import { withChecks, withLimits, withOutput } from "../testing/update.js";
+import { isContinuousIntegration, runSuite, type NamedTest, type SuiteRun } from "./check-suite.js";
 import { dumpNames } from "./dump-names.js";
-import { executorOption, lookUpTarget, parseShard } from "./options.js";
-import { progressBar } from "./progress.js";
-import { openRunner, parseBackends, refuseWithoutSim, writeTensor } from "./run.js";
+import { executorOption, parseShard, UsageError } from "./options.js";
+import { github } from "./reporters/github.js";
+import { junit } from "./reporters/junit.js";
+import { pretty } from "./reporters/pretty.js";
+import { countOf, type SuiteReport } from "./reporters/suite-report.js";
+import { parseBackends, refuseWithoutSim } from "./run.js";
 import { note, print, printDiagnostics, printJson } from "./terminal.js";
+
+const reporters = ["pretty", "json", "junit", "github"] as const;
 
 interface CheckFlags {
   readonly backend: string;
+  readonly reporter?: (typeof reporters)[number];
+  readonly require?: string;
   readonly json?: boolean;
   readonly dump?: string;
+  readonly filter?: string;
   readonly shard?: string;
+  readonly bail?: boolean;
+  readonly update?: boolean;
+  readonly watch?: boolean;
   readonly executor?: Executor;
 }
 
@@ -40,193 +47,182 @@ export function checkCommand(program: Command): void {
     .argument("<files...>", "case files (.json), text tests (.tir), models (.onnx) or folders")
     .option("--backend <list>", `${backendNames.join(", ")}, comma-separated`, "reference,sim")
     .addOption(executorOption())
-    .option("--dump <folder>", "write every output, and every filled input, as .npy")
+    .option("--require <list>", "backends that must run; the variable TILEC_REQUIRE adds to them")
+    .addOption(
+      new Option("--reporter <name>", "how results are told (default: pretty)").choices([...reporters]),
+    )
+    .option("--filter <text>", "tests whose id contains the text")
     .option("--shard <i/n>", "the i-th of n parts of the suite, from 1")
-    .option("--json", "print one JSON document")
+    .option("--bail", "stop at the first test that fails")
+    .option("--update", "show what differs, and rewrite expected outputs and CHECK lines")
+    .option("--watch", "run again when a file changes")
+    .option("--dump <folder>", "write every output, and every filled input, as .npy")
+    .option("--json", "short for --reporter json")
     .action(async (files: string[], flags: CheckFlags) => {
-      process.exitCode = await check(files, flags);
+      refuseTogether(flags);
+      if (flags.watch === true) await checkAgainAndAgain(files, flags);
+      else process.exitCode = await check(files, flags);
     });
+}
+
+function refuseTogether(flags: CheckFlags): void {
+  const { update, watch: watching, json, reporter } = flags;
+  if (json === true && reporter !== undefined && reporter !== "json")
+    throw new UsageError(`--json and --reporter ${reporter} differ`);
+  if (update === true && isContinuousIntegration())
+    throw new UsageError(
+      "--update rewrites tests, and CI is set",
+      "update at a desk, and commit what changed",
+    );
+  if (update === true && watching === true) throw new UsageError("--update and --watch do not go together");
+  const plain = reporter === undefined || reporter === "pretty";
+  if ((update === true || watching === true) && !(plain && json !== true))
+    throw new UsageError(`--${update === true ? "update" : "watch"} goes with --reporter pretty`);
 }
 
 async function check(files: readonly string[], flags: CheckFlags): Promise<number> {
   const backends = parseBackends(flags.backend);
   refuseWithoutSim(backends, flags);
-  const all = files.flatMap((file) => testsIn(file));
-  if (all.length === 0)
-    throw new CompileError([error("TC013", "no test was found", { hint: "docs/cases.md" })]);
-  const names = dumpNames(all.map(({ id }) => id));
-  const tests = shard(
-    all.map((test, k) => ({ ...test, dumpName: names[k] ?? "" })),
-    flags.shard,
-  );
-  const device = backends.includes("webgpu") ? await openRunner().catch(runErrorsOnly) : undefined;
-  const gpu = device instanceof RunError ? undefined : device;
-  const context: CheckContext = {
-    findTarget: lookUpTarget,
+  const required = requiredBackends(flags.require === undefined ? [] : parseBackends(flags.require));
+  const absent = [...required].find((name) => flags.require !== undefined && !backends.includes(name));
+  if (absent !== undefined)
+    throw new UsageError(`--require ${absent} is not in --backend ${backends.join(",")}`);
+  const tests = selected(files, flags);
+  const mismatches = new Map<Test, Map<BackendName, TensorValue>>();
+  const excesses = new Map<Test, Measured>();
+  const run = await runSuite(tests, {
+    backends,
+    required,
     ...(flags.executor === undefined ? {} : { executor: flags.executor }),
-    ...(gpu === undefined ? {} : { runner: gpu.runner }),
-    ...(device instanceof RunError ? { reason: reasonIn(device) } : {}),
-  };
-  const { dump } = flags;
-  const contextOf = (test: { readonly dumpName: string }): CheckContext =>
-    dump === undefined
-      ? context
-      : {
-          ...context,
-          dump: (part, value) => {
-            const ending = value.strings === undefined ? "npy" : "json";
-            writeTensor(join(dump, `${test.dumpName}.${part}.${ending}`), value);
-          },
-        };
-  const bar = progressBar(tests.length, "cases");
-  const { results, bugs } = await runTests(tests, backends, contextOf, ({ id }) => {
-    bar.step(id);
-  }).finally(() => {
-    bar.stop();
-    gpu?.close();
+    ...(flags.dump === undefined ? {} : { dump: flags.dump }),
+    bail: flags.bail === true,
+    onExcess: (test, found) => excesses.set(test, found),
+    onMismatch(test, backend, actual) {
+      mismatches.set(
+        test,
+        (mismatches.get(test) ?? new Map<BackendName, TensorValue>()).set(backend, actual),
+      );
+    },
   });
-  const count = (status: CheckResult["status"]): number => results.filter((r) => r.status === status).length;
-  const summary = { passed: count("pass"), failed: count("fail"), skipped: count("skip") };
-  const idle = idleBackends(backends, results);
-  if (flags.json === true)
-    printJson({ results, summary, ...(idle.length === 0 ? {} : { diagnostics: idle }) });
-  else {
-    for (const result of results) {
-      if (result.status !== "pass")
-        print(`${result.status}  ${result.id}  ${result.backend}  ${result.message ?? ""}`);
-    }
-    print(`${summary.passed} passed, ${summary.failed} failed, ${summary.skipped} skipped`);
-  }
-  printDiagnostics(idle);
-  for (const { id, thrown } of bugs) {
+  tell(run, flags.json === true ? "json" : (flags.reporter ?? "pretty"));
+  printDiagnostics(run.diagnostics);
+  for (const { id, thrown } of run.bugs) {
     note(
       `${id}: a bug in tilec; please report it with the case\n${thrown instanceof Error ? (thrown.stack ?? "") : String(thrown)}`,
     );
   }
-  if (bugs.length > 0) return 3;
-  return summary.failed > 0 || hasErrors(idle) ? 1 : 0;
+  if (flags.update === true) update(tests, backends, run, mismatches, excesses);
+  if (run.bugs.length > 0) return 3;
+  return countOf(run.results, "fail") > 0 || hasErrors(run.diagnostics) ? 1 : 0;
 }
 
-function runErrorsOnly(thrown: unknown): RunError {
-  if (thrown instanceof RunError) return thrown;
-  throw thrown;
-}
-
-const reasonIn = ({ diagnostics, message }: RunError): string => diagnostics[0]?.message ?? message;
-
-/**
- * Backends that were asked for and that skipped all their tests: a warning to somebody who looks on, and an error where nobody
- * does, because a suite that runs nothing must not pass for one that holds.
- */
-function idleBackends(backends: readonly BackendName[], results: readonly CheckResult[]): Diagnostic[] {
-  const say = isContinuousIntegration() ? error : warning;
-  return backends.flatMap((backend) => {
-    const own = results.filter((result) => result.backend === backend);
-    const [first] = own;
-    if (first === undefined || own.some(({ status }) => status !== "skip")) return [];
-    const message = `nothing ran on ${backend}, ${own.length} skipped: ${first.message ?? "no reason is known"}`;
-    return [say("TC503", message, { hint: `make it available, or leave ${backend} out of --backend` })];
-  });
-}
-
-/** CI services set the variable, to true or 1. */
-const isContinuousIntegration = (): boolean => !["", "0", "false"].includes(process.env["CI"] ?? "");
-
-/** The tests at a path; what cannot be read is a test that fails. `above` are the folders that led here, without links. */
-function testsIn(path: string, above: readonly string[] = []): Test[] {
-  return orMalformed(path, () => {
-    const folder = readFolder(path);
-    if (folder !== undefined) return testsInFolder(path, folder, above);
-    // Files of other kinds stand beside tests; one that is named is taken for a case file.
-    const named = above.length === 0;
-    return named || /\.(?:json|onnx|tir)$/.test(path) ? testsInFile(path) : [];
-  });
-}
-
-/** An ONNX backend-test folder, or every test in a folder, in the order of their names. */
-function testsInFolder(path: string, { realPath, entries }: Folder, above: readonly string[]): Test[] {
-  if (isNodeTestFolder(path)) return readNodeTestFolder(path).map(caseTest);
-  if (above.includes(realPath)) {
+/** The tests of this run. Throws a CompileError (TC013) where there are none at all, or none that the filter lets through. */
+function selected(files: readonly string[], { filter, shard: part }: CheckFlags): readonly NamedTest[] {
+  const all = files.flatMap((file) => testsIn(file));
+  if (all.length === 0)
+    throw new CompileError([error("TC013", "no test was found", { hint: "docs/cases.md" })]);
+  const names = dumpNames(all.map(({ id }) => id));
+  const named = all.map((test, k) => ({ ...test, dumpName: names[k] ?? "" }));
+  const found = filter === undefined ? named : named.filter(({ id }) => id.includes(filter));
+  if (found.length === 0) {
+    const some = all.slice(0, 3).map(({ id }) => id);
     throw new CompileError([
-      error("TC010", `${path} leads back to ${realPath}, which it is in`, { hint: "remove the link" }),
+      error("TC013", `no id of ${all.length} tests contains ${filter ?? ""}`, {
+        hint: `ids are ${some.join(", ")}`,
+      }),
     ]);
   }
-  return entries.flatMap((entry) => testsIn(entry, [...above, realPath]));
+  return shard(found, part);
 }
 
-function testsInFile(path: string): Test[] {
-  if (path.endsWith(".tir")) return [textTest(path)];
-  if (path.endsWith(".onnx")) {
-    return findGathers(readModel(readBytes(path), path)).map((gather) => gatherTest(path, gather));
-  }
-  return readCaseList(readText(path), path).map((test) =>
-    "malformed" in test ? malformedTest(test.id, test.malformed) : caseTest(test),
-  );
-}
-
-const caseTest = (test: Case): Test => ({
-  id: test.id,
-  run: (backends, context) => checkCase(test, backends, context),
-});
-
-/** A .tir text test: RUN and CHECK lines, or errors expected on their lines. */
-function textTest(path: string): Test {
-  const source = readText(path);
-  return {
-    id: path,
-    run: () => {
-      const failures = runTextTest(source, path, { findTarget: lookUpTarget });
-      const message = failures.map((failure) => `${path}:${failure.line}: ${failure.message}`).join("\n");
-      const result = { id: path, backend: "text" };
-      return Promise.resolve([
-        failures.length === 0
-          ? { ...result, status: "pass" as const }
-          : { ...result, status: "fail" as const, message },
-      ]);
-    },
-  };
-}
-
-/** One bad file among many fails alone. */
-function orMalformed(id: string, read: () => Test[]): Test[] {
-  try {
-    return read();
-  } catch (thrown) {
-    if (thrown instanceof CompileError) return [malformedTest(id, thrown.diagnostics)];
-    throw thrown;
+function tell(report: SuiteReport, reporter: (typeof reporters)[number]): void {
+  switch (reporter) {
+    case "pretty":
+      print(pretty(report));
+      return;
+    case "junit":
+      print(junit(report));
+      return;
+    case "github":
+      print(github(report));
+      return;
+    case "json": {
+      const { results, shares, milliseconds, notRun, diagnostics } = report;
+      const [passed, failed, skipped] = (["pass", "fail", "skip"] as const).map((status) =>
+        countOf(results, status),
+      );
+      printJson({
+        results,
+        summary: { passed, failed, skipped, ...(notRun === 0 ? {} : { notRun }) },
+        backends: shares,
+        milliseconds,
+        ...(diagnostics.length === 0 ? {} : { diagnostics }),
+      });
+    }
   }
 }
 
-const malformedTest = (id: string, diagnostics: readonly Diagnostic[]): Test => ({
-  id,
-  run: (backends) => {
-    const [first] = diagnostics;
-    const why = first === undefined ? {} : { code: first.code, message: first.message };
-    return Promise.resolve(backends.map((backend) => ({ id, backend, status: "fail" as const, ...why })));
-  },
-});
+/** Rewrites what failed and can be told: outputs on which every backend agrees with reference, CHECK lines that find nothing. */
+function update(
+  tests: readonly Test[],
+  backends: readonly BackendName[],
+  { results }: SuiteRun,
+  mismatches: ReadonlyMap<Test, ReadonlyMap<BackendName, TensorValue>>,
+  excesses: ReadonlyMap<Test, Measured>,
+): void {
+  const texts = new Map<string, string>();
+  const textOf = (file: string): string => texts.get(file) ?? readText(file);
+  for (const [test, actual] of mismatches) {
+    const defined = actual.get("reference");
+    const others = [...actual.values()];
+    const agree =
+      defined !== undefined &&
+      actual.size === backends.length &&
+      others.every((value) => differencesBetween(defined, value) === undefined);
+    const next = agree ? withOutput(textOf(test.file), test.id, defined) : undefined;
+    if (next !== undefined) texts.set(test.file, next);
+    else
+      note(
+        `${test.id}: not updated; ${agree ? "it states no output as values or bits" : "its backends disagree, or reference did not run"}`,
+      );
+  }
+  for (const [{ id, file }, found] of excesses) texts.set(file, withLimits(textOf(file), id, found));
+  const failed = new Set(results.flatMap(({ status, id }) => (status === "fail" ? [id] : [])));
+  for (const { id, file } of tests) {
+    if (failed.has(id) && file.endsWith(".tir"))
+      texts.set(file, withChecks(textOf(file), file, { findTarget: lookUpTarget }));
+  }
+  for (const [file, text] of texts) {
+    const before = readText(file);
+    if (text === before) continue;
+    print(createTwoFilesPatch(file, file, before, text, "", "", { context: 2 }));
+    writeBytes(file, text);
+    note(`updated ${file}`);
+  }
+}
 
-/** A gather of a model: run where its inputs are known, compiled where they are not, skipped where shapes are open. */
-function gatherTest(file: string, gather: OnnxGather): Test {
-  const id = `${file}:${gather.name}`;
-  const once = (result: Pick<CheckResult, "status" | "code" | "message">): Test => ({
-    id,
-    run: () => Promise.resolve([{ id, backend: "compile", ...result }]),
+/** Runs when the files change, until the process is ended; a run under way is not cut short. */
+async function checkAgainAndAgain(files: readonly string[], flags: CheckFlags): Promise<void> {
+  process.exitCode = await check(files, flags);
+  note("watching; end with Ctrl-C");
+  let pending = Promise.resolve();
+  let asked: NodeJS.Timeout | undefined;
+  watch([...files], { ignoreInitial: true }).on("all", () => {
+    clearTimeout(asked);
+    // Editors write a file in several steps.
+    asked = setTimeout(() => {
+      pending = pending.then(() => again(files, flags));
+    }, 100);
   });
-  if (!gather.ok) {
-    const { code, message } = gather.diagnostic;
-    return once({ status: "skip", code, message });
+}
+
+async function again(files: readonly string[], flags: CheckFlags): Promise<void> {
+  try {
+    process.exitCode = await check(files, flags);
+  } catch (thrown) {
+    if (!(thrown instanceof CompileError)) throw thrown;
+    printDiagnostics(thrown.diagnostics);
   }
-  const { data, indices } = gather;
-  const described = { ...gather.program, target: "webgpu" };
-  if (data !== undefined && indices !== undefined) {
-    const known = (value: TensorValue) => ({ type: value.type, filled: false, read: () => value });
-    return caseTest({ id, program: described, data: known(data), indices: known(indices) });
-  }
-  const built = tryProgram(described);
-  const compiled = built.ok ? tryCompile(built.func) : built;
-  if (compiled.ok) return once({ status: "pass", message: "compiled; its inputs are not known" });
-  return malformedTest(id, compiled.diagnostics);
 }
 
 function shard<T>(tests: readonly T[], text: string | undefined): readonly T[] {

@@ -9,6 +9,7 @@ import { compileCommand } from "./compile.js";
 import { explainCommand } from "./explain.js";
 import { fmtCommand } from "./fmt.js";
 import { legalCommand } from "./legal.js";
+import { lspCommand } from "./lsp.js";
 import { optCommand } from "./opt.js";
 import { UsageError } from "./options.js";
 import { runCommand } from "./run.js";
@@ -35,6 +36,7 @@ function build(): Command {
     checkCommand,
     targetsCommand,
     fmtCommand,
+    lspCommand,
   ]) {
     add(program);
   }

@@ -10,7 +10,8 @@ import { compile, resolveTargetOf, type CompileOptions, type Kernel } from "../a
 import { writeBytes } from "../formats/files.js";
 import { readRecords } from "../formats/record-file.js";
 import { passPage, type PassStep } from "../report/pass-page.js";
-import { lookUpTarget, addProgramOptions, resolveTarget, UsageError, type ProgramFlags } from "./options.js";
+import { lookUpTarget } from "../formats/look-up-target.js";
+import { addProgramOptions, resolveTarget, UsageError, type ProgramFlags } from "./options.js";
 import { loadPrograms } from "./load.js";
 import { passPrinter } from "./print-passes.js";
 import { gatherHash } from "../tune/records/record.js";

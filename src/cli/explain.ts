@@ -6,14 +6,8 @@ import { explainTile } from "../api/explain-tile.js";
 import { explain } from "../api/explain.js";
 import { renderPlan } from "../report/memory-plan.js";
 import { renderExplanation } from "../report/explanation.js";
-import {
-  addProgramOptions,
-  dashed,
-  lookUpTarget,
-  resolveTarget,
-  UsageError,
-  type ProgramFlags,
-} from "./options.js";
+import { lookUpTarget } from "../formats/look-up-target.js";
+import { addProgramOptions, dashed, resolveTarget, UsageError, type ProgramFlags } from "./options.js";
 import { loadProgram } from "./load.js";
 import { print, printDiagnostics, printJson } from "./terminal.js";
 

@@ -5,7 +5,8 @@ import { formatBuffers, formatShape, printSchedule } from "../../ir/index.js";
 import { legalTiles, type LegalTile } from "../api/legal-tiles.js";
 import { table } from "../report/table.js";
 import { loadProgram } from "./load.js";
-import { addProgramOptions, lookUpTarget, resolveTarget, UsageError, type ProgramFlags } from "./options.js";
+import { lookUpTarget } from "../formats/look-up-target.js";
+import { addProgramOptions, resolveTarget, UsageError, type ProgramFlags } from "./options.js";
 import { progressBar } from "./progress.js";
 import { note, print, printJson } from "./terminal.js";
 

@@ -6,7 +6,8 @@ import { CompileError, hasErrors, printFunc, printModule, type Func } from "../.
 import { defaultPipeline, isPass, runPipeline, type Pass } from "../../passes/index.js";
 import { resolveTargetOf } from "../api/compile.js";
 import { writeBytes } from "../formats/files.js";
-import { lookUpTarget, addProgramOptions, resolveTarget, UsageError, type ProgramFlags } from "./options.js";
+import { lookUpTarget } from "../formats/look-up-target.js";
+import { addProgramOptions, resolveTarget, UsageError, type ProgramFlags } from "./options.js";
 import { loadPrograms } from "./load.js";
 import { passPrinter } from "./print-passes.js";
 import { note, print, printDiagnostics, printJson } from "./terminal.js";

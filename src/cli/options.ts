@@ -7,7 +7,6 @@ import {
   CompileError,
   dialects,
   error,
-  findTarget,
   isDType,
   operatorKinds,
   outOfBoundsPolicies,
@@ -22,8 +21,7 @@ import {
   type Target,
   type TensorType,
 } from "../../ir/index.js";
-import { readText } from "../formats/files.js";
-import { parseTargetFile } from "../formats/target-file.js";
+import { lookUpTarget } from "../formats/look-up-target.js";
 
 /** As commander hands them over: every flag optional, numbers and lists as text. */
 export interface ProgramFlags extends Readonly<Partial<Record<AttributeKey, string>>> {
@@ -165,10 +163,6 @@ export function scheduleOf(flags: ProgramFlags): Schedule {
     ...(flags.ubBytes === undefined ? {} : { ubBytes: parseCount(flags.ubBytes, "ub-bytes") }),
   };
 }
-
-/** A target by name, or from a file when the name ends in .json; undefined when nobody knows the name. */
-export const lookUpTarget = (name: string): Target | undefined =>
-  name.endsWith(".json") ? parseTargetFile(readText(name), name) : findTarget(name);
 
 /** The target that `--target` names. Throws a CompileError (TC501). */
 export function resolveTarget(name: string): Target {

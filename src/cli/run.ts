@@ -18,7 +18,7 @@ import {
 } from "../../ir/index.js";
 import { chromeTrace, type Executor } from "../../backends/sim/index.js";
 import { createRunner, type Runner, type RunnerOptions } from "../../backends/webgpu/index.js";
-import type { HostInputs } from "../../backends/index.js";
+import type { HostInputs, HostValue } from "../../backends/index.js";
 import { definedOutput, differenceFrom } from "../api/against.js";
 import { compile, type Kernel } from "../api/compile.js";
 import { acquireGpu, spawnThread } from "../device/index.js";
@@ -34,8 +34,8 @@ import {
   type BackendOptions,
   type BackendRun,
 } from "../api/backends.js";
+import { lookUpTarget } from "../formats/look-up-target.js";
 import {
-  lookUpTarget,
   addProgramOptions,
   executorOption,
   parseCount,
@@ -222,13 +222,17 @@ async function run(loaded: LoadedProgram, flags: RunFlags): Promise<number> {
 /** What each backend's output differs in from the definition. */
 function againstDefinition(
   file: string,
-  { tile }: Kernel,
-  inputs: HostInputs,
+  { tile, target, source }: Kernel,
+  inputs: { readonly data: HostValue } & HostInputs,
   runs: readonly { readonly backend: BackendName; readonly output: Uint8Array }[],
 ): Diagnostic[] {
   const { func } = loadProgram(file, {});
   const expected = definedOutput(func, tile, inputs);
-  return runs.flatMap(({ backend, output }) => differenceFrom(tile, expected, output, backend) ?? []);
+  const value = (bytes: Uint8Array) => fromOutput(outputOf(source ?? tile).type, bytes, inputs.data);
+  return runs.flatMap(
+    ({ backend, output }) =>
+      differenceFrom({ tile, target, inputs }, value(expected), value(output), backend) ?? [],
+  );
 }
 
 /** Threads are the fast executor's: asking for them asks for it. */

@@ -15,6 +15,7 @@ import { clockOf } from "../../passes/index.js";
 import { resolveTargetOf } from "../api/compile.js";
 import { commandMeasurer, simMeasurer } from "../device/index.js";
 import { writeBytes } from "../formats/files.js";
+import { lookUpTarget } from "../formats/look-up-target.js";
 import { readRecordsIfAny, appendRecord } from "../formats/record-file.js";
 import { asHost } from "../formats/tensor.js";
 import { table } from "../report/table.js";
@@ -40,7 +41,6 @@ import { taskOf, tune } from "../tune/tune.js";
 import { loadProgram, type LoadedProgram } from "./load.js";
 import {
   addProgramOptions,
-  lookUpTarget,
   parseCount,
   parseShard,
   resolveTarget,

@@ -40,8 +40,20 @@ export interface CaseJson {
   readonly residency?: NonNullable<Schedule["residency"]>;
   readonly buffers?: NonNullable<Schedule["buffers"]>;
   readonly doubleBuffer?: boolean;
+  readonly order?: readonly number[];
+  readonly ubBytes?: number;
+  readonly targetFile?: string;
+  readonly limits?: LimitsJson;
   readonly tir?: string;
   readonly expect: "ok" | { readonly error: string };
+}
+
+/** The most that the kernel may take; `clock` is the version of the clock that gave `cycles`. */
+export interface LimitsJson {
+  readonly bytes?: number;
+  readonly ubPeak?: number;
+  readonly cycles?: number;
+  readonly clock?: number;
 }
 
 /** Exactly one of `values`, `bits` and `fill`. */
@@ -113,6 +125,7 @@ const operatorRules: readonly Schema[] = dialects.flatMap((dialect) =>
   }),
 );
 
+const most = { type: "integer", minimum: 0 };
 const extents = { type: "array", items: { type: "number" } };
 
 const caseObject: Schema = {
@@ -145,6 +158,21 @@ const caseObject: Schema = {
         else: { enum: [1, 2] },
       }),
       doubleBuffer: described("short for buffers 2", { type: "boolean" }),
+      order: described("output dims, outermost loop first", { type: "array", items: { type: "integer" } }),
+      ubBytes: described("unified buffer size in bytes, instead of the target's", { type: "integer" }),
+      targetFile: described("a target file, from the folder of the case file", {
+        type: "string",
+        pattern: "\\.json$",
+      }),
+      limits: described(
+        "the most that the kernel may take",
+        object({
+          bytes: described("moved between global memory and the cores", most),
+          ubPeak: described("highest byte of the unified buffer in use", most),
+          cycles: described("by the clock of version `clock`", most),
+          clock: described("version of the clock that gave `cycles`", most),
+        } satisfies Properties<LimitsJson>),
+      ),
       tir: described("a program as text that runs in place of the operator, and is compared with it", {
         type: "string",
       }),

@@ -6,6 +6,7 @@
  */
 import {
   attributesOf,
+  clockVersion,
   CompileError,
   operatorFor,
   type AttrValue,
@@ -13,12 +14,15 @@ import {
   type Schedule,
 } from "../../ir/index.js";
 import type { ProgramDescription } from "../api/program.js";
+import { caseLines } from "./case-lines.js";
 import { caseProblems } from "./case-problems.js";
-import type { CaseJson, Json } from "./case-schema.js";
+import type { CaseJson, Json, LimitsJson } from "./case-schema.js";
 import { malformed, readTensor, type CaseTensor } from "./case-tensor.js";
 
 export interface Case {
   readonly id: string;
+  /** Where it begins in its file, from 1. */
+  readonly line?: number;
   readonly program: ProgramDescription;
   /** A program in the case's own words, as text: it runs, and the operator says what must come out. */
   readonly tir?: string;
@@ -26,6 +30,8 @@ export interface Case {
   readonly indices: CaseTensor;
   /** Absent: compare with `reference`. */
   readonly output?: CaseTensor;
+  /** The most that the kernel may take. */
+  readonly limits?: LimitsJson;
   /** The category of the expected error; absent when the case must pass. */
   readonly expectedError?: string;
 }
@@ -33,6 +39,7 @@ export interface Case {
 /** A case that cannot be run: it fails alone, and the rest of its file runs. */
 export interface MalformedCase {
   readonly id: string;
+  readonly line?: number;
   readonly malformed: readonly Diagnostic[];
 }
 
@@ -45,7 +52,10 @@ export function readCaseList(text: string, file: string): (Case | MalformedCase)
   const { entries, depth } = layoutOf(json);
   const messages = messagesByCase(json, depth, file);
   const seen = new Map<string, number>();
+  const lines = caseLines(text, depth);
   return entries.map((entry, k) => {
+    const { [k]: begins } = lines;
+    const line = begins === undefined ? {} : { line: begins };
     const id = idOf(entry);
     const place = `${file}: case ${k}`;
     const where = id === undefined ? place : `${place} (${id})`;
@@ -56,13 +66,13 @@ export function readCaseList(text: string, file: string): (Case | MalformedCase)
       ...(first === undefined ? [] : [`case ${first} has the same id`]),
     ];
     if (found.length > 0) {
-      return { id: id ?? place, malformed: found.map((message) => malformed(where, message)) };
+      return { id: id ?? place, ...line, malformed: found.map((message) => malformed(where, message)) };
     }
     try {
-      return readCase(entry as unknown as CaseJson, where);
+      return { ...readCase(entry as unknown as CaseJson, where, file), ...line };
     } catch (thrown) {
       if (!(thrown instanceof CompileError)) throw thrown;
-      return { id: id ?? place, malformed: thrown.diagnostics };
+      return { id: id ?? place, ...line, malformed: thrown.diagnostics };
     }
   });
 }
@@ -120,8 +130,10 @@ function idOf(entry: Json): string | undefined {
 }
 
 /** `json` follows the schema. */
-function readCase(json: CaseJson, where: string): Case {
-  const { id, dialect, op, attributes = {}, output, oob, expect } = json;
+function readCase(json: CaseJson, where: string, file: string): Case {
+  const { id, dialect, op, attributes = {}, output, oob, expect, limits } = json;
+  const contradiction = contradictionIn(json);
+  if (contradiction !== undefined) throw new CompileError([malformed(where, contradiction)]);
   const operator = operatorFor(dialect, op, Object.keys(attributes));
   const known = operator === undefined ? undefined : attributesOf(operator);
   // An operator that the dialect lacks, or an attribute in a case about attributes, is the dialect's to refuse.
@@ -132,7 +144,10 @@ function readCase(json: CaseJson, where: string): Case {
     throw new CompileError([malformed(where, "buffers and doubleBuffer say the same; give one of them")]);
   const schedule = scheduleOf(json);
   // A case without any schedule asks for bits alone: it gets the target on which every gather has a legal schedule.
-  const target = json.target ?? (Object.keys(schedule).length === 0 ? "webgpu" : undefined);
+  const target =
+    json.target ??
+    besides(file, json.targetFile) ??
+    (Object.keys(schedule).length === 0 ? "webgpu" : undefined);
   const data = readTensor(json.data, `${where}: data`);
   const indices = readTensor(json.indices, `${where}: indices`);
   return {
@@ -149,15 +164,43 @@ function readCase(json: CaseJson, where: string): Case {
     data,
     indices,
     ...(output === undefined ? {} : { output: readTensor(output, `${where}: output`) }),
+    ...(limits === undefined ? {} : { limits }),
     ...(expect === "ok" ? {} : { expectedError: expect.error }),
   };
 }
 
-const scheduleOf = ({ tile, view, profile, residency, buffers, doubleBuffer }: CaseJson): Schedule => ({
+/** What no schema says in words that help. */
+function contradictionIn({ target, targetFile, limits, expect }: CaseJson): string | undefined {
+  if (target !== undefined && targetFile !== undefined) return "target and targetFile both name a target";
+  if (limits === undefined) return undefined;
+  if (expect !== "ok") return "limits of a case that expects an error: nothing is measured";
+  if (limits.cycles !== undefined && limits.clock === undefined)
+    return `limits.cycles is of a clock: add "clock": ${clockVersion}`;
+  return undefined;
+}
+
+/** A path from the folder of a file. */
+function besides(file: string, path: string | undefined): string | undefined {
+  if (path === undefined || /^(?:[\\/]|[A-Za-z]:)/.test(path)) return path;
+  return file.slice(0, file.lastIndexOf("/") + 1) + path;
+}
+
+const scheduleOf = ({
+  tile,
+  view,
+  profile,
+  residency,
+  order,
+  ubBytes,
+  buffers,
+  doubleBuffer,
+}: CaseJson): Schedule => ({
   ...(tile === undefined ? {} : { tile }),
   ...(view === undefined ? {} : { view }),
   ...(profile === undefined ? {} : { profile }),
   ...(residency === undefined ? {} : { residency }),
   ...(buffers === undefined ? {} : { buffers }),
+  ...(order === undefined ? {} : { order }),
+  ...(ubBytes === undefined ? {} : { ubBytes }),
   ...(doubleBuffer === undefined ? {} : { buffers: doubleBuffer ? 2 : 1 }),
 });

@@ -11,17 +11,18 @@ import {
   type Diagnostic,
   type Func,
   type Target,
-  type TileFunc,
 } from "../../ir/index.js";
 import type { HostValue } from "../../backends/index.js";
 import type { Executor } from "../../backends/sim/index.js";
 import type { Runner } from "../../backends/webgpu/index.js";
 import { definedOutput, differenceFrom } from "../api/against.js";
 import { compile, type Kernel } from "../api/compile.js";
+import type { Ran } from "../api/origin-of.js";
 import type { Case } from "../formats/cases.js";
-import { asHost, differencesBetween, fromOutput, type TensorValue } from "../formats/tensor.js";
+import { asHost, fromOutput, type TensorValue } from "../formats/tensor.js";
 import { program } from "../api/program.js";
 import { runOn, type BackendName } from "../api/backends.js";
+import { excesses, measured, type Measured } from "./measured.js";
 
 export interface CheckResult {
   readonly id: string;
@@ -29,6 +30,11 @@ export interface CheckResult {
   readonly status: "pass" | "fail" | "skip";
   readonly code?: string;
   readonly message?: string;
+  /** Where the test stands: its file, and the line from 1. */
+  readonly file?: string;
+  readonly line?: number;
+  /** What it took. */
+  readonly milliseconds?: number;
 }
 
 export interface CheckContext {
@@ -38,6 +44,10 @@ export interface CheckContext {
   /** Of `sim`; default `checked`. */
   readonly executor?: Executor;
   readonly findTarget?: (name: string) => Target | undefined;
+  /** Called with what a backend gave in place of the output that the case states. */
+  readonly onMismatch?: (backend: BackendName, actual: TensorValue) => void;
+  /** Called with what the kernel takes where that is over the limits of the case. */
+  readonly onExcess?: (found: Measured) => void;
   /** Called with every output, under its backend's name, and with the `data` and `indices` that a fill rule made. */
   readonly dump?: (part: BackendName | "data" | "indices", value: TensorValue) => void;
 }
@@ -66,24 +76,45 @@ export async function checkCase(
       continue;
     }
     const { kernel, definition } = compiled.value;
+    const start = performance.now();
     const run = await attemptAsync(() => runCase(inputs(), kernel, definition, backend, context));
     if (!run.ok) {
-      results.push({ ...base, ...judgeError(test, run.diagnostics) });
+      const milliseconds = performance.now() - start;
+      results.push({ ...base, milliseconds, ...judgeError(test, run.diagnostics) });
     } else if (test.expectedError !== undefined) {
       results.push({
         ...base,
+        milliseconds: performance.now() - start,
         status: "fail",
         message: `expected an error of category ${test.expectedError}`,
       });
     } else {
+      const milliseconds = performance.now() - start;
       expected ??=
         test.output?.read() ??
         (backend === "reference"
           ? run.value
           : await runCase(inputs(), kernel, definition, "reference", context));
-      results.push({ ...base, ...judgeOutput(expected, run.value, kernel.tile) });
+      const judged = judgeOutput(expected, run.value, {
+        ...ranOn(backend, kernel, context),
+        inputs: inputs(),
+      });
+      if (judged.status === "fail") context.onMismatch?.(backend, run.value);
+      results.push({ ...base, milliseconds, ...judged });
       context.dump?.(backend, run.value);
     }
+  }
+  if (test.limits !== undefined && compiled.ok) {
+    const { kernel } = compiled.value;
+    const found = measured(kernel);
+    const over = excesses(kernel.name, found, test.limits);
+    if (over.length > 0) context.onExcess?.(found);
+    const said = over.map(({ message }) => message).join("; ");
+    results.push({
+      id: test.id,
+      backend: "limits",
+      ...(over.length === 0 ? { status: "pass" } : { status: "fail", message: said }),
+    });
   }
   if (context.dump !== undefined && compiled.ok) {
     for (const operand of ["data", "indices"] as const) {
@@ -138,23 +169,23 @@ async function runCase(
   return fromOutput(type, output, inputs.data);
 }
 
+/** What a backend ran: on a device, the program compiled again for it. */
+function ranOn(backend: BackendName, kernel: Kernel, { runner }: CheckContext): Omit<Ran, "inputs"> {
+  const ran = backend === "webgpu" && runner !== undefined ? kernel.forTarget(runner.target) : kernel;
+  return { tile: ran.tile, target: ran.target };
+}
+
 function judgeOutput(
   expected: TensorValue,
   actual: TensorValue,
-  tile: TileFunc,
+  ran: Ran,
 ): Pick<CheckResult, "status" | "code" | "message"> {
   const [want, got] = [formatType(expected.type), formatType(actual.type)];
   if (want !== got)
     return { status: "fail", code: "TC610", message: `the output is ${got}, expected ${want}` };
-  const differences = differencesBetween(expected, actual);
-  if (differences === undefined) return { status: "pass" };
-  const named =
-    expected.strings === undefined ? differenceFrom(tile, expected.bytes, actual.bytes, "output") : undefined;
-  const message = [
-    named?.message ?? `output element ${differences.first} differs`,
-    ...(named?.notes ?? []),
-  ].join("; ");
-  return { status: "fail", code: "TC610", message };
+  const found = differenceFrom(ran, expected, actual, "output");
+  if (found === undefined) return { status: "pass" };
+  return { status: "fail", code: found.code, message: [found.message, ...(found.notes ?? [])].join("; ") };
 }
 
 function judgeError(

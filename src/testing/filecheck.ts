@@ -20,6 +20,8 @@ export interface Check {
 export interface CheckFailure {
   readonly line: number;
   readonly message: string;
+  /** Of a check that finds nothing: the line of the output most like it. */
+  readonly nearest?: string;
 }
 
 /** A check may stand behind the statement it is about. */
@@ -187,5 +189,6 @@ function missing(output: string, check: Check, position: number, line: number): 
   return {
     line: check.line,
     message: `not found from line ${began} of the output on: ${check.text}; nearest: ${near.trim()}`,
+    nearest: near.trim(),
   };
 }

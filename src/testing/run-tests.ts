@@ -5,6 +5,9 @@ import type { CheckContext, CheckResult } from "./check-case.js";
 
 export interface Test {
   readonly id: string;
+  /** Where it stands; the line from 1. */
+  readonly file: string;
+  readonly line: number;
   run(backends: readonly BackendName[], context: CheckContext): Promise<CheckResult[]>;
 }
 
@@ -12,30 +15,43 @@ export interface SuiteResults {
   readonly results: readonly CheckResult[];
   /** What was thrown that is no diagnostic, and by which test: bugs of ours. Each is a failure among the results too. */
   readonly bugs: readonly { readonly id: string; readonly thrown: unknown }[];
+  /** Tests that were left out after a failure. */
+  readonly notRun: number;
 }
 
-/** `contextOf` gives each test its context; `onDone` is called after each. */
+export interface SuiteOptions<T extends Test> {
+  /** Gives each test its context. */
+  readonly contextOf: (test: T) => CheckContext;
+  /** Called after each test. */
+  readonly onDone?: (test: T) => void;
+  /** Ends with the first test that fails. Default false. */
+  readonly bail?: boolean;
+}
+
 export async function runTests<T extends Test>(
   tests: readonly T[],
   backends: readonly BackendName[],
-  contextOf: (test: T) => CheckContext,
-  onDone: (test: T) => void,
+  { contextOf, onDone, bail = false }: SuiteOptions<T>,
 ): Promise<SuiteResults> {
   const results: CheckResult[] = [];
   const bugs: { id: string; thrown: unknown }[] = [];
-  for (const test of tests) {
-    const { id } = test;
+  for (const [k, test] of tests.entries()) {
+    const { id, file, line } = test;
+    const start = performance.now();
+    let own: readonly CheckResult[];
     try {
-      results.push(...(await test.run(backends, contextOf(test))));
+      own = await test.run(backends, contextOf(test));
     } catch (thrown) {
-      results.push(
-        ...backends.map((backend) => ({ id, backend, status: "fail" as const, ...reason(thrown) })),
-      );
+      own = backends.map((backend) => ({ id, backend, status: "fail" as const, ...reason(thrown) }));
       if (!(thrown instanceof CompileError || thrown instanceof RunError)) bugs.push({ id, thrown });
     }
-    onDone(test);
+    const each = (performance.now() - start) / Math.max(1, own.length);
+    results.push(...own.map((result) => ({ file, line, milliseconds: each, ...result })));
+    onDone?.(test);
+    if (bail && own.some(({ status }) => status === "fail"))
+      return { results, bugs, notRun: tests.length - k - 1 };
   }
-  return { results, bugs };
+  return { results, bugs, notRun: 0 };
 }
 
 function reason(thrown: unknown): { readonly code?: string; readonly message: string } {

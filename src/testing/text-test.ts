@@ -17,19 +17,27 @@ export interface TextTestOptions {
 
 /** Every reason the test fails; empty when it passes. */
 export function runTextTest(source: string, file: string, options: TextTestOptions = {}): CheckFailure[] {
-  const runs = [...source.matchAll(/^\s*\/\/ RUN: (?:not )?tilec (.*)$/gm)];
+  const runs = runsOf(source);
   const expected = expectations(source);
-  const checks = parseChecks(source);
   if (runs.length === 0 && expected.length === 0) {
-    return [{ line: 1, message: "no RUN line and no expected error: this file tests nothing" }];
+    const broken = checkErrors(source, file, [], options);
+    const idle = "no RUN line and no expected error: this file tests nothing";
+    return [{ line: 1, message: idle }, ...broken];
   }
-  const failures: CheckFailure[] = [];
-  if (expected.length > 0) failures.push(...checkErrors(source, file, expected, options));
+  const failures = expected.length > 0 ? checkErrors(source, file, expected, options) : [];
   if (runs.length === 0) return failures;
+  const checks = parseChecks(source);
   if (checks.length === 0)
     return [...failures, { line: 1, message: "a RUN line without a CHECK: it cannot fail" }];
-  failures.push(...vacuousChecks(checks));
-  for (const [line, command] of runs) {
+  return [...failures, ...vacuousChecks(checks), ...checkedRuns(source, file, options)];
+}
+
+const runsOf = (source: string) => [...source.matchAll(/^\s*\/\/ RUN: (?:not )?tilec (.*)$/gm)];
+
+/** Runs every command of a text test: one failure at most for each. */
+export function checkedRuns(source: string, file: string, options: TextTestOptions = {}): CheckFailure[] {
+  const checks = parseChecks(source);
+  return runsOf(source).flatMap(([line, command]) => {
     const args = (command ?? "")
       .trim()
       .split(/\s+/)
@@ -37,16 +45,11 @@ export function runTextTest(source: string, file: string, options: TextTestOptio
     const { output, exitCode } = (options.run ?? runProcess)(args);
     const fails = line.includes("RUN: not ");
     if ((exitCode !== 0) !== fails) {
-      failures.push({
-        line: lineOf(source, line),
-        message: `exit code ${exitCode}: ${output.trim().split("\n")[0] ?? ""}`,
-      });
-      continue;
+      const message = `exit code ${exitCode}: ${output.trim().split("\n")[0] ?? ""}`;
+      return [{ line: lineOf(source, line), message }];
     }
-    const failure = fileCheck(output, checks);
-    if (failure !== undefined) failures.push(failure);
-  }
-  return failures;
+    return fileCheck(output, checks) ?? [];
+  });
 }
 
 const lineOf = (source: string, text: string): number =>

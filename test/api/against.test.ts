@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { parseModule, type TileFunc } from "../../ir/index.js";
 import { definedOutput, differenceFrom } from "../../src/api/against.js";
 import { differencesBetween } from "../../src/formats/tensor.js";
-import { CompileError, onnx } from "../../src/index.js";
+import { CompileError, onnx, targets } from "../../src/index.js";
 
 /** One element picked out of five, in tensors of two dims. */
 const [tile] = parseModule(
@@ -41,13 +41,24 @@ describe("a difference", () => {
       }`,
       "wide.tir",
     ).module.funcs as readonly [TileFunc];
-    const bytes = (...values: number[]): Uint8Array => new Uint8Array(Int16Array.from(values).buffer);
-    expect(differenceFrom(wide, bytes(1, 2, 3, 4), bytes(1, 2, 3, 4), "mine")).toBeUndefined();
-    expect(differenceFrom(wide, bytes(1, 2, 3, 4), bytes(1, 2, 259, 5), "mine")).toMatchObject({
+    const type = { dtype: "i16", shape: [4] } as const;
+    const value = (...values: number[]) => ({ type, bytes: new Uint8Array(Int16Array.from(values).buffer) });
+    const at = Int32Array.of(4, 3, 2, 1);
+    const given = {
+      data: { type: wide.operands[0]!.type, bytes: new Uint8Array(10) },
+      indices: { type: wide.operands[1]!.type, bytes: new Uint8Array(at.buffer) },
+    };
+    const ran = { tile: wide, target: targets.cpu, inputs: given };
+    expect(differenceFrom(ran, value(1, 2, 3, 4), value(1, 2, 3, 4), "mine")).toBeUndefined();
+    expect(differenceFrom(ran, value(1, 2, 3, 4), value(1, 2, 259, 5), "mine")).toMatchObject({
       code: "TC610",
       message: "mine: 2 of 4 elements differ; first at [2]: got 259, expected 3",
       data: { element: 2, count: 2 },
-      notes: [expect.stringContaining("%t = 2")],
+      notes: [
+        "indices[2] = 2",
+        "produced by tile [2] of task 1 on core 1",
+        expect.stringContaining("%t = 2"),
+      ],
     });
   });
 

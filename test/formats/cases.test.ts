@@ -1,7 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { CompileError, elementCount, type DType } from "../../ir/index.js";
+import { clockVersion, CompileError, elementCount, type DType } from "../../ir/index.js";
 import { readCaseList, readCases, type Case, type MalformedCase } from "../../src/formats/cases.js";
+import { lookUpTarget } from "../../src/formats/look-up-target.js";
 import { fromHost } from "../../src/index.js";
+import { checkCase } from "../../src/testing/check-case.js";
 
 const one = {
   id: "mine/first",
@@ -48,7 +50,8 @@ describe("a field or word that the format does not have is an error with the nea
   it.each([
     [{ tiles: [2, 2] }, 'unknown field "tiles"; did you mean tile?'],
     [{ doublebuffer: true }, 'unknown field "doublebuffer"; did you mean doubleBuffer?'],
-    [{ ubBytes: 4096 }, 'unknown field "ubBytes"; known: id, source, note, op,'],
+    [{ ubByte: 4096 }, 'unknown field "ubByte"; did you mean ubBytes?'],
+    [{ zzzzzzzzzz: 4096 }, 'unknown field "zzzzzzzzzz"; known: id, source, note, op,'],
     [{ expct: "ok", expect: undefined }, 'unknown field "expct"; did you mean expect?'],
     [{ buffers: 3 }, "buffers cannot be 3; known: 1, 2"],
     [{ buffers: { data: 0 } }, "buffers.data cannot be 0; known: 1, 2"],
@@ -314,5 +317,80 @@ describe("a fill that its type cannot hold is an error, before memory is taken",
     if (typeof bools !== "object" || typeof bytes !== "object") throw new Error("they are in range");
     expect([...bools.read().bytes]).toEqual([0, 0, 1, 1]);
     expect([...bytes.read().bytes]).toEqual([60, 94, 129, 180]);
+  });
+});
+
+describe("a case's schedule and limits", () => {
+  const base = {
+    id: "a",
+    op: "gather_elements",
+    dialect: "onnx",
+    attributes: { axis: 0 },
+    data: { dtype: "f32", shape: [8, 64], fill: { seed: 1, min: 0, max: 1 } },
+    indices: { dtype: "i32", shape: [64, 64], fill: { seed: 2, min: 0, max: 8 } },
+    target: "ascend-a2",
+    tile: [8, 32],
+    profile: "head",
+    expect: "ok",
+  };
+  const check = async (more: object) => {
+    const [test] = readCases(JSON.stringify({ ...base, ...more }), "cases/a.json");
+    return checkCase(test!, ["sim"], { findTarget: lookUpTarget });
+  };
+
+  it("order and ubBytes are the schedule's", () => {
+    const [test] = readCases(JSON.stringify({ ...base, order: [0, 1], ubBytes: 8192 }), "cases/a.json");
+    expect(test!.program.schedule).toMatchObject({ order: [0, 1], ubBytes: 8192 });
+  });
+
+  it("ubBytes bounds what fits", async () => {
+    expect(await check({ ubBytes: 2048 })).toMatchObject([
+      { status: "fail", code: expect.stringMatching(/^TC40/) },
+    ]);
+  });
+
+  it("limits are met or passed, each with its figures", async () => {
+    // Data once, or once for each of eight rows of tiles; indices and output once.
+    const [once, each] = [4 * (8 * 64 + 2 * 64 * 64), 4 * (8 * 8 * 64 + 2 * 64 * 64)];
+    expect(await check({ order: [1, 0], limits: { bytes: once } })).toMatchObject([
+      { backend: "sim", status: "pass" },
+      { backend: "limits", status: "pass" },
+    ]);
+    expect(
+      await check({
+        order: [0, 1],
+        limits: { bytes: once, ubPeak: 1 << 18, cycles: 1, clock: clockVersion },
+      }),
+    ).toMatchObject([
+      { backend: "sim", status: "pass" },
+      {
+        backend: "limits",
+        status: "fail",
+        message: expect.stringMatching(
+          new RegExp(
+            `moves ${each} B, ${each - once} B more than ${once} B.*; @\\w+ takes \\d+, \\d+ more than 1 cycles`,
+          ),
+        ),
+      },
+    ]);
+  });
+
+  it("a target file is looked for beside the case file", () => {
+    const { target: _, ...without } = base;
+    const read = (targetFile: string) =>
+      readCases(JSON.stringify({ ...without, targetFile }), "cases/a.json")[0]!.program.target;
+    expect(read("mine.json")).toBe("cases/mine.json");
+    expect(read("/etc/mine.json")).toBe("/etc/mine.json");
+  });
+
+  it.each([
+    [{ targetFile: "mine.json" }, /target and targetFile both name a target/],
+    [{ limits: { cycles: 5 } }, /limits.cycles is of a clock: add "clock": 1/],
+    [{ limits: { bytes: 5 }, expect: { error: "tile" } }, /limits of a case that expects an error/],
+    [{ limits: { byte: 5 } }, /unknown field "byte" in limits; did you mean bytes\?/],
+    [{ limits: { bytes: -1 } }, /limits.bytes/],
+    [{ order: ["0"] }, /order/],
+  ])("%j is refused", (more, why) => {
+    expect(() => readCases(JSON.stringify({ ...base, ...more }), "a.json")).toThrow(why);
   });
 });

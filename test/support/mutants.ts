@@ -6,6 +6,7 @@ import { simulateBytes } from "../../backends/sim/index.js";
 import type { HostInputs } from "../../backends/index.js";
 import type { Runner } from "../../backends/webgpu/index.js";
 import {
+  outputOf,
   CompileError,
   RunError,
   policyOf,
@@ -81,12 +82,14 @@ export async function judgeMutant(
   if (typeof checked === "string") return "bad index";
   const want = await outcome(() => definedOutput(source, mutant, inputs));
   if (typeof want === "string") return "bad index";
-  const difference = differenceFrom(mutant, want, checked, "sim");
+  const { type } = outputOf(mutant);
+  const told = (bytes: Uint8Array) => ({ type, bytes });
+  const difference = differenceFrom({ tile: mutant, target, inputs }, told(want), told(checked), "sim");
   if (Buffer.compare(want, checked) === 0) {
     if (difference !== undefined) throw new Error(`equal bits are told as different\n${printFunc(mutant)}`);
     return "same bits";
   }
-  if (difference?.notes?.[0]?.startsWith("written by gather ") !== true)
+  if (difference?.notes?.some((note) => note.startsWith("written by gather ")) !== true)
     throw new Error(`a difference that names no statement\n${printFunc(mutant)}`);
   return "other bits, told";
 }

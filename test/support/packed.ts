@@ -70,19 +70,24 @@ export class PackedProject {
     this.write("package.json", JSON.stringify({ type: "module", private: true }));
   }
 
-  /** What an import of each entry point names: `tilec`, `tilec/ir`, … */
+  /** What an import of each entry point names: `tilec`, `tilec/ir`, …; that of a test runner has a project of its own. */
   get entryPoints(): readonly string[] {
     return Object.keys(this.manifest.exports)
-      .filter((path) => !path.endsWith(".json"))
+      .filter((path) => !path.endsWith(".json") && path !== "./vitest")
       .map((path) => path.replace(/^\./, "tilec"));
   }
 
   write(file: string, text: string): void {
+    mkdirSync(dirname(join(this.folder, file)), { recursive: true });
     writeFileSync(join(this.folder, file), text);
   }
 
   /** TypeScript's complaints about files of the project, declarations of packages included; writes their JavaScript. */
-  compile(files: readonly string[], { lib, types }: Libraries = node): string {
+  compile(
+    files: readonly string[],
+    { lib, types }: Libraries = node,
+    options: Readonly<Record<string, unknown>> = {},
+  ): string {
     for (const name of types) this.link(name === "node" ? "@types/node" : name);
     const compilerOptions = {
       strict: true,
@@ -93,6 +98,7 @@ export class PackedProject {
       target: "es2022",
       lib,
       types,
+      ...options,
     };
     this.write("tsconfig.json", JSON.stringify({ compilerOptions, files }));
     return spawnSync(process.execPath, [join(installed, "typescript/bin/tsc")], {
@@ -115,7 +121,8 @@ export class PackedProject {
     rmSync(this.folder, { recursive: true, force: true });
   }
 
-  private link(name: string): void {
+  /** Installs a package that is installed here. */
+  link(name: string): void {
     const link = join(this.folder, "node_modules", name);
     if (existsSync(link)) return;
     mkdirSync(dirname(link), { recursive: true });

@@ -1,0 +1,71 @@
+/** Where an output element of a run comes from: index values, tile, task and core, statement. */
+import { coordinates, indexReader, sitesAt, tensorOf, type HostInputs } from "../../backends/index.js";
+import {
+  cyclesOf,
+  dealt,
+  formatShape,
+  iterations,
+  iterationWriting,
+  keyOf,
+  outputOf,
+  parallelNest,
+  printStmtHead,
+  targetFacts,
+  type Env,
+  type Span,
+  type Target,
+  type TileFunc,
+} from "../../ir/index.js";
+
+/** A tile program that ran, where, and on what. */
+export interface Ran {
+  readonly tile: TileFunc;
+  readonly target: Target;
+  readonly inputs: HostInputs;
+}
+
+export interface Origin {
+  /** From the values to the statement. */
+  readonly notes: readonly string[];
+  readonly span: Span | undefined;
+}
+
+/** Undefined where the program writes no such element. `element`: row-major number in the output. */
+export function originOf({ tile, target, inputs }: Ran, element: number): Origin | undefined {
+  const point = coordinates(element, outputOf(tile).type.shape);
+  const found = iterationWriting(tile, point);
+  if (found === undefined) return undefined;
+  const { gather, env, dims } = found;
+  const values = sitesAt({ map: gather.map, operands: tile.operands, tile }, element).map(
+    ({ table, position }) => {
+      const { bytes, type } = tensorOf(inputs, table);
+      const at = formatShape(coordinates(position, table.type.shape));
+      return `${keyOf(table)}${at} = ${indexReader(bytes, type.dtype).exact(position)}`;
+    },
+  );
+  const corner = formatShape(point.map((coord, d) => coord - (dims[d] ?? 0)));
+  const where = [...env].map(([name, value]) => `%${name} = ${value}`).join(", ");
+  return {
+    notes: [
+      ...(values.length === 0 ? [] : [values.join(", ")]),
+      `produced by tile ${corner} of ${taskAt(tile, target, env)}`,
+      `written by ${printStmtHead(gather)}${where === "" ? "" : ` at ${where}`}`,
+    ],
+    span: gather.span,
+  };
+}
+
+/** `task 3 on core 3`; a machine that deals tasks to cores as it likes says the task alone. */
+function taskAt(tile: TileFunc, target: Target, env: Env): string {
+  const loops = parallelNest(tile.body).loops.map(({ stmt }) => stmt);
+  let task = 0;
+  for (const at of iterations(loops)) {
+    if (loops.every(({ iv }) => at.get(iv) === env.get(iv))) break;
+    task++;
+  }
+  if (targetFacts[target.kind].runsOnWebgpu) return `task ${task}`;
+  const { tasks, cores } = cyclesOf(tile, target);
+  let core = 0;
+  while (dealt(tasks, cores, core).to <= task && core < cores - 1) core++;
+  return `task ${task} on core ${core}`;
+}

@@ -1,0 +1,110 @@
+/** One run of a suite: tests on backends, and what it came to. */
+import { join } from "node:path";
+import { error, RunError, warning, type Diagnostic } from "../../ir/index.js";
+import type { Executor } from "../../backends/sim/index.js";
+import type { BackendName } from "../api/backends.js";
+import { lookUpTarget } from "../formats/look-up-target.js";
+import type { TensorValue } from "../formats/tensor.js";
+import type { CheckContext, CheckResult } from "../testing/check-case.js";
+import type { Measured } from "../testing/measured.js";
+import { runTests, type SuiteResults, type Test } from "../testing/run-tests.js";
+import { progressBar } from "./progress.js";
+import { sharesOf, type SuiteReport } from "./reporters/suite-report.js";
+import { openRunner, writeTensor } from "./run.js";
+
+export interface NamedTest extends Test {
+  /** Of the files of `--dump`. */
+  readonly dumpName: string;
+}
+
+export interface SuiteSettings {
+  readonly backends: readonly BackendName[];
+  readonly required: ReadonlySet<BackendName>;
+  readonly executor?: Executor;
+  /** The folder for outputs. */
+  readonly dump?: string;
+  readonly bail?: boolean;
+  readonly onMismatch: (test: Test, backend: BackendName, actual: TensorValue) => void;
+  readonly onExcess: (test: Test, found: Measured) => void;
+}
+
+export interface SuiteRun extends SuiteReport, Pick<SuiteResults, "bugs"> {}
+
+export async function runSuite(tests: readonly NamedTest[], settings: SuiteSettings): Promise<SuiteRun> {
+  const { backends, required, executor, dump, onMismatch, onExcess } = settings;
+  const start = performance.now();
+  const device = backends.includes("webgpu") ? await openRunner().catch(runErrorsOnly) : undefined;
+  const gpu = device instanceof RunError ? undefined : device;
+  const contextOf = (test: NamedTest): CheckContext => ({
+    findTarget: lookUpTarget,
+    ...(executor === undefined ? {} : { executor }),
+    ...(gpu === undefined ? {} : { runner: gpu.runner }),
+    ...(device instanceof RunError ? { reason: reasonIn(device) } : {}),
+    onMismatch: (backend, actual) => {
+      onMismatch(test, backend, actual);
+    },
+    onExcess: (found) => {
+      onExcess(test, found);
+    },
+    ...(dump === undefined
+      ? {}
+      : {
+          dump: (part, value) => {
+            const ending = value.strings === undefined ? "npy" : "json";
+            writeTensor(join(dump, `${test.dumpName}.${part}.${ending}`), value);
+          },
+        }),
+  });
+  const bar = progressBar(tests.length, "cases");
+  const run = await runTests(tests, backends, {
+    contextOf,
+    onDone: ({ id }) => {
+      bar.step(id);
+    },
+    bail: settings.bail === true,
+  }).finally(() => {
+    bar.stop();
+    gpu?.close();
+  });
+  const on = (backend: string): string => {
+    if (backend === "sim") return `${executor ?? "checked"} executor`;
+    if (backend === "webgpu") return gpu?.description ?? "no device";
+    return "this machine";
+  };
+  return {
+    ...run,
+    shares: sharesOf(run.results, on),
+    milliseconds: performance.now() - start,
+    diagnostics: idleBackends(backends, required, run.results),
+  };
+}
+
+function runErrorsOnly(thrown: unknown): RunError {
+  if (thrown instanceof RunError) return thrown;
+  throw thrown;
+}
+
+const reasonIn = ({ diagnostics, message }: RunError): string => diagnostics[0]?.message ?? message;
+
+/**
+ * Backends that were asked for and that skipped all their tests. An error where they are required, where nobody looks on, and
+ * where nothing else ran either: a suite that runs nothing must not pass for one that holds. A warning to others.
+ */
+function idleBackends(
+  backends: readonly BackendName[],
+  required: ReadonlySet<BackendName>,
+  results: readonly CheckResult[],
+): Diagnostic[] {
+  const ran = results.some(({ status }) => status !== "skip");
+  return backends.flatMap((backend) => {
+    const own = results.filter((result) => result.backend === backend);
+    const [first] = own;
+    if (first === undefined || own.some(({ status }) => status !== "skip")) return [];
+    const message = `nothing ran on ${backend}, ${own.length} skipped: ${first.message ?? "no reason is known"}`;
+    const say = required.has(backend) || isContinuousIntegration() || !ran ? error : warning;
+    return [say("TC503", message, { hint: `make it available, or leave ${backend} out of --backend` })];
+  });
+}
+
+/** CI services set the variable, to true or 1. */
+export const isContinuousIntegration = (): boolean => !["", "0", "false"].includes(process.env["CI"] ?? "");

@@ -1,0 +1,13 @@
+/** tilec lsp: the language server of `.tir` files, for editors. */
+import type { Command } from "commander";
+
+export function lspCommand(program: Command): void {
+  program
+    .command("lsp")
+    .description("serve editors over stdin and stdout (language server protocol)")
+    .action(async () => {
+      // The protocol's packages load for this command alone.
+      const { serveStdio } = await import("../lsp/server.js");
+      serveStdio();
+    });
+}

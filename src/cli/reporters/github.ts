@@ -1,0 +1,25 @@
+/**
+ * Annotations of GitHub Actions: one line for each failure, at its file and line, paths from the folder that the command runs in.
+ * Escapes: docs.github.com, "Workflow commands for GitHub Actions", as its toolkit writes them.
+ */
+import { isAbsolute, relative } from "node:path";
+import type { Diagnostic } from "../../../ir/index.js";
+import { counted, type SuiteReport } from "./suite-report.js";
+
+const data = (text: string): string =>
+  text.replaceAll("%", "%25").replaceAll("\r", "%0D").replaceAll("\n", "%0A");
+const property = (text: string): string => data(text).replaceAll(":", "%3A").replaceAll(",", "%2C");
+const fromHere = (file: string): string => (isAbsolute(file) ? relative(process.cwd(), file) : file);
+
+export function github(report: SuiteReport): string {
+  const failures = report.results.flatMap(({ status, id, backend, code, message = "", file, line = 1 }) => {
+    if (status !== "fail") return [];
+    const at = file === undefined ? "" : `file=${property(fromHere(file))},line=${line},`;
+    const what = code === undefined ? backend : `${backend}, ${code}`;
+    return [`::error ${at}title=${property(`${id} (${what})`)}::${data(message)}`];
+  });
+  return [...failures, ...report.diagnostics.map(annotation), counted(report)].join("\n");
+}
+
+const annotation = ({ severity, code, message }: Diagnostic): string =>
+  `::${severity === "error" ? "error" : "warning"} title=${property(code)}::${data(message)}`;

@@ -1,0 +1,28 @@
+/** Where the cases of a file stand. */
+import { createScanner } from "jsonc-parser";
+
+/**
+ * The line, from 1, on which each case begins. `depth`: how many keys lead to a case; 0 is a case alone, 1 a list, 2 `{cases}`. The
+ * text is valid JSON, of any nesting: it is looked through token by token.
+ */
+export function caseLines(text: string, depth: 0 | 1 | 2): number[] {
+  const scanner = createScanner(text, true);
+  const lines: number[] = [];
+  let level = 0;
+  let key = "";
+  /** The next token begins an element of the list of cases. */
+  let begins = depth === 0;
+  while (scanner.getPosition() < text.length) {
+    scanner.scan();
+    const token = text[scanner.getTokenOffset()] ?? "";
+    const closes = token === "]" || token === "}";
+    if (begins && !closes) lines.push(scanner.getTokenStartLine() + 1);
+    begins = false;
+    if (depth === 2 && level === 1 && token === '"') key = scanner.getTokenValue();
+    if (closes) level--;
+    if (token === "[" || token === "{") level++;
+    const inList = level === depth && depth > 0 && (depth === 1 || key === "cases");
+    if (inList && (token === "[" || token === ",")) begins = true;
+  }
+  return lines;
+}

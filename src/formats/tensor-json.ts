@@ -1,0 +1,52 @@
+/** A tensor as a case file states it: `values` where JSON numbers, or decimal strings, are exact, else `bits`. */
+import { elementCount, dtypeBytes, type DType } from "../../ir/index.js";
+import { fromHost } from "../../backends/index.js";
+import type { Json, TensorJson } from "./case-schema.js";
+import type { TensorValue } from "./tensor.js";
+
+const inValues: ReadonlySet<DType> = new Set([
+  "bool",
+  "i8",
+  "u8",
+  "i16",
+  "u16",
+  "i32",
+  "u32",
+  "i64",
+  "u64",
+  "f32",
+  "f64",
+  "string",
+] as const);
+
+/** `as`: the form asked for; element types that `values` would blur take `bits`. */
+export function tensorJson(value: TensorValue, as: "values" | "bits"): TensorJson {
+  const { type, bytes, strings } = value;
+  const { dtype, shape } = type;
+  if (strings !== undefined) return { dtype, shape, values: strings };
+  if (as === "bits" || !inValues.has(dtype) || hidesBits(value)) return { dtype, shape, bits: bitsOf(value) };
+  const list = fromHost(type, bytes) as Iterable<number | bigint>;
+  return { dtype, shape, values: [...list].map(written) };
+}
+
+const written = (value: number | bigint): Json => {
+  if (typeof value === "bigint") return value.toString();
+  if (Object.is(value, -0)) return "-0";
+  return Number.isFinite(value) ? value : String(value);
+};
+
+/** A NaN has more bits than its name. */
+function hidesBits({ type, bytes }: TensorValue): boolean {
+  if (type.dtype !== "f32" && type.dtype !== "f64") return false;
+  return [...(fromHost(type, bytes) as Iterable<number>)].some(Number.isNaN);
+}
+
+function bitsOf({ type, bytes }: TensorValue): string[] {
+  const size = dtypeBytes[type.dtype];
+  return Array.from({ length: elementCount(type.shape) }, (_, k) =>
+    [...bytes.subarray(k * size, (k + 1) * size)]
+      .reverse()
+      .map((byte) => byte.toString(16).padStart(2, "0"))
+      .join(""),
+  );
+}

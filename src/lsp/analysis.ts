@@ -1,0 +1,171 @@
+/** What an editor asks about a `.tir` text: pure functions of the text, places in lines and columns from 0. */
+import {
+  byteCount,
+  CompileError,
+  formatType,
+  hasErrors,
+  parseModule,
+  printModule,
+  ubBuffers,
+  ubBytes,
+  type Diagnostic,
+  type Func,
+  type Target,
+} from "../../ir/index.js";
+import { explain } from "../api/explain.js";
+import { Judgements } from "./judgements.js";
+
+export interface Place {
+  readonly line: number;
+  readonly column: number;
+}
+
+export interface Range {
+  readonly start: Place;
+  readonly end: Place;
+}
+
+/** A replacement that makes a diagnostic go away. */
+export interface Fix {
+  readonly title: string;
+  readonly range: Range;
+  readonly text: string;
+}
+
+export interface Settings {
+  /** Resolves a target by name; built-in targets by default. */
+  readonly findTarget?: (name: string) => Target | undefined;
+}
+
+/** Everything that the parser, the rules and the verifier say, each once. `before`: what was judged of an earlier version. */
+export function diagnose(
+  text: string,
+  file: string,
+  settings: Settings = {},
+  before = new Judgements(settings),
+): Diagnostic[] {
+  const { module, diagnostics } = parseModule(text, file);
+  return [...diagnostics, ...before.of(module.funcs, text)];
+}
+
+export function rangeOf({ span }: Diagnostic): Range {
+  const [line, column] = [(span?.line ?? 1) - 1, (span?.column ?? 1) - 1];
+  return { start: { line, column }, end: { line, column: column + Math.max(1, span?.length ?? 1) } };
+}
+
+/** The hint's flags as entries of the schedule. Undefined for a hint in words, and for one that would not help. */
+export function fixOf(
+  text: string,
+  file: string,
+  diagnostic: Diagnostic,
+  settings: Settings = {},
+  before = new Judgements(settings),
+): Fix | undefined {
+  const entries = [...(diagnostic.hint ?? "").matchAll(/--(tile|view|order|profile|residency) (\S+)/g)].map(
+    ([, key = "", value = ""]) =>
+      `${key} = ${/^\d/.test(value) ? `[${value.replaceAll(",", ", ")}]` : value}`,
+  );
+  const lines = text.split("\n");
+  const head = headBefore(lines, (diagnostic.span?.line ?? 1) - 1);
+  if (entries.length === 0 || head === undefined) return undefined;
+  const old = lines[head] ?? "";
+  const after = withSchedule(old, entries);
+  const fixed = lines.map((line, k) => (k === head ? after : line)).join("\n");
+  const still = diagnose(fixed, file, settings, before).some(
+    ({ code, severity, span }) =>
+      severity === "error" && (code === diagnostic.code || span?.line === head + 1),
+  );
+  if (still) return undefined;
+  const range = { start: { line: head, column: 0 }, end: { line: head, column: old.length } };
+  return { title: diagnostic.hint ?? "", range, text: after };
+}
+
+/** The line of the function that a line is in. */
+function headBefore(lines: readonly string[], line: number): number | undefined {
+  for (let k = Math.min(line, lines.length - 1); k >= 0; k--) if (/^\s*func\b/.test(lines[k] ?? "")) return k;
+  return undefined;
+}
+
+function withSchedule(head: string, entries: readonly string[]): string {
+  const found = /schedule\s*\{([^}]*)\}/.exec(head);
+  if (found === null) return head.replace(/\s*\{\s*$/, ` schedule {${entries.join(", ")}} {`);
+  let inside = found[1] ?? "";
+  for (const entry of entries) {
+    const [key = ""] = entry.split(" ");
+    const old = new RegExp(`\\b${key}\\s*=\\s*(?:\\[[^\\]]*\\]|[\\w-]+)`);
+    inside = old.test(inside) ? inside.replace(old, entry) : `${inside}, ${entry}`;
+  }
+  return head.replace(found[0], `schedule {${inside}}`);
+}
+
+/** The word at a place, a name with its `%`. */
+function wordAt(text: string, { line, column }: Place): string | undefined {
+  const row = text.split("\n")[line] ?? "";
+  return [...row.matchAll(/%?[\w.-]+/g)].find(
+    ({ index, 0: word }) => index <= column && column <= index + word.length,
+  )?.[0];
+}
+
+/** The function whose text holds a line. */
+function funcAt({ funcs }: { readonly funcs: readonly Func[] }, line: number): Func | undefined {
+  return [...funcs].reverse().find(({ span }) => span !== undefined && span.line - 1 <= line);
+}
+
+/** On a name, its type and bytes; elsewhere in a function above the tile level, each rule's verdict with its source, and the footprint. */
+export function hover(text: string, file: string, place: Place, settings: Settings = {}): string | undefined {
+  const func = funcAt(parseModule(text, file).module, place.line);
+  const word = wordAt(text, place);
+  if (func === undefined || word === undefined) return undefined;
+  if (word.startsWith("%")) return describeName(func, word.slice(1));
+  if (func.level === "tile") return undefined;
+  const row = text.split("\n")[place.line] ?? "";
+  return /\bschedule\b|\btile\b|\bprofile\b/.test(row) ? describeSchedule(func, settings) : undefined;
+}
+
+function describeName(func: Func, name: string): string | undefined {
+  const operand = func.operands.find((candidate) => candidate.name === name);
+  if (operand !== undefined)
+    return `%${name}: ${formatType(operand.type)}, ${byteCount(operand.type)} B, ${operand.role}`;
+  const buffer = func.level === "tile" ? ubBuffers(func).get(name) : undefined;
+  if (buffer === undefined) return undefined;
+  const at = buffer.addresses === undefined ? "" : `, at ${buffer.addresses.join(" and ")}`;
+  return `%${name}: ${formatType(buffer)} in the unified buffer, ${ubBytes(buffer)} B${at}`;
+}
+
+function describeSchedule(func: Func, settings: Settings): string | undefined {
+  try {
+    const { rules, footprint, target } = explain(func, settings);
+    const parts = footprint.parts.map(({ part, counted }) => `${part} ${counted} B`).join(" + ");
+    return [
+      `${parts} = ${footprint.bytes} B of ${footprint.budget} B on ${target}`,
+      ...rules.map(
+        ({ pass, rule, detail, source }) => `${pass ? "pass" : "FAIL"} ${rule}: ${detail} (${source})`,
+      ),
+    ].join("\n\n");
+  } catch (thrown) {
+    if (thrown instanceof CompileError) return undefined;
+    throw thrown;
+  }
+}
+
+/** Where the name at a place is introduced: a parameter, a buffer, a loop variable or a result. */
+export function definition(text: string, place: Place): Range | undefined {
+  const word = wordAt(text, place);
+  const lines = text.split("\n");
+  const head = headBefore(lines, place.line);
+  if (word?.startsWith("%") !== true || head === undefined) return undefined;
+  const introduced = new RegExp(`${word.replaceAll(/[.-]/g, "\\$&")}(?=\\s*(?::|=))`);
+  for (let line = head; line < lines.length; line++) {
+    const code = (lines[line] ?? "").replace(/\/\/.*$/, "");
+    if (line > head && /^\s*func\b/.test(code)) return undefined;
+    const column = code.search(introduced);
+    if (column >= 0) return { start: { line, column }, end: { line, column: column + word.length } };
+  }
+  return undefined;
+}
+
+/** The canonical text; undefined for text that does not parse, and for text with comments, which printing would lose. */
+export function formatted(text: string, file: string): string | undefined {
+  const { module, diagnostics } = parseModule(text, file);
+  return hasErrors(diagnostics) || text.includes("//") ? undefined : printModule(module);
+}

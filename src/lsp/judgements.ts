@@ -1,0 +1,45 @@
+/** What the compiler says of each function of a text: a function whose text did not change is not compiled again. */
+import { CompileError, type Diagnostic, type Func } from "../../ir/index.js";
+import { tryCompile, type CompileOptions } from "../api/compile.js";
+
+interface Judged {
+  readonly line: number;
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+export class Judgements {
+  private known = new Map<string, Judged>();
+
+  constructor(private readonly options: Pick<CompileOptions, "findTarget">) {}
+
+  /** Of the functions of one version of a text; those of the version before are forgotten. */
+  of(funcs: readonly Func[], text: string): Diagnostic[] {
+    const lines = text.split("\n");
+    const next = new Map<string, Judged>();
+    const all = funcs.flatMap((func, k) => {
+      const line = func.span?.line ?? 1;
+      const own = lines.slice(line - 1, (funcs[k + 1]?.span?.line ?? lines.length + 1) - 1).join("\n");
+      const judged = this.known.get(own) ?? { line, diagnostics: this.judge(func) };
+      // A target file may change without the text.
+      if (func.target?.endsWith(".json") !== true) next.set(own, judged);
+      return judged.diagnostics.map((diagnostic) => moved(diagnostic, line - judged.line));
+    });
+    this.known = next;
+    return all;
+  }
+
+  private judge(func: Func): readonly Diagnostic[] {
+    try {
+      const result = tryCompile(func, this.options);
+      return result.ok ? result.kernel.diagnostics : result.diagnostics;
+    } catch (thrown) {
+      if (thrown instanceof CompileError) return thrown.diagnostics;
+      throw thrown;
+    }
+  }
+}
+
+const moved = (diagnostic: Diagnostic, by: number): Diagnostic =>
+  diagnostic.span === undefined
+    ? diagnostic
+    : { ...diagnostic, span: { ...diagnostic.span, line: diagnostic.span.line + by } };

@@ -1,0 +1,58 @@
+/** The checks as assertions, for any test runner: node:test, Jest, Mocha. */
+import { AssertionError } from "node:assert";
+import { matchers, type Matchers } from "./matchers.js";
+import type { Subject } from "./subject.js";
+import type { Verdict } from "./verdict.js";
+
+type Arguments<F> = F extends (subject: Subject, ...rest: infer A) => unknown ? A : never;
+
+/** A matcher as an assertion: it throws an AssertionError, or its promise rejects with one. */
+export type Asserted = {
+  readonly [K in keyof Matchers]: (
+    ...args: Arguments<Matchers[K]>
+  ) => ReturnType<Matchers[K]> extends Promise<unknown> ? Promise<void> : undefined;
+};
+
+export interface Assertions extends Asserted {
+  readonly not: Asserted;
+}
+
+/** Where a runner is told that a test is skipped: the context of node:test has it. */
+export interface SkipContext {
+  skip(reason: string): void;
+}
+
+/** `assertThat(kernel).toFitUb()`; without a context, what does not run is said on stderr. */
+export function assertThat(subject: Subject, context: SkipContext = loud): Assertions {
+  return { ...asserted(subject, context, false), not: asserted(subject, context, true) };
+}
+
+export const loud: SkipContext = {
+  skip(reason) {
+    console.warn(`SKIPPED: ${reason}`);
+  },
+};
+
+function asserted(subject: Subject, context: SkipContext, negated: boolean): Asserted {
+  const settle = ({ pass, message, skipped }: Verdict, name: string): void => {
+    if (pass === negated) {
+      throw new AssertionError({ message: message(), operator: negated ? `not.${name}` : name });
+    }
+    if (skipped !== undefined) context.skip(skipped);
+  };
+  const entries = Object.entries(matchers).map(([name, matcher]) => {
+    const judge = matcher as (subject: Subject, ...args: readonly unknown[]) => Verdict | Promise<Verdict>;
+    const assertion = (...args: readonly unknown[]): undefined | Promise<void> => {
+      const found = judge(subject, ...args);
+      if (found instanceof Promise) {
+        return found.then((verdict) => {
+          settle(verdict, name);
+        });
+      }
+      settle(found, name);
+      return undefined;
+    };
+    return [name, assertion] as const;
+  });
+  return Object.fromEntries(entries) as unknown as Asserted;
+}

@@ -1,0 +1,66 @@
+/** The cases of files and folders as tests of any runner: one function each, that throws when its case fails. */
+import { AssertionError } from "node:assert";
+import { CompileError, error } from "../../ir/index.js";
+import type { Executor } from "../../backends/sim/index.js";
+import type { BackendName } from "../api/backends.js";
+import { lookUpTarget } from "../formats/look-up-target.js";
+import { loud, type SkipContext } from "./assert-that.js";
+import type { CheckContext } from "./check-case.js";
+import { requiredBackends, testDevice } from "./device.js";
+import { testsIn } from "./find-tests.js";
+import { runTests, type Test } from "./run-tests.js";
+
+export interface CaseOptions {
+  /** Default: `reference` and `sim`. */
+  readonly backends?: readonly BackendName[];
+  /** Backends whose absence fails a case in place of skipping it; TILEC_REQUIRE adds to them. */
+  readonly require?: readonly BackendName[];
+  /** Of `sim`; default `checked`. */
+  readonly executor?: Executor;
+}
+
+export interface CaseTest {
+  /** The case's id. */
+  readonly name: string;
+  /** Rejects with an AssertionError that says per backend what is wrong; tells the context what did not run. */
+  readonly run: (context?: SkipContext) => Promise<void>;
+}
+
+/**
+ * One test for each case, text test and model under a path: a file, or a folder with all it holds. Throws a CompileError (TC013)
+ * where there is none.
+ */
+export function caseTests(path: string, options: CaseOptions = {}): CaseTest[] {
+  const tests = testsIn(path);
+  if (tests.length === 0) {
+    throw new CompileError([error("TC013", `no test was found in ${path}`, { hint: "docs/cases.md" })]);
+  }
+  return tests.map((test) => ({ name: test.id, run: (context = loud) => runCase(test, options, context) }));
+}
+
+async function runCase(test: Test, options: CaseOptions, skip: SkipContext): Promise<void> {
+  const { backends = ["reference", "sim"], executor } = options;
+  const required = requiredBackends(options.require);
+  const device = backends.includes("webgpu") ? await testDevice() : undefined;
+  const context: CheckContext = {
+    findTarget: lookUpTarget,
+    ...(executor === undefined ? {} : { executor }),
+    ...(device === undefined ? {} : device.ok ? { runner: device.runner } : { reason: device.reason }),
+  };
+  const { results, bugs } = await runTests([test], backends, { contextOf: () => context });
+  const [bug] = bugs;
+  if (bug !== undefined) throw bug.thrown;
+  const wrong = results.flatMap(({ backend, status, code, message = "no reason is known" }) => {
+    const said = `${backend}: ${code === undefined ? "" : `${code}: `}${message}`;
+    if (status === "skip" && [...required].some((name) => name === backend))
+      return [`${said}; it is required`];
+    return status === "fail" ? [said] : [];
+  });
+  if (wrong.length > 0) throw new AssertionError({ message: `${test.id}\n${wrong.join("\n")}` });
+  const skipped = results.filter(({ status }) => status === "skip");
+  if (skipped.length > 0) {
+    skip.skip(
+      skipped.map(({ backend, message }) => `${backend}: ${message ?? "no reason is known"}`).join("; "),
+    );
+  }
+}

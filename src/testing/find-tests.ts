@@ -1,0 +1,127 @@
+/** The regression tests in files and folders: case files, .tir text tests, ONNX backend-test folders, models. */
+import { CompileError, error, type Diagnostic } from "../../ir/index.js";
+import { tryCompile } from "../api/compile.js";
+import { tryProgram } from "../api/program.js";
+import { readCaseList, type Case, type MalformedCase } from "../formats/cases.js";
+import { readBytes, readFolder, readText, type Folder } from "../formats/files.js";
+import { lookUpTarget } from "../formats/look-up-target.js";
+import {
+  findGathers,
+  isNodeTestFolder,
+  readModel,
+  readNodeTestFolder,
+  type OnnxGather,
+} from "../formats/onnx/index.js";
+import type { TensorValue } from "../formats/tensor.js";
+import { checkCase, type CheckResult } from "./check-case.js";
+import type { Test } from "./run-tests.js";
+import { runTextTest } from "./text-test.js";
+
+/** The tests at a path; what cannot be read is a test that fails. `above` are the folders that led here, without links. */
+export function testsIn(path: string, above: readonly string[] = []): Test[] {
+  return orMalformed(path, () => {
+    const folder = readFolder(path);
+    if (folder !== undefined) return testsInFolder(path, folder, above);
+    // Files of other kinds stand beside tests; one that is named is taken for a case file.
+    const named = above.length === 0;
+    return named || /\.(?:json|onnx|tir)$/.test(path) ? testsInFile(path) : [];
+  });
+}
+
+/** An ONNX backend-test folder, or every test in a folder, in the order of their names. */
+function testsInFolder(path: string, { realPath, entries }: Folder, above: readonly string[]): Test[] {
+  if (isNodeTestFolder(path)) return readNodeTestFolder(path).map((test) => caseTest(path, test));
+  if (above.includes(realPath)) {
+    throw new CompileError([
+      error("TC010", `${path} leads back to ${realPath}, which it is in`, { hint: "remove the link" }),
+    ]);
+  }
+  return entries.flatMap((entry) => testsIn(entry, [...above, realPath]));
+}
+
+function testsInFile(path: string): Test[] {
+  if (path.endsWith(".tir")) return [textTest(path)];
+  if (path.endsWith(".onnx")) {
+    return findGathers(readModel(readBytes(path), path)).map((gather) => gatherTest(path, gather));
+  }
+  return readCaseList(readText(path), path).map((test) =>
+    "malformed" in test ? malformedTest(path, test, test.malformed) : caseTest(path, test),
+  );
+}
+
+const caseTest = (file: string, test: Case): Test => ({
+  id: test.id,
+  file,
+  line: test.line ?? 1,
+  run: (backends, context) => checkCase(test, backends, context),
+});
+
+/** A .tir text test: RUN and CHECK lines, or errors expected on their lines. */
+function textTest(path: string): Test {
+  const source = readText(path);
+  return {
+    id: path,
+    file: path,
+    line: 1,
+    run: () => {
+      const failures = runTextTest(source, path, { findTarget: lookUpTarget });
+      const message = failures.map((failure) => `${path}:${failure.line}: ${failure.message}`).join("\n");
+      const result = { id: path, backend: "text" };
+      return Promise.resolve([
+        failures.length === 0
+          ? { ...result, status: "pass" as const }
+          : { ...result, line: failures[0]?.line ?? 1, status: "fail" as const, message },
+      ]);
+    },
+  };
+}
+
+/** One bad file among many fails alone. */
+function orMalformed(id: string, read: () => Test[]): Test[] {
+  try {
+    return read();
+  } catch (thrown) {
+    if (thrown instanceof CompileError) return [malformedTest(id, { id }, thrown.diagnostics)];
+    throw thrown;
+  }
+}
+
+const malformedTest = (
+  file: string,
+  { id, line = 1 }: Pick<MalformedCase, "id" | "line">,
+  diagnostics: readonly Diagnostic[],
+): Test => ({
+  id,
+  file,
+  line,
+  run: (backends) => {
+    const [first] = diagnostics;
+    const why = first === undefined ? {} : { code: first.code, message: first.message };
+    return Promise.resolve(backends.map((backend) => ({ id, backend, status: "fail" as const, ...why })));
+  },
+});
+
+/** A gather of a model: run where its inputs are known, compiled where they are not, skipped where shapes are open. */
+function gatherTest(file: string, gather: OnnxGather): Test {
+  const id = `${file}:${gather.name}`;
+  const once = (result: Pick<CheckResult, "status" | "code" | "message">): Test => ({
+    id,
+    file,
+    line: 1,
+    run: () => Promise.resolve([{ id, backend: "compile", ...result }]),
+  });
+  if (!gather.ok) {
+    const { code, message } = gather.diagnostic;
+    return once({ status: "skip", code, message });
+  }
+  const { data, indices } = gather;
+  const described = { ...gather.program, target: "webgpu" };
+  if (data !== undefined && indices !== undefined) {
+    const known = (value: TensorValue) => ({ type: value.type, filled: false, read: () => value });
+    return caseTest(file, { id, program: described, data: known(data), indices: known(indices) });
+  }
+  const built = tryProgram(described);
+  const compiled = built.ok ? tryCompile(built.func) : built;
+  if (compiled.ok) return once({ status: "pass", message: "compiled; its inputs are not known" });
+  return malformedTest(file, { id }, compiled.diagnostics);
+}

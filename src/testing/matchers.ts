@@ -1,0 +1,214 @@
+/** The checks of a kernel, each a function from a subject to a verdict: what `assertThat` and `tilec/vitest` offer. */
+import { createTwoFilesPatch } from "diff";
+import {
+  categoryOf,
+  codes,
+  CompileError,
+  error,
+  formatShape,
+  parseModule,
+  printFunc,
+  printSchedule,
+  type Category,
+  type Code,
+  type Func,
+  type Shape,
+} from "../../ir/index.js";
+import { simulateBytes } from "../../backends/sim/index.js";
+import { compile, tryCompile, type Kernel } from "../api/compile.js";
+import { didYouMean } from "../api/did-you-mean.js";
+import { compareWithReference, randomInputs, rendered, type ReferenceOptions } from "./compare.js";
+import { fileCheck, parseChecks, vacuousChecks } from "./filecheck.js";
+import { excesses, measured, type Limits } from "./measured.js";
+import { compiled, type Subject } from "./subject.js";
+import type { Verdict } from "./verdict.js";
+
+const verdict = (pass: boolean, message: string): Verdict => ({ pass, message: () => message });
+
+/** The verdict on a kernel; a subject without one fails for the reasons that the compiler gave. */
+function ofKernel(subject: Subject, judge: (kernel: Kernel) => Verdict): Verdict {
+  const result = compiled(subject);
+  return result.ok
+    ? judge(result.kernel)
+    : verdict(false, `nothing to check:\n${rendered(result.diagnostics)}`);
+}
+
+const misused = (message: string, hint: string): CompileError =>
+  new CompileError([error("TC702", message, { hint })]);
+
+/** It compiles. */
+function toBeLegal(subject: Subject): Verdict {
+  const result = compiled(subject);
+  if (!result.ok) return verdict(false, `it is refused:\n${rendered(result.diagnostics)}`);
+  const { name, target, tile } = result.kernel;
+  return verdict(true, `@${name} is legal on ${target.name} under ${printSchedule(tile.schedule)}`);
+}
+
+/** It does not compile; with a word, for that category of reason (`full-load`) or that code (`TC301`). */
+function toBeRefused(subject: Subject, reason?: Category | Code): Verdict {
+  const known: readonly string[] = [
+    ...new Set(Object.values(codes).map(({ category }) => category)),
+    ...Object.keys(codes),
+  ];
+  if (reason !== undefined && !known.includes(reason)) {
+    const near = didYouMean(reason, known);
+    throw misused(
+      `${reason} is no category and no code`,
+      near === undefined ? "docs/diagnostics.md" : `did you mean ${near}?`,
+    );
+  }
+  const result = compiled(subject);
+  const wanted = reason === undefined ? "a refusal" : `a refusal for ${reason}`;
+  if (result.ok) {
+    const { name, target, tile } = result.kernel;
+    const schedule = printSchedule(tile.schedule);
+    return verdict(false, `expected ${wanted}; @${name} is legal on ${target.name} under ${schedule}`);
+  }
+  const errors = result.diagnostics.filter(({ severity }) => severity === "error");
+  const pass =
+    reason === undefined || errors.some(({ code }) => code === reason || categoryOf(code) === reason);
+  return verdict(
+    pass,
+    `${pass ? "it is refused" : `expected ${wanted}; it is refused otherwise`}:\n${rendered(errors)}`,
+  );
+}
+
+const within = (
+  subject: Subject,
+  limits: Limits,
+  what: (found: ReturnType<typeof measured>) => string,
+): Verdict =>
+  ofKernel(subject, (kernel) => {
+    const found = measured(kernel);
+    const over = excesses(kernel.name, found, limits);
+    const message =
+      over.length === 0 ? `@${kernel.name} ${what(found)}` : over.map((excess) => excess.message).join("\n");
+    return verdict(over.length === 0, message);
+  });
+
+/** Its highest byte of the unified buffer is below `bytes`; the size of its own budget when absent. */
+const toFitUb = (subject: Subject, bytes?: number): Verdict =>
+  ofKernel(subject, (kernel) => {
+    const ubPeak = bytes ?? measured(kernel).ubBudget;
+    return within(
+      kernel,
+      { ubPeak },
+      (found) => `takes ${found.ubPeak} B of the unified buffer, of ${ubPeak} B`,
+    );
+  });
+
+/** It moves no more than so many bytes of global memory, or so many times what any schedule moves. */
+function toMoveAtMost(subject: Subject, limits: Pick<Limits, "bytes" | "ratio">): Verdict {
+  if (limits.bytes === undefined && limits.ratio === undefined) {
+    throw misused("toMoveAtMost without a limit cannot fail", "pass {bytes: 4096} or {ratio: 1.5}");
+  }
+  return within(
+    subject,
+    limits,
+    ({ bytes, ratio }) => `moves ${bytes} B, ${ratio.toFixed(3)} times what any schedule moves`,
+  );
+}
+
+/** The clock gives it no more cycles; `clock` is the version that the figure was taken from. */
+function toTakeAtMost(subject: Subject, limits: Pick<Limits, "cycles" | "clock">): Verdict {
+  if (limits.cycles === undefined)
+    throw misused("toTakeAtMost without a limit cannot fail", "pass {cycles: 12000}");
+  return within(subject, limits, ({ cycles }) => `takes ${cycles} cycles`);
+}
+
+/** Every backend gives the bits that the program defines. */
+async function toMatchReference(subject: Subject, options: ReferenceOptions = {}): Promise<Verdict> {
+  const result = compiled(subject);
+  if (!result.ok) return ofKernel(result, () => verdict(true, ""));
+  return compareWithReference(result.kernel, options);
+}
+
+/** The kernel, compiled with a pass of one's own or written by hand, gives the bits that this program defines. */
+async function toPreserve(subject: Subject, op: Func, options: ReferenceOptions = {}): Promise<Verdict> {
+  const result = compiled(subject);
+  if (!result.ok) return ofKernel(result, () => verdict(true, ""));
+  return compareWithReference(result.kernel, options, op);
+}
+
+/** Its tile program is this text, whatever the blanks. */
+const toMatchTile = (subject: Subject, text: string): Verdict =>
+  ofKernel(subject, (kernel) => {
+    const { module, diagnostics } = parseModule(text, "expected.tir");
+    const [func, ...others] = module.funcs;
+    if (diagnostics.length > 0 || func === undefined || others.length > 0) {
+      throw misused(
+        `the expected text holds ${module.funcs.length} programs:\n${rendered(diagnostics)}`,
+        'kernel.text("tile") prints one',
+      );
+    }
+    const [expected, found] = [printFunc(func), kernel.text("tile")];
+    if (expected === found) return verdict(true, `@${kernel.name} is the tile program:\n${found}`);
+    const patch = createTwoFilesPatch("expected", "compiled", expected, found, "", "", { context: 2 });
+    return verdict(
+      false,
+      `@${kernel.name} is another tile program:\n${patch.split("\n").slice(1).join("\n")}`,
+    );
+  });
+
+/** The `// CHECK` lines hold on its tile program's text, as `tilec check` reads them. */
+const toMatchChecks = (subject: Subject, checks: string): Verdict => {
+  const list = parseChecks(checks);
+  const [vacuous] = list.length === 0 ? [{ line: 1, message: "no CHECK line" }] : vacuousChecks(list);
+  if (vacuous !== undefined) {
+    throw misused(
+      `line ${vacuous.line} of the checks: ${vacuous.message}: it cannot fail`,
+      "write // CHECK: text",
+    );
+  }
+  return ofKernel(subject, (kernel) => {
+    const text = kernel.text("tile");
+    const failure = fileCheck(text, list);
+    if (failure === undefined) return verdict(true, `@${kernel.name} has what the checks ask for:\n${text}`);
+    return verdict(false, `line ${failure.line} of the checks: ${failure.message}\n${text}`);
+  });
+};
+
+/** The same bits under each of these tiles, on the simulation. */
+const toBeDeterministicOver = (subject: Subject, tiles: readonly Shape[]): Verdict => {
+  if (tiles.length === 0)
+    throw misused("toBeDeterministicOver without tiles cannot fail", "pass a list of tiles");
+  return ofKernel(subject, (kernel) => {
+    const program = kernel.source ?? kernel.access;
+    if (program === undefined)
+      throw misused(
+        `@${kernel.name} is a tile program: it has one tile`,
+        "pass a kernel of a source program",
+      );
+    const { target } = kernel;
+    const inputs = randomInputs(kernel, 1);
+    const run = (tile: Shape) =>
+      simulateBytes(compile(program, { target, tile }), inputs, { executor: "fast" }).output;
+    const own = simulateBytes(kernel, inputs, { executor: "fast" }).output;
+    const wrong = tiles.flatMap((tile) => {
+      const result = tryCompile(program, { target, tile });
+      if (!result.ok) return [`tile ${formatShape(tile)} is refused:\n${rendered(result.diagnostics)}`];
+      return Buffer.compare(own, run(tile)) === 0 ? [] : [`tile ${formatShape(tile)} gives other bits`];
+    });
+    return verdict(
+      wrong.length === 0,
+      wrong.length === 0
+        ? `@${kernel.name} gives the same bits under ${tiles.map(formatShape).join(", ")}`
+        : wrong.join("\n"),
+    );
+  });
+};
+
+export const matchers = {
+  toBeLegal,
+  toBeRefused,
+  toFitUb,
+  toMoveAtMost,
+  toTakeAtMost,
+  toMatchReference,
+  toPreserve,
+  toMatchTile,
+  toMatchChecks,
+  toBeDeterministicOver,
+};
+
+export type Matchers = typeof matchers;

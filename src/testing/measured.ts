@@ -1,0 +1,85 @@
+/** What a kernel takes and moves, and what of it is over a limit. */
+import { clockVersion, cyclesOf, inputsOf, keyOf, ubBuffers, ubBytes } from "../../ir/index.js";
+import { countedReport } from "../../backends/sim/index.js";
+import type { Kernel } from "../api/compile.js";
+import { randomIndices } from "./random.js";
+
+/** The most that a kernel may take; absent entries bound nothing. */
+export interface Limits {
+  /** Bytes between global memory and the cores. */
+  readonly bytes?: number;
+  /** Those bytes over the bytes that any schedule must move. */
+  readonly ratio?: number;
+  /** Highest byte of the unified buffer in use. */
+  readonly ubPeak?: number;
+  readonly cycles?: number;
+  /** The version of the clock that `cycles` was taken from. */
+  readonly clock?: number;
+}
+
+/** Which limit is passed, by how much, and what it is made of. */
+export interface Excess {
+  readonly limit: "bytes" | "ratio" | "ubPeak" | "cycles";
+  readonly message: string;
+}
+
+export interface Measured {
+  readonly bytes: number;
+  readonly ratio: number;
+  readonly ubPeak: number;
+  readonly ubBudget: number;
+  readonly cycles: number;
+  /** What the figures are made of, in words. */
+  readonly parts: Readonly<Record<Excess["limit"], string>>;
+}
+
+/** `indices`: what the rows that indices pick are counted with; random ones when absent. */
+export function measured({ tile, target }: Pick<Kernel, "tile" | "target">): Measured {
+  const inputs = Object.fromEntries(
+    inputsOf(tile)
+      .filter(({ role }) => role === "indices")
+      .map((operand) => [keyOf(operand), randomIndices(operand.type, tile, 1)]),
+  );
+  const { operands, bytesRead, bytesWritten, compulsoryBytes, reloadFactor, ubPeak, ubBudget } =
+    countedReport({ tile, target }, inputs);
+  const { cycles, bottleneck, why } = cyclesOf(tile, target);
+  const { data, indices, output } = operands;
+  const moved = `data ${data.bytes} B, indices ${indices.bytes} B, output ${output.bytes} B; any schedule moves ${compulsoryBytes} B`;
+  const buffers = [...ubBuffers(tile).values()].map(
+    (buffer) => `%${buffer.name} ${(buffer.addresses ?? []).length} x ${ubBytes(buffer)} B`,
+  );
+  return {
+    bytes: bytesRead + bytesWritten,
+    ratio: reloadFactor,
+    ubPeak,
+    ubBudget,
+    cycles,
+    parts: {
+      bytes: moved,
+      ratio: moved,
+      ubPeak: buffers.length === 0 ? "no buffer" : buffers.join(", "),
+      cycles: `${bottleneck} is busy longest: ${why}`,
+    },
+  };
+}
+
+/** Every limit that is passed, in the order of their names. */
+export function excesses(name: string, found: Measured, limits: Limits): Excess[] {
+  const { parts } = found;
+  const over = (value: number, most: number, unit: string): string =>
+    `${value}${unit}, ${value - most}${unit} more than ${most}${unit}`;
+  const passes = (limit: Excess["limit"]): boolean => found[limit] > (limits[limit] ?? Infinity);
+  const say = (limit: Excess["limit"], message: string): Excess[] =>
+    passes(limit) ? [{ limit, message: `@${name} ${message}; ${parts[limit]}` }] : [];
+  const { bytes = 0, ratio = 0, ubPeak = 0, cycles = 0, clock = clockVersion } = limits;
+  const changed =
+    clock === clockVersion
+      ? ""
+      : ` (the limit is of clock ${clock}, this is clock ${clockVersion}: the clock changed, and the kernel may not have)`;
+  return [
+    ...say("bytes", `moves ${over(found.bytes, bytes, " B")}`),
+    ...say("ratio", `moves ${found.ratio.toFixed(3)} times what any schedule moves, more than ${ratio}`),
+    ...say("ubPeak", `takes ${over(found.ubPeak, ubPeak, " B")} of the unified buffer`),
+    ...say("cycles", `takes ${over(found.cycles, cycles, "")} cycles${changed}`),
+  ];
+}

@@ -1,0 +1,38 @@
+/** What checks take: a kernel, what `tryCompile` gave, or a function that compiles. */
+import { CompileError, error, type Diagnostic } from "../../ir/index.js";
+import { checkKernel, isObject, shown } from "../../backends/index.js";
+import { PassError } from "../../passes/index.js";
+import type { CompileResult, Kernel } from "../api/compile.js";
+
+export type Subject = Kernel | CompileResult | (() => Kernel | CompileResult);
+
+/**
+ * The kernel, or why there is none; a pass that breaks a program is a reason too. Throws a CompileError (TC702) for anything else
+ * than a subject.
+ */
+export function compiled(subject: Subject): CompileResult {
+  const found = typeof subject === "function" ? attempted(subject) : subject;
+  if (isObject(found) && "ok" in found) return found;
+  const kernel: unknown = found;
+  if (!isObject(kernel) || !("tile" in kernel)) {
+    const hint = "pass a kernel, the result of tryCompile, or () => compile(…)";
+    throw new CompileError([error("TC702", `${shown(kernel)} is nothing that compiles`, { hint })]);
+  }
+  checkKernel(kernel);
+  return { ok: true, kernel: found };
+}
+
+function attempted(compiles: () => Kernel | CompileResult): Kernel | CompileResult {
+  try {
+    return compiles();
+  } catch (thrown) {
+    if (thrown instanceof CompileError) return { ok: false, diagnostics: thrown.diagnostics };
+    if (thrown instanceof PassError) return { ok: false, diagnostics: ofPass(thrown) };
+    throw thrown;
+  }
+}
+
+function ofPass({ pass, message, diagnostics }: PassError): readonly Diagnostic[] {
+  if (diagnostics.length === 0) return [error("TC201", message)];
+  return diagnostics.map((d) => ({ ...d, message: `after ${pass}: ${d.message}` }));
+}

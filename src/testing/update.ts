@@ -1,0 +1,100 @@
+/** What a test file would say if what is there were right: outputs of cases and CHECK lines rewritten, all else untouched. */
+import {
+  applyEdits,
+  findNodeAtLocation,
+  getNodeValue,
+  modify,
+  parseTree,
+  type JSONPath,
+  type Node,
+} from "jsonc-parser";
+import { clockVersion } from "../../ir/index.js";
+import type { LimitsJson } from "../formats/case-schema.js";
+import { parseChecks } from "./filecheck.js";
+import type { Measured } from "./measured.js";
+import { checkedRuns, type TextTestOptions } from "./text-test.js";
+import { tensorJson } from "../formats/tensor-json.js";
+import type { TensorValue } from "../formats/tensor.js";
+
+interface Found {
+  readonly path: JSONPath;
+  readonly node: Node;
+}
+
+function caseOf(text: string, id: string): Found | undefined {
+  const root = parseTree(text);
+  if (root === undefined) return undefined;
+  return casePaths(root)
+    .flatMap((path): Found[] => {
+      const node = findNodeAtLocation(root, path);
+      return node === undefined ? [] : [{ path, node }];
+    })
+    .find(({ node }) => valueAt(node, "id") === id);
+}
+
+/** The text with the limits of the case of that id raised to what was found, those that hold left as they are. */
+export function withLimits(text: string, id: string, found: Measured): string {
+  const test = caseOf(text, id);
+  const stated = test === undefined ? undefined : valueAt(test.node, "limits");
+  if (test === undefined || typeof stated !== "object" || stated === null) return text;
+  let next = text;
+  for (const name of ["bytes", "ubPeak", "cycles"] as const) {
+    const limit = (stated as LimitsJson)[name];
+    if (limit === undefined || found[name] <= limit) continue;
+    next = applyEdits(next, modify(next, [...test.path, "limits", name], found[name], {}));
+    if (name === "cycles")
+      next = applyEdits(next, modify(next, [...test.path, "limits", "clock"], clockVersion, {}));
+  }
+  return next;
+}
+
+/** The text with another output for the case of that id; undefined where it states none, or states it as a fill. */
+export function withOutput(text: string, id: string, output: TensorValue): string | undefined {
+  const test = caseOf(text, id);
+  if (test === undefined) return undefined;
+  const { path, node } = test;
+  const stated = valueAt(node, "output");
+  if (typeof stated !== "object" || stated === null || "fill" in stated) return undefined;
+  const json = tensorJson(output, "bits" in stated ? "bits" : "values");
+  const key = json.bits === undefined ? "values" : "bits";
+  const edits =
+    key in stated
+      ? modify(text, [...path, "output", key], json[key], {})
+      : modify(text, [...path, "output"], json, {});
+  return applyEdits(text, edits);
+}
+
+function valueAt(node: Node, key: string): unknown {
+  const found = findNodeAtLocation(node, [key]);
+  return found === undefined ? undefined : (getNodeValue(found) as unknown);
+}
+
+/** A list, `{cases}`, or a case alone. */
+function casePaths(root: Node): JSONPath[] {
+  const cases = root.type === "array" ? root : findNodeAtLocation(root, ["cases"]);
+  const around: JSONPath = root.type === "array" ? [] : ["cases"];
+  return cases === undefined ? [[]] : (cases.children ?? []).map((_, k) => [...around, k]);
+}
+
+/**
+ * A text test whose CHECK lines that find nothing look for the nearest line in their place. A check that fails for another reason
+ * (another line, a CHECK-NOT that finds something, an exit code) stays as it is.
+ */
+export function withChecks(source: string, file: string, options: TextTestOptions = {}): string {
+  let text = source;
+  for (let left = parseChecks(source).length; left > 0; left--) {
+    const failure = checkedRuns(text, file, options).find(
+      ({ nearest }) => nearest !== undefined && nearest !== "",
+    );
+    if (failure?.nearest === undefined) break;
+    const lines = text.split("\n");
+    const guilty = lines[failure.line - 1] ?? "";
+    lines[failure.line - 1] = guilty.replace(
+      /(\/\/\s*CHECK(?:-\w+)?:).*$/,
+      (_, head: string) => `${head} ${failure.nearest ?? ""}`,
+    );
+    if (lines[failure.line - 1] === guilty) break;
+    text = lines.join("\n");
+  }
+  return text;
+}

@@ -1,0 +1,59 @@
+/**
+ * tilec/vitest: the checks of kernels as matchers, kernels as snapshots, cases as tests. One import in a set-up file:
+ *
+ *   test: { setupFiles: ["tilec/vitest"] }
+ */
+import { describe, expect, it } from "vitest";
+import { isObject } from "../../backends/index.js";
+import type { Kernel } from "../api/compile.js";
+import type { Asserted } from "../testing/assert-that.js";
+import { caseTests, type CaseOptions } from "../testing/case-tests.js";
+import { matchers } from "../testing/matchers.js";
+import type { Subject } from "../testing/subject.js";
+import type { Verdict } from "../testing/verdict.js";
+
+declare module "vitest" {
+  // A matcher is declared by adding to this interface, whose parameter is vitest's.
+  // eslint-disable-next-line @typescript-eslint/no-empty-object-type, @typescript-eslint/no-explicit-any, @typescript-eslint/no-unused-vars
+  interface Matchers<T = any> extends Asserted {}
+}
+
+interface MatcherContext {
+  readonly isNot: boolean;
+  readonly task?: { readonly context: { skip(reason: string): unknown } };
+}
+
+/** A test is skipped where vitest knows which one runs. */
+function told(this: MatcherContext, verdict: Verdict): Verdict {
+  if (verdict.skipped !== undefined && verdict.pass !== this.isNot) this.task?.context.skip(verdict.skipped);
+  return verdict;
+}
+
+expect.extend(
+  Object.fromEntries(
+    Object.entries(matchers).map(([name, matcher]) => {
+      const judge = matcher as (subject: Subject, ...args: readonly unknown[]) => Verdict | Promise<Verdict>;
+      return [
+        name,
+        function (this: MatcherContext, subject: Subject, ...args: readonly unknown[]) {
+          const found = judge(subject, ...args);
+          return found instanceof Promise ? found.then((verdict) => told.call(this, verdict)) : found;
+        },
+      ];
+    }),
+  ),
+);
+
+/** A kernel's snapshot is its tile program, in the text form that parses back. */
+expect.addSnapshotSerializer({
+  test: (value: unknown) =>
+    isObject(value) && isObject(value["tile"]) && typeof value["forTarget"] === "function",
+  serialize: (value: Kernel) => value.text("tile").trimEnd(),
+});
+
+/** One test for each case, text test and model of a file or folder; `path` is relative to where vitest runs. */
+export function describeCases(path: string, options: CaseOptions = {}): void {
+  describe(path, () => {
+    for (const { name, run } of caseTests(path, options)) it(name, (context) => run(context));
+  });
+}

@@ -1,0 +1,72 @@
+/** The tarball as registries and tools see it. */
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { checkPackage, createPackageFromTarballData } from "@arethetypeswrong/core";
+import { publint } from "publint";
+import { formatMessage } from "publint/utils";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { PackedProject } from "../support/packed.js";
+
+const root = fileURLToPath(new URL("../../", import.meta.url));
+
+let project: PackedProject;
+let home: string;
+beforeAll(() => {
+  project = new PackedProject();
+  home = join(project.folder, "node_modules/tilec");
+});
+afterAll(() => {
+  project.remove();
+});
+
+describe("the tarball", () => {
+  it("has no complaint of publint", async () => {
+    const { messages, pkg } = await publint({ pkgDir: home, pack: false, strict: true });
+    expect(messages.map((message) => formatMessage(message, pkg ?? {}, { color: false }))).toEqual([]);
+  });
+
+  it("has types that resolve for everybody who can import modules", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "tilec-attw-"));
+    try {
+      execFileSync("npm", ["pack", "--ignore-scripts", "--silent", "--pack-destination", folder], {
+        cwd: root,
+      });
+      const [tarball] = readdirSync(folder);
+      const data = new Uint8Array(readFileSync(join(folder, tarball!)));
+      const result = await checkPackage(createPackageFromTarballData(data));
+      if (result.types === false) throw new Error("the package has no types");
+      // Resolution before package exports (node10), and require of a module from CommonJS, are not offered.
+      const told = result.problems.filter(
+        (problem) =>
+          !("resolutionKind" in problem && ["node10", "node16-cjs"].includes(problem.resolutionKind)),
+      );
+      expect(told).toEqual([]);
+      expect(Object.keys(result.entrypoints)).toContain("./vitest");
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  });
+
+  it("holds what the pages name: license, examples, cases, schema", () => {
+    for (const file of [
+      "LICENSE",
+      "CHANGELOG.md",
+      "CONTRIBUTING.md",
+      "examples/sort-columns.tir",
+      "test/conformance/cases/seed.json",
+      "schema/case.json",
+    ])
+      expect([file, existsSync(join(home, file))]).toEqual([file, true]);
+    const { status, stderr } = project.tilec(
+      "explain",
+      join(home, "examples/sort-columns.tir"),
+      "--profile",
+      "head",
+    );
+    expect(status, stderr).toBe(0);
+    expect(project.tilec("check", join(home, "test/conformance/cases/seed.json")).status).toBe(0);
+  });
+});

@@ -1,0 +1,216 @@
+import { AssertionError } from "node:assert";
+import { describe, expect, it } from "vitest";
+import { parseModule, type TileFunc } from "../../ir/index.js";
+import { clockVersion } from "../../ir/index.js";
+import { defaultPipeline, type Pass } from "../../passes/index.js";
+import { compile, gatherElements, pypto, targets, tryCompile } from "../../src/index.js";
+import { assertThat } from "../../src/testing/index.js";
+
+const op = gatherElements({ data: ["f32", [64, 80]], indices: ["i32", [64, 64]], axis: 0 });
+const kernel = compile(op, { target: targets.ascendA2, tile: [64, 32] });
+const cut = () =>
+  compile(pypto.gather({ input: ["f32", [64, 80]], index: ["i32", [64, 64]], dim: 0 }), { tile: [16, 64] });
+
+/** What an assertion that fails says. */
+function said(check: () => void): string {
+  try {
+    check();
+  } catch (thrown) {
+    if (thrown instanceof AssertionError) return thrown.message;
+    throw thrown;
+  }
+  throw new Error("nothing failed");
+}
+
+async function saidBy(check: Promise<void>): Promise<string> {
+  const thrown: unknown = await check.then(
+    () => new Error("nothing failed"),
+    (reason: unknown) => reason,
+  );
+  if (thrown instanceof AssertionError) return thrown.message;
+  throw thrown;
+}
+
+describe("what is legal and what is refused", () => {
+  it("is asked of a kernel, of what tryCompile gave, and of a function that compiles", () => {
+    assertThat(kernel).toBeLegal();
+    assertThat(tryCompile(op)).toBeLegal();
+    assertThat(() => kernel).toBeLegal();
+    assertThat(cut).not.toBeLegal();
+    assertThat(cut).toBeRefused();
+    assertThat(cut).toBeRefused("full-load");
+    assertThat(cut).toBeRefused("TC301");
+    assertThat(kernel).not.toBeRefused();
+    expect(() => {
+      assertThat(op as never).toBeLegal();
+    }).toThrow(/TC702.*nothing that compiles/);
+  });
+
+  it("is told with the compiler's own words and hint", () => {
+    expect(
+      said(() => {
+        assertThat(cut).toBeLegal();
+      }),
+    ).toMatch(/TC301.*tile\[0\] = 16 differs from view\[0\] = 64[^]*hint/);
+    expect(
+      said(() => {
+        assertThat(cut).toBeRefused("ub-budget");
+      }),
+    ).toMatch(/expected a refusal for ub-budget.*otherwise[^]*TC301/);
+    expect(
+      said(() => {
+        assertThat(kernel).toBeRefused("full-load");
+      }),
+    ).toMatch(/expected a refusal for full-load; @gather_elements is legal on ascend-a2/);
+    expect(() => {
+      assertThat(cut).toBeRefused("fullload" as never);
+    }).toThrow(/fullload is no category/);
+  });
+});
+
+describe("limits", () => {
+  it("hold at what the kernel takes, and are passed one below it", () => {
+    // 64 x 32 of data, indices and output in 4 byte elements, and the scratch of the gather: the plan of addresses.
+    const moved = 4 * (2 * 64 * 64 + 64 * 64);
+    assertThat(kernel).toMoveAtMost({ bytes: moved, ratio: 1 });
+    expect(
+      said(() => {
+        assertThat(kernel).toMoveAtMost({ bytes: moved - 1 });
+      }),
+    ).toMatch(/moves 49152 B, 1 B more than 49151 B; data 16384 B, indices 16384 B, output 16384 B/);
+    const twice = compile(gatherElements({ data: ["f32", [8, 64]], indices: ["i32", [64, 64]], axis: 0 }), {
+      target: targets.ascendA2,
+      tile: [8, 32],
+      profile: "head",
+      order: [0, 1],
+    });
+    expect(
+      said(() => {
+        assertThat(twice).toMoveAtMost({ ratio: 1 });
+      }),
+    ).toMatch(/times what any schedule moves, more than 1/);
+  });
+
+  it("of the unified buffer are its own budget, or bytes, and name its buffers", () => {
+    assertThat(kernel).toFitUb();
+    assertThat(kernel).toFitUb(3 * 64 * 32 * 4 + 64 * 32 * 4);
+    expect(
+      said(() => {
+        assertThat(kernel).toFitUb(1000);
+      }),
+    ).toMatch(/more than 1000 B of the unified buffer; %\w+ 1 x \d+ B/);
+  });
+
+  it("in cycles tell another clock from a slower kernel", () => {
+    assertThat(kernel).toTakeAtMost({ cycles: 1e9 });
+    const slow = said(() => {
+      assertThat(kernel).toTakeAtMost({ cycles: 1, clock: clockVersion });
+    });
+    expect(slow).toMatch(/more than 1 cycles; \w+ is busy longest/);
+    expect(
+      said(() => {
+        assertThat(kernel).toTakeAtMost({ cycles: 1, clock: clockVersion - 1 });
+      }),
+    ).toMatch(/the clock changed/);
+  });
+
+  it("are limits: none at all is refused", () => {
+    expect(() => {
+      assertThat(kernel).toMoveAtMost({});
+    }).toThrow(/cannot fail/);
+    expect(() => {
+      assertThat(kernel).toTakeAtMost({});
+    }).toThrow(/cannot fail/);
+    expect(() => {
+      assertThat(kernel).toBeDeterministicOver([]);
+    }).toThrow(/cannot fail/);
+    expect(() => {
+      assertThat(kernel).toMatchChecks("no checks");
+    }).toThrow(/cannot fail/);
+  });
+});
+
+describe("the tile program", () => {
+  it("is compared with a text, whatever its blanks", () => {
+    const text = kernel.text("tile");
+    assertThat(kernel).toMatchTile(text.replaceAll("  ", "    "));
+    assertThat(kernel).not.toMatchTile(compile(op, { tile: [64, 64] }).text("tile"));
+    const message = said(() => {
+      assertThat(kernel).toMatchTile(text.replaceAll("step 32", "step 64"));
+    });
+    expect(message).toMatch(/^-.*step 64/m);
+    expect(message).toMatch(/^\+.*step 32/m);
+    expect(() => {
+      assertThat(kernel).toMatchTile("func");
+    }).toThrow(/TC002/);
+  });
+
+  it("is looked through for CHECK lines", () => {
+    assertThat(kernel).toMatchChecks("// CHECK: for %t1 = 0 to 64 step 32\n// CHECK: gather");
+    expect(
+      said(() => {
+        assertThat(kernel).toMatchChecks("// CHECK: step 31");
+      }),
+    ).toMatch(/line 1 of the checks: not found/);
+  });
+});
+
+describe("bits", () => {
+  it("match the reference on every backend that is named", async () => {
+    await assertThat(kernel).toMatchReference({ backends: ["reference", "sim"] });
+    expect(await saidBy(assertThat(kernel).not.toMatchReference())).toContain(
+      "gives the 64x64xf32 of its definition on sim",
+    );
+  });
+
+  const [wrong] = parseModule(
+    `func @wide(%x: gm<8x8xf32>, %i: gm<8x8xi32>, %y: gm<8x8xf32>) target("cpu") {
+       for %t = 0 to 8 step 2 parallel {
+         gather %x[0, 0][8, 8], %i[%t, 0][2, 8] to %y[%t, 0][2, 8] (d0, d1) -> (%i[d0, d1], d1) {oob = error, origin = [%t, 0]}
+       }
+     }`,
+    "wide.tir",
+  ).module.funcs as readonly [TileFunc];
+  const along = (axis: number) => gatherElements({ data: ["f32", [8, 8]], indices: ["i32", [8, 8]], axis });
+
+  it("of a program by hand are those of the operator it claims to be, or are told with their origin", async () => {
+    // It picks rows and claims to pick columns; rows 0 to 4 of this data do not tell one from the other.
+    const inputs = {
+      data: Float32Array.from({ length: 64 }, (_, k) => (k < 40 || k % 9 === 0 ? k % 8 : 100)),
+      indices: Int32Array.from({ length: 64 }, (_, k) => k % 8),
+    };
+    const message = await saidBy(assertThat(() => compile(wrong)).toPreserve(along(1), { inputs }));
+    expect(message).toMatch(
+      /sim: 21 of 64 elements differ; first at \[5, 0\]: got 0 \(0x00000000\), expected 100 \(0x42c80000\); indices\[5, 0\] = 0; produced by tile \[4, 0\] of task 2 on core 2; written by gather/,
+    );
+  });
+
+  it("are the same under every tile", () => {
+    assertThat(kernel).toBeDeterministicOver([
+      [64, 8],
+      [64, 64],
+      [64, 33],
+    ]);
+    expect(
+      said(() => {
+        assertThat(kernel).toBeDeterministicOver([
+          [64, 8],
+          [0, 8],
+        ]);
+      }),
+    ).toMatch(/tile \[0, 8\] is refused/);
+  });
+
+  it("of a pass that breaks the program are never compared: the pass is named", async () => {
+    const dropSyncs: Pass = {
+      ...defaultPipeline[defaultPipeline.length - 1]!,
+      name: "drop-syncs",
+      run: (func) => func,
+    };
+    const passes = [...defaultPipeline.slice(0, -1), dropSyncs];
+    expect(await saidBy(assertThat(() => compile(op, { passes })).toPreserve(op))).toMatch(
+      /after drop-syncs/,
+    );
+    await assertThat(() => compile(op, { passes: defaultPipeline })).toPreserve(op);
+  });
+});
