@@ -10,7 +10,14 @@ import { longGather, randomSchedule, scheduledGather } from "../support/arbitrar
 import { randomTileProgram } from "../support/tile-programs.js";
 
 function walked(func: TileFunc, target: Target) {
-  const { events: _, waits: _w, dropped: _d, coreTotals: _c, outputTiles: _t, ...rest } = walkOf(func, target);
+  const {
+    events: _,
+    waits: _w,
+    dropped: _d,
+    coreTotals: _c,
+    outputTiles: _t,
+    ...rest
+  } = walkOf(func, target);
   const { lifetimes: _l, occupancy: _o, ...result } = rest;
   return result;
 }
