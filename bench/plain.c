@@ -1,5 +1,7 @@
-/* The plain loops in C, as a process that runs one when told: `run` prints nanoseconds, `dump FILE` writes the output.
+/* The plain loops in C, as a process that runs one when told: `run` prints nanoseconds, `copy N` those of a copy of as many
+   bytes as the output has on N threads, `dump FILE` writes the output.
    Arguments: op, element bytes, index bytes, outer, extent, inner, n (indices along the axis), extent 2, data, indices. */
+#include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,6 +65,35 @@ static int tuples(const char *restrict data, const int32_t *restrict index, char
   return 0;
 }
 
+struct part {
+  char *to;
+  const char *from;
+  size_t size;
+};
+
+static void *copy_part(void *argument) {
+  struct part *part = argument;
+  memcpy(part->to, part->from, part->size);
+  return NULL;
+}
+
+/* The first part on the calling thread, whole cache lines each. */
+static void copy(char *to, const char *from, size_t size, int threads) {
+  enum { most = 64 };
+  pthread_t others[most];
+  struct part parts[most];
+  if (threads > most) exit(2);
+  size_t each = (size / (size_t)threads + 63) / 64 * 64, start = 0;
+  for (int k = 0; k < threads; k++) {
+    size_t bytes = size - start < each ? size - start : each;
+    parts[k] = (struct part){to + start, from + start, bytes};
+    start += bytes;
+    if (k > 0 && pthread_create(&others[k], NULL, copy_part, &parts[k])) exit(2);
+  }
+  copy_part(&parts[0]);
+  for (int k = 1; k < threads; k++) pthread_join(others[k], NULL);
+}
+
 int main(int argc, char **argv) {
   if (argc != 11) return 2;
   const char *op = argv[1];
@@ -73,6 +104,8 @@ int main(int argc, char **argv) {
   void *data = read_file(argv[9], &data_size), *index = read_file(argv[10], &index_size);
   size_t out_size = (size_t)(outer * n * inner * size);
   void *out = aligned_alloc(64, (out_size + 63) / 64 * 64);
+  char *source = aligned_alloc(64, (out_size + 63) / 64 * 64);
+  memset(source, 1, out_size);
   char line[4096];
   while (fgets(line, sizeof line, stdin)) {
     line[strcspn(line, "\n")] = 0;
@@ -85,7 +118,8 @@ int main(int argc, char **argv) {
       struct timespec a, b;
       int failed;
       clock_gettime(CLOCK_MONOTONIC, &a);
-      if (strcmp(op, "gather") == 0) failed = rows_int32_t(data, index, out, outer, extent, inner * size, n);
+      if (strncmp(line, "copy ", 5) == 0) copy(out, source, out_size, atoi(line + 5)), failed = 0;
+      else if (strcmp(op, "gather") == 0) failed = rows_int32_t(data, index, out, outer, extent, inner * size, n);
       else if (strcmp(op, "gather_nd") == 0) failed = tuples(data, index, out, extent, columns, inner * size, n);
       else if (wide) failed = elements_uint32_t_int64_t(data, index, out, outer, extent, inner, n);
       else if (size == 4) failed = elements_uint32_t_int32_t(data, index, out, outer, extent, inner, n);

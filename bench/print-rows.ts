@@ -48,4 +48,23 @@ function printRows(rows: readonly Row[], subject: string): void {
       ],
     ),
   );
+  const inTurns = [...new Set(rows.map((row) => row.subject))].filter(
+    (name) => keys.includes(`${name} 1`) && keys.includes(`${name} 2`),
+  );
+  if (inTurns.length === 0) return;
+  const gain = (name: string, of: string): number =>
+    (find(name, `${of} 1`)?.medianMs ?? NaN) / (find(name, `${of} 2`)?.medianMs ?? NaN);
+  console.log("two threads are so many times faster than one");
+  console.log(
+    table(
+      ["", ...inTurns],
+      [
+        ...names.map((name) => [name, ...inTurns.map((of) => gain(name, of).toFixed(2))]),
+        [
+          "geometric mean",
+          ...inTurns.map((of) => geometricMean(names.map((name) => gain(name, of))).toFixed(2)),
+        ],
+      ],
+    ),
+  );
 }

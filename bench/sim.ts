@@ -2,7 +2,7 @@
  * npm run bench:sim: the fast executor beside the libraries and loops that do the same gathers, in one run.
  *
  * `tilec` is the kernel alone, on inputs that lie in the executor's memory; `tilec-call` is `simulate` from the caller's
- * arrays to a new array; `onnxruntime-node` is the whole call of a session on tensors made before, to a new array. Outputs
+ * arrays to a new array; `c-copy` copies as many bytes as the output has; `onnxruntime-node` is the whole call of a session on tensors made before, to a new array. Outputs
  * are verified first; then the subjects run in turns, and the medians are compared. Figures compare with each
  * other, not between machines. `--json` prints the rows; `--only W4,W5` runs some workloads.
  */
@@ -34,7 +34,7 @@ for (const workload of chosen) {
     ].filter((s) => s !== undefined),
     ...[await jaxJs(workload, inputs)].filter((s) => s !== undefined),
     plainJs(workload, inputs),
-    ...(compiled === undefined ? [] : [plainC(workload, inputs, compiled)]),
+    ...(compiled === undefined ? [] : plainC(workload, inputs, compiled)),
     limit(expected),
   ];
   rows.push(...(await measure(workload.name, subjects, expected, rounds)));

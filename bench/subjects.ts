@@ -146,7 +146,7 @@ export function compilePlainC(): { readonly binary: string; readonly folder: str
   const binary = join(folder, "plain");
   const source = fileURLToPath(new URL("../../bench/plain.c", import.meta.url));
   try {
-    execFileSync("cc", ["-O3", "-march=native", "-o", binary, source], { stdio: "ignore" });
+    execFileSync("cc", ["-O3", "-march=native", "-pthread", "-o", binary, source], { stdio: "ignore" });
     return { binary, folder };
   } catch {
     rmSync(folder, { recursive: true });
@@ -154,11 +154,12 @@ export function compilePlainC(): { readonly binary: string; readonly folder: str
   }
 }
 
+/** The loop in C, and a copy of as many bytes as the output has, on one thread and on two. */
 export function plainC(
   workload: Workload,
   inputs: Inputs,
   { binary, folder }: { readonly binary: string; readonly folder: string },
-): Subject {
+): Subject[] {
   const [data, indices, out] = ["data", "indices", "out"].map((name) =>
     join(folder, `${workload.name}.${name}`),
   );
@@ -186,7 +187,7 @@ export function plainC(
     if (answer.done === true) throw new Error("the C loop stopped");
     return Number(answer.value);
   };
-  return {
+  const loop: Subject = {
     subject: "c",
     threads: 1,
     run: async () => (await ask("run")) / 1e6,
@@ -199,4 +200,10 @@ export function plainC(
       for (const file of [data, indices, out]) rmSync(file, { force: true });
     },
   };
+  const copies = [1, 2].map((threads): Subject => ({
+    subject: "c-copy",
+    threads,
+    run: async () => (await ask(`copy ${threads}`)) / 1e6,
+  }));
+  return [loop, ...copies];
 }
