@@ -10,7 +10,7 @@ import { emitPto } from "../backends/pto/index.js";
 import { compile, onnx, program, targets, type Func, type Target } from "../src/index.js";
 import { readCases } from "../src/formats/cases.js";
 import { table } from "../src/report/table.js";
-import { median } from "./statistics.js";
+import { median } from "../src/tune/median.js";
 
 const repeats = 15;
 

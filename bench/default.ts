@@ -2,13 +2,13 @@
  * npm run bench:default: the compiler's own schedule beside the best of the whole grid of candidates, in cycles of ascend-a2
  * under residency auto: the ten workloads of the benchmarks and ten other gathers.
  */
-import { cyclesOf, formatBuffers, outputOf, type AccessFunc, type Tiling } from "../ir/index.js";
+import { cyclesOf, outputOf, type AccessFunc, type Tiling } from "../ir/index.js";
 import { clockOf } from "../passes/index.js";
 import { accessOf } from "../src/api/access.js";
-import { compile, targets, type SourceFunc } from "../src/index.js";
+import { compile, targets } from "../src/index.js";
 import { table } from "../src/report/table.js";
 import { gathers } from "./gathers.js";
-import { grid, residenciesOf } from "./grid.js";
+import { grid, residenciesOf, shown } from "./grid.js";
 import { count } from "./workloads.js";
 
 const target = targets.ascendA2;
@@ -27,33 +27,23 @@ function bestOf(gather: AccessFunc, residency: "ub" | "gm") {
 
 const rows = gathers.map(([name, func]) => {
   const { tile } = compile(func, { target, residency: "auto" });
-  const chosen = clockOfProgram(func);
+  const chosen = cyclesOf(tile, target).cycles;
   const gather = accessOf(func, { target });
   if (gather === undefined) throw new Error(`${name} has an access level`);
   const all = residenciesOf(gather, target).map((residency) => bestOf(gather, residency));
   const best = Math.min(...all.map((found) => found.best?.cycles ?? Infinity));
   const fastest = all.find((found) => found.best?.cycles === best)?.best?.tiling.schedule;
-  const { schedule } = tile;
   const looked = all.reduce((sum, found) => sum + found.looked, 0);
-  const shown = (s: typeof schedule | undefined): string =>
-    s === undefined
-      ? ""
-      : `${s.residency} [${s.tile?.join()}] x${s.buffers === undefined ? "" : formatBuffers(s.buffers)} order ${s.order?.join("")} view ${s.view?.join()}`;
   return {
     name,
     elements: count(outputOf(func).type.shape),
     chosen,
     best,
     looked,
-    of: shown(schedule),
-    fastest: shown(fastest),
+    of: shown(tile.schedule),
+    fastest: fastest === undefined ? "" : shown(fastest),
   };
 });
-
-function clockOfProgram(func: SourceFunc): number {
-  const { tile } = compile(func, { target, residency: "auto" });
-  return cyclesOf(tile, target).cycles;
-}
 
 if (process.argv.includes("--json")) console.log(JSON.stringify({ schema: 1, rows }, null, 2));
 else {

@@ -1,5 +1,12 @@
 /** The whole grid of candidates of a gather, which the compiler's search only samples. */
-import { gmAllowed, type AccessFunc, type Target, type Tiling } from "../ir/index.js";
+import {
+  formatBuffers,
+  gmAllowed,
+  type AccessFunc,
+  type Schedule,
+  type Target,
+  type Tiling,
+} from "../ir/index.js";
 import { candidates, fits, variants, withDefaults } from "../passes/index.js";
 
 /** Every schedule of a residency that fits the target's safe size. */
@@ -25,3 +32,7 @@ export function* grid(gather: AccessFunc, residency: "ub" | "gm", target: Target
 /** Residencies that a gather may have on a target. */
 export const residenciesOf = (gather: AccessFunc, target: Target): readonly ("ub" | "gm")[] =>
   gmAllowed(gather, target) ? ["ub", "gm"] : ["ub"];
+
+/** A schedule in one line of a table. */
+export const shown = ({ residency, tile, buffers, order, view }: Schedule): string =>
+  `${residency} [${tile?.join()}] x${buffers === undefined ? "" : formatBuffers(buffers)} order ${order?.join("")} view ${view?.join()}`;

@@ -1,5 +1,5 @@
 /** Interleaved runs of several subjects, in Node or in a page. */
-import { median } from "./statistics.js";
+import { median } from "../src/tune/median.js";
 
 export interface Row {
   readonly workload: string;

@@ -1,11 +1,5 @@
 /** What the benchmarks and the cost model's tests compute from their figures. */
 
-/** Of an even number of values, the upper one of the two in the middle. */
-export function median(values: readonly number[]): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  return sorted[Math.floor(sorted.length / 2)] ?? 0;
-}
-
 export const geometricMean = (values: readonly number[]): number =>
   Math.exp(values.reduce((sum, value) => sum + Math.log(value), 0) / Math.max(1, values.length));
 

@@ -25,7 +25,7 @@ import { acquireGpu, spawnThread } from "../device/index.js";
 import { readBytes, writeBytes } from "../formats/files.js";
 import { readNpy, writeNpy } from "../formats/npy.js";
 import { asHost, fromOutput, type TensorValue } from "../formats/tensor.js";
-import { randomData, randomIndices } from "../testing/random.js";
+import { randomValue } from "../testing/random.js";
 import {
   backendNames,
   firstDifference,
@@ -350,7 +350,7 @@ function inputsFor(loaded: LoadedProgram, flags: RunFlags, kernel: Kernel) {
       ]);
     }
     origins.push(`random ${name}, seed ${seed}`);
-    return name === "data" ? randomData(type, seed) : randomIndices(type, kernel.tile, seed);
+    return randomValue({ role: name, type }, kernel.tile, seed);
   };
   const types = kernel.source ?? kernel.tile;
   const data = input("data", inputOf(types, 0).type);

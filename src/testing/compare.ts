@@ -13,13 +13,13 @@ import {
   type Diagnostic,
   type Func,
 } from "../../ir/index.js";
-import { toHosts, type GatherData, type HostValue } from "../../backends/index.js";
+import { toHosts, type GatherData } from "../../backends/index.js";
 import { definedOutput, differenceFrom } from "../api/against.js";
 import { runOn, type BackendName } from "../api/backends.js";
 import type { Kernel } from "../api/compile.js";
-import { asHost, fromOutput } from "../formats/tensor.js";
+import { fromOutput } from "../formats/tensor.js";
 import { requiredBackends, testDevice } from "./device.js";
-import { randomData, randomIndices } from "./random.js";
+import { randomInputs } from "./random.js";
 import type { Verdict } from "./verdict.js";
 
 export interface ReferenceOptions {
@@ -31,23 +31,6 @@ export interface ReferenceOptions {
   readonly seed?: number;
   /** Backends whose absence fails the check in place of skipping it; TILEC_REQUIRE adds to them. */
   readonly require?: readonly BackendName[];
-}
-
-type Inputs = Readonly<Record<string, HostValue>>;
-
-/** Inputs of a kernel from a seed: any bits for the data, indices in range. */
-export function randomInputs(kernel: Kernel, seed: number): Inputs {
-  const types = kernel.source ?? kernel.tile;
-  return Object.fromEntries(
-    inputsOf(types).map((operand) => {
-      const key = keyOf(operand);
-      const value =
-        operand.role === "indices"
-          ? randomIndices(operand.type, kernel.tile, seed)
-          : randomData(operand.type, seed);
-      return [key, asHost(key, value)];
-    }),
-  );
 }
 
 /** `definition` says what is right; the kernel's own operator, or map, when absent. */

@@ -17,9 +17,10 @@ import {
 import { simulateBytes } from "../../backends/sim/index.js";
 import { compile, tryCompile, type Kernel } from "../api/compile.js";
 import { didYouMean } from "../api/did-you-mean.js";
-import { compareWithReference, randomInputs, rendered, type ReferenceOptions } from "./compare.js";
+import { compareWithReference, rendered, type ReferenceOptions } from "./compare.js";
 import { fileCheck, parseChecks, vacuousChecks } from "./filecheck.js";
 import { excesses, measured, type Limits } from "./measured.js";
+import { randomInputs } from "./random.js";
 import { compiled, type Subject } from "./subject.js";
 import type { Verdict } from "./verdict.js";
 

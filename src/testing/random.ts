@@ -9,12 +9,32 @@ import {
   formatType,
   inputsOf,
   isConstant,
+  keyOf,
   strides,
+  type Operand,
   type TensorType,
   type TileFunc,
 } from "../../ir/index.js";
-import { allocate, maxStrings } from "../../backends/index.js";
-import type { TensorValue } from "../formats/tensor.js";
+import { allocate, maxStrings, type HostValue } from "../../backends/index.js";
+import type { Kernel } from "../api/compile.js";
+import { asHost, type TensorValue } from "../formats/tensor.js";
+
+/** What an operand of a kernel is given from a seed: any bits for the data, indices in range. Throws a CompileError (TC502) for more than memory holds. */
+export const randomValue = (
+  { role, type }: Pick<Operand, "role" | "type">,
+  tile: TileFunc,
+  seed: number,
+): TensorValue => (role === "indices" ? randomIndices(type, tile, seed) : randomData(type, seed));
+
+/** Every input of a kernel from a seed, by its key. */
+export function randomInputs({ source, tile }: Kernel, seed: number): Readonly<Record<string, HostValue>> {
+  return Object.fromEntries(
+    inputsOf(source ?? tile).map((operand) => {
+      const key = keyOf(operand);
+      return [key, asHost(key, randomValue(operand, tile, seed))];
+    }),
+  );
+}
 
 /** Throws a CompileError (TC502) for more than memory holds. */
 export function randomData(type: TensorType, seed: number): TensorValue {

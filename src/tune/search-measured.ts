@@ -1,11 +1,8 @@
 /** The search by milliseconds, on the candidates of a gather. */
-import type { HostInputs } from "../../backends/index.js";
-import { at, inputOf, InternalError } from "../../ir/index.js";
+import { at, InternalError } from "../../ir/index.js";
 import { lowered } from "../../passes/index.js";
 import { definedOutput } from "../api/against.js";
-import type { Kernel } from "../api/compile.js";
-import { asHost } from "../formats/tensor.js";
-import { randomData, randomIndices } from "../testing/random.js";
+import { randomInputs } from "../testing/random.js";
 import { concluded } from "./conclude.js";
 import { canonicalJson, contentHash } from "./content-hash.js";
 import { costOf } from "./cost.js";
@@ -18,8 +15,9 @@ import {
   type KnownCandidate,
   type Search,
 } from "./options.js";
+import { median } from "./median.js";
 import type { Candidate, CandidateRun, CostFacts, TuneResult } from "./result.js";
-import { decided, kept, median, plan, searchMs, type Measurement, type MsFound } from "./search-ms.js";
+import { decided, kept, plan, searchMs, type Measurement, type MsFound } from "./search-ms.js";
 import type { SpaceEntry } from "./space.js";
 
 export async function searchMeasured(search: Search): Promise<TuneResult> {
@@ -155,13 +153,4 @@ function raced(
     complete: stopped === "no",
     ...(race === undefined ? {} : { race }),
   });
-}
-
-/** Random inputs from a seed, in range. Throws a CompileError (TC502) for more than memory holds. */
-function randomInputs(kernel: Kernel, seed: number): HostInputs {
-  const types = kernel.source ?? kernel.tile;
-  return {
-    data: asHost("data", randomData(inputOf(types, 0).type, seed)),
-    indices: asHost("indices", randomIndices(inputOf(types, 1).type, kernel.tile, seed)),
-  };
 }

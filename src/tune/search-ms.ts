@@ -4,6 +4,7 @@
  * run in turns, and medians decide. Knows nothing of schedules or machines: recorded runs can be searched as well.
  */
 import { at, type Code } from "../../ir/index.js";
+import { median } from "./median.js";
 import type { RunOff } from "./result.js";
 import { seeded } from "./seeded.js";
 
@@ -177,14 +178,6 @@ async function inTurns(
   }
   // One that failed a round is out.
   return new Map([...runs].filter(([, list]) => list.length === rounds));
-}
-
-export function median(values: readonly number[]): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  const middle = Math.floor(sorted.length / 2);
-  return sorted.length % 2 === 1
-    ? at(sorted, middle)
-    : ((sorted[middle - 1] ?? NaN) + (sorted[middle] ?? NaN)) / 2;
 }
 
 const significance = 0.05;

@@ -5,7 +5,8 @@
  */
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { decided, median, plan, searchMs } from "../../src/tune/search-ms.js";
+import { median } from "../../src/tune/median.js";
+import { decided, plan, searchMs } from "../../src/tune/search-ms.js";
 import { seeded } from "../../src/tune/seeded.js";
 
 interface Recorded {

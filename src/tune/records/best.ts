@@ -1,6 +1,7 @@
 /** The best candidate of each task in records: exact figures by themselves, milliseconds by the default's on the same device. */
 import { compareKeys, tieBreaks } from "../../../passes/index.js";
-import { decided, median } from "../search-ms.js";
+import { median } from "../median.js";
+import { decided } from "../search-ms.js";
 import type { CandidateRecord, TaskRecord, TuneRecord } from "./record.js";
 
 export interface BestRecord {
