@@ -17,7 +17,7 @@ import { clockOf } from "./lowered.js";
 const seeds = 2;
 const rounds = 3;
 const clocked = 4;
-const margin = 1.2;
+const margin = 1.1;
 /** Entries on either side of a tile's own that are tried along a dim. */
 const reach = 2;
 /** Entries of a dim that are tried at first, by the number of dims that a tile may cut. */
@@ -89,17 +89,13 @@ class Search {
     for (const seed of this.ranked().slice(0, seeds)) this.refine(seed);
     const ranked = this.ranked();
     const worth = (ranked[0]?.estimate ?? 0) * margin;
-    const clocks = ranked
-      .slice(0, clocked)
-      .filter(({ estimate }) => estimate <= worth)
-      .map(({ tiling }) => {
-        const { cycles, idleCores } = clockOf(tiling);
-        const { traffic, footprint, tile } = tiling;
-        const tie = { idleCores, bytes: traffic.bytes, ubBytes: footprint.planned, elements: volume(tile) };
-        return { tiling, keys: [cycles, ...tieBreaks(tie)] };
-      });
-    clocks.sort((a, b) => compareKeys(a.keys, b.keys));
-    return clocks[0]?.tiling ?? start;
+    const worthTheirClock = ranked.slice(0, clocked).filter(({ estimate }) => estimate <= worth);
+    const cycles = Math.min(...worthTheirClock.map(({ tiling }) => clockOf(tiling).cycles));
+    const fastest = worthTheirClock.filter(({ tiling }) => clockOf(tiling).cycles === cycles);
+    const [best = start] = fastest
+      .map(({ tiling }) => tiling)
+      .sort((a, b) => compareKeys(tieBreaks(tieOf(a)), tieBreaks(tieOf(b))));
+    return best;
   }
 
   /** The best schedule of each tile that was weighed, the best first. */
@@ -208,6 +204,13 @@ class Search {
     return [...near, ...even.map((parts) => Math.ceil(limit / Math.min(parts, limit)))];
   }
 }
+
+const tieOf = (tiling: Tiling): Tie => ({
+  idleCores: clockOf(tiling).idleCores,
+  bytes: tiling.traffic.bytes,
+  ubBytes: tiling.footprint.planned,
+  elements: volume(tiling.tile),
+});
 
 const withEntry = (tiling: Tiling, dim: number, entry: number): Tiling =>
   tiling.with({ tile: replaced(tiling.schedule.tile, dim, entry) });
