@@ -19,7 +19,7 @@ export interface BackendKernel {
 export interface BackendRun {
   /** The output's elements, row-major; the caller's own. */
   readonly output: Uint8Array;
-  /** What the run moved, where it was asked for and the backend counts; derived when it is first read. */
+  /** What the run moved, where it was asked for and the backend counts; derived when it is first read, before the kernel runs again. */
   readonly report?: SimReport;
 }
 

@@ -1,9 +1,11 @@
 /** The two executors as backends. */
+import type { TileFunc } from "../../ir/func.js";
 import { verifyOnce } from "../../ir/verify/verify-once.js";
 import type { Backend } from "../backend.js";
 import { FastExecutor, type FastOptions } from "../wasm/executor.js";
 import { simulateCheckedLong } from "./checked.js";
-import { indicesNow, withReport } from "./fast-report.js";
+import { keptExecutors } from "../wasm/kept-executors.js";
+import { ownOutput } from "./fast-report.js";
 
 export const checkedBackend: Backend = {
   name: "sim",
@@ -21,26 +23,47 @@ export const checkedBackend: Backend = {
   },
 };
 
+/** On one thread, the memory that calls of the program share; on several, one of its own. Throws a CompileError (TC502, TC702). */
+export async function openExecutor(
+  tile: TileFunc,
+  options: FastOptions,
+): Promise<{ readonly executor: FastExecutor; readonly release: () => void }> {
+  if ((options.threads ?? 1) === 1) {
+    const executor = keptExecutors.take(tile);
+    return {
+      executor,
+      release() {
+        keptExecutors.giveBack(tile, executor);
+      },
+    };
+  }
+  const executor = await FastExecutor.open(tile, options);
+  return {
+    executor,
+    release() {
+      executor.close();
+    },
+  };
+}
+
 /** Runs of one prepared kernel share its memory: they follow one another. */
 export const fastBackend = (options: FastOptions = {}): Backend => ({
   name: "sim",
   async prepare(kernel) {
     verifyOnce(kernel.tile, kernel.target);
-    const executor = await FastExecutor.open(kernel.tile, options);
+    const { executor, release } = await openExecutor(kernel.tile, options);
     let latest: Promise<unknown> = Promise.resolve();
     return {
       run(inputs, runOptions = {}) {
         const run = latest.then(async () => {
-          const ran = await executor.runLong(inputs, runOptions);
-          const output = ran.output.slice();
-          if (runOptions.report !== true) return { output };
-          return withReport(kernel, indicesNow(kernel.tile, executor.inputs), output, ran);
+          const ran = ownOutput(kernel, executor, await executor.runLong(inputs, runOptions));
+          return runOptions.report === true ? ran : { output: ran.output };
         });
         latest = run.catch(() => undefined);
         return run;
       },
       release() {
-        executor.close();
+        void latest.then(release);
       },
     };
   },

@@ -1,9 +1,9 @@
 /** The report of a run on the fast executor, derived when it is first read. */
-import { inputsOf, keyOf, type TileFunc } from "../../ir/func.js";
+import { CompileError, error } from "../../ir/diagnostic.js";
+import type { TileFunc } from "../../ir/func.js";
 import type { Target } from "../../ir/target.js";
-import { tensorOf, type HostInputs } from "../memory.js";
 import type { SimReport } from "../report.js";
-import type { FastRun } from "../wasm/executor.js";
+import type { FastExecutor, FastRun } from "../wasm/executor.js";
 import { countTraffic } from "./count.js";
 import { summarize } from "./summary.js";
 
@@ -19,18 +19,29 @@ export interface FastKernel {
   readonly target: Target;
 }
 
-/** `indices`: the index inputs as they were at the run, which nobody changes. */
-export function withReport(
+/**
+ * The output as the caller's own, and a report from the indices that lie in the executor's memory. A kernel that has run again
+ * by the time the report is first read has other indices there: a CompileError (TC702).
+ */
+export function ownOutput(
   { tile, target }: FastKernel,
-  indices: HostInputs,
-  output: Uint8Array,
-  { copied }: FastRun,
+  executor: FastExecutor,
+  { output, copied }: FastRun,
 ): SimulatedBytes {
+  const { runs, inputs } = executor;
   let derived: SimReport | undefined;
   return {
-    output,
+    // Made from an array, it is not zeroed first.
+    output: new Uint8Array(output),
     get report() {
-      derived ??= summarize(tile, target, indices, countTraffic(tile, indices, target), {
+      if (derived === undefined && executor.runs !== runs) {
+        throw new CompileError([
+          error("TC702", "the kernel has run again since, and the indices of this run are gone", {
+            hint: "read the report before the kernel's next run",
+          }),
+        ]);
+      }
+      derived ??= summarize(tile, target, inputs, countTraffic(tile, inputs, target), {
         executor: "fast",
         copiedBytes: copied.bytes,
       });
@@ -38,13 +49,3 @@ export function withReport(
     },
   };
 }
-
-/** Copies of the index inputs. */
-export const indicesNow = (tile: TileFunc, inputs: HostInputs): HostInputs =>
-  Object.fromEntries(
-    inputsOf(tile).flatMap((operand) => {
-      if (operand.role !== "indices") return [];
-      const { type, bytes } = tensorOf(inputs, operand);
-      return [[keyOf(operand), { type, bytes: bytes.slice() }]];
-    }),
-  );

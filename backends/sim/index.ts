@@ -9,11 +9,12 @@ import type { HostInputs } from "../memory.js";
 import type { SimReport } from "../report.js";
 import { fromHost, stringsOf, toHosts, type GatherData, type HostValue, type TensorData } from "../values.js";
 import type { MovePlan } from "../moves.js";
-import { emitWasm, FastExecutor, movesOf, planWasm, printModule } from "../wasm/index.js";
+import { emitWasm, keptExecutors, movesOf, planWasm, printModule } from "../wasm/index.js";
 import { simulateChecked, simulateCheckedLong } from "./checked.js";
 import { countTraffic } from "./count.js";
 import { summarize } from "./summary.js";
-import { withReport, type SimulatedBytes } from "./fast-report.js";
+import { openExecutor } from "./backends.js";
+import { ownOutput, type SimulatedBytes } from "./fast-report.js";
 import {
   refuseThreads,
   simulateFields,
@@ -66,7 +67,10 @@ export const wasmMoves = (tile: TileFunc): MovePlan => movesOf(planWasm(tile));
 
 export interface Simulated {
   readonly outputs: { readonly output: TensorData };
-  /** Of the fast executor: derived when it is first read. */
+  /**
+   * Of the fast executor: derived when it is first read, from the indices in its memory. Throws a CompileError (TC702) when
+   * the kernel has run again by then.
+   */
   readonly report: SimReport;
 }
 
@@ -101,9 +105,12 @@ export function simulateBytes(
   const { tile, target } = kernel;
   verifyOnce(tile, target);
   if (executor === "checked") return simulateChecked(tile, inputs, target);
-  const fast = FastExecutor.create(tile);
-  const run = fast.run(inputs);
-  return withReport(kernel, fast.inputs, run.output, run);
+  const fast = keptExecutors.take(tile);
+  try {
+    return ownOutput(kernel, fast, fast.run(inputs));
+  } finally {
+    keptExecutors.giveBack(tile, fast);
+  }
 }
 
 /** `simulateLong` on bytes. */
@@ -120,12 +127,11 @@ export async function simulateBytesLong(
     refuseThreads(options);
     return simulateCheckedLong(tile, inputs, target, options);
   }
-  const fast = await FastExecutor.open(tile, options);
+  const { executor: fast, release } = await openExecutor(tile, options);
   try {
-    const run = await fast.runLong(inputs, options);
-    return withReport(kernel, fast.inputs, run.output, run);
+    return ownOutput(kernel, fast, await fast.runLong(inputs, options));
   } finally {
-    fast.close();
+    release();
   }
 }
 

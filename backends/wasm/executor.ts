@@ -9,8 +9,10 @@ import { parallelNest } from "../../ir/tasks.js";
 import { at, byteCount, invariant } from "../../ir/types.js";
 import { indexOutOfRange, tensorOf, type HostInputs } from "../memory.js";
 import { drained, inSlices, pause, sliceMs, type LongRunOptions } from "../long-run.js";
+import { fromHost, type TensorData } from "../values.js";
 import { emitWasm, type WasmKernel } from "./emit.js";
 import { encodeModule } from "./encode.js";
+import { copyNamedRows } from "./named-rows.js";
 import { pageBytes } from "./instructions.js";
 import { controlBytes, type WasmLayout } from "./layout.js";
 import { planWasm, type WasmPlan } from "./plan.js";
@@ -70,6 +72,10 @@ export class FastExecutor {
   /** Arrays in the executor's memory: what is written here is run without a copy. */
   readonly inputs: HostInputs;
   readonly output: Uint8Array;
+  /** Runs begun: what lies in the memory is of the latest. */
+  runs = 0;
+  /** What the memory takes of the machine, in bytes. */
+  readonly memoryBytes: number;
   private readonly runTasks: RunTasks;
   private readonly control: Int32Array;
   private readonly layout: WasmLayout;
@@ -81,8 +87,10 @@ export class FastExecutor {
     private readonly code: WasmCode,
     private readonly memory: WebAssembly.Memory,
     private readonly threads: number,
+    private readonly scratch: boolean,
   ) {
     const { plan, kernel, module } = code;
+    this.memoryBytes = memory.buffer.byteLength;
     this.layout = kernel.layout;
     this.tasks = kernel.tasks;
     const evenly = Math.ceil(kernel.tasks / (threads * turnsPerThread));
@@ -101,7 +109,14 @@ export class FastExecutor {
 
   /** On the calling thread alone. Throws a CompileError (TC502) for tensors beyond 4 GiB. */
   static create(func: TileFunc, { before }: TakeOver = {}): FastExecutor {
-    return FastExecutor.prepare(func, 1, before);
+    return FastExecutor.prepare(func, 1, { before });
+  }
+
+  /**
+   * The same for whoever writes nothing into its inputs: a run may copy no more of what it is given than the indices name.
+   */
+  static scratch(func: TileFunc): FastExecutor {
+    return FastExecutor.prepare(func, 1, { scratch: true });
   }
 
   /** Starts the threads and waits for them. Throws a CompileError (TC502, TC702). */
@@ -112,7 +127,7 @@ export class FastExecutor {
         error("TC702", `threads is ${threads}`, { hint: `1 to ${maxThreads} threads` }),
       ]);
     }
-    const executor = FastExecutor.prepare(func, threads, options.before);
+    const executor = FastExecutor.prepare(func, threads, options);
     if (threads === 1) return executor;
     const { spawn } = options;
     if (spawn === undefined) {
@@ -124,11 +139,15 @@ export class FastExecutor {
     return executor;
   }
 
-  private static prepare(func: TileFunc, threads: number, before?: FastExecutor): FastExecutor {
+  private static prepare(
+    func: TileFunc,
+    threads: number,
+    { before, scratch = false }: { readonly before?: FastExecutor | undefined; readonly scratch?: boolean },
+  ): FastExecutor {
     const code = codeOf(func, threads);
     const { pages, shared } = code.kernel.module.memory;
     const memory = before?.handOver(code, pages) ?? allocate(func, pages, shared);
-    return new FastExecutor(code, memory, threads);
+    return new FastExecutor(code, memory, threads, scratch);
   }
 
   /** Its memory, with room for another program. Throws a CompileError (TC702) for one of other tensors or another kind of memory. */
@@ -145,6 +164,25 @@ export class FastExecutor {
     const missing = pages - memory.buffer.byteLength / pageBytes;
     if (missing > 0) grow(memory, missing);
     return memory;
+  }
+
+  /**
+   * An input or the output by its key, as a typed array in the executor's memory; strings are u32 handles. Throws a CompileError
+   * (TC702) for another key.
+   */
+  array(key: string): Exclude<TensorData, readonly string[]> {
+    const { operands } = this.code.plan.source;
+    const operand = operands.find((own) => keyOf(own) === key);
+    if (operand === undefined) {
+      const hint = `one of ${operands.map(keyOf).join(", ")}`;
+      throw new CompileError([error("TC702", `the executor has no tensor ${key}`, { hint })]);
+    }
+    const { dtype, shape } = operand.type;
+    const bytes = operand.role === "output" ? this.output : tensorOf(this.inputs, operand).bytes;
+    return fromHost({ dtype: dtype === "string" ? "u32" : dtype, shape }, bytes) as Exclude<
+      TensorData,
+      readonly string[]
+    >;
   }
 
   private async start(spawn: SpawnThread): Promise<void> {
@@ -219,19 +257,19 @@ export class FastExecutor {
 
   /** Copies inputs that lie elsewhere, so many bytes at once; the time counts what this thread did. */
   private *begin(inputs: HostInputs): Generator<number, FastRun["copied"]> {
-    let [bytes, milliseconds] = [0, 0];
-    for (const operand of inputsOf(this.code.plan.source)) {
-      const own = tensorOf(this.inputs, operand).bytes;
-      const given = tensorOf(inputs, operand).bytes;
-      if (given.buffer === own.buffer && given.byteOffset === own.byteOffset) continue;
-      for (let start = 0; start < given.byteLength; start += bytesAtOnce) {
-        const begun = performance.now();
-        own.set(given.subarray(start, start + bytesAtOnce), start);
-        milliseconds += performance.now() - begun;
-        yield 0;
-      }
-      bytes += given.byteLength;
+    let [bytes, milliseconds, pending] = [0, 0, 0];
+    let begun = performance.now();
+    for (const copied of this.copies(inputs)) {
+      bytes += copied;
+      pending += copied;
+      if (pending < bytesAtOnce) continue;
+      pending = 0;
+      milliseconds += performance.now() - begun;
+      yield 0;
+      begun = performance.now();
     }
+    if (bytes > 0) milliseconds += performance.now() - begun;
+    this.runs++;
     const { control } = this;
     Atomics.store(control, word.doneTasks, 0);
     Atomics.store(control, word.bad, -1);
@@ -242,6 +280,28 @@ export class FastExecutor {
       Atomics.notify(control, word.generation);
     }
     return { bytes, milliseconds };
+  }
+
+  /** Indices first: they may name what is copied of the data. Yields the bytes of each copy. */
+  private *copies(inputs: HostInputs): Generator<number, void> {
+    const { source, named } = this.code.plan;
+    const operands = [...inputsOf(source)].sort(
+      (a, b) => Number(b.role === "indices") - Number(a.role === "indices"),
+    );
+    for (const operand of operands) {
+      const own = tensorOf(this.inputs, operand).bytes;
+      const given = tensorOf(inputs, operand).bytes;
+      if (given.buffer === own.buffer && given.byteOffset === own.byteOffset) continue;
+      if (this.scratch && named !== undefined && operand.role === "data") {
+        yield* copyNamedRows(source, named, inputs, this.inputs);
+        continue;
+      }
+      for (let start = 0; start < given.byteLength; start += bytesAtOnce) {
+        const part = given.subarray(start, start + bytesAtOnce);
+        own.set(part, start);
+        yield part.byteLength;
+      }
+    }
   }
 
   /** Takes tasks until none is left or the time is up. */

@@ -9,6 +9,7 @@ export {
   type SpawnThread,
   type ThreadMessage,
 } from "./executor.js";
+export { KeptExecutors, keptExecutors } from "./kept-executors.js";
 export { movesOf } from "./moves.js";
 export { planWasm, type WasmPlan } from "./plan.js";
 export { printModule } from "./print.js";

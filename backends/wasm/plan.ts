@@ -13,9 +13,10 @@ import { constant, loopPart, sub, type Linear } from "../../ir/linear.js";
 import { indexRule, type IndexRule } from "../../ir/policy.js";
 import { feedingOf, locate, ubBuffers, type Feeding } from "../../ir/regions.js";
 import { parallelNest, type ParallelNest } from "../../ir/tasks.js";
-import { flatten, type ForStmt, type GatherStmt, type Region, type Stmt } from "../../ir/tile.js";
+import { findGather, flatten, type ForStmt, type GatherStmt, type Region, type Stmt } from "../../ir/tile.js";
 import { at, dtypeBytes, elementCount, invariant, type DType } from "../../ir/types.js";
 import { largest } from "./largest.js";
+import { namedRows, type NamedRows } from "./named-rows.js";
 import { isOutput, placing, type Memory, type Placed } from "./places.js";
 import { commonRun, type Run } from "./runs.js";
 import { elementsMoved, sliced, sliceElements } from "./slices.js";
@@ -35,6 +36,8 @@ export interface WasmPlan {
   readonly boxes: ReadonlyMap<Stmt, BoxPlan>;
   /** Absent when the output is empty. */
   readonly gather?: GatherPlan;
+  /** What a call copies of data that it is given, where that is less than all. */
+  readonly named?: NamedRows;
 }
 
 export interface BoxPlan {
@@ -122,7 +125,17 @@ export function planWasm(source: TileFunc): WasmPlan {
     nest.loops.map(({ stmt }) => stmt),
   );
   const tasksPerSlice = Math.max(1, Math.floor(sliceElements / Math.max(1, moved)));
-  const head = { source, func, nest, tasksPerSlice, elided, boxes };
+  const stmt = findGather(source.body);
+  const named = stmt === undefined ? undefined : namedRows(source, stmt);
+  const head = {
+    source,
+    func,
+    nest,
+    tasksPerSlice,
+    elided,
+    boxes,
+    ...(named === undefined ? {} : { named }),
+  };
   return gather === undefined ? head : { ...head, gather };
 }
 

@@ -27,13 +27,19 @@ export async function run(
   kernel: Kernel,
   inputs: GatherData,
   options: RunOptions = {},
-): Promise<{ readonly outputs: { readonly output: TensorData }; readonly report?: SimReport }> {
+): Promise<{ readonly outputs: { readonly output: TensorData }; readonly report?: SimReport | undefined }> {
   throwIfErrors(checkOptions("run", options, runFields));
   checkKernel(kernel);
   const { backend = "sim", ...rest } = options;
   const types = kernel.source ?? kernel.tile;
   const hosts = toHosts(types, inputs);
-  const { output, report } = await runOn(backend, kernel, hosts, rest);
-  const outputs = { output: fromHost(outputOf(types).type, output, stringsOf(hosts)) };
-  return report === undefined ? { outputs } : { outputs, report };
+  const ran = await runOn(backend, kernel, hosts, rest);
+  const outputs = { output: fromHost(outputOf(types).type, ran.output, stringsOf(hosts)) };
+  if (!("report" in ran)) return { outputs };
+  return {
+    outputs,
+    get report() {
+      return ran.report;
+    },
+  };
 }

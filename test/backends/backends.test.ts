@@ -98,13 +98,25 @@ describe("the report of a fast run", () => {
     expect(run.report).toBe(run.report);
   });
 
-  it("speaks of its own run when another one follows", async () => {
+  it("speaks of its own run, or says that another one followed before it was read", async () => {
     const prepared = await fastBackend().prepare(kernel);
-    const first = await prepared.run(inputs(indices), { report: true });
     const same = indices.slice().fill(2);
-    const second = await prepared.run(inputs(same), { report: true });
-    expect(first.report?.locality).toEqual(expected(indices));
-    expect(second.report?.locality).toEqual(expected(same));
+    const read = await prepared.run(inputs(indices), { report: true });
+    expect(read.report?.locality).toEqual(expected(indices));
+    const unread = await prepared.run(inputs(indices), { report: true });
+    const last = await prepared.run(inputs(same), { report: true });
+    expect(read.report?.locality).toEqual(expected(indices));
+    expect(last.report?.locality).toEqual(expected(same));
+    expect(() => unread.report).toThrow(
+      expect.objectContaining({
+        diagnostics: [
+          expect.objectContaining({
+            code: "TC702",
+            hint: "read the report before the kernel's next run",
+          }),
+        ],
+      }),
+    );
     prepared.release();
   });
 

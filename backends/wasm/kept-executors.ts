@@ -1,0 +1,65 @@
+/**
+ * Executors that calls share: the memory of a kernel, whose pages the first call pays for, serves the next one. It goes with
+ * its kernel, and makes room when idle memories together exceed a bound.
+ */
+import type { TileFunc } from "../../ir/func.js";
+import { BoundedCache } from "../cache.js";
+import { FastExecutor } from "./executor.js";
+
+/** A memory reserves address space far beyond its bytes: it counts as so many at least. */
+const leastCost = 2 ** 25;
+
+interface Kept {
+  readonly tile: WeakRef<TileFunc>;
+  readonly bytes: number;
+}
+
+export class KeptExecutors {
+  private readonly idle = new WeakMap<TileFunc, FastExecutor>();
+  private readonly keys = new WeakMap<TileFunc, object>();
+  private readonly order: BoundedCache<object, Kept>;
+  private readonly collected = new FinalizationRegistry<object>((key) => {
+    this.order.take(key);
+  });
+
+  /** `limit`: bytes that idle executors may hold together. */
+  constructor(limit: number) {
+    this.order = new BoundedCache({
+      limit,
+      costOf: ({ bytes }) => Math.max(leastCost, bytes),
+      dispose: ({ tile }) => {
+        const evicted = tile.deref();
+        if (evicted !== undefined) this.idle.delete(evicted);
+      },
+    });
+  }
+
+  /** The program's executor, the caller's alone until it is given back. Throws a CompileError (TC502). */
+  take(tile: TileFunc): FastExecutor {
+    const found = this.idle.get(tile);
+    if (found === undefined) return FastExecutor.scratch(tile);
+    this.idle.delete(tile);
+    this.order.take(this.keyOf(tile));
+    return found;
+  }
+
+  giveBack(tile: TileFunc, executor: FastExecutor): void {
+    const key = this.keyOf(tile);
+    // One of a run beside it may have come back first.
+    this.order.take(key);
+    this.idle.set(tile, executor);
+    this.order.set(key, { tile: new WeakRef(tile), bytes: executor.memoryBytes });
+  }
+
+  private keyOf(tile: TileFunc): object {
+    const known = this.keys.get(tile);
+    if (known !== undefined) return known;
+    const key = {};
+    this.keys.set(tile, key);
+    this.collected.register(tile, key);
+    return key;
+  }
+}
+
+/** Those of `simulate`, `run` and the fast backend on one thread. */
+export const keptExecutors = new KeptExecutors(2 ** 29);

@@ -1,0 +1,188 @@
+/** What a call from the caller's own arrays costs: memory that is kept, and rows that are not copied. */
+import { afterEach, describe, expect, it } from "vitest";
+import { FastExecutor, simulate, simulateBytes } from "../../backends/sim/index.js";
+import { KeptExecutors } from "../../backends/wasm/index.js";
+import { CompileError, compile, onnx, run, targets, type Kernel } from "../../src/index.js";
+import { operandOf } from "../support/operands.js";
+
+const rowsOf = (rows: number, count: number, oob: "error" | "clamp" = "error"): Kernel =>
+  compile(onnx.gather({ data: ["f32", [rows, 8]], indices: ["i64", [count]], axis: 0, oob }), {
+    target: targets.cpu,
+  });
+const table = (rows: number): Float32Array => Float32Array.from({ length: rows * 8 }, (_, k) => k + 1);
+const named = (data: Float32Array, rows: readonly number[]): Float32Array =>
+  Float32Array.from(rows.flatMap((row) => [...data.subarray(8 * row, 8 * row + 8)]));
+const fast = { executor: "fast" } as const;
+
+const { Memory } = WebAssembly;
+afterEach(() => {
+  WebAssembly.Memory = Memory;
+});
+
+/** Counts the memories that are made from here on. */
+function countMemories(): () => number {
+  let made = 0;
+  WebAssembly.Memory = class extends Memory {
+    constructor(descriptor: WebAssembly.MemoryDescriptor) {
+      super(descriptor);
+      made++;
+    }
+  };
+  return () => made;
+}
+
+describe("a kernel that is called again", () => {
+  it("runs in the memory of the call before, with the bits of its own inputs", async () => {
+    const kernel = rowsOf(5, 3);
+    const memories = countMemories();
+    const data = table(5);
+    const first = simulate(kernel, { data, indices: BigInt64Array.of(4n, -5n, 1n) }, fast);
+    const second = simulate(kernel, { data, indices: BigInt64Array.of(2n, 2n, -1n) }, fast);
+    const third = await run(kernel, { data, indices: BigInt64Array.of(3n, 0n, 0n) }, { ...fast });
+    expect(memories()).toBe(1);
+    expect(first.outputs.output).toEqual(named(data, [4, 0, 1]));
+    expect(second.outputs.output).toEqual(named(data, [2, 2, 4]));
+    expect(third.outputs.output).toEqual(named(data, [3, 0, 0]));
+  });
+
+  it("runs in it after an index out of range, too", () => {
+    const kernel = rowsOf(5, 3);
+    const memories = countMemories();
+    const data = table(5);
+    expect(() => simulate(kernel, { data, indices: BigInt64Array.of(0n, 5n, 1n) }, fast)).toThrow(
+      "index 5 at indices[1] is out of range",
+    );
+    const after = simulate(kernel, { data, indices: BigInt64Array.of(0n, 1n, 4n) }, fast);
+    expect(after.outputs.output).toEqual(named(data, [0, 1, 4]));
+    expect(memories()).toBe(1);
+  });
+
+  it("has a memory for each of the runs under way at once", async () => {
+    const kernel = rowsOf(5, 3);
+    const memories = countMemories();
+    const data = table(5);
+    const calls = [0n, 1n, 2n].map((row) =>
+      run(kernel, { data, indices: BigInt64Array.of(row, row, 4n) }, { ...fast }),
+    );
+    const outputs = (await Promise.all(calls)).map(({ outputs }) => outputs.output);
+    expect(outputs).toEqual([0, 1, 2].map((row) => named(data, [row, row, 4])));
+    expect(memories()).toBe(3);
+  });
+});
+
+describe("kept executors", () => {
+  const tileOf = () => rowsOf(5, 3).tile;
+  /** What an idle memory counts as, at least. */
+  const least = 2 ** 25;
+
+  it("give back the same one, to one taker at a time", () => {
+    const kept = new KeptExecutors(4 * least);
+    const tile = tileOf();
+    const first = kept.take(tile);
+    const beside = kept.take(tile);
+    expect(beside).not.toBe(first);
+    kept.giveBack(tile, first);
+    expect(kept.take(tile)).toBe(first);
+  });
+
+  it("let the least recently used go beyond their bound", () => {
+    const kept = new KeptExecutors(2 * least);
+    const tiles = [tileOf(), tileOf(), tileOf()];
+    const executors = tiles.map((tile) => kept.take(tile));
+    tiles.forEach((tile, k) => {
+      kept.giveBack(tile, executors[k]!);
+    });
+    expect(tiles.map((tile, k) => kept.take(tile) === executors[k])).toEqual([false, true, true]);
+  });
+
+  it("keep one of two that ran at once", () => {
+    const kept = new KeptExecutors(4 * least);
+    const tile = tileOf();
+    const both = [kept.take(tile), kept.take(tile)];
+    for (const executor of both) kept.giveBack(tile, executor);
+    expect(kept.take(tile)).toBe(both[1]);
+    expect(both).not.toContain(kept.take(tile));
+  });
+});
+
+describe("a large table of which few rows are named", () => {
+  const data = table(1000);
+
+  it.each([
+    ["error", [999, -1000, 7, 7], [999, 0, 7, 7]],
+    ["clamp", [5000, -5000, 7, -1], [999, 0, 7, 999]],
+  ] as const)("gives those rows to the kernel, by policy %s", (oob, values, rows) => {
+    const indices = BigInt64Array.from(values, BigInt);
+    const { outputs, report } = simulate(rowsOf(1000, 4, oob), { data, indices }, fast);
+    expect(outputs.output).toEqual(named(data, rows));
+    expect(report.copiedBytes).toBe(4 * 32 + indices.byteLength);
+  });
+
+  it("is copied whole where the rows are not few", () => {
+    const indices = new BigInt64Array(501);
+    const { report } = simulate(rowsOf(1000, 501), { data, indices }, fast);
+    expect(report.copiedBytes).toBe(data.byteLength + indices.byteLength);
+  });
+
+  it("names the first index out of range", () => {
+    const indices = BigInt64Array.of(1n, 1000n, 2n, -1001n);
+    expect(() => simulate(rowsOf(1000, 4), { data, indices }, fast)).toThrow(
+      "index 1000 at indices[1] is out of range",
+    );
+  });
+
+  it("is copied whole into an executor whose inputs the caller holds", () => {
+    const { tile } = rowsOf(1000, 4);
+    const executor = FastExecutor.create(tile);
+    const bytes = (array: Float32Array | BigInt64Array) =>
+      new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
+    executor.run({
+      data: { type: operandOf(tile, "data").type, bytes: bytes(data) },
+      indices: { type: operandOf(tile, "indices").type, bytes: bytes(new BigInt64Array(4)) },
+    });
+    executor.array("indices").set(BigInt64Array.of(1n, 2n, 3n, -1n) as never);
+    executor.run();
+    expect(executor.array("output")).toEqual(named(data, [1, 2, 3, 999]));
+  });
+});
+
+describe("tensors in the executor's memory", () => {
+  it("are typed arrays by their keys, and run without a copy", () => {
+    const executor = FastExecutor.create(rowsOf(5, 3).tile);
+    const [data, indices] = [executor.array("data"), executor.array("indices")];
+    (data as Float32Array).set(table(5));
+    (indices as BigInt64Array).set([4n, 0n, -2n]);
+    expect(executor.run().copied.bytes).toBe(0);
+    expect(executor.array("output")).toEqual(named(table(5), [4, 0, 3]));
+  });
+
+  it("have the program's keys", () => {
+    const executor = FastExecutor.create(rowsOf(5, 3).tile);
+    const thrown = (() => {
+      try {
+        return executor.array("input");
+      } catch (error) {
+        return error;
+      }
+    })();
+    expect(thrown).toBeInstanceOf(CompileError);
+    expect((thrown as CompileError).diagnostics[0]).toMatchObject({
+      code: "TC702",
+      hint: "one of data, indices, output",
+    });
+  });
+});
+
+describe("the report of a call", () => {
+  it("is refused, never another call's, once the kernel has run again", () => {
+    const kernel = rowsOf(5, 3);
+    const hosts = (indices: BigInt64Array) => ({
+      data: { type: operandOf(kernel.tile, "data").type, bytes: new Uint8Array(table(5).buffer) },
+      indices: { type: operandOf(kernel.tile, "indices").type, bytes: new Uint8Array(indices.buffer) },
+    });
+    const first = simulateBytes(kernel, hosts(BigInt64Array.of(0n, 1n, 2n)), fast);
+    const second = simulateBytes(kernel, hosts(BigInt64Array.of(3n, 3n, 3n)), fast);
+    expect(() => first.report).toThrow("the kernel has run again");
+    expect(second.report.locality.repeated).toBe(1);
+  });
+});
