@@ -13,6 +13,7 @@ import {
   withPolicy,
   type AttrValue,
   type AttributeKey,
+  type Diagnostic,
   type Func,
   type OpDef,
 } from "../../ir/index.js";
@@ -23,7 +24,15 @@ import { Symbols } from "../formats/symbols.js";
 import type { TensorValue } from "../formats/tensor.js";
 import { program, tryProgram } from "../api/program.js";
 import { printDiagnostics } from "./terminal.js";
-import { dashed, parseCount, parseType, scheduleOf, UsageError, type ProgramFlags } from "./options.js";
+import {
+  dashed,
+  parseBind,
+  parseCount,
+  parseType,
+  scheduleOf,
+  UsageError,
+  type ProgramFlags,
+} from "./options.js";
 
 export interface LoadedProgram {
   readonly func: Func;
@@ -43,8 +52,8 @@ export function loadPrograms(file: string | undefined, flags: ProgramFlags): Loa
   return fromText(file, flags);
 }
 
-/** What a flag is to a program file: it describes a gather in its place, chooses from it, or changes what it says. */
-type FlagKind = "describes" | "chooses" | "changes";
+/** What a flag is to a program file: it describes a gather in its place, chooses from it, binds its dims, or changes what it says. */
+type FlagKind = "describes" | "chooses" | "changes" | "binds";
 
 /** Of every flag but the attributes', which describe. */
 const flagKinds: Readonly<Record<Exclude<keyof ProgramFlags, AttributeKey>, FlagKind>> = {
@@ -54,6 +63,7 @@ const flagKinds: Readonly<Record<Exclude<keyof ProgramFlags, AttributeKey>, Flag
   indices: "describes",
   case: "chooses",
   func: "chooses",
+  bind: "binds",
   oob: "changes",
   target: "changes",
   tile: "changes",
@@ -80,6 +90,8 @@ function checkFlags(file: string | undefined, flags: ProgramFlags): void {
       value !== undefined && kinds.get(flag) === kind ? [flag] : [],
     );
   const choosing = given("chooses");
+  if (flags.bind !== undefined && file?.endsWith(".onnx") !== true)
+    throw new UsageError("--bind binds the symbolic dims of an .onnx model", "give a model");
   if (file === undefined) {
     const [chooser] = choosing;
     if (chooser !== undefined) {
@@ -228,27 +240,45 @@ function fromCases(file: string, flags: ProgramFlags): LoadedProgram[] {
   });
 }
 
-/** Every gather of a model with static shapes. Those without are reported; alone, or none with, they are the error. */
-function fromModel(file: string, flags: ProgramFlags): LoadedProgram[] {
-  const gathers = findGathers(readModel(readBytes(file), file));
+/** A gather of a model, with its program where its shape is known. */
+export interface ModelGather {
+  readonly name: string;
+  /** ONNX's name of the operator. */
+  readonly op: string;
+  readonly loaded?: LoadedProgram;
+  /** Why there is no program. */
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** Every gather of a model, or the one of `--func`, under `--bind`. */
+export function loadModel(file: string, flags: ProgramFlags): readonly ModelGather[] {
+  const bind = flags.bind === undefined ? {} : { bind: parseBind(flags.bind) };
+  const gathers = findGathers(readModel(readBytes(file), file), bind);
   const chosen = gathers.filter((gather) => flags.func === undefined || gather.name === flags.func);
   if (chosen.length === 0) {
     const names = gathers.map((gather) => gather.name).join(", ");
     throw new UsageError(`${file} has no gather ${flags.func ?? "at all"}`, names === "" ? undefined : names);
   }
-  const refused = chosen.flatMap((gather) => (gather.ok ? [] : [gather.diagnostic]));
-  const programs = chosen.flatMap((gather): LoadedProgram[] => {
-    if (!gather.ok) return [];
+  return chosen.map((gather): ModelGather => {
+    const { name, node } = gather;
+    if (!gather.ok) return { name, op: node.op, diagnostics: [gather.diagnostic] };
     const { data, indices } = gather;
-    const func = program({ ...gather.program, name: gather.name });
-    return [
-      {
-        func: withFlags(func, flags),
-        ...(data === undefined ? {} : { data: () => data }),
-        ...(indices === undefined ? {} : { indices: () => indices }),
-      },
-    ];
+    const result = tryProgram({ ...gather.program, name });
+    if (!result.ok) return { name, op: node.op, diagnostics: result.diagnostics };
+    const loaded = {
+      func: withFlags(result.func, flags),
+      ...(data === undefined ? {} : { data: () => data }),
+      ...(indices === undefined ? {} : { indices: () => indices }),
+    };
+    return { name, op: node.op, loaded, diagnostics: [] };
   });
+}
+
+/** Every gather of a model with static shapes. Those without are reported; alone, or none with, they are the error. */
+function fromModel(file: string, flags: ProgramFlags): LoadedProgram[] {
+  const gathers = loadModel(file, flags);
+  const refused = gathers.flatMap(({ diagnostics }) => diagnostics);
+  const programs = gathers.flatMap(({ loaded }) => loaded ?? []);
   if (programs.length === 0) throw new CompileError(refused);
   printDiagnostics(refused.map((diagnostic) => ({ ...diagnostic, severity: "warning" as const })));
   return programs;

@@ -32,6 +32,7 @@ export interface ProgramFlags extends Readonly<Partial<Record<AttributeKey, stri
   readonly oob?: string;
   readonly case?: string;
   readonly func?: string;
+  readonly bind?: string;
   readonly target?: string;
   readonly tile?: string;
   readonly view?: string;
@@ -72,6 +73,10 @@ export function addProgramOptions(command: Command): Command {
     )
     .option("--case <id>", "one case of a case file")
     .option("--func <name>", "one function of a .tir file or gather of a model")
+    .option(
+      "--bind <list>",
+      "extents of a model's symbolic dims, shapes of its inputs: batch=1,state=2x1x128",
+    )
     .option("--target <name|file>", `${targetNames.join(", ")}, or a target file (.json)`)
     .option("--tile <shape>", "extents over the output dims, such as 8,1024")
     .option("--view <shape>", "view shape: splits the iteration before the tile does")
@@ -143,6 +148,23 @@ export function parseBuffers(text: string): Buffers {
   });
   const named = Object.fromEntries(entries);
   return Object.keys(named).length < entries.length ? refuse() : named;
+}
+
+/** `batch=1,state=2x1x128,ids=[5]`: an extent by the name of a dim, a shape by the name of an input. */
+export function parseBind(text: string): Readonly<Record<string, number | Shape>> {
+  const refuse = (what: string): never => {
+    throw new UsageError(`--bind ${text}: ${what}`, "write --bind batch=1,state=2x1x128,ids=[5]");
+  };
+  const bound = new Map<string, number | Shape>();
+  // Commas within brackets are those of a shape.
+  for (const entry of text.split(/,(?![^[]*\])/)) {
+    const split = entry.lastIndexOf("=");
+    const [name, value] = [entry.slice(0, Math.max(0, split)).trim(), entry.slice(split + 1).trim()];
+    if (name === "" || value === "") refuse(`${entry} is not name=extent`);
+    if (bound.has(name)) refuse(`${name} is given twice`);
+    bound.set(name, /^\d+$/.test(value) ? Number(value) : parseShape(value, "bind"));
+  }
+  return Object.fromEntries(bound);
 }
 
 export function scheduleOf(flags: ProgramFlags): Schedule {

@@ -4,6 +4,7 @@ import {
   inputOf,
   outputOf,
   printSchedule,
+  clockVersion,
   CompileError,
   error,
   formatType,
@@ -44,7 +45,8 @@ import {
   type ProgramFlags,
 } from "./options.js";
 import { taskProgress } from "./progress.js";
-import { loadProgram, loadPrograms, type LoadedProgram } from "./load.js";
+import { gatherTable, listGathers, type ListedGather } from "./list-model.js";
+import { loadModel, loadProgram, type LoadedProgram } from "./load.js";
 import { table } from "../report/table.js";
 import { note, print, printDiagnostics, printJson } from "./terminal.js";
 
@@ -86,7 +88,7 @@ export function runCommand(program: Command): void {
       process.exitCode =
         file?.endsWith(".onnx") === true && flags.func === undefined
           ? await runModel(file, flags)
-          : await run(loadProgram(file, flags), flags);
+          : await runOne(loadProgram(file, flags), flags);
     });
 }
 
@@ -134,7 +136,17 @@ export async function openRunner(
   return { runner, description, close };
 }
 
-async function run(loaded: LoadedProgram, flags: RunFlags): Promise<number> {
+/** What a run came to: its exit code, and what it prints. */
+interface Ran {
+  readonly code: 0 | 1;
+  readonly document: Readonly<Record<string, unknown>>;
+  readonly text: string;
+  /** What the bits came to, in a word or two. */
+  readonly said: string;
+}
+
+/** Runs one gather. Diagnostics go to stderr as they come, unless they are the document's. */
+async function run(loaded: LoadedProgram, flags: RunFlags): Promise<Ran> {
   const backends = parseBackends(flags.backend);
   refuseWithoutSim(backends, flags);
   const outputs = assignments(flags.out, "out", ["output"]);
@@ -182,41 +194,51 @@ async function run(loaded: LoadedProgram, flags: RunFlags): Promise<number> {
   }
   if (flags.trace !== undefined) await writeTrace(flags.trace, kernel, compared);
   const report = runs.find((entry) => entry.report !== undefined)?.report;
-  if (flags.json === true) {
-    printJson({
-      command: "run",
-      ok: differences.length === 0,
-      target: kernel.target.name,
-      schedule: kernel.tile.schedule,
-      inputs: origin,
-      output: { type: formatType(outputType), bytes: first?.output.byteLength ?? 0 },
-      backends: backends.map((backend) => ({
-        backend,
-        agrees: !differences.some((d) => d.message.includes(backend)),
-      })),
-      report,
-      diagnostics,
-    });
-  } else {
-    printDiagnostics(differences);
-    print(`@${kernel.name} on ${kernel.target.name}: ${formatType(outputType)} from ${origin}`);
-    const agreement = differences.length === 0 ? "the same bits" : "DIFFERENT bits";
-    print(`schedule  ${printSchedule(kernel.tile.schedule)}`);
-    const sides = [...backends, ...(flags.against === undefined ? [] : [flags.against])];
-    print(`${sides.join(", ")}: ${sides.length > 1 ? agreement : "done"}`);
-    if (report?.executor === "fast") print("sim ran on the fast executor");
-    if (report !== undefined) {
-      const rows = (["data", "indices", "output"] as const).map((operand) => {
-        const { bytes, compulsory, transfers, bursts } = report.operands[operand];
-        return [operand, bytes, compulsory, transfers, bursts];
-      });
-      print(table(["bytes moved", "bytes", "compulsory", "transfers", "bursts"], rows));
-      const { timing } = report;
-      print(`about ${Math.round(timing.cycles)} cycles on ${timing.cores} cores; ${timing.why}`);
-      print(`unified buffer peak ${report.ubPeak} B of ${report.ubBudget} B; ${report.tasks} tasks`);
-    }
-  }
-  return differences.length === 0 ? 0 : 1;
+  if (flags.json !== true) printDiagnostics(differences);
+  const document = {
+    ok: differences.length === 0,
+    target: kernel.target.name,
+    schedule: kernel.tile.schedule,
+    inputs: origin,
+    output: { type: formatType(outputType), bytes: first?.output.byteLength ?? 0 },
+    backends: backends.map((backend) => ({
+      backend,
+      agrees: !differences.some((d) => d.message.includes(backend)),
+    })),
+    report,
+    diagnostics,
+  };
+  const agreement = differences.length === 0 ? "the same bits" : "DIFFERENT bits";
+  const sides = [...backends, ...(flags.against === undefined ? [] : [flags.against])];
+  const said = sides.length > 1 ? agreement : "done";
+  const text = [
+    `@${kernel.name} on ${kernel.target.name}: ${formatType(outputType)} from ${origin}`,
+    `schedule  ${printSchedule(kernel.tile.schedule)}`,
+    `${sides.join(", ")}: ${said}`,
+    ...(report === undefined ? [] : reportLines(report)),
+  ].join("\n");
+  return { code: differences.length === 0 ? 0 : 1, document, text, said };
+}
+
+function reportLines(report: NonNullable<BackendRun["report"]>): string[] {
+  const rows = (["data", "indices", "output"] as const).map((operand) => {
+    const { bytes, compulsory, transfers, bursts } = report.operands[operand];
+    return [operand, bytes, compulsory, transfers, bursts];
+  });
+  const { timing } = report;
+  return [
+    ...(report.executor === "fast" ? ["sim ran on the fast executor"] : []),
+    table(["bytes moved", "bytes", "compulsory", "transfers", "bursts"], rows),
+    `about ${Math.round(timing.cycles)} cycles on ${timing.cores} cores; ${timing.why}`,
+    `unified buffer peak ${report.ubPeak} B of ${report.ubBudget} B; ${report.tasks} tasks`,
+  ];
+}
+
+async function runOne(loaded: LoadedProgram, flags: RunFlags): Promise<number> {
+  const { code, document, text } = await run(loaded, flags);
+  if (flags.json === true) printJson({ command: "run", ...document });
+  else print(text);
+  return code;
 }
 
 /** What each backend's output differs in from the definition. */
@@ -243,30 +265,63 @@ function executorOf({ executor, threads }: RunFlags): BackendOptions {
   return { executor: "fast", threads: parseCount(threads, "threads"), spawn: spawnThread };
 }
 
-/** Every gather of a model whose inputs are known, one after the other; the rest are named. */
+/**
+ * Lists the gathers of a model and runs those whose inputs are known; what a run has to say beyond its bits is said of one
+ * alone. A refused gather is exit code 1.
+ */
 async function runModel(file: string, flags: RunFlags): Promise<number> {
-  const programs = loadPrograms(file, flags);
+  const gathers = listGathers(loadModel(file, flags), flags);
   const one =
     (["trace", "compare", "against"] as const).find((flag) => flags[flag] !== undefined) ??
     (["input", "out"] as const).find((flag) => flags[flag].length > 0);
+  const programs = gathers.flatMap(({ loaded }) => loaded ?? []);
   if (one !== undefined && programs.length > 1) {
-    const names = programs.map(({ func }) => func.name).join(", ");
     throw new UsageError(
       `--${one} is for one gather, and ${file} has ${programs.length}`,
-      `--func: ${names}`,
+      `--func: ${gathers.map(({ name }) => name).join(", ")}`,
     );
   }
-  const known = programs.filter(
-    (loaded) => flags.seed !== undefined || (loaded.data !== undefined && loaded.indices !== undefined),
+  if (one !== undefined) return runOne(loadProgram(file, flags), flags);
+  if (programs.length === 0) throw new CompileError(gathers.flatMap(({ diagnostics }) => diagnostics));
+  const listed = [];
+  for (const gather of gathers) {
+    const { verdict, loaded } = gather;
+    const known = flags.seed !== undefined || (loaded?.data !== undefined && loaded.indices !== undefined);
+    const runs = verdict === "legal" && loaded !== undefined && known;
+    const result = runs ? await run(loaded, flags) : undefined;
+    const ran = result?.said ?? (verdict === "legal" ? "inputs not known" : "");
+    listed.push({ ...gather, ran, result });
+  }
+  const wrong = listed.some(({ verdict, result }) => verdict === "refused" || result?.code === 1);
+  if (flags.json === true) {
+    const documents = listed.map(({ loaded: _, ran: __, result, ...rest }) => ({
+      ...rest,
+      ...(result === undefined ? {} : { run: result.document }),
+    }));
+    printJson({ command: "run", ok: !wrong, clock: clockVersion, gathers: documents });
+  } else {
+    print(gatherTable(listed));
+    printDiagnostics(onePerHint(gathers));
+    const texts = listed.flatMap(({ result }) => result?.text ?? []);
+    if (listed.length === 1 && texts.length === 1) print(`\n${texts.join("")}`);
+    if (listed.some(({ ran }) => ran === "inputs not known"))
+      note("--seed 1 makes inputs that are not known, --func <gather> with --input gives them");
+  }
+  return wrong ? 1 : 0;
+}
+
+/** Many gathers lack the same binding: its hint is told once, beside the first. */
+function onePerHint(gathers: readonly ListedGather[]): Diagnostic[] {
+  const told = new Set<string>();
+  return gathers.flatMap(({ verdict, diagnostics }) =>
+    diagnostics.map((diagnostic) => {
+      const { hint, ...rest } = diagnostic;
+      const again = hint !== undefined && told.has(hint);
+      if (hint !== undefined) told.add(hint);
+      const severity = verdict === "open" ? "warning" : diagnostic.severity;
+      return again ? { ...rest, severity } : { ...diagnostic, severity };
+    }),
   );
-  for (const { func } of programs.filter((loaded) => !known.includes(loaded))) {
-    note(
-      `@${func.name}: its inputs are not known; --func ${func.name} with --input runs it, --seed makes some`,
-    );
-  }
-  const codes: number[] = [];
-  for (const loaded of known) codes.push(await run(loaded, flags));
-  return Math.max(0, ...codes);
 }
 
 /** The program with the schedule of `--compare`. */

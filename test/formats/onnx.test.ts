@@ -15,70 +15,26 @@ import {
   type OnnxGather,
 } from "../../src/formats/onnx/index.js";
 import { checkCase } from "../../src/testing/check-case.js";
-import { bytes, number, onnxTypes, text } from "../support/onnx-bytes.js";
-
-// Protobuf by hand, so that no reader of ours checks itself. Field numbers are those of onnx.proto.
-
-const varint = (value: bigint): number[] => {
-  const out: number[] = [];
-  let rest = BigInt.asUintN(64, value);
-  for (; rest > 0x7fn; rest >>= 7n) out.push(Number(rest & 0x7fn) | 0x80);
-  return [...out, Number(rest)];
-};
-const packed = (field: number, values: readonly bigint[]): number[] =>
-  bytes(
-    field,
-    values.flatMap((value) => varint(value)),
-  );
-const unpacked = (field: number, values: readonly bigint[]): number[] =>
-  values.flatMap((value) => [...varint(BigInt(field * 8)), ...varint(value)]);
-const dims = (shape: readonly number[]): number[] => shape.flatMap((extent) => number(1, extent));
-
-const tensor = (dtype: DType | number, shape: readonly number[], elements: readonly number[], name = "w") => [
-  ...dims(shape),
-  ...number(2, typeof dtype === "number" ? dtype : onnxTypes[dtype]),
-  ...text(8, name),
-  ...elements,
-];
-
-const dim = (value: number | string) =>
-  bytes(1, typeof value === "number" ? number(1, value) : text(2, value));
-const info = (name: string, type: number, shape?: readonly (number | string)[]): number[] => {
-  const shaped = shape === undefined ? [] : bytes(2, shape.flatMap(dim));
-  return [...text(1, name), ...bytes(2, bytes(1, [...number(1, type), ...shaped]))];
-};
-const input = (name: string, type: number, shape?: readonly (number | string)[]) =>
-  bytes(11, info(name, type, shape));
-const initializer = (...args: Parameters<typeof tensor>) => bytes(5, tensor(...args));
-
-const intAttribute = (name: string, value: number) =>
-  bytes(5, [...text(1, name), ...number(3, value), ...number(20, 2)]);
-const graphAttribute = (name: string, graph: readonly number[]) =>
-  bytes(5, [...text(1, name), ...bytes(6, graph), ...number(20, 5)]);
-const tensorAttribute = (name: string, value: readonly number[]) =>
-  bytes(5, [...text(1, name), ...bytes(5, value), ...number(20, 4)]);
-const node = (
-  op: string,
-  inputs: readonly string[],
-  outputs: readonly string[],
-  rest: readonly number[] = [],
-) =>
-  bytes(1, [
-    ...inputs.flatMap((name) => text(1, name)),
-    ...outputs.flatMap((name) => text(2, name)),
-    ...text(4, op),
-    ...rest,
-  ]);
-const named = (name: string) => text(3, name);
-
-const opset = (version: number) => bytes(8, number(2, version));
-const model = (graph: readonly number[], version = 17): Uint8Array =>
-  Uint8Array.from([...number(1, 8), ...bytes(7, graph), ...opset(version)]);
-
-const i64s = (values: readonly number[]): number[] => [
-  ...new Uint8Array(BigInt64Array.from(values, BigInt).buffer),
-];
-const raw = (values: readonly number[]): number[] => bytes(9, i64s(values));
+import {
+  bytes,
+  graphAttribute,
+  i64s,
+  info,
+  initializer,
+  input,
+  intAttribute,
+  model,
+  named,
+  node,
+  number,
+  packed,
+  raw,
+  tensor,
+  tensorAttribute,
+  text,
+  unpacked,
+  varint,
+} from "../support/onnx-bytes.js";
 
 const gathersOf = (graph: readonly number[], version = 17): OnnxGather[] =>
   findGathers(readModel(model(graph, version), "m.onnx"));
@@ -380,14 +336,14 @@ describe("gathers of a model", () => {
         },
       },
     ]);
-    expect(findGathers(read, { dims: { batch: 2 } })).toMatchObject([{ ok: false }]);
-    expect(findGathers(read, { shapes: { x: [2, 5, 7] } })).toMatchObject([
+    expect(findGathers(read, { bind: { batch: 2 } })).toMatchObject([{ ok: false }]);
+    expect(findGathers(read, { bind: { x: [2, 5, 7] } })).toMatchObject([
       { ok: true, program: { data: { shape: [2, 5, 7] } } },
     ]);
-    expect(diagnosticOf(() => findGathers(read, { shapes: { x: [2, 6, 7] } }))).toContain(
+    expect(diagnosticOf(() => findGathers(read, { bind: { x: [2, 6, 7] } }))).toContain(
       "declared [batch, 5, ?]",
     );
-    expect(diagnosticOf(() => findGathers(read, { shapes: { z: [2] } }))).toContain('no input "z"');
+    expect(diagnosticOf(() => findGathers(read, { bind: { z: [2] } }))).toContain('no input "z"');
   });
 
   it("says what else is missing", () => {

@@ -1,20 +1,20 @@
 /** A minimal ONNX writer for tests: protobuf by hand, so that no reader of ours checks itself. Fields as in onnx.proto. */
 
-const varint = (value: number): number[] => {
-  const bytes: number[] = [];
-  let rest = BigInt.asUintN(64, BigInt(value));
-  do {
-    const low = Number(rest & 0x7fn);
-    rest >>= 7n;
-    bytes.push(rest === 0n ? low : low | 0x80);
-  } while (rest !== 0n);
-  return bytes;
-};
+import type { DType } from "../../ir/index.js";
 
-export const number = (field: number, value: number): number[] => [...varint(field * 8), ...varint(value)];
+export const varint = (value: bigint): number[] => {
+  const out: number[] = [];
+  let rest = BigInt.asUintN(64, value);
+  for (; rest > 0x7fn; rest >>= 7n) out.push(Number(rest & 0x7fn) | 0x80);
+  return [...out, Number(rest)];
+};
+export const number = (field: number, value: number): number[] => [
+  ...varint(BigInt(field * 8)),
+  ...varint(BigInt(value)),
+];
 export const bytes = (field: number, value: Iterable<number>): number[] => {
   const list = [...value];
-  return [...varint(field * 8 + 2), ...varint(list.length), ...list];
+  return [...varint(BigInt(field * 8 + 2)), ...varint(BigInt(list.length)), ...list];
 };
 export const text = (field: number, value: string): number[] => bytes(field, new TextEncoder().encode(value));
 
@@ -38,10 +38,70 @@ export const onnxTypes = {
   bf16: 16,
 } as const;
 
-const valueInfo = (name: string, type: number, shape: readonly number[]): number[] => {
-  const dims = shape.flatMap((extent) => bytes(1, number(1, extent)));
-  return [...text(1, name), ...bytes(2, bytes(1, [...number(1, type), ...bytes(2, dims)]))];
+export const packed = (field: number, values: readonly bigint[]): number[] =>
+  bytes(
+    field,
+    values.flatMap((value) => varint(value)),
+  );
+export const unpacked = (field: number, values: readonly bigint[]): number[] =>
+  values.flatMap((value) => [...varint(BigInt(field * 8)), ...varint(value)]);
+const dims = (shape: readonly number[]): number[] => shape.flatMap((extent) => number(1, extent));
+
+export const tensor = (
+  dtype: DType | number,
+  shape: readonly number[],
+  elements: readonly number[],
+  name = "w",
+) => [
+  ...dims(shape),
+  ...number(2, typeof dtype === "number" ? dtype : onnxTypes[dtype]),
+  ...text(8, name),
+  ...elements,
+];
+
+const dim = (value: number | string) =>
+  bytes(1, typeof value === "number" ? number(1, value) : text(2, value));
+export const info = (name: string, type: number, shape?: readonly (number | string)[]): number[] => {
+  const shaped = shape === undefined ? [] : bytes(2, shape.flatMap(dim));
+  return [...text(1, name), ...bytes(2, bytes(1, [...number(1, type), ...shaped]))];
 };
+export const input = (name: string, type: number, shape?: readonly (number | string)[]) =>
+  bytes(11, info(name, type, shape));
+export const output = (name: string, type: number, shape?: readonly (number | string)[]) =>
+  bytes(12, info(name, type, shape));
+export const initializer = (...args: Parameters<typeof tensor>) => bytes(5, tensor(...args));
+
+export const intAttribute = (name: string, value: number) =>
+  bytes(5, [...text(1, name), ...number(3, value), ...number(20, 2)]);
+export const intsAttribute = (name: string, values: readonly number[]) =>
+  bytes(5, [...text(1, name), ...unpacked(8, values.map(BigInt)), ...number(20, 7)]);
+export const stringAttribute = (name: string, value: string) =>
+  bytes(5, [...text(1, name), ...text(4, value), ...number(20, 3)]);
+export const graphAttribute = (name: string, graph: readonly number[]) =>
+  bytes(5, [...text(1, name), ...bytes(6, graph), ...number(20, 5)]);
+export const tensorAttribute = (name: string, value: readonly number[]) =>
+  bytes(5, [...text(1, name), ...bytes(5, value), ...number(20, 4)]);
+export const node = (
+  op: string,
+  inputs: readonly string[],
+  outputs: readonly string[],
+  rest: readonly number[] = [],
+) =>
+  bytes(1, [
+    ...inputs.flatMap((name) => text(1, name)),
+    ...outputs.flatMap((name) => text(2, name)),
+    ...text(4, op),
+    ...rest,
+  ]);
+export const named = (name: string) => text(3, name);
+
+export const model = (graph: readonly number[], version = 17): Uint8Array =>
+  Uint8Array.from([...number(1, 8), ...bytes(7, graph), ...bytes(8, number(2, version))]);
+
+export const i64s = (values: readonly number[]): number[] => [
+  ...new Uint8Array(BigInt64Array.from(values, BigInt).buffer),
+];
+export const raw = (values: readonly number[]): number[] => bytes(9, i64s(values));
 
 export interface SingleNode {
   readonly op: string;
@@ -53,24 +113,22 @@ export interface SingleNode {
 }
 
 /** A model of one gather with inputs `data` and `indices` and output `output`. */
-export function singleNodeModel(node: SingleNode): Uint8Array {
-  const attribute =
-    node.attribute === undefined
-      ? []
-      : bytes(5, [...text(1, node.attribute[0]), ...number(3, node.attribute[1]), ...number(20, 2)]);
-  const nodeProto = [
-    ...text(1, "data"),
-    ...text(1, "indices"),
-    ...text(2, "output"),
-    ...text(4, node.op),
-    ...attribute,
-  ];
-  const graph = [
-    ...bytes(1, nodeProto),
-    ...text(2, "gather"),
-    ...bytes(11, valueInfo("data", node.data.type, node.data.shape)),
-    ...bytes(11, valueInfo("indices", node.indices.type, node.indices.shape)),
-    ...bytes(12, valueInfo("output", node.data.type, node.outputShape)),
-  ];
-  return Uint8Array.from([...number(1, 8), ...bytes(7, graph), ...bytes(8, number(2, node.opset))]);
+export function singleNodeModel({
+  op,
+  attribute,
+  opset,
+  data,
+  indices,
+  outputShape,
+}: SingleNode): Uint8Array {
+  return model(
+    [
+      ...node(op, ["data", "indices"], ["output"], attribute === undefined ? [] : intAttribute(...attribute)),
+      ...text(2, "gather"),
+      ...input("data", data.type, data.shape),
+      ...input("indices", indices.type, indices.shape),
+      ...output("output", data.type, outputShape),
+    ],
+    opset,
+  );
 }

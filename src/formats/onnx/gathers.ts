@@ -5,9 +5,10 @@ import { Symbols } from "../symbols.js";
 import type { TensorValue } from "../tensor.js";
 import { describeDataType, dtypeOf } from "./data-type.js";
 import { problem, quoted } from "./fail.js";
-import { showDims, walkModel, type Bindings, type Visited } from "./infer.js";
+import { missingBindings, type Bindings } from "./bindings.js";
+import { walkModel, type Visited } from "./infer.js";
 import type { OnnxModel, OnnxNode } from "./model.js";
-import { isStatic, tensorOf, type Value } from "./value.js";
+import { isStatic, showDims, tensorOf, type Value } from "./value.js";
 
 interface Named {
   /** A symbol of the text form, unique in the model. */
@@ -46,21 +47,34 @@ const operators: ReadonlyMap<string, Operator> = new Map<string, Operator>([
 export function findGathers(model: OnnxModel, bindings: Bindings = {}): OnnxGather[] {
   const found: OnnxGather[] = [];
   const names = new Symbols();
+  const open = missingBindings(model.graph, bindings.bind ?? {});
+  const hint =
+    open === undefined
+      ? "infer shapes and save the model: onnx.shape_inference.infer_shapes(model, data_prop=True); what hangs on values stays unknown"
+      : `bind what the inputs leave open, such as --bind ${open}`;
   walkModel(model, bindings, (visited) => {
     const operator = visited.node.domain === "" ? operators.get(visited.node.op) : undefined;
-    if (operator !== undefined) found.push(toGather(model.file, visited, operator, names));
+    if (operator !== undefined) found.push(toGather({ file: model.file, hint, names }, visited, operator));
   });
   return found;
 }
 
-function toGather(file: string, visited: Visited, operator: Operator, names: Symbols): OnnxGather {
+interface Around {
+  readonly file: string;
+  /** The way out for an operand whose shape is open. */
+  readonly hint: string;
+  readonly names: Symbols;
+}
+
+function toGather({ file, hint, names }: Around, visited: Visited, operator: Operator): OnnxGather {
   const { node } = visited;
   // Node names hold slashes, dots and colons, may repeat, and may be absent.
   const name = names.next(node.name, node.outputs[0] ?? "", node.op);
   const where = `${file}: ${node.op} ${quoted(node.name === "" ? (node.outputs[0] ?? "") : node.name)}`;
   try {
     const attrs = attributes(where, visited, operator);
-    const [data, indices] = [operand(where, visited, "data", 0), operand(where, visited, "indices", 1)];
+    const data = operand({ where, hint }, visited, "data", 0);
+    const indices = operand({ where, hint }, visited, "indices", 1);
     return {
       name,
       node,
@@ -116,8 +130,13 @@ function attributes(where: string, visited: Visited, operator: Operator): Record
   }
 }
 
+interface Place {
+  readonly where: string;
+  readonly hint: string;
+}
+
 function operand(
-  where: string,
+  { where, hint }: Place,
   { node, inputs }: Visited,
   role: "data" | "indices",
   k: number,
@@ -131,23 +150,23 @@ function operand(
     throw refuse(
       where,
       `the ${value.dims === undefined ? "shape" : "element type"} of ${shown} is not known`,
-      "infer shapes and save the model: onnx.shape_inference.infer_shapes(model, data_prop=True); what hangs on values stays unknown",
+      hint,
     );
   }
   const { dims } = value;
-  if (!isStatic(dims)) throw symbolic(where, shown, dims);
+  if (!isStatic(dims)) throw symbolic({ where, hint }, shown, dims);
   const dtype = dtypeOf(value.dataType);
   if (dtype === undefined) throw refuse(where, `${shown} has ${describeDataType(value.dataType)}`);
   const tensor = value.constant?.() ?? tensorOf(value);
   return { type: { dtype, shape: dims }, ...(tensor === undefined ? {} : { value: tensor }) };
 }
 
-function symbolic(where: string, shown: string, dims: readonly (number | string)[]): CompileError {
+function symbolic({ where, hint }: Place, shown: string, dims: readonly (number | string)[]): CompileError {
   const open = dims.flatMap((dim, k) => (typeof dim === "number" ? [] : [{ dim, k }]));
   const list = open.map(({ dim, k }) => (dim === "" ? `dim ${k}` : `dim ${k} (${quoted(dim)})`)).join(", ");
   return refuse(
     where,
     `${shown} has shape ${showDims(dims)}: ${list} ${open.length === 1 ? "has" : "have"} no fixed extent`,
-    "fix it: python -m onnxruntime.tools.make_dynamic_shape_fixed, then infer shapes",
+    hint,
   );
 }

@@ -1,6 +1,6 @@
 /** ONNX import: models, tensors, the gathers in them, and backend-test folders as cases. */
 export { findGathers, type OnnxGather } from "./gathers.js";
-export type { Bindings } from "./infer.js";
+export type { Bindings } from "./bindings.js";
 export type {
   Dim,
   OnnxAttribute,

@@ -1,22 +1,12 @@
 /** Walks a model in order and tells, at every node, what is known of its inputs. */
-import { sameShape, type Shape } from "../../../ir/index.js";
+import type { Shape } from "../../../ir/index.js";
 import type { TensorValue } from "../tensor.js";
-import { codeOf, dataType } from "./data-type.js";
-import { failure, quoted } from "./fail.js";
-import type { Dim, OnnxGraph, OnnxModel, OnnxNode, OnnxTensor, OnnxValue } from "./model.js";
+import { dataType } from "./data-type.js";
+import { boundInputs, declaredValue, sorted, type Bindings } from "./bindings.js";
+import type { OnnxGraph, OnnxModel, OnnxNode, OnnxTensor } from "./model.js";
 import { readTensor } from "./read-tensor.js";
-import { inferOutput } from "./shape-rules.js";
-import { common, merged, once, type Value } from "./value.js";
-
-/** What the user knows and the model leaves open. */
-export interface Bindings {
-  /** Extents of symbolic dims by name: `{ batch: 1 }`. */
-  readonly dims?: Readonly<Record<string, number>>;
-  /** Shapes of graph inputs by name, for dims without a name. */
-  readonly shapes?: Readonly<Record<string, Shape>>;
-  /** Graph inputs whose elements are known. */
-  readonly values?: ReadonlyMap<string, TensorValue>;
-}
+import { inferOutputs } from "./shape-rules.js";
+import { common, elementsOf, merged, once, type Value } from "./value.js";
 
 export interface Visited {
   readonly node: OnnxNode;
@@ -51,9 +41,9 @@ interface Walk {
 /** Visits every node, those of nested graphs and of functions too. Throws a CompileError when a binding does not fit. */
 export function walkModel(model: OnnxModel, bindings: Bindings, visit: Visit): void {
   const { file, opset } = model;
-  const dims = bindings.dims ?? {};
+  const { dims, shapes } = sorted(model, bindings.bind ?? {});
   const walk: Walk = { file, dims, visit, ...(opset === undefined ? {} : { opset }) };
-  walkGraph(model.graph, new Scope(), walk, boundInputs(model, bindings));
+  walkGraph(model.graph, new Scope(), walk, boundInputs(model, dims, shapes, bindings.values ?? new Map()));
   for (const { graph, opset: version } of model.functions) {
     walkGraph(
       graph,
@@ -97,30 +87,21 @@ function outputsOf(
   scope: Scope,
   walk: Walk,
 ): readonly (Value | undefined)[] {
-  const bodies: (readonly (Value | undefined)[])[] = [];
-  for (const attribute of node.attributes.values()) {
+  const bodies = new Map<string, readonly (Value | undefined)[]>();
+  for (const [name, attribute] of node.attributes) {
     if (attribute.kind !== "graphs") continue;
-    for (const graph of attribute.graphs) bodies.push(walkGraph(graph, new Scope(scope), walk, new Map()));
+    for (const graph of attribute.graphs)
+      bodies.set(name, walkGraph(graph, new Scope(scope), walk, new Map()));
   }
   if (node.domain !== "" || walk.opset === undefined) return [];
   if (node.op === "If") {
-    const [yes, no] = bodies;
-    return node.outputs.map((_, k) => common(yes?.[k], no?.[k]));
+    const [yes = [], no = []] = [bodies.get("then_branch"), bodies.get("else_branch")];
+    const condition = elementsOf(inputs[0])?.[0];
+    if (condition !== undefined) return condition === 0n ? no : yes;
+    return node.outputs.map((_, k) => common(yes[k], no[k]));
   }
   if (node.op === "Constant") return [constant(node, walk.file)];
-  return [inferOutput({ node, inputs, opset: walk.opset })];
-}
-
-function declaredValue(value: OnnxValue, bindings: Readonly<Record<string, number>>): Value {
-  const { type } = value;
-  if (type === undefined) return {};
-  const dims = type.dims?.map((dim): Dim =>
-    typeof dim === "string" && Object.hasOwn(bindings, dim) ? (bindings[dim] ?? dim) : dim,
-  );
-  return {
-    ...(type.dataType === 0 ? {} : { dataType: type.dataType }),
-    ...(dims === undefined ? {} : { dims }),
-  };
+  return inferOutputs({ node, inputs, opset: walk.opset });
 }
 
 const initializer = (tensor: OnnxTensor, file: string): Value => ({
@@ -169,46 +150,3 @@ function integers(values: readonly bigint[], shape: Shape): Value {
   const tensor: TensorValue = { type: { dtype: "i64", shape }, bytes };
   return { dataType: dataType.i64, dims: shape, constant: () => tensor };
 }
-
-/** Graph inputs as the user binds them, checked against what the model declares. */
-function boundInputs(model: OnnxModel, bindings: Bindings): ReadonlyMap<string, Value> {
-  const inputs = new Map(model.graph.inputs.map((input) => [input.name, input]));
-  const bound = new Map<string, Value>();
-  const declaredFor = (name: string, shape: Shape): Value => {
-    const input = inputs.get(name);
-    if (input === undefined) {
-      const names = [...inputs.keys()].slice(0, 8).map(quoted).join(", ");
-      throw failure(
-        model.file,
-        `it has no input ${quoted(name)}`,
-        names === "" ? undefined : `one of ${names}`,
-      );
-    }
-    const value = declaredValue(input, bindings.dims ?? {});
-    if (value.dims === undefined) return value;
-    const fits = value.dims.map((dim, k) => (typeof dim === "number" ? dim : (shape[k] ?? -1)));
-    if (!sameShape(fits, shape)) {
-      throw failure(
-        model.file,
-        `input ${quoted(name)} is declared ${showDims(value.dims)}, not [${shape.join(", ")}]`,
-      );
-    }
-    return value;
-  };
-  for (const [name, shape] of Object.entries(bindings.shapes ?? {})) {
-    bound.set(name, { ...declaredFor(name, shape), dims: shape });
-  }
-  for (const [name, tensor] of bindings.values ?? []) {
-    const { dtype, shape } = tensor.type;
-    const type = codeOf(dtype);
-    if ((declaredFor(name, shape).dataType ?? type) !== type) {
-      throw failure(model.file, `input ${quoted(name)} is not declared ${dtype}, the type of its value`);
-    }
-    bound.set(name, { dataType: type, dims: shape, constant: () => tensor });
-  }
-  return bound;
-}
-
-/** `[batch, 3, ?]` */
-export const showDims = (dims: readonly Dim[]): string =>
-  `[${dims.map((dim) => (typeof dim === "number" ? String(dim) : dim === "" ? "?" : dim.slice(0, 40))).join(", ")}]`;

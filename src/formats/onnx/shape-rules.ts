@@ -5,105 +5,61 @@
  */
 import { elementCount } from "../../../ir/index.js";
 import { dataType } from "./data-type.js";
-import type { Dim, OnnxNode } from "./model.js";
+import { elementRules, elementwise } from "./element-rules.js";
+import type { Dim } from "./model.js";
+import { readTensor } from "./read-tensor.js";
+import { recurrentRules } from "./recurrent-rules.js";
+import {
+  broadcast,
+  elementsAt,
+  givenAxes,
+  int,
+  ints,
+  normalized,
+  typed,
+  unknown,
+  withDims,
+  withElements,
+  type Rule,
+  type RuleInput,
+} from "./rule.js";
 import { elementsOf, isStatic, maxFollowed, type Value } from "./value.js";
-
-export interface RuleInput {
-  readonly node: OnnxNode;
-  readonly inputs: readonly (Value | undefined)[];
-  readonly opset: number;
-}
-
-/** What is known of the first output. */
-type Rule = (input: RuleInput) => Value;
-
-const unknown: Value = {};
-
-const typed = (type: number | undefined): Value => (type === undefined ? unknown : { dataType: type });
-
-const withDims = (type: number | undefined, dims: readonly Dim[] | undefined): Value =>
-  dims === undefined ? typed(type) : { ...typed(type), dims };
-
-/** Elements that are too many to follow, or do not fill the shape (the model is wrong), are let go. */
-function withElements(value: Value, elements: Value["elements"]): Value {
-  if (elements === undefined || elements.length > maxFollowed) return value;
-  if (value.dims === undefined || !isStatic(value.dims)) return value;
-  return elementCount(value.dims) === elements.length ? { ...value, elements } : value;
-}
-
-function int(node: OnnxNode, name: string): number | undefined {
-  const attribute = node.attributes.get(name);
-  return attribute?.kind === "int" ? Number(attribute.value) : undefined;
-}
-
-function ints(node: OnnxNode, name: string): readonly number[] | undefined {
-  const attribute = node.attributes.get(name);
-  return attribute?.kind === "ints" ? attribute.values.map(Number) : undefined;
-}
-
-/** Axes as given: an attribute up to opset 12, input 1 since. `undefined`: not known; `[]`: none. */
-function givenAxes({ node, inputs, opset }: RuleInput): readonly number[] | undefined {
-  if (opset < 13) return ints(node, "axes") ?? [];
-  if ((node.inputs[1] ?? "") === "") return [];
-  const elements = elementsOf(inputs[1]);
-  return elements?.every((element) => element !== undefined) === true ? elements.map(Number) : undefined;
-}
-
-/** Axes from 0 up to `rank`, or undefined when one is outside. */
-function normalized(given: readonly number[], rank: number): readonly number[] | undefined {
-  const axes = given.map((axis) => (axis < 0 ? axis + rank : axis));
-  return axes.every((axis) => axis >= 0 && axis < rank) ? axes : undefined;
-}
+import { transposed, windowRules } from "./window-rules.js";
 
 const sameShape: Rule = ({ inputs: [x] }) => withDims(x?.dataType, x?.dims);
-/** Convolutions, pools, pads and slices keep the rank alone. */
 const sameRank: Rule = ({ inputs: [x] }) =>
   withDims(
     x?.dataType,
     x?.dims?.map(() => ""),
   );
 
-/** Multidirectional broadcasting. */
-function broadcast(shapes: readonly (readonly Dim[] | undefined)[]): readonly Dim[] | undefined {
-  let result: readonly Dim[] = [];
-  for (const shape of shapes) {
-    if (shape === undefined) return undefined;
-    const [a, b, rank] = [result, shape, Math.max(shape.length, result.length)];
-    result = Array.from({ length: rank }, (_, k) =>
-      broadcastDim(a[k - rank + a.length] ?? 1, b[k - rank + b.length] ?? 1),
-    );
-  }
-  return result;
-}
+/** Reductions: `axes` moved from an attribute to an input; none given means all, or none by `noop_with_empty_axes`. */
+const reduction =
+  (since: number): Rule =>
+  (input) => {
+    const { node, inputs } = input;
+    const [x] = inputs;
+    const given = givenAxes(input, since);
+    if (x?.dims === undefined || given === undefined) return typed(x?.dataType);
+    if (given.length === 0 && int(node, "noop_with_empty_axes") === 1) return withDims(x.dataType, x.dims);
+    const axes = given.length === 0 ? x.dims.map((_, k) => k) : normalized(given, x.dims.length);
+    return axes === undefined ? typed(x.dataType) : withDims(x.dataType, reduced(x.dims, axes, node));
+  };
 
-/** Two symbols are the same extent only if they share a name; a number other than 1 is the extent, or the model is wrong. */
-function broadcastDim(a: Dim, b: Dim): Dim {
-  if (a === b || b === 1) return a;
-  if (a === 1) return b;
-  if (typeof a === "number") return a;
-  return typeof b === "number" ? b : "";
-}
+const reduced = (dims: readonly Dim[], axes: readonly number[], node: RuleInput["node"]): readonly Dim[] =>
+  (int(node, "keepdims") ?? 1) === 1
+    ? dims.map((dim, k) => (axes.includes(k) ? 1 : dim))
+    : dims.filter((_, k) => !axes.includes(k));
 
-/** Before opset 7 shapes were broadcast by an attribute. */
-const elementwise =
-  (type?: number): Rule =>
-  ({ inputs, opset }) =>
-    withDims(
-      type ?? inputs[0]?.dataType,
-      opset < 7 ? inputs[0]?.dims : broadcast(inputs.map((input) => input?.dims)),
-    );
+/** Position of the largest or least along one axis. */
+const position: Rule = ({ node, inputs: [x] }) => {
+  const axes = x?.dims === undefined ? undefined : normalized([int(node, "axis") ?? 0], x.dims.length);
+  if (x?.dims === undefined || axes === undefined) return typed(dataType.i64);
+  return withDims(dataType.i64, reduced(x.dims, axes, node));
+};
 
 const rules: Readonly<Record<string, Rule>> = {
   Identity: ({ inputs: [x] }) => x ?? unknown,
-
-  Cast({ node, inputs: [x] }) {
-    const to = int(node, "to");
-    const value = withDims(to, x?.dims);
-    if (to !== dataType.i32 && to !== dataType.i64) return value;
-    const fits = (e: bigint | undefined): bigint | undefined =>
-      e !== undefined && to === dataType.i32 && e !== BigInt.asIntN(32, e) ? undefined : e;
-    return withElements(value, elementsOf(x)?.map(fits));
-  },
 
   /** `start` and `end` since opset 15. */
   Shape({ node, inputs: [x] }) {
@@ -117,7 +73,7 @@ const rules: Readonly<Record<string, Rule>> = {
 
   Unsqueeze(input) {
     const [x] = input.inputs;
-    const given = givenAxes(input);
+    const given = givenAxes(input, 13);
     if (x?.dims === undefined || given === undefined) return typed(x?.dataType);
     const rank = x.dims.length + given.length;
     const axes = rank > maxFollowed ? undefined : normalized(given, rank);
@@ -130,7 +86,7 @@ const rules: Readonly<Record<string, Rule>> = {
   /** Without axes, every dim of 1 goes. */
   Squeeze(input) {
     const [x] = input.inputs;
-    const given = givenAxes(input);
+    const given = givenAxes(input, 13);
     if (x?.dims === undefined || given === undefined) return typed(x?.dataType);
     const axes = normalized(given, x.dims.length);
     if (axes === undefined || (axes.length === 0 && !isStatic(x.dims))) return typed(x.dataType);
@@ -194,12 +150,8 @@ const rules: Readonly<Record<string, Rule>> = {
     if (x?.dims === undefined) return typed(x?.dataType);
     const { dims } = x;
     const perm = ints(node, "perm") ?? dims.map((_, k) => dims.length - 1 - k);
-    return perm.length === dims.length && perm.every((k) => k >= 0 && k < dims.length)
-      ? withDims(
-          x.dataType,
-          perm.map((k) => dims[k] ?? ""),
-        )
-      : typed(x.dataType);
+    const fits = perm.length === dims.length && perm.every((k) => k >= 0 && k < dims.length);
+    return fits ? transposed(x, perm) : typed(x.dataType);
   },
 
   /** 0 keeps the input's extent unless `allowzero`; -1 takes what is left. */
@@ -226,37 +178,84 @@ const rules: Readonly<Record<string, Rule>> = {
     return withDims(x?.dataType, broadcast([x?.dims, wanted]));
   },
 
-  Where: ({ inputs }) =>
-    withDims(inputs[1]?.dataType ?? inputs[2]?.dataType, broadcast(inputs.map((input) => input?.dims))),
-
   MatMul({ inputs: [a, b] }) {
     const [x, y] = [a?.dims, b?.dims];
     if (x === undefined || y === undefined || x.length < 2 || y.length < 2) return typed(a?.dataType);
     const batch = broadcast([x.slice(0, -2), y.slice(0, -2)]) ?? [];
     return withDims(a?.dataType, [...batch, x.at(-2) ?? "", y.at(-1) ?? ""]);
   },
+
+  Size({ inputs: [x] }) {
+    const dims = x?.dims;
+    const value = withDims(dataType.i64, []);
+    return dims === undefined || !isStatic(dims) ? value : withElements(value, [BigInt(elementCount(dims))]);
+  },
+
+  /** Of a shape that is given as elements; 0 as f32 where no `value` is. */
+  ConstantOfShape({ node, inputs: [shape] }) {
+    const attribute = node.attributes.get("value");
+    const type = attribute?.kind === "tensor" ? attribute.tensor.dataType : dataType.f32;
+    const [rank] = shape?.dims?.length === 1 ? shape.dims : [];
+    const open =
+      typeof rank === "number" && rank <= maxFollowed ? Array.from({ length: rank }, () => "") : undefined;
+    const dims = elementsOf(shape)?.map((extent) => (extent === undefined ? "" : Number(extent))) ?? open;
+    const value = withDims(type, dims);
+    if (dims === undefined || attribute?.kind !== "tensor") return value;
+    const { tensor } = attribute;
+    const [fill] =
+      elementsOf({ ...typed(type), dims: [1], constant: () => readTensor(tensor, "value") }) ?? [];
+    return withElements(
+      value,
+      elementsAt(dims, () => fill),
+    );
+  },
+
+  Range({ inputs }) {
+    const [start, limit, delta] = inputs.map((input) => elementsOf(input)?.[0]);
+    const type = inputs[0]?.dataType;
+    if (start === undefined || limit === undefined || delta === undefined || delta === 0n)
+      return withDims(type, [""]);
+    const count = Math.max(0, Math.ceil(Number(limit - start) / Number(delta)));
+    return withElements(
+      withDims(type, [count]),
+      elementsAt([count], ([k = 0]) => start + BigInt(k) * delta),
+    );
+  },
+
+  Gemm({ node, inputs: [a, b] }) {
+    const rows = a?.dims?.[int(node, "transA") === 1 ? 1 : 0] ?? "";
+    const columns = b?.dims?.[int(node, "transB") === 1 ? 0 : 1] ?? "";
+    return withDims(a?.dataType, [rows, columns]);
+  },
+
+  ArgMax: position,
+  ArgMin: position,
 };
 
 const groups: readonly (readonly [Rule, string])[] = [
   [
     sameShape,
-    "Abs BatchNormalization Ceil Clip CumSum Dropout Elu Erf Exp Floor Gelu HardSigmoid HardSwish InstanceNormalization LayerNormalization LeakyRelu Log LogSoftmax Mish Neg Not Reciprocal Relu Round Selu Sigmoid Sign Softmax Softplus Sqrt Tanh",
+    "Abs BatchNormalization Ceil Clip CumSum Dropout Elu Erf Exp Floor Gelu HardSigmoid HardSwish InstanceNormalization LayerNormalization LeakyRelu Log LogSoftmax Mish Neg Reciprocal Relu Round Selu Sigmoid Sign Softmax Softplus Sqrt Tanh",
   ],
-  [sameRank, "AveragePool Conv ConvTranspose MaxPool Pad Slice"],
-  [elementwise(), "Add Div Max Min Mod Mul Pow PRelu Sub And Or Xor"],
-  [elementwise(dataType.bool), "Equal Greater GreaterOrEqual Less LessOrEqual"],
+  [sameRank, "ConvTranspose"],
+  [elementwise(), "Mod Pow PRelu"],
+  [reduction(13), "ReduceSum"],
+  [
+    reduction(18),
+    "ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp ReduceMax ReduceMean ReduceMin ReduceProd ReduceSumSquare",
+  ],
 ];
 
 const table: ReadonlyMap<string, Rule> = new Map([
-  ...Object.entries(rules),
+  ...[rules, elementRules, windowRules, recurrentRules].flatMap((group) => Object.entries(group)),
   ...groups.flatMap(([rule, names]) => names.split(" ").map((name) => [name, rule] as const)),
 ]);
 
-/** The first output of one of ONNX's own operators. */
-export function inferOutput(input: RuleInput): Value {
+/** What is known of the outputs of one of ONNX's own operators. */
+export function inferOutputs(input: RuleInput): readonly Value[] {
   // Within a function, an attribute may be what the caller gives: nothing follows from it.
-  for (const { kind } of input.node.attributes.values()) if (kind === "reference") return unknown;
-  return sane(table.get(input.node.op)?.(input) ?? unknown);
+  for (const { kind } of input.node.attributes.values()) if (kind === "reference") return [];
+  return [table.get(input.node.op)?.(input) ?? unknown].flat().map(sane);
 }
 
 /** Models are untrusted: a chain of gathers doubles the rank at each step, and a shape's elements may be negative. */

@@ -10,8 +10,8 @@ export interface Value {
   /** Absent: not even the rank is known. */
   readonly dims?: readonly Dim[];
   /**
-   * The elements of a small integer tensor, row-major, undefined where one is not known: a shape on its way through a
-   * model.
+   * The elements of a small tensor of i32, i64 or bool, row-major, undefined where one is not known: a shape, or a
+   * condition on it, on its way through a model.
    */
   readonly elements?: readonly (bigint | undefined)[];
   /** The whole tensor, of a constant. Throws a CompileError when it cannot be read. */
@@ -42,11 +42,12 @@ export function once<T>(read: () => T): () => T {
   };
 }
 
-/** The elements of a small integer value, if it is one. */
+/** The elements of a small value of i32, i64 or bool, if it is one. */
 export function elementsOf(value: Value | undefined): readonly (bigint | undefined)[] | undefined {
   if (value?.elements !== undefined) return value.elements;
   if (value?.constant === undefined || value.dims === undefined || !isStatic(value.dims)) return undefined;
-  if (value.dataType !== dataType.i32 && value.dataType !== dataType.i64) return undefined;
+  const { dataType: type } = value;
+  if (type !== dataType.i32 && type !== dataType.i64 && type !== dataType.bool) return undefined;
   if (elementCount(value.dims) > maxFollowed) return undefined;
   try {
     return integers(value.constant());
@@ -57,14 +58,15 @@ export function elementsOf(value: Value | undefined): readonly (bigint | undefin
   }
 }
 
-/** The elements of an i32 or i64 tensor. */
+/** The elements of a tensor of i32, i64 or bool. */
 function integers(tensor: TensorValue): bigint[] {
-  const { bytes } = tensor;
+  const { bytes, type } = tensor;
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const wide = tensor.type.dtype === "i64";
-  return Array.from({ length: elementCount(tensor.type.shape) }, (_, k) =>
-    wide ? view.getBigInt64(8 * k, true) : BigInt(view.getInt32(4 * k, true)),
-  );
+  const read = (k: number): bigint => {
+    if (type.dtype === "i64") return view.getBigInt64(8 * k, true);
+    return BigInt(type.dtype === "bool" ? view.getUint8(k) : view.getInt32(4 * k, true));
+  };
+  return Array.from({ length: elementCount(type.shape) }, (_, k) => read(k));
 }
 
 /** A tensor of elements that are all known: a constant that inference computed. */
@@ -116,3 +118,7 @@ export function common(a: Value | undefined, b: Value | undefined): Value {
       : a.dims.map((dim, k) => (dim === b.dims?.[k] ? dim : ""));
   return { ...(type === undefined ? {} : { dataType: type }), ...(dims === undefined ? {} : { dims }) };
 }
+
+/** `[batch, 3, ?]` */
+export const showDims = (dims: readonly Dim[]): string =>
+  `[${dims.map((dim) => (typeof dim === "number" ? String(dim) : dim === "" ? "?" : dim.slice(0, 40))).join(", ")}]`;

@@ -1,0 +1,96 @@
+/** The gathers of a model as `run` lists them: shape, verdict, default schedule, cycles. */
+import {
+  clockVersion,
+  CompileError,
+  cyclesOf,
+  formatType,
+  inputOf,
+  outputOf,
+  type Diagnostic,
+  type Schedule,
+  type Shape,
+} from "../../ir/index.js";
+import { suggestionText } from "../../ir/tiling/index.js";
+import { tryCompile, type Kernel } from "../api/compile.js";
+import { lookUpTarget } from "../formats/look-up-target.js";
+import { table } from "../report/table.js";
+import type { LoadedProgram, ModelGather } from "./load.js";
+import { resolveTarget, type ProgramFlags } from "./options.js";
+
+export interface ListedGather {
+  readonly name: string;
+  /** ONNX's name of the operator. */
+  readonly op: string;
+  /** `f32[8,8] by i32[4] to f32[4,8]`; absent where a shape is not known. */
+  readonly shape?: string;
+  /** `open`: its shape is not known. */
+  readonly verdict: "legal" | "refused" | "open";
+  /** Why it is not legal. */
+  readonly code?: string;
+  readonly schedule?: Schedule;
+  /** The flags that give it. */
+  readonly flags?: string;
+  readonly cycles?: number;
+  readonly loaded?: LoadedProgram;
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** Compiles each, under the flags' schedule or the default. */
+export function listGathers(gathers: readonly ModelGather[], flags: ProgramFlags): readonly ListedGather[] {
+  const options = {
+    ...(flags.target === undefined ? {} : { target: resolveTarget(flags.target) }),
+    findTarget: lookUpTarget,
+  };
+  return gathers.map(({ name, op, loaded, diagnostics }): ListedGather => {
+    const refused = (verdict: "refused" | "open", why: readonly Diagnostic[]): ListedGather => {
+      const code = why.find(({ severity }) => severity === "error")?.code;
+      return { name, op, verdict, diagnostics: why, ...(code === undefined ? {} : { code }) };
+    };
+    if (loaded === undefined) return refused("open", diagnostics);
+    const result = compiled(loaded, options);
+    const shape = shapeOf(loaded);
+    if (!result.ok) return { ...refused("refused", result.diagnostics), shape, loaded };
+    const { tile, target }: Kernel = result.kernel;
+    const { schedule } = tile;
+    const { cycles } = cyclesOf(tile, target);
+    const flags = flagsOf(schedule, outputOf(tile).type.shape);
+    return { name, op, shape, verdict: "legal", schedule, flags, cycles, loaded, diagnostics };
+  });
+}
+
+/** Options that do not fit the program throw; here they are one gather's refusal. */
+function compiled({ func }: LoadedProgram, options: Parameters<typeof tryCompile>[1]) {
+  try {
+    return tryCompile(func, options);
+  } catch (thrown) {
+    if (!(thrown instanceof CompileError)) throw thrown;
+    return { ok: false as const, diagnostics: thrown.diagnostics };
+  }
+}
+
+const shapeOf = ({ func }: LoadedProgram): string => {
+  const [data, indices, output] = [inputOf(func, 0), inputOf(func, 1), outputOf(func)];
+  return `${formatType(data.type)} by ${formatType(indices.type)} to ${formatType(output.type)}`;
+};
+
+/** What is not plain: a view of the whole output, its dims in order, one copy of each buffer. A scalar has no tile. */
+function flagsOf({ tile, ...schedule }: Schedule, shape: Shape): string {
+  const { profile = "strict", ubBytes = 0 } = schedule;
+  const plain = { profile, ubBytes, view: shape, order: shape.map((_, k) => k), buffers: 1 } as const;
+  return suggestionText(plain, tile === undefined || tile.length === 0 ? schedule : { tile, ...schedule });
+}
+
+/** One line a gather; `ran` says what its run came to. */
+export const gatherTable = (gathers: readonly (ListedGather & { readonly ran: string })[]): string =>
+  table(
+    ["gather", "operator", "shape", "verdict", "schedule", `cycles, clock ${clockVersion}`, "run"],
+    gathers.map(({ name, op, shape = "", verdict, code, flags = "", cycles, ran }) => [
+      name,
+      op,
+      shape,
+      code === undefined ? verdict : `${verdict} ${code}`,
+      flags,
+      cycles === undefined ? "" : cycles.toLocaleString("en"),
+      ran,
+    ]),
+  );

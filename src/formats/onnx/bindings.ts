@@ -1,0 +1,126 @@
+/** What binds the open dims of a model, and how it fits what the model declares. */
+import { sameShape, type Shape } from "../../../ir/index.js";
+import type { TensorValue } from "../tensor.js";
+import { codeOf } from "./data-type.js";
+import { failure, quoted } from "./fail.js";
+import type { Dim, OnnxGraph, OnnxModel, OnnxValue } from "./model.js";
+import { showDims, type Value } from "./value.js";
+
+/** What the user knows and the model leaves open. */
+export interface Bindings {
+  /** Extents of symbolic dims, and shapes of graph inputs, whose dims may lack a name: `{ batch: 1, state: [2, 1, 128] }`. */
+  readonly bind?: Readonly<Record<string, number | Shape>>;
+  /** Graph inputs whose elements are known. */
+  readonly values?: ReadonlyMap<string, TensorValue>;
+}
+
+export function declaredValue(value: OnnxValue, bindings: Readonly<Record<string, number>>): Value {
+  const { type } = value;
+  if (type === undefined) return {};
+  const dims = type.dims?.map((dim): Dim =>
+    typeof dim === "string" && Object.hasOwn(bindings, dim) ? (bindings[dim] ?? dim) : dim,
+  );
+  return {
+    ...(type.dataType === 0 ? {} : { dataType: type.dataType }),
+    ...(dims === undefined ? {} : { dims }),
+  };
+}
+
+/** Numbers are extents of dims, lists are shapes of inputs. Throws a CompileError for what the model has not. */
+export function sorted(model: OnnxModel, bind: Readonly<Record<string, number | Shape>>) {
+  const dims: Record<string, number> = {};
+  const shapes = new Map<string, Shape>();
+  const known = symbolicDims(model.graph);
+  for (const [name, bound] of Object.entries(bind)) {
+    const extents = typeof bound === "number" ? [bound] : bound;
+    const wrong = extents.find((extent) => !Number.isSafeInteger(extent) || extent < 0);
+    if (wrong !== undefined) {
+      throw failure(model.file, `${quoted(name)} is bound to ${wrong}, which is no extent`, "0 or more");
+    }
+    if (typeof bound !== "number") shapes.set(name, bound);
+    else if (known.has(name)) dims[name] = bound;
+    else {
+      const isInput = model.graph.inputs.some((input) => input.name === name);
+      const has = known.size === 0 ? "it has none" : `it has ${shown(known)}`;
+      throw failure(
+        model.file,
+        `it has no symbolic dim ${quoted(name)}`,
+        isInput ? `${name} is an input: bind its shape, as in ${name}=[${bound}]` : has,
+      );
+    }
+  }
+  return { dims, shapes };
+}
+
+/** Names that a model gives to extents, those of the bodies of If, Loop and Scan too. */
+function symbolicDims(graph: OnnxGraph, found = new Set<string>()): ReadonlySet<string> {
+  for (const { type } of [...graph.inputs, ...graph.values, ...graph.outputs]) {
+    for (const dim of type?.dims ?? []) if (typeof dim === "string" && dim !== "") found.add(dim);
+  }
+  for (const { attributes } of graph.nodes) {
+    for (const attribute of attributes.values()) {
+      if (attribute.kind === "graphs") for (const body of attribute.graphs) symbolicDims(body, found);
+    }
+  }
+  return found;
+}
+
+const shown = (names: Iterable<string>): string => [...names].slice(0, 8).map(quoted).join(", ");
+
+/** Graph inputs as the user binds them, checked against what the model declares. */
+export function boundInputs(
+  model: OnnxModel,
+  dims: Readonly<Record<string, number>>,
+  shapes: ReadonlyMap<string, Shape>,
+  values: ReadonlyMap<string, TensorValue>,
+): ReadonlyMap<string, Value> {
+  const inputs = new Map(model.graph.inputs.map((input) => [input.name, input]));
+  const bound = new Map<string, Value>();
+  const declaredFor = (name: string, shape: Shape): Value => {
+    const input = inputs.get(name);
+    if (input === undefined) {
+      throw failure(
+        model.file,
+        `it has no input ${quoted(name)}`,
+        inputs.size === 0 ? undefined : `one of ${shown(inputs.keys())}`,
+      );
+    }
+    const value = declaredValue(input, dims);
+    if (value.dims === undefined) return value;
+    const fits = value.dims.map((dim, k) => (typeof dim === "number" ? dim : (shape[k] ?? -1)));
+    if (!sameShape(fits, shape)) {
+      throw failure(
+        model.file,
+        `input ${quoted(name)} is declared ${showDims(value.dims)}, not [${shape.join(", ")}]`,
+      );
+    }
+    return value;
+  };
+  for (const [name, shape] of shapes) bound.set(name, { ...declaredFor(name, shape), dims: shape });
+  for (const [name, tensor] of values) {
+    const { dtype, shape } = tensor.type;
+    const type = codeOf(dtype);
+    if ((declaredFor(name, shape).dataType ?? type) !== type) {
+      throw failure(model.file, `input ${quoted(name)} is not declared ${dtype}, the type of its value`);
+    }
+    bound.set(name, { dataType: type, dims: shape, constant: () => tensor });
+  }
+  return bound;
+}
+
+/** What binds the dims that the graph's inputs still leave open; undefined where they leave none. */
+export function missingBindings(
+  { inputs, initializers }: OnnxGraph,
+  bind: Readonly<Record<string, number | Shape>>,
+): string | undefined {
+  const found = new Set<string>();
+  for (const { name, type } of inputs) {
+    const dims = Object.hasOwn(bind, name) || initializers.has(name) ? [] : (type?.dims ?? []);
+    const open = dims.filter((dim) => typeof dim === "string" && !Object.hasOwn(bind, dim));
+    if (open.includes("")) {
+      const extents = dims.map((dim) => (typeof dim === "number" ? dim : 1)).join("x");
+      found.add(`${name}=${dims.length === 1 ? `[${extents}]` : extents}`);
+    } else for (const dim of open) found.add(`${dim}=1`);
+  }
+  return found.size === 0 ? undefined : [...found].join(",");
+}

@@ -1,0 +1,23 @@
+/** Rules of RNN, GRU and LSTM, whose outputs have one shape. Source: onnx/onnx docs/Operators.md. */
+import type { Dim } from "./model.js";
+import { int, typed, withDims, word, type Rule } from "./rule.js";
+
+/** Y of every step, then the last state, and the last cell of an LSTM; `layout` 1 (opset 14) puts the batch first. */
+const recurrent: Rule = ({ node, inputs: [x, , weights] }) => {
+  const type = x?.dataType;
+  const hidden: Dim = int(node, "hidden_size") ?? weights?.dims?.[2] ?? "";
+  const directions = word(node, "direction") === "bidirectional" ? 2 : 1;
+  if (x?.dims !== undefined && x.dims.length !== 3) return typed(type);
+  const [first = "", second = ""] = x?.dims ?? [];
+  const batchFirst = int(node, "layout") === 1;
+  const [steps, batch] = batchFirst ? [second, first] : [first, second];
+  const every = batchFirst ? [batch, steps, directions, hidden] : [steps, directions, batch, hidden];
+  const last = batchFirst ? [batch, directions, hidden] : [directions, batch, hidden];
+  return [withDims(type, every), withDims(type, last), withDims(type, last)];
+};
+
+export const recurrentRules: Readonly<Record<string, Rule>> = {
+  GRU: recurrent,
+  LSTM: recurrent,
+  RNN: recurrent,
+};

@@ -1,0 +1,130 @@
+/** `tilec run model.onnx`: the gathers of a model with symbolic dims, listed, bound and run. */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, describe, expect, it } from "vitest";
+import {
+  initializer,
+  input,
+  intAttribute,
+  model,
+  named,
+  node,
+  onnxTypes,
+  raw,
+  text,
+} from "../support/onnx-bytes.js";
+
+const folder = mkdtempSync(join(tmpdir(), "tilec-model-"));
+afterAll(() => {
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const list = (name: string, values: readonly number[]) =>
+  initializer("i64", [values.length], raw(values), name);
+
+/** An embedding, a gather that picks an extent of its shape, and one of what that extent reshapes; one that no UB holds. */
+const file = join(folder, "m.onnx");
+writeFileSync(
+  file,
+  model([
+    ...node("Gather", ["table", "ids"], ["e"], named("embed")),
+    ...node("Shape", ["e"], ["s"]),
+    ...node("Gather", ["s", "last"], ["width"], named("width")),
+    ...node("Concat", ["any", "width"], ["target"], intAttribute("axis", 0)),
+    ...node("Reshape", ["e", "target"], ["flat"]),
+    ...node("Gather", ["flat", "last"], ["row"], named("row")),
+    ...node("Gather", ["huge", "last"], ["out"], named("huge")),
+    ...text(2, "g"),
+    ...input("table", onnxTypes.f32, [50, 8]),
+    ...input("ids", onnxTypes.i32, ["batch", ""]),
+    ...input("huge", onnxTypes.f32, [60000, "columns"]),
+    ...list("last", [-1]),
+    ...list("any", [-1]),
+  ]),
+);
+
+function tilec(...args: readonly string[]) {
+  const main = fileURLToPath(new URL("../../dist/src/cli/main.js", import.meta.url));
+  return spawnSync(process.execPath, [main, "run", file, ...args], { encoding: "utf8" });
+}
+const bind = ["--bind", "ids=2x3,columns=4"];
+
+interface Listed {
+  readonly name: string;
+  readonly verdict: string;
+  readonly code?: string;
+  readonly shape?: string;
+  readonly cycles?: number;
+  readonly run?: { readonly ok: boolean };
+}
+const documentOf = (stdout: string) =>
+  JSON.parse(stdout) as { readonly ok: boolean; readonly gathers: readonly Listed[] };
+
+describe("a model whose dims are open", () => {
+  it("lists every gather, names what binds it, and is no error", () => {
+    const { status, stdout, stderr } = tilec();
+    expect(status, stderr).toBe(0);
+    expect(stdout).toMatch(/^gather +operator +shape +verdict +schedule +cycles, clock \d+ +run/);
+    expect(stdout).toMatch(/^embed +Gather +open TC014/m);
+    expect(stdout).toMatch(/^width +Gather +3xi64 by 1xi64 to 1xi64 +legal .*inputs not known/m);
+    expect(stderr).toContain("such as --bind ids=1x1,columns=1");
+    expect(stderr.match(/hint/g)).toHaveLength(1);
+  });
+
+  it("follows its hint", () => {
+    const { stdout } = tilec("--json", "--bind", "ids=1x1,columns=1");
+    expect(documentOf(stdout).gathers.map(({ verdict }) => verdict)).not.toContain("open");
+  });
+});
+
+describe("a bound model", () => {
+  it("has a shape, verdict, schedule and cycles for each gather, those after the shapes too", () => {
+    const { status, stdout } = tilec(...bind, "--json");
+    const { ok, gathers } = documentOf(stdout);
+    expect([status, ok]).toEqual([1, false]);
+    expect(gathers).toMatchObject([
+      { name: "embed", verdict: "legal", shape: "50x8xf32 by 2x3xi32 to 2x3x8xf32" },
+      { name: "width", verdict: "legal", run: { ok: true } },
+      { name: "row", verdict: "legal", shape: "6x8xf32 by 1xi64 to 1x8xf32" },
+      { name: "huge", verdict: "refused", code: "TC402" },
+    ]);
+    expect(gathers.filter(({ cycles }) => (cycles ?? 0) > 0)).toHaveLength(3);
+  });
+
+  it("is one document with the runs of all that can run", () => {
+    const { stdout } = tilec("--bind", "ids=2x3", "--seed", "3", "--backend", "reference,sim", "--json");
+    const { gathers } = documentOf(stdout);
+    expect(gathers.map(({ name, run }) => [name, run?.ok])).toEqual([
+      ["embed", true],
+      ["width", true],
+      ["row", true],
+      ["huge", undefined],
+    ]);
+  });
+
+  it("takes one gather out, for every command", () => {
+    const { status, stdout } = tilec("--bind", "batch=2,ids=[2,3]", "--func", "row", "--seed", "1");
+    expect(status).toBe(0);
+    expect(stdout).toMatch(/^@row on ascend-a2: 1x8xf32/);
+  });
+});
+
+describe("a binding that fits nothing is told with what would fit", () => {
+  it.each([
+    ["bacth=2", 1, 'it has no symbolic dim "bacth"', 'it has "batch", "columns"'],
+    ["ids=4", 1, 'it has no symbolic dim "ids"', "bind its shape, as in ids=[4]"],
+    ["ids=2x3x4", 1, 'input "ids" is declared [batch, ?], not [2, 3, 4]', ""],
+    ["batch=3,ids=2x3", 1, 'input "ids" is declared [3, ?], not [2, 3]', ""],
+    ["ids=2x-3", 1, '"ids" is bound to -3, which is no extent', ""],
+    ["batch", 2, "batch is not name=extent", "write --bind batch=1"],
+    ["batch=1,batch=2", 2, "batch is given twice", ""],
+  ])("--bind %s", (list, code, message, hint) => {
+    const { status, stderr } = tilec("--bind", list);
+    expect(status).toBe(code);
+    expect(stderr).toContain(message);
+    expect(stderr).toContain(hint);
+  });
+});
