@@ -16,6 +16,7 @@ export interface BackendKernel {
   readonly forTarget?: (target: Target) => BackendKernel;
 }
 
+/** What a run gave: the output's bytes, and a report where the backend makes one. */
 export interface BackendRun {
   /** The output's elements, row-major; the caller's own. */
   readonly output: Uint8Array;

@@ -71,6 +71,7 @@ export function unitsOf(
 /** Reads index values. A number is exact up to 2^53 and out of every extent beyond; `exact` is always exact. */
 export interface IndexReader {
   (position: number): number;
+  /** The value of any 64-bit index. */
   readonly exact: (position: number) => bigint;
 }
 

@@ -2,6 +2,7 @@
 import type { ClockResult, Occupancy } from "../ir/clock/index.js";
 import type { Role } from "../ir/func.js";
 
+/** Traffic of one operand, in bytes and counts. */
 export interface OperandReport {
   /** Bytes read from, or written to, global memory. */
   readonly bytes: number;
@@ -31,8 +32,10 @@ export interface IndexLocality {
 
 /** `checked` traps what a program does wrong; `fast` runs it as WebAssembly. */
 export const executors = ["checked", "fast"] as const;
+/** How a tile program is simulated. */
 export type Executor = (typeof executors)[number];
 
+/** What a simulated run moved, in bytes, and took, in cycles of the target. */
 export interface SimReport {
   readonly target: string;
   readonly executor: Executor;

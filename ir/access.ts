@@ -13,6 +13,7 @@ export type NegativeIndex = "from-end" | "illegal";
 
 /** What an index outside its extent means. `error` rejects the run; `unchecked` is the caller's promise. */
 export const outOfBoundsPolicies = ["error", "clamp", "zero", "wrap", "unchecked"] as const;
+/** What an index outside its extent means. */
 export type OutOfBounds = (typeof outOfBoundsPolicies)[number];
 
 /** One element of an operand: its number among the inputs, and its coordinates. */
@@ -30,6 +31,7 @@ export interface Site {
   readonly below: number;
 }
 
+/** Where each coordinate of an element comes from: output dims and index values. */
 export interface AccessMap {
   readonly outRank: number;
   /** Inner first. */

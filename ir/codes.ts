@@ -25,11 +25,13 @@ export type Category =
   | "usage"
   | "hint";
 
+/** What a code stands for, and the family it belongs to. */
 export interface CodeInfo {
   readonly category: Category;
   readonly title: string;
 }
 
+/** Every diagnostic, by its stable code (docs/diagnostics.md). */
 export const codes = {
   TC001: { category: "text", title: "a character or token that the text form does not have" },
   TC002: { category: "text", title: "text that does not follow the grammar" },
@@ -82,6 +84,9 @@ export const codes = {
   TC908: { category: "hint", title: "a second copy of a buffer that the machine does not keep" },
 } as const satisfies Readonly<Record<string, CodeInfo>>;
 
+/** A stable code: `TC301`. */
 export type Code = keyof typeof codes;
+/** Whether a text is one of the codes. */
 export const isCode = (text: string): text is Code => Object.hasOwn(codes, text);
+/** The family of a code, which case files expect by name. */
 export const categoryOf = (code: Code): Category => codes[code].category;

@@ -5,6 +5,7 @@
 import type { Code } from "./codes.js";
 import type { Shape, Span } from "./types.js";
 
+/** An error refuses; a warning and a hint do not. */
 export type Severity = "error" | "warning" | "hint";
 
 /** For tools and tests: the numbers of the message by name. */
@@ -12,6 +13,7 @@ export type DiagnosticData = Readonly<
   Record<string, number | string | boolean | Shape | readonly string[] | Readonly<Record<string, number>>>
 >;
 
+/** What the compiler has to say: a code, the numbers, the place, a hint that works when followed. */
 export interface Diagnostic {
   readonly code: Code;
   readonly severity: Severity;
@@ -24,14 +26,18 @@ export interface Diagnostic {
   readonly data?: DiagnosticData;
 }
 
+/** Place, notes, hint and figures of a diagnostic. */
 export type DiagnosticDetails = Omit<Diagnostic, "code" | "severity" | "message" | "span"> & {
   readonly span?: Span | undefined;
 };
 
+/** A diagnostic that refuses. */
 export const error = (code: Code, message: string, details: DiagnosticDetails = {}): Diagnostic =>
   diagnostic("error", code, message, details);
+/** A diagnostic about a program that compiles. */
 export const warning = (code: Code, message: string, details: DiagnosticDetails = {}): Diagnostic =>
   diagnostic("warning", code, message, details);
+/** A diagnostic that proposes. */
 export const hint = (code: Code, message: string, details: DiagnosticDetails = {}): Diagnostic =>
   diagnostic("hint", code, message, details);
 
@@ -42,6 +48,7 @@ function diagnostic(severity: Severity, code: Code, message: string, details: Di
     : { code, severity, message, span, ...rest };
 }
 
+/** Whether any of them refuses. */
 export const hasErrors = (diagnostics: readonly Diagnostic[]): boolean =>
   diagnostics.some((d) => d.severity === "error");
 

@@ -4,6 +4,7 @@ import type { Func, Module } from "./func.js";
 /** Equal but for source positions. Plain data, so the canonical JSON without spans tells. */
 export const equalFunc = (a: Func, b: Func): boolean => canonical(a) === canonical(b);
 
+/** Whether two modules are the same programs, places in their text apart. */
 export const equalModule = (a: Module, b: Module): boolean =>
   a.funcs.length === b.funcs.length && canonical(a) === canonical(b);
 

@@ -4,9 +4,12 @@ import type { Schedule } from "./schedule.js";
 import type { Stmt } from "./tile.js";
 import { at, type Shape, type Span, type TensorType } from "./types.js";
 
+/** From what a framework said to what runs. */
 export const levels = ["source", "access", "tile"] as const;
+/** How far a function is lowered. */
 export type Level = (typeof levels)[number];
 
+/** A named tensor. */
 export interface Value {
   readonly name: string;
   readonly type: TensorType;
@@ -14,13 +17,17 @@ export interface Value {
 
 /** What an operand is to the gather; reports are keyed by it. */
 export const roles = ["data", "indices", "output"] as const;
+/** What an operand is to its gather. */
 export type Role = (typeof roles)[number];
 
+/** A tensor in global memory that a function reads or writes. */
 export interface Operand extends Value {
   readonly role: Role;
 }
 
+/** An attribute of a source operator. */
 export type AttrValue = number | string | readonly number[];
+/** Attributes by their name in the text form. */
 export type Attrs = Readonly<Record<string, AttrValue>>;
 
 interface FuncHead {
@@ -56,23 +63,29 @@ export interface AccessFunc extends FuncHead {
   readonly opSpan?: Span;
 }
 
+/** A function at the tile level: loops, memory spaces and addresses, nothing implied. */
 export interface TileFunc extends FuncHead {
   readonly level: "tile";
   readonly body: readonly Stmt[];
 }
 
+/** A function at one of the three levels. */
 export type Func = SourceFunc | AccessFunc | TileFunc;
 
+/** What a `.tir` file holds. */
 export interface Module {
   readonly funcs: readonly Func[];
 }
 
 type HasOperands = Pick<FuncHead, "operands">;
 
+/** Every operand but the output, in order. */
 export const inputsOf = ({ operands }: HasOperands): readonly Operand[] => operands.slice(0, -1);
+/** The last operand. */
 export const outputOf = ({ operands }: HasOperands): Operand => at(operands, operands.length - 1);
 /** An input by its number in the access map. */
 export const inputOf = ({ operands }: HasOperands, table: number): Operand => at(operands, table);
+/** The operand of that name, if there is one. */
 export const operandNamed = ({ operands }: HasOperands, name: string): Operand | undefined =>
   operands.find((operand) => operand.name === name);
 /** What callers and reports call an operand: its role. */

@@ -16,6 +16,7 @@ export function loopsOf(forms: readonly Linear[], loops: readonly ForStmt[]): Fo
   return loops.filter((loop) => needed.has(loop.iv));
 }
 
+/** One element of a gather, under values of the loops around it. */
 export interface Iteration {
   readonly gather: GatherStmt;
   readonly env: Env;

@@ -6,6 +6,7 @@
  */
 import { assertNever, at, InternalError } from "./types.js";
 
+/** What a linear form is over: an output dim, an index value, a loop variable. */
 export type Atom =
   /** A coordinate of the output. */
   | { readonly kind: "dim"; readonly dim: number }
@@ -15,24 +16,32 @@ export type Atom =
   | { readonly kind: "iv"; readonly name: string }
   | { readonly kind: "min"; readonly of: readonly [Linear, Linear] };
 
+/** An atom times a whole number. */
 export interface Term {
   readonly by: number;
   readonly of: Atom;
 }
 
+/** A constant and terms in canonical order: coordinates, offsets, sizes and bounds. */
 export interface Linear {
   readonly at: number;
   readonly terms: readonly Term[];
 }
 
+/** A form without terms. */
 export const constant = (value: number): Linear => ({ at: value, terms: [] });
 const atom = (of: Atom): Linear => ({ at: 0, terms: [{ by: 1, of }] });
+/** A loop variable. */
 export const iv = (name: string): Linear => atom({ kind: "iv", name });
+/** An output dim. */
 export const dim = (d: number): Linear => atom({ kind: "dim", dim: d });
+/** An index value. */
 export const site = (s: number): Linear => atom({ kind: "site", site: s });
 
+/** The difference of two forms. */
 export const sub = (lhs: Linear, rhs: Linear): Linear => add(lhs, scale(rhs, -1));
 
+/** The sum of two forms. */
 export function add(lhs: Linear, rhs: Linear): Linear {
   if (rhs.terms.length === 0) return rhs.at === 0 ? lhs : { at: lhs.at + rhs.at, terms: lhs.terms };
   if (lhs.terms.length === 0) return lhs.at === 0 ? rhs : { at: lhs.at + rhs.at, terms: rhs.terms };
@@ -51,19 +60,23 @@ export function add(lhs: Linear, rhs: Linear): Linear {
   return { at: lhs.at + rhs.at, terms };
 }
 
+/** A form times a whole number. */
 export function scale(form: Linear, by: number): Linear {
   if (by === 1) return form;
   if (by === 0) return constant(0);
   return { at: form.at * by, terms: form.terms.map((term) => ({ by: term.by * by, of: term.of })) };
 }
 
+/** The lesser of two forms. */
 export function min(lhs: Linear, rhs: Linear): Linear {
   if (isConstant(lhs) && isConstant(rhs)) return constant(Math.min(lhs.at, rhs.at));
   return equalLinear(lhs, rhs) ? lhs : atom({ kind: "min", of: [lhs, rhs] });
 }
 
+/** The sum of forms; 0 of none. */
 export const sumOf = (forms: readonly Linear[]): Linear => forms.reduce(add, constant(0));
 
+/** Whether a form has no terms. */
 export const isConstant = (form: Linear): boolean => form.terms.length === 0;
 
 /** The atom of a form that is one atom and nothing else. */
@@ -95,8 +108,10 @@ function compareLinears(a: Linear, b: Linear): number {
   return a.terms.length - b.terms.length;
 }
 
+/** Whether two forms are the same; canonical order makes that equality of parts. */
 export const equalLinear = (a: Linear, b: Linear): boolean => compareLinears(a, b) === 0;
 
+/** Values of loop variables, by name. */
 export type Env = ReadonlyMap<string, number>;
 
 /** What dims and sites stand for, by number. */
@@ -134,6 +149,7 @@ export function evaluate(form: Linear, env: Env, point: Point = nowhere): number
   return sum;
 }
 
+/** The loop variables that a form reads. */
 export function loopVariables(form: Linear): ReadonlySet<string> {
   const found = new Set<string>();
   const visit = ({ terms }: Linear): void => {

@@ -6,6 +6,7 @@ import type { AccessMap, NegativeIndex, OutOfBounds, Site } from "./access.js";
 import { constant, dim, site, type Linear } from "./linear.js";
 import { assertNever, at, type Shape } from "./types.js";
 
+/** What a gather does, its dialect's attributes resolved. */
 export type Operator =
   | { readonly op: "gather"; readonly axis: number; readonly data: Shape; readonly indices: Shape }
   | { readonly op: "gather_elements"; readonly axis: number; readonly data: Shape; readonly indices: Shape }

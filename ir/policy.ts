@@ -30,6 +30,7 @@ export interface IndexRule {
   readonly mayBeNone: boolean;
 }
 
+/** What becomes of the values of a site's index. */
 export function indexRule(site: Omit<Site, "value">, dtype: DType): IndexRule {
   const { below, fromEnd, keep } = site;
   const signed = dtype === "i32" || dtype === "i64";
@@ -43,6 +44,7 @@ export function indexRule(site: Omit<Site, "value">, dtype: DType): IndexRule {
   };
 }
 
+/** Whether a site may give no coordinate, and its elements be fill. */
 export const mayBeNone = ({ keep, below }: Omit<Site, "value">): boolean =>
   outside[keep] === "none" || below === 0;
 

@@ -18,6 +18,7 @@ import {
 import type { ForStmt } from "./tile.js";
 import { at } from "./types.js";
 
+/** Whether a value stays within its bounds, or the place where it does not. */
 export type Judgement =
   | { readonly kind: "holds" }
   /** An iteration in which it does not, and the value there. */

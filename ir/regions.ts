@@ -3,6 +3,7 @@ import { inputsOf, operandNamed, outputOf, type TileFunc } from "./func.js";
 import { type ForStmt, type Pipe, type Region, type Stmt, type UbBuffer } from "./tile.js";
 import { assertNever, at, InternalError, type DType, type Shape } from "./types.js";
 
+/** One access of a statement to a UB buffer. */
 export interface UbAccess {
   readonly buffer: UbBuffer;
   readonly write: boolean;
@@ -15,6 +16,7 @@ export function ubBuffers(func: TileFunc): ReadonlyMap<string, UbBuffer> {
   return found;
 }
 
+/** Whether a name is an operand of the function. */
 export const isParam = (func: TileFunc, name: string): boolean => operandNamed(func, name) !== undefined;
 
 /** Element type and extents of a parameter or a UB buffer. */
@@ -55,7 +57,9 @@ function named(stmt: Stmt): Named {
   }
 }
 
+/** Every region that a statement names. */
 export const regionsOf = (stmt: Stmt): readonly Region[] => named(stmt).regions;
+/** Buffers that a statement takes whole. */
 export const wholeBuffers = (stmt: Stmt): readonly string[] => named(stmt).whole;
 
 /** Vector, unless 64-bit indices or rows from gm need the scalar unit or MTE2. */
@@ -82,6 +86,7 @@ export function pipeOf(stmt: Stmt, func: TileFunc): Pipe | undefined {
   }
 }
 
+/** Every access of a statement to UB. */
 export function ubAccesses(stmt: Stmt, func: TileFunc, buffers = ubBuffers(func)): UbAccess[] {
   const touch = (name: string, write: boolean): UbAccess[] => {
     if (isParam(func, name)) return [];
@@ -149,6 +154,7 @@ export interface Feeding {
   readonly store?: Located;
 }
 
+/** The gather of a program with the loads that feed it and the store behind it; undefined where there is none. */
 export function feedingOf(all: readonly Located[]): Feeding | undefined {
   const gather = all.find(({ stmt }) => stmt.op === "gather");
   if (gather?.stmt.op !== "gather") return undefined;

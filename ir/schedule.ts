@@ -7,14 +7,17 @@ import type { Shape } from "./types.js";
 
 /** `strict`: the written pypto.gather rule. `head`: only the input's gather dim must be whole. */
 export const profiles = ["strict", "head"] as const;
+/** A reading of the full-load rule, by name. */
 export type Profile = (typeof profiles)[number];
 
 /** Where the gather's data lives: `ub` full load, then gather in UB; `gm` rows straight from global memory. */
 export const residencies = ["ub", "gm", "auto"] as const;
+/** Where a gather's data lives when it is read. */
 export type Residency = Exclude<(typeof residencies)[number], "auto">;
 
 /** `full` counts padding, scratch and buffers; `spec` the sum of the tiles alone, as PyPTO's page states it. */
 export const budgetRules = ["full", "spec"] as const;
+/** What counts against the UB budget. */
 export type BudgetRule = (typeof budgetRules)[number];
 
 /** Copies of a tile in UB: with 2, a load or a store hides behind what reads or writes the other copy. */
@@ -31,6 +34,7 @@ export const formatBuffers = (buffers: Buffers): string =>
         .map(([operand, copies]) => `${operand}=${copies}`)
         .join(",");
 
+/** The choices that the user made. */
 export interface Schedule {
   /** Extents over the output dims, in elements. */
   readonly tile?: Shape;
@@ -54,6 +58,7 @@ export interface ResolvedSchedule extends Required<Schedule> {
   readonly residency: Residency;
 }
 
+/** Whether every choice is made. */
 export const isResolved = (schedule: Schedule): schedule is ResolvedSchedule =>
   schedule.tile !== undefined &&
   schedule.view !== undefined &&

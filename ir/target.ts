@@ -5,6 +5,7 @@
  */
 import { maxElements } from "./types.js";
 
+/** What kind of machine a target is. */
 export type TargetKind = "ascend" | "webgpu" | "cpu";
 
 /** What a kind of machine does, whatever its figures. */
@@ -25,6 +26,7 @@ export interface TargetFacts {
   readonly dmaEngine: boolean;
 }
 
+/** What holds of every target of a kind. */
 export const targetFacts: Readonly<Record<TargetKind, TargetFacts>> = {
   ascend: {
     gathersInPlace: false,
@@ -55,12 +57,14 @@ export const targetFacts: Readonly<Record<TargetKind, TargetFacts>> = {
   },
 };
 
+/** Every kind of machine. */
 export const targetKinds = Object.keys(targetFacts) as readonly TargetKind[];
 
 /** How well a figure is known. */
 export type SourceKind =
   "platform-file" | "manual" | "measured by others" | "model fit" | "specification" | "device" | "assumption";
 
+/** Where a figure comes from, and how sure it is. */
 export interface FigureSource {
   readonly source: string;
   readonly kind: SourceKind;
@@ -171,6 +175,7 @@ const copies = from(
 const cycles = from("model fit", "hicann/pypto framework/src/interface/operation/cycles.cpp and cycles.h");
 const repeat = from("manual", "hiascend.com cceapi_0057: one vector repeat is 256 B");
 
+/** The Atlas A2 series; each figure names its source. */
 export const ascendA2: Target = {
   name: "ascend-a2",
   kind: "ascend",
@@ -241,6 +246,7 @@ export const ascendA2: Target = {
   },
 };
 
+/** The Atlas A3 series; each figure names its source. */
 export const ascendA3: Target = {
   ...ascendA2,
   name: "ascend-a3",
@@ -262,6 +268,7 @@ const asA2 = {
   copyBytesPerCycle: onA2,
 } satisfies Partial<Target["sources"]>;
 
+/** The Ascend 950; each figure names its source. */
 export const ascend950: Target = {
   ...ascendA2,
   name: "ascend-950",
@@ -290,6 +297,7 @@ export const ascend950: Target = {
 const gpuweb = from("specification", "gpuweb/gpuweb: default limits");
 const notModelled = assumed("relative weights for choosing a tile; WebGPU time is measured, never estimated");
 
+/** A WebGPU device with the limits that every device has. */
 export const webgpu: Target = {
   name: "webgpu",
   kind: "webgpu",
@@ -363,6 +371,7 @@ const sweep = from(
 );
 const unused = assumed("no part of a gather in place");
 
+/** The machine that the fast executor runs on. */
 export const cpu: Target = {
   ...webgpu,
   name: "cpu",
@@ -416,10 +425,14 @@ export const cpu: Target = {
   },
 };
 
+/** Every built-in target. */
 export const targets = { ascendA2, ascendA3, ascend950, webgpu, cpu } as const;
+/** What a program without a target is for. */
 export const defaultTarget = ascendA2;
 
+/** Names of the built-in targets. */
 export const targetNames: readonly string[] = Object.values(targets).map((target) => target.name);
 
+/** The built-in target of that name, if there is one. */
 export const findTarget = (name: string): Target | undefined =>
   Object.values(targets).find((target) => target.name === name);

@@ -3,12 +3,14 @@ import { isConstant, soleAtom, sub } from "./linear.js";
 import { boundsOf } from "./ranges.js";
 import type { ForStmt, Stmt } from "./tile.js";
 
+/** A loop whose iterations are tasks. */
 export interface ParallelLoop {
   readonly stmt: ForStmt;
   /** Iterations, at most; of a tile loop inside a view loop, those in a whole view, which ends with the tensor at the latest. */
   readonly trips: number;
 }
 
+/** The loops that are dealt to the cores, and what one task runs. */
 export interface ParallelNest {
   readonly loops: readonly ParallelLoop[];
   /** What a task runs. */

@@ -10,6 +10,7 @@ import { at, dtypeBytes, elementCount, strides, type DType, type Shape, type Spa
 
 /** MTE2 moves gm to ub, V gathers, MTE3 moves ub to gm, S walks addresses one by one. */
 export const pipes = ["MTE2", "V", "MTE3", "S"] as const;
+/** A pipeline of a core; statements on different pipes run at one time unless a sync orders them. */
 export type Pipe = (typeof pipes)[number];
 
 /** A tile of a tensor in UB: row-major, each innermost row padded to `rowBytes`. */
@@ -31,6 +32,7 @@ export interface Region {
   readonly sizes: readonly Linear[];
 }
 
+/** A loop over tiles of a dim. */
 export interface ForStmt {
   readonly op: "for";
   readonly iv: string;
@@ -43,6 +45,7 @@ export interface ForStmt {
   readonly span?: Span;
 }
 
+/** Takes a buffer of UB. */
 export interface AllocStmt {
   readonly op: "alloc";
   readonly buffer: UbBuffer;
@@ -57,6 +60,7 @@ export interface LoadStmt {
   readonly span?: Span;
 }
 
+/** The one statement that gathers: each operand lies in gm or in ub. */
 export interface GatherStmt {
   readonly op: "gather";
   /** Where each input of the function is read, in the order of the map's tables. */
@@ -91,6 +95,7 @@ export interface SyncStmt {
   readonly span?: Span;
 }
 
+/** A statement of a tile program. */
 export type Stmt = ForStmt | AllocStmt | LoadStmt | GatherStmt | StoreStmt | SyncStmt;
 
 /** Bytes of one copy of a UB tile. */

@@ -25,10 +25,14 @@ export const dtypeBytes = {
   c128: 16,
 } as const;
 
+/** An element type. */
 export type DType = keyof typeof dtypeBytes;
+/** Every element type. */
 export const dtypes = Object.keys(dtypeBytes) as readonly DType[];
 
+/** The element types that indices may have. */
 export const indexDTypes = ["i32", "i64", "u32", "u64"] as const;
+/** An element type of indices. */
 export type IndexDType = (typeof indexDTypes)[number];
 
 /** Static extents in elements, outermost first; `[]` is a scalar; extents may be 0. */
@@ -37,6 +41,7 @@ export type Shape = readonly number[];
 /** `gm`: global memory; `ub`: the unified buffer of one core (a workgroup's memory on WebGPU). */
 export type Space = "gm" | "ub";
 
+/** Element type and extents. */
 export interface TensorType {
   readonly dtype: DType;
   readonly shape: Shape;
@@ -56,14 +61,18 @@ export const maxRank = 8;
 /** Element counts stay below this, so that a flat position fits in a signed 32-bit integer (PyPTO's limit). */
 export const maxElements = 2 ** 31;
 
+/** Whether a text names an element type. */
 export const isDType = (text: string): text is DType => Object.hasOwn(dtypeBytes, text);
+/** Whether a text names an element type of indices. */
 export const isIndexDType = (text: string): text is IndexDType => indexDTypes.includes(text as IndexDType);
 
 /** Number of elements; 1 for a scalar. Exact below 2^53. */
 export const elementCount = (shape: Shape): number => shape.reduce((product, extent) => product * extent, 1);
 
+/** Bytes of a tensor without padding. */
 export const byteCount = (type: TensorType): number => elementCount(type.shape) * dtypeBytes[type.dtype];
 
+/** Whether two shapes have the same extents. */
 export const sameShape = (a: Shape, b: Shape): boolean =>
   a.length === b.length && a.every((extent, k) => extent === b[k]);
 
@@ -104,10 +113,12 @@ export class InternalError extends Error {
   override readonly name: string = "InternalError";
 }
 
+/** Throws an InternalError where what must hold does not. */
 export function invariant(condition: boolean, message: string): asserts condition {
   if (!condition) throw new InternalError(message);
 }
 
+/** Marks the end of an exhaustive switch. Throws an InternalError where a value gets there after all. */
 export function assertNever(value: never): never {
   throw new InternalError(`unhandled case: ${JSON.stringify(value)}`);
 }

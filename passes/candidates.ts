@@ -16,6 +16,7 @@ import {
 } from "../ir/tiling/index.js";
 import { at, dtypeBytes } from "../ir/types.js";
 
+/** The schedules that are worth weighing from one starting point. */
 export interface Candidates {
   /** The smallest tile, with every pinned dim as its rule wants it. */
   readonly start: Tiling;
@@ -25,6 +26,7 @@ export interface Candidates {
   readonly entries: ReadonlyMap<number, readonly number[]>;
 }
 
+/** What a tiling leaves open, as schedules to weigh; what the user pinned stays. */
 export function candidates(tiling: Tiling): Candidates {
   const { gather, schedule, extents } = tiling;
   const start = smallest(tiling).with({ view: schedule.view });

@@ -17,6 +17,7 @@ import type { Schedule } from "../ir/schedule.js";
 import { formatType, sameShape, type Shape } from "../ir/types.js";
 import { definePass } from "./pass.js";
 
+/** Source operators become one access gather (docs/passes/01-canonicalize-access.md). */
 export const canonicalizeAccess = definePass({
   name: "canonicalize-access",
   summary: "one access op for every source op; the dialect's rules are applied",

@@ -9,6 +9,7 @@ import { lowerToTile } from "./lower-to-tile.js";
 import type { Pass } from "./pass.js";
 import { selectTile } from "./select-tile.js";
 
+/** What `compile` runs, in order. */
 export const defaultPipeline: readonly Pass[] = [
   canonicalizeAccess,
   selectTile,

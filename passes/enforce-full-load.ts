@@ -17,6 +17,7 @@ import { at, formatShape, invariant, sameShape } from "../ir/types.js";
 import { definePass } from "./pass.js";
 import { waysOut } from "./ways-out.js";
 
+/** Refuses a tile that cuts a gather dim (docs/passes/03-enforce-full-load.md). */
 export const enforceFullLoad = definePass({
   name: "enforce-full-load",
   summary: "derives operand tiles; refuses a tile or view that cuts a gather dim",

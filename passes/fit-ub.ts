@@ -11,6 +11,7 @@ import { refusals, rules, tilingOf } from "../ir/tiling/index.js";
 import { definePass } from "./pass.js";
 import { waysOut } from "./ways-out.js";
 
+/** Refuses what does not fit the unified buffer (docs/passes/04-fit-ub.md). */
 export const fitUb = definePass({
   name: "fit-ub",
   summary: "refuses a tile whose footprint exceeds the unified buffer",

@@ -13,6 +13,7 @@ import { loopVariables } from "../ir/linear.js";
 import type { ForStmt, LoadStmt, Stmt } from "../ir/tile.js";
 import { definePass } from "./pass.js";
 
+/** Loads leave the loops that they do not depend on (docs/passes/06-hoist-loads.md). */
 export const hoistLoads = definePass({
   name: "hoist-loads",
   summary: "moves loads out of the serial loops they do not depend on",

@@ -17,6 +17,7 @@ import { at } from "../ir/types.js";
 import { accessLookup, pipeOf, type UbAccess } from "../ir/regions.js";
 import { definePass } from "./pass.js";
 
+/** Orders the pipes (docs/passes/08-insert-sync.md). */
 export const insertSync = definePass({
   name: "insert-sync",
   summary: "orders the accesses of different pipes to the same UB bytes",

@@ -21,6 +21,7 @@ import type { GatherStmt, Region, Stmt, UbBuffer } from "../ir/tile.js";
 import { at, elementCount, invariant } from "../ir/types.js";
 import { definePass } from "./pass.js";
 
+/** The access gather becomes a tile program (docs/passes/05-lower-to-tile.md). */
 export const lowerToTile = definePass({
   name: "lower-to-tile",
   summary: "loops over output tiles with loads, one gather and stores",

@@ -12,6 +12,7 @@ import { insertSync } from "./insert-sync.js";
 import { tileProgram } from "./lower-to-tile.js";
 import type { PassContext } from "./pass.js";
 
+/** The tile program of a tiling, through the passes after the choice of its schedule. */
 export function lowered(tiling: Tiling): TileFunc {
   // A tile over its budget has cycles too: explain shows them beside the refusal.
   const context: PassContext = { target: tiling.target, report: () => undefined };

@@ -4,18 +4,21 @@ import type { Func } from "../ir/func.js";
 import type { Target } from "../ir/target.js";
 import type { Property } from "../ir/verify/property.js";
 
+/** What a pass may read and where it reports. */
 export interface PassContext {
   readonly target: Target;
   /** Passes report here; an error stops the pipeline after the pass. */
   readonly report: (diagnostic: Diagnostic) => void;
 }
 
+/** A pure function over functions, with what it requires and ensures. */
 export interface Pass {
   readonly name: string;
   /** One line for `tilec opt --help` and the docs. */
   readonly summary: string;
   readonly requires: readonly Property[];
   readonly ensures: readonly Property[];
+  /** The function after the pass; its argument when there is nothing to do. */
   run(func: Func, context: PassContext): Func;
 }
 

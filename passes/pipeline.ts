@@ -9,6 +9,7 @@ import { InternalError } from "../ir/types.js";
 import { verify, verifyStructure, type Property } from "../ir/verify/index.js";
 import type { Pass, PassContext } from "./pass.js";
 
+/** What watches and verifies a pipeline. */
 export interface PipelineOptions {
   /** Called before each pass with what it is given. */
   readonly beforePass?: (pass: Pass, before: Func) => void;
@@ -18,6 +19,7 @@ export interface PipelineOptions {
   readonly verifyEach?: boolean;
 }
 
+/** What a pipeline made, as far as it came, and what was said on the way. */
 export interface PipelineResult {
   readonly func: Func;
   readonly diagnostics: readonly Diagnostic[];
@@ -52,6 +54,7 @@ function runPass(pass: Pass, func: Func, context: PassContext): Func {
   }
 }
 
+/** Runs passes in order and verifies what each requires and ensures. Stops at the first that reports an error. */
 export function runPipeline(
   input: Func,
   passes: readonly Pass[],

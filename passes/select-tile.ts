@@ -33,6 +33,7 @@ import { definePass } from "./pass.js";
 import { waysOut } from "./ways-out.js";
 import { withDefaults } from "./with-defaults.js";
 
+/** Writes the schedule down in full (docs/passes/02-select-tile.md). */
 export const selectTile = definePass({
   name: "select-tile",
   summary: "keeps the user's schedule and chooses what it leaves open",

@@ -6,6 +6,7 @@ import { gmAllowed, honoured, suggestionText, type Tiling } from "../ir/tiling/i
 import { chooseSchedule } from "./choose-schedule.js";
 import { defaultOrder, withDefaults } from "./with-defaults.js";
 
+/** A legal schedule beside one that is not. */
 export interface Way {
   readonly tiling: Tiling;
   /** The flags that lead there, beside those that the user gave. */

@@ -1,6 +1,7 @@
 /** What a PTO-ISA emitter hands to a toolchain: text, parameters and what the host launches. Plain data. */
 import type { Role } from "../../ir/func.js";
 
+/** A parameter of the kernel, in the order of its signature. */
 export interface PtoParam {
   readonly name: string;
   /** `status`: an `int32_t` for each block, cleared by the host; 1 where a block met an index out of range. */
@@ -18,6 +19,7 @@ export interface PtoBuffer {
   readonly bytes: number;
 }
 
+/** A tile program as PTO-ISA C++, and what a host needs to launch it (docs/pto.md). */
 export interface PtoKernel {
   /** One C++ translation unit. */
   readonly code: string;

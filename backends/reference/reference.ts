@@ -11,6 +11,7 @@ import { drained } from "../long-run.js";
 import { indexReader, tensorOf, type HostInputs, type HostTensor } from "../memory.js";
 import { elementByElement } from "./element-by-element.js";
 
+/** An operator with what its dialect decided: all that its definition needs. */
 export interface ReferenceProgram {
   readonly operator: Operator;
   readonly negative: NegativeIndex;

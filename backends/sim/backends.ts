@@ -7,6 +7,7 @@ import { simulateCheckedLong } from "./checked.js";
 import { keptExecutors } from "../wasm/kept-executors.js";
 import { ownOutput } from "./fast-report.js";
 
+/** The simulation that checks every access. */
 export const checkedBackend: Backend = {
   name: "sim",
   prepare({ tile, target }) {

@@ -66,6 +66,7 @@ import { execution } from "../../ir/clock/execution.js";
 import { newCounters, summarize, type Counters } from "./summary.js";
 import { peakOf, UbArena } from "./ub-arena.js";
 
+/** Output and report of a checked run. */
 export interface SimResult {
   /** The output's elements, row-major. */
   readonly output: Uint8Array;

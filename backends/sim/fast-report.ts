@@ -7,6 +7,7 @@ import type { FastExecutor, FastRun } from "../wasm/executor.js";
 import { countTraffic } from "./count.js";
 import { summarize } from "./summary.js";
 
+/** Output of a fast run, and its report, derived when it is first read. */
 export interface SimulatedBytes {
   /** The output's elements, row-major. */
   readonly output: Uint8Array;

@@ -65,6 +65,7 @@ export const watOf = (tile: TileFunc): string => printModule(emitWasm(planWasm(t
 /** What that code does with each statement, decided before it was written. */
 export const wasmMoves = (tile: TileFunc): MovePlan => movesOf(planWasm(tile));
 
+/** Output, as the typed array of its element type, and report of a run. */
 export interface Simulated {
   readonly outputs: { readonly output: TensorData };
   /**

@@ -5,6 +5,7 @@ import type { LongRunOptions } from "../long-run.js";
 import type { FastOptions } from "../wasm/executor.js";
 import { executors, type Executor } from "../report.js";
 
+/** How a kernel is simulated. */
 export interface SimulateOptions {
   /** Default `checked`. */
   readonly executor?: Executor;

@@ -18,7 +18,10 @@ import { controlBytes, type WasmLayout } from "./layout.js";
 import { planWasm, type WasmPlan } from "./plan.js";
 
 /** How the executor starts a thread: `new Worker`, told to call `serveThread` with the message it is posted. */
-export type SpawnThread = (message: ThreadMessage) => { terminate(): unknown };
+export type SpawnThread = (message: ThreadMessage) => {
+  /** Ends the thread. */
+  terminate(): unknown;
+};
 
 /** Posted as it is. Its declaration does without the namespace `WebAssembly`, which the DOM library alone declares. */
 export interface ThreadMessage {
@@ -33,6 +36,7 @@ export interface ThreadMessage {
   readonly chunk: number;
 }
 
+/** How a compiled kernel runs. */
 export interface FastOptions {
   /** Threads that run tasks, this one included; more than one needs `spawn`. Default 1. */
   readonly threads?: number;
@@ -47,6 +51,7 @@ export interface TakeOver {
   readonly before?: FastExecutor;
 }
 
+/** Output of one run, and what was copied for it. */
 export interface FastRun {
   /** The output in the executor's own memory: the next run overwrites it. */
   readonly output: Uint8Array;

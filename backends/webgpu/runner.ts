@@ -27,9 +27,11 @@ import { limitsOf, targetOf } from "./target.js";
 /** What a run needs of a kernel. One for another target is compiled again for the device, through `forTarget`. */
 export interface GpuKernel {
   readonly tile: TileFunc;
+  /** The same program compiled for another target; absent for one that runs as it stands. */
   readonly forTarget?: (target: Target) => GpuKernel;
 }
 
+/** How long one launch took, in nanoseconds. */
 export interface LaunchTime {
   readonly nanoseconds: number;
   /** `timestamp-query`: the device's own clock. `wall clock`: from submission to completion, queueing included. */
@@ -42,6 +44,7 @@ export interface LaunchTime {
   readonly launches: number;
 }
 
+/** What a runner keeps. */
 export interface RunnerOptions {
   /** Pipelines kept for kernels that come again, at least 1; the least recently used makes room. Default 256. */
   readonly pipelines?: number;

@@ -3,6 +3,7 @@ import "../platform.js";
 import { webgpu, type Target } from "../../ir/target.js";
 import { defaultLimits, type WgslLimits } from "../wgsl/index.js";
 
+/** The limits of a device that kernels are planned against, as data. */
 export function limitsOf(limits: GPUSupportedLimits): WgslLimits {
   const names = Object.keys(defaultLimits) as (keyof WgslLimits)[];
   return Object.fromEntries(names.map((name) => [name, limits[name]])) as unknown as WgslLimits;

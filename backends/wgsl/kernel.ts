@@ -21,6 +21,7 @@ export const defaultLimits: WgslLimits = {
   maxStorageBufferBindingSize: 134217728,
 };
 
+/** A storage buffer that a kernel binds, in group 0. */
 export interface WgslBinding {
   readonly binding: number;
   readonly name: string;
@@ -30,6 +31,7 @@ export interface WgslBinding {
   readonly bytes: number;
 }
 
+/** A tile program as WGSL: one entry point, its bindings and its dispatch. */
 export interface WgslKernel {
   readonly code: string;
   readonly entryPoint: string;

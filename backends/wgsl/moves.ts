@@ -6,6 +6,7 @@ import type { Figures, Move, MovePlan } from "../moves.js";
 import type { GatherMove } from "./gather-move.js";
 import type { LoadMove, WgslMove, WgslPlan } from "./plan.js";
 
+/** How a planned kernel moves its bytes, as `compile --emit moves` prints it. */
 export const movesOf = (plan: WgslPlan): MovePlan => ({
   backend: "wgsl",
   figures: {

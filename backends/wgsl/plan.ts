@@ -30,6 +30,7 @@ import { lanesFor, type LaneShape } from "./lanes.js";
 import { namesOf } from "./names.js";
 import { beyondLimits, beyondU32, tooManyTasks, unevenRows, unknownForms } from "./refusals.js";
 
+/** What a plan is made against. */
 export interface WgslOptions {
   /** Default: the limits that every device has. */
   readonly limits?: WgslLimits;
@@ -78,6 +79,7 @@ export interface BarrierMove {
 
 export type WgslMove = GatherMove | LoadMove | ElidedMove | BarrierMove;
 
+/** Every decision of a kernel, before any text. */
 export interface WgslPlan {
   readonly func: TileFunc;
   readonly nest: ParallelNest;

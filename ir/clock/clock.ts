@@ -20,6 +20,7 @@ import { cyclesOfWork, sharedCycles, workload, type Moving, type Work, type Work
  */
 export const clockVersion = 1;
 
+/** What a tile program takes, in cycles of its target, and what keeps it busy. */
 export interface ClockResult {
   /** Until the last core is done. */
   readonly cycles: number;

@@ -67,6 +67,7 @@ export interface Occupancy {
   readonly bytes: number;
 }
 
+/** The clock's result with the timeline that it came from. */
 export interface Walked extends ClockResult {
   /** The first events of each core; `dropped` counts the rest. */
   readonly events: readonly TimelineEvent[];
@@ -85,7 +86,9 @@ export interface Walked extends ClockResult {
 
 /** Events that a timeline keeps, shared evenly by its cores; UB tiles, boxes of the output, and changes of occupancy. */
 export const maxEvents = 20_000;
+/** The most lifetimes of buffers that a walk keeps. */
 export const maxLifetimes = 2_000;
+/** The most output tiles that a walk keeps. */
 export const maxOutputTiles = 4_000;
 export const maxOccupancy = 256;
 

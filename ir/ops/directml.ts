@@ -20,7 +20,9 @@ import {
 } from "./op-def.js";
 import { axis, batchDims, oobOf, oobSpec } from "./attributes.js";
 
+/** Feature levels of DirectML, oldest first. */
 export const featureLevels = ["1.0", "2.0", "2.1", "3.0", "3.1", "4.0", "4.1"] as const;
+/** A feature level of DirectML. */
 export type FeatureLevel = (typeof featureLevels)[number];
 
 /** A UINT field of a descriptor: absent, it is DimensionCount. */

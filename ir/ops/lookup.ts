@@ -4,9 +4,11 @@ import { findOp, opDefs, type AttributeKey, type Dialect } from "./registry.js";
 
 const unique = <T>(list: readonly T[]): readonly T[] => [...new Set(list)];
 
+/** Whose rules a definition holds. */
 export const dialectOf = (def: OpDef): Dialect => def.name.slice(0, def.name.indexOf(".")) as Dialect;
 const ownName = (def: OpDef): string => def.name.slice(def.name.indexOf(".") + 1);
 
+/** Every dialect, in the order of the registry. */
 export const dialects: readonly Dialect[] = unique(opDefs.map(dialectOf));
 /** Common names of operators, whatever the dialect. */
 export const operatorKinds: readonly string[] = unique(opDefs.map((def) => def.kind));
@@ -17,6 +19,7 @@ export function operatorNames(dialect: string): readonly string[] {
   return unique([...own.map((def) => def.kind), ...own.map(ownName)]);
 }
 
+/** An attribute with its names in text and in descriptions. */
 export interface NamedAttr {
   /** In text. */
   readonly name: string;

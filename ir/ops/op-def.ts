@@ -52,6 +52,7 @@ export interface OpInputs {
   readonly span?: Span | undefined;
 }
 
+/** An operator with its output's type, or why there is none. */
 export type ResolveResult =
   | { readonly ok: true; readonly resolved: Resolved }
   | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] };

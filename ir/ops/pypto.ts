@@ -23,6 +23,7 @@ import { axis, oobOf, oobSpec } from "./attributes.js";
 
 /** `documented`: every sentence of the page holds. `head`: what the repository's head takes. */
 export const pyptoLevels = ["documented", "head"] as const;
+/** Which of PyPTO's documented interfaces an operator follows. */
 export type PyptoLevel = (typeof pyptoLevels)[number];
 const dim = { ...axis, argument: "dim" } as const satisfies AttrSpec;
 

@@ -20,16 +20,21 @@ const registered = [
   pyptoIndexSelect,
 ] as const;
 
+/** The definition of every source operator. */
 export const opDefs: readonly OpDef[] = registered;
 
+/** Dialect and operator: `onnx.gather`. */
 export type OpName = (typeof registered)[number]["name"];
+/** A framework whose operators and rules tilec has. */
 export type Dialect = OpName extends `${infer D}.${string}` ? D : never;
 type SpecOf<D> = D extends OpDef ? D["attrs"][keyof D["attrs"]] : never;
 /** Keys of the attributes in case files and flags, where `oob` stands beside them: every operator has it. */
 export type AttributeKey = Exclude<SpecOf<(typeof registered)[number]>["key"], "oob">;
 
+/** The definition of that name, if there is one. */
 export const findOp = (name: string): OpDef | undefined => opDefs.find((def) => def.name === name);
 
+/** An operator as a framework wrote it. */
 export interface SourceOp {
   readonly op: string;
   readonly attrs: Attrs;

@@ -28,6 +28,7 @@ import { budgetRules, profiles, residencies, type Buffers, type Copies, type Sch
 import { pipes, type Region, type Stmt, type UbBuffer } from "../tile.js";
 import { assertNever, at, isDType, maxElements, type DType, type Shape, type TensorType } from "../types.js";
 
+/** What a text holds, as far as it parses, and what is wrong with it. */
 export interface ParseResult {
   readonly module: Module;
   readonly diagnostics: readonly Diagnostic[];

@@ -16,8 +16,10 @@ import type { Buffers, Schedule } from "../schedule.js";
 import type { Region, Stmt, UbBuffer } from "../tile.js";
 import { assertNever, at, formatShape, formatType } from "../types.js";
 
+/** The canonical text of a module; it parses back to an equal value. */
 export const printModule = (module: Module): string => module.funcs.map(printFunc).join("\n");
 
+/** The canonical text of a function; it parses back to an equal value. */
 export function printFunc(func: Func): string {
   switch (func.level) {
     case "source":

@@ -1,6 +1,7 @@
 /** A diagnostic as terminal text: code, place, source line with a caret, notes, hint. */
 import type { Diagnostic, Severity } from "../diagnostic.js";
 
+/** How diagnostics are shown. */
 export interface RenderOptions {
   /** The text of a file that spans point into, to quote its line. */
   readonly source?: (file: string) => string | undefined;
@@ -8,6 +9,7 @@ export interface RenderOptions {
   readonly paint?: (severity: Severity, text: string) => string;
 }
 
+/** A diagnostic as text: the place, the line, the notes, the hint. */
 export function renderDiagnostic(diagnostic: Diagnostic, options: RenderOptions = {}): string {
   const { severity, code, message, span, notes = [], hint } = diagnostic;
   const head = `${severity}[${code}]`;

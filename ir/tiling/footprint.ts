@@ -13,6 +13,7 @@ import { copiesOf } from "./copies.js";
 import type { Loop } from "./loops.js";
 import type { TiledGather } from "./tiled.js";
 
+/** What one operand, or scratch, takes of UB, in bytes. */
 export interface FootprintPart {
   readonly part: Role | "scratch";
   readonly dtype: DType;

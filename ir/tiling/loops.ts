@@ -9,6 +9,7 @@ import { followedBy, gatheredTable } from "../access.js";
 import { at } from "../types.js";
 import type { TiledGather } from "./tiled.js";
 
+/** A loop of the nest that a schedule makes. */
 export interface Loop {
   readonly dim: number;
   readonly kind: "view" | "tile";

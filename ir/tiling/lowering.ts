@@ -26,6 +26,7 @@ import type { Footprint } from "./footprint.js";
 import type { Loop } from "./loops.js";
 import type { TiledGather } from "./tiled.js";
 
+/** The instructions that a gather becomes on an Ascend core (docs/pto.md). */
 export type GatherClass =
   "whole-tile" | "per-row" | "row-copy" | "mgather" | "row-fetch" | "scalar" | "direct";
 
@@ -53,6 +54,7 @@ export interface Steps {
   readonly tile: number;
 }
 
+/** A class with what it adds to UB, in bytes, and to time. */
 export interface GatherLowering {
   readonly class: GatherClass;
   /** What the lowering keeps in UB beside the program's buffers, in bytes. */
@@ -106,6 +108,7 @@ export function loweringOf(
   );
 }
 
+/** The class of a gather on a target, which footprint, clock and code generation read. */
 export function lowerGather(gather: LoweringFacts, target: Target): GatherLowering {
   if (!targetFacts[target.kind].vectorUnit) return direct;
   const found = classesOf(gather, target).find(

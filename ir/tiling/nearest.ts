@@ -24,6 +24,7 @@ export function largestThat(low: number, high: number, fits: (n: number) => bool
   return good;
 }
 
+/** The shape with another entry for one dim. */
 export const replaced = (shape: Shape, dim: number, entry: number): number[] =>
   shape.map((old, d) => (d === dim ? entry : old));
 
@@ -106,8 +107,10 @@ function legalAround(start: Tiling): Tiling[] {
   return [smallest(start)].filter(isLegal);
 }
 
+/** Elements of a tile. */
 export const volume = (tile: Shape): number => tile.reduce((product, entry) => product * entry, 1);
 
+/** Whether any tile of the schedule is legal; the smallest one decides. */
 export const anyLegal = (tiling: Tiling, lastEntry = 1): boolean => isLegal(smallest(tiling, lastEntry));
 
 /**

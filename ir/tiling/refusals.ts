@@ -156,6 +156,7 @@ function overBudget(tiling: Tiling, first: Verdict): Diagnostic {
   );
 }
 
+/** TC402: why no tile at all is legal, and the ways out. */
 export function noLegalTile(tiling: Tiling, waysOut: WaysOut): Diagnostic {
   const { gather, schedule, target } = tiling;
   const largest = schedule.residency === "gm" ? [] : largestGatherDims(tiling);

@@ -5,6 +5,7 @@ import type { ResolvedSchedule } from "../schedule.js";
 import { targetFacts, type Target } from "../target.js";
 import type { Shape } from "../types.js";
 
+/** An operand with its tile. */
 export interface TiledOperand {
   readonly operand: Operand;
   /** Extents of its tile, in elements: gather dims are whole. */

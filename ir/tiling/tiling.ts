@@ -64,6 +64,7 @@ export class Tiling implements TiledGather {
   }
 }
 
+/** What a gather means under a schedule on a target: tiles, footprint, loops, traffic. */
 export const tilingOf = (gather: AccessFunc, schedule: ResolvedSchedule, target: Target): Tiling =>
   new Tiling(gather, schedule, target);
 

@@ -10,6 +10,7 @@ import { at, contiguousRun, dtypeBytes, elementCount } from "../types.js";
 import { tilesAlong, viewsAlong, type Loop } from "./loops.js";
 import type { TiledGather, TiledOperand } from "./tiled.js";
 
+/** Bytes of one operand between global memory and the cores. */
 export interface OperandTraffic {
   readonly operand: Role;
   /** Bytes that cross between global memory and the core. */
@@ -25,6 +26,7 @@ export interface OperandTraffic {
 /** A tiled gather with its loops, outermost first. */
 type Planned = TiledGather & { readonly loops: readonly Loop[] };
 
+/** Bytes between global memory and the cores, by operand and in all. */
 export interface Traffic {
   readonly operands: readonly OperandTraffic[];
   readonly bytes: number;

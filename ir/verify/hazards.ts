@@ -16,6 +16,7 @@ export interface HazardAccess {
   readonly write: boolean;
 }
 
+/** Two accesses to the same bytes that nothing orders. */
 export interface Race {
   readonly earlier: HazardAccess & { readonly pipe: Pipe };
   readonly later: HazardAccess & { readonly pipe: Pipe };
@@ -26,6 +27,7 @@ interface Recorded extends HazardAccess {
   readonly time: number;
 }
 
+/** Finds accesses to UB by two pipes that no sync orders, statement by statement. */
 export class HazardTracker {
   private clocks = pipes.map(() => pipes.map(() => 0));
   /** For each sync statement, the source pipe's clock at its latest runs, newest first. */
@@ -40,6 +42,7 @@ export class HazardTracker {
     this.latest.clear();
   }
 
+  /** What the first pipe did is before what the second does from here on. */
   sync(stmt: SyncStmt): void {
     const history = this.syncs.get(stmt) ?? [];
     history.unshift([...at(this.clocks, pipes.indexOf(stmt.from))]);

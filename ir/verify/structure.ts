@@ -7,6 +7,7 @@ import { broken } from "./broken.js";
 import { verifyMap } from "./map-rules.js";
 import { verifyTile } from "./tile-rules.js";
 
+/** What is wrong with a function by itself, whatever its target. */
 export function verifyStructure(func: Func): Diagnostic[] {
   const names = func.operands.map((operand) => operand.name);
   if (new Set(names).size !== names.length) {

@@ -19,7 +19,9 @@ import type { Kernel } from "./compile.js";
 
 export type { BackendRun } from "../../backends/index.js";
 
+/** The backends that the command line and case files name. */
 export const backendNames = ["reference", "sim", "webgpu"] as const;
+/** The name of a backend. */
 export type BackendName = (typeof backendNames)[number];
 
 /** What `sim` takes, and the runner that `webgpu` needs. */

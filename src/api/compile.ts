@@ -38,6 +38,7 @@ import {
 import { defaultPipeline, isPass, runPipeline, type Pass, type PipelineOptions } from "../../passes/index.js";
 import { checkOptions, checkProgram, scheduleFields, targetField } from "./check-options.js";
 
+/** A schedule, a target, and what watches the passes; what is given overrides what the program says. */
 export interface CompileOptions extends Schedule, PipelineOptions {
   /** Overrides the target that the program names. */
   readonly target?: Target;
@@ -106,6 +107,7 @@ export interface Kernel {
   text(level: Level): string;
 }
 
+/** A kernel, or the diagnostics that refuse the program. */
 export type CompileResult =
   | { readonly ok: true; readonly kernel: Kernel }
   | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] };
@@ -117,6 +119,7 @@ export function compile(program: Func, options: CompileOptions = {}): Kernel {
   return result.kernel;
 }
 
+/** Compiles a program and returns what refuses it. Throws a CompileError for options that no program could take. */
 export function tryCompile(program: Func, options: CompileOptions = {}): CompileResult {
   const wrong = checkCompile(program, options);
   if (wrong.length > 0) return { ok: false, diagnostics: wrong };

@@ -28,6 +28,7 @@ import { compareSchedules, type Comparison } from "./comparison.js";
 import { performanceHints, reversedOrder, type Reversed } from "./hints.js";
 import { checkCompile, resolveTargetOf, tryCompile, type CompileOptions } from "./compile.js";
 
+/** Every rule over one program and schedule, with the numbers: what `tilec explain` prints. */
 export interface Explanation {
   readonly name: string;
   readonly target: string;

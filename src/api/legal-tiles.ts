@@ -40,6 +40,7 @@ import { accessOf } from "./access.js";
 import { checkOptions, checkProgram } from "./check-options.js";
 import { compileFields, resolveTargetOf, tryCompile, type CompileOptions, type Kernel } from "./compile.js";
 
+/** A legal tile with its bytes and cycles. */
 export interface LegalTile {
   readonly tile: Shape;
   readonly residency: Residency;
@@ -57,6 +58,7 @@ export interface LegalTile {
   readonly default: boolean;
 }
 
+/** The legal tiles of a program: how many, and the fastest. */
 export interface LegalTiles {
   readonly name: string;
   readonly target: string;
@@ -80,6 +82,7 @@ export interface LegalTiles {
   readonly proof?: string;
 }
 
+/** What is fixed, which tiles are listed, and progress. */
 export interface LegalOptions extends CompileOptions {
   /** Called while tiles are counted. */
   readonly onProgress?: (done: number, total: number) => void;

@@ -21,6 +21,7 @@ import {
   typeField,
 } from "./check-options.js";
 
+/** A gather as flags, case files and models describe it. */
 export interface ProgramDescription {
   /** Dialect and operator: `onnx.gather_elements`. */
   readonly op: string;

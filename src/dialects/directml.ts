@@ -26,6 +26,7 @@ import {
 import { attributeFields, checkArguments, checkOptions, extentsField } from "../api/check-options.js";
 import { program } from "../api/program.js";
 
+/** DML_TENSOR_DATA_TYPE, without its prefix. */
 export type DmlDataType =
   | "FLOAT64"
   | "FLOAT32"
@@ -55,9 +56,13 @@ interface DmlOperatorDesc {
 /** The descriptor's own fields, all required, as the document has them. */
 type Descriptor<D extends OpDef> = DmlOperatorDesc & Required<Omit<ArgumentsOf<D>, keyof DmlOptions>>;
 
+/** DML_GATHER_OPERATOR_DESC. */
 export type DmlGatherOperatorDesc = Descriptor<typeof directmlGather>;
+/** DML_GATHER_ELEMENTS_OPERATOR_DESC. */
 export type DmlGatherElementsOperatorDesc = Descriptor<typeof directmlGatherElements>;
+/** DML_GATHER_ND_OPERATOR_DESC. */
 export type DmlGatherNdOperatorDesc = Descriptor<typeof directmlGatherNd>;
+/** DML_GATHER_ND1_OPERATOR_DESC. */
 export type DmlGatherNd1OperatorDesc = Descriptor<typeof directmlGatherNd1>;
 
 /**

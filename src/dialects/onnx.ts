@@ -12,6 +12,7 @@ interface Tensors {
 
 /** `axis` in [-rank, rank - 1], default 0; `opset` 1, 11 or 13 and up, default 13; `oob`, ONNX says `error`. */
 export type OnnxGatherArguments = Tensors & ArgumentsOf<typeof onnxGather>;
+/** Inputs and attributes of GatherElements. */
 export type OnnxGatherElementsArguments = Tensors & ArgumentsOf<typeof onnxGatherElements>;
 /** `batchDims` below both ranks, default 0; `opset` and `oob` as for gather. */
 export type OnnxGatherNdArguments = Tensors & ArgumentsOf<typeof onnxGatherNd>;

@@ -23,7 +23,9 @@ interface CommonArguments {
 
 type PyptoArguments<D extends OpDef> = ArgumentsOf<D> & CommonArguments;
 
+/** Arguments of pypto.gather. */
 export type PyptoGatherArguments = PyptoArguments<typeof pyptoGather>;
+/** Arguments of pypto.index_select. */
 export type PyptoIndexSelectArguments = PyptoArguments<typeof pyptoIndexSelect>;
 
 const commonFields: Fields<CommonArguments> = {

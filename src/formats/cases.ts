@@ -19,6 +19,7 @@ import { caseProblems } from "./case-problems.js";
 import type { CaseJson, Json, LimitsJson } from "./case-schema.js";
 import { malformed, readTensor, type CaseTensor } from "./case-tensor.js";
 
+/** A regression case of a case file (docs/cases.md). */
 export interface Case {
   readonly id: string;
   /** Where it begins in its file, from 1. */

@@ -15,6 +15,7 @@ export interface TargetFile {
   readonly figures: Readonly<Record<string, FigureSource & { readonly value: number }>>;
 }
 
+/** A target as the JSON value of a target file. */
 export function targetFile(target: Target): TargetFile {
   const { name, kind, title, gatherScratch, overlaps, vectorGatherBytes, defaultResidency, gmGather } =
     target;

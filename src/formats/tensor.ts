@@ -2,6 +2,7 @@
 import { dtypeBytes, elementCount, type TensorType } from "../../ir/index.js";
 import { fromHost, toHost, type HostValue } from "../../backends/index.js";
 
+/** A tensor with its elements, row-major and little-endian. */
 export interface TensorValue {
   readonly type: TensorType;
   /** Empty for strings. */

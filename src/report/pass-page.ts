@@ -3,6 +3,7 @@ import { diffLines, diffWordsWithSpace, type Change } from "diff";
 import { printFunc, printSchedule, type Func } from "../../ir/index.js";
 import { escapeMarkup, pageOf } from "./page.js";
 
+/** A pass with the function before and after it. */
 export interface PassStep {
   readonly pass: string;
   readonly before: Func;

@@ -15,6 +15,7 @@ import {
 import type { Kernel } from "../api/compile.js";
 import { chartOf, short, ticksOf } from "./chart.js";
 
+/** A kernel with its walk over the clock. */
 export interface Timeline {
   readonly kernel: Kernel;
   readonly timing: Walked;

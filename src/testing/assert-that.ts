@@ -19,6 +19,7 @@ export interface Assertions extends Asserted {
 
 /** Where a runner is told that a test is skipped: the context of node:test has it. */
 export interface SkipContext {
+  /** Ends the test as skipped. */
   skip(reason: string): void;
 }
 

@@ -10,6 +10,7 @@ import { requiredBackends, testDevice } from "./device.js";
 import { testsIn } from "./find-tests.js";
 import { runTests, type Test } from "./run-tests.js";
 
+/** Where cases run. */
 export interface CaseOptions {
   /** Default: `reference` and `sim`. */
   readonly backends?: readonly BackendName[];
@@ -19,6 +20,7 @@ export interface CaseOptions {
   readonly executor?: Executor;
 }
 
+/** A case as a test of any runner. */
 export interface CaseTest {
   /** The case's id. */
   readonly name: string;

@@ -24,6 +24,7 @@ import { program } from "../api/program.js";
 import { runOn, type BackendName } from "../api/backends.js";
 import { excesses, measured, type Measured } from "./measured.js";
 
+/** What a test came to on one backend. */
 export interface CheckResult {
   readonly id: string;
   readonly backend: string;
@@ -37,12 +38,14 @@ export interface CheckResult {
   readonly milliseconds?: number;
 }
 
+/** What checks run with. */
 export interface CheckContext {
   /** Absent: no device; `reason` says why. */
   readonly runner?: Runner;
   readonly reason?: string;
   /** Of `sim`; default `checked`. */
   readonly executor?: Executor;
+  /** Looks up what is no built-in target; default: none. */
   readonly findTarget?: (name: string) => Target | undefined;
   /** Called with what a backend gave in place of the output that the case states. */
   readonly onMismatch?: (backend: BackendName, actual: TensorValue) => void;

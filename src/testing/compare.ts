@@ -22,6 +22,7 @@ import { requiredBackends, testDevice } from "./device.js";
 import { randomInputs } from "./random.js";
 import type { Verdict } from "./verdict.js";
 
+/** Where, and on what, a kernel is compared with its definition. */
 export interface ReferenceOptions {
   /** Default: `sim` alone. */
   readonly backends?: readonly BackendName[];

@@ -10,6 +10,7 @@
  */
 export type CheckKind = "CHECK" | "CHECK-NEXT" | "CHECK-SAME" | "CHECK-NOT" | "CHECK-LABEL";
 
+/** A directive of a text test. */
 export interface Check {
   readonly kind: CheckKind;
   readonly text: string;
@@ -17,6 +18,7 @@ export interface Check {
   readonly line: number;
 }
 
+/** Why a text test fails, with the line of its file. */
 export interface CheckFailure {
   readonly line: number;
   readonly message: string;
@@ -27,6 +29,7 @@ export interface CheckFailure {
 /** A check may stand behind the statement it is about. */
 const directive = /\/\/\s*(CHECK(?:-NEXT|-SAME|-NOT|-LABEL)?):(.*)$/;
 
+/** The CHECK lines of a text, in order. */
 export function parseChecks(source: string): Check[] {
   return source.split("\n").flatMap((text, k) => {
     const [, kind, wanted] = directive.exec(text) ?? [];

@@ -37,7 +37,6 @@ function ofKernel(subject: Subject, judge: (kernel: Kernel) => Verdict): Verdict
 const misused = (message: string, hint: string): CompileError =>
   new CompileError([error("TC702", message, { hint })]);
 
-/** It compiles. */
 function toBeLegal(subject: Subject): Verdict {
   const result = compiled(subject);
   if (!result.ok) return verdict(false, `it is refused:\n${rendered(result.diagnostics)}`);
@@ -98,7 +97,6 @@ const toFitUb = (subject: Subject, bytes?: number): Verdict =>
     );
   });
 
-/** It moves no more than so many bytes of global memory, or so many times what any schedule moves. */
 function toMoveAtMost(subject: Subject, limits: Pick<Limits, "bytes" | "ratio">): Verdict {
   if (limits.bytes === undefined && limits.ratio === undefined) {
     throw misused("toMoveAtMost without a limit cannot fail", "pass {bytes: 4096} or {ratio: 1.5}");
@@ -110,21 +108,18 @@ function toMoveAtMost(subject: Subject, limits: Pick<Limits, "bytes" | "ratio">)
   );
 }
 
-/** The clock gives it no more cycles; `clock` is the version that the figure was taken from. */
 function toTakeAtMost(subject: Subject, limits: Pick<Limits, "cycles" | "clock">): Verdict {
   if (limits.cycles === undefined)
     throw misused("toTakeAtMost without a limit cannot fail", "pass {cycles: 12000}");
   return within(subject, limits, ({ cycles }) => `takes ${cycles} cycles`);
 }
 
-/** Every backend gives the bits that the program defines. */
 async function toMatchReference(subject: Subject, options: ReferenceOptions = {}): Promise<Verdict> {
   const result = compiled(subject);
   if (!result.ok) return ofKernel(result, () => verdict(true, ""));
   return compareWithReference(result.kernel, options);
 }
 
-/** The kernel, compiled with a pass of one's own or written by hand, gives the bits that this program defines. */
 async function toPreserve(subject: Subject, op: Func, options: ReferenceOptions = {}): Promise<Verdict> {
   const result = compiled(subject);
   if (!result.ok) return ofKernel(result, () => verdict(true, ""));
@@ -200,12 +195,18 @@ const toBeDeterministicOver = (subject: Subject, tiles: readonly Shape[]): Verdi
 };
 
 export const matchers = {
+  /** It compiles. */
   toBeLegal,
+  /** It does not compile, for that category or code when one is named. */
   toBeRefused,
   toFitUb,
+  /** It moves no more than so many bytes of global memory, or so many times what any schedule moves. */
   toMoveAtMost,
+  /** The clock gives it no more cycles; `clock` is the version that the figure was taken from. */
   toTakeAtMost,
+  /** Every backend gives the bits that the program defines. */
   toMatchReference,
+  /** The kernel, compiled with a pass of one's own or written by hand, gives the bits that this program defines. */
   toPreserve,
   toMatchTile,
   toMatchChecks,

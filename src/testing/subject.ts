@@ -4,6 +4,7 @@ import { checkKernel, isObject, shown } from "../../backends/index.js";
 import { PassError } from "../../passes/index.js";
 import type { CompileResult, Kernel } from "../api/compile.js";
 
+/** What assertions take: a kernel, what `tryCompile` gave, or a function that compiles. */
 export type Subject = Kernel | CompileResult | (() => Kernel | CompileResult);
 
 /**

@@ -9,7 +9,9 @@ import { CompileError, parseModule, type Diagnostic, type Target } from "../../i
 import { tryCompile } from "../api/compile.js";
 import { fileCheck, parseChecks, vacuousChecks, type CheckFailure } from "./filecheck.js";
 
+/** What the commands of text tests run with. */
 export interface TextTestOptions {
+  /** Looks up what is no built-in target; default: none. */
   readonly findTarget?: (name: string) => Target | undefined;
   /** Runs the command line `tilec <args>`; a process of its own by default. */
   readonly run?: (args: readonly string[]) => { readonly output: string; readonly exitCode: number };

@@ -8,6 +8,7 @@ import type { MeasuredTask, Measurer } from "./measurer.js";
 import type { MeasureOptions, Measurement } from "./search-ms.js";
 import { poisonByte, timed, type Subject } from "./timed.js";
 
+/** How candidates are run in this process. */
 export interface LocalOptions {
   /** What the machine is called in records. */
   readonly device?: string;

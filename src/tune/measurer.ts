@@ -13,6 +13,7 @@ export interface MeasuredTask {
   readonly expected: Uint8Array;
 }
 
+/** Runs candidates and times them. */
 export interface Measurer {
   /** What runs the candidates: times compare over one device only. */
   readonly device: string;
@@ -21,7 +22,9 @@ export interface Measurer {
    * cannot end one, afterwards.
    */
   measure(tile: TileFunc, options: MeasureOptions): Promise<Measurement>;
+  /** Ends what it started. */
   close(): void | Promise<void>;
 }
 
+/** Makes a measurer for one task. */
 export type OpenMeasurer = (task: MeasuredTask) => Measurer | Promise<Measurer>;

@@ -9,6 +9,7 @@ import type { Candidate, CandidateRun, Objective, TuneBackend } from "./result.j
 import type { Measurement } from "./search-ms.js";
 import type { Space, SpaceEntry } from "./space.js";
 
+/** What is searched, how far, and where it is kept. */
 export interface TuneOptions extends CompileOptions {
   /** Default `cycles`. */
   readonly objective?: Objective;
@@ -26,6 +27,7 @@ export interface TuneOptions extends CompileOptions {
   readonly inputs?: HostInputs;
   /** An aborted search resolves with what it has, once the default was costed. */
   readonly signal?: AbortSignal;
+  /** Called as candidates are costed or measured. */
   readonly onProgress?: (done: number, total: number, label: string) => void;
   /** Called once the space is known, before any candidate; `own` is the id of the default. */
   readonly onSpace?: (task: TuneTask, space: Space, pruned: readonly PrunedCount[], own: string) => void;

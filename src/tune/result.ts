@@ -6,12 +6,15 @@ import type { AccessFunc, Code, Residency, ResolvedSchedule, Shape, Target } fro
 
 /** `cycles`: of the clock. `bytes`: of global memory. `ms`: measured. */
 export const objectives = ["cycles", "bytes", "ms"] as const;
+/** What a search makes small. */
 export type Objective = (typeof objectives)[number];
 
 /** What measures: the fast executor, a GPU, or a command of the user's. Without `ms` nothing runs. */
 export const tuneBackends = ["sim", "webgpu", "command"] as const;
+/** What runs the candidates of a measured search. */
 export type TuneBackend = (typeof tuneBackends)[number];
 
+/** What can come of a candidate. */
 export const candidateStatuses = [
   "measured",
   "estimated",
@@ -21,6 +24,7 @@ export const candidateStatuses = [
   "wrong",
   "error",
 ] as const;
+/** What came of a candidate. */
 export type CandidateStatus = (typeof candidateStatuses)[number];
 
 /** What is known of a legal schedule before its clock is read. */
@@ -108,6 +112,7 @@ export interface RunOff {
   readonly significant: boolean;
 }
 
+/** The best schedule, the default, and an account of every candidate. */
 export interface TuneResult {
   readonly name: string;
   /** The gather as it was searched: its schedule holds what was pinned. */

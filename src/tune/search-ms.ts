@@ -17,10 +17,12 @@ export interface Ranked {
   readonly class: string;
 }
 
+/** Nanoseconds of a candidate's runs, or why there are none. */
 export type Measurement =
   | { readonly status: "measured"; readonly nanoseconds: readonly number[] }
   | { readonly status: "timeout" | "wrong" | "error"; readonly code: Code; readonly reason: string };
 
+/** How a candidate is measured. */
 export interface MeasureOptions {
   /** Runs that count, after one that is verified. */
   readonly samples: number;

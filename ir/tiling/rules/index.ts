@@ -9,13 +9,16 @@ import type { Rule, Verdict } from "./rule.js";
 import { scheduleShape } from "./schedule-shape.js";
 import { ubBudget } from "./ub-budget.js";
 
+/** Every tiling rule, by name. */
 export const rules = { scheduleShape, residency, fullLoad, ubBudget } as const;
 
+/** Every tiling rule, in the order in which they judge. */
 export const ruleList = Object.values(rules) satisfies readonly Rule[];
 
 /** Every rule's verdicts on a schedule. */
 export const judge = (tiling: Tiling): readonly Verdict[] => ruleList.flatMap((rule) => rule.judge(tiling));
 
+/** Whether every rule holds. */
 export const isLegal = (tiling: Tiling): boolean =>
   ruleList.every((rule) => rule.judge(tiling).every((verdict) => verdict.pass));
 

@@ -3,6 +3,7 @@ import type { Code } from "../../codes.js";
 import type { DiagnosticData } from "../../diagnostic.js";
 import type { Tiling } from "../tiling.js";
 
+/** A rule's name in diagnostics and explanations. */
 export type RuleId = "schedule-shape" | "residency" | "full-load" | "ub-budget";
 
 /** One line of a rule's judgement, with its numbers and where the rule is written. */
@@ -20,9 +21,11 @@ export interface ShapeVerdict extends Verdict {
   readonly data?: DiagnosticData;
 }
 
+/** A tiling rule: where it is written, and its verdict over a tiling. */
 export interface Rule {
   readonly id: RuleId;
   /** Of the diagnostics that refuse by it. */
   readonly code: Code;
+  /** One verdict for each part of the rule, with its numbers; whether the rule holds is whether all do. */
   readonly judge: (tiling: Tiling) => readonly Verdict[];
 }

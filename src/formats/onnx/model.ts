@@ -42,6 +42,7 @@ export type OnnxAttribute =
   | { readonly kind: "reference"; readonly name: string }
   | { readonly kind: "other" };
 
+/** NodeProto. */
 export interface OnnxNode {
   readonly name: string;
   readonly op: string;
@@ -65,12 +66,14 @@ export interface OnnxGraph {
   readonly values: readonly OnnxValue[];
 }
 
+/** FunctionProto. */
 export interface OnnxFunction {
   readonly graph: OnnxGraph;
   /** Opset of ONNX's own operators in the body; absent when it imports none. */
   readonly opset?: number;
 }
 
+/** ModelProto. */
 export interface OnnxModel {
   /** Names the model in diagnostics. */
   readonly file: string;

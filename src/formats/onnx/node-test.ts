@@ -18,6 +18,7 @@ const modelFile = "model.onnx";
 const dataSet = /^test_data_set_\d+$/;
 const dataFile = /^(test_data_set_\d+)\/(?:input|output)_\d+\.pb$/;
 
+/** Whether a folder holds a model and a data set of ONNX's backend tests. */
 export function isNodeTestFolder(path: string): boolean {
   return existsSync(join(path, modelFile)) && entries(path).some((name) => dataSet.test(name));
 }

@@ -2,6 +2,7 @@
 import { CompileError, error } from "../../../ir/index.js";
 import { taskHashOf, type CandidateRecord, type TaskRecord, type TuneRecord } from "./record.js";
 
+/** Times that were measured elsewhere, in nanoseconds. */
 export interface GivenTimes {
   /** Hash of the schedule, or its first digits. */
   readonly candidate: string;

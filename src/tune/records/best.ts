@@ -4,6 +4,7 @@ import { median } from "../median.js";
 import { decided } from "../search-ms.js";
 import type { CandidateRecord, TaskRecord, TuneRecord } from "./record.js";
 
+/** A task with its best candidate, and its default where that was tried. */
 export interface BestRecord {
   readonly task: TaskRecord;
   readonly best: CandidateRecord;

@@ -7,6 +7,7 @@ import { millisecondsOf } from "./best.js";
 import { parametersOf } from "./parameters.js";
 import type { CandidateRecord, TaskRecord, TuneRecord } from "./record.js";
 
+/** A cache file of Kernel Tuner. */
 export interface KernelTunerCache {
   readonly schema_version: "1.0.0";
   readonly device_name: string;

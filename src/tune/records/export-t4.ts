@@ -5,6 +5,7 @@
 import type { CandidateRecord, TuneRecord } from "./record.js";
 import { parametersOf } from "./parameters.js";
 
+/** A results file in the T4 format of the autotuning community. */
 export interface T4Results {
   readonly schema_version: "1.0.0";
   readonly results: readonly T4Result[];

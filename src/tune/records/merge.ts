@@ -6,6 +6,7 @@ import { assertNever } from "../../../ir/index.js";
 import { canonicalJson } from "../content-hash.js";
 import type { CandidateRecord, TuneRecord } from "./record.js";
 
+/** Records of several searches as one list; the order of the arguments does not matter, nor do repetitions. */
 export function mergeRecords(records: readonly TuneRecord[]): readonly TuneRecord[] {
   const merged = new Map<string, TuneRecord>();
   for (const record of records) {

@@ -11,6 +11,7 @@ import type { Candidate, CandidateRun, Objective, RefusedTiles, TuneBackend } fr
 /** Of the form of records. */
 export const recordsVersion = 1;
 
+/** What was searched: a line of its own, which candidates name by its hash. */
 export interface TaskRecord {
   readonly record: "task";
   /** Hash of the gather, the target's figures, the objective and the backend. */
@@ -29,6 +30,7 @@ export interface TaskRecord {
   readonly versions: { readonly tilec: string; readonly clock: number; readonly records: number };
 }
 
+/** One schedule that was tried, with what came of it. */
 export interface CandidateRecord {
   readonly record: "candidate";
   readonly task: string;
@@ -58,11 +60,13 @@ export interface PrunedRecord extends PrunedCount {
   readonly task: string;
 }
 
+/** Tiles that a rule refuses, as the smallest that it does. */
 export interface RefusedRecord extends Omit<RefusedTiles, "status"> {
   readonly record: "refused";
   readonly task: string;
 }
 
+/** A line of a records file. */
 export type TuneRecord = TaskRecord | CandidateRecord | PrunedRecord | RefusedRecord;
 
 /** The hash by which `compile` finds what was found out about a program. */
@@ -72,6 +76,7 @@ export function gatherHash({ gather, target }: Pick<TuneTask, "gather" | "target
   return contentHash(canonicalJson({ text, figures }));
 }
 
+/** Hash of what a search is about: records of the same task may be merged. */
 export function taskHash(task: Pick<TuneTask, "gather" | "target" | "objective" | "backend">): string {
   return taskHashOf(gatherHash(task), task.objective, task.backend);
 }
@@ -97,6 +102,7 @@ export function taskRecord(task: TuneTask, seed: number, version: string): TaskR
   };
 }
 
+/** The line of a candidate; `own` is the default's hash. */
 export function candidateRecord(task: string, candidate: Candidate, own: string): CandidateRecord {
   const { id, schedule, status, cycles, idleCores, bytes, ubBytes, tasks, elements } = candidate;
   const failed = status === "timeout" || status === "wrong" || status === "error";
@@ -119,12 +125,14 @@ export function candidateRecord(task: string, candidate: Candidate, own: string)
   };
 }
 
+/** The line of candidates that were left out by their bounds. */
 export const prunedRecord = (task: string, pruned: PrunedCount): PrunedRecord => ({
   record: "pruned",
   task,
   ...pruned,
 });
 
+/** The line of refused tiles. */
 export const refusedRecord = (task: string, { status: _, ...refused }: RefusedTiles): RefusedRecord => ({
   record: "refused",
   task,

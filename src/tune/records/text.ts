@@ -7,6 +7,7 @@ import { canonicalJson } from "../content-hash.js";
 import { candidateStatuses, objectives } from "../result.js";
 import type { CandidateRecord, PrunedRecord, RefusedRecord, TaskRecord, TuneRecord } from "./record.js";
 
+/** The records of a file, and how many lines were torn. */
 export interface ParsedRecords {
   readonly records: readonly TuneRecord[];
   /** Lines that hold no whole JSON value: a writer was stopped in the middle of one. */
