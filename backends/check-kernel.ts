@@ -1,5 +1,7 @@
 /** Kernels, as callers hand them over: compiled, or with a tile program of their own. */
 import { CompileError, error, throwIfErrors } from "../ir/diagnostic.js";
+import type { TileFunc } from "../ir/func.js";
+import { isVerified } from "../ir/verify/verify-once.js";
 import { checkFields, isObject, shown } from "./fields.js";
 import { irFields } from "./ir-fields.js";
 
@@ -12,7 +14,7 @@ export function checkKernel(
 ): void {
   const missing = needs.filter((part) => !(isObject(kernel) && isObject(kernel[part])));
   if (missing.length === 0) {
-    checkTile((kernel as { readonly tile: object }).tile);
+    checkTile((kernel as { readonly tile: TileFunc }).tile);
     return;
   }
   const without = missing.map((part) => kernelParts[part]).join(" and ");
@@ -27,8 +29,8 @@ const { body } = irFields();
 /** Programs never change: one look is enough. */
 const looked = new WeakSet();
 
-function checkTile(tile: object): void {
-  if (looked.has(tile)) return;
+function checkTile(tile: TileFunc): void {
+  if (isVerified(tile) || looked.has(tile)) return;
   throwIfErrors(checkFields("the tile program", tile, { body }, { open: true, needs: ["body"] }));
   looked.add(tile);
 }

@@ -1,5 +1,5 @@
-/* The plain loops in C, as a process that runs one when told: `run` prints nanoseconds, `copy N` those of a copy of as many
-   bytes as the output has on N threads, `dump FILE` writes the output.
+/* The plain loops in C, as a process that runs one when told: `run N` prints the nanoseconds of the loop on N threads, `packed N` those
+   of the loop over packed columns, `copy N` those of a copy of as many bytes as the output has, `dump FILE` writes the output.
    Arguments: op, element bytes, index bytes, outer, extent, inner, n (indices along the axis), extent 2, data, indices. */
 #include <pthread.h>
 #include <stdint.h>
@@ -20,42 +20,39 @@ static void *read_file(const char *path, size_t *size) {
   return memory;
 }
 
-#define ROWS(I)                                                                               \
-  static int rows_##I(const char *restrict data, const I *restrict index, char *restrict out, \
-                      int64_t outer, int64_t extent, int64_t row, int64_t n) {                \
-    for (int64_t o = 0; o < outer; o++)                                                       \
-      for (int64_t j = 0; j < n; j++) {                                                       \
-        int64_t i = index[j];                                                                 \
-        if (i < 0) i += extent;                                                               \
-        if ((uint64_t)i >= (uint64_t)extent) return 1;                                        \
-        memcpy(out + (o * n + j) * row, data + (o * extent + i) * row, (size_t)row);          \
-      }                                                                                       \
-    return 0;                                                                                 \
-  }
-ROWS(int32_t)
+/* What a loop is run on. A row is what one index picks: `inner` elements of a gather or a tuple, none of which is cut. */
+struct work {
+  const char *data;
+  const void *index;
+  char *out;
+  int64_t outer, extent, inner, n, columns;
+  int size;
+};
 
-#define ELEMENTS(T, I)                                                                         \
-  static int elements_##T##_##I(const T *restrict data, const I *restrict index, T *restrict out, \
-                                int64_t outer, int64_t extent, int64_t inner, int64_t n) {     \
-    for (int64_t o = 0; o < outer; o++)                                                        \
-      for (int64_t j = 0; j < n; j++)                                                          \
-        for (int64_t k = 0; k < inner; k++) {                                                  \
-          int64_t at = (o * n + j) * inner + k;                                                \
-          int64_t i = index[at];                                                               \
-          if (i < 0) i += extent;                                                              \
-          if ((uint64_t)i >= (uint64_t)extent) return 1;                                       \
-          out[at] = data[(o * extent + i) * inner + k];                                        \
-        }                                                                                      \
-    return 0;                                                                                  \
-  }
-ELEMENTS(uint32_t, int32_t)
-ELEMENTS(uint16_t, int32_t)
-ELEMENTS(uint8_t, int32_t)
-ELEMENTS(uint32_t, int64_t)
+/* Output rows [from, to) of `outer * n`; 1: an index is out of range. */
+typedef int part_fn(const struct work *w, int64_t from, int64_t to);
 
-static int tuples(const char *restrict data, const int32_t *restrict index, char *restrict out, int64_t extent,
-                  int64_t columns, int64_t row, int64_t n) {
-  for (int64_t j = 0; j < n; j++) {
+static int rows(const struct work *w, int64_t from, int64_t to) {
+  const int32_t *restrict index = w->index;
+  const char *restrict data = w->data;
+  char *restrict out = w->out;
+  const int64_t extent = w->extent, n = w->n, row = w->inner * w->size;
+  for (int64_t at = from, o = from / n, j = from % n; at < to; at++) {
+    int64_t i = index[j];
+    if (i < 0) i += extent;
+    if ((uint64_t)i >= (uint64_t)extent) return 1;
+    memcpy(out + at * row, data + (o * extent + i) * row, (size_t)row);
+    if (++j == n) j = 0, o++;
+  }
+  return 0;
+}
+
+static int tuples(const struct work *w, int64_t from, int64_t to) {
+  const int32_t *restrict index = w->index;
+  const char *restrict data = w->data;
+  char *restrict out = w->out;
+  const int64_t extent = w->extent, columns = w->columns, row = w->inner * w->size;
+  for (int64_t j = from; j < to; j++) {
     int64_t a = index[2 * j], b = index[2 * j + 1];
     if (a < 0) a += extent;
     if (b < 0) b += columns;
@@ -65,66 +62,142 @@ static int tuples(const char *restrict data, const int32_t *restrict index, char
   return 0;
 }
 
+/* `packed`: a block of columns of the data at a time, copied together so that the reads stay in the first cache level. */
+enum { block_bytes = 32768, scratch_bytes = 1 << 20 };
+
+#define ELEMENTS(T, I)                                                                        \
+  static int elements_##T##_##I(const struct work *w, int64_t from, int64_t to) {             \
+    const T *restrict data = (const T *)w->data;                                              \
+    const I *restrict index = w->index;                                                       \
+    T *restrict out = (T *)w->out;                                                            \
+    const int64_t extent = w->extent, inner = w->inner, n = w->n;                             \
+    for (int64_t o = from / n; o * n < to; o++) {                                             \
+      const int64_t last = to - o * n < n ? to - o * n : n;                                   \
+      for (int64_t j = from > o * n ? from - o * n : 0; j < last; j++)                        \
+        for (int64_t k = 0; k < inner; k++) {                                                 \
+          int64_t at = (o * n + j) * inner + k, i = index[at];                                \
+          if (i < 0) i += extent;                                                             \
+          if ((uint64_t)i >= (uint64_t)extent) return 1;                                      \
+          out[at] = data[(o * extent + i) * inner + k];                                       \
+        }                                                                                     \
+    }                                                                                         \
+    return 0;                                                                                 \
+  }                                                                                           \
+  static int packed_##T##_##I(const struct work *w, int64_t from, int64_t to) {               \
+    static __thread T slab[scratch_bytes / sizeof(T)];                                        \
+    const T *restrict data = (const T *)w->data;                                              \
+    const I *restrict index = w->index;                                                       \
+    T *restrict out = (T *)w->out;                                                            \
+    const int64_t extent = w->extent, inner = w->inner, n = w->n;                             \
+    int64_t block = block_bytes / (int64_t)sizeof(T) / extent;                                \
+    if (block < 64 / (int64_t)sizeof(T)) block = 64 / sizeof(T);                              \
+    if (block * extent * (int64_t)sizeof(T) > scratch_bytes) return 2;                        \
+    for (int64_t o = from / n; o * n < to; o++) {                                             \
+      const int64_t first = from > o * n ? from - o * n : 0;                                  \
+      const int64_t last = to - o * n < n ? to - o * n : n;                                   \
+      for (int64_t c = 0; c < inner; c += block) {                                            \
+        const int64_t width = inner - c < block ? inner - c : block;                          \
+        for (int64_t e = 0; e < extent; e++)                                                  \
+          memcpy(slab + e * width, data + (o * extent + e) * inner + c, width * sizeof(T));   \
+        for (int64_t j = first; j < last; j++)                                                \
+          for (int64_t k = 0; k < width; k++) {                                               \
+            int64_t at = (o * n + j) * inner + c + k, i = index[at];                          \
+            if (i < 0) i += extent;                                                           \
+            if ((uint64_t)i >= (uint64_t)extent) return 1;                                    \
+            out[at] = slab[i * width + k];                                                    \
+          }                                                                                   \
+      }                                                                                       \
+    }                                                                                         \
+    return 0;                                                                                 \
+  }
+ELEMENTS(uint32_t, int32_t)
+ELEMENTS(uint16_t, int32_t)
+ELEMENTS(uint8_t, int32_t)
+ELEMENTS(uint32_t, int64_t)
+
+/* A copy of as many bytes as the output has: a "row" is a cache line. */
+static char *copied;
+static int copy_lines(const struct work *w, int64_t from, int64_t to) {
+  memcpy(w->out + from * 64, copied + from * 64, (size_t)((to - from) * 64));
+  return 0;
+}
+
 struct part {
-  char *to;
-  const char *from;
-  size_t size;
+  part_fn *run;
+  const struct work *work;
+  int64_t from, to;
+  int failed;
 };
 
-static void *copy_part(void *argument) {
+static void *run_part(void *argument) {
   struct part *part = argument;
-  memcpy(part->to, part->from, part->size);
+  part->failed = part->run(part->work, part->from, part->to);
   return NULL;
 }
 
-/* The first part on the calling thread, whole cache lines each. */
-static void copy(char *to, const char *from, size_t size, int threads) {
+/* Rows dealt evenly to the threads, the first part on the calling one. */
+static int run_all(part_fn *run, const struct work *work, int64_t rows_in_all, int threads) {
   enum { most = 64 };
   pthread_t others[most];
   struct part parts[most];
-  if (threads > most) exit(2);
-  size_t each = (size / (size_t)threads + 63) / 64 * 64, start = 0;
+  if (threads < 1 || threads > most) exit(2);
+  int64_t start = 0;
   for (int k = 0; k < threads; k++) {
-    size_t bytes = size - start < each ? size - start : each;
-    parts[k] = (struct part){to + start, from + start, bytes};
-    start += bytes;
-    if (k > 0 && pthread_create(&others[k], NULL, copy_part, &parts[k])) exit(2);
+    int64_t end = rows_in_all * (k + 1) / threads;
+    parts[k] = (struct part){run, work, start, end, 0};
+    start = end;
+    if (k > 0 && pthread_create(&others[k], NULL, run_part, &parts[k])) exit(2);
   }
-  copy_part(&parts[0]);
-  for (int k = 1; k < threads; k++) pthread_join(others[k], NULL);
+  run_part(&parts[0]);
+  int failed = parts[0].failed;
+  for (int k = 1; k < threads; k++) {
+    pthread_join(others[k], NULL);
+    failed |= parts[k].failed;
+  }
+  return failed;
 }
 
 int main(int argc, char **argv) {
   if (argc != 11) return 2;
   const char *op = argv[1];
-  int size = atoi(argv[2]), wide = atoi(argv[3]) == 8;
-  int64_t outer = atoll(argv[4]), extent = atoll(argv[5]), inner = atoll(argv[6]), n = atoll(argv[7]);
-  int64_t columns = atoll(argv[8]);
+  struct work w = {.size = atoi(argv[2])};
+  int wide = atoi(argv[3]) == 8;
+  w.outer = atoll(argv[4]), w.extent = atoll(argv[5]), w.inner = atoll(argv[6]), w.n = atoll(argv[7]);
+  w.columns = atoll(argv[8]);
   size_t data_size, index_size;
-  void *data = read_file(argv[9], &data_size), *index = read_file(argv[10], &index_size);
-  size_t out_size = (size_t)(outer * n * inner * size);
-  void *out = aligned_alloc(64, (out_size + 63) / 64 * 64);
-  char *source = aligned_alloc(64, (out_size + 63) / 64 * 64);
-  memset(source, 1, out_size);
+  w.data = read_file(argv[9], &data_size), w.index = read_file(argv[10], &index_size);
+  size_t out_size = (size_t)(w.outer * w.n * w.inner * w.size);
+  w.out = aligned_alloc(64, (out_size + 63) / 64 * 64);
+  copied = aligned_alloc(64, (out_size + 63) / 64 * 64);
+  memset(copied, 1, out_size);
+  part_fn *loop, *packed = NULL;
+  if (strcmp(op, "gather") == 0) loop = rows;
+  else if (strcmp(op, "gather_nd") == 0) loop = tuples;
+  else if (wide) loop = elements_uint32_t_int64_t, packed = packed_uint32_t_int64_t;
+  else if (w.size == 4) loop = elements_uint32_t_int32_t, packed = packed_uint32_t_int32_t;
+  else if (w.size == 2) loop = elements_uint16_t_int32_t, packed = packed_uint16_t_int32_t;
+  else loop = elements_uint8_t_int32_t, packed = packed_uint8_t_int32_t;
   char line[4096];
   while (fgets(line, sizeof line, stdin)) {
     line[strcspn(line, "\n")] = 0;
     if (strncmp(line, "dump ", 5) == 0) {
       FILE *file = fopen(line + 5, "wb");
-      if (!file || fwrite(out, 1, out_size, file) != out_size) return 2;
+      if (!file || fwrite(w.out, 1, out_size, file) != out_size) return 2;
       fclose(file);
       puts("0");
     } else {
+      char what[16];
+      int threads = 1;
+      if (sscanf(line, "%15s %d", what, &threads) < 1) return 2;
+      int64_t all = w.outer * w.n;
+      part_fn *run = loop;
+      if (strcmp(what, "packed") == 0) run = packed;
+      else if (strcmp(what, "copy") == 0) run = copy_lines, all = (int64_t)(out_size / 64);
+      else if (strcmp(what, "run") != 0) return 2;
+      if (!run) return 2;
       struct timespec a, b;
-      int failed;
       clock_gettime(CLOCK_MONOTONIC, &a);
-      if (strncmp(line, "copy ", 5) == 0) copy(out, source, out_size, atoi(line + 5)), failed = 0;
-      else if (strcmp(op, "gather") == 0) failed = rows_int32_t(data, index, out, outer, extent, inner * size, n);
-      else if (strcmp(op, "gather_nd") == 0) failed = tuples(data, index, out, extent, columns, inner * size, n);
-      else if (wide) failed = elements_uint32_t_int64_t(data, index, out, outer, extent, inner, n);
-      else if (size == 4) failed = elements_uint32_t_int32_t(data, index, out, outer, extent, inner, n);
-      else if (size == 2) failed = elements_uint16_t_int32_t(data, index, out, outer, extent, inner, n);
-      else failed = elements_uint8_t_int32_t(data, index, out, outer, extent, inner, n);
+      int failed = run_all(run, &w, all, threads);
       clock_gettime(CLOCK_MONOTONIC, &b);
       if (failed) return 1;
       printf("%lld\n", (long long)(b.tv_sec - a.tv_sec) * 1000000000LL + (b.tv_nsec - a.tv_nsec));

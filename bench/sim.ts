@@ -1,28 +1,43 @@
 /**
  * npm run bench:sim: the fast executor beside the libraries and loops that do the same gathers, in one run.
  *
- * `tilec` is the kernel alone, on inputs that lie in the executor's memory; `tilec-call` is `simulate` from the caller's
- * arrays to a new array; `c-copy` copies as many bytes as the output has; `onnxruntime-node` is the whole call of a session on tensors made before, to a new array. Outputs
- * are verified first; then the subjects run in turns, and the medians are compared. Figures compare with each
- * other, not between machines. `--json` prints the rows; `--only W4,W5` runs some workloads.
+ * Outputs are verified first; then the subjects run in turns, and the medians are compared. What each subject includes is in
+ * docs/simulator.md. Figures compare with each other, not between machines. `--json` prints the rows; `--only W4,W5`
+ * runs some workloads, and no cold calls.
  */
 import { rmSync } from "node:fs";
 import { benchArguments } from "./arguments.js";
+import { coldCalls, coldSizes } from "./cold.js";
 import { report } from "./print-rows.js";
 import { measure, type Row, type Subject } from "./rows.js";
-import { compilePlainC, jaxJs, limit, onnxRuntime, plainC, plainJs, tilec, tilecCall } from "./subjects.js";
-import { describe, expectedOf, inputsOf } from "./workloads.js";
+import {
+  compilePlainC,
+  pythonWithTorch,
+  inputFiles,
+  jaxJs,
+  limit,
+  onnxRuntime,
+  plainC,
+  plainJs,
+  tilec,
+  tilecCall,
+  torch,
+} from "./subjects.js";
+import { describe, expectedOf, inputsOf, workloads } from "./workloads.js";
 
 const { json, chosen } = benchArguments();
 const rounds = 21;
 const compiled = compilePlainC();
-if (compiled === undefined) console.error("no C compiler on the path: subject c is left out");
+if (compiled === undefined) console.error("no C compiler on the path: the loops in C are left out");
+const python = pythonWithTorch();
+if (python === undefined) console.error("no python3 finds torch (Debian: python3-torch): torch is left out");
 
 const rows: Row[] = [];
 for (const workload of chosen) {
   console.error(`${workload.name}: ${describe(workload)}`);
   const inputs = inputsOf(workload);
   const expected = expectedOf(workload, inputs);
+  const files = inputFiles(inputs);
   const subjects: Subject[] = [
     await tilec(workload, inputs, 1),
     await tilec(workload, inputs, 2),
@@ -34,12 +49,22 @@ for (const workload of chosen) {
     ].filter((s) => s !== undefined),
     ...[await jaxJs(workload, inputs)].filter((s) => s !== undefined),
     plainJs(workload, inputs),
-    ...(compiled === undefined ? [] : plainC(workload, inputs, compiled)),
+    ...(compiled === undefined ? [] : plainC(workload, compiled.binary, files)),
+    ...(python === undefined ? [] : torch(workload, python, files)),
     limit(expected),
   ];
   rows.push(...(await measure(workload.name, subjects, expected, rounds)));
   for (const subject of subjects) await subject.close?.();
+  files.remove();
 }
 if (compiled !== undefined) rmSync(compiled.folder, { recursive: true, force: true });
+
+if (chosen.length === workloads.length) {
+  for (const [name, tall] of coldSizes) {
+    console.error(`cold calls of ${name} elements`);
+    const { subjects, expected } = await coldCalls(tall);
+    rows.push(...(await measure(name, subjects, expected, rounds)));
+  }
+}
 
 report(rows, json);

@@ -19,6 +19,7 @@ export async function tilec(workload: Workload, inputs: Inputs, threads: number)
     threads,
     spawn: spawnThread,
   });
+  // Its own memory: a run copies nothing.
   executor.inputs["data"]!.bytes.set(inputs.data);
   executor.inputs["indices"]!.bytes.set(inputs.indices);
   return {
@@ -154,56 +155,136 @@ export function compilePlainC(): { readonly binary: string; readonly folder: str
   }
 }
 
-/** The loop in C, and a copy of as many bytes as the output has, on one thread and on two. */
-export function plainC(
-  workload: Workload,
-  inputs: Inputs,
-  { binary, folder }: { readonly binary: string; readonly folder: string },
-): Subject[] {
-  const [data, indices, out] = ["data", "indices", "out"].map((name) =>
-    join(folder, `${workload.name}.${name}`),
-  );
-  if (data === undefined || indices === undefined || out === undefined) throw new Error("no file names");
+/** A process that runs a gather when told, and says how many nanoseconds that took. */
+interface LoopProcess {
+  ask(line: string): Promise<number>;
+  stop(): void;
+}
+
+function loopProcess(command: string, args: readonly string[]): LoopProcess {
+  const child = spawn(command, args, { stdio: ["pipe", "pipe", "inherit"] });
+  const answers = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  return {
+    async ask(line) {
+      child.stdin.write(`${line}\n`);
+      const answer = await answers.next();
+      if (answer.done === true) throw new Error(`${command} stopped at ${line}`);
+      return Number(answer.value);
+    },
+    stop() {
+      child.kill();
+    },
+  };
+}
+
+/** Inputs as files in a folder, for processes. */
+export interface InputFiles {
+  readonly data: string;
+  readonly indices: string;
+  readonly out: string;
+  remove(): void;
+}
+
+export function inputFiles(inputs: Inputs): InputFiles {
+  const folder = mkdtempSync(join(tmpdir(), "tilec-bench-"));
+  const [data, indices, out] = ["data", "indices", "out"].map((name) => join(folder, name)) as [
+    string,
+    string,
+    string,
+  ];
   writeFileSync(data, inputs.data);
   writeFileSync(indices, inputs.indices);
+  return {
+    data,
+    indices,
+    out,
+    remove() {
+      rmSync(folder, { recursive: true });
+    },
+  };
+}
+
+/**
+ * The loop in C on one thread and two, the same over packed columns where they are no rows by themselves, and a copy of as many
+ * bytes as the output has.
+ */
+export function plainC(workload: Workload, binary: string, { data, indices, out }: InputFiles): Subject[] {
   const { op, axis } = workload;
   const nd = op === "gather_nd";
+  const inner = count(workload.data.slice(nd ? 2 : axis + 1));
   const sizes = [
     bytesOf[workload.dtype],
     bytesOf[workload.indexType],
     nd ? 1 : count(workload.data.slice(0, axis)),
     workload.data[axis] ?? 1,
-    count(workload.data.slice(nd ? 2 : axis + 1)),
+    inner,
     op === "gather_elements" ? (workload.indices[axis] ?? 1) : (workload.indices[0] ?? 1),
     workload.data[1] ?? 1,
   ];
-  const child = spawn(binary, [op, ...sizes.map(String), data, indices], {
-    stdio: ["pipe", "pipe", "inherit"],
+  const loop = loopProcess(binary, [op, ...sizes.map(String), data, indices]);
+  const kinds = [
+    ["c", "run"],
+    ...(op === "gather_elements" && inner > 1 ? [["c-packed", "packed"] as const] : []),
+    ["c-copy", "copy"],
+  ] as const;
+  const subjects = kinds.flatMap(([subject, what]) =>
+    [1, 2].map((threads): Subject => ({
+      subject,
+      threads,
+      run: async () => (await loop.ask(`${what} ${threads}`)) / 1e6,
+      ...(what === "copy"
+        ? {}
+        : {
+            async output() {
+              await loop.ask(`dump ${out}`);
+              return readFileSync(out);
+            },
+          }),
+    })),
+  );
+  return subjects.map((subject, k) =>
+    k > 0
+      ? subject
+      : {
+          ...subject,
+          close() {
+            loop.stop();
+          },
+        },
+  );
+}
+
+/** The Python that finds PyTorch: the one on the path, or the system's, as Debian's python3-torch installs it. */
+export const pythonWithTorch = (): string | undefined =>
+  ["python3", "/usr/bin/python3"].find((python) => {
+    try {
+      execFileSync(python, ["-c", "import torch"], { stdio: "ignore" });
+      return true;
+    } catch {
+      return false;
+    }
   });
-  const answers = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
-  const ask = async (line: string): Promise<number> => {
-    child.stdin.write(`${line}\n`);
-    const answer = await answers.next();
-    if (answer.done === true) throw new Error("the C loop stopped");
-    return Number(answer.value);
-  };
-  const loop: Subject = {
-    subject: "c",
-    threads: 1,
-    run: async () => (await ask("run")) / 1e6,
+
+/** PyTorch on one thread and two; its indices are widened before. */
+export function torch(workload: Workload, python: string, { data, indices, out }: InputFiles): Subject[] {
+  const script = fileURLToPath(new URL("../../bench/torch_loop.py", import.meta.url));
+  const { op, dtype, indexType, axis } = workload;
+  const shapes = [workload.data.join(), workload.indices.join()];
+  const loop = loopProcess(python, [script, op, dtype, indexType, String(axis), ...shapes, data, indices]);
+  return [1, 2].map((threads) => ({
+    subject: "torch",
+    threads,
+    run: async () => (await loop.ask(`run ${threads}`)) / 1e6,
     async output() {
-      await ask(`dump ${out}`);
+      await loop.ask(`dump ${out}`);
       return readFileSync(out);
     },
-    close() {
-      child.kill();
-      for (const file of [data, indices, out]) rmSync(file, { force: true });
-    },
-  };
-  const copies = [1, 2].map((threads): Subject => ({
-    subject: "c-copy",
-    threads,
-    run: async () => (await ask(`copy ${threads}`)) / 1e6,
+    ...(threads === 1
+      ? {
+          close() {
+            loop.stop();
+          },
+        }
+      : {}),
   }));
-  return [loop, ...copies];
 }

@@ -22,7 +22,9 @@ export function encodeModule(module: WasmModule): Uint8Array<ArrayBuffer> {
     : [0, ...unsigned(memory.pages)];
   const imports = [1, ...text("env"), ...text("memory"), 2, ...limits];
   const own = groups(locals.slice(params.length).map((local) => local.type));
-  const code = [...vector(own), ...instructions(module.body), end];
+  const code = vector(own);
+  instructions(module.body, code);
+  code.push(end);
   return Uint8Array.from([
     ...[0x00, 0x61, 0x73, 0x6d, 1, 0, 0, 0],
     ...section(1, types),
@@ -56,69 +58,93 @@ function text(value: string): number[] {
   return [...unsigned(bytes.length), ...bytes];
 }
 
-const instructions = (body: readonly Instr[]): number[] => body.flatMap(instruction);
+function instructions(body: readonly Instr[], out: number[]): void {
+  for (const instr of body) instruction(instr, out);
+}
 
-function instruction(instr: Instr): number[] {
-  if ("args" in instr) return plainInstruction(instr);
+function instruction(instr: Instr, out: number[]): void {
+  if ("args" in instr) {
+    plainInstruction(instr, out);
+    return;
+  }
   switch (instr.op) {
     case "comment":
-      return [];
+      return;
     case "block":
-      return [0x02, emptyBlock, ...instructions(instr.body), end];
+      out.push(0x02, emptyBlock);
+      instructions(instr.body, out);
+      break;
     case "loop":
-      return [0x03, emptyBlock, ...instructions(instr.body), end];
-    case "if": {
-      const otherwise = instr.otherwise.length === 0 ? [] : [0x05, ...instructions(instr.otherwise)];
-      return [0x04, emptyBlock, ...instructions(instr.then), ...otherwise, end];
-    }
+      out.push(0x03, emptyBlock);
+      instructions(instr.body, out);
+      break;
+    case "if":
+      out.push(0x04, emptyBlock);
+      instructions(instr.then, out);
+      if (instr.otherwise.length > 0) {
+        out.push(0x05);
+        instructions(instr.otherwise, out);
+      }
+      break;
     default:
-      return assertNever(instr);
+      assertNever(instr);
+  }
+  out.push(end);
+}
+
+function plainInstruction({ op, args }: PlainInstr, out: number[]): void {
+  const { code, immediate } = encodingOf(op);
+  out.push(...code);
+  switch (immediate) {
+    case "none":
+      return;
+    case "local":
+    case "label":
+      pushUnsigned(Number(at(args, 0)), out);
+      return;
+    case "const":
+    case "const64":
+      pushSigned(BigInt(at(args, 0)), out);
+      return;
+    // Alignment is a hint as a power of two; 0 promises nothing.
+    case "memory":
+      out.push(0);
+      pushUnsigned(Number(at(args, 0)), out);
+      return;
+    case "copy":
+      out.push(0, 0);
+      return;
+    case "fill":
+      out.push(0);
+      return;
+    default:
+      assertNever(immediate);
   }
 }
 
-function plainInstruction({ op, args }: PlainInstr): number[] {
-  const { code, immediate } = encodingOf(op);
-  switch (immediate) {
-    case "none":
-      return [...code];
-    case "local":
-    case "label":
-      return [...code, ...unsigned(Number(at(args, 0)))];
-    case "const":
-    case "const64":
-      return [...code, ...signed(BigInt(at(args, 0)))];
-    // Alignment is a hint as a power of two; 0 promises nothing.
-    case "memory":
-      return [...code, 0, ...unsigned(Number(at(args, 0)))];
-    case "copy":
-      return [...code, 0, 0];
-    case "fill":
-      return [...code, 0];
-    default:
-      return assertNever(immediate);
-  }
+function unsigned(value: number): number[] {
+  const bytes: number[] = [];
+  pushUnsigned(value, bytes);
+  return bytes;
 }
 
 /** LEB128. */
-function unsigned(value: number): number[] {
-  const bytes: number[] = [];
+function pushUnsigned(value: number, out: number[]): void {
   let rest = value;
   do {
     const low = rest % 128;
     rest = Math.floor(rest / 128);
-    bytes.push(rest > 0 ? low | 0x80 : low);
+    out.push(rest > 0 ? low | 0x80 : low);
   } while (rest > 0);
-  return bytes;
 }
 
-function signed(value: bigint): number[] {
-  const bytes: number[] = [];
+function pushSigned(value: bigint, out: number[]): void {
   let rest = value;
   for (;;) {
     const low = Number(rest & 0x7fn);
     rest >>= 7n;
     const done = (rest === 0n && (low & 0x40) === 0) || (rest === -1n && (low & 0x40) !== 0);
-    bytes.push(done ? low : low | 0x80);
-    if (done) return bytes;
+    out.push(done ? low : low | 0x80);
+    if (done) return;
   }
 }

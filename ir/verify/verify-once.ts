@@ -22,6 +22,9 @@ export function markVerified(func: TileFunc, target: Target): void {
   known.set(func, (known.get(func) ?? new Set()).add(target));
 }
 
+/** Whether a program holds for some target: its parts are then what their types say. */
+export const isVerified = (func: TileFunc): boolean => known.has(func);
+
 /** Throws a CompileError with every rule that the program breaks. */
 export function verifyOnce(func: TileFunc, target: Target): void {
   if (known.get(func)?.has(target) === true) return;
