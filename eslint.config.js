@@ -21,7 +21,8 @@ const noKindsOfTargets = {
 };
 
 export default tseslint.config(
-  { ignores: ["dist/", "node_modules/", "**/*.cjs", "eslint.config.js"] },
+  // The extension has packages and a compiler of its own.
+  { ignores: ["dist/", "node_modules/", "editors/", "**/*.cjs", "eslint.config.js"] },
   ...tseslint.configs.strictTypeChecked,
   {
     languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
