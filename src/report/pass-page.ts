@@ -10,7 +10,8 @@ export interface PassStep {
   readonly after: Func;
 }
 
-const style = `pre { background: var(--panel); border: 1px solid var(--line); border-radius: 6px; padding: 0.75rem; overflow-x: auto; }
+/** Rules that the markup of `passSections` needs. */
+export const passStyle = `pre { background: var(--panel); border: 1px solid var(--line); border-radius: 6px; padding: 0.75rem; overflow-x: auto; }
 :root { --added: #d7f5dd; --removed: #ffdfe0; --added-word: #8ce0a0; --removed-word: #ffb0b4; }
 @media (prefers-color-scheme: dark) { :root { --added: #12361f; --removed: #451a1e; --added-word: #1f6b39; --removed-word: #8a2b33; } }
 ins, del { text-decoration: none; }
@@ -21,8 +22,12 @@ ins mark { background: var(--added-word); color: inherit; } del mark { backgroun
 summary { cursor: pointer; }
 `;
 
-/** HTML without scripts or outside resources. Schedules are folded beside the program: they are long, and seldom change. */
-export function passPage(title: string, steps: readonly PassStep[]): string {
+/** HTML without scripts or outside resources. */
+export const passPage = (title: string, steps: readonly PassStep[]): string =>
+  pageOf({ title, style: passStyle, body: passSections(steps) });
+
+/** What each pass changed, as markup. Schedules are folded beside the program: they are long, and seldom change. */
+export function passSections(steps: readonly PassStep[]): string {
   const texts = steps.map(({ pass, before, after }) => ({
     pass,
     code: [withoutSchedule(before), withoutSchedule(after)] as const,
@@ -42,7 +47,7 @@ ${body}`;
     unchanged.length === 0
       ? "Every pass changed the program."
       : `Changed nothing: ${escapeMarkup(unchanged.join(", "))}.`;
-  return pageOf({ title, style, body: `<p>${others}</p>\n${sections.join("\n")}` });
+  return `<p>${others}</p>\n${sections.join("\n")}`;
 }
 
 const withoutSchedule = (func: Func): string => printFunc({ ...func, schedule: {} });

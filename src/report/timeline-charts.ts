@@ -17,7 +17,7 @@ import { chartOf, short, ticksOf } from "./chart.js";
 
 /** A kernel with its walk over the clock. */
 export interface Timeline {
-  readonly kernel: Kernel;
+  readonly kernel: Pick<Kernel, "name" | "tile" | "target">;
   readonly timing: Walked;
 }
 

@@ -13,43 +13,42 @@ import {
   type Timeline,
 } from "./timeline-charts.js";
 
-/** Self-contained HTML without scripts. With another schedule both have the same axes, so that lengths compare. */
-export function timelinePage(kernel: Kernel, timing: Walked, other?: Timeline): string {
-  const all: readonly Timeline[] = [{ kernel, timing }, ...(other === undefined ? [] : [other])];
+/** Self-contained HTML without scripts. */
+export const timelinePage = (kernel: Kernel, timing: Walked, other?: Timeline): string =>
+  pageOf({
+    title: `@${kernel.name} on ${kernel.target.name}${other === undefined ? "" : ": two schedules"}`,
+    body: timelineSections({ kernel, timing }, other),
+  });
+
+/** Its body. With another schedule both have the same axes, so that lengths compare. */
+export function timelineSections(one: Timeline, other?: Timeline): string {
+  const { timing } = one;
+  const all: readonly Timeline[] = [one, ...(other === undefined ? [] : [other])];
   const slowest = Math.max(...all.map((one) => one.timing.cycles));
   const reach = Math.max(...all.map((one) => reachOf(one).until));
   const each = (heading: string, draw: (one: Timeline, name: string) => string): string =>
     `<h2>${heading}</h2>\n${all.map((one, k) => draw(one, other === undefined ? "" : nameOf(k))).join("\n")}`;
-  return pageOf({
-    title: `@${kernel.name} on ${kernel.target.name}${other === undefined ? "" : ": two schedules"}`,
-    body: [
-      ...all.map((one, k) => summary(one, other === undefined ? "" : nameOf(k))),
-      other === undefined ? "" : comparison(timing, other.timing),
-      each("Cores", (one, name) =>
-        slowest === 0 ? nothing(name) : headed(name, figureOf(coreStrip(one, slowest), coresCaption(one))),
-      ),
-      each("Pipes over time", (one, name) => {
-        if (one.timing.events.length === 0) return nothing(name);
-        const hatch = `wait${name}`;
-        const caption = `${pipeKeys(one.timing, hatch)}${cutCaption(one)}`;
-        return headed(name, figureOf(lanesOf(one, reach, hatch), caption));
-      }),
-      each("Unified buffer of core 0", (one, name) => {
-        const map = memoryMap(one, reach, escapeMarkup);
-        return headed(
-          name,
-          map === undefined ? "<p>Nothing is staged.</p>" : figureOf(map.chart, map.caption),
-        );
-      }),
-      each("Output tiles", (one, name) => {
-        const map = tileMap(one);
-        return headed(
-          name,
-          map === undefined ? "<p>No tiles to draw.</p>" : figureOf(map.chart, map.caption),
-        );
-      }),
-    ].join("\n"),
-  });
+  return [
+    ...all.map((one, k) => summary(one, other === undefined ? "" : nameOf(k))),
+    other === undefined ? "" : comparison(timing, other.timing),
+    each("Cores", (one, name) =>
+      slowest === 0 ? nothing(name) : headed(name, figureOf(coreStrip(one, slowest), coresCaption(one))),
+    ),
+    each("Pipes over time", (one, name) => {
+      if (one.timing.events.length === 0) return nothing(name);
+      const hatch = `wait${name}`;
+      const caption = `${pipeKeys(one.timing, hatch)}${cutCaption(one)}`;
+      return headed(name, figureOf(lanesOf(one, reach, hatch), caption));
+    }),
+    each("Unified buffer of core 0", (one, name) => {
+      const map = memoryMap(one, reach, escapeMarkup);
+      return headed(name, map === undefined ? "<p>Nothing is staged.</p>" : figureOf(map.chart, map.caption));
+    }),
+    each("Output tiles", (one, name) => {
+      const map = tileMap(one);
+      return headed(name, map === undefined ? "<p>No tiles to draw.</p>" : figureOf(map.chart, map.caption));
+    }),
+  ].join("\n");
 }
 
 const nameOf = (k: number): string => (k === 0 ? "A" : "B");

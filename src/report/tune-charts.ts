@@ -41,8 +41,17 @@ export interface HeatMap {
   readonly cells: TileCells;
 }
 
-/** Undefined where there is no tile to choose, or nothing to compare: an output without elements costs nothing. */
-export function heatMap(result: TuneResult): HeatMap | undefined {
+/** Where a cell leads to; null: nowhere. */
+export type CellLink = (cell: TileCell) => string | null;
+
+/**
+ * Undefined where there is no tile to choose, or nothing to compare: an output without elements costs nothing. Cells lead to
+ * the rows of `tunePage`, or where `link` says.
+ */
+export function heatMap(
+  result: TuneResult,
+  link: CellLink = (cell) => rowLink(cell, result),
+): HeatMap | undefined {
   const found = tileCells(result);
   if (found === undefined) return undefined;
   const { cells, xs, ys, residencies } = found;
@@ -54,7 +63,6 @@ export function heatMap(result: TuneResult): HeatMap | undefined {
   const refused = cells.flatMap((cell) => (cell.kind === "refused" ? [cell] : []));
   const place = { x: "x", y: "y", fy: "residency" } as const;
   const title = (cell: TileCell): string => tipOf(cell, result.objective);
-  const href = (cell: TileCell): string | null => hrefOf(cell, result);
   const high = Math.min(30, Math.max(12, 400 / (ys.length * residencies.length)));
   const map = chartOf({
     ariaLabel: `${unitOf[result.objective]} of the best schedule by tile shape`,
@@ -75,15 +83,16 @@ export function heatMap(result: TuneResult): HeatMap | undefined {
     fy: { domain: residencies, label: "residency", padding: 0.08 },
     color: costScale(domain),
     marks: [
-      Plot.cell(refused, { ...place, fill: "url(#illegal)", stroke: "var(--line)", title, href }),
-      Plot.cell(legal("unknown"), { ...place, fill: "none", stroke: "currentColor", title, href }),
+      Plot.cell(refused, { ...place, fill: "url(#illegal)", stroke: "var(--line)", title, href: link }),
+      Plot.cell(legal("unknown"), { ...place, fill: "none", stroke: "currentColor", title, href: link }),
       Plot.cell(legal("estimate"), {
         ...place,
         fill: "cost",
         inset: Math.min(high, (chartWidth - 100) / xs.length) / 5,
         title,
+        href: link,
       }),
-      Plot.cell(legal("exact"), { ...place, fill: "cost", title, href }),
+      Plot.cell(legal("exact"), { ...place, fill: "cost", title, href: link }),
       markDots(
         markedOf(result).map(({ mark, candidate: { schedule } }) => ({
           mark,
@@ -191,7 +200,7 @@ const tipOf = (cell: TileCell, objective: Objective): string => {
 };
 
 /** Pruned schedules have no row: there may be thousands. */
-function hrefOf(cell: TileCell, { refused }: TuneResult): string | null {
+function rowLink(cell: TileCell, { refused }: TuneResult): string | null {
   if (cell.kind === "refused") return `#${refusedRow(refused.indexOf(cell.refused))}`;
   return cell.schedule.status === "pruned" ? null : `#${rowOf(cell.schedule)}`;
 }

@@ -1,0 +1,83 @@
+/** What flags take, as text: types, shapes, counts. Runs in a browser too. */
+import {
+  CompileError,
+  error,
+  isDType,
+  type Buffers,
+  type Copies,
+  type Shape,
+  type TensorType,
+} from "../../ir/index.js";
+
+/** A command line that cannot be understood: exit code 2. */
+export class UsageError extends CompileError {
+  constructor(message: string, hint?: string) {
+    super([error("TC701", message, hint === undefined ? {} : { hint })]);
+  }
+}
+
+/** `batchDims` is the flag `--batch-dims`. */
+export const dashed = (key: string): string =>
+  key.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+
+/** `f32[4096,1024]`; `f32[]` or `f32` is a scalar. */
+export function parseType(text: string, flag: string): TensorType {
+  const match = /^([a-z]+\d*)(?:\[([\d,\s]*)\])?$/.exec(text.trim());
+  const dtype = match?.[1] ?? "";
+  if (match === null || !isDType(dtype)) {
+    throw new UsageError(`--${flag} ${text} is no tensor type`, `write it as f32[4096,1024]`);
+  }
+  const inside = (match[2] ?? "").trim();
+  return { dtype, shape: inside === "" ? [] : parseShape(inside, flag) };
+}
+
+/** `8,1024`, also with spaces, brackets or an x between. Entries may be 0 or negative; rules judge them later. */
+export function parseShape(text: string, flag: string): Shape {
+  const parts = text.replace(/^\[|\]$/g, "").split(/[,x]/);
+  const shape = parts.map((part) => Number(part.trim() === "" ? "none" : part));
+  if (shape.some((entry) => !Number.isSafeInteger(entry))) {
+    throw new UsageError(`--${flag} ${text} is no list of whole numbers`, `write it as --${flag} 8,1024`);
+  }
+  return shape;
+}
+
+export function parseCount(text: string, flag: string): number {
+  const value = Number(text.trim() === "" ? "none" : text);
+  if (!Number.isSafeInteger(value)) throw new UsageError(`--${flag} ${text} is no whole number`);
+  return value;
+}
+
+/** `2`, or `indices=2,output=2`. Which operands there are is for the rules to say. */
+export function parseBuffers(text: string): Buffers {
+  const refuse = (): never => {
+    throw new UsageError(
+      `--buffers ${text}: copies are 1 or 2`,
+      "write --buffers 2 or --buffers indices=2,output=2",
+    );
+  };
+  const copies = (count: string | undefined): Copies => (count === "1" ? 1 : count === "2" ? 2 : refuse());
+  if (!text.includes("=")) return copies(text.trim());
+  const entries = text.split(",").map((entry): [string, Copies] => {
+    const [operand = "", count, ...more] = entry.split("=").map((part) => part.trim());
+    return operand === "" || more.length > 0 ? refuse() : [operand, copies(count)];
+  });
+  const named = Object.fromEntries(entries);
+  return Object.keys(named).length < entries.length ? refuse() : named;
+}
+
+/** `batch=1,state=2x1x128,ids=[5]`: an extent by the name of a dim, a shape by the name of an input. */
+export function parseBind(text: string): Readonly<Record<string, number | Shape>> {
+  const refuse = (what: string): never => {
+    throw new UsageError(`--bind ${text}: ${what}`, "write --bind batch=1,state=2x1x128,ids=[5]");
+  };
+  const bound = new Map<string, number | Shape>();
+  // Commas within brackets are those of a shape.
+  for (const entry of text.split(/,(?![^[]*\])/)) {
+    const split = entry.lastIndexOf("=");
+    const [name, value] = [entry.slice(0, Math.max(0, split)).trim(), entry.slice(split + 1).trim()];
+    if (name === "" || value === "") refuse(`${entry} is not name=extent`);
+    if (bound.has(name)) refuse(`${name} is given twice`);
+    bound.set(name, /^\d+$/.test(value) ? Number(value) : parseShape(value, "bind"));
+  }
+  return Object.fromEntries(bound);
+}
