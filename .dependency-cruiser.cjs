@@ -55,7 +55,7 @@ module.exports = {
     forbid(
       "product-without-tests",
       { path: "^(ir|passes|backends|src)/" },
-      { path: "^(test|bench|examples)/" },
+      { path: "^(test|bench|examples|playground)/" },
     ),
   ],
   options: {

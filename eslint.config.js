@@ -7,6 +7,9 @@ const browserFolders = [
   "passes/**/*.ts",
   "backends/**/*.ts",
   "src/{api,report,dialects,formats,tune}/**/*.ts",
+  "src/lsp/{analysis,completions,judgements}.ts",
+  "src/cli/flag-values.ts",
+  "playground/src/**/*.{ts,tsx}",
 ];
 const nodeFiles = ["src/formats/files.ts", "src/formats/onnx/node-test.ts"];
 
@@ -22,7 +25,7 @@ const noKindsOfTargets = {
 
 export default tseslint.config(
   // The extension has packages and a compiler of its own.
-  { ignores: ["dist/", "node_modules/", "editors/", "**/*.cjs", "eslint.config.js"] },
+  { ignores: ["dist/", "playground/dist/", "node_modules/", "editors/", "**/*.cjs", "eslint.config.js"] },
   ...tseslint.configs.strictTypeChecked,
   {
     languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },

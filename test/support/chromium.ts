@@ -8,6 +8,7 @@ import { chromium, type Page } from "playwright-core";
 
 const types: Readonly<Record<string, string>> = {
   ".html": "text/html",
+  ".css": "text/css",
   ".js": "text/javascript",
   ".mjs": "text/javascript",
   ".json": "application/json",

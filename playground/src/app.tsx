@@ -1,0 +1,428 @@
+/** The page: program on the left, verdict in the middle, what becomes of it on the right. */
+import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { createEditor, type Editor } from "./editor.js";
+import { gallery } from "./gallery.js";
+import { fragmentOf, leftBehind, stateOf } from "./link.js";
+import { tabs, type PageState, type Tab } from "./page-state.js";
+import { CopyAs } from "./view/copy-as.js";
+import { Choice } from "./view/field.js";
+import { ProgramForm } from "./view/program-form.js";
+import { RunView } from "./view/run.js";
+import { ScheduleForm } from "./view/schedule-form.js";
+import { SpaceMapView } from "./view/space-map.js";
+import { TabPanel, tabTitles } from "./view/tab-panel.js";
+import { failure } from "./view/use-answer.js";
+import { VerdictView } from "./view/verdict.js";
+import type { Opened, Problem, Shown, Vocabulary, WithInputs } from "./work/messages.js";
+import { entriesOf, type ScheduleText } from "./work/flags.js";
+import type { Change } from "./work/program.js";
+import { long, quick } from "./workers.js";
+
+const noInputs = {};
+const linkDelayMs = 250;
+
+/** A link's fragment that this page wrote itself changes nothing. */
+let written = "";
+
+export function App({ first }: { readonly first: PageState }) {
+  const [state, setState] = useState(first);
+  const [shown, setShown] = useState<Shown>();
+  const [vocabulary, setVocabulary] = useState<Vocabulary>();
+  const [problems, setProblems] = useState<readonly Problem[]>([]);
+  const [notes, setNotes] = useState<readonly string[]>([]);
+  const [example, setExample] = useState("");
+  const editor = useRef<Editor>(null);
+  const place = useRef<HTMLDivElement>(null);
+  const latest = useRef(state);
+  latest.current = state;
+  const update = useCallback((change: Partial<PageState>): void => {
+    latest.current = { ...latest.current, ...change };
+    setState(latest.current);
+  }, []);
+
+  useEffect(() => {
+    if (place.current === null) return undefined;
+    const made = createEditor(place.current, {
+      text: first.text,
+      worker: quick,
+      onText: (text) => {
+        update({ text });
+      },
+      onProblems: setProblems,
+    });
+    editor.current = made;
+    void quick.call("vocabulary", null).then(setVocabulary);
+    return () => {
+      made.destroy();
+    };
+  }, []);
+
+  const known = useRef("");
+  const show = useVerdict(setShown);
+  useEffect(() => {
+    const key = keyOf(state);
+    if (known.current === key) return;
+    known.current = key;
+    show(quick.call("show", askedOf(state)));
+  }, [state.text, state.func]);
+
+  const load = useCallback((opened: Opened, inputs = opened.inputs): void => {
+    const { text, func, notes: said } = opened;
+    const { func: _, ...others } = latest.current;
+    setNotes(said);
+    latest.current = { ...others, text, inputs, ...(func === undefined ? {} : { func }) };
+    setState(latest.current);
+    editor.current?.setText(text, "own");
+  }, []);
+
+  useEffect(() => {
+    const timer = setTimeout(() => {
+      void fragmentOf(state).then((fragment) => {
+        written = `#${fragment}`;
+        history.replaceState(null, "", written);
+      });
+    }, linkDelayMs);
+    return () => {
+      clearTimeout(timer);
+    };
+  }, [state]);
+
+  useEffect(() => {
+    const follow = (): void => {
+      if (location.hash === written || location.hash === "") return;
+      void stateOf(location.hash.slice(1)).then((linked) => {
+        if (linked === undefined) {
+          setNotes(["The link holds no program of this page: it was cut, or made by something else."]);
+          return;
+        }
+        latest.current = linked;
+        setState(linked);
+        editor.current?.setText(linked.text, "own");
+      });
+    };
+    addEventListener("hashchange", follow);
+    return () => {
+      removeEventListener("hashchange", follow);
+    };
+  }, []);
+
+  const open = useCallback(async (file: File): Promise<void> => {
+    try {
+      const { text, func, inputs } = latest.current;
+      const bytes = new Uint8Array(await file.arrayBuffer());
+      const asked = { text, ...(func === undefined ? {} : { func }), inputs, name: file.name, bytes };
+      load(await long.call("open", asked));
+      setExample("");
+    } catch (thrown) {
+      setNotes(wordsOf(thrown));
+    }
+  }, []);
+  useDrop(open);
+
+  const choose = async (id: string): Promise<void> => {
+    if (id === "") return;
+    setExample(id);
+    try {
+      load(await quick.call("example", { id }));
+    } catch (thrown) {
+      setNotes(wordsOf(thrown));
+    }
+  };
+
+  const change = useChanges((next, step) => {
+    performance.mark("changed");
+    const asked = askedOf(latest.current);
+    return quick.call("edit", { ...asked, change: next }).then(({ text, shown: fresh }) => {
+      known.current = keyOf({ ...latest.current, text });
+      update({ text });
+      editor.current?.setText(text, step);
+      show(Promise.resolve(fresh));
+    });
+  });
+  useLayoutEffect(() => {
+    if (shown !== undefined && performance.getEntriesByName("changed").length > 0) {
+      performance.measure("verdict", "changed");
+      performance.clearMarks("changed");
+    }
+  }, [shown]);
+
+  const setSchedule = (entries: readonly ScheduleText[]): void => {
+    void change({ kind: "schedule", entries }, "own");
+  };
+  const inputs = state.inputs[shown?.name ?? ""] ?? noInputs;
+  const asked: WithInputs = { ...askedOf(state), inputs, seed: state.seed };
+  const legal = shown?.verdict.legal === true;
+  const left = leftBehind(state);
+
+  return (
+    <>
+      <header>
+        <h1>tilec playground</h1>
+        <Choice
+          id="gallery"
+          label="example"
+          value={example}
+          options={[["", "choose an example"], ...gallery.map(({ id, title }) => [id, title] as const)]}
+          onChoice={(id) => void choose(id)}
+        />
+        <label class="field file">
+          <span>open a file</span>
+          <input
+            type="file"
+            accept=".tir,.json,.onnx,.npy"
+            data-testid="open"
+            onChange={(event) => {
+              const [file] = event.currentTarget.files ?? [];
+              if (file !== undefined) void open(file);
+              event.currentTarget.value = "";
+            }}
+          />
+        </label>
+        <div class="row">
+          <button type="button" data-testid="undo" onClick={() => editor.current?.undo()}>
+            Undo
+          </button>
+          <button type="button" data-testid="redo" onClick={() => editor.current?.redo()}>
+            Redo
+          </button>
+          <CopyAs asked={asked} />
+        </div>
+      </header>
+      <div role="status" class="notes" data-testid="notes">
+        {notes.map((note) => (
+          <p>{note}</p>
+        ))}
+        {left.length === 0 ? null : (
+          <p>A link leaves behind inputs that are too large for it: those of {left.join(", ")}.</p>
+        )}
+      </div>
+      <main>
+        <section class="left" aria-label="program">
+          {shown !== undefined && shown.names.length > 1 ? (
+            <Choice
+              id="function"
+              label="function"
+              value={shown.name ?? ""}
+              options={shown.names.map((name) => [name, `@${name}`])}
+              onChoice={(func) => {
+                update({ func });
+              }}
+            />
+          ) : null}
+          <div class="editor" ref={place} />
+          <Problems list={problems} editor={editor.current} />
+          {shown === undefined || vocabulary === undefined ? null : (
+            <ProgramForm key={shown.name} shown={shown} vocabulary={vocabulary} onChange={change} />
+          )}
+        </section>
+        <section class="middle" aria-label="schedule">
+          {shown === undefined || vocabulary === undefined ? (
+            <p>Loading the compiler…</p>
+          ) : (
+            <>
+              <ScheduleForm key={shown.name} shown={shown} vocabulary={vocabulary} onChange={change} />
+              <VerdictView verdict={shown.verdict} onSuggestion={setSchedule} />
+              <SpaceMapView
+                asked={askedOf(state)}
+                space={shown.space}
+                tile={(shown.schedule.tile ?? shown.verdict.explained?.schedule.tile ?? []).join()}
+                onCell={({ tile, residency }) => {
+                  const now = shown.verdict.explained?.schedule.residency;
+                  setSchedule([
+                    { entry: "tile", text: tile.join() },
+                    ...(now === residency ? [] : [{ entry: "residency" as const, text: residency }]),
+                  ]);
+                }}
+              />
+            </>
+          )}
+        </section>
+        <section class="right" aria-label="results">
+          <RunView
+            asked={asked}
+            legal={legal}
+            onSeed={(seed) => {
+              update({ seed });
+            }}
+          />
+          <Tabs
+            tab={state.tab}
+            onTab={(tab) => {
+              update({ tab });
+            }}
+          />
+          <div
+            class="panel"
+            role="tabpanel"
+            id="panel"
+            aria-labelledby={`tab-${state.tab}`}
+            data-testid={`${state.tab}-panel`}
+          >
+            <TabPanel
+              asked={asked}
+              tab={state.tab}
+              onUse={(flags, target) => void followFlags(change, flags, target, shown?.target)}
+            />
+          </div>
+        </section>
+      </main>
+    </>
+  );
+}
+
+const askedOf = ({ text, func }: PageState) => ({ text, ...(func === undefined ? {} : { func }) });
+const keyOf = ({ text, func }: PageState): string => `${func ?? ""}\n${text}`;
+
+/** The latest verdict wins, whatever order they come in. */
+function useVerdict(set: (shown: Shown) => void): (coming: Promise<Shown>) => void {
+  const turn = useRef(0);
+  return useCallback((coming: Promise<Shown>): void => {
+    const mine = ++turn.current;
+    void coming.then((shown) => {
+      if (mine === turn.current) set(shown);
+    });
+  }, []);
+}
+
+/** What went wrong, in words. */
+function wordsOf(thrown: unknown): readonly string[] {
+  const failed = failure(thrown);
+  return failed.state === "refused"
+    ? failed.diagnostics.map(
+        ({ code, message, hint }) => `${code}: ${message}${hint === undefined ? "" : `. Try: ${hint}`}`,
+      )
+    : [failed.message];
+}
+
+type Step = Parameters<Editor["setText"]>[1];
+
+/** One change at a time; of those that wait, the latest of a kind. Resolves with what is wrong; empty where nothing is. */
+function useChanges(
+  apply: (change: Change, step: Step) => Promise<void>,
+): (change: Change, step?: Step) => Promise<string> {
+  const latest = useRef(apply);
+  latest.current = apply;
+  const busy = useRef(Promise.resolve());
+  const waiting = useRef(new Map<string, Change>());
+  return useCallback((change: Change, step: Step = "joined"): Promise<string> => {
+    const slot = slotOf(change);
+    waiting.current.delete(slot);
+    waiting.current.set(slot, change);
+    const done = busy.current.then(async () => {
+      if (waiting.current.get(slot) !== change) return "";
+      waiting.current.delete(slot);
+      try {
+        await latest.current(change, step);
+        return "";
+      } catch (thrown) {
+        return wordsOf(thrown).join(" ");
+      }
+    });
+    busy.current = done.then(() => undefined);
+    return done;
+  }, []);
+}
+
+const slotOf = (change: Change): string => {
+  switch (change.kind) {
+    case "schedule":
+      return `schedule ${change.entries.map(({ entry }) => entry).join()}`;
+    case "type":
+      return `type ${change.operand}`;
+    case "attr":
+      return `attr ${change.key}`;
+    case "operator":
+      return `operator ${Object.keys(change).join()}`;
+    case "oob":
+    case "target":
+      return change.kind;
+  }
+};
+
+async function followFlags(
+  change: (change: Change, step: Step) => Promise<string>,
+  flags: string,
+  target: string,
+  now: string | undefined,
+): Promise<void> {
+  if (target !== now) await change({ kind: "target", target }, "own");
+  await change({ kind: "schedule", entries: entriesOf(flags) }, "own");
+}
+
+function useDrop(open: (file: File) => Promise<void>): void {
+  useEffect(() => {
+    const over = (event: DragEvent): void => {
+      if (event.dataTransfer?.types.includes("Files") === true) event.preventDefault();
+    };
+    const drop = (event: DragEvent): void => {
+      const [file] = event.dataTransfer?.files ?? [];
+      if (file === undefined) return;
+      event.preventDefault();
+      event.stopPropagation();
+      void open(file);
+    };
+    // Before the editor, which would take the text of a file.
+    addEventListener("dragover", over, true);
+    addEventListener("drop", drop, true);
+    return () => {
+      removeEventListener("dragover", over, true);
+      removeEventListener("drop", drop, true);
+    };
+  }, []);
+}
+
+/** Each place as a button that leads there. */
+function Problems({ list, editor }: { readonly list: readonly Problem[]; readonly editor: Editor | null }) {
+  const errors = list.filter(({ diagnostic }) => diagnostic.severity === "error");
+  if (errors.length === 0) return null;
+  return (
+    <ul class="problems" data-testid="problems">
+      {errors.map(({ diagnostic: { code, message }, range: { start } }) => (
+        <li data-line={start.line + 1} data-column={start.column + 1} data-code={code}>
+          <button
+            type="button"
+            class="place"
+            onClick={() => {
+              editor?.goTo(start);
+            }}
+          >
+            line {start.line + 1}
+          </button>{" "}
+          {code}: {message}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Tabs({ tab, onTab }: { readonly tab: Tab; readonly onTab: (tab: Tab) => void }) {
+  const move = (event: KeyboardEvent): void => {
+    const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    if (by === undefined) return;
+    event.preventDefault();
+    const next = tabs[(tabs.indexOf(tab) + by + tabs.length) % tabs.length];
+    if (next === undefined) return;
+    onTab(next);
+    document.getElementById(`tab-${next}`)?.focus();
+  };
+  return (
+    <div class="tabs" role="tablist" aria-label="what becomes of the program" onKeyDown={move}>
+      {tabs.map((name) => (
+        <button
+          type="button"
+          role="tab"
+          id={`tab-${name}`}
+          data-testid={name}
+          aria-selected={name === tab}
+          aria-controls="panel"
+          tabIndex={name === tab ? 0 : -1}
+          onClick={() => {
+            onTab(name);
+          }}
+        >
+          {tabTitles[name]}
+        </button>
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,160 @@
+/** The editor of programs: the language server's diagnostics, fixes, completions and hovers, from a worker. */
+import { autocompletion, completionKeymap, type CompletionContext } from "@codemirror/autocomplete";
+import { defaultKeymap, history, historyKeymap, isolateHistory, redo, undo } from "@codemirror/commands";
+import { lintGutter, linter, lintKeymap, type Diagnostic as Lint } from "@codemirror/lint";
+import { EditorState, type Text } from "@codemirror/state";
+import {
+  drawSelection,
+  EditorView,
+  highlightActiveLine,
+  hoverTooltip,
+  keymap,
+  lineNumbers,
+} from "@codemirror/view";
+import type { Place, Range } from "../../src/lsp/analysis.js";
+import { tirHighlighting } from "./tir-highlighting.js";
+import type { Problem } from "./work/messages.js";
+import type { Client } from "./work/client.js";
+
+export interface Editor {
+  /** Replaces the text as a step that can be undone: one of its own, or with others in quick succession, as a slider makes them. */
+  setText(text: string, step: "own" | "joined"): void;
+  goTo(place: Place): void;
+  undo(): void;
+  redo(): void;
+  destroy(): void;
+}
+
+export interface EditorOptions {
+  readonly text: string;
+  readonly worker: Client;
+  readonly onText: (text: string) => void;
+  readonly onProblems: (problems: readonly Problem[]) => void;
+}
+
+const lintDelayMs = 200;
+
+export function createEditor(
+  parent: HTMLElement,
+  { text, worker, onText, onProblems }: EditorOptions,
+): Editor {
+  const problems = async (view: EditorView): Promise<readonly Lint[]> => {
+    const { doc } = view.state;
+    const found = await worker.call("problems", { text: doc.toString() });
+    if (view.state.doc !== doc) return [];
+    onProblems(found);
+    return found.map((problem) => lintOf(problem, doc));
+  };
+  const complete = async ({ state, pos, explicit }: CompletionContext) => {
+    const line = state.doc.lineAt(pos);
+    if (!explicit && !/[\w.{,="]$/.test(line.text.slice(0, pos - line.from))) return null;
+    const found = await worker.call("complete", {
+      text: state.doc.toString(),
+      line: line.number - 1,
+      column: pos - line.from,
+    });
+    return found === null ? null : { from: line.from + found.from, options: [...found.options] };
+  };
+  const hover = hoverTooltip(async (view, pos) => {
+    const line = view.state.doc.lineAt(pos);
+    const place = { line: line.number - 1, column: pos - line.from };
+    const said = await worker.call("hover", { text: view.state.doc.toString(), ...place });
+    if (said === null) return null;
+    return {
+      pos,
+      create: () => {
+        const dom = document.createElement("div");
+        dom.className = "hover";
+        dom.textContent = said;
+        return { dom };
+      },
+    };
+  });
+  const view = new EditorView({
+    parent,
+    state: EditorState.create({
+      doc: text,
+      extensions: [
+        lineNumbers(),
+        history(),
+        drawSelection(),
+        highlightActiveLine(),
+        EditorView.lineWrapping,
+        tirHighlighting,
+        linter(problems, { delay: lintDelayMs }),
+        lintGutter(),
+        hover,
+        autocompletion({ override: [complete] }),
+        keymap.of([...completionKeymap, ...historyKeymap, ...lintKeymap, ...defaultKeymap]),
+        EditorView.contentAttributes.of({ "data-testid": "program", "aria-label": "program" }),
+        EditorView.updateListener.of((update) => {
+          if (update.docChanged) onText(update.state.doc.toString());
+        }),
+      ],
+    }),
+  });
+  return {
+    setText(next, step) {
+      const changes = difference(view.state.doc.toString(), next);
+      if (changes === undefined) return;
+      const annotations = step === "own" ? [isolateHistory.of("full")] : [];
+      // History joins what is typed.
+      view.dispatch({ changes, annotations, userEvent: "input.type" });
+    },
+    goTo(place) {
+      view.dispatch({ selection: { anchor: offsetOf(view.state.doc, place) }, scrollIntoView: true });
+      view.focus();
+    },
+    undo: () => undo(view),
+    redo: () => redo(view),
+    destroy() {
+      view.destroy();
+    },
+  };
+}
+
+/** The part between what both begin and end with. */
+function difference(
+  before: string,
+  after: string,
+): { readonly from: number; readonly to: number; readonly insert: string } | undefined {
+  if (before === after) return undefined;
+  let start = 0;
+  while (start < before.length && start < after.length && before[start] === after[start]) start++;
+  let end = 0;
+  const most = Math.min(before.length, after.length) - start;
+  while (end < most && before[before.length - 1 - end] === after[after.length - 1 - end]) end++;
+  return { from: start, to: before.length - end, insert: after.slice(start, after.length - end) };
+}
+
+function offsetOf(doc: Text, { line, column }: Place): number {
+  const found = doc.line(Math.min(Math.max(1, line + 1), doc.lines));
+  return Math.min(found.from + column, found.to);
+}
+
+const offsetsOf = (doc: Text, { start, end }: Range): { readonly from: number; readonly to: number } => ({
+  from: offsetOf(doc, start),
+  to: offsetOf(doc, end),
+});
+
+function lintOf({ diagnostic, range, fix }: Problem, doc: Text): Lint {
+  const { code, severity, message, notes = [], hint } = diagnostic;
+  return {
+    ...offsetsOf(doc, range),
+    severity,
+    source: code,
+    message: [message, ...notes, ...(hint === undefined ? [] : [`Try: ${hint}`])].join("\n"),
+    ...(fix === undefined
+      ? {}
+      : {
+          actions: [
+            {
+              name: `Use ${fix.title}`,
+              apply(view: EditorView) {
+                view.dispatch({ changes: { ...offsetsOf(view.state.doc, fix.range), insert: fix.text } });
+              },
+            },
+          ],
+        }),
+  };
+}

@@ -1,0 +1,82 @@
+/** Programs to begin with. */
+
+interface Titled {
+  readonly id: string;
+  readonly title: string;
+}
+
+/** A case of `test/conformance/cases/seed.json`, or a text of the page's own. */
+export type Example = Titled & ({ readonly seed: string } | { readonly text: string });
+
+const seeds: readonly Example[] = [
+  ["dml-gather-elements-1", "DirectML GATHER_ELEMENTS, its documentation's example"],
+  ["onnx-gather-elements-2", "ONNX GatherElements, its specification's example"],
+  ["pypto-gather-1", "PyPTO gather, its documentation's example"],
+  ["dml-gather-nd-1", "DirectML GATHER_ND, its documentation's example"],
+  ["dml-gather-nd-shape", "DirectML GATHER_ND of five dims"],
+].map(([id = "", title = ""]) => ({ id, title, seed: `seed/${id}` }));
+
+const texts: readonly Example[] = [
+  {
+    id: "embedding",
+    title: "Embedding lookup: rows of a table stay in global memory",
+    text: `// A token's row of a table that no unified buffer holds: rows are fetched from global memory one by one.
+func @embedding(%table: tensor<32000x64xf32>, %tokens: tensor<512xi32>) -> tensor<512x64xf32> target("ascend-a2") schedule {tile = [64, 64], residency = gm} {
+  %rows = onnx.gather %table, %tokens {axis = 0}
+  return %rows
+}
+`,
+  },
+  {
+    id: "moe",
+    title: "Mixture of experts: tokens to the experts' order",
+    text: `// Each of 256 tokens goes to 2 experts: the router's order as indices.
+func @dispatch(%tokens: tensor<256x128xf16>, %order: tensor<512xi32>) -> tensor<512x128xf16> target("ascend-a2") schedule {tile = [128, 64]} {
+  %sent = pypto.index_select %tokens, %order {dim = 0}
+  return %sent
+}
+`,
+  },
+  {
+    id: "kv-pages",
+    title: "KV pages: whole pages of a cache by their numbers",
+    text: `// 16 tokens a page, 64 numbers a token: the pages of one sequence in its order.
+func @pages(%cache: tensor<128x16x64xf16>, %table: tensor<24xi64>) -> tensor<24x16x64xf16> target("ascend-950") schedule {tile = [4, 16, 64], residency = gm} {
+  %sequence = onnx.gather %cache, %table {axis = 0}
+  return %sequence
+}
+`,
+  },
+  {
+    id: "sort",
+    title: "Sort: every column by a ranking computed before",
+    text: `// out[i, j] = data[order[i, j], j]: the tile covers the gather dim, so whole columns are loaded.
+func @sort_columns(%data: tensor<1461x4xf32>, %order: tensor<1461x4xi32>) -> tensor<1461x4xf32> target("ascend-a2") schedule {tile = [1461, 4], profile = strict} {
+  %sorted = pypto.gather %data, %order {dim = 0}
+  return %sorted
+}
+`,
+  },
+  {
+    id: "over-budget",
+    title: "Over budget: a tile that is too large, and the nearest that is not",
+    text: `// The operands of this tile need more unified buffer than a core has.
+func @too_much(%data: tensor<64x4096xf32>, %indices: tensor<64x4096xi32>) -> tensor<64x4096xf32> target("ascend-a2") schedule {tile = [64, 1024]} {
+  %y = pypto.gather %data, %indices {dim = 0}
+  return %y
+}
+`,
+  },
+  {
+    id: "no-legal-tile",
+    title: "No legal tile: not even one column of the table fits",
+    text: `// A full load takes a column of 50257 numbers; one column alone is over the budget. There is a way out.
+func @vocabulary(%table: tensor<50257x16xf32>, %tokens: tensor<256xi32>) -> tensor<256x16xf32> target("ascend-a2") schedule {tile = [64, 16], residency = ub} {
+  %rows = onnx.gather %table, %tokens {axis = 0}
+  return %rows
+}
+`,
+  },
+];
+
+export const gallery: readonly Example[] = [...seeds, ...texts];

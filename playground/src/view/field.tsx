@@ -1,0 +1,73 @@
+/** Labelled controls. A text stands as it is typed until it means something. */
+import { useRef, useState } from "preact/hooks";
+
+interface FieldProps {
+  readonly id: string;
+  readonly label: string;
+  readonly value: string;
+  readonly help?: string;
+  readonly disabled?: boolean;
+  /** Resolves with what is wrong with the text; empty where it was taken. */
+  readonly onText: (text: string) => Promise<string>;
+}
+
+export function TextField({ id, label, value, help, disabled = false, onText }: FieldProps) {
+  const [draft, setDraft] = useState<string>();
+  const [wrong, setWrong] = useState("");
+  const last = useRef(0);
+  const take = async (text: string): Promise<void> => {
+    const turn = ++last.current;
+    setDraft(text);
+    const said = await onText(text);
+    if (turn === last.current) setWrong(said);
+  };
+  return (
+    <label class="field" title={help}>
+      <span>{label}</span>
+      <input
+        type="text"
+        data-testid={id}
+        value={draft ?? value}
+        disabled={disabled}
+        spellcheck={false}
+        autocomplete="off"
+        aria-invalid={wrong !== ""}
+        {...(wrong === "" ? {} : { "aria-describedby": `${id}-wrong` })}
+        onInput={(event) => void take(event.currentTarget.value)}
+        onBlur={() => {
+          if (wrong === "") setDraft(undefined);
+        }}
+      />
+      {wrong === "" ? null : (
+        <span class="wrong" id={`${id}-wrong`}>
+          {wrong}
+        </span>
+      )}
+    </label>
+  );
+}
+
+interface ChoiceProps extends Omit<FieldProps, "onText"> {
+  readonly options: readonly (readonly [value: string, label: string])[];
+  readonly onChoice: (value: string) => void;
+}
+
+export const Choice = ({ id, label, value, help, disabled = false, options, onChoice }: ChoiceProps) => (
+  <label class="field" title={help}>
+    <span>{label}</span>
+    <select
+      data-testid={id}
+      value={value}
+      disabled={disabled}
+      onChange={(event) => {
+        onChoice(event.currentTarget.value);
+      }}
+    >
+      {options.map(([option, text]) => (
+        <option value={option} selected={option === value}>
+          {text}
+        </option>
+      ))}
+    </select>
+  </label>
+);

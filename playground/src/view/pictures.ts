@@ -1,0 +1,41 @@
+/** The charts of `tune` and of a run, as markup: loaded when one is first shown. */
+import { replaced } from "../../../ir/index.js";
+import { timelineSections } from "../../../src/report/timeline-page.js";
+import type { Timeline } from "../../../src/report/timeline-charts.js";
+import { heatMap, scatter, type CellLink } from "../../../src/report/tune-charts.js";
+import { tileCells, type TileCell } from "../../../src/report/tune-cells.js";
+import type { TuneResult } from "../../../src/tune/result.js";
+
+/** What a cell stands for. */
+export interface CellChoice {
+  readonly tile: readonly number[];
+  readonly residency: string;
+}
+
+export interface SpaceMap {
+  readonly markup: string;
+  /** By the number in a cell's link, `#cell-7`. */
+  readonly choices: readonly CellChoice[];
+}
+
+/** Undefined where there is no tile to choose. */
+export function spaceMap(result: TuneResult): SpaceMap | undefined {
+  const cells = tileCells(result);
+  const choices: CellChoice[] = [];
+  const link: CellLink = (cell) => `#cell-${choices.push(choiceOf(cell, cells)) - 1}`;
+  const found = heatMap(result, link);
+  return found === undefined ? undefined : { markup: `${found.map}${found.legend ?? ""}`, choices };
+}
+
+function choiceOf(cell: TileCell, cells: ReturnType<typeof tileCells>): CellChoice {
+  const { residency } = cell;
+  if (cell.kind !== "refused") return { tile: cell.schedule.schedule.tile, residency };
+  // One refused tile stands for every larger one: the cell's own entries are meant.
+  const across = cells === undefined ? cell.refused.tile : replaced(cell.refused.tile, cells.x, cell.x);
+  return { tile: cells?.y === undefined ? across : replaced(across, cells.y, cell.y), residency };
+}
+
+export const timelineMarkup = (timeline: Timeline): string => timelineSections(timeline);
+
+/** A search's charts; dots of the scatter lead to nothing here. */
+export const scatterMarkup = (result: TuneResult): string => scatter(result);

@@ -1,0 +1,97 @@
+/** Every tile by its cost; a cell sets its tile, and one that no rule takes says why. Drawn when it comes into view. */
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { Asked } from "../work/program.js";
+import { long } from "../workers.js";
+import { Diagnostics } from "./diagnostics.js";
+import type { CellChoice, SpaceMap } from "./pictures.js";
+import { useAnswer } from "./use-answer.js";
+
+interface Props {
+  readonly asked: Asked;
+  /** Everything that the map depends on; empty where there is none. */
+  readonly space: string;
+  readonly tile: string;
+  readonly onCell: (choice: CellChoice) => void;
+}
+
+export function SpaceMapView({ asked, space, tile, onCell }: Props) {
+  const place = useRef<HTMLElement>(null);
+  const [seen, setSeen] = useState(false);
+  const [map, setMap] = useState<SpaceMap>();
+  useEffect(() => {
+    if (place.current === null) return undefined;
+    const observer = new IntersectionObserver((entries) => {
+      if (entries.some(({ isIntersecting }) => isIntersecting)) setSeen(true);
+    });
+    observer.observe(place.current);
+    return () => {
+      observer.disconnect();
+    };
+  }, []);
+  const settled = useSettled(space);
+  const found = useAnswer(long, "space", seen && settled !== "" ? asked : undefined, settled);
+  useEffect(() => {
+    if (found.state !== "done") return undefined;
+    let current = true;
+    void import("./pictures.js").then(({ spaceMap }) => {
+      if (current) setMap(spaceMap(found.answer));
+    });
+    return () => {
+      current = false;
+    };
+  }, [found]);
+  useEffect(() => {
+    for (const [k, choice] of (map?.choices ?? []).entries()) {
+      const link = place.current?.querySelector(`a[href="#cell-${k}"]`);
+      link?.classList.toggle("current", choice.tile.join() === tile);
+    }
+  }, [map, tile]);
+  return (
+    <section class="space" ref={place} aria-label="every tile by its cost">
+      <h2>Every tile</h2>
+      {settled === "" ? <p class="soft">A tile program has its tile chosen already.</p> : null}
+      {found.state === "refused" ? <Diagnostics list={found.diagnostics} /> : null}
+      {found.state === "failed" ? <p>{found.message}</p> : null}
+      {found.state === "waiting" && settled !== "" ? <p class="soft">Drawing the map…</p> : null}
+      {found.state === "done" && map !== undefined ? (
+        <>
+          <figure
+            data-testid="heat-map"
+            onClick={(event) => {
+              const link = event.target instanceof Element ? event.target.closest("a") : null;
+              const [, k] = /^#cell-(\d+)$/.exec(link?.getAttribute("href") ?? "") ?? [];
+              const choice = k === undefined ? undefined : map.choices[Number(k)];
+              if (choice === undefined) return;
+              event.preventDefault();
+              onCell(choice);
+            }}
+            // The markup is made here, of numbers and of names that the grammar admits, escaped as it is drawn.
+            dangerouslySetInnerHTML={{ __html: map.markup }}
+          />
+          <p class="soft">
+            Each cell is the best schedule of its tile; hatched: no schedule is legal. A small cell is an
+            estimate. A click sets the tile, and the verdict says why where it is refused. The star is the
+            best.
+          </p>
+        </>
+      ) : null}
+      {found.state === "done" && map === undefined ? <p class="soft">There is one tile: no map.</p> : null}
+    </section>
+  );
+}
+
+const settleMs = 300;
+
+/** A value once it has stopped changing. */
+export function useSettled<T>(value: T): T {
+  const [settled, setSettled] = useState(value);
+  useEffect(() => {
+    const timer = setTimeout(() => {
+      setSettled(value);
+    }, settleMs);
+    return () => {
+      clearTimeout(timer);
+    };
+  }, [value]);
+  return settled;
+}

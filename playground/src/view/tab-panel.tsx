@@ -1,0 +1,115 @@
+/** What the tabs show. */
+import { useEffect, useState } from "preact/hooks";
+import type { Tab } from "../page-state.js";
+import type { WithInputs } from "../work/messages.js";
+import type { Asked } from "../work/program.js";
+import { long, quick } from "../workers.js";
+import { Diagnostics } from "./diagnostics.js";
+import { useSettled } from "./space-map.js";
+import { StepsView } from "./steps.js";
+import { TuneView } from "./tune.js";
+import { useAnswer, type Answer } from "./use-answer.js";
+
+interface Props {
+  readonly asked: WithInputs;
+  readonly tab: Tab;
+  readonly onUse: (flags: string, target: string) => void;
+}
+
+export function TabPanel({ asked, tab, onUse }: Props) {
+  const { text, func } = asked;
+  const key = useSettled(`${tab} ${func ?? ""} ${text}`);
+  const plain: Asked = { text, ...(func === undefined ? {} : { func }) };
+  switch (tab) {
+    case "ir":
+      return <Passes asked={plain} asks={key} />;
+    case "tile-ir":
+    case "wgsl":
+    case "pto":
+      return <Code asked={plain} asks={key} form={tab} />;
+    case "timeline":
+      return <TimelineView asked={plain} asks={key} />;
+    case "steps":
+      return <StepsView asked={asked} asks={`${key} ${asked.seed}`} />;
+    case "tune":
+      return <TuneView asked={asked} onUse={onUse} />;
+  }
+}
+
+export const tabTitles: Readonly<Record<Tab, string>> = {
+  ir: "Passes",
+  "tile-ir": "Tile IR",
+  wgsl: "WGSL",
+  pto: "PTO C++",
+  timeline: "Timeline",
+  steps: "Steps",
+  tune: "Tune",
+};
+
+interface Asks {
+  readonly asked: Asked;
+  readonly asks: string;
+}
+
+function Passes({ asked, asks }: Asks) {
+  const found = useAnswer(quick, "passes", asked, asks);
+  // Markup of the report, which escapes what it holds.
+  return (
+    <Waited
+      found={found}
+      show={(markup) => <div class="passes" dangerouslySetInnerHTML={{ __html: markup }} />}
+    />
+  );
+}
+
+function Code({ asked, asks, form }: Asks & { readonly form: "tile-ir" | "wgsl" | "pto" }) {
+  const found = useAnswer(quick, "code", { ...asked, form }, asks);
+  return (
+    <Waited
+      found={found}
+      show={(code) => (
+        <pre tabIndex={0} data-testid={`${form}-text`}>
+          {code}
+        </pre>
+      )}
+    />
+  );
+}
+
+function TimelineView({ asked, asks }: Asks) {
+  const found = useAnswer(long, "timeline", asked, asks);
+  const [markup, setMarkup] = useState("");
+  useEffect(() => {
+    if (found.state !== "done") return;
+    void import("./pictures.js").then(({ timelineMarkup }) => {
+      setMarkup(timelineMarkup(found.answer));
+    });
+  }, [found]);
+  return (
+    <Waited
+      found={found}
+      show={() => (
+        <div class="timeline" data-testid="timeline-charts" dangerouslySetInnerHTML={{ __html: markup }} />
+      )}
+    />
+  );
+}
+
+function Waited<T>({
+  found,
+  show,
+}: {
+  readonly found: Answer<T>;
+  readonly show: (answer: T) => preact.ComponentChild;
+}) {
+  switch (found.state) {
+    case "waiting":
+      return <p class="soft">Working…</p>;
+    case "refused":
+      return <Diagnostics list={found.diagnostics} />;
+    case "failed":
+      return <p>{found.message}</p>;
+    case "done":
+      return <>{show(found.answer)}</>;
+  }
+}

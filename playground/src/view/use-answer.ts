@@ -1,0 +1,54 @@
+/** An answer of a worker for what is shown now; one that nobody waits for any more is stopped. */
+import { useEffect, useState } from "preact/hooks";
+import type { Diagnostic } from "../../../ir/index.js";
+import { Refused, Stopped, type Client, type Progress } from "../work/client.js";
+import type { Kind, Work } from "../work/messages.js";
+
+export type Answer<T> =
+  | { readonly state: "waiting"; readonly progress?: Progress }
+  | { readonly state: "done"; readonly answer: T }
+  | { readonly state: "refused"; readonly diagnostics: readonly Diagnostic[] }
+  | { readonly state: "failed"; readonly message: string };
+
+/** Asked anew whenever `key` changes. Undefined `ask`: nothing is asked. */
+export function useAnswer<K extends Kind>(
+  client: Client,
+  kind: K,
+  ask: Work[K]["ask"] | undefined,
+  key: string,
+): Answer<Work[K]["answer"]> {
+  const [answer, setAnswer] = useState<Answer<Work[K]["answer"]>>({ state: "waiting" });
+  useEffect(() => {
+    if (ask === undefined) return undefined;
+    const controller = new AbortController();
+    setAnswer({ state: "waiting" });
+    const set = (next: Answer<Work[K]["answer"]>): void => {
+      if (!controller.signal.aborted) setAnswer(next);
+    };
+    const options = {
+      signal: controller.signal,
+      onProgress: (progress: Progress) => {
+        set({ state: "waiting", progress });
+      },
+    };
+    client.call(kind, ask, options).then(
+      (found) => {
+        set({ state: "done", answer: found });
+      },
+      (thrown: unknown) => {
+        set(failure(thrown));
+      },
+    );
+    return () => {
+      controller.abort();
+    };
+  }, [client, kind, key, ask === undefined]);
+  return answer;
+}
+
+export function failure(thrown: unknown): Exclude<Answer<never>, { readonly state: "done" | "waiting" }> {
+  if (thrown instanceof Refused) return { state: "refused", diagnostics: thrown.diagnostics };
+  if (thrown instanceof Stopped) return { state: "failed", message: "It was stopped." };
+  const message = thrown instanceof Error ? thrown.message : String(thrown);
+  return { state: "failed", message: `This is a bug of tilec: ${message}` };
+}

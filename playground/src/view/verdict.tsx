@@ -1,0 +1,120 @@
+/** Legal or refused, every rule with its numbers, the unified buffer by operand, and what to do instead. */
+import type { ScheduleText } from "../work/flags.js";
+import type { Suggestion, Verdict } from "../work/messages.js";
+import { Diagnostics } from "./diagnostics.js";
+
+const bytes = (value: number): string => `${value.toLocaleString("en")} B`;
+
+interface Props {
+  readonly verdict: Verdict;
+  readonly onSuggestion: (entries: readonly ScheduleText[]) => void;
+}
+
+export function VerdictView({ verdict, onSuggestion }: Props) {
+  const { legal, code, diagnostics, explained, suggestions } = verdict;
+  return (
+    <section
+      class={legal ? "verdict legal" : "verdict refused"}
+      aria-label="verdict"
+      data-testid="verdict"
+      data-legal={String(legal)}
+      data-code={code}
+    >
+      <p class="headline" role="status">
+        <span aria-hidden="true">{legal ? "✓" : "✗"}</span> {legal ? "Legal" : "Refused"}
+        {code === "" ? "" : ` (${code})`}
+        {legal && explained !== undefined ? `, about ${explained.cycles.toLocaleString("en")} cycles` : ""}
+      </p>
+      {explained === undefined ? null : <UbBar {...explained.footprint} />}
+      <Suggestions list={suggestions} onSuggestion={onSuggestion} />
+      {explained?.infeasible === undefined ? null : <p>No tile is legal: {explained.infeasible}.</p>}
+      {explained === undefined ? null : (
+        <ul class="rules">
+          {explained.rules.map(({ rule, pass, detail, source }) => (
+            <li class={pass ? "pass" : "fail"}>
+              <strong>
+                {pass ? "pass" : "FAIL"} {rule}
+              </strong>{" "}
+              {detail}
+              <div class="soft">{source}</div>
+            </li>
+          ))}
+        </ul>
+      )}
+      {legal && explained !== undefined ? (
+        <p class="soft">
+          {bytes(explained.traffic.bytes)} of global memory, {bytes(explained.traffic.compulsory)} at least;{" "}
+          {explained.traffic.tasks.toLocaleString("en")} tasks of{" "}
+          {explained.traffic.tiles.toLocaleString("en")} tiles.
+        </p>
+      ) : null}
+      <Diagnostics list={diagnostics} />
+    </section>
+  );
+}
+
+function Suggestions({
+  list,
+  onSuggestion,
+}: { readonly list: readonly Suggestion[] } & Pick<Props, "onSuggestion">) {
+  if (list.length === 0) return null;
+  return (
+    <p class="suggestions">
+      Nearest legal:{" "}
+      {list.map(({ flags, entries, cycles }, k) => (
+        <button
+          type="button"
+          data-testid={k === 0 ? "suggestion" : `suggestion-${k + 1}`}
+          onClick={() => {
+            onSuggestion(entries);
+          }}
+        >
+          {flags}
+          {cycles === undefined ? "" : `, about ${cycles.toLocaleString("en")} cycles`}
+        </button>
+      ))}
+    </p>
+  );
+}
+
+type Footprint = NonNullable<Verdict["explained"]>["footprint"];
+
+/** What the plan takes, by operand; the line is the budget. */
+function UbBar({ parts, bytes: used, budget }: Footprint) {
+  const most = Math.max(used, budget, 1);
+  const over = used > budget;
+  const title = `${bytes(used)} of ${bytes(budget)} of unified buffer`;
+  return (
+    <div class="ub">
+      <div
+        class={over ? "ub-bar over" : "ub-bar"}
+        role="img"
+        aria-label={title}
+        data-testid="ub-bar"
+        data-bytes={used}
+        data-budget={budget}
+      >
+        {parts.map(({ part, counted }, k) => (
+          <span
+            class={`part part-${k % 5}`}
+            style={{ width: `${(100 * counted) / most}%` }}
+            title={`${part} ${bytes(counted)}`}
+          />
+        ))}
+        <span class="budget" style={{ left: `${(100 * budget) / most}%` }} />
+      </div>
+      <p class="soft">
+        {parts.map(({ part, counted, buffers }, k) => (
+          <span class="key">
+            <span class={`swatch part-${k % 5}`} /> {part} {bytes(counted)}
+            {buffers === 2 ? ", two copies" : ""}
+          </span>
+        ))}
+        <span class="key">
+          <strong>{title}</strong>
+          {over ? `, ${bytes(used - budget)} too many` : ""}
+        </span>
+      </p>
+    </div>
+  );
+}

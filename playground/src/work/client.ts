@@ -1,0 +1,121 @@
+/** A worker as functions: one answer a question, progress on the way, and an end when it is stopped. */
+import type { Diagnostic } from "../../../ir/index.js";
+import type { FromWorker, Kind, ToWorker, Work } from "./messages.js";
+
+/** The user's program or file is what is wrong. */
+export class Refused extends Error {
+  override readonly name = "Refused";
+  constructor(readonly diagnostics: readonly Diagnostic[]) {
+    super(diagnostics.map(({ code, message }) => `${code}: ${message}`).join("\n"));
+  }
+}
+
+export class Stopped extends Error {
+  override readonly name = "Stopped";
+}
+
+export interface Progress {
+  readonly done: number;
+  readonly total: number;
+  readonly label: string;
+}
+
+export interface CallOptions {
+  readonly signal?: AbortSignal;
+  readonly onProgress?: (progress: Progress) => void;
+}
+
+interface Waiting {
+  readonly resolve: (answer: never) => void;
+  readonly reject: (reason: Error) => void;
+  readonly onProgress: CallOptions["onProgress"];
+}
+
+/** Milliseconds that work has to end by itself once it was stopped; then its worker is ended. */
+const patience = 400;
+
+export class Client {
+  private worker: Worker | undefined;
+  private readonly waiting = new Map<number, Waiting>();
+  private last = 0;
+
+  constructor(private readonly spawn: () => Worker) {}
+
+  call<K extends Kind>(
+    kind: K,
+    ask: Work[K]["ask"],
+    { signal, onProgress }: CallOptions = {},
+  ): Promise<Work[K]["answer"]> {
+    const id = ++this.last;
+    const answer = new Promise<Work[K]["answer"]>((resolve, reject) => {
+      if (signal?.aborted === true) {
+        reject(new Stopped());
+        return;
+      }
+      this.waiting.set(id, { resolve, reject, onProgress });
+    });
+    this.send({ id, kind, ask });
+    signal?.addEventListener("abort", () => {
+      this.stop(id);
+    });
+    return answer;
+  }
+
+  private send(message: ToWorker): void {
+    this.worker ??= this.started();
+    this.worker.postMessage(message);
+  }
+
+  private started(): Worker {
+    const worker = this.spawn();
+    worker.addEventListener("message", ({ data }: MessageEvent<FromWorker>) => {
+      this.receive(data);
+    });
+    worker.addEventListener("error", (event) => {
+      event.preventDefault();
+      this.end(new Error(event.message === "" ? "the worker did not start" : event.message));
+    });
+    return worker;
+  }
+
+  private receive(message: FromWorker): void {
+    const found = this.waiting.get(message.id);
+    if (found === undefined) return;
+    if (message.state === "progress") {
+      found.onProgress?.(message);
+      return;
+    }
+    this.waiting.delete(message.id);
+    switch (message.state) {
+      case "done":
+        found.resolve(message.answer as never);
+        break;
+      case "stopped":
+        found.reject(new Stopped());
+        break;
+      case "refused":
+        found.reject(new Refused(message.diagnostics));
+        break;
+      case "failed":
+        found.reject(new Error(message.message));
+        break;
+    }
+  }
+
+  private stop(id: number): void {
+    if (!this.waiting.has(id)) return;
+    this.send({ id, kind: "stop" });
+    setTimeout(() => {
+      if (this.waiting.has(id)) this.end(new Stopped());
+    }, patience);
+  }
+
+  /** Nothing that was asked is answered any more; the next question starts another worker. */
+  private end(why: Error): void {
+    this.worker?.terminate();
+    this.worker = undefined;
+    const all = [...this.waiting.values()];
+    this.waiting.clear();
+    for (const { reject } of all) reject(why);
+  }
+}

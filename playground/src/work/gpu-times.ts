@@ -1,0 +1,88 @@
+/** Time of a launch on the visitor's GPU, tilec's kernel and a plain one by the same clock: from submission to completion. */
+import { bufferUsage, type GpuBuffers } from "../../../backends/webgpu/buffers.js";
+import type { GpuKernel, Runner } from "../../../backends/webgpu/index.js";
+import { Resources } from "../../../backends/webgpu/resources.js";
+import { alignUp, byteCount, inputsOf, keyOf, outputOf, type AccessFunc } from "../../../ir/index.js";
+import type { HostInputs } from "../../../backends/index.js";
+import { median } from "../../../src/tune/median.js";
+import { plainKernel } from "./plain-kernel.js";
+
+export interface LaunchTimes {
+  /** Nanoseconds of one launch. */
+  readonly tilec: number;
+  readonly plain: number;
+}
+
+/** Milliseconds that a batch of launches should take, and the most that one launch may before no more are made. */
+const batchMs = 4;
+const tooLongMs = 200;
+const mostLaunches = 256;
+const samples = 5;
+
+/** Undefined where there is no plain kernel to compare with. */
+export async function launchTimes(
+  runner: Runner,
+  kernel: GpuKernel & { readonly access?: AccessFunc },
+  inputs: HostInputs,
+): Promise<LaunchTimes | undefined> {
+  const { access, tile } = kernel;
+  const written = access === undefined ? undefined : plainKernel(access);
+  if (access === undefined || written === undefined) return undefined;
+  const { device } = runner;
+  const resources = new Resources(device);
+  try {
+    const usage = bufferUsage.STORAGE | bufferUsage.COPY_SRC | bufferUsage.COPY_DST;
+    const whole = (bytes: number): number => Math.max(4, alignUp(bytes, 4));
+    const held = Object.fromEntries(
+      inputsOf(tile).map((operand) => {
+        const bytes = inputs[keyOf(operand)]?.bytes ?? new Uint8Array();
+        return [keyOf(operand), resources.buffer(whole(bytes.byteLength), usage, bytes)];
+      }),
+    );
+    const output = resources.buffer(whole(byteCount(outputOf(tile).type)), usage);
+    const status = resources.buffer(4, usage, new Uint8Array(4).fill(0xff));
+    const buffers = { ...held, output, status } as unknown as GpuBuffers;
+    const module = device.createShaderModule({ code: written.code });
+    const pipeline = await device.createComputePipelineAsync({
+      layout: "auto",
+      compute: { module, entryPoint: "main" },
+    });
+    const bound = [...inputsOf(access).map((operand) => held[keyOf(operand)]), output];
+    const entries = bound.flatMap((buffer, binding) =>
+      buffer === undefined ? [] : [{ binding, resource: { buffer } }],
+    );
+    const group = device.createBindGroup({ layout: pipeline.getBindGroupLayout(0), entries });
+    const tilec = (pass: GPUComputePassEncoder): void => {
+      runner.encode(pass, kernel, buffers);
+    };
+    const plain = (pass: GPUComputePassEncoder): void => {
+      pass.setPipeline(pipeline);
+      pass.setBindGroup(0, group);
+      pass.dispatchWorkgroups(...written.workgroups);
+    };
+    return { tilec: await timeOf(device, tilec), plain: await timeOf(device, plain) };
+  } finally {
+    resources.destroy();
+  }
+}
+
+/** Nanoseconds. The first launch warms up, and decides how many are made at once. */
+async function timeOf(device: GPUDevice, encode: (pass: GPUComputePassEncoder) => void): Promise<number> {
+  const batch = async (launches: number): Promise<number> => {
+    const encoder = device.createCommandEncoder();
+    const pass = encoder.beginComputePass();
+    for (let k = 0; k < launches; k++) encode(pass);
+    pass.end();
+    const start = performance.now();
+    device.queue.submit([encoder.finish()]);
+    await device.queue.onSubmittedWorkDone();
+    return (performance.now() - start) / launches;
+  };
+  await batch(1);
+  const first = await batch(1);
+  if (first > tooLongMs) return first * 1e6;
+  const launches = Math.max(1, Math.min(mostLaunches, Math.ceil(batchMs / Math.max(first, 0.01))));
+  const times: number[] = [];
+  for (let k = 0; k < samples; k++) times.push(await batch(launches));
+  return median(times) * 1e6;
+}

@@ -1,0 +1,147 @@
+/** A file that was dropped on the page, as programs and inputs. */
+import {
+  CompileError,
+  error,
+  formatType,
+  inputsOf,
+  isIndexDType,
+  keyOf,
+  printFunc,
+  type Func,
+  type Operand,
+} from "../../../ir/index.js";
+import { program, tryProgram } from "../../../src/api/program.js";
+import { readCaseList } from "../../../src/formats/cases.js";
+import { readNpy } from "../../../src/formats/npy.js";
+import { findGathers } from "../../../src/formats/onnx/gathers.js";
+import { readModel } from "../../../src/formats/onnx/read-model.js";
+import { Symbols } from "../../../src/formats/symbols.js";
+import type { TensorValue } from "../../../src/formats/tensor.js";
+import { maxText, type Inputs } from "../page-state.js";
+import type { Opened, Work } from "./messages.js";
+import { edited, funcOf } from "./program.js";
+import { typeText } from "./show.js";
+
+/** Programs of one file that the page shows. */
+const mostPrograms = 100;
+
+/** Throws a CompileError for a file that is none of these, or malformed. */
+export function openFile({ name, bytes, ...asked }: Work["open"]["ask"]): Opened {
+  const ending = name.slice(name.lastIndexOf(".")).toLowerCase();
+  switch (ending) {
+    case ".tir":
+      return { text: textOf(name, bytes), inputs: {}, notes: [] };
+    case ".json":
+      return openedCases(textOf(name, bytes), name);
+    case ".onnx":
+      return openedModel(bytes, name);
+    case ".npy":
+      return openedArray(asked, readNpy(bytes, name), name);
+    default:
+      throw new CompileError([
+        error("TC010", `${name} is no file that this page reads`, {
+          hint: "drop a .tir, .onnx, .npy or case file (.json)",
+        }),
+      ]);
+  }
+}
+
+function textOf(name: string, bytes: Uint8Array): string {
+  const text = new TextDecoder().decode(bytes);
+  if (text.length <= maxText || name.endsWith(".json")) return text;
+  throw new CompileError([
+    error("TC010", `${name} holds ${text.length} characters; this page shows up to ${maxText}`),
+  ]);
+}
+
+interface Found {
+  readonly func: Func;
+  readonly inputs: Inputs;
+}
+
+function opened(found: readonly Found[], notes: readonly string[]): Opened {
+  const shown = found.slice(0, mostPrograms);
+  const left = found.length - shown.length;
+  return {
+    text: shown.map(({ func }) => printFunc(func)).join("\n"),
+    inputs: Object.fromEntries(shown.map(({ func, inputs }) => [func.name, inputs])),
+    notes:
+      left === 0 ? notes : [...notes, `The first ${shown.length} of ${found.length} programs are shown.`],
+  };
+}
+
+/** Every case of a file, or one of it, by its id. Malformed ones, and those that are no programs, are noted. */
+export function openedCases(text: string, file: string, id?: string): Opened {
+  const symbols = new Symbols();
+  const notes: string[] = [];
+  const cases = readCaseList(text, file).filter((test) => id === undefined || test.id === id);
+  const found = cases.flatMap((test): Found[] => {
+    if ("malformed" in test) {
+      notes.push(...test.malformed.map(({ message }) => message));
+      return [];
+    }
+    const result = tryProgram({ ...test.program, name: symbols.next(test.id) });
+    if (!result.ok) {
+      notes.push(
+        ...result.diagnostics.map(
+          ({ message }) => `${test.id} is refused, as it may be meant to be: ${message}`,
+        ),
+      );
+      return [];
+    }
+    const read = { data: test.data, indices: test.indices };
+    const inputs = Object.fromEntries(Object.entries(read).map(([key, tensor]) => [key, tensor.read()]));
+    return [{ func: result.func, inputs }];
+  });
+  if (found.length === 0)
+    throw new CompileError([error("TC013", `${file} holds no program: ${notes[0] ?? "it has no case"}`)]);
+  return opened(found, notes);
+}
+
+function openedModel(bytes: Uint8Array, file: string): Opened {
+  const gathers = findGathers(readModel(bytes, file));
+  const notes = gathers.flatMap((gather) => (gather.ok ? [] : [gather.diagnostic.message]));
+  const found = gathers.flatMap((gather): Found[] => {
+    if (!gather.ok) return [];
+    const { data, indices } = gather;
+    const given = { ...(data === undefined ? {} : { data }), ...(indices === undefined ? {} : { indices }) };
+    return [{ func: program({ ...gather.program, name: gather.name }), inputs: given }];
+  });
+  if (found.length === 0)
+    throw new CompileError([
+      error(
+        "TC014",
+        `${file} holds no gather of fixed shapes${notes[0] === undefined ? "" : `: ${notes[0]}`}`,
+      ),
+    ]);
+  return opened(found, notes);
+}
+
+/** An array becomes the input of its type; where there is none, the data, or for whole numbers the indices, takes its type. */
+function openedArray(
+  asked: Omit<Work["open"]["ask"], "name" | "bytes">,
+  value: TensorValue,
+  file: string,
+): Opened {
+  const func = funcOf(asked);
+  const same = (operand: Operand): boolean => formatType(operand.type) === formatType(value.type);
+  const inputs = inputsOf(func);
+  const wanted = isIndexDType(value.type.dtype) ? "indices" : "data";
+  const fits = inputs.filter(same);
+  const operand =
+    fits.find(({ role }) => role === wanted) ?? fits[0] ?? inputs.find(({ role }) => role === wanted);
+  if (operand === undefined)
+    throw new CompileError([error("TC012", `${file} fits no input of @${func.name}`)]);
+  const key = keyOf(operand);
+  const text = same(operand)
+    ? asked.text
+    : edited(asked, { kind: "type", operand: key, text: typeText(value.type) });
+  return {
+    text,
+    func: func.name,
+    inputs: { ...asked.inputs, [func.name]: { ...asked.inputs[func.name], [key]: value } },
+    notes: [
+      `${file} is now the ${key} of @${func.name}${text === asked.text ? "" : `, which takes ${formatType(value.type)}`}.`,
+    ],
+  };
+}

@@ -1,0 +1,196 @@
+/** The function that the page shows, and its text after a change. */
+import {
+  attributesOf,
+  CompileError,
+  dialectOf,
+  error,
+  findOp,
+  hasErrors,
+  inputsOf,
+  keyOf,
+  operatorFor,
+  operatorNames,
+  outOfBoundsPolicies,
+  outputOf,
+  parseModule,
+  printFunc,
+  resolveSource,
+  sourceOp,
+  withPolicy,
+  type Attrs,
+  type Diagnostic,
+  type Func,
+  type Schedule,
+  type SourceFunc,
+} from "../../../ir/index.js";
+import type { ScheduleText } from "./flags.js";
+import { parseBuffers, parseCount, parseShape, parseType } from "../../../src/cli/flag-values.js";
+
+/** What places in diagnostics are places of. */
+export const fileName = "program.tir";
+
+/** A text, and the function of it that is meant; the first where there is none of that name. */
+export interface Asked {
+  readonly text: string;
+  readonly func?: string;
+}
+
+export interface Read {
+  readonly names: readonly string[];
+  readonly func?: Func;
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+export function read({ text, func: name }: Asked): Read {
+  const { module, diagnostics } = parseModule(text, fileName);
+  const func = module.funcs.find((one) => one.name === name) ?? module.funcs[0];
+  return { names: module.funcs.map((one) => one.name), ...(func === undefined ? {} : { func }), diagnostics };
+}
+
+/** Throws a CompileError for a text without a function. */
+export function funcOf(asked: Asked): Func {
+  const { func, diagnostics } = read(asked);
+  if (func === undefined || hasErrors(diagnostics)) throw new CompileError(diagnostics);
+  return func;
+}
+
+/** What a control of the page changes. Texts are as the command line's flags take them; an empty one takes an entry away. */
+export type Change =
+  | { readonly kind: "schedule"; readonly entries: readonly ScheduleText[] }
+  | { readonly kind: "target"; readonly target: string }
+  /** What is absent stays. */
+  | { readonly kind: "operator"; readonly dialect?: string; readonly op?: string }
+  | { readonly kind: "type"; readonly operand: string; readonly text: string }
+  | { readonly kind: "attr"; readonly key: string; readonly text: string }
+  | { readonly kind: "oob"; readonly policy: string };
+
+/** The text with the shown function changed. Comments stay, but those inside the function's body where that is printed anew. Throws a CompileError for a value that cannot be read. */
+export function edited(asked: Asked, change: Change): string {
+  const func = funcOf(asked);
+  const changed = applied(func, change);
+  const begins = offsetOf(asked.text, func.span?.line ?? 1, func.span?.column ?? 1);
+  const head = /^func[^{]*?(?:schedule\s*\{(?:[^{}]|\{[^{}]*\})*\}\s*)?\{/.exec(
+    asked.text.slice(begins),
+  )?.[0];
+  const printed = printFunc(changed).trimEnd();
+  if ((change.kind === "schedule" || change.kind === "target") && head !== undefined) {
+    const line = printed.slice(0, printed.indexOf("\n"));
+    return asked.text.slice(0, begins) + line + asked.text.slice(begins + head.length);
+  }
+  return asked.text.slice(0, begins) + printed + asked.text.slice(endOf(asked.text, begins));
+}
+
+function offsetOf(text: string, line: number, column: number): number {
+  let start = 0;
+  for (let k = 1; k < line; k++) start = text.indexOf("\n", start) + 1;
+  return text.lastIndexOf("func", start + column + 3);
+}
+
+/** Behind the last brace before the next function. */
+function endOf(text: string, begins: number): number {
+  const next = /\n[ \t]*func\b/g;
+  next.lastIndex = begins + 1;
+  const until = next.exec(text)?.index ?? text.length;
+  const code = text.slice(begins, until).replaceAll(/\/\/[^\n]*/g, (comment) => " ".repeat(comment.length));
+  return begins + code.lastIndexOf("}") + 1;
+}
+
+function applied(func: Func, change: Change): Func {
+  switch (change.kind) {
+    case "schedule":
+      return { ...func, schedule: change.entries.reduce(withEntry, func.schedule) };
+    case "target":
+      return { ...func, target: change.target };
+    case "operator":
+      return resolved(withOperator(sourceOf(func), change));
+    case "type": {
+      const type = parseType(change.text, change.operand);
+      const operands = func.operands.map((one) => (keyOf(one) === change.operand ? { ...one, type } : one));
+      return func.level === "source" ? resolved({ ...func, operands }) : { ...func, operands };
+    }
+    case "attr":
+      return resolved(withAttr(sourceOf(func), change.key, change.text));
+    case "oob": {
+      const policy = outOfBoundsPolicies.find((known) => known === change.policy);
+      if (policy === undefined) return func;
+      if (func.level === "access") return { ...func, map: withPolicy(func.map, policy) };
+      const source = sourceOf(func);
+      return { ...source, attrs: { ...source.attrs, oob: policy } };
+    }
+  }
+}
+
+function withEntry(schedule: Schedule, { entry, text }: ScheduleText): Schedule {
+  const { [entry]: _, ...others } = schedule;
+  if (text.trim() === "") return others;
+  switch (entry) {
+    case "tile":
+    case "view":
+    case "order":
+      return { ...others, [entry]: parseShape(text, entry) };
+    case "ubBytes":
+      return { ...others, ubBytes: parseCount(text, "ub-bytes") };
+    case "buffers":
+      return { ...others, buffers: parseBuffers(text) };
+    case "profile":
+    case "residency":
+      return { ...others, [entry]: text };
+  }
+}
+
+function sourceOf(func: Func): SourceFunc {
+  if (func.level === "source") return func;
+  throw new CompileError([
+    error("TC702", `@${func.name} is no operator of a framework`, {
+      span: func.span,
+      hint: "change its text",
+    }),
+  ]);
+}
+
+function withOperator(func: SourceFunc, change: Change & { readonly kind: "operator" }): SourceFunc {
+  const before = findOp(func.op);
+  if (before === undefined) return func;
+  const { dialect = dialectOf(before), op = before.kind } = change;
+  const known = [...attributesOf(before)];
+  const keys = known.filter(([, { name }]) => name in func.attrs).map(([key]) => key);
+  const names = operatorNames(dialect);
+  const def = operatorFor(dialect, names.includes(op) ? op : (names[0] ?? ""), keys);
+  if (def === undefined) return func;
+  const values = new Map(known.map(([key, { name }]) => [key, func.attrs[name]]));
+  const attrs: Attrs = Object.fromEntries(
+    [...attributesOf(def)].flatMap(([key, { name, spec }]) => {
+      const value = values.get(key) ?? spec.default;
+      return value === undefined ? [] : [[name, value]];
+    }),
+  );
+  return { ...func, op: def.name, attrs };
+}
+
+/** An attribute by its key: another operator of the same kind may be the one that has it. */
+function withAttr(func: SourceFunc, key: string, text: string): SourceFunc {
+  const def = findOp(func.op);
+  if (def === undefined) return func;
+  const found = attributesOf(def).get(key);
+  if (found === undefined) return func;
+  const { [found.name]: _, ...others } = func.attrs;
+  if (text.trim() === "") return { ...func, attrs: others };
+  return {
+    ...func,
+    attrs: { ...func.attrs, [found.name]: found.spec.kind === "int" ? parseCount(text, key) : text },
+  };
+}
+
+/** With the output that the operator has now; the old one where a rule is broken, for the verdict to say so. */
+function resolved(func: SourceFunc): SourceFunc {
+  const result = resolveSource(sourceOp(func));
+  if (!result.ok) return func;
+  const shape = result.resolved.output;
+  const output = outputOf(func);
+  const [data] = inputsOf(func);
+  const type = { dtype: data?.type.dtype ?? output.type.dtype, shape };
+  const operands = [...inputsOf(func), { ...output, type }];
+  const { tile: _tile, view: _view, order: _order, ...others } = func.schedule;
+  const kept = shape.length === output.type.shape.length ? func.schedule : others;
+  return { ...func, operands, schedule: kept };
+}

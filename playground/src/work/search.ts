@@ -1,0 +1,50 @@
+/** Searches over schedules: the space as a map, and `tune`. */
+import type { TuneResult } from "../../../src/tune/result.js";
+import { CompileError, error, printSchedule, suggestionText, type Func } from "../../../ir/index.js";
+import { tune } from "../../../src/tune/tune.js";
+import { gpuMeasurer } from "../../../src/tune/gpu-measurer.js";
+import { definedInputs } from "./inputs.js";
+import type { Context, Tuned, Work } from "./messages.js";
+import { funcOf, type Asked } from "./program.js";
+import { acquire } from "./gpu.js";
+
+/** Costings behind the map of a space: its best cells are exact, the others estimates. */
+const mapBudget = 24;
+
+/** The map of every tile, whatever tile the program states. */
+export const spaceFor = (asked: Asked, { signal }: Context): Promise<TuneResult> =>
+  tune(withoutTile(funcOf(asked)), { objective: "cycles", budget: mapBudget, signal });
+
+/** A search for the best schedule; by milliseconds on the visitor's GPU, where what the model puts far behind is never launched. */
+export async function searchFor(
+  { objective, budget, inputs, seed, ...asked }: Work["tune"]["ask"],
+  { signal, onProgress }: Context,
+): Promise<Tuned> {
+  const program = withoutTile(funcOf(asked));
+  const options = { objective, budget, seed, signal, onProgress };
+  if (objective !== "ms") return tunedOf(await tune(program, options));
+  const gpu = await acquire();
+  if (!gpu.ok) throw new CompileError([error("TC503", gpu.reason)]);
+  const { runner, description } = gpu;
+  const result = await tune(
+    { ...program, schedule: {} },
+    {
+      ...options,
+      target: runner.target,
+      inputs: definedInputs(program, inputs, seed),
+      measure: { backend: "webgpu", open: (task) => gpuMeasurer(runner, description, task) },
+    },
+  );
+  return tunedOf(result);
+}
+
+function withoutTile(func: Func): Func {
+  const { tile: _, ...schedule } = func.schedule;
+  return { ...func, schedule };
+}
+
+const tunedOf = (result: TuneResult): Tuned => ({
+  result,
+  schedule: printSchedule(result.best.schedule),
+  flags: suggestionText(result.gather.schedule, result.best.schedule),
+});

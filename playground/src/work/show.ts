@@ -1,0 +1,128 @@
+/** What the page shows of a text: its form, and the verdict on its schedule. */
+import {
+  attributesOf,
+  CompileError,
+  dialectOf,
+  dialects,
+  findOp,
+  hasErrors,
+  inputsOf,
+  keyOf,
+  operatorNames,
+  opDefs,
+  outOfBoundsPolicies,
+  outputOf,
+  printFunc,
+  profiles,
+  residencies,
+  suggestionText,
+  targets,
+  type Diagnostic,
+  type Func,
+  type TensorType,
+} from "../../../ir/index.js";
+import { explain, type Explanation } from "../../../src/api/explain.js";
+import { tryCompile } from "../../../src/api/compile.js";
+import type { Form, Shown, Suggestion, Verdict, Vocabulary } from "./messages.js";
+import { entriesOf } from "./flags.js";
+import { read, type Asked } from "./program.js";
+
+export const vocabulary = (): Vocabulary => ({
+  dialects: dialects.map((name) => ({
+    name,
+    ops: operatorNames(name).filter((op) => opDefs.some((def) => dialectOf(def) === name && def.kind === op)),
+  })),
+  targets: Object.values(targets).map(({ name, title }) => ({ name, title })),
+  profiles,
+  residencies,
+  policies: outOfBoundsPolicies,
+});
+
+/** `f32[64,80]`, as flags take it. */
+export const typeText = ({ dtype, shape }: TensorType): string => `${dtype}[${shape.join()}]`;
+
+export function show(asked: Asked): Shown {
+  const { names, func, diagnostics } = read(asked);
+  if (func === undefined) {
+    return { names, schedule: {}, inputs: [], output: [], space: "", verdict: refusal(diagnostics) };
+  }
+  const { tile: _, ...open } = func.schedule;
+  const form = func.level === "source" ? formOf(func) : undefined;
+  return {
+    names,
+    name: func.name,
+    level: func.level,
+    ...(func.target === undefined ? {} : { target: func.target }),
+    schedule: func.schedule,
+    inputs: inputsOf(func).map((input) => ({ key: keyOf(input), text: typeText(input.type) })),
+    output: outputOf(func).type.shape,
+    ...(form === undefined ? {} : { form }),
+    verdict: hasErrors(diagnostics) ? refusal(diagnostics) : verdictOn(func),
+    space: func.level === "tile" ? "" : printFunc({ ...func, schedule: open }),
+  };
+}
+
+function formOf(func: Func & { readonly level: "source" }): Form | undefined {
+  const def = findOp(func.op);
+  if (def === undefined) return undefined;
+  return {
+    dialect: dialectOf(def),
+    op: def.kind,
+    attributes: [...attributesOf(def)].map(([key, { name, spec }]) => ({
+      key,
+      help: spec.help,
+      ...(spec.kind === "word" ? { words: spec.words } : {}),
+      text: String(func.attrs[name] ?? spec.default ?? ""),
+    })),
+    policy: String(func.attrs["oob"] ?? def.attrs["oob"]?.default ?? ""),
+  };
+}
+
+const refusal = (diagnostics: readonly Diagnostic[]): Verdict => ({
+  legal: false,
+  code: diagnostics.find(({ severity }) => severity === "error")?.code ?? "",
+  diagnostics,
+  suggestions: [],
+});
+
+function verdictOn(func: Func): Verdict {
+  if (func.level === "tile") {
+    const compiled = tryCompile(func);
+    if (!compiled.ok) return refusal(compiled.diagnostics);
+    return { legal: true, code: "", diagnostics: compiled.kernel.diagnostics, suggestions: [] };
+  }
+  try {
+    return verdictOf(explain(func));
+  } catch (thrown) {
+    if (thrown instanceof CompileError) return refusal(thrown.diagnostics);
+    throw thrown;
+  }
+}
+
+function verdictOf(explanation: Explanation): Verdict {
+  const { legal, diagnostics, schedule, map, rules, footprint, traffic, cycles, infeasible } = explanation;
+  return {
+    legal,
+    code: diagnostics.find(({ severity }) => severity === "error")?.code ?? "",
+    diagnostics,
+    explained: {
+      schedule,
+      map,
+      rules,
+      footprint,
+      traffic,
+      cycles,
+      ...(infeasible === undefined ? {} : { infeasible: infeasible.arithmetic }),
+    },
+    suggestions: legal ? [] : suggestionsOf(explanation),
+  };
+}
+
+function suggestionsOf({ infeasible, nearest, schedule }: Explanation): Suggestion[] {
+  const ways = infeasible?.waysOut ?? nearest.map((near) => ({ flags: suggestionText(schedule, near) }));
+  return ways.map((way) => ({
+    ...("cycles" in way ? { cycles: way.cycles } : {}),
+    flags: way.flags,
+    entries: entriesOf(way.flags),
+  }));
+}

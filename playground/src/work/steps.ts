@@ -1,0 +1,163 @@
+/** A tile program's statements one after the other, each with the boxes that it reads and writes. */
+import { execution, type Step } from "../../../ir/clock/execution.js";
+import {
+  at,
+  elementCount,
+  evaluate,
+  feedingOf,
+  indexRule,
+  inputsOf,
+  keyOf,
+  locate,
+  noElement,
+  outOfRange,
+  outputOf,
+  outputRegion,
+  printStmtHead,
+  resolveIndex,
+  strides,
+  ubBuffers,
+  type Env,
+  type Region,
+  type TileFunc,
+} from "../../../ir/index.js";
+import { coordinates, indexReader, type HostValue } from "../../../backends/index.js";
+import { compile, type Kernel } from "../../../src/api/compile.js";
+import { showElement } from "../../../src/formats/elements.js";
+import { inputsFor } from "./inputs.js";
+import type { Box, Picked, RunStep, Steps, StepTensor, WithInputs } from "./messages.js";
+import { funcOf } from "./program.js";
+
+/** Statements that are kept. */
+const mostSteps = 2000;
+/** Elements of a tensor whose values are shown. */
+const mostShown = 400;
+/** Elements of one gather that are followed to where they come from. */
+const mostPicks = 64;
+
+/** Throws a CompileError for a program that is refused. */
+export function stepsOf({ inputs: given, seed, ...asked }: WithInputs): Steps {
+  const kernel = compile(funcOf(asked));
+  const { tile } = kernel;
+  const buffers = ubBuffers(tile);
+  const feeding = feedingOf(locate(tile.body));
+  const made = feeding === undefined ? undefined : outputRegion(tile, feeding);
+  const env = new Map<string, number>();
+  const steps: RunStep[] = [];
+  let task = -1;
+  let more = false;
+  const whole = (name: string): Pick<Box, "name" | "offsets" | "sizes"> => {
+    const shape = buffers.get(name)?.shape ?? [];
+    return { name, offsets: shape.map(() => 0), sizes: shape };
+  };
+  for (const step of execution(tile.body, env)) {
+    if (steps.length >= mostSteps) {
+      more = true;
+      break;
+    }
+    if (step.op === "task") task++;
+    const loops = [...env];
+    steps.push({
+      op: step.op,
+      task: Math.max(0, task),
+      text: step.op === "task" ? `task ${task} begins` : printStmtHead(step),
+      loops,
+      boxes: boxesOf(step, env, whole),
+      ...(step.op === "gather" && made !== undefined ? { made: boxOf(made, env) } : {}),
+    });
+  }
+  const values = small(kernel) ? inputsFor(kernel, given, seed) : {};
+  return { steps, more, tensors: tensorsOf(tile, values) };
+}
+
+const small = ({ tile }: Kernel): boolean =>
+  inputsOf(tile).some(({ type }) => elementCount(type.shape) <= mostShown) &&
+  inputsOf(tile).every(({ type }) => elementCount(type.shape) <= 2 ** 20);
+
+const boxOf = ({ offsets, sizes }: Region, env: Env): Pick<Box, "offsets" | "sizes"> => ({
+  offsets: offsets.map((offset) => evaluate(offset, env)),
+  sizes: sizes.map((size) => evaluate(size, env)),
+});
+
+function boxesOf(
+  step: Step,
+  env: Env,
+  whole: (name: string) => Pick<Box, "name" | "offsets" | "sizes">,
+): readonly Box[] {
+  const of = (region: Region, write: boolean): Box => ({ name: region.buffer, ...boxOf(region, env), write });
+  switch (step.op) {
+    case "task":
+    case "sync":
+      return [];
+    case "load": {
+      const from = of(step.from, false);
+      return [from, { ...whole(step.to), sizes: from.sizes, write: true }];
+    }
+    case "store": {
+      const to = of(step.to, true);
+      return [{ ...whole(step.from), sizes: to.sizes, write: false }, to];
+    }
+    case "gather":
+      return [...step.from.map((region) => of(region, false)), of(step.to, true)];
+  }
+}
+
+function tensorsOf(tile: TileFunc, values: Readonly<Record<string, HostValue>>): readonly StepTensor[] {
+  const params = tile.operands.map(({ name, type, ...operand }): StepTensor => {
+    const value = values[keyOf({ name, type, ...operand })];
+    const count = elementCount(type.shape);
+    const shown =
+      value === undefined || count > mostShown || value.type.dtype === "string"
+        ? undefined
+        : Array.from(
+            { length: count },
+            (_, k) => showElement(type.dtype, value.bytes, k).split(" ")[0] ?? "",
+          );
+    return { name, ...type, space: "gm", ...(shown === undefined ? {} : { values: shown }) };
+  });
+  const buffers = [...ubBuffers(tile).values()].map(({ name, dtype, shape }): StepTensor => ({
+    name,
+    dtype,
+    shape,
+    space: "ub",
+  }));
+  return [...params, ...buffers];
+}
+
+/** Which index names which element, for the first elements of a box of the output. Empty for a program without an access map. */
+export function picksOf(
+  { inputs: given, seed, ...asked }: WithInputs,
+  { offsets, sizes }: Pick<Box, "offsets" | "sizes">,
+): readonly Picked[] {
+  const kernel = compile(funcOf(asked));
+  const { access } = kernel;
+  if (access === undefined) return [];
+  const hosts = inputsFor(kernel, given, seed);
+  const looked = access.map.sites.map((site) => {
+    const table = at(access.operands, site.value.table);
+    const { dtype, shape } = table.type;
+    const read = indexReader(hosts[keyOf(table)]?.bytes ?? new Uint8Array(), dtype);
+    return { table, coords: site.value.at, by: strides(shape), read, rule: indexRule(site, dtype) };
+  });
+  const { shape } = outputOf(access).type;
+  const count = Math.min(mostPicks, elementCount(sizes));
+  return Array.from({ length: count }, (_, k) => {
+    const inside = coordinates(k, sizes);
+    const out = shape.map((_, d) => (offsets[d] ?? 0) + (inside[d] ?? 0));
+    const sites: number[] = [];
+    const seen: Picked["sites"][number][] = [];
+    for (const { table, coords, by, read, rule } of looked) {
+      const place = coords.map((coord) => evaluate(coord, noLoops, { dims: out, sites }));
+      const position = place.reduce((sum, coord, d) => sum + coord * at(by, d), 0);
+      const value = read.exact(position);
+      seen.push({ table: table.name, at: place, value: value.toString() });
+      const element = resolveIndex(rule, Number(value), () => value);
+      if (element === noElement || element === outOfRange) return { out, sites: seen };
+      sites.push(element);
+    }
+    const from = access.map.results.map((result) => evaluate(result, noLoops, { dims: out, sites }));
+    return { out, sites: seen, from };
+  });
+}
+
+const noLoops: Env = new Map();
