@@ -136,7 +136,7 @@ describe("the verdict", () => {
     await isLegal(true);
   });
 
-  it("of a new tile comes within 16 ms, but for one in twenty", async () => {
+  it("of a new tile comes within a frame", async () => {
     await visit();
     for (const id of ["sort", "over-budget", "embedding", "kv-pages"]) {
       await choose(id);
@@ -164,8 +164,8 @@ describe("the verdict", () => {
     console.log(
       `playground: a verdict takes ${at(0.5).toFixed(1)} ms, ${at(0.95).toFixed(1)} ms at the 95th percentile of ${times.length}`,
     );
-    // Other work on the machine takes its part: the page is held to 16 ms where it has a core to itself.
-    expect(at(0.5)).toBeLessThan(50);
+    // The tail is the machine's where other work takes its part of it; the middle is the page's.
+    expect(at(0.5)).toBeLessThan(16);
   });
 
   it("shows a broken program's diagnostic at its place, and recovers", async () => {
