@@ -85,7 +85,12 @@ function optionsAfter(before: string): readonly Completion[] | undefined {
     attrs.map(([name, { help }]) => ({ label: `${name} = `, detail: help })),
     (name) => {
       const spec = attrs.find(([known]) => known === name)?.[1];
-      return spec?.kind === "word" ? wordsOf(spec.words.map((word) => `"${word}"`), spec.help) : undefined;
+      return spec?.kind === "word"
+        ? wordsOf(
+            spec.words.map((word) => `"${word}"`),
+            spec.help,
+          )
+        : undefined;
     },
   );
 }
