@@ -18,9 +18,9 @@ export { irFields } from "./ir-fields.js";
 export {
   allocate,
   coordinates,
+  foundSites,
   indexOutOfRange,
   indexReader,
-  sitesAt,
   tensorOf,
   unitsOf,
   type MappedInputs,

@@ -32,8 +32,14 @@ const atoms: Readonly<Record<Atom["kind"], (atom: Readonly<Record<string, unknow
   dim: (atom) => isNumber(atom["dim"]),
   site: (atom) => isNumber(atom["site"]),
   iv: (atom) => isWord(atom["name"]),
+  div: isQuotient,
+  mod: isQuotient,
   min: ({ of }) => Array.isArray(of) && of.length === 2 && of.every(isLinear),
 };
+
+function isQuotient({ of, by }: Readonly<Record<string, unknown>>): boolean {
+  return isLinear(of) && isNumber(by) && by >= 1;
+}
 
 function isAtom(value: unknown): boolean {
   const kind = isObject(value) ? value["kind"] : undefined;
@@ -83,17 +89,26 @@ export function irFields(suggest: Suggest = () => undefined): {
         : [refusal(path, value, takes)],
   });
 
-  const read = record<Read>("a read of an index input", { table: number, at: forms });
-  const site = record<Site>(
-    "a site",
-    { value: read, fromEnd: number, keep: oneOf(outOfBoundsPolicies), below: number },
-    ["fromEnd"],
+  const read = record<Read>("a read of an input", { table: number, at: forms });
+  const siteOf = (value: Field): Field =>
+    record<Site>(
+      "a site",
+      { value, fromEnd: number, keep: oneOf([...outOfBoundsPolicies, "any"]), below: number },
+      ["fromEnd", "below"],
+    );
+  const [reading, summing] = [siteOf(read), siteOf(form)];
+  const map = record<AccessMap>(
+    "an access map",
+    {
+      outRank: number,
+      sites: listOf("a list of sites", (site) =>
+        isObject(site) && isLinear(site["value"]) ? summing : reading,
+      ),
+      results: forms,
+      fill: plain("the bits of an element as a decimal", (value) => isWord(value) && /^\d+$/.test(value)),
+    },
+    ["fill"],
   );
-  const map = record<AccessMap>("an access map", {
-    outRank: number,
-    sites: listOf("a list of sites", () => site),
-    results: forms,
-  });
   const region = record<Region>("a region", { buffer: word, offsets: forms, sizes: forms });
   const buffer = record<UbBuffer>(
     "a buffer in ub",

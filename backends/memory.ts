@@ -1,11 +1,12 @@
 /** Element memory as machine units, and index values read exactly. Little-endian, row-major, as every host array here. */
 import { CompileError, error, RunError } from "../ir/diagnostic.js";
-import type { AccessMap } from "../ir/access.js";
+import { isRead, type AccessMap } from "../ir/access.js";
 import { addressOf } from "../ir/addressing.js";
 import { keyOf, type Operand, type TileFunc } from "../ir/func.js";
 import { iterationWriting } from "../ir/iteration.js";
-import { constant, evaluate, sitesOf, type Env } from "../ir/linear.js";
-import { indexRule, outOfRange, resolveIndex, type IndexRule } from "../ir/policy.js";
+import { constant, sitesOf, type Env, type Linear } from "../ir/linear.js";
+import { outOfRange, type IndexRule } from "../ir/policy.js";
+import { SiteWalk, siteSteps } from "./site-values.js";
 import {
   at,
   dtypeBytes,
@@ -132,38 +133,90 @@ export interface MappedInputs extends MappedOperands {
 /** An index value that an output element needs: which input holds it where, and what it may be. */
 export interface SiteAt {
   readonly site: number;
-  /** The data dim that it picks along. */
+  /** What it picks along: a dim of the data, or of an input that another site reads. */
+  readonly picks: string;
+  /** The data dim that it picks along; -1 where it picks along none. */
   readonly axis: number;
-  readonly table: Operand;
-  /** Row-major, in elements of the table. */
-  readonly position: number;
-  readonly rule: IndexRule;
+  /** Absent for a sum. */
+  readonly read?: {
+    readonly table: Operand;
+    /** Row-major, in elements of the table. */
+    readonly position: number;
+  };
+  /** Absent under `any`. */
+  readonly rule?: IndexRule;
   /** Coordinates of the output element. */
   readonly point: readonly number[];
 }
 
-/** The sites of one output element, by its row-major number, in the order in which they are evaluated. */
-export function sitesAt({ map, operands, tile }: MappedOperands, outputElement: number): readonly SiteAt[] {
+/** A site with its value. */
+export interface FoundSite {
+  readonly at: SiteAt;
+  readonly value: bigint;
+  /** Whether its policy rejects the value, which ends the element. */
+  readonly rejected: boolean;
+}
+
+/**
+ * The sites of one output element, by its row-major number, in the order in which they are evaluated, up to the one that ends
+ * it. Yields each with a read, and takes the value that stands there.
+ */
+export function* sitesAt(
+  { map, operands, tile }: MappedOperands,
+  outputElement: number,
+): Generator<NonNullable<SiteAt["read"]>, readonly FoundSite[], bigint> {
   const output = at(operands, operands.length - 1).type.shape;
   const point = coordinates(outputElement, output);
   const ran = tile === undefined ? undefined : iterationWriting(tile, point);
-  return map.sites.map((site, number) => {
-    const table = at(operands, site.value.table);
-    const { shape, dtype } = table.type;
-    const origin = ran?.gather.origins[site.value.table - 1] ?? shape.map(() => constant(0));
-    const place = { offsets: origin, strides: strides(shape) };
-    const dims = ran?.dims ?? point;
-    const position = evaluate(addressOf(site.value.at, place), ran?.env ?? noLoops, { dims, sites: [] });
-    const axis = map.results.findIndex((result) => sitesOf(result).includes(number));
-    return { site: number, axis, table, position, rule: indexRule(site, dtype), point };
+  const [env, dims] = [ran?.env ?? noLoops, ran?.dims ?? point];
+  const forms = map.sites.map(({ value }) => {
+    if (!isRead(value)) return value;
+    const { shape } = at(operands, value.table).type;
+    const origin = ran?.gather.origins[value.table - 1] ?? shape.map(() => constant(0));
+    return addressOf(value.at, { offsets: origin, strides: strides(shape) });
   });
+  const walk = new SiteWalk(siteSteps(map, forms, operands));
+  const found: FoundSite[] = [];
+  for (const step of walk.steps) {
+    const read =
+      step.table === undefined
+        ? undefined
+        : { table: at(operands, step.table), position: walk.position(step, dims, env) };
+    const value = read === undefined ? walk.sum(step, dims, env) : yield read;
+    const taken = walk.take(step, Number(value), () => value);
+    const { rule, site } = step;
+    const where: SiteAt = {
+      site,
+      ...pickedBy(map, operands, site),
+      ...(read === undefined ? {} : { read }),
+      ...(rule === undefined ? {} : { rule }),
+      point,
+    };
+    found.push({ at: where, value, rejected: taken === outOfRange });
+    if (taken < 0) break;
+  }
+  return found;
+}
+
+/** The dim along which a site picks: of the data, else of the first input that is read by it. */
+function pickedBy(
+  map: AccessMap,
+  operands: readonly Operand[],
+  site: number,
+): Pick<SiteAt, "axis" | "picks"> {
+  const along = (coords: readonly Linear[]): number =>
+    coords.findIndex((coord) => sitesOf(coord).includes(site));
+  const axis = along(map.results);
+  if (axis !== -1) return { axis, picks: `data dim ${axis}` };
+  for (const { value } of map.sites) {
+    if (!isRead(value)) continue;
+    const dim = along(value.at);
+    if (dim !== -1) return { axis, picks: `dim ${dim} of ${keyOf(at(operands, value.table))}` };
+  }
+  return { axis, picks: "a sum" };
 }
 
 const noLoops: Env = new Map();
-
-/** Whether a value is one that its policy rejects. */
-export const isRejected = (rule: IndexRule, value: bigint): boolean =>
-  resolveIndex(rule, Number(value), () => value) === outOfRange;
 
 /** The host's tensor of an operand. */
 export function tensorOf(inputs: HostInputs, operand: Operand): HostTensor {
@@ -177,35 +230,43 @@ export function tensorOf(inputs: HostInputs, operand: Operand): HostTensor {
  * backend reports the same one in the same words: the first site of that element that is out of range.
  */
 export function indexOutOfRange(mapped: MappedInputs, outputElement: number): RunError {
-  for (const found of sitesAt(mapped, outputElement)) {
-    const { bytes } = tensorOf(mapped.inputs, found.table);
-    const value = indexReader(bytes, found.table.type.dtype).exact(found.position);
-    if (isRejected(found.rule, value)) return badIndex(found, value);
+  const found = foundSites(mapped, outputElement);
+  const bad = found.find(({ rejected }) => rejected);
+  if (bad === undefined)
+    throw new InternalError(`output element ${outputElement} was reported, and its indices are in range`);
+  return badIndex(bad);
+}
+
+/** The sites of one output element with their values on the host. */
+export function foundSites(mapped: MappedInputs, outputElement: number): readonly FoundSite[] {
+  const walk = sitesAt(mapped, outputElement);
+  let step = walk.next();
+  while (step.done !== true) {
+    const { table, position } = step.value;
+    step = walk.next(indexReader(tensorOf(mapped.inputs, table).bytes, table.type.dtype).exact(position));
   }
-  throw new InternalError(`output element ${outputElement} was reported, and its indices are in range`);
+  return step.value;
 }
 
 /** TC601 for the value that stood at a site. */
-export function badIndex({ table, position, rule, axis, point, site }: SiteAt, value: bigint): RunError {
-  const where = coordinates(position, table.type.shape);
-  const lowest = rule.fromEnd === undefined ? 0 : -rule.fromEnd;
-  const range = rule.below === 0 ? "which has no elements" : `which takes [${lowest}, ${rule.below - 1}]`;
+export function badIndex({ at: { read, rule, axis, picks, point, site }, value }: FoundSite): RunError {
+  const where = read === undefined ? [] : coordinates(read.position, read.table.type.shape);
+  const shown = read === undefined ? "" : ` at ${keyOf(read.table)}${formatShape(where)}`;
+  const below = rule?.below ?? 0;
+  const lowest = rule?.fromEnd === undefined ? 0 : -rule.fromEnd;
+  const range = below === 0 ? "which has no elements" : `which takes [${lowest}, ${below - 1}]`;
   return new RunError([
-    error(
-      "TC601",
-      `index ${value} at ${keyOf(table)}${formatShape(where)} is out of range for data dim ${axis}, ${range}`,
-      {
-        hint: "mend the index, or choose what it means with --oob clamp, zero or wrap",
-        data: {
-          position,
-          value: value.toString(),
-          axis,
-          extent: rule.below,
-          coordinates: where,
-          point,
-          site,
-        },
+    error("TC601", `index ${value}${shown} is out of range for ${picks}, ${range}`, {
+      hint: "mend the index, or choose what it means with --oob clamp, zero or wrap",
+      data: {
+        ...(read === undefined ? {} : { table: keyOf(read.table), position: read.position }),
+        value: value.toString(),
+        axis,
+        extent: below,
+        coordinates: where,
+        point,
+        site,
       },
-    ),
+    }),
   ]);
 }

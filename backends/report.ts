@@ -55,7 +55,8 @@ export interface SimReport {
   readonly cores: number;
   /** Estimated cycles, by pipe, with the bottleneck; the model is docs/cost-model.md. */
   readonly timing: ClockResult & { readonly occupancy: readonly Occupancy[] };
-  readonly locality: IndexLocality;
+  /** Of the first tensor of indices; absent where there is none. */
+  readonly locality?: IndexLocality;
   readonly gathers: number;
   readonly syncs: number;
 }

@@ -5,8 +5,18 @@
  * linear in output dims and sites. Gather dims, operand tiles, the full-load rule and the footprint all derive from the
  * map, once, for every operator of every dialect.
  */
-import { dimsOf, sitesOf, soleAtom, stepAlong, type Linear } from "./linear.js";
-import { at, contiguousRun, type Shape } from "./types.js";
+import {
+  add,
+  constant,
+  dimsOf,
+  isConstant,
+  sitesOf,
+  soleAtom,
+  stepAlong,
+  sub,
+  type Linear,
+} from "./linear.js";
+import { at, contiguousRun, dtypeBytes, invariant, type DType, type Shape } from "./types.js";
 
 /** `from-end`: an index in [-extent, -1] counts from the end, printed as `from_end(…)`. */
 export type NegativeIndex = "from-end" | "illegal";
@@ -22,35 +32,87 @@ export interface Read {
   readonly at: readonly Linear[];
 }
 
-/** An index value under its policy: a number in [0, below), or none where the policy says so. */
+/**
+ * An index value under its policy: a number in [0, below), or none where the policy says so. Under `any` it is the value as it
+ * stands, without bounds: a part of a sum that another site bounds.
+ */
 export interface Site {
-  readonly value: Read;
+  /** An element of an input, or a sum of dims and sites before this one. */
+  readonly value: Read | Linear;
   /** Negative values count from this number. */
   readonly fromEnd?: number;
-  readonly keep: OutOfBounds;
-  readonly below: number;
+  readonly keep: OutOfBounds | "any";
+  /** Absent under `any`. */
+  readonly below?: number;
 }
 
 /** Where each coordinate of an element comes from: output dims and index values. */
 export interface AccessMap {
   readonly outRank: number;
-  /** Inner first. */
+  /** Inner first: a site reads by those before it alone. */
   readonly sites: readonly Site[];
   /** A coordinate for each dim of the data, the input of number 0. */
   readonly results: readonly Linear[];
+  /** The bits of an element that has none under `zero`, as an unsigned decimal. Absent: 0. */
+  readonly fill?: string;
+}
+
+export const isRead = (value: Read | Linear): value is Read => "table" in value;
+
+/** The coordinates that a site's value is made from: those of its read, or the sum itself. */
+export const coordsOf = ({ value }: Pick<Site, "value">): readonly Linear[] =>
+  isRead(value) ? value.at : [value];
+
+/** A site of a map that is no more than reads and dims. */
+export interface PlainSite extends Site {
+  readonly value: Read;
+  readonly keep: OutOfBounds;
+  readonly below: number;
+}
+
+const isPlainSite = (site: Site): site is PlainSite =>
+  isRead(site.value) &&
+  site.keep !== "any" &&
+  site.below !== undefined &&
+  (site.fromEnd ?? site.below) === site.below &&
+  site.value.at.every((coord) => isConstant(coord) || soleAtom(coord)?.kind === "dim");
+
+/**
+ * Whether a map is one of the three operators' kind: a coordinate is one output dim or one site that stands nowhere else, a
+ * site reads an index input at dims and constants, the same dims in every read of it, all under one policy that leaves zero
+ * bits where there is no element. Some code generators take no other.
+ */
+export const isPlain = (map: AccessMap): boolean => factsOf(map).plain;
+
+/** The sites of a plain map. */
+export function plainSites(map: AccessMap): readonly PlainSite[] {
+  const sites = map.sites.filter(isPlainSite);
+  invariant(sites.length === map.sites.length, "a map beyond reads and dims has no plain sites");
+  return sites;
 }
 
 /** The input that `results` address. */
 export const gatheredTable = 0;
 
+/** The bytes of an element that has none, little-endian. */
+export function fillBytes({ fill = "0" }: AccessMap, dtype: DType): Uint8Array {
+  let bits = BigInt(fill);
+  return Uint8Array.from({ length: dtypeBytes[dtype] }, () => {
+    const byte = Number(bits & 0xffn);
+    bits >>= 8n;
+    return byte;
+  });
+}
+
 /** What a map says by itself, derived once: schedules are weighed by the hundred. */
 interface MapFacts {
   readonly reads: readonly (readonly (readonly Linear[])[])[];
-  readonly followed: readonly ReadonlySet<number>[];
+  readonly follows: readonly ReadonlySet<number>[];
   readonly indexed: ReadonlySet<number>;
   readonly gatherDims: readonly number[];
-  /** For each input and each of its dims, the output dim that it follows step by step; -1: it is whole. Absent: neither. */
-  readonly simple: readonly (readonly number[] | undefined)[];
+  /** By input and by its dims. */
+  readonly followed: readonly (readonly (Followed | undefined)[])[];
+  readonly plain: boolean;
 }
 
 const known = new WeakMap<AccessMap, MapFacts>();
@@ -58,39 +120,70 @@ const known = new WeakMap<AccessMap, MapFacts>();
 function factsOf(map: AccessMap): MapFacts {
   const found = known.get(map);
   if (found !== undefined) return found;
-  const tables = Math.max(gatheredTable, ...map.sites.map((site) => site.value.table)) + 1;
+  const read = map.sites.flatMap(({ value }) => (isRead(value) ? [value] : []));
+  const tables = Math.max(gatheredTable, ...read.map(({ table }) => table)) + 1;
   const reads = Array.from({ length: tables }, (_, table) => [
     ...(table === gatheredTable ? [map.results] : []),
-    ...map.sites.flatMap((site) => (site.value.table === table ? [site.value.at] : [])),
+    ...read.flatMap((value) => (value.table === table ? [value.at] : [])),
   ]);
   const facts: MapFacts = {
     reads,
-    followed: reads.map((lists) => new Set(lists.flatMap((coords) => coords.flatMap(dimsOf)))),
-    indexed: new Set(map.sites.flatMap((site) => site.value.at.flatMap(dimsOf))),
+    follows: reads.map((lists) => new Set(lists.flatMap((coords) => coords.flatMap(dimsOf)))),
+    indexed: new Set(map.sites.flatMap((site) => coordsOf(site).flatMap(dimsOf))),
     gatherDims: map.results.flatMap((result, k) => (sitesOf(result).length > 0 ? [k] : [])),
-    simple: reads.map(followedStepwise),
+    followed: reads.map((lists) => Array.from(lists[0] ?? [], (_, k) => followedAlong(lists, k))),
+    plain: plain(map),
   };
   known.set(map, facts);
   return facts;
 }
 
-function followedStepwise(lists: readonly (readonly Linear[])[]): readonly number[] | undefined {
-  const [first = []] = lists;
-  const along = first.map((_, k) => {
-    // Reads of other ranks are for the verifier to tell.
-    const [dim, ...others] = new Set(lists.map((coords) => stepwise(coords[k])));
-    return others.length === 0 ? dim : undefined;
-  });
-  return lists.length > 0 && along.every((dim) => dim !== undefined) ? along : undefined;
+function plain({ sites, results, fill }: AccessMap): boolean {
+  const atoms = results.map(soleAtom);
+  const direct = atoms.flatMap((of) => (of?.kind === "dim" ? [of.dim] : []));
+  const picked = atoms.flatMap((of) => (of?.kind === "site" ? [of.site] : []));
+  const patterns = new Map<number, string>();
+  return (
+    direct.length + picked.length === results.length &&
+    new Set(direct).size === direct.length &&
+    picked.length === sites.length &&
+    new Set(picked).size === sites.length &&
+    sites.length > 0 &&
+    fill === undefined &&
+    sites.every((site) => {
+      if (!isPlainSite(site) || site.value.table === gatheredTable || site.keep !== sites[0]?.keep)
+        return false;
+      const { table } = site.value;
+      const pattern = site.value.at.map((coord) => dimsOf(coord).join()).join(";");
+      const known = patterns.get(table) ?? pattern;
+      patterns.set(table, known);
+      return known === pattern;
+    })
+  );
 }
 
-function stepwise(coord: Linear | undefined): number | undefined {
-  if (coord === undefined) return undefined;
-  const [only, ...others] = coord.terms;
-  if (only === undefined || coord.terms.some(({ of }) => of.kind !== "dim")) return -1;
-  const { by, of } = only;
-  return others.length === 0 && of.kind === "dim" && Math.abs(by) === 1 ? of.dim : undefined;
+/** How a dim of an input follows the output: the coordinates that read it are this sum of dims, and up to `spread` more. */
+export interface Followed {
+  readonly form: Linear;
+  readonly spread: number;
 }
+
+/** Undefined where sites, div or mod have a part in a coordinate, where coordinates differ by more than a constant, or stand still. */
+function followedAlong(lists: readonly (readonly Linear[])[], k: number): Followed | undefined {
+  const coords = lists.flatMap((list) => list[k] ?? []);
+  const [first] = coords;
+  // Reads of other ranks are for the verifier to tell.
+  if (first === undefined || coords.length < lists.length || isConstant(first)) return undefined;
+  const places = coords.map((coord) => sub(coord, first));
+  if (!first.terms.every(({ of }) => of.kind === "dim") || !places.every(isConstant)) return undefined;
+  const shifts = places.map((place) => place.at);
+  const least = Math.min(...shifts);
+  return { form: add(first, constant(least)), spread: Math.max(...shifts) - least };
+}
+
+/** How each dim of an input follows the output; undefined for one that is read anywhere. */
+export const followedDims = (map: AccessMap, table: number): readonly (Followed | undefined)[] =>
+  factsOf(map).followed[table] ?? [];
 
 /** The coordinates that an input is read at, one list for each place that reads it. */
 export const readsOf = (map: AccessMap, table: number): readonly (readonly Linear[])[] =>
@@ -101,7 +194,7 @@ export const gatherDims = (map: AccessMap): readonly number[] => factsOf(map).ga
 
 /** Output dims that an input follows: its elements change with them, whatever the indices say. */
 export const followedBy = (map: AccessMap, table: number): ReadonlySet<number> =>
-  factsOf(map).followed[table] ?? new Set();
+  factsOf(map).follows[table] ?? new Set();
 
 /** Output dims that some index value follows. */
 export const indexed = (map: AccessMap): ReadonlySet<number> => factsOf(map).indexed;
@@ -120,42 +213,33 @@ export function pickedFrom(map: AccessMap): number {
   return first;
 }
 
-/** The policy of the gather: what its bare reads take. */
-export const policyOf = (map: AccessMap): OutOfBounds => map.sites[0]?.keep ?? "error";
+/** The policy of the gather, which its bare reads take: that of the last site that has one. */
+export const policyOf = (map: AccessMap): OutOfBounds =>
+  map.sites.reduce<OutOfBounds>((last, { keep }) => (keep === "any" ? last : keep), "error");
 
-/** The map with another policy for its reads. */
-export const withPolicy = (map: AccessMap, keep: OutOfBounds): AccessMap => ({
-  ...map,
-  sites: map.sites.map((site) => ({ ...site, keep })),
-});
+/** The map with another policy where it has that of the gather. */
+export function withPolicy(map: AccessMap, keep: OutOfBounds): AccessMap {
+  const own = policyOf(map);
+  return { ...map, sites: map.sites.map((site) => (site.keep === own ? { ...site, keep } : site)) };
+}
 
 /**
  * Extents of an input's tile for an output tile: the span of every coordinate that reads it. A dim that a site picks, or
  * that is read at fixed places alone, is whole (full load).
  */
 export function inputTile(map: AccessMap, table: number, tile: Shape, shape: Shape): number[] {
-  const simple = factsOf(map).simple[table];
-  if (simple !== undefined) {
-    return shape.map((extent, k) => {
-      const dim = at(simple, k);
-      return dim === -1 ? extent : Math.min(extent, at(tile, dim));
-    });
-  }
-  const reads = readsOf(map, table);
-  if (reads.length === 0) return [...shape];
+  const followed = followedDims(map, table);
   return shape.map((extent, k) => {
-    let widest = 0;
-    for (const coords of reads) widest = Math.max(widest, spanOf(at(coords, k), tile, extent));
-    return Math.min(extent, widest);
+    const along = followed[k];
+    return along === undefined ? extent : Math.min(extent, spanOf(along, tile));
   });
 }
 
-/** Elements from the first to the last that a coordinate names in a tile. */
-function spanOf({ terms }: Linear, tile: Shape, extent: number): number {
-  if (terms.length === 0) return extent;
-  let span = 1;
-  for (const { by, of } of terms) {
-    if (of.kind !== "dim") return extent;
+/** Elements from the first to the last that a dim is read at in a tile. */
+function spanOf({ form, spread }: Followed, tile: Shape): number {
+  let span = 1 + spread;
+  for (const { by, of } of form.terms) {
+    if (of.kind !== "dim") continue;
     if (at(tile, of.dim) === 0) return 0;
     span += Math.abs(by) * (at(tile, of.dim) - 1);
   }

@@ -4,9 +4,20 @@
  * Every address is a linear form in elements: output dims move it by a step, sites by a stride, loop variables by what
  * the regions' offsets say.
  */
-import { gatheredTable } from "./access.js";
+import { coordsOf, gatheredTable, isRead, type AccessMap } from "./access.js";
 import { operandNamed, outputOf, type TileFunc } from "./func.js";
-import { add, dim, dimsOf, scale, stepAlong, sub, sumOf, type Linear } from "./linear.js";
+import {
+  add,
+  dim,
+  dimsOf,
+  loopVariables,
+  scale,
+  stepAlong,
+  sub,
+  substitute,
+  sumOf,
+  type Linear,
+} from "./linear.js";
 import { outputRegion, type Feeding } from "./regions.js";
 import type { GatherStmt, Region } from "./tile.js";
 import { at, invariant, strides } from "./types.js";
@@ -29,7 +40,7 @@ export const startOf = (place: Place): Linear =>
 export interface GatherAddresses {
   /** The element of the data that is read. */
   readonly data: Linear;
-  /** The index value of each site, in the memory of its table. */
+  /** The index value of each site, in the memory of its table; of a site that reads nothing the sum itself. */
   readonly sites: readonly Linear[];
   /** The element that is written. */
   readonly output: Linear;
@@ -41,7 +52,9 @@ export function gatherAddresses(stmt: GatherStmt, place: (region: Region) => Pla
   const dims = stmt.to.sizes.map((_, d) => dim(d));
   return {
     data: addressOf(stmt.map.results, at(places, gatheredTable)),
-    sites: stmt.map.sites.map(({ value }) => addressOf(value.at, at(places, value.table))),
+    sites: stmt.map.sites.map(({ value }) =>
+      isRead(value) ? addressOf(value.at, at(places, value.table)) : value,
+    ),
     output: addressOf(dims, place(stmt.to)),
   };
 }
@@ -72,6 +85,33 @@ export const overTensor = (form: Linear, offsets: readonly Linear[]): Linear =>
     { at: form.at, terms: form.terms.filter(({ of }) => of.kind !== "dim") },
     ...dimsOf(form).map((d) => scale(sub(dim(d), at(offsets, d)), stepAlong(form, "dim", d))),
   ]);
+
+/**
+ * The map of a tile program over whole tensors, from that inside its regions. Undefined where it differs from one tile to the
+ * next, or where no store takes the gather's tile.
+ */
+export function mapOverTensors(func: TileFunc, feeding: Feeding): AccessMap | undefined {
+  const { stmt } = feeding.gather;
+  const region = outputRegion(func, feeding);
+  if (stmt.op !== "gather" || region === undefined) return undefined;
+  const placed = (form: Linear): Linear =>
+    substitute(form, (of) => (of.kind === "dim" ? sub(dim(of.dim), at(region.offsets, of.dim)) : undefined));
+  const places = stmt.from.map((from) => tensorPlace(func, feeding, from));
+  const within = (coords: readonly Linear[], table: number): Linear[] =>
+    coords.map((coord, k) => add(placed(coord), at(at(places, table).offsets, k)));
+  const map: AccessMap = {
+    ...stmt.map,
+    sites: stmt.map.sites.map((site) => ({
+      ...site,
+      value: isRead(site.value)
+        ? { ...site.value, at: within(site.value.at, site.value.table) }
+        : placed(site.value),
+    })),
+    results: within(stmt.map.results, gatheredTable),
+  };
+  const moves = [...map.sites.flatMap(coordsOf), ...map.results].some((form) => loopVariables(form).size > 0);
+  return moves ? undefined : map;
+}
 
 /**
  * The number of an output element in the output tensor, as a form in the tile's dims: what a bad index is reported by.

@@ -13,6 +13,7 @@ export type Category =
   | "dtype"
   | "attribute"
   | "structure"
+  | "map"
   | "tile"
   | "full-load"
   | "ub-budget"
@@ -53,6 +54,7 @@ export const codes = {
   TC201: { category: "structure", title: "IR that breaks an invariant of its level" },
   TC202: { category: "structure", title: "a unified buffer without addresses, or with overlapping ones" },
   TC203: { category: "structure", title: "accesses that no sync orders" },
+  TC204: { category: "map", title: "an access map that breaks a rule" },
   TC301: { category: "full-load", title: "a tile, a view or a region that cuts the gather dim" },
   TC302: { category: "tile", title: "something that is not a tile" },
   TC303: { category: "tile", title: "something that is not a schedule" },

@@ -23,6 +23,14 @@ export type Role = (typeof roles)[number];
 /** A tensor in global memory that a function reads or writes. */
 export interface Operand extends Value {
   readonly role: Role;
+  /** What callers and reports call it where its role is not enough: its name, in a program of other inputs than data and indices. */
+  readonly key?: string;
+}
+
+/** A parameter of a text by its place: first the data, then what it is read by, behind the inputs the output. */
+export function operandAt(value: Value, place: number, inputs: number): Operand {
+  const role = place === 0 ? "data" : place < inputs ? "indices" : "output";
+  return { ...value, role, ...(inputs === 2 || role === "output" ? {} : { key: value.name }) };
 }
 
 /** An attribute of a source operator. */
@@ -88,5 +96,5 @@ export const inputOf = ({ operands }: HasOperands, table: number): Operand => at
 /** The operand of that name, if there is one. */
 export const operandNamed = ({ operands }: HasOperands, name: string): Operand | undefined =>
   operands.find((operand) => operand.name === name);
-/** What callers and reports call an operand: its role. */
-export const keyOf = (operand: Operand): string => operand.role;
+/** What callers and reports call an operand: its role, or its name where there are several of a role. */
+export const keyOf = ({ role, key }: Pick<Operand, "role" | "key">): string => key ?? role;

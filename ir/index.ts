@@ -1,12 +1,15 @@
 /** tilec/ir: types, the three levels, text form, tiling rules, verifier, diagnostics, targets. Imports nothing. */
 export * from "./access.js";
 export * from "./addressing.js";
+export * from "./bounds.js";
 export * from "./clock/index.js";
 export * from "./codes.js";
 export * from "./diagnostic.js";
 export * from "./equal.js";
 export * from "./func.js";
+export * from "./image.js";
 export * from "./iteration.js";
+export { largestThat } from "./largest-that.js";
 export * from "./linear.js";
 export * from "./operator.js";
 export { attrsFrom, type ArgumentsOf } from "./ops/attributes.js";

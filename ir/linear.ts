@@ -2,7 +2,8 @@
  * Linear forms: the one way to write a coordinate of an access map, an offset, a size, a loop bound or an address.
  *
  * A form is a constant plus terms, each an atom times a whole number, in canonical order: two forms that mean the same
- * sum are equal values. Access maps use the atoms `dim` and `site`, tile programs use `iv` and `min`, addresses all four.
+ * sum are equal values. Access maps use the atoms `dim`, `site`, `div` and `mod`, tile programs use `iv` and `min`, addresses
+ * all of them.
  */
 import { assertNever, at, InternalError } from "./types.js";
 
@@ -14,6 +15,10 @@ export type Atom =
   | { readonly kind: "site"; readonly site: number }
   /** A loop variable. */
   | { readonly kind: "iv"; readonly name: string }
+  /** The quotient, rounded down. */
+  | { readonly kind: "div"; readonly of: Linear; readonly by: number }
+  /** The remainder, never negative. */
+  | { readonly kind: "mod"; readonly of: Linear; readonly by: number }
   | { readonly kind: "min"; readonly of: readonly [Linear, Linear] };
 
 /** An atom times a whole number. */
@@ -73,6 +78,23 @@ export function min(lhs: Linear, rhs: Linear): Linear {
   return equalLinear(lhs, rhs) ? lhs : atom({ kind: "min", of: [lhs, rhs] });
 }
 
+/** The quotient of a form, rounded down; `by` is at least 1. */
+export function div(form: Linear, by: number): Linear {
+  if (by === 1) return form;
+  return isConstant(form) ? constant(quotient(form.at, by)) : atom({ kind: "div", of: form, by });
+}
+
+/** The remainder of a form, never negative; `by` is at least 1. */
+export function mod(form: Linear, by: number): Linear {
+  if (by === 1) return constant(0);
+  return isConstant(form) ? constant(remainder(form.at, by)) : atom({ kind: "mod", of: form, by });
+}
+
+/** The quotient, rounded down. */
+export const quotient = (value: number, by: number): number => Math.floor(value / by);
+/** The remainder, never negative. */
+export const remainder = (value: number, by: number): number => value - by * quotient(value, by);
+
 /** The sum of forms; 0 of none. */
 export const sumOf = (forms: readonly Linear[]): Linear => forms.reduce(add, constant(0));
 
@@ -85,15 +107,24 @@ export function soleAtom(form: Linear): Atom | undefined {
   return form.at === 0 && form.terms.length === 1 && only?.by === 1 ? only.of : undefined;
 }
 
-const kindOrder: Readonly<Record<Atom["kind"], number>> = { dim: 0, site: 1, iv: 2, min: 3 };
+const kindOrder: Readonly<Record<Atom["kind"], number>> = {
+  dim: 0,
+  site: 1,
+  iv: 2,
+  div: 3,
+  mod: 4,
+  min: 5,
+};
 
-/** Dims before sites before loop variables before minima; 0 for atoms that mean the same. */
+/** Dims before sites before loop variables before what is made of them; 0 for atoms that mean the same. */
 function compareAtoms(a: Atom, b: Atom): number {
   if (a.kind === "dim" && b.kind === "dim") return a.dim - b.dim;
   if (a.kind === "site" && b.kind === "site") return a.site - b.site;
   if (a.kind === "iv" && b.kind === "iv") return a.name < b.name ? -1 : a.name > b.name ? 1 : 0;
   if (a.kind === "min" && b.kind === "min")
     return compareLinears(a.of[0], b.of[0]) || compareLinears(a.of[1], b.of[1]);
+  if ((a.kind === "div" && b.kind === "div") || (a.kind === "mod" && b.kind === "mod"))
+    return a.by - b.by || compareLinears(a.of, b.of);
   return kindOrder[a.kind] - kindOrder[b.kind];
 }
 
@@ -142,6 +173,12 @@ export function evaluate(form: Linear, env: Env, point: Point = nowhere): number
       case "min":
         sum += by * Math.min(evaluate(of.of[0], env, point), evaluate(of.of[1], env, point));
         break;
+      case "div":
+        sum += by * quotient(evaluate(of.of, env, point), of.by);
+        break;
+      case "mod":
+        sum += by * remainder(evaluate(of.of, env, point), of.by);
+        break;
       default:
         assertNever(of);
     }
@@ -149,26 +186,102 @@ export function evaluate(form: Linear, env: Env, point: Point = nowhere): number
   return sum;
 }
 
-/** The loop variables that a form reads. */
-export function loopVariables(form: Linear): ReadonlySet<string> {
-  const found = new Set<string>();
-  const visit = ({ terms }: Linear): void => {
-    for (const { of } of terms) {
-      if (of.kind === "iv") found.add(of.name);
-      else if (of.kind === "min") of.of.forEach(visit);
+/** `evaluate` with sites of any size. */
+export function evaluateExact(
+  form: Linear,
+  dims: readonly number[],
+  sites: readonly bigint[],
+  env: Env,
+): bigint {
+  const valueOf = (of: Atom): bigint => {
+    switch (of.kind) {
+      case "dim":
+        return BigInt(at(dims, of.dim));
+      case "site":
+        return at(sites, of.site);
+      case "div": {
+        const value = evaluateExact(of.of, dims, sites, env);
+        return (value - exactRemainder(value, BigInt(of.by))) / BigInt(of.by);
+      }
+      case "mod":
+        return exactRemainder(evaluateExact(of.of, dims, sites, env), BigInt(of.by));
+      case "min": {
+        const [a, b] = of.of.map((side) => evaluateExact(side, dims, sites, env));
+        return a !== undefined && b !== undefined && a < b ? a : (b ?? 0n);
+      }
+      case "iv":
+        return BigInt(evaluate(iv(of.name), env));
+      default:
+        return assertNever(of);
     }
   };
-  visit(form);
-  return found;
+  return form.terms.reduce((sum, { by, of }) => sum + BigInt(by) * valueOf(of), BigInt(form.at));
 }
 
-/** Output dims that a coordinate follows. */
-export const dimsOf = ({ terms }: Linear): number[] =>
-  terms.flatMap(({ of }) => (of.kind === "dim" ? [of.dim] : []));
+const exactRemainder = (value: bigint, by: bigint): bigint => ((value % by) + by) % by;
 
-/** Sites that a coordinate adds. */
-export const sitesOf = ({ terms }: Linear): number[] =>
-  terms.flatMap(({ of }) => (of.kind === "site" ? [of.site] : []));
+/** Every atom of a form, those inside others after them. */
+export function atomsOf(form: Linear): Atom[] {
+  return form.terms.flatMap(({ of }) => [of, ...partsOf(of).flatMap(atomsOf)]);
+}
+
+/** The forms that an atom is made of. */
+function partsOf(of: Atom): readonly Linear[] {
+  switch (of.kind) {
+    case "dim":
+    case "site":
+    case "iv":
+      return [];
+    case "min":
+      return of.of;
+    case "div":
+    case "mod":
+      return [of.of];
+    default:
+      return assertNever(of);
+  }
+}
+
+/** A form with other forms in the place of some of its atoms, wherever they stand; undefined leaves one as it is. */
+export function substitute(form: Linear, put: (of: Atom) => Linear | undefined): Linear {
+  const within = (of: Atom): Linear => {
+    const other = put(of);
+    if (other !== undefined) return other;
+    switch (of.kind) {
+      case "dim":
+      case "site":
+      case "iv":
+        return atom(of);
+      case "min":
+        return min(substitute(of.of[0], put), substitute(of.of[1], put));
+      case "div":
+        return div(substitute(of.of, put), of.by);
+      case "mod":
+        return mod(substitute(of.of, put), of.by);
+      default:
+        return assertNever(of);
+    }
+  };
+  return sumOf([constant(form.at), ...form.terms.map(({ by, of }) => scale(within(of), by))]);
+}
+
+/** The loop variables that a form reads. */
+export const loopVariables = (form: Linear): ReadonlySet<string> =>
+  new Set(atomsOf(form).flatMap((of) => (of.kind === "iv" ? [of.name] : [])));
+
+/** Output dims that a coordinate follows. */
+export const dimsOf = (form: Linear): number[] =>
+  atomsOf(form).flatMap((of) => (of.kind === "dim" ? [of.dim] : []));
+
+/** Sites that a coordinate depends on. */
+export const sitesOf = (form: Linear): number[] =>
+  atomsOf(form).flatMap((of) => (of.kind === "site" ? [of.site] : []));
+
+/** Whether dims and sites move a form by steps of one length each: none stands inside a div, a mod or a minimum. */
+export const isAffine = ({ terms }: Linear): boolean =>
+  terms.every(({ of }) =>
+    partsOf(of).every((part) => !atomsOf(part).some(({ kind }) => kind === "dim" || kind === "site")),
+  );
 
 /** How far a form moves when an output dim or a site moves by one. */
 export const stepAlong = ({ terms }: Linear, kind: "dim" | "site", number: number): number =>
@@ -177,10 +290,10 @@ export const stepAlong = ({ terms }: Linear, kind: "dim" | "site", number: numbe
     return of.kind === kind && own === number ? sum + by : sum;
   }, 0);
 
-/** The part of an address that one iteration of the loops fixes: no dims, no sites. */
+/** The part of an affine address that one iteration of the loops fixes: no dims, no sites. */
 export const loopPart = ({ at: constantPart, terms }: Linear): Linear => ({
   at: constantPart,
-  terms: terms.filter(({ of }) => of.kind === "iv" || of.kind === "min"),
+  terms: terms.filter(({ of }) => of.kind !== "dim" && of.kind !== "site"),
 });
 
 /** The largest value of a size, which is a constant or a minimum with one; undefined for other forms. */

@@ -1,6 +1,6 @@
 /** What an index value means: one definition, executed here and printed by each code generator. */
-import type { OutOfBounds, Site } from "./access.js";
-import { assertNever, type DType } from "./types.js";
+import { isRead, type OutOfBounds, type Site } from "./access.js";
+import { assertNever, at, type DType, type TensorType } from "./types.js";
 
 /**
  * What a value outside [0, below) becomes. `report`: the run is rejected. `promised`: the caller said that there is none; a
@@ -30,8 +30,28 @@ export interface IndexRule {
   readonly mayBeNone: boolean;
 }
 
+/** A site's policy with its bound: every site's but those under `any`. */
+export interface Bounded {
+  readonly keep: OutOfBounds;
+  readonly below: number;
+  readonly fromEnd?: number;
+}
+
+/** Whether a site has a policy that bounds it. */
+export const isBounded = (site: Site): site is Site & Bounded =>
+  site.keep !== "any" && site.below !== undefined;
+
+/** The rule of a site: a sum may be negative and as wide as any. Undefined under `any`, which takes a value as it is. */
+export function siteRule(
+  site: Site,
+  inputs: readonly { readonly type: TensorType }[],
+): IndexRule | undefined {
+  if (!isBounded(site)) return undefined;
+  return indexRule(site, isRead(site.value) ? at(inputs, site.value.table).type.dtype : "i64");
+}
+
 /** What becomes of the values of a site's index. */
-export function indexRule(site: Omit<Site, "value">, dtype: DType): IndexRule {
+export function indexRule(site: Bounded, dtype: DType): IndexRule {
   const { below, fromEnd, keep } = site;
   const signed = dtype === "i32" || dtype === "i64";
   return {
@@ -45,8 +65,7 @@ export function indexRule(site: Omit<Site, "value">, dtype: DType): IndexRule {
 }
 
 /** Whether a site may give no coordinate, and its elements be fill. */
-export const mayBeNone = ({ keep, below }: Omit<Site, "value">): boolean =>
-  outside[keep] === "none" || below === 0;
+export const mayBeNone = ({ keep, below }: Bounded): boolean => outside[keep] === "none" || below === 0;
 
 /** The element reads as zero bits. */
 export const noElement = -1;
@@ -60,8 +79,9 @@ export const outOfRange = -2;
 export function resolveIndex(rule: IndexRule, value: number, exact: () => bigint): number {
   const { below, fromEnd } = rule;
   if (value >= 0 && value < below) return value;
-  if (fromEnd !== undefined && value < 0 && value + fromEnd >= 0 && value + fromEnd < below)
-    return value + fromEnd;
+  const shift = fromEnd !== undefined && value < 0 ? fromEnd : 0;
+  const counted = value + shift;
+  if (counted >= 0 && counted < below) return counted;
   switch (rule.outside) {
     case "report":
     case "promised":
@@ -69,11 +89,11 @@ export function resolveIndex(rule: IndexRule, value: number, exact: () => bigint
     case "none":
       return noElement;
     case "nearest":
-      return below === 0 ? noElement : value < 0 ? 0 : below - 1;
+      return below === 0 ? noElement : counted < 0 ? 0 : below - 1;
     case "remainder": {
       if (below === 0) return noElement;
       const n = BigInt(below);
-      return Number(((exact() % n) + n) % n);
+      return Number((((exact() + BigInt(shift)) % n) + n) % n);
     }
     default:
       return assertNever(rule.outside);

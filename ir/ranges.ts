@@ -8,6 +8,8 @@ import {
   evaluate,
   isConstant,
   loopVariables,
+  quotient,
+  remainder,
   scale,
   sub,
   type Atom,
@@ -16,7 +18,7 @@ import {
   type Term,
 } from "./linear.js";
 import type { ForStmt } from "./tile.js";
-import { at } from "./types.js";
+import { at, InternalError } from "./types.js";
 
 /** Whether a value stays within its bounds, or the place where it does not. */
 export type Judgement =
@@ -88,6 +90,11 @@ export function* iterations(
  * negative factor counts for at least either side.
  */
 function lowerBound(form: Linear, loops: readonly ForStmt[]): number {
+  const whole = form.terms.find(({ of }) => of.kind === "div" || of.kind === "mod");
+  if (whole !== undefined) {
+    const [least, most] = roundedBounds(whole.of, loops);
+    return whole.by * (whole.by > 0 ? least : most) + lowerBound(without(form, whole), loops);
+  }
   const minima = form.terms.filter(({ of }) => of.kind === "min");
   const found = minima.find(({ by }) => by > 0) ?? minima[0];
   if (found?.of.kind === "min") {
@@ -96,6 +103,14 @@ function lowerBound(form: Linear, loops: readonly ForStmt[]): number {
     return found.by > 0 ? Math.min(...sides) : Math.max(...sides);
   }
   return boundWithout(form, loops);
+}
+
+function roundedBounds(of: Atom, loops: readonly ForStmt[]): readonly [least: number, most: number] {
+  if (of.kind !== "div" && of.kind !== "mod") throw new InternalError(`${of.kind} rounds nothing`);
+  const [least, most] = boundsOf(of.of, loops);
+  const turns = [quotient(least, of.by), quotient(most, of.by)] as const;
+  if (of.kind === "div") return turns;
+  return turns[0] === turns[1] ? [remainder(least, of.by), remainder(most, of.by)] : [0, of.by - 1];
 }
 
 const without = ({ at: constantPart, terms }: Linear, term: Term): Linear => ({

@@ -12,9 +12,9 @@
  *
  * Everything is loaded in the innermost loop; hoist-loads moves what may move. An empty output has no statements.
  */
-import { readsOf } from "../ir/access.js";
-import { inputsOf, type AccessFunc, type Operand, type TileFunc } from "../ir/func.js";
-import { add, constant, iv, min, soleAtom, sub, type Linear } from "../ir/linear.js";
+import { followedDims, gatheredTable, isPlain, isRead, type AccessMap, type Followed } from "../ir/access.js";
+import { inputsOf, keyOf, type AccessFunc, type Operand, type TileFunc } from "../ir/func.js";
+import { add, constant, dim, iv, min, scale, sub, substitute, sumOf, type Linear } from "../ir/linear.js";
 import { isResolved } from "../ir/schedule.js";
 import { rowBytes, tilingOf, type FootprintPart, type Loop, type Tiling } from "../ir/tiling/index.js";
 import type { GatherStmt, Region, Stmt, UbBuffer } from "../ir/tile.js";
@@ -78,7 +78,7 @@ function lower(tiling: Tiling): Stmt[] {
     op: "gather",
     from: global.map((region, table) => found(region, at(operands, table).inUb)),
     to: found(written, output.inUb),
-    map: gather.map,
+    map: isPlain(gather.map) ? gather.map : mapInside(gather.map, global, bounds),
     origins: global.slice(1).map((region) => region.offsets),
     ...(scratch === undefined ? {} : { scratch: scratch.name }),
   };
@@ -102,19 +102,63 @@ function inputRegion(
   table: number,
   bounds: readonly DimBounds[],
 ): Region {
-  const [coords = []] = readsOf(gather.map, table);
+  const followed = followedDims(gather.map, table);
   const along = input.type.shape.map((extent, k) => {
-    const only = soleAtom(at(coords, k));
-    return only?.kind === "dim" ? at(bounds, only.dim) : { offset: constant(0), size: constant(extent) };
+    const found = followed[k];
+    return found === undefined
+      ? { offset: constant(0), size: constant(extent) }
+      : { offset: firstOf(found, bounds), size: sizeOf(found, bounds) };
   });
   return { buffer: input.name, offsets: along.map((b) => b.offset), sizes: along.map((b) => b.size) };
+}
+
+/** The least coordinate in a tile: what is taken away counts from the tile's last element. */
+const firstOf = ({ form }: Followed, bounds: readonly DimBounds[]): Linear =>
+  sumOf([
+    constant(form.at),
+    ...form.terms.map(({ by, of }) => {
+      invariant(of.kind === "dim", "what follows is a sum of dims");
+      const { offset, size } = at(bounds, of.dim);
+      return scale(by > 0 ? offset : add(offset, sub(size, constant(1))), by);
+    }),
+  ]);
+
+const sizeOf = ({ form, spread }: Followed, bounds: readonly DimBounds[]): Linear =>
+  sumOf([
+    constant(1 + spread),
+    ...form.terms.map(({ by, of }) => {
+      invariant(of.kind === "dim", "what follows is a sum of dims");
+      return scale(sub(at(bounds, of.dim).size, constant(1)), Math.abs(by));
+    }),
+  ]);
+
+/**
+ * The map inside the regions of a tile: dims count from where the tile starts, coordinates from where the region of their
+ * input does.
+ */
+function mapInside(map: AccessMap, regions: readonly Region[], bounds: readonly DimBounds[]): AccessMap {
+  const placed = (form: Linear): Linear =>
+    substitute(form, (of) => (of.kind === "dim" ? add(dim(of.dim), at(bounds, of.dim).offset) : undefined));
+  const within = (coords: readonly Linear[], table: number): Linear[] =>
+    coords.map((coord, k) => sub(placed(coord), at(at(regions, table).offsets, k)));
+  return {
+    ...map,
+    sites: map.sites.map((site) => {
+      const { value } = site;
+      return {
+        ...site,
+        value: isRead(value) ? { ...value, at: within(value.at, value.table) } : placed(value),
+      };
+    }),
+    results: within(map.results, gatheredTable),
+  };
 }
 
 /** One buffer for each part of the footprint. */
 function buffersOf(tiling: Tiling): UbBuffer[] {
   const { gather, target, footprint } = tiling;
   const nameOf = ({ part }: FootprintPart): string => {
-    const operand = gather.operands.find(({ role }) => role === part);
+    const operand = gather.operands.find((own) => keyOf(own) === part);
     return operand === undefined ? scratchName : ubName(operand.name);
   };
   return footprint.parts.map((part) => ({

@@ -48,6 +48,10 @@ function printAtom(of: Atom, words: Vocabulary): string {
       return at(words.dims, of.dim);
     case "site":
       return at(words.sites, of.site);
+    case "div":
+      return `((${printForm(of.of, words)}) / ${of.by})`;
+    case "mod":
+      return `((${printForm(of.of, words)}) % ${of.by})`;
     case "min": {
       const [a, b] = of.of.map((side) => printForm(side, words));
       return `(${b ?? ""} < ${a ?? ""} ? ${b ?? ""} : ${a ?? ""})`;

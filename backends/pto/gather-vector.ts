@@ -1,4 +1,5 @@
 /** TGATHER: every index of a tile, or of a row, becomes a flat address of the data tile. */
+import { plainSites } from "../../ir/access.js";
 import { siteStrides } from "../../ir/addressing.js";
 import { loopPart, stepAlong, type Linear } from "../../ir/linear.js";
 import type { UbBuffer } from "../../ir/tile.js";
@@ -25,12 +26,12 @@ function partsOf({ stmt, addresses }: PtoGather) {
 const operands = (context: Context, gather: PtoGather) => {
   const { plan } = context;
   const data = dataBuffer(plan, gather);
-  const index = plan.buffers.get(at(gather.stmt.from, at(gather.stmt.map.sites, 0).value.table).buffer);
+  const index = plan.buffers.get(at(gather.stmt.from, at(plainSites(gather.stmt.map), 0).value.table).buffer);
   invariant(data !== undefined && index !== undefined, "TGATHER reads tiles in UB");
   return { data, index, output: outputBuffer(plan, gather), rule: at(gather.rules, 0) };
 };
 
-const indexSizes = ({ stmt }: PtoGather) => at(stmt.from, at(stmt.map.sites, 0).value.table).sizes;
+const indexSizes = ({ stmt }: PtoGather) => at(stmt.from, at(plainSites(stmt.map), 0).value.table).sizes;
 
 /** A matrix of as many values as an output tile has elements. */
 function addressShape(context: Context, gather: PtoGather): TileShape {

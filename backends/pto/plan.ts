@@ -2,7 +2,7 @@
  * A tile program as a PTO-ISA kernel, decided before any text: words, tasks, event ids, the lowering of its gather, and
  * where what the lowering adds lies in UB.
  */
-import { gatheredTable, policyOf } from "../../ir/access.js";
+import { gatheredTable, plainSites, policyOf } from "../../ir/access.js";
 import { gatherAddresses, type GatherAddresses } from "../../ir/addressing.js";
 import { programLowering } from "../../ir/clock/index.js";
 import { CompileError, type Diagnostic } from "../../ir/diagnostic.js";
@@ -26,6 +26,7 @@ import { alignUp, at, InternalError, invariant, strides } from "../../ir/types.j
 import { eventsOfProgram, firstEvent } from "./events.js";
 import type { PtoBuffer, PtoParam } from "./kernel.js";
 import { namesOf, type PtoNames } from "./names.js";
+import { beyondPlain } from "../plain-map.js";
 import { beyondInt32, beyondWords, misfits, notForPto, spilled, tooManyEvents } from "./refusals.js";
 import { dataWord, i32, indexWord, type Word } from "./words.js";
 
@@ -65,7 +66,9 @@ export interface PtoPlan {
 
 /** Throws a CompileError: TC505 for what PTO-ISA cannot express, TC202 without addresses, TC401 where UB is too small. */
 export function planPto(func: TileFunc, target: Target): PtoPlan {
-  refuse(targetFacts[target.kind].runsPto ? [] : notForPto(func, target));
+  refuse(
+    targetFacts[target.kind].runsPto ? beyondPlain(func, "PTO-ISA", "TC505", 2) : notForPto(func, target),
+  );
   const buffers = ubBuffers(func);
   const stmt = findGather(func.body);
   refuse([...misfits(func, buffers, stmt), ...beyondInt32(func)]);
@@ -130,7 +133,6 @@ function gatherOf(
 ): PtoGather {
   const pipe = pipeOf(stmt, func);
   invariant(pipe !== undefined, "a gather runs on a pipe");
-  const { sites } = stmt.map;
   return {
     stmt,
     lowering,
@@ -140,7 +142,9 @@ function gatherOf(
       invariant(own !== undefined || operand !== undefined, `%${buffer} is defined`);
       return { offsets, strides: own === undefined ? strides(operand?.type.shape ?? []) : ubStrides(own) };
     }),
-    rules: sites.map((site) => indexRule(site, at(func.operands, site.value.table).type.dtype)),
+    rules: plainSites(stmt.map).map((site) =>
+      indexRule(site, at(func.operands, site.value.table).type.dtype),
+    ),
     pipe,
     reports: policyOf(stmt.map) === "error",
   };

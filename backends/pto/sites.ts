@@ -1,4 +1,5 @@
 /** Index values read by the scalar unit and resolved one by one: `ir/policy.ts` as a C++ function. */
+import { plainSites } from "../../ir/access.js";
 import { inputOf } from "../../ir/func.js";
 import { assertNever, at, dtypeBytes, type DType } from "../../ir/types.js";
 import type { Context } from "./context.js";
@@ -19,7 +20,7 @@ export function emitSites(
   const { out, plan } = context;
   const names: string[] = [];
   out.line("bool inside = true;");
-  stmt.map.sites.forEach(({ value }, s) => {
+  plainSites(stmt.map).forEach(({ value }, s) => {
     const type = compared(inputOf(plan.func, value.table).type.dtype);
     const { below, fromEnd } = at(rules, s);
     const raw = `${at(tiles, value.table - 1)}.GetValue(${context.form(at(addresses.sites, s), dims, names)})`;

@@ -1,5 +1,9 @@
 /** The definition as a backend: of the operator where the program had one, else of the program's own access map. */
-import { outputOf } from "../../ir/func.js";
+import { isPlain, type AccessMap } from "../../ir/access.js";
+import { mapOverTensors } from "../../ir/addressing.js";
+import { CompileError, error } from "../../ir/diagnostic.js";
+import { outputOf, type TileFunc } from "../../ir/func.js";
+import { feedingOf, locate } from "../../ir/regions.js";
 import { parallelNest } from "../../ir/tasks.js";
 import { findGather } from "../../ir/tile.js";
 import { byteCount, elementCount } from "../../ir/types.js";
@@ -31,6 +35,16 @@ export const referenceBackend: Backend = {
 /** Absent when the output is empty and the program has no gather. */
 function stepsOf({ tile, resolved }: BackendKernel, inputs: HostInputs) {
   if (resolved !== undefined) return referenceSteps(resolved, inputs);
-  const map = findGather(tile.body)?.map;
-  return map === undefined ? undefined : referenceOfMapSteps(map, tile.operands, inputs);
+  const gather = findGather(tile.body);
+  if (gather === undefined) return undefined;
+  return referenceOfMapSteps(isPlain(gather.map) ? gather.map : wholeMap(tile), tile.operands, inputs);
+}
+
+function wholeMap(tile: TileFunc): AccessMap {
+  const feeding = feedingOf(locate(tile.body));
+  const map = feeding === undefined ? undefined : mapOverTensors(tile, feeding);
+  if (map !== undefined) return map;
+  const message = `the map of @${tile.name} is another in each tile: it states nothing over whole tensors`;
+  const hint = "compare it with a program that does: --against";
+  throw new CompileError([error("TC702", message, { span: tile.span, hint })]);
 }

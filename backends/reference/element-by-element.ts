@@ -1,4 +1,5 @@
 /** Every output element by the data coordinates that a definition gives for it. */
+import { fillBytes } from "../../ir/access.js";
 import { outOfRange } from "../../ir/policy.js";
 import { at, byteCount, elementCount, invariant, strides } from "../../ir/types.js";
 import { allocate, coordinates, indexOutOfRange, tensorOf, unitsOf, type MappedInputs } from "../memory.js";
@@ -7,7 +8,7 @@ import { allocate, coordinates, indexOutOfRange, tensorOf, unitsOf, type MappedI
 const elementsAtOnce = 2 ** 12;
 
 /**
- * Data coordinates of an output element. One below zero ends it: `noElement` leaves zero bits, `outOfRange` rejects the run.
+ * Data coordinates of an output element. One below zero ends it: `noElement` leaves the map's fill bits, `outOfRange` rejects the run.
  * Yields the elements done; returns the output's bytes.
  */
 export function* elementByElement(
@@ -20,13 +21,17 @@ export function* elementByElement(
   const bytes = allocate(byteCount(output.type), "the output");
   const source = unitsOf(tensorOf(inputs, data).bytes, data.type.dtype);
   const target = unitsOf(bytes, data.type.dtype);
+  const none = fillBytes(mapped.map, data.type.dtype);
   const by = strides(data.type.shape);
   const count = elementCount(output.type.shape);
   for (let element = 0; element < count; element++) {
     if (element % elementsAtOnce === 0) yield element;
     const coords = coordinatesOf(coordinates(element, output.type.shape));
     if (coords.includes(outOfRange)) throw indexOutOfRange(mapped, element);
-    if (coords.some((coord) => coord < 0)) continue;
+    if (coords.some((coord) => coord < 0)) {
+      bytes.set(none, element * none.length);
+      continue;
+    }
     const from = coords.reduce((sum, coord, k) => sum + coord * at(by, k), 0) * source.per;
     for (let unit = 0; unit < source.per; unit++) {
       target.units[element * source.per + unit] = at(source.units, from + unit);

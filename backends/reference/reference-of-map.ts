@@ -2,13 +2,14 @@
  * What an access map says, over whole tensors: out[d…] = data[results], each site resolved by its policy, inner ones first. The
  * definition of a tile program that was written by hand.
  */
-import type { AccessMap } from "../../ir/access.js";
-import type { Operand } from "../../ir/func.js";
-import { evaluate, type Env } from "../../ir/linear.js";
-import { indexRule, resolveIndex } from "../../ir/policy.js";
-import { at, strides } from "../../ir/types.js";
+import { isRead, type AccessMap } from "../../ir/access.js";
+import { addressOf } from "../../ir/addressing.js";
+import { inputsOf, type Operand } from "../../ir/func.js";
+import { constant, evaluate, type Env } from "../../ir/linear.js";
+import { at, invariant, strides } from "../../ir/types.js";
 import { drained } from "../long-run.js";
-import { indexReader, tensorOf, type HostInputs } from "../memory.js";
+import { indexReader, tensorOf, type HostInputs, type IndexReader } from "../memory.js";
+import { SiteWalk, siteSteps, type SiteStep } from "../site-values.js";
 import { elementByElement } from "./element-by-element.js";
 
 /**
@@ -29,24 +30,40 @@ export function referenceOfMapSteps(
   operands: readonly Operand[],
   inputs: HostInputs,
 ): Generator<number, Uint8Array> {
-  const looked = map.sites.map((site) => {
-    const operand = at(operands, site.value.table);
-    const { dtype, shape } = operand.type;
-    const read = indexReader(tensorOf(inputs, operand).bytes, dtype);
-    return { coords: site.value.at, by: strides(shape), read, rule: indexRule(site, dtype) };
+  const forms = map.sites.map(({ value }) => {
+    if (!isRead(value)) return value;
+    const { shape } = at(operands, value.table).type;
+    return addressOf(value.at, { offsets: shape.map(() => constant(0)), strides: strides(shape) });
   });
+  const readers = inputsOf({ operands }).map((operand, table) =>
+    map.sites.some(({ value }) => isRead(value) && value.table === table)
+      ? indexReader(tensorOf(inputs, operand).bytes, operand.type.dtype)
+      : undefined,
+  );
+  const walk = new SiteWalk(siteSteps(map, forms, operands));
   return elementByElement({ map, operands, inputs }, (dims) => {
-    const sites: number[] = [];
-    for (const { coords, by, read, rule } of looked) {
-      const position = coords.reduce(
-        (sum, coord, k) => sum + evaluate(coord, noLoops, { dims, sites }) * at(by, k),
-        0,
-      );
-      const element = resolveIndex(rule, read(position), () => read.exact(position));
+    walk.begin();
+    for (const step of walk.steps) {
+      const element = taken(walk, step, readers, dims);
       // The first site without an element ends the element.
       if (element < 0) return [element];
-      sites.push(element);
     }
-    return map.results.map((result) => evaluate(result, noLoops, { dims, sites }));
+    return map.results.map((result) => evaluate(result, noLoops, { dims, sites: walk.sites }));
   });
+}
+
+function taken(
+  walk: SiteWalk,
+  step: SiteStep,
+  readers: readonly (IndexReader | undefined)[],
+  dims: readonly number[],
+): number {
+  if (step.table === undefined) {
+    const sum = walk.sum(step, dims, noLoops);
+    return walk.take(step, Number(sum), () => sum);
+  }
+  const read = readers[step.table];
+  invariant(read !== undefined, `input ${step.table} is read`);
+  const position = walk.position(step, dims, noLoops);
+  return walk.take(step, read(position), () => read.exact(position));
 }

@@ -5,18 +5,11 @@
  * another operand and an output element written twice or never all stop the run and name the statement. Memory is
  * the tensors and one unified buffer, whatever the number of tiles.
  */
-import { gatheredTable } from "../../ir/access.js";
-import {
-  gatherAddresses,
-  outputPosition,
-  siteStrides,
-  startOf,
-  stepsOf,
-  type Place,
-} from "../../ir/addressing.js";
+import { fillBytes, gatheredTable, isRead } from "../../ir/access.js";
+import { gatherAddresses, outputPosition, startOf, stepsOf, type Place } from "../../ir/addressing.js";
 import { inputOf, operandNamed, outputOf, type TileFunc } from "../../ir/func.js";
-import { constant, evaluate, loopPart, type Linear } from "../../ir/linear.js";
-import { indexRule, outOfRange, resolveIndex, type IndexRule } from "../../ir/policy.js";
+import { constant, evaluate, loopPart, sitesOf, type Linear } from "../../ir/linear.js";
+import { outOfRange } from "../../ir/policy.js";
 import {
   accessLookup,
   feedingOf,
@@ -58,6 +51,7 @@ import {
   type HostInputs,
   type IndexReader,
 } from "../memory.js";
+import { SiteWalk, siteSteps, type SiteStep } from "../site-values.js";
 import { drained, inSlices, type LongRunOptions } from "../long-run.js";
 import type { SimReport } from "../report.js";
 import { box } from "./box.js";
@@ -105,11 +99,10 @@ interface Address {
   readonly by: readonly number[];
 }
 
-interface SiteAddress extends Address {
+/** Where a gather finds its index values: a region's memory, from its first element. */
+interface TableMemory {
+  readonly memory: Memory;
   readonly read: IndexReader;
-  readonly rule: IndexRule;
-  /** Elements of data between neighbouring values. */
-  readonly stride: number;
   /** Where an index tensor is read in place: what was read of it. */
   readonly counted?: { readonly counter: Counter; readonly seen: Set<number> };
 }
@@ -240,8 +233,14 @@ class Machine {
     this.gathers++;
     const { counters } = this;
     const size = dtypeBytes[outputOf(this.func).type.dtype];
-    const { data, to, sites } = this.addresses(stmt);
-    const [dataInGm, toInGm] = [data.memory.ub === undefined, to.memory.ub === undefined];
+    const forms = gatherAddresses(stmt, (region) => this.placeOf(region));
+    const tables = stmt.from.map((region, table) => this.tableMemory(region, table, stmt));
+    this.checkInside(stmt.to, stmt);
+    const to = { memory: this.memoryOf(stmt.to.buffer), ...this.form(forms.output, stmt) };
+    const data = this.memoryOf(at(stmt.from, gatheredTable).buffer);
+    const walk = new SiteWalk(siteSteps(stmt.map, forms.sites, this.func.operands));
+    const fill = fillBytes(stmt.map, outputOf(this.func).type.dtype);
+    const [dataInGm, toInGm] = [data.ub === undefined, to.memory.ub === undefined];
     if (dataInGm) counters.data.transfers++;
     if (toInGm) counters.output.transfers++;
     const position = this.position === undefined ? undefined : this.form(this.position, stmt);
@@ -249,24 +248,17 @@ class Machine {
 
     for (const out of box(this.sizes(stmt.to))) {
       if (++moved % elementsAtOnce === 0) yield this.tasks;
-      let shift = 0;
-      let none = false;
-      for (const site of sites) {
-        const element = this.lookUp(site, out, stmt);
-        if (element === outOfRange && position !== undefined) {
-          this.firstBad = Math.min(this.firstBad, elementOf(position, out));
-        }
-        if (element < 0) none = true;
-        else shift += element * site.stride;
-      }
+      const element = this.resolve(walk, out, tables, stmt);
+      if (element === outOfRange && position !== undefined)
+        this.firstBad = Math.min(this.firstBad, elementOf(position, out));
       const target = byteOf(to, out);
       this.check(to.memory, target, size, stmt, true);
-      if (none) {
-        to.memory.bytes.fill(0, target, target + size);
+      if (element < 0) {
+        to.memory.bytes.set(fill, target);
       } else {
-        const from = byteOf(data, out) + shift * size;
-        this.check(data.memory, from, size, stmt, false);
-        to.memory.bytes.set(data.memory.bytes.subarray(from, from + size), target);
+        const from = data.first + evaluate(forms.data, this.env, { dims: out, sites: walk.sites }) * size;
+        this.check(data, from, size, stmt, false);
+        to.memory.bytes.set(data.bytes.subarray(from, from + size), target);
         if (dataInGm) counters.data.run(from, size);
       }
       if (toInGm) {
@@ -277,51 +269,62 @@ class Machine {
     for (const counter of Object.values(counters)) counter.endRun();
   }
 
-  /** What the index of a site names at a point of the output tile. */
-  private lookUp(site: SiteAddress, out: readonly number[], stmt: GatherStmt): number {
-    const { memory, read, rule, counted } = site;
-    const position = elementOf(site, out);
-    const byte = byteOf(site, out);
+  /** What the sites name at a point of the output tile: below zero, the first that ends the element says why. */
+  private resolve(
+    walk: SiteWalk,
+    out: readonly number[],
+    tables: readonly (TableMemory | undefined)[],
+    stmt: GatherStmt,
+  ): number {
+    walk.begin();
+    let first = 0;
+    for (const step of walk.steps) {
+      // What is read at dims alone is read whatever the others name.
+      if (first < 0 && sitesOf(step.form).length > 0) continue;
+      const element = this.take(walk, step, out, tables, stmt);
+      if (first === 0) first = element;
+    }
+    return first;
+  }
+
+  private take(
+    walk: SiteWalk,
+    step: SiteStep,
+    out: readonly number[],
+    tables: readonly (TableMemory | undefined)[],
+    stmt: GatherStmt,
+  ): number {
+    if (step.table === undefined) {
+      const sum = walk.sum(step, out, this.env);
+      return walk.take(step, Number(sum), () => sum);
+    }
+    const table = tables[step.table];
+    invariant(table !== undefined, `a site reads input ${step.table}`);
+    const { memory, read, counted } = table;
+    const position = walk.position(step, out, this.env);
+    const byte = memory.first + position * memory.elementBytes;
     this.check(memory, byte, memory.elementBytes, stmt, false);
     if (counted !== undefined && !counted.seen.has(position)) {
       counted.seen.add(position);
       counted.counter.run(byte, memory.elementBytes);
     }
-    return resolveIndex(rule, read(position), () => read.exact(position));
+    return walk.take(step, read(position), () => read.exact(position));
   }
 
-  private addresses(stmt: GatherStmt): {
-    readonly data: Address;
-    readonly to: Address;
-    readonly sites: readonly SiteAddress[];
-  } {
-    const forms = gatherAddresses(stmt, (region) => this.placeOf(region));
-    const address = (region: Region, form: Linear): Address => {
-      this.checkInside(region, stmt);
-      return { memory: this.memoryOf(region.buffer), ...this.form(form, stmt) };
-    };
-    const tables = new Map<number, Pick<SiteAddress, "memory" | "read" | "counted">>();
-    stmt.from.forEach((region, table) => {
-      if (table === gatheredTable) return;
-      this.checkInside(region, stmt);
-      const { role, type } = inputOf(this.func, table);
-      const memory = this.memoryOf(region.buffer);
-      const read = indexReader(memory.bytes.subarray(memory.first), type.dtype);
-      const counter = this.counters[role];
-      if (memory.ub === undefined) counter.transfers++;
-      const counted = memory.ub === undefined ? { counted: { counter, seen: new Set<number>() } } : {};
-      tables.set(table, { memory, read, ...counted });
-    });
-    const data = address(at(stmt.from, gatheredTable), forms.data);
-    const sites = siteStrides(forms.data, stmt.map.sites.length).map((stride, site): SiteAddress => {
-      const own = at(stmt.map.sites, site);
-      const { table } = own.value;
-      const found = tables.get(table);
-      invariant(found !== undefined, `a site reads input ${table}`);
-      const rule = indexRule(own, inputOf(this.func, table).type.dtype);
-      return { ...found, ...this.form(at(forms.sites, site), stmt), rule, stride };
-    });
-    return { data, to: address(stmt.to, forms.output), sites };
+  /** The memory of an input that sites read; undefined for one that they do not. */
+  private tableMemory(region: Region, table: number, stmt: GatherStmt): TableMemory | undefined {
+    this.checkInside(region, stmt);
+    const isIndex = stmt.map.sites.some(({ value }) => isRead(value) && value.table === table);
+    if (table === gatheredTable && !isIndex) return undefined;
+    const { role, type } = inputOf(this.func, table);
+    const memory = this.memoryOf(region.buffer);
+    const counter = this.counters[role];
+    if (memory.ub === undefined && table !== gatheredTable) counter.transfers++;
+    if (!isIndex) return undefined;
+    const read = indexReader(memory.bytes.subarray(memory.first), type.dtype);
+    return memory.ub === undefined
+      ? { memory, read, counted: { counter, seen: new Set<number>() } }
+      : { memory, read };
   }
 
   /** A form in the dims of a gather's tile, as this iteration of the loops makes it. */

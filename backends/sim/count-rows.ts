@@ -2,7 +2,7 @@
  * The rows of data that a gather fetches from global memory, by the index values: outputs that share an index and lie together
  * in the data move as one.
  */
-import { gatheredTable, indexed } from "../../ir/access.js";
+import { plainSites, gatheredTable, indexed } from "../../ir/access.js";
 import { addressOf, siteStrides, stepsOf } from "../../ir/addressing.js";
 import { inputOf, type TileFunc } from "../../ir/func.js";
 import { constant, loopPart } from "../../ir/linear.js";
@@ -40,15 +40,15 @@ export function countRows(
     strides: strides(data.shape),
   });
   const by = stepsOf(address, rank);
-  const places = map.sites.map(({ value }) =>
+  const places = plainSites(map).map(({ value }) =>
     addressOf(value.at, {
       offsets: at(stmt.origins, value.table - 1),
       strides: strides(inputOf(func, value.table).type.shape),
     }),
   );
   const tables = new Map<number, Pick<Looked, "values" | "exact">>();
-  const sites = siteStrides(address, map.sites.length).map((stride, site): Looked => {
-    const own = at(map.sites, site);
+  const sites = siteStrides(address, plainSites(map).length).map((stride, site): Looked => {
+    const own = at(plainSites(map), site);
     const operand = inputOf(func, own.value.table);
     const tensor = tensorOf(inputs, operand);
     const table = tables.get(own.value.table) ?? {

@@ -3,7 +3,7 @@
  * iterations are one. Only rows that indices fetch from global memory are looked up one by one. The checked executor counts
  * the same as it runs.
  */
-import { gatheredTable, indexed } from "../../ir/access.js";
+import { plainSites, gatheredTable, indexed } from "../../ir/access.js";
 import { addressOf, stepsOf, type Place } from "../../ir/addressing.js";
 import { inputOf, operandNamed, type Operand, type TileFunc } from "../../ir/func.js";
 import { loopPart } from "../../ir/linear.js";
@@ -116,7 +116,7 @@ function countIndices(
 ): void {
   const operand = inputOf(func, table);
   const place: Place = { offsets: at(stmt.origins, table - 1), strides: strides(operand.type.shape) };
-  const addresses = stmt.map.sites.flatMap(({ value }) =>
+  const addresses = plainSites(stmt.map).flatMap(({ value }) =>
     value.table === table ? [addressOf(value.at, place)] : [],
   );
   const follows = indexed(stmt.map);

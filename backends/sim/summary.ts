@@ -4,7 +4,7 @@ import { cyclesOf, occupancyOf } from "../../ir/clock/index.js";
 import { inputsOf, outputOf, roles, type Role, type TileFunc } from "../../ir/func.js";
 import type { Target } from "../../ir/target.js";
 import { findGather } from "../../ir/tile.js";
-import { dtypeBytes, elementCount, invariant } from "../../ir/types.js";
+import { dtypeBytes, elementCount } from "../../ir/types.js";
 import { tensorOf, type HostInputs } from "../memory.js";
 import type { SimReport } from "../report.js";
 import { Counter } from "./counter.js";
@@ -47,7 +47,6 @@ export function summarize(
   const least = roles.reduce((sum, role) => sum + compulsory[role], 0);
   const timing = { ...cyclesOf(func, target), occupancy: occupancyOf(func, target) };
   const indices = inputsOf(func).find(({ role }) => role === "indices");
-  invariant(indices !== undefined, "a gather has indices");
   return {
     target: target.name,
     ...run,
@@ -61,7 +60,7 @@ export function summarize(
     tasks,
     cores: Math.min(func.schedule.cores ?? target.cores, Math.max(1, tasks)),
     timing,
-    locality: indexLocality(tensorOf(inputs, indices)),
+    ...(indices === undefined ? {} : { locality: indexLocality(tensorOf(inputs, indices)) }),
     gathers,
     syncs,
   };

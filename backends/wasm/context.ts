@@ -100,6 +100,12 @@ export class Context {
         code.convert(sides, type);
         break;
       }
+      case "div":
+      case "mod":
+        this.value(of.of, "i64");
+        code.op("i64.const", of.by).op(of.kind === "div" ? "i64.div_u" : "i64.rem_u");
+        code.convert("i64", type);
+        break;
       case "dim":
       case "site":
         throw new InternalError(`a ${of.kind} is no number of the loops`);

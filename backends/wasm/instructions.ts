@@ -56,6 +56,7 @@ export const encodings = {
   "i64.sub": plain(0x7d),
   "i64.mul": plain(0x7e),
   "i64.rem_s": plain(0x81),
+  "i64.div_u": plain(0x80),
   "i64.rem_u": plain(0x82),
   "i64.and": plain(0x83),
   "i64.shr_s": plain(0x87),

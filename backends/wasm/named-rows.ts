@@ -2,7 +2,7 @@
  * Inputs copied by the row: where indices name few rows of a large table that is read in place, those rows are all that a
  * run reads of it.
  */
-import { gatheredTable } from "../../ir/access.js";
+import { gatheredTable, plainSites } from "../../ir/access.js";
 import { inputOf, type TileFunc } from "../../ir/func.js";
 import { constant, equalLinear, soleAtom } from "../../ir/linear.js";
 import { indexRule, resolveIndex, type IndexRule } from "../../ir/policy.js";
@@ -29,7 +29,7 @@ export function namedRows(func: TileFunc, { map, from }: GatherStmt): NamedRows 
   const picks = first === undefined ? undefined : soleAtom(first);
   if (picks?.kind !== "site" || offset === undefined || !isParam(func, region.buffer)) return undefined;
   if (!equalLinear(offset, constant(0))) return undefined;
-  const site = at(map.sites, picks.site);
+  const site = at(plainSites(map), picks.site);
   const table = inputOf(func, site.value.table).type;
   const data = inputOf(func, gatheredTable).type;
   const rowBytes = byteCount(data) / at(data.shape, 0);

@@ -6,8 +6,9 @@
  * output where a store puts it. Data tiles are copied: a slab side by side in a first-level cache answers random reads that
  * the tensor would miss.
  */
-import { gatheredTable, indexed } from "../../ir/access.js";
+import { plainSites, gatheredTable, indexed } from "../../ir/access.js";
 import { gatherAddresses, siteStrides, startOf, stepsOf } from "../../ir/addressing.js";
+import { throwIfErrors } from "../../ir/diagnostic.js";
 import { inputOf, outputOf, type TileFunc } from "../../ir/func.js";
 import { constant, loopPart, sub, type Linear } from "../../ir/linear.js";
 import { indexRule, type IndexRule } from "../../ir/policy.js";
@@ -15,6 +16,7 @@ import { feedingOf, locate, ubBuffers, type Feeding } from "../../ir/regions.js"
 import { parallelNest, type ParallelNest } from "../../ir/tasks.js";
 import { findGather, flatten, type ForStmt, type GatherStmt, type Region, type Stmt } from "../../ir/tile.js";
 import { at, dtypeBytes, elementCount, invariant, type DType } from "../../ir/types.js";
+import { beyondPlain } from "../plain-map.js";
 import { largest } from "./largest.js";
 import { namedRows, type NamedRows } from "./named-rows.js";
 import { isOutput, placing, type Memory, type Placed } from "./places.js";
@@ -176,6 +178,7 @@ function gatherPlan(
 ): GatherPlan | undefined {
   const { stmt, loops } = feeding.gather;
   if (stmt.op !== "gather") return undefined;
+  throwIfErrors(beyondPlain(func, "the fast executor", "TC502"));
   const { map, to } = stmt;
   const rank = to.sizes.length;
   const addresses = gatherAddresses(stmt, place);
@@ -190,14 +193,14 @@ function gatherPlan(
   const data = walk(at(places, gatheredTable), addresses.data, addresses.data, elementBytes);
   const output = walk(place(to), addresses.output, addresses.output, elementBytes);
 
-  const tables = [...new Set(map.sites.map(({ value }) => value.table))];
+  const tables = [...new Set(plainSites(map).map(({ value }) => value.table))];
   const indices = tables.map((table) => {
-    const first = map.sites.findIndex(({ value }) => value.table === table);
+    const first = plainSites(map).findIndex(({ value }) => value.table === table);
     const placed = at(places, table);
     return walk(placed, startOf(placed), at(addresses.sites, first), dtypeBytes[dtype(table)]);
   });
-  const sites = siteStrides(addresses.data, map.sites.length).map((stride, site): SitePlan => {
-    const own = at(map.sites, site);
+  const sites = siteStrides(addresses.data, plainSites(map).length).map((stride, site): SitePlan => {
+    const own = at(plainSites(map), site);
     const { table } = own.value;
     const fixed = sub(loopPart(at(addresses.sites, site)), startOf(at(places, table)));
     return {

@@ -14,7 +14,7 @@ import { at, byteCount, dtypeBytes, elementCount, invariant } from "../../ir/typ
 import { BoundedCache } from "../cache.js";
 import { checkKernel } from "../check-kernel.js";
 import { checkFields, isObject, shown, wholeNumber, type Fields } from "../fields.js";
-import { badIndex, indexReader, isRejected, sitesAt, type HostInputs } from "../memory.js";
+import { badIndex, indexReader, sitesAt, type HostInputs } from "../memory.js";
 import { checkTensors, fromHost, stringsOf, toHosts, type GatherData, type TensorData } from "../values.js";
 import { emitWgsl, type WgslBinding, type WgslKernel, type WgslLimits } from "../wgsl/index.js";
 import { bufferUsage, requireBuffers, type GpuBuffers } from "./buffers.js";
@@ -268,13 +268,17 @@ class DeviceRunner implements Runner {
     bufferOf: (role: Role) => GPUBuffer,
   ): Promise<Error> {
     const { map } = gatherOf(tile);
-    for (const found of sitesAt({ map, operands: tile.operands, tile }, element)) {
-      const { dtype } = found.table.type;
+    const walk = sitesAt({ map, operands: tile.operands, tile }, element);
+    let step = walk.next();
+    while (step.done !== true) {
+      const { table, position } = step.value;
+      const { dtype } = table.type;
       const size = dtypeBytes[dtype];
-      const bytes = await this.read(bufferOf(found.table.role), found.position * size, size);
-      const value = indexReader(bytes, dtype).exact(0);
-      if (isRejected(found.rule, value)) return badIndex(found, value);
+      const bytes = await this.read(bufferOf(table.role), position * size, size);
+      step = walk.next(indexReader(bytes, dtype).exact(0));
     }
+    const bad = step.value.find(({ rejected }) => rejected);
+    if (bad !== undefined) return badIndex(bad);
     return staleStatus(element);
   }
 

@@ -23,7 +23,9 @@ export function printForm(form: Linear, words: Vocabulary): string {
   return [head, ...(form.at < 0 ? [`${-form.at}u`] : []), ...taken].join(" - ");
 }
 
-const ranks = { iv: 0, dim: 1, site: 2, min: 3 } as const satisfies Readonly<Record<Atom["kind"], number>>;
+const ranks = { iv: 0, dim: 1, site: 2, div: 3, mod: 4, min: 5 } as const satisfies Readonly<
+  Record<Atom["kind"], number>
+>;
 
 export const inOrder = (terms: readonly Term[]): readonly Term[] =>
   [...terms].sort((a, b) => Math.abs(b.by) - Math.abs(a.by) || ranks[a.of.kind] - ranks[b.of.kind]);
@@ -36,6 +38,10 @@ function printTerm({ by, of }: Term, words: Vocabulary): string[] {
       return scaled(at(words.dims, of.dim), by);
     case "site":
       return scaled(at(words.sites, of.site), by);
+    case "div":
+      return [times(`((${printForm(of.of, words)}) / ${of.by}u)`, by)];
+    case "mod":
+      return [times(`((${printForm(of.of, words)}) % ${of.by}u)`, by)];
     case "min":
       return [times(`min(${of.of.map((side) => printForm(side, words)).join(", ")})`, by)];
     default:

@@ -5,7 +5,7 @@
  * element by element, four at a time or what 16 bytes hold. Both need runs of the output that start and end at multiples of
  * that. `words`: an element at a time. `packed`: 8- and 16-bit elements whose rows share words.
  */
-import { gatheredTable, indexed } from "../../ir/access.js";
+import { plainSites, gatheredTable, indexed } from "../../ir/access.js";
 import {
   gatherAddresses,
   overTensor,
@@ -95,7 +95,7 @@ export function gatherMove(
     tile: stmt.to.sizes.map((size) => largestValue(size) ?? 0),
     ...(staged === undefined ? {} : { staged }),
     addresses,
-    sites: stmt.map.sites.map((site, s) => {
+    sites: plainSites(stmt.map).map((site, s) => {
       const { table } = site.value;
       return {
         axis: stmt.map.results.findIndex((result) => sitesOf(result).includes(s)),
@@ -163,7 +163,7 @@ function accessOf(
   if ((staged && size > 4) || !whole(group)) return plain;
   const four = (table: number): boolean =>
     group === 4 &&
-    stmt.map.sites.every(
+    plainSites(stmt.map).every(
       ({ value }, s) =>
         value.table !== table || starts(at(addresses.sites, s), inputOf(func, table).type, group),
     );

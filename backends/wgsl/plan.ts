@@ -28,6 +28,7 @@ import { gridOf, type Grid } from "./grid.js";
 import { defaultLimits, type WgslBinding, type WgslLimits } from "./kernel.js";
 import { lanesFor, type LaneShape } from "./lanes.js";
 import { namesOf } from "./names.js";
+import { beyondPlain } from "../plain-map.js";
 import { beyondLimits, beyondU32, tooManyTasks, unevenRows, unknownForms } from "./refusals.js";
 
 /** What a plan is made against. */
@@ -101,7 +102,7 @@ export interface WgslPlan {
 export function planWgsl(func: TileFunc, options: WgslOptions = {}): WgslPlan {
   const device = { limits: options.limits ?? defaultLimits, target: options.target ?? webgpu };
   const nest = parallelNest(func.body);
-  throwIfErrors(unknownForms(nest));
+  throwIfErrors([...beyondPlain(func, "WGSL", "TC502", 2), ...unknownForms(nest)]);
   const element = elementWords(inputOf(func, gatheredTable).type.dtype);
   const feeding = feedingOf(locate(func.body));
   const gather = feeding === undefined ? undefined : planGather(func, feeding);

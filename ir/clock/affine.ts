@@ -57,6 +57,9 @@ function atomForms(of: Atom, variables: ReadonlyMap<string, Form>): Minimum | un
       const [lhs, rhs] = of.of.map((side) => formsOf(side, variables));
       return lhs === undefined || rhs === undefined ? undefined : [...lhs, ...rhs];
     }
+    case "div":
+    case "mod":
+      return undefined;
     case "dim":
     case "site":
       throw new InternalError(`a ${of.kind} is no part of a size or a bound`);

@@ -2,16 +2,11 @@
  * Text to IR: recursive descent over an LL(1) grammar (docs/ir.md). Reports every function's first mistake with
  * its place; what the grammar admits but the level forbids is the verifier's business.
  */
-import {
-  gatheredTable,
-  outOfBoundsPolicies,
-  type AccessMap,
-  type OutOfBounds,
-  type Read,
-} from "../access.js";
+import { outOfBoundsPolicies, type AccessMap, type OutOfBounds } from "../access.js";
 import { error, type Diagnostic } from "../diagnostic.js";
 import {
-  roles,
+  keyOf,
+  operandAt,
   type AccessFunc,
   type Attrs,
   type AttrValue,
@@ -22,8 +17,9 @@ import {
   type TileFunc,
   type Value,
 } from "../func.js";
-import { add, constant, dim, iv, min, scale, site, sub, type Linear } from "../linear.js";
+import { add, constant, dim, div, isConstant, iv, min, mod, scale, sub, type Linear } from "../linear.js";
 import { lex, type Token, type TokenKind } from "./lex.js";
+import { SiteList } from "./site-list.js";
 import { budgetRules, profiles, residencies, type Buffers, type Copies, type Schedule } from "../schedule.js";
 import { pipes, type Region, type Stmt, type UbBuffer } from "../tile.js";
 import { assertNever, at, isDType, maxElements, type DType, type Shape, type TensorType } from "../types.js";
@@ -81,6 +77,27 @@ export function parseSchedule(
   }
 }
 
+/** What the words of a map stand for. */
+interface MapScope {
+  /** What the text calls the inputs, by table. */
+  readonly names: readonly string[];
+  readonly outRank: number;
+  readonly sites: SiteList;
+  readonly lets: Map<string, Linear>;
+}
+
+const reservedWords: ReadonlySet<string> = new Set([
+  ...outOfBoundsPolicies,
+  "fill",
+  "from_end",
+  "div",
+  "mod",
+  "min",
+  "in",
+  "of",
+  "let",
+]);
+
 class ParseError extends Error {
   constructor(readonly diagnostic: Diagnostic) {
     super(diagnostic.message);
@@ -119,21 +136,24 @@ class Parser {
   }
 
   func(): Func {
+    this.operands = [];
     const start = this.word("func");
     const name = this.take("symbol", "a function name such as @gather").text;
     this.punct("(");
     const params = [this.param()];
     while (this.accept(",")) params.push(this.param());
     this.punct(")");
-    const operands = params.map((param, k): Operand => ({ ...param, role: at(roles, Math.min(k, 2)) }));
-    if (params.length < 2 || params.length > 3) {
-      return this.fail(
-        start,
-        `a function takes data and indices (and output at the tile level), not ${params.length}`,
-      );
+    const gathers = this.accept("->");
+    const inputs = gathers ? params.length : params.length - 1;
+    const operands = params.map((param, k) => operandAt(param, k, inputs));
+    if (!gathers) {
+      if (inputs < 1)
+        return this.fail(
+          start,
+          "a function takes data, what it reads it by, and at the tile level the output",
+        );
+      return this.tileFunc(start, name, operands);
     }
-    if (params.length === 3) return this.tileFunc(start, name, operands);
-    this.punct("->");
     const result = this.tensorType();
     const tail = this.tail();
     this.punct("{");
@@ -152,9 +172,11 @@ class Parser {
       span: start.span,
       opSpan: opToken.span,
     };
+    if (opToken.text !== "access.gather" && inputs !== 2)
+      return this.fail(start, `${opToken.text} takes data and indices, not ${inputs} operands`);
     const func: SourceFunc | AccessFunc =
       opToken.text === "access.gather"
-        ? { level: "access", ...head, ...this.accessBody(operands) }
+        ? { level: "access", ...head, ...this.accessBody(operands, output) }
         : { level: "source", ...head, op: opToken.text, attrs: this.attrs() };
     this.word("return");
     const returned = this.take("value", `%${outputName}`);
@@ -285,18 +307,20 @@ class Parser {
     }
   }
 
-  private accessBody(inputs: readonly Operand[]): Pick<AccessFunc, "map" | "paired" | "tiles"> {
-    const open = this.map(
-      inputs.map((input) => input.name),
-      inputs,
-    );
+  private accessBody(
+    inputs: readonly Operand[],
+    output: Operand,
+  ): Pick<AccessFunc, "map" | "paired" | "tiles"> {
+    const open = this.map(inputs.map((input) => input.name));
     let oob: OutOfBounds | undefined;
+    let fill: string | undefined;
     let paired: Shape = [];
     const tiles = new Map<string, Shape>();
     const start = this.peek();
     this.entries((key) => {
-      const tiled = inputs.find((input) => key.text === `${input.role}_tile`);
+      const tiled = inputs.find((input) => key.text === `${keyOf(input)}_tile`);
       if (key.text === "oob") oob = this.policy();
+      else if (key.text === "fill") fill = this.bits();
       else if (key.text === "paired") paired = this.intList();
       else if (tiled !== undefined) tiles.set(tiled.name, this.intList());
       else this.fail(key, `access.gather has no attribute ${key.text}`, undefined, "TC003");
@@ -305,10 +329,15 @@ class Parser {
       return this.fail(start, "access.gather names its out-of-range policy", "add oob = error");
     const given = inputs.flatMap((input) => (tiles.has(input.name) ? [tiles.get(input.name) ?? []] : []));
     if (given.length !== 0 && given.length !== inputs.length) {
-      const names = inputs.map((input) => `${input.role}_tile`);
+      const names = inputs.map((input) => `${keyOf(input)}_tile`);
       return this.fail(start, `${names.join(" and ")} come together`);
     }
-    const map = open(oob);
+    const map = open(
+      oob,
+      fill,
+      inputs.map(({ type }) => type),
+      output.type.shape,
+    );
     return given.length === 0 ? { map, paired } : { map, paired, tiles: given };
   }
 
@@ -318,11 +347,27 @@ class Parser {
     return this.oneOf(outOfBoundsPolicies);
   }
 
+  /** The bits of an element, absent for 0, as they are without any. */
+  private bits(): string | undefined {
+    const token = this.take("int", "the bits of an element as a decimal");
+    if (token.text.startsWith("-"))
+      this.fail(token, `${token.text} is negative: bits are an unsigned decimal`);
+    const bits = BigInt(token.text);
+    return bits === 0n ? undefined : bits.toString();
+  }
+
   /**
    * `(d0, d1) -> (from_end(%indices[d0, d1]), d1)`. `names` are what the text calls the inputs, by table. The policy of the
-   * reads stands behind the map, so the map is a function of it.
+   * bare reads stands behind the map, so the map is a function of it.
    */
-  private map(names: readonly string[], inputs: readonly Operand[]): (keep: OutOfBounds) => AccessMap {
+  private map(
+    names: readonly string[],
+  ): (
+    keep: OutOfBounds,
+    fill: string | undefined,
+    inputs: readonly TensorType[],
+    output?: Shape,
+  ) => AccessMap {
     this.punct("(");
     let outRank = 0;
     while (!this.accept(")")) {
@@ -332,53 +377,115 @@ class Parser {
         this.fail(token, `output dims are d0, d1, … in order; expected d${outRank}`);
       outRank++;
     }
+    const scope: MapScope = { names, outRank, sites: new SiteList(), lets: new Map() };
+    while (this.acceptWord("let")) {
+      const token = this.take("word", "a name for an index value");
+      if (reservedWords.has(token.text) || /^d\d+$/.test(token.text))
+        this.fail(token, `${token.text} has a meaning of its own`);
+      if (scope.lets.has(token.text)) this.fail(token, `${token.text} is defined twice`);
+      this.punct("=");
+      scope.lets.set(token.text, this.coord(scope));
+    }
     this.punct("->");
     this.punct("(");
-    const reads: { readonly value: Read; readonly fromEnd: boolean; readonly below: number }[] = [];
     const results: Linear[] = [];
     while (!this.accept(")")) {
       if (results.length > 0) this.punct(",");
-      const fromEnd = this.acceptWord("from_end");
-      if (fromEnd) this.punct("(");
-      if (fromEnd || this.peek().kind === "value") {
-        const below = inputs[gatheredTable]?.type.shape[results.length] ?? 0;
-        reads.push({ value: this.read(names, outRank), fromEnd, below });
-        results.push(site(reads.length - 1));
-      } else results.push(dim(this.dim(outRank)));
-      if (fromEnd) this.punct(")");
+      results.push(this.coord(scope));
     }
-    return (keep) => ({
-      outRank,
-      results,
-      sites: reads.map(({ value, fromEnd, below }) => ({
-        value,
-        keep,
-        below,
-        ...(fromEnd ? { fromEnd: below } : {}),
-      })),
-    });
+    return (keep, fill, inputs, output) =>
+      scope.sites.close({ outRank, results, ...(fill === undefined ? {} : { fill }) }, keep, inputs, output);
   }
 
-  private read(names: readonly string[], outRank: number): Read {
-    const token = this.take("value", `%${names.slice(1).join(", %")}`);
+  private coord(scope: MapScope): Linear {
+    if (++this.depth > maxDepth) this.fail(this.peek(), `coordinates nest deeper than ${maxDepth}`);
+    let left = this.coordTerm(scope);
+    for (;;) {
+      if (this.accept("+")) left = add(left, this.coordTerm(scope));
+      else if (this.accept("-")) left = sub(left, this.coordTerm(scope));
+      // `d0 -1`: the lexer takes the sign for the number's.
+      else if (this.peek().kind === "int" && this.peek().text.startsWith("-"))
+        left = add(left, this.coordTerm(scope));
+      else break;
+    }
+    this.depth--;
+    return left;
+  }
+
+  private coordTerm(scope: MapScope): Linear {
+    let left = this.coordFactor(scope);
+    for (;;) {
+      const token = this.peek();
+      if (this.accept("*")) {
+        const right = this.coordFactor(scope);
+        if (!isConstant(left) && !isConstant(right)) this.fail(token, "a product has a number on one side");
+        left = isConstant(right) ? scale(left, right.at) : scale(right, left.at);
+      } else if (this.acceptWord("div")) left = div(left, this.divisor());
+      else if (this.acceptWord("mod")) left = mod(left, this.divisor());
+      else return left;
+    }
+  }
+
+  private divisor(): number {
+    const token = this.peek();
+    const by = this.int();
+    return by >= 1 ? by : this.fail(token, `div and mod are by 1 or more, not ${by}`);
+  }
+
+  private coordFactor(scope: MapScope): Linear {
+    const token = this.peek();
+    if (token.kind === "int") return constant(this.int());
+    if (token.kind === "value") return this.readOrLoop(scope);
+    if (this.accept("(")) {
+      const inner = this.coord(scope);
+      this.punct(")");
+      return inner;
+    }
+    const word = this.take("word", "an output dim such as d0, a read or a policy");
+    if (word.text === "min") {
+      this.punct("(");
+      const lhs = this.coord(scope);
+      this.punct(",");
+      const rhs = this.coord(scope);
+      this.punct(")");
+      return min(lhs, rhs);
+    }
+    if (word.text === "from_end") {
+      this.punct("(");
+      const value = this.coord(scope);
+      const fromEnd = this.acceptWord("of") ? this.int() : "below";
+      this.punct(")");
+      return scope.sites.push({ value, fromEnd });
+    }
+    const keep = word.text === "fill" ? "zero" : outOfBoundsPolicies.find((policy) => policy === word.text);
+    if (keep !== undefined) {
+      this.punct("(");
+      const value = this.coord(scope);
+      const below = this.acceptWord("in") ? { below: this.int() } : {};
+      this.punct(")");
+      return scope.sites.push({ value, keep, ...below });
+    }
+    const named = scope.lets.get(word.text);
+    if (named !== undefined) return named;
+    const d = /^d(\d{1,2})$/.exec(word.text)?.[1];
+    if (d === undefined || Number(d) >= scope.outRank)
+      return this.fail(word, `${word.text} is no output dim`);
+    return dim(Number(d));
+  }
+
+  /** `%indices[d0, d1]`; at the tile level also the loop variable `%t0`. */
+  private readOrLoop({ names, ...scope }: MapScope): Linear {
+    const token = this.take("value", "an input");
     const table = names.lastIndexOf(token.text);
-    if (table <= gatheredTable)
-      this.fail(token, `an access map reads %${names.slice(1).join(", %")}, not %${token.text}`);
+    if (this.peek().text !== "[" && this.operands.length > 0 && table === -1) return iv(token.text);
+    if (table === -1) this.fail(token, `an access map reads %${names.join(", %")}, not %${token.text}`);
     this.punct("[");
     const coords: Linear[] = [];
     while (!this.accept("]")) {
       if (coords.length > 0) this.punct(",");
-      coords.push(this.peek().kind === "int" ? constant(this.int()) : dim(this.dim(outRank)));
+      coords.push(this.coord({ names, ...scope }));
     }
-    return { table, at: coords };
-  }
-
-  private dim(outRank: number): number {
-    const token = this.take("word", "an output dim such as d0");
-    const dim = /^d(\d{1,2})$/.exec(token.text)?.[1];
-    if (dim === undefined || Number(dim) >= outRank)
-      return this.fail(token, `${token.text} is no output dim`);
-    return Number(dim);
+    return scope.sites.push({ value: { table, at: coords } });
   }
 
   private block(): Stmt[] {
@@ -448,28 +555,42 @@ class Parser {
       this.fail(start, `a gather reads every input: ${inputs.length} regions, not ${from.length}`);
     this.word("to");
     const to = this.region();
-    const open = this.map(
-      from.map((region) => region.buffer),
-      inputs,
-    );
+    const open = this.map(from.map((region) => region.buffer));
     let oob: OutOfBounds | undefined;
+    let fill: string | undefined;
     let origins: Linear[][] = [];
     let scratch: string | undefined;
     this.entries((key) => {
       if (key.text === "oob") oob = this.policy();
-      else if (key.text === "origin") origins = [this.exprList()];
+      else if (key.text === "fill") fill = this.bits();
+      else if (key.text === "origin") origins = this.origins(inputs.length - 1);
       else if (key.text === "scratch") scratch = this.take("value", "a buffer").text;
       else this.fail(key, `gather has no attribute ${key.text}`, undefined, "TC003");
     });
-    if (oob === undefined || origins.length === 0) {
+    if (oob === undefined || origins.length !== inputs.length - 1) {
       return this.fail(
         start,
         "gather names its out-of-range policy and origin",
         "add {oob = error, origin = […]}",
       );
     }
-    const stmt = { op: "gather", from, to, map: open(oob), origins, span: start.span } as const;
+    const map = open(
+      oob,
+      fill,
+      inputs.map(({ type }) => type),
+    );
+    const stmt = { op: "gather", from, to, map, origins, span: start.span } as const;
     return scratch === undefined ? stmt : { ...stmt, scratch };
+  }
+
+  /** `[0], [%t0, 0]`: one list for each index input. */
+  private origins(count: number): Linear[][] {
+    const lists = [this.exprList()];
+    while (lists.length < count) {
+      this.punct(",");
+      lists.push(this.exprList());
+    }
+    return lists;
   }
 
   /** `%x = alloc : ub<3x2xf32, row 32, buffers 2> at [0, 96]` */

@@ -1,7 +1,9 @@
 /** IR to text. Every form printed here parses back to an equal value (see parse.ts, and docs/ir.md). */
-import { policyOf, type AccessMap, type Site } from "../access.js";
+import { coordsOf, isRead, policyOf, type AccessMap, type OutOfBounds, type Site } from "../access.js";
+import { withBounds, type OpenSite } from "../bounds.js";
 import {
   inputsOf,
+  keyOf,
   outputOf,
   type AccessFunc,
   type Attrs,
@@ -11,10 +13,10 @@ import {
   type TileFunc,
   type Value,
 } from "../func.js";
-import type { Atom, Linear, Term } from "../linear.js";
+import { sitesOf, soleAtom, type Atom, type Linear, type Term } from "../linear.js";
 import type { Buffers, Schedule } from "../schedule.js";
 import type { Region, Stmt, UbBuffer } from "../tile.js";
-import { assertNever, at, formatShape, formatType } from "../types.js";
+import { assertNever, at, formatShape, formatType, type Shape, type TensorType } from "../types.js";
 
 /** The canonical text of a module; it parses back to an equal value. */
 export const printModule = (module: Module): string => module.funcs.map(printFunc).join("\n");
@@ -42,18 +44,28 @@ function printSource(func: SourceFunc): string {
 function printAccess(func: AccessFunc): string {
   const output = outputOf(func).name;
   const inputs = inputsOf(func);
-  const tiles = func.tiles?.map((tile, k) => `${at(inputs, k).role}_tile = ${formatShape(tile)}`) ?? [];
+  const tiles = func.tiles?.map((tile, k) => `${keyOf(at(inputs, k))}_tile = ${formatShape(tile)}`) ?? [];
   const attrs = [
-    `oob = ${policyOf(func.map)}`,
+    ...printOutside(func.map),
     ...(func.paired.length === 0 ? [] : [`paired = ${formatShape(func.paired)}`]),
     ...tiles,
   ];
-  const names = inputs.map((input) => input.name);
+  const context = {
+    names: inputs.map((input) => input.name),
+    inputs: inputs.map((input) => input.type),
+    output: outputOf(func).type.shape,
+  };
   const op =
     `  %${output} = access.gather ${printNames(inputs)} ` +
-    `${printMap(func.map, names)} {${attrs.join(", ")}}`;
+    `${printMap(func.map, context)} {${attrs.join(", ")}}`;
   return `${printTensorHead(func)} {\n${op}\n  return %${output}\n}\n`;
 }
+
+/** The policy of the bare reads, and what stands where there is no element. */
+const printOutside = (map: AccessMap): string[] =>
+  map.fill === undefined
+    ? [`oob = ${policyOf(map)}`]
+    : [`oob = ${printPolicy(policyOf(map))}`, `fill = ${map.fill}`];
 
 const printNames = (values: readonly Value[]): string => values.map(({ name }) => `%${name}`).join(", ");
 
@@ -65,7 +77,8 @@ function printTensorHead(func: SourceFunc | AccessFunc): string {
 
 function printTile(func: TileFunc): string {
   const params = func.operands.map((value) => `%${value.name}: gm<${formatType(value.type)}>`);
-  const body = func.body.flatMap((stmt) => printStmt(stmt, "  "));
+  const inputs = inputsOf(func).map(({ type }) => type);
+  const body = func.body.flatMap((stmt) => printStmt(stmt, inputs, "  "));
   return [`func @${func.name}(${params.join(", ")})${printTail(func)} {`, ...body, "}", ""].join("\n");
 }
 
@@ -107,18 +120,102 @@ function printAttrs(attrs: Attrs): string {
   return entries.length === 0 ? "" : ` {${entries.join(", ")}}`;
 }
 
-/** `(d0, d1) -> (from_end(%i[d0, d1]), d1)`; `names` are the tables' by number. */
-export function printMap(map: AccessMap, names: readonly string[]): string {
-  const dims = Array.from({ length: map.outRank }, (_, d) => `d${d}`).join(", ");
-  const sites = map.sites.reduce<string[]>((done, site) => [...done, printSite(site, names, done)], []);
-  return `(${dims}) -> (${map.results.map((result) => printLinear(result, sites)).join(", ")})`;
+/** What a map is printed beside: its inputs' names by table, their types and, over whole tensors, the output's shape. */
+export interface MapContext {
+  readonly names: readonly string[];
+  /** Absent: bounds are not told. */
+  readonly inputs?: readonly TensorType[];
+  readonly output?: Shape;
 }
 
-function printSite({ value, fromEnd }: Site, names: readonly string[], inner: readonly string[]): string {
-  const coords = value.at.map((coord) => printLinear(coord, inner)).join(", ");
-  const read = `%${at(names, value.table)}[${coords}]`;
-  return fromEnd === undefined ? read : `from_end(${read})`;
+/**
+ * `(d0, d1) -> (from_end(%i[d0, d1]), d1)`. An index value stands where it is used; `let s0 = …` names one that is used more
+ * than once. A read is bare where the operation's policy and the bound that it would have are its own.
+ */
+export function printMap(map: AccessMap, context: MapContext): string {
+  const dims = Array.from({ length: map.outRank }, (_, d) => `d${d}`).join(", ");
+  const uses = usesOf(map);
+  const alone = map.sites.map((_, s) => uses.filter((used) => used === s).length === 1);
+  const inline = textOrder(map, alone).every((site, k) => site === k) ? alone : alone.map(() => false);
+  const bare = bareSites(map, context);
+  const bodies: string[] = [];
+  map.sites.forEach((site, s) => {
+    const words = bodies.map((body, k) => (at(inline, k) ? body : `s${k}`));
+    bodies.push(printSite(site, at(bare, s), context.names, words));
+  });
+  const words = bodies.map((body, s) => (at(inline, s) ? body : `s${s}`));
+  const lets = bodies.flatMap((body, s) => (at(inline, s) ? [] : [`let s${s} = ${body} `]));
+  const results = map.results.map((result) => printLinear(result, words)).join(", ");
+  return `(${dims}) ${lets.join("")}-> (${results})`;
 }
+
+/** The sites that the text of a map names, in order. */
+const usesOf = (map: AccessMap): readonly number[] =>
+  [...map.sites.flatMap(coordsOf), ...map.results].flatMap(inTextOrder);
+
+/** The sites of a form as they are printed: what is added before what is taken away. */
+const inTextOrder = ({ terms }: Linear): readonly number[] =>
+  [...terms.filter(({ by }) => by > 0), ...terms.filter(({ by }) => by < 0)].flatMap(({ of }) =>
+    of.kind === "site" ? [of.site] : sitesOf({ at: 0, terms: [{ by: 1, of }] }),
+  );
+
+/** The order in which the text defines the sites where some stand at their use. */
+function textOrder({ sites, results }: AccessMap, inline: readonly boolean[]): readonly number[] {
+  const order: number[] = [];
+  const visit = (s: number): void => {
+    for (const form of coordsOf(at(sites, s)))
+      inTextOrder(form)
+        .filter((k) => at(inline, k))
+        .forEach(visit);
+    order.push(s);
+  };
+  inline.forEach((alone, s) => {
+    if (!alone) visit(s);
+  });
+  results.flatMap(inTextOrder).forEach((s) => {
+    if (at(inline, s)) visit(s);
+  });
+  return order;
+}
+
+/** Sites that read as they should where their text names neither policy nor bound. */
+function bareSites(map: AccessMap, { inputs, output }: MapContext): readonly boolean[] {
+  const keep = policyOf(map);
+  const coordinates = [...map.results, ...map.sites.flatMap(({ value }) => (isRead(value) ? value.at : []))];
+  const named = new Set(coordinates.flatMap(sitesOf));
+  const takes = map.sites.map(
+    (site, s) => site.keep === keep && named.has(s) && (isRead(site.value) || site.fromEnd !== undefined),
+  );
+  const open = map.sites.map((site, s): OpenSite => {
+    if (!at(takes, s)) return site;
+    const { below, fromEnd, ...rest } = site;
+    return fromEnd === undefined ? rest : { ...rest, fromEnd: fromEnd === below ? "below" : fromEnd };
+  });
+  if (inputs === undefined) return takes;
+  const closed = withBounds({ ...map, sites: open }, inputs, output);
+  return takes.map((bare, s) => bare && at(closed.sites, s).below === at(map.sites, s).below);
+}
+
+function printSite(
+  { value, fromEnd, keep, below }: Site,
+  bare: boolean,
+  names: readonly string[],
+  inner: readonly string[],
+): string {
+  const read = isRead(value)
+    ? `%${at(names, value.table)}[${value.at.map((coord) => printLinear(coord, inner)).join(", ")}]`
+    : printLinear(value, inner);
+  const counted =
+    fromEnd === undefined
+      ? read
+      : fromEnd === below
+        ? `from_end(${read})`
+        : `from_end(${read} of ${fromEnd})`;
+  return bare || keep === "any" ? counted : `${printPolicy(keep)}(${counted} in ${String(below)})`;
+}
+
+/** What fill bits other than 0 make of `zero`. */
+const printPolicy = (keep: OutOfBounds): string => (keep === "zero" ? "fill" : keep);
 
 /** What is added, then the constant, then what is taken away. `sites` are the texts of a map's sites. */
 export function printLinear(form: Linear, sites: readonly string[] = []): string {
@@ -131,8 +228,17 @@ export function printLinear(form: Linear, sites: readonly string[] = []): string
   return `${head}${whole}` === "" ? `0${tail}` : `${head}${whole}${tail}`;
 }
 
-const printTerm = ({ by, of }: Term, sites: readonly string[]): string =>
-  by === 1 ? printAtom(of, sites) : `${by} * ${printAtom(of, sites)}`;
+function printTerm({ by, of }: Term, sites: readonly string[]): string {
+  if (by === 1) return printAtom(of, sites);
+  return `${by} * ${printFactor({ at: 0, terms: [{ by: 1, of }] }, sites)}`;
+}
+
+/** What stands beside an operator that binds closer than a sum. */
+function printFactor(form: Linear, sites: readonly string[]): string {
+  const only = soleAtom(form);
+  const whole = only !== undefined && only.kind !== "div" && only.kind !== "mod";
+  return whole ? printAtom(only, sites) : `(${printLinear(form, sites)})`;
+}
 
 function printAtom(of: Atom, sites: readonly string[]): string {
   switch (of.kind) {
@@ -144,6 +250,9 @@ function printAtom(of: Atom, sites: readonly string[]): string {
       return `%${of.name}`;
     case "min":
       return `min(${of.of.map((side) => printLinear(side, sites)).join(", ")})`;
+    case "div":
+    case "mod":
+      return `${printFactor(of.of, sites)} ${of.kind} ${of.by}`;
     default:
       return assertNever(of);
   }
@@ -159,8 +268,11 @@ export const printRegion = (region: Region): string =>
 const printUbType = (buffer: UbBuffer): string =>
   `ub<${formatType(buffer)}, row ${buffer.rowBytes}${buffer.buffers === 2 ? ", buffers 2" : ""}>`;
 
-/** One statement without its body: what a report or a generated comment shows. */
-export function printStmtHead(stmt: Stmt): string {
+/**
+ * One statement without its body: what a report or a generated comment shows. `inputs`: the types of the function's inputs,
+ * for text that is read again.
+ */
+export function printStmtHead(stmt: Stmt, inputs?: readonly TensorType[]): string {
   switch (stmt.op) {
     case "for": {
       const range = `${printLinear(stmt.lower)} to ${printLinear(stmt.upper)} step ${stmt.step}`;
@@ -175,10 +287,11 @@ export function printStmtHead(stmt: Stmt): string {
     case "gather": {
       const scratch = stmt.scratch === undefined ? "" : `, scratch = %${stmt.scratch}`;
       const names = stmt.from.map((region) => region.buffer);
-      const origins = stmt.origins.map(printList).join(", ");
+      const origins = stmt.origins.length === 0 ? "" : `, origin = ${stmt.origins.map(printList).join(", ")}`;
+      const outside = printOutside(stmt.map).join(", ");
       return (
         `gather ${stmt.from.map(printRegion).join(", ")} to ${printRegion(stmt.to)} ` +
-        `${printMap(stmt.map, names)} {oob = ${policyOf(stmt.map)}, origin = ${origins}${scratch}}`
+        `${printMap(stmt.map, { names, ...(inputs === undefined ? {} : { inputs }) })} {${outside}${origins}${scratch}}`
       );
     }
     case "store":
@@ -190,8 +303,9 @@ export function printStmtHead(stmt: Stmt): string {
   }
 }
 
-function printStmt(stmt: Stmt, indent: string): string[] {
-  const head = indent + printStmtHead(stmt);
+function printStmt(stmt: Stmt, inputs: readonly TensorType[], indent: string): string[] {
+  const head = indent + printStmtHead(stmt, inputs);
   if (stmt.op !== "for") return [head];
-  return [`${head} {`, ...stmt.body.flatMap((inner) => printStmt(inner, `${indent}  `)), `${indent}}`];
+  const body = stmt.body.flatMap((inner) => printStmt(inner, inputs, `${indent}  `));
+  return [`${head} {`, ...body, `${indent}}`];
 }

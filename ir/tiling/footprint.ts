@@ -5,7 +5,8 @@
  * target's block, times its copies, plus the hidden scratch of a vector gather. The budget rule `spec` counts the
  * written rule's sum of tiles alone.
  */
-import type { Role } from "../func.js";
+import { isPlain } from "../access.js";
+import { keyOf } from "../func.js";
 import type { BudgetRule, Copies } from "../schedule.js";
 import type { Target } from "../target.js";
 import { alignUp, dtypeBytes, elementCount, type DType, type Shape } from "../types.js";
@@ -15,7 +16,8 @@ import type { TiledGather } from "./tiled.js";
 
 /** What one operand, or scratch, takes of UB, in bytes. */
 export interface FootprintPart {
-  readonly part: Role | "scratch";
+  /** An operand's key (`keyOf`), or `scratch`. */
+  readonly part: string;
   readonly dtype: DType;
   /** Extents of the tile in elements. */
   readonly tile: Shape;
@@ -53,7 +55,7 @@ function scratchShape(indexTile: Shape, dtype: DType, target: Target): Shape {
 }
 
 export function footprintOf(tiling: TiledGather & { readonly loops: readonly Loop[] }): Footprint {
-  const { operands, schedule, target, tile } = tiling;
+  const { gather, operands, schedule, target, tile } = tiling;
   const { budgetRule: rule, ubBytes: budget } = schedule;
   const part = (name: FootprintPart["part"], shape: Shape, dtype: DType, buffers: Copies): FootprintPart => {
     const bytes = elementCount(shape) * dtypeBytes[dtype];
@@ -70,9 +72,15 @@ export function footprintOf(tiling: TiledGather & { readonly loops: readonly Loo
   };
   const tiles = operands
     .filter(({ inUb }) => inUb)
-    .map((held) => part(held.operand.role, held.tile, held.operand.type.dtype, copiesOf(tiling, held)));
+    .map((held) => part(keyOf(held.operand), held.tile, held.operand.type.dtype, copiesOf(tiling, held)));
   const scratched =
-    rule === "full" && target.gatherScratch && schedule.residency === "ub" && elementCount(tile) > 0;
+    rule === "full" &&
+    target.gatherScratch &&
+    schedule.residency === "ub" &&
+    elementCount(tile) > 0 &&
+    // One index for each element: what the vector unit gathers by.
+    operands.length === 3 &&
+    isPlain(gather.map);
   const scratch = operands.flatMap(({ operand, tile: own }) => {
     const { role, type } = operand;
     return scratched && role === "indices"

@@ -13,7 +13,6 @@ export {
   anyLegal,
   largestEntry,
   largestGatherDims,
-  largestThat,
   nearestLegal,
   pinned,
   replaced,

@@ -16,7 +16,16 @@
  *
  * `direct` is every gather of a target that is no Ascend core: its lanes, or its one core, read and write in place.
  */
-import { gatheredTable, indexed, policyOf, type AccessMap, type OutOfBounds, type Site } from "../access.js";
+import {
+  gatheredTable,
+  indexed,
+  isPlain,
+  plainSites,
+  policyOf,
+  type AccessMap,
+  type OutOfBounds,
+  type PlainSite,
+} from "../access.js";
 import { inputOf, inputsOf } from "../func.js";
 import { dimsOf, sitesOf, soleAtom, type Linear } from "../linear.js";
 import type { Residency } from "../schedule.js";
@@ -135,7 +144,10 @@ function classesOf(gather: LoweringFacts, target: Target): GatherLowering[] {
 const last = (shape: Shape): number => shape[shape.length - 1] ?? 1;
 
 /** The one site of a map that has no other and picks along one dim of the data. */
-function onlySite({ sites, results }: AccessMap): Site | undefined {
+function onlySite(map: AccessMap): PlainSite | undefined {
+  if (!isPlain(map)) return undefined;
+  const sites = plainSites(map);
+  const { results } = map;
   const picking = results.filter((coord) => sitesOf(coord).length > 0);
   const [only] = picking;
   return sites.length === 1 && picking.length === 1 && only !== undefined && soleAtom(only)?.kind === "site"
@@ -169,7 +181,12 @@ function isVector(gather: LoweringFacts, target: Target): boolean {
 /** Whole rows of data's last dim: no index follows the output's last dim. */
 function isRows({ map }: LoweringFacts): boolean {
   const inner = map.outRank - 1;
-  return inner >= 0 && !indexed(map).has(inner) && isDim(map.results[map.results.length - 1], inner);
+  return (
+    isPlain(map) &&
+    inner >= 0 &&
+    !indexed(map).has(inner) &&
+    isDim(map.results[map.results.length - 1], inner)
+  );
 }
 
 /** MGATHER: rows of a table of rank 2 by a list of 32-bit indices. */

@@ -7,22 +7,11 @@
  */
 import { gatheredTable, gatherDims } from "../access.js";
 import { inputOf, type AccessFunc } from "../func.js";
+import { largestThat } from "../largest-that.js";
 import { at, formatShape, type Shape } from "../types.js";
 import { doubles } from "./copies.js";
 import { isLegal, pinnedDims, requiredView } from "./rules/index.js";
 import { tilingOf, type Tiling } from "./tiling.js";
-
-/** The largest n in [low, high] with `fits(n)`, for a `fits` that is true up to some point; undefined if none. */
-export function largestThat(low: number, high: number, fits: (n: number) => boolean): number | undefined {
-  if (high < low || !fits(low)) return undefined;
-  let [good, bad] = [low, high + 1];
-  while (bad - good > 1) {
-    const middle = Math.floor((good + bad) / 2);
-    if (fits(middle)) good = middle;
-    else bad = middle;
-  }
-  return good;
-}
 
 /** The shape with another entry for one dim. */
 export const replaced = (shape: Shape, dim: number, entry: number): number[] =>

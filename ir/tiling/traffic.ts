@@ -5,14 +5,16 @@
  * outside it that the operand does not follow repeat it.
  */
 import { inputTile, rowElements } from "../access.js";
-import type { Role } from "../func.js";
+import { keyOf, type Role } from "../func.js";
 import { at, contiguousRun, dtypeBytes, elementCount } from "../types.js";
 import { tilesAlong, viewsAlong, type Loop } from "./loops.js";
 import type { TiledGather, TiledOperand } from "./tiled.js";
 
 /** Bytes of one operand between global memory and the cores. */
 export interface OperandTraffic {
-  readonly operand: Role;
+  /** Its key (`keyOf`). */
+  readonly operand: string;
+  readonly role: Role;
   /** Bytes that cross between global memory and the core. */
   readonly bytes: number;
   /** Bytes that any schedule moves: each element it touches once. */
@@ -93,7 +95,8 @@ function fetchedRows(tiling: Planned, operand: TiledOperand, k: number): Operand
   const elements = gather.map.sites.some((site) => site.below === 0) ? 0 : elementCount(extents);
   const bytes = elements * dtypeBytes[dtype];
   return {
-    operand: operand.operand.role,
+    operand: keyOf(operand.operand),
+    role: operand.operand.role,
     bytes,
     compulsory: Math.min(compulsoryBytes(tiling, operand, k), bytes),
     transfers: elements / row,
@@ -107,7 +110,8 @@ function inPlace(tiling: Planned, operand: TiledOperand, k: number): OperandTraf
   const compulsory = compulsoryBytes(tiling, operand, k);
   const repeats = role === "output" ? [] : tiling.loops.filter((loop) => !operand.follows.has(loop.dim));
   return {
-    operand: role,
+    operand: keyOf(operand.operand),
+    role: operand.operand.role,
     bytes: compulsory === 0 ? 0 : compulsory * iterations(tiling, repeats),
     compulsory,
     transfers: iterations(tiling, tiling.loops),
@@ -116,7 +120,7 @@ function inPlace(tiling: Planned, operand: TiledOperand, k: number): OperandTraf
 }
 
 function throughUb(tiling: Planned, operand: TiledOperand, k: number): OperandTraffic {
-  const { role, type } = operand.operand;
+  const { type } = operand.operand;
   const around = [...tiling.loops];
   for (
     let last = around.at(-1);
@@ -127,7 +131,8 @@ function throughUb(tiling: Planned, operand: TiledOperand, k: number): OperandTr
   const repeats = around.filter((loop) => !operand.follows.has(loop.dim));
   const compulsory = compulsoryBytes(tiling, operand, k);
   return {
-    operand: role,
+    operand: keyOf(operand.operand),
+    role: operand.operand.role,
     bytes: compulsory === 0 ? 0 : compulsory * iterations(tiling, repeats),
     compulsory,
     transfers: iterations(tiling, around),

@@ -1,12 +1,17 @@
-/** A rule of the IR that a function breaks: TC201 with the rule's number, TC301 where it is the full-load rule. */
+/**
+ * A rule of the IR that a function breaks: TC201 with the rule's number, TC204 where it is the access map's, TC301 where it is
+ * the full-load rule, TC104 where it is about element types.
+ */
 import { error, type Diagnostic } from "../diagnostic.js";
 import type { Span } from "../types.js";
+
+export type BrokenCode = "TC104" | "TC201" | "TC204" | "TC301";
 
 export const broken = (
   rule: string,
   message: string,
   span: Span | undefined,
-  more: { readonly code?: "TC201" | "TC301"; readonly hint?: string } = {},
+  more: { readonly code?: BrokenCode; readonly hint?: string } = {},
 ): Diagnostic => {
   const { code = "TC201", hint } = more;
   return error(code, `${rule}: ${message}`, {

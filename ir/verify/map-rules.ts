@@ -1,142 +1,185 @@
 /**
  * The rules of an access map against the tensors of its function, in the order they are checked.
  *
- * A1 one result per data dim. A2 every output dim is followed by an input. A3 no two data dims follow the same output dim.
- * A4 a direct dim's output extent does not exceed the data extent. A5 index coordinates match the rank and extents of
- * their input, the same dims in every read. A6 at least one result is picked by an index. A7 output and data have one
- * element type; indices are integers. A9 a coordinate is one output dim or one site, each site stands in one coordinate, and
- * its values lie below that dim's extent.
+ * A1 one result per data dim, one coordinate per dim of what is read, as many output dims as the output has. A9 sites are in
+ * order: what one names stands before it; a bound is a whole number below 2^31, and stands with every policy but `any`.
+ * A10 fill bits are those of one element, and some site fills. A7 output and data have one element type; what a site reads
+ * are integers. V2 div and mod are of what is never negative. V1 every coordinate is provably inside its extent. V3 `wrap`
+ * does not combine with windows: one index value that names several elements would have two moduli.
  */
-import { followedBy, gatheredTable, gatherDims, type AccessMap, type Site } from "../access.js";
+import { coordsOf, gatheredTable, isRead, type AccessMap } from "../access.js";
+import { coordinatesOf } from "../bounds.js";
 import type { Diagnostic } from "../diagnostic.js";
-import { inputOf, inputsOf, outputOf, type Func } from "../func.js";
-import { isConstant, sitesOf, soleAtom, type Linear } from "../linear.js";
-import { at, isIndexDType, type Span } from "../types.js";
-import { broken } from "./broken.js";
+import { inputsOf, outputOf, type Func } from "../func.js";
+import { imageOf, rangesOf, staysBelow, type Interval, type Ranges } from "../image.js";
+import { atomsOf, dimsOf, sitesOf, type Linear } from "../linear.js";
+import {
+  at,
+  dtypeBytes,
+  elementCount,
+  isIndexDType,
+  maxElements,
+  type Span,
+  type TensorType,
+} from "../types.js";
+import { broken, type BrokenCode } from "./broken.js";
 
-export function verifyMap(map: AccessMap, func: Func, span: Span | undefined): Diagnostic[] {
-  const form = [...ranks(map, func), ...forms(map, func)];
-  const found = form.length > 0 ? form : [followed, picked, sites, types].flatMap((rule) => rule(map, func));
-  return found.map(({ rule, message }) => broken(rule, message, span));
+/** Where a map's coordinates are inside regions, the regions' own rules say whether they stay there. */
+export type MapPlace = "tensors" | "regions";
+
+export function verifyMap(
+  map: AccessMap,
+  func: Func,
+  span: Span | undefined,
+  place: MapPlace = "tensors",
+): Diagnostic[] {
+  const shaped = { map, func, inputs: inputsOf(func).map(({ type }) => type), output: outputOf(func).type };
+  const form = [ranks, order].flatMap((rule) => rule(shaped));
+  const typed = form.length > 0 ? form : [fill, types].flatMap((rule) => rule(shaped));
+  const found = typed.length > 0 || place === "regions" ? typed : values(shaped);
+  return found.map(({ rule, message, code = "TC204", hint }) =>
+    broken(rule, message, span, { code, ...(hint === undefined ? {} : { hint }) }),
+  );
 }
 
 interface Fault {
   readonly rule: string;
   readonly message: string;
+  readonly code?: BrokenCode;
+  readonly hint?: string;
 }
 
-function ranks(map: AccessMap, func: Func): Fault[] {
-  const [data, output] = [inputOf(func, gatheredTable).type, outputOf(func).type];
-  if (map.results.length !== data.shape.length) {
-    return [{ rule: "A1", message: `${map.results.length} results for data of rank ${data.shape.length}` }];
-  }
-  if (map.outRank !== output.shape.length) {
-    const message = `the map has ${map.outRank} output dims and the output rank ${output.shape.length}`;
-    return [{ rule: "A1", message }];
-  }
-  return [];
+interface Shaped {
+  readonly map: AccessMap;
+  readonly func: Func;
+  readonly inputs: readonly TensorType[];
+  readonly output: TensorType;
 }
 
-/** The output dim that a coordinate is, if it is one. */
-const dimOf = (coord: Linear): number | undefined => {
-  const only = soleAtom(coord);
-  return only?.kind === "dim" ? only.dim : undefined;
+/** `%indices`: what the text calls an input. */
+const shownInput = ({ func }: Shaped, table: number): string => {
+  const input = inputsOf(func)[table];
+  return input === undefined ? `input ${table}` : `%${input.name}`;
 };
 
-function forms(map: AccessMap, func: Func): Fault[] {
-  const tables = inputsOf(func).length;
-  const results = map.results.flatMap((result, k): Fault[] => {
-    const only = soleAtom(result);
-    const known =
-      only?.kind === "dim" ? only.dim < map.outRank : only?.kind === "site" && only.site < map.sites.length;
-    return known ? [] : [{ rule: "A9", message: `result ${k} is neither an output dim nor an index value` }];
+function ranks(shaped: Shaped): Fault[] {
+  const { map, inputs, output } = shaped;
+  const data = at(inputs, gatheredTable);
+  const fault = (message: string): Fault[] => [{ rule: "A1", message }];
+  if (map.results.length !== data.shape.length)
+    return fault(`${map.results.length} results for data of rank ${data.shape.length}`);
+  if (map.outRank !== output.shape.length)
+    return fault(`the map has ${map.outRank} output dims and the output rank ${output.shape.length}`);
+  return map.sites.flatMap(({ value }) => {
+    if (!isRead(value)) return [];
+    const read = inputs[value.table];
+    if (read === undefined) return fault(`input ${value.table} of ${inputs.length} is read`);
+    if (value.at.length === read.shape.length) return [];
+    const shown = shownInput(shaped, value.table);
+    return fault(`${value.at.length} index coordinates for ${shown} of rank ${read.shape.length}`);
   });
-  const used = map.results.flatMap(sitesOf);
-  const reads = map.sites.flatMap(({ value }, s): Fault[] => {
-    const fine = value.at.every((coord) => isConstant(coord) || (dimOf(coord) ?? Infinity) < map.outRank);
-    const known = value.table > gatheredTable && value.table < tables;
-    const once = used.filter((other) => other === s).length === 1;
-    return fine && known && once
-      ? []
-      : [{ rule: "A9", message: `site ${s} is no read of an index input in one result` }];
-  });
-  return [...results, ...reads];
 }
 
-function followed(map: AccessMap, func: Func): Fault[] {
-  const [data, output] = [inputOf(func, gatheredTable).type, outputOf(func).type];
-  const used = new Set(inputsOf(func).flatMap((_, table) => [...followedBy(map, table)]));
-  const found: Fault[] = output.shape.flatMap((_, d) =>
-    used.has(d) ? [] : [{ rule: "A2", message: `nothing follows output dim ${d}` }],
-  );
-  const direct = new Set<number>();
-  map.results.forEach((result, k) => {
-    const d = dimOf(result);
-    if (d === undefined) return;
-    if (direct.has(d)) found.push({ rule: "A3", message: `two data dims follow output dim ${d}` });
-    direct.add(d);
-    const [extent, limit] = [at(output.shape, d), at(data.shape, k)];
-    if (extent > limit)
-      found.push({
-        rule: "A4",
-        message: `output dim ${d} has ${extent} elements, data dim ${k} only ${limit}`,
-      });
-  });
-  return found;
-}
+const isBound = (value: number): boolean => Number.isInteger(value) && value >= 0 && value <= maxElements;
 
-/** A5: where the sites read. */
-function picked(map: AccessMap, func: Func): Fault[] {
-  const output = outputOf(func).type.shape;
-  const first = new Map<number, Site>();
-  return map.sites.flatMap((site): Fault[] => {
-    const { table, at: coords } = site.value;
-    const { shape } = inputOf(func, table).type;
-    if (coords.length !== shape.length)
-      return [
-        { rule: "A5", message: `${coords.length} index coordinates for indices of rank ${shape.length}` },
-      ];
-    const pattern = (first.get(table) ?? site).value.at;
-    first.set(table, first.get(table) ?? site);
-    return coords.flatMap((coord, k): Fault[] => {
-      const [d, extent] = [dimOf(coord), at(shape, k)];
-      const found: Fault[] = [];
-      if (d === undefined && (coord.at < 0 || coord.at >= extent))
-        found.push({ rule: "A5", message: `component ${coord.at} of ${extent}` });
-      if (d !== undefined && at(output, d) !== extent) {
-        const message = `d${d} has ${at(output, d)} elements, indices dim ${k} has ${extent}`;
-        found.push({ rule: "A5", message });
-      }
-      const other = pattern[k];
-      if (other === undefined || dimOf(other) !== d)
-        found.push({ rule: "A5", message: `coordinate ${k} differs between results` });
-      return found;
+function order({ map }: Shaped): Fault[] {
+  const fault = (message: string): Fault => ({ rule: "A9", message });
+  const known = (form: Linear, sites: number): boolean =>
+    atomsOf(form).every((of) => {
+      if (of.kind === "dim") return of.dim >= 0 && of.dim < map.outRank;
+      return of.kind !== "site" || (of.site >= 0 && of.site < sites);
     });
+  const results = map.results.flatMap((result, k) =>
+    known(result, map.sites.length) ? [] : [fault(`result ${k} names a dim or an index value that is none`)],
+  );
+  const sites = map.sites.flatMap((site, s) => {
+    const { keep, below, fromEnd, value } = site;
+    if (!coordsOf(site).every((form) => known(form, s)))
+      return [fault(`index value ${s} names a dim that is none, or an index value that is not before it`)];
+    if ((keep === "any") !== (below === undefined))
+      return [fault(`index value ${s} has a bound without a policy, or a policy without a bound`)];
+    if (keep === "any" && fromEnd === undefined && !isRead(value))
+      return [fault(`index value ${s} is a sum that no policy bounds`)];
+    return [below, fromEnd].every((n) => n === undefined || isBound(n))
+      ? []
+      : [fault(`index value ${s} is held below ${String(below)}, which is no extent`)];
   });
+  return [...results, ...sites];
 }
 
-function sites(map: AccessMap, func: Func): Fault[] {
-  const { shape } = inputOf(func, gatheredTable).type;
-  if (gatherDims(map).length === 0)
-    return [{ rule: "A6", message: "no data dim is read through an index: a slice, not a gather" }];
-  return gatherDims(map).flatMap((k): Fault[] => {
-    const site = at(map.sites, at(sitesOf(at(map.results, k)), 0));
-    const extent = at(shape, k);
-    if (site.below === extent && (site.fromEnd ?? extent) === extent && site.keep === at(map.sites, 0).keep)
-      return [];
-    const message = `the index of data dim ${k} is held below ${site.below}, and the dim has ${extent} elements`;
-    return [{ rule: "A9", message }];
-  });
+function fill({ map, output }: Shaped): Fault[] {
+  if (map.fill === undefined) return [];
+  const bytes = dtypeBytes[output.dtype];
+  const fault = (message: string): Fault[] => [{ rule: "A10", message }];
+  if (output.dtype === "string") return fault("a string has no fill bits");
+  if (BigInt(map.fill) >> BigInt(8 * Math.min(8, bytes)) !== 0n)
+    return fault(`fill bits ${map.fill} are more than the ${8 * bytes} of ${output.dtype}`);
+  const fills = map.sites.some(({ keep }) => keep === "zero");
+  return fills ? [] : fault(`fill bits ${map.fill}, and no index value fills`);
 }
 
-function types(_: AccessMap, func: Func): Fault[] {
-  const [data, output] = [inputOf(func, gatheredTable).type, outputOf(func).type];
+function types(shaped: Shaped): Fault[] {
+  const { map, inputs, output } = shaped;
+  const data = at(inputs, gatheredTable);
   const found: Fault[] = [];
-  if (data.dtype !== output.dtype)
-    found.push({ rule: "A7", message: `data is ${data.dtype} and output ${output.dtype}` });
-  for (const { role, type } of inputsOf(func)) {
-    if (role === "indices" && !isIndexDType(type.dtype))
-      found.push({ rule: "A7", message: `indices are ${type.dtype}` });
-  }
+  const fault = (message: string): void => void found.push({ rule: "A7", message, code: "TC104" });
+  if (data.dtype !== output.dtype) fault(`data is ${data.dtype} and output ${output.dtype}`);
+  const read = new Set(map.sites.flatMap(({ value }) => (isRead(value) ? [value.table] : [])));
+  inputs.forEach(({ dtype }, table) => {
+    const indices = table !== gatheredTable || read.has(table);
+    if (indices && !isIndexDType(dtype)) fault(`indices ${shownInput(shaped, table)} are ${dtype}`);
+  });
   return found;
+}
+
+function values(shaped: Shaped): Fault[] {
+  const { map, inputs, output } = shaped;
+  // Nothing is read for an output without elements.
+  if (elementCount(output.shape) === 0) return wrapped(shaped);
+  const ranges = rangesOf(map, inputs, output.shape);
+  const forms = [...map.sites.flatMap(coordsOf), ...map.results];
+  const found = [...forms.flatMap((form) => negative(form, ranges)), ...outside(shaped, ranges)];
+  return found.length > 0 ? found : wrapped(shaped);
+}
+
+const shownRange = ([least, most]: Interval): string => `${least} to ${most}`;
+
+function negative(form: Linear, ranges: Ranges): Fault[] {
+  return atomsOf(form).flatMap((of) => {
+    if (of.kind !== "div" && of.kind !== "mod") return [];
+    const image = imageOf(of.of, ranges);
+    if (image[0] >= 0 || staysBelow(of.of, Infinity, ranges)) return [];
+    return [{ rule: "V2", message: `${of.kind} ${of.by} is of ${shownRange(image)}: it may be negative` }];
+  });
+}
+
+function outside(shaped: Shaped, ranges: Ranges): Fault[] {
+  const { map, inputs } = shaped;
+  return coordinatesOf(map, inputs).flatMap(({ coord, extent, table, dim }): Fault[] => {
+    const where = `dim ${dim} of ${shownInput(shaped, table)}, which has ${extent} elements`;
+    // No element: the policy says what stands in its place.
+    const none = sitesOf(coord).some((s) => at(map.sites, s).below === 0);
+    if (none && extent === 0) return [];
+    if (none) return [{ rule: "V1", message: `not even index 0 keeps the coordinate inside ${where}` }];
+    if (staysBelow(coord, extent, ranges)) return [];
+    const image = shownRange(imageOf(coord, ranges));
+    const hint = sitesOf(coord).length === 0 ? {} : { hint: `bound the sum: error(… in ${extent})` };
+    return [{ rule: "V1", message: `a coordinate is ${image}, outside ${where}`, ...hint }];
+  });
+}
+
+/** A window: an output dim moves the coordinate and not the index value in it. */
+function wrapped({ map, inputs }: Shaped): Fault[] {
+  return coordinatesOf(map, inputs).flatMap(({ coord, dim }): Fault[] => {
+    const moved = dimsOf(coord);
+    const windows = sitesOf(coord).some((s) => {
+      const site = at(map.sites, s);
+      const followed = new Set(coordsOf(site).flatMap(dimsOf));
+      return site.keep === "wrap" && moved.some((d) => !followed.has(d));
+    });
+    const message = `an index value under wrap starts a window along dim ${dim}`;
+    return windows
+      ? [{ rule: "V3", message, hint: "choose another policy: clamp holds the whole window inside" }]
+      : [];
+  });
 }

@@ -12,7 +12,7 @@
  * a constant picks. T12 the gather reads what its load filled.
  * T13 every element of the output is written once.
  */
-import { gatheredTable, readsOf } from "../access.js";
+import { gatheredTable, isPlain, readsOf } from "../access.js";
 import type { Diagnostic } from "../diagnostic.js";
 import { inputOf, inputsOf, operandNamed, outputOf, type TileFunc } from "../func.js";
 import {
@@ -21,12 +21,15 @@ import {
   equalLinear,
   evaluate,
   isConstant,
+  iv,
   loopVariables,
   sitesOf,
   soleAtom,
   sub,
+  substitute,
   type Linear,
 } from "../linear.js";
+import { rangesOf } from "../image.js";
 import { neverNegative, type Judgement } from "../ranges.js";
 import {
   feedingOf,
@@ -43,7 +46,7 @@ import {
 } from "../regions.js";
 import { printLinear, printRegion } from "../text/print.js";
 import type { ForStmt, GatherStmt, Region, UbBuffer } from "../tile.js";
-import { at, dtypeBytes, elementCount, type Span } from "../types.js";
+import { at, dtypeBytes, elementCount, type Span, type TensorType } from "../types.js";
 import { broken } from "./broken.js";
 import { uncovered } from "./coverage.js";
 import { verifyMap } from "./map-rules.js";
@@ -241,7 +244,7 @@ const mapRules: Rule = ({ func, all }) =>
     const origins = stmt.origins.every((origin, k) => origin.length === stmt.from[k + 1]?.sizes.length);
     if (!origins || stmt.origins.length !== stmt.from.length - 1)
       return [broken("A5", "origin has another rank than indices", stmt.span)];
-    return verifyMap(stmt.map, func, stmt.span);
+    return verifyMap(stmt.map, func, stmt.span, isPlain(stmt.map) ? "tensors" : "regions");
   });
 
 /** What a judgement says against a rule, if anything. */
@@ -357,7 +360,7 @@ const startOf = (region: Region, loaded: Region | undefined): Linear[] =>
 
 function followedSizes(program: Program): Diagnostic[] {
   const found = fed(program);
-  if (found === undefined) return [];
+  if (found === undefined || !isPlain(found.stmt.map)) return [];
   const { stmt } = found;
   return stmt.from.flatMap((region, table) =>
     readsOf(stmt.map, table).flatMap((coords) =>
@@ -379,13 +382,14 @@ function fullLoad(program: Program): Diagnostic[] {
   const found = fed(program);
   if (found === undefined) return [];
   const { stmt, loops, feeding } = found;
+  if (!isPlain(stmt.map)) return contained(program, stmt, loops);
   return stmt.from.flatMap((region, table) => {
     const start = startOf(region, tensorRegion(feeding, table).loaded);
     return readsOf(stmt.map, table).flatMap((coords) =>
       coords.flatMap((coord, k) => {
         const [site] = sitesOf(coord);
         if (site === undefined && !isConstant(coord)) return [];
-        const needed = site === undefined ? coord.at + 1 : at(stmt.map.sites, site).below;
+        const needed = site === undefined ? coord.at + 1 : (at(stmt.map.sites, site).below ?? 0);
         const input = inputOf(program.func, table).name;
         const what =
           site === undefined ? `coordinate ${coord.at}` : `the ${needed} elements that an index may name`;
@@ -414,6 +418,55 @@ function fullLoad(program: Program): Diagnostic[] {
     );
   });
 }
+
+/** The same for maps of any kind: no coordinate leaves its region, wherever in the tile it is and whatever an index names. */
+function contained({ func }: Program, stmt: GatherStmt, loops: readonly ForStmt[]): Diagnostic[] {
+  const inputs = inputsOf(func).map(({ type }) => type);
+  const walked = [...loops, ...tileLoops(stmt), ...siteLoops(stmt, inputs)];
+  return stmt.from.flatMap((region, table) =>
+    readsOf(stmt.map, table).flatMap((coords) =>
+      coords.flatMap((coord, k) => {
+        const form = substitute(coord, (of) =>
+          of.kind === "dim" ? iv(dimName(of.dim)) : of.kind === "site" ? iv(siteName(of.site)) : undefined,
+        );
+        const size = at(region.sizes, k);
+        const inside = [form, sub(sub(size, constant(1)), form)];
+        if (inside.every((side) => neverNegative(side, walked).kind === "holds")) return [];
+        const shown = `${printRegion(region)} does not hold the coordinate ${printLinear(coord, siteNames(stmt))}`;
+        return [
+          broken("T11", `full load: ${shown} of dim ${k} of %${inputOf(func, table).name}`, stmt.span, {
+            code: sitesOf(coord).length === 0 ? "TC201" : "TC301",
+            hint: `read dim ${k} of %${inputOf(func, table).name} whole`,
+          }),
+        ];
+      }),
+    ),
+  );
+}
+
+// No text can spell these.
+const dimName = (d: number): string => `d.${d}`;
+const siteName = (s: number): string => `s.${s}`;
+const siteNames = ({ map }: GatherStmt): readonly string[] => map.sites.map((_, s) => `s${s}`);
+
+/** The dims of a tile as loops over it. */
+const tileLoops = ({ to }: GatherStmt): ForStmt[] =>
+  to.sizes.map((size, d) => ({ ...walk, iv: dimName(d), upper: size }));
+
+/** What each index value may be, as a loop. */
+const siteLoops = ({ map, to }: GatherStmt, inputs: readonly TensorType[]): ForStmt[] =>
+  rangesOf(
+    map,
+    inputs,
+    to.sizes.map(() => 1),
+  ).sites.map(([least, most], s) => ({
+    ...walk,
+    iv: siteName(s),
+    lower: constant(least),
+    upper: constant(most + 1),
+  }));
+
+const walk = { op: "for", lower: constant(0), step: 1, mode: "serial", body: [] } as const;
 
 function readsLoaded(program: Program): Diagnostic[] {
   const found = fed(program);

@@ -3,6 +3,7 @@
  * schedules, tensor types, targets and programs; a function's own options have theirs beside their type.
  */
 import {
+  keyOf,
   budgetRules,
   defaultTarget,
   dtypes,
@@ -230,19 +231,30 @@ export const targetField: Field = {
   },
 };
 
-/** Roles name the operands to callers and backends, so there is one of each. */
+/** The data, what it is read by, and the output; keys name the operands to callers and backends, so there is one of each. */
 const operandsField: Field = {
   code: "TC702",
   takes: `a list of { name, type, role } with the roles ${roles.join(", ")}`,
   problems(value, path) {
-    if (!Array.isArray(value) || value.length !== roles.length) {
+    if (!Array.isArray(value) || value.length < 2) {
       return [error("TC702", `${path} is ${shown(value)}; it takes ${operandsField.takes}`)];
     }
-    return roles.flatMap((role, k) => {
-      const fields: Fields<Operand> = { name: nameField, type: typeField, role: oneOf([role]) };
+    const problems = value.flatMap((operand: unknown, k) => {
+      const role = k === 0 ? "data" : k === value.length - 1 ? "output" : "indices";
+      const fields: Fields<Operand> = {
+        name: nameField,
+        type: typeField,
+        role: oneOf([role]),
+        key: nameField,
+      };
       const at = `${path}[${k}]`;
-      return checkOptions(at, value[k], fields, { open: true, path: `${at}.`, needs: Object.keys(fields) });
+      const needs = ["name", "type", "role"];
+      return checkOptions(at, operand, fields, { open: true, path: `${at}.`, needs });
     });
+    if (problems.length > 0) return problems;
+    const keys = (value as readonly Operand[]).map(keyOf);
+    const twice = keys.find((key, k) => keys.indexOf(key) !== k);
+    return twice === undefined ? [] : [error("TC702", `${path} has two operands ${twice}; a key names one`)];
   },
 };
 

@@ -1,5 +1,6 @@
 /** Every rule's verdict on a program and its schedule, legal or not, with the numbers and the source of the rule. */
 import {
+  outputOf,
   anyLegal,
   CompileError,
   inputsOf,
@@ -85,10 +86,11 @@ export function explain(program: Func, options: CompileOptions = {}): Explanatio
     name: access.name,
     target: target.name,
     schedule: tiling.schedule,
-    map: printMap(
-      access.map,
-      inputsOf(access).map((input) => input.name),
-    ),
+    map: printMap(access.map, {
+      names: inputsOf(access).map((input) => input.name),
+      inputs: inputsOf(access).map((input) => input.type),
+      output: outputOf(access).type.shape,
+    }),
     legal,
     rules,
     footprint: tiling.footprint,

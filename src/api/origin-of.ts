@@ -1,5 +1,5 @@
 /** Where an output element of a run comes from: index values, tile, task and core, statement. */
-import { coordinates, indexReader, sitesAt, tensorOf, type HostInputs } from "../../backends/index.js";
+import { coordinates, foundSites, type HostInputs } from "../../backends/index.js";
 import {
   cyclesOf,
   dealt,
@@ -36,13 +36,12 @@ export function originOf({ tile, target, inputs }: Ran, element: number): Origin
   const found = iterationWriting(tile, point);
   if (found === undefined) return undefined;
   const { gather, env, dims } = found;
-  const values = sitesAt({ map: gather.map, operands: tile.operands, tile }, element).map(
-    ({ table, position }) => {
-      const { bytes, type } = tensorOf(inputs, table);
-      const at = formatShape(coordinates(position, table.type.shape));
-      return `${keyOf(table)}${at} = ${indexReader(bytes, type.dtype).exact(position)}`;
-    },
-  );
+  const mapped = { map: gather.map, operands: tile.operands, tile, inputs };
+  const values = foundSites(mapped, element).flatMap(({ at: { read }, value }) => {
+    if (read === undefined) return [];
+    const at = formatShape(coordinates(read.position, read.table.type.shape));
+    return [`${keyOf(read.table)}${at} = ${value}`];
+  });
   const corner = formatShape(point.map((coord, d) => coord - (dims[d] ?? 0)));
   const where = [...env].map(([name, value]) => `%${name} = ${value}`).join(", ");
   return {

@@ -17,7 +17,7 @@ import {
   type Func,
   type OpDef,
 } from "../../ir/index.js";
-import { readCaseList } from "../formats/cases.js";
+import { readCaseList, type Case } from "../formats/cases.js";
 import { readBytes, readText } from "../formats/files.js";
 import { findGathers, readModel } from "../formats/onnx/index.js";
 import { Symbols } from "../formats/symbols.js";
@@ -38,9 +38,8 @@ export interface LoadedProgram {
   readonly func: Func;
   /** What `--case` calls it, where that is no name of the text form. */
   readonly id?: string;
-  /** Inputs that came with the program: a case's tensors, a model's constants. */
-  readonly data?: () => TensorValue;
-  readonly indices?: () => TensorValue;
+  /** Inputs that came with the program, by key or name: a case's tensors, a model's constants. */
+  readonly inputs?: Readonly<Record<string, () => TensorValue>>;
 }
 
 /** Every program that the argument and flags name. Throws a CompileError, or a UsageError when nothing is named. */
@@ -225,7 +224,7 @@ function fromCases(file: string, flags: ProgramFlags): LoadedProgram[] {
       printDiagnostics(test.malformed.map((diagnostic) => ({ ...diagnostic, severity: "warning" as const })));
       return [];
     }
-    const result = tryProgram({ ...test.program, name: "main" });
+    const result = programOf(test);
     if (!result.ok && one) throw new CompileError(result.diagnostics);
     if (!result.ok) return [];
     const named: Func = { ...result.func, name: one ? "main" : symbols.next(test.id) };
@@ -233,11 +232,23 @@ function fromCases(file: string, flags: ProgramFlags): LoadedProgram[] {
       {
         id: test.id,
         func: withFlags(named, flags),
-        data: () => test.data.read(),
-        indices: () => test.indices.read(),
+        inputs: Object.fromEntries(
+          Object.entries(test.inputs).map(([name, tensor]) => [name, () => tensor.read()]),
+        ),
       },
     ];
   });
+}
+
+/** A case's operator, or the text that stands in place of one. */
+function programOf({ id, program, tir = "", options }: Case) {
+  if (program !== undefined) return tryProgram({ ...program, name: "main" });
+  const { module, diagnostics } = parseModule(tir, `${id}: tir`);
+  const [func] = module.funcs;
+  if (hasErrors(diagnostics) || func === undefined) return { ok: false, diagnostics } as const;
+  const { target, schedule } = options;
+  const targeted = target === undefined ? func : { target, ...func };
+  return { ok: true, func: { ...targeted, schedule: { ...func.schedule, ...schedule } } } as const;
 }
 
 /** A gather of a model, with its program where its shape is known. */
@@ -267,8 +278,10 @@ export function loadModel(file: string, flags: ProgramFlags): readonly ModelGath
     if (!result.ok) return { name, op: node.op, diagnostics: result.diagnostics };
     const loaded = {
       func: withFlags(result.func, flags),
-      ...(data === undefined ? {} : { data: () => data }),
-      ...(indices === undefined ? {} : { indices: () => indices }),
+      inputs: {
+        ...(data === undefined ? {} : { data: () => data }),
+        ...(indices === undefined ? {} : { indices: () => indices }),
+      },
     };
     return { name, op: node.op, loaded, diagnostics: [] };
   });

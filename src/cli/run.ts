@@ -1,7 +1,8 @@
 /** tilec run: executes a gather on one or several backends and compares them bit for bit. */
 import type { Command } from "commander";
 import {
-  inputOf,
+  inputsOf,
+  keyOf,
   outputOf,
   printSchedule,
   clockVersion,
@@ -14,12 +15,13 @@ import {
   targetFacts,
   type Diagnostic,
   type Func,
+  type Operand,
   type TensorType,
   walkOf,
 } from "../../ir/index.js";
 import { chromeTrace, type Executor } from "../../backends/sim/index.js";
 import { createRunner, type Runner, type RunnerOptions } from "../../backends/webgpu/index.js";
-import type { HostInputs, HostValue } from "../../backends/index.js";
+import type { HostValue } from "../../backends/index.js";
 import { definedOutput, differenceFrom } from "../api/against.js";
 import { compile, type Kernel } from "../api/compile.js";
 import { acquireGpu, spawnThread } from "../device/index.js";
@@ -69,7 +71,12 @@ export function runCommand(program: Command): void {
   addProgramOptions(program.command("run"))
     .description("execute a gather; several backends are compared bit for bit")
     .option("--backend <list>", `${backendNames.join(", ")}, comma-separated`, "sim")
-    .option("--input <name=file.npy>", "data=… or indices=…; repeat for both", collect, [])
+    .option(
+      "--input <name=file.npy>",
+      "data=…, indices=… or an operand's own name; repeat for each",
+      collect,
+      [],
+    )
     .option("--out <name=file.npy>", "where the output goes, output=…", collect, [])
     .option("--against <program.tir>", "compare with what this source or access program defines")
     .addOption(executorOption())
@@ -158,8 +165,7 @@ async function run(loaded: LoadedProgram, flags: RunFlags): Promise<Ran> {
   const other = comparedWith(loaded.func, flags);
   const compared = other === undefined ? undefined : compile(other, targeted);
   const types = kernel.source ?? kernel.tile;
-  const { data, indices, origin } = inputsFor(loaded, flags, kernel);
-  const hosts = { data: asHost("data", data), indices: asHost("indices", indices) };
+  const { hosts, origin } = inputsFor(loaded, flags, kernel);
   const outputType = outputOf(types).type;
   const device = backends.includes("webgpu") ? await openRunner() : undefined;
   const bar = taskProgress(parallelNest(kernel.tile.body).tasks);
@@ -190,7 +196,7 @@ async function run(loaded: LoadedProgram, flags: RunFlags): Promise<Ran> {
   ];
   diagnostics.push(...differences);
   if (first !== undefined && outputs.has("output")) {
-    writeTensor(outputs.get("output") ?? "", fromOutput(outputType, first.output, hosts.data));
+    writeTensor(outputs.get("output") ?? "", fromOutput(outputType, first.output, hosts));
   }
   if (flags.trace !== undefined) await writeTrace(flags.trace, kernel, compared);
   const report = runs.find((entry) => entry.report !== undefined)?.report;
@@ -245,12 +251,12 @@ async function runOne(loaded: LoadedProgram, flags: RunFlags): Promise<number> {
 function againstDefinition(
   file: string,
   { tile, target, source }: Kernel,
-  inputs: { readonly data: HostValue } & HostInputs,
+  inputs: Readonly<Record<string, HostValue>>,
   runs: readonly { readonly backend: BackendName; readonly output: Uint8Array }[],
 ): Diagnostic[] {
   const { func } = loadProgram(file, {});
   const expected = definedOutput(func, tile, inputs);
-  const value = (bytes: Uint8Array) => fromOutput(outputOf(source ?? tile).type, bytes, inputs.data);
+  const value = (bytes: Uint8Array) => fromOutput(outputOf(source ?? tile).type, bytes, inputs);
   return runs.flatMap(
     ({ backend, output }) =>
       differenceFrom({ tile, target, inputs }, value(expected), value(output), backend) ?? [],
@@ -286,8 +292,7 @@ async function runModel(file: string, flags: RunFlags): Promise<number> {
   const listed = [];
   for (const gather of gathers) {
     const { verdict, loaded } = gather;
-    const known = flags.seed !== undefined || (loaded?.data !== undefined && loaded.indices !== undefined);
-    const runs = verdict === "legal" && loaded !== undefined && known;
+    const runs = verdict === "legal" && loaded !== undefined && (flags.seed !== undefined || isKnown(loaded));
     const result = runs ? await run(loaded, flags) : undefined;
     const ran = result?.said ?? (verdict === "legal" ? "inputs not known" : "");
     listed.push({ ...gather, ran, result });
@@ -309,6 +314,10 @@ async function runModel(file: string, flags: RunFlags): Promise<number> {
   }
   return wrong ? 1 : 0;
 }
+
+/** Whether every input came with the program. */
+const isKnown = ({ func, inputs = {} }: LoadedProgram): boolean =>
+  inputsOf(func).every((operand) => keyOf(operand) in inputs || operand.name in inputs);
 
 /** Many gathers lack the same binding: its hint is told once, beside the first. */
 function onePerHint(gathers: readonly ListedGather[]): Diagnostic[] {
@@ -379,38 +388,52 @@ function assignments(
   return found;
 }
 
-function inputsFor(loaded: LoadedProgram, flags: RunFlags, kernel: Kernel) {
-  const files = assignments(flags.input, "input", ["data", "indices"]);
+/** Every input by its key, and where each is from. */
+function inputsFor(
+  loaded: LoadedProgram,
+  flags: RunFlags,
+  kernel: Kernel,
+): { readonly hosts: Readonly<Record<string, HostValue>>; readonly origin: string } {
+  const operands = inputsOf(kernel.source ?? kernel.tile);
+  const names = operands.flatMap((operand) => [...new Set([keyOf(operand), operand.name])]);
+  const files = assignments(flags.input, "input", names);
+  const twice = operands.find(
+    (own) => keyOf(own) !== own.name && files.has(keyOf(own)) && files.has(own.name),
+  );
+  if (twice !== undefined)
+    throw new UsageError(`--input ${keyOf(twice)} and --input ${twice.name} are one operand`);
   const seed = flags.seed === undefined ? undefined : parseCount(flags.seed, "seed");
-  if (seed !== undefined && files.size === 2) {
-    throw new UsageError("--seed beside --input for data and indices leaves nothing to draw");
+  if (seed !== undefined && files.size === operands.length) {
+    throw new UsageError(
+      `--seed beside --input for ${operands.map(keyOf).join(" and ")} leaves nothing to draw`,
+    );
   }
   const origins: string[] = [];
-  const input = (name: "data" | "indices", type: TensorType): TensorValue => {
-    const file = files.get(name);
+  const input = (operand: Operand): TensorValue => {
+    const { name, type } = operand;
+    const key = keyOf(operand);
+    const file = files.get(key) ?? files.get(name);
     if (file !== undefined) {
       origins.push(file);
-      return matching(readNpy(readBytes(file), file), type, name, file);
+      return matching(readNpy(readBytes(file), file), type, key, file);
     }
-    const own = loaded[name];
+    const own = loaded.inputs?.[name] ?? loaded.inputs?.[key];
     if (own !== undefined && seed === undefined) {
-      origins.push(`the program's ${name}`);
-      return matching(own(), type, name, "the program");
+      origins.push(`the program's ${key}`);
+      return matching(own(), type, key, "the program");
     }
     if (seed === undefined) {
       throw new CompileError([
-        error("TC702", `${name} has no value`, {
-          hint: `--input ${name}=file.npy, or --seed 1 for random inputs`,
+        error("TC702", `${key} has no value`, {
+          hint: `--input ${key}=file.npy, or --seed 1 for random inputs`,
         }),
       ]);
     }
-    origins.push(`random ${name}, seed ${seed}`);
-    return randomValue({ role: name, type }, kernel.tile, seed);
+    origins.push(`random ${key}, seed ${seed}`);
+    return randomValue(operand, kernel.tile, seed);
   };
-  const types = kernel.source ?? kernel.tile;
-  const data = input("data", inputOf(types, 0).type);
-  const indices = input("indices", inputOf(types, 1).type);
-  return { data, indices, origin: origins.join(" and ") };
+  const hosts = operands.map((operand) => [keyOf(operand), asHost(keyOf(operand), input(operand))] as const);
+  return { hosts: Object.fromEntries(hosts), origin: origins.join(" and ") };
 }
 
 /** The same type and shape; raw 16-bit words are welcome as bf16, which NumPy has no name for. */

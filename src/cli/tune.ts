@@ -4,6 +4,8 @@ import {
   error,
   formatBuffers,
   formatShape,
+  inputsOf,
+  keyOf,
   printSchedule,
   targetFacts,
   targets,
@@ -203,17 +205,21 @@ async function machineOf(
   return { name: "the fast executor", target, measure: { backend: "sim", open }, close };
 }
 
-function given({ data, indices }: LoadedProgram, flags: TuneFlags): TuneOptions {
+function given({ func, inputs = {} }: LoadedProgram, flags: TuneFlags): TuneOptions {
   const { objective, shard } = flags;
+  const known = inputsOf(func).flatMap((operand) => {
+    const read = inputs[operand.name] ?? inputs[keyOf(operand)];
+    return read === undefined ? [] : [{ key: keyOf(operand), read }];
+  });
   return {
     objective,
     findTarget: lookUpTarget,
     budget: parseBudget(flags.budget),
     seed: parseCount(flags.seed, "seed"),
     ...(shard === undefined ? {} : { shard: parseShard(shard) }),
-    ...(objective !== "ms" || data === undefined || indices === undefined
+    ...(objective !== "ms" || known.length < inputsOf(func).length
       ? {}
-      : { inputs: { data: asHost("data", data()), indices: asHost("indices", indices()) } }),
+      : { inputs: Object.fromEntries(known.map(({ key, read }) => [key, asHost(key, read())])) }),
   };
 }
 

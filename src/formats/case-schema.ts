@@ -26,11 +26,15 @@ export interface CaseJson {
   readonly id: string;
   readonly source?: string;
   readonly note?: string;
+  /** `map`: the program is `tir`, its inputs `inputs`. */
   readonly op: string;
-  readonly dialect: string;
+  readonly dialect?: string;
   readonly attributes?: Readonly<Record<string, number | string>>;
-  readonly data: TensorJson;
-  readonly indices: TensorJson;
+  readonly data?: TensorJson;
+  readonly indices?: TensorJson;
+  readonly inputs?: Readonly<Record<string, TensorJson>>;
+  readonly bind?: Readonly<Record<string, number>>;
+  readonly first?: Shape;
   readonly output?: TensorJson;
   readonly oob?: OutOfBounds;
   readonly target?: string;
@@ -125,6 +129,9 @@ const operatorRules: readonly Schema[] = dialects.flatMap((dialect) =>
   }),
 );
 
+/** The `op` of a case whose program is text alone. */
+export const mapOp = "map";
+
 const most = { type: "integer", minimum: 0 };
 const extents = { type: "array", items: { type: "number" } };
 
@@ -134,11 +141,25 @@ const caseObject: Schema = {
       id: described("unique in its suite: <source>/<name>", { type: "string", minLength: 1 }),
       source: described("where the case is from", { type: "string" }),
       note: described("for a reader", { type: "string" }),
-      op: { enum: unique(dialects.flatMap(operatorNames)) },
+      op: described("an operator, or map: what the tir says", {
+        enum: [...unique(dialects.flatMap(operatorNames)), mapOp],
+      }),
       dialect: described("whose rules apply", { enum: dialects }),
       attributes: { type: "object", additionalProperties: { type: ["number", "string"] } },
       data: ref("tensor"),
       indices: ref("tensor"),
+      inputs: described("of a map, by their names in the text", {
+        type: "object",
+        additionalProperties: ref("tensor"),
+      }),
+      bind: described("sizes of the symbols that the text declares", {
+        type: "object",
+        additionalProperties: most,
+      }),
+      first: described("the first output point with a bad index, where that is what is expected", {
+        type: "array",
+        items: most,
+      }),
       output: described("absent: compare with reference", ref("tensor")),
       oob: described("what an index out of range means; absent: the dialect's default", {
         enum: outOfBoundsPolicies,
@@ -184,8 +205,11 @@ const caseObject: Schema = {
         else: { const: "ok" },
       }),
     } satisfies Properties<CaseJson>,
-    ["id", "op", "dialect", "data", "indices", "expect"],
+    ["id", "op", "expect"],
   ),
+  if: { type: "object", required: ["op"], properties: { op: { const: mapOp } } },
+  then: { required: ["tir", "inputs"] },
+  else: { required: ["dialect", "data", "indices"] },
   allOf: operatorRules,
 };
 

@@ -8,6 +8,7 @@ import {
   attributesOf,
   clockVersion,
   CompileError,
+  invariant,
   operatorFor,
   type AttrValue,
   type Diagnostic,
@@ -16,7 +17,7 @@ import {
 import type { ProgramDescription } from "../api/program.js";
 import { caseLines } from "./case-lines.js";
 import { caseProblems } from "./case-problems.js";
-import type { CaseJson, Json, LimitsJson } from "./case-schema.js";
+import { mapOp, type CaseJson, type Json, type LimitsJson } from "./case-schema.js";
 import { malformed, readTensor, type CaseTensor } from "./case-tensor.js";
 
 /** A regression case of a case file (docs/cases.md). */
@@ -24,11 +25,18 @@ export interface Case {
   readonly id: string;
   /** Where it begins in its file, from 1. */
   readonly line?: number;
-  readonly program: ProgramDescription;
+  /** The operator; absent for a case of a map, which its text alone states. */
+  readonly program?: ProgramDescription;
   /** A program in the case's own words, as text: it runs, and the operator says what must come out. */
   readonly tir?: string;
-  readonly data: CaseTensor;
-  readonly indices: CaseTensor;
+  /** What the case says of the schedule and the target. */
+  readonly options: Pick<ProgramDescription, "schedule" | "target">;
+  /** By key; of a map by their names in the text. */
+  readonly inputs: Readonly<Record<string, CaseTensor>>;
+  /** Sizes of symbols. */
+  readonly bind?: Readonly<Record<string, number>>;
+  /** The first output point with a bad index. */
+  readonly first?: readonly number[];
   /** Absent: compare with `reference`. */
   readonly output?: CaseTensor;
   /** The most that the kernel may take. */
@@ -132,15 +140,9 @@ function idOf(entry: Json): string | undefined {
 
 /** `json` follows the schema. */
 function readCase(json: CaseJson, where: string, file: string): Case {
-  const { id, dialect, op, attributes = {}, output, oob, expect, limits } = json;
+  const { id, output, expect, limits, tir, bind, first } = json;
   const contradiction = contradictionIn(json);
   if (contradiction !== undefined) throw new CompileError([malformed(where, contradiction)]);
-  const operator = operatorFor(dialect, op, Object.keys(attributes));
-  const known = operator === undefined ? undefined : attributesOf(operator);
-  // An operator that the dialect lacks, or an attribute in a case about attributes, is the dialect's to refuse.
-  const attrs = Object.entries(attributes).map(
-    ([key, value]) => [known?.get(key)?.name ?? key, value] as const,
-  );
   if (json.buffers !== undefined && json.doubleBuffer !== undefined)
     throw new CompileError([malformed(where, "buffers and doubleBuffer say the same; give one of them")]);
   const schedule = scheduleOf(json);
@@ -149,29 +151,64 @@ function readCase(json: CaseJson, where: string, file: string): Case {
     json.target ??
     besides(file, json.targetFile) ??
     (Object.keys(schedule).length === 0 ? "webgpu" : undefined);
-  const data = readTensor(json.data, `${where}: data`);
-  const indices = readTensor(json.indices, `${where}: indices`);
+  const options = { schedule, ...(target === undefined ? {} : { target }) };
+  const given = { data: json.data, indices: json.indices, ...json.inputs };
+  const inputs = Object.fromEntries(
+    Object.entries(given).flatMap(([name, tensor]) =>
+      tensor === undefined ? [] : [[name, readTensor(tensor, `${where}: ${name}`)] as const],
+    ),
+  );
   return {
     id,
-    program: {
-      op: operator?.name ?? `${dialect}.${op}`,
-      attrs: Object.fromEntries<AttrValue>([...attrs, ...(oob === undefined ? [] : [["oob", oob] as const])]),
-      data: data.type,
-      indices: indices.type,
-      schedule,
-      ...(target === undefined ? {} : { target }),
-    },
-    ...(json.tir === undefined ? {} : { tir: json.tir }),
-    data,
-    indices,
+    ...(json.op === mapOp ? {} : { program: { ...operatorOf(json, inputs), ...options } }),
+    ...(tir === undefined ? {} : { tir }),
+    options,
+    inputs,
+    ...(bind === undefined ? {} : { bind }),
+    ...(first === undefined ? {} : { first }),
     ...(output === undefined ? {} : { output: readTensor(output, `${where}: output`) }),
     ...(limits === undefined ? {} : { limits }),
     ...(expect === "ok" ? {} : { expectedError: expect.error }),
   };
 }
 
+function operatorOf(
+  { dialect = "", op, attributes = {}, oob }: CaseJson,
+  { data, indices }: Readonly<Record<string, CaseTensor>>,
+): ProgramDescription {
+  invariant(data !== undefined && indices !== undefined, "the schema wants data and indices");
+  const operator = operatorFor(dialect, op, Object.keys(attributes));
+  const known = operator === undefined ? undefined : attributesOf(operator);
+  // An operator that the dialect lacks, or an attribute in a case about attributes, is the dialect's to refuse.
+  const attrs = Object.entries(attributes).map(
+    ([key, value]) => [known?.get(key)?.name ?? key, value] as const,
+  );
+  return {
+    op: operator?.name ?? `${dialect}.${op}`,
+    attrs: Object.fromEntries<AttrValue>([...attrs, ...(oob === undefined ? [] : [["oob", oob] as const])]),
+    data: data.type,
+    indices: indices.type,
+  };
+}
+
 /** What no schema says in words that help. */
-function contradictionIn({ target, targetFile, limits, expect }: CaseJson): string | undefined {
+function contradictionIn({
+  op,
+  target,
+  targetFile,
+  limits,
+  expect,
+  first,
+  ...given
+}: CaseJson): string | undefined {
+  const foreign = (["dialect", "attributes", "oob", "data", "indices"] as const).find(
+    (field) => given[field] !== undefined,
+  );
+  const ofMaps = (["inputs", "bind"] as const).find((field) => given[field] !== undefined);
+  if (op === mapOp && foreign !== undefined) return `${foreign} beside op map, whose text says it`;
+  if (op !== mapOp && ofMaps !== undefined) return `${ofMaps} is of op map`;
+  if (first !== undefined && (expect === "ok" || expect.error !== "index"))
+    return "first is the point of an expected index error";
   if (target !== undefined && targetFile !== undefined) return "target and targetFile both name a target";
   if (limits === undefined) return undefined;
   if (expect !== "ok") return "limits of a case that expects an error: nothing is measured";

@@ -1,6 +1,6 @@
 /** A tensor from or for a file: bytes little-endian row-major, strings as themselves. */
 import { dtypeBytes, elementCount, type TensorType } from "../../ir/index.js";
-import { fromHost, toHost, type HostValue } from "../../backends/index.js";
+import { fromHost, stringsOf, toHost, type HostValue } from "../../backends/index.js";
 
 /** A tensor with its elements, row-major and little-endian. */
 export interface TensorValue {
@@ -14,10 +14,18 @@ export interface TensorValue {
 export const asHost = (name: string, value: TensorValue): HostValue =>
   toHost(name, value.type, value.strings ?? value.bytes);
 
-/** What a backend gave back, with the handles of `data` resolved. */
-export function fromOutput(type: TensorType, bytes: Uint8Array, data: HostValue): TensorValue {
+/** What a backend gave back for inputs, with the handles of their strings resolved. */
+export function fromOutput(
+  type: TensorType,
+  bytes: Uint8Array,
+  inputs: Readonly<Record<string, HostValue>>,
+): TensorValue {
   if (type.dtype !== "string") return { type, bytes };
-  return { type, bytes: new Uint8Array(), strings: fromHost(type, bytes, data.strings) as readonly string[] };
+  return {
+    type,
+    bytes: new Uint8Array(),
+    strings: fromHost(type, bytes, stringsOf(inputs)) as readonly string[],
+  };
 }
 
 export interface Differences {

@@ -3,14 +3,20 @@ import {
   categoryOf,
   CompileError,
   error,
+  formatShape,
   formatType,
+  inputsOf,
+  invariant,
+  keyOf,
   outputOf,
   parseModule,
   RunError,
   throwIfErrors,
   type Diagnostic,
   type Func,
+  type Operand,
   type Target,
+  type TensorType,
 } from "../../ir/index.js";
 import type { HostValue } from "../../backends/index.js";
 import type { Executor } from "../../backends/sim/index.js";
@@ -19,6 +25,7 @@ import { definedOutput, differenceFrom } from "../api/against.js";
 import { compile, type Kernel } from "../api/compile.js";
 import type { Ran } from "../api/origin-of.js";
 import type { Case } from "../formats/cases.js";
+import type { CaseTensor } from "../formats/case-tensor.js";
 import { asHost, fromOutput, type TensorValue } from "../formats/tensor.js";
 import { program } from "../api/program.js";
 import { runOn, type BackendName } from "../api/backends.js";
@@ -51,8 +58,8 @@ export interface CheckContext {
   readonly onMismatch?: (backend: BackendName, actual: TensorValue) => void;
   /** Called with what the kernel takes where that is over the limits of the case. */
   readonly onExcess?: (found: Measured) => void;
-  /** Called with every output, under its backend's name, and with the `data` and `indices` that a fill rule made. */
-  readonly dump?: (part: BackendName | "data" | "indices", value: TensorValue) => void;
+  /** Called with every output, under its backend's name, and with the inputs that a fill rule made, under theirs. */
+  readonly dump?: (part: string, value: TensorValue) => void;
 }
 
 /** Compiles once, runs on every backend. */
@@ -63,10 +70,14 @@ export async function checkCase(
 ): Promise<CheckResult[]> {
   const results: CheckResult[] = [];
   const compiled = attempt(() => compileCase(test, context));
-  const inputs = once(() => ({
-    data: asHost("data", test.data.read()),
-    indices: asHost("indices", test.indices.read()),
-  }));
+  const inputs = once(() =>
+    Object.fromEntries(
+      inputsOf(operandsOf(compiled)).map((operand) => {
+        const key = keyOf(operand);
+        return [key, asHost(key, given(test, operand).read())];
+      }),
+    ),
+  );
   let expected: TensorValue | undefined;
   for (const backend of backends) {
     const base = { id: test.id, backend };
@@ -120,11 +131,18 @@ export async function checkCase(
     });
   }
   if (context.dump !== undefined && compiled.ok) {
-    for (const operand of ["data", "indices"] as const) {
-      if (test[operand].filled) context.dump(operand, test[operand].read());
+    for (const [name, tensor] of Object.entries(test.inputs)) {
+      if (tensor.filled) context.dump(name, tensor.read());
     }
   }
   return results;
+}
+
+/** The program that takes the inputs: a run that is never made asks for none. */
+function operandsOf(compiled: Attempt<CompiledCase>): Pick<Func, "operands"> {
+  if (!compiled.ok) return { operands: [] };
+  const { kernel, definition } = compiled.value;
+  return definition ?? kernel.source ?? kernel.tile;
 }
 
 /** Fills and parsing happen once a case, whatever the number of backends. */
@@ -142,8 +160,11 @@ interface CompiledCase {
 /** A program of the case's own is for the target that it names, or the case. */
 function compileCase(test: Case, { findTarget }: CheckContext): CompiledCase {
   const options = findTarget === undefined ? {} : { findTarget };
-  const definition = program(test.program);
-  if (test.tir === undefined) return { kernel: compile(definition, options) };
+  const definition = test.program === undefined ? undefined : program(test.program);
+  if (test.tir === undefined) {
+    invariant(definition !== undefined, `case ${test.id} has an operator or a text`);
+    return { kernel: compile(definition, options) };
+  }
   const { module, diagnostics } = parseModule(test.tir, `${test.id}: tir`);
   throwIfErrors(diagnostics);
   const [func, ...others] = module.funcs;
@@ -151,12 +172,44 @@ function compileCase(test: Case, { findTarget }: CheckContext): CompiledCase {
     const message = `${test.id}: tir holds ${module.funcs.length} functions; a case runs one`;
     throw new CompileError([error("TC013", message, { hint: "docs/cases.md describes the format" })]);
   }
-  const { target } = test.program;
-  return { kernel: compile(target === undefined ? func : { target, ...func }, options), definition };
+  const { target, schedule } = test.options;
+  const targeted = target === undefined ? func : { target, ...func };
+  if (definition !== undefined) return { kernel: compile(targeted, options), definition };
+  checkInputs(test, func);
+  return { kernel: compile({ ...targeted, schedule: { ...func.schedule, ...schedule } }, options) };
+}
+
+/** The case's tensor for an operand: by its name in the text, or by its key. */
+function given({ id, inputs }: Case, operand: Operand): CaseTensor {
+  const found = inputs[operand.name] ?? inputs[keyOf(operand)];
+  if (found !== undefined) return found;
+  const hint = "inputs has every operand by its name in the text";
+  throw new CompileError([error("TC013", `${id}: no input is named ${operand.name}`, { hint })]);
+}
+
+/** The tensors of a map's case are those of its text. */
+function checkInputs(test: Case, func: Func): void {
+  const operands = inputsOf(func);
+  const stranger = Object.keys(test.inputs).find(
+    (name) => !operands.some((operand) => operand.name === name),
+  );
+  if (stranger !== undefined) {
+    const hint = `its operands are ${operands.map(({ name }) => name).join(", ")}`;
+    throw new CompileError([error("TC013", `${test.id}: the text has no operand ${stranger}`, { hint })]);
+  }
+  const stated: (readonly [string, TensorType, CaseTensor | undefined])[] = [
+    ...operands.map((operand) => [operand.name, operand.type, given(test, operand)] as const),
+    ["output", outputOf(func).type, test.output],
+  ];
+  for (const [name, type, tensor] of stated) {
+    if (tensor === undefined || formatType(tensor.type) === formatType(type)) continue;
+    const message = `${name} is ${formatType(tensor.type)}, and the text says ${formatType(type)}`;
+    throw new CompileError([error("TC103", message, { span: func.span })]);
+  }
 }
 
 async function runCase(
-  inputs: { readonly data: HostValue; readonly indices: HostValue },
+  inputs: Readonly<Record<string, HostValue>>,
   kernel: Kernel,
   definition: Func | undefined,
   backend: BackendName,
@@ -164,12 +217,12 @@ async function runCase(
 ): Promise<TensorValue> {
   const { type } = outputOf(definition ?? kernel.source ?? kernel.tile);
   if (backend === "reference" && definition !== undefined)
-    return fromOutput(type, definedOutput(definition, kernel.tile, inputs), inputs.data);
+    return fromOutput(type, definedOutput(definition, kernel.tile, inputs), inputs);
   const { output } = await runOn(backend, kernel, inputs, {
     runner: context.runner,
     ...(context.executor === undefined ? {} : { executor: context.executor }),
   });
-  return fromOutput(type, output, inputs.data);
+  return fromOutput(type, output, inputs);
 }
 
 /** What a backend ran: on a device, the program compiled again for it. */
@@ -199,6 +252,13 @@ function judgeError(
   const [first] = errors;
   const shown = { ...(first === undefined ? {} : { code: first.code, message: first.message }) };
   const matches = errors.some((d) => categoryOf(d.code) === test.expectedError);
+  const point = errors
+    .map(({ data }) => JSON.stringify(data?.["point"]))
+    .find((found) => found !== undefined);
+  if (matches && test.first !== undefined && point !== JSON.stringify(test.first)) {
+    const message = `expected the first bad index at output point ${formatShape(test.first)}; got ${point ?? "none"}`;
+    return { status: "fail", ...shown, message };
+  }
   if (matches) return { status: "pass", ...shown };
   if (test.expectedError === undefined) return { status: "fail", ...shown };
   const found = first === undefined ? "no error" : `category ${categoryOf(first.code)}: ${first.message}`;

@@ -118,7 +118,8 @@ function gatherTest(file: string, gather: OnnxGather): Test {
   const described = { ...gather.program, target: "webgpu" };
   if (data !== undefined && indices !== undefined) {
     const known = (value: TensorValue) => ({ type: value.type, filled: false, read: () => value });
-    return caseTest(file, { id, program: described, data: known(data), indices: known(indices) });
+    const inputs = { data: known(data), indices: known(indices) };
+    return caseTest(file, { id, program: described, options: { target: "webgpu" }, inputs });
   }
   const built = tryProgram(described);
   const compiled = built.ok ? tryCompile(built.func) : built;

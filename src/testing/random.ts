@@ -1,5 +1,6 @@
 /** Random inputs from a seed: any bits for the data, indices in range. The same seed gives the same tensors. */
 import {
+  isRead,
   at,
   byteCount,
   CompileError,
@@ -7,6 +8,7 @@ import {
   error,
   findGather,
   formatType,
+  inputOf,
   inputsOf,
   isConstant,
   keyOf,
@@ -20,11 +22,14 @@ import type { Kernel } from "../api/compile.js";
 import { asHost, type TensorValue } from "../formats/tensor.js";
 
 /** What an operand of a kernel is given from a seed: any bits for the data, indices in range. Throws a CompileError (TC502) for more than memory holds. */
-export const randomValue = (
-  { role, type }: Pick<Operand, "role" | "type">,
-  tile: TileFunc,
-  seed: number,
-): TensorValue => (role === "indices" ? randomIndices(type, tile, seed) : randomData(type, seed));
+export const randomValue = (operand: Operand, tile: TileFunc, seed: number): TensorValue =>
+  operand.role === "indices"
+    ? randomIndices(operand.type, tile, seed, tableOf(tile, operand))
+    : randomData(operand.type, seed);
+
+/** The number of an operand in the map, by its key: the source's operand has other shapes. */
+const tableOf = (tile: TileFunc, operand: Operand): number =>
+  inputsOf(tile).findIndex((own) => keyOf(own) === keyOf(operand));
 
 /** Every input of a kernel from a seed, by its key. */
 export function randomInputs({ source, tile }: Kernel, seed: number): Readonly<Record<string, HostValue>> {
@@ -57,10 +62,10 @@ export function randomData(type: TensorType, seed: number): TensorValue {
 }
 
 /** In range along the data dims that each index names: `type` has the elements of the function's indices. Throws a CompileError (TC502) for more than memory holds. */
-export function randomIndices(type: TensorType, func: TileFunc, seed: number): TensorValue {
+export function randomIndices(type: TensorType, func: TileFunc, seed: number, table = 1): TensorValue {
   const bytes = room(type);
-  const extentAt = extentsOf(func);
-  const draw = words(seed + 1);
+  const extentAt = extentsOf(func, table);
+  const draw = words(seed + table);
   const list = new Uint32Array(bytes.buffer);
   const count = elementCount(type.shape);
   // An index below 2^31 leaves the upper half of a 64-bit one zero.
@@ -72,22 +77,25 @@ export function randomIndices(type: TensorType, func: TileFunc, seed: number): T
 /** Whole words: room for the type, and up to three bytes more. */
 const room = (type: TensorType): Uint8Array => allocate(4 * Math.ceil(byteCount(type) / 4), formatType(type));
 
-/** The extent that the index at a row-major position stays below: the least of the sites that may read it. */
-function extentsOf(func: TileFunc): (position: number) => number {
+/** The extent that the index at a row-major position stays below: the least of the sites that may read it; a part of a sum is 0. */
+function extentsOf(func: TileFunc, table: number): (position: number) => number {
   const map = findGather(func.body)?.map;
   // An empty output asks for no index.
   if (map === undefined) return () => 1;
-  const table = inputsOf(func).findIndex(({ role }) => role === "indices");
-  const { shape } = at(func.operands, table).type;
+  const { shape } = inputOf(func, table).type;
   const by = strides(shape);
-  const reads = map.sites
-    .filter(({ value }) => value.table === table)
-    .map(({ value, below }) => ({
-      below,
-      fixed: value.at.flatMap((coord, k) =>
-        isConstant(coord) ? [{ stride: at(by, k), extent: at(shape, k), value: coord.at }] : [],
-      ),
-    }));
+  const reads = map.sites.flatMap(({ value, below = 1 }) =>
+    isRead(value) && value.table === table
+      ? [
+          {
+            below,
+            fixed: value.at.flatMap((coord, k) =>
+              isConstant(coord) ? [{ stride: at(by, k), extent: at(shape, k), value: coord.at }] : [],
+            ),
+          },
+        ]
+      : [],
+  );
   return (position) => {
     let least = Infinity;
     for (const { below, fixed } of reads) {

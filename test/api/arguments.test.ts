@@ -502,7 +502,7 @@ const descriptions: readonly Row[] = [
   [
     "a function without an output",
     () => compile(anything({ ...op, operands: op.operands.slice(0, 2) })),
-    "TC702 operands is […, …]; it takes a list of { name, type, role } with the roles data, indices, output",
+    'TC702 operands[1].role is "indices"; it takes output',
   ],
   [
     "a function with its operands in another order",
@@ -527,12 +527,12 @@ const descriptions: readonly Row[] = [
   [
     "a policy that is none",
     () => compile({ ...access, map: withPolicy(access.map, anything("clmap")) }),
-    'TC702 map.sites[0].keep is "clmap"; it takes error or clamp or zero or wrap or unchecked -> did you mean clamp?',
+    'TC702 map.sites[0].keep is "clmap"; it takes error or clamp or zero or wrap or unchecked or any -> did you mean clamp?',
   ],
   [
     "a policy that is none in a hand-built gather",
     () => compile(withStmt("gather", (stmt) => ({ ...stmt, map: withPolicy(stmt.map, anything("clmap")) }))),
-    '.map.sites[0].keep is "clmap"; it takes error or clamp or zero or wrap or unchecked -> did you mean clamp?',
+    '.map.sites[0].keep is "clmap"; it takes error or clamp or zero or wrap or unchecked or any -> did you mean clamp?',
   ],
   [
     "the same where it is simulated",
@@ -544,7 +544,7 @@ const descriptions: readonly Row[] = [
         },
         inputs,
       ),
-    '.map.sites[0].keep is "clmap"; it takes error or clamp or zero or wrap or unchecked',
+    '.map.sites[0].keep is "clmap"; it takes error or clamp or zero or wrap or unchecked or any',
   ],
   [
     "a statement that is none",

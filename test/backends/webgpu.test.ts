@@ -197,7 +197,9 @@ describe("kernels rely on no help of the implementation", () => {
   it.for(readdirSync(folder))("%s passes with robustness off", async (name, context) => {
     const runner = await runnerOr(context, { toggles: ["disable_robustness"] });
     const cases = readCases(readFileSync(new URL(name, folder), "utf8"), name);
-    for (const test of cases.filter((c) => byteCount(c.data.type) < 100_000)) {
+    for (const test of cases.filter(({ inputs }) =>
+      Object.values(inputs).every(({ type }) => byteCount(type) < 100_000),
+    )) {
       const [result] = await checkCase(test, ["webgpu"], { runner });
       expect(result).toMatchObject({ id: test.id, status: "pass" });
     }

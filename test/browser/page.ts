@@ -20,10 +20,11 @@ async function runCases(name: string): Promise<PageResult> {
   const runner = await createRunner(await adapter.requestDevice());
   const text = await (await fetch(`/test/conformance/cases/${name}`)).text();
   const cases = readCases(text, name).filter(
-    ({ data, indices }) =>
-      [...data.type.shape, 1].reduce((a, b) => a * b, 1) +
-        [...indices.type.shape, 1].reduce((a, b) => a * b, 1) <=
-      mostElements,
+    ({ inputs }) =>
+      Object.values(inputs).reduce(
+        (sum, { type }) => sum + [...type.shape, 1].reduce((a, b) => a * b, 1),
+        0,
+      ) <= mostElements,
   );
   const results = [];
   for (const test of cases) {

@@ -17,9 +17,11 @@ const good = (id: string) => ({
 it("a malformed case beside the chosen one does not keep it from running", () => {
   const file = join(mkdtempSync(join(tmpdir(), "tilec-load-")), "c.json");
   writeFileSync(file, JSON.stringify([good("a"), { ...good("b"), tiles: [1] }, good("c")]));
-  const { func, indices } = loadProgram(file, { case: "c" });
+  const { func, inputs } = loadProgram(file, { case: "c" });
   expect(func.level === "source" && func.op).toBe("onnx.gather");
-  expect([...new Int32Array(indices?.().bytes.slice().buffer ?? new ArrayBuffer())]).toEqual([3, 0]);
+  expect([...new Int32Array(inputs?.["indices"]?.().bytes.slice().buffer ?? new ArrayBuffer())]).toEqual([
+    3, 0,
+  ]);
   expect(loadPrograms(file, {}).map((loaded) => loaded.func.name)).toEqual(["a", "c"]);
   expect(() => loadProgram(file, { case: "b" })).toThrow('case 1 (b): unknown field "tiles"');
   expect(() => loadProgram(file, { case: "d" })).toThrow("has no case d");

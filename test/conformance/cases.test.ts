@@ -11,8 +11,8 @@ const mostElements = 60_000;
 
 describe.each(readdirSync(folder).sort())("%s", (name) => {
   const cases = readCases(readFileSync(new URL(name, folder), "utf8"), name).filter(
-    (test) =>
-      elementCount(test.data.type.shape) * 4 + elementCount(test.indices.type.shape) <= 4 * mostElements,
+    ({ inputs }) =>
+      Object.values(inputs).reduce((sum, { type }) => sum + elementCount(type.shape), 0) <= mostElements,
   );
 
   it("passes on reference and sim", async () => {
@@ -25,7 +25,8 @@ describe.each(readdirSync(folder).sort())("%s", (name) => {
 
   it("passes on WebGPU", async (context) => {
     const runner = await testRunner();
-    if (runner === undefined) {
+    // Kernels of general maps are not written yet.
+    if (runner === undefined || name === "maps.json") {
       context.skip();
       return;
     }

@@ -155,6 +155,12 @@ const triggers: Readonly<Record<Code, Trigger>> = {
     at: [9, 3],
     followed: () => build(tile(whole)),
   },
+  TC204: {
+    found: () => build(source("access.gather %x, %i (d0, d1) -> (%i[d0, d1], d1 + 2) {oob = error}")),
+    at: [2, 8],
+    followed: () =>
+      build(source("access.gather %x, %i (d0, d1) -> (%i[d0, d1], error(d1 + 2 in 5)) {oob = error}")),
+  },
   TC301: {
     found: () => build(source(pyptoGather, "tile = [2, 4]")),
     at: [2, 8],
@@ -310,7 +316,7 @@ describe("every diagnostic code", () => {
     async (code, trigger) => {
       const found = (await trigger.found()).find((diagnostic) => diagnostic.code === code);
       expect(found?.code).toBe(code);
-      expect(found?.message).toMatch(/^(?:[^A-Z]|[AT]\d:|WebGPU|PTO-ISA|PyPTO)/);
+      expect(found?.message).toMatch(/^(?:[^A-Z]|[ATV]\d+:|WebGPU|PTO-ISA|PyPTO)/);
       if (trigger.at !== undefined) expect([found?.span?.line, found?.span?.column]).toEqual(trigger.at);
       if (trigger.followed === undefined) return;
       expect(trigger.followed().filter((diagnostic) => diagnostic.code === code)).toEqual([]);

@@ -116,7 +116,7 @@ function fromCase(dialect: string, op: string, given: Row["given"], like: Source
   };
   const [test] = readCaseList(JSON.stringify([entry]), "t.json");
   if (test === undefined || "malformed" in test) throw new Error(test?.malformed[0]?.message);
-  return program(test.program);
+  return program(test.program!);
 }
 
 /** The gather as flags state it. */

@@ -225,7 +225,7 @@ describe("the level", () => {
         ]),
         "level.json",
       );
-      return verdict(() => program(read!.program));
+      return verdict(() => program(read!.program!));
     };
     for (const op of ["gather", "gather_elements"]) {
       expect([test(op, "head"), test(op, "documented")]).toEqual(["accepted", "TC102"]);

@@ -151,7 +151,7 @@ describe("one bad case among good ones", () => {
   });
 
   it.each(["\0", "x".repeat(400), "../../a", "a b"])("%j is an id like any other", (id) => {
-    expect(read([named(id)])).toMatchObject([{ id, data: { type: { dtype: "i32" } } }]);
+    expect(read([named(id)])).toMatchObject([{ id, inputs: { data: { type: { dtype: "i32" } } } }]);
   });
 });
 
@@ -160,7 +160,7 @@ function element(dtype: DType, value: unknown, field = "values") {
   const data = { dtype, shape: [1], [field]: [value] };
   const [test] = read([{ ...one, op: "gather", dialect: "onnx", data, indices: one.indices }]);
   if (test === undefined || "malformed" in test) return test?.malformed[0]?.message;
-  const { type, bytes } = test.data.read();
+  const { type, bytes } = test.inputs["data"]!.read();
   return Array.from(fromHost(type, bytes) as ArrayLike<unknown>);
 }
 
@@ -268,7 +268,7 @@ describe("a fill that its type cannot hold is an error, before memory is taken",
   const filled = (dtype: DType, fill: unknown, shape = [4]) => {
     const [test] = read([{ ...one, data: { dtype, shape, fill } }]);
     if (test === undefined || "malformed" in test) return test?.malformed[0]?.message;
-    return test.data;
+    return test.inputs["data"]!;
   };
 
   it.each<[DType, unknown, string]>([
@@ -340,7 +340,7 @@ describe("a case's schedule and limits", () => {
 
   it("order and ubBytes are the schedule's", () => {
     const [test] = readCases(JSON.stringify({ ...base, order: [0, 1], ubBytes: 8192 }), "cases/a.json");
-    expect(test!.program.schedule).toMatchObject({ order: [0, 1], ubBytes: 8192 });
+    expect(test!.program!.schedule).toMatchObject({ order: [0, 1], ubBytes: 8192 });
   });
 
   it("ubBytes bounds what fits", async () => {
@@ -378,7 +378,7 @@ describe("a case's schedule and limits", () => {
   it("a target file is looked for beside the case file", () => {
     const { target: _, ...without } = base;
     const read = (targetFile: string) =>
-      readCases(JSON.stringify({ ...without, targetFile }), "cases/a.json")[0]!.program.target;
+      readCases(JSON.stringify({ ...without, targetFile }), "cases/a.json")[0]!.program!.target;
     expect(read("mine.json")).toBe("cases/mine.json");
     expect(read("/etc/mine.json")).toBe("/etc/mine.json");
   });

@@ -52,8 +52,8 @@ export async function runCases(cases: string): Promise<"accepted" | "refused"> {
   try {
     for (const test of readCaseList(cases, "cases.json")) {
       if ("malformed" in test) continue;
-      const built = tryProgram(test.program);
-      const sizes = [test.data, test.indices, ...(built.ok ? built.func.operands : [])];
+      const built = tryProgram(test.program!);
+      const sizes = [...Object.values(test.inputs), ...(built.ok ? built.func.operands : [])];
       small &&= sizes.every(({ type }) => elementCount(type.shape) <= mostElements);
     }
   } catch (thrown) {

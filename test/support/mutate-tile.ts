@@ -177,10 +177,10 @@ function changed(stmt: Stmt, variables: readonly string[], draw: Draw): Stmt {
             ...stmt,
             map: {
               ...stmt.map,
-              sites: stmt.map.sites.map((site) => ({
-                ...site,
-                below: Math.max(0, site.below + draw(3) - 1),
-              })),
+              sites: stmt.map.sites.map((site) => {
+                const below = Math.max(0, (site.below ?? 0) + draw(3) - 1);
+                return { ...site, below, ...(site.fromEnd === undefined ? {} : { fromEnd: below }) };
+              }),
             },
           };
       }

@@ -96,8 +96,8 @@ function toCase(id: string, model: OnnxModel, read: Tensors): Case {
     id,
     // Bits alone are asked for: the target on which every gather has a legal schedule, as for case files.
     program: { ...gather.program, target: "webgpu" },
-    data: caseTensor(data),
-    indices: caseTensor(indices),
+    options: { target: "webgpu" },
+    inputs: { data: caseTensor(data), indices: caseTensor(indices) },
     ...(output === undefined ? {} : { output: caseTensor(output) }),
   };
 }

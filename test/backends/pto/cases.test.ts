@@ -13,16 +13,16 @@ const files = readdirSync(folder).sort();
 
 /** The case's own target where that is an Ascend core, else `ascend-a2`; and the 950, whose TGATHER takes further sizes. */
 function targetsOf(test: Case): readonly Target[] {
-  const own = findTarget(test.program.target ?? "");
+  const own = findTarget(test.program!.target ?? "");
   const first = own !== undefined && targetFacts[own.kind].runsPto ? own : targets.ascendA2;
-  const size = dtypeBytes[test.data.type.dtype];
+  const size = dtypeBytes[test.inputs["data"]!.type.dtype];
   const differs =
     !first.vectorGatherBytes.includes(size) && targets.ascend950.vectorGatherBytes.includes(size);
   return differs ? [first, targets.ascend950] : [first];
 }
 
 function compiled(test: Case, target: Target): Kernel | undefined {
-  const { target: _, ...untargeted } = test.program;
+  const { target: _, ...untargeted } = test.program!;
   const [written] = test.tir === undefined ? [] : parseModule(test.tir, test.id).module.funcs;
   try {
     const result = tryCompile(written ?? program(untargeted), { target });
@@ -56,14 +56,14 @@ describe("the shared cases as PTO-ISA kernels", () => {
         for (const target of targetsOf(test)) {
           const kernel = compiled(test, target);
           if (kernel === undefined) continue;
-          if (test.data.type.dtype === "string") {
+          if (test.inputs["data"]!.type.dtype === "string") {
             expect(() => kernel.pto()).toThrow("strings do not exist in PTO-ISA");
             refused++;
             continue;
           }
           const inputs = {
-            data: asHost("data", test.data.read()),
-            indices: asHost("indices", test.indices.read()),
+            data: asHost("data", test.inputs["data"]!.read()),
+            indices: asHost("indices", test.inputs["indices"]!.read()),
           };
           jobs.push(ptoJob(kernel, `k${jobs.length}`, [inputs.data.bytes, inputs.indices.bytes]));
           made.push({ id: `${test.id} on ${target.name}`, kernel, inputs });

@@ -1,0 +1,87 @@
+/**
+ * The bound of an index value that the text leaves open: the largest that keeps every coordinate it is in inside its extent.
+ * For a window that is StableHLO's clamp: its start is held so that the whole window lies inside.
+ */
+import { gatheredTable, isRead, type AccessMap, type Site } from "./access.js";
+import { rangesOf, staysBelow, type Ranges } from "./image.js";
+import { sitesOf, soleAtom, type Linear } from "./linear.js";
+import { largestThat } from "./largest-that.js";
+import { maxElements, type Shape, type TensorType } from "./types.js";
+
+/** A site whose bound may be open: `below` is absent, and what counts from the end may count from it. */
+export interface OpenSite extends Omit<Site, "fromEnd"> {
+  readonly fromEnd?: number | "below";
+}
+
+export interface OpenMap extends Omit<AccessMap, "sites"> {
+  readonly sites: readonly OpenSite[];
+}
+
+/** A coordinate with the dim of its input. */
+export interface Placed {
+  readonly coord: Linear;
+  /** Elements of the dim that it names one of. */
+  readonly extent: number;
+  readonly table: number;
+  readonly dim: number;
+}
+
+/** Every coordinate of a map; those beyond an input's rank are for the verifier. */
+export function coordinatesOf(
+  map: Pick<OpenMap, "sites" | "results">,
+  inputs: readonly TensorType[],
+): readonly Placed[] {
+  const reads = map.sites.flatMap(({ value }) => (isRead(value) ? [value] : []));
+  return [...reads, { table: gatheredTable, at: map.results }].flatMap(({ table, at: coords }) =>
+    coords.flatMap((coord, dim) => {
+      const extent = inputs[table]?.shape[dim];
+      return extent === undefined ? [] : [{ coord, extent, table, dim }];
+    }),
+  );
+}
+
+/**
+ * The map with the bounds that are open closed. One that not even 0 suits is 0, which the verifier refuses. A site that stands
+ * alone in a coordinate has its extent; one that no coordinate depends on has every index. Without an output, the coordinates
+ * are those inside the regions of a tile: sums prove nothing there, and their bounds are stated.
+ */
+export function withBounds(map: OpenMap, inputs: readonly TensorType[], output?: Shape): AccessMap {
+  const placed = coordinatesOf(map, inputs);
+  let sites = map.sites;
+  for (let open = sites.length; open > 0; open--) {
+    const ranges = output === undefined ? undefined : rangesOf({ sites }, inputs, output);
+    // A sum of several open ones may hold only once the others are bounded.
+    const found = sites.findIndex((site, s) => isOpen(site) && largest(s, placed, ranges) > 0);
+    const next = found === -1 ? sites.findIndex(isOpen) : found;
+    if (next === -1) break;
+    const below = found === -1 ? 0 : largest(next, placed, ranges);
+    sites = sites.map((site, s) => (s === next ? { ...site, below } : site));
+  }
+  return { ...map, sites: sites.map(fromBound) };
+}
+
+const isOpen = ({ keep, below }: OpenSite): boolean => keep !== "any" && below === undefined;
+
+function fromBound({ fromEnd, ...site }: OpenSite): Site {
+  if (fromEnd === undefined) return site;
+  return { ...site, fromEnd: fromEnd === "below" ? (site.below ?? 0) : fromEnd };
+}
+
+function largest(s: number, placed: readonly Placed[], ranges: Ranges | undefined): number {
+  const own = placed.filter(({ coord }) => sitesOf(coord).includes(s));
+  const alone = own.filter(({ coord }) => isAlone(coord, s)).map(({ extent }) => extent);
+  const sums = own.filter(({ coord }) => !isAlone(coord, s));
+  const most = Math.min(maxElements, ...alone);
+  if (sums.length === 0) return most;
+  if (ranges === undefined) return 0;
+  const fits = (below: number): boolean => {
+    const sites = ranges.sites.map((range, k) => (k === s ? ([0, below - 1] as const) : range));
+    return sums.every(({ coord, extent }) => staysBelow(coord, extent, { ...ranges, sites }));
+  };
+  return largestThat(1, most, fits) ?? 0;
+}
+
+const isAlone = (coord: Linear, s: number): boolean => {
+  const only = soleAtom(coord);
+  return only?.kind === "site" && only.site === s;
+};

@@ -1,0 +1,156 @@
+/**
+ * The values that a coordinate of an access map can take, by interval arithmetic: what a region must contain, and the proof
+ * that a coordinate stays inside its extent.
+ */
+import { isRead, type Site } from "./access.js";
+import {
+  atomsOf,
+  evaluate,
+  quotient,
+  remainder,
+  type Atom,
+  type Env,
+  type Linear,
+  type Term,
+} from "./linear.js";
+import {
+  assertNever,
+  at,
+  InternalError,
+  maxElements,
+  type DType,
+  type Shape,
+  type TensorType,
+} from "./types.js";
+
+export type Interval = readonly [least: number, most: number];
+
+/** What the dims and the sites of a map can be, by number. */
+export interface Ranges {
+  readonly dims: readonly Interval[];
+  readonly sites: readonly Interval[];
+}
+
+/** Bounds that hold at every point; reached where the terms do not depend on each other. */
+export function imageOf(form: Linear, ranges: Ranges): Interval {
+  let [least, most] = [form.at, form.at];
+  for (const { by, of } of rejoined(form.terms)) {
+    const [a, b] = imageOfAtom(of, ranges);
+    least += by * (by > 0 ? a : b);
+    most += by * (by > 0 ? b : a);
+  }
+  return [least, most];
+}
+
+function imageOfAtom(of: Atom, ranges: Ranges): Interval {
+  switch (of.kind) {
+    case "dim":
+      return at(ranges.dims, of.dim);
+    case "site":
+      return at(ranges.sites, of.site);
+    case "div": {
+      const [least, most] = imageOf(of.of, ranges);
+      return [quotient(least, of.by), quotient(most, of.by)];
+    }
+    case "mod": {
+      const [least, most] = imageOf(of.of, ranges);
+      const oneTurn = quotient(least, of.by) === quotient(most, of.by);
+      return oneTurn ? [remainder(least, of.by), remainder(most, of.by)] : [0, of.by - 1];
+    }
+    case "iv":
+    case "min":
+      throw new InternalError(`a map over whole tensors has no ${of.kind}`);
+    default:
+      return assertNever(of);
+  }
+}
+
+/** `n * (x div n) + x mod n` is x. */
+function rejoined(terms: readonly Term[]): readonly Term[] {
+  for (const quotientTerm of terms) {
+    const { of, by } = quotientTerm;
+    if (of.kind !== "div") continue;
+    const rest = terms.find(
+      (term) =>
+        term.of.kind === "mod" &&
+        term.of.by === of.by &&
+        term.by * of.by === by &&
+        JSON.stringify(term.of.of) === JSON.stringify(of.of),
+    );
+    if (rest === undefined) continue;
+    const others = terms.filter((term) => term !== quotientTerm && term !== rest);
+    return rejoined([...others, { by: rest.by, of: { kind: "div", of: of.of, by: 1 } }]);
+  }
+  return terms;
+}
+
+/** What the index types hold. */
+const indexRanges: Readonly<Partial<Record<DType, Interval>>> = {
+  i32: [-(2 ** 31), 2 ** 31 - 1],
+  u32: [0, 2 ** 32 - 1],
+  i64: [-(2 ** 63), 2 ** 63 - 1],
+  u64: [0, 2 ** 64 - 1],
+};
+
+/** An index value that nothing bounds yet. */
+export const anyIndex: Interval = [0, maxElements - 1];
+
+/** An empty dim counts as its first place: nothing is read there. */
+export const dimRanges = (output: Shape): Interval[] => output.map((extent) => [0, Math.max(0, extent - 1)]);
+
+/** The ranges of a map whose sites are in order; a site whose bound is open counts as any index. */
+export function rangesOf(
+  map: { readonly sites: readonly Bounded[] },
+  inputs: readonly TensorType[],
+  output: Shape,
+): Ranges {
+  const dims = dimRanges(output);
+  return map.sites.reduce<Ranges>(
+    ({ sites }, site) => ({ dims, sites: [...sites, siteRange(site, inputs, { dims, sites })] }),
+    { dims, sites: [] },
+  );
+}
+
+type Bounded = Pick<Site, "value" | "keep" | "below">;
+
+function siteRange({ keep, below, value }: Bounded, inputs: readonly TensorType[], before: Ranges): Interval {
+  if (keep !== "any") return below === undefined ? anyIndex : [0, Math.max(0, below - 1)];
+  if (!isRead(value)) return imageOf(value, before);
+  const dtype = inputs[value.table]?.dtype;
+  return (dtype === undefined ? undefined : indexRanges[dtype]) ?? anyIndex;
+}
+
+/** Points of the output dims that are tried one by one where intervals prove nothing. */
+const mostTried = 4096;
+
+const noLoops: Env = new Map();
+
+/** Whether a form lies in [0, below) at every point. */
+export function staysBelow(form: Linear, below: number, ranges: Ranges): boolean {
+  const inside = ([least, most]: Interval): boolean => least >= 0 && most < below;
+  if (inside(imageOf(form, ranges))) return true;
+  const dims = [...new Set(atomsOf(form).flatMap((of) => (of.kind === "dim" ? [of.dim] : [])))];
+  const points = dims.reduce((product, d) => product * (at(ranges.dims, d)[1] + 1), 1);
+  if (dims.length === 0 || points > mostTried) return false;
+  const free = atomsOf(form).some(({ kind }) => kind === "site");
+  const every = (rest: readonly number[], fixed: readonly Interval[]): boolean => {
+    const [d, ...others] = rest;
+    if (d === undefined) {
+      const here = { dims: fixed, sites: ranges.sites };
+      if (free) return inside(imageOf(form, here));
+      const value = evaluate(form, noLoops, { dims: fixed.map(([only]) => only), sites: [] });
+      return value >= 0 && value < below;
+    }
+    for (let k = 0; k <= at(ranges.dims, d)[1]; k++) {
+      if (
+        !every(
+          others,
+          fixed.map((range, other) => (other === d ? [k, k] : range)),
+        )
+      )
+        return false;
+    }
+    return true;
+  };
+  return every(dims, ranges.dims);
+}
