@@ -2,7 +2,7 @@
  * Inputs copied by the row: where indices name few rows of a large table that is read in place, those rows are all that a
  * run reads of it.
  */
-import { gatheredTable, plainSites } from "../../ir/access.js";
+import { gatheredTable, isPlain, plainSites } from "../../ir/access.js";
 import { inputOf, type TileFunc } from "../../ir/func.js";
 import { constant, equalLinear, soleAtom } from "../../ir/linear.js";
 import { indexRule, resolveIndex, type IndexRule } from "../../ir/policy.js";
@@ -23,6 +23,7 @@ const fewerBy = 2;
 
 /** Undefined where the data are loaded in slabs, or no site alone picks along their outermost dim, or the rows are many. */
 export function namedRows(func: TileFunc, { map, from }: GatherStmt): NamedRows | undefined {
+  if (!isPlain(map)) return undefined;
   const region = at(from, gatheredTable);
   const [first] = map.results;
   const [offset] = region.offsets;
