@@ -269,7 +269,6 @@ function takesWholeTile(
 function wholeTile(gather: LoweringFacts, target: Target): GatherLowering {
   const { map, tile } = gather;
   const { scaled, based } = addressing(gather);
-  const rows = elementCount(tile.slice(0, -1));
   return {
     class: "whole-tile",
     adds: based ? [{ what: "base", bytes: addressBytes(tile, target) }] : [],
@@ -279,8 +278,8 @@ function wholeTile(gather: LoweringFacts, target: Target): GatherLowering {
       { scalar: scaled ? 1 : 0, tile: 0 },
       { scalar: 0, tile: based ? 1 : 0 },
     ),
-    // One row of `base` is written element by element; the others differ from it by a constant.
-    once: based ? { scalars: last(tile), steps: Math.max(0, rows - 1) } : { scalars: 0, steps: 0 },
+    // `base` is written element by element.
+    once: { scalars: based ? elementCount(tile) : 0, steps: 0 },
     waits: 0,
   };
 }

@@ -159,7 +159,7 @@ describe("the lowering of a gather", () => {
   it("costs what it must set up once before a core's first gather", () => {
     const { tile, target } = compile(columns("f32", "clamp"), { tile: [300, 16], target: ascendA2 });
     const { start } = clocked(tile, target, 3);
-    // 16 columns written one by one, 299 rows that differ from the first by a constant.
-    expect(start).toEqual({ MTE2: 0, S: 160, V: 160 + 18 + 299 * 25, MTE3: 0 });
+    // 300 rows of 16 written element by element, 10 cycles each, as the emitted loop does; V waits for them.
+    expect(start).toEqual({ MTE2: 0, S: 300 * 16 * 10, V: 300 * 16 * 10 + 18, MTE3: 0 });
   });
 });
