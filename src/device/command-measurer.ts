@@ -9,6 +9,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { CompileError, inputsOf, keyOf, outputOf, printFunc, type TileFunc } from "../../ir/index.js";
 import { isObject } from "../../backends/index.js";
+import { emitPto } from "../../backends/pto/index.js";
 import { compile } from "../api/compile.js";
 import { writeBytes } from "../formats/files.js";
 import { readNpy, writeNpy } from "../formats/npy.js";
@@ -17,8 +18,8 @@ import type { MeasureOptions, Measurement } from "../tune/search-ms.js";
 import { firstDifference } from "../tune/timed.js";
 
 /**
- * The folder is the command's last argument. It holds `tile.tir` (tile IR), `schedule.json`, `kernel.wgsl` where the candidate has
- * one; the folder above it `data.npy`, `indices.npy` and `expected.npy`. The command prints `[ns, …]`, or
+ * The folder is the command's last argument. It holds `tile.tir` (tile IR), `schedule.json`; `kernel.wgsl`, and `kernel.cpp`
+ * (PTO-ISA) with `launch.json`, where the candidate has them; the folder above it `data.npy`, `indices.npy` and `expected.npy`. The command prints `[ns, …]`, or
  * `{"nanoseconds": [ns, …], "output": "file.npy"}`, whose output is verified.
  */
 export const commandMeasurer =
@@ -76,6 +77,12 @@ class CommandMeasurer implements Measurer {
     writeBytes(join(folder, "schedule.json"), `${JSON.stringify(tile.schedule)}\n`);
     const wgsl = wgslOf(this.task, tile);
     if (wgsl !== undefined) writeBytes(join(folder, "kernel.wgsl"), wgsl);
+    const pto = orNone(() => emitPto(tile, this.task.kernel.target));
+    if (pto !== undefined) {
+      const { code, ...launch } = pto;
+      writeBytes(join(folder, "kernel.cpp"), code);
+      writeBytes(join(folder, "launch.json"), `${JSON.stringify(launch)}\n`);
+    }
     return folder;
   }
 
@@ -154,8 +161,15 @@ function answerOf(stdout: string): Answer | undefined {
 function wgslOf({ kernel }: MeasuredTask, { schedule }: TileFunc): string | undefined {
   const program = kernel.source ?? kernel.access;
   if (program === undefined) return undefined;
+  return orNone(
+    () => compile({ ...program, schedule: {} }, { target: kernel.target, ...schedule }).wgsl().code,
+  );
+}
+
+/** What a candidate's program is in another language; undefined where that language cannot say it. */
+function orNone<T>(emit: () => T): T | undefined {
   try {
-    return compile({ ...program, schedule: {} }, { target: kernel.target, ...schedule }).wgsl().code;
+    return emit();
   } catch (thrown) {
     if (thrown instanceof CompileError) return undefined;
     throw thrown;

@@ -1,4 +1,7 @@
 /** What measures candidates: verified, timed, ended when they take too long. The built files: a thread cannot run TypeScript. */
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { compile, onnx, targets, toHost, tune, type Kernel } from "../../src/index.js";
 import {
@@ -12,7 +15,10 @@ import { operandOf } from "../support/operands.js";
 import { testRunner } from "../support/gpu.js";
 
 const built = new URL("../../dist/src/device/index.js", import.meta.url).href;
-const { simMeasurer } = (await import(built)) as { readonly simMeasurer: (threads?: number) => OpenMeasurer };
+const { commandMeasurer, simMeasurer } = (await import(built)) as {
+  readonly commandMeasurer: (command: string) => OpenMeasurer;
+  readonly simMeasurer: (threads?: number) => OpenMeasurer;
+};
 
 const [rows, columns, picked] = [512, 1024, 1024];
 const op = onnx.gather({ data: ["f32", [rows, columns]], indices: ["i32", [picked]], axis: 1 });
@@ -112,6 +118,36 @@ describe("what measures", () => {
     const gpu = (tile: readonly number[]): Kernel =>
       compile(op, { target: runner.target, tile, residency: "gm" });
     await judged((task) => gpuMeasurer(runner, "test", task), [gpu([1, 256]), gpu([4, 64])]);
+  });
+
+  it("hands a command the PTO-ISA kernel of an Ascend candidate with what launches it, and none of another target's", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "tilec-board-"));
+    try {
+      const command = `sh -c 'cp -r "$0" ${folder} && echo 5'`;
+      const handed = async (kernel: Kernel): Promise<readonly string[]> => {
+        const measurer = await commandMeasurer(command)(taskOf(kernel));
+        try {
+          expect(await measurer.measure(kernel.tile, patient)).toMatchObject({ nanoseconds: [5] });
+        } finally {
+          await measurer.close();
+        }
+        return readdirSync(join(folder, "candidate-0")).sort();
+      };
+      expect(await handed(cpu([64, 64]))).toEqual(["kernel.wgsl", "schedule.json", "tile.tir"]);
+      rmSync(join(folder, "candidate-0"), { recursive: true });
+      const ascend = compile(op, { target: targets.ascendA2, tile: [8, 64], cores: 2 });
+      expect(await handed(ascend)).toContain("kernel.cpp");
+      const read = (name: string): string => readFileSync(join(folder, "candidate-0", name), "utf8");
+      const { code, entryPoint, blocks } = ascend.pto();
+      expect(read("kernel.cpp")).toBe(code);
+      expect(JSON.parse(read("launch.json"))).toMatchObject({
+        entryPoint,
+        blocks,
+        params: [{ role: "data" }, { role: "indices" }, { role: "output" }, { role: "status" }],
+      });
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
   });
 
   it("is what a search by milliseconds asks: every candidate ends measured, and the best is one of them", async () => {
