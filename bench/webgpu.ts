@@ -35,7 +35,15 @@ async function onDawn(): Promise<Row[]> {
   return rows;
 }
 
+/** What the modules of the page import by name. */
+const imports = {
+  "fastest-levenshtein": "/node_modules/fastest-levenshtein/esm/mod.js",
+  "@petamoriken/float16": "/node_modules/@petamoriken/float16/browser/float16.mjs",
+  "@noble/hashes/": "/node_modules/@noble/hashes/",
+};
+
 const page = `<!doctype html><title>bench:webgpu</title>
+<script type="importmap">${JSON.stringify({ imports })}</script>
 ${["core", "backend-cpu", "backend-webgpu"]
   .map((part) => `<script src="/node_modules/@tensorflow/tfjs-${part}/dist/tf-${part}.min.js"></script>`)
   .join("\n")}
