@@ -24,6 +24,8 @@ export interface TargetFacts {
   readonly vectorUnit: boolean;
   /** A DMA engine moves global memory: instructions of rows of one length, each row in whole blocks of UB. */
   readonly dmaEngine: boolean;
+  /** UB lies in banks of one 32-bit word: lanes side by side that read different words of one bank wait for each other. */
+  readonly bankedUb: boolean;
 }
 
 /** What holds of every target of a kind. */
@@ -36,6 +38,7 @@ export const targetFacts: Readonly<Record<TargetKind, TargetFacts>> = {
     doubleBuffers: true,
     vectorUnit: true,
     dmaEngine: true,
+    bankedUb: false,
   },
   webgpu: {
     gathersInPlace: true,
@@ -45,6 +48,7 @@ export const targetFacts: Readonly<Record<TargetKind, TargetFacts>> = {
     doubleBuffers: false,
     vectorUnit: false,
     dmaEngine: false,
+    bankedUb: true,
   },
   cpu: {
     gathersInPlace: true,
@@ -54,6 +58,7 @@ export const targetFacts: Readonly<Record<TargetKind, TargetFacts>> = {
     doubleBuffers: false,
     vectorUnit: false,
     dmaEngine: false,
+    bankedUb: false,
   },
 };
 
@@ -116,7 +121,15 @@ export interface TargetFigures {
   readonly syncCycles: number;
   /** Starting a task, one after the other for all cores. */
   readonly taskCycles: number;
-  /** Elements that a task takes at most when it reads and writes global memory in place; no budget stops it there. */
+  /**
+   * Tasks of a core that hide each other's waits: a chosen tile leaves every core so many, while there is work for all their
+   * lanes.
+   */
+  readonly tasksPerCore: number;
+  /**
+   * Elements that a task takes at most when it reads and writes global memory in place, where no budget stops it, and when
+   * lanes share it, which would each take more and more.
+   */
   readonly directElements: number;
   /** WebGPU: lanes of a workgroup at most. */
   readonly lanes: number;
@@ -209,6 +222,7 @@ export const ascendA2: Target = {
   secondLevelBytes: 196608,
   syncCycles: 18,
   taskCycles: 0,
+  tasksPerCore: 1,
   directElements: maxElements,
   lanes: 1,
   laneBytes: 512,
@@ -240,6 +254,7 @@ export const ascendA2: Target = {
     secondLevelBytes: assumed("as firstLevelBytes"),
     syncCycles: cycles,
     taskCycles: assumed("a loop of the core's own program: no source gives it a cost"),
+    tasksPerCore: assumed("a vector core runs one task at a time"),
     directElements: assumed("no limit: indices and output always pass through the unified buffer"),
     lanes: assumed("a vector core runs one task at a time"),
     laneBytes: rowHint,
@@ -310,10 +325,10 @@ export const webgpu: Target = {
   ubBytes: 16384,
   ubSafeBytes: 16384,
   blockBytes: 4,
-  cores: 16,
+  cores: 128,
   burstBytes: 64,
   clockMhz: 1000,
-  gmBytesPerCycle: 256,
+  gmBytesPerCycle: 2048,
   loadStartupCycles: 0,
   loadBytesPerCycle: 16,
   storeStartupCycles: 0,
@@ -330,15 +345,16 @@ export const webgpu: Target = {
   firstLevelBytes: 16384,
   secondLevelBytes: 4194304,
   syncCycles: 2048,
-  taskCycles: 16,
+  taskCycles: 2,
+  tasksPerCore: 4,
   directElements: 2048,
   lanes: 128,
-  laneBytes: 64,
+  laneBytes: 512,
   sources: {
     ubBytes: gpuweb,
     ubSafeBytes: gpuweb,
     blockBytes: from("specification", "WGSL: the smallest storage access is one 32-bit word"),
-    cores: notModelled,
+    cores: assumed("as many as the largest GPUs have; smaller ones run more rounds"),
     burstBytes: assumed("one cache line"),
     clockMhz: notModelled,
     gmBytesPerCycle: notModelled,
@@ -359,9 +375,10 @@ export const webgpu: Target = {
     secondLevelBytes: assumed("the cache that all cores of a middling GPU share"),
     syncCycles: assumed("workgroup memory that is cleared, and a barrier"),
     taskCycles: assumed("a workgroup's launch"),
+    tasksPerCore: assumed("workgroups in flight that hide what each waits for"),
     directElements: assumed("a few elements for each lane of a workgroup"),
     lanes: assumed("enough for any GPU to keep several workgroups in flight"),
-    laneBytes: assumed("a cache line, whole sectors of it on every GPU"),
+    laneBytes: assumed("16 B for each of 32 lanes that read together: whole cache lines on every GPU"),
   },
 };
 
@@ -394,6 +411,7 @@ export const cpu: Target = {
   secondLevelBytes: 1048576,
   syncCycles: 0,
   taskCycles: 1.25,
+  tasksPerCore: 1,
   directElements: 16384,
   lanes: 1,
   sources: {
@@ -420,6 +438,7 @@ export const cpu: Target = {
     secondLevelBytes: sweep,
     syncCycles: assumed("a thread waits for nothing but its own statements"),
     taskCycles: sweep,
+    tasksPerCore: assumed("a thread runs one task at a time"),
     directElements: assumed("tasks long beside the cost of starting one, short beside a run"),
     lanes: assumed("a thread runs one task at a time"),
   },

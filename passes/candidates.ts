@@ -12,9 +12,10 @@ import {
   smallest,
   streamedOperands,
   volume,
+  type Loop,
   type Tiling,
 } from "../ir/tiling/index.js";
-import { at, dtypeBytes } from "../ir/types.js";
+import { alignUp, at, dtypeBytes } from "../ir/types.js";
 
 /** The schedules that are worth weighing from one starting point. */
 export interface Candidates {
@@ -43,28 +44,63 @@ export const limitsOf = ({ extents, schedule }: Tiling): number[] =>
 /** Whole blocks along the last dim, by what they hold of the data. */
 const someBlocks = [1, 2, 3, 4, 6, 8];
 
-function entriesOf(d: number, limit: number, { gather, schedule, target, extents }: Tiling): number[] {
-  const entries = new Set([limit]);
+function entriesOf(d: number, limit: number, tiling: Tiling): number[] {
+  const { gather, schedule, target, extents } = tiling;
+  const entries = new Set<number>();
   for (let n = 1; n < limit; n *= 2) {
     entries.add(n);
-    if (3 * n < limit) entries.add(3 * n);
+    entries.add(3 * n);
   }
   if (d === extents.length - 1) {
     const lanes = Math.max(1, target.blockBytes / dtypeBytes[inputOf(gather, gatheredTable).type.dtype]);
-    for (const blocks of someBlocks) if (blocks * lanes < limit) entries.add(blocks * lanes);
+    for (const blocks of someBlocks) entries.add(blocks * lanes);
   }
   // As many tiles as cores, or a few times as many, and a few tiles.
   for (const rounds of [1, 2, 3, 4]) {
-    entries.add(Math.ceil(limit / (rounds * schedule.cores)));
-    entries.add(Math.ceil(limit / (rounds + 1)));
+    entries.add(shareOf(d, limit, rounds * schedule.cores, tiling));
+    entries.add(shareOf(d, limit, rounds + 1, tiling));
   }
-  return [...entries].sort((a, b) => a - b);
+  const [least, multiple] = [leastRow(d, tiling), laneMultiple(d, tiling)];
+  const cut = [...entries].filter((n) => n < limit && n >= least && n % multiple === 0);
+  return [...cut.sort((a, b) => a - b), limit];
 }
 
-/** Whether a tile is within so many bytes of UB, which are at most the budget, and no longer than a task in place should be. */
+/** What entries are multiples of, so that tiles start and end where accesses of lanes do. */
+function laneMultiple(d: number, { gather, target, extents }: Tiling): number {
+  if (target.lanes === 1 || d < extents.length - 1) return 1;
+  return Math.max(4, target.vectorBytes / dtypeBytes[inputOf(gather, gatheredTable).type.dtype]);
+}
+
+/** Elements of a row that lanes read side by side; where data is staged, the budget may leave less. */
+function leastRow(d: number, { gather, schedule, target, extents }: Tiling): number {
+  if (target.lanes === 1 || schedule.residency === "ub" || d < extents.length - 1) return 1;
+  return target.laneBytes / dtypeBytes[inputOf(gather, gatheredTable).type.dtype];
+}
+
+/** The entry that makes so many tiles of a dim; a little larger where lanes move four neighbours, or whole accesses, at a time. */
+export function shareOf(d: number, limit: number, parts: number, tiling: Tiling): number {
+  const share = Math.max(leastRow(d, tiling), Math.ceil(limit / parts));
+  if (tiling.target.lanes === 1) return share;
+  return Math.min(limit, alignUp(share, Math.max(4, laneMultiple(d, tiling))));
+}
+
+/** Elements of the widest access of a lane. */
+const accessElements = ({ gather, target }: Tiling): number =>
+  Math.min(4, Math.max(1, target.vectorBytes / dtypeBytes[inputOf(gather, gatheredTable).type.dtype]));
+
+/** Elements that a task should take at most: lanes stay short, and every core has tasks while all their lanes have work. */
+function longestTask(tiling: Tiling): number {
+  const { schedule, target, extents } = tiling;
+  const most = schedule.residency === "gm" || target.lanes > 1 ? target.directElements : Infinity;
+  if (target.tasksPerCore === 1) return most;
+  const share = Math.ceil(volume(extents) / (target.cores * target.tasksPerCore));
+  return Math.min(most, Math.max(target.lanes * accessElements(tiling), share));
+}
+
+/** Whether a tile is within so many bytes of UB, which are at most the budget, and no longer than a task should be. */
 export function fits(tiling: Tiling, room: number): boolean {
-  const { schedule, target, footprint } = tiling;
-  if (schedule.residency === "gm" && volume(tiling.tile) > target.directElements) return false;
+  const { footprint } = tiling;
+  if (volume(tiling.tile) > longestTask(tiling)) return false;
   return Math.max(footprint.bytes, footprint.planned) <= room;
 }
 
@@ -79,8 +115,26 @@ export function roomOf(start: Tiling): number {
 /** The schedules of one tile within so many bytes of UB: every view, order and buffers that the user left open. */
 export const variants = (tiling: Tiling, room: number): Tiling[] =>
   [tiling, ...splitView(tiling), ...reordered(tiling)]
+    .filter(
+      (viewed) => viewed.gather.schedule.view !== undefined || taskElements(viewed) <= longestTask(viewed),
+    )
     .flatMap((viewed) => [viewed, ...doubled(viewed, room)])
     .filter((variant) => fits(variant, room));
+
+const parallelTasks = (tiling: Tiling): number =>
+  tiling.loops.reduce(
+    (tasks, { dim, kind, mode }) => (mode === "parallel" ? tasks * tripsOf(tiling, dim, kind) : tasks),
+    1,
+  );
+
+/** Iterations of a loop over the tiles of a view, or over the views of a dim. */
+const tripsOf = ({ extents, schedule, tile }: Tiling, dim: number, kind: Loop["kind"]): number => {
+  const view = Math.min(at(schedule.view, dim), at(extents, dim));
+  return kind === "view" ? Math.ceil(at(extents, dim) / view) : Math.ceil(view / at(tile, dim));
+};
+
+/** Elements of a task, of all the tiles that it takes one after the other. */
+const taskElements = (tiling: Tiling): number => volume(tiling.extents) / parallelTasks(tiling);
 
 /**
  * Two copies of all that is streamed; where these do not fit, or leave the gather another lowering, also of some of it. Two
@@ -108,22 +162,23 @@ function reordered(tiling: Tiling): Tiling[] {
   return [tiling.with({ order: natural })];
 }
 
-/** A view that splits the loops of indices alone until every core has a task. */
+/** A view that splits the loops of indices alone until every core has its tasks, and none is too long. */
 function splitView(tiling: Tiling): Tiling[] {
-  const { gather, schedule, tile, loops } = tiling;
+  const { gather, schedule, tile, loops, target, extents } = tiling;
   if (gather.schedule.view !== undefined || schedule.residency === "gm") return [];
   const limits = limitsOf(tiling);
-  const trips = (d: number): number => Math.ceil(at(limits, d) / at(tile, d));
-  const parallel = loops.reduce(
-    (tasks, loop) => (loop.mode === "parallel" ? tasks * trips(loop.dim) : tasks),
-    1,
+  const parallel = parallelTasks(tiling);
+  const wanted = Math.max(
+    schedule.cores * target.tasksPerCore,
+    Math.ceil(volume(extents) / longestTask(tiling)),
   );
-  if (parallel >= schedule.cores) return [];
+  if (parallel >= wanted) return [];
   const follows = followedBy(gather.map, gatheredTable);
   const reused = loops.find((loop) => loop.mode === "serial" && !follows.has(loop.dim));
   if (reused === undefined) return [];
   const { dim } = reused;
-  const parts = Math.min(trips(dim), Math.ceil(schedule.cores / parallel));
-  const entry = Math.ceil(trips(dim) / parts) * at(tile, dim);
+  const trips = Math.ceil(at(limits, dim) / at(tile, dim));
+  const parts = Math.min(trips, Math.ceil(wanted / parallel));
+  const entry = Math.ceil(trips / parts) * at(tile, dim);
   return entry < at(limits, dim) ? [tiling.with({ view: replaced(schedule.view, dim, entry) })] : [];
 }

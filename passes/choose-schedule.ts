@@ -11,7 +11,7 @@ import { targetFacts } from "../ir/target.js";
 import { largestThat } from "../ir/largest-that.js";
 import { isLegal, replaced, volume, type Tiling } from "../ir/tiling/index.js";
 import { at, byteCount } from "../ir/types.js";
-import { candidates, fits, limitsOf, roomOf, variants, type Candidates } from "./candidates.js";
+import { candidates, fits, limitsOf, roomOf, shareOf, variants, type Candidates } from "./candidates.js";
 import { clockOf } from "./lowered.js";
 
 /** Tiles around which is searched, how often at most, and schedules whose clock is read: those within a margin of the best estimate. */
@@ -189,7 +189,8 @@ class Search {
   }
 
   /** Entries near a tile's own, and those that give every core as many tasks. */
-  private around({ schedule, tile, loops }: Tiling, d: number): number[] {
+  private around(tiling: Tiling, d: number): number[] {
+    const { schedule, tile, loops } = tiling;
     const entries = this.among.entries.get(d) ?? [];
     const own = at(schedule.tile, d);
     const place = entries.findIndex((n) => n >= own);
@@ -202,7 +203,7 @@ class Search {
         : tasks;
     }, 1);
     const even = [1, 2, 3, 4].map((times) => Math.max(1, Math.round((times * schedule.cores) / others)));
-    return [...near, ...even.map((parts) => Math.ceil(limit / Math.min(parts, limit)))];
+    return [...near, ...even.map((parts) => shareOf(d, limit, Math.min(parts, limit), tiling))];
   }
 }
 

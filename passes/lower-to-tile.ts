@@ -16,7 +16,7 @@ import { followedDims, gatheredTable, isPlain, isRead, type AccessMap, type Foll
 import { inputsOf, keyOf, type AccessFunc, type Operand, type TileFunc } from "../ir/func.js";
 import { add, constant, dim, iv, min, scale, sub, substitute, sumOf, type Linear } from "../ir/linear.js";
 import { isResolved } from "../ir/schedule.js";
-import { rowBytes, tilingOf, type FootprintPart, type Loop, type Tiling } from "../ir/tiling/index.js";
+import { tilingOf, type FootprintPart, type Loop, type Tiling } from "../ir/tiling/index.js";
 import type { GatherStmt, Region, Stmt, UbBuffer } from "../ir/tile.js";
 import { at, elementCount, invariant } from "../ir/types.js";
 import { definePass } from "./pass.js";
@@ -156,7 +156,7 @@ function mapInside(map: AccessMap, regions: readonly Region[], bounds: readonly 
 
 /** One buffer for each part of the footprint. */
 function buffersOf(tiling: Tiling): UbBuffer[] {
-  const { gather, target, footprint } = tiling;
+  const { gather, footprint } = tiling;
   const nameOf = ({ part }: FootprintPart): string => {
     const operand = gather.operands.find((own) => keyOf(own) === part);
     return operand === undefined ? scratchName : ubName(operand.name);
@@ -165,7 +165,7 @@ function buffersOf(tiling: Tiling): UbBuffer[] {
     name: nameOf(part),
     dtype: part.dtype,
     shape: part.tile,
-    rowBytes: rowBytes(part.tile, part.dtype, target.blockBytes),
+    rowBytes: part.rowBytes,
     buffers: part.buffers,
   }));
 }

@@ -14,6 +14,8 @@ export function limitsOf(limits: GPUSupportedLimits): WgslLimits {
  * workgroups, each lane along a row of its own, and nothing staged.
  */
 const onCpu = {
+  cores: 16,
+  tasksPerCore: 1,
   directElements: 65536,
   lanes: 16,
   laneBytes: 16,

@@ -10,6 +10,14 @@ import { none } from "./resolve.js";
 export const sourceName = ({ names }: Context, { stmt }: GatherMove): string =>
   names.buffer(at(stmt.from, gatheredTable).buffer);
 
+/** The 32-bit word at a place of it. */
+export function wordAt(context: Context, move: GatherMove, place: string): string {
+  const name = sourceName(context, move);
+  if (move.staged?.stagedWidth !== 4) return `${name}[${place}]`;
+  const whole = /^[\w.]+$/.test(place) ? place : `(${place})`;
+  return `${name}[${whole} >> 2u][${whole} & 3u]`;
+}
+
 export const outputName = ({ names, plan }: Context): string => names.buffer(outputOf(plan.func).name);
 
 /** What `declareElements` calls the sites, by number. */
@@ -26,18 +34,20 @@ export function declareElements(context: Context, { sites }: GatherMove, coords:
 export const mayMiss = ({ sites }: GatherMove): readonly ResolvedSite[] =>
   sites.filter(({ rule }) => rule.mayBeNone);
 
-/** `then` runs where every site has an element, `otherwise` where one reads as zero. */
+/** What `declareElements` calls them. */
+export const missingSites = (move: GatherMove): string[] => mayMiss(move).map(({ axis }) => `at${axis}`);
+
+/** `then` runs where all of these sites have an element, `otherwise` where one reads as zero. */
 export function whereFound(
   { out }: Context,
-  move: GatherMove,
+  sites: readonly string[],
   then: () => void,
   otherwise?: () => void,
 ): void {
-  const nones = mayMiss(move);
-  if (nones.length === 0) {
+  if (sites.length === 0) {
     then();
     return;
   }
-  out.block(`if (${nones.map(({ axis }) => `at${axis} != ${none}`).join(" && ")})`, then);
+  out.block(`if (${sites.map((name) => `${name} != ${none}`).join(" && ")})`, then);
   if (otherwise !== undefined) out.block("else", otherwise);
 }

@@ -12,7 +12,7 @@ import { emitGather, emitGroupHelpers } from "./gather.js";
 import type { GatherMove } from "./gather-move.js";
 import type { WgslKernel } from "./kernel.js";
 import { emitLoad } from "./load.js";
-import { emitElement, emitPackedGather } from "./packed.js";
+import { emitPackedGather, emitPackedHelpers } from "./packed.js";
 import { planWgsl, type BoundBuffer, type WgslMove, type WgslOptions, type WgslPlan } from "./plan.js";
 import { emitResolver } from "./resolve.js";
 import { emitWorkgroupLoops } from "./workgroup-loops.js";
@@ -45,17 +45,16 @@ function emitKernel(plan: WgslPlan, gather: GatherMove): string {
     out.line(`@group(0) @binding(${binding}) var<storage, ${access}> ${name}: ${arrayOf(bound)};`);
   }
   if (gather.staged !== undefined) {
-    const { name } = gather.staged;
-    const words = Math.max(1, ubBytes(gather.staged) / 4);
-    out.line(`// ${printStmtHead({ op: "alloc", buffer: gather.staged })}`);
-    out.line(`var<workgroup> ${names.buffer(name)}: array<u32, ${words}>;`);
+    const { buffer, stagedWidth: width } = gather.staged;
+    out.line(`// ${printStmtHead({ op: "alloc", buffer })}`);
+    const bytes = Math.max(4, ubBytes(buffer));
+    out.line(`var<workgroup> ${names.buffer(buffer.name)}: ${arrayOf({ bytes, width, atomic: false })};`);
   }
   out.line("");
   for (const site of gather.sites) {
     emitResolver(out, site, names.buffer(at(func.operands, site.table).name));
   }
-  if (gather.how === "packed" && gather.shared.by === "recomputed")
-    emitElement(context, gather, gather.shared);
+  if (gather.how === "packed") emitPackedHelpers(context, gather);
   if (gather.how === "groups") emitGroupHelpers(context, gather);
   const moves = new Map<Stmt, WgslMove>(plan.moves.map((move) => [move.stmt, move]));
   const body = out.aside(() => {
@@ -76,7 +75,7 @@ function emitKernel(plan: WgslPlan, gather: GatherMove): string {
 }
 
 /** Sized, so that the shapes show and no length is read at run time. */
-function arrayOf({ bytes, width, atomic }: BoundBuffer): string {
+function arrayOf({ bytes, width, atomic }: Pick<BoundBuffer, "bytes" | "width" | "atomic">): string {
   const element = atomic ? "atomic<u32>" : width === 1 ? "u32" : `vec${width}u`;
   return `array<${element}, ${bytes / 4 / width}>`;
 }

@@ -17,9 +17,10 @@ import { inputOf, inputsOf, outputOf, type TileFunc } from "../../ir/func.js";
 import { constant, largestValue, loopPart, sitesOf, stepAlong, sub, type Linear } from "../../ir/linear.js";
 import { indexRule, type IndexRule } from "../../ir/policy.js";
 import { neverNegative, residue } from "../../ir/ranges.js";
-import type { Feeding } from "../../ir/regions.js";
-import { ubStrides, type ForStmt, type GatherStmt, type Region, type UbBuffer } from "../../ir/tile.js";
-import { at, dtypeBytes, elementCount, type Shape, type TensorType } from "../../ir/types.js";
+import { ubBuffers, type Feeding } from "../../ir/regions.js";
+import { ubStrides, type ForStmt, type GatherStmt, type Region } from "../../ir/tile.js";
+import { at, dtypeBytes, elementCount, invariant, type Shape, type TensorType } from "../../ir/types.js";
+import { loadMove, type LoadMove } from "./load-move.js";
 
 /** 32-bit words of one access. */
 export type Width = 1 | 2 | 4;
@@ -42,7 +43,13 @@ export interface ResolvedSite {
  * because in other tiles that relation is another.
  */
 export type SharedWords =
-  | { readonly by: "recomputed"; readonly data: Linear; readonly sites: readonly Linear[] }
+  | {
+      readonly by: "recomputed";
+      readonly data: Linear;
+      readonly sites: readonly Linear[];
+      /** Where the tile starts in the output. */
+      readonly offsets: readonly Linear[];
+    }
   | { readonly by: "merged" };
 
 interface Common {
@@ -50,12 +57,14 @@ interface Common {
   readonly stmt: GatherStmt;
   /** Elements of the innermost dim that a lane moves at a time; of a packed gather, those of a word. */
   readonly group: number;
+  /** The output dim along which a lane takes four rows at a time, their indices read together; absent where it takes one. */
+  readonly fourAlong?: number;
   /** Of one access of each operand, in their order. */
   readonly widths: readonly Width[];
   /** Extents of a whole tile. */
   readonly tile: Shape;
-  /** The unified buffer that the data is read from; absent where it is read in place. */
-  readonly staged?: UbBuffer;
+  /** How the data gets to the unified buffer that it is read from; absent where it is read in place. */
+  readonly staged?: LoadMove;
   readonly addresses: GatherAddresses;
   readonly sites: readonly ResolvedSite[];
   /** Output dims along which indices are resolved, and those that share what was resolved. */
@@ -70,20 +79,24 @@ export type GatherMove = Common &
 
 const vectorBytes = 16;
 
+/** `laneBytes`: see the target's figure. */
 export function gatherMove(
   func: TileFunc,
   stmt: GatherStmt,
   feeding: Feeding,
-  staged: UbBuffer | undefined,
+  laneBytes: number,
 ): GatherMove {
   const { loops } = feeding.gather;
+  const loaded = stagedLoad(func, stmt, feeding);
+  const staged = loaded?.(false);
   const inTensor = gatherAddresses(stmt, (region) => tensorPlace(func, feeding, region));
   const place = (region: Region): Place =>
-    region.buffer === staged?.name
-      ? { offsets: region.offsets, strides: ubStrides(staged) }
+    region.buffer === staged?.buffer.name
+      ? { offsets: region.offsets, strides: ubStrides(staged.buffer) }
       : tensorPlace(func, feeding, region);
   const addresses = gatherAddresses(stmt, place);
-  const access = accessOf(func, stmt, addresses, loops, staged !== undefined);
+  const access = accessOf({ func, stmt, addresses, loops, staged, laneBytes });
+  const load = access.how === "packed" ? loaded?.(true) : staged;
   const follows = indexed(stmt.map);
   const dims = stmt.to.sizes.map((_, d) => d);
   const sharing = dims.filter((d) => !follows.has(d));
@@ -91,9 +104,10 @@ export function gatherMove(
     kind: "gather",
     stmt,
     group: access.group,
-    widths: access.widths,
+    ...(access.fourAlong === undefined ? {} : { fourAlong: access.fourAlong }),
+    widths: load === undefined ? access.widths : [load.width, ...access.widths.slice(1)],
     tile: stmt.to.sizes.map((size) => largestValue(size) ?? 0),
-    ...(staged === undefined ? {} : { staged }),
+    ...(load === undefined ? {} : { staged: load }),
     addresses,
     sites: plainSites(stmt.map).map((site, s) => {
       const { table } = site.value;
@@ -116,27 +130,46 @@ export function gatherMove(
     : { ...common, how: access.how };
 }
 
+/** The load of the data of a full load; undefined where it is read in place. Asked for by words, or as wide as it can be. */
+function stagedLoad(
+  func: TileFunc,
+  stmt: GatherStmt,
+  feeding: Feeding,
+): ((byWords: boolean) => LoadMove) | undefined {
+  const { buffer } = at(stmt.from, gatheredTable);
+  const staged = ubBuffers(func).get(buffer);
+  if (staged === undefined) return undefined;
+  const load = feeding.loads.get(buffer);
+  invariant(load !== undefined, `%${buffer} is read, and one load fills it`);
+  return (byWords) => loadMove(func, load, staged, feeding, byWords);
+}
+
 /** Whether the relation of output and inputs is the same in every tile: then it holds for the tensors as wholes. */
 function sharedWords(inTensor: GatherAddresses, { offsets }: Place): SharedWords {
   const data = overTensor(inTensor.data, offsets);
   const sites = inTensor.sites.map((address) => overTensor(address, offsets));
   const moves = [data, ...sites].some((form) => loopPart(form).terms.length > 0);
-  return moves ? { by: "merged" } : { by: "recomputed", data, sites };
+  return moves ? { by: "merged" } : { by: "recomputed", data, sites, offsets };
 }
 
 interface Access {
   readonly how: GatherMove["how"];
   readonly group: number;
+  readonly fourAlong?: number;
   readonly widths: readonly Width[];
 }
 
-function accessOf(
-  func: TileFunc,
-  stmt: GatherStmt,
-  addresses: GatherAddresses,
-  loops: readonly ForStmt[],
-  staged: boolean,
-): Access {
+interface Setting {
+  readonly func: TileFunc;
+  readonly stmt: GatherStmt;
+  readonly addresses: GatherAddresses;
+  readonly loops: readonly ForStmt[];
+  readonly staged: LoadMove | undefined;
+  readonly laneBytes: number;
+}
+
+function accessOf(setting: Setting): Access {
+  const { func, stmt, addresses, loops, staged, laneBytes } = setting;
   const { type } = inputOf(func, gatheredTable);
   const size = dtypeBytes[type.dtype];
   const rank = stmt.to.sizes.length;
@@ -149,27 +182,55 @@ function accessOf(
       ? { how: "packed", group: 4 / size, widths: widths(1, 1) }
       : { how: "words", group: 1, widths: widths(1, 1) };
   if (rank === 0 || elementCount(type.shape) === 0) return plain;
+  const inRuns = (address: Linear, group: number): boolean =>
+    startsAtMultiples(address, rank - 1, group, loops);
   const starts = (address: Linear, tensor: TensorType, group: number): boolean =>
-    startsAtMultiples(address, rank - 1, group, loops) && elementCount(tensor.shape) % group === 0;
+    inRuns(address, group) && elementCount(tensor.shape) % group === 0;
   const whole = (group: number): boolean =>
-    starts(addresses.output, outputOf(func).type, group) &&
-    residue(at(stmt.to.sizes, rank - 1), group, loops) === 0;
+    starts(addresses.output, outputOf(func).type, group) && wholeRuns(setting, rank - 1, group);
+  const innermost = at(stmt.to.sizes, rank - 1);
   if (!indexed(stmt.map).has(rank - 1)) {
     const group = vectorBytes / size;
-    const copies = !staged && starts(addresses.data, type, group) && whole(group);
-    return copies ? { how: "rows", group, widths: widths(4, 4) } : plain;
+    const copies =
+      staged === undefined
+        ? starts(addresses.data, type, group)
+        : staged.stagedWidth === 4 && inRuns(addresses.data, group);
+    if (!copies || !whole(group)) return plain;
+    const short = (largestValue(innermost) ?? Infinity) <= group;
+    const fourAlong = short && laneBytes <= vectorBytes ? fourRows(setting) : undefined;
+    return fourAlong === undefined
+      ? { how: "rows", group, widths: widths(4, 4) }
+      : { how: "rows", group, fourAlong, widths: widths(4, 4, () => 4) };
   }
   const group = Math.min(4, vectorBytes / size);
-  if ((staged && size > 4) || !whole(group)) return plain;
-  const four = (table: number): boolean =>
-    group === 4 &&
-    plainSites(stmt.map).every(
-      ({ value }, s) =>
-        value.table !== table || starts(at(addresses.sites, s), inputOf(func, table).type, group),
-    );
+  if ((staged !== undefined && size > 4) || !whole(group)) return plain;
+  const four = (table: number): boolean => group === 4 && readInFours(setting, rank - 1, table);
   const data = size === 16 ? 4 : size === 8 ? 2 : 1;
   const output = size === 1 ? 1 : size === 2 ? 2 : 4;
   return { how: "groups", group, widths: widths(data, output, (table) => (four(table) ? 4 : 1)) };
+}
+
+/** Whether the tile ends at a multiple along a dim. */
+const wholeRuns = ({ stmt, loops }: Setting, d: number, group: number): boolean =>
+  residue(at(stmt.to.sizes, d), group, loops) === 0;
+
+/** Whether four neighbours along a dim find their index values of a table in one read. */
+const readInFours = ({ func, stmt, addresses, loops }: Setting, along: number, table: number): boolean =>
+  elementCount(inputOf(func, table).type.shape) % 4 === 0 &&
+  plainSites(stmt.map).every(
+    ({ value }, s) => value.table !== table || startsAtMultiples(at(addresses.sites, s), along, 4, loops),
+  );
+
+/**
+ * The dim next to the rows, where lanes do not read side by side, a row is one access, and an index for each of four rows lies
+ * in one read.
+ */
+function fourRows(setting: Setting): number | undefined {
+  const { stmt } = setting;
+  const d = stmt.to.sizes.length - 2;
+  const tables = new Set(plainSites(stmt.map).map(({ value }) => value.table));
+  const inFours = d >= 0 && wholeRuns(setting, d, 4) && [...tables].every((t) => readInFours(setting, d, t));
+  return inFours ? d : undefined;
 }
 
 /** Whether runs of `group` elements along a dim, from a multiple of it, lie together and start at multiples of it. */

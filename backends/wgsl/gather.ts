@@ -1,9 +1,19 @@
 /** gather of whole words: each lane moves groups of elements of the tile. */
 import { assertNever, at } from "../../ir/types.js";
 import { lowBits, type Context } from "./context.js";
-import { declareElements, mayMiss, outputName, siteNames, sourceName, whereFound } from "./elements.js";
+import {
+  declareElements,
+  mayMiss,
+  missingSites,
+  outputName,
+  siteNames,
+  sourceName,
+  whereFound,
+  wordAt,
+} from "./elements.js";
 import { inOrder, scaled, sum } from "./forms.js";
-import type { GatherMove, ResolvedSite, Width } from "./gather-move.js";
+import type { GatherMove, ResolvedSite } from "./gather-move.js";
+import { axesOf } from "./lanes.js";
 import { none, sawWorst } from "./resolve.js";
 import { emitTileLoops, type TileLoops } from "./tile-loops.js";
 
@@ -14,16 +24,16 @@ export function emitGroupHelpers(context: Context, move: GatherMove): void {
   const { out } = context;
   const { size } = context.plan.element;
   if (size > 4) return;
-  const name = sourceName(context, move);
   const parts = ["x", "y", "z", "w"];
   out.line("// the elements at four addresses");
   out.block("fn fetch(source: vec4u) -> vec4u", () => {
     if (size === 4) {
-      out.line(`return vec4u(${parts.map((c) => `${name}[source.${c}]`).join(", ")});`);
+      out.line(`return vec4u(${parts.map((c) => wordAt(context, move, `source.${c}`)).join(", ")});`);
       return;
     }
     const [shift, mask, bits] = size === 2 ? ["1u", "1u", "4u"] : ["2u", "3u", "3u"];
-    out.line(`let words = vec4u(${parts.map((c) => `${name}[source.${c} >> ${shift}]`).join(", ")});`);
+    const words = parts.map((c) => wordAt(context, move, `source.${c} >> ${shift}`));
+    out.line(`let words = vec4u(${words.join(", ")});`);
     const low = lowBits(size * 8);
     out.line(`return (words >> ((source & vec4u(${mask})) << vec4u(${bits}))) & vec4u(${low});`);
   });
@@ -44,22 +54,21 @@ export function emitGroupHelpers(context: Context, move: GatherMove): void {
 
 export function emitGather(context: Context, move: WordsMove): void {
   const { out } = context;
-  const { stmt, tile, group, resolved, sharing } = move;
-  const rank = tile.length;
+  const { stmt, tile, resolved, sharing } = move;
   const output = outputName(context);
-  const loops = { tile, sizes: stmt.to.sizes, group };
+  const loops = { tile, sizes: stmt.to.sizes, groups: groupsOf(move), axes: axesOf(tile) };
   const start = tile.map(() => "0u");
   const emitMove = (coords: readonly string[]): void => {
-    const to = context.address(move.addresses.output, coords);
-    out.line(`let to = ${inAccesses(to, at(move.widths, move.widths.length - 1), context)};`);
     switch (move.how) {
       case "groups":
+        out.line(`let to = ${placeOf(context, move, coords)};`);
         emitGroup(context, move, coords, `${output}[to]`);
         break;
       case "rows":
-        emitRow(context, move, coords, `${output}[to]`);
+        emitRows(context, move, coords, output);
         break;
       case "words":
+        out.line(`let to = ${placeOf(context, move, coords)};`);
         emitWords(context, move, coords, output);
         break;
       default:
@@ -70,12 +79,8 @@ export function emitGather(context: Context, move: WordsMove): void {
     if (move.how === "groups") declareGroup(context, move, coords);
     else declareElements(context, move, coords);
   };
-  const once = (body: () => void): void => {
-    if (rank === 0) out.block(`if (${context.lanes.flat()} == 0u)`, body);
-    else out.block("", body);
-  };
   // An index is resolved outside the dims that share it.
-  once(() => {
+  out.block("", () => {
     emitTileLoops(
       context,
       {
@@ -94,19 +99,53 @@ export function emitGather(context: Context, move: WordsMove): void {
   }
 }
 
-/** 16 bytes of a row that one index serves. */
-function emitRow(context: Context, move: GatherMove, coords: readonly string[], write: string): void {
+/** Coordinates that a lane takes at a time along each dim. */
+const groupsOf = ({ tile, group, fourAlong }: GatherMove): number[] =>
+  tile.map((_, d) => (d === tile.length - 1 ? group : d === fourAlong ? 4 : 1));
+
+/** The output's access at a coordinate. */
+const placeOf = (context: Context, { addresses, widths }: GatherMove, coords: readonly string[]): string =>
+  context.inAccesses(context.address(addresses.output, coords), at(widths, widths.length - 1));
+
+/** 16 bytes of a row that one index serves, or of four rows. */
+function emitRows(context: Context, move: GatherMove, coords: readonly string[], output: string): void {
+  const { fourAlong } = move;
+  if (fourAlong === undefined) {
+    emitRow(context, move, coords, siteNames(move), output);
+    return;
+  }
+  ["x", "y", "z", "w"].forEach((part, n) => {
+    const names = siteNames(move).map((name) => `${name}.${part}`);
+    emitRow(context, move, shiftedBy(coords, fourAlong, n), names, output);
+  });
+}
+
+function emitRow(
+  context: Context,
+  move: GatherMove,
+  coords: readonly string[],
+  sites: readonly string[],
+  output: string,
+): void {
   const { out } = context;
-  const address = context.address(move.addresses.data, coords, siteNames(move));
+  const to = `${output}[${placeOf(context, move, coords)}]`;
+  const read = (): string => {
+    const address = context.address(move.addresses.data, coords, sites);
+    return `${sourceName(context, move)}[${context.inAccesses(address, move.staged?.stagedWidth ?? at(move.widths, 0))}]`;
+  };
   whereFound(
     context,
-    move,
+    mayMiss(move).map(({ axis }) =>
+      at(
+        sites,
+        move.sites.findIndex((site) => site.axis === axis),
+      ),
+    ),
     () => {
-      const from = inAccesses(address, at(move.widths, 0), context);
-      out.line(`${write} = ${sourceName(context, move)}[${from}];`);
+      out.line(`${to} = ${read()};`);
     },
     () => {
-      out.line(`${write} = vec4u(0u);`);
+      out.line(`${to} = vec4u(0u);`);
     },
   );
 }
@@ -119,11 +158,10 @@ function emitWords(context: Context, move: GatherMove, coords: readonly string[]
   const address = context.address(move.addresses.data, coords, siteNames(move));
   whereFound(
     context,
-    move,
+    missingSites(move),
     () => {
       out.line(`let source = ${sum(scaled(address, wordsPer))};`);
-      for (const word of words)
-        out.line(`${write}[to${word}] = ${sourceName(context, move)}[source${word}];`);
+      for (const word of words) out.line(`${write}[to${word}] = ${wordAt(context, move, `source${word}`)};`);
     },
     () => {
       for (const word of words) out.line(`${write}[to${word}] = 0u;`);
@@ -139,8 +177,7 @@ function emitReports(
   start: readonly string[],
 ): void {
   const { out } = context;
-  const { group, addresses, sites } = move;
-  const innermost = start.length - 1;
+  const { addresses, sites } = move;
   const reporting = sites.filter(({ rule }) => rule.outside === "report");
   const seen = reporting.map(sawWorst).join(" || ");
   const exists = move.maybeEmpty.map((size) => `0u < ${context.form(size)}`);
@@ -154,30 +191,21 @@ function emitReports(
       }
     };
     const body = (coords: string[]): void => {
-      if (group === 1 || !loops.dims.includes(innermost)) {
+      const along = loops.dims.find((d) => at(loops.groups, d) > 1);
+      if (along === undefined) {
         report(coords);
         return;
       }
-      out.block(`for (var e = 0u; e < ${group}u; e++)`, () => {
-        report(coords.map((name, d) => (d === innermost ? (name === "0u" ? "e" : `${name} + e`) : name)));
+      out.block(`for (var e = 0u; e < ${at(loops.groups, along)}u; e++)`, () => {
+        report(coords.map((name, d) => (d === along ? (name === "0u" ? "e" : `${name} + e`) : name)));
       });
     };
     emitTileLoops(context, { ...loops, body }, start.slice());
   });
 }
 
-/** A flat element number as a number of accesses of `width` words. */
-function inAccesses(flat: string, width: Width, { plan }: Context): string {
-  const elements = (width * 4) / plan.element.size;
-  if (elements < 1) return sum(scaled(flat, 1 / elements));
-  if (elements === 1) return flat;
-  return `(${flat}) >> ${Math.log2(elements)}u`;
-}
-
-const shiftedBy = (coords: readonly string[], by: number): string[] =>
-  coords.map((name, d) =>
-    d < coords.length - 1 || by === 0 ? name : name === "0u" ? `${by}u` : `${name} + ${by}u`,
-  );
+const shiftedBy = (coords: readonly string[], along: number, by: number): string[] =>
+  coords.map((name, d) => (d !== along || by === 0 ? name : name === "0u" ? `${by}u` : `${name} + ${by}u`));
 
 /** Declares `at<k>_<n>` for the elements of a group, and `none<k>_<n>` where an index may have none. */
 function declareGroup(context: Context, move: GatherMove, coords: readonly string[]): void {
@@ -186,7 +214,7 @@ function declareGroup(context: Context, move: GatherMove, coords: readonly strin
   for (let n = 0; n < (wide ? move.group : 1); n++) {
     for (const { axis, address, rule, four } of move.sites) {
       const resolved = (shift: number): string =>
-        `resolve_${axis}(${context.address(address, shiftedBy(coords, shift))})`;
+        `resolve_${axis}(${context.address(address, shiftedBy(coords, coords.length - 1, shift))})`;
       const together = four ? resolved(0) : `vec4u(${[0, 1, 2, 3].map(resolved).join(", ")})`;
       out.line(`let at${axis}_${n} = ${wide ? resolved(n) : together};`);
       if (!rule.mayBeNone) continue;
@@ -202,7 +230,7 @@ function emitGroup(context: Context, move: GatherMove, coords: readonly string[]
   const wide = size > 4;
   const values = Array.from({ length: wide ? move.group : 1 }, (_, n) => {
     const value = wide
-      ? elementAt(context, move, shiftedBy(coords, n), n)
+      ? elementAt(context, move, shiftedBy(coords, coords.length - 1, n), n)
       : `fetch(${quadAddress(context, move, coords)})`;
     const missing = mayMiss(move)
       .map(({ axis }) => `none${axis}_${n}`)

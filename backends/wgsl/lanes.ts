@@ -3,12 +3,14 @@
  * divides to find its place.
  */
 import type { Target } from "../../ir/target.js";
-import { at, elementCount, type Shape } from "../../ir/types.js";
+import { at, type Shape } from "../../ir/types.js";
 import type { GatherMove } from "./gather-move.js";
 import type { WgslLimits } from "./kernel.js";
 
 const fewestLanes = 16;
-/** Lanes may idle at the end of a row, this share at most. */
+/** Units that each lane takes before a workgroup gets more lanes. */
+const mostTurns = 4;
+/** Lanes may idle at the end of a row, this share at most; where there are lanes enough for all units, it does not matter. */
 const idleShare = 0.25;
 
 export interface LaneShape {
@@ -16,43 +18,49 @@ export interface LaneShape {
   readonly y: number;
 }
 
-/** `x` and `y` as the kernel ends up using them. */
+/** `all`: numbered through. */
+export type LaneAxis = "x" | "y" | "all";
+
+/** Lanes as a kernel's text names them. */
 export class Lanes {
   /** Builtins that the text mentions. */
   readonly used = new Set<"lane" | "lane_index">();
 
   constructor(readonly shape: LaneShape) {}
 
-  get count(): number {
-    return this.shape.x * this.shape.y;
+  count(axis: LaneAxis): number {
+    return axis === "all" ? this.shape.x * this.shape.y : this.shape[axis];
   }
 
-  flat(): string {
-    this.used.add("lane_index");
-    return "lane_index";
-  }
-
-  along(axis: "x" | "y"): string {
-    if (this.shape[axis] === 1) return "0u";
-    this.used.add("lane");
-    return `lane.${axis}`;
+  /** The number of this lane. */
+  along(axis: LaneAxis): string {
+    if (this.count(axis) === 1) return "0u";
+    this.used.add(axis === "all" ? "lane_index" : "lane");
+    return axis === "all" ? "lane_index" : `lane.${axis}`;
   }
 }
+
+/** How lanes share a tile: x its innermost dim, y the one that `rowDim` names. */
+export const axesOf = (tile: Shape): (LaneAxis | undefined)[] =>
+  tile.map((_, d) => (d === tile.length - 1 ? "x" : d === rowDim(tile) ? "y" : undefined));
 
 interface Device {
   readonly limits: WgslLimits;
   readonly target: Target;
 }
 
-/** For elements of `size` bytes. */
-export function lanesFor({ how, tile, group }: GatherMove, size: number, device: Device): LaneShape {
+/** For elements of `size` bytes, and so many tasks of this one's length. */
+export function lanesFor(
+  { how, tile, group, fourAlong }: GatherMove,
+  size: number,
+  tasks: number,
+  device: Device,
+): LaneShape {
   const units = Math.ceil((tile[tile.length - 1] ?? 1) / group);
-  // Lanes of a packed gather count words of the whole tile.
-  if (how === "packed") return laneShape(1, units * elementCount(tile.slice(0, -1)), units, device);
   const y = rowDim(tile);
-  const rows = y === undefined ? 1 : at(tile, y);
+  const rows = y === undefined ? 1 : Math.ceil(at(tile, y) / (y === fourAlong ? 4 : 1));
   const together = how === "rows" ? Math.max(1, Math.floor(device.target.laneBytes / (group * size))) : units;
-  return laneShape(rows, units, together, device);
+  return laneShape({ rows, units, together, tasks }, device);
 }
 
 /** The dim that y lanes share: the innermost one outside the rows that has more than one entry. */
@@ -61,24 +69,36 @@ export function rowDim(tile: Shape): number | undefined {
   return d === -1 ? undefined : d;
 }
 
-/** For a tile of `rows` rows of `units` units; `together`: units that neighbouring lanes should read side by side. */
-function laneShape(rows: number, units: number, together: number, { limits, target }: Device): LaneShape {
+interface Dealt {
+  /** Rows of the tile, and units of each. */
+  readonly rows: number;
+  readonly units: number;
+  /** Units that neighbouring lanes should read side by side. */
+  readonly together: number;
+  readonly tasks: number;
+}
+
+function laneShape({ rows, units, together, tasks }: Dealt, { limits, target }: Device): LaneShape {
   const most = Math.min(
     target.lanes,
     limits.maxComputeInvocationsPerWorkgroup,
     limits.maxComputeWorkgroupSizeX,
   );
-  const wanted = Math.min(most, Math.max(fewestLanes, powerAbove((rows * units) / 4)));
-  const wide = widest(units, Math.min(wanted, powerAbove(together)));
+  // A lane takes several units only where there is work for all lanes that run at once.
+  const atOnce = target.cores * target.tasksPerCore * most;
+  const turns = Math.max(1, Math.min(mostTurns, Math.floor((rows * units * tasks) / atOnce)));
+  const wanted = Math.min(most, Math.max(fewestLanes, powerAbove((rows * units) / turns)));
+  const idle = turns === 1 ? 1 : idleShare;
+  const wide = widest(units, Math.min(wanted, powerAbove(together)), idle);
   const y = Math.min(wanted / wide, powerAbove(rows), limits.maxComputeWorkgroupSizeY);
-  return { x: widest(units, wanted / y), y };
+  return { x: widest(units, wanted / y, idle), y };
 }
 
 /** The largest power of two up to `most` that leaves few lanes idle in the last turn. */
-function widest(units: number, most: number): number {
-  for (let x = most; x > 1; x /= 2) {
+function widest(units: number, most: number, idle: number): number {
+  for (let x = Math.min(most, powerAbove(units)); x > 1; x /= 2) {
     const turns = Math.ceil(units / x);
-    if (1 - units / (turns * x) <= idleShare) return x;
+    if (1 - units / (turns * x) <= idle) return x;
   }
   return 1;
 }

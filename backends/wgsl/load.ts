@@ -1,43 +1,85 @@
-/** load: gm to workgroup memory, a word a lane, rows padded to whole words. */
-import { scale } from "../../ir/linear.js";
-import { at, elementCount } from "../../ir/types.js";
+/** load: gm to workgroup memory, lanes side by side along its rows. */
+import { isConstant } from "../../ir/linear.js";
+import { ubStrides } from "../../ir/tile.js";
+import { at, dtypeBytes, elementCount } from "../../ir/types.js";
 import type { Context } from "./context.js";
-import { sum } from "./forms.js";
-import type { LoadMove } from "./plan.js";
+import { scaled, sum } from "./forms.js";
+import { axesOf, rowDim } from "./lanes.js";
+import type { LoadMove } from "./load-move.js";
+import { emitTileLoops, emitTurns } from "./tile-loops.js";
 
-export function emitLoad(context: Context, { stmt, buffer, row, how, waits }: LoadMove): void {
-  const { out, names } = context;
-  const { perWord, wordsPer } = context.plan.element;
-  if (elementCount(buffer.shape) === 0) return;
+export function emitLoad(context: Context, move: LoadMove): void {
+  const { out, lanes } = context;
+  const { stmt, buffer, waits, width, stagedWidth } = move;
+  const { shape } = buffer;
+  if (elementCount(shape) === 0) return;
   if (waits) out.line("workgroupBarrier();");
-  const rowWords = buffer.rowBytes / 4;
-  const outer = buffer.shape.slice(0, -1);
-  const source = names.buffer(stmt.from.buffer);
-  const target = `${names.buffer(buffer.name)}[slot]`;
-  const size = context.form(at(stmt.from.sizes, outer.length));
-  context.lanesOver(elementCount(outer) * rowWords, () => {
-    const coords = context.decode("slot", [...outer, rowWords]);
-    const word = at(coords, outer.length);
-    const guards = outer.flatMap((extent, k) => context.guard(at(coords, k), at(stmt.from.sizes, k), extent));
-    context.guarded(guards, () => {
-      if (how === "words") {
-        const words = wordsPer === 1 ? size : `(${size}) * ${wordsPer}u`;
-        const from = sum(
-          [context.address(scale(row, wordsPer), coords), word].filter((text) => text !== "0u"),
-        );
-        out.line(`if (${word} < ${words}) { ${target} = ${source}[${from}]; }`);
-        return;
-      }
-      out.line(`let row = ${context.address(row, coords)};`);
-      out.line("var packed = 0u;");
-      for (let e = 0; e < perWord; e++) {
-        const place = `${word} * ${perWord}u + ${e}u`;
-        out.block(`if (${place} < ${size})`, () => {
-          out.line(`let source = row + ${place};`);
-          out.line(`packed |= ${context.unpack(source, "source")} << ${(e * 32) / perWord}u;`);
-        });
-      }
-      out.line(`${target} = packed;`);
+  const units = unitsOf(context, move);
+  // All lanes share each row that is long enough for them.
+  const long = rowDim(shape) === undefined || (typeof units === "number" && units >= lanes.count("all"));
+  const outer = shape.map((_, k) => k).slice(0, -1);
+  const steps = ubStrides(buffer).map((step) => (step * dtypeBytes[buffer.dtype]) / (4 * stagedWidth));
+  const body = (coords: readonly string[]): void => {
+    const row = context.address(move.row, coords);
+    out.line(`let begin = ${move.how === "packed" ? row : context.inAccesses(row, width)};`);
+    const start = outer.flatMap((k) => scaled(at(coords, k), at(steps, k)));
+    emitTurns(context, { name: "unit", end: units, group: 1, axis: long ? "all" : "x" }, () => {
+      emitUnit(context, move, (unit) => sum([...start, unit]));
     });
+  };
+  const loops = {
+    tile: shape,
+    sizes: stmt.from.sizes,
+    groups: shape.map(() => 1),
+    axes: long ? shape.map(() => undefined) : axesOf(shape),
+    dims: outer,
+    body,
+  };
+  out.block("", () => {
+    emitTileLoops(
+      context,
+      loops,
+      shape.map(() => "0u"),
+    );
+  });
+}
+
+/** Accesses of a row. */
+function unitsOf(context: Context, { stmt, buffer, width }: LoadMove): number | string {
+  const size = at(stmt.from.sizes, buffer.shape.length - 1);
+  const elements = (width * 4) / dtypeBytes[buffer.dtype];
+  if (isConstant(size)) return Math.ceil(size.at / elements);
+  const form = context.form(size);
+  // In parentheses: behind a `<`, a `>>` would end a template.
+  return `(${context.inAccesses(elements > 1 ? `${form} + ${elements - 1}u` : form, width)})`;
+}
+
+/** `place`: that of a unit of the row in workgroup memory. */
+function emitUnit(context: Context, move: LoadMove, place: (unit: string) => string): void {
+  const { out, names } = context;
+  const { stmt, buffer, how, width, stagedWidth } = move;
+  const target = names.buffer(buffer.name);
+  const source = names.buffer(stmt.from.buffer);
+  if (how === "packed") {
+    const { perWord } = context.plan.element;
+    const size = context.form(at(stmt.from.sizes, buffer.shape.length - 1));
+    out.line("var packed = 0u;");
+    out.block(`for (var e = 0u; e < ${perWord}u && unit * ${perWord}u + e < ${size}; e++)`, () => {
+      out.line(`let source = begin + unit * ${perWord}u + e;`);
+      out.line(
+        `packed |= ${context.unpack((place) => `${source}[${place}]`, "source")} << (e * ${32 / perWord}u);`,
+      );
+    });
+    out.line(`${target}[${place("unit")}] = packed;`);
+    return;
+  }
+  if (width === stagedWidth) {
+    out.line(`${target}[${place("unit")}] = ${source}[begin + unit];`);
+    return;
+  }
+  out.line(`let four = ${source}[begin + unit];`);
+  out.line(`let to = ${place("unit * 4u")};`);
+  ["x", "y", "z", "w"].forEach((part, k) => {
+    out.line(`${target}[to${k === 0 ? "" : ` + ${k}u`}] = four.${part};`);
   });
 }

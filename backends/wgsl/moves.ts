@@ -4,7 +4,8 @@ import { ubBytes } from "../../ir/tile.js";
 import { assertNever, at } from "../../ir/types.js";
 import type { Figures, Move, MovePlan } from "../moves.js";
 import type { GatherMove } from "./gather-move.js";
-import type { LoadMove, WgslMove, WgslPlan } from "./plan.js";
+import type { LoadMove } from "./load-move.js";
+import type { WgslMove, WgslPlan } from "./plan.js";
 
 /** How a planned kernel moves its bytes, as `compile --emit moves` prints it. */
 export const movesOf = (plan: WgslPlan): MovePlan => ({

@@ -4,81 +4,157 @@
  */
 import { gatheredTable } from "../../ir/access.js";
 import { inputOf, outputOf } from "../../ir/func.js";
-import { at, elementCount } from "../../ir/types.js";
+import { stepAlong } from "../../ir/linear.js";
+import { at, elementCount, strides } from "../../ir/types.js";
 import { lowBits, type Context } from "./context.js";
-import { declareElements, outputName, siteNames, sourceName, whereFound } from "./elements.js";
+import { declareElements, missingSites, outputName, siteNames, whereFound, wordAt } from "./elements.js";
+import { scaled, sum } from "./forms.js";
 import type { GatherMove, ResolvedSite, SharedWords } from "./gather-move.js";
+import { axesOf } from "./lanes.js";
 import { none, sawWorst } from "./resolve.js";
+import { emitTileLoops, emitTurns } from "./tile-loops.js";
 
 type PackedMove = Extract<GatherMove, { readonly how: "packed" }>;
 
 export function emitPackedGather(context: Context, move: PackedMove): void {
   const { out } = context;
-  const { stmt, tile, shared, group: perWord } = move;
-  const rank = tile.length;
-  const rows = tile.slice(0, -1);
-  const length = tile[rank - 1] ?? 1;
+  const { stmt, tile, shared, group: perWord, maybeEmpty } = move;
+  const innermost = tile.length - 1;
+  const length = tile[innermost] ?? 1;
+  const size = stmt.to.sizes[innermost];
   // A row that starts inside a word touches one more.
   const words = Math.ceil((shared.by === "merged" ? length + perWord - 1 : length) / perWord);
-  context.lanesOver(elementCount(rows) * words, () => {
-    const names = context.decode("slot", [...rows, words]);
-    const along = (innermost: string): string[] => (rank === 0 ? [] : [...names.slice(0, -1), innermost]);
-    const guards = rows.flatMap((extent, d) => context.guard(at(names, d), at(stmt.to.sizes, d), extent));
-    context.guarded(guards, () => {
-      const size = rank === 0 ? "1u" : context.form(at(stmt.to.sizes, rank - 1));
-      const row: Row = { end: `first + ${size}`, coords: along("(flat - first)") };
-      const place = at(names, names.length - 1);
+  const loops = {
+    tile,
+    sizes: stmt.to.sizes,
+    groups: tile.map(() => 1),
+    axes: axesOf(tile),
+    dims: tile.map((_, d) => d).slice(0, -1),
+  };
+  const body = (coords: readonly string[]): void => {
+    const along = (place: string): string[] => coords.map((name, d) => (d === innermost ? place : name));
+    const row: Row = { size: size === undefined ? "1u" : context.form(size), along };
+    const exists = size !== undefined && maybeEmpty.includes(size) ? [`0u < ${row.size}`] : [];
+    context.guarded(exists, () => {
       out.line(`let first = ${context.address(move.addresses.output, along("0u"))};`);
+      if (isRun(move)) {
+        declareElements(context, move, along("0u"));
+        for (const site of move.sites) {
+          emitReport(context, site, context.address(site.address, along("0u")), "first");
+        }
+      }
       const start = shared.by === "merged" ? "first" : `(first + ${perWord - 1}u)`;
-      out.line(`let word = ${start} / ${perWord}u + ${place};`);
-      out.block(`if (word * ${perWord}u < ${row.end})`, () => {
-        if (shared.by === "merged") emitOwnBits(context, move, row);
-        else emitWholeWord(context, move, row);
+      out.line(`let start = ${start} >> ${Math.log2(perWord)}u;`);
+      emitTurns(context, { name: "k", end: words, group: 1, axis: "x" }, () => {
+        out.line("let word = start + k;");
+        out.block(`if (word * ${perWord}u < first + ${row.size})`, () => {
+          out.line("var packed = 0u;");
+          if (shared.by === "merged") emitOwnBits(context, move, row);
+          else emitWholeWord(context, move, shared, row);
+        });
       });
     });
+  };
+  const start = tile.map(() => "0u");
+  out.block("", () => {
+    emitTileLoops(context, { ...loops, body }, start);
   });
 }
 
-/** A row of the tile: the output element behind it, and the coordinates of its element `flat`. */
+/** A row of the tile: its length, and the coordinates of a place in it. */
 interface Row {
-  readonly end: string;
-  readonly coords: readonly string[];
+  readonly size: string;
+  readonly along: (place: string) => string[];
 }
 
-function emitWholeWord(context: Context, move: PackedMove, { end, coords }: Row): void {
+/** One index serves the row, and its elements lie side by side. */
+const isRun = ({ tile, resolved, addresses }: PackedMove): boolean =>
+  tile.length > 0 &&
+  !resolved.includes(tile.length - 1) &&
+  stepAlong(addresses.data, "dim", tile.length - 1) === 1;
+
+function emitWholeWord(context: Context, move: PackedMove, shared: Recomputed, row: Row): void {
   const { out } = context;
   const { group: perWord } = move;
-  const total = elementCount(outputOf(context.plan.func).type.shape);
-  out.line("var packed = 0u;");
-  out.block(`for (var e = 0u; e < ${perWord}u; e++)`, () => {
-    out.line(`let flat = word * ${perWord}u + e;`);
-    const beyond = (): void => {
-      // The rest of the word belongs to other rows: straight from global memory.
-      const inside = total % perWord === 0 ? "" : `if (flat < ${total}u) `;
-      out.line(`${inside}{ packed |= element(flat) << (e * ${32 / perWord}u); }`);
-    };
-    if (move.staged === undefined) {
-      beyond();
+  out.line(`let d = word * ${perWord}u - first;`);
+  out.block(`if (d + ${perWord}u <= ${row.size})`, () => {
+    if (isRun(move)) {
+      whereFound(context, missingSites(move), () => {
+        out.line(`let source = ${context.address(move.addresses.data, row.along("d"), siteNames(move))};`);
+        out.line("packed = run(source);");
+      });
       return;
     }
-    out.block(`if (flat < ${end})`, () => {
-      emitOwn(context, move, coords);
+    const coords = row.along("(d + e)");
+    const eachElement = `for (var e = 0u; e < ${perWord}u; e++)`;
+    out.block(eachElement, () => {
+      declareElements(context, move, coords);
+      emitElementBits(context, move, coords);
     });
-    out.block("else", beyond);
+    for (const site of move.sites) {
+      if (site.rule.outside !== "report") continue;
+      out.block(`for (var again = ${sawWorst(site)}; again; again = false)`, () => {
+        const report = `report_${site.axis}(${context.address(site.address, coords)}, first + d + e);`;
+        out.line(`${eachElement} { ${report} }`);
+      });
+    }
+  });
+  // The rest of the word belongs to other rows: straight from global memory.
+  out.block("else", () => {
+    emitAcrossRows(context, shared, row, perWord);
   });
   out.line(`${outputName(context)}[word] = packed;`);
 }
 
-function emitOwnBits(context: Context, move: PackedMove, { end, coords }: Row): void {
+/** A word of several rows, by the coordinates of the tensor: behind the end of a row comes the start of the next. */
+function emitAcrossRows(context: Context, { offsets }: Recomputed, row: Row, perWord: number): void {
+  const { out, plan } = context;
+  const { shape } = outputOf(plan.func).type;
+  const total = elementCount(shape);
+  const moving = shape.flatMap((extent, d) => (extent > 1 ? [d] : []));
+  for (const d of moving) {
+    const start = scaled(context.form(at(offsets, d)), 1);
+    out.line(`var c${d} = ${sum([...start, ...scaled(at(row.along("d"), d), 1)])};`);
+  }
+  const [outermost] = moving;
+  const inside =
+    outermost === undefined || total % perWord === 0 ? "" : ` && c${outermost} < ${at(shape, outermost)}u`;
+  out.block(`for (var e = 0u; e < ${Math.min(perWord, total)}u${inside}; e++)`, () => {
+    const coords = shape.map((_, d) => (moving.includes(d) ? `c${d}` : "0u"));
+    out.line(`packed |= element(${coords.join(", ")}) << (e * ${32 / perWord}u);`);
+    emitNext(context, shape, moving);
+  });
+}
+
+/** Moves the coordinates of a tensor to the next element. */
+function emitNext(context: Context, shape: readonly number[], moving: readonly number[]): void {
+  const { out } = context;
+  const d = moving[moving.length - 1];
+  if (d === undefined) return;
+  out.line(`c${d} += 1u;`);
+  if (moving.length === 1) return;
+  out.block(`if (c${d} == ${at(shape, d)}u)`, () => {
+    out.line(`c${d} = 0u;`);
+    emitNext(context, shape, moving.slice(0, -1));
+  });
+}
+
+function emitOwnBits(context: Context, move: PackedMove, { size, along }: Row): void {
   const { out } = context;
   const { group: perWord } = move;
   const bits = 32 / perWord;
-  out.line("var packed = 0u;");
   out.line("var mask = 0u;");
   out.block(`for (var e = 0u; e < ${perWord}u; e++)`, () => {
     out.line(`let flat = word * ${perWord}u + e;`);
-    out.block(`if (first <= flat && flat < ${end})`, () => {
-      emitOwn(context, move, coords);
+    out.block(`if (first <= flat && flat < first + ${size})`, () => {
+      const coords = along("(flat - first)");
+      if (!isRun(move)) {
+        declareElements(context, move, coords);
+        for (const site of move.sites) {
+          emitReport(context, site, context.address(site.address, coords), "flat");
+        }
+      }
+      emitElementBits(context, move, coords);
       out.line(`mask |= ${lowBits(bits)} << (e * ${bits}u);`);
     });
   });
@@ -87,31 +163,50 @@ function emitOwnBits(context: Context, move: PackedMove, { end, coords }: Row): 
 }
 
 /** An element of the tile itself, to its place in `packed`. */
-function emitOwn(context: Context, move: PackedMove, coords: readonly string[]): void {
+function emitElementBits(context: Context, move: PackedMove, coords: readonly string[]): void {
   const { out } = context;
-  declareElements(context, move, coords);
-  for (const site of move.sites) emitReport(context, site, context.address(site.address, coords));
-  whereFound(context, move, () => {
+  whereFound(context, missingSites(move), () => {
     out.line(`let source = ${context.address(move.addresses.data, coords, siteNames(move))};`);
-    const bits = context.unpack(sourceName(context, move), "source");
+    const bits = context.unpack((place) => wordAt(context, move, place), "source");
     out.line(`packed |= ${bits} << (e * ${32 / move.group}u);`);
   });
 }
 
-/** fn element(flat) -> the bits of one output element, from global memory: packed elements that tiles share. */
-export function emitElement(
-  context: Context,
-  { sites }: PackedMove,
-  shared: Extract<SharedWords, { readonly by: "recomputed" }>,
-): void {
+type Recomputed = Extract<SharedWords, { readonly by: "recomputed" }>;
+
+/** The helpers that a packed gather calls, before main. */
+export function emitPackedHelpers(context: Context, move: PackedMove): void {
+  if (move.shared.by === "merged") return;
+  if (isRun(move)) emitRun(context, move);
+  emitElement(context, move, move.shared);
+}
+
+/** fn run(source) -> the elements of a word that lie side by side from one on. */
+function emitRun(context: Context, move: PackedMove): void {
+  const { out } = context;
+  const { group: perWord } = move;
+  const log = Math.log2(perWord);
+  out.block("fn run(source: u32) -> u32", () => {
+    out.line(`let low = ${wordAt(context, move, `source >> ${log}u`)};`);
+    out.line(`let high = ${wordAt(context, move, `(source + ${perWord - 1}u) >> ${log}u`)};`);
+    out.line(`let shift = (source & ${perWord - 1}u) * ${32 / perWord}u;`);
+    out.line("return select((low >> shift) | (high << (32u - shift)), low, shift == 0u);");
+  });
+  out.line("");
+}
+
+/** fn element(d0, d1, …) -> the bits of one output element, from global memory: packed elements that tiles share. */
+function emitElement(context: Context, { sites }: PackedMove, shared: Recomputed): void {
   const { out, plan, names } = context;
   const data = inputOf(plan.func, gatheredTable);
-  out.block("fn element(flat: u32) -> u32", () => {
-    const coords = context.decode("flat", outputOf(plan.func).type.shape);
+  const { shape } = outputOf(plan.func).type;
+  const coords = shape.map((extent, d) => (extent > 1 ? `d${d}` : "0u"));
+  out.block(`fn element(${shape.map((_, d) => `d${d}: u32`).join(", ")}) -> u32`, () => {
+    const flat = sum(strides(shape).flatMap((step, d) => scaled(at(coords, d), step)));
     sites.forEach((site, s) => {
       const position = context.address(at(shared.sites, s), coords);
       out.line(`let at${site.axis} = resolve_${site.axis}(${position});`);
-      emitReport(context, site, position);
+      emitReport(context, site, position, flat);
       if (site.rule.mayBeNone) out.line(`if (at${site.axis} == ${none}) { return 0u; }`);
     });
     if (elementCount(data.type.shape) === 0) {
@@ -120,15 +215,15 @@ export function emitElement(
     }
     const sources = sites.map(({ axis }) => `at${axis}`);
     out.line(`let source = ${context.address(shared.data, coords, sources)};`);
-    out.line(`return ${context.unpack(names.buffer(data.name), "source")};`);
+    out.line(`return ${context.unpack((place) => `${names.buffer(data.name)}[${place}]`, "source")};`);
   });
   out.line("");
 }
 
 /** A word may hold another row's elements, which nobody else looks at: an index out of range is reported where it is read. */
-function emitReport({ out }: Context, site: ResolvedSite, position: string): void {
+function emitReport({ out }: Context, site: ResolvedSite, position: string, place: string): void {
   if (site.rule.outside !== "report") return;
   out.block(`for (var again = ${sawWorst(site)}; again; again = false)`, () => {
-    out.line(`report_${site.axis}(${position}, flat);`);
+    out.line(`report_${site.axis}(${position}, ${place});`);
   });
 }

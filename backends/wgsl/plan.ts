@@ -5,26 +5,17 @@
  * output in global memory, and stages only the data of a full load.
  */
 import { gatheredTable } from "../../ir/access.js";
-import { addressOf, tensorPlace } from "../../ir/addressing.js";
 import { CompileError, throwIfErrors, type Diagnostic } from "../../ir/diagnostic.js";
 import { singleCopies } from "../moves.js";
 import { inputOf, outputOf, type TileFunc } from "../../ir/func.js";
-import { constant, dim, type Linear } from "../../ir/linear.js";
-import { feedingOf, locate, ubBuffers, type Feeding } from "../../ir/regions.js";
+import { feedingOf, locate, type Feeding } from "../../ir/regions.js";
 import { webgpu, type Target } from "../../ir/target.js";
 import { parallelNest, type ParallelNest } from "../../ir/tasks.js";
-import {
-  flatten,
-  ubBytes,
-  type LoadStmt,
-  type Stmt,
-  type StoreStmt,
-  type SyncStmt,
-  type UbBuffer,
-} from "../../ir/tile.js";
+import { flatten, ubBytes, type LoadStmt, type Stmt, type StoreStmt, type SyncStmt } from "../../ir/tile.js";
 import { alignUp, assertNever, at, byteCount, dtypeBytes, elementCount, type DType } from "../../ir/types.js";
 import { gatherMove, type GatherMove, type Width } from "./gather-move.js";
 import { gridOf, type Grid } from "./grid.js";
+import type { LoadMove } from "./load-move.js";
 import { defaultLimits, type WgslBinding, type WgslLimits } from "./kernel.js";
 import { lanesFor, type LaneShape } from "./lanes.js";
 import { namesOf } from "./names.js";
@@ -53,18 +44,6 @@ export interface BoundBuffer extends WgslBinding {
   /** Words of one access. */
   readonly width: Width;
   readonly atomic: boolean;
-}
-
-/** The data of a full load to workgroup memory, a word a lane; of packed types, each word put together from elements. */
-export interface LoadMove {
-  readonly kind: "load";
-  readonly how: "words" | "packed";
-  readonly stmt: LoadStmt;
-  readonly buffer: UbBuffer;
-  /** The element of the tensor where a row starts, over the dims of the region but the innermost. */
-  readonly row: Linear;
-  /** Lanes wait before it, for readers of what a second copy would have kept. */
-  readonly waits: boolean;
 }
 
 export interface ElidedMove {
@@ -105,13 +84,13 @@ export function planWgsl(func: TileFunc, options: WgslOptions = {}): WgslPlan {
   throwIfErrors([...beyondPlain(func, "WGSL", "TC502", 2), ...unknownForms(nest)]);
   const element = elementWords(inputOf(func, gatheredTable).type.dtype);
   const feeding = feedingOf(locate(func.body));
-  const gather = feeding === undefined ? undefined : planGather(func, feeding);
+  const gather = feeding === undefined ? undefined : planGather(func, feeding, device.target);
   const bindings = bindingsOf(func, gather);
-  const workgroupBytes = gather?.staged === undefined ? 0 : ubBytes(gather.staged);
+  const workgroupBytes = gather?.staged === undefined ? 0 : ubBytes(gather.staged.buffer);
   const grid = gridOf(nest, device.limits);
   throwIfErrors([
     ...beyondU32(func),
-    ...unevenRows(func, gather?.staged),
+    ...unevenRows(func, gather?.staged?.buffer),
     ...beyondLimits(func, bindings, workgroupBytes, device.limits),
   ]);
   const common = { func, nest, element, bindings, workgroupBytes, diagnostics: singleCopies(func) };
@@ -122,9 +101,9 @@ export function planWgsl(func: TileFunc, options: WgslOptions = {}): WgslPlan {
   return {
     ...common,
     grid,
-    lanes: lanesFor(gather, element.size, device),
+    lanes: lanesFor(gather, element.size, nest.tasks, device),
     gather,
-    moves: flatten(nest.body).flatMap((stmt) => moveOf(func, stmt, gather, feeding)),
+    moves: flatten(nest.body).flatMap((stmt) => moveOf(stmt, gather, feeding)),
   };
 }
 
@@ -134,10 +113,10 @@ function elementWords(dtype: DType): ElementWords {
 }
 
 /** Undefined for an empty output. */
-function planGather(func: TileFunc, feeding: Feeding): GatherMove | undefined {
+function planGather(func: TileFunc, feeding: Feeding, target: Target): GatherMove | undefined {
   const { stmt } = feeding.gather;
   if (stmt.op !== "gather" || elementCount(outputOf(func).type.shape) === 0) return undefined;
-  return gatherMove(func, stmt, feeding, ubBuffers(func).get(at(stmt.from, gatheredTable).buffer));
+  return gatherMove(func, stmt, feeding, target.laneBytes);
 }
 
 function bindingsOf(func: TileFunc, gather: GatherMove | undefined): BoundBuffer[] {
@@ -158,13 +137,13 @@ function bindingsOf(func: TileFunc, gather: GatherMove | undefined): BoundBuffer
   return [...operands, { binding: operands.length, ...status, width: 1, atomic: true }];
 }
 
-function moveOf(func: TileFunc, stmt: Stmt, gather: GatherMove, feeding: Feeding): WgslMove[] {
+function moveOf(stmt: Stmt, gather: GatherMove, feeding: Feeding): WgslMove[] {
   switch (stmt.op) {
     case "for":
     case "alloc":
       return [];
     case "load":
-      return [loadMove(func, stmt, gather, feeding)];
+      return [loaded(stmt, gather, feeding)];
     case "gather":
       return [gather];
     case "store":
@@ -178,23 +157,7 @@ function moveOf(func: TileFunc, stmt: Stmt, gather: GatherMove, feeding: Feeding
   }
 }
 
-function loadMove(
-  func: TileFunc,
-  stmt: LoadStmt,
-  { staged }: GatherMove,
-  feeding: Feeding,
-): LoadMove | ElidedMove {
-  const load = feeding.loads.get(stmt.to);
-  if (load?.stmt !== stmt) return { kind: "elided", stmt, because: "nothing reads it" };
-  if (staged?.name !== stmt.to) return { kind: "elided", stmt, because: "read where it lies" };
-  const innermost = staged.shape.length - 1;
-  const starts = stmt.from.offsets.map((_, k) => (k === innermost ? constant(0) : dim(k)));
-  return {
-    kind: "load",
-    how: dtypeBytes[staged.dtype] < 4 ? "packed" : "words",
-    stmt,
-    buffer: staged,
-    row: addressOf(starts, tensorPlace(func, feeding, stmt.from)),
-    waits: staged.buffers === 2 && load.loops.some((loop) => loop.mode === "serial"),
-  };
+function loaded(stmt: LoadStmt, { staged }: GatherMove, feeding: Feeding): LoadMove | ElidedMove {
+  if (feeding.loads.get(stmt.to)?.stmt !== stmt) return { kind: "elided", stmt, because: "nothing reads it" };
+  return staged?.stmt === stmt ? staged : { kind: "elided", stmt, because: "read where it lies" };
 }

@@ -2,14 +2,60 @@
 import { isConstant, type Linear } from "../../ir/linear.js";
 import { at, type Shape } from "../../ir/types.js";
 import type { Context } from "./context.js";
-import { rowDim } from "./lanes.js";
+import type { LaneAxis } from "./lanes.js";
+
+/** One coordinate, dealt to the lanes along an axis in turns. */
+export interface Turns {
+  readonly name: string;
+  /** The coordinates below this; text where it differs from tile to tile. */
+  readonly end: number | string;
+  /** Coordinates that a lane takes at a time. */
+  readonly group: number;
+  /** Absent: every lane takes all of them. */
+  readonly axis?: LaneAxis;
+}
+
+/**
+ * Where the end is a constant, so is the number of turns: a compiler may unroll them, and have the loads of several under
+ * way at once.
+ */
+export function emitTurns(context: Context, { name, end, group, axis }: Turns, body: () => void): void {
+  const { out, lanes } = context;
+  const count = axis === undefined ? 1 : lanes.count(axis);
+  const lane = axis === undefined ? "0u" : lanes.along(axis);
+  const step = count * group;
+  const times = (text: string): string => (group === 1 ? text : `${text} * ${group}u`);
+  if (typeof end === "string" || lane === "0u") {
+    const start = lane === "0u" ? lane : times(lane);
+    const last = typeof end === "string" ? end : `${end}u`;
+    out.block(`for (var ${name} = ${start}; ${name} < ${last}; ${name} += ${step}u)`, body);
+    return;
+  }
+  const turns = Math.ceil(end / step);
+  const inside = (): void => {
+    context.guarded(end % step === 0 ? [] : [`${name} < ${end}u`], body);
+  };
+  if (turns === 1) {
+    out.line(`let ${name} = ${times(lane)};`);
+    inside();
+    return;
+  }
+  const turn = `${name}_turn`;
+  out.block(`for (var ${turn} = 0u; ${turn} < ${turns}u; ${turn} += 1u)`, () => {
+    const unit = `${turn} * ${count}u + ${lane}`;
+    out.line(`let ${name} = ${group === 1 ? unit : times(`(${unit})`)};`);
+    inside();
+  });
+}
 
 export interface TileLoops {
   /** Extents of the whole tile, and of this one. */
   readonly tile: Shape;
   readonly sizes: readonly Linear[];
-  /** Elements of the innermost dim that a lane takes at a time. */
-  readonly group: number;
+  /** Coordinates of each dim that a lane takes at a time. */
+  readonly groups: readonly number[];
+  /** Which lanes share each dim; undefined where every lane takes all of it. */
+  readonly axes: readonly (LaneAxis | undefined)[];
   /** Dims to loop over, outermost first. */
   readonly dims: readonly number[];
   readonly body: (coords: string[]) => void;
@@ -17,10 +63,7 @@ export interface TileLoops {
 
 /** Nests loops outside in; the coordinates of dims without a loop stay as they are. */
 export function emitTileLoops(context: Context, loops: TileLoops, coords: string[]): void {
-  const { out, lanes } = context;
-  const { tile, sizes, group } = loops;
-  const innermost = tile.length - 1;
-  const y = rowDim(tile);
+  const { tile, sizes } = loops;
   const [d, ...rest] = loops.dims;
   if (d === undefined) {
     loops.body(coords);
@@ -29,24 +72,16 @@ export function emitTileLoops(context: Context, loops: TileLoops, coords: string
   const inside = (): void => {
     emitTileLoops(context, { ...loops, dims: rest }, coords);
   };
-  const [lane, step] =
-    d === innermost
-      ? [lanes.along("x"), lanes.shape.x * group]
-      : d === y
-        ? [lanes.along("y"), lanes.shape.y]
-        : ["0u", 1];
-  const start = d === innermost && group > 1 && lane !== "0u" ? `${lane} * ${group}u` : lane;
+  const group = at(loops.groups, d);
+  const axis = at(loops.axes, d);
   const size = at(sizes, d);
   const whole = isConstant(size) && size.at === at(tile, d);
-  if (whole && (size.at <= 1 || (size.at <= step && start === "0u"))) {
+  const alone = axis === undefined || context.lanes.count(axis) === 1;
+  if (whole && size.at <= (alone ? group : 1)) {
     inside();
     return;
   }
   coords[d] = `d${d}`;
-  if (whole && size.at === step) {
-    out.line(`let d${d} = ${start};`);
-    inside();
-    return;
-  }
-  out.block(`for (var d${d} = ${start}; d${d} < ${context.form(size)}; d${d} += ${step}u)`, inside);
+  const end = whole ? size.at : context.form(size);
+  emitTurns(context, { name: `d${d}`, end, group, ...(axis === undefined ? {} : { axis }) }, inside);
 }

@@ -4,20 +4,20 @@
  */
 import { targetFacts } from "../target.js";
 import { ubStrides, type Pipe } from "../tile.js";
-import { copiesOf, rowBytes, type Tiling } from "../tiling/index.js";
+import { copiesOf, operandRowBytes, type Tiling } from "../tiling/index.js";
 import { at, dtypeBytes } from "../types.js";
 import { cyclesOfWork, gatherWork, sharedCycles, transferWork, type Held, type Work } from "./statement.js";
 
 /** Estimated cycles of schedules with the tile and residency of this one: they differ in view, order and buffers alone. */
 export function estimator(tiling: Tiling): (variant: Tiling) => number {
   const { target, operands, tile, gather, lowering } = tiling;
-  const held = operands.map(({ operand, tile: own, inUb }): Held => {
-    const { type } = operand;
-    if (!inUb) return { type };
+  const held = operands.map((operand): Held => {
+    const { type } = operand.operand;
+    if (!operand.inUb) return { type };
     const { dtype } = type;
     return {
       type,
-      inTile: ubStrides({ dtype, shape: own, rowBytes: rowBytes(own, dtype, target.blockBytes) }),
+      inTile: ubStrides({ dtype, shape: operand.tile, rowBytes: operandRowBytes(tiling, operand) }),
     };
   });
   const works = operands.map(({ tile: own, inUb }, k) =>

@@ -5,14 +5,14 @@
  * target's block, times its copies, plus the hidden scratch of a vector gather. The budget rule `spec` counts the
  * written rule's sum of tiles alone.
  */
-import { isPlain } from "../access.js";
+import { gatherDims, isPlain } from "../access.js";
 import { keyOf } from "../func.js";
 import type { BudgetRule, Copies } from "../schedule.js";
-import type { Target } from "../target.js";
+import { targetFacts, type Target } from "../target.js";
 import { alignUp, dtypeBytes, elementCount, type DType, type Shape } from "../types.js";
 import { copiesOf } from "./copies.js";
 import type { Loop } from "./loops.js";
-import type { TiledGather } from "./tiled.js";
+import type { TiledGather, TiledOperand } from "./tiled.js";
 
 /** What one operand, or scratch, takes of UB, in bytes. */
 export interface FootprintPart {
@@ -23,7 +23,9 @@ export interface FootprintPart {
   readonly tile: Shape;
   /** Bytes of the elements alone. */
   readonly bytes: number;
-  /** Bytes with each innermost row padded to the block. */
+  /** Bytes of an innermost row as it lies in UB. */
+  readonly rowBytes: number;
+  /** Bytes with each innermost row padded to that. */
   readonly padded: number;
   readonly buffers: Copies;
   /** What counts against the budget under the rule. */
@@ -41,12 +43,24 @@ export interface Footprint {
 }
 
 /** Bytes of one innermost row of a tile in UB; a row without elements still takes a block. */
-export const rowBytes = (shape: Shape, dtype: DType, block: number): number =>
+const rowBytes = (shape: Shape, dtype: DType, block: number): number =>
   alignUp(Math.max(1, shape[shape.length - 1] ?? 1) * dtypeBytes[dtype], block);
 
-/** Bytes of a tile in UB with padded rows. */
-export const paddedBytes = (shape: Shape, dtype: DType, block: number): number =>
-  elementCount(shape.slice(0, -1)) * rowBytes(shape, dtype, block);
+/**
+ * The same of an operand's tile. Where UB lies in banks and indices lead from row to row, rows are an odd number of words or of
+ * wider elements apart: so one column of many rows lies in many banks.
+ */
+export function operandRowBytes({ gather, target }: TiledGather, { operand, tile }: TiledOperand): number {
+  const { dtype } = operand.type;
+  const bytes = rowBytes(tile, dtype, target.blockBytes);
+  const bank = Math.max(4, dtypeBytes[dtype]);
+  const crossed =
+    operand.role === "data" &&
+    elementCount(tile.slice(0, -1)) > 1 &&
+    gatherDims(gather.map).some((k) => k < tile.length - 1);
+  const even = bytes % (2 * bank) === 0;
+  return targetFacts[target.kind].bankedUb && crossed && even ? bytes + bank : bytes;
+}
 
 /** Elements of the scratch of one vector gather: two index rows, each a whole number of blocks (D6). */
 function scratchShape(indexTile: Shape, dtype: DType, target: Target): Shape {
@@ -57,14 +71,21 @@ function scratchShape(indexTile: Shape, dtype: DType, target: Target): Shape {
 export function footprintOf(tiling: TiledGather & { readonly loops: readonly Loop[] }): Footprint {
   const { gather, operands, schedule, target, tile } = tiling;
   const { budgetRule: rule, ubBytes: budget } = schedule;
-  const part = (name: FootprintPart["part"], shape: Shape, dtype: DType, buffers: Copies): FootprintPart => {
+  const part = (
+    name: FootprintPart["part"],
+    shape: Shape,
+    dtype: DType,
+    row: number,
+    buffers: Copies,
+  ): FootprintPart => {
     const bytes = elementCount(shape) * dtypeBytes[dtype];
-    const padded = paddedBytes(shape, dtype, target.blockBytes);
+    const padded = elementCount(shape.slice(0, -1)) * row;
     return {
       part: name,
       dtype,
       tile: shape,
       bytes,
+      rowBytes: row,
       padded,
       buffers,
       counted: rule === "full" ? padded * buffers : bytes,
@@ -72,7 +93,16 @@ export function footprintOf(tiling: TiledGather & { readonly loops: readonly Loo
   };
   const tiles = operands
     .filter(({ inUb }) => inUb)
-    .map((held) => part(keyOf(held.operand), held.tile, held.operand.type.dtype, copiesOf(tiling, held)));
+    .map((held) => {
+      const { type } = held.operand;
+      return part(
+        keyOf(held.operand),
+        held.tile,
+        type.dtype,
+        operandRowBytes(tiling, held),
+        copiesOf(tiling, held),
+      );
+    });
   const scratched =
     rule === "full" &&
     target.gatherScratch &&
@@ -83,9 +113,9 @@ export function footprintOf(tiling: TiledGather & { readonly loops: readonly Loo
     isPlain(gather.map);
   const scratch = operands.flatMap(({ operand, tile: own }) => {
     const { role, type } = operand;
-    return scratched && role === "indices"
-      ? [part("scratch", scratchShape(own, type.dtype, target), type.dtype, 1)]
-      : [];
+    if (!scratched || role !== "indices") return [];
+    const shape = scratchShape(own, type.dtype, target);
+    return [part("scratch", shape, type.dtype, rowBytes(shape, type.dtype, target.blockBytes), 1)];
   });
   const parts = [...tiles, ...scratch];
   return {

@@ -1,6 +1,6 @@
 /** What a schedule makes of a gather, whether that is legal and why, and what would be. */
 export { buffersOf, copiesOf, doubles, keptSingle, streamedOperands } from "./copies.js";
-export { paddedBytes, rowBytes, type Footprint, type FootprintPart } from "./footprint.js";
+export { operandRowBytes, type Footprint, type FootprintPart } from "./footprint.js";
 export { type Loop } from "./loops.js";
 export {
   lowerGather,

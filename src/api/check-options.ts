@@ -142,6 +142,7 @@ export const attributeFields = <D extends OpDef>(def: D): Fields<ArgumentsOf<D>>
 /** Divisors and counts: a zero would make a cost infinite. */
 const atLeastOne: ReadonlySet<keyof TargetFigures> = new Set([
   "cores",
+  "tasksPerCore",
   "directElements",
   "lanes",
   "laneBytes",

@@ -177,7 +177,7 @@ load %i[%t, 0][1, 8] to %b
 sync MTE2 -> V
   barrier
 gather %a[0, 0][1, 8], %b[0, 0][1, 8] to %c[0, 0][1, 8] (d0, d1) -> (d0, %b[d0, d1]) {oob = error, origin = [%t, 0]}
-  groups: elements 4, %x bytes 4, %i bytes 16, %y bytes 16, indices resolved along d0 d1, and shared along no dim
+  groups: elements 4, %x bytes 16, %i bytes 16, %y bytes 16, indices resolved along d0 d1, and shared along no dim
 sync V -> MTE3
   barrier
 store %c to %y[%t, 0][1, 8]

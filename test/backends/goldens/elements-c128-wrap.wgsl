@@ -24,19 +24,17 @@ fn resolve_1(position: u32) -> u32 {
   return wrapped;
 }
 
-@compute @workgroup_size(16)
+@compute @workgroup_size(32)
 fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) lane: vec3u) {
-  // for %t0 = 0 to 6 step 3 parallel
-  let t0 = group.y * 3u;
-  // for %t1 = 0 to 64 step 16 parallel
-  let t1 = group.x * 16u;
-  // gather %data[%t0, 0][3, 64], %indices[%t0, %t1][3, 16] to %output[%t0, %t1][3, 16] (d0, d1) -> (d0, from_end(%indices[d0, d1])) {oob = wrap, origin = [%t0, %t1]}
+  // for %t0 = 0 to 6 step 1 parallel
+  let t0 = group.y;
+  // for %t1 = 0 to 64 step 32 parallel
+  let t1 = group.x * 32u;
+  // gather %data[%t0, 0][1, 64], %indices[%t0, %t1][1, 32] to %output[%t0, %t1][1, 32] (d0, d1) -> (d0, from_end(%indices[d0, d1])) {oob = wrap, origin = [%t0, %t1]}
   {
-    for (var d0 = 0u; d0 < 3u; d0 += 1u) {
-      let d1 = lane.x;
-      let at1_0 = resolve_1(t0 * 64u + d0 * 64u + t1 + d1);
-      let to = t0 * 64u + d0 * 64u + t1 + d1;
-      output[to] = data[t0 * 64u + d0 * 64u + at1_0];
-    }
+    let d1 = lane.x;
+    let at1_0 = resolve_1(t0 * 64u + t1 + d1);
+    let to = t0 * 64u + t1 + d1;
+    output[to] = data[t0 * 64u + at1_0];
   }
 }

@@ -22,26 +22,22 @@ fn fetch(source: vec4u) -> vec4u {
   return vec4u(data[source.x], data[source.y], data[source.z], data[source.w]);
 }
 
-@compute @workgroup_size(4, 4)
+@compute @workgroup_size(16)
 fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) lane: vec3u) {
-  // for %t1 = 0 to 64 step 16 parallel
-  let t1 = group.x * 16u;
-  // gather %data[0, 0][6, 64], %indices[0, %t1][6, 16] to %output[0, %t1][6, 16] (d0, d1) -> (d0, from_end(%indices[d0, d1])) {oob = error, origin = [0, %t1]}
+  // for %t0 = 0 to 6 step 1 parallel
+  let t0 = group.x;
+  // gather %data[%t0, 0][1, 64], %indices[%t0, 0][1, 64] to %output[%t0, 0][1, 64] (d0, d1) -> (d0, from_end(%indices[d0, d1])) {oob = error, origin = [%t0, 0]}
   {
-    for (var d0 = lane.y; d0 < 6u; d0 += 4u) {
-      let d1 = lane.x * 4u;
-      let at1_0 = resolve_1(d0 * 64u + t1 + d1);
-      let to = (d0 * 64u + t1 + d1) >> 2u;
-      output[to] = fetch(vec4u(d0 * 64u) + at1_0);
-    }
+    let d1 = lane.x * 4u;
+    let at1_0 = resolve_1(t0 * 64u + d1);
+    let to = (t0 * 64u + d1) >> 2u;
+    output[to] = fetch(vec4u(t0 * 64u) + at1_0);
   }
   // report the first index out of range
   for (var again = any(worst_1 >= vec4u(64u)); again; again = false) {
-    for (var d0 = lane.y; d0 < 6u; d0 += 4u) {
-      let d1 = lane.x * 4u;
-      for (var e = 0u; e < 4u; e++) {
-        report_1(d0 * 64u + t1 + (d1 + e), d0 * 64u + t1 + (d1 + e));
-      }
+    let d1 = lane.x * 4u;
+    for (var e = 0u; e < 4u; e++) {
+      report_1(t0 * 64u + (d1 + e), t0 * 64u + (d1 + e));
     }
   }
 }

@@ -9,17 +9,16 @@ fn resolve_1(position: u32) -> u32 {
   return select(min(element, 63u), 0u, (element >= 64u) && (low >= 0x80000000u));
 }
 
-@compute @workgroup_size(16)
+@compute @workgroup_size(32)
 fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) lane: vec3u) {
   // for %t0 = 0 to 6 step 1 parallel
   let t0 = group.x;
   // gather %data[%t0, 0][1, 64], %indices[%t0, 0][1, 64] to %output[%t0, 0][1, 64] (d0, d1) -> (d0, from_end(%indices[d0, d1])) {oob = clamp, origin = [%t0, 0]}
   {
-    for (var d1 = lane.x * 2u; d1 < 64u; d1 += 32u) {
-      let at1_0 = resolve_1(t0 * 64u + d1);
-      let at1_1 = resolve_1(t0 * 64u + (d1 + 1u));
-      let to = (t0 * 64u + d1) >> 1u;
-      output[to] = vec4u(data[t0 * 64u + at1_0], data[t0 * 64u + at1_1]);
-    }
+    let d1 = lane.x * 2u;
+    let at1_0 = resolve_1(t0 * 64u + d1);
+    let at1_1 = resolve_1(t0 * 64u + (d1 + 1u));
+    let to = (t0 * 64u + d1) >> 1u;
+    output[to] = vec4u(data[t0 * 64u + at1_0], data[t0 * 64u + at1_1]);
   }
 }

@@ -22,16 +22,14 @@ fn pack(e: vec4u) -> u32 {
 
 @compute @workgroup_size(16)
 fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) lane: vec3u) {
-  // for %t0 = 0 to 6 step 2 parallel
-  let t0 = group.x * 2u;
-  // gather %data[%t0, 0][2, 64], %indices[%t0, 0][2, 64] to %output[%t0, 0][2, 64] (d0, d1) -> (d0, from_end(%indices[d0, d1])) {oob = zero, origin = [%t0, 0]}
+  // for %t0 = 0 to 6 step 1 parallel
+  let t0 = group.x;
+  // gather %data[%t0, 0][1, 64], %indices[%t0, 0][1, 64] to %output[%t0, 0][1, 64] (d0, d1) -> (d0, from_end(%indices[d0, d1])) {oob = zero, origin = [%t0, 0]}
   {
-    for (var d0 = 0u; d0 < 2u; d0 += 1u) {
-      let d1 = lane.x * 4u;
-      let at1_0 = resolve_1(t0 * 64u + d0 * 64u + d1);
-      let none1_0 = at1_0 == vec4u(0xffffffffu);
-      let to = (t0 * 64u + d0 * 64u + d1) >> 2u;
-      output[to] = pack(select(fetch(vec4u(t0 * 64u + d0 * 64u) + select(at1_0, vec4u(0u), none1_0)), vec4u(0u), none1_0));
-    }
+    let d1 = lane.x * 4u;
+    let at1_0 = resolve_1(t0 * 64u + d1);
+    let none1_0 = at1_0 == vec4u(0xffffffffu);
+    let to = (t0 * 64u + d1) >> 2u;
+    output[to] = pack(select(fetch(vec4u(t0 * 64u) + select(at1_0, vec4u(0u), none1_0)), vec4u(0u), none1_0));
   }
 }

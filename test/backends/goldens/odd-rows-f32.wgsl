@@ -19,23 +19,22 @@ fn report_0(position: u32, place: u32) {
 
 @compute @workgroup_size(8, 2)
 fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) lane: vec3u) {
-  // for %t0 = 0 to 10 step 5 parallel
-  let t0 = group.x * 5u;
-  // gather %data[0, 0][9, 7], %indices[%t0][5] to %output[%t0, 0][5, 7] (d0, d1) -> (from_end(%indices[d0]), d1) {oob = error, origin = [%t0]}
+  // for %t0 = 0 to 10 step 2 parallel
+  let t0 = group.x * 2u;
+  // gather %data[0, 0][9, 7], %indices[%t0][2] to %output[%t0, 0][2, 7] (d0, d1) -> (from_end(%indices[d0]), d1) {oob = error, origin = [%t0]}
   {
-    for (var d0 = lane.y; d0 < 5u; d0 += 2u) {
-      let at0 = resolve_0(t0 + d0);
-      for (var d1 = lane.x; d1 < 7u; d1 += 8u) {
-        let to = t0 * 7u + d0 * 7u + d1;
-        let source = (at0 * 7u + d1);
-        output[to] = data[source];
-      }
+    let d0 = lane.y;
+    let at0 = resolve_0(t0 + d0);
+    let d1 = lane.x;
+    if (d1 < 7u) {
+      let to = t0 * 7u + d0 * 7u + d1;
+      let source = (at0 * 7u + d1);
+      output[to] = data[source];
     }
   }
   // report the first index out of range
   for (var again = worst_0 >= 9u; again; again = false) {
-    for (var d0 = lane.y; d0 < 5u; d0 += 2u) {
-      report_0(t0 + d0, t0 * 7u + d0 * 7u);
-    }
+    let d0 = lane.y;
+    report_0(t0 + d0, t0 * 7u + d0 * 7u);
   }
 }

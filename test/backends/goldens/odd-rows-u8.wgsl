@@ -17,32 +17,58 @@ fn report_0(position: u32, place: u32) {
   if (low + select(0u, 9u, low >= 0x80000000u) >= 9u) { atomicMin(&status[0], place); }
 }
 
-fn element(flat: u32) -> u32 {
-  let d0 = flat / 7u;
-  let d1 = flat % 7u;
-  let at0 = resolve_0(d0);
-  for (var again = worst_0 >= 9u; again; again = false) {
-    report_0(d0, flat);
-  }
-  let source = at0 * 7u + d1;
-  return ((data[source / 4u] >> (source % 4u * 8u)) & 0xffu);
+fn run(source: u32) -> u32 {
+  let low = data[source >> 2u];
+  let high = data[(source + 3u) >> 2u];
+  let shift = (source & 3u) * 8u;
+  return select((low >> shift) | (high << (32u - shift)), low, shift == 0u);
 }
 
-@compute @workgroup_size(8)
-fn main(@builtin(local_invocation_index) lane_index: u32) {
-  // gather %data[0, 0][9, 7], %indices[0][10] to %output[0, 0][10, 7] (d0, d1) -> (from_end(%indices[d0]), d1) {oob = error, origin = [0]}
-  for (var slot = lane_index; slot < 20u; slot += 8u) {
-    let d0 = slot / 2u;
-    let d1 = slot % 2u;
-    let first = d0 * 7u;
-    let word = (first + 3u) / 4u + d1;
-    if (word * 4u < first + 7u) {
-      var packed = 0u;
-      for (var e = 0u; e < 4u; e++) {
-        let flat = word * 4u + e;
-        if (flat < 70u) { packed |= element(flat) << (e * 8u); }
+fn element(d0: u32, d1: u32) -> u32 {
+  let at0 = resolve_0(d0);
+  for (var again = worst_0 >= 9u; again; again = false) {
+    report_0(d0, d0 * 7u + d1);
+  }
+  let source = at0 * 7u + d1;
+  return ((data[source >> 2u] >> ((source & 3u) * 8u)) & 0xffu);
+}
+
+@compute @workgroup_size(2, 8)
+fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) lane: vec3u) {
+  // for %t0 = 0 to 10 step 8 parallel
+  let t0 = group.x * 8u;
+  // gather %data[0, 0][9, 7], %indices[%t0][min(8, 10 - %t0)] to %output[%t0, 0][min(8, 10 - %t0), 7] (d0, d1) -> (from_end(%indices[d0]), d1) {oob = error, origin = [%t0]}
+  {
+    for (var d0 = lane.y; d0 < min(8u, 10u - t0); d0 += 8u) {
+      let first = t0 * 7u + d0 * 7u;
+      let at0 = resolve_0(t0 + d0);
+      for (var again = worst_0 >= 9u; again; again = false) {
+        report_0(t0 + d0, first);
       }
-      output[word] = packed;
+      let start = (first + 3u) >> 2u;
+      let k = lane.x;
+      let word = start + k;
+      if (word * 4u < first + 7u) {
+        var packed = 0u;
+        let d = word * 4u - first;
+        if (d + 4u <= 7u) {
+          let source = at0 * 7u + d;
+          packed = run(source);
+        }
+        else {
+          var c0 = t0 + d0;
+          var c1 = d;
+          for (var e = 0u; e < 4u && c0 < 10u; e++) {
+            packed |= element(c0, c1) << (e * 8u);
+            c1 += 1u;
+            if (c1 == 7u) {
+              c1 = 0u;
+              c0 += 1u;
+            }
+          }
+        }
+        output[word] = packed;
+      }
     }
   }
 }

@@ -17,24 +17,20 @@ fn report_0(position: u32, place: u32) {
   if (low + select(0u, 9u, low >= 0x80000000u) >= 9u) { atomicMin(&status[0], place); }
 }
 
-@compute @workgroup_size(4, 4)
+@compute @workgroup_size(16, 2)
 fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) lane: vec3u) {
-  // for %t0 = 0 to 50 step 4 parallel
-  let t0 = group.x * 4u;
-  // gather %data[0, 0][9, 64], %indices[%t0][min(4, 50 - %t0)] to %output[%t0, 0][min(4, 50 - %t0), 64] (d0, d1) -> (from_end(%indices[d0]), d1) {oob = error, origin = [%t0]}
+  // for %t0 = 0 to 50 step 2 parallel
+  let t0 = group.x * 2u;
+  // gather %data[0, 0][9, 64], %indices[%t0][2] to %output[%t0, 0][2, 64] (d0, d1) -> (from_end(%indices[d0]), d1) {oob = error, origin = [%t0]}
   {
-    for (var d0 = lane.y; d0 < min(4u, 50u - t0); d0 += 4u) {
-      let at0 = resolve_0(t0 + d0);
-      for (var d1 = lane.x * 4u; d1 < 64u; d1 += 16u) {
-        let to = (t0 * 64u + d0 * 64u + d1) >> 2u;
-        output[to] = data[(at0 * 64u + d1) >> 2u];
-      }
-    }
+    let d0 = lane.y;
+    let at0 = resolve_0(t0 + d0);
+    let d1 = lane.x * 4u;
+    output[(t0 * 64u + d0 * 64u + d1) >> 2u] = data[(at0 * 64u + d1) >> 2u];
   }
   // report the first index out of range
   for (var again = worst_0 >= 9u; again; again = false) {
-    for (var d0 = lane.y; d0 < min(4u, 50u - t0); d0 += 4u) {
-      report_0(t0 + d0, t0 * 64u + d0 * 64u);
-    }
+    let d0 = lane.y;
+    report_0(t0 + d0, t0 * 64u + d0 * 64u);
   }
 }

@@ -22,11 +22,11 @@ fn fetch(source: vec4u) -> vec4u {
   return vec4u(data[source.x], data[source.y], data[source.z], data[source.w]);
 }
 
-@compute @workgroup_size(4, 4)
+@compute @workgroup_size(4, 2)
 fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) lane: vec3u) {
-  // for %t0 = 0 to 32 step 4 parallel
-  let t0 = group.x * 4u;
-  // gather %data[%t0, 0][4, 64], %indices[0][16] to %output[%t0, 0][4, 16] (d0, d1) -> (d0, from_end(%indices[d1])) {oob = error, origin = [0]}
+  // for %t0 = 0 to 32 step 2 parallel
+  let t0 = group.x * 2u;
+  // gather %data[%t0, 0][2, 64], %indices[0][16] to %output[%t0, 0][2, 16] (d0, d1) -> (d0, from_end(%indices[d1])) {oob = error, origin = [0]}
   {
     let d1 = lane.x * 4u;
     let at1_0 = resolve_1(d1);

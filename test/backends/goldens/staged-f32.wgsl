@@ -1,10 +1,10 @@
 // @gather_elements(%data: 6x64xf32, %indices: 6x64xi32, %output: 6x64xf32)
-@group(0) @binding(0) var<storage, read> data: array<u32, 384>;
+@group(0) @binding(0) var<storage, read> data: array<vec4u, 96>;
 @group(0) @binding(1) var<storage, read> indices: array<vec4u, 96>;
 @group(0) @binding(2) var<storage, read_write> output: array<vec4u, 96>;
 @group(0) @binding(3) var<storage, read_write> status: array<atomic<u32>, 1>;
 // %data_ub = alloc : ub<2x64xf32, row 256> at [0]
-var<workgroup> data_ub: array<u32, 128>;
+var<workgroup> data_ub: array<vec4u, 32>;
 
 var<private> worst_1: vec4u;
 fn resolve_1(position: u32) -> vec4u {
@@ -21,37 +21,36 @@ fn report_1(position: u32, place: u32) {
 
 // the elements at four addresses
 fn fetch(source: vec4u) -> vec4u {
-  return vec4u(data_ub[source.x], data_ub[source.y], data_ub[source.z], data_ub[source.w]);
+  return vec4u(data_ub[source.x >> 2u][source.x & 3u], data_ub[source.y >> 2u][source.y & 3u], data_ub[source.z >> 2u][source.z & 3u], data_ub[source.w >> 2u][source.w & 3u]);
 }
 
-@compute @workgroup_size(16)
-fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) lane: vec3u, @builtin(local_invocation_index) lane_index: u32) {
+@compute @workgroup_size(16, 2)
+fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) lane: vec3u) {
   // for %t0 = 0 to 6 step 2 parallel
   let t0 = group.x * 2u;
   // load %data[%t0, 0][2, 64] to %data_ub
-  for (var slot = lane_index; slot < 128u; slot += 16u) {
-    let d0 = slot / 64u;
-    let d1 = slot % 64u;
-    if (d1 < 64u) { data_ub[slot] = data[t0 * 64u + d0 * 64u + d1]; }
+  {
+    let d0 = lane.y;
+    let begin = (t0 * 64u + d0 * 64u) >> 2u;
+    let unit = lane.x;
+    data_ub[d0 * 16u + unit] = data[begin + unit];
   }
   // sync MTE2 -> V
   workgroupBarrier();
   // gather %data_ub[0, 0][2, 64], %indices[%t0, 0][2, 64] to %output[%t0, 0][2, 64] (d0, d1) -> (d0, from_end(%indices[d0, d1])) {oob = error, origin = [%t0, 0]}
   {
-    for (var d0 = 0u; d0 < 2u; d0 += 1u) {
-      let d1 = lane.x * 4u;
-      let at1_0 = resolve_1(t0 * 64u + d0 * 64u + d1);
-      let to = (t0 * 64u + d0 * 64u + d1) >> 2u;
-      output[to] = fetch(vec4u(d0 * 64u) + at1_0);
-    }
+    let d0 = lane.y;
+    let d1 = lane.x * 4u;
+    let at1_0 = resolve_1(t0 * 64u + d0 * 64u + d1);
+    let to = (t0 * 64u + d0 * 64u + d1) >> 2u;
+    output[to] = fetch(vec4u(d0 * 64u) + at1_0);
   }
   // report the first index out of range
   for (var again = any(worst_1 >= vec4u(64u)); again; again = false) {
-    for (var d0 = 0u; d0 < 2u; d0 += 1u) {
-      let d1 = lane.x * 4u;
-      for (var e = 0u; e < 4u; e++) {
-        report_1(t0 * 64u + d0 * 64u + (d1 + e), t0 * 64u + d0 * 64u + (d1 + e));
-      }
+    let d0 = lane.y;
+    let d1 = lane.x * 4u;
+    for (var e = 0u; e < 4u; e++) {
+      report_1(t0 * 64u + d0 * 64u + (d1 + e), t0 * 64u + d0 * 64u + (d1 + e));
     }
   }
 }

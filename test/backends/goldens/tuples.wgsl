@@ -34,25 +34,22 @@ fn report_1(position: u32, place: u32) {
   if (select(0xffffffffu, low + select(0u, 7u, high == 0xffffffffu), (high == 0u) || (high == 0xffffffffu)) >= 7u) { atomicMin(&status[0], place); }
 }
 
-@compute @workgroup_size(4, 4)
+@compute @workgroup_size(4, 2)
 fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) lane: vec3u) {
-  // for %t0 = 0 to 20 step 5 parallel
-  let t0 = group.x * 5u;
-  // gather %data[0, 0, 0][6, 7, 16], %indices[%t0, 0][5, 2] to %output[%t0, 0][5, 16] (d0, d1) -> (from_end(%indices[d0, 0]), from_end(%indices[d0, 1]), d1) {oob = error, origin = [%t0, 0]}
+  // for %t0 = 0 to 20 step 2 parallel
+  let t0 = group.x * 2u;
+  // gather %data[0, 0, 0][6, 7, 16], %indices[%t0, 0][2, 2] to %output[%t0, 0][2, 16] (d0, d1) -> (from_end(%indices[d0, 0]), from_end(%indices[d0, 1]), d1) {oob = error, origin = [%t0, 0]}
   {
-    for (var d0 = lane.y; d0 < 5u; d0 += 4u) {
-      let at0 = resolve_0(t0 * 2u + d0 * 2u);
-      let at1 = resolve_1(t0 * 2u + d0 * 2u + 1u);
-      let d1 = lane.x * 4u;
-      let to = (t0 * 16u + d0 * 16u + d1) >> 2u;
-      output[to] = data[(at0 * 112u + at1 * 16u + d1) >> 2u];
-    }
+    let d0 = lane.y;
+    let at0 = resolve_0(t0 * 2u + d0 * 2u);
+    let at1 = resolve_1(t0 * 2u + d0 * 2u + 1u);
+    let d1 = lane.x * 4u;
+    output[(t0 * 16u + d0 * 16u + d1) >> 2u] = data[(at0 * 112u + at1 * 16u + d1) >> 2u];
   }
   // report the first index out of range
   for (var again = worst_0 >= 6u || worst_1 >= 7u; again; again = false) {
-    for (var d0 = lane.y; d0 < 5u; d0 += 4u) {
-      report_0(t0 * 2u + d0 * 2u, t0 * 16u + d0 * 16u);
-      report_1(t0 * 2u + d0 * 2u + 1u, t0 * 16u + d0 * 16u);
-    }
+    let d0 = lane.y;
+    report_0(t0 * 2u + d0 * 2u, t0 * 16u + d0 * 16u);
+    report_1(t0 * 2u + d0 * 2u + 1u, t0 * 16u + d0 * 16u);
   }
 }

@@ -1,0 +1,65 @@
+/** How the data of a full load gets to workgroup memory, decided from where its rows lie. */
+import { addressOf, tensorPlace } from "../../ir/addressing.js";
+import { operandNamed, type TileFunc } from "../../ir/func.js";
+import { constant, dim, loopPart, type Linear } from "../../ir/linear.js";
+import { residue } from "../../ir/ranges.js";
+import type { Feeding, Located } from "../../ir/regions.js";
+import type { LoadStmt, UbBuffer } from "../../ir/tile.js";
+import { at, dtypeBytes, elementCount, invariant } from "../../ir/types.js";
+
+/**
+ * `words`: rows start and end between words, and move so many of them at a time. `packed`: each word is put together from
+ * elements.
+ */
+export interface LoadMove {
+  readonly kind: "load";
+  readonly how: "words" | "packed";
+  readonly stmt: LoadStmt;
+  readonly buffer: UbBuffer;
+  /** 32-bit words of one access of the tensor, and of one of the buffer. */
+  readonly width: 1 | 4;
+  readonly stagedWidth: 1 | 4;
+  /** The element of the tensor where a row starts, over the dims of the region but the innermost. */
+  readonly row: Linear;
+  /** Lanes wait before it, for readers of what a second copy would have kept. */
+  readonly waits: boolean;
+}
+
+/** `byWords`: the kernel reads words of the tensor elsewhere too, and one binding has one width. */
+export function loadMove(
+  func: TileFunc,
+  load: Located,
+  staged: UbBuffer,
+  feeding: Feeding,
+  byWords: boolean,
+): LoadMove {
+  const { stmt, loops } = load;
+  invariant(stmt.op === "load", "a load moves the data");
+  const tensor = operandNamed(func, stmt.from.buffer);
+  invariant(tensor !== undefined, `%${stmt.from.buffer} is no tensor`);
+  const innermost = staged.shape.length - 1;
+  const starts = stmt.from.offsets.map((_, k) => (k === innermost ? constant(0) : dim(k)));
+  const row = addressOf(starts, tensorPlace(func, feeding, stmt.from));
+  const size = dtypeBytes[staged.dtype];
+  /** Whether rows of the tensor are made of whole runs of so many bytes, from a multiple of them. */
+  const inRuns = (bytes: number): boolean => {
+    const group = Math.max(1, bytes / size);
+    return (
+      row.terms.every(({ of, by }) => of.kind !== "dim" || by % group === 0) &&
+      residue(loopPart(row), group, loops) === 0 &&
+      residue(at(stmt.from.sizes, innermost), group, loops) === 0 &&
+      elementCount(tensor.type.shape) % group === 0
+    );
+  };
+  const vectors = !byWords && inRuns(16);
+  return {
+    kind: "load",
+    how: inRuns(4) ? "words" : "packed",
+    stmt,
+    buffer: staged,
+    width: vectors ? 4 : 1,
+    stagedWidth: vectors && staged.rowBytes % 16 === 0 ? 4 : 1,
+    row,
+    waits: staged.buffers === 2 && loops.some((loop) => loop.mode === "serial"),
+  };
+}

@@ -1,0 +1,212 @@
+/**
+ * What a real GPU needs of a kernel, held by its text and its dispatch: enough workgroups, short lanes, wide accesses, rows read
+ * side by side, no division on an element's way, loops whose turns are known, and slabs that lie off the banks.
+ */
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { defaultLimits, emitWgsl, planWgsl, type WgslPlan } from "../../backends/webgpu/index.js";
+import { dtypeBytes, targets, type DType, type Schedule, type SourceFunc } from "../../ir/index.js";
+import { ubBytes } from "../../ir/tile.js";
+import { compile, onnx, type Kernel } from "../../src/index.js";
+import { program } from "../../src/api/program.js";
+
+const target = targets.webgpu;
+const device = { limits: { ...defaultLimits, maxStorageBufferBindingSize: 2 ** 31 }, target };
+const volume = (shape: readonly number[]): number => shape.reduce((product, extent) => product * extent, 1);
+
+const planned = (func: SourceFunc, schedule: Schedule = {}): { kernel: Kernel; plan: WgslPlan } => {
+  const kernel = compile(func, { ...schedule, target });
+  return { kernel, plan: planWgsl(kernel.tile, device) };
+};
+
+const output = ({ func }: WgslPlan) => func.operands[func.operands.length - 1]!.type;
+const workgroups = ({ grid }: WgslPlan): number => volume(grid.dispatch);
+const lanes = ({ lanes: { x, y } }: WgslPlan): number => x * y;
+/** Elements of the longest lane, where all of them have work. */
+const each = (plan: WgslPlan): number => volume(output(plan).shape) / workgroups(plan) / lanes(plan);
+
+const elements = (data: DType, rows: number, columns: number, axis: 0 | 1): SourceFunc =>
+  onnx.gatherElements({ data: [data, [rows, columns]], indices: ["i32", [rows, columns]], axis });
+const rowsOf = (data: DType, columns: number, count: number): SourceFunc =>
+  onnx.gather({ data: [data, [1000, columns]], indices: ["i32", [count]], axis: 0 });
+const line = (data: number, count: number): SourceFunc =>
+  onnx.gather({ data: ["f32", [data]], indices: ["i32", [count]], axis: 0 });
+
+/** Gathers of every form, from a few elements to some millions. */
+const sizes = fc
+  .integer({ min: 0, max: 11 })
+  .chain((log) => fc.integer({ min: 2 ** log, max: 2 ** (log + 1) }));
+const types = fc.constantFrom<DType>("i8", "f16", "f32", "f64", "c128");
+const gathers: fc.Arbitrary<SourceFunc> = fc.oneof(
+  fc.tuple(types, sizes, sizes, fc.constantFrom(0 as const, 1 as const)).map((all) => elements(...all)),
+  fc.tuple(types, sizes, sizes).map((all) => rowsOf(...all)),
+  fc.tuple(sizes, sizes, sizes).map(([data, a, b]) => line(data, a * b)),
+);
+const runs = { numRuns: 60 };
+
+/** What runs, without comments, and without what runs once a workgroup or only for indices out of range. */
+const running = (code: string): string[] =>
+  code
+    .split("\n")
+    .filter((text) => !text.trim().startsWith("//"))
+    .filter((text) => !/\btask\b/.test(text));
+
+describe("workgroups and lanes", () => {
+  it("give every core four workgroups, or every lane four accesses at most", () => {
+    fc.assert(
+      fc.property(gathers, (func) => {
+        const { plan } = planned(func);
+        const full = workgroups(plan) >= target.cores * 4;
+        expect(full || each(plan) <= 4 * (plan.gather?.group ?? 0)).toBe(true);
+      }),
+      runs,
+    );
+  });
+
+  it("give no lane more than 32 elements", () => {
+    fc.assert(
+      fc.property(gathers, (func) => {
+        const { plan, kernel } = planned(func);
+        expect(volume(kernel.tile.schedule.tile ?? []) / lanes(plan)).toBeLessThanOrEqual(32);
+      }),
+      runs,
+    );
+  });
+
+  it.each([
+    ["262144 outputs", line(65536, 262144), 512],
+    ["a small table and many indices", line(256, 4194304), 2048],
+    ["262144 outputs in rows", elements("f32", 1024, 256, 1), 512],
+  ])("follow the size: %s", (_, func, least) => {
+    const { plan } = planned(func);
+    expect(workgroups(plan)).toBeGreaterThanOrEqual(least);
+    expect(lanes(plan)).toBe(128);
+    expect(each(plan)).toBeLessThanOrEqual(16);
+  });
+
+  it("lie along a row first: neighbours read a whole row, or 512 B of a longer one", () => {
+    for (const [columns, bytes] of [
+      [64, 256],
+      [128, 512],
+      [1024, 512],
+    ] as const) {
+      const { plan } = planned(rowsOf("f32", columns, 65536));
+      expect(plan.gather?.how).toBe("rows");
+      expect(plan.lanes.x * 16).toBeGreaterThanOrEqual(bytes);
+    }
+  });
+});
+
+describe("accesses", () => {
+  it("are 16 bytes wide where rows are whole multiples of 16", () => {
+    fc.assert(
+      fc.property(
+        types,
+        fc.integer({ min: 1, max: 40 }),
+        fc.integer({ min: 1, max: 500 }),
+        (type, units, count) => {
+          const { plan } = planned(rowsOf(type, (units * 16) / dtypeBytes[type], count));
+          expect(plan.gather?.how).toBe("rows");
+          expect(plan.bindings.map(({ role, width }) => [role, width]).slice(0, 3)).toEqual([
+            ["data", 4],
+            ["indices", 1],
+            ["output", 4],
+          ]);
+        },
+      ),
+      runs,
+    );
+  });
+
+  it("take four indices in one where rows of elements are whole multiples of four", () => {
+    for (const type of ["i8", "f16", "f32"] as const) {
+      const { plan } = planned(elements(type, 30, 64, 1));
+      expect(plan.bindings.find(({ role }) => role === "indices")?.width).toBe(4);
+    }
+  });
+
+  it("stage a slab by 16 bytes, from rows that are whole multiples of them", () => {
+    for (const type of ["i8", "f16", "f32", "f64"] as const) {
+      const { plan } = planned(elements(type, 64, 64, 1), { residency: "ub", tile: [4, 64] });
+      expect(plan.gather?.staged).toMatchObject({ how: "words", width: 4, stagedWidth: 4 });
+    }
+    const odd = planned(elements("f32", 64, 63, 1), { residency: "ub", tile: [4, 63] });
+    expect(odd.plan.gather?.staged).toMatchObject({ how: "words", width: 1 });
+    const narrow = planned(elements("i8", 64, 63, 1), { residency: "ub", tile: [4, 63] });
+    expect(narrow.plan.gather?.staged).toMatchObject({ how: "packed", width: 1 });
+  });
+});
+
+describe("an element's way", () => {
+  const residencies = fc.constantFrom<Schedule>({ residency: "gm" }, { residency: "auto" });
+
+  it("has no division and no remainder", () => {
+    fc.assert(
+      fc.property(gathers, residencies, (func, schedule) => {
+        const { code } = emitWgsl(planned(func, schedule).kernel.tile, device);
+        expect(running(code).filter((text) => /\s[/%]\s/.test(text))).toEqual([]);
+      }),
+      runs,
+    );
+  });
+
+  it.each(["i8", "f16", "f32", "c128"] as const)("has none where a slab of %s is staged", (type) => {
+    for (const columns of [63, 64]) {
+      const func = program({
+        op: "onnx.gather_elements",
+        attrs: { axis: 1 },
+        data: { dtype: type, shape: [3, 5, columns] },
+        indices: { dtype: "i32", shape: [3, 5, columns] },
+      });
+      const { code } = emitWgsl(planned(func, { residency: "ub", tile: [2, 5, 4] }).kernel.tile, device);
+      expect(code).toContain("var<workgroup>");
+      expect(running(code).filter((text) => /\s[/%]\s/.test(text))).toEqual([]);
+    }
+  });
+
+  it("turns a known number of times where tiles are whole", () => {
+    const cases: readonly (readonly [SourceFunc, Schedule])[] = [
+      [elements("f32", 4096, 1024, 1), {}],
+      [elements("f32", 4096, 1024, 1), { residency: "ub", tile: [2, 1024] }],
+      [elements("f32", 1024, 4096, 0), {}],
+      [rowsOf("f32", 768, 4096), {}],
+      [rowsOf("f32", 30, 4096), { tile: [64, 30] }],
+      [elements("i8", 64, 1001, 1), { residency: "gm", tile: [8, 1001] }],
+    ];
+    for (const [func, schedule] of cases) {
+      const loops = emitWgsl(planned(func, schedule).kernel.tile, device).code.match(/for \(.*\)/g) ?? [];
+      const turning = loops.filter((text) => !text.includes("again"));
+      expect(turning.length).toBeGreaterThan(0);
+      expect(
+        turning.filter((text) => !/^for \(var \w+ = 0u; \w+ < \d+u(?: && c\d+ < \d+u)?; /.test(text)),
+      ).toEqual([]);
+    }
+  });
+});
+
+describe("a staged slab that indices cross from row to row", () => {
+  it.each([
+    ["f32", 8, 36],
+    ["f32", 9, 36],
+    ["f16", 16, 36],
+    ["i8", 32, 36],
+    ["f64", 8, 72],
+    ["c128", 4, 80],
+  ] as const)("has rows of %s an odd number of banks apart: %i columns, %i B", (type, columns, row) => {
+    const { kernel } = planned(elements(type, 32, columns, 0), { residency: "ub", tile: [32, columns] });
+    const [alloc] = kernel.tile.body;
+    expect(alloc).toMatchObject({ op: "alloc", buffer: { rowBytes: row } });
+    expect(kernel.footprint?.parts).toMatchObject([{ part: "data", rowBytes: row, counted: 32 * row }]);
+    expect(emitWgsl(kernel.tile, device).workgroupBytes).toBe(32 * row);
+  });
+
+  it("keeps its rows where indices stay within one, and off the machines without banks", () => {
+    const rows = (residency: Schedule, on: typeof target, axis: 0 | 1): number[] =>
+      compile(elements("f32", 32, 8, axis), { ...residency, tile: [32, 8], target: on }).tile.body.flatMap(
+        (stmt) => (stmt.op === "alloc" ? [ubBytes(stmt.buffer)] : []),
+      );
+    expect(rows({ residency: "ub" }, target, 1)).toEqual([32 * 32]);
+    expect(rows({ residency: "ub" }, targets.cpu, 0)).toEqual([32 * 32]);
+    expect(rows({ residency: "ub" }, targets.ascendA2, 0)[0]).toBe(32 * 32);
+  });
+});
