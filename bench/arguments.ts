@@ -6,6 +6,8 @@ export interface BenchArguments {
   readonly json: boolean;
   /** bench:webgpu: on Dawn in this process. */
   readonly node: boolean;
+  /** bench:webgpu: in the Chrome of this machine, on its GPU. */
+  readonly gpu: boolean;
   readonly chosen: readonly Workload[];
 }
 
@@ -14,6 +16,7 @@ export function benchArguments(): BenchArguments {
     options: {
       json: { type: "boolean", default: false },
       node: { type: "boolean", default: false },
+      gpu: { type: "boolean", default: false },
       only: { type: "string" },
     },
   });
@@ -24,5 +27,5 @@ export function benchArguments(): BenchArguments {
       throw new Error(`no workload ${name}: ${workloads.map((w) => w.name).join(", ")}`);
     return found;
   });
-  return { json: values.json, node: values.node, chosen };
+  return { json: values.json, node: values.node, gpu: values.gpu, chosen };
 }

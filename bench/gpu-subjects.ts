@@ -1,8 +1,12 @@
-/** The subjects that need nothing but a GPUDevice: tilec, a plain kernel, and the copy that is the limit. */
+/**
+ * The subjects that need nothing but a GPUDevice: tilec, a plain kernel, one by hand that moves 16 bytes at a time, and a copy of
+ * the output's bytes, 16 at a time.
+ */
 import { createRunner, type Runner } from "../backends/webgpu/index.js";
 import type { Kernel } from "../src/index.js";
 import { kernelOf } from "./kernels.js";
 import type { Subject } from "./rows.js";
+import { handWritten } from "./hand-written.js";
 import { bytesOf, count, outputBytes, type Inputs, type Workload } from "./workloads.js";
 
 const usage = { mapRead: 1, copySrc: 4, copyDst: 8, storage: 128 } as const;
@@ -49,88 +53,111 @@ export async function download(device: GPUDevice, buffer: GPUBuffer, bytes: numb
   return copy;
 }
 
-/** Submits what `encode` records and waits for the device. */
-export async function submit(
+/** Submits one pass of so many launches, waits for the device, and gives the milliseconds of one. */
+async function timed(
   device: GPUDevice,
-  encode: (encoder: GPUCommandEncoder) => void,
-): Promise<undefined> {
+  launches: number,
+  encode: (pass: GPUComputePassEncoder) => void,
+): Promise<number> {
   const encoder = device.createCommandEncoder();
-  encode(encoder);
+  const pass = encoder.beginComputePass();
+  for (let launch = 0; launch < launches; launch++) encode(pass);
+  pass.end();
+  const start = performance.now();
   device.queue.submit([encoder.finish()]);
   await device.queue.onSubmittedWorkDone();
-  return undefined;
+  return (performance.now() - start) / launches;
 }
 
+/** `launches`: of each run, for a device on which one is too short to be timed. */
 export async function gpuSubjects(
   device: GPUDevice,
   workload: Workload,
   resident: Resident,
+  launches = 1,
 ): Promise<readonly Subject[]> {
   const runner = await createRunner(device);
   const kernel = kernelOf(workload, runner.target);
-  return [tilec(runner, kernel, resident), plain(device, workload, resident), limit(device, resident)];
+  const { data, indices, output } = resident;
+  const copied = device.createBuffer({ size: resident.outputBytes, usage: usage.storage });
+  const byHand = (
+    subject: string,
+    code: string,
+    invocations: number,
+    buffers: readonly GPUBuffer[],
+  ): Subject => handKernel(device, { subject, code, invocations, buffers, launches });
+  const perWord = 4 / bytesOf[workload.dtype];
+  const verified = (subject: Subject): Subject => ({
+    ...subject,
+    output: () => download(device, output, resident.outputBytes),
+  });
+  return [
+    verified(tilec(runner, kernel, resident, launches)),
+    verified(byHand("plain", plainCode(workload), count(workload.output) / perWord, [data, indices, output])),
+    verified(byHand("hand-vec4", ...handWritten(workload), [data, indices, output])),
+    {
+      ...byHand("copy", copyCode(resident.outputBytes / 16), resident.outputBytes / 16, [copied, output]),
+      close() {
+        copied.destroy();
+      },
+    },
+  ];
 }
 
-function tilec(runner: Runner, kernel: Kernel, resident: Resident): Subject {
-  const { device } = runner;
+function tilec(runner: Runner, kernel: Kernel, resident: Resident, launches: number): Subject {
   return {
     subject: "tilec",
     threads: 1,
     run: () =>
-      submit(device, (encoder) => {
-        const pass = encoder.beginComputePass();
+      timed(runner.device, launches, (pass) => {
         runner.encode(pass, kernel, resident);
-        pass.end();
       }),
-    output: () => download(device, resident.output, resident.outputBytes),
   };
 }
 
-function limit(device: GPUDevice, resident: Resident): Subject {
-  const source = device.createBuffer({ size: resident.outputBytes, usage: usage.copySrc | usage.copyDst });
-  return {
-    subject: "limit",
-    threads: 1,
-    run: () =>
-      submit(device, (encoder) => {
-        encoder.copyBufferToBuffer(source, 0, resident.output, 0, resident.outputBytes);
-      }),
-    close() {
-      source.destroy();
-    },
-  };
+interface HandKernel {
+  readonly subject: string;
+  readonly code: string;
+  readonly invocations: number;
+  readonly buffers: readonly GPUBuffer[];
+  readonly launches: number;
 }
 
-/** One invocation an output element, or an output word of packed elements, at workgroup size 256. */
-function plain(device: GPUDevice, workload: Workload, resident: Resident): Subject {
-  const perWord = 4 / bytesOf[workload.dtype];
-  const words = count(workload.output) / perWord;
-  const module = device.createShaderModule({ code: plainCode(workload) });
+/** Workgroups of 256 invocations, over two dims where one is too few. */
+function handKernel(
+  device: GPUDevice,
+  { subject, code, invocations, buffers, launches }: HandKernel,
+): Subject {
+  const module = device.createShaderModule({ code });
   const pipeline = device.createComputePipeline({ layout: "auto", compute: { module, entryPoint: "main" } });
   const bindGroup = device.createBindGroup({
     layout: pipeline.getBindGroupLayout(0),
-    entries: [resident.data, resident.indices, resident.output].map((buffer, binding) => ({
-      binding,
-      resource: { buffer },
-    })),
+    entries: buffers.map((buffer, binding) => ({ binding, resource: { buffer } })),
   });
-  const groups = Math.ceil(words / 256);
+  const groups = Math.ceil(invocations / 256);
   const y = Math.ceil(groups / 65535);
   return {
-    subject: "plain",
+    subject,
     threads: 1,
     run: () =>
-      submit(device, (encoder) => {
-        const pass = encoder.beginComputePass();
+      timed(device, launches, (pass) => {
         pass.setPipeline(pipeline);
         pass.setBindGroup(0, bindGroup);
         pass.dispatchWorkgroups(Math.ceil(groups / y), y);
-        pass.end();
       }),
-    output: () => download(device, resident.output, resident.outputBytes),
   };
 }
 
+const copyCode = (vectors: number): string => `@group(0) @binding(0) var<storage, read> source: array<vec4u>;
+@group(0) @binding(1) var<storage, read_write> output: array<vec4u>;
+@compute @workgroup_size(256)
+fn main(@builtin(global_invocation_id) id: vec3u) {
+  if (id.x >= ${vectors}u) { return; }
+  output[id.x] = source[id.x];
+}
+`;
+
+/** One invocation an output element, or an output word of packed elements. */
 function plainCode(w: Workload): string {
   const perWord = 4 / bytesOf[w.dtype];
   const bits = 32 / perWord;

@@ -5,7 +5,13 @@ import type { Inputs, Workload } from "./workloads.js";
 
 type Jax = typeof jax;
 
-export function jaxGather({ numpy: np }: Jax, workload: Workload, inputs: Inputs): Subject | undefined {
+/** `launches`: of each run. */
+export function jaxGather(
+  { numpy: np }: Jax,
+  workload: Workload,
+  inputs: Inputs,
+  launches = 1,
+): Subject | undefined {
   const data = np.array(new Float32Array(inputs.data.buffer), { shape: [...workload.data] });
   const flat = new Int32Array(inputs.indices.buffer);
   const tuples = workload.op === "gather_nd";
@@ -26,10 +32,13 @@ export function jaxGather({ numpy: np }: Jax, workload: Workload, inputs: Inputs
     subject: "jax-js",
     threads: 1,
     async run() {
-      latest?.dispose();
-      latest = compute();
-      await latest.blockUntilReady();
-      return undefined;
+      const start = performance.now();
+      for (let launch = 0; launch < launches; launch++) {
+        latest?.dispose();
+        latest = compute();
+      }
+      await latest?.blockUntilReady();
+      return (performance.now() - start) / launches;
     },
     async output() {
       const values = await latest?.ref.data();

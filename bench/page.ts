@@ -13,16 +13,22 @@ async function ownDevice(): Promise<GPUDevice> {
 
 const device = ownDevice();
 
-async function run(name: string, rounds: number): Promise<readonly Row[]> {
+/** What the adapter says of itself. */
+async function adapter(): Promise<Readonly<Record<string, string | boolean>>> {
+  const { vendor, architecture, device: model, description, isFallbackAdapter } = (await device).adapterInfo;
+  return { vendor, architecture, device: model, description, isFallbackAdapter };
+}
+
+async function run(name: string, rounds: number, launches: number): Promise<readonly Row[]> {
   const workload = workloads.find((w) => w.name === name);
   if (workload === undefined) throw new Error(`no workload ${name}`);
   const inputs = inputsOf(workload);
   const expected = expectedOf(workload, inputs);
   const resident = upload(await device, workload, inputs);
-  const subjects: Subject[] = [...(await gpuSubjects(await device, workload, resident))];
+  const subjects: Subject[] = [...(await gpuSubjects(await device, workload, resident, launches))];
   for (const make of [onnxRuntimeWeb, jaxWebGpu, tensorFlow]) {
     try {
-      const subject = await make(workload, inputs);
+      const subject = await make(workload, inputs, launches);
       if (subject !== undefined) {
         await subject.run();
         subjects.push(subject);
@@ -39,4 +45,4 @@ async function run(name: string, rounds: number): Promise<readonly Row[]> {
   return rows;
 }
 
-Object.assign(globalThis, { runWorkload: run });
+Object.assign(globalThis, { adapterInfo: adapter, runWorkload: run });

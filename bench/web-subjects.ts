@@ -36,7 +36,11 @@ interface Ort {
 }
 
 /** onnxruntime-web has no 16- or 8-bit gather on WebGPU without shader-f16, and takes 64-bit indices of GatherND alone. */
-export async function onnxRuntimeWeb(workload: Workload, inputs: Inputs): Promise<Subject | undefined> {
+export async function onnxRuntimeWeb(
+  workload: Workload,
+  inputs: Inputs,
+  launches: number,
+): Promise<Subject | undefined> {
   if (workload.dtype !== "f32") return undefined;
   const ort = (await library("onnxruntime-web/dist/ort.webgpu.min.mjs")) as Ort;
   ort.env.wasm.wasmPaths = "/node_modules/onnxruntime-web/dist/";
@@ -65,10 +69,13 @@ export async function onnxRuntimeWeb(workload: Workload, inputs: Inputs): Promis
     subject: "onnxruntime-web",
     threads: 1,
     async run() {
-      latest?.dispose();
-      latest = (await session.run({ data, indices }))["output"];
+      const start = performance.now();
+      for (let launch = 0; launch < launches; launch++) {
+        latest?.dispose();
+        latest = (await session.run({ data, indices }))["output"];
+      }
       await device.queue.onSubmittedWorkDone();
-      return undefined;
+      return (performance.now() - start) / launches;
     },
     async output() {
       if (latest === undefined) return new Uint8Array();
@@ -84,13 +91,17 @@ export async function onnxRuntimeWeb(workload: Workload, inputs: Inputs): Promis
   };
 }
 
-export async function jaxWebGpu(workload: Workload, inputs: Inputs): Promise<Subject | undefined> {
+export async function jaxWebGpu(
+  workload: Workload,
+  inputs: Inputs,
+  launches: number,
+): Promise<Subject | undefined> {
   if (workload.dtype !== "f32" || workload.indexType !== "i32") return undefined;
   const jax = (await library("@jax-js/jax/dist/index.js")) as typeof jaxLibrary;
   await jax.init("webgpu");
   jax.defaultDevice("webgpu");
   const { jaxGather } = await import("./jax.js");
-  return jaxGather(jax, workload, inputs);
+  return jaxGather(jax, workload, inputs, launches);
 }
 
 interface TfTensor {
@@ -108,7 +119,11 @@ interface Tf {
 }
 
 /** tfjs has no gather_elements, and gathers f32 alone. */
-export async function tensorFlow(workload: Workload, inputs: Inputs): Promise<Subject | undefined> {
+export async function tensorFlow(
+  workload: Workload,
+  inputs: Inputs,
+  launches: number,
+): Promise<Subject | undefined> {
   if (workload.op === "gather_elements" || workload.dtype !== "f32") return undefined;
   const { tf } = globalThis as unknown as { readonly tf: Tf };
   await tf.setBackend("webgpu");
@@ -120,9 +135,12 @@ export async function tensorFlow(workload: Workload, inputs: Inputs): Promise<Su
     subject: "tfjs",
     threads: 1,
     async run() {
-      latest?.dispose();
-      latest =
+      const start = performance.now();
+      const gather = (): TfTensor =>
         workload.op === "gather" ? tf.gather(data, indices, workload.axis) : tf.gatherND(data, indices);
+      for (let launch = 1; launch < launches; launch++) gather().dispose();
+      latest?.dispose();
+      latest = gather();
       // It submits what it batched, and waits, only for a value: the first one.
       const probe = tf.slice(
         latest,
@@ -131,7 +149,7 @@ export async function tensorFlow(workload: Workload, inputs: Inputs): Promise<Su
       );
       await probe.data();
       probe.dispose();
-      return undefined;
+      return (performance.now() - start) / launches;
     },
     async output() {
       const values = (await latest?.data()) ?? new Float32Array();

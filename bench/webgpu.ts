@@ -1,10 +1,12 @@
 /**
- * npm run bench:webgpu: tilec's kernels beside the libraries, a plain kernel and the copy, device-resident, in one run.
+ * npm run bench:webgpu: tilec's kernels beside the libraries, a plain kernel, one by hand and a copy, device-resident, in one run.
  *
- * `--node` runs on Dawn in this process (tilec, plain, limit); without it, everything runs in one page of a headless
- * Chromium. Outputs are verified first; subjects run in turns; medians are compared within the run. `--json` prints the
- * rows; `--only W4,W5` runs some workloads.
+ * `--node` runs on Dawn in this process, without the libraries; without it, everything runs in one page of a headless
+ * Chromium on SwiftShader, and with `--gpu` in the machine's own Chrome on its GPU, whose rows bench/webgpu-gpu.json keeps.
+ * Outputs are verified first; subjects run in turns; medians are compared within the run. `--json` prints the rows;
+ * `--only W4,W5` runs some workloads.
  */
+import { writeFileSync } from "node:fs";
 import { acquireGpu } from "../src/device/index.js";
 import { benchArguments } from "./arguments.js";
 import { gpuSubjects, upload } from "./gpu-subjects.js";
@@ -12,8 +14,10 @@ import { report } from "./print-rows.js";
 import { measure, type Row } from "./rows.js";
 import { describe, expectedOf, inputsOf } from "./workloads.js";
 
-const { json, node, chosen } = benchArguments();
+const { json, node, gpu, chosen } = benchArguments();
 const rounds = 9;
+/** Of each run: a GPU ends one in less time than it takes to ask for it. */
+const launches = gpu ? 64 : 1;
 
 async function onDawn(): Promise<Row[]> {
   const found = await acquireGpu();
@@ -49,17 +53,31 @@ ${["core", "backend-cpu", "backend-webgpu"]
   .join("\n")}
 <script type="module" src="/dist/bench/page.js"></script>`;
 
+interface Adapter extends Readonly<Record<string, string | boolean>> {
+  readonly isFallbackAdapter: boolean;
+}
+
 async function inChromium(): Promise<Row[]> {
   const { openPage } = await import("../test/support/chromium.js");
-  const opened = await openPage(page);
+  const opened = await openPage(page, gpu);
   const rows: Row[] = [];
   try {
     await opened.page.waitForFunction("globalThis.runWorkload !== undefined");
+    const adapter = await opened.page.evaluate<Adapter>("adapterInfo()");
+    console.error(
+      Object.values(adapter)
+        .filter((value) => typeof value === "string" && value !== "")
+        .join(", "),
+    );
+    if (gpu && adapter.isFallbackAdapter)
+      throw new Error("--gpu: Chrome has no GPU here, only an adapter in software");
     for (const workload of chosen) {
       console.error(`${workload.name}: ${describe(workload)}`);
-      const script = `runWorkload(${JSON.stringify(workload.name)}, ${rounds})`;
+      const script = `runWorkload(${JSON.stringify(workload.name)}, ${rounds}, ${launches})`;
       rows.push(...(await opened.page.evaluate<Row[]>(script)));
     }
+    if (gpu)
+      writeFileSync("bench/webgpu-gpu.json", `${JSON.stringify({ schema: 1, adapter, rows }, null, 2)}\n`);
   } finally {
     for (const line of opened.log) console.error(line);
     await opened.close();

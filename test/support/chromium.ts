@@ -22,8 +22,11 @@ export interface OpenPage {
   close(): Promise<void>;
 }
 
-/** `html` is the page at `/`; every other path is a file of the repository. Throws when Chromium does not start. */
-export async function openPage(html: string): Promise<OpenPage> {
+/**
+ * `html` is the page at `/`; every other path is a file of the repository. `gpu`: in the Chrome of this machine, on its GPU.
+ * Throws when the browser does not start.
+ */
+export async function openPage(html: string, gpu = false): Promise<OpenPage> {
   const root = fileURLToPath(new URL("../../", import.meta.url)).replace(/dist\/$/, "");
   const server = createServer((request, response) => {
     const path = normalize(decodeURIComponent(new URL(request.url ?? "/", "http://localhost").pathname));
@@ -50,12 +53,12 @@ export async function openPage(html: string): Promise<OpenPage> {
   const { default: binaries } = await import("@sparticuz/chromium");
   const profile = mkdtempSync(join(tmpdir(), "tilec-chromium-"));
   const browser = await chromium.launchPersistentContext(profile, {
-    executablePath: await binaries.executablePath(),
+    ...(gpu ? { channel: "chrome" } : { executablePath: await binaries.executablePath() }),
     headless: true,
     args: [
       "--no-sandbox",
       "--enable-unsafe-webgpu",
-      "--use-webgpu-adapter=swiftshader",
+      ...(gpu ? ["--enable-features=Vulkan"] : ["--use-webgpu-adapter=swiftshader"]),
       "--disable-background-networking",
       "--disable-component-update",
       "--disable-sync",
