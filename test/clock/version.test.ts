@@ -39,7 +39,7 @@ it("a clock that gives other cycles has another version: raise clockVersion, the
         "ascend-a2 5159",
         "ascend-950 3132",
         "cpu 3183",
-        "webgpu 7136",
+        "webgpu 892",
       ],
     }
   `);
