@@ -19,6 +19,10 @@ export function chartOf({ hatch, ...options }: ChartOptions): string {
   const { document } = parseHTML("<!doctype html><html><body></body></html>");
   const style = "--plot-background: var(--paper); overflow: visible;";
   const svg = Plot.plot({ style, ...options, figure: false, document });
+  // Marks are named groups; a name without a role is heard nowhere.
+  svg.querySelectorAll("g[aria-label]").forEach((mark) => {
+    mark.setAttribute("role", "group");
+  });
   if (hatch !== undefined) {
     const defs = document.createElementNS("http://www.w3.org/2000/svg", "defs");
     defs.innerHTML = `<pattern id="${hatch}" width="6" height="6" patternUnits="userSpaceOnUse">${stripes}</pattern>`;

@@ -1,6 +1,11 @@
 /** The built playground in a headless Chromium with WebGPU. */
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { Page } from "playwright-core";
+import { deflateRawSync, gzipSync } from "node:zlib";
+import axe from "axe-core";
+import type { Page, Response } from "playwright-core";
 import { build } from "vite";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, type TestContext } from "vitest";
 import { gallery } from "../../playground/src/gallery.js";
@@ -221,5 +226,394 @@ describe("the form", () => {
     await page.locator("#data-wrong").waitFor();
     expect(await by("data").inputValue()).toBe("f32[8,x");
     expect(await program()).toContain("tensor<8x16xf32>");
+  });
+});
+
+describe("a link", () => {
+  it("restores the program, its inputs, the function and the tab", async () => {
+    await choose("pypto-gather-1");
+    await by("tile-ir").click();
+    await by("seed").fill("7");
+    await by("run").click();
+    await by("result").waitFor();
+    const [text, result] = [await program(), await by("result").locator("p").last().innerText()];
+    expect(result).toContain("data given; indices given");
+    await until(() => page.evaluate<boolean>(`location.hash.length > 10`));
+    await page.waitForTimeout(600);
+    const fragment = await page.evaluate<string>("location.hash");
+    await visit(fragment);
+    expect(await program()).toBe(text);
+    expect(await by("seed").inputValue()).toBe("7");
+    expect(await by("tile-ir").getAttribute("aria-selected")).toBe("true");
+    await by("tile-ir-text").waitFor();
+    await by("run").click();
+    await by("result").waitFor();
+    expect(await by("result").locator("p").last().innerText()).toBe(result);
+  });
+
+  it("that anybody may have written does no harm", async () => {
+    const nasty = `</style><img src=x onerror="globalThis.hit=1"><script>globalThis.hit=1</script>`;
+    const packed = (value: unknown): string =>
+      `#1.${deflateRawSync(JSON.stringify(value)).toString("base64url")}`;
+    const bomb = `#1.${deflateRawSync(Buffer.alloc(2 ** 26)).toString("base64url")}`;
+    const links = [
+      packed({
+        text: nasty,
+        func: nasty,
+        tab: nasty,
+        seed: nasty,
+        inputs: [[nasty, [[nasty, nasty, nasty]]]],
+      }),
+      packed({
+        text: small.replace("@f", `@f_${"f".repeat(5000)}`),
+        tab: "tune",
+        seed: 1e300,
+        inputs: { ["__proto__"]: 1 },
+      }),
+      packed({
+        text: small,
+        inputs: [
+          [
+            "f",
+            [
+              ["data", { dtype: "f32", shape: [8, 16] }, "AAAA"],
+              ["indices", { dtype: "i32", shape: [-1] }, "!"],
+            ],
+          ],
+        ],
+      }),
+      packed({ text: "x".repeat(300_000) }),
+      packed(`func @${nasty}`),
+      bomb,
+      `#1.${nasty}`,
+      "#1.%E0%A4%A",
+    ];
+    for (const link of links) {
+      await visit(link);
+      await page.waitForTimeout(150);
+      expect(await page.evaluate("globalThis.hit"), link.slice(0, 40)).toBeUndefined();
+      expect(await page.locator("img").count()).toBe(0);
+      expect(await page.evaluate("({}).polluted")).toBeUndefined();
+    }
+    // Inputs that are not what they say end in a diagnostic.
+    await visit(links[2]);
+    await isLegal(true);
+    await by("run").click();
+    await page.locator(".run .diagnostics, [data-testid=result]").first().waitFor();
+  });
+});
+
+describe("a file", () => {
+  const file = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url));
+  const open = async (name: string, buffer: Buffer | string) => {
+    await by("open").setInputFiles({
+      name,
+      mimeType: "application/octet-stream",
+      buffer: Buffer.from(buffer),
+    });
+  };
+
+  it("of cases, a model and an array become programs and inputs", async () => {
+    await by("open").setInputFiles(file("test/conformance/cases/seed.json"));
+    await by("function").waitFor();
+    await by("function").selectOption("seed_dml_gather_nd_1");
+    await until(async () => (await by("op").inputValue()) === "gather_nd");
+    expect(await sameBits()).toEqual({ same: "true", backends: "reference, sim, webgpu" });
+    expect(await by("result").innerText()).toContain("2 (0x40000000), 3 (0x40400000), 0 (0x00000000), 1");
+    await by("open").setInputFiles(file("test/conformance/onnx-node-tests/test_gather_0/model.onnx"));
+    await until(async () => (await program()).includes("onnx.gather"));
+    await write(`func @sorted(%data: tensor<2x4xf32>, %order: tensor<2x4xi32>) -> tensor<2x4xf32> {
+  %y = pypto.gather %data, %order {dim = 0}
+  return %y
+}
+`);
+    await by("open").setInputFiles(file("examples/data/order.npy"));
+    await until(async () => (await program()).includes("%order: tensor<1461x4xi32>"));
+    expect(await by("notes").innerText()).toContain("order.npy is now the indices of @sorted");
+  });
+
+  it("that is dropped on the page opens", async () => {
+    await page.evaluate(`(() => {
+      const transfer = new DataTransfer();
+      transfer.items.add(new File([${JSON.stringify(wide)}], "wide.tir"));
+      document.querySelector(".cm-content").dispatchEvent(new DragEvent("drop", { bubbles: true, cancelable: true, dataTransfer: transfer }));
+    })()`);
+    await until(async () => (await program()) === wide);
+  });
+
+  it("that is broken, or means harm, is told in words, and runs nothing", async () => {
+    const nasty = `<img src=x onerror="globalThis.hit=1">`;
+    const before = await program();
+    for (const [name, contents, said] of [
+      ["a.npy", "no array", "TC011"],
+      ["a.onnx", "no model", "TC014"],
+      ["a.json", `[{"id": ${JSON.stringify(nasty)}}]`, "TC013"],
+      ["a.exe", nasty, "TC010"],
+      [`${nasty.replaceAll("/", "")}.json`, "{", "TC013"],
+    ] as const) {
+      await open(name, contents);
+      await until(async () => (await by("notes").innerText()).includes(said));
+      expect(await program()).toBe(before);
+    }
+    expect(await page.evaluate("globalThis.hit")).toBeUndefined();
+    expect(await page.locator("img").count()).toBe(0);
+  });
+});
+
+describe("long work", () => {
+  const long = `func @long(%x: tensor<4096x4096xf32>, %i: tensor<4096x4096xi32>) -> tensor<4096x4096xf32> target("webgpu") {
+  %y = onnx.gather_elements %x, %i {axis = 0}
+  return %y
+}
+`;
+
+  it("stops within a second, and the next run works", async () => {
+    await write(long);
+    await isLegal(true);
+    await by("run").click();
+    await page.waitForTimeout(300);
+    const began = Date.now();
+    await by("stop").click();
+    await by("ended").waitFor();
+    const took = Date.now() - began;
+    expect(took).toBeLessThan(1000);
+    // The page was awake all the while.
+    await write(small);
+    await isLegal(true);
+    expect((await sameBits()).same).toBe("true");
+  });
+
+  it("of a search shows progress, stops within a second, and its best is taken", async () => {
+    await choose("embedding");
+    await by("tune").click();
+    await by("budget").fill("5000");
+    await by("tune-start").click();
+    await page.locator(".tune progress[value]").waitFor();
+    const began = Date.now();
+    await by("tune-stop").click();
+    await until(async () => (await page.locator(".tune progress").count()) === 0);
+    expect(Date.now() - began).toBeLessThan(1000);
+    await by("budget").fill("20");
+    await by("tune-start").click();
+    await by("tuned").waitFor();
+    await by("use-best").click();
+    await isLegal(true);
+    expect(await program()).toMatch(/schedule \{tile = \[\d+, \d+\], .*residency = gm/);
+  });
+});
+
+describe("the map of tiles", () => {
+  it("sets the tile of a cell, and an illegal one says why", async () => {
+    await choose("over-budget");
+    await page.locator(".space").scrollIntoViewIfNeeded();
+    await by("heat-map").waitFor();
+    await by("heat-map").locator("a").first().waitFor();
+    const hatched = by("heat-map").locator('[fill="url(#illegal)"] a').first();
+    const titled = await by("heat-map").locator('[fill="url(#illegal)"] title').first().textContent();
+    expect(titled).toMatch(/TC401.*needs/s);
+    await by("heat-map").locator("a").last().click();
+    await isLegal(true);
+    await hatched.click();
+    await isLegal(false);
+    expect(await verdict().getAttribute("data-code")).toBe("TC401");
+  });
+});
+
+describe("the tabs", () => {
+  it("show passes, tile IR, WGSL, PTO C++, a timeline and steps", async () => {
+    await choose("pypto-gather-1");
+    await by("ir-panel").locator("ins").first().waitFor();
+    for (const [tab, said] of [
+      ["tile-ir", "gather %"],
+      ["wgsl", "@compute"],
+      ["pto", "TLOAD"],
+    ] as const) {
+      await by(tab).click();
+      await until(async () => (await by(`${tab}-text`).innerText()).includes(said));
+    }
+    await by("timeline").click();
+    await by("timeline-charts").locator("svg[aria-label='pipes of the opened cores over time']").waitFor();
+    await by("timeline").press("ArrowRight");
+    const view = by("step-view");
+    await view.waitFor();
+    expect(await by("steps").getAttribute("aria-selected")).toBe("true");
+    const picks: string[] = [];
+    const seen = new Set<string>();
+    for (let k = 0; k < 30 && (await by("step-on").isEnabled()); k++) {
+      const text = await by("step-text").innerText();
+      seen.add(text.split(" ")[0] ?? "");
+      if (text.startsWith("gather") && picks.length === 0) {
+        await by("picks").waitFor();
+        picks.push(...(await by("picks").locator("tbody tr").allInnerTexts()));
+      }
+      await by("step-on").click();
+    }
+    // The second row of indices of the documentation's example begins with 1.
+    expect(picks).toContain("[1, 0]\t%indices[1, 0] = 1\t[1, 0]");
+    expect([...seen].sort()).toEqual(["gather", "load", "store", "sync", "task"]);
+    const last = Number(await view.getAttribute("data-step"));
+    await by("step-back").click();
+    expect(Number(await view.getAttribute("data-step"))).toBe(last - 1);
+  });
+});
+
+describe("copies", () => {
+  const copied = async (form: string): Promise<string> => {
+    await by("copy-as").selectOption(form);
+    await until(async () => (await by("copied").count()) > 0);
+    await page.waitForTimeout(200);
+    return by("copied").inputValue();
+  };
+  const root = fileURLToPath(new URL("../../", import.meta.url));
+
+  it("are a command, a program, a case and a text that say the same elsewhere", async () => {
+    await choose("pypto-gather-1");
+    await isLegal(true);
+    const command = await copied("cli");
+    const main = join(root, "dist/src/cli/main.js");
+    const said = execFileSync("bash", ["-c", command.replace("npx tilec", `node ${main}`)], {
+      encoding: "utf8",
+    });
+    expect(said).toContain("legal");
+    const folder = mkdtempSync(join(root, "dist/copies-"));
+    try {
+      writeFileSync(join(folder, "case.json"), await copied("case"));
+      const checked = execFileSync(
+        "node",
+        [main, "check", join(folder, "case.json"), "--backend", "reference,sim"],
+        { encoding: "utf8" },
+      );
+      expect(checked).toContain("pass");
+      writeFileSync(join(folder, "copy.mjs"), await copied("library"));
+      const ran = execFileSync("node", [join(folder, "copy.mjs")], { encoding: "utf8" });
+      expect(ran).toContain("load %");
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+    expect((await copied("tir")).trim()).toBe((await program()).trim());
+    expect(await copied("link")).toMatch(/#1\./);
+  });
+});
+
+describe("a GPU", () => {
+  /** Runs code in the workers before they do anything that takes long. */
+  async function inWorkers<T>(code: string): Promise<readonly T[]> {
+    await page.locator(".space").scrollIntoViewIfNeeded();
+    await by("heat-map").waitFor();
+    return Promise.all(page.workers().map((worker) => worker.evaluate<T>(code)));
+  }
+
+  it("that is missing leaves the rest working, and the page says so", async () => {
+    await inWorkers(`void Object.defineProperty(navigator, "gpu", { value: undefined })`);
+    expect(await sameBits()).toEqual({ same: "true", backends: "reference, sim" });
+    expect(await by("result").innerText()).toContain("no WebGPU");
+    expect(await by("result-webgpu").getAttribute("data-status")).toBe("absent");
+  });
+
+  it("that is lost is asked for anew", async () => {
+    await inWorkers(`
+      globalThis.devices = [];
+      const ask = GPUAdapter.prototype.requestDevice;
+      GPUAdapter.prototype.requestDevice = async function (...all) {
+        const device = await ask.apply(this, all);
+        globalThis.devices.push(device);
+        return device;
+      };
+      undefined`);
+    const devices = async (): Promise<number> =>
+      (await inWorkers<number>("devices.length")).reduce((sum, count) => sum + count, 0);
+    expect((await sameBits()).backends).toBe("reference, sim, webgpu");
+    expect(await devices()).toBe(1);
+    await inWorkers("devices.forEach((device) => device.destroy())");
+    await by("seed").fill("2");
+    expect(await sameBits()).toEqual({ same: "true", backends: "reference, sim, webgpu" });
+    expect(await devices()).toBe(2);
+  });
+});
+
+describe("the page", () => {
+  it("takes less than 300 kB, compressed, until it judges", async () => {
+    const bodies: Promise<Buffer>[] = [];
+    const count = (response: Response): void => void bodies.push(response.body());
+    page.on("response", count);
+    await visit();
+    await page.waitForLoadState("networkidle");
+    page.off("response", count);
+    const bytes = (await Promise.all(bodies)).reduce((sum, body) => sum + gzipSync(body).length, 0);
+    console.log(`playground: the first load takes ${(bytes / 1000).toFixed(0)} kB compressed`);
+    expect(bodies.length).toBeGreaterThan(3);
+    expect(bytes).toBeLessThan(300_000);
+  });
+
+  it("has no serious fault of accessibility, light or dark", async () => {
+    for (const colorScheme of ["light", "dark"] as const) {
+      await page.emulateMedia({ colorScheme });
+      await visit();
+      await choose("over-budget");
+      await isLegal(false);
+      await page.locator(".space").scrollIntoViewIfNeeded();
+      await by("heat-map").waitFor();
+      await by("suggestion").click();
+      await isLegal(true);
+      await sameBits();
+      await page.evaluate(axe.source);
+      for (const tab of ["ir", "tile-ir", "timeline", "steps", "tune"]) {
+        await by(tab).click();
+        await page.waitForTimeout(700);
+        const found = await page.evaluate<{
+          readonly violations: readonly {
+            readonly id: string;
+            readonly impact: string;
+            readonly nodes: readonly { readonly html: string }[];
+          }[];
+        }>(`axe.run(document, { resultTypes: ["violations"] })`);
+        const serious = found.violations
+          .filter(({ impact }) => impact === "serious" || impact === "critical")
+          .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(" | ")}`);
+        expect(serious, `${colorScheme}, ${tab}`).toEqual([]);
+      }
+    }
+  });
+
+  it("fits from 360 to 2000 px, light and dark", async () => {
+    await choose("over-budget");
+    await by("suggestion").click();
+    await isLegal(true);
+    await sameBits();
+    for (const tab of ["ir", "wgsl", "timeline", "steps", "tune"]) {
+      await by(tab).click();
+      await page.waitForTimeout(500);
+      for (const width of [360, 400, 820, 1000, 1320, 1600, 2000]) {
+        await page.setViewportSize({ width, height: 900 });
+        const over = await page.evaluate<string[]>(`(() => {
+          const inScroller = (element) => element.closest(".scroll, pre, figure, .cm-scroller, [type=file]") !== null;
+          return [...document.querySelectorAll("body *")]
+            .filter((element) => !inScroller(element) && element.getBoundingClientRect().right > innerWidth + 1)
+            .map((element) => element.outerHTML.slice(0, 100))
+            .concat(document.documentElement.scrollWidth > innerWidth ? ["the page is " + document.documentElement.scrollWidth + " wide"] : []);
+        })()`);
+        expect(over, `${tab} at ${width} px`).toEqual([]);
+      }
+    }
+  });
+
+  it("is worked with the keyboard: a suggestion keeps the focus, a slider goes by ones, tabs by arrows", async () => {
+    await choose("over-budget");
+    await isLegal(false);
+    await by("suggestion").press("Enter");
+    await isLegal(true);
+    expect(await page.evaluate("document.activeElement.dataset.testid")).toBe("verdict");
+    await by("tile-1").press("ArrowLeft");
+    await until(async () => (await program()).includes("tile = [64, 239]"));
+    expect(await page.evaluate("document.activeElement.dataset.testid")).toBe("tile-1");
+    await by("ir").press("ArrowLeft");
+    expect(await page.evaluate("document.activeElement.dataset.testid")).toBe("tune");
+  });
+
+  it("asks nobody but its own host, and writes nothing to the console", () => {
+    expect(requests.length).toBeGreaterThan(50);
+    const others = requests.filter((url) => !url.startsWith(origin) && !/^(data|blob|about):/.test(url));
+    expect(others).toEqual([]);
+    expect(opened?.log).toEqual([]);
   });
 });

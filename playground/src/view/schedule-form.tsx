@@ -11,7 +11,7 @@ interface Props {
   readonly onChange: (change: Change) => Promise<string>;
 }
 
-const chosen = ["", "the compiler's choice"] as const;
+const chosen = ["", "default"] as const;
 
 export function ScheduleForm({ shown, vocabulary, onChange }: Props) {
   const { schedule, target, level, output, verdict } = shown;

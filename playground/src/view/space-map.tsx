@@ -41,9 +41,8 @@ export function SpaceMapView({ asked, space, tile, onCell }: Props) {
     };
   }, [found]);
   useEffect(() => {
-    for (const [k, choice] of (map?.choices ?? []).entries()) {
-      const link = place.current?.querySelector(`a[href="#cell-${k}"]`);
-      link?.classList.toggle("current", choice.tile.join() === tile);
+    for (const link of place.current?.querySelectorAll("figure a") ?? []) {
+      link.classList.toggle("current", choiceOf(link, map)?.tile.join() === tile);
     }
   }, [map, tile]);
   return (
@@ -57,10 +56,11 @@ export function SpaceMapView({ asked, space, tile, onCell }: Props) {
         <>
           <figure
             data-testid="heat-map"
+            tabIndex={0}
+            aria-label="cost by tile"
             onClick={(event) => {
               const link = event.target instanceof Element ? event.target.closest("a") : null;
-              const [, k] = /^#cell-(\d+)$/.exec(link?.getAttribute("href") ?? "") ?? [];
-              const choice = k === undefined ? undefined : map.choices[Number(k)];
+              const choice = choiceOf(link, map);
               if (choice === undefined) return;
               event.preventDefault();
               onCell(choice);
@@ -78,6 +78,12 @@ export function SpaceMapView({ asked, space, tile, onCell }: Props) {
       {found.state === "done" && map === undefined ? <p class="soft">There is one tile: no map.</p> : null}
     </section>
   );
+}
+
+/** What a cell of the map stands for. Charts write links as SVG 1.1 has them. */
+function choiceOf(link: Element | null, map: SpaceMap | undefined): CellChoice | undefined {
+  const [, k] = /^#cell-(\d+)$/.exec(link?.getAttribute("xlink:href") ?? "") ?? [];
+  return k === undefined ? undefined : map?.choices[Number(k)];
 }
 
 const settleMs = 300;

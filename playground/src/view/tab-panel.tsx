@@ -4,6 +4,7 @@ import type { Tab } from "../page-state.js";
 import type { WithInputs } from "../work/messages.js";
 import type { Asked } from "../work/program.js";
 import { long, quick } from "../workers.js";
+import { Charts } from "./charts.js";
 import { Diagnostics } from "./diagnostics.js";
 import { useSettled } from "./space-map.js";
 import { StepsView } from "./steps.js";
@@ -85,14 +86,7 @@ function TimelineView({ asked, asks }: Asks) {
       setMarkup(timelineMarkup(found.answer));
     });
   }, [found]);
-  return (
-    <Waited
-      found={found}
-      show={() => (
-        <div class="timeline" data-testid="timeline-charts" dangerouslySetInnerHTML={{ __html: markup }} />
-      )}
-    />
-  );
+  return <Waited found={found} show={() => <Charts markup={markup} id="timeline-charts" />} />;
 }
 
 function Waited<T>({

@@ -3,6 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 import type { Objective } from "../../../src/tune/result.js";
 import type { Tuned, WithInputs } from "../work/messages.js";
 import { long } from "../workers.js";
+import { Charts } from "./charts.js";
 import { Diagnostics } from "./diagnostics.js";
 import { Choice } from "./field.js";
 import { Working } from "./run.js";
@@ -47,7 +48,12 @@ export function TuneView({ asked, onUse }: Props) {
       const { scatterMarkup, spaceMap } = await import("./pictures.js");
       setAnswer({
         state: "done",
-        answer: { ...tuned, charts: `${spaceMap(tuned.result)?.markup ?? ""}${scatterMarkup(tuned.result)}` },
+        answer: {
+          ...tuned,
+          charts: [spaceMap(tuned.result)?.markup ?? "", scatterMarkup(tuned.result)]
+            .map((chart) => `<figure>${chart}</figure>`)
+            .join(""),
+        },
       });
     } catch (thrown) {
       setAnswer(failure(thrown));
@@ -131,7 +137,7 @@ function TuneAnswer({ result, schedule, flags, charts, onUse }: Found & Pick<Pro
       >
         Use the best
       </button>
-      <figure dangerouslySetInnerHTML={{ __html: charts }} />
+      <Charts markup={charts} id="tune-charts" />
     </div>
   );
 }

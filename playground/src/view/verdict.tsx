@@ -1,4 +1,5 @@
 /** Legal or refused, every rule with its numbers, the unified buffer by operand, and what to do instead. */
+import { useRef } from "preact/hooks";
 import type { ScheduleText } from "../work/flags.js";
 import type { Suggestion, Verdict } from "../work/messages.js";
 import { Diagnostics } from "./diagnostics.js";
@@ -12,10 +13,13 @@ interface Props {
 
 export function VerdictView({ verdict, onSuggestion }: Props) {
   const { legal, code, diagnostics, explained, suggestions } = verdict;
+  const place = useRef<HTMLElement>(null);
   return (
     <section
       class={legal ? "verdict legal" : "verdict refused"}
       aria-label="verdict"
+      ref={place}
+      tabIndex={-1}
       data-testid="verdict"
       data-legal={String(legal)}
       data-code={code}
@@ -26,7 +30,14 @@ export function VerdictView({ verdict, onSuggestion }: Props) {
         {legal && explained !== undefined ? `, about ${explained.cycles.toLocaleString("en")} cycles` : ""}
       </p>
       {explained === undefined ? null : <UbBar {...explained.footprint} />}
-      <Suggestions list={suggestions} onSuggestion={onSuggestion} />
+      <Suggestions
+        list={suggestions}
+        onSuggestion={(entries) => {
+          // The button goes away with what it mends; who pressed it stays with the verdict.
+          place.current?.focus();
+          onSuggestion(entries);
+        }}
+      />
       {explained?.infeasible === undefined ? null : <p>No tile is legal: {explained.infeasible}.</p>}
       {explained === undefined ? null : (
         <ul class="rules">

@@ -32,7 +32,7 @@ interface Waiting {
 }
 
 /** Milliseconds that work has to end by itself once it was stopped; then its worker is ended. */
-const patience = 400;
+const patience = 150;
 
 export class Client {
   private worker: Worker | undefined;

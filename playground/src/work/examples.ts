@@ -1,13 +1,16 @@
 /** Examples of the gallery, as programs with the inputs that their sources state. */
 import seeds from "../../../test/conformance/cases/seed.json?raw";
+import { defaultTarget } from "../../../ir/index.js";
 import { gallery } from "../gallery.js";
 import type { Opened } from "./messages.js";
 import { openedCases } from "./open-file.js";
+import { edited } from "./program.js";
 
 export function exampleOf(id: string): Opened {
   const example = gallery.find((one) => one.id === id);
   if (example === undefined) return { text: "", inputs: {}, notes: [] };
-  return "text" in example
-    ? { text: example.text, inputs: {}, notes: [] }
-    : openedCases(seeds, "seed.json", example.seed);
+  if ("text" in example) return { text: example.text, inputs: {}, notes: [] };
+  const opened = openedCases(seeds, "seed.json", example.seed);
+  // A case that states no schedule is about bits, and runs where any gather does; here it is about tiles.
+  return { ...opened, text: edited(opened, { kind: "target", target: defaultTarget.name }) };
 }
