@@ -16,7 +16,8 @@ import type { Test } from "../testing/run-tests.js";
 import { withChecks, withLimits, withOutput } from "../testing/update.js";
 import { isContinuousIntegration, runSuite, type NamedTest, type SuiteRun } from "./check-suite.js";
 import { dumpNames } from "./dump-names.js";
-import { executorOption, parseShard, UsageError } from "./options.js";
+import { executorOption, parseShard } from "./options.js";
+import { UsageError } from "./usage-error.js";
 import { github } from "./reporters/github.js";
 import { junit } from "./reporters/junit.js";
 import { pretty } from "./reporters/pretty.js";
@@ -43,7 +44,6 @@ interface CheckFlags {
 export function checkCommand(program: Command): void {
   program
     .command("check")
-    .description("run regression tests: case files, .tir text tests, ONNX backend-test folders, models")
     .argument("<files...>", "case files (.json), text tests (.tir), models (.onnx) or folders")
     .option("--backend <list>", `${backendNames.join(", ")}, comma-separated`, "reference,sim")
     .addOption(executorOption())

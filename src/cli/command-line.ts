@@ -1,44 +1,79 @@
 /** A command line from its words to its exit code: the commands, and what each kind of failure is to the user. */
 import { Command, CommanderError } from "commander";
-import { CompileError, error, InternalError, RunError, type Diagnostic } from "../../ir/index.js";
-import { PassError } from "../../passes/index.js";
+import { CompileError, error, RunError, type Diagnostic } from "../../ir/diagnostic.js";
+import { InternalError } from "../../ir/types.js";
 import { writeBytes } from "../formats/files.js";
-import { reproducer } from "./reproducer.js";
-import { checkCommand } from "./check.js";
-import { compileCommand } from "./compile.js";
-import { explainCommand } from "./explain.js";
-import { fmtCommand } from "./fmt.js";
-import { legalCommand } from "./legal.js";
-import { lspCommand } from "./lsp.js";
-import { optCommand } from "./opt.js";
-import { UsageError } from "./options.js";
-import { runCommand } from "./run.js";
-import { targetsCommand } from "./targets.js";
-import { recordsCommand } from "./records.js";
-import { tuneCommand } from "./tune.js";
-import { version } from "./version.js";
 import { note, printDiagnostics, printJson } from "./terminal.js";
+import { UsageError } from "./usage-error.js";
+import { version } from "./version.js";
 
-function build(): Command {
+interface CommandEntry {
+  readonly summary: string;
+  /** Adds the command, its flags and its action: the modules behind one command load for it alone. */
+  readonly load: () => Promise<(program: Command) => void>;
+}
+
+const targets: CommandEntry["load"] = async () => (await import("./targets.js")).targetsCommand;
+
+const commands: Readonly<Record<string, CommandEntry>> = {
+  compile: {
+    summary: "lower a gather and print it",
+    load: async () => (await import("./compile.js")).compileCommand,
+  },
+  opt: {
+    summary: "run named passes on .tir text",
+    load: async () => (await import("./opt.js")).optCommand,
+  },
+  run: {
+    summary: "execute a gather; several backends are compared bit for bit",
+    load: async () => (await import("./run.js")).runCommand,
+  },
+  explain: {
+    summary: "every rule, pass or fail, with the numbers; or the page of a code, as in `tilec explain TC301`",
+    load: async () => (await import("./explain.js")).explainCommand,
+  },
+  legal: {
+    summary: "count and list the legal tiles; or prove that there are none",
+    load: async () => (await import("./legal.js")).legalCommand,
+  },
+  tune: {
+    summary: "search the schedules of a gather; flags pin what they say, the rest is searched",
+    load: async () => (await import("./tune.js")).tuneCommand,
+  },
+  records: {
+    summary: "what searches recorded: merge, best, add, export, pin",
+    load: async () => (await import("./records.js")).recordsCommand,
+  },
+  check: {
+    summary: "run regression tests: case files, .tir text tests, ONNX backend-test folders, models",
+    load: async () => (await import("./check.js")).checkCommand,
+  },
+  targets: {
+    summary: "list targets; with a name, every figure with its source (--json makes a target file)",
+    load: targets,
+  },
+  devices: { summary: "the WebGPU device that `run` and `check` would use", load: targets },
+  fmt: {
+    summary: "print .tir files canonically (comments are not kept)",
+    load: async () => (await import("./fmt.js")).fmtCommand,
+  },
+  lsp: {
+    summary: "serve editors over stdin and stdout (language server protocol)",
+    load: async () => (await import("./lsp.js")).lspCommand,
+  },
+};
+
+/** The command line with every command by name, and those whole that these words may mean. */
+async function build(args: readonly string[]): Promise<Command> {
   const program = new Command("tilec")
     .description("A tiling compiler for gathers: legal or explained, the same bits from every backend")
     .version(version)
     .exitOverride()
     .configureOutput({ writeErr: () => undefined });
-  for (const add of [
-    compileCommand,
-    optCommand,
-    runCommand,
-    explainCommand,
-    legalCommand,
-    tuneCommand,
-    recordsCommand,
-    checkCommand,
-    targetsCommand,
-    fmtCommand,
-    lspCommand,
-  ]) {
-    add(program);
+  const added = (name: string): Command | undefined => program.commands.find((own) => own.name() === name);
+  for (const [name, { summary, load }] of Object.entries(commands)) {
+    if (args.includes(name) && added(name) === undefined) (await load())(program);
+    (added(name) ?? program.command(name)).description(summary);
   }
   // Settings are not inherited by commands that exist already.
   for (const command of program.commands.flatMap((own) => [own, ...own.commands])) {
@@ -69,18 +104,19 @@ function refuseSecondValues(command: Command): void {
 export async function runCommandLine(args: readonly string[]): Promise<void> {
   const json = args.includes("--json");
   try {
-    await build().parseAsync(args, { from: "user" });
+    const program = await build(args);
+    await program.parseAsync(args, { from: "user" });
   } catch (thrown) {
-    process.exitCode = report(thrown, json, args);
+    process.exitCode = await report(thrown, json, args);
   }
 }
 
-function report(thrown: unknown, json: boolean, args: readonly string[]): number {
+async function report(thrown: unknown, json: boolean, args: readonly string[]): Promise<number> {
   if (thrown instanceof CommanderError) {
     if (thrown.exitCode === 0) return 0;
     const message = thrown.message.replace(/^error: /, "");
     if (message === "(outputHelp)") {
-      note(build().helpInformation());
+      note((await build([])).helpInformation());
       return 2;
     }
     return fail([error("TC701", message, { hint: "tilec --help, or tilec <command> --help" })], json, 2);
@@ -89,6 +125,10 @@ function report(thrown: unknown, json: boolean, args: readonly string[]): number
   if (thrown instanceof CompileError || thrown instanceof RunError) return fail(thrown.diagnostics, json, 1);
   const stack = thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown);
   const kind = thrown instanceof InternalError ? "internal error" : "unexpected error";
+  const [{ PassError }, { reproducer }] = await Promise.all([
+    import("../../passes/pipeline.js"),
+    import("./reproducer.js"),
+  ]);
   if (thrown instanceof PassError) {
     const { file, text } = reproducer(thrown, `tilec ${args.join(" ")}`);
     writeBytes(file, text);

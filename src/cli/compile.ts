@@ -11,7 +11,8 @@ import { writeBytes } from "../formats/files.js";
 import { readRecords } from "../formats/record-file.js";
 import { passPage, type PassStep } from "../report/pass-page.js";
 import { lookUpTarget } from "../formats/look-up-target.js";
-import { addProgramOptions, resolveTarget, UsageError, type ProgramFlags } from "./options.js";
+import { addProgramOptions, resolveTarget, type ProgramFlags } from "./options.js";
+import { UsageError } from "./usage-error.js";
 import { loadPrograms } from "./load.js";
 import { passPrinter } from "./print-passes.js";
 import { gatherHash } from "../tune/records/record.js";
@@ -35,7 +36,6 @@ interface CompileFlags extends ProgramFlags {
 
 export function compileCommand(program: Command): void {
   addProgramOptions(program.command("compile"))
-    .description("lower a gather and print it")
     .addOption(new Option("--emit <level>", "what to print").choices([...emits]).default("tile"))
     .option("--print-before <pass>", "also print the IR before a pass, or before `all`")
     .option(

@@ -7,7 +7,8 @@ import { explain } from "../api/explain.js";
 import { renderPlan } from "../report/memory-plan.js";
 import { renderExplanation } from "../report/explanation.js";
 import { lookUpTarget } from "../formats/look-up-target.js";
-import { addProgramOptions, dashed, resolveTarget, UsageError, type ProgramFlags } from "./options.js";
+import { addProgramOptions, dashed, resolveTarget, type ProgramFlags } from "./options.js";
+import { UsageError } from "./usage-error.js";
 import { loadProgram } from "./load.js";
 import { print, printDiagnostics, printJson } from "./terminal.js";
 
@@ -17,9 +18,6 @@ interface ExplainFlags extends ProgramFlags {
 
 export function explainCommand(program: Command): void {
   addProgramOptions(program.command("explain"))
-    .description(
-      "every rule, pass or fail, with the numbers; or the page of a code, as in `tilec explain TC301`",
-    )
     .option("--json", "print one JSON document")
     .action((file: string | undefined, flags: ExplainFlags) => {
       if (file !== undefined && /^TC\d+$/i.test(file)) explainCode(file.toUpperCase(), flags);

@@ -1,20 +1,6 @@
 /** What flags take, as text: types, shapes, counts. Runs in a browser too. */
-import {
-  CompileError,
-  error,
-  isDType,
-  type Buffers,
-  type Copies,
-  type Shape,
-  type TensorType,
-} from "../../ir/index.js";
-
-/** A command line that cannot be understood: exit code 2. */
-export class UsageError extends CompileError {
-  constructor(message: string, hint?: string) {
-    super([error("TC701", message, hint === undefined ? {} : { hint })]);
-  }
-}
+import { isDType, type Buffers, type Copies, type Shape, type TensorType } from "../../ir/index.js";
+import { UsageError } from "./usage-error.js";
 
 /** `batchDims` is the flag `--batch-dims`. */
 export const dashed = (key: string): string =>

@@ -13,7 +13,6 @@ interface FmtFlags {
 export function fmtCommand(program: Command): void {
   program
     .command("fmt")
-    .description("print .tir files canonically (comments are not kept)")
     .argument("<files...>", ".tir files")
     .option("--write", "rewrite the files")
     .option("--check", "exit 1 when a file is not canonical")

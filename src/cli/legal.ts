@@ -6,7 +6,8 @@ import { legalTiles, type LegalTile } from "../api/legal-tiles.js";
 import { table } from "../report/table.js";
 import { loadProgram } from "./load.js";
 import { lookUpTarget } from "../formats/look-up-target.js";
-import { addProgramOptions, resolveTarget, UsageError, type ProgramFlags } from "./options.js";
+import { addProgramOptions, resolveTarget, type ProgramFlags } from "./options.js";
+import { UsageError } from "./usage-error.js";
 import { progressBar } from "./progress.js";
 import { note, print, printJson } from "./terminal.js";
 
@@ -39,7 +40,6 @@ interface LegalFlags extends ProgramFlags {
 
 export function legalCommand(program: Command): void {
   addProgramOptions(program.command("legal"))
-    .description("count and list the legal tiles; or prove that there are none")
     .option("--all", `list every candidate, not the ${shown} fastest`)
     .option("--csv", "list every candidate as comma-separated values")
     .option("--json", "print one JSON document")

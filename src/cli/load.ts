@@ -24,15 +24,8 @@ import { Symbols } from "../formats/symbols.js";
 import type { TensorValue } from "../formats/tensor.js";
 import { program, tryProgram } from "../api/program.js";
 import { printDiagnostics } from "./terminal.js";
-import {
-  dashed,
-  parseBind,
-  parseCount,
-  parseType,
-  scheduleOf,
-  UsageError,
-  type ProgramFlags,
-} from "./options.js";
+import { dashed, parseBind, parseCount, parseType, scheduleOf, type ProgramFlags } from "./options.js";
+import { UsageError } from "./usage-error.js";
 
 export interface LoadedProgram {
   readonly func: Func;

@@ -2,12 +2,9 @@
 import type { Command } from "commander";
 
 export function lspCommand(program: Command): void {
-  program
-    .command("lsp")
-    .description("serve editors over stdin and stdout (language server protocol)")
-    .action(async () => {
-      // The protocol's packages load for this command alone.
-      const { serveStdio } = await import("../lsp/server.js");
-      serveStdio();
-    });
+  program.command("lsp").action(async () => {
+    // The protocol's packages load for this command alone.
+    const { serveStdio } = await import("../lsp/server.js");
+    serveStdio();
+  });
 }

@@ -7,7 +7,8 @@ import { defaultPipeline, isPass, runPipeline, type Pass } from "../../passes/in
 import { resolveTargetOf } from "../api/compile.js";
 import { writeBytes } from "../formats/files.js";
 import { lookUpTarget } from "../formats/look-up-target.js";
-import { addProgramOptions, resolveTarget, UsageError, type ProgramFlags } from "./options.js";
+import { addProgramOptions, resolveTarget, type ProgramFlags } from "./options.js";
+import { UsageError } from "./usage-error.js";
 import { loadPrograms } from "./load.js";
 import { passPrinter } from "./print-passes.js";
 import { note, print, printDiagnostics, printJson } from "./terminal.js";
@@ -26,7 +27,6 @@ interface OptFlags extends ProgramFlags {
 export function optCommand(program: Command): void {
   const names = defaultPipeline.map((pass) => `  ${pass.name.padEnd(20)} ${pass.summary}`).join("\n");
   addProgramOptions(program.command("opt"))
-    .description("run named passes on .tir text")
     .option(
       "--pass <list>",
       "passes in order, comma-separated; default: none, which parses, verifies and prints",

@@ -17,17 +17,10 @@ import {
   type Target,
 } from "../../ir/index.js";
 import { lookUpTarget } from "../formats/look-up-target.js";
-import { dashed, parseBuffers, parseCount, parseShape, UsageError } from "./flag-values.js";
+import { dashed, parseBuffers, parseCount, parseShape } from "./flag-values.js";
+import { UsageError } from "./usage-error.js";
 
-export {
-  dashed,
-  parseBind,
-  parseBuffers,
-  parseCount,
-  parseShape,
-  parseType,
-  UsageError,
-} from "./flag-values.js";
+export { dashed, parseBind, parseBuffers, parseCount, parseShape, parseType } from "./flag-values.js";
 
 /** As commander hands them over: every flag optional, numbers and lists as text. */
 export interface ProgramFlags extends Readonly<Partial<Record<AttributeKey, string>>> {

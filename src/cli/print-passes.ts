@@ -1,7 +1,7 @@
 /** The IR before and after passes, as `--print-before`, `--print-after` and `--time-passes` ask for it. */
 import { printFunc, type Func } from "../../ir/index.js";
 import type { Pass } from "../../passes/index.js";
-import { UsageError } from "./options.js";
+import { UsageError } from "./usage-error.js";
 import { note } from "./terminal.js";
 
 interface PrintFlags {

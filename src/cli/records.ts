@@ -13,15 +13,13 @@ import { mergeRecords } from "../tune/records/merge.js";
 import { pinnedTest } from "../tune/records/pin.js";
 import type { CandidateRecord, TuneRecord } from "../tune/records/record.js";
 import { recordLine } from "../tune/records/text.js";
-import { UsageError } from "./options.js";
+import { UsageError } from "./usage-error.js";
 import { note, print, printJson } from "./terminal.js";
 
 const formats = ["t4", "kernel-tuner", "csv"] as const;
 
 export function recordsCommand(program: Command): void {
-  const records = program
-    .command("records")
-    .description("what searches recorded: merge, best, add, export, pin");
+  const records = program.command("records");
   records
     .command("merge")
     .description("print the records of several files as one; the order makes no difference")

@@ -43,9 +43,9 @@ import {
   executorOption,
   parseCount,
   resolveTarget,
-  UsageError,
   type ProgramFlags,
 } from "./options.js";
+import { UsageError } from "./usage-error.js";
 import { taskProgress } from "./progress.js";
 import { gatherTable, listGathers, type ListedGather } from "./list-model.js";
 import { loadModel, loadProgram, type LoadedProgram } from "./load.js";
@@ -69,7 +69,6 @@ const collect = (value: string, list: string[]): string[] => [...list, value];
 
 export function runCommand(program: Command): void {
   addProgramOptions(program.command("run"))
-    .description("execute a gather; several backends are compared bit for bit")
     .option("--backend <list>", `${backendNames.join(", ")}, comma-separated`, "sim")
     .option(
       "--input <name=file.npy>",

@@ -15,7 +15,6 @@ interface JsonFlag {
 export function targetsCommand(program: Command): void {
   program
     .command("targets")
-    .description("list targets; with a name, every figure with its source (--json makes a target file)")
     .argument("[name]", "a target's name, or a target file")
     .option("--json", "print one JSON document")
     .action((name: string | undefined, flags: JsonFlag) => {
@@ -29,7 +28,6 @@ export function targetsCommand(program: Command): void {
     });
   program
     .command("devices")
-    .description("the WebGPU device that `run` and `check` would use")
     .option("--json", "print one JSON document; its target makes a target file")
     .action(async (flags: JsonFlag) => {
       const found = await acquireGpu();

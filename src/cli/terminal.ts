@@ -1,7 +1,8 @@
 /** What the commands print: results on stdout, diagnostics and progress on stderr, colour only on a terminal. */
 import { readFileSync } from "node:fs";
 import pc from "picocolors";
-import { renderDiagnostic, type Diagnostic, type Severity } from "../../ir/index.js";
+import type { Diagnostic, Severity } from "../../ir/diagnostic.js";
+import { renderDiagnostic } from "../../ir/text/render.js";
 
 const colours = pc.createColors(pc.isColorSupported && process.stderr.isTTY);
 

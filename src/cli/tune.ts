@@ -41,14 +41,8 @@ import {
 } from "../tune/result.js";
 import { taskOf, tune } from "../tune/tune.js";
 import { loadProgram, type LoadedProgram } from "./load.js";
-import {
-  addProgramOptions,
-  parseCount,
-  parseShard,
-  resolveTarget,
-  UsageError,
-  type ProgramFlags,
-} from "./options.js";
+import { addProgramOptions, parseCount, parseShard, resolveTarget, type ProgramFlags } from "./options.js";
+import { UsageError } from "./usage-error.js";
 import { progressBar } from "./progress.js";
 import { openRunner } from "./run.js";
 import { note, print, printDiagnostics, printJson } from "./terminal.js";
@@ -76,7 +70,6 @@ const interrupted = 130;
 
 export function tuneCommand(program: Command): void {
   addProgramOptions(program.command("tune"))
-    .description("search the schedules of a gather; flags pin what they say, the rest is searched")
     .addOption(
       new Option("--objective <name>", "what is to be least").choices([...objectives]).default("cycles"),
     )

@@ -15,7 +15,7 @@ import {
   writeSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { CompileError, error } from "../../ir/index.js";
+import { CompileError, error } from "../../ir/diagnostic.js";
 
 /** The most that Node reads into one buffer. */
 const maxFileBytes = 2 ** 31 - 1;

@@ -1,0 +1,76 @@
+/** What a command line loads before it does anything: files resolved are what starting takes. */
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
+
+const main = fileURLToPath(new URL("../../dist/src/cli/main.js", import.meta.url));
+
+/** The modules of tilec that a command line ran, by V8's coverage, and what it printed. */
+function loadedBy(...args: string[]): { readonly modules: readonly string[]; readonly stdout: string } {
+  const folder = mkdtempSync(join(tmpdir(), "tilec-start-"));
+  try {
+    const { stdout } = spawnSync(process.execPath, [main, ...args], {
+      encoding: "utf8",
+      env: { ...process.env, NODE_V8_COVERAGE: folder },
+    });
+    const modules = readdirSync(folder).flatMap((file) => {
+      const { result } = JSON.parse(readFileSync(join(folder, file), "utf8")) as {
+        readonly result: readonly { readonly url: string }[];
+      };
+      return result.flatMap(({ url }) =>
+        url.includes("/dist/") && !url.includes("node_modules") ? [url] : [],
+      );
+    });
+    return { modules, stdout };
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+describe("starting", () => {
+  it.each([["--help"], ["--version"]])("tilec %s loads no command, pass or backend", (flag) => {
+    const { modules, stdout } = loadedBy(flag);
+    expect(stdout).not.toBe("");
+    expect(modules.some((url) => url.endsWith("/cli/command-line.js"))).toBe(true);
+    expect(modules.filter((url) => /\/(passes|backends|api)\//.test(url))).toEqual([]);
+    expect(modules.length).toBeLessThan(15);
+  });
+
+  it("tilec fmt --help loads fmt, with its flags, and no other command", () => {
+    const { modules, stdout } = loadedBy("fmt", "--help");
+    expect(stdout).toContain("--check");
+    expect(modules.filter((url) => /\/cli\/(compile|run|check|tune|legal|explain)\.js$/.test(url))).toEqual(
+      [],
+    );
+  });
+
+  it.each([
+    ["help", "fmt"],
+    ["fmt", "--help"],
+  ])("tilec %s %s prints the command's own page", (...args) => {
+    expect(loadedBy(...args).stdout).toContain("Usage: tilec fmt [options] <files...>");
+  });
+
+  it("lists every command with its summary", () => {
+    const { stdout } = loadedBy("--help");
+    for (const name of [
+      "compile",
+      "opt",
+      "run",
+      "explain",
+      "legal",
+      "tune",
+      "records",
+      "check",
+      "targets",
+      "devices",
+      "fmt",
+      "lsp",
+    ]) {
+      expect(stdout).toMatch(new RegExp(`^  ${name} +\\S`, "m"));
+    }
+  });
+});
