@@ -6,9 +6,16 @@
  * the tensors and one unified buffer, whatever the number of tiles.
  */
 import { fillBytes, gatheredTable, isRead } from "../../ir/access.js";
-import { gatherAddresses, outputPosition, startOf, stepsOf, type Place } from "../../ir/addressing.js";
+import {
+  gatherAddresses,
+  outputPosition,
+  siteStrides,
+  startOf,
+  stepsOf,
+  type Place,
+} from "../../ir/addressing.js";
 import { inputOf, operandNamed, outputOf, type TileFunc } from "../../ir/func.js";
-import { constant, evaluate, loopPart, sitesOf, type Linear } from "../../ir/linear.js";
+import { constant, evaluate, isAffine, loopPart, sitesOf, type Linear } from "../../ir/linear.js";
 import { outOfRange } from "../../ir/policy.js";
 import {
   accessLookup,
@@ -42,6 +49,7 @@ import {
   strides,
   type DType,
   type Shape,
+  type TensorType,
 } from "../../ir/types.js";
 import {
   allocate,
@@ -79,13 +87,16 @@ export function simulateCheckedLong(
   options: LongRunOptions,
 ): Promise<SimResult> {
   const { tasks } = parallelNest(func.body);
-  return inSlices(new Machine(func, inputs, target).steps(), (begun) => begun, tasks, options);
+  return inSlices(new Machine(func, inputs, target).steps(), (share) => share * tasks, tasks, options);
 }
 
 /** A memory: its bytes, and where its first element lies in them. */
 interface Memory {
   readonly bytes: Uint8Array;
+  readonly view: DataView;
   readonly first: number;
+  /** The byte behind its last one. */
+  readonly end: number;
   readonly elementBytes: number;
   readonly name: string;
   /** Absent for global memory. */
@@ -99,12 +110,72 @@ interface Address {
   readonly by: readonly number[];
 }
 
+/** A form in the dims of a tile and the sites of a map, as one iteration of the loops makes it. */
+interface Form {
+  readonly start: number;
+  readonly by: readonly number[];
+  /** Along each site. */
+  readonly strides: readonly number[];
+  /** The form itself, where it is not linear in dims and sites. */
+  readonly whole?: Linear;
+}
+
 /** Where a gather finds its index values: a region's memory, from its first element. */
 interface TableMemory {
   readonly memory: Memory;
   readonly read: IndexReader;
-  /** Where an index tensor is read in place: what was read of it. */
-  readonly counted?: { readonly counter: Counter; readonly seen: Set<number> };
+  /** Where an index tensor is read in place: what this gather has read of it. */
+  readonly counted?: { readonly counter: Counter; readonly seen: Marks };
+}
+
+/** A site's step: where its value lies, and in which memory; without one it is the sum itself. */
+interface SiteRead {
+  readonly step: SiteStep;
+  readonly form: Form;
+  readonly table: TableMemory | undefined;
+  /** Whether it reads by other sites. */
+  readonly nested: boolean;
+}
+
+/** Elements that were seen since the latest turn; a turn costs nothing but once in 255. */
+class Marks {
+  private readonly turns: Uint8Array;
+  private turn = 0;
+
+  constructor(elements: number) {
+    this.turns = allocate(elements, "a mark for each index");
+  }
+
+  begin(): this {
+    if (this.turn === 255) {
+      this.turns.fill(0);
+      this.turn = 0;
+    }
+    this.turn++;
+    return this;
+  }
+
+  /** Whether an element is seen for the first time. */
+  first(element: number): boolean {
+    if (this.turns[element] === this.turn) return false;
+    this.turns[element] = this.turn;
+    return true;
+  }
+}
+
+/** What a gather moves in one iteration of the loops. */
+interface Gathering {
+  readonly stmt: GatherStmt;
+  readonly data: { readonly memory: Memory; readonly form: Form };
+  readonly to: Address;
+  readonly walk: SiteWalk;
+  readonly reads: readonly SiteRead[];
+  /** The bytes of an element that has none. */
+  readonly fill: Uint8Array;
+  /** The number of the output element in the output tensor. */
+  readonly position: Pick<Address, "start" | "by"> | undefined;
+  /** Bytes of an element. */
+  readonly size: number;
 }
 
 /** Elements that a gather moves before it lets other work run. */
@@ -120,6 +191,11 @@ class Machine {
   private readonly counters: Counters;
   /** The number of the output element that a gather writes; absent where the output has none. */
   private readonly position: Linear | undefined;
+  private readonly views = new Map<Uint8Array, DataView>();
+  private readonly seen = new Map<string, Marks>();
+  private readonly outputElements: number;
+  /** Output elements that were gathered. */
+  private gathered = 0;
   /** The first output element whose index is out of range. */
   private firstBad = Infinity;
   private tasks = 0;
@@ -132,8 +208,9 @@ class Machine {
     private readonly target: Target,
   ) {
     const { shape, dtype } = outputOf(func).type;
-    this.output = allocate(elementCount(shape) * dtypeBytes[dtype], "the output");
-    this.outputWritten = allocate(elementCount(shape), "a mark for each output element");
+    this.outputElements = elementCount(shape);
+    this.output = allocate(this.outputElements * dtypeBytes[dtype], "the output");
+    this.outputWritten = allocate(this.outputElements, "a mark for each output element");
     this.buffers = ubBuffers(func);
     this.accesses = accessLookup(func);
     this.counters = newCounters(target);
@@ -143,7 +220,7 @@ class Machine {
       feeding === undefined || elementCount(shape) === 0 ? undefined : outputPosition(func, feeding);
   }
 
-  /** Yields the tasks begun, after each statement and inside long ones. */
+  /** Yields the share of the output that was gathered, after each statement and inside long ones. */
   *steps(): Generator<number, SimResult> {
     for (const step of execution(this.func.body, this.env)) {
       switch (step.op) {
@@ -167,7 +244,7 @@ class Machine {
         default:
           assertNever(step);
       }
-      yield this.tasks;
+      yield this.share();
     }
     const map = findGather(this.func.body)?.map;
     if (this.firstBad !== Infinity && map !== undefined) {
@@ -180,6 +257,10 @@ class Machine {
       throw this.arena.trap("TC606", `output element ${missing} was never written`, last);
     }
     return { output: this.output, report: this.report() };
+  }
+
+  private share(): number {
+    return this.outputElements === 0 ? 1 : this.gathered / this.outputElements;
   }
 
   /** Takes the next copy of what the statement writes, and checks its accesses against those of other pipes. */
@@ -233,81 +314,123 @@ class Machine {
     this.gathers++;
     const { counters } = this;
     const size = dtypeBytes[outputOf(this.func).type.dtype];
+    const { sites } = stmt.map;
     const forms = gatherAddresses(stmt, (region) => this.placeOf(region));
     const tables = stmt.from.map((region, table) => this.tableMemory(region, table, stmt));
     this.checkInside(stmt.to, stmt);
-    const to = { memory: this.memoryOf(stmt.to.buffer), ...this.form(forms.output, stmt) };
-    const data = this.memoryOf(at(stmt.from, gatheredTable).buffer);
+    const to = { memory: this.memoryOf(stmt.to.buffer), ...this.address(forms.output, stmt) };
+    const data = {
+      memory: this.memoryOf(at(stmt.from, gatheredTable).buffer),
+      form: this.form(forms.data, stmt, sites.length),
+    };
     const walk = new SiteWalk(siteSteps(stmt.map, forms.sites, this.func.operands));
+    const reads = walk.steps.map((step): SiteRead => {
+      const table = step.table === undefined ? undefined : tables[step.table];
+      invariant(step.table === undefined || table !== undefined, `a site reads input ${step.table}`);
+      const form = this.form(step.form, stmt, sites.length);
+      return { step, form, table, nested: sitesOf(step.form).length > 0 };
+    });
     const fill = fillBytes(stmt.map, outputOf(this.func).type.dtype);
-    const [dataInGm, toInGm] = [data.ub === undefined, to.memory.ub === undefined];
-    if (dataInGm) counters.data.transfers++;
-    if (toInGm) counters.output.transfers++;
-    const position = this.position === undefined ? undefined : this.form(this.position, stmt);
+    if (data.memory.ub === undefined) counters.data.transfers++;
+    if (to.memory.ub === undefined) counters.output.transfers++;
+    const position = this.position === undefined ? undefined : this.address(this.position, stmt);
+    const gathering: Gathering = { stmt, data, to, walk, reads, fill, position, size };
+    const sizes = this.sizes(stmt.to);
+    const length = sizes[sizes.length - 1] ?? 1;
     let moved = 0;
-
-    for (const out of box(this.sizes(stmt.to))) {
-      if (++moved % elementsAtOnce === 0) yield this.tasks;
-      const element = this.resolve(walk, out, tables, stmt);
-      if (element === outOfRange && position !== undefined)
-        this.firstBad = Math.min(this.firstBad, elementOf(position, out));
-      const target = byteOf(to, out);
-      this.check(to.memory, target, size, stmt, true);
-      if (element < 0) {
-        to.memory.bytes.set(fill, target);
-      } else {
-        const from = data.first + evaluate(forms.data, this.env, { dims: out, sites: walk.sites }) * size;
-        this.check(data, from, size, stmt, false);
-        to.memory.bytes.set(data.bytes.subarray(from, from + size), target);
-        if (dataInGm) counters.data.run(from, size);
-      }
-      if (toInGm) {
-        this.markOutput(target, size, stmt);
-        counters.output.run(target, size);
+    for (const row of box(sizes.slice(0, -1))) {
+      for (let from = 0; from < length; from += elementsAtOnce) {
+        const count = Math.min(elementsAtOnce, length - from);
+        this.line(gathering, row, from, count);
+        this.gathered += count;
+        moved += count;
+        if (moved < elementsAtOnce) continue;
+        moved = 0;
+        yield this.share();
       }
     }
     for (const counter of Object.values(counters)) counter.endRun();
   }
 
-  /** What the sites name at a point of the output tile: below zero, the first that ends the element says why. */
-  private resolve(
-    walk: SiteWalk,
-    out: readonly number[],
-    tables: readonly (TableMemory | undefined)[],
-    stmt: GatherStmt,
-  ): number {
-    walk.begin();
-    let first = 0;
-    for (const step of walk.steps) {
-      // What is read at dims alone is read whatever the others name.
-      if (first < 0 && sitesOf(step.form).length > 0) continue;
-      const element = this.take(walk, step, out, tables, stmt);
-      if (first === 0) first = element;
+  /** Elements [from, from + count) of a row of the output tile; `row` has the coordinates of the dims outside. */
+  private line(gathering: Gathering, row: readonly number[], from: number, count: number): void {
+    const { stmt, data, to, walk, fill, position, size } = gathering;
+    const { counters } = this;
+    const d = row.length;
+    const [dataInGm, toInGm] = [data.memory.ub === undefined, to.memory.ub === undefined];
+    const along = ({ by }: Pick<Form, "by">): number => by[d] ?? 0;
+    const startOfLine = (form: Pick<Form, "start" | "by">): number =>
+      elementOf(form, row) + from * along(form);
+    const point = [...row, from];
+    const [target, targetStep] = [to.memory.first + startOfLine(to) * size, along(to) * size];
+    const [source, sourceStep] = [startOfLine(data.form), along(data.form)];
+    const reads = gathering.reads.map((read) => ({
+      ...read,
+      start: startOfLine(read.form),
+      along: along(read.form),
+    }));
+    // Elements that share their sites and lie together move as one.
+    const forms = [data.form, ...reads.map(({ form }) => form)];
+    const shared = forms.every(({ whole }) => whole === undefined) && reads.every((read) => read.along === 0);
+    const together = shared && targetStep === size && sourceStep === 1 ? count : 1;
+    const length = together * size;
+    for (let k = 0; k < count; k += together) {
+      point[d] = from + k;
+      walk.begin();
+      let ended = 0;
+      for (const read of reads) {
+        // What is read at dims alone is read whatever the others name.
+        if (ended < 0 && read.nested) continue;
+        const element = this.take(walk, read, read.start + k * read.along, point, stmt);
+        if (ended === 0) ended = element;
+      }
+      if (ended === outOfRange && position !== undefined) {
+        this.firstBad = Math.min(this.firstBad, startOfLine(position) + k * along(position));
+      }
+      const written = target + k * targetStep;
+      this.check(to.memory, written, length, stmt, true);
+      if (ended < 0) {
+        for (let byte = written; byte < written + length; byte += size) to.memory.bytes.set(fill, byte);
+      } else {
+        const element = this.at(data.form, source + k * sourceStep, point, walk.sites);
+        const read = data.memory.first + element * size;
+        this.check(data.memory, read, length, stmt, false);
+        if (together === 1) moveElement(to.memory.view, written, data.memory.view, read, size);
+        else to.memory.bytes.set(data.memory.bytes.subarray(read, read + length), written);
+        if (dataInGm) counters.data.run(read, length);
+      }
+      if (toInGm) {
+        this.markOutput(written, length, stmt);
+        counters.output.run(written, length);
+      }
     }
-    return first;
   }
 
+  /** A form at a point of the tile. `linear`: what its loop and dim parts come to there, where it is linear. */
+  private at(form: Form, linear: number, point: readonly number[], sites: readonly number[]): number {
+    if (form.whole !== undefined) return evaluate(form.whole, this.env, { dims: point, sites });
+    let sum = linear;
+    for (let s = 0; s < sites.length; s++) sum += (form.strides[s] ?? 0) * (sites[s] ?? 0);
+    return sum;
+  }
+
+  /** Takes what a site names: below zero where that ends the element. */
   private take(
     walk: SiteWalk,
-    step: SiteStep,
-    out: readonly number[],
-    tables: readonly (TableMemory | undefined)[],
+    { step, form, table }: SiteRead,
+    linear: number,
+    point: readonly number[],
     stmt: GatherStmt,
   ): number {
-    if (step.table === undefined) {
-      const sum = walk.sum(step, out, this.env);
+    if (table === undefined) {
+      const sum = walk.sum(step, point, this.env);
       return walk.take(step, Number(sum), () => sum);
     }
-    const table = tables[step.table];
-    invariant(table !== undefined, `a site reads input ${step.table}`);
     const { memory, read, counted } = table;
-    const position = walk.position(step, out, this.env);
+    const position = this.at(form, linear, point, walk.sites);
     const byte = memory.first + position * memory.elementBytes;
     this.check(memory, byte, memory.elementBytes, stmt, false);
-    if (counted !== undefined && !counted.seen.has(position)) {
-      counted.seen.add(position);
-      counted.counter.run(byte, memory.elementBytes);
-    }
+    if (counted?.seen.first(position) === true) counted.counter.run(byte, memory.elementBytes);
     return walk.take(step, read(position), () => read.exact(position));
   }
 
@@ -323,19 +446,28 @@ class Machine {
     if (!isIndex) return undefined;
     const read = indexReader(memory.bytes.subarray(memory.first), type.dtype);
     return memory.ub === undefined
-      ? { memory, read, counted: { counter, seen: new Set<number>() } }
+      ? { memory, read, counted: { counter, seen: this.marksOf(region.buffer, type).begin() } }
       : { memory, read };
   }
 
-  /** A form in the dims of a gather's tile, as this iteration of the loops makes it. */
-  private form(form: Linear, stmt: GatherStmt): { readonly start: number; readonly by: readonly number[] } {
+  /** An address that no site moves, as this iteration of the loops makes it. */
+  private address(
+    form: Linear,
+    stmt: GatherStmt,
+  ): { readonly start: number; readonly by: readonly number[] } {
     return { start: evaluate(loopPart(form), this.env), by: stepsOf(form, stmt.to.sizes.length) };
   }
 
+  /** A form of a gather, as this iteration of the loops makes it. */
+  private form(form: Linear, stmt: GatherStmt, sites: number): Form {
+    if (!isAffine(form)) return { start: 0, by: [], strides: [], whole: form };
+    return { ...this.address(form, stmt), strides: siteStrides(form, sites) };
+  }
+
   private check(memory: Memory, start: number, length: number, stmt: Stmt, write: boolean): void {
-    const { ub } = memory;
+    const { ub, first, end } = memory;
     if (ub === undefined) {
-      if (start < 0 || start + length > memory.bytes.byteLength) {
+      if (start < 0 || start + length > end) {
         throw this.arena.trap(
           "TC603",
           `bytes ${start} to ${start + length} lie outside %${memory.name}`,
@@ -344,8 +476,7 @@ class Machine {
       }
       return;
     }
-    const end = memory.first + ubBytes(ub);
-    if (start < memory.first || start + length > end) {
+    if (start < first || start + length > end) {
       throw this.arena.trap("TC603", `UB bytes ${start} to ${start + length} lie outside %${ub.name}`, stmt);
     }
     if (write) this.arena.markWritten(start, length);
@@ -392,6 +523,18 @@ class Machine {
     });
   }
 
+  private marksOf(name: string, { shape }: TensorType): Marks {
+    const known = this.seen.get(name) ?? new Marks(elementCount(shape));
+    this.seen.set(name, known);
+    return known;
+  }
+
+  private viewOf(bytes: Uint8Array): DataView {
+    const known = this.views.get(bytes) ?? new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    this.views.set(bytes, known);
+    return known;
+  }
+
   private placeOf({ buffer, offsets }: Region): Place {
     const ub = this.buffers.get(buffer);
     const by =
@@ -403,12 +546,16 @@ class Machine {
     const operand = operandNamed(this.func, name);
     if (operand !== undefined) {
       const bytes = operand.role === "output" ? this.output : tensorOf(this.inputs, operand).bytes;
-      return { bytes, first: 0, elementBytes: dtypeBytes[operand.type.dtype], name };
+      const view = this.viewOf(bytes);
+      const end = bytes.byteLength;
+      return { bytes, view, first: 0, end, elementBytes: dtypeBytes[operand.type.dtype], name };
     }
     const ub = this.buffers.get(name);
     invariant(ub !== undefined, `%${name} has no alloc`);
     const first = this.arena.address(ub);
-    return { bytes: this.arena.bytes, first, elementBytes: dtypeBytes[ub.dtype], name, ub };
+    const { bytes } = this.arena;
+    const end = first + ubBytes(ub);
+    return { bytes, view: this.viewOf(bytes), first, end, elementBytes: dtypeBytes[ub.dtype], name, ub };
   }
 
   private typeOf(name: string): { readonly dtype: DType; readonly shape: Shape } {
@@ -437,3 +584,17 @@ function elementOf({ start, by }: Pick<Address, "start" | "by">, point: readonly
 
 const byteOf = (address: Address, point: readonly number[]): number =>
   address.memory.first + elementOf(address, point) * address.memory.elementBytes;
+
+/** Copies one element, bits alone. */
+function moveElement(to: DataView, target: number, from: DataView, source: number, size: number): void {
+  switch (size) {
+    case 1:
+      to.setUint8(target, from.getUint8(source));
+      break;
+    case 2:
+      to.setUint16(target, from.getUint16(source, true), true);
+      break;
+    default:
+      for (let k = 0; k < size; k += 4) to.setUint32(target + k, from.getUint32(source + k, true), true);
+  }
+}

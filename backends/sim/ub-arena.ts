@@ -8,6 +8,7 @@ import { allocate } from "../memory.js";
 
 /** What uninitialised memory reads as in the report of a wrong program; never a value a program may rely on. */
 const poison = 0xa5;
+const fourWritten = 0x01010101;
 
 /** Highest byte of the unified buffer that a program's tiles reach. */
 export const peakOf = (buffers: Iterable<UbBuffer>): number =>
@@ -19,6 +20,8 @@ export const peakOf = (buffers: Iterable<UbBuffer>): number =>
 export class UbArena {
   readonly bytes: Uint8Array;
   private readonly written: Uint8Array;
+  /** Four marks at a time. */
+  private readonly marks: DataView;
   /** How often each buffer was written: which of its copies is the latest. */
   private readonly turns = new Map<string, number>();
   private readonly hazards = new HazardTracker();
@@ -45,6 +48,7 @@ export class UbArena {
     const peak = peakOf(buffers.values());
     this.bytes = allocate(peak, "the unified buffer").fill(poison);
     this.written = allocate(peak, "the unified buffer");
+    this.marks = new DataView(this.written.buffer);
   }
 
   /** A task with a workgroup memory of its own begins: nothing is initialised, nothing is pending. */
@@ -107,11 +111,14 @@ export class UbArena {
   }
 
   markWritten(start: number, length: number): void {
-    this.written.fill(1, start, start + length);
+    if (length === 4) this.marks.setUint32(start, fourWritten, true);
+    else this.written.fill(1, start, start + length);
   }
 
   checkWritten(start: number, length: number, name: string, stmt: Stmt): void {
-    for (let k = start; k < start + length; k++) {
+    let k = start;
+    while (k + 4 <= start + length && this.marks.getUint32(k, true) === fourWritten) k += 4;
+    for (; k < start + length; k++) {
       if (this.written[k] !== 1) {
         throw this.trap("TC602", `byte ${k} of the unified buffer, in %${name}, was never written`, stmt);
       }
