@@ -23,10 +23,55 @@ export const outputName = ({ names, plan }: Context): string => names.buffer(out
 /** What `declareElements` calls the sites, by number. */
 export const siteNames = ({ sites }: GatherMove): string[] => sites.map(({ axis }) => `at${axis}`);
 
+/** Whether an index out of range is reported. */
+export const reports = ({ sites }: GatherMove): boolean =>
+  sites.some(({ rule }) => rule.outside === "report");
+
+/** Declares `bad`, where an index may be reported: the lowest output element that a lane found one at. */
+export function declareBad({ out }: Context, move: GatherMove): void {
+  if (reports(move)) out.line(`var bad = ${none};`);
+}
+
+/**
+ * Tells the host of it. The host looks for the element itself: an access resolves the indices of a few elements together, and
+ * keeps the place of the first.
+ */
+export function emitReport(context: Context, move: GatherMove): void {
+  if (!reports(move)) return;
+  const exists = move.maybeEmpty.map((size) => ` && 0u < ${context.form(size)}`);
+  context.out.line(`if (bad != ${none}${exists.join("")}) { atomicMin(&status[0], bad); }`);
+}
+
+interface Resolved {
+  readonly name: string;
+  /** What `resolve_k` gives, of four elements or of one. */
+  readonly value: string;
+  readonly four: boolean;
+  /** The first output element that it is for. */
+  readonly place: string;
+}
+
+/** Declares `name`, the element that an index names, and keeps the place of one out of range that is reported. */
+export function declareResolved({ out }: Context, { rule }: ResolvedSite, resolved: Resolved): void {
+  const { name, value, four, place } = resolved;
+  if (rule.outside !== "report") {
+    out.line(`let ${name} = ${value};`);
+    return;
+  }
+  const splat = (text: string): string => (four ? `vec4u(${text})` : text);
+  const outside = `raw_${name} >= ${splat(`${rule.below}u`)}`;
+  out.line(`let raw_${name} = ${value};`);
+  out.line(`bad = min(bad, select(${none}, ${place}, ${four ? `any(${outside})` : outside}));`);
+  const most = splat(`${rule.below - 1}u`);
+  out.line(`let ${name} = ${rule.below === 0 ? `raw_${name}` : `min(raw_${name}, ${most})`};`);
+}
+
 /** Declares `at<k>` for every site, at a coordinate. */
-export function declareElements(context: Context, { sites }: GatherMove, coords: readonly string[]): void {
-  for (const { axis, address } of sites) {
-    context.out.line(`let at${axis} = resolve_${axis}(${context.address(address, coords)});`);
+export function declareElements(context: Context, move: GatherMove, coords: readonly string[]): void {
+  const place = context.address(move.addresses.output, coords);
+  for (const site of move.sites) {
+    const value = `resolve_${site.axis}(${context.address(site.address, coords)})`;
+    declareResolved(context, site, { name: `at${site.axis}`, value, four: site.four, place });
   }
 }
 

@@ -2,7 +2,10 @@
 import { assertNever, at } from "../../ir/types.js";
 import { lowBits, type Context } from "./context.js";
 import {
+  declareBad,
   declareElements,
+  declareResolved,
+  emitReport,
   mayMiss,
   missingSites,
   outputName,
@@ -14,8 +17,8 @@ import {
 import { inOrder, scaled, sum } from "./forms.js";
 import type { GatherMove, ResolvedSite } from "./gather-move.js";
 import { axesOf } from "./lanes.js";
-import { none, sawWorst } from "./resolve.js";
-import { emitTileLoops, type TileLoops } from "./tile-loops.js";
+import { none } from "./resolve.js";
+import { emitTileLoops } from "./tile-loops.js";
 
 type WordsMove = Extract<GatherMove, { readonly how: "rows" | "groups" | "words" }>;
 
@@ -57,7 +60,6 @@ export function emitGather(context: Context, move: WordsMove): void {
   const { stmt, tile, resolved, sharing } = move;
   const output = outputName(context);
   const loops = { tile, sizes: stmt.to.sizes, groups: groupsOf(move), axes: axesOf(tile) };
-  const start = tile.map(() => "0u");
   const emitMove = (coords: readonly string[]): void => {
     switch (move.how) {
       case "groups":
@@ -81,6 +83,7 @@ export function emitGather(context: Context, move: WordsMove): void {
   };
   // An index is resolved outside the dims that share it.
   out.block("", () => {
+    declareBad(context, move);
     emitTileLoops(
       context,
       {
@@ -91,12 +94,10 @@ export function emitGather(context: Context, move: WordsMove): void {
           emitTileLoops(context, { ...loops, dims: sharing, body: emitMove }, coords);
         },
       },
-      start.slice(),
+      tile.map(() => "0u"),
     );
+    emitReport(context, move);
   });
-  if (move.sites.some(({ rule }) => rule.outside === "report")) {
-    emitReports(context, move, { ...loops, dims: resolved }, start);
-  }
 }
 
 /** Coordinates that a lane takes at a time along each dim. */
@@ -169,41 +170,6 @@ function emitWords(context: Context, move: GatherMove, coords: readonly string[]
   );
 }
 
-/** Looks for the first output element of this workgroup whose index is out of range, once some lane has seen one. */
-function emitReports(
-  context: Context,
-  move: GatherMove,
-  loops: Omit<TileLoops, "body">,
-  start: readonly string[],
-): void {
-  const { out } = context;
-  const { addresses, sites } = move;
-  const reporting = sites.filter(({ rule }) => rule.outside === "report");
-  const seen = reporting.map(sawWorst).join(" || ");
-  const exists = move.maybeEmpty.map((size) => `0u < ${context.form(size)}`);
-  const test = exists.length === 0 ? seen : [`(${seen})`, ...exists].join(" && ");
-  out.line("// report the first index out of range");
-  out.block(`for (var again = ${test}; again; again = false)`, () => {
-    const report = (coords: readonly string[]): void => {
-      const place = context.address(addresses.output, coords);
-      for (const { axis, address } of reporting) {
-        out.line(`report_${axis}(${context.address(address, coords)}, ${place});`);
-      }
-    };
-    const body = (coords: string[]): void => {
-      const along = loops.dims.find((d) => at(loops.groups, d) > 1);
-      if (along === undefined) {
-        report(coords);
-        return;
-      }
-      out.block(`for (var e = 0u; e < ${at(loops.groups, along)}u; e++)`, () => {
-        report(coords.map((name, d) => (d === along ? (name === "0u" ? "e" : `${name} + e`) : name)));
-      });
-    };
-    emitTileLoops(context, { ...loops, body }, start.slice());
-  });
-}
-
 const shiftedBy = (coords: readonly string[], along: number, by: number): string[] =>
   coords.map((name, d) => (d !== along || by === 0 ? name : name === "0u" ? `${by}u` : `${name} + ${by}u`));
 
@@ -212,11 +178,14 @@ function declareGroup(context: Context, move: GatherMove, coords: readonly strin
   const { out } = context;
   const wide = context.plan.element.size > 4;
   for (let n = 0; n < (wide ? move.group : 1); n++) {
-    for (const { axis, address, rule, four } of move.sites) {
+    const place = context.address(move.addresses.output, shiftedBy(coords, coords.length - 1, n));
+    for (const site of move.sites) {
+      const { axis, address, rule } = site;
       const resolved = (shift: number): string =>
         `resolve_${axis}(${context.address(address, shiftedBy(coords, coords.length - 1, shift))})`;
-      const together = four ? resolved(0) : `vec4u(${[0, 1, 2, 3].map(resolved).join(", ")})`;
-      out.line(`let at${axis}_${n} = ${wide ? resolved(n) : together};`);
+      const value =
+        wide || site.four ? resolved(n) : `vec4u(${[0, 1, 2, 3].map((shift) => resolved(shift)).join(", ")})`;
+      declareResolved(context, site, { name: `at${axis}_${n}`, value, four: !wide, place });
       if (!rule.mayBeNone) continue;
       out.line(`let none${axis}_${n} = at${axis}_${n} == ${wide ? none : `vec4u(${none})`};`);
     }

@@ -20,10 +20,10 @@ const language =
   "any atomicAnd atomicMin atomicOr max min select workgroupBarrier private storage workgroup";
 /** What kernels declare, but for what `numbered` covers. */
 const kernel =
-  "status lane lane_index group task main element first word flat slot source row packed mask to fetch pack words e a b " +
+  "status lane lane_index group task main bad element first word flat slot source row packed mask to fetch pack words e a b " +
   "low high again wrapped tail bit r negative position place begin unit four start k d run shift";
 const reserved: ReadonlySet<string> = new Set(`${language} ${kernel}`.split(" "));
-const numbered = /^(?:resolve_|report_|wrap_|worst_|d|c|at|none)\d+(?:_\d+|_turn)?$|^(?:unit|k)_turn$/;
+const numbered = /^(?:resolve_|wrap_|raw_at|d|c|at|none)\d+(?:_\d+|_turn)?$|^(?:unit|k)_turn$/;
 
 const usable = (name: string): boolean =>
   /^[A-Za-z][A-Za-z0-9_]*$/.test(name) && !reserved.has(name) && !numbered.test(name);

@@ -7,11 +7,20 @@ import { inputOf, outputOf } from "../../ir/func.js";
 import { stepAlong } from "../../ir/linear.js";
 import { at, elementCount, strides } from "../../ir/types.js";
 import { lowBits, type Context } from "./context.js";
-import { declareElements, missingSites, outputName, siteNames, whereFound, wordAt } from "./elements.js";
+import {
+  declareBad,
+  declareElements,
+  declareResolved,
+  emitReport,
+  missingSites,
+  outputName,
+  siteNames,
+  whereFound,
+  wordAt,
+} from "./elements.js";
 import { scaled, sum } from "./forms.js";
-import type { GatherMove, ResolvedSite, SharedWords } from "./gather-move.js";
+import type { GatherMove, SharedWords } from "./gather-move.js";
 import { axesOf } from "./lanes.js";
-import { none, sawWorst } from "./resolve.js";
 import { emitTileLoops, emitTurns } from "./tile-loops.js";
 
 type PackedMove = Extract<GatherMove, { readonly how: "packed" }>;
@@ -37,12 +46,7 @@ export function emitPackedGather(context: Context, move: PackedMove): void {
     const exists = size !== undefined && maybeEmpty.includes(size) ? [`0u < ${row.size}`] : [];
     context.guarded(exists, () => {
       out.line(`let first = ${context.address(move.addresses.output, along("0u"))};`);
-      if (isRun(move)) {
-        declareElements(context, move, along("0u"));
-        for (const site of move.sites) {
-          emitReport(context, site, context.address(site.address, along("0u")), "first");
-        }
-      }
+      if (isRun(move)) declareElements(context, move, along("0u"));
       const start = shared.by === "merged" ? "first" : `(first + ${perWord - 1}u)`;
       out.line(`let start = ${start} >> ${Math.log2(perWord)}u;`);
       emitTurns(context, { name: "k", end: words, group: 1, axis: "x" }, () => {
@@ -55,9 +59,14 @@ export function emitPackedGather(context: Context, move: PackedMove): void {
       });
     });
   };
-  const start = tile.map(() => "0u");
   out.block("", () => {
-    emitTileLoops(context, { ...loops, body }, start);
+    declareBad(context, move);
+    emitTileLoops(
+      context,
+      { ...loops, body },
+      tile.map(() => "0u"),
+    );
+    emitReport(context, { ...move, maybeEmpty: [] });
   });
 }
 
@@ -86,34 +95,27 @@ function emitWholeWord(context: Context, move: PackedMove, shared: Recomputed, r
       return;
     }
     const coords = row.along("(d + e)");
-    const eachElement = `for (var e = 0u; e < ${perWord}u; e++)`;
-    out.block(eachElement, () => {
+    out.block(`for (var e = 0u; e < ${perWord}u; e++)`, () => {
       declareElements(context, move, coords);
       emitElementBits(context, move, coords);
     });
-    for (const site of move.sites) {
-      if (site.rule.outside !== "report") continue;
-      out.block(`for (var again = ${sawWorst(site)}; again; again = false)`, () => {
-        const report = `report_${site.axis}(${context.address(site.address, coords)}, first + d + e);`;
-        out.line(`${eachElement} { ${report} }`);
-      });
-    }
   });
   // The rest of the word belongs to other rows: straight from global memory.
   out.block("else", () => {
-    emitAcrossRows(context, shared, row, perWord);
+    emitAcrossRows(context, move, shared, row);
   });
   out.line(`${outputName(context)}[word] = packed;`);
 }
 
 /** A word of several rows, by the coordinates of the tensor: behind the end of a row comes the start of the next. */
-function emitAcrossRows(context: Context, { offsets }: Recomputed, row: Row, perWord: number): void {
+function emitAcrossRows(context: Context, move: PackedMove, shared: Recomputed, row: Row): void {
   const { out, plan } = context;
+  const { group: perWord } = move;
   const { shape } = outputOf(plan.func).type;
   const total = elementCount(shape);
   const moving = shape.flatMap((extent, d) => (extent > 1 ? [d] : []));
   for (const d of moving) {
-    const start = scaled(context.form(at(offsets, d)), 1);
+    const start = scaled(context.form(at(shared.offsets, d)), 1);
     out.line(`var c${d} = ${sum([...start, ...scaled(at(row.along("d"), d), 1)])};`);
   }
   const [outermost] = moving;
@@ -121,7 +123,7 @@ function emitAcrossRows(context: Context, { offsets }: Recomputed, row: Row, per
     outermost === undefined || total % perWord === 0 ? "" : ` && c${outermost} < ${at(shape, outermost)}u`;
   out.block(`for (var e = 0u; e < ${Math.min(perWord, total)}u${inside}; e++)`, () => {
     const coords = shape.map((_, d) => (moving.includes(d) ? `c${d}` : "0u"));
-    out.line(`packed |= element(${coords.join(", ")}) << (e * ${32 / perWord}u);`);
+    emitElement(context, move, shared, coords);
     emitNext(context, shape, moving);
   });
 }
@@ -150,9 +152,6 @@ function emitOwnBits(context: Context, move: PackedMove, { size, along }: Row): 
       const coords = along("(flat - first)");
       if (!isRun(move)) {
         declareElements(context, move, coords);
-        for (const site of move.sites) {
-          emitReport(context, site, context.address(site.address, coords), "flat");
-        }
       }
       emitElementBits(context, move, coords);
       out.line(`mask |= ${lowBits(bits)} << (e * ${bits}u);`);
@@ -174,11 +173,32 @@ function emitElementBits(context: Context, move: PackedMove, coords: readonly st
 
 type Recomputed = Extract<SharedWords, { readonly by: "recomputed" }>;
 
-/** The helpers that a packed gather calls, before main. */
+/** One output element, by the coordinates of the tensors: from global memory, to its place in `packed`. */
+function emitElement(
+  context: Context,
+  move: PackedMove,
+  shared: Recomputed,
+  coords: readonly string[],
+): void {
+  const { out, plan, names } = context;
+  const data = inputOf(plan.func, gatheredTable);
+  const steps = strides(outputOf(plan.func).type.shape);
+  const place = sum(steps.flatMap((step, d) => scaled(at(coords, d), step)));
+  move.sites.forEach((site, s) => {
+    const value = `resolve_${site.axis}(${context.address(at(shared.sites, s), coords)})`;
+    declareResolved(context, site, { name: `at${site.axis}`, value, four: false, place });
+  });
+  if (elementCount(data.type.shape) === 0) return;
+  whereFound(context, missingSites(move), () => {
+    out.line(`let source = ${context.address(shared.data, coords, siteNames(move))};`);
+    const bits = context.unpack((word) => `${names.buffer(data.name)}[${word}]`, "source");
+    out.line(`packed |= ${bits} << (e * ${32 / move.group}u);`);
+  });
+}
+
+/** The helper that a packed gather calls, before main. */
 export function emitPackedHelpers(context: Context, move: PackedMove): void {
-  if (move.shared.by === "merged") return;
-  if (isRun(move)) emitRun(context, move);
-  emitElement(context, move, move.shared);
+  if (move.shared.by === "recomputed" && isRun(move)) emitRun(context, move);
 }
 
 /** fn run(source) -> the elements of a word that lie side by side from one on. */
@@ -193,37 +213,4 @@ function emitRun(context: Context, move: PackedMove): void {
     out.line("return select((low >> shift) | (high << (32u - shift)), low, shift == 0u);");
   });
   out.line("");
-}
-
-/** fn element(d0, d1, …) -> the bits of one output element, from global memory: packed elements that tiles share. */
-function emitElement(context: Context, { sites }: PackedMove, shared: Recomputed): void {
-  const { out, plan, names } = context;
-  const data = inputOf(plan.func, gatheredTable);
-  const { shape } = outputOf(plan.func).type;
-  const coords = shape.map((extent, d) => (extent > 1 ? `d${d}` : "0u"));
-  out.block(`fn element(${shape.map((_, d) => `d${d}: u32`).join(", ")}) -> u32`, () => {
-    const flat = sum(strides(shape).flatMap((step, d) => scaled(at(coords, d), step)));
-    sites.forEach((site, s) => {
-      const position = context.address(at(shared.sites, s), coords);
-      out.line(`let at${site.axis} = resolve_${site.axis}(${position});`);
-      emitReport(context, site, position, flat);
-      if (site.rule.mayBeNone) out.line(`if (at${site.axis} == ${none}) { return 0u; }`);
-    });
-    if (elementCount(data.type.shape) === 0) {
-      out.line("return 0u;");
-      return;
-    }
-    const sources = sites.map(({ axis }) => `at${axis}`);
-    out.line(`let source = ${context.address(shared.data, coords, sources)};`);
-    out.line(`return ${context.unpack((place) => `${names.buffer(data.name)}[${place}]`, "source")};`);
-  });
-  out.line("");
-}
-
-/** A word may hold another row's elements, which nobody else looks at: an index out of range is reported where it is read. */
-function emitReport({ out }: Context, site: ResolvedSite, position: string, place: string): void {
-  if (site.rule.outside !== "report") return;
-  out.block(`for (var again = ${sawWorst(site)}; again; again = false)`, () => {
-    out.line(`report_${site.axis}(${position}, ${place});`);
-  });
 }

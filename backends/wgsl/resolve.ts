@@ -4,8 +4,8 @@
  *
  * No branch stands in the way of an index in range: adapters that run both sides of a branch would pay for it each time.
  * An index out of range, 64-bit ones with any other high word included, comes out as a number of the bound or above. Where
- * it is reported, the highest is kept in `worst_k`, and when it tells of one, `report_k` looks for the first output element of
- * all. `none` marks an index that reads as zero bits.
+ * it is reported, `resolve_k` gives that number, and the caller keeps the lowest place of one. `none` marks an index that reads
+ * as zero bits.
  */
 import type { IndexRule } from "../../ir/policy.js";
 import { assertNever } from "../../ir/types.js";
@@ -23,15 +23,12 @@ export function emitResolver(out: Lines, site: ResolvedSite, indices: string): v
   const splat = splatOf(four);
   const [n, most] = [splat(`${below}u`), splat(`${Math.max(0, below - 1)}u`)];
   if (outside === "remainder" && below > 0) emitWrap(out, rule, axis);
-  if (outside === "report") out.line(`var<private> worst_${axis}: ${type};`);
   const declare = (): void => {
     out.line(`let element = ${checked(rule, four)};`);
-    if (outside === "report") out.line(`worst_${axis} = max(worst_${axis}, element);`);
   };
   out.block(`fn resolve_${axis}(position: u32) -> ${type}`, () => {
-    emitReads(out, site, indices);
+    if (below > 0) emitReads(out, site, indices);
     if (below === 0) {
-      declare();
       out.line(`return ${splat(none)};`);
       return;
     }
@@ -40,8 +37,7 @@ export function emitResolver(out: Lines, site: ResolvedSite, indices: string): v
         out.line(`return ${unchecked(rule, splat)};`);
         return;
       case "report":
-        declare();
-        out.line(`return min(element, ${most});`);
+        out.line(`return ${checked(rule, four)};`);
         return;
       case "none":
         declare();
@@ -64,7 +60,6 @@ export function emitResolver(out: Lines, site: ResolvedSite, indices: string): v
     }
   });
   out.line("");
-  if (outside === "report") emitReport(out, site, indices);
 }
 
 const splatOf =
@@ -108,22 +103,6 @@ function emitReads(out: Lines, { rule: { wide }, four }: ResolvedSite, indices: 
   out.line("let low = vec4u(a.xz, b.xz);");
   out.line("let high = vec4u(a.yw, b.yw);");
 }
-
-/** Records the output element of an index out of range. The first is kept, so that the report does not depend on timing. */
-function emitReport(out: Lines, { axis, rule, four }: ResolvedSite, indices: string): void {
-  out.block(`fn report_${axis}(position: u32, place: u32)`, () => {
-    const word = (at: string): string =>
-      four ? `${indices}[(${at}) >> 2u][(${at}) & 3u]` : `${indices}[${at}]`;
-    out.line(`let low = ${word(rule.wide ? "2u * position" : "position")};`);
-    if (rule.wide) out.line(`let high = ${word("2u * position + 1u")};`);
-    out.line(`if (${checked(rule, false)} >= ${rule.below}u) { atomicMin(&status[0], place); }`);
-  });
-  out.line("");
-}
-
-/** The test that some index a lane has seen is out of range. */
-export const sawWorst = ({ axis, rule: { below }, four }: ResolvedSite): string =>
-  four ? `any(worst_${axis} >= vec4u(${below}u))` : `worst_${axis} >= ${below}u`;
 
 /** Replaces what is out of range; a loop, because adapters that run both sides of a branch still skip a loop. */
 function emitWrapped(out: Lines, { axis, rule: { below, wide }, four }: ResolvedSite): void {

@@ -184,6 +184,20 @@ describe("an element's way", () => {
   });
 });
 
+describe("an index out of range", () => {
+  it("costs no second pass over the tile, and one atomic operation at its end", () => {
+    fc.assert(
+      fc.property(gathers, (func) => {
+        const { code } = emitWgsl(planned(func).kernel.tile, device);
+        expect(code.match(/atomicMin/g)).toHaveLength(1);
+        expect(code).not.toMatch(/var<private>/);
+        expect(code.split("\n").slice(-4).join("\n")).toMatch(/if \(bad != 0xffffffffu\) \{ atomicMin/);
+      }),
+      runs,
+    );
+  });
+});
+
 describe("a staged slab that indices cross from row to row", () => {
   it.each([
     ["f32", 8, 36],

@@ -4,21 +4,12 @@
 @group(0) @binding(2) var<storage, read_write> output: array<vec2u, 96>;
 @group(0) @binding(3) var<storage, read_write> status: array<atomic<u32>, 1>;
 
-var<private> worst_1: vec4u;
 fn resolve_1(position: u32) -> vec4u {
   let a = indices[position >> 1u];
   let b = indices[(position >> 1u) + 1u];
   let low = vec4u(a.xz, b.xz);
   let high = vec4u(a.yw, b.yw);
-  let element = select(vec4u(0xffffffffu), low + select(vec4u(0u), vec4u(64u), high == vec4u(0xffffffffu)), (high == vec4u(0u)) | (high == vec4u(0xffffffffu)));
-  worst_1 = max(worst_1, element);
-  return min(element, vec4u(63u));
-}
-
-fn report_1(position: u32, place: u32) {
-  let low = indices[(2u * position) >> 2u][(2u * position) & 3u];
-  let high = indices[(2u * position + 1u) >> 2u][(2u * position + 1u) & 3u];
-  if (select(0xffffffffu, low + select(0u, 64u, high == 0xffffffffu), (high == 0u) || (high == 0xffffffffu)) >= 64u) { atomicMin(&status[0], place); }
+  return select(vec4u(0xffffffffu), low + select(vec4u(0u), vec4u(64u), high == vec4u(0xffffffffu)), (high == vec4u(0u)) | (high == vec4u(0xffffffffu)));
 }
 
 // the elements at four addresses
@@ -38,16 +29,13 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) lane:
   let t0 = group.x;
   // gather %data[%t0, 0][1, 64], %indices[%t0, 0][1, 64] to %output[%t0, 0][1, 64] (d0, d1) -> (d0, from_end(%indices[d0, d1])) {oob = error, origin = [%t0, 0]}
   {
+    var bad = 0xffffffffu;
     let d1 = lane.x * 4u;
-    let at1_0 = resolve_1(t0 * 64u + d1);
+    let raw_at1_0 = resolve_1(t0 * 64u + d1);
+    bad = min(bad, select(0xffffffffu, t0 * 64u + d1, any(raw_at1_0 >= vec4u(64u))));
+    let at1_0 = min(raw_at1_0, vec4u(63u));
     let to = (t0 * 64u + d1) >> 2u;
     output[to] = pack(fetch(vec4u(t0 * 64u) + at1_0));
-  }
-  // report the first index out of range
-  for (var again = any(worst_1 >= vec4u(64u)); again; again = false) {
-    let d1 = lane.x * 4u;
-    for (var e = 0u; e < 4u; e++) {
-      report_1(t0 * 64u + (d1 + e), t0 * 64u + (d1 + e));
-    }
+    if (bad != 0xffffffffu) { atomicMin(&status[0], bad); }
   }
 }

@@ -4,17 +4,9 @@
 @group(0) @binding(2) var<storage, read_write> output: array<u32, 70>;
 @group(0) @binding(3) var<storage, read_write> status: array<atomic<u32>, 1>;
 
-var<private> worst_0: u32;
 fn resolve_0(position: u32) -> u32 {
   let low = indices[position];
-  let element = low + select(0u, 9u, low >= 0x80000000u);
-  worst_0 = max(worst_0, element);
-  return min(element, 8u);
-}
-
-fn report_0(position: u32, place: u32) {
-  let low = indices[position];
-  if (low + select(0u, 9u, low >= 0x80000000u) >= 9u) { atomicMin(&status[0], place); }
+  return low + select(0u, 9u, low >= 0x80000000u);
 }
 
 @compute @workgroup_size(8, 2)
@@ -23,18 +15,17 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) lane:
   let t0 = group.x * 2u;
   // gather %data[0, 0][9, 7], %indices[%t0][2] to %output[%t0, 0][2, 7] (d0, d1) -> (from_end(%indices[d0]), d1) {oob = error, origin = [%t0]}
   {
+    var bad = 0xffffffffu;
     let d0 = lane.y;
-    let at0 = resolve_0(t0 + d0);
+    let raw_at0 = resolve_0(t0 + d0);
+    bad = min(bad, select(0xffffffffu, t0 * 7u + d0 * 7u, raw_at0 >= 9u));
+    let at0 = min(raw_at0, 8u);
     let d1 = lane.x;
     if (d1 < 7u) {
       let to = t0 * 7u + d0 * 7u + d1;
       let source = (at0 * 7u + d1);
       output[to] = data[source];
     }
-  }
-  // report the first index out of range
-  for (var again = worst_0 >= 9u; again; again = false) {
-    let d0 = lane.y;
-    report_0(t0 + d0, t0 * 7u + d0 * 7u);
+    if (bad != 0xffffffffu) { atomicMin(&status[0], bad); }
   }
 }

@@ -4,17 +4,9 @@
 @group(0) @binding(2) var<storage, read_write> output: array<u32, 18>;
 @group(0) @binding(3) var<storage, read_write> status: array<atomic<u32>, 1>;
 
-var<private> worst_0: u32;
 fn resolve_0(position: u32) -> u32 {
   let low = indices[position];
-  let element = low + select(0u, 9u, low >= 0x80000000u);
-  worst_0 = max(worst_0, element);
-  return min(element, 8u);
-}
-
-fn report_0(position: u32, place: u32) {
-  let low = indices[position];
-  if (low + select(0u, 9u, low >= 0x80000000u) >= 9u) { atomicMin(&status[0], place); }
+  return low + select(0u, 9u, low >= 0x80000000u);
 }
 
 fn run(source: u32) -> u32 {
@@ -24,27 +16,18 @@ fn run(source: u32) -> u32 {
   return select((low >> shift) | (high << (32u - shift)), low, shift == 0u);
 }
 
-fn element(d0: u32, d1: u32) -> u32 {
-  let at0 = resolve_0(d0);
-  for (var again = worst_0 >= 9u; again; again = false) {
-    report_0(d0, d0 * 7u + d1);
-  }
-  let source = at0 * 7u + d1;
-  return ((data[source >> 2u] >> ((source & 3u) * 8u)) & 0xffu);
-}
-
 @compute @workgroup_size(2, 8)
 fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) lane: vec3u) {
   // for %t0 = 0 to 10 step 8 parallel
   let t0 = group.x * 8u;
   // gather %data[0, 0][9, 7], %indices[%t0][min(8, 10 - %t0)] to %output[%t0, 0][min(8, 10 - %t0), 7] (d0, d1) -> (from_end(%indices[d0]), d1) {oob = error, origin = [%t0]}
   {
+    var bad = 0xffffffffu;
     for (var d0 = lane.y; d0 < min(8u, 10u - t0); d0 += 8u) {
       let first = t0 * 7u + d0 * 7u;
-      let at0 = resolve_0(t0 + d0);
-      for (var again = worst_0 >= 9u; again; again = false) {
-        report_0(t0 + d0, first);
-      }
+      let raw_at0 = resolve_0(t0 + d0);
+      bad = min(bad, select(0xffffffffu, t0 * 7u + d0 * 7u, raw_at0 >= 9u));
+      let at0 = min(raw_at0, 8u);
       let start = (first + 3u) >> 2u;
       let k = lane.x;
       let word = start + k;
@@ -59,7 +42,11 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) lane:
           var c0 = t0 + d0;
           var c1 = d;
           for (var e = 0u; e < 4u && c0 < 10u; e++) {
-            packed |= element(c0, c1) << (e * 8u);
+            let raw_at0 = resolve_0(c0);
+            bad = min(bad, select(0xffffffffu, c0 * 7u + c1, raw_at0 >= 9u));
+            let at0 = min(raw_at0, 8u);
+            let source = at0 * 7u + c1;
+            packed |= ((data[source >> 2u] >> ((source & 3u) * 8u)) & 0xffu) << (e * 8u);
             c1 += 1u;
             if (c1 == 7u) {
               c1 = 0u;
@@ -70,5 +57,6 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) lane:
         output[word] = packed;
       }
     }
+    if (bad != 0xffffffffu) { atomicMin(&status[0], bad); }
   }
 }

@@ -4,17 +4,9 @@
 @group(0) @binding(2) var<storage, read_write> output: array<vec4u, 800>;
 @group(0) @binding(3) var<storage, read_write> status: array<atomic<u32>, 1>;
 
-var<private> worst_0: u32;
 fn resolve_0(position: u32) -> u32 {
   let low = indices[position];
-  let element = low + select(0u, 9u, low >= 0x80000000u);
-  worst_0 = max(worst_0, element);
-  return min(element, 8u);
-}
-
-fn report_0(position: u32, place: u32) {
-  let low = indices[position];
-  if (low + select(0u, 9u, low >= 0x80000000u) >= 9u) { atomicMin(&status[0], place); }
+  return low + select(0u, 9u, low >= 0x80000000u);
 }
 
 @compute @workgroup_size(16, 2)
@@ -23,14 +15,13 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) lane:
   let t0 = group.x * 2u;
   // gather %data[0, 0][9, 64], %indices[%t0][2] to %output[%t0, 0][2, 64] (d0, d1) -> (from_end(%indices[d0]), d1) {oob = error, origin = [%t0]}
   {
+    var bad = 0xffffffffu;
     let d0 = lane.y;
-    let at0 = resolve_0(t0 + d0);
+    let raw_at0 = resolve_0(t0 + d0);
+    bad = min(bad, select(0xffffffffu, t0 * 64u + d0 * 64u, raw_at0 >= 9u));
+    let at0 = min(raw_at0, 8u);
     let d1 = lane.x * 4u;
     output[(t0 * 64u + d0 * 64u + d1) >> 2u] = data[(at0 * 64u + d1) >> 2u];
-  }
-  // report the first index out of range
-  for (var again = worst_0 >= 9u; again; again = false) {
-    let d0 = lane.y;
-    report_0(t0 + d0, t0 * 64u + d0 * 64u);
+    if (bad != 0xffffffffu) { atomicMin(&status[0], bad); }
   }
 }

@@ -4,17 +4,9 @@
 @group(0) @binding(2) var<storage, read_write> output: array<vec4u, 128>;
 @group(0) @binding(3) var<storage, read_write> status: array<atomic<u32>, 1>;
 
-var<private> worst_1: vec4u;
 fn resolve_1(position: u32) -> vec4u {
   let low = indices[position >> 2u];
-  let element = low + select(vec4u(0u), vec4u(64u), low >= vec4u(0x80000000u));
-  worst_1 = max(worst_1, element);
-  return min(element, vec4u(63u));
-}
-
-fn report_1(position: u32, place: u32) {
-  let low = indices[(position) >> 2u][(position) & 3u];
-  if (low + select(0u, 64u, low >= 0x80000000u) >= 64u) { atomicMin(&status[0], place); }
+  return low + select(vec4u(0u), vec4u(64u), low >= vec4u(0x80000000u));
 }
 
 // the elements at four addresses
@@ -28,17 +20,14 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) lane:
   let t0 = group.x * 2u;
   // gather %data[%t0, 0][2, 64], %indices[0][16] to %output[%t0, 0][2, 16] (d0, d1) -> (d0, from_end(%indices[d1])) {oob = error, origin = [0]}
   {
+    var bad = 0xffffffffu;
     let d1 = lane.x * 4u;
-    let at1_0 = resolve_1(d1);
+    let raw_at1_0 = resolve_1(d1);
+    bad = min(bad, select(0xffffffffu, t0 * 16u + d1, any(raw_at1_0 >= vec4u(64u))));
+    let at1_0 = min(raw_at1_0, vec4u(63u));
     let d0 = lane.y;
     let to = (t0 * 16u + d0 * 16u + d1) >> 2u;
     output[to] = fetch(vec4u(t0 * 64u + d0 * 64u) + at1_0);
-  }
-  // report the first index out of range
-  for (var again = any(worst_1 >= vec4u(64u)); again; again = false) {
-    let d1 = lane.x * 4u;
-    for (var e = 0u; e < 4u; e++) {
-      report_1((d1 + e), t0 * 16u + (d1 + e));
-    }
+    if (bad != 0xffffffffu) { atomicMin(&status[0], bad); }
   }
 }

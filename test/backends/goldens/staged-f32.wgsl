@@ -6,17 +6,9 @@
 // %data_ub = alloc : ub<2x64xf32, row 256> at [0]
 var<workgroup> data_ub: array<vec4u, 32>;
 
-var<private> worst_1: vec4u;
 fn resolve_1(position: u32) -> vec4u {
   let low = indices[position >> 2u];
-  let element = low + select(vec4u(0u), vec4u(64u), low >= vec4u(0x80000000u));
-  worst_1 = max(worst_1, element);
-  return min(element, vec4u(63u));
-}
-
-fn report_1(position: u32, place: u32) {
-  let low = indices[(position) >> 2u][(position) & 3u];
-  if (low + select(0u, 64u, low >= 0x80000000u) >= 64u) { atomicMin(&status[0], place); }
+  return low + select(vec4u(0u), vec4u(64u), low >= vec4u(0x80000000u));
 }
 
 // the elements at four addresses
@@ -39,18 +31,14 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) lane:
   workgroupBarrier();
   // gather %data_ub[0, 0][2, 64], %indices[%t0, 0][2, 64] to %output[%t0, 0][2, 64] (d0, d1) -> (d0, from_end(%indices[d0, d1])) {oob = error, origin = [%t0, 0]}
   {
+    var bad = 0xffffffffu;
     let d0 = lane.y;
     let d1 = lane.x * 4u;
-    let at1_0 = resolve_1(t0 * 64u + d0 * 64u + d1);
+    let raw_at1_0 = resolve_1(t0 * 64u + d0 * 64u + d1);
+    bad = min(bad, select(0xffffffffu, t0 * 64u + d0 * 64u + d1, any(raw_at1_0 >= vec4u(64u))));
+    let at1_0 = min(raw_at1_0, vec4u(63u));
     let to = (t0 * 64u + d0 * 64u + d1) >> 2u;
     output[to] = fetch(vec4u(d0 * 64u) + at1_0);
-  }
-  // report the first index out of range
-  for (var again = any(worst_1 >= vec4u(64u)); again; again = false) {
-    let d0 = lane.y;
-    let d1 = lane.x * 4u;
-    for (var e = 0u; e < 4u; e++) {
-      report_1(t0 * 64u + d0 * 64u + (d1 + e), t0 * 64u + d0 * 64u + (d1 + e));
-    }
+    if (bad != 0xffffffffu) { atomicMin(&status[0], bad); }
   }
 }

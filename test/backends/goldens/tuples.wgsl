@@ -4,34 +4,16 @@
 @group(0) @binding(2) var<storage, read_write> output: array<vec4u, 80>;
 @group(0) @binding(3) var<storage, read_write> status: array<atomic<u32>, 1>;
 
-var<private> worst_0: u32;
 fn resolve_0(position: u32) -> u32 {
   let low = indices[2u * position];
   let high = indices[2u * position + 1u];
-  let element = select(0xffffffffu, low + select(0u, 6u, high == 0xffffffffu), (high == 0u) || (high == 0xffffffffu));
-  worst_0 = max(worst_0, element);
-  return min(element, 5u);
+  return select(0xffffffffu, low + select(0u, 6u, high == 0xffffffffu), (high == 0u) || (high == 0xffffffffu));
 }
 
-fn report_0(position: u32, place: u32) {
-  let low = indices[2u * position];
-  let high = indices[2u * position + 1u];
-  if (select(0xffffffffu, low + select(0u, 6u, high == 0xffffffffu), (high == 0u) || (high == 0xffffffffu)) >= 6u) { atomicMin(&status[0], place); }
-}
-
-var<private> worst_1: u32;
 fn resolve_1(position: u32) -> u32 {
   let low = indices[2u * position];
   let high = indices[2u * position + 1u];
-  let element = select(0xffffffffu, low + select(0u, 7u, high == 0xffffffffu), (high == 0u) || (high == 0xffffffffu));
-  worst_1 = max(worst_1, element);
-  return min(element, 6u);
-}
-
-fn report_1(position: u32, place: u32) {
-  let low = indices[2u * position];
-  let high = indices[2u * position + 1u];
-  if (select(0xffffffffu, low + select(0u, 7u, high == 0xffffffffu), (high == 0u) || (high == 0xffffffffu)) >= 7u) { atomicMin(&status[0], place); }
+  return select(0xffffffffu, low + select(0u, 7u, high == 0xffffffffu), (high == 0u) || (high == 0xffffffffu));
 }
 
 @compute @workgroup_size(4, 2)
@@ -40,16 +22,16 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) lane:
   let t0 = group.x * 2u;
   // gather %data[0, 0, 0][6, 7, 16], %indices[%t0, 0][2, 2] to %output[%t0, 0][2, 16] (d0, d1) -> (from_end(%indices[d0, 0]), from_end(%indices[d0, 1]), d1) {oob = error, origin = [%t0, 0]}
   {
+    var bad = 0xffffffffu;
     let d0 = lane.y;
-    let at0 = resolve_0(t0 * 2u + d0 * 2u);
-    let at1 = resolve_1(t0 * 2u + d0 * 2u + 1u);
+    let raw_at0 = resolve_0(t0 * 2u + d0 * 2u);
+    bad = min(bad, select(0xffffffffu, t0 * 16u + d0 * 16u, raw_at0 >= 6u));
+    let at0 = min(raw_at0, 5u);
+    let raw_at1 = resolve_1(t0 * 2u + d0 * 2u + 1u);
+    bad = min(bad, select(0xffffffffu, t0 * 16u + d0 * 16u, raw_at1 >= 7u));
+    let at1 = min(raw_at1, 6u);
     let d1 = lane.x * 4u;
     output[(t0 * 16u + d0 * 16u + d1) >> 2u] = data[(at0 * 112u + at1 * 16u + d1) >> 2u];
-  }
-  // report the first index out of range
-  for (var again = worst_0 >= 6u || worst_1 >= 7u; again; again = false) {
-    let d0 = lane.y;
-    report_0(t0 * 2u + d0 * 2u, t0 * 16u + d0 * 16u);
-    report_1(t0 * 2u + d0 * 2u + 1u, t0 * 16u + d0 * 16u);
+    if (bad != 0xffffffffu) { atomicMin(&status[0], bad); }
   }
 }
