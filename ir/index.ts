@@ -24,12 +24,14 @@ export {
   type OpName,
   type SourceOp,
 } from "./ops/registry.js";
-export type { AttrSpec, OpDef, Resolved, ResolveResult } from "./ops/op-def.js";
+export { inputName } from "./ops/op-def.js";
+export type { AttrSpec, CommonName, OpDef, Resolved, ResolveResult } from "./ops/op-def.js";
 export { featureLevels, type FeatureLevel } from "./ops/directml.js";
 export * from "./policy.js";
 export * from "./ranges.js";
 export * from "./regions.js";
 export { pyptoLevels, type PyptoLevel } from "./ops/pypto.js";
+export { lex, type Token, type TokenKind } from "./text/lex.js";
 export { parseModule, parseSchedule, type ParseResult } from "./text/parse.js";
 export {
   printFunc,

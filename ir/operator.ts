@@ -1,6 +1,6 @@
 /**
- * The three gather operators with every dialect rule already applied: effective shapes (DirectML's leading ones
- * removed), a non-negative axis. One access map per operator; everything later derives from the map.
+ * The gather operators with every dialect rule already applied: effective shapes (DirectML's leading ones removed), a
+ * non-negative axis. One access map per operator; everything later derives from the map.
  */
 import type { AccessMap, NegativeIndex, OutOfBounds, Site } from "./access.js";
 import { constant, dim, site, type Linear } from "./linear.js";
@@ -10,10 +10,22 @@ import { assertNever, at, type Shape } from "./types.js";
 export type Operator =
   | { readonly op: "gather"; readonly axis: number; readonly data: Shape; readonly indices: Shape }
   | { readonly op: "gather_elements"; readonly axis: number; readonly data: Shape; readonly indices: Shape }
-  | { readonly op: "gather_nd"; readonly batchDims: number; readonly data: Shape; readonly indices: Shape };
+  | { readonly op: "gather_nd"; readonly batchDims: number; readonly data: Shape; readonly indices: Shape }
+  /** Any other, stated by its map: windows, several index inputs, views. `inputs`: the data, then what it is read by. */
+  | {
+      readonly op: "mapped";
+      readonly map: AccessMap;
+      readonly inputs: readonly Shape[];
+      readonly output: Shape;
+    };
+
+/** Effective shapes of the inputs: the data, then what it is read by. */
+export const inputShapes = (operator: Operator): readonly Shape[] =>
+  operator.op === "mapped" ? operator.inputs : [operator.data, operator.indices];
 
 /** gather: data[:a] + indices + data[a+1:]; gather_elements: indices; gather_nd: indices[:-1] + data[b+K:]. */
 export function outputShape(operator: Operator): Shape {
+  if (operator.op === "mapped") return operator.output;
   const { data, indices } = operator;
   switch (operator.op) {
     case "gather":
@@ -35,6 +47,7 @@ export function pairedDims(operator: Operator): readonly number[] {
   switch (operator.op) {
     case "gather":
     case "gather_nd":
+    case "mapped":
       return [];
     case "gather_elements":
       return [operator.axis];
@@ -43,8 +56,12 @@ export function pairedDims(operator: Operator): readonly number[] {
   }
 }
 
-/** Where each data coordinate comes from: design table "three levels, one idea". Input 0 is data, 1 the indices. */
+/**
+ * Where each data coordinate comes from: design table "three levels, one idea". Input 0 is data, 1 the indices.
+ * A mapped operator's sites have their policies already.
+ */
 export function accessMap(operator: Operator, negative: NegativeIndex, keep: OutOfBounds): AccessMap {
+  if (operator.op === "mapped") return operator.map;
   const outRank = outputShape(operator).length;
   const indexRank = operator.indices.length;
   const sites: Site[] = [];

@@ -11,10 +11,10 @@
 import { error } from "../ir/diagnostic.js";
 import { gatheredTable } from "../ir/access.js";
 import { inputOf, outputOf, type AccessFunc } from "../ir/func.js";
-import { accessMap, outputShape, pairedDims } from "../ir/operator.js";
-import { resolveSource, sourceOp } from "../ir/ops/registry.js";
+import { accessMap, inputShapes, outputShape, pairedDims } from "../ir/operator.js";
+import { findOp, resolveSource, sourceOp } from "../ir/ops/registry.js";
 import type { Schedule } from "../ir/schedule.js";
-import { formatType, sameShape, type Shape } from "../ir/types.js";
+import { at, formatType, sameShape, type Shape } from "../ir/types.js";
 import { definePass } from "./pass.js";
 
 /** Source operators become one access gather (docs/passes/01-canonicalize-access.md). */
@@ -31,28 +31,30 @@ export const canonicalizeAccess = definePass({
       return func;
     }
     const { operator, output, negative, oob } = result.resolved;
+    const { resultRules } = findOp(func.op) ?? {};
+    const rules = resultRules === undefined ? "" : ` (${resultRules})`;
     const declared = outputOf(func).type;
     const expected = { dtype: inputOf(func, gatheredTable).type.dtype, shape: output };
     if (declared.dtype !== expected.dtype || !sameShape(declared.shape, output)) {
       context.report(
-        error("TC103", `${func.op} gives ${formatType(expected)}, not ${formatType(declared)}`, {
+        error("TC103", `${func.op} gives ${formatType(expected)}, not ${formatType(declared)}${rules}`, {
           span: func.opSpan,
           hint: `declare the result as tensor<${formatType(expected)}>`,
         }),
       );
     }
-    const effective = { data: operator.data, indices: operator.indices, output: outputShape(operator) };
+    const effective = [...inputShapes(operator), outputShape(operator)];
     const { name, target, span, opSpan } = func;
     const access: AccessFunc = {
       level: "access",
       name,
-      operands: func.operands.map((operand) => ({
+      operands: func.operands.map((operand, k) => ({
         ...operand,
-        type: { ...operand.type, shape: effective[operand.role] },
+        type: { ...operand.type, shape: at(effective, k) },
       })),
       map: accessMap(operator, negative, oob),
       paired: pairedDims(operator),
-      schedule: trimmed(func.schedule, output, effective.output.length),
+      schedule: trimmed(func.schedule, output, outputShape(operator).length),
       ...(target === undefined ? {} : { target }),
       ...(span === undefined ? {} : { span }),
       ...(opSpan === undefined ? {} : { opSpan }),

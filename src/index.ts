@@ -27,7 +27,12 @@ export { compile, tryCompile, type CompileOptions, type CompileResult, type Kern
 export { gather, gatherElements, gatherNd } from "./dialects/onnx.js";
 export * as directml from "./dialects/directml.js";
 export * as onnx from "./dialects/onnx.js";
+export * as jax from "./dialects/jax.js";
+export * as numpy from "./dialects/numpy.js";
 export * as pypto from "./dialects/pypto.js";
+export * as stablehlo from "./dialects/stablehlo.js";
+export * as tf from "./dialects/tf.js";
+export * as torch from "./dialects/torch.js";
 export { explain, type Explanation } from "./api/explain.js";
 export { legalTiles, type LegalOptions, type LegalTile, type LegalTiles } from "./api/legal-tiles.js";
 export { program, tryProgram, type ProgramDescription } from "./api/program.js";

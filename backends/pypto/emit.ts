@@ -63,7 +63,7 @@ export function emitPypto(gather: AccessFunc, operator: Operator, target: Target
   const { schedule } = gather;
   invariant(isResolved(schedule), "the schedule of a kernel is chosen");
   const call = operator.op === "gather_elements" ? "gather" : "index_select";
-  const axis = operator.op === "gather_nd" ? 0 : operator.axis;
+  const axis = "axis" in operator ? operator.axis : 0;
   const { shape } = outputOf(gather).type;
   const taken = new Set<string>();
   const names = gather.operands.map((operand) => pythonName(operand.name, taken));
@@ -174,6 +174,11 @@ function refusalsOf(gather: AccessFunc, operator: Operator): readonly Diagnostic
       "PyPTO has no gather by tuples of indices",
       "gather along one dim, with gather or index_select",
     );
+  if (operator.op === "mapped")
+    return refuse(
+      "PyPTO has no gather by this access map",
+      "gather along one dim, with gather or index_select",
+    );
   const keep = policyOf(gather.map);
   if (keep !== "error" && keep !== "unchecked") {
     return refuse(
@@ -188,6 +193,6 @@ function refusalsOf(gather: AccessFunc, operator: Operator): readonly Diagnostic
   }
   const [data, indices] = [inputOf(gather, 0).type, inputOf(gather, 1).type];
   const op = operator.op === "gather_elements" ? "pypto.gather" : "pypto.index_select";
-  const result = resolveSource({ op, attrs: { dim: operator.axis }, data, indices });
+  const result = resolveSource({ op, attrs: { dim: operator.axis }, inputs: [data, indices] });
   return result.ok ? [] : result.diagnostics;
 }

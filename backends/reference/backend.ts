@@ -34,7 +34,7 @@ export const referenceBackend: Backend = {
 
 /** Absent when the output is empty and the program has no gather. */
 function stepsOf({ tile, resolved }: BackendKernel, inputs: HostInputs) {
-  if (resolved !== undefined) return referenceSteps(resolved, inputs);
+  if (resolved !== undefined) return referenceSteps(resolved, inputs, tile.operands);
   const gather = findGather(tile.body);
   if (gather === undefined) return undefined;
   return referenceOfMapSteps(isPlain(gather.map) ? gather.map : wholeMap(tile), tile.operands, inputs);

@@ -1,15 +1,16 @@
 /**
  * reference: the three operators by their definitions, element by element. No tiling, no access map; this is the text
- * to read when in doubt about what a gather means.
+ * to read when in doubt about what a gather means. A mapped operator is defined by its map.
  */
 import type { NegativeIndex, OutOfBounds } from "../../ir/access.js";
-import type { Operand, Role } from "../../ir/func.js";
-import { accessMap, outputShape, type Operator } from "../../ir/operator.js";
+import { roles, type Operand } from "../../ir/func.js";
+import { accessMap, inputShapes, outputShape, type Operator } from "../../ir/operator.js";
 import { indexRule, resolveIndex } from "../../ir/policy.js";
-import { assertNever, at, invariant, strides, type Shape } from "../../ir/types.js";
+import { assertNever, at, invariant, strides } from "../../ir/types.js";
 import { drained } from "../long-run.js";
-import { indexReader, tensorOf, type HostInputs, type HostTensor } from "../memory.js";
+import { indexReader, tensorOf, type HostInputs } from "../memory.js";
 import { elementByElement } from "./element-by-element.js";
+import { referenceOfMapSteps } from "./reference-of-map.js";
 
 /** An operator with what its dialect decided: all that its definition needs. */
 export interface ReferenceProgram {
@@ -19,16 +20,24 @@ export interface ReferenceProgram {
 }
 
 /**
- * The output's bytes. Throws a RunError (TC601) for the first output element whose index is out of range under `error` and
- * `unchecked`.
+ * The output's bytes. `operands`: of the program, where it has others than data and indices. Throws a RunError (TC601) for the
+ * first output element whose index is out of range under `error` and `unchecked`.
  */
-export const reference = (program: ReferenceProgram, inputs: HostInputs): Uint8Array =>
-  drained(referenceSteps(program, inputs));
+export const reference = (
+  program: ReferenceProgram,
+  inputs: HostInputs,
+  operands?: readonly Operand[],
+): Uint8Array => drained(referenceSteps(program, inputs, operands));
 
 /** `reference`, in steps that yield the elements done. */
-export function referenceSteps(program: ReferenceProgram, inputs: HostInputs): Generator<number, Uint8Array> {
+export function referenceSteps(
+  program: ReferenceProgram,
+  inputs: HostInputs,
+  named: readonly Operand[] = dataAndIndices(inputs),
+): Generator<number, Uint8Array> {
   const { operator, negative, oob } = program;
-  const operands = operandsOf(operator, inputs);
+  const operands = effective(operator, named);
+  if (operator.op === "mapped") return referenceOfMapSteps(operator.map, operands, inputs);
   const indices = tensorOf(inputs, at(operands, 1));
   const read = indexReader(indices.bytes, indices.type.dtype);
   const indexStrides = strides(operator.indices);
@@ -46,7 +55,7 @@ export function referenceSteps(program: ReferenceProgram, inputs: HostInputs): G
 }
 
 function dataCoordinates(
-  operator: Operator,
+  operator: Exclude<Operator, { readonly op: "mapped" }>,
   out: readonly number[],
   lookUp: (dim: number, coords: readonly number[]) => number,
 ): number[] {
@@ -79,17 +88,16 @@ function dataCoordinates(
 }
 
 /** The operands with the operator's shapes: a dialect's leading ones are gone. */
-function operandsOf(operator: Operator, inputs: HostInputs): readonly Operand[] {
+function effective(operator: Operator, operands: readonly Operand[]): readonly Operand[] {
+  const shapes = [...inputShapes(operator), outputShape(operator)];
+  return operands.map((operand, k) => ({
+    ...operand,
+    type: { dtype: operand.type.dtype, shape: at(shapes, k) },
+  }));
+}
+
+function dataAndIndices(inputs: HostInputs): readonly Operand[] {
   const [data, indices] = [inputs["data"], inputs["indices"]];
   invariant(data !== undefined && indices !== undefined, "an operator takes data and indices");
-  const operand = (role: Role, { type }: HostTensor, shape: Shape): Operand => ({
-    name: role,
-    role,
-    type: { dtype: type.dtype, shape },
-  });
-  return [
-    operand("data", data, operator.data),
-    operand("indices", indices, operator.indices),
-    operand("output", data, outputShape(operator)),
-  ];
+  return [data, indices, data].map(({ type }, k) => ({ name: at(roles, k), role: at(roles, k), type }));
 }

@@ -30,7 +30,13 @@ export const oobSpec = (fallback: OutOfBounds) =>
 export const oobOf = (inputs: OpInputs): OutOfBounds => wordAttr(inputs.attrs, "oob") as OutOfBounds;
 
 type ArgumentOf<S extends AttrSpec> = S extends { readonly argument: infer A extends string } ? A : S["key"];
-type ValueOf<S extends AttrSpec> = S extends { readonly words: readonly (infer W)[] } ? W : number;
+type ValueOf<S extends AttrSpec> = S extends { readonly words: readonly (infer W)[] }
+  ? W
+  : S extends { readonly kind: "ints" }
+    ? readonly number[]
+    : S extends { readonly kind: "text" }
+      ? string
+      : number;
 
 /** An operator's attributes as the arguments of its builder, each optional. */
 export type ArgumentsOf<D extends OpDef> = {

@@ -7,16 +7,18 @@ const unique = <T>(list: readonly T[]): readonly T[] => [...new Set(list)];
 /** Whose rules a definition holds. */
 export const dialectOf = (def: OpDef): Dialect => def.name.slice(0, def.name.indexOf(".")) as Dialect;
 const ownName = (def: OpDef): string => def.name.slice(def.name.indexOf(".") + 1);
+/** What case files and flags call an operator beside its dialect. */
+export const commonName = (def: OpDef): string => def.kind ?? ownName(def);
 
 /** Every dialect, in the order of the registry. */
 export const dialects: readonly Dialect[] = unique(opDefs.map(dialectOf));
 /** Common names of operators, whatever the dialect. */
-export const operatorKinds: readonly string[] = unique(opDefs.map((def) => def.kind));
+export const operatorKinds: readonly string[] = unique(opDefs.map(commonName));
 
 /** What may stand beside a dialect: common names, and each operator's own. */
 export function operatorNames(dialect: string): readonly string[] {
   const own = opDefs.filter((def) => dialectOf(def) === dialect);
-  return unique([...own.map((def) => def.kind), ...own.map(ownName)]);
+  return unique([...own.map(commonName), ...own.map(ownName)]);
 }
 
 /** An attribute with its names in text and in descriptions. */
@@ -39,7 +41,8 @@ export const attributeFlags: ReadonlyMap<AttributeKey, Pick<AttrSpec, "kind" | "
   unique(opDefs.flatMap((def) => [...attributesOf(def).keys()])).map((key) => {
     const specs = opDefs.flatMap((def) => attributesOf(def).get(key)?.spec ?? []);
     const help = unique(specs.map((spec) => spec.help)).join("; ");
-    return [key as AttributeKey, { kind: specs.some(({ kind }) => kind === "word") ? "word" : "int", help }];
+    const [kind = "word", ...others] = unique(specs.map((spec) => spec.kind));
+    return [key as AttributeKey, { kind: others.length === 0 ? kind : "word", help }];
   }),
 );
 
@@ -60,7 +63,11 @@ export function operatorInText(text: string, keys: readonly string[]): OpDef | u
 
 /** The dialect's operators of the same kind, itself among them. */
 export const operatorKin = (named: OpDef): readonly OpDef[] =>
-  opDefs.filter((def) => dialectOf(def) === dialectOf(named) && def.kind === named.kind);
+  opDefs.filter(
+    (def) =>
+      def === named ||
+      (def.kind !== undefined && def.kind === named.kind && dialectOf(def) === dialectOf(named)),
+  );
 
 /** Where a dialect has several operators of one kind, the first that knows the most of the attributes given. */
 function knowingMost(named: OpDef | undefined, keys: readonly string[]): OpDef | undefined {

@@ -6,7 +6,7 @@
 import { gatherDims, type NegativeIndex, type OutOfBounds } from "../access.js";
 import { error, type Diagnostic } from "../diagnostic.js";
 import type { Attrs, AttrValue } from "../func.js";
-import { accessMap, outputShape, type Operator } from "../operator.js";
+import { accessMap, inputShapes, outputShape, type Operator } from "../operator.js";
 import {
   at,
   elementCount,
@@ -29,10 +29,12 @@ interface AttrNames {
   readonly help: string;
 }
 
-/** An integer in a range that the rules check, or one of a fixed set of words. */
+/** An integer in a range that the rules check, a list of them, one of a fixed set of words, or a text that the rules read. */
 export type AttrSpec = AttrNames &
   (
     | { readonly kind: "int"; readonly default?: number }
+    | { readonly kind: "ints"; readonly default?: readonly number[] }
+    | { readonly kind: "text"; readonly default?: string }
     | { readonly kind: "word"; readonly words: readonly string[]; readonly default: string }
   );
 
@@ -48,7 +50,9 @@ export interface Resolved {
 export interface OpInputs {
   readonly attrs: Attrs;
   readonly data: TensorType;
+  /** The first index input; `inputs` has the others too. */
   readonly indices: TensorType;
+  readonly inputs: readonly TensorType[];
   readonly span?: Span | undefined;
 }
 
@@ -57,34 +61,47 @@ export type ResolveResult =
   | { readonly ok: true; readonly resolved: Resolved }
   | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] };
 
+export type CommonName = Exclude<Operator["op"], "mapped">;
+
 /** The one home of what an operator is called and takes: text, case files, flags and builders derive from it. */
 export interface OpDef {
   /** Dialect and operator, as in text: `onnx.gather_elements`. */
   readonly name: `${string}.${string}`;
-  /** The dialect-free operator it stands for, which is its common name in case files and flags. */
-  readonly kind: Operator["op"];
+  /** The dialect-free operator it stands for, which is its common name in case files and flags. Absent: it has its own alone. */
+  readonly kind?: CommonName;
+  /** What its inputs are called, in order. Absent: data and indices. */
+  readonly inputs?: readonly [data: string, ...indices: string[]];
+  /** It takes any number of further inputs like the last. */
+  readonly variadic?: true;
+  /** Its rules on the result, for whoever declares another. */
+  readonly resultRules?: string;
   /** By name in text. */
   readonly attrs: Readonly<Record<string, AttrSpec>>;
   /** Applies the dialect's rules. `attrs` are complete: defaults filled in, kinds checked. */
   resolve(inputs: OpInputs): Resolved;
 }
 
-/** Raised inside `resolve` at the first rule broken; the registry turns it into diagnostics. */
+/** Raised inside `resolve` at the rules broken; the registry turns it into diagnostics. */
 export class RuleError extends Error {
-  constructor(readonly diagnostic: Diagnostic) {
-    super(diagnostic.message);
+  constructor(readonly diagnostics: readonly Diagnostic[]) {
+    super(diagnostics.map(({ message }) => message).join("; "));
   }
 }
 
 export type RuleCode = "TC101" | "TC102" | "TC103" | "TC104" | "TC105" | "TC106";
 
 export function fail(code: RuleCode, inputs: OpInputs, message: string, hint?: string): never {
-  throw new RuleError(error(code, message, { span: inputs.span, ...(hint === undefined ? {} : { hint }) }));
+  throw new RuleError([error(code, message, { span: inputs.span, ...(hint === undefined ? {} : { hint }) })]);
 }
 
 export const intAttr = (attrs: Attrs, name: string): number | undefined => {
   const value: AttrValue | undefined = attrs[name];
   return typeof value === "number" ? value : undefined;
+};
+
+export const intsAttr = (attrs: Attrs, name: string): readonly number[] => {
+  const value: AttrValue | undefined = attrs[name];
+  return typeof value === "object" ? value : [];
 };
 
 export const wordAttr = (attrs: Attrs, name: string): string => {
@@ -141,11 +158,19 @@ export function checkSameRank(inputs: OpInputs, who: string): void {
   if (r !== q) fail("TC102", inputs, `${who} takes data and indices of one rank, not ${r} and ${q}`);
 }
 
+/** What an operator calls an input: the further ones of a variadic operator continue its last. */
+export function inputName({ inputs = ["data", "indices"] }: Pick<OpDef, "inputs">, k: number): string {
+  const last = inputs.length - 1;
+  const { [Math.min(k, last)]: name = "" } = inputs;
+  return k <= last ? name : `${name.replace(/\d+$/, "")}${Number(/\d+$/.exec(name)?.[0] ?? 0) + k - last}`;
+}
+
 /** Rules that hold in every dialect. */
-export function checkLimits(inputs: OpInputs, resolved: Resolved): void {
+export function checkLimits(def: OpDef, inputs: OpInputs, resolved: Resolved): void {
   const { operator, oob } = resolved;
   const output = outputShape(operator);
-  for (const [operand, shape] of Object.entries({ data: operator.data, indices: operator.indices, output })) {
+  const named = inputShapes(operator).map((shape, k) => [inputName(def, k), shape] as const);
+  for (const [operand, shape] of [...named, ["output", output] as const]) {
     if (shape.length > maxRank) {
       fail("TC102", inputs, `${operand} has rank ${shape.length}; tilec takes rank ${maxRank} at most`);
     }
@@ -159,10 +184,11 @@ export function checkLimits(inputs: OpInputs, resolved: Resolved): void {
       );
     }
   }
+  const data = at(inputShapes(operator), 0);
   // A policy that must read an element has none to read.
   if (elementCount(output) > 0 && oob !== "error" && oob !== "zero") {
     for (const k of gatherDims(accessMap(operator, resolved.negative, oob))) {
-      if (at(operator.data, k) === 0) {
+      if (at(data, k) === 0) {
         fail(
           "TC103",
           inputs,

@@ -1,11 +1,23 @@
 /** Every source operator, and the one way to apply a dialect's rules. */
 import { error, type Diagnostic } from "../diagnostic.js";
-import { inputOf, type Attrs, type AttrValue, type SourceFunc } from "../func.js";
-import { formatShape, isIndexDType, type Span, type TensorType } from "../types.js";
+import { inputsOf, type Attrs, type AttrValue, type SourceFunc } from "../func.js";
+import { assertNever, formatShape, isIndexDType, type Span, type TensorType } from "../types.js";
 import { directmlGather, directmlGatherElements, directmlGatherNd, directmlGatherNd1 } from "./directml.js";
 import { onnxGather, onnxGatherElements, onnxGatherNd } from "./onnx.js";
-import { checkLimits, RuleError, type OpDef, type OpInputs, type ResolveResult } from "./op-def.js";
+import {
+  checkLimits,
+  inputName,
+  RuleError,
+  type OpDef,
+  type OpInputs,
+  type ResolveResult,
+} from "./op-def.js";
 import { pyptoGather, pyptoIndexSelect } from "./pypto.js";
+import { jaxTake, jaxTakeAlongAxis } from "./jax.js";
+import { numpyIndex, numpyTake, numpyTakeAlongAxis } from "./numpy.js";
+import { stablehloGather } from "./stablehlo.js";
+import { tfGather, tfGatherNd } from "./tf.js";
+import { torchEmbedding, torchGather, torchIndexSelect, torchTakeAlongDim } from "./torch.js";
 
 /** One line an operator: what it is called and takes is in its definition. */
 const registered = [
@@ -18,6 +30,18 @@ const registered = [
   directmlGatherNd1,
   pyptoGather,
   pyptoIndexSelect,
+  stablehloGather,
+  torchGather,
+  torchIndexSelect,
+  torchTakeAlongDim,
+  torchEmbedding,
+  tfGather,
+  tfGatherNd,
+  numpyTake,
+  numpyTakeAlongAxis,
+  numpyIndex,
+  jaxTake,
+  jaxTakeAlongAxis,
 ] as const;
 
 /** The definition of every source operator. */
@@ -38,8 +62,8 @@ export const findOp = (name: string): OpDef | undefined => opDefs.find((def) => 
 export interface SourceOp {
   readonly op: string;
   readonly attrs: Attrs;
-  readonly data: TensorType;
-  readonly indices: TensorType;
+  /** The data, then what it is read by. */
+  readonly inputs: readonly TensorType[];
   readonly span?: Span | undefined;
 }
 
@@ -47,8 +71,7 @@ export interface SourceOp {
 export const sourceOp = (func: SourceFunc): SourceOp => ({
   op: func.op,
   attrs: func.attrs,
-  data: inputOf(func, 0).type,
-  indices: inputOf(func, 1).type,
+  inputs: inputsOf(func).map(({ type }) => type),
   span: func.opSpan,
 });
 
@@ -60,8 +83,8 @@ export function resolveSource(source: SourceOp): ResolveResult {
   const before = resolvedBefore.get(source.attrs);
   const same =
     before?.source.op === source.op &&
-    before.source.data === source.data &&
-    before.source.indices === source.indices &&
+    before.source.inputs.length === source.inputs.length &&
+    before.source.inputs.every((type, k) => type === source.inputs[k]) &&
     before.source.span === (source.span ?? before.source.span);
   if (before !== undefined && same) return before.result;
   const result = resolve(source);
@@ -79,32 +102,37 @@ function resolve(source: SourceOp): ResolveResult {
     });
     return { ok: false, diagnostics: [unknown] };
   }
-  const diagnostics = [...checkShapes(source), ...checkAttrs(def, source)];
-  if (diagnostics.length > 0) return { ok: false, diagnostics };
-  const inputs: OpInputs = { ...source, attrs: withDefaults(def, source.attrs) };
+  const diagnostics = [...checkInputs(def, source), ...checkAttrs(def, source)];
+  const [data, indices] = source.inputs;
+  if (diagnostics.length > 0 || data === undefined || indices === undefined)
+    return { ok: false, diagnostics };
+  const inputs: OpInputs = { ...source, data, indices, attrs: withDefaults(def, source.attrs) };
   try {
-    if (!isIndexDType(inputs.indices.dtype)) {
-      const { dtype } = inputs.indices;
-      throw new RuleError(error("TC104", `indices must be integers, not ${dtype}`, { span: source.span }));
-    }
+    source.inputs.slice(1).forEach(({ dtype }, k) => {
+      if (isIndexDType(dtype)) return;
+      const message = `${inputName(def, k + 1)} must be integers, not ${dtype}`;
+      throw new RuleError([error("TC104", message, { span: source.span })]);
+    });
     const resolved = def.resolve(inputs);
-    checkLimits(inputs, resolved);
+    checkLimits(def, inputs, resolved);
     return { ok: true, resolved };
   } catch (thrown) {
-    if (thrown instanceof RuleError) return { ok: false, diagnostics: [thrown.diagnostic] };
+    if (thrown instanceof RuleError) return { ok: false, diagnostics: thrown.diagnostics };
     throw thrown;
   }
 }
 
-function checkShapes(source: SourceOp): Diagnostic[] {
-  return (["data", "indices"] as const).flatMap((operand) => {
-    const { shape } = source[operand];
+function checkInputs(def: OpDef, source: SourceOp): Diagnostic[] {
+  const { inputs: names = ["data", "indices"], variadic = false } = def;
+  const [given, known] = [source.inputs.length, names.length];
+  if (given < known || (given > known && !variadic)) {
+    const takes = `${names.join(", ")}${variadic ? ", …" : ""}`;
+    return [error("TC702", `${def.name} takes ${takes}, not ${given} inputs`, { span: source.span })];
+  }
+  return source.inputs.flatMap(({ shape }, k) => {
     if (shape.every((extent) => Number.isSafeInteger(extent) && extent >= 0)) return [];
-    return [
-      error("TC103", `${operand} ${formatShape(shape)} has an extent that is not a whole number`, {
-        span: source.span,
-      }),
-    ];
+    const message = `${inputName(def, k)} ${formatShape(shape)} has an extent that is not a whole number`;
+    return [error("TC103", message, { span: source.span })];
   });
 }
 
@@ -116,15 +144,26 @@ function checkAttrs(def: OpDef, source: SourceOp): Diagnostic[] {
       const hint = `its attributes are ${known}`;
       return [error("TC105", `${def.name} has no attribute ${name}`, { span: source.span, hint })];
     }
-    if (spec.kind === "int" && !Number.isSafeInteger(value)) {
-      const shown = formatAttr(value);
-      return [error("TC105", `${name} must be a whole number, not ${shown}`, { span: source.span })];
+    const refused = (takes: string): Diagnostic[] => [
+      error("TC105", `${name} must be ${takes}, not ${formatAttr(value)}`, { span: source.span }),
+    ];
+    switch (spec.kind) {
+      case "int":
+        return Number.isSafeInteger(value) ? [] : refused("a whole number");
+      case "ints":
+        return Array.isArray(value) && value.every((entry) => Number.isSafeInteger(entry))
+          ? []
+          : refused("a list of whole numbers");
+      case "text":
+        return typeof value === "string" ? [] : refused("a text");
+      case "word": {
+        if (typeof value === "string" && spec.words.includes(value)) return [];
+        const hint = `one of ${spec.words.join(", ")}`;
+        return [error("TC105", `${name} cannot be ${formatAttr(value)}`, { span: source.span, hint })];
+      }
+      default:
+        return assertNever(spec);
     }
-    if (spec.kind === "word" && !(typeof value === "string" && spec.words.includes(value))) {
-      const hint = `one of ${spec.words.join(", ")}`;
-      return [error("TC105", `${name} cannot be ${formatAttr(value)}`, { span: source.span, hint })];
-    }
-    return [];
   });
 }
 

@@ -11,9 +11,12 @@ export interface Token {
   readonly span: Span;
 }
 
-/** Words may hold dots (`onnx.gather`) and, as MLIR's shapes do, digits and x (`3x5xf32`). */
+/**
+ * Words may hold dots (`onnx.gather`) and, as MLIR's shapes do, digits and x (`3x5xf32`). `#`, `?` and `!` are of MLIR's attributes,
+ * dims and types.
+ */
 const tokenPattern =
-  /(?<space>[ \t\r\n]+|\/\/[^\n]*)|(?<arrow>->)|(?<type>\d+(?:x\d+)*x[a-z]\w*)|(?<int>-?\d+)|(?<string>"[^"\n]*")|(?<value>%\w+)|(?<symbol>@\w+)|(?<word>[A-Za-z_][\w.]*)|(?<punct>[(){}[\]<>,:=+*-])/uy;
+  /(?<space>[ \t\r\n]+|\/\/[^\n]*)|(?<arrow>->)|(?<type>\d+(?:x\d+)*x[a-z]\w*)|(?<int>-?\d+)|(?<string>"[^"\n]*")|(?<value>%\w+)|(?<symbol>@\w+)|(?<word>[A-Za-z_][\w.]*)|(?<punct>[(){}[\]<>,:=+*#?!-])/uy;
 
 export function lex(text: string, file: string): { tokens: Token[]; diagnostics: Diagnostic[] } {
   const tokens: Token[] = [];

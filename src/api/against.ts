@@ -40,7 +40,7 @@ export function definedOutput(definition: Func, tile: TileFunc, inputs: HostInpu
     case "source": {
       const result = resolveSource(sourceOp(definition));
       if (!result.ok) throw new CompileError(result.diagnostics);
-      return reference(result.resolved, inputs);
+      return reference(result.resolved, inputs, definition.operands);
     }
     case "access":
       return referenceOfMap(definition.map, definition.operands, inputs);

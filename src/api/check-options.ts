@@ -113,6 +113,15 @@ export const typeField: Field = {
     checkOptions(path, value, typeFields, { code: "TC103", path: `${path}.`, needs: ["dtype", "shape"] }),
 };
 
+export const typesField: Field = {
+  code: "TC103",
+  takes: `a list of tensor types, each ${typeField.takes.slice("a tensor type, ".length)}`,
+  problems: (value, path) =>
+    Array.isArray(value)
+      ? value.flatMap((type: unknown, k) => typeField.problems(type, `${path}[${k}]`))
+      : [error("TC103", `${path} is ${shown(value)}; it takes ${typesField.takes}`)],
+};
+
 /** As builders take a type: `["f32", [4096, 1024]]`. */
 export const pairField: Field = {
   code: "TC103",
@@ -129,8 +138,11 @@ export const pairField: Field = {
 /** An attribute; which numbers and words it takes is for the dialect's rules to say. */
 export const attributeField: Field = {
   code: "TC105",
-  takes: "a number or a word",
-  holds: (value) => typeof value === "number" || typeof value === "string",
+  takes: "a number, a word or a list of numbers",
+  holds: (value) =>
+    typeof value === "number" ||
+    typeof value === "string" ||
+    (Array.isArray(value) && value.every((entry) => typeof entry === "number")),
 };
 
 /** An operator's attributes under the names of its builder's arguments. */

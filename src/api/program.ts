@@ -1,7 +1,12 @@
 /** Programs from descriptions: the one way builders, flags, case files and models make a source function. */
 import {
+  at,
   CompileError,
+  findOp,
+  inputName,
+  operandAt,
   resolveSource,
+  roles,
   type Attrs,
   type DType,
   type Diagnostic,
@@ -19,6 +24,7 @@ import {
   scheduleField,
   targetNameField,
   typeField,
+  typesField,
 } from "./check-options.js";
 
 /** A gather as flags, case files and models describe it. */
@@ -28,6 +34,8 @@ export interface ProgramDescription {
   readonly attrs: Attrs;
   readonly data: TensorType;
   readonly indices: TensorType;
+  /** Further inputs, of an operator that takes them. */
+  readonly others?: readonly TensorType[];
   readonly name?: string;
   readonly target?: string;
   readonly schedule?: Schedule;
@@ -38,6 +46,7 @@ const descriptionFields: Fields<ProgramDescription> = {
   attrs: attrsField,
   data: typeField,
   indices: typeField,
+  others: typesField,
   name: nameField,
   target: targetNameField,
   schedule: scheduleField,
@@ -47,14 +56,19 @@ export type ProgramResult =
   | { readonly ok: true; readonly func: SourceFunc }
   | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] };
 
+/** Several index inputs have the names that the operator gives them. */
+const nameOf = (op: string, k: number, inputs: number): string =>
+  inputs === 2 ? at(roles, k) : inputName(findOp(op) ?? {}, k);
+
 /** Applies the dialect's rules to find the output type. */
 export function tryProgram(description: ProgramDescription): ProgramResult {
   const wrong = checkOptions("a program", description, descriptionFields, {
     needs: ["op", "attrs", "data", "indices"],
   });
   if (wrong.length > 0) return { ok: false, diagnostics: wrong };
-  const { op, attrs, data, indices, target } = description;
-  const result = resolveSource({ op, attrs, data, indices });
+  const { op, attrs, data, indices, others = [], target } = description;
+  const inputs = [data, indices, ...others];
+  const result = resolveSource({ op, attrs, inputs });
   if (!result.ok) return { ok: false, diagnostics: result.diagnostics };
   return {
     ok: true,
@@ -64,8 +78,7 @@ export function tryProgram(description: ProgramDescription): ProgramResult {
       op,
       attrs,
       operands: [
-        { name: "data", type: data, role: "data" },
-        { name: "indices", type: indices, role: "indices" },
+        ...inputs.map((type, k) => operandAt({ name: nameOf(op, k, inputs.length), type }, k, inputs.length)),
         { name: "output", type: { dtype: data.dtype, shape: result.resolved.output }, role: "output" },
       ],
       schedule: description.schedule ?? {},

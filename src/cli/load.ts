@@ -11,6 +11,7 @@ import {
   outOfBoundsPolicies,
   parseModule,
   withPolicy,
+  type AttrSpec,
   type AttrValue,
   type AttributeKey,
   type Diagnostic,
@@ -19,12 +20,21 @@ import {
 } from "../../ir/index.js";
 import { readCaseList, type Case } from "../formats/cases.js";
 import { readBytes, readText } from "../formats/files.js";
+import { findMlirGathers, type MlirGather } from "../formats/mlir.js";
 import { findGathers, readModel } from "../formats/onnx/index.js";
 import { Symbols } from "../formats/symbols.js";
 import type { TensorValue } from "../formats/tensor.js";
 import { program, tryProgram } from "../api/program.js";
 import { printDiagnostics } from "./terminal.js";
-import { dashed, parseBind, parseCount, parseType, scheduleOf, type ProgramFlags } from "./options.js";
+import {
+  dashed,
+  parseBind,
+  parseCount,
+  parseShape,
+  parseType,
+  scheduleOf,
+  type ProgramFlags,
+} from "./options.js";
 import { UsageError } from "./usage-error.js";
 
 export interface LoadedProgram {
@@ -41,6 +51,7 @@ export function loadPrograms(file: string | undefined, flags: ProgramFlags): Loa
   if (file === undefined) return [{ func: fromFlags(flags) }];
   if (file.endsWith(".json")) return fromCases(file, flags);
   if (file.endsWith(".onnx")) return fromModel(file, flags);
+  if (file.endsWith(".mlir")) return fromMlir(file, flags);
   return fromText(file, flags);
 }
 
@@ -168,10 +179,22 @@ function operatorFlags(op: string, flags: ProgramFlags): { op: string; attrs: Re
   for (const { key, value } of given) {
     const attr = known.get(key);
     if (attr === undefined) throw new UsageError(`--${dashed(key)} means nothing to ${operator.name}`);
-    attrs[attr.name] = attr.spec.kind === "int" ? parseCount(value, dashed(key)) : value;
+    attrs[attr.name] = attrValue(attr.spec, value, dashed(key));
   }
   if (flags.oob !== undefined) attrs["oob"] = flags.oob;
   return { op: operator.name, attrs };
+}
+
+function attrValue({ kind }: AttrSpec, value: string, flag: string): AttrValue {
+  switch (kind) {
+    case "int":
+      return parseCount(value, flag);
+    case "ints":
+      return value.trim() === "" ? [] : parseShape(value, flag);
+    case "text":
+    case "word":
+      return value;
+  }
 }
 
 function operatorNamed(op: string, flags: ProgramFlags, keys: readonly string[]): OpDef {
@@ -242,6 +265,25 @@ function programOf({ id, program, tir = "", options }: Case) {
   const { target, schedule } = options;
   const targeted = target === undefined ? func : { target, ...func };
   return { ok: true, func: { ...targeted, schedule: { ...func.schedule, ...schedule } } } as const;
+}
+
+/** Every stablehlo.gather of an MLIR text; those that cannot be read are warnings, or the error where no other is. */
+function fromMlir(file: string, flags: ProgramFlags): LoadedProgram[] {
+  const gathers = findMlirGathers(readText(file), file);
+  const nameOf = (gather: MlirGather): string => (gather.ok ? gather.func.name : gather.name);
+  const chosen = gathers.filter((gather) => flags.func === undefined || nameOf(gather) === flags.func);
+  if (chosen.length === 0) {
+    const names = gathers.map(nameOf).join(", ");
+    throw new UsageError(
+      `${file} has no stablehlo.gather ${flags.func ?? "at all"}`,
+      names === "" ? undefined : names,
+    );
+  }
+  const refused = chosen.flatMap((gather) => (gather.ok ? [] : [gather.diagnostic]));
+  const programs = chosen.flatMap((gather) => (gather.ok ? [{ func: withFlags(gather.func, flags) }] : []));
+  if (programs.length === 0) throw new CompileError(refused);
+  printDiagnostics(refused.map((diagnostic) => ({ ...diagnostic, severity: "warning" as const })));
+  return programs;
 }
 
 /** A gather of a model, with its program where its shape is known. */

@@ -53,7 +53,7 @@ export function addProgramOptions(command: Command): Command {
     .option("--data <type>", "data, such as f32[4096,1024]")
     .option("--indices <type>", "indices, such as i32[4096,1024]");
   for (const [key, { kind, help }] of attributeFlags) {
-    command.option(`--${dashed(key)} <${kind === "int" ? "n" : "word"}>`, help);
+    command.option(`--${dashed(key)} <${kind === "int" ? "n" : kind === "ints" ? "list" : kind}>`, help);
   }
   return command
     .addOption(

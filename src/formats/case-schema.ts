@@ -12,6 +12,7 @@ import {
   residencies,
   targetNames,
   type AttrSpec,
+  type AttrValue,
   type DType,
   type OpDef,
   type OutOfBounds,
@@ -29,7 +30,7 @@ export interface CaseJson {
   /** `map`: the program is `tir`, its inputs `inputs`. */
   readonly op: string;
   readonly dialect?: string;
-  readonly attributes?: Readonly<Record<string, number | string>>;
+  readonly attributes?: Readonly<Record<string, AttrValue>>;
   readonly data?: TensorJson;
   readonly indices?: TensorJson;
   readonly inputs?: Readonly<Record<string, TensorJson>>;
@@ -96,8 +97,18 @@ const expectsError = (category: Schema): Schema => ({
   properties: { error: category },
 });
 
-const attribute = ({ help, ...spec }: AttrSpec): Schema =>
-  described(help, spec.kind === "int" ? { type: "integer" } : { enum: spec.words });
+function attribute({ help, ...spec }: AttrSpec): Schema {
+  switch (spec.kind) {
+    case "int":
+      return described(help, { type: "integer" });
+    case "ints":
+      return described(help, { type: "array", items: { type: "integer" } });
+    case "text":
+      return described(help, { type: "string" });
+    case "word":
+      return described(help, { enum: spec.words });
+  }
+}
 
 /** Operators of one dialect and kind share their attributes: which of them is meant, the attributes tell. */
 const attributesFor = (def: OpDef): Schema =>
@@ -145,7 +156,7 @@ const caseObject: Schema = {
         enum: [...unique(dialects.flatMap(operatorNames)), mapOp],
       }),
       dialect: described("whose rules apply", { enum: dialects }),
-      attributes: { type: "object", additionalProperties: { type: ["number", "string"] } },
+      attributes: { type: "object", additionalProperties: { type: ["number", "string", "array"] } },
       data: ref("tensor"),
       indices: ref("tensor"),
       inputs: described("of a map, by their names in the text", {

@@ -2,6 +2,7 @@
 import {
   findOp,
   opDefs,
+  commonName,
   printSchedule,
   profiles,
   residencies,
@@ -73,7 +74,7 @@ export function completions(text: string, { line, column }: Place): Completions 
 function optionsAfter(before: string): readonly Completion[] | undefined {
   if (/\btarget\("$/.test(before))
     return Object.values(targets).map(({ name, title }) => ({ label: name, detail: title }));
-  if (/%\w+\s*=\s*$/.test(before)) return opDefs.map(({ name, kind }) => ({ label: name, detail: kind }));
+  if (/%\w+\s*=\s*$/.test(before)) return opDefs.map((def) => ({ label: def.name, detail: commonName(def) }));
   const schedule = /\bschedule\s*\{([^}]*)$/.exec(before)?.[1];
   if (schedule !== undefined) return inList(schedule, entries, (name) => values[name]);
   const [, op = "", inside = ""] = /=\s*([\w.]+)\s+%[^{]*\{([^}]*)$/.exec(before) ?? [];

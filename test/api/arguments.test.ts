@@ -399,7 +399,7 @@ const builders: readonly Row[] = [
   [
     "an axis of null",
     () => gather(anything({ data: ["f32", [4, 4]], indices: ["i32", [4]], axis: null })),
-    "TC105 axis is null; it takes a number or a word",
+    "TC105 axis is null; it takes a number, a word or a list of numbers",
   ],
   [
     "pypto: no dim",
@@ -452,7 +452,7 @@ const descriptions: readonly Row[] = [
   [
     "no object",
     () => program(anything("gather")),
-    'TC702 a program takes an object with op, attrs, data, indices, name, target, schedule, not "gather"',
+    'TC702 a program takes an object with op, attrs, data, indices, others, name, target, schedule, not "gather"',
   ],
   ["no attributes", build({ attrs: undefined }), "TC105 a program lacks attrs"],
   [

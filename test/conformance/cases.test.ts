@@ -26,7 +26,7 @@ describe.each(readdirSync(folder).sort())("%s", (name) => {
   it("passes on WebGPU", async (context) => {
     const runner = await testRunner();
     // Kernels of general maps are not written yet.
-    if (runner === undefined || name === "maps.json") {
+    if (runner === undefined || name === "maps.json" || name === "stablehlo.json") {
       context.skip();
       return;
     }

@@ -1,7 +1,7 @@
 /** What an operator is called and takes is stated in its definition: builders, flags and case files all follow it. */
 import { describe, expect, it } from "vitest";
-import { findOp, opDefs, type OpName, type SourceFunc, type TensorType } from "../../ir/index.js";
-import { directml, onnx, pypto, program } from "../../src/index.js";
+import { findOp, opDefs, type Attrs, type OpName, type SourceFunc, type TensorType } from "../../ir/index.js";
+import { directml, jax, numpy, onnx, pypto, program, stablehlo, tf, torch } from "../../src/index.js";
 import { loadProgram } from "../../src/cli/load.js";
 import type { ProgramFlags } from "../../src/cli/options.js";
 import { readCaseList } from "../../src/formats/cases.js";
@@ -11,14 +11,15 @@ interface Row {
   /** The common name, in flags and case files. */
   readonly op: string;
   /** Under the keys of flags and case files, every attribute of the operator. */
-  readonly given: Readonly<Record<string, number | string>>;
+  readonly given: Attrs;
   /** Under their names in text. */
-  readonly attrs: Readonly<Record<string, number | string>>;
+  readonly attrs: Attrs;
   readonly build: () => SourceFunc;
 }
 
 const data = ["f32", [2, 3]] as const;
 const indices = ["i32", [1, 3]] as const;
+const wide = ["i64", [1, 3]] as const;
 const tuples = ["i64", [2, 1]] as const;
 const dml = {
   InputTensor: { DataType: "FLOAT32", Sizes: [2, 3] },
@@ -100,6 +101,108 @@ const rows = {
     attrs: { dim: 1, level: "head", oob: "zero" },
     build: () => pypto.indexSelect({ input: data, index: indices, dim: 1, level: "head", oob: "zero" }),
   },
+  "stablehlo.gather": {
+    op: "gather",
+    given: {
+      offsetDims: [1],
+      collapsedSliceDims: [],
+      operandBatchingDims: [0],
+      startIndicesBatchingDims: [0],
+      startIndexMap: [1],
+      indexVectorDim: 1,
+      sliceSizes: [1, 1],
+      oob: "wrap",
+    },
+    attrs: {
+      offset_dims: [1],
+      collapsed_slice_dims: [],
+      operand_batching_dims: [0],
+      start_indices_batching_dims: [0],
+      start_index_map: [1],
+      index_vector_dim: 1,
+      slice_sizes: [1, 1],
+      oob: "wrap",
+    },
+    build: () =>
+      stablehlo.gather({
+        operand: data,
+        startIndices: tuples,
+        offsetDims: [1],
+        collapsedSliceDims: [],
+        operandBatchingDims: [0],
+        startIndicesBatchingDims: [0],
+        startIndexMap: [1],
+        indexVectorDim: 1,
+        sliceSizes: [1, 1],
+        oob: "wrap",
+      }),
+  },
+  "torch.gather": {
+    op: "gather_elements",
+    given: { axis: -1, oob: "clamp" },
+    attrs: { dim: -1, oob: "clamp" },
+    build: () => torch.gather({ input: data, index: wide, dim: -1, oob: "clamp" }),
+  },
+  "torch.index_select": {
+    op: "gather",
+    given: { axis: 1, oob: "zero" },
+    attrs: { dim: 1, oob: "zero" },
+    build: () => torch.indexSelect({ input: data, index: ["i32", [4]], dim: 1, oob: "zero" }),
+  },
+  "torch.take_along_dim": {
+    op: "take_along_dim",
+    given: { axis: 0, oob: "error" },
+    attrs: { dim: 0, oob: "error" },
+    build: () => torch.takeAlongDim({ input: data, indices: wide, dim: 0, oob: "error" }),
+  },
+  "torch.embedding": {
+    op: "embedding",
+    given: { paddingIdx: -2, oob: "zero" },
+    attrs: { padding_idx: -2, oob: "zero" },
+    build: () => torch.embedding({ weight: data, input: indices, paddingIdx: -2, oob: "zero" }),
+  },
+  "tf.gather": {
+    op: "gather",
+    given: { axis: 1, batchDims: 1, oob: "zero" },
+    attrs: { axis: 1, batch_dims: 1, oob: "zero" },
+    build: () => tf.gather({ params: data, indices: tuples, axis: 1, batchDims: 1, oob: "zero" }),
+  },
+  "tf.gather_nd": {
+    op: "gather_nd",
+    given: { batchDims: 1, oob: "zero" },
+    attrs: { batch_dims: 1, oob: "zero" },
+    build: () => tf.gatherNd({ params: data, indices: tuples, batchDims: 1, oob: "zero" }),
+  },
+  "numpy.take": {
+    op: "gather",
+    given: { axis: 1, mode: "clip" },
+    attrs: { axis: 1, mode: "clip" },
+    build: () => numpy.take({ a: data, indices, axis: 1, mode: "clip" }),
+  },
+  "numpy.take_along_axis": {
+    op: "gather_elements",
+    given: { axis: 0, oob: "wrap" },
+    attrs: { axis: 0, oob: "wrap" },
+    build: () => numpy.takeAlongAxis({ arr: data, indices, axis: 0, oob: "wrap" }),
+  },
+  "numpy.index": {
+    op: "index",
+    given: { subscript: "::-1, i0", oob: "zero" },
+    attrs: { subscript: "::-1, i0", oob: "zero" },
+    build: () => numpy.index({ x: data, key: ["::-1", indices], oob: "zero" }),
+  },
+  "jax.take": {
+    op: "gather",
+    given: { axis: 1, mode: "wrap" },
+    attrs: { axis: 1, mode: "wrap" },
+    build: () => jax.take({ a: data, indices, axis: 1, mode: "wrap" }),
+  },
+  "jax.take_along_axis": {
+    op: "gather_elements",
+    given: { axis: 0, mode: "promise_in_bounds" },
+    attrs: { axis: 0, mode: "promise_in_bounds" },
+    build: () => jax.takeAlongAxis({ arr: data, indices, axis: 0, mode: "promise_in_bounds" }),
+  },
 } satisfies Readonly<Record<OpName, Row>>;
 
 const names = Object.keys(rows) as OpName[];
@@ -177,7 +280,7 @@ describe("names", () => {
 
   it.each([
     [{ op: "gather_nd", dialect: "pypto" }, "dialect pypto has no operator gather_nd"],
-    [{ op: "torch.gather" }, "dialect torch has no operator gather"],
+    [{ op: "mxnet.gather" }, "dialect mxnet has no operator gather"],
     [{ op: "onnx.gather", dialect: "pypto" }, "--op onnx.gather and --dialect pypto disagree"],
     [{ op: "onnx.gather", batchDims: "1" }, "--batch-dims means nothing to onnx.gather"],
     [{ op: "onnx.gather", axis: "one" }, "--axis one is no whole number"],

@@ -134,14 +134,18 @@ describe("the operator of the page, in the sources", () => {
   });
 
   it("runs by its name once its two files are edited", () => {
-    expect(listed("Two files make it")).toEqual(["ir/ops/registry.ts", "ir/ops/torch.ts"]);
+    expect(listed("Two files make it")).toEqual(["ir/ops/mindspore.ts", "ir/ops/registry.ts"]);
     const edits: readonly Edit[] = [
-      { file: "ir/ops/torch.ts", put: code("ir/ops/torch.ts") },
-      { file: "ir/ops/registry.ts", find: "registered = [", put: "registered = [\n  torchTakeAlongDim," },
+      { file: "ir/ops/mindspore.ts", put: code("ir/ops/mindspore.ts") },
+      {
+        file: "ir/ops/registry.ts",
+        find: "registered = [",
+        put: "registered = [\n  mindsporeGatherElements,",
+      },
       {
         file: "ir/ops/registry.ts",
         find: "import ",
-        put: 'import { torchTakeAlongDim } from "./torch.js";\nimport ',
+        put: 'import { mindsporeGatherElements } from "./mindspore.js";\nimport ',
       },
     ];
     expect(errorsIn(edits, join(folder, "dist"))).toEqual([]);
@@ -155,7 +159,7 @@ describe("the operator of the page, in the sources", () => {
     };
     write("data", { dtype: "f32", shape: [4, 3] }, data);
     write("indices", { dtype: "i64", shape: [2, 3] }, indices);
-    const operator = ["--op", "torch.take_along_dim", "--data", "f32[4,3]", "--indices", "i64[2,3]"];
+    const operator = ["--op", "mindspore.gather_elements", "--data", "f32[4,3]", "--indices", "i64[2,3]"];
     const inputs = ["--input", `data=${file("data")}`, "--input", `indices=${file("indices")}`];
     const args = ["run", ...operator, "--axis", "0", ...inputs, "--out", `output=${file("output")}`];
     const { status, stderr } = spawnSync(

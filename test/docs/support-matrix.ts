@@ -9,11 +9,13 @@ import {
   outOfBoundsPolicies,
   resolveSource,
   type Attrs,
+  type CommonName,
   type DType,
   type OpDef,
   type Shape,
 } from "../../ir/index.js";
 import { emitWgsl } from "../../backends/webgpu/index.js";
+import { verdict } from "../dialects/refusal.js";
 import { tryCompile } from "../../src/api/compile.js";
 import { tryProgram, type ProgramDescription } from "../../src/api/program.js";
 
@@ -41,16 +43,17 @@ function smallest(
 ): ProgramDescription {
   const two = (count: number): number[] => new Array<number>(Math.max(0, count)).fill(2);
   const padded = (last: number): number[] => [...new Array<number>(Math.max(0, rank - 1)).fill(1), last];
-  const shapes: Readonly<Record<OpDef["kind"], readonly [Shape, Shape]>> = {
+  const shapes: Readonly<Record<CommonName, readonly [Shape, Shape]>> = {
     gather: [two(rank), dialectOf(def) === "directml" ? padded(2) : two(indexRank)],
     gather_elements: [two(rank), two(rank)],
     gather_nd: [two(rank), dialectOf(def) === "directml" ? padded(1) : [...two(indexRank - 1), 1]],
   };
-  const [dataShape, indicesShape] = shapes[def.kind];
+  const [dataShape, indicesShape] = shapes[likeOf(def)];
   const attrs: Attrs = {
     ...level,
     ...(def.name === "directml.gather" ? { index_dimensions: 1 } : {}),
     ...(def.name.startsWith("directml.gather_nd") ? { indices_dimension_count: 1 } : {}),
+    ...(def.name === "stablehlo.gather" ? rowsOfDim0(rank, indexRank) : {}),
   };
   return {
     op: def.name,
@@ -59,6 +62,19 @@ function smallest(
     indices: { dtype: indices as DType, shape: indicesShape },
   };
 }
+
+/** The common operator whose shapes one without a common name takes. */
+const likeOf = (def: OpDef): CommonName =>
+  def.kind ?? (def.name === "torch.take_along_dim" ? "gather_elements" : "gather");
+
+/** Rows of an operand, each by an index of one component. */
+const rowsOfDim0 = (rank: number, indexRank: number): Attrs => ({
+  offset_dims: Array.from({ length: Math.max(0, rank - 1) }, (_, k) => indexRank + k),
+  collapsed_slice_dims: [0],
+  start_index_map: [0],
+  index_vector_dim: indexRank,
+  slice_sizes: Array.from({ length: rank }, (_, k) => (k === 0 ? 1 : 2)),
+});
 
 const takes = (description: ProgramDescription): boolean => tryProgram(description).ok;
 
@@ -69,6 +85,11 @@ function ranks(list: readonly number[]): string {
   return first === last ? String(first) : `${first} to ${last}`;
 }
 
+/** The attribute that says what an index out of range means, and its words. */
+function policiesOf({ attrs: { mode } }: OpDef): readonly [name: string, words: readonly string[]] {
+  return mode?.kind === "word" ? ["mode", mode.words] : ["oob", outOfBoundsPolicies];
+}
+
 function backendsOf(row: Row, dtype: DType, indexType: string): string[] {
   const result = tryProgram(smallest(row, dtype, indexType, 2, 1));
   if (!result.ok) return [];
@@ -76,7 +97,7 @@ function backendsOf(row: Row, dtype: DType, indexType: string): string[] {
   if (tryCompile(result.func).ok) found.push("sim");
   const webgpu = findTarget("webgpu");
   const device = webgpu === undefined ? undefined : tryCompile(result.func, { target: webgpu });
-  if (device?.ok === true && emitWgsl(device.kernel.tile).code !== "") found.push("webgpu");
+  if (device?.ok === true && verdict(() => emitWgsl(device.kernel.tile)) === "accepted") found.push("webgpu");
   return found;
 }
 
@@ -96,31 +117,32 @@ export function supportMatrix(): string {
     const all = Array.from({ length: maxRank + 1 }, (_, rank) => rank);
     const dataRanks = all.filter((rank) => rank > 0 && takes(smallest(row, "f32", anyIndex, rank, 1)));
     const indexRanks = all.filter((rank) =>
-      takes(smallest(row, "f32", anyIndex, def.kind === "gather" ? (dataRanks[0] ?? 1) : rank, rank)),
+      takes(smallest(row, "f32", anyIndex, likeOf(def) === "gather" ? (dataRanks[0] ?? 1) : rank, rank)),
     );
-    const policies = outOfBoundsPolicies.filter((oob) => {
+    const [policy, words] = policiesOf(def);
+    const policies = words.filter((word) => {
       const base = smallest(row, "f32", anyIndex, 2, 1);
-      return takes({ ...base, attrs: { ...base.attrs, oob } });
+      return takes({ ...base, attrs: { ...base.attrs, [policy]: word } });
     });
     const base = smallest(row, "f32", anyIndex, 2, 1);
     const resolved = resolveSource({
       op: base.op,
       attrs: base.attrs,
-      data: base.data,
-      indices: base.indices,
+      inputs: [base.data, base.indices],
     });
     const oob = resolved.ok ? resolved.resolved.oob : "none";
+    const fallback = policy === "oob" ? oob : `${String(def.attrs[policy]?.default)}, which is ${oob}`;
     const negative =
       resolved.ok && resolved.resolved.negative === "from-end" ? "count from the end" : "out of range";
     lines.push(
       `## ${[def.name, ...Object.entries(level).map(([name, word]) => `${name} ${String(word)}`)].join(", ")}`,
       "",
-      `- Operator: \`${def.kind}\`; attributes: ${Object.keys(def.attrs)
+      `- Operator: \`${def.kind ?? "its own"}\`; attributes: ${Object.keys(def.attrs)
         .map((name) => `\`${name}\``)
         .join(", ")}`,
       `- Data ranks: ${ranks(dataRanks)}; index ranks: ${dialectOf(def) === "directml" ? "as the data's (leading ones are padding)" : ranks(indexRanks)}`,
       `- Index types: ${indexTypes.join(", ")}; negative indices: ${negative}`,
-      `- Policies: ${policies.join(", ")}; default ${oob}`,
+      `- ${policy === "oob" ? "Policies" : "Modes"}: ${policies.join(", ")}; default ${fallback}`,
       "",
       "| Element type | Backends |",
       "| --- | --- |",

@@ -1,0 +1,23 @@
+/** numpy's broadcasting of shapes, which torch and jax share. */
+import { constant, dim, type Linear } from "../linear.js";
+import { at, type Shape } from "../types.js";
+
+/** Right-aligned; an extent of 1 takes the others'. Undefined where two extents differ. */
+export function broadcastShapes(shapes: readonly Shape[]): Shape | undefined {
+  const rank = Math.max(0, ...shapes.map(({ length }) => length));
+  const result: number[] = [];
+  for (let k = 0; k < rank; k++) {
+    const extents = shapes.flatMap((shape) => shape[k - rank + shape.length] ?? []);
+    const [extent = 1, ...others] = new Set(extents.filter((entry) => entry !== 1));
+    if (others.length > 0) return undefined;
+    result.push(extent);
+  }
+  return result;
+}
+
+/** Where the elements of a tensor lie that is broadcast over output dims from `first` on. */
+export const broadcastCoords = (shape: Shape, over: Shape, first = 0): Linear[] =>
+  shape.map((extent, k) => {
+    const place = k + over.length - shape.length;
+    return extent === 1 && at(over, place) !== 1 ? constant(0) : dim(first + place);
+  });

@@ -1,0 +1,122 @@
+/**
+ * jax.numpy's take and take_along_axis.
+ *
+ * Source: docs.jax.dev, the pages of these names and `ndarray.at`, and jax/_src/numpy/indexing.py, which says what becomes of
+ * negative indices: they count from the end, but not under `clip` and `wrap` of take and `promise_in_bounds`. An index out of
+ * range gives the fill value by default; nothing is an error. `fill_value` has its default here.
+ */
+import type { OutOfBounds } from "../access.js";
+import { outputShape } from "../operator.js";
+import type { DType } from "../types.js";
+import {
+  axisInRange,
+  checkDType,
+  checkRank,
+  fail,
+  intAttr,
+  wordAttr,
+  type AttrSpec,
+  type OpDef,
+  type OpInputs,
+} from "./op-def.js";
+import { axis } from "./attributes.js";
+import { takeAlongOperator, takeOperator, type IndexPolicy } from "./take.js";
+
+/** NaN for inexact types, the most negative and the largest number of signed and unsigned ones, true. */
+const fillBits: Readonly<Record<Exclude<DType, "string">, bigint>> = {
+  bool: 1n,
+  i8: 1n << 7n,
+  i16: 1n << 15n,
+  i32: 1n << 31n,
+  i64: 1n << 63n,
+  u8: (1n << 8n) - 1n,
+  u16: (1n << 16n) - 1n,
+  u32: (1n << 32n) - 1n,
+  u64: (1n << 64n) - 1n,
+  f16: 0x7e00n,
+  bf16: 0x7fc0n,
+  f32: 0x7fc0_0000n,
+  f64: 0x7ff8_0000_0000_0000n,
+  // NaN + 0i: the real part comes first.
+  c64: 0x7fc0_0000n,
+  c128: 0x7ff8_0000_0000_0000n,
+};
+
+const arrayTypes = Object.keys(fillBits) as readonly (keyof typeof fillBits)[];
+const indexTypes: readonly DType[] = ["i32", "i64", "u32", "u64"];
+
+const policies = {
+  fill: "zero",
+  clip: "clamp",
+  wrap: "wrap",
+  promise_in_bounds: "unchecked",
+} as const satisfies Readonly<Record<string, OutOfBounds>>;
+type Mode = keyof typeof policies;
+
+const modeSpec = <M extends Mode>(words: readonly M[]) =>
+  ({
+    key: "mode",
+    kind: "word",
+    words,
+    default: "fill",
+    help: "what an index out of range means, in the framework's word",
+  }) as const satisfies AttrSpec;
+
+function policyOf(inputs: OpInputs, fromEnd: readonly Mode[]): IndexPolicy {
+  const mode = wordAttr(inputs.attrs, "mode") as Mode;
+  const { [inputs.data.dtype as keyof typeof fillBits]: bits } = fillBits;
+  return {
+    negative: fromEnd.includes(mode) ? "from-end" : "illegal",
+    oob: policies[mode],
+    ...(mode === "fill" ? { fill: bits.toString() } : {}),
+  };
+}
+
+function checkTypes(inputs: OpInputs, who: string): void {
+  checkDType(inputs, "data", arrayTypes, who);
+  checkDType(inputs, "indices", indexTypes, who);
+  checkRank(inputs, "data", 1, 8, who);
+}
+
+/** Absent: the array counts as flat. */
+const flatAxis = {
+  key: "axis",
+  kind: "int",
+  help: "the axis that the indices choose along; absent, the array counts as flat",
+} as const satisfies AttrSpec;
+
+export const jaxTake = {
+  name: "jax.take",
+  kind: "gather",
+  inputs: ["a", "indices"],
+  attrs: { axis: flatAxis, mode: modeSpec(["fill", "clip", "wrap"]) },
+  resolve(inputs) {
+    checkTypes(inputs, "jax.take");
+    const given = intAttr(inputs.attrs, "axis");
+    const { shape } = inputs.data;
+    const along = given === undefined ? undefined : axisInRange(inputs, given, shape.length);
+    if ((along === undefined ? shape.includes(0) : shape[along] === 0) && !inputs.indices.shape.includes(0))
+      fail("TC103", inputs, "jax.take takes no elements from an empty axis");
+    const policy = policyOf(inputs, ["fill"]);
+    const operator = takeOperator(inputs, along, policy);
+    return { operator, output: outputShape(operator), negative: policy.negative, oob: policy.oob };
+  },
+} as const satisfies OpDef;
+
+export const jaxTakeAlongAxis = {
+  name: "jax.take_along_axis",
+  kind: "gather_elements",
+  inputs: ["arr", "indices"],
+  attrs: { axis, mode: modeSpec(["fill", "clip", "promise_in_bounds"]) },
+  resolve(inputs) {
+    checkTypes(inputs, "jax.take_along_axis");
+    const along = axisInRange(inputs, intAttr(inputs.attrs, "axis") ?? 0, inputs.data.shape.length);
+    // An empty axis gives zeros, whatever the mode.
+    const policy: IndexPolicy =
+      inputs.data.shape[along] === 0
+        ? { negative: "illegal", oob: "zero" }
+        : policyOf(inputs, ["fill", "clip"]);
+    const operator = takeAlongOperator(inputs, along, policy, "jax.take_along_axis");
+    return { operator, output: outputShape(operator), negative: policy.negative, oob: policy.oob };
+  },
+} as const satisfies OpDef;

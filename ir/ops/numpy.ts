@@ -1,0 +1,234 @@
+/**
+ * numpy's take, take_along_axis and advanced indexing, `x[i, :, j]`.
+ *
+ * Source: numpy.org/doc/stable, "numpy.take", "numpy.take_along_axis" and "Indexing on ndarrays". Negative indices count from the
+ * end and one out of range is an error, but under take's modes `wrap` and `clip`, which count none from the end. Boolean masks,
+ * whose output depends on their values, are refused: `numpy.nonzero` makes indices of them.
+ */
+import type { AccessMap, OutOfBounds, Site } from "../access.js";
+import { add, constant, dim, scale, site, type Linear } from "../linear.js";
+import { outputShape, type Operator } from "../operator.js";
+import { at, dtypes, formatShape } from "../types.js";
+import { axis, oobOf, oobSpec } from "./attributes.js";
+import { broadcastCoords, broadcastShapes } from "./broadcast.js";
+import {
+  axisInRange,
+  checkDType,
+  checkRank,
+  fail,
+  inputName,
+  intAttr,
+  wordAttr,
+  type OpDef,
+  type OpInputs,
+} from "./op-def.js";
+import { siteOf, takeAlongOperator, takeOperator } from "./take.js";
+
+const modes = { raise: "error", wrap: "wrap", clip: "clamp" } as const satisfies Readonly<
+  Record<string, OutOfBounds>
+>;
+
+function checkTypes(inputs: OpInputs, who: string): void {
+  checkDType(
+    inputs,
+    "data",
+    dtypes.filter((dtype) => dtype !== "bf16"),
+    who,
+  );
+  checkRank(inputs, "data", 1, 8, who);
+}
+
+export const numpyTake = {
+  name: "numpy.take",
+  kind: "gather",
+  inputs: ["a", "indices"],
+  attrs: {
+    axis: {
+      key: "axis",
+      kind: "int",
+      help: "the axis that the indices choose along; absent, the array counts as flat",
+    },
+    mode: {
+      key: "mode",
+      kind: "word",
+      words: ["raise", "wrap", "clip"],
+      default: "raise",
+      help: "what an index out of range means, in the framework's word",
+    },
+  },
+  resolve(inputs) {
+    checkTypes(inputs, "numpy.take");
+    const given = intAttr(inputs.attrs, "axis");
+    const along = given === undefined ? undefined : axisInRange(inputs, given, inputs.data.shape.length);
+    const oob = modes[wordAttr(inputs.attrs, "mode") as keyof typeof modes];
+    const negative = oob === "error" ? "from-end" : "illegal";
+    const operator = takeOperator(inputs, along, { negative, oob });
+    return { operator, output: outputShape(operator), negative, oob };
+  },
+} as const satisfies OpDef;
+
+export const numpyTakeAlongAxis = {
+  name: "numpy.take_along_axis",
+  kind: "gather_elements",
+  inputs: ["arr", "indices"],
+  attrs: { axis: { ...axis, default: -1 }, oob: oobSpec("error") },
+  resolve(inputs) {
+    checkTypes(inputs, "numpy.take_along_axis");
+    const along = axisInRange(inputs, intAttr(inputs.attrs, "axis") ?? -1, inputs.data.shape.length);
+    const policy = { negative: "from-end", oob: oobOf(inputs) } as const;
+    const operator = takeAlongOperator(inputs, along, policy, "numpy.take_along_axis");
+    return { operator, output: outputShape(operator), ...policy };
+  },
+} as const satisfies OpDef;
+
+type Item =
+  | { readonly kind: "array"; readonly table: number }
+  | { readonly kind: "integer"; readonly value: number }
+  | { readonly kind: "slice"; readonly start?: number; readonly stop?: number; readonly step: number }
+  | { readonly kind: "ellipsis" }
+  | { readonly kind: "newaxis" };
+
+const who = "numpy.index";
+const arrays = { inputs: ["x", "i0"], variadic: true } as const;
+const slicePattern = /^(-?\d+)?\s*:\s*(-?\d+)?\s*(?::\s*(-?\d+)?)?$/;
+
+function parseItem(inputs: OpInputs, text: string): Item {
+  if (text === "...") return { kind: "ellipsis" };
+  if (text === "newaxis" || text === "None") return { kind: "newaxis" };
+  if (/^-?\d+$/.test(text)) return { kind: "integer", value: Number(text) };
+  const table = inputs.inputs.findIndex((_, k) => k > 0 && inputName(arrays, k) === text);
+  if (table > 0) return { kind: "array", table };
+  const slice = slicePattern.exec(text);
+  if (slice === null) {
+    const names = inputs.inputs.slice(1).map((_, k) => inputName(arrays, k + 1));
+    fail(
+      "TC105",
+      inputs,
+      `${JSON.stringify(text)} in subscript is no index`,
+      `a subscript has integers, slices such as 1:8:2, "...", newaxis and the arrays ${names.join(", ")}`,
+    );
+  }
+  const [start, stop, step] = slice.slice(1).map((part) => (part === undefined ? undefined : Number(part)));
+  if (step === 0) fail("TC105", inputs, "a slice's step is not 0");
+  return {
+    kind: "slice",
+    step: step ?? 1,
+    ...(start === undefined ? {} : { start }),
+    ...(stop === undefined ? {} : { stop }),
+  };
+}
+
+/** Whole dims stand for the ellipsis, and behind the subscript where it has none. */
+function itemsOf(inputs: OpInputs): readonly Item[] {
+  const text = wordAttr(inputs.attrs, "subscript");
+  const items = text.split(",").map((part) => parseItem(inputs, part.trim()));
+  const rank = inputs.data.shape.length;
+  const dimsUsed = items.filter(({ kind }) => kind !== "newaxis" && kind !== "ellipsis").length;
+  if (dimsUsed > rank) fail("TC102", inputs, `${who} has ${dimsUsed} indices for the ${rank} dims of x`);
+  const ellipses = items.filter(({ kind }) => kind === "ellipsis").length;
+  if (ellipses > 1) fail("TC105", inputs, `a subscript has one "..." at most, not ${ellipses}`);
+  inputs.inputs.forEach((_, k) => {
+    const used = k === 0 || items.some((item) => item.kind === "array" && item.table === k);
+    if (!used) fail("TC105", inputs, `subscript ${JSON.stringify(text)} has no ${inputName(arrays, k)}`);
+  });
+  return ellipses === 1 ? items : [...items, { kind: "ellipsis" }];
+}
+
+/** Start and number of elements, as Python's `slice.indices` gives them. */
+function sliceRange(
+  { start, stop, step }: Extract<Item, { kind: "slice" }>,
+  extent: number,
+): readonly [start: number, count: number] {
+  const [lowest, highest] = step > 0 ? [0, extent] : [-1, extent - 1];
+  const clipped = (bound: number): number =>
+    Math.min(highest, Math.max(lowest, bound < 0 ? bound + extent : bound));
+  const from = start === undefined ? (step > 0 ? lowest : highest) : clipped(start);
+  const to = stop === undefined ? (step > 0 ? highest : lowest) : clipped(stop);
+  return [from, Math.max(0, Math.ceil((to - from) / step))];
+}
+
+/** Where the dims that the arrays share stand: in their place where they are side by side, else in front. */
+function indexOperator(inputs: OpInputs, items: readonly Item[], oob: OutOfBounds): Operator {
+  const data = inputs.data.shape;
+  const shapes = inputs.inputs.slice(1).map(({ shape }) => shape);
+  const shared = broadcastShapes(shapes);
+  if (shared === undefined)
+    fail("TC103", inputs, `index arrays ${shapes.map(formatShape).join(", ")} do not broadcast together`);
+  const advanced = items.flatMap(({ kind }, k) => (kind === "array" || kind === "integer" ? [k] : []));
+  const [first = 0, last = 0] = [advanced[0], advanced[advanced.length - 1]];
+  const together = last - first + 1 === advanced.length;
+  const output: number[] = together ? [] : [...shared];
+  let sharedFrom = 0;
+  const sites: Site[] = [];
+  // Coordinates of arrays wait for the place of the shared dims.
+  const coords: ((from: number) => Linear)[] = [];
+  const follow = (start: number, step: number, count: number): void => {
+    const form = add(constant(start), scale(dim(output.length), step));
+    coords.push(() => form);
+    output.push(count);
+  };
+  items.forEach((item, k) => {
+    if (together && k === first) {
+      sharedFrom = output.length;
+      output.push(...shared);
+    }
+    const extent = data[coords.length] ?? 0;
+    switch (item.kind) {
+      case "array":
+        coords.push((from) => {
+          const places = broadcastCoords(at(shapes, item.table - 1), shared, from);
+          sites.push(siteOf({ negative: "from-end", oob }, item.table, places, extent));
+          return site(sites.length - 1);
+        });
+        break;
+      case "integer": {
+        const place = item.value < 0 ? item.value + extent : item.value;
+        if (place < 0 || place >= extent)
+          fail(
+            "TC105",
+            inputs,
+            `index ${item.value} is outside dim ${coords.length} of x, which has ${extent}`,
+          );
+        coords.push(() => constant(place));
+        break;
+      }
+      case "slice": {
+        const [start, count] = sliceRange(item, extent);
+        follow(start, item.step, count);
+        break;
+      }
+      case "ellipsis": {
+        const behind = items.slice(k + 1).filter(({ kind }) => kind !== "newaxis").length;
+        while (coords.length < data.length - behind) follow(0, 1, at(data, coords.length));
+        break;
+      }
+      case "newaxis":
+        output.push(1);
+        break;
+    }
+  });
+  const results = coords.map((coord) => coord(sharedFrom));
+  const map: AccessMap = { outRank: output.length, sites, results };
+  return { op: "mapped", map, inputs: inputs.inputs.map(({ shape }) => shape), output };
+}
+
+export const numpyIndex = {
+  name: who,
+  ...arrays,
+  attrs: {
+    subscript: {
+      key: "subscript",
+      kind: "text",
+      default: "i0",
+      help: 'what stands in the brackets, such as "i0, :, i1": the arrays are i0, i1, … in order',
+    },
+    oob: oobSpec("error"),
+  },
+  resolve(inputs) {
+    checkTypes(inputs, who);
+    const items = itemsOf(inputs);
+    const oob = oobOf(inputs);
+    const operator = indexOperator(inputs, items, oob);
+    return { operator, output: outputShape(operator), negative: "from-end", oob };
+  },
+} as const satisfies OpDef;

@@ -1,0 +1,355 @@
+/**
+ * StableHLO's `gather(operand, start_indices, dimension numbers, slice_sizes)`: a window of `slice_sizes` for each start index.
+ *
+ * Source: openxla/stablehlo docs/spec.md, section gather; C1 to C23 are its numbers. A start index is clamped so that its window
+ * lies inside the operand. Quantized types and `indices_are_sorted`, a promise that nothing here needs, are left out.
+ */
+import type { AccessMap, Site } from "../access.js";
+import { error } from "../diagnostic.js";
+import { add, constant, dim, site, type Linear } from "../linear.js";
+import { at, dtypes, formatShape, type Shape } from "../types.js";
+import { oobOf, oobSpec } from "./attributes.js";
+import {
+  checkDType,
+  intAttr,
+  intsAttr,
+  RuleError,
+  type AttrSpec,
+  type OpDef,
+  type OpInputs,
+  type RuleCode,
+} from "./op-def.js";
+
+/** The operation's shapes and attributes. */
+interface Gather {
+  readonly operand: Shape;
+  readonly startIndices: Shape;
+  readonly offsetDims: readonly number[];
+  readonly collapsedSliceDims: readonly number[];
+  readonly operandBatchingDims: readonly number[];
+  readonly startIndicesBatchingDims: readonly number[];
+  readonly startIndexMap: readonly number[];
+  readonly indexVectorDim: number;
+  readonly sliceSizes: Shape;
+}
+
+/** A sentence of the specification: what it takes instead, where a gather breaks it. */
+interface Constraint {
+  readonly number: `C${number}`;
+  readonly code: RuleCode;
+  readonly broken: (gather: Gather) => string | undefined;
+}
+
+const unless = (holds: boolean, message: string): string | undefined => (holds ? undefined : message);
+
+const unique = (name: string, list: readonly number[]): string | undefined =>
+  unless(new Set(list).size === list.length, `takes each dim once in ${name}, not ${formatShape(list)}`);
+
+const sorted = (name: string, list: readonly number[]): string | undefined =>
+  unless(
+    list.every((entry, k) => k === 0 || at(list, k - 1) <= entry),
+    `takes ${name} in rising order, not ${formatShape(list)}`,
+  );
+
+const within = (name: string, list: readonly number[], rank: number): string | undefined =>
+  unless(
+    list.every((entry) => entry >= 0 && entry < rank),
+    `takes ${name} in [0, ${rank - 1}], not ${formatShape(list)}`,
+  );
+
+/** Slice sizes of the dims that leave no dim in the result. */
+const single = (name: string, dims: readonly number[], { sliceSizes }: Gather): string | undefined => {
+  const wide = dims.find((d) => (sliceSizes[d] ?? 1) > 1);
+  return wide === undefined
+    ? undefined
+    : `takes slice sizes of 1 at ${name}, and slice_sizes[${wide}] is ${sliceSizes[wide] ?? 1}`;
+};
+
+/** Dims of start_indices that are dims of the result. */
+const batchDimsOf = ({ startIndices, indexVectorDim }: Gather): readonly number[] =>
+  startIndices.flatMap((_, d) => (d === indexVectorDim ? [] : [d]));
+
+const resultRank = (gather: Gather): number => batchDimsOf(gather).length + gather.offsetDims.length;
+
+const constraints: readonly Constraint[] = [
+  {
+    number: "C1",
+    code: "TC103",
+    broken({ operand, offsetDims, collapsedSliceDims, operandBatchingDims }) {
+      const [offset, collapsed, batching] = [offsetDims, collapsedSliceDims, operandBatchingDims].map(
+        (list) => list.length,
+      ) as [number, number, number];
+      return unless(
+        operand.length === offset + collapsed + batching,
+        `takes as many offset, collapsed and batching dims as the operand has, ${operand.length}, ` +
+          `not ${offset} + ${collapsed} + ${batching}`,
+      );
+    },
+  },
+  {
+    number: "C2",
+    code: "TC101",
+    broken: ({ indexVectorDim, startIndices: { length } }) =>
+      unless(
+        indexVectorDim >= 0 && indexVectorDim <= length,
+        `takes index_vector_dim in [0, ${length}], not ${indexVectorDim}`,
+      ),
+  },
+  {
+    number: "C3",
+    code: "TC103",
+    broken({ indexVectorDim, startIndices, startIndexMap: { length } }) {
+      const components = startIndices[indexVectorDim] ?? 1;
+      return unless(
+        length === components,
+        `takes a start_index_map of ${components}, one entry for each component of an index, not of ${length}`,
+      );
+    },
+  },
+  {
+    number: "C4",
+    code: "TC101",
+    broken: ({ offsetDims }) => unique("offset_dims", offsetDims) ?? sorted("offset_dims", offsetDims),
+  },
+  {
+    number: "C5",
+    code: "TC101",
+    broken: (gather) => within("offset_dims", gather.offsetDims, resultRank(gather)),
+  },
+  {
+    number: "C6",
+    code: "TC101",
+    broken: ({ collapsedSliceDims, operandBatchingDims }) =>
+      unique("collapsed_slice_dims and operand_batching_dims", [
+        ...collapsedSliceDims,
+        ...operandBatchingDims,
+      ]),
+  },
+  {
+    number: "C7",
+    code: "TC101",
+    broken: ({ collapsedSliceDims }) => sorted("collapsed_slice_dims", collapsedSliceDims),
+  },
+  {
+    number: "C8",
+    code: "TC101",
+    broken: ({ collapsedSliceDims, operand }) =>
+      within("collapsed_slice_dims", collapsedSliceDims, operand.length),
+  },
+  {
+    number: "C9",
+    code: "TC103",
+    broken: (gather) => single("collapsed_slice_dims", gather.collapsedSliceDims, gather),
+  },
+  {
+    number: "C10",
+    code: "TC101",
+    broken: ({ operandBatchingDims }) => sorted("operand_batching_dims", operandBatchingDims),
+  },
+  {
+    number: "C11",
+    code: "TC101",
+    broken: ({ operandBatchingDims, operand }) =>
+      within("operand_batching_dims", operandBatchingDims, operand.length),
+  },
+  {
+    number: "C12",
+    code: "TC103",
+    broken: (gather) => single("operand_batching_dims", gather.operandBatchingDims, gather),
+  },
+  {
+    number: "C13",
+    code: "TC101",
+    broken: ({ startIndicesBatchingDims }) => unique("start_indices_batching_dims", startIndicesBatchingDims),
+  },
+  {
+    number: "C14",
+    code: "TC101",
+    broken: ({ startIndicesBatchingDims, startIndices }) =>
+      within("start_indices_batching_dims", startIndicesBatchingDims, startIndices.length),
+  },
+  {
+    number: "C15",
+    code: "TC101",
+    broken: ({ startIndicesBatchingDims, indexVectorDim }) =>
+      unless(
+        !startIndicesBatchingDims.includes(indexVectorDim),
+        `takes no index_vector_dim among start_indices_batching_dims, and ${indexVectorDim} is in ` +
+          formatShape(startIndicesBatchingDims),
+      ),
+  },
+  {
+    number: "C16",
+    code: "TC103",
+    broken: ({ operandBatchingDims: { length }, startIndicesBatchingDims: { length: others } }) =>
+      unless(
+        length === others,
+        `takes as many operand_batching_dims as start_indices_batching_dims, not ${length} and ${others}`,
+      ),
+  },
+  {
+    number: "C17",
+    code: "TC103",
+    broken({ operand, startIndices, operandBatchingDims, startIndicesBatchingDims }) {
+      const sizes = operandBatchingDims.map((d) => operand[d]);
+      const others = startIndicesBatchingDims.map((d) => startIndices[d]);
+      const k = sizes.findIndex((size, b) => others[b] !== undefined && size !== others[b]);
+      return unless(
+        k === -1,
+        `takes batching dims of one size, and operand dim ${operandBatchingDims[k] ?? 0} is ${sizes[k] ?? 0} ` +
+          `and start_indices dim ${startIndicesBatchingDims[k] ?? 0} is ${others[k] ?? 0}`,
+      );
+    },
+  },
+  {
+    number: "C18",
+    code: "TC101",
+    broken: ({ startIndexMap, operandBatchingDims }) =>
+      unique("start_index_map and operand_batching_dims", [...startIndexMap, ...operandBatchingDims]),
+  },
+  {
+    number: "C19",
+    code: "TC101",
+    broken: ({ startIndexMap, operand }) => within("start_index_map", startIndexMap, operand.length),
+  },
+  {
+    number: "C20",
+    code: "TC103",
+    broken: ({ sliceSizes, operand }) =>
+      unless(
+        sliceSizes.length === operand.length,
+        `takes a slice size for each of the operand's ${operand.length} dims, not ${sliceSizes.length}`,
+      ),
+  },
+  {
+    number: "C21",
+    code: "TC103",
+    broken: ({ sliceSizes, operand }) =>
+      unless(
+        sliceSizes.every((size, d) => size >= 0 && size <= (operand[d] ?? size)),
+        `takes slice sizes from 0 up to the operand's ${formatShape(operand)}, not ${formatShape(sliceSizes)}`,
+      ),
+  },
+];
+
+const who = "stablehlo.gather";
+
+function checkConstraints(inputs: OpInputs, gather: Gather): void {
+  const broken = constraints.flatMap(({ number, code, broken: judge }) => {
+    const message = judge(gather);
+    return message === undefined ? [] : [error(code, `${who} (${number}) ${message}`, { span: inputs.span })];
+  });
+  if (broken.length > 0) throw new RuleError(broken);
+}
+
+const dims = <Key extends string>(key: Key, help: string) =>
+  ({ key, kind: "ints", default: [], help }) as const satisfies AttrSpec;
+
+const attrs = {
+  offset_dims: dims("offsetDims", "dims of the result that lie inside a slice"),
+  collapsed_slice_dims: dims("collapsedSliceDims", "dims of the operand that slices leave out"),
+  operand_batching_dims: dims("operandBatchingDims", "batch dims of the operand"),
+  start_indices_batching_dims: dims("startIndicesBatchingDims", "batch dims of start_indices, in step"),
+  start_index_map: dims("startIndexMap", "the dim of the operand that each component of an index is for"),
+  index_vector_dim: {
+    key: "indexVectorDim",
+    kind: "int",
+    default: 0,
+    help: "the dim of start_indices that holds an index's components",
+  },
+  slice_sizes: dims("sliceSizes", "sizes of a slice, one for each dim of the operand"),
+  oob: oobSpec("clamp"),
+} as const satisfies OpDef["attrs"];
+
+function gatherOf({ data, indices, attrs }: OpInputs): Gather {
+  return {
+    operand: data.shape,
+    startIndices: indices.shape,
+    offsetDims: intsAttr(attrs, "offset_dims"),
+    collapsedSliceDims: intsAttr(attrs, "collapsed_slice_dims"),
+    operandBatchingDims: intsAttr(attrs, "operand_batching_dims"),
+    startIndicesBatchingDims: intsAttr(attrs, "start_indices_batching_dims"),
+    startIndexMap: intsAttr(attrs, "start_index_map"),
+    indexVectorDim: intAttr(attrs, "index_vector_dim") ?? 0,
+    sliceSizes: intsAttr(attrs, "slice_sizes"),
+  };
+}
+
+/** The result's dims in order: those of slices at `offset_dims`, those of start_indices in between. */
+interface Result {
+  readonly shape: Shape;
+  /** By operand dim; none for collapsed and batching ones. */
+  readonly ofOperand: ReadonlyMap<number, number>;
+  /** By dim of start_indices; none for `index_vector_dim`. */
+  readonly ofIndices: ReadonlyMap<number, number>;
+}
+
+function resultOf(gather: Gather): Result {
+  const { operand, startIndices, sliceSizes, offsetDims, collapsedSliceDims, operandBatchingDims } = gather;
+  const sliced = operand.flatMap((_, d) =>
+    collapsedSliceDims.includes(d) || operandBatchingDims.includes(d) ? [] : [d],
+  );
+  const batch = batchDimsOf(gather);
+  const places = Array.from({ length: resultRank(gather) }, (_, d) => d);
+  const batchPlaces = places.filter((d) => !offsetDims.includes(d));
+  const ofOperand = new Map(sliced.map((d, k) => [d, at(offsetDims, k)]));
+  const ofIndices = new Map(batch.map((d, k) => [d, at(batchPlaces, k)]));
+  const sizes = new Map([
+    ...sliced.map((d) => [ofOperand.get(d), at(sliceSizes, d)] as const),
+    ...batch.map((d) => [ofIndices.get(d), at(startIndices, d)] as const),
+  ]);
+  return { shape: places.map((d) => sizes.get(d) ?? 0), ofOperand, ofIndices };
+}
+
+/** operand_index = full_start_index + full_batching_index + full_offset_index. */
+function mapOf(gather: Gather, result: Result, keep: Site["keep"]): AccessMap {
+  const { operand, startIndices, startIndexMap, indexVectorDim, sliceSizes } = gather;
+  const { operandBatchingDims, startIndicesBatchingDims } = gather;
+  const along = (place: number | undefined): Linear => (place === undefined ? constant(0) : dim(place));
+  const sites = startIndexMap.map((d, component): Site => {
+    const coords = startIndices.map((_, k) =>
+      k === indexVectorDim ? constant(component) : along(result.ofIndices.get(k)),
+    );
+    // An empty slice reads nothing, wherever it starts.
+    const below = at(operand, d) - Math.max(1, at(sliceSizes, d)) + 1;
+    return { value: { table: 1, at: coords }, keep, below: Math.max(0, below) };
+  });
+  const results = operand.map((_, d) => {
+    const started = startIndexMap.indexOf(d);
+    const batching = operandBatchingDims.indexOf(d);
+    const start = started === -1 ? constant(0) : site(started);
+    const batch = batching === -1 ? undefined : result.ofIndices.get(at(startIndicesBatchingDims, batching));
+    return add(add(along(result.ofOperand.get(d)), along(batch)), start);
+  });
+  return { outRank: result.shape.length, sites, results };
+}
+
+export const stablehloGather = {
+  name: who,
+  inputs: ["operand", "start_indices"],
+  attrs,
+  resultRules: "C22, C23",
+  resolve(inputs) {
+    checkDType(
+      inputs,
+      "data",
+      dtypes.filter((dtype) => dtype !== "string"),
+      `${who} (I1)`,
+    );
+    const gather = gatherOf(inputs);
+    checkConstraints(inputs, gather);
+    const result = resultOf(gather);
+    const oob = oobOf(inputs);
+    return {
+      operator: {
+        op: "mapped",
+        map: mapOf(gather, result, oob),
+        inputs: [gather.operand, gather.startIndices],
+        output: result.shape,
+      },
+      output: result.shape,
+      negative: "illegal",
+      oob,
+    };
+  },
+} as const satisfies OpDef;

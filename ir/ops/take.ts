@@ -1,0 +1,84 @@
+/** What `take` and `take_along_axis` mean in numpy, and in torch and jax, which follow it. */
+import type { NegativeIndex, OutOfBounds, Site } from "../access.js";
+import { div, mod, site } from "../linear.js";
+import { dim } from "../linear.js";
+import type { Operator } from "../operator.js";
+import { at, elementCount, formatShape, strides } from "../types.js";
+import { broadcastCoords, broadcastShapes } from "./broadcast.js";
+import { checkSameRank, fail, type OpInputs } from "./op-def.js";
+
+export interface IndexPolicy {
+  readonly negative: NegativeIndex;
+  readonly oob: OutOfBounds;
+  /** The bits of an element without an index under `zero`; absent: 0. */
+  readonly fill?: string;
+}
+
+/** A site that reads the index input of number `table`. */
+export const siteOf = (
+  { negative, oob }: IndexPolicy,
+  table: number,
+  coords: Extract<Site["value"], { readonly table: number }>["at"],
+  below: number,
+): Site => ({
+  value: { table, at: coords },
+  keep: oob,
+  below,
+  ...(negative === "from-end" ? { fromEnd: below } : {}),
+});
+
+const fillOf = ({ fill }: IndexPolicy) => (fill === undefined ? {} : { fill });
+
+/** data[:axis] + indices + data[axis+1:]; without an axis, the data counts as flat. */
+export function takeOperator(inputs: OpInputs, axis: number | undefined, policy: IndexPolicy): Operator {
+  const [data, indices] = [inputs.data.shape, inputs.indices.shape];
+  const alone = axis ?? (data.length === 1 ? 0 : undefined);
+  if (alone !== undefined && policy.fill === undefined) return { op: "gather", axis: alone, data, indices };
+  const q = indices.length;
+  if (alone === undefined) {
+    const flat = site(0);
+    const by = strides(data);
+    const results = data.map((extent, k) => {
+      const quotient = div(flat, at(by, k));
+      return k === 0 ? quotient : mod(quotient, extent);
+    });
+    const coords = indices.map((_, k) => dim(k));
+    const sites = [siteOf(policy, 1, coords, elementCount(data))];
+    const map = { outRank: q, sites, results, ...fillOf(policy) };
+    return { op: "mapped", map, inputs: [data, indices], output: indices };
+  }
+  const output = [...data.slice(0, alone), ...indices, ...data.slice(alone + 1)];
+  const coords = indices.map((_, k) => dim(alone + k));
+  const results = data.map((_, k) => (k === alone ? site(0) : dim(k < alone ? k : k + q - 1)));
+  const sites = [siteOf(policy, 1, coords, at(data, alone))];
+  const map = { outRank: output.length, sites, results, ...fillOf(policy) };
+  return { op: "mapped", map, inputs: [data, indices], output };
+}
+
+/** Element by element along an axis; off it, data and indices are broadcast against each other. */
+export function takeAlongOperator(
+  inputs: OpInputs,
+  axis: number,
+  policy: IndexPolicy,
+  who: string,
+): Operator {
+  checkSameRank(inputs, who);
+  const [data, indices] = [inputs.data.shape, inputs.indices.shape];
+  const offAxis = (shape: typeof data): typeof data => shape.map((extent, k) => (k === axis ? 1 : extent));
+  const off = broadcastShapes([offAxis(data), offAxis(indices)]);
+  if (off === undefined) {
+    fail(
+      "TC103",
+      inputs,
+      `${who} broadcasts data and indices off axis ${axis}, and ${formatShape(data)} and ${formatShape(indices)} differ there`,
+    );
+  }
+  const output = off.map((extent, k) => (k === axis ? at(indices, axis) : extent));
+  const follows = data.every((extent, k) => k === axis || extent === at(output, k));
+  if (follows && policy.fill === undefined && indices.every((extent, k) => extent === at(output, k)))
+    return { op: "gather_elements", axis, data, indices };
+  const results = broadcastCoords(data, output).map((coord, k) => (k === axis ? site(0) : coord));
+  const sites = [siteOf(policy, 1, broadcastCoords(indices, output), at(data, axis))];
+  const map = { outRank: output.length, sites, results, ...fillOf(policy) };
+  return { op: "mapped", map, inputs: [data, indices], output };
+}

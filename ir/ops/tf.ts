@@ -1,0 +1,97 @@
+/**
+ * TensorFlow's tf.gather and tf.gather_nd.
+ *
+ * Source: tensorflow.org/api_docs/python/tf, the pages of these names. No index counts from the end; one out of range is an error
+ * on the CPU and a 0 in the output on a GPU, which is policy `zero` here.
+ */
+import type { AccessMap } from "../access.js";
+import { dim, site } from "../linear.js";
+import { outputShape, type Operator } from "../operator.js";
+import { at, formatShape, type DType } from "../types.js";
+import { batchDims, oobOf, oobSpec } from "./attributes.js";
+import {
+  axisInRange,
+  checkDType,
+  checkRank,
+  checkTuple,
+  fail,
+  intAttr,
+  type AttrSpec,
+  type OpDef,
+  type OpInputs,
+} from "./op-def.js";
+import { siteOf, type IndexPolicy } from "./take.js";
+
+const indexTypes: readonly DType[] = ["i32", "i64"];
+const oob = oobSpec("error");
+
+/** Absent: the first dim behind the batch dims. */
+const axis = {
+  key: "axis",
+  kind: "int",
+  help: "the axis of params that the indices choose along; absent, the first behind the batch dims",
+} as const satisfies AttrSpec;
+
+/** In [-rank, rank] of the indices, counted from the front. */
+function batchDimsOf(inputs: OpInputs, who: string): number {
+  const given = intAttr(inputs.attrs, "batch_dims") ?? 0;
+  const { length } = inputs.indices.shape;
+  if (given < -length || given > length)
+    fail("TC105", inputs, `${who} takes batch_dims in [${-length}, ${length}] of its indices, not ${given}`);
+  return given < 0 ? given + length : given;
+}
+
+function gatherOperator(inputs: OpInputs, along: number, batch: number, policy: IndexPolicy): Operator {
+  const [data, indices] = [inputs.data.shape, inputs.indices.shape];
+  if (batch === 0) return { op: "gather", axis: along, data, indices };
+  const own = indices.length - batch;
+  const output = [...data.slice(0, along), ...indices.slice(batch), ...data.slice(along + 1)];
+  const coords = indices.map((_, k) => dim(k < batch ? k : along + k - batch));
+  const map: AccessMap = {
+    outRank: output.length,
+    sites: [siteOf(policy, 1, coords, at(data, along))],
+    results: data.map((_, k) => (k === along ? site(0) : dim(k < along ? k : k + own - 1))),
+  };
+  return { op: "mapped", map, inputs: [data, indices], output };
+}
+
+export const tfGather = {
+  name: "tf.gather",
+  kind: "gather",
+  inputs: ["params", "indices"],
+  attrs: { axis, batch_dims: batchDims, oob },
+  resolve(inputs) {
+    checkDType(inputs, "indices", indexTypes, "tf.gather");
+    checkRank(inputs, "data", 1, 8, "tf.gather");
+    const [data, indices] = [inputs.data.shape, inputs.indices.shape];
+    const batch = batchDimsOf(inputs, "tf.gather");
+    const along = axisInRange(inputs, intAttr(inputs.attrs, "axis") ?? batch, data.length);
+    if (along < batch)
+      fail("TC101", inputs, `tf.gather takes an axis from batch_dims ${batch} on, not axis ${along}`);
+    const differ = indices.slice(0, batch).findIndex((extent, k) => extent !== data[k]);
+    if (differ !== -1) {
+      const [ours, theirs] = [data.slice(0, batch), indices.slice(0, batch)].map(formatShape);
+      fail("TC103", inputs, `tf.gather takes one shape of batch dims, not ${ours ?? ""} and ${theirs ?? ""}`);
+    }
+    const policy = { negative: "illegal", oob: oobOf(inputs) } as const;
+    const operator = gatherOperator(inputs, along, batch, policy);
+    return { operator, output: outputShape(operator), ...policy };
+  },
+} as const satisfies OpDef;
+
+export const tfGatherNd = {
+  name: "tf.gather_nd",
+  kind: "gather_nd",
+  inputs: ["params", "indices"],
+  attrs: { batch_dims: batchDims, oob },
+  resolve(inputs) {
+    checkDType(inputs, "indices", indexTypes, "tf.gather_nd");
+    checkRank(inputs, "data", 1, 8, "tf.gather_nd");
+    checkRank(inputs, "indices", 1, 8, "tf.gather_nd");
+    const batch = intAttr(inputs.attrs, "batch_dims") ?? 0;
+    const [data, indices] = [inputs.data.shape, inputs.indices.shape];
+    checkTuple(inputs, data, indices, batch);
+    const operator = { op: "gather_nd", batchDims: batch, data, indices } as const;
+    return { operator, output: outputShape(operator), negative: "illegal", oob: oobOf(inputs) };
+  },
+} as const satisfies OpDef;

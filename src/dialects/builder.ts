@@ -1,0 +1,47 @@
+/** Builders of operators whose arguments are their inputs and attributes, as the framework names them. */
+import { attrsFrom, type ArgumentsOf, type OpDef, type SourceFunc } from "../../ir/index.js";
+import type { Field } from "../../backends/index.js";
+import { attributeFields, checkArguments, pairField } from "../api/check-options.js";
+import { program, typeOf, type TypePair } from "../api/program.js";
+
+type CamelCase<Name extends string> = Name extends `${infer Head}_${infer Tail}`
+  ? `${Head}${Capitalize<CamelCase<Tail>>}`
+  : Name;
+
+type InputNames<D extends OpDef> = D extends { readonly inputs: readonly (infer Name extends string)[] }
+  ? Name
+  : "data" | "indices";
+
+type Tensors<D extends OpDef> = { readonly [Name in InputNames<D> as CamelCase<Name>]: TypePair };
+
+/** Its inputs, its attributes, and those of `Needs` without a default. */
+export type BuilderArguments<D extends OpDef, Needs extends keyof ArgumentsOf<D> = never> = Tensors<D> &
+  ArgumentsOf<D> &
+  Required<Pick<ArgumentsOf<D>, Needs>>;
+
+const camelCase = (name: string): string =>
+  name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+
+/** `needs`: attributes that the framework requires. The builder throws a CompileError (TC1xx) where a rule is broken. */
+export function builder<D extends OpDef, Needs extends keyof ArgumentsOf<D> & string = never>(
+  def: D,
+  ...needs: readonly Needs[]
+): (args: BuilderArguments<D, Needs>) => SourceFunc {
+  const { inputs = ["data", "indices"] } = def;
+  const [data, indices] = inputs.map(camelCase) as [string, string];
+  const fields: Readonly<Record<string, Field>> = {
+    [data]: pairField,
+    [indices]: pairField,
+    ...attributeFields(def),
+  };
+  return (args) => {
+    checkArguments(def.name, args, fields, [data, indices, ...needs]);
+    const tensor = (name: string) => typeOf((args as Readonly<Record<string, TypePair>>)[name] as TypePair);
+    return program({
+      op: def.name,
+      attrs: attrsFrom(def, args),
+      data: tensor(data),
+      indices: tensor(indices),
+    });
+  };
+}

@@ -1,0 +1,66 @@
+/** Builders with numpy's arguments. Each throws a CompileError (TC1xx) where numpy's rules are broken. */
+import { CompileError, error, type ArgumentsOf, type SourceFunc } from "../../ir/index.js";
+import { shown, type Field } from "../../backends/index.js";
+import { numpyIndex, numpyTake, numpyTakeAlongAxis } from "../../ir/ops/numpy.js";
+import { attributeField, checkArguments, pairField } from "../api/check-options.js";
+import { program, typeOf, type TypePair } from "../api/program.js";
+import { builder, type BuilderArguments } from "./builder.js";
+
+/** `axis`: absent, the array counts as flat; `mode`: `raise`, `wrap` or `clip`, default `raise`. */
+export type NumpyTakeArguments = BuilderArguments<typeof numpyTake>;
+export type NumpyTakeAlongAxisArguments = BuilderArguments<typeof numpyTakeAlongAxis>;
+
+/** numpy.take(a, indices, axis, mode). Output shape: a[:axis] + indices + a[axis+1:]. */
+export const take = builder(numpyTake);
+
+/** numpy.take_along_axis(arr, indices, axis). Output shape: both broadcast, the length of indices along axis. */
+export const takeAlongAxis = builder(numpyTakeAlongAxis);
+
+/** An array of indices, an integer, a slice such as `"1:8:2"`, `"..."`, or null, which is numpy.newaxis. */
+export type NumpyIndexEntry = TypePair | number | string | null;
+
+/** `x[key]`; `oob`, which numpy says is `error`. */
+export interface NumpyIndexArguments extends Pick<ArgumentsOf<typeof numpyIndex>, "oob"> {
+  readonly x: TypePair;
+  /** What stands in the brackets, with at least one array. */
+  readonly key: readonly NumpyIndexEntry[];
+}
+
+const keyField: Field = {
+  code: "TC105",
+  takes: 'what stands in the brackets, such as [["i64", [3]], ":", 0]',
+  problems(value, path) {
+    if (!Array.isArray(value))
+      return [error("TC105", `${path} is ${shown(value)}; it takes ${keyField.takes}`)];
+    return value.flatMap((entry: unknown, k) => {
+      if (typeof entry === "string" || typeof entry === "number" || entry === null) return [];
+      return "problems" in pairField ? pairField.problems(entry, `${path}[${k}]`) : [];
+    });
+  },
+};
+
+const fields: Readonly<Record<string, Field>> = { x: pairField, key: keyField, oob: attributeField };
+
+/** x[key], by numpy's advanced indexing: `index({ x, key: [["i64", [2, 1]], ":", ["i64", [3]]] })` is x[i, :, j]. */
+export function index({ x, key, oob }: NumpyIndexArguments): SourceFunc {
+  checkArguments(numpyIndex.name, { x, key, oob }, fields, ["x", "key"]);
+  const arrays: TypePair[] = [];
+  const entries = key.map((entry) => {
+    if (entry === null) return "newaxis";
+    if (typeof entry !== "object") return String(entry);
+    arrays.push(entry);
+    return `i${arrays.length - 1}`;
+  });
+  const [first, ...others] = arrays;
+  if (first === undefined) {
+    const hint = "indices of integers, slices and newaxis alone make a view, which no gather is needed for";
+    throw new CompileError([error("TC105", "key has no array of indices", { hint })]);
+  }
+  return program({
+    op: numpyIndex.name,
+    attrs: { subscript: entries.join(", "), ...(oob === undefined ? {} : { oob }) },
+    data: typeOf(x),
+    indices: typeOf(first),
+    others: others.map(typeOf),
+  });
+}

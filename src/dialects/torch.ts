@@ -1,0 +1,22 @@
+/** Builders with PyTorch's arguments. Each throws a CompileError (TC1xx) where PyTorch's rules are broken. */
+import { torchEmbedding, torchGather, torchIndexSelect, torchTakeAlongDim } from "../../ir/ops/torch.js";
+import { builder, type BuilderArguments } from "./builder.js";
+
+/** `dim` in [-rank, rank - 1]; `oob`, which PyTorch says is `error`. */
+export type TorchGatherArguments = BuilderArguments<typeof torchGather, "dim">;
+export type TorchIndexSelectArguments = BuilderArguments<typeof torchIndexSelect, "dim">;
+export type TorchTakeAlongDimArguments = BuilderArguments<typeof torchTakeAlongDim, "dim">;
+/** `paddingIdx`: a row of weight that training leaves alone; what is read is the same with and without it. */
+export type TorchEmbeddingArguments = BuilderArguments<typeof torchEmbedding>;
+
+/** torch.gather(input, dim, index). Output shape: that of index. */
+export const gather = builder(torchGather, "dim");
+
+/** torch.index_select(input, dim, index). Output shape: input[:dim] + index + input[dim+1:]. */
+export const indexSelect = builder(torchIndexSelect, "dim");
+
+/** torch.take_along_dim(input, indices, dim). Output shape: both broadcast together, the length of indices along dim. */
+export const takeAlongDim = builder(torchTakeAlongDim, "dim");
+
+/** torch.nn.functional.embedding(input, weight, padding_idx). Output shape: input + weight[1:]. */
+export const embedding = builder(torchEmbedding);

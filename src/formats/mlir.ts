@@ -1,0 +1,265 @@
+/**
+ * The `stablehlo.gather` operations of an MLIR text, each as a program of its own; whatever else the text holds is passed over.
+ *
+ * The form is the one MLIR gives an operation without a form of its own: operands, attributes as `<{…}>` or `{…}`, a function type.
+ * Source: openxla/stablehlo docs/spec.md and its tests; mlir.llvm.org/docs/LangRef.
+ */
+import {
+  error,
+  lex,
+  operandAt,
+  type Attrs,
+  type Diagnostic,
+  type DType,
+  type SourceFunc,
+  type TensorType,
+  type Token,
+  type TokenKind,
+} from "../../ir/index.js";
+import { Symbols } from "./symbols.js";
+
+export type MlirGather =
+  | { readonly ok: true; readonly func: SourceFunc }
+  | { readonly ok: false; readonly name: string; readonly diagnostic: Diagnostic };
+
+const gatherOp = /"stablehlo\.gather"\s*\(/g;
+const funcHead = /\bfunc\.func\s+(?:(?:public|private|nested)\s+)?@([\w$.-]+)/g;
+
+/** Every gather in order, named after its function. `file` names the text in diagnostics. */
+export function findMlirGathers(text: string, file: string): MlirGather[] {
+  const names = new Symbols();
+  const heads = [...text.matchAll(funcHead)];
+  return [...text.matchAll(gatherOp)].flatMap(({ index }): MlirGather[] => {
+    const line = text.lastIndexOf("\n", index) + 1;
+    if (text.slice(line, index).includes("//")) return [];
+    const inside = heads.filter((head) => head.index < index).at(-1)?.[1] ?? "";
+    const name = names.next(inside, "gather");
+    try {
+      return [{ ok: true, func: new Operation(tokensAt(text, index, file)).gather(name) }];
+    } catch (thrown) {
+      if (!(thrown instanceof Refused)) throw thrown;
+      return [{ ok: false, name, diagnostic: thrown.diagnostic }];
+    }
+  });
+}
+
+class Refused extends Error {
+  constructor(readonly diagnostic: Diagnostic) {
+    super(diagnostic.message);
+  }
+}
+
+/** From the operation up to the end of the line that has its result's type. */
+function tokensAt(text: string, index: number, file: string): readonly Token[] {
+  const arrow = text.indexOf("->", index);
+  const end = arrow === -1 ? -1 : text.indexOf("\n", arrow);
+  const before = text.slice(0, index).replaceAll(/[^\n]/g, " ");
+  const own = text.slice(index, end === -1 ? undefined : end);
+  const { tokens, diagnostics } = lex(before + own, file);
+  if (own.includes("!quant.")) {
+    const message = "stablehlo.gather: quantized types, which tilec lacks";
+    throw new Refused(error("TC002", message, { span: tokens[0]?.span }));
+  }
+  const [first] = diagnostics;
+  if (first !== undefined) throw new Refused(first);
+  return tokens;
+}
+
+/** MLIR's integer and floating-point types; `complex<f32>` is read apart. */
+const elementTypes: ReadonlyMap<string, DType> = new Map<string, DType>([
+  ["i1", "bool"],
+  ...(["i8", "i16", "i32", "i64", "f16", "bf16", "f32", "f64"] as const).map((t) => [t, t] as const),
+  ...(["u8", "u16", "u32", "u64"] as const).map((t) => [`ui${t.slice(1)}`, t] as const),
+  ...(["i8", "i16", "i32", "i64"] as const).map((t) => [`s${t}`, t] as const),
+]);
+
+const dimensionNumbers: ReadonlySet<string> = new Set([
+  "offset_dims",
+  "collapsed_slice_dims",
+  "operand_batching_dims",
+  "start_indices_batching_dims",
+  "start_index_map",
+]);
+
+class Operation {
+  private position = 0;
+
+  constructor(private readonly tokens: readonly Token[]) {}
+
+  gather(name: string): SourceFunc {
+    const { span: opSpan } = this.take("string", "stablehlo.gather");
+    this.punct("(");
+    this.value();
+    this.punct(",");
+    this.value();
+    this.punct(")");
+    const attrs = { ...this.attributes(), ...(this.peek().text === "{" ? this.attributes() : {}) };
+    this.punct(":");
+    this.punct("(");
+    const data = this.type();
+    this.punct(",");
+    const indices = this.type();
+    this.punct(")");
+    this.punct("->");
+    const output = this.type();
+    return {
+      level: "source",
+      name,
+      op: "stablehlo.gather",
+      attrs,
+      operands: [
+        operandAt({ name: "data", type: data }, 0, 2),
+        operandAt({ name: "indices", type: indices }, 1, 2),
+        operandAt({ name: "output", type: output }, 2, 2),
+      ],
+      schedule: {},
+      opSpan,
+    };
+  }
+
+  /** `%arg0`, or `%0#1`, the second result of an operation. */
+  private value(): void {
+    this.take("value", "an operand such as %operand");
+    if (this.accept("#")) this.take("int", "the number of a result");
+  }
+
+  /** `<{…}>` or `{…}`; attributes that are not gather's own are left to who put them there. */
+  private attributes(): Attrs {
+    const properties = this.accept("<");
+    this.punct("{");
+    let attrs: Attrs = {};
+    while (!this.accept("}")) {
+      const { text } = this.take("word", "an attribute");
+      if (text === "dimension_numbers") {
+        this.punct("=");
+        attrs = { ...attrs, ...this.dimensionNumbers() };
+      } else if (text === "slice_sizes") {
+        this.punct("=");
+        attrs = { ...attrs, slice_sizes: this.sliceSizes() };
+      } else if (this.accept("=")) this.skipValue();
+      this.accept(",");
+    }
+    if (properties) this.punct(">");
+    return attrs;
+  }
+
+  /** `#stablehlo.gather<offset_dims = [2], …, index_vector_dim = 2>` */
+  private dimensionNumbers(): Attrs {
+    this.punct("#");
+    this.take("word", "stablehlo.gather");
+    this.punct("<");
+    const found: [string, number | readonly number[]][] = [];
+    while (!this.accept(">")) {
+      const token = this.take("word", "a dimension number");
+      this.punct("=");
+      if (token.text === "index_vector_dim") found.push([token.text, this.int()]);
+      else if (dimensionNumbers.has(token.text)) found.push([token.text, this.ints("[", "]")]);
+      else this.fail(token, `no dimension number ${token.text}`);
+      this.accept(",");
+    }
+    return Object.fromEntries(found);
+  }
+
+  /** `array<i64: 1, 2>`, and as it once was `dense<[1, 2]> : tensor<2xi64>`. */
+  private sliceSizes(): readonly number[] {
+    const form = this.take("word", "array<i64: …>");
+    this.punct("<");
+    if (form.text === "array") {
+      this.take("word", "i64");
+      if (this.accept(">")) return [];
+      this.punct(":");
+      return this.ints(undefined, ">");
+    }
+    const sizes = this.ints("[", "]");
+    this.punct(">");
+    this.punct(":");
+    this.type();
+    return sizes;
+  }
+
+  private ints(open: string | undefined, close: string): readonly number[] {
+    if (open !== undefined) this.punct(open);
+    const list: number[] = [];
+    while (!this.accept(close)) {
+      if (list.length > 0) this.punct(",");
+      list.push(this.int());
+    }
+    return list;
+  }
+
+  private int(): number {
+    const token = this.take("int", "a whole number");
+    const value = Number(token.text);
+    return Number.isSafeInteger(value) ? value : this.fail(token, `${token.text} is beyond 2^53`);
+  }
+
+  /** `tensor<2x3xf32>`, `tensor<f32>`, `tensor<2xcomplex<f32>>` */
+  private type(): TensorType {
+    const start = this.take("word", "tensor<…>");
+    if (start.text !== "tensor") this.fail(start, `expected tensor<…>; found ${start.text}`);
+    this.punct("<");
+    const token = this.peek();
+    if (token.kind !== "word") {
+      this.fail(token, "the tensor has no fixed shape", "a gather of static shapes is what tilec compiles");
+    }
+    const parts = this.take("word", "a type such as 2x3xf32").text.split("x");
+    // complex has an x of its own.
+    const complex = parts.length > 1 && parts.slice(-2).join("x") === "complex";
+    const element = complex ? `complex<${this.inner()}>` : (parts[parts.length - 1] ?? "");
+    const shape = parts.slice(0, complex ? -2 : -1).map(Number);
+    const dtype =
+      element === "complex<f32>" ? "c64" : element === "complex<f64>" ? "c128" : elementTypes.get(element);
+    if (dtype === undefined) return this.fail(token, `element type ${element}, which tilec lacks`);
+    this.punct(">");
+    return { dtype, shape };
+  }
+
+  private inner(): string {
+    this.punct("<");
+    const { text } = this.take("word", "f32 or f64");
+    this.punct(">");
+    return text;
+  }
+
+  /** Any attribute's value: tokens up to a comma or brace outside brackets. */
+  private skipValue(): void {
+    let depth = 0;
+    for (;;) {
+      const { kind, text } = this.peek();
+      if (kind === "end" || (depth === 0 && (text === "," || text === "}"))) return;
+      if (kind === "punct" && "<([{".includes(text)) depth++;
+      if (kind === "punct" && ">)]}".includes(text)) depth--;
+      this.position++;
+    }
+  }
+
+  private peek(): Token {
+    const token = this.tokens[Math.min(this.position, this.tokens.length - 1)];
+    if (token === undefined) throw new RangeError("a text has an end");
+    return token;
+  }
+
+  private take(kind: TokenKind, expected: string): Token {
+    const token = this.peek();
+    if (token.kind !== kind) this.fail(token, `expected ${expected}; found ${token.text}`);
+    this.position++;
+    return token;
+  }
+
+  private punct(text: string): void {
+    const token = this.peek();
+    if (!this.accept(text)) this.fail(token, `expected ${text}; found ${token.text}`);
+  }
+
+  private accept(text: string): boolean {
+    const token = this.peek();
+    if (token.kind !== "punct" || token.text !== text) return false;
+    this.position++;
+    return true;
+  }
+
+  private fail(token: Token, message: string, hint?: string): never {
+    const details = { span: token.span, ...(hint === undefined ? {} : { hint }) };
+    throw new Refused(error("TC002", `stablehlo.gather: ${message}`, details));
+  }
+}

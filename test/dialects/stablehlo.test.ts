@@ -1,0 +1,136 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { reference } from "../../backends/reference/index.js";
+import {
+  CompileError,
+  elementCount,
+  inputsOf,
+  outputOf,
+  parseModule,
+  printFunc,
+  resolveSource,
+  sourceOp,
+  type SourceFunc,
+} from "../../ir/index.js";
+import { stablehlo, tryCompile, targets } from "../../src/index.js";
+import type { StablehloGatherArguments } from "../../src/dialects/stablehlo.js";
+import { oracleStablehlo } from "../oracle/stablehlo.js";
+import { randomStablehlo } from "../support/random-stablehlo.js";
+
+/** Rows of 2 by 2 from [2, 3, 4, 2], batched: the specification's second example. */
+const legal: StablehloGatherArguments = {
+  operand: ["f32", [2, 3, 4, 2]],
+  startIndices: ["i64", [2, 2, 3, 2]],
+  offsetDims: [3, 4],
+  collapsedSliceDims: [1],
+  operandBatchingDims: [0],
+  startIndicesBatchingDims: [1],
+  startIndexMap: [2, 1],
+  indexVectorDim: 3,
+  sliceSizes: [1, 1, 2, 2],
+};
+
+const refused = (args: StablehloGatherArguments): readonly string[] => {
+  try {
+    stablehlo.gather(args);
+  } catch (thrown) {
+    if (thrown instanceof CompileError)
+      return thrown.diagnostics.map(({ code, message }) => `${code} ${message}`);
+    throw thrown;
+  }
+  return [];
+};
+
+describe("stablehlo.gather", () => {
+  it("gives the shape of the specification's second example (C22)", () => {
+    expect(outputOf(stablehlo.gather(legal)).type).toEqual({ dtype: "f32", shape: [2, 2, 3, 2, 2] });
+  });
+
+  it.each<[string, string, Partial<StablehloGatherArguments>]>([
+    ["C1", "TC103", { offsetDims: [3] }],
+    ["C2", "TC101", { indexVectorDim: -1 }],
+    ["C2", "TC101", { indexVectorDim: 5 }],
+    ["C3", "TC103", { startIndexMap: [2] }],
+    ["C3", "TC103", { indexVectorDim: 4 }],
+    ["C4", "TC101", { offsetDims: [4, 3] }],
+    ["C4", "TC101", { offsetDims: [3, 3] }],
+    ["C5", "TC101", { offsetDims: [3, 5] }],
+    ["C5", "TC101", { offsetDims: [-1, 3] }],
+    ["C6", "TC101", { collapsedSliceDims: [0] }],
+    ["C7", "TC101", { collapsedSliceDims: [2, 1], sliceSizes: [1, 1, 1, 2] }],
+    ["C8", "TC101", { collapsedSliceDims: [4] }],
+    ["C9", "TC103", { sliceSizes: [1, 2, 2, 2] }],
+    ["C10", "TC101", { operandBatchingDims: [1, 0], startIndicesBatchingDims: [2, 1] }],
+    ["C11", "TC101", { operandBatchingDims: [-1] }],
+    ["C12", "TC103", { sliceSizes: [2, 1, 2, 2] }],
+    ["C13", "TC101", { startIndicesBatchingDims: [1, 1], operandBatchingDims: [0, 1] }],
+    ["C14", "TC101", { startIndicesBatchingDims: [4] }],
+    ["C15", "TC101", { startIndicesBatchingDims: [3] }],
+    ["C16", "TC103", { startIndicesBatchingDims: [0, 1] }],
+    ["C17", "TC103", { startIndicesBatchingDims: [2] }],
+    ["C18", "TC101", { startIndexMap: [0, 1] }],
+    ["C18", "TC101", { startIndexMap: [2, 2] }],
+    ["C19", "TC101", { startIndexMap: [2, 4] }],
+    ["C20", "TC103", { sliceSizes: [1, 1, 2] }],
+    ["C21", "TC103", { sliceSizes: [1, 1, 5, 2] }],
+    ["C21", "TC103", { sliceSizes: [1, 1, -1, 2] }],
+  ])("refuses what breaks (%s) with %s: %o", (number, code, change) => {
+    const found = refused({ ...legal, ...change });
+    expect(found).toContainEqual(expect.stringMatching(`^${code} stablehlo\\.gather \\(${number}\\) takes `));
+  });
+
+  it("refuses a declared result of another shape or type by C22 and C23", () => {
+    const text = printFunc(stablehlo.gather(legal));
+    for (const wrong of ["2x2x3x2x1xf32", "2x2x3x2x2xi32"]) {
+      const { module } = parseModule(text.replace("2x2x3x2x2xf32", wrong), "t.tir");
+      const result = tryCompile(module.funcs[0]!, { target: targets.webgpu });
+      expect(result.ok ? [] : result.diagnostics).toMatchObject([
+        { code: "TC103", message: expect.stringContaining("(C22, C23)") as string },
+      ]);
+    }
+  });
+
+  it("takes every element type but string, and index types alone as start indices", () => {
+    expect(refused({ ...legal, operand: ["string", [2, 3, 4, 2]] })).toEqual([
+      "TC104 stablehlo.gather (I1) does not take data of type string",
+    ]);
+    expect(refused({ ...legal, operand: ["c128", [2, 3, 4, 2]] })).toEqual([]);
+    expect(refused({ ...legal, startIndices: ["f32", [2, 2, 3, 2]] })).toEqual([
+      "TC104 start_indices must be integers, not f32",
+    ]);
+  });
+
+  it("prints as text that parses back to itself", () => {
+    const func = stablehlo.gather(legal);
+    const text = printFunc(func);
+    expect(text).toContain("operand_batching_dims = [0]");
+    const { module, diagnostics } = parseModule(text, "t.tir");
+    expect(diagnostics).toEqual([]);
+    expect(printFunc(module.funcs[0]!)).toBe(text);
+  });
+
+  it("gives the elements that the specification's definition names, for random gathers", () => {
+    fc.assert(
+      fc.property(randomStablehlo, ({ gather, startIndices }) => {
+        const { operand, startIndices: indexShape, ...numbers } = gather;
+        const func: SourceFunc = stablehlo.gather({
+          operand: ["i32", operand],
+          startIndices: ["i64", indexShape],
+          ...numbers,
+        });
+        const expected = oracleStablehlo(gather, startIndices);
+        const [data, indices] = inputsOf(func).map(({ type }) => type);
+        const result = resolveSource(sourceOp(func));
+        if (!result.ok) throw new CompileError(result.diagnostics);
+        const values = Int32Array.from({ length: elementCount(operand) }, (_, k) => 1000 + k);
+        const output = reference(result.resolved, {
+          data: { type: data!, bytes: new Uint8Array(values.buffer) },
+          indices: { type: indices!, bytes: new Uint8Array(BigInt64Array.from(startIndices).buffer) },
+        });
+        expect(outputOf(func).type.shape).toEqual(expected.shape);
+        expect([...new Int32Array(output.buffer)]).toEqual(expected.positions.map((k) => 1000 + k));
+      }),
+      { numRuns: 500 },
+    );
+  });
+});

@@ -1,0 +1,273 @@
+/** docs/dialects.md, found by asking the code: the same gather in each dialect, what it becomes, and what each refuses. */
+import {
+  inputsOf,
+  opDefs,
+  outputOf,
+  printMap,
+  resolveSource,
+  sourceOp,
+  type Attrs,
+  type OpName,
+  type TensorType,
+} from "../../ir/index.js";
+import { accessOf } from "../../src/api/access.js";
+import {
+  program,
+  tryProgram,
+  typeOf,
+  type ProgramDescription,
+  type TypePair,
+} from "../../src/api/program.js";
+
+interface Way {
+  readonly op: OpName;
+  /** As the framework's users write it. */
+  readonly written: string;
+  readonly attrs?: Attrs;
+  readonly data?: TypePair;
+  /** The index inputs. */
+  readonly indices?: readonly TypePair[];
+}
+
+interface Same {
+  readonly title: string;
+  readonly data: TypePair;
+  readonly indices: readonly TypePair[];
+  readonly ways: readonly Way[];
+}
+
+const long = (...shape: readonly number[]): TypePair => ["i64", shape];
+
+const gathers: readonly Same[] = [
+  {
+    title: "Rows of a table: 3 of its 5 rows",
+    data: ["f32", [5, 4]],
+    indices: [long(3)],
+    ways: [
+      { op: "onnx.gather", written: "Gather(data, indices, axis=0)" },
+      {
+        op: "directml.gather",
+        written: "DML_GATHER_OPERATOR_DESC, Axis 0, IndexDimensions 1",
+        attrs: { axis: 0, index_dimensions: 1 },
+        indices: [long(1, 3)],
+      },
+      { op: "pypto.index_select", written: "pypto.index_select(input, 0, index)", attrs: { dim: 0 } },
+      { op: "torch.index_select", written: "torch.index_select(input, 0, index)", attrs: { dim: 0 } },
+      { op: "torch.embedding", written: "torch.nn.functional.embedding(input, weight)" },
+      { op: "tf.gather", written: "tf.gather(params, indices)" },
+      { op: "numpy.take", written: "np.take(a, indices, axis=0)", attrs: { axis: 0 } },
+      { op: "numpy.index", written: "x[i]", attrs: { subscript: "i0" } },
+      { op: "jax.take", written: "jnp.take(a, indices, axis=0)", attrs: { axis: 0 } },
+      {
+        op: "stablehlo.gather",
+        written: "slices of [1, 4] at start indices",
+        attrs: {
+          offset_dims: [1],
+          collapsed_slice_dims: [0],
+          start_index_map: [0],
+          index_vector_dim: 1,
+          slice_sizes: [1, 4],
+        },
+      },
+    ],
+  },
+  {
+    title: "Element by element along the last axis",
+    data: ["f32", [3, 4]],
+    indices: [long(3, 2)],
+    ways: [
+      { op: "onnx.gather_elements", written: "GatherElements(data, indices, axis=1)", attrs: { axis: 1 } },
+      {
+        op: "directml.gather_elements",
+        written: "DML_GATHER_ELEMENTS_OPERATOR_DESC, Axis 1",
+        attrs: { axis: 1 },
+      },
+      { op: "pypto.gather", written: "pypto.gather(input, 1, index)", attrs: { dim: 1 } },
+      { op: "torch.gather", written: "torch.gather(input, 1, index)", attrs: { dim: 1 } },
+      { op: "torch.take_along_dim", written: "torch.take_along_dim(input, indices, 1)", attrs: { dim: 1 } },
+      {
+        op: "tf.gather",
+        written: "tf.gather(params, indices, axis=1, batch_dims=1)",
+        attrs: { batch_dims: 1 },
+      },
+      { op: "numpy.take_along_axis", written: "np.take_along_axis(arr, indices, 1)", attrs: { axis: 1 } },
+      { op: "jax.take_along_axis", written: "jnp.take_along_axis(arr, indices, 1)", attrs: { axis: 1 } },
+      {
+        op: "stablehlo.gather",
+        written: "slices of [1, 1], batched over dim 0",
+        attrs: {
+          collapsed_slice_dims: [1],
+          operand_batching_dims: [0],
+          start_indices_batching_dims: [0],
+          start_index_map: [1],
+          index_vector_dim: 2,
+          slice_sizes: [1, 1],
+        },
+      },
+    ],
+  },
+  {
+    title: "Rows named by two indices each",
+    data: ["f32", [5, 6, 4]],
+    indices: [long(3, 2)],
+    ways: [
+      { op: "onnx.gather_nd", written: "GatherND(data, indices)" },
+      {
+        op: "directml.gather_nd",
+        written: "DML_GATHER_ND_OPERATOR_DESC, IndicesDimensionCount 2",
+        attrs: { indices_dimension_count: 2 },
+        indices: [long(1, 3, 2)],
+      },
+      {
+        op: "directml.gather_nd1",
+        written: "DML_GATHER_ND1_OPERATOR_DESC, IndicesDimensionCount 2",
+        attrs: { indices_dimension_count: 2 },
+        indices: [long(1, 3, 2)],
+      },
+      { op: "tf.gather_nd", written: "tf.gather_nd(params, indices)" },
+      { op: "numpy.index", written: "x[i, j]", attrs: { subscript: "i0, i1" }, indices: [long(3), long(3)] },
+      {
+        op: "stablehlo.gather",
+        written: "slices of [1, 1, 4]",
+        attrs: {
+          offset_dims: [1],
+          collapsed_slice_dims: [0, 1],
+          start_index_map: [0, 1],
+          index_vector_dim: 1,
+          slice_sizes: [1, 1, 4],
+        },
+      },
+    ],
+  },
+  {
+    title: "With views and windows",
+    data: ["f32", [5, 6, 4]],
+    indices: [long(3)],
+    ways: [
+      {
+        op: "numpy.index",
+        written: "x[i, :, j], i of 2 by 1, j of 3",
+        attrs: { subscript: "i0, :, i1" },
+        indices: [long(2, 1), long(3)],
+      },
+      { op: "numpy.index", written: "x[i, ::-2, 1:3]", attrs: { subscript: "i0, ::-2, 1:3" } },
+      { op: "numpy.take", written: "np.take(a, indices), flat" },
+      {
+        op: "numpy.take_along_axis",
+        written: "np.take_along_axis(arr, indices, 0), indices of [3, 1, 1]",
+        attrs: { axis: 0 },
+        indices: [long(3, 1, 1)],
+      },
+      {
+        op: "stablehlo.gather",
+        written: "windows of 2 rows",
+        attrs: { offset_dims: [1, 2, 3], start_index_map: [0], index_vector_dim: 1, slice_sizes: [2, 6, 4] },
+      },
+    ],
+  },
+];
+
+function describe({ op, attrs = {}, data, indices }: Way, same: Same): ProgramDescription {
+  const [first, ...others] = (indices ?? same.indices).map(typeOf);
+  if (first === undefined) throw new Error(`${op} has no indices`);
+  const type = typeOf(data ?? same.data);
+  // DirectML's tensors share a number of dims.
+  return { op, attrs, data: type, indices: first, others };
+}
+
+const cell = (text: string): string => text.replaceAll("|", "\\|");
+
+function rowOf(way: Way, same: Same): string {
+  const func = program(describe(way, same));
+  const access = accessOf(func);
+  const found = resolveSource(sourceOp(func));
+  if (access === undefined || !found.ok) throw new Error(`${way.op} has no access map`);
+  const types = (list: readonly { readonly type: TensorType }[]) => list.map(({ type }) => type);
+  const map = printMap(access.map, {
+    names: inputsOf(access).map(({ name }) => name),
+    inputs: types(inputsOf(access)),
+    output: outputOf(access).type.shape,
+  });
+  const { negative, oob } = found.resolved;
+  const count = negative === "from-end" ? "from the end" : "out of range";
+  const { fill } = access.map;
+  const bits = fill === undefined ? "" : `, which fills 0x${BigInt(fill).toString(16)}`;
+  return `| \`${way.op}\` | \`${cell(way.written)}\` | \`${cell(map)}\` | ${count} | ${oob}${bits} |`;
+}
+
+/** What the dialects differ in, tried on each operator's program above. */
+const trials: readonly {
+  readonly what: string;
+  readonly change: (is: ProgramDescription) => ProgramDescription;
+}[] = [
+  { what: "indices i32", change: (is) => ({ ...is, indices: { ...is.indices, dtype: "i32" } }) },
+  { what: "indices u32", change: (is) => ({ ...is, indices: { ...is.indices, dtype: "u32" } }) },
+  { what: "indices f32", change: (is) => ({ ...is, indices: { ...is.indices, dtype: "f32" } }) },
+  { what: "data bf16", change: (is) => ({ ...is, data: { ...is.data, dtype: "bf16" } }) },
+  { what: "data string", change: (is) => ({ ...is, data: { ...is.data, dtype: "string" } }) },
+  { what: "a scalar as data", change: (is) => ({ ...is, data: { ...is.data, shape: [] } }) },
+  {
+    what: "empty data",
+    change: (is) => ({ ...is, data: { ...is.data, shape: is.data.shape.map(() => 0) } }),
+  },
+  {
+    what: "the last dim, as -1",
+    change: (is) => {
+      const name = ["axis", "dim"].find((known) => opDefs.find(({ name }) => name === is.op)?.attrs[known]);
+      return name === undefined ? is : { ...is, attrs: { ...is.attrs, [name]: -1 } };
+    },
+  },
+];
+
+function refusalsOf(op: OpName): string[] {
+  for (const same of gathers) {
+    const way = same.ways.find((known) => known.op === op);
+    if (way === undefined) continue;
+    const base = describe(way, same);
+    return trials.flatMap(({ what, change }) => {
+      const result = tryProgram(change(base));
+      const [first] = result.ok ? [] : result.diagnostics;
+      return first === undefined ? [] : [`| ${what} | ${first.code} | ${cell(first.message)} |`];
+    });
+  }
+  throw new Error(`the page has no gather of ${op}`);
+}
+
+/** Markdown. */
+export function dialectsPage(): string {
+  const lines = [
+    "# The same gather in each dialect",
+    "",
+    "For whoever comes from one of these frameworks. Generated from the definitions by `npm run docs:dialects`; a test compares.",
+    "In an access map `d0, d1, …` are the output's dims, `%data` is what is gathered from, and the coordinates say where an element comes",
+    "from. `in n` is the bound of an index where it is not the extent. [support.md](support.md) has every type on every backend.",
+    "",
+  ];
+  for (const same of gathers) {
+    lines.push(
+      `## ${same.title}`,
+      "",
+      "| Operator | In the framework | Access map | Negative indices | Bad index, by default |",
+      "| --- | --- | --- | --- | --- |",
+      ...same.ways.map((way) => rowOf(way, same)),
+      "",
+    );
+  }
+  lines.push(
+    "## What each refuses",
+    "",
+    "Each was tried on the operator's first program above; what is not here is taken.",
+    "",
+  );
+  for (const { name } of opDefs) {
+    lines.push(
+      `### ${name}`,
+      "",
+      "| Given | Code | It says |",
+      "| --- | --- | --- |",
+      ...refusalsOf(name as OpName),
+      "",
+    );
+  }
+  return `${lines.join("\n").trimEnd()}\n`;
+}
