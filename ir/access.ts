@@ -57,6 +57,7 @@ export interface AccessMap {
   readonly fill?: string;
 }
 
+/** Whether a site reads a table, or is a sum. */
 export const isRead = (value: Read | Linear): value is Read => "table" in value;
 
 /** The coordinates that a site's value is made from: those of its read, or the sum itself. */

@@ -13,6 +13,7 @@ export interface OpenSite extends Omit<Site, "fromEnd"> {
   readonly fromEnd?: number | "below";
 }
 
+/** A map as text gives it: bare reads have no bound yet. */
 export interface OpenMap extends Omit<AccessMap, "sites"> {
   readonly sites: readonly OpenSite[];
 }

@@ -23,6 +23,7 @@ import {
   type TensorType,
 } from "./types.js";
 
+/** Both ends belong to it. */
 export type Interval = readonly [least: number, most: number];
 
 /** What the dims and the sites of a map can be, by number. */

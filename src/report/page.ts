@@ -70,6 +70,10 @@ export interface Row {
   readonly cells: readonly (string | number)[];
 }
 
+/** Counts in full; times, which may be millionths of a second in ms, to four digits. */
+const figure = (value: number): string =>
+  value.toLocaleString("en", Number.isInteger(value) ? {} : { maximumSignificantDigits: 4 });
+
 /** A table that scrolls by itself on narrow pages. `label` names it for those who do not see it. */
 export function tableOf(label: string, head: readonly string[], rows: readonly Row[]): string {
   const numeric = head.map(
@@ -77,7 +81,7 @@ export function tableOf(label: string, head: readonly string[], rows: readonly R
   );
   const kind = (k: number): string => (numeric[k] === true ? ' class="number"' : "");
   const cell = (value: string | number, k: number): string => {
-    const text = typeof value === "number" ? value.toLocaleString("en") : value;
+    const text = typeof value === "number" ? figure(value) : value;
     const wide = text.length > 60 ? ' class="wide"' : kind(k);
     return `<td${wide}>${escapeMarkup(text)}</td>`;
   };

@@ -32,7 +32,9 @@ export const markedOf = (result: TuneResult): readonly Marked[] => [
 ];
 
 const number = (value: number): string =>
-  value.toLocaleString("en", { maximumFractionDigits: value < 100 ? 3 : 0 });
+  value.toLocaleString("en", {
+    ...(value < 100 ? { maximumSignificantDigits: 4 } : { maximumFractionDigits: 0 }),
+  });
 
 export interface HeatMap {
   readonly map: string;
