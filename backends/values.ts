@@ -117,7 +117,7 @@ export function fromHost(type: TensorType, bytes: Uint8Array, strings: readonly 
   return new ArrayType(buffer as ArrayBuffer, byteOffset, byteLength / ArrayType.BYTES_PER_ELEMENT);
 }
 
-/** A program's input arrays by key: `data` and `indices`. */
+/** A program's input arrays by key, `data` and `indices` where there are no others, or by their names in the text. */
 export type GatherData = Readonly<Record<string, TensorData>>;
 
 /** The arrays that a program takes, as tensors by key. Throws a CompileError (TC702) for one that is missing or another type. */
@@ -129,7 +129,8 @@ export function toHosts(
   const inputs = inputsOf(func);
   const hosts = inputs.map((operand) => {
     const key = keyOf(operand);
-    const data = isObject(given) && Object.hasOwn(given, key) ? arrays[key] : undefined;
+    const named = [key, operand.name].find((name) => isObject(given) && Object.hasOwn(given, name));
+    const data = named === undefined ? undefined : arrays[named];
     if (data === undefined) {
       const found = isObject(given) ? `only ${Object.keys(given).join(", ") || "nothing"}` : shown(given);
       const hint = `pass { ${inputs.map(keyOf).join(", ")} }`;

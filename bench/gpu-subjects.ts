@@ -105,12 +105,13 @@ export async function gpuSubjects(
 }
 
 function tilec(runner: Runner, kernel: Kernel, resident: Resident, launches: number): Subject {
+  const { data, indices, output, status } = resident;
   return {
     subject: "tilec",
     threads: 1,
     run: () =>
       timed(runner.device, launches, (pass) => {
-        runner.encode(pass, kernel, resident);
+        runner.encode(pass, kernel, { data, indices, output, status });
       }),
   };
 }

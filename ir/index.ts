@@ -32,7 +32,15 @@ export * from "./ranges.js";
 export * from "./regions.js";
 export { pyptoLevels, type PyptoLevel } from "./ops/pypto.js";
 export { lex, type Token, type TokenKind } from "./text/lex.js";
-export { parseModule, parseSchedule, type ParseResult } from "./text/parse.js";
+export {
+  parseModule,
+  parseSchedule,
+  symbolsOf,
+  type Binding,
+  type ParseResult,
+  type Sym,
+} from "./text/parse.js";
+export { parseBound } from "./text/parse-bound.js";
 export {
   printFunc,
   printLinear,

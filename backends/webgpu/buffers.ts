@@ -9,10 +9,8 @@ import type { WgslBinding } from "../wgsl/index.js";
  * and has the usages named here; `runner.wgsl(kernel).bindings` has the bytes. A launch on others is refused with TC702.
  */
 export interface GpuBuffers {
-  /** `STORAGE`. */
-  readonly data: GPUBuffer;
-  /** `STORAGE`, and `COPY_SRC` for `checkStatus`. */
-  readonly indices: GPUBuffer;
+  /** Inputs by key, `data` and `indices` where there are no others: `STORAGE`, and `COPY_SRC` of indices for `checkStatus`. */
+  readonly [key: string]: GPUBuffer | undefined;
   /** `STORAGE`. No other role's buffer. */
   readonly output: GPUBuffer;
   /** `STORAGE`, and `COPY_SRC` for `checkStatus`. 4 bytes, 0xffffffff before the dispatch, for kernels with policy `error`. */

@@ -6,9 +6,10 @@
  */
 import "../platform.js";
 import { CompileError, error, throwIfErrors } from "../../ir/diagnostic.js";
-import { outputOf, type Role, type TileFunc } from "../../ir/func.js";
+import { inputsOf, keyOf, outputOf, type Operand, type TileFunc } from "../../ir/func.js";
 import type { Target } from "../../ir/target.js";
 import { verifyOnce } from "../../ir/verify/verify-once.js";
+import { isRead } from "../../ir/access.js";
 import { findGather, type GatherStmt } from "../../ir/tile.js";
 import { at, byteCount, dtypeBytes, elementCount, invariant, type DType } from "../../ir/types.js";
 import { BoundedCache } from "../cache.js";
@@ -246,7 +247,8 @@ class DeviceRunner implements Runner {
     this.checkUsable();
     const tile = this.tileOf(kernel);
     const wgsl = this.emitted(tile);
-    const checked = wgsl.bindings.filter(({ role }) => role === "status" || role === "indices");
+    const keys = new Set(readBySites(tile).map(keyOf));
+    const checked = wgsl.bindings.filter(({ role }) => role === "status" || keys.has(role));
     if (isEmpty(wgsl) || checked.length < 2) return;
     const bound = requireBuffers(buffers, checked, "COPY_SRC");
     const bufferOf = (role: WgslBinding["role"]): GPUBuffer =>
@@ -268,7 +270,7 @@ class DeviceRunner implements Runner {
   private async outOfRange(
     tile: TileFunc,
     from: number,
-    bufferOf: (role: Role) => GPUBuffer,
+    bufferOf: (key: string) => GPUBuffer,
   ): Promise<Error> {
     const { map } = gatherOf(tile);
     const known = new Map<string, bigint>();
@@ -280,7 +282,7 @@ class DeviceRunner implements Runner {
         const { table, position } = step.value;
         const key = `${table.name} ${position}`;
         const value =
-          known.get(key) ?? (await this.indexAt(bufferOf(table.role), table.type.dtype, position));
+          known.get(key) ?? (await this.indexAt(bufferOf(keyOf(table)), table.type.dtype, position));
         known.set(key, value);
         step = walk.next(value);
       }
@@ -466,3 +468,10 @@ const noneBad = 0xffffffff;
 const mostOfAccess = 64;
 
 const computeStage = 4;
+
+/** The inputs that index values are read from. */
+function readBySites(tile: TileFunc): readonly Operand[] {
+  const sites = findGather(tile.body)?.map.sites ?? [];
+  const tables = new Set(sites.flatMap(({ value }) => (isRead(value) ? [value.table] : [])));
+  return inputsOf(tile).filter((_, table) => tables.has(table));
+}

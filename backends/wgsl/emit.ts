@@ -15,6 +15,8 @@ import { emitLoad } from "./load.js";
 import { emitPackedGather, emitPackedHelpers } from "./packed.js";
 import { planWgsl, type BoundBuffer, type WgslMove, type WgslOptions, type WgslPlan } from "./plan.js";
 import { emitResolver } from "./resolve.js";
+import { emitSiteHelpers, emitSites } from "./sites.js";
+import type { SitesMove } from "./sites-move.js";
 import { emitWorkgroupLoops } from "./workgroup-loops.js";
 
 /** Throws a CompileError (TC502) where no kernel on such a device is the program. */
@@ -34,7 +36,7 @@ export function emitText(plan: WgslPlan): WgslKernel {
   };
 }
 
-function emitKernel(plan: WgslPlan, gather: GatherMove): string {
+function emitKernel(plan: WgslPlan, gather: GatherMove | SitesMove): string {
   const context = new Context(plan);
   const { out, lanes, names } = context;
   const { func, bindings } = plan;
@@ -44,18 +46,15 @@ function emitKernel(plan: WgslPlan, gather: GatherMove): string {
     const { binding, name, access } = bound;
     out.line(`@group(0) @binding(${binding}) var<storage, ${access}> ${name}: ${arrayOf(bound)};`);
   }
-  if (gather.staged !== undefined) {
+  if (gather.kind === "gather" && gather.staged !== undefined) {
     const { buffer, stagedWidth: width } = gather.staged;
     out.line(`// ${printStmtHead({ op: "alloc", buffer })}`);
     const bytes = Math.max(4, ubBytes(buffer));
     out.line(`var<workgroup> ${names.buffer(buffer.name)}: ${arrayOf({ bytes, width, atomic: false })};`);
   }
   out.line("");
-  for (const site of gather.sites) {
-    emitResolver(out, site, names.buffer(at(func.operands, site.table).name));
-  }
-  if (gather.how === "packed") emitPackedHelpers(context, gather);
-  if (gather.how === "groups") emitGroupHelpers(context, gather);
+  if (gather.kind === "sites") emitSiteHelpers(context, gather);
+  else emitGatherHelpers(context, gather);
   const moves = new Map<Stmt, WgslMove>(plan.moves.map((move) => [move.stmt, move]));
   const body = out.aside(() => {
     emitWorkgroupLoops(context);
@@ -72,6 +71,15 @@ function emitKernel(plan: WgslPlan, gather: GatherMove): string {
     out.append(body);
   });
   return out.toString();
+}
+
+function emitGatherHelpers(context: Context, gather: GatherMove): void {
+  const { out, names, plan } = context;
+  for (const site of gather.sites) {
+    emitResolver(out, site, names.buffer(at(plan.func.operands, site.table).name));
+  }
+  if (gather.how === "packed") emitPackedHelpers(context, gather);
+  if (gather.how === "groups") emitGroupHelpers(context, gather);
 }
 
 /** Sized, so that the shapes show and no length is read at run time. */
@@ -120,6 +128,9 @@ function emitMove(context: Context, move: WgslMove): void {
       break;
     case "load":
       emitLoad(context, move);
+      break;
+    case "sites":
+      emitSites(context, move);
       break;
     case "gather":
       if (move.how === "packed") emitPackedGather(context, move);

@@ -1,5 +1,5 @@
 /** What a WGSL backend hands to a device: text, bindings and the size of the dispatch. Plain data. */
-import type { Operand, Role } from "../../ir/func.js";
+import type { Operand } from "../../ir/func.js";
 
 /** Device limits as data, named as in GPUSupportedLimits: kernels compile without a device. */
 export interface WgslLimits {
@@ -25,7 +25,8 @@ export const defaultLimits: WgslLimits = {
 export interface WgslBinding {
   readonly binding: number;
   readonly name: string;
-  readonly role: Role | "status";
+  /** What it holds: an operand's key (`keyOf`), or `status`. */
+  readonly role: string;
   readonly access: "read" | "read_write";
   /** Size in bytes: the tensor's, rounded up to a whole 32-bit word. */
   readonly bytes: number;

@@ -3,8 +3,9 @@
  * divides to find its place.
  */
 import type { Target } from "../../ir/target.js";
-import { at, type Shape } from "../../ir/types.js";
+import { at, elementCount, type Shape } from "../../ir/types.js";
 import type { GatherMove } from "./gather-move.js";
+import type { SitesMove } from "./sites-move.js";
 import type { WgslLimits } from "./kernel.js";
 
 const fewestLanes = 16;
@@ -51,11 +52,16 @@ interface Device {
 
 /** For elements of `size` bytes, and so many tasks of this one's length. */
 export function lanesFor(
-  { how, tile, group, fourAlong }: GatherMove,
+  move: GatherMove | SitesMove,
   size: number,
   tasks: number,
   device: Device,
 ): LaneShape {
+  if (move.kind === "sites") {
+    const units = elementCount(move.tile);
+    return laneShape({ rows: 1, units, together: units, tasks }, device);
+  }
+  const { how, tile, group, fourAlong } = move;
   const units = Math.ceil((tile[tile.length - 1] ?? 1) / group);
   const y = rowDim(tile);
   const rows = y === undefined ? 1 : Math.ceil(at(tile, y) / (y === fourAlong ? 4 : 1));

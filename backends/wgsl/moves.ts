@@ -28,6 +28,8 @@ function moveOf(plan: WgslPlan, move: WgslMove): Move {
       return { stmt, how: "barrier", figures: {} };
     case "load":
       return { stmt, how: move.how, figures: loadFigures(move) };
+    case "sites":
+      return { stmt, how: "sites", figures: { elements: 1, sites: move.sites.length } };
     case "gather":
       return { stmt, how: move.how, figures: gatherFigures(plan, move) };
     default:

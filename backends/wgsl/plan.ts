@@ -4,22 +4,22 @@
  * Parallel loops become workgroups. Copies that a kernel does not need are elided: it reads its indices and writes its
  * output in global memory, and stages only the data of a full load.
  */
-import { gatheredTable } from "../../ir/access.js";
+import { gatheredTable, isPlain } from "../../ir/access.js";
 import { CompileError, throwIfErrors, type Diagnostic } from "../../ir/diagnostic.js";
 import { singleCopies } from "../moves.js";
-import { inputOf, outputOf, type TileFunc } from "../../ir/func.js";
+import { inputOf, keyOf, outputOf, type TileFunc } from "../../ir/func.js";
 import { feedingOf, locate, type Feeding } from "../../ir/regions.js";
 import { webgpu, type Target } from "../../ir/target.js";
 import { parallelNest, type ParallelNest } from "../../ir/tasks.js";
 import { flatten, ubBytes, type LoadStmt, type Stmt, type StoreStmt, type SyncStmt } from "../../ir/tile.js";
 import { alignUp, assertNever, at, byteCount, dtypeBytes, elementCount, type DType } from "../../ir/types.js";
+import { sitesMove, type SitesMove } from "./sites-move.js";
 import { gatherMove, type GatherMove, type Width } from "./gather-move.js";
 import { gridOf, type Grid } from "./grid.js";
 import type { LoadMove } from "./load-move.js";
 import { defaultLimits, type WgslBinding, type WgslLimits } from "./kernel.js";
 import { lanesFor, type LaneShape } from "./lanes.js";
 import { namesOf } from "./names.js";
-import { beyondPlain } from "../plain-map.js";
 import { beyondLimits, beyondU32, tooManyTasks, unevenRows, unknownForms } from "./refusals.js";
 
 /** What a plan is made against. */
@@ -57,7 +57,7 @@ export interface BarrierMove {
   readonly stmt: SyncStmt;
 }
 
-export type WgslMove = GatherMove | LoadMove | ElidedMove | BarrierMove;
+export type WgslMove = GatherMove | SitesMove | LoadMove | ElidedMove | BarrierMove;
 
 /** Every decision of a kernel, before any text. */
 export interface WgslPlan {
@@ -70,7 +70,7 @@ export interface WgslPlan {
   /** Bytes of workgroup memory. */
   readonly workgroupBytes: number;
   /** Absent where there is nothing to write. */
-  readonly gather?: GatherMove;
+  readonly gather?: GatherMove | SitesMove;
   /** In program order. */
   readonly moves: readonly WgslMove[];
   /** What the program states and a kernel does not have. */
@@ -81,16 +81,17 @@ export interface WgslPlan {
 export function planWgsl(func: TileFunc, options: WgslOptions = {}): WgslPlan {
   const device = { limits: options.limits ?? defaultLimits, target: options.target ?? webgpu };
   const nest = parallelNest(func.body);
-  throwIfErrors([...beyondPlain(func, "WGSL", "TC502", 2), ...unknownForms(nest)]);
+  throwIfErrors(unknownForms(nest));
   const element = elementWords(inputOf(func, gatheredTable).type.dtype);
   const feeding = feedingOf(locate(func.body));
   const gather = feeding === undefined ? undefined : planGather(func, feeding, device.target);
   const bindings = bindingsOf(func, gather);
-  const workgroupBytes = gather?.staged === undefined ? 0 : ubBytes(gather.staged.buffer);
+  const staged = gather?.kind === "gather" ? gather.staged?.buffer : undefined;
+  const workgroupBytes = staged === undefined ? 0 : ubBytes(staged);
   const grid = gridOf(nest, device.limits);
   throwIfErrors([
     ...beyondU32(func),
-    ...unevenRows(func, gather?.staged?.buffer),
+    ...unevenRows(func, staged),
     ...beyondLimits(func, bindings, workgroupBytes, device.limits),
   ]);
   const common = { func, nest, element, bindings, workgroupBytes, diagnostics: singleCopies(func) };
@@ -113,43 +114,48 @@ function elementWords(dtype: DType): ElementWords {
 }
 
 /** Undefined for an empty output. */
-function planGather(func: TileFunc, feeding: Feeding, target: Target): GatherMove | undefined {
+function planGather(func: TileFunc, feeding: Feeding, target: Target): GatherMove | SitesMove | undefined {
   const { stmt } = feeding.gather;
   if (stmt.op !== "gather" || elementCount(outputOf(func).type.shape) === 0) return undefined;
+  if (!isPlain(stmt.map)) return sitesMove(func, stmt, feeding);
   return gatherMove(func, stmt, feeding, target.laneBytes);
 }
 
-function bindingsOf(func: TileFunc, gather: GatherMove | undefined): BoundBuffer[] {
+function bindingsOf(func: TileFunc, gather: GatherMove | SitesMove | undefined): BoundBuffer[] {
   const names = namesOf(func);
   const output = outputOf(func);
-  const merged = gather?.how === "packed" && gather.shared.by === "merged";
+  const merged =
+    gather?.kind === "gather"
+      ? gather.how === "packed" && gather.shared.by === "merged"
+      : gather !== undefined && dtypeBytes[output.type.dtype] < 4;
   const operands = func.operands.map((operand, binding): BoundBuffer => ({
     binding,
     name: names.buffer(operand.name),
-    role: operand.role,
+    role: keyOf(operand),
     access: operand === output ? "read_write" : "read",
     bytes: Math.max(4, alignUp(byteCount(operand.type), 4)),
-    width: gather === undefined ? 1 : at(gather.widths, binding),
+    width: gather?.kind === "gather" ? at(gather.widths, binding) : 1,
     atomic: operand === output && merged,
   }));
-  if (gather?.sites.some(({ rule }) => rule.outside === "report") !== true) return operands;
+  if (gather?.sites.some(({ rule }) => rule?.outside === "report") !== true) return operands;
   const status = { name: "status", role: "status", access: "read_write", bytes: 4 } as const;
   return [...operands, { binding: operands.length, ...status, width: 1, atomic: true }];
 }
 
-function moveOf(stmt: Stmt, gather: GatherMove, feeding: Feeding): WgslMove[] {
+function moveOf(stmt: Stmt, gather: GatherMove | SitesMove, feeding: Feeding): WgslMove[] {
+  const staged = gather.kind === "gather" ? gather.staged : undefined;
   switch (stmt.op) {
     case "for":
     case "alloc":
       return [];
     case "load":
-      return [loaded(stmt, gather, feeding)];
+      return [loaded(stmt, staged, feeding)];
     case "gather":
       return [gather];
     case "store":
       return [{ kind: "elided", stmt, because: "written where it goes" }];
     case "sync":
-      return gather.staged === undefined
+      return staged === undefined
         ? [{ kind: "elided", stmt, because: "no workgroup memory" }]
         : [{ kind: "barrier", stmt }];
     default:
@@ -157,7 +163,7 @@ function moveOf(stmt: Stmt, gather: GatherMove, feeding: Feeding): WgslMove[] {
   }
 }
 
-function loaded(stmt: LoadStmt, { staged }: GatherMove, feeding: Feeding): LoadMove | ElidedMove {
+function loaded(stmt: LoadStmt, staged: LoadMove | undefined, feeding: Feeding): LoadMove | ElidedMove {
   if (feeding.loads.get(stmt.to)?.stmt !== stmt) return { kind: "elided", stmt, because: "nothing reads it" };
   return staged?.stmt === stmt ? staged : { kind: "elided", stmt, because: "read where it lies" };
 }

@@ -30,13 +30,43 @@ export interface ParseResult {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** Parses any number of functions, at any level. `file` names the text in diagnostics. */
-export function parseModule(text: string, file: string): ParseResult {
+/** Sizes of the symbols that a text declares, by name, in elements. */
+export type Binding = Readonly<Record<string, number>>;
+
+/** A symbol of a text: a size that is open up to `most`. */
+export interface Sym {
+  readonly name: string;
+  readonly most: number;
+}
+
+/** The symbols that a text declares at its head: `dim N <= 4096`. Empty for text that does not parse that far. */
+export function symbolsOf(text: string, file: string): readonly Sym[] {
+  const { tokens, diagnostics } = lex(text, file);
+  if (diagnostics.length > 0) return [];
+  try {
+    return new Parser(tokens).symbols();
+  } catch (thrown) {
+    if (!(thrown instanceof ParseError)) throw thrown;
+    return [];
+  }
+}
+
+/**
+ * Parses any number of functions, at any level. `file` names the text in diagnostics. A text that declares symbols takes their
+ * sizes from `bind`: binding is substitution.
+ */
+export function parseModule(text: string, file: string, bind: Binding = {}): ParseResult {
   const { tokens, diagnostics } = lex(text, file);
   if (diagnostics.length > 0) return { module: { funcs: [] }, diagnostics };
-  const parser = new Parser(tokens);
+  const parser = new Parser(tokens, bind);
   const funcs: Func[] = [];
   const found: Diagnostic[] = [];
+  try {
+    parser.symbols();
+  } catch (thrown) {
+    if (!(thrown instanceof ParseError)) throw thrown;
+    return { module: { funcs: [] }, diagnostics: [thrown.diagnostic] };
+  }
   while (!parser.atEnd()) {
     try {
       funcs.push(parser.func());
@@ -123,7 +153,46 @@ class Parser {
   /** Of the tile program that is being read: its gather's map speaks of them. */
   private operands: readonly Operand[] = [];
 
-  constructor(private readonly tokens: readonly Token[]) {}
+  /** Sizes of the symbols declared so far. */
+  private readonly sizes = new Map<string, number>();
+
+  constructor(
+    private readonly tokens: readonly Token[],
+    private readonly bind?: Binding,
+  ) {}
+
+  /** `dim N <= 4096`, any number of them. Without a binding the sizes are the most. */
+  symbols(): Sym[] {
+    const found: Sym[] = [];
+    while (this.acceptWord("dim")) {
+      const token = this.take("word", "a symbol such as N");
+      const { text: name } = token;
+      if (!/^[A-WYZ][A-Z0-9_]*$/.test(name))
+        this.fail(token, `${name} is no symbol: capital letters, digits and _, not beginning with X`);
+      if (this.sizes.has(name)) this.fail(token, `${name} is declared twice`);
+      this.punct("<");
+      this.punct("=");
+      const most = this.int();
+      found.push({ name, most });
+      const size = this.bind === undefined ? most : this.bind[name];
+      if (size === undefined) {
+        const hint = `--bind ${name}=${most}, or bind: { ${name}: ${most} }`;
+        return this.fail(token, `symbol ${name} has no size`, hint, "TC103");
+      }
+      if (!Number.isSafeInteger(size) || size < 0 || size > most)
+        this.fail(token, `symbol ${name} is ${size}, and takes 0 to ${most}`, undefined, "TC103");
+      this.sizes.set(name, size);
+    }
+    const stranger = Object.keys(this.bind ?? {}).find((name) => !this.sizes.has(name));
+    if (stranger !== undefined)
+      this.fail(
+        this.peek(),
+        `${stranger} is bound, and the text declares no such symbol`,
+        undefined,
+        "TC003",
+      );
+    return found;
+  }
 
   atEnd(): boolean {
     return this.peek().kind === "end";
@@ -217,7 +286,9 @@ class Parser {
     const dtype = parts.pop() ?? "";
     if (!isDType(dtype))
       return this.fail(token, `unknown element type ${dtype}`, "see docs/ir.md for the types");
-    const shape = parts.map(Number);
+    const shape = parts.map((part) => this.sizes.get(part) ?? Number(part));
+    if (parts.slice(1).some((part) => this.sizes.has(part)))
+      return this.fail(token, `${token.text}: a symbol is a tensor's outermost size`, undefined, "TC204");
     if (shape.some((extent) => !Number.isSafeInteger(extent) || extent < 0)) {
       return this.fail(token, `${token.text} is not a type`);
     }
@@ -380,7 +451,7 @@ class Parser {
     const scope: MapScope = { names, outRank, sites: new SiteList(), lets: new Map() };
     while (this.acceptWord("let")) {
       const token = this.take("word", "a name for an index value");
-      if (reservedWords.has(token.text) || /^d\d+$/.test(token.text))
+      if (reservedWords.has(token.text) || /^d\d+$/.test(token.text) || this.sizes.has(token.text))
         this.fail(token, `${token.text} has a meaning of its own`);
       if (scope.lets.has(token.text)) this.fail(token, `${token.text} is defined twice`);
       this.punct("=");
@@ -426,6 +497,14 @@ class Parser {
     }
   }
 
+  /** A number, or the size of a symbol. */
+  private extent(): number {
+    const size = this.peek().kind === "word" ? this.sizes.get(this.peek().text) : undefined;
+    if (size === undefined) return this.int();
+    this.position++;
+    return size;
+  }
+
   private divisor(): number {
     const token = this.peek();
     const by = this.int();
@@ -453,7 +532,7 @@ class Parser {
     if (word.text === "from_end") {
       this.punct("(");
       const value = this.coord(scope);
-      const fromEnd = this.acceptWord("of") ? this.int() : "below";
+      const fromEnd = this.acceptWord("of") ? this.extent() : "below";
       this.punct(")");
       return scope.sites.push({ value, fromEnd });
     }
@@ -461,12 +540,14 @@ class Parser {
     if (keep !== undefined) {
       this.punct("(");
       const value = this.coord(scope);
-      const below = this.acceptWord("in") ? { below: this.int() } : {};
+      const below = this.acceptWord("in") ? { below: this.extent() } : {};
       this.punct(")");
       return scope.sites.push({ value, keep, ...below });
     }
     const named = scope.lets.get(word.text);
     if (named !== undefined) return named;
+    const size = this.sizes.get(word.text);
+    if (size !== undefined) return constant(size);
     const d = /^d(\d{1,2})$/.exec(word.text)?.[1];
     if (d === undefined || Number(d) >= scope.outRank)
       return this.fail(word, `${word.text} is no output dim`);
@@ -759,7 +840,12 @@ class Parser {
     return true;
   }
 
-  private fail(token: Token, message: string, hint?: string, code: "TC002" | "TC003" = "TC002"): never {
+  private fail(
+    token: Token,
+    message: string,
+    hint?: string,
+    code: "TC002" | "TC003" | "TC103" | "TC204" = "TC002",
+  ): never {
     throw new ParseError(error(code, message, { span: token.span, ...(hint === undefined ? {} : { hint }) }));
   }
 }

@@ -4,7 +4,7 @@
  * A1 one result per data dim, one coordinate per dim of what is read, as many output dims as the output has. A9 sites are in
  * order: what one names stands before it; a bound is a whole number below 2^31, and stands with every policy but `any`.
  * A10 fill bits are those of one element, and some site fills. A7 output and data have one element type; what a site reads
- * are integers. V2 div and mod are of what is never negative. V1 every coordinate is provably inside its extent. V3 `wrap`
+ * are integers. V4 an index value may be 0 at least. V2 div and mod are of what is never negative. V1 every coordinate is provably inside its extent. V3 `wrap`
  * does not combine with windows: one index value that names several elements would have two moduli.
  */
 import { coordsOf, gatheredTable, isRead, type AccessMap } from "../access.js";
@@ -160,7 +160,7 @@ function outside(shaped: Shaped, ranges: Ranges): Fault[] {
     // No element: the policy says what stands in its place.
     const none = sitesOf(coord).some((s) => at(map.sites, s).below === 0);
     if (none && extent === 0) return [];
-    if (none) return [{ rule: "V1", message: `not even index 0 keeps the coordinate inside ${where}` }];
+    if (none) return [{ rule: "V4", message: `not even index 0 keeps the coordinate inside ${where}` }];
     if (staysBelow(coord, extent, ranges)) return [];
     const image = shownRange(imageOf(coord, ranges));
     const hint = sitesOf(coord).length === 0 ? {} : { hint: `bound the sum: error(… in ${extent})` };

@@ -9,10 +9,11 @@ import {
   operatorInText,
   operatorNames,
   outOfBoundsPolicies,
-  parseModule,
+  parseBound,
   withPolicy,
   type AttrSpec,
   type AttrValue,
+  type Binding,
   type AttributeKey,
   type Diagnostic,
   type Func,
@@ -93,8 +94,8 @@ function checkFlags(file: string | undefined, flags: ProgramFlags): void {
       value !== undefined && kinds.get(flag) === kind ? [flag] : [],
     );
   const choosing = given("chooses");
-  if (flags.bind !== undefined && file?.endsWith(".onnx") !== true)
-    throw new UsageError("--bind binds the symbolic dims of an .onnx model", "give a model");
+  if (flags.bind !== undefined && (file === undefined || file.endsWith(".json")))
+    throw new UsageError("--bind binds the symbols of a .tir file or an .onnx model", "give one");
   if (file === undefined) {
     const [chooser] = choosing;
     if (chooser !== undefined) {
@@ -214,8 +215,22 @@ function operatorNamed(op: string, flags: ProgramFlags, keys: readonly string[])
   return found;
 }
 
+/** Sizes of symbols: a text has no inputs to give shapes to. */
+function sizesOf({ bind }: ProgramFlags): Binding {
+  if (bind === undefined) return {};
+  return Object.fromEntries(
+    Object.entries(parseBind(bind)).map(([name, size]) => {
+      if (typeof size === "number") return [name, size];
+      throw new UsageError(
+        `--bind ${name}: a symbol is one extent`,
+        `--bind ${name}=${String(size[0] ?? 1)}`,
+      );
+    }),
+  );
+}
+
 function fromText(file: string, flags: ProgramFlags): LoadedProgram[] {
-  const { module, diagnostics } = parseModule(readText(file), file);
+  const { module, diagnostics } = parseBound(readText(file), file, sizesOf(flags));
   if (hasErrors(diagnostics)) throw new CompileError(diagnostics);
   const chosen = module.funcs.filter((func) => flags.func === undefined || func.name === flags.func);
   if (chosen.length === 0 && flags.func !== undefined) {
@@ -257,9 +272,9 @@ function fromCases(file: string, flags: ProgramFlags): LoadedProgram[] {
 }
 
 /** A case's operator, or the text that stands in place of one. */
-function programOf({ id, program, tir = "", options }: Case) {
+function programOf({ id, program, tir = "", options, bind }: Case) {
   if (program !== undefined) return tryProgram({ ...program, name: "main" });
-  const { module, diagnostics } = parseModule(tir, `${id}: tir`);
+  const { module, diagnostics } = parseBound(tir, `${id}: tir`, bind);
   const [func] = module.funcs;
   if (hasErrors(diagnostics) || func === undefined) return { ok: false, diagnostics } as const;
   const { target, schedule } = options;

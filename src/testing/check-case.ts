@@ -9,7 +9,7 @@ import {
   invariant,
   keyOf,
   outputOf,
-  parseModule,
+  parseBound,
   RunError,
   throwIfErrors,
   type Diagnostic,
@@ -165,7 +165,7 @@ function compileCase(test: Case, { findTarget }: CheckContext): CompiledCase {
     invariant(definition !== undefined, `case ${test.id} has an operator or a text`);
     return { kernel: compile(definition, options) };
   }
-  const { module, diagnostics } = parseModule(test.tir, `${test.id}: tir`);
+  const { module, diagnostics } = parseBound(test.tir, `${test.id}: tir`, test.bind);
   throwIfErrors(diagnostics);
   const [func, ...others] = module.funcs;
   if (func === undefined || others.length > 0) {

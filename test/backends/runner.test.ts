@@ -91,7 +91,7 @@ const lost = [
 
 const { MAP_READ, COPY_SRC, COPY_DST, STORAGE } = { MAP_READ: 1, COPY_SRC: 4, COPY_DST: 8, STORAGE: 128 };
 
-type Role = keyof GpuBuffers;
+type Role = "data" | "indices" | "output" | "status";
 interface Made {
   readonly size?: number;
   readonly usage?: number;

@@ -25,8 +25,7 @@ describe.each(readdirSync(folder).sort())("%s", (name) => {
 
   it("passes on WebGPU", async (context) => {
     const runner = await testRunner();
-    // Kernels of general maps are not written yet.
-    if (runner === undefined || name === "maps.json" || name === "stablehlo.json") {
+    if (runner === undefined) {
       context.skip();
       return;
     }

@@ -1,0 +1,121 @@
+/**
+ * Whole numbers of 128 bits in WGSL, which has none beyond 32: two's complement in a vec4u, lowest word first. A sum of 64-bit
+ * index values times 32-bit factors stays far inside.
+ */
+import type { Linear } from "../../ir/linear.js";
+import { assertNever, at, InternalError } from "../../ir/types.js";
+import type { Lines } from "../lines.js";
+
+/** What the atoms of a wide form are called. */
+export interface WideWords {
+  /** A form of dims, loop variables and resolved sites, as a u32. */
+  readonly narrow: (form: Linear) => string;
+  /** By site: the name of its value, and whether that is a wide number. */
+  readonly sites: readonly { readonly name: string; readonly wide: boolean }[];
+}
+
+const widened = (narrow: string): string => `vec4u(${narrow}, 0u, 0u, 0u)`;
+
+/** The value of a form as a wide number. */
+export function wideForm(form: Linear, words: WideWords): string {
+  const terms = form.terms.map(({ by, of }) => {
+    const value = atomOf({ at: 0, terms: [{ by: 1, of }] }, words);
+    const product = Math.abs(by) === 1 ? value : `times_wide(${value}, ${Math.abs(by)}u)`;
+    return by < 0 ? `negated_wide(${product})` : product;
+  });
+  const constant = form.at === 0 && terms.length > 0 ? [] : [wideLiteral(form.at)];
+  return [...constant, ...terms].reduce((sum, term) => `add_wide(${sum}, ${term})`);
+}
+
+function atomOf(form: Linear, words: WideWords): string {
+  const { of } = at(form.terms, 0);
+  switch (of.kind) {
+    case "dim":
+    case "iv":
+    case "min":
+      return widened(words.narrow(form));
+    case "site": {
+      const { name, wide } = at(words.sites, of.site);
+      return wide ? name : widened(name);
+    }
+    case "div":
+      return `quotient_wide(${wideForm(of.of, words)}, ${of.by}u)`;
+    case "mod":
+      return widened(`remainder_wide(${wideForm(of.of, words)}, ${of.by}u)`);
+    default:
+      return assertNever(of);
+  }
+}
+
+export function wideLiteral(value: number): string {
+  if (!Number.isSafeInteger(value)) throw new InternalError(`${value} is no whole number`);
+  let bits = BigInt.asUintN(128, BigInt(value));
+  const words = Array.from({ length: 4 }, () => {
+    const word = bits & 0xffffffffn;
+    bits >>= 32n;
+    return `${word}u`;
+  });
+  return `vec4u(${words.join(", ")})`;
+}
+
+/** The functions that wide forms and their resolution call. */
+export function emitWideHelpers(out: Lines): void {
+  out.line("// whole numbers of 128 bits, two's complement, lowest word first");
+  out.block("fn add_wide(a: vec4u, b: vec4u) -> vec4u", () => {
+    out.line("let s = a + b;");
+    out.line("let c = select(vec4u(0u), vec4u(1u), s < a);");
+    out.line("let y = s.y + c.x;");
+    out.line("let z = s.z + c.y + select(0u, 1u, y < s.y);");
+    // The carry of a word that is all ones passes through.
+    out.line("let over = select(0u, 1u, z < s.z);");
+    out.line("return vec4u(s.x, y, z, s.w + c.z + over);");
+  });
+  out.block("fn negated_wide(a: vec4u) -> vec4u", () => {
+    out.line("return add_wide(~a, vec4u(1u, 0u, 0u, 0u));");
+  });
+  out.block("fn product_of(a: u32, b: u32) -> vec2u", () => {
+    out.line("let ll = (a & 0xffffu) * (b & 0xffffu);");
+    out.line("let lh = (a & 0xffffu) * (b >> 16u);");
+    out.line("let hl = (a >> 16u) * (b & 0xffffu);");
+    out.line("let middle = (ll >> 16u) + (lh & 0xffffu) + (hl & 0xffffu);");
+    out.line("let top = (a >> 16u) * (b >> 16u) + (lh >> 16u) + (hl >> 16u) + (middle >> 16u);");
+    out.line("return vec2u((ll & 0xffffu) | (middle << 16u), top);");
+  });
+  out.block("fn times_wide(a: vec4u, by: u32) -> vec4u", () => {
+    out.line("let x = product_of(a.x, by);");
+    out.line("let y = product_of(a.y, by);");
+    out.line("let z = product_of(a.z, by);");
+    out.line("return add_wide(vec4u(x.x, x.y, z.x, z.y), vec4u(0u, y.x, y.y, a.w * by));");
+  });
+  out.block("fn remainder_wide(a: vec4u, n: u32) -> u32", () => {
+    out.line("var r = 0u;");
+    out.block("for (var k = 0u; k < 128u; k++)", () => {
+      out.line("r = (2u * r + ((a[3u - k / 32u] >> (31u - k % 32u)) & 1u)) % n;");
+    });
+    out.line("return r;");
+  });
+  out.block("fn quotient_wide(a: vec4u, n: u32) -> vec4u", () => {
+    out.line("var r = 0u;");
+    out.line("var q = vec4u(0u);");
+    out.block("for (var k = 0u; k < 128u; k++)", () => {
+      out.line("r = 2u * r + ((a[3u - k / 32u] >> (31u - k % 32u)) & 1u);");
+      out.block("if (r >= n)", () => {
+        out.line("r -= n;");
+        out.line("q[3u - k / 32u] |= 1u << (31u - k % 32u);");
+      });
+    });
+    out.line("return q;");
+  });
+  out.block("fn is_negative(a: vec4u) -> bool", () => {
+    out.line("return (a.w >> 31u) != 0u;");
+  });
+  out.block("fn is_below(a: vec4u, n: u32) -> bool", () => {
+    out.line("return all(a.yzw == vec3u(0u)) && a.x < n;");
+  });
+  // -v - 1 is ~v, so the remainder of a negative value needs no negation.
+  out.block("fn wrapped_wide(a: vec4u, n: u32) -> u32", () => {
+    out.line("let r = remainder_wide(select(a, ~a, is_negative(a)), n);");
+    out.line("return select(r, n - 1u - r, is_negative(a));");
+  });
+  out.line("");
+}
