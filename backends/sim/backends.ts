@@ -57,8 +57,10 @@ export const fastBackend = (options: FastOptions = {}): Backend => ({
     return {
       run(inputs, runOptions = {}) {
         const run = latest.then(async () => {
-          const ran = ownOutput(kernel, executor, await executor.runLong(inputs, runOptions));
-          return runOptions.report === true ? ran : { output: ran.output };
+          const ran = await executor.runLong(inputs, runOptions);
+          return runOptions.report === true
+            ? ownOutput(kernel, executor, ran, Infinity)
+            : { output: new Uint8Array(ran.output) };
         });
         latest = run.catch(() => undefined);
         return run;

@@ -1,7 +1,9 @@
 /** The report of a run on the fast executor, derived when it is first read. */
 import { CompileError, error } from "../../ir/diagnostic.js";
-import type { TileFunc } from "../../ir/func.js";
+import { inputsOf, keyOf, type TileFunc } from "../../ir/func.js";
 import type { Target } from "../../ir/target.js";
+import { byteCount } from "../../ir/types.js";
+import { tensorOf, type HostInputs } from "../memory.js";
 import type { SimReport } from "../report.js";
 import type { FastExecutor, FastRun } from "../wasm/executor.js";
 import { countTraffic } from "./count.js";
@@ -20,22 +22,29 @@ export interface FastKernel {
   readonly target: Target;
 }
 
+/** Bytes of indices that are copied for a report that may never be read: what a call of the shortest programs can spare. */
+const fewIndexBytes = 2 ** 18;
+
 /**
- * The output as the caller's own, and a report from the indices that lie in the executor's memory. A kernel that has run again
- * by the time the report is first read has other indices there: a CompileError (TC702).
+ * The output as the caller's own, and a report from the run's indices: from a copy of `copiedAtMost` bytes of them, of more
+ * from where they lie in the executor's memory. A kernel that has run again by the time such a report is first read has other indices there: a
+ * CompileError (TC702).
  */
 export function ownOutput(
   { tile, target }: FastKernel,
   executor: FastExecutor,
   { output, copied }: FastRun,
+  copiedAtMost = fewIndexBytes,
 ): SimulatedBytes {
-  const { runs, inputs } = executor;
+  const { runs } = executor;
+  const copies = ownIndices(tile, executor.inputs, copiedAtMost);
+  const inputs = copies ?? executor.inputs;
   let derived: SimReport | undefined;
   return {
     // Made from an array, it is not zeroed first.
     output: new Uint8Array(output),
     get report() {
-      if (derived === undefined && executor.runs !== runs) {
+      if (derived === undefined && copies === undefined && executor.runs !== runs) {
         throw new CompileError([
           error("TC702", "the kernel has run again since, and the indices of this run are gone", {
             hint: "read the report before the kernel's next run",
@@ -49,4 +58,15 @@ export function ownOutput(
       return derived;
     },
   };
+}
+
+/** The inputs with indices that no later run overwrites; undefined where these are many. */
+function ownIndices(tile: TileFunc, inputs: HostInputs, copiedAtMost: number): HostInputs | undefined {
+  const indices = inputsOf(tile).filter(({ role }) => role === "indices");
+  if (indices.reduce((sum, { type }) => sum + byteCount(type), 0) > copiedAtMost) return undefined;
+  const copies = indices.map((operand) => {
+    const { type, bytes } = tensorOf(inputs, operand);
+    return [keyOf(operand), { type, bytes: bytes.slice() }] as const;
+  });
+  return { ...inputs, ...Object.fromEntries(copies) };
 }

@@ -69,8 +69,8 @@ export const wasmMoves = (tile: TileFunc): MovePlan => movesOf(planWasm(tile));
 export interface Simulated {
   readonly outputs: { readonly output: TensorData };
   /**
-   * Of the fast executor: derived when it is first read, from the indices in its memory. Throws a CompileError (TC702) when
-   * the kernel has run again by then.
+   * Of the fast executor: derived when it is first read. Of a run on more than 256 KiB of indices, throws a CompileError
+   * (TC702) when the kernel has run again by then.
    */
   readonly report: SimReport;
 }

@@ -1,6 +1,6 @@
 /** What a call from the caller's own arrays costs: memory that is kept, and rows that are not copied. */
 import { afterEach, describe, expect, it } from "vitest";
-import { FastExecutor, simulate, simulateBytes } from "../../backends/sim/index.js";
+import { FastExecutor, simulate } from "../../backends/sim/index.js";
 import { KeptExecutors } from "../../backends/wasm/index.js";
 import { CompileError, compile, onnx, run, targets, type Kernel } from "../../src/index.js";
 import { operandOf } from "../support/operands.js";
@@ -170,19 +170,5 @@ describe("tensors in the executor's memory", () => {
       code: "TC702",
       hint: "one of data, indices, output",
     });
-  });
-});
-
-describe("the report of a call", () => {
-  it("is refused, never another call's, once the kernel has run again", () => {
-    const kernel = rowsOf(5, 3);
-    const hosts = (indices: BigInt64Array) => ({
-      data: { type: operandOf(kernel.tile, "data").type, bytes: new Uint8Array(table(5).buffer) },
-      indices: { type: operandOf(kernel.tile, "indices").type, bytes: new Uint8Array(indices.buffer) },
-    });
-    const first = simulateBytes(kernel, hosts(BigInt64Array.of(0n, 1n, 2n)), fast);
-    const second = simulateBytes(kernel, hosts(BigInt64Array.of(3n, 3n, 3n)), fast);
-    expect(() => first.report).toThrow("the kernel has run again");
-    expect(second.report.locality?.repeated).toBe(1);
   });
 });
