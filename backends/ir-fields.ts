@@ -32,6 +32,8 @@ const atoms: Readonly<Record<Atom["kind"], (atom: Readonly<Record<string, unknow
   dim: (atom) => isNumber(atom["dim"]),
   site: (atom) => isNumber(atom["site"]),
   iv: (atom) => isWord(atom["name"]),
+  // Sizes are numbers in whatever is compiled.
+  symbol: () => false,
   div: isQuotient,
   mod: isQuotient,
   min: ({ of }) => Array.isArray(of) && of.length === 2 && of.every(isLinear),

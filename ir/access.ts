@@ -215,11 +215,14 @@ export function pickedFrom(map: AccessMap): number {
 }
 
 /** The policy of the gather, which its bare reads take: that of the last site that has one. */
-export const policyOf = (map: AccessMap): OutOfBounds =>
+export const policyOf = (map: { readonly sites: readonly Pick<Site, "keep">[] }): OutOfBounds =>
   map.sites.reduce<OutOfBounds>((last, { keep }) => (keep === "any" ? last : keep), "error");
 
 /** The map with another policy where it has that of the gather. */
-export function withPolicy(map: AccessMap, keep: OutOfBounds): AccessMap {
+export function withPolicy<M extends { readonly sites: readonly Pick<Site, "keep">[] }>(
+  map: M,
+  keep: OutOfBounds,
+): M {
   const own = policyOf(map);
   return { ...map, sites: map.sites.map((site) => (site.keep === own ? { ...site, keep } : site)) };
 }

@@ -6,7 +6,7 @@ import { gatheredTable, isRead, type AccessMap, type Site } from "./access.js";
 import { rangesOf, staysBelow, type Ranges } from "./image.js";
 import { sitesOf, soleAtom, type Linear } from "./linear.js";
 import { largestThat } from "./largest-that.js";
-import { maxElements, type Shape, type TensorType } from "./types.js";
+import { elementCount, maxElements, type Shape, type TensorType } from "./types.js";
 
 /** A site whose bound may be open: `below` is absent, and what counts from the end may count from it. */
 export interface OpenSite extends Omit<Site, "fromEnd"> {
@@ -29,7 +29,7 @@ export interface Placed {
 
 /** Every coordinate of a map; those beyond an input's rank are for the verifier. */
 export function coordinatesOf(
-  map: Pick<OpenMap, "sites" | "results">,
+  map: { readonly sites: readonly Pick<Site, "value">[]; readonly results: readonly Linear[] },
   inputs: readonly TensorType[],
 ): readonly Placed[] {
   const reads = map.sites.flatMap(({ value }) => (isRead(value) ? [value] : []));
@@ -42,20 +42,21 @@ export function coordinatesOf(
 }
 
 /**
- * The map with the bounds that are open closed. One that not even 0 suits is 0, which the verifier refuses. A site that stands
- * alone in a coordinate has its extent; one that no coordinate depends on has every index. Without an output, the coordinates
- * are those inside the regions of a tile: sums prove nothing there, and their bounds are stated.
+ * The map with the bounds that are open closed. One that not even 0 suits stays open, which the verifier refuses, or is 0 where
+ * nothing is read. A site that stands alone in a coordinate has its extent; one that no coordinate depends on has every index.
+ * Without an output, the coordinates are those inside the regions of a tile: sums prove nothing there, and their bounds are stated.
  */
 export function withBounds(map: OpenMap, inputs: readonly TensorType[], output?: Shape): AccessMap {
   const placed = coordinatesOf(map, inputs);
+  const readsNone = output !== undefined && elementCount(output) === 0;
   let sites = map.sites;
   for (let open = sites.length; open > 0; open--) {
     const ranges = output === undefined ? undefined : rangesOf({ sites }, inputs, output);
     // A sum of several open ones may hold only once the others are bounded.
-    const found = sites.findIndex((site, s) => isOpen(site) && largest(s, placed, ranges) > 0);
-    const next = found === -1 ? sites.findIndex(isOpen) : found;
+    const found = sites.findIndex((site, s) => isOpen(site) && largest(s, placed, ranges) !== undefined);
+    const next = found === -1 && readsNone ? sites.findIndex(isOpen) : found;
     if (next === -1) break;
-    const below = found === -1 ? 0 : largest(next, placed, ranges);
+    const below = largest(next, placed, ranges) ?? 0;
     sites = sites.map((site, s) => (s === next ? { ...site, below } : site));
   }
   return { ...map, sites: sites.map(fromBound) };
@@ -68,10 +69,12 @@ function fromBound({ fromEnd, ...site }: OpenSite): Site {
   return { ...site, fromEnd: fromEnd === "below" ? (site.below ?? 0) : fromEnd };
 }
 
-function largest(s: number, placed: readonly Placed[], ranges: Ranges | undefined): number {
+/** Undefined where not even 0 suits; 0 where there is nothing to name. */
+function largest(s: number, placed: readonly Placed[], ranges: Ranges | undefined): number | undefined {
   const own = placed.filter(({ coord }) => sitesOf(coord).includes(s));
   const alone = own.filter(({ coord }) => isAlone(coord, s)).map(({ extent }) => extent);
   const sums = own.filter(({ coord }) => !isAlone(coord, s));
+  if (own.some(({ extent }) => extent === 0)) return 0;
   const most = Math.min(maxElements, ...alone);
   if (sums.length === 0) return most;
   if (ranges === undefined) return 0;
@@ -79,7 +82,7 @@ function largest(s: number, placed: readonly Placed[], ranges: Ranges | undefine
     const sites = ranges.sites.map((range, k) => (k === s ? ([0, below - 1] as const) : range));
     return sums.every(({ coord, extent }) => staysBelow(coord, extent, { ...ranges, sites }));
   };
-  return largestThat(1, most, fits) ?? 0;
+  return largestThat(1, most, fits);
 }
 
 const isAlone = (coord: Linear, s: number): boolean => {

@@ -1,6 +1,7 @@
 /** A function at one of the three levels, and a module of them. A function holds one gather. */
 import type { AccessMap } from "./access.js";
 import type { Schedule } from "./schedule.js";
+import type { Symbolic, Sym } from "./symbolic.js";
 import type { Stmt } from "./tile.js";
 import { at, type Shape, type Span, type TensorType } from "./types.js";
 
@@ -66,6 +67,8 @@ export interface AccessFunc extends FuncHead {
    * The `strict` profile pins them.
    */
   readonly paired: readonly number[];
+  /** Sizes that the program leaves open: everything else then states it at the most that they may be. */
+  readonly symbolic?: Symbolic;
   /** Tiles of the inputs, as text states them and `enforce-full-load` derives them from the schedule's tile. */
   readonly tiles?: readonly Shape[];
   readonly opSpan?: Span;
@@ -82,8 +85,14 @@ export type Func = SourceFunc | AccessFunc | TileFunc;
 
 /** What a `.tir` file holds. */
 export interface Module {
+  /** Sizes that functions leave open, as they are declared. Absent: those that the functions name. */
+  readonly symbols?: readonly Sym[];
   readonly funcs: readonly Func[];
 }
+
+/** The symbols that a program leaves open, in the order of their declarations. */
+export const openSymbols = (func: Func): readonly Sym[] =>
+  func.level === "access" ? (func.symbolic?.symbols ?? []) : [];
 
 type HasOperands = Pick<FuncHead, "operands">;
 

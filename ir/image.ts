@@ -30,6 +30,8 @@ export type Interval = readonly [least: number, most: number];
 export interface Ranges {
   readonly dims: readonly Interval[];
   readonly sites: readonly Interval[];
+  /** By name; absent where sizes are bound. */
+  readonly symbols?: ReadonlyMap<string, Interval>;
 }
 
 /** Bounds that hold at every point; reached where the terms do not depend on each other. */
@@ -58,6 +60,11 @@ function imageOfAtom(of: Atom, ranges: Ranges): Interval {
       const oneTurn = quotient(least, of.by) === quotient(most, of.by);
       return oneTurn ? [remainder(least, of.by), remainder(most, of.by)] : [0, of.by - 1];
     }
+    case "symbol": {
+      const range = ranges.symbols?.get(of.name);
+      if (range === undefined) throw new InternalError(`symbol ${of.name} is not bound`);
+      return range;
+    }
     case "iv":
     case "min":
       throw new InternalError(`a map over whole tensors has no ${of.kind}`);
@@ -67,7 +74,7 @@ function imageOfAtom(of: Atom, ranges: Ranges): Interval {
 }
 
 /** `n * (x div n) + x mod n` is x. */
-function rejoined(terms: readonly Term[]): readonly Term[] {
+export function rejoined(terms: readonly Term[]): readonly Term[] {
   for (const quotientTerm of terms) {
     const { of, by } = quotientTerm;
     if (of.kind !== "div") continue;

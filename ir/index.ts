@@ -1,6 +1,7 @@
 /** tilec/ir: types, the three levels, text form, tiling rules, verifier, diagnostics, targets. Imports nothing. */
 export * from "./access.js";
 export * from "./addressing.js";
+export * from "./bind.js";
 export * from "./bounds.js";
 export * from "./clock/index.js";
 export * from "./codes.js";
@@ -32,15 +33,7 @@ export * from "./ranges.js";
 export * from "./regions.js";
 export { pyptoLevels, type PyptoLevel } from "./ops/pypto.js";
 export { lex, type Token, type TokenKind } from "./text/lex.js";
-export {
-  parseModule,
-  parseSchedule,
-  symbolsOf,
-  type Binding,
-  type ParseResult,
-  type Sym,
-} from "./text/parse.js";
-export { parseBound } from "./text/parse-bound.js";
+export { parseModule, parseSchedule, type ParseResult } from "./text/parse.js";
 export {
   printFunc,
   printLinear,
@@ -52,6 +45,7 @@ export {
 } from "./text/print.js";
 export { renderDiagnostic, type RenderOptions } from "./text/render.js";
 export * from "./schedule.js";
+export * from "./symbolic.js";
 export * from "./target.js";
 export * from "./tasks.js";
 export * from "./tile.js";

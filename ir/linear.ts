@@ -2,8 +2,8 @@
  * Linear forms: the one way to write a coordinate of an access map, an offset, a size, a loop bound or an address.
  *
  * A form is a constant plus terms, each an atom times a whole number, in canonical order: two forms that mean the same
- * sum are equal values. Access maps use the atoms `dim`, `site`, `div` and `mod`, tile programs use `iv` and `min`, addresses
- * all of them.
+ * sum are equal values. Access maps use the atoms `dim`, `site`, `div` and `mod`, before their sizes are bound also `symbol`;
+ * tile programs use `iv` and `min`, addresses both.
  */
 import { assertNever, at, InternalError } from "./types.js";
 
@@ -15,6 +15,8 @@ export type Atom =
   | { readonly kind: "site"; readonly site: number }
   /** A loop variable. */
   | { readonly kind: "iv"; readonly name: string }
+  /** A size that a program leaves open. */
+  | { readonly kind: "symbol"; readonly name: string }
   /** The quotient, rounded down. */
   | { readonly kind: "div"; readonly of: Linear; readonly by: number }
   /** The remainder, never negative. */
@@ -38,6 +40,8 @@ export const constant = (value: number): Linear => ({ at: value, terms: [] });
 const atom = (of: Atom): Linear => ({ at: 0, terms: [{ by: 1, of }] });
 /** A loop variable. */
 export const iv = (name: string): Linear => atom({ kind: "iv", name });
+/** A size by its name. */
+export const symbol = (name: string): Linear => atom({ kind: "symbol", name });
 /** An output dim. */
 export const dim = (d: number): Linear => atom({ kind: "dim", dim: d });
 /** An index value. */
@@ -108,19 +112,21 @@ export function soleAtom(form: Linear): Atom | undefined {
 }
 
 const kindOrder: Readonly<Record<Atom["kind"], number>> = {
-  dim: 0,
-  site: 1,
-  iv: 2,
-  div: 3,
-  mod: 4,
-  min: 5,
+  symbol: 0,
+  dim: 1,
+  site: 2,
+  iv: 3,
+  div: 4,
+  mod: 5,
+  min: 6,
 };
 
-/** Dims before sites before loop variables before what is made of them; 0 for atoms that mean the same. */
+/** Symbols before dims before sites before loop variables before what is made of them; 0 for atoms that mean the same. */
 function compareAtoms(a: Atom, b: Atom): number {
   if (a.kind === "dim" && b.kind === "dim") return a.dim - b.dim;
   if (a.kind === "site" && b.kind === "site") return a.site - b.site;
-  if (a.kind === "iv" && b.kind === "iv") return a.name < b.name ? -1 : a.name > b.name ? 1 : 0;
+  if ((a.kind === "iv" && b.kind === "iv") || (a.kind === "symbol" && b.kind === "symbol"))
+    return a.name < b.name ? -1 : a.name > b.name ? 1 : 0;
   if (a.kind === "min" && b.kind === "min")
     return compareLinears(a.of[0], b.of[0]) || compareLinears(a.of[1], b.of[1]);
   if ((a.kind === "div" && b.kind === "div") || (a.kind === "mod" && b.kind === "mod"))
@@ -142,7 +148,7 @@ function compareLinears(a: Linear, b: Linear): number {
 /** Whether two forms are the same; canonical order makes that equality of parts. */
 export const equalLinear = (a: Linear, b: Linear): boolean => compareLinears(a, b) === 0;
 
-/** Values of loop variables, by name. */
+/** Values of loop variables, or of symbols, by name. */
 export type Env = ReadonlyMap<string, number>;
 
 /** What dims and sites stand for, by number. */
@@ -164,9 +170,10 @@ export function evaluate(form: Linear, env: Env, point: Point = nowhere): number
       case "site":
         sum += by * at(point.sites, of.site);
         break;
-      case "iv": {
+      case "iv":
+      case "symbol": {
         const value = env.get(of.name);
-        if (value === undefined) throw new InternalError(`loop variable %${of.name} is not in scope`);
+        if (value === undefined) throw new InternalError(`${of.kind} ${of.name} is not in scope`);
         sum += by * value;
         break;
       }
@@ -210,7 +217,8 @@ export function evaluateExact(
         return a !== undefined && b !== undefined && a < b ? a : (b ?? 0n);
       }
       case "iv":
-        return BigInt(evaluate(iv(of.name), env));
+      case "symbol":
+        return BigInt(evaluate(atom(of), env));
       default:
         return assertNever(of);
     }
@@ -231,6 +239,7 @@ function partsOf(of: Atom): readonly Linear[] {
     case "dim":
     case "site":
     case "iv":
+    case "symbol":
       return [];
     case "min":
       return of.of;
@@ -251,6 +260,7 @@ export function substitute(form: Linear, put: (of: Atom) => Linear | undefined):
       case "dim":
       case "site":
       case "iv":
+      case "symbol":
         return atom(of);
       case "min":
         return min(substitute(of.of[0], put), substitute(of.of[1], put));
@@ -268,6 +278,10 @@ export function substitute(form: Linear, put: (of: Atom) => Linear | undefined):
 /** The loop variables that a form reads. */
 export const loopVariables = (form: Linear): ReadonlySet<string> =>
   new Set(atomsOf(form).flatMap((of) => (of.kind === "iv" ? [of.name] : [])));
+
+/** The symbols that a form is made of. */
+export const symbolsOf = (form: Linear): string[] =>
+  atomsOf(form).flatMap((of) => (of.kind === "symbol" ? [of.name] : []));
 
 /** Output dims that a coordinate follows. */
 export const dimsOf = (form: Linear): number[] =>

@@ -1,6 +1,6 @@
 /** Linear forms as C++ in `int32_t`: what may leave it is refused before anything is printed. */
 import type { Atom, Linear, Term } from "../../ir/linear.js";
-import { assertNever, at } from "../../ir/types.js";
+import { assertNever, at, InternalError } from "../../ir/types.js";
 
 /** What the atoms of a form are called where it is printed. */
 export interface Vocabulary {
@@ -56,6 +56,8 @@ function printAtom(of: Atom, words: Vocabulary): string {
       const [a, b] = of.of.map((side) => printForm(side, words));
       return `(${b ?? ""} < ${a ?? ""} ? ${b ?? ""} : ${a ?? ""})`;
     }
+    case "symbol":
+      throw new InternalError(`symbol ${of.name} is not bound`);
     default:
       return assertNever(of);
   }

@@ -108,6 +108,7 @@ export class Context {
         break;
       case "dim":
       case "site":
+      case "symbol":
         throw new InternalError(`a ${of.kind} is no number of the loops`);
       default:
         assertNever(of);

@@ -3,7 +3,7 @@
  * are compared: `planWgsl` refuses programs where one could.
  */
 import type { Atom, Linear, Term } from "../../ir/linear.js";
-import { assertNever, at } from "../../ir/types.js";
+import { assertNever, at, InternalError } from "../../ir/types.js";
 
 /** What the atoms of a form are called where it is printed. */
 export interface Vocabulary {
@@ -23,7 +23,7 @@ export function printForm(form: Linear, words: Vocabulary): string {
   return [head, ...(form.at < 0 ? [`${-form.at}u`] : []), ...taken].join(" - ");
 }
 
-const ranks = { iv: 0, dim: 1, site: 2, div: 3, mod: 4, min: 5 } as const satisfies Readonly<
+const ranks = { iv: 0, dim: 1, site: 2, div: 3, mod: 4, min: 5, symbol: 6 } as const satisfies Readonly<
   Record<Atom["kind"], number>
 >;
 
@@ -44,6 +44,8 @@ function printTerm({ by, of }: Term, words: Vocabulary): string[] {
       return [times(`((${printForm(of.of, words)}) % ${of.by}u)`, by)];
     case "min":
       return [times(`min(${of.of.map((side) => printForm(side, words)).join(", ")})`, by)];
+    case "symbol":
+      throw new InternalError(`symbol ${of.name} is not bound`);
     default:
       return assertNever(of);
   }

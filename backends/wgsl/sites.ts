@@ -50,6 +50,8 @@ function reach(form: Linear, sites: readonly SiteMove[], tile: readonly number[]
       case "min":
         // Below every extent, and never alone: it is where the tile of a dim starts.
         return most + factor * 2 ** 20;
+      case "symbol":
+        throw new InternalError(`symbol ${of.name} is not bound`);
       default:
         return assertNever(of);
     }

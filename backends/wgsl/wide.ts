@@ -42,6 +42,8 @@ function atomOf(form: Linear, words: WideWords): string {
       return `quotient_wide(${wideForm(of.of, words)}, ${of.by}u)`;
     case "mod":
       return widened(`remainder_wide(${wideForm(of.of, words)}, ${of.by}u)`);
+    case "symbol":
+      throw new InternalError(`symbol ${of.name} is not bound`);
     default:
       return assertNever(of);
   }

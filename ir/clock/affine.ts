@@ -62,6 +62,7 @@ function atomForms(of: Atom, variables: ReadonlyMap<string, Form>): Minimum | un
       return undefined;
     case "dim":
     case "site":
+    case "symbol":
       throw new InternalError(`a ${of.kind} is no part of a size or a bound`);
     default:
       return assertNever(of);

@@ -16,7 +16,7 @@ export interface Token {
  * dims and types.
  */
 const tokenPattern =
-  /(?<space>[ \t\r\n]+|\/\/[^\n]*)|(?<arrow>->)|(?<type>\d+(?:x(?:\d+|[A-WYZ][A-Z0-9_]*))*x[a-z]\w*)|(?<int>-?\d+)|(?<string>"[^"\n]*")|(?<value>%\w+)|(?<symbol>@\w+)|(?<word>[A-Za-z_][\w.]*)|(?<punct>[(){}[\]<>,:=+*#?!-])/uy;
+  /(?<space>[ \t\r\n]+|\/\/[^\n]*)|(?<arrow>->)|(?<type>\d+(?:x\d+)*x[A-Za-z]\w*)|(?<int>-?\d+)|(?<string>"[^"\n]*")|(?<value>%\w+)|(?<symbol>@\w+)|(?<word>[A-Za-z_][\w.]*)|(?<punct><=|[(){}[\]<>,:=+*#?!-])/uy;
 
 export function lex(text: string, file: string): { tokens: Token[]; diagnostics: Diagnostic[] } {
   const tokens: Token[] = [];

@@ -2,7 +2,8 @@
  * Text to IR: recursive descent over an LL(1) grammar (docs/ir.md). Reports every function's first mistake with
  * its place; what the grammar admits but the level forbids is the verifier's business.
  */
-import { outOfBoundsPolicies, type AccessMap, type OutOfBounds } from "../access.js";
+import { coordsOf, outOfBoundsPolicies, type OutOfBounds } from "../access.js";
+import { bindMap } from "../bind-map.js";
 import { error, type Diagnostic } from "../diagnostic.js";
 import {
   keyOf,
@@ -17,10 +18,26 @@ import {
   type TileFunc,
   type Value,
 } from "../func.js";
-import { add, constant, dim, div, isConstant, iv, min, mod, scale, sub, type Linear } from "../linear.js";
+import {
+  add,
+  atomsOf,
+  constant,
+  dim,
+  div,
+  isConstant,
+  iv,
+  min,
+  mod,
+  scale,
+  sub,
+  symbol,
+  symbolsOf,
+  type Linear,
+} from "../linear.js";
 import { lex, type Token, type TokenKind } from "./lex.js";
 import { SiteList } from "./site-list.js";
 import { budgetRules, profiles, residencies, type Buffers, type Copies, type Schedule } from "../schedule.js";
+import { atMost, isSymbolName, type Sym, type Symbolic, type SymbolicMap } from "../symbolic.js";
 import { pipes, type Region, type Stmt, type UbBuffer } from "../tile.js";
 import { assertNever, at, isDType, maxElements, type DType, type Shape, type TensorType } from "../types.js";
 
@@ -30,42 +47,18 @@ export interface ParseResult {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** Sizes of the symbols that a text declares, by name, in elements. */
-export type Binding = Readonly<Record<string, number>>;
-
-/** A symbol of a text: a size that is open up to `most`. */
-export interface Sym {
-  readonly name: string;
-  readonly most: number;
-}
-
-/** The symbols that a text declares at its head: `dim N <= 4096`. Empty for text that does not parse that far. */
-export function symbolsOf(text: string, file: string): readonly Sym[] {
-  const { tokens, diagnostics } = lex(text, file);
-  if (diagnostics.length > 0) return [];
-  try {
-    return new Parser(tokens).symbols();
-  } catch (thrown) {
-    if (!(thrown instanceof ParseError)) throw thrown;
-    return [];
-  }
-}
-
-/**
- * Parses any number of functions, at any level. `file` names the text in diagnostics. A text that declares symbols takes their
- * sizes from `bind`: binding is substitution.
- */
-export function parseModule(text: string, file: string, bind: Binding = {}): ParseResult {
+/** Parses any number of functions, at any level. `file` names the text in diagnostics. */
+export function parseModule(text: string, file: string): ParseResult {
   const { tokens, diagnostics } = lex(text, file);
   if (diagnostics.length > 0) return { module: { funcs: [] }, diagnostics };
-  const parser = new Parser(tokens, bind);
+  const parser = new Parser(tokens);
   const funcs: Func[] = [];
   const found: Diagnostic[] = [];
   try {
-    parser.symbols();
+    parser.declarations();
   } catch (thrown) {
     if (!(thrown instanceof ParseError)) throw thrown;
-    return { module: { funcs: [] }, diagnostics: [thrown.diagnostic] };
+    return { module: { funcs }, diagnostics: [thrown.diagnostic] };
   }
   while (!parser.atEnd()) {
     try {
@@ -89,7 +82,8 @@ export function parseModule(text: string, file: string, bind: Binding = {}): Par
     }
     names.add(func.name);
   }
-  return { module: { funcs }, diagnostics: found };
+  const { symbols } = parser;
+  return { module: { ...(symbols.length === 0 ? {} : { symbols }), funcs }, diagnostics: found };
 }
 
 /** Parses what `printSchedule` prints, such as `tile = [8, 64], residency = gm`. `file` names the text in diagnostics. */
@@ -152,46 +146,32 @@ class Parser {
   private depth = 0;
   /** Of the tile program that is being read: its gather's map speaks of them. */
   private operands: readonly Operand[] = [];
+  /** In the order of their declarations. */
+  readonly symbols: Sym[] = [];
 
-  /** Sizes of the symbols declared so far. */
-  private readonly sizes = new Map<string, number>();
+  constructor(private readonly tokens: readonly Token[]) {}
 
-  constructor(
-    private readonly tokens: readonly Token[],
-    private readonly bind?: Binding,
-  ) {}
-
-  /** `dim N <= 4096`, any number of them. Without a binding the sizes are the most. */
-  symbols(): Sym[] {
-    const found: Sym[] = [];
+  /** `dim N <= 4096`, before the functions. */
+  declarations(): void {
     while (this.acceptWord("dim")) {
       const token = this.take("word", "a symbol such as N");
-      const { text: name } = token;
-      if (!/^[A-WYZ][A-Z0-9_]*$/.test(name))
-        this.fail(token, `${name} is no symbol: capital letters, digits and _, not beginning with X`);
-      if (this.sizes.has(name)) this.fail(token, `${name} is declared twice`);
-      this.punct("<");
-      this.punct("=");
+      if (!isSymbolName(token.text))
+        this.fail(
+          token,
+          `${token.text} is no name of a symbol`,
+          "capitals, digits and _, such as N or MAX_PAGES; X stands between extents",
+        );
+      if (this.symbolNamed(token.text) !== undefined) this.fail(token, `dim ${token.text} is declared twice`);
+      this.punct("<=");
+      const bound = this.peek();
       const most = this.int();
-      found.push({ name, most });
-      const size = this.bind === undefined ? most : this.bind[name];
-      if (size === undefined) {
-        const hint = `--bind ${name}=${most}, or bind: { ${name}: ${most} }`;
-        return this.fail(token, `symbol ${name} has no size`, hint, "TC103");
-      }
-      if (!Number.isSafeInteger(size) || size < 0 || size > most)
-        this.fail(token, `symbol ${name} is ${size}, and takes 0 to ${most}`, undefined, "TC103");
-      this.sizes.set(name, size);
+      if (most < 1) this.fail(bound, `a symbol may be at least 1, not at most ${most}`);
+      this.symbols.push({ name: token.text, most });
     }
-    const stranger = Object.keys(this.bind ?? {}).find((name) => !this.sizes.has(name));
-    if (stranger !== undefined)
-      this.fail(
-        this.peek(),
-        `${stranger} is bound, and the text declares no such symbol`,
-        undefined,
-        "TC003",
-      );
-    return found;
+  }
+
+  private symbolNamed(name: string): Sym | undefined {
+    return this.symbols.find((known) => known.name === name);
   }
 
   atEnd(): boolean {
@@ -214,8 +194,10 @@ class Parser {
     this.punct(")");
     const gathers = this.accept("->");
     const inputs = gathers ? params.length : params.length - 1;
-    const operands = params.map((param, k) => operandAt(param, k, inputs));
+    const operands = params.map(({ value }, k) => operandAt(value, k, inputs));
+    const isSymbolic = params.some(({ outermost }) => outermost !== null);
     if (!gathers) {
+      if (isSymbolic) return this.fail(start, "a tile program has sizes, and its types are of numbers");
       if (inputs < 1)
         return this.fail(
           start,
@@ -223,7 +205,7 @@ class Parser {
         );
       return this.tileFunc(start, name, operands);
     }
-    const result = this.tensorType();
+    const result = this.openType();
     const tail = this.tail();
     this.punct("{");
     const outputName = this.take("value", "the result, such as %output").text;
@@ -233,7 +215,7 @@ class Parser {
       if (k > 0) this.punct(",");
       this.operand(operand);
     });
-    const output: Operand = { name: outputName, type: result, role: "output" };
+    const output: Operand = { name: outputName, type: result.type, role: "output" };
     const head = {
       name,
       operands: [...operands, output],
@@ -243,9 +225,12 @@ class Parser {
     };
     if (opToken.text !== "access.gather" && inputs !== 2)
       return this.fail(start, `${opToken.text} takes data and indices, not ${inputs} operands`);
+    if (opToken.text !== "access.gather" && (isSymbolic || result.outermost !== null))
+      return this.fail(opToken, `${opToken.text} takes sizes`, "symbols are of access.gather");
+    const outermost = [...params, result].map((typed) => typed.outermost);
     const func: SourceFunc | AccessFunc =
       opToken.text === "access.gather"
-        ? { level: "access", ...head, ...this.accessBody(operands, output) }
+        ? { level: "access", ...head, ...this.accessBody(operands, output, outermost) }
         : { level: "source", ...head, op: opToken.text, attrs: this.attrs() };
     this.word("return");
     const returned = this.take("value", `%${outputName}`);
@@ -262,33 +247,58 @@ class Parser {
     return { level: "tile", name, operands, ...tail, body, span: start.span };
   }
 
-  private param(): Value {
+  private param(): { readonly value: Value; readonly outermost: string | null } {
     const name = this.take("value", "a parameter such as %data").text;
     this.punct(":");
-    return { name, type: this.tensorType() };
+    const { type, outermost } = this.openType();
+    return { value: { name, type }, outermost };
   }
 
-  private tensorType(): TensorType {
+  /** A type whose outermost extent may be a symbol, at its most. */
+  private openType(): { readonly type: TensorType; readonly outermost: string | null } {
     const word = this.take("word", "tensor<…> or gm<…>");
     if (word.text !== "tensor" && word.text !== "gm")
       this.fail(word, `expected tensor<…> or gm<…>, not ${word.text}`);
     this.punct("<");
-    const type = this.shapedType();
+    const token = this.peek();
+    const open = this.extents();
     this.punct(">");
-    return type;
+    const [first] = open.parts;
+    const outer = first === undefined || !isSymbolName(first) ? undefined : this.symbolNamed(first);
+    if (first !== undefined && isSymbolName(first) && outer === undefined)
+      this.fail(token, `no dim ${first} is declared`, `dim ${first} <= 4096 before the functions`, "TC003");
+    const parts = outer === undefined ? open.parts : [String(outer.most), ...open.parts.slice(1)];
+    const type = this.typeOf(token, open.dtype, parts);
+    return { type, outermost: outer?.name ?? null };
   }
 
   /** `3x5xf32`, or `f32` for a scalar */
-  private shapedType(): { dtype: DType; shape: Shape } {
+  private shapedType(): TensorType {
+    const token = this.peek();
+    const { parts, dtype } = this.extents();
+    return this.typeOf(token, dtype, parts);
+  }
+
+  private extents(): { readonly parts: readonly string[]; readonly dtype: DType } {
     const token = this.take("word", "a type such as 3x5xf32");
     const parts = token.text.split("x");
     // No element type begins with a digit, so the last part is the type.
     const dtype = parts.pop() ?? "";
     if (!isDType(dtype))
       return this.fail(token, `unknown element type ${dtype}`, "see docs/ir.md for the types");
-    const shape = parts.map((part) => this.sizes.get(part) ?? Number(part));
-    if (parts.slice(1).some((part) => this.sizes.has(part)))
-      return this.fail(token, `${token.text}: a symbol is a tensor's outermost size`, undefined, "TC204");
+    return { parts, dtype };
+  }
+
+  private typeOf(token: Token, dtype: DType, parts: readonly string[]): TensorType {
+    const inner = parts.find(isSymbolName);
+    if (inner !== undefined)
+      this.fail(
+        token,
+        `${inner} is not the outermost extent of ${token.text}`,
+        "strides are numbers: put it first",
+        "TC204",
+      );
+    const shape = parts.map(Number);
     if (shape.some((extent) => !Number.isSafeInteger(extent) || extent < 0)) {
       return this.fail(token, `${token.text} is not a type`);
     }
@@ -381,7 +391,8 @@ class Parser {
   private accessBody(
     inputs: readonly Operand[],
     output: Operand,
-  ): Pick<AccessFunc, "map" | "paired" | "tiles"> {
+    outermost: Symbolic["outermost"],
+  ): Pick<AccessFunc, "map" | "paired" | "tiles" | "symbolic"> {
     const open = this.map(inputs.map((input) => input.name));
     let oob: OutOfBounds | undefined;
     let fill: string | undefined;
@@ -403,13 +414,16 @@ class Parser {
       const names = inputs.map((input) => `${keyOf(input)}_tile`);
       return this.fail(start, `${names.join(" and ")} come together`);
     }
-    const map = open(
-      oob,
-      fill,
-      inputs.map(({ type }) => type),
-      output.type.shape,
-    );
-    return given.length === 0 ? { map, paired } : { map, paired, tiles: given };
+    const over = open(oob, fill);
+    const named = new Set([...outermost, ...symbolsIn(over)]);
+    const symbols = this.symbols.filter(({ name }) => named.has(name));
+    const types = inputs.map(({ type }) => type);
+    return {
+      map: bindMap(over, atMost(symbols), types, output.type.shape),
+      paired,
+      ...(symbols.length === 0 ? {} : { symbolic: { symbols, outermost, map: over } }),
+      ...(given.length === 0 ? {} : { tiles: given }),
+    };
   }
 
   /** `zero` is what fill bits of 0 are called. */
@@ -431,14 +445,7 @@ class Parser {
    * `(d0, d1) -> (from_end(%indices[d0, d1]), d1)`. `names` are what the text calls the inputs, by table. The policy of the
    * bare reads stands behind the map, so the map is a function of it.
    */
-  private map(
-    names: readonly string[],
-  ): (
-    keep: OutOfBounds,
-    fill: string | undefined,
-    inputs: readonly TensorType[],
-    output?: Shape,
-  ) => AccessMap {
+  private map(names: readonly string[]): (keep: OutOfBounds, fill: string | undefined) => SymbolicMap {
     this.punct("(");
     let outRank = 0;
     while (!this.accept(")")) {
@@ -451,7 +458,8 @@ class Parser {
     const scope: MapScope = { names, outRank, sites: new SiteList(), lets: new Map() };
     while (this.acceptWord("let")) {
       const token = this.take("word", "a name for an index value");
-      if (reservedWords.has(token.text) || /^d\d+$/.test(token.text) || this.sizes.has(token.text))
+      const known = this.symbolNamed(token.text) !== undefined;
+      if (reservedWords.has(token.text) || /^d\d+$/.test(token.text) || known)
         this.fail(token, `${token.text} has a meaning of its own`);
       if (scope.lets.has(token.text)) this.fail(token, `${token.text} is defined twice`);
       this.punct("=");
@@ -464,8 +472,8 @@ class Parser {
       if (results.length > 0) this.punct(",");
       results.push(this.coord(scope));
     }
-    return (keep, fill, inputs, output) =>
-      scope.sites.close({ outRank, results, ...(fill === undefined ? {} : { fill }) }, keep, inputs, output);
+    return (keep, fill) =>
+      scope.sites.close({ outRank, results, ...(fill === undefined ? {} : { fill }) }, keep);
   }
 
   private coord(scope: MapScope): Linear {
@@ -497,14 +505,6 @@ class Parser {
     }
   }
 
-  /** A number, or the size of a symbol. */
-  private extent(): number {
-    const size = this.peek().kind === "word" ? this.sizes.get(this.peek().text) : undefined;
-    if (size === undefined) return this.int();
-    this.position++;
-    return size;
-  }
-
   private divisor(): number {
     const token = this.peek();
     const by = this.int();
@@ -532,7 +532,7 @@ class Parser {
     if (word.text === "from_end") {
       this.punct("(");
       const value = this.coord(scope);
-      const fromEnd = this.acceptWord("of") ? this.extent() : "below";
+      const fromEnd = this.acceptWord("of") ? this.bound(scope) : "below";
       this.punct(")");
       return scope.sites.push({ value, fromEnd });
     }
@@ -540,18 +540,30 @@ class Parser {
     if (keep !== undefined) {
       this.punct("(");
       const value = this.coord(scope);
-      const below = this.acceptWord("in") ? { below: this.extent() } : {};
+      const below = this.acceptWord("in") ? { below: this.bound(scope) } : {};
       this.punct(")");
       return scope.sites.push({ value, keep, ...below });
     }
     const named = scope.lets.get(word.text);
     if (named !== undefined) return named;
-    const size = this.sizes.get(word.text);
-    if (size !== undefined) return constant(size);
+    if (this.operands.length === 0 && this.symbolNamed(word.text) !== undefined) return symbol(word.text);
     const d = /^d(\d{1,2})$/.exec(word.text)?.[1];
     if (d === undefined || Number(d) >= scope.outRank)
       return this.fail(word, `${word.text} is no output dim`);
     return dim(Number(d));
+  }
+
+  /** A number, or a sum of symbols: `V div 2 - 1`. */
+  private bound(scope: MapScope): Linear {
+    const token = this.peek();
+    const form = this.coord(scope);
+    if (atomsOf(form).some(({ kind }) => kind !== "symbol" && kind !== "div" && kind !== "mod"))
+      this.fail(
+        token,
+        "a bound is a number, or a sum of symbols",
+        "dim N <= 4096 before the functions declares one",
+      );
+    return form;
   }
 
   /** `%indices[d0, d1]`; at the tile level also the loop variable `%t0`. */
@@ -655,11 +667,8 @@ class Parser {
         "add {oob = error, origin = […]}",
       );
     }
-    const map = open(
-      oob,
-      fill,
-      inputs.map(({ type }) => type),
-    );
+    const types = inputs.map(({ type }) => type);
+    const map = bindMap(open(oob, fill), {}, types, undefined);
     const stmt = { op: "gather", from, to, map, origins, span: start.span } as const;
     return scratch === undefined ? stmt : { ...stmt, scratch };
   }
@@ -844,11 +853,21 @@ class Parser {
     token: Token,
     message: string,
     hint?: string,
-    code: "TC002" | "TC003" | "TC103" | "TC204" = "TC002",
+    code: "TC002" | "TC003" | "TC204" = "TC002",
   ): never {
     throw new ParseError(error(code, message, { span: token.span, ...(hint === undefined ? {} : { hint }) }));
   }
 }
+
+/** The symbols of a map's coordinates and bounds. */
+const symbolsIn = ({ sites, results }: SymbolicMap): readonly string[] =>
+  [
+    ...results,
+    ...sites.flatMap((site) => [
+      ...coordsOf(site),
+      ...[site.below, site.fromEnd].flatMap((form) => (form === undefined || form === "below" ? [] : [form])),
+    ]),
+  ].flatMap(symbolsOf);
 
 function describe({ kind, text }: Token): string {
   switch (kind) {

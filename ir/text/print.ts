@@ -4,6 +4,7 @@ import { withBounds, type OpenSite } from "../bounds.js";
 import {
   inputsOf,
   keyOf,
+  openSymbols,
   outputOf,
   type AccessFunc,
   type Attrs,
@@ -15,14 +16,23 @@ import {
 } from "../func.js";
 import { sitesOf, soleAtom, type Atom, type Linear, type Term } from "../linear.js";
 import type { Buffers, Schedule } from "../schedule.js";
+import type { Sym, SymbolicMap } from "../symbolic.js";
 import type { Region, Stmt, UbBuffer } from "../tile.js";
 import { assertNever, at, formatShape, formatType, type Shape, type TensorType } from "../types.js";
 
 /** The canonical text of a module; it parses back to an equal value. */
-export const printModule = (module: Module): string => module.funcs.map(printFunc).join("\n");
+export function printModule({ funcs, symbols = funcs.flatMap(openSymbols) }: Module): string {
+  const distinct = new Map(symbols.map((symbol) => [symbol.name, symbol]));
+  return printSymbols([...distinct.values()]) + funcs.map(printAlone).join("\n");
+}
 
-/** The canonical text of a function; it parses back to an equal value. */
-export function printFunc(func: Func): string {
+/** The canonical text of a function and of the symbols that it names; it parses back to an equal value. */
+export const printFunc = (func: Func): string => printSymbols(openSymbols(func)) + printAlone(func);
+
+const printSymbols = (symbols: readonly Sym[]): string =>
+  symbols.map(({ name, most }) => `dim ${name} <= ${most}\n`).join("");
+
+function printAlone(func: Func): string {
   switch (func.level) {
     case "source":
       return printSource(func);
@@ -38,7 +48,7 @@ export function printFunc(func: Func): string {
 function printSource(func: SourceFunc): string {
   const output = outputOf(func).name;
   const op = `  %${output} = ${func.op} ${printNames(inputsOf(func))}${printAttrs(func.attrs)}`;
-  return `${printTensorHead(func)} {\n${op}\n  return %${output}\n}\n`;
+  return `${printTensorHead(func, [])} {\n${op}\n  return %${output}\n}\n`;
 }
 
 function printAccess(func: AccessFunc): string {
@@ -57,8 +67,8 @@ function printAccess(func: AccessFunc): string {
   };
   const op =
     `  %${output} = access.gather ${printNames(inputs)} ` +
-    `${printMap(func.map, context)} {${attrs.join(", ")}}`;
-  return `${printTensorHead(func)} {\n${op}\n  return %${output}\n}\n`;
+    `${func.symbolic === undefined ? printMap(func.map, context) : printSymbolic(func.symbolic.map, context)} {${attrs.join(", ")}}`;
+  return `${printTensorHead(func, func.symbolic?.outermost ?? [])} {\n${op}\n  return %${output}\n}\n`;
 }
 
 /** The policy of the bare reads, and what stands where there is no element. */
@@ -69,9 +79,15 @@ const printOutside = (map: AccessMap): string[] =>
 
 const printNames = (values: readonly Value[]): string => values.map(({ name }) => `%${name}`).join(", ");
 
-function printTensorHead(func: SourceFunc | AccessFunc): string {
-  const params = inputsOf(func).map((value) => `%${value.name}: tensor<${formatType(value.type)}>`);
-  const result = `tensor<${formatType(outputOf(func).type)}>`;
+/** `outermost`: the symbols that are outermost extents, by operand. */
+function printTensorHead(func: SourceFunc | AccessFunc, outermost: readonly (string | null)[]): string {
+  const types = func.operands.map(({ type }, k) => {
+    const [open] = outermost.slice(k, k + 1);
+    const inner = { ...type, shape: type.shape.slice(1) };
+    return `tensor<${open === undefined || open === null ? formatType(type) : `${open}x${formatType(inner)}`}>`;
+  });
+  const params = inputsOf(func).map((value, k) => `%${value.name}: ${at(types, k)}`);
+  const result = at(types, types.length - 1);
   return `func @${func.name}(${params.join(", ")}) -> ${result}${printTail(func)}`;
 }
 
@@ -133,16 +149,55 @@ export interface MapContext {
  * than once. A read is bare where the operation's policy and the bound that it would have are its own.
  */
 export function printMap(map: AccessMap, context: MapContext): string {
+  const bare = bareSites(map, context);
+  const sites = map.sites.map(({ below, fromEnd, ...site }, s): ShownSite => ({
+    ...site,
+    bare: at(bare, s),
+    ...(below === undefined ? {} : { below: String(below) }),
+    ...(fromEnd === undefined ? {} : { fromEnd: fromEnd === below ? "below" : String(fromEnd) }),
+  }));
+  return printShown({ ...map, sites }, context.names);
+}
+
+/** `printMap` for a map whose bounds are over symbols: those that are open stay so. */
+function printSymbolic(map: SymbolicMap, { names }: MapContext): string {
+  const takes = takesPolicy(map);
+  const sites = map.sites.map(({ below, fromEnd, ...site }, s): ShownSite => ({
+    ...site,
+    bare: below === undefined && at(takes, s),
+    ...(below === undefined ? {} : { below: printLinear(below) }),
+    ...(fromEnd === undefined ? {} : { fromEnd: fromEnd === "below" ? "below" : printLinear(fromEnd) }),
+  }));
+  return printShown({ ...map, sites }, names);
+}
+
+/** A site with its bounds as text. */
+interface ShownSite extends Pick<Site, "value" | "keep"> {
+  readonly bare: boolean;
+  readonly below?: string;
+  /** `below`: from the bound. */
+  readonly fromEnd?: string;
+}
+
+/** The sites of a map with whatever stands beside their values. */
+interface Sited {
+  readonly sites: readonly Pick<Site, "value" | "keep">[];
+  readonly results: readonly Linear[];
+}
+
+function printShown(
+  map: Pick<AccessMap, "outRank" | "results"> & { readonly sites: readonly ShownSite[] },
+  names: readonly string[],
+): string {
   const dims = Array.from({ length: map.outRank }, (_, d) => `d${d}`).join(", ");
   const uses = usesOf(map);
   const alone = map.sites.map((_, s) => uses.filter((used) => used === s).length === 1);
   const inline = textOrder(map, alone).every((site, k) => site === k) ? alone : alone.map(() => false);
-  const bare = bareSites(map, context);
   const bodies: string[] = [];
-  map.sites.forEach((site, s) => {
+  for (const site of map.sites) {
     const words = bodies.map((body, k) => (at(inline, k) ? body : `s${k}`));
-    bodies.push(printSite(site, at(bare, s), context.names, words));
-  });
+    bodies.push(printSite(site, names, words));
+  }
   const words = bodies.map((body, s) => (at(inline, s) ? body : `s${s}`));
   const lets = bodies.flatMap((body, s) => (at(inline, s) ? [] : [`let s${s} = ${body} `]));
   const results = map.results.map((result) => printLinear(result, words)).join(", ");
@@ -150,7 +205,7 @@ export function printMap(map: AccessMap, context: MapContext): string {
 }
 
 /** The sites that the text of a map names, in order. */
-const usesOf = (map: AccessMap): readonly number[] =>
+const usesOf = (map: Sited): readonly number[] =>
   [...map.sites.flatMap(coordsOf), ...map.results].flatMap(inTextOrder);
 
 /** The sites of a form as they are printed: what is added before what is taken away. */
@@ -160,7 +215,7 @@ const inTextOrder = ({ terms }: Linear): readonly number[] =>
   );
 
 /** The order in which the text defines the sites where some stand at their use. */
-function textOrder({ sites, results }: AccessMap, inline: readonly boolean[]): readonly number[] {
+function textOrder({ sites, results }: Sited, inline: readonly boolean[]): readonly number[] {
   const order: number[] = [];
   const visit = (s: number): void => {
     for (const form of coordsOf(at(sites, s)))
@@ -178,14 +233,22 @@ function textOrder({ sites, results }: AccessMap, inline: readonly boolean[]): r
   return order;
 }
 
-/** Sites that read as they should where their text names neither policy nor bound. */
-function bareSites(map: AccessMap, { inputs, output }: MapContext): readonly boolean[] {
+/** Sites whose text may name no policy: the operation's is theirs, and a coordinate is made from them. */
+function takesPolicy(map: {
+  readonly sites: readonly (Pick<Site, "value" | "keep"> & { readonly fromEnd?: unknown })[];
+  readonly results: readonly Linear[];
+}): readonly boolean[] {
   const keep = policyOf(map);
   const coordinates = [...map.results, ...map.sites.flatMap(({ value }) => (isRead(value) ? value.at : []))];
   const named = new Set(coordinates.flatMap(sitesOf));
-  const takes = map.sites.map(
+  return map.sites.map(
     (site, s) => site.keep === keep && named.has(s) && (isRead(site.value) || site.fromEnd !== undefined),
   );
+}
+
+/** Sites that read as they should where their text names neither policy nor bound. */
+function bareSites(map: AccessMap, { inputs, output }: MapContext): readonly boolean[] {
+  const takes = takesPolicy(map);
   const open = map.sites.map((site, s): OpenSite => {
     if (!at(takes, s)) return site;
     const { below, fromEnd, ...rest } = site;
@@ -197,8 +260,7 @@ function bareSites(map: AccessMap, { inputs, output }: MapContext): readonly boo
 }
 
 function printSite(
-  { value, fromEnd, keep, below }: Site,
-  bare: boolean,
+  { value, fromEnd, keep, below, bare }: ShownSite,
   names: readonly string[],
   inner: readonly string[],
 ): string {
@@ -208,10 +270,13 @@ function printSite(
   const counted =
     fromEnd === undefined
       ? read
-      : fromEnd === below
+      : fromEnd === "below"
         ? `from_end(${read})`
         : `from_end(${read} of ${fromEnd})`;
-  return bare || keep === "any" ? counted : `${printPolicy(keep)}(${counted} in ${String(below)})`;
+  if (bare || keep === "any") return counted;
+  return below === undefined
+    ? `${printPolicy(keep)}(${counted})`
+    : `${printPolicy(keep)}(${counted} in ${below})`;
 }
 
 /** What fill bits other than 0 make of `zero`. */
@@ -248,6 +313,8 @@ function printAtom(of: Atom, sites: readonly string[]): string {
       return at(sites, of.site);
     case "iv":
       return `%${of.name}`;
+    case "symbol":
+      return of.name;
     case "min":
       return `min(${of.of.map((side) => printLinear(side, sites)).join(", ")})`;
     case "div":

@@ -1,11 +1,11 @@
 /** The sites of a map as its text is read: what a bare read means is known once all its uses are. */
-import { coordsOf, isRead, type AccessMap, type OutOfBounds } from "../access.js";
-import { withBounds, type OpenSite } from "../bounds.js";
+import { coordsOf, isRead, type OutOfBounds } from "../access.js";
 import { site, sitesOf, soleAtom, substitute, type Linear } from "../linear.js";
-import { at, type Shape, type TensorType } from "../types.js";
+import type { SymbolicMap, SymbolicSite } from "../symbolic.js";
+import { at } from "../types.js";
 
 /** Without `keep`: a bare read, or one that counts from the end. */
-export type Draft = Omit<OpenSite, "keep"> & { readonly keep?: OutOfBounds };
+export type Draft = Omit<SymbolicSite, "keep"> & { readonly keep?: OutOfBounds };
 
 export class SiteList {
   private drafts: Draft[] = [];
@@ -17,23 +17,18 @@ export class SiteList {
 
   /**
    * The map. A bare read takes the policy of the operation where a coordinate is made from it, and none inside another
-   * policy, which then bounds the sum. `output`: absent at the tile level.
+   * policy, which then bounds the sum.
    */
-  close(
-    head: Pick<AccessMap, "outRank" | "results" | "fill">,
-    keep: OutOfBounds,
-    inputs: readonly TensorType[],
-    output: Shape | undefined,
-  ): AccessMap {
+  close(head: Pick<SymbolicMap, "outRank" | "results" | "fill">, keep: OutOfBounds): SymbolicMap {
     let map = { sites: this.drafts, results: head.results };
     for (let inner = this.drafts.length - 1; inner >= 0; inner--) map = merged(map, inner);
     const named = new Set(coordinates(map).flatMap(sitesOf));
     const within = new Set(map.sites.flatMap(({ value }) => (isRead(value) ? [] : sitesOf(value))));
-    const sites = map.sites.map((draft, s): OpenSite => {
+    const sites = map.sites.map((draft, s): SymbolicSite => {
       if (draft.keep !== undefined) return { ...draft, keep: draft.keep };
       return within.has(s) && !named.has(s) ? { ...draft, keep: "any" } : { ...draft, keep };
     });
-    return withBounds({ ...head, results: map.results, sites }, inputs, output);
+    return { ...head, results: map.results, sites };
   }
 }
 

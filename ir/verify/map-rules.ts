@@ -4,7 +4,8 @@
  * A1 one result per data dim, one coordinate per dim of what is read, as many output dims as the output has. A9 sites are in
  * order: what one names stands before it; a bound is a whole number below 2^31, and stands with every policy but `any`.
  * A10 fill bits are those of one element, and some site fills. A7 output and data have one element type; what a site reads
- * are integers. V4 an index value may be 0 at least. V2 div and mod are of what is never negative. V1 every coordinate is provably inside its extent. V3 `wrap`
+ * are integers. V4 some index value keeps
+ * the coordinates of a bare read inside. V2 div and mod are of what is never negative. V1 every coordinate is provably inside its extent. V3 `wrap`
  * does not combine with windows: one index value that names several elements would have two moduli.
  */
 import { coordsOf, gatheredTable, isRead, type AccessMap } from "../access.js";
@@ -96,8 +97,9 @@ function order({ map }: Shaped): Fault[] {
     const { keep, below, fromEnd, value } = site;
     if (!coordsOf(site).every((form) => known(form, s)))
       return [fault(`index value ${s} names a dim that is none, or an index value that is not before it`)];
-    if ((keep === "any") !== (below === undefined))
-      return [fault(`index value ${s} has a bound without a policy, or a policy without a bound`)];
+    if (keep === "any" && below !== undefined) return [fault(`index value ${s} has a bound and no policy`)];
+    if (keep !== "any" && below === undefined)
+      return [{ rule: "V4", message: `not even index 0 keeps the coordinates of index value ${s} inside` }];
     if (keep === "any" && fromEnd === undefined && !isRead(value))
       return [fault(`index value ${s} is a sum that no policy bounds`)];
     return [below, fromEnd].every((n) => n === undefined || isBound(n))
@@ -158,9 +160,7 @@ function outside(shaped: Shaped, ranges: Ranges): Fault[] {
   return coordinatesOf(map, inputs).flatMap(({ coord, extent, table, dim }): Fault[] => {
     const where = `dim ${dim} of ${shownInput(shaped, table)}, which has ${extent} elements`;
     // No element: the policy says what stands in its place.
-    const none = sitesOf(coord).some((s) => at(map.sites, s).below === 0);
-    if (none && extent === 0) return [];
-    if (none) return [{ rule: "V4", message: `not even index 0 keeps the coordinate inside ${where}` }];
+    if (sitesOf(coord).some((s) => at(map.sites, s).below === 0)) return [];
     if (staysBelow(coord, extent, ranges)) return [];
     const image = shownRange(imageOf(coord, ranges));
     const hint = sitesOf(coord).length === 0 ? {} : { hint: `bound the sum: error(… in ${extent})` };

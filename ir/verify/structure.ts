@@ -4,6 +4,7 @@ import { followedBy, gatheredTable, gatherDims } from "../access.js";
 import type { AccessFunc, Func } from "../func.js";
 import { assertNever } from "../types.js";
 import { broken } from "./broken.js";
+import { verifyEverySize } from "./every-size.js";
 import { verifyMap } from "./map-rules.js";
 import { verifyTile } from "./tile-rules.js";
 
@@ -27,12 +28,13 @@ export function verifyStructure(func: Func): Diagnostic[] {
 
 /** The map's rules, then A8: paired dims are gather dims with an output dim of their own number. */
 function verifyAccess(func: AccessFunc): Diagnostic[] {
+  const faults = verifyMap(func.map, func, func.opSpan);
   const follows = followedBy(func.map, gatheredTable);
   const unpaired = func.paired.filter(
     (d) => !gatherDims(func.map).includes(d) || d >= func.map.outRank || follows.has(d),
   );
   return [
-    ...verifyMap(func.map, func, func.opSpan),
+    ...(faults.length > 0 ? faults : verifyEverySize(func)),
     ...unpaired.map((d) =>
       broken("A8", `dim ${d} is no gather dim with an output dim of its own`, func.opSpan),
     ),

@@ -426,6 +426,8 @@ function contained({ func }: Program, stmt: GatherStmt, loops: readonly ForStmt[
   return stmt.from.flatMap((region, table) =>
     readsOf(stmt.map, table).flatMap((coords) =>
       coords.flatMap((coord, k) => {
+        // A bound of 0 leaves no index value, and so no coordinate.
+        if (sitesOf(coord).some((s) => at(stmt.map.sites, s).below === 0)) return [];
         const form = substitute(coord, (of) =>
           of.kind === "dim" ? iv(dimName(of.dim)) : of.kind === "site" ? iv(siteName(of.site)) : undefined,
         );

@@ -226,6 +226,12 @@ const targetFields: Fields<Target> = {
   },
 };
 
+export const sizesOfSymbolsField: Field = {
+  code: "TC107",
+  takes: "sizes of symbols by name, such as { N: 37 }",
+  holds: (value) => isObject(value) && Object.values(value).every((size) => typeof size === "number"),
+};
+
 export const targetField: Field = {
   code: "TC501",
   takes: "a target, such as targets.ascendA2",

@@ -4,6 +4,7 @@ import { defaultLimits, emitWgsl, type WgslKernel, type WgslLimits } from "../..
 import { emitPto, type PtoKernel } from "../../backends/pto/index.js";
 import { emitPypto } from "../../backends/pypto/index.js";
 import {
+  bindSizes,
   CompileError,
   defaultTarget,
   error,
@@ -24,6 +25,7 @@ import {
   tileFaults,
   webgpu,
   type AccessFunc,
+  type BindResult,
   type Diagnostic,
   type Footprint,
   type Func,
@@ -31,15 +33,24 @@ import {
   type Property,
   type Resolved,
   type Schedule,
+  type Sizes,
   type SourceFunc,
   type Target,
   type TileFunc,
 } from "../../ir/index.js";
 import { defaultPipeline, isPass, runPipeline, type Pass, type PipelineOptions } from "../../passes/index.js";
-import { checkOptions, checkProgram, scheduleFields, targetField } from "./check-options.js";
+import {
+  checkOptions,
+  checkProgram,
+  scheduleFields,
+  sizesOfSymbolsField,
+  targetField,
+} from "./check-options.js";
 
 /** A schedule, a target, and what watches the passes; what is given overrides what the program says. */
 export interface CompileOptions extends Schedule, PipelineOptions {
+  /** Sizes of the program's symbols in elements, by name. Absent: it is compiled for the most that they may be. */
+  readonly bind?: Sizes;
   /** Overrides the target that the program names. */
   readonly target?: Target;
   /** Resolves a target by name; built-in targets by default. */
@@ -54,6 +65,7 @@ const limitFields = Object.fromEntries(
 
 export const compileFields: Fields<CompileOptions> = {
   ...scheduleFields,
+  bind: sizesOfSymbolsField,
   target: targetField,
   findTarget: callable,
   passes: {
@@ -123,10 +135,12 @@ export function compile(program: Func, options: CompileOptions = {}): Kernel {
 export function tryCompile(program: Func, options: CompileOptions = {}): CompileResult {
   const wrong = checkCompile(program, options);
   if (wrong.length > 0) return { ok: false, diagnostics: wrong };
-  const targeted = targetOf(program, options);
+  const bound = boundTo(program, options);
+  if (!bound.ok) return bound;
+  const targeted = targetOf(bound.func, options);
   if (!targeted.ok) return targeted;
   const { target } = targeted;
-  const input = scheduled(program, options, target);
+  const input = scheduled(bound.func, options, target);
   const levels = new Map<Level, Func>([[input.level, input]]);
   const pipeline = options.passes ?? defaultPipeline;
   const { func, diagnostics } = runPipeline(input, passesFrom(input, pipeline), target, {
@@ -226,6 +240,9 @@ export function passesFrom(func: Func, pipeline: readonly Pass[]): readonly Pass
     return allocated ? [] : pipeline.filter((pass) => pass.ensures.includes("allocated"));
   return pipeline.slice(pipeline.findIndex((pass) => pass.requires.includes(missing)));
 }
+
+const boundTo = (program: Func, { bind }: CompileOptions): BindResult =>
+  bind === undefined ? { ok: true, func: program } : bindSizes(program, bind);
 
 /** The target a program compiles for. Throws a CompileError (TC501) when nobody knows its name. */
 export function resolveTargetOf(program: Func, options: CompileOptions): Target {

@@ -2,6 +2,7 @@
 import {
   attributeFlags,
   attributesOf,
+  bindSizes,
   CompileError,
   dialects,
   hasErrors,
@@ -9,11 +10,10 @@ import {
   operatorInText,
   operatorNames,
   outOfBoundsPolicies,
-  parseBound,
+  parseModule,
   withPolicy,
   type AttrSpec,
   type AttrValue,
-  type Binding,
   type AttributeKey,
   type Diagnostic,
   type Func,
@@ -95,7 +95,10 @@ function checkFlags(file: string | undefined, flags: ProgramFlags): void {
     );
   const choosing = given("chooses");
   if (flags.bind !== undefined && (file === undefined || file.endsWith(".json")))
-    throw new UsageError("--bind binds the symbols of a .tir file or an .onnx model", "give one");
+    throw new UsageError(
+      "--bind gives sizes to the symbols of a .tir file or the symbolic dims of an .onnx model",
+      file === undefined ? "give a file" : "a case says bind itself",
+    );
   if (file === undefined) {
     const [chooser] = choosing;
     if (chooser !== undefined) {
@@ -141,8 +144,14 @@ export function withFlags(func: Func, flags: ProgramFlags): Func {
   switch (scheduled.level) {
     case "source":
       return { ...scheduled, attrs: { ...scheduled.attrs, oob } };
-    case "access":
-      return { ...scheduled, map: withPolicy(scheduled.map, oob) };
+    case "access": {
+      const { symbolic } = scheduled;
+      return {
+        ...scheduled,
+        map: withPolicy(scheduled.map, oob),
+        ...(symbolic === undefined ? {} : { symbolic: { ...symbolic, map: withPolicy(symbolic.map, oob) } }),
+      };
+    }
     case "tile":
       throw new UsageError(`--oob ${oob}: @${func.name} is a tile program`, "its gather says oob = …");
   }
@@ -215,22 +224,8 @@ function operatorNamed(op: string, flags: ProgramFlags, keys: readonly string[])
   return found;
 }
 
-/** Sizes of symbols: a text has no inputs to give shapes to. */
-function sizesOf({ bind }: ProgramFlags): Binding {
-  if (bind === undefined) return {};
-  return Object.fromEntries(
-    Object.entries(parseBind(bind)).map(([name, size]) => {
-      if (typeof size === "number") return [name, size];
-      throw new UsageError(
-        `--bind ${name}: a symbol is one extent`,
-        `--bind ${name}=${String(size[0] ?? 1)}`,
-      );
-    }),
-  );
-}
-
 function fromText(file: string, flags: ProgramFlags): LoadedProgram[] {
-  const { module, diagnostics } = parseBound(readText(file), file, sizesOf(flags));
+  const { module, diagnostics } = parseModule(readText(file), file);
   if (hasErrors(diagnostics)) throw new CompileError(diagnostics);
   const chosen = module.funcs.filter((func) => flags.func === undefined || func.name === flags.func);
   if (chosen.length === 0 && flags.func !== undefined) {
@@ -239,7 +234,19 @@ function fromText(file: string, flags: ProgramFlags): LoadedProgram[] {
       module.funcs.map((func) => func.name).join(", "),
     );
   }
-  return chosen.map((func) => ({ func: withFlags(func, flags) }));
+  return chosen.map((func) => ({ func: withFlags(withSizes(func, flags), flags) }));
+}
+
+/** A program with the sizes of `--bind`. */
+function withSizes(func: Func, { bind }: ProgramFlags): Func {
+  if (bind === undefined) return func;
+  const sizes = Object.entries(parseBind(bind)).map(([name, size]) => {
+    if (typeof size === "number") return [name, size] as const;
+    throw new UsageError(`--bind ${name} is a shape, and a symbol has a size`, `--bind ${name}=37`);
+  });
+  const bound = bindSizes(func, Object.fromEntries(sizes));
+  if (!bound.ok) throw new CompileError(bound.diagnostics);
+  return bound.func;
 }
 
 function fromCases(file: string, flags: ProgramFlags): LoadedProgram[] {
@@ -272,14 +279,14 @@ function fromCases(file: string, flags: ProgramFlags): LoadedProgram[] {
 }
 
 /** A case's operator, or the text that stands in place of one. */
-function programOf({ id, program, tir = "", options, bind }: Case) {
+function programOf({ id, program, tir = "", options, bind = {} }: Case) {
   if (program !== undefined) return tryProgram({ ...program, name: "main" });
-  const { module, diagnostics } = parseBound(tir, `${id}: tir`, bind);
+  const { module, diagnostics } = parseModule(tir, `${id}: tir`);
   const [func] = module.funcs;
   if (hasErrors(diagnostics) || func === undefined) return { ok: false, diagnostics } as const;
   const { target, schedule } = options;
   const targeted = target === undefined ? func : { target, ...func };
-  return { ok: true, func: { ...targeted, schedule: { ...func.schedule, ...schedule } } } as const;
+  return bindSizes({ ...targeted, schedule: { ...func.schedule, ...schedule } }, bind);
 }
 
 /** Every stablehlo.gather of an MLIR text; those that cannot be read are warnings, or the error where no other is. */

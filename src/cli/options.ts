@@ -63,7 +63,7 @@ export function addProgramOptions(command: Command): Command {
     .option("--func <name>", "one function of a .tir file or gather of a model")
     .option(
       "--bind <list>",
-      "extents of a model's symbolic dims, shapes of its inputs: batch=1,state=2x1x128",
+      "sizes of symbols: N=37; of a model the extents of its symbolic dims, shapes of its inputs: batch=1,state=2x1x128",
     )
     .option("--target <name|file>", `${targetNames.join(", ")}, or a target file (.json)`)
     .option("--tile <shape>", "extents over the output dims, such as 8,1024")

@@ -1,5 +1,6 @@
 /** One regression case on one backend: pass, fail or skip, with the reason. */
 import {
+  bindSizes,
   categoryOf,
   CompileError,
   error,
@@ -9,7 +10,7 @@ import {
   invariant,
   keyOf,
   outputOf,
-  parseBound,
+  parseModule,
   RunError,
   throwIfErrors,
   type Diagnostic,
@@ -165,7 +166,7 @@ function compileCase(test: Case, { findTarget }: CheckContext): CompiledCase {
     invariant(definition !== undefined, `case ${test.id} has an operator or a text`);
     return { kernel: compile(definition, options) };
   }
-  const { module, diagnostics } = parseBound(test.tir, `${test.id}: tir`, test.bind);
+  const { module, diagnostics } = parseModule(test.tir, `${test.id}: tir`);
   throwIfErrors(diagnostics);
   const [func, ...others] = module.funcs;
   if (func === undefined || others.length > 0) {
@@ -175,8 +176,10 @@ function compileCase(test: Case, { findTarget }: CheckContext): CompiledCase {
   const { target, schedule } = test.options;
   const targeted = target === undefined ? func : { target, ...func };
   if (definition !== undefined) return { kernel: compile(targeted, options), definition };
-  checkInputs(test, func);
-  return { kernel: compile({ ...targeted, schedule: { ...func.schedule, ...schedule } }, options) };
+  const bound = bindSizes({ ...targeted, schedule: { ...func.schedule, ...schedule } }, test.bind ?? {});
+  if (!bound.ok) throw new CompileError(bound.diagnostics);
+  checkInputs(test, bound.func);
+  return { kernel: compile(bound.func, options) };
 }
 
 /** The case's tensor for an operand: by its name in the text, or by its key. */

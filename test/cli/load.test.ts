@@ -43,3 +43,21 @@ it("the programs of a case file print as one module that parses, and --case take
   expect(hint).toBe(`choose one with --case: ${ids.join(", ")}`);
   for (const id of ids) expect(loadProgram(file, { case: id }).func.name).toBe("main");
 });
+
+it("--bind gives sizes to the symbols of a text, and names the symbol that it cannot", () => {
+  const file = join(mkdtempSync(join(tmpdir(), "tilec-load-")), "n.tir");
+  const text =
+    "dim N <= 9\nfunc @f(%x: tensor<4x2xf32>, %i: tensor<Nxi32>) -> tensor<Nx2xf32> {\n" +
+    "  %y = access.gather %x, %i (d0, d1) -> (%i[d0], d1) {oob = error}\n  return %y\n}\n";
+  writeFileSync(file, text);
+  expect(printModule({ funcs: [loadProgram(file, { bind: "N=5" }).func] })).toBe(
+    text.replace("dim N <= 9\n", "").replaceAll("N", "5"),
+  );
+  expect(printModule({ funcs: [loadProgram(file, {}).func] })).toBe(text);
+  expect(printModule({ funcs: [loadProgram(file, { oob: "clamp" }).func] })).toBe(
+    text.replace("error", "clamp"),
+  );
+  expect(() => loadProgram(file, { bind: "N=10" })).toThrow("symbol N is 10, and dim N <= 9 says 0 to 9");
+  expect(() => loadProgram(file, { bind: "M=1,N=2" })).toThrow("@f has no symbol M");
+  expect(() => loadProgram(file, { bind: "N=2x3" })).toThrow("N is a shape, and a symbol has a size");
+});

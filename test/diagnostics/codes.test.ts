@@ -105,6 +105,14 @@ const folder = mkdtempSync(join(tmpdir(), "tilec-codes-"));
 const big = (options: object = {}) =>
   explain(gather({ data: ["f32", [64, 16]], indices: ["i64", [8]], axis: 0 }), options);
 
+const sized = (bind: Record<string, number>) =>
+  diagnosticsOf(() => {
+    const text =
+      "dim V <= 8 dim N <= 4\nfunc @g(%x: tensor<Vx2xf32>, %i: tensor<Nxi32>) -> tensor<Nx2xf32> " +
+      "{ %y = access.gather %x, %i (d0, d1) -> (%i[d0], d1) {oob = error} return %y }";
+    for (const func of parseModule(text, "t.tir").module.funcs) compile(func, { bind });
+  });
+
 const triggers: Readonly<Record<Code, Trigger>> = {
   TC001: { found: () => parse("func @g(;"), at: [1, 9], followed: () => parse(source(pyptoGather)) },
   TC002: { found: () => parse("func g"), at: [1, 6], followed: () => parse(source(pyptoGather)) },
@@ -143,6 +151,11 @@ const triggers: Readonly<Record<Code, Trigger>> = {
   TC106: {
     found: () => build(source("onnx.gather %x, %i", "", "65536x32768xf32", "3xi32", "3x32768xf32")),
     at: [2, 8],
+  },
+  TC107: {
+    found: () => sized({}),
+    at: [2, 1],
+    followed: () => sized({ V: 8, N: 0 }),
   },
   TC201: { found: () => build(tile("  load %x[0][5] to %a\n")), at: [2, 3] },
   TC202: {

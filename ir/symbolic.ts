@@ -1,0 +1,43 @@
+/**
+ * Sizes that a program leaves open. A symbol is the outermost extent of a tensor, so strides are numbers whatever its size; it
+ * may also stand in coordinates and bounds. Binding is substitution (`bind.ts`).
+ */
+import type { AccessMap, Site } from "./access.js";
+import type { Linear } from "./linear.js";
+
+/** A size that is open, from 0 to `most` elements. */
+export interface Sym {
+  readonly name: string;
+  readonly most: number;
+}
+
+/** X separates extents. */
+export const isSymbolName = (text: string): boolean => /^[A-WYZ][A-Z0-9_]*$/.test(text);
+
+/** A site whose bound is a sum of symbols, or open: absent beside a policy, it is the largest that its coordinates allow. */
+export interface SymbolicSite extends Omit<Site, "below" | "fromEnd"> {
+  readonly below?: Linear;
+  /** `below`: counts from the bound. */
+  readonly fromEnd?: Linear | "below";
+}
+
+/** An access map over symbols. */
+export interface SymbolicMap extends Omit<AccessMap, "sites"> {
+  readonly sites: readonly SymbolicSite[];
+}
+
+/** What of a function is made of symbols. */
+export interface Symbolic {
+  /** In the order of their declarations. */
+  readonly symbols: readonly Sym[];
+  /** The symbol that is the outermost extent of each operand; null where that is a number. */
+  readonly outermost: readonly (string | null)[];
+  readonly map: SymbolicMap;
+}
+
+/** Sizes of symbols in elements, by name. */
+export type Sizes = Readonly<Record<string, number>>;
+
+/** Every symbol at its most. */
+export const atMost = (symbols: readonly Sym[]): Sizes =>
+  Object.fromEntries(symbols.map(({ name, most }) => [name, most]));

@@ -1,0 +1,251 @@
+/**
+ * The rules of a map whose symbols are open: what V1 and V2 of `map-rules.ts` say holds for every size that its symbols may have,
+ * or the map is refused. A coordinate that holds a bare read is judged once sizes are bound, and with it the bound of the read.
+ */
+import { coordsOf, isRead } from "../access.js";
+import { coordinatesOf } from "../bounds.js";
+import type { Diagnostic } from "../diagnostic.js";
+import { inputsOf, outputOf, type AccessFunc } from "../func.js";
+import { imageOf, rangesOf, rejoined, staysBelow, type Interval, type Ranges } from "../image.js";
+import {
+  add,
+  atomsOf,
+  constant,
+  dimsOf,
+  div,
+  evaluate,
+  isConstant,
+  quotient,
+  remainder,
+  scale,
+  sitesOf,
+  sub,
+  symbol,
+  symbolsOf,
+  type Atom,
+  type Linear,
+  type Term,
+} from "../linear.js";
+import type { Symbolic } from "../symbolic.js";
+import { printLinear } from "../text/print.js";
+import { assertNever, at, InternalError } from "../types.js";
+import { broken } from "./broken.js";
+import { verifyMap } from "./map-rules.js";
+
+/** The least and the most of a coordinate, over symbols. */
+type Image = readonly [least: Linear, most: Linear];
+
+interface Images {
+  readonly dims: readonly Image[];
+  /** Undefined for a bare read, whose bound waits for sizes. */
+  readonly sites: readonly (Image | undefined)[];
+}
+
+/** What breaks V1 or V2 at some size of the symbols; nothing for a function of numbers. */
+export function verifyEverySize(func: AccessFunc): Diagnostic[] {
+  const { symbolic, opSpan } = func;
+  if (symbolic === undefined) return [];
+  const form = verifyMap(func.map, func, opSpan, "regions");
+  if (form.length > 0) return form;
+  const place = placeOf(func, symbolic);
+  const faults = [...negative(place), ...outside(place)];
+  return faults.map(({ rule, message, hint }) =>
+    broken(rule, message, opSpan, { code: "TC204", ...(hint === undefined ? {} : { hint }) }),
+  );
+}
+
+interface Place {
+  readonly func: AccessFunc;
+  readonly symbolic: Symbolic;
+  readonly images: Images;
+  /** What the symbols can be where an element is read: an output without elements reads nothing. */
+  readonly sizes: ReadonlyMap<string, Interval>;
+  /** Extents of every operand, over symbols. */
+  readonly extents: readonly (readonly Linear[])[];
+  /** Of the map at its most: exact for what no symbol moves. */
+  readonly numbers: Ranges;
+}
+
+function placeOf(func: AccessFunc, symbolic: Symbolic): Place {
+  const extents = func.operands.map(({ type }, k) => {
+    const outermost = symbolic.outermost[k] ?? null;
+    return type.shape.map((extent, d) =>
+      d === 0 && outermost !== null ? symbol(outermost) : constant(extent),
+    );
+  });
+  const dims = at(extents, extents.length - 1).map((extent): Image => [
+    constant(0),
+    sub(extent, constant(1)),
+  ]);
+  const inputs = inputsOf(func).map(({ type }) => type);
+  const numbers = rangesOf(func.map, inputs, outputOf(func).type.shape);
+  const sites = symbolic.map.sites.reduce<readonly (Image | undefined)[]>(
+    (before, site, s) => [...before, siteImage(site, at(numbers.sites, s), { dims, sites: before })],
+    [],
+  );
+  const read = symbolic.outermost[func.operands.length - 1];
+  const sizes = new Map(
+    symbolic.symbols.map(({ name, most }): [string, Interval] => [name, [name === read ? 1 : 0, most]]),
+  );
+  return { func, symbolic, images: { dims, sites }, sizes, extents, numbers };
+}
+
+function siteImage(
+  { keep, below, value }: Symbolic["map"]["sites"][number],
+  [least, most]: Interval,
+  before: Images,
+): Image | undefined {
+  // A bound of 0 or less leaves no value, and nothing to prove.
+  if (keep !== "any") return below === undefined ? undefined : [constant(0), sub(below, constant(1))];
+  return isRead(value) ? [constant(least), constant(most)] : imageOver(value, before);
+}
+
+interface Fault {
+  readonly rule: string;
+  readonly message: string;
+  readonly hint?: string;
+}
+
+function negative(place: Place): Fault[] {
+  const { map } = place.symbolic;
+  return [...map.sites.flatMap(coordsOf), ...map.results].flatMap(atomsOf).flatMap((of): Fault[] => {
+    if (of.kind !== "div" && of.kind !== "mod") return [];
+    const image = imageOver(of.of, place.images);
+    if (image === undefined || neverNegative(image[0], place.sizes) === true) return [];
+    if (!isOpen(of.of, place) && staysBelow(of.of, Infinity, place.numbers)) return [];
+    return [{ rule: "V2", message: `${of.kind} ${of.by} is of ${shown(image)}: it may be negative` }];
+  });
+}
+
+function outside(place: Place): Fault[] {
+  const { func, symbolic, images, sizes, extents } = place;
+  const inputs = inputsOf(func);
+  const placed = coordinatesOf(
+    symbolic.map,
+    inputs.map(({ type }) => type),
+  );
+  return placed.flatMap(({ coord, extent: most, table, dim }): Fault[] => {
+    const extent = at(at(extents, table), dim);
+    const image = imageOver(coord, images);
+    if (image === undefined) return [];
+    if (isConstant(extent) && !isOpen(coord, place) && staysBelow(coord, most, place.numbers)) return [];
+    const counter = [image[0], sub(sub(extent, constant(1)), image[1])]
+      .map((form) => neverNegative(form, sizes))
+      .find((found) => found !== true);
+    if (counter === undefined) return [];
+    const where = `dim ${dim} of %${at(inputs, table).name}, which has ${printLinear(extent)} elements`;
+    const when = counter === "unproved" ? "" : `, where ${counter}`;
+    const hint =
+      sitesOf(coord).length === 0 ? {} : { hint: `bound the sum: error(… in ${printLinear(extent)})` };
+    return [{ rule: "V1", message: `a coordinate is ${shown(image)}, outside ${where}${when}`, ...hint }];
+  });
+}
+
+const shown = ([least, most]: Image): string => `${printLinear(least)} to ${printLinear(most)}`;
+
+/** Whether the size of a symbol moves what a form can be. */
+const isOpen = (form: Linear, { symbolic, images }: Place): boolean => {
+  const parts = [
+    ...dimsOf(form).map((d) => at(images.dims, d)),
+    ...sitesOf(form).map((s) => images.sites[s] ?? []),
+  ];
+  const followed = symbolic.symbols.map(({ name }) => name);
+  return [form, ...parts.flat()].some((of) => symbolsOf(of).some((name) => followed.includes(name)));
+};
+
+function imageOver(form: Linear, images: Images): Image | undefined {
+  let image: Image = [constant(form.at), constant(form.at)];
+  for (const { by, of } of rejoined(form.terms)) {
+    const part = imageOfAtom(of, images);
+    if (part === undefined) return undefined;
+    const [a, b] = by > 0 ? part : [part[1], part[0]];
+    image = [add(image[0], scale(a, by)), add(image[1], scale(b, by))];
+  }
+  return image;
+}
+
+function imageOfAtom(of: Atom, images: Images): Image | undefined {
+  switch (of.kind) {
+    case "dim":
+      return at(images.dims, of.dim);
+    case "site":
+      return images.sites[of.site];
+    case "symbol":
+      return [symbol(of.name), symbol(of.name)];
+    case "div": {
+      const image = imageOver(of.of, images);
+      return image === undefined ? undefined : [div(image[0], of.by), div(image[1], of.by)];
+    }
+    case "mod": {
+      const image = imageOver(of.of, images);
+      if (image === undefined) return undefined;
+      const [least, most] = image;
+      const oneTurn =
+        isConstant(least) && isConstant(most) && quotient(least.at, of.by) === quotient(most.at, of.by);
+      return oneTurn
+        ? [constant(remainder(least.at, of.by)), constant(remainder(most.at, of.by))]
+        : [constant(0), constant(of.by - 1)];
+    }
+    case "iv":
+    case "min":
+      throw new InternalError(`a map over whole tensors has no ${of.kind}`);
+    default:
+      return assertNever(of);
+  }
+}
+
+/** Sizes of one symbol that are tried one by one: two periods of its divisions. */
+const mostTried = 4096;
+
+/** Whether a form over symbols is at least 0 for all sizes; else sizes at which it is not, as text, or that no proof was found. */
+function neverNegative(form: Linear, sizes: ReadonlyMap<string, Interval>): true | string {
+  const groups = new Map<string, Term[]>();
+  for (const term of form.terms) {
+    const names = [...new Set(symbolsOf({ at: 0, terms: [term] }))].sort().join();
+    groups.set(names, [...(groups.get(names) ?? []), term]);
+  }
+  let least = form.at;
+  const worst: string[] = [];
+  let exact = true;
+  for (const [name, terms] of groups) {
+    const group = { at: 0, terms };
+    const found = sizes.has(name) ? leastOver(group, name, sizes) : undefined;
+    exact &&= found !== undefined;
+    least += found?.value ?? imageOf(group, { dims: [], sites: [], symbols: sizes })[0];
+    if (found !== undefined) worst.push(`${name} is ${found.size}`);
+  }
+  if (least >= 0) return true;
+  return exact && worst.length > 0 ? worst.join(" and ") : "unproved";
+}
+
+/**
+ * The least value over the sizes of one symbol. With p the period of its divisions, f(n + p) - f(n) is the same for every n: along
+ * every p-th size the form is a straight line, and least at an end. Undefined for periods that are too long to try.
+ */
+function leastOver(
+  form: Linear,
+  name: string,
+  sizes: ReadonlyMap<string, Interval>,
+): { readonly value: number; readonly size: number } | undefined {
+  const [first, last] = sizes.get(name) ?? [0, 0];
+  const period = periodOf(form);
+  if (period > mostTried) return undefined;
+  let found = { value: Infinity, size: first };
+  const look = (size: number): void => {
+    const value = evaluate(form, new Map([[name, size]]));
+    if (value < found.value) found = { value, size };
+  };
+  for (let size = first; size <= Math.min(last, first + period - 1); size++) look(size);
+  for (let size = Math.max(first, last - period + 1); size <= last; size++) look(size);
+  return found;
+}
+
+function periodOf(form: Linear): number {
+  return form.terms.reduce((period, { of }) => {
+    const own = of.kind === "div" || of.kind === "mod" ? of.by * periodOf(of.of) : 1;
+    return (period * own) / greatestCommonDivisor(period, own);
+  }, 1);
+}
+
+const greatestCommonDivisor = (a: number, b: number): number =>
+  b === 0 ? a : greatestCommonDivisor(b, a % b);
