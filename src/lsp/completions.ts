@@ -65,7 +65,7 @@ const values: Readonly<Record<string, readonly Completion[]>> = {
 /** Undefined where nothing is known to fit. */
 export function completions(text: string, { line, column }: Place): Completions | undefined {
   const row = (text.split("\n")[line] ?? "").slice(0, column);
-  const word = /[\w.]*$/.exec(row)?.[0] ?? "";
+  const word = /[\w.-]*$/.exec(row)?.[0] ?? "";
   const before = row.slice(0, row.length - word.length);
   const options = optionsAfter(before);
   return options === undefined ? undefined : { from: before.length, options };

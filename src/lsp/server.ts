@@ -15,6 +15,7 @@ import { TextDocument } from "vscode-languageserver-textdocument";
 import type { Diagnostic, Severity } from "../../ir/index.js";
 import { lookUpTarget } from "../formats/look-up-target.js";
 import { definition, diagnose, fixOf, formatted, hover, rangeOf, type Range } from "./analysis.js";
+import { completions } from "./completions.js";
 import { Judgements } from "./judgements.js";
 
 const severities: Readonly<Record<Severity, DiagnosticSeverity>> = {
@@ -45,6 +46,7 @@ function serve(connection: Connection): void {
       textDocumentSync: TextDocumentSyncKind.Incremental,
       hoverProvider: true,
       definitionProvider: true,
+      completionProvider: { triggerCharacters: ["{", ",", "=", " "] },
       documentFormattingProvider: true,
       codeActionProvider: { codeActionKinds: [CodeActionKind.QuickFix] },
     },
@@ -66,6 +68,13 @@ function serve(connection: Connection): void {
     const place = { line: position.line, column: position.character };
     const value = hover(text, fileOf(uri), place, settings);
     return value === undefined ? null : { contents: { kind: "markdown", value } };
+  });
+  connection.onCompletion(({ textDocument: { uri }, position: { line, character } }) => {
+    const text = documents.get(uri)?.getText() ?? "";
+    const found = completions(text, { line, column: character });
+    if (found === undefined) return null;
+    const range = { start: { line, character: found.from }, end: { line, character } };
+    return found.options.map(({ label, detail }) => ({ label, detail, textEdit: { range, newText: label } }));
   });
   connection.onDefinition(({ textDocument: { uri }, position }) => {
     const text = documents.get(uri)?.getText() ?? "";

@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
   CodeActionRequest,
+  CompletionRequest,
   createProtocolConnection,
   DefinitionRequest,
   DidChangeTextDocumentNotification,
@@ -19,6 +20,7 @@ import {
   StreamMessageReader,
   StreamMessageWriter,
   type CodeAction,
+  type CompletionItem,
   type ProtocolConnection,
   type PublishDiagnosticsParams,
 } from "vscode-languageserver-protocol/node";
@@ -134,6 +136,30 @@ describe("tilec lsp", () => {
       /of 196608 B on ascend-a2.*pass full-load.*hicann\/pypto/,
     );
     expect(await client.sendRequest(HoverRequest.type, at(0, 4))).toBeNull();
+  });
+
+  it("completes operators, attributes, entries of a schedule and their words", async () => {
+    const labels = async (text: string): Promise<readonly string[]> => {
+      const lines = text.split("\n");
+      await change(text);
+      const place = at(lines.length - 1, lines[lines.length - 1]!.length);
+      const found = (await client.sendRequest(CompletionRequest.type, place)) as CompletionItem[] | null;
+      return (found ?? []).map(({ label }) => label);
+    };
+    const head = "func @f(%x: tensor<4xf32>, %i: tensor<2xi32>) -> tensor<2xf32> ";
+    expect(await labels(`${head}{\n  %y = on`)).toEqual(
+      expect.arrayContaining(["onnx.gather", "pypto.index_select"]),
+    );
+    expect(await labels(`${head}{\n  %y = onnx.gather %x, %i {`)).toEqual(
+      expect.arrayContaining(["axis = ", "oob = "]),
+    );
+    expect(await labels(`${head}{\n  %y = onnx.gather %x, %i {oob = `)).toContain('"clamp"');
+    expect(await labels(`${head}schedule {tile = [2], `)).toEqual(
+      expect.arrayContaining(["view = ", "residency = ", "ub_bytes = "]),
+    );
+    expect(await labels(`${head}schedule {residency = `)).toEqual(["ub", "gm", "auto"]);
+    expect(await labels(`${head}target("asc`)).toContain("ascend-950");
+    expect(await labels("func @f(%x: ")).toEqual([]);
   });
 
   it("goes to where a name is introduced", async () => {

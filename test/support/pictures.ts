@@ -1,0 +1,34 @@
+/** The pictures of the README: the playground in a headless Chromium, and the map of a search. */
+import { mkdirSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { onnx, targets, tune } from "../../src/index.js";
+import { tuneSvg } from "../../src/report/index.js";
+import { openPage } from "./chromium.js";
+
+const folder = fileURLToPath(new URL("../../../docs/pictures/", import.meta.url));
+mkdirSync(folder, { recursive: true });
+
+const matrix = onnx.gather({ data: ["f32", [300, 200]], indices: ["i32", [64]], axis: 1 });
+const map = tuneSvg(await tune(matrix, { target: targets.ascendA2, budget: 60 }));
+
+const { page, close } = await openPage("<!doctype html><title>tilec</title>");
+try {
+  await page.setViewportSize({ width: 1360, height: 820 });
+  await page.goto(new URL("/playground/dist/index.html", page.url()).href);
+  await page.getByTestId("gallery").selectOption("over-budget");
+  await page.getByTestId("suggestion").waitFor();
+  await page.getByTestId("timeline").click();
+  await page.getByTestId("suggestion").click();
+  await page.locator("[data-testid=verdict][data-legal=true]").waitFor();
+  await page.getByTestId("run").click();
+  await page.getByTestId("result").waitFor();
+  await page.getByTestId("timeline-charts").locator("svg").first().waitFor();
+  await page.screenshot({ path: `${folder}playground.jpg`, type: "jpeg", quality: 60 });
+  await page.setContent(map);
+  await page
+    .locator("svg")
+    .first()
+    .screenshot({ path: `${folder}heat-map.png` });
+} finally {
+  await close();
+}
