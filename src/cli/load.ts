@@ -19,7 +19,8 @@ import {
   type Func,
   type OpDef,
 } from "../../ir/index.js";
-import { readCaseList, type Case } from "../formats/cases.js";
+import { caseProgram } from "../formats/case-program.js";
+import { readCaseList } from "../formats/cases.js";
 import { readBytes, readText } from "../formats/files.js";
 import { findMlirGathers, type MlirGather } from "../formats/mlir.js";
 import { findGathers, readModel } from "../formats/onnx/index.js";
@@ -262,7 +263,7 @@ function fromCases(file: string, flags: ProgramFlags): LoadedProgram[] {
       printDiagnostics(test.malformed.map((diagnostic) => ({ ...diagnostic, severity: "warning" as const })));
       return [];
     }
-    const result = programOf(test);
+    const result = caseProgram(test);
     if (!result.ok && one) throw new CompileError(result.diagnostics);
     if (!result.ok) return [];
     const named: Func = { ...result.func, name: one ? "main" : symbols.next(test.id) };
@@ -276,17 +277,6 @@ function fromCases(file: string, flags: ProgramFlags): LoadedProgram[] {
       },
     ];
   });
-}
-
-/** A case's operator, or the text that stands in place of one. */
-function programOf({ id, program, tir = "", options, bind = {} }: Case) {
-  if (program !== undefined) return tryProgram({ ...program, name: "main" });
-  const { module, diagnostics } = parseModule(tir, `${id}: tir`);
-  const [func] = module.funcs;
-  if (hasErrors(diagnostics) || func === undefined) return { ok: false, diagnostics } as const;
-  const { target, schedule } = options;
-  const targeted = target === undefined ? func : { target, ...func };
-  return bindSizes({ ...targeted, schedule: { ...func.schedule, ...schedule } }, bind);
 }
 
 /** Every stablehlo.gather of an MLIR text; those that cannot be read are warnings, or the error where no other is. */

@@ -11,7 +11,8 @@ mkdirSync(folder, { recursive: true });
 const matrix = onnx.gather({ data: ["f32", [300, 200]], indices: ["i32", [64]], axis: 1 });
 const map = tuneSvg(await tune(matrix, { target: targets.ascendA2, budget: 60 }));
 
-const { page, close } = await openPage("<!doctype html><title>tilec</title>");
+const opened = await openPage("<!doctype html><title>tilec</title>");
+const { page } = opened;
 try {
   await page.setViewportSize({ width: 1360, height: 820 });
   await page.goto(new URL("/playground/dist/index.html", page.url()).href);
@@ -30,5 +31,5 @@ try {
     .first()
     .screenshot({ path: `${folder}heat-map.png` });
 } finally {
-  await close();
+  await opened.close();
 }

@@ -104,8 +104,9 @@ console.log(compile(program).text("tile"));
 function caseFile(func: SourceFunc, def: OpDef, given: WithInputs["inputs"], seed: number): string {
   const compiled = tryCompile(func);
   const hosts = compiled.ok && isSmall(func) ? inputsFor(compiled.kernel, given, seed) : {};
-  const tensors = inputsOf(func).map(({ type, ...operand }) => {
-    const key = keyOf({ type, ...operand });
+  const tensors = inputsOf(func).map((operand) => {
+    const { type } = operand;
+    const key = keyOf(operand);
     const host = hosts[key];
     const { dtype, shape } = type;
     const value: TensorValue | undefined =

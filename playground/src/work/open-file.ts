@@ -10,7 +10,8 @@ import {
   type Func,
   type Operand,
 } from "../../../ir/index.js";
-import { program, tryProgram } from "../../../src/api/program.js";
+import { program } from "../../../src/api/program.js";
+import { caseProgram } from "../../../src/formats/case-program.js";
 import { readCaseList } from "../../../src/formats/cases.js";
 import { readNpy } from "../../../src/formats/npy.js";
 import { findGathers } from "../../../src/formats/onnx/gathers.js";
@@ -80,7 +81,7 @@ export function openedCases(text: string, file: string, id?: string): Opened {
       notes.push(...test.malformed.map(({ message }) => message));
       return [];
     }
-    const result = tryProgram({ ...test.program, name: symbols.next(test.id) });
+    const result = caseProgram(test);
     if (!result.ok) {
       notes.push(
         ...result.diagnostics.map(
@@ -89,9 +90,10 @@ export function openedCases(text: string, file: string, id?: string): Opened {
       );
       return [];
     }
-    const read = { data: test.data, indices: test.indices };
-    const inputs = Object.fromEntries(Object.entries(read).map(([key, tensor]) => [key, tensor.read()]));
-    return [{ func: result.func, inputs }];
+    const inputs = Object.fromEntries(
+      Object.entries(test.inputs).map(([key, tensor]) => [key, tensor.read()]),
+    );
+    return [{ func: { ...result.func, name: symbols.next(test.id) }, inputs }];
   });
   if (found.length === 0)
     throw new CompileError([error("TC013", `${file} holds no program: ${notes[0] ?? "it has no case"}`)]);

@@ -4,11 +4,13 @@ import {
   dtypeBytes,
   elementCount,
   inputOf,
+  isPlain,
   outputOf,
+  plainSites,
   strides,
   type AccessFunc,
   type Linear,
-  type Site,
+  type PlainSite,
 } from "../../../ir/index.js";
 
 export interface PlainKernel {
@@ -19,18 +21,17 @@ export interface PlainKernel {
 const lanes = 256;
 const mostAlong = 65535;
 
-/** Undefined for what it would not be plain to write: elements that are no whole words, or maps of other atoms than dims and sites. */
+/** Undefined for what it would not be plain to write: elements that are no whole words, or maps beyond reads and dims. */
 export function plainKernel(gather: AccessFunc): PlainKernel | undefined {
   const output = outputOf(gather).type;
   const words = dtypeBytes[output.dtype] / 4;
-  const forms = [...gather.map.results, ...gather.map.sites.flatMap(({ value }) => value.at)];
-  const plain = forms.every(({ terms }) => terms.every(({ of }) => of.kind === "dim" || of.kind === "site"));
   const elements = elementCount(output.shape);
-  if (!Number.isInteger(words) || !plain || elements === 0) return undefined;
+  if (!Number.isInteger(words) || !isPlain(gather.map) || elements === 0) return undefined;
   const groups = Math.ceil(elements / lanes);
   const across = Math.min(groups, mostAlong);
   const { map } = gather;
-  const tables = Math.max(...map.sites.map(({ value }) => value.table), 0);
+  const own = plainSites(map);
+  const tables = Math.max(...own.map(({ value }) => value.table), 0);
   const bindings = Array.from(
     { length: tables + 1 },
     (_, k) => `@group(0) @binding(${k}) var<storage, read> t${k}: array<u32>;`,
@@ -38,7 +39,7 @@ export function plainKernel(gather: AccessFunc): PlainKernel | undefined {
   const dims = strides(output.shape).map(
     (by, d) => `  let d${d} = i32(i / ${by}u % ${at(output.shape, d)}u);`,
   );
-  const sites = map.sites.map((site, k) => siteCode(gather, site, k));
+  const sites = own.map((site, k) => siteCode(gather, site, k));
   const from = addressCode(map.results, strides(inputOf(gather, 0).type.shape));
   const moves = Array.from(
     { length: words },
@@ -61,7 +62,7 @@ ${moves.join("\n")}
 }
 
 /** An index that nothing takes reads element 0: a plain kernel checks nothing. */
-function siteCode(gather: AccessFunc, { value, fromEnd, below }: Site, k: number): string {
+function siteCode(gather: AccessFunc, { value, fromEnd, below }: PlainSite, k: number): string {
   const { dtype, shape } = inputOf(gather, value.table).type;
   const position = `u32(${addressCode(value.at, strides(shape))})`;
   const word = dtypeBytes[dtype] === 8 ? `2u * ${position}` : position;

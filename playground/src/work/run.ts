@@ -72,8 +72,7 @@ export async function runAll(
   const [first, ...others] = runs;
   const compared = others.map((other) => comparedWith(first, other, kernel, inputs));
   const { output } = first ?? {};
-  const value =
-    output === undefined ? undefined : fromOutput(type, output, inputs["data"] ?? { type, bytes: output });
+  const value = output === undefined ? undefined : fromOutput(type, output, inputs);
   const count = Math.min(shownElements, elementCount(type.shape));
   const shown =
     value === undefined
@@ -174,11 +173,10 @@ function comparedWith(
     return { answer, same: first.output === other.output && said(first) === said(other) };
   }
   const { type } = outputOf(kernel.source ?? kernel.tile);
-  const data = inputs["data"] ?? { type, bytes: first.output };
   const difference = differenceFrom(
     { tile: kernel.tile, target: kernel.target, inputs },
-    fromOutput(type, first.output, data),
-    fromOutput(type, other.output, data),
+    fromOutput(type, first.output, inputs),
+    fromOutput(type, other.output, inputs),
     answer.backend,
   );
   return difference === undefined

@@ -1,26 +1,26 @@
 /** A tile program's statements one after the other, each with the boxes that it reads and writes. */
 import { execution, type Step } from "../../../ir/clock/execution.js";
 import {
+  addressOf,
   at,
+  constant,
   elementCount,
   evaluate,
   feedingOf,
-  indexRule,
   inputsOf,
+  isRead,
   keyOf,
   locate,
-  noElement,
-  outOfRange,
   outputOf,
   outputRegion,
   printStmtHead,
-  resolveIndex,
   strides,
   ubBuffers,
   type Env,
   type Region,
   type TileFunc,
 } from "../../../ir/index.js";
+import { siteSteps, SiteWalk } from "../../../backends/site-values.js";
 import { coordinates, indexReader, type HostValue } from "../../../backends/index.js";
 import { compile, type Kernel } from "../../../src/api/compile.js";
 import { showElement } from "../../../src/formats/elements.js";
@@ -103,8 +103,9 @@ function boxesOf(
 }
 
 function tensorsOf(tile: TileFunc, values: Readonly<Record<string, HostValue>>): readonly StepTensor[] {
-  const params = tile.operands.map(({ name, type, ...operand }): StepTensor => {
-    const value = values[keyOf({ name, type, ...operand })];
+  const params = tile.operands.map((operand): StepTensor => {
+    const { name, type } = operand;
+    const value = values[keyOf(operand)];
     const count = elementCount(type.shape);
     const shown =
       value === undefined || count > mostShown || value.type.dtype === "string"
@@ -133,30 +134,41 @@ export function picksOf(
   const { access } = kernel;
   if (access === undefined) return [];
   const hosts = inputsFor(kernel, given, seed);
-  const looked = access.map.sites.map((site) => {
-    const table = at(access.operands, site.value.table);
-    const { dtype, shape } = table.type;
-    const read = indexReader(hosts[keyOf(table)]?.bytes ?? new Uint8Array(), dtype);
-    return { table, coords: site.value.at, by: strides(shape), read, rule: indexRule(site, dtype) };
+  const { map, operands } = access;
+  const forms = map.sites.map(({ value }) => {
+    if (!isRead(value)) return value;
+    const { shape } = at(operands, value.table).type;
+    return addressOf(value.at, { offsets: shape.map(() => constant(0)), strides: strides(shape) });
   });
+  const walk = new SiteWalk(siteSteps(map, forms, operands));
   const { shape } = outputOf(access).type;
   const count = Math.min(mostPicks, elementCount(sizes));
   return Array.from({ length: count }, (_, k) => {
     const inside = coordinates(k, sizes);
     const out = shape.map((_, d) => (offsets[d] ?? 0) + (inside[d] ?? 0));
-    const sites: number[] = [];
     const seen: Picked["sites"][number][] = [];
-    for (const { table, coords, by, read, rule } of looked) {
-      const place = coords.map((coord) => evaluate(coord, noLoops, { dims: out, sites }));
-      const position = place.reduce((sum, coord, d) => sum + coord * at(by, d), 0);
-      const value = read.exact(position);
-      seen.push({ table: table.name, at: place, value: value.toString() });
-      const element = resolveIndex(rule, Number(value), () => value);
-      if (element === noElement || element === outOfRange) return { out, sites: seen };
-      sites.push(element);
+    walk.begin();
+    for (const step of walk.steps) {
+      let value: bigint;
+      if (step.table === undefined) value = walk.sum(step, out, noLoops);
+      else {
+        const table = at(operands, step.table);
+        const position = walk.position(step, out, noLoops);
+        value = indexReader(hosts[keyOf(table)]?.bytes ?? new Uint8Array(), table.type.dtype).exact(position);
+        seen.push({
+          table: table.name,
+          at: coordinates(position, table.type.shape),
+          value: value.toString(),
+        });
+      }
+      if (walk.take(step, Number(value), () => value) < 0) return { out, sites: seen };
     }
-    const from = access.map.results.map((result) => evaluate(result, noLoops, { dims: out, sites }));
-    return { out, sites: seen, from };
+    const { sites } = walk;
+    return {
+      out,
+      sites: seen,
+      from: map.results.map((result) => evaluate(result, noLoops, { dims: out, sites })),
+    };
   });
 }
 

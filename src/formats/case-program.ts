@@ -1,0 +1,20 @@
+/** The program that a case is about. */
+import { bindSizes, hasErrors, parseModule, type Diagnostic, type Func } from "../../ir/index.js";
+import { tryProgram } from "../api/program.js";
+import type { Case } from "./cases.js";
+
+/** A program, or what is wrong with it. */
+export type CaseProgram =
+  | { readonly ok: true; readonly func: Func }
+  | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] };
+
+/** A case's operator, or the text that stands in place of one. */
+export function caseProgram({ id, program, tir = "", options, bind = {} }: Case): CaseProgram {
+  if (program !== undefined) return tryProgram({ ...program, name: "main" });
+  const { module, diagnostics } = parseModule(tir, `${id}: tir`);
+  const [func] = module.funcs;
+  if (hasErrors(diagnostics) || func === undefined) return { ok: false, diagnostics };
+  const { target, schedule } = options;
+  const targeted = target === undefined ? func : { target, ...func };
+  return bindSizes({ ...targeted, schedule: { ...func.schedule, ...schedule } }, bind);
+}
