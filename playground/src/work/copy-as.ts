@@ -2,6 +2,7 @@
 import {
   attributesOf,
   categoryOf,
+  commonName,
   CompileError,
   dialectOf,
   elementCount,
@@ -10,6 +11,7 @@ import {
   formatBuffers,
   inputsOf,
   keyOf,
+  type AttrValue,
   type OpDef,
   type Schedule,
   type SourceFunc,
@@ -57,19 +59,19 @@ function operatorOf(func: ReturnType<typeof funcOf>, form: CopyForm): { func: So
 }
 
 /** Attributes by key, `oob` apart. */
-const attributes = (func: SourceFunc, def: OpDef): (readonly [key: string, value: number | string])[] =>
+const attributes = (func: SourceFunc, def: OpDef): (readonly [key: string, value: AttrValue])[] =>
   [...attributesOf(def)].flatMap(([key, { name }]) => {
     const value = func.attrs[name];
-    return typeof value === "number" || typeof value === "string" ? [[key, value] as const] : [];
+    return value === undefined ? [] : [[key, value] as const];
   });
 
 function commandLine(func: SourceFunc, def: OpDef): string {
   const { tile, view, profile, residency, order, buffers, cores, budgetRule, ubBytes } = func.schedule;
-  const flags: readonly (readonly [string, string | number | undefined])[] = [
+  const flags: readonly (readonly [string, AttrValue | undefined])[] = [
     ["op", def.name],
     ...inputsOf(func).map((input) => [keyOf(input), typeText(input.type)] as const),
     ...attributes(func, def).map(([key, value]) => [dashed(key), value] as const),
-    ["oob", func.attrs["oob"] as string | undefined],
+    ["oob", func.attrs["oob"]],
     ["target", func.target],
     ["tile", tile?.join()],
     ["view", view?.join()],
@@ -127,7 +129,7 @@ function caseFile(func: SourceFunc, def: OpDef, given: WithInputs["inputs"], see
   const [refused] = refusals;
   const json = {
     id: `playground/${func.name}`,
-    op: def.kind,
+    op: commonName(def),
     dialect: dialectOf(def),
     attributes: Object.fromEntries(attributes(func, def)),
     ...Object.fromEntries(tensors),

@@ -1,6 +1,7 @@
 /** The function that the page shows, and its text after a change. */
 import {
   attributesOf,
+  commonName,
   CompileError,
   dialectOf,
   error,
@@ -17,7 +18,9 @@ import {
   resolveSource,
   sourceOp,
   withPolicy,
+  type AttrSpec,
   type Attrs,
+  type AttrValue,
   type Diagnostic,
   type Func,
   type Schedule,
@@ -151,7 +154,7 @@ function sourceOf(func: Func): SourceFunc {
 function withOperator(func: SourceFunc, change: Change & { readonly kind: "operator" }): SourceFunc {
   const before = findOp(func.op);
   if (before === undefined) return func;
-  const { dialect = dialectOf(before), op = before.kind } = change;
+  const { dialect = dialectOf(before), op = commonName(before) } = change;
   const known = [...attributesOf(before)];
   const keys = known.filter(([, { name }]) => name in func.attrs).map(([key]) => key);
   const names = operatorNames(dialect);
@@ -177,8 +180,20 @@ function withAttr(func: SourceFunc, key: string, text: string): SourceFunc {
   if (text.trim() === "") return { ...func, attrs: others };
   return {
     ...func,
-    attrs: { ...func.attrs, [found.name]: found.spec.kind === "int" ? parseCount(text, key) : text },
+    attrs: { ...func.attrs, [found.name]: valueOf(found.spec.kind, key, text) },
   };
+}
+
+function valueOf(kind: AttrSpec["kind"], key: string, text: string): AttrValue {
+  switch (kind) {
+    case "int":
+      return parseCount(text, key);
+    case "ints":
+      return parseShape(text, key);
+    case "text":
+    case "word":
+      return text;
+  }
 }
 
 /** With the output that the operator has now; the old one where a rule is broken, for the verdict to say so. */

@@ -1,6 +1,7 @@
 /** What the page shows of a text: its form, and the verdict on its schedule. */
 import {
   attributesOf,
+  commonName,
   CompileError,
   dialectOf,
   dialects,
@@ -8,7 +9,6 @@ import {
   hasErrors,
   inputsOf,
   keyOf,
-  operatorNames,
   opDefs,
   outOfBoundsPolicies,
   outputOf,
@@ -30,7 +30,7 @@ import { read, type Asked } from "./program.js";
 export const vocabulary = (): Vocabulary => ({
   dialects: dialects.map((name) => ({
     name,
-    ops: operatorNames(name).filter((op) => opDefs.some((def) => dialectOf(def) === name && def.kind === op)),
+    ops: [...new Set(opDefs.filter((def) => dialectOf(def) === name).map(commonName))],
   })),
   targets: Object.values(targets).map(({ name, title }) => ({ name, title })),
   profiles,
@@ -67,7 +67,7 @@ function formOf(func: Func & { readonly level: "source" }): Form | undefined {
   if (def === undefined) return undefined;
   return {
     dialect: dialectOf(def),
-    op: def.kind,
+    op: commonName(def),
     attributes: [...attributesOf(def)].map(([key, { name, spec }]) => ({
       key,
       help: spec.help,
