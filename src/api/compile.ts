@@ -241,7 +241,8 @@ export function passesFrom(func: Func, pipeline: readonly Pass[]): readonly Pass
   return pipeline.slice(pipeline.findIndex((pass) => pass.requires.includes(missing)));
 }
 
-const boundTo = (program: Func, { bind }: CompileOptions): BindResult =>
+/** The program with the sizes of the options. */
+export const boundTo = (program: Func, { bind }: CompileOptions): BindResult =>
   bind === undefined ? { ok: true, func: program } : bindSizes(program, bind);
 
 /** The target a program compiles for. Throws a CompileError (TC501) when nobody knows its name. */

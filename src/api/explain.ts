@@ -8,8 +8,10 @@ import {
   judge,
   largestGatherDims,
   nearestLegal,
+  openSymbols,
   printMap,
   smallest,
+  sizeVerdicts,
   smallestArithmetic,
   throwIfErrors,
   tilingOf,
@@ -18,6 +20,8 @@ import {
   type Footprint,
   type Func,
   type ResolvedSchedule,
+  type SizeVerdict,
+  type Sym,
   type Target,
   type Tiling,
   type Traffic,
@@ -38,6 +42,10 @@ export interface Explanation {
   readonly legal: boolean;
   readonly rules: readonly Verdict[];
   readonly footprint: Footprint;
+  /** The symbols that are open; cycles and traffic are at their most. */
+  readonly symbols: readonly Sym[];
+  /** Up to which size of each symbol the schedule fits UB; empty for a program of numbers. */
+  readonly sizes: readonly SizeVerdict[];
   /** The nearest legal schedules, the largest tile first; the schedule itself when it is legal. */
   readonly nearest: readonly ResolvedSchedule[];
   /** When no tile at all is legal under the profile and residency. */
@@ -94,6 +102,8 @@ export function explain(program: Func, options: CompileOptions = {}): Explanatio
     legal,
     rules,
     footprint: tiling.footprint,
+    symbols: openSymbols(access),
+    sizes: sizeVerdicts(tiling),
     nearest: legal ? [tiling.schedule] : nearestLegal(tiling).map((near) => near.schedule),
     ...(anyLegal(tiling)
       ? {}

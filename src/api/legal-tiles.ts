@@ -21,6 +21,7 @@ import {
   pinnedDims,
   replaced,
   shapeRefusals,
+  sizeVerdicts,
   smallest,
   smallestArithmetic,
   throwIfErrors,
@@ -31,6 +32,7 @@ import {
   type Residency,
   type ResolvedSchedule,
   type Shape,
+  type SizeVerdict,
   type Target,
   type Tiling,
 } from "../../ir/index.js";
@@ -78,6 +80,8 @@ export interface LegalTiles {
     readonly padded: number;
     readonly aligned: number;
   }[];
+  /** Of the smallest tile: up to which size of each open symbol it fits; the rest is at the most of the symbols. */
+  readonly sizes: readonly SizeVerdict[];
   /** Why no tile is legal. */
   readonly proof?: string;
 }
@@ -131,6 +135,7 @@ export function legalTiles(program: Func, options: LegalOptions = {}): LegalTile
     possible: widest.possible,
     tiles,
     largestGatherDims: found.flatMap((part) => part.largestGatherDims),
+    sizes: found.flatMap((part) => part.sizes),
     ...(widest.proof === undefined ? {} : { proof: widest.proof }),
   };
 }
@@ -152,7 +157,7 @@ function residenciesOf(
   return gmAllowed(gather, target) ? ["ub", "gm"] : ["ub"];
 }
 
-interface Part extends Pick<LegalTiles, "count" | "possible" | "largestGatherDims" | "proof"> {
+interface Part extends Pick<LegalTiles, "count" | "possible" | "largestGatherDims" | "sizes" | "proof"> {
   readonly residency: Residency;
   /** The fastest schedule of each tile, by the estimate. */
   readonly tilings: readonly Tiling[];
@@ -167,8 +172,9 @@ function under(tiling: Tiling, step: (done: number, total: number) => void): Par
   const free = limits.map((_, d) => d).filter((d) => !pins.includes(d));
   const largestGatherDims = residency === "gm" ? [] : largestDims(tiling);
   const possible = free.reduce((product, d) => product * (limits[d] ?? 1), 1);
+  const sizes = sizeVerdicts(base);
   if (!isLegal(base)) {
-    return { residency, count: 0, possible, tilings: [], largestGatherDims, proof: proofOf(base) };
+    return { residency, count: 0, possible, tilings: [], largestGatherDims, sizes, proof: proofOf(base) };
   }
   const count = countLegal(base, free, limits, step);
   return {
@@ -177,6 +183,7 @@ function under(tiling: Tiling, step: (done: number, total: number) => void): Par
     possible,
     tilings: listed(tiling),
     largestGatherDims,
+    sizes,
   };
 }
 

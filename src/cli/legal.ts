@@ -3,6 +3,7 @@ import type { Command } from "commander";
 import { stringify } from "csv-stringify/sync";
 import { formatBuffers, formatShape, printSchedule } from "../../ir/index.js";
 import { legalTiles, type LegalTile } from "../api/legal-tiles.js";
+import { sizeLine } from "../report/explanation.js";
 import { table } from "../report/table.js";
 import { loadProgram } from "./load.js";
 import { lookUpTarget } from "../formats/look-up-target.js";
@@ -82,6 +83,7 @@ function legal(file: string | undefined, flags: LegalFlags): number {
       `gather dim ${dim}: the largest that fits a full load is ${padded}, or ${aligned} with block-aligned tile rows`,
     );
   }
+  for (const verdict of found.sizes) print(`the smallest tile, ${sizeLine(verdict).trim()}`);
   if (found.proof !== undefined) print(`no tile is legal: ${found.proof}`);
   else {
     const rows = tiles.map((tile) => columns.map(([, , cell]) => cell(tile)));

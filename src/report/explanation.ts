@@ -1,12 +1,15 @@
 /** An explanation as text: rules, bytes, traffic, and what to do about a refusal. */
 import {
+  atMost,
   clockVersion,
   formatBuffers,
   formatShape,
+  formatSizes,
   formatType,
   otherWaysOut,
   printSchedule,
   suggestionText,
+  type SizeVerdict,
 } from "../../ir/index.js";
 import type { Explanation } from "../api/explain.js";
 import type { Comparison } from "../api/comparison.js";
@@ -20,6 +23,7 @@ export function renderExplanation(explanation: Explanation): string {
     legal,
     rules,
     footprint,
+    sizes,
     nearest,
     infeasible,
     traffic,
@@ -51,7 +55,10 @@ export function renderExplanation(explanation: Explanation): string {
     ),
     `  total ${footprint.bytes} B of ${footprint.budget} B (budget rule ${footprint.rule})`,
   ];
+  lines.push(...sizes.map(sizeLine));
   if (legal) {
+    const atSizes =
+      explanation.symbols.length === 0 ? "" : ` at the most, ${formatSizes(atMost(explanation.symbols))}`;
     const ratio = traffic.compulsory === 0 ? 1 : traffic.bytes / traffic.compulsory;
     lines.push(
       "",
@@ -61,7 +68,7 @@ export function renderExplanation(explanation: Explanation): string {
         traffic.operands.map((o) => [`  ${o.operand}`, o.bytes, o.compulsory, o.burst]),
       ),
       `  total ${traffic.bytes} B, ${ratio.toFixed(3)} of compulsory; ${traffic.tasks} tasks, ${traffic.tiles} tiles`,
-      `  clock ${clockVersion}: about ${explanation.cycles} cycles`,
+      `  clock ${clockVersion}: about ${explanation.cycles} cycles${atSizes}`,
     );
     if (reversed !== undefined) {
       lines.push(
@@ -88,6 +95,12 @@ export function renderExplanation(explanation: Explanation): string {
   }
   return lines.join("\n");
 }
+
+/** The bytes of a tile for any size of a symbol, and up to which it fits. */
+export const sizeLine = ({ symbol, most, formula, fits }: SizeVerdict): string =>
+  fits === undefined
+    ? `  ${formula} bytes: no size of ${symbol} fits`
+    : `  ${formula} bytes: legal for ${symbol} <= ${fits}${fits === most ? ", its most" : ""}`;
 
 /** Each schedule with its cycles, and the flags of one that is worth taking. */
 function renderComparison({ alternatives, better }: Comparison): string[] {

@@ -1,6 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { equalModule, parseModule, printModule, verifyStructure, type Module } from "../../ir/index.js";
-import { compile, run, tryCompile } from "../../src/index.js";
+import {
+  equalModule,
+  parseModule,
+  printModule,
+  verifyStructure,
+  type Func,
+  type Module,
+} from "../../ir/index.js";
+import { compile, explain, legalTiles, run, targets, tryCompile } from "../../src/index.js";
 
 const program = (
   map: string,
@@ -115,7 +122,7 @@ describe("the rules of a map with symbols", () => {
     ] as const) {
       const kernel = compile(window!, {
         bind: { V, N: 1 },
-        target: (await import("../../src/index.js")).targets.cpu,
+        target: targets.cpu,
       });
       const data = Float32Array.from({ length: V }, (_, k) => k);
       const { outputs } = await run(kernel, { data, indices: Int32Array.of(90) });
@@ -132,5 +139,34 @@ describe("the rules of a map with symbols", () => {
     expect((await at(4, 0)).outputs.output).toHaveLength(0);
     expect((await at(0, 0)).outputs.output).toHaveLength(0);
     await expect(at(0, 3)).rejects.toMatchObject({ diagnostics: [{ code: "TC601" }] });
+  });
+});
+
+describe("the verdict on open sizes", () => {
+  const full = { target: targets.ascendA2, residency: "ub", tile: [4, 2] } as const;
+  const legalAt = (func: Func, V: number): boolean => explain(func, { ...full, bind: { V, N: 9 } }).legal;
+
+  it.each([
+    ["rows padded to blocks", "Vx2xf32", "32 V + "],
+    ["whole blocks", "Vx16xf32", "32 V + "],
+    ["a vector, padded at its end", "Vxf32", "round32(4 V) + "],
+  ])("is a formula whose threshold is where binding turns from legal to refused: %s", (_, data, formula) => {
+    const dims = "dim V <= 1000000\ndim N <= 9\n";
+    const text =
+      data === "Vxf32"
+        ? program("-> (%i[d0, d1])", { dims, types: [data, "Nx2xi32", "Nx2xf32"] })
+        : program("-> (%i[d0], d1)", { dims, types: [data, "Nxi32", "Nx2xf32"] });
+    const [func] = read(text).funcs;
+    const { sizes, legal, symbols } = explain(func!, full);
+    expect(legal).toBe(false);
+    expect(symbols.map(({ name }) => name)).toEqual(["V", "N"]);
+    expect(sizes).toMatchObject([{ symbol: "V", most: 1000000 }]);
+    expect(sizes[0]!.formula).toContain(formula);
+    const fits = sizes[0]!.fits!;
+    expect([legalAt(func!, fits), legalAt(func!, fits + 1)]).toEqual([true, false]);
+    expect(
+      legalTiles(func!, { target: targets.ascendA2, residency: "ub" }).sizes[0]!.fits,
+    ).toBeGreaterThanOrEqual(fits);
+    expect(explain(func!, { ...full, bind: { V: 4, N: 9 } }).sizes).toEqual([]);
   });
 });
