@@ -510,6 +510,19 @@ describe("a GPU", () => {
     expect(await by("result-webgpu").getAttribute("data-status")).toBe("absent");
   });
 
+  it("whose bits differ is told, with the first element that does", async () => {
+    await inWorkers(`
+      const range = GPUBuffer.prototype.getMappedRange;
+      GPUBuffer.prototype.getMappedRange = function (...all) {
+        const bytes = range.apply(this, all);
+        if ((this.usage & GPUBufferUsage.MAP_READ) !== 0 && bytes.byteLength > 4) new Uint8Array(bytes)[20] ^= 1;
+        return bytes;
+      };
+      undefined`);
+    expect((await sameBits()).same).toBe("false");
+    expect(await by("result").innerText()).toMatch(/TC610 webgpu: 1 of \d+ elements differ; first at \[1, 1\]/);
+  });
+
   it("that is lost is asked for anew", async () => {
     await inWorkers(`
       globalThis.devices = [];
