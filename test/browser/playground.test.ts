@@ -520,7 +520,9 @@ describe("a GPU", () => {
       };
       undefined`);
     expect((await sameBits()).same).toBe("false");
-    expect(await by("result").innerText()).toMatch(/TC610 webgpu: 1 of \d+ elements differ; first at \[1, 1\]/);
+    expect(await by("result").innerText()).toMatch(
+      /TC610 webgpu: 1 of \d+ elements differ; first at \[1, 1\]/,
+    );
   });
 
   it("that is lost is asked for anew", async () => {
