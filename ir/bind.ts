@@ -22,6 +22,9 @@ export function bindSizes(func: Func, sizes: Sizes): BindResult {
   return { ok: true, func: func.level === "access" ? bound(func, sizes) : func };
 }
 
+/** What keeps a program from running: TC107 for each symbol that has no size. */
+export const unbound = (func: Func): Diagnostic[] => sizeFaults(func.name, openSymbols(func), {}, func.span);
+
 /** `N=37,V=100`: what `--bind` takes. */
 export const formatSizes = (sizes: Sizes): string =>
   Object.entries(sizes)

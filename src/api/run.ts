@@ -10,7 +10,7 @@ import {
   type TensorData,
 } from "../../backends/index.js";
 import type { SimReport } from "../../backends/sim/index.js";
-import { outputOf, throwIfErrors } from "../../ir/index.js";
+import { outputOf, throwIfErrors, unbound } from "../../ir/index.js";
 import { backendFields, backendNames, runOn, type BackendName, type BackendOptions } from "./backends.js";
 import { checkOptions } from "./check-options.js";
 import type { Kernel } from "./compile.js";
@@ -22,7 +22,7 @@ export interface RunOptions extends BackendOptions {
 
 const runFields: Fields<RunOptions> = { ...backendFields, backend: oneOf(backendNames) };
 
-/** Throws a RunError (TC601) for an index out of range under policy `error`. */
+/** Throws a CompileError (TC107) for a kernel whose sizes are open, a RunError (TC601) for an index out of range under policy `error`. */
 export async function run(
   kernel: Kernel,
   inputs: GatherData,
@@ -30,6 +30,7 @@ export async function run(
 ): Promise<{ readonly outputs: { readonly output: TensorData }; readonly report?: SimReport | undefined }> {
   throwIfErrors(checkOptions("run", options, runFields));
   checkKernel(kernel);
+  if (kernel.access !== undefined) throwIfErrors(unbound(kernel.access));
   const { backend = "sim", ...rest } = options;
   const types = kernel.source ?? kernel.tile;
   const hosts = toHosts(types, inputs);

@@ -18,6 +18,8 @@ import {
   type Operand,
   type TensorType,
   walkOf,
+  throwIfErrors,
+  unbound,
 } from "../../ir/index.js";
 import { chromeTrace, type Executor } from "../../backends/sim/index.js";
 import { createRunner, type Runner, type RunnerOptions } from "../../backends/webgpu/index.js";
@@ -240,6 +242,7 @@ function reportLines(report: NonNullable<BackendRun["report"]>): string[] {
 }
 
 async function runOne(loaded: LoadedProgram, flags: RunFlags): Promise<number> {
+  throwIfErrors(unbound(loaded.func));
   const { code, document, text } = await run(loaded, flags);
   if (flags.json === true) printJson({ command: "run", ...document });
   else print(text);

@@ -142,6 +142,15 @@ describe("the rules of a map with symbols", () => {
   });
 });
 
+it("a kernel of open sizes does not run, and names what binds it", async () => {
+  const [func] = read(program("-> (%i[d0], d1)", { dims: "dim V <= 3\ndim N <= 2\n" })).funcs;
+  const inputs = { data: new Float32Array(6), indices: new Int32Array(2) };
+  await expect(run(compile(func!), inputs)).rejects.toMatchObject({
+    diagnostics: [{ code: "TC107", hint: "bind it: V=3,N=2 are the most" }, { code: "TC107" }],
+  });
+  expect((await run(compile(func!, { bind: { V: 3, N: 2 } }), inputs)).outputs.output).toHaveLength(4);
+});
+
 describe("the verdict on open sizes", () => {
   const full = { target: targets.ascendA2, residency: "ub", tile: [4, 2] } as const;
   const legalAt = (func: Func, V: number): boolean => explain(func, { ...full, bind: { V, N: 9 } }).legal;
