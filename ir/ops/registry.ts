@@ -14,6 +14,7 @@ import {
 } from "./op-def.js";
 import { pyptoGather, pyptoIndexSelect } from "./pypto.js";
 import { jaxTake, jaxTakeAlongAxis } from "./jax.js";
+import { pyptoGatherInUb } from "./gather-in-ub.js";
 import { numpyIndex, numpyTake, numpyTakeAlongAxis } from "./numpy.js";
 import { stablehloGather } from "./stablehlo.js";
 import { tfGather, tfGatherNd } from "./tf.js";
@@ -30,6 +31,7 @@ const registered = [
   directmlGatherNd1,
   pyptoGather,
   pyptoIndexSelect,
+  pyptoGatherInUb,
   stablehloGather,
   torchGather,
   torchIndexSelect,

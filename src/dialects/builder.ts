@@ -1,5 +1,5 @@
 /** Builders of operators whose arguments are their inputs and attributes, as the framework names them. */
-import { attrsFrom, type ArgumentsOf, type OpDef, type SourceFunc } from "../../ir/index.js";
+import { attrsFrom, invariant, type ArgumentsOf, type OpDef, type SourceFunc } from "../../ir/index.js";
 import type { Field } from "../../backends/index.js";
 import { attributeFields, checkArguments, pairField } from "../api/check-options.js";
 import { program, typeOf, type TypePair } from "../api/program.js";
@@ -28,20 +28,16 @@ export function builder<D extends OpDef, Needs extends keyof ArgumentsOf<D> & st
   ...needs: readonly Needs[]
 ): (args: BuilderArguments<D, Needs>) => SourceFunc {
   const { inputs = ["data", "indices"] } = def;
-  const [data, indices] = inputs.map(camelCase) as [string, string];
+  const names = inputs.map(camelCase);
   const fields: Readonly<Record<string, Field>> = {
-    [data]: pairField,
-    [indices]: pairField,
+    ...Object.fromEntries(names.map((name) => [name, pairField])),
     ...attributeFields(def),
   };
   return (args) => {
-    checkArguments(def.name, args, fields, [data, indices, ...needs]);
-    const tensor = (name: string) => typeOf((args as Readonly<Record<string, TypePair>>)[name] as TypePair);
-    return program({
-      op: def.name,
-      attrs: attrsFrom(def, args),
-      data: tensor(data),
-      indices: tensor(indices),
-    });
+    checkArguments(def.name, args, fields, [...names, ...needs]);
+    const given = args as Readonly<Record<string, TypePair>>;
+    const [data, indices, ...others] = names.map((name) => typeOf(given[name] as TypePair));
+    invariant(data !== undefined && indices !== undefined, "an operator has data and indices");
+    return program({ op: def.name, attrs: attrsFrom(def, args), data, indices, others });
   };
 }

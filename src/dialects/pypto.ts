@@ -1,6 +1,7 @@
 /** Builders with PyPTO's arguments. Each throws a CompileError (TC1xx) where PyPTO's rules are broken. */
 import { attrsFrom, type ArgumentsOf, type OpDef, type Schedule, type SourceFunc } from "../../ir/index.js";
 import type { Fields } from "../../backends/index.js";
+import { pyptoGatherInUb } from "../../ir/ops/gather-in-ub.js";
 import { pyptoGather, pyptoIndexSelect } from "../../ir/ops/pypto.js";
 import {
   attributeField,
@@ -10,6 +11,7 @@ import {
   scheduleFields,
 } from "../api/check-options.js";
 import { program, typeOf, type TypePair } from "../api/program.js";
+import { builder, type BuilderArguments } from "./builder.js";
 
 interface CommonArguments {
   readonly input: TypePair;
@@ -57,3 +59,12 @@ export const gather = (args: PyptoGatherArguments): SourceFunc => build(pyptoGat
 
 /** pypto.index_select(input, dim, index): whole rows. Output shape: input[:dim] + index + input[dim+1:]. */
 export const indexSelect = (args: PyptoIndexSelectArguments): SourceFunc => build(pyptoIndexSelect, args);
+
+/** Arguments of pypto.gather_in_ub. */
+export type PyptoGatherInUbArguments = BuilderArguments<typeof pyptoGatherInUb, "blockSize">;
+
+/**
+ * pypto.gather_in_ub(param, indices, block_table, block_size, axis): rows of `param` by token, through the table of its pages.
+ * Output shape: [k, columns of param].
+ */
+export const gatherInUb = builder(pyptoGatherInUb, "blockSize");

@@ -159,7 +159,7 @@ const caseObject: Schema = {
       attributes: { type: "object", additionalProperties: { type: ["number", "string", "array"] } },
       data: ref("tensor"),
       indices: ref("tensor"),
-      inputs: described("of a map, by their names in the text", {
+      inputs: described("every tensor, by its name in the text of a map or the one that the operator gives it", {
         type: "object",
         additionalProperties: ref("tensor"),
       }),
@@ -220,7 +220,11 @@ const caseObject: Schema = {
   ),
   if: { type: "object", required: ["op"], properties: { op: { const: mapOp } } },
   then: { required: ["tir", "inputs"] },
-  else: { required: ["dialect", "data", "indices"] },
+  else: {
+    required: ["dialect"],
+    if: { type: "object", required: ["inputs"] },
+    else: { required: ["data", "indices"] },
+  },
   allOf: operatorRules,
 };
 

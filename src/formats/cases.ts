@@ -9,9 +9,11 @@ import {
   clockVersion,
   CompileError,
   invariant,
+  inputName,
   operatorFor,
   type AttrValue,
   type Diagnostic,
+  type OpDef,
   type Schedule,
 } from "../../ir/index.js";
 import type { ProgramDescription } from "../api/program.js";
@@ -160,7 +162,7 @@ function readCase(json: CaseJson, where: string, file: string): Case {
   );
   return {
     id,
-    ...(json.op === mapOp ? {} : { program: { ...operatorOf(json, inputs), ...options } }),
+    ...(json.op === mapOp ? {} : { program: { ...operatorOf(json, inputs, where), ...options } }),
     ...(tir === undefined ? {} : { tir }),
     options,
     inputs,
@@ -174,10 +176,12 @@ function readCase(json: CaseJson, where: string, file: string): Case {
 
 function operatorOf(
   { dialect = "", op, attributes = {}, oob }: CaseJson,
-  { data, indices }: Readonly<Record<string, CaseTensor>>,
+  tensors: Readonly<Record<string, CaseTensor>>,
+  where: string,
 ): ProgramDescription {
-  invariant(data !== undefined && indices !== undefined, "the schema wants data and indices");
   const operator = operatorFor(dialect, op, Object.keys(attributes));
+  const [data, indices, ...others] = inputsOfOperator(operator, tensors, where);
+  invariant(data !== undefined && indices !== undefined, "an operator has data and indices");
   const known = operator === undefined ? undefined : attributesOf(operator);
   // An operator that the dialect lacks, or an attribute in a case about attributes, is the dialect's to refuse.
   const attrs = Object.entries(attributes).map(
@@ -188,7 +192,26 @@ function operatorOf(
     attrs: Object.fromEntries<AttrValue>([...attrs, ...(oob === undefined ? [] : [["oob", oob] as const])]),
     data: data.type,
     indices: indices.type,
+    ...(others.length === 0 ? {} : { others: others.map(({ type }) => type) }),
   };
+}
+
+/** The tensors in the operator's order: data and indices, or its own names. */
+function inputsOfOperator(
+  operator: OpDef | undefined,
+  { data, indices, ...named }: Readonly<Record<string, CaseTensor>>,
+  where: string,
+): readonly CaseTensor[] {
+  if (data !== undefined && indices !== undefined && Object.keys(named).length === 0) return [data, indices];
+  const tensors: Readonly<Record<string, CaseTensor | undefined>> = { data, indices, ...named };
+  const given = Object.keys(named).length + Number(data !== undefined) + Number(indices !== undefined);
+  const names = Array.from({ length: operator?.variadic ? given : (operator?.inputs?.length ?? 2) }, (_, k) =>
+    inputName(operator ?? {}, k),
+  );
+  const found = names.flatMap((name) => tensors[name] ?? []);
+  if (found.length < names.length || found.length < given)
+    throw new CompileError([malformed(where, `the operator's inputs are ${names.join(", ")}`)]);
+  return found;
 }
 
 /** What no schema says in words that help. */
@@ -204,9 +227,11 @@ function contradictionIn({
   const foreign = (["dialect", "attributes", "oob", "data", "indices"] as const).find(
     (field) => given[field] !== undefined,
   );
-  const ofMaps = (["inputs", "bind"] as const).find((field) => given[field] !== undefined);
   if (op === mapOp && foreign !== undefined) return `${foreign} beside op map, whose text says it`;
-  if (op !== mapOp && ofMaps !== undefined) return `${ofMaps} is of op map`;
+  if (op !== mapOp && given.bind !== undefined) return "bind is of op map";
+  const both = (["data", "indices"] as const).find((field) => given[field] !== undefined);
+  if (given.inputs !== undefined && both !== undefined)
+    return `${both} beside inputs, which name every tensor`;
   if (first !== undefined && (expect === "ok" || expect.error !== "index"))
     return "first is the point of an expected index error";
   if (target !== undefined && targetFile !== undefined) return "target and targetFile both name a target";

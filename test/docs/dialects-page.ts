@@ -165,6 +165,21 @@ const gathers: readonly Same[] = [
       },
     ],
   },
+  {
+    title: "Through a table of pages",
+    data: ["f32", [23, 8]],
+    indices: [
+      ["i32", [1, 16]],
+      ["i32", [1, 4]],
+    ],
+    ways: [
+      {
+        op: "pypto.gather_in_ub",
+        written: "pypto.gather_in_ub(param, indices, block_table, 4, -2)",
+        attrs: { block_size: 4 },
+      },
+    ],
+  },
 ];
 
 function describe({ op, attrs = {}, data, indices }: Way, same: Same): ProgramDescription {

@@ -54,7 +54,15 @@ function smallest(
     ...(def.name === "directml.gather" ? { index_dimensions: 1 } : {}),
     ...(def.name.startsWith("directml.gather_nd") ? { indices_dimension_count: 1 } : {}),
     ...(def.name === "stablehlo.gather" ? rowsOfDim0(rank, indexRank) : {}),
+    ...(def.name === "pypto.gather_in_ub" ? { block_size: 1 } : {}),
   };
+  if (def.name === "pypto.gather_in_ub") {
+    const row = {
+      dtype: indices as DType,
+      shape: [...new Array<number>(Math.max(0, indexRank - 1)).fill(1), 2],
+    };
+    return { op: def.name, attrs, data: { dtype: data, shape: two(rank) }, indices: row, others: [row] };
+  }
   return {
     op: def.name,
     attrs,

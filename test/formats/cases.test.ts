@@ -385,7 +385,7 @@ describe("a case's schedule and limits", () => {
 
   it.each([
     [{ targetFile: "mine.json" }, /target and targetFile both name a target/],
-    [{ limits: { cycles: 5 } }, /limits.cycles is of a clock: add "clock": 1/],
+    [{ limits: { cycles: 5 } }, new RegExp(`limits.cycles is of a clock: add "clock": ${clockVersion}`)],
     [{ limits: { bytes: 5 }, expect: { error: "tile" } }, /limits of a case that expects an error/],
     [{ limits: { byte: 5 } }, /unknown field "byte" in limits; did you mean bytes\?/],
     [{ limits: { bytes: -1 } }, /limits.bytes/],

@@ -1,8 +1,18 @@
 /** Every shared case that compiles for an Ascend target, on the judge of PTO-ISA kernels, bit for bit. */
 import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { dtypeBytes, findTarget, parseModule, targetFacts, type Target } from "../../../ir/index.js";
-import { program } from "../../../src/api/program.js";
+import {
+  dtypeBytes,
+  findGather,
+  findTarget,
+  inputsOf,
+  isPlain,
+  keyOf,
+  parseBound,
+  targetFacts,
+  type Target,
+} from "../../../ir/index.js";
+import { program, type ProgramDescription } from "../../../src/api/program.js";
 import { readCases, type Case } from "../../../src/formats/cases.js";
 import { asHost } from "../../../src/formats/tensor.js";
 import { CompileError, RunError, runOn, targets, tryCompile, type Kernel } from "../../../src/index.js";
@@ -13,25 +23,29 @@ const files = readdirSync(folder).sort();
 
 /** The case's own target where that is an Ascend core, else `ascend-a2`; and the 950, whose TGATHER takes further sizes. */
 function targetsOf(test: Case): readonly Target[] {
-  const own = findTarget(test.program!.target ?? "");
+  const own = findTarget(test.options.target ?? "");
   const first = own !== undefined && targetFacts[own.kind].runsPto ? own : targets.ascendA2;
-  const size = dtypeBytes[test.inputs["data"]!.type.dtype];
+  const [data] = Object.values(test.inputs);
+  const size = dtypeBytes[data!.type.dtype];
   const differs =
     !first.vectorGatherBytes.includes(size) && targets.ascend950.vectorGatherBytes.includes(size);
   return differs ? [first, targets.ascend950] : [first];
 }
 
 function compiled(test: Case, target: Target): Kernel | undefined {
-  const { target: _, ...untargeted } = test.program!;
-  const [written] = test.tir === undefined ? [] : parseModule(test.tir, test.id).module.funcs;
+  const [written] = test.tir === undefined ? [] : parseBound(test.tir, test.id, test.bind).module.funcs;
   try {
-    const result = tryCompile(written ?? program(untargeted), { target });
+    if (written === undefined && test.program === undefined) return undefined;
+    const { target: _, ...untargeted } = test.program ?? {};
+    const result = tryCompile(written ?? program(untargeted as ProgramDescription), { target });
     return result.ok ? result.kernel : undefined;
   } catch (thrown) {
     if (!(thrown instanceof CompileError)) throw thrown;
     return undefined;
   }
 }
+
+const beyondPlain = expect.objectContaining({ code: "TC505" }) as unknown;
 
 type Inputs = Parameters<typeof runOn>[2];
 
@@ -56,16 +70,31 @@ describe("the shared cases as PTO-ISA kernels", () => {
         for (const target of targetsOf(test)) {
           const kernel = compiled(test, target);
           if (kernel === undefined) continue;
-          if (test.inputs["data"]!.type.dtype === "string") {
+          const operands = inputsOf(kernel.tile);
+          if (operands[0]!.type.dtype === "string") {
             expect(() => kernel.pto()).toThrow("strings do not exist in PTO-ISA");
             refused++;
             continue;
           }
-          const inputs = {
-            data: asHost("data", test.inputs["data"]!.read()),
-            indices: asHost("indices", test.inputs["indices"]!.read()),
-          };
-          jobs.push(ptoJob(kernel, `k${jobs.length}`, [inputs.data.bytes, inputs.indices.bytes]));
+          const gather = findGather(kernel.tile.body);
+          if (operands.length > 2 || (gather !== undefined && !isPlain(gather.map))) {
+            expect(() => kernel.pto()).toThrow(expect.objectContaining({ diagnostics: [beyondPlain] }));
+            refused++;
+            continue;
+          }
+          const inputs = Object.fromEntries(
+            operands.map((operand) => {
+              const key = keyOf(operand);
+              return [key, asHost(key, (test.inputs[operand.name] ?? test.inputs[key])!.read())];
+            }),
+          );
+          jobs.push(
+            ptoJob(
+              kernel,
+              `k${jobs.length}`,
+              Object.values(inputs).map(({ bytes }) => bytes),
+            ),
+          );
           made.push({ id: `${test.id} on ${target.name}`, kernel, inputs });
         }
       }
