@@ -8,7 +8,7 @@ import {
   inputsOf,
   isPlain,
   keyOf,
-  parseBound,
+  parseModule,
   targetFacts,
   type Target,
 } from "../../../ir/index.js";
@@ -33,11 +33,14 @@ function targetsOf(test: Case): readonly Target[] {
 }
 
 function compiled(test: Case, target: Target): Kernel | undefined {
-  const [written] = test.tir === undefined ? [] : parseBound(test.tir, test.id, test.bind).module.funcs;
+  const [written] = test.tir === undefined ? [] : parseModule(test.tir, test.id).module.funcs;
   try {
     if (written === undefined && test.program === undefined) return undefined;
     const { target: _, ...untargeted } = test.program ?? {};
-    const result = tryCompile(written ?? program(untargeted as ProgramDescription), { target });
+    const result = tryCompile(written ?? program(untargeted as ProgramDescription), {
+      target,
+      ...(test.bind === undefined ? {} : { bind: test.bind }),
+    });
     return result.ok ? result.kernel : undefined;
   } catch (thrown) {
     if (!(thrown instanceof CompileError)) throw thrown;
