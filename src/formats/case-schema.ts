@@ -159,10 +159,13 @@ const caseObject: Schema = {
       attributes: { type: "object", additionalProperties: { type: ["number", "string", "array"] } },
       data: ref("tensor"),
       indices: ref("tensor"),
-      inputs: described("every tensor, by its name in the text of a map or the one that the operator gives it", {
-        type: "object",
-        additionalProperties: ref("tensor"),
-      }),
+      inputs: described(
+        "every tensor, by its name in the text of a map or the one that the operator gives it",
+        {
+          type: "object",
+          additionalProperties: ref("tensor"),
+        },
+      ),
       bind: described("sizes of the symbols that the text declares", {
         type: "object",
         additionalProperties: most,
