@@ -4,7 +4,7 @@ import {
   CompileError,
   cyclesOf,
   formatType,
-  inputOf,
+  inputsOf,
   outputOf,
   type Diagnostic,
   type Schedule,
@@ -31,6 +31,10 @@ export interface ListedGather {
   /** The flags that give it. */
   readonly flags?: string;
   readonly cycles?: number;
+  /** Nodes that the program does at once: `Transpose "t"`. */
+  readonly folds?: readonly string[];
+  /** Views next to the gather that are not folded, and why. */
+  readonly kept?: readonly string[];
   readonly loaded?: LoadedProgram;
   readonly diagnostics: readonly Diagnostic[];
 }
@@ -41,10 +45,10 @@ export function listGathers(gathers: readonly ModelGather[], flags: ProgramFlags
     ...(flags.target === undefined ? {} : { target: resolveTarget(flags.target) }),
     findTarget: lookUpTarget,
   };
-  return gathers.map(({ name, op, loaded, diagnostics }): ListedGather => {
+  return gathers.map(({ name, op, loaded, diagnostics, ...told }): ListedGather => {
     const refused = (verdict: "refused" | "open", why: readonly Diagnostic[]): ListedGather => {
       const code = why.find(({ severity }) => severity === "error")?.code;
-      return { name, op, verdict, diagnostics: why, ...(code === undefined ? {} : { code }) };
+      return { name, op, ...told, verdict, diagnostics: why, ...(code === undefined ? {} : { code }) };
     };
     if (loaded === undefined) return refused("open", diagnostics);
     const result = compiled(loaded, options);
@@ -54,7 +58,7 @@ export function listGathers(gathers: readonly ModelGather[], flags: ProgramFlags
     const { schedule } = tile;
     const { cycles } = cyclesOf(tile, target);
     const flags = flagsOf(schedule, outputOf(tile).type.shape);
-    return { name, op, shape, verdict: "legal", schedule, flags, cycles, loaded, diagnostics };
+    return { name, op, ...told, shape, verdict: "legal", schedule, flags, cycles, loaded, diagnostics };
   });
 }
 
@@ -69,8 +73,8 @@ function compiled({ func }: LoadedProgram, options: Parameters<typeof tryCompile
 }
 
 const shapeOf = ({ func }: LoadedProgram): string => {
-  const [data, indices, output] = [inputOf(func, 0), inputOf(func, 1), outputOf(func)];
-  return `${formatType(data.type)} by ${formatType(indices.type)} to ${formatType(output.type)}`;
+  const [data, ...indices] = inputsOf(func).map(({ type }) => formatType(type));
+  return `${data ?? ""} by ${indices.join(", ")} to ${formatType(outputOf(func).type)}`;
 };
 
 /** What is not plain: a view of the whole output, its dims in order, one copy of each buffer. A scalar has no tile. */
@@ -84,9 +88,9 @@ function flagsOf({ tile, ...schedule }: Schedule, shape: Shape): string {
 export const gatherTable = (gathers: readonly (ListedGather & { readonly ran: string })[]): string =>
   table(
     ["gather", "operator", "shape", "verdict", "schedule", `cycles, clock ${clockVersion}`, "run"],
-    gathers.map(({ name, op, shape = "", verdict, code, flags = "", cycles, ran }) => [
+    gathers.map(({ name, op, shape = "", verdict, code, flags = "", cycles, ran, folds }) => [
       name,
-      op,
+      folds?.join(", ") ?? op,
       shape,
       code === undefined ? verdict : `${verdict} ${code}`,
       flags,

@@ -23,7 +23,7 @@ import { caseProgram } from "../formats/case-program.js";
 import { readCaseList } from "../formats/cases.js";
 import { readBytes, readText } from "../formats/files.js";
 import { findMlirGathers, type MlirGather } from "../formats/mlir.js";
-import { findGathers, readModel } from "../formats/onnx/index.js";
+import { findGathers, readModel, type OnnxGather } from "../formats/onnx/index.js";
 import { Symbols } from "../formats/symbols.js";
 import type { TensorValue } from "../formats/tensor.js";
 import { program, tryProgram } from "../api/program.js";
@@ -306,37 +306,53 @@ export interface ModelGather {
   readonly loaded?: LoadedProgram;
   /** Why there is no program. */
   readonly diagnostics: readonly Diagnostic[];
+  /** Of the program that is a gather with what stands around it: its nodes. */
+  readonly folds?: readonly string[];
+  /** Views next to the gather that are not folded, and why. */
+  readonly kept?: readonly string[];
 }
 
-/** Every gather of a model, or the one of `--func`, under `--bind`. */
+/** Every gather of a model, and behind it the program that has folded what stands around it, or the one of `--func`, under `--bind`. */
 export function loadModel(file: string, flags: ProgramFlags): readonly ModelGather[] {
   const bind = flags.bind === undefined ? {} : { bind: parseBind(flags.bind) };
   const gathers = findGathers(readModel(readBytes(file), file), bind);
-  const chosen = gathers.filter((gather) => flags.func === undefined || gather.name === flags.func);
+  const all = gathers.flatMap((gather) => modelGathers(gather, flags));
+  const chosen = all.filter(({ name }) => flags.func === undefined || name === flags.func);
   if (chosen.length === 0) {
-    const names = gathers.map((gather) => gather.name).join(", ");
+    const names = all.map(({ name }) => name).join(", ");
     throw new UsageError(`${file} has no gather ${flags.func ?? "at all"}`, names === "" ? undefined : names);
   }
-  return chosen.map((gather): ModelGather => {
-    const { name, node } = gather;
-    if (!gather.ok) return { name, op: node.op, diagnostics: [gather.diagnostic] };
-    const { data, indices } = gather;
-    const result = tryProgram({ ...gather.program, name });
-    if (!result.ok) return { name, op: node.op, diagnostics: result.diagnostics };
-    const loaded = {
-      func: withFlags(result.func, flags),
-      inputs: {
-        ...(data === undefined ? {} : { data: () => data }),
-        ...(indices === undefined ? {} : { indices: () => indices }),
-      },
-    };
-    return { name, op: node.op, loaded, diagnostics: [] };
-  });
+  return chosen;
 }
 
-/** Every gather of a model with static shapes. Those without are reported; alone, or none with, they are the error. */
+/** The gather alone, then folded where it is. */
+function modelGathers(gather: OnnxGather, flags: ProgramFlags): ModelGather[] {
+  const { name, node } = gather;
+  const { op } = node;
+  if (!gather.ok) return [{ name, op, diagnostics: [gather.diagnostic] }];
+  const { data, indices, folded, kept } = gather;
+  const result = tryProgram({ ...gather.program, name });
+  if (!result.ok) return [{ name, op, diagnostics: result.diagnostics }];
+  const loaded = {
+    func: withFlags(result.func, flags),
+    inputs: {
+      ...(data === undefined ? {} : { data: () => data }),
+      ...(indices === undefined ? {} : { indices: () => indices }),
+    },
+  };
+  const alone: ModelGather = { name, op, loaded, diagnostics: [], ...(kept.length === 0 ? {} : { kept }) };
+  if (folded === undefined) return [alone];
+  const { func, nodes, inputs } = folded;
+  const known = Object.fromEntries(Object.entries(inputs).map(([key, tensor]) => [key, () => tensor]));
+  const together = { func: withFlags(func, flags), inputs: known };
+  return [alone, { name: func.name, op, loaded: together, diagnostics: [], folds: nodes }];
+}
+
+/** Every gather of a model with static shapes, a folded one only by its name. Those without are reported; alone, or none with, they are the error. */
 function fromModel(file: string, flags: ProgramFlags): LoadedProgram[] {
-  const gathers = loadModel(file, flags);
+  const gathers = loadModel(file, flags).filter(
+    ({ folds }) => folds === undefined || flags.func !== undefined,
+  );
   const refused = gathers.flatMap(({ diagnostics }) => diagnostics);
   const programs = gathers.flatMap(({ loaded }) => loaded ?? []);
   if (programs.length === 0) throw new CompileError(refused);

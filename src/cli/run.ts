@@ -282,7 +282,9 @@ async function runModel(file: string, flags: RunFlags): Promise<number> {
   const one =
     (["trace", "compare", "against"] as const).find((flag) => flags[flag] !== undefined) ??
     (["input", "out"] as const).find((flag) => flags[flag].length > 0);
-  const programs = gathers.flatMap(({ loaded }) => loaded ?? []);
+  /** Folded ones are beside the gathers that they hold: they are run when they are named. */
+  const isAlone = ({ folds }: ListedGather): boolean => folds === undefined;
+  const programs = gathers.flatMap((gather) => (isAlone(gather) ? (gather.loaded ?? []) : []));
   if (one !== undefined && programs.length > 1) {
     throw new UsageError(
       `--${one} is for one gather, and ${file} has ${programs.length}`,
@@ -294,12 +296,19 @@ async function runModel(file: string, flags: RunFlags): Promise<number> {
   const listed = [];
   for (const gather of gathers) {
     const { verdict, loaded } = gather;
-    const runs = verdict === "legal" && loaded !== undefined && (flags.seed !== undefined || isKnown(loaded));
+    const runs =
+      isAlone(gather) &&
+      verdict === "legal" &&
+      loaded !== undefined &&
+      (flags.seed !== undefined || isKnown(loaded));
     const result = runs ? await run(loaded, flags) : undefined;
-    const ran = result?.said ?? (verdict === "legal" ? "inputs not known" : "");
+    const idle = isAlone(gather) ? "inputs not known" : "by --func";
+    const ran = result?.said ?? (verdict === "legal" ? idle : "");
     listed.push({ ...gather, ran, result });
   }
-  const wrong = listed.some(({ verdict, result }) => verdict === "refused" || result?.code === 1);
+  const wrong = listed.some(
+    (gather) => isAlone(gather) && (gather.verdict === "refused" || gather.result?.code === 1),
+  );
   if (flags.json === true) {
     const documents = listed.map(({ loaded: _, ran: __, result, ...rest }) => ({
       ...rest,
@@ -309,8 +318,9 @@ async function runModel(file: string, flags: RunFlags): Promise<number> {
   } else {
     print(gatherTable(listed));
     printDiagnostics(onePerHint(gathers));
+    for (const { name, kept = [] } of gathers) for (const why of kept) note(`${name}: ${why}`);
     const texts = listed.flatMap(({ result }) => result?.text ?? []);
-    if (listed.length === 1 && texts.length === 1) print(`\n${texts.join("")}`);
+    if (listed.filter(isAlone).length === 1 && texts.length === 1) print(`\n${texts.join("")}`);
     if (listed.some(({ ran }) => ran === "inputs not known"))
       note("--seed 1 makes inputs that are not known, --func <gather> with --input gives them");
   }

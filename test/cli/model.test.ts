@@ -13,6 +13,7 @@ import {
   named,
   node,
   onnxTypes,
+  output,
   raw,
   text,
 } from "../support/onnx-bytes.js";
@@ -126,5 +127,43 @@ describe("a binding that fits nothing is told with what would fit", () => {
     expect(status).toBe(code);
     expect(stderr).toContain(message);
     expect(stderr).toContain(hint);
+  });
+});
+
+describe("a gather with views around it", () => {
+  const viewed = join(folder, "viewed.onnx");
+  writeFileSync(
+    viewed,
+    model([
+      ...node("Transpose", ["x"], ["t"], named("turn")),
+      ...node("Gather", ["t", "last"], ["g"], named("pick")),
+      ...node("Reshape", ["g", "any"], ["y"], named("merge")),
+      ...text(2, "g"),
+      ...input("x", onnxTypes.f32, [2, 3, 4]),
+      ...list("last", [-1, 0]),
+      ...list("any", [-1]),
+      ...output("y", onnxTypes.f32),
+    ]),
+  );
+  const of = (...args: readonly string[]) => {
+    const main = fileURLToPath(new URL("../../dist/src/cli/main.js", import.meta.url));
+    return spawnSync(process.execPath, [main, "run", viewed, ...args], { encoding: "utf8" });
+  };
+
+  it("is listed alone and folded, with the nodes it holds and what it leaves, and runs by name", () => {
+    const listed = of();
+    expect(listed.status).toBe(0);
+    expect(listed.stdout).toMatch(
+      /pick_folded +Transpose "turn", Gather "pick" +2x3x4xf32 by 2xi64 to 2x3x2xf32/,
+    );
+    expect(listed.stderr).toContain('pick: Reshape "merge" is not folded: from [2, 3, 2] to [12]');
+    const run = of("--func", "pick_folded", "--seed", "1", "--json");
+    expect(run.status).toBe(0);
+    expect(JSON.parse(run.stdout)).toMatchObject({ ok: true, output: { type: "2x3x2xf32" } });
+    const { gathers } = JSON.parse(of("--json").stdout) as { gathers: Record<string, unknown>[] };
+    expect(gathers.map(({ name, folds }) => [name, folds])).toEqual([
+      ["pick", undefined],
+      ["pick_folded", ['Transpose "turn"', 'Gather "pick"']],
+    ]);
   });
 });

@@ -1,10 +1,18 @@
 /** The gathers of a model, each as a program of its own, or why it cannot be one. */
-import { CompileError, type AttrValue, type Diagnostic, type TensorType } from "../../../ir/index.js";
+import {
+  CompileError,
+  inputsOf,
+  type AccessFunc,
+  type AttrValue,
+  type Diagnostic,
+  type TensorType,
+} from "../../../ir/index.js";
 import type { ProgramDescription } from "../../api/program.js";
 import { Symbols } from "../symbols.js";
 import type { TensorValue } from "../tensor.js";
 import { describeDataType, dtypeOf } from "./data-type.js";
 import { problem, quoted } from "./fail.js";
+import { Folder } from "./fold.js";
 import { missingBindings, type Bindings } from "./bindings.js";
 import { walkModel, type Visited } from "./infer.js";
 import type { OnnxModel, OnnxNode } from "./model.js";
@@ -16,6 +24,15 @@ interface Named {
   readonly node: OnnxNode;
 }
 
+export interface OnnxFolded {
+  /** Its name is a symbol of the text form, unique in the model. */
+  readonly func: AccessFunc;
+  /** The nodes that it does at once, in order: `Transpose "t"`. */
+  readonly nodes: readonly string[];
+  /** Tensors that the model fixes, by the names of the program's inputs. */
+  readonly inputs: Readonly<Record<string, TensorValue>>;
+}
+
 export type OnnxGather =
   | (Named & {
       readonly ok: true;
@@ -23,6 +40,10 @@ export type OnnxGather =
       /** Present when the model fixes the operand: an initializer, or what follows from constants. */
       readonly data?: TensorValue;
       readonly indices?: TensorValue;
+      /** The same with the views and gathers around it, as one access program. */
+      readonly folded?: OnnxFolded;
+      /** Views next to it that are not folded, and why. */
+      readonly kept: readonly string[];
     })
   | (Named & { readonly ok: false; readonly diagnostic: Diagnostic });
 
@@ -52,11 +73,41 @@ export function findGathers(model: OnnxModel, bindings: Bindings = {}): OnnxGath
     open === undefined
       ? "infer shapes and save the model: onnx.shape_inference.infer_shapes(model, data_prop=True); what hangs on values stays unknown"
       : `bind what the inputs leave open, such as --bind ${open}`;
-  walkModel(model, bindings, (visited) => {
+  const folder = new Folder(model);
+  const programs = new Map<OnnxNode, ProgramDescription>();
+  const visit = (visited: Visited): void => {
     const operator = visited.node.domain === "" ? operators.get(visited.node.op) : undefined;
-    if (operator !== undefined) found.push(toGather({ file: model.file, hint, names }, visited, operator));
+    if (operator === undefined) return;
+    const gather = toGather({ file: model.file, hint, names }, visited, operator);
+    found.push(gather);
+    if (gather.ok) programs.set(gather.node, gather.program);
+  };
+  walkModel(model, bindings, visit, (left) => {
+    folder.leave(left, programs.get(left.node));
   });
-  return found;
+  return found.map((gather) => (gather.ok ? withFolding(gather, folder, names) : gather));
+}
+
+function withFolding<G extends OnnxGather & { readonly ok: true }>(
+  gather: G,
+  folder: Folder,
+  names: Symbols,
+): G {
+  const { folded, kept } = folder.foldingOf(gather.node, `${gather.name}_folded`);
+  if (folded === undefined) return { ...gather, kept };
+  const { func, nodes, sources } = folded;
+  try {
+    const inputs = inputsOf(func).flatMap(({ name }, k) => {
+      const value = sources[k]?.value;
+      const tensor = value === undefined ? undefined : (value.constant?.() ?? tensorOf(value));
+      return tensor === undefined ? [] : [[name, tensor] as const];
+    });
+    const named = { ...func, name: names.next(func.name) };
+    return { ...gather, folded: { func: named, nodes, inputs: Object.fromEntries(inputs) }, kept };
+  } catch (thrown) {
+    if (!(thrown instanceof CompileError)) throw thrown;
+    return { ...gather, kept: [...kept, ...thrown.diagnostics.map(({ message }) => message)] };
+  }
 }
 
 interface Around {
@@ -80,6 +131,7 @@ function toGather({ file, hint, names }: Around, visited: Visited, operator: Ope
       node,
       ok: true,
       program: { name, op: operator.op, attrs, data: data.type, indices: indices.type },
+      kept: [],
       ...(data.value === undefined ? {} : { data: data.value }),
       ...(indices.value === undefined ? {} : { indices: indices.value }),
     };

@@ -15,7 +15,13 @@ export interface Visited {
   readonly opset?: number;
 }
 
+/** A node with what is known of its outputs, those left out undefined. */
+export interface Left extends Visited {
+  readonly outputs: readonly (Value | undefined)[];
+}
+
 type Visit = (visited: Visited) => void;
+type Leave = (left: Left) => void;
 
 /** Names in a graph, and in the graphs around it: a body sees what its If or Loop sees. */
 class Scope {
@@ -36,19 +42,23 @@ interface Walk {
   readonly opset?: number;
   readonly dims: Readonly<Record<string, number>>;
   readonly visit: Visit;
+  readonly leave: Leave;
 }
 
-/** Visits every node, those of nested graphs and of functions too. Throws a CompileError when a binding does not fit. */
-export function walkModel(model: OnnxModel, bindings: Bindings, visit: Visit): void {
+/**
+ * Visits every node, those of nested graphs and of functions too, and leaves it once its outputs are known; no two nodes share
+ * the `Value` of an output. Throws a CompileError when a binding does not fit.
+ */
+export function walkModel(model: OnnxModel, bindings: Bindings, visit: Visit, leave: Leave): void {
   const { file, opset } = model;
   const { dims, shapes } = sorted(model, bindings.bind ?? {});
-  const walk: Walk = { file, dims, visit, ...(opset === undefined ? {} : { opset }) };
+  const walk: Walk = { file, dims, visit, leave, ...(opset === undefined ? {} : { opset }) };
   walkGraph(model.graph, new Scope(), walk, boundInputs(model, dims, shapes, bindings.values ?? new Map()));
   for (const { graph, opset: version } of model.functions) {
     walkGraph(
       graph,
       new Scope(),
-      { file, dims, visit, ...(version === undefined ? {} : { opset: version }) },
+      { file, dims, visit, leave, ...(version === undefined ? {} : { opset: version }) },
       new Map(),
     );
   }
@@ -72,11 +82,16 @@ function walkGraph(
   for (const [name, value] of bound) scope.set(name, value);
   for (const node of graph.nodes) {
     const inputs = node.inputs.map((name) => (name === "" ? undefined : scope.find(name)));
-    walk.visit({ node, inputs, ...(walk.opset === undefined ? {} : { opset: walk.opset }) });
+    const visited = { node, inputs, ...(walk.opset === undefined ? {} : { opset: walk.opset }) };
+    walk.visit(visited);
     const outputs = outputsOf(node, inputs, scope, walk);
-    node.outputs.forEach((name, k) => {
-      if (name !== "") scope.set(name, merged(declared.get(name), outputs[k] ?? {}));
+    const values = node.outputs.map((name, k) => {
+      if (name === "") return undefined;
+      const value: Value = { ...merged(declared.get(name), outputs[k] ?? {}) };
+      scope.set(name, value);
+      return value;
     });
+    walk.leave({ ...visited, outputs: values });
   }
   return graph.outputs.map(({ name }) => scope.find(name));
 }

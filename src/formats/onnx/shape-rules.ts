@@ -94,6 +94,16 @@ const rules: Readonly<Record<string, Rule>> = {
     return withElements({ ...typed(x.dataType), dims }, elementsOf(x));
   },
 
+  /** Two dims: those before the axis, and the rest. */
+  Flatten({ node, inputs: [x] }) {
+    if (x?.dims === undefined || !isStatic(x.dims)) return withDims(x?.dataType, ["", ""]);
+    const given = int(node, "axis") ?? 1;
+    const axis = given < 0 ? given + x.dims.length : given;
+    if (axis < 0 || axis > x.dims.length) return withDims(x.dataType, ["", ""]);
+    const dims = [x.dims.slice(0, axis), x.dims.slice(axis)].map(elementCount);
+    return withElements(withDims(x.dataType, dims), elementsOf(x));
+  },
+
   Concat({ node, inputs }) {
     const [first] = inputs;
     const shapes = inputs.map((input) => input?.dims);

@@ -46,6 +46,20 @@ function cutOf(extent: number, start: number, end: number, step: number): Cut | 
   return { start: from, step, length: Math.max(0, Math.ceil((to - from) / step)) };
 }
 
+/** What each dim of a Slice's input keeps, undefined for an open one; undefined where its numbers are not known. */
+export function cutsOf(input: RuleInput, dims: readonly Dim[]): readonly (Cut | undefined)[] | undefined {
+  const slice = sliceOf(input, dims.length);
+  if (slice === undefined) return undefined;
+  const { starts, ends, axes, steps } = slice;
+  return dims.map((dim, k): Cut | undefined => {
+    const at = axes.lastIndexOf(k);
+    if (typeof dim !== "number") return undefined;
+    if (at === -1) return whole(dim);
+    const [start, end] = [starts[at], ends[at]];
+    return start === undefined || end === undefined ? undefined : cutOf(dim, start, end, steps[at] ?? 1);
+  });
+}
+
 const whole = (length: number): Cut => ({ start: 0, step: 1, length });
 
 /** With explicit pads, `auto_pad` VALID, or SAME, where the extent depends on the stride alone. */
@@ -86,20 +100,13 @@ export const windowRules: Readonly<Record<string, Rule>> = {
     if (x?.dims === undefined) return typed(x?.dataType);
     const { dims } = x;
     const slice = sliceOf(input, dims.length);
-    if (slice === undefined)
+    const cuts = cutsOf(input, dims);
+    if (slice === undefined || cuts === undefined)
       return withDims(
         x.dataType,
         dims.map(() => ""),
       );
-    const { starts, ends, axes, steps } = slice;
-    const cuts = dims.map((dim, k): Cut | undefined => {
-      const at = axes.lastIndexOf(k);
-      if (typeof dim !== "number") return undefined;
-      if (at === -1) return whole(dim);
-      const [start, end] = [starts[at], ends[at]];
-      return start === undefined || end === undefined ? undefined : cutOf(dim, start, end, steps[at] ?? 1);
-    });
-    const shape = dims.map((dim, k): Dim => (axes.includes(k) ? (cuts[k]?.length ?? "") : dim));
+    const shape = dims.map((dim, k): Dim => (slice.axes.includes(k) ? (cuts[k]?.length ?? "") : dim));
     const elements = elementsOf(x);
     const value = withDims(x.dataType, shape);
     if (elements === undefined) return value;

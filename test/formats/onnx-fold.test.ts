@@ -1,0 +1,350 @@
+/** Gathers with the views around them as one access program, beside the same chain run one node at a time on plain arrays. */
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { printFunc, targets } from "../../ir/index.js";
+import { compile, run } from "../../src/index.js";
+import { findGathers, readModel, type OnnxGather } from "../../src/formats/onnx/index.js";
+import {
+  bytes,
+  info,
+  initializer,
+  input,
+  intAttribute,
+  intsAttribute,
+  model,
+  named,
+  node,
+  onnxTypes,
+  raw,
+} from "../support/onnx-bytes.js";
+
+interface Plain {
+  readonly shape: readonly number[];
+  readonly values: readonly number[];
+}
+
+const count = (shape: readonly number[]): number => shape.reduce((a, b) => a * b, 1);
+const flat = (shape: readonly number[], place: readonly number[]): number =>
+  shape.reduce((sum, extent, k) => sum * extent + place[k]!, 0);
+const places = (shape: readonly number[]): number[][] =>
+  shape.reduce<number[][]>(
+    (all, extent) => all.flatMap((place) => Array.from({ length: extent }, (_, k) => [...place, k])),
+    [[]],
+  );
+const made = (shape: readonly number[], at: (place: number[]) => number): Plain => ({
+  shape,
+  values: places(shape).map(at),
+});
+
+/** A node of a chain: its bytes from the names of what it reads and makes, and what it makes of an array. */
+interface Step {
+  readonly write: (from: string, to: string) => readonly number[];
+  readonly result: Plain;
+}
+
+const list = (name: string, values: readonly number[]): number[] =>
+  initializer("i64", [values.length], raw(values), name);
+
+function transpose(x: Plain, n: number): Step {
+  const perm = x.shape.map((_, k) => (k + n) % x.shape.length);
+  const result = made(
+    perm.map((k) => x.shape[k]!),
+    (place) =>
+      x.values[
+        flat(
+          x.shape,
+          x.shape.map((_, k) => place[perm.indexOf(k)]!),
+        )
+      ]!,
+  );
+  return { write: (from, to) => node("Transpose", [from], [to], intsAttribute("perm", perm)), result };
+}
+
+/** Every element, or every second, forwards or backwards, without the first where one is left. */
+function slice(x: Plain, n: number): Step {
+  const axis = n % x.shape.length;
+  const extent = x.shape[axis]!;
+  const skip = extent > 1 && n % 2 === 1 ? 1 : 0;
+  const step = [1, 2, -1, -2][n % 4]!;
+  const [start, end] = step > 0 ? [skip, extent] : [extent - 1 - skip, -1000];
+  const kept = Array.from({ length: extent }, (_, k) => start + k * step).filter((k) => k >= 0 && k < extent);
+  const result = made(
+    x.shape.map((old, k) => (k === axis ? kept.length : old)),
+    (place) =>
+      x.values[
+        flat(
+          x.shape,
+          place.map((at, k) => (k === axis ? kept[at]! : at)),
+        )
+      ]!,
+  );
+  const write = (from: string, to: string): number[] => [
+    ...list(`${to}s`, [start]),
+    ...list(`${to}e`, [end]),
+    ...list(`${to}a`, [axis]),
+    ...list(`${to}t`, [step]),
+    ...node("Slice", [from, `${to}s`, `${to}e`, `${to}a`, `${to}t`], [to]),
+  ];
+  return { write, result };
+}
+
+function expand(x: Plain, n: number): Step {
+  const shape = [1 + (n % 2), ...x.shape.map((extent) => (extent === 1 ? 1 + (n % 3) : extent))];
+  const result = made(
+    shape,
+    ([, ...place]) =>
+      x.values[
+        flat(
+          x.shape,
+          place.map((at, k) => (x.shape[k] === 1 ? 0 : at)),
+        )
+      ]!,
+  );
+  return {
+    write: (from, to) => [...list(`${to}s`, shape), ...node("Expand", [from, `${to}s`], [to])],
+    result,
+  };
+}
+
+/** A dim split in two. */
+function reshape(x: Plain, n: number): Step {
+  const axis = n % x.shape.length;
+  const extent = x.shape[axis]!;
+  const part = [4, 3, 2, 1].find((size) => extent % size === 0)!;
+  const shape = [...x.shape.slice(0, axis), extent / part, part, ...x.shape.slice(axis + 1)];
+  const result = { shape, values: x.values };
+  return {
+    write: (from, to) => [...list(`${to}s`, shape), ...node("Reshape", [from, `${to}s`], [to])],
+    result,
+  };
+}
+
+function squeeze(x: Plain, n: number): Step {
+  const axis = x.shape.indexOf(1);
+  if (axis === -1 || x.shape.length === 1) return unsqueeze(x, n);
+  const result = { shape: x.shape.filter((_, k) => k !== axis), values: x.values };
+  return {
+    write: (from, to) => [...list(`${to}a`, [axis]), ...node("Squeeze", [from, `${to}a`], [to])],
+    result,
+  };
+}
+
+function unsqueeze(x: Plain, n: number): Step {
+  const axis = n % (x.shape.length + 1);
+  const result = { shape: [...x.shape.slice(0, axis), 1, ...x.shape.slice(axis)], values: x.values };
+  return {
+    write: (from, to) => [...list(`${to}a`, [axis]), ...node("Unsqueeze", [from, `${to}a`], [to])],
+    result,
+  };
+}
+
+/** One dim gets one before it, or one behind it. */
+function flatten(x: Plain, n: number): Step {
+  if (x.shape.length !== 1) return identity(x);
+  const axis = n % 2;
+  const shape = axis === 0 ? [1, x.shape[0]!] : [x.shape[0]!, 1];
+  const write: Step["write"] = (from, to) => node("Flatten", [from], [to], intAttribute("axis", axis));
+  return { write, result: { shape, values: x.values } };
+}
+
+const identity = (x: Plain): Step => ({ write: (from, to) => node("Identity", [from], [to]), result: x });
+
+const kinds = [transpose, slice, expand, reshape, squeeze, unsqueeze, flatten, identity];
+
+const gathered = (data: Plain, indices: Plain, axis: number): Plain =>
+  made([...data.shape.slice(0, axis), ...indices.shape, ...data.shape.slice(axis + 1)], (place) => {
+    const rank = indices.shape.length;
+    const index = indices.values[flat(indices.shape, place.slice(axis, axis + rank))]!;
+    const at = index < 0 ? index + data.shape[axis]! : index;
+    return data.values[flat(data.shape, [...place.slice(0, axis), at, ...place.slice(axis + rank)])]!;
+  });
+
+interface Chain {
+  readonly graph: readonly number[];
+  readonly inputs: Readonly<Record<string, Plain>>;
+  readonly wanted: Plain;
+  readonly nodes: number;
+}
+
+interface Choice {
+  readonly kind: number;
+  readonly n: number;
+}
+
+const choices = fc.array(fc.record({ kind: fc.nat(kinds.length - 1), n: fc.nat(11) }), { maxLength: 2 });
+const shapes = (most: number) => fc.array(fc.integer({ min: 1, max: 6 }), { minLength: 1, maxLength: most });
+const gatherChoice = fc.record({
+  onIndices: choices,
+  behind: choices,
+  axis: fc.nat(7),
+  shape: shapes(2),
+  nested: fc.boolean(),
+  numbers: fc.array(fc.nat(1000), { minLength: 36, maxLength: 36 }),
+});
+
+/** Views of the data, then gathers with views of their indices and behind them. */
+const chains: fc.Arbitrary<Chain> = fc
+  .record({
+    shape: shapes(3),
+    onData: choices,
+    gathers: fc.array(gatherChoice, { minLength: 1, maxLength: 2 }),
+  })
+  .map(({ shape, onData, gathers }) => {
+    const graph: number[] = [];
+    let views = 0;
+    let nodes = 0;
+    const through = (name: string, x: Plain, steps: readonly Choice[]): readonly [string, Plain] => {
+      let at: readonly [string, Plain] = [name, x];
+      for (const { kind, n } of steps) {
+        const { write, result } = kinds[kind]!(at[1], n);
+        if (result.shape.length > 6 || count(result.shape) > 300) continue;
+        const to = `v${views++}`;
+        graph.push(...write(at[0], to));
+        nodes++;
+        at = [to, result];
+      }
+      return at;
+    };
+    const x: Plain = { shape, values: Array.from({ length: count(shape) }, (_, k) => 7 * k + 1) };
+    const inputs: Record<string, Plain> = { x };
+    graph.push(...input("x", onnxTypes.i32, shape));
+    let [from, data] = through("x", x, onData);
+    gathers.forEach(({ onIndices, behind, axis: chosen, shape: own, nested, numbers }, g) => {
+      const axis = chosen % data.shape.length;
+      const extent = data.shape[axis]!;
+      const indices: Plain = {
+        shape: own,
+        values: Array.from({ length: count(own) }, (_, k) => (numbers[k]! % (2 * extent)) - extent),
+      };
+      const name = `i${g}`;
+      const picks: Plain = { shape: [2], values: numbers.slice(0, 2).map((n) => n % own[0]!) };
+      const before = nodes;
+      const direct = through(name, indices, onIndices);
+      const viewed = nested && onIndices.length === 0 ? gathered(indices, picks, 0) : direct[1];
+      const read = viewed === direct[1] ? direct[0] : `${name}p`;
+      const result = gathered(data, viewed, axis);
+      if (g > 0 && (result.shape.length > 7 || count(result.shape) > 3000)) {
+        nodes = before;
+        return;
+      }
+      inputs[name] = indices;
+      graph.push(...input(name, onnxTypes.i64, own));
+      if (read === `${name}p`) {
+        inputs[`p${g}`] = picks;
+        graph.push(...input(`p${g}`, onnxTypes.i64, [2]), ...node("Gather", [name, `p${g}`], [read]));
+        nodes++;
+      }
+      const to = `g${g}`;
+      graph.push(...node("Gather", [from, read], [to], [...intAttribute("axis", axis), ...named(to)]));
+      nodes++;
+      [from, data] = through(to, result, behind);
+    });
+    graph.push(...bytes(12, info(from, onnxTypes.i32, data.shape)));
+    return { graph, inputs, wanted: data, nodes };
+  })
+  .filter(({ wanted }) => wanted.shape.length <= 8 && count(wanted.shape) <= 3000);
+
+const gathersOf = (graph: readonly number[]): OnnxGather[] => findGathers(readModel(model(graph), "m.onnx"));
+
+const foldedOf = (graph: readonly number[]) => {
+  const last = gathersOf(graph).at(-1);
+  if (last?.ok !== true) throw new Error(last?.diagnostic.message ?? "no gather");
+  return last;
+};
+
+describe("gathers and the views around them", () => {
+  it(
+    "folded, give the bits of the nodes one at a time, on reference and sim",
+    { timeout: 120_000 },
+    async () => {
+      let folded = 0;
+      await fc.assert(
+        fc.asyncProperty(chains, async ({ graph, inputs, wanted, nodes }) => {
+          const gather = foldedOf(graph);
+          expect(gather.kept).toEqual([]);
+          expect(gather.folded?.nodes.length ?? 1).toBe(nodes);
+          if (gather.folded === undefined) return;
+          folded++;
+          const { func } = gather.folded;
+          const kernel = compile(func, { target: targets.webgpu });
+          const tensors = Object.fromEntries(
+            func.operands.slice(0, -1).map(({ name, role }) => {
+              const given = inputs[name] ?? inputs[role === "data" ? "x" : "i0"]!;
+              const { values } = given;
+              return [name, role === "data" ? Int32Array.from(values) : BigInt64Array.from(values, BigInt)];
+            }),
+          );
+          for (const backend of ["reference", "sim"] as const) {
+            const { outputs } = await run(kernel, tensors, { backend });
+            expect(Array.from(outputs.output as Int32Array)).toEqual(wanted.values);
+          }
+          expect(func.operands.at(-1)?.type.shape).toEqual(wanted.shape);
+        }),
+        { numRuns: 150 },
+      );
+      expect(folded).toBeGreaterThan(60);
+    },
+  );
+});
+
+const x = input("x", onnxTypes.i32, [4, 6]);
+const ids = input("ids", onnxTypes.i64, [3]);
+const gather = node("Gather", ["t", "ids"], ["g"], named("pick"));
+const transposed = node("Transpose", ["x"], ["t"], named("turn"));
+const y = bytes(12, info("y", onnxTypes.i32));
+
+describe("a folded gather", () => {
+  it("says its nodes and its map", () => {
+    const chain = [
+      ...transposed,
+      ...gather,
+      ...list("s", [-1]),
+      ...list("e", [-9]),
+      ...list("a", [1]),
+      ...list("st", [-2]),
+      ...node("Slice", ["g", "s", "e", "a", "st"], ["y"], named("cut")),
+    ];
+    const { folded, kept, program } = foldedOf([...x, ...ids, ...y, ...chain]);
+    expect(kept).toEqual([]);
+    expect(program.data.shape).toEqual([6, 4]);
+    expect(folded?.nodes).toEqual(['Transpose "turn"', 'Gather "pick"', 'Slice "cut"']);
+    expect(folded?.func.name).toBe("pick_folded");
+    expect(folded?.func.operands.map(({ type }) => type.shape)).toEqual([[4, 6], [3], [3, 2]]);
+    // Slice of 4 columns from the last, two apart: 3 - 2 * d1; the rows of the transposed are the data's columns.
+    expect(printFunc(folded!.func)).toContain("(3 - 2 * d1, from_end(%indices[d0]))");
+  });
+
+  it("leaves a reshape that is not affine alone, and names it", () => {
+    const merge = [...list("s", [24]), ...node("Reshape", ["x", "s"], ["t"], named("merge"))];
+    const { folded, kept } = foldedOf([...x, ...ids, ...merge, ...gather, ...y]);
+    expect(folded).toBeUndefined();
+    expect(kept).toEqual([
+      'Reshape "merge" is not folded: from [4, 6] to [24] its coordinates are not known to be affine',
+    ]);
+  });
+
+  it("keeps its own output where something else reads it", () => {
+    const tail = [...node("Transpose", ["g"], ["y"], named("back")), ...node("Relu", ["g"], ["z"])];
+    const { folded } = foldedOf([...x, ...ids, ...transposed, ...gather, ...tail, ...y]);
+    expect(folded?.nodes).toEqual(['Transpose "turn"', 'Gather "pick"']);
+  });
+
+  it("has the tensors that the model fixes", () => {
+    const table = initializer("f32", [2, 3], bytes(9, new Uint8Array(24)), "x");
+    const { folded, data } = foldedOf([...table, ...ids, ...transposed, ...gather, ...y]);
+    expect(data).toBeUndefined();
+    expect(Object.keys(folded?.inputs ?? {})).toEqual(["data"]);
+    expect(folded?.inputs["data"]?.type.shape).toEqual([2, 3]);
+  });
+
+  it("does not grow without bound: a chain of gathers by themselves stays apart once it is long", () => {
+    const doubling = Array.from({ length: 30 }, (_, k) =>
+      node("Gather", [`c${k}`, `c${k}`], [`c${k + 1}`]),
+    ).flat();
+    const all = gathersOf([...input("c0", onnxTypes.i64, [3]), ...doubling, ...bytes(12, info("c30", 7))]);
+    const sites = all.map((entry) => (entry.ok ? (entry.folded?.func.map.sites.length ?? 1) : 0));
+    expect(sites).toHaveLength(30);
+    expect(Math.max(...sites)).toBeLessThanOrEqual(16);
+    expect(Math.max(...sites)).toBeGreaterThan(1);
+  });
+});
