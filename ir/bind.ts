@@ -6,6 +6,7 @@ import type { Sizes, Sym } from "./symbolic.js";
 import type { Span } from "./types.js";
 import { verifyEverySize } from "./verify/every-size.js";
 
+/** The program with the bound sizes, or what is wrong with them (TC107). */
 export type BindResult =
   | { readonly ok: true; readonly func: Func }
   | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] };

@@ -61,6 +61,7 @@ export type ResolveResult =
   | { readonly ok: true; readonly resolved: Resolved }
   | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] };
 
+/** An operator that dialects share by name, in case files and flags. */
 export type CommonName = Exclude<Operator["op"], "mapped">;
 
 /** The one home of what an operator is called and takes: text, case files, flags and builders derive from it. */

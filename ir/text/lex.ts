@@ -2,8 +2,10 @@
 import { error, type Diagnostic } from "../diagnostic.js";
 import type { Span } from "../types.js";
 
+/** What a token is. `8x16xf32` is a word. */
 export type TokenKind = "word" | "int" | "string" | "value" | "symbol" | "punct" | "end";
 
+/** A token and where it stands. */
 export interface Token {
   readonly kind: TokenKind;
   /** Without the sigil of `%value` and `@symbol`, without the quotes of a string. */
@@ -18,6 +20,7 @@ export interface Token {
 const tokenPattern =
   /(?<space>[ \t\r\n]+|\/\/[^\n]*)|(?<arrow>->)|(?<type>\d+(?:x\d+)*x[A-Za-z]\w*)|(?<int>-?\d+)|(?<string>"[^"\n]*")|(?<value>%\w+)|(?<symbol>@\w+)|(?<word>[A-Za-z_][\w.]*)|(?<punct><=|[(){}[\]<>,:=+*#?!-])/uy;
 
+/** The tokens of a text, the last of kind `end`; diagnostics (TC001) for characters that begin none. `file` names it in them. */
 export function lex(text: string, file: string): { tokens: Token[]; diagnostics: Diagnostic[] } {
   const tokens: Token[] = [];
   const diagnostics: Diagnostic[] = [];

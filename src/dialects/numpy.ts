@@ -8,6 +8,7 @@ import { builder, type BuilderArguments } from "./builder.js";
 
 /** `axis`: absent, the array counts as flat; `mode`: `raise`, `wrap` or `clip`, default `raise`. */
 export type NumpyTakeArguments = BuilderArguments<typeof numpyTake>;
+/** `axis`, default -1; `oob`, which numpy says is `error`. */
 export type NumpyTakeAlongAxisArguments = BuilderArguments<typeof numpyTakeAlongAxis>;
 
 /** numpy.take(a, indices, axis, mode). Output shape: a[:axis] + indices + a[axis+1:]. */

@@ -4,6 +4,7 @@ import { builder, type BuilderArguments } from "./builder.js";
 
 /** `axis`, by default the first behind `batchDims`; `oob`, on TensorFlow's CPU `error`, on its GPU `zero`. */
 export type TfGatherArguments = BuilderArguments<typeof tfGather>;
+/** `batchDims`, default 0; `oob` as for gather. */
 export type TfGatherNdArguments = BuilderArguments<typeof tfGatherNd>;
 
 /** tf.gather(params, indices, axis, batch_dims). Output shape: params[:axis] + indices[batchDims:] + params[axis+1:]. */

@@ -4,7 +4,9 @@ import { builder, type BuilderArguments } from "./builder.js";
 
 /** `dim` in [-rank, rank - 1]; `oob`, which PyTorch says is `error`. */
 export type TorchGatherArguments = BuilderArguments<typeof torchGather, "dim">;
+/** As for gather; `index` has one dim. */
 export type TorchIndexSelectArguments = BuilderArguments<typeof torchIndexSelect, "dim">;
+/** As for gather; off `dim`, `input` and `indices` are broadcast against each other. */
 export type TorchTakeAlongDimArguments = BuilderArguments<typeof torchTakeAlongDim, "dim">;
 /** `paddingIdx`: a row of weight that training leaves alone; what is read is the same with and without it. */
 export type TorchEmbeddingArguments = BuilderArguments<typeof torchEmbedding>;
