@@ -115,7 +115,16 @@ export function fullLoadTiles(g: JudgedGather, tile: readonly number[]): Tiles {
   };
 }
 
-/** Bytes of on-chip memory for tensors without empty dims. WebGPU stages the data alone, in 4-byte words, once. */
+/** Data dims that indices name. */
+const named = ({ op, axis, batchDims, indexShape }: JudgedGather): number[] =>
+  op === "gather_nd"
+    ? indexShape.slice(-1).flatMap((k) => Array.from({ length: k }, (_, n) => batchDims + n))
+    : [axis];
+
+/**
+ * Bytes of on-chip memory for tensors without empty dims. WebGPU stages the data alone, in 4-byte words, once; where indices
+ * name a dim before the last, its rows are an odd number of words apart, or of elements where these are wider.
+ */
 export function neededBytes(g: JudgedGather, s: JudgedSchedule, chip: "ascend" | "webgpu" | "cpu"): number {
   const output = judgedOutput(g);
   const tile = output.map((extent, d) => Math.min(extent, s.tile[d]!, s.view?.[d] ?? extent));
@@ -126,7 +135,10 @@ export function neededBytes(g: JudgedGather, s: JudgedSchedule, chip: "ascend" |
   }
   if (s.residency === "gm") return 0;
   const row = Math.floor((tiles.data[tiles.data.length - 1]! * g.elementBytes + 3) / 4) * 4;
-  return row * tiles.data.slice(0, -1).reduce((a, b) => a * b, 1);
+  const rows = tiles.data.slice(0, -1).reduce((a, b) => a * b, 1);
+  const word = g.elementBytes > 4 ? g.elementBytes : 4;
+  const crossed = chip === "webgpu" && rows > 1 && named(g).some((k) => k + 1 < g.dataShape.length);
+  return rows * (crossed && (row / word) % 2 === 0 ? row + word : row);
 }
 
 /** The categories of the rules that a schedule breaks; empty when it is legal. */
