@@ -38,16 +38,13 @@ afterAll(async () => {
 });
 
 describe("in Chromium", () => {
-  it.for(readdirSync(folder))(
-    "%s passes on reference, the fast simulation and WebGPU",
-    async (name, context) => {
-      if (opened === undefined) return context.skip();
-      const result = await opened.page.evaluate<PageResult>(`runCases(${JSON.stringify(name)})`);
-      expect(result.failures).toEqual([]);
-      expect(result.checked).toBeGreaterThan(0);
-      expect(result.adapter).not.toBe(" ");
-    },
-  );
+  it.for(readdirSync(folder))("%s passes on reference, the simulation and WebGPU", async (name, context) => {
+    if (opened === undefined) return context.skip();
+    const result = await opened.page.evaluate<PageResult>(`runCases(${JSON.stringify(name)})`);
+    expect(result.failures).toEqual([]);
+    expect(result.checked).toBeGreaterThan(0);
+    expect(result.adapter).not.toBe(" ");
+  });
 
   it("the fast executor runs on two threads of a page that is cross-origin isolated", async (context) => {
     if (opened === undefined) return context.skip();
