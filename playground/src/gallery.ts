@@ -48,6 +48,18 @@ func @pages(%cache: tensor<128x16x64xf16>, %table: tensor<24xi64>) -> tensor<24x
 `,
   },
   {
+    id: "paged",
+    title: "Paged rows: a token's page from a block table",
+    text: `// Token t lies in page t div 16 of its sequence, which the block table puts anywhere: 6 of 8 pages of 16 rows.
+func @paged(%kv: tensor<128x64xf16>, %topk: tensor<48xi32>, %bt: tensor<6xi32>) -> tensor<48x64xf16> target("ascend-a2") schedule {tile = [4, 64]} {
+  %rows = access.gather %kv, %topk, %bt (d0, d1)
+    let t = error(%topk[d0] in 96)
+    -> (error(16 * %bt[t div 16] + t mod 16 in 128), d1) {oob = error}
+  return %rows
+}
+`,
+  },
+  {
     id: "sort",
     title: "Sort: every column by a ranking computed before",
     text: `// out[i, j] = data[order[i, j], j]: the tile covers the gather dim, so whole columns are loaded.
