@@ -13,9 +13,9 @@ import { SpaceMapView } from "./view/space-map.js";
 import { TabPanel, tabTitles } from "./view/tab-panel.js";
 import { failure } from "./view/use-answer.js";
 import { VerdictView } from "./view/verdict.js";
-import type { Opened, Problem, Shown, Vocabulary, WithInputs } from "./work/messages.js";
-import { entriesOf, type ScheduleText } from "./work/flags.js";
-import type { Change } from "./work/program.js";
+import type { Opened, Problem, Shown, Vocabulary, WithInputs } from "./jobs/messages.js";
+import { entriesOf, type ScheduleText } from "./jobs/flags.js";
+import type { Change } from "./jobs/program.js";
 import { long, quick } from "./workers.js";
 
 const noInputs = {};

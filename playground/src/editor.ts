@@ -13,8 +13,8 @@ import {
 } from "@codemirror/view";
 import type { Place, Range } from "../../src/lsp/analysis.js";
 import { tirHighlighting } from "./tir-highlighting.js";
-import type { Problem } from "./work/messages.js";
-import type { Client } from "./work/client.js";
+import type { Problem } from "./jobs/messages.js";
+import type { Client } from "./jobs/client.js";
 
 export interface Editor {
   /** Replaces the text as a step that can be undone: one of its own, or with others in quick succession, as a slider makes them. */

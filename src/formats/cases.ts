@@ -199,17 +199,16 @@ function operatorOf(
 /** The tensors in the operator's order: data and indices, or its own names. */
 function inputsOfOperator(
   operator: OpDef | undefined,
-  { data, indices, ...named }: Readonly<Record<string, CaseTensor>>,
+  tensors: Readonly<Record<string, CaseTensor>>,
   where: string,
 ): readonly CaseTensor[] {
-  if (data !== undefined && indices !== undefined && Object.keys(named).length === 0) return [data, indices];
-  const tensors: Readonly<Record<string, CaseTensor | undefined>> = { data, indices, ...named };
-  const given = Object.keys(named).length + Number(data !== undefined) + Number(indices !== undefined);
-  const names = Array.from({ length: operator?.variadic ? given : (operator?.inputs?.length ?? 2) }, (_, k) =>
-    inputName(operator ?? {}, k),
-  );
+  const { data, indices } = tensors;
+  const given = Object.keys(tensors).length;
+  if (data !== undefined && indices !== undefined && given === 2) return [data, indices];
+  const count = operator?.variadic === true ? given : (operator?.inputs?.length ?? 2);
+  const names = Array.from({ length: count }, (_, k) => inputName(operator ?? {}, k));
   const found = names.flatMap((name) => tensors[name] ?? []);
-  if (found.length < names.length || found.length < given)
+  if (found.length < Math.max(count, given))
     throw new CompileError([malformed(where, `the operator's inputs are ${names.join(", ")}`)]);
   return found;
 }

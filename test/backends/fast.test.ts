@@ -11,11 +11,11 @@ import {
   type SpawnThread,
 } from "../../backends/sim/index.js";
 import { emitWasm, encodeModule, planWasm } from "../../backends/wasm/index.js";
-import { elementCount, findGather, inputsOf, isPlain, keyOf, RunError, targets } from "../../ir/index.js";
+import { elementCount, RunError, targets } from "../../ir/index.js";
 import { CompileError, compile, onnx, tryCompile, type Kernel } from "../../src/index.js";
 import { readCases, type Case } from "../../src/formats/cases.js";
-import { asHost } from "../../src/formats/tensor.js";
 import { program } from "../../src/api/program.js";
+import { hostInputsOf, isGeneral } from "../support/case-kernel.js";
 import { operandOf } from "../support/operands.js";
 
 /** The built file: a thread cannot run TypeScript. */
@@ -71,15 +71,8 @@ describe("the fast executor", () => {
       const found = await diagnosticsOf(() => program(test.program!));
       const result = found.length > 0 ? undefined : tryCompile(program(test.program!));
       if (result?.ok !== true) continue;
-      const operands = inputsOf(result.kernel.tile);
-      const inputs = Object.fromEntries(
-        operands.map((operand) => {
-          const key = keyOf(operand);
-          return [key, asHost(key, test.inputs[key]!.read())];
-        }),
-      );
-      const gather = findGather(result.kernel.tile.body);
-      if (operands.length > 2 || (gather !== undefined && !isPlain(gather.map))) {
+      const inputs = hostInputsOf(test, result.kernel.tile);
+      if (isGeneral(result.kernel.tile)) {
         expect(() => simulateBytes(result.kernel, inputs, { executor: "fast" })).toThrow(
           expect.objectContaining({ diagnostics: [expect.objectContaining({ code: "TC502" }) as unknown] }),
         );

@@ -1,6 +1,6 @@
 /** The page for use elsewhere: each form is copied, and shown for those whose clipboard is closed to pages. */
 import { useState } from "preact/hooks";
-import { copyForms, type CopyForm, type WithInputs } from "../work/messages.js";
+import { copyForms, type CopyForm, type WithInputs } from "../jobs/messages.js";
 import { quick } from "../workers.js";
 import { Choice } from "./field.js";
 import { failure } from "./use-answer.js";

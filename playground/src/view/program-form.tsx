@@ -1,6 +1,6 @@
 /** The program as a form: operator, types, attributes. Every change is one of the text. */
-import type { Shown, Vocabulary } from "../work/messages.js";
-import type { Change } from "../work/program.js";
+import type { Shown, Vocabulary } from "../jobs/messages.js";
+import type { Change } from "../jobs/program.js";
 import { Choice, TextField } from "./field.js";
 
 interface Props {

@@ -1,6 +1,6 @@
 /** The program on every backend, side by side. */
 import { useEffect, useState } from "preact/hooks";
-import type { RunAnswer, WithInputs } from "../work/messages.js";
+import type { RunAnswer, WithInputs } from "../jobs/messages.js";
 import { long } from "../workers.js";
 import { Diagnostics } from "./diagnostics.js";
 import { failure, type Answer } from "./use-answer.js";

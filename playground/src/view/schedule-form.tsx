@@ -1,8 +1,8 @@
 /** Target and schedule: words, and a slider for each dim of the tile and of the view. */
 import { formatBuffers } from "../../../ir/schedule.js";
-import type { Shown, Vocabulary } from "../work/messages.js";
-import type { ScheduleText } from "../work/flags.js";
-import type { Change } from "../work/program.js";
+import type { Shown, Vocabulary } from "../jobs/messages.js";
+import type { ScheduleText } from "../jobs/flags.js";
+import type { Change } from "../jobs/program.js";
 import { Choice, TextField } from "./field.js";
 
 interface Props {

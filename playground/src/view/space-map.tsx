@@ -1,6 +1,6 @@
 /** Every tile by its cost; a cell sets its tile, and one that no rule takes says why. Drawn when it comes into view. */
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { Asked } from "../work/program.js";
+import type { Asked } from "../jobs/program.js";
 import { long } from "../workers.js";
 import { Diagnostics } from "./diagnostics.js";
 import type { CellChoice, SpaceMap } from "./pictures.js";

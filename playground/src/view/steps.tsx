@@ -1,6 +1,6 @@
 /** The tile program statement by statement, forwards and backwards: what is read and written where, and which index names which row. */
 import { useEffect, useState } from "preact/hooks";
-import type { Box, Picked, RunStep, Steps, StepTensor, WithInputs } from "../work/messages.js";
+import type { Box, Picked, RunStep, Steps, StepTensor, WithInputs } from "../jobs/messages.js";
 import { long } from "../workers.js";
 import { Diagnostics } from "./diagnostics.js";
 import { useAnswer } from "./use-answer.js";

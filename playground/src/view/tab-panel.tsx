@@ -1,8 +1,8 @@
 /** What the tabs show. */
 import { useEffect, useState } from "preact/hooks";
 import type { Tab } from "../page-state.js";
-import type { WithInputs } from "../work/messages.js";
-import type { Asked } from "../work/program.js";
+import type { WithInputs } from "../jobs/messages.js";
+import type { Asked } from "../jobs/program.js";
 import { long, quick } from "../workers.js";
 import { Charts } from "./charts.js";
 import { Diagnostics } from "./diagnostics.js";

@@ -1,7 +1,7 @@
 /** A search for the best schedule, with progress and an end at any time. */
 import { useEffect, useState } from "preact/hooks";
 import type { Objective } from "../../../src/tune/result.js";
-import type { Tuned, WithInputs } from "../work/messages.js";
+import type { Tuned, WithInputs } from "../jobs/messages.js";
 import { long } from "../workers.js";
 import { Charts } from "./charts.js";
 import { Diagnostics } from "./diagnostics.js";

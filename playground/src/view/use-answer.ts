@@ -1,8 +1,8 @@
 /** An answer of a worker for what is shown now; one that nobody waits for any more is stopped. */
 import { useEffect, useState } from "preact/hooks";
 import type { Diagnostic } from "../../../ir/index.js";
-import { Refused, Stopped, type Client, type Progress } from "../work/client.js";
-import type { Kind, Work } from "../work/messages.js";
+import { Refused, Stopped, type Client, type Progress } from "../jobs/client.js";
+import type { Kind, Work } from "../jobs/messages.js";
 
 export type Answer<T> =
   | { readonly state: "waiting"; readonly progress?: Progress }

@@ -1,7 +1,7 @@
 /** Legal or refused, every rule with its numbers, the unified buffer by operand, and what to do instead. */
 import { useRef } from "preact/hooks";
-import type { ScheduleText } from "../work/flags.js";
-import type { Suggestion, Verdict } from "../work/messages.js";
+import type { ScheduleText } from "../jobs/flags.js";
+import type { Suggestion, Verdict } from "../jobs/messages.js";
 import { Diagnostics } from "./diagnostics.js";
 
 const bytes = (value: number): string => `${value.toLocaleString("en")} B`;

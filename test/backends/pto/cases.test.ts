@@ -1,21 +1,11 @@
 /** Every shared case that compiles for an Ascend target, on the judge of PTO-ISA kernels, bit for bit. */
 import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import {
-  dtypeBytes,
-  findGather,
-  findTarget,
-  inputsOf,
-  isPlain,
-  keyOf,
-  parseModule,
-  targetFacts,
-  type Target,
-} from "../../../ir/index.js";
+import { dtypeBytes, findTarget, inputOf, parseModule, targetFacts, type Target } from "../../../ir/index.js";
 import { program, type ProgramDescription } from "../../../src/api/program.js";
 import { readCases, type Case } from "../../../src/formats/cases.js";
-import { asHost } from "../../../src/formats/tensor.js";
 import { CompileError, RunError, runOn, targets, tryCompile, type Kernel } from "../../../src/index.js";
+import { hostInputsOf, isGeneral } from "../../support/case-kernel.js";
 import { cppCompiler, ptoJob, runPto, type PtoJob } from "../../support/pto.js";
 
 const folder = new URL("../../conformance/cases/", import.meta.url);
@@ -73,24 +63,17 @@ describe("the shared cases as PTO-ISA kernels", () => {
         for (const target of targetsOf(test)) {
           const kernel = compiled(test, target);
           if (kernel === undefined) continue;
-          const operands = inputsOf(kernel.tile);
-          if (operands[0]!.type.dtype === "string") {
+          if (inputOf(kernel.tile, 0).type.dtype === "string") {
             expect(() => kernel.pto()).toThrow("strings do not exist in PTO-ISA");
             refused++;
             continue;
           }
-          const gather = findGather(kernel.tile.body);
-          if (operands.length > 2 || (gather !== undefined && !isPlain(gather.map))) {
+          if (isGeneral(kernel.tile)) {
             expect(() => kernel.pto()).toThrow(expect.objectContaining({ diagnostics: [beyondPlain] }));
             refused++;
             continue;
           }
-          const inputs = Object.fromEntries(
-            operands.map((operand) => {
-              const key = keyOf(operand);
-              return [key, asHost(key, (test.inputs[operand.name] ?? test.inputs[key])!.read())];
-            }),
-          );
+          const inputs = hostInputsOf(test, kernel.tile);
           jobs.push(
             ptoJob(
               kernel,

@@ -1,0 +1,20 @@
+/** What tests of single backends ask about a case and its kernel. */
+import { findGather, inputsOf, isPlain, keyOf, type TileFunc } from "../../ir/index.js";
+import type { HostValue } from "../../backends/index.js";
+import type { Case } from "../../src/formats/cases.js";
+import { asHost } from "../../src/formats/tensor.js";
+
+/** More than data and one tensor of indices that is read at output dims: what some backends refuse by name. */
+export function isGeneral(tile: TileFunc): boolean {
+  const gather = findGather(tile.body);
+  return inputsOf(tile).length > 2 || (gather !== undefined && !isPlain(gather.map));
+}
+
+/** The case's tensors by the keys of the kernel's inputs, in their order. */
+export const hostInputsOf = ({ inputs }: Case, tile: TileFunc): Record<string, HostValue> =>
+  Object.fromEntries(
+    inputsOf(tile).map((operand) => {
+      const key = keyOf(operand);
+      return [key, asHost(key, (inputs[operand.name] ?? inputs[key])!.read())];
+    }),
+  );
