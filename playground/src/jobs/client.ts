@@ -26,6 +26,7 @@ export interface CallOptions {
 }
 
 interface Waiting {
+  readonly message: ToWorker;
   readonly resolve: (answer: never) => void;
   readonly reject: (reason: Error) => void;
   readonly onProgress: CallOptions["onProgress"];
@@ -52,9 +53,10 @@ export class Client {
         reject(new Stopped());
         return;
       }
-      this.waiting.set(id, { resolve, reject, onProgress });
+      const message = { id, kind, ask };
+      this.waiting.set(id, { message, resolve, reject, onProgress });
+      this.send(message);
     });
-    this.send({ id, kind, ask });
     signal?.addEventListener("abort", () => {
       this.stop(id);
     });
@@ -73,7 +75,11 @@ export class Client {
     });
     worker.addEventListener("error", (event) => {
       event.preventDefault();
-      this.end(new Error(event.message === "" ? "the worker did not start" : event.message));
+      const why = new Error(event.message === "" ? "the worker did not start" : event.message);
+      this.end();
+      const all = [...this.waiting.values()];
+      this.waiting.clear();
+      for (const { reject } of all) reject(why);
     });
     return worker;
   }
@@ -102,20 +108,22 @@ export class Client {
     }
   }
 
+  /** Work that does not end by itself is ended with its worker; what else the worker was asked is asked of another. */
   private stop(id: number): void {
     if (!this.waiting.has(id)) return;
     this.send({ id, kind: "stop" });
     setTimeout(() => {
-      if (this.waiting.has(id)) this.end(new Stopped());
+      const stopped = this.waiting.get(id);
+      if (stopped === undefined) return;
+      this.waiting.delete(id);
+      this.end();
+      stopped.reject(new Stopped());
+      for (const { message } of this.waiting.values()) this.send(message);
     }, patience);
   }
 
-  /** Nothing that was asked is answered any more; the next question starts another worker. */
-  private end(why: Error): void {
+  private end(): void {
     this.worker?.terminate();
     this.worker = undefined;
-    const all = [...this.waiting.values()];
-    this.waiting.clear();
-    for (const { reject } of all) reject(why);
   }
 }
