@@ -11,6 +11,12 @@ export interface BenchArguments {
   readonly chosen: readonly Workload[];
 }
 
+/** Ends the process: what was asked for cannot be done as things are. */
+export function fail(message: string, hint: string): never {
+  console.error(`error: ${message}\n  hint: ${hint}`);
+  process.exit(2);
+}
+
 export function benchArguments(): BenchArguments {
   const { values } = parseArgs({
     options: {
@@ -23,9 +29,7 @@ export function benchArguments(): BenchArguments {
   const names = values.only?.split(",") ?? workloads.map((workload) => workload.name);
   const chosen = names.map((name) => {
     const found = workloads.find((workload) => workload.name === name);
-    if (found === undefined)
-      throw new Error(`no workload ${name}: ${workloads.map((w) => w.name).join(", ")}`);
-    return found;
+    return found ?? fail(`no workload ${name}`, `there are ${workloads.map((w) => w.name).join(", ")}`);
   });
   return { json: values.json, node: values.node, gpu: values.gpu, chosen };
 }

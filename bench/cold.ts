@@ -6,6 +6,7 @@ import { simulate } from "../backends/sim/index.js";
 import { targets } from "../src/index.js";
 import { kernelOf } from "./kernels.js";
 import { onnxModel } from "./onnx-model.js";
+import type { OnnxRuntime } from "./onnxruntime.js";
 import type { Subject } from "./rows.js";
 import { expectedOf, inputsOf, type Inputs, type Workload } from "./workloads.js";
 
@@ -36,13 +37,12 @@ export const coldSizes = [
   ["100k", 1600],
 ] as const;
 
-export async function coldCalls(rows: number): Promise<ColdCalls> {
+export function coldCalls(rows: number, ort: OnnxRuntime | undefined): ColdCalls {
   const { data } = inputsOf(workloadOf(rows, mostRuns));
   const { indices } = inputsOf(workloadOf(rows, 0));
   const inputs = (run: number): Inputs => ({ data: data.slice(0, 4 * rows * (columns + run)), indices });
-  const ort = await onnxRuntimeCold(rows, inputs);
   return {
-    subjects: [tilecCold(rows, inputs), ...(ort === undefined ? [] : [ort])],
+    subjects: [tilecCold(rows, inputs), ...(ort === undefined ? [] : [onnxRuntimeCold(ort, rows, inputs)])],
     expected: expectedOf(workloadOf(rows, 0), inputs(0)),
   };
 }
@@ -82,10 +82,8 @@ const tilecCold = (rows: number, inputs: (run: number) => Inputs): Subject =>
     return Promise.resolve({ ms: performance.now() - start, output: outputs.output });
   });
 
-async function onnxRuntimeCold(rows: number, inputs: (run: number) => Inputs): Promise<Subject | undefined> {
-  const ort = await import("onnxruntime-node").catch(() => undefined);
-  if (ort === undefined) return undefined;
-  return inTurn("onnxruntime-node-cold", async (run) => {
+const onnxRuntimeCold = (ort: OnnxRuntime, rows: number, inputs: (run: number) => Inputs): Subject =>
+  inTurn("onnxruntime-node-cold", async (run) => {
     const workload = workloadOf(rows, run);
     const { model } = onnxModel(workload);
     const given = inputs(run);
@@ -104,4 +102,3 @@ async function onnxRuntimeCold(rows: number, inputs: (run: number) => Inputs): P
     await session.release();
     return { ms, output: results["output"]?.data };
   });
-}

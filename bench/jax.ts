@@ -1,9 +1,30 @@
 /** jax-js on the device it was set to. It has no 16-bit floats in Node 20, and no 8-bit or 64-bit integers. */
-import type * as jax from "@jax-js/jax";
 import type { Subject } from "./rows.js";
 import type { Inputs, Workload } from "./workloads.js";
 
-type Jax = typeof jax;
+interface JaxArray {
+  /** The array once more, for an operation that consumes it. */
+  readonly ref: JaxArray;
+  slice(...indices: readonly JaxArray[]): JaxArray;
+  blockUntilReady(): Promise<unknown>;
+  data(): Promise<ArrayBufferView>;
+  dispose(): void;
+}
+
+/** `@jax-js/jax`, as far as it is used. */
+export interface Jax {
+  init(device: "wasm" | "webgpu"): Promise<unknown>;
+  defaultDevice(device: "wasm" | "webgpu"): unknown;
+  readonly numpy: {
+    readonly int32: string;
+    array(
+      values: Float32Array | Int32Array,
+      options: { readonly shape: readonly number[]; readonly dtype?: string },
+    ): JaxArray;
+    take(data: JaxArray, indices: JaxArray, axis: number): JaxArray;
+    takeAlongAxis(data: JaxArray, indices: JaxArray, axis: number): JaxArray;
+  };
+}
 
 /** `launches`: of each run. */
 export function jaxGather(
@@ -21,13 +42,13 @@ export function jaxGather(
   );
   const [first, second] = indices;
   if (first === undefined) return undefined;
-  const compute = (): InstanceType<typeof np.Array> => {
+  const compute = (): JaxArray => {
     if (second !== undefined) return data.ref.slice(first.ref, second.ref);
     return workload.op === "gather"
       ? np.take(data.ref, first.ref, workload.axis)
       : np.takeAlongAxis(data.ref, first.ref, workload.axis);
   };
-  let latest: InstanceType<typeof np.Array> | undefined;
+  let latest: JaxArray | undefined;
   return {
     subject: "jax-js",
     threads: 1,

@@ -8,6 +8,8 @@
 import { rmSync } from "node:fs";
 import { benchArguments } from "./arguments.js";
 import { coldCalls, coldSizes } from "./cold.js";
+import { findOnnxRuntime } from "./onnxruntime.js";
+import { requirePeers } from "./peers.js";
 import { report } from "./print-rows.js";
 import { measure, type Row, type Subject } from "./rows.js";
 import {
@@ -26,7 +28,11 @@ import {
 import { describe, expectedOf, inputsOf, workloads } from "./workloads.js";
 
 const { json, chosen } = benchArguments();
+requirePeers(["onnxruntime-node", "@jax-js/jax"]);
 const rounds = 21;
+const found = await findOnnxRuntime();
+if (!found.ok) console.error(`onnxruntime-node is left out: ${found.reason}`);
+const ort = found.ok ? found.ort : undefined;
 const compiled = compilePlainC();
 if (compiled === undefined) console.error("no C compiler on the path: the loops in C are left out");
 const python = pythonWithTorch();
@@ -42,11 +48,13 @@ for (const workload of chosen) {
     await tilec(workload, inputs, 1),
     await tilec(workload, inputs, 2),
     tilecCall(workload, inputs),
-    ...[
-      await onnxRuntime(workload, inputs, 1, false),
-      await onnxRuntime(workload, inputs, 2, false),
-      await onnxRuntime(workload, inputs, 1, true),
-    ].filter((s) => s !== undefined),
+    ...(ort === undefined
+      ? []
+      : [
+          await onnxRuntime(ort, workload, inputs, 1, false),
+          await onnxRuntime(ort, workload, inputs, 2, false),
+          await onnxRuntime(ort, workload, inputs, 1, true),
+        ]),
     ...[await jaxJs(workload, inputs)].filter((s) => s !== undefined),
     plainJs(workload, inputs),
     ...(compiled === undefined ? [] : plainC(workload, compiled.binary, files)),
@@ -62,7 +70,7 @@ if (compiled !== undefined) rmSync(compiled.folder, { recursive: true, force: tr
 if (chosen.length === workloads.length) {
   for (const [name, tall] of coldSizes) {
     console.error(`cold calls of ${name} elements`);
-    const { subjects, expected } = await coldCalls(tall);
+    const { subjects, expected } = coldCalls(tall, ort);
     rows.push(...(await measure(name, subjects, expected, rounds)));
   }
 }

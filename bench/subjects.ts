@@ -8,9 +8,11 @@ import { fileURLToPath } from "node:url";
 import { FastExecutor, simulate } from "../backends/sim/index.js";
 import { targets } from "../src/index.js";
 import { spawnThread } from "../src/device/index.js";
-import { jaxGather } from "./jax.js";
+import { jaxGather, type Jax } from "./jax.js";
 import { kernelOf } from "./kernels.js";
 import { onnxModel } from "./onnx-model.js";
+import type { OnnxRuntime, OnnxTensor } from "./onnxruntime.js";
+import { importPeer } from "./peers.js";
 import type { Subject } from "./rows.js";
 import { bytesOf, count, outputBytes, plainGather, type Inputs, type Workload } from "./workloads.js";
 
@@ -57,15 +59,14 @@ export function tilecCall(workload: Workload, inputs: Inputs): Subject {
 
 const ortDtypes = { f32: "float32", f16: "float16", i8: "int8" } as const;
 
-/** `preallocated`: into an output given by the caller, as few callers do. Absent without a build for this machine. */
+/** `preallocated`: into an output given by the caller, as few callers do. */
 export async function onnxRuntime(
+  ort: OnnxRuntime,
   workload: Workload,
   inputs: Inputs,
   threads: number,
   preallocated: boolean,
-): Promise<Subject | undefined> {
-  const ort = await import("onnxruntime-node").catch(() => undefined);
-  if (ort === undefined) return undefined;
+): Promise<Subject> {
   const { model, wide } = onnxModel(workload);
   const session = await ort.InferenceSession.create(model, {
     intraOpNumThreads: threads,
@@ -85,10 +86,10 @@ export async function onnxRuntime(
     : workload.indexType === "i64"
       ? new ort.Tensor("int64", new BigInt64Array(inputs.indices.buffer), workload.indices)
       : new ort.Tensor("int64", BigInt64Array.from(narrow, BigInt), workload.indices);
-  const data = new ort.Tensor(dtype, arrayOf(inputs.data) as Float32Array, workload.data);
+  const data = new ort.Tensor(dtype, arrayOf(inputs.data), workload.data);
   const output = new Uint8Array(outputBytes(workload));
-  const given = new ort.Tensor(dtype, arrayOf(output) as Float32Array, workload.output);
-  let latest: { readonly data: unknown } | undefined;
+  const given = new ort.Tensor(dtype, arrayOf(output), workload.output);
+  let latest: OnnxTensor | undefined;
   return {
     subject: preallocated ? "onnxruntime-node-into" : "onnxruntime-node",
     threads,
@@ -110,7 +111,7 @@ export async function onnxRuntime(
 /** jax-js on Wasm. */
 export async function jaxJs(workload: Workload, inputs: Inputs): Promise<Subject | undefined> {
   if (workload.dtype !== "f32" || workload.indexType !== "i32") return undefined;
-  const jax = await import("@jax-js/jax");
+  const jax = (await importPeer("@jax-js/jax/dist/index.js")) as Jax;
   await jax.init("wasm");
   jax.defaultDevice("wasm");
   return jaxGather(jax, workload, inputs);

@@ -1,11 +1,11 @@
 /** The libraries that run in the page of bench:webgpu. Each runs on a device of its own, of the page's one adapter. */
-import type * as jaxLibrary from "@jax-js/jax";
+import type { Jax } from "./jax.js";
 import { onnxModel } from "./onnx-model.js";
 import type { Subject } from "./rows.js";
 import type { Inputs, Workload } from "./workloads.js";
 
 /** Loads a library's own browser build. */
-const library = (path: string): Promise<unknown> => import(`/node_modules/${path}`);
+const library = (path: string): Promise<unknown> => import(`/bench/node_modules/${path}`);
 
 interface OrtTensor {
   readonly gpuBuffer: GPUBuffer;
@@ -43,7 +43,7 @@ export async function onnxRuntimeWeb(
 ): Promise<Subject | undefined> {
   if (workload.dtype !== "f32") return undefined;
   const ort = (await library("onnxruntime-web/dist/ort.webgpu.min.mjs")) as Ort;
-  ort.env.wasm.wasmPaths = "/node_modules/onnxruntime-web/dist/";
+  ort.env.wasm.wasmPaths = "/bench/node_modules/onnxruntime-web/dist/";
   ort.env.wasm.numThreads = 1;
   ort.env.logLevel = "error";
   const { model, wide } = onnxModel(workload);
@@ -97,7 +97,7 @@ export async function jaxWebGpu(
   launches: number,
 ): Promise<Subject | undefined> {
   if (workload.dtype !== "f32" || workload.indexType !== "i32") return undefined;
-  const jax = (await library("@jax-js/jax/dist/index.js")) as typeof jaxLibrary;
+  const jax = (await library("@jax-js/jax/dist/index.js")) as Jax;
   await jax.init("webgpu");
   jax.defaultDevice("webgpu");
   const { jaxGather } = await import("./jax.js");

@@ -9,7 +9,9 @@
 import { writeFileSync } from "node:fs";
 import { acquireGpu } from "../src/device/index.js";
 import { benchArguments } from "./arguments.js";
+import { openBenchPage, pagePeers } from "./chromium.js";
 import { gpuSubjects, upload } from "./gpu-subjects.js";
+import { requirePeers } from "./peers.js";
 import { report } from "./print-rows.js";
 import { measure, type Row } from "./rows.js";
 import { describe, expectedOf, inputsOf } from "./workloads.js";
@@ -39,31 +41,12 @@ async function onDawn(): Promise<Row[]> {
   return rows;
 }
 
-/** What the modules of the page import by name. */
-const imports = {
-  "fastest-levenshtein": "/node_modules/fastest-levenshtein/esm/mod.js",
-  "@petamoriken/float16": "/node_modules/@petamoriken/float16/browser/float16.mjs",
-  "@noble/hashes/": "/node_modules/@noble/hashes/",
-};
-
-const page = `<!doctype html><title>bench:webgpu</title>
-<script type="importmap">${JSON.stringify({ imports })}</script>
-${["core", "backend-cpu", "backend-webgpu"]
-  .map((part) => `<script src="/node_modules/@tensorflow/tfjs-${part}/dist/tf-${part}.min.js"></script>`)
-  .join("\n")}
-<script type="module" src="/dist/bench/page.js"></script>`;
-
-interface Adapter extends Readonly<Record<string, string | boolean>> {
-  readonly isFallbackAdapter: boolean;
-}
-
 async function inChromium(): Promise<Row[]> {
-  const { openPage } = await import("../test/support/chromium.js");
-  const opened = await openPage(page, gpu);
+  requirePeers(pagePeers);
+  const page = await openBenchPage(gpu);
   const rows: Row[] = [];
   try {
-    await opened.page.waitForFunction("globalThis.runWorkload !== undefined");
-    const adapter = await opened.page.evaluate<Adapter>("adapterInfo()");
+    const { adapter } = page;
     console.error(
       Object.values(adapter)
         .filter((value) => typeof value === "string" && value !== "")
@@ -73,14 +56,13 @@ async function inChromium(): Promise<Row[]> {
       throw new Error("--gpu: Chrome has no GPU here, only an adapter in software");
     for (const workload of chosen) {
       console.error(`${workload.name}: ${describe(workload)}`);
-      const script = `runWorkload(${JSON.stringify(workload.name)}, ${rounds}, ${launches})`;
-      rows.push(...(await opened.page.evaluate<Row[]>(script)));
+      rows.push(...(await page.run(workload, rounds, launches)));
     }
     if (gpu)
       writeFileSync("bench/webgpu-gpu.json", `${JSON.stringify({ schema: 1, adapter, rows }, null, 2)}\n`);
   } finally {
-    for (const line of opened.log) console.error(line);
-    await opened.close();
+    for (const line of page.log) console.error(line);
+    await page.close();
   }
   return rows;
 }

@@ -1,0 +1,61 @@
+/** The page of bench:webgpu in Chromium, where every subject runs on one adapter. */
+import { openPage } from "../test/support/chromium.js";
+import type { Row } from "./rows.js";
+import type { Workload } from "./workloads.js";
+
+/** The packages that the page loads. */
+export const pagePeers = [
+  "onnxruntime-web",
+  "@jax-js/jax",
+  "@tensorflow/tfjs-core",
+  "@tensorflow/tfjs-backend-cpu",
+  "@tensorflow/tfjs-backend-webgpu",
+];
+
+/** What the modules of the page import by name. */
+const imports = {
+  "fastest-levenshtein": "/node_modules/fastest-levenshtein/esm/mod.js",
+  "@petamoriken/float16": "/node_modules/@petamoriken/float16/browser/float16.mjs",
+  "@noble/hashes/": "/node_modules/@noble/hashes/",
+};
+
+const html = `<!doctype html><title>bench:webgpu</title>
+<script type="importmap">${JSON.stringify({ imports })}</script>
+${["core", "backend-cpu", "backend-webgpu"]
+  .map(
+    (part) => `<script src="/bench/node_modules/@tensorflow/tfjs-${part}/dist/tf-${part}.min.js"></script>`,
+  )
+  .join("\n")}
+<script type="module" src="/dist/bench/page.js"></script>`;
+
+export interface Adapter extends Readonly<Record<string, string | boolean>> {
+  readonly isFallbackAdapter: boolean;
+}
+
+export interface BenchPage {
+  readonly adapter: Adapter;
+  readonly log: readonly string[];
+  /** Subjects in turns, `launches` of each run. Those that cannot run are left out, with a line in the log. */
+  run(workload: Workload, rounds: number, launches: number): Promise<readonly Row[]>;
+  close(): Promise<void>;
+}
+
+/** `gpu`: in the Chrome of this machine, on its GPU. Throws when the browser does not start, or has no WebGPU. */
+export async function openBenchPage(gpu = false): Promise<BenchPage> {
+  const opened = await openPage(html, gpu);
+  const { page, log } = opened;
+  try {
+    await page.waitForFunction("globalThis.runWorkload !== undefined");
+    return {
+      adapter: await page.evaluate<Adapter>("adapterInfo()"),
+      log,
+      run: ({ name }, rounds, launches) =>
+        page.evaluate<readonly Row[]>(`runWorkload(${JSON.stringify(name)}, ${rounds}, ${launches})`),
+      close: () => opened.close(),
+    };
+  } catch (thrown) {
+    for (const line of log) console.error(line);
+    await opened.close();
+    throw thrown;
+  }
+}

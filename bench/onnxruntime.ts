@@ -1,0 +1,43 @@
+/** onnxruntime-node, as far as it is used. */
+import { importPeer, installPeers } from "./peers.js";
+
+export interface OnnxTensor {
+  readonly data: ArrayBufferView | readonly string[];
+  readonly dims: readonly number[];
+}
+
+interface Session {
+  run(
+    feeds: Readonly<Record<string, OnnxTensor>>,
+    fetches?: Readonly<Record<string, OnnxTensor>>,
+  ): Promise<Readonly<Record<string, OnnxTensor>>>;
+  release(): Promise<void>;
+}
+
+export interface OnnxRuntime {
+  readonly Tensor: new (type: string, data: OnnxTensor["data"], dims: readonly number[]) => OnnxTensor;
+  readonly InferenceSession: {
+    create(
+      model: Uint8Array,
+      options: {
+        readonly intraOpNumThreads?: number;
+        readonly interOpNumThreads?: number;
+        readonly executionMode?: "sequential" | "parallel";
+        readonly logSeverityLevel?: 0 | 1 | 2 | 3 | 4;
+      },
+    ): Promise<Session>;
+  };
+}
+
+export type FoundOnnxRuntime =
+  { readonly ok: true; readonly ort: OnnxRuntime } | { readonly ok: false; readonly reason: string };
+
+/** Not where it is not installed, or has no build for this machine. */
+export async function findOnnxRuntime(): Promise<FoundOnnxRuntime> {
+  try {
+    return { ok: true, ort: (await importPeer("onnxruntime-node/dist/index.js")) as OnnxRuntime };
+  } catch (thrown) {
+    const [line = ""] = (thrown instanceof Error ? thrown.message : String(thrown)).split("\n");
+    return { ok: false, reason: `${line} (${installPeers})` };
+  }
+}

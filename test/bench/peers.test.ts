@@ -1,0 +1,57 @@
+/** What the benchmarks compare with is installed apart from what `npm start` and `npm test` use. */
+import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
+
+const root = fileURLToPath(new URL("../../", import.meta.url));
+const read = (file: string): string => readFileSync(root + file, "utf8");
+const packages = (folder: string): Readonly<Record<string, object>> =>
+  JSON.parse(read(`${folder}package-lock.json`)).packages;
+const peers = Object.keys(JSON.parse(read("bench/package.json")).devDependencies);
+
+describe("the packages of bench/", () => {
+  it("are not among those of the repository", () => {
+    expect(peers).toContain("onnxruntime-node");
+    const installed = Object.keys(packages(""));
+    expect(peers.filter((name) => installed.includes(`node_modules/${name}`))).toEqual([]);
+  });
+
+  it("that are missing are named with the command that installs them", () => {
+    const script = `import { requirePeers } from "./dist/bench/peers.js"; requirePeers(["no-such-peer"]); console.log("on");`;
+    const { status, stdout, stderr } = spawnSync(
+      process.execPath,
+      ["--input-type=module", "--eval", script],
+      {
+        cwd: root,
+        encoding: "utf8",
+      },
+    );
+    expect({ status, stdout, stderr }).toEqual({
+      status: 2,
+      stdout: "",
+      stderr:
+        "error: no-such-peer: not installed\n  hint: npm ci --prefix bench installs what is compared with\n",
+    });
+  });
+});
+
+describe("every package.json", () => {
+  it.each(["", "bench/", "editors/vscode/"])(
+    "of %s pins its packages, whose lock names no address",
+    (folder) => {
+      const { dependencies, devDependencies } = JSON.parse(read(`${folder}package.json`));
+      const versions: unknown[] = Object.values({ ...dependencies, ...devDependencies });
+      expect(versions.filter((version) => !/^\d+\.\d+\.\d+$/.test(String(version)))).toEqual([]);
+      expect(Object.entries(packages(folder)).filter(([, entry]) => "resolved" in entry)).toEqual([]);
+    },
+  );
+
+  it.each(["", "bench/", "editors/vscode/"])("of %s has settings that npm 10 and 11 know", (folder) => {
+    const known = ["save-exact", "fund", "audit", "omit-lockfile-registry-resolved", "ignore-scripts"];
+    const keys = read(`${folder}.npmrc`)
+      .split("\n")
+      .flatMap((line) => (line === "" ? [] : [line.split("=")[0]]));
+    expect(keys.filter((key) => !known.includes(key ?? ""))).toEqual([]);
+  });
+});
