@@ -12,6 +12,7 @@ import {
   dtypeBytes,
   formatShape,
   InternalError,
+  isIndexDType,
   strides,
   type DType,
   type IndexDType,
@@ -77,34 +78,34 @@ export interface IndexReader {
 }
 
 export function indexReader(bytes: Uint8Array, dtype: DType): IndexReader {
-  const aligned = bytes.byteOffset % 8 === 0 ? bytes : bytes.slice();
-  const { buffer, byteOffset, byteLength } = aligned;
-  const words = Math.floor(byteLength / 4);
-  const narrow = (list: Int32Array | Uint32Array): IndexReader =>
-    Object.assign((p: number) => at(list, p), { exact: (p: number) => BigInt(at(list, p)) });
-  const wide = (list: BigInt64Array | BigUint64Array, high: Int32Array | Uint32Array): IndexReader => {
-    const low = new Uint32Array(buffer, byteOffset, words);
-    const read = (p: number): number => at(high, 2 * p + 1) * 2 ** 32 + at(low, 2 * p);
-    return Object.assign(read, { exact: (p: number) => at(list, p) });
-  };
-  switch (dtype as IndexDType) {
-    case "i32":
-      return narrow(new Int32Array(buffer, byteOffset, words));
-    case "u32":
-      return narrow(new Uint32Array(buffer, byteOffset, words));
-    case "i64":
-      return wide(
-        new BigInt64Array(buffer, byteOffset, Math.floor(words / 2)),
-        new Int32Array(buffer, byteOffset, words),
-      );
-    case "u64":
-      return wide(
-        new BigUint64Array(buffer, byteOffset, Math.floor(words / 2)),
-        new Uint32Array(buffer, byteOffset, words),
-      );
-    default:
-      throw new InternalError(`${dtype} is no index type`);
+  const list = indexList(bytes, dtype);
+  if (!(list instanceof BigInt64Array || list instanceof BigUint64Array)) {
+    return Object.assign((p: number) => at(list, p), { exact: (p: number) => BigInt(at(list, p)) });
   }
+  const { buffer, byteOffset, length } = list;
+  const low = new Uint32Array(buffer, byteOffset, 2 * length);
+  const high = dtype === "i64" ? new Int32Array(buffer, byteOffset, 2 * length) : low;
+  const read = (p: number): number => at(high, 2 * p + 1) * 2 ** 32 + at(low, 2 * p);
+  return Object.assign(read, { exact: (p: number) => at(list, p) });
+}
+
+const indexArrays = {
+  i8: Int8Array,
+  u8: Uint8Array,
+  i16: Int16Array,
+  u16: Uint16Array,
+  i32: Int32Array,
+  u32: Uint32Array,
+  i64: BigInt64Array,
+  u64: BigUint64Array,
+} as const satisfies Readonly<Record<IndexDType, unknown>>;
+
+/** Whole index values in memory, as an array of their type; copied where they are not aligned. */
+export function indexList(bytes: Uint8Array, dtype: DType): InstanceType<(typeof indexArrays)[IndexDType]> {
+  if (!isIndexDType(dtype)) throw new InternalError(`${dtype} is no index type`);
+  const size = dtypeBytes[dtype];
+  const { buffer, byteOffset, byteLength } = bytes.byteOffset % size === 0 ? bytes : bytes.slice();
+  return new indexArrays[dtype](buffer as ArrayBuffer, byteOffset, Math.floor(byteLength / size));
 }
 
 /** Coordinates of a row-major position. */

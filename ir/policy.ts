@@ -1,6 +1,16 @@
 /** What an index value means: one definition, executed here and printed by each code generator. */
 import { isRead, type OutOfBounds, type Site } from "./access.js";
-import { assertNever, at, type DType, type TensorType } from "./types.js";
+import {
+  assertNever,
+  at,
+  dtypeBytes,
+  InternalError,
+  isIndexDType,
+  isSigned,
+  type DType,
+  type IndexDType,
+  type TensorType,
+} from "./types.js";
 
 /**
  * What a value outside [0, below) becomes. `report`: the run is rejected. `promised`: the caller said that there is none; a
@@ -17,6 +27,9 @@ const outside = {
   wrap: "remainder",
 } as const satisfies Readonly<Record<OutOfBounds, Outside>>;
 
+/** Bytes of an index value. */
+export type IndexBytes = (typeof dtypeBytes)[IndexDType];
+
 /** A site's policy for index values of a type. */
 export interface IndexRule {
   readonly below: number;
@@ -24,8 +37,8 @@ export interface IndexRule {
   readonly fromEnd?: number;
   readonly outside: Outside;
   readonly signed: boolean;
-  /** 64-bit values. */
-  readonly wide: boolean;
+  /** Bytes of a value: 8 are two words wide, 1 and 2 share a word with their neighbours. */
+  readonly bytes: IndexBytes;
   /** Whether a value can come out as no element at all: by its policy, or because there is none to name. */
   readonly mayBeNone: boolean;
 }
@@ -50,16 +63,22 @@ export function siteRule(
   return indexRule(site, isRead(site.value) ? at(inputs, site.value.table).type.dtype : "i64");
 }
 
+/** Bytes of the values of an index type. */
+export function indexBytes(dtype: DType): IndexBytes {
+  if (!isIndexDType(dtype)) throw new InternalError(`${dtype} is no index type`);
+  return dtypeBytes[dtype];
+}
+
 /** What becomes of the values of a site's index. */
 export function indexRule(site: Bounded, dtype: DType): IndexRule {
   const { below, fromEnd, keep } = site;
-  const signed = dtype === "i32" || dtype === "i64";
+  const signed = isSigned(dtype);
   return {
     below,
     ...(fromEnd === undefined || !signed ? {} : { fromEnd }),
     outside: outside[keep],
     signed,
-    wide: dtype === "i64" || dtype === "u64",
+    bytes: indexBytes(dtype),
     mayBeNone: mayBeNone(site),
   };
 }

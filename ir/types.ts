@@ -31,7 +31,7 @@ export type DType = keyof typeof dtypeBytes;
 export const dtypes = Object.keys(dtypeBytes) as readonly DType[];
 
 /** The element types that indices may have. */
-export const indexDTypes = ["i32", "i64", "u32", "u64"] as const;
+export const indexDTypes = ["i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64"] as const;
 /** An element type of indices. */
 export type IndexDType = (typeof indexDTypes)[number];
 
@@ -65,6 +65,9 @@ export const maxElements = 2 ** 31;
 export const isDType = (text: string): text is DType => Object.hasOwn(dtypeBytes, text);
 /** Whether a text names an element type of indices. */
 export const isIndexDType = (text: string): text is IndexDType => indexDTypes.includes(text as IndexDType);
+
+/** Whether index values of a type may be negative. */
+export const isSigned = (dtype: DType): boolean => /^i/.test(dtype);
 
 /** Number of elements; 1 for a scalar. Exact below 2^53. */
 export const elementCount = (shape: Shape): number => shape.reduce((product, extent) => product * extent, 1);

@@ -22,4 +22,5 @@ export function dataWord(dtype: DType, whole: boolean): Word {
   return bytes === 8 && whole ? i64 : { ...i32, each: bytes / 4 };
 }
 
-export const indexWord = (dtype: DType): Word => (dtypeBytes[dtype] === 8 ? i64 : i32);
+/** A whole value of an index. */
+export const indexWord = (dtype: DType): Word => dataWord(dtype, true);

@@ -90,7 +90,7 @@ class GatherEmitter {
     const { code, sizes } = this;
     const rank = sizes.length;
     const { rule } = at(this.plan.sites, 0);
-    if (rule.wide)
+    if (rule.bytes === 8)
       code
         .op("i64.const", rule.below - 1)
         .op("i64x2.splat")
@@ -115,8 +115,9 @@ class GatherEmitter {
   private indexPointers(): Pointer[] {
     const { indices, sites } = this.plan;
     return indices.map((walk, k) => {
-      const wide = sites.some((site) => site.walk === k && site.rule.wide);
-      return this.pointer("index", walk, wide ? 8 : 4);
+      const own = sites.find((site) => site.walk === k);
+      invariant(own !== undefined, "a table is read by a site");
+      return this.pointer("index", walk, own.rule.bytes);
     });
   }
 
@@ -289,9 +290,9 @@ class GatherEmitter {
   private checkGroup(place: At): void {
     const { code } = this;
     const { rule, shift } = at(this.plan.sites, 0);
-    const vectors = range(0, (unroll * (rule.wide ? 8 : 4)) / 16);
+    const vectors = range(0, (unroll * rule.bytes) / 16);
     const load = (k: number): void => void code.get(at(place.index, 0)).op("v128.load", shift + 16 * k);
-    if (!rule.wide) {
+    if (rule.bytes !== 8) {
       vectors.forEach((k) => {
         load(k);
         if (k > 0) code.op("i32x4.max_u");

@@ -250,6 +250,6 @@ function movingElements(
   if (table !== undefined) return sites.some(({ rule }) => rule.mayBeNone) ? "one by one" : "from the table";
   const [only, ...others] = sites;
   if (only === undefined || others.length > 0 || only.rule.below === 0) return "one by one";
-  const indexBytes = only.rule.wide ? 8 : 4;
-  return at(at(indices, only.walk).by, rank - 1) === indexBytes ? "checked together" : "one by one";
+  const { bytes } = only.rule;
+  return bytes >= 4 && at(at(indices, only.walk).by, rank - 1) === bytes ? "checked together" : "one by one";
 }

@@ -1,7 +1,8 @@
 /** An index value to an element of its gather dim, under its rule; the common case is one compare and no branch taken. */
-import type { IndexRule } from "../../ir/policy.js";
+import type { IndexBytes, IndexRule } from "../../ir/policy.js";
 import { assertNever } from "../../ir/types.js";
 import type { Code, LocalId } from "./code.js";
+import type { PlainOp } from "./instructions.js";
 
 export interface Resolver {
   readonly rule: IndexRule;
@@ -13,12 +14,20 @@ export interface Resolver {
   readonly none: LocalId;
 }
 
+const whole = { 4: "i32.load", 8: "i64.load" } as const;
+/** Bring a value of a width to 32 or 64 bits. */
+const indexLoads = {
+  signed: { 1: "i32.load8_s", 2: "i32.load16_s", ...whole },
+  unsigned: { 1: "i32.load8_s", 2: "i32.load16_u", ...whole },
+} as const satisfies Readonly<Record<string, Readonly<Record<IndexBytes, PlainOp>>>>;
+
 /** Pops the address of an index, adds `shift` bytes, and pushes the element it names, below the extent if there is one. */
 export function emitResolve(code: Code, resolver: Resolver, shift: number): void {
-  const { below, fromEnd, wide } = resolver.rule;
+  const { below, fromEnd, bytes, signed } = resolver.rule;
+  const wide = bytes === 8;
   const value = code.local("value", wide ? "i64" : "i32");
   const element = code.local("element");
-  code.op(wide ? "i64.load" : "i32.load", shift).set(value);
+  code.op(indexLoads[signed ? "signed" : "unsigned"][bytes], shift).set(value);
   const fixed = fromEnd === undefined ? value : code.local("fixed", wide ? "i64" : "i32");
   if (fromEnd !== undefined) {
     // A negative value is all ones above its sign: the mask adds the extent to it and nothing to the others.
@@ -44,7 +53,8 @@ export function emitResolve(code: Code, resolver: Resolver, shift: number): void
 
 function outOfRange(code: Code, resolver: Resolver, value: LocalId, element: LocalId): void {
   const { rule, bad, none } = resolver;
-  const { below, signed, wide } = rule;
+  const { below, signed } = rule;
+  const wide = rule.bytes === 8;
   const nothing = (): void => {
     if (rule.mayBeNone) code.const(1).set(none);
     code.const(0).set(element);

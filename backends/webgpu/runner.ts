@@ -294,7 +294,9 @@ class DeviceRunner implements Runner {
 
   private async indexAt(buffer: GPUBuffer, dtype: DType, position: number): Promise<bigint> {
     const size = dtypeBytes[dtype];
-    return indexReader(await this.read(buffer, position * size, size), dtype).exact(0);
+    const read = Math.max(4, size);
+    const offset = Math.floor((position * size) / read) * read;
+    return indexReader(await this.read(buffer, offset, read), dtype).exact(position - offset / size);
   }
 
   /** A few bytes of a device-resident buffer, at a multiple of 4. */

@@ -216,6 +216,7 @@ const wholeRuns = ({ stmt, loops }: Setting, d: number, group: number): boolean 
 
 /** Whether four neighbours along a dim find their index values of a table in one read. */
 const readInFours = ({ func, stmt, addresses, loops }: Setting, along: number, table: number): boolean =>
+  dtypeBytes[inputOf(func, table).type.dtype] >= 4 &&
   elementCount(inputOf(func, table).type.shape) % 4 === 0 &&
   plainSites(stmt.map).every(
     ({ value }, s) => value.table !== table || startsAtMultiples(at(addresses.sites, s), along, 4, loops),

@@ -18,7 +18,8 @@ export const none = "0xffffffffu";
 /** `indices`: the storage variable of the site's table. */
 export function emitResolver(out: Lines, site: ResolvedSite, indices: string): void {
   const { axis, rule, four } = site;
-  const { below, outside, signed, wide } = rule;
+  const { below, outside, signed } = rule;
+  const wide = rule.bytes === 8;
   const type = four ? "vec4u" : "u32";
   const splat = splatOf(four);
   const [n, most] = [splat(`${below}u`), splat(`${Math.max(0, below - 1)}u`)];
@@ -68,9 +69,9 @@ const splatOf =
     four ? `vec4u(${value})` : value;
 
 /** The low word as an element, counted from the end where it is negative. */
-function unchecked({ fromEnd, wide }: IndexRule, splat: (value: string) => string): string {
+function unchecked({ fromEnd, bytes }: IndexRule, splat: (value: string) => string): string {
   if (fromEnd === undefined) return "low";
-  return `low + select(${splat("0u")}, ${splat(`${fromEnd}u`)}, ${isNegative(wide, splat)})`;
+  return `low + select(${splat("0u")}, ${splat(`${fromEnd}u`)}, ${isNegative(bytes === 8, splat)})`;
 }
 
 const isNegative = (wide: boolean, splat: (value: string) => string): string =>
@@ -80,17 +81,28 @@ const isNegative = (wide: boolean, splat: (value: string) => string): string =>
 function checked(rule: IndexRule, four: boolean): string {
   const splat = splatOf(four);
   const element = unchecked(rule, splat);
-  if (!rule.wide) return element;
+  if (rule.bytes !== 8) return element;
   // The high word of an index in range is a sign alone: 0 and, from the end, 2^32 - 1.
   const sign = `high == ${splat("0u")}`;
   const either = `(${sign}) ${four ? "|" : "||"} (${isNegative(true, splat)})`;
   return `select(${splat(none)}, ${element}, ${rule.fromEnd === undefined ? sign : either})`;
 }
 
+/** The low word of the index value at `position`; all of one that is no longer, with its sign. */
+export function lowWord({ bytes, signed }: Pick<IndexRule, "bytes" | "signed">, indices: string): string {
+  if (bytes >= 4) return `${indices}[${bytes === 8 ? "2u * " : ""}position]`;
+  const perWord = 4 / bytes;
+  const word = `${indices}[position / ${perWord}u]`;
+  const bits = (value: string): string =>
+    `extractBits(${value}, position % ${perWord}u * ${8 * bytes}u, ${8 * bytes}u)`;
+  return signed ? `bitcast<u32>(${bits(`bitcast<i32>(${word})`)})` : bits(word);
+}
+
 /** Declares `low`, and `high` of 64-bit indices. */
-function emitReads(out: Lines, { rule: { wide }, four }: ResolvedSite, indices: string): void {
+function emitReads(out: Lines, { rule, four }: ResolvedSite, indices: string): void {
+  const wide = rule.bytes === 8;
   if (!four) {
-    out.line(`let low = ${indices}[${wide ? "2u * " : ""}position];`);
+    out.line(`let low = ${lowWord(rule, indices)};`);
     if (wide) out.line(`let high = ${indices}[2u * position + 1u];`);
     return;
   }
@@ -105,7 +117,8 @@ function emitReads(out: Lines, { rule: { wide }, four }: ResolvedSite, indices: 
 }
 
 /** Replaces what is out of range; a loop, because adapters that run both sides of a branch still skip a loop. */
-function emitWrapped(out: Lines, { axis, rule: { below, wide }, four }: ResolvedSite): void {
+function emitWrapped(out: Lines, { axis, rule: { below, bytes }, four }: ResolvedSite): void {
+  const wide = bytes === 8;
   out.line("var wrapped = element;");
   const test = four ? `any(element >= vec4u(${below}u))` : `element >= ${below}u`;
   out.block(`for (var again = ${test}; again; again = false)`, () => {
@@ -120,7 +133,8 @@ function emitWrapped(out: Lines, { axis, rule: { below, wide }, four }: Resolved
 }
 
 /** fn wrap_k: the value modulo the bound, never negative. -v - 1 is ~v, so -v mod n needs no 64-bit negation. */
-function emitWrap(out: Lines, { below, signed, wide }: IndexRule, axis: number): void {
+function emitWrap(out: Lines, { below, signed, bytes }: IndexRule, axis: number): void {
+  const wide = bytes === 8;
   const n = `${below}u`;
   const magnitude = (low: string, high: string): void => {
     if (!wide) {

@@ -2,11 +2,12 @@
 import { gatheredTable } from "../../ir/access.js";
 import { atomsOf, isConstant, type Linear } from "../../ir/linear.js";
 import { inputOf } from "../../ir/func.js";
-import { assertNever, at, elementCount, InternalError, type IndexDType, type Shape } from "../../ir/types.js";
+import { assertNever, at, elementCount, InternalError, isSigned, type Shape } from "../../ir/types.js";
 import { lowBits, type Context } from "./context.js";
 import { outputName } from "./elements.js";
 import { scaled, sum } from "./forms.js";
-import { emitResolver, none } from "./resolve.js";
+import { indexBytes } from "../../ir/policy.js";
+import { emitResolver, lowWord, none } from "./resolve.js";
 import type { SiteMove, SitesMove } from "./sites-move.js";
 import { emitWideHelpers, wideForm, wideLiteral, type WideWords } from "./wide.js";
 
@@ -150,23 +151,11 @@ const emitReport = ({ out }: Context): void => {
 /** The index value at `position`, as a wide number. */
 function rawValue({ names, plan }: Context, { table, dtype }: NonNullable<SiteMove["read"]>): string {
   const buffer = names.buffer(inputOf(plan.func, table).name);
-  const sign = (word: string): string => `select(0u, 0xffffffffu, (${word} >> 31u) != 0u)`;
-  switch (dtype as IndexDType) {
-    case "i32": {
-      const high = sign(`${buffer}[position]`);
-      return `vec4u(${buffer}[position], vec3u(${high}))`;
-    }
-    case "u32":
-      return `vec4u(${buffer}[position], 0u, 0u, 0u)`;
-    case "i64": {
-      const high = sign(`${buffer}[2u * position + 1u]`);
-      return `vec4u(${buffer}[2u * position], ${buffer}[2u * position + 1u], vec2u(${high}))`;
-    }
-    case "u64":
-      return `vec4u(${buffer}[2u * position], ${buffer}[2u * position + 1u], 0u, 0u)`;
-    default:
-      throw new InternalError(`${dtype} is no index type`);
-  }
+  const [bytes, signed] = [indexBytes(dtype), isSigned(dtype)];
+  const low = lowWord({ bytes, signed }, buffer);
+  const words = bytes === 8 ? [low, `${buffer}[2u * position + 1u]`] : [low];
+  const sign = signed ? `select(0u, 0xffffffffu, (${words[words.length - 1] ?? ""} >> 31u) != 0u)` : "0u";
+  return `vec4u(${words.join(", ")}, ${words.length === 2 ? `vec2u(${sign})` : `vec3u(${sign})`})`;
 }
 
 /** Sets a site from `value` under its rule. */

@@ -7,7 +7,7 @@
  */
 import type { OutOfBounds } from "../access.js";
 import { outputShape } from "../operator.js";
-import type { DType } from "../types.js";
+import { indexDTypes, type DType } from "../types.js";
 import {
   axisInRange,
   checkDType,
@@ -43,7 +43,6 @@ const fillBits: Readonly<Record<Exclude<DType, "string">, bigint>> = {
 };
 
 const arrayTypes = Object.keys(fillBits) as readonly (keyof typeof fillBits)[];
-const indexTypes: readonly DType[] = ["i32", "i64", "u32", "u64"];
 
 const policies = {
   fill: "zero",
@@ -74,7 +73,7 @@ function policyOf(inputs: OpInputs, fromEnd: readonly Mode[]): IndexPolicy {
 
 function checkTypes(inputs: OpInputs, who: string): void {
   checkDType(inputs, "data", arrayTypes, who);
-  checkDType(inputs, "indices", indexTypes, who);
+  checkDType(inputs, "indices", indexDTypes, who);
   checkRank(inputs, "data", 1, 8, who);
 }
 

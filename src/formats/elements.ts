@@ -13,9 +13,7 @@ export function showElement(dtype: DType, bytes: Uint8Array, k: number): string 
       .padStart(2, "0"),
   );
   const value = valueOf(dtype, view);
-  return isIndexDType(dtype) || size === 1 || dtype === "i16" || dtype === "u16"
-    ? value
-    : `${value} (0x${hex.join("")})`;
+  return isIndexDType(dtype) || dtype === "bool" ? value : `${value} (0x${hex.join("")})`;
 }
 
 function valueOf(dtype: DType, view: DataView): string {

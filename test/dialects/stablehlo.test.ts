@@ -3,7 +3,9 @@ import { describe, expect, it } from "vitest";
 import { reference } from "../../backends/reference/index.js";
 import {
   CompileError,
+  dtypeBytes,
   elementCount,
+  indexDTypes,
   inputsOf,
   outputOf,
   parseModule,
@@ -40,6 +42,13 @@ const refused = (args: StablehloGatherArguments): readonly string[] => {
   }
   return [];
 };
+
+const littleEndian = (values: readonly bigint[], bytes: number): Uint8Array =>
+  Uint8Array.from(
+    values.flatMap((value) =>
+      Array.from({ length: bytes }, (_, k) => Number((value >> BigInt(8 * k)) & 0xffn)),
+    ),
+  );
 
 describe("stablehlo.gather", () => {
   it("gives the shape of the specification's second example (C22)", () => {
@@ -90,14 +99,17 @@ describe("stablehlo.gather", () => {
     }
   });
 
-  it("takes every element type but string, and index types alone as start indices", () => {
+  it("takes every element type but string, and integers of every width alone as start indices", () => {
     expect(refused({ ...legal, operand: ["string", [2, 3, 4, 2]] })).toEqual([
       "TC104 stablehlo.gather (I1) does not take data of type string",
     ]);
     expect(refused({ ...legal, operand: ["c128", [2, 3, 4, 2]] })).toEqual([]);
-    expect(refused({ ...legal, startIndices: ["f32", [2, 2, 3, 2]] })).toEqual([
-      "TC104 start_indices must be integers, not f32",
-    ]);
+    for (const dtype of ["i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64"] as const)
+      expect(refused({ ...legal, startIndices: [dtype, [2, 2, 3, 2]] })).toEqual([]);
+    for (const dtype of ["f32", "bool", "string"] as const)
+      expect(refused({ ...legal, startIndices: [dtype, [2, 2, 3, 2]] })).toEqual([
+        `TC104 start_indices must be integers, not ${dtype}`,
+      ]);
   });
 
   it("prints as text that parses back to itself", () => {
@@ -111,25 +123,31 @@ describe("stablehlo.gather", () => {
 
   it("gives the elements that the specification's definition names, for random gathers", () => {
     fc.assert(
-      fc.property(randomStablehlo, ({ gather, startIndices }) => {
-        const { operand, startIndices: indexShape, ...numbers } = gather;
-        const func: SourceFunc = stablehlo.gather({
-          operand: ["i32", operand],
-          startIndices: ["i64", indexShape],
-          ...numbers,
-        });
-        const expected = oracleStablehlo(gather, startIndices);
-        const [data, indices] = inputsOf(func).map(({ type }) => type);
-        const result = resolveSource(sourceOp(func));
-        if (!result.ok) throw new CompileError(result.diagnostics);
-        const values = Int32Array.from({ length: elementCount(operand) }, (_, k) => 1000 + k);
-        const output = reference(result.resolved, {
-          data: { type: data!, bytes: new Uint8Array(values.buffer) },
-          indices: { type: indices!, bytes: new Uint8Array(BigInt64Array.from(startIndices).buffer) },
-        });
-        expect(outputOf(func).type.shape).toEqual(expected.shape);
-        expect([...new Int32Array(output.buffer)]).toEqual(expected.positions.map((k) => 1000 + k));
-      }),
+      fc.property(
+        randomStablehlo,
+        fc.constantFrom(...indexDTypes),
+        ({ gather, startIndices: drawn }, type) => {
+          const { operand, startIndices: indexShape, ...numbers } = gather;
+          // A negative value of an unsigned type is one of its largest.
+          const startIndices = type.startsWith("i") ? drawn : drawn.map((v) => BigInt.asUintN(8, v));
+          const func: SourceFunc = stablehlo.gather({
+            operand: ["i32", operand],
+            startIndices: [type, indexShape],
+            ...numbers,
+          });
+          const expected = oracleStablehlo(gather, startIndices);
+          const [data, indices] = inputsOf(func).map(({ type }) => type);
+          const result = resolveSource(sourceOp(func));
+          if (!result.ok) throw new CompileError(result.diagnostics);
+          const values = Int32Array.from({ length: elementCount(operand) }, (_, k) => 1000 + k);
+          const output = reference(result.resolved, {
+            data: { type: data!, bytes: new Uint8Array(values.buffer) },
+            indices: { type: indices!, bytes: littleEndian(startIndices, dtypeBytes[type]) },
+          });
+          expect(outputOf(func).type.shape).toEqual(expected.shape);
+          expect([...new Int32Array(output.buffer)]).toEqual(expected.positions.map((k) => 1000 + k));
+        },
+      ),
       { numRuns: 500 },
     );
   });

@@ -1,6 +1,7 @@
 /** A file that was dropped on the page, as programs and inputs. */
 import {
   CompileError,
+  dtypeBytes,
   error,
   formatType,
   inputsOf,
@@ -128,7 +129,9 @@ function openedArray(
   const func = funcOf(asked);
   const same = (operand: Operand): boolean => formatType(operand.type) === formatType(value.type);
   const inputs = inputsOf(func);
-  const wanted = isIndexDType(value.type.dtype) ? "indices" : "data";
+  // Bytes and 16-bit numbers are elements more often than indices.
+  const { dtype } = value.type;
+  const wanted = isIndexDType(dtype) && dtypeBytes[dtype] >= 4 ? "indices" : "data";
   const fits = inputs.filter(same);
   const operand =
     fits.find(({ role }) => role === wanted) ?? fits[0] ?? inputs.find(({ role }) => role === wanted);
