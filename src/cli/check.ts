@@ -1,6 +1,4 @@
 /** tilec check: runs regression tests, case files and folders of them, on chosen backends. */
-import { watch } from "chokidar";
-import { createTwoFilesPatch } from "diff";
 import { Option, type Command } from "commander";
 import { CompileError, error, hasErrors } from "../../ir/index.js";
 import type { Executor } from "../../backends/sim/index.js";
@@ -19,7 +17,6 @@ import { dumpNames } from "./dump-names.js";
 import { executorOption, parseShard } from "./options.js";
 import { UsageError } from "./usage-error.js";
 import { github } from "./reporters/github.js";
-import { junit } from "./reporters/junit.js";
 import { pretty } from "./reporters/pretty.js";
 import { countOf, type SuiteReport } from "./reporters/suite-report.js";
 import { parseBackends, refuseWithoutSim } from "./run.js";
@@ -104,14 +101,14 @@ async function check(files: readonly string[], flags: CheckFlags): Promise<numbe
       );
     },
   });
-  tell(run, flags.json === true ? "json" : (flags.reporter ?? "pretty"));
+  await tell(run, flags.json === true ? "json" : (flags.reporter ?? "pretty"));
   printDiagnostics(run.diagnostics);
   for (const { id, thrown } of run.bugs) {
     note(
       `${id}: a bug in tilec; please report it with the case\n${thrown instanceof Error ? (thrown.stack ?? "") : String(thrown)}`,
     );
   }
-  if (flags.update === true) update(tests, backends, run, mismatches, excesses);
+  if (flags.update === true) await update(tests, backends, run, mismatches, excesses);
   if (run.bugs.length > 0) return 3;
   return countOf(run.results, "fail") > 0 || hasErrors(run.diagnostics) ? 1 : 0;
 }
@@ -135,13 +132,13 @@ function selected(files: readonly string[], { filter, shard: part }: CheckFlags)
   return shard(found, part);
 }
 
-function tell(report: SuiteReport, reporter: (typeof reporters)[number]): void {
+async function tell(report: SuiteReport, reporter: (typeof reporters)[number]): Promise<void> {
   switch (reporter) {
     case "pretty":
       print(pretty(report));
       return;
     case "junit":
-      print(junit(report));
+      print((await import("./reporters/junit.js")).junit(report));
       return;
     case "github":
       print(github(report));
@@ -163,13 +160,13 @@ function tell(report: SuiteReport, reporter: (typeof reporters)[number]): void {
 }
 
 /** Rewrites what failed and can be told: outputs on which every backend agrees with reference, CHECK lines that find nothing. */
-function update(
+async function update(
   tests: readonly Test[],
   backends: readonly BackendName[],
   { results }: SuiteRun,
   mismatches: ReadonlyMap<Test, ReadonlyMap<BackendName, TensorValue>>,
   excesses: ReadonlyMap<Test, Measured>,
-): void {
+): Promise<void> {
   const texts = new Map<string, string>();
   const textOf = (file: string): string => texts.get(file) ?? readText(file);
   for (const [test, actual] of mismatches) {
@@ -192,6 +189,7 @@ function update(
     if (failed.has(id) && file.endsWith(".tir"))
       texts.set(file, withChecks(textOf(file), file, { findTarget: lookUpTarget }));
   }
+  const { createTwoFilesPatch } = await import("diff");
   for (const [file, text] of texts) {
     const before = readText(file);
     if (text === before) continue;
@@ -205,6 +203,7 @@ function update(
 async function checkAgainAndAgain(files: readonly string[], flags: CheckFlags): Promise<void> {
   process.exitCode = await check(files, flags);
   note("watching; end with Ctrl-C");
+  const { watch } = await import("chokidar");
   let pending = Promise.resolve();
   let asked: NodeJS.Timeout | undefined;
   watch([...files], { ignoreInitial: true }).on("all", () => {

@@ -8,23 +8,33 @@ import { describe, expect, it } from "vitest";
 
 const main = fileURLToPath(new URL("../../dist/src/cli/main.js", import.meta.url));
 
-/** The modules of tilec that a command line ran, by V8's coverage, and what it printed. */
-function loadedBy(...args: string[]): { readonly modules: readonly string[]; readonly stdout: string } {
+interface Loaded {
+  readonly modules: readonly string[];
+  readonly packages: readonly string[];
+  readonly stdout: string;
+}
+
+/** The modules of tilec, and the packages, that a command line ran, by V8's coverage, and what it printed. */
+function loadedBy(...args: string[]): Loaded {
   const folder = mkdtempSync(join(tmpdir(), "tilec-start-"));
   try {
     const { stdout } = spawnSync(process.execPath, [main, ...args], {
       encoding: "utf8",
       env: { ...process.env, NODE_V8_COVERAGE: folder },
     });
-    const modules = readdirSync(folder).flatMap((file) => {
+    const urls = readdirSync(folder).flatMap((file) => {
       const { result } = JSON.parse(readFileSync(join(folder, file), "utf8")) as {
         readonly result: readonly { readonly url: string }[];
       };
-      return result.flatMap(({ url }) =>
-        url.includes("/dist/") && !url.includes("node_modules") ? [url] : [],
-      );
+      return result.map(({ url }) => url);
     });
-    return { modules, stdout };
+    return {
+      modules: urls.filter((url) => url.includes("/dist/") && !url.includes("node_modules")),
+      packages: [
+        ...new Set(urls.flatMap((url) => /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(url)?.[1] ?? [])),
+      ],
+      stdout,
+    };
   } finally {
     rmSync(folder, { recursive: true });
   }
@@ -45,6 +55,17 @@ describe("starting", () => {
     expect(modules.filter((url) => /\/cli\/(compile|run|check|tune|legal|explain)\.js$/.test(url))).toEqual(
       [],
     );
+  });
+
+  it("tilec check loads a reporter, the watcher and the differ when it is asked for them", () => {
+    const cases = ["check", "test/conformance/cases/seed.json", "--backend", "reference"];
+    const { packages, stdout } = loadedBy(...cases);
+    expect(stdout).toContain("passed");
+    expect(packages).toContain("commander");
+    expect(packages.filter((name) => ["xmlbuilder2", "chokidar", "diff"].includes(name))).toEqual([]);
+    const asked = loadedBy(...cases, "--reporter", "junit");
+    expect(asked.packages).toContain("xmlbuilder2");
+    expect(asked.stdout).toContain("<testsuites");
   });
 
   it.each([
