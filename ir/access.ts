@@ -16,7 +16,7 @@ import {
   sub,
   type Linear,
 } from "./linear.js";
-import { at, contiguousRun, dtypeBytes, invariant, type DType, type Shape } from "./types.js";
+import { at, contiguousRun, dtypeBytes, elementCount, invariant, type DType, type Shape } from "./types.js";
 
 /** `from-end`: an index in [-extent, -1] counts from the end, printed as `from_end(…)`. */
 export type NegativeIndex = "from-end" | "illegal";
@@ -237,6 +237,34 @@ export function inputTile(map: AccessMap, table: number, tile: Shape, shape: Sha
     const along = followed[k];
     return along === undefined ? extent : Math.min(extent, spanOf(along, tile));
   });
+}
+
+/**
+ * Elements of an input that a tile reads at most: those of its own tile, or fewer where index values name places in it one by
+ * one. A tile without elements reads none.
+ */
+export function elementsRead(map: AccessMap, table: number, tile: Shape, shape: Shape): number {
+  const whole = elementCount(inputTile(map, table, tile, shape));
+  const named = readsOf(map, table).reduce((sum, coords) => {
+    const dims = new Set(coords.flatMap((coord) => [...dimsBehind(map, coord)]));
+    return sum + [...dims].reduce((product, d) => product * at(tile, d), 1);
+  }, 0);
+  return elementCount(tile) === 0 ? 0 : Math.min(whole, named);
+}
+
+/** Output dims that a coordinate depends on, through the index values in it too. */
+function dimsBehind({ sites }: AccessMap, coord: Linear): Set<number> {
+  const needed = new Set(sitesOf(coord));
+  const coords = [coord];
+  // Sites read by those before them alone.
+  for (let s = sites.length - 1; s >= 0; s--) {
+    if (!needed.has(s)) continue;
+    for (const inner of coordsOf(at(sites, s))) {
+      coords.push(inner);
+      sitesOf(inner).forEach((before) => needed.add(before));
+    }
+  }
+  return new Set(coords.flatMap(dimsOf));
 }
 
 /** Elements from the first to the last that a dim is read at in a tile. */

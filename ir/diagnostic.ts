@@ -10,7 +10,10 @@ export type Severity = "error" | "warning" | "hint";
 
 /** For tools and tests: the numbers of the message by name. */
 export type DiagnosticData = Readonly<
-  Record<string, number | string | boolean | Shape | readonly string[] | Readonly<Record<string, number>>>
+  Record<
+    string,
+    number | string | boolean | Shape | readonly string[] | Readonly<Record<string, number | string>>
+  >
 >;
 
 /** What the compiler has to say: a code, the numbers, the place, a hint that works when followed. */

@@ -12,8 +12,18 @@ export type Profile = (typeof profiles)[number];
 
 /** Where the gather's data lives: `ub` full load, then gather in UB; `gm` rows straight from global memory. */
 export const residencies = ["ub", "gm", "auto"] as const;
-/** Where a gather's data lives when it is read. */
+/** Where an operand of a gather lives when it is read. */
 export type Residency = Exclude<(typeof residencies)[number], "auto">;
+
+/**
+ * Of the data, or by operand (`keyOf`): the data, and the index tables that are named. Tables that are not are where the target
+ * has them.
+ */
+export type Residencies = Residency | Readonly<Record<string, Residency>>;
+
+/** As flags take it: `gm`, or `kv=gm,bt=ub`. */
+export const formatResidency = (residency: Residencies | "auto"): string =>
+  typeof residency === "string" ? residency : assignments(residency);
 
 /** `full` counts padding, scratch and buffers; `spec` the sum of the tiles alone, as PyPTO's page states it. */
 export const budgetRules = ["full", "spec"] as const;
@@ -28,11 +38,12 @@ export type Buffers = Copies | Readonly<Record<string, Copies>>;
 
 /** As flags take it: `2`, or `indices=2,output=2`. */
 export const formatBuffers = (buffers: Buffers): string =>
-  typeof buffers === "number"
-    ? buffers.toString()
-    : Object.entries(buffers)
-        .map(([operand, copies]) => `${operand}=${copies}`)
-        .join(",");
+  typeof buffers === "number" ? buffers.toString() : assignments(buffers);
+
+const assignments = (byOperand: Readonly<Record<string, string | number>>): string =>
+  Object.entries(byOperand)
+    .map(([operand, own]) => `${operand}=${own}`)
+    .join(",");
 
 /** The choices that the user made. */
 export interface Schedule {
@@ -41,7 +52,7 @@ export interface Schedule {
   /** PyPTO's view shape: splits the outer iteration before the tile does. */
   readonly view?: Shape;
   readonly profile?: Profile;
-  readonly residency?: Residency | "auto";
+  readonly residency?: Residencies | "auto";
   /** A permutation of the output dims, outermost loop first. */
   readonly order?: readonly number[];
   /** Copies of what the loops move (ir/tiling/copies.ts): 2 is double buffering. What stays in place keeps one. */
@@ -55,7 +66,7 @@ export interface Schedule {
 
 /** A schedule with every choice made. */
 export interface ResolvedSchedule extends Required<Schedule> {
-  readonly residency: Residency;
+  readonly residency: Residencies;
 }
 
 /** Whether every choice is made. */
@@ -63,7 +74,8 @@ export const isResolved = (schedule: Schedule): schedule is ResolvedSchedule =>
   schedule.tile !== undefined &&
   schedule.view !== undefined &&
   schedule.profile !== undefined &&
-  (schedule.residency === "ub" || schedule.residency === "gm") &&
+  schedule.residency !== undefined &&
+  schedule.residency !== "auto" &&
   schedule.order !== undefined &&
   schedule.buffers !== undefined &&
   schedule.cores !== undefined &&

@@ -72,8 +72,8 @@ function laneMultiple(d: number, { gather, target, extents }: Tiling): number {
 }
 
 /** Elements of a row that lanes read side by side; where data is staged, the budget may leave less. */
-function leastRow(d: number, { gather, schedule, target, extents }: Tiling): number {
-  if (target.lanes === 1 || schedule.residency === "ub" || d < extents.length - 1) return 1;
+function leastRow(d: number, { gather, residency, target, extents }: Tiling): number {
+  if (target.lanes === 1 || residency === "ub" || d < extents.length - 1) return 1;
   return target.laneBytes / dtypeBytes[inputOf(gather, gatheredTable).type.dtype];
 }
 
@@ -90,8 +90,8 @@ const accessElements = ({ gather, target }: Tiling): number =>
 
 /** Elements that a task should take at most: lanes stay short, and every core has tasks while all their lanes have work. */
 function longestTask(tiling: Tiling): number {
-  const { schedule, target, extents } = tiling;
-  const most = schedule.residency === "gm" || target.lanes > 1 ? target.directElements : Infinity;
+  const { residency, target, extents } = tiling;
+  const most = residency === "gm" || target.lanes > 1 ? target.directElements : Infinity;
   if (target.tasksPerCore === 1) return most;
   const share = Math.ceil(volume(extents) / (target.cores * target.tasksPerCore));
   return Math.min(most, Math.max(target.lanes * accessElements(tiling), share));
@@ -158,14 +158,14 @@ function reordered(tiling: Tiling): Tiling[] {
   const { gather, schedule } = tiling;
   const natural = schedule.order.map((_, d) => d);
   const open = gather.schedule.order === undefined && gather.schedule.view !== undefined;
-  if (!open || schedule.residency === "gm" || natural.join() === schedule.order.join()) return [];
+  if (!open || tiling.residency === "gm" || natural.join() === schedule.order.join()) return [];
   return [tiling.with({ order: natural })];
 }
 
 /** A view that splits the loops of indices alone until every core has its tasks, and none is too long. */
 function splitView(tiling: Tiling): Tiling[] {
   const { gather, schedule, tile, loops, target, extents } = tiling;
-  if (gather.schedule.view !== undefined || schedule.residency === "gm") return [];
+  if (gather.schedule.view !== undefined || tiling.residency === "gm") return [];
   const limits = limitsOf(tiling);
   const parallel = parallelTasks(tiling);
   const wanted = Math.max(

@@ -12,6 +12,6 @@ export { clockOf, lowered } from "./lowered.js";
 export { PassError, runPipeline, type PipelineOptions, type PipelineResult } from "./pipeline.js";
 export { candidates, fits, roomOf, variants, type Candidates } from "./candidates.js";
 export { chooseSchedule, compareKeys, tieBreaks, type Tie } from "./choose-schedule.js";
-export { selectTile } from "./select-tile.js";
+export { residenciesOf, selectTile } from "./select-tile.js";
 export { openSchedule, waysOut, wayTo, type Open, type Way } from "./ways-out.js";
 export { withDefaults } from "./with-defaults.js";

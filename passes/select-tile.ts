@@ -11,7 +11,7 @@
  */
 import { hint as hintDiagnostic, type Diagnostic } from "../ir/diagnostic.js";
 import { keyOf, type AccessFunc } from "../ir/func.js";
-import type { Residency } from "../ir/schedule.js";
+import { formatResidency, type Residencies } from "../ir/schedule.js";
 import { targetFacts, type Target } from "../ir/target.js";
 import {
   doubles,
@@ -20,9 +20,11 @@ import {
   isLegal,
   keptSingle,
   noLegalTile,
+  openResidencies,
   refusals,
   rules,
   shapeRefusals,
+  shortest,
   smallest,
   type Tiling,
 } from "../ir/tiling/index.js";
@@ -47,15 +49,18 @@ export const selectTile = definePass({
       return func;
     }
     const { target } = context;
-    const asked = func.schedule.residency ?? target.defaultResidency;
-    const attempted = withDefaults(func, asked === "auto" ? "ub" : asked, target);
+    const options = residenciesOf(func, target);
+    const [first] = options;
+    const attempted = withDefaults(func, first, target);
     const rows = refusals(rules.residency, attempted);
     if (rows.length > 0) {
       rows.forEach(context.report);
       return func;
     }
     const chosen =
-      asked === "auto" ? decideResidency(func, target, context.report) : complete(func, asked, target);
+      options.length === 1
+        ? complete(func, first, target)
+        : decideResidency(func, options, target, context.report);
     if (chosen === undefined) {
       // A view that cuts the gather dim is at fault before any byte is.
       const least = smallest(attempted).with({ view: attempted.schedule.view });
@@ -90,32 +95,43 @@ function reportSingle(tiling: Tiling): Diagnostic[] {
 }
 
 /** The schedule for one residency: the user's tile as it is, legal or not, or the best legal one. */
-function complete(func: AccessFunc, residency: Residency, target: Target): Tiling | undefined {
+function complete(func: AccessFunc, residency: Residencies, target: Target): Tiling | undefined {
   const tiling = withDefaults(func, residency, target);
   return func.schedule.tile === undefined ? chooseSchedule(tiling) : tiling;
 }
 
+/** The one that is stated, in its shortest form, or those that `auto` chooses among. */
+export function residenciesOf(func: AccessFunc, target: Target): readonly [Residencies, ...Residencies[]] {
+  const asked = func.schedule.residency ?? target.defaultResidency;
+  if (asked !== "auto") return [shortest(func, target, asked)];
+  return openResidencies(func, target, gmAllowed(func, target) ? ["ub", "gm"] : ["ub"]);
+}
+
+/** The fastest; of as fast ones the later, which takes less of UB. */
 function decideResidency(
   func: AccessFunc,
+  options: readonly Residencies[],
   target: Target,
   report: (diagnostic: Diagnostic) => void,
 ): Tiling | undefined {
-  const ub = complete(func, "ub", target);
-  const gm = gmAllowed(func, target) ? complete(func, "gm", target) : undefined;
-  const ubLegal = ub !== undefined && isLegal(ub);
-  const gmLegal = gm !== undefined && isLegal(gm);
+  const found = options.flatMap((residency) => complete(func, residency, target) ?? []);
+  const legal = found.filter(isLegal);
   const say = (message: string): void => {
     report(hintDiagnostic("TC907", message, { span: func.opSpan }));
   };
-  if (!ubLegal && gmLegal) {
-    say("residency auto: gm, because no full load of the data fits the unified buffer under this schedule");
-    return gm;
+  const cycles = new Map(legal.map((tiling) => [tiling, clockOf(tiling).cycles]));
+  const [chosen, ...others] = [...legal]
+    .reverse()
+    .sort((a, b) => (cycles.get(a) ?? 0) - (cycles.get(b) ?? 0));
+  if (chosen === undefined) return found[0];
+  const name = ({ schedule }: Tiling): string => formatResidency(schedule.residency);
+  if (chosen.residency === "gm" && !legal.some(({ residency }) => residency === "ub"))
+    say(
+      `residency auto: ${name(chosen)}, because no full load of the data fits the unified buffer under this schedule`,
+    );
+  else if (others.length > 0) {
+    const against = others.map((other) => `${cycles.get(other)} with ${name(other)}`).join(", ");
+    say(`residency auto: ${name(chosen)}, estimated ${cycles.get(chosen)} cycles against ${against}`);
   }
-  if (!ubLegal || !gmLegal) return ub ?? gm;
-  const [full, rows] = [clockOf(ub).cycles, clockOf(gm).cycles];
-  const [chosen, other] = full < rows ? (["ub", "gm"] as const) : (["gm", "ub"] as const);
-  say(
-    `residency auto: ${chosen}, estimated ${Math.min(full, rows)} cycles against ${Math.max(full, rows)} with ${other}`,
-  );
-  return chosen === "ub" ? ub : gm;
+  return chosen;
 }

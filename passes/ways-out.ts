@@ -1,8 +1,16 @@
 /** Ways to another schedule: what the compiler would choose there, and what to type to get it. */
 import type { AccessFunc } from "../ir/func.js";
-import { isResolved, type Residency, type Schedule } from "../ir/schedule.js";
+import { formatResidency, isResolved, type Residencies, type Schedule } from "../ir/schedule.js";
 import type { Target } from "../ir/target.js";
-import { gmAllowed, honoured, suggestionText, type Tiling } from "../ir/tiling/index.js";
+import {
+  dataResidency,
+  gmAllowed,
+  honoured,
+  openResidencies,
+  shortest,
+  suggestionText,
+  type Tiling,
+} from "../ir/tiling/index.js";
 import { chooseSchedule } from "./choose-schedule.js";
 import { defaultOrder, withDefaults } from "./with-defaults.js";
 
@@ -14,12 +22,12 @@ export interface Way {
 }
 
 /** Entries to choose under; what is absent is chosen. */
-export type Open = Omit<Schedule, "residency" | "tile"> & { readonly residency: Residency };
+export type Open = Omit<Schedule, "residency" | "tile"> & { readonly residency: Residencies };
 
 /** The schedule that the compiler chooses under some entries instead of the user's. Undefined where no tile is legal there. */
 export function wayTo(gather: AccessFunc, open: Open, target: Target): Way | undefined {
   const { residency } = open;
-  if (residency === "gm" && !gmAllowed(gather, target)) return undefined;
+  if (dataResidency(gather, open) === "gm" && !gmAllowed(gather, target)) return undefined;
   const chosen = chooseSchedule(withDefaults({ ...gather, schedule: open }, residency, target));
   if (chosen === undefined) return undefined;
   const tiling = honoured(chosen);
@@ -45,13 +53,15 @@ export function wayTo(gather: AccessFunc, open: Open, target: Target): Way | und
 
 /** Another profile and another residency, each where some tile is legal there. */
 export function waysOut({ gather, schedule, target }: Tiling): Way[] {
+  const [, ...residencies] = openResidencies(gather, target, ["ub", "gm"]);
   const others: readonly Pick<Open, "residency" | "profile">[] = [
     { residency: "ub", profile: "head" },
-    { residency: "gm" },
+    ...residencies.map((residency) => ({ residency })),
   ];
   return others.flatMap((other) => {
     const { residency, profile = schedule.profile } = other;
-    if (profile === schedule.profile && residency === schedule.residency) return [];
+    const same = formatResidency(residency) === formatResidency(shortest(gather, target, schedule.residency));
+    if (profile === schedule.profile && same) return [];
     return wayTo(gather, { ...openSchedule(gather), ...other }, target) ?? [];
   });
 }

@@ -1,13 +1,13 @@
 /** What a schedule leaves open, by the plain defaults: where a search starts, and what holds beside a tile that is stated. */
 import { followedBy, gatheredTable } from "../ir/access.js";
 import { outputOf, type AccessFunc } from "../ir/func.js";
-import type { Residency, ResolvedSchedule } from "../ir/schedule.js";
+import type { Residencies, ResolvedSchedule } from "../ir/schedule.js";
 import type { Target } from "../ir/target.js";
 import { pinnedDims, requiredView, tilingOf, type Tiling } from "../ir/tiling/index.js";
 import { at } from "../ir/types.js";
 
 /** The plain defaults; the tile starts at the whole output. */
-export function withDefaults(func: AccessFunc, residency: Residency, target: Target): Tiling {
+export function withDefaults(func: AccessFunc, residency: Residencies, target: Target): Tiling {
   const { schedule } = func;
   const extents = outputOf(func).type.shape;
   const whole = extents.map((extent) => Math.max(1, extent));

@@ -1,10 +1,12 @@
 /** The report of a run from what it counted: the same for every executor. */
-import { gatheredTable, inputTile } from "../../ir/access.js";
+import { elementsRead, gatheredTable, inputTile } from "../../ir/access.js";
 import { cyclesOf, occupancyOf } from "../../ir/clock/index.js";
 import { inputsOf, outputOf, roles, type Role, type TileFunc } from "../../ir/func.js";
+import { isParam } from "../../ir/regions.js";
 import type { Target } from "../../ir/target.js";
+import { dataResidency } from "../../ir/tiling/residency.js";
 import { findGather } from "../../ir/tile.js";
-import { dtypeBytes, elementCount } from "../../ir/types.js";
+import { at, dtypeBytes, elementCount } from "../../ir/types.js";
 import { tensorOf, type HostInputs } from "../memory.js";
 import type { SimReport } from "../report.js";
 import { Counter } from "./counter.js";
@@ -70,14 +72,18 @@ export function summarize(
 function compulsoryBytes(func: TileFunc): Readonly<Record<Role, number>> {
   const { shape, dtype } = outputOf(func).type;
   const written = elementCount(shape) * dtypeBytes[dtype];
-  const map = findGather(func.body)?.map;
+  const stmt = findGather(func.body);
   const found = { data: 0, indices: 0, output: written };
-  if (written === 0 || map === undefined) return found;
+  if (written === 0 || stmt === undefined) return found;
+  const { map } = stmt;
+  const { residency } = func.schedule;
+  const stated = residency === undefined || residency === "auto" ? "ub" : dataResidency(func, { residency });
   inputsOf(func).forEach(({ role, type }, table) => {
     const reached = elementCount(inputTile(map, table, shape, type.shape)) * dtypeBytes[type.dtype];
+    const inGm = isParam(func, at(stmt.from, table).buffer);
     // Rows straight from global memory need no more of the data than the output takes.
-    const most = table === gatheredTable && func.schedule.residency === "gm" ? written : Infinity;
-    found[role] += Math.min(reached, most);
+    if (table === gatheredTable) found[role] += stated === "gm" ? Math.min(reached, written) : reached;
+    else found[role] += inGm ? elementsRead(map, table, shape, type.shape) * dtypeBytes[type.dtype] : reached;
   });
   return found;
 }

@@ -3,7 +3,15 @@
  *
  * A statement's sizes are those of the box it fills: all its other regions follow from them.
  */
-import { followedBy, gatheredTable, inputTile, pickedFrom, rowElements, type AccessMap } from "../access.js";
+import {
+  followedBy,
+  gatheredTable,
+  inputTile,
+  isRead,
+  pickedFrom,
+  rowElements,
+  type AccessMap,
+} from "../access.js";
 import { inputOf, inputsOf, operandNamed, outputOf, type Operand, type TileFunc } from "../func.js";
 import { largestValue, loopVariables, type Linear } from "../linear.js";
 import { isParam, ubBuffers } from "../regions.js";
@@ -232,17 +240,25 @@ export function gatherWork(setting: GatherSetting, sizes: Shape, target: Target)
       const { picks, burst, rows, outer } = picked(setting, sizes);
       const copies = picks * rows * outer;
       const copied = copies * alignUp(burst * size, target.blockBytes);
-      return { ...noWork, copies, copied, scalars: picks * components, waits };
+      return {
+        ...noWork,
+        ...lookups(setting, picks, target),
+        copies,
+        copied,
+        scalars: picks * components,
+        waits,
+      };
     }
     case "mgather":
     case "row-fetch": {
       const { picks, burst, rows, outer } = picked(setting, sizes);
+      const looked = lookups(setting, picks, target);
       return {
         ...noWork,
         ...addresses(1, repeatsOf(picks * 4)),
-        instructions: picks * outer * Math.ceil(rows / target.dmaRows),
-        padded: picks * outer * rows * alignUp(burst * size, target.blockBytes),
-        bytes: elements * size,
+        instructions: picks * outer * Math.ceil(rows / target.dmaRows) + looked.instructions,
+        padded: picks * outer * rows * alignUp(burst * size, target.blockBytes) + looked.padded,
+        bytes: elements * size + looked.bytes,
         scalars: picks * components,
         waits,
       };
@@ -250,13 +266,34 @@ export function gatherWork(setting: GatherSetting, sizes: Shape, target: Target)
     case "scalar": {
       // 8 and 16 bytes move as words of 4: each is read and written.
       const scalars = elements * (components + 2 * Math.max(1, size / 4));
-      if (data.inTile !== undefined) return { ...noWork, scalars, waits };
-      const padded = elements * alignUp(size, target.blockBytes);
-      return { ...noWork, instructions: elements, padded, bytes: elements * size, scalars, waits };
+      const looked = lookups(setting, elements, target);
+      if (data.inTile !== undefined) return { ...noWork, ...looked, scalars, waits };
+      return {
+        ...noWork,
+        instructions: elements + looked.instructions,
+        padded: elements * alignUp(size, target.blockBytes) + looked.padded,
+        bytes: elements * size + looked.bytes,
+        scalars,
+        waits,
+      };
     }
     case "direct":
       return direct(setting, sizes, target);
   }
+}
+
+/** The index values that are read in global memory, so many times each: every read is a transfer of its own. */
+function lookups({ map, inputs }: GatherSetting, times: number, target: Target) {
+  const sizes = map.sites.flatMap(({ value }) => {
+    if (!isRead(value) || value.table === gatheredTable) return [];
+    const { type, inTile } = at(inputs, value.table);
+    return inTile === undefined ? [dtypeBytes[type.dtype]] : [];
+  });
+  return {
+    instructions: times * sizes.length,
+    padded: times * sizes.reduce((sum, bytes) => sum + alignUp(bytes, target.blockBytes), 0),
+    bytes: times * sizes.reduce((sum, bytes) => sum + bytes, 0),
+  };
 }
 
 /** The lowering of a tile program's gather; absent where there is no gather. */

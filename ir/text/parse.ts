@@ -36,7 +36,16 @@ import {
 } from "../linear.js";
 import { lex, type Token, type TokenKind } from "./lex.js";
 import { SiteList } from "./site-list.js";
-import { budgetRules, profiles, residencies, type Buffers, type Copies, type Schedule } from "../schedule.js";
+import {
+  budgetRules,
+  profiles,
+  residencies,
+  type Buffers,
+  type Copies,
+  type Residencies,
+  type Residency,
+  type Schedule,
+} from "../schedule.js";
 import { atMost, isSymbolName, type Sym, type Symbolic, type SymbolicMap } from "../symbolic.js";
 import { pipes, type Region, type Stmt, type UbBuffer } from "../tile.js";
 import { assertNever, at, isDType, maxElements, type DType, type Shape, type TensorType } from "../types.js";
@@ -339,7 +348,7 @@ class Parser {
           schedule = { ...schedule, profile: this.oneOf(profiles) };
           return;
         case "residency":
-          schedule = { ...schedule, residency: this.oneOf(residencies) };
+          schedule = { ...schedule, residency: this.scheduledResidency() };
           return;
         case "budget_rule":
           schedule = { ...schedule, budgetRule: this.oneOf(budgetRules) };
@@ -791,6 +800,13 @@ class Parser {
     const copies: [string, Copies][] = [];
     this.entries((key) => copies.push([key.text, this.copies()]));
     return Object.fromEntries(copies);
+  }
+
+  private scheduledResidency(): Residencies | "auto" {
+    if (this.peek().text !== "{") return this.oneOf(residencies);
+    const places: [string, Residency][] = [];
+    this.entries((key) => places.push([key.text, this.oneOf(["ub", "gm"])]));
+    return Object.fromEntries(places);
   }
 
   private copies(): Copies {

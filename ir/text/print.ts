@@ -15,7 +15,7 @@ import {
   type Value,
 } from "../func.js";
 import { sitesOf, soleAtom, type Atom, type Linear, type Term } from "../linear.js";
-import type { Buffers, Schedule } from "../schedule.js";
+import type { Buffers, Residencies, Schedule } from "../schedule.js";
 import type { Sym, SymbolicMap } from "../symbolic.js";
 import type { Region, Stmt, UbBuffer } from "../tile.js";
 import { assertNever, at, formatShape, formatType, type Shape, type TensorType } from "../types.js";
@@ -110,7 +110,7 @@ export function printSchedule(schedule: Schedule): string {
     ["tile", schedule.tile && formatShape(schedule.tile)],
     ["view", schedule.view && formatShape(schedule.view)],
     ["profile", schedule.profile],
-    ["residency", schedule.residency],
+    ["residency", schedule.residency === undefined ? undefined : printResidency(schedule.residency)],
     ["order", schedule.order && formatShape(schedule.order)],
     ["buffers", schedule.buffers === undefined ? undefined : printBuffers(schedule.buffers)],
     ["cores", schedule.cores?.toString()],
@@ -121,12 +121,17 @@ export function printSchedule(schedule: Schedule): string {
 }
 
 /** `2`, or `{indices = 2, output = 2}` */
-function printBuffers(buffers: Buffers): string {
-  if (typeof buffers === "number") return buffers.toString();
-  return `{${Object.entries(buffers)
-    .map(([operand, copies]) => `${operand} = ${copies}`)
+const printBuffers = (buffers: Buffers): string =>
+  typeof buffers === "number" ? buffers.toString() : printByOperand(buffers);
+
+/** `gm`, or `{kv = gm, bt = ub}` */
+const printResidency = (residency: Residencies | "auto"): string =>
+  typeof residency === "string" ? residency : printByOperand(residency);
+
+const printByOperand = (entries: Readonly<Record<string, string | number>>): string =>
+  `{${Object.entries(entries)
+    .map(([operand, entry]) => `${operand} = ${entry}`)
     .join(", ")}}`;
-}
 
 function printAttrs(attrs: Attrs): string {
   const entries = Object.entries(attrs).map(([name, value]) => {

@@ -5,11 +5,11 @@
  * target's block, times its copies, plus the hidden scratch of a vector gather. The budget rule `spec` counts the
  * written rule's sum of tiles alone.
  */
-import { gatherDims, isPlain } from "../access.js";
+import { gatheredTable, gatherDims, isPlain } from "../access.js";
 import { keyOf } from "../func.js";
 import type { BudgetRule, Copies } from "../schedule.js";
 import { targetFacts, type Target } from "../target.js";
-import { alignUp, dtypeBytes, elementCount, type DType, type Shape } from "../types.js";
+import { alignUp, at, dtypeBytes, elementCount, type DType, type Shape } from "../types.js";
 import { copiesOf } from "./copies.js";
 import type { Loop } from "./loops.js";
 import type { TiledGather, TiledOperand } from "./tiled.js";
@@ -106,7 +106,7 @@ export function footprintOf(tiling: TiledGather & { readonly loops: readonly Loo
   const scratched =
     rule === "full" &&
     target.gatherScratch &&
-    schedule.residency === "ub" &&
+    at(operands, gatheredTable).inUb &&
     elementCount(tile) > 0 &&
     // One index for each element: what the vector unit gathers by.
     operands.length === 3 &&

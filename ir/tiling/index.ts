@@ -19,6 +19,7 @@ export {
   smallest,
   smallestArithmetic,
   volume,
+  whyNone,
 } from "./nearest.js";
 export {
   footprintNotes,
@@ -41,6 +42,15 @@ export {
   type RuleId,
   type Verdict,
 } from "./rules/index.js";
+export {
+  dataResidency,
+  isLookedUp,
+  movableTables,
+  openResidencies,
+  placed,
+  residencyOf,
+  shortest,
+} from "./residency.js";
 export { compulsoryBytes, type OperandTraffic, type Traffic } from "./traffic.js";
 export { type TiledOperand } from "./tiled.js";
 export { honoured, Tiling, tilingOf } from "./tiling.js";

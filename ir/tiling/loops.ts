@@ -7,6 +7,7 @@
  */
 import { followedBy, gatheredTable } from "../access.js";
 import { at } from "../types.js";
+import { dataResidency } from "./residency.js";
 import type { TiledGather } from "./tiled.js";
 
 /** A loop of the nest that a schedule makes. */
@@ -23,7 +24,8 @@ export function loopsOf({ gather, schedule, tile, extents }: TiledGather): Loop[
   const views = schedule.order.filter((d) => at(schedule.view, d) < at(extents, d));
   const tiles = schedule.order.filter((d) => at(tile, d) < Math.min(at(schedule.view, d), at(extents, d)));
   let serialFrom = tiles.length;
-  while (schedule.residency === "ub" && serialFrom > 0 && !follows.has(at(tiles, serialFrom - 1))) {
+  const fullLoad = dataResidency(gather, schedule) === "ub";
+  while (fullLoad && serialFrom > 0 && !follows.has(at(tiles, serialFrom - 1))) {
     serialFrom--;
   }
   return [

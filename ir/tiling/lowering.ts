@@ -33,6 +33,7 @@ import { targetFacts, type Target } from "../target.js";
 import { alignUp, at, dtypeBytes, elementCount, type Shape, type TensorType } from "../types.js";
 import type { Footprint } from "./footprint.js";
 import type { Loop } from "./loops.js";
+import { dataResidency } from "./residency.js";
 import type { TiledGather } from "./tiled.js";
 
 /** The instructions that a gather becomes on an Ascend core (docs/pto.md). */
@@ -44,6 +45,7 @@ export interface LoweringFacts {
   readonly map: AccessMap;
   readonly data: TensorType;
   readonly indices: readonly TensorType[];
+  /** Of the data. */
   readonly residency: Residency;
   /** The largest output tile, in elements. */
   readonly tile: Shape;
@@ -103,7 +105,7 @@ export function loweringOf(
       indices: inputsOf(gather)
         .slice(1)
         .map(({ type }) => type),
-      residency: schedule.residency,
+      residency: dataResidency(gather, schedule),
       tile,
       ragged: new Set(ragged),
       // A load leaves the serial loops that its operand does not follow.
@@ -181,12 +183,7 @@ function isVector(gather: LoweringFacts, target: Target): boolean {
 /** Whole rows of data's last dim: no index follows the output's last dim. */
 function isRows({ map }: LoweringFacts): boolean {
   const inner = map.outRank - 1;
-  return (
-    isPlain(map) &&
-    inner >= 0 &&
-    !indexed(map).has(inner) &&
-    isDim(map.results[map.results.length - 1], inner)
-  );
+  return inner >= 0 && !indexed(map).has(inner) && isDim(map.results[map.results.length - 1], inner);
 }
 
 /** MGATHER: rows of a table of rank 2 by a list of 32-bit indices. */
@@ -341,5 +338,5 @@ function mgather({ map, tile }: LoweringFacts, target: Target): GatherLowering {
 const rowFetch = ({ map }: LoweringFacts): GatherLowering => ({
   ...nothing,
   class: "row-fetch",
-  waits: policyOf(map) === "zero" || policyOf(map) === "error" ? 5 : 4,
+  waits: map.sites.some(({ keep }) => keep === "zero" || keep === "error") ? 5 : 4,
 });

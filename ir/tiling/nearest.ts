@@ -10,7 +10,7 @@ import { inputOf, type AccessFunc } from "../func.js";
 import { largestThat } from "../largest-that.js";
 import { at, formatShape, type Shape } from "../types.js";
 import { doubles } from "./copies.js";
-import { isLegal, pinnedDims, requiredView } from "./rules/index.js";
+import { isLegal, judge, pinnedDims, requiredView } from "./rules/index.js";
 import { tilingOf, type Tiling } from "./tiling.js";
 
 /** The shape with another entry for one dim. */
@@ -141,4 +141,11 @@ export function smallestArithmetic(tiling: Tiling): string {
   return bytes > budget
     ? `${head}, over ${budget} B by ${bytes - budget} B`
     : `${head}, ${planned} B with padding and second buffers, over ${budget} B by ${planned - budget} B`;
+}
+
+/** Why no tile is legal: what the rule says that even the smallest breaks. */
+export function whyNone(tiling: Tiling): string {
+  const least = smallest(tiling).with({ view: tiling.schedule.view });
+  const broken = judge(least).find((verdict) => !verdict.pass);
+  return broken === undefined || broken.rule.startsWith("ub-") ? smallestArithmetic(tiling) : broken.detail;
 }

@@ -1,10 +1,17 @@
 /** The diagnostics that refuse a schedule: rule, arithmetic in bytes, operand at fault, nearest legal tile. */
 import { gatheredTable, gatherDims } from "../access.js";
 import { error, type Diagnostic } from "../diagnostic.js";
-import { inputOf } from "../func.js";
-import { formatBuffers, type Buffers, type Schedule } from "../schedule.js";
+import { inputOf, keyOf } from "../func.js";
+import {
+  formatBuffers,
+  formatResidency,
+  type Buffers,
+  type Residencies,
+  type Schedule,
+} from "../schedule.js";
 import { assertNever, at, formatShape, formatType } from "../types.js";
 import { anyLegal, largestGatherDims, nearestLegal, smallest, smallestArithmetic } from "./nearest.js";
+import { movableTables, placed, residencyOf } from "./residency.js";
 import { shapeFaults, type Rule, type Verdict } from "./rules/index.js";
 import type { Tiling } from "./tiling.js";
 
@@ -20,7 +27,7 @@ export function refusals(rule: Rule, tiling: Tiling, waysOut: WaysOut = () => []
     case "schedule-shape":
       return shapeRefusals(tiling.gather, tiling.schedule);
     case "residency":
-      return [withoutRows(tiling, first)];
+      return [misplaced(tiling, first)];
     case "full-load":
       return [cutGatherDim(tiling, broken, first, waysOut)];
     case "ub-budget":
@@ -48,7 +55,8 @@ export function suggestionText(from: Schedule, to: Schedule): string {
   };
   const copies = (buffers: Buffers | undefined) => buffers && formatBuffers(buffers);
   add("profile", from.profile, to.profile);
-  add("residency", from.residency, to.residency);
+  const places = (residency: Residencies | "auto" | undefined) => residency && formatResidency(residency);
+  add("residency", places(from.residency), places(to.residency));
   add("tile", undefined, to.tile?.join());
   add("view", from.view?.join(), to.view?.join());
   add("order", from.order?.join(), to.order?.join());
@@ -60,13 +68,14 @@ export function suggestionText(from: Schedule, to: Schedule): string {
 /** `data 3x2xf32 96 B (dim 0 is a gather dim, loaded whole)`, one line a part. */
 export function footprintNotes({ gather, footprint }: Tiling): string[] {
   const whole = gatherDims(gather.map);
+  const dataKey = keyOf(inputOf(gather, gatheredTable));
   const notes = footprint.parts.map((part) => {
     const type = formatType({ dtype: part.dtype, shape: part.tile });
     const padding =
       footprint.rule === "full" && part.padded !== part.bytes ? `, ${part.bytes} B unpadded` : "";
     const times = part.buffers === 2 ? `, 2 buffers of ${part.padded} B` : "";
     const why =
-      part.part === "data" && whole.length > 0
+      part.part === dataKey && whole.length > 0
         ? ` (gather dim${whole.length > 1 ? "s" : ""} ${whole.join(", ")} loaded whole)`
         : "";
     return `${part.part} ${type} ${part.counted} B${padding}${times}${why}`;
@@ -85,7 +94,21 @@ const suggestionData = ({ schedule }: Tiling) => ({
   nearestBuffers: schedule.buffers,
 });
 
-function withoutRows({ gather, target }: Tiling, verdict: Verdict): Diagnostic {
+function misplaced({ gather, schedule, target }: Tiling, verdict: Verdict): Diagnostic {
+  if (verdict.rule === "residency-table") {
+    const movable = movableTables(gather, target);
+    const mended = placed(gather, target, (operand) =>
+      residencyOf(
+        operand,
+        movable.includes(operand) || operand.role === "data" ? schedule.residency : "ub",
+        target,
+      ),
+    );
+    return error("TC403", verdict.detail, {
+      span: gather.opSpan,
+      hint: `--residency ${formatResidency(mended)}`,
+    });
+  }
   return error("TC403", verdict.detail, {
     span: gather.opSpan,
     notes: [`target ${target.name} reads global memory row by row (PyPTO index_select, PTO MGATHER)`],
@@ -159,7 +182,7 @@ function overBudget(tiling: Tiling, first: Verdict): Diagnostic {
 /** TC402: why no tile at all is legal, and the ways out. */
 export function noLegalTile(tiling: Tiling, waysOut: WaysOut): Diagnostic {
   const { gather, schedule, target } = tiling;
-  const largest = schedule.residency === "gm" ? [] : largestGatherDims(tiling);
+  const largest = tiling.residency === "gm" ? [] : largestGatherDims(tiling);
   const dims = largest.map(({ dim, largest: n }) => {
     const extent = at(inputOf(gather, gatheredTable).type.shape, dim);
     return `gather dim ${dim} is ${extent}; the largest that would fit is ${n}`;
@@ -170,7 +193,7 @@ export function noLegalTile(tiling: Tiling, waysOut: WaysOut): Diagnostic {
   return error(
     "TC402",
     [
-      `no tile is legal (target ${target.name}, profile ${schedule.profile}, residency ${schedule.residency})`,
+      `no tile is legal (target ${target.name}, profile ${schedule.profile}, residency ${formatResidency(schedule.residency)})`,
       ...(dims.length === 0 ? [] : [dims.join("; ")]),
     ].join(": "),
     {

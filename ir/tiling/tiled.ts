@@ -2,8 +2,9 @@
 import { followedBy, inputTile } from "../access.js";
 import { inputsOf, outputOf, type AccessFunc, type Operand } from "../func.js";
 import type { ResolvedSchedule } from "../schedule.js";
-import { targetFacts, type Target } from "../target.js";
+import type { Target } from "../target.js";
 import type { Shape } from "../types.js";
+import { residencyOf } from "./residency.js";
 
 /** An operand with its tile. */
 export interface TiledOperand {
@@ -27,10 +28,7 @@ export interface TiledGather {
   readonly operands: readonly TiledOperand[];
 }
 
-/**
- * An Ascend core gathers UB to UB, or fetches rows to UB by an index tile in UB; machines that gather in place read and write
- * global memory directly and stage only the data of a full load.
- */
+/** The tiles of a gather's operands, and which of them the unified buffer holds. */
 export function tiledOperands({
   gather,
   schedule,
@@ -38,9 +36,7 @@ export function tiledOperands({
   tile,
   extents,
 }: Omit<TiledGather, "operands">): readonly TiledOperand[] {
-  const { gathersInPlace } = targetFacts[target.kind];
-  const inUb = ({ role }: Operand): boolean =>
-    role === "data" ? schedule.residency === "ub" : !gathersInPlace;
+  const inUb = (operand: Operand): boolean => residencyOf(operand, schedule.residency, target) === "ub";
   const inputs = inputsOf(gather).map((operand, table) => ({
     operand,
     tile: inputTile(gather.map, table, tile, operand.type.shape),

@@ -3,13 +3,14 @@
  * its parts instead of deriving them again.
  */
 import { outputOf, type AccessFunc } from "../func.js";
-import type { ResolvedSchedule } from "../schedule.js";
+import type { Residency, ResolvedSchedule } from "../schedule.js";
 import type { Target } from "../target.js";
 import { at, type Shape } from "../types.js";
 import { buffersOf, copiesOf, keptSingle, streamedOperands } from "./copies.js";
 import { footprintOf, type Footprint } from "./footprint.js";
 import { loopsOf, type Loop } from "./loops.js";
 import { loweringOf, type GatherLowering } from "./lowering.js";
+import { dataResidency } from "./residency.js";
 import { tiledOperands, type TiledGather, type TiledOperand } from "./tiled.js";
 import { trafficOf, type Traffic } from "./traffic.js";
 
@@ -34,6 +35,11 @@ export class Tiling implements TiledGather {
 
   get extents(): Shape {
     return outputOf(this.gather).type.shape;
+  }
+
+  /** Where the data is. */
+  get residency(): Residency {
+    return dataResidency(this.gather, this.schedule);
   }
 
   get operands(): readonly TiledOperand[] {

@@ -4,10 +4,11 @@
  * A load sits inside every parallel loop and inside the serial loops up to the last one its operand follows. Loops
  * outside it that the operand does not follow repeat it.
  */
-import { inputTile, rowElements } from "../access.js";
+import { elementsRead, inputTile, rowElements } from "../access.js";
 import { keyOf, type Role } from "../func.js";
 import { at, contiguousRun, dtypeBytes, elementCount } from "../types.js";
 import { tilesAlong, viewsAlong, type Loop } from "./loops.js";
+import { isLookedUp } from "./residency.js";
 import type { TiledGather, TiledOperand } from "./tiled.js";
 
 /** Bytes of one operand between global memory and the cores. */
@@ -62,8 +63,8 @@ export function trafficOf(tiling: Planned): Traffic {
 
 /** Bytes of the elements that the whole output reaches: an index may be shorter than the data. */
 export function compulsoryBytes(
-  { gather, extents, schedule }: TiledGather,
-  { operand }: TiledOperand,
+  { gather, extents }: TiledGather,
+  { operand, inUb }: TiledOperand,
   k: number,
 ): number {
   const { role, type } = operand;
@@ -72,7 +73,8 @@ export function compulsoryBytes(
   if (role === "output") return written;
   const reached = elementCount(inputTile(gather.map, k, extents, type.shape)) * dtypeBytes[type.dtype];
   // Rows straight from global memory need no more of the data than the output takes.
-  return role === "data" && schedule.residency === "gm" ? Math.min(reached, written) : reached;
+  if (role === "data") return inUb ? reached : Math.min(reached, written);
+  return inUb ? reached : elementsRead(gather.map, k, extents, type.shape) * dtypeBytes[type.dtype];
 }
 
 /** Iterations of some of a nest's loops together; the views of a dim count only where its tiles do not. */
@@ -108,6 +110,7 @@ function fetchedRows(tiling: Planned, operand: TiledOperand, k: number): Operand
 function inPlace(tiling: Planned, operand: TiledOperand, k: number): OperandTraffic {
   const { role, type } = operand.operand;
   const compulsory = compulsoryBytes(tiling, operand, k);
+  if (role === "indices" && isLookedUp(tiling.gather, k)) return lookedUp(tiling, operand, k);
   const repeats = role === "output" ? [] : tiling.loops.filter((loop) => !operand.follows.has(loop.dim));
   return {
     operand: keyOf(operand.operand),
@@ -115,6 +118,21 @@ function inPlace(tiling: Planned, operand: TiledOperand, k: number): OperandTraf
     bytes: compulsory === 0 ? 0 : compulsory * iterations(tiling, repeats),
     compulsory,
     transfers: iterations(tiling, tiling.loops),
+    burst: dtypeBytes[type.dtype],
+  };
+}
+
+/** Read element by element where it lies: what one tile reads of it at most, for every tile. */
+function lookedUp(tiling: Planned, operand: TiledOperand, k: number): OperandTraffic {
+  const { type } = operand.operand;
+  const tiles = iterations(tiling, tiling.loops);
+  const bytes = elementsRead(tiling.gather.map, k, tiling.tile, type.shape) * dtypeBytes[type.dtype];
+  return {
+    operand: keyOf(operand.operand),
+    role: operand.operand.role,
+    bytes: bytes * tiles,
+    compulsory: compulsoryBytes(tiling, operand, k),
+    transfers: tiles,
     burst: dtypeBytes[type.dtype],
   };
 }

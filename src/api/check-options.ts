@@ -64,6 +64,7 @@ export function checkArguments(
   throwIfErrors(checkOptions(builder, given, fields, { needs }));
 }
 
+const isPlace = (value: unknown): boolean => value === "ub" || value === "gm";
 const isCopies = (value: unknown): boolean => value === 1 || value === 2;
 
 /** Which numbers make a schedule is for the rules to say. */
@@ -71,7 +72,12 @@ export const scheduleFields: Fields<Schedule> = {
   tile: numbers("TC302", "a list of numbers, one for each output dim"),
   view: numbers("TC303", "a list of numbers, one for each output dim"),
   profile: oneOf(profiles, "TC303"),
-  residency: oneOf(residencies, "TC303"),
+  residency: {
+    code: "TC303",
+    takes: `ub or gm or auto, or the first two by operand, such as { kv: "gm", bt: "ub" }`,
+    holds: (value) =>
+      residencies.some((word) => word === value) || (isObject(value) && Object.values(value).every(isPlace)),
+  },
   order: numbers("TC303", "a list of the output dims, outermost loop first"),
   buffers: {
     code: "TC303",

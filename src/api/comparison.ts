@@ -1,13 +1,14 @@
 /** A legal schedule beside others of the same gather: other buffers, residencies and sizes of UB, each as fast as it gets there. */
 import {
   formatBuffers,
+  formatResidency,
   isLegal,
+  openResidencies,
   targetFacts,
   targets,
   type AccessFunc,
   type ClockResult,
   type Copies,
-  type Residency,
   type ResolvedSchedule,
   type Target,
   type Tiling,
@@ -42,17 +43,24 @@ export function compareSchedules(access: AccessFunc, tiling: Tiling): Comparison
   const { schedule, target } = tiling;
   const open = { ...openSchedule(access), residency: schedule.residency };
   const { order: _, buffers: __, view: ___, ...unchosen } = open;
-  const runs = measured(`buffers ${formatBuffers(schedule.buffers)}, residency ${schedule.residency}`, {
-    tiling,
-    flags: "",
-  });
+  const runs = measured(
+    `buffers ${formatBuffers(schedule.buffers)}, residency ${formatResidency(schedule.residency)}`,
+    {
+      tiling,
+      flags: "",
+    },
+  );
   const ways: readonly (readonly [name: string, way: Way | undefined])[] = [
     ...otherCopies(schedule, target).map(
       (buffers) => [`buffers ${buffers}`, withCopies(access, tiling, buffers)] as const,
     ),
-    ...(["ub", "gm"] as const)
-      .filter((residency) => residency !== schedule.residency)
-      .map((residency) => [`residency ${residency}`, wayTo(access, { ...open, residency }, target)] as const),
+    ...openResidencies(access, target, ["ub", "gm"])
+      .map((residency) => ({ residency, name: formatResidency(residency) }))
+      .filter(({ name }) => name !== formatResidency(schedule.residency))
+      .map(
+        ({ residency, name }) =>
+          [`residency ${name}`, wayTo(access, { ...open, residency }, target)] as const,
+      ),
     ...knownUbBytes(target)
       .filter((ubBytes) => ubBytes !== schedule.ubBytes)
       .map((ubBytes) => [`UB of ${ubBytes} B`, wayTo(access, { ...open, ubBytes }, target)] as const),
@@ -84,7 +92,7 @@ const otherCopies = ({ buffers }: ResolvedSchedule, { kind }: Target): readonly 
 /** The tile that the user states, or the one that the compiler chooses with so many copies. */
 function withCopies(access: AccessFunc, tiling: Tiling, buffers: Copies): Way | undefined {
   if (access.schedule.tile === undefined) {
-    const residency: Residency = tiling.schedule.residency;
+    const { residency } = tiling.schedule;
     return wayTo(access, { ...openSchedule(access), residency, buffers }, tiling.target);
   }
   const other = tiling.with({ buffers });

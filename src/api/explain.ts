@@ -12,9 +12,9 @@ import {
   printMap,
   smallest,
   sizeVerdicts,
-  smallestArithmetic,
   throwIfErrors,
   tilingOf,
+  whyNone,
   type AccessFunc,
   type Diagnostic,
   type Footprint,
@@ -27,7 +27,7 @@ import {
   type Traffic,
   type Verdict,
 } from "../../ir/index.js";
-import { clockOf, waysOut, withDefaults } from "../../passes/index.js";
+import { clockOf, residenciesOf, waysOut, withDefaults } from "../../passes/index.js";
 import { accessOf } from "./access.js";
 import { compareSchedules, type Comparison } from "./comparison.js";
 import { performanceHints, reversedOrder, type Reversed } from "./hints.js";
@@ -109,8 +109,8 @@ export function explain(program: Func, options: CompileOptions = {}): Explanatio
       ? {}
       : {
           infeasible: {
-            arithmetic: smallestArithmetic(tiling),
-            largestGatherDims: tiling.schedule.residency === "gm" ? [] : largestGatherDims(tiling),
+            arithmetic: whyNone(tiling),
+            largestGatherDims: tiling.residency === "gm" ? [] : largestGatherDims(tiling),
             waysOut: waysOut(tiling).map((way) => ({
               schedule: way.tiling.schedule,
               flags: way.flags,
@@ -130,7 +130,7 @@ export function explain(program: Func, options: CompileOptions = {}): Explanatio
 
 /** The schedule that was refused: the user's tile and view, or the smallest tile where none was given. */
 function attempted(access: AccessFunc, target: Target): Tiling {
-  const asked = access.schedule.residency ?? target.defaultResidency;
-  const tiling = withDefaults(access, asked === "auto" ? "ub" : asked, target);
+  const [residency] = residenciesOf(access, target);
+  const tiling = withDefaults(access, residency, target);
   return access.schedule.tile === undefined ? smallest(tiling).with({ view: tiling.schedule.view }) : tiling;
 }

@@ -51,7 +51,7 @@ export function performanceHints(tiling: Tiling): Diagnostic[] {
       );
     }
   }
-  if (schedule.residency === "ub" && targetFacts[target.kind].vectorUnit) found.push(...onScalarUnit(tiling));
+  if (tiling.residency === "ub" && targetFacts[target.kind].vectorUnit) found.push(...onScalarUnit(tiling));
   return found;
 }
 
@@ -88,7 +88,7 @@ export function reversedOrder(tiling: Tiling): Reversed | undefined {
   const other = tiling.with({ order });
   const { traffic: moved } = other;
   if (moved.bytes === tiling.traffic.bytes) return undefined;
-  const data = moved.operands.find((o) => o.operand === "data");
+  const data = moved.operands.find(({ role }) => role === "data");
   const dataReloads = data === undefined || data.compulsory === 0 ? 1 : data.bytes / data.compulsory;
   return {
     order,

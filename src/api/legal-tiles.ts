@@ -10,12 +10,11 @@ import {
   dtypeBytes,
   error,
   estimator,
-  gmAllowed,
+  formatResidency,
   hasErrors,
   inputsOf,
   isLegal,
   isResolved,
-  judge,
   largestGatherDims,
   largestThat,
   pinnedDims,
@@ -23,20 +22,19 @@ import {
   shapeRefusals,
   sizeVerdicts,
   smallest,
-  smallestArithmetic,
   throwIfErrors,
   tilingOf,
+  whyNone,
   type AccessFunc,
   type Buffers,
   type Func,
-  type Residency,
+  type Residencies,
   type ResolvedSchedule,
   type Shape,
   type SizeVerdict,
-  type Target,
   type Tiling,
 } from "../../ir/index.js";
-import { candidates, clockOf, variants, withDefaults } from "../../passes/index.js";
+import { candidates, clockOf, residenciesOf, variants, withDefaults } from "../../passes/index.js";
 import { callable, type Fields } from "../../backends/index.js";
 import { accessOf } from "./access.js";
 import { checkOptions, checkProgram } from "./check-options.js";
@@ -45,7 +43,7 @@ import { compileFields, resolveTargetOf, tryCompile, type CompileOptions, type K
 /** A legal tile with its bytes and cycles. */
 export interface LegalTile {
   readonly tile: Shape;
-  readonly residency: Residency;
+  readonly residency: Residencies;
   /** What the tile's fastest schedule has beside it, where that was left open. */
   readonly view: Shape;
   readonly order: readonly number[];
@@ -66,7 +64,7 @@ export interface LegalTiles {
   readonly target: string;
   /** What all tiles share where it was stated; `auto` stands for each residency that is open. */
   readonly schedule: Omit<ResolvedSchedule, "tile" | "residency"> & {
-    readonly residency: Residency | "auto";
+    readonly residency: Residencies | "auto";
   };
   /** Tiles with entries from 1 to the extents that some open residency takes; absent when there are too many to visit. */
   readonly count?: number;
@@ -118,8 +116,9 @@ export function legalTiles(program: Func, options: LegalOptions = {}): LegalTile
   const faults = shapeRefusals(gather, open);
   if (hasErrors(faults)) throw new CompileError(faults);
   const asked = open.residency ?? target.defaultResidency;
-  const residencies = residenciesOf(gather, asked, target);
-  const found = residencies.map((residency) => under(withDefaults(gather, residency, target), onProgress));
+  const found = residenciesOf(gather, target).map((residency) =>
+    under(withDefaults(gather, residency, target), onProgress),
+  );
   // Data that stays in global memory takes less of UB, and no rule pins its dims: the last residency takes every tile
   // that an earlier one takes.
   const widest = found.reduce((_wide, last) => last);
@@ -147,18 +146,8 @@ function tilingsOf({ access, tile: { schedule }, target }: Kernel): Tiling[] {
   return access !== undefined && isResolved(schedule) ? [tilingOf(access, schedule, target)] : [];
 }
 
-/** Full load first. A residency that the operator does not have is judged all the same when it is asked for. */
-function residenciesOf(
-  gather: AccessFunc,
-  asked: Residency | "auto",
-  target: Target,
-): readonly [Residency, ...Residency[]] {
-  if (asked !== "auto") return [asked];
-  return gmAllowed(gather, target) ? ["ub", "gm"] : ["ub"];
-}
-
 interface Part extends Pick<LegalTiles, "count" | "possible" | "largestGatherDims" | "sizes" | "proof"> {
-  readonly residency: Residency;
+  readonly residency: Residencies;
   /** The fastest schedule of each tile, by the estimate. */
   readonly tilings: readonly Tiling[];
 }
@@ -170,11 +159,11 @@ function under(tiling: Tiling, step: (done: number, total: number) => void): Par
   const pins = pinnedDims(gather, schedule);
   const limits = extents.map((extent, d) => Math.max(1, Math.min(extent, schedule.view[d] ?? extent)));
   const free = limits.map((_, d) => d).filter((d) => !pins.includes(d));
-  const largestGatherDims = residency === "gm" ? [] : largestDims(tiling);
+  const largestGatherDims = tiling.residency === "gm" ? [] : largestDims(tiling);
   const possible = free.reduce((product, d) => product * (limits[d] ?? 1), 1);
   const sizes = sizeVerdicts(base);
   if (!isLegal(base)) {
-    return { residency, count: 0, possible, tilings: [], largestGatherDims, sizes, proof: proofOf(base) };
+    return { residency, count: 0, possible, tilings: [], largestGatherDims, sizes, proof: whyNone(base) };
   }
   const count = countLegal(base, free, limits, step);
   return {
@@ -185,12 +174,6 @@ function under(tiling: Tiling, step: (done: number, total: number) => void): Par
     largestGatherDims,
     sizes,
   };
-}
-
-/** The rule that even the smallest tile breaks. */
-function proofOf(base: Tiling): string {
-  const [first] = judge(base).filter((verdict) => !verdict.pass);
-  return first === undefined || first.rule.startsWith("ub-") ? smallestArithmetic(base) : first.detail;
 }
 
 function countLegal(
@@ -258,7 +241,7 @@ function fastest(tiling: Tiling): Tiling {
 function ranked(tilings: readonly Tiling[], chosen: Tiling | undefined): LegalTile[] {
   const once = new Map<string, Tiling>();
   for (const tiling of tilings) {
-    const key = `${tiling.schedule.residency} ${tiling.schedule.tile.join()}`;
+    const key = `${formatResidency(tiling.schedule.residency)} ${tiling.schedule.tile.join()}`;
     if (!once.has(key)) once.set(key, tiling);
   }
   const tiles = [...once.values()].map((tiling): Omit<LegalTile, "pareto"> => {

@@ -1,5 +1,13 @@
 /** What flags take, as text: types, shapes, counts. Runs in a browser too. */
-import { isDType, type Buffers, type Copies, type Shape, type TensorType } from "../../ir/index.js";
+import {
+  isDType,
+  type Buffers,
+  type Copies,
+  type Residencies,
+  type Residency,
+  type Shape,
+  type TensorType,
+} from "../../ir/index.js";
 import { UsageError } from "./usage-error.js";
 
 /** `batchDims` is the flag `--batch-dims`. */
@@ -42,10 +50,30 @@ export function parseBuffers(text: string): Buffers {
     );
   };
   const copies = (count: string | undefined): Copies => (count === "1" ? 1 : count === "2" ? 2 : refuse());
-  if (!text.includes("=")) return copies(text.trim());
-  const entries = text.split(",").map((entry): [string, Copies] => {
-    const [operand = "", count, ...more] = entry.split("=").map((part) => part.trim());
-    return operand === "" || more.length > 0 ? refuse() : [operand, copies(count)];
+  return text.includes("=") ? byOperand(text, copies, refuse) : copies(text.trim());
+}
+
+/** `gm`, or `kv=gm,bt=ub`. Which inputs there are is for the rules to say. */
+export function parseResidency(text: string): Residencies | "auto" {
+  const refuse = (): never => {
+    throw new UsageError(
+      `--residency ${text}: an operand lives in ub or in gm`,
+      "write --residency ub, gm or auto, or by operand --residency kv=gm,bt=ub",
+    );
+  };
+  const place = (word: string | undefined): Residency => (word === "ub" || word === "gm" ? word : refuse());
+  if (text.includes("=")) return byOperand(text, place, refuse);
+  return text.trim() === "auto" ? "auto" : place(text.trim());
+}
+
+function byOperand<T>(
+  text: string,
+  valueOf: (word: string | undefined) => T,
+  refuse: () => never,
+): Readonly<Record<string, T>> {
+  const entries = text.split(",").map((entry): [string, T] => {
+    const [operand = "", word, ...more] = entry.split("=").map((part) => part.trim());
+    return operand === "" || more.length > 0 ? refuse() : [operand, valueOf(word)];
   });
   const named = Object.fromEntries(entries);
   return Object.keys(named).length < entries.length ? refuse() : named;

@@ -1,7 +1,7 @@
 /** tilec legal: counts and lists the legal tiles of a gather, or proves that there are none. */
 import type { Command } from "commander";
 import { stringify } from "csv-stringify/sync";
-import { formatBuffers, formatShape, printSchedule } from "../../ir/index.js";
+import { formatBuffers, formatResidency, formatShape, printSchedule } from "../../ir/index.js";
 import { legalTiles, type LegalTile } from "../api/legal-tiles.js";
 import { sizeLine } from "../report/explanation.js";
 import { table } from "../report/table.js";
@@ -22,7 +22,7 @@ const columns: readonly (readonly [
   cell: (tile: LegalTile) => string | number,
 ])[] = [
   ["tile", "tile", (t) => formatShape(t.tile)],
-  ["residency", "residency", (t) => t.residency],
+  ["residency", "residency", (t) => formatResidency(t.residency)],
   ["view", "view", (t) => formatShape(t.view)],
   ["order", "order", (t) => formatShape(t.order)],
   ["buffers", "buffers", (t) => formatBuffers(t.buffers)],

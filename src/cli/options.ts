@@ -10,14 +10,13 @@ import {
   operatorKinds,
   outOfBoundsPolicies,
   profiles,
-  residencies,
   targetNames,
   type AttributeKey,
   type Schedule,
   type Target,
 } from "../../ir/index.js";
 import { lookUpTarget } from "../formats/look-up-target.js";
-import { dashed, parseBuffers, parseCount, parseShape } from "./flag-values.js";
+import { dashed, parseBuffers, parseCount, parseResidency, parseShape } from "./flag-values.js";
 import { UsageError } from "./usage-error.js";
 
 export { dashed, parseBind, parseBuffers, parseCount, parseShape, parseType } from "./flag-values.js";
@@ -36,7 +35,7 @@ export interface ProgramFlags extends Readonly<Partial<Record<AttributeKey, stri
   readonly tile?: string;
   readonly view?: string;
   readonly profile?: Schedule["profile"];
-  readonly residency?: Schedule["residency"];
+  readonly residency?: string;
   readonly order?: string;
   readonly buffers?: string;
   readonly doubleBuffer?: boolean;
@@ -69,7 +68,7 @@ export function addProgramOptions(command: Command): Command {
     .option("--tile <shape>", "extents over the output dims, such as 8,1024")
     .option("--view <shape>", "view shape: splits the iteration before the tile does")
     .addOption(new Option("--profile <name>", "full-load rule").choices([...profiles]))
-    .addOption(new Option("--residency <name>", "where the data lives").choices([...residencies]))
+    .option("--residency <name|list>", "where the data lives: ub, gm, auto; or by operand as in kv=gm,bt=ub")
     .option("--order <dims>", "output dims, outermost loop first, such as 1,0")
     .option("--buffers <n|list>", "copies of what the loops move: 2, or by operand as in indices=2,output=2")
     .option("--double-buffer", "short for --buffers 2")
@@ -103,7 +102,7 @@ export function scheduleOf(flags: ProgramFlags): Schedule {
     ...shape("view"),
     ...shape("order"),
     ...(flags.profile === undefined ? {} : { profile: flags.profile }),
-    ...(flags.residency === undefined ? {} : { residency: flags.residency }),
+    ...(flags.residency === undefined ? {} : { residency: parseResidency(flags.residency) }),
     ...(flags.buffers === undefined ? {} : { buffers: parseBuffers(flags.buffers) }),
     ...(flags.doubleBuffer === true ? { buffers: 2 } : {}),
     ...(flags.cores === undefined ? {} : { cores: parseCount(flags.cores, "cores") }),

@@ -3,6 +3,7 @@ import { Option, type Command } from "commander";
 import {
   error,
   formatBuffers,
+  formatResidency,
   formatShape,
   inputsOf,
   keyOf,
@@ -337,7 +338,7 @@ function printResult(result: TuneResult): void {
     const marks = [candidate.id === best.id ? "best" : "", candidate.id === own.id ? "default" : ""];
     return [
       formatShape(tile),
-      residency,
+      formatResidency(residency),
       formatShape(view),
       formatShape(order),
       formatBuffers(buffers),

@@ -186,7 +186,11 @@ const caseObject: Schema = {
       tile: described("extents over the output dims", extents),
       view: described("splits the iteration before the tile does", extents),
       profile: described("full-load rule", { enum: profiles }),
-      residency: described("where the data lives", { enum: residencies }),
+      residency: described("where the data lives, or by operand where each input does", {
+        if: { type: "object" },
+        then: { type: "object", additionalProperties: { enum: ["ub", "gm"] } },
+        else: { enum: residencies },
+      }),
       buffers: described("copies of what the loops move, for all operands or by operand", {
         if: { type: "object" },
         then: { type: "object", additionalProperties: { enum: [1, 2] } },

@@ -53,6 +53,12 @@ export function rangeOf({ span }: Diagnostic): Range {
   return { start: { line, column }, end: { line, column: column + Math.max(1, span?.length ?? 1) } };
 }
 
+/** A flag's value as an entry of a schedule: `[8, 64]`, `{kv = gm, bt = ub}` or a word. */
+const entryText = (value: string): string => {
+  if (/^\d/.test(value)) return `[${value.replaceAll(",", ", ")}]`;
+  return value.includes("=") ? `{${value.replaceAll(",", ", ").replaceAll("=", " = ")}}` : value;
+};
+
 /** The hint's flags as entries of the schedule. Undefined for a hint in words, and for one that would not help. */
 export function fixOf(
   text: string,
@@ -62,8 +68,7 @@ export function fixOf(
   before = new Judgements(settings),
 ): Fix | undefined {
   const entries = [...(diagnostic.hint ?? "").matchAll(/--(tile|view|order|profile|residency) (\S+)/g)].map(
-    ([, key = "", value = ""]) =>
-      `${key} = ${/^\d/.test(value) ? `[${value.replaceAll(",", ", ")}]` : value}`,
+    ([, key = "", value = ""]) => `${key} = ${entryText(value)}`,
   );
   const lines = text.split("\n");
   const head = headBefore(lines, (diagnostic.span?.line ?? 1) - 1);
@@ -87,12 +92,12 @@ function headBefore(lines: readonly string[], line: number): number | undefined 
 }
 
 function withSchedule(head: string, entries: readonly string[]): string {
-  const found = /schedule\s*\{([^}]*)\}/.exec(head);
+  const found = /schedule\s*\{((?:[^{}]|\{[^{}]*\})*)\}/.exec(head);
   if (found === null) return head.replace(/\s*\{\s*$/, ` schedule {${entries.join(", ")}} {`);
   let inside = found[1] ?? "";
   for (const entry of entries) {
     const [key = ""] = entry.split(" ");
-    const old = new RegExp(`\\b${key}\\s*=\\s*(?:\\[[^\\]]*\\]|[\\w-]+)`);
+    const old = new RegExp(`\\b${key}\\s*=\\s*(?:\\[[^\\]]*\\]|\\{[^}]*\\}|[\\w-]+)`);
     inside = old.test(inside) ? inside.replace(old, entry) : `${inside}, ${entry}`;
   }
   return head.replace(found[0], `schedule {${inside}}`);

@@ -75,7 +75,7 @@ function optionsAfter(before: string): readonly Completion[] | undefined {
   if (/\btarget\("$/.test(before))
     return Object.values(targets).map(({ name, title }) => ({ label: name, detail: title }));
   if (/%\w+\s*=\s*$/.test(before)) return opDefs.map((def) => ({ label: def.name, detail: commonName(def) }));
-  const schedule = /\bschedule\s*\{([^}]*)$/.exec(before)?.[1];
+  const schedule = /\bschedule\s*\{((?:[^{}]|\{[^{}]*\})*)$/.exec(before)?.[1];
   if (schedule !== undefined) return inList(schedule, entries, (name) => values[name]);
   const [, op = "", inside = ""] = /=\s*([\w.]+)\s+%[^{]*\{([^}]*)$/.exec(before) ?? [];
   const def = findOp(op);
@@ -104,5 +104,5 @@ function inList(
 ): readonly Completion[] | undefined {
   const [, name] = /(\w+)\s*=\s*$/.exec(inside) ?? [];
   if (name !== undefined) return valuesOf(name);
-  return /(^|,)\s*$/.test(inside.replaceAll(/\[[^\]]*\]/g, "")) ? names : undefined;
+  return /(^|,)\s*$/.test(inside.replaceAll(/\[[^\]]*\]|\{[^}]*\}/g, "")) ? names : undefined;
 }

@@ -1,12 +1,20 @@
 /** The space of a search as a map: for each tile shape and residency the best schedule, or why there is none. */
-import { at, formatBuffers, outputOf, type Buffers, type Residency } from "../../ir/index.js";
+import {
+  at,
+  formatBuffers,
+  formatResidency,
+  outputOf,
+  type Buffers,
+  type Residencies,
+} from "../../ir/index.js";
 import type { Candidate, PrunedCandidate, RefusedTiles, TuneResult } from "../tune/result.js";
 
 interface Place {
   /** Entries of the tile along the map's dims, in elements. */
   readonly x: number;
   readonly y: number;
-  readonly residency: Residency;
+  /** As flags take it. */
+  readonly residency: string;
 }
 
 export type TileCell = Place &
@@ -30,7 +38,7 @@ export interface TileCells {
   /** Entries along both, ascending. */
   readonly xs: readonly number[];
   readonly ys: readonly number[];
-  readonly residencies: readonly Residency[];
+  readonly residencies: readonly string[];
   /** Places without a cell were not looked at. */
   readonly cells: readonly TileCell[];
 }
@@ -56,10 +64,10 @@ export function tileCells(result: TuneResult): TileCells | undefined {
     .sort((a, b) => a - b);
   const x = free[free.length - 1] ?? rank - 1;
   const y = free.length > 1 ? at(free, 0) : undefined;
-  const placeOf = (tile: readonly number[], residency: Residency): Place => ({
+  const placeOf = (tile: readonly number[], residency: Residencies): Place => ({
     x: at(tile, x),
     y: y === undefined ? 0 : at(tile, y),
-    residency,
+    residency: formatResidency(residency),
   });
   const best = new Map<string, TileCell>();
   for (const schedule of schedules) {
@@ -68,9 +76,9 @@ export function tileCells(result: TuneResult): TileCells | undefined {
     const known = best.get(keyOf(place));
     if (known === undefined || before(cell, known)) best.set(keyOf(place), cell);
   }
-  const residencies = (["ub", "gm"] as const).filter((residency) =>
-    [...schedules.map(({ schedule }) => schedule), ...result.refused].some((s) => s.residency === residency),
-  );
+  const looked = [...schedules.map(({ schedule }) => schedule), ...result.refused];
+  const others = looked.map(({ residency }) => formatResidency(residency)).sort();
+  const residencies = [...new Set(["ub", "gm", ...others])].filter((residency) => others.includes(residency));
   const dims = { x, ...(y === undefined ? {} : { y }) };
   const least = entries.map((list) => at(list, 0));
   const xs = at(entries, x);
@@ -112,7 +120,7 @@ function standsAt(
     pinned === undefined ? formatBuffers(buffers) === "1" : formatBuffers(buffers) === formatBuffers(pinned);
   let nearest: { readonly tile: RefusedTiles; readonly away: number } | undefined;
   for (const tile of refused) {
-    if (tile.residency !== residency || !fewest(tile.buffers)) continue;
+    if (formatResidency(tile.residency) !== residency || !fewest(tile.buffers)) continue;
     if (!tile.tile.every((entry, d) => entry <= at(upTo, d))) continue;
     const away = tile.tile.reduce((sum, entry, d) => sum + at(upTo, d) - entry, 0);
     if (nearest === undefined || away < nearest.away) nearest = { tile, away };

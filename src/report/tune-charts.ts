@@ -1,6 +1,6 @@
 /** What a search found as charts: cost by tile shape, and bytes against cycles. */
 import * as Plot from "@observablehq/plot";
-import { formatShape, printSchedule } from "../../ir/index.js";
+import { dataResidency, formatResidency, formatShape, printSchedule } from "../../ir/index.js";
 import type { Candidate, Objective, PrunedCandidate, RefusedTiles, TuneResult } from "../tune/result.js";
 import { chartOf, short, ticksOf } from "./chart.js";
 import { tileCells, type TileCell, type TileCells } from "./tune-cells.js";
@@ -100,7 +100,7 @@ export function heatMap(
           mark,
           x: schedule.tile[found.x],
           y: found.y === undefined ? 0 : schedule.tile[found.y],
-          residency: schedule.residency,
+          residency: formatResidency(schedule.residency),
         })),
         place,
       ),
@@ -224,7 +224,8 @@ export function scatter(result: TuneResult): string {
   const shared = { r: 4, stroke: "currentColor", strokeOpacity: 0.75 } as const;
   const title = describeSchedule;
   const href = (candidate: Candidate): string => `#${rowOf(candidate)}`;
-  const of = (residency: string) => candidates.filter(({ schedule }) => schedule.residency === residency);
+  const of = (residency: string) =>
+    candidates.filter(({ schedule }) => dataResidency(result.gather, schedule) === residency);
   return chartOf({
     ariaLabel: "bytes moved against cycles of every costed schedule",
     width: chartWidth,

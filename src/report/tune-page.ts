@@ -1,5 +1,5 @@
 /** What a search found as one page: the best beside the default, cost by tile, bytes against cycles, and what was refused. */
-import { formatBuffers, formatShape, printSchedule } from "../../ir/index.js";
+import { formatBuffers, formatResidency, formatShape, printSchedule } from "../../ir/index.js";
 import { candidateStatuses, type Candidate, type TuneResult } from "../tune/result.js";
 import { escapeMarkup, figureOf, pageOf, tableOf, type Row } from "./page.js";
 import { heatMap, refusedRow, rowOf, scatter, type HeatMap } from "./tune-charts.js";
@@ -109,7 +109,7 @@ function schedules({ candidates, best, default: own, objective }: TuneResult): s
       cells: [
         marks.filter((mark) => mark !== "").join(", "),
         formatShape(schedule.tile),
-        schedule.residency,
+        formatResidency(schedule.residency),
         formatShape(schedule.view),
         formatShape(schedule.order),
         formatBuffers(schedule.buffers),
@@ -129,7 +129,7 @@ function refusals({ refused, counts }: TuneResult): string {
     cells: [
       code,
       formatShape(tile),
-      residency,
+      formatResidency(residency),
       formatShape(view),
       formatBuffers(buffers),
       ubBytes,

@@ -2,7 +2,7 @@
  * What a search over schedules found: every candidate with its figures or the reason why it has none. Plain values, so that
  * records, pictures and pages are functions of them.
  */
-import type { AccessFunc, Code, Residency, ResolvedSchedule, Shape, Target } from "../../ir/index.js";
+import type { AccessFunc, Code, Residencies, ResolvedSchedule, Shape, Target } from "../../ir/index.js";
 
 /** `cycles`: of the clock. `bytes`: of global memory. `ms`: measured. */
 export const objectives = ["cycles", "bytes", "ms"] as const;
@@ -89,7 +89,7 @@ export interface RefusedTiles {
   readonly status: "refused";
   readonly tile: Shape;
   readonly view: Shape;
-  readonly residency: Residency;
+  readonly residency: Residencies;
   readonly buffers: ResolvedSchedule["buffers"];
   readonly code: Code;
   /** The arithmetic. */

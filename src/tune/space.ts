@@ -13,7 +13,7 @@ import {
   ruleList,
   volume,
   type AccessFunc,
-  type Residency,
+  type Residencies,
   type ResolvedSchedule,
   type Target,
   type Tiling,
@@ -57,7 +57,7 @@ export function* spaceOf(
   gather: AccessFunc,
   target: Target,
   objective: Objective,
-  residencies: readonly Residency[],
+  residencies: readonly Residencies[],
   known: readonly Tiling[],
 ): Generator<number, Space> {
   const found = new Map<string, SpaceEntry>();
@@ -232,17 +232,17 @@ const nestOf = ({ schedule, loops }: Tiling): string => {
  * for the clock they are one; a cache may tell them apart, so that a search by milliseconds looks at both ways round.
  */
 function ordersOf(
-  { gather, schedule, tile, extents }: Tiling,
+  { gather, schedule, residency, tile, extents }: Tiling,
   objective: Objective,
 ): readonly (readonly number[])[] {
   if (gather.schedule.order !== undefined) return [schedule.order];
   const follows = followedBy(gather.map, gatheredTable);
   const cut = (d: number): boolean => at(tile, d) < at(extents, d);
-  const reusing = schedule.residency === "gm" ? [] : schedule.order.filter((d) => !follows.has(d) && cut(d));
+  const reusing = residency === "gm" ? [] : schedule.order.filter((d) => !follows.has(d) && cut(d));
   const nests = orderedSubsets(reusing).map((last) => {
     const outer = schedule.order.filter((d) => !last.includes(d));
     // Data's dims stand inside those that are not to be reused along; without reuse there is nothing to keep apart.
-    const inner = schedule.residency === "gm" ? [] : outer.filter((d) => follows.has(d));
+    const inner = residency === "gm" ? [] : outer.filter((d) => follows.has(d));
     const parallel = [...outer.filter((d) => !inner.includes(d)), ...inner];
     return { parallel, last };
   });

@@ -3,15 +3,15 @@ import { inSlices } from "../../backends/long-run.js";
 import {
   CompileError,
   error,
-  gmAllowed,
   isResolved,
   throwIfErrors,
   tilingOf,
   type AccessFunc,
   type Func,
-  type Residency,
+  type Residencies,
   type Target,
 } from "../../ir/index.js";
+import { residenciesOf } from "../../passes/index.js";
 import { accessOf } from "../api/access.js";
 import { callable, isObject, oneOf, wholeNumber, type Fields } from "../../backends/index.js";
 import { simulateLongFields } from "../../backends/sim/options.js";
@@ -113,10 +113,9 @@ export function taskOf(program: Func, options: TuneOptions): TuneTask {
 }
 
 /** A residency that the user stated, or all that there are: a target's default pins nothing. */
-function openResidencies({ schedule, ...gather }: AccessFunc, target: Target): readonly Residency[] {
-  const { residency = "auto" } = schedule;
-  if (residency !== "auto") return [residency];
-  return gmAllowed({ schedule, ...gather }, target) ? ["ub", "gm"] : ["ub"];
+function openResidencies(gather: AccessFunc, target: Target): readonly Residencies[] {
+  const { residency = "auto" } = gather.schedule;
+  return residenciesOf({ ...gather, schedule: { residency } }, target);
 }
 
 /** The compiler's own choice; where the target's residency leaves none, that of any. */

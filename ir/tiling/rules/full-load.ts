@@ -6,6 +6,7 @@ import { gatheredTable, gatherDims } from "../../access.js";
 import { inputOf, outputOf, type AccessFunc } from "../../func.js";
 import type { ResolvedSchedule } from "../../schedule.js";
 import { at, type Shape } from "../../types.js";
+import { dataResidency } from "../residency.js";
 import type { Tiling } from "../tiling.js";
 import type { Rule, Verdict } from "./rule.js";
 
@@ -19,12 +20,12 @@ export const requiredView = (gather: AccessFunc, dim: number): number =>
 export const pinnedDims = (
   gather: AccessFunc,
   { profile, residency }: Pick<ResolvedSchedule, "profile" | "residency">,
-): Shape => (profile === "strict" && residency === "ub" ? gather.paired : []);
+): Shape => (profile === "strict" && dataResidency(gather, { residency }) === "ub" ? gather.paired : []);
 
 export const fullLoad: Rule = {
   id: "full-load",
   code: "TC301",
-  judge: (tiling) => (tiling.schedule.residency === "gm" ? [] : [...wholeDims(tiling), ...pinned(tiling)]),
+  judge: (tiling) => (tiling.residency === "gm" ? [] : [...wholeDims(tiling), ...pinned(tiling)]),
 };
 
 /** What the data tile holds along each gather dim. */

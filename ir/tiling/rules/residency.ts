@@ -1,7 +1,12 @@
-/** Rule 2: the data may stay in global memory where the machine can fetch what an index names (decision D15). */
-import type { AccessFunc } from "../../func.js";
-import type { Target } from "../../target.js";
-import type { Rule } from "./rule.js";
+/**
+ * Rule 2: the data may stay in global memory where the machine can fetch what an index names (decision D15), and an index table
+ * where single elements of it can be read: on an Ascend core by the scalar unit.
+ */
+import { keyOf, type AccessFunc } from "../../func.js";
+import { targetFacts, type Target } from "../../target.js";
+import { movableTables, residencyOf } from "../residency.js";
+import type { Tiling } from "../tiling.js";
+import type { Rule, Verdict } from "./rule.js";
 
 /** Whether the target's cores, or the operator, can read the data from global memory row by row. */
 export const gmAllowed = (gather: AccessFunc, target: Target): boolean =>
@@ -10,18 +15,46 @@ export const gmAllowed = (gather: AccessFunc, target: Target): boolean =>
 export const residency: Rule = {
   id: "residency",
   code: "TC403",
-  judge({ gather, schedule, target }) {
-    if (schedule.residency === "ub") return [];
-    const pass = gmAllowed(gather, target);
+  judge: (tiling) => [...ofData(tiling), ...ofTables(tiling)],
+};
+
+function ofData({ gather, residency: own, target }: Tiling): Verdict[] {
+  if (own === "ub") return [];
+  const pass = gmAllowed(gather, target);
+  return [
+    {
+      rule: "residency",
+      pass,
+      detail: pass
+        ? "rows are fetched from global memory"
+        : "residency gm fetches whole rows, and this gather follows the output along its gather dim",
+      source: "hicann/pypto docs/zh/api/operation/pypto-index_select.md rules 3 and 5",
+    },
+  ];
+}
+
+/** Of the tables that a schedule has elsewhere than the target. */
+function ofTables({ gather, schedule, target }: Tiling): Verdict[] {
+  // Words say nothing of tables.
+  if (typeof schedule.residency === "string") return [];
+  const movable = movableTables(gather, target);
+  const { gathersInPlace } = targetFacts[target.kind];
+  const home = gathersInPlace ? "gm" : "ub";
+  return gather.operands.flatMap((operand): Verdict[] => {
+    const own = residencyOf(operand, schedule.residency, target);
+    if (operand.role !== "indices" || own === home) return [];
+    const key = keyOf(operand);
+    const pass = movable.includes(operand);
+    const why = gathersInPlace
+      ? `target ${target.name} reads index tables where they lie, in global memory`
+      : `${key} moves with the tile: only a table that index values look up is read element by element`;
     return [
       {
-        rule: "residency",
+        rule: "residency-table",
         pass,
-        detail: pass
-          ? "rows are fetched from global memory"
-          : "residency gm fetches whole rows, and this gather follows the output along its gather dim",
-        source: "hicann/pypto docs/zh/api/operation/pypto-index_select.md rules 3 and 5",
+        detail: pass ? `${key} is read in global memory, element by element` : `${key} = ${own}: ${why}`,
+        source: "docs/tiling-rules.md: residency",
       },
     ];
-  },
-};
+  });
+}

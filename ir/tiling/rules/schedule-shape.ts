@@ -38,7 +38,7 @@ export function shapeFaults(gather: AccessFunc, schedule: Schedule): ShapeVerdic
       }),
     ];
   };
-  const { order, cores, ubBytes, buffers } = schedule;
+  const { order, cores, ubBytes, buffers, residency } = schedule;
   const found = [...shapeFault("tile", schedule.tile), ...shapeFault("view", schedule.view)];
   if (order !== undefined) {
     const sorted = [...order].sort((a, b) => a - b);
@@ -54,6 +54,16 @@ export function shapeFaults(gather: AccessFunc, schedule: Schedule): ShapeVerdic
   if (stranger !== undefined) {
     const hint = `buffers = {${keys.map((key) => `${key} = 2`).join(", ")}}, or some of these`;
     found.push(fault(`buffers names ${stranger}, which is no operand`, { hint }));
+  }
+  if (typeof residency === "object") {
+    const inputs = gather.operands.slice(0, -1).map(keyOf);
+    const [data = "data"] = inputs;
+    const unknown = Object.keys(residency).find((key) => !inputs.includes(key));
+    const form = `residency = {${inputs.map((key) => `${key} = ub`).join(", ")}}, or ${data} and some of these`;
+    if (unknown !== undefined)
+      found.push(fault(`residency names ${unknown}, which is no input`, { hint: form }));
+    else if (!(data in residency))
+      found.push(fault(`residency does not say where ${data} is, which is gathered`, { hint: form }));
   }
   if (cores !== undefined && (!Number.isSafeInteger(cores) || cores < 1))
     found.push(fault(`cores is ${cores}; at least 1 core runs the tasks`));

@@ -15,6 +15,7 @@ import {
   outputOf,
   parseModule,
   printFunc,
+  profiles,
   resolveSource,
   sourceOp,
   withPolicy,
@@ -27,7 +28,13 @@ import {
   type SourceFunc,
 } from "../../../ir/index.js";
 import type { ScheduleText } from "./flags.js";
-import { parseBuffers, parseCount, parseShape, parseType } from "../../../src/cli/flag-values.js";
+import {
+  parseBuffers,
+  parseResidency,
+  parseCount,
+  parseShape,
+  parseType,
+} from "../../../src/cli/flag-values.js";
 
 /** What places in diagnostics are places of. */
 export const fileName = "program.tir";
@@ -135,9 +142,12 @@ function withEntry(schedule: Schedule, { entry, text }: ScheduleText): Schedule 
       return { ...others, ubBytes: parseCount(text, "ub-bytes") };
     case "buffers":
       return { ...others, buffers: parseBuffers(text) };
-    case "profile":
     case "residency":
-      return { ...others, [entry]: text };
+      return { ...others, residency: parseResidency(text) };
+    case "profile": {
+      const profile = profiles.find((known) => known === text);
+      return profile === undefined ? others : { ...others, profile };
+    }
   }
 }
 

@@ -1,5 +1,5 @@
 /** Target and schedule: words, and a slider for each dim of the tile and of the view. */
-import { formatBuffers } from "../../../ir/schedule.js";
+import { formatBuffers, formatResidency } from "../../../ir/schedule.js";
 import type { Shown, Vocabulary } from "../jobs/messages.js";
 import type { ScheduleText } from "../jobs/flags.js";
 import type { Change } from "../jobs/program.js";
@@ -21,6 +21,8 @@ export function ScheduleForm({ shown, vocabulary, onChange }: Props) {
   const used = verdict.explained?.schedule;
   const text = (entry: "tile" | "view" | "order"): string => schedule[entry]?.join() ?? "";
   const copies = schedule.buffers === undefined ? "" : formatBuffers(schedule.buffers);
+  const residency = schedule.residency === undefined ? "" : formatResidency(schedule.residency);
+  const residencies = [...new Set([...vocabulary.residencies, residency])].filter((word) => word !== "");
   const sliders = (entry: "tile" | "view", label: string) =>
     output.map((extent, d) => {
       const entries = schedule[entry] ?? used?.[entry] ?? output;
@@ -75,9 +77,9 @@ export function ScheduleForm({ shown, vocabulary, onChange }: Props) {
         id="residency"
         label="residency"
         help="ub: a full load into the unified buffer; gm: rows straight from global memory"
-        value={schedule.residency ?? ""}
+        value={residency}
         disabled={off}
-        options={[chosen, ...vocabulary.residencies.map((word) => [word, word] as const)]}
+        options={[chosen, ...residencies.map((word) => [word, word] as const)]}
         onChoice={(word) => void set("residency", word)}
       />
       <TextField

@@ -1,5 +1,6 @@
 /** Records as comma-separated values: a line for each candidate and each refused tile. */
 import { stringify } from "csv-stringify/sync";
+import { formatResidency } from "../../../ir/index.js";
 import { millisecondsOf } from "./best.js";
 import type { TuneRecord } from "./record.js";
 
@@ -40,7 +41,16 @@ function rowOf(record: TuneRecord): Row[] {
   if (record.record === "refused") {
     const { task, residency, tile, view, buffers, code, reason, ubBytes } = record;
     const shapes = { tile: joined(tile), view: joined(view), buffers: JSON.stringify(buffers) };
-    return [{ task, status: "refused", residency, ...shapes, ub_bytes: ubBytes, ...about(code, reason) }];
+    return [
+      {
+        task,
+        status: "refused",
+        residency: formatResidency(residency),
+        ...shapes,
+        ub_bytes: ubBytes,
+        ...about(code, reason),
+      },
+    ];
   }
   if (record.record !== "candidate") return [];
   const { task, candidate, status, schedule, cycles, bytes, ubBytes, tasks, runs, code, reason } = record;
@@ -53,7 +63,7 @@ function rowOf(record: TuneRecord): Row[] {
       status,
       ...about(code, reason),
       default: record.default ? 1 : 0,
-      residency,
+      residency: formatResidency(residency),
       tile: joined(tile),
       view: joined(view),
       order: joined(order),

@@ -12,7 +12,11 @@ export function parametersOf(schedule: ResolvedSchedule): Readonly<Record<string
     ...each("tile", tile),
     ...each("view", view),
     ...each("order", order),
-    ["residency_gm", residency === "gm" ? 1 : 0],
+    ...(typeof residency === "string"
+      ? [["residency_gm", residency === "gm" ? 1 : 0] as const]
+      : Object.entries(residency).map(
+          ([operand, own]) => [`residency_gm_${operand}`, own === "gm" ? 1 : 0] as const,
+        )),
     ...copies.map(([operand, n]) => [operand === "" ? "buffers" : `buffers_${operand}`, n] as const),
   ]);
 }
