@@ -33,6 +33,7 @@ export * from "./ranges.js";
 export * from "./regions.js";
 export { pyptoLevels, type PyptoLevel } from "./ops/pypto.js";
 export { lex, type Token, type TokenKind } from "./text/lex.js";
+export { ParseError, TokenReader } from "./text/token-reader.js";
 export { parseModule, parseSchedule, type ParseResult } from "./text/parse.js";
 export {
   printFunc,

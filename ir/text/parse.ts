@@ -34,8 +34,9 @@ import {
   symbolsOf,
   type Linear,
 } from "../linear.js";
-import { lex, type Token, type TokenKind } from "./lex.js";
+import { lex, type Token } from "./lex.js";
 import { SiteList } from "./site-list.js";
+import { ParseError, TokenReader } from "./token-reader.js";
 import {
   budgetRules,
   profiles,
@@ -48,7 +49,7 @@ import {
 } from "../schedule.js";
 import { atMost, isSymbolName, type Sym, type Symbolic, type SymbolicMap } from "../symbolic.js";
 import { pipes, type Region, type Stmt, type UbBuffer } from "../tile.js";
-import { assertNever, at, isDType, maxElements, type DType, type Shape, type TensorType } from "../types.js";
+import { assertNever, at, isDType, type DType, type Shape, type TensorType } from "../types.js";
 
 /** What a text holds, as far as it parses, and what is wrong with it. */
 export interface ParseResult {
@@ -131,12 +132,6 @@ const reservedWords: ReadonlySet<string> = new Set([
   "let",
 ]);
 
-class ParseError extends Error {
-  constructor(readonly diagnostic: Diagnostic) {
-    super(diagnostic.message);
-  }
-}
-
 /** Deeper nesting is not a program but an attack on the stack. */
 const maxDepth = 64;
 
@@ -150,15 +145,12 @@ const statementWords = Object.keys({
   sync: true,
 } satisfies Record<StatementWord, true>) as readonly StatementWord[];
 
-class Parser {
-  private position = 0;
+class Parser extends TokenReader {
   private depth = 0;
   /** Of the tile program that is being read: its gather's map speaks of them. */
   private operands: readonly Operand[] = [];
   /** In the order of their declarations. */
   readonly symbols: Sym[] = [];
-
-  constructor(private readonly tokens: readonly Token[]) {}
 
   /** `dim N <= 4096`, before the functions. */
   declarations(): void {
@@ -777,23 +769,6 @@ class Parser {
     return inner;
   }
 
-  private intList(): number[] {
-    const list: number[] = [];
-    this.punct("[");
-    while (!this.accept("]")) {
-      if (list.length > 0) this.punct(",");
-      list.push(this.int());
-    }
-    return list;
-  }
-
-  private int(): number {
-    const token = this.take("int", "a whole number");
-    const value = Number(token.text);
-    if (Math.abs(value) > maxElements) this.fail(token, `${token.text} is beyond 2^31`);
-    return value;
-  }
-
   /** `2`, or `{indices = 2, output = 2}` */
   private scheduledBuffers(): Buffers {
     if (this.peek().text !== "{") return this.copies();
@@ -816,62 +791,11 @@ class Parser {
     return count;
   }
 
-  private oneOf<T extends string>(words: readonly T[]): T {
-    const token = this.take("word", words.join(" or "));
-    const found = words.find((word) => word === token.text);
-    return found ?? this.fail(token, `expected ${words.join(", ")}; found ${token.text}`);
-  }
-
   private operand(value: Value): Value {
     const token = this.take("value", `%${value.name}`);
     if (token.text !== value.name)
       this.fail(token, `expected %${value.name}: operands come in parameter order`);
     return value;
-  }
-
-  private peek(): Token {
-    return at(this.tokens, Math.min(this.position, this.tokens.length - 1));
-  }
-
-  private take(kind: TokenKind, expected: string): Token {
-    const token = this.peek();
-    if (token.kind !== kind) this.fail(token, `expected ${expected}; found ${describe(token)}`);
-    this.position++;
-    return token;
-  }
-
-  private punct(text: string): void {
-    const token = this.peek();
-    if (!this.accept(text)) this.fail(token, `expected ${text}; found ${describe(token)}`);
-  }
-
-  private accept(text: string): boolean {
-    const token = this.peek();
-    if (token.kind !== "punct" || token.text !== text) return false;
-    this.position++;
-    return true;
-  }
-
-  private word(text: string): Token {
-    const token = this.peek();
-    if (!this.acceptWord(text)) this.fail(token, `expected ${text}; found ${describe(token)}`);
-    return token;
-  }
-
-  private acceptWord(text: string): boolean {
-    const token = this.peek();
-    if (token.kind !== "word" || token.text !== text) return false;
-    this.position++;
-    return true;
-  }
-
-  private fail(
-    token: Token,
-    message: string,
-    hint?: string,
-    code: "TC002" | "TC003" | "TC204" = "TC002",
-  ): never {
-    throw new ParseError(error(code, message, { span: token.span, ...(hint === undefined ? {} : { hint }) }));
   }
 }
 
@@ -884,19 +808,3 @@ const symbolsIn = ({ sites, results }: SymbolicMap): readonly string[] =>
       ...[site.below, site.fromEnd].flatMap((form) => (form === undefined || form === "below" ? [] : [form])),
     ]),
   ].flatMap(symbolsOf);
-
-function describe({ kind, text }: Token): string {
-  switch (kind) {
-    case "end":
-      return "the end of the text";
-    case "value":
-      return `%${text}`;
-    case "symbol":
-      return `@${text}`;
-    case "word":
-    case "int":
-    case "string":
-    case "punct":
-      return text;
-  }
-}

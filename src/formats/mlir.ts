@@ -8,13 +8,14 @@ import {
   error,
   lex,
   operandAt,
+  ParseError,
   type Attrs,
   type Diagnostic,
   type DType,
   type SourceFunc,
   type TensorType,
+  TokenReader,
   type Token,
-  type TokenKind,
 } from "../../ir/index.js";
 import { Symbols } from "./symbols.js";
 
@@ -22,6 +23,7 @@ export type MlirGather =
   | { readonly ok: true; readonly func: SourceFunc }
   | { readonly ok: false; readonly name: string; readonly diagnostic: Diagnostic };
 
+const who = "stablehlo.gather";
 const gatherOp = /"stablehlo\.gather"\s*\(/g;
 const funcHead = /\bfunc\.func\s+(?:(?:public|private|nested)\s+)?@([\w$.-]+)/g;
 
@@ -37,16 +39,10 @@ export function findMlirGathers(text: string, file: string): MlirGather[] {
     try {
       return [{ ok: true, func: new Operation(tokensAt(text, index, file)).gather(name) }];
     } catch (thrown) {
-      if (!(thrown instanceof Refused)) throw thrown;
+      if (!(thrown instanceof ParseError)) throw thrown;
       return [{ ok: false, name, diagnostic: thrown.diagnostic }];
     }
   });
-}
-
-class Refused extends Error {
-  constructor(readonly diagnostic: Diagnostic) {
-    super(diagnostic.message);
-  }
 }
 
 /** From the operation up to the end of the line that has its result's type. */
@@ -57,11 +53,11 @@ function tokensAt(text: string, index: number, file: string): readonly Token[] {
   const own = text.slice(index, end === -1 ? undefined : end);
   const { tokens, diagnostics } = lex(before + own, file);
   if (own.includes("!quant.")) {
-    const message = "stablehlo.gather: quantized types, which tilec lacks";
-    throw new Refused(error("TC002", message, { span: tokens[0]?.span }));
+    const message = `${who}: quantized types, which tilec lacks`;
+    throw new ParseError(error("TC002", message, { span: tokens[0]?.span }));
   }
   const [first] = diagnostics;
-  if (first !== undefined) throw new Refused(first);
+  if (first !== undefined) throw new ParseError(first);
   return tokens;
 }
 
@@ -81,13 +77,9 @@ const dimensionNumbers: ReadonlySet<string> = new Set([
   "start_index_map",
 ]);
 
-class Operation {
-  private position = 0;
-
-  constructor(private readonly tokens: readonly Token[]) {}
-
+class Operation extends TokenReader {
   gather(name: string): SourceFunc {
-    const { span: opSpan } = this.take("string", "stablehlo.gather");
+    const { span: opSpan } = this.take("string", who);
     this.punct("(");
     this.value();
     this.punct(",");
@@ -105,7 +97,7 @@ class Operation {
     return {
       level: "source",
       name,
-      op: "stablehlo.gather",
+      op: who,
       attrs,
       operands: [
         operandAt({ name: "data", type: data }, 0, 2),
@@ -146,14 +138,14 @@ class Operation {
   /** `#stablehlo.gather<offset_dims = [2], …, index_vector_dim = 2>` */
   private dimensionNumbers(): Attrs {
     this.punct("#");
-    this.take("word", "stablehlo.gather");
+    this.take("word", who);
     this.punct("<");
     const found: [string, number | readonly number[]][] = [];
     while (!this.accept(">")) {
       const token = this.take("word", "a dimension number");
       this.punct("=");
       if (token.text === "index_vector_dim") found.push([token.text, this.int()]);
-      else if (dimensionNumbers.has(token.text)) found.push([token.text, this.ints("[", "]")]);
+      else if (dimensionNumbers.has(token.text)) found.push([token.text, this.intList()]);
       else this.fail(token, `no dimension number ${token.text}`);
       this.accept(",");
     }
@@ -168,29 +160,13 @@ class Operation {
       this.take("word", "i64");
       if (this.accept(">")) return [];
       this.punct(":");
-      return this.ints(undefined, ">");
+      return this.intsUpTo(">");
     }
-    const sizes = this.ints("[", "]");
+    const sizes = this.intList();
     this.punct(">");
     this.punct(":");
     this.type();
     return sizes;
-  }
-
-  private ints(open: string | undefined, close: string): readonly number[] {
-    if (open !== undefined) this.punct(open);
-    const list: number[] = [];
-    while (!this.accept(close)) {
-      if (list.length > 0) this.punct(",");
-      list.push(this.int());
-    }
-    return list;
-  }
-
-  private int(): number {
-    const token = this.take("int", "a whole number");
-    const value = Number(token.text);
-    return Number.isSafeInteger(value) ? value : this.fail(token, `${token.text} is beyond 2^53`);
   }
 
   /** `tensor<2x3xf32>`, `tensor<f32>`, `tensor<2xcomplex<f32>>` */
@@ -233,33 +209,7 @@ class Operation {
     }
   }
 
-  private peek(): Token {
-    const token = this.tokens[Math.min(this.position, this.tokens.length - 1)];
-    if (token === undefined) throw new RangeError("a text has an end");
-    return token;
-  }
-
-  private take(kind: TokenKind, expected: string): Token {
-    const token = this.peek();
-    if (token.kind !== kind) this.fail(token, `expected ${expected}; found ${token.text}`);
-    this.position++;
-    return token;
-  }
-
-  private punct(text: string): void {
-    const token = this.peek();
-    if (!this.accept(text)) this.fail(token, `expected ${text}; found ${token.text}`);
-  }
-
-  private accept(text: string): boolean {
-    const token = this.peek();
-    if (token.kind !== "punct" || token.text !== text) return false;
-    this.position++;
-    return true;
-  }
-
-  private fail(token: Token, message: string, hint?: string): never {
-    const details = { span: token.span, ...(hint === undefined ? {} : { hint }) };
-    throw new Refused(error("TC002", `stablehlo.gather: ${message}`, details));
+  protected override fail(token: Token, message: string, hint?: string): never {
+    return super.fail(token, `${who}: ${message}`, hint);
   }
 }

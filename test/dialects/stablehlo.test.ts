@@ -3,7 +3,6 @@ import { describe, expect, it } from "vitest";
 import { reference } from "../../backends/reference/index.js";
 import {
   CompileError,
-  dtypeBytes,
   elementCount,
   indexDTypes,
   inputsOf,
@@ -17,6 +16,7 @@ import {
 import { stablehlo, tryCompile, targets } from "../../src/index.js";
 import type { StablehloGatherArguments } from "../../src/dialects/stablehlo.js";
 import { oracleStablehlo } from "../oracle/stablehlo.js";
+import { littleEndian } from "../support/little-endian.js";
 import { randomStablehlo } from "../support/random-stablehlo.js";
 
 /** Rows of 2 by 2 from [2, 3, 4, 2], batched: the specification's second example. */
@@ -42,13 +42,6 @@ const refused = (args: StablehloGatherArguments): readonly string[] => {
   }
   return [];
 };
-
-const littleEndian = (values: readonly bigint[], bytes: number): Uint8Array =>
-  Uint8Array.from(
-    values.flatMap((value) =>
-      Array.from({ length: bytes }, (_, k) => Number((value >> BigInt(8 * k)) & 0xffn)),
-    ),
-  );
 
 describe("stablehlo.gather", () => {
   it("gives the shape of the specification's second example (C22)", () => {
@@ -142,7 +135,7 @@ describe("stablehlo.gather", () => {
           const values = Int32Array.from({ length: elementCount(operand) }, (_, k) => 1000 + k);
           const output = reference(result.resolved, {
             data: { type: data!, bytes: new Uint8Array(values.buffer) },
-            indices: { type: indices!, bytes: littleEndian(startIndices, dtypeBytes[type]) },
+            indices: { type: indices!, bytes: littleEndian(type, startIndices) },
           });
           expect(outputOf(func).type.shape).toEqual(expected.shape);
           expect([...new Int32Array(output.buffer)]).toEqual(expected.positions.map((k) => 1000 + k));

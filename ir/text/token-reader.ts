@@ -1,0 +1,107 @@
+/** What every parser of a text does with its tokens: look, take what is expected, or say at its place what is not. */
+import { error, type Diagnostic } from "../diagnostic.js";
+import { at, maxElements } from "../types.js";
+import type { Token, TokenKind } from "./lex.js";
+
+/** Ends a parse at the first thing that is wrong. */
+export class ParseError extends Error {
+  constructor(readonly diagnostic: Diagnostic) {
+    super(diagnostic.message);
+  }
+}
+
+/** Tokens and a place among them. */
+export class TokenReader {
+  protected position = 0;
+
+  constructor(protected readonly tokens: readonly Token[]) {}
+
+  protected intList(): number[] {
+    this.punct("[");
+    return this.intsUpTo("]");
+  }
+
+  /** Whole numbers with commas between them, and what stands behind the last. */
+  protected intsUpTo(close: string): number[] {
+    const list: number[] = [];
+    while (!this.accept(close)) {
+      if (list.length > 0) this.punct(",");
+      list.push(this.int());
+    }
+    return list;
+  }
+
+  protected int(): number {
+    const token = this.take("int", "a whole number");
+    const value = Number(token.text);
+    if (Math.abs(value) > maxElements) this.fail(token, `${token.text} is beyond 2^31`);
+    return value;
+  }
+
+  protected oneOf<T extends string>(words: readonly T[]): T {
+    const token = this.take("word", words.join(" or "));
+    const found = words.find((word) => word === token.text);
+    return found ?? this.fail(token, `expected ${words.join(", ")}; found ${token.text}`);
+  }
+
+  protected peek(): Token {
+    return at(this.tokens, Math.min(this.position, this.tokens.length - 1));
+  }
+
+  protected take(kind: TokenKind, expected: string): Token {
+    const token = this.peek();
+    if (token.kind !== kind) this.fail(token, `expected ${expected}; found ${describe(token)}`);
+    this.position++;
+    return token;
+  }
+
+  protected punct(text: string): void {
+    const token = this.peek();
+    if (!this.accept(text)) this.fail(token, `expected ${text}; found ${describe(token)}`);
+  }
+
+  protected accept(text: string): boolean {
+    const token = this.peek();
+    if (token.kind !== "punct" || token.text !== text) return false;
+    this.position++;
+    return true;
+  }
+
+  protected word(text: string): Token {
+    const token = this.peek();
+    if (!this.acceptWord(text)) this.fail(token, `expected ${text}; found ${describe(token)}`);
+    return token;
+  }
+
+  protected acceptWord(text: string): boolean {
+    const token = this.peek();
+    if (token.kind !== "word" || token.text !== text) return false;
+    this.position++;
+    return true;
+  }
+
+  protected fail(
+    token: Token,
+    message: string,
+    hint?: string,
+    code: "TC002" | "TC003" | "TC204" = "TC002",
+  ): never {
+    throw new ParseError(error(code, message, { span: token.span, ...(hint === undefined ? {} : { hint }) }));
+  }
+}
+
+function describe({ kind, text }: Token): string {
+  switch (kind) {
+    case "end":
+      return "the end of the text";
+    case "value":
+      return `%${text}`;
+    case "symbol":
+      return `@${text}`;
+    case "word":
+    case "int":
+    case "string":
+    case "punct":
+      return text;
+  }
+}
