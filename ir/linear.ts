@@ -230,7 +230,27 @@ const exactRemainder = (value: bigint, by: bigint): bigint => ((value % by) + by
 
 /** Every atom of a form, those inside others after them. */
 export function atomsOf(form: Linear): Atom[] {
-  return form.terms.flatMap(({ of }) => [of, ...partsOf(of).flatMap(atomsOf)]);
+  const found: Atom[] = [];
+  visitAtoms(form, (of) => void found.push(of));
+  return found;
+}
+
+/** `atomsOf` without the list: maps and programs are looked through thousands of times. */
+function visitAtoms(form: Linear, see: (of: Atom) => void): void {
+  for (const { of } of form.terms) {
+    see(of);
+    for (const part of partsOf(of)) visitAtoms(part, see);
+  }
+}
+
+/** What is found among the atoms of a form. */
+function foundIn<T>(form: Linear, of: (atom: Atom) => T | undefined): T[] {
+  const found: T[] = [];
+  visitAtoms(form, (seen) => {
+    const value = of(seen);
+    if (value !== undefined) found.push(value);
+  });
+  return found;
 }
 
 /** The forms that an atom is made of. */
@@ -240,7 +260,7 @@ function partsOf(of: Atom): readonly Linear[] {
     case "site":
     case "iv":
     case "symbol":
-      return [];
+      return none;
     case "min":
       return of.of;
     case "div":
@@ -250,6 +270,8 @@ function partsOf(of: Atom): readonly Linear[] {
       return assertNever(of);
   }
 }
+
+const none: readonly Linear[] = [];
 
 /** A form with other forms in the place of some of its atoms, wherever they stand; undefined leaves one as it is. */
 export function substitute(form: Linear, put: (of: Atom) => Linear | undefined): Linear {
@@ -277,19 +299,19 @@ export function substitute(form: Linear, put: (of: Atom) => Linear | undefined):
 
 /** The loop variables that a form reads. */
 export const loopVariables = (form: Linear): ReadonlySet<string> =>
-  new Set(atomsOf(form).flatMap((of) => (of.kind === "iv" ? [of.name] : [])));
+  new Set(foundIn(form, (of) => (of.kind === "iv" ? of.name : undefined)));
 
 /** The symbols that a form is made of. */
 export const symbolsOf = (form: Linear): string[] =>
-  atomsOf(form).flatMap((of) => (of.kind === "symbol" ? [of.name] : []));
+  foundIn(form, (of) => (of.kind === "symbol" ? of.name : undefined));
 
 /** Output dims that a coordinate follows. */
 export const dimsOf = (form: Linear): number[] =>
-  atomsOf(form).flatMap((of) => (of.kind === "dim" ? [of.dim] : []));
+  foundIn(form, (of) => (of.kind === "dim" ? of.dim : undefined));
 
 /** Sites that a coordinate depends on. */
 export const sitesOf = (form: Linear): number[] =>
-  atomsOf(form).flatMap((of) => (of.kind === "site" ? [of.site] : []));
+  foundIn(form, (of) => (of.kind === "site" ? of.site : undefined));
 
 /** Whether dims and sites move a form by steps of one length each: none stands inside a div, a mod or a minimum. */
 export const isAffine = ({ terms }: Linear): boolean =>

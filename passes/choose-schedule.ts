@@ -7,18 +7,22 @@
 import { followedBy, gatheredTable } from "../ir/access.js";
 import { estimator } from "../ir/clock/index.js";
 import { outputOf } from "../ir/func.js";
-import { targetFacts } from "../ir/target.js";
+import { targetFacts, type Target } from "../ir/target.js";
 import { largestThat } from "../ir/largest-that.js";
 import { isLegal, replaced, volume, type Tiling } from "../ir/tiling/index.js";
-import { at, byteCount } from "../ir/types.js";
+import { at, byteCount, type Shape } from "../ir/types.js";
 import { candidates, fits, limitsOf, roomOf, shareOf, variants, type Candidates } from "./candidates.js";
 import { clockOf } from "./lowered.js";
 
-/** Tiles around which is searched, how often at most, and schedules whose clock is read: those within a margin of the best estimate. */
+/** Tiles around which is searched, how often at most, and schedules whose clock is read at most. */
 const seeds = 2;
 const rounds = 3;
 const clocked = 4;
-const margin = 1.1;
+/**
+ * How far over the best estimate a schedule may be the fastest. What gathers in place is little but its gather, and the
+ * estimate is wrong by its tails alone; pipes that wait for each other cost more than it sees.
+ */
+const marginOf = ({ kind }: Target): number => (targetFacts[kind].gathersInPlace ? 1.02 : 1.1);
 /** Entries on either side of a tile's own that are tried along a dim. */
 const reach = 2;
 /** Entries of a dim that are tried at first, by the number of dims that a tile may cut. */
@@ -75,21 +79,24 @@ class Search {
   /** Every schedule so far, the best of its tile, by its tile. */
   private readonly weighed = new Map<string, readonly Weighed[] | undefined>();
   private least = Infinity;
+  private readonly margin: number;
 
   constructor(
     private readonly among: Candidates,
     /** Bytes of UB that a tile may take. */
     private readonly room: number,
-  ) {}
+  ) {
+    this.margin = marginOf(among.start.target);
+  }
 
   best(): Tiling {
     const { start } = this.among;
-    this.weigh(start);
+    this.weigh(start.schedule.tile);
     this.weigh(this.filledUp());
     this.coarse();
     for (const seed of this.ranked().slice(0, seeds)) this.refine(seed);
     const ranked = this.ranked();
-    const worth = (ranked[0]?.estimate ?? 0) * margin;
+    const worth = (ranked[0]?.estimate ?? 0) * this.margin;
     const worthTheirClock = ranked.slice(0, clocked).filter(({ estimate }) => estimate <= worth);
     const cycles = Math.min(...worthTheirClock.map(({ tiling }) => clockOf(tiling).cycles));
     const fastest = worthTheirClock.filter(({ tiling }) => clockOf(tiling).cycles === cycles);
@@ -106,10 +113,10 @@ class Search {
   }
 
   /** The schedules of a tile, the best first; none where they cannot be worth their while, undefined where it does not fit. */
-  private weigh(tiling: Tiling): readonly Weighed[] | undefined {
-    const key = tiling.schedule.tile.join();
+  private weigh(tile: Shape): readonly Weighed[] | undefined {
+    const key = tile.join();
     if (this.weighed.has(key)) return this.weighed.get(key);
-    const found = this.found(tiling);
+    const found = this.found(this.among.start.with({ tile }));
     const [best] = found ?? [];
     if (best !== undefined) this.least = Math.min(this.least, best.estimate);
     this.weighed.set(key, found);
@@ -117,21 +124,22 @@ class Search {
   }
 
   private found(tiling: Tiling): readonly Weighed[] | undefined {
-    if (atLeast(tiling) > this.least * margin) return [];
+    if (atLeast(tiling) > this.least * this.margin) return [];
     return fits(tiling, this.room) ? this.variantsOf(tiling) : undefined;
   }
 
   /** As much as fits of each dim, from the last: near enough to the best that most others need no look. */
-  private filledUp(): Tiling {
-    let tiling = this.among.start;
-    for (const d of [...this.among.free].reverse()) {
+  private filledUp(): Shape {
+    const { start, free } = this.among;
+    let { tile } = start.schedule;
+    for (const d of [...free].reverse()) {
       const entries = this.among.entries.get(d) ?? [];
       const most = largestThat(0, entries.length - 1, (k) =>
-        fits(withEntry(tiling, d, at(entries, k)), this.room),
+        fits(start.with({ tile: replaced(tile, d, at(entries, k)) }), this.room),
       );
-      if (most !== undefined) tiling = withEntry(tiling, d, at(entries, most));
+      if (most !== undefined) tile = replaced(tile, d, at(entries, most));
     }
-    return tiling;
+    return tile;
   }
 
   private variantsOf(tiling: Tiling): Weighed[] {
@@ -147,21 +155,20 @@ class Search {
 
   /** Whole along some dims, cut along two, 1 along the others: dims are filled from the last, or by what they follow. */
   private coarse(): void {
-    const { start, free } = this.among;
+    const { start } = this.among;
     for (const order of filled(this.among)) {
-      let base = start;
+      let base = start.schedule.tile;
       order.forEach((first, k) => {
         const second = order[k + 1];
         for (const a of this.fewOf(first)) {
-          const wide = withEntry(base, first, a);
+          const wide = replaced(base, first, a);
           if (this.weigh(wide) === undefined) break;
           if (second === undefined) continue;
-          for (const b of this.fewOf(second)) if (this.weigh(withEntry(wide, second, b)) === undefined) break;
+          for (const b of this.fewOf(second)) if (this.weigh(replaced(wide, second, b)) === undefined) break;
         }
-        base = withEntry(base, first, at(limitsOf(base), first));
+        base = replaced(base, first, at(limitsOf(start), first));
       });
     }
-    if (free.length === 0) this.weigh(start);
   }
 
   /** A few powers of two, evenly spread, and the whole extent. */
@@ -179,8 +186,7 @@ class Search {
       const before = best;
       for (const d of this.among.free) {
         for (const n of this.around(best.tiling, d)) {
-          const base = this.among.start.with({ tile: replaced(best.tiling.schedule.tile, d, n) });
-          const [found] = this.weigh(base) ?? [];
+          const [found] = this.weigh(replaced(best.tiling.schedule.tile, d, n)) ?? [];
           if (found !== undefined && found.estimate < best.estimate) best = found;
         }
       }
@@ -213,9 +219,6 @@ const tieOf = (tiling: Tiling): Tie => ({
   ubBytes: tiling.footprint.planned,
   elements: volume(tiling.tile),
 });
-
-const withEntry = (tiling: Tiling, dim: number, entry: number): Tiling =>
-  tiling.with({ tile: replaced(tiling.schedule.tile, dim, entry) });
 
 /** Orders in which a tile's dims may fill up: from the last, the indices' dims first, the data's first. */
 function filled({ start, free }: Candidates): number[][] {

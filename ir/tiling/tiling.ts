@@ -14,21 +14,23 @@ import { dataResidency } from "./residency.js";
 import { tiledOperands, type TiledGather, type TiledOperand } from "./tiled.js";
 import { trafficOf, type Traffic } from "./traffic.js";
 
+interface Parts {
+  operands?: readonly TiledOperand[];
+  footprint?: Footprint;
+  loops?: readonly Loop[];
+  lowering?: GatherLowering;
+  traffic?: Traffic;
+}
+
 /** Each part is derived when it is first asked for. */
 export class Tiling implements TiledGather {
   readonly tile: Shape;
-  private parts: {
-    operands?: readonly TiledOperand[];
-    footprint?: Footprint;
-    loops?: readonly Loop[];
-    lowering?: GatherLowering;
-    traffic?: Traffic;
-  } = {};
-
   constructor(
     readonly gather: AccessFunc,
     readonly schedule: ResolvedSchedule,
     readonly target: Target,
+    /** Parts that are known. */
+    private readonly parts: Parts = {},
   ) {
     this.tile = this.extents.map((extent, d) => Math.min(at(schedule.tile, d), at(schedule.view, d), extent));
   }
@@ -66,7 +68,9 @@ export class Tiling implements TiledGather {
 
   /** The same gather on the same target under another schedule. */
   with(changes: Partial<ResolvedSchedule>): Tiling {
-    return new Tiling(this.gather, { ...this.schedule, ...changes }, this.target);
+    const onlyCopies = Object.keys(changes).every((key) => key === "buffers");
+    const same = onlyCopies ? { operands: this.operands, loops: this.loops } : {};
+    return new Tiling(this.gather, { ...this.schedule, ...changes }, this.target, same);
   }
 }
 

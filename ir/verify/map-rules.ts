@@ -28,16 +28,22 @@ import { broken, type BrokenCode } from "./broken.js";
 /** Where a map's coordinates are inside regions, the regions' own rules say whether they stay there. */
 export type MapPlace = "tensors" | "regions";
 
+/** Maps that hold for these tensors: passes hand both on as they are. */
+const holds = new WeakMap<AccessMap, WeakSet<Func["operands"]>>();
+
 export function verifyMap(
   map: AccessMap,
   func: Func,
   span: Span | undefined,
   place: MapPlace = "tensors",
 ): Diagnostic[] {
+  if (holds.get(map)?.has(func.operands) === true) return [];
   const shaped = { map, func, inputs: inputsOf(func).map(({ type }) => type), output: outputOf(func).type };
   const form = [ranks, order].flatMap((rule) => rule(shaped));
   const typed = form.length > 0 ? form : [fill, types].flatMap((rule) => rule(shaped));
   const found = typed.length > 0 || place === "regions" ? typed : values(shaped);
+  if (found.length === 0 && place === "tensors")
+    holds.set(map, (holds.get(map) ?? new WeakSet()).add(func.operands));
   return found.map(({ rule, message, code = "TC204", hint }) =>
     broken(rule, message, span, { code, ...(hint === undefined ? {} : { hint }) }),
   );
