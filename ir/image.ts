@@ -17,8 +17,10 @@ import {
   assertNever,
   at,
   InternalError,
+  isIndexDType,
   maxElements,
   type DType,
+  type IndexDType,
   type Shape,
   type TensorType,
 } from "./types.js";
@@ -32,6 +34,8 @@ export interface Ranges {
   readonly sites: readonly Interval[];
   /** By name; absent where sizes are bound. */
   readonly symbols?: ReadonlyMap<string, Interval>;
+  /** What the loops around a tile can be, by name; absent over whole tensors. */
+  readonly loops?: (name: string) => Interval;
 }
 
 /** Bounds that hold at every point; reached where the terms do not depend on each other. */
@@ -66,8 +70,12 @@ function imageOfAtom(of: Atom, ranges: Ranges): Interval {
       return range;
     }
     case "iv":
-    case "min":
-      throw new InternalError(`a map over whole tensors has no ${of.kind}`);
+      if (ranges.loops === undefined) throw new InternalError(`loop variable %${of.name} is not in scope`);
+      return ranges.loops(of.name);
+    case "min": {
+      const [a, b] = [imageOf(of.of[0], ranges), imageOf(of.of[1], ranges)];
+      return [Math.min(a[0], b[0]), Math.min(a[1], b[1])];
+    }
     default:
       return assertNever(of);
   }
@@ -93,7 +101,11 @@ export function rejoined(terms: readonly Term[]): readonly Term[] {
 }
 
 /** What the index types hold. */
-const indexRanges: Readonly<Partial<Record<DType, Interval>>> = {
+const indexRanges: Readonly<Record<IndexDType, Interval>> = {
+  i8: [-(2 ** 7), 2 ** 7 - 1],
+  u8: [0, 2 ** 8 - 1],
+  i16: [-(2 ** 15), 2 ** 15 - 1],
+  u16: [0, 2 ** 16 - 1],
   i32: [-(2 ** 31), 2 ** 31 - 1],
   u32: [0, 2 ** 32 - 1],
   i64: [-(2 ** 63), 2 ** 63 - 1],
@@ -111,22 +123,27 @@ export function rangesOf(
   map: { readonly sites: readonly Bounded[] },
   inputs: readonly TensorType[],
   output: Shape,
+  loops?: Ranges["loops"],
 ): Ranges {
-  const dims = dimRanges(output);
+  const fixed = { dims: dimRanges(output), ...(loops === undefined ? {} : { loops }) };
   return map.sites.reduce<Ranges>(
-    ({ sites }, site) => ({ dims, sites: [...sites, siteRange(site, inputs, { dims, sites })] }),
-    { dims, sites: [] },
+    ({ sites }, site) => ({ ...fixed, sites: [...sites, siteRange(site, inputs, { ...fixed, sites })] }),
+    { ...fixed, sites: [] },
   );
 }
 
-type Bounded = Pick<Site, "value" | "keep" | "below">;
+type Bounded = Pick<Site, "value" | "keep" | "below"> & { readonly fromEnd?: number | "below" };
 
-function siteRange({ keep, below, value }: Bounded, inputs: readonly TensorType[], before: Ranges): Interval {
+function siteRange(site: Bounded, inputs: readonly TensorType[], before: Ranges): Interval {
+  const { keep, below, fromEnd, value } = site;
   if (keep !== "any") return below === undefined ? anyIndex : [0, Math.max(0, below - 1)];
-  if (!isRead(value)) return imageOf(value, before);
-  const dtype = inputs[value.table]?.dtype;
-  return (dtype === undefined ? undefined : indexRanges[dtype]) ?? anyIndex;
+  const [least, most] = isRead(value) ? typeRange(inputs[value.table]?.dtype) : imageOf(value, before);
+  // What counts from the end ends up below that end.
+  return least < 0 && typeof fromEnd === "number" ? [least, Math.max(most, fromEnd - 1)] : [least, most];
 }
+
+const typeRange = (dtype: DType | undefined): Interval =>
+  dtype === undefined || !isIndexDType(dtype) ? anyIndex : indexRanges[dtype];
 
 /** Points of the output dims that are tried one by one where intervals prove nothing. */
 const mostTried = 4096;

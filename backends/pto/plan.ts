@@ -26,8 +26,15 @@ import { alignUp, at, InternalError, invariant, strides } from "../../ir/types.j
 import { eventsOfProgram, firstEvent } from "./events.js";
 import type { PtoBuffer, PtoParam } from "./kernel.js";
 import { namesOf, type PtoNames } from "./names.js";
-import { beyondPlain } from "../plain-map.js";
-import { beyondInt32, beyondWords, misfits, notForPto, spilled, tooManyEvents } from "./refusals.js";
+import {
+  beyondInt32,
+  beyondPlain,
+  beyondWords,
+  misfits,
+  notForPto,
+  spilled,
+  tooManyEvents,
+} from "./refusals.js";
 import { dataWord, i32, indexWord, type Word } from "./words.js";
 
 export type Added = GatherLowering["adds"][number]["what"];
@@ -66,9 +73,7 @@ export interface PtoPlan {
 
 /** Throws a CompileError: TC505 for what PTO-ISA cannot express, TC202 without addresses, TC401 where UB is too small. */
 export function planPto(func: TileFunc, target: Target): PtoPlan {
-  refuse(
-    targetFacts[target.kind].runsPto ? beyondPlain(func, "PTO-ISA", "TC505", 2) : notForPto(func, target),
-  );
+  refuse(targetFacts[target.kind].runsPto ? beyondPlain(func) : notForPto(func, target));
   const buffers = ubBuffers(func);
   const stmt = findGather(func.body);
   refuse([...misfits(func, buffers, stmt), ...beyondInt32(func)]);

@@ -1,13 +1,14 @@
 /** What no PTO-ISA kernel can be. */
+import { isPlain } from "../../ir/access.js";
 import { error, type Diagnostic } from "../../ir/diagnostic.js";
-import type { TileFunc } from "../../ir/func.js";
+import { inputsOf, type TileFunc } from "../../ir/func.js";
 import { constant, equalLinear, isConstant, sub, type Linear } from "../../ir/linear.js";
 import { neverNegative } from "../../ir/ranges.js";
 import { locate, regionsOf } from "../../ir/regions.js";
 import type { Target } from "../../ir/target.js";
 import { printLinear, printStmtHead } from "../../ir/text/print.js";
 import type { GatherLowering } from "../../ir/tiling/lowering.js";
-import type { GatherStmt, Stmt, SyncStmt, UbBuffer } from "../../ir/tile.js";
+import { findGather, type GatherStmt, type Stmt, type SyncStmt, type UbBuffer } from "../../ir/tile.js";
 import { elementCount } from "../../ir/types.js";
 import { eventsOfProgram } from "./events.js";
 import type { Word } from "./words.js";
@@ -18,6 +19,26 @@ export const notForPto = (func: TileFunc, target: Target): Diagnostic[] => [
     hint: "compile it for ascend-a2, ascend-a3 or ascend-950",
   }),
 ];
+
+/** An index value that is more than one read at output dims, and other inputs than data and indices. */
+export function beyondPlain(func: TileFunc): Diagnostic[] {
+  const stmt = findGather(func.body);
+  if (stmt === undefined) return [];
+  const inputs = inputsOf(func).length;
+  if (inputs === 2 && isPlain(stmt.map)) return [];
+  const what = inputs === 2 ? "an index value that is more than one read at output dims" : `${inputs} inputs`;
+  return [
+    error(
+      "TC505",
+      `PTO-ISA takes data and one tensor of indices, read at output dims; this map has ${what}`,
+      {
+        span: stmt.span,
+        notes: [printStmtHead(stmt)],
+        hint: "run it on reference, sim or webgpu",
+      },
+    ),
+  ];
+}
 
 /** Types and memories that the instructions do not take. */
 export function misfits(

@@ -63,7 +63,7 @@ import { SiteWalk, siteSteps, type SiteStep } from "../site-values.js";
 import { drained, inSlices, type LongRunOptions } from "../long-run.js";
 import type { SimReport } from "../report.js";
 import { box } from "./box.js";
-import type { Counter } from "./counter.js";
+import { BurstRun } from "./counter.js";
 import { execution } from "../../ir/clock/execution.js";
 import { newCounters, summarize, type Counters } from "./summary.js";
 import { peakOf, UbArena } from "./ub-arena.js";
@@ -125,7 +125,7 @@ interface TableMemory {
   readonly memory: Memory;
   readonly read: IndexReader;
   /** Where an index tensor is read in place: what this gather has read of it. */
-  readonly counted?: { readonly counter: Counter; readonly seen: Marks };
+  readonly counted?: { readonly run: BurstRun; readonly seen: Marks };
 }
 
 /** A site's step: where its value lies, and in which memory; without one it is the sum itself. */
@@ -176,6 +176,9 @@ interface Gathering {
   readonly position: Pick<Address, "start" | "by"> | undefined;
   /** Bytes of an element. */
   readonly size: number;
+  /** Of data and output that lie in global memory. */
+  readonly fetched: BurstRun | undefined;
+  readonly put: BurstRun | undefined;
 }
 
 /** Elements that a gather moves before it lets other work run. */
@@ -334,7 +337,9 @@ class Machine {
     if (data.memory.ub === undefined) counters.data.transfers++;
     if (to.memory.ub === undefined) counters.output.transfers++;
     const position = this.position === undefined ? undefined : this.address(this.position, stmt);
-    const gathering: Gathering = { stmt, data, to, walk, reads, fill, position, size };
+    const fetched = data.memory.ub === undefined ? new BurstRun(counters.data) : undefined;
+    const put = to.memory.ub === undefined ? new BurstRun(counters.output) : undefined;
+    const gathering: Gathering = { stmt, data, to, walk, reads, fill, position, size, fetched, put };
     const sizes = this.sizes(stmt.to);
     const length = sizes[sizes.length - 1] ?? 1;
     let moved = 0;
@@ -349,15 +354,13 @@ class Machine {
         yield this.share();
       }
     }
-    for (const counter of Object.values(counters)) counter.endRun();
+    for (const run of [fetched, put, ...tables.map((table) => table?.counted?.run)]) run?.end();
   }
 
   /** Elements [from, from + count) of a row of the output tile; `row` has the coordinates of the dims outside. */
   private line(gathering: Gathering, row: readonly number[], from: number, count: number): void {
-    const { stmt, data, to, walk, fill, position, size } = gathering;
-    const { counters } = this;
+    const { stmt, data, to, walk, fill, position, size, fetched, put } = gathering;
     const d = row.length;
-    const [dataInGm, toInGm] = [data.memory.ub === undefined, to.memory.ub === undefined];
     const along = ({ by }: Pick<Form, "by">): number => by[d] ?? 0;
     const startOfLine = (form: Pick<Form, "start" | "by">): number =>
       elementOf(form, row) + from * along(form);
@@ -397,11 +400,11 @@ class Machine {
         this.check(data.memory, read, length, stmt, false);
         if (together === 1) moveElement(to.memory.view, written, data.memory.view, read, size);
         else to.memory.bytes.set(data.memory.bytes.subarray(read, read + length), written);
-        if (dataInGm) counters.data.run(read, length);
+        fetched?.add(read, length);
       }
-      if (toInGm) {
+      if (put !== undefined) {
         this.markOutput(written, length, stmt);
-        counters.output.run(written, length);
+        put.add(written, length);
       }
     }
   }
@@ -430,7 +433,7 @@ class Machine {
     const position = this.at(form, linear, point, walk.sites);
     const byte = memory.first + position * memory.elementBytes;
     this.check(memory, byte, memory.elementBytes, stmt, false);
-    if (counted?.seen.first(position) === true) counted.counter.run(byte, memory.elementBytes);
+    if (counted?.seen.first(position) === true) counted.run.add(byte, memory.elementBytes);
     return walk.take(step, read(position), () => read.exact(position));
   }
 
@@ -446,7 +449,11 @@ class Machine {
     if (!isIndex) return undefined;
     const read = indexReader(memory.bytes.subarray(memory.first), type.dtype);
     return memory.ub === undefined
-      ? { memory, read, counted: { counter, seen: this.marksOf(region.buffer, type).begin() } }
+      ? {
+          memory,
+          read,
+          counted: { run: new BurstRun(counter), seen: this.marksOf(region.buffer, type).begin() },
+        }
       : { memory, read };
   }
 

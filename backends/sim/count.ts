@@ -1,18 +1,19 @@
 /**
  * What a tile program moves, counted without moving it, at a cost that does not depend on the trips of its loops: equal
- * iterations are one. Only rows that indices fetch from global memory are looked up one by one. The checked executor counts
- * the same as it runs.
+ * iterations are one. Only rows that indices fetch from global memory are looked up one by one, and the elements of a gather
+ * beyond the three operators' kind. The checked executor counts the same as it runs.
  */
-import { plainSites, gatheredTable, indexed } from "../../ir/access.js";
+import { followedBy, isPlain, plainSites, gatheredTable } from "../../ir/access.js";
 import { addressOf, stepsOf, type Place } from "../../ir/addressing.js";
 import { inputOf, operandNamed, type Operand, type TileFunc } from "../../ir/func.js";
 import { loopPart } from "../../ir/linear.js";
-import { isParam, locate, ubBuffers } from "../../ir/regions.js";
+import { feedingOf, isParam, locate, ubBuffers, type Feeding } from "../../ir/regions.js";
 import type { Target } from "../../ir/target.js";
 import type { ForStmt, GatherStmt, Region, Stmt } from "../../ir/tile.js";
 import { assertNever, at, dtypeBytes, invariant, strides } from "../../ir/types.js";
 import type { HostInputs } from "../memory.js";
 import { countRows } from "./count-rows.js";
+import { countSites } from "./count-sites.js";
 import { forEachGroup, iterationsOf } from "./iteration-groups.js";
 import { Runs } from "./runs.js";
 import { newCounters, type Counters, type Counts } from "./summary.js";
@@ -21,7 +22,9 @@ import { peakOf } from "./ub-arena.js";
 export function countTraffic(func: TileFunc, inputs: HostInputs, target: Target): Counts {
   const counters = newCounters(target);
   let [gathers, syncs] = [0, 0];
-  for (const { stmt, loops } of locate(func.body)) {
+  const all = locate(func.body);
+  const feeding = feedingOf(all);
+  for (const { stmt, loops } of all) {
     switch (stmt.op) {
       case "load":
         countBox(func, stmt.from, loops, counters);
@@ -31,7 +34,8 @@ export function countTraffic(func: TileFunc, inputs: HostInputs, target: Target)
         break;
       case "gather":
         gathers += iterationsOf(loops);
-        countGather(func, stmt, loops, inputs, counters);
+        invariant(feeding !== undefined, "a gather is fed");
+        countGather(func, feeding, stmt, loops, inputs, counters);
         break;
       case "sync":
         syncs += iterationsOf(loops);
@@ -92,12 +96,17 @@ function count(
 /** What a gather reads and writes in place. */
 function countGather(
   func: TileFunc,
+  feeding: Feeding,
   stmt: GatherStmt,
   loops: readonly ForStmt[],
   inputs: HostInputs,
   counters: Counters,
 ): void {
   const inGm = (region: Region): boolean => isParam(func, region.buffer);
+  if (!isPlain(stmt.map)) {
+    if ([...stmt.from, stmt.to].some(inGm)) countSites(func, feeding, stmt, loops, inputs, counters);
+    return;
+  }
   stmt.from.forEach((region, table) => {
     if (!inGm(region)) return;
     if (table !== gatheredTable) countIndices(func, stmt, table, loops, counters);
@@ -119,7 +128,7 @@ function countIndices(
   const addresses = plainSites(stmt.map).flatMap(({ value }) =>
     value.table === table ? [addressOf(value.at, place)] : [],
   );
-  const follows = indexed(stmt.map);
+  const follows = followedBy(stmt.map, table);
   const rank = stmt.to.sizes.length;
   const by = stepsOf(at(addresses, 0), rank);
   const components = [...new Set(addresses.map((address) => loopPart(address).at))];

@@ -11,8 +11,6 @@ export class Counter {
   private granted = 0;
   /** Bursts by the power of two that bounds their size. */
   private readonly bySize = new Map<number, number>();
-  private runBytes = 0;
-  private runEnd = -1;
 
   /** `leastBytes`: a shorter burst takes as long as one of this size. */
   constructor(private readonly leastBytes: number) {}
@@ -28,23 +26,6 @@ export class Counter {
     this.bySize.set(bound, (this.bySize.get(bound) ?? 0) + times);
   }
 
-  /** More bytes in place: they lengthen the burst that ends where they begin. */
-  run(address: number, bytes: number): void {
-    if (address === this.runEnd) {
-      this.runBytes += bytes;
-    } else {
-      this.endRun();
-      this.runBytes = bytes;
-    }
-    this.runEnd = address + bytes;
-  }
-
-  endRun(): void {
-    this.burst(this.runBytes);
-    this.runBytes = 0;
-    this.runEnd = -1;
-  }
-
   report(compulsory: number): OperandReport {
     const { bytes, transfers, bursts } = this;
     return {
@@ -57,5 +38,30 @@ export class Counter {
       burstSizes: [...this.bySize].sort(([a], [b]) => a - b).map(([upTo, count]) => ({ upTo, count })),
       burstEfficiency: this.granted === 0 ? 1 : bytes / this.granted,
     };
+  }
+}
+
+/** What one access of a statement touches in one tensor, as bursts of what lies together. */
+export class BurstRun {
+  private bytes = 0;
+  private behind = -1;
+
+  constructor(private readonly counter: Counter) {}
+
+  /** More bytes: they lengthen the burst that ends where they begin. */
+  add(address: number, bytes: number): void {
+    if (address === this.behind) {
+      this.bytes += bytes;
+    } else {
+      this.end();
+      this.bytes = bytes;
+    }
+    this.behind = address + bytes;
+  }
+
+  end(): void {
+    this.counter.burst(this.bytes);
+    this.bytes = 0;
+    this.behind = -1;
   }
 }

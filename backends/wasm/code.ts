@@ -13,6 +13,15 @@ export interface Label {
 export type Amount =
   { readonly kind: "const"; readonly value: number } | { readonly kind: "local"; readonly local: LocalId };
 
+/** A number of 128 bits in two i64 locals. */
+export interface Wide {
+  readonly low: LocalId;
+  readonly high: LocalId;
+}
+
+/** What holds a whole number: one local, or two. */
+export type Held = LocalId | Wide;
+
 /** Types of whole numbers: sizes, loop variables, addresses. */
 export type WholeType = Exclude<ValueType, "v128">;
 

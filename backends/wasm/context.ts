@@ -1,13 +1,26 @@
 /** What every statement of a kernel shares: its code, loop variables, and where its memories lie. */
 import { CompileError, error } from "../../ir/diagnostic.js";
-import { isConstant, scale, sub, type Linear, type Term } from "../../ir/linear.js";
+import { imageOf, type Ranges } from "../../ir/image.js";
+import { atomsOf, isConstant, scale, sub, type Atom, type Linear, type Term } from "../../ir/linear.js";
 import { boundsOf } from "../../ir/ranges.js";
 import type { ForStmt } from "../../ir/tile.js";
 import { assertNever, at, InternalError, invariant } from "../../ir/types.js";
-import { Code, type Amount, type LocalId, type WholeType } from "./code.js";
+import { Code, type Amount, type Held, type LocalId, type Wide, type WholeType } from "./code.js";
 import { addressOf, layoutOf, type WasmLayout } from "./layout.js";
 import type { Memory } from "./places.js";
-import type { WasmPlan } from "./plan.js";
+import { tableIn, type WasmPlan } from "./plan.js";
+import { accumulate, wideConstant, widened, wideLimit, wideProduct, wideQuotient } from "./wide.js";
+
+/** What holds the exact value of a form: one local of a type, or two. */
+export type Width = WholeType | "wide";
+
+/** The output dims and index values that forms are over, where they are emitted. */
+export interface Point {
+  readonly ranges: Ranges;
+  readonly dims: ReadonlyMap<number, LocalId>;
+  /** By site, those before the one that is emitted. */
+  readonly sites: Map<number, Held>;
+}
 
 export class Context {
   readonly code = new Code();
@@ -19,9 +32,10 @@ export class Context {
   /** Loops around the statement that is emitted, outermost first. */
   private loops: readonly ForStmt[] = [];
   private readonly ivs = new Map<string, LocalId>();
+  private point: Point | undefined;
 
   constructor(readonly plan: WasmPlan) {
-    this.layout = layoutOf(plan.func, plan.gather?.table);
+    this.layout = layoutOf(plan.func, tableIn(plan));
     this.from = this.code.local("from");
     this.to = this.code.local("to");
     this.ub = this.code.local("ub");
@@ -48,16 +62,35 @@ export class Context {
     this.loops = outer;
   }
 
+  /** Emits what is over the dims and sites of a point. */
+  at(point: Point, body: () => void): void {
+    this.point = point;
+    body();
+    this.point = undefined;
+  }
+
+  /** What holds a form of a point exactly. Throws a CompileError (TC502) for one that 128 bits may not hold. */
+  widthOf(form: Linear): Width {
+    if (this.point === undefined) return "i64";
+    const [least, most] = imageOf(form, this.point.ranges);
+    if (Math.max(-least, most) >= wideLimit) throw this.beyond("2^126");
+    if (narrow(least, most)) return "i32";
+    return least > -(2 ** 63) && most < 2 ** 63 ? "i64" : "wide";
+  }
+
   private bounds(form: Linear): readonly [least: number, most: number] {
     const [least, most] = boundsOf(form, this.loops);
     if (Math.max(-least, most) > Number.MAX_SAFE_INTEGER) {
-      const { name, span } = this.plan.source;
-      const message = `the index arithmetic of @${name} goes beyond 2^53`;
-      throw new CompileError([
-        error("TC502", message, { span, hint: "write offsets and bounds that stay within it" }),
-      ]);
+      throw this.beyond("2^53");
     }
     return [least, most];
+  }
+
+  private beyond(limit: string): CompileError {
+    const { name, span } = this.plan.source;
+    const message = `the index arithmetic of @${name} goes beyond ${limit}`;
+    const hint = "write offsets, bounds and factors that stay within it";
+    return new CompileError([error("TC502", message, { span, hint })]);
   }
 
   /**
@@ -88,8 +121,21 @@ export class Context {
         code.get(local).convert(code.typeOf(local), type);
         break;
       }
+      case "dim": {
+        const local = this.point?.dims.get(of.dim);
+        invariant(local !== undefined, `d${of.dim} is no number of the loops`);
+        code.get(local).convert("i32", type);
+        break;
+      }
+      case "site": {
+        const held = this.held(of.site);
+        const local = typeof held === "number" ? held : held.low;
+        code.get(local).convert(code.typeOf(local), type);
+        break;
+      }
       case "min": {
-        const wide = type === "i64" || of.of.some((side) => !narrow(...this.bounds(side)));
+        const wide =
+          type === "i64" || of.of.some((side) => isOverPoint(side) || !narrow(...this.bounds(side)));
         const sides: WholeType = wide ? "i64" : "i32";
         const [lhs, rhs] = [code.local("lhs", sides), code.local("rhs", sides)];
         this.value(of.of[0], sides);
@@ -101,19 +147,55 @@ export class Context {
         break;
       }
       case "div":
-      case "mod":
-        this.value(of.of, "i64");
-        code.op("i64.const", of.by).op(of.kind === "div" ? "i64.div_u" : "i64.rem_u");
-        code.convert("i64", type);
+      case "mod": {
+        const width = this.widthOf(of.of);
+        if (width === "wide") {
+          const { quotient, remainder } = wideQuotient(code, this.wide(of.of), of.by);
+          code.get(of.kind === "div" ? quotient.low : remainder).convert("i64", type);
+          break;
+        }
+        // A divisor beyond 32 bits leaves nothing of a number within them.
+        const own: WholeType = of.by < 2 ** 31 ? width : "i64";
+        this.value(of.of, own);
+        code.whole(own, of.by).op(`${own}.${of.kind === "div" ? "div_u" : "rem_u"}`);
+        code.convert(own, type);
         break;
-      case "dim":
-      case "site":
+      }
       case "symbol":
-        throw new InternalError(`a ${of.kind} is no number of the loops`);
+        throw new InternalError(`symbol ${of.name} is not bound`);
       default:
         assertNever(of);
     }
     code.times(by, type);
+  }
+
+  /** The value of a form of a point in 128 bits. */
+  wide(form: Linear): Wide {
+    const { code } = this;
+    const sum = wideConstant(code, form.at);
+    for (const { by, of } of form.terms) {
+      const value = this.wideAtom(of);
+      const size = Math.abs(by);
+      accumulate(code, sum, size === 1 ? value : wideProduct(code, value, size), by < 0 ? "sub" : "add");
+    }
+    return sum;
+  }
+
+  private wideAtom(of: Atom): Wide {
+    if (of.kind === "site") {
+      const held = this.held(of.site);
+      if (typeof held !== "number") return held;
+    }
+    if (of.kind === "div" && this.widthOf(of.of) === "wide")
+      return wideQuotient(this.code, this.wide(of.of), of.by).quotient;
+    this.term({ by: 1, of }, "i64");
+    return widened(this.code);
+  }
+
+  private held(site: number): Held {
+    const held = this.point?.sites.get(site);
+    invariant(held !== undefined, `index value ${site} is no number of the loops`);
+    return held;
   }
 
   private variable(name: string): LocalId {
@@ -129,6 +211,14 @@ export class Context {
     this.value(form);
     this.code.set(local);
     return { kind: "local", local };
+  }
+
+  /** Pushes the number of the output element at an address in a local, where the output lies in its tensor. */
+  outputNumber(out: LocalId, elementBytes: number): void {
+    const { code, layout } = this;
+    code.get(out).plus(-at(layout.operands, layout.operands.length - 1));
+    const shift = Math.log2(elementBytes);
+    if (shift > 0) code.const(shift).op("i32.shr_u");
   }
 
   /** Pushes the byte address of an element, counted in elements from the start of a memory. */
@@ -151,5 +241,8 @@ export class Context {
     }
   }
 }
+
+const isOverPoint = (form: Linear): boolean =>
+  atomsOf(form).some(({ kind }) => kind === "dim" || kind === "site");
 
 const narrow = (least: number, most: number): boolean => least >= -(2 ** 31) && most < 2 ** 31;

@@ -16,6 +16,7 @@ import { maxArrayBytes } from "../memory.js";
 import { emitBox } from "./box.js";
 import { Context } from "./context.js";
 import { emitGather } from "./gather.js";
+import { emitSites } from "./sites.js";
 import { maxPages, pageBytes, type WasmModule } from "./instructions.js";
 import { pagesFor, type WasmLayout } from "./layout.js";
 import type { WasmPlan } from "./plan.js";
@@ -129,7 +130,8 @@ function emitStmts(context: Context, body: readonly Stmt[]): void {
       }
       case "gather":
         if (plan.gather?.stmt !== stmt) throw new InternalError("the gather has no plan");
-        emitGather(context, plan.gather);
+        if (plan.gather.kind === "gather") emitGather(context, plan.gather);
+        else emitSites(context, plan.gather);
         break;
       default:
         assertNever(stmt);

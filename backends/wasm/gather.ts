@@ -9,7 +9,8 @@ import { assertNever, at, InternalError, invariant } from "../../ir/types.js";
 import { nest, runBytes, type Pointer } from "./box.js";
 import { copyBytes, loads, stores, zeroBytes, type Amount, type Code, type LocalId } from "./code.js";
 import type { Context } from "./context.js";
-import { unroll, type GatherPlan, type SitePlan, type Walk } from "./plan.js";
+import type { Walk } from "./places.js";
+import { unroll, type GatherPlan, type SitePlan } from "./plan.js";
 import { emitResolve } from "./resolve.js";
 import { range } from "./runs.js";
 import { cacheLine, type Table } from "./table.js";
@@ -183,22 +184,16 @@ class GatherEmitter {
     plan.sites.forEach(({ walk, shift, rule, stride }: SitePlan, n) => {
       code.get(at(place.index, walk));
       const position = (): void => {
-        this.position(place.out);
+        this.context.outputNumber(place.out, plan.elementBytes);
+      };
+      const nothing = (): void => {
+        if (rule.mayBeNone) code.const(1).set(none);
       };
       const { bad } = this.context;
-      emitResolve(code, { rule, bad, none, ...(plan.reports ? { position } : {}) }, shift);
+      emitResolve(code, { rule, bad, nothing, ...(plan.reports ? { position } : {}) }, shift);
       code.times(stride);
       if (n > 0) code.op("i32.add");
     });
-  }
-
-  /** Pushes the number of the output element at an address. */
-  private position(out: LocalId): void {
-    const { layout } = this.context;
-    const start = at(layout.operands, layout.operands.length - 1);
-    this.code.get(out).plus(-start);
-    const shift = Math.log2(this.plan.elementBytes);
-    if (shift > 0) this.code.const(shift).op("i32.shr_u");
   }
 
   /** The innermost dim, gathered element by element. */

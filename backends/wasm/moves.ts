@@ -6,12 +6,13 @@ import { assertNever, invariant } from "../../ir/types.js";
 import { singleCopies, type Figures, type How, type Move, type MovePlan } from "../moves.js";
 import { copyWay } from "./code.js";
 import { layoutOf } from "./layout.js";
-import { unroll, type GatherPlan, type Moving, type WasmPlan } from "./plan.js";
-import type { Run } from "./runs.js";
+import { tableIn, unroll, type GatherPlan, type Moving, type WasmPlan } from "./plan.js";
+import { range, type Run } from "./runs.js";
+import type { SitesPlan } from "./sites-plan.js";
 
 export const movesOf = (plan: WasmPlan): MovePlan => {
   const slices = plan.nest.tasks / parallelNest(plan.source.body).tasks;
-  const { bufferBytes } = layoutOf(plan.func, plan.gather?.table);
+  const { bufferBytes } = layoutOf(plan.func, tableIn(plan));
   return {
     backend: "wasm",
     figures: {
@@ -40,7 +41,7 @@ function movesOfStmt(plan: WasmPlan, stmt: Stmt): Move[] {
     }
     case "gather":
       invariant(plan.gather?.stmt === stmt, "the gather has a plan");
-      return gatherMoves(head, plan.gather);
+      return plan.gather.kind === "gather" ? gatherMoves(head, plan.gather) : sitesMoves(head, plan.gather);
     case "sync":
       return because("a thread runs its statements in order");
     default:
@@ -64,6 +65,18 @@ function gatherMoves(stmt: string, { moving, run, table, elementBytes }: GatherP
   const dims = table.dims.map((d) => `d${d}`).join(" ");
   const ahead = table.touch === 0 ? {} : { "lines read ahead": table.touch };
   return [{ stmt, how: "table", figures: { along: dims, bytes: table.bytes, ...ahead } }, move];
+}
+
+/** The sites by the dims inside of which they are taken, and what is copied behind the last of them. */
+function sitesMoves(stmt: string, { stages, run }: SitesPlan): Move[] {
+  const along = stages.map(({ dim, sites }) => {
+    const dims = range(0, dim + 1).map((d) => `d${d}`);
+    return { along: dims.join(" "), sites: sites.map(({ site }) => site).join(" ") };
+  });
+  const taken = along.flatMap(({ along: dims, sites }): Move[] =>
+    sites === "" ? [] : [{ stmt, how: "sites", figures: { "index values": sites, along: dims } }],
+  );
+  return [...taken, { stmt, how: "rows", figures: figuresOf(run) }];
 }
 
 const hows = {

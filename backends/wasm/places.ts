@@ -1,7 +1,7 @@
 /** Where the regions of a program lie in the kernel's memory. */
 import type { Place } from "../../ir/addressing.js";
 import { outputOf, type TileFunc } from "../../ir/func.js";
-import { add } from "../../ir/linear.js";
+import { add, type Linear } from "../../ir/linear.js";
 import { ubBuffers } from "../../ir/regions.js";
 import { ubStrides, type Region, type UbBuffer } from "../../ir/tile.js";
 import { at, invariant, strides } from "../../ir/types.js";
@@ -13,6 +13,15 @@ export type Memory =
 /** A region of a memory: offsets and strides in elements. */
 export interface Placed extends Place {
   readonly memory: Memory;
+}
+
+/** An address that moves with the output dims of a tile. */
+export interface Walk {
+  readonly memory: Memory;
+  /** Where it starts, in elements of the memory. */
+  readonly start: Linear;
+  /** Bytes between neighbours along each output dim. */
+  readonly by: readonly number[];
 }
 
 /** `standIns`: regions of tensors that a tile of the unified buffer stands for, by its name. */

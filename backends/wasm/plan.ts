@@ -6,9 +6,8 @@
  * output where a store puts it. Data tiles are copied: a slab side by side in a first-level cache answers random reads that
  * the tensor would miss.
  */
-import { plainSites, gatheredTable, indexed } from "../../ir/access.js";
+import { plainSites, gatheredTable, indexed, isPlain } from "../../ir/access.js";
 import { gatherAddresses, siteStrides, startOf, stepsOf } from "../../ir/addressing.js";
-import { throwIfErrors } from "../../ir/diagnostic.js";
 import { inputOf, outputOf, type TileFunc } from "../../ir/func.js";
 import { constant, loopPart, sub, type Linear } from "../../ir/linear.js";
 import { indexRule, type IndexRule } from "../../ir/policy.js";
@@ -16,11 +15,11 @@ import { feedingOf, locate, ubBuffers, type Feeding } from "../../ir/regions.js"
 import { parallelNest, type ParallelNest } from "../../ir/tasks.js";
 import { findGather, flatten, type ForStmt, type GatherStmt, type Region, type Stmt } from "../../ir/tile.js";
 import { at, dtypeBytes, elementCount, invariant, type DType } from "../../ir/types.js";
-import { beyondPlain } from "../plain-map.js";
 import { largest } from "./largest.js";
 import { namedRows, type NamedRows } from "./named-rows.js";
-import { isOutput, placing, type Memory, type Placed } from "./places.js";
+import { isOutput, placing, type Placed, type Walk } from "./places.js";
 import { commonRun, type Run } from "./runs.js";
+import { sitesPlan, type SitesPlan } from "./sites-plan.js";
 import { elementsMoved, sliced, sliceElements } from "./slices.js";
 import { tableOf, type Table } from "./table.js";
 
@@ -37,7 +36,7 @@ export interface WasmPlan {
   /** The other loads and stores. */
   readonly boxes: ReadonlyMap<Stmt, BoxPlan>;
   /** Absent when the output is empty. */
-  readonly gather?: GatherPlan;
+  readonly gather?: GatherPlan | SitesPlan;
   /** What a call copies of data that it is given, where that is less than all. */
   readonly named?: NamedRows;
 }
@@ -50,14 +49,9 @@ export interface BoxPlan {
   readonly run: Run;
 }
 
-/** An address that moves with the output dims of a tile. */
-export interface Walk {
-  readonly memory: Memory;
-  /** Where it starts, in elements of the memory. */
-  readonly start: Linear;
-  /** Bytes between neighbours along each output dim. */
-  readonly by: readonly number[];
-}
+/** Where indices are resolved before anything moves, if they are. */
+export const tableIn = ({ gather }: Pick<WasmPlan, "gather">): Table | undefined =>
+  gather?.kind === "gather" ? gather.table : undefined;
 
 /** A site, resolved from the walk of its table. */
 export interface SitePlan {
@@ -79,7 +73,9 @@ export const unroll = 16;
  */
 export type Moving = "rows" | "checked together" | "from the table" | "one by one";
 
+/** A gather of the three operators' kind. */
 export interface GatherPlan {
+  readonly kind: "gather";
   readonly stmt: GatherStmt;
   readonly loops: readonly ForStmt[];
   readonly elementBytes: number;
@@ -120,7 +116,7 @@ export function planWasm(source: TileFunc): WasmPlan {
     if (stmt.op === "store")
       boxes.set(stmt, boxPlan(func, place(stmt.to), whole(stmt.from, stmt.to), stmt.to));
   }
-  const gather = feeding === undefined ? undefined : gatherPlan(func, feeding, place);
+  const gather = feeding === undefined ? undefined : planGather(func, feeding, place);
   const nest = parallelNest(func.body);
   const moved = elementsMoved(
     nest.body,
@@ -171,14 +167,22 @@ function boxPlan(func: TileFunc, to: Placed, from: Placed, { buffer, sizes }: Re
   return { to, from, sizes, elementBytes, run: commonRun(sizes, strides, elementBytes, 0) };
 }
 
-function gatherPlan(
+function planGather(
   func: TileFunc,
   feeding: Feeding,
   place: (region: Region) => Placed,
-): GatherPlan | undefined {
+): GatherPlan | SitesPlan | undefined {
   const { stmt, loops } = feeding.gather;
   if (stmt.op !== "gather") return undefined;
-  throwIfErrors(beyondPlain(func, "the fast executor", "TC502"));
+  return isPlain(stmt.map) ? plainPlan(func, stmt, loops, place) : sitesPlan(func, stmt, loops, place);
+}
+
+function plainPlan(
+  func: TileFunc,
+  stmt: GatherStmt,
+  loops: readonly ForStmt[],
+  place: (region: Region) => Placed,
+): GatherPlan {
   const { map, to } = stmt;
   const rank = to.sizes.length;
   const addresses = gatherAddresses(stmt, place);
@@ -225,6 +229,7 @@ function gatherPlan(
     isOutput(place(to), func) &&
     sites.some(({ rule }) => rule.outside === "report" || rule.outside === "promised");
   return {
+    kind: "gather",
     stmt,
     loops,
     elementBytes,

@@ -2,9 +2,20 @@
  * Long tasks cut into slices, so that a run can be watched and given up between two of them, and threads share what one task
  * holds. The program that comes out is a tile program like any other, with more parallel iterations and the same bits.
  */
-import { gatheredTable, readsOf } from "../../ir/access.js";
+import { gatheredTable, isPlain, isRead, readsOf } from "../../ir/access.js";
 import type { TileFunc } from "../../ir/func.js";
-import { add, constant, dimsOf, isConstant, iv, min, sub, type Linear } from "../../ir/linear.js";
+import {
+  add,
+  constant,
+  dim,
+  dimsOf,
+  isConstant,
+  iv,
+  min,
+  sub,
+  substitute,
+  type Linear,
+} from "../../ir/linear.js";
 import { boundsOf } from "../../ir/ranges.js";
 import { parallelNest } from "../../ir/tasks.js";
 import { findGather, flatten, type ForStmt, type GatherStmt, type Region, type Stmt } from "../../ir/tile.js";
@@ -111,17 +122,8 @@ function cutGather(
   });
   if (stores.length !== behind.length) return undefined;
   const stored = stores.some(({ op }) => op === "store");
-  const cutDims = gather.from.map((_, table) => followers(gather, table, d));
-  const from = gather.from.map((region, table) =>
-    at(cutDims, table).reduce((cut, k) => part(cut, k, iv(name), size), region),
-  );
-  const origins = gather.origins.map((origin, k) =>
-    origin.map((offset, c) => (at(cutDims, k + 1).includes(c) ? add(offset, iv(name)) : offset)),
-  );
   const cut: GatherStmt = {
-    ...gather,
-    from,
-    origins,
+    ...(isPlain(gather.map) ? cutRegions(gather, d, iv(name), size) : cutMap(gather, d, iv(name))),
     to: part(gather.to, d, stored ? constant(0) : iv(name), size),
   };
   return {
@@ -132,6 +134,36 @@ function cutGather(
     step,
     mode: "parallel",
     body: [...loads, cut, ...stores],
+  };
+}
+
+/** The gather whose regions start further along an output dim. */
+function cutRegions(gather: GatherStmt, d: number, start: Linear, size: Linear): GatherStmt {
+  const cutDims = gather.from.map((_, table) => followers(gather, table, d));
+  const from = gather.from.map((region, table) =>
+    at(cutDims, table).reduce((cut, k) => part(cut, k, start, size), region),
+  );
+  const origins = gather.origins.map((origin, k) =>
+    origin.map((offset, c) => (at(cutDims, k + 1).includes(c) ? add(offset, start) : offset)),
+  );
+  return { ...gather, from, origins };
+}
+
+/** The gather whose map starts further along an output dim, inside the same regions. */
+function cutMap(gather: GatherStmt, d: number, start: Linear): GatherStmt {
+  const further = (form: Linear): Linear =>
+    substitute(form, (of) => (of.kind === "dim" && of.dim === d ? add(dim(d), start) : undefined));
+  const { map } = gather;
+  return {
+    ...gather,
+    map: {
+      ...map,
+      results: map.results.map(further),
+      sites: map.sites.map((site) => ({
+        ...site,
+        value: isRead(site.value) ? { ...site.value, at: site.value.at.map(further) } : further(site.value),
+      })),
+    },
   };
 }
 

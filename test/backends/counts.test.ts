@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { forEachGroup } from "../../backends/sim/iteration-groups.js";
 import { simulateBytes } from "../../backends/sim/index.js";
-import { Counter } from "../../backends/sim/counter.js";
+import { BurstRun, Counter } from "../../backends/sim/counter.js";
 import { Runs } from "../../backends/sim/runs.js";
 import {
   constant,
@@ -100,8 +100,9 @@ describe("runs of addresses", () => {
             list,
           );
           const expected = bursts((counter) => {
-            for (const { address, length } of all) counter.run(4 * address, 4 * length);
-            counter.endRun();
+            const run = new BurstRun(counter);
+            for (const { address, length } of all) run.add(4 * address, 4 * length);
+            run.end();
           });
           expect(
             bursts((counter) => {

@@ -14,9 +14,6 @@ export interface PageResult {
 /** Tensors above this many elements belong to `tilec check`. */
 const mostElements = 60_000;
 
-/** Files of general maps, which the fast executor refuses. */
-const general: readonly string[] = ["gather-in-ub.json", "maps.json", "stablehlo.json"];
-
 async function runCases(name: string): Promise<PageResult> {
   const adapter = await navigator.gpu.requestAdapter();
   if (adapter === null) throw new Error("no adapter");
@@ -30,9 +27,8 @@ async function runCases(name: string): Promise<PageResult> {
       ) <= mostElements,
   );
   const results = [];
-  const executor = general.includes(name) ? "checked" : "fast";
   for (const test of cases) {
-    results.push(...(await checkCase(test, ["reference", "sim", "webgpu"], { runner, executor })));
+    results.push(...(await checkCase(test, ["reference", "sim", "webgpu"], { runner, executor: "fast" })));
   }
   runner.device.destroy();
   return {

@@ -10,6 +10,13 @@ export function isGeneral(tile: TileFunc): boolean {
   return inputsOf(tile).length > 2 || (gather !== undefined && !isPlain(gather.map));
 }
 
+/** Whether the case's tensors have the shapes of the kernel's inputs: those of a symbol's size that disagree do not. */
+export const fits = ({ inputs }: Case, tile: TileFunc): boolean =>
+  inputsOf(tile).every((operand) => {
+    const given = inputs[operand.name] ?? inputs[keyOf(operand)];
+    return String(given?.type.shape) === String(operand.type.shape);
+  });
+
 /** The case's tensors by the keys of the kernel's inputs, in their order. */
 export const hostInputsOf = ({ inputs }: Case, tile: TileFunc): Record<string, HostValue> =>
   Object.fromEntries(

@@ -1,0 +1,139 @@
+/**
+ * Whole numbers of 128 bits in code that has none beyond 64: two's complement, in two locals. What a sum of index values comes to
+ * fits 64 bits nearly always; where it may not, it is held here.
+ */
+import type { Code, LocalId, Wide } from "./code.js";
+import type { IndexValue } from "./resolve.js";
+
+/** Numbers below this in magnitude are exact, whatever is added to them once more. */
+export const wideLimit = 2 ** 126;
+
+/** Bits of a half that its product with another half does not leave. */
+const half = 32;
+const lowHalf = 0xffffffff;
+
+const wideLocal = (code: Code): Wide => ({ low: code.local("low", "i64"), high: code.local("high", "i64") });
+
+/** A constant of up to 53 bits. */
+export function wideConstant(code: Code, value: number): Wide {
+  const wide = wideLocal(code);
+  code.whole("i64", value).set(wide.low);
+  code.whole("i64", value < 0 ? -1 : 0).set(wide.high);
+  return wide;
+}
+
+/** The i64 on top, with its sign. */
+export function widened(code: Code): Wide {
+  const wide = wideLocal(code);
+  code.set(wide.low).get(wide.low).op("i64.const", 63).op("i64.shr_s").set(wide.high);
+  return wide;
+}
+
+/** sum += value, or sum -= value. */
+export function accumulate(code: Code, sum: Wide, value: Wide, op: "add" | "sub"): void {
+  const low = code.local("low", "i64");
+  code.get(sum.low).get(value.low).op(`i64.${op}`).set(low);
+  code.get(sum.high).get(value.high).op(`i64.${op}`);
+  // A carry leaves less than what it was added to; a borrow takes more than there was.
+  if (op === "add") code.get(low).get(sum.low);
+  else code.get(sum.low).get(value.low);
+  code.op("i64.lt_u").op("i64.extend_i32_u").op(`i64.${op}`).set(sum.high);
+  code.get(low).set(sum.low);
+}
+
+/** A number times a positive constant of up to 53 bits, by halves of 32 bits. */
+export function wideProduct(code: Code, { low, high }: Wide, by: number): Wide {
+  const product = wideLocal(code);
+  const pushHalf = (upper: boolean): void => {
+    code.get(low);
+    if (upper) code.op("i64.const", half).op("i64.shr_u");
+    else code.op("i64.const", lowHalf).op("i64.and");
+  };
+  const factors = [by % 2 ** half, Math.floor(by / 2 ** half)];
+  const [p00, p01, p10, p11] = ([0, 1] as const).flatMap((upper) =>
+    factors.map((factor) => {
+      const part = code.local("part", "i64");
+      pushHalf(upper === 1);
+      code.op("i64.const", factor).op("i64.mul").set(part);
+      return part;
+    }),
+  ) as [LocalId, LocalId, LocalId, LocalId];
+  const middle = code.local("middle", "i64");
+  const upperOf = (part: LocalId): Code => code.get(part).op("i64.const", half).op("i64.shr_u");
+  const lowerOf = (part: LocalId): Code => code.get(part).op("i64.const", lowHalf).op("i64.and");
+  upperOf(p00);
+  lowerOf(p01).op("i64.add");
+  lowerOf(p10).op("i64.add").set(middle);
+  lowerOf(p00);
+  code.get(middle).op("i64.const", half).op("i64.shl").op("i64.or").set(product.low);
+  code.get(high).op("i64.const", by).op("i64.mul").get(p11).op("i64.add");
+  for (const part of [p01, p10, middle]) upperOf(part).op("i64.add");
+  code.set(product.high);
+  return product;
+}
+
+/** A number that is not negative by a constant of up to 53 bits, bit by bit. */
+export function wideQuotient(
+  code: Code,
+  value: Wide,
+  by: number,
+): { readonly quotient: Wide; readonly remainder: LocalId } {
+  const rest = wideLocal(code);
+  const quotient = wideLocal(code);
+  const remainder = code.local("remainder", "i64");
+  code.get(value.low).set(rest.low).get(value.high).set(rest.high);
+  for (const local of [quotient.low, quotient.high, remainder]) code.whole("i64", 0).set(local);
+  const one = (local: LocalId): Code => code.get(local).op("i64.const", 1);
+  const top = (local: LocalId): Code => code.get(local).op("i64.const", 63).op("i64.shr_u");
+  const doubled = ({ low, high }: Wide): void => {
+    one(high).op("i64.shl");
+    top(low).op("i64.or").set(high);
+    one(low).op("i64.shl").set(low);
+  };
+  code.repeat({ kind: "const", value: 128 }, "bits", () => {
+    one(remainder).op("i64.shl");
+    top(rest.high).op("i64.or").set(remainder);
+    doubled(rest);
+    doubled(quotient);
+    code.get(remainder).op("i64.const", by).op("i64.ge_u");
+    code.if(() => {
+      code.get(remainder).op("i64.const", by).op("i64.sub").set(remainder);
+      one(quotient.low).op("i64.or").set(quotient.low);
+    });
+  });
+  return { quotient, remainder };
+}
+
+/** A number as an index value. */
+export function wideValue(code: Code, value: Wide): IndexValue {
+  /** Pushes all ones where it is negative, else 0. */
+  const mask = (): Code => code.get(value.high).op("i64.const", 63).op("i64.shr_s");
+  return {
+    held: value,
+    counted(fromEnd) {
+      const sum = wideConstant(code, 0);
+      mask().op("i64.const", fromEnd).op("i64.and").set(sum.low);
+      accumulate(code, sum, value, "add");
+      return wideValue(code, sum);
+    },
+    low: () => void code.get(value.low).convert("i64", "i32"),
+    outside(below) {
+      code.get(value.high).op("i64.eqz").op("i32.eqz");
+      code.get(value.low).op("i64.const", below).op("i64.ge_u").op("i32.or");
+    },
+    isNegative: () => void code.get(value.high).op("i64.const", 0).op("i64.lt_s"),
+    remainder(by) {
+      // -v - 1 is ~v: the remainder of a negative value is that of its complement, counted from the other end.
+      const folded = wideLocal(code);
+      mask().get(value.low).op("i64.xor").set(folded.low);
+      mask().get(value.high).op("i64.xor").set(folded.high);
+      const { remainder } = wideQuotient(code, folded, by);
+      code
+        .op("i64.const", by - 1)
+        .get(remainder)
+        .op("i64.sub")
+        .get(remainder);
+      code.get(value.high).op("i64.const", 0).op("i64.lt_s").op("select").op("i32.wrap_i64");
+    },
+  };
+}
