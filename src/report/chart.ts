@@ -39,3 +39,6 @@ export function ticksOf<T>(values: readonly T[], most: number): T[] {
 
 /** `1.2M`, three digits. */
 export const short = "~s";
+
+/** `0.0123`, six digits. */
+export const plain = "~r";

@@ -82,7 +82,7 @@ export function tableOf(label: string, head: readonly string[], rows: readonly R
   const kind = (k: number): string => (numeric[k] === true ? ' class="number"' : "");
   const cell = (value: string | number, k: number): string => {
     const text = typeof value === "number" ? figure(value) : value;
-    const wide = text.length > 60 ? ' class="wide"' : kind(k);
+    const wide = text.length > 40 ? ' class="wide"' : kind(k);
     return `<td${wide}>${escapeMarkup(text)}</td>`;
   };
   const body = rows.map(

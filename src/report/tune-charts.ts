@@ -1,14 +1,16 @@
-/** What a search found as charts: cost by tile shape, and bytes against cycles. */
+/** What a search found as charts: cost by tile shape, and bytes against time. */
 import * as Plot from "@observablehq/plot";
 import { dataResidency, formatResidency, formatShape, printSchedule } from "../../ir/index.js";
 import type { Candidate, Objective, PrunedCandidate, RefusedTiles, TuneResult } from "../tune/result.js";
-import { chartOf, short, ticksOf } from "./chart.js";
+import { chartOf, plain, short, ticksOf } from "./chart.js";
 import { tileCells, type TileCell, type TileCells } from "./tune-cells.js";
 
 /** Of charts before they are scaled to the page, in CSS pixels. */
 export const chartWidth = 640;
 const font = { fontSize: "12px" };
 const unitOf: Readonly<Record<Objective, string>> = { cycles: "cycles", bytes: "bytes", ms: "ms" };
+/** Fractions of a millisecond are no "20m". */
+const tickFormatOf = (objective: Objective): string => (objective === "ms" ? plain : short);
 /** Steps of the legend's ramp. */
 const steps = 64;
 const scheme = "viridis";
@@ -86,7 +88,7 @@ export function heatMap(
     color: costScale(domain),
     marks: [
       Plot.cell(refused, { ...place, fill: "url(#illegal)", stroke: "var(--line)", title, href: link }),
-      Plot.cell(legal("unknown"), { ...place, fill: "none", stroke: "currentColor", title, href: link }),
+      Plot.cell(legal("unknown"), { ...place, fill: "none", stroke: "var(--soft)", title, href: link }),
       Plot.cell(legal("estimate"), {
         ...place,
         fill: "cost",
@@ -145,7 +147,7 @@ function legendOf(domain: Range, objective: Objective): string {
       type: log ? "log" : "linear",
       domain: [...domain],
       label: `${unitOf[objective]}${log ? ", log scale" : ""}; the brighter, the fewer`,
-      tickFormat: short,
+      tickFormat: tickFormatOf(objective),
       ticks: most / least < 10 ? 4 : 6,
     },
     color: costScale(domain),
@@ -207,27 +209,45 @@ function rowLink(cell: TileCell, { refused }: TuneResult): string | null {
   return cell.schedule.status === "pruned" ? null : `#${rowOf(cell.schedule)}`;
 }
 
-/** Schedules that none beats in both bytes and cycles, by bytes. */
-export function paretoOf(candidates: readonly Candidate[]): readonly Candidate[] {
-  const front: Candidate[] = [];
-  for (const candidate of [...candidates].sort((a, b) => a.bytes - b.bytes || a.cycles - b.cycles)) {
-    if (candidate.cycles < (front[front.length - 1]?.cycles ?? Infinity)) front.push(candidate);
+/** What time is counted in: milliseconds where they were measured, else cycles. */
+export const timeUnitOf = (objective: Objective): "ms" | "cycles" => (objective === "ms" ? "ms" : "cycles");
+
+export interface Timed {
+  readonly candidate: Candidate;
+  readonly bytes: number;
+  readonly time: number;
+}
+
+/** Every schedule that has a time: one that failed took none. */
+export const timedOf = ({ candidates, objective }: TuneResult): readonly Timed[] =>
+  candidates.flatMap((candidate) => {
+    const { bytes, cycles } = candidate;
+    if (objective !== "ms") return [{ candidate, bytes, time: cycles }];
+    return candidate.status === "measured" ? [{ candidate, bytes, time: candidate.ms }] : [];
+  });
+
+/** Those that none beats in both bytes and time, by bytes. */
+export function paretoOf(timed: readonly Timed[]): readonly Timed[] {
+  const front: Timed[] = [];
+  for (const one of [...timed].sort((a, b) => a.bytes - b.bytes || a.time - b.time)) {
+    if (one.time < (front[front.length - 1]?.time ?? Infinity)) front.push(one);
   }
   return front;
 }
 
-/** Bytes against cycles of every costed schedule, with those that none beats in both joined by a line. */
+/** Bytes against time of every costed schedule, with those that none beats in both joined by a line. */
 export function scatter(result: TuneResult): string {
-  const { candidates } = result;
-  const front = paretoOf(candidates);
-  const place = { x: "bytes", y: "cycles" } as const;
+  const { objective } = result;
+  const timed = timedOf(result);
+  const unit = timeUnitOf(objective);
+  const place = { x: "bytes", y: "time" } as const;
   const shared = { r: 4, stroke: "currentColor", strokeOpacity: 0.75 } as const;
-  const title = describeSchedule;
-  const href = (candidate: Candidate): string => `#${rowOf(candidate)}`;
+  const title = ({ candidate }: Timed): string => describeSchedule(candidate);
+  const href = ({ candidate }: Timed): string => `#${rowOf(candidate)}`;
   const of = (residency: string) =>
-    candidates.filter(({ schedule }) => dataResidency(result.gather, schedule) === residency);
+    timed.filter(({ candidate }) => dataResidency(result.gather, candidate.schedule) === residency);
   return chartOf({
-    ariaLabel: "bytes moved against cycles of every costed schedule",
+    ariaLabel: `bytes moved against ${unit} of every costed schedule`,
     width: chartWidth,
     height: 340,
     marginLeft: 60,
@@ -236,17 +256,30 @@ export function scatter(result: TuneResult): string {
     marginTop: 28,
     style: { ...font },
     x: {
-      ...axisOf(candidates.map(({ bytes }) => bytes)),
+      ...axisOf(
+        timed.map(({ bytes }) => bytes),
+        short,
+      ),
       label: "bytes between global memory and the cores",
     },
-    y: { ...axisOf(candidates.map(({ cycles }) => cycles)), label: "cycles" },
+    y: {
+      ...axisOf(
+        timed.map(({ time }) => time),
+        tickFormatOf(objective),
+      ),
+      label: unit,
+    },
     grid: true,
     marks: [
-      Plot.line(front, { ...place, curve: "step-after", stroke: "var(--link)", strokeWidth: 2 }),
+      Plot.line(paretoOf(timed), { ...place, curve: "step-after", stroke: "var(--link)", strokeWidth: 2 }),
       Plot.dot(of("ub"), { ...place, ...shared, symbol: "circle", title, href }),
       Plot.dot(of("gm"), { ...place, ...shared, symbol: "square", title, href }),
       markDots(
-        markedOf(result).map(({ mark, candidate: { bytes, cycles } }) => ({ mark, bytes, cycles })),
+        markedOf(result).flatMap(({ mark, candidate }) =>
+          timed
+            .filter((one) => one.candidate === candidate)
+            .map(({ bytes, time }) => ({ mark, bytes, time })),
+        ),
         place,
       ),
     ],
@@ -254,8 +287,8 @@ export function scatter(result: TuneResult): string {
 }
 
 /** A log scale where values differ much, else one that does not begin at 0. */
-function axisOf(values: readonly number[]): Plot.ScaleOptions {
+function axisOf(values: readonly number[], tickFormat: string): Plot.ScaleOptions {
   const [least, most] = [Math.min(...values), Math.max(...values)];
   const log = least > 0 && most / least > 4;
-  return { type: log ? "log" : "linear", tickFormat: short, nice: true, ticks: 6 };
+  return { type: log ? "log" : "linear", tickFormat, nice: true, ticks: 6 };
 }

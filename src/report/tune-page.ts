@@ -1,8 +1,8 @@
-/** What a search found as one page: the best beside the default, cost by tile, bytes against cycles, and what was refused. */
+/** What a search found as one page: the best beside the default, cost by tile, bytes against time, and what was refused. */
 import { formatBuffers, formatResidency, formatShape, printSchedule } from "../../ir/index.js";
-import { candidateStatuses, type Candidate, type TuneResult } from "../tune/result.js";
+import { candidateStatuses, type Candidate, type Objective, type TuneResult } from "../tune/result.js";
 import { escapeMarkup, figureOf, pageOf, tableOf, type Row } from "./page.js";
-import { heatMap, refusedRow, rowOf, scatter, type HeatMap } from "./tune-charts.js";
+import { heatMap, refusedRow, rowOf, scatter, timeUnitOf, type HeatMap } from "./tune-charts.js";
 
 /** Self-contained HTML: no scripts, nothing from elsewhere. */
 export function tunePage(result: TuneResult): string {
@@ -15,7 +15,7 @@ ${chosen(result)}
 <p>${accounts(result)}</p>
 <h2 id="map">Tile shape against ${result.objective}</h2>
 ${heat === undefined ? "<p>There is one tile, or nothing to move: no map.</p>" : mapFigure(heat, result)}
-<h2 id="scatter">Bytes against cycles</h2>
+<h2 id="scatter">Bytes against ${timeUnitOf(result.objective)}</h2>
 <p><a class="skip" href="#schedules">Skip the chart</a></p>
 ${figureOf(
   scatter(result),
@@ -35,7 +35,7 @@ const shapes = {
   diamond: `<path d="M7,1 11,7 7,13 3,7Z" fill="#fff" stroke="#000"/>`,
   illegal: `<rect x="1" y="1" width="12" height="12" fill="url(#illegal)" stroke="var(--line)"/>`,
   small: `<rect x="4" y="4" width="6" height="6" fill="currentColor"/>`,
-  frame: `<rect x="2" y="2" width="10" height="10" fill="none" stroke="currentColor"/>`,
+  frame: `<rect x="2" y="2" width="10" height="10" fill="none" stroke="var(--soft)"/>`,
 } as const;
 
 const key = (shape: keyof typeof shapes): string =>
@@ -63,11 +63,22 @@ function mapFigure({ map, legend, cells }: HeatMap, result: TuneResult): string 
   return `<p><a class="skip" href="#scatter">Skip the chart</a></p>
 ${figureOf(
   `${map}${legend ?? ""}`,
-  `Each cell is the best schedule of its tile over ${rest}loop orders, views and buffers. ${keys.join(" ")} A cell leads to its row below.`,
+  `Each cell is the best schedule of its tile over ${rest}loop orders, views and buffers. ${keys.join(" ")} Cells that were costed or refused lead to their rows.`,
 )}`;
 }
 
-const costOf = (candidate: Candidate): (string | number)[] => [
+/** What was sought comes first. */
+const costHead = (objective: Objective): readonly string[] => [
+  ...(objective === "ms" ? ["ms"] : []),
+  "cycles",
+  "bytes",
+  "UB bytes",
+  "tasks",
+  "idle cores",
+];
+
+const costOf = (candidate: Candidate, objective: Objective): readonly (string | number)[] => [
+  ...(objective === "ms" ? [candidate.status === "measured" ? candidate.ms : candidate.status] : []),
   candidate.cycles,
   candidate.bytes,
   candidate.ubBytes,
@@ -76,18 +87,12 @@ const costOf = (candidate: Candidate): (string | number)[] => [
 ];
 
 function chosen({ best, default: own, objective }: TuneResult): string {
-  const timed = objective === "ms";
   const row = (name: string, candidate: Candidate): Row => ({
-    cells: [
-      name,
-      printSchedule(candidate.schedule),
-      ...costOf(candidate),
-      ...(timed ? [candidate.status === "measured" ? candidate.ms : candidate.status] : []),
-    ],
+    cells: [name, printSchedule(candidate.schedule), ...costOf(candidate, objective)],
   });
   return tableOf(
     "the best schedule beside the default",
-    ["", "schedule", "cycles", "bytes", "UB bytes", "tasks", "idle cores", ...(timed ? ["ms"] : [])],
+    ["", "schedule", ...costHead(objective)],
     best.id === own.id ? [row("default, best", own)] : [row("best", best), row("default", own)],
   );
 }
@@ -96,11 +101,10 @@ function accounts({ counts, space, seed }: TuneResult): string {
   const all = candidateStatuses.flatMap((status) =>
     counts[status] === 0 ? [] : [`${counts[status].toLocaleString("en")} ${status}`],
   );
-  return `Of ${space.schedules.toLocaleString("en")} legal schedules over ${space.tiles.toLocaleString("en")} tiles: ${all.join(", ")}. Seed ${seed}.`;
+  return `${all.join(", ")}; ${space.tiles.toLocaleString("en")} tiles${space.thinned ? ", and those around the best" : ""}. Seed ${seed}.`;
 }
 
 function schedules({ candidates, best, default: own, objective }: TuneResult): string {
-  const timed = objective === "ms";
   const rows = candidates.map((candidate): Row => {
     const { schedule } = candidate;
     const marks = [candidate.id === best.id ? "best" : "", candidate.id === own.id ? "default" : ""];
@@ -110,16 +114,15 @@ function schedules({ candidates, best, default: own, objective }: TuneResult): s
         marks.filter((mark) => mark !== "").join(", "),
         formatShape(schedule.tile),
         formatResidency(schedule.residency),
+        ...costOf(candidate, objective),
         formatShape(schedule.view),
         formatShape(schedule.order),
         formatBuffers(schedule.buffers),
-        ...costOf(candidate),
-        ...(timed ? [candidate.status === "measured" ? candidate.ms.toPrecision(4) : candidate.status] : []),
       ],
     };
   });
-  const head = ["", "tile", "residency", "view", "order", "buffers", "cycles", "bytes", "UB bytes", "tasks"];
-  return tableOf("costed schedules", [...head, "idle cores", ...(timed ? ["ms"] : [])], rows);
+  const head = ["", "tile", "residency", ...costHead(objective), "view", "order", "buffers"];
+  return tableOf("costed schedules", head, rows);
 }
 
 function refusals({ refused, counts }: TuneResult): string {

@@ -1,7 +1,7 @@
 /** What a search found as one SVG image, for places that show images alone. */
 import type { TuneResult } from "../tune/result.js";
 import { escapeMarkup, themes } from "./page.js";
-import { chartWidth, heatMap, scatter } from "./tune-charts.js";
+import { chartWidth, heatMap, scatter, timeUnitOf } from "./tune-charts.js";
 
 const margin = 16;
 const gap = 28;
@@ -16,7 +16,10 @@ export function tuneSvg(result: TuneResult): string {
       ? []
       : [[`tile shape against ${result.objective}; hatched: no schedule is legal`, heat.map]]),
     ...(heat?.legend === undefined ? [] : [["", heat.legend]]),
-    ["bytes against cycles, with the line of those that none beats in both", scatter(result)],
+    [
+      `bytes against ${timeUnitOf(result.objective)}, with the line of those that none beats in both`,
+      scatter(result),
+    ],
   ] as const;
   const verdict = linesOf(result.verdict);
   let y = margin + 34 + 18 * verdict.length;

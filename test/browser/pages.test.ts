@@ -9,6 +9,7 @@ import { walkOf } from "../../ir/index.js";
 import { compile, onnx, targets, tune, type TuneResult } from "../../src/index.js";
 import { passPage, timelinePage, tunePage, tuneSvg, type PassStep } from "../../src/report/index.js";
 import { openPage, type OpenPage } from "../support/chromium.js";
+import { timedSearch } from "../support/timed-search.js";
 
 const target = targets.ascendA2;
 const widths = [600, 1200] as const;
@@ -114,6 +115,7 @@ function passed(): readonly [string, number] {
 
 const samples: readonly (readonly [string, Sample])[] = [
   ["a search", () => [tunePage(searched), 3]],
+  ["a search by milliseconds", async () => [tunePage(await timedSearch(matrix, 20)), 3]],
   ["a search along one dim", async () => [tunePage(await tune(line, { target, budget: 5 })), 3]],
   ["a search where nothing moves", async () => [tunePage(await tune(nothing, { target })), 1]],
   ["two schedules over time", traced],
@@ -156,6 +158,26 @@ describe("pages in Chromium", () => {
       await show(opened, `<!doctype html><body>${body}`, 1200, "light");
       expect(await problemsOf(opened)).toContain(problem);
     }
+  });
+
+  it("times are decimals of a millisecond, and stand where a narrow page shows them", async (context) => {
+    if (opened === undefined) return context.skip();
+    const result = await timedSearch(matrix, 20);
+    await show(opened, tunePage(result), 600, "light");
+    const ticks = await opened.page.evaluate<string[]>(
+      `[...document.querySelectorAll("figure > svg[aria-label^='colours'] text, figure > svg[aria-label*='against ms'] g[aria-label^='y-axis tick'] text")].map((text) => text.textContent)`,
+    );
+    const numbers = ticks.filter((text) => /^\d/.test(text));
+    expect(numbers.length).toBeGreaterThan(4);
+    for (const text of numbers) expect(text).toMatch(/^\d+(\.\d+)?$/);
+    const sides = await opened.page.evaluate<number[][]>(
+      `[...document.querySelectorAll("th")].filter((th) => th.textContent === "ms").map((th) => [th.getBoundingClientRect().right, th.closest(".scroll").getBoundingClientRect().right])`,
+    );
+    expect(sides).toHaveLength(2);
+    for (const [right = Infinity, edge = 0] of sides) expect(right).toBeLessThanOrEqual(edge);
+    expect(await opened.page.locator("p", { hasText: "measured" }).first().innerText()).toBe(
+      `19 measured, ${result.counts.pruned.toLocaleString("en")} pruned, 1 error; ${result.space.tiles} tiles. Seed 1.`,
+    );
   });
 
   it("the colours follow the reader's theme", async (context) => {

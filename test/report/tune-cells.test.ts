@@ -3,7 +3,8 @@ import { describe, expect, it } from "vitest";
 import { cyclesOf, outputOf, targets, type Residency, type ResolvedSchedule } from "../../ir/index.js";
 import { compile, onnx, tryCompile, tune, type SourceFunc } from "../../src/index.js";
 import { tileCells, type TileCell, type TileCells } from "../../src/report/tune-cells.js";
-import { paretoOf } from "../../src/report/tune-charts.js";
+import { paretoOf, scatter, timedOf, type Timed } from "../../src/report/tune-charts.js";
+import { timedSearch } from "../support/timed-search.js";
 
 const target = targets.ascendA2;
 const matrix = onnx.gather({ data: ["f32", [300, 200]], indices: ["i32", [64]], axis: 1 });
@@ -107,14 +108,23 @@ describe("the map of a search", () => {
 
 describe("the Pareto line", () => {
   it("holds each pair of figures that no other schedule beats in both", async () => {
-    const { candidates } = await tune(matrix, { target, budget: "all" });
-    const beaten = (a: (typeof candidates)[number]): boolean =>
-      candidates.some(
-        (b) => b.bytes <= a.bytes && b.cycles <= a.cycles && (b.bytes < a.bytes || b.cycles < a.cycles),
-      );
-    const pairs = (list: typeof candidates) => new Set(list.map(({ bytes, cycles }) => `${bytes} ${cycles}`));
-    const front = paretoOf(candidates);
-    expect(pairs(front)).toEqual(pairs(candidates.filter((candidate) => !beaten(candidate))));
+    const timed = timedOf(await tune(matrix, { target, budget: "all" }));
+    expect(timed.every(({ candidate, time }) => time === candidate.cycles)).toBe(true);
+    const beaten = (a: Timed): boolean =>
+      timed.some((b) => b.bytes <= a.bytes && b.time <= a.time && (b.bytes < a.bytes || b.time < a.time));
+    const pairs = (list: readonly Timed[]) => new Set(list.map(({ bytes, time }) => `${bytes} ${time}`));
+    const front = paretoOf(timed);
+    expect(pairs(front)).toEqual(pairs(timed.filter((one) => !beaten(one))));
     expect(front.length).toBeGreaterThan(1);
+  });
+
+  it("counts milliseconds where they were sought, of the schedules that ran", async () => {
+    const result = await timedSearch(matrix, 12);
+    const timed = timedOf(result);
+    expect(result.counts).toMatchObject({ measured: 11, error: 1 });
+    expect(timed.map(({ time }) => time)).toEqual(
+      result.candidates.flatMap((one) => (one.status === "measured" ? [one.ms] : [])),
+    );
+    expect(scatter(result)).toContain('aria-label="bytes moved against ms of every costed schedule"');
   });
 });

@@ -1,0 +1,81 @@
+/** The figures of docs/tuning.md are those that its commands give. */
+import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
+import { gathers } from "../../bench/gathers.js";
+import { formatResidency, formatShape, targets, type ResolvedSchedule } from "../../ir/index.js";
+import { tune } from "../../src/index.js";
+
+const root = fileURLToPath(new URL("../../", import.meta.url));
+const page = readFileSync(`${root}docs/tuning.md`, "utf8");
+const between = (from: string, to: string): string => page.split(from)[1]?.split(to)[0] ?? "";
+const rowsOf = (text: string): string[][] =>
+  text
+    .split("\n")
+    .filter((line) => line.startsWith("| "))
+    .slice(2)
+    .map((line) => line.split("|").slice(1, -1))
+    .map((cells) => cells.map((cell) => cell.replaceAll("`", "").trim()));
+const shown = ({ residency, tile }: ResolvedSchedule): string => `${formatResidency(residency)} ${formatShape(tile)}`;
+
+describe("the five programs", () => {
+  const section = between("## Five programs", "## ");
+  const commands = section.split("\n").filter((line) => line.startsWith("npx tilec tune"));
+  const rows = rowsOf(section);
+  it("are five", () => {
+    expect([commands.length, rows.length]).toEqual([5, 5]);
+  });
+
+  it.each(
+    rows.map(([name = "", best, cycles, against], k) => ({
+      name,
+      best,
+      cycles,
+      against,
+      command: commands[k]!,
+    })),
+  )(
+    "$name: the best, its cycles and the default are as the page says",
+    ({ best, cycles, against, command }) => {
+      const { stdout, stderr } = spawnSync(
+        process.execPath,
+        ["dist/src/cli/main.js", ...command.split(" ").slice(2), "--json"],
+        { cwd: root, encoding: "utf8" },
+      );
+      expect(stderr).toBe("");
+      const found = JSON.parse(stdout) as Record<
+        "best" | "default",
+        { schedule: ResolvedSchedule; cycles: number }
+      >;
+      const less = 100 * (1 - found.best.cycles / found.default.cycles);
+      expect({
+        best: shown(found.best.schedule),
+        cycles: String(found.best.cycles),
+        against: less === 0 ? "the default" : `${less.toFixed(1)} % less`,
+      }).toEqual({ best, cycles, against });
+    },
+  );
+});
+
+describe("the table of bench:tune", () => {
+  const rows = rowsOf(between("<!-- bench:tune -->", "<!-- /bench:tune -->"));
+  it("has a row for each gather, none of which is over the grid's best", () => {
+    expect(rows.map(([name]) => name)).toEqual(gathers.map(([name]) => name));
+    for (const [, , , , over] of rows) expect(Number(over)).toBeLessThanOrEqual(0);
+  });
+
+  /** The rest take seconds each. */
+  const quick = rows.filter((cells) => Number(cells[8]) <= 0.1);
+  it.each(quick.map(([name = "", best, cycles]) => ({ name, best, cycles })))(
+    "$name: what 50 costings find is as the page says",
+    async ({ name, best, cycles }) => {
+      const [, func] = gathers.find(([known]) => known === name)!;
+      const found = await tune(func, { target: targets.ascendA2, residency: "auto", budget: 50 });
+      expect([shown(found.best.schedule), String(found.best.cycles)]).toEqual([best, cycles]);
+    },
+  );
+  it("is held to by half of its rows", () => {
+    expect(quick.length).toBeGreaterThanOrEqual(8);
+  });
+});
