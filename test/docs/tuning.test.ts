@@ -17,7 +17,8 @@ const rowsOf = (text: string): string[][] =>
     .slice(2)
     .map((line) => line.split("|").slice(1, -1))
     .map((cells) => cells.map((cell) => cell.replaceAll("`", "").trim()));
-const shown = ({ residency, tile }: ResolvedSchedule): string => `${formatResidency(residency)} ${formatShape(tile)}`;
+const shown = ({ residency, tile }: ResolvedSchedule): string =>
+  `${formatResidency(residency)} ${formatShape(tile)}`;
 
 describe("the five programs", () => {
   const section = between("## Five programs", "## ");
