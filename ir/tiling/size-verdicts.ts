@@ -17,6 +17,12 @@ export interface SizeVerdict {
   readonly fits: number | undefined;
 }
 
+/** `96 N + 64 <= 196608 bytes: legal for N <= 2047`. */
+export const formatSizeVerdict = ({ symbol, most, formula, fits }: SizeVerdict): string =>
+  fits === undefined
+    ? `${formula} bytes: no size of ${symbol} fits`
+    : `${formula} bytes: legal for ${symbol} <= ${fits}${fits === most ? ", its most" : ""}`;
+
 /** A verdict for each symbol that is the outermost extent of an operand which is whole in UB along it. */
 export function sizeVerdicts(tiling: Tiling): SizeVerdict[] {
   const { symbolic } = tiling.gather;

@@ -9,6 +9,7 @@ import { CopyAs } from "./view/copy-as.js";
 import { Choice } from "./view/field.js";
 import { ProgramForm } from "./view/program-form.js";
 import { RunView } from "./view/run.js";
+import { SizesForm } from "./view/sizes-form.js";
 import { ScheduleForm } from "./view/schedule-form.js";
 import { SpaceMapView } from "./view/space-map.js";
 import { TabPanel, tabTitles } from "./view/tab-panel.js";
@@ -213,7 +214,16 @@ export function App({ first }: { readonly first: PageState }) {
           <div class="editor" ref={place} />
           <Problems list={problems} editor={editor.current} />
           {shown === undefined || vocabulary === undefined ? null : (
-            <ProgramForm key={shown.name} shown={shown} vocabulary={vocabulary} onChange={change} />
+            <>
+              <ProgramForm key={shown.name} shown={shown} vocabulary={vocabulary} onChange={change} />
+              <SizesForm
+                symbols={shown.symbols}
+                sizes={state.sizes}
+                onSizes={(sizes) => {
+                  update({ sizes });
+                }}
+              />
+            </>
           )}
         </section>
         <section class="middle" aria-label="schedule">
@@ -272,7 +282,11 @@ export function App({ first }: { readonly first: PageState }) {
   );
 }
 
-const askedOf = ({ text, func }: PageState) => ({ text, ...(func === undefined ? {} : { func }) });
+const askedOf = ({ text, func, sizes }: PageState) => ({
+  text,
+  sizes,
+  ...(func === undefined ? {} : { func }),
+});
 const keyOf = ({ text, func }: PageState): string => `${func ?? ""}\n${text}`;
 
 /** The latest verdict wins, whatever order they come in. */

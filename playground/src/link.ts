@@ -53,11 +53,16 @@ export async function stateOf(fragment: string): Promise<PageState | undefined> 
 
 function checked(value: unknown): PageState | undefined {
   if (!isObject(value)) return undefined;
-  const { text, func, tab, seed, inputs } = value;
+  const { text, func, sizes, tab, seed, inputs } = value;
   if (typeof text !== "string" || text.length > maxText) return undefined;
   return {
     text,
     ...(typeof func === "string" ? { func } : {}),
+    sizes: Object.fromEntries(
+      Object.entries(isObject(sizes) ? sizes : {}).filter(
+        (entry): entry is [string, number] => typeof entry[1] === "number",
+      ),
+    ),
     tab: tabs.find((known) => known === tab) ?? emptyState.tab,
     seed: typeof seed === "number" && Number.isSafeInteger(seed) ? seed : emptyState.seed,
     inputs: Object.fromEntries(

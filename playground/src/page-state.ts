@@ -1,4 +1,5 @@
 /** All that a link to the page reproduces. */
+import type { Sizes } from "../../ir/symbolic.js";
 import type { TensorValue } from "../../src/formats/tensor.js";
 
 export const tabs = ["ir", "tile-ir", "wgsl", "pto", "timeline", "steps", "tune"] as const;
@@ -12,6 +13,8 @@ export interface PageState {
   readonly text: string;
   /** The function that the page shows; the first where it is absent, or no longer in the text. */
   readonly func?: string;
+  /** Of the program's symbols, in elements, by name. */
+  readonly sizes: Sizes;
   readonly tab: Tab;
   /** Of the inputs that are not given. */
   readonly seed: number;
@@ -19,7 +22,7 @@ export interface PageState {
   readonly inputs: Readonly<Record<string, Inputs>>;
 }
 
-export const emptyState: PageState = { text: "", tab: "ir", seed: 1, inputs: {} };
+export const emptyState: PageState = { text: "", sizes: {}, tab: "ir", seed: 1, inputs: {} };
 
 /** Characters of a program that a link may hold. */
 export const maxText = 200_000;

@@ -1,9 +1,14 @@
 /** tilec legal: counts and lists the legal tiles of a gather, or proves that there are none. */
 import type { Command } from "commander";
 import { stringify } from "csv-stringify/sync";
-import { formatBuffers, formatResidency, formatShape, printSchedule } from "../../ir/index.js";
+import {
+  formatBuffers,
+  formatResidency,
+  formatShape,
+  formatSizeVerdict,
+  printSchedule,
+} from "../../ir/index.js";
 import { legalTiles, type LegalTile } from "../api/legal-tiles.js";
-import { sizeLine } from "../report/explanation.js";
 import { table } from "../report/table.js";
 import { loadProgram } from "./load.js";
 import { lookUpTarget } from "../formats/look-up-target.js";
@@ -83,7 +88,7 @@ function legal(file: string | undefined, flags: LegalFlags): number {
       `gather dim ${dim}: the largest that fits a full load is ${padded}, or ${aligned} with block-aligned tile rows`,
     );
   }
-  for (const verdict of found.sizes) print(`the smallest tile, ${sizeLine(verdict).trim()}`);
+  for (const verdict of found.sizes) print(`the smallest tile, ${formatSizeVerdict(verdict)}`);
   if (found.proof !== undefined) print(`no tile is legal: ${found.proof}`);
   else {
     const rows = tiles.map((tile) => columns.map(([, , cell]) => cell(tile)));

@@ -5,11 +5,11 @@ import {
   formatBuffers,
   formatShape,
   formatSizes,
+  formatSizeVerdict,
   formatType,
   otherWaysOut,
   printSchedule,
   suggestionText,
-  type SizeVerdict,
 } from "../../ir/index.js";
 import type { Explanation } from "../api/explain.js";
 import type { Comparison } from "../api/comparison.js";
@@ -55,7 +55,7 @@ export function renderExplanation(explanation: Explanation): string {
     ),
     `  total ${footprint.bytes} B of ${footprint.budget} B (budget rule ${footprint.rule})`,
   ];
-  lines.push(...sizes.map(sizeLine));
+  lines.push(...sizes.map((size) => `  ${formatSizeVerdict(size)}`));
   if (legal) {
     const atSizes =
       explanation.symbols.length === 0 ? "" : ` at the most, ${formatSizes(atMost(explanation.symbols))}`;
@@ -95,12 +95,6 @@ export function renderExplanation(explanation: Explanation): string {
   }
   return lines.join("\n");
 }
-
-/** The bytes of a tile for any size of a symbol, and up to which it fits. */
-export const sizeLine = ({ symbol, most, formula, fits }: SizeVerdict): string =>
-  fits === undefined
-    ? `  ${formula} bytes: no size of ${symbol} fits`
-    : `  ${formula} bytes: legal for ${symbol} <= ${fits}${fits === most ? ", its most" : ""}`;
 
 /** Each schedule with its cycles, and the flags of one that is worth taking. */
 function renderComparison({ alternatives, better }: Comparison): string[] {

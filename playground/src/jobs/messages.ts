@@ -1,5 +1,5 @@
 /** What the page asks of its workers, and what they answer. */
-import type { Diagnostic, DType, Level, Schedule, Shape } from "../../../ir/index.js";
+import type { Diagnostic, DType, Level, Schedule, Shape, Sym } from "../../../ir/index.js";
 import type { Explanation } from "../../../src/index.js";
 import type { Range } from "../../../src/lsp/analysis.js";
 import type { Timeline } from "../../../src/report/index.js";
@@ -54,7 +54,7 @@ export interface Verdict {
   /** Absent where the program is none: the diagnostics say why. */
   readonly explained?: Pick<
     Explanation,
-    "schedule" | "map" | "rules" | "footprint" | "traffic" | "cycles"
+    "schedule" | "map" | "rules" | "sizes" | "footprint" | "traffic" | "cycles"
   > & {
     /** The arithmetic where no tile at all is legal. */
     readonly infeasible?: string;
@@ -73,6 +73,7 @@ export interface Shown {
   readonly schedule: Schedule;
   readonly inputs: readonly FormInput[];
   readonly output: Shape;
+  readonly symbols: readonly Sym[];
   readonly form?: Form;
   readonly verdict: Verdict;
   /** Everything that legal tiles depend on. */

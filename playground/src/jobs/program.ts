@@ -1,6 +1,8 @@
 /** The function that the page shows, and its text after a change. */
 import {
+  atMost,
   attributesOf,
+  bindSizes,
   commonName,
   CompileError,
   dialectOf,
@@ -9,6 +11,7 @@ import {
   hasErrors,
   inputsOf,
   keyOf,
+  openSymbols,
   operatorFor,
   operatorNames,
   outOfBoundsPolicies,
@@ -25,6 +28,7 @@ import {
   type Diagnostic,
   type Func,
   type Schedule,
+  type Sizes,
   type SourceFunc,
 } from "../../../ir/index.js";
 import type { ScheduleText } from "./flags.js";
@@ -43,6 +47,8 @@ export const fileName = "program.tir";
 export interface Asked {
   readonly text: string;
   readonly func?: string;
+  /** Of symbols by name, in elements. One without a size is at its most. */
+  readonly sizes?: Sizes;
 }
 
 export interface Read {
@@ -64,6 +70,18 @@ export function funcOf(asked: Asked): Func {
   return func;
 }
 
+/** The same with its symbols bound. Throws a CompileError (TC107) for a size that a symbol does not take. */
+export function boundFunc(asked: Asked): Func {
+  const func = funcOf(asked);
+  const symbols = openSymbols(func);
+  const given = Object.entries(asked.sizes ?? {}).filter(([name]) =>
+    symbols.some((one) => one.name === name),
+  );
+  const bound = bindSizes(func, { ...atMost(symbols), ...Object.fromEntries(given) });
+  if (!bound.ok) throw new CompileError(bound.diagnostics);
+  return bound.func;
+}
+
 /** What a control of the page changes. Texts are as the command line's flags take them; an empty one takes an entry away. */
 export type Change =
   | { readonly kind: "schedule"; readonly entries: readonly ScheduleText[] }
@@ -82,7 +100,10 @@ export function edited(asked: Asked, change: Change): string {
   const head = /^func[^{]*?(?:schedule\s*\{(?:[^{}]|\{[^{}]*\})*\}\s*)?\{/.exec(
     asked.text.slice(begins),
   )?.[0];
-  const printed = printFunc(changed).trimEnd();
+  // The declarations of its symbols stay where they are.
+  const printed = printFunc(changed)
+    .trimEnd()
+    .replace(/^(?:dim [^\n]*\n)*/, "");
   if ((change.kind === "schedule" || change.kind === "target") && head !== undefined) {
     const line = printed.slice(0, printed.indexOf("\n"));
     return asked.text.slice(0, begins) + line + asked.text.slice(begins + head.length);

@@ -20,7 +20,7 @@ import { acquire } from "./gpu.js";
 import { launchTimes } from "./gpu-times.js";
 import { describeInputs, inputsFor } from "./inputs.js";
 import type { BackendAnswer, Context, RunAnswer, WithInputs } from "./messages.js";
-import { funcOf } from "./program.js";
+import { boundFunc } from "./program.js";
 
 /** Above this many output elements the simulation runs as WebAssembly: checking every access would take seconds. */
 const mostChecked = 2 ** 18;
@@ -41,7 +41,7 @@ export async function runAll(
   { inputs: given, seed, ...asked }: WithInputs,
   { signal, onProgress }: Context,
 ): Promise<RunAnswer> {
-  const kernel = compile(funcOf(asked));
+  const kernel = compile(boundFunc(asked));
   const inputs = inputsFor(kernel, given, seed);
   const { type } = outputOf(kernel.source ?? kernel.tile);
   const executor = elementCount(type.shape) > mostChecked ? "fast" : "checked";

@@ -5,7 +5,7 @@ import { tune } from "../../../src/tune/tune.js";
 import { gpuMeasurer } from "../../../src/tune/gpu-measurer.js";
 import { definedInputs } from "./inputs.js";
 import type { Context, Tuned, Work } from "./messages.js";
-import { funcOf, type Asked } from "./program.js";
+import { boundFunc, type Asked } from "./program.js";
 import { acquire } from "./gpu.js";
 
 /** Costings behind the map of a space: its best cells are exact, the others estimates. */
@@ -13,14 +13,14 @@ const mapBudget = 24;
 
 /** The map of every tile, whatever tile the program states. */
 export const spaceFor = (asked: Asked, { signal }: Context): Promise<TuneResult> =>
-  tune(withoutTile(funcOf(asked)), { objective: "cycles", budget: mapBudget, signal });
+  tune(withoutTile(boundFunc(asked)), { objective: "cycles", budget: mapBudget, signal });
 
 /** A search for the best schedule; by milliseconds on the visitor's GPU, where what the model puts far behind is never launched. */
 export async function searchFor(
   { objective, budget, inputs, seed, ...asked }: Work["tune"]["ask"],
   { signal, onProgress }: Context,
 ): Promise<Tuned> {
-  const program = withoutTile(funcOf(asked));
+  const program = withoutTile(boundFunc(asked));
   const options = { objective, budget, seed, signal, onProgress };
   if (objective !== "ms") return tunedOf(await tune(program, options));
   const gpu = await acquire();

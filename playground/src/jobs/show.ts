@@ -10,6 +10,7 @@ import {
   inputsOf,
   keyOf,
   opDefs,
+  openSymbols,
   outOfBoundsPolicies,
   outputOf,
   printFunc,
@@ -44,7 +45,15 @@ export const typeText = ({ dtype, shape }: TensorType): string => `${dtype}[${sh
 export function show(asked: Asked): Shown {
   const { names, func, diagnostics } = read(asked);
   if (func === undefined) {
-    return { names, schedule: {}, inputs: [], output: [], space: "", verdict: refusal(diagnostics) };
+    return {
+      names,
+      schedule: {},
+      inputs: [],
+      output: [],
+      symbols: [],
+      space: "",
+      verdict: refusal(diagnostics),
+    };
   }
   const { tile: _, ...open } = func.schedule;
   const form = func.level === "source" ? formOf(func) : undefined;
@@ -56,6 +65,7 @@ export function show(asked: Asked): Shown {
     schedule: func.schedule,
     inputs: inputsOf(func).map((input) => ({ key: keyOf(input), text: typeText(input.type) })),
     output: outputOf(func).type.shape,
+    symbols: openSymbols(func),
     ...(form === undefined ? {} : { form }),
     verdict: hasErrors(diagnostics) ? refusal(diagnostics) : verdictOn(func),
     space: func.level === "tile" ? "" : printFunc({ ...func, schedule: open }),
@@ -100,7 +110,8 @@ function verdictOn(func: Func): Verdict {
 }
 
 function verdictOf(explanation: Explanation): Verdict {
-  const { legal, diagnostics, schedule, map, rules, footprint, traffic, cycles, infeasible } = explanation;
+  const { legal, diagnostics, schedule, map, rules, sizes, footprint, traffic, cycles, infeasible } =
+    explanation;
   return {
     legal,
     code: diagnostics.find(({ severity }) => severity === "error")?.code ?? "",
@@ -109,6 +120,7 @@ function verdictOf(explanation: Explanation): Verdict {
       schedule,
       map,
       rules,
+      sizes,
       footprint,
       traffic,
       cycles,

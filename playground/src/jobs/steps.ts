@@ -26,7 +26,7 @@ import { compile, type Kernel } from "../../../src/api/compile.js";
 import { showElement } from "../../../src/formats/elements.js";
 import { inputsFor } from "./inputs.js";
 import type { Box, Picked, RunStep, Steps, StepTensor, WithInputs } from "./messages.js";
-import { funcOf } from "./program.js";
+import { boundFunc } from "./program.js";
 
 /** Statements that are kept. */
 const mostSteps = 2000;
@@ -37,7 +37,7 @@ const mostPicks = 64;
 
 /** Throws a CompileError for a program that is refused. */
 export function stepsOf({ inputs: given, seed, ...asked }: WithInputs): Steps {
-  const kernel = compile(funcOf(asked));
+  const kernel = compile(boundFunc(asked));
   const { tile } = kernel;
   const buffers = ubBuffers(tile);
   const feeding = feedingOf(locate(tile.body));
@@ -130,7 +130,7 @@ export function picksOf(
   { inputs: given, seed, ...asked }: WithInputs,
   { offsets, sizes }: Pick<Box, "offsets" | "sizes">,
 ): readonly Picked[] {
-  const kernel = compile(funcOf(asked));
+  const kernel = compile(boundFunc(asked));
   const { access } = kernel;
   if (access === undefined) return [];
   const hosts = inputsFor(kernel, given, seed);

@@ -3,19 +3,19 @@ import { walkOf } from "../../../ir/index.js";
 import { compile } from "../../../src/api/compile.js";
 import { passSections, type PassStep } from "../../../src/report/pass-page.js";
 import type { Timeline } from "../../../src/report/timeline-charts.js";
-import { funcOf, type Asked } from "./program.js";
+import { boundFunc, type Asked } from "./program.js";
 
 /** Markup: what each pass changed. Throws a CompileError for a program that is refused. */
 export function passesOf(asked: Asked): string {
   const steps: PassStep[] = [];
-  compile(funcOf(asked), {
+  compile(boundFunc(asked), {
     afterPass: ({ name }, before, after) => steps.push({ pass: name, before, after }),
   });
   return passSections(steps);
 }
 
 export function codeOf(asked: Asked, form: "tile-ir" | "wgsl" | "pto"): string {
-  const kernel = compile(funcOf(asked));
+  const kernel = compile(boundFunc(asked));
   switch (form) {
     case "tile-ir":
       return kernel.text("tile");
@@ -27,6 +27,6 @@ export function codeOf(asked: Asked, form: "tile-ir" | "wgsl" | "pto"): string {
 }
 
 export function timelineOf(asked: Asked): Timeline {
-  const { name, tile, target } = compile(funcOf(asked));
+  const { name, tile, target } = compile(boundFunc(asked));
   return { kernel: { name, tile, target }, timing: walkOf(tile, target) };
 }

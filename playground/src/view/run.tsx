@@ -17,7 +17,7 @@ export function RunView({ asked, legal, onSeed }: Props) {
   // What ran is not what is written any more.
   useEffect(() => {
     setAnswer(undefined);
-  }, [asked.text, asked.func, asked.seed, asked.inputs]);
+  }, [asked.text, asked.func, asked.sizes, asked.seed, asked.inputs]);
   const run = async (): Promise<void> => {
     const controller = new AbortController();
     setRunning(controller);

@@ -2,6 +2,7 @@
 import { useEffect, useState } from "preact/hooks";
 import type { Tab } from "../page-state.js";
 import type { WithInputs } from "../jobs/messages.js";
+import { formatSizes } from "../../../ir/bind.js";
 import type { Asked } from "../jobs/program.js";
 import { long, quick } from "../workers.js";
 import { Charts } from "./charts.js";
@@ -18,9 +19,9 @@ interface Props {
 }
 
 export function TabPanel({ asked, tab, onUse }: Props) {
-  const { text, func } = asked;
-  const key = useSettled(`${tab} ${func ?? ""} ${text}`);
-  const plain: Asked = { text, ...(func === undefined ? {} : { func }) };
+  const { inputs: _, seed, ...plain } = asked;
+  const { text, func = "", sizes = {} } = plain;
+  const key = useSettled(`${tab} ${func} ${formatSizes(sizes)} ${text}`);
   switch (tab) {
     case "ir":
       return <Passes asked={plain} asks={key} />;
@@ -31,7 +32,7 @@ export function TabPanel({ asked, tab, onUse }: Props) {
     case "timeline":
       return <TimelineView asked={plain} asks={key} />;
     case "steps":
-      return <StepsView asked={asked} asks={`${key} ${asked.seed}`} />;
+      return <StepsView asked={asked} asks={`${key} ${seed}`} />;
     case "tune":
       return <TuneView asked={asked} onUse={onUse} />;
   }

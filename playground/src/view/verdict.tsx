@@ -2,6 +2,7 @@
 import { useRef } from "preact/hooks";
 import type { ScheduleText } from "../jobs/flags.js";
 import type { Suggestion, Verdict } from "../jobs/messages.js";
+import { formatSizeVerdict } from "../../../ir/tiling/size-verdicts.js";
 import { Diagnostics } from "./diagnostics.js";
 
 const bytes = (value: number): string => `${value.toLocaleString("en")} B`;
@@ -49,6 +50,13 @@ export function VerdictView({ verdict, onSuggestion }: Props) {
               {detail}
               <div class="soft">{source}</div>
             </li>
+          ))}
+        </ul>
+      )}
+      {explained === undefined || explained.sizes.length === 0 ? null : (
+        <ul class="rules" data-testid="sizes">
+          {explained.sizes.map((size) => (
+            <li>{formatSizeVerdict(size)}</li>
           ))}
         </ul>
       )}
