@@ -3,6 +3,7 @@ import { Command, CommanderError } from "commander";
 import { CompileError, error, RunError, type Diagnostic } from "../../ir/diagnostic.js";
 import { InternalError } from "../../ir/types.js";
 import { writeBytes } from "../formats/files.js";
+import { collect } from "./collect.js";
 import { note, printDiagnostics, printJson } from "./terminal.js";
 import { UsageError } from "./usage-error.js";
 import { version } from "./version.js";
@@ -86,7 +87,7 @@ async function build(args: readonly string[]): Promise<Command> {
 /** Of two values for one flag the parser keeps the last; a flag that collects them takes several. */
 function refuseSecondValues(command: Command): void {
   for (const option of command.options) {
-    if (!option.required || Array.isArray(option.defaultValue)) continue;
+    if (!option.required || option.parseArg === collect) continue;
     let first: string | undefined;
     command.on(`option:${option.name()}`, (value: string) => {
       if (first !== undefined && first !== value) {

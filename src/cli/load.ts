@@ -159,7 +159,7 @@ export function withFlags(func: Func, flags: ProgramFlags): Func {
 }
 
 function fromFlags(flags: ProgramFlags): Func {
-  const { op, data, indices } = flags;
+  const { op, data, indices: [indices, ...others] = [] } = flags;
   if (op === undefined)
     throw new UsageError("name a program file, or describe a gather with --op", "tilec --help");
   if (data === undefined || indices === undefined) {
@@ -170,6 +170,7 @@ function fromFlags(flags: ProgramFlags): Func {
     ...description,
     data: parseType(data, "data"),
     indices: parseType(indices, "indices"),
+    others: others.map((type) => parseType(type, "indices")),
     schedule: scheduleOf(flags),
   });
 }

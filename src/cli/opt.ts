@@ -7,6 +7,7 @@ import { defaultPipeline, isPass, runPipeline, type Pass } from "../../passes/in
 import { resolveTargetOf } from "../api/compile.js";
 import { writeBytes } from "../formats/files.js";
 import { lookUpTarget } from "../formats/look-up-target.js";
+import { collect } from "./collect.js";
 import { addProgramOptions, resolveTarget, type ProgramFlags } from "./options.js";
 import { UsageError } from "./usage-error.js";
 import { loadPrograms } from "./load.js";
@@ -34,7 +35,7 @@ export function optCommand(program: Command): void {
     .option(
       "--load <module>",
       "a JavaScript module whose exports are passes (definePass of tilec/passes); repeat for more",
-      (value: string, list: string[]) => [...list, value],
+      collect,
       [],
     )
     .option("--print-before <when>", "print the IR before `all` passes, or before one")

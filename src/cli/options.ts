@@ -16,6 +16,7 @@ import {
   type Target,
 } from "../../ir/index.js";
 import { lookUpTarget } from "../formats/look-up-target.js";
+import { collect } from "./collect.js";
 import { dashed, parseBuffers, parseCount, parseResidency, parseShape } from "./flag-values.js";
 import { UsageError } from "./usage-error.js";
 
@@ -26,7 +27,8 @@ export interface ProgramFlags extends Readonly<Partial<Record<AttributeKey, stri
   readonly op?: string;
   readonly dialect?: string;
   readonly data?: string;
-  readonly indices?: string;
+  /** One for each index input. */
+  readonly indices?: readonly string[];
   readonly oob?: string;
   readonly case?: string;
   readonly func?: string;
@@ -50,7 +52,11 @@ export function addProgramOptions(command: Command): Command {
     .addOption(new Option("--op <name>", `${operatorKinds.join(", ")}; or with its dialect, pypto.gather`))
     .addOption(new Option("--dialect <name>", "whose rules apply").choices([...dialects]))
     .option("--data <type>", "data, such as f32[4096,1024]")
-    .option("--indices <type>", "indices, such as i32[4096,1024]");
+    .option(
+      "--indices <type>",
+      "indices, such as i32[4096,1024]; repeat for an operator's further inputs",
+      collect,
+    );
   for (const [key, { kind, help }] of attributeFlags) {
     command.option(`--${dashed(key)} <${kind === "int" ? "n" : kind === "ints" ? "list" : kind}>`, help);
   }

@@ -40,6 +40,7 @@ import {
   type BackendRun,
 } from "../api/backends.js";
 import { lookUpTarget } from "../formats/look-up-target.js";
+import { collect } from "./collect.js";
 import {
   addProgramOptions,
   executorOption,
@@ -66,8 +67,6 @@ interface RunFlags extends ProgramFlags {
   readonly threads?: string;
   readonly json?: boolean;
 }
-
-const collect = (value: string, list: string[]): string[] => [...list, value];
 
 export function runCommand(program: Command): void {
   addProgramOptions(program.command("run"))

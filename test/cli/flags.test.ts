@@ -1,10 +1,10 @@
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { writeNpy } from "../../src/formats/npy.js";
+import { readNpy, writeNpy } from "../../src/formats/npy.js";
 import { targetFile } from "../../src/formats/target-file.js";
 import { targets } from "../../src/index.js";
 import { bytes, number, text } from "../support/onnx-bytes.js";
@@ -15,6 +15,14 @@ const file = (name: string, contents: string | Uint8Array): string => {
   writeFileSync(join(folder, name), contents);
   return join(folder, name);
 };
+
+const npyOf = (shape: readonly number[], values: readonly number[]): Uint8Array =>
+  writeNpy({ type: { dtype: "i32", shape }, bytes: new Uint8Array(Int32Array.from(values).buffer) });
+/** Row k holds k four times. */
+const rowNumbers = {
+  type: { dtype: "f32", shape: [12, 4] },
+  bytes: new Uint8Array(Float32Array.from({ length: 48 }, (_, k) => Math.floor(k / 4)).buffer),
+} as const;
 
 function tilec(...args: string[]) {
   return spawnSync(process.execPath, [main, ...args], { cwd: folder, encoding: "utf8" });
@@ -248,5 +256,52 @@ describe("--print-after with --json", () => {
     const { stdout, stderr } = tilec("compile", ...gather, "--json", "--print-after", "all");
     expect(JSON.parse(stdout)).toMatchObject({ schema: 1, command: "compile" });
     expect(stderr).toContain("// after canonicalize-access");
+  });
+});
+
+describe("an operator with several index inputs", () => {
+  it("takes --indices once for each, in order, and its tensors by their names", () => {
+    const pages = ["--op", "pypto.gather_in_ub", "--data", "f32[12,4]", "--indices", "i32[1,3]"];
+    const table = ["--indices", "i32[1,3]", "--block_size", "4"];
+    const tokens = file("tokens.npy", npyOf([1, 3], [0, 5, 9]));
+    const blocks = file("blocks.npy", npyOf([1, 3], [2, 0, 1]));
+    const rows = file("rows.npy", writeNpy(rowNumbers));
+    const given = [
+      "--input",
+      `param=${rows}`,
+      "--input",
+      `indices=${tokens}`,
+      "--input",
+      `block_table=${blocks}`,
+    ];
+    const { status, stderr } = tilec("run", ...pages, ...table, ...given, "--out", "output=paged.npy");
+    expect(status, stderr).toBe(0);
+    const { bytes: output } = readNpy(readFileSync(join(folder, "paged.npy")), "paged.npy");
+    expect([...new Float32Array(Uint8Array.from(output).buffer)].filter((_, k) => k % 4 === 0)).toEqual([
+      8, 1, 5,
+    ]);
+  });
+
+  it("has them in a subscript", () => {
+    const subscript = ["--op", "numpy.index", "--subscript", "i0, :, i1", "--data", "f32[4,3,5]"];
+    const { status, stdout } = tilec(
+      "compile",
+      "--emit",
+      "source",
+      ...subscript,
+      "--indices",
+      "i64[2,1]",
+      "--indices",
+      "i64[3]",
+    );
+    expect(status).toBe(0);
+    expect(stdout).toContain("%i0: tensor<2x1xi64>, %i1: tensor<3xi64>");
+  });
+
+  it("is refused where the operator takes one", () => {
+    const { status, stderr } = tilec("compile", ...gather, "--indices", "i32[5]");
+    expect(status).toBe(1);
+    expect(stderr).toContain("TC702");
+    expect(stderr).toContain("onnx.gather takes data, indices, not 3 inputs");
   });
 });

@@ -248,7 +248,7 @@ function fromFlags(flags: ProgramFlags, given: Row["given"], like: SourceFunc): 
     ...flags,
     ...attributes,
     data: type(operandOf(like, "data").type),
-    indices: type(operandOf(like, "indices").type),
+    indices: [type(operandOf(like, "indices").type)],
   });
   if (func.level !== "source") throw new Error("flags make a source program");
   return func;

@@ -111,12 +111,27 @@ function reshape(x: Plain, n: number): Step {
   const axis = n % x.shape.length;
   const extent = x.shape[axis]!;
   const part = [4, 3, 2, 1].find((size) => extent % size === 0)!;
-  const shape = [...x.shape.slice(0, axis), extent / part, part, ...x.shape.slice(axis + 1)];
-  const result = { shape, values: x.values };
-  return {
-    write: (from, to) => [...list(`${to}s`, shape), ...node("Reshape", [from, `${to}s`], [to])],
-    result,
-  };
+  return reshapedTo(x, [...x.shape.slice(0, axis), extent / part, part, ...x.shape.slice(axis + 1)]);
+}
+
+const reshapedTo = (x: Plain, shape: readonly number[]): Step => ({
+  write: (from, to) => [...list(`${to}s`, shape), ...node("Reshape", [from, `${to}s`], [to])],
+  result: { shape, values: x.values },
+});
+
+/** Two dims made one. */
+function merge(x: Plain, n: number): Step {
+  if (x.shape.length < 2) return reshape(x, n);
+  const axis = n % (x.shape.length - 1);
+  const [a, b] = [x.shape[axis]!, x.shape[axis + 1]!];
+  return reshapedTo(x, [...x.shape.slice(0, axis), a * b, ...x.shape.slice(axis + 2)]);
+}
+
+/** All dims divided anew: the greatest divisor first that is 4 at most, then the rest. */
+function redivided(x: Plain, n: number): Step {
+  const total = count(x.shape);
+  const part = [4, 3, 2, 1].map((_, k) => [4, 3, 2, 1][(k + n) % 4]!).find((size) => total % size === 0)!;
+  return reshapedTo(x, [part, total / part]);
 }
 
 function squeeze(x: Plain, n: number): Step {
@@ -149,15 +164,45 @@ function flatten(x: Plain, n: number): Step {
 
 const identity = (x: Plain): Step => ({ write: (from, to) => node("Identity", [from], [to]), result: x });
 
-const kinds = [transpose, slice, expand, reshape, squeeze, unsqueeze, flatten, identity];
+const kinds = [transpose, slice, expand, reshape, merge, redivided, squeeze, unsqueeze, flatten, identity];
+
+/** The element of an extent that an index names: a negative one counts from the end. */
+const elementNamed = (index: number, extent: number): number => (index < 0 ? index + extent : index);
 
 const gathered = (data: Plain, indices: Plain, axis: number): Plain =>
   made([...data.shape.slice(0, axis), ...indices.shape, ...data.shape.slice(axis + 1)], (place) => {
     const rank = indices.shape.length;
     const index = indices.values[flat(indices.shape, place.slice(axis, axis + rank))]!;
-    const at = index < 0 ? index + data.shape[axis]! : index;
+    const at = elementNamed(index, data.shape[axis]!);
     return data.values[flat(data.shape, [...place.slice(0, axis), at, ...place.slice(axis + rank)])]!;
   });
+
+const gatheredElements = (data: Plain, indices: Plain, axis: number): Plain =>
+  made(indices.shape, (place) => {
+    const index = indices.values[flat(indices.shape, place)]!;
+    const at = elementNamed(index, data.shape[axis]!);
+    return data.values[
+      flat(
+        data.shape,
+        place.map((own, k) => (k === axis ? at : own)),
+      )
+    ]!;
+  });
+
+const gatheredTuples = (data: Plain, indices: Plain, batch: number): Plain => {
+  const outer = indices.shape.slice(0, -1);
+  const tuple = indices.shape.at(-1)!;
+  return made([...outer, ...data.shape.slice(batch + tuple)], (place) => {
+    const picked = Array.from({ length: tuple }, (_, k) =>
+      elementNamed(
+        indices.values[flat(indices.shape, [...place.slice(0, outer.length), k])]!,
+        data.shape[batch + k]!,
+      ),
+    );
+    const coords = [...place.slice(0, batch), ...picked, ...place.slice(outer.length)];
+    return data.values[flat(data.shape, coords)]!;
+  });
+};
 
 interface Chain {
   readonly graph: readonly number[];
@@ -179,6 +224,8 @@ const gatherChoice = fc.record({
   axis: fc.nat(7),
   shape: shapes(2),
   nested: fc.boolean(),
+  op: fc.constantFrom("Gather", "GatherElements", "GatherND"),
+  tuple: fc.nat(7),
   numbers: fc.array(fc.nat(1000), { minLength: 36, maxLength: 36 }),
 });
 
@@ -209,8 +256,53 @@ const chains: fc.Arbitrary<Chain> = fc
     const inputs: Record<string, Plain> = { x };
     graph.push(...input("x", onnxTypes.i32, shape));
     let [from, data] = through("x", x, onData);
-    gathers.forEach(({ onIndices, behind, axis: chosen, shape: own, nested, numbers }, g) => {
+    const picksOf = (
+      shape: readonly number[],
+      numbers: readonly number[],
+      below: (k: number) => number,
+    ): Plain => ({
+      shape,
+      values: Array.from({ length: count(shape) }, (_, k) => {
+        const extent = below(k);
+        return (numbers[k % numbers.length]! % (2 * extent)) - extent;
+      }),
+    });
+    /** A tensor of indices of a shape that the gather asks for, as a view makes it: of one dim, or turned round. */
+    const viewedAs = (name: string, wanted: Plain, flatFirst: boolean): string => {
+      const to = `v${views++}`;
+      nodes++;
+      const turned: Plain = flatFirst
+        ? { shape: [count(wanted.shape)], values: wanted.values }
+        : made([...wanted.shape].reverse(), (place) => wanted.values[flat(wanted.shape, place.reverse())]!);
+      inputs[name] = turned;
+      graph.push(...input(name, onnxTypes.i64, turned.shape));
+      if (flatFirst) graph.push(...reshapedTo(turned, wanted.shape).write(name, to));
+      else {
+        const perm = wanted.shape.map((_, k) => wanted.shape.length - 1 - k);
+        graph.push(...node("Transpose", [name], [to], intsAttribute("perm", perm)));
+      }
+      return to;
+    };
+    gathers.forEach((choice, g) => {
+      const { onIndices, behind, axis: chosen, shape: own, nested, numbers, op, tuple: width } = choice;
       const axis = chosen % data.shape.length;
+      if (op !== "Gather") {
+        const elements = op === "GatherElements";
+        const batch = data.shape.length > 1 && data.shape[0]! <= 4 ? chosen % 2 : 0;
+        const tuple = 1 + (width % (data.shape.length - batch));
+        const shape = elements
+          ? data.shape.map((extent, k) => (k === axis ? 1 + (width % 5) : Math.max(1, extent - (chosen % 2))))
+          : [...data.shape.slice(0, batch), ...own, tuple];
+        const wanted = picksOf(shape, numbers, (k) => data.shape[elements ? axis : batch + (k % tuple)]!);
+        const result = elements ? gatheredElements(data, wanted, axis) : gatheredTuples(data, wanted, batch);
+        if (result.shape.length > 7 || count(result.shape) > 3000 || shape.length > 8) return;
+        const [read, to] = [viewedAs(`i${g}`, wanted, nested), `g${g}`];
+        const attribute = elements ? intAttribute("axis", axis) : intAttribute("batch_dims", batch);
+        graph.push(...node(op, [from, read], [to], [...attribute, ...named(to)]));
+        nodes++;
+        [from, data] = through(to, result, behind);
+        return;
+      }
       const extent = data.shape[axis]!;
       const indices: Plain = {
         shape: own,
@@ -258,6 +350,7 @@ describe("gathers and the views around them", () => {
     { timeout: 120_000 },
     async () => {
       let folded = 0;
+      const operators = new Set<string>();
       await fc.assert(
         fc.asyncProperty(chains, async ({ graph, inputs, wanted, nodes }) => {
           const gather = foldedOf(graph);
@@ -265,6 +358,7 @@ describe("gathers and the views around them", () => {
           expect(gather.folded?.nodes.length ?? 1).toBe(nodes);
           if (gather.folded === undefined) return;
           folded++;
+          for (const label of gather.folded.nodes) operators.add(label.split(" ", 1)[0]!);
           const { func } = gather.folded;
           const kernel = compile(func, { target: targets.webgpu });
           const tensors = Object.fromEntries(
@@ -283,6 +377,8 @@ describe("gathers and the views around them", () => {
         { numRuns: 150 },
       );
       expect(folded).toBeGreaterThan(60);
+      const all = ["Gather", "GatherElements", "GatherND", "Transpose", "Slice", "Expand", "Reshape"];
+      expect([...operators]).toEqual(expect.arrayContaining([...all, "Squeeze", "Unsqueeze", "Flatten"]));
     },
   );
 });
@@ -314,13 +410,21 @@ describe("a folded gather", () => {
     expect(printFunc(folded!.func)).toContain("(3 - 2 * d1, from_end(%indices[d0]))");
   });
 
-  it("leaves a reshape that is not affine alone, and names it", () => {
+  it("says the rows and columns of a merged tensor by div and mod", () => {
     const merge = [...list("s", [24]), ...node("Reshape", ["x", "s"], ["t"], named("merge"))];
     const { folded, kept } = foldedOf([...x, ...ids, ...merge, ...gather, ...y]);
+    expect(kept).toEqual([]);
+    expect(folded?.nodes).toEqual(['Reshape "merge"', 'Gather "pick"']);
+    expect(printFunc(folded!.func)).toContain("let s0 = from_end(%indices[d0]) -> (s0 div 6, s0 mod 6)");
+  });
+
+  it("leaves a slice whose bounds hang on values alone, and names it", () => {
+    const bounds = ["s", "e"].flatMap((name) => input(name, onnxTypes.i64, [1]));
+    const cut = node("Slice", ["x", "s", "e"], ["t"], named("cut"));
+    const shaped = bytes(13, info("t", onnxTypes.i32, [2, 6]));
+    const { folded, kept } = foldedOf([...x, ...ids, ...bounds, ...cut, ...gather, ...shaped, ...y]);
     expect(folded).toBeUndefined();
-    expect(kept).toEqual([
-      'Reshape "merge" is not folded: from [4, 6] to [24] its coordinates are not known to be affine',
-    ]);
+    expect(kept).toEqual(['Slice "cut" is not folded: from [4, 6] to [2, 6] its coordinates are not known']);
   });
 
   it("keeps its own output where something else reads it", () => {

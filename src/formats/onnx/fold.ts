@@ -106,7 +106,7 @@ export class Folder {
         : view({ node, inputs, opset }, from.shape, dims);
     if (coords === undefined || dims === undefined || !isStatic(dims)) {
       const [was, is] = [x.dims ?? [], dims ?? []].map(showDims);
-      const why = `${labelOf(node)} is not folded: from ${was ?? ""} to ${is ?? ""} its coordinates are not known to be affine`;
+      const why = `${labelOf(node)} is not folded: from ${was ?? ""} to ${is ?? ""} its coordinates are not known`;
       this.#breaks.set(y, why);
       if (last !== undefined) this.#keep(last, why);
       return;

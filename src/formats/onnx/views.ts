@@ -1,15 +1,19 @@
 /**
- * ONNX's views, as where each coordinate of the input comes from: Identity, Transpose, Slice, Expand, and the reshapes that stay
- * affine. Source: onnx/onnx docs/Operators.md.
+ * ONNX's views, as where each coordinate of the input comes from: Identity, Transpose, Slice, Expand and the reshapes.
+ * Source: onnx/onnx docs/Operators.md.
  */
 import {
   add,
+  at,
   constant,
   dim,
+  div,
   elementCount,
+  mod,
   sameShape,
   scale,
   strides,
+  sumOf,
   type Linear,
   type Shape,
 } from "../../../ir/index.js";
@@ -17,15 +21,15 @@ import { broadcastCoords, broadcastShapes } from "../../../ir/ops/broadcast.js";
 import { ints, type RuleInput } from "./rule.js";
 import { cutsOf } from "./window-rules.js";
 
-/** Coordinates of the input, linear in the dims of the output; undefined where they are not, or not known. */
+/** Coordinates of the input over the dims of the output; undefined where they are not known. */
 type View = (input: RuleInput, from: Shape, to: Shape) => readonly Linear[] | undefined;
 
 const fitting = (expected: Shape, to: Shape, coords: readonly Linear[]): readonly Linear[] | undefined =>
   sameShape(expected, to) ? coords : undefined;
 
 /**
- * Both shapes are cut into the shortest runs of dims with equally many elements. A run of the input that has one dim beyond 1
- * is the row-major sum of the output's; one with several would need their quotients.
+ * Both shapes are cut into the shortest runs of dims with equally many elements. In a run, the dims of the output sum up to a
+ * row-major position, and those of the input are its quotients and remainders.
  */
 const reshaped: View = (_, from, to) => {
   const count = elementCount(from);
@@ -39,10 +43,16 @@ const reshaped: View = (_, from, to) => {
       if (next !== undefined) own.push(next);
       else others.push(to[place + others.length] ?? 1);
     }
-    if (own.filter((extent) => extent > 1).length > 1) return undefined;
     const by = strides(others);
-    const sum = others.reduce((form, _, k) => add(form, scale(dim(place + k), by[k] ?? 0)), constant(0));
-    coords.push(...own.map((extent) => (extent > 1 ? sum : constant(0))));
+    const position = sumOf(others.map((_, k) => scale(dim(place + k), at(by, k))));
+    const inner = strides(own);
+    coords.push(
+      ...own.map((extent, k) => {
+        if (extent === 1) return constant(0);
+        const whole = div(position, at(inner, k));
+        return elementCount(own.slice(0, k)) === 1 ? whole : mod(whole, extent);
+      }),
+    );
     place += others.length;
   }
   return coords;
