@@ -523,6 +523,12 @@ class Parser extends TokenReader {
     }
     const word = this.take("word", "an output dim such as d0, a read or a policy");
     if (word.text === "min") {
+      if (this.operands.length === 0)
+        this.fail(
+          word,
+          "min is of tile programs: an access map has sums, div and mod of dims and index values",
+          "clamp(… in n) holds an index value below n",
+        );
       this.punct("(");
       const lhs = this.coord(scope);
       this.punct(",");

@@ -2,7 +2,7 @@
  * The rules of an access map against the tensors of its function, in the order they are checked.
  *
  * A1 one result per data dim, one coordinate per dim of what is read, as many output dims as the output has. A9 sites are in
- * order: what one names stands before it; a bound is a whole number below 2^31, and stands with every policy but `any`.
+ * order: what one names stands before it; no loop variable and no minimum stands in a coordinate; a bound is a whole number below 2^31, and stands with every policy but `any`.
  * A10 fill bits are those of one element, and some site fills. A7 output and data have one element type; what a site reads
  * are integers. V4 some index value keeps
  * the coordinates of a bare read inside. V2 div and mod are of what is never negative. V1 every coordinate is provably inside its extent. V3 `wrap`
@@ -39,7 +39,7 @@ export function verifyMap(
 ): Diagnostic[] {
   if (holds.get(map)?.has(func.operands) === true) return [];
   const shaped = { map, func, inputs: inputsOf(func).map(({ type }) => type), output: outputOf(func).type };
-  const form = [ranks, order].flatMap((rule) => rule(shaped));
+  const form = [ranks, order, ...(place === "tensors" ? [loopless] : [])].flatMap((rule) => rule(shaped));
   const typed = form.length > 0 ? form : [fill, types].flatMap((rule) => rule(shaped));
   const found = typed.length > 0 || place === "regions" ? typed : values(shaped);
   if (found.length === 0 && place === "tensors")
@@ -113,6 +113,15 @@ function order({ map }: Shaped): Fault[] {
       : [fault(`index value ${s} is held below ${String(below)}, which is no extent`)];
   });
   return [...results, ...sites];
+}
+
+/** Loop variables and minima come with lowering. */
+function loopless({ map }: Shaped): Fault[] {
+  const forms = [...map.sites.flatMap(coordsOf), ...map.results];
+  const stray = forms.flatMap(atomsOf).find(({ kind }) => kind === "iv" || kind === "min");
+  if (stray === undefined) return [];
+  const what = stray.kind === "iv" ? `the loop variable %${stray.name}` : "a minimum";
+  return [{ rule: "A9", message: `a map over whole tensors has ${what} in a coordinate` }];
 }
 
 function fill({ map, output }: Shaped): Fault[] {
