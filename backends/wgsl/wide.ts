@@ -112,7 +112,7 @@ export function emitWideHelpers(out: Lines): void {
     out.line("return (a.w >> 31u) != 0u;");
   });
   out.block("fn is_below(a: vec4u, n: u32) -> bool", () => {
-    out.line("return all(a.yzw == vec3u(0u)) && a.x < n;");
+    out.line("return (a.y | a.z | a.w) == 0u && a.x < n;");
   });
   // -v - 1 is ~v, so the remainder of a negative value needs no negation.
   out.block("fn wrapped_wide(a: vec4u, n: u32) -> u32", () => {

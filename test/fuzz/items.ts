@@ -33,11 +33,15 @@ import { drawer, mutated, mutatedText, nonsense, type Draw } from "./mutate.js";
 import { judgeMutant } from "../support/mutants.js";
 import { ascendGather, objectionsTo, trialOf } from "../support/pto-trials.js";
 import { cppCompiler } from "../support/pto.js";
+import { judgeMap } from "../support/map-trials.js";
 import { operandOf } from "../support/operands.js";
+import { randomMap } from "../support/random-map.js";
+import { textOf as textOfMap, type OracleMap } from "../oracle/maps.js";
 import { judgeVerdicts } from "../support/verdicts.js";
 
 export const kinds = [
   "program",
+  "map",
   "webgpu",
   "pto",
   "mutant",
@@ -93,6 +97,13 @@ function sample(seed: number) {
 function* itemsOf(seed: number, runner: Runner | undefined, only?: Kind): Generator<Item> {
   if (seed % kernelsOfOne === 0 && cppCompiler() !== undefined) yield kernels(seed);
   if (only === "pto") return;
+  const maps = drawer(seed * 17 + 3);
+  const map = randomMap(maps);
+  if (map !== undefined) {
+    const gpu = seed % 8 === 1 ? runner : undefined;
+    yield { kind: "map", input: shownMap(map), run: () => judgeMap(map, maps, gpu) };
+  }
+  if (only === "map") return;
   const draw = drawer(seed);
   const scheduled = sample(seed);
   const source: Func = {
@@ -153,6 +164,14 @@ function* itemsOf(seed: number, runner: Runner | undefined, only?: Kind): Genera
 }
 
 export { itemsOf };
+
+/** The text of a map, its sizes and what its tables hold. */
+const shownMap = (map: OracleMap): string =>
+  [
+    textOfMap(map),
+    `// sizes ${JSON.stringify(map.sizes)}`,
+    ...map.tables.slice(1).map(({ name, values }) => `// ${name} ${values.slice(0, 64).join(" ")}`),
+  ].join("\n");
 
 function runVerdict({ random, schedule, target }: Scheduled, budgetRule: BudgetRule): Outcome {
   const { legal } = judgeVerdicts(random.func, { ...schedule, budgetRule }, target);
