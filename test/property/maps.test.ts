@@ -1,0 +1,64 @@
+/** Random access maps on every backend, under random schedules, against the oracle; and what such maps have found. */
+import { describe, expect, it } from "vitest";
+import { drawer } from "../fuzz/mutate.js";
+import { elementsOf, type OracleMap } from "../oracle/maps.js";
+import { testRunner } from "../support/gpu.js";
+import { judgeMap } from "../support/map-trials.js";
+import { randomMap } from "../support/random-map.js";
+
+describe("random access maps", () => {
+  it("give the oracle's bits, or its first bad point, whatever the schedule, the residency and the binding", async () => {
+    const runner = await testRunner();
+    const counts = { "right bits": 0, error: 0, refused: 0, accepted: 0 };
+    for (let seed = 0; seed < 150; seed++) {
+      const draw = drawer(seed * 17 + 3);
+      const map = randomMap(draw);
+      if (map !== undefined) counts[await judgeMap(map, draw, seed % 16 === 1 ? runner : undefined)]++;
+    }
+    expect(counts["right bits"]).toBeGreaterThan(50);
+    expect(counts.error).toBeGreaterThan(15);
+    expect(counts.refused).toBeLessThan(30);
+  }, 120_000);
+});
+
+const base: Omit<OracleMap, "tables" | "lets" | "results"> = {
+  output: [1],
+  oob: "error",
+  fill: 0n,
+  sizes: {},
+  most: {},
+};
+
+describe("found by random maps", () => {
+  it("a sum that is 0 is below its bound on WebGPU, and what follows it is still looked at", async () => {
+    const map: OracleMap = {
+      ...base,
+      tables: [
+        { name: "data", dtype: "i32", shape: [3, 5], values: [] },
+        { name: "i", dtype: "i32", shape: [1], values: [7n] },
+      ],
+      lets: [
+        {
+          name: "s0",
+          value: {
+            kind: "policy",
+            keep: "fill",
+            of: { kind: "dim", dim: 0 },
+            below: { kind: "whole", value: 5 },
+          },
+        },
+      ],
+      results: [
+        {
+          kind: "policy",
+          keep: "error",
+          of: { kind: "read", table: 1, at: [{ kind: "dim", dim: 0 }] },
+          below: { kind: "whole", value: 3 },
+        },
+        { kind: "let", name: "s0" },
+      ],
+    };
+    expect(elementsOf(map)).toEqual({ point: [0], value: 7n, read: { table: "i", position: 0 } });
+    expect(await judgeMap(map, drawer(1), await testRunner())).toBe("error");
+  });
+});
