@@ -19,6 +19,8 @@ describe("the page's project", () => {
   beforeAll(() => {
     project = new PackedProject();
     project.link("vitest");
+    // As `npm init -y` of npm 11 writes it.
+    project.write("package.json", JSON.stringify({ type: "commonjs" }));
     for (const { name, text } of files) project.write(name, text);
   });
   afterAll(() => {
@@ -30,7 +32,7 @@ describe("the page's project", () => {
       "vitest.config.js",
       "kernel.test.ts",
       "cases/first.json",
-      "kernel.node.js",
+      "kernel.node.mjs",
     ]);
   });
 
@@ -48,7 +50,7 @@ describe("the page's project", () => {
   it("is green in node:test", () => {
     const { stdout, status } = spawnSync(
       process.execPath,
-      ["--test", "--test-reporter=tap", "kernel.node.js"],
+      ["--test", "--test-reporter=tap", "kernel.node.mjs"],
       { cwd: project.folder, encoding: "utf8", env },
     );
     expect(status, stdout).toBe(0);

@@ -22,6 +22,14 @@ afterAll(() => {
   project.remove();
 });
 
+describe("an install", () => {
+  it("runs no script of the package: npm 11 warns of each", () => {
+    const { scripts } = JSON.parse(readFileSync(join(home, "package.json"), "utf8")) as { scripts: object };
+    const run = ["preinstall", "install", "postinstall", "prepare"].filter((name) => name in scripts);
+    expect(run).toEqual([]);
+  });
+});
+
 describe("the tarball", () => {
   it("has no complaint of publint", async () => {
     const { messages, pkg } = await publint({ pkgDir: home, pack: false, strict: true });
