@@ -5,6 +5,9 @@ import { evaluate, evaluateExact, type Env, type Linear } from "../ir/linear.js"
 import { resolveIndex, siteRule, type IndexRule } from "../ir/policy.js";
 import { at } from "../ir/types.js";
 
+/** Machines without numbers of any size hold sums of index values in 128 bits: below this they are exact, with one more added. */
+export const wideLimit = 2 ** 126;
+
 /** How a site comes by its value. */
 export interface SiteStep {
   readonly site: number;

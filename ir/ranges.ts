@@ -162,6 +162,7 @@ export function residue(form: Linear, by: number, loops: readonly ForStmt[]): nu
 }
 
 function residueOf(of: Atom, factor: number, by: number, loops: readonly ForStmt[]): number | undefined {
+  if (factor % by === 0) return 0;
   if (of.kind === "min") {
     const [a, b] = of.of.map((side) => residue(scale(side, factor), by, loops));
     return a === b ? a : undefined;

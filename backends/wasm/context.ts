@@ -5,11 +5,12 @@ import { atomsOf, isConstant, scale, sub, type Atom, type Linear, type Term } fr
 import { boundsOf } from "../../ir/ranges.js";
 import type { ForStmt } from "../../ir/tile.js";
 import { assertNever, at, InternalError, invariant } from "../../ir/types.js";
+import { wideLimit } from "../site-values.js";
 import { Code, type Amount, type Held, type LocalId, type Wide, type WholeType } from "./code.js";
 import { addressOf, layoutOf, type WasmLayout } from "./layout.js";
 import type { Memory } from "./places.js";
 import { tableIn, type WasmPlan } from "./plan.js";
-import { accumulate, wideConstant, widened, wideLimit, wideProduct, wideQuotient } from "./wide.js";
+import { accumulate, wideConstant, widened, wideProduct, wideQuotient } from "./wide.js";
 
 /** What holds the exact value of a form: one local of a type, or two. */
 export type Width = WholeType | "wide";

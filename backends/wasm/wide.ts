@@ -5,9 +5,6 @@
 import type { Code, LocalId, Wide } from "./code.js";
 import type { IndexValue } from "./resolve.js";
 
-/** Numbers below this in magnitude are exact, whatever is added to them once more. */
-export const wideLimit = 2 ** 126;
-
 /** Bits of a half that its product with another half does not leave. */
 const half = 32;
 const lowHalf = 0xffffffff;

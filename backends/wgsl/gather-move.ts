@@ -77,7 +77,8 @@ interface Common {
 export type GatherMove = Common &
   ({ readonly how: "rows" | "groups" | "words" } | { readonly how: "packed"; readonly shared: SharedWords });
 
-const vectorBytes = 16;
+/** Bytes of the widest access. */
+export const vectorBytes = 16;
 
 /** `laneBytes`: see the target's figure. */
 export function gatherMove(
@@ -235,7 +236,7 @@ function fourRows(setting: Setting): number | undefined {
 }
 
 /** Whether runs of `group` elements along a dim, from a multiple of it, lie together and start at multiples of it. */
-function startsAtMultiples(
+export function startsAtMultiples(
   address: Linear,
   along: number,
   group: number,

@@ -3,7 +3,7 @@
  * divides to find its place.
  */
 import type { Target } from "../../ir/target.js";
-import { at, elementCount, type Shape } from "../../ir/types.js";
+import { at, type Shape } from "../../ir/types.js";
 import type { GatherMove } from "./gather-move.js";
 import type { SitesMove } from "./sites-move.js";
 import type { WgslLimits } from "./kernel.js";
@@ -57,15 +57,14 @@ export function lanesFor(
   tasks: number,
   device: Device,
 ): LaneShape {
-  if (move.kind === "sites") {
-    const units = elementCount(move.tile);
-    return laneShape({ rows: 1, units, together: units, tasks }, device);
-  }
-  const { how, tile, group, fourAlong } = move;
+  const { tile } = move;
+  const group = move.kind === "sites" ? (move.unit?.group ?? 1) : move.group;
   const units = Math.ceil((tile[tile.length - 1] ?? 1) / group);
   const y = rowDim(tile);
-  const rows = y === undefined ? 1 : Math.ceil(at(tile, y) / (y === fourAlong ? 4 : 1));
-  const together = how === "rows" ? Math.max(1, Math.floor(device.target.laneBytes / (group * size))) : units;
+  const four = move.kind === "gather" && y === move.fourAlong;
+  const rows = y === undefined ? 1 : Math.ceil(at(tile, y) / (four ? 4 : 1));
+  const inRows = move.kind === "sites" ? group > 1 : move.how === "rows";
+  const together = inRows ? Math.max(1, Math.floor(device.target.laneBytes / (group * size))) : units;
   return laneShape({ rows, units, together, tasks }, device);
 }
 

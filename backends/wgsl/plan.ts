@@ -12,7 +12,16 @@ import { feedingOf, locate, type Feeding } from "../../ir/regions.js";
 import { webgpu, type Target } from "../../ir/target.js";
 import { parallelNest, type ParallelNest } from "../../ir/tasks.js";
 import { flatten, ubBytes, type LoadStmt, type Stmt, type StoreStmt, type SyncStmt } from "../../ir/tile.js";
-import { alignUp, assertNever, at, byteCount, dtypeBytes, elementCount, type DType } from "../../ir/types.js";
+import {
+  alignUp,
+  assertNever,
+  at,
+  byteCount,
+  dtypeBytes,
+  elementCount,
+  type DType,
+  type TensorType,
+} from "../../ir/types.js";
 import { sitesMove, type SitesMove } from "./sites-move.js";
 import { gatherMove, type GatherMove, type Width } from "./gather-move.js";
 import { gridOf, type Grid } from "./grid.js";
@@ -20,7 +29,7 @@ import type { LoadMove } from "./load-move.js";
 import { defaultLimits, type WgslBinding, type WgslLimits } from "./kernel.js";
 import { lanesFor, type LaneShape } from "./lanes.js";
 import { namesOf } from "./names.js";
-import { beyondLimits, beyondU32, tooManyTasks, unevenRows, unknownForms } from "./refusals.js";
+import { beyondLimits, beyondU32, beyondWide, tooManyTasks, unevenRows, unknownForms } from "./refusals.js";
 
 /** What a plan is made against. */
 export interface WgslOptions {
@@ -91,6 +100,7 @@ export function planWgsl(func: TileFunc, options: WgslOptions = {}): WgslPlan {
   const grid = gridOf(nest, device.limits);
   throwIfErrors([
     ...beyondU32(func),
+    ...(gather?.kind === "sites" ? beyondWide(gather) : []),
     ...unevenRows(func, staged),
     ...beyondLimits(func, bindings, workgroupBytes, device.limits),
   ]);
@@ -127,20 +137,30 @@ function bindingsOf(func: TileFunc, gather: GatherMove | SitesMove | undefined):
   const merged =
     gather?.kind === "gather"
       ? gather.how === "packed" && gather.shared.by === "merged"
-      : gather !== undefined && dtypeBytes[output.type.dtype] < 4;
+      : gather !== undefined && gather.unit === undefined;
+  const widthOf = (operand: number): Width => {
+    if (gather?.kind === "gather") return at(gather.widths, operand);
+    const moved = operand === gatheredTable || operand === func.operands.length - 1;
+    return moved ? (gather?.unit?.width ?? 1) : 1;
+  };
   const operands = func.operands.map((operand, binding): BoundBuffer => ({
     binding,
     name: names.buffer(operand.name),
     role: keyOf(operand),
     access: operand === output ? "read_write" : "read",
-    bytes: Math.max(4, alignUp(byteCount(operand.type), 4)),
-    width: gather?.kind === "gather" ? at(gather.widths, binding) : 1,
+    ...sized(operand.type, widthOf(binding)),
     atomic: operand === output && merged,
   }));
   if (gather?.sites.some(({ rule }) => rule?.outside === "report") !== true) return operands;
   const status = { name: "status", role: "status", access: "read_write", bytes: 4 } as const;
   return [...operands, { binding: operands.length, ...status, width: 1, atomic: true }];
 }
+
+/** An array has one access at least, of a tensor without elements too. */
+const sized = (type: TensorType, width: Width): Pick<BoundBuffer, "bytes" | "width"> => ({
+  bytes: Math.max(4 * width, alignUp(byteCount(type), 4)),
+  width,
+});
 
 function moveOf(stmt: Stmt, gather: GatherMove | SitesMove, feeding: Feeding): WgslMove[] {
   const staged = gather.kind === "gather" ? gather.staged : undefined;

@@ -1,6 +1,7 @@
 /** What no kernel can be: forms that no schedule gives, values beyond u32, rows between words, limits of the device. */
 import { error, type Diagnostic } from "../../ir/diagnostic.js";
 import type { TileFunc } from "../../ir/func.js";
+import { imageOf } from "../../ir/image.js";
 import { constant, largestValue, sub, type Linear } from "../../ir/linear.js";
 import { neverNegative } from "../../ir/ranges.js";
 import { locate, regionsOf, type Located } from "../../ir/regions.js";
@@ -8,7 +9,9 @@ import type { ParallelNest } from "../../ir/tasks.js";
 import { printLinear, printStmtHead } from "../../ir/text/print.js";
 import { flatten, type Stmt, type UbBuffer } from "../../ir/tile.js";
 import { assertNever } from "../../ir/types.js";
+import { wideLimit } from "../site-values.js";
 import type { WgslBinding, WgslLimits } from "./kernel.js";
+import type { SitesMove } from "./sites-move.js";
 
 /** Parallel loops that are no workgroups, and tiles whose extent is not known. */
 export function unknownForms(nest: ParallelNest): Diagnostic[] {
@@ -74,6 +77,15 @@ const withSides = (form: Linear): Linear[] => [
 
 const literalsFit = ({ at: constantPart, terms }: Linear): boolean =>
   Math.abs(constantPart) <= mostU32 && terms.every(({ by }) => Math.abs(by) <= mostU32);
+
+/** Sums of index values that their 128 bits may not hold. */
+export function beyondWide({ stmt, sites, ranges }: SitesMove): Diagnostic[] {
+  const beyond = sites.findIndex(({ form }) => {
+    const [least, most] = imageOf(form, ranges);
+    return Math.max(-least, most) >= wideLimit;
+  });
+  return beyond === -1 ? [] : [refused(stmt, `index value ${beyond} may go beyond 2^126`)];
+}
 
 /** A kernel's memory is 32-bit words. */
 export function unevenRows(func: TileFunc, staged: UbBuffer | undefined): Diagnostic[] {

@@ -1,15 +1,18 @@
 /**
- * How a kernel moves the elements of a gather whose map is beyond the three operators' kind: one at a time, each with its sites
- * in order. Everything is read and written where it lies in global memory.
+ * How a kernel moves the elements of a gather whose map is beyond the three operators' kind: the sites in order, then 16 bytes of
+ * a row that shares them, or an element. Everything is read and written where it lies in global memory.
  */
-import { fillBytes, isRead } from "../../ir/access.js";
+import { fillBytes, gatheredTable, isRead } from "../../ir/access.js";
 import { gatherAddresses, tensorPlace, type GatherAddresses } from "../../ir/addressing.js";
-import { inputOf, outputOf, type TileFunc } from "../../ir/func.js";
-import { largestValue, type Linear } from "../../ir/linear.js";
+import { inputOf, inputsOf, outputOf, type TileFunc } from "../../ir/func.js";
+import { rangesOf, type Ranges } from "../../ir/image.js";
+import { dimsOf, iv, largestValue, type Linear } from "../../ir/linear.js";
 import { siteRule, type IndexRule } from "../../ir/policy.js";
+import { boundsOf, residue } from "../../ir/ranges.js";
 import type { Feeding } from "../../ir/regions.js";
-import type { GatherStmt } from "../../ir/tile.js";
-import { at, type DType, type Shape } from "../../ir/types.js";
+import type { ForStmt, GatherStmt } from "../../ir/tile.js";
+import { at, dtypeBytes, elementCount, type DType, type Shape } from "../../ir/types.js";
+import { startsAtMultiples, vectorBytes, type Width } from "./gather-move.js";
 
 /** One site, and how its value is held. */
 export interface SiteMove {
@@ -25,6 +28,12 @@ export interface SiteMove {
   readonly wide: boolean;
 }
 
+/** What a lane moves at a time: elements of the innermost dim, by accesses of so many words. */
+export interface Unit {
+  readonly group: number;
+  readonly width: Width;
+}
+
 export interface SitesMove {
   readonly kind: "sites";
   readonly stmt: GatherStmt;
@@ -32,20 +41,37 @@ export interface SitesMove {
   readonly tile: Shape;
   readonly addresses: GatherAddresses;
   readonly sites: readonly SiteMove[];
-  /** 32-bit words of an element that has none; of a packed one its bits. */
-  readonly fill: readonly number[];
+  /** What dims, sites and loop variables can be. */
+  readonly ranges: Ranges;
+  /** Absent where elements share a word with those of other lanes. */
+  readonly unit?: Unit;
+  /** Output dims that a site, or a div or mod of the data's address, follows, and those that share what was resolved. */
+  readonly resolved: readonly number[];
+  readonly sharing: readonly number[];
+  /** The bytes of an element that has none. */
+  readonly fill: Uint8Array;
 }
 
 export function sitesMove(func: TileFunc, stmt: GatherStmt, feeding: Feeding): SitesMove {
+  const { loops } = feeding.gather;
+  const { map } = stmt;
   const addresses = gatherAddresses(stmt, (region) => tensorPlace(func, feeding, region));
-  const bytes = fillBytes(stmt.map, outputOf(func).type.dtype);
-  const words = Math.max(1, bytes.length / 4);
+  const tile = stmt.to.sizes.map((size) => largestValue(size) ?? 0);
+  const follows = new Set(
+    [
+      ...addresses.sites,
+      { at: 0, terms: addresses.data.terms.filter(({ of }) => of.kind !== "dim") },
+    ].flatMap(dimsOf),
+  );
+  const dims = tile.map((_, d) => d);
+  const sharing = dims.filter((d) => !follows.has(d));
+  const unit = unitOf(func, stmt, addresses, loops, sharing);
   return {
     kind: "sites",
     stmt,
-    tile: stmt.to.sizes.map((size) => largestValue(size) ?? 0),
+    tile,
     addresses,
-    sites: stmt.map.sites.map((site, s): SiteMove => {
+    sites: map.sites.map((site, s): SiteMove => {
       const { value, fromEnd } = site;
       const rule = siteRule(site, func.operands);
       const read = isRead(value)
@@ -59,8 +85,44 @@ export function sitesMove(func: TileFunc, stmt: GatherStmt, feeding: Feeding): S
         wide: read === undefined || rule === undefined || (fromEnd ?? rule.below) !== rule.below,
       };
     }),
-    fill: Array.from({ length: words }, (_, word) =>
-      bytes.slice(4 * word, 4 * word + 4).reduceRight((bits, byte) => bits * 256 + byte, 0),
+    ranges: rangesOf(
+      map,
+      inputsOf(func).map(({ type }) => type),
+      tile,
+      (name) => boundsOf(iv(name), loops),
     ),
+    ...(unit === undefined ? {} : { unit }),
+    resolved: dims.filter((d) => follows.has(d)),
+    sharing,
+    fill: fillBytes(map, outputOf(func).type.dtype),
   };
+}
+
+/**
+ * The most that a lane can move at once. An element of whole words always can be; of rows that share their sites, what starts and
+ * ends at multiples of an access in the data and in the output.
+ */
+function unitOf(
+  func: TileFunc,
+  { map, to }: GatherStmt,
+  { data, output }: GatherAddresses,
+  loops: readonly ForStmt[],
+  sharing: readonly number[],
+): Unit | undefined {
+  const { type } = inputOf(func, gatheredTable);
+  const size = dtypeBytes[type.dtype];
+  const last = to.sizes.length - 1;
+  const whole = (group: number): boolean =>
+    group === 1 ||
+    (sharing.includes(last) &&
+      [data, output].every((address) => startsAtMultiples(address, last, group, loops)) &&
+      [type, outputOf(func).type].every(({ shape }) => elementCount(shape) % group === 0) &&
+      residue(at(to.sizes, last), group, loops) === 0);
+  // Index values are read by single words.
+  const isTable = map.sites.some(({ value }) => isRead(value) && value.table === gatheredTable);
+  for (const bytes of [vectorBytes, vectorBytes / 2, vectorBytes / 4]) {
+    if (bytes < size || !whole(bytes / size)) continue;
+    return { group: bytes / size, width: isTable ? 1 : ((bytes / 4) as Width) };
+  }
+  return undefined;
 }

@@ -1,14 +1,17 @@
-/** gather by the sites of a map, element by element: the first site that gives none or an error ends the element. */
+/** gather by the sites of a map: the first that gives none or an error ends the elements that share it. */
 import { gatheredTable } from "../../ir/access.js";
-import { atomsOf, isConstant, type Linear } from "../../ir/linear.js";
+import { imageOf } from "../../ir/image.js";
+import { atomsOf, type Linear } from "../../ir/linear.js";
 import { inputOf } from "../../ir/func.js";
-import { assertNever, at, elementCount, InternalError, isSigned, type Shape } from "../../ir/types.js";
+import { at, elementCount, isSigned } from "../../ir/types.js";
 import { lowBits, type Context } from "./context.js";
 import { outputName } from "./elements.js";
-import { scaled, sum } from "./forms.js";
 import { indexBytes } from "../../ir/policy.js";
 import { emitResolver, lowWord, none } from "./resolve.js";
-import type { SiteMove, SitesMove } from "./sites-move.js";
+import { axesOf } from "./lanes.js";
+import type { Width } from "./gather-move.js";
+import type { SiteMove, SitesMove, Unit } from "./sites-move.js";
+import { emitTileLoops } from "./tile-loops.js";
 import { emitWideHelpers, wideForm, wideLiteral, type WideWords } from "./wide.js";
 
 export function emitSiteHelpers(context: Context, move: SitesMove): void {
@@ -30,70 +33,53 @@ const forms = ({ sites, addresses }: SitesMove): readonly Linear[] => [
   addresses.data,
 ];
 
-/** Whether a div or a mod is of what may leave u32: no dim, index or loop variable reaches 2^31. */
-const isLarge = (form: Linear, { sites, tile }: SitesMove): boolean =>
+/** Whether a div or a mod is of what may leave u32. */
+const isLarge = (form: Linear, { ranges }: SitesMove): boolean =>
   atomsOf(form).some(
-    (of) => (of.kind === "div" || of.kind === "mod") && reach(of.of, sites, tile) >= 2 ** 32,
+    (of) => (of.kind === "div" || of.kind === "mod") && imageOf(of.of, ranges)[1] >= 2 ** 32,
   );
-
-function reach(form: Linear, sites: readonly SiteMove[], tile: readonly number[]): number {
-  return form.terms.reduce((most, { by, of }) => {
-    const factor = Math.abs(by);
-    switch (of.kind) {
-      case "dim":
-        return most + factor * at(tile, of.dim);
-      case "site":
-        return most + factor * (at(sites, of.site).rule?.below ?? Infinity);
-      case "div":
-      case "mod":
-        return most + factor * reach(of.of, sites, tile);
-      case "iv":
-      case "min":
-        // Below every extent, and never alone: it is where the tile of a dim starts.
-        return most + factor * 2 ** 20;
-      case "symbol":
-        throw new InternalError(`symbol ${of.name} is not bound`);
-      default:
-        return assertNever(of);
-    }
-  }, Math.abs(form.at));
-}
 
 export function emitSites(context: Context, move: SitesMove): void {
   const { out } = context;
-  const { stmt, tile, addresses, sites } = move;
-  lanesOver(context, elementCount(tile), () => {
-    const coords = decoded(context, "slot", tile);
-    const guards = tile.flatMap((extent, d) => guard(context, at(coords, d), at(stmt.to.sizes, d), extent));
-    context.guarded(guards, () => {
-      out.line(`let place = ${context.address(addresses.output, coords)};`);
-      out.line("var alive = true;");
-      sites.forEach((site, s) => {
-        emitSite(context, move, site, s, coords);
-      });
-      emitElement(context, move, coords);
-    });
+  const { stmt, tile, addresses, sites, resolved, sharing, unit } = move;
+  const loops = {
+    tile,
+    sizes: stmt.to.sizes,
+    groups: tile.map((_, d) => (d === tile.length - 1 ? (unit?.group ?? 1) : 1)),
+    axes: axesOf(tile),
+  };
+  // Sites are taken outside the dims that share them.
+  out.block("", () => {
+    emitTileLoops(
+      context,
+      {
+        ...loops,
+        dims: resolved,
+        body(coords) {
+          out.line("var alive = true;");
+          if (sites.some(({ rule }) => rule?.outside === "report"))
+            out.line(`let first = ${context.address(addresses.output, coords)};`);
+          sites.forEach((site, s) => {
+            emitSite(context, move, site, s, coords);
+          });
+          emitTileLoops(
+            context,
+            {
+              ...loops,
+              dims: sharing,
+              body(inner) {
+                if (unit === undefined) emitPacked(context, move, inner);
+                else emitUnit(context, move, unit, inner);
+              },
+            },
+            coords,
+          );
+        },
+      },
+      tile.map(() => "0u"),
+    );
   });
 }
-
-/** One slot a lane, again and again until all are taken. */
-function lanesOver({ out, lanes }: Context, slots: number, body: () => void): void {
-  out.block(`for (var slot = ${lanes.along("all")}; slot < ${slots}u; slot += ${lanes.count("all")}u)`, body);
-}
-
-/** Declares `d0`, `d1`, …: the coordinates of a row-major position in a constant shape. */
-function decoded({ out }: Context, position: string, shape: Shape): string[] {
-  return shape.map((extent, d) => {
-    if (extent <= 1) return "0u";
-    const inner = elementCount(shape.slice(d + 1));
-    out.line(`let d${d} = ${inner === 1 ? position : `(${position} / ${inner}u)`} % ${extent}u;`);
-    return `d${d}`;
-  });
-}
-
-/** The condition that a coordinate exists, where an edge tile may be smaller than the tile. */
-const guard = (context: Context, name: string, size: Linear, extent: number): string[] =>
-  isConstant(size) && size.at >= extent ? [] : [`${name} < ${context.form(size)}`];
 
 const siteName = ({ wide, rule }: SiteMove, s: number): string =>
   wide && rule === undefined ? `wide${s}` : `at${s}`;
@@ -145,7 +131,7 @@ function emitSite(
 
 /** The lowest output element whose index is out of range is kept: the report does not depend on timing. */
 const emitReport = ({ out }: Context): void => {
-  out.line("if (!alive) { atomicMin(&status[0], place); }");
+  out.line("if (!alive) { atomicMin(&status[0], first); }");
 };
 
 /** The index value at `position`, as a wide number. */
@@ -178,38 +164,74 @@ function emitResolved(
   } else out.line(`${name} = wrapped_wide(value, ${below}u);`);
 }
 
-function emitElement(context: Context, move: SitesMove, coords: readonly string[]): void {
+/** Elements side by side that share their sites, or one of whole words. */
+function emitUnit(
+  context: Context,
+  move: SitesMove,
+  { group, width }: Unit,
+  coords: readonly string[],
+): void {
   const { out, plan } = context;
-  const { perWord, wordsPer } = plan.element;
   const output = outputName(context);
-  const source = context.names.buffer(inputOf(plan.func, gatheredTable).name);
-  const empty = elementCount(inputOf(plan.func, gatheredTable).type.shape) === 0;
-  const copied = (then: (from: string) => void): void => {
-    if (empty) return;
-    out.block("if (alive)", () => {
-      out.line(`let source = ${narrowForm(context, move, move.addresses.data, coords)};`);
-      then("source");
+  const { name, type } = inputOf(plan.func, gatheredTable);
+  const source = context.names.buffer(name);
+  const accesses = (group * plan.element.size) / (4 * width);
+  const each = (emit: (shift: string, access: number) => void): void => {
+    for (let k = 0; k < accesses; k++) emit(k === 0 ? "" : ` + ${k}u`, k);
+  };
+  const place = (form: string): string => context.inAccesses(form, width);
+  out.line(`let to = ${place(context.address(move.addresses.output, coords))};`);
+  const copy = (): void => {
+    out.line(`let source = ${place(narrowForm(context, move, move.addresses.data, coords))};`);
+    each((shift) => {
+      out.line(`${output}[to${shift}] = ${source}[source${shift}];`);
     });
   };
-  if (perWord > 1) {
-    const bits = 32 / perWord;
-    out.line(`var e = ${at(move.fill, 0)}u;`);
-    copied((from) => {
-      out.line(`e = ${context.unpack((word) => `${source}[${word}]`, from)};`);
+  const filled = (): void => {
+    each((shift, k) => {
+      out.line(`${output}[to${shift}] = ${fillWords(move, k * width, width)};`);
     });
-    // Neighbours in a word may be another lane's.
-    out.line(`let shift = place % ${perWord}u * ${bits}u;`);
-    out.line(`atomicAnd(&${output}[place / ${perWord}u], ~(${lowBits(bits)} << shift));`);
-    out.line(`atomicOr(&${output}[place / ${perWord}u], e << shift);`);
-    return;
+  };
+  if (elementCount(type.shape) === 0) filled();
+  else if (!move.sites.some(canEnd)) copy();
+  else {
+    out.block("if (alive)", copy);
+    out.block("else", filled);
   }
-  const words = Array.from({ length: wordsPer }, (_, w) => (w === 0 ? "" : ` + ${w}u`));
-  out.line(`let to = ${sum(scaled("place", wordsPer))};`);
-  words.forEach((word, w) => {
-    out.line(`${output}[to${word}] = ${at(move.fill, w)}u;`);
+}
+
+/** Whether a site's value may end an element. */
+const canEnd = ({ rule }: SiteMove): boolean =>
+  rule !== undefined && (rule.mayBeNone || rule.outside === "report" || rule.outside === "promised");
+
+/** Words of elements that have none, from a word of the first one on. */
+function fillWords({ fill }: SitesMove, first: number, width: Width): string {
+  const words = Array.from({ length: width }, (_, w) => {
+    const bytes = [3, 2, 1, 0].map((byte) => at([...fill], (4 * (first + w) + byte) % fill.length));
+    return `${bytes.reduce((bits, byte) => bits * 256 + byte, 0)}u`;
   });
-  copied((from) => {
-    out.line(`let first = ${sum(scaled(from, wordsPer))};`);
-    for (const word of words) out.line(`${output}[to${word}] = ${source}[first${word}];`);
-  });
+  const [word = "0u"] = words;
+  if (width === 1) return word;
+  return `vec${width}u(${words.every((other) => other === word) ? word : words.join(", ")})`;
+}
+
+/** One element of a word that it shares with those of other lanes. */
+function emitPacked(context: Context, move: SitesMove, coords: readonly string[]): void {
+  const { out, plan } = context;
+  const { perWord } = plan.element;
+  const { name, type } = inputOf(plan.func, gatheredTable);
+  const source = context.names.buffer(name);
+  const output = outputName(context);
+  const bits = 32 / perWord;
+  out.line(`let place = ${context.address(move.addresses.output, coords)};`);
+  out.line(`var e = ${move.fill.reduceRight((sum, byte) => sum * 256 + byte, 0)}u;`);
+  if (elementCount(type.shape) > 0) {
+    out.block("if (alive)", () => {
+      out.line(`let source = ${narrowForm(context, move, move.addresses.data, coords)};`);
+      out.line(`e = ${context.unpack((word) => `${source}[${word}]`, "source")};`);
+    });
+  }
+  out.line(`let shift = place % ${perWord}u * ${bits}u;`);
+  out.line(`atomicAnd(&${output}[place / ${perWord}u], ~(${lowBits(bits)} << shift));`);
+  out.line(`atomicOr(&${output}[place / ${perWord}u], e << shift);`);
 }

@@ -20,11 +20,21 @@ const widened = (narrow: string): string => `vec4u(${narrow}, 0u, 0u, 0u)`;
 export function wideForm(form: Linear, words: WideWords): string {
   const terms = form.terms.map(({ by, of }) => {
     const value = atomOf({ at: 0, terms: [{ by: 1, of }] }, words);
-    const product = Math.abs(by) === 1 ? value : `times_wide(${value}, ${Math.abs(by)}u)`;
+    const product = productOf(value, Math.abs(by));
     return by < 0 ? `negated_wide(${product})` : product;
   });
   const constant = form.at === 0 && terms.length > 0 ? [] : [wideLiteral(form.at)];
   return [...constant, ...terms].reduce((sum, term) => `add_wide(${sum}, ${term})`);
+}
+
+/** A product by words: factors may have 53 bits. */
+function productOf(value: string, by: number): string {
+  if (by === 1) return value;
+  const [low, high] = [by % 2 ** 32, Math.floor(by / 2 ** 32)];
+  const byLow = `times_wide(${value}, ${low}u)`;
+  if (high === 0) return byLow;
+  const byHigh = `times_wide(${value}, ${high}u)`;
+  return `add_wide(${byLow}, vec4u(0u, ${byHigh}.xyz))`;
 }
 
 function atomOf(form: Linear, words: WideWords): string {

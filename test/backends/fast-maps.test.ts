@@ -4,11 +4,13 @@ import wabt from "wabt";
 import { printMoves } from "../../backends/moves.js";
 import { simulateBytes, watOf } from "../../backends/sim/index.js";
 import { emitWasm, encodeModule, movesOf, planWasm } from "../../backends/wasm/index.js";
+import { emitWgsl } from "../../backends/wgsl/index.js";
 import { CompileError, parseModule, RunError, targets, type Func, type Schedule } from "../../ir/index.js";
 import { caseProgram } from "../../src/formats/case-program.js";
 import { readCases } from "../../src/formats/cases.js";
 import { compile, run, tryCompile, type Kernel } from "../../src/index.js";
 import { fits, hostInputsOf } from "../support/case-kernel.js";
+import { testRunner } from "../support/gpu.js";
 
 const folder = new URL("../conformance/cases/", import.meta.url);
 /** Those whose program is one, with the sizes of its symbols. */
@@ -85,7 +87,7 @@ const sums: readonly (readonly [text: string, value: (a: bigint, b: bigint) => b
   ["from_end(%a[d0] - %b[d0] of 6) + 1", (a, b) => (a - b < 0n ? a - b + 6n : a - b) + 1n],
 ];
 
-describe("index arithmetic of the fast executor", () => {
+describe.each(["sim", "webgpu"] as const)("index arithmetic of %s", (backend) => {
   const inputs = {
     x: Int32Array.from({ length: Number(rows) }, (_, k) => 100 + k),
     a: BigInt64Array.from(long, ([a]) => a),
@@ -109,9 +111,11 @@ describe("index arithmetic of the fast executor", () => {
   const outputOf = async (coord: string): Promise<number[]> => {
     const func = parsed(text(coord));
     const given = Object.entries(inputs).filter(([name]) => name === "x" || coord.includes(`%${name}[`));
-    const { outputs } = await run(compile(func, {}), Object.fromEntries(given), { executor: "fast" });
+    const { outputs } = await run(compile(func, {}), Object.fromEntries(given), await options());
     return [...(outputs.output as Int32Array)];
   };
+  const options = async () =>
+    backend === "sim" ? ({ backend, executor: "fast" } as const) : { backend, runner: await testRunner() };
   const inside = (value: bigint): boolean => value >= 0n && value < rows;
   const policies = {
     fill: (value: bigint) => (inside(value) ? 100 + Number(value) : -1),
@@ -120,6 +124,7 @@ describe("index arithmetic of the fast executor", () => {
   };
 
   it.each(sums)("is exact beyond 64 bits: %s", async (sum, value) => {
+    if (backend === "webgpu" && (await testRunner()) === undefined) return;
     for (const [policy, element] of Object.entries(policies)) {
       // Fill bits stand with a policy that fills.
       const coord =
@@ -132,8 +137,10 @@ describe("index arithmetic of the fast executor", () => {
     const large = (of: string): string => `2147483647 * (2097151 * ${of})`;
     const much = large(`from_end(${large("%u[d0]")} - 1 of 5)`);
     const kernel = compile(parsed(text(`fill(${much} in ${rows})`)), {});
-    expect(() => emitWasm(planWasm(kernel.tile))).toThrow(CompileError);
-    expect(() => emitWasm(planWasm(kernel.tile))).toThrow("2^126");
+    const emitted = (): unknown =>
+      backend === "sim" ? emitWasm(planWasm(kernel.tile)) : emitWgsl(kernel.tile);
+    expect(emitted).toThrow(CompileError);
+    expect(emitted).toThrow("2^126");
   });
 
   it("ends an element at the first site that gives none or an error, whatever dims they follow", async () => {
@@ -146,8 +153,9 @@ describe("index arithmetic of the fast executor", () => {
 `);
     const x = Int32Array.from({ length: 9 }, (_, k) => k + 1);
     const j = Int32Array.of(2, 3);
-    const result = (i: number[]) =>
-      run(compile(func, {}), { x, i: Int32Array.from(i), j }, { executor: "fast" });
+    if (backend === "webgpu" && (await testRunner()) === undefined) return;
+    const result = async (i: number[]) =>
+      run(compile(func, {}), { x, i: Int32Array.from(i), j }, await options());
     const { outputs } = await result([0, 1, 9, 2, -1, 9, 9, 9]);
     expect([...(outputs.output as Int32Array)]).toEqual([3, 6, 0, 9, 0, 0, 0, 0]);
     await expect(result([0, 1, 9, 2, -1, 9, 1, 2])).rejects.toMatchObject({

@@ -1,0 +1,179 @@
+import { describe, expect, it } from "vitest";
+import { printMoves } from "../../backends/moves.js";
+import { emitWgsl, movesOf, planWgsl } from "../../backends/wgsl/index.js";
+import { dtypeBytes, parseModule, targets, type DType, type Func } from "../../ir/index.js";
+import { compile, onnx, run, type Kernel } from "../../src/index.js";
+import { testRunner } from "../support/gpu.js";
+
+function parsed(text: string): Func {
+  const { module, diagnostics } = parseModule(text, "map.tir");
+  expect(diagnostics, text).toEqual([]);
+  return module.funcs[0]!;
+}
+
+const target = targets.webgpu;
+
+/** Rows of `columns` elements through a table of 8 pages of 4 rows; a token of -1 fills. */
+const paged = (dtype: DType, columns: number, fill = ""): Kernel =>
+  compile(
+    parsed(`func @f(%kv: tensor<8x4x${columns}x${dtype}>, %tokens: tensor<9xi32>, %bt: tensor<5xi32>) -> tensor<9x${columns}x${dtype}> {
+  %y = access.gather %kv, %tokens, %bt (d0, d1) let t = fill(%tokens[d0] in 20) -> (%bt[t div 4], t mod 4, d1) {oob = error${fill}}
+  return %y
+}
+`),
+    { target, tile: [9, columns] },
+  );
+const tokens = Int32Array.of(0, 19, -1, 7, 8, 20, 3, 11, 16);
+const bt = Int32Array.of(7, 0, 3, 3, 5);
+
+const unitOf = ({ tile }: Kernel) => {
+  const { gather } = planWgsl(tile);
+  expect(gather?.kind).toBe("sites");
+  return gather?.kind === "sites" ? gather.unit : undefined;
+};
+
+describe("a general map's rows on WebGPU", () => {
+  it.each([
+    ["f32", 128, { group: 4, width: 4 }],
+    ["f16", 128, { group: 8, width: 4 }],
+    ["u8", 16, { group: 16, width: 4 }],
+    ["f64", 3, { group: 1, width: 2 }],
+    ["c128", 3, { group: 1, width: 4 }],
+    ["f32", 6, { group: 2, width: 2 }],
+    ["f32", 5, { group: 1, width: 1 }],
+    ["f16", 6, { group: 2, width: 1 }],
+    ["u8", 12, { group: 4, width: 1 }],
+    ["u8", 3, undefined],
+  ] as const)("move by the widest access that all of them keep: %s, %i columns", (dtype, columns, unit) => {
+    expect(unitOf(paged(dtype, columns))).toEqual(unit);
+  });
+
+  it("have their index values taken once a row", () => {
+    const plan = planWgsl(paged("f16", 128).tile);
+    expect(printMoves(movesOf(plan))).toContain(
+      "  sites: sites 2, elements 8, bytes of an access 16, index values taken along d0, and shared along d1\n",
+    );
+    expect(emitWgsl(paged("f16", 128).tile).code).toContain("var<storage, read> kv: array<vec4u, 512>;");
+  });
+
+  it.each(["u8", "f16", "f32", "f64", "c128"] as const)(
+    "have the bits of the definition: %s",
+    async (dtype) => {
+      const runner = await testRunner();
+      if (runner === undefined) return;
+      const fill =
+        dtype === "u8" ? ", fill = 171" : dtype === "f16" ? ", fill = 43981" : ", fill = 2882400018";
+      for (const columns of [1, 2, 3, 4, 6, 8, 16, 20]) {
+        for (const bits of ["", fill]) {
+          const kernel = paged(dtype, columns, bits);
+          const bytes = Uint8Array.from(
+            { length: 32 * columns * dtypeBytes[dtype] },
+            (_, k) => (k * 89 + (k >> 7)) & 255,
+          );
+          const kv =
+            dtype === "u8"
+              ? bytes
+              : dtype === "f16"
+                ? new Uint16Array(bytes.buffer)
+                : dtype === "f32"
+                  ? new Float32Array(bytes.buffer)
+                  : new Float64Array(bytes.buffer);
+          const [gpu, cpu] = await Promise.all(
+            (["webgpu", "reference"] as const).map(async (backend) => {
+              const { output } = (await run(kernel, { kv, tokens, bt }, { backend, runner })).outputs;
+              const { buffer, byteOffset, byteLength } = output as Uint8Array;
+              return Buffer.from(buffer, byteOffset, byteLength).toString("hex");
+            }),
+          );
+          expect(gpu, `${columns} columns${bits}`).toEqual(cpu);
+        }
+      }
+    },
+  );
+
+  it.each([
+    ["rows that start off an access in the data", "8x4x21", "d1 + 1", [9, 20]],
+    ["rows that lie at odd steps in the data", "8x4x22", "d1", [9, 20]],
+    ["reversed rows", "8x4x20", "19 - d1", [9, 20]],
+    ["tiles that end inside an access", "8x4x20", "d1", [9, 6]],
+  ] as const)("move element by element where they are %s", async (_, shape, column, tile) => {
+    const kernel = compile(
+      parsed(`func @f(%kv: tensor<${shape}xf32>, %tokens: tensor<9xi32>, %bt: tensor<5xi32>) -> tensor<9x20xf32> {
+  %y = access.gather %kv, %tokens, %bt (d0, d1) let t = fill(%tokens[d0] in 20) -> (%bt[t div 4], t mod 4, ${column}) {oob = error}
+  return %y
+}
+`),
+      { target, tile },
+    );
+    expect(unitOf(kernel)?.group).toBeLessThan(4);
+    const runner = await testRunner();
+    if (runner === undefined) return;
+    const kv = Float32Array.from({ length: 32 * 22 }, (_, k) => k).subarray(0, 32 * Number(shape.slice(4)));
+    const [gpu, cpu] = await Promise.all(
+      (["webgpu", "reference"] as const).map(
+        async (backend) => (await run(kernel, { kv, tokens, bt }, { backend, runner })).outputs.output,
+      ),
+    );
+    expect(gpu).toEqual(cpu);
+  });
+
+  it("are cut short with the tensor, and read as indices by words", async () => {
+    const runner = await testRunner();
+    if (runner === undefined) return;
+    // Tiles of 8 columns of 20, the last of 4; the data name rows of themselves.
+    const kernel = compile(
+      parsed(`func @f(%x: tensor<6x20xi32>, %i: tensor<7xi32>) -> tensor<7x20xi32> {
+  %y = access.gather %x, %i (d0, d1) let a = error(%i[d0] in 6) -> (clamp(%x[a, 3] in 6), d1) {oob = error}
+  return %y
+}
+`),
+      { target, tile: [3, 8] },
+    );
+    expect(unitOf(kernel)).toEqual({ group: 4, width: 1 });
+    const x = Int32Array.from({ length: 120 }, (_, k) => (k * 7) % 9);
+    const i = Int32Array.of(5, 0, 3, 3, 1, 2, 4);
+    const { outputs } = await run(kernel, { x, i }, { backend: "webgpu", runner });
+    const row = (a: number): number => Math.min(5, x[20 * a + 3]!);
+    expect([...(outputs.output as Int32Array)]).toEqual(
+      Array.from({ length: 140 }, (_, k) => x[20 * row(i[Math.floor(k / 20)]!) + (k % 20)]!),
+    );
+  });
+});
+
+describe("forms of a general map on WebGPU", () => {
+  it("are wide where a loop variable takes a div beyond 32 bits", () => {
+    const wide = (rows: number): boolean =>
+      emitWgsl(
+        compile(
+          parsed(`func @f(%x: tensor<${rows}xf32>) -> tensor<${rows}xf32> {
+  %y = access.gather %x (d0) -> ((4000 * d0) div 4000) {oob = error}
+  return %y
+}
+`),
+          { target, tile: [64] },
+        ).tile,
+      ).code.includes("quotient_wide(");
+    expect(wide(1_073_664)).toBe(false);
+    expect(wide(1_073_760)).toBe(true);
+  });
+});
+
+describe("data without elements", () => {
+  it("are an array of one access, however wide", async () => {
+    const runner = await testRunner();
+    if (runner === undefined) return;
+    for (const axis of [0, 1]) {
+      const func = onnx.gatherElements({
+        data: ["f32", [0, 8].toSorted((a, b) => (axis === 0 ? a - b : b - a))],
+        indices: ["i32", [4, 8]],
+        axis,
+        oob: "zero",
+      });
+      const kernel = compile(func, { target });
+      expect(emitWgsl(kernel.tile).code).not.toMatch(/array<\w+, \d*\.\d/);
+      const inputs = { data: new Float32Array(0), indices: new Int32Array(32) };
+      const { outputs } = await run(kernel, inputs, { backend: "webgpu", runner });
+      expect([...(outputs.output as Float32Array)]).toEqual(new Array(32).fill(0));
+    }
+  });
+});
