@@ -61,7 +61,7 @@ func @paged(%kv: tensor<128x64xf16>, %topk: tensor<48xi32>, %bt: tensor<6xi32>) 
   },
   {
     id: "symbolic",
-    title: "Symbolic sizes: one program for every batch, and how large it may be",
+    title: "Symbolic sizes: one program for every batch",
     text: `// A batch of N tokens, a table of V rows: the verdict holds for every size, and says up to which V the table fits.
 dim V <= 1500  dim N <= 512
 func @batch(%table: tensor<Vx32xf32>, %tokens: tensor<Nxi32>) -> tensor<Nx32xf32> target("ascend-a2") schedule {tile = [64, 16], residency = ub} {

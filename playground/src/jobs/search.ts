@@ -5,15 +5,15 @@ import { tune } from "../../../src/tune/tune.js";
 import { gpuMeasurer } from "../../../src/tune/gpu-measurer.js";
 import { definedInputs } from "./inputs.js";
 import type { Context, Tuned, Work } from "./messages.js";
-import { boundFunc, type Asked } from "./program.js";
+import { boundFunc, funcOf, type Asked } from "./program.js";
 import { acquire } from "./gpu.js";
 
 /** Costings behind the map of a space: its best cells are exact, the others estimates. */
 const mapBudget = 24;
 
-/** The map of every tile, whatever tile the program states. */
+/** The map of every tile, whatever tile the program states: of its symbols at their most, as the verdict is. */
 export const spaceFor = (asked: Asked, { signal }: Context): Promise<TuneResult> =>
-  tune(withoutTile(boundFunc(asked)), { objective: "cycles", budget: mapBudget, signal });
+  tune(withoutTile(funcOf(asked)), { objective: "cycles", budget: mapBudget, signal });
 
 /** A search for the best schedule; by milliseconds on the visitor's GPU, where what the model puts far behind is never launched. */
 export async function searchFor(
