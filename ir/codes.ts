@@ -85,6 +85,7 @@ export const codes = {
   TC906: { category: "hint", title: "a tile entry larger than its extent" },
   TC907: { category: "hint", title: "how `auto` chose a residency" },
   TC908: { category: "hint", title: "a second copy of a buffer that the machine does not keep" },
+  TC909: { category: "hint", title: "a tile that straddles pages" },
 } as const satisfies Readonly<Record<string, CodeInfo>>;
 
 /** A stable code: `TC301`. */

@@ -54,4 +54,5 @@ export {
 export { compulsoryBytes, type OperandTraffic, type Traffic } from "./traffic.js";
 export { type TiledOperand } from "./tiled.js";
 export { honoured, Tiling, tilingOf } from "./tiling.js";
+export { straddledPages, type Straddled } from "./pages.js";
 export { formatSizeVerdict, sizeVerdicts, type SizeVerdict } from "./size-verdicts.js";

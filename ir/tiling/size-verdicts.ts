@@ -1,53 +1,98 @@
-/** The budget rule as a formula in a symbol: what a schedule takes of UB for every size, and up to which size it fits. */
+/**
+ * The budget rule as a formula in a size: what a schedule takes of UB for every size of a symbol, or of a table that index values
+ * look up, and up to which it fits.
+ */
 import { followedDims } from "../access.js";
-import { keyOf } from "../func.js";
+import { inputsOf, keyOf } from "../func.js";
 import { largestThat } from "../largest-that.js";
 import type { Sym } from "../symbolic.js";
-import { alignUp, at, dtypeBytes } from "../types.js";
+import { alignUp, at, dtypeBytes, maxElements } from "../types.js";
 import type { FootprintPart } from "./footprint.js";
+import { isLookedUp } from "./residency.js";
 import type { Tiling } from "./tiling.js";
 
-/** The sizes of one symbol that fit, every other symbol at its most and every tile as large as at the most. */
+/** The sizes that fit, every other size as it is, symbols at their most, and every tile as large as there. */
 export interface SizeVerdict {
+  /** What the formula is over: a symbol, or `len(bt)`, the elements of a table. */
   readonly symbol: string;
+  /** The most that a symbol may be; how long the table is. */
   readonly most: number;
   /** `96 N + 64 <= 196608`, in bytes; `round32(4 P)` where rows are padded to a block. */
   readonly formula: string;
-  /** The largest size that fits; undefined where not even 0 does. */
+  /** The largest size that fits, of a symbol up to its most; undefined where not even 0 does. */
   readonly fits: number | undefined;
 }
 
 /** `96 N + 64 <= 196608 bytes: legal for N <= 2047`. */
-export const formatSizeVerdict = ({ symbol, most, formula, fits }: SizeVerdict): string =>
-  fits === undefined
-    ? `${formula} bytes: no size of ${symbol} fits`
-    : `${formula} bytes: legal for ${symbol} <= ${fits}${fits === most ? ", its most" : ""}`;
-
-/** A verdict for each symbol that is the outermost extent of an operand which is whole in UB along it. */
-export function sizeVerdicts(tiling: Tiling): SizeVerdict[] {
-  const { symbolic } = tiling.gather;
-  return (symbolic?.symbols ?? []).flatMap((symbol) => verdict(tiling, symbol, symbolic?.outermost ?? []));
+export function formatSizeVerdict({ symbol, most, formula, fits }: SizeVerdict): string {
+  if (fits === undefined) return `${formula} bytes: no size of ${symbol} fits`;
+  const own = symbol.startsWith("len(") ? `; it is ${most}` : fits === most ? ", its most" : "";
+  return `${formula} bytes: legal for ${symbol} <= ${fits}${own}`;
 }
 
-function verdict(
-  { gather, footprint, target }: Tiling,
-  { name, most }: Sym,
-  outermost: readonly (string | null)[],
-): SizeVerdict[] {
-  const open = new Set(
-    gather.operands.flatMap((operand, k) =>
-      k < gather.operands.length - 1 && outermost[k] === name && followedDims(gather.map, k)[0] === undefined
-        ? [keyOf(operand)]
-        : [],
-    ),
+/** A verdict for each symbol and each table whose size moves what is whole in UB. */
+export function sizeVerdicts(tiling: Tiling): SizeVerdict[] {
+  const { symbolic } = tiling.gather;
+  return [
+    ...(symbolic?.symbols ?? []).flatMap((symbol) => ofSymbol(tiling, symbol, symbolic?.outermost ?? [])),
+    ...ofTables(tiling, symbolic?.outermost ?? []),
+  ];
+}
+
+/** An operand's dim whose extent is open. */
+interface Open {
+  readonly key: string;
+  readonly dim: number;
+}
+
+function ofSymbol(tiling: Tiling, { name, most }: Sym, outermost: readonly (string | null)[]): SizeVerdict[] {
+  const { gather } = tiling;
+  const open = inputsOf(gather).flatMap((operand, k): Open[] =>
+    outermost[k] === name && followedDims(gather.map, k)[0] === undefined
+      ? [{ key: keyOf(operand), dim: 0 }]
+      : [],
   );
-  const moved = footprint.parts.filter(({ part }) => open.has(part));
+  return verdict(tiling, open, name, most).map(({ formula, fitsUpTo }) => ({
+    symbol: name,
+    most,
+    formula,
+    fits: fitsUpTo(most),
+  }));
+}
+
+/** A table of one dim, others being of one element: one that a symbol measures has that symbol's verdict. */
+function ofTables(tiling: Tiling, outermost: readonly (string | null)[]): SizeVerdict[] {
+  const { gather } = tiling;
+  return inputsOf(gather).flatMap((operand, table): SizeVerdict[] => {
+    const { shape } = operand.type;
+    const long = shape.flatMap((extent, k) => (extent > 1 ? [k] : []));
+    const [dim = 0] = long;
+    const named = typeof outermost[table] === "string";
+    if (operand.role !== "indices" || !isLookedUp(gather, table) || named || long.length > 1) return [];
+    if (followedDims(gather.map, table)[dim] !== undefined) return [];
+    const symbol = `len(${keyOf(operand)})`;
+    return verdict(tiling, [{ key: keyOf(operand), dim }], symbol, at(shape, dim)).map(
+      ({ formula, fitsUpTo }) => ({ symbol, most: at(shape, dim), formula, fits: fitsUpTo(maxElements) }),
+    );
+  });
+}
+
+/** `extent`: of the open dims in this tiling. None where nothing of it is in UB. */
+function verdict({ footprint, target }: Tiling, open: readonly Open[], name: string, extent: number) {
+  const dimOf = new Map(open.map(({ key, dim }) => [key, dim]));
+  const moved = footprint.parts.flatMap((part) => {
+    const dim = dimOf.get(part.part);
+    return dim === undefined ? [] : [{ part, dim }];
+  });
   if (moved.length === 0) return [];
-  const padded = (part: FootprintPart): boolean => part.tile.length === 1 && footprint.rule === "full";
-  const lines = moved.filter((part) => !padded(part));
-  const each = lines.reduce((sum, part) => sum + part.counted / at(part.tile, 0), 0);
-  const rows = moved.filter(padded).map((part) => ({ by: dtypeBytes[part.dtype], buffers: part.buffers }));
-  const rest = footprint.parts.reduce((sum, part) => sum + (open.has(part.part) ? 0 : part.counted), 0);
+  const padded = ({ part, dim }: { part: FootprintPart; dim: number }): boolean =>
+    dim === part.tile.length - 1 && footprint.rule === "full";
+  const lines = moved.filter((own) => !padded(own)).map(({ part }) => part.counted / extent);
+  const each = lines.reduce((sum, bytes) => sum + bytes, 0);
+  const rows = moved
+    .filter(padded)
+    .map(({ part }) => ({ by: dtypeBytes[part.dtype], buffers: part.buffers }));
+  const rest = footprint.parts.reduce((sum, part) => sum + (dimOf.has(part.part) ? 0 : part.counted), 0);
   const block = target.blockBytes;
   const bytes = (size: number): number =>
     each * size +
@@ -57,6 +102,10 @@ function verdict(
     ...rows.map(({ by, buffers }) => `${buffers === 1 ? "" : `${buffers} `}round${block}(${by} ${name})`),
     ...(rest === 0 ? [] : [String(rest)]),
   ];
-  const fits = largestThat(0, most, (size) => bytes(size) <= footprint.budget);
-  return [{ symbol: name, most, formula: `${terms.join(" + ")} <= ${footprint.budget}`, fits }];
+  return [
+    {
+      formula: `${terms.join(" + ")} <= ${footprint.budget}`,
+      fitsUpTo: (most: number) => largestThat(0, most, (size) => bytes(size) <= footprint.budget),
+    },
+  ];
 }

@@ -4,8 +4,11 @@ import {
   hint,
   inputsOf,
   outputOf,
+  replaced,
+  straddledPages,
   targetFacts,
   type Diagnostic,
+  type Straddled,
   type Tiling,
 } from "../../ir/index.js";
 import { clockOf } from "../../passes/index.js";
@@ -51,8 +54,19 @@ export function performanceHints(tiling: Tiling): Diagnostic[] {
       );
     }
   }
+  found.push(...straddledPages(tiling).map((straddled) => acrossPages(tiling, straddled)));
   if (tiling.residency === "ub" && targetFacts[target.kind].vectorUnit) found.push(...onScalarUnit(tiling));
   return found;
+}
+
+/** `tile[0] = 24 straddles pages of 16` */
+function acrossPages({ schedule }: Tiling, { dim, entry, pages, instead }: Straddled): Diagnostic {
+  const message = `tile[${dim}] = ${entry} straddles pages of ${pages.join(" and ")}`;
+  const flags = instead.map((n) => `--tile ${replaced(schedule.tile, dim, n).join()}`);
+  return hint("TC909", message, {
+    hint: flags.length === 0 ? "no legal entry ends where pages do" : flags.join(" or "),
+    data: { dim, entry, pages, instead },
+  });
 }
 
 /** Why the vector unit does not gather. */

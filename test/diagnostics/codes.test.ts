@@ -313,7 +313,21 @@ const triggers: Readonly<Record<Code, Trigger>> = {
     found: () => doubled(2),
     followed: () => doubled(1),
   },
+  TC909: {
+    found: () => inPages(24),
+    followed: () => [...inPages(16), ...inPages(32), ...inPages(8)],
+  },
 };
+
+/** Rows of whole pages of 16, so many rows a tile. */
+function inPages(rows: number) {
+  const text =
+    "func @f(%kv: tensor<8x16x8xf32>, %bt: tensor<6xi32>) -> tensor<96x8xf32> {\n" +
+    "  %y = access.gather %kv, %bt (d0, d1) -> (%bt[d0 div 16], d0 mod 16, d1) {oob = error}\n  return %y\n}\n";
+  const [func] = parseModule(text, "pages.tir").module.funcs;
+  if (func === undefined) throw new Error("a function");
+  return explain(func, { target: targets.ascendA2, tile: [rows, 8], residency: "gm" }).diagnostics;
+}
 
 function fail(): never {
   throw new Error("the outputs agree");

@@ -150,3 +150,48 @@ describe("residency by operand", () => {
     expect(outputs.size).toBe(1);
   });
 });
+
+describe("what the size of a page or of a table does", () => {
+  it("names the nearest entries that do not straddle pages, each of them legal", () => {
+    const text = (page: number, rows: number): Func =>
+      parsed(
+        `func @f(%kv: tensor<8x${page}x8xf32>, %bt: tensor<6xi32>) -> tensor<${rows}x8xf32> target("ascend-a2") {\n` +
+          `  %y = access.gather %kv, %bt (d0, d1) -> (%bt[d0 div ${page}], d0 mod ${page}, d1) {oob = error}\n  return %y\n}\n`,
+      );
+    const said = (page: number, rows: number, entry: number) =>
+      explain(text(page, rows), { tile: [entry, 8], residency: "gm" })
+        .diagnostics.filter(({ code }) => code === "TC909")
+        .map(({ message, hint }) => `${message}: ${hint}`);
+    expect(said(16, 96, 24)).toEqual(["tile[0] = 24 straddles pages of 16: --tile 16,8 or --tile 32,8"]);
+    expect(said(16, 96, 12)).toEqual(["tile[0] = 12 straddles pages of 16: --tile 8,8 or --tile 16,8"]);
+    // A tile of all rows cuts nothing; the next multiple is beyond 90.
+    expect(said(64, 90, 90)).toEqual([]);
+    expect(said(64, 90, 80)).toEqual(["tile[0] = 80 straddles pages of 64: --tile 64,8"]);
+    for (const entry of [1, 2, 8, 16, 48, 96]) expect(said(16, 96, entry), String(entry)).toEqual([]);
+  });
+
+  it.each([
+    ["1x32768", "0, t div 4", "round32(4 len(bt)) + 33024"],
+    ["32768", "t div 4", "round32(4 len(bt)) + 33024"],
+    ["32768x1", "t div 4, 0", "32 len(bt) + 33024"],
+  ])("says how long a table of %s may be, and longer ones are refused", (shape, coords, formula) => {
+    const of = (table: string): Func =>
+      parsed(paged().replace("1x32768", table).replace("0, t div 4", coords).replaceAll("131072", "4096"));
+    const [verdict] = explain(of(shape), { residency: "gm", tile: [64, 128] }).sizes;
+    const budget = 196608;
+    const fits = shape === "32768x1" ? (budget - 33024) / 32 : (budget - 33024) / 4;
+    expect(verdict).toEqual({
+      symbol: "len(bt)",
+      most: 32768,
+      formula: `${formula} <= ${budget}`,
+      fits: Math.floor(fits),
+    });
+    const long = (n: number) => of(shape.replace("32768", String(n)));
+    expect(tryCompile(long(Math.floor(fits)), { residency: "gm", tile: [64, 128] }).ok).toBe(true);
+    expect(tryCompile(long(Math.floor(fits) + 1), { residency: "gm", tile: [64, 128] }).ok).toBe(false);
+  });
+
+  it("says nothing of a table in global memory, or of one that moves with the tile", () => {
+    expect(explain(parsed(paged()), { residency: { kv: "gm", bt: "gm" } }).sizes).toEqual([]);
+  });
+});

@@ -1,0 +1,76 @@
+/** Tiles that straddle pages: an output dim that a map divides by a page size, cut at other places than the pages are. */
+import { coordsOf, type AccessMap } from "../access.js";
+import { atomsOf, dimsOf, stepAlong, type Linear } from "../linear.js";
+import { at } from "../types.js";
+import { replaced } from "./nearest.js";
+import { isLegal } from "./rules/index.js";
+import type { Tiling } from "./tiling.js";
+
+/** A tile entry that straddles pages. */
+export interface Straddled {
+  readonly dim: number;
+  readonly entry: number;
+  /** Elements of the dim in a page; of several, each divides the dim at its own places. */
+  readonly pages: readonly number[];
+  /** The nearest entries that do not and are legal, the smaller first. */
+  readonly instead: readonly number[];
+}
+
+/** Pages along each output dim: what div and mod of it alone are by. */
+function pagesOf({ sites, results }: AccessMap): ReadonlyMap<number, readonly number[]> {
+  const found = new Map<number, number[]>();
+  for (const form of [...sites.flatMap(coordsOf), ...results]) {
+    for (const of of atomsOf(form)) {
+      if (of.kind !== "div" && of.kind !== "mod") continue;
+      const dim = countedFrom(of.of, of.by);
+      const known = dim === undefined ? undefined : (found.get(dim) ?? []);
+      if (dim !== undefined && known !== undefined && !known.includes(of.by))
+        found.set(dim, [...known, of.by]);
+    }
+  }
+  return found;
+}
+
+/** The dim that a form is, from a page's start on. */
+function countedFrom(form: Linear, page: number): number | undefined {
+  const [only] = form.terms;
+  const [dim] = dimsOf(form);
+  if (form.terms.length !== 1 || only?.of.kind !== "dim" || dim === undefined) return undefined;
+  return stepAlong(form, "dim", dim) === 1 && form.at % page === 0 ? dim : undefined;
+}
+
+/** The entries of a tile that straddle pages; one that covers its whole view cuts nothing. */
+export function straddledPages(tiling: Tiling): readonly Straddled[] {
+  const { gather, tile, schedule, extents } = tiling;
+  return [...pagesOf(gather.map)].flatMap(([dim, pages]): Straddled[] => {
+    const entry = at(tile, dim);
+    const limit = Math.min(at(extents, dim), at(schedule.view, dim));
+    const whole = (n: number): boolean =>
+      n >= limit || pages.every((page) => n % page === 0 || page % n === 0);
+    if (entry === 0 || whole(entry)) return [];
+    const candidates = pages.flatMap((page) =>
+      entry > page
+        ? [page * Math.floor(entry / page), page * Math.ceil(entry / page)]
+        : [largestDivisor(page, entry), page],
+    );
+    const fine = candidates
+      .filter((n) => n <= limit && whole(n))
+      .filter((n) => isLegal(tiling.with({ tile: replaced(schedule.tile, dim, n) })));
+    const [less, more] = [fine.filter((n) => n < entry), fine.filter((n) => n > entry)];
+    const instead = [
+      ...(less.length === 0 ? [] : [Math.max(...less)]),
+      ...(more.length === 0 ? [] : [Math.min(...more)]),
+    ];
+    return [{ dim, entry, pages, instead }];
+  });
+}
+
+/** The largest divisor of a number that is at most another. */
+function largestDivisor(of: number, most: number): number {
+  let best = 1;
+  for (let n = 1; n * n <= of; n++) {
+    if (of % n !== 0) continue;
+    for (const divisor of [n, of / n]) if (divisor <= most) best = Math.max(best, divisor);
+  }
+  return best;
+}
