@@ -55,17 +55,21 @@ export interface Bad {
   readonly read?: { readonly table: string; readonly position: number };
 }
 
-/** For each output element the number of the data element that it is, or null where it is fill; or the first bad one. */
+/**
+ * For each output element the number of the data element that it is, or null where it is fill; or the first bad one. Throws a
+ * BrokenPromise for any element whose promise does not hold, behind a bad one too: a backend may do anything there.
+ */
 export function elementsOf(map: OracleMap): readonly (number | null)[] | Bad {
   const found: (number | null)[] = [];
+  let bad: Bad | undefined;
   const shape = shapeOf(map.output, map);
   for (const point of points(shape)) {
     const at = new Evaluation(map, point);
     const element = at.element();
-    if (typeof element === "object" && element !== null) return element;
-    found.push(element);
+    if (typeof element === "object" && element !== null) bad ??= element;
+    else found.push(element);
   }
-  return found;
+  return bad ?? found;
 }
 
 export const shapeOf = (shape: readonly (number | string)[], { sizes }: Pick<OracleMap, "sizes">): number[] =>
