@@ -224,8 +224,6 @@ class Parser extends TokenReader {
       span: start.span,
       opSpan: opToken.span,
     };
-    if (opToken.text !== "access.gather" && inputs !== 2)
-      return this.fail(start, `${opToken.text} takes data and indices, not ${inputs} operands`);
     if (opToken.text !== "access.gather" && (isSymbolic || result.outermost !== null))
       return this.fail(opToken, `${opToken.text} takes sizes`, "symbols are of access.gather");
     const outermost = [...params, result].map((typed) => typed.outermost);

@@ -1,10 +1,13 @@
 /** What an operator is called and takes is stated in its definition: builders, flags and case files all follow it. */
 import { describe, expect, it } from "vitest";
 import {
+  equalModule,
   findOp,
   inputsOf,
   keyOf,
   opDefs,
+  parseModule,
+  printModule,
   type Attrs,
   type OpName,
   type SourceFunc,
@@ -266,6 +269,13 @@ describe("every operator", () => {
     if (inputsOf(built).length > 2) return;
     expect(parts(fromFlags({ op, dialect }, given, built))).toEqual(parts(built));
     expect(parts(fromFlags({ op: name }, given, built))).toEqual(parts(built));
+  });
+
+  it.each(names)("%s: its text parses back, with all of its inputs and attributes", (name) => {
+    const built = rowOf(name).build();
+    const { module, diagnostics } = parseModule(printModule({ funcs: [built] }), "printed.tir");
+    expect(diagnostics).toEqual([]);
+    expect(equalModule(module, { funcs: [built] })).toBe(true);
   });
 
   it("is in the table of this test, and its attributes have keys of their own", () => {
