@@ -79,6 +79,17 @@ function byOperand<T>(
   return Object.keys(named).length < entries.length ? refuse() : named;
 }
 
+/** `batch=64`: the most extents of dims that stay open. */
+export function parseMost(text: string): Readonly<Record<string, number>> {
+  const entries = text.split(",").map((entry): [string, number] => {
+    const [, name = "", most = ""] = /^\s*(.*?)\s*=\s*(\d+)\s*$/.exec(entry) ?? [];
+    if (name === "")
+      throw new UsageError(`--most ${text}: ${entry} is not name=extent`, "write --most batch=64");
+    return [name, Number(most)];
+  });
+  return Object.fromEntries(entries);
+}
+
 /** `batch=1,state=2x1x128,ids=[5]`: an extent by the name of a dim, a shape by the name of an input. */
 export function parseBind(text: string): Readonly<Record<string, number | Shape>> {
   const refuse = (what: string): never => {

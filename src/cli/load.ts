@@ -23,7 +23,7 @@ import { caseProgram } from "../formats/case-program.js";
 import { readCaseList } from "../formats/cases.js";
 import { readBytes, readText } from "../formats/files.js";
 import { findMlirGathers, type MlirGather } from "../formats/mlir.js";
-import { findGathers, readModel, type OnnxGather } from "../formats/onnx/index.js";
+import { findGathers, readModel, type OnnxGather, type OnnxOpen } from "../formats/onnx/index.js";
 import { Symbols } from "../formats/symbols.js";
 import type { TensorValue } from "../formats/tensor.js";
 import { program, tryProgram } from "../api/program.js";
@@ -32,6 +32,7 @@ import {
   dashed,
   parseBind,
   parseCount,
+  parseMost,
   parseShape,
   parseType,
   scheduleOf,
@@ -69,6 +70,7 @@ const flagKinds: Readonly<Record<Exclude<keyof ProgramFlags, AttributeKey>, Flag
   case: "chooses",
   func: "chooses",
   bind: "binds",
+  most: "binds",
   oob: "changes",
   target: "changes",
   tile: "changes",
@@ -99,6 +101,11 @@ function checkFlags(file: string | undefined, flags: ProgramFlags): void {
     throw new UsageError(
       "--bind gives sizes to the symbols of a .tir file or the symbolic dims of an .onnx model",
       file === undefined ? "give a file" : "a case says bind itself",
+    );
+  if (flags.most !== undefined && file?.endsWith(".onnx") !== true)
+    throw new UsageError(
+      "--most says up to where the dims of an .onnx model stay open",
+      "a .tir file says dim N <= 64 itself",
     );
   if (file === undefined) {
     const [chooser] = choosing;
@@ -315,8 +322,11 @@ export interface ModelGather {
 
 /** Every gather of a model, and behind it the program that has folded what stands around it, or the one of `--func`, under `--bind`. */
 export function loadModel(file: string, flags: ProgramFlags): readonly ModelGather[] {
-  const bind = flags.bind === undefined ? {} : { bind: parseBind(flags.bind) };
-  const gathers = findGathers(readModel(readBytes(file), file), bind);
+  const bindings = {
+    ...(flags.bind === undefined ? {} : { bind: parseBind(flags.bind) }),
+    ...(flags.most === undefined ? {} : { most: parseMost(flags.most) }),
+  };
+  const gathers = findGathers(readModel(readBytes(file), file), bindings);
   const all = gathers.flatMap((gather) => modelGathers(gather, flags));
   const chosen = all.filter(({ name }) => flags.func === undefined || name === flags.func);
   if (chosen.length === 0) {
@@ -326,26 +336,35 @@ export function loadModel(file: string, flags: ProgramFlags): readonly ModelGath
   return chosen;
 }
 
-/** The gather alone, then folded where it is. */
+/** Operands that the model fixes. */
+const known = ({
+  data,
+  indices,
+}: Pick<OnnxOpen, "data" | "indices">): NonNullable<LoadedProgram["inputs"]> => ({
+  ...(data === undefined ? {} : { data: () => data }),
+  ...(indices === undefined ? {} : { indices: () => indices }),
+});
+
+/** The gather alone, then folded where it is; of one whose outermost dims stay open the program over symbols. */
 function modelGathers(gather: OnnxGather, flags: ProgramFlags): ModelGather[] {
   const { name, node } = gather;
   const { op } = node;
-  if (!gather.ok) return [{ name, op, diagnostics: [gather.diagnostic] }];
-  const { data, indices, folded, kept } = gather;
+  if (!gather.ok) {
+    const { diagnostic, open } = gather;
+    if (open === undefined) return [{ name, op, diagnostics: [diagnostic] }];
+    return [
+      { name, op, loaded: { func: withFlags(open.func, flags), inputs: known(open) }, diagnostics: [] },
+    ];
+  }
+  const { folded, kept } = gather;
   const result = tryProgram({ ...gather.program, name });
   if (!result.ok) return [{ name, op, diagnostics: result.diagnostics }];
-  const loaded = {
-    func: withFlags(result.func, flags),
-    inputs: {
-      ...(data === undefined ? {} : { data: () => data }),
-      ...(indices === undefined ? {} : { indices: () => indices }),
-    },
-  };
+  const loaded = { func: withFlags(result.func, flags), inputs: known(gather) };
   const alone: ModelGather = { name, op, loaded, diagnostics: [], ...(kept.length === 0 ? {} : { kept }) };
   if (folded === undefined) return [alone];
   const { func, nodes, inputs } = folded;
-  const known = Object.fromEntries(Object.entries(inputs).map(([key, tensor]) => [key, () => tensor]));
-  const together = { func: withFlags(func, flags), inputs: known };
+  const fixed = Object.fromEntries(Object.entries(inputs).map(([key, tensor]) => [key, () => tensor]));
+  const together = { func: withFlags(func, flags), inputs: fixed };
   return [alone, { name: func.name, op, loaded: together, diagnostics: [], folds: nodes }];
 }
 

@@ -20,7 +20,15 @@ import { collect } from "./collect.js";
 import { dashed, parseBuffers, parseCount, parseResidency, parseShape } from "./flag-values.js";
 import { UsageError } from "./usage-error.js";
 
-export { dashed, parseBind, parseBuffers, parseCount, parseShape, parseType } from "./flag-values.js";
+export {
+  dashed,
+  parseBind,
+  parseBuffers,
+  parseCount,
+  parseMost,
+  parseShape,
+  parseType,
+} from "./flag-values.js";
 
 /** As commander hands them over: every flag optional, numbers and lists as text. */
 export interface ProgramFlags extends Readonly<Partial<Record<AttributeKey, string>>> {
@@ -33,6 +41,7 @@ export interface ProgramFlags extends Readonly<Partial<Record<AttributeKey, stri
   readonly case?: string;
   readonly func?: string;
   readonly bind?: string;
+  readonly most?: string;
   readonly target?: string;
   readonly tile?: string;
   readonly view?: string;
@@ -70,6 +79,7 @@ export function addProgramOptions(command: Command): Command {
       "--bind <list>",
       "sizes of symbols: N=37; of a model the extents of its symbolic dims, shapes of its inputs: batch=1,state=2x1x128",
     )
+    .option("--most <list>", "of a model the most of outermost dims that stay open: batch=64")
     .option("--target <name|file>", `${targetNames.join(", ")}, or a target file (.json)`)
     .option("--tile <shape>", "extents over the output dims, such as 8,1024")
     .option("--view <shape>", "view shape: splits the iteration before the tile does")

@@ -92,6 +92,8 @@ export function runCommand(program: Command): void {
     )
     .option("--json", "print one JSON document")
     .action(async (file: string | undefined, flags: RunFlags) => {
+      if (flags.most !== undefined)
+        throw new UsageError("--most leaves sizes open, and a run needs them", `--bind ${flags.most}`);
       process.exitCode =
         file?.endsWith(".onnx") === true && flags.func === undefined
           ? await runModel(file, flags)

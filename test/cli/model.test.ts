@@ -90,9 +90,10 @@ describe("a bound model", () => {
       { name: "embed", verdict: "legal", shape: "50x8xf32 by 2x3xi32 to 2x3x8xf32" },
       { name: "width", verdict: "legal", run: { ok: true } },
       { name: "row", verdict: "legal", shape: "6x8xf32 by 1xi64 to 1x8xf32" },
+      { name: "row_folded", verdict: "legal", shape: "50x8xf32 by 1xi64, 2x3xi32 to 1x8xf32" },
       { name: "huge", verdict: "refused", code: "TC402" },
     ]);
-    expect(gathers.filter(({ cycles }) => (cycles ?? 0) > 0)).toHaveLength(3);
+    expect(gathers.filter(({ cycles }) => (cycles ?? 0) > 0)).toHaveLength(4);
   });
 
   it("is one document with the runs of all that can run", () => {
@@ -102,6 +103,7 @@ describe("a bound model", () => {
       ["embed", true],
       ["width", true],
       ["row", true],
+      ["row_folded", undefined],
       ["huge", undefined],
     ]);
   });
@@ -137,11 +139,14 @@ describe("a gather with views around it", () => {
     model([
       ...node("Transpose", ["x"], ["t"], named("turn")),
       ...node("Gather", ["t", "last"], ["g"], named("pick")),
-      ...node("Reshape", ["g", "any"], ["y"], named("merge")),
+      ...node("Reshape", ["g", "any"], ["m"], named("merge")),
+      ...node("Slice", ["m", "from", "to"], ["y"], named("cut")),
       ...text(2, "g"),
       ...input("x", onnxTypes.f32, [2, 3, 4]),
       ...list("last", [-1, 0]),
       ...list("any", [-1]),
+      ...input("from", onnxTypes.i64, [1]),
+      ...input("to", onnxTypes.i64, [1]),
       ...output("y", onnxTypes.f32),
     ]),
   );
@@ -154,16 +159,56 @@ describe("a gather with views around it", () => {
     const listed = of();
     expect(listed.status).toBe(0);
     expect(listed.stdout).toMatch(
-      /pick_folded +Transpose "turn", Gather "pick" +2x3x4xf32 by 2xi64 to 2x3x2xf32/,
+      /pick_folded +Transpose "turn", Gather "pick", Reshape "merge" +2x3x4xf32 by 2xi64 to 12xf32/,
     );
-    expect(listed.stderr).toContain('pick: Reshape "merge" is not folded: from [2, 3, 2] to [12]');
+    expect(listed.stderr).toContain('pick: Slice "cut" is not folded: from [12] to [?]');
     const run = of("--func", "pick_folded", "--seed", "1", "--json");
     expect(run.status).toBe(0);
-    expect(JSON.parse(run.stdout)).toMatchObject({ ok: true, output: { type: "2x3x2xf32" } });
+    expect(JSON.parse(run.stdout)).toMatchObject({ ok: true, output: { type: "12xf32" } });
     const { gathers } = JSON.parse(of("--json").stdout) as { gathers: Record<string, unknown>[] };
     expect(gathers.map(({ name, folds }) => [name, folds])).toEqual([
       ["pick", undefined],
-      ["pick_folded", ['Transpose "turn"', 'Gather "pick"']],
+      ["pick_folded", ['Transpose "turn"', 'Gather "pick"', 'Reshape "merge"']],
     ]);
+  });
+});
+
+describe("a model whose outermost dims stay open", () => {
+  const open = join(folder, "open.onnx");
+  writeFileSync(
+    open,
+    model([
+      ...node("Gather", ["words", "ids"], ["out"], named("look")),
+      ...text(2, "g"),
+      ...input("words", onnxTypes.f32, ["vocabulary", 8]),
+      ...input("ids", onnxTypes.i32, [64]),
+    ]),
+  );
+  const command = (...args: readonly string[]) => {
+    const main = fileURLToPath(new URL("../../dist/src/cli/main.js", import.meta.url));
+    return spawnSync(process.execPath, [main, ...args], { encoding: "utf8" });
+  };
+
+  it("is judged by a formula with the size up to which it fits", () => {
+    const flags = ["--most", "vocabulary=100000", "--residency", "ub", "--tile", "64,8"];
+    const { status, stdout, stderr } = command("explain", open, ...flags);
+    expect(status, stderr).toBe(1);
+    // Rows of 32 B; 64 indices of 4 B, 64 rows of the result and 512 B of scratch.
+    expect(stdout).toContain("32 VOCABULARY + 2816 <= 196608 bytes: legal for VOCABULARY <= 6056");
+  });
+
+  it("names what it cannot run: sizes are needed", () => {
+    const { status, stderr } = command("run", open, "--most", "vocabulary=100", "--seed", "1");
+    expect(status).toBe(2);
+    expect(stderr).toContain("hint: --bind vocabulary=100");
+    expect(command("run", open, "--bind", "vocabulary=100", "--seed", "1").status).toBe(0);
+  });
+
+  it.each([
+    ["of another file", ["explain", "x.tir", "--most", "N=4"], "--most says up to where"],
+    ["that is no list of extents", ["explain", open, "--most", "batch"], "batch is not name=extent"],
+    ["of a dim that it lacks", ["explain", open, "--most", "rows=4"], 'no symbolic dim "rows"'],
+  ])("refuses a most %s", (_, args, message) => {
+    expect(command(...args).stderr).toContain(message);
   });
 });

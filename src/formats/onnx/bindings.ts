@@ -1,5 +1,5 @@
 /** What binds the open dims of a model, and how it fits what the model declares. */
-import { sameShape, type Shape } from "../../../ir/index.js";
+import { sameShape, type CompileError, type Shape } from "../../../ir/index.js";
 import type { TensorValue } from "../tensor.js";
 import { codeOf } from "./data-type.js";
 import { failure, quoted } from "./fail.js";
@@ -10,6 +10,8 @@ import { showDims, type Value } from "./value.js";
 export interface Bindings {
   /** Extents of symbolic dims, and shapes of graph inputs, whose dims may lack a name: `{ batch: 1, state: [2, 1, 128] }`. */
   readonly bind?: Readonly<Record<string, number | Shape>>;
+  /** The most extents of symbolic dims that stay open: `{ batch: 64 }`. */
+  readonly most?: Readonly<Record<string, number>>;
   /** Graph inputs whose elements are known. */
   readonly values?: ReadonlyMap<string, TensorValue>;
 }
@@ -27,7 +29,7 @@ export function declaredValue(value: OnnxValue, bindings: Readonly<Record<string
 }
 
 /** Numbers are extents of dims, lists are shapes of inputs. Throws a CompileError for what the model has not. */
-export function sorted(model: OnnxModel, bind: Readonly<Record<string, number | Shape>>) {
+export function sorted(model: OnnxModel, { bind = {}, most = {} }: Bindings) {
   const dims: Record<string, number> = {};
   const shapes = new Map<string, Shape>();
   const known = symbolicDims(model.graph);
@@ -41,15 +43,27 @@ export function sorted(model: OnnxModel, bind: Readonly<Record<string, number | 
     else if (known.has(name)) dims[name] = bound;
     else {
       const isInput = model.graph.inputs.some((input) => input.name === name);
-      const has = known.size === 0 ? "it has none" : `it has ${shown(known)}`;
-      throw failure(
-        model.file,
-        `it has no symbolic dim ${quoted(name)}`,
-        isInput ? `${name} is an input: bind its shape, as in ${name}=[${bound}]` : has,
-      );
+      const hint = `${name} is an input: bind its shape, as in ${name}=[${bound}]`;
+      throw noDim(model, name, known, isInput ? hint : undefined);
     }
   }
+  for (const [name, extent] of Object.entries(most)) {
+    if (!Number.isSafeInteger(extent) || extent < 0)
+      throw failure(model.file, `${quoted(name)} is at most ${extent}, which is no extent`, "0 or more");
+    if (!known.has(name)) throw noDim(model, name, known);
+    if (Object.hasOwn(dims, name))
+      throw failure(
+        model.file,
+        `dim ${quoted(name)} is bound to ${dims[name] ?? 0} and left open`,
+        "say one",
+      );
+  }
   return { dims, shapes };
+}
+
+function noDim({ file }: OnnxModel, name: string, known: ReadonlySet<string>, hint?: string): CompileError {
+  const has = known.size === 0 ? "it has none" : `it has ${shown(known)}`;
+  return failure(file, `it has no symbolic dim ${quoted(name)}`, hint ?? has);
 }
 
 /** Names that a model gives to extents, those of the bodies of If, Loop and Scan too. */

@@ -15,8 +15,10 @@ import { problem, quoted } from "./fail.js";
 import { Folder } from "./fold.js";
 import { missingBindings, type Bindings } from "./bindings.js";
 import { walkModel, type Visited } from "./infer.js";
+import { openProgram, openShape, type Most, type OpenShape } from "./open-sizes.js";
+import { inferOutputs } from "./shape-rules.js";
 import type { OnnxModel, OnnxNode } from "./model.js";
-import { isStatic, showDims, tensorOf, type Value } from "./value.js";
+import { showDims, tensorOf, type Value } from "./value.js";
 
 interface Named {
   /** A symbol of the text form, unique in the model. */
@@ -45,7 +47,19 @@ export type OnnxGather =
       /** Views next to it that are not folded, and why. */
       readonly kept: readonly string[];
     })
-  | (Named & { readonly ok: false; readonly diagnostic: Diagnostic });
+  | (Named & {
+      readonly ok: false;
+      readonly diagnostic: Diagnostic;
+      /** Where only outermost dims are open, and `most` bounds them: the program over symbols. */
+      readonly open?: OnnxOpen;
+    });
+
+export interface OnnxOpen {
+  readonly func: AccessFunc;
+  /** Operands that the model fixes. */
+  readonly data?: TensorValue;
+  readonly indices?: TensorValue;
+}
 
 interface Operator {
   readonly op: string;
@@ -68,7 +82,8 @@ const operators: ReadonlyMap<string, Operator> = new Map<string, Operator>([
 export function findGathers(model: OnnxModel, bindings: Bindings = {}): OnnxGather[] {
   const found: OnnxGather[] = [];
   const names = new Symbols();
-  const open = missingBindings(model.graph, bindings.bind ?? {});
+  const { bind = {}, most = {} } = bindings;
+  const open = missingBindings(model.graph, { ...bind, ...most });
   const hint =
     open === undefined
       ? "infer shapes and save the model: onnx.shape_inference.infer_shapes(model, data_prop=True); what hangs on values stays unknown"
@@ -78,7 +93,7 @@ export function findGathers(model: OnnxModel, bindings: Bindings = {}): OnnxGath
   const visit = (visited: Visited): void => {
     const operator = visited.node.domain === "" ? operators.get(visited.node.op) : undefined;
     if (operator === undefined) return;
-    const gather = toGather({ file: model.file, hint, names }, visited, operator);
+    const gather = toGather({ file: model.file, hint, names, most }, visited, operator);
     found.push(gather);
     if (gather.ok) programs.set(gather.node, gather.program);
   };
@@ -115,26 +130,31 @@ interface Around {
   /** The way out for an operand whose shape is open. */
   readonly hint: string;
   readonly names: Symbols;
+  readonly most: Most;
 }
 
-function toGather({ file, hint, names }: Around, visited: Visited, operator: Operator): OnnxGather {
+function toGather({ file, hint, names, most }: Around, visited: Visited, operator: Operator): OnnxGather {
   const { node } = visited;
   // Node names hold slashes, dots and colons, may repeat, and may be absent.
   const name = names.next(node.name, node.outputs[0] ?? "", node.op);
   const where = `${file}: ${node.op} ${quoted(node.name === "" ? (node.outputs[0] ?? "") : node.name)}`;
   try {
     const attrs = attributes(where, visited, operator);
-    const data = operand({ where, hint }, visited, "data", 0);
-    const indices = operand({ where, hint }, visited, "indices", 1);
-    return {
-      name,
-      node,
-      ok: true,
-      program: { name, op: operator.op, attrs, data: data.type, indices: indices.type },
-      kept: [],
+    const data = operand({ where, hint, most }, visited, "data", 0);
+    const indices = operand({ where, hint, most }, visited, "indices", 1);
+    const program = { name, op: operator.op, attrs, data: data.type, indices: indices.type };
+    const known = {
       ...(data.value === undefined ? {} : { data: data.value }),
       ...(indices.value === undefined ? {} : { indices: indices.value }),
     };
+    const diagnostic = data.open ?? indices.open;
+    if (diagnostic === undefined) return { name, node, ok: true, program, kept: [], ...known };
+    const output = openOutput(visited, most);
+    if (output === undefined) return { name, node, ok: false, diagnostic };
+    const opened = openProgram(program, [data.outermost, indices.outermost, output.outermost], most);
+    return "func" in opened
+      ? { name, node, ok: false, diagnostic, open: { func: opened.func, ...known } }
+      : { name, node, ok: false, diagnostic: opened.diagnostics[0] ?? diagnostic };
   } catch (thrown) {
     if (!(thrown instanceof CompileError)) throw thrown;
     const [diagnostic] = thrown.diagnostics;
@@ -182,17 +202,32 @@ function attributes(where: string, visited: Visited, operator: Operator): Record
   }
 }
 
+/** Undefined where the gather leaves more open than the outermost dim. */
+const openOutput = ({ node, inputs, opset }: Visited, most: Most): OpenShape | undefined => {
+  const dims = opset === undefined ? undefined : inferOutputs({ node, inputs, opset })[0]?.dims;
+  return dims === undefined ? undefined : openShape(dims, most);
+};
+
 interface Place {
   readonly where: string;
   readonly hint: string;
+  readonly most: Most;
+}
+
+interface GivenOperand extends Pick<OpenShape, "outermost"> {
+  /** At its most. */
+  readonly type: TensorType;
+  readonly value?: TensorValue;
+  /** What is said of a shape that is open. */
+  readonly open?: Diagnostic;
 }
 
 function operand(
-  { where, hint }: Place,
+  { where, hint, most }: Place,
   { node, inputs }: Visited,
   role: "data" | "indices",
   k: number,
-): { readonly type: TensorType; readonly value?: TensorValue } {
+): GivenOperand {
   const name = node.inputs[k] ?? "";
   if (name === "") throw refuse(where, `it has no ${role}`);
   const value: Value = inputs[k] ?? {};
@@ -206,17 +241,29 @@ function operand(
     );
   }
   const { dims } = value;
-  if (!isStatic(dims)) throw symbolic({ where, hint }, shown, dims);
+  const opened = openShape(dims, most);
+  const whyOpen = (): Diagnostic => symbolic({ where, hint }, shown, dims);
+  if (opened === undefined) throw new CompileError([whyOpen()]);
   const dtype = dtypeOf(value.dataType);
   if (dtype === undefined) throw refuse(where, `${shown} has ${describeDataType(value.dataType)}`);
   const tensor = value.constant?.() ?? tensorOf(value);
-  return { type: { dtype, shape: dims }, ...(tensor === undefined ? {} : { value: tensor }) };
+  const { shape, outermost } = opened;
+  return {
+    type: { dtype, shape },
+    outermost,
+    ...(tensor === undefined ? {} : { value: tensor }),
+    ...(outermost === null ? {} : { open: whyOpen() }),
+  };
 }
 
-function symbolic({ where, hint }: Place, shown: string, dims: readonly (number | string)[]): CompileError {
+function symbolic(
+  { where, hint }: Pick<Place, "where" | "hint">,
+  shown: string,
+  dims: readonly (number | string)[],
+): Diagnostic {
   const open = dims.flatMap((dim, k) => (typeof dim === "number" ? [] : [{ dim, k }]));
   const list = open.map(({ dim, k }) => (dim === "" ? `dim ${k}` : `dim ${k} (${quoted(dim)})`)).join(", ");
-  return refuse(
+  return problem(
     where,
     `${shown} has shape ${showDims(dims)}: ${list} ${open.length === 1 ? "has" : "have"} no fixed extent`,
     hint,

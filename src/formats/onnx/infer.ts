@@ -51,7 +51,7 @@ interface Walk {
  */
 export function walkModel(model: OnnxModel, bindings: Bindings, visit: Visit, leave: Leave): void {
   const { file, opset } = model;
-  const { dims, shapes } = sorted(model, bindings.bind ?? {});
+  const { dims, shapes } = sorted(model, bindings);
   const walk: Walk = { file, dims, visit, leave, ...(opset === undefined ? {} : { opset }) };
   walkGraph(model.graph, new Scope(), walk, boundInputs(model, dims, shapes, bindings.values ?? new Map()));
   for (const { graph, opset: version } of model.functions) {

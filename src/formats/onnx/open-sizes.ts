@@ -1,0 +1,97 @@
+/** Gathers of open size as programs over symbols: what is open is outermost, and the user says up to where. */
+import {
+  accessMap,
+  atMost,
+  bindSizes,
+  isSymbolName,
+  operandAt,
+  outputShape,
+  pairedDims,
+  resolveSource,
+  type AccessFunc,
+  type AccessMap,
+  type Diagnostic,
+  type Shape,
+  type Sym,
+  type SymbolicMap,
+} from "../../../ir/index.js";
+import type { ProgramDescription } from "../../api/program.js";
+import { Symbols } from "../symbols.js";
+import type { Dim } from "./model.js";
+
+/** The most extents that open dims may have, by their names. */
+export type Most = Readonly<Record<string, number>>;
+
+/** A shape with its open dim at its most. */
+export interface OpenShape {
+  readonly shape: Shape;
+  /** What the model calls the open dim; null where every extent is a number. */
+  readonly outermost: string | null;
+}
+
+/** Undefined where a dim is open that is not outermost, or that nothing bounds. */
+export function openShape(dims: readonly Dim[], most: Most): OpenShape | undefined {
+  const [first] = dims;
+  const outermost = typeof first === "string" && Object.hasOwn(most, first) ? first : null;
+  const shape = dims.map((dim, k) => (k === 0 && outermost !== null ? (most[outermost] ?? 0) : dim));
+  return shape.every((extent) => typeof extent === "number") ? { shape, outermost } : undefined;
+}
+
+/**
+ * The gather of a description, which states its operands at their most. `outermost`: the open dims of data, indices and output,
+ * by the model's names. What some size of them breaks is refused (TC204).
+ */
+export function openProgram(
+  { name = "", op, attrs, data, indices }: ProgramDescription,
+  outermost: readonly (string | null)[],
+  most: Most,
+): { readonly func: AccessFunc } | { readonly diagnostics: readonly Diagnostic[] } {
+  const resolved = resolveSource({ op, attrs, inputs: [data, indices] });
+  if (!resolved.ok) return resolved;
+  const { operator, negative, oob } = resolved.resolved;
+  const { symbols, named } = symbolsOf(outermost, most);
+  const map = accessMap(operator, negative, oob);
+  const output = { dtype: data.dtype, shape: outputShape(operator) };
+  const func: AccessFunc = {
+    level: "access",
+    name,
+    operands: [
+      operandAt({ name: "data", type: data }, 0, 2),
+      operandAt({ name: "indices", type: indices }, 1, 2),
+      { name: "output", type: output, role: "output" },
+    ],
+    map,
+    paired: pairedDims(operator),
+    schedule: {},
+    symbolic: { symbols, outermost: named, map: withOpenBounds(map) },
+  };
+  const bound = bindSizes(func, atMost(symbols));
+  return bound.ok ? { func } : bound;
+}
+
+/** The bound of an index is the extent that it picks in, whatever that comes to. */
+const withOpenBounds = ({ sites, ...map }: AccessMap): SymbolicMap => ({
+  ...map,
+  sites: sites.map(({ below: _, fromEnd, ...site }) => ({
+    ...site,
+    ...(fromEnd === undefined ? {} : { fromEnd: "below" as const }),
+  })),
+});
+
+function symbolsOf(outermost: readonly (string | null)[], most: Most) {
+  const names = new Symbols();
+  const symbols = new Map<string, Sym>();
+  const named = outermost.map((dim) => {
+    if (dim === null) return null;
+    const known = symbols.get(dim) ?? { name: names.next(symbolName(dim)), most: most[dim] ?? 0 };
+    symbols.set(dim, known);
+    return known.name;
+  });
+  return { symbols: [...symbols.values()], named };
+}
+
+/** `batch` is BATCH, and what no symbol begins with stands behind N_. */
+function symbolName(dim: string): string {
+  const upper = dim.toUpperCase().replaceAll(/[^A-Z0-9_]+/g, "_");
+  return isSymbolName(upper) ? upper : `N_${upper}`;
+}
