@@ -1,6 +1,5 @@
 /** What one simulated run moved and used: exact counts, and the same for the same input. */
 import type { ClockResult, Occupancy } from "../ir/clock/index.js";
-import type { Role } from "../ir/func.js";
 
 /** Traffic of one operand, in bytes and counts. */
 export interface OperandReport {
@@ -41,7 +40,8 @@ export interface SimReport {
   readonly executor: Executor;
   /** Bytes of inputs that lay outside the fast executor's memory and were copied into it. */
   readonly copiedBytes: number;
-  readonly operands: Readonly<Record<Role, OperandReport>>;
+  /** By an operand's key: `data`, `indices` and `output`, or the names of several inputs. */
+  readonly operands: Readonly<Record<string, OperandReport>>;
   /** Global memory to core, and core to global memory, in bytes. */
   readonly bytesRead: number;
   readonly bytesWritten: number;

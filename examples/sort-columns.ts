@@ -61,8 +61,8 @@ console.log(
 
 const report = runs.find((run) => run.report !== undefined)?.report;
 if (report !== undefined) {
-  const { data, indices, output } = report.operands;
-  console.log(`  moved: data ${data.bytes} B, indices ${indices.bytes} B, output ${output.bytes} B`);
+  const moved = Object.entries(report.operands).map(([operand, { bytes }]) => `${operand} ${bytes} B`);
+  console.log(`  moved: ${moved.join(", ")}`);
   console.log(`  compulsory ${report.compulsoryBytes} B, reload factor ${report.reloadFactor.toFixed(3)}`);
   console.log(`  unified buffer peak ${report.ubPeak} B of ${report.ubBudget} B`);
 }

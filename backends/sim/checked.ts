@@ -65,7 +65,7 @@ import type { SimReport } from "../report.js";
 import { box } from "./box.js";
 import { BurstRun } from "./counter.js";
 import { execution } from "../../ir/clock/execution.js";
-import { newCounters, summarize, type Counters } from "./summary.js";
+import { counterOf, newCounters, summarize, type Counters } from "./summary.js";
 import { peakOf, UbArena } from "./ub-arena.js";
 
 /** Output and report of a checked run. */
@@ -216,7 +216,7 @@ class Machine {
     this.outputWritten = allocate(this.outputElements, "a mark for each output element");
     this.buffers = ubBuffers(func);
     this.accesses = accessLookup(func);
-    this.counters = newCounters(target);
+    this.counters = newCounters(func, target);
     this.arena = new UbArena(func.schedule.ubBytes ?? target.ubBytes, this.buffers);
     const feeding = feedingOf(locate(func.body));
     this.position =
@@ -295,7 +295,7 @@ class Machine {
   private transfer(stmt: LoadStmt | StoreStmt, region: Region, from: Address, to: Address): void {
     const operand = operandNamed(this.func, region.buffer);
     invariant(operand !== undefined, `%${region.buffer} is no parameter`);
-    const counter = this.counters[operand.role];
+    const counter = counterOf(this.counters, operand);
     const size = dtypeBytes[operand.type.dtype];
     const sizes = this.sizes(region);
     const count = elementCount(sizes);
@@ -315,7 +315,8 @@ class Machine {
   private *gather(stmt: GatherStmt): Generator<number> {
     this.begin(stmt);
     this.gathers++;
-    const { counters } = this;
+    const fetching = counterOf(this.counters, inputOf(this.func, gatheredTable));
+    const putting = counterOf(this.counters, outputOf(this.func));
     const size = dtypeBytes[outputOf(this.func).type.dtype];
     const { sites } = stmt.map;
     const forms = gatherAddresses(stmt, (region) => this.placeOf(region));
@@ -334,11 +335,11 @@ class Machine {
       return { step, form, table, nested: sitesOf(step.form).length > 0 };
     });
     const fill = fillBytes(stmt.map, outputOf(this.func).type.dtype);
-    if (data.memory.ub === undefined) counters.data.transfers++;
-    if (to.memory.ub === undefined) counters.output.transfers++;
+    if (data.memory.ub === undefined) fetching.transfers++;
+    if (to.memory.ub === undefined) putting.transfers++;
     const position = this.position === undefined ? undefined : this.address(this.position, stmt);
-    const fetched = data.memory.ub === undefined ? new BurstRun(counters.data) : undefined;
-    const put = to.memory.ub === undefined ? new BurstRun(counters.output) : undefined;
+    const fetched = data.memory.ub === undefined ? new BurstRun(fetching) : undefined;
+    const put = to.memory.ub === undefined ? new BurstRun(putting) : undefined;
     const gathering: Gathering = { stmt, data, to, walk, reads, fill, position, size, fetched, put };
     const sizes = this.sizes(stmt.to);
     const length = sizes[sizes.length - 1] ?? 1;
@@ -442,9 +443,10 @@ class Machine {
     this.checkInside(region, stmt);
     const isIndex = stmt.map.sites.some(({ value }) => isRead(value) && value.table === table);
     if (table === gatheredTable && !isIndex) return undefined;
-    const { role, type } = inputOf(this.func, table);
+    const operand = inputOf(this.func, table);
+    const { type } = operand;
     const memory = this.memoryOf(region.buffer);
-    const counter = this.counters[role];
+    const counter = counterOf(this.counters, operand);
     if (memory.ub === undefined && table !== gatheredTable) counter.transfers++;
     if (!isIndex) return undefined;
     const read = indexReader(memory.bytes.subarray(memory.first), type.dtype);

@@ -14,7 +14,7 @@ import { indexReader, tensorOf, type HostInputs } from "../memory.js";
 import { SiteWalk, siteSteps } from "../site-values.js";
 import { box } from "./box.js";
 import { BurstRun } from "./counter.js";
-import type { Counters } from "./summary.js";
+import { counterOf, type Counters } from "./summary.js";
 
 export function countSites(
   func: TileFunc,
@@ -38,12 +38,15 @@ export function countSites(
       ? {
           read: indexReader(tensorOf(inputs, operand).bytes, dtype),
           bytes: dtypeBytes[dtype],
-          run: new BurstRun(counters[operand.role]),
+          run: new BurstRun(counterOf(counters, operand)),
           seen: new Set<number>(),
         }
       : undefined;
   });
-  const [fetched, put] = [new BurstRun(counters.data), new BurstRun(counters.output)];
+  const [fetched, put] = [
+    new BurstRun(counterOf(counters, inputOf(func, gatheredTable))),
+    new BurstRun(counterOf(counters, outputOf(func))),
+  ];
   // Elements of a line that share their sites and lie together are one row.
   const forms = [addresses.data, ...addresses.sites];
   const shared =
@@ -51,9 +54,9 @@ export function countSites(
   const isRow = shared && stepsOf(addresses.data, rank)[rank - 1] === 1;
   for (const env of iterations(loops)) {
     stmt.from.forEach((_, table) => {
-      if (at(inGm, table)) counters[inputOf(func, table).role].transfers++;
+      if (at(inGm, table)) counterOf(counters, inputOf(func, table)).transfers++;
     });
-    if (outputInGm) counters.output.transfers++;
+    if (outputInGm) counterOf(counters, outputOf(func)).transfers++;
     for (const found of tables) found?.seen.clear();
     const sizes = stmt.to.sizes.map((size) => evaluate(size, env));
     const length = isRow ? at(sizes, rank - 1) : 1;

@@ -16,11 +16,11 @@ import { countRows } from "./count-rows.js";
 import { countSites } from "./count-sites.js";
 import { forEachGroup, iterationsOf } from "./iteration-groups.js";
 import { Runs } from "./runs.js";
-import { newCounters, type Counters, type Counts } from "./summary.js";
+import { counterOf, newCounters, type Counters, type Counts } from "./summary.js";
 import { peakOf } from "./ub-arena.js";
 
 export function countTraffic(func: TileFunc, inputs: HostInputs, target: Target): Counts {
-  const counters = newCounters(target);
+  const counters = newCounters(func, target);
   let [gathers, syncs] = [0, 0];
   const all = locate(func.body);
   const feeding = feedingOf(all);
@@ -79,18 +79,18 @@ function countBox(
 
 /** A statement that runs so many times, and what it touches if its tile is not empty. */
 function count(
-  { role, type }: Operand,
+  operand: Operand,
   counters: Counters,
   times: number,
   sizes: readonly number[],
   touch: (runs: Runs) => void,
 ): void {
-  const counter = counters[role];
+  const counter = counterOf(counters, operand);
   counter.transfers += times;
   if (sizes.includes(0)) return;
   const runs = new Runs();
   touch(runs);
-  runs.report(counter, dtypeBytes[type.dtype], times);
+  runs.report(counter, dtypeBytes[operand.type.dtype], times);
 }
 
 /** What a gather reads and writes in place. */
@@ -110,7 +110,7 @@ function countGather(
   stmt.from.forEach((region, table) => {
     if (!inGm(region)) return;
     if (table !== gatheredTable) countIndices(func, stmt, table, loops, counters);
-    else countRows(func, stmt, loops, inputs, counters.data);
+    else countRows(func, stmt, loops, inputs, counterOf(counters, inputOf(func, table)));
   });
   if (inGm(stmt.to)) countBox(func, stmt.to, loops, counters);
 }

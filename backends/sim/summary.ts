@@ -1,19 +1,19 @@
 /** The report of a run from what it counted: the same for every executor. */
 import { elementsRead, gatheredTable, inputTile } from "../../ir/access.js";
 import { cyclesOf, occupancyOf } from "../../ir/clock/index.js";
-import { inputsOf, outputOf, roles, type Role, type TileFunc } from "../../ir/func.js";
+import { inputsOf, keyOf, outputOf, type Operand, type TileFunc } from "../../ir/func.js";
 import { isParam } from "../../ir/regions.js";
 import type { Target } from "../../ir/target.js";
 import { dataResidency } from "../../ir/tiling/residency.js";
 import { findGather } from "../../ir/tile.js";
-import { at, dtypeBytes, elementCount } from "../../ir/types.js";
+import { at, dtypeBytes, elementCount, invariant } from "../../ir/types.js";
 import { tensorOf, type HostInputs } from "../memory.js";
 import type { SimReport } from "../report.js";
 import { Counter } from "./counter.js";
 import { indexLocality } from "./locality.js";
 
-/** What the operands of each role move. */
-export type Counters = Readonly<Record<Role, Counter>>;
+/** What each operand moves, by its key. */
+export type Counters = ReadonlyMap<string, Counter>;
 
 export interface Counts {
   readonly counters: Counters;
@@ -24,11 +24,14 @@ export interface Counts {
   readonly ubPeak: number;
 }
 
-export const newCounters = (target: Target): Counters => ({
-  data: new Counter(target.burstBytes),
-  indices: new Counter(target.burstBytes),
-  output: new Counter(target.burstBytes),
-});
+export const newCounters = ({ operands }: TileFunc, target: Target): Counters =>
+  new Map(operands.map((operand) => [keyOf(operand), new Counter(target.burstBytes)]));
+
+export function counterOf(counters: Counters, operand: Operand): Counter {
+  const counter = counters.get(keyOf(operand));
+  invariant(counter !== undefined, `${keyOf(operand)} is no operand`);
+  return counter;
+}
 
 export function summarize(
   func: TileFunc,
@@ -39,20 +42,18 @@ export function summarize(
 ): SimReport {
   const { counters, tasks, gathers, syncs, ubPeak } = counts;
   const compulsory = compulsoryBytes(func);
-  const operands = {
-    data: counters.data.report(compulsory.data),
-    indices: counters.indices.report(compulsory.indices),
-    output: counters.output.report(compulsory.output),
-  };
-  const bytesRead = operands.data.bytes + operands.indices.bytes;
-  const bytesWritten = operands.output.bytes;
-  const least = roles.reduce((sum, role) => sum + compulsory[role], 0);
+  const reports = func.operands.map(
+    (operand, k) => [keyOf(operand), counterOf(counters, operand).report(at(compulsory, k))] as const,
+  );
+  const bytesRead = inputsOf(func).reduce((sum, input) => sum + counterOf(counters, input).bytes, 0);
+  const bytesWritten = counterOf(counters, outputOf(func)).bytes;
+  const least = compulsory.reduce((sum, bytes) => sum + bytes, 0);
   const timing = { ...cyclesOf(func, target), occupancy: occupancyOf(func, target) };
   const indices = inputsOf(func).find(({ role }) => role === "indices");
   return {
     target: target.name,
     ...run,
-    operands,
+    operands: Object.fromEntries(reports),
     bytesRead,
     bytesWritten,
     compulsoryBytes: least,
@@ -68,22 +69,21 @@ export function summarize(
   };
 }
 
-/** Bytes that any schedule moves: each element it touches once. */
-function compulsoryBytes(func: TileFunc): Readonly<Record<Role, number>> {
+/** Bytes that any schedule moves of each operand: each element it touches once. */
+function compulsoryBytes(func: TileFunc): readonly number[] {
   const { shape, dtype } = outputOf(func).type;
   const written = elementCount(shape) * dtypeBytes[dtype];
   const stmt = findGather(func.body);
-  const found = { data: 0, indices: 0, output: written };
-  if (written === 0 || stmt === undefined) return found;
+  if (written === 0 || stmt === undefined) return [...inputsOf(func).map(() => 0), written];
   const { map } = stmt;
   const { residency } = func.schedule;
   const stated = residency === undefined || residency === "auto" ? "ub" : dataResidency(func, { residency });
-  inputsOf(func).forEach(({ role, type }, table) => {
+  const inputs = inputsOf(func).map(({ type }, table) => {
     const reached = elementCount(inputTile(map, table, shape, type.shape)) * dtypeBytes[type.dtype];
-    const inGm = isParam(func, at(stmt.from, table).buffer);
     // Rows straight from global memory need no more of the data than the output takes.
-    if (table === gatheredTable) found[role] += stated === "gm" ? Math.min(reached, written) : reached;
-    else found[role] += inGm ? elementsRead(map, table, shape, type.shape) * dtypeBytes[type.dtype] : reached;
+    if (table === gatheredTable) return stated === "gm" ? Math.min(reached, written) : reached;
+    const inGm = isParam(func, at(stmt.from, table).buffer);
+    return inGm ? elementsRead(map, table, shape, type.shape) * dtypeBytes[type.dtype] : reached;
   });
-  return found;
+  return [...inputs, written];
 }

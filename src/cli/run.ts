@@ -229,10 +229,13 @@ async function run(loaded: LoadedProgram, flags: RunFlags): Promise<Ran> {
 }
 
 function reportLines(report: NonNullable<BackendRun["report"]>): string[] {
-  const rows = (["data", "indices", "output"] as const).map((operand) => {
-    const { bytes, compulsory, transfers, bursts } = report.operands[operand];
-    return [operand, bytes, compulsory, transfers, bursts];
-  });
+  const rows = Object.entries(report.operands).map(([operand, { bytes, compulsory, transfers, bursts }]) => [
+    operand,
+    bytes,
+    compulsory,
+    transfers,
+    bursts,
+  ]);
   const { timing } = report;
   return [
     ...(report.executor === "fast" ? ["sim ran on the fast executor"] : []),

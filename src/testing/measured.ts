@@ -43,8 +43,8 @@ export function measured({ tile, target }: Pick<Kernel, "tile" | "target">): Mea
   const { operands, bytesRead, bytesWritten, compulsoryBytes, reloadFactor, ubPeak, ubBudget } =
     countedReport({ tile, target }, inputs);
   const { cycles, bottleneck, why } = cyclesOf(tile, target);
-  const { data, indices, output } = operands;
-  const moved = `data ${data.bytes} B, indices ${indices.bytes} B, output ${output.bytes} B; any schedule moves ${compulsoryBytes} B`;
+  const each = Object.entries(operands).map(([operand, { bytes: own }]) => `${operand} ${own} B`);
+  const moved = `${each.join(", ")}; any schedule moves ${compulsoryBytes} B`;
   const buffers = [...ubBuffers(tile).values()].map(
     (buffer) => `%${buffer.name} ${(buffer.addresses ?? []).length} x ${ubBytes(buffer)} B`,
   );

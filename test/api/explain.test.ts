@@ -71,7 +71,7 @@ describe("a gather dim without elements, under zero", () => {
         expect(operands.find(({ operand }) => operand === "data")?.bytes).toBe(0);
         const inputs = { data: new Float32Array(0), indices: Int32Array.of(0, 1, -1, 2, 3, 4) };
         const { outputs, report } = simulate(kernel, inputs, { executor });
-        expect(report.operands.data.bytes).toBe(0);
+        expect(report.operands["data"]!.bytes).toBe(0);
         expect(outputs.output).toEqual(new Float32Array(24));
       }
     },

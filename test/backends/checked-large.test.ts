@@ -17,7 +17,7 @@ describe("one tile on the checked executor", () => {
     const { outputs, report } = simulate(gatherOf(count), { data: Uint8Array.of(7, 8, 9), indices });
     const output = outputs.output as Uint8Array;
     expect([output[0], output[1], output[2 ** 24], output[count - 1]]).toEqual([9, 7, 8, 9]);
-    expect(report.operands.indices).toMatchObject({ bytes: 4 * count, transfers: 1, bursts: 1 });
+    expect(report.operands["indices"]).toMatchObject({ bytes: 4 * count, transfers: 1, bursts: 1 });
   });
 
   it("tells how much of it is done, and never less than before", async () => {

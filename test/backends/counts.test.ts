@@ -136,7 +136,7 @@ describe("an access map that names an index component twice", () => {
     for (const executor of ["checked", "fast"] as const) {
       const { output, report } = simulateBytes({ tile, target: targets.cpu }, inputs, { executor });
       expect([...output]).toEqual([5, 0, 15, 10, 5, 0]);
-      expect(report.operands.indices).toMatchObject({ bytes: 24, bursts: 6, transfers: 2 });
+      expect(report.operands["indices"]).toMatchObject({ bytes: 24, bursts: 6, transfers: 2 });
     }
   });
 });

@@ -150,8 +150,8 @@ function inputsOf(func: SourceFunc) {
   };
 }
 
-const moved = ({ operands }: SimReport, operand: keyof SimReport["operands"]): Moved => {
-  const { bytes, bursts, transfers } = operands[operand];
+const moved = ({ operands }: SimReport, operand: string): Moved => {
+  const { bytes, bursts, transfers } = operands[operand]!;
   return [bytes, bursts, transfers];
 };
 
@@ -172,10 +172,10 @@ describe("bursts", () => {
   it("are counted by size, and waste what they fall short of the target's burst", () => {
     const kernel = compile(rowsBy, { target: targets.ascendA2, tile: [128, 16], residency: "gm" });
     const { data, indices } = simulateBytes(kernel, inputsOf(rowsBy)).report.operands;
-    expect(data.burstSizes).toEqual([{ upTo: 64, count: 4 * 512 }]);
-    expect(data.burstEfficiency).toBe(64 / 512);
-    expect(indices.burstSizes).toEqual([{ upTo: 512, count: 16 }]);
-    expect(indices.burstEfficiency).toBe(1);
+    expect(data!.burstSizes).toEqual([{ upTo: 64, count: 4 * 512 }]);
+    expect(data!.burstEfficiency).toBe(64 / 512);
+    expect(indices!.burstSizes).toEqual([{ upTo: 512, count: 16 }]);
+    expect(indices!.burstEfficiency).toBe(1);
   });
 });
 

@@ -154,12 +154,12 @@ describe("the simulation's counts", () => {
         const { access } = kernel;
         if (access === undefined || !isResolved(access.schedule)) throw new Error("compiled from source");
         const closed = tilingOf(access, access.schedule, kernel.target).traffic;
-        for (const { operand, role, bytes } of closed.operands) {
+        for (const { operand, bytes } of closed.operands) {
           // Rows that read as zero are never fetched.
           const zeros =
             operand === "data" && access.schedule.residency === "gm" && policyOf(access.map) === "zero";
-          if (zeros) expect(report.operands[role].bytes).toBeLessThanOrEqual(bytes);
-          else expect([operand, report.operands[role].bytes]).toEqual([operand, bytes]);
+          if (zeros) expect(report.operands[operand]!.bytes).toBeLessThanOrEqual(bytes);
+          else expect([operand, report.operands[operand]!.bytes]).toEqual([operand, bytes]);
         }
         expect(report.tasks).toBe(closed.tasks);
         if (access.schedule.budgetRule === "full")

@@ -70,11 +70,11 @@ describe("the simulation's counts on every target", () => {
           }
           if (access === undefined || !isResolved(access.schedule)) throw new Error("compiled from source");
           const closed = tilingOf(access, access.schedule, target).traffic;
-          for (const { operand, role, bytes } of closed.operands) {
+          for (const { operand, bytes } of closed.operands) {
             // Elements that read as zero are not fetched from global memory.
             const skips =
               operand === "data" && access.schedule.residency === "gm" && policyOf(access.map) === "zero";
-            const counted = report.operands[role].bytes;
+            const counted = report.operands[operand]!.bytes;
             if (skips) expect(counted).toBeLessThanOrEqual(bytes);
             else expect([operand, counted]).toEqual([operand, bytes]);
           }
