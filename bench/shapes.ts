@@ -1,0 +1,112 @@
+/**
+ * npm run bench:shapes: five gathers of serving large models, paged, permuted and ragged: which residencies are legal on ascend-a2,
+ * what the default takes there, and how long the fast executor takes on this machine. `--write` puts the table into
+ * docs/cost-model.md.
+ */
+import { readFileSync, writeFileSync } from "node:fs";
+import { parseArgs } from "node:util";
+import { simulateBytes } from "../backends/sim/index.js";
+import { formatResidency, openResidencies, parseModule, targets, type AccessFunc } from "../ir/index.js";
+import { accessOf } from "../src/api/access.js";
+import { definedOutput } from "../src/api/against.js";
+import { compile, explain, legalTiles } from "../src/index.js";
+import { randomInputs } from "../src/testing/random.js";
+import { median } from "../src/tune/median.js";
+
+const target = targets.ascendA2;
+
+const func = (operands: string, output: string, map: string): string => {
+  const names = [...operands.matchAll(/%\w+/g)].map(([name]) => name).join(", ");
+  return `func @f(${operands}) -> tensor<${output}> {\n  %y = access.gather ${names} ${map} {oob = error}\n  return %y\n}\n`;
+};
+
+/** 4096 tokens of a sequence, as rows of 128 halves from 65,536 of the cache, through a table of pages. */
+const decode = (page: number): string =>
+  func(
+    `%kv: tensor<65536x128xf16>, %topk: tensor<4096xi32>, %bt: tensor<${65536 / page}xi32>`,
+    "4096x128xf16",
+    `(d0, d1) let t = wrap(%topk[d0] in 65536) -> (clamp(${page} * %bt[t div ${page}] + t mod ${page} in 65536), d1)`,
+  );
+
+const shapes: readonly (readonly [name: string, text: string])[] = [
+  ["paged decode, page 16", decode(16)],
+  ["paged decode, page 64", decode(64)],
+  ["paged decode, page 128", decode(128)],
+  [
+    // -1 is a zero row.
+    "MoE permutation with padding",
+    func(
+      "%x: tensor<4096x512xf16>, %token: tensor<8192xi32>, %slot: tensor<9216xi32>",
+      "9216x512xf16",
+      "(d0, d1) let s = fill(%slot[d0] in 8192) -> (wrap(%token[s] in 4096), d1)",
+    ),
+  ],
+  [
+    "ragged prefill",
+    func(
+      "%kv: tensor<1024x16x128xf16>, %bt: tensor<32x64xi32>, %seq: tensor<4096xi32>, %cu: tensor<33xi32>, %st: tensor<32xi32>",
+      "4096x128xf16",
+      "(d0, d1) let s = wrap(%seq[d0] in 32) let t = clamp(%st[s] + d0 - %cu[s] in 1024) -> (wrap(%bt[s, t div 16] in 1024), t mod 16, d1)",
+    ),
+  ],
+];
+
+function gatherOf(name: string, text: string): AccessFunc {
+  const { module, diagnostics } = parseModule(text, name);
+  const [first] = module.funcs;
+  const gather = first === undefined ? undefined : accessOf(first, { target });
+  if (gather === undefined)
+    throw new Error(`${name}: ${diagnostics.map(({ message }) => message).join("; ")}`);
+  return gather;
+}
+
+/** The median of five runs of the fast executor behind a first one, every bit compared with the definition. */
+function milliseconds(kernel: ReturnType<typeof compile>, gather: AccessFunc): number {
+  const inputs = randomInputs(kernel, 1);
+  const run = () => simulateBytes(kernel, inputs, { executor: "fast" }).output;
+  const wanted = definedOutput(gather, kernel.tile, inputs);
+  if (Buffer.compare(run(), wanted) !== 0) throw new Error("other bits than the definition's");
+  const times = Array.from({ length: 5 }, () => {
+    const start = performance.now();
+    run();
+    return performance.now() - start;
+  });
+  return median(times);
+}
+
+const head = [
+  "gather",
+  "residency",
+  "legal tiles",
+  "default tile",
+  "UB (B)",
+  "moved (B)",
+  "cycles",
+  "ms here",
+];
+const rows = shapes.flatMap(([name, text]) => {
+  const gather = gatherOf(name, text);
+  const auto = formatResidency(explain(gather, { target, residency: "auto" }).schedule.residency);
+  return openResidencies(gather, target, ["ub", "gm"]).map((residency) => {
+    const shown = formatResidency(residency);
+    const { count, possible } = legalTiles(gather, { target, residency });
+    const legal = `${count === undefined ? "many" : count} of ${possible}`;
+    const { legal: holds, footprint, schedule, traffic, cycles } = explain(gather, { target, residency });
+    const label = shown === auto ? `**${shown}**` : shown;
+    if (!holds) return [name, label, legal, "", `over: ${footprint.bytes}`, "", "", ""];
+    const ms = milliseconds(compile(gather, { target, residency }), gather);
+    const tile = `[${schedule.tile.join(", ")}]`;
+    return [name, label, legal, tile, footprint.planned, traffic.bytes, cycles, ms.toFixed(2)];
+  });
+});
+
+const markdown = [head, head.map(() => "---"), ...rows].map((row) => `| ${row.join(" | ")} |`).join("\n");
+const { values: flags } = parseArgs({ options: { write: { type: "boolean", default: false } } });
+if (flags.write) {
+  const page = "docs/cost-model.md";
+  const marks = ["<!-- bench:shapes -->", "<!-- /bench:shapes -->"] as const;
+  const text = readFileSync(page, "utf8");
+  const [before, rest = ""] = text.split(marks[0]);
+  const [, after = ""] = rest.split(marks[1]);
+  writeFileSync(page, `${before}${marks[0]}\n\n${markdown}\n\n${marks[1]}${after}`);
+} else console.log(markdown);
