@@ -50,18 +50,17 @@ export function emitSites(context: Context, move: SitesMove): void {
   };
   // Sites are taken outside the dims that share them.
   out.block("", () => {
+    const reports = sites.some(isReported);
+    if (reports) out.line(`var bad = ${none};`);
     emitTileLoops(
       context,
       {
         ...loops,
         dims: resolved,
         body(coords) {
-          out.line("var alive = true;");
-          if (sites.some(({ rule }) => rule?.outside === "report"))
-            out.line(`let first = ${context.address(addresses.output, coords)};`);
-          sites.forEach((site, s) => {
-            emitSite(context, move, site, s, coords);
-          });
+          if (sites.some(canEnd)) out.line("var alive = true;");
+          if (reports) out.line(`let first = ${context.address(addresses.output, coords)};`);
+          for (const [s, site] of reached(move).entries()) emitSite(context, move, site, s, coords);
           emitTileLoops(
             context,
             {
@@ -78,8 +77,22 @@ export function emitSites(context: Context, move: SitesMove): void {
       },
       tile.map(() => "0u"),
     );
+    if (reports) out.line(`if (bad != ${none}) { atomicMin(&status[0], bad); }`);
   });
 }
+
+/** The sites up to one that nothing can be an element of: it ends every element. */
+function reached({ sites }: SitesMove): readonly SiteMove[] {
+  const last = sites.findIndex(({ rule }) => rule?.below === 0);
+  return last === -1 ? sites : sites.slice(0, last + 1);
+}
+
+const isReported = ({ rule }: SiteMove): boolean => rule?.outside === "report";
+
+/** Whether no element is read: an index value has none to name, or the data have none. */
+const readsNothing = ({ plan }: Context, move: SitesMove): boolean =>
+  move.sites.some(({ rule }) => rule?.below === 0) ||
+  elementCount(inputOf(plan.func, gatheredTable).type.shape) === 0;
 
 const siteName = ({ wide, rule }: SiteMove, s: number): string =>
   wide && rule === undefined ? `wide${s}` : `at${s}`;
@@ -108,14 +121,14 @@ function emitSite(
   const { read, rule, form, wide, fromEnd } = site;
   const name = siteName(site, s);
   out.line(rule === undefined ? `var ${name} = vec4u(0u);` : `var ${name} = 0u;`);
-  out.block("if (alive)", () => {
+  // No branch: what follows an index value that ended the element reads by an element in range, and its bits are dropped.
+  out.block("", () => {
     if (read !== undefined) out.line(`let position = ${narrowForm(context, move, form, coords)};`);
     if (!wide && rule !== undefined) {
-      out.line(`${name} = resolve_${s}(position);`);
-      if (rule.outside === "report") {
-        out.line(`alive = ${name} < ${rule.below}u;`);
-        emitReport(context);
-      } else if (rule.mayBeNone) out.line(`alive = ${name} != ${none};`);
+      out.line(`let element = resolve_${s}(position);`);
+      if (canEnd(site) && rule.outside !== "promised") emitEnding(context, site, `element < ${rule.below}u`);
+      const bounded = canEnd(site) && rule.outside !== "promised" && rule.below > 0;
+      out.line(`${name} = ${bounded ? `min(element, ${rule.below - 1}u)` : "element"};`);
       return;
     }
     const raw = read === undefined ? wideForm(form, wordsOf(context, move, coords)) : rawValue(context, read);
@@ -125,14 +138,15 @@ function emitSite(
       out.line(`if (is_negative(value)) { value = add_wide(value, ${wideLiteral(count)}); }`);
     }
     if (rule === undefined) out.line(`${name} = value;`);
-    else emitResolved(context, rule, name);
+    else emitResolved(context, site, rule, name);
   });
 }
 
-/** The lowest output element whose index is out of range is kept: the report does not depend on timing. */
-const emitReport = ({ out }: Context): void => {
-  out.line("if (!alive) { atomicMin(&status[0], first); }");
-};
+/** Ends the element where a condition does not hold. The lowest output element whose index is out of range is reported. */
+function emitEnding({ out }: Context, site: SiteMove, inside: string): void {
+  if (isReported(site)) out.line(`bad = min(bad, select(${none}, first, alive && !(${inside})));`);
+  out.line(`alive = alive && ${inside};`);
+}
 
 /** The index value at `position`, as a wide number. */
 function rawValue({ names, plan }: Context, { table, dtype }: NonNullable<SiteMove["read"]>): string {
@@ -147,15 +161,15 @@ function rawValue({ names, plan }: Context, { table, dtype }: NonNullable<SiteMo
 /** Sets a site from `value` under its rule. */
 function emitResolved(
   context: Context,
+  site: SiteMove,
   { below, outside }: NonNullable<SiteMove["rule"]>,
   name: string,
 ): void {
   const { out } = context;
   const inside = `is_below(value, ${below}u)`;
-  if (below === 0 || outside === "none" || outside === "report" || outside === "promised") {
-    out.line(`alive = ${inside};`);
-    out.line(`${name} = value.x;`);
-    if (outside === "report") emitReport(context);
+  if (canEnd(site)) {
+    emitEnding(context, site, inside);
+    if (below > 0) out.line(`${name} = min(value.x, ${below - 1}u);`);
     return;
   }
   if (outside === "nearest") {
@@ -173,32 +187,29 @@ function emitUnit(
 ): void {
   const { out, plan } = context;
   const output = outputName(context);
-  const { name, type } = inputOf(plan.func, gatheredTable);
-  const source = context.names.buffer(name);
+  const source = context.names.buffer(inputOf(plan.func, gatheredTable).name);
   const accesses = (group * plan.element.size) / (4 * width);
   const each = (emit: (shift: string, access: number) => void): void => {
     for (let k = 0; k < accesses; k++) emit(k === 0 ? "" : ` + ${k}u`, k);
   };
   const place = (form: string): string => context.inAccesses(form, width);
   out.line(`let to = ${place(context.address(move.addresses.output, coords))};`);
-  const copy = (): void => {
-    out.line(`let source = ${place(narrowForm(context, move, move.addresses.data, coords))};`);
-    each((shift) => {
-      out.line(`${output}[to${shift}] = ${source}[source${shift}];`);
-    });
-  };
-  const filled = (): void => {
+  const filled = (k: number): string => fillWords(move, k * width, width);
+  if (readsNothing(context, move)) {
     each((shift, k) => {
-      out.line(`${output}[to${shift}] = ${fillWords(move, k * width, width)};`);
+      out.line(`${output}[to${shift}] = ${filled(k)};`);
     });
-  };
-  if (elementCount(type.shape) === 0) filled();
-  else if (!move.sites.some(canEnd)) copy();
-  else {
-    out.block("if (alive)", copy);
-    out.block("else", filled);
+    return;
   }
+  out.line(`let source = ${place(narrowForm(context, move, move.addresses.data, coords))};`);
+  each((shift, k) => {
+    const found = `${source}[source${shift}]`;
+    out.line(`${output}[to${shift}] = ${mayFill(move) ? `select(${filled(k)}, ${found}, alive)` : found};`);
+  });
 }
+
+/** Whether an element may have none; one that is reported may have any bits. */
+const mayFill = ({ sites }: SitesMove): boolean => sites.some(({ rule }) => rule?.mayBeNone === true);
 
 /** Whether a site's value may end an element. */
 const canEnd = ({ rule }: SiteMove): boolean =>
@@ -219,17 +230,16 @@ function fillWords({ fill }: SitesMove, first: number, width: Width): string {
 function emitPacked(context: Context, move: SitesMove, coords: readonly string[]): void {
   const { out, plan } = context;
   const { perWord } = plan.element;
-  const { name, type } = inputOf(plan.func, gatheredTable);
-  const source = context.names.buffer(name);
+  const source = context.names.buffer(inputOf(plan.func, gatheredTable).name);
   const output = outputName(context);
   const bits = 32 / perWord;
   out.line(`let place = ${context.address(move.addresses.output, coords)};`);
-  out.line(`var e = ${move.fill.reduceRight((sum, byte) => sum * 256 + byte, 0)}u;`);
-  if (elementCount(type.shape) > 0) {
-    out.block("if (alive)", () => {
-      out.line(`let source = ${narrowForm(context, move, move.addresses.data, coords)};`);
-      out.line(`e = ${context.unpack((word) => `${source}[${word}]`, "source")};`);
-    });
+  const filled = `${move.fill.reduceRight((sum, byte) => sum * 256 + byte, 0)}u`;
+  if (readsNothing(context, move)) out.line(`let e = ${filled};`);
+  else {
+    out.line(`let source = ${narrowForm(context, move, move.addresses.data, coords)};`);
+    const found = context.unpack((word) => `${source}[${word}]`, "source");
+    out.line(`let e = ${mayFill(move) ? `select(${filled}, ${found}, alive)` : found};`);
   }
   out.line(`let shift = place % ${perWord}u * ${bits}u;`);
   out.line(`atomicAnd(&${output}[place / ${perWord}u], ~(${lowBits(bits)} << shift));`);

@@ -1,0 +1,247 @@
+/**
+ * npm run bench:paged: rows through a table of pages as one gather, beside gathering by a token index that the host makes first.
+ *
+ * A decode step reads the keys and values of 4096 tokens from a pool of 8192, in order (`decode`) or those that a top-k names
+ * (`top-k`), by pages of 16, 64 and 128 tokens of 8 x 128 values. `token-index` counts the loop that makes the index, and the gather
+ * of rows by it. Everything lies where it runs; outputs are verified first; subjects run in turns, and the medians are compared.
+ * `--webgpu` runs on Dawn in this process, `--json` prints the rows.
+ */
+import { parseArgs } from "node:util";
+import { FastExecutor } from "../backends/sim/index.js";
+import { createRunner } from "../backends/webgpu/index.js";
+import { parseModule, targets, type Target } from "../ir/index.js";
+import { acquireGpu } from "../src/device/index.js";
+import { compile, onnx, type Kernel } from "../src/index.js";
+import { table } from "../src/report/table.js";
+import { download } from "./gpu-subjects.js";
+import { measure, type Row, type Subject } from "./rows.js";
+import { geometricMean } from "./statistics.js";
+
+const { values } = parseArgs({
+  options: { webgpu: { type: "boolean", default: false }, json: { type: "boolean", default: false } },
+});
+const rounds = 21;
+const [tokens, pool, columns] = [4096, 8192, 8 * 128];
+
+interface Paged {
+  readonly name: string;
+  readonly dtype: "f16" | "f32";
+  readonly page: number;
+  readonly topK: boolean;
+}
+
+const workloads: readonly Paged[] = [false, true].flatMap((topK) =>
+  (["f16", "f32"] as const).flatMap((dtype) =>
+    [16, 64, 128].map((page) => ({
+      name: `${topK ? "top-k" : "decode"} ${dtype} page ${page}`,
+      dtype,
+      page,
+      topK,
+    })),
+  ),
+);
+
+function pagedKernel({ dtype, page, topK }: Paged, target: Target): Kernel {
+  const token = topK ? "t" : "d0";
+  const text = `func @paged(%kv: tensor<${pool / page}x${page}x${columns}x${dtype}>${topK ? `, %topk: tensor<${tokens}xi32>` : ""}, %bt: tensor<${tokens / page}xi32>) -> tensor<${tokens}x${columns}x${dtype}> {
+  %y = access.gather %kv${topK ? ", %topk" : ""}, %bt (d0, d1) ${topK ? `let t = error(%topk[d0] in ${tokens}) ` : ""}-> (%bt[${token} div ${page}], ${token} mod ${page}, d1) {oob = error}
+  return %y
+}
+`;
+  const [func] = parseModule(text, "paged.tir").module.funcs;
+  if (func === undefined) throw new Error("the text is no program");
+  return compile(func, { target });
+}
+
+/** What the kernel calls an input: one tensor of indices goes by its role, several by their names. */
+const inputKey = ({ topK }: Paged, name: "kv" | "topk" | "bt"): string =>
+  topK ? name : { kv: "data", topk: "none", bt: "indices" }[name];
+
+const rowsKernel = ({ dtype }: Paged, target: Target): Kernel =>
+  compile(onnx.gather({ data: [dtype, [pool, columns]], indices: ["i32", [tokens]], axis: 0 }), { target });
+
+interface Inputs {
+  readonly kv: Uint8Array;
+  readonly topk: Int32Array;
+  readonly bt: Int32Array;
+  readonly expected: Uint8Array;
+}
+
+function inputsOf({ dtype, page, topK }: Paged): Inputs {
+  const rowBytes = columns * (dtype === "f16" ? 2 : 4);
+  let state = 1;
+  const draw = (limit: number): number => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return Math.floor((state / 2 ** 32) * limit);
+  };
+  const kv = Uint8Array.from({ length: pool * rowBytes }, () => draw(256));
+  // Pages of the pool in any order, none twice.
+  const pages = Array.from({ length: pool / page }, (_, k) => k);
+  pages.forEach((_, k) => {
+    const other = draw(k + 1);
+    [pages[k], pages[other]] = [pages[other] ?? 0, pages[k] ?? 0];
+  });
+  const bt = Int32Array.from(pages.slice(0, tokens / page));
+  const topk = Int32Array.from({ length: tokens }, (_, k) => (topK ? draw(tokens) : k));
+  const expected = new Uint8Array(tokens * rowBytes);
+  topk.forEach((token, k) => {
+    const row = (bt[Math.floor(token / page)] ?? 0) * page + (token % page);
+    expected.set(kv.subarray(row * rowBytes, (row + 1) * rowBytes), k * rowBytes);
+  });
+  return { kv, topk, bt, expected };
+}
+
+/** What a host does that has no map: the row of each token. */
+function tokenIndex(
+  { page, topK }: Paged,
+  { topk, bt }: Pick<Inputs, "topk" | "bt">,
+  index: Int32Array,
+): void {
+  for (let k = 0; k < tokens; k++) {
+    const token = topK ? (topk[k] ?? 0) : k;
+    index[k] = (bt[Math.floor(token / page)] ?? 0) * page + (token % page);
+  }
+}
+
+function onExecutor(workload: Paged, inputs: Inputs): readonly Subject[] {
+  const paged = FastExecutor.create(pagedKernel(workload, targets.cpu).tile);
+  paged.inputs[inputKey(workload, "kv")]?.bytes.set(inputs.kv);
+  const subject = (name: string, executor: FastExecutor, prepare: () => void): Subject => ({
+    subject: name,
+    threads: 1,
+    run() {
+      prepare();
+      executor.run();
+      return undefined;
+    },
+    output: () => executor.output,
+  });
+  const given = (["topk", "bt"] as const).flatMap((key) => {
+    const bytes = paged.inputs[inputKey(workload, key)]?.bytes;
+    return bytes === undefined
+      ? []
+      : [
+          () => {
+            bytes.set(new Uint8Array(inputs[key].buffer));
+          },
+        ];
+  });
+  const rows = FastExecutor.create(rowsKernel(workload, targets.cpu).tile);
+  rows.inputs["data"]?.bytes.set(inputs.kv);
+  const index = rows.array("indices") as Int32Array;
+  return [
+    subject("paged", paged, () => {
+      for (const set of given) set();
+    }),
+    subject("token-index", rows, () => {
+      tokenIndex(workload, inputs, index);
+    }),
+  ];
+}
+
+async function onDevice(device: GPUDevice, workload: Paged, inputs: Inputs): Promise<readonly Subject[]> {
+  const runner = await createRunner(device);
+  const usage = 4 | 8 | 128;
+  const made: GPUBuffer[] = [];
+  const buffer = (bytes: Uint8Array): GPUBuffer => {
+    const own = device.createBuffer({ size: bytes.byteLength, usage });
+    device.queue.writeBuffer(own, 0, bytes as Uint8Array<ArrayBuffer>);
+    made.push(own);
+    return own;
+  };
+  const kv = buffer(inputs.kv);
+  const output = buffer(new Uint8Array(inputs.expected.byteLength));
+  const status = buffer(new Uint8Array(4).fill(0xff));
+  const [topk, bt, indices] = [tokens, tokens / workload.page, tokens].map((n) =>
+    buffer(new Uint8Array(4 * n)),
+  );
+  if (topk === undefined || bt === undefined || indices === undefined) throw new Error("three buffers");
+  const index = new Int32Array(tokens);
+  const subject = (
+    name: string,
+    kernel: Kernel,
+    buffers: Parameters<typeof runner.encode>[2],
+    prepare: () => void,
+  ): Subject => ({
+    subject: name,
+    threads: 1,
+    async run() {
+      prepare();
+      const encoder = device.createCommandEncoder();
+      const pass = encoder.beginComputePass();
+      runner.encode(pass, kernel, buffers);
+      pass.end();
+      device.queue.submit([encoder.finish()]);
+      await device.queue.onSubmittedWorkDone();
+      return undefined;
+    },
+    output: () => download(device, output, inputs.expected.byteLength),
+    close() {
+      made.splice(0).forEach((own) => {
+        own.destroy();
+      });
+    },
+  });
+  return [
+    subject(
+      "paged",
+      pagedKernel(workload, runner.target),
+      {
+        [inputKey(workload, "kv")]: kv,
+        [inputKey(workload, "bt")]: bt,
+        ...(workload.topK ? { topk } : {}),
+        output,
+        status,
+      },
+      () => {
+        if (workload.topK) device.queue.writeBuffer(topk, 0, inputs.topk as Int32Array<ArrayBuffer>);
+        device.queue.writeBuffer(bt, 0, inputs.bt as Int32Array<ArrayBuffer>);
+      },
+    ),
+    subject("token-index", rowsKernel(workload, runner.target), { data: kv, indices, output, status }, () => {
+      tokenIndex(workload, inputs, index);
+      device.queue.writeBuffer(indices, 0, index);
+    }),
+  ];
+}
+
+const found = values.webgpu ? await acquireGpu() : undefined;
+if (found?.ok === false) throw new Error(found.reason);
+const device = found?.gpu.device;
+console.error(
+  found === undefined ? "the fast executor, one thread" : `${found.gpu.description}, Dawn in Node`,
+);
+const rows: Row[] = [];
+for (const workload of workloads) {
+  console.error(workload.name);
+  const inputs = inputsOf(workload);
+  const subjects =
+    device === undefined ? onExecutor(workload, inputs) : await onDevice(device, workload, inputs);
+  rows.push(...(await measure(workload.name, subjects, inputs.expected, rounds)));
+  for (const subject of subjects) await subject.close?.();
+}
+device?.destroy();
+
+const ms = (name: string, subject: string): number =>
+  rows.find((row) => row.workload === name && row.subject === subject)?.medianMs ?? NaN;
+const ratios = workloads.map(({ name }) => ms(name, "token-index") / ms(name, "paged"));
+if (values.json) console.log(JSON.stringify({ schema: 1, rows }, null, 2));
+else {
+  console.log(
+    table(
+      ["median ms", "paged", "token-index", "times faster"],
+      [
+        ...workloads.map(({ name }, k) => [
+          name,
+          ms(name, "paged").toFixed(3),
+          ms(name, "token-index").toFixed(3),
+          (ratios[k] ?? NaN).toFixed(2),
+        ]),
+        ["geometric mean", "", "", geometricMean(ratios).toFixed(2)],
+      ],
+    ),
+  );
+}
+for (const { workload, subject } of rows.filter(({ verified }) => !verified))
+  console.error(`WRONG: ${workload}, ${subject}`);
+process.exitCode = rows.every(({ verified }) => verified) ? 0 : 1;
