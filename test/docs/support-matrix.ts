@@ -1,5 +1,6 @@
 /** The support matrix, found by asking the code: every operator with every type, rank and policy is tried. */
 import {
+  CompileError,
   dialectOf,
   dtypes,
   findTarget,
@@ -7,16 +8,20 @@ import {
   maxRank,
   opDefs,
   outOfBoundsPolicies,
+  parseModule,
   resolveSource,
   type Attrs,
   type CommonName,
   type DType,
   type OpDef,
   type Shape,
+  targets,
+  type Target,
 } from "../../ir/index.js";
 import { emitWgsl } from "../../backends/webgpu/index.js";
 import { verdict } from "../dialects/refusal.js";
-import { tryCompile } from "../../src/api/compile.js";
+import { planWasm } from "../../backends/wasm/index.js";
+import { tryCompile, type Kernel } from "../../src/api/compile.js";
 import { tryProgram, type ProgramDescription } from "../../src/api/program.js";
 
 /** An operator, under the attributes of one of its levels. */
@@ -109,6 +114,65 @@ function backendsOf(row: Row, dtype: DType, indexType: string): string[] {
   return found;
 }
 
+/** One access map of each kind: what operators come to, what folds, and what is written by hand. */
+const maps: readonly (readonly [kind: string, tir: string])[] = [
+  [
+    "rows by an index",
+    `(%x: tensor<8x4xf32>, %i: tensor<3xi32>) -> tensor<3x4xf32> {
+  %y = access.gather %x, %i (d0, d1) -> (%i[d0], d1)`,
+  ],
+  [
+    "a view: steps, turned dims",
+    `(%x: tensor<8x4xf32>, %i: tensor<3xi32>) -> tensor<2x3xf32> {
+  %y = access.gather %x, %i (d0, d1) -> (%i[d1], 3 - 2 * d0)`,
+  ],
+  [
+    "windows",
+    `(%x: tensor<8x4xf32>, %i: tensor<3xi32>) -> tensor<3x2x4xf32> {
+  %y = access.gather %x, %i (d0, d1, d2) -> (%i[d0] + d1, d2)`,
+  ],
+  [
+    "`div` and `mod` of an index",
+    `(%x: tensor<8x4xf32>, %i: tensor<3xi32>) -> tensor<3xf32> {
+  %y = access.gather %x, %i (d0) let s = clamp(%i[d0] in 32) -> (s div 4, s mod 4)`,
+  ],
+  [
+    "several index tensors",
+    `(%x: tensor<8x4xf32>, %i: tensor<3x1xi32>, %j: tensor<2xi32>) -> tensor<3x2xf32> {
+  %y = access.gather %x, %i, %j (d0, d1) -> (%i[d0, 0], %j[d1])`,
+  ],
+  [
+    "an index of an index, in pages",
+    `(%x: tensor<8x4xf32>, %t: tensor<3xi32>, %b: tensor<4xi32>) -> tensor<3x4xf32> {
+  %y = access.gather %x, %t, %b (d0, d1) let t = clamp(%t[d0] in 8) -> (clamp(2 * %b[t div 2] + t mod 2 in 8), d1)`,
+  ],
+  [
+    "fill bits",
+    `(%x: tensor<8x4xf32>, %i: tensor<3xi32>) -> tensor<3x4xf32> {
+  %y = access.gather %x, %i (d0, d1) -> (fill(%i[d0]), d1)`,
+  ],
+];
+
+/** Where a map runs, or the code by which it is refused. */
+function mapRow([kind, body]: (typeof maps)[number]): string {
+  const policy = kind === "fill bits" ? "fill, fill = 1065353216" : "clamp";
+  const { module, diagnostics } = parseModule(`func @f${body} {oob = ${policy}}\n  return %y\n}`, kind);
+  const [func] = module.funcs;
+  if (func === undefined) throw new CompileError(diagnostics);
+  const on = (target: Target, emit: (kernel: Kernel) => unknown): string => {
+    const result = tryCompile(func, { target });
+    return result.ok ? verdict(() => emit(result.kernel)) : (result.diagnostics[0]?.code ?? "");
+  };
+  const cells = [
+    on(targets.cpu, () => undefined),
+    on(targets.cpu, ({ tile }) => planWasm(tile)),
+    on(targets.webgpu, ({ tile }) => emitWgsl(tile)),
+    on(targets.ascendA2, (kernel) => kernel.pto()),
+    on(targets.ascendA2, (kernel) => kernel.pypto()),
+  ];
+  return `| ${kind} | ${cells.map((cell) => (cell === "accepted" ? "yes" : cell)).join(" | ")} |`;
+}
+
 /** Markdown. */
 export function supportMatrix(): string {
   const lines = [
@@ -163,5 +227,14 @@ export function supportMatrix(): string {
       "",
     );
   }
+  lines.push(
+    "## Access maps, by what runs them",
+    "",
+    "Maps of 32-bit elements under `clamp`; a code is a refusal. The reference runs all of them; PTO and PyPTO are text for Ascend toolchains, and PyPTO is made of operators alone.",
+    "",
+    "| Map | sim, checked | sim, fast | webgpu | PTO | PyPTO |",
+    "| --- | --- | --- | --- | --- | --- |",
+    ...maps.map(mapRow),
+  );
   return `${lines.join("\n").trimEnd()}\n`;
 }

@@ -8,6 +8,11 @@ describe("docs/support.md", () => {
     await expect(matrix).toMatchFileSnapshot("../../docs/support.md");
   });
 
+  it("has every kind of access map on every backend that runs", () => {
+    const [, section = ""] = matrix.split("## Access maps, by what runs them");
+    expect(section.match(/\| yes \| yes \| yes \| /g)).toHaveLength(7);
+  });
+
   it("has every element type on every backend under ONNX", () => {
     const onnx = matrix.split("## ").filter((section) => section.startsWith("onnx."));
     expect(onnx).toHaveLength(3);
