@@ -20,6 +20,7 @@ import {
   type OpInputs,
 } from "./op-def.js";
 import { axis } from "./attributes.js";
+import { bitsOfWhole } from "./fill-bits.js";
 import { takeAlongOperator, takeOperator, type IndexPolicy } from "./take.js";
 
 /** NaN for inexact types, the most negative and the largest number of signed and unsigned ones, true. */
@@ -61,13 +62,30 @@ const modeSpec = <M extends Mode>(words: readonly M[]) =>
     help: "what an index out of range means, in the framework's word",
   }) as const satisfies AttrSpec;
 
-function policyOf(inputs: OpInputs, fromEnd: readonly Mode[]): IndexPolicy {
+const fillValue = {
+  key: "fillValue",
+  kind: "int",
+  help: "what jax's mode fill reads out of range, a whole number; absent: NaN, the lowest or the largest of the type, true",
+} as const satisfies AttrSpec;
+
+function policyOf(inputs: OpInputs, fromEnd: readonly Mode[], who: string): IndexPolicy {
   const mode = wordAttr(inputs.attrs, "mode") as Mode;
-  const { [inputs.data.dtype as keyof typeof fillBits]: bits } = fillBits;
+  const value = intAttr(inputs.attrs, "fill_value");
+  if (mode !== "fill" && value !== undefined)
+    fail(
+      "TC105",
+      inputs,
+      `${who} reads fill_value in mode fill alone, not in ${mode}`,
+      "leave one of them out",
+    );
+  const dtype = inputs.data.dtype as keyof typeof fillBits;
+  const bits = value === undefined ? fillBits[dtype] : bitsOfWhole(value, dtype);
+  if (bits === undefined)
+    fail("TC105", inputs, `${who} fills with ${value ?? 0}, which ${dtype} does not hold exactly`);
   return {
     negative: fromEnd.includes(mode) ? "from-end" : "illegal",
     oob: policies[mode],
-    ...(mode === "fill" ? { fill: bits.toString() } : {}),
+    ...(mode === "fill" && bits !== 0n ? { fill: bits.toString() } : {}),
   };
 }
 
@@ -88,7 +106,7 @@ export const jaxTake = {
   name: "jax.take",
   kind: "gather",
   inputs: ["a", "indices"],
-  attrs: { axis: flatAxis, mode: modeSpec(["fill", "clip", "wrap"]) },
+  attrs: { axis: flatAxis, mode: modeSpec(["fill", "clip", "wrap"]), fill_value: fillValue },
   resolve(inputs) {
     checkTypes(inputs, "jax.take");
     const given = intAttr(inputs.attrs, "axis");
@@ -96,7 +114,7 @@ export const jaxTake = {
     const along = given === undefined ? undefined : axisInRange(inputs, given, shape.length);
     if ((along === undefined ? shape.includes(0) : shape[along] === 0) && !inputs.indices.shape.includes(0))
       fail("TC103", inputs, "jax.take takes no elements from an empty axis");
-    const policy = policyOf(inputs, ["fill"]);
+    const policy = policyOf(inputs, ["fill"], "jax.take");
     const operator = takeOperator(inputs, along, policy);
     return { operator, output: outputShape(operator), negative: policy.negative, oob: policy.oob };
   },
@@ -106,7 +124,7 @@ export const jaxTakeAlongAxis = {
   name: "jax.take_along_axis",
   kind: "gather_elements",
   inputs: ["arr", "indices"],
-  attrs: { axis, mode: modeSpec(["fill", "clip", "promise_in_bounds"]) },
+  attrs: { axis, mode: modeSpec(["fill", "clip", "promise_in_bounds"]), fill_value: fillValue },
   resolve(inputs) {
     checkTypes(inputs, "jax.take_along_axis");
     const along = axisInRange(inputs, intAttr(inputs.attrs, "axis") ?? 0, inputs.data.shape.length);
@@ -114,7 +132,7 @@ export const jaxTakeAlongAxis = {
     const policy: IndexPolicy =
       inputs.data.shape[along] === 0
         ? { negative: "illegal", oob: "zero" }
-        : policyOf(inputs, ["fill", "clip"]);
+        : policyOf(inputs, ["fill", "clip"], "jax.take_along_axis");
     const operator = takeAlongOperator(inputs, along, policy, "jax.take_along_axis");
     return { operator, output: outputShape(operator), negative: policy.negative, oob: policy.oob };
   },

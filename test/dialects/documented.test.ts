@@ -1,6 +1,15 @@
 /** The examples of each framework's documentation give its documented values. */
 import { describe, expect, it } from "vitest";
-import { inputsOf, keyOf, outputOf, type SourceFunc } from "../../ir/index.js";
+import {
+  CompileError,
+  inputsOf,
+  keyOf,
+  outputOf,
+  resolveSource,
+  sourceOp,
+  type DType,
+  type SourceFunc,
+} from "../../ir/index.js";
 import { compile, jax, numpy, run, targets, tf, torch } from "../../src/index.js";
 
 type Nested = number | string | readonly Nested[];
@@ -380,6 +389,48 @@ describe("jax", () => {
       [4, 5, 6],
       [1, 2, 3],
     ]);
+  });
+
+  it("take and take_along_axis with a fill_value", async () => {
+    const filled = jax.take({ a: f32(x), indices: i64(indices), axis: 0, fillValue: -7 });
+    expect(await given(filled, x, indices)).toEqual([
+      [-7, -7, -7],
+      [1, 2, 3],
+    ]);
+    const zero = jax.takeAlongAxis({ arr: f32(x), indices: i64([[1, 0, 2]]), axis: 0, fillValue: 0 });
+    expect(await given(zero, x, [[1, 0, 2]])).toEqual([[4, 2, 0]]);
+  });
+
+  it("fill_value has the bits of its type, and is refused where the type does not hold it", () => {
+    const taken = (dtype: DType, fillValue: number, mode: "fill" | "clip" = "fill") => {
+      const result = resolveSource(
+        sourceOp(jax.take({ a: [dtype, [4]], indices: ["i64", [2]], axis: 0, fillValue, mode })),
+      );
+      if (!result.ok) throw new CompileError(result.diagnostics);
+      const { operator } = result.resolved;
+      return operator.op === "mapped" ? Number(operator.map.fill) : 0;
+    };
+    const floats = new DataView(new ArrayBuffer(8));
+    floats.setFloat32(0, -1234);
+    expect(taken("f32", -1234)).toBe(floats.getUint32(0));
+    expect(taken("c64", -1234)).toBe(floats.getUint32(0));
+    floats.setFloat64(0, 3);
+    expect(taken("f64", 3)).toBe(Number(floats.getBigUint64(0)));
+    expect([taken("f16", 1), taken("f16", -2), taken("bf16", 1), taken("bf16", 65536)]).toEqual([
+      0x3c00, 0xc000, 0x3f80, 0x4780,
+    ]);
+    expect([taken("i8", -1), taken("u16", 65535), taken("bool", 1), taken("i32", 0)]).toEqual([
+      0xff, 0xffff, 1, 0,
+    ]);
+    for (const [dtype, value] of [
+      ["f16", 2049],
+      ["f16", 65536],
+      ["u8", -1],
+      ["i8", 128],
+      ["bool", 2],
+    ] as const)
+      expect(() => taken(dtype, value)).toThrow(`fills with ${value}, which ${dtype} does not hold exactly`);
+    expect(() => taken("f32", 1, "clip")).toThrow("reads fill_value in mode fill alone");
   });
 
   it("take_along_axis", async () => {

@@ -205,15 +205,15 @@ const rows = {
   },
   "jax.take": {
     op: "gather",
-    given: { axis: 1, mode: "wrap" },
-    attrs: { axis: 1, mode: "wrap" },
-    build: () => jax.take({ a: data, indices, axis: 1, mode: "wrap" }),
+    given: { axis: 1, mode: "fill", fillValue: -3 },
+    attrs: { axis: 1, mode: "fill", fill_value: -3 },
+    build: () => jax.take({ a: data, indices, axis: 1, mode: "fill", fillValue: -3 }),
   },
   "jax.take_along_axis": {
     op: "gather_elements",
-    given: { axis: 0, mode: "promise_in_bounds" },
-    attrs: { axis: 0, mode: "promise_in_bounds" },
-    build: () => jax.takeAlongAxis({ arr: data, indices, axis: 0, mode: "promise_in_bounds" }),
+    given: { axis: 0, mode: "fill", fillValue: 9 },
+    attrs: { axis: 0, mode: "fill", fill_value: 9 },
+    build: () => jax.takeAlongAxis({ arr: data, indices, axis: 0, mode: "fill", fillValue: 9 }),
   },
   "pypto.gather_in_ub": {
     op: "gather_in_ub",
