@@ -1,6 +1,7 @@
 /** The whole grid of candidates of a gather, which the compiler's search only samples. */
 import {
   formatBuffers,
+  formatResidency,
   gmAllowed,
   type AccessFunc,
   type Schedule,
@@ -35,4 +36,4 @@ export const residenciesOf = (gather: AccessFunc, target: Target): readonly ("ub
 
 /** A schedule in one line of a table. */
 export const shown = ({ residency, tile, buffers, order, view }: Schedule): string =>
-  `${residency} [${tile?.join()}] x${buffers === undefined ? "" : formatBuffers(buffers)} order ${order?.join("")} view ${view?.join()}`;
+  `${residency === undefined ? "" : formatResidency(residency)} [${tile?.join()}] x${buffers === undefined ? "" : formatBuffers(buffers)} order ${order?.join("")} view ${view?.join()}`;
