@@ -16,6 +16,7 @@ export class TokenReader {
 
   constructor(protected readonly tokens: readonly Token[]) {}
 
+  /** Whole numbers in brackets. */
   protected intList(): number[] {
     this.punct("[");
     return this.intsUpTo("]");
@@ -31,6 +32,7 @@ export class TokenReader {
     return list;
   }
 
+  /** A whole number of at most 2^31 either way. */
   protected int(): number {
     const token = this.take("int", "a whole number");
     const value = Number(token.text);
@@ -38,16 +40,19 @@ export class TokenReader {
     return value;
   }
 
+  /** One of these words. */
   protected oneOf<T extends string>(words: readonly T[]): T {
     const token = this.take("word", words.join(" or "));
     const found = words.find((word) => word === token.text);
     return found ?? this.fail(token, `expected ${words.join(", ")}; found ${token.text}`);
   }
 
+  /** The next token, which stays. */
   protected peek(): Token {
     return at(this.tokens, Math.min(this.position, this.tokens.length - 1));
   }
 
+  /** The next token, which is of this kind. */
   protected take(kind: TokenKind, expected: string): Token {
     const token = this.peek();
     if (token.kind !== kind) this.fail(token, `expected ${expected}; found ${describe(token)}`);
@@ -55,11 +60,13 @@ export class TokenReader {
     return token;
   }
 
+  /** The next token, which is this mark. */
   protected punct(text: string): void {
     const token = this.peek();
     if (!this.accept(text)) this.fail(token, `expected ${text}; found ${describe(token)}`);
   }
 
+  /** Takes this mark where it is next. */
   protected accept(text: string): boolean {
     const token = this.peek();
     if (token.kind !== "punct" || token.text !== text) return false;
@@ -67,12 +74,14 @@ export class TokenReader {
     return true;
   }
 
+  /** The next token, which is this word. */
   protected word(text: string): Token {
     const token = this.peek();
     if (!this.acceptWord(text)) this.fail(token, `expected ${text}; found ${describe(token)}`);
     return token;
   }
 
+  /** Takes this word where it is next. */
   protected acceptWord(text: string): boolean {
     const token = this.peek();
     if (token.kind !== "word" || token.text !== text) return false;
@@ -80,6 +89,7 @@ export class TokenReader {
     return true;
   }
 
+  /** Ends the parse with a ParseError at a token. */
   protected fail(
     token: Token,
     message: string,
