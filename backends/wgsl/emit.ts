@@ -49,7 +49,7 @@ function emitKernel(plan: WgslPlan, gather: GatherMove | SitesMove): string {
   if (gather.kind === "gather" && gather.staged !== undefined) {
     const { buffer, stagedWidth: width } = gather.staged;
     out.line(`// ${printStmtHead({ op: "alloc", buffer })}`);
-    const bytes = Math.max(4, ubBytes(buffer));
+    const bytes = Math.max(4 * width, ubBytes(buffer));
     out.line(`var<workgroup> ${names.buffer(buffer.name)}: ${arrayOf({ bytes, width, atomic: false })};`);
   }
   out.line("");

@@ -176,4 +176,20 @@ describe("data without elements", () => {
       expect([...(outputs.output as Float32Array)]).toEqual(new Array(32).fill(0));
     }
   });
+
+  it("are staged in one access too", async (context) => {
+    const runner = await testRunner();
+    if (runner === undefined) {
+      context.skip();
+      return;
+    }
+    const func = onnx.gatherNd({ data: ["c128", [0, 0, 1]], indices: ["i64", [3]], oob: "zero" });
+    const kernel = compile(func, { target, residency: "ub" });
+    expect(emitWgsl(kernel.tile).code).toContain("var<workgroup> data_ub: array<vec4u, 1>");
+    const bytes = await runner.runBytes(kernel, {
+      data: { type: { dtype: "c128", shape: [0, 0, 1] }, bytes: new Uint8Array(0) },
+      indices: { type: { dtype: "i64", shape: [3] }, bytes: new Uint8Array(24) },
+    });
+    expect([...bytes]).toEqual(new Array(16).fill(0));
+  });
 });
