@@ -2,7 +2,7 @@
 import { bindMap } from "./bind-map.js";
 import { error, type Diagnostic } from "./diagnostic.js";
 import { inputsOf, openSymbols, outputOf, type AccessFunc, type Func, type Operand } from "./func.js";
-import type { Sizes, Sym } from "./symbolic.js";
+import { sizesTaken, takesSize, type Sizes, type Sym } from "./symbolic.js";
 import type { Span } from "./types.js";
 import { verifyEverySize } from "./verify/every-size.js";
 
@@ -50,11 +50,9 @@ function sizeFaults(
         const open = formatSizes(Object.fromEntries(symbols.map(({ name: of, most }) => [of, most])));
         return [fault(`symbol ${symbol.name} of @${name} has no size`, `bind it: ${open} are the most`)];
       }
-      if (Number.isSafeInteger(size) && size >= 0 && size <= symbol.most) return [];
-      const takes = `dim ${symbol.name} <= ${symbol.most} says 0 to ${symbol.most}`;
-      return [
-        fault(`symbol ${symbol.name} is ${size}, and ${takes}`, "bind another size, or declare a larger one"),
-      ];
+      if (takesSize(symbol, size)) return [];
+      const message = `symbol ${symbol.name} is ${size}, and ${sizesTaken(symbol)}`;
+      return [fault(message, "bind another size, or declare a larger one")];
     }),
   ];
 }

@@ -38,6 +38,13 @@ export interface Symbolic {
 /** Sizes of symbols in elements, by name. */
 export type Sizes = Readonly<Record<string, number>>;
 
+/** Whether a symbol may have a size, in elements. */
+export const takesSize = ({ most }: Sym, size: number): boolean =>
+  Number.isSafeInteger(size) && size >= 0 && size <= most;
+
+/** `dim N <= 4096 says 0 to 4096`: the sizes that a symbol takes. */
+export const sizesTaken = ({ name, most }: Sym): string => `dim ${name} <= ${most} says 0 to ${most}`;
+
 /** Every symbol at its most. */
 export const atMost = (symbols: readonly Sym[]): Sizes =>
   Object.fromEntries(symbols.map(({ name, most }) => [name, most]));

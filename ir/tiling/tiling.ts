@@ -25,6 +25,7 @@ interface Parts {
 /** Each part is derived when it is first asked for. */
 export class Tiling implements TiledGather {
   readonly tile: Shape;
+
   constructor(
     readonly gather: AccessFunc,
     readonly schedule: ResolvedSchedule,

@@ -1,5 +1,5 @@
 /** Sizes of a program's symbols, for all that runs or is made for one size; the verdict holds for every size. */
-import type { Sizes, Sym } from "../../../ir/symbolic.js";
+import { sizesTaken, takesSize, type Sizes, type Sym } from "../../../ir/symbolic.js";
 import { TextField } from "./field.js";
 
 interface Props {
@@ -14,16 +14,16 @@ export function SizesForm({ symbols, sizes, onSizes }: Props) {
     <fieldset class="form">
       <legend>Sizes</legend>
       <p class="soft wide">The verdict holds for every size, and its cycles are those at the most.</p>
-      {symbols.map(({ name, most }) => (
+      {symbols.map((symbol) => (
         <TextField
-          key={name}
-          id={`size-${name}`}
-          label={`${name}, at most ${most}`}
+          key={symbol.name}
+          id={`size-${symbol.name}`}
+          label={`${symbol.name}, at most ${symbol.most}`}
           help="elements along the dims that the symbol stands for"
-          value={String(sizes[name] ?? most)}
+          value={String(sizes[symbol.name] ?? symbol.most)}
           onText={(typed) => {
-            const wrong = problemOf(typed, name, most);
-            if (wrong === "") onSizes({ ...sizes, [name]: Number(typed) });
+            const wrong = problemOf(typed, symbol);
+            if (wrong === "") onSizes({ ...sizes, [symbol.name]: Number(typed) });
             return Promise.resolve(wrong);
           }}
         />
@@ -32,7 +32,7 @@ export function SizesForm({ symbols, sizes, onSizes }: Props) {
   );
 }
 
-function problemOf(text: string, name: string, most: number): string {
-  if (!/^\d+$/.test(text.trim())) return `${name} is a whole number of elements`;
-  return Number(text) > most ? `dim ${name} <= ${most} says 0 to ${most}` : "";
+function problemOf(text: string, symbol: Sym): string {
+  if (!/^\d+$/.test(text.trim())) return `${symbol.name} is a whole number of elements`;
+  return takesSize(symbol, Number(text)) ? "" : sizesTaken(symbol);
 }
