@@ -39,20 +39,22 @@ export const siteSteps = (
     };
   });
 
+/** Gives the value at a place exactly, of any 64-bit index. */
+interface Exact {
+  exact(position: number): bigint;
+}
+
 /** The walk over the steps of one element after the other: inner sites first, up to the first that ends the element. */
 export class SiteWalk {
-  /** The sites so far: what coordinates are made from. */
-  readonly sites: number[] = [];
-  private readonly exact: bigint[] = [];
+  /** What the sites of the element come to, as far as it got: what coordinates are made from. */
+  readonly sites: number[];
+  private readonly exact: bigint[];
   private readonly summed: boolean;
 
   constructor(readonly steps: readonly SiteStep[]) {
+    this.sites = steps.map(() => 0);
+    this.exact = steps.map(() => 0n);
     this.summed = steps.some(({ table }) => table === undefined);
-  }
-
-  begin(): void {
-    this.sites.length = 0;
-    this.exact.length = 0;
   }
 
   /** Where the value of a step that reads lies in its memory. */
@@ -65,18 +67,25 @@ export class SiteWalk {
     return evaluateExact(form, dims, this.exact, env);
   }
 
-  /** `noElement` or `outOfRange` where the value ends the element. `value`: as `resolveIndex` takes it. */
-  take({ rule, fromEnd = 0 }: SiteStep, value: number, exact: () => bigint): number {
+  /** `take` of a step that reads nothing. */
+  takeSum(step: SiteStep, dims: readonly number[], env: Env): number {
+    const sum = this.sum(step, dims, env);
+    return this.take(step, Number(sum), { exact: () => sum }, 0);
+  }
+
+  /** `noElement` or `outOfRange` where the value ends the element. `value`: as `resolveIndex` takes it; `from` has it exactly. */
+  take({ site, rule, fromEnd = 0 }: SiteStep, value: number, from: Exact, position: number): number {
     if (rule === undefined) {
       const counted = value < 0 ? fromEnd : 0;
-      this.sites.push(value + counted);
-      this.exact.push(exact() + BigInt(counted));
+      this.sites[site] = value + counted;
+      this.exact[site] = from.exact(position) + BigInt(counted);
       return 0;
     }
-    const element = resolveIndex(rule, value, exact);
+    const element =
+      value >= 0 && value < rule.below ? value : resolveIndex(rule, value, () => from.exact(position));
     if (element < 0) return element;
-    this.sites.push(element);
-    if (this.summed) this.exact.push(BigInt(element));
+    this.sites[site] = element;
+    if (this.summed) this.exact[site] = BigInt(element);
     return 0;
   }
 }

@@ -1,8 +1,9 @@
 /** Every output element by the data coordinates that a definition gives for it. */
 import { fillBytes } from "../../ir/access.js";
-import { outOfRange } from "../../ir/policy.js";
-import { at, byteCount, elementCount, invariant, strides } from "../../ir/types.js";
-import { allocate, coordinates, indexOutOfRange, tensorOf, unitsOf, type MappedInputs } from "../memory.js";
+import { noElement, outOfRange } from "../../ir/policy.js";
+import { at, byteCount, invariant, strides } from "../../ir/types.js";
+import { box } from "../box.js";
+import { allocate, indexOutOfRange, tensorOf, unitsOf, type MappedInputs } from "../memory.js";
 
 /** Elements between two steps. */
 const elementsAtOnce = 2 ** 12;
@@ -23,19 +24,22 @@ export function* elementByElement(
   const target = unitsOf(bytes, data.type.dtype);
   const none = fillBytes(mapped.map, data.type.dtype);
   const by = strides(data.type.shape);
-  const count = elementCount(output.type.shape);
-  for (let element = 0; element < count; element++) {
+  let element = 0;
+  for (const out of box(output.type.shape)) {
     if (element % elementsAtOnce === 0) yield element;
-    const coords = coordinatesOf(coordinates(element, output.type.shape));
-    if (coords.includes(outOfRange)) throw indexOutOfRange(mapped, element);
-    if (coords.some((coord) => coord < 0)) {
-      bytes.set(none, element * none.length);
-      continue;
+    let [from, least] = [0, 0];
+    coordinatesOf(out).forEach((coord, k) => {
+      least = Math.min(least, coord);
+      from += coord * at(by, k);
+    });
+    if (least === outOfRange) throw indexOutOfRange(mapped, element);
+    if (least === noElement) bytes.set(none, element * none.length);
+    else {
+      for (let unit = 0; unit < source.per; unit++) {
+        target.units[element * source.per + unit] = at(source.units, from * source.per + unit);
+      }
     }
-    const from = coords.reduce((sum, coord, k) => sum + coord * at(by, k), 0) * source.per;
-    for (let unit = 0; unit < source.per; unit++) {
-      target.units[element * source.per + unit] = at(source.units, from + unit);
-    }
+    element++;
   }
   return bytes;
 }

@@ -42,7 +42,6 @@ export function referenceOfMapSteps(
   );
   const walk = new SiteWalk(siteSteps(map, forms, operands));
   return elementByElement({ map, operands, inputs }, (dims) => {
-    walk.begin();
     for (const step of walk.steps) {
       const element = taken(walk, step, readers, dims);
       // The first site without an element ends the element.
@@ -58,12 +57,9 @@ function taken(
   readers: readonly (IndexReader | undefined)[],
   dims: readonly number[],
 ): number {
-  if (step.table === undefined) {
-    const sum = walk.sum(step, dims, noLoops);
-    return walk.take(step, Number(sum), () => sum);
-  }
+  if (step.table === undefined) return walk.takeSum(step, dims, noLoops);
   const read = readers[step.table];
   invariant(read !== undefined, `input ${step.table} is read`);
   const position = walk.position(step, dims, noLoops);
-  return walk.take(step, read(position), () => read.exact(position));
+  return walk.take(step, read(position), read, position);
 }

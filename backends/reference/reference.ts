@@ -41,14 +41,15 @@ export function referenceSteps(
   const indices = tensorOf(inputs, at(operands, 1));
   const read = indexReader(indices.bytes, indices.type.dtype);
   const indexStrides = strides(operator.indices);
+  const rules = operator.data.map((below) => {
+    const fromEnd = negative === "from-end" ? { fromEnd: below } : {};
+    return indexRule({ below, ...fromEnd, keep: oob }, indices.type.dtype);
+  });
 
   /** The data coordinate along a dim that the index at these coordinates names; a mark when there is none. */
   const lookUp = (dim: number, coords: readonly number[]): number => {
     const position = coords.reduce((sum, coord, k) => sum + coord * at(indexStrides, k), 0);
-    const below = at(operator.data, dim);
-    const fromEnd = negative === "from-end" ? { fromEnd: below } : {};
-    const rule = indexRule({ below, ...fromEnd, keep: oob }, indices.type.dtype);
-    return resolveIndex(rule, read(position), () => read.exact(position));
+    return resolveIndex(at(rules, dim), read(position), () => read.exact(position));
   };
   const map = accessMap(operator, negative, oob);
   return elementByElement({ map, operands, inputs }, (out) => dataCoordinates(operator, out, lookUp));

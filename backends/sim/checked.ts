@@ -53,6 +53,7 @@ import {
 } from "../../ir/types.js";
 import {
   allocate,
+  copyBytes,
   indexOutOfRange,
   indexReader,
   tensorOf,
@@ -60,9 +61,9 @@ import {
   type IndexReader,
 } from "../memory.js";
 import { SiteWalk, siteSteps, type SiteStep } from "../site-values.js";
+import { box } from "../box.js";
 import { drained, inSlices, type LongRunOptions } from "../long-run.js";
 import type { SimReport } from "../report.js";
-import { box } from "./box.js";
 import { BurstRun } from "./counter.js";
 import { execution } from "../../ir/clock/execution.js";
 import { counterOf, newCounters, summarize, type Counters } from "./summary.js";
@@ -132,9 +133,13 @@ interface TableMemory {
 interface SiteRead {
   readonly step: SiteStep;
   readonly form: Form;
+  /** What an element further along a row adds. */
+  readonly along: number;
   readonly table: TableMemory | undefined;
   /** Whether it reads by other sites. */
   readonly nested: boolean;
+  /** What the linear part comes to where the line at hand begins. */
+  start: number;
 }
 
 /** Elements that were seen since the latest turn; a turn costs nothing but once in 255. */
@@ -179,6 +184,10 @@ interface Gathering {
   /** Of data and output that lie in global memory. */
   readonly fetched: BurstRun | undefined;
   readonly put: BurstRun | undefined;
+  /** Coordinates of the element at hand in the tile. */
+  readonly point: number[];
+  /** Whether the elements of a line share their sites and lie together, and move as one. */
+  readonly together: boolean;
 }
 
 /** Elements that a gather moves before it lets other work run. */
@@ -197,6 +206,8 @@ class Machine {
   private readonly views = new Map<Uint8Array, DataView>();
   private readonly seen = new Map<string, Marks>();
   private readonly outputElements: number;
+  /** Of an element of the output. */
+  private readonly elementBytes: number;
   /** Output elements that were gathered. */
   private gathered = 0;
   /** The first output element whose index is out of range. */
@@ -212,7 +223,8 @@ class Machine {
   ) {
     const { shape, dtype } = outputOf(func).type;
     this.outputElements = elementCount(shape);
-    this.output = allocate(this.outputElements * dtypeBytes[dtype], "the output");
+    this.elementBytes = dtypeBytes[dtype];
+    this.output = allocate(this.outputElements * this.elementBytes, "the output");
     this.outputWritten = allocate(this.outputElements, "a mark for each output element");
     this.buffers = ubBuffers(func);
     this.accesses = accessLookup(func);
@@ -307,7 +319,7 @@ class Machine {
       const [source, target] = [byteOf(from, row), byteOf(to, row)];
       this.check(from.memory, source, rowBytes, stmt, false);
       this.check(to.memory, target, rowBytes, stmt, true);
-      to.memory.bytes.set(from.memory.bytes.subarray(source, source + rowBytes), target);
+      copyBytes(to.memory.bytes, target, from.memory.bytes, source, rowBytes);
       if (to.memory.ub === undefined) this.markOutput(target, rowBytes, stmt);
     }
   }
@@ -328,21 +340,37 @@ class Machine {
       form: this.form(forms.data, stmt, sites.length),
     };
     const walk = new SiteWalk(siteSteps(stmt.map, forms.sites, this.func.operands));
+    const sizes = this.sizes(stmt.to);
+    const last = sizes.length - 1;
     const reads = walk.steps.map((step): SiteRead => {
       const table = step.table === undefined ? undefined : tables[step.table];
       invariant(step.table === undefined || table !== undefined, `a site reads input ${step.table}`);
       const form = this.form(step.form, stmt, sites.length);
-      return { step, form, table, nested: sitesOf(step.form).length > 0 };
+      return {
+        step,
+        form,
+        along: form.by[last] ?? 0,
+        table,
+        nested: sitesOf(step.form).length > 0,
+        start: 0,
+      };
     });
+    const linear = [data.form, ...reads.map(({ form }) => form)].every(({ whole }) => whole === undefined);
+    const together =
+      linear &&
+      reads.every(({ along }) => along === 0) &&
+      (to.by[last] ?? 0) === 1 &&
+      (data.form.by[last] ?? 0) === 1;
+    const point = sizes.map(() => 0);
     const fill = fillBytes(stmt.map, outputOf(this.func).type.dtype);
     if (data.memory.ub === undefined) fetching.transfers++;
     if (to.memory.ub === undefined) putting.transfers++;
     const position = this.position === undefined ? undefined : this.address(this.position, stmt);
     const fetched = data.memory.ub === undefined ? new BurstRun(fetching) : undefined;
     const put = to.memory.ub === undefined ? new BurstRun(putting) : undefined;
-    const gathering: Gathering = { stmt, data, to, walk, reads, fill, position, size, fetched, put };
-    const sizes = this.sizes(stmt.to);
-    const length = sizes[sizes.length - 1] ?? 1;
+    const setting = { stmt, data, to, walk, reads, fill, position, size, fetched, put };
+    const gathering: Gathering = { ...setting, point, together };
+    const length = sizes[last] ?? 1;
     let moved = 0;
     for (const row of box(sizes.slice(0, -1))) {
       for (let from = 0; from < length; from += elementsAtOnce) {
@@ -360,27 +388,18 @@ class Machine {
 
   /** Elements [from, from + count) of a row of the output tile; `row` has the coordinates of the dims outside. */
   private line(gathering: Gathering, row: readonly number[], from: number, count: number): void {
-    const { stmt, data, to, walk, fill, position, size, fetched, put } = gathering;
+    const { stmt, data, to, walk, reads, fill, position, size, fetched, put, point } = gathering;
     const d = row.length;
-    const along = ({ by }: Pick<Form, "by">): number => by[d] ?? 0;
-    const startOfLine = (form: Pick<Form, "start" | "by">): number =>
-      elementOf(form, row) + from * along(form);
-    const point = [...row, from];
-    const [target, targetStep] = [to.memory.first + startOfLine(to) * size, along(to) * size];
-    const [source, sourceStep] = [startOfLine(data.form), along(data.form)];
-    const reads = gathering.reads.map((read) => ({
-      ...read,
-      start: startOfLine(read.form),
-      along: along(read.form),
-    }));
-    // Elements that share their sites and lie together move as one.
-    const forms = [data.form, ...reads.map(({ form }) => form)];
-    const shared = forms.every(({ whole }) => whole === undefined) && reads.every((read) => read.along === 0);
-    const together = shared && targetStep === size && sourceStep === 1 ? count : 1;
+    for (let k = 0; k < d; k++) point[k] = row[k] ?? 0;
+    if (d < point.length) point[d] = from;
+    for (const read of reads) read.start = elementOf(read.form, point);
+    const target = to.memory.first + elementOf(to, point) * size;
+    const targetStep = (to.by[d] ?? 0) * size;
+    const [source, sourceStep] = [elementOf(data.form, point), data.form.by[d] ?? 0];
+    const together = gathering.together ? count : 1;
     const length = together * size;
     for (let k = 0; k < count; k += together) {
-      point[d] = from + k;
-      walk.begin();
+      if (d < point.length) point[d] = from + k;
       let ended = 0;
       for (const read of reads) {
         // What is read at dims alone is read whatever the others name.
@@ -389,7 +408,7 @@ class Machine {
         if (ended === 0) ended = element;
       }
       if (ended === outOfRange && position !== undefined) {
-        this.firstBad = Math.min(this.firstBad, startOfLine(position) + k * along(position));
+        this.firstBad = Math.min(this.firstBad, elementOf(position, point));
       }
       const written = target + k * targetStep;
       this.check(to.memory, written, length, stmt, true);
@@ -400,7 +419,7 @@ class Machine {
         const read = data.memory.first + element * size;
         this.check(data.memory, read, length, stmt, false);
         if (together === 1) moveElement(to.memory.view, written, data.memory.view, read, size);
-        else to.memory.bytes.set(data.memory.bytes.subarray(read, read + length), written);
+        else copyBytes(to.memory.bytes, written, data.memory.bytes, read, length);
         fetched?.add(read, length);
       }
       if (put !== undefined) {
@@ -426,16 +445,13 @@ class Machine {
     point: readonly number[],
     stmt: GatherStmt,
   ): number {
-    if (table === undefined) {
-      const sum = walk.sum(step, point, this.env);
-      return walk.take(step, Number(sum), () => sum);
-    }
+    if (table === undefined) return walk.takeSum(step, point, this.env);
     const { memory, read, counted } = table;
     const position = this.at(form, linear, point, walk.sites);
     const byte = memory.first + position * memory.elementBytes;
     this.check(memory, byte, memory.elementBytes, stmt, false);
     if (counted?.seen.first(position) === true) counted.run.add(byte, memory.elementBytes);
-    return walk.take(step, read(position), () => read.exact(position));
+    return walk.take(step, read(position), read, position);
   }
 
   /** The memory of an input that sites read; undefined for one that they do not. */
@@ -493,8 +509,8 @@ class Machine {
   }
 
   private markOutput(start: number, length: number, stmt: Stmt): void {
-    const size = dtypeBytes[outputOf(this.func).type.dtype];
-    for (let element = start / size; element < (start + length) / size; element++) {
+    const end = (start + length) / this.elementBytes;
+    for (let element = start / this.elementBytes; element < end; element++) {
       if (this.outputWritten[element] === 1) {
         throw this.arena.trap("TC606", `output element ${element} is written twice`, stmt);
       }

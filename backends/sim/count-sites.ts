@@ -12,7 +12,7 @@ import type { ForStmt, GatherStmt } from "../../ir/tile.js";
 import { at, dtypeBytes } from "../../ir/types.js";
 import { indexReader, tensorOf, type HostInputs } from "../memory.js";
 import { SiteWalk, siteSteps } from "../site-values.js";
-import { box } from "./box.js";
+import { box } from "../box.js";
 import { BurstRun } from "./counter.js";
 import { counterOf, type Counters } from "./summary.js";
 
@@ -62,7 +62,6 @@ export function countSites(
     const length = isRow ? at(sizes, rank - 1) : 1;
     if (sizes.includes(0)) continue;
     for (const dims of box(isRow ? [...sizes.slice(0, -1), 1] : sizes)) {
-      walk.begin();
       let ended = 0;
       for (const step of walk.steps) {
         // What is read at dims alone is read whatever the others name.
@@ -70,8 +69,7 @@ export function countSites(
         const found = step.table === undefined ? undefined : at(tables, step.table);
         let element: number;
         if (found === undefined) {
-          const sum = walk.sum(step, dims, env);
-          element = walk.take(step, Number(sum), () => sum);
+          element = walk.takeSum(step, dims, env);
         } else {
           const { read, bytes, run, seen } = found;
           const position = walk.position(step, dims, env);
@@ -79,7 +77,7 @@ export function countSites(
             seen.add(position);
             run.add(position * bytes, bytes);
           }
-          element = walk.take(step, read(position), () => read.exact(position));
+          element = walk.take(step, read(position), read, position);
         }
         if (ended === 0) ended = element;
       }

@@ -4,7 +4,7 @@ import { printStmtHead } from "../../ir/text/print.js";
 import { ubBytes, type Pipe, type Stmt, type SyncStmt, type UbBuffer } from "../../ir/tile.js";
 import { at, invariant } from "../../ir/types.js";
 import { HazardTracker, type HazardAccess, type Race } from "../../ir/verify/hazards.js";
-import { allocate } from "../memory.js";
+import { allocate, fewBytes } from "../memory.js";
 
 /** What uninitialised memory reads as in the report of a wrong program; never a value a program may rely on. */
 const poison = 0xa5;
@@ -111,8 +111,13 @@ export class UbArena {
   }
 
   markWritten(start: number, length: number): void {
-    if (length === 4) this.marks.setUint32(start, fourWritten, true);
-    else this.written.fill(1, start, start + length);
+    if (length > fewBytes) {
+      this.written.fill(1, start, start + length);
+      return;
+    }
+    let k = start;
+    for (; k + 4 <= start + length; k += 4) this.marks.setUint32(k, fourWritten, true);
+    for (; k < start + length; k++) this.written[k] = 1;
   }
 
   checkWritten(start: number, length: number, name: string, stmt: Stmt): void {

@@ -1,5 +1,5 @@
 /** Every coordinate of a box, row-major. The same array each time, changed in place. */
-import { at } from "../../ir/types.js";
+import { at } from "../ir/types.js";
 
 export function* box(sizes: readonly number[]): Generator<readonly number[]> {
   if (sizes.includes(0)) return;
