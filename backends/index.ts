@@ -13,6 +13,7 @@ export {
   type FieldOptions,
   type Fields,
 } from "./fields.js";
+export { BoundedCache } from "./cache.js";
 export { checkKernel } from "./check-kernel.js";
 export { irFields } from "./ir-fields.js";
 export {

@@ -62,6 +62,8 @@ const numbers = listWhere("a list of numbers", isNumber);
 const form = plain("a linear form, such as constant(0)", isLinear);
 const forms = listWhere("a list of linear forms", isLinear);
 
+const closed = plain("no name: sizes are numbers in whatever is compiled", (value) => value === undefined);
+
 type Suggest = NonNullable<FieldOptions["suggest"]>;
 
 /** An access map, and the body of a tile program; `suggest` finds the word that was meant. */
@@ -95,8 +97,8 @@ export function irFields(suggest: Suggest = () => undefined): {
   const siteOf = (value: Field): Field =>
     record<Site>(
       "a site",
-      { value, fromEnd: number, keep: oneOf([...outOfBoundsPolicies, "any"]), below: number },
-      ["fromEnd", "below"],
+      { value, fromEnd: number, keep: oneOf([...outOfBoundsPolicies, "any"]), below: number, open: closed },
+      ["fromEnd", "below", "open"],
     );
   const [reading, summing] = [siteOf(read), siteOf(form)];
   const map = record<AccessMap>(

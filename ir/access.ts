@@ -10,10 +10,12 @@ import {
   constant,
   dimsOf,
   isConstant,
+  isFixed,
   sitesOf,
   soleAtom,
   stepAlong,
   sub,
+  withoutDims,
   type Linear,
 } from "./linear.js";
 import { at, contiguousRun, dtypeBytes, elementCount, invariant, type DType, type Shape } from "./types.js";
@@ -44,6 +46,14 @@ export interface Site {
   readonly keep: OutOfBounds | "any";
   /** Absent under `any`. */
   readonly below?: number;
+  /** What of these numbers the sizes of symbols tell, in a program over symbols: both are then the largest that some sizes give. */
+  readonly open?: OpenBounds;
+}
+
+/** Names of the numbers that are told when sizes are bound; one name is one number. */
+export interface OpenBounds {
+  readonly below?: string;
+  readonly fromEnd?: string;
 }
 
 /** Where each coordinate of an element comes from: output dims and index values. */
@@ -75,8 +85,12 @@ const isPlainSite = (site: Site): site is PlainSite =>
   isRead(site.value) &&
   site.keep !== "any" &&
   site.below !== undefined &&
-  (site.fromEnd ?? site.below) === site.below &&
+  countsFromBound(site) &&
   site.value.at.every((coord) => isConstant(coord) || soleAtom(coord)?.kind === "dim");
+
+/** Whether negative values count from the bound, where they count. */
+const countsFromBound = ({ fromEnd, below, open }: Site): boolean =>
+  fromEnd === undefined || (fromEnd === below && open?.fromEnd === open?.below);
 
 /**
  * Whether a map is one of the three operators' kind: a coordinate is one output dim or one site that stands nowhere else, a
@@ -163,7 +177,7 @@ function plain({ sites, results, fill }: AccessMap): boolean {
   );
 }
 
-/** How a dim of an input follows the output: the coordinates that read it are this sum of dims, and up to `spread` more. */
+/** How a dim of an input follows the output: the coordinates that read it are this sum of dims and sizes, and up to `spread` more. */
 export interface Followed {
   readonly form: Linear;
   readonly spread: number;
@@ -174,9 +188,9 @@ function followedAlong(lists: readonly (readonly Linear[])[], k: number): Follow
   const coords = lists.flatMap((list) => list[k] ?? []);
   const [first] = coords;
   // Reads of other ranks are for the verifier to tell.
-  if (first === undefined || coords.length < lists.length || isConstant(first)) return undefined;
+  if (first === undefined || coords.length < lists.length || dimsOf(first).length === 0) return undefined;
   const places = coords.map((coord) => sub(coord, first));
-  if (!first.terms.every(({ of }) => of.kind === "dim") || !places.every(isConstant)) return undefined;
+  if (!isFixed(withoutDims(first)) || !places.every(isConstant)) return undefined;
   const shifts = places.map((place) => place.at);
   const least = Math.min(...shifts);
   return { form: add(first, constant(least)), spread: Math.max(...shifts) - least };

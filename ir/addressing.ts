@@ -16,6 +16,7 @@ import {
   sub,
   substitute,
   sumOf,
+  withoutDims,
   type Linear,
 } from "./linear.js";
 import { outputRegion, type Feeding } from "./regions.js";
@@ -82,7 +83,7 @@ export function tensorPlace(func: TileFunc, { loads, store }: Feeding, region: R
 /** A form over the dims of a tile as one over those of the tensor in which the tile starts at some offsets. */
 export const overTensor = (form: Linear, offsets: readonly Linear[]): Linear =>
   sumOf([
-    { at: form.at, terms: form.terms.filter(({ of }) => of.kind !== "dim") },
+    withoutDims(form),
     ...dimsOf(form).map((d) => scale(sub(dim(d), at(offsets, d)), stepAlong(form, "dim", d))),
   ]);
 

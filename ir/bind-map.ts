@@ -1,7 +1,7 @@
 /** A map over symbols to one of numbers. */
 import { isRead, type AccessMap } from "./access.js";
 import { withBounds, type OpenSite } from "./bounds.js";
-import { constant, evaluate, substitute, symbol, type Linear } from "./linear.js";
+import { bindSymbols, evaluate, type Linear } from "./linear.js";
 import type { Sizes, SymbolicMap } from "./symbolic.js";
 import type { Shape, TensorType } from "./types.js";
 
@@ -16,8 +16,7 @@ export function bindMap(
   output: Shape | undefined,
 ): AccessMap {
   const env = new Map(Object.entries(sizes));
-  const put = (form: Linear): Linear =>
-    substitute(form, (of) => (of.kind === "symbol" ? constant(evaluate(symbol(of.name), env)) : undefined));
+  const put = (form: Linear): Linear => bindSymbols(form, env);
   const size = (form: Linear): number =>
     form.terms.length === 0 ? form.at : Math.max(0, evaluate(form, env));
   const sites = map.sites.map(({ value, below, fromEnd, ...site }): OpenSite => ({

@@ -78,7 +78,12 @@ export interface AccessFunc extends FuncHead {
 export interface TileFunc extends FuncHead {
   readonly level: "tile";
   readonly body: readonly Stmt[];
+  /** Sizes that the body leaves open; operands are then stated at the most. Absent in what runs: `bindTile` gives that. */
+  readonly symbolic?: Symbolic;
 }
+
+/** A tile program over symbols: one for all their sizes. */
+export type OpenTile = TileFunc & { readonly symbolic: Symbolic };
 
 /** A function at one of the three levels. */
 export type Func = SourceFunc | AccessFunc | TileFunc;

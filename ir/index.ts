@@ -2,6 +2,7 @@
 export * from "./access.js";
 export * from "./addressing.js";
 export * from "./bind.js";
+export * from "./bind-tile.js";
 export * from "./bounds.js";
 export * from "./clock/index.js";
 export * from "./codes.js";

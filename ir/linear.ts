@@ -105,6 +105,16 @@ export const sumOf = (forms: readonly Linear[]): Linear => forms.reduce(add, con
 /** Whether a form has no terms. */
 export const isConstant = (form: Linear): boolean => form.terms.length === 0;
 
+/** Whether sizes alone move a form: once they are bound, it is a number. */
+export const isFixed = (form: Linear): boolean =>
+  !atomsOf(form).some(({ kind }) => kind === "dim" || kind === "site" || kind === "iv");
+
+/** What of a form is no dim times a number. */
+export const withoutDims = ({ at: constantPart, terms }: Linear): Linear => ({
+  at: constantPart,
+  terms: terms.filter(({ of }) => of.kind !== "dim"),
+});
+
 /** The atom of a form that is one atom and nothing else. */
 export function soleAtom(form: Linear): Atom | undefined {
   const [only] = form.terms;
@@ -296,6 +306,10 @@ export function substitute(form: Linear, put: (of: Atom) => Linear | undefined):
   };
   return sumOf([constant(form.at), ...form.terms.map(({ by, of }) => scale(within(of), by))]);
 }
+
+/** A form with numbers in the place of its symbols. */
+export const bindSymbols = (form: Linear, sizes: Env): Linear =>
+  substitute(form, (of) => (of.kind === "symbol" ? constant(evaluate(atom(of), sizes)) : undefined));
 
 /** The loop variables that a form reads. */
 export const loopVariables = (form: Linear): ReadonlySet<string> =>

@@ -12,6 +12,7 @@ import {
   remainder,
   scale,
   sub,
+  symbolsOf,
   type Atom,
   type Env,
   type Linear,
@@ -57,13 +58,16 @@ function firstFailure(form: Linear, loops: readonly ForStmt[]): Judgement {
 
 /** Loops whose variables a form depends on, through the bounds of inner loops too; those without iterations always. */
 function relevant(form: Linear, loops: readonly ForStmt[]): readonly ForStmt[] {
-  const needed = new Set(loopVariables(form));
+  const needed = new Set([...loopVariables(form), ...symbolsOf(form)]);
   for (const loop of [...loops].reverse()) {
     const empty = isConstant(loop.lower) && isConstant(loop.upper) && loop.upper.at <= loop.lower.at;
     const open = !isConstant(loop.lower) || !isConstant(loop.upper);
     if (!needed.has(loop.iv) && !empty && !open) continue;
     needed.add(loop.iv);
-    for (const bound of [loop.lower, loop.upper]) loopVariables(bound).forEach((name) => needed.add(name));
+    for (const bound of [loop.lower, loop.upper]) {
+      loopVariables(bound).forEach((name) => needed.add(name));
+      symbolsOf(bound).forEach((name) => needed.add(name));
+    }
   }
   return loops.filter((loop) => needed.has(loop.iv));
 }
@@ -121,10 +125,8 @@ const without = ({ at: constantPart, terms }: Linear, term: Term): Linear => ({
 /** Innermost variable first: its first value where it counts for, its last where it counts against. */
 function boundWithout(form: Linear, loops: readonly ForStmt[]): number {
   if (isConstant(form)) return form.at;
-  const depth = loops.findLastIndex(({ iv }) =>
-    form.terms.some(({ of }) => of.kind === "iv" && of.name === iv),
-  );
-  const term = form.terms.find(({ of }) => of.kind === "iv" && of.name === loops[depth]?.iv);
+  const depth = loops.findLastIndex(({ iv }) => form.terms.some(({ of }) => variesWith(of, iv)));
+  const term = form.terms.find(({ of }) => variesWith(of, loops[depth]?.iv));
   if (depth === -1 || term === undefined) return -Infinity;
   const loop = at(loops, depth);
   const outer = loops.slice(0, depth);
@@ -132,6 +134,10 @@ function boundWithout(form: Linear, loops: readonly ForStmt[]): number {
   const put = (value: Linear): number => lowerBound(add(rest, scale(value, term.by)), outer);
   return term.by > 0 ? put(loop.lower) : Math.max(...lastValues(loop, outer).map(put));
 }
+
+/** A symbol is the variable of the loop over its sizes. */
+const variesWith = (of: Atom, name: string | undefined): boolean =>
+  (of.kind === "iv" || of.kind === "symbol") && of.name === name;
 
 /** Forms that the last value of a loop variable does not exceed. */
 function lastValues(loop: ForStmt, outer: readonly ForStmt[]): Linear[] {

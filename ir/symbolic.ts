@@ -3,7 +3,9 @@
  * may also stand in coordinates and bounds. Binding is substitution (`bind.ts`).
  */
 import type { AccessMap, Site } from "./access.js";
-import type { Linear } from "./linear.js";
+import { constant, symbol, type Linear } from "./linear.js";
+import type { ForStmt } from "./tile.js";
+import type { Shape } from "./types.js";
 
 /** A size that is open, from 0 to `most` elements. */
 export interface Sym {
@@ -15,7 +17,7 @@ export interface Sym {
 export const isSymbolName = (text: string): boolean => /^[A-WYZ][A-Z0-9_]*$/.test(text);
 
 /** A site whose bound is a sum of symbols, or open: absent beside a policy, it is the largest that its coordinates allow. */
-export interface SymbolicSite extends Omit<Site, "below" | "fromEnd"> {
+export interface SymbolicSite extends Omit<Site, "below" | "fromEnd" | "open"> {
   readonly below?: Linear;
   /** `below`: counts from the bound. */
   readonly fromEnd?: Linear | "below";
@@ -48,3 +50,19 @@ export const sizesTaken = ({ name, most }: Sym): string => `dim ${name} <= ${mos
 /** Every symbol at its most. */
 export const atMost = (symbols: readonly Sym[]): Sizes =>
   Object.fromEntries(symbols.map(({ name, most }) => [name, most]));
+
+/** The extents of a tensor whose outermost one is a symbol, or null where all are numbers. `shape` has them at the most. */
+export const extentsOver = (shape: Shape, outermost: string | null): readonly Linear[] =>
+  shape.map((extent, d) => (d === 0 && outermost !== null ? symbol(outermost) : constant(extent)));
+
+/** Symbols as loops over their sizes, around all others: what holds in every iteration holds for every size. */
+export const sizeLoops = (symbols: readonly Sym[]): readonly ForStmt[] =>
+  symbols.map(({ name, most }) => ({
+    op: "for",
+    iv: name,
+    lower: constant(0),
+    upper: constant(most + 1),
+    step: 1,
+    mode: "parallel",
+    body: [],
+  }));

@@ -1,5 +1,5 @@
 /** The perfect nest of parallel loops around a tile program: one iteration of it is a task. And how tasks are dealt. */
-import { isConstant, soleAtom, sub } from "./linear.js";
+import { isFixed, soleAtom, sub } from "./linear.js";
 import { boundsOf } from "./ranges.js";
 import type { ForStmt, Stmt } from "./tile.js";
 
@@ -19,9 +19,12 @@ export interface ParallelNest {
   readonly tasks: number;
 }
 
-/** Stops at a loop whose trips are not known from its text: hand-written programs may hold any bounds. */
-export function parallelNest(body: readonly Stmt[]): ParallelNest {
-  return nestIn(body, []);
+/**
+ * Stops at a loop whose trips are not known from its text: hand-written programs may hold any bounds. `around`: the sizes of
+ * symbols, where a program is over some.
+ */
+export function parallelNest(body: readonly Stmt[], around: readonly ForStmt[] = []): ParallelNest {
+  return nestIn(body, around);
 }
 
 function nestIn(body: readonly Stmt[], around: readonly ForStmt[]): ParallelNest {
@@ -37,7 +40,7 @@ function nestIn(body: readonly Stmt[], around: readonly ForStmt[]): ParallelNest
 function tripsOf({ lower, upper, step }: ForStmt, around: readonly ForStmt[]): number | undefined {
   const only = soleAtom(upper);
   const lengths = (only?.kind === "min" ? only.of : [upper]).map((end) => sub(end, lower));
-  if (!lengths.some(isConstant)) return undefined;
+  if (!lengths.some(isFixed)) return undefined;
   const longest = Math.min(...lengths.map((length) => boundsOf(length, around)[1]));
   return Math.max(0, Math.ceil(longest / step));
 }

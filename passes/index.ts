@@ -8,7 +8,7 @@ export { hoistLoads } from "./hoist-loads.js";
 export { insertSync } from "./insert-sync.js";
 export { lowerToTile } from "./lower-to-tile.js";
 export { definePass, isPass, type Pass, type PassContext } from "./pass.js";
-export { clockOf, lowered } from "./lowered.js";
+export { clockOf, lowered, openLowered } from "./lowered.js";
 export { PassError, runPipeline, type PipelineOptions, type PipelineResult } from "./pipeline.js";
 export { candidates, fits, roomOf, variants, type Candidates } from "./candidates.js";
 export { chooseSchedule, compareKeys, tieBreaks, type Tie } from "./choose-schedule.js";

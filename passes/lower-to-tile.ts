@@ -13,9 +13,26 @@
  * Everything is loaded in the innermost loop; hoist-loads moves what may move. An empty output has no statements.
  */
 import { followedDims, gatheredTable, isPlain, isRead, type AccessMap, type Followed } from "../ir/access.js";
-import { inputsOf, keyOf, type AccessFunc, type Operand, type TileFunc } from "../ir/func.js";
-import { add, constant, dim, iv, min, scale, sub, substitute, sumOf, type Linear } from "../ir/linear.js";
+import { inputsOf, keyOf, type TileFunc } from "../ir/func.js";
+import {
+  add,
+  constant,
+  dim,
+  dimsOf,
+  isConstant,
+  iv,
+  min,
+  scale,
+  stepAlong,
+  sub,
+  substitute,
+  sumOf,
+  withoutDims,
+  type Linear,
+} from "../ir/linear.js";
+import { openMap } from "../ir/open-map.js";
 import { isResolved } from "../ir/schedule.js";
+import { extentsOver, type Symbolic } from "../ir/symbolic.js";
 import { tilingOf, type FootprintPart, type Loop, type Tiling } from "../ir/tiling/index.js";
 import type { GatherStmt, Region, Stmt, UbBuffer } from "../ir/tile.js";
 import { at, elementCount, invariant } from "../ir/types.js";
@@ -36,14 +53,27 @@ export const lowerToTile = definePass({
 });
 
 /** The program before loads are hoisted; without addresses and syncs. */
-export function tileProgram(tiling: Tiling): TileFunc {
+export const tileProgram = (tiling: Tiling): TileFunc => programOf(tiling, tiling.gather.map);
+
+/**
+ * The same program for every size that the symbols of its gather may have, with the loops and the buffers that it has at the
+ * most: outermost extents are symbols, and tails a minimum.
+ */
+export function openTileProgram(tiling: Tiling, symbolic: Symbolic): TileFunc {
+  const { gather } = tiling;
+  const inputs = inputsOf(gather).map(({ type }) => type);
+  return { ...programOf(tiling, openMap(symbolic, inputs), symbolic.outermost), symbolic };
+}
+
+function programOf(tiling: Tiling, map: AccessMap, outermost: readonly (string | null)[] = []): TileFunc {
   const { name, operands, target, span } = tiling.gather;
+  const extents = operands.map(({ type }, k) => extentsOver(type.shape, outermost[k] ?? null));
   return {
     level: "tile",
     name,
     operands,
     schedule: tiling.schedule,
-    body: elementCount(tiling.extents) === 0 ? [] : lower(tiling),
+    body: elementCount(tiling.extents) === 0 ? [] : lower(tiling, map, extents),
     ...(target === undefined ? {} : { target }),
     ...(span === undefined ? {} : { span }),
   };
@@ -52,11 +82,14 @@ export function tileProgram(tiling: Tiling): TileFunc {
 const ubName = (name: string): string => `${name}_ub`;
 const scratchName = "scratch_ub";
 
-function lower(tiling: Tiling): Stmt[] {
+/** `extents`: of each operand, outermost first. */
+function lower(tiling: Tiling, map: AccessMap, extents: readonly (readonly Linear[])[]): Stmt[] {
   const { gather, operands } = tiling;
-  const bounds = tiling.extents.map((_, dim) => dimBounds(dim, tiling));
-  const inputs = inputsOf(gather);
-  const global = inputs.map((input, table) => inputRegion(gather, input, table, bounds));
+  const bounds = at(extents, extents.length - 1).map((extent, dim) => dimBounds(dim, extent, tiling));
+  const global = inputsOf(gather).map(({ name }, table): Region => ({
+    buffer: name,
+    ...inputRegion(map, table, at(extents, table), bounds),
+  }));
   const output = at(operands, operands.length - 1);
   const written: Region = {
     buffer: output.operand.name,
@@ -78,7 +111,7 @@ function lower(tiling: Tiling): Stmt[] {
     op: "gather",
     from: global.map((region, table) => found(region, at(operands, table).inUb)),
     to: found(written, output.inUb),
-    map: isPlain(gather.map) ? gather.map : mapInside(gather.map, global, bounds),
+    map: isPlain(map) ? map : mapInside(map, global, bounds),
     origins: global.slice(1).map((region) => region.offsets),
     ...(scratch === undefined ? {} : { scratch: scratch.name }),
   };
@@ -97,28 +130,27 @@ function lower(tiling: Tiling): Stmt[] {
 
 /** The part of an input that a tile reads: what follows output dims moves with them, the rest is whole. */
 function inputRegion(
-  gather: AccessFunc,
-  input: Operand,
+  map: AccessMap,
   table: number,
+  extents: readonly Linear[],
   bounds: readonly DimBounds[],
-): Region {
-  const followed = followedDims(gather.map, table);
-  const along = input.type.shape.map((extent, k) => {
+): Pick<Region, "offsets" | "sizes"> {
+  const followed = followedDims(map, table);
+  const along = extents.map((extent, k) => {
     const found = followed[k];
     return found === undefined
-      ? { offset: constant(0), size: constant(extent) }
+      ? { offset: constant(0), size: extent }
       : { offset: firstOf(found, bounds), size: sizeOf(found, bounds) };
   });
-  return { buffer: input.name, offsets: along.map((b) => b.offset), sizes: along.map((b) => b.size) };
+  return { offsets: along.map((b) => b.offset), sizes: along.map((b) => b.size) };
 }
 
 /** The least coordinate in a tile: what is taken away counts from the tile's last element. */
 const firstOf = ({ form }: Followed, bounds: readonly DimBounds[]): Linear =>
   sumOf([
-    constant(form.at),
-    ...form.terms.map(({ by, of }) => {
-      invariant(of.kind === "dim", "what follows is a sum of dims");
-      const { offset, size } = at(bounds, of.dim);
+    withoutDims(form),
+    ...dimsOf(form).map((d) => {
+      const [{ offset, size }, by] = [at(bounds, d), stepAlong(form, "dim", d)];
       return scale(by > 0 ? offset : add(offset, sub(size, constant(1))), by);
     }),
   ]);
@@ -126,10 +158,9 @@ const firstOf = ({ form }: Followed, bounds: readonly DimBounds[]): Linear =>
 const sizeOf = ({ form, spread }: Followed, bounds: readonly DimBounds[]): Linear =>
   sumOf([
     constant(1 + spread),
-    ...form.terms.map(({ by, of }) => {
-      invariant(of.kind === "dim", "what follows is a sum of dims");
-      return scale(sub(at(bounds, of.dim).size, constant(1)), Math.abs(by));
-    }),
+    ...dimsOf(form).map((d) =>
+      scale(sub(at(bounds, d).size, constant(1)), Math.abs(stepAlong(form, "dim", d))),
+    ),
   ]);
 
 /**
@@ -178,24 +209,27 @@ interface DimBounds {
   readonly tileRange: readonly [Linear, Linear];
 }
 
-function dimBounds(dim: number, { extents, tile, schedule, loops }: Tiling): DimBounds {
-  const extent = at(extents, dim);
-  const view = Math.min(at(schedule.view, dim), extent);
+function dimBounds(dim: number, extent: Linear, { extents, tile, schedule, loops }: Tiling): DimBounds {
+  const view = Math.min(at(schedule.view, dim), at(extents, dim));
   const step = at(tile, dim);
   const hasView = loops.some((loop) => loop.dim === dim && loop.kind === "view");
   const hasTile = loops.some((loop) => loop.dim === dim && loop.kind === "tile");
   const viewStart = hasView ? iv(`v${dim}`) : constant(0);
   const viewEnd = !hasView
-    ? constant(extent)
-    : extent % view === 0
+    ? extent
+    : isMultiple(extent, view)
       ? add(viewStart, constant(view))
-      : min(add(viewStart, constant(view)), constant(extent));
+      : min(add(viewStart, constant(view)), extent);
   const offset = hasTile ? iv(`t${dim}`) : viewStart;
   // Every view ends on a tile's end: all tiles are whole.
-  const divides = view % step === 0 && extent % step === 0;
-  const size = divides || (!hasView && !hasTile) ? constant(step) : min(constant(step), sub(viewEnd, offset));
-  return { offset, size, viewRange: [constant(0), constant(extent)], tileRange: [viewStart, viewEnd] };
+  const whole = view % step === 0 && isMultiple(extent, step);
+  const alone = isConstant(extent) && !hasView && !hasTile;
+  const size = whole || alone ? constant(step) : min(constant(step), sub(viewEnd, offset));
+  return { offset, size, viewRange: [constant(0), extent], tileRange: [viewStart, viewEnd] };
 }
+
+/** At every size. */
+const isMultiple = (extent: Linear, of: number): boolean => isConstant(extent) && extent.at % of === 0;
 
 function nest(loops: readonly Loop[], bounds: readonly DimBounds[], inner: readonly Stmt[]): readonly Stmt[] {
   const [loop, ...rest] = loops;

@@ -3,22 +3,31 @@
  * its rules. So every report and every choice reads the clock of the program that would run.
  */
 import { cyclesOf, type ClockResult } from "../ir/clock/index.js";
-import type { Func, TileFunc } from "../ir/func.js";
+import type { Func, OpenTile, TileFunc } from "../ir/func.js";
+import type { Symbolic } from "../ir/symbolic.js";
 import type { Tiling } from "../ir/tiling/index.js";
 import { InternalError } from "../ir/types.js";
 import { allocateUb } from "./allocate-ub.js";
 import { hoistLoads } from "./hoist-loads.js";
 import { insertSync } from "./insert-sync.js";
-import { tileProgram } from "./lower-to-tile.js";
+import { openTileProgram, tileProgram } from "./lower-to-tile.js";
 import type { PassContext } from "./pass.js";
 
 /** The tile program of a tiling, through the passes after the choice of its schedule. */
-export function lowered(tiling: Tiling): TileFunc {
+export const lowered = (tiling: Tiling): TileFunc => finished(tileProgram(tiling), tiling);
+
+/** The one tile program for all sizes of a gather's symbols, under a schedule that was chosen at the most. */
+export const openLowered = (tiling: Tiling, symbolic: Symbolic): OpenTile => ({
+  ...finished(openTileProgram(tiling, symbolic), tiling),
+  symbolic,
+});
+
+function finished(program: TileFunc, { target }: Tiling): TileFunc {
   // A tile over its budget has cycles too: explain shows them beside the refusal.
-  const context: PassContext = { target: tiling.target, report: () => undefined };
+  const context: PassContext = { target, report: () => undefined };
   const func = [hoistLoads, allocateUb, insertSync].reduce<Func>(
     (before, pass) => pass.run(before, context),
-    tileProgram(tiling),
+    program,
   );
   if (func.level !== "tile") throw new InternalError("a lowered tiling is a tile program");
   return func;

@@ -26,7 +26,7 @@ import {
   type Linear,
   type Term,
 } from "../linear.js";
-import type { Symbolic } from "../symbolic.js";
+import { extentsOver, type Symbolic } from "../symbolic.js";
 import { printLinear } from "../text/print.js";
 import { assertNever, at, InternalError } from "../types.js";
 import { broken } from "./broken.js";
@@ -67,12 +67,7 @@ interface Place {
 }
 
 function placeOf(func: AccessFunc, symbolic: Symbolic): Place {
-  const extents = func.operands.map(({ type }, k) => {
-    const outermost = symbolic.outermost[k] ?? null;
-    return type.shape.map((extent, d) =>
-      d === 0 && outermost !== null ? symbol(outermost) : constant(extent),
-    );
-  });
+  const extents = func.operands.map(({ type }, k) => extentsOver(type.shape, symbolic.outermost[k] ?? null));
   const dims = at(extents, extents.length - 1).map((extent): Image => [
     constant(0),
     sub(extent, constant(1)),

@@ -1,19 +1,30 @@
 /** A program to a kernel: runs the default pipeline from whatever level the program is at. */
-import { callable, oneOf, singleCopies, wholeNumber, yesOrNo, type Fields } from "../../backends/index.js";
+import {
+  BoundedCache,
+  callable,
+  oneOf,
+  singleCopies,
+  wholeNumber,
+  yesOrNo,
+  type Fields,
+} from "../../backends/index.js";
 import { defaultLimits, emitWgsl, type WgslKernel, type WgslLimits } from "../../backends/webgpu/index.js";
 import { emitPto, type PtoKernel } from "../../backends/pto/index.js";
 import { emitPypto } from "../../backends/pypto/index.js";
 import {
   bindSizes,
+  bindTile,
   CompileError,
   defaultTarget,
   error,
   findTarget,
   flatten,
+  formatSizes,
   hasErrors,
   isResolved,
   levels as everyLevel,
   markVerified,
+  openSymbols,
   outputOf,
   printFunc,
   resolveSource,
@@ -23,6 +34,7 @@ import {
   throwIfErrors,
   tilingOf,
   tileFaults,
+  verifyStructure,
   webgpu,
   type AccessFunc,
   type BindResult,
@@ -30,15 +42,24 @@ import {
   type Footprint,
   type Func,
   type Level,
+  type OpenTile,
   type Property,
   type Resolved,
   type Schedule,
   type Sizes,
+  type Symbolic,
   type SourceFunc,
   type Target,
   type TileFunc,
 } from "../../ir/index.js";
-import { defaultPipeline, isPass, runPipeline, type Pass, type PipelineOptions } from "../../passes/index.js";
+import {
+  defaultPipeline,
+  isPass,
+  openLowered,
+  runPipeline,
+  type Pass,
+  type PipelineOptions,
+} from "../../passes/index.js";
 import {
   checkOptions,
   checkProgram,
@@ -106,6 +127,11 @@ export interface Kernel {
    * tile kept where legal. Throws a CompileError (TC502) for a tile program without a source, and for an altered tile.
    */
   forTarget(target: Target): Kernel;
+  /**
+   * This kernel at some sizes of its symbols, in elements, by name: its schedule, and code that its sizes share. Throws a
+   * CompileError: TC107 for sizes that it does not take, TC204 where its map does not hold at these, TC502 for an altered tile.
+   */
+  bind(sizes: Sizes): Kernel;
   /** WGSL, bindings and dispatch for any limits; no device is needed. */
   wgsl(limits?: WgslLimits): WgslKernel;
   /** PTO-ISA C++, its parameters and what the host launches. Throws a CompileError (TC505) where it cannot be expressed. */
@@ -162,24 +188,33 @@ export function tryCompile(program: Func, options: CompileOptions = {}): Compile
   if (written.length > 0) return { ok: false, diagnostics: [...diagnostics, ...written] };
   markVerified(func, target);
   const said = targetFacts[target.kind].doubleBuffers ? [] : singleCopies(func);
-  return { ok: true, kernel: kernelOf(func, levels, target, [...diagnostics, ...said]) };
+  return { ok: true, kernel: kernelOf(func, levels, target, [...diagnostics, ...said], pipeline) };
 }
 
+/** `whole`: the kernel of which this one is at some sizes. */
 function kernelOf(
   compiled: TileFunc,
   levels: ReadonlyMap<Level, Func>,
   target: Target,
   diagnostics: readonly Diagnostic[],
+  passes: readonly Pass[],
+  whole?: { readonly kernel: Kernel; readonly sizes: Sizes },
 ): Kernel {
   const source = levels.get("source");
   const access = levels.get("access");
   const resolved = source?.level === "source" ? resolvedOf(source) : undefined;
-  const footprint =
+  const tiling =
     access?.level === "access" && isResolved(access.schedule)
-      ? tilingOf(access, access.schedule, target).footprint
+      ? tilingOf(access, access.schedule, target)
       : undefined;
+  const footprint = whole?.kernel.footprint ?? tiling?.footprint;
   /** The program compiled again, by target. */
   const again = new Map<Target, Kernel>();
+  const atSizes = new BoundedCache<string, Kernel>({ limit: boundKernels });
+  let open: OpenTile | undefined;
+  /** The program for all sizes; undefined of passes that may make another one. */
+  const openTile = (symbolic: Symbolic): OpenTile | undefined =>
+    tiling === undefined || passes !== defaultPipeline ? undefined : (open ??= openLowered(tiling, symbolic));
   return {
     name: compiled.name,
     target,
@@ -192,8 +227,32 @@ function kernelOf(
     // Methods speak of the object they are called on: a copy with another tile is another kernel.
     forTarget(device) {
       const known = this.tile === compiled ? again.get(device) : undefined;
-      const kernel = known ?? forDevice(this, compiled, device);
+      const kernel = known ?? forDevice(this, compiled, device, whole);
       if (this.tile === compiled && kernel !== this) again.set(device, kernel);
+      return kernel;
+    },
+    bind(sizes) {
+      throwIfErrors(checkOptions("bind", { sizes }, { sizes: sizesOfSymbolsField }, { needs: ["sizes"] }));
+      if (this.tile !== compiled) {
+        throw altered(
+          this,
+          "its symbols are of the program before that",
+          "bind the kernel, and alter what that gives",
+        );
+      }
+      const program = access?.level === "access" ? access : compiled;
+      const symbolic = program.level === "access" ? program.symbolic : undefined;
+      const key = formatSizes(
+        Object.fromEntries(openSymbols(program).map(({ name }) => [name, sizes[name] ?? -1])),
+      );
+      const known = Object.keys(sizes).length === symbolic?.symbols.length ? atSizes.get(key) : undefined;
+      if (known !== undefined) return known;
+      const bound = bindSizes(program, sizes);
+      if (!bound.ok) throw new CompileError(bound.diagnostics);
+      if (symbolic === undefined || bound.func.level !== "access") return this;
+      throwIfErrors(verifyStructure(bound.func));
+      const kernel = kernelAt(bound.func, openTile(symbolic), { kernel: this, sizes, passes });
+      atSizes.set(key, kernel);
       return kernel;
     },
     wgsl(limits = defaultLimits) {
@@ -225,6 +284,30 @@ function kernelOf(
       return printFunc(func);
     },
   };
+}
+
+/** Kernels at some sizes that a kernel keeps. */
+const boundKernels = 64;
+
+/** What a kernel is at some sizes: its program for all sizes there, where that holds, or compiled for them under its schedule. */
+function kernelAt(
+  gather: AccessFunc,
+  open: OpenTile | undefined,
+  {
+    kernel,
+    sizes,
+    passes,
+  }: { readonly kernel: Kernel; readonly sizes: Sizes; readonly passes: readonly Pass[] },
+): Kernel {
+  const { target } = kernel;
+  const tile = open === undefined ? undefined : bindTile(open, gather, sizes);
+  if (tile === undefined || tileFaults(tile, target).length > 0) return compile(gather, { target, passes });
+  markVerified(tile, target);
+  const levels = new Map<Level, Func>([
+    ["access", gather],
+    ["tile", tile],
+  ]);
+  return kernelOf(tile, levels, target, kernel.diagnostics, passes, { kernel, sizes });
 }
 
 /** The passes that still apply: a tile program keeps the addresses, and the syncs, that it already has. */
@@ -301,26 +384,35 @@ function resolvedOf(source: SourceFunc): Resolved | undefined {
   return result.ok ? result.resolved : undefined;
 }
 
+const altered = ({ name, target }: Kernel, why: string, hint: string): CompileError =>
+  new CompileError([
+    error("TC502", `@${name} was altered after it was compiled for ${target.name}; ${why}`, { hint }),
+  ]);
+
 /** Its legality was judged under its own target already. */
-function forDevice(kernel: Kernel, compiled: TileFunc, device: Target): Kernel {
+function forDevice(
+  kernel: Kernel,
+  compiled: TileFunc,
+  device: Target,
+  whole: { readonly kernel: Kernel; readonly sizes: Sizes } | undefined,
+): Kernel {
   throwIfErrors(
     checkOptions("forTarget", { target: device }, { target: targetField }, { needs: ["target"] }),
   );
   if (targetFacts[kernel.target.kind].runsOnWebgpu === targetFacts[device.kind].runsOnWebgpu) return kernel;
-  const refuse = (message: string, hint: string): CompileError =>
-    new CompileError([error("TC502", message, { hint })]);
   if (kernel.tile !== compiled) {
-    throw refuse(
-      `@${kernel.name} was altered after it was compiled for ${kernel.target.name}; ${device.name} needs another program`,
+    throw altered(
+      kernel,
+      `${device.name} needs another program`,
       `compile for ${device.name} and alter that tile program`,
     );
   }
+  if (whole !== undefined) return whole.kernel.forTarget(device).bind(whole.sizes);
   const program = kernel.source ?? kernel.access;
   if (program === undefined) {
-    throw refuse(
-      `@${kernel.name} is a tile program for ${kernel.target.name}; ${device.name} needs another`,
-      `compile the source program for ${device.name}`,
-    );
+    const message = `@${kernel.name} is a tile program for ${kernel.target.name}; ${device.name} needs another`;
+    const hint = `compile the source program for ${device.name}`;
+    throw new CompileError([error("TC502", message, { hint })]);
   }
   const { tile } = kernel.tile.schedule;
   const plain = { ...program, schedule: {} };

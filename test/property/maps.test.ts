@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { drawer } from "../fuzz/mutate.js";
 import { elementsOf, type OracleMap } from "../oracle/maps.js";
 import { testRunner } from "../support/gpu.js";
-import { judgeMap } from "../support/map-trials.js";
+import { judgeBound, judgeMap } from "../support/map-trials.js";
 import { randomMap } from "../support/random-map.js";
 
 describe("random access maps", () => {
@@ -18,6 +18,25 @@ describe("random access maps", () => {
     expect(counts["right bits"]).toBeGreaterThan(50);
     expect(counts.error).toBeGreaterThan(15);
     expect(counts.refused).toBeLessThan(30);
+  }, 120_000);
+});
+
+describe("random maps over symbols", () => {
+  it("bound to sizes, a kernel compiled at the most gives the oracle's bits, or its first bad point", async () => {
+    const runner = await testRunner();
+    const counts = { shared: 0, alone: 0 };
+    for (let seed = 0; seed < 240; seed++) {
+      const draw = drawer(seed * 23 + 5);
+      const map = randomMap(draw);
+      if (map === undefined || Object.keys(map.most).length === 0) continue;
+      const { shared, alone } = await judgeBound(map, draw, seed % 8 === 1 ? runner : undefined);
+      counts.shared += shared;
+      counts.alone += alone;
+    }
+    expect(counts.shared).toBeGreaterThan(80);
+    // A size of 0, and what no proof shows to hold.
+    expect(counts.alone).toBeGreaterThan(0);
+    expect(counts.alone).toBeLessThan(counts.shared);
   }, 120_000);
 });
 

@@ -1,5 +1,6 @@
 /** A random map on every backend, under several schedules, against the oracle; throws an Error for what must not be. */
 import { referenceOfMap } from "../../backends/reference/index.js";
+import type { HostInputs } from "../../backends/index.js";
 import { simulateBytes } from "../../backends/sim/index.js";
 import type { Runner } from "../../backends/webgpu/index.js";
 import {
@@ -9,11 +10,13 @@ import {
   equalModule,
   inputsOf,
   keyOf,
+  openFormOf,
   outputOf,
   parseModule,
   printModule,
   RunError,
   targets,
+  type AccessFunc,
   type Func,
   type Residencies,
   type Schedule,
@@ -189,9 +192,30 @@ const leastTile = (map: OracleMap) => ({
   tile: map.output.map(() => 1),
 });
 
-/** Throws an Error for what must not be. */
-export async function judgeMap(map: OracleMap, draw: Draw, runner?: Runner): Promise<MapOutcome> {
-  judgeShorter(map, draw);
+async function compareOnSim(kernel: Kernel, { inputs, want, names }: Trial, shown: string): Promise<void> {
+  compare(await outcomeOf(() => simulateBytes(kernel, inputs).output), want, names, `sim, ${shown}`);
+  const fast = await outcomeOf(() => simulateBytes(kernel, inputs, { executor: "fast" }).output).catch(
+    (thrown: unknown) => {
+      if (!(thrown instanceof CompileError && thrown.diagnostics.every(({ code }) => code === "TC502")))
+        throw thrown;
+    },
+  );
+  if (fast !== undefined) compare(fast, want, names, `sim, fast, ${shown}`);
+}
+
+/** A map with its inputs, and what the oracle wants of it. */
+interface Trial {
+  readonly func: Func;
+  readonly access: AccessFunc;
+  readonly inputs: HostInputs;
+  readonly keys: readonly string[];
+  /** Keys by the oracle's names. */
+  readonly names: ReadonlyMap<string, string>;
+  readonly want: Want | Bad;
+}
+
+/** `accepted`: a promise is broken, and anything may come of it. Throws an Error for a refusal that must not be. */
+function trialOf(map: OracleMap): Trial | "refused" | "accepted" {
   const func = parsed(map);
   if (Array.isArray(func)) throw new Error(`the text is refused: ${func.join("; ")}`);
   const plain = tryCompile(func, { bind: map.sizes, ...leastTile(map) });
@@ -212,7 +236,15 @@ export async function judgeMap(map: OracleMap, draw: Draw, runner?: Runner): Pro
   const names = new Map(map.tables.map(({ name }, k) => [name, keys[k]!]));
   const data = inputsOf(access)[0]!;
   const want = wanted(map, inputs[keyOf(data)]!.bytes, dtypeBytes[outputOf(access).type.dtype]);
-  if (want === undefined) return "accepted";
+  return want === undefined ? "accepted" : { func, access, inputs, keys, names, want };
+}
+
+/** Throws an Error for what must not be. */
+export async function judgeMap(map: OracleMap, draw: Draw, runner?: Runner): Promise<MapOutcome> {
+  judgeShorter(map, draw);
+  const trial = trialOf(map);
+  if (typeof trial === "string") return trial;
+  const { func, access, inputs, keys, names, want } = trial;
   const outcome = compare(
     await outcomeOf(() => referenceOfMap(access.map, access.operands, inputs)),
     want,
@@ -234,19 +266,44 @@ export async function judgeMap(map: OracleMap, draw: Draw, runner?: Runner): Pro
         `${shown}: ${result.diagnostics.map(({ code, message }) => `${code} ${message}`).join("; ")}`,
       );
   }
-  for (const [kernel, shown] of kernels) {
-    compare(await outcomeOf(() => simulateBytes(kernel, inputs).output), want, names, `sim, ${shown}`);
-    const fast = await outcomeOf(() => simulateBytes(kernel, inputs, { executor: "fast" }).output).catch(
-      (thrown: unknown) => {
-        if (!(thrown instanceof CompileError && thrown.diagnostics.every(({ code }) => code === "TC502")))
-          throw thrown;
-      },
-    );
-    if (fast !== undefined) compare(fast, want, names, `sim, fast, ${shown}`);
-  }
+  for (const [kernel, shown] of kernels) await compareOnSim(kernel, trial, shown);
   if (runner !== undefined) {
     const own = tryCompile(func, { bind: map.sizes, target: runner.target, tile: randomTile(map, draw) });
     if (own.ok) compare(await outcomeOf(() => runner.runBytes(own.kernel, inputs)), want, names, "webgpu");
+  }
+  return outcome;
+}
+
+/** The same at the most that sizes may be: what is compiled for all of them. */
+const atTheMost = (map: OracleMap): OracleMap => ({ ...map, sizes: map.most });
+
+/** What came of binding kernels of open sizes: whether their sizes share code. */
+export interface BoundOutcome {
+  readonly shared: number;
+  readonly alone: number;
+}
+
+/** Kernels compiled at the most and bound, against the oracle on every backend. Throws an Error for what must not be. */
+export async function judgeBound(map: OracleMap, draw: Draw, runner?: Runner): Promise<BoundOutcome> {
+  const trial = trialOf(map);
+  const outcome = { shared: 0, alone: 0 };
+  if (typeof trial === "string") return outcome;
+  const { func, inputs, keys, names, want } = trial;
+  for (let k = 0; k < 3; k++) {
+    const schedule = randomSchedule(atTheMost(map), keys, draw);
+    const own = k === 2 && runner !== undefined ? { target: runner.target, tile: schedule.tile! } : schedule;
+    const shown = `bound, ${own.target?.name} ${JSON.stringify({ ...own, target: undefined })}`;
+    const whole = tryCompile(func, own);
+    if (!whole.ok) {
+      // A window that some smaller size leaves room for may have none at the most.
+      if (whole.diagnostics.some(({ code }) => allowed.has(code) || code === "TC204")) continue;
+      throw new Error(`${shown}: ${whole.diagnostics.map(({ message }) => message).join("; ")}`);
+    }
+    const kernel = whole.kernel.bind(map.sizes);
+    outcome[openFormOf(kernel.tile) === undefined ? "alone" : "shared"]++;
+    await compareOnSim(kernel, trial, shown);
+    if (runner === undefined) continue;
+    compare(await outcomeOf(() => runner.runBytes(kernel, inputs)), want, names, `webgpu, ${shown}`);
   }
   return outcome;
 }

@@ -1,0 +1,46 @@
+/** An access map whose symbols stay open, for programs over them: every number that sizes tell has a name. */
+import { type AccessMap, type OpenBounds, type Site } from "./access.js";
+import { coordinatesOf } from "./bounds.js";
+import { imageOf, type Interval, type Ranges } from "./image.js";
+import { equalLinear, isConstant, sitesOf, type Linear } from "./linear.js";
+import type { Symbolic, SymbolicSite } from "./symbolic.js";
+import { maxElements, type TensorType } from "./types.js";
+
+/**
+ * The map of a program over symbols, as `bindMap` closes it: bounds are the largest that some sizes give, and those that differ
+ * from size to size are named. `inputs`: at the most.
+ */
+export function openMap({ map, symbols }: Symbolic, inputs: readonly TensorType[]): AccessMap {
+  const sizes = new Map(symbols.map(({ name, most }): [string, Interval] => [name, [0, most]]));
+  const ranges: Ranges = { dims: [], sites: [], symbols: sizes };
+  const largest = (form: Linear): number => Math.max(0, imageOf(form, ranges)[1]);
+  const placed = coordinatesOf(map, inputs);
+  /** A coordinate holds no index value beyond its extent, whatever the sizes. */
+  const allowed = (s: number): number =>
+    Math.min(
+      maxElements,
+      ...placed.flatMap(({ coord, extent }) => (sitesOf(coord).includes(s) ? [extent] : [])),
+    );
+  const sites = map.sites.map((site, s): Site => {
+    const { below: stated, fromEnd, ...rest } = site;
+    if (rest.keep === "any" && fromEnd === undefined) return rest;
+    const below = rest.keep === "any" ? undefined : stated === undefined ? allowed(s) : largest(stated);
+    const open = openBounds(site, s);
+    return {
+      ...rest,
+      ...(below === undefined ? {} : { below }),
+      ...(fromEnd === undefined ? {} : { fromEnd: fromEnd === "below" ? (below ?? 0) : largest(fromEnd) }),
+      ...(Object.keys(open).length === 0 ? {} : { open }),
+    };
+  });
+  return { ...map, sites };
+}
+
+function openBounds({ keep, below, fromEnd }: SymbolicSite, s: number): OpenBounds {
+  const moves = (form: Linear | undefined): boolean => form === undefined || !isConstant(form);
+  const bound = keep !== "any" && moves(below) ? { below: `below${s}` } : {};
+  if (fromEnd === undefined) return bound;
+  const same = fromEnd === "below" || (below !== undefined && equalLinear(fromEnd, below));
+  if (same) return bound.below === undefined ? bound : { ...bound, fromEnd: bound.below };
+  return moves(fromEnd) ? { ...bound, fromEnd: `from_end${s}` } : bound;
+}
