@@ -183,6 +183,14 @@ export const stores = {
   16: "v128.store",
 } as const satisfies Readonly<Record<number, PlainOp>>;
 
+/** Loads of one element of a size in bytes into a vector: into every lane, and into one. */
+export const laneLoads = {
+  1: { every: "v128.load8_splat", one: "v128.load8_lane" },
+  2: { every: "v128.load16_splat", one: "v128.load16_lane" },
+  4: { every: "v128.load32_splat", one: "v128.load32_lane" },
+  8: { every: "v128.load64_splat", one: "v128.load64_lane" },
+} as const satisfies Readonly<Record<number, Readonly<Record<"every" | "one", PlainOp>>>>;
+
 /** How bytes are copied: by so many instructions, by vectors in a loop, or by the engine's own routine, which costs a call. */
 export type CopyWay = "instructions" | "vectors in a loop" | "memory.copy";
 

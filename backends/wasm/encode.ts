@@ -111,6 +111,11 @@ function plainInstruction({ op, args }: PlainInstr, out: number[]): void {
       out.push(0);
       pushUnsigned(Number(at(args, 0)), out);
       return;
+    case "lane":
+      out.push(0);
+      pushUnsigned(Number(at(args, 0)), out);
+      out.push(Number(at(args, 1)));
+      return;
     case "copy":
       out.push(0, 0);
       return;

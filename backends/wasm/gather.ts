@@ -5,10 +5,20 @@
  * Where the innermost dim is gathered element by element, several elements share a loop iteration, and their indices are
  * checked by vectors.
  */
-import { assertNever, at, InternalError, invariant } from "../../ir/types.js";
+import { at, invariant } from "../../ir/types.js";
 import { nest, runBytes, type Pointer } from "./box.js";
-import { copyBytes, loads, stores, zeroBytes, type Amount, type Code, type LocalId } from "./code.js";
+import {
+  copyBytes,
+  laneLoads,
+  loads,
+  stores,
+  zeroBytes,
+  type Amount,
+  type Code,
+  type LocalId,
+} from "./code.js";
 import type { Context } from "./context.js";
+import { jammed } from "./jam.js";
 import type { Walk } from "./places.js";
 import { unroll, type GatherPlan, type SitePlan } from "./plan.js";
 import { emitResolve } from "./resolve.js";
@@ -25,6 +35,13 @@ interface At {
   readonly data: LocalId;
   /** Of the values of each index input; one, of the table's entry, where there is a table. */
   readonly index: readonly LocalId[];
+}
+
+/** Constant bytes beyond the addresses of an iteration. */
+interface Shift {
+  readonly out: number;
+  readonly data: number;
+  readonly index: readonly number[];
 }
 
 /** Pointers in the order of `At`. */
@@ -89,20 +106,18 @@ class GatherEmitter {
 
   private elements(pointers: readonly Pointer[]): void {
     const { code, sizes } = this;
-    const rank = sizes.length;
-    const { rule } = at(this.plan.sites, 0);
-    if (rule.bytes === 8)
-      code
-        .op("i64.const", rule.below - 1)
-        .op("i64x2.splat")
-        .set(this.limit);
-    else
-      code
-        .const(rule.below - 1)
-        .op("i32x4.splat")
-        .set(this.limit);
-    nest(code, sizes, range(0, rank - 1), pointers, (locals) => {
-      this.elementLoop(locals, pointers, at(sizes, rank - 1));
+    const { jam, sites } = this.plan;
+    const outer = sizes.slice(0, -1);
+    const { rule } = at(sites, 0);
+    // Halves of 64 bits are compared by themselves: a high half that is not 0 is above every limit.
+    if (rule.bytes === 8) code.op("i64.const", rule.below - 1).op("i64x2.splat");
+    else code.const(rule.below - 1).op("i32x4.splat");
+    code.set(this.limit);
+    const parts = outer.map((size, d): Amount =>
+      d === jam?.dim ? { kind: "const", value: jam.part } : size,
+    );
+    nest(code, parts, range(0, outer.length), pointers, (locals) => {
+      this.elementLoop(locals, pointers, at(sizes, outer.length));
     });
   }
 
@@ -196,54 +211,81 @@ class GatherEmitter {
     });
   }
 
-  /** The innermost dim, gathered element by element. */
+  /** The innermost dim, gathered element by element, of every part that is jammed. */
   private elementLoop(locals: readonly LocalId[], pointers: readonly Pointer[], count: Amount): void {
     const { code, plan } = this;
-    const d = this.sizes.length - 1;
-    const moved: Pointer[] = [];
-    const own = pointers.map((pointer, k) => {
-      const outer = at(locals, k);
-      if ((pointer.by[d] ?? 0) === 0) return outer;
+    const own = pointers.map(({ by }, k) => ({ local: at(locals, k), by: [at(by, this.last)] }));
+    const shifts = this.shifts();
+    if (plan.moving === "one by one") {
+      this.oneByOne(own, this.noShift(), count);
+      return;
+    }
+    const { rounds, rest } = this.split(count);
+    const inner = own.map((pointer) => {
+      if (at(pointer.by, 0) === 0) return pointer;
       const local = code.local(`${at(code.locals, pointer.local).name}.at`);
-      code.get(outer).set(local);
-      moved.push({ ...pointer, local });
-      return local;
+      code.get(pointer.local).set(local);
+      return { ...pointer, local };
     });
-    const inner = here(own);
-    const step = (elements: number): void => {
-      for (const { local, by } of moved) code.advance(local, elements * at(by, d));
-    };
-    const many = this.split(count);
-    const one = (): void => {
-      this.element(inner);
-      step(1);
-    };
-    const oneByOne = (): void => {
-      code.repeat({ kind: "const", value: unroll }, "slow", one);
-    };
-    const group = (): void => {
-      for (let k = 0; k < unroll; k++) this.known(inner, k);
-      step(unroll);
-    };
-    code.repeat(many.rounds, "rounds", () => {
-      switch (plan.moving) {
-        case "checked together":
-          this.checkGroup(inner);
-          code.if(group, oneByOne);
-          break;
-        case "from the table":
-          group();
-          break;
-        case "one by one":
-          oneByOne();
-          break;
-        case "rows":
-          throw new InternalError("rows are no elements");
-        default:
-          assertNever(plan.moving);
-      }
+    code.repeat(rounds, "rounds", () => {
+      for (const shift of shifts) this.group(inner, shift);
+      for (const { local, by } of inner) code.advance(local, unroll * at(by, 0));
     });
-    code.repeat(many.rest, "rest", one);
+    for (const shift of shifts) this.oneByOne(inner, shift, rest);
+  }
+
+  /** The next elements of a part. */
+  private group(pointers: readonly Pointer[], shift: Shift): void {
+    const { code, plan } = this;
+    const place = here(pointers.map(({ local }) => local));
+    if (plan.moving === "from the table") {
+      this.known(place, shift);
+      return;
+    }
+    this.checkGroup(place, shift);
+    code.if(
+      () => {
+        this.known(place, shift);
+      },
+      () => {
+        this.oneByOne(pointers, shift, { kind: "const", value: unroll });
+      },
+    );
+  }
+
+  /** Elements of a part, each by itself. */
+  private oneByOne(pointers: readonly Pointer[], { out, data, index }: Shift, count: Amount): void {
+    const { code } = this;
+    if (count.kind === "const" && count.value === 0) return;
+    const shifted = pointers.map((pointer, k) => {
+      const by = at([out, data, ...index], k);
+      if (by === 0) return pointer;
+      const local = code.local("part");
+      code.get(pointer.local).plus(by).set(local);
+      return { ...pointer, local };
+    });
+    nest(code, [count], [0], shifted, (locals) => {
+      this.element(here(locals));
+    });
+  }
+
+  /** Where each part lies beyond the first. */
+  private shifts(): readonly Shift[] {
+    const { data, indices, jam, output } = this.plan;
+    if (jam === undefined) return [this.noShift()];
+    return range(0, jammed).map((n) => {
+      const by = (walk: Walk): number => n * jam.part * at(walk.by, jam.dim);
+      return { out: by(output), data: by(data), index: indices.map(by) };
+    });
+  }
+
+  private noShift(): Shift {
+    const { indices, table } = this.plan;
+    return { out: 0, data: 0, index: table === undefined ? indices.map(() => 0) : [0] };
+  }
+
+  private get last(): number {
+    return this.sizes.length - 1;
   }
 
   private split(count: Amount): { readonly rounds: Amount; readonly rest: Amount } {
@@ -282,54 +324,62 @@ class GatherEmitter {
   /**
    * Pushes whether the next indices all name an element as they stand. Unsigned, a negative index is above every extent.
    */
-  private checkGroup(place: At): void {
+  private checkGroup(place: At, { index }: Shift): void {
     const { code } = this;
     const { rule, shift } = at(this.plan.sites, 0);
-    const vectors = range(0, (unroll * rule.bytes) / 16);
-    const load = (k: number): void => void code.get(at(place.index, 0)).op("v128.load", shift + 16 * k);
-    if (rule.bytes !== 8) {
-      vectors.forEach((k) => {
-        load(k);
-        if (k > 0) code.op("i32x4.max_u");
-      });
-      code.get(this.limit).op("i32x4.le_u").op("i32x4.bitmask").const(0xf).op("i32.eq");
-      return;
+    for (const k of range(0, (unroll * rule.bytes) / 16)) {
+      code.get(at(place.index, 0)).op("v128.load", at(index, 0) + shift + 16 * k);
+      if (k > 0) code.op("i32x4.max_u");
     }
-    // There is no unsigned compare of 64-bit lanes: below the extent, and no sign bit.
-    vectors.forEach((k) => {
-      code.get(this.limit);
-      load(k);
-      code.op("i64x2.ge_s");
-      if (k > 0) code.op("v128.and");
-    });
-    code.op("i64x2.bitmask").const(0x3).op("i32.eq");
-    vectors.forEach((k) => {
-      load(k);
-      if (k > 0) code.op("v128.or");
-    });
-    code.op("i64x2.bitmask").op("i32.eqz").op("i32.and");
+    code.get(this.limit).op("i32x4.le_u").op("i32x4.bitmask").const(0xf).op("i32.eq");
   }
 
-  /** Moves an element whose index is known to be in range. */
-  private known(place: At, number: number): void {
+  /** Moves elements whose indices are known to be in range: by vectors, where they go side by side. */
+  private known(place: At, shift: Shift): void {
     const { code, plan } = this;
-    const d = this.sizes.length - 1;
-    const index = at(place.index, 0);
-    code.get(place.out);
+    const unit = this.unit();
+    const step = at(plan.output.by, this.last);
+    if (unit === 16 || step !== unit) {
+      for (const k of range(0, unroll)) {
+        code.get(place.out);
+        this.knownAddress(place, shift, k);
+        code.op(loads[unit], this.dataOffset(shift, k)).op(stores[unit], shift.out + k * step);
+      }
+      return;
+    }
+    const lanes = 16 / unit;
+    const moved = code.local("moved", "v128");
+    for (const first of range(0, unroll / lanes).map((k) => k * lanes)) {
+      for (const lane of range(0, lanes)) {
+        const offset = this.dataOffset(shift, first + lane);
+        this.knownAddress(place, shift, first + lane);
+        if (lane === 0) code.op(laneLoads[unit].every, offset);
+        else code.get(moved).op(laneLoads[unit].one, offset, lane);
+        code.set(moved);
+      }
+      code
+        .get(place.out)
+        .get(moved)
+        .op("v128.store", shift.out + first * unit);
+    }
+  }
+
+  /** Pushes the address of the data that the index of an element names, but for the bytes that are constant. */
+  private knownAddress(place: At, { index }: Shift, number: number): void {
+    const { code, plan } = this;
+    code.get(at(place.index, 0));
     if (plan.table === undefined) {
       const { walk, shift, stride } = at(plan.sites, 0);
-      code
-        .get(index)
-        .op("i32.load", shift + number * at(at(plan.indices, walk).by, d))
-        .times(stride);
+      const by = at(at(plan.indices, walk).by, this.last);
+      code.op("i32.load", at(index, 0) + shift + number * by).times(stride);
     } else {
-      code.get(index).op("i32.load", number * at(plan.table.strides, d));
+      code.op("i32.load", number * at(plan.table.strides, this.last));
     }
-    code
-      .get(place.data)
-      .op("i32.add")
-      .op(loads[this.unit()], number * at(plan.data.by, d));
-    code.op(stores[this.unit()], number * at(plan.output.by, d));
+    code.get(place.data).op("i32.add");
+  }
+
+  private dataOffset({ data }: Shift, number: number): number {
+    return data + number * at(this.plan.data.by, this.last);
   }
 
   private unlessNone(then: () => void, otherwise: () => void): void {

@@ -4,8 +4,9 @@
  * Opcodes: WebAssembly Core Specification 2.0, section 5.4 (binary format).
  */
 
-/** What follows an opcode: nothing, a local, a label, a constant, or a memory address. */
-export type Immediate = "none" | "local" | "label" | "const" | "const64" | "memory" | "copy" | "fill";
+/** What follows an opcode: nothing, a local, a label, a constant, a memory address, or one and the lane that it fills. */
+export type Immediate =
+  "none" | "local" | "label" | "const" | "const64" | "memory" | "lane" | "copy" | "fill";
 
 interface Encoding {
   readonly code: readonly number[];
@@ -14,6 +15,7 @@ interface Encoding {
 
 const plain = (...code: number[]): Encoding => ({ code, immediate: "none" });
 const memory = (...code: number[]): Encoding => ({ code, immediate: "memory" });
+const lane = (...code: number[]): Encoding => ({ code, immediate: "lane" });
 const simd = 0xfd;
 
 export const encodings = {
@@ -75,16 +77,20 @@ export const encodings = {
   "memory.copy": { code: [0xfc, 10], immediate: "copy" },
   "memory.fill": { code: [0xfc, 11], immediate: "fill" },
   "v128.load": memory(simd, 0),
+  "v128.load8_splat": memory(simd, 7),
+  "v128.load16_splat": memory(simd, 8),
+  "v128.load32_splat": memory(simd, 9),
+  "v128.load64_splat": memory(simd, 10),
   "v128.store": memory(simd, 11),
+  "v128.load8_lane": lane(simd, 84),
+  "v128.load16_lane": lane(simd, 85),
+  "v128.load32_lane": lane(simd, 86),
+  "v128.load64_lane": lane(simd, 87),
   "i32x4.splat": plain(simd, 17),
   "i32x4.le_u": plain(simd, 62),
-  "v128.and": plain(simd, 78),
-  "v128.or": plain(simd, 80),
   "i32x4.bitmask": plain(simd, 0xa4, 0x01),
   "i32x4.max_u": plain(simd, 0xb9, 0x01),
   "i64x2.splat": plain(simd, 18),
-  "i64x2.bitmask": plain(simd, 0xc4, 0x01),
-  "i64x2.ge_s": plain(simd, 0xdb, 0x01),
 } as const satisfies Readonly<Record<string, Encoding>>;
 
 export type PlainOp = keyof typeof encodings;

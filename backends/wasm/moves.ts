@@ -5,6 +5,7 @@ import { flatten, type Stmt } from "../../ir/tile.js";
 import { assertNever, invariant } from "../../ir/types.js";
 import { singleCopies, type Figures, type How, type Move, type MovePlan } from "../moves.js";
 import { copyWay } from "./code.js";
+import { jammed } from "./jam.js";
 import { layoutOf } from "./layout.js";
 import { tableIn, unroll, type GatherPlan, type Moving, type WasmPlan } from "./plan.js";
 import { range, type Run } from "./runs.js";
@@ -18,6 +19,7 @@ export const movesOf = (plan: WasmPlan): MovePlan => {
     figures: {
       tasks: plan.nest.tasks,
       ...(slices > 1 ? { "slices of a task": slices } : {}),
+      ...(slices < 1 ? { "tasks joined": 1 / slices } : {}),
       "tasks taken together": plan.tasksPerSlice,
       "bytes of a thread": bufferBytes,
     },
@@ -55,11 +57,12 @@ const figuresOf = ({ bytes, times }: Run): Figures =>
     ? { bytes, by: copyWay(bytes) }
     : { bytes: `${bytes} times the size of dim ${times}`, by: copyWay(undefined) };
 
-function gatherMoves(stmt: string, { moving, run, table, elementBytes }: GatherPlan): Move[] {
+function gatherMoves(stmt: string, { jam, moving, run, table, elementBytes }: GatherPlan): Move[] {
+  const parts = jam === undefined ? {} : { [`parts of d${jam.dim} side by side`]: jammed };
   const own: Figures =
     moving === "rows"
       ? figuresOf(run)
-      : { bytes: elementBytes, elements: elementsOf(moving), indices: moving };
+      : { bytes: elementBytes, elements: elementsOf(moving), indices: moving, ...parts };
   const move: Move = { stmt, how: hows[moving], figures: own };
   if (table === undefined) return [move];
   const dims = table.dims.map((d) => `d${d}`).join(" ");

@@ -15,6 +15,8 @@ import { feedingOf, locate, ubBuffers, type Feeding } from "../../ir/regions.js"
 import { parallelNest, type ParallelNest } from "../../ir/tasks.js";
 import { findGather, flatten, type ForStmt, type GatherStmt, type Region, type Stmt } from "../../ir/tile.js";
 import { at, dtypeBytes, elementCount, invariant, type DType } from "../../ir/types.js";
+import { jamOf, type Jam } from "./jam.js";
+import { joined } from "./joined.js";
 import { largest } from "./largest.js";
 import { namedRows, type NamedRows } from "./named-rows.js";
 import { isOutput, placing, type Placed, type Walk } from "./places.js";
@@ -26,7 +28,7 @@ import { tableOf, type Table } from "./table.js";
 export interface WasmPlan {
   /** The program as it was given. */
   readonly source: TileFunc;
-  /** The program that is emitted: its long tasks are cut. */
+  /** The program that is emitted: its long tasks are cut, short ones joined. */
   readonly func: TileFunc;
   readonly nest: ParallelNest;
   /** Tasks whose elements make a slice: what a thread takes without looking up. */
@@ -89,6 +91,8 @@ export interface GatherPlan {
   readonly run: Run;
   readonly table?: Table;
   readonly moving: Moving;
+  /** Where elements are checked together. */
+  readonly jam?: Jam;
   /** Whether some site can come out as no element. */
   readonly mayBeNone: boolean;
   /** Whether an index out of range is reported: by the output element that is written. */
@@ -97,7 +101,7 @@ export interface GatherPlan {
 
 export function planWasm(source: TileFunc): WasmPlan {
   const empty = elementCount(outputOf(source).type.shape) === 0;
-  const func = empty ? { ...source, body: [] } : sliced(source);
+  const func = empty ? { ...source, body: [] } : joined(sliced(source));
   const all = locate(func.body);
   const feeding = feedingOf(all);
   const { standIns, elided } = inPlace(feeding);
@@ -228,6 +232,8 @@ function plainPlan(
   const reports =
     isOutput(place(to), func) &&
     sites.some(({ rule }) => rule.outside === "report" || rule.outside === "promised");
+  const moving = last < rank - 1 || rank === 0 ? "rows" : movingElements(rank, sites, indices, table);
+  const jam = moving === "checked together" ? jamOf(to.sizes) : undefined;
   return {
     kind: "gather",
     stmt,
@@ -240,7 +246,8 @@ function plainPlan(
     last,
     run: commonRun(to.sizes, [output.by, data.by], elementBytes, last + 1),
     ...(table === undefined ? {} : { table }),
-    moving: last < rank - 1 || rank === 0 ? "rows" : movingElements(rank, sites, indices, table),
+    moving,
+    ...(jam === undefined ? {} : { jam }),
     mayBeNone,
     reports,
   };

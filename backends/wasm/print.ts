@@ -62,5 +62,7 @@ function immediates(instr: PlainInstr, locals: readonly string[]): string[] {
       return [String(at(args, 0))];
     case "memory":
       return memory();
+    case "lane":
+      return [...memory(), String(at(args, 1))];
   }
 }

@@ -168,7 +168,7 @@ function cutMap(gather: GatherStmt, d: number, start: Linear): GatherStmt {
 }
 
 /** Dims of an input that follow an output dim. */
-const followers = ({ map }: GatherStmt, table: number, d: number): number[] =>
+export const followers = ({ map }: GatherStmt, table: number, d: number): number[] =>
   (readsOf(map, table)[0] ?? []).flatMap((coord, k) => (dimsOf(coord).includes(d) ? [k] : []));
 
 /** A region from `start` on along one dim, and of another size there. */

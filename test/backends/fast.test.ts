@@ -278,8 +278,8 @@ describe("the WebAssembly text", () => {
           const func = program({
             op: "onnx.gather_elements",
             attrs: { axis: 1, oob },
-            data: { dtype, shape: [3, 40] },
-            indices: { dtype: index === "u32" || index === "u64" ? "i32" : index, shape: [3, 40] },
+            data: { dtype, shape: [4, 40] },
+            indices: { dtype: index === "u32" || index === "u64" ? "i32" : index, shape: [4, 40] },
           });
           const { tile } = compile(func, { target: targets.cpu });
           const { module } = emitWasm(planWasm(tile));

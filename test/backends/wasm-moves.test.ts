@@ -55,7 +55,9 @@ store %output_ub to %output[0, %t1][33, 32]
       onnx.gatherElements({ data: ["u8", [8, 40]], indices: ["i64", [8, 40]], axis: 1, oob: "zero" }),
       { target: targets.cpu, tile: [8, 40], residency: "gm" },
     );
-    expect(moves(elements)).toContain("  groups: bytes 1, elements 16, indices checked together\n");
+    expect(moves(elements)).toContain(
+      "  groups: bytes 1, elements 16, indices checked together, parts of d0 side by side 4\n",
+    );
     // Two components of a tuple cannot be compared at once.
     const tuples = compile(onnx.gatherNd({ data: ["u8", [8, 40]], indices: ["i64", [40, 2]] }), {
       target: targets.cpu,

@@ -1,0 +1,112 @@
+/**
+ * Short tasks joined, so that one has rows enough to jam: the opposite of a slice. The program that comes out is a tile program
+ * like any other, with fewer parallel iterations and the same bits.
+ */
+import { gatheredTable, indexed, isPlain } from "../../ir/access.js";
+import type { TileFunc } from "../../ir/func.js";
+import { constant, isConstant, iv, loopVariables, sub } from "../../ir/linear.js";
+import { isParam } from "../../ir/regions.js";
+import { parallelNest } from "../../ir/tasks.js";
+import {
+  ubBytes,
+  type ForStmt,
+  type GatherStmt,
+  type Region,
+  type Stmt,
+  type UbBuffer,
+} from "../../ir/tile.js";
+import { jammed, jamOf } from "./jam.js";
+import { followers } from "./slices.js";
+
+/** Bytes of a slab that a first-level cache holds beside indices and output. */
+const mostSlabBytes = 2 ** 15;
+/** Tasks that are left at least: enough for threads to share them evenly. */
+const fewestTasks = 256;
+
+/** The program with iterations of its innermost parallel loop joined, where that makes rows to jam and its form allows. */
+export function joined(func: TileFunc): TileFunc {
+  const nest = parallelNest(func.body);
+  const inner = nest.loops[nest.loops.length - 1];
+  const gather = nest.body.find((stmt) => stmt.op === "gather");
+  if (inner === undefined || gather === undefined) return func;
+  const { stmt: loop, trips } = inner;
+  const times = jammed / loop.step;
+  if (times <= 1 || trips % times !== 0 || nest.tasks / times < fewestTasks) return func;
+  if (!isConstant(sub(loop.upper, loop.lower)) || !takesElements(gather)) return func;
+  if (jamOf(gather.to.sizes) !== undefined) return func;
+  const d = gather.to.offsets.findIndex((offset) => loopVariables(offset).has(loop.iv));
+  if (d === -1 || d === gather.to.sizes.length - 1) return func;
+  const join = new Join(func, loop, times);
+  const allocs = func.body.flatMap((stmt) =>
+    stmt.op === "alloc" ? [join.alloc(stmt.buffer, gather, d)] : [],
+  );
+  const body = nest.body.map((stmt) => join.stmt(stmt, gather, d));
+  const stmts = [...allocs, ...body].filter((stmt) => stmt !== undefined);
+  if (stmts.length < allocs.length + body.length) return func;
+  const wide: Stmt = { ...loop, step: loop.step * times, body: stmts.slice(allocs.length) };
+  const loops = nest.loops
+    .slice(0, -1)
+    .reduceRight<Stmt>((within, { stmt }) => ({ ...stmt, body: [within] }), wide);
+  return { ...func, body: [...stmts.slice(0, allocs.length), loops] };
+}
+
+/** Whether each element of the innermost output dim has an index of its own. */
+const takesElements = ({ map, to }: GatherStmt): boolean =>
+  isPlain(map) && indexed(map).has(to.sizes.length - 1);
+
+/** So many iterations of a loop as one: undefined for what does not move with it along one output dim. */
+class Join {
+  constructor(
+    private readonly func: TileFunc,
+    private readonly loop: ForStmt,
+    private readonly times: number,
+  ) {}
+
+  /** Of the data's slab; no other tile may lie in UB. */
+  alloc(buffer: UbBuffer, gather: GatherStmt, d: number): Stmt | undefined {
+    const along = followers(gather, gatheredTable, d);
+    if (gather.from[gatheredTable]?.buffer !== buffer.name || along.includes(buffer.shape.length - 1))
+      return undefined;
+    const shape = buffer.shape.map((extent, k) => (along.includes(k) ? extent * this.times : extent));
+    const wide = { ...buffer, shape };
+    return ubBytes(wide) <= mostSlabBytes ? { op: "alloc", buffer: wide } : undefined;
+  }
+
+  stmt(stmt: Stmt, gather: GatherStmt, d: number): Stmt | undefined {
+    switch (stmt.op) {
+      case "sync":
+        return stmt;
+      case "load": {
+        const from = this.region(stmt.from, followers(gather, gatheredTable, d));
+        return from === undefined ? undefined : { ...stmt, from };
+      }
+      case "gather": {
+        const to = this.region(stmt.to, [d]);
+        const from = stmt.from.flatMap(
+          (region, table) => this.region(region, followers(stmt, table, d)) ?? [],
+        );
+        return to === undefined || from.length < stmt.from.length ? undefined : { ...stmt, from, to };
+      }
+      case "for":
+      case "alloc":
+      case "store":
+        return undefined;
+    }
+  }
+
+  /** Widened along `dims`: a tensor's starts further there with each iteration, a tile's has all of them. */
+  private region(region: Region, dims: readonly number[]): Region | undefined {
+    const { loop, times } = this;
+    const moves = isParam(this.func, region.buffer);
+    const fits = region.offsets.every((offset, k) => {
+      const size = region.sizes[k] ?? constant(0);
+      const own = dims.includes(k);
+      const rest = own && moves ? sub(offset, iv(loop.iv)) : offset;
+      const even = !own || (isConstant(size) && size.at === loop.step);
+      return even && ![rest, size].some((form) => loopVariables(form).has(loop.iv));
+    });
+    if (!fits) return undefined;
+    const wide = constant(loop.step * times);
+    return { ...region, sizes: region.sizes.map((size, k) => (dims.includes(k) ? wide : size)) };
+  }
+}
