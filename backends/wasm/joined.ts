@@ -15,6 +15,7 @@ import {
   type Stmt,
   type UbBuffer,
 } from "../../ir/tile.js";
+import { assertNever } from "../../ir/types.js";
 import { jammed, jamOf } from "./jam.js";
 import { followers } from "./slices.js";
 
@@ -36,11 +37,9 @@ export function joined(func: TileFunc): TileFunc {
   if (jamOf(gather.to.sizes) !== undefined) return func;
   const d = gather.to.offsets.findIndex((offset) => loopVariables(offset).has(loop.iv));
   if (d === -1 || d === gather.to.sizes.length - 1) return func;
-  const join = new Join(func, loop, times);
-  const allocs = func.body.flatMap((stmt) =>
-    stmt.op === "alloc" ? [join.alloc(stmt.buffer, gather, d)] : [],
-  );
-  const body = nest.body.map((stmt) => join.stmt(stmt, gather, d));
+  const join = new Join(func, loop, gather, d, times);
+  const allocs = func.body.flatMap((stmt) => (stmt.op === "alloc" ? [join.alloc(stmt.buffer)] : []));
+  const body = nest.body.map((stmt) => join.stmt(stmt));
   const stmts = [...allocs, ...body].filter((stmt) => stmt !== undefined);
   if (stmts.length < allocs.length + body.length) return func;
   const wide: Stmt = { ...loop, step: loop.step * times, body: stmts.slice(allocs.length) };
@@ -54,17 +53,20 @@ export function joined(func: TileFunc): TileFunc {
 const takesElements = ({ map, to }: GatherStmt): boolean =>
   isPlain(map) && indexed(map).has(to.sizes.length - 1);
 
-/** So many iterations of a loop as one: undefined for what does not move with it along one output dim. */
+/** So many iterations of a loop as one: undefined for what does not move with it along the output dim `d`. */
 class Join {
   constructor(
     private readonly func: TileFunc,
     private readonly loop: ForStmt,
+    private readonly gather: GatherStmt,
+    private readonly d: number,
     private readonly times: number,
   ) {}
 
   /** Of the data's slab; no other tile may lie in UB. */
-  alloc(buffer: UbBuffer, gather: GatherStmt, d: number): Stmt | undefined {
-    const along = followers(gather, gatheredTable, d);
+  alloc(buffer: UbBuffer): Stmt | undefined {
+    const { gather } = this;
+    const along = followers(gather, gatheredTable, this.d);
     if (gather.from[gatheredTable]?.buffer !== buffer.name || along.includes(buffer.shape.length - 1))
       return undefined;
     const shape = buffer.shape.map((extent, k) => (along.includes(k) ? extent * this.times : extent));
@@ -72,7 +74,8 @@ class Join {
     return ubBytes(wide) <= mostSlabBytes ? { op: "alloc", buffer: wide } : undefined;
   }
 
-  stmt(stmt: Stmt, gather: GatherStmt, d: number): Stmt | undefined {
+  stmt(stmt: Stmt): Stmt | undefined {
+    const { d, gather } = this;
     switch (stmt.op) {
       case "sync":
         return stmt;
@@ -91,6 +94,8 @@ class Join {
       case "alloc":
       case "store":
         return undefined;
+      default:
+        return assertNever(stmt);
     }
   }
 
