@@ -6,7 +6,7 @@ import { gatheredTable, isRead, type AccessMap, type Site } from "./access.js";
 import { rangesOf, staysBelow, type Ranges } from "./image.js";
 import { sitesOf, soleAtom, type Linear } from "./linear.js";
 import { largestThat } from "./largest-that.js";
-import { elementCount, maxElements, type Shape, type TensorType } from "./types.js";
+import { at, elementCount, maxElements, type Shape, type TensorType } from "./types.js";
 
 /** A site whose bound may be open: `below` is absent, and what counts from the end may count from it. */
 export interface OpenSite extends Omit<Site, "fromEnd"> {
@@ -47,19 +47,59 @@ export function coordinatesOf(
  * Without an output, the coordinates are those inside the regions of a tile: sums prove nothing there, and their bounds are stated.
  */
 export function withBounds(map: OpenMap, inputs: readonly TensorType[], output?: Shape): AccessMap {
-  const placed = coordinatesOf(map, inputs);
+  const named = namedBy(coordinatesOf(map, inputs));
   const readsNone = output !== undefined && elementCount(output) === 0;
-  let sites = map.sites;
-  for (let open = sites.length; open > 0; open--) {
-    const ranges = output === undefined ? undefined : rangesOf({ sites }, inputs, output);
-    // A sum of several open ones may hold only once the others are bounded.
-    const found = sites.findIndex((site, s) => isOpen(site) && largest(s, placed, ranges) !== undefined);
-    const next = found === -1 && readsNone ? sites.findIndex(isOpen) : found;
-    if (next === -1) break;
-    const below = largest(next, placed, ranges) ?? 0;
-    sites = sites.map((site, s) => (s === next ? { ...site, below } : site));
+  const sites = [...map.sites];
+  let ranges: Ranges | undefined;
+  const mostOf = (s: number): number | undefined =>
+    largest(s, named.get(s) ?? [], () => {
+      if (output !== undefined) ranges ??= rangesOf({ sites }, inputs, output);
+      return ranges;
+    });
+  const close = (s: number, below: number): void => {
+    sites[s] = { ...at(sites, s), below };
+    ranges = undefined;
+  };
+  // A sum of several open ones may hold only once the others are bounded.
+  let waiting: readonly number[] = [];
+  const retry = (): void => {
+    for (const s of waiting) {
+      const below = mostOf(s);
+      if (below === undefined) continue;
+      close(s, below);
+      waiting = waiting.filter((other) => other !== s);
+      retry();
+      return;
+    }
+  };
+  for (const [s, site] of map.sites.entries()) {
+    if (!isOpen(site)) continue;
+    const below = mostOf(s);
+    if (below === undefined) waiting = [...waiting, s];
+    else {
+      close(s, below);
+      retry();
+    }
+  }
+  for (let [first] = waiting; readsNone && first !== undefined; [first] = waiting) {
+    close(first, 0);
+    waiting = waiting.slice(1);
+    retry();
   }
   return { ...map, sites: sites.map(fromBound) };
+}
+
+/** The coordinates that each site is in. */
+function namedBy(placed: readonly Placed[]): ReadonlyMap<number, readonly Placed[]> {
+  const named = new Map<number, Placed[]>();
+  for (const one of placed) {
+    for (const s of new Set(sitesOf(one.coord))) {
+      const known = named.get(s);
+      if (known === undefined) named.set(s, [one]);
+      else known.push(one);
+    }
+  }
+  return named;
 }
 
 const isOpen = ({ keep, below }: OpenSite): boolean => keep !== "any" && below === undefined;
@@ -69,14 +109,18 @@ function fromBound({ fromEnd, ...site }: OpenSite): Site {
   return { ...site, fromEnd: fromEnd === "below" ? (site.below ?? 0) : fromEnd };
 }
 
-/** Undefined where not even 0 suits; 0 where there is nothing to name. */
-function largest(s: number, placed: readonly Placed[], ranges: Ranges | undefined): number | undefined {
-  const own = placed.filter(({ coord }) => sitesOf(coord).includes(s));
+/** By the coordinates that it is in: undefined where not even 0 suits; 0 where there is nothing to name. */
+function largest(
+  s: number,
+  own: readonly Placed[],
+  rangesOfOthers: () => Ranges | undefined,
+): number | undefined {
   const alone = own.filter(({ coord }) => isAlone(coord, s)).map(({ extent }) => extent);
   const sums = own.filter(({ coord }) => !isAlone(coord, s));
   if (own.some(({ extent }) => extent === 0)) return 0;
   const most = Math.min(maxElements, ...alone);
   if (sums.length === 0) return most;
+  const ranges = rangesOfOthers();
   if (ranges === undefined) return 0;
   const fits = (below: number): boolean => {
     const sites = ranges.sites.map((range, k) => (k === s ? ([0, below - 1] as const) : range));

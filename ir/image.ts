@@ -126,10 +126,10 @@ export function rangesOf(
   loops?: Ranges["loops"],
 ): Ranges {
   const fixed = { dims: dimRanges(output), ...(loops === undefined ? {} : { loops }) };
-  return map.sites.reduce<Ranges>(
-    ({ sites }, site) => ({ ...fixed, sites: [...sites, siteRange(site, inputs, { ...fixed, sites })] }),
-    { ...fixed, sites: [] },
-  );
+  const sites: Interval[] = [];
+  const ranges = { ...fixed, sites };
+  for (const site of map.sites) sites.push(siteRange(site, inputs, ranges));
+  return ranges;
 }
 
 type Bounded = Pick<Site, "value" | "keep" | "below"> & { readonly fromEnd?: number | "below" };

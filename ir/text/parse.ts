@@ -35,6 +35,7 @@ import {
   type Linear,
 } from "../linear.js";
 import { lex, type Token } from "./lex.js";
+import { depthOf, maxDepth } from "./nesting.js";
 import { SiteList } from "./site-list.js";
 import { ParseError, TokenReader } from "./token-reader.js";
 import {
@@ -131,9 +132,6 @@ const reservedWords: ReadonlySet<string> = new Set([
   "of",
   "let",
 ]);
-
-/** Deeper nesting is not a program but an attack on the stack. */
-const maxDepth = 64;
 
 type StatementWord = Exclude<Stmt["op"], "alloc">;
 /** What statements begin with; an alloc begins with its buffer. */
@@ -476,7 +474,7 @@ class Parser extends TokenReader {
   }
 
   private coord(scope: MapScope): Linear {
-    if (++this.depth > maxDepth) this.fail(this.peek(), `coordinates nest deeper than ${maxDepth}`);
+    if (++this.depth > maxDepth) this.failDepth(this.peek());
     let left = this.coordTerm(scope);
     for (;;) {
       if (this.accept("+")) left = add(left, this.coordTerm(scope));
@@ -490,6 +488,10 @@ class Parser extends TokenReader {
     return left;
   }
 
+  private failDepth(token: Token): never {
+    return this.fail(token, `coordinates nest deeper than ${maxDepth}`, "let a = … names an inner one");
+  }
+
   private coordTerm(scope: MapScope): Linear {
     let left = this.coordFactor(scope);
     for (;;) {
@@ -501,6 +503,7 @@ class Parser extends TokenReader {
       } else if (this.acceptWord("div")) left = div(left, this.divisor());
       else if (this.acceptWord("mod")) left = mod(left, this.divisor());
       else return left;
+      if (this.depth - 1 + depthOf(left) > maxDepth) this.failDepth(token);
     }
   }
 

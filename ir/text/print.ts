@@ -15,6 +15,7 @@ import {
   type Value,
 } from "../func.js";
 import { sitesOf, soleAtom, type Atom, type Linear, type Term } from "../linear.js";
+import { depthOf, maxDepth } from "./nesting.js";
 import type { Buffers, Residencies, Schedule } from "../schedule.js";
 import type { Sym, SymbolicMap } from "../symbolic.js";
 import type { Region, Stmt, UbBuffer } from "../tile.js";
@@ -195,18 +196,40 @@ function printShown(
   names: readonly string[],
 ): string {
   const dims = Array.from({ length: map.outRank }, (_, d) => `d${d}`).join(", ");
-  const uses = usesOf(map);
-  const alone = map.sites.map((_, s) => uses.filter((used) => used === s).length === 1);
+  const uses = map.sites.map(() => 0);
+  for (const s of usesOf(map)) uses[s] = at(uses, s) + 1;
+  const alone = readable(
+    map,
+    uses.map((count) => count === 1),
+  );
   const inline = textOrder(map, alone).every((site, k) => site === k) ? alone : alone.map(() => false);
-  const bodies: string[] = [];
-  for (const site of map.sites) {
-    const words = bodies.map((body, k) => (at(inline, k) ? body : `s${k}`));
-    bodies.push(printSite(site, names, words));
+  const [words, lets]: [string[], string[]] = [[], []];
+  for (const [s, site] of map.sites.entries()) {
+    const body = printSite(site, names, words);
+    words.push(at(inline, s) ? body : `s${s}`);
+    if (!at(inline, s)) lets.push(`let s${s} = ${body} `);
   }
-  const words = bodies.map((body, s) => (at(inline, s) ? body : `s${s}`));
-  const lets = bodies.flatMap((body, s) => (at(inline, s) ? [] : [`let s${s} = ${body} `]));
   const results = map.results.map((result) => printLinear(result, words)).join(", ");
   return `(${dims}) ${lets.join("")}-> (${results})`;
+}
+
+/** The sites that stand at their use, without those that would make coordinates nest too deep to be read. */
+function readable({ sites, results }: Sited, wanted: readonly boolean[]): readonly boolean[] {
+  const alone = [...wanted];
+  const depths: number[] = [];
+  const within = (forms: readonly Linear[], parentheses: number): number => {
+    const depth = parentheses + Math.max(0, ...forms.map((form) => depthOf(form, depths)));
+    if (depth <= maxDepth) return depth;
+    for (const s of forms.flatMap(sitesOf)) [alone[s], depths[s]] = [false, 0];
+    return parentheses + Math.max(0, ...forms.map((form) => depthOf(form, depths)));
+  };
+  // The parentheses of a policy, and of what counts from the end.
+  for (const [s, own] of sites.entries()) {
+    const depth = within(coordsOf(own), 2);
+    depths.push(at(alone, s) ? depth : 0);
+  }
+  within(results, 0);
+  return alone;
 }
 
 /** The sites that the text of a map names, in order. */

@@ -8,7 +8,7 @@ import { at } from "../types.js";
 export type Draft = Omit<SymbolicSite, "keep"> & { readonly keep?: OutOfBounds };
 
 export class SiteList {
-  private drafts: Draft[] = [];
+  private readonly drafts: Draft[] = [];
 
   push(draft: Draft): Linear {
     this.drafts.push(draft);
@@ -20,8 +20,7 @@ export class SiteList {
    * policy, which then bounds the sum.
    */
   close(head: Pick<SymbolicMap, "outRank" | "results" | "fill">, keep: OutOfBounds): SymbolicMap {
-    let map = { sites: this.drafts, results: head.results };
-    for (let inner = this.drafts.length - 1; inner >= 0; inner--) map = merged(map, inner);
+    const map = merged({ sites: this.drafts, results: head.results });
     const named = new Set(coordinates(map).flatMap(sitesOf));
     const within = new Set(map.sites.flatMap(({ value }) => (isRead(value) ? [] : sitesOf(value))));
     const sites = map.sites.map((draft, s): SymbolicSite => {
@@ -33,7 +32,7 @@ export class SiteList {
 }
 
 interface Drafted {
-  readonly sites: Draft[];
+  readonly sites: readonly Draft[];
   readonly results: readonly Linear[];
 }
 
@@ -43,34 +42,45 @@ const coordinates = ({ sites, results }: Drafted): readonly Linear[] => [
   ...sites.flatMap(({ value }) => (isRead(value) ? value.at : [])),
 ];
 
-/** Without a bare read that is no more than the value of another site: that one reads. */
-function merged(map: Drafted, inner: number): Drafted {
-  const own = at(map.sites, inner);
-  const uses = [...map.results, ...map.sites.flatMap(coordsOf)].filter((form) =>
-    sitesOf(form).includes(inner),
-  );
-  const outer = map.sites.findIndex(({ value }) => !isRead(value) && isOnly(value, inner));
-  const [only, ...others] = uses;
-  if (own.keep !== undefined || outer === -1 || only === undefined || others.length > 0) return map;
-  const { value: _, ...policy } = at(map.sites, outer);
-  if (own.fromEnd !== undefined && policy.fromEnd !== undefined) return map;
-  const sites = map.sites.map((draft, s): Draft => (s === outer ? { ...own, ...policy } : draft));
+/** Without bare reads that are no more than the value of another site: that one reads. */
+function merged({ sites, results }: Drafted): Drafted {
+  const uses = sites.map(() => 0);
+  for (const form of [...results, ...sites.flatMap(coordsOf)]) {
+    for (const s of new Set(sitesOf(form))) uses[s] = at(uses, s) + 1;
+  }
+  /** Sites that are all of another's value, by their number. */
+  const wholeOf = new Map<number, number>();
+  const noteWhole = ({ value }: Draft, s: number): void => {
+    const only = isRead(value) ? undefined : soleAtom(value);
+    if (only?.kind === "site") wholeOf.set(only.site, s);
+  };
+  sites.forEach(noteWhole);
+  const left: (Draft | undefined)[] = [...sites];
+  for (let inner = sites.length - 1; inner >= 0; inner--) {
+    const outer = wholeOf.get(inner);
+    const [own, other] = [left[inner], outer === undefined ? undefined : left[outer]];
+    if (own === undefined || outer === undefined || other === undefined) continue;
+    if (own.keep !== undefined || at(uses, inner) > 1) continue;
+    const { value: _, ...policy } = other;
+    if (own.fromEnd !== undefined && policy.fromEnd !== undefined) continue;
+    left[inner] = undefined;
+    left[outer] = { ...own, ...policy };
+    noteWhole(own, outer);
+  }
+  let kept = 0;
+  const numbers = left.map((draft) => (draft === undefined ? undefined : kept++));
   const renumber = (form: Linear): Linear =>
-    substitute(form, (of) => (of.kind === "site" && of.site > inner ? site(of.site - 1) : undefined));
+    substitute(form, (of) => {
+      const number = of.kind === "site" ? numbers[of.site] : undefined;
+      return number === undefined ? undefined : site(number);
+    });
   return {
-    sites: sites
-      .filter((_, s) => s !== inner)
-      .map((draft) => ({
-        ...draft,
-        value: isRead(draft.value)
-          ? { table: draft.value.table, at: draft.value.at.map(renumber) }
-          : renumber(draft.value),
-      })),
-    results: map.results.map(renumber),
+    sites: left.flatMap((draft): Draft[] => {
+      if (draft === undefined) return [];
+      const { value } = draft;
+      const renumbered = isRead(value) ? { ...value, at: value.at.map(renumber) } : renumber(value);
+      return [{ ...draft, value: renumbered }];
+    }),
+    results: results.map(renumber),
   };
 }
-
-const isOnly = (form: Linear, s: number): boolean => {
-  const only = soleAtom(form);
-  return only?.kind === "site" && only.site === s;
-};

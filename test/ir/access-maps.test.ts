@@ -6,6 +6,7 @@ import {
   iv,
   min,
   parseModule,
+  printFunc,
   verifyStructure,
   type AccessFunc,
   type Linear,
@@ -42,5 +43,53 @@ describe("what stands in tile programs alone", () => {
       "TC204 A9: a map over whole tensors has the loop variable %t0 in a coordinate",
     ]);
     expect(refusal(dim(1))).toEqual([]);
+  });
+});
+
+describe("a map of many index values", () => {
+  /** Each index value is read by the one before it. */
+  const chain = (reads: number): string => {
+    const inner = (k: number): string => (k === 0 ? "d0" : `a${k - 1}`);
+    const lets = Array.from({ length: reads }, (_, k) => `let a${k} = error(%i[${inner(k)}] in 4)`);
+    return text(inner(reads)).replace("(d0, d1) ->", `(d0, d1) ${lets.join(" ")} ->`);
+  };
+  const accessOf = (source: string): AccessFunc => {
+    const { module, diagnostics } = parseModule(source, "map.tir");
+    const [func] = module.funcs;
+    if (func?.level !== "access") throw new Error(JSON.stringify(diagnostics));
+    return func;
+  };
+  const reread = (func: AccessFunc) => accessOf(printFunc(func)).map;
+
+  it("is read, bounded, verified and printed at a cost that grows with their number, not with its cube", () => {
+    const func = accessOf(chain(2000));
+    expect(func.map.sites.map(({ below }) => below)).toEqual(Array.from({ length: 2000 }, () => 4));
+    expect(verifyStructure(func)).toEqual([]);
+    expect(reread(func)).toEqual(func.map);
+  }, 20_000);
+
+  it.each([1, 20, 21, 22, 62, 63, 64, 65, 66, 130])(
+    "nests in its text no deeper than text may: %i reads",
+    (reads) => {
+      const func = accessOf(chain(reads));
+      expect(reread(func)).toEqual(func.map);
+    },
+  );
+
+  it("nests no deeper where coordinates around it nest too", () => {
+    const deep = (inner: string, times: number): string =>
+      times === 0 ? inner : deep(`(${inner} + 1) div 2`, times - 1);
+    const lets = `let a = error(%i[${deep("d0", 50)}] in 4) let b = error(%i[${deep("a", 50)}] in 4)`;
+    const func = accessOf(text("%i[b]").replace("(d0, d1) ->", `(d0, d1) ${lets} ->`));
+    expect(reread(func)).toEqual(func.map);
+  });
+
+  it("is refused where quotients of quotients would nest deeper", () => {
+    const { diagnostics } = parseModule(text(`%i[d0${" div 2".repeat(70)}]`), "map.tir");
+    expect(diagnostics.map(({ code, message }) => [code, message])).toEqual([
+      ["TC002", "coordinates nest deeper than 64"],
+    ]);
+    const func = accessOf(text(`%i[d0${" div 2".repeat(60)}]`));
+    expect(reread(func)).toEqual(func.map);
   });
 });
