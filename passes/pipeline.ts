@@ -1,12 +1,16 @@
 /**
  * Runs passes in order: checks what each requires, verifies structure and what it ensures, stops at the first pass
  * that reports an error. A pass that breaks its promise is a bug in tilec (or in the user's pass), not a user error.
+ *
+ * The result of a user's pass is verified at once. Passes of the default pipeline that follow one another at one level are
+ * verified together, by the result of the last; where that is broken, by each result, so that the first that broke it is named.
  */
 import { hasErrors, type Diagnostic } from "../ir/diagnostic.js";
 import type { Func } from "../ir/func.js";
 import type { Target } from "../ir/target.js";
 import { InternalError } from "../ir/types.js";
 import { verify, verifyStructure, type Property } from "../ir/verify/index.js";
+import { defaultPipeline } from "./default-pipeline.js";
 import type { Pass, PassContext } from "./pass.js";
 
 /** What watches and verifies a pipeline. */
@@ -45,14 +49,42 @@ const described = (broken: readonly Diagnostic[]): string =>
     .map((d) => [d.message, ...(d.notes ?? []), ...(d.hint === undefined ? [] : [d.hint])].join("; "))
     .join("\n");
 
-function runPass(pass: Pass, func: Func, context: PassContext): Func {
+function runPass(pass: Pass, func: Func, context: PassContext, verifyEarlier: () => void): Func {
   try {
     return pass.run(func, context);
   } catch (thrown) {
+    // It may have crashed over what one before it broke.
+    verifyEarlier();
     const message = thrown instanceof Error ? thrown.message : String(thrown);
     throw new PassError(pass.name, func, message, [], { cause: thrown });
   }
 }
+
+interface Ran {
+  readonly pass: Pass;
+  readonly before: Func;
+  readonly after: Func;
+}
+
+/** What a result breaks of the structure and of what some passes ensure. A function that a pass hands on as it was has what it had. */
+const brokenBy = ({ before, after }: Ran, ensures: Iterable<Property>, target: Target): Diagnostic[] => [
+  ...(after === before ? [] : verifyStructure(after)),
+  ...[...new Set(ensures)].flatMap((property) => verify(after, property, target)),
+];
+
+/** Throws a PassError for the first of passes that ran one after the other whose result is not what it ensures. */
+function verifyRan(ran: readonly Ran[], target: Target): void {
+  const [first, last] = [ran[0], ran.at(-1)];
+  if (first === undefined || last === undefined) return;
+  const ensures = ran.flatMap(({ pass }) => pass.ensures);
+  if (brokenBy({ ...last, before: first.before }, ensures, target).length === 0) return;
+  for (const each of ran) {
+    const broken = brokenBy(each, each.pass.ensures, target);
+    if (broken.length > 0) throw new PassError(each.pass.name, each.before, described(broken), broken);
+  }
+}
+
+const own: ReadonlySet<Pass> = new Set(defaultPipeline);
 
 /** Runs passes in order and verifies what each requires and ensures. Stops at the first that reports an error. */
 export function runPipeline(
@@ -64,36 +96,42 @@ export function runPipeline(
   const diagnostics: Diagnostic[] = [...verifyStructure(input)];
   if (hasErrors(diagnostics)) return { func: input, diagnostics };
   const context: PassContext = { target, report: (diagnostic) => void diagnostics.push(diagnostic) };
+  const verifies = options.verifyEach !== false;
   let func = input;
-  /** What `func` was seen to have. */
+  /** What `func` was seen to have, or is of passes that are not verified yet. */
   let held = new Set<Property>();
+  let unverified: Ran[] = [];
+  const verifyThem = (): void => {
+    verifyRan(unverified, target);
+    unverified = [];
+  };
   for (const pass of passes) {
+    if (!own.has(pass)) verifyThem();
     const missing = pass.requires
       .filter((property) => !held.has(property))
       .flatMap((property) => verify(func, property, target));
     if (missing.length > 0) {
+      verifyThem();
       diagnostics.push(...missing.map((d) => ({ ...d, message: `${pass.name} cannot run: ${d.message}` })));
       return { func, diagnostics };
     }
     options.beforePass?.(pass, func);
     const start = performance.now();
-    const result = runPass(pass, func, context);
+    const result = runPass(pass, func, context, verifyThem);
     const milliseconds = performance.now() - start;
-    if (hasErrors(diagnostics)) return { func, diagnostics };
-    if (options.verifyEach !== false) {
-      // A function that a pass hands on as it was has what it had.
-      const changed = result !== func;
-      const broken = [
-        ...(changed ? verifyStructure(result) : []),
-        ...pass.ensures.flatMap((p) => verify(result, p, target)),
-      ];
-      if (broken.length > 0) {
-        throw new PassError(pass.name, func, described(broken), broken);
-      }
-      held = new Set([...(changed ? [] : held), ...pass.ensures]);
+    if (hasErrors(diagnostics)) {
+      verifyThem();
+      return { func, diagnostics };
+    }
+    if (verifies) {
+      if (result.level !== func.level) verifyThem();
+      unverified.push({ pass, before: func, after: result });
+      if (!own.has(pass)) verifyThem();
+      held = new Set([...(result === func ? held : []), ...pass.ensures]);
     } else held.clear();
     options.afterPass?.(pass, func, result, milliseconds);
     func = result;
   }
+  verifyThem();
   return { func, diagnostics };
 }

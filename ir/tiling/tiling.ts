@@ -75,9 +75,17 @@ export class Tiling implements TiledGather {
   }
 }
 
+/** The latest of each function: passes and rules ask for one tiling of a function that does not change, one after the other. */
+const latest = new WeakMap<AccessFunc, Tiling>();
+
 /** What a gather means under a schedule on a target: tiles, footprint, loops, traffic. */
-export const tilingOf = (gather: AccessFunc, schedule: ResolvedSchedule, target: Target): Tiling =>
-  new Tiling(gather, schedule, target);
+export function tilingOf(gather: AccessFunc, schedule: ResolvedSchedule, target: Target): Tiling {
+  const known = latest.get(gather);
+  if (known?.schedule === schedule && known.target === target) return known;
+  const tiling = new Tiling(gather, schedule, target);
+  latest.set(gather, tiling);
+  return tiling;
+}
 
 /** The same without the second copies that are asked for by name and not kept. */
 export function honoured(tiling: Tiling): Tiling {
