@@ -124,7 +124,10 @@ interface MapFacts {
   readonly reads: readonly (readonly (readonly Linear[])[])[];
   readonly follows: readonly ReadonlySet<number>[];
   readonly indexed: ReadonlySet<number>;
+  readonly outputDims: ReadonlySet<number>;
   readonly gatherDims: readonly number[];
+  /** For each data dim after the last gather dim, the output dim that it is, where no index follows that one. */
+  readonly rowDims: readonly (number | undefined)[];
   /** By input and by its dims. */
   readonly followed: readonly (readonly (Followed | undefined)[])[];
   readonly plain: boolean;
@@ -141,11 +144,19 @@ function factsOf(map: AccessMap): MapFacts {
     ...(table === gatheredTable ? [map.results] : []),
     ...read.flatMap((value) => (value.table === table ? [value.at] : [])),
   ]);
+  const indexed = new Set(map.sites.flatMap((site) => coordsOf(site).flatMap(dimsOf)));
+  const gatherDims = map.results.flatMap((result, k) => (sitesOf(result).length > 0 ? [k] : []));
   const facts: MapFacts = {
     reads,
     follows: reads.map((lists) => new Set(lists.flatMap((coords) => coords.flatMap(dimsOf)))),
-    indexed: new Set(map.sites.flatMap((site) => coordsOf(site).flatMap(dimsOf))),
-    gatherDims: map.results.flatMap((result, k) => (sitesOf(result).length > 0 ? [k] : [])),
+    indexed,
+    outputDims: new Set(Array.from({ length: map.outRank }, (_, d) => d)),
+    gatherDims,
+    rowDims: map.results.slice((gatherDims.at(-1) ?? -1) + 1).map((coord) => {
+      const [d, ...others] = dimsOf(coord);
+      const along = d !== undefined && others.length === 0 && stepAlong(coord, "dim", d) === 1;
+      return along && !indexed.has(d) ? d : undefined;
+    }),
     followed: reads.map((lists) => Array.from(lists[0] ?? [], (_, k) => followedAlong(lists, k))),
     plain: plain(map),
   };
@@ -211,6 +222,9 @@ export const gatherDims = (map: AccessMap): readonly number[] => factsOf(map).ga
 export const followedBy = (map: AccessMap, table: number): ReadonlySet<number> =>
   factsOf(map).follows[table] ?? new Set();
 
+/** Every output dim: what the output follows. */
+export const outputDims = (map: AccessMap): ReadonlySet<number> => factsOf(map).outputDims;
+
 /** Output dims that some index value follows. */
 export const indexed = (map: AccessMap): ReadonlySet<number> => factsOf(map).indexed;
 
@@ -247,10 +261,12 @@ export function withPolicy<M extends { readonly sites: readonly Pick<Site, "keep
  */
 export function inputTile(map: AccessMap, table: number, tile: Shape, shape: Shape): number[] {
   const followed = followedDims(map, table);
-  return shape.map((extent, k) => {
+  const result = [...shape];
+  for (const [k, extent] of shape.entries()) {
     const along = followed[k];
-    return along === undefined ? extent : Math.min(extent, spanOf(along, tile));
-  });
+    if (along !== undefined) result[k] = Math.min(extent, spanOf(along, tile));
+  }
+  return result;
 }
 
 /**
@@ -286,8 +302,9 @@ function spanOf({ form, spread }: Followed, tile: Shape): number {
   let span = 1 + spread;
   for (const { by, of } of form.terms) {
     if (of.kind !== "dim") continue;
-    if (at(tile, of.dim) === 0) return 0;
-    span += Math.abs(by) * (at(tile, of.dim) - 1);
+    const extent = at(tile, of.dim);
+    if (extent === 0) return 0;
+    span += Math.abs(by) * (extent - 1);
   }
   return span;
 }
@@ -297,12 +314,6 @@ function spanOf({ form, spread }: Followed, tile: Shape): number {
  * output dims that no index does.
  */
 export function rowElements(map: AccessMap, tile: Shape, data: Shape): number {
-  const follows = indexed(map);
-  const last = Math.max(-1, ...gatherDims(map));
-  const sizes = map.results.slice(last + 1).map((coord) => {
-    const [d, ...others] = dimsOf(coord);
-    const along = d !== undefined && others.length === 0 && stepAlong(coord, "dim", d) === 1;
-    return along && !follows.has(d) ? at(tile, d) : 1;
-  });
-  return Math.max(1, contiguousRun(sizes, data.slice(last + 1)));
+  const sizes = factsOf(map).rowDims.map((d) => (d === undefined ? 1 : at(tile, d)));
+  return Math.max(1, contiguousRun(sizes, data));
 }

@@ -1,7 +1,7 @@
 /** Facts about the statements of a tile program: which regions and buffers they touch, and which pipe runs them. */
-import { inputsOf, operandNamed, outputOf, type TileFunc } from "./func.js";
+import { operandNamed, outputOf, type Func, type TileFunc } from "./func.js";
 import { type ForStmt, type Pipe, type Region, type Stmt, type UbBuffer } from "./tile.js";
-import { assertNever, at, InternalError, type DType, type Shape } from "./types.js";
+import { assertNever, at, dtypeBytes, InternalError, type DType, type Shape } from "./types.js";
 
 /** One access of a statement to a UB buffer. */
 export interface UbAccess {
@@ -62,6 +62,10 @@ export const regionsOf = (stmt: Stmt): readonly Region[] => named(stmt).regions;
 /** Buffers that a statement takes whole. */
 export const wholeBuffers = (stmt: Stmt): readonly string[] => named(stmt).whole;
 
+/** Whether some index values have 64 bits, which no vector unit takes. */
+export const hasWideIndices = ({ operands }: Pick<Func, "operands">): boolean =>
+  operands.some(({ role, type }) => role === "indices" && dtypeBytes[type.dtype] === 8);
+
 /** Vector, unless 64-bit indices or rows from gm need the scalar unit or MTE2. */
 export function pipeOf(stmt: Stmt, func: TileFunc): Pipe | undefined {
   switch (stmt.op) {
@@ -72,10 +76,7 @@ export function pipeOf(stmt: Stmt, func: TileFunc): Pipe | undefined {
     case "gather": {
       const [data] = stmt.from;
       if (data !== undefined && isParam(func, data.buffer)) return "MTE2";
-      const wide = inputsOf(func).some(
-        ({ role, type }) => role === "indices" && (type.dtype === "i64" || type.dtype === "u64"),
-      );
-      return wide ? "S" : "V";
+      return hasWideIndices(func) ? "S" : "V";
     }
     case "for":
     case "alloc":

@@ -70,7 +70,11 @@ export const isIndexDType = (text: string): text is IndexDType => indexDTypes.in
 export const isSigned = (dtype: DType): boolean => /^i/.test(dtype);
 
 /** Number of elements; 1 for a scalar. Exact below 2^53. */
-export const elementCount = (shape: Shape): number => shape.reduce((product, extent) => product * extent, 1);
+export function elementCount(shape: Shape): number {
+  let product = 1;
+  for (const extent of shape) product *= extent;
+  return product;
+}
 
 /** Bytes of a tensor without padding. */
 export const byteCount = (type: TensorType): number => elementCount(type.shape) * dtypeBytes[type.dtype];
@@ -86,12 +90,17 @@ export function strides(shape: Shape): number[] {
   return result;
 }
 
-/** Elements of a box that lie together in a row-major tensor: trailing whole dims, and the dim in front of them. */
+/**
+ * Elements of a box that lie together in a row-major tensor: trailing whole dims, and the dim in front of them. The box has the
+ * tensor's innermost dims.
+ */
 export function contiguousRun(sizes: Shape, tensor: Shape): number {
+  const outer = tensor.length - sizes.length;
   let run = 1;
   for (let k = sizes.length - 1; k >= 0; k--) {
-    run *= at(sizes, k);
-    if (at(sizes, k) !== at(tensor, k)) break;
+    const size = at(sizes, k);
+    run *= size;
+    if (size !== tensor[outer + k]) break;
   }
   return run;
 }

@@ -11,16 +11,17 @@ import {
   replaced,
   smallest,
   streamedOperands,
-  volume,
   type Loop,
   type Tiling,
 } from "../ir/tiling/index.js";
-import { alignUp, at, dtypeBytes } from "../ir/types.js";
+import { alignUp, at, dtypeBytes, elementCount, type Shape } from "../ir/types.js";
 
 /** The schedules that are worth weighing from one starting point. */
 export interface Candidates {
   /** The smallest tile, with every pinned dim as its rule wants it. */
   readonly start: Tiling;
+  /** What a tile covers at most along each output dim. */
+  readonly limits: Shape;
   /** Output dims that a tile may cut, outermost first. */
   readonly free: readonly number[];
   /** Tile entries along each of them, ascending; the last is all that a view leaves. */
@@ -34,11 +35,10 @@ export function candidates(tiling: Tiling): Candidates {
   const pins = pinnedDims(gather, schedule);
   const limits = limitsOf(tiling);
   const free = extents.map((_, d) => d).filter((d) => !pins.includes(d) && at(limits, d) > 1);
-  return { start, free, entries: new Map(free.map((d) => [d, entriesOf(d, at(limits, d), tiling)])) };
+  return { start, limits, free, entries: new Map(free.map((d) => [d, entriesOf(d, at(limits, d), tiling)])) };
 }
 
-/** What a tile covers at most along each dim. */
-export const limitsOf = ({ extents, schedule }: Tiling): number[] =>
+const limitsOf = ({ extents, schedule }: Tiling): number[] =>
   extents.map((extent, d) => Math.max(1, Math.min(extent, at(schedule.view, d))));
 
 /** Whole blocks along the last dim, by what they hold of the data. */
@@ -93,15 +93,15 @@ function longestTask(tiling: Tiling): number {
   const { residency, target, extents } = tiling;
   const most = residency === "gm" || target.lanes > 1 ? target.directElements : Infinity;
   if (target.tasksPerCore === 1) return most;
-  const share = Math.ceil(volume(extents) / (target.cores * target.tasksPerCore));
+  const share = Math.ceil(elementCount(extents) / (target.cores * target.tasksPerCore));
   return Math.min(most, Math.max(target.lanes * accessElements(tiling), share));
 }
 
 /** Whether a tile is within so many bytes of UB, which are at most the budget, and no longer than a task should be. */
 export function fits(tiling: Tiling, room: number): boolean {
-  const { footprint } = tiling;
-  if (volume(tiling.tile) > longestTask(tiling)) return false;
-  return Math.max(footprint.bytes, footprint.planned) <= room;
+  if (elementCount(tiling.tile) > longestTask(tiling)) return false;
+  const { bytes, planned } = tiling.footprint;
+  return Math.max(bytes, planned) <= room;
 }
 
 /** Bytes of UB that a chosen tile may take: within the target's safe size, where the smallest tile leaves that choice. */
@@ -121,11 +121,12 @@ export const variants = (tiling: Tiling, room: number): Tiling[] =>
     .flatMap((viewed) => [viewed, ...doubled(viewed, room)])
     .filter((variant) => fits(variant, room));
 
-const parallelTasks = (tiling: Tiling): number =>
-  tiling.loops.reduce(
-    (tasks, { dim, kind, mode }) => (mode === "parallel" ? tasks * tripsOf(tiling, dim, kind) : tasks),
-    1,
-  );
+function parallelTasks(tiling: Tiling): number {
+  let tasks = 1;
+  for (const { dim, kind, mode } of tiling.loops)
+    if (mode === "parallel") tasks *= tripsOf(tiling, dim, kind);
+  return tasks;
+}
 
 /** Iterations of a loop over the tiles of a view, or over the views of a dim. */
 const tripsOf = ({ extents, schedule, tile }: Tiling, dim: number, kind: Loop["kind"]): number => {
@@ -134,7 +135,7 @@ const tripsOf = ({ extents, schedule, tile }: Tiling, dim: number, kind: Loop["k
 };
 
 /** Elements of a task, of all the tiles that it takes one after the other. */
-const taskElements = (tiling: Tiling): number => volume(tiling.extents) / parallelTasks(tiling);
+const taskElements = (tiling: Tiling): number => elementCount(tiling.extents) / parallelTasks(tiling);
 
 /**
  * Two copies of all that is streamed; where these do not fit, or leave the gather another lowering, also of some of it. Two
@@ -156,29 +157,28 @@ function doubled(tiling: Tiling, room: number): Tiling[] {
 /** The output's own order of loops: where no view may split those of indices alone, they become tasks in it. */
 function reordered(tiling: Tiling): Tiling[] {
   const { gather, schedule } = tiling;
-  const natural = schedule.order.map((_, d) => d);
   const open = gather.schedule.order === undefined && gather.schedule.view !== undefined;
-  if (!open || tiling.residency === "gm" || natural.join() === schedule.order.join()) return [];
-  return [tiling.with({ order: natural })];
+  if (!open || tiling.residency === "gm" || schedule.order.every((dim, k) => dim === k)) return [];
+  return [tiling.with({ order: schedule.order.map((_, d) => d) })];
 }
 
 /** A view that splits the loops of indices alone until every core has its tasks, and none is too long. */
 function splitView(tiling: Tiling): Tiling[] {
   const { gather, schedule, tile, loops, target, extents } = tiling;
   if (gather.schedule.view !== undefined || tiling.residency === "gm") return [];
-  const limits = limitsOf(tiling);
   const parallel = parallelTasks(tiling);
   const wanted = Math.max(
     schedule.cores * target.tasksPerCore,
-    Math.ceil(volume(extents) / longestTask(tiling)),
+    Math.ceil(elementCount(extents) / longestTask(tiling)),
   );
   if (parallel >= wanted) return [];
   const follows = followedBy(gather.map, gatheredTable);
   const reused = loops.find((loop) => loop.mode === "serial" && !follows.has(loop.dim));
   if (reused === undefined) return [];
   const { dim } = reused;
-  const trips = Math.ceil(at(limits, dim) / at(tile, dim));
+  const limit = Math.max(1, Math.min(at(extents, dim), at(schedule.view, dim)));
+  const trips = Math.ceil(limit / at(tile, dim));
   const parts = Math.min(trips, Math.ceil(wanted / parallel));
   const entry = Math.ceil(trips / parts) * at(tile, dim);
-  return entry < at(limits, dim) ? [tiling.with({ view: replaced(schedule.view, dim, entry) })] : [];
+  return entry < limit ? [tiling.with({ view: replaced(schedule.view, dim, entry) })] : [];
 }

@@ -9,9 +9,9 @@ import { estimator } from "../ir/clock/index.js";
 import { outputOf } from "../ir/func.js";
 import { targetFacts, type Target } from "../ir/target.js";
 import { largestThat } from "../ir/largest-that.js";
-import { isLegal, replaced, volume, type Tiling } from "../ir/tiling/index.js";
-import { at, byteCount, type Shape } from "../ir/types.js";
-import { candidates, fits, limitsOf, roomOf, shareOf, variants, type Candidates } from "./candidates.js";
+import { isLegal, replaced, type Tiling } from "../ir/tiling/index.js";
+import { at, byteCount, elementCount, type Shape } from "../ir/types.js";
+import { candidates, fits, roomOf, shareOf, variants, type Candidates } from "./candidates.js";
 import { clockOf } from "./lowered.js";
 
 /** Tiles around which is searched, how often at most, and schedules whose clock is read at most. */
@@ -66,13 +66,11 @@ interface Weighed {
  * each is a DMA instruction of its core.
  */
 function atLeast({ target, schedule, tile, extents, gather }: Tiling): number {
-  const { gathersInPlace } = targetFacts[target.kind];
-  const tiles = extents.reduce(
-    (product, extent, d) => product * Math.ceil(extent / Math.max(1, at(tile, d))),
-    1,
-  );
-  const stores = gathersInPlace ? 0 : Math.ceil(tiles / schedule.cores) * target.storeStartupCycles;
-  return Math.max(stores, byteCount(outputOf(gather).type) / target.gmBytesPerCycle);
+  const written = byteCount(outputOf(gather).type) / target.gmBytesPerCycle;
+  if (targetFacts[target.kind].gathersInPlace) return written;
+  let tiles = 1;
+  for (const [d, extent] of extents.entries()) tiles *= Math.ceil(extent / Math.max(1, at(tile, d)));
+  return Math.max(Math.ceil(tiles / schedule.cores) * target.storeStartupCycles, written);
 }
 
 class Search {
@@ -80,6 +78,8 @@ class Search {
   private readonly weighed = new Map<string, readonly Weighed[] | undefined>();
   private least = Infinity;
   private readonly margin: number;
+  /** The entries of each dim that are tried at first. */
+  private readonly few: ReadonlyMap<number, readonly number[]>;
 
   constructor(
     private readonly among: Candidates,
@@ -87,6 +87,7 @@ class Search {
     private readonly room: number,
   ) {
     this.margin = marginOf(among.start.target);
+    this.few = new Map(among.free.map((d) => [d, this.fewOf(d)]));
   }
 
   best(): Tiling {
@@ -98,6 +99,7 @@ class Search {
     const ranked = this.ranked();
     const worth = (ranked[0]?.estimate ?? 0) * this.margin;
     const worthTheirClock = ranked.slice(0, clocked).filter(({ estimate }) => estimate <= worth);
+    if (worthTheirClock.length === 1) return worthTheirClock[0]?.tiling ?? start;
     const cycles = Math.min(...worthTheirClock.map(({ tiling }) => clockOf(tiling).cycles));
     const fastest = worthTheirClock.filter(({ tiling }) => clockOf(tiling).cycles === cycles);
     const [best = start] = fastest
@@ -160,13 +162,14 @@ class Search {
       let base = start.schedule.tile;
       order.forEach((first, k) => {
         const second = order[k + 1];
-        for (const a of this.fewOf(first)) {
+        for (const a of this.few.get(first) ?? []) {
           const wide = replaced(base, first, a);
           if (this.weigh(wide) === undefined) break;
           if (second === undefined) continue;
-          for (const b of this.fewOf(second)) if (this.weigh(replaced(wide, second, b)) === undefined) break;
+          for (const b of this.few.get(second) ?? [])
+            if (this.weigh(replaced(wide, second, b)) === undefined) break;
         }
-        base = replaced(base, first, at(limitsOf(start), first));
+        base = replaced(base, first, at(this.among.limits, first));
       });
     }
   }
@@ -201,13 +204,11 @@ class Search {
     const own = at(schedule.tile, d);
     const place = entries.findIndex((n) => n >= own);
     const near = entries.slice(Math.max(0, place - reach), place + reach + 1);
-    const limit = at(limitsOf(this.among.start), d);
-    const others = loops.reduce((tasks, loop) => {
-      const extent = at(limitsOf(this.among.start), loop.dim);
-      return loop.mode === "parallel" && loop.dim !== d
-        ? tasks * Math.ceil(extent / at(tile, loop.dim))
-        : tasks;
-    }, 1);
+    const { limits } = this.among;
+    const limit = at(limits, d);
+    let others = 1;
+    for (const { dim, mode } of loops)
+      if (mode === "parallel" && dim !== d) others *= Math.ceil(at(limits, dim) / at(tile, dim));
     const even = [1, 2, 3, 4].map((times) => Math.max(1, Math.round((times * schedule.cores) / others)));
     return [...near, ...even.map((parts) => shareOf(d, limit, Math.min(parts, limit), tiling))];
   }
@@ -217,7 +218,7 @@ const tieOf = (tiling: Tiling): Tie => ({
   idleCores: clockOf(tiling).idleCores,
   bytes: tiling.traffic.bytes,
   ubBytes: tiling.footprint.planned,
-  elements: volume(tiling.tile),
+  elements: elementCount(tiling.tile),
 });
 
 /** Orders in which a tile's dims may fill up: from the last, the indices' dims first, the data's first. */

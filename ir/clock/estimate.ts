@@ -2,32 +2,32 @@
  * The clock's number, roughly and at a small cost: from the work of one whole tile and the trips of the loops. It cuts a search
  * down to the few schedules that are worth their exact cycles; nothing reports it.
  */
+import { gatheredTable } from "../access.js";
 import { targetFacts } from "../target.js";
 import { ubStrides, type Pipe } from "../tile.js";
 import { copiesOf, operandRowBytes, type Tiling } from "../tiling/index.js";
-import { at, dtypeBytes } from "../types.js";
+import { hasWideIndices } from "../regions.js";
+import { at } from "../types.js";
 import { cyclesOfWork, gatherWork, sharedCycles, transferWork, type Held, type Work } from "./statement.js";
 
 /** Estimated cycles of schedules with the tile and residency of this one: they differ in view, order and buffers alone. */
 export function estimator(tiling: Tiling): (variant: Tiling) => number {
   const { target, operands, tile, gather, lowering } = tiling;
-  const held = operands.map((operand): Held => {
+  const held: Held[] = [];
+  const transfers: (Work | undefined)[] = [];
+  for (const operand of operands) {
     const { type } = operand.operand;
-    if (!operand.inUb) return { type };
-    const { dtype } = type;
-    return {
-      type,
-      inTile: ubStrides({ dtype, shape: operand.tile, rowBytes: operandRowBytes(tiling, operand) }),
-    };
-  });
-  const works = operands.map(({ tile: own, inUb }, k) =>
-    inUb ? transferWork(at(held, k), own, target) : undefined,
-  );
+    const rowBytes = operand.inUb ? operandRowBytes(tiling, operand) : 0;
+    const own: Held = operand.inUb
+      ? { type, inTile: ubStrides({ dtype: type.dtype, shape: operand.tile, rowBytes }) }
+      : { type };
+    held.push(own);
+    transfers.push(operand.inUb ? transferWork(own, operand.tile, target) : undefined);
+  }
   const output = at(held, held.length - 1);
   const own = gatherWork({ map: gather.map, inputs: held.slice(0, -1), output, lowering }, tile, target);
-  const wide = gather.operands.some(({ role, type }) => role === "indices" && dtypeBytes[type.dtype] === 8);
-  const pipe: Pipe = at(operands, 0).inUb ? (wide ? "S" : "V") : "MTE2";
-  return (variant) => estimated(variant, works, own, pipe);
+  const pipe = at(operands, gatheredTable).inUb ? (hasWideIndices(gather) ? "S" : "V") : "MTE2";
+  return (variant) => estimated(variant, transfers, own, pipe);
 }
 
 function estimated(
@@ -37,21 +37,22 @@ function estimated(
   pipe: Pipe,
 ): number {
   const { operands, target, schedule, lowering } = variant;
-  const trips = tripsOf(variant);
-  const tasks = trips.reduce((product, loop) => (loop.parallel ? product * loop.whole : product), 1);
+  const { tasks, serial, tiles } = tripsOf(variant);
   const cores = Math.max(1, Math.min(schedule.cores, tasks));
   const most = Math.ceil(tasks / cores);
-  const serial = trips.filter((loop) => !loop.parallel);
   /** Runs in a task of a statement that stays in the loops up to the last one of these dims. */
   const runsIn = (follows: ReadonlySet<number>): number => {
-    const last = serial.findLastIndex((loop) => follows.has(loop.dim));
-    return serial.slice(0, last + 1).reduce((product, loop) => product * loop.mean, 1);
+    let [runs, product] = [1, 1];
+    for (const { dim, mean } of serial) {
+      product *= mean;
+      if (follows.has(dim)) runs = product;
+    }
+    return runs;
   };
-  const tiles = serial.reduce((product, loop) => product * loop.mean, 1);
   const [head, load, store]: [Moves, Moves, Moves] = [nothing(), nothing(), nothing()];
   let padded = gather.padded * tiles;
-  transfers.forEach((work, k) => {
-    if (work === undefined) return;
+  for (const [k, work] of transfers.entries()) {
+    if (work === undefined) continue;
     const last = k === operands.length - 1;
     const operand = at(operands, k);
     const runs = last ? tiles : runsIn(operand.follows);
@@ -61,7 +62,7 @@ function estimated(
     if (last) store[copies] = cycles;
     else if (runs < tiles) head[copies] += runs * cycles;
     else load[copies] += cycles;
-  });
+  }
   const gathering = cyclesOfWork(gather, pipe, target, cores);
   const task = taskCycles({ head, load, gathering, store, tiles }, variant, pipe);
   const first = target.scalarCycles * lowering.once.scalars + target.stepCycles * lowering.once.steps;
@@ -116,13 +117,19 @@ function taskCycles({ head, load, gathering, store, tiles }: TaskParts, { target
   };
 }
 
-/** Iterations of each loop: in the longest view, and as so many whole tiles as there are elements for. */
+/** Iterations of the parallel loops together, and of the serial ones in the longest view: as so many whole tiles as there are elements for. */
 function tripsOf({ loops, schedule, extents, tile }: Tiling) {
-  return loops.map(({ dim, kind, mode }) => {
+  const serial: { readonly dim: number; readonly mean: number }[] = [];
+  let [tasks, tiles] = [1, 1];
+  for (const { dim, kind, mode } of loops) {
     const extent = at(extents, dim);
     const view = Math.min(at(schedule.view, dim), extent);
-    const entry = at(tile, dim);
-    const [span, step] = kind === "view" ? [extent, view] : [view, entry];
-    return { dim, parallel: mode === "parallel", whole: Math.ceil(span / step), mean: span / step };
-  });
+    const mean = kind === "view" ? extent / view : view / at(tile, dim);
+    if (mode === "parallel") tasks *= Math.ceil(mean);
+    else {
+      tiles *= mean;
+      serial.push({ dim, mean });
+    }
+  }
+  return { tasks, serial, tiles };
 }

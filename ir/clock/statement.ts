@@ -326,12 +326,16 @@ function direct({ map, inputs, output }: GatherSetting, sizes: Shape, target: Ta
   const row = inRow * size;
   const rows = elements / inRow;
   const pieces = inRow === 1 ? elements : rows * Math.ceil(row / target.vectorBytes);
-  const inGm = inputs.flatMap(({ type, inTile }, table) =>
-    table === gatheredTable || inTile !== undefined
-      ? []
-      : [inPlace(inputTile(map, table, sizes, type.shape), type, target)],
-  );
-  if (output.inTile === undefined) inGm.push(inPlace(sizes, output.type, target));
+  let [instructions, bytes, padded] = [0, 0, 0];
+  const add = (part: { readonly bytes: number; readonly padded: number; readonly runs: number }): void => {
+    instructions += part.runs;
+    bytes += part.bytes;
+    padded += part.padded;
+  };
+  for (const [table, { type, inTile }] of inputs.entries())
+    if (table !== gatheredTable && inTile === undefined)
+      add(inPlace(inputTile(map, table, sizes, type.shape), type, target));
+  if (output.inTile === undefined) add(inPlace(sizes, output.type, target));
   const slab = inPlace(inputTile(map, gatheredTable, sizes, shape), data.type, target).padded;
   const near = rows * Math.min(1, slab / target.firstLevelBytes);
   let far = 0;
@@ -342,17 +346,20 @@ function direct({ map, inputs, output }: GatherSetting, sizes: Shape, target: Ta
     const once = Math.min(fetched, slab * sharedPart(map, sizes, output.type.shape));
     const lines = Math.ceil((kept * once + (1 - kept) * fetched) / line);
     // What a cache holds passes it again, as far as the traffic counts it.
-    const padded = Math.max(elements * size, lines * line);
-    inGm.push({ bytes: elements * size, padded, runs: row < line ? 0 : rows });
+    add({
+      bytes: elements * size,
+      padded: Math.max(elements * size, lines * line),
+      runs: row < line ? 0 : rows,
+    });
     far = row < line ? lines : 0;
   }
   return {
     ...noWork,
     rows: elements / (sizes[sizes.length - 1] ?? 1),
     repeats: Math.ceil(pieces / target.lanes),
-    instructions: inGm.reduce((sum, part) => sum + part.runs, 0),
-    bytes: inGm.reduce((sum, part) => sum + part.bytes, 0),
-    padded: inGm.reduce((sum, part) => sum + part.padded, 0),
+    instructions,
+    bytes,
+    padded,
     scalars: far + near * nearby,
   };
 }
@@ -360,7 +367,9 @@ function direct({ map, inputs, output }: GatherSetting, sizes: Shape, target: Ta
 /** What a box owes of a slab that the output shares along the dims that the data does not follow. */
 function sharedPart(map: AccessMap, sizes: Shape, output: Shape): number {
   const follows = followedBy(map, gatheredTable);
-  return sizes.reduce((part, extent, d) => (follows.has(d) ? part : (part * extent) / at(output, d)), 1);
+  let part = 1;
+  for (const [d, extent] of sizes.entries()) if (!follows.has(d)) part = (part * extent) / at(output, d);
+  return part;
 }
 
 /** A box of a tensor, read or written where it is. */
@@ -369,11 +378,8 @@ function inPlace(sizes: Shape, { dtype, shape }: TensorType, target: Target) {
   if (elements === 0) return { bytes: 0, padded: 0, runs: 0 };
   const run = contiguousRun(sizes, shape);
   const runs = elements / run;
-  return {
-    bytes: elements * dtypeBytes[dtype],
-    padded: runs * alignUp(run * dtypeBytes[dtype], granule(target)),
-    runs,
-  };
+  const size = dtypeBytes[dtype];
+  return { bytes: elements * size, padded: runs * alignUp(run * size, granule(target)), runs };
 }
 
 /** What a program's gather asks of its lowering. */

@@ -42,6 +42,9 @@ export interface Footprint {
   readonly rule: BudgetRule;
 }
 
+/** Innermost rows of a tile. */
+const rowsOf = (shape: Shape): number => elementCount(shape.slice(0, -1));
+
 /** Bytes of one innermost row of a tile in UB; a row without elements still takes a block. */
 const rowBytes = (shape: Shape, dtype: DType, block: number): number =>
   alignUp(Math.max(1, shape[shape.length - 1] ?? 1) * dtypeBytes[dtype], block);
@@ -53,13 +56,12 @@ const rowBytes = (shape: Shape, dtype: DType, block: number): number =>
 export function operandRowBytes({ gather, target }: TiledGather, { operand, tile }: TiledOperand): number {
   const { dtype } = operand.type;
   const bytes = rowBytes(tile, dtype, target.blockBytes);
+  if (!targetFacts[target.kind].bankedUb) return bytes;
   const bank = Math.max(4, dtypeBytes[dtype]);
   const crossed =
-    operand.role === "data" &&
-    elementCount(tile.slice(0, -1)) > 1 &&
-    gatherDims(gather.map).some((k) => k < tile.length - 1);
+    operand.role === "data" && rowsOf(tile) > 1 && gatherDims(gather.map).some((k) => k < tile.length - 1);
   const even = bytes % (2 * bank) === 0;
-  return targetFacts[target.kind].bankedUb && crossed && even ? bytes + bank : bytes;
+  return crossed && even ? bytes + bank : bytes;
 }
 
 /** Elements of the scratch of one vector gather: two index rows, each a whole number of blocks (D6). */
@@ -71,38 +73,22 @@ function scratchShape(indexTile: Shape, dtype: DType, target: Target): Shape {
 export function footprintOf(tiling: TiledGather & { readonly loops: readonly Loop[] }): Footprint {
   const { gather, operands, schedule, target, tile } = tiling;
   const { budgetRule: rule, ubBytes: budget } = schedule;
-  const part = (
-    name: FootprintPart["part"],
-    shape: Shape,
-    dtype: DType,
-    row: number,
-    buffers: Copies,
-  ): FootprintPart => {
+  const parts: FootprintPart[] = [];
+  let [sum, planned] = [0, 0];
+  const hold = (part: string, shape: Shape, dtype: DType, row: number, buffers: Copies): void => {
     const bytes = elementCount(shape) * dtypeBytes[dtype];
-    const padded = elementCount(shape.slice(0, -1)) * row;
-    return {
-      part: name,
-      dtype,
-      tile: shape,
-      bytes,
-      rowBytes: row,
-      padded,
-      buffers,
-      counted: rule === "full" ? padded * buffers : bytes,
-    };
+    const padded = rowsOf(shape) * row;
+    const counted = rule === "full" ? padded * buffers : bytes;
+    parts.push({ part, dtype, tile: shape, bytes, rowBytes: row, padded, buffers, counted });
+    sum += counted;
+    planned += padded * buffers;
   };
-  const tiles = operands
-    .filter(({ inUb }) => inUb)
-    .map((held) => {
-      const { type } = held.operand;
-      return part(
-        keyOf(held.operand),
-        held.tile,
-        type.dtype,
-        operandRowBytes(tiling, held),
-        copiesOf(tiling, held),
-      );
-    });
+  for (const held of operands) {
+    if (!held.inUb) continue;
+    const { operand } = held;
+    const row = operandRowBytes(tiling, held);
+    hold(keyOf(operand), held.tile, operand.type.dtype, row, copiesOf(tiling, held));
+  }
   const scratched =
     rule === "full" &&
     target.gatherScratch &&
@@ -111,18 +97,11 @@ export function footprintOf(tiling: TiledGather & { readonly loops: readonly Loo
     // One index for each element: what the vector unit gathers by.
     operands.length === 3 &&
     isPlain(gather.map);
-  const scratch = operands.flatMap(({ operand, tile: own }) => {
+  for (const { operand, tile: own } of scratched ? operands : []) {
     const { role, type } = operand;
-    if (!scratched || role !== "indices") return [];
+    if (role !== "indices") continue;
     const shape = scratchShape(own, type.dtype, target);
-    return [part("scratch", shape, type.dtype, rowBytes(shape, type.dtype, target.blockBytes), 1)];
-  });
-  const parts = [...tiles, ...scratch];
-  return {
-    parts,
-    bytes: parts.reduce((sum, p) => sum + p.counted, 0),
-    planned: parts.reduce((sum, p) => sum + p.padded * p.buffers, 0),
-    budget,
-    rule,
-  };
+    hold("scratch", shape, type.dtype, rowBytes(shape, type.dtype, target.blockBytes), 1);
+  }
+  return { parts, bytes: sum, planned, budget, rule };
 }

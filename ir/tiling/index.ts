@@ -18,7 +18,6 @@ export {
   replaced,
   smallest,
   smallestArithmetic,
-  volume,
   whyNone,
 } from "./nearest.js";
 export {

@@ -21,8 +21,13 @@ export interface Loop {
 
 export function loopsOf({ gather, schedule, tile, extents }: TiledGather): Loop[] {
   const follows = followedBy(gather.map, gatheredTable);
-  const views = schedule.order.filter((d) => at(schedule.view, d) < at(extents, d));
-  const tiles = schedule.order.filter((d) => at(tile, d) < Math.min(at(schedule.view, d), at(extents, d)));
+  const views: number[] = [];
+  const tiles: number[] = [];
+  for (const d of schedule.order) {
+    const [view, extent] = [at(schedule.view, d), at(extents, d)];
+    if (view < extent) views.push(d);
+    if (at(tile, d) < Math.min(view, extent)) tiles.push(d);
+  }
   let serialFrom = tiles.length;
   const fullLoad = dataResidency(gather, schedule) === "ub";
   while (fullLoad && serialFrom > 0 && !follows.has(at(tiles, serialFrom - 1))) {

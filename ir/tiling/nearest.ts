@@ -8,14 +8,13 @@
 import { gatheredTable, gatherDims } from "../access.js";
 import { inputOf, type AccessFunc } from "../func.js";
 import { largestThat } from "../largest-that.js";
-import { at, formatShape, type Shape } from "../types.js";
+import { at, elementCount, formatShape, type Shape } from "../types.js";
 import { doubles } from "./copies.js";
 import { isLegal, judge, pinnedDims, requiredView } from "./rules/index.js";
 import { tilingOf, type Tiling } from "./tiling.js";
 
 /** The shape with another entry for one dim. */
-export const replaced = (shape: Shape, dim: number, entry: number): number[] =>
-  shape.map((old, d) => (d === dim ? entry : old));
+export const replaced = (shape: Shape, dim: number, entry: number): number[] => shape.with(dim, entry);
 
 /** The schedule with every pinned dim as the full-load rule wants it. */
 export function pinned(tiling: Tiling): Tiling {
@@ -86,7 +85,8 @@ function legalAround(start: Tiling): Tiling[] {
     return entry === undefined ? undefined : start.with({ tile: replaced(tile, dim, entry) });
   };
   const single = free.flatMap((dim) => shrink(clipped, dim) ?? []);
-  if (single.length > 0) return single.sort((a, b) => volume(b.schedule.tile) - volume(a.schedule.tile));
+  if (single.length > 0)
+    return single.sort((a, b) => elementCount(b.schedule.tile) - elementCount(a.schedule.tile));
   let tile: Shape = clipped;
   for (const dim of free) {
     const found = shrink(tile, dim);
@@ -95,9 +95,6 @@ function legalAround(start: Tiling): Tiling[] {
   }
   return [smallest(start)].filter(isLegal);
 }
-
-/** Elements of a tile. */
-export const volume = (tile: Shape): number => tile.reduce((product, entry) => product * entry, 1);
 
 /** Whether any tile of the schedule is legal; the smallest one decides. */
 export const anyLegal = (tiling: Tiling, lastEntry = 1): boolean => isLegal(smallest(tiling, lastEntry));

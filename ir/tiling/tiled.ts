@@ -1,6 +1,6 @@
 /** A gather cut to tiles: what footprint, loops and traffic are derived from. */
-import { followedBy, inputTile } from "../access.js";
-import { inputsOf, outputOf, type AccessFunc, type Operand } from "../func.js";
+import { followedBy, inputTile, outputDims } from "../access.js";
+import type { AccessFunc, Operand } from "../func.js";
 import type { ResolvedSchedule } from "../schedule.js";
 import type { Target } from "../target.js";
 import type { Shape } from "../types.js";
@@ -34,16 +34,12 @@ export function tiledOperands({
   schedule,
   target,
   tile,
-  extents,
 }: Omit<TiledGather, "operands">): readonly TiledOperand[] {
-  const inUb = (operand: Operand): boolean => residencyOf(operand, schedule.residency, target) === "ub";
-  const inputs = inputsOf(gather).map((operand, table) => ({
-    operand,
-    tile: inputTile(gather.map, table, tile, operand.type.shape),
-    follows: followedBy(gather.map, table),
-    inUb: inUb(operand),
-  }));
-  const output = outputOf(gather);
-  const all = new Set(extents.map((_, d) => d));
-  return [...inputs, { operand: output, tile, follows: all, inUb: inUb(output) }];
+  const { map } = gather;
+  return gather.operands.map((operand, table) => {
+    const inUb = residencyOf(operand, schedule.residency, target) === "ub";
+    if (operand.role === "output") return { operand, tile, follows: outputDims(map), inUb };
+    const own = inputTile(map, table, tile, operand.type.shape);
+    return { operand, tile: own, follows: followedBy(map, table), inUb };
+  });
 }

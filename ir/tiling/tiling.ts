@@ -24,7 +24,10 @@ interface Parts {
 
 /** Each part is derived when it is first asked for. */
 export class Tiling implements TiledGather {
+  readonly extents: Shape;
   readonly tile: Shape;
+  /** Where the data is. */
+  readonly residency: Residency;
 
   constructor(
     readonly gather: AccessFunc,
@@ -33,16 +36,10 @@ export class Tiling implements TiledGather {
     /** Parts that are known. */
     private readonly parts: Parts = {},
   ) {
-    this.tile = this.extents.map((extent, d) => Math.min(at(schedule.tile, d), at(schedule.view, d), extent));
-  }
-
-  get extents(): Shape {
-    return outputOf(this.gather).type.shape;
-  }
-
-  /** Where the data is. */
-  get residency(): Residency {
-    return dataResidency(this.gather, this.schedule);
+    const { tile, view } = schedule;
+    this.extents = outputOf(gather).type.shape;
+    this.tile = this.extents.map((extent, d) => Math.min(at(tile, d), at(view, d), extent));
+    this.residency = dataResidency(gather, schedule);
   }
 
   get operands(): readonly TiledOperand[] {
@@ -69,8 +66,11 @@ export class Tiling implements TiledGather {
 
   /** The same gather on the same target under another schedule. */
   with(changes: Partial<ResolvedSchedule>): Tiling {
-    const onlyCopies = Object.keys(changes).every((key) => key === "buffers");
-    const same = onlyCopies ? { operands: this.operands, loops: this.loops } : {};
+    const { buffers, ...others } = changes;
+    const same =
+      buffers !== undefined && Object.keys(others).length === 0
+        ? { operands: this.operands, loops: this.loops }
+        : {};
     return new Tiling(this.gather, { ...this.schedule, ...changes }, this.target, same);
   }
 }

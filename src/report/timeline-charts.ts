@@ -2,11 +2,11 @@
 import * as Plot from "@observablehq/plot";
 import {
   at,
+  elementCount,
   maxLifetimes,
   maxOutputTiles,
   outputOf,
   pipes,
-  volume,
   type CoreTotal,
   type Pipe,
   type TimelineEvent,
@@ -279,13 +279,13 @@ function drawnDims(rank: number, tiles: Walked["outputTiles"]): readonly [number
 /** Two dims of the output, cut as it is written. */
 export function tileMap({ kernel, timing }: Timeline): Drawn | undefined {
   const { shape } = outputOf(kernel.tile).type;
-  if (shape.length === 0 || volume(shape) === 0) return undefined;
+  if (shape.length === 0 || elementCount(shape) === 0) return undefined;
   const [down, across] = drawnDims(shape.length, timing.outputTiles);
   const others = shape.flatMap((_, d) => (d === down || d === across ? [] : [d]));
   const entry = (list: readonly number[], missing: number): number =>
     down === undefined ? missing : at(list, down);
   const tiles = timing.outputTiles
-    .filter(({ offsets, sizes }) => volume(sizes) > 0 && others.every((d) => offsets[d] === 0))
+    .filter(({ offsets, sizes }) => elementCount(sizes) > 0 && others.every((d) => offsets[d] === 0))
     .map(({ core, task, offsets, sizes }) => ({
       core,
       x1: at(offsets, across),

@@ -4,6 +4,7 @@
  */
 import {
   at,
+  elementCount,
   estimator,
   followedBy,
   gatheredTable,
@@ -11,7 +12,6 @@ import {
   printSchedule,
   replaced,
   ruleList,
-  volume,
   type AccessFunc,
   type Residencies,
   type ResolvedSchedule,
@@ -83,7 +83,7 @@ const compareEntries = (a: SpaceEntry, b: SpaceEntry, objective: Objective): num
   a.weight - b.weight ||
   a.facts.bytes - b.facts.bytes ||
   a.facts.ubBytes - b.facts.ubBytes ||
-  volume(b.tiling.tile) - volume(a.tiling.tile) ||
+  elementCount(b.tiling.tile) - elementCount(a.tiling.tile) ||
   (a.facts.id < b.facts.id ? -1 : 1);
 
 function weighOne(tiling: Tiling, estimate: number, into: Map<string, SpaceEntry>): SpaceEntry {
@@ -99,7 +99,7 @@ function weighOne(tiling: Tiling, estimate: number, into: Map<string, SpaceEntry
       bytes: traffic.bytes,
       ubBytes: footprint.planned,
       tasks: traffic.tasks,
-      elements: volume(tiling.tile),
+      elements: elementCount(tiling.tile),
     },
   };
   into.set(id, entry);
@@ -297,7 +297,7 @@ function refusal(tiling: Tiling, room: number): RefusedTiles | undefined {
 /** Those that no other one stands for. */
 function smallestOf(refused: readonly RefusedTiles[]): RefusedTiles[] {
   const bySize = [...refused].sort(
-    (a, b) => volume(a.tile) - volume(b.tile) || (a.tile.join() < b.tile.join() ? -1 : 1),
+    (a, b) => elementCount(a.tile) - elementCount(b.tile) || (a.tile.join() < b.tile.join() ? -1 : 1),
   );
   const kept: RefusedTiles[] = [];
   for (const tile of bySize) {
