@@ -89,7 +89,11 @@ const isPlainSite = (site: Site): site is PlainSite =>
   site.value.at.every((coord) => isConstant(coord) || soleAtom(coord)?.kind === "dim");
 
 /** Whether negative values count from the bound, where they count. */
-const countsFromBound = ({ fromEnd, below, open }: Site): boolean =>
+export const countsFromBound = ({
+  fromEnd,
+  below,
+  open,
+}: Pick<Site, "fromEnd" | "below" | "open">): boolean =>
   fromEnd === undefined || (fromEnd === below && open?.fromEnd === open?.below);
 
 /**

@@ -1,9 +1,10 @@
 /** A function at one of the three levels, and a module of them. A function holds one gather. */
 import type { AccessMap } from "./access.js";
 import type { Schedule } from "./schedule.js";
-import type { Symbolic, Sym } from "./symbolic.js";
+import { extentsOver, type Symbolic, type Sym } from "./symbolic.js";
 import type { Stmt } from "./tile.js";
-import { at, type Shape, type Span, type TensorType } from "./types.js";
+import { constant, scale, type Linear } from "./linear.js";
+import { at, elementCount, type Shape, type Span, type TensorType } from "./types.js";
 
 /** From what a framework said to what runs. */
 export const levels = ["source", "access", "tile"] as const;
@@ -110,5 +111,15 @@ export const inputOf = ({ operands }: HasOperands, table: number): Operand => at
 /** The operand of that name, if there is one. */
 export const operandNamed = ({ operands }: HasOperands, name: string): Operand | undefined =>
   operands.find((operand) => operand.name === name);
+/** Elements of an operand of a tile program, whatever its sizes. */
+export function elementsOf({ operands, symbolic }: TileFunc, operand: Operand): Linear {
+  const { shape } = operand.type;
+  const [outermost = constant(1)] = extentsOver(
+    shape,
+    symbolic?.outermost[operands.indexOf(operand)] ?? null,
+  );
+  return scale(outermost, elementCount(shape.slice(1)));
+}
+
 /** What callers and reports call an operand: its role, or its name where there are several of a role. */
 export const keyOf = ({ role, key }: Pick<Operand, "role" | "key">): string => key ?? role;

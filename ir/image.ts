@@ -32,7 +32,7 @@ export type Interval = readonly [least: number, most: number];
 export interface Ranges {
   readonly dims: readonly Interval[];
   readonly sites: readonly Interval[];
-  /** By name; absent where sizes are bound. */
+  /** By name. */
   readonly symbols?: ReadonlyMap<string, Interval>;
   /** What the loops around a tile can be, by name; absent over whole tensors. */
   readonly loops?: (name: string) => Interval;
@@ -123,9 +123,9 @@ export function rangesOf(
   map: { readonly sites: readonly Bounded[] },
   inputs: readonly TensorType[],
   output: Shape,
-  loops?: Ranges["loops"],
+  around: Pick<Ranges, "loops" | "symbols"> = {},
 ): Ranges {
-  const fixed = { dims: dimRanges(output), ...(loops === undefined ? {} : { loops }) };
+  const fixed = { dims: dimRanges(output), ...around };
   const sites: Interval[] = [];
   const ranges = { ...fixed, sites };
   for (const site of map.sites) sites.push(siteRange(site, inputs, ranges));

@@ -44,6 +44,7 @@ export {
   printRegion,
   printSchedule,
   printStmtHead,
+  printTypes,
 } from "./text/print.js";
 export { renderDiagnostic, type RenderOptions } from "./text/render.js";
 export * from "./schedule.js";

@@ -1,9 +1,9 @@
 /** An access map whose symbols stay open, for programs over them: every number that sizes tell has a name. */
 import { type AccessMap, type OpenBounds, type Site } from "./access.js";
 import { coordinatesOf } from "./bounds.js";
-import { imageOf, type Interval, type Ranges } from "./image.js";
+import { imageOf, type Ranges } from "./image.js";
 import { equalLinear, isConstant, sitesOf, type Linear } from "./linear.js";
-import type { Symbolic, SymbolicSite } from "./symbolic.js";
+import { sizeRanges, type Symbolic, type SymbolicSite } from "./symbolic.js";
 import { maxElements, type TensorType } from "./types.js";
 
 /**
@@ -11,8 +11,7 @@ import { maxElements, type TensorType } from "./types.js";
  * from size to size are named. `inputs`: at the most.
  */
 export function openMap({ map, symbols }: Symbolic, inputs: readonly TensorType[]): AccessMap {
-  const sizes = new Map(symbols.map(({ name, most }): [string, Interval] => [name, [0, most]]));
-  const ranges: Ranges = { dims: [], sites: [], symbols: sizes };
+  const ranges: Ranges = { dims: [], sites: [], symbols: sizeRanges(symbols) };
   const largest = (form: Linear): number => Math.max(0, imageOf(form, ranges)[1]);
   const placed = coordinatesOf(map, inputs);
   /** A coordinate holds no index value beyond its extent, whatever the sizes. */

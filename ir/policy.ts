@@ -1,5 +1,5 @@
 /** What an index value means: one definition, executed here and printed by each code generator. */
-import { isRead, type OutOfBounds, type Site } from "./access.js";
+import { isRead, type OpenBounds, type OutOfBounds, type Site } from "./access.js";
 import {
   assertNever,
   at,
@@ -41,6 +41,8 @@ export interface IndexRule {
   readonly bytes: IndexBytes;
   /** Whether a value can come out as no element at all: by its policy, or because there is none to name. */
   readonly mayBeNone: boolean;
+  /** What of the numbers sizes tell, in a program over symbols. */
+  readonly open?: OpenBounds;
 }
 
 /** A site's policy with its bound: every site's but those under `any`. */
@@ -48,6 +50,7 @@ export interface Bounded {
   readonly keep: OutOfBounds;
   readonly below: number;
   readonly fromEnd?: number;
+  readonly open?: OpenBounds;
 }
 
 /** Whether a site has a policy that bounds it. */
@@ -71,7 +74,7 @@ export function indexBytes(dtype: DType): IndexBytes {
 
 /** What becomes of the values of a site's index. */
 export function indexRule(site: Bounded, dtype: DType): IndexRule {
-  const { below, fromEnd, keep } = site;
+  const { below, fromEnd, keep, open } = site;
   const signed = isSigned(dtype);
   return {
     below,
@@ -80,6 +83,7 @@ export function indexRule(site: Bounded, dtype: DType): IndexRule {
     signed,
     bytes: indexBytes(dtype),
     mayBeNone: mayBeNone(site),
+    ...(open === undefined ? {} : { open }),
   };
 }
 

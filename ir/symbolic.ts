@@ -55,12 +55,21 @@ export const atMost = (symbols: readonly Sym[]): Sizes =>
 export const extentsOver = (shape: Shape, outermost: string | null): readonly Linear[] =>
   shape.map((extent, d) => (d === 0 && outermost !== null ? symbol(outermost) : constant(extent)));
 
-/** Symbols as loops over their sizes, around all others: what holds in every iteration holds for every size. */
+/** What sizes can be, by the names of their symbols. */
+export const sizeRanges = (
+  symbols: readonly Sym[],
+): ReadonlyMap<string, readonly [least: number, most: number]> =>
+  new Map(symbols.map(({ name, most }) => [name, [0, most]]));
+
+/**
+ * Symbols as loops over their sizes, around all others: what holds in every iteration holds for every size but 0, which has no
+ * code in common with others (`openFormOf`).
+ */
 export const sizeLoops = (symbols: readonly Sym[]): readonly ForStmt[] =>
   symbols.map(({ name, most }) => ({
     op: "for",
     iv: name,
-    lower: constant(0),
+    lower: constant(1),
     upper: constant(most + 1),
     step: 1,
     mode: "parallel",

@@ -94,7 +94,7 @@ export function sitesPlan(
       map,
       inputs,
       to.sizes.map((size) => largest(size, loops)),
-      (name) => boundsOf(iv(name), loops),
+      { loops: (name) => boundsOf(iv(name), loops) },
     ),
     stages,
     data: {

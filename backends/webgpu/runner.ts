@@ -6,7 +6,8 @@
  */
 import "../platform.js";
 import { CompileError, error, throwIfErrors } from "../../ir/diagnostic.js";
-import { inputsOf, keyOf, outputOf, type Operand, type TileFunc } from "../../ir/func.js";
+import { openFormOf } from "../../ir/bind-tile.js";
+import { inputsOf, keyOf, outputOf, type OpenTile, type Operand, type TileFunc } from "../../ir/func.js";
 import type { Target } from "../../ir/target.js";
 import { verifyOnce } from "../../ir/verify/verify-once.js";
 import { isRead } from "../../ir/access.js";
@@ -17,7 +18,16 @@ import { checkKernel } from "../check-kernel.js";
 import { checkFields, isObject, shown, wholeNumber, type Fields } from "../fields.js";
 import { badIndex, indexReader, sitesAt, type HostInputs } from "../memory.js";
 import { checkTensors, fromHost, stringsOf, toHosts, type GatherData, type TensorData } from "../values.js";
-import { emitWgsl, type WgslBinding, type WgslKernel, type WgslLimits } from "../wgsl/index.js";
+import {
+  emitOpen,
+  emitWgsl,
+  kernelAt,
+  type OpenKernel,
+  type WgslBinding,
+  type WgslKernel,
+  type WgslLimits,
+  type WgslOptions,
+} from "../wgsl/index.js";
 import { bufferUsage, requireBuffers, type GpuBuffers } from "./buffers.js";
 import { buffersRefused, deviceLost, kernelRefused, orLost, refusalError } from "./errors.js";
 import { Lifetime } from "./lifetime.js";
@@ -118,6 +128,10 @@ class DeviceRunner implements Runner {
   readonly limits: WgslLimits;
   readonly target: Target;
   private readonly kernels = new WeakMap<TileFunc, WgslKernel>();
+  /** By the program over symbols. */
+  private readonly open = new WeakMap<OpenTile, OpenKernel>();
+  /** What `sizes` binds, by kernel. */
+  private readonly sizes = new WeakMap<WgslKernel, GPUBuffer>();
   /** Programs of kernels for other targets, compiled again for this device. */
   private readonly own = new WeakMap<TileFunc, TileFunc>();
   /** By their text. One that is evicted lives as long as the work it is part of. */
@@ -151,9 +165,24 @@ class DeviceRunner implements Runner {
   private emitted(tile: TileFunc): WgslKernel {
     const known = this.kernels.get(tile);
     if (known !== undefined) return known;
-    const emitted = emitWgsl(tile, { limits: this.limits, target: this.target });
+    const form = openFormOf(tile);
+    const shared = form === undefined ? undefined : this.openKernel(form.program);
+    const emitted = shared === undefined ? emitWgsl(tile, this.wgslOptions) : kernelAt(shared, tile);
     this.kernels.set(tile, emitted);
     return emitted;
+  }
+
+  /** What all sizes of a program share. */
+  private openKernel(program: OpenTile): OpenKernel | undefined {
+    const known = this.open.get(program);
+    if (known !== undefined) return known;
+    const kernel = emitOpen(program, this.wgslOptions);
+    if (kernel !== undefined) this.open.set(program, kernel);
+    return kernel;
+  }
+
+  private get wgslOptions(): WgslOptions {
+    return { limits: this.limits, target: this.target };
   }
 
   private tileOf(kernel: GpuKernel): TileFunc {
@@ -195,14 +224,16 @@ class DeviceRunner implements Runner {
     try {
       const [output, status] = await this.settle(
         () => {
-          for (const { role, bytes: size } of wgsl.bindings)
+          for (const { role, bytes: size } of ofCaller(wgsl))
             bound.push(resources.buffer(size, usage, contents(role)));
           const encoder = device.createCommandEncoder();
           const pass = encoder.beginComputePass();
           this.record(pass, wgsl, pipeline, bound, 1);
           pass.end();
           const written = wgsl.bindings.flatMap((binding, k) =>
-            binding.access === "read" ? [] : [resources.readback(encoder, at(bound, k), 0, binding.bytes)],
+            binding.access !== "read_write"
+              ? []
+              : [resources.readback(encoder, at(bound, k), 0, binding.bytes)],
           );
           device.queue.submit([encoder.finish()]);
           return Promise.all(written.map((read) => read()));
@@ -223,24 +254,37 @@ class DeviceRunner implements Runner {
     this.checkUsable();
     const wgsl = this.wgsl(kernel);
     if (isEmpty(wgsl)) return;
-    const bound = requireBuffers(buffers, wgsl.bindings, "STORAGE");
+    const bound = requireBuffers(buffers, ofCaller(wgsl), "STORAGE");
     this.record(pass, wgsl, this.pipeline(wgsl), bound, 1);
   }
 
   private record(
     pass: GPUComputePassEncoder,
-    { bindings, dispatch }: WgslKernel,
+    wgsl: WgslKernel,
     { gpu }: Pipeline,
     bound: readonly GPUBuffer[],
     launches: number,
   ): void {
-    const entries = bindings.map(({ binding, bytes }, k) => ({
-      binding,
-      resource: { buffer: at(bound, k), size: bytes },
+    const entries = wgsl.bindings.map((own, k) => ({
+      binding: own.binding,
+      resource: {
+        buffer: own.access === "uniform" ? this.sizesOf(wgsl, own) : at(bound, k),
+        size: own.bytes,
+      },
     }));
     pass.setPipeline(gpu);
     pass.setBindGroup(0, this.device.createBindGroup({ layout: gpu.getBindGroupLayout(0), entries }));
-    for (let launch = 0; launch < launches; launch++) pass.dispatchWorkgroups(...dispatch);
+    for (let launch = 0; launch < launches; launch++) pass.dispatchWorkgroups(...wgsl.dispatch);
+  }
+
+  /** A few bytes, which live as long as the kernel: passes that the caller has not submitted yet read them. */
+  private sizesOf(wgsl: WgslKernel, { bytes, values = [] }: WgslBinding): GPUBuffer {
+    const known = this.sizes.get(wgsl);
+    if (known !== undefined) return known;
+    const contents = new Uint8Array(Uint32Array.from(values).buffer);
+    const buffer = new Resources(this.device).buffer(bytes, bufferUsage.UNIFORM, contents);
+    this.sizes.set(wgsl, buffer);
+    return buffer;
   }
 
   async checkStatus(kernel: GpuKernel, buffers: GpuBuffers): Promise<void> {
@@ -248,7 +292,7 @@ class DeviceRunner implements Runner {
     const tile = this.tileOf(kernel);
     const wgsl = this.emitted(tile);
     const keys = new Set(readBySites(tile).map(keyOf));
-    const checked = wgsl.bindings.filter(({ role }) => role === "status" || keys.has(role));
+    const checked = ofCaller(wgsl).filter(({ role }) => role === "status" || keys.has(role));
     if (isEmpty(wgsl) || checked.length < 2) return;
     const bound = requireBuffers(buffers, checked, "COPY_SRC");
     const bufferOf = (role: WgslBinding["role"]): GPUBuffer =>
@@ -321,7 +365,7 @@ class DeviceRunner implements Runner {
     const clock = this.device.features.has("timestamp-query") ? "timestamp-query" : "wall clock";
     const wgsl = this.wgsl(kernel);
     if (isEmpty(wgsl)) return { nanoseconds: 0, clock, runs, launches: 0 };
-    const bound = requireBuffers(buffers, wgsl.bindings, "STORAGE");
+    const bound = requireBuffers(buffers, ofCaller(wgsl), "STORAGE");
     const pipeline = this.pipeline(wgsl);
     const span = (launches: number): Promise<number> =>
       this.span(clock, pipeline, (pass) => {
@@ -406,7 +450,7 @@ class DeviceRunner implements Runner {
       entries: wgsl.bindings.map(({ binding, access }) => ({
         binding,
         visibility: computeStage,
-        buffer: { type: access === "read" ? "read-only-storage" : "storage" },
+        buffer: { type: bufferTypes[access] },
       })),
     });
     return this.device.createComputePipeline({
@@ -426,6 +470,16 @@ class DeviceRunner implements Runner {
     throw new CompileError([error("TC702", "the runner was disposed of", { hint })]);
   }
 }
+
+const bufferTypes = {
+  read: "read-only-storage",
+  read_write: "storage",
+  uniform: "uniform",
+} as const satisfies Readonly<Record<WgslBinding["access"], GPUBufferBindingType>>;
+
+/** The buffers that are not the runner's own. */
+const ofCaller = ({ bindings }: WgslKernel): readonly WgslBinding[] =>
+  bindings.filter(({ access }) => access !== "uniform");
 
 /** Nothing is written, so nothing is launched. */
 const isEmpty = ({ dispatch }: WgslKernel): boolean => dispatch[0] === 0;

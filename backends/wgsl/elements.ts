@@ -2,6 +2,7 @@
 import { gatheredTable } from "../../ir/access.js";
 import { outputOf } from "../../ir/func.js";
 import { at } from "../../ir/types.js";
+import { belowText, lastText } from "./bounds.js";
 import type { Context } from "./context.js";
 import type { GatherMove, ResolvedSite } from "./gather-move.js";
 import { none } from "./resolve.js";
@@ -59,10 +60,10 @@ export function declareResolved({ out }: Context, { rule }: ResolvedSite, resolv
     return;
   }
   const splat = (text: string): string => (four ? `vec4u(${text})` : text);
-  const outside = `raw_${name} >= ${splat(`${rule.below}u`)}`;
+  const outside = `raw_${name} >= ${splat(belowText(rule))}`;
   out.line(`let raw_${name} = ${value};`);
   out.line(`bad = min(bad, select(${none}, ${place}, ${four ? `any(${outside})` : outside}));`);
-  const most = splat(`${rule.below - 1}u`);
+  const most = splat(lastText(rule));
   out.line(`let ${name} = ${rule.below === 0 ? `raw_${name}` : `min(raw_${name}, ${most})`};`);
 }
 

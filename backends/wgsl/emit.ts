@@ -3,25 +3,53 @@
  *
  * Elements move as 32-bit words whatever their type, and no two lanes write one word, unless atomically.
  */
-import type { TileFunc } from "../../ir/func.js";
-import { printStmtHead } from "../../ir/text/print.js";
+import { CompileError } from "../../ir/diagnostic.js";
+import type { OpenTile, TileFunc } from "../../ir/func.js";
+import { openFormOf } from "../../ir/bind-tile.js";
+import { printStmtHead, printTypes } from "../../ir/text/print.js";
 import { ubBytes, type Stmt } from "../../ir/tile.js";
-import { assertNever, at, formatType, invariant } from "../../ir/types.js";
+import { assertNever, at, invariant } from "../../ir/types.js";
 import { Context } from "./context.js";
 import { emitGather, emitGroupHelpers } from "./gather.js";
 import type { GatherMove } from "./gather-move.js";
-import type { WgslKernel } from "./kernel.js";
+import { kernelAt, type OpenKernel } from "./kernel-at.js";
+import { defaultLimits, type WgslKernel } from "./kernel.js";
 import { emitLoad } from "./load.js";
 import { emitPackedGather, emitPackedHelpers } from "./packed.js";
-import { planWgsl, type BoundBuffer, type WgslMove, type WgslOptions, type WgslPlan } from "./plan.js";
+import { memberName } from "./names.js";
+import {
+  asBinding,
+  planWgsl,
+  type BoundBuffer,
+  type WgslMove,
+  type WgslOptions,
+  type WgslPlan,
+} from "./plan.js";
 import { emitResolver } from "./resolve.js";
 import { emitSiteHelpers, emitSites } from "./sites.js";
 import type { SitesMove } from "./sites-move.js";
 import { emitWorkgroupLoops } from "./workgroup-loops.js";
 
 /** Throws a CompileError (TC502) where no kernel on such a device is the program. */
-export const emitWgsl = (func: TileFunc, options: WgslOptions = {}): WgslKernel =>
-  emitText(planWgsl(func, options));
+export function emitWgsl(func: TileFunc, options: WgslOptions = {}): WgslKernel {
+  const form = openFormOf(func);
+  const shared = form === undefined ? undefined : emitOpen(form.program, options);
+  return shared === undefined ? emitText(planWgsl(func, options)) : kernelAt(shared, func);
+}
+
+/**
+ * What every size of a program over symbols shares. Undefined where no such kernel is known to hold for all of them: each size has
+ * one of its own.
+ */
+export function emitOpen(program: OpenTile, options: WgslOptions): OpenKernel | undefined {
+  try {
+    const plan = planWgsl(program, options);
+    return { plan, kernel: emitText(plan), limits: options.limits ?? defaultLimits };
+  } catch (thrown) {
+    if (thrown instanceof CompileError) return undefined;
+    throw thrown;
+  }
+}
 
 export function emitText(plan: WgslPlan): WgslKernel {
   const { lanes, grid, bindings, workgroupBytes, func } = plan;
@@ -30,7 +58,7 @@ export function emitText(plan: WgslPlan): WgslKernel {
     entryPoint: "main",
     workgroupSize: [lanes.x, lanes.y],
     dispatch: grid.dispatch,
-    bindings: bindings.map(({ width: _width, atomic: _atomic, ...binding }) => binding),
+    bindings: bindings.map(asBinding),
     workgroupBytes,
     operands: func.operands,
   };
@@ -40,11 +68,18 @@ function emitKernel(plan: WgslPlan, gather: GatherMove | SitesMove): string {
   const context = new Context(plan);
   const { out, lanes, names } = context;
   const { func, bindings } = plan;
-  const types = func.operands.map(({ name, type }) => `%${name}: ${formatType(type)}`);
+  const types = printTypes(func).map((type, k) => `%${at(func.operands, k).name}: ${type}`);
   out.line(`// @${func.name}(${types.join(", ")})`);
+  if (plan.sizes.length > 0) {
+    out.line(`struct Sizes { ${plan.sizes.map((name) => `${memberName(name)}: u32`).join(", ")} }`);
+  }
   for (const bound of bindings) {
     const { binding, name, access } = bound;
-    out.line(`@group(0) @binding(${binding}) var<storage, ${access}> ${name}: ${arrayOf(bound)};`);
+    const [space, type] =
+      access === "uniform"
+        ? ["uniform", "Sizes"]
+        : [`storage, ${access}`, arrayOf(bound, (func.symbolic?.outermost[binding] ?? null) !== null)];
+    out.line(`@group(0) @binding(${binding}) var<${space}> ${name}: ${type};`);
   }
   if (gather.kind === "gather" && gather.staged !== undefined) {
     const { buffer, stagedWidth: width } = gather.staged;
@@ -62,7 +97,9 @@ function emitKernel(plan: WgslPlan, gather: GatherMove | SitesMove): string {
   });
   const { x, y } = lanes.shape;
   const builtins = [
-    ...(plan.grid.dispatch.some((size) => size > 1) ? ["@builtin(workgroup_id) group: vec3u"] : []),
+    ...(plan.grid.folded || plan.grid.dispatch.some((size) => size > 1)
+      ? ["@builtin(workgroup_id) group: vec3u"]
+      : []),
     ...(lanes.used.has("lane") ? ["@builtin(local_invocation_id) lane: vec3u"] : []),
     ...(lanes.used.has("lane_index") ? ["@builtin(local_invocation_index) lane_index: u32"] : []),
   ];
@@ -82,10 +119,13 @@ function emitGatherHelpers(context: Context, gather: GatherMove): void {
   if (gather.how === "groups") emitGroupHelpers(context, gather);
 }
 
-/** Sized, so that the shapes show and no length is read at run time. */
-function arrayOf({ bytes, width, atomic }: Pick<BoundBuffer, "bytes" | "width" | "atomic">): string {
+/** Sized, so that the shapes show and no length is read at run time; unless `open`, where every size has one text. */
+function arrayOf(
+  { bytes, width, atomic }: Pick<BoundBuffer, "bytes" | "width" | "atomic">,
+  open = false,
+): string {
   const element = atomic ? "atomic<u32>" : width === 1 ? "u32" : `vec${width}u`;
-  return `array<${element}, ${bytes / 4 / width}>`;
+  return open ? `array<${element}>` : `array<${element}, ${bytes / 4 / width}>`;
 }
 
 function emitStmts(context: Context, body: readonly Stmt[], moves: ReadonlyMap<Stmt, WgslMove>): void {

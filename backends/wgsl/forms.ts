@@ -3,7 +3,8 @@
  * are compared: `planWgsl` refuses programs where one could.
  */
 import type { Atom, Linear, Term } from "../../ir/linear.js";
-import { assertNever, at, InternalError } from "../../ir/types.js";
+import { assertNever, at } from "../../ir/types.js";
+import { sizeName } from "./names.js";
 
 /** What the atoms of a form are called where it is printed. */
 export interface Vocabulary {
@@ -45,7 +46,7 @@ function printTerm({ by, of }: Term, words: Vocabulary): string[] {
     case "min":
       return [times(`min(${of.of.map((side) => printForm(side, words)).join(", ")})`, by)];
     case "symbol":
-      throw new InternalError(`symbol ${of.name} is not bound`);
+      return [times(sizeName(of.name), by)];
     default:
       return assertNever(of);
   }

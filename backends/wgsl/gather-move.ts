@@ -13,13 +13,13 @@ import {
   type GatherAddresses,
   type Place,
 } from "../../ir/addressing.js";
-import { inputOf, inputsOf, outputOf, type TileFunc } from "../../ir/func.js";
+import { elementsOf, inputOf, inputsOf, outputOf, type Operand, type TileFunc } from "../../ir/func.js";
 import { constant, largestValue, loopPart, sitesOf, stepAlong, sub, type Linear } from "../../ir/linear.js";
 import { indexRule, type IndexRule } from "../../ir/policy.js";
 import { neverNegative, residue } from "../../ir/ranges.js";
 import { ubBuffers, type Feeding } from "../../ir/regions.js";
 import { ubStrides, type ForStmt, type GatherStmt, type Region } from "../../ir/tile.js";
-import { at, dtypeBytes, elementCount, invariant, type Shape, type TensorType } from "../../ir/types.js";
+import { at, dtypeBytes, elementCount, invariant, type Shape } from "../../ir/types.js";
 import { loadMove, type LoadMove } from "./load-move.js";
 
 /** 32-bit words of one access. */
@@ -185,16 +185,16 @@ function accessOf(setting: Setting): Access {
   if (rank === 0 || elementCount(type.shape) === 0) return plain;
   const inRuns = (address: Linear, group: number): boolean =>
     startsAtMultiples(address, rank - 1, group, loops);
-  const starts = (address: Linear, tensor: TensorType, group: number): boolean =>
-    inRuns(address, group) && elementCount(tensor.shape) % group === 0;
+  const starts = (address: Linear, tensor: Operand, group: number): boolean =>
+    inRuns(address, group) && residue(elementsOf(func, tensor), group, loops) === 0;
   const whole = (group: number): boolean =>
-    starts(addresses.output, outputOf(func).type, group) && wholeRuns(setting, rank - 1, group);
+    starts(addresses.output, outputOf(func), group) && wholeRuns(setting, rank - 1, group);
   const innermost = at(stmt.to.sizes, rank - 1);
   if (!indexed(stmt.map).has(rank - 1)) {
     const group = vectorBytes / size;
     const copies =
       staged === undefined
-        ? starts(addresses.data, type, group)
+        ? starts(addresses.data, inputOf(func, gatheredTable), group)
         : staged.stagedWidth === 4 && inRuns(addresses.data, group);
     if (!copies || !whole(group)) return plain;
     const short = (largestValue(innermost) ?? Infinity) <= group;
@@ -218,7 +218,7 @@ const wholeRuns = ({ stmt, loops }: Setting, d: number, group: number): boolean 
 /** Whether four neighbours along a dim find their index values of a table in one read. */
 const readInFours = ({ func, stmt, addresses, loops }: Setting, along: number, table: number): boolean =>
   dtypeBytes[inputOf(func, table).type.dtype] >= 4 &&
-  elementCount(inputOf(func, table).type.shape) % 4 === 0 &&
+  residue(elementsOf(func, inputOf(func, table)), 4, loops) === 0 &&
   plainSites(stmt.map).every(
     ({ value }, s) => value.table !== table || startsAtMultiples(at(addresses.sites, s), along, 4, loops),
   );

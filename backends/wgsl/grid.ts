@@ -10,15 +10,23 @@ export interface Grid {
   readonly folded: boolean;
 }
 
-/** Undefined where the device has no grid for so many tasks. */
-export function gridOf({ loops, tasks }: ParallelNest, limits: WgslLimits): Grid | undefined {
+/** Whether tasks are numbered through. */
+export const isFolded = ({ loops, tasks }: ParallelNest, limits: WgslLimits): boolean =>
+  tasks > 0 &&
+  (loops.length > 3 || loops.some(({ trips }) => trips > limits.maxComputeWorkgroupsPerDimension));
+
+/** Workgroups of tasks that are numbered through, or not. Undefined where the device has no grid for so many. */
+export function dispatchOf(
+  { loops, tasks }: ParallelNest,
+  folded: boolean,
+  limits: WgslLimits,
+): Grid["dispatch"] | undefined {
   const most = limits.maxComputeWorkgroupsPerDimension;
-  if (tasks === 0) return { dispatch: [0, 0, 0], folded: false };
-  const trips = loops.map((loop) => loop.trips).reverse();
-  if (trips.length <= 3 && trips.every((count) => count <= most)) {
-    const [x = 1, y = 1, z = 1] = trips;
-    return { dispatch: [x, y, z], folded: false };
+  if (tasks === 0) return [0, 0, 0];
+  if (!folded) {
+    const [x = 1, y = 1, z = 1] = loops.map(({ trips }) => trips).reverse();
+    return [x, y, z];
   }
   const y = Math.ceil(tasks / most);
-  return y > most ? undefined : { dispatch: [Math.ceil(tasks / y), y, 1], folded: true };
+  return y > most ? undefined : [Math.ceil(tasks / y), y, 1];
 }

@@ -21,15 +21,17 @@ export const defaultLimits: WgslLimits = {
   maxStorageBufferBindingSize: 134217728,
 };
 
-/** A storage buffer that a kernel binds, in group 0. */
+/** A buffer that a kernel binds, in group 0: of storage, and a uniform one for the numbers that sizes tell. */
 export interface WgslBinding {
   readonly binding: number;
   readonly name: string;
-  /** What it holds: an operand's key (`keyOf`), or `status`. */
+  /** What it holds: an operand's key (`keyOf`), `status` or `sizes`. */
   readonly role: string;
-  readonly access: "read" | "read_write";
+  readonly access: "read" | "read_write" | "uniform";
   /** Size in bytes: the tensor's, rounded up to a whole 32-bit word. */
   readonly bytes: number;
+  /** What `sizes` holds, as u32. */
+  readonly values?: readonly number[];
 }
 
 /** A tile program as WGSL: one entry point, its bindings and its dispatch. */

@@ -1,11 +1,11 @@
 /** How the data of a full load gets to workgroup memory, decided from where its rows lie. */
 import { addressOf, tensorPlace } from "../../ir/addressing.js";
-import { operandNamed, type TileFunc } from "../../ir/func.js";
+import { elementsOf, operandNamed, type TileFunc } from "../../ir/func.js";
 import { constant, dim, loopPart, type Linear } from "../../ir/linear.js";
 import { residue } from "../../ir/ranges.js";
 import type { Feeding, Located } from "../../ir/regions.js";
 import type { LoadStmt, UbBuffer } from "../../ir/tile.js";
-import { at, dtypeBytes, elementCount, invariant } from "../../ir/types.js";
+import { at, dtypeBytes, invariant } from "../../ir/types.js";
 
 /**
  * `words`: rows start and end between words, and move so many of them at a time. `packed`: each word is put together from
@@ -48,7 +48,7 @@ export function loadMove(
       row.terms.every(({ of, by }) => of.kind !== "dim" || by % group === 0) &&
       residue(loopPart(row), group, loops) === 0 &&
       residue(at(stmt.from.sizes, innermost), group, loops) === 0 &&
-      elementCount(tensor.type.shape) % group === 0
+      residue(elementsOf(func, tensor), group, loops) === 0
     );
   };
   const vectors = !byWords && inRuns(16);

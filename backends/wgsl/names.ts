@@ -22,11 +22,16 @@ const language =
 const kernel =
   "status lane lane_index group task main bad element first word flat slot source row packed mask to fetch pack words e a b " +
   "low high again wrapped tail bit r negative position place begin unit four start k d run shift alive value all " +
-  "add_wide negated_wide product_of times_wide remainder_wide quotient_wide is_negative is_below wrapped_wide";
+  "sizes Sizes add_wide negated_wide product_of times_wide remainder_wide quotient_wide is_negative is_below wrapped_wide";
 const reserved: ReadonlySet<string> = new Set(`${language} ${kernel}`.split(" "));
 const numbered = /^(?:resolve_|wrap_|raw_at|d|c|at|none|wide)\d+(?:_\d+|_turn)?$|^(?:unit|k)_turn$/;
 
 const usable = (name: string): boolean =>
   /^[A-Za-z][A-Za-z0-9_]*$/.test(name) && !reserved.has(name) && !numbered.test(name);
+
+/** A number that sizes tell, as a member of its struct. */
+export const memberName = (name: string): string => (usable(name) ? name : `x_${name}`);
+/** The same where it is read. */
+export const sizeName = (name: string): string => `sizes.${memberName(name)}`;
 
 export const namesOf = (func: TileFunc): Names => identifiersOf(func, usable);

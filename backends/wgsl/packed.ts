@@ -3,8 +3,10 @@
  * first element writes it whole, so that no two lanes of the grid ever write one word; or each row puts in its own bits.
  */
 import { gatheredTable } from "../../ir/access.js";
-import { inputOf, outputOf } from "../../ir/func.js";
+import { elementsOf, inputOf, outputOf } from "../../ir/func.js";
 import { stepAlong } from "../../ir/linear.js";
+import { residue } from "../../ir/ranges.js";
+import { extentsOver } from "../../ir/symbolic.js";
 import { at, elementCount, strides } from "../../ir/types.js";
 import { lowBits, type Context } from "./context.js";
 import {
@@ -111,17 +113,19 @@ function emitWholeWord(context: Context, move: PackedMove, shared: Recomputed, r
 function emitAcrossRows(context: Context, move: PackedMove, shared: Recomputed, row: Row): void {
   const { out, plan } = context;
   const { group: perWord } = move;
-  const { shape } = outputOf(plan.func).type;
-  const total = elementCount(shape);
+  const output = outputOf(plan.func);
+  const { shape } = output.type;
+  const total = elementsOf(plan.func, output);
   const moving = shape.flatMap((extent, d) => (extent > 1 ? [d] : []));
   for (const d of moving) {
     const start = scaled(context.form(at(shared.offsets, d)), 1);
     out.line(`var c${d} = ${sum([...start, ...scaled(at(row.along("d"), d), 1)])};`);
   }
   const [outermost] = moving;
-  const inside =
-    outermost === undefined || total % perWord === 0 ? "" : ` && c${outermost} < ${at(shape, outermost)}u`;
-  out.block(`for (var e = 0u; e < ${Math.min(perWord, total)}u${inside}; e++)`, () => {
+  const extents = extentsOver(shape, plan.func.symbolic?.outermost[plan.func.operands.length - 1] ?? null);
+  const whole = outermost === undefined || residue(total, perWord, []) === 0;
+  const inside = whole ? "" : ` && c${outermost} < ${context.form(at(extents, outermost))}`;
+  out.block(`for (var e = 0u; e < ${Math.min(perWord, elementCount(shape))}u${inside}; e++)`, () => {
     const coords = shape.map((_, d) => (moving.includes(d) ? `c${d}` : "0u"));
     emitElement(context, move, shared, coords);
     emitNext(context, shape, moving);

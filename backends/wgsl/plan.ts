@@ -9,6 +9,7 @@ import { CompileError, throwIfErrors, type Diagnostic } from "../../ir/diagnosti
 import { singleCopies } from "../moves.js";
 import { inputOf, keyOf, outputOf, type TileFunc } from "../../ir/func.js";
 import { feedingOf, locate, type Feeding } from "../../ir/regions.js";
+import { sizeLoops } from "../../ir/symbolic.js";
 import { webgpu, type Target } from "../../ir/target.js";
 import { parallelNest, type ParallelNest } from "../../ir/tasks.js";
 import { flatten, ubBytes, type LoadStmt, type Stmt, type StoreStmt, type SyncStmt } from "../../ir/tile.js";
@@ -24,11 +25,12 @@ import {
 } from "../../ir/types.js";
 import { sitesMove, type SitesMove } from "./sites-move.js";
 import { gatherMove, type GatherMove, type Width } from "./gather-move.js";
-import { gridOf, type Grid } from "./grid.js";
+import { dispatchOf, isFolded, type Grid } from "./grid.js";
 import type { LoadMove } from "./load-move.js";
 import { defaultLimits, type WgslBinding, type WgslLimits } from "./kernel.js";
 import { lanesFor, type LaneShape } from "./lanes.js";
 import { namesOf } from "./names.js";
+import { sizeNames } from "./sizes.js";
 import { beyondLimits, beyondU32, beyondWide, tooManyTasks, unevenRows, unknownForms } from "./refusals.js";
 
 /** What a plan is made against. */
@@ -48,7 +50,7 @@ export interface ElementWords {
   readonly wordsPer: number;
 }
 
-/** A storage buffer, and how the kernel reads or writes it. */
+/** A buffer, and how the kernel reads or writes it. */
 export interface BoundBuffer extends WgslBinding {
   /** Words of one access. */
   readonly width: Width;
@@ -76,6 +78,8 @@ export interface WgslPlan {
   readonly lanes: LaneShape;
   readonly element: ElementWords;
   readonly bindings: readonly BoundBuffer[];
+  /** Numbers that sizes tell, in the order of the struct that holds them. */
+  readonly sizes: readonly string[];
   /** Bytes of workgroup memory. */
   readonly workgroupBytes: number;
   /** Absent where there is nothing to write. */
@@ -86,32 +90,39 @@ export interface WgslPlan {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** Throws a CompileError (TC502) where no kernel on such a device is the program. */
+/**
+ * Throws a CompileError (TC502) where no kernel on such a device is the program. What is decided for a program over symbols holds
+ * for every size; its grid and its bytes are at the most, and whether these are beyond the device is told of each size.
+ */
 export function planWgsl(func: TileFunc, options: WgslOptions = {}): WgslPlan {
   const device = { limits: options.limits ?? defaultLimits, target: options.target ?? webgpu };
-  const nest = parallelNest(func.body);
+  const around = sizeLoops(func.symbolic?.symbols ?? []);
+  const nest = parallelNest(func.body, around);
   throwIfErrors(unknownForms(nest));
   const element = elementWords(inputOf(func, gatheredTable).type.dtype);
-  const feeding = feedingOf(locate(func.body));
+  const feeding = feedingOf(locate(func.body, around));
   const gather = feeding === undefined ? undefined : planGather(func, feeding, device.target);
-  const bindings = bindingsOf(func, gather);
+  const folded = isFolded(nest, device.limits);
+  const dispatch = dispatchOf(nest, folded, device.limits);
+  const sizes = sizeNames(func, nest, folded);
+  const bindings = bindingsOf(func, gather, sizes);
   const staged = gather?.kind === "gather" ? gather.staged?.buffer : undefined;
   const workgroupBytes = staged === undefined ? 0 : ubBytes(staged);
-  const grid = gridOf(nest, device.limits);
   throwIfErrors([
-    ...beyondU32(func),
+    ...beyondU32(func, around),
     ...(gather?.kind === "sites" ? beyondWide(gather) : []),
     ...unevenRows(func, staged),
-    ...beyondLimits(func, bindings, workgroupBytes, device.limits),
+    ...beyondLimits(func, func.symbolic === undefined ? bindings : [], workgroupBytes, device.limits),
   ]);
-  const common = { func, nest, element, bindings, workgroupBytes, diagnostics: singleCopies(func) };
-  if (grid === undefined) throw new CompileError([tooManyTasks(func, nest, device.limits)]);
+  const common = { func, nest, element, bindings, sizes, workgroupBytes, diagnostics: singleCopies(func) };
+  if (dispatch === undefined && func.symbolic === undefined)
+    throw new CompileError([tooManyTasks(func, nest, device.limits)]);
   if (feeding === undefined || gather === undefined) {
     return { ...common, grid: { dispatch: [0, 0, 0], folded: false }, lanes: { x: 1, y: 1 }, moves: [] };
   }
   return {
     ...common,
-    grid,
+    grid: { dispatch: dispatch ?? [0, 0, 0], folded },
     lanes: lanesFor(gather, element.size, nest.tasks, device),
     gather,
     moves: flatten(nest.body).flatMap((stmt) => moveOf(stmt, gather, feeding)),
@@ -131,7 +142,11 @@ function planGather(func: TileFunc, feeding: Feeding, target: Target): GatherMov
   return gatherMove(func, stmt, feeding, target.laneBytes);
 }
 
-function bindingsOf(func: TileFunc, gather: GatherMove | SitesMove | undefined): BoundBuffer[] {
+function bindingsOf(
+  func: TileFunc,
+  gather: GatherMove | SitesMove | undefined,
+  sizes: readonly string[],
+): BoundBuffer[] {
   const names = namesOf(func);
   const output = outputOf(func);
   const merged =
@@ -148,19 +163,31 @@ function bindingsOf(func: TileFunc, gather: GatherMove | SitesMove | undefined):
     name: names.buffer(operand.name),
     role: keyOf(operand),
     access: operand === output ? "read_write" : "read",
-    ...sized(operand.type, widthOf(binding)),
+    bytes: bytesOf(operand.type, widthOf(binding)),
+    width: widthOf(binding),
     atomic: operand === output && merged,
   }));
-  if (gather?.sites.some(({ rule }) => rule?.outside === "report") !== true) return operands;
-  const status = { name: "status", role: "status", access: "read_write", bytes: 4 } as const;
-  return [...operands, { binding: operands.length, ...status, width: 1, atomic: true }];
+  const reports = gather?.sites.some(({ rule }) => rule?.outside === "report") === true;
+  const status = { name: "status", role: "status", access: "read_write", bytes: 4, atomic: true } as const;
+  const told = {
+    name: "sizes",
+    role: "sizes",
+    access: "uniform",
+    bytes: 4 * sizes.length,
+    atomic: false,
+  } as const;
+  return [...operands, ...(reports ? [status] : []), ...(sizes.length > 0 ? [told] : [])].map(
+    (bound, binding) => ({ width: 1, ...bound, binding }),
+  );
 }
 
+/** What a device binds. */
+export const asBinding = ({ width: _width, atomic: _atomic, ...binding }: BoundBuffer): WgslBinding =>
+  binding;
+
 /** An array has one access at least, of a tensor without elements too. */
-const sized = (type: TensorType, width: Width): Pick<BoundBuffer, "bytes" | "width"> => ({
-  bytes: Math.max(4 * width, alignUp(byteCount(type), 4)),
-  width,
-});
+export const bytesOf = (type: TensorType, width: Width): number =>
+  Math.max(4 * width, alignUp(byteCount(type), 4));
 
 function moveOf(stmt: Stmt, gather: GatherMove | SitesMove, feeding: Feeding): WgslMove[] {
   const staged = gather.kind === "gather" ? gather.staged : undefined;

@@ -9,6 +9,7 @@
  */
 import type { IndexRule } from "../../ir/policy.js";
 import { assertNever } from "../../ir/types.js";
+import { belowText, fromEndText, lastText } from "./bounds.js";
 import type { ResolvedSite } from "./gather-move.js";
 import type { Lines } from "../lines.js";
 
@@ -22,7 +23,7 @@ export function emitResolver(out: Lines, site: ResolvedSite, indices: string): v
   const wide = rule.bytes === 8;
   const type = four ? "vec4u" : "u32";
   const splat = splatOf(four);
-  const [n, most] = [splat(`${below}u`), splat(`${Math.max(0, below - 1)}u`)];
+  const [n, most] = [splat(belowText(rule)), splat(lastText(rule))];
   if (outside === "remainder" && below > 0) emitWrap(out, rule, axis);
   const declare = (): void => {
     out.line(`let element = ${checked(rule, four)};`);
@@ -69,9 +70,10 @@ const splatOf =
     four ? `vec4u(${value})` : value;
 
 /** The low word as an element, counted from the end where it is negative. */
-function unchecked({ fromEnd, bytes }: IndexRule, splat: (value: string) => string): string {
+function unchecked(rule: IndexRule, splat: (value: string) => string): string {
+  const { fromEnd, bytes } = rule;
   if (fromEnd === undefined) return "low";
-  return `low + select(${splat("0u")}, ${splat(`${fromEnd}u`)}, ${isNegative(bytes === 8, splat)})`;
+  return `low + select(${splat("0u")}, ${splat(fromEndText(fromEnd, rule))}, ${isNegative(bytes === 8, splat)})`;
 }
 
 const isNegative = (wide: boolean, splat: (value: string) => string): string =>
@@ -117,10 +119,10 @@ function emitReads(out: Lines, { rule, four }: ResolvedSite, indices: string): v
 }
 
 /** Replaces what is out of range; a loop, because adapters that run both sides of a branch still skip a loop. */
-function emitWrapped(out: Lines, { axis, rule: { below, bytes }, four }: ResolvedSite): void {
-  const wide = bytes === 8;
+function emitWrapped(out: Lines, { axis, rule, four }: ResolvedSite): void {
+  const [wide, n] = [rule.bytes === 8, belowText(rule)];
   out.line("var wrapped = element;");
-  const test = four ? `any(element >= vec4u(${below}u))` : `element >= ${below}u`;
+  const test = four ? `any(element >= vec4u(${n}))` : `element >= ${n}`;
   out.block(`for (var again = ${test}; again; again = false)`, () => {
     if (!four) out.line(`wrapped = wrap_${axis}(low${wide ? ", high" : ""});`);
     else {
@@ -133,9 +135,10 @@ function emitWrapped(out: Lines, { axis, rule: { below, bytes }, four }: Resolve
 }
 
 /** fn wrap_k: the value modulo the bound, never negative. -v - 1 is ~v, so -v mod n needs no 64-bit negation. */
-function emitWrap(out: Lines, { below, signed, bytes }: IndexRule, axis: number): void {
+function emitWrap(out: Lines, rule: IndexRule, axis: number): void {
+  const { signed, bytes } = rule;
   const wide = bytes === 8;
-  const n = `${below}u`;
+  const n = belowText(rule);
   const magnitude = (low: string, high: string): void => {
     if (!wide) {
       out.line(`let r = ${low} % ${n};`);

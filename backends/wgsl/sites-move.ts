@@ -2,16 +2,17 @@
  * How a kernel moves the elements of a gather whose map is beyond the three operators' kind: the sites in order, then 16 bytes of
  * a row that shares them, or an element. Everything is read and written where it lies in global memory.
  */
-import { fillBytes, gatheredTable, isRead } from "../../ir/access.js";
+import { countsFromBound, fillBytes, gatheredTable, isRead, type OpenBounds } from "../../ir/access.js";
 import { gatherAddresses, tensorPlace, type GatherAddresses } from "../../ir/addressing.js";
-import { inputOf, inputsOf, outputOf, type TileFunc } from "../../ir/func.js";
+import { elementsOf, inputOf, inputsOf, outputOf, type TileFunc } from "../../ir/func.js";
 import { rangesOf, type Ranges } from "../../ir/image.js";
 import { dimsOf, iv, largestValue, type Linear } from "../../ir/linear.js";
 import { siteRule, type IndexRule } from "../../ir/policy.js";
 import { boundsOf, residue } from "../../ir/ranges.js";
 import type { Feeding } from "../../ir/regions.js";
+import { sizeRanges } from "../../ir/symbolic.js";
 import type { ForStmt, GatherStmt } from "../../ir/tile.js";
-import { at, dtypeBytes, elementCount, type DType, type Shape } from "../../ir/types.js";
+import { at, dtypeBytes, type DType, type Shape } from "../../ir/types.js";
 import { startsAtMultiples, vectorBytes, type Width } from "./gather-move.js";
 
 /** One site, and how its value is held. */
@@ -24,6 +25,8 @@ export interface SiteMove {
   readonly rule?: IndexRule;
   /** Under `any`: negative values count from this number. */
   readonly fromEnd?: number;
+  /** What of the numbers sizes tell. */
+  readonly open?: OpenBounds;
   /** In 128 bits, which no sum of products leaves; else the value is resolved as it is read, to 32 bits. */
   readonly wide: boolean;
 }
@@ -72,7 +75,7 @@ export function sitesMove(func: TileFunc, stmt: GatherStmt, feeding: Feeding): S
     tile,
     addresses,
     sites: map.sites.map((site, s): SiteMove => {
-      const { value, fromEnd } = site;
+      const { value, fromEnd, open } = site;
       const rule = siteRule(site, func.operands);
       const read = isRead(value)
         ? { table: value.table, dtype: inputOf(func, value.table).type.dtype }
@@ -82,14 +85,18 @@ export function sitesMove(func: TileFunc, stmt: GatherStmt, feeding: Feeding): S
         ...(read === undefined ? {} : { read }),
         ...(rule === undefined ? {} : { rule }),
         ...(rule === undefined && fromEnd !== undefined ? { fromEnd } : {}),
-        wide: read === undefined || rule === undefined || (fromEnd ?? rule.below) !== rule.below,
+        ...(open === undefined ? {} : { open }),
+        wide: read === undefined || rule === undefined || !countsFromBound(site),
       };
     }),
     ranges: rangesOf(
       map,
       inputsOf(func).map(({ type }) => type),
       tile,
-      (name) => boundsOf(iv(name), loops),
+      {
+        loops: (name) => boundsOf(iv(name), loops),
+        symbols: sizeRanges(func.symbolic?.symbols ?? []),
+      },
     ),
     ...(unit === undefined ? {} : { unit }),
     resolved: dims.filter((d) => follows.has(d)),
@@ -116,7 +123,9 @@ function unitOf(
     group === 1 ||
     (sharing.includes(last) &&
       [data, output].every((address) => startsAtMultiples(address, last, group, loops)) &&
-      [type, outputOf(func).type].every(({ shape }) => elementCount(shape) % group === 0) &&
+      [inputOf(func, gatheredTable), outputOf(func)].every(
+        (operand) => residue(elementsOf(func, operand), group, loops) === 0,
+      ) &&
       residue(at(to.sizes, last), group, loops) === 0);
   // Index values are read by single words.
   const isTable = map.sites.some(({ value }) => isRead(value) && value.table === gatheredTable);

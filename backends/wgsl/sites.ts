@@ -5,7 +5,9 @@ import { atomsOf, type Linear } from "../../ir/linear.js";
 import { inputOf } from "../../ir/func.js";
 import { at, elementCount, isSigned } from "../../ir/types.js";
 import { lowBits, type Context } from "./context.js";
+import { belowText, lastText } from "./bounds.js";
 import { outputName } from "./elements.js";
+import { sizeName } from "./names.js";
 import { indexBytes } from "../../ir/policy.js";
 import { emitResolver, lowWord, none } from "./resolve.js";
 import { axesOf } from "./lanes.js";
@@ -126,21 +128,26 @@ function emitSite(
     if (read !== undefined) out.line(`let position = ${narrowForm(context, move, form, coords)};`);
     if (!wide && rule !== undefined) {
       out.line(`let element = resolve_${s}(position);`);
-      if (canEnd(site) && rule.outside !== "promised") emitEnding(context, site, `element < ${rule.below}u`);
+      if (canEnd(site) && rule.outside !== "promised")
+        emitEnding(context, site, `element < ${belowText(rule)}`);
       const bounded = canEnd(site) && rule.outside !== "promised" && rule.below > 0;
-      out.line(`${name} = ${bounded ? `min(element, ${rule.below - 1}u)` : "element"};`);
+      out.line(`${name} = ${bounded ? `min(element, ${lastText(rule)})` : "element"};`);
       return;
     }
     const raw = read === undefined ? wideForm(form, wordsOf(context, move, coords)) : rawValue(context, read);
     const count = rule === undefined ? fromEnd : rule.fromEnd;
     out.line(`var value = ${raw};`);
     if (count !== undefined) {
-      out.line(`if (is_negative(value)) { value = add_wide(value, ${wideLiteral(count)}); }`);
+      out.line(`if (is_negative(value)) { value = add_wide(value, ${wideCount(count, site)}); }`);
     }
     if (rule === undefined) out.line(`${name} = value;`);
     else emitResolved(context, site, rule, name);
   });
 }
+
+/** What is added to negative values, as a wide number. */
+const wideCount = (count: number, { open }: SiteMove): string =>
+  open?.fromEnd === undefined ? wideLiteral(count) : `vec4u(${sizeName(open.fromEnd)}, 0u, 0u, 0u)`;
 
 /** Ends the element where a condition does not hold. The lowest output element whose index is out of range is reported. */
 function emitEnding({ out }: Context, site: SiteMove, inside: string): void {
@@ -162,20 +169,21 @@ function rawValue({ names, plan }: Context, { table, dtype }: NonNullable<SiteMo
 function emitResolved(
   context: Context,
   site: SiteMove,
-  { below, outside }: NonNullable<SiteMove["rule"]>,
+  rule: NonNullable<SiteMove["rule"]>,
   name: string,
 ): void {
   const { out } = context;
-  const inside = `is_below(value, ${below}u)`;
+  const { below, outside } = rule;
+  const inside = `is_below(value, ${belowText(rule)})`;
   if (canEnd(site)) {
     emitEnding(context, site, inside);
-    if (below > 0) out.line(`${name} = min(value.x, ${below - 1}u);`);
+    if (below > 0) out.line(`${name} = min(value.x, ${lastText(rule)});`);
     return;
   }
   if (outside === "nearest") {
-    const end = `select(${below - 1}u, 0u, is_negative(value))`;
+    const end = `select(${lastText(rule)}, 0u, is_negative(value))`;
     out.line(`${name} = select(${end}, value.x, ${inside});`);
-  } else out.line(`${name} = wrapped_wide(value, ${below}u);`);
+  } else out.line(`${name} = wrapped_wide(value, ${belowText(rule)});`);
 }
 
 /** Elements side by side that share their sites, or one of whole words. */

@@ -43,6 +43,7 @@ function atomOf(form: Linear, words: WideWords): string {
     case "dim":
     case "iv":
     case "min":
+    case "symbol":
       return widened(words.narrow(form));
     case "site": {
       const { name, wide } = at(words.sites, of.site);
@@ -52,8 +53,6 @@ function atomOf(form: Linear, words: WideWords): string {
       return `quotient_wide(${wideForm(of.of, words)}, ${of.by}u)`;
     case "mod":
       return widened(`remainder_wide(${wideForm(of.of, words)}, ${of.by}u)`);
-    case "symbol":
-      throw new InternalError(`symbol ${of.name} is not bound`);
     default:
       return assertNever(of);
   }

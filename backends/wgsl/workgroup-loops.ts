@@ -2,28 +2,27 @@
 import { isConstant } from "../../ir/linear.js";
 import { printStmtHead } from "../../ir/text/print.js";
 import { at } from "../../ir/types.js";
+import type { ParallelLoop } from "../../ir/tasks.js";
 import type { Context } from "./context.js";
 import { scaled, sum } from "./forms.js";
+import { sizeName } from "./names.js";
+import { gridSizes, isOpen } from "./sizes.js";
 
 const axes = ["x", "y", "z"] as const;
 
 /** Declares the loop variables of this workgroup; one beyond the tasks or the view returns. */
 export function emitWorkgroupLoops(context: Context): void {
   const { out, plan } = context;
-  const { loops, tasks } = plan.nest;
-  const { dispatch, folded } = plan.grid;
-  const [x, y] = dispatch;
-  if (folded) {
-    out.line(y === 1 ? "let task = group.x;" : `let task = group.y * ${x}u + group.x;`);
-    if (x * y !== tasks) out.line(`if (task >= ${tasks}u) { return; }`);
-  }
-  let inner = tasks;
+  const { loops } = plan.nest;
+  const { folded } = plan.grid;
+  if (folded) emitTask(context);
   loops.forEach(({ stmt, trips }, k) => {
     out.line(`// ${printStmtHead(stmt)}`);
-    inner /= trips;
-    const whole = inner === 1 ? "task" : `task / ${inner}u`;
+    const inner = tripsText(loops.slice(k + 1), k + 1);
+    const whole = inner === "1u" ? "task" : `task / ${inner}`;
     const axis = at(axes, Math.min(2, loops.length - 1 - k));
-    const turn = folded ? (k === 0 ? whole : `(${whole}) % ${trips}u`) : trips === 1 ? "0u" : `group.${axis}`;
+    const own = tripsText(loops.slice(k, k + 1), k);
+    const turn = folded ? (k === 0 ? whole : `(${whole}) % ${own}`) : trips === 1 ? "0u" : `group.${axis}`;
     const name = context.names.iv(stmt.iv);
     const start = scaled(context.form(stmt.lower), 1);
     out.line(`let ${name} = ${sum([...start, ...scaled(turn, stmt.step)])};`);
@@ -32,4 +31,25 @@ export function emitWorkgroupLoops(context: Context): void {
       out.line(`if (${name} >= ${context.form(stmt.upper)}) { return; }`);
     }
   });
+}
+
+/** Declares the number of this workgroup's task; one beyond the tasks returns. */
+function emitTask({ out, plan }: Context): void {
+  const { nest, grid } = plan;
+  if (nest.loops.some(isOpen)) {
+    out.line(`let task = group.y * ${sizeName(gridSizes.columns)} + group.x;`);
+    out.line(`if (task >= ${sizeName(gridSizes.tasks)}) { return; }`);
+    return;
+  }
+  const [x, y] = grid.dispatch;
+  out.line(y === 1 ? "let task = group.x;" : `let task = group.y * ${x}u + group.x;`);
+  if (x * y !== nest.tasks) out.line(`if (task >= ${nest.tasks}u) { return; }`);
+}
+
+/** Iterations of some loops together, the first of them the loop of that number. */
+function tripsText(loops: readonly ParallelLoop[], first: number): string {
+  const fixed = loops.reduce((product, loop) => (isOpen(loop) ? product : product * loop.trips), 1);
+  const open = loops.flatMap((loop, k) => (isOpen(loop) ? [sizeName(gridSizes.trips(first + k))] : []));
+  const factors = [...(fixed === 1 && open.length > 0 ? [] : [`${fixed}u`]), ...open];
+  return factors.length === 1 ? at(factors, 0) : `(${factors.join(" * ")})`;
 }

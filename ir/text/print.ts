@@ -49,7 +49,7 @@ function printAlone(func: Func): string {
 function printSource(func: SourceFunc): string {
   const output = outputOf(func).name;
   const op = `  %${output} = ${func.op} ${printNames(inputsOf(func))}${printAttrs(func.attrs)}`;
-  return `${printTensorHead(func, [])} {\n${op}\n  return %${output}\n}\n`;
+  return `${printTensorHead(func)} {\n${op}\n  return %${output}\n}\n`;
 }
 
 function printAccess(func: AccessFunc): string {
@@ -69,7 +69,7 @@ function printAccess(func: AccessFunc): string {
   const op =
     `  %${output} = access.gather ${printNames(inputs)} ` +
     `${func.symbolic === undefined ? printMap(func.map, context) : printSymbolic(func.symbolic.map, context)} {${attrs.join(", ")}}`;
-  return `${printTensorHead(func, func.symbolic?.outermost ?? [])} {\n${op}\n  return %${output}\n}\n`;
+  return `${printTensorHead(func)} {\n${op}\n  return %${output}\n}\n`;
 }
 
 /** The policy of the bare reads, and what stands where there is no element. */
@@ -80,13 +80,19 @@ const printOutside = (map: AccessMap): string[] =>
 
 const printNames = (values: readonly Value[]): string => values.map(({ name }) => `%${name}`).join(", ");
 
-/** `outermost`: the symbols that are outermost extents, by operand. */
-function printTensorHead(func: SourceFunc | AccessFunc, outermost: readonly (string | null)[]): string {
-  const types = func.operands.map(({ type }, k) => {
-    const [open] = outermost.slice(k, k + 1);
-    const inner = { ...type, shape: type.shape.slice(1) };
-    return `tensor<${open === undefined || open === null ? formatType(type) : `${open}x${formatType(inner)}`}>`;
+/** `Vx5xf32`: the types of the operands, a symbol where it is the outermost extent. */
+export function printTypes(func: Func): string[] {
+  const outermost = func.level === "source" ? [] : (func.symbolic?.outermost ?? []);
+  return func.operands.map(({ type }, k) => {
+    const open = outermost[k] ?? null;
+    return open === null
+      ? formatType(type)
+      : `${open}x${formatType({ ...type, shape: type.shape.slice(1) })}`;
   });
+}
+
+function printTensorHead(func: SourceFunc | AccessFunc): string {
+  const types = printTypes(func).map((type) => `tensor<${type}>`);
   const params = inputsOf(func).map((value, k) => `%${value.name}: ${at(types, k)}`);
   const result = at(types, types.length - 1);
   return `func @${func.name}(${params.join(", ")}) -> ${result}${printTail(func)}`;

@@ -281,12 +281,14 @@ const atTheMost = (map: OracleMap): OracleMap => ({ ...map, sizes: map.most });
 export interface BoundOutcome {
   readonly shared: number;
   readonly alone: number;
+  /** Of those on WebGPU: whose text reads its sizes, and is that of the program for all of them. */
+  readonly texts: number;
 }
 
 /** Kernels compiled at the most and bound, against the oracle on every backend. Throws an Error for what must not be. */
 export async function judgeBound(map: OracleMap, draw: Draw, runner?: Runner): Promise<BoundOutcome> {
   const trial = trialOf(map);
-  const outcome = { shared: 0, alone: 0 };
+  const outcome = { shared: 0, alone: 0, texts: 0 };
   if (typeof trial === "string") return outcome;
   const { func, inputs, keys, names, want } = trial;
   for (let k = 0; k < 3; k++) {
@@ -304,6 +306,7 @@ export async function judgeBound(map: OracleMap, draw: Draw, runner?: Runner): P
     await compareOnSim(kernel, trial, shown);
     if (runner === undefined) continue;
     compare(await outcomeOf(() => runner.runBytes(kernel, inputs)), want, names, `webgpu, ${shown}`);
+    if (runner.wgsl(kernel).bindings.some(({ access }) => access === "uniform")) outcome.texts++;
   }
   return outcome;
 }

@@ -1,0 +1,37 @@
+/** The kernel of one size: what all sizes share, with its dispatch, the bytes of its buffers, and what `sizes` holds. */
+import { openFormOf } from "../../ir/bind-tile.js";
+import { CompileError, throwIfErrors } from "../../ir/diagnostic.js";
+import type { TileFunc } from "../../ir/func.js";
+import { parallelNest } from "../../ir/tasks.js";
+import { at, invariant } from "../../ir/types.js";
+import { dispatchOf } from "./grid.js";
+import type { WgslBinding, WgslKernel, WgslLimits } from "./kernel.js";
+import { asBinding, bytesOf, type WgslPlan } from "./plan.js";
+import { beyondLimits, tooManyTasks } from "./refusals.js";
+import { sizeValues } from "./sizes.js";
+
+/** The kernel of a program over symbols: one text for every size. */
+export interface OpenKernel {
+  readonly plan: WgslPlan;
+  readonly kernel: WgslKernel;
+  readonly limits: WgslLimits;
+}
+
+/** `func`: an instance of the program over symbols. Throws a CompileError (TC502) for a size that the device has no room for. */
+export function kernelAt({ plan, kernel, limits }: OpenKernel, func: TileFunc): WgslKernel {
+  const form = openFormOf(func);
+  invariant(form?.program === plan.func, `@${func.name} is no instance of the kernel's program`);
+  const nest = parallelNest(func.body);
+  const dispatch = dispatchOf(nest, plan.grid.folded, limits);
+  if (dispatch === undefined) throw new CompileError([tooManyTasks(func, nest, limits)]);
+  const bindings = plan.bindings.map((bound, k): WgslBinding => {
+    const binding = asBinding(bound);
+    if (bound.access === "uniform")
+      return { ...binding, values: sizeValues(plan.sizes, form.values, nest, dispatch) };
+    return k < func.operands.length
+      ? { ...binding, bytes: bytesOf(at(func.operands, k).type, bound.width) }
+      : binding;
+  });
+  throwIfErrors(beyondLimits(func, bindings, plan.workgroupBytes, limits));
+  return { ...kernel, dispatch, bindings, operands: func.operands };
+}

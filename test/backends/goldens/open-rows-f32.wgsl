@@ -1,0 +1,31 @@
+// @rows(%data: Vx64xf32, %indices: Nxi32, %output: Nx64xf32)
+struct Sizes { V: u32, N: u32, below0: u32 }
+@group(0) @binding(0) var<storage, read> data: array<vec4u>;
+@group(0) @binding(1) var<storage, read> indices: array<u32>;
+@group(0) @binding(2) var<storage, read_write> output: array<vec4u>;
+@group(0) @binding(3) var<storage, read_write> status: array<atomic<u32>, 1>;
+@group(0) @binding(4) var<uniform> sizes: Sizes;
+
+fn resolve_0(position: u32) -> u32 {
+  let low = indices[position];
+  return low + select(0u, sizes.below0, low >= 0x80000000u);
+}
+
+@compute @workgroup_size(16, 8)
+fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) lane: vec3u) {
+  // for %t0 = 0 to N step 8 parallel
+  let t0 = group.x * 8u;
+  if (t0 >= sizes.N) { return; }
+  // gather %data[0, 0][V, 64], %indices[%t0][min(8, N - %t0)] to %output[%t0, 0][min(8, N - %t0), 64] (d0, d1) -> (from_end(%indices[d0]), d1) {oob = error, origin = [%t0]}
+  {
+    var bad = 0xffffffffu;
+    for (var d0 = lane.y; d0 < min(8u, sizes.N - t0); d0 += 8u) {
+      let raw_at0 = resolve_0(t0 + d0);
+      bad = min(bad, select(0xffffffffu, t0 * 64u + d0 * 64u, raw_at0 >= sizes.below0));
+      let at0 = min(raw_at0, (sizes.below0 - 1u));
+      let d1 = lane.x * 4u;
+      output[(t0 * 64u + d0 * 64u + d1) >> 2u] = data[(at0 * 64u + d1) >> 2u];
+    }
+    if (bad != 0xffffffffu) { atomicMin(&status[0], bad); }
+  }
+}
