@@ -33,7 +33,8 @@ export * from "./policy.js";
 export * from "./ranges.js";
 export * from "./regions.js";
 export { pyptoLevels, type PyptoLevel } from "./ops/pypto.js";
-export { lex, type Token, type TokenKind } from "./text/lex.js";
+export { formatText, type FormatResult } from "./text/format.js";
+export { lex, type Comment, type Lexed, type Token, type TokenKind } from "./text/lex.js";
 export { ParseError, TokenReader } from "./text/token-reader.js";
 export { parseModule, parseSchedule, type ParseResult } from "./text/parse.js";
 export {

@@ -130,8 +130,7 @@ function emitSite(
       out.line(`let element = resolve_${s}(position);`);
       if (canEnd(site) && rule.outside !== "promised")
         emitEnding(context, site, `element < ${belowText(rule)}`);
-      const bounded = canEnd(site) && rule.outside !== "promised" && rule.below > 0;
-      out.line(`${name} = ${bounded ? `min(element, ${lastText(rule)})` : "element"};`);
+      out.line(`${name} = ${elementInRange(move, site, rule, s)};`);
       return;
     }
     const raw = read === undefined ? wideForm(form, wordsOf(context, move, coords)) : rawValue(context, read);
@@ -148,6 +147,18 @@ function emitSite(
 /** What is added to negative values, as a wide number. */
 const wideCount = (count: number, { open }: SiteMove): string =>
   open?.fromEnd === undefined ? wideLiteral(count) : `vec4u(${sizeName(open.fromEnd)}, 0u, 0u, 0u)`;
+
+/** What `element` of a site is read by. What is promised holds where the element did not end before. */
+function elementInRange(
+  { sites }: SitesMove,
+  site: SiteMove,
+  rule: NonNullable<SiteMove["rule"]>,
+  s: number,
+): string {
+  if (rule.outside === "promised")
+    return sites.slice(0, s).some(canEnd) ? "select(0u, element, alive)" : "element";
+  return canEnd(site) && rule.below > 0 ? `min(element, ${lastText(rule)})` : "element";
+}
 
 /** Ends the element where a condition does not hold. The lowest output element whose index is out of range is reported. */
 function emitEnding({ out }: Context, site: SiteMove, inside: string): void {

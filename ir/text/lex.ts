@@ -20,9 +20,27 @@ export interface Token {
 const tokenPattern =
   /(?<space>[ \t\r\n]+|\/\/[^\n]*)|(?<arrow>->)|(?<type>\d+(?:x\d+)*x[A-Za-z]\w*)|(?<int>-?\d+)|(?<string>"[^"\n]*")|(?<value>%\w+)|(?<symbol>@\w+)|(?<word>[A-Za-z_][\w.]*)|(?<punct><=|[(){}[\]<>,:=+*#?!-])/uy;
 
-/** The tokens of a text, the last of kind `end`; diagnostics (TC001) for characters that begin none. `file` names it in them. */
-export function lex(text: string, file: string): { tokens: Token[]; diagnostics: Diagnostic[] } {
+/** `// …` to the end of its line. */
+export interface Comment {
+  readonly text: string;
+  readonly line: number;
+  /** Whether an empty line follows. */
+  readonly gap: boolean;
+}
+
+/** What a text consists of. */
+export interface Lexed {
+  /** The last is of kind `end`. */
+  readonly tokens: readonly Token[];
+  readonly comments: readonly Comment[];
+  /** TC001 for characters that begin no token. */
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** The tokens and comments of a text. `file` names it in diagnostics. */
+export function lex(text: string, file: string): Lexed {
   const tokens: Token[] = [];
+  const comments: Comment[] = [];
   const diagnostics: Diagnostic[] = [];
   let line = 1;
   let lineStart = 0;
@@ -58,6 +76,9 @@ export function lex(text: string, file: string): { tokens: Token[]; diagnostics:
       const span = spanAt(position, matched);
       tokens.push({ ...classify(groups, raw), span });
     } else {
+      if (raw.startsWith("//")) {
+        comments.push({ text: raw.trimEnd(), line, gap: emptyLineAt(text, position + matched + 1) });
+      }
       for (let k = raw.indexOf("\n"); k !== -1; k = raw.indexOf("\n", k + 1)) {
         line++;
         lineStart = position + k + 1;
@@ -66,7 +87,12 @@ export function lex(text: string, file: string): { tokens: Token[]; diagnostics:
     position += matched;
   }
   tokens.push({ kind: "end", text: "end of text", span: spanAt(position, 1) });
-  return { tokens, diagnostics };
+  return { tokens, comments, diagnostics };
+}
+
+function emptyLineAt(text: string, start: number): boolean {
+  const end = text.indexOf("\n", start);
+  return end !== -1 && text.slice(start, end).trim() === "";
 }
 
 /** A binary file is one mistake, not a thousand. */

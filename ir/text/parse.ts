@@ -60,16 +60,22 @@ export interface ParseResult {
 
 /** Parses any number of functions, at any level. `file` names the text in diagnostics. */
 export function parseModule(text: string, file: string): ParseResult {
-  const { tokens, diagnostics } = lex(text, file);
-  if (diagnostics.length > 0) return { module: { funcs: [] }, diagnostics };
+  const lexed = lex(text, file);
+  if (lexed.diagnostics.length > 0) return { module: { funcs: [] }, diagnostics: lexed.diagnostics };
+  return parseTokens(lexed.tokens);
+}
+
+/** `parseModule`, with the line of the text in which each line of the canonical text begins. */
+export function parseTokens(tokens: readonly Token[]): ParseResult & { readonly lines: readonly number[] } {
   const parser = new Parser(tokens);
+  const { lines } = parser;
   const funcs: Func[] = [];
   const found: Diagnostic[] = [];
   try {
     parser.declarations();
   } catch (thrown) {
     if (!(thrown instanceof ParseError)) throw thrown;
-    return { module: { funcs }, diagnostics: [thrown.diagnostic] };
+    return { module: { funcs }, diagnostics: [thrown.diagnostic], lines };
   }
   while (!parser.atEnd()) {
     try {
@@ -94,7 +100,7 @@ export function parseModule(text: string, file: string): ParseResult {
     names.add(func.name);
   }
   const { symbols } = parser;
-  return { module: { ...(symbols.length === 0 ? {} : { symbols }), funcs }, diagnostics: found };
+  return { module: { ...(symbols.length === 0 ? {} : { symbols }), funcs }, diagnostics: found, lines };
 }
 
 /** Parses what `printSchedule` prints, such as `tile = [8, 64], residency = gm`. `file` names the text in diagnostics. */
@@ -149,10 +155,20 @@ class Parser extends TokenReader {
   private operands: readonly Operand[] = [];
   /** In the order of their declarations. */
   readonly symbols: Sym[] = [];
+  /** Where declarations, heads of functions, statements and the ends of bodies begin. */
+  readonly lines: number[] = [];
+
+  /** A line of the canonical text begins with the next token. */
+  private newLine(): void {
+    this.lines.push(this.peek().span.line);
+  }
 
   /** `dim N <= 4096`, before the functions. */
   declarations(): void {
-    while (this.acceptWord("dim")) {
+    for (;;) {
+      const before = this.peek();
+      if (!this.acceptWord("dim")) return;
+      this.lines.push(before.span.line);
       const token = this.take("word", "a symbol such as N");
       if (!isSymbolName(token.text))
         this.fail(
@@ -185,6 +201,7 @@ class Parser extends TokenReader {
 
   func(): Func {
     this.operands = [];
+    this.newLine();
     const start = this.word("func");
     const name = this.take("symbol", "a function name such as @gather").text;
     this.punct("(");
@@ -207,6 +224,7 @@ class Parser extends TokenReader {
     const result = this.openType();
     const tail = this.tail();
     this.punct("{");
+    this.newLine();
     const outputName = this.take("value", "the result, such as %output").text;
     this.punct("=");
     const opToken = this.take("word", "an operator such as onnx.gather");
@@ -229,10 +247,12 @@ class Parser extends TokenReader {
       opToken.text === "access.gather"
         ? { level: "access", ...head, ...this.accessBody(operands, output, outermost) }
         : { level: "source", ...head, op: opToken.text, attrs: this.attrs() };
+    this.newLine();
     this.word("return");
     const returned = this.take("value", `%${outputName}`);
     if (returned.text !== outputName)
       this.fail(returned, `the function returns %${outputName}, its only result`);
+    this.newLine();
     this.punct("}");
     return func;
   }
@@ -593,7 +613,11 @@ class Parser extends TokenReader {
     this.punct("{");
     if (++this.depth > maxDepth) this.fail(this.peek(), `statements nest deeper than ${maxDepth}`);
     const body: Stmt[] = [];
-    while (!this.accept("}")) body.push(this.stmt());
+    this.newLine();
+    while (!this.accept("}")) {
+      body.push(this.stmt());
+      this.newLine();
+    }
     this.depth--;
     return body;
   }

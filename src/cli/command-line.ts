@@ -55,7 +55,7 @@ const commands: Readonly<Record<string, CommandEntry>> = {
   },
   devices: { summary: "the WebGPU device that `run` and `check` would use", load: targets },
   fmt: {
-    summary: "print .tir files canonically (comments are not kept)",
+    summary: "print .tir files canonically",
     load: async () => (await import("./fmt.js")).fmtCommand,
   },
   lsp: {

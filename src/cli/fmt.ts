@@ -1,6 +1,6 @@
 /** tilec fmt: prints .tir files canonically. */
 import type { Command } from "commander";
-import { CompileError, hasErrors, parseModule, printModule } from "../../ir/index.js";
+import { CompileError, formatText } from "../../ir/index.js";
 import { readText, writeBytes } from "../formats/files.js";
 import { print, printJson } from "./terminal.js";
 
@@ -20,9 +20,9 @@ export function fmtCommand(program: Command): void {
     .action((files: string[], flags: FmtFlags) => {
       const results = files.map((file) => {
         const before = readText(file);
-        const { module, diagnostics } = parseModule(before, file);
-        if (hasErrors(diagnostics)) throw new CompileError(diagnostics);
-        const text = printModule(module);
+        const formatted = formatText(before, file);
+        if (!formatted.ok) throw new CompileError(formatted.diagnostics);
+        const { text } = formatted;
         if (flags.write === true && text !== before) writeBytes(file, text);
         return { file, canonical: text === before, text };
       });

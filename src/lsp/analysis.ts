@@ -2,10 +2,9 @@
 import {
   byteCount,
   CompileError,
+  formatText,
   formatType,
-  hasErrors,
   parseModule,
-  printModule,
   ubBuffers,
   ubBytes,
   type Diagnostic,
@@ -169,8 +168,8 @@ export function definition(text: string, place: Place): Range | undefined {
   return undefined;
 }
 
-/** The canonical text; undefined for text that does not parse, and for text with comments, which printing would lose. */
+/** The canonical text, comments and all; undefined for text that does not parse. */
 export function formatted(text: string, file: string): string | undefined {
-  const { module, diagnostics } = parseModule(text, file);
-  return hasErrors(diagnostics) || text.includes("//") ? undefined : printModule(module);
+  const result = formatText(text, file);
+  return result.ok ? result.text : undefined;
 }

@@ -193,3 +193,25 @@ describe("data without elements", () => {
     expect([...bytes]).toEqual(new Array(16).fill(0));
   });
 });
+
+describe("a promised index value", () => {
+  const text = (
+    first: string,
+  ) => `func @f(%x: tensor<6xf32>, %i: tensor<2xi32>, %j: tensor<2xi32>) -> tensor<2xf32> {
+  %y = access.gather %x, %i, %j (d0) let a = ${first}(%i[d0] in 6) let b = unchecked(%j[d0] in 6) -> (b) {oob = error}
+  return %y
+}
+`;
+
+  it("is promised where the element did not end before: behind one that did, any value is read by safely", async () => {
+    const kernel = compile(parsed(text("error")), { target });
+    expect(kernel.wgsl().code).toContain("at1 = select(0u, element, alive);");
+    const inputs = { x: new Float32Array(6), i: Int32Array.of(0, 9), j: Int32Array.of(5, -(2 ** 31)) };
+    const failed = run(kernel, inputs, { backend: "webgpu", runner: await testRunner() });
+    await expect(failed).rejects.toMatchObject({ diagnostics: [{ code: "TC601" }] });
+  });
+
+  it("is read as it is where nothing can end the element before", () => {
+    expect(compile(parsed(text("clamp")), { target }).wgsl().code).toContain("at1 = element;");
+  });
+});

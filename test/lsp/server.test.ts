@@ -178,14 +178,14 @@ describe("tilec lsp", () => {
     });
   });
 
-  it("formats, unless comments would be lost", async () => {
+  it("formats, comments and all", async () => {
     const options = { textDocument: { uri }, options: { tabSize: 2, insertSpaces: true } };
-    await change(cut);
+    await change(`${cut}}`);
     expect(await client.sendRequest(DocumentFormattingRequest.type, options)).toBeNull();
-    const plain = cut.split("\n").slice(1).join("\n");
-    await change(plain.replaceAll("  ", "      "));
+    await change(cut.replaceAll("  ", "      "));
     const [edit] = (await client.sendRequest(DocumentFormattingRequest.type, options)) ?? [];
     expect(edit?.newText).toContain("\n  %y = pypto.gather %x, %i {dim = 0}\n");
+    expect(edit?.newText.split("\n")[0]).toBe(cut.split("\n")[0]);
   });
 
   it("answers within 50 ms on 500 lines", async () => {

@@ -1,0 +1,47 @@
+/** Canonical text with the comments of the text that it is made from. */
+import { hasErrors, type Diagnostic } from "../diagnostic.js";
+import { invariant } from "../types.js";
+import { lex, type Comment } from "./lex.js";
+import { parseTokens } from "./parse.js";
+import { printModule } from "./print.js";
+
+/** The canonical text, or what keeps it from being made. */
+export type FormatResult =
+  | { readonly ok: true; readonly text: string }
+  | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] };
+
+/**
+ * The canonical text of every function. A comment stays in front of the line that followed it, or behind the one that it
+ * stood behind. `file` names the text in diagnostics.
+ */
+export function formatText(text: string, file: string): FormatResult {
+  const { tokens, comments, diagnostics: unlexed } = lex(text, file);
+  if (hasErrors(unlexed)) return { ok: false, diagnostics: unlexed };
+  const { module, diagnostics, lines } = parseTokens(tokens);
+  if (hasErrors(diagnostics)) return { ok: false, diagnostics };
+  const printed = printModule(module).trimEnd().split("\n");
+  const begun = printed.flatMap((line, k) => (line === "" ? [] : [k]));
+  invariant(begun.length === lines.length, "each line of the canonical text was read somewhere");
+  const withCode = new Set(tokens.slice(0, -1).map(({ span }) => span.line));
+  /** By line of the canonical text; those before the end under its length. */
+  const before = new Map<number, Comment[]>();
+  const behind = new Map<number, Comment[]>();
+  for (const comment of comments) {
+    const trails = withCode.has(comment.line);
+    const next = lines.findIndex((line) => line > comment.line);
+    const place = next === -1 ? lines.length : next;
+    const line = begun[trails ? place - 1 : place] ?? printed.length;
+    const found = trails ? behind : before;
+    found.set(line, [...(found.get(line) ?? []), comment]);
+  }
+  const formatted = [...printed, undefined].flatMap((line, k): string[] => {
+    // The end of a body is less far in than the statements before it.
+    const indent = `${/^ */.exec(line ?? "")?.[0] ?? ""}${line?.trim() === "}" ? "  " : ""}`;
+    const above = (before.get(k) ?? []).flatMap((comment) =>
+      comment.gap ? [`${indent}${comment.text}`, ""] : [`${indent}${comment.text}`],
+    );
+    const trailing = (behind.get(k) ?? []).map((comment) => ` ${comment.text}`).join("");
+    return line === undefined ? above : [...above, `${line}${trailing}`];
+  });
+  return { ok: true, text: `${formatted.join("\n").trimEnd()}\n` };
+}
