@@ -10,14 +10,14 @@ export function limitsOf(limits: GPUSupportedLimits): WgslLimits {
 }
 
 /**
- * What a software adapter's kernels cost, in nanoseconds: it runs lanes one after the other on a CPU, so few large
- * workgroups, each lane along a row of its own, and nothing staged.
+ * What a software adapter's kernels cost, in nanoseconds: it runs lanes one after the other on a CPU, four at once, so
+ * few large workgroups of four lanes, each along a row of its own, and nothing staged.
  */
 const onCpu = {
   cores: 16,
   tasksPerCore: 1,
   directElements: 65536,
-  lanes: 16,
+  lanes: 4,
   laneBytes: 16,
   gmBytesPerCycle: 320,
   loadStartupCycles: 13,
@@ -25,7 +25,7 @@ const onCpu = {
   storeStartupCycles: 13,
   storeBytesPerCycle: 20,
   gatherRowCycles: 10,
-  gatherRepeatCycles: 256,
+  gatherRepeatCycles: 64,
   scalarCycles: 10,
   firstLevelBytes: 49152,
   secondLevelBytes: 1048576,

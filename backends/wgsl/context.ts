@@ -1,5 +1,5 @@
 /** What every statement of a kernel shares: its plan, its text, its lanes, and how forms are written. */
-import type { Linear } from "../../ir/linear.js";
+import { scale, type Linear } from "../../ir/linear.js";
 import { printForm, scaled, sum, type Vocabulary } from "./forms.js";
 import type { Width } from "./gather-move.js";
 import { Lanes } from "./lanes.js";
@@ -35,6 +35,15 @@ export class Context {
   guarded(conditions: readonly string[], body: () => void): void {
     if (conditions.length === 0) body();
     else this.out.block(`if (${conditions.join(" && ")})`, body);
+  }
+
+  /** The access of `width` words that starts at an address. */
+  access(form: Linear, width: Width, dims: readonly string[], sites: readonly string[] = []): string {
+    const elements = (width * 4) / this.plan.element.size;
+    const terms = form.terms.filter(({ of }) => of.kind !== "dim" || dims[of.dim] !== "0u");
+    const inWhole = [form.at, ...terms.map(({ by }) => by)].every((part) => part % elements === 0);
+    if (!inWhole) return this.inAccesses(this.address(form, dims, sites), width);
+    return this.address(scale({ at: form.at, terms }, 1 / elements), dims, sites);
   }
 
   /** A flat element number as a number of accesses of `width` words. */

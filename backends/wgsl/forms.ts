@@ -40,9 +40,9 @@ function printTerm({ by, of }: Term, words: Vocabulary): string[] {
     case "site":
       return scaled(at(words.sites, of.site), by);
     case "div":
-      return [times(`((${printForm(of.of, words)}) / ${of.by}u)`, by)];
+      return quotient(printForm(of.of, words), of.by, by);
     case "mod":
-      return [times(`((${printForm(of.of, words)}) % ${of.by}u)`, by)];
+      return remainder(printForm(of.of, words), of.by, by);
     case "min":
       return [times(`min(${of.of.map((side) => printForm(side, words)).join(", ")})`, by)];
     case "symbol":
@@ -51,6 +51,26 @@ function printTerm({ by, of }: Term, words: Vocabulary): string[] {
       return assertNever(of);
   }
 }
+
+const isPower = (value: number): boolean => Number.isInteger(Math.log2(value));
+
+/** Of a form that stands still, nothing; of a power of two, by its bits. */
+function quotient(form: string, of: number, by: number): string[] {
+  if (form === "0u") return [];
+  const whole = inParens(form);
+  if (!isPower(of)) return [times(`(${whole} / ${of}u)`, by)];
+  // What is left when the remainder is taken away is as many times the divisor.
+  if (by % of === 0) return [times(`(${whole} & 0x${(2 ** 32 - of).toString(16)}u)`, by / of)];
+  return [times(`(${whole} >> ${Math.log2(of)}u)`, by)];
+}
+
+function remainder(form: string, of: number, by: number): string[] {
+  if (form === "0u") return [];
+  const rest = isPower(of) ? `& ${of - 1}u` : `% ${of}u`;
+  return [times(`(${inParens(form)} ${rest})`, by)];
+}
+
+const inParens = (text: string): string => (/^[\w.]+$/.test(text) ? text : `(${text})`);
 
 const times = (factor: string, by: number): string => (by === 1 ? factor : `${factor} * ${by}u`);
 

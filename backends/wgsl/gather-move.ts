@@ -20,6 +20,7 @@ import { neverNegative, residue } from "../../ir/ranges.js";
 import { ubBuffers, type Feeding } from "../../ir/regions.js";
 import { ubStrides, type ForStmt, type GatherStmt, type Region } from "../../ir/tile.js";
 import { at, dtypeBytes, elementCount, invariant, type Shape } from "../../ir/types.js";
+import { joinedDims, type Walk } from "./joined-dims.js";
 import { loadMove, type LoadMove } from "./load-move.js";
 
 /** 32-bit words of one access. */
@@ -61,7 +62,8 @@ interface Common {
   readonly fourAlong?: number;
   /** Of one access of each operand, in their order. */
   readonly widths: readonly Width[];
-  /** Extents of a whole tile. */
+  /** Sizes of this tile as lanes walk it, and extents of a whole one. */
+  readonly sizes: readonly Linear[];
   readonly tile: Shape;
   /** How the data gets to the unified buffer that it is read from; absent where it is read in place. */
   readonly staged?: LoadMove;
@@ -101,22 +103,33 @@ export function gatherMove(
   const follows = indexed(stmt.map);
   const dims = stmt.to.sizes.map((_, d) => d);
   const sharing = dims.filter((d) => !follows.has(d));
+  const tile = stmt.to.sizes.map((size) => largestValue(size) ?? 0);
+  const asItLies: Walk = { sizes: stmt.to.sizes, tile, addresses };
+  // Lanes that stage rows keep to them, and the words of a packed row are its own.
+  const walk =
+    access.how === "packed" || load !== undefined
+      ? asItLies
+      : joinedDims(
+          asItLies,
+          dims.map((d) => follows.has(d)),
+        );
   const common: Common = {
     kind: "gather",
     stmt,
     group: access.group,
     ...(access.fourAlong === undefined ? {} : { fourAlong: access.fourAlong }),
     widths: load === undefined ? access.widths : [load.width, ...access.widths.slice(1)],
-    tile: stmt.to.sizes.map((size) => largestValue(size) ?? 0),
+    sizes: walk.sizes,
+    tile: walk.tile,
     ...(load === undefined ? {} : { staged: load }),
-    addresses,
+    addresses: walk.addresses,
     sites: plainSites(stmt.map).map((site, s) => {
       const { table } = site.value;
       return {
         axis: stmt.map.results.findIndex((result) => sitesOf(result).includes(s)),
         table,
         rule: indexRule(site, inputOf(func, table).type.dtype),
-        address: at(addresses.sites, s),
+        address: at(walk.addresses.sites, s),
         four: at(access.widths, table) === 4,
       };
     }),

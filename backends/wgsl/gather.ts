@@ -1,4 +1,5 @@
 /** gather of whole words: each lane moves groups of elements of the tile. */
+import { isConstant, soleAtom } from "../../ir/linear.js";
 import { assertNever, at } from "../../ir/types.js";
 import { lowBits, type Context } from "./context.js";
 import {
@@ -18,7 +19,7 @@ import { inOrder, scaled, sum } from "./forms.js";
 import type { GatherMove, ResolvedSite } from "./gather-move.js";
 import { axesOf } from "./lanes.js";
 import { none } from "./resolve.js";
-import { emitTileLoops } from "./tile-loops.js";
+import { emitTileLoops, emitTurns } from "./tile-loops.js";
 
 type WordsMove = Extract<GatherMove, { readonly how: "rows" | "groups" | "words" }>;
 
@@ -57,9 +58,9 @@ export function emitGroupHelpers(context: Context, move: GatherMove): void {
 
 export function emitGather(context: Context, move: WordsMove): void {
   const { out } = context;
-  const { stmt, tile, resolved, sharing } = move;
+  const { sizes, tile, resolved, sharing } = move;
   const output = outputName(context);
-  const loops = { tile, sizes: stmt.to.sizes, groups: groupsOf(move), axes: axesOf(tile) };
+  const loops = { tile, sizes, groups: groupsOf(move), axes: axesOf(tile) };
   const emitMove = (coords: readonly string[]): void => {
     switch (move.how) {
       case "groups":
@@ -67,7 +68,8 @@ export function emitGather(context: Context, move: WordsMove): void {
         emitGroup(context, move, coords, `${output}[to]`);
         break;
       case "rows":
-        emitRows(context, move, coords, output);
+        if (move.fourAlong === undefined) emitRow(context, move, coords, output);
+        else emitFourRows(context, move, move.fourAlong, coords);
         break;
       case "words":
         out.line(`let to = ${placeOf(context, move, coords)};`);
@@ -81,6 +83,8 @@ export function emitGather(context: Context, move: WordsMove): void {
     if (move.how === "groups") declareGroup(context, move, coords);
     else declareElements(context, move, coords);
   };
+  const whole = move.how === "rows" && move.fourAlong === undefined;
+  const around = whole ? sharing.filter((d) => d < tile.length - 1) : sharing;
   // An index is resolved outside the dims that share it.
   out.block("", () => {
     declareBad(context, move);
@@ -91,7 +95,7 @@ export function emitGather(context: Context, move: WordsMove): void {
         dims: resolved,
         body(coords) {
           resolve(coords);
-          emitTileLoops(context, { ...loops, dims: sharing, body: emitMove }, coords);
+          emitTileLoops(context, { ...loops, dims: around, body: emitMove }, coords);
         },
       },
       tile.map(() => "0u"),
@@ -106,49 +110,68 @@ const groupsOf = ({ tile, group, fourAlong }: GatherMove): number[] =>
 
 /** The output's access at a coordinate. */
 const placeOf = (context: Context, { addresses, widths }: GatherMove, coords: readonly string[]): string =>
-  context.inAccesses(context.address(addresses.output, coords), at(widths, widths.length - 1));
+  context.access(addresses.output, at(widths, widths.length - 1), coords);
 
-/** 16 bytes of a row that one index serves, or of four rows. */
-function emitRows(context: Context, move: GatherMove, coords: readonly string[], output: string): void {
-  const { fourAlong } = move;
-  if (fourAlong === undefined) {
-    emitRow(context, move, coords, siteNames(move), output);
-    return;
-  }
-  ["x", "y", "z", "w"].forEach((part, n) => {
-    const names = siteNames(move).map((name) => `${name}.${part}`);
-    emitRow(context, move, shiftedBy(coords, fourAlong, n), names, output);
-  });
-}
-
-function emitRow(
+/** The data's access at a coordinate. */
+const sourceOf = (
   context: Context,
-  move: GatherMove,
+  { addresses, staged, widths }: GatherMove,
   coords: readonly string[],
   sites: readonly string[],
-  output: string,
-): void {
+): string => context.access(addresses.data, staged?.stagedWidth ?? at(widths, 0), coords, sites);
+
+/** A row that one index serves, 16 bytes at a time: where it starts is found once. */
+function emitRow(context: Context, move: GatherMove, coords: readonly string[], output: string): void {
   const { out } = context;
-  const to = `${output}[${placeOf(context, move, coords)}]`;
-  const read = (): string => {
-    const address = context.address(move.addresses.data, coords, sites);
-    return `${sourceName(context, move)}[${context.inAccesses(address, move.staged?.stagedWidth ?? at(move.widths, 0))}]`;
+  const innermost = coords.length - 1;
+  const size = at(move.sizes, innermost);
+  const end = isConstant(size)
+    ? size.at / move.group
+    : `((${context.form(size)}) >> ${Math.log2(move.group)}u)`;
+  const each = (body: (unit: string) => void): void => {
+    if (end === 1) body("");
+    else
+      emitTurns(context, { name: "unit", end, group: 1, axis: "x" }, () => {
+        body(" + unit");
+      });
   };
+  out.line(`let to = ${placeOf(context, move, coords)};`);
   whereFound(
     context,
-    mayMiss(move).map(({ axis }) =>
-      at(
-        sites,
-        move.sites.findIndex((site) => site.axis === axis),
-      ),
-    ),
+    missingSites(move),
     () => {
-      out.line(`${to} = ${read()};`);
+      out.line(`let source = ${sourceOf(context, move, coords, siteNames(move))};`);
+      each((unit) => {
+        out.line(`${output}[to${unit}] = ${sourceName(context, move)}[source${unit}];`);
+      });
     },
     () => {
-      out.line(`${to} = vec4u(0u);`);
+      each((unit) => {
+        out.line(`${output}[to${unit}] = vec4u(0u);`);
+      });
     },
   );
+}
+
+/** 16 bytes of each of four rows. */
+function emitFourRows(context: Context, move: GatherMove, along: number, coords: readonly string[]): void {
+  const { out } = context;
+  ["x", "y", "z", "w"].forEach((part, n) => {
+    const row = shiftedBy(coords, along, n);
+    const to = `${outputName(context)}[${placeOf(context, move, row)}]`;
+    const sites = siteNames(move).map((name) => `${name}.${part}`);
+    const missing = missingSites(move).map((name) => `${name}.${part}`);
+    whereFound(
+      context,
+      missing,
+      () => {
+        out.line(`${to} = ${sourceName(context, move)}[${sourceOf(context, move, row, sites)}];`);
+      },
+      () => {
+        out.line(`${to} = vec4u(0u);`);
+      },
+    );
+  });
 }
 
 /** One element, word by word. */
@@ -229,7 +252,10 @@ function quadAddress(context: Context, { addresses, sites }: GatherMove, coords:
   const scalar = { at: constantPart, terms: terms.filter(({ of }) => of.kind !== "site") };
   const base = context.address(scalar, coords);
   const vectors = inOrder(terms).flatMap(({ by, of }) => {
-    if (of.kind === "dim" && of.dim === innermost) return [`vec4u(0u, ${by}u, ${2 * by}u, ${3 * by}u)`];
+    // Four neighbours are of one row: a remainder moves as the place itself, and a quotient stands still.
+    const inRow = of.kind === "mod" ? soleAtom(of.of) : of;
+    if (inRow?.kind === "dim" && inRow.dim === innermost)
+      return [`vec4u(0u, ${by}u, ${2 * by}u, ${3 * by}u)`];
     if (of.kind !== "site") return [];
     const name = found(at(sites, of.site), 0, "vec4u(0u)");
     return [by === 1 ? name : `${name} * vec4u(${by}u)`];

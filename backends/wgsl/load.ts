@@ -20,8 +20,9 @@ export function emitLoad(context: Context, move: LoadMove): void {
   const outer = shape.map((_, k) => k).slice(0, -1);
   const steps = ubStrides(buffer).map((step) => (step * dtypeBytes[buffer.dtype]) / (4 * stagedWidth));
   const body = (coords: readonly string[]): void => {
-    const row = context.address(move.row, coords);
-    out.line(`let begin = ${move.how === "packed" ? row : context.inAccesses(row, width)};`);
+    const begin =
+      move.how === "packed" ? context.address(move.row, coords) : context.access(move.row, width, coords);
+    out.line(`let begin = ${begin};`);
     const start = outer.flatMap((k) => scaled(at(coords, k), at(steps, k)));
     emitTurns(context, { name: "unit", end: units, group: 1, axis: long ? "all" : "x" }, () => {
       emitUnit(context, move, (unit) => sum([...start, unit]));

@@ -4,7 +4,7 @@
  */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { defaultLimits, emitWgsl, planWgsl, type WgslPlan } from "../../backends/webgpu/index.js";
+import { defaultLimits, emitWgsl, planWgsl, targetOf, type WgslPlan } from "../../backends/webgpu/index.js";
 import { dtypeBytes, targets, type DType, type Schedule, type SourceFunc } from "../../ir/index.js";
 import { ubBytes } from "../../ir/tile.js";
 import { compile, onnx, type Kernel } from "../../src/index.js";
@@ -31,6 +31,13 @@ const rowsOf = (data: DType, columns: number, count: number): SourceFunc =>
   onnx.gather({ data: [data, [1000, columns]], indices: ["i32", [count]], axis: 0 });
 const line = (data: number, count: number): SourceFunc =>
   onnx.gather({ data: ["f32", [data]], indices: ["i32", [count]], axis: 0 });
+
+const cubes = (...shape: readonly number[]): Parameters<typeof program>[0] => ({
+  op: "onnx.gather_elements",
+  attrs: { axis: 0 },
+  data: { dtype: "f32", shape },
+  indices: { dtype: "i32", shape },
+});
 
 /** Gathers of every form, from a few elements to some millions. */
 const sizes = fc
@@ -94,6 +101,20 @@ describe("workgroups and lanes", () => {
       expect(plan.gather).toMatchObject({ how: "rows" });
       expect(plan.lanes.x * 16).toBeGreaterThanOrEqual(bytes);
     }
+  });
+});
+
+describe("on an adapter in software", () => {
+  it("a workgroup has the four lanes that such adapters run at once, and no more", () => {
+    const software = targetOf(defaultLimits, true);
+    fc.assert(
+      fc.property(gathers, (func) => {
+        const { tile } = compile(func, { target: software });
+        const plan = planWgsl(tile, { limits: device.limits, target: software });
+        expect(lanes(plan)).toBeLessThanOrEqual(4);
+      }),
+      runs,
+    );
   });
 });
 
@@ -162,6 +183,36 @@ describe("an element's way", () => {
       expect(code).toContain("var<workgroup>");
       expect(running(code).filter((text) => /\s[/%]\s/.test(text))).toEqual([]);
     }
+  });
+
+  it("adds up where it is in a row, whose start is found once", () => {
+    const starts = fc.tuple(types, fc.integer({ min: 1, max: 40 }), sizes);
+    fc.assert(
+      fc.property(starts, ([type, units, count]) => {
+        const { code } = emitWgsl(
+          planned(rowsOf(type, (units * 16) / dtypeBytes[type], count)).kernel.tile,
+          device,
+        );
+        const copies = running(code).filter((text) => text.includes("= data["));
+        expect(copies.map((text) => text.trim())).toEqual([
+          units === 1 ? "output[to] = data[source];" : "output[to + unit] = data[source + unit];",
+        ]);
+      }),
+      runs,
+    );
+  });
+
+  it.each([
+    ["indices of each row", elements("f32", 4096, 1024, 1), 1],
+    ["rows of four of them", elements("f32", 4096, 16, 0), 1],
+    ["rows of no power of two that the data tells apart", elements("f32", 4096, 1020, 1), 2],
+    ["planes, of rows of no power of two that nothing tells apart", program(cubes(6, 12, 20)), 2],
+    ["indices that rows share", onnx.gather({ data: ["f32", [64, 64]], indices: ["i32", [64]], axis: 1 }), 2],
+  ] as const)("is one loop over rows that lie end to end: %s", (_, func, loops) => {
+    const software = targetOf(defaultLimits, true);
+    const { tile } = compile(func, { target: software });
+    const { code } = emitWgsl(tile, { limits: device.limits, target: software });
+    expect(code.match(/for \(/g)).toHaveLength(loops);
   });
 
   it("turns a known number of times where tiles are whole", () => {

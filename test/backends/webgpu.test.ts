@@ -6,6 +6,7 @@ import { createRunner, defaultLimits, emitWgsl, type Runner } from "../../backen
 import { reference } from "../../backends/reference/index.js";
 import { byteCount, targets, type DType, type Schedule, type SourceFunc } from "../../ir/index.js";
 import { CompileError, compile, onnx, RunError, tryCompile, type Kernel } from "../../src/index.js";
+import { program } from "../../src/api/program.js";
 import { acquireGpu } from "../../src/device/node.js";
 import { readCases } from "../../src/formats/cases.js";
 import { checkCase } from "../../src/testing/check-case.js";
@@ -135,6 +136,42 @@ describe.each(["u8", "i16", "f32"] as const)("rows of %s", (dtype: DType) => {
       }
     }
   });
+});
+
+/** The last dims of a tile lie end to end: all of them, two of three, none, with and without a tail along the first. */
+const endToEnd = [
+  [3, 4, 6, 8],
+  [2, 4, 6, 8],
+  [1, 3, 6, 8],
+  [1, 2, 3, 8],
+  [2, 4, 6, 4],
+] as const;
+
+describe.each(["i8", "f16", "f32", "f64"] as const)("rows of %s that lie end to end", (dtype) => {
+  it.for([0, 1, 2, 3])(
+    "are written whole and in their places, gathered along axis %i",
+    async (axis, context) => {
+      const runner = await runnerOr(context);
+      const shape = [3, 4, 6, 8];
+      for (const oob of ["error", "zero"]) {
+        const func = program({
+          op: "onnx.gather_elements",
+          attrs: { axis, oob },
+          data: { dtype, shape },
+          indices: { dtype: "i32", shape },
+        });
+        for (const tile of endToEnd) {
+          const kernel = compile(func, {
+            target: runner.target,
+            tile: [...tile],
+            profile: "head",
+            residency: "gm",
+          });
+          await agrees(runner, kernel, inputsOf(func, shape[axis]!));
+        }
+      }
+    },
+  );
 });
 
 describe("views and tiles that start between vectors", () => {

@@ -23,8 +23,10 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) lane:
       let raw_at0 = resolve_0(t0 + d0);
       bad = min(bad, select(0xffffffffu, t0 * 64u + d0 * 64u, raw_at0 >= sizes.below0));
       let at0 = min(raw_at0, (sizes.below0 - 1u));
-      let d1 = lane.x * 4u;
-      output[(t0 * 64u + d0 * 64u + d1) >> 2u] = data[(at0 * 64u + d1) >> 2u];
+      let to = t0 * 16u + d0 * 16u;
+      let source = at0 * 16u;
+      let unit = lane.x;
+      output[to + unit] = data[source + unit];
     }
     if (bad != 0xffffffffu) { atomicMin(&status[0], bad); }
   }

@@ -23,7 +23,7 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) lane:
   // load %data[%t0, 0][2, 64] to %data_ub
   {
     let d0 = lane.y;
-    let begin = (t0 * 64u + d0 * 64u) >> 2u;
+    let begin = t0 * 16u + d0 * 16u;
     let unit = lane.x;
     data_ub[d0 * 16u + unit] = data[begin + unit];
   }

@@ -30,8 +30,10 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) lane:
     let raw_at1 = resolve_1(t0 * 2u + d0 * 2u + 1u);
     bad = min(bad, select(0xffffffffu, t0 * 16u + d0 * 16u, raw_at1 >= 7u));
     let at1 = min(raw_at1, 6u);
-    let d1 = lane.x * 4u;
-    output[(t0 * 16u + d0 * 16u + d1) >> 2u] = data[(at0 * 112u + at1 * 16u + d1) >> 2u];
+    let to = t0 * 4u + d0 * 4u;
+    let source = at0 * 28u + at1 * 4u;
+    let unit = lane.x;
+    output[to + unit] = data[source + unit];
     if (bad != 0xffffffffu) { atomicMin(&status[0], bad); }
   }
 }
