@@ -80,23 +80,25 @@ export function checkFields(
     const near = suggest(word, words);
     return near === undefined ? {} : { hint: `did you mean ${near}?` };
   };
-  const unknown = open ? [] : Object.keys(value).filter((name) => !Object.hasOwn(fields, name));
-  return [
-    ...unknown.map((name) =>
-      error(code, `${what} has no ${path}${name}; it has ${names.join(", ")}`, meant(name, names)),
-    ),
-    ...Object.entries(fields).flatMap(([name, field]): readonly Diagnostic[] => {
-      const given = value[name];
-      if (given === undefined) {
-        const message = `${what} lacks ${path}${name}; it takes ${field.takes}`;
-        return needs.includes(name) ? [error(field.code, message)] : [];
-      }
-      if ("problems" in field) return field.problems(given, `${path}${name}`);
-      if (field.holds(given)) return [];
+  const found: Diagnostic[] = [];
+  for (const name of open ? [] : Object.keys(value)) {
+    if (Object.hasOwn(fields, name)) continue;
+    const message = `${what} has no ${path}${name}; it has ${names.join(", ")}`;
+    found.push(error(code, message, meant(name, names)));
+  }
+  for (const [name, field] of Object.entries(fields)) {
+    const given = value[name];
+    if (given === undefined) {
+      if (needs.includes(name))
+        found.push(error(field.code, `${what} lacks ${path}${name}; it takes ${field.takes}`));
+    } else if ("problems" in field) found.push(...field.problems(given, `${path}${name}`));
+    else if (!field.holds(given)) {
       const hint = typeof given === "string" ? meant(given, field.words ?? []) : {};
-      return [error(field.code, `${path}${name} is ${shown(given)}; it takes ${field.takes}`, hint)];
-    }),
-  ];
+      const message = `${path}${name} is ${shown(given)}; it takes ${field.takes}`;
+      found.push(error(field.code, message, hint));
+    }
+  }
+  return found;
 }
 
 const longest = 60;

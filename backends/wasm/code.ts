@@ -1,4 +1,5 @@
 /** Builds the body of a function: structured control by callbacks, locals by name. */
+import type { Stmt } from "../../ir/tile.js";
 import { assertNever, at, invariant } from "../../ir/types.js";
 import type { Instr, Local, PlainOp, ValueType } from "./instructions.js";
 
@@ -30,11 +31,18 @@ export class Code {
   readonly body: Instr[] = [];
   private out: Instr[] = this.body;
   private depth = 0;
+  /** Names that locals have, each with the last number that was put behind it. */
+  private readonly taken = new Map<string, number>();
 
   /** A new local; a name already taken gets a number. */
   local(name: string, type: ValueType = "i32"): LocalId {
-    const taken = this.locals.filter((l) => l.name === name || l.name.startsWith(`${name}.`)).length;
-    this.locals.push({ name: taken === 0 ? name : `${name}.${taken}`, type });
+    let own = name;
+    for (let number = (this.taken.get(name) ?? 0) + 1; this.taken.has(own); number++) {
+      own = `${name}.${number}`;
+      this.taken.set(name, number);
+    }
+    this.taken.set(own, 0);
+    this.locals.push({ name: own, type });
     return this.locals.length - 1;
   }
 
@@ -49,8 +57,9 @@ export class Code {
     return this;
   }
 
-  comment(text: string): this {
-    this.out.push({ op: "comment", text });
+  /** The statement that the next instructions carry out; `elided`: none does. */
+  comment(stmt: Stmt, elided: boolean): this {
+    this.out.push({ op: "comment", stmt, elided });
     return this;
   }
 

@@ -9,7 +9,6 @@ import { CompileError, error } from "../../ir/diagnostic.js";
 import type { TileFunc } from "../../ir/func.js";
 import { isConstant, sub } from "../../ir/linear.js";
 import { ubBuffers } from "../../ir/regions.js";
-import { printStmtHead } from "../../ir/text/print.js";
 import { ubBytes, type ForStmt, type Stmt } from "../../ir/tile.js";
 import { assertNever, byteCount, InternalError, invariant } from "../../ir/types.js";
 import { maxArrayBytes } from "../memory.js";
@@ -82,7 +81,7 @@ function emitTasks(context: Context): void {
           }
           const { stmt, trips } = loop;
           inner /= trips;
-          code.comment(printStmtHead(stmt));
+          code.comment(stmt, false);
           const variable = context.iv(stmt);
           const type = code.typeOf(variable);
           code.get(task);
@@ -115,7 +114,7 @@ function emitStmts(context: Context, body: readonly Stmt[]): void {
   for (const stmt of body) {
     if (stmt.op === "alloc" || stmt.op === "sync") continue;
     const elided = plan.elided.has(stmt);
-    code.comment(`${printStmtHead(stmt)}${elided ? " (in place)" : ""}`);
+    code.comment(stmt, elided);
     if (elided) continue;
     switch (stmt.op) {
       case "for":

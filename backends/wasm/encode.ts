@@ -4,6 +4,7 @@ import {
   encodingOf,
   maxPages,
   type Instr,
+  type Local,
   type PlainInstr,
   type ValueType,
   type WasmModule,
@@ -15,43 +16,48 @@ const end = 0x0b;
 
 export function encodeModule(module: WasmModule): Uint8Array<ArrayBuffer> {
   const { params, locals, result, memory } = module;
-  const types = [1, 0x60, ...vector(params.map((p) => [valueTypes[p.type]])), 1, valueTypes[result]];
+  const code: number[] = [];
+  declarations(locals, params.length, code);
+  instructions(module.body, code);
+  code.push(end);
+  const types = [1, 0x60, params.length, ...params.map((p) => valueTypes[p.type]), 1, valueTypes[result]];
   // Shared memories state a maximum; flags 1: has a maximum, 3: and is shared.
   const limits = memory.shared
     ? [3, ...unsigned(memory.pages), ...unsigned(maxPages)]
     : [0, ...unsigned(memory.pages)];
   const imports = [1, ...text("env"), ...text("memory"), 2, ...limits];
-  const own = groups(locals.slice(params.length).map((local) => local.type));
-  const code = vector(own);
-  instructions(module.body, code);
-  code.push(end);
-  return Uint8Array.from([
+  const codeHead = [1, ...unsigned(code.length)];
+  const head = [
     ...[0x00, 0x61, 0x73, 0x6d, 1, 0, 0, 0],
     ...section(1, types),
     ...section(2, imports),
     ...section(3, [1, 0]),
     ...section(7, [1, ...text(module.name), 0, 0]),
-    ...section(10, [1, ...unsigned(code.length), ...code]),
-  ]);
+    ...[10, ...unsigned(codeHead.length + code.length), ...codeHead],
+  ];
+  const bytes = new Uint8Array(head.length + code.length);
+  bytes.set(head);
+  bytes.set(code, head.length);
+  return bytes;
 }
 
-/** Neighbours of one type are declared together: a count and the type. */
-function groups(types: readonly ValueType[]): number[][] {
-  const found: { type: ValueType; count: number }[] = [];
-  for (const type of types) {
-    const last = found[found.length - 1];
+/** The locals behind the params: neighbours of one type are declared together, as a count and the type. */
+function declarations(locals: readonly Local[], params: number, out: number[]): void {
+  const groups: { type: ValueType; count: number }[] = [];
+  for (let k = params; k < locals.length; k++) {
+    const { type } = at(locals, k);
+    const last = groups[groups.length - 1];
     if (last?.type === type) last.count++;
-    else found.push({ type, count: 1 });
+    else groups.push({ type, count: 1 });
   }
-  return found.map(({ type, count }) => [...unsigned(count), valueTypes[type]]);
+  pushUnsigned(groups.length, out);
+  for (const { type, count } of groups) {
+    pushUnsigned(count, out);
+    out.push(valueTypes[type]);
+  }
 }
 
 const section = (id: number, body: readonly number[]): number[] => [id, ...unsigned(body.length), ...body];
-
-const vector = (items: readonly (readonly number[])[]): number[] => [
-  ...unsigned(items.length),
-  ...items.flat(),
-];
 
 function text(value: string): number[] {
   const bytes = new TextEncoder().encode(value);
@@ -94,7 +100,7 @@ function instruction(instr: Instr, out: number[]): void {
 
 function plainInstruction({ op, args }: PlainInstr, out: number[]): void {
   const { code, immediate } = encodingOf(op);
-  out.push(...code);
+  for (const byte of code) out.push(byte);
   switch (immediate) {
     case "none":
       return;
@@ -103,8 +109,10 @@ function plainInstruction({ op, args }: PlainInstr, out: number[]): void {
       pushUnsigned(Number(at(args, 0)), out);
       return;
     case "const":
+      pushSigned(Number(at(args, 0)), out);
+      return;
     case "const64":
-      pushSigned(BigInt(at(args, 0)), out);
+      pushSignedWide(BigInt(at(args, 0)), out);
       return;
     // Alignment is a hint as a power of two; 0 promises nothing.
     case "memory":
@@ -133,7 +141,7 @@ function unsigned(value: number): number[] {
   return bytes;
 }
 
-/** LEB128. */
+/** LEB128, as every number of the format. */
 function pushUnsigned(value: number, out: number[]): void {
   let rest = value;
   do {
@@ -143,7 +151,19 @@ function pushUnsigned(value: number, out: number[]): void {
   } while (rest > 0);
 }
 
-function pushSigned(value: bigint, out: number[]): void {
+function pushSigned(value: number, out: number[]): void {
+  let rest = value;
+  for (;;) {
+    const low = rest & 0x7f;
+    rest >>= 7;
+    const done = (rest === 0 && (low & 0x40) === 0) || (rest === -1 && (low & 0x40) !== 0);
+    out.push(done ? low : low | 0x80);
+    if (done) return;
+  }
+}
+
+/** The same of 64 bits. */
+function pushSignedWide(value: bigint, out: number[]): void {
   let rest = value;
   for (;;) {
     const low = Number(rest & 0x7fn);

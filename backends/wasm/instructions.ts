@@ -4,6 +4,8 @@
  * Opcodes: WebAssembly Core Specification 2.0, section 5.4 (binary format).
  */
 
+import type { Stmt } from "../../ir/tile.js";
+
 /** What follows an opcode: nothing, a local, a label, a constant, a memory address, or one and the lane that it fills. */
 export type Immediate =
   "none" | "local" | "label" | "const" | "const64" | "memory" | "lane" | "copy" | "fill";
@@ -113,8 +115,8 @@ export type Instr =
   | PlainInstr
   | { readonly op: "block" | "loop"; readonly body: readonly Instr[] }
   | { readonly op: "if"; readonly then: readonly Instr[]; readonly otherwise: readonly Instr[] }
-  /** A line of the program that the next instructions carry out; text format alone. */
-  | { readonly op: "comment"; readonly text: string };
+  /** A statement of the program, whose instructions are the next ones, or which needs none; text format alone. */
+  | { readonly op: "comment"; readonly stmt: Stmt; readonly elided: boolean };
 
 /** One function over one imported memory, `env.memory`. */
 export interface WasmModule {

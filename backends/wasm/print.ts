@@ -1,4 +1,5 @@
 /** A module in the text format, with one comment per tile statement. */
+import { printStmtHead } from "../../ir/text/print.js";
 import { assertNever, at } from "../../ir/types.js";
 import { encodingOf, maxPages, type Instr, type PlainInstr, type WasmModule } from "./instructions.js";
 
@@ -33,7 +34,7 @@ const lines = (body: readonly Instr[], locals: readonly string[], indent: string
     if ("args" in instr) return [`${indent}${[instr.op, ...immediates(instr, locals)].join(" ")}`];
     switch (instr.op) {
       case "comment":
-        return [`${indent};; ${instr.text}`];
+        return [`${indent};; ${printStmtHead(instr.stmt)}${instr.elided ? " (in place)" : ""}`];
       case "block":
       case "loop":
         return [`${indent}${instr.op}`, ...inside(instr.body), `${indent}end`];
