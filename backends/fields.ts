@@ -58,9 +58,10 @@ export interface FieldOptions {
   readonly open?: boolean;
   /** Fields that must be there. */
   readonly needs?: readonly string[];
-  /** The word that was meant; the caller's, because nothing here may depend on a package. */
-  readonly suggest?: (word: string, words: readonly string[]) => string | undefined;
 }
+
+/** The word that was meant; the caller's, because nothing here may depend on a package. */
+export type Suggest = (word: string, words: readonly string[]) => string | undefined;
 
 /**
  * Every field of `value` that the table does not have or whose value it does not take. A field that is undefined is
@@ -70,7 +71,8 @@ export function checkFields(
   what: string,
   value: unknown,
   fields: Readonly<Record<string, Field>>,
-  { code = "TC702", path = "", open = false, needs = [], suggest = () => undefined }: FieldOptions = {},
+  { code = "TC702", path = "", open = false, needs = [] }: FieldOptions = {},
+  suggest: Suggest = () => undefined,
 ): Diagnostic[] {
   const names = Object.keys(fields);
   if (!isObject(value)) {

@@ -19,7 +19,7 @@ import {
   type UbBuffer,
 } from "../ir/tile.js";
 import { dtypes } from "../ir/types.js";
-import { checkFields, isObject, oneOf, shown, type Field, type FieldOptions, type Fields } from "./fields.js";
+import { checkFields, isObject, oneOf, shown, type Field, type Fields, type Suggest } from "./fields.js";
 
 const isNumber = (value: unknown): value is number => typeof value === "number";
 const isWord = (value: unknown): value is string => typeof value === "string";
@@ -64,8 +64,6 @@ const forms = listWhere("a list of linear forms", isLinear);
 
 const closed = plain("no name: sizes are numbers in whatever is compiled", (value) => value === undefined);
 
-type Suggest = NonNullable<FieldOptions["suggest"]>;
-
 /** An access map, and the body of a tile program; `suggest` finds the word that was meant. */
 export function irFields(suggest: Suggest = () => undefined): {
   readonly map: Field;
@@ -81,7 +79,7 @@ export function irFields(suggest: Suggest = () => undefined): {
     problems(value, path) {
       if (!isObject(value) || Array.isArray(value)) return [refusal(path, value, takes)];
       const needs = Object.keys(fields).filter((name) => !open.some((other) => other === name));
-      return checkFields(path, value, fields, { open: true, path: `${path}.`, needs, suggest });
+      return checkFields(path, value, fields, { open: true, path: `${path}.`, needs }, suggest);
     },
   });
   const listOf = (takes: string, fieldOf: (entry: unknown) => Field): Field => ({

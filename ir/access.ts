@@ -266,9 +266,9 @@ export function withPolicy<M extends { readonly sites: readonly Pick<Site, "keep
 export function inputTile(map: AccessMap, table: number, tile: Shape, shape: Shape): number[] {
   const followed = followedDims(map, table);
   const result = [...shape];
-  for (const [k, extent] of shape.entries()) {
+  for (let k = 0; k < result.length; k++) {
     const along = followed[k];
-    if (along !== undefined) result[k] = Math.min(extent, spanOf(along, tile));
+    if (along !== undefined) result[k] = Math.min(at(shape, k), spanOf(along, tile));
   }
   return result;
 }

@@ -73,6 +73,7 @@ export function add(lhs: Linear, rhs: Linear): Linear {
 export function scale(form: Linear, by: number): Linear {
   if (by === 1) return form;
   if (by === 0) return constant(0);
+  if (isConstant(form)) return constant(form.at * by);
   return { at: form.at * by, terms: form.terms.map((term) => ({ by: term.by * by, of: term.of })) };
 }
 
@@ -239,27 +240,15 @@ export function evaluateExact(
 const exactRemainder = (value: bigint, by: bigint): bigint => ((value % by) + by) % by;
 
 /** Every atom of a form, those inside others after them. */
-export function atomsOf(form: Linear): Atom[] {
-  const found: Atom[] = [];
-  visitAtoms(form, (of) => void found.push(of));
-  return found;
-}
+export const atomsOf = (form: Linear): Atom[] => foundIn(form, (of) => of);
 
-/** `atomsOf` without the list: maps and programs are looked through thousands of times. */
-function visitAtoms(form: Linear, see: (of: Atom) => void): void {
-  for (const { of } of form.terms) {
-    see(of);
-    for (const part of partsOf(of)) visitAtoms(part, see);
-  }
-}
-
-/** What is found among the atoms of a form. */
-function foundIn<T>(form: Linear, of: (atom: Atom) => T | undefined): T[] {
-  const found: T[] = [];
-  visitAtoms(form, (seen) => {
-    const value = of(seen);
+/** What is found among the atoms of a form, those inside others after them. */
+function foundIn<T>(form: Linear, of: (atom: Atom) => T | undefined, found: T[] = []): T[] {
+  for (const term of form.terms) {
+    const value = of(term.of);
     if (value !== undefined) found.push(value);
-  });
+    for (const part of partsOf(term.of)) foundIn(part, of, found);
+  }
   return found;
 }
 
@@ -313,7 +302,9 @@ export const bindSymbols = (form: Linear, sizes: Env): Linear =>
 
 /** The loop variables that a form reads. */
 export const loopVariables = (form: Linear): ReadonlySet<string> =>
-  new Set(foundIn(form, (of) => (of.kind === "iv" ? of.name : undefined)));
+  isConstant(form) ? noVariables : new Set(foundIn(form, (of) => (of.kind === "iv" ? of.name : undefined)));
+
+const noVariables: ReadonlySet<string> = new Set();
 
 /** The symbols that a form is made of. */
 export const symbolsOf = (form: Linear): string[] =>

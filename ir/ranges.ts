@@ -94,6 +94,7 @@ export function* iterations(
  * negative factor counts for at least either side.
  */
 function lowerBound(form: Linear, loops: readonly ForStmt[]): number {
+  if (isConstant(form)) return form.at;
   const whole = form.terms.find(({ of }) => of.kind === "div" || of.kind === "mod");
   if (whole !== undefined) {
     const [least, most] = roundedBounds(whole.of, loops);
@@ -124,7 +125,6 @@ const without = ({ at: constantPart, terms }: Linear, term: Term): Linear => ({
 
 /** Innermost variable first: its first value where it counts for, its last where it counts against. */
 function boundWithout(form: Linear, loops: readonly ForStmt[]): number {
-  if (isConstant(form)) return form.at;
   const depth = loops.findLastIndex(({ iv }) => form.terms.some(({ of }) => variesWith(of, iv)));
   const term = form.terms.find(({ of }) => variesWith(of, loops[depth]?.iv));
   if (depth === -1 || term === undefined) return -Infinity;

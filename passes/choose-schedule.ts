@@ -69,13 +69,13 @@ function atLeast({ target, schedule, tile, extents, gather }: Tiling): number {
   const written = byteCount(outputOf(gather).type) / target.gmBytesPerCycle;
   if (targetFacts[target.kind].gathersInPlace) return written;
   let tiles = 1;
-  for (const [d, extent] of extents.entries()) tiles *= Math.ceil(extent / Math.max(1, at(tile, d)));
+  for (let d = 0; d < tile.length; d++) tiles *= Math.ceil(at(extents, d) / Math.max(1, at(tile, d)));
   return Math.max(Math.ceil(tiles / schedule.cores) * target.storeStartupCycles, written);
 }
 
 class Search {
-  /** Every schedule so far, the best of its tile, by its tile. */
-  private readonly weighed = new Map<string, readonly Weighed[] | undefined>();
+  /** Every schedule so far, the best of its tile, by the tile's number. */
+  private readonly weighed = new Map<number, readonly Weighed[] | undefined>();
   private least = Infinity;
   private readonly margin: number;
   /** The entries of each dim that are tried at first. */
@@ -116,13 +116,21 @@ class Search {
 
   /** The schedules of a tile, the best first; none where they cannot be worth their while, undefined where it does not fit. */
   private weigh(tile: Shape): readonly Weighed[] | undefined {
-    const key = tile.join();
+    const key = this.numberOf(tile);
     if (this.weighed.has(key)) return this.weighed.get(key);
     const found = this.found(this.among.start.with({ tile }));
     const [best] = found ?? [];
     if (best !== undefined) this.least = Math.min(this.least, best.estimate);
     this.weighed.set(key, found);
     return found;
+  }
+
+  /** Tiles differ along the free dims alone. */
+  private numberOf(tile: Shape): number {
+    const { free, limits } = this.among;
+    let number = 0;
+    for (const d of free) number = number * (at(limits, d) + 1) + at(tile, d);
+    return number;
   }
 
   private found(tiling: Tiling): readonly Weighed[] | undefined {

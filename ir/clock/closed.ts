@@ -12,7 +12,7 @@ import type { Pipe, SyncStmt } from "../tile.js";
 import { at } from "../types.js";
 import { least, type Offsets } from "./affine.js";
 import { cyclesOfCore, type Clocked, type CoreTime } from "./clock.js";
-import { MaxPlus, never, type Matrix } from "./max-plus.js";
+import { MaxPlus, never, type Matrix, type Vector } from "./max-plus.js";
 import { runsOf, type BodyPlan, type LoopPlan, type Plan } from "./plan.js";
 import type { Moving } from "./statement.js";
 
@@ -101,16 +101,14 @@ class Composer {
   closed(): Closed {
     const root = this.nest(0, []);
     const slowest = this.slowest();
-    let last = this.run([]);
-    let evaluated = 0;
-    let most = Infinity;
-    for (let core = 0; core < this.program.cores && this.cycles(last) < most; core++) {
-      const block = dealt(root.tasks, this.program.cores, core);
-      const count = block.to - block.from;
-      if (core === 0) most = this.cycles(this.run([{ count, node: slowest }]));
-      const done = this.run(blockOf(root, block));
-      evaluated++;
-      if (core === 0 || this.cycles(done) > this.cycles(last)) last = done;
+    const { cores } = this.program;
+    const first = dealt(root.tasks, cores, 0);
+    const most = this.cycles(this.run([{ count: first.to - first.from, node: slowest }]));
+    let last = this.run(blockOf(root, first));
+    let evaluated = 1;
+    for (; evaluated < cores && this.cycles(last) < most; evaluated++) {
+      const done = this.run(blockOf(root, dealt(root.tasks, cores, evaluated)));
+      if (this.cycles(done) > this.cycles(last)) last = done;
     }
     return { last, products: this.algebra.products, evaluated };
   }
@@ -135,22 +133,19 @@ class Composer {
   /** One core from its start to the end of so much work. */
   private run(work: readonly Repeated[]): CoreTime {
     const { pipes } = this.plan;
-    let ready = new Float64Array(this.algebra.size).fill(never);
-    pipes.forEach((pipe, k) => {
-      ready[k] = this.program.start[pipe];
-    });
+    const { start } = this.program;
+    let ready: Vector = new Array<number>(this.algebra.size).fill(never);
+    for (let k = 0; k < pipes.length; k++) ready[k] = start[at(pipes, k)];
     const busy: Record<Pipe, number> = { MTE2: 0, V: 0, MTE3: 0, S: 0 };
     let padded = 0;
     for (const { count, node } of work) {
       for (const effect of this.factors(node, count)) {
         ready = this.algebra.apply(effect.matrix, ready);
-        pipes.forEach((pipe, k) => {
-          busy[pipe] += at(effect.busy, k);
-        });
+        for (let k = 0; k < pipes.length; k++) busy[at(pipes, k)] += at(effect.busy, k);
         padded += effect.padded;
       }
     }
-    const end = Math.max(...Object.values(this.program.start), ...ready.subarray(0, pipes.length));
+    const end = Math.max(start.MTE2, start.V, start.MTE3, start.S, ...ready.slice(0, pipes.length));
     return { end, busy, padded };
   }
 

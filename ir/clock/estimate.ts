@@ -51,7 +51,8 @@ function estimated(
   };
   const [head, load, store]: [Moves, Moves, Moves] = [nothing(), nothing(), nothing()];
   let padded = gather.padded * tiles;
-  for (const [k, work] of transfers.entries()) {
+  for (let k = 0; k < transfers.length; k++) {
+    const work = transfers[k];
     if (work === undefined) continue;
     const last = k === operands.length - 1;
     const operand = at(operands, k);

@@ -2,10 +2,10 @@
  * Max-plus matrices: row i of a matrix says how long after each component was ready component i is ready. Statements
  * one after the other are a product, the same n times is a power.
  */
-/** Square, row by row. */
-export type Matrix = Float64Array<ArrayBuffer>;
+/** Square, row by row. They are many and small: plain arrays take less to make than typed ones. */
+export type Matrix = number[];
 /** One time for each component. */
-export type Vector = Float64Array<ArrayBuffer>;
+export type Vector = number[];
 
 export const never = Number.NEGATIVE_INFINITY;
 
@@ -18,7 +18,7 @@ export class MaxPlus {
 
   /** Changes nothing. */
   identity(): Matrix {
-    const matrix = new Float64Array(this.size * this.size).fill(never);
+    const matrix = this.nothing(this.size * this.size);
     for (let k = 0; k < this.size; k++) matrix[k * this.size + k] = 0;
     return matrix;
   }
@@ -27,7 +27,7 @@ export class MaxPlus {
   after(later: Matrix, earlier: Matrix): Matrix {
     const { size } = this;
     this.products++;
-    const result = new Float64Array(size * size).fill(never);
+    const result = this.nothing(size * size);
     for (let row = 0; row < size; row++) {
       for (let k = 0; k < size; k++) {
         const delay = later[row * size + k] ?? never;
@@ -44,7 +44,7 @@ export class MaxPlus {
   /** When each component is ready, given when each was. */
   apply(matrix: Matrix, ready: Vector): Vector {
     const { size } = this;
-    const result = new Float64Array(size).fill(never);
+    const result = this.nothing(size);
     for (let row = 0; row < size; row++) {
       for (let k = 0; k < size; k++) {
         const value = (matrix[row * size + k] ?? never) + (ready[k] ?? never);
@@ -71,6 +71,11 @@ export class MaxPlus {
   waitForEarlier(matrix: Matrix, row: number, other: number, memory: number, cycles: number): void {
     const ready = matrix.slice(other * this.size, (other + 1) * this.size);
     this.wait(matrix, row, memory, cycles);
-    matrix.set(ready, memory * this.size);
+    for (let k = 0; k < this.size; k++) matrix[memory * this.size + k] = ready[k] ?? never;
+  }
+
+  /** So many times that never come. */
+  private nothing(count: number): number[] {
+    return new Array<number>(count).fill(never);
   }
 }

@@ -332,9 +332,10 @@ function direct({ map, inputs, output }: GatherSetting, sizes: Shape, target: Ta
     bytes += part.bytes;
     padded += part.padded;
   };
-  for (const [table, { type, inTile }] of inputs.entries())
-    if (table !== gatheredTable && inTile === undefined)
-      add(inPlace(inputTile(map, table, sizes, type.shape), type, target));
+  for (let table = gatheredTable + 1; table < inputs.length; table++) {
+    const { type, inTile } = at(inputs, table);
+    if (inTile === undefined) add(inPlace(inputTile(map, table, sizes, type.shape), type, target));
+  }
   if (output.inTile === undefined) add(inPlace(sizes, output.type, target));
   const slab = inPlace(inputTile(map, gatheredTable, sizes, shape), data.type, target).padded;
   const near = rows * Math.min(1, slab / target.firstLevelBytes);
@@ -368,7 +369,7 @@ function direct({ map, inputs, output }: GatherSetting, sizes: Shape, target: Ta
 function sharedPart(map: AccessMap, sizes: Shape, output: Shape): number {
   const follows = followedBy(map, gatheredTable);
   let part = 1;
-  for (const [d, extent] of sizes.entries()) if (!follows.has(d)) part = (part * extent) / at(output, d);
+  for (let d = 0; d < sizes.length; d++) if (!follows.has(d)) part = (part * at(sizes, d)) / at(output, d);
   return part;
 }
 

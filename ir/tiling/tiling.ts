@@ -66,11 +66,8 @@ export class Tiling implements TiledGather {
 
   /** The same gather on the same target under another schedule. */
   with(changes: Partial<ResolvedSchedule>): Tiling {
-    const { buffers, ...others } = changes;
-    const same =
-      buffers !== undefined && Object.keys(others).length === 0
-        ? { operands: this.operands, loops: this.loops }
-        : {};
+    const onlyCopies = "buffers" in changes && Object.keys(changes).length === 1;
+    const same = onlyCopies ? { operands: this.operands, loops: this.loops } : {};
     return new Tiling(this.gather, { ...this.schedule, ...changes }, this.target, same);
   }
 }

@@ -103,18 +103,26 @@ function namesOnce({ func, all }: Program): Diagnostic[] {
 
 function variablesInScope({ all }: Program): Diagnostic[] {
   return all.flatMap(({ stmt, loops }) => {
-    const forms = [
-      ...(stmt.op === "for" ? [stmt.lower, stmt.upper] : []),
-      ...(stmt.op === "gather" ? stmt.origins.flat() : []),
-      ...regionsOf(stmt).flatMap((region) => [...region.offsets, ...region.sizes]),
-    ];
-    const unknown = forms
-      .flatMap((form) => [...loopVariables(form)])
-      .find((name) => !loops.some((loop) => loop.iv === name));
+    const lists =
+      stmt.op === "for"
+        ? [[stmt.lower, stmt.upper]]
+        : [
+            ...(stmt.op === "gather" ? stmt.origins : []),
+            ...regionsOf(stmt).flatMap((region) => [region.offsets, region.sizes]),
+          ];
+    const unknown = firstUnknown(lists, loops);
     return unknown === undefined
       ? []
       : [broken("T1", `loop variable %${unknown} is not in scope`, stmt.span)];
   });
+}
+
+/** A variable of some forms that is that of no loop. */
+function firstUnknown(lists: readonly (readonly Linear[])[], loops: readonly ForStmt[]): string | undefined {
+  for (const forms of lists)
+    for (const form of forms)
+      for (const name of loopVariables(form)) if (!loops.some((loop) => loop.iv === name)) return name;
+  return undefined;
 }
 
 function namesDefined({ func, all, buffers }: Program): Diagnostic[] {

@@ -45,8 +45,8 @@ export const checkOptions = (
   what: string,
   value: unknown,
   fields: Readonly<Record<string, Field>>,
-  options: FieldOptions = {},
-): Diagnostic[] => checkFields(what, value, fields, { ...options, suggest: didYouMean });
+  options?: FieldOptions,
+): Diagnostic[] => checkFields(what, value, fields, options, didYouMean);
 
 const numbers = (code: Code, takes: string): Field => ({
   code,
