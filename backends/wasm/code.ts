@@ -203,7 +203,8 @@ export const laneLoads = {
 /** How bytes are copied: by so many instructions, by vectors in a loop, or by the engine's own routine, which costs a call. */
 export type CopyWay = "instructions" | "vectors in a loop" | "memory.copy";
 
-const inlineCopyBytes = 2048;
+/** Beyond, the routine is worth its call: the misses of a row that lies far away overlap in it. */
+const inlineCopyBytes = 512;
 const unrolledCopyBytes = 256;
 
 /** `bytes`: absent where the loops decide it. */

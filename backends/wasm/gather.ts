@@ -23,7 +23,7 @@ import type { Walk } from "./places.js";
 import { unroll, type GatherPlan, type SitePlan } from "./plan.js";
 import { emitResolve } from "./resolve.js";
 import { range } from "./runs.js";
-import { cacheLine, type Table } from "./table.js";
+import type { Table } from "./table.js";
 
 export function emitGather(context: Context, plan: GatherPlan): void {
   new GatherEmitter(context, plan).emit();
@@ -137,7 +137,7 @@ class GatherEmitter {
     });
   }
 
-  /** Resolves every index of the tile once, and reads ahead what it names. */
+  /** Resolves every index of the tile once. */
   private fillTable(table: Table, out: Pointer, data: Pointer): Pointer {
     const { code, plan } = this;
     const { ub, layout } = this.context;
@@ -145,7 +145,6 @@ class GatherEmitter {
     code.get(ub).plus(layout.table).set(base);
     const index = this.indexPointers();
     const entry: Pointer = { local: base, by: table.strides };
-    const touched = code.local("touched");
     // The first element of those that share an index stands for them: no other comes before it.
     const written = plan.reports ? out : { local: out.local, by: [] };
     nest(code, this.sizes, table.dims, [entry, data, ...index, written], (locals) => {
@@ -157,26 +156,11 @@ class GatherEmitter {
       const offset = code.local("offset");
       this.resolveOffset(place);
       code.set(offset);
-      for (let line = 0; line < table.touch; line++) {
-        code
-          .get(touched)
-          .get(place.data)
-          .get(offset)
-          .op("i32.add")
-          .op("i32.load8_u", line * cacheLine);
-        code.op("i32.xor").set(touched);
-      }
       code.get(at(locals, 0));
       if (plan.mayBeNone) code.const(noEntry).get(offset).get(this.none).op("select");
       else code.get(offset);
       code.op("i32.store", 0);
     });
-    // A result that is kept keeps the loads.
-    if (table.touch > 0)
-      code
-        .get(ub)
-        .get(touched)
-        .op("i32.store", layout.table + table.bytes);
     return entry;
   }
 

@@ -4,7 +4,7 @@ import { ubBuffers } from "../../ir/regions.js";
 import { ubBytes, type UbBuffer } from "../../ir/tile.js";
 import { alignUp, at, byteCount } from "../../ir/types.js";
 import { pageBytes } from "./instructions.js";
-import { cacheLine, entryBytes, type Table } from "./table.js";
+import { cacheLine, type Table } from "./table.js";
 
 /** Byte addresses in the memory. */
 export interface WasmLayout {
@@ -35,7 +35,7 @@ export function layoutOf(func: TileFunc, table: Table | undefined): WasmLayout {
   return {
     operands,
     buffers: alignUp(end, cacheLine),
-    bufferBytes: alignUp(peak + (table?.bytes ?? 0) + entryBytes, cacheLine),
+    bufferBytes: alignUp(peak + (table?.bytes ?? 0), cacheLine),
     table: peak,
   };
 }

@@ -66,8 +66,7 @@ function gatherMoves(stmt: string, { jam, moving, run, table, elementBytes }: Ga
   const move: Move = { stmt, how: hows[moving], figures: own };
   if (table === undefined) return [move];
   const dims = table.dims.map((d) => `d${d}`).join(" ");
-  const ahead = table.touch === 0 ? {} : { "lines read ahead": table.touch };
-  return [{ stmt, how: "table", figures: { along: dims, bytes: table.bytes, ...ahead } }, move];
+  return [{ stmt, how: "table", figures: { along: dims, bytes: table.bytes } }, move];
 }
 
 /** The sites by the dims inside of which they are taken, and what is copied behind the last of them. */

@@ -222,11 +222,6 @@ function plainPlan(
   const table = tableOf(
     map,
     to.sizes.map((size) => largest(size, loops)),
-    {
-      shape: inputOf(func, gatheredTable).type.shape,
-      elementBytes,
-      fetched: data.memory.kind === "tensor",
-    },
   );
   const mayBeNone = sites.some(({ rule }) => rule.mayBeNone);
   const reports =

@@ -13,7 +13,7 @@ describe("the plan of moves of the fast executor", () => {
       tile: [40, 32],
     });
     // A slab row of 32 f32 is 128 B, 384 B from the next one in the tensor; one task of 33 x 32 + 40 x 32 + 33 x 32 elements.
-    expect(moves(kernel)).toBe(`wasm: tasks 3, tasks taken together 309, bytes of a thread 13888
+    expect(moves(kernel)).toBe(`wasm: tasks 3, tasks taken together 309, bytes of a thread 13824
 sync V -> MTE2
   elided: a thread runs its statements in order
 load %data[0, %t1][40, 32] to %data_ub
@@ -33,7 +33,7 @@ store %output_ub to %output[0, %t1][33, 32]
 `);
   });
 
-  it("resolves indices that rows share into a table, and reads long rows ahead", () => {
+  it("resolves indices that rows share into a table", () => {
     const shared = compile(onnx.gather({ data: ["f32", [64, 100, 8]], indices: ["i32", [50]], axis: 1 }), {
       target: targets.cpu,
       tile: [64, 50, 8],
@@ -41,13 +41,21 @@ store %output_ub to %output[0, %t1][33, 32]
     });
     expect(moves(shared)).toContain("  table: along d1, bytes 200\n");
     expect(moves(shared)).toContain("  rows: bytes 32, by instructions\n");
-    const long = compile(onnx.gather({ data: ["f32", [1000, 512]], indices: ["i32", [50]], axis: 0 }), {
-      target: targets.cpu,
-      tile: [50, 512],
-      residency: "gm",
-    });
-    expect(moves(long)).toContain("  table: along d0, bytes 200, lines read ahead 4\n");
-    expect(moves(long)).toContain("  rows: bytes 2048, by vectors in a loop\n");
+  });
+
+  it("copies rows by instructions, by a loop or by the engine's routine, as they are long", () => {
+    const rows = (columns: number): string =>
+      moves(
+        compile(onnx.gather({ data: ["f32", [1000, columns]], indices: ["i32", [50]], axis: 0 }), {
+          target: targets.cpu,
+          tile: [50, columns],
+          residency: "gm",
+        }),
+      );
+    expect(rows(64)).toContain("  rows: bytes 256, by instructions\n");
+    expect(rows(65)).toContain("  rows: bytes 260, by vectors in a loop\n");
+    expect(rows(128)).toContain("  rows: bytes 512, by vectors in a loop\n");
+    expect(rows(129)).toContain("  rows: bytes 516, by memory.copy\n");
   });
 
   it("says how elements are taken one by one, and together", () => {
