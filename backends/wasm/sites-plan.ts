@@ -6,7 +6,7 @@ import { fillBytes, gatheredTable } from "../../ir/access.js";
 import { gatherAddresses, stepsOf } from "../../ir/addressing.js";
 import { inputsOf, type TileFunc } from "../../ir/func.js";
 import { rangesOf, type Ranges } from "../../ir/image.js";
-import { dimsOf, iv, loopPart, type Linear } from "../../ir/linear.js";
+import { dimsOf, equalLinear, iv, loopPart, type Linear, type Term } from "../../ir/linear.js";
 import type { IndexRule } from "../../ir/policy.js";
 import { boundsOf } from "../../ir/ranges.js";
 import type { ForStmt, GatherStmt, Region } from "../../ir/tile.js";
@@ -31,6 +31,18 @@ export interface Stage {
   readonly sites: readonly SiteMove[];
 }
 
+/**
+ * Elements of the dim `last` that follow it only through the quotient and the remainder of one form by one number: where the quotient
+ * stays, so do the sites, and the data go on by a step.
+ */
+export interface Page {
+  /** One more with each element. */
+  readonly form: Linear;
+  readonly by: number;
+  /** Elements of the data's memory between neighbours of a page. */
+  readonly step: number;
+}
+
 export interface SitesPlan {
   readonly kind: "sites";
   readonly stmt: GatherStmt;
@@ -50,6 +62,8 @@ export interface SitesPlan {
   readonly output: Walk;
   /** The innermost output dim that a site, or a div or mod of the data's address, follows. -1: none. */
   readonly last: number;
+  /** Where elements of `last` are taken by the page. */
+  readonly page?: Page;
   /** What is copied at once. */
   readonly run: Run;
   /** The bytes of an element that has none. */
@@ -84,7 +98,19 @@ export function sitesPlan(
   });
   const { stages, last } = staged(sites, addresses.data);
   const outputBy = stepsOf(addresses.output, rank).map((step) => step * elementBytes);
-  const dataBy = stepsOf(addresses.data, rank).map((step) => step * elementBytes);
+  const row: Linear = {
+    at: addresses.data.at,
+    terms: addresses.data.terms.filter(({ of }) => of.kind !== "dim" || of.dim <= last),
+  };
+  const page = pageOf(
+    row,
+    stages.flatMap((stage) => stage.sites.map(({ form }) => form)),
+    last,
+  );
+  const dataBy = stepsOf(addresses.data, rank).map(
+    (step, d) => (page !== undefined && d === last ? page.step : step) * elementBytes,
+  );
+  const run = commonRun(to.sizes, [outputBy, dataBy], elementBytes, last + 1);
   return {
     kind: "sites",
     stmt,
@@ -99,15 +125,13 @@ export function sitesPlan(
     stages,
     data: {
       memory: place(at(stmt.from, gatheredTable)).memory,
-      row: {
-        at: addresses.data.at,
-        terms: addresses.data.terms.filter(({ of }) => of.kind !== "dim" || of.dim <= last),
-      },
+      row,
       by: dataBy,
     },
     output: { memory: output.memory, start: loopPart(addresses.output), by: outputBy },
     last,
-    run: commonRun(to.sizes, [outputBy, dataBy], elementBytes, last + 1),
+    ...(page === undefined ? {} : { page }),
+    run: page === undefined ? run : alongPage(run, [outputBy, dataBy], last),
     fill: fillBytes(map, at(inputs, gatheredTable).dtype),
     reports: isOutput(output, func),
   };
@@ -133,3 +157,32 @@ function staged(
   if (last > latest().dim) stages.push({ dim: last, sites: [] });
   return { stages, last };
 }
+
+/** A divisor beyond this is no page: counts are 32-bit. */
+const longestPage = 2 ** 30;
+
+/** Undefined where the dim is followed in another way too. */
+function pageOf(row: Linear, sites: readonly Linear[], last: number): Page | undefined {
+  const follows = ({ of }: Term): boolean => dimsOf({ at: 0, terms: [{ by: 1, of }] }).includes(last);
+  const inRow = row.terms.filter(follows);
+  const divided = inRow.filter(({ of }) => of.kind !== "dim");
+  const inSites = sites.flatMap((form) => form.terms.filter(follows));
+  const first = [...divided, ...inSites][0]?.of;
+  if (first?.kind !== "div" && first?.kind !== "mod") return undefined;
+  const { of: form, by } = first;
+  const isOf = ({ of }: Term, kind: "div" | "mod"): boolean =>
+    of.kind === kind && of.by === by && equalLinear(of.of, form);
+  const even =
+    divided.every((term) => isOf(term, "div") || isOf(term, "mod")) &&
+    inSites.every((term) => isOf(term, "div")) &&
+    form.terms.every((term) => !follows(term) || (term.of.kind === "dim" && term.by === 1));
+  if (!even || by > longestPage) return undefined;
+  const stepping = inRow.filter(({ of }) => of.kind !== "div");
+  return { form, by, step: stepping.reduce((sum, term) => sum + term.by, 0) };
+}
+
+/** The rows of a page copied at once, where they lie side by side in both places. */
+const alongPage = (run: Run, places: readonly (readonly number[])[], last: number): Run =>
+  run.outer === last + 1 && run.times === undefined && places.every((by) => by[last] === run.bytes)
+    ? { outer: last, bytes: run.bytes, times: last }
+    : run;

@@ -2,7 +2,7 @@
  * gather by the sites of a map: each is taken as soon as the dims that it follows are known, and the first that gives none or an
  * error ends all that lies inside them.
  */
-import { atomsOf, type Linear } from "../../ir/linear.js";
+import { atomsOf, constant, mod, sub, type Linear } from "../../ir/linear.js";
 import { indexBytes } from "../../ir/policy.js";
 import { at, InternalError, invariant, isSigned } from "../../ir/types.js";
 import { nest, runBytes, type Pointer } from "./box.js";
@@ -10,11 +10,18 @@ import { copyBytes, zeroBytes, type Amount, type Code, type Held, type Label, ty
 import type { Context, Point } from "./context.js";
 import { emitResolved, loadIndex, localValue, type IndexValue } from "./resolve.js";
 import { commonRun, range } from "./runs.js";
-import type { SiteMove, SitesPlan, Stage } from "./sites-plan.js";
+import type { Page, SiteMove, SitesPlan, Stage } from "./sites-plan.js";
 import { wideConstant, wideValue } from "./wide.js";
 
 export function emitSites(context: Context, plan: SitesPlan): void {
   new SitesEmitter(context, plan).emit();
+}
+
+/** The output dims that lie inside a stage: all from `first` on, with all their elements from `whole` on. */
+interface Inside {
+  readonly first: number;
+  readonly whole: number;
+  readonly sizes: readonly Amount[];
 }
 
 class SitesEmitter {
@@ -63,30 +70,82 @@ class SitesEmitter {
     pointers: readonly Pointer[],
     sites: Map<number, Held>,
   ): void {
-    const { code, context, plan } = this;
-    const own = at(plan.stages, k);
+    const { code, context, plan, sizes } = this;
+    const stage = at(plan.stages, k);
     const outer = k === 0 ? 0 : at(plan.stages, k - 1).dim + 1;
     const isLast = k === plan.stages.length - 1;
-    nest(code, this.sizes, range(outer, own.dim + 1), pointers, (locals) => {
-      const [to, ...coordinates] = pointers.map((pointer, n) => ({ ...pointer, local: at(locals, n) }));
+    const taken = (own: readonly Pointer[], inside: Inside): void => {
+      const [to, ...coordinates] = own;
       invariant(to !== undefined, "a gather has a pointer to its output");
-      const point: Point = {
-        ranges: plan.ranges,
-        dims: new Map(dims.map((d, n) => [d, at(coordinates, n).local])),
-        sites,
-      };
-      this.ending(own, to, (none) => {
-        context.at(point, () => {
-          for (const site of own.sites) sites.set(site.site, this.site(site, to.local, none));
-          if (isLast) this.row(to);
+      this.ending(stage, inside, to, (none) => {
+        context.at(this.pointAt(dims, coordinates, sites), () => {
+          for (const site of stage.sites) sites.set(site.site, this.site(site, to.local, none));
+          if (isLast) this.row(inside, to);
         });
-        if (!isLast) this.stage(k + 1, dims, [to, ...coordinates], sites);
+        if (!isLast) this.stage(k + 1, dims, own, sites);
+      });
+    };
+    const page = isLast ? plan.page : undefined;
+    const first = page === undefined ? stage.dim + 1 : stage.dim;
+    nest(code, sizes, range(outer, first), pointers, (locals) => {
+      const own = pointers.map((pointer, n) => ({ ...pointer, local: at(locals, n) }));
+      if (page === undefined) taken(own, { first, whole: first, sizes });
+      else this.byPages(page, dims, own, sites, taken);
+    });
+  }
+
+  private pointAt(dims: readonly number[], coordinates: readonly Pointer[], sites: Map<number, Held>): Point {
+    return {
+      ranges: this.plan.ranges,
+      dims: new Map(dims.map((d, n) => [d, at(coordinates, n).local])),
+      sites,
+    };
+  }
+
+  /** The loop of the dim `last` by pages: `body` takes what is left of one. */
+  private byPages(
+    { form, by }: Page,
+    dims: readonly number[],
+    pointers: readonly Pointer[],
+    sites: Map<number, Held>,
+    body: (pointers: readonly Pointer[], inside: Inside) => void,
+  ): void {
+    const { code, context } = this;
+    const { last } = this.plan;
+    const [left, count] = [code.local("left"), code.local("count")];
+    const own = pointers.map((pointer) => {
+      if ((pointer.by[last] ?? 0) === 0) return pointer;
+      const local = code.local(`${at(code.locals, pointer.local).name}${last}`);
+      code.get(pointer.local).set(local);
+      return { ...pointer, local };
+    });
+    code.push(at(this.sizes, last)).set(left);
+    code.get(left).if(() => {
+      code.loop((again) => {
+        context.at(this.pointAt(dims, own.slice(1), sites), () => {
+          context.value(sub(constant(by), mod(form, by)));
+        });
+        code.set(count).get(count).get(left).get(count).get(left).op("i32.lt_u").op("select").set(count);
+        const sizes = this.sizes.map((size, d): Amount =>
+          d === last ? { kind: "local", local: count } : size,
+        );
+        body(own, { first: last, whole: last + 1, sizes });
+        for (const { local, by: steps } of own) {
+          const step = steps[last] ?? 0;
+          if (step !== 0) code.get(local).get(count).times(step).op("i32.add").set(local);
+        }
+        code.get(left).get(count).op("i32.sub").op("local.tee", left).brIf(again);
       });
     });
   }
 
   /** Runs `body`, which leaves for `none` where what lies inside a stage has no element; that has the fill instead. */
-  private ending({ dim, sites }: Stage, to: Pointer, body: (none: Label | undefined) => void): void {
+  private ending(
+    { sites }: Stage,
+    inside: Inside,
+    to: Pointer,
+    body: (none: Label | undefined) => void,
+  ): void {
     const { code } = this;
     if (!sites.some(({ ends }) => ends)) {
       body(undefined);
@@ -97,7 +156,7 @@ class SitesEmitter {
         body(none);
         code.br(done);
       });
-      this.fill(dim + 1, to);
+      this.fill(inside, to);
     });
   }
 
@@ -152,24 +211,24 @@ class SitesEmitter {
   }
 
   /** What lies together behind the sites. */
-  private row(to: Pointer): void {
-    const { code, context, plan, sizes } = this;
-    const { data, elementBytes, last, run } = plan;
+  private row({ first, sizes }: Inside, to: Pointer): void {
+    const { code, context, plan } = this;
+    const { data, elementBytes, run } = plan;
     const row = code.local("row");
     context.address(data.memory, data.row, elementBytes);
     code.set(row);
     const bytes = runBytes(code, run, sizes);
-    nest(code, sizes, range(last + 1, run.outer), [to, { local: row, by: data.by }], (locals) => {
+    nest(code, sizes, range(first, run.outer), [to, { local: row, by: data.by }], (locals) => {
       copyBytes(code, at(locals, 0), at(locals, 1), bytes);
     });
   }
 
-  /** The fill of all elements of the dims from `first` on. */
-  private fill(first: number, to: Pointer): void {
-    const { code, sizes } = this;
+  /** The fill of all elements inside. */
+  private fill({ first, whole, sizes }: Inside, to: Pointer): void {
+    const { code } = this;
     const { elementBytes, fill, stmt } = this.plan;
     if (fill.every((byte) => byte === 0)) {
-      const run = commonRun(stmt.to.sizes, [to.by], elementBytes, first);
+      const run = commonRun(stmt.to.sizes, [to.by], elementBytes, whole);
       const bytes = runBytes(code, run, sizes);
       nest(code, sizes, range(first, run.outer), [to], ([target]) => {
         zeroBytes(code, target ?? to.local, bytes);
