@@ -70,7 +70,7 @@ function gatherMoves(stmt: string, { jam, moving, run, table, elementBytes }: Ga
 }
 
 /** The sites by the dims inside of which they are taken, and what is copied behind the last of them. */
-function sitesMoves(stmt: string, { stages, run }: SitesPlan): Move[] {
+function sitesMoves(stmt: string, { stages, last, page, run }: SitesPlan): Move[] {
   const along = stages.map(({ dim, sites }) => {
     const dims = range(0, dim + 1).map((d) => `d${d}`);
     return { along: dims.join(" "), sites: sites.map(({ site }) => site).join(" ") };
@@ -78,7 +78,16 @@ function sitesMoves(stmt: string, { stages, run }: SitesPlan): Move[] {
   const taken = along.flatMap(({ along: dims, sites }): Move[] =>
     sites === "" ? [] : [{ stmt, how: "sites", figures: { "index values": sites, along: dims } }],
   );
-  return [...taken, { stmt, how: "rows", figures: figuresOf(run) }];
+  const rows: Figures =
+    page === undefined
+      ? figuresOf(run)
+      : {
+          ...(run.times === last
+            ? { bytes: `${run.bytes} times what is left of a page`, by: copyWay(undefined) }
+            : figuresOf(run)),
+          [`page of d${last}`]: page.by,
+        };
+  return [...taken, { stmt, how: "rows", figures: rows }];
 }
 
 const hows = {

@@ -12,6 +12,7 @@ import { boundsOf } from "../../ir/ranges.js";
 import type { ForStmt, GatherStmt, Region } from "../../ir/tile.js";
 import { at, dtypeBytes, type DType } from "../../ir/types.js";
 import { siteSteps, type SiteStep } from "../site-values.js";
+import { copyWay } from "./code.js";
 import { largest } from "./largest.js";
 import { isOutput, type Memory, type Placed, type Walk } from "./places.js";
 import { commonRun, type Run } from "./runs.js";
@@ -131,7 +132,7 @@ export function sitesPlan(
     output: { memory: output.memory, start: loopPart(addresses.output), by: outputBy },
     last,
     ...(page === undefined ? {} : { page }),
-    run: page === undefined ? run : alongPage(run, [outputBy, dataBy], last),
+    run: page === undefined ? run : alongPage(run, page, [outputBy, dataBy], last),
     fill: fillBytes(map, at(inputs, gatheredTable).dtype),
     reports: isOutput(output, func),
   };
@@ -181,8 +182,11 @@ function pageOf(row: Linear, sites: readonly Linear[], last: number): Page | und
   return { form, by, step: stepping.reduce((sum, term) => sum + term.by, 0) };
 }
 
-/** The rows of a page copied at once, where they lie side by side in both places. */
-const alongPage = (run: Run, places: readonly (readonly number[])[], last: number): Run =>
-  run.outer === last + 1 && run.times === undefined && places.every((by) => by[last] === run.bytes)
+/** The rows of a page copied at once, where they lie side by side in both places and are long enough together. */
+const alongPage = (run: Run, { by }: Page, places: readonly (readonly number[])[], last: number): Run =>
+  run.outer === last + 1 &&
+  run.times === undefined &&
+  copyWay(run.bytes * by) === "memory.copy" &&
+  places.every((steps) => steps[last] === run.bytes)
     ? { outer: last, bytes: run.bytes, times: last }
     : run;
