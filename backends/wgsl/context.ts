@@ -1,6 +1,7 @@
 /** What every statement of a kernel shares: its plan, its text, its lanes, and how forms are written. */
-import { scale, type Linear } from "../../ir/linear.js";
-import { printForm, scaled, sum, type Vocabulary } from "./forms.js";
+import { isAffine, scale, type Linear, type Term } from "../../ir/linear.js";
+import { at } from "../../ir/types.js";
+import { factored, printForm, scaled, sum, type Vocabulary } from "./forms.js";
 import type { Width } from "./gather-move.js";
 import { Lanes } from "./lanes.js";
 import { Lines } from "../lines.js";
@@ -37,20 +38,23 @@ export class Context {
     else this.out.block(`if (${conditions.join(" && ")})`, body);
   }
 
-  /** The access of `width` words that starts at an address. */
-  access(form: Linear, width: Width, dims: readonly string[], sites: readonly string[] = []): string {
-    const elements = (width * 4) / this.plan.element.size;
-    const terms = form.terms.filter(({ of }) => of.kind !== "dim" || dims[of.dim] !== "0u");
+  /** The access of so many elements that starts at an address. */
+  access(form: Linear, elements: number, dims: readonly string[], sites: readonly string[] = []): string {
+    const coords = dims.map(factored);
+    const terms = form.terms.flatMap(({ by, of }): Term[] => {
+      if (of.kind !== "dim") return [{ by, of }];
+      const { factor, times } = at(coords, of.dim);
+      return factor === "0u" ? [] : [{ by: by * times, of }];
+    });
     const inWhole = [form.at, ...terms.map(({ by }) => by)].every((part) => part % elements === 0);
-    if (!inWhole) return this.inAccesses(this.address(form, dims, sites), width);
-    return this.address(scale({ at: form.at, terms }, 1 / elements), dims, sites);
+    if (!inWhole || !isAffine(form)) return inAccesses(this.address(form, dims, sites), elements);
+    const units = coords.map(({ factor }) => factor);
+    return this.address(scale({ at: form.at, terms }, 1 / elements), units, sites);
   }
 
-  /** A flat element number as a number of accesses of `width` words. */
-  inAccesses(flat: string, width: Width): string {
-    const elements = (width * 4) / this.plan.element.size;
-    if (elements < 1) return sum(scaled(flat, 1 / elements));
-    return elements === 1 ? flat : `(${flat}) >> ${Math.log2(elements)}u`;
+  /** Elements of an access of `width` words; less than one of those that are wider. */
+  elementsOf(width: Width): number {
+    return (4 * width) / this.plan.element.size;
   }
 
   /** Bits of packed element number `place` of an array of words, which `word` reads. */
@@ -60,6 +64,12 @@ export class Context {
     const shift = `(${place} & ${perWord - 1}u) * ${bits}u`;
     return `((${word(`${place} >> ${Math.log2(perWord)}u`)} >> (${shift})) & ${lowBits(bits)})`;
   }
+}
+
+/** A flat element number as a number of accesses of so many. */
+export function inAccesses(flat: string, elements: number): string {
+  if (elements < 1) return sum(scaled(flat, 1 / elements));
+  return elements === 1 ? flat : `(${flat}) >> ${Math.log2(elements)}u`;
 }
 
 /** A mask of the low bits of a word: 8 or 16. */

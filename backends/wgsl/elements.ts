@@ -67,11 +67,21 @@ export function declareResolved({ out }: Context, { rule }: ResolvedSite, resolv
   out.line(`let ${name} = ${rule.below === 0 ? `raw_${name}` : `min(raw_${name}, ${most})`};`);
 }
 
+/** What `resolve_k` gives at a coordinate; where it reads four values together, it is called with their access. */
+export function resolved(
+  context: Context,
+  { axis, address, four, rule }: ResolvedSite,
+  coords: readonly string[],
+): string {
+  const position = four ? context.access(address, 16 / rule.bytes, coords) : context.address(address, coords);
+  return `resolve_${axis}(${position})`;
+}
+
 /** Declares `at<k>` for every site, at a coordinate. */
 export function declareElements(context: Context, move: GatherMove, coords: readonly string[]): void {
   const place = context.address(move.addresses.output, coords);
   for (const site of move.sites) {
-    const value = `resolve_${site.axis}(${context.address(site.address, coords)})`;
+    const value = resolved(context, site, coords);
     declareResolved(context, site, { name: `at${site.axis}`, value, four: site.four, place });
   }
 }

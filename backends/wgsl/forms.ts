@@ -74,11 +74,19 @@ const inParens = (text: string): string => (/^[\w.]+$/.test(text) ? text : `(${t
 
 const times = (factor: string, by: number): string => (by === 1 ? factor : `${factor} * ${by}u`);
 
+/** A coordinate of the form `unit * 4u` as its parts. */
+export function factored(value: string): { readonly factor: string; readonly times: number } {
+  const [, factor = value, own = "1"] = /^([\w.]+) \* (\d+)u$/.exec(value) ?? [];
+  return { factor, times: Number(own) };
+}
+
 /** One summand: a value times a positive constant; absent when it is zero. */
 export function scaled(value: string, by: number): string[] {
   if (by === 0 || value === "0u") return [];
   const literal = /^(\d+)u$/.exec(value)?.[1];
   if (literal !== undefined) return [`${Number(literal) * by}u`];
+  const { factor, times: own } = factored(value);
+  if (own > 1) return [times(factor, own * by)];
   return [times(/^[\w.]+(?:\([^()]*\))?$/.test(value) ? value : `(${value})`, by)];
 }
 

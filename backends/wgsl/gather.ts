@@ -1,7 +1,7 @@
 /** gather of whole words: each lane moves groups of elements of the tile. */
 import { isConstant, soleAtom } from "../../ir/linear.js";
 import { assertNever, at } from "../../ir/types.js";
-import { lowBits, type Context } from "./context.js";
+import type { Context } from "./context.js";
 import {
   declareBad,
   declareElements,
@@ -10,6 +10,7 @@ import {
   mayMiss,
   missingSites,
   outputName,
+  resolved,
   siteNames,
   sourceName,
   whereFound,
@@ -29,28 +30,38 @@ export function emitGroupHelpers(context: Context, move: GatherMove): void {
   const { size } = context.plan.element;
   if (size > 4) return;
   const parts = ["x", "y", "z", "w"];
-  out.line("// the elements at four addresses");
+  // Adapters in software shift vectors one number at a time; they multiply and choose them as a whole.
+  out.line(`// the elements at four addresses${size === 4 ? "" : ", each in the high bits"}`);
   out.block("fn fetch(source: vec4u) -> vec4u", () => {
     if (size === 4) {
       out.line(`return vec4u(${parts.map((c) => wordAt(context, move, `source.${c}`)).join(", ")});`);
       return;
     }
-    const [shift, mask, bits] = size === 2 ? ["1u", "1u", "4u"] : ["2u", "3u", "3u"];
-    const words = parts.map((c) => wordAt(context, move, `source.${c} >> ${shift}`));
+    const shift = Math.log2(4 / size);
+    const words = parts.map((c) => wordAt(context, move, `source.${c} >> ${shift}u`));
     out.line(`let words = vec4u(${words.join(", ")});`);
-    const low = lowBits(size * 8);
-    out.line(`return (words >> ((source & vec4u(${mask})) << vec4u(${bits}))) & vec4u(${low});`);
+    const raised = (name: string, bit: number): string => {
+      const by = 2 ** (8 * size * bit);
+      return `select(${name} * vec4u(${by}u), ${name}, (source & vec4u(${bit}u)) != vec4u(0u))`;
+    };
+    if (size === 2) {
+      out.line(`return ${raised("words", 1)};`);
+      return;
+    }
+    out.line(`let half = ${raised("words", 2)};`);
+    out.line(`return ${raised("half", 1)};`);
   });
   out.line("");
   if (size === 4) return;
   out.line("// four elements side by side");
   if (size === 2) {
     out.block("fn pack(e: vec4u) -> vec2u", () => {
-      out.line("return e.xz | (e.yw << vec2u(16u));");
+      out.line("return (e.xz >> vec2u(16u)) | (e.yw & vec2u(0xffff0000u));");
     });
   } else {
     out.block("fn pack(e: vec4u) -> u32", () => {
-      out.line("return e.x | (e.y << 8u) | (e.z << 16u) | (e.w << 24u);");
+      out.line("let high = e & vec4u(0xff000000u);");
+      out.line("return (high.x >> 24u) | (high.y >> 16u) | (high.z >> 8u) | high.w;");
     });
   }
   out.line("");
@@ -110,7 +121,7 @@ const groupsOf = ({ tile, group, fourAlong }: GatherMove): number[] =>
 
 /** The output's access at a coordinate. */
 const placeOf = (context: Context, { addresses, widths }: GatherMove, coords: readonly string[]): string =>
-  context.access(addresses.output, at(widths, widths.length - 1), coords);
+  context.access(addresses.output, context.elementsOf(at(widths, widths.length - 1)), coords);
 
 /** The data's access at a coordinate. */
 const sourceOf = (
@@ -118,7 +129,8 @@ const sourceOf = (
   { addresses, staged, widths }: GatherMove,
   coords: readonly string[],
   sites: readonly string[],
-): string => context.access(addresses.data, staged?.stagedWidth ?? at(widths, 0), coords, sites);
+): string =>
+  context.access(addresses.data, context.elementsOf(staged?.stagedWidth ?? at(widths, 0)), coords, sites);
 
 /** A row that one index serves, 16 bytes at a time: where it starts is found once. */
 function emitRow(context: Context, move: GatherMove, coords: readonly string[], output: string): void {
@@ -203,11 +215,10 @@ function declareGroup(context: Context, move: GatherMove, coords: readonly strin
   for (let n = 0; n < (wide ? move.group : 1); n++) {
     const place = context.address(move.addresses.output, shiftedBy(coords, coords.length - 1, n));
     for (const site of move.sites) {
-      const { axis, address, rule } = site;
-      const resolved = (shift: number): string =>
-        `resolve_${axis}(${context.address(address, shiftedBy(coords, coords.length - 1, shift))})`;
-      const value =
-        wide || site.four ? resolved(n) : `vec4u(${[0, 1, 2, 3].map((shift) => resolved(shift)).join(", ")})`;
+      const { axis, rule } = site;
+      const neighbour = (shift: number): string =>
+        resolved(context, site, shiftedBy(coords, coords.length - 1, shift));
+      const value = wide || site.four ? neighbour(n) : `vec4u(${[0, 1, 2, 3].map(neighbour).join(", ")})`;
       declareResolved(context, site, { name: `at${axis}_${n}`, value, four: !wide, place });
       if (!rule.mayBeNone) continue;
       out.line(`let none${axis}_${n} = at${axis}_${n} == ${wide ? none : `vec4u(${none})`};`);

@@ -2,7 +2,7 @@
 import { isConstant } from "../../ir/linear.js";
 import { ubStrides } from "../../ir/tile.js";
 import { at, dtypeBytes, elementCount } from "../../ir/types.js";
-import type { Context } from "./context.js";
+import { inAccesses, type Context } from "./context.js";
 import { scaled, sum } from "./forms.js";
 import { axesOf, rowDim } from "./lanes.js";
 import type { LoadMove } from "./load-move.js";
@@ -21,7 +21,9 @@ export function emitLoad(context: Context, move: LoadMove): void {
   const steps = ubStrides(buffer).map((step) => (step * dtypeBytes[buffer.dtype]) / (4 * stagedWidth));
   const body = (coords: readonly string[]): void => {
     const begin =
-      move.how === "packed" ? context.address(move.row, coords) : context.access(move.row, width, coords);
+      move.how === "packed"
+        ? context.address(move.row, coords)
+        : context.access(move.row, context.elementsOf(width), coords);
     out.line(`let begin = ${begin};`);
     const start = outer.flatMap((k) => scaled(at(coords, k), at(steps, k)));
     emitTurns(context, { name: "unit", end: units, group: 1, axis: long ? "all" : "x" }, () => {
@@ -52,7 +54,7 @@ function unitsOf(context: Context, { stmt, buffer, width }: LoadMove): number | 
   if (isConstant(size)) return Math.ceil(size.at / elements);
   const form = context.form(size);
   // In parentheses: behind a `<`, a `>>` would end a template.
-  return `(${context.inAccesses(elements > 1 ? `${form} + ${elements - 1}u` : form, width)})`;
+  return `(${inAccesses(elements > 1 ? `${form} + ${elements - 1}u` : form, elements)})`;
 }
 
 /** `place`: that of a unit of the row in workgroup memory. */

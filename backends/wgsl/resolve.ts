@@ -1,6 +1,6 @@
 /**
  * WGSL functions for each index value: `resolve_k` gives the element of data dim k that the index at a position names, or
- * those of the four from there, under the index rule.
+ * those of the four that the access at a position starts, under the index rule.
  *
  * No branch stands in the way of an index in range: adapters that run both sides of a branch would pay for it each time.
  * An index out of range, 64-bit ones with any other high word included, comes out as a number of the bound or above. Where
@@ -109,11 +109,11 @@ function emitReads(out: Lines, { rule, four }: ResolvedSite, indices: string): v
     return;
   }
   if (!wide) {
-    out.line(`let low = ${indices}[position >> 2u];`);
+    out.line(`let low = ${indices}[position];`);
     return;
   }
-  out.line(`let a = ${indices}[position >> 1u];`);
-  out.line(`let b = ${indices}[(position >> 1u) + 1u];`);
+  out.line(`let a = ${indices}[position];`);
+  out.line(`let b = ${indices}[position + 1u];`);
   out.line("let low = vec4u(a.xz, b.xz);");
   out.line("let high = vec4u(a.yw, b.yw);");
 }

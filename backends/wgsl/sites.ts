@@ -4,7 +4,7 @@ import { imageOf } from "../../ir/image.js";
 import { atomsOf, type Linear } from "../../ir/linear.js";
 import { inputOf } from "../../ir/func.js";
 import { at, elementCount, isSigned } from "../../ir/types.js";
-import { lowBits, type Context } from "./context.js";
+import { inAccesses, lowBits, type Context } from "./context.js";
 import { belowText, lastText } from "./bounds.js";
 import { outputName } from "./elements.js";
 import { sizeName } from "./names.js";
@@ -211,7 +211,7 @@ function emitUnit(
   const each = (emit: (shift: string, access: number) => void): void => {
     for (let k = 0; k < accesses; k++) emit(k === 0 ? "" : ` + ${k}u`, k);
   };
-  const place = (form: string): string => context.inAccesses(form, width);
+  const place = (form: string): string => inAccesses(form, context.elementsOf(width));
   out.line(`let to = ${place(context.address(move.addresses.output, coords))};`);
   const filled = (k: number): string => fillWords(move, k * width, width);
   if (readsNothing(context, move)) {

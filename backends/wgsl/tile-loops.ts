@@ -16,34 +16,40 @@ export interface Turns {
 }
 
 /**
- * Where the end is a constant, so is the number of turns: a compiler may unroll them, and have the loads of several under
+ * `body` is given the coordinate. Of several at a time that is a product, whose factor is counted: addresses in accesses of as many need
+ * no division. Where the end is a constant, so is the number of turns: a compiler may unroll them, and have the loads of several under
  * way at once.
  */
-export function emitTurns(context: Context, { name, end, group, axis }: Turns, body: () => void): void {
+export function emitTurns(
+  context: Context,
+  { name, end, group, axis }: Turns,
+  body: (coordinate: string) => void,
+): void {
   const { out, lanes } = context;
   const count = axis === undefined ? 1 : lanes.count(axis);
   const lane = axis === undefined ? "0u" : lanes.along(axis);
-  const step = count * group;
-  const times = (text: string): string => (group === 1 ? text : `${text} * ${group}u`);
+  const unit = group === 1 ? name : `${name}_unit`;
+  const coordinate = group === 1 ? name : `${name}_unit * ${group}u`;
+  const each = (): void => {
+    body(coordinate);
+  };
   if (typeof end === "string" || lane === "0u") {
-    const start = lane === "0u" ? lane : times(lane);
-    const last = typeof end === "string" ? end : `${end}u`;
-    out.block(`for (var ${name} = ${start}; ${name} < ${last}; ${name} += ${step}u)`, body);
+    const last = typeof end === "string" ? `${coordinate} < ${end}` : `${unit} < ${Math.ceil(end / group)}u`;
+    out.block(`for (var ${unit} = ${lane}; ${last}; ${unit} += ${count}u)`, each);
     return;
   }
-  const turns = Math.ceil(end / step);
+  const turns = Math.ceil(end / (count * group));
   const inside = (): void => {
-    context.guarded(end % step === 0 ? [] : [`${name} < ${end}u`], body);
+    context.guarded(end % (count * group) === 0 ? [] : [`${coordinate} < ${end}u`], each);
   };
   if (turns === 1) {
-    out.line(`let ${name} = ${times(lane)};`);
+    out.line(`let ${unit} = ${lane};`);
     inside();
     return;
   }
   const turn = `${name}_turn`;
   out.block(`for (var ${turn} = 0u; ${turn} < ${turns}u; ${turn} += 1u)`, () => {
-    const unit = `${turn} * ${count}u + ${lane}`;
-    out.line(`let ${name} = ${group === 1 ? unit : times(`(${unit})`)};`);
+    out.line(`let ${unit} = ${turn} * ${count}u + ${lane};`);
     inside();
   });
 }
@@ -69,7 +75,8 @@ export function emitTileLoops(context: Context, loops: TileLoops, coords: string
     loops.body(coords);
     return;
   }
-  const inside = (): void => {
+  const inside = (coordinate = at(coords, d)): void => {
+    coords[d] = coordinate;
     emitTileLoops(context, { ...loops, dims: rest }, coords);
   };
   const group = at(loops.groups, d);
@@ -81,7 +88,6 @@ export function emitTileLoops(context: Context, loops: TileLoops, coords: string
     inside();
     return;
   }
-  coords[d] = `d${d}`;
   const end = whole ? size.at : context.form(size);
   emitTurns(context, { name: `d${d}`, end, group, ...(axis === undefined ? {} : { axis }) }, inside);
 }

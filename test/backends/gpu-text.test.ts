@@ -215,6 +215,20 @@ describe("an element's way", () => {
     expect(code.match(/for \(/g)).toHaveLength(loops);
   });
 
+  it("counts in accesses where rows are whole multiples of them, and shifts no place into one", () => {
+    for (const type of ["i8", "f16", "f32"] as const) {
+      for (const axis of [0, 1] as const) {
+        const { code } = emitWgsl(
+          planned(elements(type, 64, 64, axis), { residency: "gm" }).kernel.tile,
+          device,
+        );
+        const places = running(code).filter((text) => /let (?:to|raw_at\d+_0) = /.test(text));
+        expect(places).toHaveLength(2);
+        expect(places.filter((text) => text.includes(">>"))).toEqual([]);
+      }
+    }
+  });
+
   it("turns a known number of times where tiles are whole", () => {
     const cases: readonly (readonly [SourceFunc, Schedule])[] = [
       [elements("f32", 4096, 1024, 1), {}],

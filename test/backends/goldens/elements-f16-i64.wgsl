@@ -5,22 +5,22 @@
 @group(0) @binding(3) var<storage, read_write> status: array<atomic<u32>, 1>;
 
 fn resolve_1(position: u32) -> vec4u {
-  let a = indices[position >> 1u];
-  let b = indices[(position >> 1u) + 1u];
+  let a = indices[position];
+  let b = indices[position + 1u];
   let low = vec4u(a.xz, b.xz);
   let high = vec4u(a.yw, b.yw);
   return select(vec4u(0xffffffffu), low + select(vec4u(0u), vec4u(64u), high == vec4u(0xffffffffu)), (high == vec4u(0u)) | (high == vec4u(0xffffffffu)));
 }
 
-// the elements at four addresses
+// the elements at four addresses, each in the high bits
 fn fetch(source: vec4u) -> vec4u {
   let words = vec4u(data[source.x >> 1u], data[source.y >> 1u], data[source.z >> 1u], data[source.w >> 1u]);
-  return (words >> ((source & vec4u(1u)) << vec4u(4u))) & vec4u(0xffffu);
+  return select(words * vec4u(65536u), words, (source & vec4u(1u)) != vec4u(0u));
 }
 
 // four elements side by side
 fn pack(e: vec4u) -> vec2u {
-  return e.xz | (e.yw << vec2u(16u));
+  return (e.xz >> vec2u(16u)) | (e.yw & vec2u(0xffff0000u));
 }
 
 @compute @workgroup_size(16)
@@ -30,11 +30,11 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) lane:
   // gather %data[%t0, 0][1, 64], %indices[%t0, 0][1, 64] to %output[%t0, 0][1, 64] (d0, d1) -> (d0, from_end(%indices[d0, d1])) {oob = error, origin = [%t0, 0]}
   {
     var bad = 0xffffffffu;
-    let d1 = lane.x * 4u;
-    let raw_at1_0 = resolve_1(t0 * 64u + d1);
-    bad = min(bad, select(0xffffffffu, t0 * 64u + d1, any(raw_at1_0 >= vec4u(64u))));
+    let d1_unit = lane.x;
+    let raw_at1_0 = resolve_1(t0 * 32u + d1_unit * 2u);
+    bad = min(bad, select(0xffffffffu, t0 * 64u + d1_unit * 4u, any(raw_at1_0 >= vec4u(64u))));
     let at1_0 = min(raw_at1_0, vec4u(63u));
-    let to = (t0 * 64u + d1) >> 2u;
+    let to = t0 * 16u + d1_unit;
     output[to] = pack(fetch(vec4u(t0 * 64u) + at1_0));
     if (bad != 0xffffffffu) { atomicMin(&status[0], bad); }
   }

@@ -4,20 +4,22 @@
 @group(0) @binding(2) var<storage, read_write> output: array<u32, 96>;
 
 fn resolve_1(position: u32) -> vec4u {
-  let low = indices[position >> 2u];
+  let low = indices[position];
   let element = low + select(vec4u(0u), vec4u(64u), low >= vec4u(0x80000000u));
   return select(element, vec4u(0xffffffffu), element >= vec4u(64u));
 }
 
-// the elements at four addresses
+// the elements at four addresses, each in the high bits
 fn fetch(source: vec4u) -> vec4u {
   let words = vec4u(data[source.x >> 2u], data[source.y >> 2u], data[source.z >> 2u], data[source.w >> 2u]);
-  return (words >> ((source & vec4u(3u)) << vec4u(3u))) & vec4u(0xffu);
+  let half = select(words * vec4u(65536u), words, (source & vec4u(2u)) != vec4u(0u));
+  return select(half * vec4u(256u), half, (source & vec4u(1u)) != vec4u(0u));
 }
 
 // four elements side by side
 fn pack(e: vec4u) -> u32 {
-  return e.x | (e.y << 8u) | (e.z << 16u) | (e.w << 24u);
+  let high = e & vec4u(0xff000000u);
+  return (high.x >> 24u) | (high.y >> 16u) | (high.z >> 8u) | high.w;
 }
 
 @compute @workgroup_size(16)
@@ -26,10 +28,10 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) lane:
   let t0 = group.x;
   // gather %data[%t0, 0][1, 64], %indices[%t0, 0][1, 64] to %output[%t0, 0][1, 64] (d0, d1) -> (d0, from_end(%indices[d0, d1])) {oob = zero, origin = [%t0, 0]}
   {
-    let d1 = lane.x * 4u;
-    let at1_0 = resolve_1(t0 * 64u + d1);
+    let d1_unit = lane.x;
+    let at1_0 = resolve_1(t0 * 16u + d1_unit);
     let none1_0 = at1_0 == vec4u(0xffffffffu);
-    let to = (t0 * 64u + d1) >> 2u;
+    let to = t0 * 16u + d1_unit;
     output[to] = pack(select(fetch(vec4u(t0 * 64u) + select(at1_0, vec4u(0u), none1_0)), vec4u(0u), none1_0));
   }
 }

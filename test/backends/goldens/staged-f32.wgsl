@@ -7,7 +7,7 @@
 var<workgroup> data_ub: array<vec4u, 32>;
 
 fn resolve_1(position: u32) -> vec4u {
-  let low = indices[position >> 2u];
+  let low = indices[position];
   return low + select(vec4u(0u), vec4u(64u), low >= vec4u(0x80000000u));
 }
 
@@ -33,11 +33,11 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) lane:
   {
     var bad = 0xffffffffu;
     let d0 = lane.y;
-    let d1 = lane.x * 4u;
-    let raw_at1_0 = resolve_1(t0 * 64u + d0 * 64u + d1);
-    bad = min(bad, select(0xffffffffu, t0 * 64u + d0 * 64u + d1, any(raw_at1_0 >= vec4u(64u))));
+    let d1_unit = lane.x;
+    let raw_at1_0 = resolve_1(t0 * 16u + d0 * 16u + d1_unit);
+    bad = min(bad, select(0xffffffffu, t0 * 64u + d0 * 64u + d1_unit * 4u, any(raw_at1_0 >= vec4u(64u))));
     let at1_0 = min(raw_at1_0, vec4u(63u));
-    let to = (t0 * 64u + d0 * 64u + d1) >> 2u;
+    let to = t0 * 16u + d0 * 16u + d1_unit;
     output[to] = fetch(vec4u(d0 * 64u) + at1_0);
     if (bad != 0xffffffffu) { atomicMin(&status[0], bad); }
   }
