@@ -282,16 +282,24 @@ function takesPolicy(map: {
 
 /** Sites that read as they should where their text names neither policy nor bound. */
 function bareSites(map: AccessMap, { inputs, output }: MapContext): readonly boolean[] {
-  const takes = takesPolicy(map);
-  const open = map.sites.map((site, s): OpenSite => {
-    if (!at(takes, s)) return site;
+  let bare = takesPolicy(map);
+  if (inputs === undefined) return bare;
+  // What one is without its bound depends on the others that have none.
+  for (let left = -1; left !== 0;) {
+    const closed = withBounds({ ...map, sites: withoutBounds(map, bare) }, inputs, output);
+    const holds = bare.map((was, s) => was && at(closed.sites, s).below === at(map.sites, s).below);
+    left = bare.filter((was, s) => was && !at(holds, s)).length;
+    bare = holds;
+  }
+  return bare;
+}
+
+const withoutBounds = ({ sites }: AccessMap, bare: readonly boolean[]): readonly OpenSite[] =>
+  sites.map((site, s): OpenSite => {
+    if (!at(bare, s)) return site;
     const { below, fromEnd, ...rest } = site;
     return fromEnd === undefined ? rest : { ...rest, fromEnd: fromEnd === below ? "below" : fromEnd };
   });
-  if (inputs === undefined) return takes;
-  const closed = withBounds({ ...map, sites: open }, inputs, output);
-  return takes.map((bare, s) => bare && at(closed.sites, s).below === at(map.sites, s).below);
-}
 
 function printSite(
   { value, fromEnd, keep, below, bare }: ShownSite,

@@ -46,6 +46,22 @@ describe("what stands in tile programs alone", () => {
   });
 });
 
+describe("what is printed without a bound", () => {
+  it("has the same bound when it is read, whatever else is printed without one", () => {
+    const source = `func @f(%x: tensor<1x6x8xf32>, %j: tensor<4x1xi16>, %i: tensor<5xi64>) -> tensor<3x0xf32> {
+  %y = access.gather %x, %j, %i (d0, d1) let r = wrap(from_end(error(%j[d0, d1] + d0 in 6) + 1) in 6)
+    let s = wrap(from_end(3 + d1 of 8) in 5) -> (%i[s], s, s - wrap(%i[d1] in 5) + 4) {oob = fill}
+  return %y
+}
+`;
+    const [func] = parseModule(source, "map.tir").module.funcs;
+    const [again] = parseModule(printFunc(func!), "map.tir").module.funcs;
+    expect(again?.level === "access" && func?.level === "access" && again.map).toEqual(
+      func?.level === "access" && func.map,
+    );
+  });
+});
+
 describe("a map of many index values", () => {
   /** Each index value is read by the one before it. */
   const chain = (reads: number): string => {
