@@ -1,5 +1,5 @@
 /** The sites of a map at one output element: what each reads, what it comes to, and which one ends the element. */
-import { isRead, type AccessMap } from "../ir/access.js";
+import { isRead, type AccessMap, type OpenBounds } from "../ir/access.js";
 import type { Operand } from "../ir/func.js";
 import { evaluate, evaluateExact, type Env, type Linear } from "../ir/linear.js";
 import { resolveIndex, siteRule, type IndexRule } from "../ir/policy.js";
@@ -19,6 +19,8 @@ export interface SiteStep {
   readonly rule?: IndexRule;
   /** Under `any`: negative values count from this number. */
   readonly fromEnd?: number;
+  /** What of the numbers sizes tell, in a program over symbols. */
+  readonly open?: OpenBounds;
 }
 
 /** The steps of a map in order. `forms`: its sites' addresses and sums, as ir/addressing.ts gives them. */
@@ -28,7 +30,7 @@ export const siteSteps = (
   operands: readonly Operand[],
 ): readonly SiteStep[] =>
   sites.map((own, site) => {
-    const { value, fromEnd } = own;
+    const { value, fromEnd, open } = own;
     const rule = siteRule(own, operands);
     return {
       site,
@@ -36,6 +38,7 @@ export const siteSteps = (
       ...(isRead(value) ? { table: value.table } : {}),
       ...(rule === undefined ? {} : { rule }),
       ...(rule === undefined && fromEnd !== undefined ? { fromEnd } : {}),
+      ...(open === undefined ? {} : { open }),
     };
   });
 

@@ -22,6 +22,14 @@ const forms = new WeakMap<TileFunc, OpenForm>();
  */
 export const openFormOf = (func: TileFunc): OpenForm | undefined => forms.get(func);
 
+/** Names of the numbers that sizes tell a program: the symbols, and the bounds that `Site.open` names. */
+export function toldNames({ symbolic, body }: TileFunc): string[] {
+  const bounds = (findGather(body)?.map.sites ?? []).flatMap(({ open }) =>
+    [open?.below, open?.fromEnd].flatMap((name) => name ?? []),
+  );
+  return [...new Set([...(symbolic?.symbols ?? []).map(({ name }) => name), ...bounds])];
+}
+
 /** A program over symbols at some sizes. `gather`: bound to the same sizes by `bindSizes`. */
 export function bindTile(open: OpenTile, gather: AccessFunc, sizes: Sizes): TileFunc {
   const { symbolic: _, ...program } = open;

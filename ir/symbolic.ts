@@ -65,13 +65,19 @@ export const sizeRanges = (
  * Symbols as loops over their sizes, around all others: what holds in every iteration holds for every size but 0, which has no
  * code in common with others (`openFormOf`).
  */
-export const sizeLoops = (symbols: readonly Sym[]): readonly ForStmt[] =>
-  symbols.map(({ name, most }) => ({
-    op: "for",
-    iv: name,
-    lower: constant(1),
-    upper: constant(most + 1),
-    step: 1,
-    mode: "parallel",
-    body: [],
-  }));
+export const sizesAround = ({ symbolic }: { readonly symbolic?: Symbolic }): readonly ForStmt[] =>
+  (symbolic?.symbols ?? []).map(({ name, most }) => sizeLoop(name, 1, most));
+
+/** The same for one size of each. */
+export const sizesAt = (sizes: ReadonlyMap<string, number>): readonly ForStmt[] =>
+  [...sizes].map(([name, size]) => sizeLoop(name, size, size));
+
+const sizeLoop = (iv: string, least: number, most: number): ForStmt => ({
+  op: "for",
+  iv,
+  lower: constant(least),
+  upper: constant(most + 1),
+  step: 1,
+  mode: "parallel",
+  body: [],
+});

@@ -1,5 +1,5 @@
 /** The perfect nest of parallel loops around a tile program: one iteration of it is a task. And how tasks are dealt. */
-import { isFixed, soleAtom, sub } from "./linear.js";
+import { isFixed, soleAtom, sub, symbolsOf } from "./linear.js";
 import { boundsOf } from "./ranges.js";
 import type { ForStmt, Stmt } from "./tile.js";
 
@@ -44,6 +44,10 @@ function tripsOf({ lower, upper, step }: ForStmt, around: readonly ForStmt[]): n
   const longest = Math.min(...lengths.map((length) => boundsOf(length, around)[1]));
   return Math.max(0, Math.ceil(longest / step));
 }
+
+/** Whether the trips of a loop differ with the sizes of symbols. */
+export const hasOpenTrips = ({ stmt }: ParallelLoop): boolean =>
+  [stmt.lower, stmt.upper].some((bound) => symbolsOf(bound).length > 0);
 
 /** Tasks [from, to) in program order. */
 export interface TaskRange {

@@ -1,4 +1,5 @@
 /** tilec/sim: runs a kernel on the tiled CPU simulation. */
+import { openFormOf } from "../../ir/bind-tile.js";
 import { throwIfErrors } from "../../ir/diagnostic.js";
 import { outputOf, type TileFunc } from "../../ir/func.js";
 import type { Target } from "../../ir/target.js";
@@ -9,7 +10,7 @@ import type { HostInputs } from "../memory.js";
 import type { SimReport } from "../report.js";
 import { fromHost, stringsOf, toHosts, type GatherData, type HostValue, type TensorData } from "../values.js";
 import type { MovePlan } from "../moves.js";
-import { emitWasm, keptExecutors, movesOf, planWasm, printModule } from "../wasm/index.js";
+import { emitFor, keptExecutors, movesOf, planWasm, printModule } from "../wasm/index.js";
 import { simulateChecked, simulateCheckedLong } from "./checked.js";
 import { countTraffic } from "./count.js";
 import { summarize } from "./summary.js";
@@ -60,10 +61,10 @@ export interface SimKernel {
 }
 
 /** The fast executor's code for a tile program, in WebAssembly's text format. */
-export const watOf = (tile: TileFunc): string => printModule(emitWasm(planWasm(tile)).module);
+export const watOf = (tile: TileFunc): string => printModule(emitFor(tile).kernel.module);
 
 /** What that code does with each statement, decided before it was written. */
-export const wasmMoves = (tile: TileFunc): MovePlan => movesOf(planWasm(tile));
+export const wasmMoves = (tile: TileFunc): MovePlan => movesOf(planWasm(openFormOf(tile)?.program ?? tile));
 
 /** Output, as the typed array of its element type, and report of a run. */
 export interface Simulated {

@@ -10,7 +10,7 @@ export interface Label {
   readonly depth: number;
 }
 
-/** A number known when the kernel is built, or a local that holds it. */
+/** A number known when the kernel is built, or a local of 32 bits that holds it. */
 export type Amount =
   { readonly kind: "const"; readonly value: number } | { readonly kind: "local"; readonly local: LocalId };
 
@@ -78,6 +78,14 @@ export class Code {
   /** A constant, modulo the size of its type. */
   whole(type: WholeType, value: number): this {
     return type === "i32" ? this.const(value) : this.op("i64.const", BigInt.asIntN(64, BigInt(value)));
+  }
+
+  /** An amount, which is not negative, and `plus` more. */
+  amount(amount: Amount, type: WholeType = "i32", plus = 0): this {
+    if (amount.kind === "const") return this.whole(type, amount.value + plus);
+    this.get(amount.local);
+    if (type === "i64") this.op("i64.extend_i32_u");
+    return plus === 0 ? this : this.whole(type, plus).op(`${type}.add`);
   }
 
   /** Makes the value on top another type: a number with its sign, or the low half. */

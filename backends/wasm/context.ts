@@ -2,12 +2,16 @@
 import { CompileError, error } from "../../ir/diagnostic.js";
 import { imageOf, type Ranges } from "../../ir/image.js";
 import { atomsOf, isConstant, scale, sub, type Atom, type Linear, type Term } from "../../ir/linear.js";
+import type { IndexRule } from "../../ir/policy.js";
 import { boundsOf } from "../../ir/ranges.js";
+import { sizesAround } from "../../ir/symbolic.js";
 import type { ForStmt } from "../../ir/tile.js";
-import { assertNever, at, InternalError, invariant } from "../../ir/types.js";
+import { assertNever, at, invariant } from "../../ir/types.js";
 import { wideLimit } from "../site-values.js";
 import { Code, type Amount, type Held, type LocalId, type Wide, type WholeType } from "./code.js";
+import type { RuleBounds } from "./resolve.js";
 import { addressOf, layoutOf, type WasmLayout } from "./layout.js";
+import { startName } from "./sizes.js";
 import type { Memory } from "./places.js";
 import { tableIn, type WasmPlan } from "./plan.js";
 import { accumulate, wideConstant, widened, wideProduct, wideQuotient } from "./wide.js";
@@ -30,8 +34,10 @@ export class Context {
   readonly from: LocalId;
   readonly to: LocalId;
   readonly layout: WasmLayout;
+  /** By name, what sizes tell: parameters of the function. */
+  private readonly told: ReadonlyMap<string, LocalId>;
   /** Loops around the statement that is emitted, outermost first. */
-  private loops: readonly ForStmt[] = [];
+  private loops: readonly ForStmt[];
   private readonly ivs = new Map<string, LocalId>();
   private point: Point | undefined;
 
@@ -40,13 +46,15 @@ export class Context {
     this.from = this.code.local("from");
     this.to = this.code.local("to");
     this.ub = this.code.local("ub");
+    this.told = new Map(plan.told.map((name) => [name, this.code.local(name)]));
+    this.loops = sizesAround(plan.source);
     this.bad = this.code.local("bad");
   }
 
   /** The variable of a loop: 64 bits where one step beyond its values leaves 32. */
   iv(loop: ForStmt): LocalId {
-    const [least, first] = this.bounds(loop.lower);
-    const [, length] = this.bounds(sub(loop.upper, loop.lower));
+    const [least, first] = this.reach(loop.lower);
+    const [, length] = this.reach(sub(loop.upper, loop.lower));
     const type = narrow(least, first + Math.max(0, length) + loop.step) ? "i32" : "i64";
     const known = this.ivs.get(loop.iv);
     if (known !== undefined && this.code.typeOf(known) === type) return known;
@@ -79,7 +87,7 @@ export class Context {
     return least > -(2 ** 63) && most < 2 ** 63 ? "i64" : "wide";
   }
 
-  private bounds(form: Linear): readonly [least: number, most: number] {
+  private reach(form: Linear): readonly [least: number, most: number] {
     const [least, most] = boundsOf(form, this.loops);
     if (Math.max(-least, most) > Number.MAX_SAFE_INTEGER) {
       throw this.beyond("2^53");
@@ -136,7 +144,7 @@ export class Context {
       }
       case "min": {
         const wide =
-          type === "i64" || of.of.some((side) => isOverPoint(side) || !narrow(...this.bounds(side)));
+          type === "i64" || of.of.some((side) => isOverPoint(side) || !narrow(...this.reach(side)));
         const sides: WholeType = wide ? "i64" : "i32";
         const [lhs, rhs] = [code.local("lhs", sides), code.local("rhs", sides)];
         this.value(of.of[0], sides);
@@ -151,7 +159,10 @@ export class Context {
       case "mod": {
         const width = this.widthOf(of.of);
         if (width === "wide") {
-          const { quotient, remainder } = wideQuotient(code, this.wide(of.of), of.by);
+          const { quotient, remainder } = wideQuotient(code, this.wide(of.of), {
+            kind: "const",
+            value: of.by,
+          });
           code.get(of.kind === "div" ? quotient.low : remainder).convert("i64", type);
           break;
         }
@@ -163,7 +174,8 @@ export class Context {
         break;
       }
       case "symbol":
-        throw new InternalError(`symbol ${of.name} is not bound`);
+        code.amount(this.tells(of.name), type);
+        break;
       default:
         assertNever(of);
     }
@@ -188,7 +200,7 @@ export class Context {
       if (typeof held !== "number") return held;
     }
     if (of.kind === "div" && this.widthOf(of.of) === "wide")
-      return wideQuotient(this.code, this.wide(of.of), of.by).quotient;
+      return wideQuotient(this.code, this.wide(of.of), { kind: "const", value: of.by }).quotient;
     this.term({ by: 1, of }, "i64");
     return widened(this.code);
   }
@@ -205,6 +217,26 @@ export class Context {
     return local;
   }
 
+  /** A number that sizes tell. */
+  tells(name: string): Amount {
+    const local = this.told.get(name);
+    invariant(local !== undefined, `${name} is told by the sizes`);
+    return { kind: "local", local };
+  }
+
+  /** The same where it has a name, else the number itself. */
+  number(value: number, name: string | undefined): Amount {
+    return name === undefined ? { kind: "const", value } : this.tells(name);
+  }
+
+  /** The numbers of an index rule. */
+  bounds({ below, fromEnd, open }: IndexRule): RuleBounds {
+    return {
+      below: this.number(below, open?.below),
+      ...(fromEnd === undefined ? {} : { fromEnd: this.number(fromEnd, open?.fromEnd) }),
+    };
+  }
+
   /** A size as a constant, or in a local. */
   amount(form: Linear): Amount {
     if (isConstant(form)) return { kind: "const", value: form.at };
@@ -216,19 +248,29 @@ export class Context {
 
   /** Pushes the number of the output element at an address in a local, where the output lies in its tensor. */
   outputNumber(out: LocalId, elementBytes: number): void {
-    const { code, layout } = this;
-    code.get(out).plus(-at(layout.operands, layout.operands.length - 1));
+    const { code } = this;
+    const start = this.start(this.plan.source.operands.length - 1);
+    if (start.kind === "const") code.get(out).plus(-start.value);
+    else code.get(out).amount(start).op("i32.sub");
     const shift = Math.log2(elementBytes);
     if (shift > 0) code.const(shift).op("i32.shr_u");
   }
 
+  /** Where an operand starts in memory. */
+  private start(operand: number): Amount {
+    const name = startName(operand);
+    return this.told.has(name)
+      ? this.tells(name)
+      : { kind: "const", value: at(this.layout.operands, operand) };
+  }
+
   /** Pushes the byte address of an element, counted in elements from the start of a memory. */
   address(memory: Memory, element: Linear, elementBytes: number): void {
-    const { code, layout, ub } = this;
+    const { code, ub } = this;
     const offset = scale(element, elementBytes);
     switch (memory.kind) {
       case "tensor":
-        code.whole("i32", at(layout.operands, memory.operand) + offset.at);
+        code.amount(this.start(memory.operand), "i32", offset.at);
         break;
       case "ub":
         code.get(ub).plus(addressOf(memory.buffer) + offset.at);

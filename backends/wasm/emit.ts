@@ -1,24 +1,28 @@
 /**
  * wasm: a tile program as one WebAssembly function over one memory that holds the tensors and a UB per thread.
  *
- * `run(from, to, ub)` runs tasks [from, to) in a unified buffer at byte `ub` and returns the lowest number of an output
+ * `run(from, to, ub, …)` runs tasks [from, to) in a unified buffer at byte `ub` and returns the lowest number of an output
  * element whose index is out of range, or 2^32 - 1. Element size, index type, policy, strides and addresses are constants
- * of the code; what it does is written down in the plan.
+ * of the code, but for what the sizes of symbols tell: these are further parameters. What it does is written down in the plan.
  */
+import { openFormOf } from "../../ir/bind-tile.js";
 import { CompileError, error } from "../../ir/diagnostic.js";
 import type { TileFunc } from "../../ir/func.js";
 import { isConstant, sub } from "../../ir/linear.js";
 import { ubBuffers } from "../../ir/regions.js";
 import { ubBytes, type ForStmt, type Stmt } from "../../ir/tile.js";
-import { assertNever, byteCount, InternalError, invariant } from "../../ir/types.js";
+import { hasOpenTrips } from "../../ir/tasks.js";
+import { assertNever, at, byteCount, InternalError, invariant } from "../../ir/types.js";
 import { maxArrayBytes } from "../memory.js";
 import { emitBox } from "./box.js";
+import type { Amount } from "./code.js";
 import { Context } from "./context.js";
 import { emitGather } from "./gather.js";
 import { emitSites } from "./sites.js";
 import { maxPages, pageBytes, type WasmModule } from "./instructions.js";
 import { pagesFor, type WasmLayout } from "./layout.js";
-import type { WasmPlan } from "./plan.js";
+import { planWasm, type WasmPlan } from "./plan.js";
+import { tripsName } from "./sizes.js";
 
 export interface WasmKernel {
   readonly module: WasmModule;
@@ -26,26 +30,39 @@ export interface WasmKernel {
   readonly tasks: number;
 }
 
+/**
+ * The code that runs for a program: what all its sizes share, where it is an instance of a program over symbols and there is such
+ * code; else its own. Throws as `emitWasm` does.
+ */
+export function emitFor(
+  func: TileFunc,
+  threads = 1,
+): { readonly plan: WasmPlan; readonly kernel: WasmKernel } {
+  const emitted = (program: TileFunc) => {
+    const plan = planWasm(program);
+    return { plan, kernel: emitWasm(plan, threads) };
+  };
+  const form = openFormOf(func);
+  if (form === undefined) return emitted(func);
+  try {
+    return emitted(form.program);
+  } catch (thrown) {
+    if (thrown instanceof CompileError) return emitted(func);
+    throw thrown;
+  }
+}
+
 /** Throws a CompileError (TC502) when the tensors do not fit a 32-bit memory, or index arithmetic 53 bits. */
 export function emitWasm(plan: WasmPlan, threads = 1): WasmKernel {
   const context = new Context(plan);
-  const pages = pagesFor(context.layout, threads);
-  if (pages > maxPages) {
-    const [bytes, limit] = [pages * pageBytes, maxPages * pageBytes];
-    throw new CompileError([
-      error("TC502", `the fast executor needs ${bytes} B, over the ${limit} B of a WebAssembly memory`, {
-        span: plan.source.span,
-        hint: `${fitsArrays(plan.source) ? "use the checked executor, or " : ""}split the tensors`,
-        data: { bytes, limit },
-      }),
-    ]);
-  }
+  // Code for all sizes takes the memory of each.
+  const pages = plan.source.symbolic === undefined ? pagesOf(plan.source, context.layout, threads) : 1;
   emitTasks(context);
   const { code, layout } = context;
   return {
     module: {
       name: "run",
-      params: code.locals.slice(0, 3),
+      params: code.locals.slice(0, 3 + plan.told.length),
       result: "i32",
       locals: code.locals,
       body: code.body,
@@ -56,6 +73,20 @@ export function emitWasm(plan: WasmPlan, threads = 1): WasmKernel {
   };
 }
 
+/** Pages of memory for a program. Throws a CompileError (TC502) for more than there are. */
+export function pagesOf(func: TileFunc, layout: WasmLayout, threads: number): number {
+  const pages = pagesFor(layout, threads);
+  if (pages <= maxPages) return pages;
+  const [bytes, limit] = [pages * pageBytes, maxPages * pageBytes];
+  throw new CompileError([
+    error("TC502", `the fast executor needs ${bytes} B, over the ${limit} B of a WebAssembly memory`, {
+      span: func.span,
+      hint: `${fitsArrays(func) ? "use the checked executor, or " : ""}split the tensors`,
+      data: { bytes, limit },
+    }),
+  ]);
+}
+
 /** Whether the checked executor, which has an array for each tensor and one for UB, has room. */
 function fitsArrays(func: TileFunc): boolean {
   const ub = [...ubBuffers(func).values()].reduce((sum, buffer) => sum + buffer.buffers * ubBytes(buffer), 0);
@@ -64,7 +95,7 @@ function fitsArrays(func: TileFunc): boolean {
 
 function emitTasks(context: Context): void {
   const { code, plan } = context;
-  const { loops, body, tasks } = plan.nest;
+  const { loops, body } = plan.nest;
   code.const(-1).set(context.bad);
   const task = code.local("task");
   code.get(context.from).set(task);
@@ -72,21 +103,19 @@ function emitTasks(context: Context): void {
     code.loop((next) => {
       code.get(task).get(context.to).op("i32.ge_u").brIf(done);
       code.block((skip) => {
-        let inner = tasks;
         const variables = (k: number): void => {
           const loop = loops[k];
           if (loop === undefined) {
             emitStmts(context, body);
             return;
           }
-          const { stmt, trips } = loop;
-          inner /= trips;
+          const { stmt } = loop;
           code.comment(stmt, false);
           const variable = context.iv(stmt);
           const type = code.typeOf(variable);
           code.get(task);
-          if (inner > 1) code.const(inner).op("i32.div_u");
-          if (k > 0) code.const(trips).op("i32.rem_u");
+          for (const inner of divisors(context, k + 1)) code.amount(inner).op("i32.div_u");
+          if (k > 0) code.amount(tripsOf(context, k)).op("i32.rem_u");
           if (type === "i64") code.op("i64.extend_i32_u");
           code.times(stmt.step, type);
           context.value(stmt.lower, type);
@@ -107,6 +136,21 @@ function emitTasks(context: Context): void {
     });
   });
   code.get(context.bad);
+}
+
+const tripsOf = (context: Context, k: number): Amount => {
+  const loop = at(context.plan.nest.loops, k);
+  return context.number(loop.trips, hasOpenTrips(loop) ? tripsName(k) : undefined);
+};
+
+/** Iterations of the loops from `first` on: a number, and those that sizes tell. */
+function divisors(context: Context, first: number): Amount[] {
+  const all = context.plan.nest.loops.slice(first).map((_, k) => tripsOf(context, first + k));
+  const known = all.reduce((product, trips) => (trips.kind === "const" ? product * trips.value : product), 1);
+  return [
+    ...(known > 1 ? [{ kind: "const", value: known } as const] : []),
+    ...all.filter(({ kind }) => kind === "local"),
+  ];
 }
 
 function emitStmts(context: Context, body: readonly Stmt[]): void {

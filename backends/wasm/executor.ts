@@ -3,19 +3,24 @@
  * on one thread or several over shared memory. The bits, the report and the error of an index out of range are those
  * of the checked executor; it traps nothing else.
  */
+import { openFormOf } from "../../ir/bind-tile.js";
 import { CompileError, error, RunError } from "../../ir/diagnostic.js";
 import { inputsOf, keyOf, type TileFunc } from "../../ir/func.js";
+import type { Env } from "../../ir/linear.js";
+import { sizesAt } from "../../ir/symbolic.js";
 import { parallelNest } from "../../ir/tasks.js";
+import { findGather } from "../../ir/tile.js";
 import { at, byteCount, invariant } from "../../ir/types.js";
 import { indexOutOfRange, tensorOf, type HostInputs } from "../memory.js";
 import { drained, inSlices, pause, sliceMs, type LongRunOptions } from "../long-run.js";
 import { fromHost, type TensorData } from "../values.js";
-import { emitWasm, type WasmKernel } from "./emit.js";
+import { emitFor, pagesOf, type WasmKernel } from "./emit.js";
 import { encodeModule } from "./encode.js";
-import { copyNamedRows } from "./named-rows.js";
+import { copyNamedRows, namedRows, type NamedRows } from "./named-rows.js";
 import { pageBytes } from "./instructions.js";
-import { controlBytes, type WasmLayout } from "./layout.js";
-import { planWasm, type WasmPlan } from "./plan.js";
+import { controlBytes, layoutOf, type WasmLayout } from "./layout.js";
+import { tableIn, type WasmPlan } from "./plan.js";
+import { argumentsOf } from "./sizes.js";
 
 /** How the executor starts a thread: `new Worker`, told to call `serveThread` with the message it is posted. */
 export type SpawnThread = (message: ThreadMessage) => {
@@ -34,6 +39,8 @@ export interface ThreadMessage {
   readonly tasks: number;
   /** Tasks it takes at once. */
   readonly chunk: number;
+  /** What the sizes of the program's symbols tell its code. */
+  readonly told: readonly number[];
 }
 
 /** How a compiled kernel runs. */
@@ -59,7 +66,7 @@ export interface FastRun {
   readonly copied: { readonly bytes: number; readonly milliseconds: number };
 }
 
-type RunTasks = (from: number, to: number, ub: number) => number;
+type RunTasks = (from: number, to: number, ub: number, ...told: readonly number[]) => number;
 
 /** Words of the control block at the start of the memory. */
 const word = { generation: 0, nextTask: 1, doneTasks: 2, ready: 3, failed: 4, bad: 5 } as const;
@@ -85,24 +92,26 @@ export class FastExecutor {
   private readonly control: Int32Array;
   private readonly layout: WasmLayout;
   private readonly tasks: number;
+  private readonly told: readonly number[];
   private readonly chunk: number;
   private workers: readonly { terminate(): unknown }[] = [];
 
   private constructor(
-    private readonly code: WasmCode,
+    private readonly func: TileFunc,
+    private readonly code: SizedCode,
     private readonly memory: WebAssembly.Memory,
     private readonly threads: number,
     private readonly scratch: boolean,
   ) {
-    const { plan, kernel, module } = code;
+    const { plan, module } = code;
     this.memoryBytes = memory.buffer.byteLength;
-    this.layout = kernel.layout;
-    this.tasks = kernel.tasks;
-    const evenly = Math.ceil(kernel.tasks / (threads * turnsPerThread));
+    this.layout = code.layout;
+    this.tasks = code.tasks;
+    this.told = code.told;
+    const evenly = Math.ceil(code.tasks / (threads * turnsPerThread));
     this.chunk = Math.max(1, Math.min(evenly, plan.tasksPerSlice));
     this.runTasks = instantiate(module, memory);
     this.control = new Int32Array(memory.buffer, 0, controlBytes / 4).fill(0);
-    const func = plan.source;
     const views = func.operands.map(
       ({ type }, k) => new Uint8Array(memory.buffer, at(this.layout.operands, k), byteCount(type)),
     );
@@ -149,18 +158,17 @@ export class FastExecutor {
     threads: number,
     { before, scratch = false }: { readonly before?: FastExecutor | undefined; readonly scratch?: boolean },
   ): FastExecutor {
-    const code = codeOf(func, threads);
-    const { pages, shared } = code.kernel.module.memory;
-    const memory = before?.handOver(code, pages) ?? allocate(func, pages, shared);
-    return new FastExecutor(code, memory, threads, scratch);
+    const code = sizedCode(func, threads);
+    const memory = before?.handOver(code) ?? allocate(func, code.pages, code.shared);
+    return new FastExecutor(func, code, memory, threads, scratch);
   }
 
   /** Its memory, with room for another program. Throws a CompileError (TC702) for one of other tensors or another kind of memory. */
-  private handOver({ kernel }: WasmCode, pages: number): WebAssembly.Memory {
+  private handOver({ layout, pages, shared }: SizedCode): WebAssembly.Memory {
     const { memory, code } = this;
     const tensors = ({ operands, buffers }: WasmLayout): string => String([...operands, buffers]);
-    const same = tensors(kernel.layout) === tensors(code.kernel.layout);
-    if (!same || kernel.module.memory.shared !== code.kernel.module.memory.shared) {
+    const same = tensors(layout) === tensors(code.layout);
+    if (!same || shared !== code.shared) {
       const hint = "leave out `before`, and copy the inputs";
       throw new CompileError([
         error("TC702", "`before` is an executor of other tensors or threads", { hint }),
@@ -176,7 +184,7 @@ export class FastExecutor {
    * (TC702) for another key.
    */
   array(key: string): Exclude<TensorData, readonly string[]> {
-    const { operands } = this.code.plan.source;
+    const { operands } = this.func;
     const operand = operands.find((own) => keyOf(own) === key);
     if (operand === undefined) {
       const hint = `one of ${operands.map(keyOf).join(", ")}`;
@@ -191,10 +199,10 @@ export class FastExecutor {
   }
 
   private async start(spawn: SpawnThread): Promise<void> {
-    const { memory, tasks, chunk } = this;
+    const { memory, tasks, chunk, told } = this;
     const { module } = this.code;
     this.workers = Array.from({ length: this.threads - 1 }, (_, k) =>
-      spawn({ module, memory, tasks, chunk, ub: this.ubOf(k + 1) }),
+      spawn({ module, memory, tasks, chunk, told, ub: this.ubOf(k + 1) }),
     );
     const deadline = performance.now() + startMs;
     while (Atomics.load(this.control, word.ready) < this.workers.length) {
@@ -237,7 +245,7 @@ export class FastExecutor {
     const { signal, onProgress } = options;
     const copied = await inSlices(this.begin(inputs), () => 0, 0, signal === undefined ? {} : { signal });
     const done = (): number => Atomics.load(this.control, word.doneTasks) >>> 0;
-    const tasks = parallelNest(this.code.plan.source.body).tasks;
+    const tasks = parallelNest(this.func.body).tasks;
     while (done() < this.tasks) {
       this.take(sliceMs);
       this.checkThreads();
@@ -289,8 +297,9 @@ export class FastExecutor {
 
   /** Indices first: they may name what is copied of the data. Yields the bytes of each copy. */
   private *copies(inputs: HostInputs): Generator<number, void> {
-    const { source, named } = this.code.plan;
-    const operands = [...inputsOf(source)].sort(
+    const { func } = this;
+    const { named } = this.code;
+    const operands = [...inputsOf(func)].sort(
       (a, b) => Number(b.role === "indices") - Number(a.role === "indices"),
     );
     for (const operand of operands) {
@@ -298,7 +307,7 @@ export class FastExecutor {
       const given = tensorOf(inputs, operand).bytes;
       if (given.buffer === own.buffer && given.byteOffset === own.byteOffset) continue;
       if (this.scratch && named !== undefined && operand.role === "data") {
-        yield* copyNamedRows(source, named, inputs, this.inputs);
+        yield* copyNamedRows(func, named, inputs, this.inputs);
         continue;
       }
       for (let start = 0; start < given.byteLength; start += bytesAtOnce) {
@@ -312,7 +321,8 @@ export class FastExecutor {
   /** Takes tasks until none is left or the time is up. */
   private take(milliseconds: number): void {
     try {
-      takeTasks(this.runTasks, this.control, this.ubOf(0), this.tasks, this.chunk, milliseconds);
+      const { tasks, chunk, told } = this;
+      takeTasks(this.runTasks, this.control, { ub: this.ubOf(0), tasks, chunk, told }, milliseconds);
     } catch (thrown) {
       throw thrown instanceof WebAssembly.RuntimeError ? leftMemory() : thrown;
     }
@@ -321,9 +331,9 @@ export class FastExecutor {
   private end(copied: FastRun["copied"]): FastRun {
     const bad = Atomics.load(this.control, word.bad) >>> 0;
     if (bad !== noneBad) {
-      const map = this.code.plan.gather?.stmt.map;
+      const tile = this.func;
+      const map = findGather(tile.body)?.map;
       invariant(map !== undefined, "a program that found a bad index has a gather");
-      const tile = this.code.plan.source;
       throw indexOutOfRange({ map, operands: tile.operands, tile, inputs: this.inputs }, bad);
     }
     return { output: this.output, copied };
@@ -340,18 +350,50 @@ interface WasmCode {
   readonly module: WebAssembly.Module;
 }
 
-/** By program, which never changes, and threads. */
+/** By the program that is emitted, which never changes, and threads. */
 const knownCode = new WeakMap<TileFunc, Map<number, WasmCode>>();
 
+/** The code of a program at its sizes. */
+interface SizedCode {
+  readonly plan: WasmPlan;
+  readonly module: WebAssembly.Module;
+  readonly layout: WasmLayout;
+  readonly pages: number;
+  readonly shared: boolean;
+  readonly tasks: number;
+  readonly told: readonly number[];
+  /** What a call copies of data that it is given, where that is less than all. */
+  readonly named?: NamedRows;
+}
+
+/** All sizes of a program share one module; each has its own memory. Throws a CompileError (TC502). */
+function sizedCode(func: TileFunc, threads: number): SizedCode {
+  const { plan, kernel, module } = codeOf(func, threads);
+  const sizes: Env = openFormOf(func)?.values ?? new Map();
+  const layout = layoutOf({ ...plan.func, operands: func.operands }, tableIn(plan));
+  const nest = parallelNest(plan.func.body, sizesAt(sizes));
+  const stmt = findGather(func.body);
+  const named = stmt === undefined ? undefined : namedRows(func, stmt);
+  return {
+    plan,
+    module,
+    layout,
+    pages: pagesOf(func, layout, threads),
+    shared: kernel.module.memory.shared,
+    tasks: plan.gather === undefined ? 0 : nest.tasks,
+    told: argumentsOf(plan.told, sizes, layout, nest),
+    ...(named === undefined ? {} : { named }),
+  };
+}
+
 function codeOf(func: TileFunc, threads: number): WasmCode {
-  const known = knownCode.get(func) ?? new Map<number, WasmCode>();
-  knownCode.set(func, known);
-  const found = known.get(threads);
+  const [found] = [openFormOf(func)?.program, func].flatMap(
+    (program) => (program === undefined ? undefined : knownCode.get(program)?.get(threads)) ?? [],
+  );
   if (found !== undefined) return found;
-  const plan = planWasm(func);
-  const kernel = emitWasm(plan, threads);
+  const { plan, kernel } = emitFor(func, threads);
   const code = { plan, kernel, module: new WebAssembly.Module(encodeModule(kernel.module)) };
-  known.set(threads, code);
+  knownCode.set(plan.source, (knownCode.get(plan.source) ?? new Map<number, WasmCode>()).set(threads, code));
   return code;
 }
 
@@ -405,9 +447,7 @@ function instantiate(module: WebAssembly.Module, memory: WebAssembly.Memory): Ru
 function takeTasks(
   run: RunTasks,
   control: Int32Array,
-  ub: number,
-  tasks: number,
-  chunk: number,
+  { ub, tasks, chunk, told }: Pick<ThreadMessage, "ub" | "tasks" | "chunk" | "told">,
   milliseconds: number,
 ): void {
   const until = performance.now() + milliseconds;
@@ -415,7 +455,7 @@ function takeTasks(
     const from = Atomics.add(control, word.nextTask, chunk) >>> 0;
     if (from >= tasks) return;
     const to = Math.min(tasks, from + chunk);
-    const bad = run(from, to, ub) >>> 0;
+    const bad = run(from, to, ub, ...told) >>> 0;
     for (let seen = Atomics.load(control, word.bad); bad < seen >>> 0;) {
       seen = Atomics.compareExchange(control, word.bad, seen, bad | 0);
     }
@@ -425,7 +465,8 @@ function takeTasks(
 }
 
 /** A thread's whole life: runs tasks whenever a run begins, until it is terminated. */
-export function serveThread({ module, memory, ub, tasks, chunk }: ThreadMessage): never {
+export function serveThread(message: ThreadMessage): never {
+  const { module, memory } = message;
   const control = new Int32Array(memory.buffer, 0, controlBytes / 4);
   try {
     const run = instantiate(module, memory as WebAssembly.Memory);
@@ -434,7 +475,7 @@ export function serveThread({ module, memory, ub, tasks, chunk }: ThreadMessage)
     for (;;) {
       Atomics.wait(control, word.generation, generation);
       generation = Atomics.load(control, word.generation);
-      takeTasks(run, control, ub, tasks, chunk, Infinity);
+      takeTasks(run, control, message, Infinity);
       Atomics.notify(control, word.doneTasks);
     }
   } catch (thrown) {

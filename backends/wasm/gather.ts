@@ -110,8 +110,9 @@ class GatherEmitter {
     const outer = sizes.slice(0, -1);
     const { rule } = at(sites, 0);
     // Halves of 64 bits are compared by themselves: a high half that is not 0 is above every limit.
-    if (rule.bytes === 8) code.op("i64.const", rule.below - 1).op("i64x2.splat");
-    else code.const(rule.below - 1).op("i32x4.splat");
+    const { below } = this.context.bounds(rule);
+    if (rule.bytes === 8) code.amount(below, "i64", -1).op("i64x2.splat");
+    else code.amount(below, "i32", -1).op("i32x4.splat");
     code.set(this.limit);
     const parts = outer.map((size, d): Amount =>
       d === jam?.dim ? { kind: "const", value: jam.part } : size,
@@ -189,7 +190,8 @@ class GatherEmitter {
         if (rule.mayBeNone) code.const(1).set(none);
       };
       const { bad } = this.context;
-      emitResolve(code, { rule, bad, nothing, ...(plan.reports ? { position } : {}) }, shift);
+      const bounds = this.context.bounds(rule);
+      emitResolve(code, { rule, bounds, bad, nothing, ...(plan.reports ? { position } : {}) }, shift);
       code.times(stride);
       if (n > 0) code.op("i32.add");
     });

@@ -6,6 +6,7 @@ import { gatheredTable, indexed, isPlain } from "../../ir/access.js";
 import type { TileFunc } from "../../ir/func.js";
 import { constant, isConstant, iv, loopVariables, sub } from "../../ir/linear.js";
 import { isParam } from "../../ir/regions.js";
+import { sizesAround } from "../../ir/symbolic.js";
 import { parallelNest } from "../../ir/tasks.js";
 import {
   ubBytes,
@@ -26,7 +27,7 @@ const fewestTasks = 256;
 
 /** The program with iterations of its innermost parallel loop joined, where that makes rows to jam and its form allows. */
 export function joined(func: TileFunc): TileFunc {
-  const nest = parallelNest(func.body);
+  const nest = parallelNest(func.body, sizesAround(func));
   const inner = nest.loops[nest.loops.length - 1];
   const gather = nest.body.find((stmt) => stmt.op === "gather");
   if (inner === undefined || gather === undefined) return func;

@@ -1,4 +1,5 @@
 /** The plan of a tile program's code as a printable plan of moves. */
+import { sizesAround } from "../../ir/symbolic.js";
 import { parallelNest } from "../../ir/tasks.js";
 import { printStmtHead } from "../../ir/text/print.js";
 import { flatten, type Stmt } from "../../ir/tile.js";
@@ -12,7 +13,7 @@ import { range, type Run } from "./runs.js";
 import type { SitesPlan } from "./sites-plan.js";
 
 export const movesOf = (plan: WasmPlan): MovePlan => {
-  const slices = plan.nest.tasks / parallelNest(plan.source.body).tasks;
+  const slices = plan.nest.tasks / parallelNest(plan.source.body, sizesAround(plan.source)).tasks;
   const { bufferBytes } = layoutOf(plan.func, tableIn(plan));
   return {
     backend: "wasm",

@@ -12,16 +12,17 @@ import { inputOf, outputOf, type TileFunc } from "../../ir/func.js";
 import { constant, loopPart, sub, type Linear } from "../../ir/linear.js";
 import { indexRule, type IndexRule } from "../../ir/policy.js";
 import { feedingOf, locate, ubBuffers, type Feeding } from "../../ir/regions.js";
+import { sizesAround } from "../../ir/symbolic.js";
 import { parallelNest, type ParallelNest } from "../../ir/tasks.js";
-import { findGather, flatten, type ForStmt, type GatherStmt, type Region, type Stmt } from "../../ir/tile.js";
+import { flatten, type ForStmt, type GatherStmt, type Region, type Stmt } from "../../ir/tile.js";
 import { at, dtypeBytes, elementCount, invariant, type DType } from "../../ir/types.js";
 import { jamOf, type Jam } from "./jam.js";
 import { joined } from "./joined.js";
 import { largest } from "./largest.js";
-import { namedRows, type NamedRows } from "./named-rows.js";
 import { isOutput, placing, type Placed, type Walk } from "./places.js";
 import { commonRun, type Run } from "./runs.js";
 import { sitesPlan, type SitesPlan } from "./sites-plan.js";
+import { parametersOf } from "./sizes.js";
 import { elementsMoved, sliced, sliceElements } from "./slices.js";
 import { tableOf, type Table } from "./table.js";
 
@@ -31,6 +32,8 @@ export interface WasmPlan {
   /** The program that is emitted: its long tasks are cut, short ones joined. */
   readonly func: TileFunc;
   readonly nest: ParallelNest;
+  /** Numbers that the sizes of symbols tell, by name: parameters of the function. */
+  readonly told: readonly string[];
   /** Tasks whose elements make a slice: what a thread takes without looking up. */
   readonly tasksPerSlice: number;
   /** Loads and stores that are left out. */
@@ -39,8 +42,6 @@ export interface WasmPlan {
   readonly boxes: ReadonlyMap<Stmt, BoxPlan>;
   /** Absent when the output is empty. */
   readonly gather?: GatherPlan | SitesPlan;
-  /** What a call copies of data that it is given, where that is less than all. */
-  readonly named?: NamedRows;
 }
 
 export interface BoxPlan {
@@ -102,7 +103,8 @@ export interface GatherPlan {
 export function planWasm(source: TileFunc): WasmPlan {
   const empty = elementCount(outputOf(source).type.shape) === 0;
   const func = empty ? { ...source, body: [] } : joined(sliced(source));
-  const all = locate(func.body);
+  const around = sizesAround(source);
+  const all = locate(func.body, around);
   const feeding = feedingOf(all);
   const { standIns, elided } = inPlace(feeding);
   const place = placing(func, standIns);
@@ -121,23 +123,10 @@ export function planWasm(source: TileFunc): WasmPlan {
       boxes.set(stmt, boxPlan(func, place(stmt.to), whole(stmt.from, stmt.to), stmt.to));
   }
   const gather = feeding === undefined ? undefined : planGather(func, feeding, place);
-  const nest = parallelNest(func.body);
-  const moved = elementsMoved(
-    nest.body,
-    nest.loops.map(({ stmt }) => stmt),
-  );
+  const nest = parallelNest(func.body, around);
+  const moved = elementsMoved(nest.body, [...around, ...nest.loops.map(({ stmt }) => stmt)]);
   const tasksPerSlice = Math.max(1, Math.floor(sliceElements / Math.max(1, moved)));
-  const stmt = findGather(source.body);
-  const named = stmt === undefined ? undefined : namedRows(source, stmt);
-  const head = {
-    source,
-    func,
-    nest,
-    tasksPerSlice,
-    elided,
-    boxes,
-    ...(named === undefined ? {} : { named }),
-  };
+  const head = { source, func, nest, told: parametersOf(func, nest), tasksPerSlice, elided, boxes };
   return gather === undefined ? head : { ...head, gather };
 }
 

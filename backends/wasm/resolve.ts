@@ -1,11 +1,19 @@
 /** An index value to an element of its gather dim, under its rule; the common case is one compare and no branch taken. */
 import type { IndexBytes, IndexRule } from "../../ir/policy.js";
 import { assertNever } from "../../ir/types.js";
-import type { Code, Held, LocalId } from "./code.js";
+import type { Amount, Code, Held, LocalId } from "./code.js";
 import type { PlainOp } from "./instructions.js";
+
+/** The numbers of an index rule: constants, or what sizes tell. */
+export interface RuleBounds {
+  readonly below: Amount;
+  readonly fromEnd?: Amount;
+}
 
 export interface Resolver {
   readonly rule: IndexRule;
+  /** The numbers of the rule, as the code has them. */
+  readonly bounds: RuleBounds;
   /** Pushes the number of the output element that is written now; absent where no bad index is reported. */
   readonly position?: () => void;
   /** The lowest number of an output element whose index is out of range, so far. */
@@ -18,14 +26,14 @@ export interface Resolver {
 export interface IndexValue {
   readonly held: Held;
   /** The same, a negative value counted from the end. */
-  readonly counted: (fromEnd: number) => IndexValue;
+  readonly counted: (fromEnd: Amount) => IndexValue;
   /** Pushes its low 32 bits. */
   readonly low: () => void;
   /** Pushes whether it lies outside of [0, below). */
-  readonly outside: (below: number) => void;
+  readonly outside: (below: Amount) => void;
   readonly isNegative: () => void;
   /** Pushes the remainder, never negative, as an i32. */
-  readonly remainder: (by: number) => void;
+  readonly remainder: (by: Amount) => void;
 }
 
 /** A value in one local. */
@@ -39,12 +47,12 @@ export function localValue(code: Code, value: LocalId, signed: boolean): IndexVa
       // A negative value is all ones above its sign: the mask adds the extent to it and nothing to the others.
       code.get(value).get(value);
       code.whole(type, wide ? 63 : 31).op(`${type}.shr_s`);
-      code.whole(type, fromEnd).op(`${type}.and`).op(`${type}.add`).set(fixed);
+      code.amount(fromEnd, type).op(`${type}.and`).op(`${type}.add`).set(fixed);
       return localValue(code, fixed, signed);
     },
     low: () => void code.get(value).convert(type, "i32"),
     // Unsigned: what is negative is above every extent.
-    outside: (below) => void code.get(value).whole(type, below).op(`${type}.ge_u`),
+    outside: (below) => void code.get(value).amount(below, type).op(`${type}.ge_u`),
     isNegative() {
       if (signed) code.get(value).whole(type, 0).op(`${type}.lt_s`);
       else code.const(0);
@@ -54,11 +62,11 @@ export function localValue(code: Code, value: LocalId, signed: boolean): IndexVa
       code.get(value);
       if (!wide) code.op(signed ? "i64.extend_i32_s" : "i64.extend_i32_u");
       code
-        .op("i64.const", by)
+        .amount(by, "i64")
         .op(signed ? "i64.rem_s" : "i64.rem_u")
         .set(rest);
       // The remainder has the sign of the value: the same mask makes it count from the start.
-      code.get(rest).get(rest).op("i64.const", 63).op("i64.shr_s").op("i64.const", by).op("i64.and");
+      code.get(rest).get(rest).op("i64.const", 63).op("i64.shr_s").amount(by, "i64").op("i64.and");
       code.op("i64.add").op("i32.wrap_i64");
     },
   };
@@ -89,7 +97,7 @@ export function emitResolve(code: Code, resolver: Resolver, shift: number): void
 
 /** The same for a value that was read. */
 export function emitResolved(code: Code, resolver: Resolver, value: IndexValue): void {
-  const { below, fromEnd } = resolver.rule;
+  const { below, fromEnd } = resolver.bounds;
   const element = code.local("element");
   const fixed = fromEnd === undefined ? value : value.counted(fromEnd);
   fixed.low();
@@ -103,21 +111,21 @@ export function emitResolved(code: Code, resolver: Resolver, value: IndexValue):
 
 function outOfRange(
   code: Code,
-  { rule, position, bad, nothing }: Resolver,
+  { rule, bounds, position, bad, nothing }: Resolver,
   value: IndexValue,
   element: LocalId,
 ): void {
-  const { below } = rule;
+  const { below } = bounds;
   if (rule.outside === "report" || rule.outside === "promised") {
     if (position !== undefined) {
       const own = code.local("position");
       position();
       code.op("local.tee", own).get(bad).get(own).get(bad).op("i32.lt_u").op("select").set(bad);
     }
-  } else if (below > 0) {
+  } else if (rule.below > 0) {
     switch (rule.outside) {
       case "nearest":
-        code.const(0).const(below - 1);
+        code.const(0).amount(below, "i32", -1);
         value.isNegative();
         code.op("select").set(element);
         return;

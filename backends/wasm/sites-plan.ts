@@ -9,6 +9,7 @@ import { rangesOf, type Ranges } from "../../ir/image.js";
 import { dimsOf, equalLinear, iv, loopPart, type Linear, type Term } from "../../ir/linear.js";
 import type { IndexRule } from "../../ir/policy.js";
 import { boundsOf } from "../../ir/ranges.js";
+import { sizeRanges } from "../../ir/symbolic.js";
 import type { ForStmt, GatherStmt, Region } from "../../ir/tile.js";
 import { at, dtypeBytes, type DType } from "../../ir/types.js";
 import { siteSteps, type SiteStep } from "../site-values.js";
@@ -121,7 +122,10 @@ export function sitesPlan(
       map,
       inputs,
       to.sizes.map((size) => largest(size, loops)),
-      { loops: (name) => boundsOf(iv(name), loops) },
+      {
+        loops: (name) => boundsOf(iv(name), loops),
+        symbols: sizeRanges(func.symbolic?.symbols ?? []),
+      },
     ),
     stages,
     data: {

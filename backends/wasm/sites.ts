@@ -165,7 +165,8 @@ class SitesEmitter {
     const { code, context, plan } = this;
     const { rule, fromEnd } = site;
     const raw = this.raw(site);
-    if (rule === undefined) return fromEnd === undefined ? raw : this.counted(raw, fromEnd);
+    if (rule === undefined)
+      return fromEnd === undefined ? raw : this.counted(raw, context.number(fromEnd, site.open?.fromEnd));
     const nothing = (): void => {
       invariant(none !== undefined, "a site that can end an element has somewhere to go");
       code.br(none);
@@ -173,7 +174,13 @@ class SitesEmitter {
     const position = (): void => {
       context.outputNumber(to, plan.elementBytes);
     };
-    const resolver = { rule, bad: context.bad, nothing, ...(plan.reports ? { position } : {}) };
+    const resolver = {
+      rule,
+      bounds: context.bounds(rule),
+      bad: context.bad,
+      nothing,
+      ...(plan.reports ? { position } : {}),
+    };
     emitResolved(code, resolver, this.value(raw, rule.signed));
     const element = code.local(`at${site.site}`);
     code.set(element);
@@ -206,7 +213,7 @@ class SitesEmitter {
   }
 
   /** A value that counts from the end where it is negative, and is not bounded. */
-  private counted(raw: Held, fromEnd: number): Held {
+  private counted(raw: Held, fromEnd: Amount): Held {
     return this.value(raw, true).counted(fromEnd).held;
   }
 

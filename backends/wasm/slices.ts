@@ -17,6 +17,7 @@ import {
   type Linear,
 } from "../../ir/linear.js";
 import { boundsOf } from "../../ir/ranges.js";
+import { sizesAround } from "../../ir/symbolic.js";
 import { parallelNest } from "../../ir/tasks.js";
 import { findGather, flatten, type ForStmt, type GatherStmt, type Region, type Stmt } from "../../ir/tile.js";
 import { assertNever, at, elementCount } from "../../ir/types.js";
@@ -29,14 +30,15 @@ const movedPerReload = 16;
 
 /** The program with every task that is longer than a slice cut, where its form allows. */
 export function sliced(func: TileFunc): TileFunc {
-  const nest = parallelNest(func.body);
+  const around = sizesAround(func);
+  const nest = parallelNest(func.body, around);
   const loops = nest.loops.map(({ stmt }) => stmt);
-  const cut = cutTask(nest.body, loops);
+  const cut = cutTask(nest.body, [...around, ...loops]);
   if (cut === undefined) return func;
   const body = loops.reduceRight<Stmt>((inner, loop) => ({ ...loop, body: [inner] }), cut);
   const whole = { ...func, body: [...func.body.filter((stmt) => stmt.op === "alloc"), body] };
   // A loop whose trips its text does not tell would stay inside its task.
-  return parallelNest(whole.body).loops.length > loops.length ? sliced(whole) : func;
+  return parallelNest(whole.body, around).loops.length > loops.length ? sliced(whole) : func;
 }
 
 function cutTask(body: readonly Stmt[], loops: readonly ForStmt[]): ForStmt | undefined {

@@ -2,7 +2,7 @@
  * Whole numbers of 128 bits in code that has none beyond 64: two's complement, in two locals. What a sum of index values comes to
  * fits 64 bits nearly always; where it may not, it is held here.
  */
-import type { Code, LocalId, Wide } from "./code.js";
+import type { Amount, Code, LocalId, Wide } from "./code.js";
 import type { IndexValue } from "./resolve.js";
 
 /** Bits of a half that its product with another half does not leave. */
@@ -69,11 +69,11 @@ export function wideProduct(code: Code, { low, high }: Wide, by: number): Wide {
   return product;
 }
 
-/** A number that is not negative by a constant of up to 53 bits, bit by bit. */
+/** A number that is not negative by one of up to 53 bits, bit by bit. */
 export function wideQuotient(
   code: Code,
   value: Wide,
-  by: number,
+  by: Amount,
 ): { readonly quotient: Wide; readonly remainder: LocalId } {
   const rest = wideLocal(code);
   const quotient = wideLocal(code);
@@ -92,9 +92,9 @@ export function wideQuotient(
     top(rest.high).op("i64.or").set(remainder);
     doubled(rest);
     doubled(quotient);
-    code.get(remainder).op("i64.const", by).op("i64.ge_u");
+    code.get(remainder).amount(by, "i64").op("i64.ge_u");
     code.if(() => {
-      code.get(remainder).op("i64.const", by).op("i64.sub").set(remainder);
+      code.get(remainder).amount(by, "i64").op("i64.sub").set(remainder);
       one(quotient.low).op("i64.or").set(quotient.low);
     });
   });
@@ -109,14 +109,14 @@ export function wideValue(code: Code, value: Wide): IndexValue {
     held: value,
     counted(fromEnd) {
       const sum = wideConstant(code, 0);
-      mask().op("i64.const", fromEnd).op("i64.and").set(sum.low);
+      mask().amount(fromEnd, "i64").op("i64.and").set(sum.low);
       accumulate(code, sum, value, "add");
       return wideValue(code, sum);
     },
     low: () => void code.get(value.low).convert("i64", "i32"),
     outside(below) {
       code.get(value.high).op("i64.eqz").op("i32.eqz");
-      code.get(value.low).op("i64.const", below).op("i64.ge_u").op("i32.or");
+      code.get(value.low).amount(below, "i64").op("i64.ge_u").op("i32.or");
     },
     isNegative: () => void code.get(value.high).op("i64.const", 0).op("i64.lt_s"),
     remainder(by) {
@@ -125,11 +125,7 @@ export function wideValue(code: Code, value: Wide): IndexValue {
       mask().get(value.low).op("i64.xor").set(folded.low);
       mask().get(value.high).op("i64.xor").set(folded.high);
       const { remainder } = wideQuotient(code, folded, by);
-      code
-        .op("i64.const", by - 1)
-        .get(remainder)
-        .op("i64.sub")
-        .get(remainder);
+      code.amount(by, "i64", -1).get(remainder).op("i64.sub").get(remainder);
       code.get(value.high).op("i64.const", 0).op("i64.lt_s").op("select").op("i32.wrap_i64");
     },
   };

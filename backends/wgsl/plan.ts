@@ -9,7 +9,7 @@ import { CompileError, throwIfErrors, type Diagnostic } from "../../ir/diagnosti
 import { singleCopies } from "../moves.js";
 import { inputOf, keyOf, outputOf, type TileFunc } from "../../ir/func.js";
 import { feedingOf, locate, type Feeding } from "../../ir/regions.js";
-import { sizeLoops } from "../../ir/symbolic.js";
+import { sizesAround } from "../../ir/symbolic.js";
 import { webgpu, type Target } from "../../ir/target.js";
 import { parallelNest, type ParallelNest } from "../../ir/tasks.js";
 import { flatten, ubBytes, type LoadStmt, type Stmt, type StoreStmt, type SyncStmt } from "../../ir/tile.js";
@@ -96,7 +96,7 @@ export interface WgslPlan {
  */
 export function planWgsl(func: TileFunc, options: WgslOptions = {}): WgslPlan {
   const device = { limits: options.limits ?? defaultLimits, target: options.target ?? webgpu };
-  const around = sizeLoops(func.symbolic?.symbols ?? []);
+  const around = sizesAround(func);
   const nest = parallelNest(func.body, around);
   throwIfErrors(unknownForms(nest));
   const element = elementWords(inputOf(func, gatheredTable).type.dtype);

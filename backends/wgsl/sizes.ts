@@ -1,14 +1,10 @@
 /** The numbers that the sizes of symbols tell a kernel: members of one small uniform struct, which every size fills anew. */
-import { symbolsOf, type Env } from "../../ir/linear.js";
-import type { ParallelLoop, ParallelNest } from "../../ir/tasks.js";
-import { findGather } from "../../ir/tile.js";
+import { toldNames } from "../../ir/bind-tile.js";
 import type { TileFunc } from "../../ir/func.js";
+import type { Env } from "../../ir/linear.js";
+import { hasOpenTrips, type ParallelNest } from "../../ir/tasks.js";
 import { invariant } from "../../ir/types.js";
 import type { Grid } from "./grid.js";
-
-/** Whether the trips of a loop differ from size to size. */
-export const isOpen = ({ stmt }: ParallelLoop): boolean =>
-  [stmt.lower, stmt.upper].some((bound) => symbolsOf(bound).length > 0);
 
 /** Names of what a folded grid is made of. */
 export const gridSizes = {
@@ -18,15 +14,10 @@ export const gridSizes = {
 } as const;
 
 /** Names of the numbers: sizes, bounds that they tell, and of a folded grid its tasks. None for a program of numbers. */
-export function sizeNames({ symbolic, body }: TileFunc, { loops }: ParallelNest, folded: boolean): string[] {
-  if (symbolic === undefined) return [];
-  const bounds = (findGather(body)?.map.sites ?? []).flatMap(({ open }) => [
-    ...(open?.below === undefined ? [] : [open.below]),
-    ...(open?.fromEnd === undefined ? [] : [open.fromEnd]),
-  ]);
-  const trips = loops.flatMap((loop, k) => (isOpen(loop) ? [gridSizes.trips(k)] : []));
+export function sizeNames(func: TileFunc, { loops }: ParallelNest, folded: boolean): string[] {
+  const trips = loops.flatMap((loop, k) => (hasOpenTrips(loop) ? [gridSizes.trips(k)] : []));
   const grid = folded && trips.length > 0 ? [gridSizes.tasks, gridSizes.columns, ...trips] : [];
-  return [...new Set([...symbolic.symbols.map(({ name }) => name), ...bounds, ...grid])];
+  return [...toldNames(func), ...grid];
 }
 
 /** What these numbers are for a program at some sizes, whose tasks and dispatch are given. */

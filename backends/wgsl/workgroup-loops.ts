@@ -2,11 +2,11 @@
 import { isConstant } from "../../ir/linear.js";
 import { printStmtHead } from "../../ir/text/print.js";
 import { at } from "../../ir/types.js";
-import type { ParallelLoop } from "../../ir/tasks.js";
+import { hasOpenTrips, type ParallelLoop } from "../../ir/tasks.js";
 import type { Context } from "./context.js";
 import { scaled, sum } from "./forms.js";
 import { sizeName } from "./names.js";
-import { gridSizes, isOpen } from "./sizes.js";
+import { gridSizes } from "./sizes.js";
 
 const axes = ["x", "y", "z"] as const;
 
@@ -36,7 +36,7 @@ export function emitWorkgroupLoops(context: Context): void {
 /** Declares the number of this workgroup's task; one beyond the tasks returns. */
 function emitTask({ out, plan }: Context): void {
   const { nest, grid } = plan;
-  if (nest.loops.some(isOpen)) {
+  if (nest.loops.some(hasOpenTrips)) {
     out.line(`let task = group.y * ${sizeName(gridSizes.columns)} + group.x;`);
     out.line(`if (task >= ${sizeName(gridSizes.tasks)}) { return; }`);
     return;
@@ -48,8 +48,8 @@ function emitTask({ out, plan }: Context): void {
 
 /** Iterations of some loops together, the first of them the loop of that number. */
 function tripsText(loops: readonly ParallelLoop[], first: number): string {
-  const fixed = loops.reduce((product, loop) => (isOpen(loop) ? product : product * loop.trips), 1);
-  const open = loops.flatMap((loop, k) => (isOpen(loop) ? [sizeName(gridSizes.trips(first + k))] : []));
+  const fixed = loops.reduce((product, loop) => (hasOpenTrips(loop) ? product : product * loop.trips), 1);
+  const open = loops.flatMap((loop, k) => (hasOpenTrips(loop) ? [sizeName(gridSizes.trips(first + k))] : []));
   const factors = [...(fixed === 1 && open.length > 0 ? [] : [`${fixed}u`]), ...open];
   return factors.length === 1 ? at(factors, 0) : `(${factors.join(" * ")})`;
 }

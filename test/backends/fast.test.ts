@@ -1,5 +1,4 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { Worker } from "node:worker_threads";
 import { describe, expect, it } from "vitest";
 import wabt from "wabt";
 import {
@@ -18,14 +17,7 @@ import { readCases, type Case } from "../../src/formats/cases.js";
 import { program } from "../../src/api/program.js";
 import { fits, hostInputsOf } from "../support/case-kernel.js";
 import { operandOf } from "../support/operands.js";
-
-/** The built file: a thread cannot run TypeScript. */
-const spawn: SpawnThread = (message) => {
-  const thread = new URL("../../dist/src/device/thread.js", import.meta.url);
-  const worker = new Worker(thread, { workerData: message });
-  worker.unref();
-  return worker;
-};
+import { spawn } from "../support/spawn.js";
 
 const diagnosticsOf = async (run: () => unknown): Promise<RunError["diagnostics"]> => {
   try {

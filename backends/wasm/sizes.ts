@@ -1,0 +1,41 @@
+/** The numbers that the sizes of symbols tell the code of a program over them: parameters of its function. */
+import { toldNames } from "../../ir/bind-tile.js";
+import type { TileFunc } from "../../ir/func.js";
+import type { Env } from "../../ir/linear.js";
+import { hasOpenTrips, type ParallelNest } from "../../ir/tasks.js";
+import { invariant } from "../../ir/types.js";
+import type { WasmLayout } from "./layout.js";
+
+/** Where an operand starts in memory. */
+export const startName = (operand: number): string => `start${operand}`;
+/** Iterations of a parallel loop. */
+export const tripsName = (loop: number): string => `trips${loop}`;
+
+/** Names of the parameters, in their order; none for a program of numbers. */
+export function parametersOf(func: TileFunc, { loops }: ParallelNest): readonly string[] {
+  if (func.symbolic === undefined) return [];
+  return [
+    ...toldNames(func),
+    ...func.operands.map((_, k) => startName(k)),
+    ...loops.flatMap((loop, k) => (hasOpenTrips(loop) ? [tripsName(k)] : [])),
+  ];
+}
+
+/** What they are for one size, whose layout and loops are given. */
+export function argumentsOf(
+  names: readonly string[],
+  told: Env,
+  { operands }: WasmLayout,
+  { loops }: ParallelNest,
+): readonly number[] {
+  const values = new Map([
+    ...told,
+    ...operands.map((start, k): [string, number] => [startName(k), start]),
+    ...loops.map(({ trips }, k): [string, number] => [tripsName(k), trips]),
+  ]);
+  return names.map((name) => {
+    const value = values.get(name);
+    invariant(value !== undefined, `${name} is told by the sizes`);
+    return value;
+  });
+}
