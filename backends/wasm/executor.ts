@@ -17,9 +17,11 @@ import { fromHost, type TensorData } from "../values.js";
 import { emitFor, pagesOf, type WasmKernel } from "./emit.js";
 import { encodeModule } from "./encode.js";
 import { copyNamedRows, namedRows, type NamedRows } from "./named-rows.js";
+import { copyNamedSites, namedSites } from "./named-sites.js";
 import { pageBytes } from "./instructions.js";
 import { controlBytes, layoutOf, type WasmLayout } from "./layout.js";
-import { tableIn, type WasmPlan } from "./plan.js";
+import { planWasm, tableIn, type WasmPlan } from "./plan.js";
+import type { SitesPlan } from "./sites-plan.js";
 import { argumentsOf } from "./sizes.js";
 
 /** How the executor starts a thread: `new Worker`, told to call `serveThread` with the message it is posted. */
@@ -307,7 +309,9 @@ export class FastExecutor {
       const given = tensorOf(inputs, operand).bytes;
       if (given.buffer === own.buffer && given.byteOffset === own.byteOffset) continue;
       if (this.scratch && named !== undefined && operand.role === "data") {
-        yield* copyNamedRows(func, named, inputs, this.inputs);
+        yield* named.kind === "rows"
+          ? copyNamedRows(func, named, inputs, this.inputs)
+          : copyNamedSites(func, named, inputs, this.inputs);
         continue;
       }
       for (let start = 0; start < given.byteLength; start += bytesAtOnce) {
@@ -363,7 +367,7 @@ interface SizedCode {
   readonly tasks: number;
   readonly told: readonly number[];
   /** What a call copies of data that it is given, where that is less than all. */
-  readonly named?: NamedRows;
+  readonly named?: NamedRows | SitesPlan;
 }
 
 /** All sizes of a program share one module; each has its own memory. Throws a CompileError (TC502). */
@@ -373,7 +377,10 @@ function sizedCode(func: TileFunc, threads: number): SizedCode {
   const layout = layoutOf({ ...plan.func, operands: func.operands }, tableIn(plan));
   const nest = parallelNest(plan.func.body, sizesAt(sizes));
   const stmt = findGather(func.body);
-  const named = stmt === undefined ? undefined : namedRows(func, stmt);
+  const named =
+    stmt === undefined
+      ? undefined
+      : (namedRows(func, stmt) ?? namedSites(func, plan.source === func ? plan : planWasm(func)));
   return {
     plan,
     module,

@@ -13,13 +13,14 @@ import { indexReader, tensorOf, type HostInputs } from "../memory.js";
 
 /** The rows of the data's outermost dim that the values of one index input name. */
 export interface NamedRows {
+  readonly kind: "rows";
   readonly table: number;
   readonly rule: IndexRule;
   readonly rowBytes: number;
 }
 
 /** A table is copied whole unless the rows named, each as often as it is, are fewer bytes by this factor. */
-const fewerBy = 2;
+export const fewerBy = 2;
 
 /** Undefined where the data are loaded in slabs, or no site alone picks along their outermost dim, or the rows are many. */
 export function namedRows(func: TileFunc, { map, from }: GatherStmt): NamedRows | undefined {
@@ -35,7 +36,7 @@ export function namedRows(func: TileFunc, { map, from }: GatherStmt): NamedRows 
   const data = inputOf(func, gatheredTable).type;
   const rowBytes = byteCount(data) / at(data.shape, 0);
   if (elementCount(table.shape) * rowBytes * fewerBy > byteCount(data)) return undefined;
-  return { table: site.value.table, rule: indexRule(site, table.dtype), rowBytes };
+  return { kind: "rows", table: site.value.table, rule: indexRule(site, table.dtype), rowBytes };
 }
 
 /** Copies the rows that are named to their places, one a step; yields the bytes of each. */
