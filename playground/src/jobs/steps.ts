@@ -147,7 +147,6 @@ export function picksOf(
     const inside = coordinates(k, sizes);
     const out = shape.map((_, d) => (offsets[d] ?? 0) + (inside[d] ?? 0));
     const seen: Picked["sites"][number][] = [];
-    walk.begin();
     for (const step of walk.steps) {
       let value: bigint;
       if (step.table === undefined) value = walk.sum(step, out, noLoops);
@@ -161,7 +160,7 @@ export function picksOf(
           value: value.toString(),
         });
       }
-      if (walk.take(step, Number(value), () => value) < 0) return { out, sites: seen };
+      if (walk.take(step, Number(value), { exact: () => value }, 0) < 0) return { out, sites: seen };
     }
     const { sites } = walk;
     return {
