@@ -111,6 +111,19 @@ export const openPrograms: readonly Open[] = [
     how: "sites",
   },
   {
+    name: "pages of a table",
+    text:
+      "dim N <= 48\n" +
+      func(
+        "%x: tensor<24x8xf32>, %bt: tensor<12xi32>",
+        "Nx8xf32",
+        "%x, %bt (d0, d1) -> (4 * clamp(%bt[d0 div 4] in 6) + d0 mod 4, d1) {oob = clamp}",
+      ),
+    options: { ...gm, tile: [48, 8] },
+    sizes: [0, 1, 37, 48].map((N) => ({ N })),
+    how: "sites",
+  },
+  {
     name: "a window, whose bound is what fits",
     text:
       dims +
