@@ -33,7 +33,7 @@ import { drawer, mutated, mutatedText, nonsense, type Draw } from "./mutate.js";
 import { judgeMutant } from "../support/mutants.js";
 import { ascendGather, objectionsTo, trialOf } from "../support/pto-trials.js";
 import { cppCompiler } from "../support/pto.js";
-import { judgeMap } from "../support/map-trials.js";
+import { judgeBound, judgeMap, type MapOutcome } from "../support/map-trials.js";
 import { operandOf } from "../support/operands.js";
 import { randomMap } from "../support/random-map.js";
 import { textOf as textOfMap, type OracleMap } from "../oracle/maps.js";
@@ -94,6 +94,13 @@ function sample(seed: number) {
   return item;
 }
 
+/** The program of its sizes, then kernels of open sizes at these. */
+async function judgeBoth(map: OracleMap, draw: Draw, runner: Runner | undefined): Promise<MapOutcome> {
+  const outcome = await judgeMap(map, draw, runner);
+  if (Object.keys(map.most).length > 0) await judgeBound(map, draw, runner);
+  return outcome;
+}
+
 function* itemsOf(seed: number, runner: Runner | undefined, only?: Kind): Generator<Item> {
   if (seed % kernelsOfOne === 0 && cppCompiler() !== undefined) yield kernels(seed);
   if (only === "pto") return;
@@ -101,7 +108,7 @@ function* itemsOf(seed: number, runner: Runner | undefined, only?: Kind): Genera
   const map = randomMap(maps);
   if (map !== undefined) {
     const gpu = seed % 8 === 1 ? runner : undefined;
-    yield { kind: "map", input: shownMap(map), run: () => judgeMap(map, maps, gpu) };
+    yield { kind: "map", input: shownMap(map), run: () => judgeBoth(map, maps, gpu) };
   }
   if (only === "map") return;
   const draw = drawer(seed);
