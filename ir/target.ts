@@ -26,6 +26,8 @@ export interface TargetFacts {
   readonly dmaEngine: boolean;
   /** UB lies in banks of one 32-bit word: lanes side by side that read different words of one bank wait for each other. */
   readonly bankedUb: boolean;
+  /** Its figures are fitted on measured times: the clock tells differences below 1 % that are not there. */
+  readonly fittedClock: boolean;
 }
 
 /** What holds of every target of a kind. */
@@ -39,6 +41,7 @@ export const targetFacts: Readonly<Record<TargetKind, TargetFacts>> = {
     vectorUnit: true,
     dmaEngine: true,
     bankedUb: false,
+    fittedClock: false,
   },
   webgpu: {
     gathersInPlace: true,
@@ -49,6 +52,7 @@ export const targetFacts: Readonly<Record<TargetKind, TargetFacts>> = {
     vectorUnit: false,
     dmaEngine: false,
     bankedUb: true,
+    fittedClock: false,
   },
   cpu: {
     gathersInPlace: true,
@@ -59,6 +63,7 @@ export const targetFacts: Readonly<Record<TargetKind, TargetFacts>> = {
     vectorUnit: false,
     dmaEngine: false,
     bankedUb: false,
+    fittedClock: true,
   },
 };
 

@@ -23,6 +23,8 @@ const clocked = 4;
  * estimate is wrong by its tails alone; pipes that wait for each other cost more than it sees.
  */
 const marginOf = ({ kind }: Target): number => (targetFacts[kind].gathersInPlace ? 1.02 : 1.1);
+/** Schedules within this factor of the fewest cycles count as as fast (npm run bench:sweep). */
+export const asFast = ({ kind }: Target): number => (targetFacts[kind].fittedClock ? 1.01 : 1);
 /** Entries on either side of a tile's own that are tried along a dim. */
 const reach = 2;
 /** Entries of a dim that are tried at first, by the number of dims that a tile may cut. */
@@ -30,7 +32,8 @@ const few: readonly number[] = [6, 6, 6, 4, 3, 2];
 
 /**
  * Undefined when no tile is legal. Stays within the target's safe size where that leaves a choice. Deterministic: fewest
- * cycles, then fewest idle cores in the last round, bytes, bytes of UB, then the larger tile.
+ * cycles, then fewest idle cores in the last round, bytes, bytes of UB, then the larger tile; of what a fitted clock does not tell
+ * apart, the one that takes the least of UB.
  */
 export function chooseSchedule(tiling: Tiling): Tiling | undefined {
   const found = candidates(tiling);
@@ -96,16 +99,30 @@ class Search {
     this.weigh(this.filledUp());
     this.coarse();
     for (const seed of this.ranked().slice(0, seeds)) this.refine(seed);
-    const ranked = this.ranked();
-    const worth = (ranked[0]?.estimate ?? 0) * this.margin;
-    const worthTheirClock = ranked.slice(0, clocked).filter(({ estimate }) => estimate <= worth);
+    const worthTheirClock = this.worthTheirClock();
     if (worthTheirClock.length === 1) return worthTheirClock[0]?.tiling ?? start;
     const cycles = Math.min(...worthTheirClock.map(({ tiling }) => clockOf(tiling).cycles));
-    const fastest = worthTheirClock.filter(({ tiling }) => clockOf(tiling).cycles === cycles);
-    const [best = start] = fastest
-      .map(({ tiling }) => tiling)
-      .sort((a, b) => compareKeys(tieBreaks(tieOf(a)), tieBreaks(tieOf(b))));
-    return best;
+    const same = cycles * asFast(start.target);
+    const fastest = worthTheirClock.filter(({ tiling }) => clockOf(tiling).cycles <= same);
+    // What takes the least of UB stays in the nearest cache.
+    const keyOf = ({ tiling }: Weighed): readonly number[] =>
+      targetFacts[start.target.kind].fittedClock
+        ? [tiling.footprint.planned, clockOf(tiling).cycles]
+        : tieBreaks(tieOf(tiling));
+    const [best] = fastest.sort((a, b) => compareKeys(keyOf(a), keyOf(b)));
+    return best?.tiling ?? start;
+  }
+
+  /** The few that may be the fastest: of those that the estimate does not tell apart, the ones that take the least of UB. */
+  private worthTheirClock(): readonly Weighed[] {
+    const ranked = this.ranked();
+    const [first, ...others] = ranked;
+    if (first === undefined) return [];
+    const least = first.estimate;
+    const same = others.filter(({ estimate }) => estimate <= least * asFast(this.among.start.target));
+    const near = others.slice(same.length).filter(({ estimate }) => estimate <= least * this.margin);
+    const smallest = [...same].sort((a, b) => a.tiling.footprint.planned - b.tiling.footprint.planned);
+    return [first, ...[...smallest, ...near].slice(0, clocked - 1)];
   }
 
   /** The best schedule of each tile that was weighed, the best first. */

@@ -29,7 +29,7 @@ import {
   type Tiling,
 } from "../ir/tiling/index.js";
 import { at } from "../ir/types.js";
-import { chooseSchedule } from "./choose-schedule.js";
+import { asFast, chooseSchedule } from "./choose-schedule.js";
 import { clockOf } from "./lowered.js";
 import { definePass } from "./pass.js";
 import { waysOut } from "./ways-out.js";
@@ -120,10 +120,10 @@ function decideResidency(
     report(hintDiagnostic("TC907", message, { span: func.opSpan }));
   };
   const cycles = new Map(legal.map((tiling) => [tiling, clockOf(tiling).cycles]));
-  const [chosen, ...others] = [...legal]
-    .reverse()
-    .sort((a, b) => (cycles.get(a) ?? 0) - (cycles.get(b) ?? 0));
+  const fewest = Math.min(...cycles.values());
+  const chosen = legal.findLast((tiling) => (cycles.get(tiling) ?? 0) <= fewest * asFast(target));
   if (chosen === undefined) return found[0];
+  const others = legal.filter((tiling) => tiling !== chosen);
   const name = ({ schedule }: Tiling): string => formatResidency(schedule.residency);
   if (chosen.residency === "gm" && !legal.some(({ residency }) => residency === "ub"))
     say(
