@@ -48,9 +48,9 @@ export const boundsOf = (form: Linear, loops: readonly ForStmt[]): readonly [lea
 
 function firstFailure(form: Linear, loops: readonly ForStmt[]): Judgement {
   let tried = 0;
-  for (const env of iterations(loops, relevant(form, loops))) {
-    const value = evaluate(form, env);
-    if (value < 0) return { kind: "fails", env, value };
+  for (const env of attempts(relevant(form, loops))) {
+    const value = env === undefined ? 0 : evaluate(form, env);
+    if (env !== undefined && value < 0) return { kind: "fails", env, value };
     if (++tried > mostTried) return { kind: "unproved" };
   }
   return holds;
@@ -72,20 +72,29 @@ function relevant(form: Linear, loops: readonly ForStmt[]): readonly ForStmt[] {
   return loops.filter((loop) => needed.has(loop.iv));
 }
 
-/** The variables of every iteration; loops that are not relevant stand at their first. */
-export function* iterations(
+/** The variables of every iteration. */
+export function* iterations(loops: readonly ForStmt[]): Generator<Env> {
+  for (const env of attempts(loops)) if (env !== undefined) yield env;
+}
+
+/** The same, with undefined for an iteration of a loop whose body has none: whoever stops after so many counts those too. */
+export function* attempts(
   loops: readonly ForStmt[],
-  chosen: readonly ForStmt[] = loops,
   env: ReadonlyMap<string, number> = new Map(),
-): Generator<Env> {
-  const [loop, ...inner] = chosen;
+): Generator<Env | undefined> {
+  const [loop, ...inner] = loops;
   if (loop === undefined) {
     yield env;
     return;
   }
   const [lower, upper] = [evaluate(loop.lower, env), evaluate(loop.upper, env)];
   for (let value = lower; value < upper; value += loop.step) {
-    yield* iterations(loops, inner, new Map(env).set(loop.iv, value));
+    let empty = true;
+    for (const found of attempts(inner, new Map(env).set(loop.iv, value))) {
+      empty = false;
+      yield found;
+    }
+    if (empty) yield undefined;
   }
 }
 

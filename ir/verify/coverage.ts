@@ -1,7 +1,7 @@
 /** Whether a statement, over all its iterations, writes every element of the output once. */
 import { constant, equalLinear, evaluate, isConstant, iv, min, sub, type Linear } from "../linear.js";
 import { loopsOf } from "../iteration.js";
-import { iterations, neverNegative } from "../ranges.js";
+import { attempts, neverNegative } from "../ranges.js";
 import type { Located } from "../regions.js";
 import { printLinear } from "../text/print.js";
 import type { ForStmt, Region } from "../tile.js";
@@ -60,10 +60,11 @@ const same = (a: Linear, b: Linear, loops: readonly ForStmt[]): boolean =>
 /** Lays the pieces of a dim side by side. */
 function tried(offset: Linear, size: Linear, loops: readonly ForStmt[], extent: number): string | undefined {
   const pieces: (readonly [start: number, end: number])[] = [];
-  for (const env of iterations(loops)) {
-    const start = evaluate(offset, env);
-    pieces.push([start, start + evaluate(size, env)]);
-    if (pieces.length > mostTried)
+  let count = 0;
+  for (const env of attempts(loops)) {
+    const start = env === undefined ? 0 : evaluate(offset, env);
+    if (env !== undefined) pieces.push([start, start + evaluate(size, env)]);
+    if (++count > mostTried)
       return `it cannot be shown that ${printLinear(offset)} and ${printLinear(size)} cover it`;
   }
   let reached = 0;

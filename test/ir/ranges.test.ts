@@ -9,7 +9,9 @@ import {
   iv,
   min,
   neverNegative,
+  parseModule,
   sub,
+  verifyStructure,
   type ForStmt,
 } from "../../ir/index.js";
 import { loopsAndForms } from "../support/loops.js";
@@ -45,4 +47,22 @@ describe("bounds of a form over its loops", () => {
     expect(neverNegative(sub(size, end), [loop])).toEqual({ kind: "holds" });
     expect(neverNegative(sub(end, size), [loop])).toEqual({ kind: "holds" });
   });
+});
+
+describe("a proof by trial", () => {
+  it("ends where an outer loop runs on around inner ones without iterations", () => {
+    const { module } = parseModule(
+      `func @f(%x: gm<1xi32>, %i: gm<5xi32>, %y: gm<5xi32>) {
+  for %v0 = 0 to 2147483648 step 4 parallel {
+    for %t0 = %v0 to min(%v0 + 4, 5) step 1 parallel {
+      gather %x[0][1], %i[%t0][1] to %y[%t0][1] (d0) -> (%i[d0]) {oob = zero, origin = [%t0]}
+    }
+  }
+}
+`,
+      "f.tir",
+    );
+    const said = verifyStructure(module.funcs[0]!).map(({ message }) => message);
+    expect(said.join("\n")).toContain("it cannot be shown that %t0 and 1 cover it");
+  }, 20_000);
 });
