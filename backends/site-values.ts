@@ -3,7 +3,7 @@ import { isRead, type AccessMap, type OpenBounds } from "../ir/access.js";
 import type { Operand } from "../ir/func.js";
 import { evaluate, evaluateExact, type Env, type Linear } from "../ir/linear.js";
 import { resolveIndex, siteRule, type IndexRule } from "../ir/policy.js";
-import { at } from "../ir/types.js";
+import { at, invariant } from "../ir/types.js";
 
 /** Machines without numbers of any size hold sums of index values in 128 bits: below this they are exact, with one more added. */
 export const wideLimit = 2 ** 126;
@@ -47,6 +47,11 @@ interface Exact {
   exact(position: number): bigint;
 }
 
+/** Reads the values of an input: exactly up to 2^53, as `resolveIndex` takes them, and exactly always. */
+interface Reader extends Exact {
+  (position: number): number;
+}
+
 /** The walk over the steps of one element after the other: inner sites first, up to the first that ends the element. */
 export class SiteWalk {
   /** What the sites of the element come to, as far as it got: what coordinates are made from. */
@@ -74,6 +79,20 @@ export class SiteWalk {
   takeSum(step: SiteStep, dims: readonly number[], env: Env): number {
     const sum = this.sum(step, dims, env);
     return this.take(step, Number(sum), { exact: () => sum }, 0);
+  }
+
+  /** `take` of whatever a step comes by. `readers`: of the inputs that are read, by table. */
+  takeFrom(
+    step: SiteStep,
+    readers: readonly (Reader | undefined)[],
+    dims: readonly number[],
+    env: Env,
+  ): number {
+    if (step.table === undefined) return this.takeSum(step, dims, env);
+    const read = readers[step.table];
+    invariant(read !== undefined, `input ${step.table} is read`);
+    const position = this.position(step, dims, env);
+    return this.take(step, read(position), read, position);
   }
 
   /** `noElement` or `outOfRange` where the value ends the element. `value`: as `resolveIndex` takes it; `from` has it exactly. */

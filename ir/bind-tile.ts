@@ -4,7 +4,7 @@ import { outputOf, type AccessFunc, type OpenTile, type TileFunc } from "./func.
 import { bindSymbols, type Env, type Linear } from "./linear.js";
 import type { Sizes } from "./symbolic.js";
 import { findGather, type Region, type Stmt } from "./tile.js";
-import { assertNever, at, elementCount } from "./types.js";
+import { assertNever, at, elementCount, invariant } from "./types.js";
 
 /** A program over symbols, and the numbers that some sizes tell. */
 export interface OpenForm {
@@ -29,6 +29,14 @@ export function toldNames({ symbolic, body }: TileFunc): string[] {
   );
   return [...new Set([...(symbolic?.symbols ?? []).map(({ name }) => name), ...bounds])];
 }
+
+/** What numbers that code is told by name are, in the order of the names. */
+export const toldValues = (names: readonly string[], values: Env): number[] =>
+  names.map((name) => {
+    const value = values.get(name);
+    invariant(value !== undefined, `${name} is told by the sizes`);
+    return value;
+  });
 
 /** A program over symbols at some sizes. `gather`: bound to the same sizes by `bindSizes`. */
 export function bindTile(open: OpenTile, gather: AccessFunc, sizes: Sizes): TileFunc {

@@ -49,8 +49,10 @@ export const boundsOf = (form: Linear, loops: readonly ForStmt[]): readonly [lea
 function firstFailure(form: Linear, loops: readonly ForStmt[]): Judgement {
   let tried = 0;
   for (const env of attempts(relevant(form, loops))) {
-    const value = env === undefined ? 0 : evaluate(form, env);
-    if (env !== undefined && value < 0) return { kind: "fails", env, value };
+    if (env !== undefined) {
+      const value = evaluate(form, env);
+      if (value < 0) return { kind: "fails", env, value };
+    }
     if (++tried > mostTried) return { kind: "unproved" };
   }
   return holds;

@@ -6,10 +6,10 @@ import { isRead, type AccessMap } from "../../ir/access.js";
 import { addressOf } from "../../ir/addressing.js";
 import { inputsOf, type Operand } from "../../ir/func.js";
 import { constant, evaluate, type Env } from "../../ir/linear.js";
-import { at, invariant, strides } from "../../ir/types.js";
+import { at, strides } from "../../ir/types.js";
 import { drained } from "../long-run.js";
-import { indexReader, tensorOf, type HostInputs, type IndexReader } from "../memory.js";
-import { SiteWalk, siteSteps, type SiteStep } from "../site-values.js";
+import { indexReader, tensorOf, type HostInputs } from "../memory.js";
+import { SiteWalk, siteSteps } from "../site-values.js";
 import { elementByElement } from "./element-by-element.js";
 
 /**
@@ -43,23 +43,10 @@ export function referenceOfMapSteps(
   const walk = new SiteWalk(siteSteps(map, forms, operands));
   return elementByElement({ map, operands, inputs }, (dims) => {
     for (const step of walk.steps) {
-      const element = taken(walk, step, readers, dims);
+      const element = walk.takeFrom(step, readers, dims, noLoops);
       // The first site without an element ends the element.
       if (element < 0) return [element];
     }
     return map.results.map((result) => evaluate(result, noLoops, { dims, sites: walk.sites }));
   });
-}
-
-function taken(
-  walk: SiteWalk,
-  step: SiteStep,
-  readers: readonly (IndexReader | undefined)[],
-  dims: readonly number[],
-): number {
-  if (step.table === undefined) return walk.takeSum(step, dims, noLoops);
-  const read = readers[step.table];
-  invariant(read !== undefined, `input ${step.table} is read`);
-  const position = walk.position(step, dims, noLoops);
-  return walk.take(step, read(position), read, position);
 }

@@ -1,11 +1,11 @@
 /** The same for a map of any kind: the rows of data in place that its sites name, page by page where there are pages. */
 import { gatheredTable } from "../../ir/access.js";
 import { inputOf, inputsOf, outputOf, type TileFunc } from "../../ir/func.js";
-import { evaluate, remainder, type Env } from "../../ir/linear.js";
+import { evaluate, remainder } from "../../ir/linear.js";
 import { iterations } from "../../ir/ranges.js";
 import { at, byteCount, elementCount } from "../../ir/types.js";
 import { box } from "../box.js";
-import { indexReader, tensorOf, type HostInputs, type IndexReader } from "../memory.js";
+import { indexReader, tensorOf, type HostInputs } from "../memory.js";
 import { SiteWalk } from "../site-values.js";
 import { fewerBy } from "./named-rows.js";
 import type { WasmPlan } from "./plan.js";
@@ -54,7 +54,7 @@ export function* copyNamedSites(
       const dims = [...first];
       for (let place = 0; place < extent;) {
         dims[last] = place;
-        const named = takesAll(walk, dims, env, readers);
+        const named = walk.steps.every((step) => walk.takeFrom(step, readers, dims, env) >= 0);
         const point = { dims, sites: walk.sites };
         const count =
           page === undefined
@@ -72,19 +72,4 @@ export function* copyNamedSites(
       }
     }
   }
-}
-
-/** Whether every site of a point has a value. */
-function takesAll(
-  walk: SiteWalk,
-  dims: readonly number[],
-  env: Env,
-  readers: readonly (IndexReader | undefined)[],
-): boolean {
-  return walk.steps.every((step) => {
-    const read = step.table === undefined ? undefined : readers[step.table];
-    if (read === undefined) return walk.takeSum(step, dims, env) >= 0;
-    const position = walk.position(step, dims, env);
-    return walk.take(step, read(position), read, position) >= 0;
-  });
 }

@@ -1,9 +1,8 @@
 /** The numbers that the sizes of symbols tell the code of a program over them: parameters of its function. */
-import { toldNames } from "../../ir/bind-tile.js";
+import { toldNames, toldValues } from "../../ir/bind-tile.js";
 import type { TileFunc } from "../../ir/func.js";
 import type { Env } from "../../ir/linear.js";
 import { hasOpenTrips, type ParallelNest } from "../../ir/tasks.js";
-import { invariant } from "../../ir/types.js";
 import type { WasmLayout } from "./layout.js";
 
 /** Where an operand starts in memory. */
@@ -33,9 +32,5 @@ export function argumentsOf(
     ...operands.map((start, k): [string, number] => [startName(k), start]),
     ...loops.map(({ trips }, k): [string, number] => [tripsName(k), trips]),
   ]);
-  return names.map((name) => {
-    const value = values.get(name);
-    invariant(value !== undefined, `${name} is told by the sizes`);
-    return value;
-  });
+  return toldValues(names, values);
 }

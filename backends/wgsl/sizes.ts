@@ -1,9 +1,8 @@
 /** The numbers that the sizes of symbols tell a kernel: members of one small uniform struct, which every size fills anew. */
-import { toldNames } from "../../ir/bind-tile.js";
+import { toldNames, toldValues } from "../../ir/bind-tile.js";
 import type { TileFunc } from "../../ir/func.js";
 import type { Env } from "../../ir/linear.js";
 import { hasOpenTrips, type ParallelNest } from "../../ir/tasks.js";
-import { invariant } from "../../ir/types.js";
 import type { Grid } from "./grid.js";
 
 /** Names of what a folded grid is made of. */
@@ -32,9 +31,5 @@ export function sizeValues(
     [gridSizes.columns, dispatch[0]],
     ...loops.map(({ trips }, k): [string, number] => [gridSizes.trips(k), trips]),
   ]);
-  return names.map((name) => {
-    const value = values.get(name) ?? grid.get(name);
-    invariant(value !== undefined, `${name} is told by the sizes`);
-    return value;
-  });
+  return toldValues(names, new Map([...grid, ...values]));
 }

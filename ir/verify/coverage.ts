@@ -62,8 +62,10 @@ function tried(offset: Linear, size: Linear, loops: readonly ForStmt[], extent: 
   const pieces: (readonly [start: number, end: number])[] = [];
   let count = 0;
   for (const env of attempts(loops)) {
-    const start = env === undefined ? 0 : evaluate(offset, env);
-    if (env !== undefined) pieces.push([start, start + evaluate(size, env)]);
+    if (env !== undefined) {
+      const start = evaluate(offset, env);
+      pieces.push([start, start + evaluate(size, env)]);
+    }
     if (++count > mostTried)
       return `it cannot be shown that ${printLinear(offset)} and ${printLinear(size)} cover it`;
   }
