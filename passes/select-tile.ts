@@ -10,6 +10,7 @@
  * tile), TC403 (residency), TC907 (auto).
  */
 import { hint as hintDiagnostic, type Diagnostic } from "../ir/diagnostic.js";
+import { leastCycles } from "../ir/clock/index.js";
 import { keyOf, type AccessFunc } from "../ir/func.js";
 import { formatResidency, type Residencies } from "../ir/schedule.js";
 import { targetFacts, type Target } from "../ir/target.js";
@@ -58,9 +59,7 @@ export const selectTile = definePass({
       return func;
     }
     const chosen =
-      options.length === 1
-        ? complete(func, first, target)
-        : decideResidency(func, options, target, context.report);
+      options.length === 1 ? complete(attempted) : decideResidency(func, options, target, context.report);
     if (chosen === undefined) {
       // A view that cuts the gather dim is at fault before any byte is.
       const least = smallest(attempted).with({ view: attempted.schedule.view });
@@ -95,16 +94,25 @@ function reportSingle(tiling: Tiling): Diagnostic[] {
 }
 
 /** The schedule for one residency: the user's tile as it is, legal or not, or the best legal one. */
-function complete(func: AccessFunc, residency: Residencies, target: Target): Tiling | undefined {
-  const tiling = withDefaults(func, residency, target);
-  return func.schedule.tile === undefined ? chooseSchedule(tiling) : tiling;
-}
+const complete = (tiling: Tiling): Tiling | undefined =>
+  tiling.gather.schedule.tile === undefined ? chooseSchedule(tiling) : tiling;
+
+/** The tiling that tells whether any is legal. */
+const smallestOf = (tiling: Tiling): Tiling =>
+  tiling.gather.schedule.tile === undefined ? smallest(tiling).with({ view: tiling.schedule.view }) : tiling;
 
 /** The one that is stated, in its shortest form, or those that `auto` chooses among. */
 export function residenciesOf(func: AccessFunc, target: Target): readonly [Residencies, ...Residencies[]] {
   const asked = func.schedule.residency ?? target.defaultResidency;
   if (asked !== "auto") return [shortest(func, target, asked)];
   return openResidencies(func, target, gmAllowed(func, target) ? ["ub", "gm"] : ["ub"]);
+}
+
+/** A legal residency under its best schedule; `cycles` of its clock, or that no schedule of it is under where it has lost already. */
+interface Weighed {
+  readonly tiling: Tiling;
+  readonly cycles: number;
+  readonly lost: boolean;
 }
 
 /** The fastest; of as fast ones the later, which takes less of UB. */
@@ -114,24 +122,39 @@ function decideResidency(
   target: Target,
   report: (diagnostic: Diagnostic) => void,
 ): Tiling | undefined {
-  const found = options.flatMap((residency) => complete(func, residency, target) ?? []);
-  const legal = found.filter(isLegal);
   const say = (message: string): void => {
     report(hintDiagnostic("TC907", message, { span: func.opSpan }));
   };
-  const cycles = new Map(legal.map((tiling) => [tiling, clockOf(tiling).cycles]));
-  const fewest = Math.min(...cycles.values());
-  const chosen = legal.findLast((tiling) => (cycles.get(tiling) ?? 0) <= fewest * asFast(target));
-  if (chosen === undefined) return found[0];
-  const others = legal.filter((tiling) => tiling !== chosen);
-  const name = ({ schedule }: Tiling): string => formatResidency(schedule.residency);
-  if (chosen.residency === "gm" && !legal.some(({ residency }) => residency === "ub"))
+  let illegal: Tiling | undefined;
+  const legal: Weighed[] = [];
+  // The later first: what it takes spares the search of an earlier one that cannot be faster.
+  for (const residency of options.toReversed()) {
+    const open = withDefaults(func, residency, target);
+    const least = Math.min(...legal.map(({ cycles }) => cycles));
+    const floor = legal.length === 0 ? 0 : leastCycles(open);
+    if (floor * asFast(target) >= least && isLegal(smallestOf(open))) {
+      legal.unshift({ tiling: open, cycles: floor, lost: true });
+      continue;
+    }
+    const tiling = complete(open);
+    if (tiling === undefined) continue;
+    if (isLegal(tiling)) legal.unshift({ tiling, cycles: clockOf(tiling).cycles, lost: false });
+    else illegal = tiling;
+  }
+  const fewest = Math.min(...legal.map(({ cycles }) => cycles));
+  const chosen = legal.findLast(({ cycles, lost }) => !lost && cycles <= fewest * asFast(target));
+  if (chosen === undefined) return illegal;
+  const others = legal.filter((other) => other !== chosen);
+  const name = ({ tiling }: Weighed): string => formatResidency(tiling.schedule.residency);
+  if (chosen.tiling.residency === "gm" && !legal.some(({ tiling }) => tiling.residency === "ub"))
     say(
       `residency auto: ${name(chosen)}, because no full load of the data fits the unified buffer under this schedule`,
     );
   else if (others.length > 0) {
-    const against = others.map((other) => `${cycles.get(other)} with ${name(other)}`).join(", ");
-    say(`residency auto: ${name(chosen)}, estimated ${cycles.get(chosen)} cycles against ${against}`);
+    const against = others
+      .map((other) => `${other.lost ? "at least " : ""}${other.cycles} with ${name(other)}`)
+      .join(", ");
+    say(`residency auto: ${name(chosen)}, estimated ${chosen.cycles} cycles against ${against}`);
   }
-  return chosen;
+  return chosen.tiling;
 }

@@ -176,7 +176,7 @@ export function workload(func: TileFunc, target: Target): Workload {
 }
 
 /** A row in global memory moves as whole blocks of UB through a DMA engine, as whole cache lines elsewhere. */
-const granule = (target: Target): number =>
+export const granule = (target: Target): number =>
   targetFacts[target.kind].dmaEngine ? target.blockBytes : target.burstBytes;
 
 /**
