@@ -1,5 +1,5 @@
 /** What every statement of a kernel shares: its plan, its text, its lanes, and how forms are written. */
-import { isAffine, scale, type Linear, type Term } from "../../ir/linear.js";
+import { dimsOf, scale, type Linear, type Term } from "../../ir/linear.js";
 import { at } from "../../ir/types.js";
 import { factored, printForm, scaled, sum, type Vocabulary } from "./forms.js";
 import type { Width } from "./gather-move.js";
@@ -47,7 +47,12 @@ export class Context {
       return factor === "0u" ? [] : [{ by: by * times, of }];
     });
     const inWhole = [form.at, ...terms.map(({ by }) => by)].every((part) => part % elements === 0);
-    if (!inWhole || !isAffine(form)) return inAccesses(this.address(form, dims, sites), elements);
+    // A div or a mod is of the coordinate itself.
+    const inParts = terms.flatMap(({ by, of }) =>
+      of.kind === "dim" ? [] : dimsOf({ at: 0, terms: [{ by, of }] }),
+    );
+    const asTheyAre = inParts.every((d) => at(coords, d).times === 1);
+    if (!inWhole || !asTheyAre) return inAccesses(this.address(form, dims, sites), elements);
     const units = coords.map(({ factor }) => factor);
     return this.address(scale({ at: form.at, terms }, 1 / elements), units, sites);
   }

@@ -20,7 +20,7 @@ import { inOrder, scaled, sum } from "./forms.js";
 import type { GatherMove, ResolvedSite } from "./gather-move.js";
 import { axesOf } from "./lanes.js";
 import { none } from "./resolve.js";
-import { emitTileLoops, emitTurns } from "./tile-loops.js";
+import { emitRun, emitTileLoops } from "./tile-loops.js";
 
 type WordsMove = Extract<GatherMove, { readonly how: "rows" | "groups" | "words" }>;
 
@@ -140,25 +140,18 @@ function emitRow(context: Context, move: GatherMove, coords: readonly string[], 
   const end = isConstant(size)
     ? size.at / move.group
     : `((${context.form(size)}) >> ${Math.log2(move.group)}u)`;
-  const each = (body: (unit: string) => void): void => {
-    if (end === 1) body("");
-    else
-      emitTurns(context, { name: "unit", end, group: 1, axis: "x" }, () => {
-        body(" + unit");
-      });
-  };
   out.line(`let to = ${placeOf(context, move, coords)};`);
   whereFound(
     context,
     missingSites(move),
     () => {
       out.line(`let source = ${sourceOf(context, move, coords, siteNames(move))};`);
-      each((unit) => {
+      emitRun(context, end, (unit) => {
         out.line(`${output}[to${unit}] = ${sourceName(context, move)}[source${unit}];`);
       });
     },
     () => {
-      each((unit) => {
+      emitRun(context, end, (unit) => {
         out.line(`${output}[to${unit}] = vec4u(0u);`);
       });
     },

@@ -6,7 +6,7 @@ import { countsFromBound, fillBytes, gatheredTable, isRead, type OpenBounds } fr
 import { gatherAddresses, tensorPlace, type GatherAddresses } from "../../ir/addressing.js";
 import { elementsOf, inputOf, inputsOf, outputOf, type TileFunc } from "../../ir/func.js";
 import { rangesOf, type Ranges } from "../../ir/image.js";
-import { dimsOf, iv, largestValue, type Linear } from "../../ir/linear.js";
+import { dimsOf, iv, largestValue, stepAlong, type Linear } from "../../ir/linear.js";
 import { siteRule, type IndexRule } from "../../ir/policy.js";
 import { boundsOf, residue } from "../../ir/ranges.js";
 import type { Feeding } from "../../ir/regions.js";
@@ -40,7 +40,8 @@ export interface Unit {
 export interface SitesMove {
   readonly kind: "sites";
   readonly stmt: GatherStmt;
-  /** Extents of a whole tile. */
+  /** Sizes of this tile as lanes walk it, and extents of a whole one. */
+  readonly sizes: readonly Linear[];
   readonly tile: Shape;
   readonly addresses: GatherAddresses;
   readonly sites: readonly SiteMove[];
@@ -48,6 +49,8 @@ export interface SitesMove {
   readonly ranges: Ranges;
   /** Absent where elements share a word with those of other lanes. */
   readonly unit?: Unit;
+  /** Whether a lane copies rows, by the unit's accesses: where a row starts is found once. */
+  readonly inRows: boolean;
   /** Output dims that a site, or a div or mod of the data's address, follows, and those that share what was resolved. */
   readonly resolved: readonly number[];
   readonly sharing: readonly number[];
@@ -68,10 +71,12 @@ export function sitesMove(func: TileFunc, stmt: GatherStmt, feeding: Feeding): S
   );
   const dims = tile.map((_, d) => d);
   const sharing = dims.filter((d) => !follows.has(d));
+  const last = tile.length - 1;
   const unit = unitOf(func, stmt, addresses, loops, sharing);
   return {
     kind: "sites",
     stmt,
+    sizes: stmt.to.sizes,
     tile,
     addresses,
     sites: map.sites.map((site, s): SiteMove => {
@@ -99,6 +104,11 @@ export function sitesMove(func: TileFunc, stmt: GatherStmt, feeding: Feeding): S
       },
     ),
     ...(unit === undefined ? {} : { unit }),
+    inRows:
+      unit !== undefined &&
+      sharing.includes(last) &&
+      stepAlong(addresses.data, "dim", last) === 1 &&
+      dtypeBytes[inputOf(func, gatheredTable).type.dtype] <= 4 * unit.width,
     resolved: dims.filter((d) => follows.has(d)),
     sharing,
     fill: fillBytes(map, outputOf(func).type.dtype),

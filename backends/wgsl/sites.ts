@@ -1,20 +1,18 @@
 /** gather by the sites of a map: the first that gives none or an error ends the elements that share it. */
-import { gatheredTable } from "../../ir/access.js";
-import { imageOf } from "../../ir/image.js";
-import { atomsOf, type Linear } from "../../ir/linear.js";
+import type { Linear } from "../../ir/linear.js";
 import { inputOf } from "../../ir/func.js";
-import { at, elementCount, isSigned } from "../../ir/types.js";
-import { inAccesses, lowBits, type Context } from "./context.js";
+import { at, isSigned } from "../../ir/types.js";
+import type { Context } from "./context.js";
 import { belowText, lastText } from "./bounds.js";
-import { outputName } from "./elements.js";
 import { sizeName } from "./names.js";
 import { indexBytes } from "../../ir/policy.js";
 import { emitResolver, lowWord, none } from "./resolve.js";
 import { axesOf } from "./lanes.js";
-import type { Width } from "./gather-move.js";
-import type { SiteMove, SitesMove, Unit } from "./sites-move.js";
+import { emitElements } from "./site-elements.js";
+import { isLarge, narrowForm, siteName, wordsOf } from "./site-forms.js";
+import type { SiteMove, SitesMove } from "./sites-move.js";
 import { emitTileLoops } from "./tile-loops.js";
-import { emitWideHelpers, wideForm, wideLiteral, type WideWords } from "./wide.js";
+import { emitWideHelpers, wideForm, wideLiteral } from "./wide.js";
 
 export function emitSiteHelpers(context: Context, move: SitesMove): void {
   const { out, names, plan } = context;
@@ -35,18 +33,12 @@ const forms = ({ sites, addresses }: SitesMove): readonly Linear[] => [
   addresses.data,
 ];
 
-/** Whether a div or a mod is of what may leave u32. */
-const isLarge = (form: Linear, { ranges }: SitesMove): boolean =>
-  atomsOf(form).some(
-    (of) => (of.kind === "div" || of.kind === "mod") && imageOf(of.of, ranges)[1] >= 2 ** 32,
-  );
-
 export function emitSites(context: Context, move: SitesMove): void {
   const { out } = context;
-  const { stmt, tile, addresses, sites, resolved, sharing, unit } = move;
+  const { tile, sizes, addresses, sites, resolved, sharing, unit, inRows } = move;
   const loops = {
     tile,
-    sizes: stmt.to.sizes,
+    sizes,
     groups: tile.map((_, d) => (d === tile.length - 1 ? (unit?.group ?? 1) : 1)),
     axes: axesOf(tile),
   };
@@ -67,10 +59,9 @@ export function emitSites(context: Context, move: SitesMove): void {
             context,
             {
               ...loops,
-              dims: sharing,
+              dims: inRows ? sharing.filter((d) => d < tile.length - 1) : sharing,
               body(inner) {
-                if (unit === undefined) emitPacked(context, move, inner);
-                else emitUnit(context, move, unit, inner);
+                emitElements(context, move, inner);
               },
             },
             coords,
@@ -90,27 +81,6 @@ function reached({ sites }: SitesMove): readonly SiteMove[] {
 }
 
 const isReported = ({ rule }: SiteMove): boolean => rule?.outside === "report";
-
-/** Whether no element is read: an index value has none to name, or the data have none. */
-const readsNothing = ({ plan }: Context, move: SitesMove): boolean =>
-  move.sites.some(({ rule }) => rule?.below === 0) ||
-  elementCount(inputOf(plan.func, gatheredTable).type.shape) === 0;
-
-const siteName = ({ wide, rule }: SiteMove, s: number): string =>
-  wide && rule === undefined ? `wide${s}` : `at${s}`;
-
-function wordsOf(context: Context, { sites }: SitesMove, coords: readonly string[]): WideWords {
-  return {
-    narrow: (form) => context.address(form, coords, sites.map(siteName)),
-    sites: sites.map((site, s) => ({ name: siteName(site, s), wide: site.rule === undefined })),
-  };
-}
-
-/** A position or an address: below 2^31 in the end, whatever it is made from. */
-const narrowForm = (context: Context, move: SitesMove, form: Linear, coords: readonly string[]): string =>
-  isLarge(form, move)
-    ? `${wideForm(form, wordsOf(context, move, coords))}.x`
-    : context.address(form, coords, move.sites.map(siteName));
 
 function emitSite(
   context: Context,
@@ -197,70 +167,6 @@ function emitResolved(
   } else out.line(`${name} = wrapped_wide(value, ${belowText(rule)});`);
 }
 
-/** Elements side by side that share their sites, or one of whole words. */
-function emitUnit(
-  context: Context,
-  move: SitesMove,
-  { group, width }: Unit,
-  coords: readonly string[],
-): void {
-  const { out, plan } = context;
-  const output = outputName(context);
-  const source = context.names.buffer(inputOf(plan.func, gatheredTable).name);
-  const accesses = (group * plan.element.size) / (4 * width);
-  const each = (emit: (shift: string, access: number) => void): void => {
-    for (let k = 0; k < accesses; k++) emit(k === 0 ? "" : ` + ${k}u`, k);
-  };
-  const place = (form: string): string => inAccesses(form, context.elementsOf(width));
-  out.line(`let to = ${place(context.address(move.addresses.output, coords))};`);
-  const filled = (k: number): string => fillWords(move, k * width, width);
-  if (readsNothing(context, move)) {
-    each((shift, k) => {
-      out.line(`${output}[to${shift}] = ${filled(k)};`);
-    });
-    return;
-  }
-  out.line(`let source = ${place(narrowForm(context, move, move.addresses.data, coords))};`);
-  each((shift, k) => {
-    const found = `${source}[source${shift}]`;
-    out.line(`${output}[to${shift}] = ${mayFill(move) ? `select(${filled(k)}, ${found}, alive)` : found};`);
-  });
-}
-
-/** Whether an element may have none; one that is reported may have any bits. */
-const mayFill = ({ sites }: SitesMove): boolean => sites.some(({ rule }) => rule?.mayBeNone === true);
-
 /** Whether a site's value may end an element. */
 const canEnd = ({ rule }: SiteMove): boolean =>
   rule !== undefined && (rule.mayBeNone || rule.outside === "report" || rule.outside === "promised");
-
-/** Words of elements that have none, from a word of the first one on. */
-function fillWords({ fill }: SitesMove, first: number, width: Width): string {
-  const words = Array.from({ length: width }, (_, w) => {
-    const bytes = [3, 2, 1, 0].map((byte) => at([...fill], (4 * (first + w) + byte) % fill.length));
-    return `${bytes.reduce((bits, byte) => bits * 256 + byte, 0)}u`;
-  });
-  const [word = "0u"] = words;
-  if (width === 1) return word;
-  return `vec${width}u(${words.every((other) => other === word) ? word : words.join(", ")})`;
-}
-
-/** One element of a word that it shares with those of other lanes. */
-function emitPacked(context: Context, move: SitesMove, coords: readonly string[]): void {
-  const { out, plan } = context;
-  const { perWord } = plan.element;
-  const source = context.names.buffer(inputOf(plan.func, gatheredTable).name);
-  const output = outputName(context);
-  const bits = 32 / perWord;
-  out.line(`let place = ${context.address(move.addresses.output, coords)};`);
-  const filled = `${move.fill.reduceRight((sum, byte) => sum * 256 + byte, 0)}u`;
-  if (readsNothing(context, move)) out.line(`let e = ${filled};`);
-  else {
-    out.line(`let source = ${narrowForm(context, move, move.addresses.data, coords)};`);
-    const found = context.unpack((word) => `${source}[${word}]`, "source");
-    out.line(`let e = ${mayFill(move) ? `select(${filled}, ${found}, alive)` : found};`);
-  }
-  out.line(`let shift = place % ${perWord}u * ${bits}u;`);
-  out.line(`atomicAnd(&${output}[place / ${perWord}u], ~(${lowBits(bits)} << shift));`);
-  out.line(`atomicOr(&${output}[place / ${perWord}u], e << shift);`);
-}

@@ -54,6 +54,15 @@ export function emitTurns(
   });
 }
 
+/** The accesses of a run, dealt to the lanes along x: `body` is given what to add to where the run starts. */
+export function emitRun(context: Context, end: number | string, body: (shift: string) => void): void {
+  if (end === 1) body("");
+  else
+    emitTurns(context, { name: "unit", end, group: 1, axis: "x" }, () => {
+      body(" + unit");
+    });
+}
+
 export interface TileLoops {
   /** Extents of the whole tile, and of this one. */
   readonly tile: Shape;

@@ -36,6 +36,15 @@ func @rows(%data: tensor<Vx64xf32>, %indices: tensor<Nxi32>) -> tensor<Nx64xf32>
   "rows.tir",
 ).module.funcs[0]!;
 
+const pagedRows = parseModule(
+  `func @paged(%kv: tensor<8x16x64xf16>, %topk: tensor<50xi32>, %bt: tensor<5xi32>) -> tensor<50x64xf16> {
+  %y = access.gather %kv, %topk, %bt (d0, d1) let t = fill(%topk[d0] in 80) -> (%bt[t div 16], t mod 16, d1) {oob = error}
+  return %y
+}
+`,
+  "paged.tir",
+).module.funcs[0]!;
+
 const goldens: Readonly<Record<string, readonly [Func, Schedule, Sizes?]>> = {
   "rows-f32": [onnx.gather({ data: ["f32", [9, 64]], indices: ["i32", [50]], axis: 0 }), {}],
   "elements-f32": [elements("f32", "i32", "error"), {}],
@@ -48,6 +57,7 @@ const goldens: Readonly<Record<string, readonly [Func, Schedule, Sizes?]>> = {
   "odd-rows-f32": [onnx.gather({ data: ["f32", [9, 7]], indices: ["i32", [10]], axis: 0 }), {}],
   "odd-rows-u8": [onnx.gather({ data: ["u8", [9, 7]], indices: ["i32", [10]], axis: 0 }), {}],
   "open-rows-f32": [openRows, { residency: "gm" }, { V: 9, N: 50 }],
+  "paged-rows-f16": [pagedRows, {}],
   "staged-f32": [elements("f32", "i32", "error"), { residency: "ub", tile: [2, 64] }],
 };
 

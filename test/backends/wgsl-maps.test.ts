@@ -48,6 +48,15 @@ describe("a general map's rows on WebGPU", () => {
     expect(unitOf(paged(dtype, columns))).toEqual(unit);
   });
 
+  it("are copied from where they start, which is found once", () => {
+    for (const fill of ["", ", fill = 43981"]) {
+      const { code } = emitWgsl(paged("f16", 128, fill).tile);
+      expect(code).toContain("y[to + unit] = kv[source + unit];");
+      expect(code).not.toMatch(/kv\[[^\]]*(?:at\d|\*)/);
+      expect(code).toMatch(/let source = at1 \* 64u \+ \(at0 & 3u\) \* 16u;/);
+    }
+  });
+
   it("have their index values taken once a row", () => {
     const plan = planWgsl(paged("f16", 128).tile);
     expect(printMoves(movesOf(plan))).toContain(
