@@ -5,12 +5,11 @@
  * them, one dim at a time. The clock of the few best decides. The cost grows with the logarithm of the extents.
  */
 import { followedBy, gatheredTable } from "../ir/access.js";
-import { estimator } from "../ir/clock/index.js";
-import { outputOf } from "../ir/func.js";
+import { estimator, floorOf, type Floor } from "../ir/clock/index.js";
 import { targetFacts, type Target } from "../ir/target.js";
 import { largestThat } from "../ir/largest-that.js";
 import { isLegal, replaced, type Tiling } from "../ir/tiling/index.js";
-import { at, byteCount, elementCount, type Shape } from "../ir/types.js";
+import { at, elementCount, type Shape } from "../ir/types.js";
 import { candidates, fits, roomOf, shareOf, variants, type Candidates } from "./candidates.js";
 import { clockOf } from "./lowered.js";
 
@@ -64,22 +63,12 @@ interface Weighed {
   readonly estimate: number;
 }
 
-/**
- * The roofline: cycles that no schedule of a tile is under. Memory takes all that is written once; where tiles are stored,
- * each is a DMA instruction of its core.
- */
-function atLeast({ target, schedule, tile, extents, gather }: Tiling): number {
-  const written = byteCount(outputOf(gather).type) / target.gmBytesPerCycle;
-  if (targetFacts[target.kind].gathersInPlace) return written;
-  let tiles = 1;
-  for (let d = 0; d < tile.length; d++) tiles *= Math.ceil(at(extents, d) / Math.max(1, at(tile, d)));
-  return Math.max(Math.ceil(tiles / schedule.cores) * target.storeStartupCycles, written);
-}
-
 class Search {
   /** Every schedule so far, the best of its tile, by the tile's number. */
   private readonly weighed = new Map<number, readonly Weighed[] | undefined>();
-  private least = Infinity;
+  private readonly floor: Floor;
+  /** The least estimates so far, of two schedules. */
+  private least: readonly [first: number, second: number] = [Infinity, Infinity];
   private readonly margin: number;
   /** The entries of each dim that are tried at first. */
   private readonly few: ReadonlyMap<number, readonly number[]>;
@@ -90,6 +79,7 @@ class Search {
     private readonly room: number,
   ) {
     this.margin = marginOf(among.start.target);
+    this.floor = floorOf(among.start);
     this.few = new Map(among.free.map((d) => [d, this.fewOf(d)]));
   }
 
@@ -135,9 +125,11 @@ class Search {
   private weigh(tile: Shape): readonly Weighed[] | undefined {
     const key = this.numberOf(tile);
     if (this.weighed.has(key)) return this.weighed.get(key);
-    const found = this.found(this.among.start.with({ tile }));
-    const [best] = found ?? [];
-    if (best !== undefined) this.least = Math.min(this.least, best.estimate);
+    const found = this.found(tile);
+    for (const { estimate } of found ?? []) {
+      const [first, second] = this.least;
+      this.least = estimate < first ? [estimate, first] : [first, Math.min(second, estimate)];
+    }
     this.weighed.set(key, found);
     return found;
   }
@@ -150,8 +142,11 @@ class Search {
     return number;
   }
 
-  private found(tiling: Tiling): readonly Weighed[] | undefined {
-    if (atLeast(tiling) > this.least * this.margin) return [];
+  private found(tile: Shape): readonly Weighed[] | undefined {
+    const [first, second] = this.least;
+    // Neither near the best nor one to search around.
+    if (this.floor.of(tile) > Math.max(first * this.margin, second)) return [];
+    const tiling = this.among.start.with({ tile });
     return fits(tiling, this.room) ? this.variantsOf(tiling) : undefined;
   }
 

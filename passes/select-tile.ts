@@ -10,7 +10,7 @@
  * tile), TC403 (residency), TC907 (auto).
  */
 import { hint as hintDiagnostic, type Diagnostic } from "../ir/diagnostic.js";
-import { leastCycles } from "../ir/clock/index.js";
+import { floorOf } from "../ir/clock/index.js";
 import { keyOf, type AccessFunc } from "../ir/func.js";
 import { formatResidency, type Residencies } from "../ir/schedule.js";
 import { targetFacts, type Target } from "../ir/target.js";
@@ -125,25 +125,32 @@ function decideResidency(
   const say = (message: string): void => {
     report(hintDiagnostic("TC907", message, { span: func.opSpan }));
   };
-  let illegal: Tiling | undefined;
-  const legal: Weighed[] = [];
-  // The later first: what it takes spares the search of an earlier one that cannot be faster.
-  for (const residency of options.toReversed()) {
-    const open = withDefaults(func, residency, target);
-    const least = Math.min(...legal.map(({ cycles }) => cycles));
-    const floor = legal.length === 0 ? 0 : leastCycles(open);
-    if (floor * asFast(target) >= least && isLegal(smallestOf(open))) {
-      legal.unshift({ tiling: open, cycles: floor, lost: true });
+  const open = options.map((residency) => withDefaults(func, residency, target));
+  const floors = open.map((tiling) => floorOf(tiling).any());
+  const found: (Weighed | undefined)[] = open.map(() => undefined);
+  // What may be the fastest first: what it takes spares the search of what cannot be.
+  const inOrder = floors.map((_, k) => k).sort((a, b) => at(floors, a) - at(floors, b));
+  for (const k of inOrder) {
+    const [tiling, floor] = [at(open, k), at(floors, k)];
+    const lost = found.some(
+      (other, j) =>
+        other !== undefined &&
+        !other.lost &&
+        (j > k ? other.cycles <= floor * asFast(target) : other.cycles * asFast(target) < floor),
+    );
+    if (lost && isLegal(smallestOf(tiling))) {
+      found[k] = { tiling, cycles: floor, lost };
       continue;
     }
-    const tiling = complete(open);
-    if (tiling === undefined) continue;
-    if (isLegal(tiling)) legal.unshift({ tiling, cycles: clockOf(tiling).cycles, lost: false });
-    else illegal = tiling;
+    const best = complete(tiling);
+    if (best === undefined) continue;
+    if (isLegal(best)) found[k] = { tiling: best, cycles: clockOf(best).cycles, lost: false };
   }
+  const legal = found.filter((other) => other !== undefined);
   const fewest = Math.min(...legal.map(({ cycles }) => cycles));
   const chosen = legal.findLast(({ cycles, lost }) => !lost && cycles <= fewest * asFast(target));
-  if (chosen === undefined) return illegal;
+  // Refused, under the first, where it is the user's own.
+  if (chosen === undefined) return func.schedule.tile === undefined ? undefined : open[0];
   const others = legal.filter((other) => other !== chosen);
   const name = ({ tiling }: Weighed): string => formatResidency(tiling.schedule.residency);
   if (chosen.tiling.residency === "gm" && !legal.some(({ tiling }) => tiling.residency === "ub"))

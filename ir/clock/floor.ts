@@ -1,50 +1,179 @@
 /**
- * A bound from below on the clock of a gather whose data is staged, on a machine that could gather it in place, whatever tile,
- * view and order it gets: what a search need not look at where something else is known to take no longer.
+ * Bounds from below on the clock of a gather, whatever schedule it gets, or whatever view, order and buffers a tile gets: what a
+ * search need not look at where something else is known to take no longer. They cost little beside an estimate.
  */
-import { gatheredTable, inputTile } from "../access.js";
+import { followedBy, gatheredTable, inputTile, isPlain, rowElements } from "../access.js";
+import { outputOf } from "../func.js";
 import { targetFacts } from "../target.js";
 import type { Tiling } from "../tiling/index.js";
-import { at, byteCount, dtypeBytes, elementCount } from "../types.js";
+import { alignUp, at, byteCount, dtypeBytes, elementCount, type Shape } from "../types.js";
 import { cyclesOfWork, granule, noWork } from "./statement.js";
 
+/** Cycles that no schedule of a gather with one residency is under. */
+export interface Floor {
+  /** Whatever the tile; 0 where nothing is known. */
+  readonly any: () => number;
+  /** Whatever is beside the tile. */
+  readonly of: (tile: Shape) => number;
+}
+
+/** The floor of the schedules with the residency, the cores, the view and the target of this one. */
+export function floorOf(tiling: Tiling): Floor {
+  const { gather, target } = tiling;
+  if (gather.operands.some(({ type }) => byteCount(type) === 0)) return { any: () => 0, of: () => 0 };
+  return targetFacts[target.kind].gathersInPlace ? inPlace(tiling) : throughUb(tiling);
+}
+
+/** Memory takes all that is written once; each tile that is stored is a DMA instruction of its core. */
+function throughUb({ gather, target, schedule, extents }: Tiling): Floor {
+  const written = byteCount(outputOf(gather).type) / target.gmBytesPerCycle;
+  return {
+    any: () => written,
+    of: (tile) =>
+      Math.max(Math.ceil(tilesOf(extents, tile) / schedule.cores) * target.storeStartupCycles, written),
+  };
+}
+
+/** Tiles at least: views end some early. */
+function tilesOf(extents: Shape, tile: Shape): number {
+  let tiles = 1;
+  for (let d = 0; d < extents.length; d++) tiles *= Math.ceil(at(extents, d) / at(tile, d));
+  return tiles;
+}
+
+/** Keeps a whole number of cycles from being rounded to the next one. */
+const below = 1 - 2 ** -40;
+
+/** How the work of all tasks together falls to the core that has most of it, where no core has less than the mean. */
+interface Share {
+  /** Of what is divided. */
+  readonly part: number;
+  /** Tiles of that core. */
+  readonly tiles: number;
+  /** Busy cores, at least. */
+  readonly cores: number;
+}
+
+/** What all the tasks of a gather do together at least, beside what each tile does. */
+interface Divided {
+  /** Runs of memory that the rows of the data are. */
+  readonly runs: number;
+  readonly rows: number;
+  readonly repeats: number;
+  /** Of the data, as it moves through the caches. */
+  readonly dataBytes: number;
+  readonly far: number;
+}
+
 /**
- * Cycles that no schedule with the residency of this one is under; 0 where no bound is known. Each task starts one run of memory
- * for each operand, fills one cache line of it and gathers one row. All of them together move every byte that the gather reaches
- * and gather every element, and the busiest core does no less than the mean. More tasks share that, and take longer to start.
+ * Where a machine gathers in place, each tile is a run of memory of each operand that stays there, and as much as a cache line
+ * of it; data that is staged is loaded once at least in each task, before its gather. Beside that, all tasks together read and
+ * write every byte that the gather reaches, and gather every element (`direct` of statement.ts). More tasks share that, and
+ * take longer to start.
  */
-export function leastCycles({ gather, residency, extents, schedule, target }: Tiling): number {
-  const { gathersInPlace } = targetFacts[target.kind];
-  if (!gathersInPlace || residency !== "ub" || gather.operands.some(({ type }) => byteCount(type) === 0))
-    return 0;
-  const { operands } = gather;
-  const size = dtypeBytes[at(operands, gatheredTable).type.dtype];
+function inPlace({ gather, residency, extents, schedule, target }: Tiling): Floor {
+  const { map, operands } = gather;
+  const data = at(operands, gatheredTable).type;
+  const size = dtypeBytes[data.dtype];
+  const staged = residency === "ub";
+  const line = granule(target);
   const elements = elementCount(extents);
-  let bytes = 0;
-  operands.forEach(({ role, type }, table) => {
-    const reached = role === "output" ? extents : inputTile(gather.map, table, extents, type.shape);
-    bytes += elementCount(reached) * dtypeBytes[type.dtype];
+  const reached = operands.map(({ role, type }, table) => {
+    const box = role === "output" ? extents : inputTile(map, table, extents, type.shape);
+    return elementCount(box) * dtypeBytes[type.dtype];
   });
-  const rows = elements / (extents[extents.length - 1] ?? 1);
-  const repeats = (elements * Math.min(1, size / target.vectorBytes)) / target.lanes;
-  /** Of a core that does so much of the work, while so many are busy. */
-  const busy = (share: number, cores: number): number =>
-    cyclesOfWork(
-      {
-        ...noWork,
-        instructions: operands.length,
-        padded: Math.max(operands.length * granule(target), bytes * share),
-        rows: Math.max(1, rows * share),
-        repeats: Math.max(1, repeats * share),
-      },
-      "V",
-      target,
-      cores,
-    );
-  // Loads may run beside the gather of another task, but each gather waits for its own.
-  if (target.overlaps) return busy(0, 1) + Math.ceil(target.syncCycles) + Math.ceil(target.taskCycles);
-  let least = Infinity;
-  for (let tasks = 1; tasks <= schedule.cores && tasks * target.taskCycles < least; tasks++)
-    least = Math.min(least, busy(1 / tasks, tasks) + Math.ceil(tasks * target.taskCycles));
-  return least;
+  const dataReached = at(reached, gatheredTable);
+  const others = operands.length - 1;
+  const otherBytes = reached.reduce((sum, bytes) => sum + bytes) - dataReached;
+  const follows = followedBy(map, gatheredTable);
+  const plain = isPlain(map);
+
+  /** `fetched`: bytes of whole lines for each element of a row in place, at least. */
+  function divided(
+    inner: number,
+    inRow: number,
+    pieces: number,
+    fetched: number,
+    row: "line" | "less" | "any",
+  ): Divided {
+    const work = { runs: 0, rows: elements / inner, repeats: (elements * pieces) / target.lanes, far: 0 };
+    if (staged) return { ...work, dataBytes: dataReached };
+    if (!plain) return { ...work, dataBytes: elements * size };
+    const lines = Math.min(elements * fetched, dataReached) / line;
+    const dataBytes = Math.max(elements * size, lines * line);
+    return {
+      ...work,
+      dataBytes,
+      far: row === "less" ? lines : 0,
+      runs: row === "line" ? elements / inRow : 0,
+    };
+  }
+
+  function busiest({ runs, rows, repeats, dataBytes, far }: Divided, { part, tiles, cores }: Share): number {
+    // Loads may run beside the gathers of other tasks, but the first gather waits for its own.
+    const loaded =
+      staged && target.overlaps ? line : Math.max(staged ? line : tiles * line, dataBytes * part);
+    const work = {
+      ...noWork,
+      instructions: others * tiles + (staged ? 1 : runs * part),
+      padded: Math.max(others * tiles * line, otherBytes * part) + loaded,
+      rows: Math.max(tiles, rows * part),
+      repeats: Math.max(tiles, repeats * part),
+      scalars: far * part,
+    };
+    return cyclesOfWork(work, "V", target, cores);
+  }
+
+  return {
+    any() {
+      const longest = rowElements(map, extents, data.shape);
+      const work = divided(
+        extents[extents.length - 1] ?? 1,
+        longest,
+        Math.min(1, Math.max(1 / longest, size / target.vectorBytes)),
+        Math.max(size, line / longest),
+        longest * size < line ? "less" : "any",
+      );
+      // The first of them, whatever the tile: between tiles it decides nothing, and estimates leave it out.
+      const wait = staged && target.overlaps ? Math.ceil(target.syncCycles) : 0;
+      let least = Infinity;
+      for (let tasks = 1; tasks <= schedule.cores; tasks++) {
+        const busy = busiest(work, { part: below / tasks, tiles: 1, cores: tasks });
+        const cycles = busy + Math.ceil(tasks * target.taskCycles);
+        // It falls, then rises, but for what is rounded.
+        if (cycles > least + 2) break;
+        least = Math.min(least, cycles);
+      }
+      return least + wait;
+    },
+    of(given) {
+      let [tiles, tasks, whole] = [1, 1, true];
+      const tile = extents.map((extent, d) => {
+        const view = at(schedule.view, d);
+        const entry = Math.min(at(given, d), view, extent);
+        const along = Math.ceil(extent / entry);
+        tiles *= along;
+        if (!staged || follows.has(d)) tasks *= along;
+        if (extent % entry !== 0 || (view < extent && view % entry !== 0)) whole = false;
+        return entry;
+      });
+      const inRow = rowElements(map, tile, data.shape);
+      const row = inRow * size;
+      const work = divided(
+        tile[tile.length - 1] ?? 1,
+        inRow,
+        inRow === 1 ? 1 : Math.ceil(row / target.vectorBytes) / inRow,
+        alignUp(row, line) / inRow,
+        row < line ? "less" : "line",
+      );
+      const cores = Math.min(tiles, schedule.cores);
+      const most = Math.ceil(tiles / cores);
+      // Tiles that are alike, one a task: no core has a part of one.
+      const part = below * (whole && tasks === tiles ? most / tiles : 1 / cores);
+      return (
+        busiest(work, { part, tiles: tiles * part, cores: Math.min(tasks, cores) }) +
+        Math.ceil(tasks * target.taskCycles)
+      );
+    },
+  };
 }

@@ -9,7 +9,7 @@ import { cyclesByWalk, occupancyOn, walk, type Occupancy, type Walked } from "./
 
 export { clockVersion, type ClockResult } from "./clock.js";
 export { estimator } from "./estimate.js";
-export { leastCycles } from "./floor.js";
+export { floorOf, type Floor } from "./floor.js";
 export { programLowering } from "./statement.js";
 export {
   maxEvents,
