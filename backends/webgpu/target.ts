@@ -16,7 +16,7 @@ export function limitsOf(limits: GPUSupportedLimits): WgslLimits {
 const onCpu = {
   cores: 16,
   tasksPerCore: 1,
-  directElements: 65536,
+  directElements: 262144,
   lanes: 4,
   laneBytes: 16,
   gmBytesPerCycle: 320,
@@ -30,7 +30,7 @@ const onCpu = {
   firstLevelBytes: 49152,
   secondLevelBytes: 1048576,
   syncCycles: 1_000_000,
-  taskCycles: 50,
+  taskCycles: 600,
 } satisfies Partial<Target>;
 
 /** The `webgpu` target with a device's workgroup memory for its unified buffer. */

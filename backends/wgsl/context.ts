@@ -9,10 +9,21 @@ import type { Names } from "../names.js";
 import { namesOf } from "./names.js";
 import type { WgslPlan } from "./plan.js";
 
+/** A loop of lanes along a dim of a tile: the coordinates outside it, and what is found before it: names by texts. */
+interface Loop {
+  readonly outside: readonly string[];
+  readonly starts: Map<string, string>;
+}
+
+/** Stands for what is found before a loop; no loop variable of a program is called so. */
+const start = " start";
+
 export class Context {
   readonly out = new Lines();
   readonly lanes: Lanes;
   readonly names: Names;
+  private loop: Loop | undefined;
+  private starts = 0;
 
   constructor(readonly plan: WgslPlan) {
     this.lanes = new Lanes(plan.lanes);
@@ -26,7 +37,31 @@ export class Context {
 
   /** A form over loop variables, the dims of a tile and sites. */
   address(form: Linear, dims: readonly string[], sites: readonly string[] = []): string {
-    return printForm(form, this.words(dims, sites));
+    const words = this.words(dims, sites);
+    const { loop } = this;
+    if (loop === undefined) return printForm(form, words);
+    const isBefore = ({ of }: Term): boolean =>
+      of.kind === "iv" || (of.kind === "dim" && dims[of.dim] === loop.outside[of.dim]);
+    const before = printForm({ at: form.at, terms: form.terms.filter(isBefore) }, words);
+    if (/^[\w.]+$/.test(before)) return printForm(form, words);
+    const name = loop.starts.get(before) ?? `start${this.starts++}`;
+    loop.starts.set(before, name);
+    const rest: readonly Term[] = form.terms.filter((term) => !isBefore(term));
+    return printForm(
+      { at: 0, terms: [{ by: 1, of: { kind: "iv", name: start } }, ...rest] },
+      { ...words, iv: (iv) => (iv === start ? name : words.iv(iv)) },
+    );
+  }
+
+  /** A loop along a dim of a tile, with the coordinates outside it: what of addresses it does not move is found before it. */
+  looped(outside: readonly string[], emit: () => void): void {
+    const outer = this.loop;
+    const loop: Loop = { outside: [...outside], starts: new Map() };
+    this.loop = loop;
+    const lines = this.out.apart(emit);
+    this.loop = outer;
+    for (const [text, name] of loop.starts) this.out.line(`let ${name} = ${text};`);
+    this.out.append(lines);
   }
 
   words(dims: readonly string[], sites: readonly string[] = []): Vocabulary {

@@ -2,10 +2,10 @@
 import { gatheredTable } from "../../ir/access.js";
 import { outputOf } from "../../ir/func.js";
 import { at } from "../../ir/types.js";
-import { belowText, lastText } from "./bounds.js";
+import { lastText } from "./bounds.js";
 import type { Context } from "./context.js";
 import type { GatherMove, ResolvedSite } from "./gather-move.js";
-import { none } from "./resolve.js";
+import { asSigned, asUnsigned, none, splatOf } from "./resolve.js";
 
 /** The array that elements are read from. */
 export const sourceName = ({ names }: Context, { stmt }: GatherMove): string =>
@@ -59,12 +59,19 @@ export function declareResolved({ out }: Context, { rule }: ResolvedSite, resolv
     out.line(`let ${name} = ${value};`);
     return;
   }
-  const splat = (text: string): string => (four ? `vec4u(${text})` : text);
-  const outside = `raw_${name} >= ${splat(belowText(rule))}`;
-  out.line(`let raw_${name} = ${value};`);
-  out.line(`bad = min(bad, select(${none}, ${place}, ${four ? `any(${outside})` : outside}));`);
-  const most = splat(lastText(rule));
-  out.line(`let ${name} = ${rule.below === 0 ? `raw_${name}` : `min(raw_${name}, ${most})`};`);
+  const splat = splatOf(four);
+  if (rule.below === 0) {
+    out.line(`bad = min(bad, ${place});`);
+    out.line(`let ${name} = ${splat(none)};`);
+    return;
+  }
+  const [raw, inside] = [`raw_${name}`, `in_${name}`];
+  out.line(`let ${raw} = ${value};`);
+  out.line(`let ${inside} = min(${raw}, ${asSigned(splat(lastText(rule)), four)});`);
+  out.line(
+    `bad = min(bad, select(${none}, ${place}, ${four ? `any(${raw} != ${inside})` : `${raw} != ${inside}`}));`,
+  );
+  out.line(`let ${name} = ${asUnsigned(inside, four)};`);
 }
 
 /** What `resolve_k` gives at a coordinate; where it reads four values together, it is called with their access. */

@@ -25,7 +25,7 @@ import {
   type WgslOptions,
   type WgslPlan,
 } from "./plan.js";
-import { emitResolver } from "./resolve.js";
+import { emitReportedResolver, emitResolver } from "./resolve.js";
 import { emitSiteHelpers, emitSites } from "./sites.js";
 import type { SitesMove } from "./sites-move.js";
 import { emitWorkgroupLoops } from "./workgroup-loops.js";
@@ -113,7 +113,9 @@ function emitKernel(plan: WgslPlan, gather: GatherMove | SitesMove): string {
 function emitGatherHelpers(context: Context, gather: GatherMove): void {
   const { out, names, plan } = context;
   for (const site of gather.sites) {
-    emitResolver(out, site, names.buffer(at(plan.func.operands, site.table).name));
+    const indices = names.buffer(at(plan.func.operands, site.table).name);
+    if (site.rule.outside !== "report") emitResolver(out, site, indices);
+    else if (site.rule.below > 0) emitReportedResolver(out, site, indices);
   }
   if (gather.how === "packed") emitPackedHelpers(context, gather);
   if (gather.how === "groups") emitGroupHelpers(context, gather);

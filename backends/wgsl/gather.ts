@@ -19,7 +19,7 @@ import {
 import { inOrder, scaled, sum } from "./forms.js";
 import type { GatherMove, ResolvedSite } from "./gather-move.js";
 import { axesOf } from "./lanes.js";
-import { none } from "./resolve.js";
+import { fourOf, none } from "./resolve.js";
 import { emitRun, emitTileLoops } from "./tile-loops.js";
 
 type WordsMove = Extract<GatherMove, { readonly how: "rows" | "groups" | "words" }>;
@@ -211,7 +211,8 @@ function declareGroup(context: Context, move: GatherMove, coords: readonly strin
       const { axis, rule } = site;
       const neighbour = (shift: number): string =>
         resolved(context, site, shiftedBy(coords, coords.length - 1, shift));
-      const value = wide || site.four ? neighbour(n) : `vec4u(${[0, 1, 2, 3].map(neighbour).join(", ")})`;
+      const value =
+        wide || site.four ? neighbour(n) : `${fourOf(rule)}(${[0, 1, 2, 3].map(neighbour).join(", ")})`;
       declareResolved(context, site, { name: `at${axis}_${n}`, value, four: !wide, place });
       if (!rule.mayBeNone) continue;
       out.line(`let none${axis}_${n} = at${axis}_${n} == ${wide ? none : `vec4u(${none})`};`);

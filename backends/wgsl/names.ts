@@ -24,7 +24,8 @@ const kernel =
   "low high again wrapped tail bit r negative position place begin unit four start k d run shift alive value all " +
   "sizes Sizes add_wide negated_wide product_of times_wide remainder_wide quotient_wide is_negative is_below wrapped_wide";
 const reserved: ReadonlySet<string> = new Set(`${language} ${kernel}`.split(" "));
-const numbered = /^(?:resolve_|wrap_|raw_at|d|c|at|none|wide)\d+(?:_\d+|_turn|_unit)?$|^(?:unit|k)_turn$/;
+const numbered =
+  /^(?:resolve_|wrap_|raw_at|in_at|start|d|c|at|none|wide)\d+(?:_\d+|_turn|_unit)?$|^(?:unit|k)_turn$/;
 
 const usable = (name: string): boolean =>
   /^[A-Za-z][A-Za-z0-9_]*$/.test(name) && !reserved.has(name) && !numbered.test(name);

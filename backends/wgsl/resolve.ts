@@ -6,6 +6,9 @@
  * An index out of range, 64-bit ones with any other high word included, comes out as a number of the bound or above. Where
  * it is reported, `resolve_k` gives that number, and the caller keeps the lowest place of one. `none` marks an index that reads
  * as zero bits.
+ *
+ * Elements that are reported are signed numbers 2^31 below what they name, which compare alike: adapters in software compare,
+ * and choose the least of, signed numbers in half as many instructions.
  */
 import type { IndexRule } from "../../ir/policy.js";
 import { assertNever } from "../../ir/types.js";
@@ -64,7 +67,42 @@ export function emitResolver(out: Lines, site: ResolvedSite, indices: string): v
   out.line("");
 }
 
-const splatOf =
+/** `resolve_k` of a site whose index is reported where it is out of range, in signed numbers. Its bound is not 0. */
+export function emitReportedResolver(out: Lines, site: ResolvedSite, indices: string): void {
+  const { axis, rule, four } = site;
+  const { bytes, fromEnd } = rule;
+  const splat = splatOf(four);
+  out.block(`fn resolve_${axis}(position: u32) -> ${signed(four)}`, () => {
+    emitReads(out, site, indices);
+    if (bytes === 8 || fromEnd === undefined) {
+      out.line(`let element = ${checked(rule, four)};`);
+      out.line(`return ${asSigned("element", four)};`);
+      return;
+    }
+    out.line(`let element = low ^ ${splat(signBit)};`);
+    const values = ["element", `element + ${splat(fromEndText(fromEnd, rule))}`];
+    // Tensors have 2^31 elements at most, so that no sum carries where it is the smaller one: of a negative value in range.
+    out.line(`return min(${values.map((value) => `bitcast<${signed(four)}>(${value})`).join(", ")});`);
+  });
+  out.line("");
+}
+
+const signed = (four: boolean): string => (four ? "vec4i" : "i32");
+
+/** What holds four results of `resolve_k`. */
+export const fourOf = ({ outside }: IndexRule): string => (outside === "report" ? signed(true) : "vec4u");
+
+const signBit = "0x80000000u";
+
+/** An unsigned number, or four, as the signed ones 2^31 below: a name, a literal or a call. */
+export const asSigned = (value: string, four: boolean): string =>
+  `bitcast<${signed(four)}>(${value} ^ ${splatOf(four)(signBit)})`;
+
+/** The unsigned numbers that signed ones stand for. */
+export const asUnsigned = (value: string, four: boolean): string =>
+  `bitcast<${four ? "vec4u" : "u32"}>(${value}) ^ ${splatOf(four)(signBit)}`;
+
+export const splatOf =
   (four: boolean) =>
   (value: string): string =>
     four ? `vec4u(${value})` : value;

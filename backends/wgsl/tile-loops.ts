@@ -98,5 +98,7 @@ export function emitTileLoops(context: Context, loops: TileLoops, coords: string
     return;
   }
   const end = whole ? size.at : context.form(size);
-  emitTurns(context, { name: `d${d}`, end, group, ...(axis === undefined ? {} : { axis }) }, inside);
+  context.looped(coords, () => {
+    emitTurns(context, { name: `d${d}`, end, group, ...(axis === undefined ? {} : { axis }) }, inside);
+  });
 }

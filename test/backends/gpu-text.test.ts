@@ -189,13 +189,12 @@ describe("an element's way", () => {
     const starts = fc.tuple(types, fc.integer({ min: 1, max: 40 }), sizes);
     fc.assert(
       fc.property(starts, ([type, units, count]) => {
-        const { code } = emitWgsl(
-          planned(rowsOf(type, (units * 16) / dtypeBytes[type], count)).kernel.tile,
-          device,
-        );
+        const { kernel, plan } = planned(rowsOf(type, (units * 16) / dtypeBytes[type], count));
+        const { code } = emitWgsl(kernel.tile, device);
+        const { tile, group } = plan.gather as Extract<WgslPlan["gather"], { kind: "gather" }>;
         const copies = running(code).filter((text) => text.includes("= data["));
         expect(copies.map((text) => text.trim())).toEqual([
-          units === 1 ? "output[to] = data[source];" : "output[to + unit] = data[source + unit];",
+          tile[1] === group ? "output[to] = data[source];" : "output[to + unit] = data[source + unit];",
         ]);
       }),
       runs,
@@ -203,16 +202,50 @@ describe("an element's way", () => {
   });
 
   it.each([
-    ["indices of each row", elements("f32", 4096, 1024, 1), 1],
-    ["rows of four of them", elements("f32", 4096, 16, 0), 1],
-    ["rows of no power of two that the data tells apart", elements("f32", 4096, 1020, 1), 2],
-    ["planes, of rows of no power of two that nothing tells apart", program(cubes(6, 12, 20)), 2],
-    ["indices that rows share", onnx.gather({ data: ["f32", [64, 64]], indices: ["i32", [64]], axis: 1 }), 2],
-  ] as const)("is one loop over rows that lie end to end: %s", (_, func, loops) => {
+    ["indices of each row", elements("f32", 4096, 1024, 1), [4, 1024], 1],
+    ["rows of four of them", elements("f32", 4096, 16, 0), [256, 16], 1],
+    ["rows of no power of two that the data tells apart", elements("f32", 4096, 1020, 1), [4, 1020], 2],
+    [
+      "planes, of rows of no power of two that nothing tells apart",
+      program(cubes(6, 12, 20)),
+      [6, 12, 20],
+      2,
+    ],
+    [
+      "rows that share indices",
+      onnx.gather({ data: ["f32", [64, 64]], indices: ["i32", [64]], axis: 1 }),
+      [4, 64],
+      2,
+    ],
+  ] as const)("is one loop over rows that lie end to end: %s", (_, func, shape, loops) => {
     const software = targetOf(defaultLimits, true);
-    const { tile } = compile(func, { target: software });
+    const { tile } = compile(func, { target: software, tile: shape });
     const { code } = emitWgsl(tile, { limits: device.limits, target: software });
     expect(code.match(/for \(/g)).toHaveLength(loops);
+  });
+
+  it("finds what no turn moves before its loop", () => {
+    const cube = program({ ...cubes(6, 12, 20), attrs: { axis: 1 } });
+    for (const [func, tile] of [
+      [elements("f32", 64, 1024, 0), [16, 256]],
+      [rowsOf("f32", 64, 4096), [64, 64]],
+      [cube, [3, 12, 20]],
+    ] as const) {
+      const { code } = emitWgsl(planned(func, { residency: "gm", tile }).kernel.tile, device);
+      const [, turns = ""] = /(for \((?:(?!for \()[^])*)$/.exec(code) ?? [];
+      expect(turns).toMatch(/\bstart\d\b/);
+      expect(turns).not.toMatch(/\bt\d \*/);
+    }
+  });
+
+  it("compares indices that are reported in signed numbers", () => {
+    for (const type of ["i8", "f32", "f64"] as const) {
+      for (const axis of [0, 1] as const) {
+        const { code } = emitWgsl(planned(elements(type, 64, 64, axis)).kernel.tile, device);
+        expect(code).toMatch(/fn resolve_\d\(position: u32\) -> (?:vec4i|i32) \{/);
+        expect(code).not.toMatch(/ >=? (?:vec4u\(|\d+u)/);
+      }
+    }
   });
 
   it("counts in accesses where rows are whole multiples of them, and shifts no place into one", () => {

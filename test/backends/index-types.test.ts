@@ -148,6 +148,38 @@ it("a signed index of 8 bits may be negative: no div takes it", () => {
   expect(codes("i8")).toEqual([expect.stringContaining("div 2 is of -128 to 127: it may be negative")]);
 });
 
+describe.each(machines)(
+  "counting from the end of the most elements there may be on %s %s",
+  (backend, executor, target) => {
+    const text = `func @f(%x: tensor<5xi32>, %i: tensor<4xi32>) -> tensor<4xi32> {
+  %y = access.gather %x, %i (d0) -> (from_end(%i[d0] of ${2 ** 31})) {oob = error}
+  return %y
+}`;
+    it.each([
+      [[-(2 ** 31), 4 - 2 ** 31, 0, 4], undefined],
+      [[4, 5 - 2 ** 31, 0, 4], 1],
+      [[4, 4, 2 ** 31 - 1, -1], 2],
+      [[4, 4, 4, -1], 3],
+    ])("%j", async (values, bad) => {
+      const runner = backend === "webgpu" ? await testRunner() : undefined;
+      if (backend === "webgpu" && runner === undefined) return;
+      const kernel = compile(parseModule(text, "t.tir").module.funcs[0]!, { target });
+      const ran = run(
+        kernel,
+        { x: Int32Array.of(7, 8, 9, 10, 11), i: Int32Array.from(values) },
+        { backend, runner, ...(executor === undefined ? {} : { executor }) },
+      );
+      if (bad === undefined) expect([...((await ran).outputs.output as Int32Array)]).toEqual([7, 11, 7, 11]);
+      else {
+        const thrown: unknown = await ran.catch((error: unknown) => error);
+        expect(thrown).toMatchObject({
+          diagnostics: [{ code: "TC601", data: { value: String(values[bad]), point: [bad] } }],
+        });
+      }
+    });
+  },
+);
+
 describe.each(machines)("index values of every integer type on %s %s", (backend, executor, target) => {
   it.each(forms)("$name", async (form) => {
     const runner = backend === "webgpu" ? await testRunner() : undefined;
@@ -166,7 +198,20 @@ describe.each(machines)("index values of every integer type on %s %s", (backend,
           const extent = BigInt(form.extent);
           const end = form.general === true ? 0n : extent;
           const picked = (value: bigint) => meant(value + form.plus, policy, extent, end);
-          const known = [0n, 1n, extent - 2n, 2n, -1n, -2n, most(type), least(type), extent, 3n];
+          const known = [
+            0n,
+            1n,
+            extent - 2n,
+            2n,
+            -1n,
+            -2n,
+            most(type),
+            least(type),
+            extent,
+            3n,
+            -extent,
+            -extent - 1n,
+          ];
           const given = known.filter(
             (value) =>
               value >= least(type) &&

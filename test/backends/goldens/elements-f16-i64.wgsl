@@ -4,12 +4,13 @@
 @group(0) @binding(2) var<storage, read_write> output: array<vec2u, 96>;
 @group(0) @binding(3) var<storage, read_write> status: array<atomic<u32>, 1>;
 
-fn resolve_1(position: u32) -> vec4u {
+fn resolve_1(position: u32) -> vec4i {
   let a = indices[position];
   let b = indices[position + 1u];
   let low = vec4u(a.xz, b.xz);
   let high = vec4u(a.yw, b.yw);
-  return select(vec4u(0xffffffffu), low + select(vec4u(0u), vec4u(64u), high == vec4u(0xffffffffu)), (high == vec4u(0u)) | (high == vec4u(0xffffffffu)));
+  let element = select(vec4u(0xffffffffu), low + select(vec4u(0u), vec4u(64u), high == vec4u(0xffffffffu)), (high == vec4u(0u)) | (high == vec4u(0xffffffffu)));
+  return bitcast<vec4i>(element ^ vec4u(0x80000000u));
 }
 
 // the elements at four addresses, each in the high bits
@@ -30,12 +31,16 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) lane:
   // gather %data[%t0, 0][1, 64], %indices[%t0, 0][1, 64] to %output[%t0, 0][1, 64] (d0, d1) -> (d0, from_end(%indices[d0, d1])) {oob = error, origin = [%t0, 0]}
   {
     var bad = 0xffffffffu;
+    let start0 = t0 * 64u;
+    let start1 = t0 * 32u;
+    let start2 = t0 * 16u;
     let d1_unit = lane.x;
-    let raw_at1_0 = resolve_1(t0 * 32u + d1_unit * 2u);
-    bad = min(bad, select(0xffffffffu, t0 * 64u + d1_unit * 4u, any(raw_at1_0 >= vec4u(64u))));
-    let at1_0 = min(raw_at1_0, vec4u(63u));
-    let to = t0 * 16u + d1_unit;
-    output[to] = pack(fetch(vec4u(t0 * 64u) + at1_0));
+    let raw_at1_0 = resolve_1(d1_unit * 2u + start1);
+    let in_at1_0 = min(raw_at1_0, bitcast<vec4i>(vec4u(63u) ^ vec4u(0x80000000u)));
+    bad = min(bad, select(0xffffffffu, start0 + d1_unit * 4u, any(raw_at1_0 != in_at1_0)));
+    let at1_0 = bitcast<vec4u>(in_at1_0) ^ vec4u(0x80000000u);
+    let to = start2 + d1_unit;
+    output[to] = pack(fetch(vec4u(start0) + at1_0));
     if (bad != 0xffffffffu) { atomicMin(&status[0], bad); }
   }
 }

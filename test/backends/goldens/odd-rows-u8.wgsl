@@ -4,9 +4,10 @@
 @group(0) @binding(2) var<storage, read_write> output: array<u32, 18>;
 @group(0) @binding(3) var<storage, read_write> status: array<atomic<u32>, 1>;
 
-fn resolve_0(position: u32) -> u32 {
+fn resolve_0(position: u32) -> i32 {
   let low = indices[position];
-  return low + select(0u, 9u, low >= 0x80000000u);
+  let element = low ^ 0x80000000u;
+  return min(bitcast<i32>(element), bitcast<i32>(element + 9u));
 }
 
 fn run(source: u32) -> u32 {
@@ -23,11 +24,13 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) lane:
   // gather %data[0, 0][9, 7], %indices[%t0][min(8, 10 - %t0)] to %output[%t0, 0][min(8, 10 - %t0), 7] (d0, d1) -> (from_end(%indices[d0]), d1) {oob = error, origin = [%t0]}
   {
     var bad = 0xffffffffu;
+    let start0 = t0 * 7u;
     for (var d0 = lane.y; d0 < min(8u, 10u - t0); d0 += 8u) {
-      let first = t0 * 7u + d0 * 7u;
+      let first = d0 * 7u + start0;
       let raw_at0 = resolve_0(t0 + d0);
-      bad = min(bad, select(0xffffffffu, t0 * 7u + d0 * 7u, raw_at0 >= 9u));
-      let at0 = min(raw_at0, 8u);
+      let in_at0 = min(raw_at0, bitcast<i32>(8u ^ 0x80000000u));
+      bad = min(bad, select(0xffffffffu, d0 * 7u + start0, raw_at0 != in_at0));
+      let at0 = bitcast<u32>(in_at0) ^ 0x80000000u;
       let start = (first + 3u) >> 2u;
       let k = lane.x;
       let word = start + k;
@@ -43,8 +46,9 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) lane:
           var c1 = d;
           for (var e = 0u; e < 4u && c0 < 10u; e++) {
             let raw_at0 = resolve_0(c0);
-            bad = min(bad, select(0xffffffffu, c0 * 7u + c1, raw_at0 >= 9u));
-            let at0 = min(raw_at0, 8u);
+            let in_at0 = min(raw_at0, bitcast<i32>(8u ^ 0x80000000u));
+            bad = min(bad, select(0xffffffffu, c0 * 7u + c1, raw_at0 != in_at0));
+            let at0 = bitcast<u32>(in_at0) ^ 0x80000000u;
             let source = at0 * 7u + c1;
             packed |= ((data[source >> 2u] >> ((source & 3u) * 8u)) & 0xffu) << (e * 8u);
             c1 += 1u;

@@ -6,9 +6,10 @@ struct Sizes { V: u32, N: u32, below0: u32 }
 @group(0) @binding(3) var<storage, read_write> status: array<atomic<u32>, 1>;
 @group(0) @binding(4) var<uniform> sizes: Sizes;
 
-fn resolve_0(position: u32) -> u32 {
+fn resolve_0(position: u32) -> i32 {
   let low = indices[position];
-  return low + select(0u, sizes.below0, low >= 0x80000000u);
+  let element = low ^ 0x80000000u;
+  return min(bitcast<i32>(element), bitcast<i32>(element + sizes.below0));
 }
 
 @compute @workgroup_size(16, 8)
@@ -19,11 +20,14 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) lane:
   // gather %data[0, 0][V, 64], %indices[%t0][min(8, N - %t0)] to %output[%t0, 0][min(8, N - %t0), 64] (d0, d1) -> (from_end(%indices[d0]), d1) {oob = error, origin = [%t0]}
   {
     var bad = 0xffffffffu;
+    let start0 = t0 * 64u;
+    let start1 = t0 * 16u;
     for (var d0 = lane.y; d0 < min(8u, sizes.N - t0); d0 += 8u) {
       let raw_at0 = resolve_0(t0 + d0);
-      bad = min(bad, select(0xffffffffu, t0 * 64u + d0 * 64u, raw_at0 >= sizes.below0));
-      let at0 = min(raw_at0, (sizes.below0 - 1u));
-      let to = t0 * 16u + d0 * 16u;
+      let in_at0 = min(raw_at0, bitcast<i32>((sizes.below0 - 1u) ^ 0x80000000u));
+      bad = min(bad, select(0xffffffffu, d0 * 64u + start0, raw_at0 != in_at0));
+      let at0 = bitcast<u32>(in_at0) ^ 0x80000000u;
+      let to = d0 * 16u + start1;
       let source = at0 * 16u;
       let unit = lane.x;
       output[to + unit] = data[source + unit];
