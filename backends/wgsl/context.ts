@@ -37,26 +37,40 @@ export class Context {
 
   /** A form over loop variables, the dims of a tile and sites. */
   address(form: Linear, dims: readonly string[], sites: readonly string[] = []): string {
+    const { before, rest } = this.split(form, dims);
     const words = this.words(dims, sites);
-    const { loop } = this;
-    if (loop === undefined) return printForm(form, words);
-    const isBefore = ({ of }: Term): boolean =>
-      of.kind === "iv" || (of.kind === "dim" && dims[of.dim] === loop.outside[of.dim]);
-    const before = printForm({ at: form.at, terms: form.terms.filter(isBefore) }, words);
-    if (/^[\w.]+$/.test(before)) return printForm(form, words);
-    const name = loop.starts.get(before) ?? `start${this.starts++}`;
-    loop.starts.set(before, name);
-    const rest: readonly Term[] = form.terms.filter((term) => !isBefore(term));
-    return printForm(
-      { at: 0, terms: [{ by: 1, of: { kind: "iv", name: start } }, ...rest] },
-      { ...words, iv: (iv) => (iv === start ? name : words.iv(iv)) },
-    );
+    const text = printForm(before, words);
+    return this.loop === undefined || /^[\w.]+$/.test(text)
+      ? printForm(form, words)
+      : this.after(this.loop, text, rest, words);
+  }
+
+  /** What of a form the innermost loop does not move, with the constant, and the rest. */
+  private split(form: Linear, dims: readonly string[]): { readonly before: Linear; readonly rest: Linear } {
+    const outside = this.loop?.outside ?? [];
+    const isBefore = ({ of }: Term): boolean => {
+      if (of.kind !== "dim") return of.kind === "iv";
+      const known = outside[of.dim];
+      return known !== undefined && [known, factored(known).factor].includes(at(dims, of.dim));
+    };
+    return {
+      before: { at: form.at, terms: form.terms.filter(isBefore) },
+      rest: { at: 0, terms: form.terms.filter((term) => !isBefore(term)) },
+    };
+  }
+
+  /** A form whose start is found before a loop. */
+  private after({ starts }: Loop, before: string, rest: Linear, words: Vocabulary): string {
+    const name = starts.get(before) ?? `start${this.starts++}`;
+    starts.set(before, name);
+    const terms: readonly Term[] = [{ by: 1, of: { kind: "iv", name: start } }, ...rest.terms];
+    return printForm({ at: 0, terms }, { ...words, iv: (iv) => (iv === start ? name : words.iv(iv)) });
   }
 
   /** A loop along a dim of a tile, with the coordinates outside it: what of addresses it does not move is found before it. */
   looped(outside: readonly string[], emit: () => void): void {
     const outer = this.loop;
-    const loop: Loop = { outside: [...outside], starts: new Map() };
+    const loop: Loop = { outside, starts: new Map() };
     this.loop = loop;
     const lines = this.out.apart(emit);
     this.loop = outer;
@@ -81,15 +95,22 @@ export class Context {
       const { factor, times } = at(coords, of.dim);
       return factor === "0u" ? [] : [{ by: by * times, of }];
     });
-    const inWhole = [form.at, ...terms.map(({ by }) => by)].every((part) => part % elements === 0);
     // A div or a mod is of the coordinate itself.
     const inParts = terms.flatMap(({ by, of }) =>
       of.kind === "dim" ? [] : dimsOf({ at: 0, terms: [{ by, of }] }),
     );
     const asTheyAre = inParts.every((d) => at(coords, d).times === 1);
-    if (!inWhole || !asTheyAre) return inAccesses(this.address(form, dims, sites), elements);
     const units = coords.map(({ factor }) => factor);
-    return this.address(scale({ at: form.at, terms }, 1 / elements), units, sites);
+    const { before, rest } = this.split({ at: form.at, terms }, units);
+    const inWhole = ({ at: constantPart, terms: parts }: Linear): boolean =>
+      constantPart % elements === 0 && parts.every(({ by }) => by % elements === 0);
+    if (asTheyAre && inWhole(before) && inWhole(rest))
+      return this.address(scale({ at: form.at, terms }, 1 / elements), units, sites);
+    if (this.loop === undefined || !asTheyAre || !inWhole(rest))
+      return inAccesses(this.address(form, dims, sites), elements);
+    const words = this.words(units, sites);
+    const first = inAccesses(printForm(before, words), elements);
+    return this.after(this.loop, first, scale(rest, 1 / elements), words);
   }
 
   /** Elements of an access of `width` words; less than one of those that are wider. */

@@ -13,6 +13,8 @@ export interface Turns {
   readonly group: number;
   /** Absent: every lane takes all of them. */
   readonly axis?: LaneAxis;
+  /** The coordinates outside, where this is one of a tile. */
+  readonly outside?: readonly string[];
 }
 
 /**
@@ -22,7 +24,7 @@ export interface Turns {
  */
 export function emitTurns(
   context: Context,
-  { name, end, group, axis }: Turns,
+  { name, end, group, axis, outside }: Turns,
   body: (coordinate: string) => void,
 ): void {
   const { out, lanes } = context;
@@ -33,9 +35,16 @@ export function emitTurns(
   const each = (): void => {
     body(coordinate);
   };
+  const loop = (head: string, turn: () => void): void => {
+    const block = (): void => {
+      out.block(head, turn);
+    };
+    if (outside === undefined) block();
+    else context.looped(outside, block);
+  };
   if (typeof end === "string" || lane === "0u") {
     const last = typeof end === "string" ? `${coordinate} < ${end}` : `${unit} < ${Math.ceil(end / group)}u`;
-    out.block(`for (var ${unit} = ${lane}; ${last}; ${unit} += ${count}u)`, each);
+    loop(`for (var ${unit} = ${lane}; ${last}; ${unit} += ${count}u)`, each);
     return;
   }
   const turns = Math.ceil(end / (count * group));
@@ -48,7 +57,7 @@ export function emitTurns(
     return;
   }
   const turn = `${name}_turn`;
-  out.block(`for (var ${turn} = 0u; ${turn} < ${turns}u; ${turn} += 1u)`, () => {
+  loop(`for (var ${turn} = 0u; ${turn} < ${turns}u; ${turn} += 1u)`, () => {
     out.line(`let ${unit} = ${turn} * ${count}u + ${lane};`);
     inside();
   });
@@ -98,7 +107,6 @@ export function emitTileLoops(context: Context, loops: TileLoops, coords: string
     return;
   }
   const end = whole ? size.at : context.form(size);
-  context.looped(coords, () => {
-    emitTurns(context, { name: `d${d}`, end, group, ...(axis === undefined ? {} : { axis }) }, inside);
-  });
+  const turns = { name: `d${d}`, end, group, outside: [...coords] };
+  emitTurns(context, axis === undefined ? turns : { ...turns, axis }, inside);
 }

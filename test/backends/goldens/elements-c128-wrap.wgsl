@@ -32,11 +32,9 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) lane:
   let t1 = group.x * 32u;
   // gather %data[%t0, 0][1, 64], %indices[%t0, %t1][1, 32] to %output[%t0, %t1][1, 32] (d0, d1) -> (d0, from_end(%indices[d0, d1])) {oob = wrap, origin = [%t0, %t1]}
   {
-    let start0 = t0 * 64u + t1;
-    let start1 = t0 * 64u;
     let d1 = lane.x;
-    let at1_0 = resolve_1(start0 + d1);
-    let to = start0 + d1;
-    output[to] = data[start1 + at1_0];
+    let at1_0 = resolve_1(t0 * 64u + t1 + d1);
+    let to = t0 * 64u + t1 + d1;
+    output[to] = data[t0 * 64u + at1_0];
   }
 }

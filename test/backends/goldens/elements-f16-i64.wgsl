@@ -31,16 +31,13 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) lane:
   // gather %data[%t0, 0][1, 64], %indices[%t0, 0][1, 64] to %output[%t0, 0][1, 64] (d0, d1) -> (d0, from_end(%indices[d0, d1])) {oob = error, origin = [%t0, 0]}
   {
     var bad = 0xffffffffu;
-    let start0 = t0 * 64u;
-    let start1 = t0 * 32u;
-    let start2 = t0 * 16u;
     let d1_unit = lane.x;
-    let raw_at1_0 = resolve_1(d1_unit * 2u + start1);
+    let raw_at1_0 = resolve_1(t0 * 32u + d1_unit * 2u);
     let in_at1_0 = min(raw_at1_0, bitcast<vec4i>(vec4u(63u) ^ vec4u(0x80000000u)));
-    bad = min(bad, select(0xffffffffu, start0 + d1_unit * 4u, any(raw_at1_0 != in_at1_0)));
+    bad = min(bad, select(0xffffffffu, t0 * 64u + d1_unit * 4u, any(raw_at1_0 != in_at1_0)));
     let at1_0 = bitcast<vec4u>(in_at1_0) ^ vec4u(0x80000000u);
-    let to = start2 + d1_unit;
-    output[to] = pack(fetch(vec4u(start0) + at1_0));
+    let to = t0 * 16u + d1_unit;
+    output[to] = pack(fetch(vec4u(t0 * 64u) + at1_0));
     if (bad != 0xffffffffu) { atomicMin(&status[0], bad); }
   }
 }

@@ -15,12 +15,10 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) lane:
   let t0 = group.x;
   // gather %data[%t0, 0][1, 64], %indices[%t0, 0][1, 64] to %output[%t0, 0][1, 64] (d0, d1) -> (d0, from_end(%indices[d0, d1])) {oob = clamp, origin = [%t0, 0]}
   {
-    let start0 = t0 * 64u;
-    let start1 = t0 * 32u;
     let d1_unit = lane.x;
-    let at1_0 = resolve_1(start0 + d1_unit * 2u);
-    let at1_1 = resolve_1(start0 + (d1_unit * 2u + 1u));
-    let to = start1 + d1_unit;
-    output[to] = vec4u(data[start0 + at1_0], data[start0 + at1_1]);
+    let at1_0 = resolve_1(t0 * 64u + d1_unit * 2u);
+    let at1_1 = resolve_1(t0 * 64u + (d1_unit * 2u + 1u));
+    let to = t0 * 32u + d1_unit;
+    output[to] = vec4u(data[t0 * 64u + at1_0], data[t0 * 64u + at1_1]);
   }
 }

@@ -28,12 +28,10 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) lane:
   let t0 = group.x;
   // gather %data[%t0, 0][1, 64], %indices[%t0, 0][1, 64] to %output[%t0, 0][1, 64] (d0, d1) -> (d0, from_end(%indices[d0, d1])) {oob = zero, origin = [%t0, 0]}
   {
-    let start0 = t0 * 64u;
-    let start1 = t0 * 16u;
     let d1_unit = lane.x;
-    let at1_0 = resolve_1(start1 + d1_unit);
+    let at1_0 = resolve_1(t0 * 16u + d1_unit);
     let none1_0 = at1_0 == vec4u(0xffffffffu);
-    let to = start1 + d1_unit;
-    output[to] = pack(select(fetch(vec4u(start0) + select(at1_0, vec4u(0u), none1_0)), vec4u(0u), none1_0));
+    let to = t0 * 16u + d1_unit;
+    output[to] = pack(select(fetch(vec4u(t0 * 64u) + select(at1_0, vec4u(0u), none1_0)), vec4u(0u), none1_0));
   }
 }

@@ -17,16 +17,14 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) lane:
   // gather %data[0, 0][9, 7], %indices[%t0][2] to %output[%t0, 0][2, 7] (d0, d1) -> (from_end(%indices[d0]), d1) {oob = error, origin = [%t0]}
   {
     var bad = 0xffffffffu;
-    let start0 = t0 * 7u;
     let d0 = lane.y;
     let raw_at0 = resolve_0(t0 + d0);
     let in_at0 = min(raw_at0, bitcast<i32>(8u ^ 0x80000000u));
-    bad = min(bad, select(0xffffffffu, d0 * 7u + start0, raw_at0 != in_at0));
+    bad = min(bad, select(0xffffffffu, t0 * 7u + d0 * 7u, raw_at0 != in_at0));
     let at0 = bitcast<u32>(in_at0) ^ 0x80000000u;
-    let start1 = t0 * 7u + d0 * 7u;
     let d1 = lane.x;
     if (d1 < 7u) {
-      let to = start1 + d1;
+      let to = t0 * 7u + d0 * 7u + d1;
       let source = (at0 * 7u + d1);
       output[to] = data[source];
     }

@@ -23,11 +23,9 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) lane:
   // gather %kv[0, 0, 0][8, 16, 64], %topk[%t0][2], %bt[0][5] to %y[%t0, 0][2, 64] (d0, d1) let s0 = fill(%topk[d0] in 80) -> (%bt[s0 div 16], s0 mod 16, d1) {oob = error, origin = [%t0], [0]}
   {
     var bad = 0xffffffffu;
-    let start0 = t0 * 64u;
-    let start1 = t0 * 8u;
     let d0 = lane.y;
     var alive = true;
-    let first = d0 * 64u + start0;
+    let first = t0 * 64u + d0 * 64u;
     var at0 = 0u;
     {
       let position = t0 + d0;
@@ -43,7 +41,7 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) lane:
       alive = alive && element < 8u;
       at1 = min(element, 7u);
     }
-    let to = d0 * 8u + start1;
+    let to = t0 * 8u + d0 * 8u;
     if (alive) {
       let source = at1 * 128u + (at0 & 15u) * 8u;
       let unit = lane.x;

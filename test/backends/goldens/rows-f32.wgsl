@@ -17,14 +17,12 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) lane:
   // gather %data[0, 0][9, 64], %indices[%t0][2] to %output[%t0, 0][2, 64] (d0, d1) -> (from_end(%indices[d0]), d1) {oob = error, origin = [%t0]}
   {
     var bad = 0xffffffffu;
-    let start0 = t0 * 64u;
-    let start1 = t0 * 16u;
     let d0 = lane.y;
     let raw_at0 = resolve_0(t0 + d0);
     let in_at0 = min(raw_at0, bitcast<i32>(8u ^ 0x80000000u));
-    bad = min(bad, select(0xffffffffu, d0 * 64u + start0, raw_at0 != in_at0));
+    bad = min(bad, select(0xffffffffu, t0 * 64u + d0 * 64u, raw_at0 != in_at0));
     let at0 = bitcast<u32>(in_at0) ^ 0x80000000u;
-    let to = d0 * 16u + start1;
+    let to = t0 * 16u + d0 * 16u;
     let source = at0 * 16u;
     let unit = lane.x;
     output[to + unit] = data[source + unit];

@@ -23,9 +23,8 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) lane:
   let t0 = group.x * 2u;
   // load %data[%t0, 0][2, 64] to %data_ub
   {
-    let start0 = t0 * 16u;
     let d0 = lane.y;
-    let begin = d0 * 16u + start0;
+    let begin = t0 * 16u + d0 * 16u;
     let unit = lane.x;
     data_ub[d0 * 16u + unit] = data[begin + unit];
   }
@@ -35,16 +34,13 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) lane:
   {
     var bad = 0xffffffffu;
     let d0 = lane.y;
-    let start1 = t0 * 64u + d0 * 64u;
-    let start2 = t0 * 16u + d0 * 16u;
-    let start3 = d0 * 64u;
     let d1_unit = lane.x;
-    let raw_at1_0 = resolve_1(start2 + d1_unit);
+    let raw_at1_0 = resolve_1(t0 * 16u + d0 * 16u + d1_unit);
     let in_at1_0 = min(raw_at1_0, bitcast<vec4i>(vec4u(63u) ^ vec4u(0x80000000u)));
-    bad = min(bad, select(0xffffffffu, start1 + d1_unit * 4u, any(raw_at1_0 != in_at1_0)));
+    bad = min(bad, select(0xffffffffu, t0 * 64u + d0 * 64u + d1_unit * 4u, any(raw_at1_0 != in_at1_0)));
     let at1_0 = bitcast<vec4u>(in_at1_0) ^ vec4u(0x80000000u);
-    let to = start2 + d1_unit;
-    output[to] = fetch(vec4u(start3) + at1_0);
+    let to = t0 * 16u + d0 * 16u + d1_unit;
+    output[to] = fetch(vec4u(d0 * 64u) + at1_0);
     if (bad != 0xffffffffu) { atomicMin(&status[0], bad); }
   }
 }

@@ -25,20 +25,16 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) lane:
   // gather %data[0, 0, 0][6, 7, 16], %indices[%t0, 0][2, 2] to %output[%t0, 0][2, 16] (d0, d1) -> (from_end(%indices[d0, 0]), from_end(%indices[d0, 1]), d1) {oob = error, origin = [%t0, 0]}
   {
     var bad = 0xffffffffu;
-    let start0 = t0 * 16u;
-    let start1 = t0 * 2u;
-    let start2 = t0 * 2u + 1u;
-    let start3 = t0 * 4u;
     let d0 = lane.y;
-    let raw_at0 = resolve_0(d0 * 2u + start1);
+    let raw_at0 = resolve_0(t0 * 2u + d0 * 2u);
     let in_at0 = min(raw_at0, bitcast<i32>(5u ^ 0x80000000u));
-    bad = min(bad, select(0xffffffffu, d0 * 16u + start0, raw_at0 != in_at0));
+    bad = min(bad, select(0xffffffffu, t0 * 16u + d0 * 16u, raw_at0 != in_at0));
     let at0 = bitcast<u32>(in_at0) ^ 0x80000000u;
-    let raw_at1 = resolve_1(d0 * 2u + start2);
+    let raw_at1 = resolve_1(t0 * 2u + d0 * 2u + 1u);
     let in_at1 = min(raw_at1, bitcast<i32>(6u ^ 0x80000000u));
-    bad = min(bad, select(0xffffffffu, d0 * 16u + start0, raw_at1 != in_at1));
+    bad = min(bad, select(0xffffffffu, t0 * 16u + d0 * 16u, raw_at1 != in_at1));
     let at1 = bitcast<u32>(in_at1) ^ 0x80000000u;
-    let to = d0 * 4u + start3;
+    let to = t0 * 4u + d0 * 4u;
     let source = at0 * 28u + at1 * 4u;
     let unit = lane.x;
     output[to + unit] = data[source + unit];
