@@ -451,6 +451,10 @@ export const cpu: Target = {
 
 /** Every built-in target. */
 export const targets = { ascendA2, ascendA3, ascend950, webgpu, cpu } as const;
+for (const target of Object.values(targets)) {
+  Object.freeze(target);
+  Object.freeze(target.sources);
+}
 /** What a program without a target is for. */
 export const defaultTarget = ascendA2;
 

@@ -37,6 +37,8 @@ const few: readonly number[] = [6, 6, 6, 4, 3, 2];
 export function chooseSchedule(tiling: Tiling): Tiling | undefined {
   const found = candidates(tiling);
   if (!isLegal(found.start)) return undefined;
+  // Nothing takes no time, however it is cut.
+  if (elementCount(tiling.extents) === 0) return found.start;
   return new Search(found, roomOf(found.start)).best();
 }
 
@@ -85,8 +87,8 @@ class Search {
 
   best(): Tiling {
     const { start } = this.among;
-    this.weigh(start.schedule.tile);
     this.weigh(this.filledUp());
+    this.weigh(start.schedule.tile);
     this.coarse();
     for (const seed of this.ranked().slice(0, seeds)) this.refine(seed);
     const worthTheirClock = this.worthTheirClock();
@@ -154,6 +156,8 @@ class Search {
   private filledUp(): Shape {
     const { start, free } = this.among;
     let { tile } = start.schedule;
+    const whole = tile.map((entry, d) => this.among.entries.get(d)?.at(-1) ?? entry);
+    if (fits(start.with({ tile: whole }), this.room)) return whole;
     for (const d of [...free].reverse()) {
       const entries = this.among.entries.get(d) ?? [];
       const most = largestThat(0, entries.length - 1, (k) =>

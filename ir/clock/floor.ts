@@ -96,16 +96,13 @@ function inPlace({ gather, residency, extents, schedule, target }: Tiling): Floo
     fetched: number,
     row: "line" | "less" | "any",
   ): Divided {
-    const work = { runs: 0, rows: elements / inner, repeats: (elements * pieces) / target.lanes, far: 0 };
-    if (staged) return { ...work, dataBytes: dataReached };
-    if (!plain) return { ...work, dataBytes: elements * size };
-    const lines = Math.min(elements * fetched, dataReached) / line;
-    const dataBytes = Math.max(elements * size, lines * line);
+    const lines = staged || !plain ? 0 : Math.min(elements * fetched, dataReached) / line;
     return {
-      ...work,
-      dataBytes,
+      runs: plain && !staged && row === "line" ? elements / inRow : 0,
+      rows: elements / inner,
+      repeats: (elements * pieces) / target.lanes,
+      dataBytes: staged ? dataReached : Math.max(elements * size, lines * line),
       far: row === "less" ? lines : 0,
-      runs: row === "line" ? elements / inRow : 0,
     };
   }
 

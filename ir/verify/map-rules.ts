@@ -28,8 +28,8 @@ import { broken, type BrokenCode } from "./broken.js";
 /** Where a map's coordinates are inside regions, the regions' own rules say whether they stay there. */
 export type MapPlace = "tensors" | "regions";
 
-/** Maps that hold for these tensors: passes hand both on as they are. */
-const holds = new WeakMap<AccessMap, WeakSet<Func["operands"]>>();
+/** Maps with the tensors for which they were seen to hold last: passes hand both on as they are. */
+const holds = new WeakMap<AccessMap, Func["operands"]>();
 
 export function verifyMap(
   map: AccessMap,
@@ -37,13 +37,12 @@ export function verifyMap(
   span: Span | undefined,
   place: MapPlace = "tensors",
 ): Diagnostic[] {
-  if (holds.get(map)?.has(func.operands) === true) return [];
+  if (holds.get(map) === func.operands) return [];
   const shaped = { map, func, inputs: inputsOf(func).map(({ type }) => type), output: outputOf(func).type };
   const form = [ranks, order, ...(place === "tensors" ? [loopless] : [])].flatMap((rule) => rule(shaped));
   const typed = form.length > 0 ? form : [fill, types].flatMap((rule) => rule(shaped));
   const found = typed.length > 0 || place === "regions" ? typed : values(shaped);
-  if (found.length === 0 && place === "tensors")
-    holds.set(map, (holds.get(map) ?? new WeakSet()).add(func.operands));
+  if (found.length === 0 && place === "tensors") holds.set(map, func.operands);
   return found.map(({ rule, message, code = "TC204", hint }) =>
     broken(rule, message, span, { code, ...(hint === undefined ? {} : { hint }) }),
   );

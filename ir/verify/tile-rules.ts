@@ -55,30 +55,40 @@ interface Program {
   readonly func: TileFunc;
   readonly all: readonly Located[];
   readonly buffers: ReadonlyMap<string, UbBuffer>;
+  /** The gather with what feeds it; later rules are about these alone. */
+  readonly fed: Fed | undefined;
+}
+
+interface Fed {
+  readonly stmt: GatherStmt;
+  readonly loops: readonly ForStmt[];
+  readonly feeding: Feeding;
 }
 
 type Rule = (program: Program) => readonly Diagnostic[];
 
 /** Rules of names and forms come first: the rest reads regions, and stops where those are wrong. */
+const stages = (): readonly (readonly Rule[])[] => [
+  [
+    namesOnce,
+    variablesInScope,
+    namesDefined,
+    allocsAtTop,
+    rowsOfElements,
+    perfectNest,
+    loopsHold,
+    targetsCores,
+  ],
+  [spaces, elementTypes, ranksOfRegions, mapRules],
+  [insideBuffers, oneWriter, oneGather],
+  [readsInputs],
+  [followedSizes, fullLoad, readsLoaded, coverage],
+];
+
 export function verifyTile(func: TileFunc): Diagnostic[] {
-  const program: Program = { func, all: locate(func.body), buffers: ubBuffers(func) };
-  const stages: readonly (readonly Rule[])[] = [
-    [
-      namesOnce,
-      variablesInScope,
-      namesDefined,
-      allocsAtTop,
-      rowsOfElements,
-      perfectNest,
-      loopsHold,
-      targetsCores,
-    ],
-    [spaces, elementTypes, ranksOfRegions, mapRules],
-    [insideBuffers, oneWriter, oneGather],
-    [readsInputs],
-    [followedSizes, fullLoad, readsLoaded, coverage],
-  ];
-  for (const rules of stages) {
+  const all = locate(func.body);
+  const program: Program = { func, all, buffers: ubBuffers(func), fed: fedGather(all) };
+  for (const rules of stages()) {
     const found = rules.flatMap((rule) => rule(program));
     if (found.length > 0) return found;
   }
@@ -332,11 +342,7 @@ function oneGather({ func, all }: Program): Diagnostic[] {
     : [broken("T8", `the program has ${gathers} gathers; it takes one`, func.span)];
 }
 
-/** The gather of a program, with what feeds it; later rules are about these alone. */
-function fed({
-  all,
-}: Program):
-  { readonly stmt: GatherStmt; readonly loops: readonly ForStmt[]; readonly feeding: Feeding } | undefined {
+function fedGather(all: readonly Located[]): Fed | undefined {
   const feeding = feedingOf(all);
   return feeding?.gather.stmt.op === "gather"
     ? { stmt: feeding.gather.stmt, loops: feeding.gather.loops, feeding }
@@ -344,7 +350,7 @@ function fed({
 }
 
 function readsInputs(program: Program): Diagnostic[] {
-  const found = fed(program);
+  const found = program.fed;
   if (found === undefined) return [];
   const { stmt, feeding } = found;
   return stmt.from.flatMap((region, table) => {
@@ -367,7 +373,7 @@ const startOf = (region: Region, loaded: Region | undefined): Linear[] =>
   region.offsets.map((offset, k) => (loaded === undefined ? offset : add(at(loaded.offsets, k), offset)));
 
 function followedSizes(program: Program): Diagnostic[] {
-  const found = fed(program);
+  const found = program.fed;
   if (found === undefined || !isPlain(found.stmt.map)) return [];
   const { stmt } = found;
   return stmt.from.flatMap((region, table) =>
@@ -387,7 +393,7 @@ function followedSizes(program: Program): Diagnostic[] {
  * is counted from the start of the tensor, so the region starts there and reaches beyond it.
  */
 function fullLoad(program: Program): Diagnostic[] {
-  const found = fed(program);
+  const found = program.fed;
   if (found === undefined) return [];
   const { stmt, loops, feeding } = found;
   if (!isPlain(stmt.map)) return contained(program, stmt, loops);
@@ -479,7 +485,7 @@ const siteLoops = ({ map, to }: GatherStmt, inputs: readonly TensorType[]): ForS
 const walk = { op: "for", lower: constant(0), step: 1, mode: "serial", body: [] } as const;
 
 function readsLoaded(program: Program): Diagnostic[] {
-  const found = fed(program);
+  const found = program.fed;
   if (found === undefined) return [];
   const { stmt, loops, feeding } = found;
   return stmt.from.flatMap((region, table) => {
@@ -496,7 +502,7 @@ function readsLoaded(program: Program): Diagnostic[] {
 
 function coverage(program: Program): Diagnostic[] {
   const { func, all } = program;
-  const found = fed(program);
+  const found = program.fed;
   const stores = all.filter(({ stmt }) => stmt.op === "store");
   const { name, type } = outputOf(func);
   if (found === undefined || elementCount(type.shape) === 0) return [];

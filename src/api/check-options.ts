@@ -238,10 +238,14 @@ export const sizesOfSymbolsField: Field = {
   holds: (value) => isObject(value) && Object.values(value).every((size) => typeof size === "number"),
 };
 
+/** Frozen, so that they stay what they are. */
+const builtIn: ReadonlySet<unknown> = new Set(Object.values(targets));
+
 export const targetField: Field = {
   code: "TC501",
   takes: "a target, such as targets.ascendA2",
   problems(value, path) {
+    if (builtIn.has(value)) return [];
     if (isObject(value)) {
       const needs = Object.keys(targetFields);
       return checkOptions(path, value, targetFields, { code: "TC501", path: `${path}.`, needs });
