@@ -93,9 +93,14 @@ class Search {
     for (const seed of this.ranked().slice(0, seeds)) this.refine(seed);
     const worthTheirClock = this.worthTheirClock();
     if (worthTheirClock.length === 1) return worthTheirClock[0]?.tiling ?? start;
-    const cycles = Math.min(...worthTheirClock.map(({ tiling }) => clockOf(tiling).cycles));
+    let cycles = Infinity;
+    const read = worthTheirClock.filter(({ tiling }) => {
+      if (this.floor.of(tiling.schedule.tile) > cycles * asFast(start.target)) return false;
+      cycles = Math.min(cycles, clockOf(tiling).cycles);
+      return true;
+    });
     const same = cycles * asFast(start.target);
-    const fastest = worthTheirClock.filter(({ tiling }) => clockOf(tiling).cycles <= same);
+    const fastest = read.filter(({ tiling }) => clockOf(tiling).cycles <= same);
     // What takes the least of UB stays in the nearest cache.
     const keyOf = ({ tiling }: Weighed): readonly number[] =>
       targetFacts[start.target.kind].fittedClock
