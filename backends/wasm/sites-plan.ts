@@ -6,7 +6,8 @@ import { fillBytes, gatheredTable } from "../../ir/access.js";
 import { gatherAddresses, stepsOf } from "../../ir/addressing.js";
 import { inputsOf, type TileFunc } from "../../ir/func.js";
 import { rangesOf, type Ranges } from "../../ir/image.js";
-import { dimsOf, equalLinear, iv, loopPart, type Linear, type Term } from "../../ir/linear.js";
+import { dimsOf, iv, loopPart, type Linear } from "../../ir/linear.js";
+import { pageAlong, type Page } from "../../ir/page.js";
 import type { IndexRule } from "../../ir/policy.js";
 import { boundsOf } from "../../ir/ranges.js";
 import { sizeRanges } from "../../ir/symbolic.js";
@@ -31,18 +32,6 @@ export interface Stage {
   /** The innermost dim whose loop stands around them; -1: none. */
   readonly dim: number;
   readonly sites: readonly SiteMove[];
-}
-
-/**
- * Elements of the dim `last` that follow it only through the quotient and the remainder of one form by one number: where the quotient
- * stays, so do the sites, and the data go on by a step.
- */
-export interface Page {
-  /** One more with each element. */
-  readonly form: Linear;
-  readonly by: number;
-  /** Elements of the data's memory between neighbours of a page. */
-  readonly step: number;
 }
 
 export interface SitesPlan {
@@ -104,10 +93,10 @@ export function sitesPlan(
     at: addresses.data.at,
     terms: addresses.data.terms.filter(({ of }) => of.kind !== "dim" || of.dim <= last),
   };
-  const page = pageOf(
+  const page = pageAlong(
+    last,
     row,
     stages.flatMap((stage) => stage.sites.map(({ form }) => form)),
-    last,
   );
   const dataBy = stepsOf(addresses.data, rank).map(
     (step, d) => (page !== undefined && d === last ? page.step : step) * elementBytes,
@@ -161,29 +150,6 @@ function staged(
   const last = Math.max(latest().dim, ...dimsOf({ at: 0, terms: uneven }));
   if (last > latest().dim) stages.push({ dim: last, sites: [] });
   return { stages, last };
-}
-
-/** A divisor beyond this is no page: counts are 32-bit. */
-const longestPage = 2 ** 30;
-
-/** Undefined where the dim is followed in another way too. */
-function pageOf(row: Linear, sites: readonly Linear[], last: number): Page | undefined {
-  const follows = ({ of }: Term): boolean => dimsOf({ at: 0, terms: [{ by: 1, of }] }).includes(last);
-  const inRow = row.terms.filter(follows);
-  const divided = inRow.filter(({ of }) => of.kind !== "dim");
-  const inSites = sites.flatMap((form) => form.terms.filter(follows));
-  const first = [...divided, ...inSites][0]?.of;
-  if (first?.kind !== "div" && first?.kind !== "mod") return undefined;
-  const { of: form, by } = first;
-  const isOf = ({ of }: Term, kind: "div" | "mod"): boolean =>
-    of.kind === kind && of.by === by && equalLinear(of.of, form);
-  const even =
-    divided.every((term) => isOf(term, "div") || isOf(term, "mod")) &&
-    inSites.every((term) => isOf(term, "div")) &&
-    form.terms.every((term) => !follows(term) || (term.of.kind === "dim" && term.by === 1));
-  if (!even || by > longestPage) return undefined;
-  const stepping = inRow.filter(({ of }) => of.kind !== "div");
-  return { form, by, step: stepping.reduce((sum, term) => sum + term.by, 0) };
 }
 
 /** The rows of a page copied at once, where they lie side by side in both places and are long enough together. */

@@ -3,6 +3,7 @@
  * error ends all that lies inside them.
  */
 import { atomsOf, constant, mod, sub, type Linear } from "../../ir/linear.js";
+import type { Page } from "../../ir/page.js";
 import { indexBytes } from "../../ir/policy.js";
 import { at, InternalError, invariant, isSigned } from "../../ir/types.js";
 import { nest, runBytes, type Pointer } from "./box.js";
@@ -10,7 +11,7 @@ import { copyBytes, zeroBytes, type Amount, type Code, type Held, type Label, ty
 import type { Context, Point } from "./context.js";
 import { emitResolved, loadIndex, localValue, type IndexValue } from "./resolve.js";
 import { commonRun, range } from "./runs.js";
-import type { Page, SiteMove, SitesPlan, Stage } from "./sites-plan.js";
+import type { SiteMove, SitesPlan, Stage } from "./sites-plan.js";
 import { wideConstant, wideValue } from "./wide.js";
 
 export function emitSites(context: Context, plan: SitesPlan): void {

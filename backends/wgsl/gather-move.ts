@@ -82,6 +82,9 @@ export type GatherMove = Common &
 /** Bytes of the widest access. */
 export const vectorBytes = 16;
 
+/** Whether lanes do not read side by side, as on adapters in software: what each reads and writes should then lie together. */
+export const readsAlone = (laneBytes: number): boolean => laneBytes <= vectorBytes;
+
 /** `laneBytes`: see the target's figure. */
 export function gatherMove(
   func: TileFunc,
@@ -211,7 +214,7 @@ function accessOf(setting: Setting): Access {
         : staged.stagedWidth === 4 && inRuns(addresses.data, group);
     if (!copies || !whole(group)) return plain;
     const short = (largestValue(innermost) ?? Infinity) <= group;
-    const fourAlong = short && laneBytes <= vectorBytes ? fourRows(setting) : undefined;
+    const fourAlong = short && readsAlone(laneBytes) ? fourRows(setting) : undefined;
     return fourAlong === undefined
       ? { how: "rows", group, widths: widths(4, 4) }
       : { how: "rows", group, fourAlong, widths: widths(4, 4, () => 4) };

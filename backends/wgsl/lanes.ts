@@ -4,7 +4,8 @@
  */
 import type { Target } from "../../ir/target.js";
 import { at, type Shape } from "../../ir/types.js";
-import type { GatherMove } from "./gather-move.js";
+import { readsAlone, type GatherMove } from "./gather-move.js";
+import { rowDim } from "./row-dim.js";
 import type { SitesMove } from "./sites-move.js";
 import type { WgslLimits } from "./kernel.js";
 
@@ -17,6 +18,8 @@ const idleShare = 0.25;
 export interface LaneShape {
   readonly x: number;
   readonly y: number;
+  /** Each lane along y takes rows that lie side by side; else they take them in turns. */
+  readonly inRuns: boolean;
 }
 
 /** `all`: numbered through. */
@@ -64,14 +67,10 @@ export function lanesFor(
   const four = move.kind === "gather" && y === move.fourAlong;
   const rows = y === undefined ? 1 : Math.ceil(at(tile, y) / (four ? 4 : 1));
   const inRows = move.kind === "sites" ? group > 1 : move.how === "rows";
-  const together = inRows ? Math.max(1, Math.floor(device.target.laneBytes / (group * size))) : units;
-  return laneShape({ rows, units, together, tasks }, device);
-}
-
-/** The dim that y lanes share: the innermost one outside the rows that has more than one entry. */
-export function rowDim(tile: Shape): number | undefined {
-  const d = tile.slice(0, -1).findLastIndex((extent) => extent > 1);
-  return d === -1 ? undefined : d;
+  const { laneBytes } = device.target;
+  const together = inRows ? Math.max(1, Math.floor(laneBytes / (group * size))) : units;
+  const shape = laneShape({ rows, units, together, tasks }, device);
+  return { ...shape, inRuns: inRows && !four && shape.y > 1 && readsAlone(laneBytes) };
 }
 
 interface Dealt {
@@ -83,7 +82,10 @@ interface Dealt {
   readonly tasks: number;
 }
 
-function laneShape({ rows, units, together, tasks }: Dealt, { limits, target }: Device): LaneShape {
+function laneShape(
+  { rows, units, together, tasks }: Dealt,
+  { limits, target }: Device,
+): Pick<LaneShape, "x" | "y"> {
   const most = Math.min(
     target.lanes,
     limits.maxComputeInvocationsPerWorkgroup,

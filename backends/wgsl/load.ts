@@ -4,8 +4,9 @@ import { ubStrides } from "../../ir/tile.js";
 import { at, dtypeBytes, elementCount } from "../../ir/types.js";
 import { inAccesses, type Context } from "./context.js";
 import { scaled, sum } from "./forms.js";
-import { axesOf, rowDim } from "./lanes.js";
+import { axesOf } from "./lanes.js";
 import type { LoadMove } from "./load-move.js";
+import { rowDim } from "./row-dim.js";
 import { emitTileLoops, emitTurns } from "./tile-loops.js";
 
 export function emitLoad(context: Context, move: LoadMove): void {

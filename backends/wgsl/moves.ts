@@ -13,7 +13,7 @@ export const movesOf = (plan: WgslPlan): MovePlan => ({
   backend: "wgsl",
   figures: {
     workgroups: plan.grid.dispatch.join(" x "),
-    lanes: `${plan.lanes.x} x ${plan.lanes.y}`,
+    lanes: `${plan.lanes.x} x ${plan.lanes.y}${plan.lanes.inRuns ? ", rows in runs" : ""}`,
     "workgroup bytes": plan.workgroupBytes,
   },
   moves: plan.moves.map((move) => moveOf(plan, move)),
@@ -45,12 +45,13 @@ const loadFigures = ({ buffer, waits }: LoadMove): Figures => ({
 });
 
 /** Elements that a lane moves at a time, bytes of one access of each, and where index values are taken. */
-const sitesFigures = ({ sites, unit, resolved, sharing }: SitesMove): Figures => ({
+const sitesFigures = ({ sites, unit, resolved, sharing, page }: SitesMove): Figures => ({
   sites: sites.length,
   elements: unit?.group ?? 1,
   ...(unit === undefined ? { "shared words": "merged" } : { "bytes of an access": 4 * unit.width }),
   "index values taken along": dimsText(resolved),
   "and shared along": dimsText(sharing),
+  ...(page === undefined ? {} : { [`page of d${page.dim}`]: page.by }),
 });
 
 const dimsText = (list: readonly number[]): string =>

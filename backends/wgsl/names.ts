@@ -20,12 +20,12 @@ const language =
   "any atomicAnd atomicMin atomicOr max min select workgroupBarrier private storage workgroup";
 /** What kernels declare, but for what `numbered` covers. */
 const kernel =
-  "status lane lane_index group task main bad element first word flat slot source row packed mask to fetch pack words half e a b " +
+  "status lane lane_index group task main bad element first word flat slot source row packed mask to rows end fetch pack words half e a b " +
   "low high again wrapped tail bit r negative position place begin unit four start k d run shift alive value all " +
   "sizes Sizes add_wide negated_wide product_of times_wide remainder_wide quotient_wide is_negative is_below wrapped_wide";
 const reserved: ReadonlySet<string> = new Set(`${language} ${kernel}`.split(" "));
 const numbered =
-  /^(?:resolve_|wrap_|raw_at|in_at|start|d|c|at|none|wide)\d+(?:_\d+|_turn|_unit)?$|^(?:unit|k)_turn$/;
+  /^(?:resolve_|wrap_|raw_at|in_at|start|d|c|at|none|wide)\d+(?:_\d+|_turn|_unit|_run|_start|_stop)?$|^(?:unit|k)_turn$/;
 
 const usable = (name: string): boolean =>
   /^[A-Za-z][A-Za-z0-9_]*$/.test(name) && !reserved.has(name) && !numbered.test(name);

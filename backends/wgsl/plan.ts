@@ -118,7 +118,8 @@ export function planWgsl(func: TileFunc, options: WgslOptions = {}): WgslPlan {
   if (dispatch === undefined && func.symbolic === undefined)
     throw new CompileError([tooManyTasks(func, nest, device.limits)]);
   if (feeding === undefined || gather === undefined) {
-    return { ...common, grid: { dispatch: [0, 0, 0], folded: false }, lanes: { x: 1, y: 1 }, moves: [] };
+    const lanes = { x: 1, y: 1, inRuns: false };
+    return { ...common, grid: { dispatch: [0, 0, 0], folded: false }, lanes, moves: [] };
   }
   return {
     ...common,
@@ -138,7 +139,7 @@ function elementWords(dtype: DType): ElementWords {
 function planGather(func: TileFunc, feeding: Feeding, target: Target): GatherMove | SitesMove | undefined {
   const { stmt } = feeding.gather;
   if (stmt.op !== "gather" || elementCount(outputOf(func).type.shape) === 0) return undefined;
-  if (!isPlain(stmt.map)) return sitesMove(func, stmt, feeding);
+  if (!isPlain(stmt.map)) return sitesMove(func, stmt, feeding, target.laneBytes);
   return gatherMove(func, stmt, feeding, target.laneBytes);
 }
 

@@ -6,15 +6,20 @@ import { at, elementCount } from "../../ir/types.js";
 import { inAccesses, lowBits, type Context } from "./context.js";
 import { outputName } from "./elements.js";
 import type { Width } from "./gather-move.js";
-import { isLarge, narrowForm, siteNames } from "./site-forms.js";
-import type { SitesMove, Unit } from "./sites-move.js";
+import { narrowForm, siteNames } from "./site-forms.js";
+import { isLarge, type SitesMove, type Unit } from "./sites-move.js";
 import { emitRun } from "./tile-loops.js";
 
-/** What a lane does at a coordinate: of rows, at the start of one. */
-export function emitElements(context: Context, move: SitesMove, coords: readonly string[]): void {
+/** What a lane does at a coordinate: of rows, at the start of one, or of so many that lie end to end. */
+export function emitElements(
+  context: Context,
+  move: SitesMove,
+  coords: readonly string[],
+  rows: number | string = 1,
+): void {
   const { unit, inRows } = move;
   if (unit === undefined) emitPacked(context, move, coords);
-  else if (inRows) emitRow(context, move, unit, coords);
+  else if (inRows) emitRows(context, move, unit, coords, rows);
   else emitUnit(context, move, unit, coords);
 }
 
@@ -28,13 +33,20 @@ const mayFill = ({ sites }: SitesMove): boolean => sites.some(({ rule }) => rule
 
 const dataName = ({ names, plan }: Context): string => names.buffer(inputOf(plan.func, gatheredTable).name);
 
-/** Accesses of `width` words from where a row starts, which is found once. */
-function emitRow(context: Context, move: SitesMove, { width }: Unit, coords: readonly string[]): void {
+/** Accesses of `width` words from where rows start, which is found once. */
+function emitRows(
+  context: Context,
+  move: SitesMove,
+  { width }: Unit,
+  coords: readonly string[],
+  rows: number | string,
+): void {
   const { out } = context;
   const { addresses, fill, sizes } = move;
   const elements = context.elementsOf(width);
   const size = at(sizes, sizes.length - 1);
-  const end = isConstant(size) ? size.at / elements : `(${inAccesses(context.form(size), elements)})`;
+  const row = isConstant(size) ? size.at / elements : `(${inAccesses(context.form(size), elements)})`;
+  const end = lengthOf(context, row, rows);
   const target = outputName(context);
   // What fills repeats within an access, or is the same in all of them.
   const filling = (): void => {
@@ -59,6 +71,14 @@ function emitRow(context: Context, move: SitesMove, { width }: Unit, coords: rea
   }
   out.block("if (alive)", copying);
   out.block("else", filling);
+}
+
+/** Accesses of rows end to end. */
+function lengthOf({ out }: Context, row: number | string, rows: number | string): number | string {
+  if (rows === 1) return row;
+  if (typeof row === "number" && typeof rows === "number") return row * rows;
+  out.line(`let end = ${rows} * ${typeof row === "number" ? `${row}u` : row};`);
+  return "end";
 }
 
 /** The access of `width` words at an address. */

@@ -1,8 +1,7 @@
 /** What index values of a general map are called, and the forms over them as text. */
-import { imageOf } from "../../ir/image.js";
-import { atomsOf, type Linear } from "../../ir/linear.js";
+import type { Linear } from "../../ir/linear.js";
 import type { Context } from "./context.js";
-import type { SiteMove, SitesMove } from "./sites-move.js";
+import { isLarge, type SiteMove, type SitesMove } from "./sites-move.js";
 import { wideForm, type WideWords } from "./wide.js";
 
 export const siteName = ({ wide, rule }: SiteMove, s: number): string =>
@@ -17,12 +16,6 @@ export function wordsOf(context: Context, move: SitesMove, coords: readonly stri
     sites: move.sites.map((site, s) => ({ name: siteName(site, s), wide: site.rule === undefined })),
   };
 }
-
-/** Whether a div or a mod is of what may leave u32. */
-export const isLarge = (form: Linear, { ranges }: Pick<SitesMove, "ranges">): boolean =>
-  atomsOf(form).some(
-    (of) => (of.kind === "div" || of.kind === "mod") && imageOf(of.of, ranges)[1] >= 2 ** 32,
-  );
 
 /** A position or an address: below 2^31 in the end, whatever it is made from. */
 export const narrowForm = (

@@ -5,15 +5,28 @@
 import { countsFromBound, fillBytes, gatheredTable, isRead, type OpenBounds } from "../../ir/access.js";
 import { gatherAddresses, tensorPlace, type GatherAddresses } from "../../ir/addressing.js";
 import { elementsOf, inputOf, inputsOf, outputOf, type TileFunc } from "../../ir/func.js";
-import { rangesOf, type Ranges } from "../../ir/image.js";
-import { dimsOf, iv, largestValue, stepAlong, type Linear } from "../../ir/linear.js";
+import { imageOf, rangesOf, type Ranges } from "../../ir/image.js";
+import {
+  atomsOf,
+  dim,
+  dimsOf,
+  isConstant,
+  iv,
+  largestValue,
+  mod,
+  stepAlong,
+  sub,
+  type Linear,
+} from "../../ir/linear.js";
+import { pageAlong, type Page } from "../../ir/page.js";
 import { siteRule, type IndexRule } from "../../ir/policy.js";
 import { boundsOf, residue } from "../../ir/ranges.js";
 import type { Feeding } from "../../ir/regions.js";
 import { sizeRanges } from "../../ir/symbolic.js";
 import type { ForStmt, GatherStmt } from "../../ir/tile.js";
 import { at, dtypeBytes, type DType, type Shape } from "../../ir/types.js";
-import { startsAtMultiples, vectorBytes, type Width } from "./gather-move.js";
+import { readsAlone, startsAtMultiples, vectorBytes, type Width } from "./gather-move.js";
+import { rowDim } from "./row-dim.js";
 
 /** One site, and how its value is held. */
 export interface SiteMove {
@@ -37,6 +50,13 @@ export interface Unit {
   readonly width: Width;
 }
 
+/** Rows along a dim that lie end to end in a page of the data and in the output. */
+export interface PageRun extends Page {
+  readonly dim: number;
+  /** Whether a page begins where the tile does, in every iteration. */
+  readonly aligned: boolean;
+}
+
 export interface SitesMove {
   readonly kind: "sites";
   readonly stmt: GatherStmt;
@@ -51,6 +71,8 @@ export interface SitesMove {
   readonly unit?: Unit;
   /** Whether a lane copies rows, by the unit's accesses: where a row starts is found once. */
   readonly inRows: boolean;
+  /** Rows that are copied by the page, as long as they lie end to end. */
+  readonly page?: PageRun;
   /** Output dims that a site, or a div or mod of the data's address, follows, and those that share what was resolved. */
   readonly resolved: readonly number[];
   readonly sharing: readonly number[];
@@ -58,7 +80,8 @@ export interface SitesMove {
   readonly fill: Uint8Array;
 }
 
-export function sitesMove(func: TileFunc, stmt: GatherStmt, feeding: Feeding): SitesMove {
+/** `laneBytes`: see the target's figure. */
+export function sitesMove(func: TileFunc, stmt: GatherStmt, feeding: Feeding, laneBytes: number): SitesMove {
   const { loops } = feeding.gather;
   const { map } = stmt;
   const addresses = gatherAddresses(stmt, (region) => tensorPlace(func, feeding, region));
@@ -73,6 +96,24 @@ export function sitesMove(func: TileFunc, stmt: GatherStmt, feeding: Feeding): S
   const sharing = dims.filter((d) => !follows.has(d));
   const last = tile.length - 1;
   const unit = unitOf(func, stmt, addresses, loops, sharing);
+  const inRows =
+    unit !== undefined &&
+    sharing.includes(last) &&
+    stepAlong(addresses.data, "dim", last) === 1 &&
+    dtypeBytes[inputOf(func, gatheredTable).type.dtype] <= 4 * unit.width;
+  const ranges = rangesOf(
+    map,
+    inputsOf(func).map(({ type }) => type),
+    tile,
+    {
+      loops: (name) => boundsOf(iv(name), loops),
+      symbols: sizeRanges(func.symbolic?.symbols ?? []),
+    },
+  );
+  const page =
+    inRows && readsAlone(laneBytes)
+      ? pageRun({ sizes: stmt.to.sizes, tile, addresses, ranges }, loops)
+      : undefined;
   return {
     kind: "sites",
     stmt,
@@ -94,21 +135,10 @@ export function sitesMove(func: TileFunc, stmt: GatherStmt, feeding: Feeding): S
         wide: read === undefined || rule === undefined || !countsFromBound(site),
       };
     }),
-    ranges: rangesOf(
-      map,
-      inputsOf(func).map(({ type }) => type),
-      tile,
-      {
-        loops: (name) => boundsOf(iv(name), loops),
-        symbols: sizeRanges(func.symbolic?.symbols ?? []),
-      },
-    ),
+    ranges,
     ...(unit === undefined ? {} : { unit }),
-    inRows:
-      unit !== undefined &&
-      sharing.includes(last) &&
-      stepAlong(addresses.data, "dim", last) === 1 &&
-      dtypeBytes[inputOf(func, gatheredTable).type.dtype] <= 4 * unit.width,
+    inRows,
+    ...(page === undefined ? {} : { page }),
     resolved: dims.filter((d) => follows.has(d)),
     sharing,
     fill: fillBytes(map, outputOf(func).type.dtype),
@@ -145,3 +175,28 @@ function unitOf(
   }
   return undefined;
 }
+
+/**
+ * Rows that lanes take by the page: those of the dim that lanes along y share, so that each has a run of them, whose index values
+ * follow it by the page alone.
+ */
+function pageRun(
+  { sizes, tile, addresses, ranges }: Pick<SitesMove, "sizes" | "tile" | "addresses" | "ranges">,
+  loops: readonly ForStmt[],
+): PageRun | undefined {
+  const d = rowDim(tile);
+  const row = at(sizes, sizes.length - 1);
+  if (d === undefined || !isConstant(row)) return undefined;
+  const { data, sites, output } = addresses;
+  const page = pageAlong(d, data, sites);
+  const endToEnd = [page?.step, stepAlong(output, "dim", d)].every((step) => step === row.at);
+  if (page === undefined || !endToEnd || isLarge(mod(page.form, page.by), { ranges })) return undefined;
+  const start = sub(page.form, dim(d));
+  return { ...page, dim: d, aligned: residue(start, page.by, loops) === 0 };
+}
+
+/** Whether a div or a mod is of what may leave u32. */
+export const isLarge = (form: Linear, { ranges }: Pick<SitesMove, "ranges">): boolean =>
+  atomsOf(form).some(
+    (of) => (of.kind === "div" || of.kind === "mod") && imageOf(of.of, ranges)[1] >= 2 ** 32,
+  );

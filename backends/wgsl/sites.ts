@@ -1,5 +1,5 @@
 /** gather by the sites of a map: the first that gives none or an error ends the elements that share it. */
-import type { Linear } from "../../ir/linear.js";
+import { isConstant, mod, type Linear } from "../../ir/linear.js";
 import { inputOf } from "../../ir/func.js";
 import { at, isSigned } from "../../ir/types.js";
 import type { Context } from "./context.js";
@@ -9,9 +9,9 @@ import { indexBytes } from "../../ir/policy.js";
 import { emitResolver, lowWord, none } from "./resolve.js";
 import { axesOf } from "./lanes.js";
 import { emitElements } from "./site-elements.js";
-import { isLarge, narrowForm, siteName, wordsOf } from "./site-forms.js";
-import type { SiteMove, SitesMove } from "./sites-move.js";
-import { emitTileLoops } from "./tile-loops.js";
+import { narrowForm, siteName, wordsOf } from "./site-forms.js";
+import { isLarge, type PageRun, type SiteMove, type SitesMove } from "./sites-move.js";
+import { emitPages, emitTileLoops } from "./tile-loops.js";
 import { emitWideHelpers, wideForm, wideLiteral } from "./wide.js";
 
 export function emitSiteHelpers(context: Context, move: SitesMove): void {
@@ -35,42 +35,61 @@ const forms = ({ sites, addresses }: SitesMove): readonly Linear[] => [
 
 export function emitSites(context: Context, move: SitesMove): void {
   const { out } = context;
-  const { tile, sizes, addresses, sites, resolved, sharing, unit, inRows } = move;
+  const { tile, sizes, addresses, sites, resolved, sharing, unit, inRows, page } = move;
   const loops = {
     tile,
     sizes,
     groups: tile.map((_, d) => (d === tile.length - 1 ? (unit?.group ?? 1) : 1)),
     axes: axesOf(tile),
   };
+  const reports = sites.some(isReported);
+  const around = inRows ? sharing.filter((d) => d < tile.length - 1) : sharing;
   // Sites are taken outside the dims that share them.
+  const take = (coords: string[], rows?: number | string): void => {
+    if (mayEnd(move)) out.line("var alive = true;");
+    if (reports) out.line(`let first = ${context.address(addresses.output, coords)};`);
+    for (const [s, site] of reached(move).entries()) emitSite(context, move, site, s, coords);
+    const body = (inner: string[]): void => {
+      emitElements(context, move, inner, rows);
+    };
+    emitTileLoops(context, { ...loops, dims: around, body }, coords);
+  };
+  const body = (coords: string[]): void => {
+    if (page === undefined) take(coords);
+    else emitByPages(context, move, page, coords, take);
+  };
   out.block("", () => {
-    const reports = sites.some(isReported);
     if (reports) out.line(`var bad = ${none};`);
+    const dims = resolved.filter((d) => d !== page?.dim);
     emitTileLoops(
       context,
-      {
-        ...loops,
-        dims: resolved,
-        body(coords) {
-          if (sites.some(canEnd)) out.line("var alive = true;");
-          if (reports) out.line(`let first = ${context.address(addresses.output, coords)};`);
-          for (const [s, site] of reached(move).entries()) emitSite(context, move, site, s, coords);
-          emitTileLoops(
-            context,
-            {
-              ...loops,
-              dims: inRows ? sharing.filter((d) => d < tile.length - 1) : sharing,
-              body(inner) {
-                emitElements(context, move, inner);
-              },
-            },
-            coords,
-          );
-        },
-      },
+      { ...loops, dims, body },
       tile.map(() => "0u"),
     );
     if (reports) out.line(`if (bad != ${none}) { atomicMin(&status[0], bad); }`);
+  });
+}
+
+/** The dim of the pages: `take` is given the coordinates at which rows of one page begin, and their number. */
+function emitByPages(
+  context: Context,
+  { sizes }: SitesMove,
+  { dim, form, by, aligned }: PageRun,
+  coords: readonly string[],
+  take: (coords: string[], rows: number | string) => void,
+): void {
+  const along = (coordinate: string): string[] => coords.map((own, d) => (d === dim ? coordinate : own));
+  const size = at(sizes, dim);
+  const paged = {
+    name: `d${dim}`,
+    end: isConstant(size) ? size.at : context.form(size),
+    by,
+    outside: coords,
+    aligned,
+    into: (coordinate: string) => context.address(mod(form, by), along(coordinate)),
+  };
+  emitPages(context, paged, (start, rows) => {
+    take(along(start), rows);
   });
 }
 
@@ -99,7 +118,7 @@ function emitSite(
     if (!wide && rule !== undefined) {
       out.line(`let element = resolve_${s}(position);`);
       if (canEnd(site) && rule.outside !== "promised")
-        emitEnding(context, site, `element < ${belowText(rule)}`);
+        emitEnding(context, move, site, `element < ${belowText(rule)}`);
       out.line(`${name} = ${elementInRange(move, site, rule, s)};`);
       return;
     }
@@ -110,7 +129,7 @@ function emitSite(
       out.line(`if (is_negative(value)) { value = add_wide(value, ${wideCount(count, site)}); }`);
     }
     if (rule === undefined) out.line(`${name} = value;`);
-    else emitResolved(context, site, rule, name);
+    else emitResolved(context, move, site, rule, name);
   });
 }
 
@@ -131,10 +150,21 @@ function elementInRange(
 }
 
 /** Ends the element where a condition does not hold. The lowest output element whose index is out of range is reported. */
-function emitEnding({ out }: Context, site: SiteMove, inside: string): void {
-  if (isReported(site)) out.line(`bad = min(bad, select(${none}, first, alive && !(${inside})));`);
-  out.line(`alive = alive && ${inside};`);
+function emitEnding({ out }: Context, move: SitesMove, site: SiteMove, inside: string): void {
+  const outside = `${mayEnd(move) ? "alive && " : ""}!(${inside})`;
+  if (isReported(site)) out.line(`bad = min(bad, select(${none}, first, ${outside}));`);
+  if (mayEnd(move)) out.line(`alive = alive && ${inside};`);
 }
+
+/**
+ * Whether anything hangs on whether an element has ended. Where each that does is reported, nothing does: it is reported once, whatever
+ * comes of the index values behind.
+ */
+const mayEnd = ({ sites }: SitesMove): boolean =>
+  sites.some(
+    ({ rule }, s) =>
+      rule?.mayBeNone === true || (rule?.outside === "promised" && sites.slice(0, s).some(canEnd)),
+  );
 
 /** The index value at `position`, as a wide number. */
 function rawValue({ names, plan }: Context, { table, dtype }: NonNullable<SiteMove["read"]>): string {
@@ -149,6 +179,7 @@ function rawValue({ names, plan }: Context, { table, dtype }: NonNullable<SiteMo
 /** Sets a site from `value` under its rule. */
 function emitResolved(
   context: Context,
+  move: SitesMove,
   site: SiteMove,
   rule: NonNullable<SiteMove["rule"]>,
   name: string,
@@ -157,7 +188,7 @@ function emitResolved(
   const { below, outside } = rule;
   const inside = `is_below(value, ${belowText(rule)})`;
   if (canEnd(site)) {
-    emitEnding(context, site, inside);
+    emitEnding(context, move, site, inside);
     if (below > 0) out.line(`${name} = min(value.x, ${lastText(rule)});`);
     return;
   }

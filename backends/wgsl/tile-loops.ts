@@ -2,9 +2,10 @@
 import { isConstant, type Linear } from "../../ir/linear.js";
 import { at, type Shape } from "../../ir/types.js";
 import type { Context } from "./context.js";
+import { scaled, sum } from "./forms.js";
 import type { LaneAxis } from "./lanes.js";
 
-/** One coordinate, dealt to the lanes along an axis in turns. */
+/** One coordinate, dealt to the lanes along an axis in turns, or in runs where they take those along y. */
 export interface Turns {
   readonly name: string;
   /** The coordinates below this; text where it differs from tile to tile. */
@@ -36,12 +37,14 @@ export function emitTurns(
     body(coordinate);
   };
   const loop = (head: string, turn: () => void): void => {
-    const block = (): void => {
-      out.block(head, turn);
-    };
-    if (outside === undefined) block();
-    else context.looped(outside, block);
+    emitLoop(context, outside, head, turn);
   };
+  const inRuns = axis === "y" && lanes.shape.inRuns;
+  if (inRuns && typeof end === "string") {
+    const run = emitRunBounds(context, name, end);
+    loop(`for (var ${name} = ${run.start}; ${name} < ${run.stop}; ${name} += 1u)`, each);
+    return;
+  }
   if (typeof end === "string" || lane === "0u") {
     const last = typeof end === "string" ? `${coordinate} < ${end}` : `${unit} < ${Math.ceil(end / group)}u`;
     loop(`for (var ${unit} = ${lane}; ${last}; ${unit} += ${count}u)`, each);
@@ -58,8 +61,82 @@ export function emitTurns(
   }
   const turn = `${name}_turn`;
   loop(`for (var ${turn} = 0u; ${turn} < ${turns}u; ${turn} += 1u)`, () => {
-    out.line(`let ${unit} = ${turn} * ${count}u + ${lane};`);
+    const place = inRuns ? sum([...scaled(lane, turns), turn]) : `${turn} * ${count}u + ${lane}`;
+    out.line(`let ${unit} = ${place};`);
     inside();
+  });
+}
+
+/** A loop; `outside`: the coordinates around one of a tile's. */
+function emitLoop(
+  context: Context,
+  outside: readonly string[] | undefined,
+  head: string,
+  turn: () => void,
+): void {
+  const block = (): void => {
+    context.out.block(head, turn);
+  };
+  if (outside === undefined) block();
+  else context.looped(outside, block);
+}
+
+/** Declares the part of a coordinate that a lane along y takes, where lanes take runs: as even as may be. */
+function emitRunBounds(
+  { out, lanes }: Context,
+  name: string,
+  end: number | string,
+): { readonly start: string; readonly stop: string } {
+  const count = lanes.count("y");
+  const text = typeof end === "number" ? `${end}u` : end;
+  if (count === 1) return { start: "0u", stop: text };
+  const each = typeof end === "number" ? `${Math.ceil(end / count)}u` : `${name}_run`;
+  if (typeof end === "string") out.line(`let ${each} = (${end} + ${count - 1}u) / ${count}u;`);
+  const [start, stop] = [`${name}_start`, `${name}_stop`];
+  out.line(`let ${start} = ${lanes.along("y")} * ${each};`);
+  out.line(`let ${stop} = min(${start} + ${each}, ${text});`);
+  return { start, stop };
+}
+
+/** One coordinate by the page, each lane along y a run of it. */
+export interface Paged {
+  readonly name: string;
+  /** As that of turns. */
+  readonly end: number | string;
+  readonly by: number;
+  /** The coordinates outside. */
+  readonly outside: readonly string[];
+  /** Whether a page begins at 0. */
+  readonly aligned: boolean;
+  /** How far a coordinate is into its page. */
+  readonly into: (coordinate: string) => string;
+}
+
+/** `body` is given where a lane's part of a page starts, and its length: where it can be, a constant. */
+export function emitPages(
+  context: Context,
+  { name, end, by, outside, aligned, into }: Paged,
+  body: (start: string, length: number | string) => void,
+): void {
+  const { out, lanes } = context;
+  const run = typeof end === "number" ? end / lanes.count("y") : NaN;
+  if (aligned && Number.isInteger(run) && (run % by === 0 || by % run === 0)) {
+    const length = Math.min(by, run);
+    const turn = length === run ? "0u" : `${name}_turn`;
+    const part = (): void => {
+      out.line(`let ${name} = ${sum([...scaled(lanes.along("y"), run), ...scaled(turn, length)])};`);
+      body(name, length);
+    };
+    if (length === run) part();
+    else
+      emitLoop(context, outside, `for (var ${turn} = 0u; ${turn} < ${run / length}u; ${turn} += 1u)`, part);
+    return;
+  }
+  const { start, stop } = emitRunBounds(context, name, end);
+  emitLoop(context, outside, `for (var ${name} = ${start}; ${name} < ${stop};)`, () => {
+    out.line(`let rows = min(${by}u - ${into(name)}, ${stop} - ${name});`);
+    body(name, "rows");
+    out.line(`${name} += rows;`);
   });
 }
 

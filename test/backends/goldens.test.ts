@@ -1,6 +1,6 @@
 /** WGSL to read in review: one file a form of kernel, validated by Dawn. `vitest -u` writes them anew. */
 import { describe, expect, it } from "vitest";
-import { emitWgsl } from "../../backends/webgpu/index.js";
+import { defaultLimits, emitWgsl, targetOf } from "../../backends/webgpu/index.js";
 import {
   parseModule,
   targets,
@@ -8,6 +8,7 @@ import {
   type Schedule,
   type Sizes,
   type SourceFunc,
+  type Target,
 } from "../../ir/index.js";
 import { compile, onnx } from "../../src/index.js";
 import { program } from "../../src/api/program.js";
@@ -36,16 +37,25 @@ func @rows(%data: tensor<Vx64xf32>, %indices: tensor<Nxi32>) -> tensor<Nx64xf32>
   "rows.tir",
 ).module.funcs[0]!;
 
-const pagedRows = parseModule(
-  `func @paged(%kv: tensor<8x16x64xf16>, %topk: tensor<50xi32>, %bt: tensor<5xi32>) -> tensor<50x64xf16> {
-  %y = access.gather %kv, %topk, %bt (d0, d1) let t = fill(%topk[d0] in 80) -> (%bt[t div 16], t mod 16, d1) {oob = error}
-  return %y
-}
-`,
-  "paged.tir",
-).module.funcs[0]!;
+const funcOf = (text: string): Func => parseModule(text, "paged.tir").module.funcs[0]!;
 
-const goldens: Readonly<Record<string, readonly [Func, Schedule, Sizes?]>> = {
+const pagedRows =
+  funcOf(`func @paged(%data: tensor<8x16x64xf16>, %x: tensor<50xi32>, %indices: tensor<5xi32>) -> tensor<50x64xf16> {
+  %output = access.gather %data, %x, %indices (d0, d1) let t = fill(%x[d0] in 80) -> (%indices[t div 16], t mod 16, d1) {oob = error}
+  return %output
+}
+`);
+
+const pagesInOrder =
+  funcOf(`func @pages(%data: tensor<8x16x64xf16>, %indices: tensor<8xi32>) -> tensor<120x64xf16> {
+  %output = access.gather %data, %indices (d0, d1) -> (%indices[d0 div 16], d0 mod 16, d1) {oob = error}
+  return %output
+}
+`);
+
+const software = targetOf(defaultLimits, true);
+
+const goldens: Readonly<Record<string, readonly [Func, Schedule, Sizes?, Target?]>> = {
   "rows-f32": [onnx.gather({ data: ["f32", [9, 64]], indices: ["i32", [50]], axis: 0 }), {}],
   "elements-f32": [elements("f32", "i32", "error"), {}],
   "elements-f16-i64": [elements("f16", "i64", "error"), {}],
@@ -58,24 +68,34 @@ const goldens: Readonly<Record<string, readonly [Func, Schedule, Sizes?]>> = {
   "odd-rows-u8": [onnx.gather({ data: ["u8", [9, 7]], indices: ["i32", [10]], axis: 0 }), {}],
   "open-rows-f32": [openRows, { residency: "gm" }, { V: 9, N: 50 }],
   "paged-rows-f16": [pagedRows, {}],
+  "pages-in-software": [pagesInOrder, { tile: [64, 64] }, {}, software],
+  "rows-in-software": [
+    onnx.gather({ data: ["f32", [9, 64]], indices: ["i32", [50]], axis: 0 }),
+    { tile: [16, 64] },
+    {},
+    software,
+  ],
   "staged-f32": [elements("f32", "i32", "error"), { residency: "ub", tile: [2, 64] }],
 };
 
-describe.each(Object.entries(goldens))("%s", (name, [func, schedule, sizes = {}]) => {
-  const { code } = emitWgsl(compile(func, { ...schedule, target: targets.webgpu }).bind(sizes).tile);
+describe.each(Object.entries(goldens))(
+  "%s",
+  (name, [func, schedule, sizes = {}, target = targets.webgpu]) => {
+    const { code } = emitWgsl(compile(func, { ...schedule, target }).bind(sizes).tile, { target });
 
-  it("is as reviewed", async () => {
-    await expect(code).toMatchFileSnapshot(`goldens/${name}.wgsl`);
-    expect(code.split("\n").length).toBeLessThan(80);
-  });
+    it("is as reviewed", async () => {
+      await expect(code).toMatchFileSnapshot(`goldens/${name}.wgsl`);
+      expect(code.split("\n").length).toBeLessThan(80);
+    });
 
-  it("is valid WGSL", async (context) => {
-    const gpu = await requireGpu();
-    if (gpu === undefined) {
-      context.skip();
-      return;
-    }
-    const info = await gpu.device.createShaderModule({ code }).getCompilationInfo();
-    expect(info.messages.map((message) => message.message)).toEqual([]);
-  });
-});
+    it("is valid WGSL", async (context) => {
+      const gpu = await requireGpu();
+      if (gpu === undefined) {
+        context.skip();
+        return;
+      }
+      const info = await gpu.device.createShaderModule({ code }).getCompilationInfo();
+      expect(info.messages.map((message) => message.message)).toEqual([]);
+    });
+  },
+);

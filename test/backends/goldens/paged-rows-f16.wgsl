@@ -1,18 +1,18 @@
-// @paged(%kv: 8x16x64xf16, %topk: 50xi32, %bt: 5xi32, %y: 50x64xf16)
-@group(0) @binding(0) var<storage, read> kv: array<vec4u, 1024>;
-@group(0) @binding(1) var<storage, read> topk: array<u32, 50>;
-@group(0) @binding(2) var<storage, read> bt: array<u32, 5>;
-@group(0) @binding(3) var<storage, read_write> y: array<vec4u, 400>;
+// @paged(%data: 8x16x64xf16, %x: 50xi32, %indices: 5xi32, %output: 50x64xf16)
+@group(0) @binding(0) var<storage, read> data: array<vec4u, 1024>;
+@group(0) @binding(1) var<storage, read> x: array<u32, 50>;
+@group(0) @binding(2) var<storage, read> indices: array<u32, 5>;
+@group(0) @binding(3) var<storage, read_write> output: array<vec4u, 400>;
 @group(0) @binding(4) var<storage, read_write> status: array<atomic<u32>, 1>;
 
 fn resolve_0(position: u32) -> u32 {
-  let low = topk[position];
+  let low = x[position];
   let element = low;
   return select(element, 0xffffffffu, element >= 80u);
 }
 
 fn resolve_1(position: u32) -> u32 {
-  let low = bt[position];
+  let low = indices[position];
   return low;
 }
 
@@ -20,7 +20,7 @@ fn resolve_1(position: u32) -> u32 {
 fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) lane: vec3u) {
   // for %t0 = 0 to 50 step 2 parallel
   let t0 = group.x * 2u;
-  // gather %kv[0, 0, 0][8, 16, 64], %topk[%t0][2], %bt[0][5] to %y[%t0, 0][2, 64] (d0, d1) let s0 = fill(%topk[d0] in 80) -> (%bt[s0 div 16], s0 mod 16, d1) {oob = error, origin = [%t0], [0]}
+  // gather %data[0, 0, 0][8, 16, 64], %x[%t0][2], %indices[0][5] to %output[%t0, 0][2, 64] (d0, d1) let s0 = fill(%x[d0] in 80) -> (%indices[s0 div 16], s0 mod 16, d1) {oob = error, origin = [%t0], [0]}
   {
     var bad = 0xffffffffu;
     let d0 = lane.y;
@@ -45,11 +45,11 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) lane:
     if (alive) {
       let source = at1 * 128u + (at0 & 15u) * 8u;
       let unit = lane.x;
-      y[to + unit] = kv[source + unit];
+      output[to + unit] = data[source + unit];
     }
     else {
       let unit = lane.x;
-      y[to + unit] = vec4u(0u);
+      output[to + unit] = vec4u(0u);
     }
     if (bad != 0xffffffffu) { atomicMin(&status[0], bad); }
   }

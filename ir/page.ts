@@ -1,0 +1,38 @@
+/** Output dims that a map follows by the page: through the quotient and the remainder of one form by one number. */
+import { dimsOf, equalLinear, type Linear, type Term } from "./linear.js";
+
+/** Where the quotient stays, so do the sites, and the data go on by a step. */
+export interface Page {
+  /** One more with each element of the dim. */
+  readonly form: Linear;
+  /** Elements of the dim in a whole page. */
+  readonly by: number;
+  /** Elements of the data's memory between neighbours of a page. */
+  readonly step: number;
+}
+
+/** A divisor beyond this is no page: counts are 32-bit. */
+const longestPage = 2 ** 30;
+
+/**
+ * The pages of an output dim, from the address of the data and the forms of the sites. Undefined where these follow the dim in
+ * another way too.
+ */
+export function pageAlong(d: number, data: Linear, sites: readonly Linear[]): Page | undefined {
+  const follows = ({ of }: Term): boolean => dimsOf({ at: 0, terms: [{ by: 1, of }] }).includes(d);
+  const inData = data.terms.filter(follows);
+  const divided = inData.filter(({ of }) => of.kind !== "dim");
+  const inSites = sites.flatMap((form) => form.terms.filter(follows));
+  const first = [...divided, ...inSites][0]?.of;
+  if (first?.kind !== "div" && first?.kind !== "mod") return undefined;
+  const { of: form, by } = first;
+  const isOf = ({ of }: Term, kind: "div" | "mod"): boolean =>
+    of.kind === kind && of.by === by && equalLinear(of.of, form);
+  const even =
+    divided.every((term) => isOf(term, "div") || isOf(term, "mod")) &&
+    inSites.every((term) => isOf(term, "div")) &&
+    form.terms.every((term) => !follows(term) || (term.of.kind === "dim" && term.by === 1));
+  if (!even || by > longestPage) return undefined;
+  const stepping = inData.filter(({ of }) => of.kind !== "div");
+  return { form, by, step: stepping.reduce((sum, term) => sum + term.by, 0) };
+}

@@ -1,0 +1,42 @@
+// @pages(%data: 8x16x64xf16, %indices: 8xi32, %output: 120x64xf16)
+@group(0) @binding(0) var<storage, read> data: array<vec4u, 1024>;
+@group(0) @binding(1) var<storage, read> indices: array<u32, 8>;
+@group(0) @binding(2) var<storage, read_write> output: array<vec4u, 960>;
+@group(0) @binding(3) var<storage, read_write> status: array<atomic<u32>, 1>;
+
+fn resolve_0(position: u32) -> u32 {
+  let low = indices[position];
+  return low;
+}
+
+@compute @workgroup_size(1, 4)
+fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) lane: vec3u) {
+  // for %t0 = 0 to 120 step 64 parallel
+  let t0 = group.x * 64u;
+  // gather %data[0, 0, 0][8, 16, 64], %indices[0][8] to %output[%t0, 0][min(64, 120 - %t0), 64] (d0, d1) -> (%indices[(d0 + %t0) div 16], (d0 + %t0) mod 16, d1) {oob = error, origin = [0]}
+  {
+    var bad = 0xffffffffu;
+    let d0_run = (min(64u, 120u - t0) + 3u) / 4u;
+    let d0_start = lane.y * d0_run;
+    let d0_stop = min(d0_start + d0_run, min(64u, 120u - t0));
+    for (var d0 = d0_start; d0 < d0_stop;) {
+      let rows = min(16u - ((t0 + d0) & 15u), d0_stop - d0);
+      let first = t0 * 64u + d0 * 64u;
+      var at0 = 0u;
+      {
+        let position = ((t0 + d0) >> 4u);
+        let element = resolve_0(position);
+        bad = min(bad, select(0xffffffffu, first, !(element < 8u)));
+        at0 = min(element, 7u);
+      }
+      let end = rows * 8u;
+      let to = t0 * 8u + d0 * 8u;
+      let source = at0 * 128u + ((t0 + d0) & 15u) * 8u;
+      for (var unit = 0u; unit < end; unit += 1u) {
+        output[to + unit] = data[source + unit];
+      }
+      d0 += rows;
+    }
+    if (bad != 0xffffffffu) { atomicMin(&status[0], bad); }
+  }
+}
