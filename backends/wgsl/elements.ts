@@ -53,7 +53,11 @@ interface Resolved {
 }
 
 /** Declares `name`, the element that an index names, and keeps the place of one out of range that is reported. */
-export function declareResolved({ out }: Context, { rule }: ResolvedSite, resolved: Resolved): void {
+export function declareResolved(
+  { out }: Context,
+  { rule }: Pick<ResolvedSite, "rule">,
+  resolved: Resolved,
+): void {
   const { name, value, four, place } = resolved;
   if (rule.outside !== "report") {
     out.line(`let ${name} = ${value};`);

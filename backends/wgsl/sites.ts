@@ -6,8 +6,9 @@ import type { Context } from "./context.js";
 import { belowText, lastText } from "./bounds.js";
 import { sizeName } from "./names.js";
 import { indexBytes } from "../../ir/policy.js";
-import { emitResolver, lowWord, none } from "./resolve.js";
+import { emitReportedResolver, emitResolver, lowWord, none } from "./resolve.js";
 import { axesOf } from "./lanes.js";
+import { declareResolved } from "./elements.js";
 import { emitElements } from "./site-elements.js";
 import { narrowForm, siteName, wordsOf } from "./site-forms.js";
 import { isLarge, type PageRun, type SiteMove, type SitesMove } from "./sites-move.js";
@@ -20,7 +21,9 @@ export function emitSiteHelpers(context: Context, move: SitesMove): void {
     if (wide || read === undefined || rule === undefined) return;
     const { table } = read;
     const buffer = names.buffer(inputOf(plan.func, table).name);
-    emitResolver(out, { axis, table, rule, address: at(move.addresses.sites, axis), four: false }, buffer);
+    const resolved = { axis, table, rule, address: at(move.addresses.sites, axis), four: false };
+    if (rule.outside !== "report" || mayEnd(move)) emitResolver(out, resolved, buffer);
+    else if (rule.below > 0) emitReportedResolver(out, resolved, buffer);
   });
   if (usesWide(move)) emitWideHelpers(out);
 }
@@ -88,8 +91,10 @@ function emitByPages(
     aligned,
     into: (coordinate: string) => context.address(mod(form, by), along(coordinate)),
   };
-  emitPages(context, paged, (start, rows) => {
-    take(along(start), rows);
+  context.looped(coords, () => {
+    emitPages(context, paged, (start, rows) => {
+      take(along(start), rows);
+    });
   });
 }
 
@@ -111,6 +116,11 @@ function emitSite(
   const { out } = context;
   const { read, rule, form, wide, fromEnd } = site;
   const name = siteName(site, s);
+  if (!wide && rule !== undefined && !mayEnd(move)) {
+    const value = `resolve_${s}(${narrowForm(context, move, form, coords)})`;
+    declareResolved(context, { rule }, { name, value, four: false, place: "first" });
+    return;
+  }
   out.line(rule === undefined ? `var ${name} = vec4u(0u);` : `var ${name} = 0u;`);
   // No branch: what follows an index value that ended the element reads by an element in range, and its bits are dropped.
   out.block("", () => {

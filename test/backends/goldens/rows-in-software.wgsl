@@ -4,9 +4,10 @@
 @group(0) @binding(2) var<storage, read_write> output: array<vec4u, 800>;
 @group(0) @binding(3) var<storage, read_write> status: array<atomic<u32>, 1>;
 
-fn resolve_0(position: u32) -> u32 {
+fn resolve_0(position: u32) -> i32 {
   let low = indices[position];
-  return low + select(0u, 9u, low >= 0x80000000u);
+  let element = low ^ 0x80000000u;
+  return min(bitcast<i32>(element), bitcast<i32>(element + 9u));
 }
 
 @compute @workgroup_size(1, 4)
@@ -16,14 +17,17 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) lane:
   // gather %data[0, 0][9, 64], %indices[%t0][min(16, 50 - %t0)] to %output[%t0, 0][min(16, 50 - %t0), 64] (d0, d1) -> (from_end(%indices[d0]), d1) {oob = error, origin = [%t0]}
   {
     var bad = 0xffffffffu;
+    let start0 = t0 * 64u;
+    let start1 = t0 * 16u;
     let d0_run = (min(16u, 50u - t0) + 3u) / 4u;
     let d0_start = lane.y * d0_run;
     let d0_stop = min(d0_start + d0_run, min(16u, 50u - t0));
     for (var d0 = d0_start; d0 < d0_stop; d0 += 1u) {
       let raw_at0 = resolve_0(t0 + d0);
-      bad = min(bad, select(0xffffffffu, t0 * 64u + d0 * 64u, raw_at0 >= 9u));
-      let at0 = min(raw_at0, 8u);
-      let to = t0 * 16u + d0 * 16u;
+      let in_at0 = min(raw_at0, bitcast<i32>(8u ^ 0x80000000u));
+      bad = min(bad, select(0xffffffffu, d0 * 64u + start0, raw_at0 != in_at0));
+      let at0 = bitcast<u32>(in_at0) ^ 0x80000000u;
+      let to = d0 * 16u + start1;
       let source = at0 * 16u;
       for (var unit = 0u; unit < 16u; unit += 1u) {
         output[to + unit] = data[source + unit];
