@@ -91,10 +91,8 @@ function emitByPages(
     aligned,
     into: (coordinate: string) => context.address(mod(form, by), along(coordinate)),
   };
-  context.looped(coords, () => {
-    emitPages(context, paged, (start, rows) => {
-      take(along(start), rows);
-    });
+  emitPages(context, paged, (start, rows) => {
+    take(along(start), rows);
   });
 }
 

@@ -17,11 +17,11 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) lane:
   // gather %data[0, 0, 0][8, 16, 64], %indices[0][8] to %output[%t0, 0][min(64, 120 - %t0), 64] (d0, d1) -> (%indices[(d0 + %t0) div 16], (d0 + %t0) mod 16, d1) {oob = error, origin = [0]}
   {
     var bad = 0xffffffffu;
-    let start0 = t0 * 64u;
-    let start1 = t0 * 8u;
     let d0_run = (min(64u, 120u - t0) + 3u) / 4u;
     let d0_start = lane.y * d0_run;
     let d0_stop = min(d0_start + d0_run, min(64u, 120u - t0));
+    let start0 = t0 * 64u;
+    let start1 = t0 * 8u;
     for (var d0 = d0_start; d0 < d0_stop;) {
       let rows = min(16u - ((t0 + d0) & 15u), d0_stop - d0);
       let first = d0 * 64u + start0;

@@ -17,11 +17,11 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) lane:
   // gather %data[0, 0][9, 64], %indices[%t0][min(16, 50 - %t0)] to %output[%t0, 0][min(16, 50 - %t0), 64] (d0, d1) -> (from_end(%indices[d0]), d1) {oob = error, origin = [%t0]}
   {
     var bad = 0xffffffffu;
-    let start0 = t0 * 64u;
-    let start1 = t0 * 16u;
     let d0_run = (min(16u, 50u - t0) + 3u) / 4u;
     let d0_start = lane.y * d0_run;
     let d0_stop = min(d0_start + d0_run, min(16u, 50u - t0));
+    let start0 = t0 * 64u;
+    let start1 = t0 * 16u;
     for (var d0 = d0_start; d0 < d0_stop; d0 += 1u) {
       let raw_at0 = resolve_0(t0 + d0);
       let in_at0 = min(raw_at0, bitcast<i32>(8u ^ 0x80000000u));
