@@ -27,8 +27,8 @@ const fewIndexBytes = 2 ** 18;
 
 /**
  * The output as the caller's own, and a report from the run's indices: from a copy of `copiedAtMost` bytes of them, of more
- * from where they lie in the executor's memory. A kernel that has run again by the time such a report is first read has other indices there: a
- * CompileError (TC702).
+ * from where they lie in the executor's memory. Where the kernel has run again by the time such a report is first read, or so many others that
+ * one of them has its memory, other indices lie there: a CompileError (TC702).
  */
 export function ownOutput(
   { tile, target }: FastKernel,
@@ -46,8 +46,8 @@ export function ownOutput(
     get report() {
       if (derived === undefined && copies === undefined && executor.runs !== runs) {
         throw new CompileError([
-          error("TC702", "the kernel has run again since, and the indices of this run are gone", {
-            hint: "read the report before the kernel's next run",
+          error("TC702", "another run has this run's memory since, and its indices are gone", {
+            hint: "read the report before the next run",
           }),
         ]);
       }

@@ -71,7 +71,7 @@ export interface Simulated {
   readonly outputs: { readonly output: TensorData };
   /**
    * Of the fast executor: derived when it is first read. Of a run on more than 256 KiB of indices, throws a CompileError
-   * (TC702) when the kernel has run again by then.
+   * (TC702) when the kernel has run again by then, or sixteen others have.
    */
   readonly report: SimReport;
 }

@@ -86,7 +86,7 @@ export class FastExecutor {
   /** Arrays in the executor's memory: what is written here is run without a copy. */
   readonly inputs: HostInputs;
   readonly output: Uint8Array;
-  /** Runs begun: what lies in the memory is of the latest. */
+  /** Runs begun, and one more once another program has the memory: what lies in it is of the latest. */
   runs = 0;
   /** What the memory takes of the machine, in bytes. */
   readonly memoryBytes: number;
@@ -130,9 +130,10 @@ export class FastExecutor {
 
   /**
    * The same for whoever writes nothing into its inputs: a run may copy no more of what it is given than the indices name.
+   * `spare`: one that nobody will run again, for its memory.
    */
-  static scratch(func: TileFunc): FastExecutor {
-    return FastExecutor.prepare(func, 1, { scratch: true });
+  static scratch(func: TileFunc, spare?: FastExecutor): FastExecutor {
+    return FastExecutor.prepare(func, 1, { scratch: true, spare });
   }
 
   /** Starts the threads and waits for them. Throws a CompileError (TC502, TC702). */
@@ -158,10 +159,19 @@ export class FastExecutor {
   private static prepare(
     func: TileFunc,
     threads: number,
-    { before, scratch = false }: { readonly before?: FastExecutor | undefined; readonly scratch?: boolean },
+    {
+      before,
+      scratch = false,
+      spare,
+    }: {
+      readonly before?: FastExecutor | undefined;
+      readonly scratch?: boolean;
+      readonly spare?: FastExecutor | undefined;
+    },
   ): FastExecutor {
     const code = sizedCode(func, threads);
-    const memory = before?.handOver(code) ?? allocate(func, code.pages, code.shared);
+    const memory =
+      before?.handOver(code) ?? spare?.givenUp(code.pages) ?? allocate(func, code.pages, code.shared);
     return new FastExecutor(func, code, memory, threads, scratch);
   }
 
@@ -178,6 +188,19 @@ export class FastExecutor {
     }
     const missing = pages - memory.buffer.byteLength / pageBytes;
     if (missing > 0) grow(memory, missing);
+    return memory;
+  }
+
+  /** Its memory for a program of other tensors, unless there is no room for so many pages; what lies in it is no run's any more. */
+  private givenUp(pages: number): WebAssembly.Memory | undefined {
+    const { memory } = this;
+    this.runs++;
+    try {
+      memory.grow(Math.max(0, pages - memory.buffer.byteLength / pageBytes));
+    } catch (thrown) {
+      if (thrown instanceof RangeError) return undefined;
+      throw thrown;
+    }
     return memory;
   }
 

@@ -1,12 +1,13 @@
 /**
  * Executors that calls share: the memory of a kernel, whose pages the first call pays for, serves the next one. It goes with
- * its kernel, and makes room when idle memories together exceed a bound.
+ * its kernel, and makes room when idle memories together exceed a bound: the last that did, if it is small, serves the next new
+ * kernel.
  */
 import type { TileFunc } from "../../ir/func.js";
 import { BoundedCache } from "../cache.js";
 import { FastExecutor } from "./executor.js";
 
-/** A memory reserves address space far beyond its bytes: it counts as so many at least. */
+/** A memory reserves address space far beyond its bytes: it counts as so many at least. One of no more is small. */
 const leastCost = 2 ** 25;
 
 interface Kept {
@@ -18,6 +19,8 @@ export class KeptExecutors {
   private readonly idle = new WeakMap<TileFunc, FastExecutor>();
   private readonly keys = new WeakMap<TileFunc, object>();
   private readonly order: BoundedCache<object, Kept>;
+  /** It made room, and waits for a kernel without a memory. */
+  private spare: FastExecutor | undefined;
   private readonly collected = new FinalizationRegistry<object>((key) => {
     this.order.take(key);
   });
@@ -29,7 +32,10 @@ export class KeptExecutors {
       costOf: ({ bytes }) => Math.max(leastCost, bytes),
       dispose: ({ tile }) => {
         const evicted = tile.deref();
-        if (evicted !== undefined) this.idle.delete(evicted);
+        const executor = evicted && this.idle.get(evicted);
+        if (evicted === undefined || executor === undefined) return;
+        this.idle.delete(evicted);
+        if (executor.memoryBytes <= leastCost) this.spare = executor;
       },
     });
   }
@@ -37,7 +43,11 @@ export class KeptExecutors {
   /** The program's executor, the caller's alone until it is given back. Throws a CompileError (TC502). */
   take(tile: TileFunc): FastExecutor {
     const found = this.idle.get(tile);
-    if (found === undefined) return FastExecutor.scratch(tile);
+    if (found === undefined) {
+      const { spare } = this;
+      this.spare = undefined;
+      return FastExecutor.scratch(tile, spare);
+    }
     this.idle.delete(tile);
     this.order.take(this.keyOf(tile));
     return found;

@@ -95,6 +95,44 @@ describe("kept executors", () => {
     expect(tiles.map((tile, k) => kept.take(tile) === executors[k])).toEqual([false, true, true]);
   });
 
+  it("hand the memory of one that went to the next new kernel, however large, and its bits are the same", () => {
+    const kept = new KeptExecutors(2 * least);
+    const old = [tileOf(), tileOf(), tileOf()];
+    for (const tile of old.map((tile) => [tile, kept.take(tile)] as const)) kept.giveBack(...tile);
+    const memories = countMemories();
+    const [data, rows] = [table(4000), Array.from({ length: 3000 }, (_, k) => (7 * k) % 4000)];
+    const { tile } = rowsOf(4000, 3000);
+    const taken = kept.take(tile);
+    expect(memories()).toBe(0);
+    taken.array("data").set(data as never);
+    taken.array("indices").set(BigInt64Array.from(rows, BigInt) as never);
+    taken.run();
+    expect(taken.array("output")).toEqual(named(data, rows));
+    // One memory went, and is taken.
+    kept.take(tileOf());
+    expect(memories()).toBe(1);
+  });
+
+  it("hand no large memory on", () => {
+    const kept = new KeptExecutors(2 * least);
+    const large = compile(onnx.gather({ data: ["f32", [2 ** 23 + 8, 1]], indices: ["i32", [4]], axis: 0 }), {
+      target: targets.cpu,
+    }).tile;
+    for (const tile of [large, tileOf(), tileOf()]) kept.giveBack(tile, kept.take(tile));
+    const memories = countMemories();
+    kept.take(tileOf());
+    expect(memories()).toBe(1);
+  });
+
+  it("leave a report of many indices that was not read in time to say so", () => {
+    const kernels = Array.from({ length: 17 }, () => rowsOf(100, 40_000));
+    const inputs = { data: table(100), indices: new BigInt64Array(40_000).fill(3n) };
+    const [first, ...others] = kernels.map((kernel) => simulate(kernel, inputs, fast));
+    expect(others.at(-1)!.report.copiedBytes).toBeGreaterThan(0);
+    simulate(rowsOf(100, 40_000), inputs, fast);
+    expect(() => first!.report).toThrow("another run has this run's memory since, and its indices are gone");
+  });
+
   it("keep one of two that ran at once", () => {
     const kept = new KeptExecutors(4 * least);
     const tile = tileOf();
