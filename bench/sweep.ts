@@ -1,13 +1,13 @@
 /**
  * npm run bench:sweep: measured times of schedules beside the clock's cycles, on the fast executor: for each gather the
  * default, the clock's best, and as many more spread evenly over all that the clock tells apart. Every output is verified.
- * Schedules of one gather run in turns; each time is the least of all rounds, since what else a machine does only adds.
+ * Schedules of one gather run in turns; each time is the median of all rounds: the least of them is luck, met once in many.
  * `--webgpu` launches them on Dawn; `--count 40` measures more of each; `--json` prints every schedule. The figures of the targets
  * `cpu` and of software adapters are fitted on it.
  */
 import { parseArgs } from "node:util";
 import { createRunner } from "../backends/webgpu/index.js";
-import { cyclesOf, type Target, type TileFunc } from "../ir/index.js";
+import { at, cyclesOf, type Target, type TileFunc } from "../ir/index.js";
 import { clockOf, lowered } from "../passes/index.js";
 import { accessOf } from "../src/api/access.js";
 import { definedOutput } from "../src/api/against.js";
@@ -16,6 +16,7 @@ import { acquireGpu } from "../src/device/index.js";
 import { table } from "../src/report/table.js";
 import { randomInputs } from "../src/testing/random.js";
 import { gpuMeasurer, localMeasurer, type OpenMeasurer } from "../src/tune/index.js";
+import { median } from "../src/tune/median.js";
 import { grid, residenciesOf, shown } from "./grid.js";
 import { spearman } from "./statistics.js";
 import { sweeps } from "./sweeps.js";
@@ -89,16 +90,16 @@ async function measured(
   const inputs = randomInputs(kernel, 1);
   const expected = definedOutput(source, kernel.tile, inputs);
   const measurer = await open({ kernel, inputs, expected });
-  const least = schedules.map(() => Infinity);
+  const times = schedules.map((): number[] => []);
   for (let round = 0; round < rounds; round++) {
     for (const [k, { name, func }] of schedules.entries()) {
       const found = await measurer.measure(func, { samples: 1, limitMs: Infinity });
       if (found.status !== "measured") throw new Error(`${name}: ${found.reason}`);
-      least[k] = Math.min(least[k] ?? Infinity, ...found.nanoseconds);
+      at(times, k).push(...found.nanoseconds);
     }
   }
   await measurer.close();
-  return schedules.map((schedule, k) => ({ ...schedule, ms: (least[k] ?? NaN) / 1e6 }));
+  return schedules.map((schedule, k) => ({ ...schedule, ms: median(at(times, k)) / 1e6 }));
 }
 
 const device: Device = flags.webgpu

@@ -8,6 +8,12 @@ import { maxElements } from "./types.js";
 /** What kind of machine a target is. */
 export type TargetKind = "ascend" | "webgpu" | "cpu";
 
+/**
+ * `banks`: UB lies in banks of one 32-bit word; lanes side by side that read different words of one bank wait for each other.
+ * `cache-sets`: UB lies in a cache; lines a large power of two apart throw each other out of it.
+ */
+export type SharedByRows = "nothing" | "banks" | "cache-sets";
+
 /** What a kind of machine does, whatever its figures. */
 export interface TargetFacts {
   /** A gather reads and writes global memory in place, and stages only the data of a full load. */
@@ -24,8 +30,8 @@ export interface TargetFacts {
   readonly vectorUnit: boolean;
   /** A DMA engine moves global memory: instructions of rows of one length, each row in whole blocks of UB. */
   readonly dmaEngine: boolean;
-  /** UB lies in banks of one 32-bit word: lanes side by side that read different words of one bank wait for each other. */
-  readonly bankedUb: boolean;
+  /** What the rows of one column of a tile in UB must not share, where indices lead from row to row. */
+  readonly sharedByRows: SharedByRows;
   /** Its figures are fitted on measured times: the clock tells differences below 1 % that are not there. */
   readonly fittedClock: boolean;
 }
@@ -40,7 +46,7 @@ export const targetFacts: Readonly<Record<TargetKind, TargetFacts>> = {
     doubleBuffers: true,
     vectorUnit: true,
     dmaEngine: true,
-    bankedUb: false,
+    sharedByRows: "nothing",
     fittedClock: false,
   },
   webgpu: {
@@ -51,7 +57,7 @@ export const targetFacts: Readonly<Record<TargetKind, TargetFacts>> = {
     doubleBuffers: false,
     vectorUnit: false,
     dmaEngine: false,
-    bankedUb: true,
+    sharedByRows: "banks",
     fittedClock: false,
   },
   cpu: {
@@ -62,7 +68,7 @@ export const targetFacts: Readonly<Record<TargetKind, TargetFacts>> = {
     doubleBuffers: false,
     vectorUnit: false,
     dmaEngine: false,
-    bankedUb: false,
+    sharedByRows: "cache-sets",
     fittedClock: true,
   },
 };

@@ -5,7 +5,7 @@
  * target's block, times its copies, plus the hidden scratch of a vector gather. The budget rule `spec` counts the
  * written rule's sum of tiles alone.
  */
-import { gatheredTable, gatherDims, isPlain } from "../access.js";
+import { gatheredTable, gatherDims, isPlain, rowElements } from "../access.js";
 import { keyOf } from "../func.js";
 import type { BudgetRule, Copies } from "../schedule.js";
 import { targetFacts, type Target } from "../target.js";
@@ -49,19 +49,31 @@ const rowsOf = (shape: Shape): number => elementCount(shape.slice(0, -1));
 const rowBytes = (shape: Shape, dtype: DType, block: number): number =>
   alignUp(Math.max(1, shape[shape.length - 1] ?? 1) * dtypeBytes[dtype], block);
 
-/**
- * The same of an operand's tile. Where UB lies in banks and indices lead from row to row, rows are an odd number of words or of
- * wider elements apart: so one column of many rows lies in many banks.
- */
-export function operandRowBytes({ gather, target }: TiledGather, { operand, tile }: TiledOperand): number {
+/** Rows that are a multiple of so many bytes apart share a quarter of the sets of a cache of 64 sets of 64-byte lines, or fewer. */
+const setsBytes = 1024;
+
+/** The same of an operand's tile; where indices lead from row to row, rows lie apart from each other's banks or cache sets. */
+export function operandRowBytes({ gather, target, tile: output }: TiledGather, { operand, tile }: TiledOperand): number {
   const { dtype } = operand.type;
   const bytes = rowBytes(tile, dtype, target.blockBytes);
-  if (!targetFacts[target.kind].bankedUb) return bytes;
-  const bank = Math.max(4, dtypeBytes[dtype]);
+  const { map } = gather;
   const crossed =
-    operand.role === "data" && rowsOf(tile) > 1 && gatherDims(gather.map).some((k) => k < tile.length - 1);
-  const even = bytes % (2 * bank) === 0;
-  return crossed && even ? bytes + bank : bytes;
+    operand.role === "data" && rowsOf(tile) > 1 && gatherDims(map).some((k) => k < tile.length - 1);
+  if (!crossed) return bytes;
+  const shared = targetFacts[target.kind].sharedByRows;
+  switch (shared) {
+    case "nothing":
+      return bytes;
+    case "banks": {
+      // An odd number of banks, or of wider elements.
+      const bank = Math.max(4, dtypeBytes[dtype]);
+      return bytes % (2 * bank) === 0 ? bytes + bank : bytes;
+    }
+    case "cache-sets": {
+      const fetched = rowElements(map, output, operand.type.shape) * dtypeBytes[dtype];
+      return fetched < target.burstBytes && bytes % setsBytes === 0 ? bytes + target.burstBytes : bytes;
+    }
+  }
 }
 
 /** Elements of the scratch of one vector gather: two index rows, each a whole number of blocks (D6). */

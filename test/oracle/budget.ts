@@ -123,7 +123,8 @@ const named = ({ op, axis, batchDims, indexShape }: JudgedGather): number[] =>
 
 /**
  * Bytes of on-chip memory for tensors without empty dims. WebGPU stages the data alone, in 4-byte words, once; where indices
- * name a dim before the last, its rows are an odd number of words apart, or of elements where these are wider.
+ * name a dim before the last, its rows are an odd number of words apart, or of elements where these are wider. On a cpu, rows of
+ * single elements that are a multiple of 1 KiB long lie a cache line of 64 bytes further apart.
  */
 export function neededBytes(g: JudgedGather, s: JudgedSchedule, chip: "ascend" | "webgpu" | "cpu"): number {
   const output = judgedOutput(g);
@@ -137,7 +138,8 @@ export function neededBytes(g: JudgedGather, s: JudgedSchedule, chip: "ascend" |
   const row = Math.floor((tiles.data[tiles.data.length - 1]! * g.elementBytes + 3) / 4) * 4;
   const rows = tiles.data.slice(0, -1).reduce((a, b) => a * b, 1);
   const word = g.elementBytes > 4 ? g.elementBytes : 4;
-  const crossed = chip === "webgpu" && rows > 1 && named(g).some((k) => k + 1 < g.dataShape.length);
+  const crossed = rows > 1 && named(g).some((k) => k + 1 < g.dataShape.length);
+  if (chip === "cpu") return rows * (crossed && g.op === "gather_elements" && row % 1024 === 0 ? row + 64 : row);
   return rows * (crossed && (row / word) % 2 === 0 ? row + word : row);
 }
 
