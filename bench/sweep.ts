@@ -1,8 +1,9 @@
 /**
  * npm run bench:sweep: measured times of schedules beside the clock's cycles, on the fast executor: for each gather the
  * default, the clock's best, and as many more spread evenly over all that the clock tells apart. Every output is verified.
- * Schedules of one gather run in turns, so many times at each that what the one before left of the machine passes; each time is the median
- * of all runs: the least of them is luck, met once in many.
+ * Schedules of one gather run in turns, so many times at each that what the one before left of the machine passes, and in several
+ * memories, since a cache likes the pages of one better than those of another. Each time is the median of all runs: the least of them
+ * is luck, met once in many.
  * `--webgpu` launches them on Dawn; `--count 40` measures more of each; `--json` prints every schedule. The figures of the targets
  * `cpu` and of software adapters are fitted on it.
  */
@@ -27,12 +28,12 @@ const { values: flags } = parseArgs({
     json: { type: "boolean", default: false },
     webgpu: { type: "boolean", default: false },
     count: { type: "string", default: "32" },
-    rounds: { type: "string", default: "9" },
+    rounds: { type: "string", default: "3" },
     only: { type: "string", default: "" },
   },
 });
 const rounds = Number(flags.rounds);
-const samples = 8;
+const [memories, samples] = [4, 8];
 
 interface Schedule {
   readonly name: string;
@@ -91,16 +92,18 @@ async function measured(
   const kernel = compile(source, { target, residency: "auto" });
   const inputs = randomInputs(kernel, 1);
   const expected = definedOutput(source, kernel.tile, inputs);
-  const measurer = await open({ kernel, inputs, expected });
   const times = schedules.map((): number[] => []);
-  for (let round = 0; round < rounds; round++) {
-    for (const [k, { name, func }] of schedules.entries()) {
-      const found = await measurer.measure(func, { samples, limitMs: Infinity });
-      if (found.status !== "measured") throw new Error(`${name}: ${found.reason}`);
-      at(times, k).push(...found.nanoseconds);
+  for (let memory = 0; memory < memories; memory++) {
+    const measurer = await open({ kernel, inputs, expected });
+    for (let round = 0; round < rounds; round++) {
+      for (const [k, { name, func }] of schedules.entries()) {
+        const found = await measurer.measure(func, { samples, limitMs: Infinity });
+        if (found.status !== "measured") throw new Error(`${name}: ${found.reason}`);
+        at(times, k).push(...found.nanoseconds);
+      }
     }
+    await measurer.close();
   }
-  await measurer.close();
   return schedules.map((schedule, k) => ({ ...schedule, ms: median(at(times, k)) / 1e6 }));
 }
 

@@ -217,7 +217,13 @@ class GatherEmitter {
       for (const shift of shifts) this.group(inner, shift);
       for (const { local, by } of inner) code.advance(local, unroll * at(by, 0));
     });
-    for (const shift of shifts) this.oneByOne(inner, shift, rest);
+    // Entries of a table need no check, so that a few of them take no loop.
+    const straight = plan.moving === "from the table" && rest.kind === "const";
+    const place = here(inner.map(({ local }) => local));
+    for (const shift of shifts) {
+      if (straight) this.known(place, shift, rest.value);
+      else this.oneByOne(inner, shift, rest);
+    }
   }
 
   /** The next elements of a part. */
@@ -225,13 +231,13 @@ class GatherEmitter {
     const { code, plan } = this;
     const place = here(pointers.map(({ local }) => local));
     if (plan.moving === "from the table") {
-      this.known(place, shift);
+      this.known(place, shift, unroll);
       return;
     }
     this.checkGroup(place, shift);
     code.if(
       () => {
-        this.known(place, shift);
+        this.known(place, shift, unroll);
       },
       () => {
         this.oneByOne(pointers, shift, { kind: "const", value: unroll });
@@ -321,21 +327,25 @@ class GatherEmitter {
   }
 
   /** Moves elements whose indices are known to be in range: by vectors, where they go side by side. */
-  private known(place: At, shift: Shift): void {
+  private known(place: At, shift: Shift, count: number): void {
     const { code, plan } = this;
     const unit = this.unit();
     const step = at(plan.output.by, this.last);
-    if (unit === 16 || step !== unit) {
-      for (const k of range(0, unroll)) {
+    const oneByOne = (first: number): void => {
+      for (const k of range(first, count)) {
         code.get(place.out);
         this.knownAddress(place, shift, k);
         code.op(loads[unit], this.dataOffset(shift, k)).op(stores[unit], shift.out + k * step);
       }
+    };
+    if (unit === 16 || step !== unit) {
+      oneByOne(0);
       return;
     }
     const lanes = 16 / unit;
+    const vectors = Math.floor(count / lanes);
     const moved = code.local("moved", "v128");
-    for (const first of range(0, unroll / lanes).map((k) => k * lanes)) {
+    for (const first of range(0, vectors).map((k) => k * lanes)) {
       for (const lane of range(0, lanes)) {
         const offset = this.dataOffset(shift, first + lane);
         this.knownAddress(place, shift, first + lane);
@@ -348,6 +358,7 @@ class GatherEmitter {
         .get(moved)
         .op("v128.store", shift.out + first * unit);
     }
+    oneByOne(vectors * lanes);
   }
 
   /** Pushes the address of the data that the index of an element names, but for the bytes that are constant. */
