@@ -2,8 +2,8 @@
  * npm run bench:sweep: measured times of schedules beside the clock's cycles, on the fast executor: for each gather the
  * default, the clock's best, and as many more spread evenly over all that the clock tells apart. Every output is verified.
  * Schedules of one gather run in turns, so many times at each that what the one before left of the machine passes, and in several
- * memories, since a cache likes the pages of one better than those of another. Each time is the median of all runs: the least of them
- * is luck, met once in many.
+ * memories, since a cache likes the pages of one better than those of another. Each time is the median of its shares of the rounds,
+ * times the usual round: a machine that does other things beside is slower for all.
  * `--webgpu` launches them on Dawn; `--count 40` measures more of each; `--json` prints every schedule. The figures of the targets
  * `cpu` and of software adapters are fitted on it.
  */
@@ -20,7 +20,7 @@ import { randomInputs } from "../src/testing/random.js";
 import { gpuMeasurer, localMeasurer, type OpenMeasurer } from "../src/tune/index.js";
 import { median } from "../src/tune/median.js";
 import { grid, residenciesOf, shown } from "./grid.js";
-import { spearman } from "./statistics.js";
+import { geometricMean, spearman } from "./statistics.js";
 import { sweeps } from "./sweeps.js";
 
 const { values: flags } = parseArgs({
@@ -32,8 +32,8 @@ const { values: flags } = parseArgs({
     only: { type: "string", default: "" },
   },
 });
-const rounds = Number(flags.rounds);
-const [memories, samples] = [4, 8];
+const turns = Number(flags.rounds);
+const [memories, samples] = [4, 6];
 
 interface Schedule {
   readonly name: string;
@@ -92,19 +92,27 @@ async function measured(
   const kernel = compile(source, { target, residency: "auto" });
   const inputs = randomInputs(kernel, 1);
   const expected = definedOutput(source, kernel.tile, inputs);
-  const times = schedules.map((): number[] => []);
+  const rounds: number[][] = [];
   for (let memory = 0; memory < memories; memory++) {
     const measurer = await open({ kernel, inputs, expected });
-    for (let round = 0; round < rounds; round++) {
-      for (const [k, { name, func }] of schedules.entries()) {
+    for (let turn = 0; turn < turns; turn++) {
+      const round: number[] = [];
+      for (const { name, func } of schedules) {
         const found = await measurer.measure(func, { samples, limitMs: Infinity });
         if (found.status !== "measured") throw new Error(`${name}: ${found.reason}`);
-        at(times, k).push(...found.nanoseconds);
+        round.push(median(found.nanoseconds) / 1e6);
       }
+      rounds.push(round);
     }
     await measurer.close();
   }
-  return schedules.map((schedule, k) => ({ ...schedule, ms: median(at(times, k)) / 1e6 }));
+  // What all schedules of a round share is the machine's.
+  const paces = rounds.map(geometricMean);
+  const usual = median(paces);
+  return schedules.map((schedule, k) => ({
+    ...schedule,
+    ms: usual * median(rounds.map((round, n) => at(round, k) / at(paces, n))),
+  }));
 }
 
 const device: Device = flags.webgpu
