@@ -53,7 +53,10 @@ const rowBytes = (shape: Shape, dtype: DType, block: number): number =>
 const setsBytes = 1024;
 
 /** The same of an operand's tile; where indices lead from row to row, rows lie apart from each other's banks or cache sets. */
-export function operandRowBytes({ gather, target, tile: output }: TiledGather, { operand, tile }: TiledOperand): number {
+export function operandRowBytes(
+  { gather, target, tile: output }: TiledGather,
+  { operand, tile }: TiledOperand,
+): number {
   const { dtype } = operand.type;
   const bytes = rowBytes(tile, dtype, target.blockBytes);
   const { map } = gather;

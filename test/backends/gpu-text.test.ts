@@ -328,12 +328,17 @@ describe("a staged slab that indices cross from row to row", () => {
     ["f32", 1008, 4032],
     ["i8", 1024, 1024 + 64],
     ["f64", 64, 512],
-  ] as const)("has rows of %s off each other's cache sets on a cpu: %i columns, %i B", (type, columns, row) => {
-    const rowBytes = (func: SourceFunc, tile: readonly number[]) =>
-      compile(func, { tile, residency: "ub", target: targets.cpu }).footprint?.parts.map((part) => part.rowBytes);
-    expect(rowBytes(elements(type, 32, columns, 0), [32, columns])).toEqual([row]);
-    expect(rowBytes(elements(type, 32, columns, 1), [32, columns])).toEqual([columns * dtypeBytes[type]]);
-    const rows = onnx.gather({ data: [type, [32, columns]], indices: ["i32", [8]], axis: 0 });
-    expect(rowBytes(rows, [8, columns])).toEqual([columns * dtypeBytes[type]]);
-  });
+  ] as const)(
+    "has rows of %s off each other's cache sets on a cpu: %i columns, %i B",
+    (type, columns, row) => {
+      const rowBytes = (func: SourceFunc, tile: readonly number[]) =>
+        compile(func, { tile, residency: "ub", target: targets.cpu }).footprint?.parts.map(
+          (part) => part.rowBytes,
+        );
+      expect(rowBytes(elements(type, 32, columns, 0), [32, columns])).toEqual([row]);
+      expect(rowBytes(elements(type, 32, columns, 1), [32, columns])).toEqual([columns * dtypeBytes[type]]);
+      const rows = onnx.gather({ data: [type, [32, columns]], indices: ["i32", [8]], axis: 0 });
+      expect(rowBytes(rows, [8, columns])).toEqual([columns * dtypeBytes[type]]);
+    },
+  );
 });

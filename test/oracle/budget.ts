@@ -139,7 +139,8 @@ export function neededBytes(g: JudgedGather, s: JudgedSchedule, chip: "ascend" |
   const rows = tiles.data.slice(0, -1).reduce((a, b) => a * b, 1);
   const word = g.elementBytes > 4 ? g.elementBytes : 4;
   const crossed = rows > 1 && named(g).some((k) => k + 1 < g.dataShape.length);
-  if (chip === "cpu") return rows * (crossed && g.op === "gather_elements" && row % 1024 === 0 ? row + 64 : row);
+  if (chip === "cpu")
+    return rows * (crossed && g.op === "gather_elements" && row % 1024 === 0 ? row + 64 : row);
   return rows * (crossed && (row / word) % 2 === 0 ? row + word : row);
 }
 
