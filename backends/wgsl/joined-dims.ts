@@ -6,6 +6,7 @@ import type { GatherAddresses } from "../../ir/addressing.js";
 import {
   constant,
   dim,
+  dimsOf,
   div,
   isAffine,
   isConstant,
@@ -52,7 +53,8 @@ function join(
   const row = at(sizes, inner);
   if (!isConstant(row)) return undefined;
   const endToEnd = (form: Linear): boolean =>
-    isAffine(form) && stepAlong(form, "dim", outer) === row.at * stepAlong(form, "dim", inner);
+    staysInSteps(form, [outer, inner]) &&
+    stepAlong(form, "dim", outer) === row.at * stepAlong(form, "dim", inner);
   const { data, sites, output } = addresses;
   if (![output, ...sites].every(endToEnd)) return undefined;
   const apart = !endToEnd(data);
@@ -75,3 +77,10 @@ function join(
     },
   };
 }
+
+/** Whether a form follows dims by their steps alone. */
+const staysInSteps = ({ terms }: Linear, dims: readonly number[]): boolean =>
+  terms.every(
+    ({ by, of }) =>
+      of.kind === "dim" || !dimsOf({ at: 0, terms: [{ by, of }] }).some((d) => dims.includes(d)),
+  );

@@ -2,10 +2,17 @@
  * How a kernel moves the elements of a gather whose map is beyond the three operators' kind: the sites in order, then 16 bytes of
  * a row that shares them, or an element. Everything is read and written where it lies in global memory.
  */
-import { countsFromBound, fillBytes, gatheredTable, isRead, type OpenBounds } from "../../ir/access.js";
+import {
+  countsFromBound,
+  fillBytes,
+  gatheredTable,
+  isRead,
+  type AccessMap,
+  type OpenBounds,
+} from "../../ir/access.js";
 import { gatherAddresses, tensorPlace, type GatherAddresses } from "../../ir/addressing.js";
 import { elementsOf, inputOf, inputsOf, outputOf, type TileFunc } from "../../ir/func.js";
-import { imageOf, rangesOf, type Ranges } from "../../ir/image.js";
+import { dimRanges, imageOf, rangesOf, type Ranges } from "../../ir/image.js";
 import {
   atomsOf,
   dim,
@@ -26,6 +33,7 @@ import { sizeRanges } from "../../ir/symbolic.js";
 import type { ForStmt, GatherStmt } from "../../ir/tile.js";
 import { at, dtypeBytes, type DType, type Shape } from "../../ir/types.js";
 import { readsAlone, startsAtMultiples, vectorBytes, type Width } from "./gather-move.js";
+import { joinedDims } from "./joined-dims.js";
 import { rowDim } from "./row-dim.js";
 
 /** One site, and how its value is held. */
@@ -84,40 +92,42 @@ export interface SitesMove {
 export function sitesMove(func: TileFunc, stmt: GatherStmt, feeding: Feeding, laneBytes: number): SitesMove {
   const { loops } = feeding.gather;
   const { map } = stmt;
-  const addresses = gatherAddresses(stmt, (region) => tensorPlace(func, feeding, region));
-  const tile = stmt.to.sizes.map((size) => largestValue(size) ?? 0);
+  const inTensor = gatherAddresses(stmt, (region) => tensorPlace(func, feeding, region));
+  const ownTile = stmt.to.sizes.map((size) => largestValue(size) ?? 0);
   const follows = new Set(
-    [
-      ...addresses.sites,
-      { at: 0, terms: addresses.data.terms.filter(({ of }) => of.kind !== "dim") },
-    ].flatMap(dimsOf),
+    [...inTensor.sites, { at: 0, terms: inTensor.data.terms.filter(({ of }) => of.kind !== "dim") }].flatMap(
+      dimsOf,
+    ),
   );
-  const dims = tile.map((_, d) => d);
+  const dims = ownTile.map((_, d) => d);
+  const { sizes, tile, addresses } = joinedDims(
+    { sizes: stmt.to.sizes, tile: ownTile, addresses: inTensor },
+    dims.map((d) => follows.has(d)),
+  );
   const sharing = dims.filter((d) => !follows.has(d));
   const last = tile.length - 1;
-  const unit = unitOf(func, stmt, addresses, loops, sharing);
+  const unit = unitOf(func, map, { sizes, addresses }, loops, sharing);
   const inRows =
     unit !== undefined &&
     sharing.includes(last) &&
     stepAlong(addresses.data, "dim", last) === 1 &&
     dtypeBytes[inputOf(func, gatheredTable).type.dtype] <= 4 * unit.width;
-  const ranges = rangesOf(
+  const own = rangesOf(
     map,
     inputsOf(func).map(({ type }) => type),
-    tile,
+    ownTile,
     {
       loops: (name) => boundsOf(iv(name), loops),
       symbols: sizeRanges(func.symbolic?.symbols ?? []),
     },
   );
+  const ranges = { ...own, dims: dimRanges(tile) };
   const page =
-    inRows && readsAlone(laneBytes)
-      ? pageRun({ sizes: stmt.to.sizes, tile, addresses, ranges }, loops)
-      : undefined;
+    inRows && readsAlone(laneBytes) ? pageRun({ sizes, tile, addresses, ranges }, loops) : undefined;
   return {
     kind: "sites",
     stmt,
-    sizes: stmt.to.sizes,
+    sizes,
     tile,
     addresses,
     sites: map.sites.map((site, s): SiteMove => {
@@ -151,14 +161,14 @@ export function sitesMove(func: TileFunc, stmt: GatherStmt, feeding: Feeding, la
  */
 function unitOf(
   func: TileFunc,
-  { map, to }: GatherStmt,
-  { data, output }: GatherAddresses,
+  map: AccessMap,
+  { sizes, addresses: { data, output } }: Pick<SitesMove, "sizes" | "addresses">,
   loops: readonly ForStmt[],
   sharing: readonly number[],
 ): Unit | undefined {
   const { type } = inputOf(func, gatheredTable);
   const size = dtypeBytes[type.dtype];
-  const last = to.sizes.length - 1;
+  const last = sizes.length - 1;
   const whole = (group: number): boolean =>
     group === 1 ||
     (sharing.includes(last) &&
@@ -166,7 +176,7 @@ function unitOf(
       [inputOf(func, gatheredTable), outputOf(func)].every(
         (operand) => residue(elementsOf(func, operand), group, loops) === 0,
       ) &&
-      residue(at(to.sizes, last), group, loops) === 0);
+      residue(at(sizes, last), group, loops) === 0);
   // Index values are read by single words.
   const isTable = map.sites.some(({ value }) => isRead(value) && value.table === gatheredTable);
   for (const bytes of [vectorBytes, vectorBytes / 2, vectorBytes / 4]) {

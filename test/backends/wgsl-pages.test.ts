@@ -60,6 +60,14 @@ describe("rows of a page on an adapter in software", () => {
     expect(printMoves(movesOf(planOf(kernel)))).toMatch(/lanes 1 x 4, rows in runs[^]*page of d0 16/);
   });
 
+  it("are runs of tokens with all their heads, which lie end to end", () => {
+    const kernel = kernelOf(shapes["heads of a token, which are one row"]!);
+    const { code } = emitWgsl(kernel.tile, { target: software });
+    expect(code).toContain("let d0 = lane.y * 16u;");
+    expect(code).toContain("for (var unit = 0u; unit < 128u; unit += 1u)");
+    expect(code.match(/for \(/g)).toHaveLength(1);
+  });
+
   it("are parts of a run where lanes have several pages, or a part of one", () => {
     const turns = (by: number): string => {
       const pool = `${512 / by}x${by}x8xf32`;
@@ -128,6 +136,13 @@ const shapes: Readonly<Record<string, Workload>> = {
     map: "(d0, d1) let p = fill(%bt[d0 div 16] in 9) -> (p, d0 mod 16, d1)",
     tile: [24, 8],
     oob: "error, fill = 3735928559",
+  },
+  "heads of a token, which are one row": {
+    pool: "9x16x4x8xf32",
+    table: "8",
+    output: "128x4x8xf32",
+    map: "(d0, d1, d2) -> (%bt[d0 div 16], d0 mod 16, d1, d2)",
+    tile: [64, 4, 8],
   },
   "a table of several rows": {
     pool: "9x16x8xf32",
