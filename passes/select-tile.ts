@@ -21,6 +21,7 @@ import {
   isLegal,
   keptSingle,
   noLegalTile,
+  noted,
   openResidencies,
   refusals,
   rules,
@@ -62,7 +63,7 @@ export const selectTile = definePass({
       options.length === 1 ? complete(attempted) : decideResidency(func, options, target, context.report);
     if (chosen === undefined) {
       // A view that cuts the gather dim is at fault before any byte is.
-      const least = smallest(attempted).with({ view: attempted.schedule.view });
+      const least = smallest(attempted).withView(attempted.schedule.view);
       const cut = refusals(rules.fullLoad, least, waysOut);
       (cut.length > 0 ? cut : [noLegalTile(attempted, waysOut)]).forEach(context.report);
       return func;
@@ -76,8 +77,9 @@ export const selectTile = definePass({
     }
     reportSingle(chosen).forEach(context.report);
     // What will be refused stays as the user said it.
-    const written = isLegal(chosen) ? honoured(chosen).schedule : schedule;
-    return { ...func, target: target.name, schedule: written };
+    const written = isLegal(chosen) ? honoured(chosen) : chosen;
+    noted(written);
+    return { ...func, target: target.name, schedule: written.schedule };
   },
 });
 
@@ -99,7 +101,7 @@ const complete = (tiling: Tiling): Tiling | undefined =>
 
 /** The tiling that tells whether any is legal. */
 const smallestOf = (tiling: Tiling): Tiling =>
-  tiling.gather.schedule.tile === undefined ? smallest(tiling).with({ view: tiling.schedule.view }) : tiling;
+  tiling.gather.schedule.tile === undefined ? smallest(tiling).withView(tiling.schedule.view) : tiling;
 
 /** The one that is stated, in its shortest form, or those that `auto` chooses among. */
 export function residenciesOf(func: AccessFunc, target: Target): readonly [Residencies, ...Residencies[]] {

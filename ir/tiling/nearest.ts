@@ -19,8 +19,10 @@ export const replaced = (shape: Shape, dim: number, entry: number): number[] => 
 /** The schedule with every pinned dim as the full-load rule wants it. */
 export function pinned(tiling: Tiling): Tiling {
   const { gather, schedule } = tiling;
+  const pins = pinnedDims(gather, schedule);
+  if (pins.length === 0) return tiling;
   let { tile, view } = schedule;
-  for (const dim of pinnedDims(gather, schedule)) {
+  for (const dim of pins) {
     const entry = Math.max(requiredView(gather, dim), at(view, dim));
     tile = replaced(tile, dim, entry);
     view = replaced(view, dim, entry);

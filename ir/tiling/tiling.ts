@@ -64,23 +64,38 @@ export class Tiling implements TiledGather {
     return (this.parts.traffic ??= trafficOf(this));
   }
 
+  /** This one with another view, where it has another. */
+  withView(view: Shape): Tiling {
+    return view === this.schedule.view ? this : this.with({ view });
+  }
+
   /** The same gather on the same target under another schedule. */
   with(changes: Partial<ResolvedSchedule>): Tiling {
     const onlyCopies = "buffers" in changes && Object.keys(changes).length === 1;
     const same = onlyCopies ? { operands: this.operands, loops: this.loops } : {};
     return new Tiling(this.gather, { ...this.schedule, ...changes }, this.target, same);
   }
+
+  /** A gather under the same schedule; with what is known of this one where its tensors and its map are those of it. */
+  of(gather: AccessFunc): Tiling {
+    const { map, operands, paired } = this.gather;
+    const same = gather.map === map && gather.operands === operands && gather.paired === paired;
+    return new Tiling(gather, this.schedule, this.target, same ? this.parts : {});
+  }
 }
 
-/** The latest of each function: passes and rules ask for one tiling of a function that does not change, one after the other. */
-const latest = new WeakMap<AccessFunc, Tiling>();
+/** The latest of each schedule: passes and rules hand a schedule on, and ask for what it means one after the other. */
+const latest = new WeakMap<ResolvedSchedule, Tiling>();
+
+/** Notes what was found out about a tiling for whoever asks for its schedule next. */
+export const noted = (tiling: Tiling): void => void latest.set(tiling.schedule, tiling);
 
 /** What a gather means under a schedule on a target: tiles, footprint, loops, traffic. */
 export function tilingOf(gather: AccessFunc, schedule: ResolvedSchedule, target: Target): Tiling {
-  const known = latest.get(gather);
-  if (known?.schedule === schedule && known.target === target) return known;
-  const tiling = new Tiling(gather, schedule, target);
-  latest.set(gather, tiling);
+  const known = latest.get(schedule);
+  if (known?.gather === gather && known.target === target) return known;
+  const tiling = known?.target === target ? known.of(gather) : new Tiling(gather, schedule, target);
+  noted(tiling);
   return tiling;
 }
 
