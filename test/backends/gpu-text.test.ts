@@ -116,6 +116,17 @@ describe("on an adapter in software", () => {
       runs,
     );
   });
+
+  it.each([
+    ["all rows that share a slab of columns", elements("f32", 1024, 4096, 0), [1024, 256]],
+    ["many rows that have slabs of their own", elements("f32", 4096, 1024, 1), [256, 1024]],
+  ])("a task takes %s, and each of 16 cores has one", (_, func, tile) => {
+    const software = targetOf(defaultLimits, true);
+    const kernel = compile(func, { target: software });
+    const plan = planWgsl(kernel.tile, { limits: device.limits, target: software });
+    expect(kernel.tile.schedule.tile).toEqual(tile);
+    expect(workgroups(plan)).toBe(16);
+  });
 });
 
 describe("accesses", () => {
