@@ -126,7 +126,7 @@ describe("the report of a fast run", () => {
     expect(() => unread.report).toThrow(
       expect.objectContaining({
         diagnostics: [
-          expect.objectContaining({ code: "TC702", hint: "read the report before the kernel's next run" }),
+          expect.objectContaining({ code: "TC702", hint: "read the report before the next run" }),
         ],
       }),
     );
