@@ -483,7 +483,9 @@ describe("the tabs", () => {
         await by("picks").waitFor();
         picks.push(...(await by("picks").locator("tbody tr").allInnerTexts()));
       }
+      const before = await view.getAttribute("data-step");
       await by("step-on").click();
+      await until(async () => (await view.getAttribute("data-step")) !== before);
     }
     // The second row of indices of the documentation's example begins with 1.
     expect(picks).toContain("[1, 0]\t%indices[1, 0] = 1\t[1, 0]");
