@@ -1,5 +1,5 @@
 /** The definition as a backend: of the operator where the program had one, else of the program's own access map. */
-import { isPlain, type AccessMap } from "../../ir/access.js";
+import type { AccessMap } from "../../ir/access.js";
 import { mapOverTensors } from "../../ir/addressing.js";
 import { CompileError, error } from "../../ir/diagnostic.js";
 import { outputOf, type TileFunc } from "../../ir/func.js";
@@ -35,9 +35,8 @@ export const referenceBackend: Backend = {
 /** Absent when the output is empty and the program has no gather. */
 function stepsOf({ tile, resolved }: BackendKernel, inputs: HostInputs) {
   if (resolved !== undefined) return referenceSteps(resolved, inputs, tile.operands);
-  const gather = findGather(tile.body);
-  if (gather === undefined) return undefined;
-  return referenceOfMapSteps(isPlain(gather.map) ? gather.map : wholeMap(tile), tile.operands, inputs);
+  if (findGather(tile.body) === undefined) return undefined;
+  return referenceOfMapSteps(wholeMap(tile), tile.operands, inputs);
 }
 
 function wholeMap(tile: TileFunc): AccessMap {

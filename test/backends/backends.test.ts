@@ -3,7 +3,7 @@ import type { Backend, BackendKernel } from "../../backends/index.js";
 import { referenceBackend } from "../../backends/reference/index.js";
 import { checkedBackend, fastBackend, simulate, simulateBytes } from "../../backends/sim/index.js";
 import { parseModule, RunError, targets } from "../../ir/index.js";
-import { compile, onnx } from "../../src/index.js";
+import { compile, onnx, run } from "../../src/index.js";
 import { operandOf } from "../support/operands.js";
 
 const kernel = compile(onnx.gather({ data: ["u8", [5, 4]], indices: ["i32", [6]], axis: 0 }), {
@@ -147,4 +147,27 @@ describe("the report of a fast run", () => {
     expect(run.report.bytesWritten).toBe(24);
     expect(asked).toBeGreaterThan(0);
   });
+});
+
+describe("an index that is read a constant further on", () => {
+  it.each(["reference", "sim"] as const)(
+    "is read there by %s, not where its tile starts",
+    async (backend) => {
+      const [func] = parseModule(
+        `func @p(%x: tensor<8xf32>, %i: tensor<5xi32>) -> tensor<2xf32> {
+  %y = access.gather %x, %i (d0) -> (%i[d0 + 3]) {oob = error}
+  return %y
+}
+`,
+        "shifted.tir",
+      ).module.funcs;
+      if (func === undefined) throw new Error("a program");
+      const inputs = {
+        data: Float32Array.of(0, 1, 2, 3, 4, 5, 6, 7),
+        indices: Int32Array.of(7, 6, 5, 4, 3),
+      };
+      const { outputs } = await run(compile(func), inputs, { backend });
+      expect(outputs.output).toEqual(Float32Array.of(4, 3));
+    },
+  );
 });
