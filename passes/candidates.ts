@@ -9,7 +9,7 @@ import {
   buffersOf,
   pinnedDims,
   replaced,
-  smallest,
+  smallestInView,
   streamedOperands,
   type Loop,
   type Tiling,
@@ -31,7 +31,7 @@ export interface Candidates {
 /** What a tiling leaves open, as schedules to weigh; what the user pinned stays. */
 export function candidates(tiling: Tiling): Candidates {
   const { gather, schedule, extents } = tiling;
-  const start = smallest(tiling).withView(schedule.view);
+  const start = smallestInView(tiling);
   const pins = pinnedDims(gather, schedule);
   const limits = limitsOf(tiling);
   const free = extents.map((_, d) => d).filter((d) => !pins.includes(d) && at(limits, d) > 1);

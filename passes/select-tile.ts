@@ -23,11 +23,12 @@ import {
   noLegalTile,
   noted,
   openResidencies,
+  ownOrSmallest,
   refusals,
   rules,
   shapeRefusals,
   shortest,
-  smallest,
+  smallestInView,
   type Tiling,
 } from "../ir/tiling/index.js";
 import { at } from "../ir/types.js";
@@ -63,7 +64,7 @@ export const selectTile = definePass({
       options.length === 1 ? complete(attempted) : decideResidency(func, options, target, context.report);
     if (chosen === undefined) {
       // A view that cuts the gather dim is at fault before any byte is.
-      const least = smallest(attempted).withView(attempted.schedule.view);
+      const least = smallestInView(attempted);
       const cut = refusals(rules.fullLoad, least, waysOut);
       (cut.length > 0 ? cut : [noLegalTile(attempted, waysOut)]).forEach(context.report);
       return func;
@@ -98,10 +99,6 @@ function reportSingle(tiling: Tiling): Diagnostic[] {
 /** The schedule for one residency: the user's tile as it is, legal or not, or the best legal one. */
 const complete = (tiling: Tiling): Tiling | undefined =>
   tiling.gather.schedule.tile === undefined ? chooseSchedule(tiling) : tiling;
-
-/** The tiling that tells whether any is legal. */
-const smallestOf = (tiling: Tiling): Tiling =>
-  tiling.gather.schedule.tile === undefined ? smallest(tiling).withView(tiling.schedule.view) : tiling;
 
 /** The one that is stated, in its shortest form, or those that `auto` chooses among. */
 export function residenciesOf(func: AccessFunc, target: Target): readonly [Residencies, ...Residencies[]] {
@@ -140,13 +137,13 @@ function decideResidency(
         !other.lost &&
         (j > k ? other.cycles <= floor * asFast(target) : other.cycles * asFast(target) < floor),
     );
-    if (lost && isLegal(smallestOf(tiling))) {
+    if (lost && isLegal(ownOrSmallest(tiling))) {
       found[k] = { tiling, cycles: floor, lost };
       continue;
     }
     const best = complete(tiling);
-    if (best === undefined) continue;
-    if (isLegal(best)) found[k] = { tiling: best, cycles: clockOf(best).cycles, lost: false };
+    if (best !== undefined && isLegal(best))
+      found[k] = { tiling: best, cycles: clockOf(best).cycles, lost: false };
   }
   const legal = found.filter((other) => other !== undefined);
   const fewest = Math.min(...legal.map(({ cycles }) => cycles));

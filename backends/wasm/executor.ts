@@ -186,22 +186,20 @@ export class FastExecutor {
         error("TC702", "`before` is an executor of other tensors or threads", { hint }),
       ]);
     }
-    const missing = pages - memory.buffer.byteLength / pageBytes;
-    if (missing > 0) grow(memory, missing);
-    return memory;
+    const missing = grown(memory, pages);
+    if (missing === 0) return memory;
+    const bytes = missing * pageBytes;
+    throw new CompileError([
+      error("TC502", `the fast executor found no room for ${bytes} B more of WebAssembly memory`, {
+        data: { bytes },
+      }),
+    ]);
   }
 
   /** Its memory for a program of other tensors, unless there is no room for so many pages; what lies in it is no run's any more. */
   private givenUp(pages: number): WebAssembly.Memory | undefined {
-    const { memory } = this;
     this.runs++;
-    try {
-      memory.grow(Math.max(0, pages - memory.buffer.byteLength / pageBytes));
-    } catch (thrown) {
-      if (thrown instanceof RangeError) return undefined;
-      throw thrown;
-    }
-    return memory;
+    return grown(this.memory, pages) === 0 ? this.memory : undefined;
   }
 
   /**
@@ -455,17 +453,15 @@ function allocate(func: TileFunc, pages: number, shared: boolean): WebAssembly.M
   }
 }
 
-function grow(memory: WebAssembly.Memory, pages: number): void {
+/** Makes a memory at least so many pages long. The pages that there was no room for. */
+function grown(memory: WebAssembly.Memory, pages: number): number {
+  const missing = Math.max(0, pages - memory.buffer.byteLength / pageBytes);
   try {
-    memory.grow(pages);
+    if (missing > 0) memory.grow(missing);
+    return 0;
   } catch (thrown) {
     if (!(thrown instanceof RangeError)) throw thrown;
-    const bytes = pages * pageBytes;
-    throw new CompileError([
-      error("TC502", `the fast executor found no room for ${bytes} B more of WebAssembly memory`, {
-        data: { bytes },
-      }),
-    ]);
+    return missing;
   }
 }
 

@@ -331,7 +331,7 @@ class GatherEmitter {
     const { code, plan } = this;
     const unit = this.unit();
     const step = at(plan.output.by, this.last);
-    const oneByOne = (first: number): void => {
+    const bySelf = (first: number): void => {
       for (const k of range(first, count)) {
         code.get(place.out);
         this.knownAddress(place, shift, k);
@@ -339,7 +339,7 @@ class GatherEmitter {
       }
     };
     if (unit === 16 || step !== unit) {
-      oneByOne(0);
+      bySelf(0);
       return;
     }
     const lanes = 16 / unit;
@@ -358,7 +358,7 @@ class GatherEmitter {
         .get(moved)
         .op("v128.store", shift.out + first * unit);
     }
-    oneByOne(vectors * lanes);
+    bySelf(vectors * lanes);
   }
 
   /** Pushes the address of the data that the index of an element names, but for the bytes that are constant. */

@@ -16,8 +16,10 @@ export {
   nearestLegal,
   pinned,
   replaced,
+  ownOrSmallest,
   smallest,
   smallestArithmetic,
+  smallestInView,
   whyNone,
 } from "./nearest.js";
 export {

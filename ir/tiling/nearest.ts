@@ -131,6 +131,17 @@ function withGatherDim(gather: AccessFunc, dim: number, extent: number): AccessF
   return { ...gather, operands };
 }
 
+/** The smallest tile under the view as it is stated, which may cut a gather dim. */
+export function smallestInView(tiling: Tiling): Tiling {
+  const { view } = tiling.schedule;
+  const least = smallest(tiling);
+  return least.schedule.view === view ? least : least.with({ view });
+}
+
+/** The user's tile as it is, or the smallest where none was given. */
+export const ownOrSmallest = (tiling: Tiling): Tiling =>
+  tiling.gather.schedule.tile === undefined ? smallestInView(tiling) : tiling;
+
 /** The arithmetic of the smallest tile, `data 4096x1xf32 131072 B + …`. */
 export function smallestArithmetic(tiling: Tiling): string {
   const least = smallest(tiling);
@@ -144,7 +155,7 @@ export function smallestArithmetic(tiling: Tiling): string {
 
 /** Why no tile is legal: what the rule says that even the smallest breaks. */
 export function whyNone(tiling: Tiling): string {
-  const least = smallest(tiling).with({ view: tiling.schedule.view });
+  const least = smallestInView(tiling);
   const broken = judge(least).find((verdict) => !verdict.pass);
   return broken === undefined || broken.rule.startsWith("ub-") ? smallestArithmetic(tiling) : broken.detail;
 }

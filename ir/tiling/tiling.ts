@@ -64,11 +64,6 @@ export class Tiling implements TiledGather {
     return (this.parts.traffic ??= trafficOf(this));
   }
 
-  /** This one with another view, where it has another. */
-  withView(view: Shape): Tiling {
-    return view === this.schedule.view ? this : this.with({ view });
-  }
-
   /** The same gather on the same target under another schedule. */
   with(changes: Partial<ResolvedSchedule>): Tiling {
     const onlyCopies = "buffers" in changes && Object.keys(changes).length === 1;

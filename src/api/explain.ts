@@ -10,7 +10,7 @@ import {
   nearestLegal,
   openSymbols,
   printMap,
-  smallest,
+  ownOrSmallest,
   sizeVerdicts,
   throwIfErrors,
   tilingOf,
@@ -131,6 +131,5 @@ export function explain(program: Func, options: CompileOptions = {}): Explanatio
 /** The schedule that was refused: the user's tile and view, or the smallest tile where none was given. */
 function attempted(access: AccessFunc, target: Target): Tiling {
   const [residency] = residenciesOf(access, target);
-  const tiling = withDefaults(access, residency, target);
-  return access.schedule.tile === undefined ? smallest(tiling).with({ view: tiling.schedule.view }) : tiling;
+  return ownOrSmallest(withDefaults(access, residency, target));
 }

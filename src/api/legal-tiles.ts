@@ -21,7 +21,7 @@ import {
   replaced,
   shapeRefusals,
   sizeVerdicts,
-  smallest,
+  smallestInView,
   throwIfErrors,
   tilingOf,
   whyNone,
@@ -155,7 +155,7 @@ interface Part extends Pick<LegalTiles, "count" | "possible" | "largestGatherDim
 function under(tiling: Tiling, step: (done: number, total: number) => void): Part {
   const { gather, schedule, extents } = tiling;
   const { residency } = schedule;
-  const base = smallest(tiling).with({ view: schedule.view });
+  const base = smallestInView(tiling);
   const pins = pinnedDims(gather, schedule);
   const limits = extents.map((extent, d) => Math.max(1, Math.min(extent, schedule.view[d] ?? extent)));
   const free = limits.map((_, d) => d).filter((d) => !pins.includes(d));
