@@ -1,5 +1,5 @@
 /** A random map on every backend, under several schedules, against the oracle; throws an Error for what must not be. */
-import { referenceOfMap } from "../../backends/reference/index.js";
+import { referenceBackend, referenceOfMap } from "../../backends/reference/index.js";
 import type { HostInputs } from "../../backends/index.js";
 import { simulateBytes } from "../../backends/sim/index.js";
 import type { Runner } from "../../backends/webgpu/index.js";
@@ -192,7 +192,12 @@ const leastTile = (map: OracleMap) => ({
   tile: map.output.map(() => 1),
 });
 
-async function compareOnSim(kernel: Kernel, { inputs, want, names }: Trial, shown: string): Promise<void> {
+async function compareOnHost(kernel: Kernel, { inputs, want, names }: Trial, shown: string): Promise<void> {
+  const byDefinition = await outcomeOf(async () => {
+    const prepared = await referenceBackend.prepare(kernel);
+    return (await prepared.run(inputs)).output;
+  });
+  compare(byDefinition, want, names, `the reference of the tile program, ${shown}`);
   compare(await outcomeOf(() => simulateBytes(kernel, inputs).output), want, names, `sim, ${shown}`);
   const fast = await outcomeOf(() => simulateBytes(kernel, inputs, { executor: "fast" }).output).catch(
     (thrown: unknown) => {
@@ -266,7 +271,7 @@ export async function judgeMap(map: OracleMap, draw: Draw, runner?: Runner): Pro
         `${shown}: ${result.diagnostics.map(({ code, message }) => `${code} ${message}`).join("; ")}`,
       );
   }
-  for (const [kernel, shown] of kernels) await compareOnSim(kernel, trial, shown);
+  for (const [kernel, shown] of kernels) await compareOnHost(kernel, trial, shown);
   if (runner !== undefined) {
     const own = tryCompile(func, { bind: map.sizes, target: runner.target, tile: randomTile(map, draw) });
     if (own.ok) compare(await outcomeOf(() => runner.runBytes(own.kernel, inputs)), want, names, "webgpu");
@@ -303,7 +308,7 @@ export async function judgeBound(map: OracleMap, draw: Draw, runner?: Runner): P
     }
     const kernel = whole.kernel.bind(map.sizes);
     outcome[openFormOf(kernel.tile) === undefined ? "alone" : "shared"]++;
-    await compareOnSim(kernel, trial, shown);
+    await compareOnHost(kernel, trial, shown);
     if (runner === undefined) continue;
     compare(await outcomeOf(() => runner.runBytes(kernel, inputs)), want, names, `webgpu, ${shown}`);
     if (runner.wgsl(kernel).bindings.some(({ access }) => access === "uniform")) outcome.texts++;

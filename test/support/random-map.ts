@@ -68,7 +68,7 @@ class Maker {
     };
     this.tables.push(data);
     for (let k = draw(3); k > 0; k--) this.lets.push({ name: `s${this.lets.length}`, value: this.site(2) });
-    const results = Array.from({ length: 1 + draw(3) }, (_, k) => this.coordinate(data, k, 2));
+    const results = draw(5) === 0 ? this.plain(data) : this.coordinates(data, 1 + draw(3), 2);
     return this.finished(results);
   }
 
@@ -103,6 +103,43 @@ class Maker {
     return node;
   }
 
+  private coordinates(table: Growing, rank: number, depth: number): Node[] {
+    return Array.from({ length: rank }, (_, k) => this.coordinate(table, k, depth));
+  }
+
+  /** As operators gather: output dims, and bare reads of one table, all at the same dims and each at numbers of its own. */
+  private plain(data: Growing): Node[] {
+    const { draw } = this;
+    const own = this.newTable();
+    const table = this.tables[own]!;
+    const dims = table.extents.map((_, k) => {
+      if (k === 0 && table.open !== undefined) return this.dim(0);
+      if (draw(4) === 0) return undefined;
+      const dim = this.dim(draw(this.reach.length));
+      return draw(3) === 0 ? plus(dim, 1 + draw(3)) : dim;
+    });
+    return Array.from({ length: 1 + draw(3) }, (_, k) => {
+      if (k === 0 && data.open !== undefined) return this.coordinate(data, k, 1);
+      if (draw(3) === 0) {
+        const { node, most } = this.dim(draw(this.reach.length));
+        data.extents[k] = most + 1;
+        return node;
+      }
+      data.extents[k] = 1 + draw(8);
+      const at = dims.map((dim, d) => {
+        const { node, most } = dim ?? this.number();
+        if (d > 0 || table.open === undefined) table.extents[d] = Math.max(table.extents[d]!, most + 1);
+        return node;
+      });
+      return { kind: "read", table: own, at };
+    });
+  }
+
+  private number(): Ranged {
+    const value = this.draw(6);
+    return { node: whole(value), least: value, most: value };
+  }
+
   /** A bare read, or a policy without a bound, times a number and beside dims: its bound is the largest that fits. */
   private open(depth: number): Ranged {
     const { draw } = this;
@@ -125,10 +162,7 @@ class Maker {
     const { draw } = this;
     const choice = draw(depth > 0 ? 12 : 3);
     if (choice < 2) return this.dim(draw(this.reach.length));
-    if (choice === 2) {
-      const value = draw(6);
-      return { node: whole(value), least: value, most: value };
-    }
+    if (choice === 2) return this.number();
     switch (choice) {
       case 3:
         return sum("plus", this.value(depth - 1), this.value(depth - 1));
@@ -206,7 +240,7 @@ class Maker {
     return {
       kind: "read",
       table: own,
-      at: Array.from({ length: rank }, (_, k) => this.coordinate(table, k, depth)),
+      at: this.coordinates(table, rank, depth),
     };
   }
 
