@@ -419,6 +419,18 @@ describe("long work", () => {
     expect((await sameBits()).same).toBe("true");
   });
 
+  it("that ends after the program has changed shows nothing of the other program", async () => {
+    // Half a second of work: the seed changes while it goes on.
+    await write(long.replaceAll("4096", "1024"));
+    await isLegal(true);
+    await by("run").click();
+    await until(() => by("stop").isEnabled());
+    await by("seed").fill("7");
+    await until(() => by("run").isEnabled());
+    expect(await by("result").count()).toBe(0);
+    expect((await sameBits()).same).toBe("true");
+  });
+
   it("of a search shows progress, stops within a second, and its best is taken", async () => {
     // Thousands of candidates: a search that takes its time on any machine.
     await write(pages);

@@ -1,9 +1,8 @@
 /** The program on every backend, side by side. */
-import { useEffect, useState } from "preact/hooks";
 import type { RunAnswer, WithInputs } from "../jobs/messages.js";
 import { long } from "../workers.js";
 import { Diagnostics } from "./diagnostics.js";
-import { failure, type Answer } from "./use-answer.js";
+import { Outcome, StartStop, useJob } from "./job.js";
 
 interface Props {
   readonly asked: WithInputs;
@@ -12,89 +11,30 @@ interface Props {
 }
 
 export function RunView({ asked, legal, onSeed }: Props) {
-  const [answer, setAnswer] = useState<Answer<RunAnswer>>();
-  const [running, setRunning] = useState<AbortController>();
-  // What ran is not what is written any more.
-  useEffect(() => {
-    setAnswer(undefined);
-  }, [asked.text, asked.func, asked.sizes, asked.seed, asked.inputs]);
-  const run = async (): Promise<void> => {
-    const controller = new AbortController();
-    setRunning(controller);
-    setAnswer({ state: "waiting" });
-    try {
-      const found = await long.call("run", asked, {
-        signal: controller.signal,
-        onProgress: (progress) => {
-          setAnswer({ state: "waiting", progress });
-        },
-      });
-      setAnswer({ state: "done", answer: found });
-    } catch (thrown) {
-      setAnswer(failure(thrown));
-    } finally {
-      setRunning(undefined);
-    }
-  };
+  const { text, func, sizes, seed, inputs } = asked;
+  const job = useJob([text, func, sizes, seed, inputs], (options) => long.call("run", asked, options));
   return (
     <section class="run" aria-label="run">
       <div class="row">
-        <button
-          type="button"
-          class="main"
-          data-testid="run"
-          disabled={!legal || running !== undefined}
-          onClick={() => void run()}
-        >
-          Run on every backend
-        </button>
-        <button
-          type="button"
-          data-testid="stop"
-          disabled={running === undefined}
-          onClick={() => {
-            running?.abort();
-          }}
-        >
-          Stop
-        </button>
+        <StartStop job={job} label="Run on every backend" disabled={!legal} ids={["run", "stop"]} />
         <label class="field short">
           <span>seed</span>
           <input
             type="number"
             data-testid="seed"
             step={1}
-            value={asked.seed}
+            value={seed}
             onInput={(event) => {
-              const seed = event.currentTarget.valueAsNumber;
-              if (Number.isSafeInteger(seed)) onSeed(seed);
+              const entered = event.currentTarget.valueAsNumber;
+              if (Number.isSafeInteger(entered)) onSeed(entered);
             }}
           />
         </label>
       </div>
-      <div aria-live="polite">
-        {answer?.state === "waiting" ? <Working progress={answer.progress} /> : null}
-        {answer?.state === "refused" ? <Diagnostics list={answer.diagnostics} /> : null}
-        {answer?.state === "failed" ? <p data-testid="ended">{answer.message}</p> : null}
-        {answer?.state === "done" ? <RunResult {...answer.answer} /> : null}
-      </div>
+      <Outcome answer={job.answer} show={(found) => <RunResult {...found} />} />
     </section>
   );
 }
-
-export const Working = ({
-  progress,
-}: {
-  readonly progress: { done: number; total: number; label: string } | undefined;
-}) => (
-  <p>
-    <progress
-      aria-label="progress"
-      {...(progress === undefined ? {} : { value: progress.done, max: Math.max(1, progress.total) })}
-    />{" "}
-    {progress === undefined ? "working" : `${progress.label}: ${progress.done} of ${progress.total}`}
-  </p>
-);
 
 const ms = (value: number): string =>
   `${value < 10 ? value.toFixed(2) : Math.round(value).toLocaleString("en")} ms`;

@@ -1,5 +1,5 @@
 /** The tile program statement by statement, forwards and backwards: what is read and written where, and which index names which row. */
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import type { Box, Picked, RunStep, Steps, StepTensor, WithInputs } from "../jobs/messages.js";
 import { long } from "../workers.js";
 import { Diagnostics } from "./diagnostics.js";
@@ -38,9 +38,6 @@ function Stepper({
     made === undefined ? undefined : { ...asked, box: made },
     `${asks} ${made?.offsets.join() ?? ""} ${made?.sizes.join() ?? ""}`,
   );
-  useEffect(() => {
-    setNow(0);
-  }, [asks]);
   if (step === undefined) return <p>The program has no statement: its output is empty.</p>;
   const picks = made !== undefined && picked.state === "done" ? picked.answer : [];
   return (

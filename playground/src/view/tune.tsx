@@ -1,13 +1,11 @@
 /** A search for the best schedule, with progress and an end at any time. */
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import type { Objective } from "../../../src/tune/result.js";
 import type { Tuned, WithInputs } from "../jobs/messages.js";
 import { long } from "../workers.js";
 import { Charts } from "./charts.js";
-import { Diagnostics } from "./diagnostics.js";
 import { Choice } from "./field.js";
-import { Working } from "./run.js";
-import { failure, type Answer } from "./use-answer.js";
+import { Outcome, StartStop, useJob } from "./job.js";
 
 interface Found extends Tuned {
   readonly charts: string;
@@ -28,39 +26,12 @@ const objectives: readonly (readonly [Objective, string])[] = [
 export function TuneView({ asked, onUse }: Props) {
   const [objective, setObjective] = useState<Objective>("cycles");
   const [budget, setBudget] = useState(50);
-  const [answer, setAnswer] = useState<Answer<Found>>();
-  const [running, setRunning] = useState<AbortController>();
-  useEffect(() => {
-    setAnswer(undefined);
-  }, [asked.text, asked.func]);
-  const start = async (): Promise<void> => {
-    const controller = new AbortController();
-    setRunning(controller);
-    setAnswer({ state: "waiting" });
-    try {
-      const ask = { ...asked, objective, budget };
-      const tuned = await long.call("tune", ask, {
-        signal: controller.signal,
-        onProgress: (progress) => {
-          setAnswer({ state: "waiting", progress });
-        },
-      });
-      const { scatterMarkup, spaceMap } = await import("./pictures.js");
-      setAnswer({
-        state: "done",
-        answer: {
-          ...tuned,
-          charts: [spaceMap(tuned.result)?.markup ?? "", scatterMarkup(tuned.result)]
-            .map((chart) => `<figure>${chart}</figure>`)
-            .join(""),
-        },
-      });
-    } catch (thrown) {
-      setAnswer(failure(thrown));
-    } finally {
-      setRunning(undefined);
-    }
-  };
+  const job = useJob([asked.text, asked.func], async (options): Promise<Found> => {
+    const tuned = await long.call("tune", { ...asked, objective, budget }, options);
+    const { scatterMarkup, spaceMap } = await import("./pictures.js");
+    const charts = [spaceMap(tuned.result)?.markup ?? "", scatterMarkup(tuned.result)];
+    return { ...tuned, charts: charts.map((chart) => `<figure>${chart}</figure>`).join("") };
+  });
   return (
     <div class="tune">
       <div class="row">
@@ -88,32 +59,9 @@ export function TuneView({ asked, onUse }: Props) {
             }}
           />
         </label>
-        <button
-          type="button"
-          class="main"
-          data-testid="tune-start"
-          disabled={running !== undefined}
-          onClick={() => void start()}
-        >
-          Search
-        </button>
-        <button
-          type="button"
-          data-testid="tune-stop"
-          disabled={running === undefined}
-          onClick={() => {
-            running?.abort();
-          }}
-        >
-          Stop
-        </button>
+        <StartStop job={job} label="Search" ids={["tune-start", "tune-stop"]} />
       </div>
-      <div aria-live="polite">
-        {answer?.state === "waiting" ? <Working progress={answer.progress} /> : null}
-        {answer?.state === "refused" ? <Diagnostics list={answer.diagnostics} /> : null}
-        {answer?.state === "failed" ? <p>{answer.message}</p> : null}
-        {answer?.state === "done" ? <TuneAnswer {...answer.answer} onUse={onUse} /> : null}
-      </div>
+      <Outcome answer={job.answer} show={(found) => <TuneAnswer {...found} onUse={onUse} />} />
     </div>
   );
 }

@@ -1,0 +1,102 @@
+/** Long work that the user begins and may stop: its buttons, how far it is, and how it ended. */
+import { useState } from "preact/hooks";
+import type { CallOptions, Progress } from "../jobs/client.js";
+import { Diagnostics } from "./diagnostics.js";
+import { failure, type Answer } from "./use-answer.js";
+
+interface Job<T> {
+  /** Absent until it began for what is asked now. */
+  readonly answer: Answer<T> | undefined;
+  readonly running: boolean;
+  readonly start: () => void;
+  readonly stop: () => void;
+}
+
+/** `of`: what the work is of. Its answer goes when one of that is another, and one that comes later is not shown. */
+export function useJob<T>(of: readonly unknown[], work: (options: CallOptions) => Promise<T>): Job<T> {
+  const [last, setLast] = useState<{ readonly of: readonly unknown[]; readonly answer: Answer<T> }>();
+  const [running, setRunning] = useState<AbortController>();
+  const set = (answer: Answer<T>): void => {
+    setLast({ of, answer });
+  };
+  const run = async (): Promise<void> => {
+    const controller = new AbortController();
+    setRunning(controller);
+    set({ state: "waiting" });
+    const onProgress = (progress: Progress): void => {
+      set({ state: "waiting", progress });
+    };
+    try {
+      set({ state: "done", answer: await work({ signal: controller.signal, onProgress }) });
+    } catch (thrown) {
+      set(failure(thrown));
+    } finally {
+      setRunning(undefined);
+    }
+  };
+  return {
+    answer: last?.of.every((one, k) => one === of[k]) === true ? last.answer : undefined,
+    running: running !== undefined,
+    start: () => void run(),
+    stop() {
+      running?.abort();
+    },
+  };
+}
+
+interface StartStopProps {
+  readonly job: Pick<Job<unknown>, "running" | "start" | "stop">;
+  readonly label: string;
+  readonly disabled?: boolean;
+  /** Test identifiers of the two buttons. */
+  readonly ids: readonly [start: string, stop: string];
+}
+
+export const StartStop = ({ job, label, disabled = false, ids: [start, stop] }: StartStopProps) => (
+  <>
+    <button
+      type="button"
+      class="main"
+      data-testid={start}
+      disabled={disabled || job.running}
+      onClick={job.start}
+    >
+      {label}
+    </button>
+    <button type="button" data-testid={stop} disabled={!job.running} onClick={job.stop}>
+      Stop
+    </button>
+  </>
+);
+
+interface OutcomeProps<T> {
+  readonly answer: Answer<T> | undefined;
+  readonly show: (answer: T) => preact.ComponentChild;
+}
+
+export function Outcome<T>({ answer, show }: OutcomeProps<T>) {
+  return <div aria-live="polite">{answer === undefined ? null : shown(answer, show)}</div>;
+}
+
+function shown<T>(answer: Answer<T>, show: OutcomeProps<T>["show"]): preact.ComponentChild {
+  switch (answer.state) {
+    case "waiting":
+      return <Working progress={answer.progress} />;
+    case "refused":
+      return <Diagnostics list={answer.diagnostics} />;
+    case "failed":
+      return <p data-testid="ended">{answer.message}</p>;
+    case "done":
+      return show(answer.answer);
+  }
+}
+
+const Working = ({ progress }: { readonly progress: Progress | undefined }) => (
+  <p>
+    <progress
+      aria-label="progress"
+      {...(progress === undefined ? {} : { value: progress.done, max: Math.max(1, progress.total) })}
+    />{" "}
+    {progress === undefined ? "working" : `${progress.label}: ${progress.done} of ${progress.total}`}
+  </p>
+);
