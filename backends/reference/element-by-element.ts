@@ -9,7 +9,7 @@ import { allocate, indexOutOfRange, tensorOf, unitsOf, type MappedInputs } from 
 const elementsAtOnce = 2 ** 12;
 
 /**
- * Data coordinates of an output element. One below zero ends it: `noElement` leaves the map's fill bits, `outOfRange` rejects the run.
+ * Data coordinates of an output element, until the next is asked for. One below zero ends it: `noElement` leaves the map's fill bits, `outOfRange` rejects the run.
  * Yields the elements done; returns the output's bytes.
  */
 export function* elementByElement(
@@ -28,10 +28,12 @@ export function* elementByElement(
   for (const out of box(output.type.shape)) {
     if (element % elementsAtOnce === 0) yield element;
     let [from, least] = [0, 0];
-    coordinatesOf(out).forEach((coord, k) => {
-      least = Math.min(least, coord);
+    const coords = coordinatesOf(out);
+    for (let k = 0; k < coords.length; k++) {
+      const coord = at(coords, k);
+      if (coord < least) least = coord;
       from += coord * at(by, k);
-    });
+    }
     if (least === outOfRange) throw indexOutOfRange(mapped, element);
     if (least === noElement) bytes.set(none, element * none.length);
     else {

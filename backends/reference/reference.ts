@@ -40,48 +40,64 @@ export function referenceSteps(
   if (operator.op === "mapped") return referenceOfMapSteps(operator.map, operands, inputs);
   const indices = tensorOf(inputs, at(operands, 1));
   const read = indexReader(indices.bytes, indices.type.dtype);
-  const indexStrides = strides(operator.indices);
   const rules = operator.data.map((below) => {
     const fromEnd = negative === "from-end" ? { fromEnd: below } : {};
     return indexRule({ below, ...fromEnd, keep: oob }, indices.type.dtype);
   });
 
-  /** The data coordinate along a dim that the index at these coordinates names; a mark when there is none. */
-  const lookUp = (dim: number, coords: readonly number[]): number => {
-    const position = coords.reduce((sum, coord, k) => sum + coord * at(indexStrides, k), 0);
-    return resolveIndex(at(rules, dim), read(position), () => read.exact(position));
-  };
+  /** The data coordinate along a dim that the index at this position names; a mark when there is none. */
+  const lookUp = (dim: number, position: number): number =>
+    resolveIndex(at(rules, dim), read(position), () => read.exact(position));
   const map = accessMap(operator, negative, oob);
-  return elementByElement({ map, operands, inputs }, (out) => dataCoordinates(operator, out, lookUp));
+  return elementByElement({ map, operands, inputs }, dataCoordinates(operator, lookUp));
 }
 
+/** The data coordinates of an output element: the same array each time, changed in place. */
 function dataCoordinates(
   operator: Exclude<Operator, { readonly op: "mapped" }>,
-  out: readonly number[],
-  lookUp: (dim: number, coords: readonly number[]) => number,
-): number[] {
+  lookUp: (dim: number, position: number) => number,
+): (out: readonly number[]) => readonly number[] {
+  const rank = operator.data.length;
   const q = operator.indices.length;
+  const indexStrides = strides(operator.indices);
+  const coords = new Array<number>(rank).fill(0);
+  /** The position of indices[d[from:from+count]]. */
+  const indexAt = (d: readonly number[], from: number, count: number): number => {
+    let position = 0;
+    for (let k = 0; k < count; k++) position += at(d, from + k) * at(indexStrides, k);
+    return position;
+  };
   switch (operator.op) {
     case "gather": {
       // out[d[:a], i…, d[a+1:]] = data[d[:a], indices[i…], d[a+1:]]
       const { axis } = operator;
-      const index = lookUp(axis, out.slice(axis, axis + q));
-      return [...out.slice(0, axis), index, ...out.slice(axis + q)];
+      return (out) => {
+        for (let k = 0; k < axis; k++) coords[k] = at(out, k);
+        coords[axis] = lookUp(axis, indexAt(out, axis, q));
+        for (let k = axis + 1; k < rank; k++) coords[k] = at(out, k + q - 1);
+        return coords;
+      };
     }
     case "gather_elements": {
       // out[d…] = data[d[:a], indices[d…], d[a+1:]]
       const { axis } = operator;
-      const index = lookUp(axis, out);
-      return [...out.slice(0, axis), index, ...out.slice(axis + 1)];
+      return (out) => {
+        for (let k = 0; k < rank; k++) coords[k] = at(out, k);
+        coords[axis] = lookUp(axis, indexAt(out, 0, q));
+        return coords;
+      };
     }
     case "gather_nd": {
       // out[b…, i…, d…] = data[b…, indices[b…, i…, 0], …, indices[b…, i…, K-1], d…]
       const { batchDims } = operator;
       const tuple = at(operator.indices, q - 1);
-      const picked = Array.from({ length: tuple }, (_, k) =>
-        lookUp(batchDims + k, [...out.slice(0, q - 1), k]),
-      );
-      return [...out.slice(0, batchDims), ...picked, ...out.slice(q - 1)];
+      return (out) => {
+        for (let k = 0; k < batchDims; k++) coords[k] = at(out, k);
+        const first = indexAt(out, 0, q - 1);
+        for (let k = 0; k < tuple; k++) coords[batchDims + k] = lookUp(batchDims + k, first + k);
+        for (let k = batchDims + tuple; k < rank; k++) coords[k] = at(out, k - batchDims - tuple + q - 1);
+        return coords;
+      };
     }
     default:
       return assertNever(operator);

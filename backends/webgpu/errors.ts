@@ -44,6 +44,16 @@ export const buffersRefused = (message: string): CompileError =>
 export const kernelRefused = (message: string, code: string): InternalError =>
   new InternalError(`WebGPU refused a kernel: ${message}\n${code}`);
 
+/** For a pipeline that is made beside the thread: what it is refused for comes with the promise. */
+export async function orRefused<T>(work: Promise<T>, atFault: (message: string) => Error): Promise<T> {
+  try {
+    return await work;
+  } catch (thrown) {
+    const { reason, message = "" } = thrown as Partial<GPUPipelineError>;
+    throw reason === undefined ? deviceLost(message) : await refusalError({ kind: reason, message }, atFault);
+  }
+}
+
 /** `atFault` says whose mistake a validation error is; memory and the driver are nobody's. */
 export async function refusalError(
   { kind, message }: Refusal,

@@ -29,7 +29,7 @@ import {
   type WgslOptions,
 } from "../wgsl/index.js";
 import { bufferUsage, requireBuffers, type GpuBuffers } from "./buffers.js";
-import { buffersRefused, deviceLost, kernelRefused, orLost, refusalError } from "./errors.js";
+import { buffersRefused, deviceLost, kernelRefused, orLost, orRefused, refusalError } from "./errors.js";
 import { Lifetime } from "./lifetime.js";
 import { Resources } from "./resources.js";
 import { scoped } from "./scoped.js";
@@ -78,6 +78,11 @@ export interface Runner {
   run(kernel: GpuKernel, inputs: GatherData): Promise<{ readonly outputs: { readonly output: TensorData } }>;
   /** The same on bytes. */
   runBytes(kernel: GpuKernel, inputs: HostInputs): Promise<Uint8Array>;
+  /**
+   * Makes a kernel's pipeline beside the calling thread, which a first run or `encode` holds up until it is made; they find it
+   * once this resolves.
+   */
+  prepare(kernel: GpuKernel): Promise<void>;
   /**
    * One dispatch on device-resident buffers: no copies, no synchronization. Buffers need the sizes and usages of GpuBuffers;
    * those that are destroyed or another device's are told by the caller's own error scopes.
@@ -136,6 +141,8 @@ class DeviceRunner implements Runner {
   private readonly own = new WeakMap<TileFunc, TileFunc>();
   /** By their text. One that is evicted lives as long as the work it is part of. */
   private readonly pipelines: BoundedCache<string, Pipeline>;
+  /** Pipelines that are being made, by their text. */
+  private readonly preparing = new Map<string, Promise<void>>();
   private readonly lifetime: Lifetime;
   private disposed = false;
 
@@ -248,6 +255,27 @@ class DeviceRunner implements Runner {
     } finally {
       resources.destroy();
     }
+  }
+
+  async prepare(kernel: GpuKernel): Promise<void> {
+    this.checkUsable();
+    const wgsl = this.wgsl(kernel);
+    if (isEmpty(wgsl) || this.pipelines.get(wgsl.code) !== undefined) return;
+    const begun = this.preparing.get(wgsl.code);
+    if (begun !== undefined) return begun;
+    const made = this.makeBeside(wgsl).finally(() => this.preparing.delete(wgsl.code));
+    this.preparing.set(wgsl.code, made);
+    return made;
+  }
+
+  private async makeBeside(wgsl: WgslKernel): Promise<void> {
+    const { device } = this;
+    const atFault = (message: string): Error => kernelRefused(message, wgsl.code);
+    const gpu = await this.settle(
+      () => orRefused(device.createComputePipelineAsync(this.described(wgsl)), atFault),
+      atFault,
+    );
+    if (!this.disposed) this.pipelines.set(wgsl.code, { gpu, fault: Promise.resolve(undefined) });
   }
 
   encode(pass: GPUComputePassEncoder, kernel: GpuKernel, buffers: GpuBuffers): void {
@@ -432,7 +460,9 @@ class DeviceRunner implements Runner {
   private pipeline(wgsl: WgslKernel): Pipeline {
     const known = this.pipelines.get(wgsl.code);
     if (known !== undefined) return known;
-    const { value: gpu, refusal } = scoped(this.device, () => this.build(wgsl));
+    const { value: gpu, refusal } = scoped(this.device, () =>
+      this.device.createComputePipeline(this.described(wgsl)),
+    );
     const fault = refusal.then((refused) => {
       if (refused === undefined) return undefined;
       this.pipelines.take(wgsl.code);
@@ -443,7 +473,7 @@ class DeviceRunner implements Runner {
     return pipeline;
   }
 
-  private build(wgsl: WgslKernel): GPUComputePipeline {
+  private described(wgsl: WgslKernel): GPUComputePipelineDescriptor {
     const module = this.device.createShaderModule({ code: wgsl.code });
     // Not "auto": that drops a binding that an empty tensor leaves unused.
     const layout = this.device.createBindGroupLayout({
@@ -453,10 +483,10 @@ class DeviceRunner implements Runner {
         buffer: { type: bufferTypes[access] },
       })),
     });
-    return this.device.createComputePipeline({
+    return {
       layout: this.device.createPipelineLayout({ bindGroupLayouts: [layout] }),
       compute: { module, entryPoint: wgsl.entryPoint },
-    });
+    };
   }
 
   private checkUsable(): void {

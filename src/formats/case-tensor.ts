@@ -20,6 +20,7 @@ import {
   writeBits,
   writeComplex,
   writeNumber,
+  writeNumbers,
   type FloatType,
   type IntegerType,
 } from "./numbers.js";
@@ -149,6 +150,9 @@ function written(type: TensorType, where: string, write: (view: DataView) => voi
   return { type, bytes };
 }
 
+/** Elements of a fill between two allocations. */
+const drawnAtOnce = 2 ** 16;
+
 function filledTensor(type: TensorType, fill: Fill, where: string): CaseTensor {
   const { dtype } = type;
   if (dtype === "string" || dtype === "c64" || dtype === "c128") {
@@ -163,9 +167,11 @@ function filledTensor(type: TensorType, fill: Fill, where: string): CaseTensor {
       written(type, where, (view) => {
         const draw = lcg(seed);
         const count = elementCount(type.shape);
-        for (let k = 0; k < count; k++) {
-          const step = draw() * (max - min);
-          writeNumber(view, dtype, k, isFloat(dtype) ? min + step : min + Math.floor(step));
+        const whole = isFloat(dtype) ? (step: number) => step : Math.floor;
+        for (let first = 0; first < count; first += drawnAtOnce) {
+          const values = new Float64Array(Math.min(drawnAtOnce, count - first));
+          for (let k = 0; k < values.length; k++) values[k] = min + whole(draw() * (max - min));
+          writeNumbers(view, dtype, first, values);
         }
       }),
   };

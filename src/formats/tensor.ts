@@ -37,6 +37,7 @@ export interface Differences {
 /** The elements of two arrays of one type whose bits differ; undefined when none do. */
 export function differencesOf(type: TensorType, a: Uint8Array, b: Uint8Array): Differences | undefined {
   const size = dtypeBytes[type.dtype];
+  if (alike(a, b)) return undefined;
   return differencesWhere(elementCount(type.shape), (element) => {
     for (let byte = element * size; byte < (element + 1) * size; byte++) if (a[byte] !== b[byte]) return true;
     return false;
@@ -47,6 +48,13 @@ export function differencesOf(type: TensorType, a: Uint8Array, b: Uint8Array): D
 export function differencesBetween(a: TensorValue, b: TensorValue): Differences | undefined {
   if (a.strings === undefined && b.strings === undefined) return differencesOf(a.type, a.bytes, b.bytes);
   return differencesWhere(elementCount(a.type.shape), (k) => a.strings?.[k] !== b.strings?.[k]);
+}
+
+/** What most comparisons end with, in a fraction of the time that naming an element takes. */
+function alike(a: Uint8Array, b: Uint8Array): boolean {
+  let k = 0;
+  while (k < a.length && a[k] === b[k]) k++;
+  return k === a.length && a.length === b.length;
 }
 
 function differencesWhere(elements: number, differs: (element: number) => boolean): Differences | undefined {

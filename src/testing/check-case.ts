@@ -64,13 +64,35 @@ export interface CheckContext {
 }
 
 /** Compiles once, runs on every backend. */
-export async function checkCase(
+export const checkCase = async (
   test: Case,
   backends: readonly BackendName[],
   context: CheckContext,
+): Promise<CheckResult[]> => beginCase(test, backends, context)();
+
+/** Compiles, and begins the pipeline; what it returns runs on every backend. */
+export function beginCase(
+  test: Case,
+  backends: readonly BackendName[],
+  context: CheckContext,
+): () => Promise<CheckResult[]> {
+  const compiled = attempt(() => compileCase(test, context));
+  const prepared =
+    compiled.ok && backends.includes("webgpu")
+      ? // The run is refused for the same reason, and tells it.
+        context.runner?.prepare(compiled.value.kernel).catch(() => undefined)
+      : undefined;
+  return () => runCompiled(test, backends, context, compiled, prepared);
+}
+
+async function runCompiled(
+  test: Case,
+  backends: readonly BackendName[],
+  context: CheckContext,
+  compiled: Attempt<CompiledCase>,
+  prepared: Promise<void> | undefined,
 ): Promise<CheckResult[]> {
   const results: CheckResult[] = [];
-  const compiled = attempt(() => compileCase(test, context));
   const inputs = once(() =>
     Object.fromEntries(
       inputsOf(operandsOf(compiled)).map((operand) => {
@@ -92,6 +114,7 @@ export async function checkCase(
     }
     const { kernel, definition } = compiled.value;
     const start = performance.now();
+    if (backend === "webgpu") await prepared;
     const run = await attemptAsync(() => runCase(inputs(), kernel, definition, backend, context));
     if (!run.ok) {
       const milliseconds = performance.now() - start;

@@ -13,7 +13,7 @@ import {
   type OnnxGather,
 } from "../formats/onnx/index.js";
 import type { TensorValue } from "../formats/tensor.js";
-import { checkCase, type CheckResult } from "./check-case.js";
+import { beginCase, type CheckResult } from "./check-case.js";
 import type { Test } from "./run-tests.js";
 import { runTextTest } from "./text-test.js";
 
@@ -53,7 +53,7 @@ const caseTest = (file: string, test: Case): Test => ({
   id: test.id,
   file,
   line: test.line ?? 1,
-  run: (backends, context) => checkCase(test, backends, context),
+  begin: (backends, context) => beginCase(test, backends, context),
 });
 
 /** A .tir text test: RUN and CHECK lines, or errors expected on their lines. */
@@ -63,7 +63,7 @@ function textTest(path: string): Test {
     id: path,
     file: path,
     line: 1,
-    run: () => {
+    begin: () => () => {
       const failures = runTextTest(source, path, { findTarget: lookUpTarget });
       const message = failures.map((failure) => `${path}:${failure.line}: ${failure.message}`).join("\n");
       const result = { id: path, backend: "text" };
@@ -94,7 +94,7 @@ const malformedTest = (
   id,
   file,
   line,
-  run: (backends) => {
+  begin: (backends) => () => {
     const [first] = diagnostics;
     const why = first === undefined ? {} : { code: first.code, message: first.message };
     return Promise.resolve(backends.map((backend) => ({ id, backend, status: "fail" as const, ...why })));
@@ -108,7 +108,7 @@ function gatherTest(file: string, gather: OnnxGather): Test {
     id,
     file,
     line: 1,
-    run: () => Promise.resolve([{ id, backend: "compile", ...result }]),
+    begin: () => () => Promise.resolve([{ id, backend: "compile", ...result }]),
   });
   if (!gather.ok) {
     const { code, message } = gather.diagnostic;

@@ -8,7 +8,8 @@ export interface Test {
   /** Where it stands; the line from 1. */
   readonly file: string;
   readonly line: number;
-  run(backends: readonly BackendName[], context: CheckContext): Promise<CheckResult[]>;
+  /** Begins what goes on beside other tests, such as a pipeline; what it returns runs the test. */
+  begin(backends: readonly BackendName[], context: CheckContext): () => Promise<CheckResult[]>;
 }
 
 export interface SuiteResults {
@@ -28,6 +29,9 @@ export interface SuiteOptions<T extends Test> {
   readonly bail?: boolean;
 }
 
+/** Tests that begin before their turn: enough to keep the threads of a device busy, and they hold a program each. */
+const testsAhead = 8;
+
 export async function runTests<T extends Test>(
   tests: readonly T[],
   backends: readonly BackendName[],
@@ -35,23 +39,58 @@ export async function runTests<T extends Test>(
 ): Promise<SuiteResults> {
   const results: CheckResult[] = [];
   const bugs: { id: string; thrown: unknown }[] = [];
-  for (const [k, test] of tests.entries()) {
+  let done = 0;
+  for (const { test, run, milliseconds } of begunAhead(tests, (test) =>
+    test.begin(backends, contextOf(test)),
+  )) {
     const { id, file, line } = test;
     const start = performance.now();
     let own: readonly CheckResult[];
     try {
-      own = await test.run(backends, contextOf(test));
+      own = await run();
     } catch (thrown) {
       own = backends.map((backend) => ({ id, backend, status: "fail" as const, ...reason(thrown) }));
       if (!(thrown instanceof CompileError || thrown instanceof RunError)) bugs.push({ id, thrown });
     }
-    const each = (performance.now() - start) / Math.max(1, own.length);
+    const each = (milliseconds + performance.now() - start) / Math.max(1, own.length);
     results.push(...own.map((result) => ({ file, line, milliseconds: each, ...result })));
     onDone?.(test);
-    if (bail && own.some(({ status }) => status === "fail"))
-      return { results, bugs, notRun: tests.length - k - 1 };
+    done++;
+    if (bail && own.some(({ status }) => status === "fail")) break;
   }
-  return { results, bugs, notRun: 0 };
+  return { results, bugs, notRun: tests.length - done };
+}
+
+type Run = () => Promise<readonly CheckResult[]>;
+
+interface Begun<T extends Test> {
+  readonly test: T;
+  /** Throws what was thrown when the test began. */
+  readonly run: Run;
+  /** What it took to begin. */
+  readonly milliseconds: number;
+}
+
+/** Tests in their order, each begun some tests before its turn. */
+function* begunAhead<T extends Test>(tests: readonly T[], begin: (test: T) => Run): Generator<Begun<T>> {
+  const begun: Begun<T>[] = [];
+  for (const test of tests) {
+    const start = performance.now();
+    const run = orThrowLater(() => begin(test));
+    begun.push({ test, run, milliseconds: performance.now() - start });
+    if (begun.length > testsAhead) yield* begun.splice(0, 1);
+  }
+  yield* begun;
+}
+
+function orThrowLater(begin: () => Run): Run {
+  try {
+    return begin();
+  } catch (thrown) {
+    return () => {
+      throw thrown;
+    };
+  }
 }
 
 function reason(thrown: unknown): { readonly code?: string; readonly message: string } {

@@ -16,6 +16,8 @@ import { refusalError } from "../../backends/webgpu/errors.js";
 import { byteCount, InternalError, targets, type Diagnostic } from "../../ir/index.js";
 import { CompileError, compile, onnx, RunError, type Kernel } from "../../src/index.js";
 import { acquireGpu } from "../../src/device/node.js";
+import { readCases } from "../../src/formats/cases.js";
+import { checkCase } from "../../src/testing/check-case.js";
 import { requireGpu } from "../support/gpu.js";
 import { operandOf } from "../support/operands.js";
 
@@ -615,6 +617,90 @@ describe("a runner's pipelines", () => {
     expect(built.length).toBe(300);
     await runner.runBytes(first, inputsOf(first));
     expect(built.length).toBe(301);
+  });
+
+  /** Counts the pipelines that the device makes, on the calling thread and beside it. */
+  function counted(device: GPUDevice): { readonly onThread: number; readonly beside: number } {
+    const made = { onThread: 0, beside: 0 };
+    const onThread = device.createComputePipeline.bind(device);
+    const beside = device.createComputePipelineAsync.bind(device);
+    device.createComputePipeline = (descriptor) => {
+      made.onThread++;
+      return onThread(descriptor);
+    };
+    device.createComputePipelineAsync = (descriptor) => {
+      made.beside++;
+      return beside(descriptor);
+    };
+    return made;
+  }
+
+  it("are made beside the thread by prepare, once for a text, and found by runs", async (context) => {
+    const runner = await ownRunner(context);
+    const made = counted(runner.device);
+    const again = gatherKernel(32);
+    await Promise.all([runner.prepare(kernel), runner.prepare(kernel), runner.prepare(again)]);
+    await runner.prepare(kernel);
+    expect(made).toEqual({ onThread: 0, beside: 1 });
+    expect(await runner.runBytes(kernel, inputs)).toEqual(expected);
+    expect(await runner.runBytes(again, inputs)).toEqual(expected);
+    expect(made).toEqual({ onThread: 0, beside: 1 });
+  });
+
+  it("of a suite's cases are made beside the thread", async (context) => {
+    const runner = await ownRunner(context);
+    const made = counted(runner.device);
+    const [test] = readCases(
+      JSON.stringify({
+        id: "gather",
+        dialect: "onnx",
+        op: "gather",
+        data: { dtype: "f32", shape: [4, 3], fill: { seed: 1, min: 0, max: 8 } },
+        indices: { dtype: "i32", shape: [5], fill: { seed: 2, min: 0, max: 4 } },
+        expect: "ok",
+      }),
+      "case.json",
+    );
+    expect(await checkCase(test!, ["reference", "webgpu"], { runner })).toMatchObject([
+      { backend: "reference", status: "pass" },
+      { backend: "webgpu", status: "pass" },
+    ]);
+    expect(made).toEqual({ onThread: 0, beside: 1 });
+  });
+
+  it("that the device refuses are refused by prepare as a run's are, and may be made again", async (context) => {
+    const runner = await ownRunner(context);
+    const { device } = runner;
+    const create = device.createComputePipelineAsync.bind(device);
+    const refusing = (descriptor: Partial<GPUComputePipelineDescriptor>, reason?: GPUPipelineErrorReason) => {
+      device.createComputePipelineAsync = (own) =>
+        reason === undefined
+          ? create({ ...own, ...descriptor })
+          : Promise.reject(
+              Object.assign(new Error("too many registers"), { name: "GPUPipelineError", reason }),
+            );
+    };
+    const { compute } = { compute: { module: device.createShaderModule({ code: "" }), entryPoint: "gone" } };
+    refusing({ compute });
+    const invalid = await outcome(() => runner.prepare(kernel));
+    expect(invalid).toBeInstanceOf(InternalError);
+    expect(String(invalid)).toContain("gone");
+    expect(String(invalid)).toContain(runner.wgsl(kernel).code);
+    refusing({}, "internal");
+    expect(await refusal(CompileError, () => runner.prepare(kernel))).toMatchObject([
+      { code: "TC502", message: expect.stringContaining("too many registers") },
+    ]);
+    device.createComputePipelineAsync = create;
+    await runner.prepare(kernel);
+    expect(await runner.runBytes(kernel, inputs)).toEqual(expected);
+  });
+
+  it("that are being made when the device is lost are refused with that", async (context) => {
+    const runner = await ownRunner(context);
+    const preparing = outcome(() => runner.prepare(kernel));
+    runner.device.destroy();
+    expect(diagnosticsOf(RunError, await preparing)).toMatchObject(lost);
+    expect(await refusal(RunError, () => runner.prepare(kernel))).toMatchObject(lost);
   });
 
   it.for([0, -1, 2.5, Infinity])("take no limit of %d", async (pipelines, context) => {

@@ -264,6 +264,27 @@ describe("a value that its type cannot hold is an error with its element", () =>
   });
 });
 
+it("a fill of any length is one sequence of draws", () => {
+  const count = 2 ** 17 + 3;
+  const filled = (dtype: DType): ArrayBuffer => {
+    const [test] = readCases(
+      JSON.stringify({ ...one, data: { dtype, shape: [count], fill: { seed: 7, min: -1000, max: 1000 } } }),
+      "c.json",
+    );
+    return test!.inputs["data"]!.read().bytes.slice().buffer;
+  };
+  let state = 7n;
+  const drawn = Float64Array.from({ length: count }, () => {
+    state = (1664525n * state + 1013904223n) % 2n ** 32n;
+    return (Number(state) / 2 ** 32) * 2000 - 1000;
+  });
+  const [f64, i32] = [new Float64Array(filled("f64")), new Int32Array(filled("i32"))];
+  expect([f64.length, i32.length]).toEqual([count, count]);
+  // By its number: showing how long arrays differ takes minutes.
+  expect(drawn.findIndex((value, k) => f64[k] !== value)).toBe(-1);
+  expect(drawn.findIndex((value, k) => i32[k] !== Math.floor(value))).toBe(-1);
+});
+
 describe("a fill that its type cannot hold is an error, before memory is taken", () => {
   const filled = (dtype: DType, fill: unknown, shape = [4]) => {
     const [test] = read([{ ...one, data: { dtype, shape, fill } }]);
