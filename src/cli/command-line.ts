@@ -14,8 +14,6 @@ interface CommandEntry {
   readonly load: () => Promise<(program: Command) => void>;
 }
 
-const targets: CommandEntry["load"] = async () => (await import("./targets.js")).targetsCommand;
-
 const commands: Readonly<Record<string, CommandEntry>> = {
   compile: {
     summary: "lower a gather and print it",
@@ -51,9 +49,12 @@ const commands: Readonly<Record<string, CommandEntry>> = {
   },
   targets: {
     summary: "list targets; with a name, every figure with its source (--json makes a target file)",
-    load: targets,
+    load: async () => (await import("./targets.js")).targetsCommand,
   },
-  devices: { summary: "the WebGPU device that `run` and `check` would use", load: targets },
+  devices: {
+    summary: "the WebGPU device that `run` and `check` would use",
+    load: async () => (await import("./devices.js")).devicesCommand,
+  },
   fmt: {
     summary: "print .tir files canonically",
     load: async () => (await import("./fmt.js")).fmtCommand,

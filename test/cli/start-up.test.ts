@@ -40,6 +40,21 @@ function loadedBy(...args: string[]): Loaded {
   }
 }
 
+const commands = [
+  "compile",
+  "opt",
+  "run",
+  "explain",
+  "legal",
+  "tune",
+  "records",
+  "check",
+  "targets",
+  "devices",
+  "fmt",
+  "lsp",
+];
+
 describe("starting", () => {
   it.each([["--help"], ["--version"]])("tilec %s loads no command, pass or backend", (flag) => {
     const { modules, stdout } = loadedBy(flag);
@@ -75,22 +90,15 @@ describe("starting", () => {
     expect(loadedBy(...args).stdout).toContain("Usage: tilec fmt [options] <files...>");
   });
 
+  it.each(commands)("tilec %s --help prints its usage: it loads alone", (name) => {
+    const { status, stdout } = spawnSync(process.execPath, [main, name, "--help"], { encoding: "utf8" });
+    expect(stdout).toContain(`Usage: tilec ${name} [options]`);
+    expect(status).toBe(0);
+  });
+
   it("lists every command with its summary", () => {
     const { stdout } = loadedBy("--help");
-    for (const name of [
-      "compile",
-      "opt",
-      "run",
-      "explain",
-      "legal",
-      "tune",
-      "records",
-      "check",
-      "targets",
-      "devices",
-      "fmt",
-      "lsp",
-    ]) {
+    for (const name of commands) {
       expect(stdout).toMatch(new RegExp(`^  ${name} +\\S`, "m"));
     }
   });

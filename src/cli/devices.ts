@@ -1,0 +1,35 @@
+/** tilec devices: the WebGPU device that there is to run on. */
+import type { Command } from "commander";
+import { limitsOf, targetOf } from "../../backends/webgpu/index.js";
+import { acquireGpu } from "../device/node.js";
+import { targetFile } from "../formats/target-file.js";
+import { table } from "../report/table.js";
+import { print, printJson } from "./terminal.js";
+
+export function devicesCommand(program: Command): void {
+  program
+    .command("devices")
+    .option("--json", "print one JSON document; its target makes a target file")
+    .action(async (flags: { readonly json?: boolean }) => {
+      const found = await acquireGpu();
+      if (!found.ok) {
+        if (flags.json === true) printJson({ command: "devices", devices: [], reason: found.reason });
+        else print(`no WebGPU device: ${found.reason}`);
+        return;
+      }
+      const { device, description, software } = found.gpu;
+      const limits = limitsOf(device.limits);
+      const target = targetOf(limits, software, "webgpu-device");
+      device.destroy();
+      if (flags.json === true) {
+        printJson({
+          command: "devices",
+          devices: [{ description, software, limits }],
+          target: targetFile(target),
+        });
+      } else {
+        print(`${description}${software ? " (software)" : ""}`);
+        print(table(["limit", "value"], Object.entries(limits)));
+      }
+    });
+}
