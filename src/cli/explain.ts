@@ -10,6 +10,7 @@ import { lookUpTarget } from "../formats/look-up-target.js";
 import { addProgramOptions, dashed, resolveTarget, type ProgramFlags } from "./options.js";
 import { UsageError } from "./usage-error.js";
 import { loadProgram } from "./load.js";
+import { ownFile } from "./own-package.js";
 import { print, printDiagnostics, printJson } from "./terminal.js";
 
 interface ExplainFlags extends ProgramFlags {
@@ -51,7 +52,7 @@ function explainProgram(file: string | undefined, flags: ExplainFlags): number {
 
 /** The section of docs/diagnostics.md that a code has. */
 export function diagnosticPage(code: string): string | undefined {
-  const text = readFileSync(new URL("../../../docs/diagnostics.md", import.meta.url), "utf8");
+  const text = readFileSync(ownFile("docs/diagnostics.md"), "utf8");
   const sections = text.split(/^(?=## TC\d+)/m);
   return sections.find((section) => section.startsWith(`## ${code}`))?.trimEnd();
 }

@@ -47,7 +47,7 @@ import { UsageError } from "./usage-error.js";
 import { progressBar } from "./progress.js";
 import { openRunner } from "./run.js";
 import { note, print, printDiagnostics, printJson } from "./terminal.js";
-import { version } from "./version.js";
+import { version } from "./own-package.js";
 
 interface TuneFlags extends ProgramFlags {
   readonly objective: Objective;

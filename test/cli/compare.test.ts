@@ -1,16 +1,13 @@
 /** What explain compares, followed: flags that are promised give the cycles that are promised. */
-import { spawnSync } from "node:child_process";
-import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { cyclesOf } from "../../ir/index.js";
 import type { Explanation } from "../../src/api/explain.js";
 import { compile, onnx, targets } from "../../src/index.js";
+import { runHere } from "../support/run-here.js";
 
-const main = fileURLToPath(new URL("../../dist/src/cli/main.js", import.meta.url));
-const tilec = (...args: readonly string[]) =>
-  spawnSync(process.execPath, [main, ...args], { encoding: "utf8" });
-const explained = (...args: readonly string[]) =>
-  JSON.parse(tilec("explain", ...args, "--json").stdout) as Explanation;
+const tilec = (...args: readonly string[]) => runHere(args);
+const explained = async (...args: readonly string[]) =>
+  JSON.parse((await tilec("explain", ...args, "--json")).stdout) as Explanation;
 const words = (flags: string) => flags.split(" ").filter((word) => word !== "");
 
 /** Flags over those that were given before. */
@@ -33,32 +30,32 @@ describe("explain compares", () => {
     ["a tile that is stated", [...rows, "--residency", "gm", "--tile", "4,64"]],
     ["a tile and an order that are stated", [...columns, "--axis", "0", "--tile", "64,8", "--order", "0,1"]],
     ["residency auto", [...rows, "--residency", "auto", "--buffers", "1"]],
-  ])("with flags that keep their promise: %s", (_, args) => {
-    const { comparison, cycles } = explained(...args);
+  ])("with flags that keep their promise: %s", async (_, args) => {
+    const { comparison, cycles } = await explained(...args);
     const [runs, ...others] = comparison!.alternatives;
     expect(runs).toMatchObject({ cycles, flags: "" });
     expect(others.length).toBeGreaterThan(2);
     for (const other of others) {
-      const followed = explained(...replaced(args, other.flags));
+      const followed = await explained(...replaced(args, other.flags));
       expect([other.name, other.flags, followed.cycles]).toEqual([other.name, other.flags, other.cycles]);
       expect(followed.schedule).toEqual(other.schedule);
     }
   });
 
-  it("and prints the flag of what is a tenth faster: rows of pages straight from global memory", () => {
-    const { comparison, cycles } = explained(...pages);
+  it("and prints the flag of what is a tenth faster: rows of pages straight from global memory", async () => {
+    const { comparison, cycles } = await explained(...pages);
     const func = onnx.gather({ data: ["bf16", [2048, 16, 8, 128]], indices: ["i32", [64, 32]], axis: 0 });
     const other = compile(func, { target: targets.ascendA2, residency: "gm" });
     const promised = cyclesOf(other.tile, other.target).cycles;
     expect(comparison?.better).toEqual({ flags: "--residency gm", cycles: promised });
     expect(promised).toBeLessThan(cycles / 2);
-    const { stdout } = tilec("explain", ...pages);
+    const { stdout } = await tilec("explain", ...pages);
     expect(stdout).toContain("compared, estimated cycles");
     expect(stdout).toContain(`--residency gm takes ${promised} cycles instead`);
   });
 
-  it("and says nothing where the schedule is as good as the others", () => {
-    const { comparison } = explained(...pages, "--residency", "gm");
+  it("and says nothing where the schedule is as good as the others", async () => {
+    const { comparison } = await explained(...pages, "--residency", "gm");
     expect(comparison?.better).toBeUndefined();
     expect(comparison?.alternatives.map(({ name }) => name)).toEqual([
       "buffers 2, residency gm",
@@ -70,20 +67,22 @@ describe("explain compares", () => {
     ]);
   });
 
-  it("does not advise a unified buffer that the machine does not have", () => {
+  it("does not advise a unified buffer that the machine does not have", async () => {
     const given = [...columns, "--axis", "0", "--tile", "64,8"];
-    const { schedule } = explained(...replaced(given, explained(...given).comparison!.better!.flags));
+    const { schedule } = await explained(
+      ...replaced(given, (await explained(...given)).comparison!.better!.flags),
+    );
     expect(schedule.ubBytes).toBe(targets.ascendA2.ubBytes);
   });
 });
 
 describe("--buffers", () => {
-  it("takes a number, or copies by operand", () => {
-    const schedule = (...flags: string[]) =>
-      explained(...columns, "--axis", "0", "--tile", "64,64", ...flags).schedule;
-    expect(schedule("--buffers", "2").buffers).toBe(2);
-    expect(schedule("--double-buffer")).toEqual(schedule("--buffers", "2"));
-    expect(schedule("--buffers", "indices=2, output=2").buffers).toEqual({ indices: 2, output: 2 });
+  it("takes a number, or copies by operand", async () => {
+    const schedule = async (...flags: string[]) =>
+      (await explained(...columns, "--axis", "0", "--tile", "64,64", ...flags)).schedule;
+    expect((await schedule("--buffers", "2")).buffers).toBe(2);
+    expect(await schedule("--double-buffer")).toEqual(await schedule("--buffers", "2"));
+    expect((await schedule("--buffers", "indices=2, output=2")).buffers).toEqual({ indices: 2, output: 2 });
   });
 
   it.each([
@@ -92,14 +91,14 @@ describe("--buffers", () => {
     ["indices=2,2", "copies are 1 or 2"],
     ["indices=2,indices=1", "copies are 1 or 2"],
     ["index=2", "buffers names index, which is no operand"],
-  ])("%s is refused", (buffers, message) => {
-    const { status, stderr } = tilec("explain", ...columns, "--axis", "0", "--buffers", buffers);
+  ])("%s is refused", async (buffers, message) => {
+    const { status, stderr } = await tilec("explain", ...columns, "--axis", "0", "--buffers", buffers);
     expect(stderr).toContain(message);
     expect(status).toBe(message.startsWith("copies") ? 2 : 1);
   });
 
-  it("and --double-buffer beside it are refused", () => {
-    const { status, stderr } = tilec("explain", ...rows, "--buffers", "1", "--double-buffer");
+  it("and --double-buffer beside it are refused", async () => {
+    const { status, stderr } = await tilec("explain", ...rows, "--buffers", "1", "--double-buffer");
     expect(stderr).toContain("give --buffers or --double-buffer, not both");
     expect(status).toBe(2);
   });
@@ -108,41 +107,37 @@ describe("--buffers", () => {
 describe("tilec legal", () => {
   const line = ["--op", "gather", "--data", "f32[16384]", "--indices", "i32[1000000]", "--axis", "0"];
 
-  it("lists the fastest twenty, the default among them, and says how many more there are", () => {
-    const { stdout } = tilec("legal", ...rows, "--residency", "gm");
+  it("lists the fastest twenty, the default among them, and says how many more there are", async () => {
+    const { stdout } = await tilec("legal", ...rows, "--residency", "gm");
     const [, , ...listed] = stdout.trimEnd().split("\n");
     const [more] = listed.splice(-1);
     expect(listed.length).toBeGreaterThanOrEqual(20);
     expect(listed.length).toBeLessThanOrEqual(21);
     expect(listed.filter((row) => row.trimEnd().endsWith("default"))).toHaveLength(1);
     const hidden = Number(/^(\d+) more candidates are slower; --all lists them$/.exec(more!)?.[1]);
-    const all = tilec("legal", ...rows, "--residency", "gm", "--all")
-      .stdout.trimEnd()
-      .split("\n");
+    const all = (await tilec("legal", ...rows, "--residency", "gm", "--all")).stdout.trimEnd().split("\n");
     expect(all.length - 2).toBe(listed.length + hidden);
   });
 
-  it("speaks of no largest gather dim where the data stays in global memory", () => {
-    expect(tilec("legal", ...rows, "--residency", "gm").stdout).not.toContain("gather dim");
-    expect(tilec("legal", ...rows, "--residency", "ub").stdout).toContain(
+  it("speaks of no largest gather dim where the data stays in global memory", async () => {
+    expect((await tilec("legal", ...rows, "--residency", "gm")).stdout).not.toContain("gather dim");
+    expect((await tilec("legal", ...rows, "--residency", "ub")).stdout).toContain(
       "gather dim 0: the largest that fits",
     );
     const none = ["--residency", "gm", "--ub-bytes", "32", "--tile", "1,1"];
-    const { stderr, status } = tilec("compile", ...rows, ...none);
+    const { stderr, status } = await tilec("compile", ...rows, ...none);
     expect(stderr).toContain("TC402");
     expect(stderr).not.toContain("gather dim");
     expect(status).toBe(1);
   });
 
-  it("gives values separated by commas, quoted where they hold some, with units in the header", () => {
-    const [head, first, ...rest] = tilec("legal", ...line, "--csv")
-      .stdout.trimEnd()
-      .split("\n");
+  it("gives values separated by commas, quoted where they hold some, with units in the header", async () => {
+    const [head, first, ...rest] = (await tilec("legal", ...line, "--csv")).stdout.trimEnd().split("\n");
     expect(head).toBe("tile,residency,view,order,buffers,UB (B),traffic (B),tasks,cycles,default");
     expect(first).toMatch(/^\[\d+\],ub,\[\d+\],\[0\],\S+,\d+,\d+,\d+,\d+,default$/);
     const cycles = [first!, ...rest].map((row) => Number(row.split(",").at(-2)));
     expect(cycles).toEqual([...cycles].sort((a, b) => a - b));
-    const wide = tilec("legal", ...rows, "--residency", "gm", "--csv").stdout.split("\n");
+    const wide = (await tilec("legal", ...rows, "--residency", "gm", "--csv")).stdout.split("\n");
     expect(wide[1]).toMatch(/^"\[\d+, \d+\]",gm,/);
   });
 });

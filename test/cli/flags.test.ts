@@ -1,15 +1,13 @@
-import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { readNpy, writeNpy } from "../../src/formats/npy.js";
 import { targetFile } from "../../src/formats/target-file.js";
 import { targets } from "../../src/index.js";
 import { bytes, number, text } from "../support/onnx-bytes.js";
+import { runHere } from "../support/run-here.js";
 
-const main = fileURLToPath(new URL("../../dist/src/cli/main.js", import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), "tilec-flags-"));
 const file = (name: string, contents: string | Uint8Array): string => {
   writeFileSync(join(folder, name), contents);
@@ -24,9 +22,7 @@ const rowNumbers = {
   bytes: new Uint8Array(Float32Array.from({ length: 48 }, (_, k) => Math.floor(k / 4)).buffer),
 } as const;
 
-function tilec(...args: string[]) {
-  return spawnSync(process.execPath, [main, ...args], { cwd: folder, encoding: "utf8" });
-}
+const tilec = (...args: string[]) => runHere(args, folder);
 
 const gather = ["--op", "gather", "--data", "f32[8,8]", "--indices", "i32[4]"];
 const program = file(
@@ -193,74 +189,76 @@ describe("a flag that another one or the file would override is told, with exit 
       ["compile", "--op", "pypto.constructor", ...gather.slice(2)],
       "no operator constructor",
     ],
-  ])("%s", (_what, args, says) => {
-    const { status, stdout, stderr } = tilec(...args);
+  ])("%s", async (_what, args, says) => {
+    const { status, stdout, stderr } = await tilec(...args);
     expect(stderr).toContain("error[TC701]: ");
     expect(stderr).toContain(says);
     expect(stdout).toBe("");
     expect(status).toBe(2);
   });
 
-  it("but not where each has its part", () => {
-    const one = tilec("run", ...gather, "--seed", "1", "--input", `data=${npy}`);
+  it("but not where each has its part", async () => {
+    const one = await tilec("run", ...gather, "--seed", "1", "--input", `data=${npy}`);
     expect(one.stdout).toContain(`from ${npy} and random indices, seed 1`);
     expect(one.status).toBe(0);
-    expect(tilec("compile", ...gather, "--tile", "4,8", "--tile", "4,8").status).toBe(0);
-    expect(tilec("run", model, "--func", "first", "--seed", "1", "--out", "output=o.npy").status).toBe(0);
-    expect(tilec("explain", "TC301", "--json").status).toBe(0);
+    expect((await tilec("compile", ...gather, "--tile", "4,8", "--tile", "4,8")).status).toBe(0);
+    expect(
+      (await tilec("run", model, "--func", "first", "--seed", "1", "--out", "output=o.npy")).status,
+    ).toBe(0);
+    expect((await tilec("explain", "TC301", "--json")).status).toBe(0);
   });
 
-  it("legal says that it looks at every tile", () => {
-    const { status, stderr } = tilec("legal", ...gather, "--tile", "2,2");
+  it("legal says that it looks at every tile", async () => {
+    const { status, stderr } = await tilec("legal", ...gather, "--tile", "2,2");
     expect(stderr).toBe("legal looks at every tile; --tile 2,2 counts as not given\n");
     expect(status).toBe(0);
   });
 });
 
 describe("--oob", () => {
-  it("changes the policy of a file's program, as the report of an index says", () => {
-    const refused = tilec("run", cases, "--case", "one");
+  it("changes the policy of a file's program, as the report of an index says", async () => {
+    const refused = await tilec("run", cases, "--case", "one");
     expect(refused.stderr).toContain("--oob clamp");
     expect(refused.status).toBe(1);
-    expect(tilec("run", cases, "--case", "one", "--oob", "clamp").status).toBe(0);
-    const compiled = tilec("compile", program, "--emit", "access", "--oob", "wrap");
+    expect((await tilec("run", cases, "--case", "one", "--oob", "clamp")).status).toBe(0);
+    const compiled = await tilec("compile", program, "--emit", "access", "--oob", "wrap");
     expect(compiled.stdout).toContain("oob = wrap");
-    const again = tilec("compile", file("a.tir", compiled.stdout), "--emit", "access", "--oob", "zero");
+    const again = await tilec("compile", file("a.tir", compiled.stdout), "--emit", "access", "--oob", "zero");
     expect(again.stdout).toContain("oob = zero");
   });
 
-  it("is refused beside a tile program, whose gather has its own", () => {
-    const { stdout } = tilec("compile", program);
-    const { status, stderr } = tilec("compile", file("t.tir", stdout), "--oob", "clamp");
+  it("is refused beside a tile program, whose gather has its own", async () => {
+    const { stdout } = await tilec("compile", program);
+    const { status, stderr } = await tilec("compile", file("t.tir", stdout), "--oob", "clamp");
     expect(stderr).toContain("--oob clamp: @g is a tile program");
     expect(status).toBe(2);
   });
 });
 
 describe("--seed", () => {
-  it("draws indices for a program whose target is a file", () => {
+  it("draws indices for a program whose target is a file", async () => {
     const target = file("my.json", JSON.stringify(targetFile({ ...targets.ascendA2, name: "my.json" })));
     const text = `func @g(%x: tensor<8x8xf32>, %i: tensor<4xi32>) -> tensor<4x8xf32> target("${target}") {
   %y = onnx.gather %x, %i {axis = 0}
   return %y
 }
 `;
-    const { status, stderr } = tilec("run", file("mine.tir", text), "--seed", "1");
+    const { status, stderr } = await tilec("run", file("mine.tir", text), "--seed", "1");
     expect(stderr).not.toContain("TC501");
     expect(status).toBe(0);
   });
 });
 
 describe("--print-after with --json", () => {
-  it("leaves one document on the standard output", () => {
-    const { stdout, stderr } = tilec("compile", ...gather, "--json", "--print-after", "all");
+  it("leaves one document on the standard output", async () => {
+    const { stdout, stderr } = await tilec("compile", ...gather, "--json", "--print-after", "all");
     expect(JSON.parse(stdout)).toMatchObject({ schema: 1, command: "compile" });
     expect(stderr).toContain("// after canonicalize-access");
   });
 });
 
 describe("an operator with several index inputs", () => {
-  it("takes --indices once for each, in order, and its tensors by their names", () => {
+  it("takes --indices once for each, in order, and its tensors by their names", async () => {
     const pages = ["--op", "pypto.gather_in_ub", "--data", "f32[12,4]", "--indices", "i32[1,3]"];
     const table = ["--indices", "i32[1,3]", "--block_size", "4"];
     const tokens = file("tokens.npy", npyOf([1, 3], [0, 5, 9]));
@@ -274,7 +272,7 @@ describe("an operator with several index inputs", () => {
       "--input",
       `block_table=${blocks}`,
     ];
-    const { status, stderr } = tilec("run", ...pages, ...table, ...given, "--out", "output=paged.npy");
+    const { status, stderr } = await tilec("run", ...pages, ...table, ...given, "--out", "output=paged.npy");
     expect(status, stderr).toBe(0);
     const { bytes: output } = readNpy(readFileSync(join(folder, "paged.npy")), "paged.npy");
     expect([...new Float32Array(Uint8Array.from(output).buffer)].filter((_, k) => k % 4 === 0)).toEqual([
@@ -282,9 +280,9 @@ describe("an operator with several index inputs", () => {
     ]);
   });
 
-  it("has them in a subscript", () => {
+  it("has them in a subscript", async () => {
     const subscript = ["--op", "numpy.index", "--subscript", "i0, :, i1", "--data", "f32[4,3,5]"];
-    const { status, stdout } = tilec(
+    const { status, stdout } = await tilec(
       "compile",
       "--emit",
       "source",
@@ -298,8 +296,8 @@ describe("an operator with several index inputs", () => {
     expect(stdout).toContain("%i0: tensor<2x1xi64>, %i1: tensor<3xi64>");
   });
 
-  it("is refused where the operator takes one", () => {
-    const { status, stderr } = tilec("compile", ...gather, "--indices", "i32[5]");
+  it("is refused where the operator takes one", async () => {
+    const { status, stderr } = await tilec("compile", ...gather, "--indices", "i32[5]");
     expect(status).toBe(1);
     expect(stderr).toContain("TC702");
     expect(stderr).toContain("onnx.gather takes data, indices, not 3 inputs");

@@ -1,10 +1,9 @@
 /** `tilec run model.onnx`: the gathers of a model with symbolic dims, listed, bound and run. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { spawnSync } from "node:child_process";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, it } from "vitest";
+import { runHere } from "../support/run-here.js";
 import {
   initializer,
   input,
@@ -47,10 +46,7 @@ writeFileSync(
   ]),
 );
 
-function tilec(...args: readonly string[]) {
-  const main = fileURLToPath(new URL("../../dist/src/cli/main.js", import.meta.url));
-  return spawnSync(process.execPath, [main, "run", file, ...args], { encoding: "utf8" });
-}
+const tilec = (...args: readonly string[]) => runHere(["run", file, ...args]);
 const bind = ["--bind", "ids=2x3,columns=4"];
 
 interface Listed {
@@ -65,8 +61,8 @@ const documentOf = (stdout: string) =>
   JSON.parse(stdout) as { readonly ok: boolean; readonly gathers: readonly Listed[] };
 
 describe("a model whose dims are open", () => {
-  it("lists every gather, names what binds it, and is no error", () => {
-    const { status, stdout, stderr } = tilec();
+  it("lists every gather, names what binds it, and is no error", async () => {
+    const { status, stdout, stderr } = await tilec();
     expect(status, stderr).toBe(0);
     expect(stdout).toMatch(/^gather +operator +shape +verdict +schedule +cycles, clock \d+ +run/);
     expect(stdout).toMatch(/^embed +Gather +open TC014/m);
@@ -75,15 +71,15 @@ describe("a model whose dims are open", () => {
     expect(stderr.match(/hint/g)).toHaveLength(1);
   });
 
-  it("follows its hint", () => {
-    const { stdout } = tilec("--json", "--bind", "ids=1x1,columns=1");
+  it("follows its hint", async () => {
+    const { stdout } = await tilec("--json", "--bind", "ids=1x1,columns=1");
     expect(documentOf(stdout).gathers.map(({ verdict }) => verdict)).not.toContain("open");
   });
 });
 
 describe("a bound model", () => {
-  it("has a shape, verdict, schedule and cycles for each gather, those after the shapes too", () => {
-    const { status, stdout } = tilec(...bind, "--json");
+  it("has a shape, verdict, schedule and cycles for each gather, those after the shapes too", async () => {
+    const { status, stdout } = await tilec(...bind, "--json");
     const { ok, gathers } = documentOf(stdout);
     expect([status, ok]).toEqual([1, false]);
     expect(gathers).toMatchObject([
@@ -96,8 +92,16 @@ describe("a bound model", () => {
     expect(gathers.filter(({ cycles }) => (cycles ?? 0) > 0)).toHaveLength(4);
   });
 
-  it("is one document with the runs of all that can run", () => {
-    const { stdout } = tilec("--bind", "ids=2x3", "--seed", "3", "--backend", "reference,sim", "--json");
+  it("is one document with the runs of all that can run", async () => {
+    const { stdout } = await tilec(
+      "--bind",
+      "ids=2x3",
+      "--seed",
+      "3",
+      "--backend",
+      "reference,sim",
+      "--json",
+    );
     const { gathers } = documentOf(stdout);
     expect(gathers.map(({ name, run }) => [name, run?.ok])).toEqual([
       ["embed", true],
@@ -108,8 +112,8 @@ describe("a bound model", () => {
     ]);
   });
 
-  it("takes one gather out, for every command", () => {
-    const { status, stdout } = tilec("--bind", "batch=2,ids=[2,3]", "--func", "row", "--seed", "1");
+  it("takes one gather out, for every command", async () => {
+    const { status, stdout } = await tilec("--bind", "batch=2,ids=[2,3]", "--func", "row", "--seed", "1");
     expect(status).toBe(0);
     expect(stdout).toMatch(/^@row on ascend-a2: 1x8xf32/);
   });
@@ -124,8 +128,8 @@ describe("a binding that fits nothing is told with what would fit", () => {
     ["ids=2x-3", 1, '"ids" is bound to -3, which is no extent', ""],
     ["batch", 2, "batch is not name=extent", "write --bind batch=1"],
     ["batch=1,batch=2", 2, "batch is given twice", ""],
-  ])("--bind %s", (list, code, message, hint) => {
-    const { status, stderr } = tilec("--bind", list);
+  ])("--bind %s", async (list, code, message, hint) => {
+    const { status, stderr } = await tilec("--bind", list);
     expect(status).toBe(code);
     expect(stderr).toContain(message);
     expect(stderr).toContain(hint);
@@ -150,22 +154,19 @@ describe("a gather with views around it", () => {
       ...output("y", onnxTypes.f32),
     ]),
   );
-  const of = (...args: readonly string[]) => {
-    const main = fileURLToPath(new URL("../../dist/src/cli/main.js", import.meta.url));
-    return spawnSync(process.execPath, [main, "run", viewed, ...args], { encoding: "utf8" });
-  };
+  const of = (...args: readonly string[]) => runHere(["run", viewed, ...args]);
 
-  it("is listed alone and folded, with the nodes it holds and what it leaves, and runs by name", () => {
-    const listed = of();
+  it("is listed alone and folded, with the nodes it holds and what it leaves, and runs by name", async () => {
+    const listed = await of();
     expect(listed.status).toBe(0);
     expect(listed.stdout).toMatch(
       /pick_folded +Transpose "turn", Gather "pick", Reshape "merge" +2x3x4xf32 by 2xi64 to 12xf32/,
     );
     expect(listed.stderr).toContain('pick: Slice "cut" is not folded: from [12] to [?]');
-    const run = of("--func", "pick_folded", "--seed", "1", "--json");
+    const run = await of("--func", "pick_folded", "--seed", "1", "--json");
     expect(run.status).toBe(0);
     expect(JSON.parse(run.stdout)).toMatchObject({ ok: true, output: { type: "12xf32" } });
-    const { gathers } = JSON.parse(of("--json").stdout) as { gathers: Record<string, unknown>[] };
+    const { gathers } = JSON.parse((await of("--json")).stdout) as { gathers: Record<string, unknown>[] };
     expect(gathers.map(({ name, folds }) => [name, folds])).toEqual([
       ["pick", undefined],
       ["pick_folded", ['Transpose "turn"', 'Gather "pick"', 'Reshape "merge"']],
@@ -184,31 +185,28 @@ describe("a model whose outermost dims stay open", () => {
       ...input("ids", onnxTypes.i32, [64]),
     ]),
   );
-  const command = (...args: readonly string[]) => {
-    const main = fileURLToPath(new URL("../../dist/src/cli/main.js", import.meta.url));
-    return spawnSync(process.execPath, [main, ...args], { encoding: "utf8" });
-  };
+  const command = (...args: readonly string[]) => runHere(args);
 
-  it("is judged by a formula with the size up to which it fits", () => {
+  it("is judged by a formula with the size up to which it fits", async () => {
     const flags = ["--most", "vocabulary=100000", "--residency", "ub", "--tile", "64,8"];
-    const { status, stdout, stderr } = command("explain", open, ...flags);
+    const { status, stdout, stderr } = await command("explain", open, ...flags);
     expect(status, stderr).toBe(1);
     // Rows of 32 B; 64 indices of 4 B, 64 rows of the result and 512 B of scratch.
     expect(stdout).toContain("32 VOCABULARY + 2816 <= 196608 bytes: legal for VOCABULARY <= 6056");
   });
 
-  it("names what it cannot run: sizes are needed", () => {
-    const { status, stderr } = command("run", open, "--most", "vocabulary=100", "--seed", "1");
+  it("names what it cannot run: sizes are needed", async () => {
+    const { status, stderr } = await command("run", open, "--most", "vocabulary=100", "--seed", "1");
     expect(status).toBe(2);
     expect(stderr).toContain("hint: --bind vocabulary=100");
-    expect(command("run", open, "--bind", "vocabulary=100", "--seed", "1").status).toBe(0);
+    expect((await command("run", open, "--bind", "vocabulary=100", "--seed", "1")).status).toBe(0);
   });
 
   it.each([
     ["of another file", ["explain", "x.tir", "--most", "N=4"], "--most says up to where"],
     ["that is no list of extents", ["explain", open, "--most", "batch"], "batch is not name=extent"],
     ["of a dim that it lacks", ["explain", open, "--most", "rows=4"], 'no symbolic dim "rows"'],
-  ])("refuses a most %s", (_, args, message) => {
-    expect(command(...args).stderr).toContain(message);
+  ])("refuses a most %s", async (_, args, message) => {
+    expect((await command(...args)).stderr).toContain(message);
   });
 });

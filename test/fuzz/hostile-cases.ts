@@ -4,7 +4,8 @@ import { CompileError, elementCount } from "../../ir/index.js";
 import { readCaseList } from "../../src/formats/cases.js";
 import { tryProgram } from "../../src/index.js";
 import type { CheckResult } from "../../src/testing/check-case.js";
-import { judge, runHere } from "./command.js";
+import { judge } from "./command.js";
+import { runHere } from "../support/run-here.js";
 import { mutated, type Draw } from "./mutate.js";
 
 /** One case with a value somewhere replaced by something else, a key mistyped, or its text damaged. */

@@ -1,8 +1,0 @@
-/** tilec's own version, from its package. */
-import { readFileSync } from "node:fs";
-
-const packageJson = JSON.parse(readFileSync(new URL("../../../package.json", import.meta.url), "utf8")) as {
-  readonly version: string;
-};
-
-export const { version } = packageJson;
