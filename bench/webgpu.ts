@@ -4,7 +4,7 @@
  * `--node` runs on Dawn in this process, without the libraries; without it, everything runs in one page of a headless
  * Chromium on SwiftShader, and with `--gpu` in the machine's own Chrome on its GPU, whose rows bench/webgpu-gpu.json keeps.
  * Outputs are verified first; subjects run in turns; medians are compared within the run. `--json` prints the rows;
- * `--only W4,W5` runs some workloads.
+ * `--only W4,W5` runs some workloads, `--runs 5` gives the median of five runs.
  */
 import { writeFileSync } from "node:fs";
 import { acquireGpu } from "../src/device/index.js";
@@ -14,9 +14,10 @@ import { gpuSubjects, upload } from "./gpu-subjects.js";
 import { requirePeers } from "./peers.js";
 import { report } from "./print-rows.js";
 import { measure, type Row } from "./rows.js";
+import { rowsOfRuns } from "./runs.js";
 import { describe, expectedOf, inputsOf } from "./workloads.js";
 
-const { json, node, gpu, chosen } = benchArguments();
+const { json, node, gpu, chosen, runs } = benchArguments();
 const rounds = 9;
 /** Of each run: a GPU ends one in less time than it takes to ask for it. */
 const launches = gpu ? 64 : 1;
@@ -67,5 +68,5 @@ async function inChromium(): Promise<Row[]> {
   return rows;
 }
 
-const rows = node ? await onDawn() : await inChromium();
-report(rows, json);
+const rows = (): Promise<Row[]> => (node ? onDawn() : inChromium());
+report(runs > 1 ? rowsOfRuns(runs) : await rows(), json);
