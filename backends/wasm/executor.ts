@@ -19,31 +19,11 @@ import { encodeModule } from "./encode.js";
 import { copyNamedRows, namedRows, type NamedRows } from "./named-rows.js";
 import { copyNamedSites, namedSites } from "./named-sites.js";
 import { pageBytes } from "./instructions.js";
-import { controlBytes, layoutOf, type WasmLayout } from "./layout.js";
+import { layoutOf, type WasmLayout } from "./layout.js";
 import { planWasm, tableIn, type WasmPlan } from "./plan.js";
 import type { SitesPlan } from "./sites-plan.js";
 import { argumentsOf } from "./sizes.js";
-
-/** How the executor starts a thread: `new Worker`, told to call `serveThread` with the message it is posted. */
-export type SpawnThread = (message: ThreadMessage) => {
-  /** Ends the thread. */
-  terminate(): unknown;
-};
-
-/** Posted as it is. Its declaration does without the namespace `WebAssembly`, which the DOM library alone declares. */
-export interface ThreadMessage {
-  /** A WebAssembly.Module. */
-  readonly module: object;
-  /** A WebAssembly.Memory, shared. */
-  readonly memory: { readonly buffer: ArrayBuffer };
-  /** Byte of this thread's unified buffer. */
-  readonly ub: number;
-  readonly tasks: number;
-  /** Tasks it takes at once. */
-  readonly chunk: number;
-  /** What the sizes of the program's symbols tell its code. */
-  readonly told: readonly number[];
-}
+import { controlBytes, instantiate, takeTasks, word, type RunTasks, type SpawnThread } from "./thread.js";
 
 /** How a compiled kernel runs. */
 export interface FastOptions {
@@ -68,15 +48,11 @@ export interface FastRun {
   readonly copied: { readonly bytes: number; readonly milliseconds: number };
 }
 
-type RunTasks = (from: number, to: number, ub: number, ...told: readonly number[]) => number;
-
-/** Words of the control block at the start of the memory. */
-const word = { generation: 0, nextTask: 1, doneTasks: 2, ready: 3, failed: 4, bad: 5 } as const;
 /** Tasks a thread takes at once: enough turns for an even finish. */
 const turnsPerThread = 32;
 /** Bytes of an input copied between two looks at the clock. */
 const bytesAtOnce = 2 ** 22;
-/** Milliseconds within which every thread has started. */
+/** Milliseconds within which one more thread has started. */
 const startMs = 5_000;
 /** Looks at the last tasks of other threads before this one sleeps. */
 const spinsAtMost = 10_000;
@@ -227,16 +203,17 @@ export class FastExecutor {
     this.workers = Array.from({ length: this.threads - 1 }, (_, k) =>
       spawn({ module, memory, tasks, chunk, told, ub: this.ubOf(k + 1) }),
     );
-    const deadline = performance.now() + startMs;
-    while (Atomics.load(this.control, word.ready) < this.workers.length) {
+    let [started, since] = [0, performance.now()];
+    for (;;) {
+      const ready = Atomics.load(this.control, word.ready);
+      if (ready === this.workers.length) return;
       this.checkThreads();
-      if (performance.now() > deadline) {
+      if (ready > started) [started, since] = [ready, performance.now()];
+      else if (performance.now() > since + startMs) {
+        const message = `${ready} of ${this.workers.length} threads started, and no other within ${startMs} ms`;
         this.close();
-        throw new CompileError([
-          error("TC702", `the threads did not start within ${startMs} ms`, {
-            hint: "spawn starts a worker that passes its message to serveThread",
-          }),
-        ]);
+        const hint = "spawn starts a worker that passes its message to serveThread";
+        throw new CompileError([error("TC702", message, { hint })]);
       }
       await pause(1);
     }
@@ -278,7 +255,10 @@ export class FastExecutor {
       await pause(0);
       if (signal?.aborted === true) {
         const taken = Math.min(this.tasks, Atomics.exchange(this.control, word.nextTask, this.tasks) >>> 0);
-        while (done() < taken) await pause(1);
+        while (done() < taken) {
+          this.checkThreads();
+          await pause(1);
+        }
         signal.throwIfAborted();
       }
     }
@@ -462,50 +442,5 @@ function grown(memory: WebAssembly.Memory, pages: number): number {
   } catch (thrown) {
     if (!(thrown instanceof RangeError)) throw thrown;
     return missing;
-  }
-}
-
-function instantiate(module: WebAssembly.Module, memory: WebAssembly.Memory): RunTasks {
-  const instance = new WebAssembly.Instance(module, { env: { memory } });
-  return instance.exports["run"] as RunTasks;
-}
-
-function takeTasks(
-  run: RunTasks,
-  control: Int32Array,
-  { ub, tasks, chunk, told }: Pick<ThreadMessage, "ub" | "tasks" | "chunk" | "told">,
-  milliseconds: number,
-): void {
-  const until = performance.now() + milliseconds;
-  for (;;) {
-    const from = Atomics.add(control, word.nextTask, chunk) >>> 0;
-    if (from >= tasks) return;
-    const to = Math.min(tasks, from + chunk);
-    const bad = run(from, to, ub, ...told) >>> 0;
-    for (let seen = Atomics.load(control, word.bad); bad < seen >>> 0;) {
-      seen = Atomics.compareExchange(control, word.bad, seen, bad | 0);
-    }
-    Atomics.add(control, word.doneTasks, to - from);
-    if (milliseconds !== Infinity && performance.now() >= until) return;
-  }
-}
-
-/** A thread's whole life: runs tasks whenever a run begins, until it is terminated. */
-export function serveThread(message: ThreadMessage): never {
-  const { module, memory } = message;
-  const control = new Int32Array(memory.buffer, 0, controlBytes / 4);
-  try {
-    const run = instantiate(module, memory as WebAssembly.Memory);
-    let generation = Atomics.load(control, word.generation);
-    Atomics.add(control, word.ready, 1);
-    for (;;) {
-      Atomics.wait(control, word.generation, generation);
-      generation = Atomics.load(control, word.generation);
-      takeTasks(run, control, message, Infinity);
-      Atomics.notify(control, word.doneTasks);
-    }
-  } catch (thrown) {
-    Atomics.store(control, word.failed, 1);
-    throw thrown;
   }
 }

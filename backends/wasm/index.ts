@@ -1,15 +1,9 @@
 /** wasm: tile programs as WebAssembly, and the executor that runs them. */
 export { emitFor, emitWasm, type WasmKernel } from "./emit.js";
 export { encodeModule } from "./encode.js";
-export {
-  FastExecutor,
-  serveThread,
-  type FastOptions,
-  type FastRun,
-  type SpawnThread,
-  type ThreadMessage,
-} from "./executor.js";
+export { FastExecutor, type FastOptions, type FastRun } from "./executor.js";
 export { KeptExecutors, keptExecutors } from "./kept-executors.js";
 export { movesOf } from "./moves.js";
 export { planWasm, type WasmPlan } from "./plan.js";
 export { printModule } from "./print.js";
+export { serveThread, type SpawnThread, type ThreadMessage } from "./thread.js";

@@ -5,6 +5,7 @@ import { ubBytes, type UbBuffer } from "../../ir/tile.js";
 import { alignUp, at, byteCount } from "../../ir/types.js";
 import { pageBytes } from "./instructions.js";
 import { cacheLine, type Table } from "./table.js";
+import { controlBytes } from "./thread.js";
 
 /** Byte addresses in the memory. */
 export interface WasmLayout {
@@ -17,9 +18,6 @@ export interface WasmLayout {
   /** Byte of a unified buffer where the table starts. */
   readonly table: number;
 }
-
-/** Bytes at the start of memory that threads share. */
-export const controlBytes = 64;
 
 export function layoutOf(func: TileFunc, table: Table | undefined): WasmLayout {
   let end = controlBytes;
