@@ -13,5 +13,5 @@ export { PassError, runPipeline, type PipelineOptions, type PipelineResult } fro
 export { candidates, fits, roomOf, variants, type Candidates } from "./candidates.js";
 export { chooseSchedule, compareKeys, tieBreaks, type Tie } from "./choose-schedule.js";
 export { residenciesOf, selectTile } from "./select-tile.js";
-export { openSchedule, waysOut, wayTo, type Open, type Way } from "./ways-out.js";
+export { flagsTo, openSchedule, waysOut, wayTo, type Open, type Way } from "./ways-out.js";
 export { withDefaults } from "./with-defaults.js";

@@ -31,24 +31,30 @@ export function wayTo(gather: AccessFunc, open: Open, target: Target): Way | und
   const chosen = chooseSchedule(withDefaults({ ...gather, schedule: open }, residency, target));
   if (chosen === undefined) return undefined;
   const tiling = honoured(chosen);
-  const given = gather.schedule;
-  const from: Schedule = {
-    profile: "strict",
-    residency: target.defaultResidency,
-    ubBytes: target.ubBytes,
-    ...given,
-  };
-  if (Object.keys(given).every((entry) => entry in open))
+  const from = withTargets(gather.schedule, target);
+  if (Object.keys(gather.schedule).every((entry) => entry in open))
     return { tiling, flags: suggestionText(from, open) };
-  // What the user states and is not kept has to be stated otherwise. Beside a tile the rest is the plain default.
-  const { profile, tile, view, order, buffers, ubBytes } = tiling.schedule;
-  const to = { profile, residency, tile, view, order, buffers, ubBytes };
+  return { tiling, flags: flagsTo(gather, tiling.with({ residency })) };
+}
+
+/** What is typed when nothing is. */
+const withTargets = (given: Schedule, target: Target): Schedule => ({
+  profile: "strict",
+  residency: target.defaultResidency,
+  ubBytes: target.ubBytes,
+  ...given,
+});
+
+/** What to type to get a tiling, beside what the user gave: a tile, and what is not the plain default beside it. */
+export function flagsTo(gather: AccessFunc, { schedule, target }: Tiling): string {
+  const { profile, residency, tile, view, order, buffers, ubBytes } = schedule;
+  const given = gather.schedule;
   const followed = { ...gather, schedule: { ...given, profile, residency, tile, ubBytes } };
   const { schedule: beside } = withDefaults(followed, residency, target);
-  return {
-    tiling,
-    flags: suggestionText({ ...from, view: beside.view, order: beside.order, buffers: beside.buffers }, to),
-  };
+  return suggestionText(
+    { ...withTargets(given, target), view: beside.view, order: beside.order, buffers: beside.buffers },
+    { profile, residency, tile, view, order, buffers, ubBytes },
+  );
 }
 
 /** Another profile and another residency, each where some tile is legal there. */

@@ -47,11 +47,11 @@ export const shapeRefusals = (gather: Tiling["gather"], schedule: Schedule): Dia
     }),
   );
 
-/** What to type to follow a suggestion: the tile, and those other entries that differ from the schedule at hand. */
+/** What to type to follow a suggestion: the tile, where it has entries, and those other entries that differ from the schedule at hand. */
 export function suggestionText(from: Schedule, to: Schedule): string {
   const flags: string[] = [];
   const add = (name: string, old: string | undefined, entry: string | undefined): void => {
-    if (entry !== undefined && old !== entry) flags.push(`--${name} ${entry}`);
+    if (entry !== undefined && entry !== "" && old !== entry) flags.push(`--${name} ${entry}`);
   };
   const copies = (buffers: Buffers | undefined) => buffers && formatBuffers(buffers);
   add("profile", from.profile, to.profile);

@@ -85,11 +85,10 @@ export function explain(program: Func, options: CompileOptions = {}): Explanatio
   const rules = judge(tiling).map((verdict) => ({ ...verdict }));
   const legal = rules.every((rule) => rule.pass);
   const reversed = legal ? reversedOrder(tiling) : undefined;
+  const given = legal ? accessOf(program, options) : undefined;
   let comparison: Comparison | undefined;
-  const compared = (): Comparison | undefined => {
-    const given = legal ? accessOf(program, options) : undefined;
-    return given === undefined ? undefined : compareSchedules(given, tiling);
-  };
+  const compared = (): Comparison | undefined =>
+    given === undefined ? undefined : compareSchedules(given, tiling);
   return {
     name: access.name,
     target: target.name,
@@ -124,7 +123,7 @@ export function explain(program: Func, options: CompileOptions = {}): Explanatio
     get comparison() {
       return (comparison ??= compared());
     },
-    diagnostics: [...diagnostics, ...(legal ? performanceHints(tiling) : [])],
+    diagnostics: [...diagnostics, ...(given === undefined ? [] : performanceHints(given, tiling))],
   };
 }
 

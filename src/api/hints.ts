@@ -1,62 +1,98 @@
-/** Performance hints: what a legal schedule leaves on the table, with what was measured and what to change. */
+/** Performance hints: what a legal schedule leaves on the table, with what was measured and what to type instead. */
 import {
+  at,
   dtypeBytes,
   hint,
   inputsOf,
+  isLegal,
+  largestEntry,
   outputOf,
+  pinnedDims,
   replaced,
   straddledPages,
   targetFacts,
+  type AccessFunc,
   type Diagnostic,
   type Straddled,
   type Tiling,
+  type Traffic,
 } from "../../ir/index.js";
-import { clockOf } from "../../passes/index.js";
+import { clockOf, flagsTo } from "../../passes/index.js";
 
-export function performanceHints(tiling: Tiling): Diagnostic[] {
+/** `given` is the program with the user's own schedule, `tiling` what became of it: legal. */
+export function performanceHints(given: AccessFunc, tiling: Tiling): Diagnostic[] {
   const { traffic: moved, schedule, target, operands } = tiling;
   if (moved.tasks === 0) return [];
   const found: Diagnostic[] = [];
+  const fewest = clockOf(tiling).cycles;
+  /** The fastest of some schedules that mends what is wrong, where it is legal and no slower, as flags. */
+  const mended = (others: readonly Tiling[], mends: (other: Traffic) => boolean): string | undefined => {
+    const [best] = others
+      .filter((other) => mends(other.traffic) && isLegal(other))
+      .map((other) => ({ other, cycles: clockOf(other).cycles }))
+      .filter(({ cycles }) => cycles <= fewest)
+      .sort((a, b) => a.cycles - b.cycles);
+    return best && flagsTo(given, best.other);
+  };
+  const wider = largerTiles(tiling);
   moved.operands.forEach(({ operand, burst, bytes }, k) => {
     const inPlace = targetFacts[target.kind].gathersInPlace && operands[k]?.inUb === false;
     if (bytes === 0 || burst >= target.burstBytes || inPlace) return;
-    found.push(
-      hint(
-        "TC901",
-        `${operand} moves in rows of ${burst} B; target ${target.name} wants ${target.burstBytes} B or more`,
-        {
-          hint: "widen the tile along the last dim",
-          data: { operand, burst, wanted: target.burstBytes },
-        },
-      ),
-    );
+    const flags = mended(wider, (other) => at(other.operands, k).burst > burst);
+    if (flags === undefined) return;
+    const message = `${operand} moves in rows of ${burst} B; target ${target.name} wants ${target.burstBytes} B or more`;
+    found.push(hint("TC901", message, { hint: flags, data: { operand, burst, wanted: target.burstBytes } }));
   });
   if (moved.tasks * 2 < schedule.cores) {
-    found.push(
-      hint(
-        "TC902",
-        `${moved.tasks} tasks leave ${schedule.cores - moved.tasks} of ${schedule.cores} cores idle`,
-        {
-          hint: "use a smaller tile, or a view that splits the index loops",
-          data: { tasks: moved.tasks, cores: schedule.cores },
-        },
-      ),
-    );
-  }
-  for (const { operand, bytes, compulsory } of moved.operands) {
-    if (compulsory > 0 && bytes > 2 * compulsory) {
-      const times = (bytes / compulsory).toFixed(1);
+    const flags = mended(smallerTiles(tiling), ({ tasks }) => tasks > moved.tasks);
+    const idle = schedule.cores - moved.tasks;
+    if (flags !== undefined) {
+      const message = `${moved.tasks} tasks leave ${idle} of ${schedule.cores} cores idle`;
       found.push(
-        hint("TC903", `${operand} is loaded ${times} times over: ${bytes} B for ${compulsory} B`, {
-          hint: "put the loops that the operand does not follow last, or enlarge the tile along them",
-          data: { operand, bytes, compulsory },
-        }),
+        hint("TC902", message, { hint: flags, data: { tasks: moved.tasks, cores: schedule.cores } }),
       );
     }
   }
+  const turned = tiling.with({ order: [...schedule.order].reverse() });
+  moved.operands.forEach(({ operand, bytes, compulsory }, k) => {
+    if (bytes <= 2 * compulsory) return;
+    const flags = mended([turned, ...wider], (other) => at(other.operands, k).bytes < bytes);
+    if (flags === undefined) return;
+    const message = `${operand} is loaded ${(bytes / compulsory).toFixed(1)} times over: ${bytes} B for ${compulsory} B`;
+    found.push(hint("TC903", message, { hint: flags, data: { operand, bytes, compulsory } }));
+  });
   found.push(...straddledPages(tiling).map((straddled) => acrossPages(tiling, straddled)));
   if (tiling.residency === "ub" && targetFacts[target.kind].vectorUnit) found.push(...onScalarUnit(tiling));
   return found;
+}
+
+/** The same schedule with one entry of the tile, that no rule pins, as large as it may be. */
+function largerTiles(tiling: Tiling): readonly Tiling[] {
+  const { schedule, extents, tile } = tiling;
+  return freeDims(tiling).flatMap((d) => {
+    const most = Math.min(at(extents, d), at(schedule.view, d));
+    const entry = at(tile, d) < most ? largestEntry(tiling, d, most) : undefined;
+    return entry === undefined ? [] : tiling.with({ tile: replaced(schedule.tile, d, entry) });
+  });
+}
+
+/** The same schedule with one entry of the tile, that no rule pins, so small that there is a task a core; in one view, and in views of it. */
+function smallerTiles(tiling: Tiling): readonly Tiling[] {
+  const { schedule, tile, traffic } = tiling;
+  const parts = Math.ceil(schedule.cores / traffic.tasks);
+  return freeDims(tiling).flatMap((d) => {
+    const entry = Math.ceil(at(tile, d) / parts);
+    const smaller = replaced(schedule.tile, d, entry);
+    return [
+      tiling.with({ tile: smaller }),
+      tiling.with({ tile: smaller, view: replaced(schedule.view, d, entry) }),
+    ];
+  });
+}
+
+function freeDims({ gather, schedule, extents }: Tiling): readonly number[] {
+  const pins = pinnedDims(gather, schedule);
+  return extents.map((_, d) => d).filter((d) => !pins.includes(d));
 }
 
 /** `tile[0] = 24 straddles pages of 16` */

@@ -77,11 +77,11 @@ const shapeOf = ({ func }: LoadedProgram): string => {
   return `${data ?? ""} by ${indices.join(", ")} to ${formatType(outputOf(func).type)}`;
 };
 
-/** What is not plain: a view of the whole output, its dims in order, one copy of each buffer. A scalar has no tile. */
-function flagsOf({ tile, ...schedule }: Schedule, shape: Shape): string {
+/** What is not plain: a view of the whole output, its dims in order, one copy of each buffer. */
+function flagsOf(schedule: Schedule, shape: Shape): string {
   const { profile = "strict", ubBytes = 0 } = schedule;
   const plain = { profile, ubBytes, view: shape, order: shape.map((_, k) => k), buffers: 1 } as const;
-  return suggestionText(plain, tile === undefined || tile.length === 0 ? schedule : { tile, ...schedule });
+  return suggestionText(plain, schedule);
 }
 
 /** One line a gather; `ran` says what its run came to. */

@@ -105,6 +105,9 @@ const folder = mkdtempSync(join(tmpdir(), "tilec-codes-"));
 const big = (options: object = {}) =>
   explain(gather({ data: ["f32", [64, 16]], indices: ["i64", [8]], axis: 0 }), options);
 
+const wide = (options: object) =>
+  explain(gather({ data: ["f32", [64, 1600]], indices: ["i32", [8]], axis: 0 }), options);
+
 const sized = (bind: Record<string, number>) =>
   diagnosticsOf(() => {
     const text =
@@ -281,14 +284,17 @@ const triggers: Readonly<Record<Code, Trigger>> = {
   TC702: {
     found: () => diagnosticsOf(() => toHost("data", { dtype: "f32", shape: [4] }, new Float32Array(3))),
   },
-  TC901: { found: () => big().diagnostics },
+  TC901: {
+    found: () => wide({ tile: [2, 8] }).diagnostics,
+    followed: () => wide({ tile: [8, 512] }).diagnostics,
+  },
   TC902: {
     found: () => big({ tile: [8, 16] }).diagnostics,
     followed: () => big({ tile: [8, 16], cores: 1 }).diagnostics,
   },
   TC903: {
-    found: () => big({ tile: [2, 8], order: [0, 1] }).diagnostics,
-    followed: () => big({ tile: [8, 8], order: [1, 0] }).diagnostics,
+    found: () => wide({ tile: [2, 8], order: [0, 1] }).diagnostics,
+    followed: () => wide({ tile: [8, 680], order: [0, 1] }).diagnostics,
   },
   TC904: {
     found: () => big().diagnostics,
