@@ -9,6 +9,7 @@ export interface Progress {
 
 /** Progress that is told how far the work has come. */
 export interface TaskProgress {
+  /** Tasks done; of one that is under way, its part. */
   readonly reached: (done: number) => void;
   readonly stop: () => void;
 }
@@ -32,7 +33,7 @@ export function taskProgress(total: number): TaskProgress {
   const show = display(total, "tasks");
   return {
     reached(done) {
-      show.update(done, "");
+      show.update(Number(done.toFixed(1)), "");
     },
     stop: show.stop,
   };
