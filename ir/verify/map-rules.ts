@@ -128,7 +128,7 @@ function fill({ map, output }: Shaped): Fault[] {
   const bytes = dtypeBytes[output.dtype];
   const fault = (message: string): Fault[] => [{ rule: "A10", message }];
   if (output.dtype === "string") return fault("a string has no fill bits");
-  if (BigInt(map.fill) >> BigInt(8 * Math.min(8, bytes)) !== 0n)
+  if (BigInt(map.fill) >> BigInt(8 * bytes) !== 0n)
     return fault(`fill bits ${map.fill} are more than the ${8 * bytes} of ${output.dtype}`);
   const fills = map.sites.some(({ keep }) => keep === "zero");
   return fills ? [] : fault(`fill bits ${map.fill}, and no index value fills`);

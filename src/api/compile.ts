@@ -267,7 +267,8 @@ function kernelOf(
     },
     pypto() {
       if (access?.level !== "access" || resolved === undefined || this.tile !== compiled) {
-        const message = `@${this.name} is a tile program, and PyPTO takes operations`;
+        const began = this.tile === compiled && access !== undefined ? "an access map" : "a tile program";
+        const message = `@${this.name} is ${began}, and PyPTO takes operations`;
         const hint = "compile the operator, unaltered";
         throw new CompileError([error("TC505", message, { span: this.tile.span, hint })]);
       }

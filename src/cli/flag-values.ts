@@ -90,6 +90,9 @@ export function parseMost(text: string): Readonly<Record<string, number>> {
   return Object.fromEntries(entries);
 }
 
+/** Extents and shapes as they are bound: nothing negative. */
+const boundValue = /^(?:\d+(?:\s*[,x]\s*\d+)*|\[\s*\d+(?:\s*[,x]\s*\d+)*\s*\])$/;
+
 /** `batch=1,state=2x1x128,ids=[5]`: an extent by the name of a dim, a shape by the name of an input. */
 export function parseBind(text: string): Readonly<Record<string, number | Shape>> {
   const refuse = (what: string): never => {
@@ -102,6 +105,7 @@ export function parseBind(text: string): Readonly<Record<string, number | Shape>
     const [name, value] = [entry.slice(0, Math.max(0, split)).trim(), entry.slice(split + 1).trim()];
     if (name === "" || value === "") refuse(`${entry} is not name=extent`);
     if (bound.has(name)) refuse(`${name} is given twice`);
+    if (!boundValue.test(value)) refuse(`${value} is no extent and no shape`);
     bound.set(name, /^\d+$/.test(value) ? Number(value) : parseShape(value, "bind"));
   }
   return Object.fromEntries(bound);

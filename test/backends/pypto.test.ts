@@ -2,7 +2,7 @@
 import { execFileSync } from "node:child_process";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { elementCount, outputOf, type SourceFunc } from "../../ir/index.js";
+import { elementCount, outputOf, parseModule, type SourceFunc } from "../../ir/index.js";
 import { CompileError, compile, onnx, pypto, targets, tryCompile, type Kernel } from "../../src/index.js";
 import { oracle } from "../oracle/gather.js";
 import { randomSchedule, scheduledGather, type RandomGather } from "../support/arbitrary.js";
@@ -145,6 +145,14 @@ describe("a PyPTO program", () => {
     const [first] = (thrown as CompileError).diagnostics;
     expect(first?.code).toBe(code);
     expect(first?.message).toContain(words);
+  });
+
+  it("is no access program, which has no operator", () => {
+    const text =
+      "func @m(%x: tensor<5xf32>, %i: tensor<4xi32>) -> tensor<4xf32> {\n" +
+      "  %y = access.gather %x, %i (d0) -> (%i[d0]) {oob = error}\n  return %y\n}\n";
+    const [func] = parseModule(text, "m.tir").module.funcs;
+    expect(() => compile(func!).pypto()).toThrow("@m is an access map, and PyPTO takes operations");
   });
 
   it("is no altered tile program", () => {

@@ -60,4 +60,7 @@ it("--bind gives sizes to the symbols of a text, and names the symbol that it ca
   expect(() => loadProgram(file, { bind: "N=10" })).toThrow("symbol N is 10, and dim N <= 9 says 0 to 9");
   expect(() => loadProgram(file, { bind: "M=1,N=2" })).toThrow("@f has no symbol M");
   expect(() => loadProgram(file, { bind: "N=2x3" })).toThrow("N is a shape, and a symbol has a size");
+  for (const value of ["-1", "1.5", "2xx3", "[2"]) {
+    expect(() => loadProgram(file, { bind: `N=${value}` })).toThrow("is no extent and no shape");
+  }
 });
