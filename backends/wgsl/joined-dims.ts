@@ -12,8 +12,10 @@ import {
   isConstant,
   mod,
   scale,
+  soleAtom,
   stepAlong,
-  substitute,
+  sumOf,
+  type Atom,
   type Linear,
 } from "../../ir/linear.js";
 import { at, type Shape } from "../../ir/types.js";
@@ -31,12 +33,14 @@ export interface Walk {
  * of the data, which a shift and a mask cannot find.
  */
 export function joinedDims(start: Walk, follows: readonly boolean[]): Walk {
+  const steps = isAffine(start.addresses.data);
   let walk = start;
   let into = start.sizes.length - 1;
   for (let d = into - 1; d >= 0; d--) {
     const size = at(walk.sizes, d);
     if (isConstant(size) && size.at === 1) continue;
-    const joined = at(follows, d) === at(follows, into) ? join(walk, d, into, at(follows, d)) : undefined;
+    const joined =
+      at(follows, d) === at(follows, into) ? join(walk, d, into, at(follows, d) && steps) : undefined;
     if (joined === undefined) into = d;
     else walk = joined;
   }
@@ -52,35 +56,60 @@ function join(
 ): Walk | undefined {
   const row = at(sizes, inner);
   if (!isConstant(row)) return undefined;
-  const endToEnd = (form: Linear): boolean =>
-    staysInSteps(form, [outer, inner]) &&
-    stepAlong(form, "dim", outer) === row.at * stepAlong(form, "dim", inner);
-  const { data, sites, output } = addresses;
-  if (![output, ...sites].every(endToEnd)) return undefined;
-  const apart = !endToEnd(data);
-  if (apart && !(mayBeApart && isAffine(data) && Number.isInteger(Math.log2(row.at)))) return undefined;
-  const along = (form: Linear, before: Linear, within: Linear): Linear =>
-    substitute(form, (of) =>
-      of.kind === "dim" ? (of.dim === outer ? before : of.dim === inner ? within : undefined) : undefined,
-    );
-  const place = dim(inner);
-  const asOne = (form: Linear): Linear => along(form, constant(0), place);
+  const dims = { outer, inner, row: row.at };
+  const asOne = (form: Linear): Linear | undefined => alongOne(form, dims, false);
+  const [output, data] = [asOne(addresses.output), alongOne(addresses.data, dims, mayBeApart)];
+  const sites = addresses.sites.flatMap((site) => asOne(site) ?? []);
+  if (output === undefined || data === undefined || sites.length < addresses.sites.length) return undefined;
   return {
     sizes: sizes.map((size, d) =>
       d === outer ? constant(1) : d === inner ? scale(at(sizes, outer), row.at) : size,
     ),
     tile: tile.map((extent, d) => (d === outer ? 1 : d === inner ? at(tile, outer) * row.at : extent)),
-    addresses: {
-      data: apart ? along(data, div(place, row.at), mod(place, row.at)) : asOne(data),
-      sites: sites.map(asOne),
-      output: asOne(output),
-    },
+    addresses: { data, sites, output },
   };
 }
 
-/** Whether a form follows dims by their steps alone. */
-const staysInSteps = ({ terms }: Linear, dims: readonly number[]): boolean =>
-  terms.every(
-    ({ by, of }) =>
-      of.kind === "dim" || !dimsOf({ at: 0, terms: [{ by, of }] }).some((d) => dims.includes(d)),
-  );
+/**
+ * A form of two dims along the place in both, which the inner counts, on past the end of its rows of so many elements. Undefined where
+ * rows do not lie end to end in it, but for what a shift and a mask of the place find, where it `mayBeApart`.
+ */
+function alongOne(
+  form: Linear,
+  { outer, inner, row }: { readonly outer: number; readonly inner: number; readonly row: number },
+  mayBeApart: boolean,
+): Linear | undefined {
+  let step = stepAlong(form, "dim", outer);
+  const terms: Linear[] = [constant(form.at)];
+  for (const { by, of } of form.terms) {
+    const term: Linear = { at: 0, terms: [{ by, of }] };
+    const follows = dimsOf(term);
+    if (of.kind === "dim" && of.dim === outer) continue;
+    if (!follows.includes(outer) && !follows.includes(inner)) {
+      terms.push(term);
+      continue;
+    }
+    const one = rowsIn(of, inner, mayBeApart);
+    if (one === undefined) return undefined;
+    // A row here is rows of an earlier join: their remainder stays, and their number counts on where it steps as the rows here do.
+    if (of.kind !== "mod" && step !== (by * row) / one) {
+      if (of.kind !== "dim" || !mayBeApart || !isPower(row)) return undefined;
+      terms.push(scale(mod(dim(inner), row), by));
+      continue;
+    }
+    terms.push(term);
+    if (of.kind !== "mod") step = 0;
+  }
+  if (step === 0) return sumOf(terms);
+  return mayBeApart && isPower(row) ? sumOf([...terms, scale(div(dim(inner), row), step)]) : undefined;
+}
+
+/** The elements of the rows that a term follows along a dim: 1 of the dim itself, more of what an earlier join left of it. */
+function rowsIn(of: Atom, inner: number, mayBeApart: boolean): number | undefined {
+  if (of.kind === "dim") return 1;
+  if (!mayBeApart || (of.kind !== "div" && of.kind !== "mod")) return undefined;
+  const within = soleAtom(of.of);
+  return within?.kind === "dim" && within.dim === inner ? of.by : undefined;
+}
+
+const isPower = (count: number): boolean => Number.isInteger(Math.log2(count));

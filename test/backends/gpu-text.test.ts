@@ -223,6 +223,19 @@ describe("an element's way", () => {
       2,
     ],
     [
+      "planes of rows that the data tells apart",
+      program({ ...cubes(8, 16, 32), attrs: { axis: 1 } }),
+      [8, 16, 32],
+      1,
+    ],
+    [
+      "planes of rows whose numbers count on",
+      program({ ...cubes(8, 16, 32), attrs: { axis: 2 } }),
+      [8, 16, 32],
+      1,
+    ],
+    ["planes in part", program({ ...cubes(8, 16, 32), attrs: { axis: 1 } }), [4, 8, 32], 2],
+    [
       "rows that share indices",
       onnx.gather({ data: ["f32", [64, 64]], indices: ["i32", [64]], axis: 1 }),
       [4, 64],

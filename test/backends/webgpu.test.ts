@@ -4,7 +4,14 @@ import fc from "fast-check";
 import { describe, expect, it, type TestContext } from "vitest";
 import { createRunner, defaultLimits, emitWgsl, type Runner } from "../../backends/webgpu/index.js";
 import { reference } from "../../backends/reference/index.js";
-import { byteCount, targets, type DType, type Schedule, type SourceFunc } from "../../ir/index.js";
+import {
+  byteCount,
+  dtypeBytes,
+  targets,
+  type DType,
+  type Schedule,
+  type SourceFunc,
+} from "../../ir/index.js";
 import { CompileError, compile, onnx, RunError, tryCompile, type Kernel } from "../../src/index.js";
 import { program } from "../../src/api/program.js";
 import { acquireGpu } from "../../src/device/node.js";
@@ -26,7 +33,8 @@ function inputsOf(func: SourceFunc, extent: number) {
   const [data, indices] = [operandOf(func, "data"), operandOf(func, "indices")];
   const bytes = Uint8Array.from({ length: byteCount(data.type) }, (_, k) => (k * 31 + (k >> 8) * 7) & 0xff);
   const words = new Int32Array(byteCount(indices.type) / 4);
-  for (let k = 0; k < words.length; k++) words[k] = (k * 7919) % extent;
+  const wide = dtypeBytes[indices.type.dtype] / 4;
+  for (let k = 0; k < words.length / wide; k++) words[k * wide] = (k * 7919) % extent;
   return {
     data: { type: data.type, bytes },
     indices: { type: indices.type, bytes: new Uint8Array(words.buffer) },
@@ -138,13 +146,43 @@ describe.each(["u8", "i16", "f32"] as const)("rows of %s", (dtype: DType) => {
   });
 });
 
-/** The last dims of a tile lie end to end: all of them, two of three, none, with and without a tail along the first. */
+/**
+ * The last dims of a tile lie end to end: all of them, two of three, none, with and without a tail along the first. Rows of a power of two
+ * of elements are one where the data tells them apart, too, if its rows are as far apart as the output's.
+ */
 const endToEnd = [
-  [3, 4, 6, 8],
-  [2, 4, 6, 8],
-  [1, 3, 6, 8],
-  [1, 2, 3, 8],
-  [2, 4, 6, 4],
+  {
+    op: "onnx.gather_elements",
+    data: [3, 4, 6, 8],
+    output: [3, 4, 6, 8],
+    tiles: [
+      [3, 4, 6, 8],
+      [2, 4, 6, 8],
+      [1, 3, 6, 8],
+      [1, 2, 3, 8],
+      [2, 4, 6, 4],
+    ],
+  },
+  {
+    op: "onnx.gather_elements",
+    data: [3, 4, 2, 8],
+    output: [3, 4, 2, 8],
+    tiles: [
+      [3, 4, 2, 8],
+      [2, 4, 2, 8],
+      [3, 2, 2, 8],
+      [1, 3, 2, 8],
+    ],
+  },
+  {
+    op: "torch.gather",
+    data: [3, 5, 3, 16],
+    output: [3, 4, 2, 8],
+    tiles: [
+      [3, 4, 2, 8],
+      [1, 4, 2, 8],
+    ],
+  },
 ] as const;
 
 describe.each(["i8", "f16", "f32", "f64"] as const)("rows of %s that lie end to end", (dtype) => {
@@ -152,22 +190,18 @@ describe.each(["i8", "f16", "f32", "f64"] as const)("rows of %s that lie end to 
     "are written whole and in their places, gathered along axis %i",
     async (axis, context) => {
       const runner = await runnerOr(context);
-      const shape = [3, 4, 6, 8];
-      for (const oob of ["error", "zero"]) {
-        const func = program({
-          op: "onnx.gather_elements",
-          attrs: { axis, oob },
-          data: { dtype, shape },
-          indices: { dtype: "i32", shape },
-        });
-        for (const tile of endToEnd) {
-          const kernel = compile(func, {
-            target: runner.target,
-            tile: [...tile],
-            profile: "head",
-            residency: "gm",
+      for (const { op, data, output, tiles } of endToEnd) {
+        for (const oob of ["error", "zero"]) {
+          const func = program({
+            op,
+            attrs: { [op === "torch.gather" ? "dim" : "axis"]: axis, oob },
+            data: { dtype, shape: data },
+            indices: { dtype: op === "torch.gather" ? "i64" : "i32", shape: output },
           });
-          await agrees(runner, kernel, inputsOf(func, shape[axis]!));
+          for (const tile of tiles) {
+            const kernel = compile(func, { target: runner.target, tile, profile: "head", residency: "gm" });
+            await agrees(runner, kernel, inputsOf(func, data[axis]!));
+          }
         }
       }
     },

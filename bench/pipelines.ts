@@ -1,0 +1,92 @@
+/**
+ * npm run bench:pipelines: what a first call waits for on Dawn in Node: the pipeline of tilec's kernel, and of one by hand.
+ *
+ * Milliseconds from the text to the pipeline, medians of 9 devices: a device keeps what it has made. `--json` prints the rows, `--only W4,W5`
+ * makes some workloads'.
+ */
+import { createRunner } from "../backends/webgpu/index.js";
+import { acquireGpu } from "../src/device/index.js";
+import { table } from "../src/report/table.js";
+import { median } from "../src/tune/median.js";
+import { benchArguments } from "./arguments.js";
+import { handWritten } from "./hand-written.js";
+import { kernelOf } from "./kernels.js";
+import { geometricMean } from "./statistics.js";
+import { describe } from "./workloads.js";
+
+const { json, chosen } = benchArguments();
+const devices = 9;
+const subjects = ["tilec", "hand-vec4"] as const;
+
+interface Timed {
+  readonly workload: string;
+  readonly subject: (typeof subjects)[number];
+  readonly milliseconds: number;
+}
+
+function timed(device: GPUDevice, code: string): number {
+  const start = performance.now();
+  const module = device.createShaderModule({ code });
+  device.createComputePipeline({ layout: "auto", compute: { module, entryPoint: "main" } });
+  return performance.now() - start;
+}
+
+/** One pipeline of each subject and workload, on a device that has made an empty one. */
+async function onNewDevice(): Promise<Timed[]> {
+  const found = await acquireGpu();
+  if (!found.ok) throw new Error(found.reason);
+  const { device } = found.gpu;
+  const runner = await createRunner(device);
+  timed(device, "@compute @workgroup_size(1) fn main() {}");
+  const rows = chosen.flatMap((workload) => {
+    const codes = {
+      tilec: runner.wgsl(kernelOf(workload, runner.target)).code,
+      "hand-vec4": handWritten(workload)[0],
+    };
+    return subjects.map((subject) => ({
+      workload: workload.name,
+      subject,
+      milliseconds: timed(device, codes[subject]),
+    }));
+  });
+  device.destroy();
+  return rows;
+}
+
+// What the process does once is not the first device's.
+await onNewDevice();
+const runs: Timed[] = [];
+for (let k = 0; k < devices; k++) runs.push(...(await onNewDevice()));
+
+const rows = chosen.map((workload) => {
+  const of = (subject: Timed["subject"]): number =>
+    median(
+      runs.flatMap((run) =>
+        run.workload === workload.name && run.subject === subject ? run.milliseconds : [],
+      ),
+    );
+  return { workload, tilec: of("tilec"), "hand-vec4": of("hand-vec4") };
+});
+if (json) {
+  const milliseconds = rows.map((row) => ({ ...row, workload: row.workload.name }));
+  console.log(JSON.stringify({ schema: 1, milliseconds }, null, 2));
+} else {
+  const shown = (name: string, tilec: number, hand: number): string[] => [
+    name,
+    tilec.toFixed(1),
+    hand.toFixed(1),
+    (tilec / hand).toFixed(2),
+  ];
+  const mean = (subject: Timed["subject"]): number => geometricMean(rows.map((row) => row[subject]));
+  console.log(
+    table(
+      ["ms until there is a pipeline", ...subjects, "ratio"],
+      [
+        ...rows.map((row) =>
+          shown(`${row.workload.name}: ${describe(row.workload)}`, row.tilec, row["hand-vec4"]),
+        ),
+        shown("geometric mean", mean("tilec"), mean("hand-vec4")),
+      ],
+    ),
+  );
+}
