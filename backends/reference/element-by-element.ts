@@ -9,8 +9,8 @@ import { allocate, indexOutOfRange, tensorOf, unitsOf, type MappedInputs } from 
 const elementsAtOnce = 2 ** 12;
 
 /**
- * Data coordinates of an output element, until the next is asked for. One below zero ends it: `noElement` leaves the map's fill bits, `outOfRange` rejects the run.
- * Yields the elements done; returns the output's bytes.
+ * `coordinatesOf`: the data coordinates of an output element, good until the next is asked for. One below zero ends it: `noElement`
+ * leaves the map's fill bits, `outOfRange` rejects the run. Yields the elements done; returns the output's bytes.
  */
 export function* elementByElement(
   mapped: MappedInputs,

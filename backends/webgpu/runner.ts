@@ -79,8 +79,8 @@ export interface Runner {
   /** The same on bytes. */
   runBytes(kernel: GpuKernel, inputs: HostInputs): Promise<Uint8Array>;
   /**
-   * Makes a kernel's pipeline beside the calling thread, which a first run or `encode` holds up until it is made; they find it
-   * once this resolves.
+   * Has a kernel's pipeline made beside the calling thread, which the first run or `encode` of a kernel otherwise holds up for it.
+   * They find it once this resolves.
    */
   prepare(kernel: GpuKernel): Promise<void>;
   /**
