@@ -1,8 +1,9 @@
 /**
  * The fastest schedule of a gather under the clock, among the candidates.
  *
- * Tiles are weighed by the estimate: first those of few entries along each dim, filled from each end; then around the best of
- * them, one dim at a time. The clock of the few best decides. The cost grows with the logarithm of the extents.
+ * Tiles are weighed by the estimate: first those of few entries along each dim, filled from each end; then what lies around the
+ * best of all so far, along one dim and along two. The clock of the few best decides. The cost grows with the logarithm of the
+ * extents.
  */
 import { followedBy, gatheredTable } from "../ir/access.js";
 import { estimator, floorOf, type Floor } from "../ir/clock/index.js";
@@ -13,21 +14,19 @@ import { at, elementCount, type Shape } from "../ir/types.js";
 import { candidates, fits, roomOf, shareOf, variants, type Candidates } from "./candidates.js";
 import { clockOf } from "./lowered.js";
 
-/** Tiles around which is searched, how often at most, and schedules whose clock is read at most. */
-const seeds = 2;
-const rounds = 3;
+/** Best tiles that are searched around, tiles that are weighed for that at most, and schedules whose clock is read at most. */
+const leading = 6;
+const estimated = 100;
 const clocked = 4;
-/**
- * How far over the best estimate a schedule may be the fastest. What gathers in place is little but its gather, and the
- * estimate is wrong by its tails alone; pipes that wait for each other cost more than it sees.
- */
-const marginOf = ({ kind }: Target): number => (targetFacts[kind].gathersInPlace ? 1.02 : 1.1);
+/** How far over the best estimate a schedule may be the fastest. */
+const margin = 1.02;
 /** Schedules within this factor of the fewest cycles count as as fast (npm run bench:sweep). */
 export const asFast = ({ kind }: Target): number => (targetFacts[kind].fittedClock ? 1.01 : 1);
-/** Entries on either side of a tile's own that are tried along a dim. */
+/** Entries on either side of a tile's own that are tried along a dim, and above it for less of another dim. */
 const reach = 2;
+const trades = 5;
 /** Entries of a dim that are tried at first, by the number of dims that a tile may cut. */
-const few: readonly number[] = [6, 6, 6, 4, 3, 2];
+const few: readonly number[] = [6, 6, 3, 2];
 
 /**
  * Undefined when no tile is legal. Stays within the target's safe size where that leaves a choice. Deterministic: fewest
@@ -69,9 +68,9 @@ class Search {
   /** Every schedule so far, the best of its tile, by the tile's number. */
   private readonly weighed = new Map<number, readonly Weighed[] | undefined>();
   private readonly floor: Floor;
-  /** The least estimates so far, of two schedules. */
-  private least: readonly [first: number, second: number] = [Infinity, Infinity];
-  private readonly margin: number;
+  /** The best tiles so far, each in its best schedule, the best first. */
+  private leaders: readonly Weighed[] = [];
+  private estimates = 0;
   /** The entries of each dim that are tried at first. */
   private readonly few: ReadonlyMap<number, readonly number[]>;
 
@@ -80,7 +79,6 @@ class Search {
     /** Bytes of UB that a tile may take. */
     private readonly room: number,
   ) {
-    this.margin = marginOf(among.start.target);
     this.floor = floorOf(among.start);
     this.few = new Map(among.free.map((d) => [d, this.fewOf(d)]));
   }
@@ -90,7 +88,7 @@ class Search {
     this.weigh(this.filledUp());
     this.weigh(start.schedule.tile);
     this.coarse();
-    for (const seed of this.ranked().slice(0, seeds)) this.refine(seed);
+    this.refine();
     const worthTheirClock = this.worthTheirClock();
     if (worthTheirClock.length === 1) return worthTheirClock[0]?.tiling ?? start;
     let cycles = Infinity;
@@ -117,7 +115,7 @@ class Search {
     if (first === undefined) return [];
     const least = first.estimate;
     const same = others.filter(({ estimate }) => estimate <= least * asFast(this.among.start.target));
-    const near = others.slice(same.length).filter(({ estimate }) => estimate <= least * this.margin);
+    const near = others.slice(same.length).filter(({ estimate }) => estimate <= least * margin);
     const smallest = [...same].sort((a, b) => a.tiling.footprint.planned - b.tiling.footprint.planned);
     return [first, ...[...smallest, ...near].slice(0, clocked - 1)];
   }
@@ -133,11 +131,11 @@ class Search {
     const key = this.numberOf(tile);
     if (this.weighed.has(key)) return this.weighed.get(key);
     const found = this.found(tile);
-    for (const { estimate } of found ?? []) {
-      const [first, second] = this.least;
-      this.least = estimate < first ? [estimate, first] : [first, Math.min(second, estimate)];
-    }
     this.weighed.set(key, found);
+    const [best] = found ?? [];
+    if (best !== undefined) {
+      this.leaders = [...this.leaders, best].sort((a, b) => a.estimate - b.estimate).slice(0, leading);
+    }
     return found;
   }
 
@@ -150,11 +148,21 @@ class Search {
   }
 
   private found(tile: Shape): readonly Weighed[] | undefined {
-    const [first, second] = this.least;
-    // Neither near the best nor one to search around.
-    if (this.floor.of(tile) > Math.max(first * this.margin, second)) return [];
+    const floor = this.floor.of(tile);
+    if (floor > this.worthwhile()) return [];
     const tiling = this.among.start.with({ tile });
-    return fits(tiling, this.room) ? this.variantsOf(tiling) : undefined;
+    if (!fits(tiling, this.room)) return undefined;
+    this.estimates++;
+    return this.variantsOf(tiling, floor);
+  }
+
+  /**
+   * What no tile over it is read by the clock or searched around for, now or later. As no estimate is under its floor, what
+   * is not weighed for its floor changes nothing.
+   */
+  private worthwhile(): number {
+    const best = this.leaders[0]?.estimate ?? Infinity;
+    return Math.max(best * margin, this.leaders[leading - 1]?.estimate ?? Infinity);
   }
 
   /** As much as fits of each dim, from the last: near enough to the best that most others need no look. */
@@ -173,13 +181,13 @@ class Search {
     return tile;
   }
 
-  private variantsOf(tiling: Tiling): Weighed[] {
+  private variantsOf(tiling: Tiling, floor: number): Weighed[] {
     const estimators = new Map<string, (variant: Tiling) => number>();
     const found = variants(tiling, this.room).map((variant) => {
       const { class: kind } = variant.lowering;
       const estimate = estimators.get(kind) ?? estimator(variant);
       estimators.set(kind, estimate);
-      return { tiling: variant, estimate: estimate(variant) };
+      return { tiling: variant, estimate: Math.max(floor, estimate(variant)) };
     });
     return found.sort((a, b) => a.estimate - b.estimate).slice(0, 2);
   }
@@ -211,19 +219,43 @@ class Search {
     return [...new Set([...powers.filter((_, k) => k % every === 0), ...entries.slice(-1)])];
   }
 
-  /** One dim at a time, as long as that helps. */
-  private refine(seed: Weighed): void {
-    let best = seed;
-    for (let round = 0; round < Math.ceil(rounds / Math.max(1, this.among.free.length - 2)); round++) {
-      const before = best;
-      for (const d of this.among.free) {
-        for (const n of this.around(best.tiling, d)) {
-          const [found] = this.weigh(replaced(best.tiling.schedule.tile, d, n)) ?? [];
-          if (found !== undefined && found.estimate < best.estimate) best = found;
+  /** Around the best tiles, the best first: along each dim alone, and where that leads no further along two. */
+  private refine(): void {
+    const [alone, paired] = [new Set<Weighed>(), new Set<Weighed>()];
+    for (;;) {
+      const open = this.leaders.find((leader) => !alone.has(leader));
+      const next = open ?? this.leaders.find((leader) => !paired.has(leader));
+      if (next === undefined) return;
+      (open === undefined ? paired : alone).add(next);
+      for (const tile of open === undefined ? this.traded(next.tiling) : this.along(next.tiling)) {
+        if (this.estimates >= estimated) return;
+        this.weigh(tile);
+      }
+    }
+  }
+
+  private along(tiling: Tiling): Shape[] {
+    const { tile } = tiling.schedule;
+    return this.among.free.flatMap((d) => this.around(tiling, d).map((n) => replaced(tile, d, n)));
+  }
+
+  /** More along one dim for less along another, as many elements or a few more: room and balance stop what goes along one dim. */
+  private traded({ schedule: { tile } }: Tiling): Shape[] {
+    const { free, entries } = this.among;
+    const tiles: Shape[] = [];
+    for (const more of free) {
+      const larger = (entries.get(more) ?? []).filter((n) => n > at(tile, more)).slice(0, trades);
+      for (const less of free) {
+        if (less === more) continue;
+        const smaller = (entries.get(less) ?? []).filter((n) => n < at(tile, less));
+        for (const n of larger) {
+          const same = smaller.filter((m) => m * n <= at(tile, more) * at(tile, less)).length;
+          for (const m of smaller.slice(Math.max(0, same - 1), same + 1))
+            tiles.push(replaced(replaced(tile, more, n), less, m));
         }
       }
-      if (best === before) return;
     }
+    return tiles;
   }
 
   /** Entries near a tile's own, and those that give every core as many tasks. */

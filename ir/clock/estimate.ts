@@ -3,11 +3,11 @@
  * down to the few schedules that are worth their exact cycles; nothing reports it.
  */
 import { gatheredTable } from "../access.js";
-import { targetFacts } from "../target.js";
 import { ubStrides, type Pipe } from "../tile.js";
-import { copiesOf, operandRowBytes, type Tiling } from "../tiling/index.js";
+import { copiesOf, operandRowBytes, type GatherLowering, type Tiling } from "../tiling/index.js";
 import { hasWideIndices } from "../regions.js";
 import { at } from "../types.js";
+import { oneByOne, pipelined, type Move, type Task, type Took } from "./pipeline.js";
 import { cyclesOfWork, gatherWork, sharedCycles, transferWork, type Held, type Work } from "./statement.js";
 
 /** Estimated cycles of schedules with the tile and residency of this one: they differ in view, order and buffers alone. */
@@ -37,9 +37,11 @@ function estimated(
   pipe: Pipe,
 ): number {
   const { operands, target, schedule, lowering } = variant;
-  const { tasks, serial, tiles } = tripsOf(variant);
+  const trips = tripsOf(variant);
+  const { tasks, serial, tiles } = trips;
   const cores = Math.max(1, Math.min(schedule.cores, tasks));
   const most = Math.ceil(tasks / cores);
+  const [whole, rest] = partsOf(trips, most);
   /** Runs in a task of a statement that stays in the loops up to the last one of these dims. */
   const runsIn = (follows: ReadonlySet<number>): number => {
     let [runs, product] = [1, 1];
@@ -49,7 +51,12 @@ function estimated(
     }
     return runs;
   };
-  const [head, load, store]: [Moves, Moves, Moves] = [nothing(), nothing(), nothing()];
+  const cyclesOf = (work: Work, on: Pipe): Took => ({
+    whole: cyclesOfWork(inPart(work, whole, lowering), on, target, cores),
+    rest: rest === undefined ? 0 : cyclesOfWork(inPart(work, rest, lowering), on, target, cores),
+  });
+  const [head, loads]: [Move[], Move[]] = [[], []];
+  let store: Move | undefined;
   let padded = gather.padded * tiles;
   for (let k = 0; k < transfers.length; k++) {
     const work = transfers[k];
@@ -57,80 +64,101 @@ function estimated(
     const last = k === operands.length - 1;
     const operand = at(operands, k);
     const runs = last ? tiles : runsIn(operand.follows);
-    const cycles = cyclesOfWork(work, last ? "MTE3" : "MTE2", target, cores);
-    const copies = copiesOf(variant, operand) === 2 ? "double" : "single";
+    const move: Move = { ...cyclesOf(work, last ? "MTE3" : "MTE2"), copies: copiesOf(variant, operand) };
     padded += work.padded * runs;
-    if (last) store[copies] = cycles;
-    else if (runs < tiles) head[copies] += runs * cycles;
-    else load[copies] += cycles;
+    if (last) store = move;
+    else if (runs < tiles) head.push({ ...move, whole: runs * move.whole });
+    else loads.push(move);
   }
-  const gathering = cyclesOfWork(gather, pipe, target, cores);
-  const task = taskCycles({ head, load, gathering, store, tiles }, variant, pipe);
+  const looped = serial.length > 0;
+  const fetches = pipe === "MTE2";
+  const task: Task = { head, loads, gather: cyclesOf(gather, pipe), store, tiles, looped, fetches };
   const first = target.scalarCycles * lowering.once.scalars + target.stepCycles * lowering.once.steps;
-  const done = Math.max(first + most * task.each + task.fill, sharedCycles(most * padded, target, cores));
+  const alone = target.overlaps ? pipelined(task, most, first, target) : most * oneByOne(task);
+  const done = Math.max(alone, sharedCycles(most * padded * whole.elements, target, cores));
   return done + tasks * target.taskCycles;
 }
 
-/** Cycles of what is moved through one copy of its tile, and through two. */
-interface Moves {
-  single: number;
-  double: number;
+/** What a tile has of a whole one: of its elements, and of its rows. */
+interface Part {
+  readonly elements: number;
+  readonly rows: number;
 }
 
-const nothing = (): Moves => ({ single: 0, double: 0 });
-
-interface TaskParts {
-  /** Loads that stand before the tiles of a task, over all of it. */
-  readonly head: Moves;
-  /** Of one tile. */
-  readonly load: Moves;
-  readonly gathering: number;
-  readonly store: Moves;
-  /** Tiles of a task. */
-  readonly tiles: number;
-}
-
-/** Cycles between one task and the next, and those that only the first one adds. */
-function taskCycles({ head, load, gathering, store, tiles }: TaskParts, { target }: Tiling, pipe: Pipe) {
-  const wait = target.syncCycles;
-  const [loads, stores] = [load.single + load.double, store.single + store.double];
-  const sum = loads + gathering + stores;
-  const [onLoads, onGathers] = pipe === "MTE2" ? [loads + gathering, 0] : [loads, gathering];
-  // Tasks with a unified buffer of their own wait for nothing of the one before.
-  const free = targetFacts[target.kind].privateUb;
-  if (!target.overlaps) return { each: head.single + head.double + tiles * sum, fill: 0 };
-  // Through one copy the next load runs beside the store, both wait for the gather, and it for them.
-  const beside = pipe === "MTE2" ? loads + store.single : Math.max(load.single, store.single);
-  const chained = !free && (store.single > 0 || (load.single > 0 && pipe !== "MTE2"));
-  const round = Math.max(
-    onGathers,
-    stores,
-    free ? 0 : (sum + 3 * wait) / 2,
-    chained ? gathering + beside + 2 * wait : 0,
-  );
-  const before = free ? 0 : head.single;
-  const behind = head.single + head.double - before;
+/** The work of part of a tile: a transfer of it starts all the same. What the scalar unit does goes element by element. */
+function inPart(work: Work, { elements, rows: alike }: Part, lowering: GatherLowering): Work {
+  if (elements === 1) return work;
+  const rows = lowering.class === "scalar" ? elements : alike;
   return {
-    each: before + Math.max(behind + tiles * onLoads, tiles * round),
-    fill: chained
-      ? Math.min(loads, stores)
-      : (tiles * onLoads < tiles * round ? behind : 0) + sum - Math.max(onLoads, onGathers, stores),
+    ...work,
+    instructions: Math.min(work.instructions, Math.max(1, work.instructions * rows)),
+    padded: work.padded * elements,
+    rows: work.rows * rows,
+    repeats: work.repeats * elements,
+    copies: work.copies * rows,
+    copied: work.copied * elements,
+    scalars: work.scalars * elements,
   };
 }
 
-/** Iterations of the parallel loops together, and of the serial ones in the longest view: as so many whole tiles as there are elements for. */
-function tripsOf({ loops, schedule, extents, tile }: Tiling) {
-  const serial: { readonly dim: number; readonly mean: number }[] = [];
+/** Iterations of a loop, with a last one that may be a part. */
+interface Trips {
+  readonly dim: number;
+  readonly mean: number;
+}
+
+interface AllTrips {
+  /** Of the parallel loops, as so many whole ones; outermost first. */
+  readonly tasks: number;
+  readonly parallel: readonly Trips[];
+  /** Of the serial ones in the longest view, in as many tiles as there are elements for. */
+  readonly tiles: number;
+  readonly serial: readonly Trips[];
+  /** The innermost dim, along which rows lie. */
+  readonly row: number;
+}
+
+function tripsOf({ loops, schedule, extents, tile }: Tiling): AllTrips {
+  const [parallel, serial]: [Trips[], Trips[]] = [[], []];
   let [tasks, tiles] = [1, 1];
   for (const { dim, kind, mode } of loops) {
     const extent = at(extents, dim);
     const view = Math.min(at(schedule.view, dim), extent);
     const mean = kind === "view" ? extent / view : view / at(tile, dim);
-    if (mode === "parallel") tasks *= Math.ceil(mean);
-    else {
+    if (mode === "parallel") {
+      tasks *= Math.ceil(mean);
+      parallel.push({ dim, mean });
+    } else {
       tiles *= mean;
       serial.push({ dim, mean });
     }
   }
-  return { tasks, serial, tiles };
+  return { tasks, parallel, tiles, serial, row: extents.length - 1 };
+}
+
+/**
+ * What the tiles of the longest block have of whole ones in the mean, as it takes the tails of the loops that it goes through;
+ * and what the last tile of a task has, where that is a part.
+ */
+function partsOf(
+  { parallel, tiles, serial, row }: AllTrips,
+  most: number,
+): [whole: Part, rest: Part | undefined] {
+  let [elements, rows, runs] = [1, 1, most];
+  for (const { dim, mean } of [...parallel].reverse()) {
+    const trips = Math.ceil(mean);
+    const periods = Math.floor(runs / trips);
+    if (periods === 0) break;
+    const part = 1 - (periods * (trips - mean)) / runs;
+    elements *= part;
+    if (dim !== row) rows *= part;
+    runs = periods;
+  }
+  const left = tiles - Math.floor(tiles);
+  if (left === 0) return [{ elements, rows }, undefined];
+  const narrow = serial.some(({ dim, mean }) => dim === row && !Number.isInteger(mean));
+  return [
+    { elements, rows },
+    { elements: elements * left, rows: narrow ? rows : rows * left },
+  ];
 }

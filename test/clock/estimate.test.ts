@@ -1,0 +1,43 @@
+/** The estimate against the clock: what ranks the schedules of a search must rank them as the clock does. */
+import { describe, expect, it } from "vitest";
+import { estimator, gmAllowed, isLegal, type Tiling } from "../../ir/index.js";
+import { candidates, clockOf, variants, withDefaults } from "../../passes/index.js";
+import { accessOf } from "../../src/api/access.js";
+import { targets, type Target } from "../../src/index.js";
+import { sizedGathers } from "../support/sized-gathers.js";
+
+/** Some schedules of each gather: every combination of two entries of each dim, with all that a tile leaves open. */
+function* schedulesOn(target: Target): Generator<Tiling> {
+  for (const func of sizedGathers(24, 5)) {
+    const gather = accessOf(func, { target })!;
+    for (const residency of ["ub", "gm"] as const) {
+      if (residency === "gm" && !gmAllowed(gather, target)) continue;
+      const { start, free, entries } = candidates(withDefaults(gather, residency, target));
+      let tiles = [start.schedule.tile];
+      for (const d of free) {
+        const all = entries.get(d)!;
+        const some = [all[Math.floor(all.length / 4)]!, all[Math.floor((2 * all.length) / 3)]!];
+        tiles = tiles.flatMap((tile) => some.map((n) => tile.map((entry, e) => (e === d ? n : entry))));
+      }
+      for (const tile of tiles) {
+        const tiling = start.with({ tile });
+        if (isLegal(tiling)) yield* variants(tiling, target.ubSafeBytes);
+      }
+    }
+  }
+}
+
+describe("the estimate", () => {
+  it.each([targets.ascendA2, targets.ascend950, targets.webgpu, targets.cpu])(
+    "is the clock within a hundredth for nine schedules of ten, on $name",
+    (target) => {
+      const off = [...schedulesOn(target)].map((tiling) =>
+        Math.abs(Math.log(estimator(tiling)(tiling) / clockOf(tiling).cycles)),
+      );
+      expect(off.length).toBeGreaterThan(50);
+      const within = (log: number): number => off.filter((each) => each <= log).length / off.length;
+      expect(within(Math.log(1.01))).toBeGreaterThan(0.9);
+      expect(within(Math.log(1.5))).toBeGreaterThan(0.99);
+    },
+  );
+});
