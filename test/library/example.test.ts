@@ -18,7 +18,7 @@ it("npm start shows the idle cores of its tile, the best schedule beside the def
   expect(best.every((figure, k) => figure <= (own[k] ?? 0))).toBe(true);
   const [, page = ""] = /: (\/.*\.html|[A-Z]:\\.*\.html)$/m.exec(stdout) ?? [];
   const [, shown] =
-    /<td>best<\/td><td class="wide">[^<]*<\/td><td class="number">([\d,]+)</.exec(
+    /<td>(?:default, )?best<\/td><td class="wide">[^<]*<\/td><td class="number">([\d,]+)</.exec(
       readFileSync(page, "utf8"),
     ) ?? [];
   expect(Number(shown?.replaceAll(",", ""))).toBe(Math.min(...best));
