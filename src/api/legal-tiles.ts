@@ -34,7 +34,7 @@ import {
   type SizeVerdict,
   type Tiling,
 } from "../../ir/index.js";
-import { candidates, clockOf, residenciesOf, variants, withDefaults } from "../../passes/index.js";
+import { candidates, clockOf, fits, residenciesOf, variants, withDefaults } from "../../passes/index.js";
 import { callable, type Fields } from "../../backends/index.js";
 import { accessOf } from "./access.js";
 import { checkOptions, checkProgram } from "./check-options.js";
@@ -69,7 +69,7 @@ export interface LegalTiles {
   /** Tiles with entries from 1 to the extents that some open residency takes; absent when there are too many to visit. */
   readonly count?: number;
   readonly possible: number;
-  /** The legal tiles among the candidates, and the one that the compiler chooses; the fastest first. */
+  /** The legal tiles among the candidates that the compiler chooses from, and the one that it chooses; the fastest first. */
   readonly tiles: readonly LegalTile[];
   /** Largest legal extent of each gather dim alone, of a full load: with rows padded to the block, and with the last tile
    * entry a whole number of blocks in every operand, as PyPTO's vector operations ask (FC1001). */
@@ -209,9 +209,15 @@ function countLegal(
   return visit(least.schedule.tile, prefix);
 }
 
-/** The legal candidates; of too many, those of powers of two and of whole extents stand for the rest. */
+/**
+ * The legal candidates that select-tile weighs, none longer than a task should be; of too many, those of powers of two and of
+ * whole extents stand for the rest.
+ */
 function listed(tiling: Tiling): Tiling[] {
   const { start, free, entries } = candidates(tiling);
+  const { ubBytes } = start.schedule;
+  // Pinned dims may leave none but long tasks.
+  const within = (single: Tiling): boolean => fits(single, ubBytes) || !fits(start, ubBytes);
   const entriesOf = (d: number): readonly number[] => entries.get(d) ?? [];
   const possible = free.reduce((product, d) => product * entriesOf(d).length, 1);
   const thinned = (d: number): readonly number[] =>
@@ -219,7 +225,8 @@ function listed(tiling: Tiling): Tiling[] {
   const tilings: Tiling[] = [];
   const visit = (tile: Shape, k: number): void => {
     const candidate = start.with({ tile });
-    if (tilings.length >= maxListed || !isLegal(candidate.with({ buffers: 1 }))) return;
+    const single = candidate.with({ buffers: 1 });
+    if (tilings.length >= maxListed || !isLegal(single) || !within(single)) return;
     const d = free[k];
     if (d === undefined) tilings.push(...(isLegal(candidate) ? [fastest(candidate)] : []));
     else for (const n of possible > maxListed ? thinned(d) : entriesOf(d)) visit(replaced(tile, d, n), k + 1);

@@ -1,10 +1,17 @@
 /** The compiler's own schedule against every candidate, under the clock. */
 import { describe, expect, it } from "vitest";
 import { grid, residenciesOf } from "../../bench/grid.js";
-import { cyclesOf, estimator, parseModule, type AccessFunc, type Func } from "../../ir/index.js";
+import {
+  cyclesOf,
+  elementCount,
+  estimator,
+  parseModule,
+  type AccessFunc,
+  type Func,
+} from "../../ir/index.js";
 import { candidates, chooseSchedule, clockOf, withDefaults } from "../../passes/index.js";
 import { accessOf } from "../../src/api/access.js";
-import { compile, onnx, pypto, targets, type Target } from "../../src/index.js";
+import { compile, legalTiles, onnx, pypto, targets, type Target } from "../../src/index.js";
 import { sizedGathers } from "../support/sized-gathers.js";
 
 const target = targets.ascendA2;
@@ -38,6 +45,14 @@ function fewestEstimated(gather: AccessFunc, residency: "ub" | "gm", on: Target)
 
 const chosenCycles = (gather: AccessFunc, residency: "ub" | "gm", on: Target): number =>
   clockOf(chooseSchedule(withDefaults(gather, residency, on))!).cycles;
+
+const filled = parseModule(
+  `func @g(%data: tensor<1873x1312xf16>, %i: tensor<10251x1312xi32>) -> tensor<10251x1312xf16> {
+    %output = access.gather %data, %i (d0, d1) -> (%i[d0, d1], d1) {oob = fill}
+    return %output
+  }`,
+  "filled.tir",
+).module.funcs[0]!;
 
 const gathers: readonly (readonly [string, Func])[] = [
   ["rows of an embedding", onnx.gather({ data: ["f32", [50257, 768]], indices: ["i32", [4096]], axis: 0 })],
@@ -101,17 +116,28 @@ describe("the chosen schedule", () => {
   });
 
   it("is no worse for the tiles that a bound leaves out: filled halves on webgpu", () => {
-    const { module } = parseModule(
-      `func @g(%data: tensor<1873x1312xf16>, %i: tensor<10251x1312xi32>) -> tensor<10251x1312xf16> {
-        %output = access.gather %data, %i (d0, d1) -> (%i[d0, d1], d1) {oob = fill}
-        return %output
-      }`,
-      "filled.tir",
-    );
-    const gather = gatherOf(module.funcs[0]!, targets.webgpu);
+    const gather = gatherOf(filled, targets.webgpu);
     const best = fewestEstimated(gather, "gm", targets.webgpu)!;
     expect(chosenCycles(gather, "gm", targets.webgpu)).toBeLessThanOrEqual(1.005 * best);
   });
+
+  it.each([
+    ["filled halves", filled],
+    ["rows", onnx.gather({ data: ["i64", [8192, 1040]], indices: ["i32", [192]], axis: 0 })],
+    ["columns", onnx.gather({ data: ["f16", [362, 4]], indices: ["i32", [312]], axis: 1 })],
+  ] as const)(
+    "of %s is within a tenth of whatever legal lists, which is no longer than its task",
+    (_, func) => {
+      const on = targets.webgpu;
+      for (const residency of ["gm", "auto"] as const) {
+        const { tiles } = legalTiles(func, { target: on, residency });
+        const own = tiles.find((tile) => tile.default)!;
+        expect(tiles.length).toBeGreaterThan(2);
+        expect(own.cycles).toBeLessThanOrEqual(1.1 * tiles[0]!.cycles);
+        for (const { tile } of tiles) expect(elementCount(tile)).toBeLessThanOrEqual(on.directElements);
+      }
+    },
+  );
 
   it("knows two buffers, whole rows for every core and views that split the indices", () => {
     const scheduleOf = (name: string) => {
