@@ -385,7 +385,7 @@ async function writeTrace(file: string, kernel: Kernel, compared: Kernel | undef
 /** `name=file` pairs; a name outside the list, or one given twice, is a usage error. */
 function assignments(
   list: readonly string[],
-  flag: string,
+  flag: "input" | "out",
   names: readonly string[],
 ): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
@@ -393,8 +393,12 @@ function assignments(
     const split = entry.indexOf("=");
     const name = entry.slice(0, Math.max(0, split));
     if (!names.includes(name) || split === entry.length - 1) {
+      const pair = name !== "" && split < entry.length - 1;
+      const what = pair
+        ? `names no ${flag === "input" ? "input" : "output"} of the program`
+        : "is not name=file";
       throw new UsageError(
-        `--${flag} ${entry} is not name=file`,
+        `--${flag} ${entry} ${what}`,
         names.map((n) => `--${flag} ${n}=file.npy`).join(" "),
       );
     }

@@ -123,6 +123,8 @@ describe("a flag that another one or the file would override is told, with exit 
       ["run", ...gather, "--seed", "1", "--input", `data=${npy}`, "--input", `indices=${indices}`],
       "--seed beside --input for data and indices leaves nothing to draw",
     ],
+    ["--input by another name", ["run", ...gather, "--input", `idx=${npy}`], "names no input of the program"],
+    ["--input without a file", ["run", ...gather, "--input", "data="], "--input data= is not name=file"],
     [
       "--executor without sim",
       ["run", ...gather, "--seed", "1", "--backend", "reference", "--executor", "fast"],
