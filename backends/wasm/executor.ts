@@ -88,7 +88,7 @@ export class FastExecutor {
     this.told = code.told;
     const evenly = Math.ceil(code.tasks / (threads * turnsPerThread));
     this.chunk = Math.max(1, Math.min(evenly, plan.tasksPerSlice));
-    this.runTasks = instantiate(module, memory);
+    this.runTasks = instantiate({ module, memory });
     this.control = new Int32Array(memory.buffer, 0, controlBytes / 4).fill(0);
     const views = func.operands.map(
       ({ type }, k) => new Uint8Array(memory.buffer, at(this.layout.operands, k), byteCount(type)),

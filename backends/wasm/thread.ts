@@ -31,8 +31,9 @@ export const controlBytes = 64;
 export const word = { generation: 0, nextTask: 1, doneTasks: 2, ready: 3, failed: 4, bad: 5 } as const;
 
 /** The code in a memory. */
-export function instantiate(module: WebAssembly.Module, memory: WebAssembly.Memory): RunTasks {
-  const instance = new WebAssembly.Instance(module, { env: { memory } });
+export function instantiate({ module, memory }: Pick<ThreadMessage, "module" | "memory">): RunTasks {
+  const env = { memory: memory as WebAssembly.Memory };
+  const instance = new WebAssembly.Instance(module, { env });
   return instance.exports["run"] as RunTasks;
 }
 
@@ -59,10 +60,9 @@ export function takeTasks(
 
 /** A thread's whole life: runs tasks whenever a run begins, until it is terminated. */
 export function serveThread(message: ThreadMessage): never {
-  const { module, memory } = message;
-  const control = new Int32Array(memory.buffer, 0, controlBytes / 4);
+  const control = new Int32Array(message.memory.buffer, 0, controlBytes / 4);
   try {
-    const run = instantiate(module, memory as WebAssembly.Memory);
+    const run = instantiate(message);
     let generation = Atomics.load(control, word.generation);
     Atomics.add(control, word.ready, 1);
     for (;;) {
