@@ -14,9 +14,9 @@ import { at, elementCount, type Shape } from "../ir/types.js";
 import { candidates, fits, roomOf, shareOf, variants, type Candidates } from "./candidates.js";
 import { clockOf } from "./lowered.js";
 
-/** Best tiles that are searched around, tiles that are weighed for that at most, and schedules whose clock is read at most. */
+/** Best tiles that are searched around, tiles that are looked at in all before that ends, and schedules whose clock is read at most. */
 const leading = 6;
-const estimated = 100;
+const tried = 120;
 const clocked = 4;
 /** How far over the best estimate a schedule may be the fastest. */
 const margin = 1.02;
@@ -70,7 +70,6 @@ class Search {
   private readonly floor: Floor;
   /** The best tiles so far, each in its best schedule, the best first. */
   private leaders: readonly Weighed[] = [];
-  private estimates = 0;
   /** The entries of each dim that are tried at first. */
   private readonly few: ReadonlyMap<number, readonly number[]>;
 
@@ -152,7 +151,6 @@ class Search {
     if (floor > this.worthwhile()) return [];
     const tiling = this.among.start.with({ tile });
     if (!fits(tiling, this.room)) return undefined;
-    this.estimates++;
     return this.variantsOf(tiling, floor);
   }
 
@@ -228,7 +226,7 @@ class Search {
       if (next === undefined) return;
       (open === undefined ? paired : alone).add(next);
       for (const tile of open === undefined ? this.traded(next.tiling) : this.along(next.tiling)) {
-        if (this.estimates >= estimated) return;
+        if (this.weighed.size >= tried) return;
         this.weigh(tile);
       }
     }
