@@ -135,6 +135,3 @@ export const stepsOf = (address: Linear, rank: number): number[] =>
 /** How far an address moves with each site of a map: 0 where the site is read and picks among nothing. */
 export const siteStrides = (address: Linear, sites: number): readonly number[] =>
   Array.from({ length: sites }, (_, s) => stepAlong(address, "site", s));
-
-/** Whether an address stays where it is along an output dim. */
-export const staysAlong = (address: Linear, d: number): boolean => !dimsOf(address).includes(d);

@@ -14,7 +14,7 @@ export interface Table {
 }
 
 /** Offsets are 32-bit words. */
-export const entryBytes = 4;
+const entryBytes = 4;
 /** Uses of an index below which a table does not pay. */
 const fewestUses = 4;
 /** A table above this leaves the first cache levels. */

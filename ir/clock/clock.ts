@@ -63,7 +63,7 @@ export interface Clocked {
 }
 
 /** Cores of a program's schedule that `tasks` tasks keep busy. */
-export const busyCores = (func: TileFunc, target: Target, tasks: number): number =>
+const busyCores = (func: TileFunc, target: Target, tasks: number): number =>
   Math.max(1, Math.min(func.schedule.cores ?? target.cores, tasks));
 
 export function clocked(func: TileFunc, target: Target, tasks: number): Clocked {
@@ -99,7 +99,7 @@ export interface CoreTime {
   readonly padded: number;
 }
 
-export const memoryCycles = ({ target, cores }: Clocked, core: CoreTime): number =>
+const memoryCycles = ({ target, cores }: Clocked, core: CoreTime): number =>
   sharedCycles(core.padded, target, cores);
 
 /** A machine whose pipes do not overlap is busy as long as all of them together. */

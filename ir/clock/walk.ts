@@ -90,7 +90,7 @@ export const maxEvents = 20_000;
 export const maxLifetimes = 2_000;
 /** The most output tiles that a walk keeps. */
 export const maxOutputTiles = 4_000;
-export const maxOccupancy = 256;
+const maxOccupancy = 256;
 
 export function walk(program: Clocked, tasks: number): Walked {
   const walker = new Walker(program, tasks);

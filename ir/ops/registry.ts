@@ -169,7 +169,7 @@ function checkAttrs(def: OpDef, source: SourceOp): Diagnostic[] {
   });
 }
 
-export const formatAttr = (value: AttrValue): string =>
+const formatAttr = (value: AttrValue): string =>
   typeof value === "object" ? formatShape(value) : typeof value === "string" ? `"${value}"` : String(value);
 
 function withDefaults(def: OpDef, attrs: Attrs): Attrs {

@@ -39,7 +39,7 @@ export const backendFields: Fields<BackendOptions> = {
 };
 
 /** Throws a CompileError for `webgpu` without a runner (TC503), for threads beside the checked executor (TC702). */
-export function backendFor(name: BackendName, options: BackendOptions = {}): Backend {
+function backendFor(name: BackendName, options: BackendOptions = {}): Backend {
   switch (name) {
     case "reference":
       return referenceBackend;

@@ -312,7 +312,7 @@ function kernelAt(
 }
 
 /** The passes that still apply: a tile program keeps the addresses, and the syncs, that it already has. */
-export function passesFrom(func: Func, pipeline: readonly Pass[]): readonly Pass[] {
+function passesFrom(func: Func, pipeline: readonly Pass[]): readonly Pass[] {
   if (func.level === "source") return pipeline;
   if (func.level === "access") return pipeline.filter((pass) => !pass.requires.includes("source"));
   const allocated = func.body.some((stmt) => stmt.op === "alloc" && stmt.buffer.addresses !== undefined);

@@ -51,7 +51,7 @@ function explainProgram(file: string | undefined, flags: ExplainFlags): number {
 }
 
 /** The section of docs/diagnostics.md that a code has. */
-export function diagnosticPage(code: string): string | undefined {
+function diagnosticPage(code: string): string | undefined {
   const text = readFileSync(ownFile("docs/diagnostics.md"), "utf8");
   const sections = text.split(/^(?=## TC\d+)/m);
   return sections.find((section) => section.startsWith(`## ${code}`))?.trimEnd();

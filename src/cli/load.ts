@@ -145,7 +145,7 @@ export function loadProgram(file: string | undefined, flags: ProgramFlags): Load
 }
 
 /** A file's program with the schedule flags over its own schedule, and --oob over its own policy. */
-export function withFlags(func: Func, flags: ProgramFlags): Func {
+function withFlags(func: Func, flags: ProgramFlags): Func {
   const scheduled = { ...func, schedule: { ...func.schedule, ...scheduleOf(flags) } };
   const oob = outOfBoundsPolicies.find((policy) => policy === flags.oob);
   if (oob === undefined) return scheduled;

@@ -35,7 +35,7 @@ export const note = (text: string): void => {
 };
 
 /** The one version of every command's JSON. */
-export const jsonSchema = 1;
+const jsonSchema = 1;
 
 export function printJson(value: Readonly<Record<string, unknown>>): void {
   const big = (_: string, inner: unknown): unknown => (typeof inner === "bigint" ? inner.toString() : inner);

@@ -31,7 +31,7 @@ export function overflows(dtype: FloatType, value: number): boolean {
 }
 
 /** Bits of the bf16 nearest to a number. */
-export function bf16Bits(value: number): number {
+function bf16Bits(value: number): number {
   const view = new DataView(new ArrayBuffer(4));
   view.setFloat32(0, value);
   const bits = view.getUint32(0);

@@ -35,7 +35,7 @@ export interface Differences {
 }
 
 /** The elements of two arrays of one type whose bits differ; undefined when none do. */
-export function differencesOf(type: TensorType, a: Uint8Array, b: Uint8Array): Differences | undefined {
+function differencesOf(type: TensorType, a: Uint8Array, b: Uint8Array): Differences | undefined {
   const size = dtypeBytes[type.dtype];
   if (alike(a, b)) return undefined;
   return differencesWhere(elementCount(type.shape), (element) => {

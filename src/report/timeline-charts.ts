@@ -32,7 +32,7 @@ const characterWidth = 7.5;
 const [mostHigh, leastHigh] = [420, 40];
 
 /** Light, under black letters. A colour stands for one thing on the page: buffers and cores have others. */
-export const pipeColours: Readonly<Record<Pipe, string>> = {
+const pipeColours: Readonly<Record<Pipe, string>> = {
   MTE2: "#8fb8de",
   V: "#f6b26b",
   MTE3: "#93c47d",
@@ -59,7 +59,7 @@ export interface OpenedCore {
 }
 
 /** Of the cores that have tasks, the one that ends last and the one with the least work; one where they are the same. */
-export function openedCores(one: Timeline): readonly OpenedCore[] {
+function openedCores(one: Timeline): readonly OpenedCore[] {
   const cores = coresOf(one).flatMap((total, core) =>
     total.tasks === 0
       ? []

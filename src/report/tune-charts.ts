@@ -28,7 +28,7 @@ interface Marked {
 }
 
 /** One mark where the default is the best. */
-export const markedOf = (result: TuneResult): readonly Marked[] => [
+const markedOf = (result: TuneResult): readonly Marked[] => [
   { mark: "best", candidate: result.best },
   ...(result.best.id === result.default.id ? [] : [{ mark: "default" as const, candidate: result.default }]),
 ];

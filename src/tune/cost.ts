@@ -15,7 +15,7 @@ export function costOf({ tiling }: SpaceEntry): Cost {
 }
 
 /** Fewer of what is sought, then what decides between defaults, then the id: a total order. */
-export function compareCosts(a: CostFacts, b: CostFacts, objective: Objective): number {
+function compareCosts(a: CostFacts, b: CostFacts, objective: Objective): number {
   const keys = (facts: CostFacts): number[] => [
     ...(objective === "bytes" ? [facts.bytes] : []),
     facts.cycles,

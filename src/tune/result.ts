@@ -9,10 +9,8 @@ export const objectives = ["cycles", "bytes", "ms"] as const;
 /** What a search makes small. */
 export type Objective = (typeof objectives)[number];
 
-/** What measures: the fast executor, a GPU, or a command of the user's. Without `ms` nothing runs. */
-export const tuneBackends = ["sim", "webgpu", "command"] as const;
-/** What runs the candidates of a measured search. */
-export type TuneBackend = (typeof tuneBackends)[number];
+/** What runs the candidates of a measured search: the fast executor, a GPU, or a command of the user's. Without `ms` nothing runs. */
+export type TuneBackend = "sim" | "webgpu" | "command";
 
 /** What can come of a candidate. */
 export const candidateStatuses = [
