@@ -16,7 +16,7 @@ import { clockOf } from "./lowered.js";
 
 /** Best tiles that are searched around, tiles that are looked at in all before that ends, and schedules whose clock is read at most. */
 const leading = 6;
-const tried = 120;
+const tried = 160;
 const clocked = 4;
 /** How far over the best estimate a schedule may be the fastest. */
 const margin = 1.02;
