@@ -114,6 +114,9 @@ export const formatShape = (shape: Shape): string => `[${shape.join(", ")}]`;
 /** The smallest multiple of `step` that is not below `value`. */
 export const alignUp = (value: number, step: number): number => Math.ceil(value / step) * step;
 
+/** Of whole numbers from 1. */
+export const isPowerOfTwo = (value: number): boolean => Number.isInteger(Math.log2(value));
+
 /** `list[k]`, for a `k` the caller has proved to be in range. */
 export function at<T>(list: ArrayLike<T>, k: number): T {
   if (k < 0 || k >= list.length) throw new InternalError(`index ${k} outside a list of ${list.length}`);

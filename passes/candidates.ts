@@ -7,7 +7,7 @@ import { inputOf } from "../ir/func.js";
 import { targetFacts } from "../ir/target.js";
 import {
   buffersOf,
-  pinnedDims,
+  freeDims,
   replaced,
   smallestInView,
   streamedOperands,
@@ -30,11 +30,9 @@ export interface Candidates {
 
 /** What a tiling leaves open, as schedules to weigh; what the user pinned stays. */
 export function candidates(tiling: Tiling): Candidates {
-  const { gather, schedule, extents } = tiling;
   const start = smallestInView(tiling);
-  const pins = pinnedDims(gather, schedule);
   const limits = limitsOf(tiling);
-  const free = extents.map((_, d) => d).filter((d) => !pins.includes(d) && at(limits, d) > 1);
+  const free = freeDims(tiling).filter((d) => at(limits, d) > 1);
   return { start, limits, free, entries: new Map(free.map((d) => [d, entriesOf(d, at(limits, d), tiling)])) };
 }
 

@@ -10,7 +10,7 @@ import { estimator, floorOf, type Floor } from "../ir/clock/index.js";
 import { targetFacts, type Target } from "../ir/target.js";
 import { largestThat } from "../ir/largest-that.js";
 import { isLegal, replaced, type Tiling } from "../ir/tiling/index.js";
-import { at, elementCount, type Shape } from "../ir/types.js";
+import { at, elementCount, isPowerOfTwo, type Shape } from "../ir/types.js";
 import { candidates, fits, roomOf, shareOf, variants, type Candidates } from "./candidates.js";
 import { clockOf } from "./lowered.js";
 
@@ -146,12 +146,15 @@ class Search {
     return number;
   }
 
+  private entriesOf(d: number): readonly number[] {
+    return this.among.entries.get(d) ?? [];
+  }
+
   private found(tile: Shape): readonly Weighed[] | undefined {
     const floor = this.floor.of(tile);
     if (floor > this.worthwhile()) return [];
     const tiling = this.among.start.with({ tile });
-    if (!fits(tiling, this.room)) return undefined;
-    return this.variantsOf(tiling, floor);
+    return fits(tiling, this.room) ? this.variantsOf(tiling, floor) : undefined;
   }
 
   /**
@@ -167,10 +170,10 @@ class Search {
   private filledUp(): Shape {
     const { start, free } = this.among;
     let { tile } = start.schedule;
-    const whole = tile.map((entry, d) => this.among.entries.get(d)?.at(-1) ?? entry);
+    const whole = tile.map((entry, d) => this.entriesOf(d).at(-1) ?? entry);
     if (fits(start.with({ tile: whole }), this.room)) return whole;
     for (const d of [...free].reverse()) {
-      const entries = this.among.entries.get(d) ?? [];
+      const entries = this.entriesOf(d);
       const most = largestThat(0, entries.length - 1, (k) =>
         fits(start.with({ tile: replaced(tile, d, at(entries, k)) }), this.room),
       );
@@ -211,8 +214,8 @@ class Search {
 
   /** A few powers of two, evenly spread, and the whole extent. */
   private fewOf(d: number): readonly number[] {
-    const entries = this.among.entries.get(d) ?? [];
-    const powers = entries.filter((n) => Number.isInteger(Math.log2(n)));
+    const entries = this.entriesOf(d);
+    const powers = entries.filter((n) => isPowerOfTwo(n));
     const every = Math.ceil(powers.length / at(few, Math.min(this.among.free.length, few.length - 1)));
     return [...new Set([...powers.filter((_, k) => k % every === 0), ...entries.slice(-1)])];
   }
@@ -239,13 +242,15 @@ class Search {
 
   /** More along one dim for less along another, as many elements or a few more: room and balance stop what goes along one dim. */
   private traded({ schedule: { tile } }: Tiling): Shape[] {
-    const { free, entries } = this.among;
+    const { free } = this.among;
     const tiles: Shape[] = [];
     for (const more of free) {
-      const larger = (entries.get(more) ?? []).filter((n) => n > at(tile, more)).slice(0, trades);
+      const larger = this.entriesOf(more)
+        .filter((n) => n > at(tile, more))
+        .slice(0, trades);
       for (const less of free) {
         if (less === more) continue;
-        const smaller = (entries.get(less) ?? []).filter((n) => n < at(tile, less));
+        const smaller = this.entriesOf(less).filter((n) => n < at(tile, less));
         for (const n of larger) {
           const same = smaller.filter((m) => m * n <= at(tile, more) * at(tile, less)).length;
           for (const m of smaller.slice(Math.max(0, same - 1), same + 1))
@@ -259,7 +264,7 @@ class Search {
   /** Entries near a tile's own, and those that give every core as many tasks. */
   private around(tiling: Tiling, d: number): number[] {
     const { schedule, tile, loops } = tiling;
-    const entries = this.among.entries.get(d) ?? [];
+    const entries = this.entriesOf(d);
     const own = at(schedule.tile, d);
     const place = entries.findIndex((n) => n >= own);
     const near = entries.slice(Math.max(0, place - reach), place + reach + 1);

@@ -3,7 +3,7 @@
  * are compared: `planWgsl` refuses programs where one could.
  */
 import type { Atom, Linear, Term } from "../../ir/linear.js";
-import { assertNever, at } from "../../ir/types.js";
+import { assertNever, at, isPowerOfTwo } from "../../ir/types.js";
 import { sizeName } from "./names.js";
 
 /** What the atoms of a form are called where it is printed. */
@@ -52,13 +52,11 @@ function printTerm({ by, of }: Term, words: Vocabulary): string[] {
   }
 }
 
-const isPower = (value: number): boolean => Number.isInteger(Math.log2(value));
-
 /** Of a form that stands still, nothing; of a power of two, by its bits. */
 function quotient(form: string, of: number, by: number): string[] {
   if (form === "0u") return [];
   const whole = inParens(form);
-  if (!isPower(of)) return [times(`(${whole} / ${of}u)`, by)];
+  if (!isPowerOfTwo(of)) return [times(`(${whole} / ${of}u)`, by)];
   // What is left when the remainder is taken away is as many times the divisor.
   if (by % of === 0) return [times(`(${whole} & 0x${(2 ** 32 - of).toString(16)}u)`, by / of)];
   return [times(`(${whole} >> ${Math.log2(of)}u)`, by)];
@@ -66,7 +64,7 @@ function quotient(form: string, of: number, by: number): string[] {
 
 function remainder(form: string, of: number, by: number): string[] {
   if (form === "0u") return [];
-  const rest = isPower(of) ? `& ${of - 1}u` : `% ${of}u`;
+  const rest = isPowerOfTwo(of) ? `& ${of - 1}u` : `% ${of}u`;
   return [times(`(${inParens(form)} ${rest})`, by)];
 }
 

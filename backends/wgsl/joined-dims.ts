@@ -18,7 +18,7 @@ import {
   type Atom,
   type Linear,
 } from "../../ir/linear.js";
-import { at, type Shape } from "../../ir/types.js";
+import { at, isPowerOfTwo, type Shape } from "../../ir/types.js";
 
 /** A tile as lanes walk it: of dims that are one, the last has the elements of all, and the others have one entry. */
 export interface Walk {
@@ -93,7 +93,7 @@ function alongOne(
     if (one === undefined) return undefined;
     // A row here is rows of an earlier join: their remainder stays, and their number counts on where it steps as the rows here do.
     if (of.kind !== "mod" && step !== (by * row) / one) {
-      if (of.kind !== "dim" || !mayBeApart || !isPower(row)) return undefined;
+      if (of.kind !== "dim" || !mayBeApart || !isPowerOfTwo(row)) return undefined;
       terms.push(scale(mod(dim(inner), row), by));
       continue;
     }
@@ -101,7 +101,7 @@ function alongOne(
     if (of.kind !== "mod") step = 0;
   }
   if (step === 0) return sumOf(terms);
-  return mayBeApart && isPower(row) ? sumOf([...terms, scale(div(dim(inner), row), step)]) : undefined;
+  return mayBeApart && isPowerOfTwo(row) ? sumOf([...terms, scale(div(dim(inner), row), step)]) : undefined;
 }
 
 /** The elements of the rows that a term follows along a dim: 1 of the dim itself, more of what an earlier join left of it. */
@@ -111,5 +111,3 @@ function rowsIn(of: Atom, inner: number, mayBeApart: boolean): number | undefine
   const within = soleAtom(of.of);
   return within?.kind === "dim" && within.dim === inner ? of.by : undefined;
 }
-
-const isPower = (count: number): boolean => Number.isInteger(Math.log2(count));

@@ -35,6 +35,7 @@ export {
   gmAllowed,
   isLegal,
   judge,
+  freeDims,
   pinnedDims,
   requiredView,
   ruleList,

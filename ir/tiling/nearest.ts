@@ -10,7 +10,7 @@ import { inputOf, type AccessFunc } from "../func.js";
 import { largestThat } from "../largest-that.js";
 import { at, elementCount, formatShape, type Shape } from "../types.js";
 import { doubles } from "./copies.js";
-import { isLegal, judge, pinnedDims, requiredView } from "./rules/index.js";
+import { freeDims, isLegal, judge, pinnedDims, requiredView } from "./rules/index.js";
 import { tilingOf, type Tiling } from "./tiling.js";
 
 /** The shape with another entry for one dim. */
@@ -78,7 +78,7 @@ export function nearestLegal(tiling: Tiling): Tiling[] {
 function legalAround(start: Tiling): Tiling[] {
   const { gather, schedule, extents } = start;
   const pins = pinnedDims(gather, schedule);
-  const free = extents.map((_, d) => d).filter((d) => !pins.includes(d));
+  const free = freeDims(start);
   const clipped = schedule.tile.map((entry, d) =>
     pins.includes(d) ? entry : Math.max(1, Math.min(entry, at(extents, d), at(schedule.view, d))),
   );

@@ -2,12 +2,12 @@
 import {
   at,
   dtypeBytes,
+  freeDims,
   hint,
   inputsOf,
   isLegal,
   largestEntry,
   outputOf,
-  pinnedDims,
   replaced,
   straddledPages,
   targetFacts,
@@ -88,11 +88,6 @@ function smallerTiles(tiling: Tiling): readonly Tiling[] {
       tiling.with({ tile: smaller, view: replaced(schedule.view, d, entry) }),
     ];
   });
-}
-
-function freeDims({ gather, schedule, extents }: Tiling): readonly number[] {
-  const pins = pinnedDims(gather, schedule);
-  return extents.map((_, d) => d).filter((d) => !pins.includes(d));
 }
 
 /** `tile[0] = 24 straddles pages of 16` */

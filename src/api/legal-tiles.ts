@@ -13,11 +13,12 @@ import {
   formatResidency,
   hasErrors,
   inputsOf,
+  freeDims,
   isLegal,
+  isPowerOfTwo,
   isResolved,
   largestGatherDims,
   largestThat,
-  pinnedDims,
   replaced,
   shapeRefusals,
   sizeVerdicts,
@@ -153,12 +154,11 @@ interface Part extends Pick<LegalTiles, "count" | "possible" | "largestGatherDim
 }
 
 function under(tiling: Tiling, step: (done: number, total: number) => void): Part {
-  const { gather, schedule, extents } = tiling;
+  const { schedule, extents } = tiling;
   const { residency } = schedule;
   const base = smallestInView(tiling);
-  const pins = pinnedDims(gather, schedule);
   const limits = extents.map((extent, d) => Math.max(1, Math.min(extent, schedule.view[d] ?? extent)));
-  const free = limits.map((_, d) => d).filter((d) => !pins.includes(d));
+  const free = freeDims(tiling);
   const largestGatherDims = tiling.residency === "gm" ? [] : largestDims(tiling);
   const possible = free.reduce((product, d) => product * (limits[d] ?? 1), 1);
   const sizes = sizeVerdicts(base);
@@ -221,7 +221,7 @@ function listed(tiling: Tiling): Tiling[] {
   const entriesOf = (d: number): readonly number[] => entries.get(d) ?? [];
   const possible = free.reduce((product, d) => product * entriesOf(d).length, 1);
   const thinned = (d: number): readonly number[] =>
-    entriesOf(d).filter((n, k, all) => Number.isInteger(Math.log2(n)) || k === all.length - 1);
+    entriesOf(d).filter((n, k, all) => isPowerOfTwo(n) || k === all.length - 1);
   const tilings: Tiling[] = [];
   const visit = (tile: Shape, k: number): void => {
     const candidate = start.with({ tile });

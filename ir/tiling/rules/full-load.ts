@@ -22,6 +22,16 @@ export const pinnedDims = (
   { profile, residency }: Pick<ResolvedSchedule, "profile" | "residency">,
 ): Shape => (profile === "strict" && dataResidency(gather, { residency }) === "ub" ? gather.paired : []);
 
+/** Dims of the output that no profile pins: a tile may cut them anywhere. */
+export function freeDims({
+  gather,
+  schedule,
+  extents,
+}: Pick<Tiling, "gather" | "schedule" | "extents">): Shape {
+  const pins = pinnedDims(gather, schedule);
+  return extents.map((_, d) => d).filter((d) => !pins.includes(d));
+}
+
 export const fullLoad: Rule = {
   id: "full-load",
   code: "TC301",

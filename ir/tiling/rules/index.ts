@@ -22,7 +22,7 @@ export const judge = (tiling: Tiling): readonly Verdict[] => ruleList.flatMap((r
 export const isLegal = (tiling: Tiling): boolean =>
   ruleList.every((rule) => rule.judge(tiling).every((verdict) => verdict.pass));
 
-export { pinnedDims, requiredView } from "./full-load.js";
+export { freeDims, pinnedDims, requiredView } from "./full-load.js";
 export { gmAllowed } from "./residency.js";
 export type { Rule, RuleId, Verdict } from "./rule.js";
 export { shapeFaults } from "./schedule-shape.js";
