@@ -23,6 +23,11 @@ const noKindsOfTargets = {
   message: "ask targetFacts, which a new kind of target has to state",
 };
 
+const noPlaceOfItsOwn = {
+  selector: "NewExpression[callee.name='URL'] MetaProperty",
+  message: "a module is built into a file of another name and folder: ownFile finds files of the package",
+};
+
 export default tseslint.config(
   // The extension has packages and a compiler of its own.
   { ignores: ["dist/", "playground/dist/", "node_modules/", "editors/", "**/*.cjs", "eslint.config.js"] },
@@ -46,7 +51,11 @@ export default tseslint.config(
   },
   {
     files: ["{ir,passes,backends,src}/**/*.ts"],
-    rules: { "no-restricted-syntax": ["error", ...restrictedSyntax, noKindsOfTargets] },
+    rules: { "no-restricted-syntax": ["error", ...restrictedSyntax, noKindsOfTargets, noPlaceOfItsOwn] },
+  },
+  {
+    files: ["bench/**/*.ts", "test/fuzz/**/*.ts"],
+    rules: { "no-restricted-syntax": ["error", ...restrictedSyntax, noPlaceOfItsOwn] },
   },
   {
     files: browserFolders,

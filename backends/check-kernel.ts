@@ -1,6 +1,7 @@
 /** Kernels, as callers hand them over: compiled, or with a tile program of their own. */
+import { unbound } from "../ir/bind.js";
 import { CompileError, error, throwIfErrors } from "../ir/diagnostic.js";
-import type { TileFunc } from "../ir/func.js";
+import type { AccessFunc, TileFunc } from "../ir/func.js";
 import { isVerified } from "../ir/verify/verify-once.js";
 import { checkFields, isObject, shown } from "./fields.js";
 import { irFields } from "./ir-fields.js";
@@ -25,11 +26,19 @@ export function checkKernel(
   ]);
 }
 
+/** The same of a kernel that is about to run, which leaves no size open (TC107). */
+export function checkRunnable(kernel: unknown, needs?: readonly (keyof typeof kernelParts)[]): void {
+  checkKernel(kernel, needs);
+  const { access } = kernel as { readonly access?: AccessFunc };
+  if (access !== undefined) throwIfErrors(unbound(access));
+}
+
 const { body } = irFields();
 /** Programs never change: one look is enough. */
 const looked = new WeakSet();
 
-function checkTile(tile: TileFunc): void {
+/** Throws a CompileError (TC702) for what is no tile program. */
+export function checkTile(tile: TileFunc): void {
   if (isVerified(tile) || looked.has(tile)) return;
   throwIfErrors(checkFields("the tile program", tile, { body }, { open: true, needs: ["body"] }));
   looked.add(tile);

@@ -14,7 +14,8 @@ export {
   type Fields,
 } from "./fields.js";
 export { BoundedCache } from "./cache.js";
-export { checkKernel } from "./check-kernel.js";
+export { indexInputs } from "./read-by-sites.js";
+export { checkRunnable, checkKernel } from "./check-kernel.js";
 export { irFields } from "./ir-fields.js";
 export {
   allocate,

@@ -66,6 +66,10 @@ export function copyBytes(
 
 export type UnitArray = Uint8Array | Uint16Array | Uint32Array;
 
+/** Bytes that begin at a multiple of `size`, copied where they do not. Not by `slice`, which in a Buffer of Node's copies nothing. */
+export const alignedTo = (size: number, bytes: Uint8Array): Uint8Array =>
+  bytes.byteOffset % size === 0 ? bytes : new Uint8Array(bytes);
+
 /** The largest unit that moves an element of this type whole: 1, 2 or 4 bytes, so `per` units an element. */
 export function unitsOf(
   bytes: Uint8Array,
@@ -74,7 +78,7 @@ export function unitsOf(
   const size = dtypeBytes[dtype];
   if (size === 1) return { units: bytes, per: 1 };
   const unit = size === 2 ? 2 : 4;
-  const aligned = bytes.byteOffset % unit === 0 ? bytes : bytes.slice();
+  const aligned = alignedTo(unit, bytes);
   const length = Math.floor(bytes.byteLength / unit);
   return {
     units:
@@ -124,7 +128,7 @@ const indexArrays = {
 export function indexList(bytes: Uint8Array, dtype: DType): InstanceType<(typeof indexArrays)[IndexDType]> {
   if (!isIndexDType(dtype)) throw new InternalError(`${dtype} is no index type`);
   const size = dtypeBytes[dtype];
-  const { buffer, byteOffset, byteLength } = bytes.byteOffset % size === 0 ? bytes : bytes.slice();
+  const { buffer, byteOffset, byteLength } = alignedTo(size, bytes);
   return new indexArrays[dtype](buffer as ArrayBuffer, byteOffset, Math.floor(byteLength / size));
 }
 

@@ -12,7 +12,7 @@ import {
   type TensorType,
 } from "../ir/types.js";
 import { isObject, kindOf, shown } from "./fields.js";
-import type { HostInputs, HostTensor } from "./memory.js";
+import { alignedTo, type HostInputs, type HostTensor } from "./memory.js";
 
 /**
  * The elements of a tensor, row-major. f16 and bf16 are their bits in a Uint16Array, bool is a byte of 0 or 1, complex
@@ -104,7 +104,7 @@ export const maxStrings = 2 ** 24;
  */
 export function fromHost(type: TensorType, bytes: Uint8Array, strings: readonly string[] = []): TensorData {
   const size = dtypeBytes[type.dtype];
-  const aligned = bytes.byteOffset % Math.min(8, size) === 0 ? bytes : bytes.slice();
+  const aligned = alignedTo(Math.min(8, size), bytes);
   const { buffer, byteOffset, byteLength } = aligned;
   if (type.dtype === "string") {
     if (byteLength / 4 > maxStrings) {
@@ -151,7 +151,7 @@ export function checkTensors(func: Pick<Func, "operands">, tensors: HostInputs):
     const isBytes = ArrayBuffer.isView(bytes) && kindOf(bytes) === "Uint8Array";
     if (isBytes && bytes.byteLength === byteCount(operand.type)) continue;
     const found = isBytes ? `${bytes.byteLength} bytes` : `${shown(bytes)} as its bytes`;
-    const hint = `toHost("${key}", type, array) makes a tensor; run takes arrays`;
+    const hint = `toHost("${key}", type, array) makes a tensor of an array`;
     throw mismatch(key, operand.type, found, hint);
   }
 }

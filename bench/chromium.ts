@@ -12,15 +12,7 @@ export const pagePeers = [
   "@tensorflow/tfjs-backend-webgpu",
 ];
 
-/** What the modules of the page import by name. */
-const imports = {
-  "fastest-levenshtein": "/node_modules/fastest-levenshtein/esm/mod.js",
-  "@petamoriken/float16": "/node_modules/@petamoriken/float16/browser/float16.mjs",
-  "@noble/hashes/": "/node_modules/@noble/hashes/",
-};
-
 const html = `<!doctype html><title>bench:webgpu</title>
-<script type="importmap">${JSON.stringify({ imports })}</script>
 ${["core", "backend-cpu", "backend-webgpu"]
   .map(
     (part) => `<script src="/bench/node_modules/@tensorflow/tfjs-${part}/dist/tf-${part}.min.js"></script>`,

@@ -1,104 +1,57 @@
-/**
- * Cold calls: a gather that the process has not seen, from the caller's arrays to a new array. What has to be made first counts:
- * compiling, code and memory here, the session there; loading the libraries does not.
- */
-import { simulate } from "../backends/sim/index.js";
-import { targets } from "../src/index.js";
-import { kernelOf } from "./kernels.js";
-import { onnxModel } from "./onnx-model.js";
-import type { OnnxRuntime } from "./onnxruntime.js";
+/** Calls of gathers that nothing is known of: the first gather of a process, and a new one in a process that has run others. */
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import { ownFile } from "../src/device/own-package.js";
 import type { Subject } from "./rows.js";
-import { expectedOf, inputsOf, type Inputs, type Workload } from "./workloads.js";
+import { callOf, unseenGather, unseenInputs, type Called, type Library } from "./unseen.js";
+import { expectedOf } from "./workloads.js";
 
-const columns = 64;
-/** Each run gathers from rows that are one longer, so that nothing is known of it. */
+/** Gathers that one process is given, each another. */
 const mostRuns = 200;
 
-const workloadOf = (rows: number, run: number): Workload => ({
-  name: "",
-  op: "gather_elements",
-  dtype: "f32",
-  indexType: "i32",
-  axis: 1,
-  data: [rows, columns + run],
-  indices: [rows, columns],
-  output: [rows, columns],
-});
+/** The output of the first gather of so many rows. */
+export const unseenOutput = (rows: number): Uint8Array =>
+  expectedOf(unseenGather(rows, 0), unseenInputs(rows, 0)(0));
 
-export interface ColdCalls {
-  readonly subjects: readonly Subject[];
-  /** The output of each subject's first run. */
-  readonly expected: Uint8Array;
-}
-
-export const coldSizes = [
-  ["1k", 16],
-  ["10k", 160],
-  ["100k", 1600],
-] as const;
-
-export function coldCalls(rows: number, ort: OnnxRuntime | undefined): ColdCalls {
-  const { data } = inputsOf(workloadOf(rows, mostRuns));
-  const { indices } = inputsOf(workloadOf(rows, 0));
-  const inputs = (run: number): Inputs => ({ data: data.slice(0, 4 * rows * (columns + run)), indices });
-  return {
-    subjects: [tilecCold(rows, inputs), ...(ort === undefined ? [] : [onnxRuntimeCold(ort, rows, inputs)])],
-    expected: expectedOf(workloadOf(rows, 0), inputs(0)),
-  };
-}
-
-/** A subject whose runs follow one another: each makes what it needs and says how long the call took. */
-function inTurn(
-  subject: string,
-  call: (run: number) => Promise<{ readonly ms: number; readonly output: unknown }>,
-): Subject {
-  let run = 0;
-  let latest: unknown;
+function subjectOf(subject: string, call: () => Promise<Called>): Subject {
+  let output: Uint8Array = new Uint8Array();
   return {
     subject,
     threads: 1,
     async run() {
-      if (run === mostRuns) throw new Error(`more than ${mostRuns} cold runs`);
-      const { ms, output } = await call(run++);
-      latest = output;
-      return ms;
+      const called = await call();
+      output = called.output;
+      return called.ms;
     },
-    output() {
-      if (!ArrayBuffer.isView(latest)) throw new Error("the call gave no array");
-      return new Uint8Array(latest.buffer, latest.byteOffset, latest.byteLength);
-    },
+    output: () => output,
   };
 }
 
-const floats = ({ data }: Inputs): Float32Array => new Float32Array(data.buffer, 0, data.byteLength / 4);
+/** Each run in a process of its own, which has loaded the library and done nothing else with it. */
+export const firstCalls = (library: Library, rows: number): Subject =>
+  subjectOf(`${library}-cold`, () => inProcess(library, rows));
 
-const tilecCold = (rows: number, inputs: (run: number) => Inputs): Subject =>
-  inTurn("tilec-cold", (run) => {
-    const workload = workloadOf(rows, run);
-    const given = inputs(run);
-    const arrays = { data: floats(given), indices: new Int32Array(given.indices.buffer) };
-    const start = performance.now();
-    const { outputs } = simulate(kernelOf(workload, targets.cpu), arrays, { executor: "fast" });
-    return Promise.resolve({ ms: performance.now() - start, output: outputs.output });
+async function inProcess(library: Library, rows: number): Promise<Called> {
+  const child = fork(ownFile("dist/bench/cold-process.js"), [library, String(rows)], {
+    serialization: "advanced",
   });
+  const called = once(child, "message");
+  const ended = once(child, "exit").then(([code]) => {
+    throw new Error(`a process with ${library} ended with ${String(code)}`);
+  });
+  const [message] = await Promise.race([called, ended]);
+  ended.catch(() => undefined);
+  return message as Called;
+}
 
-const onnxRuntimeCold = (ort: OnnxRuntime, rows: number, inputs: (run: number) => Inputs): Subject =>
-  inTurn("onnxruntime-node-cold", async (run) => {
-    const workload = workloadOf(rows, run);
-    const { model } = onnxModel(workload);
-    const given = inputs(run);
-    const [data, indices] = [floats(given), new Int32Array(given.indices.buffer)];
-    const start = performance.now();
-    const session = await ort.InferenceSession.create(model, {
-      intraOpNumThreads: 1,
-      interOpNumThreads: 1,
-      executionMode: "sequential",
-    });
-    const results = await session.run({
-      data: new ort.Tensor("float32", data, workload.data),
-      indices: new ort.Tensor("int32", indices, workload.indices),
-    });
-    const ms = performance.now() - start;
-    await session.release();
-    return { ms, output: results["output"]?.data };
+/** Runs that follow one another in this process, each of a gather that it has not seen. */
+export async function newCalls(library: Library, rows: number): Promise<Subject> {
+  const call = await callOf(library);
+  const inputs = unseenInputs(rows, mostRuns);
+  let run = 0;
+  return subjectOf(`${library}-new`, () => {
+    if (run === mostRuns) throw new Error(`more than ${mostRuns} runs`);
+    const nth = run++;
+    return call(unseenGather(rows, nth), inputs(nth));
   });
+}

@@ -4,10 +4,10 @@
  * Medians over repeated runs in one process; figures compare with each other, not between machines.
  */
 import { readdirSync, readFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
 import { defaultLimits, emitWgsl } from "../backends/webgpu/index.js";
 import { emitPto } from "../backends/pto/index.js";
 import { compile, onnx, program, targets, type Func, type Target } from "../src/index.js";
+import { ownFile } from "../src/device/own-package.js";
 import { readCases } from "../src/formats/cases.js";
 import { table } from "../src/report/table.js";
 import { median } from "../src/tune/median.js";
@@ -30,7 +30,7 @@ const build = (func: Func, target: Target, emits = true): void => {
     emitWgsl(kernel.tile, { limits: { ...defaultLimits, maxStorageBufferBindingSize: 2 ** 53 } });
 };
 
-const folder = fileURLToPath(new URL("../../test/conformance/cases/", import.meta.url));
+const folder = ownFile("test/conformance/cases/");
 const corpus = readdirSync(folder)
   .filter((name) => name.endsWith(".json"))
   .flatMap((name) => readCases(readFileSync(folder + name, "utf8"), name))

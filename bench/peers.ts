@@ -1,18 +1,19 @@
 /** The packages of bench/, apart from the repository's: what the benchmarks and the cross-checks compare with. */
 import { existsSync } from "node:fs";
-import { fileURLToPath } from "node:url";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { ownFile } from "../src/device/own-package.js";
 import { fail } from "./arguments.js";
 
-/** From here, and from where it is built to. */
-const folder = new URL("node_modules/", import.meta.url.replace("/dist/bench/", "/bench/"));
+const folder = ownFile("bench/node_modules");
 
 export const installPeers = "npm ci --prefix bench";
 
 /** One module of an installed package: `onnxruntime-node/dist/index.js`. Rejects as `import` does. */
-export const importPeer = (file: string): Promise<unknown> => import(new URL(file, folder).href);
+export const importPeer = (file: string): Promise<unknown> => import(pathToFileURL(join(folder, file)).href);
 
 export const missingPeers = (names: readonly string[]): readonly string[] =>
-  names.filter((name) => !existsSync(fileURLToPath(new URL(name, folder))));
+  names.filter((name) => !existsSync(join(folder, name)));
 
 /** Ends the process with a word where one of these packages is not installed. */
 export function requirePeers(names: readonly string[]): void {

@@ -3,8 +3,8 @@ import { geometricMean } from "./statistics.js";
 import { table } from "../src/report/table.js";
 import type { Row } from "./rows.js";
 
-/** What is compared with everything else: the kernel on tensors in its memory, a call from the caller's arrays, a cold call. */
-const own = ["tilec", "tilec-call", "tilec-cold"];
+/** What is compared with everything else: the kernel on tensors in its memory, a call from the caller's arrays, calls of gathers that are not known. */
+const own = ["tilec", "tilec-call", "tilec-cold", "tilec-new"];
 
 /** Prints the rows, and fails the process when an output was wrong. */
 export function report(rows: readonly Row[], json: boolean): void {

@@ -5,6 +5,7 @@
  */
 import { writeFileSync } from "node:fs";
 import { lowered } from "../passes/index.js";
+import { ownFile } from "../src/device/own-package.js";
 import { simMeasurer } from "../src/device/index.js";
 import { onnx, targets, tune, type SourceFunc } from "../src/index.js";
 import { classOf } from "../src/tune/search-measured.js";
@@ -98,4 +99,4 @@ for (const [name, func] of gathers) {
   });
 }
 const lines = recorded.map((one) => JSON.stringify(one));
-writeFileSync(new URL("../../test/tune/recorded.json", import.meta.url), `[\n${lines.join(",\n")}\n]\n`);
+writeFileSync(ownFile("test/tune/recorded.json"), `[\n${lines.join(",\n")}\n]\n`);

@@ -3,16 +3,17 @@
  *
  * Outputs are verified first; then the subjects run in turns, and the medians are compared. What each subject includes is in
  * docs/simulator.md. Figures compare with each other, not between machines. `--json` prints the rows; `--only W4,W5`
- * runs some workloads, and no cold calls; `--runs 5` gives the median of five runs.
+ * runs some workloads, and no calls of gathers that are not known; `--runs 5` gives the median of five runs.
  */
 import { rmSync } from "node:fs";
 import { benchArguments } from "./arguments.js";
-import { coldCalls, coldSizes } from "./cold.js";
+import { firstCalls, newCalls, unseenOutput } from "./cold.js";
 import { findOnnxRuntime } from "./onnxruntime.js";
 import { requirePeers } from "./peers.js";
 import { report } from "./print-rows.js";
 import { measure, type Row, type Subject } from "./rows.js";
 import { rowsOfRuns } from "./runs.js";
+import { libraries, unseenSizes } from "./unseen.js";
 import {
   compilePlainC,
   pythonWithTorch,
@@ -31,6 +32,8 @@ import { describe, expectedOf, inputsOf, workloads } from "./workloads.js";
 const { json, chosen, runs } = benchArguments();
 requirePeers(["onnxruntime-node", "@jax-js/jax"]);
 const rounds = 21;
+/** Each starts processes. */
+const coldRounds = 7;
 
 async function once(): Promise<Row[]> {
   const found = await findOnnxRuntime();
@@ -72,10 +75,15 @@ async function once(): Promise<Row[]> {
   if (compiled !== undefined) rmSync(compiled.folder, { recursive: true, force: true });
 
   if (chosen.length === workloads.length) {
-    for (const [name, tall] of coldSizes) {
-      console.error(`cold calls of ${name} elements`);
-      const { subjects, expected } = coldCalls(tall, ort);
-      rows.push(...(await measure(name, subjects, expected, rounds)));
+    const measured = libraries.filter((library) => library === "tilec" || ort !== undefined);
+    for (const [size, tall] of unseenSizes) {
+      const expected = unseenOutput(tall);
+      console.error(`the first gather of a process, ${size} elements`);
+      const first = measured.map((library) => firstCalls(library, tall));
+      rows.push(...(await measure(`${size} cold`, first, expected, coldRounds)));
+      console.error(`a new gather, ${size} elements`);
+      const next = await Promise.all(measured.map((library) => newCalls(library, tall)));
+      rows.push(...(await measure(`${size} new`, next, expected, rounds)));
     }
   }
   return rows;

@@ -4,9 +4,9 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
 import { FastExecutor, simulate } from "../backends/sim/index.js";
 import { targets } from "../src/index.js";
+import { ownFile } from "../src/device/own-package.js";
 import { spawnThread } from "../src/device/index.js";
 import { jaxGather, type Jax } from "./jax.js";
 import { kernelOf } from "./kernels.js";
@@ -32,8 +32,8 @@ export async function tilec(workload: Workload, inputs: Inputs, threads: number)
       return undefined;
     },
     output: () => executor.output,
-    close() {
-      executor.close();
+    async close() {
+      await executor.close();
     },
   };
 }
@@ -146,7 +146,7 @@ export function limit(expected: Uint8Array): Subject {
 export function compilePlainC(): { readonly binary: string; readonly folder: string } | undefined {
   const folder = mkdtempSync(join(tmpdir(), "tilec-bench-"));
   const binary = join(folder, "plain");
-  const source = fileURLToPath(new URL("../../bench/plain.c", import.meta.url));
+  const source = ownFile("bench/plain.c");
   try {
     execFileSync("cc", ["-O3", "-march=native", "-pthread", "-o", binary, source], { stdio: "ignore" });
     return { binary, folder };
@@ -268,7 +268,7 @@ export const pythonWithTorch = (): string | undefined =>
 
 /** PyTorch on one thread and two; its indices are widened before. */
 export function torch(workload: Workload, python: string, { data, indices, out }: InputFiles): Subject[] {
-  const script = fileURLToPath(new URL("../../bench/torch_loop.py", import.meta.url));
+  const script = ownFile("bench/torch_loop.py");
   const { op, dtype, indexType, axis } = workload;
   const shapes = [workload.data.join(), workload.indices.join()];
   const loop = loopProcess(python, [script, op, dtype, indexType, String(axis), ...shapes, data, indices]);

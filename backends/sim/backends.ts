@@ -38,11 +38,15 @@ export async function openExecutor(
       },
     };
   }
-  const executor = await FastExecutor.open(tile, options);
+  const { threads, spawn } = options;
+  const executor = await FastExecutor.open(tile, {
+    ...(threads === undefined ? {} : { threads }),
+    ...(spawn === undefined ? {} : { spawn }),
+  });
   return {
     executor,
     release() {
-      executor.close();
+      void executor.close();
     },
   };
 }

@@ -61,6 +61,7 @@ import {
   type IndexReader,
 } from "../memory.js";
 import { SiteWalk, siteSteps, type SiteStep } from "../site-values.js";
+import { checkTensors } from "../values.js";
 import { box } from "../box.js";
 import { drained, inSlices, type LongRunOptions } from "../long-run.js";
 import type { SimReport } from "../report.js";
@@ -76,7 +77,7 @@ export interface SimResult {
   readonly report: SimReport;
 }
 
-/** Throws a RunError: TC601 for an index out of range, TC602 to TC606 for what the checked executor traps. */
+/** Throws a RunError: TC601 for an index out of range, TC602 to TC606 for what the checked executor traps; a CompileError (TC702) for inputs of other sizes. */
 export const simulateChecked = (func: TileFunc, inputs: HostInputs, target: Target): SimResult =>
   drained(new Machine(func, inputs, target).steps());
 
@@ -221,6 +222,7 @@ class Machine {
     private readonly inputs: HostInputs,
     private readonly target: Target,
   ) {
+    checkTensors(func, inputs);
     const { shape, dtype } = outputOf(func).type;
     this.outputElements = elementCount(shape);
     this.elementBytes = dtypeBytes[dtype];

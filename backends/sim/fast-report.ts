@@ -1,9 +1,10 @@
 /** The report of a run on the fast executor, derived when it is first read. */
 import { CompileError, error } from "../../ir/diagnostic.js";
-import { inputsOf, keyOf, type TileFunc } from "../../ir/func.js";
+import { keyOf, type TileFunc } from "../../ir/func.js";
 import type { Target } from "../../ir/target.js";
 import { byteCount } from "../../ir/types.js";
 import { tensorOf, type HostInputs } from "../memory.js";
+import { indexInputs } from "../read-by-sites.js";
 import type { SimReport } from "../report.js";
 import type { FastExecutor, FastRun } from "../wasm/executor.js";
 import { countTraffic } from "./count.js";
@@ -62,7 +63,7 @@ export function ownOutput(
 
 /** The inputs with indices that no later run overwrites; undefined where these are many. */
 function ownIndices(tile: TileFunc, inputs: HostInputs, copiedAtMost: number): HostInputs | undefined {
-  const indices = inputsOf(tile).filter(({ role }) => role === "indices");
+  const indices = indexInputs(tile);
   if (indices.reduce((sum, { type }) => sum + byteCount(type), 0) > copiedAtMost) return undefined;
   const copies = indices.map((operand) => {
     const { type, bytes } = tensorOf(inputs, operand);

@@ -4,7 +4,7 @@ import { throwIfErrors } from "../../ir/diagnostic.js";
 import { outputOf, type TileFunc } from "../../ir/func.js";
 import type { Target } from "../../ir/target.js";
 import { verifyOnce } from "../../ir/verify/verify-once.js";
-import { checkKernel } from "../check-kernel.js";
+import { checkRunnable } from "../check-kernel.js";
 import { checkFields } from "../fields.js";
 import type { HostInputs } from "../memory.js";
 import type { SimReport } from "../report.js";
@@ -103,6 +103,7 @@ export function simulateBytes(
   options: SimulateOptions = {},
 ): SimulatedBytes {
   throwIfErrors(checkFields("simulate", options, simulateFields));
+  checkRunnable(kernel);
   const { executor = "checked" } = options;
   const { tile, target } = kernel;
   verifyOnce(tile, target);
@@ -122,6 +123,7 @@ export async function simulateBytesLong(
   options: SimulateLongOptions = {},
 ): Promise<SimulatedBytes> {
   throwIfErrors(checkFields("simulateLong", options, simulateLongFields));
+  checkRunnable(kernel);
   const { executor = "checked" } = options;
   const { tile, target } = kernel;
   verifyOnce(tile, target);
@@ -150,7 +152,7 @@ export function countedReport(
 type Hosts = Readonly<Record<string, HostValue>>;
 
 function hostsOf(kernel: SimKernel, inputs: GatherData): Hosts {
-  checkKernel(kernel);
+  checkRunnable(kernel);
   return toHosts(kernel.tile, inputs);
 }
 

@@ -1,8 +1,8 @@
 /** The options of a simulation, and what each takes. */
 import { CompileError, error } from "../../ir/diagnostic.js";
-import { callable, isObject, oneOf, wholeNumber, type Fields } from "../fields.js";
+import { callable, isObject, oneOf, type Fields } from "../fields.js";
 import type { LongRunOptions } from "../long-run.js";
-import type { FastOptions } from "../wasm/executor.js";
+import { threadsField, type FastOptions } from "../wasm/executor.js";
 import { executors, type Executor } from "../report.js";
 
 /** How a kernel is simulated. */
@@ -17,7 +17,7 @@ export const simulateFields: Fields<SimulateOptions> = { executor: oneOf(executo
 
 export const simulateLongFields: Fields<SimulateLongOptions> = {
   ...simulateFields,
-  threads: wholeNumber(1),
+  threads: threadsField,
   spawn: callable,
   signal: {
     code: "TC702",

@@ -4,16 +4,18 @@
  * of the checked executor; it traps nothing else.
  */
 import { openFormOf } from "../../ir/bind-tile.js";
-import { CompileError, error, RunError } from "../../ir/diagnostic.js";
+import { CompileError, error, RunError, throwIfErrors } from "../../ir/diagnostic.js";
 import { inputsOf, keyOf, type TileFunc } from "../../ir/func.js";
 import type { Env } from "../../ir/linear.js";
 import { sizesAt } from "../../ir/symbolic.js";
 import { parallelNest } from "../../ir/tasks.js";
 import { findGather } from "../../ir/tile.js";
 import { at, byteCount, invariant } from "../../ir/types.js";
+import { checkTile } from "../check-kernel.js";
+import { callable, checkFields, type Field, type Fields } from "../fields.js";
 import { indexOutOfRange, tensorOf, type HostInputs } from "../memory.js";
 import { drained, inSlices, pause, sliceMs, type LongRunOptions } from "../long-run.js";
-import { fromHost, type TensorData } from "../values.js";
+import { checkTensors, fromHost, type TensorData } from "../values.js";
 import { emitFor, pagesOf, type WasmKernel } from "./emit.js";
 import { encodeModule } from "./encode.js";
 import { copyNamedRows, namedRows, type NamedRows } from "./named-rows.js";
@@ -34,8 +36,8 @@ export interface FastOptions {
 
 export interface TakeOver {
   /**
-   * An executor of the same tensors and kind of memory, whose memory is taken over with what its inputs hold. It is of no use
-   * afterwards; its threads must have ended.
+   * An executor of the same tensors and kind of memory, whose memory is taken over with what its inputs hold. It refuses to run
+   * afterwards. One with threads must have been closed, and these have ended.
    */
   readonly before?: FastExecutor;
 }
@@ -54,10 +56,14 @@ const turnsPerThread = 32;
 const bytesAtOnce = 2 ** 22;
 /** Milliseconds within which one more thread has started. */
 const startMs = 5_000;
+const maxThreads = 64;
 /** Looks at the last tasks of other threads before this one sleeps. */
 const spinsAtMost = 10_000;
 
-/** A kernel on one thread, or on several: `await FastExecutor.open(kernel, { threads, spawn })`. */
+/** What an executor does: it has one memory, so one run at a time. */
+type State = "idle" | "running" | "closing" | "closed" | "taken over";
+
+/** A kernel on one thread, or on several: `await FastExecutor.open(kernel.tile, { threads, spawn })`. */
 export class FastExecutor {
   /** Arrays in the executor's memory: what is written here is run without a copy. */
   readonly inputs: HostInputs;
@@ -73,6 +79,7 @@ export class FastExecutor {
   private readonly told: readonly number[];
   private readonly chunk: number;
   private workers: readonly { terminate(): unknown }[] = [];
+  private state: State = "idle";
 
   private constructor(
     private readonly func: TileFunc,
@@ -99,9 +106,10 @@ export class FastExecutor {
     this.output = at(views, views.length - 1);
   }
 
-  /** On the calling thread alone. Throws a CompileError (TC502) for tensors beyond 4 GiB. */
-  static create(func: TileFunc, { before }: TakeOver = {}): FastExecutor {
-    return FastExecutor.prepare(func, 1, { before });
+  /** On the calling thread alone. Throws a CompileError: TC502 for tensors beyond 4 GiB, TC702 for what is no program and a `before` that is in use. */
+  static create(func: TileFunc, options: TakeOver = {}): FastExecutor {
+    throwIfErrors(checkFields("FastExecutor.create", options, takeOverFields));
+    return FastExecutor.prepare(func, 1, options);
   }
 
   /**
@@ -114,12 +122,8 @@ export class FastExecutor {
 
   /** Starts the threads and waits for them. Throws a CompileError (TC502, TC702). */
   static async open(func: TileFunc, options: FastOptions & TakeOver): Promise<FastExecutor> {
+    throwIfErrors(checkFields("FastExecutor.open", options, openFields));
     const threads = options.threads ?? 1;
-    if (!Number.isInteger(threads) || threads < 1 || threads > maxThreads) {
-      throw new CompileError([
-        error("TC702", `threads is ${threads}`, { hint: `1 to ${maxThreads} threads` }),
-      ]);
-    }
     const executor = FastExecutor.prepare(func, threads, options);
     if (threads === 1) return executor;
     const { spawn } = options;
@@ -128,7 +132,12 @@ export class FastExecutor {
         error("TC702", `${threads} threads need spawn`, { hint: "in Node, spawnThread of tilec/node" }),
       ]);
     }
-    await executor.start(spawn);
+    try {
+      await executor.start(spawn);
+    } catch (thrown) {
+      await executor.close();
+      throw thrown;
+    }
     return executor;
   }
 
@@ -145,6 +154,7 @@ export class FastExecutor {
       readonly spare?: FastExecutor | undefined;
     },
   ): FastExecutor {
+    checkTile(func);
     const code = sizedCode(func, threads);
     const memory =
       before?.handOver(code) ?? spare?.givenUp(code.pages) ?? allocate(func, code.pages, code.shared);
@@ -153,6 +163,12 @@ export class FastExecutor {
 
   /** Its memory, with room for another program. Throws a CompileError (TC702) for one of other tensors or another kind of memory. */
   private handOver({ layout, pages, shared }: SizedCode): WebAssembly.Memory {
+    if (this.workers.length > 0) {
+      throw new CompileError([
+        error("TC702", "`before` has threads that run", { hint: "`await before.close()` first" }),
+      ]);
+    }
+    this.checkIdle(["closed"]);
     const { memory, code } = this;
     const tensors = ({ operands, buffers }: WasmLayout): string => String([...operands, buffers]);
     const same = tensors(layout) === tensors(code.layout);
@@ -163,7 +179,10 @@ export class FastExecutor {
       ]);
     }
     const missing = grown(memory, pages);
-    if (missing === 0) return memory;
+    if (missing === 0) {
+      this.state = "taken over";
+      return memory;
+    }
     const bytes = missing * pageBytes;
     throw new CompileError([
       error("TC502", `the fast executor found no room for ${bytes} B more of WebAssembly memory`, {
@@ -200,9 +219,10 @@ export class FastExecutor {
   private async start(spawn: SpawnThread): Promise<void> {
     const { memory, tasks, chunk, told } = this;
     const { module } = this.code;
-    this.workers = Array.from({ length: this.threads - 1 }, (_, k) =>
-      spawn({ module, memory, tasks, chunk, told, ub: this.ubOf(k + 1) }),
-    );
+    for (let k = 1; k < this.threads; k++) {
+      const worker = spawn({ module, memory, tasks, chunk, told, ub: this.ubOf(k) });
+      this.workers = [...this.workers, worker];
+    }
     let [started, since] = [0, performance.now()];
     for (;;) {
       const ready = Atomics.load(this.control, word.ready);
@@ -211,7 +231,6 @@ export class FastExecutor {
       if (ready > started) [started, since] = [ready, performance.now()];
       else if (performance.now() > since + startMs) {
         const message = `${ready} of ${this.workers.length} threads started, and no other within ${startMs} ms`;
-        this.close();
         const hint = "spawn starts a worker that passes its message to serveThread";
         throw new CompileError([error("TC702", message, { hint })]);
       }
@@ -225,54 +244,101 @@ export class FastExecutor {
 
   /**
    * Runs to the end. Throws a RunError: TC601 for the index out of range of the first output element that has one, TC603 for a hand-written program that
-   * leaves its tensors so far that it leaves memory.
+   * leaves its tensors so far that it leaves memory; a CompileError (TC702) for inputs of other sizes, and while another run is under way or after `close`.
    */
   run(inputs: HostInputs = this.inputs): FastRun {
-    const copied = drained(this.begin(inputs));
-    this.take(Infinity);
-    // A thread that wakes late finds no task left: only tasks are waited for, never threads.
-    for (let spins = 0; ; spins++) {
-      const done = Atomics.load(this.control, word.doneTasks);
-      if (done >>> 0 >= this.tasks) return this.end(copied);
-      if (spins < spinsAtMost) continue;
-      this.checkThreads();
-      Atomics.wait(this.control, word.doneTasks, done, 50);
+    this.enter(inputs);
+    try {
+      const copied = drained(this.begin(inputs));
+      this.take(Infinity);
+      // A thread that wakes late finds no task left: only tasks are waited for, never threads.
+      for (let spins = 0; ; spins++) {
+        const done = Atomics.load(this.control, word.doneTasks);
+        if (done >>> 0 >= this.tasks) return this.end(copied);
+        if (spins < spinsAtMost) continue;
+        this.checkThreads();
+        Atomics.wait(this.control, word.doneTasks, done, 50);
+      }
+    } finally {
+      this.leave();
     }
   }
 
   /** The same, in slices that let other work run. Rejects with the signal's reason when it is aborted. */
   async runLong(inputs: HostInputs = this.inputs, options: LongRunOptions = {}): Promise<FastRun> {
     const { signal, onProgress } = options;
-    const copied = await inSlices(this.begin(inputs), () => 0, 0, signal === undefined ? {} : { signal });
-    const done = (): number => Atomics.load(this.control, word.doneTasks) >>> 0;
-    const tasks = parallelNest(this.func.body).tasks;
-    while (done() < this.tasks) {
-      this.take(sliceMs);
-      this.checkThreads();
-      // Of a task that was cut, the part that is done.
-      onProgress?.((done() * tasks) / this.tasks, tasks);
-      if (done() >= this.tasks) break;
-      await pause(0);
-      if (signal?.aborted === true) {
-        const taken = Math.min(this.tasks, Atomics.exchange(this.control, word.nextTask, this.tasks) >>> 0);
-        while (done() < taken) {
+    this.enter(inputs);
+    try {
+      const copied = await inSlices(this.begin(inputs), () => 0, 0, signal === undefined ? {} : { signal });
+      const tasks = parallelNest(this.func.body).tasks;
+      try {
+        for (;;) {
+          this.checkOpen();
+          this.take(sliceMs);
           this.checkThreads();
-          await pause(1);
+          const done = this.doneTasks();
+          // Of a task that was cut, the part that is done.
+          if (this.tasks > 0) onProgress?.((done * tasks) / this.tasks, tasks);
+          if (done >= this.tasks) return this.end(copied);
+          await pause(0);
+          signal?.throwIfAborted();
         }
-        signal.throwIfAborted();
+      } finally {
+        await this.stopTaking();
       }
+    } finally {
+      this.leave();
     }
-    return this.end(copied);
   }
 
-  /** Ends the threads; the arrays live on. */
-  close(): void {
-    for (const worker of this.workers) worker.terminate();
+  /** Ends the threads, and has ended them when it resolves. It refuses to run from the call on; a run under way rejects. The arrays live on. */
+  async close(): Promise<void> {
+    const { workers } = this;
+    if (workers.length === 0) {
+      if (this.state === "idle" || this.state === "running") this.state = "closed";
+      return;
+    }
     this.workers = [];
+    this.state = "closing";
+    await Promise.all(workers.map((worker) => worker.terminate()));
+    this.state = "closed";
+  }
+
+  private doneTasks(): number {
+    return Atomics.load(this.control, word.doneTasks) >>> 0;
+  }
+
+  /** Leaves no task to take, and waits for those that were taken: their threads write into the memory of the next run. */
+  private async stopTaking(): Promise<void> {
+    const taken = Math.min(this.tasks, Atomics.exchange(this.control, word.nextTask, this.tasks) >>> 0);
+    while (this.workers.length > 0 && !this.hasFailed() && this.doneTasks() < taken) await pause(1);
+  }
+
+  /** Begins a run. Throws a CompileError (TC702) for inputs of other sizes, and where another run has the memory. */
+  private enter(inputs: HostInputs): void {
+    this.checkIdle();
+    this.checkThreads();
+    checkTensors(this.func, inputs);
+    this.state = "running";
+  }
+
+  private leave(): void {
+    if (this.state === "running") this.state = "idle";
+  }
+
+  private checkIdle(others: readonly State[] = []): void {
+    const { state } = this;
+    if (state === "idle" || others.includes(state)) return;
+    throw new CompileError([error("TC702", `the executor is ${state}`, { hint: wayOut[state] })]);
+  }
+
+  private checkOpen(): void {
+    if (this.state !== "running") this.checkIdle();
   }
 
   /** Copies inputs that lie elsewhere, so many bytes at once; the time counts what this thread did. */
   private *begin(inputs: HostInputs): Generator<number, FastRun["copied"]> {
+    this.runs++;
     let [bytes, milliseconds, pending] = [0, 0, 0];
     let begun = performance.now();
     for (const copied of this.copies(inputs)) {
@@ -285,7 +351,6 @@ export class FastExecutor {
       begun = performance.now();
     }
     if (bytes > 0) milliseconds += performance.now() - begun;
-    this.runs++;
     const { control } = this;
     Atomics.store(control, word.doneTasks, 0);
     Atomics.store(control, word.bad, -1);
@@ -329,6 +394,8 @@ export class FastExecutor {
       const { tasks, chunk, told } = this;
       takeTasks(this.runTasks, this.control, { ub: this.ubOf(0), tasks, chunk, told }, milliseconds);
     } catch (thrown) {
+      // Other threads go on with what they took, which nobody counts any more.
+      if (this.workers.length > 0) Atomics.store(this.control, word.failed, 1);
       throw thrown instanceof WebAssembly.RuntimeError ? leftMemory() : thrown;
     }
   }
@@ -344,10 +411,42 @@ export class FastExecutor {
     return { output: this.output, copied };
   }
 
+  private hasFailed(): boolean {
+    return Atomics.load(this.control, word.failed) !== 0;
+  }
+
   private checkThreads(): void {
-    if (Atomics.load(this.control, word.failed) !== 0) throw leftMemory();
+    if (this.hasFailed()) throw leftMemory();
   }
 }
+
+const wayOut = {
+  running: "wait for the run before, or make another executor",
+  closing: "make another executor, `before` when `close` has resolved",
+  closed: "make another executor; `before` hands it this one's memory",
+  "taken over": "run the executor that it was `before`",
+} as const satisfies Readonly<Record<Exclude<State, "idle">, string>>;
+
+const takeOverFields: Fields<TakeOver> = {
+  before: {
+    code: "TC702",
+    takes: "a FastExecutor",
+    holds: (value) => value instanceof FastExecutor,
+  },
+};
+
+/** How many threads an executor may have. */
+export const threadsField: Field = {
+  code: "TC702",
+  takes: `a whole number, 1 to ${maxThreads}`,
+  holds: (value) => Number.isInteger(value) && Number(value) >= 1 && Number(value) <= maxThreads,
+};
+
+const openFields: Fields<FastOptions & TakeOver> = {
+  ...takeOverFields,
+  threads: threadsField,
+  spawn: callable,
+};
 
 interface WasmCode {
   readonly plan: WasmPlan;
@@ -413,7 +512,6 @@ const leftMemory = (): RunError =>
   ]);
 
 const noneBad = 0xffffffff;
-const maxThreads = 64;
 const maxPages = 2 ** 32 / pageBytes;
 
 /** Throws a CompileError (TC502) when there is no room for the tensors. */

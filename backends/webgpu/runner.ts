@@ -7,16 +7,16 @@
 import "../platform.js";
 import { CompileError, error, throwIfErrors } from "../../ir/diagnostic.js";
 import { openFormOf } from "../../ir/bind-tile.js";
-import { inputsOf, keyOf, outputOf, type OpenTile, type Operand, type TileFunc } from "../../ir/func.js";
+import { keyOf, outputOf, type OpenTile, type TileFunc } from "../../ir/func.js";
 import type { Target } from "../../ir/target.js";
 import { verifyOnce } from "../../ir/verify/verify-once.js";
-import { isRead } from "../../ir/access.js";
 import { findGather, type GatherStmt } from "../../ir/tile.js";
 import { at, byteCount, dtypeBytes, elementCount, invariant, type DType } from "../../ir/types.js";
 import { BoundedCache } from "../cache.js";
-import { checkKernel } from "../check-kernel.js";
+import { checkKernel, checkRunnable } from "../check-kernel.js";
 import { checkFields, isObject, shown, wholeNumber, type Fields } from "../fields.js";
 import { badIndex, indexReader, sitesAt, type HostInputs } from "../memory.js";
+import { readBySites } from "../read-by-sites.js";
 import { checkTensors, fromHost, stringsOf, toHosts, type GatherData, type TensorData } from "../values.js";
 import {
   emitOpen,
@@ -123,6 +123,12 @@ function checkDevice(device: unknown): void {
   throw new CompileError([error("TC702", `the device is ${shown(device)}, no GPUDevice`, { hint })]);
 }
 
+function checkPass(pass: unknown): void {
+  if (isObject(pass) && typeof pass["setPipeline"] === "function") return;
+  const hint = "pass what beginComputePass() of a command encoder gives";
+  throw new CompileError([error("TC702", `the pass is ${shown(pass)}, no GPUComputePassEncoder`, { hint })]);
+}
+
 interface Pipeline {
   readonly gpu: GPUComputePipeline;
   /** Why the device refused the kernel, if it did. Never rejects. */
@@ -203,8 +209,7 @@ class DeviceRunner implements Runner {
   }
 
   async run(kernel: GpuKernel, inputs: GatherData) {
-    this.checkUsable();
-    checkKernel(kernel, ["tile"]);
+    this.checkUsable(kernel);
     const { tile } = kernel;
     const hosts = toHosts(tile, inputs);
     const output = await this.runBytes(kernel, hosts);
@@ -212,7 +217,7 @@ class DeviceRunner implements Runner {
   }
 
   async runBytes(kernel: GpuKernel, inputs: HostInputs): Promise<Uint8Array> {
-    this.checkUsable();
+    this.checkUsable(kernel);
     const tile = this.tileOf(kernel);
     const wgsl = this.emitted(tile);
     checkTensors(tile, inputs);
@@ -258,7 +263,7 @@ class DeviceRunner implements Runner {
   }
 
   async prepare(kernel: GpuKernel): Promise<void> {
-    this.checkUsable();
+    this.checkUsable(kernel);
     const wgsl = this.wgsl(kernel);
     if (isEmpty(wgsl) || this.pipelines.get(wgsl.code) !== undefined) return;
     const begun = this.preparing.get(wgsl.code);
@@ -279,9 +284,10 @@ class DeviceRunner implements Runner {
   }
 
   encode(pass: GPUComputePassEncoder, kernel: GpuKernel, buffers: GpuBuffers): void {
-    this.checkUsable();
+    this.checkUsable(kernel);
     const wgsl = this.wgsl(kernel);
     if (isEmpty(wgsl)) return;
+    checkPass(pass);
     const bound = requireBuffers(buffers, ofCaller(wgsl), "STORAGE");
     this.record(pass, wgsl, this.pipeline(wgsl), bound, 1);
   }
@@ -316,7 +322,7 @@ class DeviceRunner implements Runner {
   }
 
   async checkStatus(kernel: GpuKernel, buffers: GpuBuffers): Promise<void> {
-    this.checkUsable();
+    this.checkUsable(kernel);
     const tile = this.tileOf(kernel);
     const wgsl = this.emitted(tile);
     const keys = new Set(readBySites(tile).map(keyOf));
@@ -388,7 +394,7 @@ class DeviceRunner implements Runner {
   }
 
   async time(kernel: GpuKernel, buffers: GpuBuffers, runs = 9): Promise<LaunchTime> {
-    this.checkUsable();
+    this.checkUsable(kernel);
     throwIfErrors(checkFields("time", { runs }, { runs: wholeNumber(1) }));
     const clock = this.device.features.has("timestamp-query") ? "timestamp-query" : "wall clock";
     const wgsl = this.wgsl(kernel);
@@ -489,9 +495,10 @@ class DeviceRunner implements Runner {
     };
   }
 
-  private checkUsable(): void {
+  private checkUsable(kernel: GpuKernel): void {
     this.checkNotDisposed();
     this.lifetime.check();
+    checkRunnable(kernel, ["tile"]);
   }
 
   private checkNotDisposed(): void {
@@ -554,10 +561,3 @@ const noneBad = 0xffffffff;
 const mostOfAccess = 64;
 
 const computeStage = 4;
-
-/** The inputs that index values are read from. */
-function readBySites(tile: TileFunc): readonly Operand[] {
-  const sites = findGather(tile.body)?.map.sites ?? [];
-  const tables = new Set(sites.flatMap(({ value }) => (isRead(value) ? [value.table] : [])));
-  return inputsOf(tile).filter((_, table) => tables.has(table));
-}

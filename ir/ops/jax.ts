@@ -99,7 +99,7 @@ function checkTypes(inputs: OpInputs, who: string): void {
 const flatAxis = {
   key: "axis",
   kind: "int",
-  help: "the axis that the indices choose along; absent, the array counts as flat",
+  help: "axis or dim that the indices choose along; absent, the array counts as flat",
 } as const satisfies AttrSpec;
 
 export const jaxTake = {

@@ -39,12 +39,26 @@ export const attributesOf = (def: OpDef): ReadonlyMap<string, NamedAttr> =>
 /** What a flag for each attribute key says. */
 export const attributeFlags: ReadonlyMap<AttributeKey, Pick<AttrSpec, "kind" | "help">> = new Map(
   unique(opDefs.flatMap((def) => [...attributesOf(def).keys()])).map((key) => {
-    const specs = opDefs.flatMap((def) => attributesOf(def).get(key)?.spec ?? []);
-    const help = unique(specs.map((spec) => spec.help)).join("; ");
+    const specs = opDefs.flatMap((def) => {
+      const spec = attributesOf(def).get(key)?.spec;
+      return spec === undefined ? [] : [{ ...spec, dialect: dialectOf(def) }];
+    });
     const [kind = "word", ...others] = unique(specs.map((spec) => spec.kind));
-    return [key as AttributeKey, { kind: others.length === 0 ? kind : "word", help }];
+    return [key as AttributeKey, { kind: others.length === 0 ? kind : "word", help: helpOf(specs) }];
   }),
 );
+
+/** What all say, then what some dialects say behind it, with their names. */
+function helpOf(specs: readonly (Pick<AttrSpec, "help"> & { readonly dialect: string })[]): string {
+  const parts = unique(specs.flatMap(({ help }) => help.split("; ")));
+  return parts
+    .map((part) => {
+      const saying = specs.filter(({ help }) => help.split("; ").includes(part));
+      const names = unique(saying.map(({ dialect }) => dialect)).join(", ");
+      return saying.length === specs.length ? part : `${part} (${names})`;
+    })
+    .join("; ");
+}
 
 /**
  * The operator that a dialect has under a name: a common one (`gather` is pypto.index_select), else its own

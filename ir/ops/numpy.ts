@@ -46,7 +46,7 @@ export const numpyTake = {
     axis: {
       key: "axis",
       kind: "int",
-      help: "the axis that the indices choose along; absent, the array counts as flat",
+      help: "axis or dim that the indices choose along; absent, the array counts as flat",
     },
     mode: {
       key: "mode",

@@ -29,7 +29,7 @@ const oob = oobSpec("error");
 const axis = {
   key: "axis",
   kind: "int",
-  help: "the axis of params that the indices choose along; absent, the first behind the batch dims",
+  help: "axis or dim that the indices choose along; absent, the first behind the batch dims",
 } as const satisfies AttrSpec;
 
 /** In [-rank, rank] of the indices, counted from the front. */

@@ -43,8 +43,9 @@ export function lex(text: string, file: string): Lexed {
   const comments: Comment[] = [];
   const diagnostics: Diagnostic[] = [];
   let line = 1;
-  let lineStart = 0;
-  let position = 0;
+  // Some editors and shells begin a file with a byte order mark, which stands in no column.
+  const begin = text.startsWith("\ufeff") ? 1 : 0;
+  let [lineStart, position] = [begin, begin];
   const spanAt = (start: number, length: number): Span => ({
     file,
     line,
@@ -60,7 +61,7 @@ export function lex(text: string, file: string): Lexed {
       diagnostics.push(
         error(
           "TC001",
-          unterminated ? "a string that does not end on its line" : `unexpected ${JSON.stringify(shown)}`,
+          unterminated ? "a string that does not end on its line" : `unexpected ${visible(shown)}`,
           {
             span: spanAt(position, shown.length),
           },
@@ -94,6 +95,12 @@ function emptyLineAt(text: string, start: number): boolean {
   const end = text.indexOf("\n", start);
   return end !== -1 && text.slice(start, end).trim() === "";
 }
+
+/** A character in quotes; by its number where it shows nothing. */
+const visible = (character: string): string =>
+  /[\p{C}\p{Z}]/u.test(character)
+    ? `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}`
+    : JSON.stringify(character);
 
 /** A binary file is one mistake, not a thousand. */
 const maxLexErrors = 5;

@@ -1,6 +1,6 @@
 /** One call per backend on host tensors, and the comparison that makes them agree bit for bit. */
 import {
-  checkKernel,
+  checkRunnable,
   checkTensors,
   isObject,
   oneOf,
@@ -71,7 +71,7 @@ export async function runOn(
     ...checkOptions("runOn", { backend }, { backend: oneOf(backendNames) }, { needs: ["backend"] }),
     ...checkOptions("runOn", options, backendFields),
   ]);
-  checkKernel(kernel);
+  checkRunnable(kernel);
   checkTensors(kernel.tile, inputs);
   const prepared = await backendFor(backend, options).prepare(kernel);
   try {

@@ -1,6 +1,6 @@
 /** `run`: a kernel and typed arrays in, typed arrays out, on the backend of choice. */
 import {
-  checkKernel,
+  checkRunnable,
   fromHost,
   oneOf,
   stringsOf,
@@ -10,7 +10,7 @@ import {
   type TensorData,
 } from "../../backends/index.js";
 import type { SimReport } from "../../backends/sim/index.js";
-import { outputOf, throwIfErrors, unbound } from "../../ir/index.js";
+import { outputOf, throwIfErrors } from "../../ir/index.js";
 import { backendFields, backendNames, runOn, type BackendName, type BackendOptions } from "./backends.js";
 import { checkOptions } from "./check-options.js";
 import type { Kernel } from "./compile.js";
@@ -29,8 +29,7 @@ export async function run(
   options: RunOptions = {},
 ): Promise<{ readonly outputs: { readonly output: TensorData }; readonly report?: SimReport | undefined }> {
   throwIfErrors(checkOptions("run", options, runFields));
-  checkKernel(kernel);
-  if (kernel.access !== undefined) throwIfErrors(unbound(kernel.access));
+  checkRunnable(kernel);
   const { backend = "sim", ...rest } = options;
   const types = kernel.source ?? kernel.tile;
   const hosts = toHosts(types, inputs);

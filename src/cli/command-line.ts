@@ -6,7 +6,7 @@ import { writeBytes } from "../formats/files.js";
 import { collect } from "./collect.js";
 import { note, printDiagnostics, printJson } from "./terminal.js";
 import { UsageError } from "./usage-error.js";
-import { version } from "./own-package.js";
+import { version } from "../device/own-package.js";
 
 interface CommandEntry {
   readonly summary: string;

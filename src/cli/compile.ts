@@ -1,24 +1,19 @@
 /** tilec compile: lowers a program and prints it at one level, or after each pass. */
 import { Option, type Command } from "commander";
-import { CompileError, targetFacts, webgpu, type Func } from "../../ir/index.js";
+import { targetFacts, webgpu, type Func } from "../../ir/index.js";
 import { printMoves, type MovePlan } from "../../backends/index.js";
 import { wasmMoves, watOf } from "../../backends/sim/index.js";
 import { emitWgsl, movesOf, planWgsl } from "../../backends/webgpu/index.js";
 import { defaultPipeline } from "../../passes/index.js";
-import { accessOf } from "../api/access.js";
-import { compile, resolveTargetOf, type CompileOptions, type Kernel } from "../api/compile.js";
+import { compile, type Kernel } from "../api/compile.js";
 import { writeBytes } from "../formats/files.js";
-import { readRecords } from "../formats/record-file.js";
-import { passPage, type PassStep } from "../report/pass-page.js";
+import type { PassStep } from "../report/pass-page.js";
 import { lookUpTarget } from "../formats/look-up-target.js";
 import { addProgramOptions, resolveTarget, type ProgramFlags } from "./options.js";
 import { UsageError } from "./usage-error.js";
 import { loadPrograms } from "./load.js";
 import { passPrinter } from "./print-passes.js";
-import { gatherHash } from "../tune/records/record.js";
-import { ofAnotherTask, replayed } from "../tune/records/replay.js";
 import { explainTile } from "../api/explain-tile.js";
-import { renderPlan } from "../report/memory-plan.js";
 import { note, print, printDiagnostics, printJson } from "./terminal.js";
 
 const emits = ["source", "access", "tile", "moves", "wgsl", "wat", "pto", "pypto", "plan"] as const;
@@ -47,34 +42,40 @@ export function compileCommand(program: Command): void {
     .option("--records <file.jsonl>", "the best schedule that a search recorded for this program")
     .option("--strict", "refuse records of another task, where --records would say so and go on")
     .option("--json", "print one JSON document")
-    .action((file: string | undefined, flags: CompileFlags) => {
+    .action(async (file: string | undefined, flags: CompileFlags) => {
       if (flags.strict === true && flags.records === undefined) {
         throw new UsageError("--strict judges --records, and there are none");
       }
-      const programs = loadPrograms(file, flags);
+      const programs = await loadPrograms(file, flags);
       if (flags.diffPage !== undefined && programs.length > 1) {
         throw new UsageError(`--diff-page is one page, and there are ${programs.length} programs`);
       }
-      const kernels = programs.map(({ func }) => compileOne(func, flags));
+      const kernels: Kernel[] = [];
+      for (const { func } of programs) kernels.push(await compileOne(func, flags));
       if (flags.json === true) {
-        printJson({ command: "compile", kernels: kernels.map((kernel) => kernelJson(kernel, flags)) });
+        const documents = await Promise.all(kernels.map((kernel) => kernelJson(kernel, flags)));
+        printJson({ command: "compile", kernels: documents });
         return;
       }
       for (const kernel of kernels) {
         printDiagnostics(kernel.diagnostics);
-        print(emitted(kernel, flags.emit));
+        print(await emitted(kernel, flags.emit));
       }
     });
 }
 
-function compileOne(func: Func, flags: CompileFlags): Kernel {
+async function compileOne(func: Func, flags: CompileFlags): Promise<Kernel> {
   const printer = passPrinter(flags, defaultPipeline, flags.json === true ? note : print);
   const steps: PassStep[] = [];
   const options = {
     ...(flags.target === undefined ? {} : { target: resolveTarget(flags.target) }),
     findTarget: lookUpTarget,
   };
-  const kernel = compile(flags.records === undefined ? func : replay(func, flags.records, flags, options), {
+  const scheduled =
+    flags.records === undefined
+      ? func
+      : (await import("./replay-records.js")).replay(func, flags.records, flags, options);
+  const kernel = compile(scheduled, {
     ...options,
     beforePass: (pass, before) => {
       printer.beforePass(pass, before);
@@ -84,30 +85,14 @@ function compileOne(func: Func, flags: CompileFlags): Kernel {
       printer.afterPass(pass, before, after, milliseconds);
     },
   });
-  if (flags.diffPage !== undefined)
+  if (flags.diffPage !== undefined) {
+    const { passPage } = await import("../report/pass-page.js");
     writeBytes(flags.diffPage, passPage(`@${func.name} on ${kernel.target.name}`, steps));
+  }
   return kernel;
 }
 
-/** The program with the schedule that records hold for it. */
-function replay(func: Func, file: string, { strict }: CompileFlags, options: CompileOptions): Func {
-  const gather = accessOf(func, options);
-  const { records } = readRecords(file);
-  const found =
-    gather === undefined
-      ? undefined
-      : replayed(records, gatherHash({ gather, target: resolveTargetOf(func, options) }));
-  if (found !== undefined) {
-    note(`@${func.name}: the schedule of ${file}, found by ${found.task.objective}`);
-    return { ...func, schedule: found.best.schedule };
-  }
-  const other = ofAnotherTask(file, func.name);
-  if (strict === true) throw new CompileError([other]);
-  printDiagnostics([{ ...other, severity: "warning" }]);
-  return func;
-}
-
-function emitted(kernel: Kernel, emit: CompileFlags["emit"]): string {
+async function emitted(kernel: Kernel, emit: CompileFlags["emit"]): Promise<string> {
   switch (emit) {
     case "wgsl":
       return wgslOf(kernel).code;
@@ -119,8 +104,10 @@ function emitted(kernel: Kernel, emit: CompileFlags["emit"]): string {
       return kernel.pypto();
     case "moves":
       return printMoves(movesFor(kernel));
-    case "plan":
+    case "plan": {
+      const { renderPlan } = await import("../report/memory-plan.js");
       return renderPlan(explainTile(kernel.tile, { target: kernel.target }));
+    }
     case "source":
     case "access":
     case "tile":
@@ -145,13 +132,13 @@ function movesFor(kernel: Kernel): MovePlan {
   return movesOf(planWgsl(kernel.tile, { target: kernel.target }));
 }
 
-function kernelJson(kernel: Kernel, flags: CompileFlags) {
+async function kernelJson(kernel: Kernel, flags: CompileFlags) {
   return {
     name: kernel.name,
     target: kernel.target.name,
     schedule: kernel.tile.schedule,
     emit: flags.emit,
-    text: emitted(kernel, flags.emit),
+    text: await emitted(kernel, flags.emit),
     footprint: kernel.footprint,
     diagnostics: kernel.diagnostics,
   };

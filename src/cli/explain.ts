@@ -10,7 +10,7 @@ import { lookUpTarget } from "../formats/look-up-target.js";
 import { addProgramOptions, dashed, resolveTarget, type ProgramFlags } from "./options.js";
 import { UsageError } from "./usage-error.js";
 import { loadProgram } from "./load.js";
-import { ownFile } from "./own-package.js";
+import { ownFile } from "../device/own-package.js";
 import { print, printDiagnostics, printJson } from "./terminal.js";
 
 interface ExplainFlags extends ProgramFlags {
@@ -20,14 +20,14 @@ interface ExplainFlags extends ProgramFlags {
 export function explainCommand(program: Command): void {
   addProgramOptions(program.command("explain"))
     .option("--json", "print one JSON document")
-    .action((file: string | undefined, flags: ExplainFlags) => {
+    .action(async (file: string | undefined, flags: ExplainFlags) => {
       if (file !== undefined && /^TC\d+$/i.test(file)) explainCode(file.toUpperCase(), flags);
-      else process.exitCode = explainProgram(file, flags);
+      else process.exitCode = await explainProgram(file, flags);
     });
 }
 
-function explainProgram(file: string | undefined, flags: ExplainFlags): number {
-  const { func } = loadProgram(file, flags);
+async function explainProgram(file: string | undefined, flags: ExplainFlags): Promise<number> {
+  const { func } = await loadProgram(file, flags);
   const target = flags.target === undefined ? {} : { target: resolveTarget(flags.target) };
   const options = { ...target, findTarget: lookUpTarget };
   if (func.level === "tile") {

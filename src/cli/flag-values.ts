@@ -1,6 +1,7 @@
 /** What flags take, as text: types, shapes, counts. Runs in a browser too. */
 import {
   isDType,
+  type AttributeKey,
   type Buffers,
   type Copies,
   type Residencies,
@@ -9,6 +10,13 @@ import {
   type TensorType,
 } from "../../ir/index.js";
 import { UsageError } from "./usage-error.js";
+
+type Camel<Key> = Key extends `${infer Head}_${infer Tail}` ? `${Head}${Capitalize<Tail>}` : Key;
+/** The key of an attribute among parsed flags. */
+export type AttributeFlag = Camel<AttributeKey>;
+/** PyPTO's `block_size` is parsed as blockSize. */
+export const flagOf = (key: AttributeKey): AttributeFlag =>
+  key.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()) as AttributeFlag;
 
 /** `batchDims` is the flag `--batch-dims`. */
 export const dashed = (key: string): string =>

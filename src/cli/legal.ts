@@ -1,6 +1,5 @@
 /** tilec legal: counts and lists the legal tiles of a gather, or proves that there are none. */
 import type { Command } from "commander";
-import { stringify } from "csv-stringify/sync";
 import {
   formatBuffers,
   formatResidency,
@@ -49,14 +48,14 @@ export function legalCommand(program: Command): void {
     .option("--all", `list every candidate, not the ${shown} fastest`)
     .option("--csv", "list every candidate as comma-separated values")
     .option("--json", "print one JSON document")
-    .action((file: string | undefined, flags: LegalFlags) => {
-      process.exitCode = legal(file, flags);
+    .action(async (file: string | undefined, flags: LegalFlags) => {
+      process.exitCode = await legal(file, flags);
     });
 }
 
-function legal(file: string | undefined, flags: LegalFlags): number {
+async function legal(file: string | undefined, flags: LegalFlags): Promise<number> {
   if (flags.csv === true && flags.json === true) throw new UsageError("give --csv or --json, not both");
-  const { func } = loadProgram(file, flags);
+  const { func } = await loadProgram(file, flags);
   if (flags.tile !== undefined) note(`legal looks at every tile; --tile ${flags.tile} counts as not given`);
   let bar: ReturnType<typeof progressBar> | undefined;
   const found = legalTiles(func, {
@@ -70,6 +69,7 @@ function legal(file: string | undefined, flags: LegalFlags): number {
   bar?.stop();
   const code = found.proof === undefined ? 0 : 1;
   if (flags.csv === true) {
+    const { stringify } = await import("csv-stringify/sync");
     const rows = found.tiles.map((tile) => columns.map(([, , cell]) => cell(tile)));
     print(stringify(rows, { header: true, columns: columns.map(([, header]) => header) }).trimEnd());
     return code;

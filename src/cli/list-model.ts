@@ -14,7 +14,8 @@ import { suggestionText } from "../../ir/tiling/index.js";
 import { tryCompile, type Kernel } from "../api/compile.js";
 import { lookUpTarget } from "../formats/look-up-target.js";
 import { table } from "../report/table.js";
-import type { LoadedProgram, ModelGather } from "./load.js";
+import type { ModelGather } from "./load-model.js";
+import type { LoadedProgram } from "./loaded-program.js";
 import { resolveTarget, type ProgramFlags } from "./options.js";
 
 export interface ListedGather {

@@ -9,51 +9,36 @@ import {
   operatorFor,
   operatorInText,
   operatorNames,
-  outOfBoundsPolicies,
   parseModule,
-  withPolicy,
   type AttrSpec,
   type AttrValue,
-  type AttributeKey,
-  type Diagnostic,
   type Func,
   type OpDef,
 } from "../../ir/index.js";
-import { caseProgram } from "../formats/case-program.js";
-import { readCaseList } from "../formats/cases.js";
-import { readBytes, readText } from "../formats/files.js";
+import { readText } from "../formats/files.js";
 import { findMlirGathers, type MlirGather } from "../formats/mlir.js";
-import { findGathers, readModel, type OnnxGather, type OnnxOpen } from "../formats/onnx/index.js";
-import { Symbols } from "../formats/symbols.js";
-import type { TensorValue } from "../formats/tensor.js";
-import { program, tryProgram } from "../api/program.js";
+import { program } from "../api/program.js";
+import { withFlags, type LoadedProgram } from "./loaded-program.js";
 import { printDiagnostics } from "./terminal.js";
 import {
   dashed,
+  flagOf,
   parseBind,
   parseCount,
-  parseMost,
   parseShape,
   parseType,
   scheduleOf,
   type ProgramFlags,
+  type AttributeFlag,
 } from "./options.js";
 import { UsageError } from "./usage-error.js";
 
-export interface LoadedProgram {
-  readonly func: Func;
-  /** What `--case` calls it, where that is no name of the text form. */
-  readonly id?: string;
-  /** Inputs that came with the program, by key or name: a case's tensors, a model's constants. */
-  readonly inputs?: Readonly<Record<string, () => TensorValue>>;
-}
-
-/** Every program that the argument and flags name. Throws a CompileError, or a UsageError when nothing is named. */
-export function loadPrograms(file: string | undefined, flags: ProgramFlags): LoadedProgram[] {
+/** Every program that the argument and flags name. Rejects with a CompileError, or a UsageError when nothing is named. */
+export async function loadPrograms(file: string | undefined, flags: ProgramFlags): Promise<LoadedProgram[]> {
   checkFlags(file, flags);
   if (file === undefined) return [{ func: fromFlags(flags) }];
-  if (file.endsWith(".json")) return fromCases(file, flags);
-  if (file.endsWith(".onnx")) return fromModel(file, flags);
+  if (file.endsWith(".json")) return (await import("./load-cases.js")).loadCases(file, flags);
+  if (file.endsWith(".onnx")) return (await import("./load-model.js")).loadModelPrograms(file, flags);
   if (file.endsWith(".mlir")) return fromMlir(file, flags);
   return fromText(file, flags);
 }
@@ -62,7 +47,7 @@ export function loadPrograms(file: string | undefined, flags: ProgramFlags): Loa
 type FlagKind = "describes" | "chooses" | "changes" | "binds";
 
 /** Of every flag but the attributes', which describe. */
-const flagKinds: Readonly<Record<Exclude<keyof ProgramFlags, AttributeKey>, FlagKind>> = {
+const flagKinds: Readonly<Record<Exclude<keyof ProgramFlags, AttributeFlag>, FlagKind>> = {
   op: "describes",
   dialect: "describes",
   data: "describes",
@@ -86,7 +71,7 @@ const flagKinds: Readonly<Record<Exclude<keyof ProgramFlags, AttributeKey>, Flag
 };
 
 const kinds: ReadonlyMap<string, FlagKind> = new Map([
-  ...[...attributeFlags.keys()].map((key) => [key, "describes"] as const),
+  ...[...attributeFlags.keys()].map((key) => [flagOf(key), "describes"] as const),
   ...Object.entries(flagKinds),
 ]);
 
@@ -128,8 +113,8 @@ function checkFlags(file: string | undefined, flags: ProgramFlags): void {
 }
 
 /** For commands that take one program. */
-export function loadProgram(file: string | undefined, flags: ProgramFlags): LoadedProgram {
-  const programs = loadPrograms(file, flags);
+export async function loadProgram(file: string | undefined, flags: ProgramFlags): Promise<LoadedProgram> {
+  const programs = await loadPrograms(file, flags);
   const [first] = programs;
   if (first === undefined) throw new UsageError(`${file ?? "the command line"} holds no program`);
   if (programs.length > 1) {
@@ -142,27 +127,6 @@ export function loadProgram(file: string | undefined, flags: ProgramFlags): Load
     );
   }
   return first;
-}
-
-/** A file's program with the schedule flags over its own schedule, and --oob over its own policy. */
-function withFlags(func: Func, flags: ProgramFlags): Func {
-  const scheduled = { ...func, schedule: { ...func.schedule, ...scheduleOf(flags) } };
-  const oob = outOfBoundsPolicies.find((policy) => policy === flags.oob);
-  if (oob === undefined) return scheduled;
-  switch (scheduled.level) {
-    case "source":
-      return { ...scheduled, attrs: { ...scheduled.attrs, oob } };
-    case "access": {
-      const { symbolic } = scheduled;
-      return {
-        ...scheduled,
-        map: withPolicy(scheduled.map, oob),
-        ...(symbolic === undefined ? {} : { symbolic: { ...symbolic, map: withPolicy(symbolic.map, oob) } }),
-      };
-    }
-    case "tile":
-      throw new UsageError(`--oob ${oob}: @${func.name} is a tile program`, "its gather says oob = …");
-  }
 }
 
 function fromFlags(flags: ProgramFlags): Func {
@@ -185,7 +149,7 @@ function fromFlags(flags: ProgramFlags): Func {
 /** `--op gather --dialect pypto` and `--op pypto.index_select` name the same operator. */
 function operatorFlags(op: string, flags: ProgramFlags): { op: string; attrs: Record<string, AttrValue> } {
   const given = [...attributeFlags.keys()].flatMap((key) => {
-    const value = flags[key];
+    const value = flags[flagOf(key)];
     return value === undefined ? [] : [{ key, value }];
   });
   const operator = operatorNamed(
@@ -197,8 +161,9 @@ function operatorFlags(op: string, flags: ProgramFlags): { op: string; attrs: Re
   const attrs: Record<string, AttrValue> = {};
   for (const { key, value } of given) {
     const attr = known.get(key);
-    if (attr === undefined) throw new UsageError(`--${dashed(key)} means nothing to ${operator.name}`);
-    attrs[attr.name] = attrValue(attr.spec, value, dashed(key));
+    if (attr === undefined)
+      throw new UsageError(`--${dashed(flagOf(key))} means nothing to ${operator.name}`);
+    attrs[attr.name] = attrValue(attr.spec, value, dashed(flagOf(key)));
   }
   if (flags.oob !== undefined) attrs["oob"] = flags.oob;
   return { op: operator.name, attrs };
@@ -258,35 +223,6 @@ function withSizes(func: Func, { bind }: ProgramFlags): Func {
   return bound.func;
 }
 
-function fromCases(file: string, flags: ProgramFlags): LoadedProgram[] {
-  const cases = readCaseList(readText(file), file);
-  const chosen = cases.filter((test) => flags.case === undefined || test.id === flags.case);
-  if (chosen.length === 0) throw new UsageError(`${file} has no case ${flags.case ?? ""}`);
-  const one = chosen.length === 1;
-  const symbols = new Symbols();
-  return chosen.flatMap((test) => {
-    // One bad case among many must not hide the rest; chosen alone, it is what the user asked about.
-    if ("malformed" in test) {
-      if (one) throw new CompileError(test.malformed);
-      printDiagnostics(test.malformed.map((diagnostic) => ({ ...diagnostic, severity: "warning" as const })));
-      return [];
-    }
-    const result = caseProgram(test);
-    if (!result.ok && one) throw new CompileError(result.diagnostics);
-    if (!result.ok) return [];
-    const named: Func = { ...result.func, name: one ? "main" : symbols.next(test.id) };
-    return [
-      {
-        id: test.id,
-        func: withFlags(named, flags),
-        inputs: Object.fromEntries(
-          Object.entries(test.inputs).map(([name, tensor]) => [name, () => tensor.read()]),
-        ),
-      },
-    ];
-  });
-}
-
 /** Every stablehlo.gather of an MLIR text; those that cannot be read are warnings, or the error where no other is. */
 function fromMlir(file: string, flags: ProgramFlags): LoadedProgram[] {
   const gathers = findMlirGathers(readText(file), file);
@@ -301,80 +237,6 @@ function fromMlir(file: string, flags: ProgramFlags): LoadedProgram[] {
   }
   const refused = chosen.flatMap((gather) => (gather.ok ? [] : [gather.diagnostic]));
   const programs = chosen.flatMap((gather) => (gather.ok ? [{ func: withFlags(gather.func, flags) }] : []));
-  if (programs.length === 0) throw new CompileError(refused);
-  printDiagnostics(refused.map((diagnostic) => ({ ...diagnostic, severity: "warning" as const })));
-  return programs;
-}
-
-/** A gather of a model, with its program where its shape is known. */
-export interface ModelGather {
-  readonly name: string;
-  /** ONNX's name of the operator. */
-  readonly op: string;
-  readonly loaded?: LoadedProgram;
-  /** Why there is no program. */
-  readonly diagnostics: readonly Diagnostic[];
-  /** Of the program that is a gather with what stands around it: its nodes. */
-  readonly folds?: readonly string[];
-  /** Views next to the gather that are not folded, and why. */
-  readonly kept?: readonly string[];
-}
-
-/** Every gather of a model, and behind it the program that has folded what stands around it, or the one of `--func`, under `--bind`. */
-export function loadModel(file: string, flags: ProgramFlags): readonly ModelGather[] {
-  const bindings = {
-    ...(flags.bind === undefined ? {} : { bind: parseBind(flags.bind) }),
-    ...(flags.most === undefined ? {} : { most: parseMost(flags.most) }),
-  };
-  const gathers = findGathers(readModel(readBytes(file), file), bindings);
-  const all = gathers.flatMap((gather) => modelGathers(gather, flags));
-  const chosen = all.filter(({ name }) => flags.func === undefined || name === flags.func);
-  if (chosen.length === 0) {
-    const names = all.map(({ name }) => name).join(", ");
-    throw new UsageError(`${file} has no gather ${flags.func ?? "at all"}`, names === "" ? undefined : names);
-  }
-  return chosen;
-}
-
-/** Operands that the model fixes. */
-const known = ({
-  data,
-  indices,
-}: Pick<OnnxOpen, "data" | "indices">): NonNullable<LoadedProgram["inputs"]> => ({
-  ...(data === undefined ? {} : { data: () => data }),
-  ...(indices === undefined ? {} : { indices: () => indices }),
-});
-
-/** The gather alone, then folded where it is; of one whose outermost dims stay open the program over symbols. */
-function modelGathers(gather: OnnxGather, flags: ProgramFlags): ModelGather[] {
-  const { name, node } = gather;
-  const { op } = node;
-  if (!gather.ok) {
-    const { diagnostic, open } = gather;
-    if (open === undefined) return [{ name, op, diagnostics: [diagnostic] }];
-    return [
-      { name, op, loaded: { func: withFlags(open.func, flags), inputs: known(open) }, diagnostics: [] },
-    ];
-  }
-  const { folded, kept } = gather;
-  const result = tryProgram({ ...gather.program, name });
-  if (!result.ok) return [{ name, op, diagnostics: result.diagnostics }];
-  const loaded = { func: withFlags(result.func, flags), inputs: known(gather) };
-  const alone: ModelGather = { name, op, loaded, diagnostics: [], ...(kept.length === 0 ? {} : { kept }) };
-  if (folded === undefined) return [alone];
-  const { func, nodes, inputs } = folded;
-  const fixed = Object.fromEntries(Object.entries(inputs).map(([key, tensor]) => [key, () => tensor]));
-  const together = { func: withFlags(func, flags), inputs: fixed };
-  return [alone, { name: func.name, op, loaded: together, diagnostics: [], folds: nodes }];
-}
-
-/** Every gather of a model with static shapes, a folded one only by its name. Those without are reported; alone, or none with, they are the error. */
-function fromModel(file: string, flags: ProgramFlags): LoadedProgram[] {
-  const gathers = loadModel(file, flags).filter(
-    ({ folds }) => folds === undefined || flags.func !== undefined,
-  );
-  const refused = gathers.flatMap(({ diagnostics }) => diagnostics);
-  const programs = gathers.flatMap(({ loaded }) => loaded ?? []);
   if (programs.length === 0) throw new CompileError(refused);
   printDiagnostics(refused.map((diagnostic) => ({ ...diagnostic, severity: "warning" as const })));
   return programs;

@@ -50,7 +50,8 @@ export function optCommand(program: Command): void {
       const known = [...defaultPipeline, ...loaded];
       const passes = parsePasses(flags.pass, known);
       const printer = passPrinter(flags, passes, note);
-      const funcs = loadPrograms(file, flags).map(({ func }) => optimise(func, passes, flags, printer));
+      const programs = await loadPrograms(file, flags);
+      const funcs = programs.map(({ func }) => optimise(func, passes, flags, printer));
       if (flags.json === true)
         printJson({ command: "opt", funcs: funcs.map((func) => ({ ...func, text: printFunc(func) })) });
       else print(printModule({ funcs }));

@@ -11,27 +11,36 @@ import {
   outOfBoundsPolicies,
   profiles,
   targetNames,
-  type AttributeKey,
   type Schedule,
   type Target,
 } from "../../ir/index.js";
 import { lookUpTarget } from "../formats/look-up-target.js";
 import { collect } from "./collect.js";
-import { dashed, parseBuffers, parseCount, parseResidency, parseShape } from "./flag-values.js";
+import {
+  dashed,
+  flagOf,
+  parseBuffers,
+  parseCount,
+  parseResidency,
+  parseShape,
+  type AttributeFlag,
+} from "./flag-values.js";
 import { UsageError } from "./usage-error.js";
 
 export {
   dashed,
+  flagOf,
   parseBind,
   parseBuffers,
   parseCount,
   parseMost,
   parseShape,
   parseType,
+  type AttributeFlag,
 } from "./flag-values.js";
 
 /** As commander hands them over: every flag optional, numbers and lists as text. */
-export interface ProgramFlags extends Readonly<Partial<Record<AttributeKey, string>>> {
+export interface ProgramFlags extends Readonly<Partial<Record<AttributeFlag, string>>> {
   readonly op?: string;
   readonly dialect?: string;
   readonly data?: string;
@@ -67,7 +76,10 @@ export function addProgramOptions(command: Command): Command {
       collect,
     );
   for (const [key, { kind, help }] of attributeFlags) {
-    command.option(`--${dashed(key)} <${kind === "int" ? "n" : kind === "ints" ? "list" : kind}>`, help);
+    command.option(
+      `--${dashed(flagOf(key))} <${kind === "int" ? "n" : kind === "ints" ? "list" : kind}>`,
+      help,
+    );
   }
   return command
     .addOption(

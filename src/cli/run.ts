@@ -9,6 +9,7 @@ import {
   CompileError,
   error,
   formatType,
+  hasErrors,
   parallelNest,
   parseSchedule,
   RunError,
@@ -24,7 +25,6 @@ import {
 import { chromeTrace, type Executor } from "../../backends/sim/index.js";
 import { createRunner, type Runner, type RunnerOptions } from "../../backends/webgpu/index.js";
 import type { HostValue } from "../../backends/index.js";
-import { definedOutput, differenceFrom } from "../api/against.js";
 import { compile, type Kernel } from "../api/compile.js";
 import { acquireGpu, spawnThread } from "../device/index.js";
 import { readBytes, writeBytes } from "../formats/files.js";
@@ -51,7 +51,8 @@ import {
 import { UsageError } from "./usage-error.js";
 import { taskProgress } from "./progress.js";
 import { gatherTable, listGathers, type ListedGather } from "./list-model.js";
-import { loadModel, loadProgram, type LoadedProgram } from "./load.js";
+import { loadProgram } from "./load.js";
+import type { LoadedProgram } from "./loaded-program.js";
 import { table } from "../report/table.js";
 import { note, print, printDiagnostics, printJson } from "./terminal.js";
 
@@ -97,7 +98,7 @@ export function runCommand(program: Command): void {
       process.exitCode =
         file?.endsWith(".onnx") === true && flags.func === undefined
           ? await runModel(file, flags)
-          : await runOne(loadProgram(file, flags), flags);
+          : await runOne(await loadProgram(file, flags), flags);
     });
 }
 
@@ -194,7 +195,7 @@ async function run(loaded: LoadedProgram, flags: RunFlags): Promise<Ran> {
   const [first, ...rest] = runs;
   const differences = [
     ...(first === undefined ? [] : rest.flatMap((other) => firstDifference(first, other) ?? [])),
-    ...(flags.against === undefined ? [] : againstDefinition(flags.against, kernel, hosts, runs)),
+    ...(flags.against === undefined ? [] : await againstDefinition(flags.against, kernel, hosts, runs)),
   ];
   diagnostics.push(...differences);
   if (first !== undefined && outputs.has("output")) {
@@ -254,13 +255,14 @@ async function runOne(loaded: LoadedProgram, flags: RunFlags): Promise<number> {
 }
 
 /** What each backend's output differs in from the definition. */
-function againstDefinition(
+async function againstDefinition(
   file: string,
   { tile, target, source }: Kernel,
   inputs: Readonly<Record<string, HostValue>>,
   runs: readonly { readonly backend: BackendName; readonly output: Uint8Array }[],
-): Diagnostic[] {
-  const { func } = loadProgram(file, {});
+): Promise<Diagnostic[]> {
+  const { definedOutput, differenceFrom } = await import("../api/against.js");
+  const { func } = await loadProgram(file, {});
   const expected = definedOutput(func, tile, inputs);
   const value = (bytes: Uint8Array) => fromOutput(outputOf(source ?? tile).type, bytes, inputs);
   return runs.flatMap(
@@ -282,7 +284,7 @@ function executorOf({ executor, threads }: RunFlags): BackendOptions {
  * alone. A refused gather is exit code 1.
  */
 async function runModel(file: string, flags: RunFlags): Promise<number> {
-  const gathers = listGathers(loadModel(file, flags), flags);
+  const gathers = listGathers((await import("./load-model.js")).loadModel(file, flags), flags);
   const one =
     (["trace", "compare", "against"] as const).find((flag) => flags[flag] !== undefined) ??
     (["input", "out"] as const).find((flag) => flags[flag].length > 0);
@@ -295,7 +297,7 @@ async function runModel(file: string, flags: RunFlags): Promise<number> {
       `--func: ${gathers.map(({ name }) => name).join(", ")}`,
     );
   }
-  if (one !== undefined) return runOne(loadProgram(file, flags), flags);
+  if (one !== undefined) return runOne(await loadProgram(file, flags), flags);
   if (programs.length === 0) throw new CompileError(gathers.flatMap(({ diagnostics }) => diagnostics));
   const listed = [];
   for (const gather of gathers) {
@@ -305,13 +307,15 @@ async function runModel(file: string, flags: RunFlags): Promise<number> {
       verdict === "legal" &&
       loaded !== undefined &&
       (flags.seed !== undefined || isKnown(loaded));
-    const result = runs ? await run(loaded, flags) : undefined;
+    const { result, failed = [] } = runs ? await runListed(gather.name, loaded, flags) : {};
     const idle = isAlone(gather) ? "inputs not known" : "by --func";
-    const ran = result?.said ?? (verdict === "legal" ? idle : "");
-    listed.push({ ...gather, ran, result });
+    const ran = failed[0]?.code ?? result?.said ?? (verdict === "legal" ? idle : "");
+    listed.push({ ...gather, diagnostics: [...gather.diagnostics, ...failed], ran, result });
   }
   const wrong = listed.some(
-    (gather) => isAlone(gather) && (gather.verdict === "refused" || gather.result?.code === 1),
+    (gather) =>
+      isAlone(gather) &&
+      ((gather.verdict !== "open" && hasErrors(gather.diagnostics)) || gather.result?.code === 1),
   );
   if (flags.json === true) {
     const documents = listed.map(({ loaded: _, ran: __, result, ...rest }) => ({
@@ -321,7 +325,7 @@ async function runModel(file: string, flags: RunFlags): Promise<number> {
     printJson({ command: "run", ok: !wrong, clock: clockVersion, gathers: documents });
   } else {
     print(gatherTable(listed));
-    printDiagnostics(onePerHint(gathers));
+    printDiagnostics(onePerHint(listed));
     for (const { name, kept = [] } of gathers) for (const why of kept) note(`${name}: ${why}`);
     const texts = listed.flatMap(({ result }) => result?.text ?? []);
     if (listed.filter(isAlone).length === 1 && texts.length === 1) print(`\n${texts.join("")}`);
@@ -329,6 +333,22 @@ async function runModel(file: string, flags: RunFlags): Promise<number> {
       note("--seed 1 makes inputs that are not known, --func <gather> with --input gives them");
   }
   return wrong ? 1 : 0;
+}
+
+/** A run that fails is one gather's: the others run all the same. */
+async function runListed(
+  name: string,
+  loaded: LoadedProgram,
+  flags: RunFlags,
+): Promise<{ readonly result?: Ran; readonly failed?: readonly Diagnostic[] }> {
+  try {
+    return { result: await run(loaded, flags) };
+  } catch (thrown) {
+    if (!(thrown instanceof RunError)) throw thrown;
+    return {
+      failed: thrown.diagnostics.map((found) => ({ ...found, message: `${name}: ${found.message}` })),
+    };
+  }
 }
 
 /** Whether every input came with the program. */

@@ -5,14 +5,18 @@ import {
   formatBuffers,
   formatResidency,
   formatShape,
+  hasErrors,
   inputsOf,
   keyOf,
   printSchedule,
   targetFacts,
   targets,
   tilingOf,
+  warning,
+  type Code,
   type Diagnostic,
   type Target,
+  type Shape,
 } from "../../ir/index.js";
 import { clockOf } from "../../passes/index.js";
 import { resolveTargetOf } from "../api/compile.js";
@@ -41,13 +45,14 @@ import {
   type TuneResult,
 } from "../tune/result.js";
 import { taskOf, tune } from "../tune/tune.js";
-import { loadProgram, type LoadedProgram } from "./load.js";
+import { loadProgram } from "./load.js";
+import type { LoadedProgram } from "./loaded-program.js";
 import { addProgramOptions, parseCount, parseShard, resolveTarget, type ProgramFlags } from "./options.js";
 import { UsageError } from "./usage-error.js";
 import { progressBar } from "./progress.js";
 import { openRunner } from "./run.js";
 import { note, print, printDiagnostics, printJson } from "./terminal.js";
-import { version } from "./own-package.js";
+import { version } from "../device/own-package.js";
 
 interface TuneFlags extends ProgramFlags {
   readonly objective: Objective;
@@ -89,7 +94,7 @@ export function tuneCommand(program: Command): void {
     .option("--svg <file.svg>", "its charts as one image")
     .option("--json", "print one JSON document")
     .action(async (file: string | undefined, flags: TuneFlags) => {
-      process.exitCode = await tuneOne(loadProgram(file, flags), flags);
+      process.exitCode = await tuneOne(await loadProgram(file, flags), flags);
     });
 }
 
@@ -272,11 +277,7 @@ async function draw(result: TuneResult, { html, svg }: TuneFlags): Promise<void>
 
 function report(result: TuneResult, flags: TuneFlags, stopped: boolean): number {
   const { counts } = result;
-  const wrong = result.candidates.flatMap((candidate): Diagnostic[] =>
-    candidate.status === "wrong"
-      ? [error("TC610", `${printSchedule(candidate.schedule)}: ${candidate.reason}`)]
-      : [],
-  );
+  const diagnostics = faults(result);
   if (flags.json === true) {
     const { name, target, objective, backend, beatsDefault, verdict, space, runOff, complete, seed } = result;
     printJson({
@@ -294,16 +295,35 @@ function report(result: TuneResult, flags: TuneFlags, stopped: boolean): number 
       space,
       ...(runOff === undefined ? {} : { runOff }),
       complete,
-      diagnostics: wrong,
+      diagnostics,
     });
   } else printResult(result);
-  printDiagnostics(wrong);
+  printDiagnostics(diagnostics);
   if (stopped) {
     const how = flags.records === undefined ? "--records tune.jsonl keeps what is found" : "--resume goes on";
     note(`stopped after ${result.candidates.length} candidates; ${how}`);
     return interrupted;
   }
-  return wrong.length > 0 ? 1 : 0;
+  return hasErrors(diagnostics) ? 1 : 0;
+}
+
+/** Wrong outputs, and each reason why candidates did not run: an error where none did. */
+function faults({ candidates, counts }: TuneResult): Diagnostic[] {
+  const wrong: Diagnostic[] = [];
+  const failed = new Map<string, { readonly code: Code; readonly tile: Shape; readonly times: number }>();
+  for (const candidate of candidates) {
+    const { schedule, status } = candidate;
+    if (status === "wrong") wrong.push(error("TC610", `${printSchedule(schedule)}: ${candidate.reason}`));
+    if (status !== "error") continue;
+    const { code, tile, times } = failed.get(candidate.reason) ?? { ...candidate, ...schedule, times: 0 };
+    failed.set(candidate.reason, { code, tile, times: times + 1 });
+  }
+  const said = counts.measured === 0 ? error : warning;
+  const notRun = [...failed].map(([reason, { code, tile, times }]) => {
+    const others = times === 1 ? "" : `, and ${times - 1} more`;
+    return said(code, `tile ${formatShape(tile)} did not run${others}: ${reason}`);
+  });
+  return [...wrong, ...notRun];
 }
 
 const figures = (candidate: Candidate) => ({

@@ -57,7 +57,8 @@ class CommandMeasurer implements Measurer {
     }
     if (code !== 0) return failed(`the command ended with ${code ?? "a signal"}: ${firstLine(stderr)}`);
     const answer = answerOf(stdout);
-    if (answer === undefined) return failed(`the command printed no nanoseconds: ${firstLine(stdout)}`);
+    if (answer === undefined)
+      return failed(`the command printed no nanoseconds, such as [1200, 1210]: ${firstLine(stdout)}`);
     const { nanoseconds, output } = answer;
     const wrong = output === undefined ? undefined : this.differs(join(folder, output));
     return wrong === undefined
@@ -145,12 +146,12 @@ interface Answer {
 function answerOf(stdout: string): Answer | undefined {
   try {
     const value = JSON.parse(stdout) as unknown;
-    const given = isObject(value) ? value["nanoseconds"] : value;
+    const answer = isObject(value) && !Array.isArray(value) ? value : { nanoseconds: value };
+    const { nanoseconds: given, output } = answer;
     const nanoseconds = typeof given === "number" ? [given] : given;
     const isTimes = (list: unknown): list is number[] =>
       Array.isArray(list) && list.length > 0 && list.every((n) => typeof n === "number" && n > 0);
     if (!isTimes(nanoseconds)) return undefined;
-    const output = isObject(value) ? value["output"] : undefined;
     return { nanoseconds, ...(typeof output === "string" ? { output } : {}) };
   } catch {
     return undefined;

@@ -2,16 +2,19 @@
 import { once } from "node:events";
 import { cpus } from "node:os";
 import { Worker } from "node:worker_threads";
-import type { TileFunc } from "../../ir/index.js";
+import { throwIfErrors, type TileFunc } from "../../ir/index.js";
+import { checkFields } from "../../backends/index.js";
+import { threadsField } from "../../backends/wasm/executor.js";
 import type { MeasuredTask, Measurer, OpenMeasurer } from "../tune/measurer.js";
 import type { MeasureOptions, Measurement } from "../tune/search-ms.js";
+import { ownFile } from "./own-package.js";
 import type { MeasureReply, MeasureRequest, ThreadTask } from "./measure-thread.js";
 
-/** What measures candidates of `tune` on this machine, with so many threads of the fast executor each. */
-export const simMeasurer =
-  (threads = 1): OpenMeasurer =>
-  (task) =>
-    new ThreadMeasurer(task, threads);
+/** What measures candidates of `tune` on this machine, with so many threads of the fast executor each. Throws a CompileError (TC702) for more than an executor has. */
+export function simMeasurer(threads = 1): OpenMeasurer {
+  throwIfErrors(checkFields("simMeasurer", { threads }, { threads: threadsField }));
+  return (task) => new ThreadMeasurer(task, threads);
+}
 
 class ThreadMeasurer implements Measurer {
   readonly device: string;
@@ -56,7 +59,7 @@ class ThreadMeasurer implements Measurer {
   }
 
   private async start(): Promise<Worker> {
-    const worker = new Worker(new URL("./measure-thread.js", import.meta.url), { workerData: this.data });
+    const worker = new Worker(ownFile("dist/src/device/measure-thread.js"), { workerData: this.data });
     await once(worker, "message");
     return worker;
   }

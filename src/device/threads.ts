@@ -1,10 +1,11 @@
 /** Threads of the fast executor in Node. */
 import { Worker } from "node:worker_threads";
 import type { SpawnThread } from "../../backends/sim/index.js";
+import { ownFile } from "./own-package.js";
 
 /** Starts one thread; it never keeps the process alive. */
 export const spawnThread: SpawnThread = (message) => {
-  const worker = new Worker(new URL("./thread.js", import.meta.url), { workerData: message });
+  const worker = new Worker(ownFile("dist/src/device/thread.js"), { workerData: message });
   worker.unref();
   return worker;
 };

@@ -109,6 +109,12 @@ export function appendLine(file: string, line: string): void {
   }
 }
 
+/** Whether a pipe, a socket or a device is there: reading one waits for whoever writes. */
+export function isStream(path: string): boolean {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  return stat !== undefined && !stat.isFile() && !stat.isDirectory();
+}
+
 export const isThere = (path: string): boolean => existsSync(path);
 
 const reasons: ReadonlyMap<string, string> = new Map([

@@ -109,7 +109,7 @@ export function readNpy(file: Uint8Array, name: string): TensorValue {
   if (body.byteLength !== bytes) {
     return fail(`${formatType(type)} takes ${bytes} bytes; the file holds ${body.byteLength}`);
   }
-  return { type, bytes: order === ">" ? swapped(body, dtype) : body.slice() };
+  return { type, bytes: order === ">" ? swapped(body, dtype) : new Uint8Array(body) };
 }
 
 function strings(

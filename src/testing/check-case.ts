@@ -27,6 +27,7 @@ import { compile, type Kernel } from "../api/compile.js";
 import type { Ran } from "../api/origin-of.js";
 import type { Case } from "../formats/cases.js";
 import type { CaseTensor } from "../formats/case-tensor.js";
+import { once } from "../formats/once.js";
 import { asHost, fromOutput, type TensorValue } from "../formats/tensor.js";
 import { program } from "../api/program.js";
 import { runOn, type BackendName } from "../api/backends.js";
@@ -93,6 +94,7 @@ async function runCompiled(
   prepared: Promise<void> | undefined,
 ): Promise<CheckResult[]> {
   const results: CheckResult[] = [];
+  // Whatever the number of backends.
   const inputs = once(() =>
     Object.fromEntries(
       inputsOf(operandsOf(compiled)).map((operand) => {
@@ -167,12 +169,6 @@ function operandsOf(compiled: Attempt<CompiledCase>): Pick<Func, "operands"> {
   if (!compiled.ok) return { operands: [] };
   const { kernel, definition } = compiled.value;
   return definition ?? kernel.source ?? kernel.tile;
-}
-
-/** Fills and parsing happen once a case, whatever the number of backends. */
-function once<T>(make: () => T): () => T {
-  let made: { readonly value: T } | undefined;
-  return () => (made ??= { value: make() }).value;
 }
 
 interface CompiledCase {

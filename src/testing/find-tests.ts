@@ -3,7 +3,7 @@ import { CompileError, error, type Diagnostic } from "../../ir/index.js";
 import { tryCompile } from "../api/compile.js";
 import { tryProgram } from "../api/program.js";
 import { readCaseList, type Case, type MalformedCase } from "../formats/cases.js";
-import { readBytes, readFolder, readText, type Folder } from "../formats/files.js";
+import { isStream, readBytes, readFolder, readText, type Folder } from "../formats/files.js";
 import { lookUpTarget } from "../formats/look-up-target.js";
 import {
   findGathers,
@@ -24,7 +24,7 @@ export function testsIn(path: string, above: readonly string[] = []): Test[] {
     if (folder !== undefined) return testsInFolder(path, folder, above);
     // Files of other kinds stand beside tests; one that is named is taken for a case file.
     const named = above.length === 0;
-    return named || /\.(?:json|onnx|tir)$/.test(path) ? testsInFile(path) : [];
+    return named || (/\.(?:json|onnx|tir)$/.test(path) && !isStream(path)) ? testsInFile(path) : [];
   });
 }
 

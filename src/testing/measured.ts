@@ -1,8 +1,9 @@
 /** What a kernel takes and moves, and what of it is over a limit. */
-import { clockVersion, cyclesOf, inputsOf, keyOf, ubBuffers, ubBytes } from "../../ir/index.js";
+import { clockVersion, cyclesOf, keyOf, ubBuffers, ubBytes } from "../../ir/index.js";
+import { indexInputs } from "../../backends/index.js";
 import { countedReport } from "../../backends/sim/index.js";
 import type { Kernel } from "../api/compile.js";
-import { randomIndices } from "./random.js";
+import { randomValue } from "./random.js";
 
 /** The most that a kernel may take; absent entries bound nothing. */
 export interface Limits {
@@ -36,9 +37,7 @@ export interface Measured {
 /** `indices`: what the rows that indices pick are counted with; random ones when absent. */
 export function measured({ tile, target }: Pick<Kernel, "tile" | "target">): Measured {
   const inputs = Object.fromEntries(
-    inputsOf(tile)
-      .filter(({ role }) => role === "indices")
-      .map((operand) => [keyOf(operand), randomIndices(operand.type, tile, 1)]),
+    indexInputs(tile).map((operand) => [keyOf(operand), randomValue(operand, tile, 1)]),
   );
   const { operands, bytesRead, bytesWritten, compulsoryBytes, reloadFactor, ubPeak, ubBudget } =
     countedReport({ tile, target }, inputs);

@@ -4,6 +4,7 @@ import {
   at,
   byteCount,
   CompileError,
+  dtypeBytes,
   elementCount,
   error,
   findGather,
@@ -17,13 +18,13 @@ import {
   type TensorType,
   type TileFunc,
 } from "../../ir/index.js";
-import { allocate, maxStrings, type HostValue } from "../../backends/index.js";
+import { allocate, indexInputs, maxStrings, type HostValue } from "../../backends/index.js";
 import type { Kernel } from "../api/compile.js";
 import { asHost, type TensorValue } from "../formats/tensor.js";
 
-/** What an operand of a kernel is given from a seed: any bits for the data, indices in range. Throws a CompileError (TC502) for more than memory holds. */
+/** What an operand of a kernel is given from a seed: any bits for the data, in range what index values are read from. Throws a CompileError (TC502) for more than memory holds. */
 export const randomValue = (operand: Operand, tile: TileFunc, seed: number): TensorValue =>
-  operand.role === "indices"
+  indexInputs(tile).some((own) => keyOf(own) === keyOf(operand))
     ? randomIndices(operand.type, tile, seed, tableOf(tile, operand))
     : randomData(operand.type, seed);
 
@@ -63,14 +64,19 @@ export function randomData(type: TensorType, seed: number): TensorValue {
 
 /** In range along the data dims that each index names: `type` has the elements of the function's indices. Throws a CompileError (TC502) for more than memory holds. */
 export function randomIndices(type: TensorType, func: TileFunc, seed: number, table = 1): TensorValue {
-  const bytes = room(type);
+  const { dtype, shape } = type;
   const extentAt = extentsOf(func, table);
   const draw = words(seed + table);
-  const list = new Uint32Array(bytes.buffer);
-  const count = elementCount(type.shape);
+  const size = dtypeBytes[dtype];
+  const bits = 8 * size - (dtype.startsWith("i") ? 1 : 0);
+  const bytes = allocate(byteCount(type), formatType(type));
   // An index below 2^31 leaves the upper half of a 64-bit one zero.
-  const step = byteCount({ dtype: type.dtype, shape: [] }) / 4;
-  for (let k = 0; k < count; k++) list[k * step] = Math.floor(((draw() >>> 0) / 2 ** 32) * extentAt(k));
+  const units =
+    size === 1 ? bytes : size === 2 ? new Uint16Array(bytes.buffer) : new Uint32Array(bytes.buffer);
+  const step = Math.max(1, size / 4);
+  for (let k = 0; k < elementCount(shape); k++) {
+    units[k * step] = Math.floor(((draw() >>> 0) / 2 ** 32) * Math.min(extentAt(k), 2 ** bits));
+  }
   return { type, bytes };
 }
 

@@ -4,9 +4,9 @@
  * A file without either tests nothing, and that is an error. An error that no comment expects fails the test.
  */
 import { spawnSync } from "node:child_process";
-import { fileURLToPath } from "node:url";
 import { CompileError, parseModule, type Diagnostic, type Target } from "../../ir/index.js";
 import { tryCompile } from "../api/compile.js";
+import { ownCommand } from "../device/own-package.js";
 import { fileCheck, parseChecks, vacuousChecks, type CheckFailure } from "./filecheck.js";
 
 /** What the commands of text tests run with. */
@@ -59,9 +59,11 @@ const lineOf = (source: string, text: string): number =>
 
 /** A command that succeeds is checked by what it prints; one that must fail (`RUN: not`), by its diagnostics. */
 function runProcess(args: readonly string[]): { output: string; exitCode: number } {
-  const main = fileURLToPath(new URL("../cli/main.js", import.meta.url));
   const env = { ...process.env, NO_COLOR: "1" };
-  const { stdout, stderr, status } = spawnSync(process.execPath, [main, ...args], { encoding: "utf8", env });
+  const { stdout, stderr, status } = spawnSync(process.execPath, [ownCommand, ...args], {
+    encoding: "utf8",
+    env,
+  });
   return { output: status === 0 ? stdout : stderr, exitCode: status ?? 3 };
 }
 

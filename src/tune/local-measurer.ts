@@ -23,40 +23,30 @@ export function localMeasurer(
   { device = "this machine", threads = 1, spawn }: LocalOptions = {},
 ): Measurer {
   let latest: FastExecutor | undefined;
-  const open = async (tile: TileFunc): Promise<{ executor: FastExecutor; close: () => Promise<void> }> => {
-    const before = latest === undefined ? {} : { before: latest };
-    const started: { terminate(): unknown }[] = [];
+  const open = async (tile: TileFunc): Promise<FastExecutor> => {
+    const before = latest;
+    const memory = before === undefined ? {} : { before };
+    // Until the next one has it: one that does not start may have it already.
+    latest = undefined;
     const executor =
       threads === 1 || spawn === undefined
-        ? FastExecutor.create(tile, before)
-        : await FastExecutor.open(tile, {
-            ...before,
-            threads,
-            spawn(message) {
-              const thread = spawn(message);
-              started.push(thread);
-              return thread;
-            },
-          });
-    if (latest === undefined) {
+        ? FastExecutor.create(tile, memory)
+        : await FastExecutor.open(tile, { ...memory, threads, spawn });
+    if (before === undefined) {
       for (const [name, tensor] of Object.entries(inputs)) executor.inputs[name]?.bytes.set(tensor.bytes);
     }
     latest = executor;
-    // A thread that has not ended yet could take tasks of the next program.
-    const close = async (): Promise<void> => {
-      await Promise.all(started.map((thread) => thread.terminate()));
-    };
-    return { executor, close };
+    return executor;
   };
   return {
     device,
     async measure(tile: TileFunc, options: MeasureOptions): Promise<Measurement> {
       try {
-        const { executor, close } = await open(tile);
+        const executor = await open(tile);
         try {
           return await timed(subjectOf(executor), expected, options);
         } finally {
-          await close();
+          await executor.close();
         }
       } catch (thrown) {
         return failure(thrown);

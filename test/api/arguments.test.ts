@@ -256,7 +256,7 @@ const options: readonly Row[] = [
   [
     "threads 0",
     runWith({ executor: "fast", threads: 0 }),
-    "TC702 threads is 0; it takes a whole number, 1 or more",
+    "TC702 threads is 0; it takes a whole number, 1 to 64",
   ],
   ["threads of the checked executor", runWith({ threads: 2 }), "TC702 the checked executor has one thread"],
   ["spawn", runWith({ executor: "fast", spawn: 1 }), "TC702 spawn is 1; it takes a function"],

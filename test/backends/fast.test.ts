@@ -17,7 +17,7 @@ import { readCases, type Case } from "../../src/formats/cases.js";
 import { program } from "../../src/api/program.js";
 import { fits, hostInputsOf } from "../support/case-kernel.js";
 import { operandOf } from "../support/operands.js";
-import { spawn } from "../support/spawn.js";
+import { spawnThread as spawn } from "../../src/device/index.js";
 
 const diagnosticsOf = async (run: () => unknown): Promise<RunError["diagnostics"]> => {
   try {
@@ -150,7 +150,7 @@ describe("the fast executor", () => {
       const { output } = await executor.runLong(hosts(indices));
       expect(new Float32Array(output.slice().buffer)).toEqual(expected);
     } finally {
-      executor.close();
+      await executor.close();
     }
   });
 
@@ -171,7 +171,7 @@ describe("the fast executor", () => {
       try {
         expect(new Float32Array(executor.run(hosts(indices)).output.slice().buffer)).toEqual(expected);
       } finally {
-        executor.close();
+        await executor.close();
       }
       const text = readFileSync(new URL("../../backends/wasm/thread.ts", import.meta.url), "utf8");
       expect(text).not.toMatch(/^(?:import|export .* from)/m);

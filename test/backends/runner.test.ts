@@ -19,6 +19,7 @@ import { acquireGpu } from "../../src/device/node.js";
 import { readCases } from "../../src/formats/cases.js";
 import { checkCase } from "../../src/testing/check-case.js";
 import { requireGpu } from "../support/gpu.js";
+import { openRows, readOpen } from "../support/open-programs.js";
 import { operandOf } from "../support/operands.js";
 
 /** Dawn crashes the process when a device is collected. */
@@ -191,7 +192,7 @@ describe("a device lost during a run", () => {
     if ((await requireGpu()) === undefined) context.skip();
     const module = (path: string): string => new URL(`../../dist/${path}`, import.meta.url).href;
     const script = `
-      import { acquireGpu } from "${module("src/device/node.js")}";
+      import { acquireGpu } from "${module("src/device/index.js")}";
       import { createRunner } from "${module("backends/webgpu/index.js")}";
       import { compile, onnx, targets } from "${module("src/index.js")}";
       const func = onnx.gather({ data: ["f32", [8, 16]], indices: ["i32", [32]], axis: 0 });
@@ -528,9 +529,31 @@ describe("what is no kernel, no input and no buffer", () => {
     expect(await refusal(CompileError, () => runner.run(kernel, {}))).toMatchObject([
       { code: "TC702", message: "the inputs lack data; got only nothing" },
     ]);
+    const encoder = runner.device.createCommandEncoder() as unknown as GPUComputePassEncoder;
+    expect(
+      await refusal(CompileError, () => {
+        runner.encode(encoder, kernel, buffers);
+      }),
+    ).toMatchObject([{ code: "TC702", message: "the pass is an object, no GPUComputePassEncoder" }]);
     expect(await refusal(CompileError, () => runner.time(kernel, buffers))).toMatchObject([
       { code: "TC702", message: "the buffers are undefined" },
     ]);
+  });
+
+  it("is refused where sizes are open, and its text is that of the most", async (context) => {
+    const runner = await ownRunner(context);
+    const open = compile(readOpen(openRows("f32", 8)), { target: targets.webgpu });
+    const buffers = {} as GpuBuffers;
+    for (const call of [
+      () => runner.run(open, {}),
+      () => runner.runBytes(open, inputs),
+      () => runner.prepare(open),
+      () => runner.checkStatus(open, buffers),
+      () => runner.time(open, buffers),
+    ]) {
+      expect((await refusal(CompileError, call))[0]).toMatchObject({ code: "TC107" });
+    }
+    expect(runner.wgsl(open).code).toContain("%i: 48xi32");
   });
 });
 

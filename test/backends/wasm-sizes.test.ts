@@ -4,7 +4,7 @@ import { FastExecutor, simulateBytes, watOf } from "../../backends/sim/index.js"
 import { openFormOf, targets } from "../../ir/index.js";
 import { compile } from "../../src/index.js";
 import { gm, inputsFor, openPrograms, openRows, outcomeOf, readOpen } from "../support/open-programs.js";
-import { spawn } from "../support/spawn.js";
+import { spawnThread as spawn } from "../../src/device/index.js";
 
 let made = 0;
 const { Module } = WebAssembly;
@@ -86,7 +86,7 @@ describe("a kernel of open sizes on the fast executor", () => {
       const executor = await FastExecutor.open(bound.tile, { threads: 3, spawn });
       const { output } = await executor.runLong(inputs);
       expect([...output]).toEqual([...simulateBytes(bound, inputs).output]);
-      executor.close();
+      await executor.close();
     }
     expect(made).toBe(1);
   });

@@ -1,28 +1,16 @@
-/** The library in a real browser, without Node: the built files in a headless Chromium with WebGPU. */
+/** The library in a real browser, without Node: a bundle in a headless Chromium with WebGPU. */
 import { readdirSync } from "node:fs";
-import { fileURLToPath } from "node:url";
-import { rolldown } from "rolldown";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openPage, type OpenPage } from "../support/chromium.js";
 import type { PageResult } from "./page.js";
 
 const html = `<!doctype html><title>tilec</title>
-<script type="module" src="/dist/test/browser/bundle.js"></script>`;
-
-/** The page's module with the packages that it needs, as a page's bundler makes it. */
-async function bundlePage(): Promise<void> {
-  const file = (name: string): string =>
-    fileURLToPath(new URL(`../../dist/test/browser/${name}`, import.meta.url));
-  const bundle = await rolldown({ input: file("page.js"), platform: "browser" });
-  await bundle.write({ file: file("bundle.js"), format: "esm" });
-  await bundle.close();
-}
+<script type="module" src="/dist/test/browser/page.js"></script>`;
 
 const folder = new URL("../conformance/cases/", import.meta.url);
 let opened: OpenPage | undefined;
 
 beforeAll(async () => {
-  await bundlePage();
   try {
     opened = await openPage(html);
     await opened.page.waitForFunction("globalThis.runCases !== undefined");

@@ -58,7 +58,7 @@ async function runThreads(): Promise<readonly number[]> {
   executor.inputs["indices"]!.bytes.set(new Uint8Array(indices.buffer));
   const { output } = await executor.runLong();
   const elements = new Int32Array(output.slice().buffer);
-  executor.close();
+  await executor.close();
   return [elements[0] ?? -1, elements[64 * 4999 + 63] ?? -1];
 }
 

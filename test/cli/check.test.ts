@@ -25,7 +25,7 @@ function check(...args: string[]): { status: number | null; stderr: string; docu
   const { status, stdout, stderr } = spawnSync(
     process.execPath,
     [join(root, "dist/src/cli/main.js"), "check", ...args, "--json"],
-    { cwd: root, encoding: "utf8" },
+    { cwd: root, encoding: "utf8", timeout: 60_000 },
   );
   return { status, stderr, document: JSON.parse(stdout) as Document };
 }
@@ -90,6 +90,13 @@ describe("tilec check", () => {
     expect(said("itself")).toContain("go round in circles");
     expect(said("none.json")).toContain("no such file");
     expect(document.summary).toEqual({ passed: 5, failed: 11, skipped: 0 });
+  });
+
+  it("waits for no pipe that lies in a folder", () => {
+    const folder = folderOf({ "a.json": [good("first")] });
+    expect(spawnSync("mkfifo", [join(folder, "b.json")]).status).toBe(0);
+    const { status, document } = check(folder, "--backend", "sim");
+    expect([status, document.summary]).toEqual([0, { passed: 1, failed: 0, skipped: 0 }]);
   });
 
   it("a fill beyond memory and a value beyond its type end neither the run nor the process", () => {

@@ -2,6 +2,8 @@ import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { attributeFlags } from "../../ir/index.js";
+import { dashed, flagOf } from "../../src/cli/flag-values.js";
 import { readNpy, writeNpy } from "../../src/formats/npy.js";
 import { targetFile } from "../../src/formats/target-file.js";
 import { targets } from "../../src/index.js";
@@ -259,10 +261,25 @@ describe("--print-after with --json", () => {
   });
 });
 
+describe("flags of attributes", () => {
+  it("are lower case with dashes", () => {
+    const flags = [...attributeFlags.keys()].map((key) => dashed(flagOf(key)));
+    expect(flags).toContain("block-size");
+    expect(flags.filter((flag) => !/^[a-z]+(?:-[a-z]+)*$/.test(flag))).toEqual([]);
+  });
+
+  it("say once what all dialects have, and whose the rest is", () => {
+    expect(attributeFlags.get("axis")?.help).toBe(
+      "axis or dim that the indices choose along; absent, the first behind the batch dims (tf); " +
+        "absent, the array counts as flat (numpy, jax)",
+    );
+  });
+});
+
 describe("an operator with several index inputs", () => {
   it("takes --indices once for each, in order, and its tensors by their names", async () => {
     const pages = ["--op", "pypto.gather_in_ub", "--data", "f32[12,4]", "--indices", "i32[1,3]"];
-    const table = ["--indices", "i32[1,3]", "--block_size", "4"];
+    const table = ["--indices", "i32[1,3]", "--block-size", "4"];
     const tokens = file("tokens.npy", npyOf([1, 3], [0, 5, 9]));
     const blocks = file("blocks.npy", npyOf([1, 3], [2, 0, 1]));
     const rows = file("rows.npy", writeNpy(rowNumbers));

@@ -119,6 +119,39 @@ describe("a bound model", () => {
   });
 });
 
+describe("a model with an index out of range", () => {
+  const bad = join(folder, "bad.onnx");
+  writeFileSync(
+    bad,
+    model([
+      ...node("Gather", ["table", "beyond"], ["a"], named("first")),
+      ...node("Gather", ["table", "within"], ["b"], named("second")),
+      ...text(2, "g"),
+      ...list("table", [10, 20, 30]),
+      ...list("beyond", [0, 9]),
+      ...list("within", [2]),
+    ]),
+  );
+
+  it("names the gather that has it, and runs the others", async () => {
+    const { status, stdout, stderr } = await runHere(["run", bad]);
+    expect(status).toBe(1);
+    expect(stdout).toMatch(/^first +Gather .* TC601$/m);
+    expect(stdout).toMatch(/^second +Gather .* done$/m);
+    expect(stderr).toContain("error[TC601]: first: index 9 at indices[1] is out of range");
+    const document = documentOf((await runHere(["run", bad, "--json"])).stdout);
+    expect(document.ok).toBe(false);
+    expect(document.gathers).toMatchObject([
+      { name: "first", verdict: "legal", diagnostics: [{ code: "TC601" }] },
+      { name: "second", run: { ok: true }, diagnostics: [] },
+    ]);
+  });
+
+  it("runs with the policy that its hint names", async () => {
+    expect((await runHere(["run", bad, "--oob", "clamp"])).status).toBe(0);
+  });
+});
+
 describe("a binding that fits nothing is told with what would fit", () => {
   it.each([
     ["bacth=2", 1, 'it has no symbolic dim "bacth"', 'it has "batch", "columns"'],

@@ -6,12 +6,19 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 
-const main = fileURLToPath(new URL("../../dist/src/cli/main.js", import.meta.url));
+const root = new URL("../../", import.meta.url).href;
+const main = fileURLToPath(new URL("dist/src/cli/main.js", root));
 
 interface Loaded {
+  /** Sources, from the repository's root. */
   readonly modules: readonly string[];
   readonly packages: readonly string[];
   readonly stdout: string;
+}
+
+interface Coverage {
+  readonly result: readonly { readonly url: string }[];
+  readonly "source-map-cache": Readonly<Record<string, { readonly data: { readonly sources: string[] } }>>;
 }
 
 /** The modules of tilec, and the packages, that a command line ran, by V8's coverage, and what it printed. */
@@ -22,14 +29,17 @@ function loadedBy(...args: string[]): Loaded {
       encoding: "utf8",
       env: { ...process.env, NODE_V8_COVERAGE: folder },
     });
-    const urls = readdirSync(folder).flatMap((file) => {
-      const { result } = JSON.parse(readFileSync(join(folder, file), "utf8")) as {
-        readonly result: readonly { readonly url: string }[];
-      };
-      return result.map(({ url }) => url);
-    });
+    const coverages = readdirSync(folder).map(
+      (file) => JSON.parse(readFileSync(join(folder, file), "utf8")) as Coverage,
+    );
+    const urls = coverages.flatMap(({ result }) => result.map(({ url }) => url));
+    const sources = coverages.flatMap(({ "source-map-cache": maps }) =>
+      Object.entries(maps).flatMap(([url, { data }]) =>
+        data.sources.map((source) => new URL(source, url).href),
+      ),
+    );
     return {
-      modules: urls.filter((url) => url.includes("/dist/") && !url.includes("node_modules")),
+      modules: sources.flatMap((url) => (url.startsWith(root) ? [url.slice(root.length)] : [])),
       packages: [
         ...new Set(urls.flatMap((url) => /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(url)?.[1] ?? [])),
       ],
@@ -59,17 +69,17 @@ describe("starting", () => {
   it.each([["--help"], ["--version"]])("tilec %s loads no command, pass or backend", (flag) => {
     const { modules, stdout } = loadedBy(flag);
     expect(stdout).not.toBe("");
-    expect(modules.some((url) => url.endsWith("/cli/command-line.js"))).toBe(true);
-    expect(modules.filter((url) => /\/(passes|backends|api)\//.test(url))).toEqual([]);
+    expect(modules.some((file) => file === "src/cli/command-line.ts")).toBe(true);
+    expect(modules.filter((file) => /^(passes|backends|src\/api)\//.test(file))).toEqual([]);
     expect(modules.length).toBeLessThan(15);
   });
 
   it("tilec fmt --help loads fmt, with its flags, and no other command", () => {
     const { modules, stdout } = loadedBy("fmt", "--help");
     expect(stdout).toContain("--check");
-    expect(modules.filter((url) => /\/cli\/(compile|run|check|tune|legal|explain)\.js$/.test(url))).toEqual(
-      [],
-    );
+    expect(
+      modules.filter((file) => /^src\/cli\/(compile|run|check|tune|legal|explain)\.ts$/.test(file)),
+    ).toEqual([]);
   });
 
   it("tilec check loads a reporter, the watcher and the differ when it is asked for them", () => {
@@ -81,6 +91,29 @@ describe("starting", () => {
     const asked = loadedBy(...cases, "--reporter", "junit");
     expect(asked.packages).toContain("xmlbuilder2");
     expect(asked.stdout).toContain("<testsuites");
+  });
+
+  const readers = ["src/formats/cases.ts", "src/formats/onnx/read-model.ts"];
+
+  it.each([["compile"], ["run", "--seed", "1"], ["explain"], ["legal"]])(
+    "tilec %s of a text loads no reader of other files",
+    (name, ...flags) => {
+      const { modules, packages, stdout } = loadedBy(name, "examples/sort-columns.tir", ...flags);
+      expect(stdout).not.toBe("");
+      expect(modules).toContain("src/cli/load.ts");
+      expect(modules.filter((file) => readers.includes(file))).toEqual([]);
+      expect(packages).toContain("commander");
+      const slow = ["@bufbuild/protobuf", "jsonc-parser", "csv-stringify", "diff", "@noble/hashes"];
+      expect(packages.filter((name) => slow.includes(name))).toEqual([]);
+    },
+  );
+
+  it.each([
+    ["examples/embedding.onnx", "src/formats/onnx/read-model.ts"],
+    ["test/conformance/cases/seed.json", "src/formats/cases.ts"],
+  ])("tilec compile %s loads the reader of its kind of file alone", (file, reader) => {
+    const { modules } = loadedBy("compile", file);
+    expect(modules.filter((name) => readers.includes(name))).toEqual([reader]);
   });
 
   it.each([

@@ -306,17 +306,15 @@ describe("measured searches", () => {
 
   it("hand candidates to a command, believe its times, and find a wrong output", () => {
     const script = (name: string, body: string): string => {
-      writeFileSync(
-        file(name),
-        `import { readFileSync, writeFileSync } from "node:fs";\nimport { join } from "node:path";\nconst folder = process.argv[2];\n${body}`,
-      );
-      return `${process.execPath} ${file(name)}`;
+      writeFileSync(file(name), `set -e\ncd "$1"\n${body}`);
+      return `sh ${file(name)}`;
     };
     const times = script(
-      "times.mjs",
-      `const { tile, residency } = JSON.parse(readFileSync(join(folder, "schedule.json"), "utf8"));
-for (const name of ["../data.npy", "../indices.npy", "../expected.npy", "tile.tir"]) readFileSync(join(folder, name));
-console.log(JSON.stringify({ nanoseconds: [1000 + tile[0] * tile[1] + (residency === "gm" ? 1 : 0)] }));`,
+      "times.sh",
+      `cat ../data.npy ../indices.npy ../expected.npy tile.tir > /dev/null
+gm=$(grep -c '"residency":"gm"' schedule.json || true)
+set -- $(sed 's/.*"tile":\\[\\([0-9]*\\),\\([0-9]*\\)\\].*/\\1 \\2/' schedule.json)
+echo "{\\"nanoseconds\\": [$((1000 + $1 * $2 + gm))]}"`,
     );
     const board = [...rows, "--measure", times, "--records", file("board")];
     const found = json(...board, "--budget", "8");
@@ -327,11 +325,9 @@ console.log(JSON.stringify({ nanoseconds: [1000 + tile[0] * tile[1] + (residency
     expect(found.best.ms).toBeCloseTo(Math.min(...given) / 1e6, 12);
     expect(found.best.id).not.toBe(found.default.id);
     const wrong = script(
-      "wrong.mjs",
-      `const bytes = readFileSync(join(folder, "../expected.npy"));
-bytes[bytes.length - 1] ^= 1;
-writeFileSync(join(folder, "out.npy"), bytes);
-console.log(JSON.stringify({ nanoseconds: [1000], output: "out.npy" }));`,
+      "wrong.sh",
+      `{ head -c -1 ../expected.npy; tail -c 1 ../expected.npy | tr '\\000-\\377' '\\001-\\377\\000'; } > out.npy
+echo '{"nanoseconds": [1000], "output": "out.npy"}'`,
     );
     const caught = tilec(...rows, "--budget", "2", "--measure", wrong, "--json");
     expect(caught.status).toBe(1);
@@ -401,6 +397,20 @@ describe("pages on the command line", () => {
     const { best } = json(...tune, "--budget", "1");
     const { tile } = best.schedule as { readonly tile: readonly number[] };
     expect(drawn("default")).toContain(`<strong>B</strong> <code>tile = [${tile.join(", ")}]`);
+  });
+
+  it("says once why candidates did not run: an error where none did, a warning beside those that did", () => {
+    const timed = [...tune, "--objective", "ms", "--budget", "3", "--measure"];
+    const none = tilec(...timed, "echo no figure #");
+    expect(none.stderr).toContain("error[TC702]: tile [");
+    expect(none.stderr).toContain("the command printed no nanoseconds, such as [1200, 1210]: no figure");
+    expect(none.stderr.match(/did not run/g)).toHaveLength(1);
+    expect(none.status).toBe(1);
+    const once = file("measured-once");
+    const some = tilec(...timed, `test -e ${once} && echo gone || { touch ${once}; echo [1200]; } #`);
+    expect(some.stderr).toContain("warning[TC702]: tile [");
+    expect(some.status, some.stderr).toBe(0);
+    expect(tilec(...timed, "echo [1200, 1210] #").stderr).not.toContain("did not run");
   });
 
   it("--compare says where a schedule is not one, and refuses one that is not legal", () => {

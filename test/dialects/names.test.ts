@@ -244,10 +244,10 @@ function fromCase(dialect: string, op: string, given: Row["given"], like: Source
 }
 
 /** The gather as flags state it. */
-function fromFlags(flags: ProgramFlags, given: Row["given"], like: SourceFunc): SourceFunc {
+async function fromFlags(flags: ProgramFlags, given: Row["given"], like: SourceFunc): Promise<SourceFunc> {
   const type = ({ dtype, shape }: TensorType): string => `${dtype}[${shape.join(",")}]`;
   const attributes = Object.fromEntries(Object.entries(given).map(([key, value]) => [key, String(value)]));
-  const { func } = loadProgram(undefined, {
+  const { func } = await loadProgram(undefined, {
     ...flags,
     ...attributes,
     data: type(operandOf(like, "data").type),
@@ -258,7 +258,7 @@ function fromFlags(flags: ProgramFlags, given: Row["given"], like: SourceFunc): 
 }
 
 describe("every operator", () => {
-  it.each(names)("%s: each of its attributes has a builder argument, a flag and a case key", (name) => {
+  it.each(names)("%s: each of its attributes has a builder argument, a flag and a case key", async (name) => {
     const { op, given, attrs, build } = rowOf(name);
     const built = build();
     const dialect = name.slice(0, name.indexOf("."));
@@ -267,8 +267,8 @@ describe("every operator", () => {
     expect(parts(fromCase(dialect, op, given, built))).toEqual(parts(built));
     // Flags have names for two tensors.
     if (inputsOf(built).length > 2) return;
-    expect(parts(fromFlags({ op, dialect }, given, built))).toEqual(parts(built));
-    expect(parts(fromFlags({ op: name }, given, built))).toEqual(parts(built));
+    expect(parts(await fromFlags({ op, dialect }, given, built))).toEqual(parts(built));
+    expect(parts(await fromFlags({ op: name }, given, built))).toEqual(parts(built));
   });
 
   it.each(names)("%s: its text parses back, with all of its inputs and attributes", (name) => {
@@ -290,21 +290,23 @@ describe("every operator", () => {
 describe("names", () => {
   const like = pypto.gather({ input: data, index: indices, dim: 0 });
 
-  it("pypto.gather is the operator itself, and gather beside --dialect pypto the common name", () => {
-    expect(fromFlags({ op: "pypto.gather" }, {}, like).op).toBe("pypto.gather");
-    expect(fromFlags({ op: "pypto.gather_elements" }, {}, like).op).toBe("pypto.gather");
-    expect(fromFlags({ op: "gather", dialect: "pypto" }, {}, like).op).toBe("pypto.index_select");
-    expect(fromFlags({ op: "index_select", dialect: "pypto" }, {}, like).op).toBe("pypto.index_select");
+  it("pypto.gather is the operator itself, and gather beside --dialect pypto the common name", async () => {
+    expect((await fromFlags({ op: "pypto.gather" }, {}, like)).op).toBe("pypto.gather");
+    expect((await fromFlags({ op: "pypto.gather_elements" }, {}, like)).op).toBe("pypto.gather");
+    expect((await fromFlags({ op: "gather", dialect: "pypto" }, {}, like)).op).toBe("pypto.index_select");
+    expect((await fromFlags({ op: "index_select", dialect: "pypto" }, {}, like)).op).toBe(
+      "pypto.index_select",
+    );
   });
 
-  it("DirectML's gather_nd with batch dims is gather_nd1, however it is called", () => {
+  it("DirectML's gather_nd with batch dims is gather_nd1, however it is called", async () => {
     const nd = rowOf("directml.gather_nd").build();
     const shared = { inputDimensionCount: 2, indicesDimensionCount: 2 };
-    expect(fromFlags({ op: "directml.gather_nd" }, shared, nd).op).toBe("directml.gather_nd");
-    expect(fromFlags({ op: "directml.gather_nd" }, { ...shared, batchDims: 1 }, nd).op).toBe(
+    expect((await fromFlags({ op: "directml.gather_nd" }, shared, nd)).op).toBe("directml.gather_nd");
+    expect((await fromFlags({ op: "directml.gather_nd" }, { ...shared, batchDims: 1 }, nd)).op).toBe(
       "directml.gather_nd1",
     );
-    expect(fromFlags({ op: "directml.gather_nd1" }, shared, nd).op).toBe("directml.gather_nd1");
+    expect((await fromFlags({ op: "directml.gather_nd1" }, shared, nd)).op).toBe("directml.gather_nd1");
     expect(fromCase("directml", "gather_nd1", shared, nd).op).toBe("directml.gather_nd1");
   });
 
@@ -314,8 +316,8 @@ describe("names", () => {
     [{ op: "onnx.gather", dialect: "pypto" }, "--op onnx.gather and --dialect pypto disagree"],
     [{ op: "onnx.gather", batchDims: "1" }, "--batch-dims means nothing to onnx.gather"],
     [{ op: "onnx.gather", axis: "one" }, "--axis one is no whole number"],
-  ] as const)("%o: %s", (flags, message) => {
-    expect(() => fromFlags(flags, {}, like)).toThrow(message);
+  ] as const)("%o: %s", async (flags, message) => {
+    await expect(fromFlags(flags, {}, like)).rejects.toThrow(message);
   });
 });
 

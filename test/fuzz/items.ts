@@ -20,6 +20,7 @@ import {
   type BudgetRule,
   type Func,
 } from "../../ir/index.js";
+import { ownFile } from "../../src/device/own-package.js";
 import { readNpy, writeNpy } from "../../src/formats/npy.js";
 import { findGathers, readModel } from "../../src/formats/onnx/index.js";
 import { tryCompile, tryProgram, type Kernel } from "../../src/index.js";
@@ -67,22 +68,10 @@ export interface Item {
   run(): Outcome | Promise<Outcome | readonly Outcome[]>;
 }
 
-/** Some files to damage, found from the sources and from the built files alike. */
-const conformance = ["../conformance/", "../../../test/conformance/"]
-  .map((path) => new URL(path, import.meta.url))
-  .find((folder) => {
-    try {
-      readFileSync(new URL("cases/seed.json", folder));
-      return true;
-    } catch {
-      return false;
-    }
-  });
-if (conformance === undefined) throw new Error("test/conformance is not there");
 const caseList = JSON.parse(
-  readFileSync(new URL("cases/policies.json", conformance), "utf8"),
+  readFileSync(ownFile("test/conformance/cases/policies.json"), "utf8"),
 ) as readonly unknown[];
-const model = readFileSync(new URL("onnx-node-tests/test_gather_0/model.onnx", conformance));
+const model = readFileSync(ownFile("test/conformance/onnx-node-tests/test_gather_0/model.onnx"));
 
 const text = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString("hex");

@@ -11,6 +11,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { ownFile } from "../../src/device/own-package.js";
 import { kinds, type Kind, type Outcome } from "./items.js";
 import type { Message } from "./worker.js";
 
@@ -54,7 +55,7 @@ function fail(what: string): void {
 /** Where command lines run and write. */
 const folder = mkdtempSync(join(tmpdir(), "tilec-fuzz-"));
 const worker = fork(
-  new URL("worker.js", import.meta.url),
+  ownFile("dist/test/fuzz/worker.js"),
   [String(seed), String(seconds), flags.once ? "1" : "0", ...(kind === undefined ? [] : [kind])],
   { cwd: folder },
 );

@@ -3,8 +3,8 @@ import { createReadStream, mkdtempSync, rmSync, statSync } from "node:fs";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { extname, join, normalize } from "node:path";
-import { fileURLToPath } from "node:url";
 import { chromium, type Page } from "playwright-core";
+import { ownFile } from "../../src/device/own-package.js";
 
 const types: Readonly<Record<string, string>> = {
   ".html": "text/html",
@@ -27,7 +27,7 @@ export interface OpenPage {
  * Throws when the browser does not start.
  */
 export async function openPage(html: string, gpu = false): Promise<OpenPage> {
-  const root = fileURLToPath(new URL("../../", import.meta.url)).replace(/dist\/$/, "");
+  const root = ownFile("./");
   const server = createServer((request, response) => {
     const path = normalize(decodeURIComponent(new URL(request.url ?? "/", "http://localhost").pathname));
     // Shared memory needs a page that is cross-origin isolated.

@@ -1,11 +1,12 @@
 /** The pictures of the README: the playground in a headless Chromium, and the map of a search. */
 import { mkdirSync } from "node:fs";
-import { fileURLToPath } from "node:url";
+import { join } from "node:path";
+import { ownFile } from "../../src/device/own-package.js";
 import { onnx, targets, tune } from "../../src/index.js";
 import { tuneSvg } from "../../src/report/index.js";
 import { openPage } from "./chromium.js";
 
-const folder = fileURLToPath(new URL("../../../docs/pictures/", import.meta.url));
+const folder = ownFile("docs/pictures");
 mkdirSync(folder, { recursive: true });
 
 const matrix = onnx.gather({ data: ["f32", [300, 200]], indices: ["i32", [64]], axis: 1 });
@@ -24,12 +25,12 @@ try {
   await page.getByTestId("run").click();
   await page.getByTestId("result").waitFor();
   await page.getByTestId("timeline-charts").locator("svg").first().waitFor();
-  await page.screenshot({ path: `${folder}playground.jpg`, type: "jpeg", quality: 60 });
+  await page.screenshot({ path: join(folder, "playground.jpg"), type: "jpeg", quality: 60 });
   await page.setContent(map);
   await page
     .locator("svg")
     .first()
-    .screenshot({ path: `${folder}heat-map.png` });
+    .screenshot({ path: join(folder, "heat-map.png") });
 } finally {
   await opened.close();
 }

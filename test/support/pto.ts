@@ -8,20 +8,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { emitPto, type PtoKernel } from "../../backends/pto/index.js";
+import { ownFile } from "../../src/device/own-package.js";
 import { byteCount, outputOf, type Target, type TileFunc } from "../../ir/index.js";
 
 const exec = promisify(execFile);
 
-/** Found from the sources and from the built files alike. */
-const shim = ["../pto/shim", "../../../test/pto/shim"]
-  .map((path) => new URL(path, import.meta.url).pathname)
-  .find((folder) => {
-    try {
-      return readFileSync(join(folder, "run.hpp")).length > 0;
-    } catch {
-      return false;
-    }
-  });
+const shim = ownFile("test/pto/shim");
 
 let found: string | null | undefined;
 
@@ -91,7 +83,7 @@ const patienceMs = 100_000;
 /** Compiles the kernels as one unit and runs each on its inputs. Throws where they do not compile. */
 export async function runPto(jobs: readonly PtoJob[]): Promise<readonly PtoVerdict[]> {
   const compiler = cppCompiler();
-  if (compiler === undefined || shim === undefined) throw new Error("no C++ compiler, or no shim");
+  if (compiler === undefined) throw new Error("no C++ compiler");
   if (jobs.length === 0) return [];
   const folder = mkdtempSync(join(tmpdir(), "tilec-pto-"));
   const file = (name: string): string => join(folder, name);

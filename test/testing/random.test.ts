@@ -1,8 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { CompileError, inputOf, parseModule, type TensorType } from "../../ir/index.js";
-import { compile, directml, onnx, run, targets, type Kernel } from "../../src/index.js";
+import { compile, directml, fromHost, numpy, onnx, run, targets, type Kernel } from "../../src/index.js";
 import { asHost } from "../../src/formats/tensor.js";
-import { randomData, randomIndices } from "../../src/testing/random.js";
+import { assertThat } from "../../src/testing/index.js";
+import { simulateBytes } from "../../backends/sim/index.js";
+import { randomData, randomIndices, randomInputs } from "../../src/testing/random.js";
 
 const values = (type: TensorType, bytes: Uint8Array): number[] =>
   type.dtype === "i64"
@@ -68,6 +70,42 @@ describe("random indices", () => {
     const tuples = values(type, randomIndices(type, kernel.tile, 1).bytes);
     expect(Math.max(...tuples.filter((_, k) => k % 2 === 0))).toBe(2);
     expect(Math.max(...tuples.filter((_, k) => k % 2 === 1))).toBe(39);
+  });
+
+  it.each(["i8", "u8", "i16", "u16"] as const)(
+    "are drawn for every element of %s, and never negative",
+    (dtype) => {
+      const kernel = compile(numpy.take({ a: ["f32", [300]], indices: [dtype, [4000]], axis: 0 }));
+      const { type } = inputOf(kernel.tile, 1);
+      const drawn = Array.from(fromHost(type, randomIndices(type, kernel.tile, 1).bytes) as Int8Array);
+      expect(Math.min(...drawn)).toBeGreaterThanOrEqual(0);
+      expect(new Set(drawn.filter((_, k) => k % 4 !== 0)).size).toBeGreaterThan(100);
+    },
+  );
+
+  it("are drawn of data that index values are read from", () => {
+    const kernel = textKernel(`func @chase(%x: tensor<64xi32>) -> tensor<64xi32> {
+  %y = access.gather %x (d0) -> (%x[d0]) {oob = error}
+  return %y
+}
+`);
+    const { output } = simulateBytes(kernel, randomInputs(kernel, 1));
+    expect(Math.max(...new Int32Array(output.buffer))).toBeLessThan(64);
+    assertThat(kernel).toMoveAtMost({ bytes: 32 * 256 + 256 });
+  });
+
+  it("are drawn below the extents of their own table where there are several", () => {
+    const kernel =
+      textKernel(`func @paged(%kv: tensor<4096x8xf32>, %bt: tensor<64xi32>, %t: tensor<500xi32>) -> tensor<500x8xf32> {
+  %y = access.gather %kv, %bt, %t (d0, d1) let p = error(%t[d0] in 64) -> (%bt[p], d1) {oob = error}
+  return %y
+}
+`);
+    const { report } = simulateBytes(kernel, randomInputs(kernel, 1));
+    assertThat(kernel).toMoveAtMost({ bytes: report.bytesRead + report.bytesWritten });
+    expect(() => {
+      assertThat(kernel).toMoveAtMost({ bytes: report.bytesRead + report.bytesWritten - 1 });
+    }).toThrow("1 B more than");
   });
 
   it("are drawn for a program whose target only the caller knows", async () => {

@@ -81,6 +81,30 @@ func @f(%x: tensor<4x2xf32>, %i: tensor<Nxi32>) -> tensor<Nx2xf32> { // head
     );
   });
 
+  it("is the same behind a byte order mark, whose text has the columns of one without", () => {
+    const text = `func @f(%x: tensor<4xf32>, %i: tensor<2xi32>) -> tensor<2xf32> {
+  %y = onnx.gather %x, %i {axis = 0}
+  return %y
+}
+`;
+    const { module, diagnostics } = parseModule(`\ufeff${text}`, "f.tir");
+    expect(diagnostics).toEqual([]);
+    expect(printModule(module)).toBe(text);
+    expect(parseModule("\ufefffunc $", "f.tir").diagnostics[0]?.span?.column).toBe(6);
+  });
+
+  it("names a character that shows nothing by its number", () => {
+    const messages = ["\u00a0", "\0", "\u200b", "$"].map(
+      (character) => parseModule(`func ${character}`, "f.tir").diagnostics[0]?.message,
+    );
+    expect(messages).toEqual([
+      "unexpected U+00A0",
+      "unexpected U+0000",
+      "unexpected U+200B",
+      'unexpected "$"',
+    ]);
+  });
+
   it("tells what keeps a text from being formatted", () => {
     const codes = (text: string) => {
       const result = formatText(text, "f.tir");

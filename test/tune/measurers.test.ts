@@ -1,24 +1,13 @@
-/** What measures candidates: verified, timed, ended when they take too long. The built files: a thread cannot run TypeScript. */
+/** What measures candidates: verified, timed, ended when they take too long. Their threads run the built files. */
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { commandMeasurer, simMeasurer } from "../../src/device/index.js";
 import { compile, onnx, targets, toHost, tune, type Kernel } from "../../src/index.js";
-import {
-  gpuMeasurer,
-  localMeasurer,
-  type MeasuredTask,
-  type Measurer,
-  type OpenMeasurer,
-} from "../../src/tune/index.js";
+import { gpuMeasurer, localMeasurer, type MeasuredTask, type Measurer } from "../../src/tune/index.js";
 import { operandOf } from "../support/operands.js";
 import { testRunner } from "../support/gpu.js";
-
-const built = new URL("../../dist/src/device/index.js", import.meta.url).href;
-const { commandMeasurer, simMeasurer } = (await import(built)) as {
-  readonly commandMeasurer: (command: string) => OpenMeasurer;
-  readonly simMeasurer: (threads?: number) => OpenMeasurer;
-};
 
 const [rows, columns, picked] = [512, 1024, 1024];
 const op = onnx.gather({ data: ["f32", [rows, columns]], indices: ["i32", [picked]], axis: 1 });
@@ -38,6 +27,11 @@ function taskOf(kernel: Kernel): MeasuredTask {
     expected: new Uint8Array(output.buffer),
   };
 }
+
+it.each([0, 65, 1.5, "2" as never])("a measurer of %s threads is refused before any candidate", (threads) => {
+  expect(() => simMeasurer(threads)).toThrow(/TC702.*takes a whole number, 1 to 64/);
+});
+
 const flipped = (task: MeasuredTask): MeasuredTask => {
   const expected = task.expected.slice();
   expected[12345] = expected[12345]! ^ 1;
@@ -147,6 +141,26 @@ describe("what measures", () => {
       });
     } finally {
       rmSync(folder, { recursive: true });
+    }
+  });
+
+  it("reads the times that a command prints as a list, as one number and in an object, and refuses what is none", async () => {
+    const kernel = cpu([64, 64]);
+    const printed = async (json: string): Promise<unknown> => {
+      const measurer = await commandMeasurer(`printf '%s' '${json}' #`)(taskOf(kernel));
+      try {
+        return await measurer.measure(kernel.tile, patient);
+      } finally {
+        await measurer.close();
+      }
+    };
+    expect(await printed("[1200, 1210]")).toEqual({ status: "measured", nanoseconds: [1200, 1210] });
+    expect(await printed("1200")).toEqual({ status: "measured", nanoseconds: [1200] });
+    const named = JSON.stringify({ nanoseconds: [1200], output: "../expected.npy" });
+    expect(await printed(named)).toEqual({ status: "measured", nanoseconds: [1200] });
+    for (const other of ["[]", "[0]", '["1200"]', "null", '{"milliseconds": 1.5}', "12 ns"]) {
+      const reason = `the command printed no nanoseconds, such as [1200, 1210]: ${other}`;
+      expect(await printed(other)).toEqual({ status: "error", code: "TC702", reason });
     }
   });
 

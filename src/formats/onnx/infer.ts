@@ -1,12 +1,13 @@
 /** Walks a model in order and tells, at every node, what is known of its inputs. */
 import type { Shape } from "../../../ir/index.js";
+import { once } from "../once.js";
 import type { TensorValue } from "../tensor.js";
 import { dataType } from "./data-type.js";
 import { boundInputs, declaredValue, sorted, type Bindings } from "./bindings.js";
 import type { OnnxGraph, OnnxModel, OnnxNode, OnnxTensor } from "./model.js";
 import { readTensor } from "./read-tensor.js";
 import { inferOutputs } from "./shape-rules.js";
-import { common, elementsOf, merged, once, type Value } from "./value.js";
+import { common, elementsOf, merged, type Value } from "./value.js";
 
 export interface Visited {
   readonly node: OnnxNode;
@@ -138,7 +139,7 @@ function constant(node: OnnxNode, file: string): Value {
       case "float":
       case "floats": {
         const shape = attribute.kind === "float" ? [] : [attribute.bytes.byteLength / 4];
-        const tensor: TensorValue = { type: { dtype: "f32", shape }, bytes: attribute.bytes.slice() };
+        const tensor: TensorValue = { type: { dtype: "f32", shape }, bytes: new Uint8Array(attribute.bytes) };
         return { dataType: dataType.f32, dims: shape, constant: () => tensor };
       }
       case "string":

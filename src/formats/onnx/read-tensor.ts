@@ -97,7 +97,7 @@ function elements(tensor: OnnxTensor, type: TensorType, count: number, where: st
       throw failure(where, `${shown} takes ${bytes} bytes; raw_data holds ${found.raw.byteLength}`);
     }
     // A copy: the tensor must neither keep the file in memory nor start at an odd address.
-    return { type, bytes: found.raw.slice() };
+    return { type, bytes: new Uint8Array(found.raw) };
   }
   const parts = type.dtype === "c64" || type.dtype === "c128" ? 2 : 1;
   if (found.count !== count * parts) {

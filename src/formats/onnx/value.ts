@@ -26,22 +26,6 @@ export const maxFollowed = 64;
 export const isStatic = (dims: readonly Dim[]): dims is readonly number[] =>
   dims.every((dim) => typeof dim === "number");
 
-/** Reads once, and remembers a failure as well: a damaged tensor may be used a thousand times. */
-export function once<T>(read: () => T): () => T {
-  let state: { readonly value: T } | { readonly thrown: unknown } | undefined;
-  return () => {
-    if (state === undefined) {
-      try {
-        state = { value: read() };
-      } catch (thrown) {
-        state = { thrown };
-      }
-    }
-    if ("thrown" in state) throw state.thrown;
-    return state.value;
-  };
-}
-
 /** The elements of a small value of i32, i64 or bool, if it is one. */
 export function elementsOf(value: Value | undefined): readonly (bigint | undefined)[] | undefined {
   if (value?.elements !== undefined) return value.elements;

@@ -1,0 +1,102 @@
+/**
+ * One call of a gather that a process has not seen, from the caller's arrays to a new array. What has to be made first counts:
+ * compiling, code and memory here, the session there; loading the library does not.
+ */
+import { simulate } from "../backends/sim/index.js";
+import { targets } from "../src/index.js";
+import { kernelOf } from "./kernels.js";
+import { onnxModel } from "./onnx-model.js";
+import { findOnnxRuntime } from "./onnxruntime.js";
+import { bytesOf, count, inputsOf, type Inputs, type Workload } from "./workloads.js";
+
+export const libraries = ["tilec", "onnxruntime-node"] as const;
+export type Library = (typeof libraries)[number];
+
+/** Elements of a gather, and its rows. */
+export const unseenSizes = [
+  ["1k", 16],
+  ["10k", 160],
+  ["100k", 1600],
+] as const;
+
+/** Gathers of so many rows that differ in the length of the data's rows alone. */
+export const unseenGather = (rows: number, nth: number): Workload => ({
+  name: "",
+  op: "gather_elements",
+  dtype: "f32",
+  indexType: "i32",
+  axis: 1,
+  data: [rows, 64 + nth],
+  indices: [rows, 64],
+  output: [rows, 64],
+});
+
+/** The inputs of any of the first `most` of these gathers: the indices are the same, the data is as much of the longest as it needs. */
+export function unseenInputs(rows: number, most: number): (nth: number) => Inputs {
+  const { data } = inputsOf(unseenGather(rows, most));
+  const { indices } = inputsOf(unseenGather(rows, 0));
+  return (nth) => {
+    const { dtype, data: shape } = unseenGather(rows, nth);
+    return { data: data.slice(0, bytesOf[dtype] * count(shape)), indices };
+  };
+}
+
+export interface Called {
+  readonly ms: number;
+  readonly output: Uint8Array;
+}
+
+export type Call = (workload: Workload, inputs: Inputs) => Promise<Called>;
+
+const callTilec: Call = (workload, inputs) => {
+  const arrays = arraysOf(inputs);
+  const start = performance.now();
+  const { outputs } = simulate(kernelOf(workload, targets.cpu), arrays, { executor: "fast" });
+  return Promise.resolve({ ms: performance.now() - start, output: bytesIn(outputs.output) });
+};
+
+/** The library, loaded; throws where it is not found. */
+export async function callOf(library: Library): Promise<Call> {
+  switch (library) {
+    case "tilec":
+      return callTilec;
+    case "onnxruntime-node":
+      return callOnnxRuntime();
+  }
+}
+
+async function callOnnxRuntime(): Promise<Call> {
+  const found = await findOnnxRuntime();
+  if (!found.ok) throw new Error(found.reason);
+  const { ort } = found;
+  return async (workload, inputs) => {
+    const { model } = onnxModel(workload);
+    const { data, indices } = arraysOf(inputs);
+    const start = performance.now();
+    const session = await ort.InferenceSession.create(model, {
+      intraOpNumThreads: 1,
+      interOpNumThreads: 1,
+      executionMode: "sequential",
+    });
+    const results = await session.run({
+      data: new ort.Tensor("float32", data, workload.data),
+      indices: new ort.Tensor("int32", indices, workload.indices),
+    });
+    const ms = performance.now() - start;
+    await session.release();
+    return { ms, output: bytesIn(results["output"]?.data) };
+  };
+}
+
+const arraysOf = ({
+  data,
+  indices,
+}: Inputs): { readonly data: Float32Array; readonly indices: Int32Array } => ({
+  data: new Float32Array(data.buffer, 0, data.byteLength / 4),
+  indices: new Int32Array(indices.buffer),
+});
+
+function bytesIn(output: unknown): Uint8Array {
+  if (!ArrayBuffer.isView(output)) throw new Error("the call gave no array");
+  return new Uint8Array(output.buffer, output.byteOffset, output.byteLength);
+}

@@ -1,0 +1,40 @@
+/** Programs of case files; apart, since what reads them is slow to load. */
+import { CompileError, type Func } from "../../ir/index.js";
+import { caseProgram } from "../formats/case-program.js";
+import { readCaseList } from "../formats/cases.js";
+import { readText } from "../formats/files.js";
+import { Symbols } from "../formats/symbols.js";
+import { withFlags, type LoadedProgram } from "./loaded-program.js";
+import type { ProgramFlags } from "./options.js";
+import { printDiagnostics } from "./terminal.js";
+import { UsageError } from "./usage-error.js";
+
+/** The cases of a file, or that of `--case`. */
+export function loadCases(file: string, flags: ProgramFlags): LoadedProgram[] {
+  const cases = readCaseList(readText(file), file);
+  const chosen = cases.filter((test) => flags.case === undefined || test.id === flags.case);
+  if (chosen.length === 0) throw new UsageError(`${file} has no case ${flags.case ?? ""}`);
+  const one = chosen.length === 1;
+  const symbols = new Symbols();
+  return chosen.flatMap((test) => {
+    // One bad case among many must not hide the rest; chosen alone, it is what the user asked about.
+    if ("malformed" in test) {
+      if (one) throw new CompileError(test.malformed);
+      printDiagnostics(test.malformed.map((diagnostic) => ({ ...diagnostic, severity: "warning" as const })));
+      return [];
+    }
+    const result = caseProgram(test);
+    if (!result.ok && one) throw new CompileError(result.diagnostics);
+    if (!result.ok) return [];
+    const named: Func = { ...result.func, name: one ? "main" : symbols.next(test.id) };
+    return [
+      {
+        id: test.id,
+        func: withFlags(named, flags),
+        inputs: Object.fromEntries(
+          Object.entries(test.inputs).map(([name, tensor]) => [name, () => tensor.read()]),
+        ),
+      },
+    ];
+  });
+}

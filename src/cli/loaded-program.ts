@@ -1,0 +1,34 @@
+/** A program that the command line names, and what its flags make of it. */
+import { outOfBoundsPolicies, withPolicy, type Func } from "../../ir/index.js";
+import type { TensorValue } from "../formats/tensor.js";
+import { scheduleOf, type ProgramFlags } from "./options.js";
+import { UsageError } from "./usage-error.js";
+
+export interface LoadedProgram {
+  readonly func: Func;
+  /** What `--case` calls it, where that is no name of the text form. */
+  readonly id?: string;
+  /** Inputs that came with the program, by key or name: a case's tensors, a model's constants. */
+  readonly inputs?: Readonly<Record<string, () => TensorValue>>;
+}
+
+/** A file's program with the schedule flags over its own schedule, and --oob over its own policy. */
+export function withFlags(func: Func, flags: ProgramFlags): Func {
+  const scheduled = { ...func, schedule: { ...func.schedule, ...scheduleOf(flags) } };
+  const oob = outOfBoundsPolicies.find((policy) => policy === flags.oob);
+  if (oob === undefined) return scheduled;
+  switch (scheduled.level) {
+    case "source":
+      return { ...scheduled, attrs: { ...scheduled.attrs, oob } };
+    case "access": {
+      const { symbolic } = scheduled;
+      return {
+        ...scheduled,
+        map: withPolicy(scheduled.map, oob),
+        ...(symbolic === undefined ? {} : { symbolic: { ...symbolic, map: withPolicy(symbolic.map, oob) } }),
+      };
+    }
+    case "tile":
+      throw new UsageError(`--oob ${oob}: @${func.name} is a tile program`, "its gather says oob = …");
+  }
+}
