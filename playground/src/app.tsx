@@ -28,7 +28,7 @@ let written = "";
 
 export function App({ first }: { readonly first: PageState }) {
   const [state, setState] = useState(first);
-  const [shown, setShown] = useState<Shown>();
+  const [{ shown, of }, setShown] = useState<Judged>({ of: "" });
   const [vocabulary, setVocabulary] = useState<Vocabulary>();
   const [problems, setProblems] = useState<readonly Problem[]>([]);
   const [notes, setNotes] = useState<readonly string[]>([]);
@@ -65,7 +65,9 @@ export function App({ first }: { readonly first: PageState }) {
     const key = keyOf(state);
     if (known.current === key) return;
     known.current = key;
-    show(quick.call("show", askedOf(state)));
+    show(key, quick.call("show", askedOf(state))).catch((thrown: unknown) => {
+      setNotes(wordsOf(thrown));
+    });
   }, [state.text, state.func]);
 
   const load = useCallback((opened: Opened, inputs = opened.inputs): void => {
@@ -138,7 +140,7 @@ export function App({ first }: { readonly first: PageState }) {
       known.current = keyOf({ ...latest.current, text });
       update({ text });
       editor.current?.setText(text, step);
-      show(Promise.resolve(fresh));
+      return show(known.current, Promise.resolve(fresh));
     });
   });
   useLayoutEffect(() => {
@@ -153,7 +155,8 @@ export function App({ first }: { readonly first: PageState }) {
   };
   const inputs = state.inputs[shown?.name ?? ""] ?? noInputs;
   const asked: WithInputs = { ...askedOf(state), inputs, seed: state.seed };
-  const legal = shown?.verdict.legal === true;
+  // Nothing runs on the verdict of another text: the inputs are those of the function that the verdict names.
+  const legal = shown?.verdict.legal === true && of === keyOf(state);
   const left = leftBehind(state);
 
   return (
@@ -289,14 +292,20 @@ const askedOf = ({ text, func, sizes }: PageState) => ({
 });
 const keyOf = ({ text, func }: PageState): string => `${func ?? ""}\n${text}`;
 
+interface Judged {
+  /** Absent until the compiler is loaded. */
+  readonly shown?: Shown;
+  /** The key of the state that it is of. */
+  readonly of: string;
+}
+
 /** The latest verdict wins, whatever order they come in. */
-function useVerdict(set: (shown: Shown) => void): (coming: Promise<Shown>) => void {
+function useVerdict(set: (judged: Judged) => void): (of: string, coming: Promise<Shown>) => Promise<void> {
   const turn = useRef(0);
-  return useCallback((coming: Promise<Shown>): void => {
+  return useCallback(async (of: string, coming: Promise<Shown>): Promise<void> => {
     const mine = ++turn.current;
-    void coming.then((shown) => {
-      if (mine === turn.current) set(shown);
-    });
+    const shown = await coming;
+    if (mine === turn.current) set({ shown, of });
   }, []);
 }
 

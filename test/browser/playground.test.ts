@@ -431,6 +431,20 @@ describe("long work", () => {
     expect((await sameBits()).same).toBe("true");
   });
 
+  it("waits for the verdict on the program that it is of", async () => {
+    // The compiler is slow to judge: the page has the new text, and the verdict and inputs of the text before.
+    await page.evaluate(`{
+      const post = Worker.prototype.postMessage;
+      Worker.prototype.postMessage = function (message) {
+        if (message.kind === "show") setTimeout(() => post.call(this, message), 700);
+        else post.call(this, message);
+      };
+    }`);
+    await choose("dml-gather-nd-shape");
+    expect(await by("run").isEnabled()).toBe(false);
+    expect((await sameBits()).same).toBe("true");
+  });
+
   it("of a search shows progress, stops within a second, and its best is taken", async () => {
     // Thousands of candidates: a search that takes its time on any machine.
     await write(pages);
