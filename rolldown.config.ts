@@ -11,10 +11,28 @@ const entries = (files: readonly string[]): Record<string, string> =>
     }),
   );
 
+/**
+ * A folder is a file: each file is found, read and linked on its own when it is loaded, which takes longer than most of what is
+ * in it. What `tilec --help` prints with lies alone, and so does what compares outputs, with its packages.
+ */
+const folders: readonly (readonly [file: string, modules: RegExp])[] = [
+  ["diagnostic", /\/ir\/(types|diagnostic|text\/render)\.ts$/],
+  ["ir", /\/ir\//],
+  ["backends", /\/backends\/(reference\/|[^/]+\.ts$)/],
+  ["sim", /\/backends\/(sim|wasm)\//],
+  ["webgpu", /\/backends\/(webgpu|wgsl)\//],
+  ["pto", /\/backends\/pto\//],
+  ["passes", /\/passes\//],
+  ["api", /\/src\/api\/(?!against|origin-of)/],
+];
+
 /** Modules that several entries share are in files of their own, once, with the names that the sources give them. */
 const output = (shared: string): OutputOptions => ({
   dir: "dist",
   chunkFileNames: `${shared}/[name].js`,
+  codeSplitting: {
+    groups: folders.map(([name, test]) => ({ name, test })),
+  },
   minifyInternalExports: false,
   // Sources are published.
   sourcemap: true,

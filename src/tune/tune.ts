@@ -27,7 +27,6 @@ import {
 import type { Search, TuneOptions, TuneTask } from "./options.js";
 import { objectives, type TuneResult } from "./result.js";
 import { searchExact } from "./search-exact.js";
-import { searchMeasured } from "./search-measured.js";
 import { idOf, spaceOf } from "./space.js";
 
 /**
@@ -48,7 +47,10 @@ export async function tune(program: Func, options: TuneOptions = {}): Promise<Tu
     options.signal === undefined ? {} : { signal: options.signal },
   );
   const search: Search = { task, space, own: idOf(schedule), kernel, options };
-  return objective === "ms" ? searchMeasured(search) : searchExact(search);
+  if (objective !== "ms") return searchExact(search);
+  // With what compares and names measurements, which the cycles do without.
+  const { searchMeasured } = await import("./search-measured.js");
+  return searchMeasured(search);
 }
 
 const within = (value: unknown, low: number, high: number): boolean =>
