@@ -235,7 +235,8 @@ const targetFields: Fields<Target> = {
 export const sizesOfSymbolsField: Field = {
   code: "TC107",
   takes: "sizes of symbols by name, such as { N: 37 }",
-  holds: (value) => isObject(value) && Object.values(value).every((size) => typeof size === "number"),
+  holds: (value) =>
+    isObject(value) && !Array.isArray(value) && Object.values(value).every((size) => typeof size === "number"),
 };
 
 /** Frozen, so that they stay what they are. */

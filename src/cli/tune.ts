@@ -71,9 +71,6 @@ interface TuneFlags extends ProgramFlags {
 
 /** Rows of the table. */
 const shown = 10;
-/** As shells have it: 128 and the number of the signal. */
-const interrupted = 130;
-
 export function tuneCommand(program: Command): void {
   addProgramOptions(program.command("tune"))
     .addOption(
@@ -109,7 +106,9 @@ async function tuneOne(loaded: LoadedProgram, flags: TuneFlags): Promise<number>
   if (target !== asked)
     note(`measured on ${machine.name}: searched for target ${target.name}, not ${asked.name}`);
   const stop = new AbortController();
-  const onSignal = (): void => {
+  let stoppedBy: number | undefined;
+  const onSignal = (_: NodeJS.Signals, signal: number): void => {
+    stoppedBy = signal;
     stop.abort();
   };
   // A second signal ends the process as usual.
@@ -130,11 +129,12 @@ async function tuneOne(loaded: LoadedProgram, flags: TuneFlags): Promise<number>
     });
     bar?.stop();
     await draw(result, flags);
-    return report(result, flags, stop.signal.aborted);
+    const status = report(result, flags, stop.signal.aborted);
+    return stoppedBy === undefined ? status : statusOf(stoppedBy);
   } catch (thrown) {
-    if (!stop.signal.aborted || thrown !== stop.signal.reason) throw thrown;
+    if (stoppedBy === undefined || thrown !== stop.signal.reason) throw thrown;
     note("stopped before the default was costed: nothing was found");
-    return interrupted;
+    return statusOf(stoppedBy);
   } finally {
     bar?.stop();
     process.off("SIGINT", onSignal);
@@ -142,6 +142,9 @@ async function tuneOne(loaded: LoadedProgram, flags: TuneFlags): Promise<number>
     machine.close();
   }
 }
+
+/** As shells have it. */
+const statusOf = (signal: number): number => 128 + signal;
 
 function refuseUnused(flags: TuneFlags): void {
   const { objective, backend, measure, threads } = flags;
@@ -302,7 +305,6 @@ function report(result: TuneResult, flags: TuneFlags, stopped: boolean): number 
   if (stopped) {
     const how = flags.records === undefined ? "--records tune.jsonl keeps what is found" : "--resume goes on";
     note(`stopped after ${result.candidates.length} candidates; ${how}`);
-    return interrupted;
   }
   return hasErrors(diagnostics) ? 1 : 0;
 }

@@ -129,6 +129,7 @@ func @f(%x: tensor<9x2xf32>, %i: tensor<8xi32>) -> tensor<Nx2xf32> target("ascen
     ["a symbol without a size", { V: 4 }, ["TC107"]],
     ["a name of no symbol", { V: 4, N: 4, M: 4 }, ["TC107"]],
     ["no sizes at all", undefined as never, ["TC107"]],
+    ["a list of sizes", [37] as never, ["TC107"]],
     ["a size that is no number", { V: 4, N: "4" as never }, ["TC107"]],
   ])("refuses %s", (_, sizes, codes) => {
     expect(codesOf(() => compile(embedding("webgpu")).bind(sizes))).toEqual(codes);

@@ -337,19 +337,22 @@ echo '{"nanoseconds": [1000], "output": "out.npy"}'`,
     expect(JSON.parse(silent.stdout)).toMatchObject({ counts: { error: 2 } });
   });
 
-  it("end within a second of SIGINT in the middle of a candidate", async () => {
+  it.each([
+    ["SIGINT", 130],
+    ["SIGTERM", 143],
+  ] as const)("end within a second of %s in the middle of a candidate, with %i", async (signal, status) => {
     const script = file("slow.sh");
     writeFileSync(script, "#!/bin/sh\nsleep 30\n");
     chmodSync(script, 0o755);
     const stopped = await during(
-      [...small, "--target", "ascend-a2", "--measure", script, "--records", file("slow")],
-      file("slow"),
+      [...small, "--target", "ascend-a2", "--measure", script, "--records", file(signal)],
+      file(signal),
       1,
       (child) => {
-        child.kill("SIGINT");
+        child.kill(signal);
       },
     );
-    expect(stopped.code).toBe(130);
+    expect(stopped.code).toBe(status);
     expect(stopped.after).toBeLessThan(1000);
   });
 

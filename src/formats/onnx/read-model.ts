@@ -256,24 +256,22 @@ function readDim(message: Message): Dim {
     if (message.field === 1) {
       const value = message.int();
       // Some exporters write -1 for a dim that they do not know.
-      dim = value < 0n ? "" : extent(message, value);
+      dim = value < 0n ? "" : extent(value, (found) => message.fail(found));
     } else if (message.field === 2) dim = message.text();
     else message.skip();
   }
   return dim;
 }
 
-function extent(message: Message, value: bigint): number {
-  if (value < 0n || value > BigInt(Number.MAX_SAFE_INTEGER)) {
-    throw message.fail(`an extent of ${value.toString()}`);
-  }
+function extent(value: bigint, fail: (found: string) => Error): number {
+  if (value < 0n || value > BigInt(Number.MAX_SAFE_INTEGER)) throw fail(`an extent of ${value.toString()}`);
   return Number(value);
 }
 
 /** TensorProto without its elements. `source` is the file that holds it. */
 export function readTensorHeader(source: Source, bytes: Uint8Array): OnnxTensor {
   const message = new Message(source, "TensorProto", bytes);
-  const dims: number[] = [];
+  const dims: bigint[] = [];
   let [name, dataType, external, segments] = ["", 0, false, false];
   while (message.next()) {
     switch (message.field) {
@@ -281,7 +279,7 @@ export function readTensorHeader(source: Source, bytes: Uint8Array): OnnxTensor 
         message.ints((value) => {
           source.spend();
           if (dims.length >= maxDims) throw message.fail(`a shape of more than ${maxDims} dims`);
-          dims.push(extent(message, value));
+          dims.push(value);
         });
         break;
       case 2:
@@ -304,5 +302,8 @@ export function readTensorHeader(source: Source, bytes: Uint8Array): OnnxTensor 
   }
   source.spend();
   const stored = external ? "external" : segments ? "in segments" : "here";
-  return { name, dims, dataType, stored, message: bytes };
+  const shape = dims.map((value) =>
+    extent(value, (found) => source.fail(`tensor ${quoted(name)} has ${found}`)),
+  );
+  return { name, dims: shape, dataType, stored, message: bytes };
 }
