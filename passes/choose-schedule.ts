@@ -113,7 +113,9 @@ class Search {
       return true;
     });
     const fastest = read.filter(({ tiling }) => clockOf(tiling).cycles === cycles);
-    const [best] = fastest.sort((a, b) => compareKeys(tieBreaks(tieOf(a.tiling)), tieBreaks(tieOf(b.tiling))));
+    const [best] = fastest.sort((a, b) =>
+      compareKeys(tieBreaks(tieOf(a.tiling)), tieBreaks(tieOf(b.tiling))),
+    );
     return best?.tiling ?? start;
   }
 
