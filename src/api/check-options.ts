@@ -236,7 +236,9 @@ export const sizesOfSymbolsField: Field = {
   code: "TC107",
   takes: "sizes of symbols by name, such as { N: 37 }",
   holds: (value) =>
-    isObject(value) && !Array.isArray(value) && Object.values(value).every((size) => typeof size === "number"),
+    isObject(value) &&
+    !Array.isArray(value) &&
+    Object.values(value).every((size) => typeof size === "number"),
 };
 
 /** Frozen, so that they stay what they are. */
