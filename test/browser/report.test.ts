@@ -22,7 +22,8 @@ async function bundled(text: string) {
       platform: "browser",
       onLog: (_, { message }) => problems.push(message),
     });
-    const { output } = await bundle.generate({ format: "esm" });
+    // One script: what is loaded on demand comes with it.
+    const { output } = await bundle.generate({ format: "esm", codeSplitting: false });
     await bundle.close();
     const [chunk] = output;
     return {
