@@ -73,6 +73,15 @@ describe("the built package", () => {
     expect(files.size).toBeLessThan(reached(`${root}src/index.ts`).files.size / 15);
   });
 
+  it("has functions in parentheses where a first gather runs them: V8 compiles these as it reads them", () => {
+    for (const file of ["ir", "passes", "sim"]) {
+      const code = readFileSync(`${root}dist/chunks/${file}.js`, "utf8");
+      const { body } = parseAst(code);
+      expect(body.filter(({ type }) => type === "FunctionDeclaration")).toEqual([]);
+      expect(code.match(/\(function /g)?.length).toBeGreaterThan(40);
+    }
+  });
+
   it("imports what its entry points for Node and for Vitest stand on", () => {
     expect([...reached(`${root}dist/src/vitest/index.js`).modules]).toContain("vitest");
     expect([...reached(`${root}dist/src/device/index.js`).modules]).toContain("node:worker_threads");
