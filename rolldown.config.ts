@@ -1,4 +1,5 @@
 /** What `npm run build` makes of the sources: the package, what else runs in Node, and pages of tests and benchmarks. */
+import { relative, sep } from "node:path";
 import MagicString from "magic-string";
 import { defineConfig, type OutputOptions, type Plugin } from "rolldown";
 import { Visitor, type ESTree } from "rolldown/utils";
@@ -14,19 +15,21 @@ const entries = (files: readonly string[]): Record<string, string> =>
   );
 
 /**
- * A folder is a file: each file is found, read and linked on its own when it is loaded, which takes longer than most of what is
- * in it. What `tilec --help` prints with lies alone, and so does what compares outputs, with its packages.
+ * A folder of the library is a file: each file is found, read and linked on its own when it is loaded, which takes longer than most
+ * of what is in it. What `tilec --help` prints with lies alone, and so does what compares outputs, with its packages.
  */
 const folders: readonly (readonly [file: string, modules: RegExp])[] = [
-  ["diagnostic", /\/ir\/(types|diagnostic|text\/render)\.ts$/],
-  ["ir", /\/ir\//],
-  ["backends", /\/backends\/(reference\/|[^/]+\.ts$)/],
-  ["sim", /\/backends\/(sim|wasm)\//],
-  ["webgpu", /\/backends\/(webgpu|wgsl)\//],
-  ["pto", /\/backends\/pto\//],
-  ["passes", /\/passes\//],
-  ["api", /\/src\/api\/(?!against|origin-of)/],
+  ["diagnostic", /^ir\/(types|diagnostic|text\/render)\.ts$/],
+  ["ir", /^ir\//],
+  ["backends", /^backends\/(reference\/|[^/]+\.ts$)/],
+  ["sim", /^backends\/(sim|wasm)\//],
+  ["webgpu", /^backends\/(webgpu|wgsl)\//],
+  ["pto", /^backends\/pto\//],
+  ["passes", /^passes\//],
+  ["api", /^src\/api\/(?!against|origin-of)/],
 ];
+
+const inRepository = (path: string): string => relative(import.meta.dirname, path).replaceAll(sep, "/");
 
 /** What a first gather runs most of. */
 const eager: ReadonlySet<string> = new Set(["diagnostic", "ir", "passes", "api", "backends", "sim"]);
@@ -101,7 +104,7 @@ const output = (shared: string): OutputOptions => ({
   dir: "dist",
   chunkFileNames: `${shared}/[name].js`,
   codeSplitting: {
-    groups: folders.map(([name, test]) => ({ name, test })),
+    groups: folders.map(([name, modules]) => ({ name, test: (path) => modules.test(inRepository(path)) })),
   },
   plugins: [compiledAsRead],
   // Declarations have the docstrings.

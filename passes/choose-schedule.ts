@@ -2,8 +2,8 @@
  * The fastest schedule of a gather under the clock, among the candidates.
  *
  * Tiles are weighed by the estimate: first those of few entries along each dim, filled from each end; then what lies around the
- * best of all so far, along one dim and along two. The clock of the few best decides; where that clock is a fit, which tells no
- * more apart than the estimate does, the least of UB. The cost grows with the logarithm of the extents.
+ * best of all so far, along one dim and along two. The clock of the few best decides. The cost grows with the logarithm of the
+ * extents.
  */
 import { followedBy, gatheredTable } from "../ir/access.js";
 import { estimator, floorOf, type Floor } from "../ir/clock/index.js";
@@ -88,34 +88,22 @@ class Search {
     this.weigh(start.schedule.tile);
     this.coarse();
     this.refine();
-    return targetFacts[start.target.kind].fittedClock ? this.leastOfUb() : this.fastest();
-  }
-
-  /** Of those that the estimate does not tell apart, the one that takes the least of UB: it stays in the nearest cache. */
-  private leastOfUb(): Tiling {
-    const { start } = this.among;
-    const ranked = this.ranked();
-    const same = (ranked[0]?.estimate ?? 0) * asFast(start.target);
-    const [best] = ranked
-      .filter(({ estimate }) => estimate <= same)
-      .sort((a, b) => a.tiling.footprint.planned - b.tiling.footprint.planned);
-    return best?.tiling ?? start;
-  }
-
-  private fastest(): Tiling {
-    const { start } = this.among;
     const worthTheirClock = this.worthTheirClock();
     if (worthTheirClock.length === 1) return worthTheirClock[0]?.tiling ?? start;
     let cycles = Infinity;
     const read = worthTheirClock.filter(({ tiling }) => {
-      if (this.floor.of(tiling.schedule.tile) > cycles) return false;
+      if (this.floor.of(tiling.schedule.tile) > cycles * asFast(start.target)) return false;
       cycles = Math.min(cycles, clockOf(tiling).cycles);
       return true;
     });
-    const fastest = read.filter(({ tiling }) => clockOf(tiling).cycles === cycles);
-    const [best] = fastest.sort((a, b) =>
-      compareKeys(tieBreaks(tieOf(a.tiling)), tieBreaks(tieOf(b.tiling))),
-    );
+    const same = cycles * asFast(start.target);
+    const fastest = read.filter(({ tiling }) => clockOf(tiling).cycles <= same);
+    // What takes the least of UB stays in the nearest cache.
+    const keyOf = ({ tiling }: Weighed): readonly number[] =>
+      targetFacts[start.target.kind].fittedClock
+        ? [tiling.footprint.planned, clockOf(tiling).cycles]
+        : tieBreaks(tieOf(tiling));
+    const [best] = fastest.sort((a, b) => compareKeys(keyOf(a), keyOf(b)));
     return best?.tiling ?? start;
   }
 
@@ -125,7 +113,7 @@ class Search {
     const [first, ...others] = ranked;
     if (first === undefined) return [];
     const least = first.estimate;
-    const same = others.filter(({ estimate }) => estimate <= least);
+    const same = others.filter(({ estimate }) => estimate <= least * asFast(this.among.start.target));
     const near = others.slice(same.length).filter(({ estimate }) => estimate <= least * margin);
     const smallest = [...same].sort((a, b) => a.tiling.footprint.planned - b.tiling.footprint.planned);
     return [first, ...[...smallest, ...near].slice(0, clocked - 1)];

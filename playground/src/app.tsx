@@ -66,6 +66,7 @@ export function App({ first }: { readonly first: PageState }) {
     if (known.current === key) return;
     known.current = key;
     show(key, quick.call("show", askedOf(state))).catch((thrown: unknown) => {
+      known.current = "";
       setNotes(wordsOf(thrown));
     });
   }, [state.text, state.func]);
@@ -299,13 +300,17 @@ interface Judged {
   readonly of: string;
 }
 
-/** The latest verdict wins, whatever order they come in. */
+/** The latest verdict wins, whatever order they come in; what went wrong with an earlier one is nobody's. */
 function useVerdict(set: (judged: Judged) => void): (of: string, coming: Promise<Shown>) => Promise<void> {
   const turn = useRef(0);
   return useCallback(async (of: string, coming: Promise<Shown>): Promise<void> => {
     const mine = ++turn.current;
-    const shown = await coming;
-    if (mine === turn.current) set({ shown, of });
+    try {
+      const shown = await coming;
+      if (mine === turn.current) set({ shown, of });
+    } catch (thrown) {
+      if (mine === turn.current) throw thrown;
+    }
   }, []);
 }
 

@@ -16,13 +16,19 @@ export function simMeasurer(threads = 1): OpenMeasurer {
   return (task) => new ThreadMeasurer(task, threads);
 }
 
+interface Thread {
+  readonly worker: Worker;
+  /** Pending for good where the thread is ended before. */
+  readonly ready: Promise<unknown>;
+}
+
 class ThreadMeasurer implements Measurer {
   readonly device: string;
   private readonly data: ThreadTask;
   private readonly programs = new Map<TileFunc, number>();
   /** Programs that the thread has. */
   private sent = new Set<number>();
-  private worker: Worker | undefined;
+  private thread: Thread | undefined;
 
   constructor({ inputs, expected }: MeasuredTask, threads: number) {
     const { model = "unknown processor" } = cpus()[0] ?? {};
@@ -38,7 +44,8 @@ class ThreadMeasurer implements Measurer {
   }
 
   async measure(tile: TileFunc, options: MeasureOptions): Promise<Measurement> {
-    const worker = (this.worker ??= await this.start());
+    const { worker, ready } = (this.thread ??= this.start());
+    await ready;
     const program = this.programs.get(tile) ?? this.programs.size;
     this.programs.set(tile, program);
     const request: MeasureRequest = { program, options, ...(this.sent.has(program) ? {} : { tile }) };
@@ -52,16 +59,15 @@ class ThreadMeasurer implements Measurer {
   }
 
   async close(): Promise<void> {
-    const { worker } = this;
-    this.worker = undefined;
+    const { thread } = this;
+    this.thread = undefined;
     this.sent = new Set();
-    await worker?.terminate();
+    await thread?.worker.terminate();
   }
 
-  private async start(): Promise<Worker> {
+  private start(): Thread {
     const worker = new Worker(ownFile("dist/src/device/measure-thread.js"), { workerData: this.data });
-    await once(worker, "message");
-    return worker;
+    return { worker, ready: once(worker, "message") };
   }
 }
 

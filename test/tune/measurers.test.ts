@@ -1,7 +1,9 @@
 /** What measures candidates: verified, timed, ended when they take too long. Their threads run the built files. */
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { commandMeasurer, simMeasurer } from "../../src/device/index.js";
 import { compile, onnx, targets, toHost, tune, type Kernel } from "../../src/index.js";
@@ -9,6 +11,7 @@ import { gpuMeasurer, localMeasurer, type MeasuredTask, type Measurer } from "..
 import { operandOf } from "../support/operands.js";
 import { testRunner } from "../support/gpu.js";
 
+const root = fileURLToPath(new URL("../../", import.meta.url));
 const [rows, columns, picked] = [512, 1024, 1024];
 const op = onnx.gather({ data: ["f32", [rows, columns]], indices: ["i32", [picked]], axis: 1 });
 const data = new Float32Array(rows * columns).map((_, k) => k);
@@ -30,6 +33,29 @@ function taskOf(kernel: Kernel): MeasuredTask {
 
 it.each([0, 65, 1.5, "2" as never])("a measurer of %s threads is refused before any candidate", (threads) => {
   expect(() => simMeasurer(threads)).toThrow(/TC702.*takes a whole number, 1 to 64/);
+});
+
+it("a measurer that is closed while its thread starts leaves none, and its process ends", () => {
+  const folder = mkdtempSync(join(tmpdir(), "tilec-close-"));
+  try {
+    const script = join(folder, "close.mjs");
+    writeFileSync(
+      script,
+      `import { compile, gather, targets, toHost } from "${root}dist/src/index.js";
+      import { simMeasurer } from "${root}dist/src/device/index.js";
+      const kernel = compile(gather({ data: ["f32", [4, 4]], indices: ["i32", [2]], axis: 0 }), { target: targets.cpu });
+      const data = toHost("data", { dtype: "f32", shape: [4, 4] }, new Float32Array(16));
+      const indices = toHost("indices", { dtype: "i32", shape: [2] }, new Int32Array(2));
+      const measurer = await simMeasurer(2)({ kernel, inputs: { data, indices }, expected: new Uint8Array(32) });
+      void measurer.measure(kernel.tile, { samples: 1, limitMs: 60000 });
+      await measurer.close();
+      console.log("closed");`,
+    );
+    const { status, stdout } = spawnSync(process.execPath, [script], { encoding: "utf8", timeout: 10_000 });
+    expect({ status, stdout }).toEqual({ status: 0, stdout: "closed\n" });
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 });
 
 const flipped = (task: MeasuredTask): MeasuredTask => {
