@@ -71,6 +71,7 @@ interface TuneFlags extends ProgramFlags {
 
 /** Rows of the table. */
 const shown = 10;
+
 export function tuneCommand(program: Command): void {
   addProgramOptions(program.command("tune"))
     .addOption(
