@@ -60,15 +60,19 @@ const running = (code: string): string[] =>
     .filter((text) => !text.trim().startsWith("//"))
     .filter((text) => !/\btask\b/.test(text));
 
+/** One row in UB, by the full-load rule no less: there are as many tasks as there are rows. */
+const isLeast = ({ tile: { schedule } }: Kernel): boolean =>
+  schedule.residency === "ub" && (schedule.tile ?? []).filter((entry) => entry > 1).length <= 1;
+
 describe("workgroups and lanes", () => {
-  it("give every core four workgroups, or every lane four accesses at most", () => {
+  it("give every core four workgroups, or every lane four accesses at most, where a tile may be smaller", () => {
     fc.assert(
       fc.property(gathers, (func) => {
-        const { plan } = planned(func);
+        const { plan, kernel } = planned(func);
         const full = workgroups(plan) >= target.cores * 4;
-        expect(full || each(plan) <= 4 * accessElements(plan)).toBe(true);
+        expect(full || each(plan) <= 4 * accessElements(plan) || isLeast(kernel)).toBe(true);
       }),
-      runs,
+      { ...runs, examples: [[elements("f32", 481, 2497, 1)]] },
     );
   });
 
