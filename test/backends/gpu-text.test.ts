@@ -60,9 +60,12 @@ const running = (code: string): string[] =>
     .filter((text) => !text.trim().startsWith("//"))
     .filter((text) => !/\btask\b/.test(text));
 
-/** One row in UB, by the full-load rule no less: there are as many tasks as there are rows. */
-const isLeast = ({ tile: { schedule } }: Kernel): boolean =>
-  schedule.residency === "ub" && (schedule.tile ?? []).filter((entry) => entry > 1).length <= 1;
+/** A staged row, which the full-load rule does not split, and nothing beside it: there are as many tasks as there are rows. */
+const isLeast = ({ source, tile: { schedule, operands } }: Kernel): boolean =>
+  schedule.residency === "ub" &&
+  (schedule.tile ?? []).every(
+    (entry, d) => entry === (d === source?.attrs["axis"] ? operands.at(-1)?.type.shape[d] : 1),
+  );
 
 describe("workgroups and lanes", () => {
   it("give every core four workgroups, or every lane four accesses at most, where a tile may be smaller", () => {
