@@ -19,7 +19,8 @@ import {
   withoutDims,
   type Linear,
 } from "./linear.js";
-import { outputRegion, type Feeding } from "./regions.js";
+import type { Feeding } from "./regions.js";
+import { outputRegion, type Task } from "./task/index.js";
 import type { GatherStmt, Region } from "./tile.js";
 import { at, invariant, strides } from "./types.js";
 
@@ -64,7 +65,7 @@ export function gatherAddresses(stmt: GatherStmt, place: (region: Region) => Pla
  * Where a gather's region lies in global memory, whatever was copied: its own place, the one its load takes it from, or
  * the one its store puts it at.
  */
-export function tensorPlace(func: TileFunc, { loads, store }: Feeding, region: Region): Place {
+export function tensorPlace(func: TileFunc, { loads, store }: Task | Feeding, region: Region): Place {
   const load = loads.get(region.buffer)?.stmt;
   const copied =
     load?.op === "load"
@@ -89,15 +90,16 @@ export const overTensor = (form: Linear, offsets: readonly Linear[]): Linear =>
 
 /**
  * The map of a tile program over whole tensors, from that inside its regions. Undefined where it differs from one tile to the
- * next, or where no store takes the gather's tile.
+ * next, or where no store takes the gather's tile, and of a program without a gather.
  */
-export function mapOverTensors(func: TileFunc, feeding: Feeding): AccessMap | undefined {
-  const { stmt } = feeding.gather;
-  const region = outputRegion(func, feeding);
-  if (stmt.op !== "gather" || region === undefined) return undefined;
+export function mapOverTensors(func: TileFunc, task: Task): AccessMap | undefined {
+  const { gather } = task;
+  const region = outputRegion(func, task);
+  if (gather === undefined || region === undefined) return undefined;
+  const { stmt } = gather;
   const placed = (form: Linear): Linear =>
     substitute(form, (of) => (of.kind === "dim" ? sub(dim(of.dim), at(region.offsets, of.dim)) : undefined));
-  const places = stmt.from.map((from) => tensorPlace(func, feeding, from));
+  const places = stmt.from.map((from) => tensorPlace(func, task, from));
   const within = (coords: readonly Linear[], table: number): Linear[] =>
     coords.map((coord, k) => add(placed(coord), at(at(places, table).offsets, k)));
   const map: AccessMap = {
@@ -118,8 +120,8 @@ export function mapOverTensors(func: TileFunc, feeding: Feeding): AccessMap | un
  * The number of an output element in the output tensor, as a form in the tile's dims: what a bad index is reported by.
  * Undefined for a tile that no store behind the gather takes.
  */
-export function outputPosition(func: TileFunc, feeding: Feeding): Linear | undefined {
-  const region = outputRegion(func, feeding);
+export function outputPosition(func: TileFunc, task: Task): Linear | undefined {
+  const region = outputRegion(func, task);
   if (region === undefined) return undefined;
   const place = { offsets: region.offsets, strides: strides(outputOf(func).type.shape) };
   return addressOf(

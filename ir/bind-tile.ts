@@ -3,7 +3,8 @@ import { isRead, type AccessMap, type Site } from "./access.js";
 import { outputOf, type AccessFunc, type OpenTile, type TileFunc } from "./func.js";
 import { bindSymbols, type Env, type Linear } from "./linear.js";
 import type { Sizes } from "./symbolic.js";
-import { findGather, type Region, type Stmt } from "./tile.js";
+import { taskOf } from "./task/index.js";
+import type { Region, Stmt } from "./tile.js";
 import { assertNever, at, elementCount, invariant } from "./types.js";
 
 /** A program over symbols, and the numbers that some sizes tell. */
@@ -23,11 +24,11 @@ const forms = new WeakMap<TileFunc, OpenForm>();
 export const openFormOf = (func: TileFunc): OpenForm | undefined => forms.get(func);
 
 /** Names of the numbers that sizes tell a program: the symbols, and the bounds that `Site.open` names. */
-export function toldNames({ symbolic, body }: TileFunc): string[] {
-  const bounds = (findGather(body)?.map.sites ?? []).flatMap(({ open }) =>
+export function toldNames(func: TileFunc): string[] {
+  const bounds = (taskOf(func).gather?.stmt.map.sites ?? []).flatMap(({ open }) =>
     [open?.below, open?.fromEnd].flatMap((name) => name ?? []),
   );
-  return [...new Set([...(symbolic?.symbols ?? []).map(({ name }) => name), ...bounds])];
+  return [...new Set([...(func.symbolic?.symbols ?? []).map(({ name }) => name), ...bounds])];
 }
 
 /** What numbers that code is told by name are, in the order of the names. */
@@ -52,15 +53,15 @@ export function bindTile(open: OpenTile, gather: AccessFunc, sizes: Sizes): Tile
 }
 
 /** What the bounds of a map that sizes tell are at these. */
-function namedBounds({ body }: OpenTile, map: AccessMap): [string, number][] {
-  const sites = findGather(body)?.map.sites ?? [];
-  return sites.flatMap(({ open = {} }, s) => {
+function namedBounds(open: OpenTile, map: AccessMap): [string, number][] {
+  const sites = taskOf(open).gather?.stmt.map.sites ?? [];
+  return sites.flatMap(({ open: named = {} }, s) => {
     const { below, fromEnd } = at(map.sites, s);
     return [
-      ...(open.below === undefined || below === undefined ? [] : [[open.below, below] as [string, number]]),
-      ...(open.fromEnd === undefined || fromEnd === undefined
+      ...(named.below === undefined || below === undefined ? [] : [[named.below, below] as [string, number]]),
+      ...(named.fromEnd === undefined || fromEnd === undefined
         ? []
-        : [[open.fromEnd, fromEnd] as [string, number]]),
+        : [[named.fromEnd, fromEnd] as [string, number]]),
     ];
   });
 }

@@ -51,7 +51,7 @@ export { renderDiagnostic, type RenderOptions } from "./text/render.js";
 export * from "./schedule.js";
 export * from "./symbolic.js";
 export * from "./target.js";
-export * from "./tasks.js";
+export * from "./task/index.js";
 export * from "./tile.js";
 export * from "./tiling/index.js";
 export * from "./types.js";

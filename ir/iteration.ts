@@ -2,7 +2,7 @@
 import { outputOf, type TileFunc } from "./func.js";
 import { evaluate, loopVariables, type Env, type Linear } from "./linear.js";
 import { iterations } from "./ranges.js";
-import { feedingOf, locate, outputRegion } from "./regions.js";
+import { outputRegion, taskOf } from "./task/index.js";
 import type { ForStmt, GatherStmt } from "./tile.js";
 import { at } from "./types.js";
 
@@ -26,10 +26,10 @@ export interface Iteration {
 
 /** Undefined for a program that writes no such element. `point`: coordinates in the output tensor. */
 export function iterationWriting(func: TileFunc, point: readonly number[]): Iteration | undefined {
-  const feeding = feedingOf(locate(func.body));
-  const region = feeding === undefined ? undefined : outputRegion(func, feeding);
-  if (feeding?.gather.stmt.op !== "gather" || region === undefined) return undefined;
-  const { stmt: gather, loops } = feeding.gather;
+  const task = taskOf(func);
+  const region = outputRegion(func, task);
+  if (task.gather === undefined || region === undefined) return undefined;
+  const { stmt: gather, loops } = task.gather;
   const env = new Map<string, number>();
   const dims: number[] = [];
   for (const [d] of outputOf(func).type.shape.entries()) {

@@ -1,7 +1,8 @@
 /** Facts about the statements of a tile program: which regions and buffers they touch, and which pipe runs them. */
-import { operandNamed, outputOf, type Func, type TileFunc } from "./func.js";
+import { operandNamed, type Func, type TileFunc } from "./func.js";
+import type { Located } from "./task/index.js";
 import { type ForStmt, type Pipe, type Region, type Stmt, type UbBuffer } from "./tile.js";
-import { assertNever, at, dtypeBytes, InternalError, type DType, type Shape } from "./types.js";
+import { assertNever, dtypeBytes, InternalError, type DType, type Shape } from "./types.js";
 
 /** One access of a statement to a UB buffer. */
 export interface UbAccess {
@@ -126,15 +127,7 @@ export function accessLookup(func: TileFunc): (stmt: Stmt) => readonly UbAccess[
   };
 }
 
-/** A statement with what stands around it. */
-export interface Located {
-  readonly stmt: Stmt;
-  /** Loops around it, outermost first. */
-  readonly loops: readonly ForStmt[];
-  /** The body it stands in, and its place there. */
-  readonly body: readonly Stmt[];
-  readonly place: number;
-}
+export type { Located } from "./task/index.js";
 
 /** Every statement of a program, in program order, those inside a loop after it. */
 export function locate(body: readonly Stmt[], loops: readonly ForStmt[] = []): Located[] {
@@ -175,25 +168,4 @@ export function feedingOf(all: readonly Located[]): Feeding | undefined {
     loads: new Map(fed),
     ...(behind && store.place > gather.place ? { store } : {}),
   };
-}
-
-/** The region of the output that the gather's tile is, in gm: its own, or where its store puts it. */
-export function outputRegion(func: TileFunc, feeding: Feeding): Region | undefined {
-  const { stmt } = feeding.gather;
-  if (stmt.op !== "gather") return undefined;
-  if (stmt.to.buffer === outputOf(func).name) return stmt.to;
-  const store = feeding.store?.stmt;
-  return store?.op === "store" ? store.to : undefined;
-}
-
-/** The region of an input's tensor that a gather reads, in gm: its own, or the one its load copied and it reads a part of. */
-export function tensorRegion(
-  feeding: Feeding,
-  table: number,
-): { readonly buffer: string; readonly loaded?: Region } {
-  const { stmt } = feeding.gather;
-  if (stmt.op !== "gather") throw new InternalError("a feeding has a gather");
-  const { buffer } = at(stmt.from, table);
-  const load = feeding.loads.get(buffer)?.stmt;
-  return load?.op === "load" ? { buffer: load.from.buffer, loaded: load.from } : { buffer };
 }

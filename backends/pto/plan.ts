@@ -10,10 +10,9 @@ import { operandNamed, outputOf, type Operand, type TileFunc } from "../../ir/fu
 import { indexRule, type IndexRule } from "../../ir/policy.js";
 import { pipeOf, ubBuffers } from "../../ir/regions.js";
 import { targetFacts, type Target } from "../../ir/target.js";
-import { parallelNest, type ParallelNest } from "../../ir/tasks.js";
+import { taskOf, type ParallelNest } from "../../ir/task/index.js";
 import type { GatherLowering } from "../../ir/tiling/lowering.js";
 import {
-  findGather,
   flatten,
   ubBytes,
   ubStrides,
@@ -73,16 +72,17 @@ export interface PtoPlan {
 
 /** Throws a CompileError: TC505 for what PTO-ISA cannot express, TC202 without addresses, TC401 where UB is too small. */
 export function planPto(func: TileFunc, target: Target): PtoPlan {
-  refuse(targetFacts[target.kind].runsPto ? beyondPlain(func) : notForPto(func, target));
+  const task = taskOf(func);
+  const { nest } = task;
+  const stmt = task.gather?.stmt;
+  refuse(targetFacts[target.kind].runsPto ? beyondPlain(func, stmt) : notForPto(func, target));
   const buffers = ubBuffers(func);
-  const stmt = findGather(func.body);
   refuse([...misfits(func, buffers, stmt), ...beyondInt32(func)]);
   const lowering = stmt === undefined ? undefined : programLowering(func, target);
   const words = wordsOf(func, buffers, stmt, lowering);
   refuse(beyondWords(func, words));
   const gather =
     stmt === undefined || lowering === undefined ? undefined : gatherOf(func, buffers, stmt, lowering);
-  const nest = parallelNest(func.body);
   const { events, most } = eventsOf(func);
   refuse(most.flatMap(({ sync, ids }) => (ids > eventsOfProgram ? [tooManyEvents(sync, ids)] : [])));
   const peak = Math.max(

@@ -4,11 +4,12 @@ import { error, type Diagnostic } from "../../ir/diagnostic.js";
 import { inputsOf, type TileFunc } from "../../ir/func.js";
 import { constant, equalLinear, isConstant, sub, type Linear } from "../../ir/linear.js";
 import { neverNegative } from "../../ir/ranges.js";
-import { locate, regionsOf } from "../../ir/regions.js";
+import { regionsOf } from "../../ir/regions.js";
 import type { Target } from "../../ir/target.js";
+import { statementsOf } from "../../ir/task/index.js";
 import { printLinear, printStmtHead } from "../../ir/text/print.js";
 import type { GatherLowering } from "../../ir/tiling/lowering.js";
-import { findGather, type GatherStmt, type Stmt, type SyncStmt, type UbBuffer } from "../../ir/tile.js";
+import type { GatherStmt, Stmt, SyncStmt, UbBuffer } from "../../ir/tile.js";
 import { elementCount } from "../../ir/types.js";
 import { eventsOfProgram } from "./events.js";
 import type { Word } from "./words.js";
@@ -21,8 +22,7 @@ export const notForPto = (func: TileFunc, target: Target): Diagnostic[] => [
 ];
 
 /** An index value that is more than one read at output dims, and other inputs than data and indices. */
-export function beyondPlain(func: TileFunc): Diagnostic[] {
-  const stmt = findGather(func.body);
+export function beyondPlain(func: TileFunc, stmt: GatherStmt | undefined): Diagnostic[] {
   if (stmt === undefined) return [];
   const inputs = inputsOf(func).length;
   if (inputs === 2 && isPlain(stmt.map)) return [];
@@ -86,7 +86,7 @@ const limit = 2 ** 31;
 
 /** Kernels count in int32_t: offsets, sizes, and the variables of loops with their last increment. */
 export const beyondInt32 = (func: TileFunc): Diagnostic[] =>
-  locate(func.body).flatMap(({ stmt, loops }) => {
+  statementsOf(func).flatMap(({ stmt, loops }) => {
     const forms =
       stmt.op === "for"
         ? [stmt.lower, stmt.upper, { ...stmt.upper, at: stmt.upper.at + stmt.step }]

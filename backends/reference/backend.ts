@@ -3,9 +3,7 @@ import type { AccessMap } from "../../ir/access.js";
 import { mapOverTensors } from "../../ir/addressing.js";
 import { CompileError, error } from "../../ir/diagnostic.js";
 import { outputOf, type TileFunc } from "../../ir/func.js";
-import { feedingOf, locate } from "../../ir/regions.js";
-import { parallelNest } from "../../ir/tasks.js";
-import { findGather } from "../../ir/tile.js";
+import { taskOf } from "../../ir/task/index.js";
 import { byteCount, elementCount } from "../../ir/types.js";
 import type { Backend, BackendKernel } from "../backend.js";
 import { inSlices } from "../long-run.js";
@@ -18,7 +16,7 @@ export const referenceBackend: Backend = {
   prepare(kernel) {
     const { type } = outputOf(kernel.tile);
     const count = Math.max(1, elementCount(type.shape));
-    const { tasks } = parallelNest(kernel.tile.body);
+    const { tasks } = taskOf(kernel.tile).nest;
     return {
       async run(inputs, options = {}) {
         const steps = stepsOf(kernel, inputs);
@@ -35,13 +33,12 @@ export const referenceBackend: Backend = {
 /** Absent when the output is empty and the program has no gather. */
 function stepsOf({ tile, resolved }: BackendKernel, inputs: HostInputs) {
   if (resolved !== undefined) return referenceSteps(resolved, inputs, tile.operands);
-  if (findGather(tile.body) === undefined) return undefined;
+  if (taskOf(tile).gather === undefined) return undefined;
   return referenceOfMapSteps(wholeMap(tile), tile.operands, inputs);
 }
 
 function wholeMap(tile: TileFunc): AccessMap {
-  const feeding = feedingOf(locate(tile.body));
-  const map = feeding === undefined ? undefined : mapOverTensors(tile, feeding);
+  const map = mapOverTensors(tile, taskOf(tile));
   if (map !== undefined) return map;
   const message = `the map of @${tile.name} is another in each tile: it states nothing over whole tensors`;
   const hint = "compare it with a program that does: --against";

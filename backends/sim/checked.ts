@@ -17,19 +17,10 @@ import {
 import { inputOf, operandNamed, outputOf, type TileFunc } from "../../ir/func.js";
 import { constant, evaluate, isAffine, loopPart, sitesOf, type Linear } from "../../ir/linear.js";
 import { outOfRange } from "../../ir/policy.js";
-import {
-  accessLookup,
-  feedingOf,
-  isParam,
-  locate,
-  pipeOf,
-  typeOfBuffer,
-  ubBuffers,
-} from "../../ir/regions.js";
+import { accessLookup, isParam, pipeOf, typeOfBuffer, ubBuffers } from "../../ir/regions.js";
 import { targetFacts, type Target } from "../../ir/target.js";
-import { parallelNest } from "../../ir/tasks.js";
+import { taskOf } from "../../ir/task/index.js";
 import {
-  findGather,
   ubBytes,
   ubStrides,
   type GatherStmt,
@@ -88,7 +79,7 @@ export function simulateCheckedLong(
   target: Target,
   options: LongRunOptions,
 ): Promise<SimResult> {
-  const { tasks } = parallelNest(func.body);
+  const { tasks } = taskOf(func).nest;
   return inSlices(new Machine(func, inputs, target).steps(), (share) => share * tasks, tasks, options);
 }
 
@@ -232,9 +223,7 @@ class Machine {
     this.accesses = accessLookup(func);
     this.counters = newCounters(func, target);
     this.arena = new UbArena(func.schedule.ubBytes ?? target.ubBytes, this.buffers);
-    const feeding = feedingOf(locate(func.body));
-    this.position =
-      feeding === undefined || elementCount(shape) === 0 ? undefined : outputPosition(func, feeding);
+    this.position = elementCount(shape) === 0 ? undefined : outputPosition(func, taskOf(func));
   }
 
   /** Yields the share of the output that was gathered, after each statement and inside long ones. */
@@ -263,7 +252,7 @@ class Machine {
       }
       yield this.share();
     }
-    const map = findGather(this.func.body)?.map;
+    const map = taskOf(this.func).gather?.stmt.map;
     if (this.firstBad !== Infinity && map !== undefined) {
       const { operands } = this.func;
       throw indexOutOfRange({ map, operands, tile: this.func, inputs: this.inputs }, this.firstBad);

@@ -7,7 +7,8 @@ import { gatherAddresses, stepsOf, tensorPlace } from "../../ir/addressing.js";
 import { inputOf, inputsOf, outputOf, type TileFunc } from "../../ir/func.js";
 import { evaluate, isAffine, sitesOf } from "../../ir/linear.js";
 import { iterations } from "../../ir/ranges.js";
-import { isParam, type Feeding } from "../../ir/regions.js";
+import { isParam } from "../../ir/regions.js";
+import type { Task } from "../../ir/task/index.js";
 import type { ForStmt, GatherStmt } from "../../ir/tile.js";
 import { at, dtypeBytes } from "../../ir/types.js";
 import { indexReader, tensorOf, type HostInputs } from "../memory.js";
@@ -18,7 +19,7 @@ import { counterOf, type Counters } from "./summary.js";
 
 export function countSites(
   func: TileFunc,
-  feeding: Feeding,
+  task: Task,
   stmt: GatherStmt,
   loops: readonly ForStmt[],
   inputs: HostInputs,
@@ -29,7 +30,7 @@ export function countSites(
   const elementBytes = dtypeBytes[outputOf(func).type.dtype];
   const inGm = [...stmt.from, stmt.to].map(({ buffer }) => isParam(func, buffer));
   const outputInGm = at(inGm, inGm.length - 1);
-  const addresses = gatherAddresses(stmt, (region) => tensorPlace(func, feeding, region));
+  const addresses = gatherAddresses(stmt, (region) => tensorPlace(func, task, region));
   const walk = new SiteWalk(siteSteps(map, addresses.sites, func.operands));
   const tables = inputsOf(func).map((operand, table) => {
     const { dtype } = operand.type;

@@ -7,8 +7,9 @@ import { followedBy, isPlain, plainSites, gatheredTable } from "../../ir/access.
 import { addressOf, stepsOf, type Place } from "../../ir/addressing.js";
 import { inputOf, operandNamed, type Operand, type TileFunc } from "../../ir/func.js";
 import { loopPart } from "../../ir/linear.js";
-import { feedingOf, isParam, locate, ubBuffers, type Feeding } from "../../ir/regions.js";
+import { isParam, ubBuffers } from "../../ir/regions.js";
 import type { Target } from "../../ir/target.js";
+import { statementsOf, taskOf, type Task } from "../../ir/task/index.js";
 import type { ForStmt, GatherStmt, Region, Stmt } from "../../ir/tile.js";
 import { assertNever, at, dtypeBytes, invariant, strides } from "../../ir/types.js";
 import type { HostInputs } from "../memory.js";
@@ -22,9 +23,8 @@ import { peakOf } from "./ub-arena.js";
 export function countTraffic(func: TileFunc, inputs: HostInputs, target: Target): Counts {
   const counters = newCounters(func, target);
   let [gathers, syncs] = [0, 0];
-  const all = locate(func.body);
-  const feeding = feedingOf(all);
-  for (const { stmt, loops } of all) {
+  const task = taskOf(func);
+  for (const { stmt, loops } of statementsOf(func)) {
     switch (stmt.op) {
       case "load":
         countBox(func, stmt.from, loops, counters);
@@ -34,8 +34,7 @@ export function countTraffic(func: TileFunc, inputs: HostInputs, target: Target)
         break;
       case "gather":
         gathers += iterationsOf(loops);
-        invariant(feeding !== undefined, "a gather is fed");
-        countGather(func, feeding, stmt, loops, inputs, counters);
+        countGather(func, task, stmt, loops, inputs, counters);
         break;
       case "sync":
         syncs += iterationsOf(loops);
@@ -96,7 +95,7 @@ function count(
 /** What a gather reads and writes in place. */
 function countGather(
   func: TileFunc,
-  feeding: Feeding,
+  task: Task,
   stmt: GatherStmt,
   loops: readonly ForStmt[],
   inputs: HostInputs,
@@ -104,7 +103,7 @@ function countGather(
 ): void {
   const inGm = (region: Region): boolean => isParam(func, region.buffer);
   if (!isPlain(stmt.map)) {
-    if ([...stmt.from, stmt.to].some(inGm)) countSites(func, feeding, stmt, loops, inputs, counters);
+    if ([...stmt.from, stmt.to].some(inGm)) countSites(func, task, stmt, loops, inputs, counters);
     return;
   }
   stmt.from.forEach((region, table) => {

@@ -8,7 +8,7 @@
 import type { TileFunc } from "../func.js";
 import { pipeOf } from "../regions.js";
 import type { Target } from "../target.js";
-import { dealt } from "../tasks.js";
+import { dealt } from "../task/index.js";
 import { pipes, type Pipe, type SyncStmt } from "../tile.js";
 import type { GatherLowering } from "../tiling/lowering.js";
 import { invariant } from "../types.js";

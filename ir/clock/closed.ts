@@ -7,7 +7,7 @@
  * programs all but the last of a loop. Bodies of the same sizes are made once. A core's block of tasks is a few powers,
  * applied to the times at which its pipes are ready.
  */
-import { dealt, type TaskRange } from "../tasks.js";
+import { dealt, type TaskRange } from "../task/index.js";
 import type { Pipe, SyncStmt } from "../tile.js";
 import { at } from "../types.js";
 import { least, type Offsets } from "./affine.js";

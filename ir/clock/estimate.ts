@@ -7,7 +7,7 @@ import { ubStrides, type Pipe } from "../tile.js";
 import { copiesOf, operandRowBytes, type GatherLowering, type Tiling } from "../tiling/index.js";
 import { hasWideIndices } from "../regions.js";
 import { at } from "../types.js";
-import { oneByOne, pipelined, type Move, type Task, type Took } from "./pipeline.js";
+import { oneByOne, pipelined, type Move, type TaskMoves, type Took } from "./pipeline.js";
 import { cyclesOfWork, gatherWork, sharedCycles, transferWork, type Held, type Work } from "./statement.js";
 
 /** Estimated cycles of schedules with the tile and residency of this one: they differ in view, order and buffers alone. */
@@ -72,7 +72,7 @@ function estimated(
   }
   const looped = serial.length > 0;
   const fetches = pipe === "MTE2";
-  const task: Task = { head, loads, gather: cyclesOf(gather, pipe), store, tiles, looped, fetches };
+  const task: TaskMoves = { head, loads, gather: cyclesOf(gather, pipe), store, tiles, looped, fetches };
   const first = target.scalarCycles * lowering.once.scalars + target.stepCycles * lowering.once.steps;
   const alone = target.overlaps ? pipelined(task, most, first, target) : most * oneByOne(task);
   const done = Math.max(alone, sharedCycles(most * padded * whole.elements, target, cores));

@@ -14,7 +14,7 @@ export interface Move extends Took {
 }
 
 /** What each task does. */
-export interface Task {
+export interface TaskMoves {
   /** Loads that stand before its tiles. */
   readonly head: readonly Move[];
   /** For each tile. */
@@ -33,7 +33,7 @@ export interface Task {
 const followed = 4;
 
 /** Cycles of a core until its last task is done; `start`: when its gathers can begin. Syncs are those of insert-sync. */
-export function pipelined(task: Task, tasks: number, start: number, target: Target): number {
+export function pipelined(task: TaskMoves, tasks: number, start: number, target: Target): number {
   const { head, loads, gather, store, fetches } = task;
   const wait = Math.ceil(target.syncCycles);
   const shared = !targetFacts[target.kind].privateUb;
@@ -90,7 +90,7 @@ export function pipelined(task: Task, tasks: number, start: number, target: Targ
 }
 
 /** Cycles of a task on a machine whose pipes take turns. */
-export function oneByOne({ head, loads, gather, store, tiles }: Task): number {
+export function oneByOne({ head, loads, gather, store, tiles }: TaskMoves): number {
   const whole = Math.floor(tiles);
   const sum = (moves: readonly Took[], size: keyof Took): number =>
     moves.reduce((cycles, move) => cycles + move[size], 0);

@@ -5,7 +5,7 @@
 import { evaluate } from "../linear.js";
 import { outputOf } from "../func.js";
 import { accessLookup, ubBuffers } from "../regions.js";
-import { dealt } from "../tasks.js";
+import { dealt } from "../task/index.js";
 import { ubBytes, type Pipe, type Region, type SyncStmt, type UbBuffer } from "../tile.js";
 import { assertNever, at } from "../types.js";
 import { cyclesOfCore, resultOf, type ClockResult, type Clocked, type CoreTime } from "./clock.js";

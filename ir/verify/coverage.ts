@@ -2,7 +2,7 @@
 import { constant, equalLinear, evaluate, isConstant, iv, min, sub, type Linear } from "../linear.js";
 import { loopsOf } from "../iteration.js";
 import { attempts, neverNegative } from "../ranges.js";
-import type { Located } from "../regions.js";
+import type { Located } from "../task/index.js";
 import { printLinear } from "../text/print.js";
 import type { ForStmt, Region } from "../tile.js";
 import { at, type Shape } from "../types.js";

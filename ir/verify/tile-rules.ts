@@ -31,19 +31,8 @@ import {
 } from "../linear.js";
 import { rangesOf } from "../image.js";
 import { neverNegative, type Judgement } from "../ranges.js";
-import {
-  feedingOf,
-  isParam,
-  locate,
-  regionsOf,
-  tensorRegion,
-  typeOfBuffer,
-  ubAccesses,
-  ubBuffers,
-  wholeBuffers,
-  type Feeding,
-  type Located,
-} from "../regions.js";
+import { isParam, regionsOf, typeOfBuffer, ubAccesses, ubBuffers, wholeBuffers } from "../regions.js";
+import { statementsOf, taskOf, tensorRegion, type Located } from "../task/index.js";
 import { printLinear, printRegion } from "../text/print.js";
 import type { ForStmt, GatherStmt, Region, UbBuffer } from "../tile.js";
 import { at, dtypeBytes, elementCount, type Span, type TensorType } from "../types.js";
@@ -55,14 +44,6 @@ interface Program {
   readonly func: TileFunc;
   readonly all: readonly Located[];
   readonly buffers: ReadonlyMap<string, UbBuffer>;
-  /** The gather with what feeds it; later rules are about these alone. */
-  readonly fed: Fed | undefined;
-}
-
-interface Fed {
-  readonly stmt: GatherStmt;
-  readonly loops: readonly ForStmt[];
-  readonly feeding: Feeding;
 }
 
 type Rule = (program: Program) => readonly Diagnostic[];
@@ -86,8 +67,7 @@ const stages = (): readonly (readonly Rule[])[] => [
 ];
 
 export function verifyTile(func: TileFunc): Diagnostic[] {
-  const all = locate(func.body);
-  const program: Program = { func, all, buffers: ubBuffers(func), fed: fedGather(all) };
+  const program: Program = { func, all: statementsOf(func), buffers: ubBuffers(func) };
   for (const rules of stages()) {
     const found = rules.flatMap((rule) => rule(program));
     if (found.length > 0) return found;
@@ -342,20 +322,13 @@ function oneGather({ func, all }: Program): Diagnostic[] {
     : [broken("T8", `the program has ${gathers} gathers; it takes one`, func.span)];
 }
 
-function fedGather(all: readonly Located[]): Fed | undefined {
-  const feeding = feedingOf(all);
-  return feeding?.gather.stmt.op === "gather"
-    ? { stmt: feeding.gather.stmt, loops: feeding.gather.loops, feeding }
-    : undefined;
-}
-
-function readsInputs(program: Program): Diagnostic[] {
-  const found = program.fed;
-  if (found === undefined) return [];
-  const { stmt, feeding } = found;
+function readsInputs({ func }: Program): Diagnostic[] {
+  const task = taskOf(func);
+  if (task.gather === undefined) return [];
+  const { stmt } = task.gather;
   return stmt.from.flatMap((region, table) => {
-    const input = inputOf(program.func, table).name;
-    const source = tensorRegion(feeding, table);
+    const input = inputOf(func, table).name;
+    const source = tensorRegion(task, region);
     if (source.buffer !== input) {
       const message = `operand ${table} of a gather is %${input}, or a tile loaded from it before, in a body around it; %${region.buffer} is neither`;
       return [broken("T7", message, stmt.span)];
@@ -372,10 +345,9 @@ function readsInputs(program: Program): Diagnostic[] {
 const startOf = (region: Region, loaded: Region | undefined): Linear[] =>
   region.offsets.map((offset, k) => (loaded === undefined ? offset : add(at(loaded.offsets, k), offset)));
 
-function followedSizes(program: Program): Diagnostic[] {
-  const found = program.fed;
-  if (found === undefined || !isPlain(found.stmt.map)) return [];
-  const { stmt } = found;
+function followedSizes({ func }: Program): Diagnostic[] {
+  const stmt = taskOf(func).gather?.stmt;
+  if (stmt === undefined || !isPlain(stmt.map)) return [];
   return stmt.from.flatMap((region, table) =>
     readsOf(stmt.map, table).flatMap((coords) =>
       coords.flatMap((coord, k) => {
@@ -393,12 +365,12 @@ function followedSizes(program: Program): Diagnostic[] {
  * is counted from the start of the tensor, so the region starts there and reaches beyond it.
  */
 function fullLoad(program: Program): Diagnostic[] {
-  const found = program.fed;
-  if (found === undefined) return [];
-  const { stmt, loops, feeding } = found;
+  const task = taskOf(program.func);
+  if (task.gather === undefined) return [];
+  const { stmt, loops } = task.gather;
   if (!isPlain(stmt.map)) return contained(program, stmt, loops);
   return stmt.from.flatMap((region, table) => {
-    const start = startOf(region, tensorRegion(feeding, table).loaded);
+    const start = startOf(region, tensorRegion(task, region).loaded);
     return readsOf(stmt.map, table).flatMap((coords) =>
       coords.flatMap((coord, k) => {
         const [site] = sitesOf(coord);
@@ -484,12 +456,12 @@ const siteLoops = ({ map, to }: GatherStmt, inputs: readonly TensorType[]): ForS
 
 const walk = { op: "for", lower: constant(0), step: 1, mode: "serial", body: [] } as const;
 
-function readsLoaded(program: Program): Diagnostic[] {
-  const found = program.fed;
-  if (found === undefined) return [];
-  const { stmt, loops, feeding } = found;
-  return stmt.from.flatMap((region, table) => {
-    const { loaded } = tensorRegion(feeding, table);
+function readsLoaded({ func }: Program): Diagnostic[] {
+  const task = taskOf(func);
+  if (task.gather === undefined) return [];
+  const { stmt, loops } = task.gather;
+  return stmt.from.flatMap((region) => {
+    const { loaded } = tensorRegion(task, region);
     if (loaded === undefined) return [];
     return region.sizes.flatMap((size, k) => {
       const end = add(at(region.offsets, k), size);
@@ -500,21 +472,19 @@ function readsLoaded(program: Program): Diagnostic[] {
   });
 }
 
-function coverage(program: Program): Diagnostic[] {
-  const { func, all } = program;
-  const found = program.fed;
+function coverage({ func, all }: Program): Diagnostic[] {
+  const { gather, store } = taskOf(func);
   const stores = all.filter(({ stmt }) => stmt.op === "store");
   const { name, type } = outputOf(func);
-  if (found === undefined || elementCount(type.shape) === 0) return [];
-  const { stmt, feeding } = found;
+  if (gather === undefined || elementCount(type.shape) === 0) return [];
+  const { stmt } = gather;
   const report = (message: string, span: Span | undefined): Diagnostic[] => [broken("T13", message, span)];
   if (operandNamed(func, stmt.to.buffer) !== undefined) {
     const [extra] = stores;
     if (extra !== undefined) return report(`%${name} is written by the gather and by a store`, spanOf(extra));
-    return uncovered(stmt.to, feeding.gather, type.shape).flatMap((message) => report(message, stmt.span));
+    return uncovered(stmt.to, gather, type.shape).flatMap((message) => report(message, stmt.span));
   }
-  const { store } = feeding;
-  if (store?.stmt.op !== "store" || stores.length !== 1) {
+  if (store === undefined || stores.length !== 1) {
     return report(`%${stmt.to.buffer} is stored once, in the gather's body and behind it`, stmt.span);
   }
   const { to } = store.stmt;

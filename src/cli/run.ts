@@ -10,10 +10,10 @@ import {
   error,
   formatType,
   hasErrors,
-  parallelNest,
   parseSchedule,
   RunError,
   targetFacts,
+  taskOf,
   type Diagnostic,
   type Func,
   type Operand,
@@ -171,7 +171,7 @@ async function run(loaded: LoadedProgram, flags: RunFlags): Promise<Ran> {
   const { hosts, origin } = inputsFor(loaded, flags, kernel);
   const outputType = outputOf(types).type;
   const device = backends.includes("webgpu") ? await openRunner() : undefined;
-  const bar = taskProgress(parallelNest(kernel.tile.body).tasks);
+  const bar = taskProgress(taskOf(kernel.tile).nest.tasks);
   const options: BackendOptions = {
     ...executorOf(flags),
     runner: device?.runner,

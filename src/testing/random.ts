@@ -7,13 +7,13 @@ import {
   dtypeBytes,
   elementCount,
   error,
-  findGather,
   formatType,
   inputOf,
   inputsOf,
   isConstant,
   keyOf,
   strides,
+  taskOf,
   type Operand,
   type TensorType,
   type TileFunc,
@@ -85,7 +85,7 @@ const room = (type: TensorType): Uint8Array => allocate(4 * Math.ceil(byteCount(
 
 /** The extent that the index at a row-major position stays below: the least of the sites that may read it; a part of a sum is 0. */
 function extentsOf(func: TileFunc, table: number): (position: number) => number {
-  const map = findGather(func.body)?.map;
+  const map = taskOf(func).gather?.stmt.map;
   // An empty output asks for no index.
   if (map === undefined) return () => 1;
   const { shape } = inputOf(func, table).type;

@@ -4,7 +4,7 @@ import { createRunner, defaultLimits } from "../../backends/webgpu/index.js";
 import {
   CompileError,
   inputOf,
-  locate,
+  statementsOf,
   parseModule,
   targets as builtIn,
   withPolicy,
@@ -44,7 +44,7 @@ function withStmt<Op extends Stmt["op"]>(
   op: Op,
   change: (stmt: Extract<Stmt, { readonly op: Op }>) => Stmt,
 ): TileFunc {
-  const { stmt: found } = locate(kernel.tile.body).find(({ stmt }) => stmt.op === op)!;
+  const { stmt: found } = statementsOf(kernel.tile).find(({ stmt }) => stmt.op === op)!;
   const edit = (body: readonly Stmt[]): Stmt[] =>
     body.map((stmt) => {
       if (stmt === found) return change(stmt as Extract<Stmt, { readonly op: Op }>);

@@ -2,10 +2,10 @@ import { describe, expect, it } from "vitest";
 import { referenceOfMap } from "../../backends/reference/index.js";
 import {
   dim,
-  findGather,
   parseModule,
   RunError,
   site,
+  taskOf,
   type AccessMap,
   type Operand,
   type OutOfBounds,
@@ -28,7 +28,7 @@ describe("the definition that an access map states", () => {
       data,
       indices: { type: { dtype: "i32", shape: [3] }, bytes: bytes(...indices) },
     } as const;
-    return [...referenceOfMap(findGather(tile.body)!.map, tile.operands, inputs)];
+    return [...referenceOfMap(taskOf(tile).gather!.stmt.map, tile.operands, inputs)];
   };
 
   it("takes each coordinate from where the map says", () => {

@@ -1,12 +1,12 @@
 /** What tests of single backends ask about a case and its kernel. */
-import { findGather, inputsOf, isPlain, keyOf, type TileFunc } from "../../ir/index.js";
+import { inputsOf, isPlain, keyOf, taskOf, type TileFunc } from "../../ir/index.js";
 import type { HostValue } from "../../backends/index.js";
 import type { Case } from "../../src/formats/cases.js";
 import { asHost } from "../../src/formats/tensor.js";
 
 /** More than data and one tensor of indices that is read at output dims: what some backends refuse by name. */
 export function isGeneral(tile: TileFunc): boolean {
-  const gather = findGather(tile.body);
+  const gather = taskOf(tile).gather?.stmt;
   return inputsOf(tile).length > 2 || (gather !== undefined && !isPlain(gather.map));
 }
 

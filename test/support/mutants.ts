@@ -10,10 +10,10 @@ import {
   CompileError,
   RunError,
   policyOf,
-  findGather,
   equalFunc,
   printFunc,
   targetFacts,
+  taskOf,
   tileFaults,
   type Func,
   type Target,
@@ -64,8 +64,8 @@ export async function judgeMutant(
   const kernel = { tile: mutant, target };
   const checked = await outcome(() => simulateBytes(kernel, inputs).output);
   const fast = await outcome(() => simulateBytes(kernel, inputs, { executor: "fast" }).output);
-  const unchecked =
-    findGather(mutant.body) !== undefined && policyOf(findGather(mutant.body)!.map) === "unchecked";
+  const map = taskOf(mutant).gather?.stmt.map;
+  const unchecked = map !== undefined && policyOf(map) === "unchecked";
   const disagree = (name: string, other: Outcome): Error =>
     new Error(`checked ${shown(checked)}\n${name} ${shown(other)}\n${printFunc(mutant)}`);
   if (!sameOutcome(checked, fast)) throw disagree("fast", fast);

@@ -3,11 +3,11 @@ import {
   add,
   constant,
   iv,
-  locate,
   loopVariables,
   min,
   outOfBoundsPolicies,
   pipes,
+  statementsOf,
   sub,
   type Linear,
   type Region,
@@ -24,7 +24,7 @@ const replaceAt = <T>(list: readonly T[], k: number, value: T): T[] =>
 
 /** The same program with one of its statements, or its schedule, changed. Legal or not. */
 export function mutateTile(func: TileFunc, draw: Draw): TileFunc {
-  const all = locate(func.body);
+  const all = statementsOf(func);
   if (all.length === 0) return func;
   const chosen = pick(all, draw);
   const { stmt } = chosen;

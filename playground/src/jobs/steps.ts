@@ -6,15 +6,14 @@ import {
   constant,
   elementCount,
   evaluate,
-  feedingOf,
   inputsOf,
   isRead,
   keyOf,
-  locate,
   outputOf,
   outputRegion,
   printStmtHead,
   strides,
+  taskOf,
   ubBuffers,
   type Env,
   type Region,
@@ -40,8 +39,7 @@ export function stepsOf({ inputs: given, seed, ...asked }: WithInputs): Steps {
   const kernel = compile(boundFunc(asked));
   const { tile } = kernel;
   const buffers = ubBuffers(tile);
-  const feeding = feedingOf(locate(tile.body));
-  const made = feeding === undefined ? undefined : outputRegion(tile, feeding);
+  const made = outputRegion(tile, taskOf(tile));
   const env = new Map<string, number>();
   const steps: RunStep[] = [];
   let task = -1;

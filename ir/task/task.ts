@@ -1,0 +1,69 @@
+/** What a tile program does in each iteration of its parallel loops: load, gather, store. */
+import { outputOf, type TileFunc } from "../func.js";
+import type { GatherStmt, LoadStmt, Region, StoreStmt } from "../tile.js";
+import { nestOf, type ParallelNest } from "./nest.js";
+import { statementsOf, type Located } from "./statements.js";
+
+/** The parts of a tile program that gathers, made once by `taskOf`. A hand-written program may have other loads and stores beside these. */
+export interface Task {
+  /** The loops whose iterations are tasks, and what one of them runs. */
+  readonly nest: ParallelNest;
+  /** Absent where the program gathers nothing: its output has no elements. */
+  readonly gather?: Located<GatherStmt>;
+  /** By the name of the UB buffer that the gather reads: its only load, in a body around the gather and before it. */
+  readonly loads: ReadonlyMap<string, Located<LoadStmt>>;
+  /** The only store of the gather's tile, in the gather's own body and behind it. Absent where there is none of that kind. */
+  readonly store?: Located<StoreStmt>;
+}
+
+/** By program: what never changes has one task. */
+const tasks = new WeakMap<TileFunc, Task>();
+
+/** The task of a program; the same value for the same program. Takes programs that no verifier has seen. */
+export function taskOf(func: TileFunc): Task {
+  const known = tasks.get(func);
+  if (known !== undefined) return known;
+  const task = newTask(func);
+  tasks.set(func, task);
+  return task;
+}
+
+function newTask(func: TileFunc): Task {
+  const all = statementsOf(func);
+  const nest = nestOf(func);
+  const gather = all.find(isGather);
+  if (gather === undefined) return { nest, loads: new Map() };
+  const loads = all.filter(isLoad);
+  const fed = gather.stmt.from.flatMap(({ buffer }) => {
+    const [load, ...others] = loads.filter(({ stmt }) => stmt.to === buffer);
+    return load !== undefined && others.length === 0 && feeds(load, gather) ? [[buffer, load] as const] : [];
+  });
+  const { buffer } = gather.stmt.to;
+  const [store, ...others] = all.filter(isStore).filter(({ stmt }) => stmt.from === buffer);
+  const takes =
+    store !== undefined && others.length === 0 && store.body === gather.body && store.place > gather.place;
+  return { nest, gather, loads: new Map(fed), ...(takes ? { store } : {}) };
+}
+
+const isGather = (found: Located): found is Located<GatherStmt> => found.stmt.op === "gather";
+const isLoad = (found: Located): found is Located<LoadStmt> => found.stmt.op === "load";
+const isStore = (found: Located): found is Located<StoreStmt> => found.stmt.op === "store";
+
+/** Whether a load stands in a body around the gather, before it. */
+const feeds = (load: Located, gather: Located): boolean =>
+  load.loops.every((loop, k) => gather.loops[k] === loop) &&
+  load.place < load.body.indexOf(gather.loops[load.loops.length] ?? gather.stmt);
+
+/** The region of the output that the gather's tile is, in gm: its own, or where its store puts it. Undefined where no store takes the tile. */
+export function outputRegion(func: TileFunc, { gather, store }: Task): Region | undefined {
+  return gather?.stmt.to.buffer === outputOf(func).name ? gather.stmt.to : store?.stmt.to;
+}
+
+/** The tensor that a region of a gather lies in, by name, and the part of it that a load copied, where one did. */
+export function tensorRegion(
+  { loads }: Task,
+  { buffer }: Region,
+): { readonly buffer: string; readonly loaded?: Region } {
+  const loaded = loads.get(buffer)?.stmt.from;
+  return loaded === undefined ? { buffer } : { buffer: loaded.buffer, loaded };
+}
