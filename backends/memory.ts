@@ -9,7 +9,8 @@ import { outOfRange, type IndexRule } from "../ir/policy.js";
 import { SiteWalk, siteSteps } from "./site-values.js";
 import {
   at,
-  dtypeBytes,
+  bytesOf,
+  elementTypes,
   formatShape,
   InternalError,
   isIndexDType,
@@ -75,7 +76,7 @@ export function unitsOf(
   bytes: Uint8Array,
   dtype: DType,
 ): { readonly units: UnitArray; readonly per: number } {
-  const size = dtypeBytes[dtype];
+  const size = bytesOf(dtype);
   if (size === 1) return { units: bytes, per: 1 };
   const unit = size === 2 ? 2 : 4;
   const aligned = alignedTo(unit, bytes);
@@ -113,23 +114,15 @@ function beyond(position: number): never {
   throw new InternalError(`index value ${position} lies outside its tensor`);
 }
 
-const indexArrays = {
-  i8: Int8Array,
-  u8: Uint8Array,
-  i16: Int16Array,
-  u16: Uint16Array,
-  i32: Int32Array,
-  u32: Uint32Array,
-  i64: BigInt64Array,
-  u64: BigUint64Array,
-} as const satisfies Readonly<Record<IndexDType, unknown>>;
+/** The values of an index tensor. */
+type IndexList = InstanceType<(typeof elementTypes)[IndexDType]["array"]>;
 
 /** Whole index values in memory, as an array of their type; copied where they are not aligned. */
-export function indexList(bytes: Uint8Array, dtype: DType): InstanceType<(typeof indexArrays)[IndexDType]> {
+export function indexList(bytes: Uint8Array, dtype: DType): IndexList {
   if (!isIndexDType(dtype)) throw new InternalError(`${dtype} is no index type`);
-  const size = dtypeBytes[dtype];
+  const size = bytesOf(dtype);
   const { buffer, byteOffset, byteLength } = alignedTo(size, bytes);
-  return new indexArrays[dtype](buffer as ArrayBuffer, byteOffset, Math.floor(byteLength / size));
+  return new elementTypes[dtype].array(buffer as ArrayBuffer, byteOffset, Math.floor(byteLength / size));
 }
 
 /** Coordinates of a row-major position. */

@@ -3,9 +3,10 @@ import { CompileError, error } from "../ir/diagnostic.js";
 import { inputsOf, keyOf, type Func } from "../ir/func.js";
 import {
   byteCount,
-  dtypeBytes,
+  bytesOf,
   dtypes,
   elementCount,
+  elementTypes,
   formatType,
   isDType,
   type DType,
@@ -30,24 +31,6 @@ export type TensorData =
   | BigInt64Array
   | BigUint64Array
   | readonly string[];
-
-const arrayTypes = {
-  bool: Uint8Array,
-  i8: Int8Array,
-  u8: Uint8Array,
-  i16: Int16Array,
-  u16: Uint16Array,
-  f16: Uint16Array,
-  bf16: Uint16Array,
-  i32: Int32Array,
-  u32: Uint32Array,
-  f32: Float32Array,
-  i64: BigInt64Array,
-  u64: BigUint64Array,
-  f64: Float64Array,
-  c64: Float32Array,
-  c128: Float64Array,
-} as const satisfies Readonly<Record<Exclude<DType, "string">, unknown>>;
 
 export interface HostValue extends HostTensor {
   /** What the handles of a string tensor stand for; handle 0 is the empty string. */
@@ -84,11 +67,11 @@ function stringsToHost(name: string, type: TensorType, given: unknown): HostValu
 }
 
 /** Raw bytes are welcome for any type: they are what travels. */
-const accepts = (dtype: Exclude<DType, "string">, data: ArrayBufferView): boolean =>
-  [arrayTypes[dtype].name, "Uint8Array"].includes(kindOf(data));
+const accepts = (dtype: DType, data: ArrayBufferView): boolean =>
+  [elementTypes[dtype].array.name, "Uint8Array"].includes(kindOf(data));
 
 const passHint = ({ dtype, shape }: TensorType): string =>
-  `pass a ${dtype === "string" ? "string array" : arrayTypes[dtype].name} of ${elementCount(shape)} elements`;
+  `pass a ${dtype === "string" ? "string array" : elementTypes[dtype].array.name} of ${elementCount(shape)} elements`;
 
 const mismatch = (name: string, type: TensorType, found: string, hint: string): CompileError =>
   new CompileError([
@@ -103,7 +86,7 @@ export const maxStrings = 2 ** 24;
  * CompileError (TC502) for more than 2^24 strings.
  */
 export function fromHost(type: TensorType, bytes: Uint8Array, strings: readonly string[] = []): TensorData {
-  const size = dtypeBytes[type.dtype];
+  const size = bytesOf(type.dtype);
   const aligned = alignedTo(Math.min(8, size), bytes);
   const { buffer, byteOffset, byteLength } = aligned;
   if (type.dtype === "string") {
@@ -113,7 +96,7 @@ export function fromHost(type: TensorType, bytes: Uint8Array, strings: readonly 
     }
     return Array.from(new Uint32Array(buffer, byteOffset, byteLength / 4), (handle) => strings[handle] ?? "");
   }
-  const ArrayType = arrayTypes[type.dtype];
+  const ArrayType = elementTypes[type.dtype].array;
   return new ArrayType(buffer as ArrayBuffer, byteOffset, byteLength / ArrayType.BYTES_PER_ELEMENT);
 }
 

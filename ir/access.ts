@@ -18,7 +18,7 @@ import {
   withoutDims,
   type Linear,
 } from "./linear.js";
-import { at, contiguousRun, dtypeBytes, elementCount, invariant, type DType, type Shape } from "./types.js";
+import { at, contiguousRun, bytesOf, elementCount, invariant, type DType, type Shape } from "./types.js";
 
 /** `from-end`: an index in [-extent, -1] counts from the end, printed as `from_end(…)`. */
 export type NegativeIndex = "from-end" | "illegal";
@@ -116,7 +116,7 @@ export const gatheredTable = 0;
 /** The bytes of an element that has none, little-endian. */
 export function fillBytes({ fill = "0" }: AccessMap, dtype: DType): Uint8Array {
   let bits = BigInt(fill);
-  return Uint8Array.from({ length: dtypeBytes[dtype] }, () => {
+  return Uint8Array.from({ length: bytesOf(dtype) }, () => {
     const byte = Number(bits & 0xffn);
     bits >>= 8n;
     return byte;

@@ -3,7 +3,7 @@ import { isRead, type OpenBounds, type OutOfBounds, type Site } from "./access.j
 import {
   assertNever,
   at,
-  dtypeBytes,
+  bytesOf,
   InternalError,
   isIndexDType,
   isSigned,
@@ -28,7 +28,7 @@ const outside = {
 } as const satisfies Readonly<Record<OutOfBounds, Outside>>;
 
 /** Bytes of an index value. */
-export type IndexBytes = (typeof dtypeBytes)[IndexDType];
+export type IndexBytes = ReturnType<typeof bytesOf<IndexDType>>;
 
 /** A site's policy for index values of a type. */
 export interface IndexRule {
@@ -69,7 +69,7 @@ export function siteRule(
 /** Bytes of the values of an index type. */
 export function indexBytes(dtype: DType): IndexBytes {
   if (!isIndexDType(dtype)) throw new InternalError(`${dtype} is no index type`);
-  return dtypeBytes[dtype];
+  return bytesOf(dtype);
 }
 
 /** What becomes of the values of a site's index. */

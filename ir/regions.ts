@@ -2,7 +2,7 @@
 import { operandNamed, type Func, type TileFunc } from "./func.js";
 import type { Located } from "./task/index.js";
 import { type ForStmt, type Pipe, type Region, type Stmt, type UbBuffer } from "./tile.js";
-import { assertNever, dtypeBytes, InternalError, type DType, type Shape } from "./types.js";
+import { assertNever, bytesOf, InternalError, type DType, type Shape } from "./types.js";
 
 /** One access of a statement to a UB buffer. */
 export interface UbAccess {
@@ -65,7 +65,7 @@ export const wholeBuffers = (stmt: Stmt): readonly string[] => named(stmt).whole
 
 /** Whether some index values have 64 bits, which no vector unit takes. */
 export const hasWideIndices = ({ operands }: Pick<Func, "operands">): boolean =>
-  operands.some(({ role, type }) => role === "indices" && dtypeBytes[type.dtype] === 8);
+  operands.some(({ role, type }) => role === "indices" && bytesOf(type.dtype) === 8);
 
 /** Vector, unless 64-bit indices or rows from gm need the scalar unit or MTE2. */
 export function pipeOf(stmt: Stmt, func: TileFunc): Pipe | undefined {

@@ -6,7 +6,7 @@
  */
 import type { AccessMap } from "./access.js";
 import type { Linear } from "./linear.js";
-import { at, dtypeBytes, elementCount, strides, type DType, type Shape, type Span } from "./types.js";
+import { at, bytesOf, elementCount, strides, type DType, type Shape, type Span } from "./types.js";
 
 /** MTE2 moves gm to ub, V gathers, MTE3 moves ub to gm, S walks addresses one by one. */
 export const pipes = ["MTE2", "V", "MTE3", "S"] as const;
@@ -106,7 +106,7 @@ export const ubBytes = (buffer: UbBuffer): number =>
 export function ubStrides(buffer: Pick<UbBuffer, "dtype" | "shape" | "rowBytes">): number[] {
   const result = strides(buffer.shape);
   for (let k = buffer.shape.length - 2; k >= 0; k--) {
-    const inner = buffer.rowBytes / dtypeBytes[buffer.dtype];
+    const inner = buffer.rowBytes / bytesOf(buffer.dtype);
     result[k] = k === buffer.shape.length - 2 ? inner : at(result, k + 1) * at(buffer.shape, k + 1);
   }
   return result;

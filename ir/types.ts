@@ -1,39 +1,6 @@
-/**
- * Element types, shapes and memory spaces: the words every level of the IR shares.
- *
- * A gather moves bits and never computes with them, so an element type is its size in bytes plus what the
- * host needs to read it back.
- */
-
-/** Every element type, with its size in bytes. A `string` travels as a u32 handle into a host-side table. */
-export const dtypeBytes = {
-  bool: 1,
-  i8: 1,
-  u8: 1,
-  i16: 2,
-  u16: 2,
-  f16: 2,
-  bf16: 2,
-  i32: 4,
-  u32: 4,
-  f32: 4,
-  string: 4,
-  i64: 8,
-  u64: 8,
-  f64: 8,
-  c64: 8,
-  c128: 16,
-} as const;
-
-/** An element type. */
-export type DType = keyof typeof dtypeBytes;
-/** Every element type. */
-export const dtypes = Object.keys(dtypeBytes) as readonly DType[];
-
-/** The element types that indices may have. */
-export const indexDTypes = ["i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64"] as const;
-/** An element type of indices. */
-export type IndexDType = (typeof indexDTypes)[number];
+/** Element types, shapes and memory spaces: the words every level of the IR shares. */
+import { bytesFor, type DType } from "./element-types.js";
+export * from "./element-types.js";
 
 /** Static extents in elements, outermost first; `[]` is a scalar; extents may be 0. */
 export type Shape = readonly number[];
@@ -61,14 +28,6 @@ export const maxRank = 8;
 /** Element counts stay below this, so that a flat position fits in a signed 32-bit integer (PyPTO's limit). */
 export const maxElements = 2 ** 31;
 
-/** Whether a text names an element type. */
-export const isDType = (text: string): text is DType => Object.hasOwn(dtypeBytes, text);
-/** Whether a text names an element type of indices. */
-export const isIndexDType = (text: string): text is IndexDType => indexDTypes.includes(text as IndexDType);
-
-/** Whether index values of a type may be negative. */
-export const isSigned = (dtype: DType): boolean => /^i/.test(dtype);
-
 /** Number of elements; 1 for a scalar. Exact below 2^53. */
 export function elementCount(shape: Shape): number {
   let product = 1;
@@ -77,7 +36,7 @@ export function elementCount(shape: Shape): number {
 }
 
 /** Bytes of a tensor without padding. */
-export const byteCount = (type: TensorType): number => elementCount(type.shape) * dtypeBytes[type.dtype];
+export const byteCount = (type: TensorType): number => bytesFor(elementCount(type.shape), type.dtype);
 
 /** Whether two shapes have the same extents. */
 export const sameShape = (a: Shape, b: Shape): boolean =>

@@ -14,7 +14,7 @@ import {
   type Loop,
   type Tiling,
 } from "../ir/tiling/index.js";
-import { alignUp, at, dtypeBytes, elementCount, type Shape } from "../ir/types.js";
+import { alignUp, at, bytesOf, elementCount, type Shape } from "../ir/types.js";
 
 /** The schedules that are worth weighing from one starting point. */
 export interface Candidates {
@@ -50,7 +50,7 @@ function entriesOf(d: number, limit: number, tiling: Tiling): number[] {
     entries.add(3 * n);
   }
   if (d === extents.length - 1) {
-    const lanes = Math.max(1, target.blockBytes / dtypeBytes[inputOf(gather, gatheredTable).type.dtype]);
+    const lanes = Math.max(1, target.blockBytes / bytesOf(inputOf(gather, gatheredTable).type.dtype));
     for (const blocks of someBlocks) entries.add(blocks * lanes);
   }
   // As many tiles as cores, or a few times as many, and a few tiles.
@@ -66,13 +66,13 @@ function entriesOf(d: number, limit: number, tiling: Tiling): number[] {
 /** What entries are multiples of, so that tiles start and end where accesses of lanes do. */
 function laneMultiple(d: number, { gather, target, extents }: Tiling): number {
   if (target.lanes === 1 || d < extents.length - 1) return 1;
-  return Math.max(4, target.vectorBytes / dtypeBytes[inputOf(gather, gatheredTable).type.dtype]);
+  return Math.max(4, target.vectorBytes / bytesOf(inputOf(gather, gatheredTable).type.dtype));
 }
 
 /** Elements of a row that lanes read side by side; where data is staged, the budget may leave less. */
 function leastRow(d: number, { gather, residency, target, extents }: Tiling): number {
   if (target.lanes === 1 || residency === "ub" || d < extents.length - 1) return 1;
-  return target.laneBytes / dtypeBytes[inputOf(gather, gatheredTable).type.dtype];
+  return target.laneBytes / bytesOf(inputOf(gather, gatheredTable).type.dtype);
 }
 
 /** The entry that makes so many tiles of a dim; a little larger where lanes move four neighbours, or whole accesses, at a time. */
@@ -84,7 +84,7 @@ export function shareOf(d: number, limit: number, parts: number, tiling: Tiling)
 
 /** Elements of the widest access of a lane. */
 const accessElements = ({ gather, target }: Tiling): number =>
-  Math.min(4, Math.max(1, target.vectorBytes / dtypeBytes[inputOf(gather, gatheredTable).type.dtype]));
+  Math.min(4, Math.max(1, target.vectorBytes / bytesOf(inputOf(gather, gatheredTable).type.dtype)));
 
 /** Elements that a task should take at most: lanes stay short, and every core has tasks while all their lanes have work. */
 function longestTask(tiling: Tiling): number {

@@ -1,12 +1,12 @@
 /** Index values read by the scalar unit and resolved one by one: `ir/policy.ts` as a C++ function. */
 import { plainSites } from "../../ir/access.js";
 import { inputOf } from "../../ir/func.js";
-import { assertNever, at, dtypeBytes, type DType } from "../../ir/types.js";
+import { assertNever, at, bitsOf, isSigned, type DType } from "../../ir/types.js";
 import type { Context } from "./context.js";
 import type { PtoGather, PtoPlan } from "./plan.js";
 
 /** The type in which an index is compared. */
-const compared = (dtype: DType): string => `${dtype.startsWith("u") ? "u" : ""}int${dtypeBytes[dtype] * 8}_t`;
+const compared = (dtype: DType): string => `${isSigned(dtype) ? "" : "u"}int${bitsOf(dtype)}_t`;
 
 const resolver = ({ names }: PtoPlan): string => `${names.entryPoint}_index`;
 

@@ -34,7 +34,7 @@ import {
   assertNever,
   at,
   contiguousRun,
-  dtypeBytes,
+  bytesOf,
   elementCount,
   invariant,
   strides,
@@ -216,7 +216,7 @@ class Machine {
     checkTensors(func, inputs);
     const { shape, dtype } = outputOf(func).type;
     this.outputElements = elementCount(shape);
-    this.elementBytes = dtypeBytes[dtype];
+    this.elementBytes = bytesOf(dtype);
     this.output = allocate(this.outputElements * this.elementBytes, "the output");
     this.outputWritten = allocate(this.outputElements, "a mark for each output element");
     this.buffers = ubBuffers(func);
@@ -299,7 +299,7 @@ class Machine {
     const operand = operandNamed(this.func, region.buffer);
     invariant(operand !== undefined, `%${region.buffer} is no parameter`);
     const counter = counterOf(this.counters, operand);
-    const size = dtypeBytes[operand.type.dtype];
+    const size = bytesOf(operand.type.dtype);
     const sizes = this.sizes(region);
     const count = elementCount(sizes);
     counter.transfers++;
@@ -320,7 +320,7 @@ class Machine {
     this.gathers++;
     const fetching = counterOf(this.counters, inputOf(this.func, gatheredTable));
     const putting = counterOf(this.counters, outputOf(this.func));
-    const size = dtypeBytes[outputOf(this.func).type.dtype];
+    const size = bytesOf(outputOf(this.func).type.dtype);
     const { sites } = stmt.map;
     const forms = gatherAddresses(stmt, (region) => this.placeOf(region));
     const tables = stmt.from.map((region, table) => this.tableMemory(region, table, stmt));
@@ -564,14 +564,14 @@ class Machine {
       const bytes = operand.role === "output" ? this.output : tensorOf(this.inputs, operand).bytes;
       const view = this.viewOf(bytes);
       const end = bytes.byteLength;
-      return { bytes, view, first: 0, end, elementBytes: dtypeBytes[operand.type.dtype], name };
+      return { bytes, view, first: 0, end, elementBytes: bytesOf(operand.type.dtype), name };
     }
     const ub = this.buffers.get(name);
     invariant(ub !== undefined, `%${name} has no alloc`);
     const first = this.arena.address(ub);
     const { bytes } = this.arena;
     const end = first + ubBytes(ub);
-    return { bytes, view: this.viewOf(bytes), first, end, elementBytes: dtypeBytes[ub.dtype], name, ub };
+    return { bytes, view: this.viewOf(bytes), first, end, elementBytes: bytesOf(ub.dtype), name, ub };
   }
 
   private typeOf(name: string): { readonly dtype: DType; readonly shape: Shape } {

@@ -8,7 +8,7 @@ import { inputOf, type TileFunc } from "../../ir/func.js";
 import { constant, loopPart } from "../../ir/linear.js";
 import { indexRule, resolveIndex, type IndexRule } from "../../ir/policy.js";
 import type { ForStmt, GatherStmt } from "../../ir/tile.js";
-import { at, dtypeBytes, strides } from "../../ir/types.js";
+import { at, bytesOf, strides } from "../../ir/types.js";
 import { indexReader, tensorOf, type HostInputs } from "../memory.js";
 import type { Counter } from "./counter.js";
 import { indexValues, type IndexValues } from "./index-values.js";
@@ -62,7 +62,7 @@ export function countRows(
   const starts = places.map(loopPart);
   const follows = indexed(map);
   const firstFollowed = Math.min(...follows);
-  const elementBytes = dtypeBytes[data.dtype];
+  const elementBytes = bytesOf(data.dtype);
   forEachGroup(loops, [...to.sizes, ...starts], (values, times) => {
     counter.transfers += times;
     const sizes = values.slice(0, rank);

@@ -10,7 +10,7 @@ import { iterations } from "../../ir/ranges.js";
 import { isParam } from "../../ir/regions.js";
 import type { Task } from "../../ir/task/index.js";
 import type { ForStmt, GatherStmt } from "../../ir/tile.js";
-import { at, dtypeBytes } from "../../ir/types.js";
+import { at, bytesOf } from "../../ir/types.js";
 import { indexReader, tensorOf, type HostInputs } from "../memory.js";
 import { SiteWalk, siteSteps } from "../site-values.js";
 import { box } from "../box.js";
@@ -27,7 +27,7 @@ export function countSites(
 ): void {
   const { map } = stmt;
   const rank = stmt.to.sizes.length;
-  const elementBytes = dtypeBytes[outputOf(func).type.dtype];
+  const elementBytes = bytesOf(outputOf(func).type.dtype);
   const inGm = [...stmt.from, stmt.to].map(({ buffer }) => isParam(func, buffer));
   const outputInGm = at(inGm, inGm.length - 1);
   const addresses = gatherAddresses(stmt, (region) => tensorPlace(func, task, region));
@@ -38,7 +38,7 @@ export function countSites(
     return isIndex
       ? {
           read: indexReader(tensorOf(inputs, operand).bytes, dtype),
-          bytes: dtypeBytes[dtype],
+          bytes: bytesOf(dtype),
           run: new BurstRun(counterOf(counters, operand)),
           seen: new Set<number>(),
         }

@@ -11,7 +11,7 @@ import { isParam, ubBuffers } from "../../ir/regions.js";
 import type { Target } from "../../ir/target.js";
 import { statementsOf, taskOf, type Task } from "../../ir/task/index.js";
 import type { ForStmt, GatherStmt, Region, Stmt } from "../../ir/tile.js";
-import { assertNever, at, dtypeBytes, invariant, strides } from "../../ir/types.js";
+import { assertNever, at, bytesOf, invariant, strides } from "../../ir/types.js";
 import type { HostInputs } from "../memory.js";
 import { countRows } from "./count-rows.js";
 import { countSites } from "./count-sites.js";
@@ -89,7 +89,7 @@ function count(
   if (sizes.includes(0)) return;
   const runs = new Runs();
   touch(runs);
-  runs.report(counter, dtypeBytes[operand.type.dtype], times);
+  runs.report(counter, bytesOf(operand.type.dtype), times);
 }
 
 /** What a gather reads and writes in place. */

@@ -6,7 +6,7 @@ import { isParam } from "../../ir/regions.js";
 import type { Target } from "../../ir/target.js";
 import { dataResidency } from "../../ir/tiling/residency.js";
 import { taskOf } from "../../ir/task/index.js";
-import { at, dtypeBytes, elementCount, invariant } from "../../ir/types.js";
+import { at, bytesFor, elementCount, invariant } from "../../ir/types.js";
 import { tensorOf, type HostInputs } from "../memory.js";
 import type { SimReport } from "../report.js";
 import { Counter } from "./counter.js";
@@ -72,18 +72,18 @@ export function summarize(
 /** Bytes that any schedule moves of each operand: each element it touches once. */
 function compulsoryBytes(func: TileFunc): readonly number[] {
   const { shape, dtype } = outputOf(func).type;
-  const written = elementCount(shape) * dtypeBytes[dtype];
+  const written = bytesFor(elementCount(shape), dtype);
   const stmt = taskOf(func).gather?.stmt;
   if (written === 0 || stmt === undefined) return [...inputsOf(func).map(() => 0), written];
   const { map } = stmt;
   const { residency } = func.schedule;
   const stated = residency === undefined || residency === "auto" ? "ub" : dataResidency(func, { residency });
   const inputs = inputsOf(func).map(({ type }, table) => {
-    const reached = elementCount(inputTile(map, table, shape, type.shape)) * dtypeBytes[type.dtype];
+    const reached = bytesFor(elementCount(inputTile(map, table, shape, type.shape)), type.dtype);
     // Rows straight from global memory need no more of the data than the output takes.
     if (table === gatheredTable) return stated === "gm" ? Math.min(reached, written) : reached;
     const inGm = isParam(func, at(stmt.from, table).buffer);
-    return inGm ? elementsRead(map, table, shape, type.shape) * dtypeBytes[type.dtype] : reached;
+    return inGm ? bytesFor(elementsRead(map, table, shape, type.shape), type.dtype) : reached;
   });
   return [...inputs, written];
 }

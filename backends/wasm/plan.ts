@@ -15,7 +15,7 @@ import { feedingOf, locate, ubBuffers, type Feeding } from "../../ir/regions.js"
 import { sizesAround } from "../../ir/symbolic.js";
 import { parallelNest, type ParallelNest } from "../../ir/tasks.js";
 import { flatten, type ForStmt, type GatherStmt, type Region, type Stmt } from "../../ir/tile.js";
-import { at, dtypeBytes, elementCount, invariant, type DType } from "../../ir/types.js";
+import { at, bytesOf, elementCount, invariant, type DType } from "../../ir/types.js";
 import { jamOf, type Jam } from "./jam.js";
 import { joined } from "./joined.js";
 import { largest } from "./largest.js";
@@ -155,7 +155,7 @@ function inPlace(feeding: Feeding | undefined): {
 
 function boxPlan(func: TileFunc, to: Placed, from: Placed, { buffer, sizes }: Region): BoxPlan {
   const operand = func.operands.find(({ name }) => name === buffer) ?? outputOf(func);
-  const elementBytes = dtypeBytes[operand.type.dtype];
+  const elementBytes = bytesOf(operand.type.dtype);
   const strides = [to, from].map((placed) => placed.strides.map((stride) => stride * elementBytes));
   return { to, from, sizes, elementBytes, run: commonRun(sizes, strides, elementBytes, 0) };
 }
@@ -181,7 +181,7 @@ function plainPlan(
   const addresses = gatherAddresses(stmt, place);
   const places = stmt.from.map(place);
   const dtype = (table: number): DType => inputOf(func, table).type.dtype;
-  const elementBytes = dtypeBytes[dtype(gatheredTable)];
+  const elementBytes = bytesOf(dtype(gatheredTable));
   const walk = ({ memory }: Placed, start: Linear, address: Linear, unit: number): Walk => ({
     memory,
     start: loopPart(start),
@@ -194,7 +194,7 @@ function plainPlan(
   const indices = tables.map((table) => {
     const first = plainSites(map).findIndex(({ value }) => value.table === table);
     const placed = at(places, table);
-    return walk(placed, startOf(placed), at(addresses.sites, first), dtypeBytes[dtype(table)]);
+    return walk(placed, startOf(placed), at(addresses.sites, first), bytesOf(dtype(table)));
   });
   const sites = siteStrides(addresses.data, plainSites(map).length).map((stride, site): SitePlan => {
     const own = at(plainSites(map), site);
@@ -202,7 +202,7 @@ function plainPlan(
     const fixed = sub(loopPart(at(addresses.sites, site)), startOf(at(places, table)));
     return {
       walk: tables.indexOf(table),
-      shift: fixed.at * dtypeBytes[dtype(table)],
+      shift: fixed.at * bytesOf(dtype(table)),
       rule: indexRule(own, dtype(table)),
       stride: stride * elementBytes,
     };

@@ -12,7 +12,7 @@ import type { IndexRule } from "../../ir/policy.js";
 import { boundsOf } from "../../ir/ranges.js";
 import { sizeRanges } from "../../ir/symbolic.js";
 import type { ForStmt, GatherStmt, Region } from "../../ir/tile.js";
-import { at, dtypeBytes, type DType } from "../../ir/types.js";
+import { at, bytesOf, type DType } from "../../ir/types.js";
 import { siteSteps, type SiteStep } from "../site-values.js";
 import { copyWay } from "./code.js";
 import { largest } from "./largest.js";
@@ -72,7 +72,7 @@ export function sitesPlan(
   const { map, to } = stmt;
   const rank = to.sizes.length;
   const inputs = inputsOf(func).map(({ type }) => type);
-  const elementBytes = dtypeBytes[at(inputs, gatheredTable).dtype];
+  const elementBytes = bytesOf(at(inputs, gatheredTable).dtype);
   const addresses = gatherAddresses(stmt, place);
   const output = place(to);
   const sites = siteSteps(map, addresses.sites, func.operands).map((step): SiteMove => {

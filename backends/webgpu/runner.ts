@@ -12,7 +12,7 @@ import type { Target } from "../../ir/target.js";
 import { verifyOnce } from "../../ir/verify/verify-once.js";
 import { taskOf } from "../../ir/task/index.js";
 import type { GatherStmt } from "../../ir/tile.js";
-import { at, byteCount, dtypeBytes, elementCount, invariant, type DType } from "../../ir/types.js";
+import { at, byteCount, bytesOf, elementCount, invariant, type DType } from "../../ir/types.js";
 import { BoundedCache } from "../cache.js";
 import { checkKernel, checkRunnable } from "../check-kernel.js";
 import { checkFields, isObject, shown, wholeNumber, type Fields } from "../fields.js";
@@ -372,7 +372,7 @@ class DeviceRunner implements Runner {
   }
 
   private async indexAt(buffer: GPUBuffer, dtype: DType, position: number): Promise<bigint> {
-    const size = dtypeBytes[dtype];
+    const size = bytesOf(dtype);
     const read = Math.max(4, size);
     const offset = Math.floor((position * size) / read) * read;
     return indexReader(await this.read(buffer, offset, read), dtype).exact(position - offset / size);

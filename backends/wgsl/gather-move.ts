@@ -19,7 +19,7 @@ import { indexRule, type IndexRule } from "../../ir/policy.js";
 import { neverNegative, residue } from "../../ir/ranges.js";
 import { ubBuffers, type Feeding } from "../../ir/regions.js";
 import { ubStrides, type ForStmt, type GatherStmt, type Region } from "../../ir/tile.js";
-import { at, dtypeBytes, elementCount, invariant, type Shape } from "../../ir/types.js";
+import { at, bytesOf, elementCount, invariant, type Shape } from "../../ir/types.js";
 import { joinedDims, type Walk } from "./joined-dims.js";
 import { loadMove, type LoadMove } from "./load-move.js";
 
@@ -188,7 +188,7 @@ interface Setting {
 function accessOf(setting: Setting): Access {
   const { func, stmt, addresses, loops, staged, laneBytes } = setting;
   const { type } = inputOf(func, gatheredTable);
-  const size = dtypeBytes[type.dtype];
+  const size = bytesOf(type.dtype);
   const rank = stmt.to.sizes.length;
   const widths = (data: Width, output: Width, index: (table: number) => Width = () => 1): Width[] => [
     ...inputsOf(func).map((_, table) => (table === gatheredTable ? data : index(table))),
@@ -233,7 +233,7 @@ const wholeRuns = ({ stmt, loops }: Setting, d: number, group: number): boolean 
 
 /** Whether four neighbours along a dim find their index values of a table in one read. */
 const readInFours = ({ func, stmt, addresses, loops }: Setting, along: number, table: number): boolean =>
-  dtypeBytes[inputOf(func, table).type.dtype] >= 4 &&
+  bytesOf(inputOf(func, table).type.dtype) >= 4 &&
   residue(elementsOf(func, inputOf(func, table)), 4, loops) === 0 &&
   plainSites(stmt.map).every(
     ({ value }, s) => value.table !== table || startsAtMultiples(at(addresses.sites, s), along, 4, loops),

@@ -6,7 +6,7 @@ import { parallelNest } from "../../ir/tasks.js";
 import { at, invariant } from "../../ir/types.js";
 import { dispatchOf } from "./grid.js";
 import type { WgslBinding, WgslKernel, WgslLimits } from "./kernel.js";
-import { asBinding, bytesOf, type WgslPlan } from "./plan.js";
+import { asBinding, bindingBytes, type WgslPlan } from "./plan.js";
 import { beyondLimits, tooManyTasks } from "./refusals.js";
 import { sizeValues } from "./sizes.js";
 
@@ -29,7 +29,7 @@ export function kernelAt({ plan, kernel, limits }: OpenKernel, func: TileFunc): 
     if (bound.access === "uniform")
       return { ...binding, values: sizeValues(plan.sizes, form.values, nest, dispatch) };
     return k < func.operands.length
-      ? { ...binding, bytes: bytesOf(at(func.operands, k).type, bound.width) }
+      ? { ...binding, bytes: bindingBytes(at(func.operands, k).type, bound.width) }
       : binding;
   });
   throwIfErrors(beyondLimits(func, bindings, plan.workgroupBytes, limits));

@@ -18,7 +18,7 @@ import {
   assertNever,
   at,
   byteCount,
-  dtypeBytes,
+  bytesOf,
   elementCount,
   type DType,
   type TensorType,
@@ -131,7 +131,7 @@ export function planWgsl(func: TileFunc, options: WgslOptions = {}): WgslPlan {
 }
 
 function elementWords(dtype: DType): ElementWords {
-  const size = dtypeBytes[dtype];
+  const size = bytesOf(dtype);
   return { size, perWord: Math.max(1, 4 / size), wordsPer: Math.max(1, size / 4) };
 }
 
@@ -164,7 +164,7 @@ function bindingsOf(
     name: names.buffer(operand.name),
     role: keyOf(operand),
     access: operand === output ? "read_write" : "read",
-    bytes: bytesOf(operand.type, widthOf(binding)),
+    bytes: bindingBytes(operand.type, widthOf(binding)),
     width: widthOf(binding),
     atomic: operand === output && merged,
   }));
@@ -187,7 +187,7 @@ export const asBinding = ({ width: _width, atomic: _atomic, ...binding }: BoundB
   binding;
 
 /** An array has one access at least, of a tensor without elements too. */
-export const bytesOf = (type: TensorType, width: Width): number =>
+export const bindingBytes = (type: TensorType, width: Width): number =>
   Math.max(4 * width, alignUp(byteCount(type), 4));
 
 function moveOf(stmt: Stmt, gather: GatherMove | SitesMove, feeding: Feeding): WgslMove[] {

@@ -31,7 +31,7 @@ import { boundsOf, residue } from "../../ir/ranges.js";
 import type { Feeding } from "../../ir/regions.js";
 import { sizeRanges } from "../../ir/symbolic.js";
 import type { ForStmt, GatherStmt } from "../../ir/tile.js";
-import { at, dtypeBytes, type DType, type Shape } from "../../ir/types.js";
+import { at, bytesOf, type DType, type Shape } from "../../ir/types.js";
 import { readsAlone, startsAtMultiples, vectorBytes, type Width } from "./gather-move.js";
 import { joinedDims } from "./joined-dims.js";
 import { rowDim } from "./row-dim.js";
@@ -111,7 +111,7 @@ export function sitesMove(func: TileFunc, stmt: GatherStmt, feeding: Feeding, la
     unit !== undefined &&
     sharing.includes(last) &&
     stepAlong(addresses.data, "dim", last) === 1 &&
-    dtypeBytes[inputOf(func, gatheredTable).type.dtype] <= 4 * unit.width;
+    bytesOf(inputOf(func, gatheredTable).type.dtype) <= 4 * unit.width;
   const own = rangesOf(
     map,
     inputsOf(func).map(({ type }) => type),
@@ -167,7 +167,7 @@ function unitOf(
   sharing: readonly number[],
 ): Unit | undefined {
   const { type } = inputOf(func, gatheredTable);
-  const size = dtypeBytes[type.dtype];
+  const size = bytesOf(type.dtype);
   const last = sizes.length - 1;
   const whole = (group: number): boolean =>
     group === 1 ||

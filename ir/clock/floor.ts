@@ -6,7 +6,7 @@ import { followedBy, gatheredTable, inputTile, isPlain, rowElements } from "../a
 import { outputOf } from "../func.js";
 import { targetFacts } from "../target.js";
 import type { Tiling } from "../tiling/index.js";
-import { alignUp, at, byteCount, dtypeBytes, elementCount, type Shape } from "../types.js";
+import { alignUp, at, byteCount, bytesFor, bytesOf, elementCount, type Shape } from "../types.js";
 import { cyclesOfWork, granule, noWork } from "./statement.js";
 
 /** Cycles that no schedule of a gather with one residency is under. */
@@ -74,13 +74,13 @@ interface Divided {
 function inPlace({ gather, residency, extents, schedule, target }: Tiling): Floor {
   const { map, operands } = gather;
   const data = at(operands, gatheredTable).type;
-  const size = dtypeBytes[data.dtype];
+  const size = bytesOf(data.dtype);
   const staged = residency === "ub";
   const line = granule(target);
   const elements = elementCount(extents);
   const reached = operands.map(({ role, type }, table) => {
     const box = role === "output" ? extents : inputTile(map, table, extents, type.shape);
-    return elementCount(box) * dtypeBytes[type.dtype];
+    return bytesFor(elementCount(box), type.dtype);
   });
   const dataReached = at(reached, gatheredTable);
   const others = operands.length - 1;

@@ -31,7 +31,7 @@ import {
   alignUp,
   at,
   contiguousRun,
-  dtypeBytes,
+  bytesOf,
   elementCount,
   InternalError,
   invariant,
@@ -185,7 +185,7 @@ export const granule = (target: Target): number =>
  */
 export function transferWork({ type, inTile = [] }: Held, sizes: Shape, target: Target): Work {
   if (elementCount(sizes) === 0) return noWork;
-  const size = dtypeBytes[type.dtype];
+  const size = bytesOf(type.dtype);
   const [burst = 1, rows = 1, ...outer] = folded(sizes, strides(type.shape), inTile);
   // Only a DMA engine stops at two dims.
   const [inOne, repeated] = targetFacts[target.kind].dmaEngine
@@ -216,7 +216,7 @@ export function gatherWork(setting: GatherSetting, sizes: Shape, target: Target)
   if (elementCount(sizes) === 0) return noWork;
   const { map, inputs, lowering } = setting;
   const data = at(inputs, gatheredTable);
-  const size = dtypeBytes[data.type.dtype];
+  const size = bytesOf(data.type.dtype);
   const elements = elementCount(sizes);
   const inner = sizes[sizes.length - 1] ?? 1;
   const { steps, waits } = lowering;
@@ -287,7 +287,7 @@ function lookups({ map, inputs }: GatherSetting, times: number, target: Target) 
   const sizes = map.sites.flatMap(({ value }) => {
     if (!isRead(value) || value.table === gatheredTable) return [];
     const { type, inTile } = at(inputs, value.table);
-    return inTile === undefined ? [dtypeBytes[type.dtype]] : [];
+    return inTile === undefined ? [bytesOf(type.dtype)] : [];
   });
   return {
     instructions: times * sizes.length,
@@ -320,7 +320,7 @@ const nearby = 1 / 12;
 function direct({ map, inputs, output }: GatherSetting, sizes: Shape, target: Target): Work {
   const data = at(inputs, gatheredTable);
   const { dtype, shape } = data.type;
-  const size = dtypeBytes[dtype];
+  const size = bytesOf(dtype);
   const elements = elementCount(sizes);
   const inRow = rowElements(map, sizes, shape);
   const row = inRow * size;
@@ -379,7 +379,7 @@ function inPlace(sizes: Shape, { dtype, shape }: TensorType, target: Target) {
   if (elements === 0) return { bytes: 0, padded: 0, runs: 0 };
   const run = contiguousRun(sizes, shape);
   const runs = elements / run;
-  const size = dtypeBytes[dtype];
+  const size = bytesOf(dtype);
   return { bytes: elements * size, padded: runs * alignUp(run * size, granule(target)), runs };
 }
 

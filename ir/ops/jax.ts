@@ -24,7 +24,7 @@ import { bitsOfWhole } from "./fill-bits.js";
 import { takeAlongOperator, takeOperator, type IndexPolicy } from "./take.js";
 
 /** NaN for inexact types, the most negative and the largest number of signed and unsigned ones, true. */
-const fillBits: Readonly<Record<Exclude<DType, "string">, bigint>> = {
+const fillBits = {
   bool: 1n,
   i8: 1n << 7n,
   i16: 1n << 15n,
@@ -41,8 +41,9 @@ const fillBits: Readonly<Record<Exclude<DType, "string">, bigint>> = {
   // NaN + 0i: the real part comes first.
   c64: 0x7fc0_0000n,
   c128: 0x7ff8_0000_0000_0000n,
-};
+} as const satisfies Readonly<Partial<Record<DType, bigint>>>;
 
+/** The element types of jax's arrays. */
 const arrayTypes = Object.keys(fillBits) as readonly (keyof typeof fillBits)[];
 
 const policies = {

@@ -8,7 +8,7 @@
 import type { AccessMap, OutOfBounds, Site } from "../access.js";
 import { add, constant, dim, scale, site, type Linear } from "../linear.js";
 import { outputShape, type Operator } from "../operator.js";
-import { at, dtypes, formatShape } from "../types.js";
+import { at, formatShape, type DType } from "../types.js";
 import { axis, oobOf, oobSpec } from "./attributes.js";
 import { broadcastCoords, broadcastShapes } from "./broadcast.js";
 import {
@@ -28,13 +28,14 @@ const modes = { raise: "error", wrap: "wrap", clip: "clamp" } as const satisfies
   Record<string, OutOfBounds>
 >;
 
+/** NumPy's own scalar types, bfloat16 not among them. */
+const dataTypes: readonly DType[] = [
+  ...(["bool", "i8", "u8", "i16", "u16", "f16", "i32", "u32"] as const),
+  ...(["f32", "string", "i64", "u64", "f64", "c64", "c128"] as const),
+];
+
 function checkTypes(inputs: OpInputs, who: string): void {
-  checkDType(
-    inputs,
-    "data",
-    dtypes.filter((dtype) => dtype !== "bf16"),
-    who,
-  );
+  checkDType(inputs, "data", dataTypes, who);
   checkRank(inputs, "data", 1, 8, who);
 }
 

@@ -4,7 +4,7 @@
  * Sources: onnx/onnx docs/Operators.md and Changelog.md. bfloat16 data arrived with opset 13, negative indices with
  * opset 11; GatherND takes 64-bit indices alone; an index out of range is an error.
  */
-import { dtypes, type DType } from "../types.js";
+import type { DType } from "../types.js";
 import {
   axisInRange,
   checkDType,
@@ -26,12 +26,20 @@ const opset = {
   default: 13,
   help: "ONNX opset, 1, 11 or 13 and up",
 } as const satisfies AttrSpec;
-const beforeBf16: readonly DType[] = dtypes.filter((dtype) => dtype !== "bf16");
+
+/** Element types of data, with the opset that lists each first. */
+const dataTypes: readonly (readonly [since: number, types: readonly DType[]])[] = [
+  [1, ["bool", "i8", "u8", "i16", "u16", "f16"]],
+  [13, ["bf16"]],
+  [1, ["i32", "u32", "f32", "string", "i64", "u64", "f64", "c64", "c128"]],
+];
+const dataTypesOf = (version: number): readonly DType[] =>
+  dataTypes.flatMap(([since, types]) => (since <= version ? types : []));
 
 function checkTypes(inputs: OpInputs, who: string, since: number, indices: readonly DType[]): number {
   const version = intAttr(inputs.attrs, "opset") ?? 13;
   if (version < since) fail("TC105", inputs, `${who} exists since opset ${since}, not in ${version}`);
-  checkDType(inputs, "data", version < 13 ? beforeBf16 : dtypes, `${who} of opset ${version}`);
+  checkDType(inputs, "data", dataTypesOf(version), `${who} of opset ${version}`);
   checkDType(inputs, "indices", indices, who);
   return version;
 }

@@ -7,7 +7,7 @@
 import type { AccessMap, Site } from "../access.js";
 import { error } from "../diagnostic.js";
 import { add, constant, dim, site, type Linear } from "../linear.js";
-import { at, dtypes, formatShape, type Shape } from "../types.js";
+import { at, formatShape, type DType, type Shape } from "../types.js";
 import { oobOf, oobSpec } from "./attributes.js";
 import {
   checkDType,
@@ -19,6 +19,12 @@ import {
   type OpInputs,
   type RuleCode,
 } from "./op-def.js";
+
+/** StableHLO's booleans, integers, floats and complex numbers of a byte and more, as far as tilec has them. */
+const dataTypes: readonly DType[] = [
+  ...(["bool", "i8", "u8", "i16", "u16", "f16", "bf16", "i32", "u32"] as const),
+  ...(["f32", "i64", "u64", "f64", "c64", "c128"] as const),
+];
 
 /** The operation's shapes and attributes. */
 interface Gather {
@@ -330,12 +336,7 @@ export const stablehloGather = {
   attrs,
   resultRules: "C22, C23",
   resolve(inputs) {
-    checkDType(
-      inputs,
-      "data",
-      dtypes.filter((dtype) => dtype !== "string"),
-      `${who} (I1)`,
-    );
+    checkDType(inputs, "data", dataTypes, `${who} (I1)`);
     const gather = gatherOf(inputs);
     checkConstraints(inputs, gather);
     const result = resultOf(gather);

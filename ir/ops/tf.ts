@@ -22,7 +22,18 @@ import {
 } from "./op-def.js";
 import { siteOf, type IndexPolicy } from "./take.js";
 
+/** tf.dtypes, without the quantized types and those of 8 bits and fewer that are no integers. */
+const dataTypes: readonly DType[] = [
+  ...(["bool", "i8", "u8", "i16", "u16", "f16", "bf16", "i32", "u32"] as const),
+  ...(["f32", "string", "i64", "u64", "f64", "c64", "c128"] as const),
+];
 const indexTypes: readonly DType[] = ["i32", "i64"];
+
+function checkTypes(inputs: OpInputs, who: string): void {
+  checkDType(inputs, "data", dataTypes, who);
+  checkDType(inputs, "indices", indexTypes, who);
+}
+
 const oob = oobSpec("error");
 
 /** Absent: the first dim behind the batch dims. */
@@ -61,7 +72,7 @@ export const tfGather = {
   inputs: ["params", "indices"],
   attrs: { axis, batch_dims: batchDims, oob },
   resolve(inputs) {
-    checkDType(inputs, "indices", indexTypes, "tf.gather");
+    checkTypes(inputs, "tf.gather");
     checkRank(inputs, "data", 1, 8, "tf.gather");
     const [data, indices] = [inputs.data.shape, inputs.indices.shape];
     const batch = batchDimsOf(inputs, "tf.gather");
@@ -85,7 +96,7 @@ export const tfGatherNd = {
   inputs: ["params", "indices"],
   attrs: { batch_dims: batchDims, oob },
   resolve(inputs) {
-    checkDType(inputs, "indices", indexTypes, "tf.gather_nd");
+    checkTypes(inputs, "tf.gather_nd");
     checkRank(inputs, "data", 1, 8, "tf.gather_nd");
     checkRank(inputs, "indices", 1, 8, "tf.gather_nd");
     const batch = intAttr(inputs.attrs, "batch_dims") ?? 0;

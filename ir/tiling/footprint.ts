@@ -9,7 +9,7 @@ import { gatheredTable, gatherDims, isPlain, rowElements } from "../access.js";
 import { keyOf } from "../func.js";
 import type { BudgetRule, Copies } from "../schedule.js";
 import { targetFacts, type Target } from "../target.js";
-import { alignUp, at, dtypeBytes, elementCount, type DType, type Shape } from "../types.js";
+import { alignUp, at, bytesFor, bytesOf, elementCount, type DType, type Shape } from "../types.js";
 import { copiesOf } from "./copies.js";
 import type { Loop } from "./loops.js";
 import type { TiledGather, TiledOperand } from "./tiled.js";
@@ -47,7 +47,7 @@ const rowsOf = (shape: Shape): number => elementCount(shape.slice(0, -1));
 
 /** Bytes of one innermost row of a tile in UB; a row without elements still takes a block. */
 const rowBytes = (shape: Shape, dtype: DType, block: number): number =>
-  alignUp(Math.max(1, shape[shape.length - 1] ?? 1) * dtypeBytes[dtype], block);
+  alignUp(bytesFor(Math.max(1, shape[shape.length - 1] ?? 1), dtype), block);
 
 /** Rows that are a multiple of so many bytes apart share a quarter of the sets of a cache of 64 sets of 64-byte lines, or fewer. */
 const setsBytes = 1024;
@@ -69,11 +69,11 @@ export function operandRowBytes(
       return bytes;
     case "banks": {
       // An odd number of banks, or of wider elements.
-      const bank = Math.max(4, dtypeBytes[dtype]);
+      const bank = Math.max(4, bytesOf(dtype));
       return bytes % (2 * bank) === 0 ? bytes + bank : bytes;
     }
     case "cache-sets": {
-      const fetched = rowElements(map, output, operand.type.shape) * dtypeBytes[dtype];
+      const fetched = bytesFor(rowElements(map, output, operand.type.shape), dtype);
       return fetched < target.burstBytes && bytes % setsBytes === 0 ? bytes + target.burstBytes : bytes;
     }
   }
@@ -81,7 +81,7 @@ export function operandRowBytes(
 
 /** Elements of the scratch of one vector gather: two index rows, each a whole number of blocks (D6). */
 function scratchShape(indexTile: Shape, dtype: DType, target: Target): Shape {
-  const lanes = Math.max(1, target.blockBytes / dtypeBytes[dtype]);
+  const lanes = Math.max(1, target.blockBytes / bytesOf(dtype));
   return [2, alignUp(indexTile[indexTile.length - 1] ?? 1, lanes)];
 }
 
@@ -91,7 +91,7 @@ export function footprintOf(tiling: TiledGather & { readonly loops: readonly Loo
   const parts: FootprintPart[] = [];
   let [sum, planned] = [0, 0];
   const hold = (part: string, shape: Shape, dtype: DType, row: number, buffers: Copies): void => {
-    const bytes = elementCount(shape) * dtypeBytes[dtype];
+    const bytes = bytesFor(elementCount(shape), dtype);
     const padded = rowsOf(shape) * row;
     const counted = rule === "full" ? padded * buffers : bytes;
     parts.push({ part, dtype, tile: shape, bytes, rowBytes: row, padded, buffers, counted });

@@ -30,7 +30,7 @@ import { inputOf, inputsOf } from "../func.js";
 import { dimsOf, sitesOf, soleAtom, type Linear } from "../linear.js";
 import type { Residency } from "../schedule.js";
 import { targetFacts, type Target } from "../target.js";
-import { alignUp, at, dtypeBytes, elementCount, type Shape, type TensorType } from "../types.js";
+import { alignUp, at, bytesOf, elementCount, type Shape, type TensorType } from "../types.js";
 import type { Footprint } from "./footprint.js";
 import type { Loop } from "./loops.js";
 import { dataResidency } from "./residency.js";
@@ -175,7 +175,7 @@ function isVector(gather: LoweringFacts, target: Target): boolean {
     isDim(site.value.at[site.value.at.length - 1], inner) &&
     !site.value.at.slice(0, -1).some((coord) => isDim(coord, inner)) &&
     has32BitIndices(gather) &&
-    target.vectorGatherBytes.includes(dtypeBytes[data.dtype]) &&
+    target.vectorGatherBytes.includes(bytesOf(data.dtype)) &&
     site.keep !== "wrap"
   );
 }
@@ -198,7 +198,7 @@ function isTable(gather: LoweringFacts): boolean {
     site.value.at.length === 1 &&
     isDim(site.value.at[0], 0) &&
     has32BitIndices(gather) &&
-    dtypeBytes[data.dtype] <= 4 &&
+    bytesOf(data.dtype) <= 4 &&
     (site.keep === "clamp" || site.keep === "zero" || site.keep === "unchecked")
   );
 }
@@ -241,7 +241,7 @@ function takesWholeTile(
   { map, data, indices, tile, ragged, freshIndices }: LoweringFacts,
   target: Target,
 ): boolean {
-  const size = dtypeBytes[data.dtype];
+  const size = bytesOf(data.dtype);
   const keep = policyOf(map);
   const followed = indexed(map);
   // Index tile and output tile are one matrix, its rows the dims in front of the last.
@@ -308,7 +308,7 @@ function perRow(gather: LoweringFacts, target: Target): GatherLowering {
 }
 
 const wideIndices = ({ indices }: LoweringFacts): boolean =>
-  indices.some(({ dtype }) => dtypeBytes[dtype] === 8);
+  indices.some(({ dtype }) => bytesOf(dtype) === 8);
 
 /** The scalar unit reads the indices and V copies, whichever of them the program has wait: to the other one and back. */
 const rowCopy = (): GatherLowering => ({ ...nothing, class: "row-copy", waits: 2 });

@@ -6,7 +6,7 @@
  */
 import { elementsRead, inputTile, rowElements } from "../access.js";
 import { keyOf, type Role } from "../func.js";
-import { at, contiguousRun, dtypeBytes, elementCount } from "../types.js";
+import { at, contiguousRun, bytesFor, bytesOf, elementCount } from "../types.js";
 import { tilesAlong, viewsAlong, type Loop } from "./loops.js";
 import { isLookedUp } from "./residency.js";
 import type { TiledGather, TiledOperand } from "./tiled.js";
@@ -69,12 +69,12 @@ export function compulsoryBytes(
 ): number {
   const { role, type } = operand;
   if (elementCount(extents) === 0) return 0;
-  const written = elementCount(extents) * dtypeBytes[type.dtype];
+  const written = bytesFor(elementCount(extents), type.dtype);
   if (role === "output") return written;
-  const reached = elementCount(inputTile(gather.map, k, extents, type.shape)) * dtypeBytes[type.dtype];
+  const reached = bytesFor(elementCount(inputTile(gather.map, k, extents, type.shape)), type.dtype);
   // Rows straight from global memory need no more of the data than the output takes.
   if (role === "data") return inUb ? reached : Math.min(reached, written);
-  return inUb ? reached : elementsRead(gather.map, k, extents, type.shape) * dtypeBytes[type.dtype];
+  return inUb ? reached : bytesFor(elementsRead(gather.map, k, extents, type.shape), type.dtype);
 }
 
 /** Iterations of some of a nest's loops together; the views of a dim count only where its tiles do not. */
@@ -95,14 +95,14 @@ function fetchedRows(tiling: Planned, operand: TiledOperand, k: number): Operand
   const row = rowElements(gather.map, tile, shape);
   // Without an element to name, an index fetches nothing.
   const elements = gather.map.sites.some((site) => site.below === 0) ? 0 : elementCount(extents);
-  const bytes = elements * dtypeBytes[dtype];
+  const bytes = bytesFor(elements, dtype);
   return {
     operand: keyOf(operand.operand),
     role: operand.operand.role,
     bytes,
     compulsory: Math.min(compulsoryBytes(tiling, operand, k), bytes),
     transfers: elements / row,
-    burst: row * dtypeBytes[dtype],
+    burst: bytesFor(row, dtype),
   };
 }
 
@@ -118,7 +118,7 @@ function inPlace(tiling: Planned, operand: TiledOperand, k: number): OperandTraf
     bytes: compulsory === 0 ? 0 : compulsory * iterations(tiling, repeats),
     compulsory,
     transfers: iterations(tiling, tiling.loops),
-    burst: dtypeBytes[type.dtype],
+    burst: bytesOf(type.dtype),
   };
 }
 
@@ -126,14 +126,14 @@ function inPlace(tiling: Planned, operand: TiledOperand, k: number): OperandTraf
 function lookedUp(tiling: Planned, operand: TiledOperand, k: number): OperandTraffic {
   const { type } = operand.operand;
   const tiles = iterations(tiling, tiling.loops);
-  const bytes = elementsRead(tiling.gather.map, k, tiling.tile, type.shape) * dtypeBytes[type.dtype];
+  const bytes = bytesFor(elementsRead(tiling.gather.map, k, tiling.tile, type.shape), type.dtype);
   return {
     operand: keyOf(operand.operand),
     role: operand.operand.role,
     bytes: bytes * tiles,
     compulsory: compulsoryBytes(tiling, operand, k),
     transfers: tiles,
-    burst: dtypeBytes[type.dtype],
+    burst: bytesOf(type.dtype),
   };
 }
 
@@ -154,6 +154,6 @@ function throughUb(tiling: Planned, operand: TiledOperand, k: number): OperandTr
     bytes: compulsory === 0 ? 0 : compulsory * iterations(tiling, repeats),
     compulsory,
     transfers: iterations(tiling, around),
-    burst: contiguousRun(operand.tile, type.shape) * dtypeBytes[type.dtype],
+    burst: bytesFor(contiguousRun(operand.tile, type.shape), type.dtype),
   };
 }

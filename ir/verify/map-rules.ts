@@ -16,7 +16,7 @@ import { imageOf, rangesOf, staysBelow, type Interval, type Ranges } from "../im
 import { atomsOf, dimsOf, sitesOf, type Linear } from "../linear.js";
 import {
   at,
-  dtypeBytes,
+  bytesOf,
   elementCount,
   isIndexDType,
   maxElements,
@@ -125,7 +125,7 @@ function loopless({ map }: Shaped): Fault[] {
 
 function fill({ map, output }: Shaped): Fault[] {
   if (map.fill === undefined) return [];
-  const bytes = dtypeBytes[output.dtype];
+  const bytes = bytesOf(output.dtype);
   const fault = (message: string): Fault[] => [{ rule: "A10", message }];
   if (output.dtype === "string") return fault("a string has no fill bits");
   if (BigInt(map.fill) >> BigInt(8 * bytes) !== 0n)

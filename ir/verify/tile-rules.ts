@@ -35,7 +35,7 @@ import { isParam, regionsOf, typeOfBuffer, ubAccesses, ubBuffers, wholeBuffers }
 import { statementsOf, taskOf, tensorRegion, type Located } from "../task/index.js";
 import { printLinear, printRegion } from "../text/print.js";
 import type { ForStmt, GatherStmt, Region, UbBuffer } from "../tile.js";
-import { at, dtypeBytes, elementCount, type Span, type TensorType } from "../types.js";
+import { at, bytesOf, elementCount, type Span, type TensorType } from "../types.js";
 import { broken } from "./broken.js";
 import { uncovered } from "./coverage.js";
 import { verifyMap } from "./map-rules.js";
@@ -139,7 +139,7 @@ const rowsOfElements: Rule = ({ all }) =>
   all.flatMap(({ stmt }) => {
     if (stmt.op !== "alloc") return [];
     const { name, dtype, shape, rowBytes } = stmt.buffer;
-    const size = dtypeBytes[dtype];
+    const size = bytesOf(dtype);
     const needed = (shape[shape.length - 1] ?? 1) * size;
     if (rowBytes % size !== 0)
       return [

@@ -1,7 +1,7 @@
 /** Performance hints: what a legal schedule leaves on the table, with what was measured and what to type instead. */
 import {
   at,
-  dtypeBytes,
+  bytesOf,
   freeDims,
   hint,
   inputsOf,
@@ -102,12 +102,12 @@ function acrossPages({ schedule }: Tiling, { dim, entry, pages, instead }: Strad
 
 /** Why the vector unit does not gather. */
 function onScalarUnit({ gather, target, lowering }: Tiling): Diagnostic[] {
-  const wide = inputsOf(gather).some(({ role, type }) => role === "indices" && dtypeBytes[type.dtype] === 8);
+  const wide = inputsOf(gather).some(({ role, type }) => role === "indices" && bytesOf(type.dtype) === 8);
   if (wide) {
     const message = "64-bit indices gather element by element on the scalar unit";
     return [hint("TC904", message, { hint: "use i32 indices: the vector unit gathers a repeat at a time" })];
   }
-  const bytes = dtypeBytes[outputOf(gather).type.dtype];
+  const bytes = bytesOf(outputOf(gather).type.dtype);
   if (lowering.class !== "scalar" || target.vectorGatherBytes.includes(bytes)) return [];
   const taken = target.vectorGatherBytes.map((size) => 8 * size).join(", ");
   return [

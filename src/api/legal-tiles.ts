@@ -7,7 +7,7 @@
  */
 import {
   CompileError,
-  dtypeBytes,
+  bytesOf,
   error,
   estimator,
   formatResidency,
@@ -282,7 +282,7 @@ function ranked(tilings: readonly Tiling[], chosen: Tiling | undefined): LegalTi
 }
 
 function largestDims(tiling: Tiling): LegalTiles["largestGatherDims"] {
-  const bytes = inputsOf(tiling.gather).map(({ type }) => dtypeBytes[type.dtype]);
+  const bytes = inputsOf(tiling.gather).map(({ type }) => bytesOf(type.dtype));
   const lanes = Math.max(1, ...bytes.map((size) => tiling.target.blockBytes / size));
   const aligned = largestGatherDims(tiling, lanes);
   return largestGatherDims(tiling).map(({ dim, largest: padded }, k) => ({

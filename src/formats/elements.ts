@@ -1,10 +1,10 @@
 /** One element as people read it: its value, and its bits where the value hides them. */
 import { getFloat16 } from "@petamoriken/float16";
-import { dtypeBytes, isIndexDType, type DType } from "../../ir/index.js";
+import { bytesOf, isIndexDType, type DType } from "../../ir/index.js";
 
 /** `486 (0x43f30000)` for floats and complex numbers, `-7` for integers. `k` counts elements. */
 export function showElement(dtype: DType, bytes: Uint8Array, k: number): string {
-  const size = dtypeBytes[dtype];
+  const size = bytesOf(dtype);
   const view = new DataView(bytes.buffer, bytes.byteOffset + k * size, size);
   const hex = Array.from({ length: size }, (_, b) =>
     view

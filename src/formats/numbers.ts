@@ -1,6 +1,6 @@
 /** Numbers and bit patterns as element bytes: each rounded once, to the nearest value of the type, ties to even. */
 import { f16round, Float16Array, setFloat16 } from "@petamoriken/float16";
-import { at, dtypeBytes, type DType } from "../../ir/index.js";
+import { at, bytesOf, type DType } from "../../ir/index.js";
 
 export type ComplexType = "c64" | "c128";
 export type FloatType = "f16" | "bf16" | "f32" | "f64";
@@ -12,7 +12,7 @@ export const isFloat = (dtype: IntegerType | FloatType): dtype is FloatType => f
 /** Lowest and highest value. */
 export function integerRange(dtype: IntegerType): readonly [bigint, bigint] {
   if (dtype === "bool") return [0n, 1n];
-  const bits = BigInt(8 * dtypeBytes[dtype]);
+  const bits = BigInt(8 * bytesOf(dtype));
   return dtype.startsWith("u") ? [0n, 2n ** bits - 1n] : [-(2n ** (bits - 1n)), 2n ** (bits - 1n) - 1n];
 }
 
@@ -60,7 +60,7 @@ function bf16Bits(value: number): number {
 
 /** Writes element `k` of a tensor of this type. Integers wrap to the type's width. */
 export function writeNumber(view: DataView, dtype: DType, k: number, value: number | bigint): void {
-  const place = k * dtypeBytes[dtype];
+  const place = k * bytesOf(dtype);
   switch (dtype) {
     case "bool":
     case "i8":
@@ -120,7 +120,7 @@ export function writeComplex(view: DataView, dtype: ComplexType, k: number, re: 
 
 /** Writes a bit pattern, most significant hexadecimal digit first. */
 export function writeBits(view: DataView, dtype: DType, k: number, hex: string): void {
-  const size = dtypeBytes[dtype];
+  const size = bytesOf(dtype);
   const digits = hex.padStart(2 * size, "0");
   for (let b = 0; b < size; b++) {
     view.setUint8(k * size + size - 1 - b, Number.parseInt(digits.slice(2 * b, 2 * b + 2), 16));

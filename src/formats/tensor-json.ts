@@ -1,5 +1,5 @@
 /** A tensor as a case file states it: `values` where JSON numbers, or decimal strings, are exact, else `bits`. */
-import { elementCount, dtypeBytes, type DType } from "../../ir/index.js";
+import { elementCount, bytesOf, type DType } from "../../ir/index.js";
 import { fromHost } from "../../backends/index.js";
 import type { Json, TensorJson } from "./case-schema.js";
 import type { TensorValue } from "./tensor.js";
@@ -42,7 +42,7 @@ function hidesBits({ type, bytes }: TensorValue): boolean {
 }
 
 function bitsOf({ type, bytes }: TensorValue): string[] {
-  const size = dtypeBytes[type.dtype];
+  const size = bytesOf(type.dtype);
   return Array.from({ length: elementCount(type.shape) }, (_, k) =>
     [...bytes.subarray(k * size, (k + 1) * size)]
       .reverse()

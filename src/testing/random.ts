@@ -2,15 +2,18 @@
 import {
   isRead,
   at,
+  bitsOf,
   byteCount,
   CompileError,
-  dtypeBytes,
+  bytesOf,
   elementCount,
+  elementTypes,
   error,
   formatType,
   inputOf,
   inputsOf,
   isConstant,
+  isSigned,
   keyOf,
   strides,
   taskOf,
@@ -56,7 +59,7 @@ export function randomData(type: TensorType, seed: number): TensorValue {
     return { type, bytes: new Uint8Array(), strings };
   }
   const bytes = room(type);
-  const mask = type.dtype === "bool" ? 0x01010101 : 0xffffffff;
+  const mask = elementTypes[type.dtype].class === "bool" ? 0x01010101 : 0xffffffff;
   const list = new Uint32Array(bytes.buffer);
   for (let k = 0; k < list.length; k++) list[k] = draw() & mask;
   return { type, bytes: bytes.subarray(0, byteCount(type)) };
@@ -67,8 +70,8 @@ export function randomIndices(type: TensorType, func: TileFunc, seed: number, ta
   const { dtype, shape } = type;
   const extentAt = extentsOf(func, table);
   const draw = words(seed + table);
-  const size = dtypeBytes[dtype];
-  const bits = 8 * size - (dtype.startsWith("i") ? 1 : 0);
+  const size = bytesOf(dtype);
+  const bits = bitsOf(dtype) - (isSigned(dtype) ? 1 : 0);
   const bytes = allocate(byteCount(type), formatType(type));
   // An index below 2^31 leaves the upper half of a 64-bit one zero.
   const units =

@@ -5,7 +5,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { defaultLimits, emitWgsl, planWgsl, targetOf, type WgslPlan } from "../../backends/webgpu/index.js";
-import { dtypeBytes, targets, type DType, type Schedule, type SourceFunc } from "../../ir/index.js";
+import { bytesOf, targets, type DType, type Schedule, type SourceFunc } from "../../ir/index.js";
 import { ubBytes } from "../../ir/tile.js";
 import { compile, onnx, type Kernel } from "../../src/index.js";
 import { program } from "../../src/api/program.js";
@@ -147,7 +147,7 @@ describe("accesses", () => {
         fc.integer({ min: 1, max: 40 }),
         fc.integer({ min: 1, max: 500 }),
         (type, units, count) => {
-          const { plan } = planned(rowsOf(type, (units * 16) / dtypeBytes[type], count));
+          const { plan } = planned(rowsOf(type, (units * 16) / bytesOf(type), count));
           expect(plan.gather).toMatchObject({ how: "rows" });
           expect(plan.bindings.map(({ role, width }) => [role, width]).slice(0, 3)).toEqual([
             ["data", 4],
@@ -210,7 +210,7 @@ describe("an element's way", () => {
     const starts = fc.tuple(types, fc.integer({ min: 1, max: 40 }), sizes);
     fc.assert(
       fc.property(starts, ([type, units, count]) => {
-        const { kernel, plan } = planned(rowsOf(type, (units * 16) / dtypeBytes[type], count));
+        const { kernel, plan } = planned(rowsOf(type, (units * 16) / bytesOf(type), count));
         const { code } = emitWgsl(kernel.tile, device);
         const { tile, group } = plan.gather as Extract<WgslPlan["gather"], { kind: "gather" }>;
         const copies = running(code).filter((text) => text.includes("= data["));
@@ -370,9 +370,9 @@ describe("a staged slab that indices cross from row to row", () => {
           (part) => part.rowBytes,
         );
       expect(rowBytes(elements(type, 32, columns, 0), [32, columns])).toEqual([row]);
-      expect(rowBytes(elements(type, 32, columns, 1), [32, columns])).toEqual([columns * dtypeBytes[type]]);
+      expect(rowBytes(elements(type, 32, columns, 1), [32, columns])).toEqual([columns * bytesOf(type)]);
       const rows = onnx.gather({ data: [type, [32, columns]], indices: ["i32", [8]], axis: 0 });
-      expect(rowBytes(rows, [8, columns])).toEqual([columns * dtypeBytes[type]]);
+      expect(rowBytes(rows, [8, columns])).toEqual([columns * bytesOf(type)]);
     },
   );
 });

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { simulate } from "../../backends/sim/index.js";
 import { printMoves } from "../../backends/moves.js";
 import { movesOf, planWasm } from "../../backends/wasm/index.js";
-import { dtypeBytes, RunError, targets, verifyStructure, type DType } from "../../ir/index.js";
+import { bytesOf, RunError, targets, verifyStructure, type DType } from "../../ir/index.js";
 import { compile, onnx, type Kernel } from "../../src/index.js";
 
 const [rows, columns] = [1024, 41];
@@ -21,7 +21,7 @@ const indexOf = (below: number, k: number): number => {
 };
 
 function run(kernel: Kernel, dtype: DType, index: "i32" | "i64", values: readonly number[]): Uint8Array {
-  const data = bytesOf(dtype);
+  const data = pattern(dtype);
   const indices = index === "i32" ? Int32Array.from(values) : BigInt64Array.from(values, BigInt);
   const { outputs } = simulate(
     kernel,
@@ -32,12 +32,12 @@ function run(kernel: Kernel, dtype: DType, index: "i32" | "i64", values: readonl
   return new Uint8Array(output.buffer, output.byteOffset, output.byteLength);
 }
 
-const bytesOf = (dtype: DType): Uint8Array =>
-  Uint8Array.from({ length: rows * columns * dtypeBytes[dtype] }, (_, k) => Math.imul(k, 40503) >>> 8);
+const pattern = (dtype: DType): Uint8Array =>
+  Uint8Array.from({ length: rows * columns * bytesOf(dtype) }, (_, k) => Math.imul(k, 40503) >>> 8);
 
 function expectedOf(dtype: DType, values: readonly number[], axis: number): Uint8Array {
-  const size = dtypeBytes[dtype];
-  const data = bytesOf(dtype);
+  const size = bytesOf(dtype);
+  const data = pattern(dtype);
   const out = new Uint8Array(data.length);
   values.forEach((value, k) => {
     const [row, column] = [Math.floor(k / columns), k % columns];

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { printMoves } from "../../backends/moves.js";
 import { emitWgsl, movesOf, planWgsl } from "../../backends/wgsl/index.js";
-import { dtypeBytes, parseModule, targets, type DType, type Func } from "../../ir/index.js";
+import { bytesOf, parseModule, targets, type DType, type Func } from "../../ir/index.js";
 import { compile, onnx, run, type Kernel } from "../../src/index.js";
 import { testRunner } from "../support/gpu.js";
 
@@ -76,7 +76,7 @@ describe("a general map's rows on WebGPU", () => {
         for (const bits of ["", fill]) {
           const kernel = paged(dtype, columns, bits);
           const bytes = Uint8Array.from(
-            { length: 32 * columns * dtypeBytes[dtype] },
+            { length: 32 * columns * bytesOf(dtype) },
             (_, k) => (k * 89 + (k >> 7)) & 255,
           );
           const kv =

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { dtypeBytes, type DType } from "../../ir/index.js";
+import { bytesOf, type DType } from "../../ir/index.js";
 import { writeNumbers } from "../../src/formats/numbers.js";
 
 /** Patterns of IEEE 754 and two's complement, written behind a first element that stays. */
@@ -20,7 +20,7 @@ const patterns: readonly (readonly [DType, readonly number[], readonly bigint[]]
 
 describe("numbers written together", () => {
   it.each(patterns)("are each rounded once: %s", (dtype, values, bits) => {
-    const size = dtypeBytes[dtype];
+    const size = bytesOf(dtype);
     // The view begins inside its buffer.
     const bytes = new Uint8Array(8 + size * (values.length + 2));
     writeNumbers(new DataView(bytes.buffer, 8), dtype, 1, Float64Array.from(values));

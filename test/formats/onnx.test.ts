@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { CompileError, dtypeBytes, dtypes, type DType } from "../../ir/index.js";
+import { CompileError, bytesOf, dtypes, type DType } from "../../ir/index.js";
 import { compile, program } from "../../src/index.js";
 import {
   findGathers,
@@ -193,7 +193,7 @@ describe("tensors", () => {
   };
   // Ends of every integer type, NaN payloads, -0 and denormals are among these bytes.
   const pattern = (dtype: DType): Uint8Array =>
-    Uint8Array.from({ length: 6 * dtypeBytes[dtype] }, (_, k) =>
+    Uint8Array.from({ length: 6 * bytesOf(dtype) }, (_, k) =>
       dtype === "bool" ? k % 2 : ([0xff, 0x00, 0x80, 0x7f, 0x01, 0xfe, 0xc0][(k * 5) % 7] ?? 0),
     );
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import {
-  dtypeBytes,
+  bytesOf,
   type Diagnostic,
   type DType,
   type Schedule,
@@ -76,7 +76,7 @@ describe("a budget in bytes", () => {
     "is met exactly and missed by one byte: %s by %s, every operator and target",
     (dtype, index) => {
       for (const { name, func, gather, tile } of trials(dtype, index)) {
-        const judged = { ...gather, elementBytes: dtypeBytes[dtype], indexBytes: dtypeBytes[index] };
+        const judged = { ...gather, elementBytes: bytesOf(dtype), indexBytes: bytesOf(index) };
         for (const target of chips) {
           for (const buffers of [1, 2] as const) {
             const bytes = neededBytes(

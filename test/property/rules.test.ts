@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { categoryOf, dtypeBytes, type Schedule, type Shape, type Target } from "../../ir/index.js";
+import { categoryOf, bytesOf, type Schedule, type Shape, type Target } from "../../ir/index.js";
 import { tryCompile } from "../../src/index.js";
 import {
   brokenRules,
@@ -14,8 +14,8 @@ import { operandOf } from "../support/operands.js";
 
 const judged = (random: RandomGather): JudgedGather => ({
   ...random.gather,
-  elementBytes: dtypeBytes[random.dtype],
-  indexBytes: dtypeBytes[operandOf(random.func, "indices").type.dtype],
+  elementBytes: bytesOf(random.dtype),
+  indexBytes: bytesOf(operandOf(random.func, "indices").type.dtype),
 });
 
 /** What the user leaves out: no tile means any that the full-load rule allows under the view. */

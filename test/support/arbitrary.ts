@@ -1,7 +1,7 @@
 /** Random gathers with their data, and random schedules for them. */
 import fc from "fast-check";
 import {
-  dtypeBytes,
+  bytesOf,
   dtypes,
   elementCount,
   type DType,
@@ -119,7 +119,7 @@ function grow(s: Seedling): RandomGather | undefined {
   if (!result.ok) return undefined;
 
   const draw = drawer(s.seed);
-  const bytes = Uint8Array.from({ length: elementCount(data) * dtypeBytes[s.dtype] }, () => draw(256));
+  const bytes = Uint8Array.from({ length: elementCount(data) * bytesOf(s.dtype) }, () => draw(256));
   const tuple = indices[indices.length - 1] ?? 1;
   const signed = s.indexType === "i32" || s.indexType === "i64";
   const fromEnd = s.dialect !== "pypto";

@@ -6,7 +6,7 @@ import type { Runner } from "../../backends/webgpu/index.js";
 import {
   byteCount,
   CompileError,
-  dtypeBytes,
+  bytesOf,
   equalModule,
   inputsOf,
   keyOf,
@@ -43,8 +43,8 @@ const allowed = new Set(["TC301", "TC401", "TC402", "TC403", "TC502", "TC505"]);
 const mask = (bits: number): bigint => (1n << BigInt(bits)) - 1n;
 
 /** The same bytes for the same table, whatever it is asked for. */
-function bytesOf({ values, dtype }: Table, type: TensorType): Uint8Array {
-  const size = dtypeBytes[type.dtype];
+function tableBytes({ values, dtype }: Table, type: TensorType): Uint8Array {
+  const size = bytesOf(type.dtype);
   const bytes = new Uint8Array(byteCount(type));
   if (values.length === 0) return bytes.map((_, k) => (k * 37 + (k >> 8) * 11 + 5) & 255);
   const view = new DataView(bytes.buffer);
@@ -234,13 +234,13 @@ function trialOf(map: OracleMap): Trial | "refused" | "accepted" {
   const inputs = Object.fromEntries(
     inputsOf(access).map((operand, k) => [
       keyOf(operand),
-      { type: operand.type, bytes: bytesOf(map.tables[k]!, operand.type) },
+      { type: operand.type, bytes: tableBytes(map.tables[k]!, operand.type) },
     ]),
   );
   const keys = inputsOf(access).map(keyOf);
   const names = new Map(map.tables.map(({ name }, k) => [name, keys[k]!]));
   const data = inputsOf(access)[0]!;
-  const want = wanted(map, inputs[keyOf(data)]!.bytes, dtypeBytes[outputOf(access).type.dtype]);
+  const want = wanted(map, inputs[keyOf(data)]!.bytes, bytesOf(outputOf(access).type.dtype));
   return want === undefined ? "accepted" : { func, access, inputs, keys, names, want };
 }
 

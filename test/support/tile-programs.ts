@@ -5,7 +5,7 @@ import {
   alignUp,
   constant,
   dim,
-  dtypeBytes,
+  bytesOf,
   iv,
   min,
   site,
@@ -29,7 +29,7 @@ const bufferOf = (name: string, dtype: DType, shape: Shape, buffers: 1 | 2 = 1):
   name,
   dtype,
   shape,
-  rowBytes: alignUp((shape[shape.length - 1] ?? 1) * dtypeBytes[dtype], 32),
+  rowBytes: alignUp((shape[shape.length - 1] ?? 1) * bytesOf(dtype), 32),
   buffers,
 });
 

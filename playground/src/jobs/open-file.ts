@@ -1,7 +1,7 @@
 /** A file that was dropped on the page, as programs and inputs. */
 import {
   CompileError,
-  dtypeBytes,
+  bytesOf,
   error,
   formatType,
   inputsOf,
@@ -131,7 +131,7 @@ function openedArray(
   const inputs = inputsOf(func);
   // Bytes and 16-bit numbers are elements more often than indices.
   const { dtype } = value.type;
-  const wanted = isIndexDType(dtype) && dtypeBytes[dtype] >= 4 ? "indices" : "data";
+  const wanted = isIndexDType(dtype) && bytesOf(dtype) >= 4 ? "indices" : "data";
   const fits = inputs.filter(same);
   const operand =
     fits.find(({ role }) => role === wanted) ?? fits[0] ?? inputs.find(({ role }) => role === wanted);

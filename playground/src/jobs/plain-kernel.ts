@@ -1,7 +1,7 @@
 /** The kernel that most people would write: one invocation an output element, nothing staged, nothing tiled. */
 import {
   at,
-  dtypeBytes,
+  bytesOf,
   elementCount,
   inputOf,
   isPlain,
@@ -24,7 +24,7 @@ const mostAlong = 65535;
 /** Undefined for what it would not be plain to write: elements that are no whole words, or maps beyond reads and dims. */
 export function plainKernel(gather: AccessFunc): PlainKernel | undefined {
   const output = outputOf(gather).type;
-  const words = dtypeBytes[output.dtype] / 4;
+  const words = bytesOf(output.dtype) / 4;
   const elements = elementCount(output.shape);
   if (!Number.isInteger(words) || !isPlain(gather.map) || elements === 0) return undefined;
   const groups = Math.ceil(elements / lanes);
@@ -65,7 +65,7 @@ ${moves.join("\n")}
 function siteCode(gather: AccessFunc, { value, fromEnd, below }: PlainSite, k: number): string {
   const { dtype, shape } = inputOf(gather, value.table).type;
   const position = `u32(${addressCode(value.at, strides(shape))})`;
-  const word = dtypeBytes[dtype] === 8 ? `2u * ${position}` : position;
+  const word = bytesOf(dtype) === 8 ? `2u * ${position}` : position;
   const read = `bitcast<i32>(t${value.table}[${word}])`;
   const counted = fromEnd === undefined ? `v${k}` : `select(v${k}, v${k} + ${fromEnd}, v${k} < 0)`;
   return `  let v${k} = ${read};\n  let s${k} = clamp(${counted}, 0, ${Math.max(0, below - 1)});`;

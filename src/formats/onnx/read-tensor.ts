@@ -2,7 +2,7 @@
  * TensorProto to a tensor. Elements are in `raw_data` (9), little-endian, or in the typed field that onnx.proto gives
  * to their type. They are counted before anything is allocated, so dims alone never take memory.
  */
-import { dtypeBytes, formatType, type DType, type TensorType } from "../../../ir/index.js";
+import { bytesFor, formatType, type DType, type TensorType } from "../../../ir/index.js";
 import { allocate, maxStrings } from "../../../backends/index.js";
 import type { TensorValue } from "../tensor.js";
 import { describeDataType, dtypeOf } from "./data-type.js";
@@ -92,7 +92,7 @@ function elements(tensor: OnnxTensor, type: TensorType, count: number, where: st
   if (found.raw !== undefined && found.raw.byteLength > 0) {
     if (found.count > 0) throw failure(where, "it has both raw_data and typed elements");
     if (type.dtype === "string") throw failure(where, "strings cannot be in raw_data");
-    const bytes = count * dtypeBytes[type.dtype];
+    const bytes = bytesFor(count, type.dtype);
     if (found.raw.byteLength !== bytes) {
       throw failure(where, `${shown} takes ${bytes} bytes; raw_data holds ${found.raw.byteLength}`);
     }
@@ -155,7 +155,7 @@ function typed(tensor: OnnxTensor, type: TensorType, count: number, where: strin
   const message = new Message(new Source(where), "TensorProto", tensor.message);
   const field = fieldOf(dtype);
   const strings: string[] = [];
-  const bytes = allocate(dtype === "string" ? 0 : count * dtypeBytes[dtype], where);
+  const bytes = allocate(dtype === "string" ? 0 : bytesFor(count, dtype), where);
   const view = new DataView(bytes.buffer);
   let place = 0;
   let k = 0;

@@ -1,7 +1,7 @@
 /** Every shared case that compiles for an Ascend target, on the judge of PTO-ISA kernels, bit for bit. */
 import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { dtypeBytes, findTarget, inputOf, parseModule, targetFacts, type Target } from "../../../ir/index.js";
+import { bytesOf, findTarget, inputOf, parseModule, targetFacts, type Target } from "../../../ir/index.js";
 import { program, type ProgramDescription } from "../../../src/api/program.js";
 import { readCases, type Case } from "../../../src/formats/cases.js";
 import { CompileError, RunError, runOn, targets, tryCompile, type Kernel } from "../../../src/index.js";
@@ -16,7 +16,7 @@ function targetsOf(test: Case): readonly Target[] {
   const own = findTarget(test.options.target ?? "");
   const first = own !== undefined && targetFacts[own.kind].runsPto ? own : targets.ascendA2;
   const [data] = Object.values(test.inputs);
-  const size = dtypeBytes[data!.type.dtype];
+  const size = bytesOf(data!.type.dtype);
   const differs =
     !first.vectorGatherBytes.includes(size) && targets.ascend950.vectorGatherBytes.includes(size);
   return differs ? [first, targets.ascend950] : [first];

@@ -1,0 +1,123 @@
+/**
+ * The table of element types: one row a type. A gather moves bits and never computes with them, so the backends read the width
+ * alone; the rest of a row is for host code and files.
+ */
+
+/** A JavaScript array that holds elements. */
+type ElementArray =
+  | Uint8ArrayConstructor
+  | Int8ArrayConstructor
+  | Uint16ArrayConstructor
+  | Int16ArrayConstructor
+  | Uint32ArrayConstructor
+  | Int32ArrayConstructor
+  | Float32ArrayConstructor
+  | Float64ArrayConstructor
+  | BigInt64ArrayConstructor
+  | BigUint64ArrayConstructor;
+
+/**
+ * What the bits stand for. `bool`: 0 or 1. `signed` and `unsigned`: an integer in two's complement. `float`: IEEE 754's sign,
+ * exponent and mantissa, infinities and NaN among them. `complex`: two floats, the real part first. `string`: a handle into a
+ * table on the host.
+ */
+type Meaning =
+  | { readonly class: "bool" | "signed" | "unsigned" | "string" }
+  | { readonly class: "float"; /** Bits, without the leading 1. */ readonly mantissa: number }
+  | { readonly class: "complex"; /** The type of either part. */ readonly part: "f32" | "f64" };
+
+type Row = Meaning & {
+  readonly bits: number;
+  /** Holds the values where JavaScript has an array of the type, else their bits. */
+  readonly array: ElementArray;
+  /** NumPy's code. `as`: NumPy has no such type, and its files hold the bits as this one. */
+  readonly npy: string | { readonly as: "u8" | "u16" | "u32" | "u64" };
+  /** TensorProto.DataType, and the field for elements that are not in `raw_data`. */
+  readonly onnx: readonly [code: number, name: string, field: OnnxField];
+  /** In the text of a StableHLO program. Absent from StableHLO: undefined, and its operators refuse the type. */
+  readonly mlir: string | undefined;
+  /** jax.numpy's name. Absent from jax: undefined, and its operators refuse the type. */
+  readonly jax: string | undefined;
+};
+
+/** The fields of ONNX's TensorProto that hold typed elements. */
+export type OnnxField =
+  "float_data" | "int32_data" | "string_data" | "int64_data" | "double_data" | "uint64_data";
+
+/** Every element type. A type that is in this table alone is text, memory and files; each operator refuses it until its list has it. */
+// prettier-ignore
+export const elementTypes = {
+  bool:   { bits: 8,   class: "bool",                array: Uint8Array,     npy: "b1",          onnx: [9, "BOOL", "int32_data"],         mlir: "i1",           jax: "bool" },
+  i8:     { bits: 8,   class: "signed",              array: Int8Array,      npy: "i1",          onnx: [3, "INT8", "int32_data"],         mlir: "i8",           jax: "int8" },
+  u8:     { bits: 8,   class: "unsigned",            array: Uint8Array,     npy: "u1",          onnx: [2, "UINT8", "int32_data"],        mlir: "ui8",          jax: "uint8" },
+  i16:    { bits: 16,  class: "signed",              array: Int16Array,     npy: "i2",          onnx: [5, "INT16", "int32_data"],        mlir: "i16",          jax: "int16" },
+  u16:    { bits: 16,  class: "unsigned",            array: Uint16Array,    npy: "u2",          onnx: [4, "UINT16", "int32_data"],       mlir: "ui16",         jax: "uint16" },
+  f16:    { bits: 16,  class: "float", mantissa: 10, array: Uint16Array,    npy: "f2",          onnx: [10, "FLOAT16", "int32_data"],     mlir: "f16",          jax: "float16" },
+  bf16:   { bits: 16,  class: "float", mantissa: 7,  array: Uint16Array,    npy: { as: "u16" }, onnx: [16, "BFLOAT16", "int32_data"],    mlir: "bf16",         jax: "bfloat16" },
+  i32:    { bits: 32,  class: "signed",              array: Int32Array,     npy: "i4",          onnx: [6, "INT32", "int32_data"],        mlir: "i32",          jax: "int32" },
+  u32:    { bits: 32,  class: "unsigned",            array: Uint32Array,    npy: "u4",          onnx: [12, "UINT32", "uint64_data"],     mlir: "ui32",         jax: "uint32" },
+  f32:    { bits: 32,  class: "float", mantissa: 23, array: Float32Array,   npy: "f4",          onnx: [1, "FLOAT", "float_data"],        mlir: "f32",          jax: "float32" },
+  string: { bits: 32,  class: "string",              array: Uint32Array,    npy: "U",           onnx: [8, "STRING", "string_data"],      mlir: undefined,      jax: undefined },
+  i64:    { bits: 64,  class: "signed",              array: BigInt64Array,  npy: "i8",          onnx: [7, "INT64", "int64_data"],        mlir: "i64",          jax: "int64" },
+  u64:    { bits: 64,  class: "unsigned",            array: BigUint64Array, npy: "u8",          onnx: [13, "UINT64", "uint64_data"],     mlir: "ui64",         jax: "uint64" },
+  f64:    { bits: 64,  class: "float", mantissa: 52, array: Float64Array,   npy: "f8",          onnx: [11, "DOUBLE", "double_data"],     mlir: "f64",          jax: "float64" },
+  c64:    { bits: 64,  class: "complex", part: "f32", array: Float32Array,  npy: "c8",          onnx: [14, "COMPLEX64", "float_data"],   mlir: "complex<f32>", jax: "complex64" },
+  c128:   { bits: 128, class: "complex", part: "f64", array: Float64Array,  npy: "c16",         onnx: [15, "COMPLEX128", "double_data"], mlir: "complex<f64>", jax: "complex128" },
+} as const satisfies Readonly<Record<string, Row>>;
+
+type Table = typeof elementTypes;
+
+/** An element type. */
+export type DType = keyof Table;
+/** Every element type. */
+export const dtypes = Object.keys(elementTypes) as readonly DType[];
+/** Whether a text names an element type. */
+export const isDType = (text: string): text is DType => Object.hasOwn(elementTypes, text);
+
+/** The element types of a class. */
+type OfClass<Class extends Row["class"]> = {
+  [D in DType]: Table[D]["class"] extends Class ? D : never;
+}[DType];
+/** An element type whose values are whole numbers. */
+export type IntegerType = OfClass<"bool" | "signed" | "unsigned">;
+/** An element type whose values are real numbers as IEEE 754 has them. */
+export type FloatType = OfClass<"float">;
+/** An element type whose values are pairs of floats. */
+export type ComplexType = OfClass<"complex">;
+
+/** Whether the values of a type are real numbers as IEEE 754 has them. */
+export const isFloat = (dtype: DType): dtype is FloatType => elementTypes[dtype].class === "float";
+/** Whether the values of a type are pairs of floats. */
+export const isComplex = (dtype: DType): dtype is ComplexType => elementTypes[dtype].class === "complex";
+/** Whether the values of a type are integers that may be negative. */
+export const isSigned = (dtype: DType): boolean => elementTypes[dtype].class === "signed";
+
+/** The element types that indices may have. */
+export const indexDTypes = [
+  ...(["i8", "i16", "i32", "i64"] as const),
+  ...(["u8", "u16", "u32", "u64"] as const),
+] as const satisfies readonly OfClass<"signed" | "unsigned">[];
+/** An element type of indices. */
+export type IndexDType = (typeof indexDTypes)[number];
+/** Whether a text names an element type of indices. */
+export const isIndexDType = (text: string): text is IndexDType => indexDTypes.includes(text as IndexDType);
+
+/** Width of an element in bits. */
+export const bitsOf = (dtype: DType): number => elementTypes[dtype].bits;
+
+const wholeBytes = { 8: 1, 16: 2, 32: 4, 64: 8, 128: 16 } as const;
+
+/** An element type whose elements start at whole bytes. */
+export type WholeByteType = {
+  [D in DType]: Table[D]["bits"] extends keyof typeof wholeBytes ? D : never;
+}[DType];
+type Bytes<D extends WholeByteType> = (typeof wholeBytes)[Table[D]["bits"]];
+
+/** Width of an element in bytes. A type whose elements share bytes does not compile here: its caller has to count bits. */
+export function bytesOf<D extends WholeByteType>(dtype: D): Bytes<D>;
+export function bytesOf(dtype: WholeByteType): Bytes<WholeByteType> {
+  return wholeBytes[elementTypes[dtype].bits];
+}
+
+/** Whole bytes that so many elements take, one behind the other. */
+export const bytesFor = (elements: number, dtype: DType): number => Math.ceil((elements * bitsOf(dtype)) / 8);
