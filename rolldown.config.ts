@@ -115,7 +115,7 @@ const exported = Object.values(manifest.exports).flatMap((entry) =>
   typeof entry === "string" ? [] : [entry.default],
 );
 const threads = ["dist/src/device/thread.js", "dist/src/device/measure-thread.js"];
-const forked = ["dist/bench/cold-process.js", "dist/test/fuzz/worker.js"];
+const forked = ["dist/bench/cold-process.js", "dist/bench/side-process.js", "dist/test/fuzz/worker.js"];
 const started = Object.values(manifest.scripts).flatMap(
   (script) => script.match(/(?<=node )dist\/\S+\.js/g) ?? [],
 );

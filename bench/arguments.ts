@@ -1,6 +1,8 @@
 /** What bench:sim and bench:webgpu take on their command lines. */
+import { resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { workloads, type Workload } from "./workloads.js";
+import { builtFile } from "./built.js";
+import { everyWorkload, groups, workloads, type Workload } from "./workloads.js";
 
 export interface BenchArguments {
   readonly json: boolean;
@@ -11,6 +13,8 @@ export interface BenchArguments {
   readonly chosen: readonly Workload[];
   /** Runs of the whole benchmark, each in a process of its own. */
   readonly runs: number;
+  /** The folder of another build, which runs in turns with this one. */
+  readonly against: string | undefined;
 }
 
 /** Ends the process: what was asked for cannot be done as things are. */
@@ -26,16 +30,45 @@ export function benchArguments(): BenchArguments {
       node: { type: "boolean", default: false },
       gpu: { type: "boolean", default: false },
       only: { type: "string" },
-      runs: { type: "string", default: "1" },
+      runs: { type: "string" },
+      against: { type: "string" },
     },
   });
-  const names = values.only?.split(",") ?? workloads.map((workload) => workload.name);
-  const chosen = names.map((name) => {
-    const found = workloads.find((workload) => workload.name === name);
-    return found ?? fail(`no workload ${name}`, `there are ${workloads.map((w) => w.name).join(", ")}`);
+  const against = values.against === undefined ? undefined : folderOf(values.against);
+  const runs = runsOf(values.runs, against);
+  if (runs > 1 && values.gpu && against === undefined)
+    fail("--gpu keeps the rows of one run", "leave out --runs");
+  return { ...values, chosen: workloadsOf(values.only), runs, against };
+}
+
+/** Two runs have no spread that says more than one of them does. */
+const runsAgainst = 9;
+
+export function runsOf(text: string | undefined, against: string | undefined): number {
+  const runs = text === undefined ? (against === undefined ? 1 : runsAgainst) : Number(text);
+  if (!Number.isSafeInteger(runs) || runs < 1) fail(`--runs is ${String(text)}`, "a whole number from 1");
+  return runs;
+}
+
+/** The folder's whole path; ends the process where it holds no build. */
+export function folderOf(text: string): string {
+  const folder = resolve(text);
+  try {
+    builtFile(folder, "tilec");
+  } catch {
+    fail(`${folder} holds no build of tilec`, "the folder of a checkout, after npm ci there");
+  }
+  return folder;
+}
+
+/** By names and names of groups, each once. */
+export function workloadsOf(only: string | undefined): readonly Workload[] {
+  if (only === undefined) return workloads;
+  const chosen = only.split(",").flatMap((name) => {
+    const named = groups[name] ?? everyWorkload.filter((workload) => workload.name === name);
+    if (named.length > 0) return named;
+    const known = [...everyWorkload.map((workload) => workload.name), ...Object.keys(groups)];
+    return fail(`no workload ${name}`, `there are ${known.join(", ")}`);
   });
-  const runs = Number(values.runs);
-  if (!Number.isSafeInteger(runs) || runs < 1) fail(`--runs is ${values.runs}`, "a whole number from 1");
-  if (runs > 1 && values.gpu) fail("--gpu keeps the rows of one run", "leave out --runs");
-  return { json: values.json, node: values.node, gpu: values.gpu, chosen, runs };
+  return [...new Set(chosen)];
 }

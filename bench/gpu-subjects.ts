@@ -2,9 +2,8 @@
  * The subjects that need nothing but a GPUDevice: tilec, a plain kernel, one by hand that moves 16 bytes at a time, and a copy of
  * the output's bytes, 16 at a time.
  */
-import { createRunner, type Runner } from "../backends/webgpu/index.js";
-import type { Kernel } from "../src/index.js";
 import { kernelOf } from "./kernels.js";
+import type { GpuLibrary } from "./library.js";
 import type { Subject } from "./rows.js";
 import { handWritten } from "./hand-written.js";
 import { bytesOf, count, outputBytes, type Inputs, type Workload } from "./workloads.js";
@@ -71,13 +70,12 @@ async function timed(
 
 /** `launches`: of each run, for a device on which one is too short to be timed. */
 export async function gpuSubjects(
+  library: GpuLibrary,
   device: GPUDevice,
   workload: Workload,
   resident: Resident,
   launches = 1,
 ): Promise<readonly Subject[]> {
-  const runner = await createRunner(device);
-  const kernel = kernelOf(workload, runner.target);
   const { data, indices, output } = resident;
   const copied = device.createBuffer({ size: resident.outputBytes, usage: usage.storage });
   const byHand = (
@@ -87,12 +85,9 @@ export async function gpuSubjects(
     buffers: readonly GPUBuffer[],
   ): Subject => handKernel(device, { subject, code, invocations, buffers, launches });
   const perWord = 4 / bytesOf[workload.dtype];
-  const verified = (subject: Subject): Subject => ({
-    ...subject,
-    output: () => download(device, output, resident.outputBytes),
-  });
+  const verified = withOutput(device, resident);
   return [
-    verified(tilec(runner, kernel, resident, launches)),
+    await tilecOnGpu(library, device, workload, resident, launches),
     verified(byHand("plain", plainCode(workload), count(workload.output) / perWord, [data, indices, output])),
     verified(byHand("hand-vec4", ...handWritten(workload), [data, indices, output])),
     {
@@ -104,16 +99,32 @@ export async function gpuSubjects(
   ];
 }
 
-function tilec(runner: Runner, kernel: Kernel, resident: Resident, launches: number): Subject {
+const withOutput =
+  (device: GPUDevice, { output, outputBytes }: Resident) =>
+  (subject: Subject): Subject => ({ ...subject, output: () => download(device, output, outputBytes) });
+
+/** tilec's subject, of any build. */
+export async function tilecOnGpu(
+  library: GpuLibrary,
+  device: GPUDevice,
+  workload: Workload,
+  resident: Resident,
+  launches = 1,
+): Promise<Subject> {
+  const runner = await library.createRunner(device);
+  const kernel = kernelOf(library, workload, runner.target);
   const { data, indices, output, status } = resident;
-  return {
+  return withOutput(
+    device,
+    resident,
+  )({
     subject: "tilec",
     threads: 1,
     run: () =>
-      timed(runner.device, launches, (pass) => {
+      timed(device, launches, (pass) => {
         runner.encode(pass, kernel, { data, indices, output, status });
       }),
-  };
+  });
 }
 
 interface HandKernel {

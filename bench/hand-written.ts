@@ -10,7 +10,7 @@ export function handWritten(w: Workload): readonly [code: string, invocations: n
   const across = Math.ceil(groups / Math.ceil(groups / 65535)) * 256;
   const [data, out] = inRows
     ? ["vec4u", "vec4u"]
-    : ["u32", ({ f32: "vec4u", f16: "vec2u", i8: "u32" } as const)[w.dtype]];
+    : ["u32", ({ f32: "vec4u", f16: "vec2u", i8: "u32", u8: "u32" } as const)[w.dtype]];
   const code = `@group(0) @binding(0) var<storage, read> data: array<${data}>;
 @group(0) @binding(1) var<storage, read> indices: array<${inRows ? "u32" : "vec4u"}>;
 @group(0) @binding(2) var<storage, read_write> output: array<${out}>;
@@ -58,10 +58,13 @@ ${store[w.dtype]}`;
 const words = (log: number): string =>
   `vec4u(${["x", "y", "z", "w"].map((part) => `data[s.${part} >> ${log}u]`).join(", ")})`;
 
+const bytes = `  let e = (${words(2)} >> ((s & vec4u(3u)) << vec4u(3u))) & vec4u(0xffu);
+  output[i] = e.x | (e.y << 8u) | (e.z << 16u) | (e.w << 24u);`;
+
 const store: Readonly<Record<Workload["dtype"], string>> = {
   f32: `  output[i] = ${words(0).replaceAll(" >> 0u", "")};`,
   f16: `  let e = (${words(1)} >> ((s & vec4u(1u)) << vec4u(4u))) & vec4u(0xffffu);
   output[i] = e.xz | (e.yw << vec2u(16u));`,
-  i8: `  let e = (${words(2)} >> ((s & vec4u(3u)) << vec4u(3u))) & vec4u(0xffu);
-  output[i] = e.x | (e.y << 8u) | (e.z << 16u) | (e.w << 24u);`,
+  i8: bytes,
+  u8: bytes,
 };

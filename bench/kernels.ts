@@ -1,8 +1,9 @@
 /** The workloads as tilec's kernels. */
-import { compile, onnx, program, type Kernel, type Target } from "../src/index.js";
+import type { Kernel, Target } from "../src/index.js";
+import type { Compiler } from "./library.js";
 import type { Workload } from "./workloads.js";
 
-export function kernelOf(workload: Workload, target: Target): Kernel {
+export function kernelOf({ compile, onnx, program }: Compiler, workload: Workload, target: Target): Kernel {
   const { op, dtype, indexType, axis } = workload;
   const types = {
     data: [dtype, workload.data] as const,

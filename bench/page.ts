@@ -1,8 +1,13 @@
 /** What the page of bench:webgpu runs: every subject on one adapter, device-resident. */
+import { createRunner } from "../backends/webgpu/index.js";
+import { compile, onnx, program, targets } from "../src/index.js";
 import { gpuSubjects, upload } from "./gpu-subjects.js";
+import type { GpuLibrary } from "./library.js";
 import { jaxWebGpu, onnxRuntimeWeb, tensorFlow } from "./web-subjects.js";
 import { measure, type Row, type Subject } from "./rows.js";
-import { expectedOf, inputsOf, workloads } from "./workloads.js";
+import { expectedOf, inputsOf, workloadOf } from "./workloads.js";
+
+const library: GpuLibrary = { compile, onnx, program, targets, createRunner };
 
 async function ownDevice(): Promise<GPUDevice> {
   const adapter = await navigator.gpu.requestAdapter();
@@ -20,12 +25,11 @@ async function adapter(): Promise<Readonly<Record<string, string | boolean>>> {
 }
 
 async function run(name: string, rounds: number, launches: number): Promise<readonly Row[]> {
-  const workload = workloads.find((w) => w.name === name);
-  if (workload === undefined) throw new Error(`no workload ${name}`);
+  const workload = workloadOf(name);
   const inputs = inputsOf(workload);
   const expected = expectedOf(workload, inputs);
   const resident = upload(await device, workload, inputs);
-  const subjects: Subject[] = [...(await gpuSubjects(await device, workload, resident, launches))];
+  const subjects: Subject[] = [...(await gpuSubjects(library, await device, workload, resident, launches))];
   for (const make of [onnxRuntimeWeb, jaxWebGpu, tensorFlow]) {
     try {
       const subject = await make(workload, inputs, launches);

@@ -6,6 +6,7 @@
  */
 import { createRunner } from "../backends/webgpu/index.js";
 import { acquireGpu } from "../src/device/index.js";
+import { compile, onnx, program, targets } from "../src/index.js";
 import { table } from "../src/report/table.js";
 import { median } from "../src/tune/median.js";
 import { benchArguments } from "./arguments.js";
@@ -40,7 +41,7 @@ async function onNewDevice(): Promise<Timed[]> {
   timed(device, "@compute @workgroup_size(1) fn main() {}");
   const rows = chosen.flatMap((workload) => {
     const codes = {
-      tilec: runner.wgsl(kernelOf(workload, runner.target)).code,
+      tilec: runner.wgsl(kernelOf({ compile, onnx, program, targets }, workload, runner.target)).code,
       "hand-vec4": handWritten(workload)[0],
     };
     return subjects.map((subject) => ({

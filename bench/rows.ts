@@ -21,7 +21,7 @@ export interface Subject {
   close?(): void | Promise<void>;
 }
 
-const sameBytes = (a: Uint8Array, b: Uint8Array): boolean =>
+export const sameBytes = (a: Uint8Array, b: Uint8Array): boolean =>
   a.byteLength === b.byteLength && a.every((byte, k) => byte === b[k]);
 
 /**

@@ -4,13 +4,24 @@
  * Outputs are verified first; then the subjects run in turns, and the medians are compared. What each subject includes is in
  * docs/simulator.md. Figures compare with each other, not between machines. `--json` prints the rows; `--only W4,W5`
  * runs some workloads, and no calls of gathers that are not known; `--runs 5` gives the median of five runs.
+ * `--against FOLDER` runs tilec's subjects in turns with the same of the build in a folder, without the libraries.
  */
 import { rmSync } from "node:fs";
+import { FastExecutor, simulate } from "../backends/sim/index.js";
+import { spawnThread } from "../src/device/index.js";
+import { ownFile } from "../src/device/own-package.js";
+import { compile, onnx, program, targets } from "../src/index.js";
+import { compareBuilds } from "./against.js";
 import { benchArguments } from "./arguments.js";
 import { firstCalls, newCalls, unseenOutput } from "./cold.js";
+import type { SimLibrary } from "./library.js";
+import { forkSide } from "./fork-side.js";
 import { findOnnxRuntime } from "./onnxruntime.js";
+import { tilec, tilecCall } from "./own-subjects.js";
 import { requirePeers } from "./peers.js";
+import { reportComparison } from "./print-comparison.js";
 import { report } from "./print-rows.js";
+import type { Comparison } from "./ratios.js";
 import { measure, type Row, type Subject } from "./rows.js";
 import { rowsOfRuns } from "./runs.js";
 import { libraries, unseenSizes } from "./unseen.js";
@@ -23,19 +34,27 @@ import {
   onnxRuntime,
   plainC,
   plainJs,
-  tilec,
-  tilecCall,
   torch,
 } from "./subjects.js";
 import { describe, expectedOf, inputsOf, workloads } from "./workloads.js";
 
-const { json, chosen, runs } = benchArguments();
-requirePeers(["onnxruntime-node", "@jax-js/jax"]);
+const { json, chosen, runs, against } = benchArguments();
 const rounds = 21;
 /** Each starts processes. */
 const coldRounds = 7;
 
+const own: SimLibrary = {
+  compile,
+  onnx,
+  program,
+  targets,
+  FastExecutor,
+  simulate,
+  spawnThread,
+};
+
 async function once(): Promise<Row[]> {
+  requirePeers(["onnxruntime-node", "@jax-js/jax"]);
   const found = await findOnnxRuntime();
   if (!found.ok) console.error(`onnxruntime-node is left out: ${found.reason}`);
   const ort = found.ok ? found.ort : undefined;
@@ -52,9 +71,9 @@ async function once(): Promise<Row[]> {
     const expected = expectedOf(workload, inputs);
     const files = inputFiles(inputs);
     const subjects: Subject[] = [
-      await tilec(workload, inputs, 1),
-      await tilec(workload, inputs, 2),
-      tilecCall(workload, inputs),
+      await tilec(own, workload, inputs, 1),
+      await tilec(own, workload, inputs, 2),
+      tilecCall(own, workload, inputs),
       ...(ort === undefined
         ? []
         : [
@@ -89,4 +108,17 @@ async function once(): Promise<Row[]> {
   return rows;
 }
 
-report(runs > 1 ? rowsOfRuns(runs) : await once(), json);
+/** This build's subjects beside the same of the build in a folder, without the libraries. */
+const compared = (folder: string): Promise<readonly Comparison[]> =>
+  compareBuilds(
+    () => Promise.all([forkSide(ownFile("./")), forkSide(folder)]),
+    chosen.flatMap(({ name: workload }) => [
+      { workload, subject: "tilec", threads: 1 },
+      { workload, subject: "tilec", threads: 2 },
+      { workload, subject: "tilec-call", threads: 1 },
+    ]),
+    runs,
+  );
+
+if (against !== undefined) reportComparison(await compared(against), against, json);
+else report(runs > 1 ? rowsOfRuns(runs) : await once(), json);

@@ -1,63 +1,18 @@
-/** The subjects of bench:sim: each runs one workload on inputs it was given once. */
+/** What bench:sim compares with: each runs one workload on inputs it was given once. */
 import { execFileSync, spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { FastExecutor, simulate } from "../backends/sim/index.js";
-import { targets } from "../src/index.js";
 import { ownFile } from "../src/device/own-package.js";
-import { spawnThread } from "../src/device/index.js";
 import { jaxGather, type Jax } from "./jax.js";
-import { kernelOf } from "./kernels.js";
 import { onnxModel } from "./onnx-model.js";
 import type { OnnxRuntime, OnnxTensor } from "./onnxruntime.js";
 import { importPeer } from "./peers.js";
 import type { Subject } from "./rows.js";
 import { bytesOf, count, outputBytes, plainGather, type Inputs, type Workload } from "./workloads.js";
 
-export async function tilec(workload: Workload, inputs: Inputs, threads: number): Promise<Subject> {
-  const executor = await FastExecutor.open(kernelOf(workload, targets.cpu).tile, {
-    threads,
-    spawn: spawnThread,
-  });
-  // Its own memory: a run copies nothing.
-  executor.inputs["data"]!.bytes.set(inputs.data);
-  executor.inputs["indices"]!.bytes.set(inputs.indices);
-  return {
-    subject: "tilec",
-    threads,
-    run() {
-      executor.run();
-      return undefined;
-    },
-    output: () => executor.output,
-    async close() {
-      await executor.close();
-    },
-  };
-}
-
-/** The call that the README shows: from the caller's arrays to a new array, on the fast executor. */
-export function tilecCall(workload: Workload, inputs: Inputs): Subject {
-  const kernel = kernelOf(workload, targets.cpu);
-  let latest: ReturnType<typeof simulate> | undefined;
-  return {
-    subject: "tilec-call",
-    threads: 1,
-    run() {
-      latest = simulate(kernel, { data: inputs.data, indices: inputs.indices }, { executor: "fast" });
-      return undefined;
-    },
-    output() {
-      const output = latest?.outputs.output;
-      if (!ArrayBuffer.isView(output)) throw new Error("the call gave no array");
-      return new Uint8Array(output.buffer, output.byteOffset, output.byteLength);
-    },
-  };
-}
-
-const ortDtypes = { f32: "float32", f16: "float16", i8: "int8" } as const;
+const ortDtypes = { f32: "float32", f16: "float16", i8: "int8", u8: "uint8" } as const;
 
 /** `preallocated`: into an output given by the caller, as few callers do. */
 export async function onnxRuntime(
@@ -79,7 +34,9 @@ export async function onnxRuntime(
       ? new Float32Array(bytes.buffer)
       : workload.dtype === "f16"
         ? new Uint16Array(bytes.buffer)
-        : new Int8Array(bytes.buffer);
+        : workload.dtype === "i8"
+          ? new Int8Array(bytes.buffer)
+          : bytes;
   const narrow = new Int32Array(inputs.indices.buffer);
   const indices = !wide
     ? new ort.Tensor("int32", narrow, workload.indices)

@@ -9,7 +9,7 @@ import time
 import torch
 
 op, dtype, index_type, axis, data_shape, index_shape, data_file, index_file = sys.argv[1:]
-types = {"f32": torch.float32, "f16": torch.float16, "i8": torch.int8, "i32": torch.int32, "i64": torch.int64}
+types = {"f32": torch.float32, "f16": torch.float16, "i8": torch.int8, "u8": torch.uint8, "i32": torch.int32, "i64": torch.int64}
 
 
 def read(path, kind, shape):

@@ -3,7 +3,7 @@
  * compiling, code and memory here, the session there; loading the library does not.
  */
 import { simulate } from "../backends/sim/index.js";
-import { targets } from "../src/index.js";
+import { compile, onnx, program, targets } from "../src/index.js";
 import { kernelOf } from "./kernels.js";
 import { onnxModel } from "./onnx-model.js";
 import { findOnnxRuntime } from "./onnxruntime.js";
@@ -51,7 +51,9 @@ export type Call = (workload: Workload, inputs: Inputs) => Promise<Called>;
 const callTilec: Call = (workload, inputs) => {
   const arrays = arraysOf(inputs);
   const start = performance.now();
-  const { outputs } = simulate(kernelOf(workload, targets.cpu), arrays, { executor: "fast" });
+  const { outputs } = simulate(kernelOf({ compile, onnx, program, targets }, workload, targets.cpu), arrays, {
+    executor: "fast",
+  });
   return Promise.resolve({ ms: performance.now() - start, output: bytesIn(outputs.output) });
 };
 

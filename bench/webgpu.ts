@@ -7,10 +7,13 @@
  * `--only W4,W5` runs some workloads, `--runs 5` gives the median of five runs.
  */
 import { writeFileSync } from "node:fs";
+import { createRunner } from "../backends/webgpu/index.js";
 import { acquireGpu } from "../src/device/index.js";
+import { compile, onnx, program, targets } from "../src/index.js";
 import { benchArguments } from "./arguments.js";
 import { openBenchPage, pagePeers } from "./chromium.js";
 import { gpuSubjects, upload } from "./gpu-subjects.js";
+import type { GpuLibrary } from "./library.js";
 import { requirePeers } from "./peers.js";
 import { report } from "./print-rows.js";
 import { measure, type Row } from "./rows.js";
@@ -21,6 +24,8 @@ const { json, node, gpu, chosen, runs } = benchArguments();
 const rounds = 9;
 /** Of each run: a GPU ends one in less time than it takes to ask for it. */
 const launches = gpu ? 64 : 1;
+
+const library: GpuLibrary = { compile, onnx, program, targets, createRunner };
 
 async function onDawn(): Promise<Row[]> {
   const found = await acquireGpu();
@@ -33,7 +38,7 @@ async function onDawn(): Promise<Row[]> {
     const inputs = inputsOf(workload);
     const expected = expectedOf(workload, inputs);
     const resident = upload(device, workload, inputs);
-    const subjects = await gpuSubjects(device, workload, resident);
+    const subjects = await gpuSubjects(library, device, workload, resident);
     rows.push(...(await measure(workload.name, subjects, expected, rounds)));
     for (const subject of subjects) await subject.close?.();
     resident.destroy();

@@ -1,11 +1,11 @@
-/** The ten workloads of the benchmarks, their inputs from a fixed seed, and what they give by a plain loop. */
+/** The workloads of the benchmarks, their inputs from a fixed seed, and what they give by a plain loop. */
 
 export type WorkloadOp = "gather" | "gather_elements" | "gather_nd";
 
 export interface Workload {
   readonly name: string;
   readonly op: WorkloadOp;
-  readonly dtype: "f32" | "f16" | "i8";
+  readonly dtype: "f32" | "f16" | "i8" | "u8";
   readonly indexType: "i32" | "i64";
   /** Of gather and gather_elements. */
   readonly axis: number;
@@ -42,6 +42,7 @@ const rows = (name: string, axis: number, data: readonly number[], count: number
   output: data.map((extent, d) => (d === axis ? count : extent)),
 });
 
+/** The ten that every benchmark runs. */
 export const workloads: readonly Workload[] = [
   rows("W1", 0, [50257, 768], 4096),
   rows("W2", 0, [1_000_000, 4], 1_000_000),
@@ -64,7 +65,33 @@ export const workloads: readonly Workload[] = [
   elements("W10", 1, [4096, 1024], "f32", "i64"),
 ];
 
-export const bytesOf = { f32: 4, f16: 2, i8: 1, i32: 4, i64: 8 } as const;
+/** Smaller ones, which a plan or a kernel made for the ten may serve worse. */
+const others: readonly Workload[] = [
+  rows("W11", 0, [5000, 16], 65536),
+  elements("W12", 0, [1024, 1024]),
+  elements("W13", 1, [1024, 1024]),
+  elements("W14", 1, [1024, 1024], "f32", "i64"),
+  rows("W15", 1, [1024, 1024], 1024),
+  elements("W16", 1, [1024, 1024], "u8"),
+];
+
+export const everyWorkload: readonly Workload[] = [...workloads, ...others];
+
+export function workloadOf(name: string): Workload {
+  const found = everyWorkload.find((workload) => workload.name === name);
+  if (found === undefined) throw new Error(`no workload ${name}`);
+  return found;
+}
+
+const gate: readonly string[] = ["W1", "W7", ...others.map(({ name }) => name)];
+
+/** Workloads by the name of their group. */
+export const groups: Readonly<Record<string, readonly Workload[]>> = {
+  ten: workloads,
+  gate: everyWorkload.filter(({ name }) => gate.includes(name)),
+};
+
+export const bytesOf = { f32: 4, f16: 2, i8: 1, u8: 1, i32: 4, i64: 8 } as const;
 export const count = (shape: readonly number[]): number =>
   shape.reduce((product, extent) => product * extent, 1);
 

@@ -1,0 +1,94 @@
+/** This build and another one in turns. */
+import { median } from "../src/tune/median.js";
+import { spreadOf, verdictOf, type Comparison, type Pair } from "./ratios.js";
+import type { Opened, Side, SubjectKey } from "./side.js";
+
+/** The place of a kernel's memory changes its time by several percent, so each run has it in several places. */
+const openings = 3;
+/** Short, so that whatever else the machine does meets both builds. */
+const turnMs = 20;
+const leastCalls = 3;
+const mostCalls = 200;
+
+/** Turns in the order A B B A, so that a machine that gets steadily slower or faster favours neither build. */
+export async function inTurns<T>(
+  [own, other]: Pair<() => Promise<T>>,
+  ownFirst: boolean,
+): Promise<Pair<readonly [T, T]>> {
+  const [a, b] = ownFirst ? [own, other] : [other, own];
+  const a1 = await a();
+  const [b1, b2] = [await b(), await b()];
+  const a2 = await a();
+  return ownFirst
+    ? [
+        [a1, a2],
+        [b1, b2],
+      ]
+    : [
+        [b1, b2],
+        [a1, a2],
+      ];
+}
+
+interface Timed {
+  readonly ms: Pair<number>;
+  readonly verified: boolean;
+}
+
+/** A subject made ready on both sides, and the fastest call of each. */
+async function timedOnce([own, other]: Pair<Side>, key: SubjectKey, ownFirst: boolean): Promise<Timed> {
+  const opened: Opened[] = [];
+  for (const side of ownFirst ? [own, other] : [other, own]) opened.push(await side.open(key));
+  const slower = Math.max(...opened.map(({ leastMs }) => leastMs));
+  const calls = Math.min(mostCalls, Math.max(leastCalls, Math.ceil(turnMs / slower)));
+  const [ownTurns, otherTurns] = await inTurns([() => own.turn(calls), () => other.turn(calls)], ownFirst);
+  return {
+    ms: [Math.min(...ownTurns), Math.min(...otherTurns)],
+    verified: opened.every(({ verified }) => verified),
+  };
+}
+
+const nameOf = ({ workload, subject, threads }: SubjectKey): string => `${workload} ${subject} ${threads}`;
+
+/** The median of each of both, and of their ratios. */
+function summaryOf(times: readonly Pair<number>[]): { readonly ms: Pair<number>; readonly ratio: number } {
+  return {
+    ms: [median(times.map(([own]) => own)), median(times.map(([, other]) => other))],
+    ratio: median(times.map(([own, other]) => own / other)),
+  };
+}
+
+/**
+ * Each run starts both builds anew, since a process keeps its luck with memory and compiled code to its end. The spread is over the runs'
+ * ratios, which are independent of one another; the ratios within a run are not.
+ */
+export async function compareBuilds(
+  start: () => Promise<Pair<Side>>,
+  keys: readonly SubjectKey[],
+  runs: number,
+): Promise<readonly Comparison[]> {
+  const times = keys.map((): Timed[][] => []);
+  for (let run = 0; run < runs; run++) {
+    const sides = await start();
+    for (const [k, key] of keys.entries()) {
+      console.error(`run ${run + 1} of ${runs}: ${nameOf(key)}`);
+      const ofRun: Timed[] = [];
+      for (let opening = 0; opening < openings; opening++)
+        ofRun.push(await timedOnce(sides, key, (run + opening) % 2 === 0));
+      times[k]?.push(ofRun);
+    }
+    for (const side of sides) await side.close();
+  }
+  return keys.map((key, k) => {
+    const runsOf = times[k] ?? [];
+    const summaries = runsOf.map((ofRun) => summaryOf(ofRun.map(({ ms }) => ms)));
+    const ratio = spreadOf(summaries.map((summary) => summary.ratio));
+    return {
+      name: nameOf(key),
+      ms: summaryOf(summaries.map(({ ms }) => ms)).ms,
+      ratio,
+      verdict: verdictOf(ratio),
+      verified: runsOf.flat().every(({ verified }) => verified),
+    };
+  });
+}

@@ -1,0 +1,49 @@
+/** Two builds' times as a table, with a verdict for each row and one for all. */
+import { table } from "../src/report/table.js";
+import { slowerAbove, type Comparison, type Verdict } from "./ratios.js";
+import { geometricMean } from "./statistics.js";
+
+const limit = `${((slowerAbove - 1) * 100).toFixed(0)} %`;
+
+const verdictText: Readonly<Record<Verdict, string>> = {
+  slower: `slower by more than ${limit}`,
+  undecided: "undecided",
+  "not slower": "",
+};
+
+/** The last line: what the rows say together. */
+export function summaryOf(rows: readonly Comparison[]): string {
+  const named = (chosen: readonly Comparison[]): string =>
+    chosen.length === 0 ? "none" : `${chosen.length} (${chosen.map(({ name }) => name).join(", ")})`;
+  const having = (verdict: Verdict) => rows.filter((row) => row.verdict === verdict);
+  const mean = geometricMean(rows.map(({ ratio }) => ratio.median));
+  const wrong = rows.filter(({ verified }) => !verified);
+  return [
+    `of ${rows.length} rows slower by more than ${limit}: ${named(having("slower"))}`,
+    `undecided: ${named(having("undecided"))}`,
+    `geometric mean of the ratios: ${mean.toFixed(3)}`,
+    ...(wrong.length === 0 ? [] : [`WRONG output: ${named(wrong)}`]),
+  ].join("; ");
+}
+
+/** Prints the rows; the process fails where one is slower by more than the limit, or has a wrong output. */
+export function reportComparison(rows: readonly Comparison[], against: string, json: boolean): void {
+  if (json) console.log(JSON.stringify({ schema: 1, against, rows }, null, 2));
+  else {
+    console.log(
+      table(
+        ["", "this ms", "other ms", "this / other", "spread", ""],
+        rows.map(({ name, ms, ratio, verdict, verified }) => [
+          name,
+          ms[0].toFixed(3),
+          ms[1].toFixed(3),
+          ratio.median.toFixed(3),
+          `${ratio.low.toFixed(3)} to ${ratio.high.toFixed(3)}`,
+          verified ? verdictText[verdict] : "WRONG output",
+        ]),
+      ),
+    );
+    console.log(summaryOf(rows));
+  }
+  process.exitCode = rows.every(({ verified, verdict }) => verified && verdict !== "slower") ? 0 : 1;
+}

@@ -1,0 +1,73 @@
+/** One of two builds that run in turns, in a process or a page of its own. */
+import { sameBytes, type Subject } from "./rows.js";
+
+/** A subject of bench:sim or bench:webgpu by its names. */
+export interface SubjectKey {
+  readonly workload: string;
+  readonly subject: string;
+  readonly threads: number;
+}
+
+export interface Opened {
+  readonly verified: boolean;
+  /** The fastest call while it warmed up. */
+  readonly leastMs: number;
+}
+
+/** It has one subject ready at a time. */
+export interface Side {
+  /** Makes a subject ready in place of the one before, compares its output with the plain loop's, and warms it up. */
+  open(key: SubjectKey): Promise<Opened>;
+  /** The fastest of so many calls, after one that wakes threads and brings the side's memory back into the caches. */
+  turn(calls: number): Promise<number>;
+  close(): Promise<void>;
+}
+
+export interface Ready {
+  readonly subject: Subject;
+  readonly expected: Uint8Array;
+  /** Milliseconds, for a subject that keeps no clock of its own. */
+  now(): number;
+}
+
+/** V8 compiles WebAssembly twice, the second time while the first code runs. */
+const warmUpMs = 100;
+const warmUpCalls = 3;
+
+/** A side where its subjects run. */
+export function localSide(makeReady: (key: SubjectKey) => Promise<Ready>): Side {
+  let ready: Ready | undefined;
+  const call = async (): Promise<number> => {
+    if (ready === undefined) throw new Error("no subject is open");
+    const start = ready.now();
+    const own = await ready.subject.run();
+    return own ?? ready.now() - start;
+  };
+  const close = async (): Promise<void> => {
+    await ready?.subject.close?.();
+    ready = undefined;
+  };
+  const fastest = async (calls: number): Promise<number> => {
+    let least = Infinity;
+    for (let k = 0; k < calls; k++) least = Math.min(least, await call());
+    return least;
+  };
+  return {
+    async open(key) {
+      await close();
+      ready = await makeReady(key);
+      await call();
+      const output = await ready.subject.output?.();
+      const verified = output !== undefined && sameBytes(output, ready.expected);
+      const end = performance.now() + warmUpMs;
+      let leastMs = await fastest(warmUpCalls);
+      while (performance.now() < end) leastMs = Math.min(leastMs, await call());
+      return { verified, leastMs };
+    },
+    async turn(calls) {
+      await call();
+      return fastest(calls);
+    },
+    close,
+  };
+}
