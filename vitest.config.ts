@@ -1,14 +1,51 @@
-import { defineConfig } from "vitest/config";
+import { existsSync } from "node:fs";
+import { availableParallelism } from "node:os";
+import { configDefaults, defineConfig } from "vitest/config";
 
-export default defineConfig({
-  test: {
-    include: ["test/**/*.test.ts"],
-    globalSetup: ["test/support/packed-folder.ts"],
-    pool: "forks",
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
-    maxWorkers: 2,
-    // The command colours what it prints where CI is set.
-    env: { NO_COLOR: "1" },
-  },
+/**
+ * Left out by `npm test` (`--mode quick`) and run by `npm run test:all`, with the seconds that each takes on a machine with two
+ * idle cores, and the reason. `npx vitest run FILE` runs any of them.
+ */
+const slow: readonly (readonly [file: string, seconds: number, reason: string])[] = [
+  ["test/bench/page.test.ts", 10, "needs the packages of bench/"],
+  ["test/cross-check/onnx-shapes.test.ts", 4, "needs the packages of bench/"],
+  ["test/cross-check/onnxruntime.test.ts", 13, "needs the packages of bench/"],
+];
+const unknown = slow.filter(([file]) => !existsSync(new URL(file, import.meta.url)));
+if (unknown.length > 0) throw new Error(`no such test: ${unknown.map(([file]) => file).join(", ")}`);
+
+/**
+ * Tests of values alone, which leave nothing behind: a process runs several files and reads each module once. A file that replaces
+ * a module (`vi.mock`) is not one of them.
+ */
+const pure = "test/{clock,dialects,formats,ir,passes,report,text}/**/!(verified-together).test.ts";
+
+/** Its limits on the time of a verdict and a stop need an idle machine: it runs behind the others, by itself. */
+const alone = "test/browser/playground.test.ts";
+
+export default defineConfig(({ mode }) => {
+  const left = [...configDefaults.exclude, ...(mode === "quick" ? slow.map(([file]) => file) : [])];
+  return {
+    test: {
+      pool: "forks",
+      testTimeout: 120_000,
+      hookTimeout: 120_000,
+      maxWorkers: availableParallelism(),
+      // The command colours what it prints where CI is set.
+      env: { NO_COLOR: "1" },
+      projects: [
+        { extends: true, test: { name: "pure", include: [pure], exclude: left, isolate: false } },
+        {
+          extends: true,
+          test: {
+            name: "isolated",
+            include: ["test/**/*.test.ts"],
+            exclude: [...left, pure, alone],
+            globalSetup: ["test/support/packed-folder.ts"],
+          },
+        },
+        { extends: true, test: { name: "alone", include: [alone], exclude: left, maxWorkers: 1 } },
+      ],
+    },
+  };
 });
