@@ -19,7 +19,6 @@ import {
   withoutDims,
   type Linear,
 } from "./linear.js";
-import type { Feeding } from "./regions.js";
 import { outputRegion, type Task } from "./task/index.js";
 import type { GatherStmt, Region } from "./tile.js";
 import { at, invariant, strides } from "./types.js";
@@ -65,14 +64,9 @@ export function gatherAddresses(stmt: GatherStmt, place: (region: Region) => Pla
  * Where a gather's region lies in global memory, whatever was copied: its own place, the one its load takes it from, or
  * the one its store puts it at.
  */
-export function tensorPlace(func: TileFunc, { loads, store }: Task | Feeding, region: Region): Place {
-  const load = loads.get(region.buffer)?.stmt;
-  const copied =
-    load?.op === "load"
-      ? load.from
-      : store?.stmt.op === "store" && store.stmt.from === region.buffer
-        ? store.stmt.to
-        : undefined;
+export function tensorPlace(func: TileFunc, { loads, store }: Task, region: Region): Place {
+  const stored = store?.stmt.from === region.buffer ? store.stmt.to : undefined;
+  const copied = loads.get(region.buffer)?.stmt.from ?? stored;
   const operand = operandNamed(func, (copied ?? region).buffer);
   invariant(operand !== undefined, `%${region.buffer} is no tensor and no copy of one`);
   const offsets = region.offsets.map((offset, k) =>

@@ -17,7 +17,8 @@ import { elementsOf, inputOf, inputsOf, outputOf, type Operand, type TileFunc } 
 import { constant, largestValue, loopPart, sitesOf, stepAlong, sub, type Linear } from "../../ir/linear.js";
 import { indexRule, type IndexRule } from "../../ir/policy.js";
 import { neverNegative, residue } from "../../ir/ranges.js";
-import { ubBuffers, type Feeding } from "../../ir/regions.js";
+import { ubBuffers } from "../../ir/regions.js";
+import type { Located, Task } from "../../ir/task/index.js";
 import { ubStrides, type ForStmt, type GatherStmt, type Region } from "../../ir/tile.js";
 import { at, bytesOf, elementCount, invariant, type Shape } from "../../ir/types.js";
 import { joinedDims, type Walk } from "./joined-dims.js";
@@ -88,18 +89,17 @@ export const readsAlone = (laneBytes: number): boolean => laneBytes <= vectorByt
 /** `laneBytes`: see the target's figure. */
 export function gatherMove(
   func: TileFunc,
-  stmt: GatherStmt,
-  feeding: Feeding,
+  task: Task,
+  { stmt, loops }: Located<GatherStmt>,
   laneBytes: number,
 ): GatherMove {
-  const { loops } = feeding.gather;
-  const loaded = stagedLoad(func, stmt, feeding);
+  const loaded = stagedLoad(func, task, stmt);
   const staged = loaded?.(false);
-  const inTensor = gatherAddresses(stmt, (region) => tensorPlace(func, feeding, region));
+  const inTensor = gatherAddresses(stmt, (region) => tensorPlace(func, task, region));
   const place = (region: Region): Place =>
     region.buffer === staged?.buffer.name
       ? { offsets: region.offsets, strides: ubStrides(staged.buffer) }
-      : tensorPlace(func, feeding, region);
+      : tensorPlace(func, task, region);
   const addresses = gatherAddresses(stmt, place);
   const access = accessOf({ func, stmt, addresses, loops, staged, laneBytes });
   const load = access.how === "packed" ? loaded?.(true) : staged;
@@ -143,22 +143,22 @@ export function gatherMove(
       .filter((size) => neverNegative(sub(size, constant(1)), loops).kind !== "holds"),
   };
   return access.how === "packed"
-    ? { ...common, how: "packed", shared: sharedWords(inTensor, tensorPlace(func, feeding, stmt.to)) }
+    ? { ...common, how: "packed", shared: sharedWords(inTensor, tensorPlace(func, task, stmt.to)) }
     : { ...common, how: access.how };
 }
 
 /** The load of the data of a full load; undefined where it is read in place. Asked for by words, or as wide as it can be. */
 function stagedLoad(
   func: TileFunc,
+  task: Task,
   stmt: GatherStmt,
-  feeding: Feeding,
 ): ((byWords: boolean) => LoadMove) | undefined {
   const { buffer } = at(stmt.from, gatheredTable);
   const staged = ubBuffers(func).get(buffer);
   if (staged === undefined) return undefined;
-  const load = feeding.loads.get(buffer);
+  const load = task.loads.get(buffer);
   invariant(load !== undefined, `%${buffer} is read, and one load fills it`);
-  return (byWords) => loadMove(func, load, staged, feeding, byWords);
+  return (byWords) => loadMove(func, task, load, staged, byWords);
 }
 
 /** Whether the relation of output and inputs is the same in every tile: then it holds for the tensors as wholes. */

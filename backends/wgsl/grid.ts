@@ -2,7 +2,7 @@
  * Parallel loops over the dims of the grid. Up to three loops take a dim each and nothing is divided; more of them, or
  * trips beyond the device's workgroups per dim, are numbered through and folded over x and y.
  */
-import type { ParallelNest } from "../../ir/tasks.js";
+import type { ParallelNest } from "../../ir/task/index.js";
 import type { WgslLimits } from "./kernel.js";
 
 export interface Grid {

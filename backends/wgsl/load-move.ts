@@ -3,7 +3,7 @@ import { addressOf, tensorPlace } from "../../ir/addressing.js";
 import { elementsOf, operandNamed, type TileFunc } from "../../ir/func.js";
 import { constant, dim, loopPart, type Linear } from "../../ir/linear.js";
 import { residue } from "../../ir/ranges.js";
-import type { Feeding, Located } from "../../ir/regions.js";
+import type { Located, Task } from "../../ir/task/index.js";
 import type { LoadStmt, UbBuffer } from "../../ir/tile.js";
 import { at, bytesOf, invariant } from "../../ir/types.js";
 
@@ -28,18 +28,16 @@ export interface LoadMove {
 /** `byWords`: the kernel reads words of the tensor elsewhere too, and one binding has one width. */
 export function loadMove(
   func: TileFunc,
-  load: Located,
+  task: Task,
+  { stmt, loops }: Located<LoadStmt>,
   staged: UbBuffer,
-  feeding: Feeding,
   byWords: boolean,
 ): LoadMove {
-  const { stmt, loops } = load;
-  invariant(stmt.op === "load", "a load moves the data");
   const tensor = operandNamed(func, stmt.from.buffer);
   invariant(tensor !== undefined, `%${stmt.from.buffer} is no tensor`);
   const innermost = staged.shape.length - 1;
   const starts = stmt.from.offsets.map((_, k) => (k === innermost ? constant(0) : dim(k)));
-  const row = addressOf(starts, tensorPlace(func, feeding, stmt.from));
+  const row = addressOf(starts, tensorPlace(func, task, stmt.from));
   const size = bytesOf(staged.dtype);
   /** Whether rows of the tensor are made of whole runs of so many bytes, from a multiple of them. */
   const inRuns = (bytes: number): boolean => {

@@ -8,10 +8,8 @@ import { gatheredTable, isPlain } from "../../ir/access.js";
 import { CompileError, throwIfErrors, type Diagnostic } from "../../ir/diagnostic.js";
 import { singleCopies } from "../moves.js";
 import { inputOf, keyOf, outputOf, type TileFunc } from "../../ir/func.js";
-import { feedingOf, locate, type Feeding } from "../../ir/regions.js";
-import { sizesAround } from "../../ir/symbolic.js";
 import { webgpu, type Target } from "../../ir/target.js";
-import { parallelNest, type ParallelNest } from "../../ir/tasks.js";
+import { taskOf, type ParallelNest, type Task } from "../../ir/task/index.js";
 import { flatten, ubBytes, type LoadStmt, type Stmt, type StoreStmt, type SyncStmt } from "../../ir/tile.js";
 import {
   alignUp,
@@ -96,12 +94,11 @@ export interface WgslPlan {
  */
 export function planWgsl(func: TileFunc, options: WgslOptions = {}): WgslPlan {
   const device = { limits: options.limits ?? defaultLimits, target: options.target ?? webgpu };
-  const around = sizesAround(func);
-  const nest = parallelNest(func.body, around);
+  const task = taskOf(func);
+  const { nest } = task;
   throwIfErrors(unknownForms(nest));
   const element = elementWords(inputOf(func, gatheredTable).type.dtype);
-  const feeding = feedingOf(locate(func.body, around));
-  const gather = feeding === undefined ? undefined : planGather(func, feeding, device.target);
+  const gather = planGather(func, task, device.target);
   const folded = isFolded(nest, device.limits);
   const dispatch = dispatchOf(nest, folded, device.limits);
   const sizes = sizeNames(func, nest, folded);
@@ -109,7 +106,7 @@ export function planWgsl(func: TileFunc, options: WgslOptions = {}): WgslPlan {
   const staged = gather?.kind === "gather" ? gather.staged?.buffer : undefined;
   const workgroupBytes = staged === undefined ? 0 : ubBytes(staged);
   throwIfErrors([
-    ...beyondU32(func, around),
+    ...beyondU32(func),
     ...(gather?.kind === "sites" ? beyondWide(gather) : []),
     ...unevenRows(func, staged),
     ...beyondLimits(func, func.symbolic === undefined ? bindings : [], workgroupBytes, device.limits),
@@ -117,7 +114,7 @@ export function planWgsl(func: TileFunc, options: WgslOptions = {}): WgslPlan {
   const common = { func, nest, element, bindings, sizes, workgroupBytes, diagnostics: singleCopies(func) };
   if (dispatch === undefined && func.symbolic === undefined)
     throw new CompileError([tooManyTasks(func, nest, device.limits)]);
-  if (feeding === undefined || gather === undefined) {
+  if (gather === undefined) {
     const lanes = { x: 1, y: 1, inRuns: false };
     return { ...common, grid: { dispatch: [0, 0, 0], folded: false }, lanes, moves: [] };
   }
@@ -126,7 +123,7 @@ export function planWgsl(func: TileFunc, options: WgslOptions = {}): WgslPlan {
     grid: { dispatch: dispatch ?? [0, 0, 0], folded },
     lanes: lanesFor(gather, element.size, nest.tasks, device),
     gather,
-    moves: flatten(nest.body).flatMap((stmt) => moveOf(stmt, gather, feeding)),
+    moves: flatten(nest.body).flatMap((stmt) => moveOf(stmt, gather, task)),
   };
 }
 
@@ -136,11 +133,11 @@ function elementWords(dtype: DType): ElementWords {
 }
 
 /** Undefined for an empty output. */
-function planGather(func: TileFunc, feeding: Feeding, target: Target): GatherMove | SitesMove | undefined {
-  const { stmt } = feeding.gather;
-  if (stmt.op !== "gather" || elementCount(outputOf(func).type.shape) === 0) return undefined;
-  if (!isPlain(stmt.map)) return sitesMove(func, stmt, feeding, target.laneBytes);
-  return gatherMove(func, stmt, feeding, target.laneBytes);
+function planGather(func: TileFunc, task: Task, target: Target): GatherMove | SitesMove | undefined {
+  const { gather } = task;
+  if (gather === undefined || elementCount(outputOf(func).type.shape) === 0) return undefined;
+  if (!isPlain(gather.stmt.map)) return sitesMove(func, task, gather, target.laneBytes);
+  return gatherMove(func, task, gather, target.laneBytes);
 }
 
 function bindingsOf(
@@ -190,14 +187,14 @@ export const asBinding = ({ width: _width, atomic: _atomic, ...binding }: BoundB
 export const bindingBytes = (type: TensorType, width: Width): number =>
   Math.max(4 * width, alignUp(byteCount(type), 4));
 
-function moveOf(stmt: Stmt, gather: GatherMove | SitesMove, feeding: Feeding): WgslMove[] {
+function moveOf(stmt: Stmt, gather: GatherMove | SitesMove, task: Task): WgslMove[] {
   const staged = gather.kind === "gather" ? gather.staged : undefined;
   switch (stmt.op) {
     case "for":
     case "alloc":
       return [];
     case "load":
-      return [loaded(stmt, staged, feeding)];
+      return [loaded(stmt, staged, task)];
     case "gather":
       return [gather];
     case "store":
@@ -211,7 +208,7 @@ function moveOf(stmt: Stmt, gather: GatherMove | SitesMove, feeding: Feeding): W
   }
 }
 
-function loaded(stmt: LoadStmt, staged: LoadMove | undefined, feeding: Feeding): LoadMove | ElidedMove {
-  if (feeding.loads.get(stmt.to)?.stmt !== stmt) return { kind: "elided", stmt, because: "nothing reads it" };
+function loaded(stmt: LoadStmt, staged: LoadMove | undefined, task: Task): LoadMove | ElidedMove {
+  if (task.loads.get(stmt.to)?.stmt !== stmt) return { kind: "elided", stmt, because: "nothing reads it" };
   return staged?.stmt === stmt ? staged : { kind: "elided", stmt, because: "read where it lies" };
 }

@@ -4,10 +4,10 @@ import type { TileFunc } from "../../ir/func.js";
 import { imageOf } from "../../ir/image.js";
 import { constant, largestValue, sub, type Linear } from "../../ir/linear.js";
 import { neverNegative } from "../../ir/ranges.js";
-import { locate, regionsOf, type Located } from "../../ir/regions.js";
-import type { ParallelNest } from "../../ir/tasks.js";
+import { regionsOf } from "../../ir/regions.js";
+import { statementsOf, type Located, type ParallelNest } from "../../ir/task/index.js";
 import { printLinear, printStmtHead } from "../../ir/text/print.js";
-import { flatten, type ForStmt, type Stmt, type UbBuffer } from "../../ir/tile.js";
+import { flatten, type Stmt, type UbBuffer } from "../../ir/tile.js";
 import { assertNever } from "../../ir/types.js";
 import { wideLimit } from "../site-values.js";
 import type { WgslBinding, WgslLimits } from "./kernel.js";
@@ -38,10 +38,10 @@ const mostU32 = 2 ** 32 - 1;
 
 /**
  * Kernels count in u32. Sums and products are exact modulo 2^32, so what may not leave u32 are values that are compared: the
- * two sides of a minimum, bounds and variables of loops, regions; and what is written down. `around`: the sizes of symbols.
+ * two sides of a minimum, bounds and variables of loops, regions; and what is written down.
  */
-export const beyondU32 = (func: TileFunc, around: readonly ForStmt[]): Diagnostic[] =>
-  locate(func.body, around).flatMap((located) => {
+export const beyondU32 = (func: TileFunc): Diagnostic[] =>
+  statementsOf(func).flatMap((located) => {
     const { stmt, loops } = located;
     const wrong = compared(located).find((form) => {
       const inside = [form, sub(constant(mostU32), form)];

@@ -28,8 +28,8 @@ import {
 import { pageAlong, type Page } from "../../ir/page.js";
 import { siteRule, type IndexRule } from "../../ir/policy.js";
 import { boundsOf, residue } from "../../ir/ranges.js";
-import type { Feeding } from "../../ir/regions.js";
 import { sizeRanges } from "../../ir/symbolic.js";
+import type { Located, Task } from "../../ir/task/index.js";
 import type { ForStmt, GatherStmt } from "../../ir/tile.js";
 import { at, bytesOf, type DType, type Shape } from "../../ir/types.js";
 import { readsAlone, startsAtMultiples, vectorBytes, type Width } from "./gather-move.js";
@@ -89,10 +89,14 @@ export interface SitesMove {
 }
 
 /** `laneBytes`: see the target's figure. */
-export function sitesMove(func: TileFunc, stmt: GatherStmt, feeding: Feeding, laneBytes: number): SitesMove {
-  const { loops } = feeding.gather;
+export function sitesMove(
+  func: TileFunc,
+  task: Task,
+  { stmt, loops }: Located<GatherStmt>,
+  laneBytes: number,
+): SitesMove {
   const { map } = stmt;
-  const inTensor = gatherAddresses(stmt, (region) => tensorPlace(func, feeding, region));
+  const inTensor = gatherAddresses(stmt, (region) => tensorPlace(func, task, region));
   const ownTile = stmt.to.sizes.map((size) => largestValue(size) ?? 0);
   const follows = new Set(
     [...inTensor.sites, { at: 0, terms: inTensor.data.terms.filter(({ of }) => of.kind !== "dim") }].flatMap(

@@ -2,7 +2,7 @@
 import { toldNames, toldValues } from "../../ir/bind-tile.js";
 import type { TileFunc } from "../../ir/func.js";
 import type { Env } from "../../ir/linear.js";
-import { hasOpenTrips, type ParallelNest } from "../../ir/tasks.js";
+import { hasOpenTrips, type ParallelNest } from "../../ir/task/index.js";
 import type { Grid } from "./grid.js";
 
 /** Names of what a folded grid is made of. */

@@ -2,7 +2,7 @@
 import { isConstant } from "../../ir/linear.js";
 import { printStmtHead } from "../../ir/text/print.js";
 import { at } from "../../ir/types.js";
-import { hasOpenTrips, type ParallelLoop } from "../../ir/tasks.js";
+import { hasOpenTrips, type ParallelLoop } from "../../ir/task/index.js";
 import type { Context } from "./context.js";
 import { scaled, sum } from "./forms.js";
 import { sizeName } from "./names.js";
