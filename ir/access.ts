@@ -11,10 +11,12 @@ import {
   dimsOf,
   isConstant,
   isFixed,
+  scale,
   sitesOf,
   soleAtom,
   stepAlong,
   sub,
+  sumOf,
   withoutDims,
   type Linear,
 } from "./linear.js";
@@ -301,7 +303,14 @@ function dimsBehind({ sites }: AccessMap, coord: Linear): Set<number> {
   return new Set(coords.flatMap(dimsOf));
 }
 
-/** Elements from the first to the last that a dim is read at in a tile. */
+/** Elements from the first to the last that a dim is read at in a tile of some sizes, none of them 0. */
+export const spanOver = ({ form, spread }: Followed, sizes: readonly Linear[]): Linear =>
+  sumOf([
+    constant(1 + spread),
+    ...dimsOf(form).map((d) => scale(sub(at(sizes, d), constant(1)), Math.abs(stepAlong(form, "dim", d)))),
+  ]);
+
+/** The same of numbers; 0 for a tile without elements. */
 function spanOf({ form, spread }: Followed, tile: Shape): number {
   let span = 1 + spread;
   for (const { by, of } of form.terms) {

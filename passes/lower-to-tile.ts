@@ -12,13 +12,22 @@
  *
  * Everything is loaded in the innermost loop; hoist-loads moves what may move. An empty output has no statements.
  */
-import { followedDims, gatheredTable, isPlain, isRead, type AccessMap, type Followed } from "../ir/access.js";
+import {
+  coordsOf,
+  followedDims,
+  gatheredTable,
+  isRead,
+  spanOver,
+  type AccessMap,
+  type Followed,
+} from "../ir/access.js";
 import { inputsOf, keyOf, type TileFunc } from "../ir/func.js";
 import {
   add,
   constant,
   dim,
   dimsOf,
+  equalLinear,
   isConstant,
   iv,
   min,
@@ -111,7 +120,7 @@ function lower(tiling: Tiling, map: AccessMap, extents: readonly (readonly Linea
     op: "gather",
     from: global.map((region, table) => found(region, at(operands, table).inUb)),
     to: found(written, output.inUb),
-    map: isPlain(map) ? map : mapInside(map, global, bounds),
+    map: mapInside(map, global, bounds),
     origins: global.slice(1).map((region) => region.offsets),
     ...(scratch === undefined ? {} : { scratch: scratch.name }),
   };
@@ -136,11 +145,12 @@ function inputRegion(
   bounds: readonly DimBounds[],
 ): Pick<Region, "offsets" | "sizes"> {
   const followed = followedDims(map, table);
+  const sizes = bounds.map(({ size }) => size);
   const along = extents.map((extent, k) => {
     const found = followed[k];
     return found === undefined
       ? { offset: constant(0), size: extent }
-      : { offset: firstOf(found, bounds), size: sizeOf(found, bounds) };
+      : { offset: firstOf(found, bounds), size: spanOver(found, sizes) };
   });
   return { offsets: along.map((b) => b.offset), sizes: along.map((b) => b.size) };
 }
@@ -155,14 +165,6 @@ const firstOf = ({ form }: Followed, bounds: readonly DimBounds[]): Linear =>
     }),
   ]);
 
-const sizeOf = ({ form, spread }: Followed, bounds: readonly DimBounds[]): Linear =>
-  sumOf([
-    constant(1 + spread),
-    ...dimsOf(form).map((d) =>
-      scale(sub(at(bounds, d).size, constant(1)), Math.abs(stepAlong(form, "dim", d))),
-    ),
-  ]);
-
 /**
  * The map inside the regions of a tile: dims count from where the tile starts, coordinates from where the region of their
  * input does.
@@ -172,7 +174,7 @@ function mapInside(map: AccessMap, regions: readonly Region[], bounds: readonly 
     substitute(form, (of) => (of.kind === "dim" ? add(dim(of.dim), at(bounds, of.dim).offset) : undefined));
   const within = (coords: readonly Linear[], table: number): Linear[] =>
     coords.map((coord, k) => sub(placed(coord), at(at(regions, table).offsets, k)));
-  return {
+  const inside = {
     ...map,
     sites: map.sites.map((site) => {
       const { value } = site;
@@ -183,7 +185,15 @@ function mapInside(map: AccessMap, regions: readonly Region[], bounds: readonly 
     }),
     results: within(map.results, gatheredTable),
   };
+  const before = formsOf(map);
+  // What is known of a map is known by its identity.
+  return formsOf(inside).every((form, k) => equalLinear(form, at(before, k))) ? map : inside;
 }
+
+const formsOf = ({ sites, results }: AccessMap): readonly Linear[] => [
+  ...sites.flatMap(coordsOf),
+  ...results,
+];
 
 /** One buffer for each part of the footprint. */
 function buffersOf(tiling: Tiling): UbBuffer[] {
