@@ -7,17 +7,18 @@
  * output or what a store takes there; element types agree. T3 regions have their buffer's rank and stay inside it,
  * whatever the iteration. T2 a UB buffer has one writer. T8 there is one gather, unless the output is empty. T9 the
  * schedule leaves a core and a unified buffer. T7 a gather reads each input, in gm or from a tile loaded before it in a
- * body around it, and its origins are where those of the indices start. T10 operands of a gather have the sizes of the
- * output dims they follow. T11 full load: the region of an operand contains the image of every coordinate that a site or
- * a constant picks. T12 the gather reads what its load filled.
+ * body around it, and its origins are where those of the indices start. T10 an operand that follows output dims has no more elements
+ * along its own than the tile reads. T11 full load: the region of an operand contains the image of every coordinate that reads it; an
+ * index value alone, and a number, count from the start of the tensor, and so does the region. T12 the gather reads what its load filled.
  * T13 every element of the output is written once.
  */
-import { gatheredTable, isPlain, readsOf } from "../access.js";
+import { followedDims, gatheredTable, readsOf, spanOver } from "../access.js";
 import type { Diagnostic } from "../diagnostic.js";
 import { inputOf, inputsOf, operandNamed, outputOf, type TileFunc } from "../func.js";
 import {
   add,
   constant,
+  dimsOf,
   equalLinear,
   evaluate,
   isConstant,
@@ -30,7 +31,7 @@ import {
   type Linear,
 } from "../linear.js";
 import { rangesOf } from "../image.js";
-import { neverNegative, type Judgement } from "../ranges.js";
+import { boundsOf, neverNegative, type Judgement } from "../ranges.js";
 import { isParam, regionsOf, typeOfBuffer, ubAccesses, ubBuffers, wholeBuffers } from "../regions.js";
 import { statementsOf, taskOf, tensorRegion, type Located } from "../task/index.js";
 import { printLinear, printRegion } from "../text/print.js";
@@ -242,7 +243,7 @@ const mapRules: Rule = ({ func, all }) =>
     const origins = stmt.origins.every((origin, k) => origin.length === stmt.from[k + 1]?.sizes.length);
     if (!origins || stmt.origins.length !== stmt.from.length - 1)
       return [broken("A5", "origin has another rank than indices", stmt.span)];
-    return verifyMap(stmt.map, func, stmt.span, isPlain(stmt.map) ? "tensors" : "regions");
+    return verifyMap(stmt.map, func, stmt.span, "regions");
   });
 
 /** What a judgement says against a rule, if anything. */
@@ -345,92 +346,81 @@ function readsInputs({ func }: Program): Diagnostic[] {
 const startOf = (region: Region, loaded: Region | undefined): Linear[] =>
   region.offsets.map((offset, k) => (loaded === undefined ? offset : add(at(loaded.offsets, k), offset)));
 
+/** A longer region would be loaded, and held in UB, for nothing; instructions that walk it by its own size would leave the tile. */
 function followedSizes({ func }: Program): Diagnostic[] {
-  const stmt = taskOf(func).gather?.stmt;
-  if (stmt === undefined || !isPlain(stmt.map)) return [];
-  return stmt.from.flatMap((region, table) =>
-    readsOf(stmt.map, table).flatMap((coords) =>
-      coords.flatMap((coord, k) => {
-        const only = soleAtom(coord);
-        if (only?.kind !== "dim" || equalLinear(at(region.sizes, k), at(stmt.to.sizes, only.dim))) return [];
-        const message = `dim ${k} of ${printRegion(region)} follows d${only.dim} and has another size`;
-        return [broken("T10", message, stmt.span)];
-      }),
-    ),
+  const { gather } = taskOf(func);
+  if (gather === undefined) return [];
+  const { stmt, loops } = gather;
+  const { map, from, to } = stmt;
+  return from.flatMap((region, table) =>
+    followedDims(map, table).flatMap((followed, k) => {
+      if (followed === undefined) return [];
+      const read = spanOver(followed, to.sizes);
+      const room = sub(read, at(region.sizes, k));
+      if (neverNegative(room, [...loops, ...tileLoops(stmt)]).kind === "holds") return [];
+      const dims = [...new Set(dimsOf(followed.form))].map((d) => `d${d}`).join(" and ");
+      const message = `${shownDim(region, k)}, which follows ${dims}; the tile reads ${printLinear(read)} of them`;
+      return [broken("T10", message, stmt.span)];
+    }),
   );
 }
 
 /**
- * hicann/pypto docs/zh/api/operation/pypto-gather.md rule 3, as containment: what an index may name, and a fixed coordinate,
- * is counted from the start of the tensor, so the region starts there and reaches beyond it.
+ * hicann/pypto docs/zh/api/operation/pypto-gather.md rule 3, as containment: no coordinate leaves its region, wherever in the tile it
+ * is and whatever an index names.
  */
-function fullLoad(program: Program): Diagnostic[] {
-  const task = taskOf(program.func);
+function fullLoad({ func }: Program): Diagnostic[] {
+  const task = taskOf(func);
   if (task.gather === undefined) return [];
   const { stmt, loops } = task.gather;
-  if (!isPlain(stmt.map)) return contained(program, stmt, loops);
-  return stmt.from.flatMap((region, table) => {
+  const { map, from } = stmt;
+  const inputs = inputsOf(func);
+  const walked = [
+    ...loops,
+    ...tileLoops(stmt),
+    ...siteLoops(
+      stmt,
+      inputs.map(({ type }) => type),
+    ),
+  ];
+  return from.flatMap((region, table) => {
+    const { name, type } = at(inputs, table);
     const start = startOf(region, tensorRegion(task, region).loaded);
-    return readsOf(stmt.map, table).flatMap((coords) =>
+    return readsOf(map, table).flatMap((coords) =>
       coords.flatMap((coord, k) => {
-        const [site] = sitesOf(coord);
-        if (site === undefined && !isConstant(coord)) return [];
-        const needed = site === undefined ? coord.at + 1 : (at(stmt.map.sites, site).below ?? 0);
-        const input = inputOf(program.func, table).name;
-        const what =
-          site === undefined ? `coordinate ${coord.at}` : `the ${needed} elements that an index may name`;
-        const whole = `read dim ${k} of %${input} whole: offset 0, size ${needed}`;
-        const refused = (message: string): Diagnostic =>
-          site === undefined
-            ? broken("T11", message, stmt.span)
-            : broken("T11", `full load: ${message}`, stmt.span, { code: "TC301", hint: whole });
-        if (!isConstant(at(start, k)) || at(start, k).at !== 0) {
-          const from = printLinear(at(start, k));
-          return [
-            refused(
-              `${printRegion(region)} starts at ${from} along dim ${k} of %${input}; it must hold ${what}, from 0`,
-            ),
-          ];
-        }
-        const size = at(region.sizes, k);
-        return neverNegative(sub(size, constant(needed)), loops).kind === "holds"
-          ? []
-          : [
-              refused(
-                `${printRegion(region)} has ${printLinear(size)} elements along dim ${k} of %${input}; it must hold ${what}`,
-              ),
-            ];
+        const sites = sitesOf(coord);
+        // A bound of 0 leaves no index value, and so no coordinate.
+        if (sites.some((s) => at(map.sites, s).below === 0)) return [];
+        const only = soleAtom(coord);
+        const counted = isConstant(coord) || only?.kind === "site";
+        const form = substitute(coord, (of) =>
+          of.kind === "dim" ? iv(dimName(of.dim)) : of.kind === "site" ? iv(siteName(of.site)) : undefined,
+        );
+        const [offset, size] = [at(start, k), at(region.sizes, k)];
+        const moved = counted && !(isConstant(offset) && offset.at === 0);
+        const inside = [form, sub(sub(size, constant(1)), form)];
+        if (!moved && inside.every((side) => neverNegative(side, walked).kind === "holds")) return [];
+        const [least, most] = boundsOf(form, walked);
+        const held = isConstant(coord)
+          ? `coordinate ${coord.at}`
+          : only?.kind === "site"
+            ? `the ${most + 1} elements that an index may name`
+            : `the coordinate ${printLinear(coord, siteNames(stmt))}, ${least} to ${most}`;
+        const message = moved
+          ? `${printRegion(region)} starts at ${printLinear(offset)} along dim ${k} of %${name}; it must hold ${held}, from 0`
+          : `${shownDim(region, k)} of %${name}; it must hold ${held}`;
+        const whole = `read dim ${k} of %${name} whole: offset 0, size ${at(type.shape, k)}`;
+        return sites.length === 0
+          ? [broken("T11", message, stmt.span)]
+          : [broken("T11", `full load: ${message}`, stmt.span, { code: "TC301", hint: whole })];
       }),
     );
   });
 }
 
-/** The same for maps of any kind: no coordinate leaves its region, wherever in the tile it is and whatever an index names. */
-function contained({ func }: Program, stmt: GatherStmt, loops: readonly ForStmt[]): Diagnostic[] {
-  const inputs = inputsOf(func).map(({ type }) => type);
-  const walked = [...loops, ...tileLoops(stmt), ...siteLoops(stmt, inputs)];
-  return stmt.from.flatMap((region, table) =>
-    readsOf(stmt.map, table).flatMap((coords) =>
-      coords.flatMap((coord, k) => {
-        // A bound of 0 leaves no index value, and so no coordinate.
-        if (sitesOf(coord).some((s) => at(stmt.map.sites, s).below === 0)) return [];
-        const form = substitute(coord, (of) =>
-          of.kind === "dim" ? iv(dimName(of.dim)) : of.kind === "site" ? iv(siteName(of.site)) : undefined,
-        );
-        const size = at(region.sizes, k);
-        const inside = [form, sub(sub(size, constant(1)), form)];
-        if (inside.every((side) => neverNegative(side, walked).kind === "holds")) return [];
-        const shown = `${printRegion(region)} does not hold the coordinate ${printLinear(coord, siteNames(stmt))}`;
-        return [
-          broken("T11", `full load: ${shown} of dim ${k} of %${inputOf(func, table).name}`, stmt.span, {
-            code: sitesOf(coord).length === 0 ? "TC201" : "TC301",
-            hint: `read dim ${k} of %${inputOf(func, table).name} whole`,
-          }),
-        ];
-      }),
-    ),
-  );
-}
+/** `%a[0][2] has 2 elements along dim 0` */
+const shownDim = (region: Region, k: number): string =>
+  `${printRegion(region)} has ${printLinear(at(region.sizes, k))} elements along dim ${k}`;
 
 // No text can spell these.
 const dimName = (d: number): string => `d.${d}`;

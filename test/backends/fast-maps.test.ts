@@ -164,6 +164,31 @@ describe.each(["sim", "webgpu"] as const)("index arithmetic of %s", (backend) =>
   });
 });
 
+describe("a tile program whose tiles read the same columns", () => {
+  it("relates coordinates inside its regions: each tile writes what the first one does", async () => {
+    const kernelFor = (target: string): Kernel =>
+      compile(
+        parsed(`func @again(%x: gm<4x3xu8>, %i: gm<5xi32>, %y: gm<5x6xu8>) target("${target}") {
+  for %t1 = 0 to 6 step 3 parallel {
+    gather %x[0, 0][4, 3], %i[0][5] to %y[0, %t1][5, 3] (d0, d1) -> (%i[d0], d1) {oob = clamp, origin = [0]}
+  }
+}
+`),
+      );
+    const x = Uint8Array.from({ length: 12 }, (_, k) => k);
+    const i = Int32Array.of(2, -1, 0, 9, 3);
+    const expected = [2, 0, 0, 3, 3].flatMap((row) => [0, 1, 2, 0, 1, 2].map((column) => 3 * row + column));
+    for (const executor of ["checked", "fast"] as const) {
+      const { outputs } = await run(kernelFor("cpu"), { x, i }, { executor });
+      expect([...(outputs.output as Uint8Array)]).toEqual(expected);
+    }
+    const runner = await testRunner();
+    if (runner === undefined) return;
+    const { outputs } = await run(kernelFor("webgpu"), { x, i }, { backend: "webgpu", runner });
+    expect([...(outputs.output as Uint8Array)]).toEqual(expected);
+  });
+});
+
 describe("a general map on the fast executor", () => {
   const schedules: readonly Schedule[] = [
     {},
