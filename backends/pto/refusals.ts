@@ -12,7 +12,7 @@ import type { GatherLowering } from "../../ir/tiling/lowering.js";
 import type { GatherStmt, Stmt, SyncStmt, UbBuffer } from "../../ir/tile.js";
 import { elementCount } from "../../ir/types.js";
 import { eventsOfProgram } from "./events.js";
-import type { Word } from "./words.js";
+import { missingType, type Word } from "./words.js";
 
 export const notForPto = (func: TileFunc, target: Target): Diagnostic[] => [
   error("TC505", `PTO-ISA is for Ascend targets; this program is for ${target.name}`, {
@@ -46,12 +46,13 @@ export function misfits(
   buffers: ReadonlyMap<string, UbBuffer>,
   gather: GatherStmt | undefined,
 ): Diagnostic[] {
-  const string = func.operands.find(({ type }) => type.dtype === "string");
-  if (string !== undefined) {
+  for (const { name, type } of func.operands) {
+    const lacking = missingType(type.dtype);
+    if (lacking === undefined) continue;
     return [
-      error("TC505", `strings do not exist in PTO-ISA, and %${string.name} holds them`, {
+      error("TC505", `${lacking.missing}, and %${name} holds them`, {
         span: func.span,
-        hint: "gather u32 handles, and look the strings up on the host",
+        hint: lacking.instead,
       }),
     ];
   }

@@ -2,7 +2,7 @@
  * The words that elements move as: integers of their size, so that no type needs the compiler's support and no NaN changes.
  * Wider elements than a word are several words side by side, and innermost extents, strides and offsets count words.
  */
-import { bytesOf, type DType } from "../../ir/types.js";
+import { InternalError, type DType } from "../../ir/types.js";
 
 export interface Word {
   readonly name: "int8_t" | "int16_t" | "int32_t" | "int64_t";
@@ -11,15 +11,51 @@ export interface Word {
   readonly each: number;
 }
 
+const i8: Word = { name: "int8_t", bytes: 1, each: 1 };
+const i16: Word = { name: "int16_t", bytes: 2, each: 1 };
 export const i32: Word = { name: "int32_t", bytes: 4, each: 1 };
 const i64: Word = { name: "int64_t", bytes: 8, each: 1 };
+const twoWords: Word = { ...i32, each: 2 };
+
+/** Why no kernel holds elements of a type, and what to do instead. */
+interface Missing {
+  readonly missing: string;
+  readonly instead: string;
+}
+
+const words: Readonly<Record<DType, Word | Missing>> = {
+  bool: i8,
+  i8,
+  u8: i8,
+  i16,
+  u16: i16,
+  f16: i16,
+  bf16: i16,
+  i32,
+  u32: i32,
+  f32: i32,
+  string: {
+    missing: "strings do not exist in PTO-ISA",
+    instead: "gather u32 handles, and look the strings up on the host",
+  },
+  i64: twoWords,
+  u64: twoWords,
+  f64: twoWords,
+  c64: twoWords,
+  c128: { ...i32, each: 4 },
+};
+
+/** Undefined for a type that kernels hold. */
+export function missingType(dtype: DType): Missing | undefined {
+  const word = words[dtype];
+  return "missing" in word ? word : undefined;
+}
 
 /** Words of data and output; `whole`: a vector gather takes elements of 8 bytes as one word. */
 export function dataWord(dtype: DType, whole: boolean): Word {
-  const bytes = bytesOf(dtype);
-  if (bytes === 1) return { name: "int8_t", bytes, each: 1 };
-  if (bytes === 2) return { name: "int16_t", bytes, each: 1 };
-  return bytes === 8 && whole ? i64 : { ...i32, each: bytes / 4 };
+  const word = words[dtype];
+  if ("missing" in word) throw new InternalError(word.missing);
+  return whole && word.bytes * word.each === i64.bytes ? i64 : word;
 }
 
 /** A whole value of an index. */

@@ -21,7 +21,8 @@ import { Lines } from "../lines.js";
 /** What `set_vec_tile_shapes` takes at most. */
 const mostTileEntries = 4;
 
-const typeNames: Readonly<Partial<Record<DType, string>>> = {
+/** Undefined for what `DataType` lacks. */
+const typeNames: Readonly<Record<DType, string | undefined>> = {
   bool: "DT_BOOL",
   i8: "DT_INT8",
   u8: "DT_UINT8",
@@ -32,9 +33,12 @@ const typeNames: Readonly<Partial<Record<DType, string>>> = {
   i32: "DT_INT32",
   u32: "DT_UINT32",
   f32: "DT_FP32",
+  string: undefined,
   i64: "DT_INT64",
   u64: "DT_UINT64",
   f64: "DT_DOUBLE",
+  c64: undefined,
+  c128: undefined,
 };
 
 /** The Python language reference, 2.3.1 and 2.3.2, and what the program itself names. */
@@ -83,9 +87,9 @@ export function emitPypto(gather: AccessFunc, operator: Operator, target: Target
   out.line("@pypto.frontend.jit");
   out.line(`def ${name}(`);
   gather.operands.forEach(({ type }, k) => {
-    out.line(
-      `    ${at(names, k)}: pypto.Tensor[${formatShape(type.shape)}, pypto.${typeNames[type.dtype] ?? ""}],`,
-    );
+    const typeName = typeNames[type.dtype];
+    invariant(typeName !== undefined, `PyPTO's operations take no ${type.dtype}`);
+    out.line(`    ${at(names, k)}: pypto.Tensor[${formatShape(type.shape)}, pypto.${typeName}],`);
   });
   out.line("):");
   const body = out.aside(() => {

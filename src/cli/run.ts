@@ -7,6 +7,7 @@ import {
   printSchedule,
   clockVersion,
   CompileError,
+  elementTypes,
   error,
   formatType,
   hasErrors,
@@ -476,10 +477,11 @@ function inputsFor(
   return { hosts: Object.fromEntries(hosts), origin: origins.join(" and ") };
 }
 
-/** The same type and shape; raw 16-bit words are welcome as bf16, which NumPy has no name for. */
+/** The same type and shape; the bits of a type that NumPy does not have, as bf16, come as those of one that it has. */
 function matching(value: TensorValue, type: TensorType, name: string, file: string): TensorValue {
-  const asBits = type.dtype === "bf16" && value.type.dtype === "u16";
-  const given = formatType(asBits ? { ...value.type, dtype: "bf16" } : value.type);
+  const { npy } = elementTypes[type.dtype];
+  const asBits = typeof npy !== "string" && value.type.dtype === npy.as;
+  const given = formatType(asBits ? { ...value.type, dtype: type.dtype } : value.type);
   if (given !== formatType(type)) {
     throw new CompileError([
       error("TC012", `${file} holds ${given}; the program's ${name} is ${formatType(type)}`, {

@@ -6,7 +6,11 @@ import {
   elementCount,
   error,
   formatType,
+  isComplex,
+  isFloat,
   type Diagnostic,
+  type FloatType,
+  type IntegerType,
   type TensorType,
 } from "../../ir/index.js";
 import { allocate, shown } from "../../backends/index.js";
@@ -14,15 +18,12 @@ import type { Fill, Json, TensorJson } from "./case-schema.js";
 import { lcg } from "./lcg.js";
 import {
   integerRange,
-  isFloat,
   overflows,
   partOf,
   writeBits,
   writeComplex,
   writeNumber,
   writeNumbers,
-  type FloatType,
-  type IntegerType,
 } from "./numbers.js";
 import type { TensorValue } from "./tensor.js";
 
@@ -73,7 +74,7 @@ function fromValues(type: TensorType, items: readonly Json[], where: string): Te
     );
     return { type, bytes: new Uint8Array(), strings };
   }
-  if (dtype === "c64" || dtype === "c128") {
+  if (isComplex(dtype)) {
     return written(type, where, (view) => {
       items.forEach((item, k) => {
         const [re, im] = complexOf(item, partOf(dtype), at(k));
@@ -155,7 +156,7 @@ const drawnAtOnce = 2 ** 16;
 
 function filledTensor(type: TensorType, fill: Fill, where: string): CaseTensor {
   const { dtype } = type;
-  if (dtype === "string" || dtype === "c64" || dtype === "c128") {
+  if (dtype === "string" || isComplex(dtype)) {
     return fail(where, `fill makes no ${dtype}`);
   }
   checkFill(fill, dtype, where);

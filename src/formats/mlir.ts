@@ -5,7 +5,10 @@
  * Source: openxla/stablehlo docs/spec.md and its tests; mlir.llvm.org/docs/LangRef.
  */
 import {
+  dtypes,
+  elementTypes,
   error,
+  isSigned,
   lex,
   operandAt,
   ParseError,
@@ -61,13 +64,14 @@ function tokensAt(text: string, index: number, file: string): readonly Token[] {
   return tokens;
 }
 
-/** MLIR's integer and floating-point types; `complex<f32>` is read apart. */
-const elementTypes: ReadonlyMap<string, DType> = new Map<string, DType>([
-  ["i1", "bool"],
-  ...(["i8", "i16", "i32", "i64", "f16", "bf16", "f32", "f64"] as const).map((t) => [t, t] as const),
-  ...(["u8", "u16", "u32", "u64"] as const).map((t) => [`ui${t.slice(1)}`, t] as const),
-  ...(["i8", "i16", "i32", "i64"] as const).map((t) => [`s${t}`, t] as const),
-]);
+/** Element types by what MLIR writes; `si8` is `i8` with its sign written. */
+const elementTypeOf: ReadonlyMap<string, DType> = new Map(
+  dtypes.flatMap((dtype) => {
+    const { mlir } = elementTypes[dtype];
+    if (mlir === undefined) return [];
+    return [mlir, ...(isSigned(dtype) ? [`s${mlir}`] : [])].map((name) => [name, dtype] as const);
+  }),
+);
 
 const dimensionNumbers: ReadonlySet<string> = new Set([
   "offset_dims",
@@ -183,8 +187,7 @@ class Operation extends TokenReader {
     const complex = parts.length > 1 && parts.slice(-2).join("x") === "complex";
     const element = complex ? `complex<${this.inner()}>` : (parts[parts.length - 1] ?? "");
     const shape = parts.slice(0, complex ? -2 : -1).map(Number);
-    const dtype =
-      element === "complex<f32>" ? "c64" : element === "complex<f64>" ? "c128" : elementTypes.get(element);
+    const dtype = elementTypeOf.get(element);
     if (dtype === undefined) return this.fail(token, `element type ${element}, which tilec lacks`);
     this.punct(">");
     return { dtype, shape };

@@ -4,51 +4,35 @@
  */
 import {
   CompileError,
+  bitsOf,
   byteCount,
+  bytesOf,
+  dtypes,
   elementCount,
+  elementTypes,
   error,
   formatType,
+  isComplex,
   maxRank,
   type DType,
 } from "../../ir/index.js";
 import { maxStrings } from "../../backends/index.js";
 import type { TensorValue } from "./tensor.js";
 
-const descrToDType: Readonly<Record<string, DType>> = {
-  b1: "bool",
-  i1: "i8",
-  u1: "u8",
-  i2: "i16",
-  u2: "u16",
-  f2: "f16",
-  i4: "i32",
-  u4: "u32",
-  f4: "f32",
-  i8: "i64",
-  u8: "u64",
-  f8: "f64",
-  c8: "c64",
-  c16: "c128",
-};
+/** The type of NumPy's own code for it; strings carry their width behind theirs. */
+const dtypeOfCode: ReadonlyMap<string, DType> = new Map(
+  dtypes.flatMap((dtype) => {
+    const { npy, class: kind } = elementTypes[dtype];
+    return typeof npy === "string" && kind !== "string" ? [[npy, dtype] as const] : [];
+  }),
+);
 
-/** bf16 has no NumPy type: its bits travel as <u2. */
-const dtypeToDescr: Readonly<Record<Exclude<DType, "string">, string>> = {
-  bool: "|b1",
-  i8: "|i1",
-  u8: "|u1",
-  i16: "<i2",
-  u16: "<u2",
-  f16: "<f2",
-  bf16: "<u2",
-  i32: "<i4",
-  u32: "<u4",
-  f32: "<f4",
-  i64: "<i8",
-  u64: "<u8",
-  f64: "<f8",
-  c64: "<c8",
-  c128: "<c16",
-};
+/** `<f2`: byte order and NumPy's code. */
+function descrOf(dtype: Exclude<DType, "string">): string {
+  const { npy } = elementTypes[dtype];
+  const code = typeof npy === "string" ? npy : elementTypes[npy.as].npy;
+  return `${bitsOf(dtype) === 8 ? "|" : "<"}${code}`;
+}
 
 /** What NumPy itself reads at most: `max_header_size` of numpy.lib.format. */
 const maxHeaderBytes = 10_000;
@@ -97,11 +81,11 @@ export function readNpy(file: Uint8Array, name: string): TensorValue {
   const unicode = /^[<|>=]U(\d{1,9})$/.exec(descr)?.[1];
   if (unicode !== undefined) return { ...strings(body, shape, Number(unicode), order === ">", fail) };
   const kind = descr.slice(1);
-  const dtype = Object.hasOwn(descrToDType, kind) ? descrToDType[kind] : undefined;
+  const dtype = dtypeOfCode.get(kind);
   if (dtype === undefined || !"<>|=".includes(order)) {
     return fail(
       `element type ${descr} is not one of tilec's`,
-      `tilec reads ${Object.keys(descrToDType).join(", ")}`,
+      `tilec reads ${[...dtypeOfCode.keys()].join(", ")}`,
     );
   }
   const type = { dtype, shape };
@@ -145,7 +129,7 @@ function strings(
 
 /** Big-endian numbers to little-endian; a complex number is two of them. */
 function swapped(body: Uint8Array, dtype: DType): Uint8Array {
-  const size = { c64: 4, c128: 8 }[dtype as string] ?? byteCount({ dtype, shape: [] });
+  const size = bytesOf(isComplex(dtype) ? elementTypes[dtype].part : dtype);
   const out = new Uint8Array(body.byteLength);
   for (let k = 0; k < out.length; k += size)
     for (let b = 0; b < size; b++) out[k + b] = body[k + size - 1 - b] ?? 0;
@@ -161,7 +145,7 @@ export function writeNpy(value: TensorValue): Uint8Array {
     ]);
   }
   const tuple = shape.length === 1 ? `${shape[0]},` : shape.join(", ");
-  const header = `{'descr': '${dtypeToDescr[dtype]}', 'fortran_order': False, 'shape': (${tuple}), }`;
+  const header = `{'descr': '${descrOf(dtype)}', 'fortran_order': False, 'shape': (${tuple}), }`;
   const total = Math.ceil((10 + header.length + 1) / 64) * 64;
   const out = new Uint8Array(total + value.bytes.byteLength);
   out.set([...magic, 1, 0]);

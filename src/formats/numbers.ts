@@ -1,33 +1,82 @@
 /** Numbers and bit patterns as element bytes: each rounded once, to the nearest value of the type, ties to even. */
-import { f16round, Float16Array, setFloat16 } from "@petamoriken/float16";
-import { at, bytesOf, type DType } from "../../ir/index.js";
+import { f16round, Float16Array, getFloat16, setFloat16 } from "@petamoriken/float16";
+import {
+  at,
+  bytesOf,
+  elementTypes,
+  isComplex,
+  isFloat,
+  type ComplexType,
+  type DType,
+  type FloatType,
+  type IntegerType,
+} from "../../ir/index.js";
 
-export type ComplexType = "c64" | "c128";
-export type FloatType = "f16" | "bf16" | "f32" | "f64";
-export type IntegerType = Exclude<DType, ComplexType | FloatType | "string">;
+/** A float type's values, little-endian at a place in bytes. */
+interface FloatForm {
+  /** The nearest value of the type. */
+  readonly round: (value: number) => number;
+  readonly read: (view: DataView, place: number) => number;
+  /** Rounds. */
+  readonly write: (view: DataView, place: number, value: number) => void;
+}
 
-const floatTypes: readonly DType[] = ["f16", "bf16", "f32", "f64"] satisfies readonly FloatType[];
-export const isFloat = (dtype: IntegerType | FloatType): dtype is FloatType => floatTypes.includes(dtype);
+const floatForms = {
+  f16: {
+    round: f16round,
+    read: (view, place) => getFloat16(view, place, true),
+    write: (view, place, value) => {
+      setFloat16(view, place, value, true);
+    },
+  },
+  bf16: {
+    round: (value) => bf16Value(bf16Bits(value)),
+    read: (view, place) => bf16Value(view.getUint16(place, true)),
+    write: (view, place, value) => {
+      view.setUint16(place, bf16Bits(value), true);
+    },
+  },
+  f32: {
+    round: Math.fround,
+    read: (view, place) => view.getFloat32(place, true),
+    write: (view, place, value) => {
+      view.setFloat32(place, value, true);
+    },
+  },
+  f64: {
+    round: (value) => value,
+    read: (view, place) => view.getFloat64(place, true),
+    write: (view, place, value) => {
+      view.setFloat64(place, value, true);
+    },
+  },
+} as const satisfies Readonly<Record<FloatType, FloatForm>>;
+
+/** The float at a place in bytes. */
+export const readFloat = (view: DataView, dtype: FloatType, place: number): number =>
+  floatForms[dtype].read(view, place);
+
+/** Whether a finite number is so large that the type's nearest value is an infinity. */
+export const overflows = (dtype: FloatType, value: number): boolean =>
+  !Number.isFinite(floatForms[dtype].round(value));
 
 /** Lowest and highest value. */
 export function integerRange(dtype: IntegerType): readonly [bigint, bigint] {
-  if (dtype === "bool") return [0n, 1n];
-  const bits = BigInt(8 * bytesOf(dtype));
-  return dtype.startsWith("u") ? [0n, 2n ** bits - 1n] : [-(2n ** (bits - 1n)), 2n ** (bits - 1n) - 1n];
+  const { bits, class: kind } = elementTypes[dtype];
+  switch (kind) {
+    case "bool":
+      return [0n, 1n];
+    case "unsigned":
+      return [0n, 2n ** BigInt(bits) - 1n];
+    case "signed":
+      return [-(2n ** BigInt(bits - 1)), 2n ** BigInt(bits - 1) - 1n];
+  }
 }
 
-/** Whether a finite number is so large that the type's nearest value is an infinity. */
-export function overflows(dtype: FloatType, value: number): boolean {
-  switch (dtype) {
-    case "f16":
-      return !Number.isFinite(f16round(value));
-    case "bf16":
-      return (bf16Bits(value) & 0x7fff) === 0x7f80;
-    case "f32":
-      return !Number.isFinite(Math.fround(value));
-    case "f64":
-      return false;
-  }
+function bf16Value(bits: number): number {
+  const view = new DataView(new ArrayBuffer(4));
+  view.setUint16(0, bits);
+  return view.getFloat32(0);
 }
 
 /** Bits of the bf16 nearest to a number. */
@@ -36,10 +85,6 @@ function bf16Bits(value: number): number {
   view.setFloat32(0, value);
   const bits = view.getUint32(0);
   if (Number.isNaN(value)) return (bits >>> 16) | 0x40;
-  const at = (high: number): number => {
-    view.setUint32(0, high * 2 ** 16);
-    return view.getFloat32(0);
-  };
   // The neighbours around the number itself, not around its f32: rounding twice can go wrong.
   const low = Math.floor(bits / 2 ** 16);
   const candidates = [low - 1, low, low + 1].filter(
@@ -48,7 +93,7 @@ function bf16Bits(value: number): number {
   let best = low;
   let bestDistance = Infinity;
   for (const high of candidates) {
-    const magnitude = (high & 0x7fff) === 0x7f80 ? Math.sign(value) * 2 ** 128 : at(high);
+    const magnitude = (high & 0x7fff) === 0x7f80 ? Math.sign(value) * 2 ** 128 : bf16Value(high);
     const distance = Math.abs(magnitude - value);
     if (distance < bestDistance || (distance === bestDistance && high % 2 === 0)) {
       best = high;
@@ -60,41 +105,32 @@ function bf16Bits(value: number): number {
 
 /** Writes element `k` of a tensor of this type. Integers wrap to the type's width. */
 export function writeNumber(view: DataView, dtype: DType, k: number, value: number | bigint): void {
+  if (isComplex(dtype)) throw new TypeError("a complex number is two numbers");
   const place = k * bytesOf(dtype);
-  switch (dtype) {
-    case "bool":
-    case "i8":
-    case "u8":
+  if (isFloat(dtype)) floatForms[dtype].write(view, place, Number(value));
+  else writeWhole(view, place, bytesOf(dtype), value);
+}
+
+/** Writes an integer at a place in bytes, modulo what so many bytes hold. */
+export function writeWhole(
+  view: DataView,
+  place: number,
+  bytes: 1 | 2 | 4 | 8,
+  value: number | bigint,
+): void {
+  switch (bytes) {
+    case 1:
       view.setUint8(place, Number(value));
       return;
-    case "i16":
-    case "u16":
+    case 2:
       view.setUint16(place, Number(value), true);
       return;
-    case "i32":
-    case "u32":
-    case "string":
+    case 4:
       view.setUint32(place, Number(value), true);
       return;
-    case "i64":
-    case "u64":
+    case 8:
       view.setBigUint64(place, BigInt.asUintN(64, BigInt(value)), true);
       return;
-    case "f16":
-      setFloat16(view, place, Number(value), true);
-      return;
-    case "bf16":
-      view.setUint16(place, bf16Bits(Number(value)), true);
-      return;
-    case "f32":
-      view.setFloat32(place, Number(value), true);
-      return;
-    case "f64":
-      view.setFloat64(place, Number(value), true);
-      return;
-    case "c64":
-    case "c128":
-      throw new TypeError("a complex number is two numbers");
   }
 }
 
@@ -109,7 +145,7 @@ export function writeNumbers(view: DataView, dtype: DType, first: number, values
 }
 
 /** The type of each part of a complex element. */
-export const partOf = (dtype: ComplexType): FloatType => (dtype === "c64" ? "f32" : "f64");
+export const partOf = (dtype: ComplexType): FloatType => elementTypes[dtype].part;
 
 /** Writes the two parts of a complex element. */
 export function writeComplex(view: DataView, dtype: ComplexType, k: number, re: number, im: number): void {

@@ -24,7 +24,7 @@ export function tensorJson(value: TensorValue, as: "values" | "bits"): TensorJso
   const { type, bytes, strings } = value;
   const { dtype, shape } = type;
   if (strings !== undefined) return { dtype, shape, values: strings };
-  if (as === "bits" || !inValues.has(dtype) || hidesBits(value)) return { dtype, shape, bits: bitsOf(value) };
+  if (as === "bits" || !inValues.has(dtype) || hidesBits(value)) return { dtype, shape, bits: patternsOf(value) };
   const list = fromHost(type, bytes) as Iterable<number | bigint>;
   return { dtype, shape, values: [...list].map(written) };
 }
@@ -41,7 +41,7 @@ function hidesBits({ type, bytes }: TensorValue): boolean {
   return [...(fromHost(type, bytes) as Iterable<number>)].some(Number.isNaN);
 }
 
-function bitsOf({ type, bytes }: TensorValue): string[] {
+function patternsOf({ type, bytes }: TensorValue): string[] {
   const size = bytesOf(type.dtype);
   return Array.from({ length: elementCount(type.shape) }, (_, k) =>
     [...bytes.subarray(k * size, (k + 1) * size)]

@@ -1,24 +1,9 @@
 /** TensorProto.DataType (onnx/onnx onnx.proto, message TensorProto, enum DataType) and tilec's element types. */
-import { InternalError, type DType } from "../../../ir/index.js";
+import { dtypes, elementTypes, type DType } from "../../../ir/index.js";
 
-const supported: ReadonlyMap<number, DType> = new Map<number, DType>([
-  [1, "f32"],
-  [2, "u8"],
-  [3, "i8"],
-  [4, "u16"],
-  [5, "i16"],
-  [6, "i32"],
-  [7, "i64"],
-  [8, "string"],
-  [9, "bool"],
-  [10, "f16"],
-  [11, "f64"],
-  [12, "u32"],
-  [13, "u64"],
-  [14, "c64"],
-  [15, "c128"],
-  [16, "bf16"],
-]);
+const byCode: ReadonlyMap<number, DType> = new Map(
+  dtypes.map((dtype) => [elementTypes[dtype].onnx[0], dtype] as const),
+);
 
 /** Types of ONNX that tilec lacks, so that a refusal can name them. */
 const unsupported: ReadonlyMap<number, string> = new Map([
@@ -36,17 +21,20 @@ const unsupported: ReadonlyMap<number, string> = new Map([
   [28, "FLOAT6E3M2"],
 ]);
 
+/** TensorProto.DataType of an element type. */
+export const codeOf = (dtype: DType): number => elementTypes[dtype].onnx[0];
+
 /** Codes that shape inference itself produces or looks at. */
-export const dataType = { f32: 1, i32: 6, i64: 7, string: 8, bool: 9 } as const;
+export const dataType = {
+  f32: codeOf("f32"),
+  i32: codeOf("i32"),
+  i64: codeOf("i64"),
+  string: codeOf("string"),
+  bool: codeOf("bool"),
+} as const;
 
 /** The element type, or undefined for one that tilec lacks. */
-export const dtypeOf = (code: number): DType | undefined => supported.get(code);
-
-/** TensorProto.DataType of an element type. */
-export function codeOf(dtype: DType): number {
-  for (const [code, name] of supported) if (name === dtype) return code;
-  throw new InternalError(`${dtype} has no ONNX data type`);
-}
+export const dtypeOf = (code: number): DType | undefined => byCode.get(code);
 
 /** Why a code has no element type: `element type INT4 (22), which tilec lacks`. */
 export function describeDataType(code: number): string {

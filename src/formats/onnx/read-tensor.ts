@@ -2,8 +2,22 @@
  * TensorProto to a tensor. Elements are in `raw_data` (9), little-endian, or in the typed field that onnx.proto gives
  * to their type. They are counted before anything is allocated, so dims alone never take memory.
  */
-import { bytesFor, formatType, type DType, type TensorType } from "../../../ir/index.js";
+import {
+  bitsOf,
+  bytesFor,
+  bytesOf,
+  elementTypes,
+  formatType,
+  isComplex,
+  isFloat,
+  type DType,
+  type FloatType,
+  type IntegerType,
+  type OnnxField,
+  type TensorType,
+} from "../../../ir/index.js";
 import { allocate, maxStrings } from "../../../backends/index.js";
+import { integerRange, writeWhole } from "../numbers.js";
 import type { TensorValue } from "../tensor.js";
 import { describeDataType, dtypeOf } from "./data-type.js";
 import { failure, quoted } from "./fail.js";
@@ -12,43 +26,17 @@ import { readTensorHeader } from "./read-model.js";
 import { Message, Source } from "./wire.js";
 
 const rawData = 9;
-const stringData = 6;
-const elementFields: ReadonlyMap<number, string> = new Map([
+const elementFields: ReadonlyMap<number, OnnxField> = new Map([
   [4, "float_data"],
   [5, "int32_data"],
-  [stringData, "string_data"],
+  [6, "string_data"],
   [7, "int64_data"],
   [10, "double_data"],
   [11, "uint64_data"],
 ]);
 
-/** The typed field of an element type. Types of 16 bits and fewer, floats as their bits, go as int32. */
-function fieldOf(dtype: DType): number {
-  switch (dtype) {
-    case "f32":
-    case "c64":
-      return 4;
-    case "bool":
-    case "i8":
-    case "u8":
-    case "i16":
-    case "u16":
-    case "f16":
-    case "bf16":
-    case "i32":
-      return 5;
-    case "string":
-      return stringData;
-    case "i64":
-      return 7;
-    case "f64":
-    case "c128":
-      return 10;
-    case "u32":
-    case "u64":
-      return 11;
-  }
-}
+/** The field for a type's elements that are not in `raw_data`. */
+const fieldOf = (dtype: DType): OnnxField => elementTypes[dtype].onnx[2];
 
 /** A file that holds one TensorProto, as backend tests do: `input_0.pb`. */
 export function readTensorFile(
@@ -99,10 +87,10 @@ function elements(tensor: OnnxTensor, type: TensorType, count: number, where: st
     // A copy: the tensor must neither keep the file in memory nor start at an odd address.
     return { type, bytes: new Uint8Array(found.raw) };
   }
-  const parts = type.dtype === "c64" || type.dtype === "c128" ? 2 : 1;
+  const parts = isComplex(type.dtype) ? 2 : 1;
   if (found.count !== count * parts) {
-    const name = elementFields.get(fieldOf(type.dtype)) ?? "";
-    throw failure(where, `${shown} takes ${count * parts} numbers; ${name} holds ${found.count}`);
+    const numbers = count * parts;
+    throw failure(where, `${shown} takes ${numbers} numbers; ${fieldOf(type.dtype)} holds ${found.count}`);
   }
   if (type.dtype === "string" && count > maxStrings) {
     throw failure(where, `${shown} is ${count} strings; tilec reads ${maxStrings} at most`);
@@ -113,7 +101,7 @@ function elements(tensor: OnnxTensor, type: TensorType, count: number, where: st
 /** Where the elements are, and how many the typed field `field` holds. */
 function survey(
   tensor: OnnxTensor,
-  field: number,
+  field: OnnxField,
   where: string,
 ): { readonly raw?: Uint8Array; readonly count: number } {
   const message = new Message(new Source(where), "TensorProto", tensor.message);
@@ -124,10 +112,9 @@ function survey(
     if (message.field === rawData) raw = message.payload();
     else if (name === undefined) message.skip();
     else {
-      const held = countField(message);
-      if (held > 0 && message.field !== field) {
-        const right = elementFields.get(field) ?? "";
-        throw failure(where, `its elements are in ${name}; those of its type go in ${right} or raw_data`);
+      const held = countField(message, name);
+      if (held > 0 && name !== field) {
+        throw failure(where, `its elements are in ${name}; those of its type go in ${field} or raw_data`);
       }
       count += held;
     }
@@ -135,16 +122,18 @@ function survey(
   return raw === undefined ? { count } : { raw, count };
 }
 
-function countField(message: Message): number {
-  switch (message.field) {
-    case 4:
+function countField(message: Message, field: OnnxField): number {
+  switch (field) {
+    case "float_data":
       return message.fixed(4).byteLength / 4;
-    case 10:
+    case "double_data":
       return message.fixed(8).byteLength / 8;
-    case stringData:
+    case "string_data":
       message.skip();
       return 1;
-    default:
+    case "int32_data":
+    case "int64_data":
+    case "uint64_data":
       return message.countInts();
   }
 }
@@ -160,19 +149,29 @@ function typed(tensor: OnnxTensor, type: TensorType, count: number, where: strin
   let place = 0;
   let k = 0;
   while (message.next()) {
-    if (message.field !== field) {
+    if (elementFields.get(message.field) !== field) {
       message.skip();
-    } else if (dtype === "string") {
-      strings.push(decoded(message.payload(), strings.length, where));
-    } else if (field === 4 || field === 10) {
-      const part = message.fixed(field === 4 ? 4 : 8);
-      bytes.set(part, place);
-      place += part.byteLength;
-    } else {
-      message.ints((value) => {
-        writeInt(view, dtype, k, value, where);
-        k++;
-      });
+      continue;
+    }
+    switch (field) {
+      case "string_data":
+        strings.push(decoded(message.payload(), strings.length, where));
+        break;
+      case "float_data":
+      case "double_data": {
+        const part = message.fixed(field === "float_data" ? 4 : 8);
+        bytes.set(part, place);
+        place += part.byteLength;
+        break;
+      }
+      case "int32_data":
+      case "int64_data":
+      case "uint64_data":
+        message.ints((value) => {
+          // onnx.proto gives these fields to no other types.
+          writeInt(view, dtype as IntegerType | FloatType, k, heldIn(field, value), where);
+          k++;
+        });
     }
   }
   return dtype === "string" ? { type, bytes, strings } : { type, bytes };
@@ -189,50 +188,24 @@ function decoded(bytes: Uint8Array, k: number, where: string): string {
   }
 }
 
-type IntDType = Exclude<DType, "f32" | "f64" | "c64" | "c128" | "string">;
+/** A value as its field holds it: varints are 64 bits wide. */
+function heldIn(field: "int32_data" | "int64_data" | "uint64_data", value: bigint): bigint {
+  if (field === "uint64_data") return BigInt.asUintN(64, value);
+  return field === "int32_data" ? BigInt.asIntN(32, value) : value;
+}
 
-/** An element of int32_data, int64_data or uint64_data; one that its type cannot hold is an error, not a wrap. */
-function writeInt(view: DataView, dtype: DType, k: number, value: bigint, where: string): void {
-  const within = (low: number, high: number): number => {
-    const number = Number(BigInt.asIntN(32, value));
-    if (number < low || number > high) {
-      throw failure(where, `element ${k} is ${number}, which no ${dtype} holds`);
-    }
-    return number;
-  };
-  switch (dtype as IntDType) {
-    case "bool":
-      view.setUint8(k, within(0, 1));
-      return;
-    case "i8":
-      view.setInt8(k, within(-0x80, 0x7f));
-      return;
-    case "u8":
-      view.setUint8(k, within(0, 0xff));
-      return;
-    case "i16":
-      view.setInt16(2 * k, within(-0x8000, 0x7fff), true);
-      return;
-    case "u16":
-    case "f16":
-    case "bf16":
-      view.setUint16(2 * k, within(0, 0xffff), true);
-      return;
-    case "i32":
-      view.setInt32(4 * k, within(-0x80000000, 0x7fffffff), true);
-      return;
-    case "u32":
-      if (BigInt.asUintN(64, value) > 0xffffffffn) {
-        throw failure(
-          where,
-          `element ${k} is ${BigInt.asUintN(64, value).toString()}, which no ${dtype} holds`,
-        );
-      }
-      view.setUint32(4 * k, Number(value), true);
-      return;
-    case "i64":
-    case "u64":
-      view.setBigInt64(8 * k, value, true);
-      return;
+/** An integer, or the bits of a float; a value that its type cannot hold is an error, not a wrap. */
+function writeInt(
+  view: DataView,
+  dtype: IntegerType | FloatType,
+  k: number,
+  value: bigint,
+  where: string,
+): void {
+  const [lowest, highest] = isFloat(dtype) ? [0n, 2n ** BigInt(bitsOf(dtype)) - 1n] : integerRange(dtype);
+  if (value < lowest || value > highest) {
+    throw failure(where, `element ${k} is ${value.toString()}, which no ${dtype} holds`);
   }
+  const bytes = bytesOf(dtype);
+  writeWhole(view, k * bytes, bytes, value);
 }
