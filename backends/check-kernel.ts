@@ -1,5 +1,5 @@
 /** Kernels, as callers hand them over: compiled, or with a tile program of their own. */
-import { unbound } from "../ir/bind.js";
+import { unbound } from "../ir/symbols/bind.js";
 import { CompileError, error, throwIfErrors } from "../ir/diagnostic.js";
 import type { AccessFunc, TileFunc } from "../ir/func.js";
 import { isVerified } from "../ir/verify/verify-once.js";

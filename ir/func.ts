@@ -1,7 +1,7 @@
 /** A function at one of the three levels, and a module of them. A function holds one gather. */
 import type { AccessMap } from "./access.js";
 import type { Schedule } from "./schedule.js";
-import { extentsOver, type Symbolic, type Sym } from "./symbolic.js";
+import { extentsOver, type Symbolic, type Sym } from "./symbols/symbols.js";
 import type { Stmt } from "./tile.js";
 import { constant, scale, type Linear } from "./linear.js";
 import { at, elementCount, type Shape, type Span, type TensorType } from "./types.js";

@@ -1,8 +1,6 @@
 /** tilec/ir: types, the three levels, text form, tiling rules, verifier, diagnostics, targets. Imports nothing. */
 export * from "./access.js";
 export * from "./addressing.js";
-export * from "./bind.js";
-export * from "./bind-tile.js";
 export * from "./bounds.js";
 export * from "./clock/index.js";
 export * from "./codes.js";
@@ -49,7 +47,7 @@ export {
 } from "./text/print.js";
 export { renderDiagnostic, type RenderOptions } from "./text/render.js";
 export * from "./schedule.js";
-export * from "./symbolic.js";
+export * from "./symbols/index.js";
 export * from "./target.js";
 export * from "./task/index.js";
 export * from "./tile.js";

@@ -39,9 +39,9 @@ import {
   withoutDims,
   type Linear,
 } from "../ir/linear.js";
-import { openMap } from "../ir/open-map.js";
+import { openMap } from "../ir/symbols/open.js";
 import { isResolved } from "../ir/schedule.js";
-import { extentsOver, type Symbolic } from "../ir/symbolic.js";
+import { extentsOver, type Symbolic } from "../ir/symbols/symbols.js";
 import { tilingOf, type FootprintPart, type Loop, type Tiling } from "../ir/tiling/index.js";
 import type { GatherStmt, Region, Stmt, UbBuffer } from "../ir/tile.js";
 import { at, elementCount, invariant } from "../ir/types.js";

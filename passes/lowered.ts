@@ -4,7 +4,7 @@
  */
 import { cyclesOf, type ClockResult } from "../ir/clock/index.js";
 import type { Func, OpenTile, TileFunc } from "../ir/func.js";
-import type { Symbolic } from "../ir/symbolic.js";
+import type { Symbolic } from "../ir/symbols/symbols.js";
 import type { Tiling } from "../ir/tiling/index.js";
 import { InternalError } from "../ir/types.js";
 import { allocateUb } from "./allocate-ub.js";

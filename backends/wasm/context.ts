@@ -4,7 +4,7 @@ import { imageOf, type Ranges } from "../../ir/image.js";
 import { atomsOf, isConstant, scale, sub, type Atom, type Linear, type Term } from "../../ir/linear.js";
 import type { IndexRule } from "../../ir/policy.js";
 import { boundsOf } from "../../ir/ranges.js";
-import { sizesAround } from "../../ir/symbolic.js";
+import { sizesAround } from "../../ir/symbols/symbols.js";
 import type { ForStmt } from "../../ir/tile.js";
 import { assertNever, at, invariant } from "../../ir/types.js";
 import { wideLimit } from "../site-values.js";

@@ -3,11 +3,11 @@
  * on one thread or several over shared memory. The bits, the report and the error of an index out of range are those
  * of the checked executor; it traps nothing else.
  */
-import { openFormOf } from "../../ir/bind-tile.js";
+import { openFormOf } from "../../ir/symbols/bind.js";
 import { CompileError, error, RunError, throwIfErrors } from "../../ir/diagnostic.js";
 import { inputsOf, keyOf, type TileFunc } from "../../ir/func.js";
 import type { Env } from "../../ir/linear.js";
-import { sizesAt } from "../../ir/symbolic.js";
+import { sizesAt } from "../../ir/symbols/symbols.js";
 import { parallelNest } from "../../ir/tasks.js";
 import { findGather } from "../../ir/tile.js";
 import { at, byteCount, invariant } from "../../ir/types.js";

@@ -6,7 +6,7 @@ import { gatheredTable, indexed, isPlain } from "../../ir/access.js";
 import type { TileFunc } from "../../ir/func.js";
 import { constant, isConstant, iv, loopVariables, sub } from "../../ir/linear.js";
 import { isParam } from "../../ir/regions.js";
-import { sizesAround } from "../../ir/symbolic.js";
+import { sizesAround } from "../../ir/symbols/symbols.js";
 import { parallelNest } from "../../ir/tasks.js";
 import {
   ubBytes,

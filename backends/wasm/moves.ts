@@ -1,5 +1,5 @@
 /** The plan of a tile program's code as a printable plan of moves. */
-import { sizesAround } from "../../ir/symbolic.js";
+import { sizesAround } from "../../ir/symbols/symbols.js";
 import { parallelNest } from "../../ir/tasks.js";
 import { printStmtHead } from "../../ir/text/print.js";
 import { flatten, type Stmt } from "../../ir/tile.js";

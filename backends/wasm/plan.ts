@@ -12,7 +12,7 @@ import { inputOf, outputOf, type TileFunc } from "../../ir/func.js";
 import { constant, loopPart, sub, type Linear } from "../../ir/linear.js";
 import { indexRule, type IndexRule } from "../../ir/policy.js";
 import { feedingOf, locate, ubBuffers, type Feeding } from "../../ir/regions.js";
-import { sizesAround } from "../../ir/symbolic.js";
+import { sizesAround } from "../../ir/symbols/symbols.js";
 import { parallelNest, type ParallelNest } from "../../ir/tasks.js";
 import { flatten, type ForStmt, type GatherStmt, type Region, type Stmt } from "../../ir/tile.js";
 import { at, bytesOf, elementCount, invariant, type DType } from "../../ir/types.js";

@@ -10,7 +10,7 @@ import { dimsOf, iv, loopPart, type Linear } from "../../ir/linear.js";
 import { pageAlong, type Page } from "../../ir/page.js";
 import type { IndexRule } from "../../ir/policy.js";
 import { boundsOf } from "../../ir/ranges.js";
-import { sizeRanges } from "../../ir/symbolic.js";
+import { sizeRanges } from "../../ir/symbols/symbols.js";
 import type { ForStmt, GatherStmt, Region } from "../../ir/tile.js";
 import { at, bytesOf, type DType } from "../../ir/types.js";
 import { siteSteps, type SiteStep } from "../site-values.js";

@@ -1,5 +1,5 @@
 /** The numbers that the sizes of symbols tell the code of a program over them: parameters of its function. */
-import { toldNames, toldValues } from "../../ir/bind-tile.js";
+import { toldNames, toldValues } from "../../ir/symbols/open.js";
 import type { TileFunc } from "../../ir/func.js";
 import type { Env } from "../../ir/linear.js";
 import { hasOpenTrips, type ParallelNest } from "../../ir/tasks.js";

@@ -17,7 +17,7 @@ import {
   type Linear,
 } from "../../ir/linear.js";
 import { boundsOf } from "../../ir/ranges.js";
-import { sizesAround } from "../../ir/symbolic.js";
+import { sizesAround } from "../../ir/symbols/symbols.js";
 import { parallelNest } from "../../ir/tasks.js";
 import { findGather, flatten, type ForStmt, type GatherStmt, type Region, type Stmt } from "../../ir/tile.js";
 import { assertNever, at, elementCount } from "../../ir/types.js";

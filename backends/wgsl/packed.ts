@@ -6,7 +6,7 @@ import { gatheredTable } from "../../ir/access.js";
 import { elementsOf, inputOf, outputOf } from "../../ir/func.js";
 import { stepAlong } from "../../ir/linear.js";
 import { residue } from "../../ir/ranges.js";
-import { extentsOver } from "../../ir/symbolic.js";
+import { extentsOver } from "../../ir/symbols/symbols.js";
 import { at, elementCount, strides } from "../../ir/types.js";
 import { lowBits, type Context } from "./context.js";
 import {

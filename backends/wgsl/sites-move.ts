@@ -28,7 +28,7 @@ import {
 import { pageAlong, type Page } from "../../ir/page.js";
 import { siteRule, type IndexRule } from "../../ir/policy.js";
 import { boundsOf, residue } from "../../ir/ranges.js";
-import { sizeRanges } from "../../ir/symbolic.js";
+import { sizeRanges } from "../../ir/symbols/symbols.js";
 import type { Located, Task } from "../../ir/task/index.js";
 import type { ForStmt, GatherStmt } from "../../ir/tile.js";
 import { at, bytesOf, type DType, type Shape } from "../../ir/types.js";

@@ -2,7 +2,7 @@
 import type { TileFunc } from "../func.js";
 import { isFixed, soleAtom, sub, symbolsOf, type Env } from "../linear.js";
 import { boundsOf } from "../ranges.js";
-import { sizesAround, sizesAt } from "../symbolic.js";
+import { sizesAround, sizesAt } from "../symbols/symbols.js";
 import type { ForStmt, Stmt } from "../tile.js";
 
 /** A loop whose iterations are tasks. */

@@ -1,6 +1,6 @@
 /** Every statement of a tile program with what stands around it. */
 import type { TileFunc } from "../func.js";
-import { sizesAround } from "../symbolic.js";
+import { sizesAround } from "../symbols/symbols.js";
 import type { ForStmt, Stmt } from "../tile.js";
 
 /** A statement with what stands around it. */

@@ -3,7 +3,7 @@
  * its place; what the grammar admits but the level forbids is the verifier's business.
  */
 import { coordsOf, outOfBoundsPolicies, type OutOfBounds } from "../access.js";
-import { bindMap } from "../bind-map.js";
+import { bindMap } from "../symbols/bind.js";
 import { error, type Diagnostic } from "../diagnostic.js";
 import {
   keyOf,
@@ -48,7 +48,7 @@ import {
   type Residency,
   type Schedule,
 } from "../schedule.js";
-import { atMost, isSymbolName, type Sym, type Symbolic, type SymbolicMap } from "../symbolic.js";
+import { atMost, isSymbolName, type Sym, type Symbolic, type SymbolicMap } from "../symbols/symbols.js";
 import { pipes, type Region, type Stmt, type UbBuffer } from "../tile.js";
 import { assertNever, at, isDType, type DType, type Shape, type TensorType } from "../types.js";
 

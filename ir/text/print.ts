@@ -17,7 +17,7 @@ import {
 import { sitesOf, soleAtom, type Atom, type Linear, type Term } from "../linear.js";
 import { depthOf, maxDepth } from "./nesting.js";
 import type { Buffers, Residencies, Schedule } from "../schedule.js";
-import type { Sym, SymbolicMap } from "../symbolic.js";
+import type { Sym, SymbolicMap } from "../symbols/symbols.js";
 import type { Region, Stmt, UbBuffer } from "../tile.js";
 import { assertNever, at, formatShape, formatType, type Shape, type TensorType } from "../types.js";
 

@@ -1,7 +1,7 @@
 /** The sites of a map as its text is read: what a bare read means is known once all its uses are. */
 import { coordsOf, isRead, type OutOfBounds } from "../access.js";
 import { site, sitesOf, soleAtom, substitute, type Linear } from "../linear.js";
-import type { SymbolicMap, SymbolicSite } from "../symbolic.js";
+import type { SymbolicMap, SymbolicSite } from "../symbols/symbols.js";
 import { at } from "../types.js";
 
 /** Without `keep`: a bare read, or one that counts from the end. */

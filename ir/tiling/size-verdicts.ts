@@ -5,7 +5,7 @@
 import { followedDims } from "../access.js";
 import { inputsOf, keyOf } from "../func.js";
 import { largestThat } from "../largest-that.js";
-import type { Sym } from "../symbolic.js";
+import type { Sym } from "../symbols/symbols.js";
 import { alignUp, at, bytesOf, maxElements } from "../types.js";
 import type { FootprintPart } from "./footprint.js";
 import { isLookedUp } from "./residency.js";

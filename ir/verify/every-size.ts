@@ -26,7 +26,7 @@ import {
   type Linear,
   type Term,
 } from "../linear.js";
-import { extentsOver, type Symbolic } from "../symbolic.js";
+import { extentsOver, type Symbolic } from "../symbols/symbols.js";
 import { printLinear } from "../text/print.js";
 import { assertNever, at, InternalError } from "../types.js";
 import { broken } from "./broken.js";

@@ -1,5 +1,5 @@
 /** All that a link to the page reproduces. */
-import type { Sizes } from "../../ir/symbolic.js";
+import type { Sizes } from "../../ir/symbols/symbols.js";
 import type { TensorValue } from "../../src/formats/tensor.js";
 
 export const tabs = ["ir", "tile-ir", "wgsl", "pto", "timeline", "steps", "tune"] as const;

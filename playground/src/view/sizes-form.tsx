@@ -1,5 +1,5 @@
 /** Sizes of a program's symbols, for all that runs or is made for one size; the verdict holds for every size. */
-import { sizesTaken, takesSize, type Sizes, type Sym } from "../../../ir/symbolic.js";
+import { sizesTaken, takesSize, type Sizes, type Sym } from "../../../ir/symbols/symbols.js";
 import { TextField } from "./field.js";
 
 interface Props {

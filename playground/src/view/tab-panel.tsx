@@ -2,7 +2,7 @@
 import { useEffect, useState } from "preact/hooks";
 import type { Tab } from "../page-state.js";
 import type { WithInputs } from "../jobs/messages.js";
-import { formatSizes } from "../../../ir/bind.js";
+import { formatSizes } from "../../../ir/symbols/bind.js";
 import type { Asked } from "../jobs/program.js";
 import { long, quick } from "../workers.js";
 import { Charts } from "./charts.js";

@@ -2,10 +2,10 @@
  * Sizes that a program leaves open. A symbol is the outermost extent of a tensor, so strides are numbers whatever its size; it
  * may also stand in coordinates and bounds. Binding is substitution (`bind.ts`).
  */
-import type { AccessMap, Site } from "./access.js";
-import { constant, symbol, type Linear } from "./linear.js";
-import type { ForStmt } from "./tile.js";
-import type { Shape } from "./types.js";
+import type { AccessMap, Site } from "../access.js";
+import { constant, symbol, type Linear } from "../linear.js";
+import type { ForStmt } from "../tile.js";
+import type { Shape } from "../types.js";
 
 /** A size that is open, from 0 to `most` elements. */
 export interface Sym {

@@ -1,10 +1,12 @@
-/** An access map whose symbols stay open, for programs over them: every number that sizes tell has a name. */
-import { type AccessMap, type OpenBounds, type Site } from "./access.js";
-import { coordinatesOf } from "./bounds.js";
-import { imageOf, type Ranges } from "./image.js";
-import { equalLinear, isConstant, sitesOf, type Linear } from "./linear.js";
-import { sizeRanges, type Symbolic, type SymbolicSite } from "./symbolic.js";
-import { maxElements, type TensorType } from "./types.js";
+/** Programs whose symbols stay open: every number that sizes tell has a name. */
+import type { AccessMap, OpenBounds, Site } from "../access.js";
+import { coordinatesOf } from "../bounds.js";
+import type { TileFunc } from "../func.js";
+import { imageOf, type Ranges } from "../image.js";
+import { equalLinear, isConstant, sitesOf, type Env, type Linear } from "../linear.js";
+import { taskOf } from "../task/index.js";
+import { invariant, maxElements, type TensorType } from "../types.js";
+import { sizeRanges, type Symbolic, type SymbolicSite } from "./symbols.js";
 
 /**
  * The map of a program over symbols, as `bindMap` closes it: bounds are the largest that some sizes give, and those that differ
@@ -43,3 +45,19 @@ function openBounds({ keep, below, fromEnd }: SymbolicSite, s: number): OpenBoun
   if (same) return bound.below === undefined ? bound : { ...bound, fromEnd: bound.below };
   return moves(fromEnd) ? { ...bound, fromEnd: `from_end${s}` } : bound;
 }
+
+/** Names of the numbers that sizes tell a program: the symbols, and the bounds that `Site.open` names. */
+export function toldNames(func: TileFunc): string[] {
+  const bounds = (taskOf(func).gather?.stmt.map.sites ?? []).flatMap(({ open }) =>
+    [open?.below, open?.fromEnd].flatMap((name) => name ?? []),
+  );
+  return [...new Set([...(func.symbolic?.symbols ?? []).map(({ name }) => name), ...bounds])];
+}
+
+/** What numbers that code is told by name are, in the order of the names. */
+export const toldValues = (names: readonly string[], values: Env): number[] =>
+  names.map((name) => {
+    const value = values.get(name);
+    invariant(value !== undefined, `${name} is told by the sizes`);
+    return value;
+  });

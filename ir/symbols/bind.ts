@@ -1,0 +1,192 @@
+/** Binding the symbols of a program: substitution, after which no later stage knows of them. */
+import { isRead, type AccessMap, type Site } from "../access.js";
+import { withBounds, type OpenSite } from "../bounds.js";
+import { error, type Diagnostic } from "../diagnostic.js";
+import {
+  inputsOf,
+  openSymbols,
+  outputOf,
+  type AccessFunc,
+  type Func,
+  type OpenTile,
+  type Operand,
+  type TileFunc,
+} from "../func.js";
+import { bindSymbols, evaluate, isConstant, type Env, type Linear } from "../linear.js";
+import { taskOf } from "../task/index.js";
+import type { Region, Stmt } from "../tile.js";
+import { assertNever, at, elementCount, type Shape, type Span, type TensorType } from "../types.js";
+import { verifyEverySize } from "../verify/every-size.js";
+import { sizesTaken, takesSize, type Sizes, type Sym, type SymbolicMap } from "./symbols.js";
+
+/** The program with the bound sizes, or what is wrong with them (TC107). */
+export type BindResult =
+  | { readonly ok: true; readonly func: Func }
+  | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] };
+
+/**
+ * A program whose symbols have sizes, in elements. Refused with TC204 for a map that some size breaks, whichever are asked for; with
+ * TC107 for a symbol without a size, one beyond its most, and a name that is no symbol of the program.
+ */
+export function bindSizes(func: Func, sizes: Sizes): BindResult {
+  const symbols = openSymbols(func);
+  const broken = func.level === "access" ? verifyEverySize(func) : [];
+  const diagnostics = broken.length > 0 ? broken : sizeFaults(func.name, symbols, sizes, func.span);
+  if (diagnostics.length > 0) return { ok: false, diagnostics };
+  return { ok: true, func: func.level === "access" ? bound(func, sizes) : func };
+}
+
+/** What keeps a program from running: TC107 for each symbol that has no size. */
+export const unbound = (func: Func): Diagnostic[] => sizeFaults(func.name, openSymbols(func), {}, func.span);
+
+/** `N=37,V=100`: what `--bind` takes. */
+export const formatSizes = (sizes: Sizes): string =>
+  Object.entries(sizes)
+    .map(([name, size]) => `${name}=${size}`)
+    .join(",");
+
+function sizeFaults(
+  name: string,
+  symbols: readonly Sym[],
+  sizes: Sizes,
+  span: Span | undefined,
+): Diagnostic[] {
+  const fault = (message: string, hint: string): Diagnostic => error("TC107", message, { span, hint });
+  const names = symbols.map((symbol) => symbol.name);
+  const strangers = Object.keys(sizes).filter((given) => !names.includes(given));
+  const has = names.length === 0 ? `@${name} has no symbols` : `its symbols are ${names.join(", ")}`;
+  return [
+    ...strangers.map((given) => fault(`@${name} has no symbol ${given}`, has)),
+    ...symbols.flatMap((symbol) => {
+      const size = Object.hasOwn(sizes, symbol.name) ? sizes[symbol.name] : undefined;
+      if (size === undefined) {
+        const open = formatSizes(Object.fromEntries(symbols.map(({ name: of, most }) => [of, most])));
+        return [fault(`symbol ${symbol.name} of @${name} has no size`, `bind it: ${open} are the most`)];
+      }
+      if (takesSize(symbol, size)) return [];
+      const message = `symbol ${symbol.name} is ${size}, and ${sizesTaken(symbol)}`;
+      return [fault(message, "bind another size, or declare a larger one")];
+    }),
+  ];
+}
+
+function bound({ symbolic, tiles: _, ...func }: AccessFunc, sizes: Sizes): AccessFunc {
+  if (symbolic === undefined) return func;
+  const operands = func.operands.map((operand, k): Operand => {
+    const outermost = symbolic.outermost[k] ?? null;
+    const size = outermost === null ? undefined : sizes[outermost];
+    if (size === undefined) return operand;
+    const { dtype, shape } = operand.type;
+    return { ...operand, type: { dtype, shape: [size, ...shape.slice(1)] } };
+  });
+  const inputs = inputsOf({ operands }).map(({ type }) => type);
+  const map = bindMap(symbolic.map, sizes, inputs, outputOf({ operands }).type.shape);
+  return { ...func, operands, map };
+}
+
+/**
+ * Symbols replaced by sizes, and open bounds closed for them. A bound that comes out below 0 leaves nothing to name, as 0 does.
+ * `output`: absent at the tile level.
+ */
+export function bindMap(
+  map: SymbolicMap,
+  sizes: Sizes,
+  inputs: readonly TensorType[],
+  output: Shape | undefined,
+): AccessMap {
+  const env = new Map(Object.entries(sizes));
+  const put = (form: Linear): Linear => bindSymbols(form, env);
+  const size = (form: Linear): number => (isConstant(form) ? form.at : Math.max(0, evaluate(form, env)));
+  const sites = map.sites.map(({ value, below, fromEnd, ...site }): OpenSite => ({
+    ...site,
+    value: isRead(value) ? { table: value.table, at: value.at.map(put) } : put(value),
+    ...(below === undefined ? {} : { below: size(below) }),
+    ...(fromEnd === undefined ? {} : { fromEnd: fromEnd === "below" ? fromEnd : size(fromEnd) }),
+  }));
+  return withBounds({ ...map, sites, results: map.results.map(put) }, inputs, output);
+}
+
+/** A program over symbols, and the numbers that some sizes tell. */
+export interface OpenForm {
+  readonly program: OpenTile;
+  /** By name: the sizes, and the bounds that `Site.open` names. None is 0. */
+  readonly values: Env;
+}
+
+/** By bound program: whoever alters one has another program. */
+const forms = new WeakMap<TileFunc, OpenForm>();
+
+/**
+ * The program over symbols that a program is an instance of, from which code for all sizes is made. Undefined for a program of its
+ * own, and where a tensor has no elements or an index value none to name: code for all sizes does without those.
+ */
+export const openFormOf = (func: TileFunc): OpenForm | undefined => forms.get(func);
+
+/** A program over symbols at some sizes. `gather`: bound to the same sizes by `bindSizes`. */
+export function bindTile(open: OpenTile, gather: AccessFunc, sizes: Sizes): TileFunc {
+  const { symbolic: _, ...program } = open;
+  const { operands, map } = gather;
+  const env = new Map(Object.entries(sizes));
+  const empty = elementCount(outputOf(gather).type.shape) === 0;
+  const func: TileFunc = { ...program, operands, body: empty ? [] : bodyAt(open.body, map, env) };
+  const values = new Map([...env, ...namedBounds(open, map)]);
+  const some = operands.every(({ type }) => elementCount(type.shape) > 0);
+  if (some && ![...values.values()].includes(0)) forms.set(func, { program: open, values });
+  return func;
+}
+
+/** What the bounds of a map that sizes tell are at these. */
+function namedBounds(open: OpenTile, map: AccessMap): [string, number][] {
+  const sites = taskOf(open).gather?.stmt.map.sites ?? [];
+  return sites.flatMap(({ open: names = {} }, s) => {
+    const { below, fromEnd } = at(map.sites, s);
+    const named = [
+      [names.below, below],
+      [names.fromEnd, fromEnd],
+    ] as const;
+    return named.flatMap(([name, value]): [string, number][] =>
+      name === undefined || value === undefined ? [] : [[name, value]],
+    );
+  });
+}
+
+function bodyAt(body: readonly Stmt[], map: AccessMap, env: Env): Stmt[] {
+  const form = (open: Linear): Linear => bindSymbols(open, env);
+  const region = ({ buffer, offsets, sizes }: Region): Region => ({
+    buffer,
+    offsets: offsets.map(form),
+    sizes: sizes.map(form),
+  });
+  const site = ({ value }: Site, s: number): Site => ({
+    ...at(map.sites, s),
+    value: isRead(value) ? { ...value, at: value.at.map(form) } : form(value),
+  });
+  return body.map((stmt): Stmt => {
+    switch (stmt.op) {
+      case "for":
+        return {
+          ...stmt,
+          lower: form(stmt.lower),
+          upper: form(stmt.upper),
+          body: bodyAt(stmt.body, map, env),
+        };
+      case "load":
+        return { ...stmt, from: region(stmt.from) };
+      case "store":
+        return { ...stmt, to: region(stmt.to) };
+      case "gather":
+        return {
+          ...stmt,
+          from: stmt.from.map(region),
+          to: region(stmt.to),
+          map: { ...stmt.map, sites: stmt.map.sites.map(site), results: stmt.map.results.map(form) },
+          origins: stmt.origins.map((origin) => origin.map(form)),
+        };
+      case "alloc":
+      case "sync":
+        return stmt;
+      default:
+        return assertNever(stmt);
+    }
+  });
+}
