@@ -3,7 +3,7 @@ import type { AccessMap } from "./access.js";
 import type { Schedule } from "./schedule.js";
 import { extentsOver, type Symbolic, type Sym } from "./symbols/symbols.js";
 import type { Stmt } from "./tile.js";
-import { constant, scale, type Linear } from "./linear.js";
+import { constant, scale, type Env, type Linear } from "./linear.js";
 import { at, elementCount, type Shape, type Span, type TensorType } from "./types.js";
 
 /** From what a framework said to what runs. */
@@ -81,10 +81,21 @@ export interface TileFunc extends FuncHead {
   readonly body: readonly Stmt[];
   /** Sizes that the body leaves open; operands are then stated at the most. Absent in what runs: `bindTile` gives that. */
   readonly symbolic?: Symbolic;
+  /** The program that this one is at some sizes, as `bindTile` notes it: no part of the text. `openFormOf` reads it. */
+  readonly openForm?: OpenForm;
 }
 
 /** A tile program over symbols: one for all their sizes. */
 export type OpenTile = TileFunc & { readonly symbolic: Symbolic };
+
+/** A program over symbols, and the numbers that some sizes tell. */
+export interface OpenForm {
+  readonly program: OpenTile;
+  /** By name: the sizes, and the bounds that `Site.open` names. None is 0. */
+  readonly values: Env;
+  /** The program at these sizes is of these very objects; one that holds others was altered. */
+  readonly bound: Pick<TileFunc, "operands" | "body">;
+}
 
 /** A function at one of the three levels. */
 export type Func = SourceFunc | AccessFunc | TileFunc;

@@ -1,5 +1,5 @@
 /** tilec/sim: runs a kernel on the tiled CPU simulation. */
-import { openFormOf } from "../../ir/symbols/bind.js";
+import { openFormOf } from "../../ir/symbols/open.js";
 import { throwIfErrors } from "../../ir/diagnostic.js";
 import { outputOf, type TileFunc } from "../../ir/func.js";
 import type { Target } from "../../ir/target.js";

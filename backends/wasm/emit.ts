@@ -5,7 +5,7 @@
  * element whose index is out of range, or 2^32 - 1. Element size, index type, policy, strides and addresses are constants
  * of the code, but for what the sizes of symbols tell: these are further parameters. What it does is written down in the plan.
  */
-import { openFormOf } from "../../ir/symbols/bind.js";
+import { openFormOf } from "../../ir/symbols/open.js";
 import { CompileError, error } from "../../ir/diagnostic.js";
 import type { TileFunc } from "../../ir/func.js";
 import { isConstant, sub } from "../../ir/linear.js";

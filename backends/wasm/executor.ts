@@ -3,7 +3,7 @@
  * on one thread or several over shared memory. The bits, the report and the error of an index out of range are those
  * of the checked executor; it traps nothing else.
  */
-import { openFormOf } from "../../ir/symbols/bind.js";
+import { openFormOf } from "../../ir/symbols/open.js";
 import { CompileError, error, RunError, throwIfErrors } from "../../ir/diagnostic.js";
 import { inputsOf, keyOf, type TileFunc } from "../../ir/func.js";
 import type { Env } from "../../ir/linear.js";

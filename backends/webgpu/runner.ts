@@ -6,7 +6,7 @@
  */
 import "../platform.js";
 import { CompileError, error, throwIfErrors } from "../../ir/diagnostic.js";
-import { openFormOf } from "../../ir/symbols/bind.js";
+import { openFormOf } from "../../ir/symbols/open.js";
 import { keyOf, outputOf, type OpenTile, type TileFunc } from "../../ir/func.js";
 import type { Target } from "../../ir/target.js";
 import { verifyOnce } from "../../ir/verify/verify-once.js";

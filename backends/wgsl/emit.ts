@@ -5,7 +5,7 @@
  */
 import { CompileError } from "../../ir/diagnostic.js";
 import type { OpenTile, TileFunc } from "../../ir/func.js";
-import { openFormOf } from "../../ir/symbols/bind.js";
+import { openFormOf } from "../../ir/symbols/open.js";
 import { printStmtHead, printTypes } from "../../ir/text/print.js";
 import { ubBytes, type Stmt } from "../../ir/tile.js";
 import { assertNever, at, invariant } from "../../ir/types.js";

@@ -1,5 +1,5 @@
 /** The kernel of one size: what all sizes share, with its dispatch, the bytes of its buffers, and what `sizes` holds. */
-import { openFormOf } from "../../ir/symbols/bind.js";
+import { openFormOf } from "../../ir/symbols/open.js";
 import { CompileError, throwIfErrors } from "../../ir/diagnostic.js";
 import type { TileFunc } from "../../ir/func.js";
 import { taskOf } from "../../ir/task/index.js";

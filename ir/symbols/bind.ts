@@ -106,33 +106,18 @@ export function bindMap(
   return withBounds({ ...map, sites, results: map.results.map(put) }, inputs, output);
 }
 
-/** A program over symbols, and the numbers that some sizes tell. */
-export interface OpenForm {
-  readonly program: OpenTile;
-  /** By name: the sizes, and the bounds that `Site.open` names. None is 0. */
-  readonly values: Env;
-}
-
-/** By bound program: whoever alters one has another program. */
-const forms = new WeakMap<TileFunc, OpenForm>();
-
-/**
- * The program over symbols that a program is an instance of, from which code for all sizes is made. Undefined for a program of its
- * own, and where a tensor has no elements or an index value none to name: code for all sizes does without those.
- */
-export const openFormOf = (func: TileFunc): OpenForm | undefined => forms.get(func);
-
 /** A program over symbols at some sizes. `gather`: bound to the same sizes by `bindSizes`. */
 export function bindTile(open: OpenTile, gather: AccessFunc, sizes: Sizes): TileFunc {
   const { symbolic: _, ...program } = open;
   const { operands, map } = gather;
   const env = new Map(Object.entries(sizes));
   const empty = elementCount(outputOf(gather).type.shape) === 0;
-  const func: TileFunc = { ...program, operands, body: empty ? [] : bodyAt(open.body, map, env) };
+  const body = empty ? [] : bodyAt(open.body, map, env);
   const values = new Map([...env, ...namedBounds(open, map)]);
-  const some = operands.every(({ type }) => elementCount(type.shape) > 0);
-  if (some && ![...values.values()].includes(0)) forms.set(func, { program: open, values });
-  return func;
+  const shares =
+    operands.every(({ type }) => elementCount(type.shape) > 0) && ![...values.values()].includes(0);
+  const bound = { operands, body };
+  return { ...program, ...bound, ...(shares ? { openForm: { program: open, values, bound } } : {}) };
 }
 
 /** What the bounds of a map that sizes tell are at these. */

@@ -1,7 +1,7 @@
 /** Programs whose symbols stay open: every number that sizes tell has a name. */
 import type { AccessMap, OpenBounds, Site } from "../access.js";
 import { coordinatesOf } from "../bounds.js";
-import type { TileFunc } from "../func.js";
+import type { OpenForm, TileFunc } from "../func.js";
 import { imageOf, type Ranges } from "../image.js";
 import { equalLinear, isConstant, sitesOf, type Env, type Linear } from "../linear.js";
 import { taskOf } from "../task/index.js";
@@ -45,6 +45,13 @@ function openBounds({ keep, below, fromEnd }: SymbolicSite, s: number): OpenBoun
   if (same) return bound.below === undefined ? bound : { ...bound, fromEnd: bound.below };
   return moves(fromEnd) ? { ...bound, fromEnd: `from_end${s}` } : bound;
 }
+
+/**
+ * The program over symbols that a program is an instance of, from which code for all sizes is made. Undefined for a program of its
+ * own, an altered one too, and where a tensor has no elements or an index value none to name: code for all sizes does without those.
+ */
+export const openFormOf = ({ openForm, operands, body }: TileFunc): OpenForm | undefined =>
+  openForm?.bound.operands === operands && openForm.bound.body === body ? openForm : undefined;
 
 /** Names of the numbers that sizes tell a program: the symbols, and the bounds that `Site.open` names. */
 export function toldNames(func: TileFunc): string[] {

@@ -1,7 +1,16 @@
 /** Binding a kernel that was compiled at the most. */
 import { describe, expect, it } from "vitest";
-import { simulate } from "../../backends/sim/index.js";
-import { openFormOf, parseModule, type Func } from "../../ir/index.js";
+import { simulate, watOf } from "../../backends/sim/index.js";
+import { emitWgsl } from "../../backends/webgpu/index.js";
+import {
+  equalFunc,
+  openFormOf,
+  parseModule,
+  printFunc,
+  verifyStructure,
+  type Func,
+  type TileFunc,
+} from "../../ir/index.js";
 import { defaultPipeline } from "../../passes/index.js";
 import { compile, CompileError, run, targets } from "../../src/index.js";
 
@@ -153,9 +162,37 @@ func @f(%x: tensor<Vxf32>, %i: tensor<2xi32>) -> tensor<2x3xf32> target("webgpu"
     const kernel = compile(embedding("webgpu"));
     const mine = { ...kernel, tile: { ...kernel.tile } };
     expect(codesOf(() => mine.bind({ V: 4, N: 4 }))).toEqual(["TC502"]);
-    // The altered program of a bound kernel is what runs.
-    const bound = kernel.bind({ V: 4, N: 4 });
-    expect(openFormOf({ ...bound.tile })).toBeUndefined();
+  });
+
+  it("shares its code with every copy of its tile", () => {
+    const kernel = compile(embedding("webgpu"));
+    const { tile } = kernel.bind({ V: 30, N: 10 });
+    const copy = { ...tile };
+    expect(openFormOf(copy)).toBe(openFormOf(tile));
+    const other = kernel.bind({ V: 7, N: 3 }).tile;
+    expect(emitWgsl(copy).code).toBe(emitWgsl(other).code);
+    expect(watOf(copy)).toBe(watOf(other));
+    // The same goes for a thread that measures it.
+    expect(watOf(structuredClone(tile))).toBe(watOf(other));
+  });
+
+  it("has code of its own once its statements or its tensors are altered", () => {
+    const { tile } = compile(embedding("webgpu")).bind({ V: 30, N: 10 });
+    const { tile: other } = compile(embedding("webgpu", "2, 8")).bind({ V: 30, N: 10 });
+    expect(tile.body).not.toEqual(other.body);
+    const altered = { ...tile, body: other.body };
+    expect(openFormOf(altered)).toBeUndefined();
+    expect(watOf(altered)).not.toBe(watOf(tile));
+    expect(openFormOf({ ...tile, operands: [...tile.operands] })).toBeUndefined();
+  });
+
+  it("is the program that its text says", () => {
+    const { tile } = compile(embedding("webgpu")).bind({ V: 30, N: 10 });
+    const again = read(printFunc(tile));
+    expect(openFormOf(again as TileFunc)).toBeUndefined();
+    expect(equalFunc(tile, again)).toBe(true);
+    expect(verifyStructure({ ...tile })).toEqual([]);
+    expect(verifyStructure(tile)).toEqual([]);
   });
 
   it("is itself where no size is open", () => {
