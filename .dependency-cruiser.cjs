@@ -23,10 +23,22 @@ module.exports = {
       "backends know no pass",
     ),
     forbid(
+      "plan-imports-no-backend",
+      { path: "^backends/plan/" },
+      { path: "^backends/[^/]+/", pathNot: "^backends/plan/" },
+      "the plan decides, and printers read it: it knows none of them",
+    ),
+    forbid(
       "backends-apart",
-      { path: "^backends/(reference|wgsl|wasm)/" },
+      { path: "^backends/(wgsl|wasm|pto)/" },
+      { path: "^backends/[^/]+/", pathNot: "^backends/($1|plan)/" },
+      "a backend imports the plan and never another backend; webgpu runs what wgsl emits, sim what wasm emits",
+    ),
+    forbid(
+      "reference-alone",
+      { path: "^backends/(reference|pypto)/" },
       { path: "^backends/[^/]+/", pathNot: "^backends/$1/" },
-      "a backend never imports another one; webgpu runs what wgsl emits, sim what wasm emits",
+      "the reference is what plans are compared with; a PyPTO program states none",
     ),
     forbid(
       "webgpu-imports-wgsl",
@@ -37,7 +49,7 @@ module.exports = {
     forbid(
       "sim-imports-wasm",
       { path: "^backends/sim/" },
-      { path: "^backends/[^/]+/", pathNot: "^backends/(sim|wasm)/" },
+      { path: "^backends/[^/]+/", pathNot: "^backends/(sim|wasm|plan)/" },
       "the fast executor runs what wasm emits, and nothing else",
     ),
     forbid(

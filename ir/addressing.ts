@@ -6,19 +6,7 @@
  */
 import { coordsOf, gatheredTable, isRead, type AccessMap } from "./access.js";
 import { operandNamed, outputOf, type TileFunc } from "./func.js";
-import {
-  add,
-  dim,
-  dimsOf,
-  loopVariables,
-  scale,
-  stepAlong,
-  sub,
-  substitute,
-  sumOf,
-  withoutDims,
-  type Linear,
-} from "./linear.js";
+import { add, dim, loopVariables, scale, stepAlong, sub, substitute, sumOf, type Linear } from "./linear.js";
 import { outputRegion, type Task } from "./task/index.js";
 import type { GatherStmt, Region } from "./tile.js";
 import { at, invariant, strides } from "./types.js";
@@ -77,10 +65,7 @@ export function tensorPlace(func: TileFunc, { loads, store }: Task, region: Regi
 
 /** A form over the dims of a tile as one over those of the tensor in which the tile starts at some offsets. */
 export const overTensor = (form: Linear, offsets: readonly Linear[]): Linear =>
-  sumOf([
-    withoutDims(form),
-    ...dimsOf(form).map((d) => scale(sub(dim(d), at(offsets, d)), stepAlong(form, "dim", d))),
-  ]);
+  substitute(form, (of) => (of.kind === "dim" ? sub(dim(of.dim), at(offsets, of.dim)) : undefined));
 
 /**
  * The map of a tile program over whole tensors, from that inside its regions. Undefined where it differs from one tile to the
@@ -91,8 +76,7 @@ export function mapOverTensors(func: TileFunc, task: Task): AccessMap | undefine
   const region = outputRegion(func, task);
   if (gather === undefined || region === undefined) return undefined;
   const { stmt } = gather;
-  const placed = (form: Linear): Linear =>
-    substitute(form, (of) => (of.kind === "dim" ? sub(dim(of.dim), at(region.offsets, of.dim)) : undefined));
+  const placed = (form: Linear): Linear => overTensor(form, region.offsets);
   const places = stmt.from.map((from) => tensorPlace(func, task, from));
   const within = (coords: readonly Linear[], table: number): Linear[] =>
     coords.map((coord, k) => add(placed(coord), at(at(places, table).offsets, k)));

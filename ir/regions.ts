@@ -1,7 +1,6 @@
 /** Facts about the statements of a tile program: which regions and buffers they touch, and which pipe runs them. */
 import { operandNamed, type Func, type TileFunc } from "./func.js";
-import type { Located } from "./task/index.js";
-import { type ForStmt, type Pipe, type Region, type Stmt, type UbBuffer } from "./tile.js";
+import { type Pipe, type Region, type Stmt, type UbBuffer } from "./tile.js";
 import { assertNever, bytesOf, InternalError, type DType, type Shape } from "./types.js";
 
 /** One access of a statement to a UB buffer. */
@@ -124,48 +123,5 @@ export function accessLookup(func: TileFunc): (stmt: Stmt) => readonly UbAccess[
     const found = known.get(stmt) ?? ubAccesses(stmt, func, buffers);
     known.set(stmt, found);
     return found;
-  };
-}
-
-export type { Located } from "./task/index.js";
-
-/** Every statement of a program, in program order, those inside a loop after it. */
-export function locate(body: readonly Stmt[], loops: readonly ForStmt[] = []): Located[] {
-  return body.flatMap((stmt, place) => [
-    { stmt, loops, body, place },
-    ...(stmt.op === "for" ? locate(stmt.body, [...loops, stmt]) : []),
-  ]);
-}
-
-/**
- * The loads and the store that feed and empty a gather: a load stands in a body around the gather, before it; the store in
- * the gather's own body, behind it. Undefined where there is none or more than one, or where it stands elsewhere.
- */
-export interface Feeding {
-  readonly gather: Located;
-  /** By the buffer's name. */
-  readonly loads: ReadonlyMap<string, Located>;
-  readonly store?: Located;
-}
-
-/** The gather of a program with the loads that feed it and the store behind it; undefined where there is none. */
-export function feedingOf(all: readonly Located[]): Feeding | undefined {
-  const gather = all.find(({ stmt }) => stmt.op === "gather");
-  if (gather?.stmt.op !== "gather") return undefined;
-  const around = (load: Located): boolean =>
-    load.loops.every((loop, k) => gather.loops[k] === loop) &&
-    load.place < load.body.indexOf(gather.loops[load.loops.length] ?? gather.stmt);
-  const loads = all.filter(({ stmt }) => stmt.op === "load");
-  const fed = gather.stmt.from.flatMap(({ buffer }) => {
-    const [load, ...others] = loads.filter(({ stmt }) => stmt.op === "load" && stmt.to === buffer);
-    return load !== undefined && others.length === 0 && around(load) ? [[buffer, load] as const] : [];
-  });
-  const { to } = gather.stmt;
-  const [store, ...stores] = all.filter(({ stmt }) => stmt.op === "store" && stmt.from === to.buffer);
-  const behind = store !== undefined && stores.length === 0 && store.body === gather.body;
-  return {
-    gather,
-    loads: new Map(fed),
-    ...(behind && store.place > gather.place ? { store } : {}),
   };
 }

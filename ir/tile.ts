@@ -115,7 +115,3 @@ export function ubStrides(buffer: Pick<UbBuffer, "dtype" | "shape" | "rowBytes">
 /** Every statement of a body, those inside a loop after it. */
 export const flatten = (body: readonly Stmt[]): readonly Stmt[] =>
   body.flatMap((stmt) => (stmt.op === "for" ? [stmt, ...flatten(stmt.body)] : [stmt]));
-
-/** The one gather of a tile program; absent when its output is empty. */
-export const findGather = (body: readonly Stmt[]): GatherStmt | undefined =>
-  flatten(body).find((stmt) => stmt.op === "gather");

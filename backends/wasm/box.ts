@@ -3,7 +3,7 @@ import { at } from "../../ir/types.js";
 import { copyBytes, type Amount, type Code, type LocalId } from "./code.js";
 import type { Context } from "./context.js";
 import type { BoxPlan } from "./plan.js";
-import { range, type Run } from "./runs.js";
+import { range, type Run } from "../plan/runs.js";
 import { startOf } from "../../ir/addressing.js";
 
 export function emitBox(context: Context, { to, from, sizes, elementBytes, run }: BoxPlan): void {

@@ -1,6 +1,6 @@
 /** Builds the body of a function: structured control by callbacks, locals by name. */
 import type { Stmt } from "../../ir/tile.js";
-import { assertNever, at, invariant } from "../../ir/types.js";
+import { assertNever, at, InternalError, invariant } from "../../ir/types.js";
 import type { Instr, Local, PlainOp, ValueType } from "./instructions.js";
 
 /** A local's number. */
@@ -57,9 +57,9 @@ export class Code {
     return this;
   }
 
-  /** The statement that the next instructions carry out; `elided`: none does. */
-  comment(stmt: Stmt, elided: boolean): this {
-    this.out.push({ op: "comment", stmt, elided });
+  /** The statement that the next instructions carry out. */
+  comment(stmt: Stmt): this {
+    this.out.push({ op: "comment", stmt });
     return this;
   }
 
@@ -267,4 +267,27 @@ function unrolledCopy(code: Code, to: LocalId, from: LocalId, bytes: number): vo
 /** Zeroes bytes at an address in a local. */
 export function zeroBytes(code: Code, to: LocalId, bytes: Amount): void {
   code.get(to).const(0).push(bytes).op("memory.fill");
+}
+
+/** Stores the bits of one element at an address in a local. */
+export function storeBytes(code: Code, to: LocalId, bytes: Uint8Array): void {
+  const bits = (from: number, count: number): bigint =>
+    BigInt.asIntN(
+      Math.max(32, 8 * count),
+      bytes.slice(from, from + count).reduceRight((sum, byte) => sum * 256n + BigInt(byte), 0n),
+    );
+  switch (bytes.length) {
+    case 1:
+    case 2:
+    case 4:
+      code.get(to).op("i32.const", bits(0, bytes.length)).op(stores[bytes.length], 0);
+      return;
+    case 8:
+    case 16:
+      for (let from = 0; from < bytes.length; from += 8)
+        code.get(to).op("i64.const", bits(from, 8)).op("i64.store", from);
+      return;
+    default:
+      throw new InternalError(`elements of ${bytes.length} B`);
+  }
 }

@@ -12,8 +12,8 @@ import { Code, type Amount, type Held, type LocalId, type Wide, type WholeType }
 import type { RuleBounds } from "./resolve.js";
 import { addressOf, layoutOf, type WasmLayout } from "./layout.js";
 import { startName } from "./sizes.js";
-import type { Memory } from "./places.js";
-import { tableIn, type WasmPlan } from "./plan.js";
+import type { Memory } from "./memory-places.js";
+import { type WasmPlan } from "./plan.js";
 import { accumulate, wideConstant, widened, wideProduct, wideQuotient } from "./wide.js";
 
 /** What holds the exact value of a form: one local of a type, or two. */
@@ -42,7 +42,7 @@ export class Context {
   private point: Point | undefined;
 
   constructor(readonly plan: WasmPlan) {
-    this.layout = layoutOf(plan.func, tableIn(plan));
+    this.layout = layoutOf(plan.func, plan.gather?.table);
     this.from = this.code.local("from");
     this.to = this.code.local("to");
     this.ub = this.code.local("ub");

@@ -11,14 +11,13 @@ import type { TileFunc } from "../../ir/func.js";
 import { isConstant, sub } from "../../ir/linear.js";
 import { ubBuffers } from "../../ir/regions.js";
 import { ubBytes, type ForStmt, type Stmt } from "../../ir/tile.js";
-import { hasOpenTrips } from "../../ir/tasks.js";
+import { hasOpenTrips } from "../../ir/task/index.js";
 import { assertNever, at, byteCount, InternalError, invariant } from "../../ir/types.js";
 import { maxArrayBytes } from "../memory.js";
 import { emitBox } from "./box.js";
 import type { Amount } from "./code.js";
 import { Context } from "./context.js";
 import { emitGather } from "./gather.js";
-import { emitSites } from "./sites.js";
 import { maxPages, pageBytes, type WasmModule } from "./instructions.js";
 import { pagesFor, type WasmLayout } from "./layout.js";
 import { planWasm, type WasmPlan } from "./plan.js";
@@ -110,7 +109,7 @@ function emitTasks(context: Context): void {
             return;
           }
           const { stmt } = loop;
-          code.comment(stmt, false);
+          code.comment(stmt);
           const variable = context.iv(stmt);
           const type = code.typeOf(variable);
           code.get(task);
@@ -157,9 +156,7 @@ function emitStmts(context: Context, body: readonly Stmt[]): void {
   const { code, plan } = context;
   for (const stmt of body) {
     if (stmt.op === "alloc" || stmt.op === "sync") continue;
-    const elided = plan.elided.has(stmt);
-    code.comment(stmt, elided);
-    if (elided) continue;
+    code.comment(stmt);
     switch (stmt.op) {
       case "for":
         emitLoop(context, stmt);
@@ -167,14 +164,13 @@ function emitStmts(context: Context, body: readonly Stmt[]): void {
       case "load":
       case "store": {
         const box = plan.boxes.get(stmt);
-        invariant(box !== undefined, `a ${stmt.op} is elided or has a plan`);
+        invariant(box !== undefined, `a ${stmt.op} has a plan`);
         emitBox(context, box);
         break;
       }
       case "gather":
         if (plan.gather?.stmt !== stmt) throw new InternalError("the gather has no plan");
-        if (plan.gather.kind === "gather") emitGather(context, plan.gather);
-        else emitSites(context, plan.gather);
+        emitGather(context, plan.gather);
         break;
       default:
         assertNever(stmt);

@@ -7,9 +7,7 @@ import { openFormOf } from "../../ir/symbols/open.js";
 import { CompileError, error, RunError, throwIfErrors } from "../../ir/diagnostic.js";
 import { inputsOf, keyOf, type TileFunc } from "../../ir/func.js";
 import type { Env } from "../../ir/linear.js";
-import { sizesAt } from "../../ir/symbols/symbols.js";
-import { parallelNest } from "../../ir/tasks.js";
-import { findGather } from "../../ir/tile.js";
+import { nestAt, taskOf } from "../../ir/task/index.js";
 import { at, byteCount, invariant } from "../../ir/types.js";
 import { checkTile } from "../check-kernel.js";
 import { callable, checkFields, type Field, type Fields } from "../fields.js";
@@ -18,12 +16,10 @@ import { drained, inSlices, pause, sliceMs, type LongRunOptions } from "../long-
 import { checkTensors, fromHost, type TensorData } from "../values.js";
 import { emitFor, pagesOf, type WasmKernel } from "./emit.js";
 import { encodeModule } from "./encode.js";
-import { copyNamedRows, namedRows, type NamedRows } from "./named-rows.js";
-import { copyNamedSites, namedSites } from "./named-sites.js";
+import { copyInPart, partialCopy, type PartialCopy } from "./partial-copy.js";
 import { pageBytes } from "./instructions.js";
 import { layoutOf, type WasmLayout } from "./layout.js";
-import { planWasm, tableIn, type WasmPlan } from "./plan.js";
-import type { SitesPlan } from "./sites-plan.js";
+import { planWasm, type WasmPlan } from "./plan.js";
 import { argumentsOf } from "./sizes.js";
 import { controlBytes, instantiate, takeTasks, word, type RunTasks, type SpawnThread } from "./thread.js";
 
@@ -270,7 +266,7 @@ export class FastExecutor {
     this.enter(inputs);
     try {
       const copied = await inSlices(this.begin(inputs), () => 0, 0, signal === undefined ? {} : { signal });
-      const tasks = parallelNest(this.func.body).tasks;
+      const tasks = taskOf(this.func).nest.tasks;
       try {
         for (;;) {
           this.checkOpen();
@@ -375,9 +371,7 @@ export class FastExecutor {
       const given = tensorOf(inputs, operand).bytes;
       if (given.buffer === own.buffer && given.byteOffset === own.byteOffset) continue;
       if (this.scratch && named !== undefined && operand.role === "data") {
-        yield* named.kind === "rows"
-          ? copyNamedRows(func, named, inputs, this.inputs)
-          : copyNamedSites(func, named, inputs, this.inputs);
+        yield* copyInPart(func, named, inputs, this.inputs);
         continue;
       }
       for (let start = 0; start < given.byteLength; start += bytesAtOnce) {
@@ -404,7 +398,7 @@ export class FastExecutor {
     const bad = Atomics.load(this.control, word.bad) >>> 0;
     if (bad !== noneBad) {
       const tile = this.func;
-      const map = findGather(tile.body)?.map;
+      const map = taskOf(tile).gather?.stmt.map;
       invariant(map !== undefined, "a program that found a bad index has a gather");
       throw indexOutOfRange({ map, operands: tile.operands, tile, inputs: this.inputs }, bad);
     }
@@ -467,20 +461,17 @@ interface SizedCode {
   readonly tasks: number;
   readonly told: readonly number[];
   /** What a call copies of data that it is given, where that is less than all. */
-  readonly named?: NamedRows | SitesPlan;
+  readonly named?: PartialCopy;
 }
 
 /** All sizes of a program share one module; each has its own memory. Throws a CompileError (TC502). */
 function sizedCode(func: TileFunc, threads: number): SizedCode {
   const { plan, kernel, module } = codeOf(func, threads);
   const sizes: Env = openFormOf(func)?.values ?? new Map();
-  const layout = layoutOf({ ...plan.func, operands: func.operands }, tableIn(plan));
-  const nest = parallelNest(plan.func.body, sizesAt(sizes));
-  const stmt = findGather(func.body);
-  const named =
-    stmt === undefined
-      ? undefined
-      : (namedRows(func, stmt) ?? namedSites(func, plan.source === func ? plan : planWasm(func)));
+  const layout = layoutOf({ ...plan.func, operands: func.operands }, plan.gather?.table);
+  const nest = nestAt(plan.nest, sizes);
+  const { gather } = plan.source === func ? plan : planWasm(func);
+  const named = gather === undefined ? undefined : partialCopy(func, gather);
   return {
     plan,
     module,

@@ -1,125 +1,85 @@
 /**
  * The gather statement: loops over the output tile with pointers that only ever advance by constants.
  *
- * Indices are resolved outside the output dims they do not follow, and what lies together inside is copied as bytes.
- * Where the innermost dim is gathered element by element, several elements share a loop iteration, and their indices are
- * checked by vectors.
+ * Index values are read as soon as the dims that they follow are known, and what lies together behind the last of them is
+ * copied as bytes. The first value that names no element ends all that lies inside its stage, which gets the fill instead.
  */
-import { at, invariant } from "../../ir/types.js";
+import { constant, dimsOf, mod, scale, sub, sumOf, type Linear } from "../../ir/linear.js";
+import { at, invariant, isSigned } from "../../ir/types.js";
+import { indexBytes } from "../../ir/policy.js";
+import type { Page } from "../plan/page.js";
+import { commonRun, range } from "../plan/runs.js";
+import type { Stage } from "../plan/stages.js";
 import { nest, runBytes, type Pointer } from "./box.js";
 import {
   copyBytes,
-  laneLoads,
-  loads,
-  stores,
+  storeBytes,
   zeroBytes,
   type Amount,
   type Code,
+  type Held,
+  type Label,
   type LocalId,
 } from "./code.js";
-import type { Context } from "./context.js";
-import { jammed } from "./jam.js";
-import type { Walk } from "./places.js";
-import { unroll, type GatherPlan, type SitePlan } from "./plan.js";
-import { emitResolve } from "./resolve.js";
-import { range } from "./runs.js";
+import type { Context, Point } from "./context.js";
+import { ElementGroups, isGrouped } from "./gather-groups.js";
+import type { CpuGather } from "./gather-plan.js";
+import type { Walk } from "./memory-places.js";
+import { listed, withLocals, type Pointers } from "./pointers.js";
+import { emitResolved, loadIndex, localValue, type IndexValue } from "./resolve.js";
 import type { Table } from "./table.js";
+import { wideConstant, wideValue } from "./wide.js";
 
-export function emitGather(context: Context, plan: GatherPlan): void {
+export function emitGather(context: Context, plan: CpuGather): void {
   new GatherEmitter(context, plan).emit();
 }
 
-/** Addresses of an iteration. */
-interface At {
-  readonly out: LocalId;
-  readonly data: LocalId;
-  /** Of the values of each index input; one, of the table's entry, where there is a table. */
-  readonly index: readonly LocalId[];
+/** The output dims that lie inside a stage: all from `first` on, with all their elements from `whole` on. */
+interface Inside {
+  readonly first: number;
+  readonly whole: number;
+  readonly sizes: readonly Amount[];
 }
 
-/** Constant bytes beyond the addresses of an iteration. */
-interface Shift {
-  readonly out: number;
-  readonly data: number;
-  readonly index: readonly number[];
-}
-
-/** Pointers in the order of `At`. */
-const here = ([out, data, ...index]: readonly LocalId[]): At => {
-  invariant(out !== undefined && data !== undefined, "a gather has pointers to its output and its data");
-  return { out, data, index };
-};
+/** Values of the sites that were read, by number. */
+type Values = Map<number, Held>;
 
 class GatherEmitter {
   private readonly code: Code;
   private readonly sizes: readonly Amount[];
-  private readonly none: LocalId;
-  /** The highest element of the gather dim, in every lane of a vector. */
-  private readonly limit: LocalId;
+  /** The output dims whose coordinates forms are over. */
+  private readonly dims: readonly number[];
+  private readonly stages: readonly Stage[];
+  /** Where several elements share a turn of the innermost loop. */
+  private groups: ElementGroups | undefined;
 
   constructor(
     private readonly context: Context,
-    private readonly plan: GatherPlan,
+    private readonly plan: CpuGather,
   ) {
     this.code = context.code;
     this.sizes = plan.stmt.to.sizes.map((size) => context.amount(size));
-    this.none = this.code.local("none");
-    this.limit = this.code.local("limit", "v128");
+    this.dims = dimsUsed(plan);
+    this.stages = plan.table === undefined ? plan.stages : [behindTable(plan.last)];
   }
 
   emit(): void {
-    const { code, plan, sizes } = this;
-    const { last, run, table } = plan;
-    const out = this.pointer("out", plan.output, plan.elementBytes);
-    const data = this.pointer("data", plan.data, plan.elementBytes);
-    const index = table === undefined ? this.indexPointers() : [this.fillTable(table, out, data)];
-    const pointers = [out, data, ...index];
-    if (plan.moving !== "rows") {
-      this.elements(pointers);
-      return;
-    }
-    const bytes = runBytes(code, run, sizes);
-    const rowDims = range(last + 1, run.outer);
-    nest(code, sizes, range(0, last + 1), pointers, (locals) => {
-      const { out: to, data: from } = here(locals);
-      const row = code.local("row");
-      this.offset(here(locals));
-      code.get(from).op("i32.add").set(row);
-      const inner = [
-        { local: to, by: plan.output.by },
-        { local: row, by: plan.data.by },
-      ];
-      this.unlessNone(
-        () => {
-          nest(code, sizes, rowDims, inner, ([target, source]) => {
-            copyBytes(code, target ?? to, source ?? row, bytes);
-          });
-        },
-        () => {
-          nest(code, sizes, rowDims, inner, ([target]) => {
-            zeroBytes(code, target ?? to, bytes);
-          });
-        },
-      );
+    const { code, plan } = this;
+    const coords = this.dims.map((d): Pointer => {
+      const local = code.local(`d${d}`);
+      code.const(0).set(local);
+      return { local, by: Array.from({ length: d + 1 }, (_, k) => (k === d ? 1 : 0)) };
     });
-  }
-
-  private elements(pointers: readonly Pointer[]): void {
-    const { code, sizes } = this;
-    const { jam, sites } = this.plan;
-    const outer = sizes.slice(0, -1);
-    const { rule } = at(sites, 0);
-    // Halves of 64 bits are compared by themselves: a high half that is not 0 is above every limit.
-    const { below } = this.context.bounds(rule);
-    if (rule.bytes === 8) code.amount(below, "i64", -1).op("i64x2.splat");
-    else code.amount(below, "i32", -1).op("i32x4.splat");
-    code.set(this.limit);
-    const parts = outer.map((size, d): Amount =>
-      d === jam?.dim ? { kind: "const", value: jam.part } : size,
-    );
-    nest(code, parts, range(0, outer.length), pointers, (locals) => {
-      this.elementLoop(locals, pointers, at(sizes, outer.length));
-    });
+    const pointers: Pointers = {
+      out: this.pointer("out", plan.output, plan.elementBytes),
+      data: this.pointer("data", plan.data, plan.elementBytes),
+      index: plan.indices.map((walk) => this.pointer("index", walk, walk.elementBytes)),
+      coords,
+    };
+    const { moving, table } = plan;
+    this.groups = isGrouped(moving) ? new ElementGroups(this.context, plan, moving) : undefined;
+    if (table === undefined) this.stage(0, pointers, new Map());
+    else this.stage(0, { ...pointers, index: [this.fillTable(table, pointers)], coords: [] }, new Map());
   }
 
   private pointer(name: string, { memory, start, by }: Walk, elementBytes: number): Pointer {
@@ -129,268 +89,286 @@ class GatherEmitter {
     return { local, by };
   }
 
-  private indexPointers(): Pointer[] {
-    const { indices, sites } = this.plan;
-    return indices.map((walk, k) => {
-      const own = sites.find((site) => site.walk === k);
-      invariant(own !== undefined, "a table is read by a site");
-      return this.pointer("index", walk, own.rule.bytes);
+  /** The sites of a stage and all that lies inside it. */
+  private stage(k: number, pointers: Pointers, values: Values): void {
+    const { code, plan, sizes } = this;
+    const stage = at(this.stages, k);
+    const outer = k === 0 ? 0 : at(this.stages, k - 1).dim + 1;
+    const isLast = k === this.stages.length - 1;
+    const loops = (
+      dims: readonly number[],
+      own: readonly Amount[],
+      body: (inner: Pointers) => void,
+    ): void => {
+      nest(code, own, dims, listed(pointers), (locals) => {
+        body(withLocals(pointers, locals));
+      });
+    };
+    const whole: Inside = { first: stage.dim + 1, whole: stage.dim + 1, sizes };
+    const { groups } = this;
+    if (isLast && groups !== undefined) {
+      loops(range(outer, stage.dim), groups.parts(sizes), (inner) => {
+        groups.emit(inner, at(sizes, stage.dim), (from, count) => {
+          const own = sizes.map((size, d) => (d === stage.dim ? count : size));
+          nest(code, own, [stage.dim], listed(from), (locals) => {
+            this.inside(k, withLocals(from, locals), values, whole);
+          });
+        });
+      });
+      return;
+    }
+    const page = isLast ? plan.page : undefined;
+    if (page === undefined) {
+      loops(range(outer, stage.dim + 1), sizes, (inner) => {
+        this.inside(k, inner, values, whole);
+      });
+      return;
+    }
+    loops(range(outer, stage.dim), sizes, (inner) => {
+      this.byPages(page, inner, values, (from, counted) => {
+        this.inside(k, from, values, { first: stage.dim, whole: stage.dim + 1, sizes: counted });
+      });
     });
   }
 
-  /** Resolves every index of the tile once. */
-  private fillTable(table: Table, out: Pointer, data: Pointer): Pointer {
-    const { code, plan } = this;
-    const { ub, layout } = this.context;
-    const base = code.local("table");
-    code.get(ub).plus(layout.table).set(base);
-    const index = this.indexPointers();
-    const entry: Pointer = { local: base, by: table.strides };
+  /** Reads the sites of a stage, then goes on with what lies inside: the next stage, or the row. */
+  private inside(k: number, pointers: Pointers, values: Values, inside: Inside): void {
+    const { context } = this;
+    const stage = at(this.stages, k);
+    this.ending(stage, inside, pointers.out, (none) => {
+      let data: LocalId | undefined;
+      context.at(this.pointAt(pointers, values), () => {
+        for (const site of stage.sites) values.set(site, this.site(site, pointers, none));
+        data = this.added(stage, pointers, none);
+      });
+      invariant(data !== undefined, "a stage knows where the data lie");
+      const own: Pointers = { ...pointers, data: { ...pointers.data, local: data } };
+      if (k < this.stages.length - 1) this.stage(k + 1, own, values);
+      else this.row(inside, own);
+    });
+  }
+
+  private pointAt({ coords }: Pointers, sites: Values): Point {
+    return {
+      ranges: this.plan.ranges,
+      dims: new Map(coords.map(({ local }, n) => [at(this.dims, n), local])),
+      sites,
+    };
+  }
+
+  /** The pointer to the data with what a stage adds to it: its own, or that of the table's entry. */
+  private added({ adds }: Stage, { data, index }: Pointers, none: Label | undefined): LocalId {
+    const { code, context, plan } = this;
+    if (plan.table === undefined && adds.terms.length === 0) return data.local;
+    const row = code.local("row");
+    if (plan.table === undefined) context.value(scale(adds, plan.elementBytes));
+    else {
+      const entry = code.local("entry");
+      code.get(at(index, 0).local).op("i32.load", 0).set(entry);
+      if (none !== undefined) code.get(entry).const(noEntry).op("i32.eq").brIf(none);
+      code.get(entry);
+    }
+    code.get(data.local).op("i32.add").set(row);
+    return row;
+  }
+
+  /** Looks up every index of the tile once: an entry is what the sites add to the data's address. */
+  private fillTable(table: Table, { out, index, coords }: Pointers): Pointer {
+    const { code, context, plan, sizes } = this;
+    const entry: Pointer = { local: code.local("table"), by: table.strides };
+    code.get(context.ub).plus(context.layout.table).set(entry.local);
     // The first element of those that share an index stands for them: no other comes before it.
-    const written = plan.reports ? out : { local: out.local, by: [] };
-    nest(code, this.sizes, table.dims, [entry, data, ...index, written], (locals) => {
-      const place = {
-        out: at(locals, locals.length - 1),
-        data: at(locals, 1),
-        index: locals.slice(2, -1),
-      };
+    const written: Pointers = { out: plan.reports ? out : { ...out, by: [] }, data: entry, index, coords };
+    const adds = sumOf(plan.stages.map((stage) => stage.adds));
+    nest(code, sizes, table.dims, listed(written), (locals) => {
+      const own = withLocals(written, locals);
+      const values: Values = new Map();
       const offset = code.local("offset");
-      this.resolveOffset(place);
-      code.set(offset);
-      code.get(at(locals, 0));
-      if (plan.mayBeNone) code.const(noEntry).get(offset).get(this.none).op("select");
-      else code.get(offset);
-      code.op("i32.store", 0);
+      const lookUp = (none: Label | undefined): void => {
+        context.at(this.pointAt(own, values), () => {
+          for (const { site } of plan.sites) values.set(site, this.site(site, own, none));
+          context.value(scale(adds, plan.elementBytes));
+        });
+        code.set(offset);
+      };
+      if (plan.mayBeNone) code.const(noEntry).set(offset).block(lookUp);
+      else lookUp(undefined);
+      code.get(own.data.local).get(offset).op("i32.store", 0);
     });
     return entry;
   }
 
-  /** Pushes the bytes that the sites add to the data's address. */
-  private offset(place: At): void {
-    const { code, plan } = this;
-    if (plan.table === undefined) {
-      this.resolveOffset(place);
-      return;
-    }
-    code.get(at(place.index, 0)).op("i32.load", 0);
-    if (!plan.mayBeNone) return;
-    const entry = code.local("entry");
-    code.set(entry).get(entry).const(noEntry).op("i32.eq").set(this.none).get(entry);
-  }
-
-  private resolveOffset(place: At): void {
-    const { code, none, plan } = this;
-    if (plan.mayBeNone) code.const(0).set(none);
-    plan.sites.forEach(({ walk, shift, rule, stride }: SitePlan, n) => {
-      code.get(at(place.index, walk));
-      const position = (): void => {
-        this.context.outputNumber(place.out, plan.elementBytes);
-      };
-      const nothing = (): void => {
-        if (rule.mayBeNone) code.const(1).set(none);
-      };
-      const { bad } = this.context;
-      const bounds = this.context.bounds(rule);
-      emitResolve(code, { rule, bounds, bad, nothing, ...(plan.reports ? { position } : {}) }, shift);
-      code.times(stride);
-      if (n > 0) code.op("i32.add");
-    });
-  }
-
-  /** The innermost dim, gathered element by element, of every part that is jammed. */
-  private elementLoop(locals: readonly LocalId[], pointers: readonly Pointer[], count: Amount): void {
-    const { code, plan } = this;
-    const own = pointers.map(({ by }, k) => ({ local: at(locals, k), by: [at(by, this.last)] }));
-    const shifts = this.shifts();
-    if (plan.moving === "one by one") {
-      this.oneByOne(own, this.noShift(), count);
-      return;
-    }
-    const { rounds, rest } = this.split(count);
-    const inner = own.map((pointer) => {
-      if (at(pointer.by, 0) === 0) return pointer;
-      const local = code.local(`${at(code.locals, pointer.local).name}.at`);
+  /** The loop of the dim `last` by pages: `body` takes what is left of one. */
+  private byPages(
+    { form, by }: Page,
+    pointers: Pointers,
+    values: Values,
+    body: (pointers: Pointers, sizes: readonly Amount[]) => void,
+  ): void {
+    const { code, context } = this;
+    const { last } = this.plan;
+    const [left, count] = [code.local("left"), code.local("count")];
+    const moving = listed(pointers).map((pointer) => {
+      if ((pointer.by[last] ?? 0) === 0) return pointer;
+      const local = code.local(`${at(code.locals, pointer.local).name}${last}`);
       code.get(pointer.local).set(local);
       return { ...pointer, local };
     });
-    code.repeat(rounds, "rounds", () => {
-      for (const shift of shifts) this.group(inner, shift);
-      for (const { local, by } of inner) code.advance(local, unroll * at(by, 0));
+    const own = withLocals(
+      pointers,
+      moving.map(({ local }) => local),
+    );
+    code.push(at(this.sizes, last)).set(left);
+    code.get(left).if(() => {
+      code.loop((again) => {
+        context.at(this.pointAt(own, values), () => {
+          context.value(sub(constant(by), mod(form, by)));
+        });
+        code.set(count).get(count).get(left).get(count).get(left).op("i32.lt_u").op("select").set(count);
+        body(
+          own,
+          this.sizes.map((size, d): Amount => (d === last ? { kind: "local", local: count } : size)),
+        );
+        for (const { local, by: steps } of moving) {
+          const step = steps[last] ?? 0;
+          if (step !== 0) code.get(local).get(count).times(step).op("i32.add").set(local);
+        }
+        code.get(left).get(count).op("i32.sub").op("local.tee", left).brIf(again);
+      });
     });
-    // Entries of a table need no check, so that a few of them take no loop.
-    const straight = plan.moving === "from the table" && rest.kind === "const";
-    const place = here(inner.map(({ local }) => local));
-    for (const shift of shifts) {
-      if (straight) this.known(place, shift, rest.value);
-      else this.oneByOne(inner, shift, rest);
-    }
   }
 
-  /** The next elements of a part. */
-  private group(pointers: readonly Pointer[], shift: Shift): void {
+  /** Runs `body`, which leaves for `none` where what lies inside a stage has no element; that has the fill instead. */
+  private ending(
+    { sites }: Stage,
+    inside: Inside,
+    to: Pointer,
+    body: (none: Label | undefined) => void,
+  ): void {
     const { code, plan } = this;
-    const place = here(pointers.map(({ local }) => local));
-    if (plan.moving === "from the table") {
-      this.known(place, shift, unroll);
+    const ends =
+      plan.table === undefined
+        ? sites.some((site) => at(plan.sites, site).rule?.mayBeNone === true)
+        : plan.mayBeNone;
+    if (!ends) {
+      body(undefined);
       return;
     }
-    this.checkGroup(place, shift);
-    code.if(
-      () => {
-        this.known(place, shift, unroll);
-      },
-      () => {
-        this.oneByOne(pointers, shift, { kind: "const", value: unroll });
-      },
-    );
-  }
-
-  /** Elements of a part, each by itself. */
-  private oneByOne(pointers: readonly Pointer[], { out, data, index }: Shift, count: Amount): void {
-    const { code } = this;
-    if (count.kind === "const" && count.value === 0) return;
-    const shifted = pointers.map((pointer, k) => {
-      const by = at([out, data, ...index], k);
-      if (by === 0) return pointer;
-      const local = code.local("part");
-      code.get(pointer.local).plus(by).set(local);
-      return { ...pointer, local };
-    });
-    nest(code, [count], [0], shifted, (locals) => {
-      this.element(here(locals));
+    code.block((done) => {
+      code.block((none) => {
+        body(none);
+        code.br(done);
+      });
+      this.fill(inside, to);
     });
   }
 
-  /** Where each part lies beyond the first. */
-  private shifts(): readonly Shift[] {
-    const { data, indices, jam, output } = this.plan;
-    if (jam === undefined) return [this.noShift()];
-    return range(0, jammed).map((n) => {
-      const by = (walk: Walk): number => n * jam.part * at(walk.by, jam.dim);
-      return { out: by(output), data: by(data), index: indices.map(by) };
-    });
-  }
-
-  private noShift(): Shift {
-    const { indices, table } = this.plan;
-    return { out: 0, data: 0, index: table === undefined ? indices.map(() => 0) : [0] };
-  }
-
-  private get last(): number {
-    return this.sizes.length - 1;
-  }
-
-  private split(count: Amount): { readonly rounds: Amount; readonly rest: Amount } {
-    const { code } = this;
-    if (count.kind === "const") {
-      return {
-        rounds: { kind: "const", value: Math.floor(count.value / unroll) },
-        rest: { kind: "const", value: count.value % unroll },
-      };
-    }
-    const [rounds, rest] = [code.local("rounds"), code.local("rest")];
-    code.get(count.local).const(Math.log2(unroll)).op("i32.shr_u").set(rounds);
-    code
-      .get(count.local)
-      .const(unroll - 1)
-      .op("i32.and")
-      .set(rest);
-    return { rounds: { kind: "local", local: rounds }, rest: { kind: "local", local: rest } };
-  }
-
-  private element(place: At): void {
-    const { code } = this;
-    const offset = code.local("offset");
-    this.offset(place);
-    code.get(place.data).op("i32.add").set(offset);
-    this.unlessNone(
-      () => {
-        code.get(place.out).get(offset).op(loads[this.unit()], 0).op(stores[this.unit()], 0);
-      },
-      () => {
-        zeroBytes(code, place.out, { kind: "const", value: this.plan.elementBytes });
-      },
-    );
-  }
-
-  /**
-   * Pushes whether the next indices all name an element as they stand. Unsigned, a negative index is above every extent.
-   */
-  private checkGroup(place: At, { index }: Shift): void {
-    const { code } = this;
-    const { rule, shift } = at(this.plan.sites, 0);
-    for (const k of range(0, (unroll * rule.bytes) / 16)) {
-      code.get(at(place.index, 0)).op("v128.load", at(index, 0) + shift + 16 * k);
-      if (k > 0) code.op("i32x4.max_u");
-    }
-    code.get(this.limit).op("i32x4.le_u").op("i32x4.bitmask").const(0xf).op("i32.eq");
-  }
-
-  /** Moves elements whose indices are known to be in range: by vectors, where they go side by side. */
-  private known(place: At, shift: Shift, count: number): void {
-    const { code, plan } = this;
-    const unit = this.unit();
-    const step = at(plan.output.by, this.last);
-    const bySelf = (first: number): void => {
-      for (const k of range(first, count)) {
-        code.get(place.out);
-        this.knownAddress(place, shift, k);
-        code.op(loads[unit], this.dataOffset(shift, k)).op(stores[unit], shift.out + k * step);
-      }
+  /** Reads a site: what holds its value. One that is reported is 0 from there on, in range for whatever is read by it. */
+  private site(number: number, pointers: Pointers, none: Label | undefined): Held {
+    const { code, context, plan } = this;
+    const { rule, fromEnd, open } = at(plan.sites, number);
+    const raw = this.raw(number, pointers);
+    if (rule === undefined)
+      return fromEnd === undefined ? raw : this.counted(raw, context.number(fromEnd, open?.fromEnd));
+    const nothing = (): void => {
+      if (rule.mayBeNone && none !== undefined) code.br(none);
     };
-    if (unit === 16 || step !== unit) {
-      bySelf(0);
+    const position = (): void => {
+      context.outputNumber(pointers.out.local, plan.elementBytes);
+    };
+    const resolver = {
+      rule,
+      bounds: context.bounds(rule),
+      bad: context.bad,
+      nothing,
+      ...(plan.reports ? { position } : {}),
+    };
+    emitResolved(code, resolver, this.value(raw, rule.signed));
+    const element = code.local(`at${number}`);
+    code.set(element);
+    return element;
+  }
+
+  private value(held: Held, signed: boolean): IndexValue {
+    return typeof held === "number" ? localValue(this.code, held, signed) : wideValue(this.code, held);
+  }
+
+  /** A site's value as it stands. Of a read under a policy, in the width of its table; else exact, with its sign. */
+  private raw(number: number, { index }: Pointers): Held {
+    const { code, context, plan } = this;
+    const { form, rule } = at(plan.sites, number);
+    const lookup = plan.lookups[number];
+    if (lookup === undefined) {
+      const width = context.widthOf(form);
+      if (width === "wide") return context.wide(form);
+      const sum = code.local("sum", width);
+      context.value(form, width);
+      code.set(sum);
+      return sum;
+    }
+    const { walk, shift, dtype } = lookup;
+    const own = { bytes: indexBytes(dtype), signed: isSigned(dtype) };
+    const { beyond } = at(plan.indices, walk);
+    code.get(at(index, walk).local);
+    if (beyond.terms.length > 0) {
+      context.value(scale(beyond, own.bytes));
+      code.op("i32.add");
+    }
+    const value = loadIndex(code, own, shift);
+    if (rule !== undefined || own.signed || own.bytes < 4) return value;
+    if (own.bytes === 8) return { low: value, high: wideConstant(code, 0).high };
+    const exact = code.local("exact", "i64");
+    code.get(value).op("i64.extend_i32_u").set(exact);
+    return exact;
+  }
+
+  /** A value that counts from the end where it is negative, and is not bounded. */
+  private counted(raw: Held, fromEnd: Amount): Held {
+    return this.value(raw, true).counted(fromEnd).held;
+  }
+
+  /** What lies together behind the sites. */
+  private row({ first, sizes }: Inside, { out, data }: Pointers): void {
+    const { code, plan } = this;
+    const { rowBy, run } = plan;
+    const bytes = runBytes(code, run, sizes);
+    nest(code, sizes, range(first, run.outer), [out, { ...data, by: rowBy }], (locals) => {
+      copyBytes(code, at(locals, 0), at(locals, 1), bytes);
+    });
+  }
+
+  /** The fill of all elements inside. */
+  private fill({ first, whole, sizes }: Inside, out: Pointer): void {
+    const { code } = this;
+    const { elementBytes, fill, stmt } = this.plan;
+    const run = commonRun(stmt.to.sizes, [out.by], elementBytes, whole);
+    if (run.outer < sizes.length && fill.every((byte) => byte === 0)) {
+      const bytes = runBytes(code, run, sizes);
+      nest(code, sizes, range(first, run.outer), [out], ([target]) => {
+        zeroBytes(code, target ?? out.local, bytes);
+      });
       return;
     }
-    const lanes = 16 / unit;
-    const vectors = Math.floor(count / lanes);
-    const moved = code.local("moved", "v128");
-    for (const first of range(0, vectors).map((k) => k * lanes)) {
-      for (const lane of range(0, lanes)) {
-        const offset = this.dataOffset(shift, first + lane);
-        this.knownAddress(place, shift, first + lane);
-        if (lane === 0) code.op(laneLoads[unit].every, offset);
-        else code.get(moved).op(laneLoads[unit].one, offset, lane);
-        code.set(moved);
-      }
-      code
-        .get(place.out)
-        .get(moved)
-        .op("v128.store", shift.out + first * unit);
-    }
-    bySelf(vectors * lanes);
-  }
-
-  /** Pushes the address of the data that the index of an element names, but for the bytes that are constant. */
-  private knownAddress(place: At, { index }: Shift, number: number): void {
-    const { code, plan } = this;
-    code.get(at(place.index, 0));
-    if (plan.table === undefined) {
-      const { walk, shift, stride } = at(plan.sites, 0);
-      const by = at(at(plan.indices, walk).by, this.last);
-      code.op("i32.load", at(index, 0) + shift + number * by).times(stride);
-    } else {
-      code.op("i32.load", number * at(plan.table.strides, this.last));
-    }
-    code.get(place.data).op("i32.add");
-  }
-
-  private dataOffset({ data }: Shift, number: number): number {
-    return data + number * at(this.plan.data.by, this.last);
-  }
-
-  private unlessNone(then: () => void, otherwise: () => void): void {
-    const { code, plan } = this;
-    if (!plan.mayBeNone) then();
-    else code.get(this.none).op("i32.eqz").if(then, otherwise);
-  }
-
-  private unit(): keyof typeof loads {
-    const { elementBytes: size } = this.plan;
-    invariant(size === 1 || size === 2 || size === 4 || size === 8 || size === 16, `elements of ${size} B`);
-    return size;
+    nest(code, sizes, range(first, sizes.length), [out], ([target]) => {
+      storeBytes(code, target ?? out.local, fill);
+    });
   }
 }
 
+/** The stage of a gather whose index values were looked up before. */
+const behindTable = (last: number): Stage => ({ dim: last, sites: [], adds: constant(0) });
+
 /** A table entry of an index without an element. */
 const noEntry = -1;
+
+/** Output dims by whose coordinates something is computed: what no pointer follows. */
+function dimsUsed({ addresses, indices, lookups, stages, page }: CpuGather): number[] {
+  const sums = addresses.sites.filter((_, site) => lookups[site] === undefined);
+  const forms: readonly Linear[] = [
+    ...sums,
+    ...indices.map(({ beyond }) => beyond),
+    ...stages.map(({ adds }) => adds),
+    ...(page === undefined ? [] : [page.form]),
+  ];
+  return [...new Set(forms.flatMap(dimsOf))].sort((a, b) => a - b);
+}

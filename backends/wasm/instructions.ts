@@ -116,7 +116,7 @@ export type Instr =
   | { readonly op: "block" | "loop"; readonly body: readonly Instr[] }
   | { readonly op: "if"; readonly then: readonly Instr[]; readonly otherwise: readonly Instr[] }
   /** A statement of the program, whose instructions are the next ones, or which needs none; text format alone. */
-  | { readonly op: "comment"; readonly stmt: Stmt; readonly elided: boolean };
+  | { readonly op: "comment"; readonly stmt: Stmt };
 
 /** One function over one imported memory, `env.memory`. */
 export interface WasmModule {

@@ -1,20 +1,19 @@
 /** The plan of a tile program's code as a printable plan of moves. */
-import { sizesAround } from "../../ir/symbols/symbols.js";
-import { parallelNest } from "../../ir/tasks.js";
+import { taskOf } from "../../ir/task/index.js";
 import { printStmtHead } from "../../ir/text/print.js";
 import { flatten, type Stmt } from "../../ir/tile.js";
 import { assertNever, invariant } from "../../ir/types.js";
 import { singleCopies, type Figures, type How, type Move, type MovePlan } from "../moves.js";
 import { copyWay } from "./code.js";
-import { jammed } from "./jam.js";
+import { unroll, type CpuGather, type Moving } from "./gather-plan.js";
 import { layoutOf } from "./layout.js";
-import { tableIn, unroll, type GatherPlan, type Moving, type WasmPlan } from "./plan.js";
-import { range, type Run } from "./runs.js";
-import type { SitesPlan } from "./sites-plan.js";
+import type { WasmPlan } from "./plan.js";
+import { range, type Run } from "../plan/runs.js";
+import { jammed } from "./unroll-and-jam.js";
 
 export const movesOf = (plan: WasmPlan): MovePlan => {
-  const slices = plan.nest.tasks / parallelNest(plan.source.body, sizesAround(plan.source)).tasks;
-  const { bufferBytes } = layoutOf(plan.func, tableIn(plan));
+  const slices = plan.nest.tasks / taskOf(plan.source).nest.tasks;
+  const { bufferBytes } = layoutOf(plan.func, plan.gather?.table);
   return {
     backend: "wasm",
     figures: {
@@ -24,10 +23,20 @@ export const movesOf = (plan: WasmPlan): MovePlan => {
       "tasks taken together": plan.tasksPerSlice,
       "bytes of a thread": bufferBytes,
     },
-    moves: flatten(plan.func.body).flatMap((stmt) => movesOfStmt(plan, stmt)),
+    moves: statements(plan).flatMap((stmt) => movesOfStmt(plan, stmt)),
     diagnostics: singleCopies(plan.source),
   };
 };
+
+/** Those that run, and those that are left out, in program order. */
+function statements({ copied, func, gone }: WasmPlan): readonly Stmt[] {
+  const run = flatten(func.body).filter(isMove)[Symbol.iterator]();
+  return flatten(copied.body)
+    .filter(isMove)
+    .map((stmt) => (gone.has(stmt) ? stmt : (run.next().value ?? stmt)));
+}
+
+const isMove = ({ op }: Stmt): boolean => op !== "for" && op !== "alloc";
 
 function movesOfStmt(plan: WasmPlan, stmt: Stmt): Move[] {
   const head = printStmtHead(stmt);
@@ -44,7 +53,7 @@ function movesOfStmt(plan: WasmPlan, stmt: Stmt): Move[] {
     }
     case "gather":
       invariant(plan.gather?.stmt === stmt, "the gather has a plan");
-      return plan.gather.kind === "gather" ? gatherMoves(head, plan.gather) : sitesMoves(head, plan.gather);
+      return gatherMoves(head, plan.gather);
     case "sync":
       return because("a thread runs its statements in order");
     default:
@@ -58,37 +67,44 @@ const figuresOf = ({ bytes, times }: Run): Figures =>
     ? { bytes, by: copyWay(bytes) }
     : { bytes: `${bytes} times the size of dim ${times}`, by: copyWay(undefined) };
 
-function gatherMoves(stmt: string, { jam, moving, run, table, elementBytes }: GatherPlan): Move[] {
-  const parts = jam === undefined ? {} : { [`parts of d${jam.dim} side by side`]: jammed };
-  const own: Figures =
-    moving === "rows"
-      ? figuresOf(run)
-      : { bytes: elementBytes, elements: elementsOf(moving), indices: moving, ...parts };
-  const move: Move = { stmt, how: hows[moving], figures: own };
-  if (table === undefined) return [move];
-  const dims = table.dims.map((d) => `d${d}`).join(" ");
-  return [{ stmt, how: "table", figures: { along: dims, bytes: table.bytes } }, move];
+/** The index values by the dims inside of which they are read, and what moves behind the last of them. */
+function gatherMoves(stmt: string, plan: CpuGather): Move[] {
+  const { table, stages } = plan;
+  const looked: Move[] =
+    table === undefined
+      ? stages.flatMap(({ dim, sites }): Move[] => {
+          if (sites.length === 0) return [];
+          const dims =
+            dim === -1
+              ? "no dim"
+              : range(0, dim + 1)
+                  .map((d) => `d${d}`)
+                  .join(" ");
+          return [{ stmt, how: "sites", figures: { "index values": sites.join(" "), along: dims } }];
+        })
+      : [
+          {
+            stmt,
+            how: "table",
+            figures: { along: table.dims.map((d) => `d${d}`).join(" "), bytes: table.bytes },
+          },
+        ];
+  return [...looked, { stmt, how: hows[plan.moving.by], figures: movingFigures(plan) }];
 }
 
-/** The sites by the dims inside of which they are taken, and what is copied behind the last of them. */
-function sitesMoves(stmt: string, { stages, last, page, run }: SitesPlan): Move[] {
-  const along = stages.map(({ dim, sites }) => {
-    const dims = range(0, dim + 1).map((d) => `d${d}`);
-    return { along: dims.join(" "), sites: sites.map(({ site }) => site).join(" ") };
-  });
-  const taken = along.flatMap(({ along: dims, sites }): Move[] =>
-    sites === "" ? [] : [{ stmt, how: "sites", figures: { "index values": sites, along: dims } }],
-  );
-  const rows: Figures =
-    page === undefined
-      ? figuresOf(run)
-      : {
-          ...(run.times === last
-            ? { bytes: `${run.bytes} times what is left of a page`, by: copyWay(undefined) }
-            : figuresOf(run)),
-          [`page of d${last}`]: page.by,
-        };
-  return [...taken, { stmt, how: "rows", figures: rows }];
+function movingFigures({ elementBytes, last, moving, page, run }: CpuGather): Figures {
+  if (moving.by !== "rows") {
+    const jam = moving.by === "checked together" ? moving.jam : undefined;
+    const parts = jam === undefined ? {} : { [`parts of d${jam.dim} side by side`]: jammed };
+    const elements = hows[moving.by] === "groups" ? unroll : 1;
+    return { bytes: elementBytes, elements, indices: moving.by, ...parts };
+  }
+  if (page === undefined) return figuresOf(run);
+  const copied =
+    run.times === last
+      ? { bytes: `${run.bytes} times what is left of a page`, by: copyWay(undefined) }
+      : figuresOf(run);
+  return { ...copied, [`page of d${last}`]: page.by };
 }
 
 const hows = {
@@ -96,6 +112,4 @@ const hows = {
   "checked together": "groups",
   "from the table": "groups",
   "one by one": "words",
-} as const satisfies Readonly<Record<Moving, How>>;
-
-const elementsOf = (moving: Moving): number => (hows[moving] === "groups" ? unroll : 1);
+} as const satisfies Readonly<Record<Moving["by"], How>>;

@@ -34,7 +34,7 @@ const lines = (body: readonly Instr[], locals: readonly string[], indent: string
     if ("args" in instr) return [`${indent}${[instr.op, ...immediates(instr, locals)].join(" ")}`];
     switch (instr.op) {
       case "comment":
-        return [`${indent};; ${printStmtHead(instr.stmt)}${instr.elided ? " (in place)" : ""}`];
+        return [`${indent};; ${printStmtHead(instr.stmt)}`];
       case "block":
       case "loop":
         return [`${indent}${instr.op}`, ...inside(instr.body), `${indent}end`];

@@ -2,7 +2,7 @@
 import { toldNames, toldValues } from "../../ir/symbols/open.js";
 import type { TileFunc } from "../../ir/func.js";
 import type { Env } from "../../ir/linear.js";
-import { hasOpenTrips, type ParallelNest } from "../../ir/tasks.js";
+import { hasOpenTrips, type ParallelNest } from "../../ir/task/index.js";
 import type { WasmLayout } from "./layout.js";
 
 /** Where an operand starts in memory. */

@@ -1,9 +1,8 @@
 /**
- * When an index tile is resolved before anything moves, into a table of byte offsets in the data.
+ * When index values are looked up before anything moves, into a table of byte offsets in the data.
  *
  * Many rows that share the indices pay for bounds and policy once an index and not once an element.
  */
-import { indexed, type AccessMap } from "../../ir/access.js";
 import { at, elementCount, strides, type Shape } from "../../ir/types.js";
 
 export interface Table {
@@ -21,9 +20,8 @@ const fewestUses = 4;
 const mostBytes = 256 * 1024;
 export const cacheLine = 64;
 
-/** `tile`: the largest extents that the output tile takes. */
-export function tableOf(map: AccessMap, tile: Shape): Table | undefined {
-  const follows = indexed(map);
+/** `follows`: output dims that the sites follow; `tile`: the largest extents that the output tile takes. */
+export function tableOf(follows: ReadonlySet<number>, tile: Shape): Table | undefined {
   const last = Math.max(-1, ...follows);
   const dims = tile.flatMap((_, d) => (follows.has(d) ? [d] : []));
   const uses = tile.reduce(

@@ -10,12 +10,11 @@ import { printStmtHead, printTypes } from "../../ir/text/print.js";
 import { ubBytes, type Stmt } from "../../ir/tile.js";
 import { assertNever, at, invariant } from "../../ir/types.js";
 import { Context } from "./context.js";
-import { emitGather, emitGroupHelpers } from "./gather.js";
+import { emitGather, emitGatherHelpers } from "./gather.js";
 import type { GatherMove } from "./gather-move.js";
 import { kernelAt, type OpenKernel } from "./kernel-at.js";
 import { defaultLimits, type WgslKernel } from "./kernel.js";
 import { emitLoad } from "./load.js";
-import { emitPackedGather, emitPackedHelpers } from "./packed.js";
 import { memberName } from "./names.js";
 import {
   asBinding,
@@ -25,9 +24,6 @@ import {
   type WgslOptions,
   type WgslPlan,
 } from "./plan.js";
-import { emitReportedResolver, emitResolver } from "./resolve.js";
-import { emitSiteHelpers, emitSites } from "./sites.js";
-import type { SitesMove } from "./sites-move.js";
 import { emitWorkgroupLoops } from "./workgroup-loops.js";
 
 /** Throws a CompileError (TC502) where no kernel on such a device is the program. */
@@ -64,7 +60,7 @@ export function emitText(plan: WgslPlan): WgslKernel {
   };
 }
 
-function emitKernel(plan: WgslPlan, gather: GatherMove | SitesMove): string {
+function emitKernel(plan: WgslPlan, gather: GatherMove): string {
   const context = new Context(plan);
   const { out, lanes, names } = context;
   const { func, bindings } = plan;
@@ -81,15 +77,14 @@ function emitKernel(plan: WgslPlan, gather: GatherMove | SitesMove): string {
         : [`storage, ${access}`, arrayOf(bound, (func.symbolic?.outermost[binding] ?? null) !== null)];
     out.line(`@group(0) @binding(${binding}) var<${space}> ${name}: ${type};`);
   }
-  if (gather.kind === "gather" && gather.staged !== undefined) {
+  if (gather.staged !== undefined) {
     const { buffer, stagedWidth: width } = gather.staged;
     out.line(`// ${printStmtHead({ op: "alloc", buffer })}`);
     const bytes = Math.max(4 * width, ubBytes(buffer));
     out.line(`var<workgroup> ${names.buffer(buffer.name)}: ${arrayOf({ bytes, width, atomic: false })};`);
   }
   out.line("");
-  if (gather.kind === "sites") emitSiteHelpers(context, gather);
-  else emitGatherHelpers(context, gather);
+  emitGatherHelpers(context, gather);
   const moves = new Map<Stmt, WgslMove>(plan.moves.map((move) => [move.stmt, move]));
   const body = out.aside(() => {
     emitWorkgroupLoops(context);
@@ -108,17 +103,6 @@ function emitKernel(plan: WgslPlan, gather: GatherMove | SitesMove): string {
     out.append(body);
   });
   return out.toString();
-}
-
-function emitGatherHelpers(context: Context, gather: GatherMove): void {
-  const { out, names, plan } = context;
-  for (const site of gather.sites) {
-    const indices = names.buffer(at(plan.func.operands, site.table).name);
-    if (site.rule.outside !== "report") emitResolver(out, site, indices);
-    else if (site.rule.below > 0) emitReportedResolver(out, site, indices);
-  }
-  if (gather.how === "packed") emitPackedHelpers(context, gather);
-  if (gather.how === "groups") emitGroupHelpers(context, gather);
 }
 
 /** Sized, so that the shapes show and no length is read at run time; unless `open`, where every size has one text. */
@@ -171,12 +155,8 @@ function emitMove(context: Context, move: WgslMove): void {
     case "load":
       emitLoad(context, move);
       break;
-    case "sites":
-      emitSites(context, move);
-      break;
     case "gather":
-      if (move.how === "packed") emitPackedGather(context, move);
-      else emitGather(context, move);
+      emitGather(context, move);
       break;
     default:
       assertNever(move);

@@ -1,11 +1,11 @@
 /**
  * How a kernel moves a gather's elements, decided from its addresses.
  *
- * `rows`: an index serves a run of the innermost dim, copied 16 bytes at a time. `groups`: the innermost dim is gathered
- * element by element, four at a time or what 16 bytes hold. Both need runs of the output that start and end at multiples of
- * that. `words`: an element at a time. `packed`: 8- and 16-bit elements whose rows share words.
+ * `rows`: what an index serves is copied by accesses of 4, 8 or 16 bytes. `groups`: the innermost dim is gathered element by
+ * element, four at a time or what 16 bytes hold. `words`: elements of whole words, one at a time. `packed`: 8- and 16-bit elements
+ * whose rows share words.
  */
-import { plainSites, gatheredTable, indexed } from "../../ir/access.js";
+import { countsFromBound, gatheredTable, isRead } from "../../ir/access.js";
 import {
   gatherAddresses,
   overTensor,
@@ -14,27 +14,46 @@ import {
   type Place,
 } from "../../ir/addressing.js";
 import { elementsOf, inputOf, inputsOf, outputOf, type Operand, type TileFunc } from "../../ir/func.js";
-import { constant, largestValue, loopPart, sitesOf, stepAlong, sub, type Linear } from "../../ir/linear.js";
-import { indexRule, type IndexRule } from "../../ir/policy.js";
+import { dimRanges, imageOf, rangesOf, type Ranges } from "../../ir/image.js";
+import {
+  atomsOf,
+  constant,
+  dim,
+  dimsOf,
+  isAffine,
+  isConstant,
+  largestValue,
+  loopPart,
+  loopVariables,
+  mod,
+  sitesOf,
+  stepAlong,
+  sub,
+  type Linear,
+} from "../../ir/linear.js";
 import { neverNegative, residue } from "../../ir/ranges.js";
 import { ubBuffers } from "../../ir/regions.js";
+import { sizeRanges } from "../../ir/symbols/symbols.js";
 import type { Located, Task } from "../../ir/task/index.js";
-import { ubStrides, type ForStmt, type GatherStmt, type Region } from "../../ir/tile.js";
-import { at, bytesOf, elementCount, invariant, type Shape } from "../../ir/types.js";
+import { ubStrides, type ForStmt, type GatherStmt } from "../../ir/tile.js";
+import { assertNever, at, bytesOf, invariant, type DType, type Shape } from "../../ir/types.js";
+import { planGather, type GatherPlan } from "../plan/gather.js";
+import { pageAlong, type Page } from "../plan/page.js";
+import { beyondSteps, isOverPoint } from "../plan/stages.js";
+import type { SiteStep } from "../site-values.js";
 import { joinedDims, type Walk } from "./joined-dims.js";
 import { loadMove, type LoadMove } from "./load-move.js";
+import { rowDim } from "./row-dim.js";
 
 /** 32-bit words of one access. */
 export type Width = 1 | 2 | 4;
 
-/** An index value of the map, and how it becomes a coordinate of the data. */
-export interface ResolvedSite {
-  /** The data dim whose coordinate it is: what the kernel's names are numbered by. */
-  readonly axis: number;
-  readonly table: number;
-  readonly rule: IndexRule;
-  /** The element of its table, over the dims of the output tile. */
-  readonly address: Linear;
+/** An index value, and how a kernel holds it. */
+export interface SiteMove extends SiteStep {
+  /** Absent for a sum. */
+  readonly dtype?: DType;
+  /** In 128 bits, which no sum of products leaves; else the value is resolved as it is read, to 32 bits. */
+  readonly wide: boolean;
   /** Four neighbours are read and resolved together. */
   readonly four: boolean;
 }
@@ -54,14 +73,26 @@ export type SharedWords =
     }
   | { readonly by: "merged" };
 
-interface Common {
+/** What a lane moves at a time. `group`: elements of the innermost dim; of packed ones, those of a word. */
+export type Unit =
+  /** `fourAlong`: the output dim along which a lane takes four rows at a time, their indices read together. */
+  | { readonly how: "rows"; readonly group: number; readonly width: Width; readonly fourAlong?: number }
+  | { readonly how: "groups"; readonly group: number }
+  | { readonly how: "words"; readonly group: 1; readonly width: Width }
+  | { readonly how: "packed"; readonly group: number; readonly shared: SharedWords };
+
+/** Rows along a dim that lie end to end in a page of the data and in the output. */
+export interface PageRun extends Page {
+  readonly dim: number;
+  /** Whether a page begins where the tile does, in every iteration. */
+  readonly aligned: boolean;
+}
+
+export interface GatherMove {
   readonly kind: "gather";
   readonly stmt: GatherStmt;
-  /** Elements of the innermost dim that a lane moves at a time; of a packed gather, those of a word. */
-  readonly group: number;
-  /** The output dim along which a lane takes four rows at a time, their indices read together; absent where it takes one. */
-  readonly fourAlong?: number;
-  /** Of one access of each operand, in their order. */
+  readonly unit: Unit;
+  /** Words of one access of each operand, in their order. */
   readonly widths: readonly Width[];
   /** Sizes of this tile as lanes walk it, and extents of a whole one. */
   readonly sizes: readonly Linear[];
@@ -69,19 +100,22 @@ interface Common {
   /** How the data gets to the unified buffer that it is read from; absent where it is read in place. */
   readonly staged?: LoadMove;
   readonly addresses: GatherAddresses;
-  readonly sites: readonly ResolvedSite[];
-  /** Output dims along which indices are resolved, and those that share what was resolved. */
+  readonly sites: readonly SiteMove[];
+  /** What dims, sites and loop variables can be. */
+  readonly ranges: Ranges;
+  /** Rows that are copied by the page, as long as they lie end to end. */
+  readonly page?: PageRun;
+  /** Output dims that a site, or a quotient or remainder in the data's address, follows, and those that share what was resolved. */
   readonly resolved: readonly number[];
   readonly sharing: readonly number[];
   /** Sizes of shared dims that may be zero: then nothing is read, and no index can be wrong. */
   readonly maybeEmpty: readonly Linear[];
+  /** The bytes of an element that has none. */
+  readonly fill: Uint8Array;
 }
 
-export type GatherMove = Common &
-  ({ readonly how: "rows" | "groups" | "words" } | { readonly how: "packed"; readonly shared: SharedWords });
-
 /** Bytes of the widest access. */
-export const vectorBytes = 16;
+const vectorBytes = 16;
 
 /** Whether lanes do not read side by side, as on adapters in software: what each reads and writes should then lie together. */
 export const readsAlone = (laneBytes: number): boolean => laneBytes <= vectorBytes;
@@ -90,61 +124,79 @@ export const readsAlone = (laneBytes: number): boolean => laneBytes <= vectorByt
 export function gatherMove(
   func: TileFunc,
   task: Task,
-  { stmt, loops }: Located<GatherStmt>,
+  gather: Located<GatherStmt>,
   laneBytes: number,
 ): GatherMove {
+  const { stmt, loops } = gather;
   const loaded = stagedLoad(func, task, stmt);
-  const staged = loaded?.(false);
+  const widest = loaded?.(false);
   const inTensor = gatherAddresses(stmt, (region) => tensorPlace(func, task, region));
-  const place = (region: Region): Place =>
-    region.buffer === staged?.buffer.name
-      ? { offsets: region.offsets, strides: ubStrides(staged.buffer) }
-      : tensorPlace(func, task, region);
-  const addresses = gatherAddresses(stmt, place);
-  const access = accessOf({ func, stmt, addresses, loops, staged, laneBytes });
-  const load = access.how === "packed" ? loaded?.(true) : staged;
-  const follows = indexed(stmt.map);
-  const dims = stmt.to.sizes.map((_, d) => d);
-  const sharing = dims.filter((d) => !follows.has(d));
+  const addresses = gatherAddresses(stmt, (region) =>
+    region.buffer === widest?.buffer.name
+      ? { offsets: region.offsets, strides: ubStrides(widest.buffer) }
+      : tensorPlace(func, task, region),
+  );
+  const plan = planGather(func, gather, addresses);
   const tile = stmt.to.sizes.map((size) => largestValue(size) ?? 0);
+  const dims = tile.map((_, d) => d);
+  const follows = new Set(
+    [...addresses.sites, { at: 0, terms: beyondSteps(addresses.data) }].flatMap(dimsOf),
+  );
+  const sharing = dims.filter((d) => !follows.has(d));
+  const isTable = plan.sites.some(({ table }) => table === gatheredTable);
+  const setting: Setting = { func, stmt, loops, staged: widest, sharing, laneBytes, isTable };
   const asItLies: Walk = { sizes: stmt.to.sizes, tile, addresses };
-  // Lanes that stage rows keep to them, and the words of a packed row are its own.
-  const walk =
-    access.how === "packed" || load !== undefined
-      ? asItLies
-      : joinedDims(
+  // Lanes that stage rows keep to them.
+  const joined =
+    widest === undefined
+      ? joinedDims(
           asItLies,
           dims.map((d) => follows.has(d)),
-        );
-  const common: Common = {
+        )
+      : asItLies;
+  const unit: Unit = unitOf(
+    setting,
+    { asItLies, walk: joined },
+    isSimple(plan) && isAffine(addresses.data),
+  ) ?? {
+    how: "packed",
+    group: 4 / bytesOf(outputOf(func).type.dtype),
+    shared: isTable ? { by: "merged" } : sharedWords(func, plan, inTensor, tensorPlace(func, task, stmt.to)),
+  };
+  // The words of a packed row are its own.
+  const walk = unit.how === "packed" ? asItLies : joined;
+  const staged = unit.how === "packed" || isTable ? loaded?.(true) : widest;
+  const widths = widthsOf(setting, asItLies, unit, staged);
+  const ranges = { ...plan.ranges, dims: dimRanges(walk.tile) };
+  const page = unit.how === "rows" && readsAlone(laneBytes) ? pageRun(walk, ranges, loops) : undefined;
+  return {
     kind: "gather",
     stmt,
-    group: access.group,
-    ...(access.fourAlong === undefined ? {} : { fourAlong: access.fourAlong }),
-    widths: load === undefined ? access.widths : [load.width, ...access.widths.slice(1)],
+    unit,
+    widths,
     sizes: walk.sizes,
     tile: walk.tile,
-    ...(load === undefined ? {} : { staged: load }),
+    ...(staged === undefined ? {} : { staged }),
     addresses: walk.addresses,
-    sites: plainSites(stmt.map).map((site, s) => {
-      const { table } = site.value;
+    sites: plan.sites.map((step): SiteMove => {
+      const { table } = step;
       return {
-        axis: stmt.map.results.findIndex((result) => sitesOf(result).includes(s)),
-        table,
-        rule: indexRule(site, inputOf(func, table).type.dtype),
-        address: at(walk.addresses.sites, s),
-        four: at(access.widths, table) === 4,
+        ...step,
+        form: at(walk.addresses.sites, step.site),
+        ...(table === undefined ? {} : { dtype: inputOf(func, table).type.dtype }),
+        wide: isWide(step, stmt),
+        four: table !== undefined && table !== gatheredTable && at(widths, table) === 4,
       };
     }),
+    ranges,
+    ...(page === undefined ? {} : { page }),
     resolved: dims.filter((d) => follows.has(d)),
     sharing,
     maybeEmpty: sharing
       .map((d) => at(stmt.to.sizes, d))
       .filter((size) => neverNegative(sub(size, constant(1)), loops).kind !== "holds"),
+    fill: plan.fill,
   };
-  return access.how === "packed"
-    ? { ...common, how: "packed", shared: sharedWords(inTensor, tensorPlace(func, task, stmt.to)) }
-    : { ...common, how: access.how };
 }
 
 /** The load of the data of a full load; undefined where it is read in place. Asked for by words, or as wide as it can be. */
@@ -161,105 +213,195 @@ function stagedLoad(
   return (byWords) => loadMove(func, task, load, staged, byWords);
 }
 
-/** Whether the relation of output and inputs is the same in every tile: then it holds for the tensors as wholes. */
-function sharedWords(inTensor: GatherAddresses, { offsets }: Place): SharedWords {
-  const data = overTensor(inTensor.data, offsets);
-  const sites = inTensor.sites.map((address) => overTensor(address, offsets));
-  const moves = [data, ...sites].some((form) => loopPart(form).terms.length > 0);
-  return moves ? { by: "merged" } : { by: "recomputed", data, sites, offsets };
+/** Whether index values of neighbours can be resolved by vectors: read at dims alone, and none that ends an element is reported too. */
+function isSimple({ stmt, sites, mayBeNone, fill }: GatherPlan): boolean {
+  const reported = sites.some(({ rule }) => rule?.outside === "report");
+  return (
+    (!mayBeNone || (!reported && fill.every((byte) => byte === 0))) &&
+    sites.every(
+      ({ table, rule, form, site }) =>
+        table !== undefined &&
+        table !== gatheredTable &&
+        rule !== undefined &&
+        rule.below > 0 &&
+        countsFromBound(at(stmt.map.sites, site)) &&
+        isAffine(form) &&
+        sitesOf(form).length === 0,
+    )
+  );
 }
 
-interface Access {
-  readonly how: GatherMove["how"];
-  readonly group: number;
-  readonly fourAlong?: number;
-  readonly widths: readonly Width[];
+/**
+ * Whether the relation of output and inputs is the same in every tile, and of 32-bit numbers: then each element of a tensor is found
+ * by it.
+ */
+function sharedWords(
+  func: TileFunc,
+  { sites, stmt }: GatherPlan,
+  inTensor: GatherAddresses,
+  { offsets }: Place,
+): SharedWords {
+  const data = overTensor(inTensor.data, offsets);
+  const addresses = inTensor.sites.map((address) => overTensor(address, offsets));
+  const forms = [data, ...addresses];
+  const inputs = inputsOf(func).map(({ type }) => type);
+  const ranges = rangesOf(stmt.map, inputs, outputOf(func).type.shape, {
+    symbols: sizeRanges(func.symbolic?.symbols ?? []),
+  });
+  const same = forms.every((form) => loopVariables(form).size === 0);
+  const narrow = sites.every((step) => !isWide(step, stmt));
+  if (!same || !narrow || forms.some((form) => isLarge(form, ranges))) return { by: "merged" };
+  return { by: "recomputed", data, sites: addresses, offsets };
 }
+
+const isWide = ({ table, rule, site }: SiteStep, { map }: GatherStmt): boolean =>
+  table === undefined || rule === undefined || !countsFromBound(at(map.sites, site));
 
 interface Setting {
   readonly func: TileFunc;
   readonly stmt: GatherStmt;
-  readonly addresses: GatherAddresses;
   readonly loops: readonly ForStmt[];
   readonly staged: LoadMove | undefined;
+  /** Output dims that share what was resolved. */
+  readonly sharing: readonly number[];
   readonly laneBytes: number;
+  /** Whether the data hold index values too, which are read by words. */
+  readonly isTable: boolean;
 }
 
-function accessOf(setting: Setting): Access {
-  const { func, stmt, addresses, loops, staged, laneBytes } = setting;
+/** The tile as it lies, which vectors of neighbours follow, and as lanes walk it. */
+interface Walks {
+  readonly asItLies: Walk;
+  readonly walk: Walk;
+}
+
+/** Undefined where elements share words. `simple`: whether neighbours may be resolved by vectors. */
+function unitOf(setting: Setting, { asItLies, walk }: Walks, simple: boolean): Unit | undefined {
+  const { func, staged, sharing, isTable } = setting;
   const { type } = inputOf(func, gatheredTable);
   const size = bytesOf(type.dtype);
-  const rank = stmt.to.sizes.length;
-  const widths = (data: Width, output: Width, index: (table: number) => Width = () => 1): Width[] => [
-    ...inputsOf(func).map((_, table) => (table === gatheredTable ? data : index(table))),
-    output,
-  ];
-  const plain: Access =
-    size < 4
-      ? { how: "packed", group: 4 / size, widths: widths(1, 1) }
-      : { how: "words", group: 1, widths: widths(1, 1) };
-  if (rank === 0 || elementCount(type.shape) === 0) return plain;
-  const inRuns = (address: Linear, group: number): boolean =>
-    startsAtMultiples(address, rank - 1, group, loops);
-  const starts = (address: Linear, tensor: Operand, group: number): boolean =>
-    inRuns(address, group) && residue(elementsOf(func, tensor), group, loops) === 0;
-  const whole = (group: number): boolean =>
-    starts(addresses.output, outputOf(func), group) && wholeRuns(setting, rank - 1, group);
-  const innermost = at(stmt.to.sizes, rank - 1);
-  if (!indexed(stmt.map).has(rank - 1)) {
-    const group = vectorBytes / size;
-    const copies =
-      staged === undefined
-        ? starts(addresses.data, inputOf(func, gatheredTable), group)
-        : staged.stagedWidth === 4 && inRuns(addresses.data, group);
-    if (!copies || !whole(group)) return plain;
-    const short = (largestValue(innermost) ?? Infinity) <= group;
-    const fourAlong = short && readsAlone(laneBytes) ? fourRows(setting) : undefined;
-    return fourAlong === undefined
-      ? { how: "rows", group, widths: widths(4, 4) }
-      : { how: "rows", group, fourAlong, widths: widths(4, 4, () => 4) };
+  const last = walk.sizes.length - 1;
+  const words = size < 4 ? undefined : ({ how: "words", group: 1, width: wordsOf(size, setting) } as const);
+  if (last < 0) return words;
+  if (!sharing.includes(last)) {
+    const group = Math.min(4, vectorBytes / size);
+    const grouped =
+      simple &&
+      (staged === undefined || size <= 4) &&
+      startsIn(setting, asItLies.addresses.output, outputOf(func), group) &&
+      residue(at(asItLies.sizes, last), group, setting.loops) === 0;
+    return grouped ? { how: "groups", group } : words;
   }
-  const group = Math.min(4, vectorBytes / size);
-  if ((staged !== undefined && size > 4) || !whole(group)) return plain;
-  const four = (table: number): boolean => group === 4 && readInFours(setting, rank - 1, table);
-  const data = size === 16 ? 4 : size === 8 ? 2 : 1;
-  const output = size === 1 ? 1 : size === 2 ? 2 : 4;
-  return { how: "groups", group, widths: widths(data, output, (table) => (four(table) ? 4 : 1)) };
+  const width = rowWidth(setting, walk, size);
+  if (width === undefined) return words;
+  const group = (4 * width) / size;
+  const short = (largestValue(at(asItLies.sizes, last)) ?? Infinity) <= group;
+  const fourAlong =
+    simple && !isTable && width === 4 && short && readsAlone(setting.laneBytes)
+      ? fourRows(setting, asItLies)
+      : undefined;
+  return { how: "rows", group, width, ...(fourAlong === undefined ? {} : { fourAlong }) };
 }
 
-/** Whether the tile ends at a multiple along a dim. */
-const wholeRuns = ({ stmt, loops }: Setting, d: number, group: number): boolean =>
-  residue(at(stmt.to.sizes, d), group, loops) === 0;
+/** Words of an element's access: what is staged, and what holds index values too, is read by single ones. */
+const wordsOf = (size: number, { staged, isTable }: Setting): Width =>
+  staged !== undefined || isTable ? 1 : ((size / 4) as Width);
+
+/** The widest access that rows are made of, in both places; undefined where there is none. */
+function rowWidth(setting: Setting, { sizes, addresses }: Walk, size: number): Width | undefined {
+  const { func, staged, isTable, loops } = setting;
+  const last = sizes.length - 1;
+  const data = inputOf(func, gatheredTable);
+  const widths: readonly Width[] =
+    isTable || staged?.stagedWidth === 1 ? [1] : staged === undefined ? [4, 2, 1] : [4, 1];
+  return widths.find((width) => {
+    const group = (4 * width) / size;
+    return (
+      group >= 1 &&
+      (staged === undefined
+        ? startsIn(setting, addresses.data, data, group)
+        : startsAtMultiples(addresses.data, last, group, loops)) &&
+      startsIn(setting, addresses.output, outputOf(func), group) &&
+      residue(at(sizes, last), group, loops) === 0
+    );
+  });
+}
+
+/** Whether runs of so many elements along the innermost dim lie together in a tensor, from multiples of it. */
+const startsIn = ({ func, loops, stmt }: Setting, address: Linear, tensor: Operand, group: number): boolean =>
+  startsAtMultiples(address, stmt.to.sizes.length - 1, group, loops) &&
+  residue(elementsOf(func, tensor), group, loops) === 0;
+
+/** Words of one access of each operand. */
+function widthsOf(setting: Setting, asItLies: Walk, unit: Unit, staged: LoadMove | undefined): Width[] {
+  const { func, stmt, isTable } = setting;
+  const size = bytesOf(inputOf(func, gatheredTable).type.dtype);
+  const [data, output] = movedBy(unit, size);
+  const along =
+    unit.how === "groups" ? stmt.to.sizes.length - 1 : unit.how === "rows" ? unit.fourAlong : undefined;
+  const inFours = (table: number): boolean =>
+    along !== undefined &&
+    (unit.how !== "groups" || unit.group === 4) &&
+    readInFours(setting, asItLies, along, table);
+  return [
+    ...inputsOf(func).map((_, table): Width => {
+      if (table === gatheredTable) return staged?.width ?? (isTable ? 1 : data);
+      return inFours(table) ? 4 : 1;
+    }),
+    output,
+  ];
+}
+
+/** Words of one access of the data in place, and of the output. */
+function movedBy(unit: Unit, size: number): readonly [data: Width, output: Width] {
+  switch (unit.how) {
+    case "rows":
+    case "words":
+      return [unit.width, unit.width];
+    case "groups":
+      return [size === 16 ? 4 : size === 8 ? 2 : 1, size === 1 ? 1 : size === 2 ? 2 : 4];
+    case "packed":
+      return [1, 1];
+    default:
+      return assertNever(unit);
+  }
+}
 
 /** Whether four neighbours along a dim find their index values of a table in one read. */
-const readInFours = ({ func, stmt, addresses, loops }: Setting, along: number, table: number): boolean =>
+const readInFours = (
+  { func, stmt, loops }: Setting,
+  { addresses }: Walk,
+  along: number,
+  table: number,
+): boolean =>
   bytesOf(inputOf(func, table).type.dtype) >= 4 &&
   residue(elementsOf(func, inputOf(func, table)), 4, loops) === 0 &&
-  plainSites(stmt.map).every(
-    ({ value }, s) => value.table !== table || startsAtMultiples(at(addresses.sites, s), along, 4, loops),
+  stmt.map.sites.every(
+    ({ value }, s) =>
+      !isRead(value) || value.table !== table || startsAtMultiples(at(addresses.sites, s), along, 4, loops),
   );
 
 /**
  * The dim next to the rows, where lanes do not read side by side, a row is one access, and an index for each of four rows lies
  * in one read.
  */
-function fourRows(setting: Setting): number | undefined {
-  const { stmt } = setting;
+function fourRows(setting: Setting, walk: Walk): number | undefined {
+  const { func, stmt, loops } = setting;
   const d = stmt.to.sizes.length - 2;
-  const tables = new Set(plainSites(stmt.map).map(({ value }) => value.table));
-  const inFours = d >= 0 && wholeRuns(setting, d, 4) && [...tables].every((t) => readInFours(setting, d, t));
-  return inFours ? d : undefined;
+  if (d < 0 || residue(at(walk.sizes, d), 4, loops) !== 0) return undefined;
+  const tables = inputsOf(func).flatMap((_, table) => (table === gatheredTable ? [] : [table]));
+  return tables.every((table) => readInFours(setting, walk, d, table)) ? d : undefined;
 }
 
 /** Whether runs of `group` elements along a dim, from a multiple of it, lie together and start at multiples of it. */
-export function startsAtMultiples(
+function startsAtMultiples(
   address: Linear,
   along: number,
   group: number,
   loops: readonly ForStmt[],
 ): boolean {
   const others = address.terms.filter(
-    ({ of }) => of.kind === "site" || (of.kind === "dim" && of.dim !== along),
+    (term) => isOverPoint(term) && !(term.of.kind === "dim" && term.of.dim === along),
   );
   return (
     stepAlong(address, "dim", along) === 1 &&
@@ -267,3 +409,29 @@ export function startsAtMultiples(
     residue(loopPart(address), group, loops) === 0
   );
 }
+
+/**
+ * Rows that lanes take by the page: those of the dim that lanes along y share, so that each has a run of them, whose index values
+ * follow it by the page alone.
+ */
+function pageRun(
+  { sizes, tile, addresses }: Walk,
+  ranges: Ranges,
+  loops: readonly ForStmt[],
+): PageRun | undefined {
+  const d = rowDim(tile);
+  const row = at(sizes, sizes.length - 1);
+  if (d === undefined || !isConstant(row)) return undefined;
+  const { data, sites, output } = addresses;
+  const page = pageAlong(d, data, sites);
+  const endToEnd = [page?.step, stepAlong(output, "dim", d)].every((step) => step === row.at);
+  if (page === undefined || !endToEnd || isLarge(mod(page.form, page.by), ranges)) return undefined;
+  const start = sub(page.form, dim(d));
+  return { ...page, dim: d, aligned: residue(start, page.by, loops) === 0 };
+}
+
+/** Whether a quotient or a remainder is of what may leave u32. */
+export const isLarge = (form: Linear, ranges: Ranges): boolean =>
+  atomsOf(form).some(
+    (of) => (of.kind === "div" || of.kind === "mod") && imageOf(of.of, ranges)[1] >= 2 ** 32,
+  );

@@ -1,269 +1,208 @@
-/** gather of whole words: each lane moves groups of elements of the tile. */
-import { isConstant, soleAtom } from "../../ir/linear.js";
+/** gather: each lane moves units of the tile, by index values that are resolved outside the dims that share them. */
+import { isConstant, mod } from "../../ir/linear.js";
 import { assertNever, at } from "../../ir/types.js";
-import type { Context } from "./context.js";
+import { inAccesses, type Context } from "./context.js";
+import { accessAt, fillWords, mayFill, orFill, outputName, readsNothing } from "./elements.js";
+import { isLarge, type GatherMove, type PageRun, type Unit } from "./gather-move.js";
+import {
+  declareFourRows,
+  declareGroup,
+  emitFourRows,
+  emitGroup,
+  emitGroupHelpers,
+} from "./gather-vectors.js";
 import {
   declareBad,
-  declareElements,
-  declareResolved,
+  declareSites,
+  emitIndexHelpers,
   emitReport,
-  mayMiss,
-  missingSites,
-  outputName,
-  resolved,
+  narrowForm,
   siteNames,
-  sourceName,
-  whereFound,
-  wordAt,
-} from "./elements.js";
-import { inOrder, scaled, sum } from "./forms.js";
-import type { GatherMove, ResolvedSite } from "./gather-move.js";
+} from "./index-values.js";
 import { axesOf } from "./lanes.js";
-import { fourOf, none } from "./resolve.js";
-import { emitRun, emitTileLoops } from "./tile-loops.js";
+import { emitPackedGather, emitPackedHelpers } from "./packed.js";
+import { emitPages, emitRun, emitTileLoops } from "./tile-loops.js";
 
-type WordsMove = Extract<GatherMove, { readonly how: "rows" | "groups" | "words" }>;
-
-/** The helpers that `groups` calls, before main. */
-export function emitGroupHelpers(context: Context, move: GatherMove): void {
-  const { out } = context;
-  const { size } = context.plan.element;
-  if (size > 4) return;
-  const parts = ["x", "y", "z", "w"];
-  // Adapters in software shift vectors one number at a time; they multiply and choose them as a whole.
-  out.line(`// the elements at four addresses${size === 4 ? "" : ", each in the high bits"}`);
-  out.block("fn fetch(source: vec4u) -> vec4u", () => {
-    if (size === 4) {
-      out.line(`return vec4u(${parts.map((c) => wordAt(context, move, `source.${c}`)).join(", ")});`);
-      return;
-    }
-    const shift = Math.log2(4 / size);
-    const words = parts.map((c) => wordAt(context, move, `source.${c} >> ${shift}u`));
-    out.line(`let words = vec4u(${words.join(", ")});`);
-    const raised = (name: string, bit: number): string => {
-      const by = 2 ** (8 * size * bit);
-      return `select(${name} * vec4u(${by}u), ${name}, (source & vec4u(${bit}u)) != vec4u(0u))`;
-    };
-    if (size === 2) {
-      out.line(`return ${raised("words", 1)};`);
-      return;
-    }
-    out.line(`let half = ${raised("words", 2)};`);
-    out.line(`return ${raised("half", 1)};`);
-  });
-  out.line("");
-  if (size === 4) return;
-  out.line("// four elements side by side");
-  if (size === 2) {
-    out.block("fn pack(e: vec4u) -> vec2u", () => {
-      out.line("return (e.xz >> vec2u(16u)) | (e.yw & vec2u(0xffff0000u));");
-    });
-  } else {
-    out.block("fn pack(e: vec4u) -> u32", () => {
-      out.line("let high = e & vec4u(0xff000000u);");
-      out.line("return (high.x >> 24u) | (high.y >> 16u) | (high.z >> 8u) | high.w;");
-    });
-  }
-  out.line("");
+/** The functions that a gather calls, before main. */
+export function emitGatherHelpers(context: Context, move: GatherMove): void {
+  emitIndexHelpers(context, move);
+  const { unit } = move;
+  if (unit.how === "packed") emitPackedHelpers(context, move, unit);
+  if (unit.how === "groups") emitGroupHelpers(context, move);
 }
 
-export function emitGather(context: Context, move: WordsMove): void {
+export function emitGather(context: Context, move: GatherMove): void {
+  const { unit } = move;
+  if (unit.how === "packed") emitPackedGather(context, move, unit);
+  else emitUnits(context, move, unit);
+}
+
+/** Units of whole words. */
+type WholeWords = Exclude<Unit, { readonly how: "packed" }>;
+
+function emitUnits(context: Context, move: GatherMove, unit: WholeWords): void {
   const { out } = context;
-  const { sizes, tile, resolved, sharing } = move;
-  const output = outputName(context);
+  const { sizes, tile, resolved, sharing, page } = move;
   const loops = { tile, sizes, groups: groupsOf(move), axes: axesOf(tile) };
-  const emitMove = (coords: readonly string[]): void => {
-    switch (move.how) {
-      case "groups":
-        out.line(`let to = ${placeOf(context, move, coords)};`);
-        emitGroup(context, move, coords, `${output}[to]`);
-        break;
-      case "rows":
-        if (move.fourAlong === undefined) emitRow(context, move, coords, output);
-        else emitFourRows(context, move, move.fourAlong, coords);
-        break;
-      case "words":
-        out.line(`let to = ${placeOf(context, move, coords)};`);
-        emitWords(context, move, coords, output);
-        break;
-      default:
-        assertNever(move.how);
-    }
-  };
-  const resolve = (coords: readonly string[]): void => {
-    if (move.how === "groups") declareGroup(context, move, coords);
-    else declareElements(context, move, coords);
-  };
-  const whole = move.how === "rows" && move.fourAlong === undefined;
-  const around = whole ? sharing.filter((d) => d < tile.length - 1) : sharing;
+  const inRuns = unit.how === "rows" && unit.fourAlong === undefined;
+  const around = inRuns ? sharing.filter((d) => d < tile.length - 1) : sharing;
   // An index is resolved outside the dims that share it.
+  const take = (coords: string[], rows: number | string = 1): void => {
+    declare(context, move, coords);
+    const body = (inner: readonly string[]): void => {
+      emitUnit(context, move, unit, inner, rows);
+    };
+    emitTileLoops(context, { ...loops, dims: around, body }, coords);
+  };
+  const body = (coords: string[]): void => {
+    if (page === undefined) take(coords);
+    else emitByPages(context, move, page, coords, take);
+  };
   out.block("", () => {
     declareBad(context, move);
+    const dims = resolved.filter((d) => d !== page?.dim);
     emitTileLoops(
       context,
-      {
-        ...loops,
-        dims: resolved,
-        body(coords) {
-          resolve(coords);
-          emitTileLoops(context, { ...loops, dims: around, body: emitMove }, coords);
-        },
-      },
+      { ...loops, dims, body },
       tile.map(() => "0u"),
     );
     emitReport(context, move);
   });
 }
 
-/** Coordinates that a lane takes at a time along each dim. */
-const groupsOf = ({ tile, group, fourAlong }: GatherMove): number[] =>
-  tile.map((_, d) => (d === tile.length - 1 ? group : d === fourAlong ? 4 : 1));
+/** Declares the index values at a coordinate. */
+function declare(context: Context, move: GatherMove, coords: readonly string[]): void {
+  const { unit } = move;
+  if (unit.how === "groups") declareGroup(context, move, coords);
+  else if (unit.how === "rows" && unit.fourAlong !== undefined) declareFourRows(context, move, coords);
+  else declareSites(context, move, { coords });
+}
 
-/** The output's access at a coordinate. */
-const placeOf = (context: Context, { addresses, widths }: GatherMove, coords: readonly string[]): string =>
-  context.access(addresses.output, context.elementsOf(at(widths, widths.length - 1)), coords);
-
-/** The data's access at a coordinate. */
-const sourceOf = (
+function emitUnit(
   context: Context,
-  { addresses, staged, widths }: GatherMove,
+  move: GatherMove,
+  unit: WholeWords,
   coords: readonly string[],
-  sites: readonly string[],
-): string =>
-  context.access(addresses.data, context.elementsOf(staged?.stagedWidth ?? at(widths, 0)), coords, sites);
-
-/** A row that one index serves, 16 bytes at a time: where it starts is found once. */
-function emitRow(context: Context, move: GatherMove, coords: readonly string[], output: string): void {
-  const { out } = context;
-  const innermost = coords.length - 1;
-  const size = at(move.sizes, innermost);
-  const end = isConstant(size)
-    ? size.at / move.group
-    : `((${context.form(size)}) >> ${Math.log2(move.group)}u)`;
-  out.line(`let to = ${placeOf(context, move, coords)};`);
-  whereFound(
-    context,
-    missingSites(move),
-    () => {
-      out.line(`let source = ${sourceOf(context, move, coords, siteNames(move))};`);
-      emitRun(context, end, (unit) => {
-        out.line(`${output}[to${unit}] = ${sourceName(context, move)}[source${unit}];`);
-      });
-    },
-    () => {
-      emitRun(context, end, (unit) => {
-        out.line(`${output}[to${unit}] = vec4u(0u);`);
-      });
-    },
-  );
-}
-
-/** 16 bytes of each of four rows. */
-function emitFourRows(context: Context, move: GatherMove, along: number, coords: readonly string[]): void {
-  const { out } = context;
-  ["x", "y", "z", "w"].forEach((part, n) => {
-    const row = shiftedBy(coords, along, n);
-    const to = `${outputName(context)}[${placeOf(context, move, row)}]`;
-    const sites = siteNames(move).map((name) => `${name}.${part}`);
-    const missing = missingSites(move).map((name) => `${name}.${part}`);
-    whereFound(
-      context,
-      missing,
-      () => {
-        out.line(`${to} = ${sourceName(context, move)}[${sourceOf(context, move, row, sites)}];`);
-      },
-      () => {
-        out.line(`${to} = vec4u(0u);`);
-      },
-    );
-  });
-}
-
-/** One element, word by word. */
-function emitWords(context: Context, move: GatherMove, coords: readonly string[], write: string): void {
-  const { out } = context;
-  const { wordsPer } = context.plan.element;
-  const words = Array.from({ length: wordsPer }, (_, w) => (w === 0 ? "" : ` + ${w}u`));
-  const address = context.address(move.addresses.data, coords, siteNames(move));
-  whereFound(
-    context,
-    missingSites(move),
-    () => {
-      out.line(`let source = ${sum(scaled(address, wordsPer))};`);
-      for (const word of words) out.line(`${write}[to${word}] = ${wordAt(context, move, `source${word}`)};`);
-    },
-    () => {
-      for (const word of words) out.line(`${write}[to${word}] = 0u;`);
-    },
-  );
-}
-
-const shiftedBy = (coords: readonly string[], along: number, by: number): string[] =>
-  coords.map((name, d) => (d !== along || by === 0 ? name : name === "0u" ? `${by}u` : `${name} + ${by}u`));
-
-/** Declares `at<k>_<n>` for the elements of a group, and `none<k>_<n>` where an index may have none. */
-function declareGroup(context: Context, move: GatherMove, coords: readonly string[]): void {
-  const { out } = context;
-  const wide = context.plan.element.size > 4;
-  for (let n = 0; n < (wide ? move.group : 1); n++) {
-    const place = context.address(move.addresses.output, shiftedBy(coords, coords.length - 1, n));
-    for (const site of move.sites) {
-      const { axis, rule } = site;
-      const neighbour = (shift: number): string =>
-        resolved(context, site, shiftedBy(coords, coords.length - 1, shift));
-      const value =
-        wide || site.four ? neighbour(n) : `${fourOf(rule)}(${[0, 1, 2, 3].map(neighbour).join(", ")})`;
-      declareResolved(context, site, { name: `at${axis}_${n}`, value, four: !wide, place });
-      if (!rule.mayBeNone) continue;
-      out.line(`let none${axis}_${n} = at${axis}_${n} == ${wide ? none : `vec4u(${none})`};`);
-    }
+  rows: number | string,
+): void {
+  switch (unit.how) {
+    case "groups":
+      emitGroup(context, move, coords);
+      break;
+    case "rows":
+      if (unit.fourAlong === undefined) emitRows(context, move, unit, coords, rows);
+      else emitFourRows(context, move, unit.fourAlong, coords);
+      break;
+    case "words":
+      emitWords(context, move, unit, coords);
+      break;
+    default:
+      assertNever(unit);
   }
 }
 
-/** The output of a group from the elements it gathers. */
-function emitGroup(context: Context, move: GatherMove, coords: readonly string[], write: string): void {
+/** Coordinates that a lane takes at a time along each dim. */
+const groupsOf = ({ tile, unit }: GatherMove): number[] =>
+  tile.map((_, d) =>
+    d === tile.length - 1 ? unit.group : unit.how === "rows" && d === unit.fourAlong ? 4 : 1,
+  );
+
+/** The dim of the pages: `take` is given the coordinates at which rows of one page begin, and their number. */
+function emitByPages(
+  context: Context,
+  { sizes }: GatherMove,
+  { dim, form, by, aligned }: PageRun,
+  coords: readonly string[],
+  take: (coords: string[], rows: number | string) => void,
+): void {
+  const along = (coordinate: string): string[] => coords.map((own, d) => (d === dim ? coordinate : own));
+  const size = at(sizes, dim);
+  const paged = {
+    name: `d${dim}`,
+    end: isConstant(size) ? size.at : context.form(size),
+    by,
+    outside: coords,
+    aligned,
+    into: (coordinate: string) => context.address(mod(form, by), along(coordinate)),
+  };
+  emitPages(context, paged, (start, rows) => {
+    take(along(start), rows);
+  });
+}
+
+/** The data's access of so many elements at a coordinate. */
+const sourceAt = (context: Context, move: GatherMove, elements: number, coords: readonly string[]): string =>
+  isLarge(move.addresses.data, move.ranges)
+    ? inAccesses(narrowForm(context, move, move.addresses.data, coords), elements)
+    : context.access(move.addresses.data, elements, coords, siteNames(move));
+
+/** What an index serves, or rows that lie end to end: where it starts is found once. */
+function emitRows(
+  context: Context,
+  move: GatherMove,
+  { width }: Extract<Unit, { readonly how: "rows" }>,
+  coords: readonly string[],
+  rows: number | string,
+): void {
   const { out } = context;
-  const { size } = context.plan.element;
-  const wide = size > 4;
-  const values = Array.from({ length: wide ? move.group : 1 }, (_, n) => {
-    const value = wide
-      ? elementAt(context, move, shiftedBy(coords, coords.length - 1, n), n)
-      : `fetch(${quadAddress(context, move, coords)})`;
-    const missing = mayMiss(move)
-      .map(({ axis }) => `none${axis}_${n}`)
-      .join(wide ? " || " : " | ");
-    const zero = `vec${size === 8 ? 2 : 4}u(0u)`;
-    return missing === "" ? value : `select(${value}, ${zero}, ${missing})`;
-  });
-  const [first = ""] = values;
-  const whole = values.length === 1 ? first : `vec4u(${values.join(", ")})`;
-  out.line(`${write} = ${size < 4 ? `pack(${first})` : whole};`);
+  const { addresses, sizes } = move;
+  const elements = context.elementsOf(width);
+  const size = at(sizes, sizes.length - 1);
+  const row = isConstant(size) ? size.at / elements : `(${inAccesses(context.form(size), elements)})`;
+  const end = lengthOf(context, row, rows);
+  const target = outputName(context);
+  // What fills repeats within an access, or is the same in all of them.
+  const filling = (): void => {
+    emitRun(context, end, (shift) => {
+      out.line(`${target}[to${shift}] = ${fillWords(move, 0, width)};`);
+    });
+  };
+  const copying = (): void => {
+    out.line(`let source = ${sourceAt(context, move, elements, coords)};`);
+    emitRun(context, end, (shift) => {
+      out.line(`${target}[to${shift}] = ${accessAt(context, move, width, `source${shift}`)};`);
+    });
+  };
+  out.line(`let to = ${context.access(addresses.output, elements, coords)};`);
+  if (readsNothing(context, move)) filling();
+  else if (!mayFill(move)) copying();
+  else {
+    out.block("if (alive)", copying);
+    out.block("else", filling);
+  }
 }
 
-/** One element wider than a word. */
-function elementAt(context: Context, move: GatherMove, coords: readonly string[], n: number): string {
-  const sites = move.sites.map((site) => found(site, n, "0u"));
-  return `${sourceName(context, move)}[${context.address(move.addresses.data, coords, sites)}]`;
+/** Accesses of rows end to end. */
+function lengthOf({ out }: Context, row: number | string, rows: number | string): number | string {
+  if (rows === 1) return row;
+  if (typeof row === "number" && typeof rows === "number") return row * rows;
+  out.line(`let end = ${rows} * ${typeof row === "number" ? `${row}u` : row};`);
+  return "end";
 }
 
-/** An index without an element reads element 0, and its bits are dropped. */
-const found = ({ axis, rule }: ResolvedSite, n: number, zero: string): string =>
-  rule.mayBeNone ? `select(at${axis}_${n}, ${zero}, none${axis}_${n})` : `at${axis}_${n}`;
-
-/** The addresses of four elements from a coordinate on. */
-function quadAddress(context: Context, { addresses, sites }: GatherMove, coords: readonly string[]): string {
-  const innermost = coords.length - 1;
-  const { at: constantPart, terms } = addresses.data;
-  const scalar = { at: constantPart, terms: terms.filter(({ of }) => of.kind !== "site") };
-  const base = context.address(scalar, coords);
-  const vectors = inOrder(terms).flatMap(({ by, of }) => {
-    // Four neighbours are of one row: a remainder moves as the place itself, and a quotient stands still.
-    const inRow = of.kind === "mod" ? soleAtom(of.of) : of;
-    if (inRow?.kind === "dim" && inRow.dim === innermost)
-      return [`vec4u(0u, ${by}u, ${2 * by}u, ${3 * by}u)`];
-    if (of.kind !== "site") return [];
-    const name = found(at(sites, of.site), 0, "vec4u(0u)");
-    return [by === 1 ? name : `${name} * vec4u(${by}u)`];
-  });
-  return [...(base === "0u" ? [] : [`vec4u(${base})`]), ...vectors].join(" + ");
+/** One element of whole words. */
+function emitWords(
+  context: Context,
+  move: GatherMove,
+  { width }: Extract<Unit, { readonly how: "words" }>,
+  coords: readonly string[],
+): void {
+  const { out, plan } = context;
+  const output = outputName(context);
+  const elements = context.elementsOf(width);
+  const accesses = plan.element.size / (4 * width);
+  const each = (found: (shift: string, access: number) => string): void => {
+    for (let k = 0; k < accesses; k++) {
+      const shift = k === 0 ? "" : ` + ${k}u`;
+      out.line(`${output}[to${shift}] = ${found(shift, k)};`);
+    }
+  };
+  const filled = (access: number): string => fillWords(move, access * width, width);
+  out.line(`let to = ${context.access(move.addresses.output, elements, coords)};`);
+  if (readsNothing(context, move)) {
+    each((_, access) => filled(access));
+    return;
+  }
+  out.line(`let source = ${sourceAt(context, move, elements, coords)};`);
+  each((shift, access) => orFill(move, filled(access), accessAt(context, move, width, `source${shift}`)));
 }

@@ -6,7 +6,6 @@ import type { Target } from "../../ir/target.js";
 import { at, type Shape } from "../../ir/types.js";
 import { readsAlone, type GatherMove } from "./gather-move.js";
 import { rowDim } from "./row-dim.js";
-import type { SitesMove } from "./sites-move.js";
 import type { WgslLimits } from "./kernel.js";
 
 const fewestLanes = 16;
@@ -54,19 +53,13 @@ interface Device {
 }
 
 /** For elements of `size` bytes, and so many tasks of this one's length. */
-export function lanesFor(
-  move: GatherMove | SitesMove,
-  size: number,
-  tasks: number,
-  device: Device,
-): LaneShape {
-  const { tile } = move;
-  const group = move.kind === "sites" ? (move.unit?.group ?? 1) : move.group;
+export function lanesFor({ tile, unit }: GatherMove, size: number, tasks: number, device: Device): LaneShape {
+  const { group } = unit;
   const units = Math.ceil((tile[tile.length - 1] ?? 1) / group);
   const y = rowDim(tile);
-  const four = move.kind === "gather" && y === move.fourAlong;
+  const four = unit.how === "rows" && unit.fourAlong !== undefined && y === unit.fourAlong;
   const rows = y === undefined ? 1 : Math.ceil(at(tile, y) / (four ? 4 : 1));
-  const inRows = move.kind === "sites" ? group > 1 : move.how === "rows";
+  const inRows = unit.how === "rows" && group > 1;
   const { laneBytes } = device.target;
   const together = inRows ? Math.max(1, Math.floor(laneBytes / (group * size))) : units;
   const shape = laneShape({ rows, units, together, tasks }, device);

@@ -5,7 +5,6 @@ import { assertNever, at } from "../../ir/types.js";
 import type { Figures, Move, MovePlan } from "../moves.js";
 import type { GatherMove } from "./gather-move.js";
 import type { LoadMove } from "./load-move.js";
-import type { SitesMove } from "./sites-move.js";
 import type { WgslMove, WgslPlan } from "./plan.js";
 
 /** How a planned kernel moves its bytes, as `compile --emit moves` prints it. */
@@ -29,10 +28,8 @@ function moveOf(plan: WgslPlan, move: WgslMove): Move {
       return { stmt, how: "barrier", figures: {} };
     case "load":
       return { stmt, how: move.how, figures: loadFigures(move) };
-    case "sites":
-      return { stmt, how: "sites", figures: sitesFigures(move) };
     case "gather":
-      return { stmt, how: move.how, figures: gatherFigures(plan, move) };
+      return { stmt, how: move.unit.how, figures: gatherFigures(plan, move) };
     default:
       return assertNever(move);
   }
@@ -44,27 +41,18 @@ const loadFigures = ({ buffer, waits }: LoadMove): Figures => ({
   ...(waits ? { barriers: 1 } : {}),
 });
 
-/** Elements that a lane moves at a time, bytes of one access of each, and where index values are taken. */
-const sitesFigures = ({ sites, unit, resolved, sharing, page }: SitesMove): Figures => ({
-  sites: sites.length,
-  elements: unit?.group ?? 1,
-  ...(unit === undefined ? { "shared words": "merged" } : { "bytes of an access": 4 * unit.width }),
-  "index values taken along": dimsText(resolved),
-  "and shared along": dimsText(sharing),
-  ...(page === undefined ? {} : { [`page of d${page.dim}`]: page.by }),
-});
-
 const dimsText = (list: readonly number[]): string =>
   list.length === 0 ? "no dim" : list.map((d) => `d${d}`).join(" ");
 
 /** Elements that a lane moves at a time, bytes of one access of each operand, and where indices are resolved. */
-function gatherFigures({ func, bindings }: WgslPlan, move: GatherMove): Figures {
+function gatherFigures({ func, bindings }: WgslPlan, { unit, resolved, sharing, page }: GatherMove): Figures {
   const accesses = func.operands.map(({ name }, k) => [`%${name} bytes`, 4 * at(bindings, k).width] as const);
   return {
-    elements: move.group,
+    elements: unit.group,
     ...Object.fromEntries(accesses),
-    ...(move.how === "packed"
-      ? { "shared words": move.shared.by }
-      : { "indices resolved along": dimsText(move.resolved), "and shared along": dimsText(move.sharing) }),
+    ...(unit.how === "packed"
+      ? { "shared words": unit.shared.by }
+      : { "indices resolved along": dimsText(resolved), "and shared along": dimsText(sharing) }),
+    ...(page === undefined ? {} : { [`page of d${page.dim}`]: page.by }),
   };
 }

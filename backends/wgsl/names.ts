@@ -21,7 +21,7 @@ const language =
 /** What kernels declare, but for what `numbered` covers. */
 const kernel =
   "status lane lane_index group task main bad element first word flat slot source row packed mask to rows end fetch pack words half e a b " +
-  "low high again wrapped tail bit r negative position place begin unit four start k d run shift alive value all " +
+  "low high again wrapped tail bit r negative position place begin unit four start k d run shift alive written value all " +
   "sizes Sizes add_wide negated_wide product_of times_wide remainder_wide quotient_wide is_negative is_below wrapped_wide";
 const reserved: ReadonlySet<string> = new Set(`${language} ${kernel}`.split(" "));
 const numbered =

@@ -9,27 +9,19 @@ import { residue } from "../../ir/ranges.js";
 import { extentsOver } from "../../ir/symbols/symbols.js";
 import { at, elementCount, strides } from "../../ir/types.js";
 import { lowBits, type Context } from "./context.js";
-import {
-  declareBad,
-  declareElements,
-  declareResolved,
-  emitReport,
-  missingSites,
-  outputName,
-  siteNames,
-  whereFound,
-  wordAt,
-} from "./elements.js";
+import { fillWords, orFill, outputName, readsNothing, wordAt } from "./elements.js";
 import { scaled, sum } from "./forms.js";
-import type { GatherMove, SharedWords } from "./gather-move.js";
+import type { GatherMove, SharedWords, Unit } from "./gather-move.js";
+import { declareBad, declareSites, emitReport, narrowForm, siteNames } from "./index-values.js";
 import { axesOf } from "./lanes.js";
 import { emitTileLoops, emitTurns } from "./tile-loops.js";
 
-type PackedMove = Extract<GatherMove, { readonly how: "packed" }>;
+type Packed = Extract<Unit, { readonly how: "packed" }>;
 
-export function emitPackedGather(context: Context, move: PackedMove): void {
+export function emitPackedGather(context: Context, move: GatherMove, unit: Packed): void {
   const { out } = context;
-  const { stmt, tile, shared, group: perWord, maybeEmpty } = move;
+  const { stmt, tile, maybeEmpty } = move;
+  const { shared, group: perWord } = unit;
   const innermost = tile.length - 1;
   const length = tile[innermost] ?? 1;
   const size = stmt.to.sizes[innermost];
@@ -48,15 +40,15 @@ export function emitPackedGather(context: Context, move: PackedMove): void {
     const exists = size !== undefined && maybeEmpty.includes(size) ? [`0u < ${row.size}`] : [];
     context.guarded(exists, () => {
       out.line(`let first = ${context.address(move.addresses.output, along("0u"))};`);
-      if (isRun(move)) declareElements(context, move, along("0u"));
+      if (isRun(move)) declareSites(context, move, { coords: along("0u") });
       const start = shared.by === "merged" ? "first" : `(first + ${perWord - 1}u)`;
       out.line(`let start = ${start} >> ${Math.log2(perWord)}u;`);
       emitTurns(context, { name: "k", end: words, group: 1, axis: "x" }, () => {
         out.line("let word = start + k;");
         out.block(`if (word * ${perWord}u < first + ${row.size})`, () => {
           out.line("var packed = 0u;");
-          if (shared.by === "merged") emitOwnBits(context, move, row);
-          else emitWholeWord(context, move, shared, row);
+          if (shared.by === "merged") emitOwnBits(context, move, unit, row);
+          else emitWholeWord(context, move, unit, shared, row);
         });
       });
     });
@@ -68,7 +60,7 @@ export function emitPackedGather(context: Context, move: PackedMove): void {
       { ...loops, body },
       tile.map(() => "0u"),
     );
-    emitReport(context, { ...move, maybeEmpty: [] });
+    emitReport(context, move, []);
   });
 }
 
@@ -79,40 +71,49 @@ interface Row {
 }
 
 /** One index serves the row, and its elements lie side by side. */
-const isRun = ({ tile, resolved, addresses }: PackedMove): boolean =>
+const isRun = ({ tile, resolved, addresses }: GatherMove): boolean =>
   tile.length > 0 &&
   !resolved.includes(tile.length - 1) &&
   stepAlong(addresses.data, "dim", tile.length - 1) === 1;
 
-function emitWholeWord(context: Context, move: PackedMove, shared: Recomputed, row: Row): void {
+function emitWholeWord(context: Context, move: GatherMove, unit: Packed, shared: Recomputed, row: Row): void {
   const { out } = context;
-  const { group: perWord } = move;
+  const { group: perWord } = unit;
   out.line(`let d = word * ${perWord}u - first;`);
   out.block(`if (d + ${perWord}u <= ${row.size})`, () => {
     if (isRun(move)) {
-      whereFound(context, missingSites(move), () => {
-        out.line(`let source = ${context.address(move.addresses.data, row.along("d"), siteNames(move))};`);
-        out.line("packed = run(source);");
-      });
+      const filled = fillWords(move, 0, 1);
+      if (readsNothing(context, move)) {
+        out.line(`packed = ${filled};`);
+        return;
+      }
+      out.line(`let source = ${narrowForm(context, move, move.addresses.data, row.along("d"))};`);
+      out.line(`packed = ${orFill(move, filled, "run(source)")};`);
       return;
     }
     const coords = row.along("(d + e)");
     out.block(`for (var e = 0u; e < ${perWord}u; e++)`, () => {
-      declareElements(context, move, coords);
-      emitElementBits(context, move, coords);
+      declareSites(context, move, { coords });
+      emitElementBits(context, move, unit, coords);
     });
   });
   // The rest of the word belongs to other rows: straight from global memory.
   out.block("else", () => {
-    emitAcrossRows(context, move, shared, row);
+    emitAcrossRows(context, move, unit, shared, row);
   });
   out.line(`${outputName(context)}[word] = packed;`);
 }
 
 /** A word of several rows, by the coordinates of the tensor: behind the end of a row comes the start of the next. */
-function emitAcrossRows(context: Context, move: PackedMove, shared: Recomputed, row: Row): void {
+function emitAcrossRows(
+  context: Context,
+  move: GatherMove,
+  unit: Packed,
+  shared: Recomputed,
+  row: Row,
+): void {
   const { out, plan } = context;
-  const { group: perWord } = move;
+  const { group: perWord } = unit;
   const output = outputOf(plan.func);
   const { shape } = output.type;
   const total = elementsOf(plan.func, output);
@@ -127,7 +128,7 @@ function emitAcrossRows(context: Context, move: PackedMove, shared: Recomputed, 
   const inside = whole ? "" : ` && c${outermost} < ${context.form(at(extents, outermost))}`;
   out.block(`for (var e = 0u; e < ${Math.min(perWord, elementCount(shape))}u${inside}; e++)`, () => {
     const coords = shape.map((_, d) => (moving.includes(d) ? `c${d}` : "0u"));
-    emitElement(context, move, shared, coords);
+    emitElement(context, move, unit, shared, coords);
     emitNext(context, shape, moving);
   });
 }
@@ -145,19 +146,17 @@ function emitNext(context: Context, shape: readonly number[], moving: readonly n
   });
 }
 
-function emitOwnBits(context: Context, move: PackedMove, { size, along }: Row): void {
+function emitOwnBits(context: Context, move: GatherMove, unit: Packed, { size, along }: Row): void {
   const { out } = context;
-  const { group: perWord } = move;
+  const { group: perWord } = unit;
   const bits = 32 / perWord;
   out.line("var mask = 0u;");
   out.block(`for (var e = 0u; e < ${perWord}u; e++)`, () => {
     out.line(`let flat = word * ${perWord}u + e;`);
     out.block(`if (first <= flat && flat < first + ${size})`, () => {
       const coords = along("(flat - first)");
-      if (!isRun(move)) {
-        declareElements(context, move, coords);
-      }
-      emitElementBits(context, move, coords);
+      if (!isRun(move)) declareSites(context, move, { coords });
+      emitElementBits(context, move, unit, coords);
       out.line(`mask |= ${lowBits(bits)} << (e * ${bits}u);`);
     });
   });
@@ -166,13 +165,9 @@ function emitOwnBits(context: Context, move: PackedMove, { size, along }: Row): 
 }
 
 /** An element of the tile itself, to its place in `packed`. */
-function emitElementBits(context: Context, move: PackedMove, coords: readonly string[]): void {
-  const { out } = context;
-  whereFound(context, missingSites(move), () => {
-    out.line(`let source = ${context.address(move.addresses.data, coords, siteNames(move))};`);
-    const bits = context.unpack((place) => wordAt(context, move, place), "source");
-    out.line(`packed |= ${bits} << (e * ${32 / move.group}u);`);
-  });
+function emitElementBits(context: Context, move: GatherMove, unit: Packed, coords: readonly string[]): void {
+  const source = narrowForm(context, move, move.addresses.data, coords);
+  emitBits(context, move, unit, source, (place) => wordAt(context, move, place));
 }
 
 type Recomputed = Extract<SharedWords, { readonly by: "recomputed" }>;
@@ -180,35 +175,48 @@ type Recomputed = Extract<SharedWords, { readonly by: "recomputed" }>;
 /** One output element, by the coordinates of the tensors: from global memory, to its place in `packed`. */
 function emitElement(
   context: Context,
-  move: PackedMove,
+  move: GatherMove,
+  unit: Packed,
   shared: Recomputed,
   coords: readonly string[],
 ): void {
-  const { out, plan, names } = context;
-  const data = inputOf(plan.func, gatheredTable);
+  const { plan, names } = context;
+  const data = names.buffer(inputOf(plan.func, gatheredTable).name);
   const steps = strides(outputOf(plan.func).type.shape);
   const place = sum(steps.flatMap((step, d) => scaled(at(coords, d), step)));
-  move.sites.forEach((site, s) => {
-    const value = `resolve_${site.axis}(${context.address(at(shared.sites, s), coords)})`;
-    declareResolved(context, site, { name: `at${site.axis}`, value, four: false, place });
-  });
-  if (elementCount(data.type.shape) === 0) return;
-  whereFound(context, missingSites(move), () => {
-    out.line(`let source = ${context.address(shared.data, coords, siteNames(move))};`);
-    const bits = context.unpack((word) => `${names.buffer(data.name)}[${word}]`, "source");
-    out.line(`packed |= ${bits} << (e * ${32 / move.group}u);`);
-  });
+  declareSites(context, move, { coords, forms: shared.sites, place });
+  const source = context.address(shared.data, coords, siteNames(move));
+  emitBits(context, move, unit, source, (word) => `${data}[${word}]`);
+}
+
+/** The element at an address, or its fill, to place `e` of `packed`. */
+function emitBits(
+  context: Context,
+  move: GatherMove,
+  { group: perWord }: Packed,
+  source: string,
+  word: (place: string) => string,
+): void {
+  const { out } = context;
+  const bits = 32 / perWord;
+  const filled = `${move.fill.reduceRight((sum, byte) => sum * 256 + byte, 0)}u`;
+  if (readsNothing(context, move)) {
+    out.line(`packed |= ${filled} << (e * ${bits}u);`);
+    return;
+  }
+  out.line(`let source = ${source};`);
+  out.line(`packed |= ${orFill(move, filled, context.unpack(word, "source"))} << (e * ${bits}u);`);
 }
 
 /** The helper that a packed gather calls, before main. */
-export function emitPackedHelpers(context: Context, move: PackedMove): void {
-  if (move.shared.by === "recomputed" && isRun(move)) emitRun(context, move);
+export function emitPackedHelpers(context: Context, move: GatherMove, unit: Packed): void {
+  if (unit.shared.by === "recomputed" && isRun(move) && !readsNothing(context, move))
+    emitRun(context, move, unit);
 }
 
 /** fn run(source) -> the elements of a word that lie side by side from one on. */
-function emitRun(context: Context, move: PackedMove): void {
+function emitRun(context: Context, move: GatherMove, { group: perWord }: Packed): void {
   const { out } = context;
-  const { group: perWord } = move;
   const log = Math.log2(perWord);
   out.block("fn run(source: u32) -> u32", () => {
     out.line(`let low = ${wordAt(context, move, `source >> ${log}u`)};`);

@@ -4,7 +4,7 @@
  * Parallel loops become workgroups. Copies that a kernel does not need are elided: it reads its indices and writes its
  * output in global memory, and stages only the data of a full load.
  */
-import { gatheredTable, isPlain } from "../../ir/access.js";
+import { gatheredTable } from "../../ir/access.js";
 import { CompileError, throwIfErrors, type Diagnostic } from "../../ir/diagnostic.js";
 import { singleCopies } from "../moves.js";
 import { inputOf, keyOf, outputOf, type TileFunc } from "../../ir/func.js";
@@ -21,7 +21,6 @@ import {
   type DType,
   type TensorType,
 } from "../../ir/types.js";
-import { sitesMove, type SitesMove } from "./sites-move.js";
 import { gatherMove, type GatherMove, type Width } from "./gather-move.js";
 import { dispatchOf, isFolded, type Grid } from "./grid.js";
 import type { LoadMove } from "./load-move.js";
@@ -66,7 +65,7 @@ export interface BarrierMove {
   readonly stmt: SyncStmt;
 }
 
-export type WgslMove = GatherMove | SitesMove | LoadMove | ElidedMove | BarrierMove;
+export type WgslMove = GatherMove | LoadMove | ElidedMove | BarrierMove;
 
 /** Every decision of a kernel, before any text. */
 export interface WgslPlan {
@@ -81,7 +80,7 @@ export interface WgslPlan {
   /** Bytes of workgroup memory. */
   readonly workgroupBytes: number;
   /** Absent where there is nothing to write. */
-  readonly gather?: GatherMove | SitesMove;
+  readonly gather?: GatherMove;
   /** In program order. */
   readonly moves: readonly WgslMove[];
   /** What the program states and a kernel does not have. */
@@ -103,11 +102,11 @@ export function planWgsl(func: TileFunc, options: WgslOptions = {}): WgslPlan {
   const dispatch = dispatchOf(nest, folded, device.limits);
   const sizes = sizeNames(func, nest, folded);
   const bindings = bindingsOf(func, gather, sizes);
-  const staged = gather?.kind === "gather" ? gather.staged?.buffer : undefined;
+  const staged = gather?.staged?.buffer;
   const workgroupBytes = staged === undefined ? 0 : ubBytes(staged);
   throwIfErrors([
     ...beyondU32(func),
-    ...(gather?.kind === "sites" ? beyondWide(gather) : []),
+    ...(gather === undefined ? [] : beyondWide(gather)),
     ...unevenRows(func, staged),
     ...beyondLimits(func, func.symbolic === undefined ? bindings : [], workgroupBytes, device.limits),
   ]);
@@ -133,29 +132,17 @@ function elementWords(dtype: DType): ElementWords {
 }
 
 /** Undefined for an empty output. */
-function planGather(func: TileFunc, task: Task, target: Target): GatherMove | SitesMove | undefined {
+function planGather(func: TileFunc, task: Task, target: Target): GatherMove | undefined {
   const { gather } = task;
   if (gather === undefined || elementCount(outputOf(func).type.shape) === 0) return undefined;
-  if (!isPlain(gather.stmt.map)) return sitesMove(func, task, gather, target.laneBytes);
   return gatherMove(func, task, gather, target.laneBytes);
 }
 
-function bindingsOf(
-  func: TileFunc,
-  gather: GatherMove | SitesMove | undefined,
-  sizes: readonly string[],
-): BoundBuffer[] {
+function bindingsOf(func: TileFunc, gather: GatherMove | undefined, sizes: readonly string[]): BoundBuffer[] {
   const names = namesOf(func);
   const output = outputOf(func);
-  const merged =
-    gather?.kind === "gather"
-      ? gather.how === "packed" && gather.shared.by === "merged"
-      : gather !== undefined && gather.unit === undefined;
-  const widthOf = (operand: number): Width => {
-    if (gather?.kind === "gather") return at(gather.widths, operand);
-    const moved = operand === gatheredTable || operand === func.operands.length - 1;
-    return moved ? (gather?.unit?.width ?? 1) : 1;
-  };
+  const merged = gather?.unit.how === "packed" && gather.unit.shared.by === "merged";
+  const widthOf = (operand: number): Width => (gather === undefined ? 1 : at(gather.widths, operand));
   const operands = func.operands.map((operand, binding): BoundBuffer => ({
     binding,
     name: names.buffer(operand.name),
@@ -187,8 +174,8 @@ export const asBinding = ({ width: _width, atomic: _atomic, ...binding }: BoundB
 export const bindingBytes = (type: TensorType, width: Width): number =>
   Math.max(4 * width, alignUp(byteCount(type), 4));
 
-function moveOf(stmt: Stmt, gather: GatherMove | SitesMove, task: Task): WgslMove[] {
-  const staged = gather.kind === "gather" ? gather.staged : undefined;
+function moveOf(stmt: Stmt, gather: GatherMove, task: Task): WgslMove[] {
+  const { staged } = gather;
   switch (stmt.op) {
     case "for":
     case "alloc":

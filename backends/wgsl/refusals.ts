@@ -11,7 +11,7 @@ import { flatten, type Stmt, type UbBuffer } from "../../ir/tile.js";
 import { assertNever } from "../../ir/types.js";
 import { wideLimit } from "../site-values.js";
 import type { WgslBinding, WgslLimits } from "./kernel.js";
-import type { SitesMove } from "./sites-move.js";
+import type { GatherMove } from "./gather-move.js";
 
 /** Parallel loops that are no workgroups, and tiles whose extent is not known. */
 export function unknownForms(nest: ParallelNest): Diagnostic[] {
@@ -79,7 +79,7 @@ const literalsFit = ({ at: constantPart, terms }: Linear): boolean =>
   Math.abs(constantPart) <= mostU32 && terms.every(({ by }) => Math.abs(by) <= mostU32);
 
 /** Sums of index values that their 128 bits may not hold. */
-export function beyondWide({ stmt, sites, ranges }: SitesMove): Diagnostic[] {
+export function beyondWide({ stmt, sites, ranges }: GatherMove): Diagnostic[] {
   const beyond = sites.findIndex(({ form }) => {
     const [least, most] = imageOf(form, ranges);
     return Math.max(-least, most) >= wideLimit;

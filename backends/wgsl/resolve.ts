@@ -1,5 +1,5 @@
 /**
- * WGSL functions for each index value: `resolve_k` gives the element of data dim k that the index at a position names, or
+ * WGSL functions for each index value: `resolve_k` gives the element that index value k at a position names, or
  * those of the four that the access at a position starts, under the index rule.
  *
  * No branch stands in the way of an index in range: adapters that run both sides of a branch would pay for it each time.
@@ -13,25 +13,32 @@
 import type { IndexRule } from "../../ir/policy.js";
 import { assertNever } from "../../ir/types.js";
 import { belowText, fromEndText, lastText } from "./bounds.js";
-import type { ResolvedSite } from "./gather-move.js";
 import type { Lines } from "../lines.js";
+
+/** An index value that is resolved as it is read. */
+export interface ReadSite {
+  readonly site: number;
+  readonly rule: IndexRule;
+  /** Four neighbours are read and resolved together. */
+  readonly four: boolean;
+}
 
 /** What `resolve_k` returns for an index that has no element. */
 export const none = "0xffffffffu";
 
 /** `indices`: the storage variable of the site's table. */
-export function emitResolver(out: Lines, site: ResolvedSite, indices: string): void {
-  const { axis, rule, four } = site;
+export function emitResolver(out: Lines, site: ReadSite, indices: string): void {
+  const { site: number, rule, four } = site;
   const { below, outside, signed } = rule;
   const wide = rule.bytes === 8;
   const type = four ? "vec4u" : "u32";
   const splat = splatOf(four);
   const [n, most] = [splat(belowText(rule)), splat(lastText(rule))];
-  if (outside === "remainder" && below > 0) emitWrap(out, rule, axis);
+  if (outside === "remainder" && below > 0) emitWrap(out, rule, number);
   const declare = (): void => {
     out.line(`let element = ${checked(rule, four)};`);
   };
-  out.block(`fn resolve_${axis}(position: u32) -> ${type}`, () => {
+  out.block(`fn resolve_${number}(position: u32) -> ${type}`, () => {
     if (below > 0) emitReads(out, site, indices);
     if (below === 0) {
       out.line(`return ${splat(none)};`);
@@ -68,11 +75,11 @@ export function emitResolver(out: Lines, site: ResolvedSite, indices: string): v
 }
 
 /** `resolve_k` of a site whose index is reported where it is out of range, in signed numbers. Its bound is not 0. */
-export function emitReportedResolver(out: Lines, site: ResolvedSite, indices: string): void {
-  const { axis, rule, four } = site;
+export function emitReportedResolver(out: Lines, site: ReadSite, indices: string): void {
+  const { site: number, rule, four } = site;
   const { bytes, fromEnd } = rule;
   const splat = splatOf(four);
-  out.block(`fn resolve_${axis}(position: u32) -> ${signed(four)}`, () => {
+  out.block(`fn resolve_${number}(position: u32) -> ${signed(four)}`, () => {
     emitReads(out, site, indices);
     if (bytes === 8 || fromEnd === undefined) {
       out.line(`let element = ${checked(rule, four)};`);
@@ -139,7 +146,7 @@ export function lowWord({ bytes, signed }: Pick<IndexRule, "bytes" | "signed">, 
 }
 
 /** Declares `low`, and `high` of 64-bit indices. */
-function emitReads(out: Lines, { rule, four }: ResolvedSite, indices: string): void {
+function emitReads(out: Lines, { rule, four }: ReadSite, indices: string): void {
   const wide = rule.bytes === 8;
   if (!four) {
     out.line(`let low = ${lowWord(rule, indices)};`);
@@ -157,15 +164,15 @@ function emitReads(out: Lines, { rule, four }: ResolvedSite, indices: string): v
 }
 
 /** Replaces what is out of range; a loop, because adapters that run both sides of a branch still skip a loop. */
-function emitWrapped(out: Lines, { axis, rule, four }: ResolvedSite): void {
+function emitWrapped(out: Lines, { site, rule, four }: ReadSite): void {
   const [wide, n] = [rule.bytes === 8, belowText(rule)];
   out.line("var wrapped = element;");
   const test = four ? `any(element >= vec4u(${n}))` : `element >= ${n}`;
   out.block(`for (var again = ${test}; again; again = false)`, () => {
-    if (!four) out.line(`wrapped = wrap_${axis}(low${wide ? ", high" : ""});`);
+    if (!four) out.line(`wrapped = wrap_${site}(low${wide ? ", high" : ""});`);
     else {
       out.block("for (var e = 0u; e < 4u; e++)", () => {
-        out.line(`wrapped[e] = wrap_${axis}(low[e]${wide ? ", high[e]" : ""});`);
+        out.line(`wrapped[e] = wrap_${site}(low[e]${wide ? ", high[e]" : ""});`);
       });
     }
   });
@@ -173,7 +180,7 @@ function emitWrapped(out: Lines, { axis, rule, four }: ResolvedSite): void {
 }
 
 /** fn wrap_k: the value modulo the bound, never negative. -v - 1 is ~v, so -v mod n needs no 64-bit negation. */
-function emitWrap(out: Lines, rule: IndexRule, axis: number): void {
+function emitWrap(out: Lines, rule: IndexRule, site: number): void {
   const { signed, bytes } = rule;
   const wide = bytes === 8;
   const n = belowText(rule);
@@ -189,7 +196,7 @@ function emitWrap(out: Lines, rule: IndexRule, axis: number): void {
       out.line(`r = (2u * r + ((tail >> (31u - bit)) & 1u)) % ${n};`);
     });
   };
-  out.block(`fn wrap_${axis}(low: u32${wide ? ", high: u32" : ""}) -> u32`, () => {
+  out.block(`fn wrap_${site}(low: u32${wide ? ", high: u32" : ""}) -> u32`, () => {
     if (!signed) {
       magnitude("low", "high");
       out.line("return r;");

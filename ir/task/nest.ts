@@ -32,10 +32,6 @@ export const nestOf = (func: TileFunc): ParallelNest => nestIn(func.body, sizesA
 export const nestAt = ({ loops, body }: ParallelNest, sizes: Env): ParallelNest =>
   nestIn(loops[0] === undefined ? body : [loops[0].stmt], sizesAt(sizes));
 
-/** The nest of a body, under the sizes of symbols. */
-export const parallelNest = (body: readonly Stmt[], around: readonly ForStmt[] = []): ParallelNest =>
-  nestIn(body, around);
-
 function nestIn(body: readonly Stmt[], around: readonly ForStmt[]): ParallelNest {
   const rest = body.filter((stmt) => stmt.op !== "alloc");
   const [only] = rest;

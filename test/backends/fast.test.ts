@@ -95,10 +95,10 @@ describe("the fast executor", () => {
 
   it("takes over the memory of an executor of the same tensors, with its inputs, and grows it where a program needs more", () => {
     const [data, indices] = [
-      new Float32Array(64 * 256).map((_, k) => k),
-      new Int32Array(64 * 256).map((_, k) => (k * 7) % 256),
+      new Float32Array(80 * 256).map((_, k) => k),
+      new Int32Array(80 * 256).map((_, k) => (k * 7) % 256),
     ];
-    const op = onnx.gatherElements({ data: ["f32", [64, 256]], indices: ["i32", [64, 256]], axis: 1 });
+    const op = onnx.gatherElements({ data: ["f32", [80, 256]], indices: ["i32", [80, 256]], axis: 1 });
     const wanted = data.map((_, k) => data[256 * Math.floor(k / 256) + indices[k]!]!);
     const kernels = [1, 60, 2].map((rows) => compile(op, { target: targets.ascendA2, tile: [rows, 256] }));
     let latest: FastExecutor | undefined;

@@ -23,7 +23,7 @@ const output = ({ func }: WgslPlan) => func.operands[func.operands.length - 1]!.
 const workgroups = ({ grid }: WgslPlan): number => volume(grid.dispatch);
 const lanes = ({ lanes: { x, y } }: WgslPlan): number => x * y;
 /** Elements that a lane moves at once. */
-const accessElements = ({ gather }: WgslPlan): number => (gather?.kind === "gather" ? gather.group : 0);
+const accessElements = ({ gather }: WgslPlan): number => gather?.unit.group ?? 0;
 /** Elements of the longest lane, where all of them have work. */
 const each = (plan: WgslPlan): number => volume(output(plan).shape) / workgroups(plan) / lanes(plan);
 
@@ -108,7 +108,7 @@ describe("workgroups and lanes", () => {
       [1024, 512],
     ] as const) {
       const { plan } = planned(rowsOf("f32", columns, 65536));
-      expect(plan.gather).toMatchObject({ how: "rows" });
+      expect(plan.gather).toMatchObject({ unit: { how: "rows" } });
       expect(plan.lanes.x * 16).toBeGreaterThanOrEqual(bytes);
     }
   });
@@ -148,7 +148,7 @@ describe("accesses", () => {
         fc.integer({ min: 1, max: 500 }),
         (type, units, count) => {
           const { plan } = planned(rowsOf(type, (units * 16) / bytesOf(type), count));
-          expect(plan.gather).toMatchObject({ how: "rows" });
+          expect(plan.gather).toMatchObject({ unit: { how: "rows" } });
           expect(plan.bindings.map(({ role, width }) => [role, width]).slice(0, 3)).toEqual([
             ["data", 4],
             ["indices", 1],
@@ -212,10 +212,10 @@ describe("an element's way", () => {
       fc.property(starts, ([type, units, count]) => {
         const { kernel, plan } = planned(rowsOf(type, (units * 16) / bytesOf(type), count));
         const { code } = emitWgsl(kernel.tile, device);
-        const { tile, group } = plan.gather as Extract<WgslPlan["gather"], { kind: "gather" }>;
+        const { tile, unit } = plan.gather!;
         const copies = running(code).filter((text) => text.includes("= data["));
         expect(copies.map((text) => text.trim())).toEqual([
-          tile[1] === group ? "output[to] = data[source];" : "output[to + unit] = data[source + unit];",
+          tile[1] === unit.group ? "output[to] = data[source];" : "output[to + unit] = data[source + unit];",
         ]);
       }),
       runs,

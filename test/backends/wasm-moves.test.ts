@@ -13,7 +13,7 @@ describe("the plan of moves of the fast executor", () => {
       tile: [40, 32],
     });
     // A slab row of 32 f32 is 128 B, 384 B from the next one in the tensor; one task of 33 x 32 + 40 x 32 + 33 x 32 elements.
-    expect(moves(kernel)).toBe(`wasm: tasks 3, tasks taken together 309, bytes of a thread 13824
+    expect(moves(kernel)).toBe(`wasm: tasks 3, tasks taken together 309, bytes of a thread 5120
 sync V -> MTE2
   elided: a thread runs its statements in order
 load %data[0, %t1][40, 32] to %data_ub
@@ -24,7 +24,9 @@ sync MTE3 -> V
   elided: a thread runs its statements in order
 sync MTE2 -> V
   elided: a thread runs its statements in order
-gather %data_ub[0, 0][40, 32], %indices_ub[0, 0][33, 32] to %output_ub[0, 0][33, 32] (d0, d1) -> (%indices_ub[d0, d1], d1) {oob = error, origin = [0, %t1], scratch = %scratch_ub}
+gather %data_ub[0, 0][40, 32], %indices[0, %t1][33, 32] to %output[0, %t1][33, 32] (d0, d1) -> (%indices[d0, d1], d1) {oob = error, origin = [0, %t1]}
+  sites: index values 0, along d0 d1
+gather %data_ub[0, 0][40, 32], %indices[0, %t1][33, 32] to %output[0, %t1][33, 32] (d0, d1) -> (%indices[d0, d1], d1) {oob = error, origin = [0, %t1]}
   groups: bytes 4, elements 16, indices checked together
 sync V -> MTE3
   elided: a thread runs its statements in order

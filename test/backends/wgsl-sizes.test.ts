@@ -52,7 +52,7 @@ describe("a kernel of open sizes on WebGPU", () => {
       const degenerate = open.sizes.filter(({ V, N }) => V === 0 && N !== 0).length;
       expect(made()).toBe(1 + degenerate);
       const { gather } = planWgsl(openFormOf(kernel.bind(open.sizes[2]!).tile)!.program);
-      expect(gather?.kind === "gather" ? gather.how : gather?.kind).toBe(open.how);
+      expect(gather?.unit.how).toBe(open.how);
     },
   );
 

@@ -139,8 +139,8 @@ describe("vectors", () => {
 }`);
 
   it("are read where the data starts at one, and elements elsewhere", async (context) => {
-    expect(planWgsl(shifted(4)).gather).toMatchObject({ how: "rows" });
-    expect(planWgsl(shifted(2)).gather).toMatchObject({ how: "words" });
+    expect(planWgsl(shifted(4)).gather).toMatchObject({ unit: { how: "rows", width: 4 } });
+    expect(planWgsl(shifted(2)).gather).toMatchObject({ unit: { how: "rows", width: 2 } });
     const runner = await runnerOr(context);
     for (const offset of [2, 4]) {
       const want = [2, 0, 1, 1, 2].flatMap((row) => [1, 2, 3, 4].map((d) => row * 8 + offset + d));

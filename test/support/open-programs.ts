@@ -69,7 +69,7 @@ export const openPrograms: readonly Open[] = [
     sizes,
     how: "rows",
   },
-  { name: "staged rows", text: openRows("f32", 8), options: { ...ub, tile: [16, 8] }, sizes, how: "words" },
+  { name: "staged rows", text: openRows("f32", 8), options: { ...ub, tile: [16, 8] }, sizes, how: "rows" },
   { name: "staged bytes", text: openRows("u8", 5), options: { ...ub, tile: [7, 5] }, sizes, how: "packed" },
   { name: "elements", text: elements("f32"), options: { ...gm, tile: [16] }, sizes, how: "words" },
   { name: "staged elements", text: elements("f32"), options: { ...ub, tile: [48] }, sizes, how: "words" },
@@ -108,7 +108,7 @@ export const openPrograms: readonly Open[] = [
       ),
     options: { ...gm, tile: [16, 4] },
     sizes: sizes.map((one) => ({ ...one, V: Math.max(2, one.V) })),
-    how: "sites",
+    how: "rows",
   },
   {
     name: "pages of a table",
@@ -121,7 +121,7 @@ export const openPrograms: readonly Open[] = [
       ),
     options: { ...gm, tile: [48, 8] },
     sizes: [0, 1, 37, 48].map((N) => ({ N })),
-    how: "sites",
+    how: "rows",
   },
   {
     name: "a window, whose bound is what fits",
@@ -134,7 +134,7 @@ export const openPrograms: readonly Open[] = [
       ),
     options: { ...gm, tile: [16, 3] },
     sizes: sizes.map((one) => ({ ...one, V: Math.max(3, one.V) })),
-    how: "sites",
+    how: "rows",
   },
 ];
 

@@ -3,7 +3,7 @@
 @group(0) @binding(1) var<storage, read> indices: array<u32, 768>;
 @group(0) @binding(2) var<storage, read_write> output: array<vec4u, 384>;
 
-fn wrap_1(low: u32, high: u32) -> u32 {
+fn wrap_0(low: u32, high: u32) -> u32 {
   let negative = (high & 0x80000000u) != 0u;
   var r = select(high, ~high, negative) % 64u;
   let tail = select(low, ~low, negative);
@@ -13,13 +13,13 @@ fn wrap_1(low: u32, high: u32) -> u32 {
   return select(r, 64u - 1u - r, negative);
 }
 
-fn resolve_1(position: u32) -> u32 {
+fn resolve_0(position: u32) -> u32 {
   let low = indices[2u * position];
   let high = indices[2u * position + 1u];
   let element = select(0xffffffffu, low + select(0u, 64u, high == 0xffffffffu), (high == 0u) || (high == 0xffffffffu));
   var wrapped = element;
   for (var again = element >= 64u; again; again = false) {
-    wrapped = wrap_1(low, high);
+    wrapped = wrap_0(low, high);
   }
   return wrapped;
 }
@@ -33,8 +33,8 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) lane:
   // gather %data[%t0, 0][1, 64], %indices[%t0, %t1][1, 32] to %output[%t0, %t1][1, 32] (d0, d1) -> (d0, from_end(%indices[d0, d1])) {oob = wrap, origin = [%t0, %t1]}
   {
     let d1 = lane.x;
-    let at1_0 = resolve_1(t0 * 64u + t1 + d1);
+    let at0_0 = resolve_0(t0 * 64u + t1 + d1);
     let to = t0 * 64u + t1 + d1;
-    output[to] = data[t0 * 64u + at1_0];
+    output[to] = data[t0 * 64u + at0_0];
   }
 }

@@ -3,7 +3,7 @@
 @group(0) @binding(1) var<storage, read> indices: array<u32, 384>;
 @group(0) @binding(2) var<storage, read_write> output: array<vec4u, 192>;
 
-fn resolve_1(position: u32) -> u32 {
+fn resolve_0(position: u32) -> u32 {
   let low = indices[position];
   let element = low + select(0u, 64u, low >= 0x80000000u);
   return select(min(element, 63u), 0u, (element >= 64u) && (low >= 0x80000000u));
@@ -16,9 +16,9 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) lane:
   // gather %data[%t0, 0][1, 64], %indices[%t0, 0][1, 64] to %output[%t0, 0][1, 64] (d0, d1) -> (d0, from_end(%indices[d0, d1])) {oob = clamp, origin = [%t0, 0]}
   {
     let d1_unit = lane.x;
-    let at1_0 = resolve_1(t0 * 64u + d1_unit * 2u);
-    let at1_1 = resolve_1(t0 * 64u + (d1_unit * 2u + 1u));
+    let at0_0 = resolve_0(t0 * 64u + d1_unit * 2u);
+    let at0_1 = resolve_0(t0 * 64u + (d1_unit * 2u + 1u));
     let to = t0 * 32u + d1_unit;
-    output[to] = vec4u(data[t0 * 64u + at1_0], data[t0 * 64u + at1_1]);
+    output[to] = vec4u(data[t0 * 64u + at0_0], data[t0 * 64u + at0_1]);
   }
 }

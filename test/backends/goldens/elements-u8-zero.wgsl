@@ -3,7 +3,7 @@
 @group(0) @binding(1) var<storage, read> indices: array<vec4u, 96>;
 @group(0) @binding(2) var<storage, read_write> output: array<u32, 96>;
 
-fn resolve_1(position: u32) -> vec4u {
+fn resolve_0(position: u32) -> vec4u {
   let low = indices[position];
   let element = low + select(vec4u(0u), vec4u(64u), low >= vec4u(0x80000000u));
   return select(element, vec4u(0xffffffffu), element >= vec4u(64u));
@@ -29,9 +29,9 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) lane:
   // gather %data[%t0, 0][1, 64], %indices[%t0, 0][1, 64] to %output[%t0, 0][1, 64] (d0, d1) -> (d0, from_end(%indices[d0, d1])) {oob = zero, origin = [%t0, 0]}
   {
     let d1_unit = lane.x;
-    let at1_0 = resolve_1(t0 * 16u + d1_unit);
-    let none1_0 = at1_0 == vec4u(0xffffffffu);
+    let at0_0 = resolve_0(t0 * 16u + d1_unit);
+    let none0_0 = at0_0 == vec4u(0xffffffffu);
     let to = t0 * 16u + d1_unit;
-    output[to] = pack(select(fetch(vec4u(t0 * 64u) + select(at1_0, vec4u(0u), none1_0)), vec4u(0u), none1_0));
+    output[to] = pack(select(fetch(vec4u(t0 * 64u) + select(at0_0, vec4u(0u), none0_0)), vec4u(0u), none0_0));
   }
 }

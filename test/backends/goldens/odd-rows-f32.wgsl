@@ -18,15 +18,16 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) lane:
   {
     var bad = 0xffffffffu;
     let d0 = lane.y;
+    let written = t0 * 7u + d0 * 7u;
     let raw_at0 = resolve_0(t0 + d0);
     let in_at0 = min(raw_at0, bitcast<i32>(8u ^ 0x80000000u));
-    bad = min(bad, select(0xffffffffu, t0 * 7u + d0 * 7u, raw_at0 != in_at0));
+    bad = min(bad, select(0xffffffffu, written, raw_at0 != in_at0));
     let at0 = bitcast<u32>(in_at0) ^ 0x80000000u;
-    let d1 = lane.x;
-    if (d1 < 7u) {
-      let to = t0 * 7u + d0 * 7u + d1;
-      let source = (at0 * 7u + d1);
-      output[to] = data[source];
+    let to = t0 * 7u + d0 * 7u;
+    let source = at0 * 7u;
+    let unit = lane.x;
+    if (unit < 7u) {
+      output[to + unit] = data[source + unit];
     }
     if (bad != 0xffffffffu) { atomicMin(&status[0], bad); }
   }

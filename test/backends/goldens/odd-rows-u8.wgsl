@@ -27,9 +27,10 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) lane:
     let start0 = t0 * 7u;
     for (var d0 = lane.y; d0 < min(8u, 10u - t0); d0 += 8u) {
       let first = d0 * 7u + start0;
+      let written = d0 * 7u + start0;
       let raw_at0 = resolve_0(t0 + d0);
       let in_at0 = min(raw_at0, bitcast<i32>(8u ^ 0x80000000u));
-      bad = min(bad, select(0xffffffffu, d0 * 7u + start0, raw_at0 != in_at0));
+      bad = min(bad, select(0xffffffffu, written, raw_at0 != in_at0));
       let at0 = bitcast<u32>(in_at0) ^ 0x80000000u;
       let start = (first + 3u) >> 2u;
       let k = lane.x;
@@ -45,9 +46,10 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) lane:
           var c0 = t0 + d0;
           var c1 = d;
           for (var e = 0u; e < 4u && c0 < 10u; e++) {
+            let written = c0 * 7u + c1;
             let raw_at0 = resolve_0(c0);
             let in_at0 = min(raw_at0, bitcast<i32>(8u ^ 0x80000000u));
-            bad = min(bad, select(0xffffffffu, c0 * 7u + c1, raw_at0 != in_at0));
+            bad = min(bad, select(0xffffffffu, written, raw_at0 != in_at0));
             let at0 = bitcast<u32>(in_at0) ^ 0x80000000u;
             let source = at0 * 7u + c1;
             packed |= ((data[source >> 2u] >> ((source & 3u) * 8u)) & 0xffu) << (e * 8u);

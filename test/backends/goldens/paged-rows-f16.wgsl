@@ -25,7 +25,7 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) lane:
     var bad = 0xffffffffu;
     let d0 = lane.y;
     var alive = true;
-    let first = t0 * 64u + d0 * 64u;
+    let written = t0 * 64u + d0 * 64u;
     var at0 = 0u;
     {
       let position = t0 + d0;
@@ -37,7 +37,7 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) lane:
     {
       let position = (at0 >> 4u);
       let element = resolve_1(position);
-      bad = min(bad, select(0xffffffffu, first, alive && !(element < 8u)));
+      bad = min(bad, select(0xffffffffu, written, alive && !(element < 8u)));
       alive = alive && element < 8u;
       at1 = min(element, 7u);
     }

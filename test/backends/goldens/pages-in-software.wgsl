@@ -24,10 +24,10 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) lane:
     let start1 = t0 * 8u;
     for (var d0 = d0_start; d0 < d0_stop;) {
       let rows = min(16u - ((t0 + d0) & 15u), d0_stop - d0);
-      let first = d0 * 64u + start0;
+      let written = d0 * 64u + start0;
       let raw_at0 = resolve_0(((t0 + d0) >> 4u));
       let in_at0 = min(raw_at0, bitcast<i32>(7u ^ 0x80000000u));
-      bad = min(bad, select(0xffffffffu, first, raw_at0 != in_at0));
+      bad = min(bad, select(0xffffffffu, written, raw_at0 != in_at0));
       let at0 = bitcast<u32>(in_at0) ^ 0x80000000u;
       let end = rows * 8u;
       let to = d0 * 8u + start1;

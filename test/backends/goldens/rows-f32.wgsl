@@ -18,9 +18,10 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) lane:
   {
     var bad = 0xffffffffu;
     let d0 = lane.y;
+    let written = t0 * 64u + d0 * 64u;
     let raw_at0 = resolve_0(t0 + d0);
     let in_at0 = min(raw_at0, bitcast<i32>(8u ^ 0x80000000u));
-    bad = min(bad, select(0xffffffffu, t0 * 64u + d0 * 64u, raw_at0 != in_at0));
+    bad = min(bad, select(0xffffffffu, written, raw_at0 != in_at0));
     let at0 = bitcast<u32>(in_at0) ^ 0x80000000u;
     let to = t0 * 16u + d0 * 16u;
     let source = at0 * 16u;

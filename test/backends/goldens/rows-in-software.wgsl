@@ -23,9 +23,10 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) lane:
     let start0 = t0 * 64u;
     let start1 = t0 * 16u;
     for (var d0 = d0_start; d0 < d0_stop; d0 += 1u) {
+      let written = d0 * 64u + start0;
       let raw_at0 = resolve_0(t0 + d0);
       let in_at0 = min(raw_at0, bitcast<i32>(8u ^ 0x80000000u));
-      bad = min(bad, select(0xffffffffu, d0 * 64u + start0, raw_at0 != in_at0));
+      bad = min(bad, select(0xffffffffu, written, raw_at0 != in_at0));
       let at0 = bitcast<u32>(in_at0) ^ 0x80000000u;
       let to = d0 * 16u + start1;
       let source = at0 * 16u;

@@ -26,13 +26,14 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) lane:
   {
     var bad = 0xffffffffu;
     let d0 = lane.y;
+    let written = t0 * 16u + d0 * 16u;
     let raw_at0 = resolve_0(t0 * 2u + d0 * 2u);
     let in_at0 = min(raw_at0, bitcast<i32>(5u ^ 0x80000000u));
-    bad = min(bad, select(0xffffffffu, t0 * 16u + d0 * 16u, raw_at0 != in_at0));
+    bad = min(bad, select(0xffffffffu, written, raw_at0 != in_at0));
     let at0 = bitcast<u32>(in_at0) ^ 0x80000000u;
     let raw_at1 = resolve_1(t0 * 2u + d0 * 2u + 1u);
     let in_at1 = min(raw_at1, bitcast<i32>(6u ^ 0x80000000u));
-    bad = min(bad, select(0xffffffffu, t0 * 16u + d0 * 16u, raw_at1 != in_at1));
+    bad = min(bad, select(0xffffffffu, written, raw_at1 != in_at1));
     let at1 = bitcast<u32>(in_at1) ^ 0x80000000u;
     let to = t0 * 4u + d0 * 4u;
     let source = at0 * 28u + at1 * 4u;

@@ -1,5 +1,5 @@
 /** Output dims that a map follows by the page: through the quotient and the remainder of one form by one number. */
-import { dimsOf, equalLinear, type Linear, type Term } from "./linear.js";
+import { dimsOf, equalLinear, type Linear, type Term } from "../../ir/linear.js";
 
 /** Where the quotient stays, so do the sites, and the data go on by a step. */
 export interface Page {

@@ -2,7 +2,7 @@
  * Long tasks cut into slices, so that a run can be watched and given up between two of them, and threads share what one task
  * holds. The program that comes out is a tile program like any other, with more parallel iterations and the same bits.
  */
-import { gatheredTable, isPlain, isRead, readsOf } from "../../ir/access.js";
+import { gatheredTable, isRead, readsOf } from "../../ir/access.js";
 import type { TileFunc } from "../../ir/func.js";
 import {
   add,
@@ -18,39 +18,44 @@ import {
 } from "../../ir/linear.js";
 import { boundsOf } from "../../ir/ranges.js";
 import { sizesAround } from "../../ir/symbols/symbols.js";
-import { parallelNest } from "../../ir/tasks.js";
-import { findGather, flatten, type ForStmt, type GatherStmt, type Region, type Stmt } from "../../ir/tile.js";
+import { taskOf } from "../../ir/task/index.js";
+import { flatten, type ForStmt, type GatherStmt, type Region, type Stmt } from "../../ir/tile.js";
 import { assertNever, at, elementCount } from "../../ir/types.js";
-import { largest } from "./largest.js";
+import { mostOf } from "./gather.js";
 
 /** Elements of a slice: some milliseconds, whatever their size. */
-export const sliceElements = 2 ** 20;
+export const splitElements = 2 ** 20;
 /** A slice loads its data again; it moves so many times as much. */
 const movedPerReload = 16;
 
 /** The program with every task that is longer than a slice cut, where its form allows. */
-export function sliced(func: TileFunc): TileFunc {
+export function splitTasks(func: TileFunc): TileFunc {
   const around = sizesAround(func);
-  const nest = parallelNest(func.body, around);
+  const { gather, nest } = taskOf(func);
   const loops = nest.loops.map(({ stmt }) => stmt);
-  const cut = cutTask(nest.body, [...around, ...loops]);
+  const data = gather?.stmt.from[gatheredTable]?.buffer;
+  const cut = cutTask(nest.body, [...around, ...loops], data);
   if (cut === undefined) return func;
   const body = loops.reduceRight<Stmt>((inner, loop) => ({ ...loop, body: [inner] }), cut);
   const whole = { ...func, body: [...func.body.filter((stmt) => stmt.op === "alloc"), body] };
   // A loop whose trips its text does not tell would stay inside its task.
-  return parallelNest(whole.body, around).loops.length > loops.length ? sliced(whole) : func;
+  return taskOf(whole).nest.loops.length > loops.length ? splitTasks(whole) : func;
 }
 
-function cutTask(body: readonly Stmt[], loops: readonly ForStmt[]): ForStmt | undefined {
+/** `data`: the buffer that elements are gathered from. */
+function cutTask(
+  body: readonly Stmt[],
+  loops: readonly ForStmt[],
+  data: string | undefined,
+): ForStmt | undefined {
   const place = body.findIndex((stmt) => flatten([stmt]).some(({ op }) => op === "gather"));
   const work = body[place];
   if (work === undefined) return undefined;
   const loads = body.slice(0, place);
   const behind = body.slice(place + 1);
   if (!loads.every(({ op }) => op === "load" || op === "sync")) return undefined;
-  const data = findGather(body)?.from[gatheredTable]?.buffer;
   const reloaded = loads.filter((stmt) => stmt.op === "load" && stmt.to === data);
-  const most = Math.max(sliceElements, movedPerReload * elementsMoved(reloaded, loops));
+  const most = Math.max(splitElements, movedPerReload * elementsMoved(reloaded, loops));
   if (work.op === "for") {
     return behind.every(({ op }) => op === "sync") ? cutLoop(work, loads, loops, most) : undefined;
   }
@@ -59,7 +64,7 @@ function cutTask(body: readonly Stmt[], loops: readonly ForStmt[]): ForStmt | un
 
 /** Elements that a body loads and gathers, over all iterations of the loops in it. */
 export function elementsMoved(body: readonly Stmt[], loops: readonly ForStmt[]): number {
-  const region = ({ sizes }: Region): number => elementCount(sizes.map((size) => largest(size, loops)));
+  const region = ({ sizes }: Region): number => elementCount(mostOf(sizes, loops));
   return body.reduce((sum, stmt) => {
     switch (stmt.op) {
       case "for":
@@ -108,7 +113,7 @@ function cutGather(
   loops: readonly ForStmt[],
   most: number,
 ): ForStmt | undefined {
-  const extents = gather.to.sizes.map((size) => largest(size, loops));
+  const extents = mostOf(gather.to.sizes, loops);
   const elements = elementCount(extents);
   const d = extents.findIndex((extent) => extent > 1);
   if (elements <= most || d === -1) return undefined;
@@ -125,7 +130,7 @@ function cutGather(
   if (stores.length !== behind.length) return undefined;
   const stored = stores.some(({ op }) => op === "store");
   const cut: GatherStmt = {
-    ...(isPlain(gather.map) ? cutRegions(gather, d, iv(name), size) : cutMap(gather, d, iv(name))),
+    ...further(gather, d, iv(name)),
     to: part(gather.to, d, stored ? constant(0) : iv(name), size),
   };
   return {
@@ -139,31 +144,19 @@ function cutGather(
   };
 }
 
-/** The gather whose regions start further along an output dim. */
-function cutRegions(gather: GatherStmt, d: number, start: Linear, size: Linear): GatherStmt {
-  const cutDims = gather.from.map((_, table) => followers(gather, table, d));
-  const from = gather.from.map((region, table) =>
-    at(cutDims, table).reduce((cut, k) => part(cut, k, start, size), region),
-  );
-  const origins = gather.origins.map((origin, k) =>
-    origin.map((offset, c) => (at(cutDims, k + 1).includes(c) ? add(offset, start) : offset)),
-  );
-  return { ...gather, from, origins };
-}
-
 /** The gather whose map starts further along an output dim, inside the same regions. */
-function cutMap(gather: GatherStmt, d: number, start: Linear): GatherStmt {
-  const further = (form: Linear): Linear =>
+function further(gather: GatherStmt, d: number, start: Linear): GatherStmt {
+  const moved = (form: Linear): Linear =>
     substitute(form, (of) => (of.kind === "dim" && of.dim === d ? add(dim(d), start) : undefined));
   const { map } = gather;
   return {
     ...gather,
     map: {
       ...map,
-      results: map.results.map(further),
+      results: map.results.map(moved),
       sites: map.sites.map((site) => ({
         ...site,
-        value: isRead(site.value) ? { ...site.value, at: site.value.at.map(further) } : further(site.value),
+        value: isRead(site.value) ? { ...site.value, at: site.value.at.map(moved) } : moved(site.value),
       })),
     },
   };

@@ -1,13 +1,12 @@
 /**
- * Short tasks joined, so that one has rows enough to jam: the opposite of a slice. The program that comes out is a tile program
- * like any other, with fewer parallel iterations and the same bits.
+ * Short tasks fused, so that one has rows enough to run side by side: the opposite of a split. The program that comes out is a
+ * tile program like any other, with fewer parallel iterations and the same bits.
  */
-import { gatheredTable, indexed, isPlain } from "../../ir/access.js";
+import { coordsOf, gatheredTable, indexed } from "../../ir/access.js";
 import type { TileFunc } from "../../ir/func.js";
 import { constant, isConstant, iv, loopVariables, sub } from "../../ir/linear.js";
 import { isParam } from "../../ir/regions.js";
-import { sizesAround } from "../../ir/symbols/symbols.js";
-import { parallelNest } from "../../ir/tasks.js";
+import { taskOf } from "../../ir/task/index.js";
 import {
   ubBytes,
   type ForStmt,
@@ -17,30 +16,28 @@ import {
   type UbBuffer,
 } from "../../ir/tile.js";
 import { assertNever } from "../../ir/types.js";
-import { jammed, jamOf } from "./jam.js";
-import { followers } from "./slices.js";
+import { followers } from "./split-tasks.js";
 
 /** Bytes of a slab that a first-level cache holds beside indices and output. */
 const mostSlabBytes = 2 ** 15;
 /** Tasks that are left at least: enough for threads to share them evenly. */
 const fewestTasks = 256;
 
-/** The program with iterations of its innermost parallel loop joined, where that makes rows to jam and its form allows. */
-export function joined(func: TileFunc): TileFunc {
-  const nest = parallelNest(func.body, sizesAround(func));
+/** The program whose tasks have a number of rows, by iterations of its innermost parallel loop fused, where its form allows. */
+export function fuseTasks(func: TileFunc, rows: number): TileFunc {
+  const { nest } = taskOf(func);
   const inner = nest.loops[nest.loops.length - 1];
   const gather = nest.body.find((stmt) => stmt.op === "gather");
   if (inner === undefined || gather === undefined) return func;
   const { stmt: loop, trips } = inner;
-  const times = jammed / loop.step;
+  const times = rows / loop.step;
   if (times <= 1 || trips % times !== 0 || nest.tasks / times < fewestTasks) return func;
-  if (!isConstant(sub(loop.upper, loop.lower)) || !takesElements(gather)) return func;
-  if (jamOf(gather.to.sizes) !== undefined) return func;
+  if (!isConstant(sub(loop.upper, loop.lower)) || !takesElements(gather, loop)) return func;
   const d = gather.to.offsets.findIndex((offset) => loopVariables(offset).has(loop.iv));
   if (d === -1 || d === gather.to.sizes.length - 1) return func;
-  const join = new Join(func, loop, gather, d, times);
-  const allocs = func.body.flatMap((stmt) => (stmt.op === "alloc" ? [join.alloc(stmt.buffer)] : []));
-  const body = nest.body.map((stmt) => join.stmt(stmt));
+  const fuse = new Fuse(func, loop, gather, d, times);
+  const allocs = func.body.flatMap((stmt) => (stmt.op === "alloc" ? [fuse.alloc(stmt.buffer)] : []));
+  const body = nest.body.map((stmt) => fuse.stmt(stmt));
   const stmts = [...allocs, ...body].filter((stmt) => stmt !== undefined);
   if (stmts.length < allocs.length + body.length) return func;
   const wide: Stmt = { ...loop, step: loop.step * times, body: stmts.slice(allocs.length) };
@@ -50,12 +47,13 @@ export function joined(func: TileFunc): TileFunc {
   return { ...func, body: [...stmts.slice(0, allocs.length), loops] };
 }
 
-/** Whether each element of the innermost output dim has an index of its own. */
-const takesElements = ({ map, to }: GatherStmt): boolean =>
-  isPlain(map) && indexed(map).has(to.sizes.length - 1);
+/** Whether each element of the innermost output dim has an index of its own, at coordinates that the loop does not move by itself. */
+const takesElements = ({ map, to }: GatherStmt, loop: ForStmt): boolean =>
+  indexed(map).has(to.sizes.length - 1) &&
+  [...map.results, ...map.sites.flatMap(coordsOf)].every((form) => !loopVariables(form).has(loop.iv));
 
 /** So many iterations of a loop as one: undefined for what does not move with it along the output dim `d`. */
-class Join {
+class Fuse {
   constructor(
     private readonly func: TileFunc,
     private readonly loop: ForStmt,

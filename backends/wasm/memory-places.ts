@@ -1,10 +1,11 @@
 /** Where the regions of a program lie in the kernel's memory. */
-import type { Place } from "../../ir/addressing.js";
+import { stepsOf, type Place } from "../../ir/addressing.js";
 import { outputOf, type TileFunc } from "../../ir/func.js";
-import { add, type Linear } from "../../ir/linear.js";
+import type { Linear } from "../../ir/linear.js";
 import { ubBuffers } from "../../ir/regions.js";
 import { ubStrides, type Region, type UbBuffer } from "../../ir/tile.js";
 import { at, invariant, strides } from "../../ir/types.js";
+import { beyondSteps, isOverPoint } from "../plan/stages.js";
 
 /** A tensor by its number among the operands, or a tile of the unified buffer. */
 export type Memory =
@@ -15,35 +16,40 @@ export interface Placed extends Place {
   readonly memory: Memory;
 }
 
-/** An address that moves with the output dims of a tile. */
+/** An address as a pointer that advances with the output dims of a tile, and what lies beyond its steps. */
 export interface Walk {
   readonly memory: Memory;
+  readonly elementBytes: number;
   /** Where it starts, in elements of the memory. */
   readonly start: Linear;
   /** Bytes between neighbours along each output dim. */
   readonly by: readonly number[];
+  /** What sites, and quotients and remainders of dims, add: in elements of the memory. */
+  readonly beyond: Linear;
 }
 
-/** `standIns`: regions of tensors that a tile of the unified buffer stands for, by its name. */
-export function placing(func: TileFunc, standIns: ReadonlyMap<string, Region>): (region: Region) => Placed {
+/** `elementBytes`: of the memory's elements, in which the address counts. */
+export const walkOf = (memory: Memory, address: Linear, elementBytes: number, rank: number): Walk => ({
+  memory,
+  elementBytes,
+  start: { at: address.at, terms: address.terms.filter((term) => !isOverPoint(term)) },
+  by: stepsOf(address, rank).map((step) => step * elementBytes),
+  beyond: { at: 0, terms: beyondSteps(address) },
+});
+
+/** Where the regions of a program lie. */
+export function placing(func: TileFunc): (region: Region) => Placed {
   const buffers = ubBuffers(func);
-  const placed = (region: Region): Placed => {
-    const standIn = standIns.get(region.buffer);
-    if (standIn !== undefined) {
-      const offsets = region.offsets.map((offset, k) => add(at(standIn.offsets, k), offset));
-      return placed({ ...region, buffer: standIn.buffer, offsets });
-    }
-    const { offsets } = region;
-    const operand = func.operands.findIndex(({ name }) => name === region.buffer);
+  return ({ buffer: name, offsets }) => {
+    const operand = func.operands.findIndex((own) => own.name === name);
     if (operand !== -1) {
       const by = strides(at(func.operands, operand).type.shape);
       return { memory: { kind: "tensor", operand }, offsets, strides: by };
     }
-    const buffer = buffers.get(region.buffer);
-    invariant(buffer !== undefined, `%${region.buffer} has no alloc`);
+    const buffer = buffers.get(name);
+    invariant(buffer !== undefined, `%${name} has no alloc`);
     return { memory: { kind: "ub", buffer }, offsets, strides: ubStrides(buffer) };
   };
-  return placed;
 }
 
 export const isOutput = ({ memory }: Placed, func: TileFunc): boolean =>

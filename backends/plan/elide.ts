@@ -1,0 +1,71 @@
+/**
+ * Copies left out: a gather that reads its inputs where a load finds them, and writes its output where a store puts it. The
+ * program that comes out is a tile program like any other, with the same bits.
+ */
+import type { TileFunc } from "../../ir/func.js";
+import { add } from "../../ir/linear.js";
+import { taskOf } from "../../ir/task/index.js";
+import { flatten, type GatherStmt, type Region, type Stmt } from "../../ir/tile.js";
+import { assertNever, at } from "../../ir/types.js";
+
+export interface Elided {
+  readonly func: TileFunc;
+  /** The statements that are left out. */
+  readonly gone: ReadonlySet<Stmt>;
+}
+
+/** `stays`: whether a table's tile is still loaded, by the table's number. */
+export function elide(func: TileFunc, stays: (table: number) => boolean): Elided {
+  const task = taskOf(func);
+  const gather = task.gather?.stmt;
+  if (gather === undefined) return { func, gone: new Set() };
+  const gone = new Set<Stmt>();
+  const from = gather.from.map((region, table) => {
+    const load = task.loads.get(region.buffer)?.stmt;
+    if (load === undefined || stays(table)) return region;
+    gone.add(load);
+    return within(region, load.from);
+  });
+  const store = task.store?.stmt;
+  if (store !== undefined) gone.add(store);
+  const to = store === undefined ? gather.to : within(gather.to, store.to);
+  const { scratch: _scratch, ...rest } = gather;
+  const inPlace: GatherStmt = { ...rest, from, to };
+  const used = new Set(
+    flatten(func.body).flatMap((stmt) => (gone.has(stmt) ? [] : buffersIn(stmt === gather ? inPlace : stmt))),
+  );
+  const body = rewrite(func.body, (stmt) => {
+    if (gone.has(stmt)) return [];
+    if (stmt.op === "alloc") return used.has(stmt.buffer.name) ? [stmt] : [];
+    return [stmt === gather ? inPlace : stmt];
+  });
+  return { func: { ...func, body }, gone };
+}
+
+/** A region of a tile as one of the tensor in which the tile is a region. */
+const within = (region: Region, tile: Region): Region => ({
+  buffer: tile.buffer,
+  offsets: region.offsets.map((offset, k) => add(at(tile.offsets, k), offset)),
+  sizes: region.sizes,
+});
+
+function buffersIn(stmt: Stmt): string[] {
+  switch (stmt.op) {
+    case "load":
+      return [stmt.to];
+    case "store":
+      return [stmt.from];
+    case "gather":
+      return [...stmt.from, stmt.to].map(({ buffer }) => buffer);
+    case "for":
+    case "alloc":
+    case "sync":
+      return [];
+    default:
+      return assertNever(stmt);
+  }
+}
+
+/** A body with other statements in the place of each, those inside loops first. */
+const rewrite = (body: readonly Stmt[], put: (stmt: Stmt) => readonly Stmt[]): readonly Stmt[] =>
+  body.flatMap((stmt) => put(stmt.op === "for" ? { ...stmt, body: rewrite(stmt.body, put) } : stmt));

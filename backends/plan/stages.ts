@@ -1,0 +1,58 @@
+/**
+ * Where index values are read: each as soon as the output dims that it follows are known, so that one value serves all that
+ * lies inside them.
+ */
+import { dimsOf, sitesOf, type Linear, type Term } from "../../ir/linear.js";
+import { at } from "../../ir/types.js";
+
+/** Sites that are read once for everything inside an output dim. */
+export interface Stage {
+  /** The innermost dim whose loop stands around them; -1: none. */
+  readonly dim: number;
+  /** Numbers of the sites, in the order of the map. */
+  readonly sites: readonly number[];
+  /** The terms of the data's address that are known here and at no stage before: sites, and quotients and remainders of dims. */
+  readonly adds: Linear;
+}
+
+/** Whether a term moves with an output dim by steps of one length. */
+export const isStep = ({ of }: Term): boolean => of.kind === "dim";
+
+/** Whether a term moves with output dims or sites. */
+export const isOverPoint = (term: Term): boolean => {
+  const form = { at: 0, terms: [term] };
+  return dimsOf(form).length > 0 || sitesOf(form).length > 0;
+};
+
+/** The terms of an address that no pointer follows by steps: sites, and quotients and remainders of dims. */
+export const beyondSteps = ({ terms }: Linear): readonly Term[] =>
+  terms.filter((term) => !isStep(term) && isOverPoint(term));
+
+/**
+ * The stages of a map, outermost first. `sites`: its addresses and sums. None stands outside of the one before it, so that the
+ * first site that ends an element does so. The last one knows the whole address of the data but for its steps.
+ */
+export function stagesOf(sites: readonly Linear[], data: Linear): readonly Stage[] {
+  const stages: { readonly dim: number; readonly sites: number[]; readonly adds: Term[] }[] = [
+    { dim: -1, sites: [], adds: [] },
+  ];
+  const latest = (): (typeof stages)[number] => at(stages, stages.length - 1);
+  const stageOf = sites.map((form, site) => {
+    const dim = Math.max(latest().dim, ...dimsOf(form));
+    if (dim > latest().dim) stages.push({ dim, sites: [], adds: [] });
+    latest().sites.push(site);
+    return stages.length - 1;
+  });
+  const terms = beyondSteps(data);
+  const last = Math.max(latest().dim, ...dimsOf({ at: 0, terms }));
+  if (last > latest().dim) stages.push({ dim: last, sites: [], adds: [] });
+  for (const term of terms) {
+    const form = { at: 0, terms: [term] };
+    const dims = dimsOf(form);
+    const known = stages.findIndex(
+      ({ dim }, k) => dims.every((d) => d <= dim) && sitesOf(form).every((s) => at(stageOf, s) <= k),
+    );
+    at(stages, known).adds.push(term);
+  }
+  return stages.map(({ adds, ...stage }) => ({ ...stage, adds: { at: 0, terms: adds } }));
+}

@@ -1,0 +1,176 @@
+/** Neighbours whose index values are resolved by vectors: elements of the innermost dim, or four short rows. */
+import { soleAtom } from "../../ir/linear.js";
+import { at, InternalError } from "../../ir/types.js";
+import type { Context } from "./context.js";
+import { accessAt, outputName, sourceName, wordAt } from "./elements.js";
+import { inOrder } from "./forms.js";
+import type { GatherMove, SiteMove } from "./gather-move.js";
+import { declareResolved, siteNames } from "./index-values.js";
+import { fourOf, none } from "./resolve.js";
+
+/** The helpers that groups call, before main. */
+export function emitGroupHelpers(context: Context, move: GatherMove): void {
+  const { out } = context;
+  const { size } = context.plan.element;
+  if (size > 4) return;
+  const parts = ["x", "y", "z", "w"];
+  // Adapters in software shift vectors one number at a time; they multiply and choose them as a whole.
+  out.line(`// the elements at four addresses${size === 4 ? "" : ", each in the high bits"}`);
+  out.block("fn fetch(source: vec4u) -> vec4u", () => {
+    if (size === 4) {
+      out.line(`return vec4u(${parts.map((c) => wordAt(context, move, `source.${c}`)).join(", ")});`);
+      return;
+    }
+    const shift = Math.log2(4 / size);
+    const words = parts.map((c) => wordAt(context, move, `source.${c} >> ${shift}u`));
+    out.line(`let words = vec4u(${words.join(", ")});`);
+    const raised = (name: string, bit: number): string => {
+      const by = 2 ** (8 * size * bit);
+      return `select(${name} * vec4u(${by}u), ${name}, (source & vec4u(${bit}u)) != vec4u(0u))`;
+    };
+    if (size === 2) {
+      out.line(`return ${raised("words", 1)};`);
+      return;
+    }
+    out.line(`let half = ${raised("words", 2)};`);
+    out.line(`return ${raised("half", 1)};`);
+  });
+  out.line("");
+  if (size === 4) return;
+  out.line("// four elements side by side");
+  if (size === 2) {
+    out.block("fn pack(e: vec4u) -> vec2u", () => {
+      out.line("return (e.xz >> vec2u(16u)) | (e.yw & vec2u(0xffff0000u));");
+    });
+  } else {
+    out.block("fn pack(e: vec4u) -> u32", () => {
+      out.line("let high = e & vec4u(0xff000000u);");
+      out.line("return (high.x >> 24u) | (high.y >> 16u) | (high.z >> 8u) | high.w;");
+    });
+  }
+  out.line("");
+}
+
+/** What `resolve_k` gives at a coordinate; where it reads four values together, it is called with their access. */
+function resolved(context: Context, { site, form, four, rule }: SiteMove, coords: readonly string[]): string {
+  const position =
+    four && rule !== undefined
+      ? context.access(form, 16 / rule.bytes, coords)
+      : context.address(form, coords);
+  return `resolve_${site}(${position})`;
+}
+
+/** Sites whose index may name no element: the vectors mark it. */
+const mayMiss = ({ sites }: GatherMove): readonly SiteMove[] =>
+  sites.filter(({ rule }) => rule?.mayBeNone === true);
+
+/** Declares `at<k>`, the elements that four rows from a coordinate on are read by. */
+export function declareFourRows(context: Context, move: GatherMove, coords: readonly string[]): void {
+  const place = context.address(move.addresses.output, coords);
+  for (const site of move.sites) {
+    const value = resolved(context, site, coords);
+    declareResolved(context, site, { name: `at${site.site}`, value, four: true, place });
+  }
+}
+
+/** 16 bytes of each of four rows. */
+export function emitFourRows(
+  context: Context,
+  move: GatherMove,
+  along: number,
+  coords: readonly string[],
+): void {
+  const { out } = context;
+  const elements = context.elementsOf(4);
+  ["x", "y", "z", "w"].forEach((part, n) => {
+    const row = shiftedBy(coords, along, n);
+    const to = `${outputName(context)}[${context.access(move.addresses.output, elements, row)}]`;
+    const sites = siteNames(move).map((name) => `${name}.${part}`);
+    const copy = (): void => {
+      const source = context.access(move.addresses.data, elements, row, sites);
+      out.line(`${to} = ${accessAt(context, move, 4, source)};`);
+    };
+    const found = mayMiss(move).map(({ site }) => `at${site}.${part} != ${none}`);
+    if (found.length === 0) {
+      copy();
+      return;
+    }
+    out.block(`if (${found.join(" && ")})`, copy);
+    out.block("else", () => {
+      out.line(`${to} = vec4u(0u);`);
+    });
+  });
+}
+
+const shiftedBy = (coords: readonly string[], along: number, by: number): string[] =>
+  coords.map((name, d) => (d !== along || by === 0 ? name : name === "0u" ? `${by}u` : `${name} + ${by}u`));
+
+/** Declares `at<k>_<n>` for the elements of a group, and `none<k>_<n>` where an index may have none. */
+export function declareGroup(context: Context, move: GatherMove, coords: readonly string[]): void {
+  const { out } = context;
+  const wide = context.plan.element.size > 4;
+  for (let n = 0; n < (wide ? move.unit.group : 1); n++) {
+    const place = context.address(move.addresses.output, shiftedBy(coords, coords.length - 1, n));
+    for (const own of move.sites) {
+      const { site, rule, four } = own;
+      if (rule === undefined) throw new InternalError("what vectors resolve has a rule");
+      const neighbour = (shift: number): string =>
+        resolved(context, own, shiftedBy(coords, coords.length - 1, shift));
+      const value =
+        wide || four ? neighbour(n) : `${fourOf(rule)}(${[0, 1, 2, 3].map(neighbour).join(", ")})`;
+      declareResolved(context, own, { name: `at${site}_${n}`, value, four: !wide, place });
+      if (!rule.mayBeNone) continue;
+      out.line(`let none${site}_${n} = at${site}_${n} == ${wide ? none : `vec4u(${none})`};`);
+    }
+  }
+}
+
+/** The output of a group from the elements it gathers. */
+export function emitGroup(context: Context, move: GatherMove, coords: readonly string[]): void {
+  const { out } = context;
+  const { size } = context.plan.element;
+  const wide = size > 4;
+  const values = Array.from({ length: wide ? move.unit.group : 1 }, (_, n) => {
+    const value = wide
+      ? elementAt(context, move, shiftedBy(coords, coords.length - 1, n), n)
+      : `fetch(${quadAddress(context, move, coords)})`;
+    const missing = mayMiss(move)
+      .map(({ site }) => `none${site}_${n}`)
+      .join(wide ? " || " : " | ");
+    const zero = `vec${size === 8 ? 2 : 4}u(0u)`;
+    return missing === "" ? value : `select(${value}, ${zero}, ${missing})`;
+  });
+  const [first = ""] = values;
+  const whole = values.length === 1 ? first : `vec4u(${values.join(", ")})`;
+  const width = at(move.widths, move.widths.length - 1);
+  out.line(`let to = ${context.access(move.addresses.output, context.elementsOf(width), coords)};`);
+  out.line(`${outputName(context)}[to] = ${size < 4 ? `pack(${first})` : whole};`);
+}
+
+/** One element wider than a word. */
+function elementAt(context: Context, move: GatherMove, coords: readonly string[], n: number): string {
+  const sites = move.sites.map((site) => found(site, n, "0u"));
+  return `${sourceName(context, move)}[${context.address(move.addresses.data, coords, sites)}]`;
+}
+
+/** An index without an element reads element 0, and its bits are dropped. */
+const found = ({ site, rule }: SiteMove, n: number, zero: string): string =>
+  rule?.mayBeNone === true ? `select(at${site}_${n}, ${zero}, none${site}_${n})` : `at${site}_${n}`;
+
+/** The addresses of four elements from a coordinate on. */
+function quadAddress(context: Context, { addresses, sites }: GatherMove, coords: readonly string[]): string {
+  const innermost = coords.length - 1;
+  const { at: constantPart, terms } = addresses.data;
+  const scalar = { at: constantPart, terms: terms.filter(({ of }) => of.kind !== "site") };
+  const base = context.address(scalar, coords);
+  const vectors = inOrder(terms).flatMap(({ by, of }) => {
+    // Four neighbours are of one row: a remainder moves as the place itself, and a quotient stands still.
+    const inRow = of.kind === "mod" ? soleAtom(of.of) : of;
+    if (inRow?.kind === "dim" && inRow.dim === innermost)
+      return [`vec4u(0u, ${by}u, ${2 * by}u, ${3 * by}u)`];
+    if (of.kind !== "site") return [];
+    const name = found(at(sites, of.site), 0, "vec4u(0u)");
+    return [by === 1 ? name : `${name} * vec4u(${by}u)`];
+  });
+  return [...(base === "0u" ? [] : [`vec4u(${base})`]), ...vectors].join(" + ");
+}

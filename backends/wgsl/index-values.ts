@@ -1,0 +1,246 @@
+/**
+ * Index values: each resolved under its rule, in order. The first that gives none or an error ends the elements that share it.
+ */
+import { inputOf } from "../../ir/func.js";
+import type { Linear } from "../../ir/linear.js";
+import { indexBytes } from "../../ir/policy.js";
+import { at, InternalError, isSigned } from "../../ir/types.js";
+import { belowText, lastText } from "./bounds.js";
+import type { Context } from "./context.js";
+import { isLarge, type GatherMove, type SiteMove } from "./gather-move.js";
+import { sizeName } from "./names.js";
+import {
+  asSigned,
+  asUnsigned,
+  emitReportedResolver,
+  emitResolver,
+  lowWord,
+  none,
+  splatOf,
+} from "./resolve.js";
+import { emitWideHelpers, wideForm, wideLiteral, type WideWords } from "./wide.js";
+
+/** What sites are called, by number. */
+export const siteNames = ({ sites }: GatherMove): string[] => sites.map(siteName);
+
+const siteName = ({ wide, rule, site }: SiteMove): string =>
+  wide && rule === undefined ? `wide${site}` : `at${site}`;
+
+/** A position or an address: below 2^31 in the end, whatever it is made from. */
+export const narrowForm = (
+  context: Context,
+  move: GatherMove,
+  form: Linear,
+  coords: readonly string[],
+): string =>
+  isLarge(form, move.ranges)
+    ? `${wideForm(form, wordsOf(context, move, coords))}.x`
+    : context.address(form, coords, siteNames(move));
+
+function wordsOf(context: Context, move: GatherMove, coords: readonly string[]): WideWords {
+  const names = siteNames(move);
+  return {
+    narrow: (form) => context.address(form, coords, names),
+    sites: move.sites.map((own) => ({ name: siteName(own), wide: own.rule === undefined })),
+  };
+}
+
+/** The functions that index values are resolved by, before main. */
+export function emitIndexHelpers(context: Context, move: GatherMove): void {
+  const { out, names, plan } = context;
+  for (const { site, table, rule, wide, four } of move.sites) {
+    if (wide || table === undefined || rule === undefined) continue;
+    const indices = names.buffer(inputOf(plan.func, table).name);
+    if (rule.outside !== "report" || mayEnd(move)) emitResolver(out, { site, rule, four }, indices);
+    else if (rule.below > 0) emitReportedResolver(out, { site, rule, four }, indices);
+  }
+  if (usesWide(move)) emitWideHelpers(out);
+}
+
+const usesWide = ({ sites, addresses, ranges }: GatherMove): boolean =>
+  sites.some(({ wide }) => wide) ||
+  [...sites.flatMap(({ table, form }) => (table === undefined ? [] : [form])), addresses.data].some((form) =>
+    isLarge(form, ranges),
+  );
+
+/** Where the index values of an element are read, and its number in the output. */
+export interface ElementAt {
+  readonly coords: readonly string[];
+  /** By site. Default: those of the tile. */
+  readonly forms?: readonly Linear[];
+  /** Default: by the output's address. */
+  readonly place?: string;
+}
+
+/** Declares every site of an element, and `alive` where one may end it. */
+export function declareSites(context: Context, move: GatherMove, element: ElementAt): void {
+  const { out } = context;
+  if (mayEnd(move)) out.line("var alive = true;");
+  if (reports(move)) {
+    out.line(`let written = ${element.place ?? context.address(move.addresses.output, element.coords)};`);
+  }
+  for (const site of reached(move)) declareSite(context, move, site, element);
+}
+
+/** The sites up to one that nothing can be an element of: it ends every element. */
+function reached({ sites }: GatherMove): readonly SiteMove[] {
+  const last = sites.findIndex(({ rule }) => rule?.below === 0);
+  return last === -1 ? sites : sites.slice(0, last + 1);
+}
+
+const isReported = ({ rule }: SiteMove): boolean => rule?.outside === "report";
+
+/** Whether an index out of range is reported. */
+export const reports = ({ sites }: GatherMove): boolean => sites.some(isReported);
+
+/** Declares `bad`, where an index may be reported: the lowest output element that a lane found one at. */
+export function declareBad({ out }: Context, move: GatherMove): void {
+  if (reports(move)) out.line(`var bad = ${none};`);
+}
+
+/**
+ * Tells the host of it. The host looks for the element itself: an access resolves the indices of a few elements together, and
+ * keeps the place of the first.
+ */
+export function emitReport(
+  context: Context,
+  move: GatherMove,
+  maybeEmpty: readonly Linear[] = move.maybeEmpty,
+): void {
+  if (!reports(move)) return;
+  const exists = maybeEmpty.map((size) => ` && 0u < ${context.form(size)}`);
+  context.out.line(`if (bad != ${none}${exists.join("")}) { atomicMin(&status[0], bad); }`);
+}
+
+function declareSite(context: Context, move: GatherMove, site: SiteMove, element: ElementAt): void {
+  const { out } = context;
+  const { table, rule, wide, fromEnd } = site;
+  const form = element.forms === undefined ? site.form : at(element.forms, site.site);
+  const { coords } = element;
+  const name = siteName(site);
+  if (!wide && rule !== undefined && !mayEnd(move)) {
+    const value = `resolve_${site.site}(${narrowForm(context, move, form, coords)})`;
+    declareResolved(context, site, { name, value, four: false, place: "written" });
+    return;
+  }
+  out.line(rule === undefined ? `var ${name} = vec4u(0u);` : `var ${name} = 0u;`);
+  // No branch: what follows an index value that ended the element reads by an element in range, and its bits are dropped.
+  out.block("", () => {
+    if (table !== undefined) out.line(`let position = ${narrowForm(context, move, form, coords)};`);
+    if (!wide && rule !== undefined) {
+      out.line(`let element = resolve_${site.site}(position);`);
+      if (canEnd(site) && rule.outside !== "promised")
+        emitEnding(context, move, site, `element < ${belowText(rule)}`);
+      out.line(`${name} = ${elementInRange(move, site, rule)};`);
+      return;
+    }
+    const raw =
+      table === undefined ? wideForm(form, wordsOf(context, move, coords)) : rawValue(context, site);
+    const count = rule === undefined ? fromEnd : rule.fromEnd;
+    out.line(`var value = ${raw};`);
+    if (count !== undefined) {
+      out.line(`if (is_negative(value)) { value = add_wide(value, ${wideCount(count, site)}); }`);
+    }
+    if (rule === undefined) out.line(`${name} = value;`);
+    else emitResolved(context, move, site, rule, name);
+  });
+}
+
+interface Resolved {
+  readonly name: string;
+  /** What `resolve_k` gives, of four elements or of one. */
+  readonly value: string;
+  readonly four: boolean;
+  /** The first output element that it is for. */
+  readonly place: string;
+}
+
+/** Declares `name`, the element that an index names, and keeps the place of one out of range that is reported. */
+export function declareResolved(
+  { out }: Context,
+  { rule }: Pick<SiteMove, "rule">,
+  { name, value, four, place }: Resolved,
+): void {
+  if (rule?.outside !== "report") {
+    out.line(`let ${name} = ${value};`);
+    return;
+  }
+  const splat = splatOf(four);
+  const [raw, inside] = [`raw_${name}`, `in_${name}`];
+  out.line(`let ${raw} = ${value};`);
+  out.line(`let ${inside} = min(${raw}, ${asSigned(splat(lastText(rule)), four)});`);
+  out.line(
+    `bad = min(bad, select(${none}, ${place}, ${four ? `any(${raw} != ${inside})` : `${raw} != ${inside}`}));`,
+  );
+  out.line(`let ${name} = ${asUnsigned(inside, four)};`);
+}
+
+/** What is added to negative values, as a wide number. */
+const wideCount = (count: number, { open }: SiteMove): string =>
+  open?.fromEnd === undefined ? wideLiteral(count) : `vec4u(${sizeName(open.fromEnd)}, 0u, 0u, 0u)`;
+
+/** What `element` of a site is read by. Under `unchecked`, the index is valid only if no earlier index ended this element. */
+function elementInRange({ sites }: GatherMove, site: SiteMove, rule: NonNullable<SiteMove["rule"]>): string {
+  if (rule.outside === "promised")
+    return sites.slice(0, site.site).some(canEnd) ? "select(0u, element, alive)" : "element";
+  return canEnd(site) && rule.below > 0 ? `min(element, ${lastText(rule)})` : "element";
+}
+
+/** Ends the element where a condition does not hold. The lowest output element whose index is out of range is reported. */
+function emitEnding({ out }: Context, move: GatherMove, site: SiteMove, inside: string): void {
+  const outside = `${mayEnd(move) ? "alive && " : ""}!(${inside})`;
+  if (isReported(site)) out.line(`bad = min(bad, select(${none}, written, ${outside}));`);
+  if (mayEnd(move)) out.line(`alive = alive && ${inside};`);
+}
+
+/**
+ * Whether anything hangs on whether an element has ended. Where each that does is reported, nothing does: it is reported once, whatever
+ * comes of the index values behind.
+ */
+const mayEnd = ({ sites, unit }: GatherMove): boolean =>
+  !isByVectors(unit) &&
+  sites.some(
+    ({ rule }, s) =>
+      rule?.mayBeNone === true || (rule?.outside === "promised" && sites.slice(0, s).some(canEnd)),
+  );
+
+/** Whether index values of neighbours are resolved by vectors, which mark those without an element. */
+const isByVectors = (unit: GatherMove["unit"]): boolean =>
+  unit.how === "groups" || (unit.how === "rows" && unit.fourAlong !== undefined);
+
+/** The index value at `position`, as a wide number. */
+function rawValue({ names, plan }: Context, { table, dtype }: SiteMove): string {
+  if (table === undefined || dtype === undefined) throw new InternalError("a sum is read nowhere");
+  const buffer = names.buffer(inputOf(plan.func, table).name);
+  const [bytes, signed] = [indexBytes(dtype), isSigned(dtype)];
+  const low = lowWord({ bytes, signed }, buffer);
+  const words = bytes === 8 ? [low, `${buffer}[2u * position + 1u]`] : [low];
+  const sign = signed ? `select(0u, 0xffffffffu, (${words[words.length - 1] ?? ""} >> 31u) != 0u)` : "0u";
+  return `vec4u(${words.join(", ")}, ${words.length === 2 ? `vec2u(${sign})` : `vec3u(${sign})`})`;
+}
+
+/** Sets a site from `value` under its rule. */
+function emitResolved(
+  context: Context,
+  move: GatherMove,
+  site: SiteMove,
+  rule: NonNullable<SiteMove["rule"]>,
+  name: string,
+): void {
+  const { out } = context;
+  const { below, outside } = rule;
+  const inside = `is_below(value, ${belowText(rule)})`;
+  if (canEnd(site)) {
+    emitEnding(context, move, site, inside);
+    if (below > 0) out.line(`${name} = min(value.x, ${lastText(rule)});`);
+    return;
+  }
+  if (outside === "nearest") {
+    const end = `select(${lastText(rule)}, 0u, is_negative(value))`;
+    out.line(`${name} = select(${end}, value.x, ${inside});`);
+  } else out.line(`${name} = wrapped_wide(value, ${belowText(rule)});`);
+}
+
+/** Whether a site's value may end an element. */
+const canEnd = ({ rule }: SiteMove): boolean =>
+  rule !== undefined && (rule.mayBeNone || rule.outside === "report" || rule.outside === "promised");
