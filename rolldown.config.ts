@@ -134,7 +134,12 @@ export default defineConfig([
     output: output("tools"),
   },
   {
-    input: entries(["dist/bench/page.js", "dist/test/browser/page.js", "dist/test/browser/thread.js"]),
+    input: entries([
+      "dist/bench/page.js",
+      "dist/bench/side-page.js",
+      "dist/test/browser/page.js",
+      "dist/test/browser/thread.js",
+    ]),
     platform: "browser",
     output: output("pages"),
   },

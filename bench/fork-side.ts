@@ -4,14 +4,17 @@ import { once } from "node:events";
 import { ownFile } from "../src/device/own-package.js";
 import type { Side } from "./side.js";
 
+/** What it measures: the fast executor, or kernels on Dawn. */
+export type SideKind = "sim" | "webgpu";
+
 interface Answer {
   readonly value?: unknown;
   readonly error?: string;
 }
 
 /** Starts a process that has loaded the build in the folder. Rejects where there is none. */
-export async function forkSide(folder: string): Promise<Side> {
-  const child = fork(ownFile("dist/bench/side-process.js"), [folder], { serialization: "advanced" });
+export async function forkSide(kind: SideKind, folder: string): Promise<Side> {
+  const child = fork(ownFile("dist/bench/side-process.js"), [kind, folder], { serialization: "advanced" });
   const exited = once(child, "exit").then(([code]): never => {
     throw new Error(`the process with the build in ${folder} ended with ${String(code)}`);
   });

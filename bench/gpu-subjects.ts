@@ -57,15 +57,16 @@ async function timed(
   device: GPUDevice,
   launches: number,
   encode: (pass: GPUComputePassEncoder) => void,
+  now: () => number = () => performance.now(),
 ): Promise<number> {
   const encoder = device.createCommandEncoder();
   const pass = encoder.beginComputePass();
   for (let launch = 0; launch < launches; launch++) encode(pass);
   pass.end();
-  const start = performance.now();
+  const start = now();
   device.queue.submit([encoder.finish()]);
   await device.queue.onSubmittedWorkDone();
-  return (performance.now() - start) / launches;
+  return (now() - start) / launches;
 }
 
 /** `launches`: of each run, for a device on which one is too short to be timed. */
@@ -103,13 +104,14 @@ const withOutput =
   (device: GPUDevice, { output, outputBytes }: Resident) =>
   (subject: Subject): Subject => ({ ...subject, output: () => download(device, output, outputBytes) });
 
-/** tilec's subject, of any build. */
+/** tilec's subject, of any build. `now`: milliseconds of the clock that counts. */
 export async function tilecOnGpu(
   library: GpuLibrary,
   device: GPUDevice,
   workload: Workload,
   resident: Resident,
   launches = 1,
+  now?: () => number,
 ): Promise<Subject> {
   const runner = await library.createRunner(device);
   const kernel = kernelOf(library, workload, runner.target);
@@ -121,9 +123,14 @@ export async function tilecOnGpu(
     subject: "tilec",
     threads: 1,
     run: () =>
-      timed(device, launches, (pass) => {
-        runner.encode(pass, kernel, { data, indices, output, status });
-      }),
+      timed(
+        device,
+        launches,
+        (pass) => {
+          runner.encode(pass, kernel, { data, indices, output, status });
+        },
+        now,
+      ),
   });
 }
 

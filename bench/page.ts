@@ -3,20 +3,14 @@ import { createRunner } from "../backends/webgpu/index.js";
 import { compile, onnx, program, targets } from "../src/index.js";
 import { gpuSubjects, upload } from "./gpu-subjects.js";
 import type { GpuLibrary } from "./library.js";
+import { pageDevice } from "./page-device.js";
 import { jaxWebGpu, onnxRuntimeWeb, tensorFlow } from "./web-subjects.js";
 import { measure, type Row, type Subject } from "./rows.js";
 import { expectedOf, inputsOf, workloadOf } from "./workloads.js";
 
 const library: GpuLibrary = { compile, onnx, program, targets, createRunner };
 
-async function ownDevice(): Promise<GPUDevice> {
-  const adapter = await navigator.gpu.requestAdapter();
-  if (adapter === null) throw new Error("the page has no WebGPU adapter");
-  const { maxBufferSize, maxStorageBufferBindingSize } = adapter.limits;
-  return adapter.requestDevice({ requiredLimits: { maxBufferSize, maxStorageBufferBindingSize } });
-}
-
-const device = ownDevice();
+const device = pageDevice();
 
 /** What the adapter says of itself. */
 async function adapter(): Promise<Readonly<Record<string, string | boolean>>> {

@@ -1,50 +1,42 @@
 /** A process of `forkSide`: loads the build in a folder, and does what it is asked. */
+import { ownFile } from "../src/device/own-package.js";
+import type { NodeGpuResult } from "../src/device/index.js";
 import { importBuilt } from "./built.js";
-import { tilec, tilecCall } from "./own-subjects.js";
-import type { SimLibrary } from "./library.js";
-import { localSide, type Side } from "./side.js";
-import { expectedOf, inputsOf, workloadOf, type Inputs } from "./workloads.js";
+import { cpuMs, wallMs } from "./clocks.js";
+import { gpuSide } from "./gpu-side.js";
+import type { GpuLibrary, SimLibrary } from "./library.js";
+import type { Side } from "./side.js";
+import { simSide } from "./sim-side.js";
+import type { SideKind } from "./fork-side.js";
 
-const [folder = ""] = process.argv.slice(2);
+const [kind = "", folder = ""] = process.argv.slice(2);
 
 interface Asked {
   readonly method: keyof Side;
   readonly args: readonly never[];
 }
 
-/** Of all threads of the process, which the other processes of the machine hardly change. */
-function cpuMs(): number {
-  const { user, system } = process.cpuUsage();
-  return (user + system) / 1000;
-}
-
-const wallMs = (): number => performance.now();
-
-async function simSide(): Promise<Side> {
-  const library = (await importBuilt(folder, ["tilec", "tilec/sim", "tilec/node"])) as SimLibrary;
-  let kept: { readonly name: string; readonly inputs: Inputs; readonly expected: Uint8Array } | undefined;
-  return localSide(async ({ workload: name, subject, threads }) => {
-    const workload = workloadOf(name);
-    if (kept?.name !== name) {
-      const inputs = inputsOf(workload);
-      kept = { name, inputs, expected: expectedOf(workload, inputs) };
-    }
-    const { inputs, expected } = kept;
-    return {
-      expected,
-      subject:
-        subject === "tilec-call"
-          ? tilecCall(library, workload, inputs)
-          : await tilec(library, workload, inputs, threads),
-      now: threads === 1 ? cpuMs : wallMs,
+const makeSide: Readonly<Record<SideKind, () => Promise<Side>>> = {
+  async sim() {
+    return simSide((await importBuilt(folder, ["tilec", "tilec/sim", "tilec/node"])) as SimLibrary);
+  },
+  async webgpu() {
+    // Both builds run on this checkout's Dawn.
+    const { acquireGpu } = (await importBuilt(ownFile("./"), ["tilec/node"])) as {
+      readonly acquireGpu: () => Promise<NodeGpuResult>;
     };
-  });
-}
+    const found = await acquireGpu();
+    if (!found.ok) throw new Error(found.reason);
+    const library = (await importBuilt(folder, ["tilec", "tilec/webgpu"])) as GpuLibrary;
+    const { device, software } = found.gpu;
+    return gpuSide(library, device, 1, software ? cpuMs : wallMs);
+  },
+};
 
 const textOf = (thrown: unknown): string =>
   thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown);
 
-/** Whatever becomes of a promise, as the message that answers. */
+/** Sends whatever becomes of a promise. */
 function answer(value: Promise<unknown>): void {
   value.then(
     (found) => process.send?.({ value: found }),
@@ -52,7 +44,7 @@ function answer(value: Promise<unknown>): void {
   );
 }
 
-const side = simSide();
+const side = makeSide[kind as SideKind]();
 answer(side.then(() => undefined));
 process.on("message", ({ method, args }: Asked) => {
   answer(side.then((ready) => (ready[method] as (...args: readonly never[]) => Promise<unknown>)(...args)));

@@ -1,5 +1,6 @@
 /** One of two builds that run in turns, in a process or a page of its own. */
 import { sameBytes, type Subject } from "./rows.js";
+import { expectedOf, inputsOf, workloadOf, type Inputs, type Workload } from "./workloads.js";
 
 /** A subject of bench:sim or bench:webgpu by its names. */
 export interface SubjectKey {
@@ -30,12 +31,31 @@ export interface Ready {
   now(): number;
 }
 
+export interface Tensors {
+  readonly workload: Workload;
+  readonly inputs: Inputs;
+  readonly expected: Uint8Array;
+}
+
+/** A workload's inputs and its output by the plain loop. Those of the latest workload are kept. */
+export function keptTensors(): (name: string) => Tensors {
+  let kept: Tensors | undefined;
+  return (name) => {
+    if (kept?.workload.name !== name) {
+      const workload = workloadOf(name);
+      const inputs = inputsOf(workload);
+      kept = { workload, inputs, expected: expectedOf(workload, inputs) };
+    }
+    return kept;
+  };
+}
+
 /** V8 compiles WebAssembly twice, the second time while the first code runs. */
-const warmUpMs = 100;
+const defaultWarmUpMs = 100;
 const warmUpCalls = 3;
 
 /** A side where its subjects run. */
-export function localSide(makeReady: (key: SubjectKey) => Promise<Ready>): Side {
+export function localSide(makeReady: (key: SubjectKey) => Promise<Ready>, warmUpMs = defaultWarmUpMs): Side {
   let ready: Ready | undefined;
   const call = async (): Promise<number> => {
     if (ready === undefined) throw new Error("no subject is open");

@@ -111,7 +111,7 @@ async function once(): Promise<Row[]> {
 /** This build's subjects beside the same of the build in a folder, without the libraries. */
 const compared = (folder: string): Promise<readonly Comparison[]> =>
   compareBuilds(
-    () => Promise.all([forkSide(ownFile("./")), forkSide(folder)]),
+    () => Promise.all([forkSide("sim", ownFile("./")), forkSide("sim", folder)]),
     chosen.flatMap(({ name: workload }) => [
       { workload, subject: "tilec", threads: 1 },
       { workload, subject: "tilec", threads: 2 },

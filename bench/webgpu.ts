@@ -5,22 +5,30 @@
  * Chromium on SwiftShader, and with `--gpu` in the machine's own Chrome on its GPU, whose rows bench/webgpu-gpu.json keeps.
  * Outputs are verified first; subjects run in turns; medians are compared within the run. `--json` prints the rows;
  * `--only W4,W5` runs some workloads, `--runs 5` gives the median of five runs.
+ * `--against FOLDER` runs tilec's kernels in turns with those of the build in a folder, without the rest.
  */
 import { writeFileSync } from "node:fs";
 import { createRunner } from "../backends/webgpu/index.js";
 import { acquireGpu } from "../src/device/index.js";
+import { ownFile } from "../src/device/own-package.js";
 import { compile, onnx, program, targets } from "../src/index.js";
+import { compareBuilds } from "./against.js";
 import { benchArguments } from "./arguments.js";
 import { openBenchPage, pagePeers } from "./chromium.js";
 import { gpuSubjects, upload } from "./gpu-subjects.js";
 import type { GpuLibrary } from "./library.js";
+import { forkSide } from "./fork-side.js";
+import { openSidePage } from "./open-side-page.js";
 import { requirePeers } from "./peers.js";
+import { reportComparison } from "./print-comparison.js";
 import { report } from "./print-rows.js";
+import type { Comparison } from "./ratios.js";
 import { measure, type Row } from "./rows.js";
 import { rowsOfRuns } from "./runs.js";
+import type { Side } from "./side.js";
 import { describe, expectedOf, inputsOf } from "./workloads.js";
 
-const { json, node, gpu, chosen, runs } = benchArguments();
+const { json, node, gpu, chosen, runs, against } = benchArguments();
 const rounds = 9;
 /** Of each run: a GPU ends one in less time than it takes to ask for it. */
 const launches = gpu ? 64 : 1;
@@ -74,4 +82,17 @@ async function inChromium(): Promise<Row[]> {
 }
 
 const rows = (): Promise<Row[]> => (node ? onDawn() : inChromium());
-report(runs > 1 ? rowsOfRuns(runs) : await rows(), json);
+
+const startSide = (folder: string): Promise<Side> =>
+  node ? forkSide("webgpu", folder) : openSidePage(folder, launches, gpu);
+
+/** This build's kernels beside those of the build in a folder, without the libraries. */
+const compared = (folder: string): Promise<readonly Comparison[]> =>
+  compareBuilds(
+    () => Promise.all([startSide(ownFile("./")), startSide(folder)]),
+    chosen.map(({ name: workload }) => ({ workload, subject: "tilec", threads: 1 })),
+    runs,
+  );
+
+if (against !== undefined) reportComparison(await compared(against), against, json);
+else report(runs > 1 ? rowsOfRuns(runs) : await rows(), json);

@@ -8,7 +8,8 @@ import { compareBuilds, inTurns } from "../../bench/against.js";
 import { folderOf, workloadsOf } from "../../bench/arguments.js";
 import { builtFile } from "../../bench/built.js";
 import { forkSide } from "../../bench/fork-side.js";
-import type { Side } from "../../bench/side.js";
+import { openSidePage } from "../../bench/open-side-page.js";
+import { localSide, type Side } from "../../bench/side.js";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const key = { workload: "W11", subject: "tilec", threads: 1 };
@@ -119,11 +120,21 @@ describe("a build in a folder", () => {
   });
 
   it("that does not load says why", async () => {
-    await expect(forkSide(folder)).rejects.toThrow(/elsewhere|exports/);
+    await expect(forkSide("sim", folder)).rejects.toThrow(/elsewhere|exports/);
   });
+});
 
-  it("runs in a process of its own, and gives the plain loop's bits", async () => {
-    const side = await forkSide(root);
+describe("a side", () => {
+  it.for([
+    ["the fast executor", () => forkSide("sim", root)],
+    ["Dawn", () => forkSide("webgpu", root)],
+    ["a page", () => openSidePage(root, 1, false)],
+  ] as const)("on %s gives the plain loop's bits, and times its calls", async ([name, start], context) => {
+    const side = await start().catch((thrown: unknown) => {
+      if (name === "the fast executor" || process.env["CI"] === "true") throw thrown;
+      console.warn(`SKIPPED, no side on ${name}: ${String(thrown)}`);
+    });
+    if (side === undefined) return context.skip();
     try {
       const { verified, leastMs } = await side.open(key);
       expect(verified).toBe(true);
@@ -133,6 +144,22 @@ describe("a build in a folder", () => {
     } finally {
       await side.close();
     }
+  });
+
+  it("sees other bits", async () => {
+    const subject = { subject: "", threads: 1, run: () => 1, output: () => Uint8Array.of(1) };
+    const side = localSide(() => Promise.resolve({ subject, expected: Uint8Array.of(2), now: () => 0 }));
+    expect(await side.open(key)).toMatchObject({ verified: false });
+  });
+
+  it("counts the fastest call of a turn but the first", async () => {
+    const times = [9, 9, 9, 9, 1, 4, 3, 5];
+    const subject = { subject: "", threads: 1, run: () => times.shift() ?? 9, output: () => Uint8Array.of() };
+    const ready = { subject, expected: Uint8Array.of(), now: () => 0 };
+    const side = localSide(() => Promise.resolve(ready), 0);
+    // One call before the output is compared, and three that warm it up.
+    expect((await side.open(key)).leastMs).toBe(9);
+    expect(await side.turn(3)).toBe(3);
   });
 });
 

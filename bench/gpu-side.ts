@@ -1,0 +1,24 @@
+/** A side of bench:webgpu: the kernels of a build on a device, in Node or in a page. */
+import { tilecOnGpu, upload } from "./gpu-subjects.js";
+import type { GpuLibrary } from "./library.js";
+import { keptTensors, localSide, type Side } from "./side.js";
+
+/** `launches`: of each call. `now`: milliseconds of the clock that counts. */
+export function gpuSide(library: GpuLibrary, device: GPUDevice, launches: number, now: () => number): Side {
+  const tensorsOf = keptTensors();
+  return localSide(async ({ workload: name }) => {
+    const { workload, inputs, expected } = tensorsOf(name);
+    const resident = upload(device, workload, inputs);
+    const subject = await tilecOnGpu(library, device, workload, resident, launches, now);
+    return {
+      expected,
+      subject: {
+        ...subject,
+        close() {
+          resident.destroy();
+        },
+      },
+      now,
+    };
+  });
+}

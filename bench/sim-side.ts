@@ -1,0 +1,20 @@
+/** A side of bench:sim: the fast executor of a build. */
+import type { SimLibrary } from "./library.js";
+import { cpuMs, wallMs } from "./clocks.js";
+import { tilec, tilecCall } from "./own-subjects.js";
+import { keptTensors, localSide, type Side } from "./side.js";
+
+export function simSide(library: SimLibrary): Side {
+  const tensorsOf = keptTensors();
+  return localSide(async ({ workload: name, subject, threads }) => {
+    const { workload, inputs, expected } = tensorsOf(name);
+    return {
+      expected,
+      subject:
+        subject === "tilec-call"
+          ? tilecCall(library, workload, inputs)
+          : await tilec(library, workload, inputs, threads),
+      now: threads === 1 ? cpuMs : wallMs,
+    };
+  });
+}
