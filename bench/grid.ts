@@ -1,7 +1,6 @@
 /** The whole grid of candidates of a gather, which the compiler's search only samples. */
 import {
-  formatBuffers,
-  formatResidency,
+  formatEntry,
   gmAllowed,
   type AccessFunc,
   type Schedule,
@@ -36,4 +35,4 @@ export const residenciesOf = (gather: AccessFunc, target: Target): readonly ("ub
 
 /** A schedule in one line of a table. */
 export const shown = ({ residency, tile, buffers, order, view }: Schedule): string =>
-  `${residency === undefined ? "" : formatResidency(residency)} [${tile?.join()}] x${buffers === undefined ? "" : formatBuffers(buffers)} order ${order?.join("")} view ${view?.join()}`;
+  `${residency === undefined ? "" : formatEntry(residency)} [${tile?.join()}] x${buffers === undefined ? "" : formatEntry(buffers)} order ${order?.join("")} view ${view?.join()}`;

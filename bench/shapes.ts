@@ -6,7 +6,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { simulateBytes } from "../backends/sim/index.js";
-import { formatResidency, openResidencies, parseModule, targets, type AccessFunc } from "../ir/index.js";
+import { formatEntry, openResidencies, parseModule, targets, type AccessFunc } from "../ir/index.js";
 import { accessOf } from "../src/api/access.js";
 import { definedOutput } from "../src/api/against.js";
 import { compile, explain, legalTiles } from "../src/index.js";
@@ -86,9 +86,9 @@ const head = [
 ];
 const rows = shapes.flatMap(([name, text]) => {
   const gather = gatherOf(name, text);
-  const auto = formatResidency(explain(gather, { target, residency: "auto" }).schedule.residency);
+  const auto = formatEntry(explain(gather, { target, residency: "auto" }).schedule.residency);
   return openResidencies(gather, target, ["ub", "gm"]).map((residency) => {
-    const shown = formatResidency(residency);
+    const shown = formatEntry(residency);
     const { count, possible } = legalTiles(gather, { target, residency });
     const legal = `${count === undefined ? "many" : count} of ${possible}`;
     const { legal: holds, footprint, schedule, traffic, cycles } = explain(gather, { target, residency });

@@ -3,7 +3,7 @@
  * candidates: the twenty gathers of bench:default. `--write` puts the table into docs/tuning.md.
  */
 import { readFileSync, writeFileSync } from "node:fs";
-import { formatResidency, formatShape } from "../ir/index.js";
+import { formatEntry, formatShape } from "../ir/index.js";
 import { tune } from "../src/tune/index.js";
 import { clockOf } from "../passes/index.js";
 import { ownFile } from "../src/device/own-package.js";
@@ -39,7 +39,7 @@ for (const [name, func] of gathers) {
   const over = (cycles: number): string => (100 * (cycles / whole.best - 1)).toFixed(2);
   rows.push([
     name,
-    `${formatResidency(best.schedule.residency)} ${formatShape(best.schedule.tile)}`,
+    `${formatEntry(best.schedule.residency)} ${formatShape(best.schedule.tile)}`,
     String(best.cycles),
     String(whole.best),
     over(best.cycles),

@@ -47,6 +47,16 @@ export {
 } from "./text/print.js";
 export { renderDiagnostic, type RenderOptions } from "./text/render.js";
 export * from "./schedule.js";
+export {
+  defaultsOn,
+  entryInText,
+  givenEntries,
+  isResolved,
+  scheduleEntries,
+  wordsOf,
+  type ScheduleEntry,
+  type SearchedEntry,
+} from "./schedule-entries.js";
 export * from "./symbols/index.js";
 export * from "./target.js";
 export * from "./task/index.js";

@@ -21,10 +21,6 @@ export type Residency = Exclude<(typeof residencies)[number], "auto">;
  */
 export type Residencies = Residency | Readonly<Record<string, Residency>>;
 
-/** As flags take it: `gm`, or `kv=gm,bt=ub`. */
-export const formatResidency = (residency: Residencies | "auto"): string =>
-  typeof residency === "string" ? residency : assignments(residency);
-
 /** `full` counts padding, scratch and buffers; `spec` the sum of the tiles alone, as PyPTO's page states it. */
 export const budgetRules = ["full", "spec"] as const;
 /** What counts against the UB budget. */
@@ -35,15 +31,6 @@ export type Copies = 1 | 2;
 
 /** For every operand alike, or by operand (`keyOf`) with one copy of those that are not named. */
 export type Buffers = Copies | Readonly<Record<string, Copies>>;
-
-/** As flags take it: `2`, or `indices=2,output=2`. */
-export const formatBuffers = (buffers: Buffers): string =>
-  typeof buffers === "number" ? buffers.toString() : assignments(buffers);
-
-const assignments = (byOperand: Readonly<Record<string, string | number>>): string =>
-  Object.entries(byOperand)
-    .map(([operand, own]) => `${operand}=${own}`)
-    .join(",");
 
 /** The choices that the user made. */
 export interface Schedule {
@@ -69,15 +56,14 @@ export interface ResolvedSchedule extends Required<Schedule> {
   readonly residency: Residencies;
 }
 
-/** Whether every choice is made. */
-export const isResolved = (schedule: Schedule): schedule is ResolvedSchedule =>
-  schedule.tile !== undefined &&
-  schedule.view !== undefined &&
-  schedule.profile !== undefined &&
-  schedule.residency !== undefined &&
-  schedule.residency !== "auto" &&
-  schedule.order !== undefined &&
-  schedule.buffers !== undefined &&
-  schedule.cores !== undefined &&
-  schedule.budgetRule !== undefined &&
-  schedule.ubBytes !== undefined;
+/** A value that some entry takes. */
+export type EntryValue = Required<Schedule>[keyof Schedule];
+
+/** As flags take it: `8,64`, `gm`, `2`, or by operand `kv=gm,bt=ub`. */
+export const formatEntry = (value: EntryValue): string => {
+  if (typeof value !== "object") return String(value);
+  if (Array.isArray(value)) return value.join();
+  return Object.entries(value)
+    .map(([operand, own]) => `${operand}=${own}`)
+    .join(",");
+};

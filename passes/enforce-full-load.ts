@@ -11,7 +11,7 @@
  */
 import { error, warning } from "../ir/diagnostic.js";
 import { inputsOf, type AccessFunc } from "../ir/func.js";
-import { isResolved } from "../ir/schedule.js";
+import { isResolved } from "../ir/schedule-entries.js";
 import { pinnedDims, refusals, rules, tilingOf, type Tiling } from "../ir/tiling/index.js";
 import { at, formatShape, invariant, sameShape } from "../ir/types.js";
 import { definePass } from "./pass.js";

@@ -5,7 +5,7 @@
  * (within the budget but above the target's safe size).
  */
 import { warning } from "../ir/diagnostic.js";
-import { isResolved } from "../ir/schedule.js";
+import { isResolved } from "../ir/schedule-entries.js";
 import { invariant } from "../ir/types.js";
 import { refusals, rules, tilingOf } from "../ir/tiling/index.js";
 import { definePass } from "./pass.js";

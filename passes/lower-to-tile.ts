@@ -40,7 +40,7 @@ import {
   type Linear,
 } from "../ir/linear.js";
 import { openMap } from "../ir/symbols/open.js";
-import { isResolved } from "../ir/schedule.js";
+import { isResolved } from "../ir/schedule-entries.js";
 import { extentsOver, type Symbolic } from "../ir/symbols/symbols.js";
 import { tilingOf, type FootprintPart, type Loop, type Tiling } from "../ir/tiling/index.js";
 import type { GatherStmt, Region, Stmt, UbBuffer } from "../ir/tile.js";

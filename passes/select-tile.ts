@@ -12,7 +12,7 @@
 import { hint as hintDiagnostic, type Diagnostic } from "../ir/diagnostic.js";
 import { floorOf } from "../ir/clock/index.js";
 import { keyOf, type AccessFunc } from "../ir/func.js";
-import { formatResidency, type Residencies } from "../ir/schedule.js";
+import { formatEntry, type Residencies } from "../ir/schedule.js";
 import { targetFacts, type Target } from "../ir/target.js";
 import {
   doubles,
@@ -151,7 +151,7 @@ function decideResidency(
   // Refused, under the first, where it is the user's own.
   if (chosen === undefined) return func.schedule.tile === undefined ? undefined : open[0];
   const others = legal.filter((other) => other !== chosen);
-  const name = ({ tiling }: Weighed): string => formatResidency(tiling.schedule.residency);
+  const name = ({ tiling }: Weighed): string => formatEntry(tiling.schedule.residency);
   if (chosen.tiling.residency === "gm" && !legal.some(({ tiling }) => tiling.residency === "ub"))
     say(
       `residency auto: ${name(chosen)}, because no full load of the data fits the unified buffer under this schedule`,

@@ -1,6 +1,7 @@
 /** Ways to another schedule: what the compiler would choose there, and what to type to get it. */
 import type { AccessFunc } from "../ir/func.js";
-import { formatResidency, isResolved, type Residencies, type Schedule } from "../ir/schedule.js";
+import { formatEntry, type Residencies, type Schedule } from "../ir/schedule.js";
+import { defaultsOn, isResolved } from "../ir/schedule-entries.js";
 import type { Target } from "../ir/target.js";
 import {
   dataResidency,
@@ -38,22 +39,20 @@ export function wayTo(gather: AccessFunc, open: Open, target: Target): Way | und
 }
 
 /** What is typed when nothing is. */
-const withTargets = (given: Schedule, target: Target): Schedule => ({
-  profile: "strict",
-  residency: target.defaultResidency,
-  ubBytes: target.ubBytes,
-  ...given,
-});
+const withTargets = (given: Schedule, target: Target): Schedule => ({ ...defaultsOn(target), ...given });
 
 /** What to type to get a tiling, beside what the user gave: a tile, and what is not the plain default beside it. */
 export function flagsTo(gather: AccessFunc, { schedule, target }: Tiling): string {
-  const { profile, residency, tile, view, order, buffers, ubBytes } = schedule;
+  const { view: _, order: __, buffers: ___, ...followed } = schedule;
   const given = gather.schedule;
-  const followed = { ...gather, schedule: { ...given, profile, residency, tile, ubBytes } };
-  const { schedule: beside } = withDefaults(followed, residency, target);
+  const { schedule: beside } = withDefaults(
+    { ...gather, schedule: { ...given, ...followed } },
+    schedule.residency,
+    target,
+  );
   return suggestionText(
     { ...withTargets(given, target), view: beside.view, order: beside.order, buffers: beside.buffers },
-    { profile, residency, tile, view, order, buffers, ubBytes },
+    schedule,
   );
 }
 
@@ -66,7 +65,7 @@ export function waysOut({ gather, schedule, target }: Tiling): Way[] {
   ];
   return others.flatMap((other) => {
     const { residency, profile = schedule.profile } = other;
-    const same = formatResidency(residency) === formatResidency(shortest(gather, target, schedule.residency));
+    const same = formatEntry(residency) === formatEntry(shortest(gather, target, schedule.residency));
     if (profile === schedule.profile && same) return [];
     return wayTo(gather, { ...openSchedule(gather), ...other }, target) ?? [];
   });

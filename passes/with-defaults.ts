@@ -2,6 +2,7 @@
 import { followedBy, gatheredTable } from "../ir/access.js";
 import { outputOf, type AccessFunc } from "../ir/func.js";
 import type { Residencies, ResolvedSchedule } from "../ir/schedule.js";
+import { defaultsOn } from "../ir/schedule-entries.js";
 import type { Target } from "../ir/target.js";
 import { pinnedDims, requiredView, tilingOf, type Tiling } from "../ir/tiling/index.js";
 import { at } from "../ir/types.js";
@@ -13,12 +14,9 @@ export function withDefaults(func: AccessFunc, residency: Residencies, target: T
   const whole = extents.map((extent) => Math.max(1, extent));
   const given = schedule.tile ?? whole;
   const open: ResolvedSchedule = {
-    profile: "strict",
+    ...defaultsOn(target),
     order: defaultOrder(func),
     buffers: 1,
-    cores: target.cores,
-    budgetRule: "full",
-    ubBytes: target.ubBytes,
     ...schedule,
     residency,
     tile: given,

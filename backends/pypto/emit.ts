@@ -11,7 +11,7 @@ import { inputOf, inputsOf, outputOf, type AccessFunc } from "../../ir/func.js";
 import { soleAtom } from "../../ir/linear.js";
 import { resolveSource } from "../../ir/ops/registry.js";
 import type { Operator } from "../../ir/operator.js";
-import { isResolved } from "../../ir/schedule.js";
+import { isResolved } from "../../ir/schedule-entries.js";
 import type { Target } from "../../ir/target.js";
 import { printSchedule } from "../../ir/text/print.js";
 import { judge, tilingOf } from "../../ir/tiling/index.js";

@@ -38,16 +38,8 @@ import { lex, type Token } from "./lex.js";
 import { depthOf, maxDepth } from "./nesting.js";
 import { SiteList } from "./site-list.js";
 import { ParseError, TokenReader } from "./token-reader.js";
-import {
-  budgetRules,
-  profiles,
-  residencies,
-  type Buffers,
-  type Copies,
-  type Residencies,
-  type Residency,
-  type Schedule,
-} from "../schedule.js";
+import type { Copies, EntryValue, Schedule } from "../schedule.js";
+import { entryInText, type ScheduleEntry } from "../schedule-entries.js";
 import { atMost, isSymbolName, type Sym, type Symbolic, type SymbolicMap } from "../symbols/symbols.js";
 import { pipes, type Region, type Stmt, type UbBuffer } from "../tile.js";
 import { assertNever, at, isDType, type DType, type Shape, type TensorType } from "../types.js";
@@ -340,41 +332,40 @@ class Parser extends TokenReader {
   }
 
   private schedule(): Schedule {
-    let schedule: Schedule = {};
+    const given: [string, EntryValue][] = [];
     this.entries((key) => {
-      switch (key.text) {
-        case "tile":
-          schedule = { ...schedule, tile: this.intList() };
-          return;
-        case "view":
-          schedule = { ...schedule, view: this.intList() };
-          return;
-        case "order":
-          schedule = { ...schedule, order: this.intList() };
-          return;
-        case "profile":
-          schedule = { ...schedule, profile: this.oneOf(profiles) };
-          return;
-        case "residency":
-          schedule = { ...schedule, residency: this.scheduledResidency() };
-          return;
-        case "budget_rule":
-          schedule = { ...schedule, budgetRule: this.oneOf(budgetRules) };
-          return;
-        case "buffers":
-          schedule = { ...schedule, buffers: this.scheduledBuffers() };
-          return;
-        case "cores":
-          schedule = { ...schedule, cores: this.int() };
-          return;
-        case "ub_bytes":
-          schedule = { ...schedule, ubBytes: this.int() };
-          return;
-        default:
-          this.fail(key, `a schedule has no entry ${key.text}`, undefined, "TC003");
-      }
+      const entry = entryInText(key.text);
+      if (entry === undefined)
+        return this.fail(key, `a schedule has no entry ${key.text}`, undefined, "TC003");
+      given.push([entry.key, this.entryValue(entry)]);
     });
-    return schedule;
+    return Object.fromEntries(given);
+  }
+
+  private entryValue(entry: ScheduleEntry): EntryValue {
+    switch (entry.form) {
+      case "list":
+        return this.intList();
+      case "count":
+        return this.int();
+      case "word":
+        return this.oneOf(entry.words) as EntryValue;
+      case "by-operand": {
+        if (this.peek().text !== "{") return this.oneValue(entry.text, entry.all) as EntryValue;
+        const byOperand: [string, string | number][] = [];
+        this.entries((key) => byOperand.push([key.text, this.oneValue(entry.text, entry.each)]));
+        return Object.fromEntries(byOperand) as EntryValue;
+      }
+    }
+  }
+
+  /** One of these words, or of these numbers. */
+  private oneValue(name: string, values: readonly (string | number)[]): string | number {
+    const words = values.filter((value) => typeof value === "string");
+    if (words.length > 0) return this.oneOf(words);
+    const token = this.peek();
+    const count = this.int();
+    return values.includes(count) ? count : this.fail(token, `${name} is ${values.join(" or ")}`);
   }
 
   private attrs(): Attrs {
@@ -798,21 +789,6 @@ class Parser extends TokenReader {
     const inner = this.expr();
     this.punct(")");
     return inner;
-  }
-
-  /** `2`, or `{indices = 2, output = 2}` */
-  private scheduledBuffers(): Buffers {
-    if (this.peek().text !== "{") return this.copies();
-    const copies: [string, Copies][] = [];
-    this.entries((key) => copies.push([key.text, this.copies()]));
-    return Object.fromEntries(copies);
-  }
-
-  private scheduledResidency(): Residencies | "auto" {
-    if (this.peek().text !== "{") return this.oneOf(residencies);
-    const places: [string, Residency][] = [];
-    this.entries((key) => places.push([key.text, this.oneOf(["ub", "gm"])]));
-    return Object.fromEntries(places);
   }
 
   private copies(): Copies {

@@ -16,7 +16,8 @@ import {
 } from "../func.js";
 import { sitesOf, soleAtom, type Atom, type Linear, type Term } from "../linear.js";
 import { depthOf, maxDepth } from "./nesting.js";
-import type { Buffers, Residencies, Schedule } from "../schedule.js";
+import type { EntryValue, Schedule } from "../schedule.js";
+import { scheduleEntries } from "../schedule-entries.js";
 import type { Sym, SymbolicMap } from "../symbols/symbols.js";
 import type { Region, Stmt, UbBuffer } from "../tile.js";
 import { assertNever, at, formatShape, formatType, type Shape, type TensorType } from "../types.js";
@@ -113,32 +114,21 @@ function printTail(func: Func): string {
 
 /** `tile = [8, 64], profile = strict`: what a user would write, in a fixed order. */
 export function printSchedule(schedule: Schedule): string {
-  const entries: (readonly [string, string | undefined])[] = [
-    ["tile", schedule.tile && formatShape(schedule.tile)],
-    ["view", schedule.view && formatShape(schedule.view)],
-    ["profile", schedule.profile],
-    ["residency", schedule.residency === undefined ? undefined : printResidency(schedule.residency)],
-    ["order", schedule.order && formatShape(schedule.order)],
-    ["buffers", schedule.buffers === undefined ? undefined : printBuffers(schedule.buffers)],
-    ["cores", schedule.cores?.toString()],
-    ["budget_rule", schedule.budgetRule],
-    ["ub_bytes", schedule.ubBytes?.toString()],
-  ];
-  return entries.flatMap(([name, value]) => (value === undefined ? [] : [`${name} = ${value}`])).join(", ");
+  const entries = Object.values(scheduleEntries).flatMap(({ key, text }) => {
+    const value = schedule[key];
+    return value === undefined ? [] : [`${text} = ${printEntry(value)}`];
+  });
+  return entries.join(", ");
 }
 
-/** `2`, or `{indices = 2, output = 2}` */
-const printBuffers = (buffers: Buffers): string =>
-  typeof buffers === "number" ? buffers.toString() : printByOperand(buffers);
-
-/** `gm`, or `{kv = gm, bt = ub}` */
-const printResidency = (residency: Residencies | "auto"): string =>
-  typeof residency === "string" ? residency : printByOperand(residency);
-
-const printByOperand = (entries: Readonly<Record<string, string | number>>): string =>
-  `{${Object.entries(entries)
-    .map(([operand, entry]) => `${operand} = ${entry}`)
+/** `[8, 64]`, `gm`, `2`, or by operand `{kv = gm, bt = ub}` */
+function printEntry(value: EntryValue): string {
+  if (typeof value !== "object") return String(value);
+  if (Array.isArray(value)) return formatShape(value);
+  return `{${Object.entries(value)
+    .map(([operand, own]) => `${operand} = ${own}`)
     .join(", ")}}`;
+}
 
 function printAttrs(attrs: Attrs): string {
   const entries = Object.entries(attrs).map(([name, value]) => {

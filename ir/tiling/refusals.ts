@@ -2,13 +2,8 @@
 import { gatheredTable, gatherDims } from "../access.js";
 import { error, type Diagnostic } from "../diagnostic.js";
 import { inputOf, keyOf } from "../func.js";
-import {
-  formatBuffers,
-  formatResidency,
-  type Buffers,
-  type Residencies,
-  type Schedule,
-} from "../schedule.js";
+import { formatEntry, type Schedule } from "../schedule.js";
+import { scheduleEntries, wordsOf } from "../schedule-entries.js";
 import { assertNever, at, formatShape, formatType } from "../types.js";
 import { anyLegal, largestGatherDims, nearestLegal, smallest, smallestArithmetic } from "./nearest.js";
 import { movableTables, placed, residencyOf } from "./residency.js";
@@ -49,21 +44,17 @@ export const shapeRefusals = (gather: Tiling["gather"], schedule: Schedule): Dia
 
 /** What to type to follow a suggestion: the tile, where it has entries, and those other entries that differ from the schedule at hand. */
 export function suggestionText(from: Schedule, to: Schedule): string {
-  const flags: string[] = [];
-  const add = (name: string, old: string | undefined, entry: string | undefined): void => {
-    if (entry !== undefined && entry !== "" && old !== entry) flags.push(`--${name} ${entry}`);
-  };
-  const copies = (buffers: Buffers | undefined) => buffers && formatBuffers(buffers);
-  add("profile", from.profile, to.profile);
-  const places = (residency: Residencies | "auto" | undefined) => residency && formatResidency(residency);
-  add("residency", places(from.residency), places(to.residency));
-  add("tile", undefined, to.tile?.join());
-  add("view", from.view?.join(), to.view?.join());
-  add("order", from.order?.join(), to.order?.join());
-  add("buffers", copies(from.buffers), copies(to.buffers));
-  add("ub-bytes", from.ubBytes?.toString(), to.ubBytes?.toString());
+  const flags = suggested.flatMap(({ key, flag }) => {
+    const [old, entry] = [from[key], to[key]].map((value) => (value === undefined ? "" : formatEntry(value)));
+    return entry === "" || (old === entry && key !== "tile") ? [] : [`--${flag} ${entry}`];
+  });
   return flags.join(" ");
 }
+
+/** Words come first: which numbers are legal depends on them. */
+const suggested = [true, false].flatMap((words) =>
+  Object.values(scheduleEntries).filter((entry) => wordsOf(entry).length > 0 === words),
+);
 
 /** `data 3x2xf32 96 B (dim 0 is a gather dim, loaded whole)`, one line a part. */
 export function footprintNotes({ gather, footprint }: Tiling): string[] {
@@ -106,7 +97,7 @@ function misplaced({ gather, schedule, target }: Tiling, verdict: Verdict): Diag
     );
     return error("TC403", verdict.detail, {
       span: gather.opSpan,
-      hint: `--residency ${formatResidency(mended)}`,
+      hint: `--residency ${formatEntry(mended)}`,
     });
   }
   return error("TC403", verdict.detail, {
@@ -193,7 +184,7 @@ export function noLegalTile(tiling: Tiling, waysOut: WaysOut): Diagnostic {
   return error(
     "TC402",
     [
-      `no tile is legal (target ${target.name}, profile ${schedule.profile}, residency ${formatResidency(schedule.residency)})`,
+      `no tile is legal (target ${target.name}, profile ${schedule.profile}, residency ${formatEntry(schedule.residency)})`,
       ...(dims.length === 0 ? [] : [dims.join("; ")]),
     ].join(": "),
     {

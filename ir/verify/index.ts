@@ -1,7 +1,7 @@
 /** Checks that a function has a property. Structure always holds; the rest hold after the pass that ensures them. */
 import { error, type Diagnostic } from "../diagnostic.js";
 import type { Func } from "../func.js";
-import { isResolved } from "../schedule.js";
+import { isResolved } from "../schedule-entries.js";
 import type { Target } from "../target.js";
 import { refusals } from "../tiling/refusals.js";
 import { rules } from "../tiling/rules/index.js";

@@ -1,6 +1,6 @@
 /** The page: program on the left, verdict in the middle, what becomes of it on the right. */
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import { formatResidency } from "../../ir/schedule.js";
+import { formatEntry } from "../../ir/schedule.js";
 import { createEditor, type Editor } from "./editor.js";
 import { gallery } from "./gallery.js";
 import { fragmentOf, leftBehind, stateOf } from "./link.js";
@@ -243,7 +243,7 @@ export function App({ first }: { readonly first: PageState }) {
                 tile={(shown.schedule.tile ?? shown.verdict.explained?.schedule.tile ?? []).join()}
                 onCell={({ tile, residency }) => {
                   const used = shown.verdict.explained?.schedule.residency;
-                  const now = used === undefined ? undefined : formatResidency(used);
+                  const now = used === undefined ? undefined : formatEntry(used);
                   setSchedule([
                     { entry: "tile", text: tile.join() },
                     ...(now === residency ? [] : [{ entry: "residency" as const, text: residency }]),

@@ -4,14 +4,13 @@
  */
 import {
   keyOf,
-  budgetRules,
   defaultTarget,
   dtypes,
   error,
   levels,
-  profiles,
   residencies,
   roles,
+  scheduleEntries,
   targetKinds,
   targetNames,
   targets,
@@ -23,6 +22,7 @@ import {
   type OpDef,
   type Operand,
   type Schedule,
+  type ScheduleEntry,
   type Target,
   type TargetFigures,
   type TensorType,
@@ -64,30 +64,32 @@ export function checkArguments(
   throwIfErrors(checkOptions(builder, given, fields, { needs }));
 }
 
-const isPlace = (value: unknown): boolean => value === "ub" || value === "gm";
-const isCopies = (value: unknown): boolean => value === 1 || value === 2;
-
 /** Which numbers make a schedule is for the rules to say. */
-export const scheduleFields: Fields<Schedule> = {
-  tile: numbers("TC302", "a list of numbers, one for each output dim"),
-  view: numbers("TC303", "a list of numbers, one for each output dim"),
-  profile: oneOf(profiles, "TC303"),
-  residency: {
-    code: "TC303",
-    takes: `ub or gm or auto, or the first two by operand, such as { kv: "gm", bt: "ub" }`,
-    holds: (value) =>
-      residencies.some((word) => word === value) || (isObject(value) && Object.values(value).every(isPlace)),
-  },
-  order: numbers("TC303", "a list of the output dims, outermost loop first"),
-  buffers: {
-    code: "TC303",
-    takes: "1 or 2, or these by operand, such as { indices: 2, output: 2 }",
-    holds: (value) => isCopies(value) || (isObject(value) && Object.values(value).every(isCopies)),
-  },
-  cores: wholeNumber(-Infinity, "TC303"),
-  budgetRule: oneOf(budgetRules, "TC303"),
-  ubBytes: wholeNumber(-Infinity, "TC303"),
-};
+function entryField(entry: ScheduleEntry): Field {
+  const code = entry.key === "tile" ? "TC302" : "TC303";
+  switch (entry.form) {
+    case "list":
+      return numbers(code, entry.takes);
+    case "count":
+      return wholeNumber(-Infinity, code);
+    case "word":
+      return oneOf(entry.words, code);
+    case "by-operand": {
+      const isOne = (values: readonly unknown[], value: unknown): boolean => values.includes(value);
+      return {
+        code,
+        takes: entry.takes,
+        holds: (value) =>
+          isOne(entry.all, value) ||
+          (isObject(value) && Object.values(value).every((own) => isOne(entry.each, own))),
+      };
+    }
+  }
+}
+
+export const scheduleFields = Object.fromEntries(
+  Object.values(scheduleEntries).map((entry) => [entry.key, entryField(entry)]),
+) as Fields<Schedule>;
 
 export const scheduleField: Field = {
   code: "TC303",

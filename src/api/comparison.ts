@@ -1,7 +1,6 @@
 /** A legal schedule beside others of the same gather: other buffers, residencies and sizes of UB, each as fast as it gets there. */
 import {
-  formatBuffers,
-  formatResidency,
+  formatEntry,
   isLegal,
   openResidencies,
   targetFacts,
@@ -44,7 +43,7 @@ export function compareSchedules(access: AccessFunc, tiling: Tiling): Comparison
   const open = { ...openSchedule(access), residency: schedule.residency };
   const { order: _, buffers: __, view: ___, ...unchosen } = open;
   const runs = measured(
-    `buffers ${formatBuffers(schedule.buffers)}, residency ${formatResidency(schedule.residency)}`,
+    `buffers ${formatEntry(schedule.buffers)}, residency ${formatEntry(schedule.residency)}`,
     {
       tiling,
       flags: "",
@@ -55,8 +54,8 @@ export function compareSchedules(access: AccessFunc, tiling: Tiling): Comparison
       (buffers) => [`buffers ${buffers}`, withCopies(access, tiling, buffers)] as const,
     ),
     ...openResidencies(access, target, ["ub", "gm"])
-      .map((residency) => ({ residency, name: formatResidency(residency) }))
-      .filter(({ name }) => name !== formatResidency(schedule.residency))
+      .map((residency) => ({ residency, name: formatEntry(residency) }))
+      .filter(({ name }) => name !== formatEntry(schedule.residency))
       .map(
         ({ residency, name }) =>
           [`residency ${name}`, wayTo(access, { ...open, residency }, target)] as const,

@@ -21,6 +21,7 @@ import {
   flatten,
   formatSizes,
   hasErrors,
+  givenEntries,
   isResolved,
   levels as everyLevel,
   markVerified,
@@ -363,21 +364,7 @@ function targetOf(
 
 /** The program with the options' schedule entries over its own, and its target's name. */
 export function scheduled(program: Func, options: CompileOptions, target: Target): Func {
-  const { tile, view, profile, residency, order, buffers, cores, budgetRule, ubBytes } = options;
-  const given: Schedule = {
-    tile,
-    view,
-    profile,
-    residency,
-    order,
-    buffers,
-    cores,
-    budgetRule,
-    ubBytes,
-  } as Schedule;
-  const entries = Object.entries(given).filter(([, value]) => value !== undefined);
-  const schedule: Schedule = { ...program.schedule, ...Object.fromEntries(entries) };
-  return { ...program, target: target.name, schedule };
+  return { ...program, target: target.name, schedule: { ...program.schedule, ...givenEntries(options) } };
 }
 
 function resolvedOf(source: SourceFunc): Resolved | undefined {

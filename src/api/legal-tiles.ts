@@ -10,7 +10,7 @@ import {
   bytesOf,
   error,
   estimator,
-  formatResidency,
+  formatEntry,
   hasErrors,
   inputsOf,
   freeDims,
@@ -27,10 +27,10 @@ import {
   tilingOf,
   whyNone,
   type AccessFunc,
-  type Buffers,
   type Func,
   type Residencies,
   type ResolvedSchedule,
+  type SearchedEntry,
   type Shape,
   type SizeVerdict,
   type Tiling,
@@ -41,14 +41,8 @@ import { accessOf } from "./access.js";
 import { checkOptions, checkProgram } from "./check-options.js";
 import { compileFields, resolveTargetOf, tryCompile, type CompileOptions, type Kernel } from "./compile.js";
 
-/** A legal tile with its bytes and cycles. */
-export interface LegalTile {
-  readonly tile: Shape;
-  readonly residency: Residencies;
-  /** What the tile's fastest schedule has beside it, where that was left open. */
-  readonly view: Shape;
-  readonly order: readonly number[];
-  readonly buffers: Buffers;
+/** A legal tile with its bytes and cycles. View, order and buffers are those of its fastest schedule where they were left open. */
+export interface LegalTile extends Pick<ResolvedSchedule, SearchedEntry> {
   readonly bytes: number;
   readonly traffic: number;
   readonly tasks: number;
@@ -248,7 +242,7 @@ function fastest(tiling: Tiling): Tiling {
 function ranked(tilings: readonly Tiling[], chosen: Tiling | undefined): LegalTile[] {
   const once = new Map<string, Tiling>();
   for (const tiling of tilings) {
-    const key = `${formatResidency(tiling.schedule.residency)} ${tiling.schedule.tile.join()}`;
+    const key = `${formatEntry(tiling.schedule.residency)} ${tiling.schedule.tile.join()}`;
     if (!once.has(key)) once.set(key, tiling);
   }
   const tiles = [...once.values()].map((tiling): Omit<LegalTile, "pareto"> => {

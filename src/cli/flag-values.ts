@@ -1,11 +1,10 @@
 /** What flags take, as text: types, shapes, counts. Runs in a browser too. */
 import {
   isDType,
+  scheduleEntries,
   type AttributeKey,
-  type Buffers,
-  type Copies,
-  type Residencies,
-  type Residency,
+  type EntryValue,
+  type Schedule,
   type Shape,
   type TensorType,
 } from "../../ir/index.js";
@@ -49,29 +48,33 @@ export function parseCount(text: string, flag: string): number {
   return value;
 }
 
-/** `2`, or `indices=2,output=2`. Which operands there are is for the rules to say. */
-export function parseBuffers(text: string): Buffers {
-  const refuse = (): never => {
-    throw new UsageError(
-      `--buffers ${text}: copies are 1 or 2`,
-      "write --buffers 2 or --buffers indices=2,output=2",
-    );
-  };
-  const copies = (count: string | undefined): Copies => (count === "1" ? 1 : count === "2" ? 2 : refuse());
-  return text.includes("=") ? byOperand(text, copies, refuse) : copies(text.trim());
-}
-
-/** `gm`, or `kv=gm,bt=ub`. Which inputs there are is for the rules to say. */
-export function parseResidency(text: string): Residencies | "auto" {
-  const refuse = (): never => {
-    throw new UsageError(
-      `--residency ${text}: an operand lives in ub or in gm`,
-      "write --residency ub, gm or auto, or by operand --residency kv=gm,bt=ub",
-    );
-  };
-  const place = (word: string | undefined): Residency => (word === "ub" || word === "gm" ? word : refuse());
-  if (text.includes("=")) return byOperand(text, place, refuse);
-  return text.trim() === "auto" ? "auto" : place(text.trim());
+/** An entry of a schedule. Which operands there are, and which numbers are legal, is for the rules to say. */
+export function parseEntry<K extends keyof Schedule>(key: K, text: string): Required<Schedule>[K];
+export function parseEntry(key: keyof Schedule, text: string): EntryValue {
+  const entry = scheduleEntries[key];
+  switch (entry.form) {
+    case "list":
+      return parseShape(text, entry.flag);
+    case "count":
+      return parseCount(text, entry.flag);
+    case "word": {
+      const found = entry.words.find((word) => word === text);
+      if (found === undefined)
+        throw new UsageError(`--${entry.flag} ${text} is none of ${entry.words.join(", ")}`);
+      return found as EntryValue;
+    }
+    case "by-operand": {
+      const refuse = (): never => {
+        throw new UsageError(`--${entry.flag} ${text}: ${entry.rule}`, entry.write);
+      };
+      const oneOf = (values: readonly (string | number)[], word: string | undefined): string | number =>
+        values.find((value) => String(value) === word) ?? refuse();
+      const value = text.includes("=")
+        ? byOperand(text, (word) => oneOf(entry.each, word), refuse)
+        : oneOf(entry.all, text.trim());
+      return value as EntryValue;
+    }
+  }
 }
 
 function byOperand<T>(

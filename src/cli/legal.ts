@@ -1,13 +1,8 @@
 /** tilec legal: counts and lists the legal tiles of a gather, or proves that there are none. */
 import type { Command } from "commander";
-import {
-  formatBuffers,
-  formatResidency,
-  formatShape,
-  formatSizeVerdict,
-  printSchedule,
-} from "../../ir/index.js";
+import { formatSizeVerdict, printSchedule } from "../../ir/index.js";
 import { legalTiles, type LegalTile } from "../api/legal-tiles.js";
+import { searchedCell, searchedColumns } from "../report/searched-cells.js";
 import { table } from "../report/table.js";
 import { loadProgram } from "./load.js";
 import { lookUpTarget } from "../formats/look-up-target.js";
@@ -25,11 +20,7 @@ const columns: readonly (readonly [
   header: string,
   cell: (tile: LegalTile) => string | number,
 ])[] = [
-  ["tile", "tile", (t) => formatShape(t.tile)],
-  ["residency", "residency", (t) => formatResidency(t.residency)],
-  ["view", "view", (t) => formatShape(t.view)],
-  ["order", "order", (t) => formatShape(t.order)],
-  ["buffers", "buffers", (t) => formatBuffers(t.buffers)],
+  ...searchedColumns.map((key) => [key, key, (t: LegalTile) => searchedCell(key, t)] as const),
   ["UB bytes", "UB (B)", (t) => t.bytes],
   ["traffic", "traffic (B)", (t) => t.traffic],
   ["tasks", "tasks", (t) => t.tasks],

@@ -78,11 +78,10 @@ const shapeOf = ({ func }: LoadedProgram): string => {
   return `${data ?? ""} by ${indices.join(", ")} to ${formatType(outputOf(func).type)}`;
 };
 
-/** What is not plain: a view of the whole output, its dims in order, one copy of each buffer. */
+/** The tile and the residency, and what is not plain: a view of the whole output, its dims in order, one copy of each buffer. */
 function flagsOf(schedule: Schedule, shape: Shape): string {
-  const { profile = "strict", ubBytes = 0 } = schedule;
-  const plain = { profile, ubBytes, view: shape, order: shape.map((_, k) => k), buffers: 1 } as const;
-  return suggestionText(plain, schedule);
+  const { residency: _, ...given } = schedule;
+  return suggestionText({ ...given, view: shape, order: shape.map((_, k) => k), buffers: 1 }, schedule);
 }
 
 /** One line a gather; `ran` says what its run came to. */

@@ -10,10 +10,12 @@ import {
   operatorInText,
   operatorNames,
   parseModule,
+  scheduleEntries,
   type AttrSpec,
   type AttrValue,
   type Func,
   type OpDef,
+  type Schedule,
 } from "../../ir/index.js";
 import { readText } from "../formats/files.js";
 import { findMlirGathers, type MlirGather } from "../formats/mlir.js";
@@ -46,8 +48,8 @@ export async function loadPrograms(file: string | undefined, flags: ProgramFlags
 /** What a flag is to a program file: it describes a gather in its place, chooses from it, binds its dims, or changes what it says. */
 type FlagKind = "describes" | "chooses" | "changes" | "binds";
 
-/** Of every flag but the attributes', which describe. */
-const flagKinds: Readonly<Record<Exclude<keyof ProgramFlags, AttributeFlag>, FlagKind>> = {
+/** Of every flag but the attributes', which describe, and the schedule's, which change what a file says. */
+const flagKinds: Readonly<Record<Exclude<keyof ProgramFlags, AttributeFlag | keyof Schedule>, FlagKind>> = {
   op: "describes",
   dialect: "describes",
   data: "describes",
@@ -58,20 +60,12 @@ const flagKinds: Readonly<Record<Exclude<keyof ProgramFlags, AttributeFlag>, Fla
   most: "binds",
   oob: "changes",
   target: "changes",
-  tile: "changes",
-  view: "changes",
-  profile: "changes",
-  residency: "changes",
-  order: "changes",
-  buffers: "changes",
   doubleBuffer: "changes",
-  cores: "changes",
-  budgetRule: "changes",
-  ubBytes: "changes",
 };
 
 const kinds: ReadonlyMap<string, FlagKind> = new Map([
   ...[...attributeFlags.keys()].map((key) => [flagOf(key), "describes"] as const),
+  ...Object.keys(scheduleEntries).map((key) => [key, "changes"] as const),
   ...Object.entries(flagKinds),
 ]);
 

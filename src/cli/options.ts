@@ -3,35 +3,26 @@ import { executors } from "../../backends/sim/index.js";
 import { Option, type Command } from "commander";
 import {
   attributeFlags,
-  budgetRules,
   CompileError,
   dialects,
   error,
   operatorKinds,
   outOfBoundsPolicies,
-  profiles,
+  scheduleEntries,
   targetNames,
   type Schedule,
+  type ScheduleEntry,
   type Target,
 } from "../../ir/index.js";
 import { lookUpTarget } from "../formats/look-up-target.js";
 import { collect } from "./collect.js";
-import {
-  dashed,
-  flagOf,
-  parseBuffers,
-  parseCount,
-  parseResidency,
-  parseShape,
-  type AttributeFlag,
-} from "./flag-values.js";
+import { dashed, flagOf, parseEntry, type AttributeFlag } from "./flag-values.js";
 import { UsageError } from "./usage-error.js";
 
 export {
   dashed,
   flagOf,
   parseBind,
-  parseBuffers,
   parseCount,
   parseMost,
   parseShape,
@@ -40,7 +31,7 @@ export {
 } from "./flag-values.js";
 
 /** As commander hands them over: every flag optional, numbers and lists as text. */
-export interface ProgramFlags extends Readonly<Partial<Record<AttributeFlag, string>>> {
+export interface ProgramFlags extends Readonly<Partial<Record<AttributeFlag | keyof Schedule, string>>> {
   readonly op?: string;
   readonly dialect?: string;
   readonly data?: string;
@@ -52,16 +43,7 @@ export interface ProgramFlags extends Readonly<Partial<Record<AttributeFlag, str
   readonly bind?: string;
   readonly most?: string;
   readonly target?: string;
-  readonly tile?: string;
-  readonly view?: string;
-  readonly profile?: Schedule["profile"];
-  readonly residency?: string;
-  readonly order?: string;
-  readonly buffers?: string;
   readonly doubleBuffer?: boolean;
-  readonly cores?: string;
-  readonly budgetRule?: Schedule["budgetRule"];
-  readonly ubBytes?: string;
 }
 
 export function addProgramOptions(command: Command): Command {
@@ -81,7 +63,7 @@ export function addProgramOptions(command: Command): Command {
       help,
     );
   }
-  return command
+  command
     .addOption(
       new Option("--oob <policy>", "what an index out of range means").choices([...outOfBoundsPolicies]),
     )
@@ -92,17 +74,18 @@ export function addProgramOptions(command: Command): Command {
       "sizes of symbols: N=37; of a model the extents of its symbolic dims, shapes of its inputs: batch=1,state=2x1x128",
     )
     .option("--most <list>", "of a model the most of outermost dims that stay open: batch=64")
-    .option("--target <name|file>", `${targetNames.join(", ")}, or a target file (.json)`)
-    .option("--tile <shape>", "extents over the output dims, such as 8,1024")
-    .option("--view <shape>", "view shape: splits the iteration before the tile does")
-    .addOption(new Option("--profile <name>", "full-load rule").choices([...profiles]))
-    .option("--residency <name|list>", "where the data lives: ub, gm, auto; or by operand as in kv=gm,bt=ub")
-    .option("--order <dims>", "output dims, outermost loop first, such as 1,0")
-    .option("--buffers <n|list>", "copies of what the loops move: 2, or by operand as in indices=2,output=2")
-    .option("--double-buffer", "short for --buffers 2")
-    .option("--cores <n>", "cores that share the tasks")
-    .addOption(new Option("--budget-rule <rule>", "what counts against UB").choices([...budgetRules]))
-    .option("--ub-bytes <n>", "unified buffer size in bytes, instead of the target's");
+    .option("--target <name|file>", `${targetNames.join(", ")}, or a target file (.json)`);
+  for (const entry of Object.values(scheduleEntries)) {
+    command.addOption(entryOption(entry));
+    if (entry.key === "buffers") command.option("--double-buffer", "short for --buffers 2");
+  }
+  return command;
+}
+
+function entryOption(entry: ScheduleEntry): Option {
+  const { flag, argument, help, usage = "" } = entry;
+  const option = new Option(`--${flag} <${argument}>`, help + usage);
+  return entry.form === "word" ? option.choices([...entry.words]) : option;
 }
 
 export const executorOption = (): Option =>
@@ -123,20 +106,11 @@ export function parseShard(text: string): { readonly part: number; readonly part
 export function scheduleOf(flags: ProgramFlags): Schedule {
   if (flags.buffers !== undefined && flags.doubleBuffer === true)
     throw new UsageError("give --buffers or --double-buffer, not both", "--double-buffer is --buffers 2");
-  const shape = (name: "tile" | "view" | "order") =>
-    flags[name] === undefined ? {} : { [name]: parseShape(flags[name], name) };
-  return {
-    ...shape("tile"),
-    ...shape("view"),
-    ...shape("order"),
-    ...(flags.profile === undefined ? {} : { profile: flags.profile }),
-    ...(flags.residency === undefined ? {} : { residency: parseResidency(flags.residency) }),
-    ...(flags.buffers === undefined ? {} : { buffers: parseBuffers(flags.buffers) }),
-    ...(flags.doubleBuffer === true ? { buffers: 2 } : {}),
-    ...(flags.cores === undefined ? {} : { cores: parseCount(flags.cores, "cores") }),
-    ...(flags.budgetRule === undefined ? {} : { budgetRule: flags.budgetRule }),
-    ...(flags.ubBytes === undefined ? {} : { ubBytes: parseCount(flags.ubBytes, "ub-bytes") }),
-  };
+  const given = Object.values(scheduleEntries).flatMap(({ key }) => {
+    const text = flags[key];
+    return text === undefined ? [] : [[key, parseEntry(key, text)] as const];
+  });
+  return { ...Object.fromEntries(given), ...(flags.doubleBuffer === true ? { buffers: 2 } : {}) };
 }
 
 /** The target that `--target` names. Throws a CompileError (TC501). */

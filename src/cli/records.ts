@@ -1,6 +1,6 @@
 /** tilec records: merges records of searches, names the best, adds times, exports and pins. */
 import { Option, type Command } from "commander";
-import { formatResidency, formatShape, printSchedule } from "../../ir/index.js";
+import { formatEntry, formatShape, printSchedule } from "../../ir/index.js";
 import { readRecords, appendRecord } from "../formats/record-file.js";
 import { writeBytes } from "../formats/files.js";
 import { table } from "../report/table.js";
@@ -99,7 +99,7 @@ function best(files: readonly string[], json: boolean): void {
     task.target.name,
     task.objective,
     formatShape(winner.schedule.tile),
-    formatResidency(winner.schedule.residency),
+    formatEntry(winner.schedule.residency),
     winner.cycles,
     winner.bytes,
     ratio === undefined ? "" : ratio.toFixed(3),

@@ -2,8 +2,6 @@
 import { Option, type Command } from "commander";
 import {
   error,
-  formatBuffers,
-  formatResidency,
   formatShape,
   hasErrors,
   inputsOf,
@@ -25,6 +23,7 @@ import { writeBytes } from "../formats/files.js";
 import { lookUpTarget } from "../formats/look-up-target.js";
 import { readRecordsIfAny, appendRecord } from "../formats/record-file.js";
 import { asHost } from "../formats/tensor.js";
+import { searchedCells, searchedColumns } from "../report/searched-cells.js";
 import { table } from "../report/table.js";
 import type { Budget } from "../tune/cut.js";
 import { gpuMeasurer } from "../tune/gpu-measurer.js";
@@ -354,17 +353,12 @@ function printResult(result: TuneResult): void {
     if (best.id === own.id) break;
   }
   const timed = objective === "ms";
-  const head = ["tile", "residency", "view", "order", "buffers", "UB bytes", "bytes", "tasks", "cycles"];
+  const head = [...searchedColumns, "UB bytes", "bytes", "tasks", "cycles"];
   const rows = candidates.slice(0, shown).map((candidate) => {
     const { schedule, ubBytes, bytes, tasks, cycles } = candidate;
-    const { tile, residency, view, order, buffers } = schedule;
     const marks = [candidate.id === best.id ? "best" : "", candidate.id === own.id ? "default" : ""];
     return [
-      formatShape(tile),
-      formatResidency(residency),
-      formatShape(view),
-      formatShape(order),
-      formatBuffers(buffers),
+      ...searchedCells(schedule),
       ubBytes,
       bytes,
       tasks,

@@ -8,8 +8,7 @@ import {
   operatorKin,
   operatorNames,
   outOfBoundsPolicies,
-  profiles,
-  residencies,
+  scheduleEntries,
   targetNames,
   type AttrSpec,
   type AttrValue,
@@ -17,13 +16,14 @@ import {
   type OpDef,
   type OutOfBounds,
   type Schedule,
+  type ScheduleEntry,
   type Shape,
 } from "../../ir/index.js";
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 
-/** A case that the schema lets through. */
-export interface CaseJson {
+/** A case that the schema lets through: the entries of its schedule stand beside its other fields. */
+export interface CaseJson extends Schedule {
   readonly id: string;
   readonly source?: string;
   readonly note?: string;
@@ -39,14 +39,7 @@ export interface CaseJson {
   readonly output?: TensorJson;
   readonly oob?: OutOfBounds;
   readonly target?: string;
-  readonly tile?: Shape;
-  readonly view?: Shape;
-  readonly profile?: NonNullable<Schedule["profile"]>;
-  readonly residency?: NonNullable<Schedule["residency"]>;
-  readonly buffers?: NonNullable<Schedule["buffers"]>;
   readonly doubleBuffer?: boolean;
-  readonly order?: readonly number[];
-  readonly ubBytes?: number;
   readonly targetFile?: string;
   readonly limits?: LimitsJson;
   readonly tir?: string;
@@ -144,7 +137,28 @@ const operatorRules: readonly Schema[] = dialects.flatMap((dialect) =>
 export const mapOp = "map";
 
 const most = { type: "integer", minimum: 0 };
-const extents = { type: "array", items: { type: "number" } };
+
+/** Which numbers make a schedule is for the rules to say. */
+function entryValues(entry: ScheduleEntry): Schema {
+  switch (entry.form) {
+    case "list":
+      return { type: "array", items: { type: "number" } };
+    case "count":
+      return { type: "integer" };
+    case "word":
+      return { enum: entry.words };
+    case "by-operand":
+      return {
+        if: { type: "object" },
+        then: { type: "object", additionalProperties: { enum: entry.each } },
+        else: { enum: entry.all },
+      };
+  }
+}
+
+const schedule = Object.fromEntries(
+  Object.values(scheduleEntries).map((entry) => [entry.key, described(entry.help, entryValues(entry))]),
+) as Properties<Schedule>;
 
 const caseObject: Schema = {
   ...object(
@@ -183,22 +197,8 @@ const caseObject: Schema = {
         if: { type: "string", pattern: "\\.json$" },
         else: { enum: targetNames },
       }),
-      tile: described("extents over the output dims", extents),
-      view: described("splits the iteration before the tile does", extents),
-      profile: described("full-load rule", { enum: profiles }),
-      residency: described("where the data lives, or by operand where each input does", {
-        if: { type: "object" },
-        then: { type: "object", additionalProperties: { enum: ["ub", "gm"] } },
-        else: { enum: residencies },
-      }),
-      buffers: described("copies of what the loops move, for all operands or by operand", {
-        if: { type: "object" },
-        then: { type: "object", additionalProperties: { enum: [1, 2] } },
-        else: { enum: [1, 2] },
-      }),
+      ...schedule,
       doubleBuffer: described("short for buffers 2", { type: "boolean" }),
-      order: described("output dims, outermost loop first", { type: "array", items: { type: "integer" } }),
-      ubBytes: described("unified buffer size in bytes, instead of the target's", { type: "integer" }),
       targetFile: described("a target file, from the folder of the case file", {
         type: "string",
         pattern: "\\.json$",

@@ -8,6 +8,7 @@ import {
   attributesOf,
   clockVersion,
   CompileError,
+  givenEntries,
   invariant,
   inputName,
   operatorFor,
@@ -247,22 +248,7 @@ function besides(file: string, path: string | undefined): string | undefined {
   return file.slice(0, file.lastIndexOf("/") + 1) + path;
 }
 
-const scheduleOf = ({
-  tile,
-  view,
-  profile,
-  residency,
-  order,
-  ubBytes,
-  buffers,
-  doubleBuffer,
-}: CaseJson): Schedule => ({
-  ...(tile === undefined ? {} : { tile }),
-  ...(view === undefined ? {} : { view }),
-  ...(profile === undefined ? {} : { profile }),
-  ...(residency === undefined ? {} : { residency }),
-  ...(buffers === undefined ? {} : { buffers }),
-  ...(order === undefined ? {} : { order }),
-  ...(ubBytes === undefined ? {} : { ubBytes }),
-  ...(doubleBuffer === undefined ? {} : { buffers: doubleBuffer ? 2 : 1 }),
+const scheduleOf = (json: CaseJson): Schedule => ({
+  ...givenEntries(json),
+  ...(json.doubleBuffer === undefined ? {} : { buffers: json.doubleBuffer ? 2 : 1 }),
 });

@@ -1,14 +1,12 @@
 /** What may be written at a place of a `.tir` text: operators, their attributes, entries of a schedule and their words. */
 import {
+  entryInText,
   findOp,
   opDefs,
   commonName,
-  printSchedule,
-  profiles,
-  residencies,
-  budgetRules,
+  scheduleEntries,
   targets,
-  type Schedule,
+  wordsOf,
 } from "../../ir/index.js";
 import type { Place } from "./analysis.js";
 
@@ -23,44 +21,21 @@ export interface Completions {
   readonly options: readonly Completion[];
 }
 
-/** An entry of each kind: its name is what printing gives it. */
-const every: Required<Schedule> = {
-  tile: [1],
-  view: [1],
-  profile: "strict",
-  residency: "ub",
-  order: [0],
-  buffers: 1,
-  cores: 1,
-  budgetRule: "full",
-  ubBytes: 1,
-};
+const entries: readonly Completion[] = Object.values(scheduleEntries).map(({ text, help }) => ({
+  label: `${text} = `,
+  detail: help,
+}));
 
-const entryHelp: Readonly<Record<keyof Schedule, string>> = {
-  tile: "extents over the output dims, in elements",
-  view: "splits the iteration before the tile does",
-  profile: "full-load rule",
-  residency: "where the data lives",
-  order: "output dims, outermost loop first",
-  buffers: "copies of what the loops move",
-  cores: "cores that share the tasks",
-  budgetRule: "what counts against the unified buffer",
-  ubBytes: "unified buffer size, in bytes",
-};
-
-const entries: readonly Completion[] = (Object.keys(every) as (keyof Schedule)[]).map((key) => {
-  const printed = printSchedule({ [key]: every[key] });
-  return { label: `${printed.slice(0, printed.indexOf(" "))} = `, detail: entryHelp[key] };
-});
-
-const wordsOf = (words: readonly string[], detail: string): readonly Completion[] =>
+const withDetail = (words: readonly string[], detail: string): readonly Completion[] =>
   words.map((label) => ({ label, detail }));
 
-const values: Readonly<Record<string, readonly Completion[]>> = {
-  profile: wordsOf(profiles, entryHelp.profile),
-  residency: wordsOf(residencies, entryHelp.residency),
-  budget_rule: wordsOf(budgetRules, entryHelp.budgetRule),
-};
+/** The words of an entry by its name in a text; undefined where it takes numbers. */
+function entryValues(name: string): readonly Completion[] | undefined {
+  const entry = entryInText(name);
+  if (entry === undefined) return undefined;
+  const words = wordsOf(entry);
+  return words.length === 0 ? undefined : withDetail(words, entry.help);
+}
 
 /** Undefined where nothing is known to fit. */
 export function completions(text: string, { line, column }: Place): Completions | undefined {
@@ -76,7 +51,7 @@ function optionsAfter(before: string): readonly Completion[] | undefined {
     return Object.values(targets).map(({ name, title }) => ({ label: name, detail: title }));
   if (/%\w+\s*=\s*$/.test(before)) return opDefs.map((def) => ({ label: def.name, detail: commonName(def) }));
   const schedule = /\bschedule\s*\{((?:[^{}]|\{[^{}]*\})*)$/.exec(before)?.[1];
-  if (schedule !== undefined) return inList(schedule, entries, (name) => values[name]);
+  if (schedule !== undefined) return inList(schedule, entries, entryValues);
   const [, op = "", inside = ""] = /=\s*([\w.]+)\s+%[^{]*\{([^}]*)$/.exec(before) ?? [];
   const def = findOp(op);
   if (def === undefined) return undefined;
@@ -87,7 +62,7 @@ function optionsAfter(before: string): readonly Completion[] | undefined {
     (name) => {
       const spec = attrs.find(([known]) => known === name)?.[1];
       return spec?.kind === "word"
-        ? wordsOf(
+        ? withDetail(
             spec.words.map((word) => `"${word}"`),
             spec.help,
           )

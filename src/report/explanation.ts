@@ -2,7 +2,7 @@
 import {
   atMost,
   clockVersion,
-  formatBuffers,
+  formatEntry,
   formatShape,
   formatSizes,
   formatSizeVerdict,
@@ -105,7 +105,7 @@ function renderComparison({ alternatives, better }: Comparison): string[] {
       alternatives.map((other) => [
         `  ${other.name}`,
         formatShape(other.schedule.tile),
-        formatBuffers(other.schedule.buffers),
+        formatEntry(other.schedule.buffers),
         other.cycles,
         other.busiest,
         other.idleCores,

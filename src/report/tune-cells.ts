@@ -1,12 +1,5 @@
 /** The space of a search as a map: for each tile shape and residency the best schedule, or why there is none. */
-import {
-  at,
-  formatBuffers,
-  formatResidency,
-  outputOf,
-  type Buffers,
-  type Residencies,
-} from "../../ir/index.js";
+import { at, formatEntry, outputOf, type Buffers, type Residencies } from "../../ir/index.js";
 import type { Candidate, PrunedCandidate, RefusedTiles, TuneResult } from "../tune/result.js";
 
 interface Place {
@@ -67,7 +60,7 @@ export function tileCells(result: TuneResult): TileCells | undefined {
   const placeOf = (tile: readonly number[], residency: Residencies): Place => ({
     x: at(tile, x),
     y: y === undefined ? 0 : at(tile, y),
-    residency: formatResidency(residency),
+    residency: formatEntry(residency),
   });
   const best = new Map<string, TileCell>();
   for (const schedule of schedules) {
@@ -77,7 +70,7 @@ export function tileCells(result: TuneResult): TileCells | undefined {
     if (known === undefined || before(cell, known)) best.set(keyOf(place), cell);
   }
   const looked = [...schedules.map(({ schedule }) => schedule), ...result.refused];
-  const others = looked.map(({ residency }) => formatResidency(residency)).sort();
+  const others = looked.map(({ residency }) => formatEntry(residency)).sort();
   const residencies = [...new Set(["ub", "gm", ...others])].filter((residency) => others.includes(residency));
   const dims = { x, ...(y === undefined ? {} : { y }) };
   const least = entries.map((list) => at(list, 0));
@@ -117,10 +110,10 @@ function standsAt(
   const upTo = least.map((entry, d) => (d === dims.x ? x : d === dims.y ? y : entry));
   const pinned = gather.schedule.buffers;
   const fewest = (buffers: Buffers): boolean =>
-    pinned === undefined ? formatBuffers(buffers) === "1" : formatBuffers(buffers) === formatBuffers(pinned);
+    pinned === undefined ? formatEntry(buffers) === "1" : formatEntry(buffers) === formatEntry(pinned);
   let nearest: { readonly tile: RefusedTiles; readonly away: number } | undefined;
   for (const tile of refused) {
-    if (formatResidency(tile.residency) !== residency || !fewest(tile.buffers)) continue;
+    if (formatEntry(tile.residency) !== residency || !fewest(tile.buffers)) continue;
     if (!tile.tile.every((entry, d) => entry <= at(upTo, d))) continue;
     const away = tile.tile.reduce((sum, entry, d) => sum + at(upTo, d) - entry, 0);
     if (nearest === undefined || away < nearest.away) nearest = { tile, away };

@@ -1,6 +1,6 @@
 /** What a search found as charts: cost by tile shape, and bytes against time. */
 import * as Plot from "@observablehq/plot";
-import { dataResidency, formatResidency, formatShape, printSchedule } from "../../ir/index.js";
+import { dataResidency, formatEntry, formatShape, printSchedule } from "../../ir/index.js";
 import type { Candidate, Objective, PrunedCandidate, RefusedTiles, TuneResult } from "../tune/result.js";
 import { chartOf, plain, short, ticksOf } from "./chart.js";
 import { tileCells, type TileCell, type TileCells } from "./tune-cells.js";
@@ -102,7 +102,7 @@ export function heatMap(
           mark,
           x: schedule.tile[found.x],
           y: found.y === undefined ? 0 : schedule.tile[found.y],
-          residency: formatResidency(schedule.residency),
+          residency: formatEntry(schedule.residency),
         })),
         place,
       ),

@@ -1,7 +1,8 @@
 /** What a search found as one page: the best beside the default, cost by tile, bytes against time, and what was refused. */
-import { formatBuffers, formatResidency, formatShape, printSchedule } from "../../ir/index.js";
+import { formatEntry, formatShape, printSchedule } from "../../ir/index.js";
 import { candidateStatuses, type Candidate, type Objective, type TuneResult } from "../tune/result.js";
 import { escapeMarkup, figureOf, pageOf, tableOf, type Row } from "./page.js";
+import { searchedCells, searchedColumns } from "./searched-cells.js";
 import { heatMap, refusedRow, rowOf, scatter, timeUnitOf, type HeatMap } from "./tune-charts.js";
 
 /** Self-contained HTML: no scripts, nothing from elsewhere. */
@@ -106,22 +107,21 @@ function accounts({ counts, space, seed }: TuneResult): string {
 
 function schedules({ candidates, best, default: own, objective }: TuneResult): string {
   const rows = candidates.map((candidate): Row => {
-    const { schedule } = candidate;
+    const [tile = "", residency = "", ...others] = searchedCells(candidate.schedule);
     const marks = [candidate.id === best.id ? "best" : "", candidate.id === own.id ? "default" : ""];
     return {
       id: rowOf(candidate),
       cells: [
         marks.filter((mark) => mark !== "").join(", "),
-        formatShape(schedule.tile),
-        formatResidency(schedule.residency),
+        tile,
+        residency,
         ...costOf(candidate, objective),
-        formatShape(schedule.view),
-        formatShape(schedule.order),
-        formatBuffers(schedule.buffers),
+        ...others,
       ],
     };
   });
-  const head = ["", "tile", "residency", ...costHead(objective), "view", "order", "buffers"];
+  const [tile = "", residency = "", ...others] = searchedColumns;
+  const head = ["", tile, residency, ...costHead(objective), ...others];
   return tableOf("costed schedules", head, rows);
 }
 
@@ -132,9 +132,9 @@ function refusals({ refused, counts }: TuneResult): string {
     cells: [
       code,
       formatShape(tile),
-      formatResidency(residency),
+      formatEntry(residency),
       formatShape(view),
-      formatBuffers(buffers),
+      formatEntry(buffers),
       ubBytes,
       budget,
       reason,

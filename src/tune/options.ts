@@ -1,6 +1,6 @@
 /** What a search is given, and what its parts share. */
 import type { HostInputs } from "../../backends/index.js";
-import { formatResidency, type AccessFunc, type Func, type Target } from "../../ir/index.js";
+import { formatEntry, type AccessFunc, type Func, type Target } from "../../ir/index.js";
 import type { CompileOptions, Kernel } from "../api/compile.js";
 import type { Cost } from "./cost.js";
 import type { Budget, Shard } from "./cut.js";
@@ -75,4 +75,4 @@ export const deadlineOf = (budget: Budget): number =>
   typeof budget === "object" ? performance.now() + budget.milliseconds : Infinity;
 
 export const labelOf = ({ facts }: SpaceEntry): string =>
-  `${formatResidency(facts.schedule.residency)} [${facts.schedule.tile.join(",")}]`;
+  `${formatEntry(facts.schedule.residency)} [${facts.schedule.tile.join(",")}]`;

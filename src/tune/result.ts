@@ -2,7 +2,7 @@
  * What a search over schedules found: every candidate with its figures or the reason why it has none. Plain values, so that
  * records, pictures and pages are functions of them.
  */
-import type { AccessFunc, Code, Residencies, ResolvedSchedule, Shape, Target } from "../../ir/index.js";
+import type { AccessFunc, Code, ResolvedSchedule, SearchedEntry, Target } from "../../ir/index.js";
 
 /** `cycles`: of the clock. `bytes`: of global memory. `ms`: measured. */
 export const objectives = ["cycles", "bytes", "ms"] as const;
@@ -83,12 +83,8 @@ export interface PrunedCandidate extends CandidateFacts {
 }
 
 /** Tiles that no rule takes: one of the smallest. Footprints grow with entries, so it stands for all that are as large along each dim. */
-export interface RefusedTiles {
+export interface RefusedTiles extends Pick<ResolvedSchedule, Exclude<SearchedEntry, "order">> {
   readonly status: "refused";
-  readonly tile: Shape;
-  readonly view: Shape;
-  readonly residency: Residencies;
-  readonly buffers: ResolvedSchedule["buffers"];
   readonly code: Code;
   /** The arithmetic. */
   readonly reason: string;

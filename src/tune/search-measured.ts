@@ -1,5 +1,5 @@
 /** The search by milliseconds, on the candidates of a gather. */
-import { at, formatResidency, InternalError } from "../../ir/index.js";
+import { at, formatEntry, InternalError } from "../../ir/index.js";
 import { lowered } from "../../passes/index.js";
 import { definedOutput } from "../api/against.js";
 import { randomInputs } from "../testing/random.js";
@@ -83,7 +83,7 @@ export async function searchMeasured(search: Search): Promise<TuneResult> {
 /** What the model may be wrong about as a whole: residency, nest, size of the tile. */
 export function classOf({ tiling, facts }: SpaceEntry): string {
   const nest = tiling.loops.map((loop) => `${loop.dim}${loop.mode === "serial" ? "s" : ""}`).join();
-  return `${formatResidency(facts.schedule.residency)} ${nest} ${Math.floor(Math.log2(facts.elements) / 3)}`;
+  return `${formatEntry(facts.schedule.residency)} ${nest} ${Math.floor(Math.log2(facts.elements) / 3)}`;
 }
 
 /** Waits no longer than until an abort: closing the measurer then ends the candidate in flight. */

@@ -220,10 +220,11 @@ class Part {
   }
 }
 
-/** What tells the schedules of one tile apart: the loops in their order, the view and the buffers. */
+/** What tells the schedules of one tile apart: the loops in their order, and the other entries. */
 const nestOf = ({ schedule, loops }: Tiling): string => {
   const nest = loops.map((loop) => `${loop.kind} ${loop.dim} ${loop.mode}`).join();
-  return `${nest}; ${schedule.view.join()}; ${JSON.stringify(schedule.buffers)}`;
+  const { tile: _, order: __, ...others } = schedule;
+  return `${nest}; ${printSchedule(others)}`;
 };
 
 /**

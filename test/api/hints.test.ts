@@ -1,8 +1,8 @@
 /** What explain advises is what helps: each hint's flags, typed, give what the hint is about. */
 import { describe, expect, it } from "vitest";
-import { targets, type Schedule, type Shape } from "../../ir/index.js";
+import { scheduleEntries, targets, type Schedule, type Shape } from "../../ir/index.js";
 import { explain, onnx, type Explanation } from "../../src/index.js";
-import { parseBuffers, parseResidency, parseShape } from "../../src/cli/flag-values.js";
+import { parseEntry } from "../../src/cli/flag-values.js";
 
 /** Flags as they are printed: all with a value. */
 function scheduleIn(text: string): Schedule {
@@ -10,18 +10,9 @@ function scheduleIn(text: string): Schedule {
   const entries = words.flatMap((flag, k): [string, unknown][] => {
     if (k % 2 === 1) return [];
     const value = words[k + 1] ?? "";
-    switch (flag) {
-      case "--tile":
-      case "--view":
-      case "--order":
-        return [[flag.slice(2), parseShape(value, flag)]];
-      case "--buffers":
-        return [["buffers", parseBuffers(value)]];
-      case "--residency":
-        return [["residency", parseResidency(value)]];
-      default:
-        throw new Error(`${flag} of ${text}`);
-    }
+    const entry = Object.values(scheduleEntries).find((known) => `--${known.flag}` === flag);
+    if (entry === undefined) throw new Error(`${flag} of ${text}`);
+    return [[entry.key, parseEntry(entry.key, value)]];
   });
   return Object.fromEntries(entries);
 }

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { simulateBytes } from "../../backends/sim/index.js";
 import { cyclesOf, outputOf, tilingOf } from "../../ir/index.js";
-import { isResolved } from "../../ir/schedule.js";
+import { isResolved } from "../../ir/schedule-entries.js";
 import { explain } from "../../src/api/explain.js";
 import { legalTiles } from "../../src/api/legal-tiles.js";
 import { targets, tryCompile, type Kernel } from "../../src/index.js";

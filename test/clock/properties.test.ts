@@ -16,7 +16,7 @@ import {
   type Target,
   type TileFunc,
 } from "../../ir/index.js";
-import { isResolved } from "../../ir/schedule.js";
+import { isResolved } from "../../ir/schedule-entries.js";
 import { compile, onnx, targets, tryCompile, type Kernel } from "../../src/index.js";
 import { longGather, randomSchedule, scheduledGather } from "../support/arbitrary.js";
 import { gatherOfRows } from "../support/tile-programs.js";

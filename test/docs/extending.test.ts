@@ -63,6 +63,18 @@ function listed(after: string): readonly string[] {
 
 const code = (file: string): string => snippets.find((snippet) => snippet.file === file)?.code ?? "";
 
+/** `Schedule` with another member, and the table of entries with another row. */
+const withMember = (member: string): Edit => ({
+  file: "ir/schedule.ts",
+  find: "readonly cores?: number;",
+  put: `readonly cores?: number;\n${member}`,
+});
+const withRow = (row: string): Edit => ({
+  file: "ir/schedule-entries.ts",
+  find: "  tile: {",
+  put: `${row}\n  tile: {`,
+});
+
 /** What each part of the page adds, the words by which an error speaks of it, and the sentence before its list. */
 const additions: readonly { what: string; words: RegExp; after: string; edits: readonly Edit[] }[] = [
   {
@@ -91,6 +103,21 @@ const additions: readonly { what: string; words: RegExp; after: string; edits: r
     after: "A statement is a member of `Stmt`",
     edits: [
       { file: "ir/tile.ts", find: "| SyncStmt;", put: `| SyncStmt | FillStmt;\n${code("ir/tile.ts")}` },
+    ],
+  },
+  {
+    what: "a schedule entry",
+    words: /'gmOrder'/,
+    after: "An entry of a schedule is a member of `Schedule`",
+    edits: [withMember(code("ir/schedule.ts"))],
+  },
+  {
+    what: "a schedule entry that searches choose",
+    words: /'unroll'/,
+    after: "For a searched\nentry without a default",
+    edits: [
+      withMember("readonly unroll?: number;"),
+      withRow('unroll: { form: "count", argument: "n", help: "copies of the body", searched: true },'),
     ],
   },
   {
@@ -127,14 +154,12 @@ describe("the lists of the page, on sources with every addition at once", () => 
   });
 });
 
-describe("the operator of the page, in the sources", () => {
-  const folder = mkdtempSync(join(tmpdir(), "tilec-operator-"));
-  afterAll(() => {
-    rmSync(folder, { recursive: true, force: true });
-  });
-
-  it("runs by its name once its two files are edited", () => {
-    expect(listed("Two files make it")).toEqual(["ir/ops/mindspore.ts", "ir/ops/registry.ts"]);
+describe("the operator and the schedule entry of the page, in the sources", () => {
+  const folder = mkdtempSync(join(tmpdir(), "tilec-extended-"));
+  const tilec = (...args: readonly string[]) =>
+    spawnSync(process.execPath, [join(folder, "dist/src/cli/main.js"), ...args], { encoding: "utf8" });
+  let errors: readonly SourceError[];
+  beforeAll(() => {
     const edits: readonly Edit[] = [
       { file: "ir/ops/mindspore.ts", put: code("ir/ops/mindspore.ts") },
       {
@@ -147,10 +172,23 @@ describe("the operator of the page, in the sources", () => {
         find: "import ",
         put: 'import { mindsporeGatherElements } from "./mindspore.js";\nimport ',
       },
+      withMember(code("ir/schedule.ts")),
+      withRow(code("ir/schedule-entries.ts")),
     ];
-    expect(errorsIn(edits, join(folder, "dist"))).toEqual([]);
+    errors = errorsIn(edits, join(folder, "dist"));
     writeFileSync(join(folder, "package.json"), readFileSync(`${root}package.json`));
     symlinkSync(realpathSync(`${root}node_modules`), join(folder, "node_modules"), "dir");
+  });
+  afterAll(() => {
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  it("compile", () => {
+    expect(errors).toEqual([]);
+  });
+
+  it("the operator runs by its name once its two files are edited", () => {
+    expect(listed("Two files make it")).toEqual(["ir/ops/mindspore.ts", "ir/ops/registry.ts"]);
     const file = (name: string): string => join(folder, `${name}.npy`);
     const data = Float32Array.from({ length: 12 }, (_, k) => k);
     const indices = BigInt64Array.of(3n, 0n, -1n, 1n, 2n, 0n);
@@ -162,13 +200,30 @@ describe("the operator of the page, in the sources", () => {
     const operator = ["--op", "mindspore.gather_elements", "--data", "f32[4,3]", "--indices", "i64[2,3]"];
     const inputs = ["--input", `data=${file("data")}`, "--input", `indices=${file("indices")}`];
     const args = ["run", ...operator, "--axis", "0", ...inputs, "--out", `output=${file("output")}`];
-    const { status, stderr } = spawnSync(
-      process.execPath,
-      [join(folder, "dist/src/cli/main.js"), ...args, "--backend", "reference,sim"],
-      { encoding: "utf8" },
-    );
+    const { status, stderr } = tilec(...args, "--backend", "reference,sim");
     expect(status, stderr).toBe(0);
     const output = readNpy(new Uint8Array(readFileSync(file("output"))), "output.npy");
     expect([...new Float32Array(output.bytes.slice().buffer)]).toEqual([9, 1, 11, 3, 7, 2]);
+  });
+
+  it("the entry has a flag, a default, a name in texts and a field in cases", () => {
+    const gather = ["--op", "gather", "--data", "f32[4,3]", "--indices", "i32[2]", "--axis", "0"];
+    expect(tilec("explain", ...gather).stdout).toContain("gm_order = rows");
+    expect(tilec("explain", ...gather, "--gm-order", "columns").stdout).toContain("gm_order = columns");
+    expect(tilec("explain", ...gather, "--gm-order", "rings").stderr).toContain(
+      "Allowed choices are rows, columns",
+    );
+    const text = tilec("compile", ...gather, "--gm-order", "columns").stdout;
+    writeFileSync(join(folder, "program.tir"), text);
+    expect(tilec("compile", join(folder, "program.tir")).stdout).toBe(text);
+    expect(text).toContain("gm_order = columns");
+    const tensors = {
+      data: { dtype: "f32", shape: [4, 3], fill: { seed: 1, min: 0, max: 9 } },
+      indices: { dtype: "i32", shape: [2], values: [3, 0] },
+    };
+    const test = { id: "a", op: "gather", dialect: "onnx", ...tensors, gmOrder: "columns", expect: "ok" };
+    writeFileSync(join(folder, "case.json"), JSON.stringify([test]));
+    const { status, stdout } = tilec("check", join(folder, "case.json"), "--backend", "reference,sim");
+    expect(status, stdout).toBe(0);
   });
 });

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { gathers } from "../../bench/gathers.js";
-import { formatResidency, formatShape, targets, type ResolvedSchedule } from "../../ir/index.js";
+import { formatEntry, formatShape, targets, type ResolvedSchedule } from "../../ir/index.js";
 import { tune } from "../../src/index.js";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
@@ -18,7 +18,7 @@ const rowsOf = (text: string): string[][] =>
     .map((line) => line.split("|").slice(1, -1))
     .map((cells) => cells.map((cell) => cell.replaceAll("`", "").trim()));
 const shown = ({ residency, tile }: ResolvedSchedule): string =>
-  `${formatResidency(residency)} ${formatShape(tile)}`;
+  `${formatEntry(residency)} ${formatShape(tile)}`;
 
 describe("the five programs", () => {
   const section = between("## Five programs", "## ");

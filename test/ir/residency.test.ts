@@ -4,7 +4,7 @@ import { simulateBytes } from "../../backends/sim/index.js";
 import { equalModule, parseModule, printModule, type Func, type Residencies } from "../../ir/index.js";
 import { definedOutput } from "../../src/api/against.js";
 import { compile, explain, legalTiles, tryCompile } from "../../src/index.js";
-import { parseResidency } from "../../src/cli/flag-values.js";
+import { parseEntry } from "../../src/cli/flag-values.js";
 import { randomInputs } from "../../src/testing/random.js";
 
 /** Rows of pages: 512 tokens of 131072, 4 to a page. */
@@ -42,10 +42,10 @@ describe("residency by operand", () => {
   });
 
   it("is kv=gm,bt=ub on the command line", () => {
-    expect(parseResidency("kv=gm,bt=ub")).toEqual({ kv: "gm", bt: "ub" });
-    expect(parseResidency("auto")).toBe("auto");
+    expect(parseEntry("residency", "kv=gm,bt=ub")).toEqual({ kv: "gm", bt: "ub" });
+    expect(parseEntry("residency", "auto")).toBe("auto");
     for (const wrong of ["kv=auto", "=gm", "kv=gm,kv=ub", "kv", "kv=gm=ub", ""])
-      expect(() => parseResidency(wrong), wrong).toThrow("an operand lives in ub or in gm");
+      expect(() => parseEntry("residency", wrong), wrong).toThrow("an operand lives in ub or in gm");
   });
 
   it("counts what is in UB alone", () => {
@@ -92,7 +92,7 @@ describe("residency by operand", () => {
       return;
     }
     const flag = /^--residency (\S+)$/.exec(refused!.hint!)![1]!;
-    expect(tryCompile(parsed(paged()), { residency: parseResidency(flag) }).ok).toBe(true);
+    expect(tryCompile(parsed(paged()), { residency: parseEntry("residency", flag) }).ok).toBe(true);
   });
 
   it("leaves tables where a machine that gathers in place has them", () => {

@@ -4,7 +4,7 @@ import { simulateBytes, simulateChecked } from "../../backends/sim/index.js";
 import { reference, referenceOfMap } from "../../backends/reference/index.js";
 import { cyclesOf, policyOf, RunError, taskOf, tilingOf } from "../../ir/index.js";
 import { compile, onnx, runOn, tryCompile, targets, type Kernel } from "../../src/index.js";
-import { isResolved } from "../../ir/schedule.js";
+import { isResolved } from "../../ir/schedule-entries.js";
 import { longGather, randomSchedule, scheduledGather, type RandomGather } from "../support/arbitrary.js";
 import { expectedBytes } from "../support/expected.js";
 import { testRunner } from "../support/gpu.js";

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { simulateChecked } from "../../backends/sim/index.js";
 import { policyOf, RunError, targets, tilingOf } from "../../ir/index.js";
-import { isResolved } from "../../ir/schedule.js";
+import { isResolved } from "../../ir/schedule-entries.js";
 import { tryCompile, type Kernel } from "../../src/index.js";
 import { randomGather, randomSchedule, type RandomGather } from "../support/arbitrary.js";
 import { operandOf } from "../support/operands.js";

@@ -8,13 +8,13 @@ import {
   elementCount,
   error,
   findOp,
-  formatBuffers,
-  formatResidency,
+  givenEntries,
+  formatEntry,
   inputsOf,
   keyOf,
+  scheduleEntries,
   type AttrValue,
   type OpDef,
-  type Schedule,
   type SourceFunc,
 } from "../../../ir/index.js";
 import { dashed } from "../../../src/cli/flag-values.js";
@@ -67,22 +67,16 @@ const attributes = (func: SourceFunc, def: OpDef): (readonly [key: string, value
   });
 
 function commandLine(func: SourceFunc, def: OpDef): string {
-  const { tile, view, profile, residency, order, buffers, cores, budgetRule, ubBytes } = func.schedule;
   const flags: readonly (readonly [string, AttrValue | undefined])[] = [
     ["op", def.name],
     ...inputsOf(func).map((input) => [keyOf(input), typeText(input.type)] as const),
     ...attributes(func, def).map(([key, value]) => [dashed(key), value] as const),
     ["oob", func.attrs["oob"]],
     ["target", func.target],
-    ["tile", tile?.join()],
-    ["view", view?.join()],
-    ["profile", profile],
-    ["residency", residency === undefined ? undefined : formatResidency(residency)],
-    ["order", order?.join()],
-    ["buffers", buffers === undefined ? undefined : formatBuffers(buffers)],
-    ["cores", cores],
-    ["budget-rule", budgetRule],
-    ["ub-bytes", ubBytes],
+    ...Object.values(scheduleEntries).map(({ key, flag }) => {
+      const value = func.schedule[key];
+      return [flag, value === undefined ? undefined : formatEntry(value)] as const;
+    }),
   ];
   const given = flags.flatMap(([flag, value]) =>
     value === undefined ? [] : [`--${flag} ${quoted(String(value))}`],
@@ -136,7 +130,7 @@ function caseFile(func: SourceFunc, def: OpDef, given: WithInputs["inputs"], see
     ...Object.fromEntries(tensors),
     ...(oob === undefined ? {} : { oob }),
     ...(func.target === undefined ? {} : { target: func.target }),
-    ...scheduleJson(func.schedule),
+    ...givenEntries(func.schedule),
     expect: refused === undefined ? "ok" : { error: categoryOf(refused.code) },
   };
   return `${JSON.stringify([json], undefined, 1)}\n`;
@@ -150,18 +144,4 @@ function fillOf(key: string, func: SourceFunc, seed: number): { seed: number; mi
   const [data] = inputsOf(func);
   const least = Math.min(...(data?.type.shape ?? [1]));
   return key === "indices" ? { seed, min: 0, max: Math.max(1, least) } : { seed, min: 0, max: 100 };
-}
-
-/** A case states neither cores nor a budget rule. */
-function scheduleJson({ tile, view, profile, residency, order, buffers, ubBytes }: Schedule): object {
-  const entries = {
-    tile,
-    view,
-    profile,
-    residency: residency === "auto" ? undefined : residency,
-    order,
-    buffers,
-    ubBytes,
-  };
-  return Object.fromEntries(Object.entries(entries).filter(([, value]) => value !== undefined));
 }

@@ -1,14 +1,17 @@
-/** Flags, such as a hint gives, as entries of a schedule. */
+import type { Schedule } from "../../../ir/schedule.js";
+import { scheduleEntries } from "../../../ir/schedule-entries.js";
+
+/** An entry of a schedule as text. */
 export interface ScheduleText {
-  readonly entry: "tile" | "view" | "order" | "profile" | "residency" | "buffers" | "ubBytes";
+  readonly entry: keyof Schedule;
   /** As the flag takes it; empty: the entry goes. */
   readonly text: string;
 }
 
+/** Flags, such as a hint gives, as entries of a schedule. Other flags are left out. */
 export const entriesOf = (flags: string): ScheduleText[] =>
-  [...flags.matchAll(/--(tile|view|order|profile|residency|buffers|ub-bytes) (\S+)/g)].map(
-    ([, flag = "", text = ""]) => ({
-      entry: (flag === "ub-bytes" ? "ubBytes" : flag) as ScheduleText["entry"],
-      text,
-    }),
+  [...flags.matchAll(/--([a-z-]+) (\S+)/g)].flatMap(([, flag, text = ""]) =>
+    Object.values(scheduleEntries).flatMap((entry) =>
+      entry.flag === flag ? [{ entry: entry.key, text }] : [],
+    ),
   );

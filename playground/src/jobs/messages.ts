@@ -12,8 +12,6 @@ import type { Asked, Change } from "./program.js";
 export interface Vocabulary {
   readonly dialects: readonly { readonly name: string; readonly ops: readonly string[] }[];
   readonly targets: readonly { readonly name: string; readonly title: string }[];
-  readonly profiles: readonly string[];
-  readonly residencies: readonly string[];
   readonly policies: readonly string[];
 }
 

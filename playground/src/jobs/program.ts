@@ -18,8 +18,8 @@ import {
   outputOf,
   parseModule,
   printFunc,
-  profiles,
   resolveSource,
+  scheduleEntries,
   sourceOp,
   withPolicy,
   type AttrSpec,
@@ -32,13 +32,7 @@ import {
   type SourceFunc,
 } from "../../../ir/index.js";
 import type { ScheduleText } from "./flags.js";
-import {
-  parseBuffers,
-  parseResidency,
-  parseCount,
-  parseShape,
-  parseType,
-} from "../../../src/cli/flag-values.js";
+import { parseCount, parseEntry, parseShape, parseType } from "../../../src/cli/flag-values.js";
 
 /** What places in diagnostics are places of. */
 export const fileName = "program.tir";
@@ -153,23 +147,7 @@ function applied(func: Func, change: Change): Func {
 
 function withEntry(schedule: Schedule, { entry, text }: ScheduleText): Schedule {
   const { [entry]: _, ...others } = schedule;
-  if (text.trim() === "") return others;
-  switch (entry) {
-    case "tile":
-    case "view":
-    case "order":
-      return { ...others, [entry]: parseShape(text, entry) };
-    case "ubBytes":
-      return { ...others, ubBytes: parseCount(text, "ub-bytes") };
-    case "buffers":
-      return { ...others, buffers: parseBuffers(text) };
-    case "residency":
-      return { ...others, residency: parseResidency(text) };
-    case "profile": {
-      const profile = profiles.find((known) => known === text);
-      return profile === undefined ? others : { ...others, profile };
-    }
-  }
+  return text.trim() === "" ? others : { ...others, [entry]: parseEntry(entry, text) };
 }
 
 function sourceOf(func: Func): SourceFunc {
@@ -236,7 +214,17 @@ function resolved(func: SourceFunc): SourceFunc {
   const [data] = inputsOf(func);
   const type = { dtype: data?.type.dtype ?? output.type.dtype, shape };
   const operands = [...inputsOf(func), { ...output, type }];
-  const { tile: _tile, view: _view, order: _order, ...others } = func.schedule;
-  const kept = shape.length === output.type.shape.length ? func.schedule : others;
-  return { ...func, operands, schedule: kept };
+  return {
+    ...func,
+    operands,
+    schedule: shape.length === output.type.shape.length ? func.schedule : withoutLists(func.schedule),
+  };
 }
+
+/** Lists are over the output dims: they mean nothing to an output of another rank. */
+const withoutLists = (schedule: Schedule): Schedule =>
+  Object.fromEntries(
+    Object.values(scheduleEntries).flatMap(({ key, form }) =>
+      form === "list" || schedule[key] === undefined ? [] : [[key, schedule[key]]],
+    ),
+  );

@@ -14,8 +14,6 @@ import {
   outOfBoundsPolicies,
   outputOf,
   printFunc,
-  profiles,
-  residencies,
   suggestionText,
   targets,
   type Diagnostic,
@@ -34,8 +32,6 @@ export const vocabulary = (): Vocabulary => ({
     ops: [...new Set(opDefs.filter((def) => dialectOf(def) === name).map(commonName))],
   })),
   targets: Object.values(targets).map(({ name, title }) => ({ name, title })),
-  profiles,
-  residencies,
   policies: outOfBoundsPolicies,
 });
 

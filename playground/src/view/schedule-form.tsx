@@ -1,5 +1,6 @@
-/** Target and schedule: words, and a slider for each dim of the tile and of the view. */
-import { formatBuffers, formatResidency } from "../../../ir/schedule.js";
+/** Target and schedule: a field for each entry, and a slider for each dim of the tile and of the view. */
+import { formatEntry, type Schedule } from "../../../ir/schedule.js";
+import { scheduleEntries, wordsOf } from "../../../ir/schedule-entries.js";
 import type { Shown, Vocabulary } from "../jobs/messages.js";
 import type { ScheduleText } from "../jobs/flags.js";
 import type { Change } from "../jobs/program.js";
@@ -13,16 +14,22 @@ interface Props {
 
 const chosen = ["", "default"] as const;
 
+/** Of entries whose words need more than the command line says of them. */
+const helpFor: Readonly<Partial<Record<keyof Schedule, string>>> = {
+  profile: "strict: the written full-load rule; head: only the input's gather dim must be whole",
+  residency: "ub: a full load into the unified buffer; gm: rows straight from global memory",
+};
+
 export function ScheduleForm({ shown, vocabulary, onChange }: Props) {
   const { schedule, target, level, output, verdict } = shown;
   const off = level === undefined || level === "tile";
   const set = (entry: ScheduleText["entry"], text: string): Promise<string> =>
     onChange({ kind: "schedule", entries: [{ entry, text }] });
   const used = verdict.explained?.schedule;
-  const text = (entry: "tile" | "view" | "order"): string => schedule[entry]?.join() ?? "";
-  const copies = schedule.buffers === undefined ? "" : formatBuffers(schedule.buffers);
-  const residency = schedule.residency === undefined ? "" : formatResidency(schedule.residency);
-  const residencies = [...new Set([...vocabulary.residencies, residency])].filter((word) => word !== "");
+  const text = (entry: keyof Schedule): string => {
+    const value = schedule[entry];
+    return value === undefined ? "" : formatEntry(value);
+  };
   const sliders = (entry: "tile" | "view", label: string) =>
     output.map((extent, d) => {
       const entries = schedule[entry] ?? used?.[entry] ?? output;
@@ -64,56 +71,28 @@ export function ScheduleForm({ shown, vocabulary, onChange }: Props) {
         help={vocabulary.targets.find(({ name }) => name === target)?.title ?? ""}
         onChoice={(name) => void onChange({ kind: "target", target: name })}
       />
-      <Choice
-        id="profile"
-        label="profile"
-        help="strict: the written full-load rule; head: only the input's gather dim must be whole"
-        value={schedule.profile ?? ""}
-        disabled={off}
-        options={[chosen, ...vocabulary.profiles.map((word) => [word, word] as const)]}
-        onChoice={(word) => void set("profile", word)}
-      />
-      <Choice
-        id="residency"
-        label="residency"
-        help="ub: a full load into the unified buffer; gm: rows straight from global memory"
-        value={residency}
-        disabled={off}
-        options={[chosen, ...residencies.map((word) => [word, word] as const)]}
-        onChoice={(word) => void set("residency", word)}
-      />
-      <TextField
-        id="buffers"
-        label="buffers"
-        help="copies of what the loops move: 2, or by operand as in indices=2,output=2"
-        value={copies}
-        disabled={off}
-        onText={(typed) => set("buffers", typed)}
-      />
-      <TextField
-        id="order"
-        label="order"
-        help="output dims, outermost loop first, such as 1,0"
-        value={text("order")}
-        disabled={off}
-        onText={(typed) => set("order", typed)}
-      />
-      <TextField
-        id="tile"
-        label="tile"
-        help="extents over the output dims, such as 8,64; empty: the compiler's choice"
-        value={text("tile")}
-        disabled={off}
-        onText={(typed) => set("tile", typed)}
-      />
-      <TextField
-        id="view"
-        label="view"
-        help="splits the iteration before the tile does; empty: the whole output"
-        value={text("view")}
-        disabled={off}
-        onText={(typed) => set("view", typed)}
-      />
+      {Object.values(scheduleEntries).map((entry) => {
+        const value = text(entry.key);
+        const words = wordsOf(entry);
+        const field = {
+          id: entry.key,
+          label: entry.text,
+          help: helpFor[entry.key] ?? `${entry.help}${entry.usage ?? ""}; empty: the default`,
+          value,
+          disabled: off,
+        };
+        if (words.length === 0)
+          return <TextField {...field} key={entry.key} onText={(typed) => set(entry.key, typed)} />;
+        const options = [...new Set([...words, value])].filter((word) => word !== "");
+        return (
+          <Choice
+            {...field}
+            key={entry.key}
+            options={[chosen, ...options.map((word) => [word, word] as const)]}
+            onChoice={(word) => void set(entry.key, word)}
+          />
+        );
+      })}
       <div class="sliders wide">
         {sliders("tile", "tile")}
         {sliders("view", "view")}

@@ -1,8 +1,22 @@
 /** Records as comma-separated values: a line for each candidate and each refused tile. */
 import { stringify } from "csv-stringify/sync";
-import { formatResidency } from "../../../ir/index.js";
+import { formatEntry, type ResolvedSchedule, type SearchedEntry } from "../../../ir/index.js";
 import { millisecondsOf } from "./best.js";
 import type { TuneRecord } from "./record.js";
+
+/** Shapes as the flags take them, without commas. */
+const joined = (shape: readonly number[]): string => shape.join("x");
+
+type EntryCells = { readonly [K in SearchedEntry]: (value: ResolvedSchedule[K]) => string };
+
+const entryCells: EntryCells = {
+  residency: formatEntry,
+  tile: joined,
+  view: joined,
+  order: joined,
+  buffers: (buffers) => JSON.stringify(buffers),
+};
+const entries = Object.keys(entryCells) as readonly SearchedEntry[];
 
 const columns = [
   "task",
@@ -11,11 +25,7 @@ const columns = [
   "code",
   "reason",
   "default",
-  "residency",
-  "tile",
-  "view",
-  "order",
-  "buffers",
+  ...entries,
   "cycles",
   "bytes",
   "ub_bytes",
@@ -26,12 +36,15 @@ const columns = [
 
 type Row = Readonly<Partial<Record<(typeof columns)[number], string | number>>>;
 
-/** Shapes as the flags take them, without commas. */
-const joined = (shape: readonly number[]): string => shape.join("x");
-
 export function csvOf(records: readonly TuneRecord[]): string {
   return stringify(records.flatMap(rowOf), { header: true, columns: [...columns] });
 }
+
+const cellsOf = (schedule: Partial<ResolvedSchedule>): Row =>
+  Object.fromEntries(entries.map((key) => [key, cellOf(key, schedule[key])]));
+
+const cellOf = <K extends SearchedEntry>(key: K, value: ResolvedSchedule[K] | undefined): string =>
+  value === undefined ? "" : entryCells[key](value);
 
 function rowOf(record: TuneRecord): Row[] {
   const about = (code: string | undefined, reason: string | undefined): Row => ({
@@ -39,14 +52,12 @@ function rowOf(record: TuneRecord): Row[] {
     ...(reason === undefined ? {} : { reason }),
   });
   if (record.record === "refused") {
-    const { task, residency, tile, view, buffers, code, reason, ubBytes } = record;
-    const shapes = { tile: joined(tile), view: joined(view), buffers: JSON.stringify(buffers) };
+    const { task, code, reason, ubBytes } = record;
     return [
       {
         task,
         status: "refused",
-        residency: formatResidency(residency),
-        ...shapes,
+        ...cellsOf(record),
         ub_bytes: ubBytes,
         ...about(code, reason),
       },
@@ -54,7 +65,6 @@ function rowOf(record: TuneRecord): Row[] {
   }
   if (record.record !== "candidate") return [];
   const { task, candidate, status, schedule, cycles, bytes, ubBytes, tasks, runs, code, reason } = record;
-  const { residency, tile, view, order, buffers } = schedule;
   const ms = millisecondsOf(record);
   return [
     {
@@ -63,11 +73,7 @@ function rowOf(record: TuneRecord): Row[] {
       status,
       ...about(code, reason),
       default: record.default ? 1 : 0,
-      residency: formatResidency(residency),
-      tile: joined(tile),
-      view: joined(view),
-      order: joined(order),
-      buffers: JSON.stringify(buffers),
+      ...cellsOf(schedule),
       cycles,
       bytes,
       ub_bytes: ubBytes,

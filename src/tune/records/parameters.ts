@@ -1,22 +1,29 @@
 /** A schedule as the named whole numbers that other tuners call parameters. */
-import type { ResolvedSchedule } from "../../../ir/index.js";
+import type { ResolvedSchedule, SearchedEntry } from "../../../ir/index.js";
 
+type Parameters = readonly (readonly [name: string, value: number])[];
+
+const list = (name: string, entries: readonly number[]): Parameters =>
+  entries.map((entry, k) => [`${name}_${k}`, entry]);
+
+const byOperand = <T extends string | number>(
+  name: string,
+  value: T | Readonly<Record<string, T>>,
+  numberOf: (own: T) => number,
+): Parameters =>
+  typeof value === "object"
+    ? Object.entries(value).map(([operand, own]) => [`${name}_${operand}`, numberOf(own)])
+    : [[name, numberOf(value)]];
+
+/** Of the entries that a search chooses. */
 export function parametersOf(schedule: ResolvedSchedule): Readonly<Record<string, number>> {
   const { tile, view, order, residency, buffers } = schedule;
-  const each = (name: string, entries: readonly number[]): (readonly [string, number])[] =>
-    entries.map((entry, k) => [`${name}_${k}`, entry]);
-  const copies: readonly (readonly [string, number])[] = Object.entries(
-    typeof buffers === "object" ? buffers : { "": buffers },
-  );
-  return Object.fromEntries([
-    ...each("tile", tile),
-    ...each("view", view),
-    ...each("order", order),
-    ...(typeof residency === "string"
-      ? [["residency_gm", residency === "gm" ? 1 : 0] as const]
-      : Object.entries(residency).map(
-          ([operand, own]) => [`residency_gm_${operand}`, own === "gm" ? 1 : 0] as const,
-        )),
-    ...copies.map(([operand, n]) => [operand === "" ? "buffers" : `buffers_${operand}`, n] as const),
-  ]);
+  const parameters: Readonly<Record<SearchedEntry, Parameters>> = {
+    tile: list("tile", tile),
+    view: list("view", view),
+    order: list("order", order),
+    residency: byOperand("residency_gm", residency, (own) => (own === "gm" ? 1 : 0)),
+    buffers: byOperand("buffers", buffers, Number),
+  };
+  return Object.fromEntries(Object.values(parameters).flat());
 }

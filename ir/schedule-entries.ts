@@ -1,0 +1,222 @@
+/**
+ * The entries of a schedule: how each is written, what it means, what holds where nobody gives it. Texts, flags, checks of
+ * options, case files, completions and forms derive from this table.
+ */
+import {
+  budgetRules,
+  profiles,
+  residencies,
+  type EntryValue,
+  type ResolvedSchedule,
+  type Schedule,
+} from "./schedule.js";
+import type { Target } from "./target.js";
+import type { Shape } from "./types.js";
+
+/** Whole numbers, one for each output dim: `[8, 64]` in a text, `8,64` as a flag. */
+interface ListForm {
+  readonly form: "list";
+  /** What an option of the library takes, in words. */
+  readonly takes: string;
+}
+
+/** A whole number. */
+interface CountForm {
+  readonly form: "count";
+}
+
+interface WordForm<Word> {
+  readonly form: "word";
+  readonly words: readonly Word[];
+}
+
+/**
+ * One value for all operands, or a value for each operand by its key: `{kv = gm, bt = ub}` in a text, `kv=gm,bt=ub` as a
+ * flag.
+ */
+interface ByOperandForm<All, Each> {
+  readonly form: "by-operand";
+  readonly all: readonly All[];
+  readonly each: readonly Each[];
+  /** What an option of the library takes, in words. */
+  readonly takes: string;
+  /** What a flag with another value is told, and what to write instead. */
+  readonly rule: string;
+  readonly write: string;
+}
+
+/** The form that fits the values of an entry. */
+type FormOf<T> = [T] extends [Shape]
+  ? ListForm
+  : [T] extends [number]
+    ? CountForm
+    : [T] extends [string]
+      ? WordForm<T>
+      : ByOperandForm<Extract<T, string | number>, Extract<T, Readonly<Record<string, unknown>>>[string]>;
+
+interface Row<T> {
+  /** What `--help` calls the value. */
+  readonly argument: string;
+  readonly help: string;
+  /** What `--help` says behind `help`. */
+  readonly usage?: string;
+  /** Whether the compiler and searches choose among several values where the entry is open. */
+  readonly searched: boolean;
+  /** What holds where the entry is open; absent where the gather decides, too. */
+  readonly default?: (target: Target) => T;
+}
+
+/** In the order in which entries are printed. */
+const rows = {
+  tile: {
+    form: "list",
+    argument: "shape",
+    help: "extents over the output dims",
+    usage: ", such as 8,1024",
+    takes: "a list of numbers, one for each output dim",
+    searched: true,
+  },
+  view: {
+    form: "list",
+    argument: "shape",
+    help: "view shape: splits the iteration before the tile does",
+    takes: "a list of numbers, one for each output dim",
+    searched: true,
+  },
+  profile: {
+    form: "word",
+    words: profiles,
+    argument: "name",
+    help: "full-load rule",
+    searched: false,
+    default: () => "strict",
+  },
+  residency: {
+    form: "by-operand",
+    all: residencies,
+    each: ["ub", "gm"],
+    argument: "name|list",
+    help: "where the data lives",
+    usage: ": ub, gm, auto; or by operand as in kv=gm,bt=ub",
+    takes: `ub or gm or auto, or the first two by operand, such as { kv: "gm", bt: "ub" }`,
+    rule: "an operand lives in ub or in gm",
+    write: "write --residency ub, gm or auto, or by operand --residency kv=gm,bt=ub",
+    searched: true,
+    default: (target) => target.defaultResidency,
+  },
+  order: {
+    form: "list",
+    argument: "dims",
+    help: "output dims, outermost loop first",
+    usage: ", such as 1,0",
+    takes: "a list of the output dims, outermost loop first",
+    searched: true,
+  },
+  buffers: {
+    form: "by-operand",
+    all: [1, 2],
+    each: [1, 2],
+    argument: "n|list",
+    help: "copies of what the loops move",
+    usage: ": 2, or by operand as in indices=2,output=2",
+    takes: "1 or 2, or these by operand, such as { indices: 2, output: 2 }",
+    rule: "copies are 1 or 2",
+    write: "write --buffers 2 or --buffers indices=2,output=2",
+    searched: true,
+  },
+  cores: {
+    form: "count",
+    argument: "n",
+    help: "cores that share the tasks",
+    searched: false,
+    default: (target) => target.cores,
+  },
+  budgetRule: {
+    form: "word",
+    words: budgetRules,
+    argument: "rule",
+    help: "what counts against UB",
+    searched: false,
+    default: () => "full",
+  },
+  ubBytes: {
+    form: "count",
+    argument: "n",
+    help: "unified buffer size in bytes, instead of the target's",
+    searched: false,
+    default: (target) => target.ubBytes,
+  },
+} as const satisfies {
+  readonly [K in keyof Schedule]-?: Row<Required<Schedule>[K]> & FormOf<Required<Schedule>[K]>;
+};
+
+type Rows = typeof rows;
+
+/** Entries that a search chooses where they are open: what tells the schedules of one search apart. */
+export type SearchedEntry = { [K in keyof Rows]: Rows[K]["searched"] extends true ? K : never }[keyof Rows];
+
+/** Entries that have a default whatever the gather is. */
+type DefaultedEntry = {
+  [K in keyof Rows]: Rows[K] extends { readonly default: unknown } ? K : never;
+}[keyof Rows];
+
+/** An entry of a schedule, whichever it is. */
+export type ScheduleEntry = Row<EntryValue> & {
+  readonly key: keyof Schedule;
+  /** Its name in a text: `ub_bytes`. */
+  readonly text: string;
+  /** Its flag, without the dashes: `ub-bytes`. */
+  readonly flag: string;
+} & (ListForm | CountForm | WordForm<string> | ByOperandForm<string | number, string | number>);
+
+const keys = Object.keys(rows) as readonly (keyof Schedule)[];
+
+/** `ubBytes` is `ub_bytes` in a text and `--ub-bytes` as a flag. */
+const withBreaks = (key: string, mark: string): string =>
+  key.replaceAll(/[A-Z]/g, (letter) => mark + letter.toLowerCase());
+
+const named = (key: keyof Schedule): ScheduleEntry => ({
+  key,
+  text: withBreaks(key, "_"),
+  flag: withBreaks(key, "-"),
+  ...rows[key],
+});
+
+/** Every entry by its key, in the order in which entries are printed. */
+export const scheduleEntries = Object.fromEntries(keys.map((key) => [key, named(key)])) as Readonly<
+  Record<keyof Schedule, ScheduleEntry>
+>;
+
+/** The entry that a text calls by this name. */
+export const entryInText = (name: string): ScheduleEntry | undefined =>
+  Object.values(scheduleEntries).find(({ text }) => text === name);
+
+/** The words that an entry takes as it stands, not by operand. */
+export function wordsOf(entry: ScheduleEntry): readonly string[] {
+  switch (entry.form) {
+    case "list":
+    case "count":
+      return [];
+    case "word":
+      return entry.words;
+    case "by-operand":
+      return entry.all.filter((value) => typeof value === "string");
+  }
+}
+
+/** The entries that are given, of a value that may have other fields. */
+export const givenEntries = (from: Schedule): Schedule =>
+  Object.fromEntries(keys.flatMap((key) => (from[key] === undefined ? [] : [[key, from[key]]])));
+
+/** What holds on a target in place of entries that nobody gives, but for those that the gather decides, too. */
+export const defaultsOn = (target: Target): Pick<Required<Schedule>, DefaultedEntry> =>
+  Object.fromEntries(
+    keys.flatMap((key) => {
+      const { default: defaultOf } = scheduleEntries[key];
+      return defaultOf === undefined ? [] : [[key, defaultOf(target)]];
+    }),
+  ) as Pick<Required<Schedule>, DefaultedEntry>;
+
+/** Whether every choice is made. */
+export const isResolved = (schedule: Schedule): schedule is ResolvedSchedule =>
+  keys.every((key) => schedule[key] !== undefined) && schedule.residency !== "auto";
