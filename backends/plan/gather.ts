@@ -33,7 +33,7 @@ export interface GatherPlan {
   readonly fill: Uint8Array;
   /** Whether an element may have none. */
   readonly mayBeNone: boolean;
-  /** Whether a value out of range is reported. */
+  /** Whether the policy reports a value out of range. */
   readonly reports: boolean;
 }
 
@@ -69,7 +69,7 @@ export function planGather(
     ...(page === undefined ? {} : { page }),
     fill: fillOf(map, func),
     mayBeNone: sites.some(({ rule }) => rule?.mayBeNone === true),
-    reports: sites.some(({ rule }) => rule?.outside === "report" || rule?.outside === "promised"),
+    reports: sites.some(({ rule }) => rule?.outside === "report"),
   };
 }
 

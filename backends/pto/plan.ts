@@ -2,15 +2,15 @@
  * A tile program as a PTO-ISA kernel, decided before any text: words, tasks, event ids, the lowering of its gather, and
  * where what the lowering adds lies in UB.
  */
-import { gatheredTable, plainSites, policyOf } from "../../ir/access.js";
-import { gatherAddresses, type GatherAddresses } from "../../ir/addressing.js";
+import { gatheredTable } from "../../ir/access.js";
+import { gatherAddresses } from "../../ir/addressing.js";
 import { programLowering } from "../../ir/clock/index.js";
 import { CompileError, type Diagnostic } from "../../ir/diagnostic.js";
 import { operandNamed, outputOf, type Operand, type TileFunc } from "../../ir/func.js";
-import { indexRule, type IndexRule } from "../../ir/policy.js";
+import type { IndexRule } from "../../ir/policy.js";
 import { pipeOf, ubBuffers } from "../../ir/regions.js";
 import { targetFacts, type Target } from "../../ir/target.js";
-import { taskOf, type ParallelNest } from "../../ir/task/index.js";
+import { taskOf, type Located, type ParallelNest } from "../../ir/task/index.js";
 import type { GatherLowering } from "../../ir/tiling/lowering.js";
 import {
   flatten,
@@ -22,6 +22,7 @@ import {
   type UbBuffer,
 } from "../../ir/tile.js";
 import { alignUp, at, InternalError, invariant, strides } from "../../ir/types.js";
+import { planGather, type GatherPlan } from "../plan/gather.js";
 import { eventsOfProgram, firstEvent } from "./events.js";
 import type { PtoBuffer, PtoParam } from "./kernel.js";
 import { namesOf, type PtoNames } from "./names.js";
@@ -38,18 +39,13 @@ import { dataWord, i32, indexWord, type Word } from "./words.js";
 
 export type Added = GatherLowering["adds"][number]["what"];
 
-/** The gather of a kernel. */
-export interface PtoGather {
-  readonly stmt: GatherStmt;
-  readonly lowering: GatherLowering;
-  /** In elements, of the memory that each region is in. */
-  readonly addresses: GatherAddresses;
-  /** The rule of each site. */
+/** The gather of a kernel; its addresses count in elements of the memory that each region is in. */
+export interface PtoGather extends GatherPlan {
+  /** Of each site: all are read under a policy. */
   readonly rules: readonly IndexRule[];
+  readonly lowering: GatherLowering;
   /** The pipe that the program's own syncs speak of. */
   readonly pipe: Pipe;
-  /** Whether a bad index is told to the host. */
-  readonly reports: boolean;
 }
 
 export interface PtoPlan {
@@ -82,7 +78,9 @@ export function planPto(func: TileFunc, target: Target): PtoPlan {
   const words = wordsOf(func, buffers, stmt, lowering);
   refuse(beyondWords(func, words));
   const gather =
-    stmt === undefined || lowering === undefined ? undefined : gatherOf(func, buffers, stmt, lowering);
+    task.gather === undefined || lowering === undefined
+      ? undefined
+      : gatherOf(func, buffers, task.gather, lowering);
   const { events, most } = eventsOf(func);
   refuse(most.flatMap(({ sync, ids }) => (ids > eventsOfProgram ? [tooManyEvents(sync, ids)] : [])));
   const peak = Math.max(
@@ -133,26 +131,24 @@ function wordsOf(
 function gatherOf(
   func: TileFunc,
   buffers: ReadonlyMap<string, UbBuffer>,
-  stmt: GatherStmt,
+  gather: Located<GatherStmt>,
   lowering: GatherLowering,
 ): PtoGather {
+  const { stmt } = gather;
   const pipe = pipeOf(stmt, func);
   invariant(pipe !== undefined, "a gather runs on a pipe");
-  return {
-    stmt,
-    lowering,
-    addresses: gatherAddresses(stmt, ({ buffer, offsets }) => {
-      const own = buffers.get(buffer);
-      const operand = operandNamed(func, buffer);
-      invariant(own !== undefined || operand !== undefined, `%${buffer} is defined`);
-      return { offsets, strides: own === undefined ? strides(operand?.type.shape ?? []) : ubStrides(own) };
-    }),
-    rules: plainSites(stmt.map).map((site) =>
-      indexRule(site, at(func.operands, site.value.table).type.dtype),
-    ),
-    pipe,
-    reports: policyOf(stmt.map) === "error",
-  };
+  const addresses = gatherAddresses(stmt, ({ buffer, offsets }) => {
+    const own = buffers.get(buffer);
+    const operand = operandNamed(func, buffer);
+    invariant(own !== undefined || operand !== undefined, `%${buffer} is defined`);
+    return { offsets, strides: own === undefined ? strides(operand?.type.shape ?? []) : ubStrides(own) };
+  });
+  const planned = planGather(func, gather, addresses);
+  const rules = planned.sites.map(({ rule, table }) => {
+    invariant(rule !== undefined && table !== undefined, "PTO-ISA's index values are read under a policy");
+    return rule;
+  });
+  return { ...planned, rules, lowering, pipe };
 }
 
 /** Event ids by ordered pair of pipes, in program order; two for a sync with lag 1. */

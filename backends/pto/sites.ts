@@ -1,7 +1,6 @@
 /** Index values read by the scalar unit and resolved one by one: `ir/policy.ts` as a C++ function. */
-import { plainSites } from "../../ir/access.js";
 import { inputOf } from "../../ir/func.js";
-import { assertNever, at, bitsOf, isSigned, type DType } from "../../ir/types.js";
+import { assertNever, at, bitsOf, invariant, isSigned, type DType } from "../../ir/types.js";
 import type { Context } from "./context.js";
 import type { PtoGather, PtoPlan } from "./plan.js";
 
@@ -13,17 +12,18 @@ const resolver = ({ names }: PtoPlan): string => `${names.entryPoint}_index`;
 /** Declares `inside` and `s0`, `s1`, … at a point; their names. */
 export function emitSites(
   context: Context,
-  { stmt, addresses, rules }: PtoGather,
+  { sites, rules }: PtoGather,
   tiles: readonly string[],
   dims: readonly string[],
 ): readonly string[] {
   const { out, plan } = context;
   const names: string[] = [];
   out.line("bool inside = true;");
-  plainSites(stmt.map).forEach(({ value }, s) => {
-    const type = compared(inputOf(plan.func, value.table).type.dtype);
+  sites.forEach(({ site: s, table, form }) => {
+    invariant(table !== undefined, "PTO-ISA's index values are read");
+    const type = compared(inputOf(plan.func, table).type.dtype);
     const { below, fromEnd } = at(rules, s);
-    const raw = `${at(tiles, value.table - 1)}.GetValue(${context.form(at(addresses.sites, s), dims, names)})`;
+    const raw = `${at(tiles, table - 1)}.GetValue(${context.form(form, dims, names)})`;
     const given = `(${type})${raw}, ${below}, ${fromEnd === undefined ? "false" : "true"}, inside`;
     out.line(`const int64_t s${s} = ${resolver(plan)}<${type}>(${given});`);
     names.push(`s${s}`);

@@ -3,25 +3,22 @@
  * on one thread or several over shared memory. The bits, the report and the error of an index out of range are those
  * of the checked executor; it traps nothing else.
  */
-import { openFormOf } from "../../ir/symbols/open.js";
-import { CompileError, error, RunError, throwIfErrors } from "../../ir/diagnostic.js";
+import { CompileError, error, throwIfErrors } from "../../ir/diagnostic.js";
 import { inputsOf, keyOf, type TileFunc } from "../../ir/func.js";
-import type { Env } from "../../ir/linear.js";
-import { nestAt, taskOf } from "../../ir/task/index.js";
+import { taskOf } from "../../ir/task/index.js";
 import { at, byteCount, invariant } from "../../ir/types.js";
 import { checkTile } from "../check-kernel.js";
 import { callable, checkFields, type Field, type Fields } from "../fields.js";
-import { indexOutOfRange, tensorOf, type HostInputs } from "../memory.js";
 import { drained, inSlices, pause, sliceMs, type LongRunOptions } from "../long-run.js";
+import { indexOutOfRange, tensorOf, type HostInputs } from "../memory.js";
 import { checkTensors, fromHost, type TensorData } from "../values.js";
-import { emitFor, pagesOf, type WasmKernel } from "./emit.js";
-import { encodeModule } from "./encode.js";
-import { copyInPart, partialCopy, type PartialCopy } from "./partial-copy.js";
+import { bytesAtOnce, copyInputs } from "./copies.js";
 import { pageBytes } from "./instructions.js";
-import { layoutOf, type WasmLayout } from "./layout.js";
-import { planWasm, type WasmPlan } from "./plan.js";
-import { argumentsOf } from "./sizes.js";
-import { controlBytes, instantiate, takeTasks, word, type RunTasks, type SpawnThread } from "./thread.js";
+import type { WasmLayout } from "./layout.js";
+import { allocate, grown } from "./memory.js";
+import { sizedCode, type SizedCode } from "./module-cache.js";
+import { instantiate, type SpawnThread } from "./thread.js";
+import { Threads } from "./threads.js";
 
 /** How a compiled kernel runs. */
 export interface FastOptions {
@@ -48,13 +45,7 @@ export interface FastRun {
 
 /** Tasks a thread takes at once: enough turns for an even finish. */
 const turnsPerThread = 32;
-/** Bytes of an input copied between two looks at the clock. */
-const bytesAtOnce = 2 ** 22;
-/** Milliseconds within which one more thread has started. */
-const startMs = 5_000;
 const maxThreads = 64;
-/** Looks at the last tasks of other threads before this one sleeps. */
-const spinsAtMost = 10_000;
 
 /** What an executor does: it has one memory, so one run at a time. */
 type State = "idle" | "running" | "closing" | "closed" | "taken over";
@@ -68,31 +59,26 @@ export class FastExecutor {
   runs = 0;
   /** What the memory takes of the machine, in bytes. */
   readonly memoryBytes: number;
-  private readonly runTasks: RunTasks;
-  private readonly control: Int32Array;
   private readonly layout: WasmLayout;
   private readonly tasks: number;
-  private readonly told: readonly number[];
-  private readonly chunk: number;
-  private workers: readonly { terminate(): unknown }[] = [];
+  private readonly running: Threads;
   private state: State = "idle";
 
   private constructor(
     private readonly func: TileFunc,
     private readonly code: SizedCode,
     private readonly memory: WebAssembly.Memory,
-    private readonly threads: number,
+    threads: number,
     private readonly scratch: boolean,
   ) {
-    const { plan, module } = code;
+    const { plan, module, layout, tasks, told } = code;
     this.memoryBytes = memory.buffer.byteLength;
-    this.layout = code.layout;
-    this.tasks = code.tasks;
-    this.told = code.told;
-    const evenly = Math.ceil(code.tasks / (threads * turnsPerThread));
-    this.chunk = Math.max(1, Math.min(evenly, plan.tasksPerSlice));
-    this.runTasks = instantiate({ module, memory });
-    this.control = new Int32Array(memory.buffer, 0, controlBytes / 4).fill(0);
+    this.layout = layout;
+    this.tasks = tasks;
+    const evenly = Math.ceil(tasks / (threads * turnsPerThread));
+    const chunk = Math.max(1, Math.min(evenly, plan.tasksPerSlice));
+    const own = { memory, ub: layout.buffers, tasks, chunk, told };
+    this.running = new Threads(instantiate({ module, memory }), own);
     const views = func.operands.map(
       ({ type }, k) => new Uint8Array(memory.buffer, at(this.layout.operands, k), byteCount(type)),
     );
@@ -129,7 +115,8 @@ export class FastExecutor {
       ]);
     }
     try {
-      await executor.start(spawn);
+      const buffers = Array.from({ length: threads - 1 }, (_, k) => executor.ubOf(k + 1));
+      await executor.running.start(spawn, executor.code.module, buffers);
     } catch (thrown) {
       await executor.close();
       throw thrown;
@@ -159,7 +146,7 @@ export class FastExecutor {
 
   /** Its memory, with room for another program. Throws a CompileError (TC702) for one of other tensors or another kind of memory. */
   private handOver({ layout, pages, shared }: SizedCode): WebAssembly.Memory {
-    if (this.workers.length > 0) {
+    if (this.running.count > 0) {
       throw new CompileError([
         error("TC702", "`before` has threads that run", { hint: "`await before.close()` first" }),
       ]);
@@ -212,28 +199,6 @@ export class FastExecutor {
     >;
   }
 
-  private async start(spawn: SpawnThread): Promise<void> {
-    const { memory, tasks, chunk, told } = this;
-    const { module } = this.code;
-    for (let k = 1; k < this.threads; k++) {
-      const worker = spawn({ module, memory, tasks, chunk, told, ub: this.ubOf(k) });
-      this.workers = [...this.workers, worker];
-    }
-    let [started, since] = [0, performance.now()];
-    for (;;) {
-      const ready = Atomics.load(this.control, word.ready);
-      if (ready === this.workers.length) return;
-      this.checkThreads();
-      if (ready > started) [started, since] = [ready, performance.now()];
-      else if (performance.now() > since + startMs) {
-        const message = `${ready} of ${this.workers.length} threads started, and no other within ${startMs} ms`;
-        const hint = "spawn starts a worker that passes its message to serveThread";
-        throw new CompileError([error("TC702", message, { hint })]);
-      }
-      await pause(1);
-    }
-  }
-
   private ubOf(thread: number): number {
     return this.layout.buffers + thread * this.layout.bufferBytes;
   }
@@ -246,15 +211,9 @@ export class FastExecutor {
     this.enter(inputs);
     try {
       const copied = drained(this.begin(inputs));
-      this.take(Infinity);
-      // A thread that wakes late finds no task left: only tasks are waited for, never threads.
-      for (let spins = 0; ; spins++) {
-        const done = Atomics.load(this.control, word.doneTasks);
-        if (done >>> 0 >= this.tasks) return this.end(copied);
-        if (spins < spinsAtMost) continue;
-        this.checkThreads();
-        Atomics.wait(this.control, word.doneTasks, done, 50);
-      }
+      this.running.take(Infinity);
+      this.running.wait();
+      return this.end(copied);
     } finally {
       this.leave();
     }
@@ -270,9 +229,9 @@ export class FastExecutor {
       try {
         for (;;) {
           this.checkOpen();
-          this.take(sliceMs);
-          this.checkThreads();
-          const done = this.doneTasks();
+          this.running.take(sliceMs);
+          this.running.check();
+          const done = this.running.doneTasks();
           // Of a task that was cut, the part that is done.
           if (this.tasks > 0) onProgress?.((done * tasks) / this.tasks, tasks);
           if (done >= this.tasks) return this.end(copied);
@@ -280,7 +239,7 @@ export class FastExecutor {
           signal?.throwIfAborted();
         }
       } finally {
-        await this.stopTaking();
+        await this.running.stopTaking();
       }
     } finally {
       this.leave();
@@ -289,31 +248,20 @@ export class FastExecutor {
 
   /** Ends the threads, and has ended them when it resolves. It refuses to run from the call on; a run under way rejects. The arrays live on. */
   async close(): Promise<void> {
-    const { workers } = this;
-    if (workers.length === 0) {
+    const { running } = this;
+    if (running.count === 0) {
       if (this.state === "idle" || this.state === "running") this.state = "closed";
       return;
     }
-    this.workers = [];
     this.state = "closing";
-    await Promise.all(workers.map((worker) => worker.terminate()));
+    await running.close();
     this.state = "closed";
-  }
-
-  private doneTasks(): number {
-    return Atomics.load(this.control, word.doneTasks) >>> 0;
-  }
-
-  /** Leaves no task to take, and waits for those that were taken: their threads write into the memory of the next run. */
-  private async stopTaking(): Promise<void> {
-    const taken = Math.min(this.tasks, Atomics.exchange(this.control, word.nextTask, this.tasks) >>> 0);
-    while (this.workers.length > 0 && !this.hasFailed() && this.doneTasks() < taken) await pause(1);
   }
 
   /** Begins a run. Throws a CompileError (TC702) for inputs of other sizes, and where another run has the memory. */
   private enter(inputs: HostInputs): void {
     this.checkIdle();
-    this.checkThreads();
+    this.running.check();
     checkTensors(this.func, inputs);
     this.state = "running";
   }
@@ -337,7 +285,12 @@ export class FastExecutor {
     this.runs++;
     let [bytes, milliseconds, pending] = [0, 0, 0];
     let begun = performance.now();
-    for (const copied of this.copies(inputs)) {
+    for (const copied of copyInputs(
+      this.func,
+      inputs,
+      this.inputs,
+      this.scratch ? this.code.named : undefined,
+    )) {
       bytes += copied;
       pending += copied;
       if (pending < bytesAtOnce) continue;
@@ -347,70 +300,19 @@ export class FastExecutor {
       begun = performance.now();
     }
     if (bytes > 0) milliseconds += performance.now() - begun;
-    const { control } = this;
-    Atomics.store(control, word.doneTasks, 0);
-    Atomics.store(control, word.bad, -1);
-    // Last: from here on any thread may take a task.
-    Atomics.store(control, word.nextTask, 0);
-    if (this.workers.length > 0) {
-      Atomics.add(control, word.generation, 1);
-      Atomics.notify(control, word.generation);
-    }
+    this.running.begin();
     return { bytes, milliseconds };
   }
 
-  /** Indices first: they may name what is copied of the data. Yields the bytes of each copy. */
-  private *copies(inputs: HostInputs): Generator<number, void> {
-    const { func } = this;
-    const { named } = this.code;
-    const operands = [...inputsOf(func)].sort(
-      (a, b) => Number(b.role === "indices") - Number(a.role === "indices"),
-    );
-    for (const operand of operands) {
-      const own = tensorOf(this.inputs, operand).bytes;
-      const given = tensorOf(inputs, operand).bytes;
-      if (given.buffer === own.buffer && given.byteOffset === own.byteOffset) continue;
-      if (this.scratch && named !== undefined && operand.role === "data") {
-        yield* copyInPart(func, named, inputs, this.inputs);
-        continue;
-      }
-      for (let start = 0; start < given.byteLength; start += bytesAtOnce) {
-        const part = given.subarray(start, start + bytesAtOnce);
-        own.set(part, start);
-        yield part.byteLength;
-      }
-    }
-  }
-
-  /** Takes tasks until none is left or the time is up. */
-  private take(milliseconds: number): void {
-    try {
-      const { tasks, chunk, told } = this;
-      takeTasks(this.runTasks, this.control, { ub: this.ubOf(0), tasks, chunk, told }, milliseconds);
-    } catch (thrown) {
-      // Other threads go on with what they took, which nobody counts any more.
-      if (this.workers.length > 0) Atomics.store(this.control, word.failed, 1);
-      throw thrown instanceof WebAssembly.RuntimeError ? leftMemory() : thrown;
-    }
-  }
-
   private end(copied: FastRun["copied"]): FastRun {
-    const bad = Atomics.load(this.control, word.bad) >>> 0;
-    if (bad !== noneBad) {
+    const bad = this.running.bad();
+    if (bad !== undefined) {
       const tile = this.func;
       const map = taskOf(tile).gather?.stmt.map;
       invariant(map !== undefined, "a program that found a bad index has a gather");
       throw indexOutOfRange({ map, operands: tile.operands, tile, inputs: this.inputs }, bad);
     }
     return { output: this.output, copied };
-  }
-
-  private hasFailed(): boolean {
-    return Atomics.load(this.control, word.failed) !== 0;
-  }
-
-  private checkThreads(): void {
-    if (this.hasFailed()) throw leftMemory();
   }
 }
 
@@ -441,95 +343,3 @@ const openFields: Fields<FastOptions & TakeOver> = {
   threads: threadsField,
   spawn: callable,
 };
-
-interface WasmCode {
-  readonly plan: WasmPlan;
-  readonly kernel: WasmKernel;
-  readonly module: WebAssembly.Module;
-}
-
-/** By the program that is emitted, which never changes, and threads. */
-const knownCode = new WeakMap<TileFunc, Map<number, WasmCode>>();
-
-/** The code of a program at its sizes. */
-interface SizedCode {
-  readonly plan: WasmPlan;
-  readonly module: WebAssembly.Module;
-  readonly layout: WasmLayout;
-  readonly pages: number;
-  readonly shared: boolean;
-  readonly tasks: number;
-  readonly told: readonly number[];
-  /** What a call copies of data that it is given, where that is less than all. */
-  readonly named?: PartialCopy;
-}
-
-/** All sizes of a program share one module; each has its own memory. Throws a CompileError (TC502). */
-function sizedCode(func: TileFunc, threads: number): SizedCode {
-  const { plan, kernel, module } = codeOf(func, threads);
-  const sizes: Env = openFormOf(func)?.values ?? new Map();
-  const layout = layoutOf({ ...plan.func, operands: func.operands }, plan.gather?.table);
-  const nest = nestAt(plan.nest, sizes);
-  const { gather } = plan.source === func ? plan : planWasm(func);
-  const named = gather === undefined ? undefined : partialCopy(func, gather);
-  return {
-    plan,
-    module,
-    layout,
-    pages: pagesOf(func, layout, threads),
-    shared: kernel.module.memory.shared,
-    tasks: plan.gather === undefined ? 0 : nest.tasks,
-    told: argumentsOf(plan.told, sizes, layout, nest),
-    ...(named === undefined ? {} : { named }),
-  };
-}
-
-function codeOf(func: TileFunc, threads: number): WasmCode {
-  const [found] = [openFormOf(func)?.program, func].flatMap(
-    (program) => (program === undefined ? undefined : knownCode.get(program)?.get(threads)) ?? [],
-  );
-  if (found !== undefined) return found;
-  const { plan, kernel } = emitFor(func, threads);
-  const code = { plan, kernel, module: new WebAssembly.Module(encodeModule(kernel.module)) };
-  knownCode.set(plan.source, (knownCode.get(plan.source) ?? new Map<number, WasmCode>()).set(threads, code));
-  return code;
-}
-
-const leftMemory = (): RunError =>
-  new RunError([
-    error("TC603", "the program reads or writes beyond its memory", {
-      hint: "--executor checked names the statement",
-    }),
-  ]);
-
-const noneBad = 0xffffffff;
-const maxPages = 2 ** 32 / pageBytes;
-
-/** Throws a CompileError (TC502) when there is no room for the tensors. */
-function allocate(func: TileFunc, pages: number, shared: boolean): WebAssembly.Memory {
-  try {
-    return new WebAssembly.Memory({ initial: pages, ...(shared ? { maximum: maxPages, shared } : {}) });
-  } catch (thrown) {
-    if (!(thrown instanceof RangeError)) throw thrown;
-    const bytes = pages * pageBytes;
-    throw new CompileError([
-      error("TC502", `the fast executor found no room for ${bytes} B of WebAssembly memory`, {
-        span: func.span,
-        hint: "split the tensors",
-        data: { bytes },
-      }),
-    ]);
-  }
-}
-
-/** Makes a memory at least so many pages long. The pages that there was no room for. */
-function grown(memory: WebAssembly.Memory, pages: number): number {
-  const missing = Math.max(0, pages - memory.buffer.byteLength / pageBytes);
-  try {
-    if (missing > 0) memory.grow(missing);
-    return 0;
-  } catch (thrown) {
-    if (!(thrown instanceof RangeError)) throw thrown;
-    return missing;
-  }
-}

@@ -89,7 +89,10 @@ export function planCpuGather(
   const run = commonRun(to.sizes, [output.by, rowBy], elementBytes, last + 1);
   return {
     ...core,
-    reports: core.reports && isOutput(place(to), func),
+    // A promise that is broken is told too: it costs no more.
+    reports:
+      isOutput(place(to), func) &&
+      (core.reports || core.sites.some(({ rule }) => rule?.outside === "promised")),
     elementBytes,
     data,
     output,

@@ -112,6 +112,8 @@ export interface GatherMove {
   readonly maybeEmpty: readonly Linear[];
   /** The bytes of an element that has none. */
   readonly fill: Uint8Array;
+  /** Whether the policy reports a value out of range. */
+  readonly reports: boolean;
 }
 
 /** Bytes of the widest access. */
@@ -196,6 +198,7 @@ export function gatherMove(
       .map((d) => at(stmt.to.sizes, d))
       .filter((size) => neverNegative(sub(size, constant(1)), loops).kind !== "holds"),
     fill: plan.fill,
+    reports: plan.reports,
   };
 }
 

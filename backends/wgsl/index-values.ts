@@ -76,7 +76,7 @@ export interface ElementAt {
 export function declareSites(context: Context, move: GatherMove, element: ElementAt): void {
   const { out } = context;
   if (mayEnd(move)) out.line("var alive = true;");
-  if (reports(move)) {
+  if (move.reports) {
     out.line(`let written = ${element.place ?? context.address(move.addresses.output, element.coords)};`);
   }
   for (const site of reached(move)) declareSite(context, move, site, element);
@@ -90,12 +90,9 @@ function reached({ sites }: GatherMove): readonly SiteMove[] {
 
 const isReported = ({ rule }: SiteMove): boolean => rule?.outside === "report";
 
-/** Whether an index out of range is reported. */
-export const reports = ({ sites }: GatherMove): boolean => sites.some(isReported);
-
 /** Declares `bad`, where an index may be reported: the lowest output element that a lane found one at. */
 export function declareBad({ out }: Context, move: GatherMove): void {
-  if (reports(move)) out.line(`var bad = ${none};`);
+  if (move.reports) out.line(`var bad = ${none};`);
 }
 
 /**
@@ -107,7 +104,7 @@ export function emitReport(
   move: GatherMove,
   maybeEmpty: readonly Linear[] = move.maybeEmpty,
 ): void {
-  if (!reports(move)) return;
+  if (!move.reports) return;
   const exists = maybeEmpty.map((size) => ` && 0u < ${context.form(size)}`);
   context.out.line(`if (bad != ${none}${exists.join("")}) { atomicMin(&status[0], bad); }`);
 }

@@ -152,7 +152,7 @@ function bindingsOf(func: TileFunc, gather: GatherMove | undefined, sizes: reado
     width: widthOf(binding),
     atomic: operand === output && merged,
   }));
-  const reports = gather?.sites.some(({ rule }) => rule?.outside === "report") === true;
+  const reports = gather?.reports === true;
   const status = { name: "status", role: "status", access: "read_write", bytes: 4, atomic: true } as const;
   const told = {
     name: "sizes",

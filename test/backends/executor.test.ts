@@ -15,8 +15,8 @@ import { operandOf } from "../support/operands.js";
 import { spawnThread as spawn } from "../../src/device/index.js";
 
 const rows = 40;
-const count = 60_000;
-/** Small tasks, so that a run takes several slices. */
+const count = 200_000;
+/** Small tasks and many, so that a run takes several slices, on two threads too. */
 const kernel = compile(onnx.gather({ data: ["f32", [rows, 96]], indices: ["i32", [count]], axis: 0 }), {
   target: targets.cpu,
   tile: [1, 1],

@@ -1,0 +1,41 @@
+/** The WebAssembly memories of executors: made, grown, and left. */
+import { CompileError, error, RunError } from "../../ir/diagnostic.js";
+import type { TileFunc } from "../../ir/func.js";
+import { maxPages, pageBytes } from "./instructions.js";
+
+/** Throws a CompileError (TC502) when there is no room for the tensors. */
+export function allocate(func: TileFunc, pages: number, shared: boolean): WebAssembly.Memory {
+  try {
+    return new WebAssembly.Memory({ initial: pages, ...(shared ? { maximum: maxPages, shared } : {}) });
+  } catch (thrown) {
+    if (!(thrown instanceof RangeError)) throw thrown;
+    const bytes = pages * pageBytes;
+    throw new CompileError([
+      error("TC502", `the fast executor found no room for ${bytes} B of WebAssembly memory`, {
+        span: func.span,
+        hint: "split the tensors",
+        data: { bytes },
+      }),
+    ]);
+  }
+}
+
+/** Makes a memory at least so many pages long. The pages that there was no room for. */
+export function grown(memory: WebAssembly.Memory, pages: number): number {
+  const missing = Math.max(0, pages - memory.buffer.byteLength / pageBytes);
+  try {
+    if (missing > 0) memory.grow(missing);
+    return 0;
+  } catch (thrown) {
+    if (!(thrown instanceof RangeError)) throw thrown;
+    return missing;
+  }
+}
+
+/** TC603: a hand-written program left its memory. */
+export const leftMemory = (): RunError =>
+  new RunError([
+    error("TC603", "the program reads or writes beyond its memory", {
+      hint: "--executor checked names the statement",
+    }),
+  ]);

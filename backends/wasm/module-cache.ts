@@ -1,0 +1,64 @@
+/** WebAssembly modules by program: all sizes of one share a module, and each has its own memory. */
+import type { TileFunc } from "../../ir/func.js";
+import type { Env } from "../../ir/linear.js";
+import { openFormOf } from "../../ir/symbols/open.js";
+import { nestAt } from "../../ir/task/index.js";
+import { emitFor, pagesOf, type WasmKernel } from "./emit.js";
+import { encodeModule } from "./encode.js";
+import { layoutOf, type WasmLayout } from "./layout.js";
+import { partialCopy, type PartialCopy } from "./partial-copy.js";
+import { planWasm, type WasmPlan } from "./plan.js";
+import { argumentsOf } from "./sizes.js";
+
+interface WasmCode {
+  readonly plan: WasmPlan;
+  readonly kernel: WasmKernel;
+  readonly module: WebAssembly.Module;
+}
+
+/** By the program that is emitted, which never changes, and threads. */
+const knownCode = new WeakMap<TileFunc, Map<number, WasmCode>>();
+
+/** The code of a program at its sizes. */
+export interface SizedCode {
+  readonly plan: WasmPlan;
+  readonly module: WebAssembly.Module;
+  readonly layout: WasmLayout;
+  readonly pages: number;
+  readonly shared: boolean;
+  readonly tasks: number;
+  readonly told: readonly number[];
+  /** What a call copies of data that it is given, where that is less than all. */
+  readonly named?: PartialCopy;
+}
+
+/** All sizes of a program share one module; each has its own memory. Throws a CompileError (TC502). */
+export function sizedCode(func: TileFunc, threads: number): SizedCode {
+  const { plan, kernel, module } = codeOf(func, threads);
+  const sizes: Env = openFormOf(func)?.values ?? new Map();
+  const layout = layoutOf({ ...plan.func, operands: func.operands }, plan.gather?.table);
+  const nest = nestAt(plan.nest, sizes);
+  const { gather } = plan.source === func ? plan : planWasm(func);
+  const named = gather === undefined ? undefined : partialCopy(func, gather);
+  return {
+    plan,
+    module,
+    layout,
+    pages: pagesOf(func, layout, threads),
+    shared: kernel.module.memory.shared,
+    tasks: plan.gather === undefined ? 0 : nest.tasks,
+    told: argumentsOf(plan.told, sizes, layout, nest),
+    ...(named === undefined ? {} : { named }),
+  };
+}
+
+function codeOf(func: TileFunc, threads: number): WasmCode {
+  const [found] = [openFormOf(func)?.program, func].flatMap(
+    (program) => (program === undefined ? undefined : knownCode.get(program)?.get(threads)) ?? [],
+  );
+  if (found !== undefined) return found;
+  const { plan, kernel } = emitFor(func, threads);
+  const code = { plan, kernel, module: new WebAssembly.Module(encodeModule(kernel.module)) };
+  knownCode.set(plan.source, (knownCode.get(plan.source) ?? new Map<number, WasmCode>()).set(threads, code));
+  return code;
+}
