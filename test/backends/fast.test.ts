@@ -209,7 +209,7 @@ describe("the fast executor", () => {
 
 describe("a run on threads that is given up", () => {
   it("ends its threads", async () => {
-    const long = compile(onnx.gather({ data: ["f32", [40, 96]], indices: ["i32", [60_000]], axis: 0 }), {
+    const long = compile(onnx.gather({ data: ["f32", [40, 96]], indices: ["i32", [300_000]], axis: 0 }), {
       target: targets.cpu,
       tile: [1, 1],
     });
@@ -228,7 +228,7 @@ describe("a run on threads that is given up", () => {
     const reason = new Error("enough");
     const run = simulateLong(
       long,
-      { data, indices: new Int32Array(60_000) },
+      { data, indices: new Int32Array(300_000) },
       {
         executor: "fast",
         threads: 3,
