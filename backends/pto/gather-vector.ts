@@ -1,8 +1,8 @@
 /** TGATHER: every index of a tile, or of a row, becomes a flat address of the data tile. */
-import { plainSites } from "../../ir/access.js";
+import { gatheredTable } from "../../ir/access.js";
 import { siteStrides } from "../../ir/addressing.js";
 import { loopPart, stepAlong, type Linear } from "../../ir/linear.js";
-import type { UbBuffer } from "../../ir/tile.js";
+import type { Region, UbBuffer } from "../../ir/tile.js";
 import { at, elementCount, invariant } from "../../ir/types.js";
 import { fixed, type Context, type TileShape } from "./context.js";
 import { dataBuffer, outputBuffer, type Added, type PtoGather } from "./plan.js";
@@ -26,12 +26,16 @@ function partsOf({ stmt, addresses }: PtoGather) {
 const operands = (context: Context, gather: PtoGather) => {
   const { plan } = context;
   const data = dataBuffer(plan, gather);
-  const index = plan.buffers.get(at(gather.stmt.from, at(plainSites(gather.stmt.map), 0).value.table).buffer);
+  const index = plan.buffers.get(indexRegion(gather).buffer);
   invariant(data !== undefined && index !== undefined, "TGATHER reads tiles in UB");
   return { data, index, output: outputBuffer(plan, gather), rule: at(gather.rules, 0) };
 };
 
-const indexSizes = ({ stmt }: PtoGather) => at(stmt.from, at(plainSites(stmt.map), 0).value.table).sizes;
+const indexSizes = (gather: PtoGather) => indexRegion(gather).sizes;
+
+/** Where the one index value of a vector gather is read. */
+const indexRegion = ({ stmt, sites }: PtoGather): Region =>
+  at(stmt.from, at(sites, 0).table ?? gatheredTable);
 
 /** A matrix of as many values as an output tile has elements. */
 function addressShape(context: Context, gather: PtoGather): TileShape {
