@@ -12,7 +12,7 @@
 import { error, warning } from "../ir/diagnostic.js";
 import { inputsOf, type AccessFunc } from "../ir/func.js";
 import { isResolved } from "../ir/schedule-entries.js";
-import { pinnedDims, refusals, rules, tilingOf, type Tiling } from "../ir/tiling/index.js";
+import { pinnedDims, refusals, rules, type Tiling } from "../ir/tiling/index.js";
 import { at, formatShape, invariant, sameShape } from "../ir/types.js";
 import { definePass } from "./pass.js";
 import { waysOut } from "./ways-out.js";
@@ -27,7 +27,7 @@ export const enforceFullLoad = definePass({
     if (func.level !== "access") return func;
     const { schedule } = func;
     invariant(isResolved(schedule), "enforce-full-load runs on a resolved schedule");
-    const tiling = tilingOf(func, schedule, context.target);
+    const tiling = context.tilings.of(func, schedule);
     refusals(rules.fullLoad, tiling, waysOut).forEach(context.report);
     const tiles = inputsOf(func).map((_, table) => at(tiling.operands, table).tile);
     statedOtherwise(func, tiles).forEach(context.report);

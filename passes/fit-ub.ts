@@ -7,7 +7,7 @@
 import { warning } from "../ir/diagnostic.js";
 import { isResolved } from "../ir/schedule-entries.js";
 import { invariant } from "../ir/types.js";
-import { refusals, rules, tilingOf } from "../ir/tiling/index.js";
+import { refusals, rules } from "../ir/tiling/index.js";
 import { definePass } from "./pass.js";
 import { waysOut } from "./ways-out.js";
 
@@ -22,7 +22,7 @@ export const fitUb = definePass({
     const { schedule } = func;
     const { target } = context;
     invariant(isResolved(schedule), "fit-ub runs on a resolved schedule");
-    const tiling = tilingOf(func, schedule, target);
+    const tiling = context.tilings.of(func, schedule);
     const refused = refusals(rules.ubBudget, tiling, waysOut);
     refused.forEach(context.report);
     const { planned: bytes, budget } = tiling.footprint;

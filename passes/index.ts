@@ -7,7 +7,7 @@ export { fitUb } from "./fit-ub.js";
 export { hoistLoads } from "./hoist-loads.js";
 export { insertSync } from "./insert-sync.js";
 export { lowerToTile } from "./lower-to-tile.js";
-export { definePass, isPass, type Pass, type PassContext } from "./pass.js";
+export { contextFor, definePass, isPass, type Pass, type PassContext } from "./pass.js";
 export { clockOf, lowered, openLowered } from "./lowered.js";
 export { PassError, runPipeline, type PipelineOptions, type PipelineResult } from "./pipeline.js";
 export { candidates, fits, roomOf, variants, type Candidates } from "./candidates.js";

@@ -42,7 +42,7 @@ import {
 import { openMap } from "../ir/symbols/open.js";
 import { isResolved } from "../ir/schedule-entries.js";
 import { extentsOver, type Symbolic } from "../ir/symbols/symbols.js";
-import { tilingOf, type FootprintPart, type Loop, type Tiling } from "../ir/tiling/index.js";
+import type { FootprintPart, Loop, Tiling } from "../ir/tiling/index.js";
 import type { GatherStmt, Region, Stmt, UbBuffer } from "../ir/tile.js";
 import { at, elementCount, invariant } from "../ir/types.js";
 import { definePass } from "./pass.js";
@@ -57,7 +57,7 @@ export const lowerToTile = definePass({
     if (func.level !== "access") return func;
     const { schedule } = func;
     invariant(isResolved(schedule), "lower-to-tile runs on a resolved schedule");
-    return tileProgram(tilingOf(func, schedule, context.target));
+    return tileProgram(context.tilings.of(func, schedule));
   },
 });
 

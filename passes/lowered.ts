@@ -11,7 +11,7 @@ import { allocateUb } from "./allocate-ub.js";
 import { hoistLoads } from "./hoist-loads.js";
 import { insertSync } from "./insert-sync.js";
 import { openTileProgram, tileProgram } from "./lower-to-tile.js";
-import type { PassContext } from "./pass.js";
+import { contextFor } from "./pass.js";
 
 /** The tile program of a tiling, through the passes after the choice of its schedule. */
 export const lowered = (tiling: Tiling): TileFunc => finished(tileProgram(tiling), tiling);
@@ -24,7 +24,7 @@ export const openLowered = (tiling: Tiling, symbolic: Symbolic): OpenTile => ({
 
 function finished(program: TileFunc, { target }: Tiling): TileFunc {
   // A tile over its budget has cycles too: explain shows them beside the refusal.
-  const context: PassContext = { target, report: () => undefined };
+  const context = contextFor(target);
   const func = [hoistLoads, allocateUb, insertSync].reduce<Func>(
     (before, pass) => pass.run(before, context),
     program,

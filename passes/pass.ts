@@ -2,6 +2,7 @@
 import type { Diagnostic } from "../ir/diagnostic.js";
 import type { Func } from "../ir/func.js";
 import type { Target } from "../ir/target.js";
+import { Tilings } from "../ir/tiling/index.js";
 import type { Property } from "../ir/verify/property.js";
 
 /** What a pass may read and where it reports. */
@@ -9,7 +10,16 @@ export interface PassContext {
   readonly target: Target;
   /** Passes report here; an error stops the pipeline after the pass. */
   readonly report: (diagnostic: Diagnostic) => void;
+  /** What a gather means under its schedule: tiles, footprint, loops, traffic. */
+  readonly tilings: Tilings;
 }
+
+/** A context of its own, for passes that are run one by one. */
+export const contextFor = (target: Target, report: PassContext["report"] = () => undefined): PassContext => ({
+  target,
+  report,
+  tilings: new Tilings(target),
+});
 
 /** A pure function over functions, with what it requires and ensures. */
 export interface Pass {

@@ -8,10 +8,11 @@
 import { hasErrors, type Diagnostic } from "../ir/diagnostic.js";
 import type { Func } from "../ir/func.js";
 import type { Target } from "../ir/target.js";
+import type { Tilings } from "../ir/tiling/index.js";
 import { InternalError } from "../ir/types.js";
 import { verify, verifyStructure, type Property } from "../ir/verify/index.js";
 import { defaultPipeline } from "./default-pipeline.js";
-import type { Pass, PassContext } from "./pass.js";
+import { contextFor, type Pass, type PassContext } from "./pass.js";
 
 /** What watches and verifies a pipeline. */
 export interface PipelineOptions {
@@ -27,6 +28,8 @@ export interface PipelineOptions {
 export interface PipelineResult {
   readonly func: Func;
   readonly diagnostics: readonly Diagnostic[];
+  /** What its passes asked for. */
+  readonly tilings: Tilings;
 }
 
 /** A pass that crashed or broke its promise: a bug in the pass. Carries the program it was given. */
@@ -67,19 +70,23 @@ interface Ran {
 }
 
 /** What a result breaks of the structure and of what some passes ensure. A function that a pass hands on as it was has what it had. */
-const brokenBy = ({ before, after }: Ran, ensures: Iterable<Property>, target: Target): Diagnostic[] => [
+const brokenBy = (
+  { before, after }: Ran,
+  ensures: Iterable<Property>,
+  { target, tilings }: PassContext,
+): Diagnostic[] => [
   ...(after === before ? [] : verifyStructure(after)),
-  ...[...new Set(ensures)].flatMap((property) => verify(after, property, target)),
+  ...[...new Set(ensures)].flatMap((property) => verify(after, property, target, tilings)),
 ];
 
 /** Throws a PassError for the first of passes that ran one after the other whose result is not what it ensures. */
-function verifyRan(ran: readonly Ran[], target: Target): void {
+function verifyRan(ran: readonly Ran[], context: PassContext): void {
   const [first, last] = [ran[0], ran.at(-1)];
   if (first === undefined || last === undefined) return;
   const ensures = ran.flatMap(({ pass }) => pass.ensures);
-  if (brokenBy({ ...last, before: first.before }, ensures, target).length === 0) return;
+  if (brokenBy({ ...last, before: first.before }, ensures, context).length === 0) return;
   for (const each of ran) {
-    const broken = brokenBy(each, each.pass.ensures, target);
+    const broken = brokenBy(each, each.pass.ensures, context);
     if (broken.length > 0) throw new PassError(each.pass.name, each.before, described(broken), broken);
   }
 }
@@ -94,26 +101,27 @@ export function runPipeline(
   options: PipelineOptions = {},
 ): PipelineResult {
   const diagnostics: Diagnostic[] = [...verifyStructure(input)];
-  if (hasErrors(diagnostics)) return { func: input, diagnostics };
-  const context: PassContext = { target, report: (diagnostic) => void diagnostics.push(diagnostic) };
+  const context = contextFor(target, (diagnostic) => void diagnostics.push(diagnostic));
+  const { tilings } = context;
+  if (hasErrors(diagnostics)) return { func: input, diagnostics, tilings };
   const verifies = options.verifyEach !== false;
   let func = input;
   /** What `func` was seen to have, or is of passes that are not verified yet. */
   let held = new Set<Property>();
   let unverified: Ran[] = [];
   const verifyThem = (): void => {
-    verifyRan(unverified, target);
+    verifyRan(unverified, context);
     unverified = [];
   };
   for (const pass of passes) {
     if (!own.has(pass)) verifyThem();
     const missing = pass.requires
       .filter((property) => !held.has(property))
-      .flatMap((property) => verify(func, property, target));
+      .flatMap((property) => verify(func, property, target, tilings));
     if (missing.length > 0) {
       verifyThem();
       diagnostics.push(...missing.map((d) => ({ ...d, message: `${pass.name} cannot run: ${d.message}` })));
-      return { func, diagnostics };
+      return { func, diagnostics, tilings };
     }
     options.beforePass?.(pass, func);
     const start = performance.now();
@@ -121,7 +129,7 @@ export function runPipeline(
     const milliseconds = performance.now() - start;
     if (hasErrors(diagnostics)) {
       verifyThem();
-      return { func, diagnostics };
+      return { func, diagnostics, tilings };
     }
     if (verifies) {
       if (result.level !== func.level) verifyThem();
@@ -133,5 +141,5 @@ export function runPipeline(
     func = result;
   }
   verifyThem();
-  return { func, diagnostics };
+  return { func, diagnostics, tilings };
 }

@@ -21,7 +21,6 @@ import {
   isLegal,
   keptSingle,
   noLegalTile,
-  noted,
   openResidencies,
   ownOrSmallest,
   refusals,
@@ -79,7 +78,7 @@ export const selectTile = definePass({
     reportSingle(chosen).forEach(context.report);
     // What will be refused stays as the user said it.
     const written = isLegal(chosen) ? honoured(chosen) : chosen;
-    noted(written);
+    context.tilings.keep(written);
     return { ...func, target: target.name, schedule: written.schedule };
   },
 });

@@ -4,7 +4,7 @@ import { outputOf, type AccessFunc } from "../ir/func.js";
 import type { Residencies, ResolvedSchedule } from "../ir/schedule.js";
 import { defaultsOn } from "../ir/schedule-entries.js";
 import type { Target } from "../ir/target.js";
-import { pinnedDims, requiredView, tilingOf, type Tiling } from "../ir/tiling/index.js";
+import { pinnedDims, requiredView, Tiling } from "../ir/tiling/index.js";
 import { at } from "../ir/types.js";
 
 /** The plain defaults; the tile starts at the whole output. */
@@ -22,7 +22,7 @@ export function withDefaults(func: AccessFunc, residency: Residencies, target: T
     tile: given,
     view: schedule.view ?? whole,
   };
-  if (schedule.view !== undefined) return tilingOf(func, open, target);
+  if (schedule.view !== undefined) return new Tiling(func, open, target);
   // Without a view, a tile that covers the index along a pinned dim cuts nothing: it counts as the whole view.
   const pins = pinnedDims(func, open);
   const covers = (d: number): boolean => at(given, d) >= at(whole, d);
@@ -30,7 +30,7 @@ export function withDefaults(func: AccessFunc, residency: Residencies, target: T
     pins.includes(d) ? Math.max(requiredView(func, d), at(given, d)) : extent,
   );
   const tile = given.map((entry, d) => (pins.includes(d) && covers(d) ? at(view, d) : entry));
-  return tilingOf(func, { ...open, view, tile }, target);
+  return new Tiling(func, { ...open, view, tile }, target);
 }
 
 /** Dims the data follows come first, so that loops of indices alone can reuse its tile. */

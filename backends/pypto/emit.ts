@@ -14,7 +14,7 @@ import type { Operator } from "../../ir/operator.js";
 import { isResolved } from "../../ir/schedule-entries.js";
 import type { Target } from "../../ir/target.js";
 import { printSchedule } from "../../ir/text/print.js";
-import { judge, tilingOf } from "../../ir/tiling/index.js";
+import { judge, Tiling } from "../../ir/tiling/index.js";
 import { at, formatShape, invariant, type DType, type Shape } from "../../ir/types.js";
 import { Lines } from "../lines.js";
 
@@ -77,7 +77,7 @@ export function emitPypto(gather: AccessFunc, operator: Operator, target: Target
   const extent = at(inputOf(gather, 0).type.shape, axis);
   out.line(`# tilec emit pypto: @${gather.name} for ${target.name}`);
   out.line(`# schedule: ${printSchedule(schedule)}`);
-  for (const { rule, detail, source } of judge(tilingOf(gather, schedule, target))) {
+  for (const { rule, detail, source } of judge(new Tiling(gather, schedule, target))) {
     out.line(`# ${rule}: ${detail} (${source})`);
   }
   out.line(`# indices are 0 to ${extent - 1}: PyPTO checks none, and counts none from the end`);

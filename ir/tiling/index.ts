@@ -55,6 +55,6 @@ export {
 } from "./residency.js";
 export { compulsoryBytes, type OperandTraffic, type Traffic } from "./traffic.js";
 export { type TiledOperand } from "./tiled.js";
-export { honoured, noted, Tiling, tilingOf } from "./tiling.js";
+export { honoured, Tiling, Tilings } from "./tiling.js";
 export { straddledPages, type Straddled } from "./pages.js";
 export { formatSizeVerdict, sizeVerdicts, type SizeVerdict } from "./size-verdicts.js";

@@ -11,7 +11,7 @@ import { largestThat } from "../largest-that.js";
 import { at, elementCount, formatShape, type Shape } from "../types.js";
 import { doubles } from "./copies.js";
 import { freeDims, isLegal, judge, pinnedDims, requiredView } from "./rules/index.js";
-import { tilingOf, type Tiling } from "./tiling.js";
+import { Tiling } from "./tiling.js";
 
 /** The shape with another entry for one dim. */
 export const replaced = (shape: Shape, dim: number, entry: number): number[] => shape.with(dim, entry);
@@ -112,7 +112,7 @@ export function largestGatherDims(
   return gatherDims(gather.map).map((dim) => {
     const fits = (n: number): boolean => {
       const trial = withGatherDim(gather, dim, n);
-      const tiling = tilingOf(trial, schedule, target);
+      const tiling = new Tiling(trial, schedule, target);
       return anyLegal(tiling.with({ view: tiling.extents.map((extent) => Math.max(1, extent)) }), lastEntry);
     };
     const extent = at(inputOf(gather, gatheredTable).type.shape, dim);

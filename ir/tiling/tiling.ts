@@ -79,19 +79,27 @@ export class Tiling implements TiledGather {
   }
 }
 
-/** The latest of each schedule: passes and rules hand a schedule on, and ask for what it means one after the other. */
-const latest = new WeakMap<ResolvedSchedule, Tiling>();
+/**
+ * The tilings of one pipeline. Its passes hand a gather and its schedule on, and ask for what they mean one after the other: the
+ * latest tiling serves all that ask for the same.
+ */
+export class Tilings {
+  private latest: Tiling | undefined;
 
-/** Notes what was found out about a tiling for whoever asks for its schedule next. */
-export const noted = (tiling: Tiling): void => void latest.set(tiling.schedule, tiling);
+  constructor(private readonly target: Target) {}
 
-/** What a gather means under a schedule on a target: tiles, footprint, loops, traffic. */
-export function tilingOf(gather: AccessFunc, schedule: ResolvedSchedule, target: Target): Tiling {
-  const known = latest.get(schedule);
-  if (known?.gather === gather && known.target === target) return known;
-  const tiling = known?.target === target ? known.of(gather) : new Tiling(gather, schedule, target);
-  noted(tiling);
-  return tiling;
+  /** What a gather means under a schedule on the pipeline's target. */
+  of(gather: AccessFunc, schedule: ResolvedSchedule): Tiling {
+    const { latest, target } = this;
+    const known = latest?.schedule === schedule && latest.target === target ? latest : undefined;
+    if (known?.gather === gather) return known;
+    return (this.latest = known?.of(gather) ?? new Tiling(gather, schedule, target));
+  }
+
+  /** The tiling that a pass chose, with what it found out about it. */
+  keep(tiling: Tiling): void {
+    this.latest = tiling;
+  }
 }
 
 /** The same without the second copies that are asked for by name and not kept. */

@@ -5,7 +5,7 @@ import { isResolved } from "../schedule-entries.js";
 import type { Target } from "../target.js";
 import { refusals } from "../tiling/refusals.js";
 import { rules } from "../tiling/rules/index.js";
-import { tilingOf } from "../tiling/tiling.js";
+import { Tilings } from "../tiling/tiling.js";
 import { assertNever } from "../types.js";
 import { verifyAllocated } from "./allocated.js";
 import type { Property } from "./property.js";
@@ -15,15 +15,20 @@ import { verifySynchronized } from "./synchronized.js";
 export type { Property } from "./property.js";
 export { verifyStructure };
 
-/** The diagnostics of one property; empty when the function has it. */
-export function verify(func: Func, property: Property, target: Target): readonly Diagnostic[] {
+/** The diagnostics of one property; empty when the function has it. `tilings`: of the pipeline that the function is in. */
+export function verify(
+  func: Func,
+  property: Property,
+  target: Target,
+  tilings = new Tilings(target),
+): readonly Diagnostic[] {
   const need = (holds: boolean, what: string): readonly Diagnostic[] =>
     holds ? [] : [error("TC201", `the function is not ${what}`, { span: func.span })];
   /** Judged by the rules that passes report. */
   const judged = (rule: (typeof rules)[keyof typeof rules]): readonly Diagnostic[] => {
     if (func.level !== "access" || !isResolved(func.schedule))
       return need(false, "scheduled at the access level");
-    return refusals(rule, tilingOf(func, func.schedule, target));
+    return refusals(rule, tilings.of(func, func.schedule));
   };
   switch (property) {
     case "source":

@@ -33,7 +33,6 @@ import {
   targetFacts,
   targetNames,
   throwIfErrors,
-  tilingOf,
   tileFaults,
   verifyStructure,
   webgpu,
@@ -52,6 +51,7 @@ import {
   type SourceFunc,
   type Target,
   type TileFunc,
+  type Tiling,
 } from "../../ir/index.js";
 import {
   defaultPipeline,
@@ -160,6 +160,17 @@ export function compile(program: Func, options: CompileOptions = {}): Kernel {
 
 /** Compiles a program and returns what refuses it. Throws a CompileError for options that no program could take. */
 export function tryCompile(program: Func, options: CompileOptions = {}): CompileResult {
+  const result = compileTiled(program, options);
+  return result.ok ? { ok: true, kernel: result.kernel } : result;
+}
+
+/** A kernel with what its gather means under its schedule, where that is chosen; or the diagnostics that refuse the program. */
+export type CompiledTiling =
+  | { readonly ok: true; readonly kernel: Kernel; readonly tiling?: Tiling }
+  | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] };
+
+/** `tryCompile` for what goes on with the tiling. */
+export function compileTiled(program: Func, options: CompileOptions): CompiledTiling {
   const wrong = checkCompile(program, options);
   if (wrong.length > 0) return { ok: false, diagnostics: wrong };
   const bound = boundTo(program, options);
@@ -170,7 +181,7 @@ export function tryCompile(program: Func, options: CompileOptions = {}): Compile
   const input = scheduled(bound.func, options, target);
   const levels = new Map<Level, Func>([[input.level, input]]);
   const pipeline = options.passes ?? defaultPipeline;
-  const { func, diagnostics } = runPipeline(input, passesFrom(input, pipeline), target, {
+  const { func, diagnostics, tilings } = runPipeline(input, passesFrom(input, pipeline), target, {
     ...(options.verifyEach === undefined ? {} : { verifyEach: options.verifyEach }),
     ...(options.beforePass === undefined ? {} : { beforePass: options.beforePass }),
     afterPass(pass, before, after, milliseconds) {
@@ -189,25 +200,32 @@ export function tryCompile(program: Func, options: CompileOptions = {}): Compile
   if (written.length > 0) return { ok: false, diagnostics: [...diagnostics, ...written] };
   markVerified(func, target);
   const said = targetFacts[target.kind].doubleBuffers ? [] : singleCopies(func);
-  return { ok: true, kernel: kernelOf(func, levels, target, [...diagnostics, ...said], pipeline) };
+  const access = levels.get("access");
+  const tiling =
+    access?.level === "access" && isResolved(access.schedule)
+      ? { tiling: tilings.of(access, access.schedule) }
+      : {};
+  const parts = { levels, target, diagnostics: [...diagnostics, ...said], passes: pipeline, ...tiling };
+  return { ok: true, kernel: kernelOf(func, parts), ...tiling };
 }
 
-/** `whole`: the kernel of which this one is at some sizes. */
+interface KernelParts {
+  readonly levels: ReadonlyMap<Level, Func>;
+  readonly target: Target;
+  readonly diagnostics: readonly Diagnostic[];
+  readonly passes: readonly Pass[];
+  readonly tiling?: Tiling;
+  /** The kernel of which this one is at some sizes. */
+  readonly whole?: { readonly kernel: Kernel; readonly sizes: Sizes };
+}
+
 function kernelOf(
   compiled: TileFunc,
-  levels: ReadonlyMap<Level, Func>,
-  target: Target,
-  diagnostics: readonly Diagnostic[],
-  passes: readonly Pass[],
-  whole?: { readonly kernel: Kernel; readonly sizes: Sizes },
+  { levels, target, diagnostics, passes, tiling, whole }: KernelParts,
 ): Kernel {
   const source = levels.get("source");
   const access = levels.get("access");
   const resolved = source?.level === "source" ? resolvedOf(source) : undefined;
-  const tiling =
-    access?.level === "access" && isResolved(access.schedule)
-      ? tilingOf(access, access.schedule, target)
-      : undefined;
   const footprint = whole?.kernel.footprint ?? tiling?.footprint;
   /** The program compiled again, by target. */
   const again = new Map<Target, Kernel>();
@@ -309,7 +327,8 @@ function kernelAt(
     ["access", gather],
     ["tile", tile],
   ]);
-  return kernelOf(tile, levels, target, kernel.diagnostics, passes, { kernel, sizes });
+  const { diagnostics } = kernel;
+  return kernelOf(tile, { levels, target, diagnostics, passes, whole: { kernel, sizes } });
 }
 
 /** The passes that still apply: a tile program keeps the addresses, and the syncs, that it already has. */
@@ -378,12 +397,7 @@ const altered = ({ name, target }: Kernel, why: string, hint: string): CompileEr
   ]);
 
 /** Its legality was judged under its own target already. */
-function forDevice(
-  kernel: Kernel,
-  compiled: TileFunc,
-  device: Target,
-  whole: { readonly kernel: Kernel; readonly sizes: Sizes } | undefined,
-): Kernel {
+function forDevice(kernel: Kernel, compiled: TileFunc, device: Target, whole: KernelParts["whole"]): Kernel {
   throwIfErrors(
     checkOptions("forTarget", { target: device }, { target: targetField }, { needs: ["target"] }),
   );

@@ -4,7 +4,6 @@ import {
   anyLegal,
   CompileError,
   inputsOf,
-  isResolved,
   judge,
   largestGatherDims,
   nearestLegal,
@@ -13,7 +12,6 @@ import {
   ownOrSmallest,
   sizeVerdicts,
   throwIfErrors,
-  tilingOf,
   whyNone,
   type AccessFunc,
   type Diagnostic,
@@ -31,7 +29,7 @@ import { clockOf, residenciesOf, waysOut, withDefaults } from "../../passes/inde
 import { accessOf } from "./access.js";
 import { compareSchedules, type Comparison } from "./comparison.js";
 import { performanceHints, reversedOrder, type Reversed } from "./hints.js";
-import { checkCompile, resolveTargetOf, tryCompile, type CompileOptions } from "./compile.js";
+import { checkCompile, resolveTargetOf, compileTiled, type CompileOptions } from "./compile.js";
 
 /** Every rule over one program and schedule, with the numbers: what `tilec explain` prints. */
 export interface Explanation {
@@ -72,16 +70,13 @@ export interface Explanation {
 export function explain(program: Func, options: CompileOptions = {}): Explanation {
   throwIfErrors(checkCompile(program, options));
   const target = resolveTargetOf(program, options);
-  const compiled = tryCompile(program, options);
+  const compiled = compileTiled(program, options);
   const access = compiled.ok ? compiled.kernel.access : accessOf(program, options);
   if (access === undefined) throw new CompileError(compiled.ok ? [] : compiled.diagnostics);
   const diagnostics = compiled.ok ? compiled.kernel.diagnostics : compiled.diagnostics;
   const unexplained = diagnostics.filter((d) => ["TC201", "TC302", "TC303"].includes(d.code));
   if (unexplained.length > 0) throw new CompileError(unexplained);
-  const tiling =
-    compiled.ok && isResolved(access.schedule)
-      ? tilingOf(access, access.schedule, target)
-      : attempted(access, target);
+  const tiling = (compiled.ok ? compiled.tiling : undefined) ?? attempted(access, target);
   const rules = judge(tiling).map((verdict) => ({ ...verdict }));
   const legal = rules.every((rule) => rule.pass);
   const reversed = legal ? reversedOrder(tiling) : undefined;

@@ -16,7 +16,6 @@ import {
   freeDims,
   isLegal,
   isPowerOfTwo,
-  isResolved,
   largestGatherDims,
   largestThat,
   replaced,
@@ -24,7 +23,6 @@ import {
   sizeVerdicts,
   smallestInView,
   throwIfErrors,
-  tilingOf,
   whyNone,
   type AccessFunc,
   type Func,
@@ -39,7 +37,7 @@ import { candidates, clockOf, fits, residenciesOf, variants, withDefaults } from
 import { callable, type Fields } from "../../backends/index.js";
 import { accessOf } from "./access.js";
 import { checkOptions, checkProgram } from "./check-options.js";
-import { compileFields, resolveTargetOf, tryCompile, type CompileOptions, type Kernel } from "./compile.js";
+import { compileFields, compileTiled, resolveTargetOf, type CompileOptions } from "./compile.js";
 
 /** A legal tile with its bytes and cycles. View, order and buffers are those of its fastest schedule where they were left open. */
 export interface LegalTile extends Pick<ResolvedSchedule, SearchedEntry> {
@@ -117,8 +115,9 @@ export function legalTiles(program: Func, options: LegalOptions = {}): LegalTile
   // Data that stays in global memory takes less of UB, and no rule pins its dims: the last residency takes every tile
   // that an earlier one takes.
   const widest = found.reduce((_wide, last) => last);
-  const chosen = tryCompile({ ...program, schedule: withoutTile(program.schedule) }, compileOptions);
-  const own = chosen.ok ? tilingsOf(chosen.kernel) : [];
+  const chosen = compileTiled({ ...program, schedule: withoutTile(program.schedule) }, compileOptions);
+  // None where passes left the schedule open.
+  const own = chosen.ok && chosen.tiling !== undefined ? [chosen.tiling] : [];
   const tiles = ranked([...own, ...found.flatMap((part) => part.tilings)], own[0]);
   const schedule = withoutTile(withDefaults(gather, widest.residency, target).schedule);
   return {
@@ -135,11 +134,6 @@ export function legalTiles(program: Func, options: LegalOptions = {}): LegalTile
 }
 
 const withoutTile = <T extends { readonly tile?: Shape }>({ tile: _, ...rest }: T): Omit<T, "tile"> => rest;
-
-/** The tiling of a compiled kernel; none of one whose passes left its schedule open. */
-function tilingsOf({ access, tile: { schedule }, target }: Kernel): Tiling[] {
-  return access !== undefined && isResolved(schedule) ? [tilingOf(access, schedule, target)] : [];
-}
 
 interface Part extends Pick<LegalTiles, "count" | "possible" | "largestGatherDims" | "sizes" | "proof"> {
   readonly residency: Residencies;

@@ -9,7 +9,7 @@ import {
   printSchedule,
   targetFacts,
   targets,
-  tilingOf,
+  Tiling,
   warning,
   type Code,
   type Diagnostic,
@@ -341,7 +341,7 @@ const figures = (candidate: Candidate) => ({
 function printResult(result: TuneResult): void {
   const { best, default: own, counts, candidates, gather, target, objective } = result;
   print(`@${result.name} on ${target.name}, by ${objective}: ${result.verdict}`);
-  const why = (candidate: Candidate): string => clockOf(tilingOf(gather, candidate.schedule, target)).why;
+  const why = (candidate: Candidate): string => clockOf(new Tiling(gather, candidate.schedule, target)).why;
   // What the clock says of a machine that is measured is no reason.
   const estimates = targetFacts[target.kind].dmaEngine;
   for (const [label, candidate] of [

@@ -5,7 +5,7 @@ import {
   error,
   isResolved,
   throwIfErrors,
-  tilingOf,
+  Tiling,
   type AccessFunc,
   type Func,
   type Residencies,
@@ -39,7 +39,7 @@ export async function tune(program: Func, options: TuneOptions = {}): Promise<Tu
   const kernel = defaultKernel(gather, target, options);
   const { schedule } = kernel.tile;
   if (!isResolved(schedule)) throw new CompileError(kernel.diagnostics);
-  const own = tilingOf(gather, schedule, target);
+  const own = new Tiling(gather, schedule, target);
   const space = await inSlices(
     spaceOf(gather, target, objective, openResidencies(gather, target), [own]),
     (weighed) => weighed,

@@ -6,10 +6,9 @@ import {
   cyclesOf,
   floorOf,
   outputOf,
-  tilingOf,
   type ResolvedSchedule,
   type Target,
-  type Tiling,
+  Tiling,
 } from "../../ir/index.js";
 import { withDefaults } from "../../passes/index.js";
 import { compile, onnx, targets, tryCompile, type Func, type Kernel } from "../../src/index.js";
@@ -24,7 +23,7 @@ const wider = longGather.chain((random) =>
 
 /** Of the gather of a kernel under its own schedule. */
 const tilingFor = ({ access, target }: Kernel): Tiling =>
-  tilingOf(access!, access!.schedule as ResolvedSchedule, target);
+  new Tiling(access!, access!.schedule as ResolvedSchedule, target);
 
 describe("the floor", () => {
   it("is under the clock of any schedule, whatever the tile and for the tile, and near enough to spare a search", () => {

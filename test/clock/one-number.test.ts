@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { simulateBytes } from "../../backends/sim/index.js";
-import { cyclesOf, outputOf, tilingOf } from "../../ir/index.js";
+import { cyclesOf, outputOf, Tiling } from "../../ir/index.js";
 import { isResolved } from "../../ir/schedule-entries.js";
 import { explain } from "../../src/api/explain.js";
 import { legalTiles } from "../../src/api/legal-tiles.js";
@@ -74,7 +74,7 @@ describe("the cycles of a program", () => {
         if (!result.ok || result.kernel.tile.body.length === 0) return;
         const { access, tile } = result.kernel;
         if (access === undefined || !isResolved(access.schedule)) throw new Error("compiled from source");
-        const { lowering } = tilingOf(access, access.schedule, target);
+        const { lowering } = new Tiling(access, access.schedule, target);
         expect(cyclesOf(tile, target).lowering).toEqual(lowering);
         seen.add(lowering.class);
       }),

@@ -11,7 +11,7 @@ import {
   cyclesOf,
   flatten,
   outputOf,
-  tilingOf,
+  Tiling,
   type SyncStmt,
   type Target,
   type TileFunc,
@@ -47,7 +47,7 @@ describe("global memory", () => {
   /** Bytes of the elements that all statements move, counted by the closed form of the traffic. */
   function bytesOf({ access, target }: Kernel): number {
     if (access === undefined || !isResolved(access.schedule)) throw new Error("compiled from source");
-    return tilingOf(access, access.schedule, target).traffic.bytes;
+    return new Tiling(access, access.schedule, target).traffic.bytes;
   }
 
   it("moves no more bytes per cycle than the target says, for random programs of every target", () => {

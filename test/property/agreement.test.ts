@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { simulateBytes, simulateChecked } from "../../backends/sim/index.js";
 import { reference, referenceOfMap } from "../../backends/reference/index.js";
-import { cyclesOf, policyOf, RunError, taskOf, tilingOf } from "../../ir/index.js";
+import { cyclesOf, policyOf, RunError, taskOf, Tiling } from "../../ir/index.js";
 import { compile, onnx, runOn, tryCompile, targets, type Kernel } from "../../src/index.js";
 import { isResolved } from "../../ir/schedule-entries.js";
 import { longGather, randomSchedule, scheduledGather, type RandomGather } from "../support/arbitrary.js";
@@ -153,7 +153,7 @@ describe("the simulation's counts", () => {
         const { report } = simulateChecked(kernel.tile, inputsOf(random, kernel), kernel.target);
         const { access } = kernel;
         if (access === undefined || !isResolved(access.schedule)) throw new Error("compiled from source");
-        const closed = tilingOf(access, access.schedule, kernel.target).traffic;
+        const closed = new Tiling(access, access.schedule, kernel.target).traffic;
         for (const { operand, bytes } of closed.operands) {
           // Rows that read as zero are never fetched.
           const zeros =

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { simulateChecked } from "../../backends/sim/index.js";
-import { policyOf, RunError, targets, tilingOf } from "../../ir/index.js";
+import { policyOf, RunError, targets, Tiling } from "../../ir/index.js";
 import { isResolved } from "../../ir/schedule-entries.js";
 import { tryCompile, type Kernel } from "../../src/index.js";
 import { randomGather, randomSchedule, type RandomGather } from "../support/arbitrary.js";
@@ -69,7 +69,7 @@ describe("the simulation's counts on every target", () => {
             throw thrown;
           }
           if (access === undefined || !isResolved(access.schedule)) throw new Error("compiled from source");
-          const closed = tilingOf(access, access.schedule, target).traffic;
+          const closed = new Tiling(access, access.schedule, target).traffic;
           for (const { operand, bytes } of closed.operands) {
             // Elements that read as zero are not fetched from global memory.
             const skips =

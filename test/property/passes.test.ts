@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { equalFunc, printFunc, type Func, type Target } from "../../ir/index.js";
-import { defaultPipeline, type Pass } from "../../passes/index.js";
+import { contextFor, defaultPipeline, type Pass } from "../../passes/index.js";
 import { tryCompile } from "../../src/index.js";
 import { scheduledGather } from "../support/arbitrary.js";
 
@@ -10,12 +10,10 @@ const repeatable = defaultPipeline.filter((pass) => pass.name !== "lower-to-tile
 
 function again(pass: Pass, func: Func, target: Target): Func {
   const reported: string[] = [];
-  const result = pass.run(func, {
-    target,
-    report(diagnostic) {
-      if (diagnostic.severity === "error") reported.push(diagnostic.message);
-    },
+  const context = contextFor(target, ({ severity, message }) => {
+    if (severity === "error") reported.push(message);
   });
+  const result = pass.run(func, context);
   expect(reported).toEqual([]);
   return result;
 }
