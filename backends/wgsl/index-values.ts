@@ -4,7 +4,7 @@
 import { inputOf } from "../../ir/func.js";
 import type { Linear } from "../../ir/linear.js";
 import { indexBytes } from "../../ir/policy.js";
-import { at, InternalError, isSigned } from "../../ir/types.js";
+import { assertNever, at, InternalError, isSigned } from "../../ir/types.js";
 import { belowText, lastText } from "./bounds.js";
 import type { Context } from "./context.js";
 import { isLarge, type GatherMove, type SiteMove } from "./gather-move.js";
@@ -232,10 +232,22 @@ function emitResolved(
     if (below > 0) out.line(`${name} = min(value.x, ${lastText(rule)});`);
     return;
   }
-  if (outside === "nearest") {
-    const end = `select(${lastText(rule)}, 0u, is_negative(value))`;
-    out.line(`${name} = select(${end}, value.x, ${inside});`);
-  } else out.line(`${name} = wrapped_wide(value, ${belowText(rule)});`);
+  switch (outside) {
+    case "nearest": {
+      const end = `select(${lastText(rule)}, 0u, is_negative(value))`;
+      out.line(`${name} = select(${end}, value.x, ${inside});`);
+      return;
+    }
+    case "remainder":
+      out.line(`${name} = wrapped_wide(value, ${belowText(rule)});`);
+      return;
+    case "report":
+    case "promised":
+    case "none":
+      throw new InternalError(`a value that is ${outside} can end an element`);
+    default:
+      assertNever(outside);
+  }
 }
 
 /** Whether a site's value may end an element. */
