@@ -60,7 +60,8 @@ function summaryOf(times: readonly Pair<number>[]): { readonly ms: Pair<number>;
 
 /**
  * Each run starts both builds anew, since a process keeps its luck with memory and compiled code to its end. The spread is over the runs'
- * ratios, which are independent of one another; the ratios within a run are not.
+ * ratios, which are independent of one another; the ratios within a run are not. Rejects where a subject does not run the first time; later, on
+ * a machine too busy to start its threads in time, its run is left out.
  */
 export async function compareBuilds(
   start: () => Promise<Pair<Side>>,
@@ -72,10 +73,15 @@ export async function compareBuilds(
     const sides = await start();
     for (const [k, key] of keys.entries()) {
       console.error(`run ${run + 1} of ${runs}: ${nameOf(key)}`);
-      const ofRun: Timed[] = [];
-      for (let opening = 0; opening < openings; opening++)
-        ofRun.push(await timedOnce(sides, key, (run + opening) % 2 === 0));
-      times[k]?.push(ofRun);
+      try {
+        const ofRun: Timed[] = [];
+        for (let opening = 0; opening < openings; opening++)
+          ofRun.push(await timedOnce(sides, key, (run + opening) % 2 === 0));
+        times[k]?.push(ofRun);
+      } catch (thrown) {
+        if (run === 0) throw thrown;
+        console.error(`left out: ${thrown instanceof Error ? thrown.message : String(thrown)}`);
+      }
     }
     for (const side of sides) await side.close();
   }
@@ -87,6 +93,7 @@ export async function compareBuilds(
       name: nameOf(key),
       ms: summaryOf(summaries.map(({ ms }) => ms)).ms,
       ratio,
+      runs: runsOf.length,
       verdict: verdictOf(ratio),
       verified: runsOf.flat().every(({ verified }) => verified),
     };

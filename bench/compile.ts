@@ -1,17 +1,32 @@
 /**
  * npm run bench:compile: time to compile and to emit WGSL and PTO-ISA C++, warm, and its independence of tensor sizes.
  *
- * Medians over repeated runs in one process; figures compare with each other, not between machines.
+ * Medians over repeated runs in one process; figures compare with each other, not between machines. `--json` prints them as a document.
+ * `--against FOLDER` compares the compiler with that of the build in a folder, in turns, on the case corpus.
  */
-import { readdirSync, readFileSync } from "node:fs";
+import { parseArgs } from "node:util";
 import { defaultLimits, emitWgsl } from "../backends/webgpu/index.js";
 import { emitPto } from "../backends/pto/index.js";
-import { compile, onnx, program, targets, type Func, type Target } from "../src/index.js";
 import { ownFile } from "../src/device/own-package.js";
-import { readCases } from "../src/formats/cases.js";
+import { compile, onnx, program, targets } from "../src/index.js";
 import { table } from "../src/report/table.js";
 import { median } from "../src/tune/median.js";
+import { fail, folderOf, runsOf } from "./arguments.js";
+import { compareCompilers } from "./compile-against.js";
+import { takeStep, type CompileStep } from "./compile-side.js";
+import { corpus } from "./corpus.js";
+import { forkSide } from "./fork-side.js";
+import type { CompileLibrary } from "./library.js";
+import { reportComparison } from "./print-comparison.js";
+import { percentile99 } from "./statistics.js";
 
+const { values } = parseArgs({
+  options: {
+    json: { type: "boolean", default: false },
+    runs: { type: "string" },
+    against: { type: "string" },
+  },
+});
 const repeats = 15;
 
 function time(action: () => void): number {
@@ -23,66 +38,58 @@ function time(action: () => void): number {
   return median(times);
 }
 
-const build = (func: Func, target: Target, emits = true): void => {
-  const kernel = compile(func, { target });
-  // Limits are data: the largest shapes here fit no device, and cost no more to emit.
-  if (emits && target.kind === "webgpu")
-    emitWgsl(kernel.tile, { limits: { ...defaultLimits, maxStorageBufferBindingSize: 2 ** 53 } });
-};
+const own: CompileLibrary = { compile, onnx, program, targets, defaultLimits, emitWgsl };
 
-const folder = ownFile("test/conformance/cases/");
-const corpus = readdirSync(folder)
-  .filter((name) => name.endsWith(".json"))
-  .flatMap((name) => readCases(readFileSync(folder + name, "utf8"), name))
-  .filter((test) => test.expectedError === undefined || test.expectedError === "index")
-  .flatMap((test) => (test.program === undefined ? [] : [program({ ...test.program, schedule: {} })]));
+function measured() {
+  const funcs = corpus().map(program);
+  const bySize = [2 ** 10, 2 ** 15, 2 ** 20, 2 ** 25, 2 ** 30].map((elements) => {
+    const rows = Math.min(elements / 16, 2 ** 26);
+    const columns = elements / rows;
+    return {
+      elements,
+      func: onnx.gather({ data: ["f32", [64, columns]], indices: ["i32", [rows]], axis: 0 }),
+    };
+  });
 
-const bySize = [2 ** 10, 2 ** 15, 2 ** 20, 2 ** 25, 2 ** 30].map((elements) => {
-  const rows = Math.min(elements / 16, 2 ** 26);
-  const columns = elements / rows;
-  return { elements, func: onnx.gather({ data: ["f32", [64, columns]], indices: ["i32", [rows]], axis: 0 }) };
-});
+  for (const { func } of bySize) takeStep(own, func, "compile and emit WGSL");
+  for (const func of funcs) takeStep(own, func, "compile and emit WGSL");
 
-for (const { func } of bySize) build(func, targets.webgpu);
-for (const func of corpus) build(func, targets.webgpu);
-
-const sizes = bySize.map(({ elements, func }) => {
-  const gm = compile(func, { residency: "gm", target: targets.ascendA2 }).tile;
-  const ub = compile(func, { residency: "ub", target: targets.ascendA2 }).tile;
-  return {
-    outputElements: elements,
-    ptoMs: time(() => {
-      emitPto(gm, targets.ascendA2);
-    }),
-    ptoUbMs: time(() => {
-      emitPto(ub, targets.ascendA2);
-    }),
-    webgpuMs: time(() => {
-      build(func, targets.webgpu);
-    }),
-    ascendMs: time(() => {
-      build({ ...func, schedule: { residency: "gm" } }, targets.ascendA2);
-    }),
-  };
-});
-const overCorpus = (emits: boolean) => {
-  const ms = corpus
-    .map((func) =>
-      time(() => {
-        build(func, targets.webgpu, emits);
+  const sizes = bySize.map(({ elements, func }) => {
+    const gm = compile(func, { residency: "gm", target: targets.ascendA2 }).tile;
+    const ub = compile(func, { residency: "ub", target: targets.ascendA2 }).tile;
+    return {
+      outputElements: elements,
+      ptoMs: time(() => {
+        emitPto(gm, targets.ascendA2);
       }),
-    )
-    .sort((a, b) => a - b);
-  return {
-    medianMs: median(ms),
-    percentile99Ms: ms[Math.floor(0.99 * ms.length)] ?? 0,
-    slowestMs: ms[ms.length - 1] ?? 0,
+      ptoUbMs: time(() => {
+        emitPto(ub, targets.ascendA2);
+      }),
+      webgpuMs: time(() => {
+        takeStep(own, func, "compile and emit WGSL");
+      }),
+      ascendMs: time(() => {
+        compile({ ...func, schedule: { residency: "gm" } }, { target: targets.ascendA2 });
+      }),
+    };
+  });
+  const overCorpus = (step: CompileStep) => {
+    const ms = funcs.map((func) =>
+      time(() => {
+        takeStep(own, func, step);
+      }),
+    );
+    return { medianMs: median(ms), percentile99Ms: percentile99(ms), slowestMs: Math.max(...ms) };
   };
-};
-const cases = { count: corpus.length, ...overCorpus(true), withoutText: overCorpus(false) };
+  const cases = {
+    count: funcs.length,
+    ...overCorpus("compile and emit WGSL"),
+    withoutText: overCorpus("compile"),
+  };
+  return { sizes, cases };
+}
 
-if (process.argv.includes("--json")) console.log(JSON.stringify({ schema: 1, sizes, cases }, null, 2));
-else {
+function print({ sizes, cases }: ReturnType<typeof measured>): void {
   const round = (ms: number): string => ms.toFixed(3);
   console.log(
     table(
@@ -103,4 +110,17 @@ else {
     console.log(
       `case corpus, ${what}: ${cases.count} programs, median ${round(medianMs)} ms, 99th percentile ${round(percentile99Ms)} ms, slowest ${round(slowestMs)} ms`,
     );
+}
+
+if (values.against === undefined) {
+  if (values.runs !== undefined) fail("--runs is for a comparison", "--against FOLDER --runs 9");
+  if (values.json) console.log(JSON.stringify({ schema: 1, ...measured() }, null, 2));
+  else print(measured());
+} else {
+  const folder = folderOf(values.against);
+  const rows = await compareCompilers(
+    () => Promise.all([forkSide("compile", ownFile("./")), forkSide("compile", folder)]),
+    runsOf(values.runs, folder),
+  );
+  reportComparison(rows, folder, values.json);
 }

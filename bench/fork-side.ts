@@ -2,10 +2,24 @@
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { ownFile } from "../src/device/own-package.js";
+import type { CompileSide } from "./compile-side.js";
 import type { Side } from "./side.js";
 
-/** What it measures: the fast executor, or kernels on Dawn. */
-export type SideKind = "sim" | "webgpu";
+/** Sides by what they measure: the fast executor, kernels on Dawn, the compiler. */
+export interface Sides {
+  readonly sim: Side;
+  readonly webgpu: Side;
+  readonly compile: CompileSide;
+}
+
+export type SideKind = keyof Sides;
+
+/** What a side is asked for, apart from `close`. */
+const methods: { readonly [K in SideKind]: readonly Exclude<keyof Sides[K], "close">[] } = {
+  sim: ["open", "turn"],
+  webgpu: ["open", "turn"],
+  compile: ["load", "pass"],
+};
 
 interface Answer {
   readonly value?: unknown;
@@ -13,7 +27,7 @@ interface Answer {
 }
 
 /** Starts a process that has loaded the build in the folder. Rejects where there is none. */
-export async function forkSide(kind: SideKind, folder: string): Promise<Side> {
+export async function forkSide<K extends SideKind>(kind: K, folder: string): Promise<Sides[K]> {
   const child = fork(ownFile("dist/bench/side-process.js"), [kind, folder], { serialization: "advanced" });
   const exited = once(child, "exit").then(([code]): never => {
     throw new Error(`the process with the build in ${folder} ended with ${String(code)}`);
@@ -25,19 +39,22 @@ export async function forkSide(kind: SideKind, folder: string): Promise<Side> {
     if (error !== undefined) throw new Error(`the build in ${folder}: ${error}`);
     return value;
   };
-  const ask = async <T>(method: keyof Side, ...args: readonly unknown[]): Promise<T> => {
+  const ask = (method: string, args: readonly unknown[]): Promise<unknown> => {
+    if (!child.connected) return exited;
     const answered = answer();
     child.send({ method, args });
-    return (await answered) as T;
+    return answered;
   };
   await answer();
-  return {
-    open: (key) => ask("open", key),
-    turn: (calls) => ask("turn", calls),
-    async close() {
-      await ask("close");
-      child.disconnect();
-      await once(child, "exit");
-    },
+  const close = async (): Promise<void> => {
+    if (!child.connected) return;
+    await ask("close", []);
+    child.disconnect();
+    await once(child, "exit");
   };
+  const asked = methods[kind].map((method) => {
+    const name = String(method);
+    return [name, (...args: readonly unknown[]) => ask(name, args)] as const;
+  });
+  return { ...Object.fromEntries(asked), close } as unknown as Sides[K];
 }

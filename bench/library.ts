@@ -10,4 +10,6 @@ export type SimLibrary = Compiler &
   Pick<typeof sim, "FastExecutor" | "simulate"> &
   Pick<typeof device, "spawnThread">;
 
+export type CompileLibrary = Compiler & Pick<typeof webgpu, "defaultLimits" | "emitWgsl">;
+
 export type GpuLibrary = Compiler & Pick<typeof webgpu, "createRunner">;

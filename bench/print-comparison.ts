@@ -17,7 +17,7 @@ export function summaryOf(rows: readonly Comparison[]): string {
     chosen.length === 0 ? "none" : `${chosen.length} (${chosen.map(({ name }) => name).join(", ")})`;
   const having = (verdict: Verdict) => rows.filter((row) => row.verdict === verdict);
   const mean = geometricMean(rows.map(({ ratio }) => ratio.median));
-  const wrong = rows.filter(({ verified }) => !verified);
+  const wrong = rows.filter(({ verified }) => verified === false);
   return [
     `of ${rows.length} rows slower by more than ${limit}: ${named(having("slower"))}`,
     `undecided: ${named(having("undecided"))}`,
@@ -32,18 +32,19 @@ export function reportComparison(rows: readonly Comparison[], against: string, j
   else {
     console.log(
       table(
-        ["", "this ms", "other ms", "this / other", "spread", ""],
-        rows.map(({ name, ms, ratio, verdict, verified }) => [
+        ["", "this ms", "other ms", "this / other", "spread", "runs", ""],
+        rows.map(({ name, ms, ratio, runs, verdict, verified }) => [
           name,
           ms[0].toFixed(3),
           ms[1].toFixed(3),
           ratio.median.toFixed(3),
           `${ratio.low.toFixed(3)} to ${ratio.high.toFixed(3)}`,
-          verified ? verdictText[verdict] : "WRONG output",
+          runs,
+          verified === false ? "WRONG output" : verdictText[verdict],
         ]),
       ),
     );
     console.log(summaryOf(rows));
   }
-  process.exitCode = rows.every(({ verified, verdict }) => verified && verdict !== "slower") ? 0 : 1;
+  process.exitCode = rows.some(({ verified, verdict }) => verified === false || verdict === "slower") ? 1 : 0;
 }

@@ -47,7 +47,9 @@ export interface Comparison {
   readonly ms: Pair<number>;
   /** This build's time divided by the other's. */
   readonly ratio: Spread;
+  /** Those that gave a ratio. */
+  readonly runs: number;
   readonly verdict: Verdict;
-  /** Whether every output was the one expected, so that both builds gave equal bits. */
-  readonly verified: boolean;
+  /** Whether every output was the one expected, so that both builds gave equal bits. Absent where nothing runs. */
+  readonly verified?: boolean;
 }

@@ -4,19 +4,19 @@ import type { NodeGpuResult } from "../src/device/index.js";
 import { importBuilt } from "./built.js";
 import { cpuMs, wallMs } from "./clocks.js";
 import { gpuSide } from "./gpu-side.js";
-import type { GpuLibrary, SimLibrary } from "./library.js";
-import type { Side } from "./side.js";
+import { compileSide } from "./compile-side.js";
+import type { CompileLibrary, GpuLibrary, SimLibrary } from "./library.js";
 import { simSide } from "./sim-side.js";
-import type { SideKind } from "./fork-side.js";
+import type { SideKind, Sides } from "./fork-side.js";
 
 const [kind = "", folder = ""] = process.argv.slice(2);
 
 interface Asked {
-  readonly method: keyof Side;
+  readonly method: string;
   readonly args: readonly never[];
 }
 
-const makeSide: Readonly<Record<SideKind, () => Promise<Side>>> = {
+const makeSide: { readonly [K in SideKind]: () => Promise<Sides[K]> } = {
   async sim() {
     return simSide((await importBuilt(folder, ["tilec", "tilec/sim", "tilec/node"])) as SimLibrary);
   },
@@ -31,6 +31,9 @@ const makeSide: Readonly<Record<SideKind, () => Promise<Side>>> = {
     const { device, software } = found.gpu;
     return gpuSide(library, device, 1, software ? cpuMs : wallMs);
   },
+  async compile() {
+    return compileSide((await importBuilt(folder, ["tilec", "tilec/webgpu"])) as CompileLibrary);
+  },
 };
 
 const textOf = (thrown: unknown): string =>
@@ -44,8 +47,12 @@ function answer(value: Promise<unknown>): void {
   );
 }
 
-const side = makeSide[kind as SideKind]();
+const side = makeSide[kind as SideKind]() as Promise<object>;
 answer(side.then(() => undefined));
 process.on("message", ({ method, args }: Asked) => {
-  answer(side.then((ready) => (ready[method] as (...args: readonly never[]) => Promise<unknown>)(...args)));
+  answer(
+    side.then((ready) =>
+      (ready as Record<string, (...args: readonly never[]) => Promise<unknown>>)[method]?.(...args),
+    ),
+  );
 });

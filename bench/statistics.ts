@@ -3,6 +3,10 @@
 export const geometricMean = (values: readonly number[]): number =>
   Math.exp(values.reduce((sum, value) => sum + Math.log(value), 0) / Math.max(1, values.length));
 
+/** The value that one in a hundred exceeds, or the greatest of fewer than a hundred. Zero of none. */
+export const percentile99 = (values: readonly number[]): number =>
+  [...values].sort((a, b) => a - b)[Math.floor(0.99 * values.length)] ?? 0;
+
 /** Each value's rank; equal ones share the mean of theirs. */
 const ranks = (values: readonly number[]): number[] =>
   values.map((value) => {

@@ -57,6 +57,7 @@ describe("a comparison", () => {
       name: "W11 tilec 1",
       ms: [3, 2],
       ratio: { median: 1.5, low: 1.5, high: 1.5 },
+      runs: 1,
       verdict: "slower",
       verified: true,
     });
@@ -76,6 +77,14 @@ describe("a comparison", () => {
     await compareBuilds(start, [key], 2);
     // 20 ms of calls that take 4.
     expect(log.join(" ")).toBe([...Array<string>(3).fill("a5 b5 b5 a5 b5 a5 a5 b5")].join(" "));
+  });
+
+  it("leaves out a later run that fails, and rejects where the first does", async () => {
+    const failing: Side = { ...fakeSide([1]), open: () => Promise.reject(new Error("no thread started")) };
+    const sides = [fakeSide([3]), failing, fakeSide([5])];
+    const start = () => Promise.resolve([sides.shift() ?? failing, fakeSide([1])] as const);
+    expect(await compareBuilds(start, [key], 3)).toMatchObject([{ runs: 2, ratio: { low: 3, high: 5 } }]);
+    await expect(compareBuilds(start, [key], 3)).rejects.toThrow("no thread started");
   });
 
   it("is wrong where one build gives other bits", async () => {

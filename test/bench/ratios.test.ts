@@ -48,7 +48,7 @@ describe("the verdict", () => {
 describe("the summary", () => {
   const row = (name: string, ratio: number, verified = true): Comparison => {
     const spread = { median: ratio, low: ratio - 0.02, high: ratio + 0.02 };
-    return { name, ms: [ratio, 1], ratio: spread, verdict: verdictOf(spread), verified };
+    return { name, ms: [ratio, 1], ratio: spread, runs: 9, verdict: verdictOf(spread), verified };
   };
 
   it("names the rows that are slower, undecided or wrong", () => {
