@@ -1,15 +1,13 @@
 /** tilec/ir: types, the three levels, text form, tiling rules, verifier, diagnostics, targets. Imports nothing. */
 export * from "./access.js";
 export * from "./addressing.js";
-export * from "./bounds.js";
 export * from "./clock/index.js";
 export * from "./codes.js";
 export * from "./diagnostic.js";
 export * from "./equal.js";
 export * from "./func.js";
-export * from "./image.js";
+export * from "./intervals/index.js";
 export * from "./iteration.js";
-export { largestThat } from "./largest-that.js";
 export * from "./linear.js";
 export * from "./operator.js";
 export { attrsFrom, type ArgumentsOf } from "./ops/attributes.js";
@@ -28,7 +26,6 @@ export { inputName } from "./ops/op-def.js";
 export type { AttrSpec, CommonName, OpDef, Resolved, ResolveResult } from "./ops/op-def.js";
 export { featureLevels, type FeatureLevel } from "./ops/directml.js";
 export * from "./policy.js";
-export * from "./ranges.js";
 export * from "./regions.js";
 export { pyptoLevels, type PyptoLevel } from "./ops/pypto.js";
 export { formatText, type FormatResult } from "./text/format.js";

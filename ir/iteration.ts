@@ -1,7 +1,7 @@
 /** Which iteration of a tile program writes an output element. */
 import { outputOf, type TileFunc } from "./func.js";
 import { evaluate, loopVariables, type Env, type Linear } from "./linear.js";
-import { iterations } from "./ranges.js";
+import { iterations } from "./intervals/loop-bounds.js";
 import { outputRegion, taskOf } from "./task/index.js";
 import type { ForStmt, GatherStmt } from "./tile.js";
 import { at } from "./types.js";

@@ -8,7 +8,7 @@
 import { followedBy, gatheredTable } from "../ir/access.js";
 import { estimator, floorOf, type Floor } from "../ir/clock/index.js";
 import { targetFacts, type Target } from "../ir/target.js";
-import { largestThat } from "../ir/largest-that.js";
+import { largestThat } from "../ir/intervals/intervals.js";
 import { isLegal, replaced, type Tiling } from "../ir/tiling/index.js";
 import { at, elementCount, isPowerOfTwo, type Shape } from "../ir/types.js";
 import { candidates, fits, roomOf, shareOf, variants, type Candidates } from "./candidates.js";

@@ -5,9 +5,9 @@
 import { fillBytes, gatheredTable, type AccessMap } from "../../ir/access.js";
 import type { GatherAddresses } from "../../ir/addressing.js";
 import { inputsOf, type TileFunc } from "../../ir/func.js";
-import { rangesOf, type Ranges } from "../../ir/image.js";
+import { rangesOf, type Ranges } from "../../ir/intervals/intervals.js";
 import { iv, type Linear } from "../../ir/linear.js";
-import { boundsOf } from "../../ir/ranges.js";
+import { boundsOf } from "../../ir/intervals/loop-bounds.js";
 import { sizeRanges } from "../../ir/symbols/symbols.js";
 import type { ForStmt, GatherStmt } from "../../ir/tile.js";
 import { at, type Shape } from "../../ir/types.js";

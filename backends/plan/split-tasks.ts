@@ -16,7 +16,7 @@ import {
   substitute,
   type Linear,
 } from "../../ir/linear.js";
-import { boundsOf } from "../../ir/ranges.js";
+import { boundsOf } from "../../ir/intervals/loop-bounds.js";
 import { sizesAround } from "../../ir/symbols/symbols.js";
 import { taskOf } from "../../ir/task/index.js";
 import { flatten, type ForStmt, type GatherStmt, type Region, type Stmt } from "../../ir/tile.js";

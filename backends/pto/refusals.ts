@@ -3,7 +3,7 @@ import { isPlain } from "../../ir/access.js";
 import { error, type Diagnostic } from "../../ir/diagnostic.js";
 import { inputsOf, type TileFunc } from "../../ir/func.js";
 import { constant, equalLinear, isConstant, sub, type Linear } from "../../ir/linear.js";
-import { neverNegative } from "../../ir/ranges.js";
+import { neverNegative } from "../../ir/intervals/loop-bounds.js";
 import { regionsOf } from "../../ir/regions.js";
 import type { Target } from "../../ir/target.js";
 import { statementsOf } from "../../ir/task/index.js";

@@ -6,7 +6,7 @@ import { gatheredTable, isRead } from "../../ir/access.js";
 import { gatherAddresses, stepsOf, tensorPlace } from "../../ir/addressing.js";
 import { inputOf, inputsOf, outputOf, type TileFunc } from "../../ir/func.js";
 import { evaluate, isAffine, sitesOf } from "../../ir/linear.js";
-import { iterations } from "../../ir/ranges.js";
+import { iterations } from "../../ir/intervals/loop-bounds.js";
 import { isParam } from "../../ir/regions.js";
 import type { Task } from "../../ir/task/index.js";
 import type { ForStmt, GatherStmt } from "../../ir/tile.js";

@@ -1,9 +1,9 @@
 /** What every statement of a kernel shares: its code, loop variables, and where its memories lie. */
 import { CompileError, error } from "../../ir/diagnostic.js";
-import { imageOf, type Ranges } from "../../ir/image.js";
+import { imageOf, type Ranges } from "../../ir/intervals/intervals.js";
 import { atomsOf, isConstant, scale, sub, type Atom, type Linear, type Term } from "../../ir/linear.js";
 import type { IndexRule } from "../../ir/policy.js";
-import { boundsOf } from "../../ir/ranges.js";
+import { boundsOf } from "../../ir/intervals/loop-bounds.js";
 import { sizesAround } from "../../ir/symbols/symbols.js";
 import type { ForStmt } from "../../ir/tile.js";
 import { assertNever, at, invariant } from "../../ir/types.js";

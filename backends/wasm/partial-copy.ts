@@ -6,7 +6,7 @@ import { gatheredTable } from "../../ir/access.js";
 import { inputOf, inputsOf, outputOf, type TileFunc } from "../../ir/func.js";
 import { constant, equalLinear, evaluate, remainder, soleAtom } from "../../ir/linear.js";
 import { resolveIndex, type IndexRule } from "../../ir/policy.js";
-import { iterations } from "../../ir/ranges.js";
+import { iterations } from "../../ir/intervals/loop-bounds.js";
 import { isParam } from "../../ir/regions.js";
 import { at, byteCount, elementCount } from "../../ir/types.js";
 import { box } from "../box.js";

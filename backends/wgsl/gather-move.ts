@@ -14,7 +14,7 @@ import {
   type Place,
 } from "../../ir/addressing.js";
 import { elementsOf, inputOf, inputsOf, outputOf, type Operand, type TileFunc } from "../../ir/func.js";
-import { dimRanges, imageOf, rangesOf, type Ranges } from "../../ir/image.js";
+import { dimRanges, imageOf, rangesOf, type Ranges } from "../../ir/intervals/intervals.js";
 import {
   atomsOf,
   constant,
@@ -31,7 +31,7 @@ import {
   sub,
   type Linear,
 } from "../../ir/linear.js";
-import { neverNegative, residue } from "../../ir/ranges.js";
+import { neverNegative, residue } from "../../ir/intervals/loop-bounds.js";
 import { ubBuffers } from "../../ir/regions.js";
 import { sizeRanges } from "../../ir/symbols/symbols.js";
 import type { Located, Task } from "../../ir/task/index.js";

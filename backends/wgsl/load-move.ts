@@ -2,7 +2,7 @@
 import { addressOf, tensorPlace } from "../../ir/addressing.js";
 import { elementsOf, operandNamed, type TileFunc } from "../../ir/func.js";
 import { constant, dim, loopPart, type Linear } from "../../ir/linear.js";
-import { residue } from "../../ir/ranges.js";
+import { residue } from "../../ir/intervals/loop-bounds.js";
 import type { Located, Task } from "../../ir/task/index.js";
 import type { LoadStmt, UbBuffer } from "../../ir/tile.js";
 import { at, bytesOf, invariant } from "../../ir/types.js";

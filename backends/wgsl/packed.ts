@@ -5,7 +5,7 @@
 import { gatheredTable } from "../../ir/access.js";
 import { elementsOf, inputOf, outputOf } from "../../ir/func.js";
 import { stepAlong } from "../../ir/linear.js";
-import { residue } from "../../ir/ranges.js";
+import { residue } from "../../ir/intervals/loop-bounds.js";
 import { extentsOver } from "../../ir/symbols/symbols.js";
 import { at, elementCount, strides } from "../../ir/types.js";
 import { lowBits, type Context } from "./context.js";

@@ -1,9 +1,9 @@
 /** What no kernel can be: forms that no schedule gives, values beyond u32, rows between words, limits of the device. */
 import { error, type Diagnostic } from "../../ir/diagnostic.js";
 import type { TileFunc } from "../../ir/func.js";
-import { imageOf } from "../../ir/image.js";
+import { imageOf } from "../../ir/intervals/intervals.js";
 import { constant, largestValue, sub, type Linear } from "../../ir/linear.js";
-import { neverNegative } from "../../ir/ranges.js";
+import { neverNegative } from "../../ir/intervals/loop-bounds.js";
 import { regionsOf } from "../../ir/regions.js";
 import { statementsOf, type Located, type ParallelNest } from "../../ir/task/index.js";
 import { printLinear, printStmtHead } from "../../ir/text/print.js";

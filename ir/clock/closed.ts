@@ -10,7 +10,7 @@
 import { dealt, type TaskRange } from "../task/index.js";
 import type { Pipe, SyncStmt } from "../tile.js";
 import { at } from "../types.js";
-import { least, type Offsets } from "./affine.js";
+import { least, type Offsets } from "../intervals/minima.js";
 import { cyclesOfCore, type Clocked, type CoreTime } from "./clock.js";
 import { MaxPlus, never, type Matrix, type Vector } from "./max-plus.js";
 import { runsOf, type BodyPlan, type LoopPlan, type Plan } from "./plan.js";

@@ -1,6 +1,6 @@
 /**
  * A tile program as the closed form sees it: a perfect nest of parallel loops around what a task runs, sizes and bounds
- * as minima of affine forms (affine.ts), and for each loop what inside it depends on how far it is.
+ * as minima of affine forms (intervals/minima.ts), and for each loop what inside it depends on how far it is.
  */
 import type { TileFunc } from "../func.js";
 import type { Linear } from "../linear.js";
@@ -19,7 +19,7 @@ import {
   type Form,
   type Minimum,
   type Offsets,
-} from "./affine.js";
+} from "../intervals/minima.js";
 import { boxOf, type Moving } from "./statement.js";
 
 export interface LoopPlan {

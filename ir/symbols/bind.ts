@@ -1,6 +1,6 @@
 /** Binding the symbols of a program: substitution, after which no later stage knows of them. */
 import { isRead, type AccessMap, type Site } from "../access.js";
-import { withBounds, type OpenSite } from "../bounds.js";
+import { withBounds, type OpenSite } from "../intervals/index-bounds.js";
 import { error, type Diagnostic } from "../diagnostic.js";
 import {
   inputsOf,

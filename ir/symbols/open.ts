@@ -1,8 +1,8 @@
 /** Programs whose symbols stay open: every number that sizes tell has a name. */
 import type { AccessMap, OpenBounds, Site } from "../access.js";
-import { coordinatesOf } from "../bounds.js";
+import { coordinatesOf } from "../intervals/index-bounds.js";
 import type { OpenForm, TileFunc } from "../func.js";
-import { imageOf, type Ranges } from "../image.js";
+import { imageOf, type Ranges } from "../intervals/intervals.js";
 import { equalLinear, isConstant, sitesOf, type Env, type Linear } from "../linear.js";
 import { taskOf } from "../task/index.js";
 import { invariant, maxElements, type TensorType } from "../types.js";

@@ -1,7 +1,7 @@
 /** The perfect nest of parallel loops around a tile program: one iteration of it is a task. */
 import type { TileFunc } from "../func.js";
 import { isFixed, soleAtom, sub, symbolsOf, type Env } from "../linear.js";
-import { boundsOf } from "../ranges.js";
+import { boundsOf } from "../intervals/loop-bounds.js";
 import { sizesAround, sizesAt } from "../symbols/symbols.js";
 import type { ForStmt, Stmt } from "../tile.js";
 

@@ -1,6 +1,6 @@
 /** IR to text. Every form printed here parses back to an equal value (see parse.ts, and docs/ir.md). */
 import { coordsOf, isRead, policyOf, type AccessMap, type OutOfBounds, type Site } from "../access.js";
-import { withBounds, type OpenSite } from "../bounds.js";
+import { withBounds, type OpenSite } from "../intervals/index-bounds.js";
 import {
   inputsOf,
   keyOf,

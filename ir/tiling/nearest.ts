@@ -7,7 +7,7 @@
  */
 import { gatheredTable, gatherDims } from "../access.js";
 import { inputOf, type AccessFunc } from "../func.js";
-import { largestThat } from "../largest-that.js";
+import { largestThat } from "../intervals/intervals.js";
 import { at, elementCount, formatShape, type Shape } from "../types.js";
 import { doubles } from "./copies.js";
 import { freeDims, isLegal, judge, pinnedDims, requiredView } from "./rules/index.js";

@@ -4,7 +4,7 @@
  */
 import { followedDims } from "../access.js";
 import { inputsOf, keyOf } from "../func.js";
-import { largestThat } from "../largest-that.js";
+import { largestThat } from "../intervals/intervals.js";
 import type { Sym } from "../symbols/symbols.js";
 import { alignUp, at, bytesOf, maxElements } from "../types.js";
 import type { FootprintPart } from "./footprint.js";

@@ -1,7 +1,7 @@
 /** Whether a statement, over all its iterations, writes every element of the output once. */
 import { constant, equalLinear, evaluate, isConstant, iv, min, sub, type Linear } from "../linear.js";
 import { loopsOf } from "../iteration.js";
-import { attempts, neverNegative } from "../ranges.js";
+import { attempts, neverNegative } from "../intervals/loop-bounds.js";
 import type { Located } from "../task/index.js";
 import { printLinear } from "../text/print.js";
 import type { ForStmt, Region } from "../tile.js";

@@ -3,10 +3,17 @@
  * or the map is refused. A coordinate that holds a bare read is judged once sizes are bound, and with it the bound of the read.
  */
 import { coordsOf, isRead } from "../access.js";
-import { coordinatesOf } from "../bounds.js";
+import { coordinatesOf } from "../intervals/index-bounds.js";
 import type { Diagnostic } from "../diagnostic.js";
 import { inputsOf, outputOf, type AccessFunc } from "../func.js";
-import { imageOf, rangesOf, rejoined, staysBelow, type Interval, type Ranges } from "../image.js";
+import {
+  imageOf,
+  rangesOf,
+  rejoined,
+  staysBelow,
+  type Interval,
+  type Ranges,
+} from "../intervals/intervals.js";
 import {
   add,
   atomsOf,

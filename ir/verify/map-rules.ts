@@ -9,10 +9,10 @@
  * does not combine with windows: one index value that names several elements would have two moduli.
  */
 import { coordsOf, gatheredTable, isRead, type AccessMap } from "../access.js";
-import { coordinatesOf } from "../bounds.js";
+import { coordinatesOf } from "../intervals/index-bounds.js";
 import type { Diagnostic } from "../diagnostic.js";
 import { inputsOf, outputOf, type Func } from "../func.js";
-import { imageOf, rangesOf, staysBelow, type Interval, type Ranges } from "../image.js";
+import { imageOf, rangesOf, staysBelow, type Interval, type Ranges } from "../intervals/intervals.js";
 import { atomsOf, dimsOf, sitesOf, type Linear } from "../linear.js";
 import {
   at,

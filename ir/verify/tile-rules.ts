@@ -30,8 +30,8 @@ import {
   substitute,
   type Linear,
 } from "../linear.js";
-import { rangesOf } from "../image.js";
-import { boundsOf, neverNegative, type Judgement } from "../ranges.js";
+import { rangesOf } from "../intervals/intervals.js";
+import { boundsOf, neverNegative, type Judgement } from "../intervals/loop-bounds.js";
 import { isParam, regionsOf, typeOfBuffer, ubAccesses, ubBuffers, wholeBuffers } from "../regions.js";
 import { statementsOf, taskOf, tensorRegion, type Located } from "../task/index.js";
 import { printLinear, printRegion } from "../text/print.js";

@@ -2,7 +2,7 @@
  * The values that a coordinate of an access map can take, by interval arithmetic: what a region must contain, and the proof
  * that a coordinate stays inside its extent.
  */
-import { isRead, type Site } from "./access.js";
+import { isRead, type Site } from "../access.js";
 import {
   atomsOf,
   evaluate,
@@ -12,7 +12,7 @@ import {
   type Env,
   type Linear,
   type Term,
-} from "./linear.js";
+} from "../linear.js";
 import {
   assertNever,
   at,
@@ -23,7 +23,7 @@ import {
   type IndexDType,
   type Shape,
   type TensorType,
-} from "./types.js";
+} from "../types.js";
 
 /** Both ends belong to it. */
 export type Interval = readonly [least: number, most: number];
@@ -178,4 +178,16 @@ export function staysBelow(form: Linear, below: number, ranges: Ranges): boolean
     return true;
   };
   return every(dims, ranges.dims);
+}
+
+/** The largest n in [low, high] with `fits(n)`, for a `fits` that is true up to some point; undefined if none. */
+export function largestThat(low: number, high: number, fits: (n: number) => boolean): number | undefined {
+  if (high < low || !fits(low)) return undefined;
+  let [good, bad] = [low, high + 1];
+  while (bad - good > 1) {
+    const middle = Math.floor((good + bad) / 2);
+    if (fits(middle)) good = middle;
+    else bad = middle;
+  }
+  return good;
 }

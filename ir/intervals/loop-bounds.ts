@@ -17,9 +17,9 @@ import {
   type Env,
   type Linear,
   type Term,
-} from "./linear.js";
-import type { ForStmt } from "./tile.js";
-import { at, InternalError } from "./types.js";
+} from "../linear.js";
+import type { ForStmt } from "../tile.js";
+import { at, InternalError } from "../types.js";
 
 /** Whether a value stays within its bounds, or the place where it does not. */
 export type Judgement =

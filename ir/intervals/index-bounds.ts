@@ -2,11 +2,10 @@
  * The bound of an index value that the text leaves open: the largest that keeps every coordinate it is in inside its extent.
  * For a window that is StableHLO's clamp: its start is held so that the whole window lies inside.
  */
-import { gatheredTable, isRead, type AccessMap, type Site } from "./access.js";
-import { rangesOf, staysBelow, type Ranges } from "./image.js";
-import { sitesOf, soleAtom, type Linear } from "./linear.js";
-import { largestThat } from "./largest-that.js";
-import { at, elementCount, maxElements, type Shape, type TensorType } from "./types.js";
+import { gatheredTable, isRead, type AccessMap, type Site } from "../access.js";
+import { sitesOf, soleAtom, type Linear } from "../linear.js";
+import { at, elementCount, maxElements, type Shape, type TensorType } from "../types.js";
+import { largestThat, rangesOf, staysBelow, type Ranges } from "./intervals.js";
 
 /** A site whose bound may be open: `below` is absent, and what counts from the end may count from it. */
 export interface OpenSite extends Omit<Site, "fromEnd"> {

@@ -1,0 +1,13 @@
+/** What a form can be: by intervals, over loops, and the bounds of index values that follow from it. */
+export { coordinatesOf, withBounds, type OpenMap, type OpenSite, type Placed } from "./index-bounds.js";
+export {
+  anyIndex,
+  dimRanges,
+  imageOf,
+  largestThat,
+  rangesOf,
+  staysBelow,
+  type Interval,
+  type Ranges,
+} from "./intervals.js";
+export { attempts, boundsOf, iterations, neverNegative, residue, type Judgement } from "./loop-bounds.js";
