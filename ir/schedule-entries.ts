@@ -155,10 +155,8 @@ type Rows = typeof rows;
 /** Entries that a search chooses where they are open: what tells the schedules of one search apart. */
 export type SearchedEntry = { [K in keyof Rows]: Rows[K]["searched"] extends true ? K : never }[keyof Rows];
 
-/** Entries that have a default whatever the gather is. */
-type DefaultedEntry = {
-  [K in keyof Rows]: Rows[K] extends { readonly default: unknown } ? K : never;
-}[keyof Rows];
+/** Entries whose value depends on the gather where they are open. */
+type OpenEntry = { [K in keyof Rows]: Rows[K] extends { readonly default: unknown } ? never : K }[keyof Rows];
 
 /** An entry of a schedule, whichever it is. */
 export type ScheduleEntry = Row<EntryValue> & {
@@ -209,13 +207,13 @@ export const givenEntries = (from: Schedule): Schedule =>
   Object.fromEntries(keys.flatMap((key) => (from[key] === undefined ? [] : [[key, from[key]]])));
 
 /** What holds on a target in place of entries that nobody gives, but for those that the gather decides, too. */
-export const defaultsOn = (target: Target): Pick<Required<Schedule>, DefaultedEntry> =>
+export const defaultsOn = (target: Target): Required<Omit<Schedule, OpenEntry>> =>
   Object.fromEntries(
     keys.flatMap((key) => {
       const { default: defaultOf } = scheduleEntries[key];
       return defaultOf === undefined ? [] : [[key, defaultOf(target)]];
     }),
-  ) as Pick<Required<Schedule>, DefaultedEntry>;
+  ) as Required<Omit<Schedule, OpenEntry>>;
 
 /** Whether every choice is made. */
 export const isResolved = (schedule: Schedule): schedule is ResolvedSchedule =>
