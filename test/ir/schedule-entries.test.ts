@@ -9,6 +9,7 @@ import {
   parseSchedule,
   printSchedule,
   scheduleEntries,
+  suggestionText,
   targets,
   type EntryValue,
   type Schedule,
@@ -120,6 +121,15 @@ describe("the entries together", () => {
     expect(printSchedule({ cores, order, tile })).toBe("tile = [2], order = [0], cores = 1");
   });
 
+  it("are suggested as flags, words first, where they differ; the tile always", () => {
+    const from: Schedule = { tile: [2], view: [8], profile: "strict", residency: "ub", buffers: 1, cores: 4 };
+    const to: Schedule = { ...from, residency: "gm", profile: "head", buffers: { data: 2 }, ubBytes: 64 };
+    expect(suggestionText(from, to)).toBe(
+      "--profile head --residency gm --tile 2 --buffers data=2 --ub-bytes 64",
+    );
+    expect(suggestionText(from, { ...from, tile: [] })).toBe("");
+  });
+
   it("are all that is kept of a value with other fields", () => {
     const options = { cores: 2, verifyEach: true, tile: undefined };
     expect(givenEntries(options as object)).toEqual({ cores: 2 });
@@ -138,7 +148,7 @@ describe("the entries together", () => {
   it("have the defaults of docs/targets.md where the gather does not decide", () => {
     const { cores, ubBytes } = targets.ascendA2;
     const rest = { profile: "strict", budgetRule: "full" };
-    expect(defaultsOn(targets.ascendA2)).toEqual({ ...rest, residency: "ub", cores, ubBytes });
+    expect(defaultsOn(targets.ascendA2)).toMatchObject({ ...rest, residency: "ub", cores, ubBytes });
     expect(defaultsOn(targets.webgpu).residency).toBe(targets.webgpu.defaultResidency);
   });
 });
