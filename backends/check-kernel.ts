@@ -4,7 +4,7 @@ import { CompileError, error, throwIfErrors } from "../ir/diagnostic.js";
 import type { AccessFunc, TileFunc } from "../ir/func.js";
 import { isVerified } from "../ir/verify/verify-once.js";
 import { checkFields, isObject, shown } from "./fields.js";
-import { irFields } from "./ir-fields.js";
+import { bodyField } from "./ir-fields.js";
 
 const kernelParts = { tile: "a tile program", target: "a target" } as const;
 
@@ -33,13 +33,12 @@ export function checkRunnable(kernel: unknown, needs?: readonly (keyof typeof ke
   if (access !== undefined) throwIfErrors(unbound(access));
 }
 
-const { body } = irFields();
 /** Programs never change: one look is enough. */
 const looked = new WeakSet();
 
 /** Throws a CompileError (TC702) for what is no tile program. */
 export function checkTile(tile: TileFunc): void {
   if (isVerified(tile) || looked.has(tile)) return;
-  throwIfErrors(checkFields("the tile program", tile, { body }, { open: true, needs: ["body"] }));
+  throwIfErrors(checkFields("the tile program", tile, { body: bodyField }, { open: true, needs: ["body"] }));
   looked.add(tile);
 }

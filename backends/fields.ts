@@ -1,4 +1,4 @@
-/** Records that come from outside TypeScript's sight, options above all: a table says what each field takes. */
+/** Records that TypeScript does not check, such as options and files: a table says what each field takes. */
 import type { Code } from "../ir/codes.js";
 import { error, type Diagnostic } from "../ir/diagnostic.js";
 
@@ -11,21 +11,21 @@ export type Field =
       /** The words of an enumeration. */
       readonly words?: readonly string[];
     }
-  /** A field with fields of its own; `path` names it. */
+  /** A field with parts of its own; `path` names it, and is empty for the value that is checked as a whole. */
   | {
       readonly code: Code;
       readonly takes: string;
-      readonly problems: (value: unknown, path: string) => readonly Diagnostic[];
+      readonly problems: (value: unknown, path: string, suggest?: Suggest) => readonly Diagnostic[];
     };
 
 /** One field for each key of a type: a key that the type gains is missed by the compiler here. */
 export type Fields<T> = Readonly<Record<keyof Required<T>, Field>>;
 
-export const oneOf = (words: readonly string[], code: Code = "TC702"): Field => ({
+export const oneOf = (words: readonly (string | number)[], code: Code = "TC702"): Field => ({
   code,
   takes: words.join(" or "),
-  holds: (value) => typeof value === "string" && words.includes(value),
-  words,
+  holds: (value) => words.some((word) => word === value),
+  words: words.map(String),
 });
 
 export const wholeNumber = (least: number, code: Code = "TC702"): Field => ({
@@ -50,7 +50,7 @@ export const isObject = (value: unknown): value is Readonly<Record<string, unkno
   typeof value === "object" && value !== null;
 
 export interface FieldOptions {
-  /** Of an unknown field; default TC702. */
+  /** Of an unknown field, and of a record that is none; default TC702. */
   readonly code?: Code;
   /** Stands before the fields' names in messages: `data.`. */
   readonly path?: string;
@@ -63,6 +63,11 @@ export interface FieldOptions {
 /** The word that was meant; the caller's, because nothing here may depend on a package. */
 export type Suggest = (word: string, words: readonly string[]) => string | undefined;
 
+const noSuggestion: Suggest = () => undefined;
+
+/** A longer list of names hides the hint that stands behind it. */
+const mostBesideHint = 20;
+
 /**
  * Every field of `value` that the table does not have or whose value it does not take. A field that is undefined is
  * absent.
@@ -72,39 +77,100 @@ export function checkFields(
   value: unknown,
   fields: Readonly<Record<string, Field>>,
   { code = "TC702", path = "", open = false, needs = [] }: FieldOptions = {},
-  suggest: Suggest = () => undefined,
+  suggest: Suggest = noSuggestion,
 ): Diagnostic[] {
   const names = Object.keys(fields);
   if (!isObject(value)) {
     return [error(code, `${what} takes an object with ${names.join(", ")}, not ${shown(value)}`)];
   }
-  const meant = (word: string, words: readonly string[]): { readonly hint?: string } => {
-    const near = suggest(word, words);
-    return near === undefined ? {} : { hint: `did you mean ${near}?` };
-  };
-  const found: Diagnostic[] = [];
-  for (const name of open ? [] : Object.keys(value)) {
-    if (Object.hasOwn(fields, name)) continue;
-    const message = `${what} has no ${path}${name}; it has ${names.join(", ")}`;
-    found.push(error(code, message, meant(name, names)));
-  }
-  for (const [name, field] of Object.entries(fields)) {
-    const given = value[name];
-    if (given === undefined) {
-      if (needs.includes(name))
-        found.push(error(field.code, `${what} lacks ${path}${name}; it takes ${field.takes}`));
-    } else if ("problems" in field) found.push(...field.problems(given, `${path}${name}`));
-    else if (!field.holds(given)) {
-      const hint = typeof given === "string" ? meant(given, field.words ?? []) : {};
-      const message = `${path}${name} is ${shown(given)}; it takes ${field.takes}`;
-      found.push(error(field.code, message, hint));
-    }
-  }
-  return found;
+  const strangers = open ? [] : Object.keys(value).filter((name) => !Object.hasOwn(fields, name));
+  const unknown = strangers.map((name) => {
+    const meant = meantBy(name, names, suggest);
+    const listed = meant.hint === undefined || names.length <= mostBesideHint;
+    const known = listed ? `; it has ${names.join(", ")}` : "";
+    return error(code, `${what} has no ${path}${shownKey(name)}${known}`, meant);
+  });
+  const others = Object.entries(fields).flatMap(([name, field]) => {
+    const { [name]: given } = value;
+    if (given !== undefined) return problemsOf(field, given, `${path}${name}`, suggest);
+    return needs.includes(name) ? [lacking(what, `${path}${name}`, field)] : [];
+  });
+  return [...unknown, ...others];
 }
+
+/** Every reason why a field does not take `value`, which stands at `path`. */
+export function problemsOf(
+  field: Field,
+  value: unknown,
+  path: string,
+  suggest: Suggest = noSuggestion,
+): readonly Diagnostic[] {
+  if ("problems" in field) return field.problems(value, path, suggest);
+  if (field.holds(value)) return [];
+  return [refusal(field, value, path, typeof value === "string" ? meantBy(value, field.words, suggest) : {})];
+}
+
+export const takes = (field: Field, value: unknown): boolean =>
+  "holds" in field ? field.holds(value) : field.problems(value, "").length === 0;
+
+/** `what` has no field of this name, which it needs. */
+export const lacking = (what: string, name: string, { code, takes }: Field): Diagnostic =>
+  error(code, `${what} lacks ${name}; it takes ${takes}`);
+
+/** `value` is not what the field takes at all. */
+export const refusal = (
+  { code, takes }: Pick<Field, "code" | "takes">,
+  value: unknown,
+  path: string,
+  meant: { readonly hint?: string } = {},
+): Diagnostic => error(code, `${path === "" ? "it" : path} is ${shown(value)}; it takes ${takes}`, meant);
+
+function meantBy(word: string, words: readonly string[] = [], suggest: Suggest): { readonly hint?: string } {
+  const near = suggest(word, words);
+  return near === undefined ? {} : { hint: `did you mean ${near}?` };
+}
+
+/** An object with fields of its own; `takes` names it. */
+export function record(
+  takes: string,
+  fields: Readonly<Record<string, Field>>,
+  options: Omit<FieldOptions, "path"> = {},
+): Field {
+  const { code = "TC702" } = options;
+  return {
+    code,
+    takes,
+    problems(value, path, suggest) {
+      if (!isObject(value) || Array.isArray(value)) return [refusal({ code, takes }, value, path)];
+      const [what, prefix] = path === "" ? [takes, ""] : [path, `${path}.`];
+      return checkFields(what, value, fields, { ...options, path: prefix }, suggest);
+    },
+  };
+}
+
+/** A list, each of whose entries `entry` takes. */
+export const listOf = (takes: string, entry: Field, code: Code = "TC702"): Field => ({
+  code,
+  takes,
+  problems: (value, path, suggest) =>
+    Array.isArray(value)
+      ? value.flatMap((given: unknown, k) => problemsOf(entry, given, `${path}[${k}]`, suggest))
+      : [refusal({ code, takes }, value, path)],
+});
+
+/** A value of several kinds, such as statements: `fieldOf` finds the field that takes its kind. */
+export const choice = (takes: string, fieldOf: (value: unknown) => Field, code: Code = "TC702"): Field => ({
+  code,
+  takes,
+  problems: (value, path, suggest) => problemsOf(fieldOf(value), value, path, suggest),
+});
 
 const longest = 60;
 const mostEntries = 8;
+
+/** A key of an object in a message: as it is where it is a name, else as text. */
+export const shownKey = (key: string): string =>
+  key.length <= longest && /^[\w$]+$/.test(key) ? key : shown(key);
 
 /** A value in a message, short; whatever it is, this does not throw. */
 export function shown(value: unknown): string {

@@ -4,9 +4,17 @@ export { printMoves, singleCopies, type Move, type MovePlan } from "./moves.js";
 export {
   callable,
   checkFields,
+  choice,
   isObject,
+  lacking,
+  listOf,
   oneOf,
+  problemsOf,
+  record,
+  refusal,
   shown,
+  shownKey,
+  takes,
   wholeNumber,
   yesOrNo,
   type Field,
@@ -16,7 +24,7 @@ export {
 export { BoundedCache } from "./cache.js";
 export { indexInputs } from "./read-by-sites.js";
 export { checkRunnable, checkKernel } from "./check-kernel.js";
-export { irFields } from "./ir-fields.js";
+export { bodyField, mapField } from "./ir-fields.js";
 export {
   allocate,
   coordinates,

@@ -28,10 +28,14 @@ import {
   type TensorType,
 } from "../../ir/index.js";
 import {
+  bodyField,
   checkFields,
-  irFields,
   isObject,
+  listOf,
+  mapField,
   oneOf,
+  record,
+  refusal,
   shown,
   wholeNumber,
   yesOrNo,
@@ -114,30 +118,21 @@ export const extentsField = numbers("TC103", "a list of extents, such as [4096, 
 const dtypeField = oneOf(dtypes, "TC104");
 const typeFields: Fields<TensorType> = { dtype: dtypeField, shape: extentsField };
 
-export const typeField: Field = {
-  code: "TC103",
-  takes: 'a tensor type, such as { dtype: "f32", shape: [4096, 1024] }',
-  problems: (value, path) =>
-    checkOptions(path, value, typeFields, { code: "TC103", path: `${path}.`, needs: ["dtype", "shape"] }),
-};
+const exampleType = 'such as { dtype: "f32", shape: [4096, 1024] }';
 
-export const typesField: Field = {
+export const typeField = record(`a tensor type, ${exampleType}`, typeFields, {
   code: "TC103",
-  takes: `a list of tensor types, each ${typeField.takes.slice("a tensor type, ".length)}`,
-  problems: (value, path) =>
-    Array.isArray(value)
-      ? value.flatMap((type: unknown, k) => typeField.problems(type, `${path}[${k}]`))
-      : [error("TC103", `${path} is ${shown(value)}; it takes ${typesField.takes}`)],
-};
+  needs: ["dtype", "shape"],
+});
+
+export const typesField = listOf(`a list of tensor types, each ${exampleType}`, typeField, "TC103");
 
 /** As builders take a type: `["f32", [4096, 1024]]`. */
 export const pairField: Field = {
   code: "TC103",
   takes: 'a type and a shape, such as ["f32", [4096, 1024]]',
   problems(value, path) {
-    if (!Array.isArray(value) || value.length !== 2) {
-      return [error("TC103", `${path} is ${shown(value)}; it takes ${pairField.takes}`)];
-    }
+    if (!Array.isArray(value) || value.length !== 2) return [refusal(pairField, value, path)];
     const [dtype, shape] = value as readonly unknown[];
     return checkOptions(path, { dtype, shape }, typeFields, { path: `${path}.`, needs: ["dtype", "shape"] });
   },
@@ -255,13 +250,13 @@ export const targetField: Field = {
       const needs = Object.keys(targetFields);
       return checkOptions(path, value, targetFields, { code: "TC501", path: `${path}.`, needs });
     }
-    const message = `${path} is ${shown(value)}; it takes ${targetField.takes}`;
-    if (typeof value !== "string") return [error("TC501", message)];
+    if (typeof value !== "string") return [refusal(targetField, value, path)];
     const meant = Object.entries(targets).find(([, { name }]) => name === didYouMean(value, targetNames));
-    if (meant === undefined)
-      return [error("TC501", message, { hint: `one of targets.${Object.keys(targets).join(", targets.")}` })];
-    const [key, { name }] = meant;
-    return [error("TC501", message, { hint: `pass targets.${key}, or name "${name}" in the program` })];
+    const hint =
+      meant === undefined
+        ? `one of targets.${Object.keys(targets).join(", targets.")}`
+        : `pass targets.${meant[0]}, or name "${meant[1].name}" in the program`;
+    return [refusal(targetField, value, path, { hint })];
   },
 };
 
@@ -270,9 +265,7 @@ const operandsField: Field = {
   code: "TC702",
   takes: `a list of { name, type, role } with the roles ${roles.join(", ")}`,
   problems(value, path) {
-    if (!Array.isArray(value) || value.length < 2) {
-      return [error("TC702", `${path} is ${shown(value)}; it takes ${operandsField.takes}`)];
-    }
+    if (!Array.isArray(value) || value.length < 2) return [refusal(operandsField, value, path)];
     const problems = value.flatMap((operand: unknown, k) => {
       const role = k === 0 ? "data" : k === value.length - 1 ? "output" : "indices";
       const fields: Fields<Operand> = {
@@ -292,8 +285,6 @@ const operandsField: Field = {
   },
 };
 
-const { map: mapField, body: bodyField } = irFields(didYouMean);
-
 export const opField: Field = {
   code: "TC702",
   takes: "an operator, such as onnx.gather",
@@ -305,12 +296,10 @@ export const attrsField: Field = {
   code: "TC105",
   takes: "an object of numbers, words and lists",
   problems(value, path) {
-    if (!isObject(value)) return [error("TC105", `${path} is ${shown(value)}; it takes ${attrsField.takes}`)];
+    if (!isObject(value)) return [refusal(attrsField, value, path)];
     return Object.entries(value)
       .filter(([, attr]) => (isObject(attr) && !Array.isArray(attr)) || attr === null)
-      .map(([name, attr]) =>
-        error("TC105", `${path}.${name} is ${shown(attr)}; it takes a number, a word or a list`),
-      );
+      .map(([name, attr]) => refusal(attributeField, attr, `${path}.${name}`));
   },
 };
 

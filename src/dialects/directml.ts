@@ -16,14 +16,14 @@ import {
   type SourceFunc,
   type TensorType,
 } from "../../ir/index.js";
-import { oneOf, type Field, type Fields } from "../../backends/index.js";
+import { oneOf, record, type Field, type Fields } from "../../backends/index.js";
 import {
   directmlGather,
   directmlGatherElements,
   directmlGatherNd,
   directmlGatherNd1,
 } from "../../ir/ops/directml.js";
-import { attributeFields, checkArguments, checkOptions, extentsField } from "../api/check-options.js";
+import { attributeFields, checkArguments, extentsField } from "../api/check-options.js";
 import { program } from "../api/program.js";
 
 /** DML_TENSOR_DATA_TYPE, without its prefix. */
@@ -90,10 +90,10 @@ const tensorFields: Fields<DmlTensorDesc> = {
   Sizes: extentsField,
 };
 const tensorField: Field = {
+  ...record('a tensor, such as { DataType: "FLOAT32", Sizes: [4096, 1024] }', tensorFields, {
+    needs: Object.keys(tensorFields),
+  }),
   code: "TC103",
-  takes: 'a tensor, such as { DataType: "FLOAT32", Sizes: [4096, 1024] }',
-  problems: (value, path) =>
-    checkOptions(path, value, tensorFields, { path: `${path}.`, needs: Object.keys(tensorFields) }),
 };
 const operatorFields: Fields<DmlOperatorDesc> = {
   InputTensor: tensorField,

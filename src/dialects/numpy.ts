@@ -1,6 +1,6 @@
 /** Builders with numpy's arguments. Each throws a CompileError (TC1xx) where numpy's rules are broken. */
 import { CompileError, error, type ArgumentsOf, type SourceFunc } from "../../ir/index.js";
-import { shown, type Field } from "../../backends/index.js";
+import { problemsOf, refusal, type Field } from "../../backends/index.js";
 import { numpyIndex, numpyTake, numpyTakeAlongAxis } from "../../ir/ops/numpy.js";
 import { attributeField, checkArguments, pairField } from "../api/check-options.js";
 import { program, typeOf, type TypePair } from "../api/program.js";
@@ -31,11 +31,10 @@ const keyField: Field = {
   code: "TC105",
   takes: 'what stands in the brackets, such as [["i64", [3]], ":", 0]',
   problems(value, path) {
-    if (!Array.isArray(value))
-      return [error("TC105", `${path} is ${shown(value)}; it takes ${keyField.takes}`)];
+    if (!Array.isArray(value)) return [refusal(keyField, value, path)];
     return value.flatMap((entry: unknown, k) => {
       if (typeof entry === "string" || typeof entry === "number" || entry === null) return [];
-      return "problems" in pairField ? pairField.problems(entry, `${path}[${k}]`) : [];
+      return problemsOf(pairField, entry, `${path}[${k}]`);
     });
   },
 };

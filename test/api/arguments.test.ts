@@ -198,6 +198,11 @@ const targetRows: readonly Row[] = [
     "TC501 target lacks target.ubBytes; it takes a number, 0 or more",
   ],
   [
+    "a figure that no target has, among more than the hint needs beside it",
+    compileWith({ target: { ...builtIn.ascendA2, coers: 20 } }),
+    "TC501 target has no target.coers -> did you mean cores?",
+  ],
+  [
     "a kind",
     compileWith({ target: { ...builtIn.cpu, kind: "gpu" } }),
     'target.kind is "gpu"; it takes ascend',
