@@ -1,4 +1,4 @@
-/** The JSON Schema (draft-07) of case files, built from the definitions that it describes. */
+/** The format of case files: its types, its fields, and its JSON Schema (draft-07), which is made from the fields. */
 import {
   attributesOf,
   codes,
@@ -19,10 +19,38 @@ import {
   type ScheduleEntry,
   type Shape,
 } from "../../ir/index.js";
+import {
+  anyList,
+  anyObject,
+  anything,
+  byName,
+  defined,
+  described,
+  filledText,
+  finite,
+  has,
+  hasAt,
+  hasOneOf,
+  list,
+  not,
+  object,
+  objectWith,
+  only,
+  text,
+  textLike,
+  trueOrFalse,
+  when,
+  whole,
+  wholeFrom,
+  withRules,
+  wordOf,
+  type JsonField,
+  type JsonFields,
+} from "./json-fields.js";
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 
-/** A case that the schema lets through: the entries of its schedule stand beside its other fields. */
+/** A case that its fields let through: the entries of its schedule stand beside its other fields. */
 export interface CaseJson extends Schedule {
   readonly id: string;
   readonly source?: string;
@@ -70,42 +98,161 @@ export interface Fill {
   readonly max: number;
 }
 
-type Schema = Readonly<Record<string, unknown>>;
-/** A schema for every field: the compiler names the one that is missing. */
-type Properties<T> = Readonly<Record<keyof T, Schema>>;
+/** The `op` of a case whose program is text alone. */
+export const mapOp = "map";
 
-const ref = (name: string): Schema => ({ $ref: `#/definitions/${name}` });
-const object = (properties: Readonly<Record<string, Schema>>, required: readonly string[] = []): Schema => ({
-  type: "object",
-  properties,
-  required,
-  additionalProperties: false,
-});
-const described = (description: string, schema: Schema): Schema => ({ description, ...schema });
 const unique = <T>(list: readonly T[]): T[] => [...new Set(list)];
 
-const expectsError = (category: Schema): Schema => ({
-  type: "object",
-  required: ["error"],
-  properties: { error: category },
-});
+const count = wholeFrom(0);
 
-function attribute({ help, ...spec }: AttrSpec): Schema {
+const fill = object(
+  "an object with seed, min and max",
+  {
+    seed: wholeFrom(0, 2 ** 32 - 1),
+    min: finite,
+    max: described("not reached", finite),
+  } satisfies JsonFields<Fill>,
+  ["seed", "min", "max"],
+);
+
+const tensor = withRules(
+  object(
+    "a tensor, an object with dtype, shape and one of values, bits, fill",
+    {
+      dtype: wordOf(dtypes),
+      shape: list("a list of extents", wholeFrom(0, Number.MAX_SAFE_INTEGER)),
+      values: described(
+        "row-major; 64-bit integers as decimal strings, complex numbers as [re, im]",
+        anyList,
+      ),
+      bits: described("each element's pattern in hexadecimal", anyList),
+      fill,
+    } satisfies JsonFields<TensorJson>,
+    ["dtype", "shape"],
+  ),
+  [hasOneOf(["values", "bits", "fill"])],
+);
+const tensorField = defined("tensor", tensor);
+
+const attributeValue: JsonField = {
+  code: "TC013",
+  takes: "a number, a word or a list",
+  schema: { type: ["number", "string", "array"] },
+  holds: (value) => typeof value === "string" || Number.isFinite(value) || Array.isArray(value),
+};
+
+/** Which numbers make a schedule is for the rules to say. */
+function entryField(entry: ScheduleEntry): JsonField {
+  switch (entry.form) {
+    case "list":
+      return list(entry.takes, finite);
+    case "count":
+      return whole;
+    case "word":
+      return wordOf(entry.words);
+    case "by-operand":
+      return when(anyObject, byName(entry.takes, wordOf(entry.each)), wordOf(entry.all, entry.takes));
+  }
+}
+
+const schedule = Object.fromEntries(
+  Object.values(scheduleEntries).map((entry) => [entry.key, described(entry.help, entryField(entry))]),
+) as JsonFields<Schedule>;
+
+const caseFields = {
+  id: described("unique in its suite: <source>/<name>", filledText),
+  source: described("where the case is from", text),
+  note: described("for a reader", text),
+  op: described(
+    "an operator, or map: what the tir says",
+    wordOf([...unique(dialects.flatMap(operatorNames)), mapOp]),
+  ),
+  dialect: described("whose rules apply", wordOf(dialects)),
+  attributes: byName("an object of numbers, words and lists", attributeValue),
+  data: tensorField,
+  indices: tensorField,
+  inputs: described(
+    "every tensor, by its name in the text of a map or the one that the operator gives it",
+    byName("tensors by name", tensorField),
+  ),
+  bind: described("sizes of the symbols that the text declares", byName("sizes of symbols by name", count)),
+  first: described(
+    "the first output point with a bad index, where that is what is expected",
+    list("a list of coordinates", count),
+  ),
+  output: described("absent: compare with reference", tensorField),
+  oob: described(
+    "what an index out of range means; absent: the dialect's default",
+    wordOf(outOfBoundsPolicies),
+  ),
+  target: described(
+    "a target's name, or a target file (.json)",
+    when(
+      textLike("a target file (.json)", /\.json$/),
+      anything,
+      wordOf(targetNames, `${targetNames.join(" or ")}, or a target file (.json)`),
+    ),
+  ),
+  ...schedule,
+  doubleBuffer: described("short for buffers 2", trueOrFalse),
+  targetFile: described(
+    "a target file, from the folder of the case file",
+    textLike("the path of a target file (.json)", /\.json$/),
+  ),
+  limits: described(
+    "the most that the kernel may take",
+    object("an object with limits", {
+      bytes: described("moved between global memory and the cores", count),
+      ubPeak: described("highest byte of the unified buffer in use", count),
+      cycles: described("by the clock of version `clock`", count),
+      clock: described("version of the clock that gave `cycles`", count),
+    } satisfies JsonFields<LimitsJson>),
+  ),
+  tir: described("a program as text that runs in place of the operator, and is compared with it", text),
+  expect: described(
+    '"ok", or {"error": category}',
+    when(
+      anyObject,
+      object(
+        "an expected error",
+        { error: wordOf(unique(Object.values(codes).map(({ category }) => category))) },
+        ["error"],
+      ),
+      only("ok", 'ok, or the category of an error, such as { "error": "axis" }'),
+    ),
+  ),
+} satisfies JsonFields<CaseJson>;
+
+/** A map names every tensor and has a text; an operator has a dialect, and names its tensors where it has more than two. */
+const needs = when(
+  objectWith({ op: only(mapOp) }),
+  has("a case of op map", { tir: caseFields.tir, inputs: caseFields.inputs }),
+  withRules(has("a case", { dialect: caseFields.dialect }), [
+    when(
+      objectWith({ inputs: anything }),
+      anything,
+      has("a case", { data: caseFields.data, indices: caseFields.indices }),
+    ),
+  ]),
+);
+
+function attribute({ help, ...spec }: AttrSpec): JsonField {
   switch (spec.kind) {
     case "int":
-      return described(help, { type: "integer" });
+      return described(help, whole);
     case "ints":
-      return described(help, { type: "array", items: { type: "integer" } });
+      return described(help, list("a list of whole numbers", whole));
     case "text":
-      return described(help, { type: "string" });
+      return described(help, text);
     case "word":
-      return described(help, { enum: spec.words });
+      return described(help, wordOf(spec.words));
   }
 }
 
 /** Operators of one dialect and kind share their attributes: which of them is meant, the attributes tell. */
-const attributesFor = (def: OpDef): Schema =>
+const attributesFor = (def: OpDef): JsonField =>
   object(
+    "an object of attributes",
     Object.fromEntries(
       operatorKin(def).flatMap((kin) =>
         [...attributesOf(kin)].map(([key, { spec }]) => [key, attribute(spec)] as const),
@@ -113,168 +260,46 @@ const attributesFor = (def: OpDef): Schema =>
     ),
   );
 
+const expectsAttributeError = objectWith({ error: only("attribute") });
+
 /** What stands in `attributes` follows from `dialect` and `op`. A case about wrong attributes may give any. */
-const operatorRules: readonly Schema[] = dialects.flatMap((dialect) =>
+const operatorRules = dialects.flatMap((dialect) =>
   operatorNames(dialect).flatMap((op) => {
     const def = operatorFor(dialect, op, []);
     if (def === undefined) return [];
-    return {
-      if: {
-        type: "object",
-        required: ["dialect", "op"],
-        properties: {
-          dialect: { const: dialect },
-          op: { const: op },
-          expect: { not: expectsError({ const: "attribute" }) },
-        },
-      },
-      then: { properties: { attributes: attributesFor(def) } },
-    };
+    const condition = { dialect: only(dialect), op: only(op), expect: not(expectsAttributeError) };
+    return when(objectWith(condition, ["dialect", "op"]), hasAt("attributes", attributesFor(def)));
   }),
 );
 
-/** The `op` of a case whose program is text alone. */
-export const mapOp = "map";
+/** One case. */
+export const caseField = withRules(object("a case", caseFields, ["id", "op", "expect"]), [
+  needs,
+  ...operatorRules,
+]);
 
-const most = { type: "integer", minimum: 0 };
+const fileOf = (cases: JsonField): JsonField =>
+  object("a case file", { $schema: described("for editors", text), schema: only(1), cases }, [
+    "schema",
+    "cases",
+  ]);
 
-/** Which numbers make a schedule is for the rules to say. */
-function entryValues(entry: ScheduleEntry): Schema {
-  switch (entry.form) {
-    case "list":
-      return { type: "array", items: { type: "number" } };
-    case "count":
-      return { type: "integer" };
-    case "word":
-      return { enum: entry.words };
-    case "by-operand":
-      return {
-        if: { type: "object" },
-        then: { type: "object", additionalProperties: { enum: entry.each } },
-        else: { enum: entry.all },
-      };
-  }
-}
+/** A file as `{schema, cases}`, whatever its cases are. */
+export const caseFileField = fileOf(anyList);
 
-const schedule = Object.fromEntries(
-  Object.values(scheduleEntries).map((entry) => [entry.key, described(entry.help, entryValues(entry))]),
-) as Properties<Schedule>;
+const oneCase = defined("case", caseField);
+const cases = list("a list of cases", oneCase);
 
-const caseObject: Schema = {
-  ...object(
-    {
-      id: described("unique in its suite: <source>/<name>", { type: "string", minLength: 1 }),
-      source: described("where the case is from", { type: "string" }),
-      note: described("for a reader", { type: "string" }),
-      op: described("an operator, or map: what the tir says", {
-        enum: [...unique(dialects.flatMap(operatorNames)), mapOp],
-      }),
-      dialect: described("whose rules apply", { enum: dialects }),
-      attributes: { type: "object", additionalProperties: { type: ["number", "string", "array"] } },
-      data: ref("tensor"),
-      indices: ref("tensor"),
-      inputs: described(
-        "every tensor, by its name in the text of a map or the one that the operator gives it",
-        {
-          type: "object",
-          additionalProperties: ref("tensor"),
-        },
-      ),
-      bind: described("sizes of the symbols that the text declares", {
-        type: "object",
-        additionalProperties: most,
-      }),
-      first: described("the first output point with a bad index, where that is what is expected", {
-        type: "array",
-        items: most,
-      }),
-      output: described("absent: compare with reference", ref("tensor")),
-      oob: described("what an index out of range means; absent: the dialect's default", {
-        enum: outOfBoundsPolicies,
-      }),
-      target: described("a target's name, or a target file (.json)", {
-        type: "string",
-        if: { type: "string", pattern: "\\.json$" },
-        else: { enum: targetNames },
-      }),
-      ...schedule,
-      doubleBuffer: described("short for buffers 2", { type: "boolean" }),
-      targetFile: described("a target file, from the folder of the case file", {
-        type: "string",
-        pattern: "\\.json$",
-      }),
-      limits: described(
-        "the most that the kernel may take",
-        object({
-          bytes: described("moved between global memory and the cores", most),
-          ubPeak: described("highest byte of the unified buffer in use", most),
-          cycles: described("by the clock of version `clock`", most),
-          clock: described("version of the clock that gave `cycles`", most),
-        } satisfies Properties<LimitsJson>),
-      ),
-      tir: described("a program as text that runs in place of the operator, and is compared with it", {
-        type: "string",
-      }),
-      expect: described('"ok", or {"error": category}', {
-        if: { type: "object" },
-        then: object({ error: { enum: unique(Object.values(codes).map(({ category }) => category)) } }, [
-          "error",
-        ]),
-        else: { const: "ok" },
-      }),
-    } satisfies Properties<CaseJson>,
-    ["id", "op", "expect"],
-  ),
-  if: { type: "object", required: ["op"], properties: { op: { const: mapOp } } },
-  then: { required: ["tir", "inputs"] },
-  else: {
-    required: ["dialect"],
-    if: { type: "object", required: ["inputs"] },
-    else: { required: ["data", "indices"] },
-  },
-  allOf: operatorRules,
-};
-
-const tensor: Schema = {
-  ...object(
-    {
-      dtype: { enum: dtypes },
-      shape: { type: "array", items: { type: "integer", minimum: 0, maximum: Number.MAX_SAFE_INTEGER } },
-      values: described("row-major; 64-bit integers as decimal strings, complex numbers as [re, im]", {
-        type: "array",
-      }),
-      bits: described("each element's pattern in hexadecimal", { type: "array" }),
-      fill: object(
-        {
-          seed: { type: "integer", minimum: 0, maximum: 2 ** 32 - 1 },
-          min: { type: "number" },
-          max: described("not reached", { type: "number" }),
-        } satisfies Properties<Fill>,
-        ["seed", "min", "max"],
-      ),
-    } satisfies Properties<TensorJson>,
-    ["dtype", "shape"],
-  ),
-  oneOf: ["values", "bits", "fill"].map((field) => ({ required: [field] })),
-};
-
-export const caseSchema: Schema = {
+export const caseSchema: JsonField["schema"] = {
   $schema: "http://json-schema.org/draft-07/schema#",
   title: "tilec case file",
   description: "Regression cases: one gather each, its inputs, and what must come out.",
   if: { type: "array" },
-  then: { type: "array", items: ref("case") },
+  then: cases.schema,
   else: {
     if: { type: "object", anyOf: [{ required: ["schema"] }, { required: ["cases"] }] },
-    then: object(
-      {
-        $schema: described("for editors", { type: "string" }),
-        schema: { const: 1 },
-        cases: { type: "array", items: ref("case") },
-      },
-      ["schema", "cases"],
-    ),
-    else: ref("case"),
+    then: fileOf(cases).schema,
+    else: oneCase.schema,
   },
-  definitions: { case: caseObject, tensor },
+  definitions: { case: caseField.schema, tensor: tensor.schema },
 };

@@ -12,6 +12,7 @@ import {
   invariant,
   inputName,
   operatorFor,
+  throwIfErrors,
   type AttrValue,
   type Diagnostic,
   type OpDef,
@@ -19,7 +20,7 @@ import {
 } from "../../ir/index.js";
 import type { ProgramDescription } from "../api/program.js";
 import { caseLines } from "./case-lines.js";
-import { caseProblems } from "./case-problems.js";
+import { caseFileProblems, caseProblems } from "./case-problems.js";
 import { mapOp, type CaseJson, type Json, type LimitsJson } from "./case-schema.js";
 import { malformed, readTensor, type CaseTensor } from "./case-tensor.js";
 
@@ -60,9 +61,7 @@ export interface MalformedCase {
  * CompileError (TC013) when the text is no JSON, or neither a list of cases nor one.
  */
 export function readCaseList(text: string, file: string): (Case | MalformedCase)[] {
-  const json = parse(text, file);
-  const { entries, depth } = layoutOf(json);
-  const messages = messagesByCase(json, depth, file);
+  const { entries, depth } = layoutOf(parse(text, file), file);
   const seen = new Map<string, number>();
   const lines = caseLines(text, depth);
   return entries.map((entry, k) => {
@@ -74,7 +73,7 @@ export function readCaseList(text: string, file: string): (Case | MalformedCase)
     const first = id === undefined ? undefined : seen.get(id);
     if (id !== undefined && first === undefined) seen.set(id, k);
     const found = [
-      ...(messages.get(k) ?? []),
+      ...caseProblems(entry).slice(0, mostProblems),
       ...(first === undefined ? [] : [`case ${first} has the same id`]),
     ];
     if (found.length > 0) {
@@ -109,31 +108,21 @@ function parse(text: string, file: string): Json {
 /** More problems of one case than this help nobody. */
 const mostProblems = 10;
 
-/** What is wrong with each case. Throws a CompileError (TC013) where it is the file itself. */
-function messagesByCase(json: Json, depth: number, file: string): ReadonlyMap<number, readonly string[]> {
-  const problems = caseProblems(json);
-  const ofFile = problems.filter(({ path }) => path.length < depth);
-  if (ofFile.length > 0) {
-    throw new CompileError(ofFile.map((problem) => malformed(file, problem.message(0))));
-  }
-  const byCase = new Map<number, readonly string[]>();
-  for (const problem of problems) {
-    const k = depth === 0 ? 0 : Number(problem.path[depth - 1]);
-    const others = byCase.get(k) ?? [];
-    if (others.length < mostProblems) byCase.set(k, [...others, problem.message(depth)]);
-  }
-  return byCase;
-}
-
 const isObject = (value: Json | undefined): value is Readonly<Record<string, Json>> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** The cases of a file, and how many keys lead to one: a list, `{schema, cases}`, or a single case. */
-function layoutOf(file: Json): { readonly entries: readonly Json[]; readonly depth: 0 | 1 | 2 } {
-  if (Array.isArray(file)) return { entries: file as readonly Json[], depth: 1 };
-  if (!isObject(file) || !("schema" in file || "cases" in file)) return { entries: [file], depth: 0 };
-  const { cases } = file;
-  return { entries: Array.isArray(cases) ? (cases as readonly Json[]) : [], depth: 2 };
+/**
+ * The cases of a file, and how many keys lead to one: a list, `{schema, cases}`, or a single case. Throws a CompileError
+ * (TC013) where something is wrong with the file around its cases.
+ */
+function layoutOf(
+  json: Json,
+  file: string,
+): { readonly entries: readonly Json[]; readonly depth: 0 | 1 | 2 } {
+  if (Array.isArray(json)) return { entries: json as readonly Json[], depth: 1 };
+  if (!isObject(json) || !("schema" in json || "cases" in json)) return { entries: [json], depth: 0 };
+  throwIfErrors(caseFileProblems(json).map((message) => malformed(file, message)));
+  return { entries: json["cases"] as readonly Json[], depth: 2 };
 }
 
 function idOf(entry: Json): string | undefined {

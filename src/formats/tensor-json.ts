@@ -24,7 +24,8 @@ export function tensorJson(value: TensorValue, as: "values" | "bits"): TensorJso
   const { type, bytes, strings } = value;
   const { dtype, shape } = type;
   if (strings !== undefined) return { dtype, shape, values: strings };
-  if (as === "bits" || !inValues.has(dtype) || hidesBits(value)) return { dtype, shape, bits: patternsOf(value) };
+  if (as === "bits" || !inValues.has(dtype) || hidesBits(value))
+    return { dtype, shape, bits: patternsOf(value) };
   const list = fromHost(type, bytes) as Iterable<number | bigint>;
   return { dtype, shape, values: [...list].map(written) };
 }

@@ -23,7 +23,7 @@ it("a malformed case beside the chosen one does not keep it from running", async
     3, 0,
   ]);
   expect((await loadPrograms(file, {})).map((loaded) => loaded.func.name)).toEqual(["a", "c"]);
-  await expect(loadProgram(file, { case: "b" })).rejects.toThrow('case 1 (b): unknown field "tiles"');
+  await expect(loadProgram(file, { case: "b" })).rejects.toThrow("case 1 (b): a case has no tiles");
   await expect(loadProgram(file, { case: "d" })).rejects.toThrow("has no case d");
 });
 
