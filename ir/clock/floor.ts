@@ -2,8 +2,16 @@
  * Bounds from below on the clock of a gather, whatever schedule it gets, or whatever view, order and buffers a tile gets: what a
  * search need not look at where something else is known to take no longer. They cost little beside an estimate.
  */
-import { followedBy, gatheredTable, inputTile, isPlain, rowElements } from "../access.js";
+import {
+  followedBy,
+  followedDims,
+  gatheredTable,
+  inputTile,
+  rowElements,
+  type AccessMap,
+} from "../access.js";
 import { outputOf } from "../func.js";
+import { dimsOf, stepAlong } from "../linear.js";
 import { targetFacts } from "../target.js";
 import type { Tiling } from "../tiling/index.js";
 import { alignUp, at, byteCount, bytesFor, bytesOf, elementCount, type Shape } from "../types.js";
@@ -66,6 +74,21 @@ interface Divided {
 }
 
 /**
+ * Elements of an input that the tiles of the extents read together at least, however they are cut. 0 where that is not known: tiles that
+ * step over elements, and tiles of a dim that two coordinates follow, hold less together than all of it.
+ */
+function readTogether(map: AccessMap, table: number, extents: Shape, shape: Shape): number {
+  const followed = followedDims(map, table).flatMap((found) => found ?? []);
+  const dims = followed.flatMap(({ form }) => dimsOf(form));
+  const apart = followed.every(({ form, spread }) =>
+    dimsOf(form).every((d) => Math.abs(stepAlong(form, "dim", d)) <= 1 + spread),
+  );
+  return apart && new Set(dims).size === dims.length
+    ? elementCount(inputTile(map, table, extents, shape))
+    : 0;
+}
+
+/**
  * Where a machine gathers in place, each tile is a run of memory of each operand that stays there, and as much as a cache line
  * of it; data that is staged is loaded once at least in each task, before its gather. Beside that, all tasks together read and
  * write every byte that the gather reaches, and gather every element (`direct` of statement.ts). More tasks share that, and
@@ -78,15 +101,13 @@ function inPlace({ gather, residency, extents, schedule, target }: Tiling): Floo
   const staged = residency === "ub";
   const line = granule(target);
   const elements = elementCount(extents);
-  const reached = operands.map(({ role, type }, table) => {
-    const box = role === "output" ? extents : inputTile(map, table, extents, type.shape);
-    return bytesFor(elementCount(box), type.dtype);
-  });
+  const reached = operands.map(({ role, type }, table) =>
+    bytesFor(role === "output" ? elements : readTogether(map, table, extents, type.shape), type.dtype),
+  );
   const dataReached = at(reached, gatheredTable);
   const others = operands.length - 1;
   const otherBytes = reached.reduce((sum, bytes) => sum + bytes) - dataReached;
   const follows = followedBy(map, gatheredTable);
-  const plain = isPlain(map);
 
   /** `fetched`: bytes of whole lines for each element of a row in place, at least. */
   function divided(
@@ -96,9 +117,9 @@ function inPlace({ gather, residency, extents, schedule, target }: Tiling): Floo
     fetched: number,
     row: "line" | "less" | "any",
   ): Divided {
-    const lines = staged || !plain ? 0 : Math.min(elements * fetched, dataReached) / line;
+    const lines = staged ? 0 : Math.min(elements * fetched, dataReached) / line;
     return {
-      runs: plain && !staged && row === "line" ? elements / inRow : 0,
+      runs: !staged && row === "line" ? elements / inRow : 0,
       rows: elements / inner,
       repeats: (elements * pieces) / target.lanes,
       dataBytes: staged ? dataReached : Math.max(elements * size, lines * line),

@@ -5,13 +5,14 @@
  * target's block, times its copies, plus the hidden scratch of a vector gather. The budget rule `spec` counts the
  * written rule's sum of tiles alone.
  */
-import { gatheredTable, gatherDims, isPlain, rowElements } from "../access.js";
+import { gatheredTable, gatherDims, rowElements } from "../access.js";
 import { keyOf } from "../func.js";
 import type { BudgetRule, Copies } from "../schedule.js";
 import { targetFacts, type Target } from "../target.js";
 import { alignUp, at, bytesFor, bytesOf, elementCount, type DType, type Shape } from "../types.js";
 import { copiesOf } from "./copies.js";
 import type { Loop } from "./loops.js";
+import { hasPtoForm } from "./lowering.js";
 import type { TiledGather, TiledOperand } from "./tiled.js";
 
 /** What one operand, or scratch, takes of UB, in bytes. */
@@ -109,9 +110,7 @@ export function footprintOf(tiling: TiledGather & { readonly loops: readonly Loo
     target.gatherScratch &&
     at(operands, gatheredTable).inUb &&
     elementCount(tile) > 0 &&
-    // One index for each element: what the vector unit gathers by.
-    operands.length === 3 &&
-    isPlain(gather.map);
+    hasPtoForm(gather.map, operands.length - 1);
   for (const { operand, tile: own } of scratched ? operands : []) {
     const { role, type } = operand;
     if (role !== "indices") continue;

@@ -31,10 +31,11 @@ import { dimsOf, sitesOf, soleAtom, type Linear } from "../linear.js";
 import type { Residency } from "../schedule.js";
 import { targetFacts, type Target } from "../target.js";
 import { alignUp, at, bytesOf, elementCount, type Shape, type TensorType } from "../types.js";
-import type { Footprint } from "./footprint.js";
 import type { Loop } from "./loops.js";
 import { dataResidency } from "./residency.js";
 import type { TiledGather } from "./tiled.js";
+
+export { plainSites, type PlainSite } from "../access.js";
 
 /** The instructions that a gather becomes on an Ascend core (docs/pto.md). */
 export type GatherClass =
@@ -86,9 +87,16 @@ const nothing = { adds: [], steps: noSteps, once: { scalars: 0, steps: 0 }, wait
 
 const direct: GatherLowering = { ...nothing, class: "direct" };
 
+/** What of a footprint leaves room for a lowering. */
+interface Taken {
+  /** Bytes of UB. */
+  readonly planned: number;
+  readonly parts: readonly { readonly part: string; readonly tile: Shape }[];
+}
+
 /** The lowering of a gather under a schedule. */
 export function loweringOf(
-  tiling: TiledGather & { readonly loops: readonly Loop[]; readonly footprint: Footprint },
+  tiling: TiledGather & { readonly loops: readonly Loop[]; readonly footprint: Taken },
 ): GatherLowering {
   const { gather, schedule, target, tile, extents, operands, loops, footprint } = tiling;
   if (!targetFacts[target.kind].vectorUnit) return direct;
@@ -144,6 +152,12 @@ function classesOf(gather: LoweringFacts, target: Target): GatherLowering[] {
 }
 
 const last = (shape: Shape): number => shape[shape.length - 1] ?? 1;
+
+/**
+ * Whether a map has the form that PTO-ISA gathers by: data and one tensor of indices, which is read at output dims, each value of it
+ * alone in a coordinate of the data. `inputs`: of the gather.
+ */
+export const hasPtoForm = (map: AccessMap, inputs: number): boolean => inputs === 2 && isPlain(map);
 
 /** The one site of a map that has no other and picks along one dim of the data. */
 function onlySite(map: AccessMap): PlainSite | undefined {

@@ -2,17 +2,23 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
+  bindSizes,
   byteCount,
   cyclesOf,
   floorOf,
   outputOf,
+  parseModule,
   type ResolvedSchedule,
+  type Schedule,
   type Target,
   Tiling,
 } from "../../ir/index.js";
 import { withDefaults } from "../../passes/index.js";
 import { compile, onnx, targets, tryCompile, type Func, type Kernel } from "../../src/index.js";
+import { drawer } from "../fuzz/mutate.js";
+import { textOf } from "../oracle/maps.js";
 import { longGather, randomSchedule, scheduledGather } from "../support/arbitrary.js";
+import { randomMap } from "../support/random-map.js";
 
 const inPlace = [targets.webgpu, targets.cpu];
 
@@ -75,6 +81,86 @@ describe("the floor", () => {
       }),
       { numRuns: 100 },
     );
+  });
+});
+
+/** An access program. */
+const parsed = (text: string): Func => {
+  const { module, diagnostics } = parseModule(text, "map.tir");
+  expect(diagnostics).toEqual([]);
+  return module.funcs[0]!;
+};
+
+/** Rows of 64 of a table of 3000, 3000 of them; `row` is the coordinate that picks one, `column` that along it. */
+const rowsBy = (row: string, column: string): Func =>
+  parsed(`func @rows(%x: tensor<3000x64xf32>, %i: tensor<3000xi32>) -> tensor<3000x64xf32> {
+  %y = access.gather %x, %i (d0, d1) -> (${row}, ${column}) {oob = clamp}
+  return %y
+}`);
+
+describe("the floor of a map of any kind", () => {
+  const isUnder = (func: Func, schedule: Schedule, target: Target): boolean => {
+    const result = tryCompile(func, { ...schedule, target });
+    if (!result.ok) return false;
+    const tiling = tilingFor(result.kernel);
+    const { any, of } = floorOf(tiling);
+    const { cycles } = cyclesOf(result.kernel.tile, target);
+    expect(any()).toBeLessThanOrEqual(cycles);
+    expect(of(tiling.schedule.tile)).toBeLessThanOrEqual(cycles);
+    return true;
+  };
+
+  it("is under the clock where tiles step over elements, and where two coordinates follow one dim", () => {
+    const step = parsed(`func @step(%x: tensor<1024x19xf32>, %i: tensor<1024xi32>) -> tensor<512x4xf32> {
+  %y = access.gather %x, %i (d0, d1) -> (clamp(%i[2 * d0] in 1024), 6 * d1) {oob = clamp}
+  return %y
+}`);
+    const diagonal =
+      parsed(`func @diagonal(%x: tensor<512x512x9xf32>, %i: tensor<512x512xi32>) -> tensor<512x700xf32> {
+  %y = access.gather %x, %i (d0, d1) -> (d0, d0, clamp(%i[d0, d0] in 9)) {oob = clamp}
+  return %y
+}`);
+    let judged = 0;
+    for (const target of inPlace)
+      for (const residency of ["ub", "gm"] as const)
+        for (const rows of [1, 2, 8, 64]) {
+          for (const columns of [1, 2, 3, 4])
+            if (isUnder(step, { tile: [rows, columns], residency }, target)) judged++;
+          for (const columns of [1, 175, 368, 700])
+            if (isUnder(diagonal, { tile: [rows, columns], residency }, target)) judged++;
+        }
+    expect(judged).toBeGreaterThan(80);
+  });
+
+  it("is under the clock of random maps", () => {
+    let judged = 0;
+    for (let seed = 0; seed < 100; seed++) {
+      const draw = drawer(seed);
+      const map = randomMap(draw);
+      if (map === undefined) continue;
+      const found = bindSizes(parsed(textOf(map)), map.sizes);
+      if (!found.ok) continue;
+      const { shape } = outputOf(found.func).type;
+      for (const target of inPlace)
+        for (const residency of ["ub", "gm"] as const) {
+          const tile = shape.map((extent) => 1 + draw(Math.max(1, extent)));
+          if (isUnder(found.func, { tile, residency }, target)) judged++;
+        }
+    }
+    expect(judged).toBeGreaterThan(150);
+  });
+
+  it("is that of the rows themselves, whatever sum picks them and whichever way they are read", () => {
+    const floors = (func: Func, target: Target): number[] => {
+      const tiling = tilingFor(compile(func, { tile: [100, 64], residency: "gm", target }));
+      const { any, of } = floorOf(tiling);
+      return [any(), of([100, 64]), of([30, 16])];
+    };
+    for (const target of inPlace) {
+      const expected = floors(rowsBy("%i[d0]", "d1"), target);
+      expect(floors(rowsBy("clamp(%i[d0] + 1 in 3000)", "d1"), target)).toEqual(expected);
+      expect(floors(rowsBy("clamp(%i[2999 - d0] in 3000)", "d1"), target)).toEqual(expected);
+    }
   });
 });
 
