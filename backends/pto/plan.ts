@@ -28,7 +28,7 @@ import type { PtoBuffer, PtoParam } from "./kernel.js";
 import { namesOf, type PtoNames } from "./names.js";
 import {
   beyondInt32,
-  beyondPlain,
+  beyondForm,
   beyondWords,
   misfits,
   notForPto,
@@ -71,7 +71,7 @@ export function planPto(func: TileFunc, target: Target): PtoPlan {
   const task = taskOf(func);
   const { nest } = task;
   const stmt = task.gather?.stmt;
-  refuse(targetFacts[target.kind].runsPto ? beyondPlain(func, stmt) : notForPto(func, target));
+  refuse(targetFacts[target.kind].runsPto ? beyondForm(func, stmt) : notForPto(func, target));
   const buffers = ubBuffers(func);
   refuse([...misfits(func, buffers, stmt), ...beyondInt32(func)]);
   const lowering = stmt === undefined ? undefined : programLowering(func, target);

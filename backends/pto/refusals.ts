@@ -1,5 +1,4 @@
 /** What no PTO-ISA kernel can be. */
-import { isPlain } from "../../ir/access.js";
 import { error, type Diagnostic } from "../../ir/diagnostic.js";
 import { inputsOf, type TileFunc } from "../../ir/func.js";
 import { constant, equalLinear, isConstant, sub, type Linear } from "../../ir/linear.js";
@@ -8,7 +7,7 @@ import { regionsOf } from "../../ir/regions.js";
 import type { Target } from "../../ir/target.js";
 import { statementsOf } from "../../ir/task/index.js";
 import { printLinear, printStmtHead } from "../../ir/text/print.js";
-import type { GatherLowering } from "../../ir/tiling/lowering.js";
+import { hasPtoForm, type GatherLowering } from "../../ir/tiling/lowering.js";
 import type { GatherStmt, Stmt, SyncStmt, UbBuffer } from "../../ir/tile.js";
 import { elementCount } from "../../ir/types.js";
 import { eventsOfProgram } from "./events.js";
@@ -22,10 +21,10 @@ export const notForPto = (func: TileFunc, target: Target): Diagnostic[] => [
 ];
 
 /** An index value that is more than one read at output dims, and other inputs than data and indices. */
-export function beyondPlain(func: TileFunc, stmt: GatherStmt | undefined): Diagnostic[] {
+export function beyondForm(func: TileFunc, stmt: GatherStmt | undefined): Diagnostic[] {
   if (stmt === undefined) return [];
   const inputs = inputsOf(func).length;
-  if (inputs === 2 && isPlain(stmt.map)) return [];
+  if (hasPtoForm(stmt.map, inputs)) return [];
   const what = inputs === 2 ? "an index value that is more than one read at output dims" : `${inputs} inputs`;
   return [
     error(

@@ -35,8 +35,6 @@ import type { Loop } from "./loops.js";
 import { dataResidency } from "./residency.js";
 import type { TiledGather } from "./tiled.js";
 
-export { plainSites, type PlainSite } from "../access.js";
-
 /** The instructions that a gather becomes on an Ascend core (docs/pto.md). */
 export type GatherClass =
   "whole-tile" | "per-row" | "row-copy" | "mgather" | "row-fetch" | "scalar" | "direct";

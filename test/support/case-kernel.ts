@@ -1,13 +1,14 @@
 /** What tests of single backends ask about a case and its kernel. */
-import { inputsOf, isPlain, keyOf, taskOf, type TileFunc } from "../../ir/index.js";
+import { inputsOf, keyOf, taskOf, type TileFunc } from "../../ir/index.js";
+import { hasPtoForm } from "../../ir/tiling/lowering.js";
 import type { HostValue } from "../../backends/index.js";
 import type { Case } from "../../src/formats/cases.js";
 import { asHost } from "../../src/formats/tensor.js";
 
-/** More than data and one tensor of indices that is read at output dims: what some backends refuse by name. */
-export function isGeneral(tile: TileFunc): boolean {
-  const gather = taskOf(tile).gather?.stmt;
-  return inputsOf(tile).length > 2 || (gather !== undefined && !isPlain(gather.map));
+/** Whether PTO-ISA has instructions for the kernel's gather, if it has one. */
+export function isForPto(tile: TileFunc): boolean {
+  const { gather } = taskOf(tile);
+  return gather === undefined || hasPtoForm(gather.stmt.map, inputsOf(tile).length);
 }
 
 /** Whether the case's tensors have the shapes of the kernel's inputs: those of a symbol's size that disagree do not. */

@@ -1,16 +1,20 @@
 /** The kernel that most people would write: one invocation an output element, nothing staged, nothing tiled. */
 import {
+  assertNever,
   at,
   bytesOf,
   elementCount,
   inputOf,
-  isPlain,
+  inputsOf,
+  InternalError,
+  isRead,
   outputOf,
-  plainSites,
   strides,
   type AccessFunc,
+  type Atom,
   type Linear,
-  type PlainSite,
+  type Read,
+  type Site,
 } from "../../../ir/index.js";
 
 export interface PlainKernel {
@@ -21,25 +25,34 @@ export interface PlainKernel {
 const lanes = 256;
 const mostAlong = 65535;
 
-/** Undefined for what it would not be plain to write: elements that are no whole words, or maps beyond reads and dims. */
+/**
+ * Undefined for what it would not be plain to write: elements that are no whole words, index values that are sums or of other than 4 or 8
+ * bytes, and inputs that nothing reads.
+ */
 export function plainKernel(gather: AccessFunc): PlainKernel | undefined {
+  const { map } = gather;
   const output = outputOf(gather).type;
   const words = bytesOf(output.dtype) / 4;
   const elements = elementCount(output.shape);
-  if (!Number.isInteger(words) || !isPlain(gather.map) || elements === 0) return undefined;
+  const reads = map.sites.filter(isBoundedRead);
+  const inputs = inputsOf(gather);
+  const read = new Set([0, ...reads.map(({ value }) => value.table)]);
+  const written =
+    Number.isInteger(words) &&
+    elements > 0 &&
+    reads.length === map.sites.length &&
+    reads.every(({ value }) => bytesOf(at(inputs, value.table).type.dtype) >= 4) &&
+    inputs.every((_, table) => read.has(table));
+  if (!written) return undefined;
   const groups = Math.ceil(elements / lanes);
   const across = Math.min(groups, mostAlong);
-  const { map } = gather;
-  const own = plainSites(map);
-  const tables = Math.max(...own.map(({ value }) => value.table), 0);
-  const bindings = Array.from(
-    { length: tables + 1 },
-    (_, k) => `@group(0) @binding(${k}) var<storage, read> t${k}: array<u32>;`,
+  const bindings = inputs.map(
+    (_, table) => `@group(0) @binding(${table}) var<storage, read> t${table}: array<u32>;`,
   );
   const dims = strides(output.shape).map(
     (by, d) => `  let d${d} = i32(i / ${by}u % ${at(output.shape, d)}u);`,
   );
-  const sites = own.map((site, k) => siteCode(gather, site, k));
+  const sites = reads.map((site, k) => siteCode(gather, site, k));
   const from = addressCode(map.results, strides(inputOf(gather, 0).type.shape));
   const moves = Array.from(
     { length: words },
@@ -47,7 +60,7 @@ export function plainKernel(gather: AccessFunc): PlainKernel | undefined {
   );
   return {
     code: `${bindings.join("\n")}
-@group(0) @binding(${tables + 1}) var<storage, read_write> result: array<u32>;
+@group(0) @binding(${inputs.length}) var<storage, read_write> result: array<u32>;
 @compute @workgroup_size(${lanes})
 fn main(@builtin(global_invocation_id) id: vec3u) {
   let i = id.y * ${across * lanes}u + id.x;
@@ -61,8 +74,16 @@ ${moves.join("\n")}
   };
 }
 
+/** An index value that is read, and held below a number. */
+interface BoundedRead extends Site {
+  readonly value: Read;
+  readonly below: number;
+}
+
+const isBoundedRead = (site: Site): site is BoundedRead => isRead(site.value) && site.below !== undefined;
+
 /** An index that nothing takes reads element 0: a plain kernel checks nothing. */
-function siteCode(gather: AccessFunc, { value, fromEnd, below }: PlainSite, k: number): string {
+function siteCode(gather: AccessFunc, { value, fromEnd, below }: BoundedRead, k: number): string {
   const { dtype, shape } = inputOf(gather, value.table).type;
   const position = `u32(${addressCode(value.at, strides(shape))})`;
   const word = bytesOf(dtype) === 8 ? `2u * ${position}` : position;
@@ -75,9 +96,24 @@ const addressCode = (coords: readonly Linear[], by: readonly number[]): string =
   coords.length === 0 ? "0" : coords.map((coord, k) => `(${linearCode(coord)}) * ${at(by, k)}`).join(" + ");
 
 const linearCode = ({ at: constant, terms }: Linear): string =>
-  [
-    String(constant),
-    ...terms.map(
-      ({ by, of }) => `${by} * ${of.kind === "dim" ? `d${of.dim}` : of.kind === "site" ? `s${of.site}` : ""}`,
-    ),
-  ].join(" + ");
+  [String(constant), ...terms.map(({ by, of }) => `${by} * ${atomCode(of)}`)].join(" + ");
+
+/** Of i32; what is divided is never negative. */
+function atomCode(of: Atom): string {
+  switch (of.kind) {
+    case "dim":
+      return `d${of.dim}`;
+    case "site":
+      return `s${of.site}`;
+    case "div":
+      return `((${linearCode(of.of)}) / ${of.by})`;
+    case "mod":
+      return `((${linearCode(of.of)}) % ${of.by})`;
+    case "iv":
+    case "min":
+    case "symbol":
+      throw new InternalError(`a map over whole tensors of known sizes has no ${of.kind}`);
+    default:
+      return assertNever(of);
+  }
+}
