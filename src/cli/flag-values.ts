@@ -23,7 +23,7 @@ export const dashed = (key: string): string =>
 
 /** `f32[4096,1024]`; `f32[]` or `f32` is a scalar. */
 export function parseType(text: string, flag: string): TensorType {
-  const match = /^([a-z]+\d*)(?:\[([\d,\s]*)\])?$/.exec(text.trim());
+  const match = /^(\w+)(?:\[([\d,\s]*)\])?$/.exec(text.trim());
   const dtype = match?.[1] ?? "";
   if (match === null || !isDType(dtype)) {
     throw new UsageError(`--${flag} ${text} is no tensor type`, `write it as f32[4096,1024]`);
