@@ -1,5 +1,7 @@
 /** docs/dialects.md, found by asking the code: the same gather in each dialect, what it becomes, and what each refuses. */
 import {
+  dtypes,
+  elementTypes,
   inputsOf,
   opDefs,
   outputOf,
@@ -7,6 +9,7 @@ import {
   resolveSource,
   sourceOp,
   type Attrs,
+  type DType,
   type OpName,
   type TensorType,
 } from "../../ir/index.js";
@@ -248,6 +251,16 @@ function refusalsOf(op: OpName): string[] {
   throw new Error(`the page has no gather of ${op}`);
 }
 
+/** What a type is called where programs, models and arrays come from. */
+function typeRow(dtype: DType): string {
+  const { bits, class: kind, npy, onnx, mlir, jax, array } = elementTypes[dtype];
+  const [code, name] = onnx;
+  const numpy = typeof npy === "string" ? `\`${npy}\`` : `none: bits as \`${elementTypes[npy.as].npy}\``;
+  const named = (text: string | undefined): string => (text === undefined ? "none" : `\`${text}\``);
+  const names = [numpy, `\`${name}\` (${code})`, named(mlir), named(jax)];
+  return `| \`${dtype}\` | ${bits} | ${names.join(" | ")} | \`${kind === "string" ? "string[]" : array.name}\` |`;
+}
+
 /** Markdown. */
 export function dialectsPage(): string {
   const lines = [
@@ -269,6 +282,15 @@ export function dialectsPage(): string {
     );
   }
   lines.push(
+    "## Element types",
+    "",
+    "What each framework calls a type: NumPy in `.npy` files, ONNX in `TensorProto.DataType` (name and number), StableHLO in MLIR. The last column",
+    "is the array that inputs and outputs are in JavaScript; f16 and bf16 are there as their bits.",
+    "",
+    "| Type | Bits | NumPy | ONNX | StableHLO | jax | JavaScript |",
+    "| --- | --- | --- | --- | --- | --- | --- |",
+    ...dtypes.map(typeRow),
+    "",
     "## What each refuses",
     "",
     "Each was tried on the operator's first program above; what is not here is taken.",
