@@ -21,7 +21,7 @@ const entries = (files: readonly string[]): Record<string, string> =>
 const folders: readonly (readonly [file: string, modules: RegExp])[] = [
   ["diagnostic", /^ir\/(types|diagnostic|text\/render)\.ts$/],
   ["ir", /^ir\//],
-  ["backends", /^backends\/(reference\/|[^/]+\.ts$)/],
+  ["backends", /^backends\/((reference|plan)\/|[^/]+\.ts$)/],
   ["sim", /^backends\/(sim|wasm)\//],
   ["webgpu", /^backends\/(webgpu|wgsl)\//],
   ["pto", /^backends\/pto\//],

@@ -1,11 +1,11 @@
 /** What the course of a gather hangs on. */
 import { isRead } from "../ir/access.js";
 import { inputsOf, type Operand, type TileFunc } from "../ir/func.js";
-import { taskOf } from "../ir/task/index.js";
+import { taskOfTile } from "../ir/task/index.js";
 
 /** The inputs that index values are read from; the data may be one of them. */
 export function readBySites(tile: TileFunc): readonly Operand[] {
-  const sites = taskOf(tile).gather?.stmt.map.sites ?? [];
+  const sites = taskOfTile(tile).gather?.stmt.map.sites ?? [];
   const tables = new Set(sites.flatMap(({ value }) => (isRead(value) ? [value.table] : [])));
   return inputsOf(tile).filter((_, table) => tables.has(table));
 }

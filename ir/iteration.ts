@@ -2,7 +2,7 @@
 import { outputOf, type TileFunc } from "./func.js";
 import { evaluate, loopVariables, type Env, type Linear } from "./linear.js";
 import { iterations } from "./intervals/loop-bounds.js";
-import { outputRegion, taskOf } from "./task/index.js";
+import { outputRegion, taskOfTile } from "./task/index.js";
 import type { ForStmt, GatherStmt } from "./tile.js";
 import { at } from "./types.js";
 
@@ -26,7 +26,7 @@ export interface Iteration {
 
 /** Undefined for a program that writes no such element. `point`: coordinates in the output tensor. */
 export function iterationWriting(func: TileFunc, point: readonly number[]): Iteration | undefined {
-  const task = taskOf(func);
+  const task = taskOfTile(func);
   const region = outputRegion(func, task);
   if (task.gather === undefined || region === undefined) return undefined;
   const { stmt: gather, loops } = task.gather;

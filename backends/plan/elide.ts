@@ -4,7 +4,7 @@
  */
 import type { TileFunc } from "../../ir/func.js";
 import { add } from "../../ir/linear.js";
-import { taskOf } from "../../ir/task/index.js";
+import { taskOfTile } from "../../ir/task/index.js";
 import { flatten, type GatherStmt, type Region, type Stmt } from "../../ir/tile.js";
 import { assertNever, at } from "../../ir/types.js";
 
@@ -16,7 +16,7 @@ export interface Elided {
 
 /** `stays`: whether a table's tile is still loaded, by the table's number. */
 export function elide(func: TileFunc, stays: (table: number) => boolean): Elided {
-  const task = taskOf(func);
+  const task = taskOfTile(func);
   const gather = task.gather?.stmt;
   if (gather === undefined) return { func, gone: new Set() };
   const gone = new Set<Stmt>();

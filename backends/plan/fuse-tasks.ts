@@ -6,7 +6,7 @@ import { coordsOf, gatheredTable, indexed } from "../../ir/access.js";
 import type { TileFunc } from "../../ir/func.js";
 import { constant, isConstant, iv, loopVariables, sub } from "../../ir/linear.js";
 import { isParam } from "../../ir/regions.js";
-import { taskOf } from "../../ir/task/index.js";
+import { taskOfTile } from "../../ir/task/index.js";
 import {
   ubBytes,
   type ForStmt,
@@ -25,7 +25,7 @@ const fewestTasks = 256;
 
 /** The program whose tasks have a number of rows, by iterations of its innermost parallel loop fused, where its form allows. */
 export function fuseTasks(func: TileFunc, rows: number): TileFunc {
-  const { nest } = taskOf(func);
+  const { nest } = taskOfTile(func);
   const inner = nest.loops[nest.loops.length - 1];
   const gather = nest.body.find((stmt) => stmt.op === "gather");
   if (inner === undefined || gather === undefined) return func;

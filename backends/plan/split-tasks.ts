@@ -18,7 +18,7 @@ import {
 } from "../../ir/linear.js";
 import { boundsOf } from "../../ir/intervals/loop-bounds.js";
 import { sizesAround } from "../../ir/symbols/symbols.js";
-import { taskOf } from "../../ir/task/index.js";
+import { taskOfTile } from "../../ir/task/index.js";
 import { flatten, type ForStmt, type GatherStmt, type Region, type Stmt } from "../../ir/tile.js";
 import { assertNever, at, elementCount } from "../../ir/types.js";
 import { mostOf } from "./gather.js";
@@ -31,7 +31,7 @@ const movedPerReload = 16;
 /** The program with every task that is longer than a slice cut, where its form allows. */
 export function splitTasks(func: TileFunc): TileFunc {
   const around = sizesAround(func);
-  const { gather, nest } = taskOf(func);
+  const { gather, nest } = taskOfTile(func);
   const loops = nest.loops.map(({ stmt }) => stmt);
   const data = gather?.stmt.from[gatheredTable]?.buffer;
   const cut = cutTask(nest.body, [...around, ...loops], data);
@@ -39,7 +39,7 @@ export function splitTasks(func: TileFunc): TileFunc {
   const body = loops.reduceRight<Stmt>((inner, loop) => ({ ...loop, body: [inner] }), cut);
   const whole = { ...func, body: [...func.body.filter((stmt) => stmt.op === "alloc"), body] };
   // A loop whose trips its text does not tell would stay inside its task.
-  return taskOf(whole).nest.loops.length > loops.length ? splitTasks(whole) : func;
+  return taskOfTile(whole).nest.loops.length > loops.length ? splitTasks(whole) : func;
 }
 
 /** `data`: the buffer that elements are gathered from. */

@@ -10,7 +10,7 @@ import { operandNamed, outputOf, type Operand, type TileFunc } from "../../ir/fu
 import type { IndexRule } from "../../ir/policy.js";
 import { pipeOf, ubBuffers } from "../../ir/regions.js";
 import { targetFacts, type Target } from "../../ir/target.js";
-import { taskOf, type Located, type ParallelNest } from "../../ir/task/index.js";
+import { taskOfTile, type Located, type ParallelNest } from "../../ir/task/index.js";
 import type { GatherLowering } from "../../ir/tiling/lowering.js";
 import {
   flatten,
@@ -68,7 +68,7 @@ export interface PtoPlan {
 
 /** Throws a CompileError: TC505 for what PTO-ISA cannot express, TC202 without addresses, TC401 where UB is too small. */
 export function planPto(func: TileFunc, target: Target): PtoPlan {
-  const task = taskOf(func);
+  const task = taskOfTile(func);
   const { nest } = task;
   const stmt = task.gather?.stmt;
   refuse(targetFacts[target.kind].runsPto ? beyondForm(func, stmt) : notForPto(func, target));

@@ -3,7 +3,7 @@ import type { AccessMap } from "../../ir/access.js";
 import { mapOverTensors } from "../../ir/addressing.js";
 import { CompileError, error } from "../../ir/diagnostic.js";
 import { outputOf, type TileFunc } from "../../ir/func.js";
-import { taskOf } from "../../ir/task/index.js";
+import { taskOfTile } from "../../ir/task/index.js";
 import { byteCount, elementCount } from "../../ir/types.js";
 import type { Backend, BackendKernel } from "../backend.js";
 import { inSlices } from "../long-run.js";
@@ -16,7 +16,7 @@ export const referenceBackend: Backend = {
   prepare(kernel) {
     const { type } = outputOf(kernel.tile);
     const count = Math.max(1, elementCount(type.shape));
-    const { tasks } = taskOf(kernel.tile).nest;
+    const { tasks } = taskOfTile(kernel.tile).nest;
     return {
       async run(inputs, options = {}) {
         const steps = stepsOf(kernel, inputs);
@@ -33,12 +33,12 @@ export const referenceBackend: Backend = {
 /** Absent when the output is empty and the program has no gather. */
 function stepsOf({ tile, resolved }: BackendKernel, inputs: HostInputs) {
   if (resolved !== undefined) return referenceSteps(resolved, inputs, tile.operands);
-  if (taskOf(tile).gather === undefined) return undefined;
+  if (taskOfTile(tile).gather === undefined) return undefined;
   return referenceOfMapSteps(wholeMap(tile), tile.operands, inputs);
 }
 
 function wholeMap(tile: TileFunc): AccessMap {
-  const map = mapOverTensors(tile, taskOf(tile));
+  const map = mapOverTensors(tile, taskOfTile(tile));
   if (map !== undefined) return map;
   const message = `the map of @${tile.name} is another in each tile: it states nothing over whole tensors`;
   const hint = "compare it with a program that does: --against";

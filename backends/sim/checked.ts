@@ -19,7 +19,7 @@ import { constant, evaluate, isAffine, loopPart, sitesOf, type Linear } from "..
 import { outOfRange } from "../../ir/policy.js";
 import { accessLookup, isParam, pipeOf, typeOfBuffer, ubBuffers } from "../../ir/regions.js";
 import { targetFacts, type Target } from "../../ir/target.js";
-import { taskOf } from "../../ir/task/index.js";
+import { taskOfTile } from "../../ir/task/index.js";
 import {
   ubBytes,
   ubStrides,
@@ -79,7 +79,7 @@ export function simulateCheckedLong(
   target: Target,
   options: LongRunOptions,
 ): Promise<SimResult> {
-  const { tasks } = taskOf(func).nest;
+  const { tasks } = taskOfTile(func).nest;
   return inSlices(new Machine(func, inputs, target).steps(), (share) => share * tasks, tasks, options);
 }
 
@@ -223,7 +223,7 @@ class Machine {
     this.accesses = accessLookup(func);
     this.counters = newCounters(func, target);
     this.arena = new UbArena(func.schedule.ubBytes ?? target.ubBytes, this.buffers);
-    this.position = elementCount(shape) === 0 ? undefined : outputPosition(func, taskOf(func));
+    this.position = elementCount(shape) === 0 ? undefined : outputPosition(func, taskOfTile(func));
   }
 
   /** Yields the share of the output that was gathered, after each statement and inside long ones. */
@@ -252,7 +252,7 @@ class Machine {
       }
       yield this.share();
     }
-    const map = taskOf(this.func).gather?.stmt.map;
+    const map = taskOfTile(this.func).gather?.stmt.map;
     if (this.firstBad !== Infinity && map !== undefined) {
       const { operands } = this.func;
       throw indexOutOfRange({ map, operands, tile: this.func, inputs: this.inputs }, this.firstBad);

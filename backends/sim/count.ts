@@ -9,7 +9,7 @@ import { inputOf, operandNamed, type Operand, type TileFunc } from "../../ir/fun
 import { loopPart } from "../../ir/linear.js";
 import { isParam, ubBuffers } from "../../ir/regions.js";
 import type { Target } from "../../ir/target.js";
-import { statementsOf, taskOf, type Task } from "../../ir/task/index.js";
+import { statementsOf, taskOfTile, type Task } from "../../ir/task/index.js";
 import type { ForStmt, GatherStmt, Region, Stmt } from "../../ir/tile.js";
 import { assertNever, at, bytesOf, invariant, strides } from "../../ir/types.js";
 import type { HostInputs } from "../memory.js";
@@ -23,7 +23,7 @@ import { peakOf } from "./ub-arena.js";
 export function countTraffic(func: TileFunc, inputs: HostInputs, target: Target): Counts {
   const counters = newCounters(func, target);
   let [gathers, syncs] = [0, 0];
-  const task = taskOf(func);
+  const task = taskOfTile(func);
   for (const { stmt, loops } of statementsOf(func)) {
     switch (stmt.op) {
       case "load":

@@ -5,7 +5,7 @@ import { inputsOf, keyOf, outputOf, type Operand, type TileFunc } from "../../ir
 import { isParam } from "../../ir/regions.js";
 import type { Target } from "../../ir/target.js";
 import { dataResidency } from "../../ir/tiling/residency.js";
-import { taskOf } from "../../ir/task/index.js";
+import { taskOfTile } from "../../ir/task/index.js";
 import { at, bytesFor, elementCount, invariant } from "../../ir/types.js";
 import { tensorOf, type HostInputs } from "../memory.js";
 import type { SimReport } from "../report.js";
@@ -73,7 +73,7 @@ export function summarize(
 function compulsoryBytes(func: TileFunc): readonly number[] {
   const { shape, dtype } = outputOf(func).type;
   const written = bytesFor(elementCount(shape), dtype);
-  const stmt = taskOf(func).gather?.stmt;
+  const stmt = taskOfTile(func).gather?.stmt;
   if (written === 0 || stmt === undefined) return [...inputsOf(func).map(() => 0), written];
   const { map } = stmt;
   const { residency } = func.schedule;

@@ -5,7 +5,7 @@
  */
 import { CompileError, error, throwIfErrors } from "../../ir/diagnostic.js";
 import { inputsOf, keyOf, type TileFunc } from "../../ir/func.js";
-import { taskOf } from "../../ir/task/index.js";
+import { taskOfTile } from "../../ir/task/index.js";
 import { at, byteCount, invariant } from "../../ir/types.js";
 import { checkTile } from "../check-kernel.js";
 import { callable, checkFields, type Field, type Fields } from "../fields.js";
@@ -225,7 +225,7 @@ export class FastExecutor {
     this.enter(inputs);
     try {
       const copied = await inSlices(this.begin(inputs), () => 0, 0, signal === undefined ? {} : { signal });
-      const tasks = taskOf(this.func).nest.tasks;
+      const tasks = taskOfTile(this.func).nest.tasks;
       try {
         for (;;) {
           this.checkOpen();
@@ -308,7 +308,7 @@ export class FastExecutor {
     const bad = this.running.bad();
     if (bad !== undefined) {
       const tile = this.func;
-      const map = taskOf(tile).gather?.stmt.map;
+      const map = taskOfTile(tile).gather?.stmt.map;
       invariant(map !== undefined, "a program that found a bad index has a gather");
       throw indexOutOfRange({ map, operands: tile.operands, tile, inputs: this.inputs }, bad);
     }

@@ -1,5 +1,5 @@
 /** The plan of a tile program's code as a printable plan of moves. */
-import { taskOf } from "../../ir/task/index.js";
+import { taskOfTile } from "../../ir/task/index.js";
 import { printStmtHead } from "../../ir/text/print.js";
 import { flatten, type Stmt } from "../../ir/tile.js";
 import { assertNever, invariant } from "../../ir/types.js";
@@ -12,7 +12,7 @@ import { range, type Run } from "../plan/runs.js";
 import { jammed } from "./unroll-and-jam.js";
 
 export const movesOf = (plan: WasmPlan): MovePlan => {
-  const slices = plan.nest.tasks / taskOf(plan.source).nest.tasks;
+  const slices = plan.nest.tasks / taskOfTile(plan.source).nest.tasks;
   const { bufferBytes } = layoutOf(plan.func, plan.gather?.table);
   return {
     backend: "wasm",

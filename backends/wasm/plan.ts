@@ -11,7 +11,7 @@ import { outputOf, type TileFunc } from "../../ir/func.js";
 import { constant, type Linear } from "../../ir/linear.js";
 import { ubBuffers } from "../../ir/regions.js";
 import { sizesAround } from "../../ir/symbols/symbols.js";
-import { taskOf, type ParallelNest } from "../../ir/task/index.js";
+import { taskOfTile, type ParallelNest } from "../../ir/task/index.js";
 import { flatten, type Region, type Stmt } from "../../ir/tile.js";
 import { bytesOf, elementCount, invariant } from "../../ir/types.js";
 import { elide, type Elided } from "../plan/elide.js";
@@ -55,7 +55,7 @@ export function planWasm(source: TileFunc): WasmPlan {
   const copied = empty ? { ...source, body: [] } : rowsToJam(splitTasks(source));
   const { func, gone } = elide(copied, (table) => table === gatheredTable);
   const around = sizesAround(source);
-  const task = taskOf(func);
+  const task = taskOfTile(func);
   const place = placing(func);
   const buffers = ubBuffers(func);
   const whole = (name: string, region: Region): Placed => {
@@ -72,7 +72,10 @@ export function planWasm(source: TileFunc): WasmPlan {
   }
   const gather = task.gather === undefined ? undefined : planCpuGather(func, task.gather, place);
   const { nest } = task;
-  const moved = elementsMoved(taskOf(copied).nest.body, [...around, ...nest.loops.map(({ stmt }) => stmt)]);
+  const moved = elementsMoved(taskOfTile(copied).nest.body, [
+    ...around,
+    ...nest.loops.map(({ stmt }) => stmt),
+  ]);
   const tasksPerSlice = Math.max(1, Math.floor(splitElements / Math.max(1, moved)));
   const head = { source, copied, func, gone, nest, told: parametersOf(func, nest), tasksPerSlice, boxes };
   return gather === undefined ? head : { ...head, gather };
@@ -80,7 +83,7 @@ export function planWasm(source: TileFunc): WasmPlan {
 
 /** Short tasks fused where they have no rows to jam. */
 function rowsToJam(func: TileFunc): TileFunc {
-  const { gather } = taskOf(func);
+  const { gather } = taskOfTile(func);
   return gather === undefined || jamOf(gather.stmt.to.sizes) !== undefined ? func : fuseTasks(func, jammed);
 }
 

@@ -10,7 +10,7 @@ import { openFormOf } from "../../ir/symbols/open.js";
 import { keyOf, outputOf, type OpenTile, type TileFunc } from "../../ir/func.js";
 import type { Target } from "../../ir/target.js";
 import { verifyOnce } from "../../ir/verify/verify-once.js";
-import { taskOf } from "../../ir/task/index.js";
+import { taskOfTile } from "../../ir/task/index.js";
 import type { GatherStmt } from "../../ir/tile.js";
 import { at, byteCount, bytesOf, elementCount, invariant, type DType } from "../../ir/types.js";
 import { BoundedCache } from "../cache.js";
@@ -537,7 +537,7 @@ const firstWord = (bytes: Uint8Array): number =>
   new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true);
 
 function gatherOf(tile: TileFunc): GatherStmt {
-  const stmt = taskOf(tile).gather?.stmt;
+  const stmt = taskOfTile(tile).gather?.stmt;
   invariant(stmt !== undefined, "a program that found a bad index has a gather");
   return stmt;
 }

@@ -2,7 +2,7 @@
 import { openFormOf } from "../../ir/symbols/open.js";
 import { CompileError, throwIfErrors } from "../../ir/diagnostic.js";
 import type { TileFunc } from "../../ir/func.js";
-import { taskOf } from "../../ir/task/index.js";
+import { taskOfTile } from "../../ir/task/index.js";
 import { at, invariant } from "../../ir/types.js";
 import { dispatchOf } from "./grid.js";
 import type { WgslBinding, WgslKernel, WgslLimits } from "./kernel.js";
@@ -21,7 +21,7 @@ export interface OpenKernel {
 export function kernelAt({ plan, kernel, limits }: OpenKernel, func: TileFunc): WgslKernel {
   const form = openFormOf(func);
   invariant(form?.program === plan.func, `@${func.name} is no instance of the kernel's program`);
-  const { nest } = taskOf(func);
+  const { nest } = taskOfTile(func);
   const dispatch = dispatchOf(nest, plan.grid.folded, limits);
   if (dispatch === undefined) throw new CompileError([tooManyTasks(func, nest, limits)]);
   const bindings = plan.bindings.map((bound, k): WgslBinding => {

@@ -9,7 +9,7 @@ import { CompileError, throwIfErrors, type Diagnostic } from "../../ir/diagnosti
 import { singleCopies } from "../moves.js";
 import { inputOf, keyOf, outputOf, type TileFunc } from "../../ir/func.js";
 import { webgpu, type Target } from "../../ir/target.js";
-import { taskOf, type ParallelNest, type Task } from "../../ir/task/index.js";
+import { taskOfTile, type ParallelNest, type Task } from "../../ir/task/index.js";
 import { flatten, ubBytes, type LoadStmt, type Stmt, type StoreStmt, type SyncStmt } from "../../ir/tile.js";
 import {
   alignUp,
@@ -93,7 +93,7 @@ export interface WgslPlan {
  */
 export function planWgsl(func: TileFunc, options: WgslOptions = {}): WgslPlan {
   const device = { limits: options.limits ?? defaultLimits, target: options.target ?? webgpu };
-  const task = taskOf(func);
+  const task = taskOfTile(func);
   const { nest } = task;
   throwIfErrors(unknownForms(nest));
   const element = elementWords(inputOf(func, gatheredTable).type.dtype);

@@ -13,7 +13,7 @@ import {
   type TileFunc,
 } from "../func.js";
 import { bindSymbols, evaluate, isConstant, type Env, type Linear } from "../linear.js";
-import { taskOf } from "../task/index.js";
+import { taskOfTile } from "../task/index.js";
 import type { Region, Stmt } from "../tile.js";
 import { assertNever, at, elementCount, type Shape, type Span, type TensorType } from "../types.js";
 import { verifyEverySize } from "../verify/every-size.js";
@@ -122,7 +122,7 @@ export function bindTile(open: OpenTile, gather: AccessFunc, sizes: Sizes): Tile
 
 /** What the bounds of a map that sizes tell are at these. */
 function namedBounds(open: OpenTile, map: AccessMap): [string, number][] {
-  const sites = taskOf(open).gather?.stmt.map.sites ?? [];
+  const sites = taskOfTile(open).gather?.stmt.map.sites ?? [];
   return sites.flatMap(({ open: names = {} }, s) => {
     const { below, fromEnd } = at(map.sites, s);
     const named = [

@@ -4,7 +4,7 @@ import { coordinatesOf } from "../intervals/index-bounds.js";
 import type { OpenForm, TileFunc } from "../func.js";
 import { imageOf, type Ranges } from "../intervals/intervals.js";
 import { equalLinear, isConstant, sitesOf, type Env, type Linear } from "../linear.js";
-import { taskOf } from "../task/index.js";
+import { taskOfTile } from "../task/index.js";
 import { invariant, maxElements, type TensorType } from "../types.js";
 import { sizeRanges, type Symbolic, type SymbolicSite } from "./symbols.js";
 
@@ -55,7 +55,7 @@ export const openFormOf = ({ openForm, operands, body }: TileFunc): OpenForm | u
 
 /** Names of the numbers that sizes tell a program: the symbols, and the bounds that `Site.open` names. */
 export function toldNames(func: TileFunc): string[] {
-  const bounds = (taskOf(func).gather?.stmt.map.sites ?? []).flatMap(({ open }) =>
+  const bounds = (taskOfTile(func).gather?.stmt.map.sites ?? []).flatMap(({ open }) =>
     [open?.below, open?.fromEnd].flatMap((name) => name ?? []),
   );
   return [...new Set([...(func.symbolic?.symbols ?? []).map(({ name }) => name), ...bounds])];

@@ -2,4 +2,4 @@
 export { dealt, type TaskRange } from "./dealt.js";
 export { hasOpenTrips, nestAt, type ParallelLoop, type ParallelNest } from "./nest.js";
 export { statementsOf, type Located } from "./statements.js";
-export { outputRegion, taskOf, tensorRegion, type Task } from "./task.js";
+export { outputRegion, taskOfTile, tensorRegion, type Task } from "./task.js";

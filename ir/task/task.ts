@@ -4,7 +4,7 @@ import type { GatherStmt, LoadStmt, Region, StoreStmt } from "../tile.js";
 import { nestOf, type ParallelNest } from "./nest.js";
 import { statementsOf, type Located } from "./statements.js";
 
-/** The parts of a tile program that gathers, made once by `taskOf`. A hand-written program may have other loads and stores beside these. */
+/** The parts of a tile program that gathers, made once by `taskOfTile`. A hand-written program may have other loads and stores beside these. */
 export interface Task {
   /** The loops whose iterations are tasks, and what one of them runs. */
   readonly nest: ParallelNest;
@@ -20,7 +20,7 @@ export interface Task {
 const tasks = new WeakMap<TileFunc, Task>();
 
 /** The task of a program; the same value for the same program. Takes programs that no verifier has seen. */
-export function taskOf(func: TileFunc): Task {
+export function taskOfTile(func: TileFunc): Task {
   const known = tasks.get(func);
   if (known !== undefined) return known;
   const task = newTask(func);

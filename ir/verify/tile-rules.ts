@@ -33,7 +33,7 @@ import {
 import { rangesOf } from "../intervals/intervals.js";
 import { boundsOf, neverNegative, type Judgement } from "../intervals/loop-bounds.js";
 import { isParam, regionsOf, typeOfBuffer, ubAccesses, ubBuffers, wholeBuffers } from "../regions.js";
-import { statementsOf, taskOf, tensorRegion, type Located } from "../task/index.js";
+import { statementsOf, taskOfTile, tensorRegion, type Located } from "../task/index.js";
 import { printLinear, printRegion } from "../text/print.js";
 import type { ForStmt, GatherStmt, Region, UbBuffer } from "../tile.js";
 import { at, bytesOf, elementCount, type Span, type TensorType } from "../types.js";
@@ -324,7 +324,7 @@ function oneGather({ func, all }: Program): Diagnostic[] {
 }
 
 function readsInputs({ func }: Program): Diagnostic[] {
-  const task = taskOf(func);
+  const task = taskOfTile(func);
   if (task.gather === undefined) return [];
   const { stmt } = task.gather;
   return stmt.from.flatMap((region, table) => {
@@ -348,7 +348,7 @@ const startOf = (region: Region, loaded: Region | undefined): Linear[] =>
 
 /** A longer region would be loaded, and held in UB, for nothing; instructions that walk it by its own size would leave the tile. */
 function followedSizes({ func }: Program): Diagnostic[] {
-  const { gather } = taskOf(func);
+  const { gather } = taskOfTile(func);
   if (gather === undefined) return [];
   const { stmt, loops } = gather;
   const { map, from, to } = stmt;
@@ -370,7 +370,7 @@ function followedSizes({ func }: Program): Diagnostic[] {
  * is and whatever an index names.
  */
 function fullLoad({ func }: Program): Diagnostic[] {
-  const task = taskOf(func);
+  const task = taskOfTile(func);
   if (task.gather === undefined) return [];
   const { stmt, loops } = task.gather;
   const { map, from } = stmt;
@@ -447,7 +447,7 @@ const siteLoops = ({ map, to }: GatherStmt, inputs: readonly TensorType[]): ForS
 const walk = { op: "for", lower: constant(0), step: 1, mode: "serial", body: [] } as const;
 
 function readsLoaded({ func }: Program): Diagnostic[] {
-  const task = taskOf(func);
+  const task = taskOfTile(func);
   if (task.gather === undefined) return [];
   const { stmt, loops } = task.gather;
   return stmt.from.flatMap((region) => {
@@ -463,7 +463,7 @@ function readsLoaded({ func }: Program): Diagnostic[] {
 }
 
 function coverage({ func, all }: Program): Diagnostic[] {
-  const { gather, store } = taskOf(func);
+  const { gather, store } = taskOfTile(func);
   const stores = all.filter(({ stmt }) => stmt.op === "store");
   const { name, type } = outputOf(func);
   if (gather === undefined || elementCount(type.shape) === 0) return [];

@@ -10,7 +10,7 @@ import {
   outputOf,
   printStmtHead,
   targetFacts,
-  taskOf,
+  taskOfTile,
   type Env,
   type Span,
   type Target,
@@ -56,7 +56,7 @@ export function originOf({ tile, target, inputs }: Ran, element: number): Origin
 
 /** `task 3 on core 3`; a machine that deals tasks to cores as it likes says the task alone. */
 function taskAt(tile: TileFunc, target: Target, env: Env): string {
-  const loops = taskOf(tile).nest.loops.map(({ stmt }) => stmt);
+  const loops = taskOfTile(tile).nest.loops.map(({ stmt }) => stmt);
   let task = 0;
   for (const at of iterations(loops)) {
     if (loops.every(({ iv }) => at.get(iv) === env.get(iv))) break;

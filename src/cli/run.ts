@@ -14,7 +14,7 @@ import {
   parseSchedule,
   RunError,
   targetFacts,
-  taskOf,
+  taskOfTile,
   type Diagnostic,
   type Func,
   type Operand,
@@ -172,7 +172,7 @@ async function run(loaded: LoadedProgram, flags: RunFlags): Promise<Ran> {
   const { hosts, origin } = inputsFor(loaded, flags, kernel);
   const outputType = outputOf(types).type;
   const device = backends.includes("webgpu") ? await openRunner() : undefined;
-  const bar = taskProgress(taskOf(kernel.tile).nest.tasks);
+  const bar = taskProgress(taskOfTile(kernel.tile).nest.tasks);
   const options: BackendOptions = {
     ...executorOf(flags),
     runner: device?.runner,

@@ -16,7 +16,7 @@ import {
   isSigned,
   keyOf,
   strides,
-  taskOf,
+  taskOfTile,
   type Operand,
   type TensorType,
   type TileFunc,
@@ -88,7 +88,7 @@ const room = (type: TensorType): Uint8Array => allocate(4 * Math.ceil(byteCount(
 
 /** The extent that the index at a row-major position stays below: the least of the sites that may read it; a part of a sum is 0. */
 function extentsOf(func: TileFunc, table: number): (position: number) => number {
-  const map = taskOf(func).gather?.stmt.map;
+  const map = taskOfTile(func).gather?.stmt.map;
   // An empty output asks for no index.
   if (map === undefined) return () => 1;
   const { shape } = inputOf(func, table).type;

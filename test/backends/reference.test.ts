@@ -5,7 +5,7 @@ import {
   parseModule,
   RunError,
   site,
-  taskOf,
+  taskOfTile,
   type AccessMap,
   type Operand,
   type OutOfBounds,
@@ -28,7 +28,7 @@ describe("the definition that an access map states", () => {
       data,
       indices: { type: { dtype: "i32", shape: [3] }, bytes: bytes(...indices) },
     } as const;
-    return [...referenceOfMap(taskOf(tile).gather!.stmt.map, tile.operands, inputs)];
+    return [...referenceOfMap(taskOfTile(tile).gather!.stmt.map, tile.operands, inputs)];
   };
 
   it("takes each coordinate from where the map says", () => {

@@ -4,7 +4,7 @@ import { planWasm } from "../../backends/wasm/index.js";
 import {
   elementCount,
   targets,
-  taskOf,
+  taskOfTile,
   verifyStructure,
   type Schedule,
   type SourceFunc,
@@ -84,7 +84,7 @@ describe("a task of more than a million elements", () => {
   it.each(longTasks)("is cut into slices with the same bits: $name", ({ func, schedule, below, from }) => {
     const kernel = compile(func, schedule);
     const { func: cut, nest } = planWasm(kernel.tile);
-    expect(taskOf(kernel.tile).nest.tasks).toBe(1);
+    expect(taskOfTile(kernel.tile).nest.tasks).toBe(1);
     expect(nest.tasks).toBeGreaterThan(1);
     expect(verifyStructure(cut)).toEqual([]);
 
@@ -146,7 +146,7 @@ describe("a long run on the fast executor", () => {
   ] as const;
 
   it.each(runs)("tells how far it is, and lets other work run: %s", async (_, kernel, inputs) => {
-    const { tasks } = taskOf(kernel.tile).nest;
+    const { tasks } = taskOfTile(kernel.tile).nest;
     const seen: number[] = [];
     const longest = await longestBlock(() =>
       simulateLong(kernel, inputs, {

@@ -7,7 +7,7 @@ import {
   parseModule,
   symbol,
   targets,
-  taskOf,
+  taskOfTile,
   type ForStmt,
   type TileFunc,
 } from "../../ir/index.js";
@@ -43,7 +43,7 @@ const nested = (loops: readonly ForStmt[]): ForStmt | undefined =>
 describe("the tasks of a program", () => {
   it.each([2, 4, 6, 8, 2 ** 30])("end with the tensor, however long its view is: %i", (length) => {
     const func = viewOf(length);
-    const { tasks } = taskOf(func).nest;
+    const { tasks } = taskOfTile(func).nest;
     expect(tasks).toBe(length === 4 ? 4 : 3);
     const data = Uint8Array.from({ length: 8 }, (_, k) => k + 1);
     const indices = Int32Array.from([3, 0, 1, 1, 2, 9]);
@@ -63,7 +63,7 @@ describe("the tasks of a program", () => {
       fc.property(someLoops, (loops) => {
         const nest = nested(loops);
         if (nest === undefined) return;
-        const { tasks, loops: found } = taskOf({ ...viewOf(2), body: [nest] }).nest;
+        const { tasks, loops: found } = taskOfTile({ ...viewOf(2), body: [nest] }).nest;
         if (found.length < loops.length) return;
         known++;
         expect(tasks).toBeGreaterThanOrEqual([...iterations(loops)].length);
@@ -101,15 +101,15 @@ const noMap = { outRank: 0, sites: [], results: [] };
 
 describe("a task", () => {
   const parts = (func: TileFunc): unknown => {
-    const { loads, store: found, gather: around } = taskOf(func);
+    const { loads, store: found, gather: around } = taskOfTile(func);
     return { loads: [...loads.keys()], store: found?.place, around: around?.loops.map(({ iv }) => iv) };
   };
 
   it("is the gather with its loops, the loads before it and the store behind it", () => {
     const func = programOf([loadX], [loadI, gather, store], []);
     expect(parts(func)).toEqual({ loads: ["xu", "iu"], store: 2, around: ["t", "s"] });
-    expect(taskOf(func).nest).toMatchObject({ tasks: 3, loops: [{ trips: 3 }] });
-    expect(taskOf(func).loads.get("xu")).toMatchObject({ place: 0, loops: [{ iv: "t" }] });
+    expect(taskOfTile(func).nest).toMatchObject({ tasks: 3, loops: [{ trips: 3 }] });
+    expect(taskOfTile(func).loads.get("xu")).toMatchObject({ place: 0, loops: [{ iv: "t" }] });
   });
 
   it.each([
@@ -125,14 +125,14 @@ describe("a task", () => {
 
   it("gathers nothing where the output is empty", () => {
     const { tile } = compile(readOpen(openRows("u8", 2)), { bind: { V: 4, N: 0 } });
-    expect(taskOf(tile)).toEqual({ nest: { loops: [], body: [], tasks: 1 }, loads: new Map() });
+    expect(taskOfTile(tile)).toEqual({ nest: { loops: [], body: [], tasks: 1 }, loads: new Map() });
   });
 
   it("of open sizes has the loops over them outermost and the trips of the most, and those of a size when asked", () => {
-    const { gather: alone } = taskOf(viewOf(2));
+    const { gather: alone } = taskOfTile(viewOf(2));
     const tiles: ForStmt = { ...alone!.loops[0]!, iv: "t", upper: symbol("N"), step: 4, body: [alone!.stmt] };
     const symbolic = { symbols: [{ name: "N", most: 48 }], outermost: [null, "N", "N"], map: noMap };
-    const { nest, gather: around } = taskOf({ ...viewOf(2), body: [tiles], symbolic });
+    const { nest, gather: around } = taskOfTile({ ...viewOf(2), body: [tiles], symbolic });
     expect(around?.loops.map(({ iv }) => iv)).toEqual(["N", "t"]);
     expect(nest.tasks).toBe(12);
     const sizes = new Map([["N", 10]]);
@@ -141,7 +141,7 @@ describe("a task", () => {
 
   it("is one value for one program", () => {
     const func = viewOf(2);
-    expect(taskOf(func)).toBe(taskOf(func));
-    expect(taskOf({ ...func, body: [] }).gather).toBeUndefined();
+    expect(taskOfTile(func)).toBe(taskOfTile(func));
+    expect(taskOfTile({ ...func, body: [] }).gather).toBeUndefined();
   });
 });

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { simulateBytes, simulateChecked } from "../../backends/sim/index.js";
 import { reference, referenceOfMap } from "../../backends/reference/index.js";
-import { cyclesOf, policyOf, RunError, taskOf, Tiling } from "../../ir/index.js";
+import { cyclesOf, policyOf, RunError, taskOfTile, Tiling } from "../../ir/index.js";
 import { compile, onnx, runOn, tryCompile, targets, type Kernel } from "../../src/index.js";
 import { isResolved } from "../../ir/schedule-entries.js";
 import { longGather, randomSchedule, scheduledGather, type RandomGather } from "../support/arbitrary.js";
@@ -45,7 +45,7 @@ describe("every backend against the oracle", () => {
         const { kernel } = result;
         const inputs = inputsOf(random, kernel);
         await agree(random, () => reference(kernel.resolved!, inputs));
-        const map = taskOf(kernel.tile).gather?.stmt.map;
+        const map = taskOfTile(kernel.tile).gather?.stmt.map;
         if (map !== undefined) await agree(random, () => referenceOfMap(map, kernel.tile.operands, inputs));
         await agree(random, () => simulateChecked(kernel.tile, inputs, kernel.target).output);
       }),

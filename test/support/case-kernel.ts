@@ -1,5 +1,5 @@
 /** What tests of single backends ask about a case and its kernel. */
-import { inputsOf, keyOf, taskOf, type TileFunc } from "../../ir/index.js";
+import { inputsOf, keyOf, taskOfTile, type TileFunc } from "../../ir/index.js";
 import { hasPtoForm } from "../../ir/tiling/lowering.js";
 import type { HostValue } from "../../backends/index.js";
 import type { Case } from "../../src/formats/cases.js";
@@ -7,7 +7,7 @@ import { asHost } from "../../src/formats/tensor.js";
 
 /** Whether PTO-ISA has instructions for the kernel's gather, if it has one. */
 export function isForPto(tile: TileFunc): boolean {
-  const { gather } = taskOf(tile);
+  const { gather } = taskOfTile(tile);
   return gather === undefined || hasPtoForm(gather.stmt.map, inputsOf(tile).length);
 }
 

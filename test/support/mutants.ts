@@ -13,7 +13,7 @@ import {
   equalFunc,
   printFunc,
   targetFacts,
-  taskOf,
+  taskOfTile,
   tileFaults,
   type Func,
   type Target,
@@ -64,7 +64,7 @@ export async function judgeMutant(
   const kernel = { tile: mutant, target };
   const checked = await outcome(() => simulateBytes(kernel, inputs).output);
   const fast = await outcome(() => simulateBytes(kernel, inputs, { executor: "fast" }).output);
-  const map = taskOf(mutant).gather?.stmt.map;
+  const map = taskOfTile(mutant).gather?.stmt.map;
   const unchecked = map !== undefined && policyOf(map) === "unchecked";
   const disagree = (name: string, other: Outcome): Error =>
     new Error(`checked ${shown(checked)}\n${name} ${shown(other)}\n${printFunc(mutant)}`);

@@ -13,7 +13,7 @@ import {
   outputRegion,
   printStmtHead,
   strides,
-  taskOf,
+  taskOfTile,
   ubBuffers,
   type Env,
   type Region,
@@ -39,7 +39,7 @@ export function stepsOf({ inputs: given, seed, ...asked }: WithInputs): Steps {
   const kernel = compile(boundFunc(asked));
   const { tile } = kernel;
   const buffers = ubBuffers(tile);
-  const made = outputRegion(tile, taskOf(tile));
+  const made = outputRegion(tile, taskOfTile(tile));
   const env = new Map<string, number>();
   const steps: RunStep[] = [];
   let task = -1;
