@@ -31,31 +31,6 @@ const folders: readonly (readonly [file: string, modules: RegExp])[] = [
 
 const inRepository = (path: string): string => relative(import.meta.dirname, path).replaceAll(sep, "/");
 
-/** What a first gather runs most of. */
-const eager: ReadonlySet<string> = new Set(["diagnostic", "ir", "passes", "api", "backends", "sim"]);
-
-/**
- * V8 looks through a function for its end when its file is loaded, and reads it again when it is first called; one in parentheses it
- * compiles as it reads it, once. So declarations become expressions in parentheses, ahead of what uses them: a first gather
- * takes two thirds of the time, an import longer by no more than that.
- */
-const compiledAsRead: Plugin = {
-  name: "compiled-as-read",
-  renderChunk(code, { name }) {
-    if (!eager.has(name)) return null;
-    const text = new MagicString(code);
-    const { body } = this.parse(code);
-    const imports = body.filter(({ type }) => type === "ImportDeclaration");
-    const first = imports.at(-1)?.end ?? 0;
-    for (const statement of body) {
-      if (statement.type !== "FunctionDeclaration" || statement.id === null) continue;
-      const { id, start, end } = statement;
-      text.prependRight(start, `\nvar ${id.name} = (`).appendLeft(end, ");").move(start, end, first);
-    }
-    return { code: text.toString(), map: text.generateMap({ hires: "boundary" }) };
-  },
-};
-
 /** Bundlers drop modules without side effects; here many are one file, where they drop only calls that say that they have none. */
 const withoutEffects: Plugin = {
   name: "without-effects",
@@ -99,7 +74,7 @@ const output = (shared: string): OutputOptions => ({
   codeSplitting: {
     groups: folders.map(([name, modules]) => ({ name, test: (path) => modules.test(inRepository(path)) })),
   },
-  plugins: [withoutEffects, compiledAsRead],
+  plugins: [withoutEffects],
   // Declarations have the docstrings.
   comments: { jsdoc: false },
   minifyInternalExports: false,

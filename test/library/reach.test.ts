@@ -74,15 +74,6 @@ describe("the built package", () => {
     expect(files.size).toBeLessThan(reached(`${root}src/index.ts`).files.size / 15);
   });
 
-  it("has functions in parentheses where a first gather runs them: V8 compiles these as it reads them", () => {
-    for (const file of ["ir", "passes", "sim"]) {
-      const code = readFileSync(`${root}dist/chunks/${file}.js`, "utf8");
-      const { body } = parseAst(code);
-      expect(body.filter(({ type }) => type === "FunctionDeclaration")).toEqual([]);
-      expect(code.match(/^var \w+ = \((async )?function/gm)?.length).toBeGreaterThan(20);
-    }
-  });
-
   it.each([
     ["createRunner", "webgpu", 150_000],
     ["simulate", "sim", 185_000],
