@@ -1,27 +1,16 @@
-import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { readNpy, writeNpy } from "../../src/formats/npy.js";
+import { runHere } from "../support/run-here.js";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), "tilec-cli-"));
 const file = (name: string): string => join(folder, name);
 
-/** The command as a user runs it, from the build that `npm ci` makes. */
-function tilec(...args: string[]) {
-  const { status, stdout, stderr } = spawnSync(
-    process.execPath,
-    [join(root, "dist/src/cli/main.js"), ...args],
-    {
-      cwd: root,
-      encoding: "utf8",
-    },
-  );
-  return { status, stdout, stderr };
-}
+const tilec = (...args: readonly string[]) => runHere(args);
 
 const gather = [
   "--op",
@@ -52,9 +41,9 @@ it("is a command that the system may execute, as npx needs", () => {
 });
 
 describe("tilec run", () => {
-  it("reads .npy inputs, compares backends and writes the output", () => {
+  it("reads .npy inputs, compares backends and writes the output", async () => {
     const args = ["run", ...gather, ...schedule, ...inputs, "--out", `output=${file("o.npy")}`];
-    const { status, stdout } = tilec(...args, "--backend", "reference,sim");
+    const { status, stdout } = await tilec(...args, "--backend", "reference,sim");
     expect(status).toBe(0);
     expect(stdout).toContain("the same bits");
     const output = readNpy(new Uint8Array(readFileSync(file("o.npy"))), "o.npy");
@@ -63,8 +52,8 @@ describe("tilec run", () => {
     expect([...values]).toEqual([...indices].map((index, k) => data[index * 80 + (k % 64)]));
   });
 
-  it("prints one JSON document with the bytes moved per operand", () => {
-    const { status, stdout } = tilec("run", ...gather, ...schedule, ...inputs, "--json");
+  it("prints one JSON document with the bytes moved per operand", async () => {
+    const { status, stdout } = await tilec("run", ...gather, ...schedule, ...inputs, "--json");
     expect(status).toBe(0);
     const { schema, ok, report } = JSON.parse(stdout) as {
       schema: number;
@@ -93,21 +82,21 @@ describe("tilec explain", () => {
     "0",
   ];
 
-  it("refuses tile [2,4] under strict, naming the rule, the view and the tile", () => {
-    const { status, stdout } = tilec(...seed, "--tile", "2,4", "--profile", "strict");
+  it("refuses tile [2,4] under strict, naming the rule, the view and the tile", async () => {
+    const { status, stdout } = await tilec(...seed, "--tile", "2,4", "--profile", "strict");
     expect(status).toBe(1);
     expect(stdout).toContain("FAIL  full-load-tile  tile[0] = 2 differs from view[0] = 3");
     expect(stdout).toContain("total 288 B of 196608 B");
     expect(stdout).toContain("--tile 3,4");
   });
 
-  it("accepts it under head, with the same bytes", () => {
-    const { status, stdout } = tilec(...seed, "--tile", "2,4", "--profile", "head");
+  it("accepts it under head, with the same bytes", async () => {
+    const { status, stdout } = await tilec(...seed, "--tile", "2,4", "--profile", "head");
     expect(status).toBe(0);
     expect(stdout).toContain("total 288 B of 196608 B");
   });
 
-  it("proves that no tile is legal, with the largest gather dim and the way out", () => {
+  it("proves that no tile is legal, with the largest gather dim and the way out", async () => {
     const big = [
       "--op",
       "gather_elements",
@@ -118,12 +107,12 @@ describe("tilec explain", () => {
       "--axis",
       "0",
     ];
-    const { status, stdout } = tilec("explain", ...big, "--target", "ascend-a2");
+    const { status, stdout } = await tilec("explain", ...big, "--target", "ascend-a2");
     expect(status).toBe(1);
     expect(stdout).toContain("no tile is legal");
     expect(stdout).toContain("that would fit is 2047");
     expect(stdout).toContain("--profile head");
-    expect(tilec("explain", ...big, "--target", "ascend-a2", "--profile", "head").status).toBe(0);
+    expect((await tilec("explain", ...big, "--target", "ascend-a2", "--profile", "head")).status).toBe(0);
   });
 });
 
@@ -223,8 +212,8 @@ describe("bad input", () => {
 
   it.each(cases)(
     "%s: a code, the place or the numbers, the exit code, no stack",
-    (_what, args, status, code, says) => {
-      const result = tilec(...args());
+    async (_what, args, status, code, says) => {
+      const result = await tilec(...args());
       expect(result.stderr).toContain(`error[${code}]`);
       expect(result.stderr).toContain(says);
       expect(result.stderr).not.toMatch(/^\s+at /m);
@@ -233,27 +222,27 @@ describe("bad input", () => {
     },
   );
 
-  it("says the same in one JSON document", () => {
-    const { status, stdout } = tilec("compile", ...gather, "--axis", "2", "--json");
+  it("says the same in one JSON document", async () => {
+    const { status, stdout } = await tilec("compile", ...gather, "--axis", "2", "--json");
     expect(status).toBe(1);
     expect(JSON.parse(stdout)).toMatchObject({ schema: 1, ok: false, diagnostics: [{ code: "TC101" }] });
   });
 });
 
 describe("tilec check", () => {
-  it("fails with exit code 1 when a case's output differs", () => {
+  it("fails with exit code 1 when a case's output differs", async () => {
     const [first] = JSON.parse(readFileSync(join(root, "test/conformance/cases/seed.json"), "utf8")) as {
       output: { values: number[] };
     }[];
     first!.output.values[0] = 99;
     writeFileSync(file("wrong.json"), JSON.stringify([first]));
-    const { status, stdout } = tilec("check", file("wrong.json"), "--json");
+    const { status, stdout } = await tilec("check", file("wrong.json"), "--json");
     expect(status).toBe(1);
     expect(JSON.parse(stdout)).toMatchObject({ schema: 1, summary: { passed: 0, failed: 2, skipped: 0 } });
   });
 
-  it("runs ONNX backend-test folders", () => {
-    const { status, stdout } = tilec("check", join(root, "test/conformance/onnx-node-tests"));
+  it("runs ONNX backend-test folders", async () => {
+    const { status, stdout } = await tilec("check", join(root, "test/conformance/onnx-node-tests"));
     expect(stdout).toContain("8 passed, 0 failed, 0 skipped");
     expect(status).toBe(0);
   });
@@ -270,7 +259,7 @@ describe("tilec legal", () => {
     ["f32", "i64", "last", 6144, 49096, 4096, 5888, 7936],
   ] as const;
 
-  it.each(rows)("gives the largest gather dim of %s / %s, %s", (dtype, index, place, ...expected) => {
+  it.each(rows)("gives the largest gather dim of %s / %s, %s", async (dtype, index, place, ...expected) => {
     const shape = place === "last" ? "[64,200000]" : "[200000,64]";
     const axis = place === "last" ? "1" : "0";
     const program = [
@@ -290,11 +279,14 @@ describe("tilec legal", () => {
       ["--target", "ascend-a2", "--ub-bytes", "188416"],
       ["--target", "ascend-950"],
     ];
-    const largest = variants.map((flags) => {
-      const { stdout } = tilec("legal", ...program, ...flags, "--json");
-      return (JSON.parse(stdout) as { largestGatherDims: { aligned: number }[] }).largestGatherDims[0]!
-        .aligned;
-    });
+    const largest: number[] = [];
+    for (const flags of variants) {
+      const { stdout } = await tilec("legal", ...program, ...flags, "--json");
+      const { largestGatherDims } = JSON.parse(stdout) as {
+        readonly largestGatherDims: readonly { readonly aligned: number }[];
+      };
+      largest.push(largestGatherDims[0]!.aligned);
+    }
     expect(largest).toEqual(expected);
   });
 });

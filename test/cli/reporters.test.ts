@@ -1,15 +1,15 @@
-import { spawn, spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { validateXML } from "xmllint-wasm";
+import { runHere } from "../support/run-here.js";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const main = join(root, "dist/src/cli/main.js");
-const { CI: _, TILEC_REQUIRE: __, ...atADesk } = process.env;
 
 const gatherOf = (id: string, output: readonly number[], more: object = {}) => ({
   id,
@@ -45,19 +45,21 @@ function suite(files: Readonly<Record<string, string>> = { "a.json": caseFile, "
   return folder;
 }
 
-function check(cwd: string, args: readonly string[], env: Readonly<Record<string, string>> = {}) {
-  return spawnSync(process.execPath, [main, "check", ...args], {
-    cwd,
-    encoding: "utf8",
-    env: { ...atADesk, ...env },
-  });
-}
+beforeEach(() => {
+  vi.stubEnv("CI", undefined);
+  vi.stubEnv("TILEC_REQUIRE", undefined);
+});
+afterEach(() => {
+  vi.unstubAllEnvs();
+});
+
+const check = (folder: string, args: readonly string[]) => runHere(["check", ...args], folder);
 
 const xsd = { fileName: "junit.xsd", contents: readFileSync(new URL("junit.xsd", import.meta.url), "utf8") };
 
 describe("tilec check --reporter", () => {
-  it("pretty ends with what ran where and how long", () => {
-    const { stdout, status } = check(suite(), ["a.json", "--backend", "reference,sim"]);
+  it("pretty ends with what ran where and how long", async () => {
+    const { stdout, status } = await check(suite(), ["a.json", "--backend", "reference,sim"]);
     expect(status).toBe(1);
     expect(stdout).toMatch(
       /^fail {2}wrong .* sim {2}output: 1 of 2 elements differ; first at \[1\]: got 10, expected 11/m,
@@ -68,7 +70,7 @@ describe("tilec check --reporter", () => {
   });
 
   it("junit is valid by its schema, whatever stands in names and messages", async () => {
-    const { stdout, status } = check(suite(), [".", "--reporter", "junit", "--backend", "sim"]);
+    const { stdout, status } = await check(suite(), [".", "--reporter", "junit", "--backend", "sim"]);
     expect(status).toBe(1);
     const judge = (contents: string) => validateXML({ xml: { fileName: "a.xml", contents }, schema: xsd });
     expect((await judge(stdout)).errors).toEqual([]);
@@ -77,8 +79,8 @@ describe("tilec check --reporter", () => {
     expect((await judge(stdout.replace('failures="1"', 'failures="one"'))).valid).toBe(false);
   });
 
-  it("github points at the file and the line of the case, and of the check", () => {
-    const { stdout, status } = check(suite(), [".", "--reporter", "github", "--backend", "sim"]);
+  it("github points at the file and the line of the case, and of the check", async () => {
+    const { stdout, status } = await check(suite(), [".", "--reporter", "github", "--backend", "sim"]);
     expect(status).toBe(1);
     expect(stdout).toMatch(
       /^::error file=a\.json,line=3,title=wrong <&>.* \(sim%2C TC610\)::output: 1 of 2/m,
@@ -87,8 +89,10 @@ describe("tilec check --reporter", () => {
     expect(stdout.match(/^::error/gm)).toHaveLength(2);
   });
 
-  it("json names file, line and time of each result, and each backend's share", () => {
-    const { results, backends } = JSON.parse(check(suite(), ["a.json", "--reporter", "json"]).stdout) as {
+  it("json names file, line and time of each result, and each backend's share", async () => {
+    const { results, backends } = JSON.parse(
+      (await check(suite(), ["a.json", "--reporter", "json"])).stdout,
+    ) as {
       results: readonly object[];
       backends: readonly object[];
     };
@@ -106,28 +110,29 @@ describe("tilec check --reporter", () => {
 });
 
 describe("which tests tilec check runs", () => {
-  it("--filter takes ids that contain a text, and refuses one that none contains", () => {
-    expect(check(suite(), ["a.json", "--filter", "as", "--backend", "sim"]).stdout).toContain(
+  it("--filter takes ids that contain a text, and refuses one that none contains", async () => {
+    expect((await check(suite(), ["a.json", "--filter", "as", "--backend", "sim"])).stdout).toContain(
       "1 passed, 0 failed",
     );
-    const none = check(suite(), ["a.json", "--filter", "rihgt"]);
+    const none = await check(suite(), ["a.json", "--filter", "rihgt"]);
     expect([none.status, none.stderr]).toEqual([1, expect.stringMatching(/no id of 3 tests contains rihgt/)]);
   });
 
-  it("--bail ends with the first that fails", () => {
-    const { stdout } = check(suite(), ["a.json", "--bail", "--backend", "sim"]);
+  it("--bail ends with the first that fails", async () => {
+    const { stdout } = await check(suite(), ["a.json", "--bail", "--backend", "sim"]);
     expect(stdout).toContain("1 passed, 1 failed, 0 skipped, 1 not run");
   });
 
-  it("--require and TILEC_REQUIRE fail a backend that runs nothing", () => {
+  it("--require and TILEC_REQUIRE fail a backend that runs nothing", async () => {
     // No driver's folder, and no package but tilec's: there is no device.
     const args = ["a.json", "--filter", "last", "--backend", "reference,webgpu"];
-    const usage = check(suite(), [...args.slice(0, 3), "--require", "webgpu"]);
+    const usage = await check(suite(), [...args.slice(0, 3), "--require", "webgpu"]);
     expect([usage.status, usage.stderr]).toEqual([
       2,
       expect.stringMatching(/--require webgpu is not in --backend/),
     ]);
-    const typo = check(suite(), args, { TILEC_REQUIRE: "webgup" });
+    vi.stubEnv("TILEC_REQUIRE", "webgup");
+    const typo = await check(suite(), args);
     expect([typo.status, typo.stderr]).toEqual([
       1,
       expect.stringMatching(/TILEC_REQUIRE names webgup[^]*did you mean webgpu/),
@@ -136,9 +141,9 @@ describe("which tests tilec check runs", () => {
 });
 
 describe("tilec check --update", () => {
-  it("shows what differs, rewrites outputs and CHECK lines, and nothing else", () => {
+  it("shows what differs, rewrites outputs and CHECK lines, and nothing else", async () => {
     const folder = suite();
-    const { stdout, stderr, status } = check(folder, [".", "--update"]);
+    const { stdout, stderr, status } = await check(folder, [".", "--update"]);
     expect(status).toBe(1);
     expect(stdout).toMatch(/^-.*"values":\[30,11\]/m);
     expect(stdout).toMatch(/^\+.*"values":\[30,10\]/m);
@@ -148,25 +153,26 @@ describe("tilec check --update", () => {
     expect(readFileSync(join(folder, "b.tir"), "utf8").split("\n").toSpliced(1, 1)).toEqual(
       textFile.split("\n").toSpliced(1, 1),
     );
-    expect(check(folder, ["."]).status).toBe(0);
+    expect((await check(folder, ["."])).status).toBe(0);
   });
 
-  it("keeps what a refusal or a fill states", () => {
+  it("keeps what a refusal or a fill states", async () => {
     const filled = gatherOf("filled", [], {
       output: { dtype: "i32", shape: [2], fill: { seed: 1, min: 0, max: 5 } },
     });
     const refused = gatherOf("refused", [30, 10], { expect: { error: "index" } });
     const text = JSON.stringify([filled, refused], null, 2);
     const folder = suite({ "a.json": text });
-    expect(check(folder, ["a.json", "--update"]).stderr).toMatch(
+    expect((await check(folder, ["a.json", "--update"])).stderr).toMatch(
       /filled: not updated; it states no output as values/,
     );
     expect(readFileSync(join(folder, "a.json"), "utf8")).toBe(text);
   });
 
-  it("is refused where CI is set", () => {
+  it("is refused where CI is set", async () => {
     const folder = suite();
-    const { status, stderr } = check(folder, [".", "--update"], { CI: "true" });
+    vi.stubEnv("CI", "true");
+    const { status, stderr } = await check(folder, [".", "--update"]);
     expect([status, stderr]).toEqual([2, expect.stringMatching(/--update rewrites tests, and CI is set/)]);
     expect(readFileSync(join(folder, "a.json"), "utf8")).toBe(caseFile);
   });
@@ -177,7 +183,6 @@ describe("tilec check --watch", () => {
     const folder = suite({ "a.json": caseFile });
     const child = spawn(process.execPath, [main, "check", "a.json", "--watch", "--backend", "sim"], {
       cwd: folder,
-      env: atADesk,
     });
     let [out, err] = ["", ""];
     child.stderr.on("data", (text: Buffer) => (err += text.toString()));

@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { codes, parseModule } from "../../ir/index.js";
 import { tryCompile } from "../../src/index.js";
+import { runHere } from "../support/run-here.js";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const pages = [
@@ -68,13 +69,14 @@ const commands = pages
       }),
   );
 
+/** Devices that a command opens are closed by its end. */
+const inItsOwnProcess = (args: readonly string[]) =>
+  spawnSync(process.execPath, ["dist/src/cli/main.js", ...args], { cwd: root, encoding: "utf8" });
+
 describe("the commands in the pages", () => {
-  it.each(commands)("$page: $command", ({ command, status }) => {
+  it.each(commands)("$page: $command", async ({ command, status }) => {
     const args = command.split(/\s+/).slice(2);
-    const result = spawnSync(process.execPath, ["dist/src/cli/main.js", ...args], {
-      cwd: root,
-      encoding: "utf8",
-    });
+    const result = command.includes("webgpu") ? inItsOwnProcess(args) : await runHere(args, root);
     const written = args.filter((_, k) => ["--html", "--svg"].includes(args[k - 1] ?? ""));
     // Without `force`: a page that was not written is a failure.
     for (const name of written) rmSync(join(root, name));

@@ -1,11 +1,11 @@
 /** The figures of docs/tuning.md are those that its commands give. */
-import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { gathers } from "../../bench/gathers.js";
 import { formatEntry, formatShape, targets, type ResolvedSchedule } from "../../ir/index.js";
 import { tune } from "../../src/index.js";
+import { runHere } from "../support/run-here.js";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const page = readFileSync(`${root}docs/tuning.md`, "utf8");
@@ -38,12 +38,8 @@ describe("the five programs", () => {
     })),
   )(
     "$name: the best, its cycles and the default are as the page says",
-    ({ best, cycles, against, command }) => {
-      const { stdout, stderr } = spawnSync(
-        process.execPath,
-        ["dist/src/cli/main.js", ...command.split(" ").slice(2), "--json"],
-        { cwd: root, encoding: "utf8" },
-      );
+    async ({ best, cycles, against, command }) => {
+      const { stdout, stderr } = await runHere([...command.split(" ").slice(2), "--json"]);
       expect(stderr).toBe("");
       const found = JSON.parse(stdout) as Record<
         "best" | "default",
