@@ -28,8 +28,9 @@ export default defineConfig(({ mode }) => {
   return {
     test: {
       pool: "forks",
-      testTimeout: 120_000,
-      hookTimeout: 120_000,
+      // Ends what hangs, also on a machine with much else to do.
+      testTimeout: 600_000,
+      hookTimeout: 600_000,
       maxWorkers: availableParallelism(),
       // The command colours what it prints where CI is set.
       env: { NO_COLOR: "1" },

@@ -18,12 +18,12 @@ describe("the page of entry points", () => {
     project.remove();
   });
 
-  it("has a heading for each, and blocks that compile", () => {
+  it("has a heading for each, and blocks that compile", async () => {
     const headings = [...page.matchAll(/^## (.*)$/gm)].flatMap(([, text = ""]) => text.split(/, | and /));
     const { exports } = project.manifest;
     const entries = Object.keys(exports).filter((path) => path !== "./package.json");
     expect([...headings].sort()).toEqual(entries.map((path) => path.replace(/^\./, "tilec")).sort());
-    expect(project.compile(blocks.map(({ file }) => file))).toBe("");
+    expect(await project.compile(blocks.map(({ file }) => file))).toBe("");
   });
 
   it.each(blocks)("$file prints what the page says", ({ file, output }) => {

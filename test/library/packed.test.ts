@@ -12,15 +12,15 @@ afterAll(() => {
 });
 
 describe("the types of the packed package, declarations included", () => {
-  it("check with the language's own library alone", () => {
-    expect(project.compile(["every.ts"], { lib: ["es2023"], types: [] })).toBe("");
+  it("check with the language's own library alone", async () => {
+    expect(await project.compile(["every.ts"], { lib: ["es2023"], types: [] })).toBe("");
   });
 
-  it("check with the DOM library", () => {
-    expect(project.compile(["every.ts"], { lib: ["es2023", "dom"], types: [] })).toBe("");
+  it("check with the DOM library", async () => {
+    expect(await project.compile(["every.ts"], { lib: ["es2023", "dom"], types: [] })).toBe("");
   });
 
-  it("check with every library, and a runner then takes a GPUDevice and nothing less", () => {
+  it("check with every library, and a runner then takes a GPUDevice and nothing less", async () => {
     project.write(
       "device.ts",
       `import { createRunner } from "tilec/webgpu";
@@ -30,7 +30,7 @@ describe("the types of the packed package, declarations included", () => {
       `,
     );
     const every = { lib: ["es2023", "dom"], types: ["@webgpu/types", "node"] };
-    expect(project.compile(["every.ts", "device.ts"], every)).toBe("");
+    expect(await project.compile(["every.ts", "device.ts"], every)).toBe("");
   });
 });
 
@@ -53,7 +53,7 @@ describe("the packed package", () => {
     expect(stdout).toBe("true\n");
   });
 
-  it("explains, lists legal tiles, reads and writes arrays and target files, and draws pages, with Node's types", () => {
+  it("explains, lists legal tiles, reads and writes arrays and target files, and draws pages, with Node's types", async () => {
     project.write(
       "research.ts",
       `import { compile, explain, gatherElements, legalTiles, targets } from "tilec";
@@ -71,7 +71,7 @@ describe("the packed package", () => {
        console.log(timelinePage(kernel, timing).includes("<svg"), passPage("t", []).includes("<h1>t</h1>"));
       `,
     );
-    expect(project.compile(["every.ts", "research.ts"], { lib: ["es2023"], types: ["node"] })).toBe("");
+    expect(await project.compile(["every.ts", "research.ts"], { lib: ["es2023"], types: ["node"] })).toBe("");
     const { stdout, stderr } = project.node("research.js");
     expect(stderr).toBe("");
     // strict pins the gather dim, whole at 8; the other takes 1 to 4.

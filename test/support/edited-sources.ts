@@ -20,7 +20,7 @@ const { options, fileNames } = ts.parseJsonConfigFileContent(
 /** Parsed once: an edited program shares the files that it leaves alone. */
 const parsed = new Map<string, ts.SourceFile | undefined>();
 
-function programOf(edits: readonly Edit[], outDir?: string): ts.Program {
+function programOf(edits: readonly Edit[], emitting: ts.CompilerOptions): ts.Program {
   const texts = new Map<string, string>();
   for (const { file, find, put } of edits) {
     const path = root + file;
@@ -28,7 +28,6 @@ function programOf(edits: readonly Edit[], outDir?: string): ts.Program {
     if (find !== undefined && !text.includes(find)) throw new Error(`${file} has no ${find}`);
     texts.set(path, find === undefined ? put : text.replace(find, () => put));
   }
-  const emitting = outDir === undefined ? { noEmit: true } : { outDir };
   const all = { ...options, ...emitting, declaration: false, declarationMap: false, sourceMap: false };
   const host = ts.createCompilerHost(all);
   const original = { ...host };
@@ -48,11 +47,15 @@ export interface SourceError {
   readonly message: string;
 }
 
-/** What is wrong with the edited sources. With a folder, also writes their JavaScript there. */
-export function errorsIn(edits: readonly Edit[], outDir?: string): readonly SourceError[] {
-  const program = programOf(edits, outDir);
+/** Writes the JavaScript of the edited sources to a folder; `errorsIn` says whether they are right. */
+export function emitEdited(edits: readonly Edit[], outDir: string): void {
+  programOf(edits, { outDir, noCheck: true }).emit();
+}
+
+/** What is wrong with the edited sources. */
+export function errorsIn(edits: readonly Edit[]): readonly SourceError[] {
+  const program = programOf(edits, { noEmit: true });
   const found = [...program.getSyntacticDiagnostics(), ...program.getSemanticDiagnostics()];
-  if (outDir !== undefined) program.emit();
   return found.map(({ file, messageText }) => ({
     file: file?.fileName.slice(root.length) ?? "options",
     message: ts.flattenDiagnosticMessageText(messageText, " "),

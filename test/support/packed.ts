@@ -19,6 +19,7 @@ import {
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { extract } from "tar";
+import type { SourceFile } from "typescript";
 import { inject } from "vitest";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
@@ -39,6 +40,9 @@ export interface Libraries {
 
 const node: Libraries = { lib: ["es2023"], types: ["node"] };
 
+/** Declarations of packages, read once for all programs. */
+const parsed = new Map<string, SourceFile | undefined>();
+
 /** The unpacked tarball. Workers that pack at one time each do so in a folder of their own; the first to be done stays. */
 function packed(): string {
   const folder = inject("packedFolder");
@@ -58,7 +62,7 @@ function packed(): string {
 }
 
 export class PackedProject {
-  readonly folder = mkdtempSync(join(inject("packedFolder"), "project-"));
+  readonly folder = realpathSync(mkdtempSync(join(inject("packedFolder"), "project-")));
   readonly manifest: Manifest;
 
   constructor() {
@@ -82,29 +86,48 @@ export class PackedProject {
     writeFileSync(join(this.folder, file), text);
   }
 
-  /** TypeScript's complaints about files of the project, declarations of packages included; writes their JavaScript. */
-  compile(
-    files: readonly string[],
-    { lib, types }: Libraries = node,
-    options: Readonly<Record<string, unknown>> = {},
-  ): string {
+  /**
+   * TypeScript's complaints about files of the project and about the package's declarations, those of other packages apart; writes
+   * the files' JavaScript.
+   */
+  async compile(files: readonly string[], { lib, types }: Libraries = node): Promise<string> {
+    // Takes longer to load than most tests of a project take.
+    const { default: ts } = await import("typescript");
     for (const name of types) this.link(name === "node" ? "@types/node" : name);
-    const compilerOptions = {
+    const options = {
       strict: true,
       exactOptionalPropertyTypes: true,
       noUncheckedIndexedAccess: true,
-      skipLibCheck: false,
-      module: "nodenext",
-      target: "es2022",
-      lib,
-      types,
-      ...options,
+      module: ts.ModuleKind.NodeNext,
+      target: ts.ScriptTarget.ES2022,
+      lib: lib.map((name) => `lib.${name}.d.ts`),
+      types: [...types],
     };
-    this.write("tsconfig.json", JSON.stringify({ compilerOptions, files }));
-    return spawnSync(process.execPath, [join(installed, "typescript/bin/tsc")], {
-      cwd: this.folder,
-      encoding: "utf8",
-    }).stdout;
+    const host = ts.createCompilerHost(options);
+    host.getCurrentDirectory = () => this.folder;
+    const parse = host.getSourceFile.bind(host);
+    host.getSourceFile = (path, ...rest) => {
+      if (!path.includes("/node_modules/")) return parse(path, ...rest);
+      if (!parsed.has(path)) parsed.set(path, parse(path, ...rest));
+      return parsed.get(path);
+    };
+    const program = ts.createProgram(
+      files.map((file) => join(this.folder, file)),
+      options,
+      host,
+    );
+    // Packages that are linked lie elsewhere.
+    const own = program.getSourceFiles().filter(({ fileName }) => fileName.startsWith(this.folder));
+    const found = [
+      ...program.getOptionsDiagnostics(),
+      ...program.getGlobalDiagnostics(),
+      ...own.flatMap((file) => [
+        ...program.getSyntacticDiagnostics(file),
+        ...program.getSemanticDiagnostics(file),
+      ]),
+    ];
+    program.emit();
+    return ts.formatDiagnostics(found, host);
   }
 
   /** Node in the project's folder. */
