@@ -16,7 +16,7 @@ import { inputOf, inputsOf, operandNamed, outputOf, type Operand, type TileFunc 
 import { largestValue, loopVariables, type Linear } from "../linear.js";
 import { isParam, ubBuffers } from "../regions.js";
 import { targetFacts, type Target } from "../target.js";
-import { taskOfTile } from "../task/index.js";
+import { isGather, statementsOf } from "../task/statements.js";
 import {
   ubBytes,
   ubStrides,
@@ -134,7 +134,8 @@ export interface Workload {
 
 export function workload(func: TileFunc, target: Target): Workload {
   const buffers = ubBuffers(func);
-  const gather = taskOfTile(func).gather?.stmt;
+  // A search reads the clock of each of its programs once: more would be spent on remembering their tasks than on their gathers.
+  const gather = statementsOf(func).find(isGather)?.stmt;
   const lowering =
     gather === undefined ? undefined : lowerGather(factsOf(gather, func, buffers, target), target);
   const held = (operand: Operand, tile: string): Held => {

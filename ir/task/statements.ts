@@ -1,7 +1,7 @@
 /** Every statement of a tile program with what stands around it. */
 import type { TileFunc } from "../func.js";
 import { sizesAround } from "../symbols/symbols.js";
-import type { ForStmt, Stmt } from "../tile.js";
+import type { ForStmt, GatherStmt, Stmt } from "../tile.js";
 
 /** A statement with what stands around it. */
 export interface Located<S extends Stmt = Stmt> {
@@ -13,12 +13,19 @@ export interface Located<S extends Stmt = Stmt> {
   readonly place: number;
 }
 
-/** Every statement of a program, in program order, those inside a loop after it. */
-export const statementsOf = (func: TileFunc): readonly Located[] => locate(func.body, sizesAround(func));
+/** Whether a statement is the gather, which a program has once. */
+export const isGather = (found: Located): found is Located<GatherStmt> => found.stmt.op === "gather";
 
-function locate(body: readonly Stmt[], loops: readonly ForStmt[]): Located[] {
-  return body.flatMap((stmt, place) => [
-    { stmt, loops, body, place },
-    ...(stmt.op === "for" ? locate(stmt.body, [...loops, stmt]) : []),
-  ]);
+/** Every statement of a program, in program order, those inside a loop after it. */
+export function statementsOf(func: TileFunc): readonly Located[] {
+  const found: Located[] = [];
+  locate(func.body, sizesAround(func), found);
+  return found;
+}
+
+function locate(body: readonly Stmt[], loops: readonly ForStmt[], found: Located[]): void {
+  body.forEach((stmt, place) => {
+    found.push({ stmt, loops, body, place });
+    if (stmt.op === "for") locate(stmt.body, [...loops, stmt], found);
+  });
 }

@@ -2,7 +2,7 @@
 import { outputOf, type TileFunc } from "../func.js";
 import type { GatherStmt, LoadStmt, Region, StoreStmt } from "../tile.js";
 import { nestOf, type ParallelNest } from "./nest.js";
-import { statementsOf, type Located } from "./statements.js";
+import { isGather, statementsOf, type Located } from "./statements.js";
 
 /** The parts of a tile program that gathers, made once by `taskOfTile`. A hand-written program may have other loads and stores beside these. */
 export interface Task {
@@ -31,21 +31,22 @@ export function taskOfTile(func: TileFunc): Task {
 function newTask(func: TileFunc): Task {
   const all = statementsOf(func);
   const nest = nestOf(func);
+  const loads = new Map<string, Located<LoadStmt>>();
   const gather = all.find(isGather);
-  if (gather === undefined) return { nest, loads: new Map() };
-  const loads = all.filter(isLoad);
-  const fed = gather.stmt.from.flatMap(({ buffer }) => {
-    const [load, ...others] = loads.filter(({ stmt }) => stmt.to === buffer);
-    return load !== undefined && others.length === 0 && feeds(load, gather) ? [[buffer, load] as const] : [];
-  });
-  const { buffer } = gather.stmt.to;
-  const [store, ...others] = all.filter(isStore).filter(({ stmt }) => stmt.from === buffer);
-  const takes =
-    store !== undefined && others.length === 0 && store.body === gather.body && store.place > gather.place;
-  return { nest, gather, loads: new Map(fed), ...(takes ? { store } : {}) };
+  if (gather === undefined) return { nest, loads };
+  const { from, to } = gather.stmt;
+  const filling = all.filter(isLoad);
+  for (const { buffer } of from) {
+    const load = only(filling.filter(({ stmt }) => stmt.to === buffer));
+    if (load !== undefined && feeds(load, gather)) loads.set(buffer, load);
+  }
+  const store = only(all.filter(isStore).filter(({ stmt }) => stmt.from === to.buffer));
+  const takes = store?.body === gather.body && store.place > gather.place;
+  return takes ? { nest, gather, loads, store } : { nest, gather, loads };
 }
 
-const isGather = (found: Located): found is Located<GatherStmt> => found.stmt.op === "gather";
+const only = <T>(list: readonly T[]): T | undefined => (list.length === 1 ? list[0] : undefined);
+
 const isLoad = (found: Located): found is Located<LoadStmt> => found.stmt.op === "load";
 const isStore = (found: Located): found is Located<StoreStmt> => found.stmt.op === "store";
 

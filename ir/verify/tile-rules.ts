@@ -33,7 +33,8 @@ import {
 import { rangesOf } from "../intervals/intervals.js";
 import { boundsOf, neverNegative, type Judgement } from "../intervals/loop-bounds.js";
 import { isParam, regionsOf, typeOfBuffer, ubAccesses, ubBuffers, wholeBuffers } from "../regions.js";
-import { statementsOf, taskOfTile, tensorRegion, type Located } from "../task/index.js";
+import { taskOfTile, tensorRegion } from "../task/index.js";
+import { isGather, statementsOf, type Located } from "../task/statements.js";
 import { printLinear, printRegion } from "../text/print.js";
 import type { ForStmt, GatherStmt, Region, UbBuffer } from "../tile.js";
 import { at, bytesOf, elementCount, type Span, type TensorType } from "../types.js";
@@ -316,7 +317,7 @@ function oneWriter({ func, all, buffers }: Program): Diagnostic[] {
 }
 
 function oneGather({ func, all }: Program): Diagnostic[] {
-  const gathers = all.filter(({ stmt }) => stmt.op === "gather").length;
+  const gathers = all.filter(isGather).length;
   const wanted = elementCount(outputOf(func).type.shape) === 0 ? [0, 1] : [1];
   return wanted.includes(gathers)
     ? []
