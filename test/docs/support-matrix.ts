@@ -38,13 +38,13 @@ function rowsOf(def: OpDef): Row[] {
   return [spec.default, ...others].map((level) => ({ def, level: { level } }));
 }
 
-/** A smallest program of an operator: extents of 2, a tuple of 1. */
+/** A smallest program of an operator: extents of 2, a tuple of 1, indices of the lowest rank that it takes. */
 function smallest(
   { def, level }: Row,
   data: DType,
   indices: string,
   rank: number,
-  indexRank = rank,
+  indexRank = def.name === "pypto.gather_in_ub" ? 2 : 1,
 ): ProgramDescription {
   const two = (count: number): number[] => new Array<number>(Math.max(0, count)).fill(2);
   const padded = (last: number): number[] => [...new Array<number>(Math.max(0, rank - 1)).fill(1), last];
@@ -89,6 +89,14 @@ const rowsOfDim0 = (rank: number, indexRank: number): Attrs => ({
   slice_sizes: Array.from({ length: rank }, (_, k) => (k === 0 ? 1 : 2)),
 });
 
+/** The first type of indices that an operator takes beside f32 data. */
+const indexTypeOf = (row: Row): DType =>
+  indexDTypes.find((dtype) => takes(smallest(row, "f32", dtype, 2))) ?? "i64";
+
+/** A smallest program of every operator, at each of its levels, on data of a type. */
+export const smallestPrograms = (data: DType): readonly ProgramDescription[] =>
+  opDefs.flatMap(rowsOf).map((row) => smallest(row, data, indexTypeOf(row), 2));
+
 const takes = (description: ProgramDescription): boolean => tryProgram(description).ok;
 
 /** Ranks in a row as `1 to 8`. */
@@ -104,7 +112,7 @@ function policiesOf({ attrs: { mode } }: OpDef): readonly [name: string, words: 
 }
 
 function backendsOf(row: Row, dtype: DType, indexType: string): string[] {
-  const result = tryProgram(smallest(row, dtype, indexType, 2, 1));
+  const result = tryProgram(smallest(row, dtype, indexType, 2));
   if (!result.ok) return [];
   const found = ["reference"];
   if (tryCompile(result.func).ok) found.push("sim");
@@ -183,24 +191,24 @@ export function supportMatrix(): string {
   ];
   for (const row of opDefs.flatMap(rowsOf)) {
     const { def, level } = row;
-    const anyIndex = indexDTypes.find((dtype) => takes(smallest(row, "f32", dtype, 2, 1))) ?? "i64";
-    const dataTypes = dtypes.filter((dtype) => takes(smallest(row, dtype, anyIndex, 2, 1)));
-    const indexTypes = indexDTypes.filter((dtype) => takes(smallest(row, "f32", dtype, 2, 1)));
+    const anyIndex = indexTypeOf(row);
+    const dataTypes = dtypes.filter((dtype) => takes(smallest(row, dtype, anyIndex, 2)));
+    const indexTypes = indexDTypes.filter((dtype) => takes(smallest(row, "f32", dtype, 2)));
     const all = Array.from({ length: maxRank + 1 }, (_, rank) => rank);
-    const dataRanks = all.filter((rank) => rank > 0 && takes(smallest(row, "f32", anyIndex, rank, 1)));
+    const dataRanks = all.filter((rank) => rank > 0 && takes(smallest(row, "f32", anyIndex, rank)));
     const indexRanks = all.filter((rank) =>
       takes(smallest(row, "f32", anyIndex, likeOf(def) === "gather" ? (dataRanks[0] ?? 1) : rank, rank)),
     );
     const [policy, words] = policiesOf(def);
     const policies = words.filter((word) => {
-      const base = smallest(row, "f32", anyIndex, 2, 1);
+      const base = smallest(row, "f32", anyIndex, 2);
       return takes({ ...base, attrs: { ...base.attrs, [policy]: word } });
     });
-    const base = smallest(row, "f32", anyIndex, 2, 1);
+    const base = smallest(row, "f32", anyIndex, 2);
     const resolved = resolveSource({
       op: base.op,
       attrs: base.attrs,
-      inputs: [base.data, base.indices],
+      inputs: [base.data, base.indices, ...(base.others ?? [])],
     });
     const oob = resolved.ok ? resolved.resolved.oob : "none";
     const fallback = policy === "oob" ? oob : `${String(def.attrs[policy]?.default)}, which is ${oob}`;
@@ -214,7 +222,7 @@ export function supportMatrix(): string {
         .join(", ")}`,
       `- Data ranks: ${ranks(dataRanks)}; index ranks: ${dialectOf(def) === "directml" ? "as the data's (leading ones are padding)" : ranks(indexRanks)}`,
       `- Index types: ${indexTypes.join(", ")}; negative indices: ${negative}`,
-      `- ${policy === "oob" ? "Policies" : "Modes"}: ${policies.join(", ")}; default ${fallback}`,
+      `- ${policy === "oob" ? "Policies" : "Modes"}: ${policies.join(", ") || "none"}; default ${fallback}`,
       "",
       "| Element type | Backends |",
       "| --- | --- |",
