@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { codes, parseModule } from "../../ir/index.js";
+import { codes, dtypes, parseModule } from "../../ir/index.js";
 import { tryCompile } from "../../src/index.js";
 import { runHere } from "../support/run-here.js";
 
@@ -53,6 +53,11 @@ describe("the pages", () => {
       ([, code, title]) => [code, title],
     );
     expect(titles).toEqual(Object.entries(codes).map(([code, { title }]) => [code, title]));
+  });
+
+  it("have every element type in the grammar", () => {
+    const [, rule = ""] = /^dtype +=([^;]*);/m.exec(read("docs/ir.md")) ?? [];
+    expect([...rule.matchAll(/"(\w+)"/g)].map(([, name]) => name)).toEqual(dtypes);
   });
 });
 

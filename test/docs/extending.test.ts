@@ -4,10 +4,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { TensorType } from "../../src/index.js";
+import type { DType, ProgramDescription, TensorType, tryProgram } from "../../src/index.js";
 import { readNpy, writeNpy } from "../../src/formats/index.js";
 import { emitEdited, errorsIn, type Edit, type SourceError } from "../support/edited-sources.js";
 import { PackedProject } from "../support/packed.js";
+import { smallestPrograms } from "./support-matrix.js";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const page = readFileSync(`${root}docs/extending.md`, "utf8");
@@ -75,6 +76,13 @@ const withRow = (row: string): Edit => ({
   put: `${row}\n  tile: {`,
 });
 
+/** The table of element types with another row. */
+const withType = (row: string): Edit => ({
+  file: "ir/element-types.ts",
+  find: "elementTypes = {",
+  put: `elementTypes = {\n${row}`,
+});
+
 /** What each part of the page adds, the words by which an error speaks of it, and the sentence before its list. */
 const additions: readonly { what: string; words: RegExp; after: string; edits: readonly Edit[] }[] = [
   {
@@ -121,6 +129,12 @@ const additions: readonly { what: string; words: RegExp; after: string; edits: r
     ],
   },
   {
+    what: "an element type",
+    words: /'f8e4m3'/,
+    after: "An element type is a row of `elementTypes`",
+    edits: [withType(code("ir/element-types.ts").replace("f8e5m2", "f8e4m3"))],
+  },
+  {
     what: "a kind of target",
     words: /["']dsp["']/,
     after: "a member of `TargetKind`",
@@ -138,7 +152,18 @@ const additions: readonly { what: string; words: RegExp; after: string; edits: r
   },
 ];
 
-/** The operator and the schedule entry of the page, with all that they need. */
+/** The files that the page lists for an element type, with what each needs. */
+const typeEdits: readonly Edit[] = [
+  { file: "backends/pto/words.ts", find: "u8: i8,", put: "u8: i8, f8e5m2: i8," },
+  { file: "backends/pypto/emit.ts", find: "f64: ", put: "f8e5m2: undefined, f64: " },
+  {
+    file: "src/formats/numbers.ts",
+    find: "f64: {",
+    put: "f8e5m2: { round: (value) => value, read: (view, place) => view.getUint8(place), write: () => undefined }, f64: {",
+  },
+];
+
+/** The operator, the schedule entry and the element type of the page, with all that they need. */
 const complete: readonly Edit[] = [
   { file: "ir/ops/mindspore.ts", put: code("ir/ops/mindspore.ts") },
   { file: "ir/ops/registry.ts", find: "registered = [", put: "registered = [\n  mindsporeGatherElements," },
@@ -149,6 +174,8 @@ const complete: readonly Edit[] = [
   },
   withMember(code("ir/schedule.ts")),
   withRow(code("ir/schedule-entries.ts")),
+  withType(code("ir/element-types.ts")),
+  ...typeEdits,
 ];
 
 describe("the lists of the page, on sources with every addition at once", () => {
@@ -167,7 +194,7 @@ describe("the lists of the page, on sources with every addition at once", () => 
   });
 });
 
-describe("the operator and the schedule entry of the page, in the sources", () => {
+describe("the operator, the schedule entry and the element type of the page, in the sources", () => {
   const folder = mkdtempSync(join(tmpdir(), "tilec-extended-"));
   const tilec = (...args: readonly string[]) =>
     spawnSync(process.execPath, [join(folder, "dist/src/cli/main.js"), ...args], { encoding: "utf8" });
@@ -218,5 +245,51 @@ describe("the operator and the schedule entry of the page, in the sources", () =
     writeFileSync(join(folder, "case.json"), JSON.stringify([test]));
     const { status, stdout } = tilec("check", join(folder, "case.json"), "--backend", "reference,sim");
     expect(status, stdout).toBe(0);
+  });
+
+  it("the type is in texts and files, and its bits are moved", () => {
+    expect(typeEdits.map(({ file }) => file)).toEqual(listed("An element type is a row of `elementTypes`"));
+    const text = `func @f(%x: tensor<4x3xf8e5m2>, %i: tensor<2xi32>) -> tensor<2x3xf8e5m2> {
+  %y = access.gather %x, %i (d0, d1) -> (error(%i[d0]), d1) {oob = error}
+  return %y
+}
+`;
+    const file = (name: string): string => join(folder, `type-${name}`);
+    writeFileSync(file("f.tir"), text);
+    const bytes = Uint8Array.from({ length: 12 }, (_, k) => 0xf0 + k);
+    writeFileSync(file("x.npy"), writeNpy({ type: { dtype: "u8", shape: [4, 3] }, bytes }));
+    const indices = new Uint8Array(Int32Array.of(3, 1).buffer);
+    writeFileSync(file("i.npy"), writeNpy({ type: { dtype: "i32", shape: [2] }, bytes: indices }));
+    const inputs = ["--input", `data=${file("x.npy")}`, "--input", `indices=${file("i.npy")}`];
+    const args = ["run", file("f.tir"), ...inputs, "--out", `output=${file("y.npy")}`];
+    const { status, stdout, stderr } = tilec(...args, "--backend", "reference,sim");
+    expect(status, stderr).toBe(0);
+    expect(stdout).toContain("2x3xf8e5m2");
+    const { type, bytes: found } = readNpy(new Uint8Array(readFileSync(file("y.npy"))), "y.npy");
+    expect([type.dtype, ...found]).toEqual(["u8", 0xf9, 0xfa, 0xfb, 0xf3, 0xf4, 0xf5]);
+  });
+
+  it("every operator refuses the type", async () => {
+    const extended = (await import(join(folder, "dist/src/index.js"))) as {
+      readonly tryProgram: typeof tryProgram;
+    };
+    const codes = (dtype: string) =>
+      [
+        ...smallestPrograms(dtype as DType),
+        {
+          op: "mindspore.gather_elements",
+          attrs: {},
+          data: { dtype, shape: [2] },
+          indices: { dtype: "i32", shape: [2] },
+        },
+      ].map((description) => {
+        // The types of these sources have neither the operator nor the type.
+        const result = extended.tryProgram(description as ProgramDescription);
+        return [description.op, result.ok ? "taken" : result.diagnostics[0]?.code];
+      });
+    expect(codes("f32").filter(([, code]) => code !== "taken")).toEqual([]);
+    expect(codes("f8e5m2").filter(([, code]) => code !== "TC104")).toEqual([]);
+    const flags = ["--op", "gather", "--data", "f8e5m2[4,3]", "--indices", "i32[2]"];
+    expect(tilec("explain", ...flags).stderr).toContain("TC104");
   });
 });
