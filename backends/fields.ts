@@ -83,19 +83,24 @@ export function checkFields(
   if (!isObject(value)) {
     return [error(code, `${what} takes an object with ${names.join(", ")}, not ${shown(value)}`)];
   }
-  const strangers = open ? [] : Object.keys(value).filter((name) => !Object.hasOwn(fields, name));
-  const unknown = strangers.map((name) => {
+  const found: Diagnostic[] = [];
+  for (const name of open ? [] : Object.keys(value)) {
+    if (Object.hasOwn(fields, name)) continue;
     const meant = meantBy(name, names, suggest);
     const listed = meant.hint === undefined || names.length <= mostBesideHint;
     const known = listed ? `; it has ${names.join(", ")}` : "";
-    return error(code, `${what} has no ${path}${shownKey(name)}${known}`, meant);
-  });
-  const others = Object.entries(fields).flatMap(([name, field]) => {
-    const { [name]: given } = value;
-    if (given !== undefined) return problemsOf(field, given, `${path}${name}`, suggest);
-    return needs.includes(name) ? [lacking(what, `${path}${name}`, field)] : [];
-  });
-  return [...unknown, ...others];
+    found.push(error(code, `${what} has no ${path}${shownKey(name)}${known}`, meant));
+  }
+  for (const [name, field] of Object.entries(fields)) {
+    const given = value[name];
+    if (given === undefined) {
+      if (needs.includes(name)) found.push(lacking(what, `${path}${name}`, field));
+    } else if ("problems" in field || !field.holds(given)) {
+      // One by one: a list in a file has more problems than a call has arguments.
+      for (const problem of problemsOf(field, given, `${path}${name}`, suggest)) found.push(problem);
+    }
+  }
+  return found;
 }
 
 /** Every reason why a field does not take `value`, which stands at `path`. */

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { Ajv } from "ajv";
 import { describe, expect, it } from "vitest";
-import { CompileError } from "../../ir/index.js";
+import { CompileError, scheduleEntries, type Schedule, type ScheduleEntry } from "../../ir/index.js";
 import { caseProblems } from "../../src/formats/case-problems.js";
 import { caseSchema, type CaseJson } from "../../src/formats/case-schema.js";
 import { readCaseList } from "../../src/formats/cases.js";
@@ -49,8 +49,27 @@ const plain = {
   indices: { dtype: "i32", shape: [1, 2], fill: { seed: 1, min: 0, max: 2 } },
   expect: "ok",
 };
+
+function sample(entry: ScheduleEntry): unknown {
+  switch (entry.form) {
+    case "list":
+      return [2, 2];
+    case "count":
+      return 2;
+    case "word":
+      return entry.words[0];
+    case "by-operand":
+      return { indices: entry.each[0] };
+  }
+}
+
+const schedule = Object.fromEntries(
+  Object.values(scheduleEntries).map((entry) => [entry.key, sample(entry)]),
+);
+
 /** Every field that a case may have, though not all of them beside one another. */
 const full = {
+  ...schedule,
   ...plain,
   source: "mine",
   note: "every field",
@@ -64,20 +83,11 @@ const full = {
   oob: "clamp",
   target: "cpu",
   targetFile: "mine.json",
-  tile: [2, 2],
-  view: [2, 2],
-  profile: "head",
-  residency: { data: "gm" },
-  buffers: { indices: 2 },
   doubleBuffer: true,
-  order: [1, 0],
-  cores: 2,
-  budgetRule: "spec",
-  ubBytes: 4096,
   limits: { bytes: 1, ubPeak: 2, cycles: 3, clock: 4 },
   tir: "func",
   expect: { error: "axis" },
-} satisfies Readonly<Record<keyof CaseJson, unknown>>;
+} satisfies Readonly<Record<Exclude<keyof CaseJson, keyof Schedule>, unknown>>;
 
 /** What readCaseList says of a whole file. */
 function isRead(file: unknown): boolean {
