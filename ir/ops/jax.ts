@@ -125,10 +125,14 @@ export const jaxTakeAlongAxis = {
   name: "jax.take_along_axis",
   kind: "gather_elements",
   inputs: ["arr", "indices"],
-  attrs: { axis, mode: modeSpec(["fill", "clip", "promise_in_bounds"]), fill_value: fillValue },
+  attrs: {
+    axis: { ...axis, default: -1 },
+    mode: modeSpec(["fill", "clip", "promise_in_bounds"]),
+    fill_value: fillValue,
+  },
   resolve(inputs) {
     checkTypes(inputs, "jax.take_along_axis");
-    const along = axisInRange(inputs, intAttr(inputs.attrs, "axis") ?? 0, inputs.data.shape.length);
+    const along = axisInRange(inputs, intAttr(inputs.attrs, "axis") ?? -1, inputs.data.shape.length);
     // An empty axis gives zeros, whatever the mode.
     const policy: IndexPolicy =
       inputs.data.shape[along] === 0

@@ -7,8 +7,19 @@ const unique = <T>(list: readonly T[]): readonly T[] => [...new Set(list)];
 /** Whose rules a definition holds. */
 export const dialectOf = (def: OpDef): Dialect => def.name.slice(0, def.name.indexOf(".")) as Dialect;
 const ownName = (def: OpDef): string => def.name.slice(def.name.indexOf(".") + 1);
-/** What case files and flags call an operator beside its dialect. */
-export const commonName = (def: OpDef): string => def.kind ?? ownName(def);
+/** What case files and flags call an operator beside its dialect: its kind, where that is no other operator's own name. */
+export function commonName(def: OpDef): string {
+  const { kind } = def;
+  const taken = kind === undefined || operatorNamed(dialectOf(def), kind)?.kind !== kind;
+  return taken ? ownName(def) : kind;
+}
+
+/** What its framework's tests call so, else the operator of this name, else the dialect's first of this kind. */
+function operatorNamed(dialect: string, name: string): OpDef | undefined {
+  const own = opDefs.filter((def) => dialectOf(def) === dialect);
+  const tested = own.find((def) => def.testName === name);
+  return tested ?? findOp(`${dialect}.${name}`) ?? own.find((def) => def.kind === name);
+}
 
 /** Every dialect, in the order of the registry. */
 export const dialects: readonly Dialect[] = unique(opDefs.map(dialectOf));
@@ -41,33 +52,42 @@ export const attributeFlags: ReadonlyMap<AttributeKey, Pick<AttrSpec, "kind" | "
   unique(opDefs.flatMap((def) => [...attributesOf(def).keys()])).map((key) => {
     const specs = opDefs.flatMap((def) => {
       const spec = attributesOf(def).get(key)?.spec;
-      return spec === undefined ? [] : [{ ...spec, dialect: dialectOf(def) }];
+      return spec === undefined ? [] : [{ ...spec, def }];
     });
     const [kind = "word", ...others] = unique(specs.map((spec) => spec.kind));
     return [key as AttributeKey, { kind: others.length === 0 ? kind : "word", help: helpOf(specs) }];
   }),
 );
 
-/** What all say, then what some dialects say behind it, with their names. */
-function helpOf(specs: readonly (Pick<AttrSpec, "help"> & { readonly dialect: string })[]): string {
+/** What all say, then what some say behind it: dialects, or operators where others of their dialect do not say it. */
+function helpOf(specs: readonly (Pick<AttrSpec, "help"> & { readonly def: OpDef })[]): string {
   const parts = unique(specs.flatMap(({ help }) => help.split("; ")));
   return parts
     .map((part) => {
-      const saying = specs.filter(({ help }) => help.split("; ").includes(part));
-      const names = unique(saying.map(({ dialect }) => dialect)).join(", ");
-      return saying.length === specs.length ? part : `${part} (${names})`;
+      const says = ({ help }: Pick<AttrSpec, "help">): boolean => help.split("; ").includes(part);
+      const saying = specs.filter(says);
+      const names = saying.map(({ def }) => {
+        const dialect = dialectOf(def);
+        return specs.every((spec) => dialectOf(spec.def) !== dialect || says(spec)) ? dialect : def.name;
+      });
+      return saying.length === specs.length ? part : `${part} (${unique(names).join(", ")})`;
     })
     .join("; ");
 }
 
 /**
- * The operator that a dialect has under a name: a common one (`gather` is pypto.index_select), else its own
- * (`index_select`). `keys` are those of the attributes given.
+ * The operator that a dialect has under a name: its own (`gather` is torch.gather), else the common one (`gather_elements` is, too).
+ * `keys` are those of the attributes given.
  */
-export function operatorFor(dialect: string, name: string, keys: readonly string[]): OpDef | undefined {
-  const common = opDefs.find((def) => dialectOf(def) === dialect && def.kind === name);
-  return knowingMost(common ?? findOp(`${dialect}.${name}`), keys);
-}
+export const operatorFor = (dialect: string, name: string, keys: readonly string[]): OpDef | undefined =>
+  knowingMost(operatorNamed(dialect, name), keys);
+
+/** The operator that a dialect has in place of another dialect's: one of its kind, if there is one. */
+export const counterpartOf = ({ kind }: OpDef, dialect: string, keys: readonly string[]): OpDef | undefined =>
+  knowingMost(
+    opDefs.find((def) => dialectOf(def) === dialect && kind !== undefined && def.kind === kind),
+    keys,
+  );
 
 /** The operator of a name as in text (`pypto.gather`), or of a dialect and a common name (`pypto.gather_elements`). */
 export function operatorInText(text: string, keys: readonly string[]): OpDef | undefined {

@@ -70,6 +70,8 @@ export interface OpDef {
   readonly name: `${string}.${string}`;
   /** The dialect-free operator it stands for, which is its common name in case files and flags. Absent: it has its own alone. */
   readonly kind?: CommonName;
+  /** What the framework's own tests call it, where that is another operator's name: in case files and flags it is this operator's. */
+  readonly testName?: string;
   /** What its inputs are called, in order. Absent: data and indices. */
   readonly inputs?: readonly [data: string, ...indices: string[]];
   /** It takes any number of further inputs like the last. */

@@ -149,6 +149,8 @@ export const pyptoGather = {
 export const pyptoIndexSelect = {
   name: "pypto.index_select",
   kind: "gather",
+  // Their table of tests is named Gather; that of pypto.gather is named GatherElement.
+  testName: "gather",
   attrs: { dim, level, oob: oobSpec("error") },
   resolve(inputs) {
     checkSupport(inputs, indexSelectPage);

@@ -1,9 +1,8 @@
 /** What `take` and `take_along_axis` mean in numpy, and in torch and jax, which follow it. */
 import type { NegativeIndex, OutOfBounds, Site } from "../access.js";
-import { div, mod, site } from "../linear.js";
-import { dim } from "../linear.js";
+import { dim, div, mod, site, type Linear } from "../linear.js";
 import type { Operator } from "../operator.js";
-import { at, elementCount, formatShape, strides } from "../types.js";
+import { at, elementCount, formatShape, strides, type Shape } from "../types.js";
 import { broadcastCoords, broadcastShapes } from "./broadcast.js";
 import { checkSameRank, fail, type OpInputs } from "./op-def.js";
 
@@ -29,6 +28,15 @@ export const siteOf = (
 
 const fillOf = ({ fill }: IndexPolicy) => (fill === undefined ? {} : { fill });
 
+/** Where the element of a number in row-major order stands. */
+function coordsOfFlat(shape: Shape, number: Linear): Linear[] {
+  const by = strides(shape);
+  return shape.map((extent, k) => {
+    const quotient = div(number, at(by, k));
+    return k === 0 ? quotient : mod(quotient, extent);
+  });
+}
+
 /** data[:axis] + indices + data[axis+1:]; without an axis, the data counts as flat. */
 export function takeOperator(inputs: OpInputs, axis: number | undefined, policy: IndexPolicy): Operator {
   const [data, indices] = [inputs.data.shape, inputs.indices.shape];
@@ -36,12 +44,7 @@ export function takeOperator(inputs: OpInputs, axis: number | undefined, policy:
   if (alone !== undefined && policy.fill === undefined) return { op: "gather", axis: alone, data, indices };
   const q = indices.length;
   if (alone === undefined) {
-    const flat = site(0);
-    const by = strides(data);
-    const results = data.map((extent, k) => {
-      const quotient = div(flat, at(by, k));
-      return k === 0 ? quotient : mod(quotient, extent);
-    });
+    const results = coordsOfFlat(data, site(0));
     const coords = indices.map((_, k) => dim(k));
     const sites = [siteOf(policy, 1, coords, elementCount(data))];
     const map = { outRank: q, sites, results, ...fillOf(policy) };
@@ -80,5 +83,15 @@ export function takeAlongOperator(
   const results = broadcastCoords(data, output).map((coord, k) => (k === axis ? site(0) : coord));
   const sites = [siteOf(policy, 1, broadcastCoords(indices, output), at(data, axis))];
   const map = { outRank: output.length, sites, results, ...fillOf(policy) };
+  return { op: "mapped", map, inputs: [data, indices], output };
+}
+
+/** Data and indices count as flat, and so does the output. */
+export function takeFlatOperator(inputs: OpInputs, policy: IndexPolicy): Operator {
+  const [data, indices] = [inputs.data.shape, inputs.indices.shape];
+  const output = [elementCount(indices)];
+  if (data.length === 1 && indices.length === 1) return { op: "gather_elements", axis: 0, data, indices };
+  const sites = [siteOf(policy, 1, coordsOfFlat(indices, dim(0)), elementCount(data))];
+  const map = { outRank: 1, sites, results: coordsOfFlat(data, site(0)), ...fillOf(policy) };
   return { op: "mapped", map, inputs: [data, indices], output };
 }

@@ -2,8 +2,7 @@
  * PyTorch's gather, index_select, take_along_dim and nn.functional.embedding.
  *
  * Source: docs.pytorch.org/docs/stable, the pages of these names. Indices are LongTensors, where a page says so IntTensors too;
- * none counts from the end, and one out of range is an error. `take_along_dim` without a dim flattens both tensors: reshape
- * them, and give dim 0.
+ * none counts from the end, and one out of range is an error.
  */
 import { outputShape } from "../operator.js";
 import type { DType } from "../types.js";
@@ -20,9 +19,16 @@ import {
   type OpDef,
   type OpInputs,
 } from "./op-def.js";
-import { takeAlongOperator } from "./take.js";
+import { takeAlongOperator, takeFlatOperator } from "./take.js";
 
 const dim = { ...axis, argument: "dim" } as const satisfies AttrSpec;
+/** The page's signature and example say so; its list of parameters has 0. */
+const flatDim = {
+  key: "axis",
+  argument: "dim",
+  kind: "int",
+  help: `${axis.help}; absent, both tensors count as flat`,
+} as const satisfies AttrSpec;
 const oob = oobSpec("error");
 
 /** torch.dtype without the unsigned types of 16 bits and more, which have "limited support". */
@@ -79,11 +85,14 @@ export const torchIndexSelect = {
 export const torchTakeAlongDim = {
   name: "torch.take_along_dim",
   inputs: ["input", "indices"],
-  attrs: { dim, oob },
+  attrs: { dim: flatDim, oob },
   resolve(inputs) {
     checkTypes(inputs, "torch.take_along_dim", long);
     const policy = { negative: "illegal", oob: oobOf(inputs) } as const;
-    const operator = takeAlongOperator(inputs, dimOf(inputs), policy, "torch.take_along_dim");
+    const operator =
+      inputs.attrs["dim"] === undefined
+        ? takeFlatOperator(inputs, policy)
+        : takeAlongOperator(inputs, dimOf(inputs), policy, "torch.take_along_dim");
     return { operator, output: outputShape(operator), ...policy };
   },
 } as const satisfies OpDef;

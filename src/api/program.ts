@@ -56,9 +56,11 @@ export type ProgramResult =
   | { readonly ok: true; readonly func: SourceFunc }
   | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] };
 
-/** Several index inputs have the names that the operator gives them. */
-const nameOf = (op: string, k: number, inputs: number): string =>
-  inputs === 2 ? at(roles, k) : inputName(findOp(op) ?? {}, k);
+/** The inputs of an operator that may have several index inputs have the names that it gives them. */
+const nameOf = (op: string, k: number, inputs: number): string => {
+  const def = findOp(op);
+  return inputs === 2 && def?.variadic !== true ? at(roles, k) : inputName(def ?? {}, k);
+};
 
 /** Applies the dialect's rules to find the output type. */
 export function tryProgram(description: ProgramDescription): ProgramResult {

@@ -6,8 +6,8 @@ import { builder, type BuilderArguments } from "./builder.js";
 export type TorchGatherArguments = BuilderArguments<typeof torchGather, "dim">;
 /** As for gather; `index` has one dim. */
 export type TorchIndexSelectArguments = BuilderArguments<typeof torchIndexSelect, "dim">;
-/** As for gather; off `dim`, `input` and `indices` are broadcast against each other. */
-export type TorchTakeAlongDimArguments = BuilderArguments<typeof torchTakeAlongDim, "dim">;
+/** As for gather; off `dim`, `input` and `indices` are broadcast against each other. `dim`: absent, both count as flat. */
+export type TorchTakeAlongDimArguments = BuilderArguments<typeof torchTakeAlongDim>;
 /** `paddingIdx`: a row of weight that training leaves alone; what is read is the same with and without it. */
 export type TorchEmbeddingArguments = BuilderArguments<typeof torchEmbedding>;
 
@@ -18,7 +18,7 @@ export const gather = builder(torchGather, "dim");
 export const indexSelect = builder(torchIndexSelect, "dim");
 
 /** torch.take_along_dim(input, indices, dim). Output shape: both broadcast together, the length of indices along dim. */
-export const takeAlongDim = builder(torchTakeAlongDim, "dim");
+export const takeAlongDim = builder(torchTakeAlongDim);
 
 /** torch.nn.functional.embedding(input, weight, padding_idx). Output shape: input + weight[1:]. */
 export const embedding = builder(torchEmbedding);

@@ -270,8 +270,9 @@ describe("flags of attributes", () => {
 
   it("say once what all dialects have, and whose the rest is", () => {
     expect(attributeFlags.get("axis")?.help).toBe(
-      "axis or dim that the indices choose along; absent, the first behind the batch dims (tf); " +
-        "absent, the array counts as flat (numpy, jax)",
+      "axis or dim that the indices choose along; absent, both tensors count as flat (torch.take_along_dim); " +
+        "absent, the first behind the batch dims (tf); " +
+        "absent, the array counts as flat (numpy.take, jax.take)",
     );
   });
 });

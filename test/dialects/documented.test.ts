@@ -113,11 +113,15 @@ describe("torch", () => {
       [10, 20, 30],
       [40, 50, 60],
     ]);
-    const most = [3];
-    const wide = t.flat();
-    expect(
-      await given(torch.takeAlongDim({ input: f32(wide), indices: i64(most), dim: 0 }), wide, most),
-    ).toEqual([60]);
+    // Without a dim both tensors count as flat: the index is torch.argmax(t), a scalar.
+    expect(await given(torch.takeAlongDim({ input: f32(t), indices: i64(3) }), t, 3)).toEqual([60]);
+    const square = [
+      [5, 0],
+      [1, 4],
+    ];
+    expect(await given(torch.takeAlongDim({ input: f32(t), indices: i64(square) }), t, square)).toEqual([
+      50, 10, 30, 40,
+    ]);
   });
 
   it("embedding, whose padding row is read like any other", async () => {
@@ -449,6 +453,8 @@ describe("jax", () => {
       [5, 4],
     ]);
     expect(await along([[1, 0, 2]], 0)).toEqual([[4, 2, NaN]]);
+    const last = jax.takeAlongAxis({ arr: f32(x), indices: i64([[2], [0]]) });
+    expect(await given(last, x, [[2], [0]])).toEqual([[3], [4]]);
   });
 
   it("counts negative indices from the end, but for take's clip and wrap", async () => {

@@ -13,10 +13,24 @@ import {
   type SourceFunc,
   type TensorType,
 } from "../../ir/index.js";
-import { directml, jax, numpy, onnx, pypto, program, stablehlo, tf, torch } from "../../src/index.js";
+import {
+  compile,
+  directml,
+  jax,
+  numpy,
+  onnx,
+  program,
+  pypto,
+  run,
+  stablehlo,
+  targets,
+  tf,
+  torch,
+} from "../../src/index.js";
 import { loadProgram } from "../../src/cli/load.js";
 import type { ProgramFlags } from "../../src/cli/options.js";
 import { readCaseList } from "../../src/formats/cases.js";
+import { checkCase } from "../../src/testing/check-case.js";
 import { operandOf } from "../support/operands.js";
 
 interface Row {
@@ -156,7 +170,7 @@ const rows = {
     build: () => torch.gather({ input: data, index: wide, dim: -1, oob: "clamp" }),
   },
   "torch.index_select": {
-    op: "gather",
+    op: "index_select",
     given: { axis: 1, oob: "zero" },
     attrs: { dim: 1, oob: "zero" },
     build: () => torch.indexSelect({ input: data, index: ["i32", [4]], dim: 1, oob: "zero" }),
@@ -297,6 +311,50 @@ describe("names", () => {
     expect((await fromFlags({ op: "index_select", dialect: "pypto" }, {}, like)).op).toBe(
       "pypto.index_select",
     );
+  });
+
+  it("a dialect's own name wins over the common one, in flags and in cases", async () => {
+    const elements = torch.gather({ input: data, index: wide, dim: 1 });
+    expect((await fromFlags({ op: "gather", dialect: "torch" }, { axis: 1 }, elements)).op).toBe(
+      "torch.gather",
+    );
+    expect(fromCase("torch", "gather", { axis: 1 }, elements).op).toBe("torch.gather");
+    expect(fromCase("torch", "gather_elements", { axis: 1 }, elements).op).toBe("torch.gather");
+    const rows = torch.indexSelect({ input: data, index: ["i64", [4]], dim: 1 });
+    expect(fromCase("torch", "index_select", { axis: 1 }, rows).op).toBe("torch.index_select");
+  });
+
+  it("pypto's gather is index_select in cases, as PyPTO's table of tests calls it", () => {
+    const rows = pypto.indexSelect({ input: data, index: ["i64", [4]], dim: 1 });
+    expect(fromCase("pypto", "gather", { axis: 1 }, rows).op).toBe("pypto.index_select");
+  });
+
+  it("numpy.index calls its inputs x and i0, with one array as with two", async () => {
+    const two = numpy.index({
+      x: ["f32", [4, 4]],
+      key: [
+        ["i64", [2]],
+        ["i64", [2]],
+      ],
+    });
+    expect(inputsOf(two).map(({ name }) => name)).toEqual(["x", "i0", "i1"]);
+    const one = numpy.index({ x: ["f32", [4]], key: [["i64", [2]]] });
+    expect(inputsOf(one).map(({ name }) => name)).toEqual(["x", "i0"]);
+    const inputs = { x: Float32Array.of(1, 2, 3, 4), i0: BigInt64Array.of(3n, -4n) };
+    const { outputs } = await run(compile(one, { target: targets.webgpu }), inputs);
+    expect([...(outputs.output as Float32Array)]).toEqual([4, 1]);
+    const entry = {
+      ...{ id: "a", dialect: "numpy", op: "index", expect: "ok" },
+      inputs: {
+        x: { dtype: "f32", shape: [4], values: [1, 2, 3, 4] },
+        i0: { dtype: "i64", shape: [2], values: ["3", "-4"] },
+      },
+      output: { dtype: "f32", shape: [2], values: [4, 1] },
+    };
+    const [test] = readCaseList(JSON.stringify([entry]), "t.json");
+    if (test === undefined || "malformed" in test) throw new Error(test?.malformed[0]?.message);
+    const results = await checkCase(test, ["reference", "sim"], {});
+    expect(results.map(({ status }) => status)).toEqual(["pass", "pass"]);
   });
 
   it("DirectML's gather_nd with batch dims is gather_nd1, however it is called", async () => {

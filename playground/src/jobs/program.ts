@@ -3,7 +3,7 @@ import {
   atMost,
   attributesOf,
   bindSizes,
-  commonName,
+  counterpartOf,
   CompileError,
   dialectOf,
   error,
@@ -163,11 +163,14 @@ function sourceOf(func: Func): SourceFunc {
 function withOperator(func: SourceFunc, change: Change & { readonly kind: "operator" }): SourceFunc {
   const before = findOp(func.op);
   if (before === undefined) return func;
-  const { dialect = dialectOf(before), op = commonName(before) } = change;
+  const { dialect = dialectOf(before), op } = change;
   const known = [...attributesOf(before)];
   const keys = known.filter(([, { name }]) => name in func.attrs).map(([key]) => key);
   const names = operatorNames(dialect);
-  const def = operatorFor(dialect, names.includes(op) ? op : (names[0] ?? ""), keys);
+  const named = op !== undefined && names.includes(op) ? op : (names[0] ?? "");
+  const def =
+    (op === undefined ? counterpartOf(before, dialect, keys) : undefined) ??
+    operatorFor(dialect, named, keys);
   if (def === undefined) return func;
   const values = new Map(known.map(([key, { name }]) => [key, func.attrs[name]]));
   const attrs: Attrs = Object.fromEntries(
