@@ -57,11 +57,12 @@ export function emitMgather(context: Context, gather: PtoGather): void {
   const table = context.fresh("load");
   const shaped = columns.fixed ? "" : `, ${type}::Shape((int64_t)${columns.text})`;
   out.line(`${type} ${table}(${plan.names.buffer(data)}${context.more(loopPart(addresses.data))}${shaped});`);
+  // MGATHER waits for V and MTE3 and not for MTE2, which loaded the indices (pto-isa include/pto/npu/a2a3/MGather.hpp:129).
+  context.wait("MTE2", "V");
   let picked = list;
   if (plan.added.has("addresses")) {
     picked = context.fresh("row");
     context.tile(picked, "Index", context.bufferShape(indices, at(stmt.from, 1).sizes), "addresses_ub");
-    context.wait("MTE2", "V");
     const normal = rule.fromEnd === undefined ? [] : counted(rule.fromEnd, picked, picked, list);
     const clamps = marksOf(rule) === "clamped";
     context.vector(...normal, ...(clamps ? clamped(rule, picked, normal.length > 0 ? picked : list) : []));

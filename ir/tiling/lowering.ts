@@ -342,7 +342,8 @@ function mgather({ map, tile }: LoweringFacts, target: Target): GatherLowering {
     class: "mgather",
     adds: changed ? [{ what: "addresses", bytes }] : [],
     steps,
-    waits: changed ? 1 : 0,
+    // MGATHER waits for V, and V for the load of the indices.
+    waits: 1,
   };
 }
 

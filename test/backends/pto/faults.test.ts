@@ -33,7 +33,7 @@ function turnedLags(tile: TileFunc): readonly TileFunc[] {
  *
  * A wait for the data, when the indices behind it are waited for on the same pipes. The lag 1 of a load outside a serial loop,
  * when the loads inside wait too. In row-fetch, MTE3 reaches S and MTE2 through the wait before TEXPANDS and those behind the
- * rows. A barrier between two instructions of different rows of scratch. A turn of indices that are read on the pipe that
+ * rows. MGATHER waits for MTE3 before, and MTE3 for it behind. A barrier between two instructions of different rows of scratch. A turn of indices that are read on the pipe that
  * loads them, or by S with waits on both sides.
  */
 const covered: Readonly<Record<string, readonly string[]>> = {
@@ -42,12 +42,14 @@ const covered: Readonly<Record<string, readonly string[]>> = {
     "per-row-error: set_flag(PIPE_MTE2, PIPE_V, EVENT_ID1);",
     "row-copy: set_flag(PIPE_MTE2, PIPE_V, EVENT_ID1);",
     "row-fetch: set_flag(PIPE_MTE3, PIPE_S, EVENT_ID7);",
+    "mgather: set_flag(PIPE_MTE2, PIPE_MTE3, EVENT_ID1);",
     "scalar: set_flag(PIPE_MTE2, PIPE_V, EVENT_ID1);",
   ],
   "a sync with lag 1 dropped": [
     "per-row: set_flag(PIPE_V, PIPE_MTE2, (event_t)(1 + (sync0 & 1)));",
     "row-copy: set_flag(PIPE_V, PIPE_MTE2, (event_t)(1 + (sync0 & 1)));",
     "row-fetch: set_flag(PIPE_MTE3, PIPE_MTE2, (event_t)(1 + (sync0 & 1)));",
+    "mgather: set_flag(PIPE_MTE3, PIPE_MTE2, (event_t)(1 + (sync0 & 1)));",
     "scalar: set_flag(PIPE_V, PIPE_MTE2, (event_t)(1 + (sync0 & 1)));",
   ],
   "a pipe barrier dropped": [
@@ -56,8 +58,12 @@ const covered: Readonly<Record<string, readonly string[]>> = {
     "per-row-error: pipe_barrier(PIPE_V);",
     "per-row-error: pipe_barrier(PIPE_V);",
   ],
-  "a lag turned": ["per-row: sync 0", "per-row-error: sync 1", "row-copy: sync 0", "scalar: sync 0"],
-  "a turn dropped": ["row-fetch: indices_turn ^= 1;", "mgather: indices_turn ^= 1;"],
+  "a lag turned": ["per-row: sync 0", "per-row-error: sync 1", "row-copy: sync 0", "mgather: sync 0", "scalar: sync 0"],
+  "a turn dropped": [
+    "row-fetch: indices_turn ^= 1;",
+    "mgather: indices_turn ^= 1;",
+    "mgather: output_turn ^= 1;",
+  ],
 };
 
 interface Trial {

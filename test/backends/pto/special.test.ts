@@ -110,6 +110,13 @@ const special: readonly [string, GatherClass, Func, Schedule, RegExp][] = [
     /set_flag\(PIPE_S, PIPE_V, EVENT_ID7\)/,
   ],
   [
+    "rows of a table whose indices need no step: MGATHER itself does not wait for their load",
+    "mgather",
+    pypto.indexSelect({ input: ["f32", [40, 24]], index: ["i32", [30]], dim: 0, oob: "zero" }),
+    { residency: "gm", tile: [8, 24], cores: 1 },
+    /EVENT_ID7\);\n +MGATHER/,
+  ],
+  [
     "elements read one by one from global memory",
     "scalar",
     onnx.gather({ data: ["f32", [7, 30]], indices: ["i32", [11]], axis: 1 }),

@@ -42,10 +42,10 @@ extern "C" __global__ AICORE void gather(__gm__ int32_t* data, __gm__ int32_t* i
         UbOutput tile1(n0, n1);
         TASSIGN(tile1, output_ub[output_turn]);
         GmData load1(data + t1, GmData::Shape((int64_t)n1));
-        UbIndex row0(n0);
-        TASSIGN(row0, addresses_ub);
         set_flag(PIPE_MTE2, PIPE_V, EVENT_ID7);
         wait_flag(PIPE_MTE2, PIPE_V, EVENT_ID7);
+        UbIndex row0(n0);
+        TASSIGN(row0, addresses_ub);
         TMINS(row0, tile0, (int32_t)0);
         pipe_barrier(PIPE_V);
         TMAXS(row0, row0, (int32_t)-1);

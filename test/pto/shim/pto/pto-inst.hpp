@@ -421,9 +421,9 @@ inline void mgather(const TileRef& dst, const GmRef& table, const TileRef& index
         fail("MGATHER of rows of %u from rows of %lld", dst.valid_columns, (long long)s[4]);
     int64_t start = 0;
     Tensor& tensor = machine.tensor_at(table.pointer, start);
-    // It runs on S and MTE2, and waits for V by itself.
+    // It runs on S and MTE2. By itself it waits for V and MTE3 before, and has all others wait behind; for MTE2 it does not wait.
     machine.hand(PIPE_V, PIPE_S);
-    machine.hand(PIPE_MTE2, PIPE_S);
+    machine.hand(PIPE_MTE3, PIPE_S);
     machine.issued[PIPE_S]++;
     index.touch(PIPE_S, false, "MGATHER");
     machine.hand(PIPE_S, PIPE_MTE2);
@@ -440,6 +440,10 @@ inline void mgather(const TileRef& dst, const GmRef& table, const TileRef& index
         const int64_t at = start + row * table.strides[3] * dst.size;
         if (at + count > (int64_t)tensor.bytes.size()) fail("MGATHER past its table");
         memcpy(&machine.ub[dst.row(r)], &tensor.bytes[at], count);
+    }
+    for (int pipe : {PIPE_V, PIPE_MTE3}) {
+        machine.hand(PIPE_MTE2, pipe);
+        machine.hand(PIPE_S, pipe);
     }
 }
 
