@@ -43,10 +43,12 @@ export function coordinatesOf(
 /**
  * The map with the bounds that are open closed. One that not even 0 suits stays open, which the verifier refuses, or is 0 where
  * nothing is read. A site that stands alone in a coordinate has its extent; one that no coordinate depends on has every index.
- * Without an output, the coordinates are those inside the regions of a tile: sums prove nothing there, and their bounds are stated.
+ * Without a result, the coordinates are those inside the regions of a tile: sums prove nothing there, and their bounds are stated.
  */
-export function withBounds(map: OpenMap, inputs: readonly TensorType[], output?: Shape): AccessMap {
+export function withBounds(map: OpenMap, inputs: readonly TensorType[], result?: Shape): AccessMap {
   const named = namedBy(coordinatesOf(map, inputs));
+  // An output of another rank is for the verifier to refuse.
+  const output = result?.length === map.outRank ? result : undefined;
   const readsNone = output !== undefined && elementCount(output) === 0;
   const sites = [...map.sites];
   let ranges: Ranges | undefined;

@@ -13,6 +13,8 @@ import {
   CompileError,
   elementCount,
   equalModule,
+  inputsOf as operandsIn,
+  keyOf,
   parseModule,
   printFunc,
   printModule,
@@ -31,7 +33,7 @@ import { runHere } from "../support/run-here.js";
 import { mutatedCase, runCases } from "./hostile-cases.js";
 import { hostileFlags, layFiles } from "./hostile-flags.js";
 import { abortRun, loseDevice } from "./interruptions.js";
-import { drawer, mutated, mutatedText, nonsense, type Draw } from "./mutate.js";
+import { drawer, mutated, mutatedText, nonsense, withOtherRank, type Draw } from "./mutate.js";
 import { judgeMutant } from "../support/mutants.js";
 import { ascendGather, objectionsTo, trialOf } from "../support/pto-trials.js";
 import { cppCompiler } from "../support/pto.js";
@@ -127,6 +129,8 @@ function* itemsOf(seed: number, runner: Runner | undefined, only?: Kind): Genera
   for (const tir of [mutatedText(program, draw), text(mutated(new TextEncoder().encode(program), draw))]) {
     yield { kind: "tir", input: tir, run: () => runText(tir, seed % 16 === 2 ? runner : undefined) };
   }
+  const ranked = withOtherRank(map === undefined || draw(4) === 0 ? program : textOfMap(map), draw);
+  yield { kind: "tir", input: ranked, run: () => runText(ranked, undefined) };
   const noise = nonsense(draw);
   yield { kind: "nonsense", input: noise, run: () => runText(noise, undefined) };
 
@@ -282,9 +286,7 @@ async function runOnDevice(scheduled: Scheduled, runner: Runner): Promise<Outcom
 const isSmall = (program: string, func: Func): boolean =>
   (program.match(/\d+/g) ?? []).every((digits) => Number(digits) <= 4096) &&
   (program.match(/\bfor\b/g)?.length ?? 0) <= 3 &&
-  [operandOf(func, "data"), operandOf(func, "indices"), operandOf(func, "output")].every(
-    ({ type }) => elementCount(type.shape) <= 4096,
-  );
+  func.operands.every(({ type }) => elementCount(type.shape) <= 4096);
 
 /** Text that parses prints and parses back; what compiles runs, or says why not. */
 async function runText(program: string, runner: Runner | undefined): Promise<Outcome> {
@@ -300,16 +302,12 @@ async function runText(program: string, runner: Runner | undefined): Promise<Out
     if (!result.ok || !isSmall(program, func)) continue;
     accepted = true;
     const { kernel } = result;
-    const inputs = {
-      data: {
-        type: operandOf(kernel.tile, "data").type,
-        bytes: new Uint8Array(byteCount(operandOf(kernel.tile, "data").type)),
-      },
-      indices: {
-        type: operandOf(kernel.tile, "indices").type,
-        bytes: new Uint8Array(byteCount(operandOf(kernel.tile, "indices").type)),
-      },
-    };
+    const inputs = Object.fromEntries(
+      operandsIn(kernel.tile).map((operand) => [
+        keyOf(operand),
+        { type: operand.type, bytes: new Uint8Array(byteCount(operand.type)) },
+      ]),
+    );
     const checked = attempt(() => simulateChecked(kernel.tile, inputs, kernel.target).output);
     const fast = attempt(() => simulateBytes(kernel, inputs, { executor: "fast" }).output);
     // What the checked executor lets pass, both run alike.

@@ -89,6 +89,24 @@ export function mutatedText(text: string, draw: Draw): string {
   return list.join("");
 }
 
+/** A tensor with a dim more or less, or a map with one more or less: most such programs name dims that the other side lacks. */
+export function withOtherRank(text: string, draw: Draw): string {
+  const shapes = [...text.matchAll(/(?<=tensor<)(?:\w+x)*(?=[a-z]+\d*>)/g)];
+  const dims = [...text.matchAll(/(?<=\()(?:d\d+(?:, )?)*(?=\) (?:let|->))/g)];
+  const places = [...shapes, ...dims];
+  const place = places[draw(places.length)];
+  if (place === undefined) return text;
+  const [found] = place;
+  const isShape = shapes.includes(place);
+  const parts = found.split(isShape ? /(?<=x)/ : ", ").filter((part) => part !== "");
+  const extent = `${numbers[draw(6)] ?? ""}x`;
+  const shorter = draw(2) === 0 && parts.length > 0;
+  const other = isShape
+    ? (shorter ? parts.slice(draw(2), draw(2) === 0 ? -1 : undefined) : [...parts, extent]).join("")
+    : Array.from({ length: parts.length + (shorter ? -1 : 1) }, (_, d) => `d${d}`).join(", ");
+  return text.slice(0, place.index) + other + text.slice(place.index + found.length);
+}
+
 /** Words, numbers and punctuation in no order. */
 export function nonsense(draw: Draw): string {
   const marks = [

@@ -11,6 +11,7 @@ import {
   type AccessFunc,
   type Linear,
 } from "../../ir/index.js";
+import { targets, tryCompile } from "../../src/index.js";
 
 const text = (coord: string): string =>
   `func @f(%x: tensor<8x2xf32>, %i: tensor<4xi32>) -> tensor<4x2xf32> {\n` +
@@ -43,6 +44,28 @@ describe("what stands in tile programs alone", () => {
       "TC204 A9: a map over whole tensors has the loop variable %t0 in a coordinate",
     ]);
     expect(refusal(dim(1))).toEqual([]);
+  });
+});
+
+describe("a map whose dims are not the output's", () => {
+  it.each([
+    ["(d0, d1) -> (%i[d0] + d1)", "4", "A1: the map has 2 output dims and the output rank 1"],
+    ["(d0) -> (%i[d0] + d0)", "4x2", "A1: the map has 1 output dims and the output rank 2"],
+    ["(d0, d1) -> (%i[d0] + 2 * %i[d1])", "", "A1: the map has 2 output dims and the output rank 0"],
+    ["(d0, d1) -> (%i[d0] + d1)", "0", "A1: the map has 2 output dims and the output rank 1"],
+    ["(d0, d1) -> (%i[d0] + d1)", "N", "A1: the map has 2 output dims and the output rank 1"],
+  ])("is refused with TC204, whatever it reads in a sum: %s into [%s]", (map, output, message) => {
+    const symbol = output === "N" ? "dim N <= 4\n" : "";
+    const type = output === "" ? "tensor<f32>" : `tensor<${output}xf32>`;
+    const { module, diagnostics } = parseModule(
+      `${symbol}func @f(%x: tensor<8xf32>, %i: tensor<4xi32>) -> ${type} {\n` +
+        `  %y = access.gather %x, %i ${map} {oob = error}\n  return %y\n}\n`,
+      "map.tir",
+    );
+    expect(diagnostics).toEqual([]);
+    const compiled = tryCompile(module.funcs[0]!, { target: targets.webgpu });
+    const refusals = compiled.ok ? [] : compiled.diagnostics;
+    expect(refusals.map(({ code, message: said }) => [code, said])).toEqual([["TC204", message]]);
   });
 });
 

@@ -1,7 +1,9 @@
 /** Random access maps on every backend, under random schedules, against the oracle; and what such maps have found. */
 import { describe, expect, it } from "vitest";
-import { drawer } from "../fuzz/mutate.js";
-import { elementsOf, type OracleMap } from "../oracle/maps.js";
+import { parseModule } from "../../ir/index.js";
+import { targets, tryCompile } from "../../src/index.js";
+import { drawer, withOtherRank } from "../fuzz/mutate.js";
+import { elementsOf, textOf, type OracleMap } from "../oracle/maps.js";
 import { testRunner } from "../support/gpu.js";
 import { judgeBound, judgeMap } from "../support/map-trials.js";
 import { randomMap } from "../support/random-map.js";
@@ -18,6 +20,25 @@ describe("random access maps", () => {
     expect(counts["right bits"]).toBeGreaterThan(50);
     expect(counts.error).toBeGreaterThan(15);
     expect(counts.refused).toBeLessThan(30);
+  }, 120_000);
+});
+
+describe("random maps of other ranks", () => {
+  it("compile, or are refused by a diagnostic", () => {
+    const codes = new Map<string, number>();
+    for (let seed = 0; seed < 1000; seed++) {
+      const draw = drawer(seed * 29 + 7);
+      const map = randomMap(draw);
+      if (map === undefined) continue;
+      const { module, diagnostics } = parseModule(withOtherRank(textOf(map), draw), "ranks.tir");
+      const [func] = module.funcs;
+      const compiled = func === undefined ? undefined : tryCompile(func, { target: targets.webgpu });
+      const found =
+        compiled?.ok === true ? compiled.kernel.diagnostics : (compiled?.diagnostics ?? diagnostics);
+      for (const code of new Set(found.map((diagnostic) => diagnostic.code)))
+        codes.set(code, (codes.get(code) ?? 0) + 1);
+    }
+    expect(codes.get("TC204")).toBeGreaterThan(300);
   }, 120_000);
 });
 
