@@ -253,7 +253,7 @@ function foundIn<T>(form: Linear, of: (atom: Atom) => T | undefined, found: T[] 
 }
 
 /** The forms that an atom is made of. */
-function partsOf(of: Atom): readonly Linear[] {
+export function partsOf(of: Atom): readonly Linear[] {
   switch (of.kind) {
     case "dim":
     case "site":

@@ -3,7 +3,7 @@
  * For a window that is StableHLO's clamp: its start is held so that the whole window lies inside.
  */
 import { gatheredTable, isRead, type AccessMap, type Site } from "../access.js";
-import { sitesOf, soleAtom, type Linear } from "../linear.js";
+import { partsOf, sitesOf, soleAtom, type Linear } from "../linear.js";
 import { at, elementCount, maxElements, type Shape, type TensorType } from "../types.js";
 import { largestThat, rangesOf, staysBelow, type Ranges } from "./intervals.js";
 
@@ -42,7 +42,7 @@ export function coordinatesOf(
 
 /**
  * The map with the bounds that are open closed. One that not even 0 suits stays open, which the verifier refuses, or is 0 where
- * nothing is read. A site that stands alone in a coordinate has its extent; one that no coordinate depends on has every index.
+ * nothing is read. So does one under `wrap` in a sum: the room that the sum leaves is no modulus that anybody stated. A site that stands alone in a coordinate has its extent; one that no coordinate depends on has every index.
  * Without a result, the coordinates are those inside the regions of a tile: sums prove nothing there, and their bounds are stated.
  */
 export function withBounds(map: OpenMap, inputs: readonly TensorType[], result?: Shape): AccessMap {
@@ -74,7 +74,7 @@ export function withBounds(map: OpenMap, inputs: readonly TensorType[], result?:
     }
   };
   for (const [s, site] of map.sites.entries()) {
-    if (!isOpen(site)) continue;
+    if (!isOpen(site) || (site.keep === "wrap" && isInSum(s, named.get(s) ?? []))) continue;
     const below = mostOf(s);
     if (below === undefined) waiting = [...waiting, s];
     else {
@@ -129,6 +129,14 @@ function largest(
   };
   return largestThat(1, most, fits);
 }
+
+/** Whether something is added to a site in a coordinate. */
+const isInSum = (s: number, own: readonly Placed[]): boolean => {
+  const added = (form: Linear): boolean =>
+    sitesOf(form).includes(s) &&
+    (form.at !== 0 || form.terms.length > 1 || form.terms.some(({ of }) => partsOf(of).some(added)));
+  return own.some(({ coord }) => added(coord));
+};
 
 const isAlone = (coord: Linear, s: number): boolean => {
   const only = soleAtom(coord);

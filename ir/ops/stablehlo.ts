@@ -318,7 +318,10 @@ function mapOf(gather: Gather, result: Result, keep: Site["keep"]): AccessMap {
     );
     // An empty slice reads nothing, wherever it starts.
     const below = at(operand, d) - Math.max(1, at(sliceSizes, d)) + 1;
-    return { value: { table: 1, at: coords }, keep, below: Math.max(0, below) };
+    const value = { table: 1, at: coords };
+    // The start of a window has no modulus under `wrap`: the elements of the window would have another one.
+    if (keep === "wrap" && result.ofOperand.has(d)) return { value, keep };
+    return { value, keep, below: Math.max(0, below) };
   });
   const results = operand.map((_, d) => {
     const started = startIndexMap.indexOf(d);

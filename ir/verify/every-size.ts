@@ -46,6 +46,8 @@ interface Images {
   readonly dims: readonly Image[];
   /** Undefined for a bare read, whose bound waits for sizes. */
   readonly sites: readonly (Image | undefined)[];
+  /** What the symbols can be where an element is read: an output without elements reads nothing. */
+  readonly sizes: ReadonlyMap<string, Interval>;
 }
 
 /** What breaks V1 or V2 at some size of the symbols; nothing for a function of numbers. */
@@ -65,8 +67,6 @@ interface Place {
   readonly func: AccessFunc;
   readonly symbolic: Symbolic;
   readonly images: Images;
-  /** What the symbols can be where an element is read: an output without elements reads nothing. */
-  readonly sizes: ReadonlyMap<string, Interval>;
   /** Extents of every operand, over symbols. */
   readonly extents: readonly (readonly Linear[])[];
   /** Of the map at its most: exact for what no symbol moves. */
@@ -81,15 +81,15 @@ function placeOf(func: AccessFunc, symbolic: Symbolic): Place {
   ]);
   const inputs = inputsOf(func).map(({ type }) => type);
   const numbers = rangesOf(func.map, inputs, outputOf(func).type.shape);
-  const sites = symbolic.map.sites.reduce<readonly (Image | undefined)[]>(
-    (before, site, s) => [...before, siteImage(site, at(numbers.sites, s), { dims, sites: before })],
-    [],
-  );
   const read = symbolic.outermost[func.operands.length - 1];
   const sizes = new Map(
     symbolic.symbols.map(({ name, most }): [string, Interval] => [name, [name === read ? 1 : 0, most]]),
   );
-  return { func, symbolic, images: { dims, sites }, sizes, extents, numbers };
+  const sites = symbolic.map.sites.reduce<readonly (Image | undefined)[]>(
+    (before, site, s) => [...before, siteImage(site, at(numbers.sites, s), { dims, sites: before, sizes })],
+    [],
+  );
+  return { func, symbolic, images: { dims, sites, sizes }, extents, numbers };
 }
 
 function siteImage(
@@ -113,14 +113,14 @@ function negative(place: Place): Fault[] {
   return [...map.sites.flatMap(coordsOf), ...map.results].flatMap(atomsOf).flatMap((of): Fault[] => {
     if (of.kind !== "div" && of.kind !== "mod") return [];
     const image = imageOver(of.of, place.images);
-    if (image === undefined || neverNegative(image[0], place.sizes) === true) return [];
+    if (image === undefined || neverNegative(image[0], place.images.sizes) === true) return [];
     if (!isOpen(of.of, place) && staysBelow(of.of, Infinity, place.numbers)) return [];
     return [{ rule: "V2", message: `${of.kind} ${of.by} is of ${shown(image)}: it may be negative` }];
   });
 }
 
 function outside(place: Place): Fault[] {
-  const { func, symbolic, images, sizes, extents } = place;
+  const { func, symbolic, images, extents } = place;
   const inputs = inputsOf(func);
   const placed = coordinatesOf(
     symbolic.map,
@@ -132,7 +132,7 @@ function outside(place: Place): Fault[] {
     if (image === undefined) return [];
     if (isConstant(extent) && !isOpen(coord, place) && staysBelow(coord, most, place.numbers)) return [];
     const counter = [image[0], sub(sub(extent, constant(1)), image[1])]
-      .map((form) => neverNegative(form, sizes))
+      .map((form) => neverNegative(form, images.sizes))
       .find((found) => found !== true);
     if (counter === undefined) return [];
     const where = `dim ${dim} of %${at(inputs, table).name}, which has ${printLinear(extent)} elements`;
@@ -184,9 +184,10 @@ function imageOfAtom(of: Atom, images: Images): Image | undefined {
       const [least, most] = image;
       const oneTurn =
         isConstant(least) && isConstant(most) && quotient(least.at, of.by) === quotient(most.at, of.by);
-      return oneTurn
-        ? [constant(remainder(least.at, of.by)), constant(remainder(most.at, of.by))]
-        : [constant(0), constant(of.by - 1)];
+      if (oneTurn) return [constant(remainder(least.at, of.by)), constant(remainder(most.at, of.by))];
+      const first = [least, sub(constant(of.by - 1), most)];
+      const inFirstTurn = first.every((form) => neverNegative(form, images.sizes) === true);
+      return inFirstTurn ? image : [constant(0), constant(of.by - 1)];
     }
     case "iv":
     case "min":

@@ -5,15 +5,15 @@
  * order: what one names stands before it; no loop variable and no minimum stands in a coordinate; a bound is a whole number below 2^31, and stands with every policy but `any`.
  * A10 fill bits are those of one element, and some site fills. A7 output and data have one element type; what a site reads
  * are integers. V4 some index value keeps
- * the coordinates of a bare read inside. V2 div and mod are of what is never negative. V1 every coordinate is provably inside its extent. V3 `wrap`
- * does not combine with windows: one index value that names several elements would have two moduli.
+ * the coordinates of a bare read inside. V2 div and mod are of what is never negative. V1 every coordinate is provably inside its extent. V3 an
+ * index value under `wrap` that stands in a sum has a stated modulus: `wrap(%i[d0] in 3) + d1`.
  */
 import { coordsOf, gatheredTable, isRead, type AccessMap } from "../access.js";
 import { coordinatesOf } from "../intervals/index-bounds.js";
 import type { Diagnostic } from "../diagnostic.js";
 import { inputsOf, outputOf, type Func } from "../func.js";
 import { imageOf, rangesOf, staysBelow, type Interval, type Ranges } from "../intervals/intervals.js";
-import { atomsOf, dimsOf, sitesOf, type Linear } from "../linear.js";
+import { atomsOf, sitesOf, type Linear } from "../linear.js";
 import {
   at,
   bytesOf,
@@ -86,6 +86,8 @@ function ranks(shaped: Shaped): Fault[] {
   });
 }
 
+const statedModulus = "state it: wrap(… in n); clamp holds a whole window inside";
+
 const isBound = (value: number): boolean => Number.isInteger(value) && value >= 0 && value <= maxElements;
 
 function order({ map }: Shaped): Fault[] {
@@ -103,6 +105,14 @@ function order({ map }: Shaped): Fault[] {
     if (!coordsOf(site).every((form) => known(form, s)))
       return [fault(`index value ${s} names a dim that is none, or an index value that is not before it`)];
     if (keep === "any" && below !== undefined) return [fault(`index value ${s} has a bound and no policy`)];
+    if (keep === "wrap" && below === undefined)
+      return [
+        {
+          rule: "V3",
+          message: `index value ${s} stands in a sum, and wraps by no stated modulus`,
+          hint: statedModulus,
+        },
+      ];
     if (keep !== "any" && below === undefined)
       return [{ rule: "V4", message: `not even index 0 keeps the coordinates of index value ${s} inside` }];
     if (keep === "any" && fromEnd === undefined && !isRead(value))
@@ -151,11 +161,10 @@ function types(shaped: Shaped): Fault[] {
 function values(shaped: Shaped): Fault[] {
   const { map, inputs, output } = shaped;
   // Nothing is read for an output without elements.
-  if (elementCount(output.shape) === 0) return wrapped(shaped);
+  if (elementCount(output.shape) === 0) return [];
   const ranges = rangesOf(map, inputs, output.shape);
   const forms = [...map.sites.flatMap(coordsOf), ...map.results];
-  const found = [...forms.flatMap((form) => negative(form, ranges)), ...outside(shaped, ranges)];
-  return found.length > 0 ? found : wrapped(shaped);
+  return [...forms.flatMap((form) => negative(form, ranges)), ...outside(shaped, ranges)];
 }
 
 const shownRange = ([least, most]: Interval): string => `${least} to ${most}`;
@@ -179,21 +188,5 @@ function outside(shaped: Shaped, ranges: Ranges): Fault[] {
     const image = shownRange(imageOf(coord, ranges));
     const hint = sitesOf(coord).length === 0 ? {} : { hint: `bound the sum: error(… in ${extent})` };
     return [{ rule: "V1", message: `a coordinate is ${image}, outside ${where}`, ...hint }];
-  });
-}
-
-/** A window: an output dim moves the coordinate and not the index value in it. */
-function wrapped({ map, inputs }: Shaped): Fault[] {
-  return coordinatesOf(map, inputs).flatMap(({ coord, dim }): Fault[] => {
-    const moved = dimsOf(coord);
-    const windows = sitesOf(coord).some((s) => {
-      const site = at(map.sites, s);
-      const followed = new Set(coordsOf(site).flatMap(dimsOf));
-      return site.keep === "wrap" && moved.some((d) => !followed.has(d));
-    });
-    const message = `an index value under wrap starts a window along dim ${dim}`;
-    return windows
-      ? [{ rule: "V3", message, hint: "choose another policy: clamp holds the whole window inside" }]
-      : [];
   });
 }

@@ -15,6 +15,7 @@ import {
   equalModule,
   inputsOf as operandsIn,
   keyOf,
+  openSymbols,
   parseModule,
   printFunc,
   printModule,
@@ -298,7 +299,8 @@ async function runText(program: string, runner: Runner | undefined): Promise<Out
   }
   let accepted = false;
   for (const func of module.funcs) {
-    const result = tryCompile(func);
+    const bind = Object.fromEntries(openSymbols(func).map(({ name, most }) => [name, most]));
+    const result = tryCompile(func, { bind });
     if (!result.ok || !isSmall(program, func)) continue;
     accepted = true;
     const { kernel } = result;

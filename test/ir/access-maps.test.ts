@@ -69,6 +69,90 @@ describe("a map whose dims are not the output's", () => {
   });
 });
 
+describe("an index value under wrap", () => {
+  /** What the compiler says to a map from 8x8 to 4x8, through tables of 4. */
+  const said = (coord: string, oob = "error"): readonly (readonly string[])[] => {
+    const { module } = parseModule(
+      `func @f(%x: tensor<8x8xf32>, %t: tensor<4xi32>) -> tensor<4x8xf32> {\n` +
+        `  %y = access.gather %x, %t (d0, d1) -> (${coord}, d1) {oob = ${oob}}\n  return %y\n}\n`,
+      "map.tir",
+    );
+    const compiled = tryCompile(module.funcs[0]!, { target: targets.webgpu });
+    return compiled.ok
+      ? []
+      : compiled.diagnostics.map(({ code, message, hint = "" }) => [code, message, hint]);
+  };
+  const refused = [
+    [
+      "TC204",
+      "V3: index value 0 stands in a sum, and wraps by no stated modulus",
+      "state it: wrap(… in n); clamp holds a whole window inside",
+    ],
+  ];
+
+  it.each(["wrap(%t[d0] in 3) + d0", "wrap(%t[d1 div 2] in 3) + d0", "wrap(%t[0] in 5) + d0"])(
+    "is taken with a stated modulus that keeps the sum inside: %s",
+    (coord) => {
+      expect(said(coord)).toEqual([]);
+    },
+  );
+
+  it("is held to its modulus: a sum that leaves its extent is V1", () => {
+    expect(said("wrap(%t[d0] in 6) + d0")).toEqual([
+      [
+        "TC204",
+        "V1: a coordinate is 0 to 8, outside dim 0 of %x, which has 8 elements",
+        "bound the sum: error(… in 8)",
+      ],
+    ]);
+  });
+
+  it.each([
+    ["%t[d0] + d0", "wrap"],
+    ["%t[0] + d0", "wrap"],
+    ["%t[d0] + 1", "wrap"],
+    ["(%t[d0] + d0) div 2", "wrap"],
+    ["from_end(%t[d0]) + d0", "wrap"],
+    ["wrap(%t[d0]) + d0", "error"],
+  ])("is refused in a sum without one: %s under %s", (coord, oob) => {
+    expect(said(coord, oob)).toEqual(refused);
+  });
+
+  it.each(["%t[d0]", "%t[d0] mod 4", "2 * %t[d0]"])("has its extent's without a sum: %s", (coord) => {
+    expect(said(coord, "wrap")).toEqual([]);
+  });
+
+  it("prints its modulus in a sum, whatever the room that the sum leaves", () => {
+    const { module } = parseModule(
+      `func @f(%x: tensor<8xf32>, %t: tensor<4xi32>) -> tensor<4xf32> {\n` +
+        "  %y = access.gather %x, %t (d0) -> (wrap(%t[d0] in 5) + d0) {oob = wrap}\n  return %y\n}\n",
+      "map.tir",
+    );
+    expect(printFunc(module.funcs[0]!)).toContain("d0 + wrap(%t[d0] in 5)");
+  });
+});
+
+describe("a mod of a dim whose size is open", () => {
+  it("is proved to stay below its most, as of a size that is fixed", () => {
+    const verdict = (declared: string, extent: string, rows: number): readonly string[] => {
+      const { module } = parseModule(
+        `${declared}func @f(%x: tensor<${rows}x3xf32>) -> tensor<${extent}x3xf32> {\n` +
+          "  %y = access.gather %x (d0, d1) -> (d0 mod 4, d1) {oob = error}\n  return %y\n}\n",
+        "map.tir",
+      );
+      const compiled = tryCompile(module.funcs[0]!, { target: targets.webgpu });
+      return compiled.ok ? [] : compiled.diagnostics.map(({ message }) => message);
+    };
+    expect(verdict("", "2", 2)).toEqual([]);
+    expect(verdict("dim N <= 2\n", "N", 2)).toEqual([]);
+    expect(verdict("dim N <= 4\n", "N", 4)).toEqual([]);
+    expect(verdict("dim N <= 9\n", "N", 4)).toEqual([]);
+    expect(verdict("dim N <= 3\n", "N", 2)).toEqual([
+      "V1: a coordinate is 0 to 2, outside dim 0 of %x, which has 2 elements",
+    ]);
+  });
+});
+
 describe("what is printed without a bound", () => {
   it("has the same bound when it is read, whatever else is printed without one", () => {
     const source = `func @f(%x: tensor<1x6x8xf32>, %j: tensor<4x1xi16>, %i: tensor<5xi64>) -> tensor<3x0xf32> {

@@ -72,6 +72,56 @@ const base: Omit<OracleMap, "tables" | "lets" | "results"> = {
 };
 
 describe("found by random maps", () => {
+  it("a window under wrap whose modulus is stated starts at its index modulo that number", async () => {
+    const read = {
+      kind: "read",
+      table: 1,
+      at: [
+        { kind: "dim", dim: 1 },
+        { kind: "dim", dim: 2 },
+      ],
+    } as const;
+    const start = { kind: "policy", keep: "wrap", of: read, below: { kind: "whole", value: 3 } } as const;
+    const map: OracleMap = {
+      ...base,
+      output: [6, 2, 8],
+      tables: [
+        { name: "data", dtype: "f32", shape: [8, 8], values: [] },
+        {
+          name: "t",
+          dtype: "i32",
+          shape: [2, 8],
+          values: Array.from({ length: 16 }, (_, k) => BigInt(7 * k - 50)),
+        },
+      ],
+      lets: [],
+      results: [
+        { kind: "plus", left: start, right: { kind: "dim", dim: 0 } },
+        { kind: "dim", dim: 2 },
+      ],
+    };
+    for (let seed = 0; seed < 8; seed++)
+      expect(await judgeMap(map, drawer(seed), await testRunner())).toBe("right bits");
+  });
+
+  it("a mod of an open dim gives the oracle's bits at every size", async () => {
+    const map: OracleMap = {
+      ...base,
+      output: ["N", 3],
+      tables: [{ name: "data", dtype: "f32", shape: [2, 3], values: [] }],
+      lets: [],
+      results: [
+        { kind: "mod", of: { kind: "dim", dim: 0 }, by: 4 },
+        { kind: "dim", dim: 1 },
+      ],
+      most: { N: 2 },
+    };
+    for (const N of [1, 2]) {
+      const { shared, alone } = await judgeBound({ ...map, sizes: { N } }, drawer(N), await testRunner());
+      expect(shared + alone).toBeGreaterThan(0);
+    }
+  });
+
   it("a sum that is 0 is below its bound on WebGPU, and what follows it is still looked at", async () => {
     const map: OracleMap = {
       ...base,

@@ -180,7 +180,7 @@ function judgeShorter(map: OracleMap, draw: Draw): void {
   }
 }
 
-/** A window under wrap; what is proved for every size of a symbol goes through div and mod by sizes alone. */
+/** A bare read under wrap in a sum; what is proved for every size of a symbol goes through div and mod by sizes alone. */
 const mayBeRefused = (map: OracleMap, said: string): boolean =>
   /\bV3\b/.test(said) ||
   (Object.keys(map.most).length > 0 && /\b(?:div|mod)\b/.test(textOf(map)) && /\bV[12]\b/.test(said));
