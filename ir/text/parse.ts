@@ -95,12 +95,13 @@ export function parseTokens(tokens: readonly Token[]): ParseResult & { readonly 
   return { module: { ...(symbols.length === 0 ? {} : { symbols }), funcs }, diagnostics: found, lines };
 }
 
-/** Parses what `printSchedule` prints, such as `tile = [8, 64], residency = gm`. `file` names the text in diagnostics. */
+/** Parses `tile = [8, 64], residency = gm`, in braces or without, as reports and programs print it. `file` names the text in diagnostics. */
 export function parseSchedule(
   text: string,
   file: string,
 ): { readonly schedule: Schedule; readonly diagnostics: readonly Diagnostic[] } {
-  const { tokens, diagnostics } = lex(`{${text}}`, file);
+  const inBraces = /^\s*(?:schedule\s*)?\{/.test(text);
+  const { tokens, diagnostics } = lex(inBraces ? text : `{${text}}`, file);
   if (diagnostics.length > 0) return { schedule: {}, diagnostics };
   try {
     return { schedule: new Parser(tokens).wholeSchedule(), diagnostics: [] };
@@ -326,6 +327,7 @@ class Parser extends TokenReader {
   }
 
   wholeSchedule(): Schedule {
+    this.acceptWord("schedule");
     const schedule = this.schedule();
     if (!this.atEnd()) this.fail(this.peek(), `${this.peek().text} follows the schedule`);
     return schedule;

@@ -26,7 +26,8 @@ import {
 import { chromeTrace, type Executor } from "../../backends/sim/index.js";
 import { createRunner, type Runner, type RunnerOptions } from "../../backends/webgpu/index.js";
 import type { HostValue } from "../../backends/index.js";
-import { compile, type Kernel } from "../api/compile.js";
+import { compile, type CompileOptions, type Kernel } from "../api/compile.js";
+import { defaultKernel } from "../api/default-kernel.js";
 import { acquireGpu, spawnThread } from "../device/index.js";
 import { readBytes, writeBytes } from "../formats/files.js";
 import { readNpy, writeNpy } from "../formats/npy.js";
@@ -90,7 +91,7 @@ export function runCommand(program: Command): void {
     )
     .option(
       "--compare <schedule>",
-      "on the page of --trace, another schedule below this one: as printed, or `default`",
+      "on the page of --trace, another schedule below this one: as printed, or `default`, which is tune's",
     )
     .option("--json", "print one JSON document")
     .action(async (file: string | undefined, flags: RunFlags) => {
@@ -166,8 +167,7 @@ async function run(loaded: LoadedProgram, flags: RunFlags): Promise<Ran> {
     findTarget: lookUpTarget,
   };
   const kernel = compile(loaded.func, targeted);
-  const other = comparedWith(loaded.func, flags);
-  const compared = other === undefined ? undefined : compile(other, targeted);
+  const compared = comparedWith(loaded.func, flags, targeted);
   const types = kernel.source ?? kernel.tile;
   const { hosts, origin } = inputsFor(loaded, flags, kernel);
   const outputType = outputOf(types).type;
@@ -371,8 +371,12 @@ function onePerHint(gathers: readonly ListedGather[]): Diagnostic[] {
 }
 
 /** The program with the schedule of `--compare`. */
-function comparedWith(func: Func, { compare, trace }: RunFlags): Func | undefined {
-  if (compare === undefined) return undefined;
+function comparedWith(
+  func: Func,
+  { compare: written, trace }: RunFlags,
+  targeted: Pick<CompileOptions, "target" | "findTarget">,
+): Kernel | undefined {
+  if (written === undefined) return undefined;
   if (trace?.endsWith(".html") !== true) {
     throw new UsageError("--compare is drawn on the page of --trace", "--trace t.html");
   }
@@ -381,10 +385,10 @@ function comparedWith(func: Func, { compare, trace }: RunFlags): Func | undefine
       `@${func.name} is a tile program: its schedule is chosen, and --compare has no other`,
     );
   }
-  const { schedule, diagnostics } =
-    compare === "default" ? { schedule: {}, diagnostics: [] } : parseSchedule(compare, "--compare");
+  if (written === "default") return defaultKernel({ ...func, schedule: {} }, targeted);
+  const { schedule, diagnostics } = parseSchedule(written, "--compare");
   if (diagnostics.length > 0) throw new CompileError(diagnostics);
-  return { ...func, schedule };
+  return compile({ ...func, schedule }, targeted);
 }
 
 /** The timeline in the form that the file's ending names. Charts are loaded where they are asked for. */

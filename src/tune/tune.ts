@@ -16,14 +16,8 @@ import { accessOf } from "../api/access.js";
 import { callable, isObject, oneOf, wholeNumber, type Fields } from "../../backends/index.js";
 import { simulateLongFields } from "../../backends/sim/options.js";
 import { checkOptions, checkProgram } from "../api/check-options.js";
-import {
-  compile,
-  compileFields,
-  resolveTargetOf,
-  tryCompile,
-  type CompileOptions,
-  type Kernel,
-} from "../api/compile.js";
+import { compileFields, resolveTargetOf } from "../api/compile.js";
+import { defaultKernel } from "../api/default-kernel.js";
 import type { Search, TuneOptions, TuneTask } from "./options.js";
 import { objectives, type TuneResult } from "./result.js";
 import { searchExact } from "./search-exact.js";
@@ -36,7 +30,8 @@ import { idOf, spaceOf } from "./space.js";
 export async function tune(program: Func, options: TuneOptions = {}): Promise<TuneResult> {
   const task = taskOf(program, options);
   const { gather, target, objective } = task;
-  const kernel = defaultKernel(gather, target, options);
+  const { findTarget } = options;
+  const kernel = defaultKernel(gather, { target, ...(findTarget === undefined ? {} : { findTarget }) });
   const { schedule } = kernel.tile;
   if (!isResolved(schedule)) throw new CompileError(kernel.diagnostics);
   const own = new Tiling(gather, schedule, target);
@@ -118,14 +113,4 @@ export function taskOf(program: Func, options: TuneOptions): TuneTask {
 function openResidencies(gather: AccessFunc, target: Target): readonly Residencies[] {
   const { residency = "auto" } = gather.schedule;
   return residenciesOf({ ...gather, schedule: { residency } }, target);
-}
-
-/** The compiler's own choice; where the target's residency leaves none, that of any. */
-function defaultKernel(gather: AccessFunc, target: Target, options: CompileOptions): Kernel {
-  const { findTarget } = options;
-  const given = { target, ...(findTarget === undefined ? {} : { findTarget }) };
-  const found = tryCompile(gather, given);
-  if (found.ok) return found.kernel;
-  if (gather.schedule.residency !== undefined) throw new CompileError(found.diagnostics);
-  return compile(gather, { ...given, residency: "auto" });
 }

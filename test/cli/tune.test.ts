@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
+import { printSchedule, type Schedule } from "../../ir/index.js";
 import { runHere } from "../support/run-here.js";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
@@ -32,7 +33,7 @@ const documentOf = ({
       readonly bytes: number;
       readonly ms?: number;
     };
-    readonly default: { readonly id: string };
+    readonly default: { readonly id: string; readonly schedule: Schedule };
     readonly counts: Readonly<Record<string, number>>;
     readonly schema: number;
   };
@@ -415,6 +416,20 @@ describe("pages on the command line", () => {
     const { best } = await json(...tune, "--budget", "1");
     const { tile } = best.schedule as { readonly tile: readonly number[] };
     expect(await drawn("default")).toContain(`<strong>B</strong> <code>tile = [${tile.join(", ")}]`);
+  });
+
+  it("--compare default is tune's default where the target's residency leaves no legal tile", async () => {
+    const large = ["--op", "gather", "--data", "f32[50257,64]", "--indices", "i32[64]", "--axis", "0"];
+    const drawn = async (...flags: readonly string[]): Promise<string> => {
+      const trace = ["--seed", "1", "--trace", file("d.html"), "--compare"];
+      const { status, stderr } = await tilec("run", ...large, "--residency", "gm", ...trace, ...flags);
+      expect(status, stderr).toBe(0);
+      return readFileSync(file("d.html"), "utf8");
+    };
+    const { default: own } = await json("tune", ...large, "--budget", "1");
+    const shown = printSchedule(own.schedule);
+    expect(await drawn("default")).toContain(`<strong>B</strong> <code>${shown}`);
+    expect(await drawn(`{${shown}}`)).toContain(`<strong>B</strong> <code>${shown}`);
   });
 
   it("says once why candidates did not run: an error where none did, a warning beside those that did", async () => {

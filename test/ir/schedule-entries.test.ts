@@ -72,7 +72,9 @@ describe("an entry of a schedule", () => {
   });
 
   it.each(each)("%s is read as it is printed, and as its flag has it", (_, { key }, schedule) => {
-    expect(parseSchedule(printSchedule(schedule), "test")).toEqual({ schedule, diagnostics: [] });
+    const printed = printSchedule(schedule);
+    for (const text of [printed, `{${printed}}`, ` { ${printed} } `, `schedule {${printed}}`])
+      expect(parseSchedule(text, "test")).toEqual({ schedule, diagnostics: [] });
     expect(parseEntry(key, formatEntry(schedule[key]!))).toEqual(schedule[key]);
   });
 
