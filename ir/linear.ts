@@ -274,6 +274,7 @@ const none: readonly Linear[] = [];
 
 /** A form with other forms in the place of some of its atoms, wherever they stand; undefined leaves one as it is. */
 export function substitute(form: Linear, put: (of: Atom) => Linear | undefined): Linear {
+  if (isConstant(form)) return form;
   const within = (of: Atom): Linear => {
     const other = put(of);
     if (other !== undefined) return other;

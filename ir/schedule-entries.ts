@@ -206,14 +206,17 @@ export function wordsOf(entry: ScheduleEntry): readonly string[] {
 export const givenEntries = (from: Schedule): Schedule =>
   Object.fromEntries(keys.flatMap((key) => (from[key] === undefined ? [] : [[key, from[key]]])));
 
+const defaults = keys.flatMap((key) => {
+  const { default: defaultOf } = scheduleEntries[key];
+  return defaultOf === undefined ? [] : [[key, defaultOf] as const];
+});
+
 /** What holds on a target in place of entries that nobody gives, but for those that the gather decides, too. */
-export const defaultsOn = (target: Target): Required<Omit<Schedule, OpenEntry>> =>
-  Object.fromEntries(
-    keys.flatMap((key) => {
-      const { default: defaultOf } = scheduleEntries[key];
-      return defaultOf === undefined ? [] : [[key, defaultOf(target)]];
-    }),
-  ) as Required<Omit<Schedule, OpenEntry>>;
+export function defaultsOn(target: Target): Required<Omit<Schedule, OpenEntry>> {
+  const held: Partial<Record<keyof Schedule, EntryValue>> = {};
+  for (const [key, defaultOf] of defaults) held[key] = defaultOf(target);
+  return held as Required<Omit<Schedule, OpenEntry>>;
+}
 
 /** Whether every choice is made. */
 export const isResolved = (schedule: Schedule): schedule is ResolvedSchedule =>

@@ -170,8 +170,9 @@ const firstOf = ({ form }: Followed, bounds: readonly DimBounds[]): Linear =>
  * input does.
  */
 function mapInside(map: AccessMap, regions: readonly Region[], bounds: readonly DimBounds[]): AccessMap {
+  const dims = bounds.map(({ offset }, d) => add(dim(d), offset));
   const placed = (form: Linear): Linear =>
-    substitute(form, (of) => (of.kind === "dim" ? add(dim(of.dim), at(bounds, of.dim).offset) : undefined));
+    substitute(form, (of) => (of.kind === "dim" ? at(dims, of.dim) : undefined));
   const within = (coords: readonly Linear[], table: number): Linear[] =>
     coords.map((coord, k) => sub(placed(coord), at(at(regions, table).offsets, k)));
   const inside = {

@@ -11,7 +11,6 @@ import {
   type AccessMap,
 } from "../access.js";
 import { outputOf } from "../func.js";
-import { dimsOf, stepAlong } from "../linear.js";
 import { targetFacts } from "../target.js";
 import type { Tiling } from "../tiling/index.js";
 import { alignUp, at, byteCount, bytesFor, bytesOf, elementCount, type Shape } from "../types.js";
@@ -78,14 +77,15 @@ interface Divided {
  * step over elements, and tiles of a dim that two coordinates follow, hold less together than all of it.
  */
 function readTogether(map: AccessMap, table: number, extents: Shape, shape: Shape): number {
-  const followed = followedDims(map, table).flatMap((found) => found ?? []);
-  const dims = followed.flatMap(({ form }) => dimsOf(form));
-  const apart = followed.every(({ form, spread }) =>
-    dimsOf(form).every((d) => Math.abs(stepAlong(form, "dim", d)) <= 1 + spread),
-  );
-  return apart && new Set(dims).size === dims.length
-    ? elementCount(inputTile(map, table, extents, shape))
-    : 0;
+  const seen = new Set<number>();
+  for (const followed of followedDims(map, table)) {
+    for (const { by, of } of followed?.form.terms ?? []) {
+      if (of.kind !== "dim") continue;
+      if (seen.has(of.dim) || Math.abs(by) > 1 + (followed?.spread ?? 0)) return 0;
+      seen.add(of.dim);
+    }
+  }
+  return elementCount(inputTile(map, table, extents, shape));
 }
 
 /**

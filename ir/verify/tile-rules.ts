@@ -353,12 +353,13 @@ function followedSizes({ func }: Program): Diagnostic[] {
   if (gather === undefined) return [];
   const { stmt, loops } = gather;
   const { map, from, to } = stmt;
+  const walked = [...loops, ...tileLoops(stmt)];
   return from.flatMap((region, table) =>
     followedDims(map, table).flatMap((followed, k) => {
       if (followed === undefined) return [];
       const read = spanOver(followed, to.sizes);
       const room = sub(read, at(region.sizes, k));
-      if (neverNegative(room, [...loops, ...tileLoops(stmt)]).kind === "holds") return [];
+      if (neverNegative(room, walked).kind === "holds") return [];
       const dims = [...new Set(dimsOf(followed.form))].map((d) => `d${d}`).join(" and ");
       const message = `${shownDim(region, k)}, which follows ${dims}; the tile reads ${printLinear(read)} of them`;
       return [broken("T10", message, stmt.span)];
@@ -393,6 +394,8 @@ function fullLoad({ func }: Program): Diagnostic[] {
         // A bound of 0 leaves no index value, and so no coordinate.
         if (sites.some((s) => at(map.sites, s).below === 0)) return [];
         const only = soleAtom(coord);
+        // T10 holds as many elements as the dim has.
+        if (only?.kind === "dim" && followedDims(map, table)[k] !== undefined) return [];
         const counted = isConstant(coord) || only?.kind === "site";
         const form = substitute(coord, (of) =>
           of.kind === "dim" ? iv(dimName(of.dim)) : of.kind === "site" ? iv(siteName(of.site)) : undefined,
@@ -430,7 +433,7 @@ const siteNames = ({ map }: GatherStmt): readonly string[] => map.sites.map((_, 
 
 /** The dims of a tile as loops over it. */
 const tileLoops = ({ to }: GatherStmt): ForStmt[] =>
-  to.sizes.map((size, d) => ({ ...walk, iv: dimName(d), upper: size }));
+  to.sizes.map((size, d) => walk(dimName(d), constant(0), size));
 
 /** What each index value may be, as a loop. */
 const siteLoops = ({ map, to }: GatherStmt, inputs: readonly TensorType[]): ForStmt[] =>
@@ -438,14 +441,17 @@ const siteLoops = ({ map, to }: GatherStmt, inputs: readonly TensorType[]): ForS
     map,
     inputs,
     to.sizes.map(() => 1),
-  ).sites.map(([least, most], s) => ({
-    ...walk,
-    iv: siteName(s),
-    lower: constant(least),
-    upper: constant(most + 1),
-  }));
+  ).sites.map(([least, most], s) => walk(siteName(s), constant(least), constant(most + 1)));
 
-const walk = { op: "for", lower: constant(0), step: 1, mode: "serial", body: [] } as const;
+const walk = (name: string, lower: Linear, upper: Linear): ForStmt => ({
+  op: "for",
+  iv: name,
+  lower,
+  upper,
+  step: 1,
+  mode: "serial",
+  body: [],
+});
 
 function readsLoaded({ func }: Program): Diagnostic[] {
   const task = taskOfTile(func);
