@@ -20,7 +20,7 @@ import {
   withoutDims,
   type Linear,
 } from "./linear.js";
-import { at, contiguousRun, bytesOf, elementCount, invariant, type DType, type Shape } from "./types.js";
+import { at, contiguousRun, bytesOf, elementCount, type DType, type Shape } from "./types.js";
 
 /** `from-end`: an index in [-extent, -1] counts from the end, printed as `from_end(…)`. */
 export type NegativeIndex = "from-end" | "illegal";
@@ -76,20 +76,6 @@ export const isRead = (value: Read | Linear): value is Read => "table" in value;
 export const coordsOf = ({ value }: Pick<Site, "value">): readonly Linear[] =>
   isRead(value) ? value.at : [value];
 
-/** A site of a map that is no more than reads and dims. */
-export interface PlainSite extends Site {
-  readonly value: Read;
-  readonly keep: OutOfBounds;
-  readonly below: number;
-}
-
-const isPlainSite = (site: Site): site is PlainSite =>
-  isRead(site.value) &&
-  site.keep !== "any" &&
-  site.below !== undefined &&
-  countsFromBound(site) &&
-  site.value.at.every((coord) => isConstant(coord) || soleAtom(coord)?.kind === "dim");
-
 /** Whether negative values count from the bound, where they count. */
 export const countsFromBound = ({
   fromEnd,
@@ -97,20 +83,6 @@ export const countsFromBound = ({
   open,
 }: Pick<Site, "fromEnd" | "below" | "open">): boolean =>
   fromEnd === undefined || (fromEnd === below && open?.fromEnd === open?.below);
-
-/**
- * Whether a map is one of the three operators' kind: a coordinate is one output dim or one site that stands nowhere else, a
- * site reads an index input at dims and constants, the same dims in every read of it, all under one policy that leaves zero
- * bits where there is no element. Some code generators take no other.
- */
-export const isPlain = (map: AccessMap): boolean => factsOf(map).plain;
-
-/** The sites of a plain map. */
-export function plainSites(map: AccessMap): readonly PlainSite[] {
-  const sites = map.sites.filter(isPlainSite);
-  invariant(sites.length === map.sites.length, "a map beyond reads and dims has no plain sites");
-  return sites;
-}
 
 /** The input that `results` address. */
 export const gatheredTable = 0;
@@ -136,7 +108,6 @@ interface MapFacts {
   readonly rowDims: readonly (number | undefined)[];
   /** By input and by its dims. */
   readonly followed: readonly (readonly (Followed | undefined)[])[];
-  readonly plain: boolean;
 }
 
 const known = new WeakMap<AccessMap, MapFacts>();
@@ -164,34 +135,9 @@ function factsOf(map: AccessMap): MapFacts {
       return along && !indexed.has(d) ? d : undefined;
     }),
     followed: reads.map((lists) => Array.from(lists[0] ?? [], (_, k) => followedAlong(lists, k))),
-    plain: plain(map),
   };
   known.set(map, facts);
   return facts;
-}
-
-function plain({ sites, results, fill }: AccessMap): boolean {
-  const atoms = results.map(soleAtom);
-  const direct = atoms.flatMap((of) => (of?.kind === "dim" ? [of.dim] : []));
-  const picked = atoms.flatMap((of) => (of?.kind === "site" ? [of.site] : []));
-  const patterns = new Map<number, string>();
-  return (
-    direct.length + picked.length === results.length &&
-    new Set(direct).size === direct.length &&
-    picked.length === sites.length &&
-    new Set(picked).size === sites.length &&
-    sites.length > 0 &&
-    fill === undefined &&
-    sites.every((site) => {
-      if (!isPlainSite(site) || site.value.table === gatheredTable || site.keep !== sites[0]?.keep)
-        return false;
-      const { table } = site.value;
-      const pattern = site.value.at.map((coord) => dimsOf(coord).join()).join(";");
-      const known = patterns.get(table) ?? pattern;
-      patterns.set(table, known);
-      return known === pattern;
-    })
-  );
 }
 
 /** How a dim of an input follows the output: the coordinates that read it are this sum of dims and sizes, and up to `spread` more. */

@@ -17,17 +17,18 @@
  * `direct` is every gather of a target that is no Ascend core: its lanes, or its one core, read and write in place.
  */
 import {
+  countsFromBound,
   gatheredTable,
   indexed,
-  isPlain,
-  plainSites,
+  isRead,
   policyOf,
   type AccessMap,
   type OutOfBounds,
-  type PlainSite,
+  type Read,
+  type Site,
 } from "../access.js";
 import { inputOf, inputsOf } from "../func.js";
-import { dimsOf, sitesOf, soleAtom, type Linear } from "../linear.js";
+import { dimsOf, isConstant, sitesOf, soleAtom, type Linear } from "../linear.js";
 import type { Residency } from "../schedule.js";
 import { targetFacts, type Target } from "../target.js";
 import { alignUp, at, bytesOf, elementCount, type Shape, type TensorType } from "../types.js";
@@ -157,11 +158,62 @@ const last = (shape: Shape): number => shape[shape.length - 1] ?? 1;
  */
 export const hasPtoForm = (map: AccessMap, inputs: number): boolean => inputs === 2 && isPlain(map);
 
+/** A site that reads an index input at dims and constants, under a bound that negative values count from. */
+interface PlainSite extends Site {
+  readonly value: Read;
+  readonly keep: OutOfBounds;
+  readonly below: number;
+}
+
+const isPlainSite = (site: Site): site is PlainSite =>
+  isRead(site.value) &&
+  site.keep !== "any" &&
+  site.below !== undefined &&
+  countsFromBound(site) &&
+  site.value.at.every((coord) => isConstant(coord) || soleAtom(coord)?.kind === "dim");
+
+// Asked for each tile that is weighed.
+const known = new WeakMap<AccessMap, boolean>();
+
+function isPlain(map: AccessMap): boolean {
+  const found = known.get(map) ?? plain(map);
+  known.set(map, found);
+  return found;
+}
+
+/**
+ * Whether a coordinate is one output dim or one site that stands nowhere else, and every site is plain, reads the same dims of its
+ * table as the others, and leaves zero bits where there is no element, all under one policy.
+ */
+function plain({ sites, results, fill }: AccessMap): boolean {
+  const atoms = results.map(soleAtom);
+  const direct = atoms.flatMap((of) => (of?.kind === "dim" ? [of.dim] : []));
+  const picked = atoms.flatMap((of) => (of?.kind === "site" ? [of.site] : []));
+  const patterns = new Map<number, string>();
+  return (
+    direct.length + picked.length === results.length &&
+    new Set(direct).size === direct.length &&
+    picked.length === sites.length &&
+    new Set(picked).size === sites.length &&
+    sites.length > 0 &&
+    fill === undefined &&
+    sites.every((site) => {
+      if (!isPlainSite(site) || site.value.table === gatheredTable || site.keep !== sites[0]?.keep)
+        return false;
+      const { table } = site.value;
+      const pattern = site.value.at.map((coord) => dimsOf(coord).join()).join(";");
+      const known = patterns.get(table) ?? pattern;
+      patterns.set(table, known);
+      return known === pattern;
+    })
+  );
+}
+
 /** The one site of a map that has no other and picks along one dim of the data. */
 function onlySite(map: AccessMap): PlainSite | undefined {
   if (!isPlain(map)) return undefined;
-  const sites = plainSites(map);
   const { results } = map;
+  const sites = map.sites.filter(isPlainSite);
   const picking = results.filter((coord) => sitesOf(coord).length > 0);
   const [only] = picking;
   return sites.length === 1 && picking.length === 1 && only !== undefined && soleAtom(only)?.kind === "site"
