@@ -1,13 +1,11 @@
 /** The definition as a backend: of the operator where the program had one, else of the program's own access map. */
-import type { AccessMap } from "../../ir/access.js";
-import { mapOverTensors } from "../../ir/addressing.js";
-import { CompileError, error } from "../../ir/diagnostic.js";
-import { outputOf, type TileFunc } from "../../ir/func.js";
+import { outputOf } from "../../ir/func.js";
 import { taskOfTile } from "../../ir/task/index.js";
 import { byteCount, elementCount } from "../../ir/types.js";
 import type { Backend, BackendKernel } from "../backend.js";
 import { inSlices } from "../long-run.js";
 import type { HostInputs } from "../memory.js";
+import { mapOfTile } from "./defined-map.js";
 import { referenceOfMapSteps } from "./reference-of-map.js";
 import { referenceSteps } from "./reference.js";
 
@@ -34,13 +32,6 @@ export const referenceBackend: Backend = {
 function stepsOf({ tile, resolved }: BackendKernel, inputs: HostInputs) {
   if (resolved !== undefined) return referenceSteps(resolved, inputs, tile.operands);
   if (taskOfTile(tile).gather === undefined) return undefined;
-  return referenceOfMapSteps(wholeMap(tile), tile.operands, inputs);
-}
-
-function wholeMap(tile: TileFunc): AccessMap {
-  const map = mapOverTensors(tile, taskOfTile(tile));
-  if (map !== undefined) return map;
-  const message = `the map of @${tile.name} is another in each tile: it states nothing over whole tensors`;
-  const hint = "compare it with a program that does: --against";
-  throw new CompileError([error("TC702", message, { span: tile.span, hint })]);
+  const { map, operands } = mapOfTile(tile);
+  return referenceOfMapSteps(map, operands, inputs);
 }

@@ -7,6 +7,8 @@ import { addressOf } from "../../ir/addressing.js";
 import { inputsOf, type Operand } from "../../ir/func.js";
 import { constant, evaluate, type Env } from "../../ir/linear.js";
 import { at, strides } from "../../ir/types.js";
+import { box } from "../box.js";
+import { noElement, outOfRange } from "../../ir/policy.js";
 import { drained } from "../long-run.js";
 import { indexReader, tensorOf, type HostInputs } from "../memory.js";
 import { SiteWalk, siteSteps } from "../site-values.js";
@@ -30,6 +32,27 @@ export function referenceOfMapSteps(
   operands: readonly Operand[],
   inputs: HostInputs,
 ): Generator<number, Uint8Array> {
+  return elementByElement({ map, operands, inputs }, coordinatesIn(map, operands, inputs));
+}
+
+/** The output elements that the map leaves to its fill bits. A run that rejects an index has none behind it. */
+export function fillsOfMap(map: AccessMap, operands: readonly Operand[], inputs: HostInputs): number {
+  const coordinatesOf = coordinatesIn(map, operands, inputs);
+  let fills = 0;
+  for (const out of box(at(operands, operands.length - 1).type.shape)) {
+    const [first] = coordinatesOf(out);
+    if (first === outOfRange) break;
+    if (first === noElement) fills++;
+  }
+  return fills;
+}
+
+/** The data coordinates of an output element, or the mark that ends it. */
+function coordinatesIn(
+  map: AccessMap,
+  operands: readonly Operand[],
+  inputs: HostInputs,
+): (out: readonly number[]) => readonly number[] {
   const forms = map.sites.map(({ value }) => {
     if (!isRead(value)) return value;
     const { shape } = at(operands, value.table).type;
@@ -41,12 +64,12 @@ export function referenceOfMapSteps(
       : undefined,
   );
   const walk = new SiteWalk(siteSteps(map, forms, operands));
-  return elementByElement({ map, operands, inputs }, (dims) => {
+  return (dims) => {
     for (const step of walk.steps) {
       const element = walk.takeFrom(step, readers, dims, noLoops);
       // The first site without an element ends the element.
       if (element < 0) return [element];
     }
     return map.results.map((result) => evaluate(result, noLoops, { dims, sites: walk.sites }));
-  });
+  };
 }

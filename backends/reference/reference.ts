@@ -4,11 +4,12 @@
  */
 import type { NegativeIndex, OutOfBounds } from "../../ir/access.js";
 import { roles, type Operand } from "../../ir/func.js";
-import { accessMap, inputShapes, outputShape, type Operator } from "../../ir/operator.js";
+import type { Operator } from "../../ir/operator.js";
 import { indexRule, resolveIndex } from "../../ir/policy.js";
 import { assertNever, at, invariant, strides } from "../../ir/types.js";
 import { drained } from "../long-run.js";
 import { indexReader, tensorOf, type HostInputs } from "../memory.js";
+import { mapOfOperator } from "./defined-map.js";
 import { elementByElement } from "./element-by-element.js";
 import { referenceOfMapSteps } from "./reference-of-map.js";
 
@@ -36,8 +37,8 @@ export function referenceSteps(
   named: readonly Operand[] = dataAndIndices(inputs),
 ): Generator<number, Uint8Array> {
   const { operator, negative, oob } = program;
-  const operands = effective(operator, named);
-  if (operator.op === "mapped") return referenceOfMapSteps(operator.map, operands, inputs);
+  const { map, operands } = mapOfOperator(program, named);
+  if (operator.op === "mapped") return referenceOfMapSteps(map, operands, inputs);
   const indices = tensorOf(inputs, at(operands, 1));
   const read = indexReader(indices.bytes, indices.type.dtype);
   const rules = operator.data.map((below) => {
@@ -48,7 +49,6 @@ export function referenceSteps(
   /** The data coordinate along a dim that the index at this position names; a mark when there is none. */
   const lookUp = (dim: number, position: number): number =>
     resolveIndex(at(rules, dim), read(position), () => read.exact(position));
-  const map = accessMap(operator, negative, oob);
   return elementByElement({ map, operands, inputs }, dataCoordinates(operator, lookUp));
 }
 
@@ -102,15 +102,6 @@ function dataCoordinates(
     default:
       return assertNever(operator);
   }
-}
-
-/** The operands with the operator's shapes: a dialect's leading ones are gone. */
-function effective(operator: Operator, operands: readonly Operand[]): readonly Operand[] {
-  const shapes = [...inputShapes(operator), outputShape(operator)];
-  return operands.map((operand, k) => ({
-    ...operand,
-    type: { dtype: operand.type.dtype, shape: at(shapes, k) },
-  }));
 }
 
 function dataAndIndices(inputs: HostInputs): readonly Operand[] {

@@ -32,7 +32,8 @@ import { acquireGpu, spawnThread } from "../device/index.js";
 import { readBytes, writeBytes } from "../formats/files.js";
 import { readNpy, writeNpy } from "../formats/npy.js";
 import { asHost, fromOutput, type TensorValue } from "../formats/tensor.js";
-import { randomValue } from "../testing/random.js";
+import { definitionOf, drawsOf, type Draw } from "../testing/draws.js";
+import { isPromise, outcomeOf, rejectionDifference, type Outcome } from "../testing/outcome.js";
 import {
   backendNames,
   firstDifference,
@@ -157,6 +158,15 @@ interface Ran {
   readonly said: string;
 }
 
+/** A run of one draw of inputs: what each backend came to, and where they, or the definition, differ. */
+interface DrawRun {
+  readonly outcomes: readonly (readonly [backend: BackendName, outcome: Outcome])[];
+  readonly differences: readonly Diagnostic[];
+  /** Backends of the differences. */
+  readonly apart: readonly BackendName[];
+  readonly said: string;
+}
+
 /** Runs one gather. Diagnostics go to stderr as they come, unless they are the document's. */
 async function run(loaded: LoadedProgram, flags: RunFlags): Promise<Ran> {
   const backends = parseBackends(flags.backend);
@@ -169,7 +179,12 @@ async function run(loaded: LoadedProgram, flags: RunFlags): Promise<Ran> {
   const kernel = compile(loaded.func, targeted);
   const compared = comparedWith(loaded.func, flags, targeted);
   const types = kernel.source ?? kernel.tile;
-  const { hosts, origin } = inputsFor(loaded, flags, kernel);
+  const definition = flags.against === undefined ? undefined : (await loadProgram(flags.against, {})).func;
+  const sides = [...backends, ...(flags.against === undefined ? [] : [flags.against])];
+  const { given, seed = 0, origin } = inputsFor(loaded, flags, kernel);
+  const drawn = [...drawsOf(types, definitionOf(kernel, definition), seed, given)];
+  // What runs alone is compared with nothing: it is given what it takes.
+  const draws = sides.length > 1 ? drawn : drawn.slice(0, 1);
   const outputType = outputOf(types).type;
   const device = backends.includes("webgpu") ? await openRunner() : undefined;
   const bar = taskProgress(taskOfTile(kernel.tile).nest.tasks);
@@ -178,12 +193,15 @@ async function run(loaded: LoadedProgram, flags: RunFlags): Promise<Ran> {
     runner: device?.runner,
     onProgress: bar.reached,
   };
-  const runs: (BackendRun & { backend: BackendName })[] = [];
-  const diagnostics: Diagnostic[] = [...kernel.diagnostics];
+  const runs: DrawRun[] = [];
+  let report: BackendRun["report"];
   try {
     if (flags.json !== true) printDiagnostics(kernel.diagnostics);
-    for (const backend of backends) {
-      runs.push({ backend, ...(await runOn(backend, kernel, hosts, options)) });
+    for (const draw of draws) {
+      const ran = await runDraw(kernel, draw, { backends, options, definition });
+      // Before the next run, which may take the memory that it is derived from.
+      if (runs.length === 0) report = ran.outcomes.flatMap(([, one]) => runOf(one)?.report ?? [])[0];
+      runs.push(ran);
     }
     if (device !== undefined && !targetFacts[kernel.target.kind].runsOnWebgpu && flags.json !== true) {
       const again = kernel.forTarget(device.runner.target);
@@ -193,41 +211,105 @@ async function run(loaded: LoadedProgram, flags: RunFlags): Promise<Ran> {
     bar.stop();
     device?.close();
   }
-  const [first, ...rest] = runs;
-  const differences = [
-    ...(first === undefined ? [] : rest.flatMap((other) => firstDifference(first, other) ?? [])),
-    ...(flags.against === undefined ? [] : await againstDefinition(flags.against, kernel, hosts, runs)),
-  ];
-  diagnostics.push(...differences);
-  if (first !== undefined && outputs.has("output")) {
-    writeTensor(outputs.get("output") ?? "", fromOutput(outputType, first.output, hosts));
+  const differences = runs.flatMap((ran) => ran.differences);
+  const apart = new Set(runs.flatMap((ran) => ran.apart));
+  const [first] = runs.flatMap((ran) => ran.outcomes.slice(0, 1));
+  const output = first === undefined ? undefined : runOf(first[1])?.output;
+  const [inputs] = draws.map((draw) => draw.inputs);
+  if (output !== undefined && inputs !== undefined && outputs.has("output")) {
+    writeTensor(outputs.get("output") ?? "", fromOutput(outputType, output, inputs));
   }
   if (flags.trace !== undefined) await writeTrace(flags.trace, kernel, compared);
-  const report = runs.find((entry) => entry.report !== undefined)?.report;
   if (flags.json !== true) printDiagnostics(differences);
+  const listed = draws.map(({ indices }, k) => ({
+    inputs: draws.length === 1 ? origin : `${origin}: ${indices}`,
+    outcome: runs[k]?.said ?? "",
+  }));
   const document = {
     ok: differences.length === 0,
     target: kernel.target.name,
     schedule: kernel.tile.schedule,
     inputs: origin,
-    output: { type: formatType(outputType), bytes: first?.output.byteLength ?? 0 },
-    backends: backends.map((backend) => ({
-      backend,
-      agrees: !differences.some((d) => d.message.includes(backend)),
-    })),
+    output: { type: formatType(outputType), bytes: output?.byteLength ?? 0 },
+    backends: backends.map((backend) => ({ backend, agrees: !apart.has(backend) })),
+    draws: listed,
     report,
-    diagnostics,
+    diagnostics: [...kernel.diagnostics, ...differences],
   };
   const agreement = differences.length === 0 ? "the same bits" : "DIFFERENT bits";
-  const sides = [...backends, ...(flags.against === undefined ? [] : [flags.against])];
-  const said = sides.length > 1 ? agreement : "done";
+  const said = draws.length === 1 ? (runs[0]?.said ?? "") : agreement;
   const text = [
     `@${kernel.name} on ${kernel.target.name}: ${formatType(outputType)} from ${origin}`,
     `schedule  ${printSchedule(kernel.tile.schedule)}`,
     `${sides.join(", ")}: ${said}`,
+    ...(draws.length === 1 ? [] : draws.map(({ indices }, k) => `  ${indices}: ${runs[k]?.said ?? ""}`)),
     ...(report === undefined ? [] : reportLines(report)),
   ].join("\n");
   return { code: differences.length === 0 ? 0 : 1, document, text, said };
+}
+
+const runOf = (outcome: Outcome): BackendRun | undefined =>
+  outcome.kind === "bits" ? outcome.run : undefined;
+
+/** Throws the RunError (TC601) of a backend that is compared with nothing, and of an index that is promised to be in range. */
+async function runDraw(
+  kernel: Kernel,
+  draw: Draw,
+  {
+    backends,
+    options,
+    definition,
+  }: {
+    readonly backends: readonly BackendName[];
+    readonly options: BackendOptions;
+    readonly definition: Func | undefined;
+  },
+): Promise<DrawRun> {
+  const { inputs } = draw;
+  const map = taskOfTile(kernel.tile).gather?.stmt.map;
+  const alone = backends.length === 1 && definition === undefined;
+  const outcomes: (readonly [BackendName, Outcome])[] = [];
+  for (const backend of backends) {
+    const outcome = await outcomeOf(() => runOn(backend, kernel, inputs, options));
+    const stops =
+      outcome.kind === "rejected" && (alone || (map !== undefined && isPromise(map, outcome.index)));
+    if (stops) throw new RunError([outcome.index]);
+    outcomes.push([backend, outcome]);
+  }
+  const differences: Diagnostic[] = [];
+  const apart: BackendName[] = [];
+  const [first, ...rest] = outcomes;
+  for (const other of rest) {
+    if (first === undefined) break;
+    const found = differenceBetween(first, other);
+    if (found === undefined) continue;
+    differences.push(found);
+    apart.push(first[0], other[0]);
+  }
+  for (const { backend, found } of await againstDefinition(definition, kernel, draw, outcomes)) {
+    differences.push(found);
+    apart.push(backend);
+  }
+  const rejected = outcomes.flatMap(([, one]) => (one.kind === "rejected" ? [one.index] : []));
+  const same =
+    rejected[0] === undefined ? "the same bits" : `the same ${rejected[0].code}: ${rejected[0].message}`;
+  return {
+    outcomes,
+    differences: differences.map((one) =>
+      draw.indices === "as given" ? one : { ...one, message: `${one.message}, with indices ${draw.indices}` },
+    ),
+    apart,
+    said: alone ? "done" : differences.length === 0 ? same : "DIFFERENT bits",
+  };
+}
+
+function differenceBetween(
+  a: readonly [BackendName, Outcome],
+  b: readonly [BackendName, Outcome],
+): Diagnostic | undefined {
+  const [own, other] = [runOf(a[1]), runOf(b[1])];
+  if (own === undefined || other === undefined) return rejectionDifference(a, b);
+  return firstDifference({ backend: a[0], ...own }, { backend: b[0], ...other });
 }
 
 function reportLines(report: NonNullable<BackendRun["report"]>): string[] {
@@ -255,21 +337,29 @@ async function runOne(loaded: LoadedProgram, flags: RunFlags): Promise<number> {
   return code;
 }
 
-/** What each backend's output differs in from the definition. */
+/** What each backend's outcome differs in from the definition. */
 async function againstDefinition(
-  file: string,
+  definition: Func | undefined,
   { tile, target, source }: Kernel,
-  inputs: Readonly<Record<string, HostValue>>,
-  runs: readonly { readonly backend: BackendName; readonly output: Uint8Array }[],
-): Promise<Diagnostic[]> {
+  { inputs }: Draw,
+  outcomes: DrawRun["outcomes"],
+): Promise<readonly { readonly backend: BackendName; readonly found: Diagnostic }[]> {
+  if (definition === undefined) return [];
   const { definedOutput, differenceFrom } = await import("../api/against.js");
-  const { func } = await loadProgram(file, {});
-  const expected = definedOutput(func, tile, inputs);
+  const expected = await outcomeOf(() => ({ output: definedOutput(definition, tile, inputs) }));
   const value = (bytes: Uint8Array) => fromOutput(outputOf(source ?? tile).type, bytes, inputs);
-  return runs.flatMap(
-    ({ backend, output }) =>
-      differenceFrom({ tile, target, inputs }, value(expected), value(output), backend) ?? [],
-  );
+  return outcomes.flatMap(([backend, outcome]) => {
+    const found =
+      expected.kind === "bits" && outcome.kind === "bits"
+        ? differenceFrom(
+            { tile, target, inputs },
+            value(expected.run.output),
+            value(outcome.run.output),
+            backend,
+          )
+        : rejectionDifference([backend, outcome], ["its definition", expected]);
+    return found === undefined ? [] : [{ backend, found }];
+  });
 }
 
 /** Threads are the fast executor's: asking for them asks for it. */
@@ -433,12 +523,16 @@ function assignments(
   return found;
 }
 
-/** Every input by its key, and where each is from. */
+/** The inputs that are stated, by their keys; the seed of the others; and where each is from. */
 function inputsFor(
   loaded: LoadedProgram,
   flags: RunFlags,
   kernel: Kernel,
-): { readonly hosts: Readonly<Record<string, HostValue>>; readonly origin: string } {
+): {
+  readonly given: Readonly<Record<string, HostValue>>;
+  readonly seed?: number;
+  readonly origin: string;
+} {
   const operands = inputsOf(kernel.source ?? kernel.tile);
   const names = operands.flatMap((operand) => [...new Set([keyOf(operand), operand.name])]);
   const files = assignments(flags.input, "input", names);
@@ -454,7 +548,7 @@ function inputsFor(
     );
   }
   const origins: string[] = [];
-  const input = (operand: Operand): TensorValue => {
+  const input = (operand: Operand): TensorValue | undefined => {
     const { name, type } = operand;
     const key = keyOf(operand);
     const file = files.get(key) ?? files.get(name);
@@ -475,10 +569,17 @@ function inputsFor(
       ]);
     }
     origins.push(`random ${key}, seed ${seed}`);
-    return randomValue(operand, kernel.tile, seed);
+    return undefined;
   };
-  const hosts = operands.map((operand) => [keyOf(operand), asHost(keyOf(operand), input(operand))] as const);
-  return { hosts: Object.fromEntries(hosts), origin: origins.join(" and ") };
+  const given = operands.flatMap((operand) => {
+    const value = input(operand);
+    return value === undefined ? [] : [[keyOf(operand), asHost(keyOf(operand), value)] as const];
+  });
+  return {
+    given: Object.fromEntries(given),
+    ...(seed === undefined ? {} : { seed }),
+    origin: origins.join(" and "),
+  };
 }
 
 /** The same type and shape; the bits of a type that NumPy does not have, as bf16, come as those of one that it has. */

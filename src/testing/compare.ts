@@ -1,27 +1,33 @@
-/** A kernel's output on each backend beside what its program defines. */
+/** A kernel's output on each backend beside what its program defines, on drawn inputs or the caller's. */
 import {
   CompileError,
+  elementCount,
+  error,
   formatType,
   outputOf,
   renderDiagnostic,
   RunError,
+  taskOfTile,
   type Diagnostic,
   type Func,
 } from "../../ir/index.js";
-import { toHosts, type GatherData } from "../../backends/index.js";
+import { toHosts, type GatherData, type HostInputs } from "../../backends/index.js";
+import { fillsOfMap } from "../../backends/reference/reference-of-map.js";
 import { definedOutput, differenceFrom } from "../api/against.js";
-import { runOn, type BackendName } from "../api/backends.js";
+import { runOn, type BackendName, type BackendOptions } from "../api/backends.js";
 import type { Kernel } from "../api/compile.js";
 import { fromOutput } from "../formats/tensor.js";
 import { requiredBackends, testDevice } from "./device.js";
-import { randomInputs } from "./random.js";
+import { definitionOf, drawsOf, inputsOfProgram, type Draw } from "./draws.js";
+import { isPromise, outcomeOf, rejectionDifference, type Outcome } from "./outcome.js";
+import type { IndexProgram } from "./random.js";
 import type { Verdict } from "./verdict.js";
 
 /** Where, and on what, a kernel is compared with its definition. */
 export interface ReferenceOptions {
   /** Default: `sim` alone. */
   readonly backends?: readonly BackendName[];
-  /** Typed arrays by operand; random ones from `seed` when absent. */
+  /** Typed arrays by operand; absent: four draws from `seed`, two of them with indices out of range. */
   readonly inputs?: GatherData;
   /** Default 1. */
   readonly seed?: number;
@@ -36,47 +42,122 @@ export async function compareWithReference(
   definition?: Func,
 ): Promise<Verdict> {
   const { backends = ["sim"], seed = 1 } = options;
+  if (backends.length === 0) {
+    throw new CompileError([
+      error("TC702", "a comparison on no backend cannot fail", {
+        hint: 'backends: ["sim"], or none for sim',
+      }),
+    ]);
+  }
   const required = requiredBackends(options.require);
-  const types = kernel.source ?? kernel.tile;
-  const inputs = options.inputs === undefined ? randomInputs(kernel, seed) : toHosts(types, options.inputs);
-  const { type } = outputOf(types);
-  const value = (bytes: Uint8Array) => fromOutput(type, bytes, inputs);
   const failed = (message: string): Verdict => ({ pass: false, message: () => message });
-  let skipped: string | undefined;
+  const skipped: string[] = [];
+  const here: { backend: BackendName; options: BackendOptions }[] = [];
+  for (const backend of backends) {
+    const device = backend === "webgpu" ? await testDevice() : undefined;
+    if (device?.ok !== false) here.push({ backend, options: { runner: device?.runner } });
+    else if (required.has(backend)) return failed(`webgpu is required, and there is none: ${device.reason}`);
+    else skipped.push(`webgpu: ${device.reason}`);
+  }
+  const types = kernel.source ?? kernel.tile;
+  const said = new Set<string>();
   try {
-    const expected =
-      definition === undefined
-        ? (await runOn("reference", kernel, inputs)).output
-        : definedOutput(definition, kernel.tile, inputs);
-    for (const backend of backends) {
-      const device = backend === "webgpu" ? await testDevice() : undefined;
-      if (device?.ok === false) {
-        if (required.has(backend)) return failed(`webgpu is required, and there is none: ${device.reason}`);
-        skipped = `webgpu: ${device.reason}`;
-        continue;
-      }
-      const runner = device?.runner;
-      const { output } = await runOn(backend, kernel, inputs, { runner });
-      const ran = runner === undefined ? kernel : kernel.forTarget(runner.target);
-      const found = differenceFrom(
-        { tile: ran.tile, target: ran.target, inputs },
-        value(expected),
-        value(output),
-        backend,
-      );
-      if (found !== undefined) return failed([found.message, ...(found.notes ?? [])].join("; "));
+    const program = definitionOf(kernel, definition);
+    const draws: Iterable<Draw> =
+      options.inputs === undefined
+        ? drawsOf(types, program, seed)
+        : [{ indices: "as given", inputs: toHosts(types, options.inputs) }];
+    for (const draw of draws) {
+      const found = await compareDraw(kernel, { program, definition, draw, backends: here });
+      if (found.difference !== undefined) return failed(inWords(found.difference, draw));
+      if (found.fills !== undefined) said.add(found.fills);
     }
   } catch (thrown) {
     if (!(thrown instanceof CompileError || thrown instanceof RunError)) throw thrown;
     return failed(rendered(thrown.diagnostics));
   }
   const what = definition === undefined ? "its definition" : `@${definition.name}`;
+  const gives = `@${kernel.name} gives the ${formatType(outputOf(types).type)} of ${what} on ${backends.join(", ")}`;
   return {
     pass: true,
-    message: () => `@${kernel.name} gives the ${formatType(type)} of ${what} on ${backends.join(", ")}`,
-    ...(skipped === undefined ? {} : { skipped }),
+    message: () => [gives, ...said].join("; "),
+    ...(skipped.length === 0 ? {} : { skipped: skipped.join("; ") }),
   };
 }
+
+/** A draw, what defines the output, and where the kernel runs. */
+export interface Comparison {
+  readonly program: IndexProgram;
+  /** Absent: the kernel's own operator, or map. */
+  readonly definition?: Func | undefined;
+  readonly draw: Draw;
+  readonly backends: readonly { readonly backend: BackendName; readonly options: BackendOptions }[];
+}
+
+export interface Compared {
+  /** The first backend's that gives another outcome than the definition. */
+  readonly difference?: Diagnostic;
+  /** Said where more than half of the output are fills. */
+  readonly fills?: string;
+}
+
+/** Runs a kernel on one draw of inputs. Throws what the runs throw beside TC601. */
+export async function compareDraw(
+  kernel: Kernel,
+  { program, definition, draw: { indices, inputs }, backends }: Comparison,
+): Promise<Compared> {
+  const types = kernel.source ?? kernel.tile;
+  const { type } = outputOf(types);
+  const value = (bytes: Uint8Array) => fromOutput(type, bytes, inputs);
+  const expected = await outcomeOf(() =>
+    definition === undefined
+      ? runOn("reference", kernel, inputs)
+      : { output: definedOutput(definition, kernel.tile, inputs) },
+  );
+  // Nothing is defined there, and every output is right. Stated inputs break their promise.
+  if (expected.kind === "rejected" && indices !== "as given" && isPromise(program.map, expected.index))
+    return {};
+  for (const { backend, options } of backends) {
+    const outcome = await outcomeOf(() => runOn(backend, kernel, inputs, options));
+    const { runner } = options;
+    const { tile, target } = runner === undefined ? kernel : kernel.forTarget(runner.target);
+    const difference =
+      expected.kind === "bits" && outcome.kind === "bits"
+        ? differenceFrom(
+            { tile, target, inputs },
+            value(expected.run.output),
+            value(outcome.run.output),
+            backend,
+          )
+        : (rejectionDifference([backend, outcome], ["its definition", expected]) ??
+          unpromised(kernel, backend, outcome));
+    if (difference !== undefined) return { difference };
+  }
+  const counted = indices === "in range" || indices === "as given";
+  return counted ? fillsIn(program, inputsOfProgram(program, types, inputs), elementCount(type.shape)) : {};
+}
+
+/** Whether what the definition rejects is found by chance: the kernel's own index is unchecked. */
+function unpromised({ tile }: Kernel, backend: string, outcome: Outcome): Diagnostic | undefined {
+  const map = taskOfTile(tile).gather?.stmt.map;
+  if (outcome.kind === "bits" || map === undefined || !isPromise(map, outcome.index)) return undefined;
+  const { message, data } = outcome.index;
+  return error(
+    "TC610",
+    `${backend}: its definition rejects an index that the kernel leaves unchecked: ${message}`,
+    data === undefined ? {} : { data },
+  );
+}
+
+/** A comparison of fills says little. Programs whose tiles have other maps are not counted. */
+function fillsIn(program: IndexProgram, inputs: HostInputs, elements: number): Pick<Compared, "fills"> {
+  if (program.tile !== undefined || !program.map.sites.some(({ keep }) => keep === "zero")) return {};
+  const fills = fillsOfMap(program.map, program.operands, inputs);
+  return 2 * fills > elements ? { fills: `${fills} of ${elements} elements of the output are fills` } : {};
+}
+
+export const inWords = ({ message, notes = [] }: Diagnostic, { indices }: Draw): string =>
+  [message, ...notes, ...(indices === "as given" ? [] : [`with ${indices}`])].join("; ");
 
 export const rendered = (diagnostics: readonly Diagnostic[]): string =>
   diagnostics.map((diagnostic) => renderDiagnostic(diagnostic)).join("\n");

@@ -1,6 +1,7 @@
 /** The checks of a kernel, each a function from a subject to a verdict: what `assertThat` and `tilec/vitest` offer. */
 import { createTwoFilesPatch } from "diff";
 import {
+  at,
   categoryOf,
   codes,
   CompileError,
@@ -15,12 +16,13 @@ import {
   type Shape,
 } from "../../ir/index.js";
 import { simulateBytes } from "../../backends/sim/index.js";
-import { compile, tryCompile, type Kernel } from "../api/compile.js";
+import { tryCompile, type Kernel } from "../api/compile.js";
 import { didYouMean } from "../api/did-you-mean.js";
 import { compareWithReference, rendered, type ReferenceOptions } from "./compare.js";
+import { definitionOf, drawsOf, type Draw } from "./draws.js";
 import { fileCheck, parseChecks, vacuousChecks } from "./filecheck.js";
 import { excesses, measured, type Limits } from "./measured.js";
-import { randomInputs } from "./random.js";
+import { outcomeNow, rejectionDifference } from "./outcome.js";
 import { compiled, type Subject } from "./subject.js";
 import type { Verdict } from "./verdict.js";
 
@@ -176,14 +178,23 @@ const toBeDeterministicOver = (subject: Subject, tiles: readonly Shape[]): Verdi
         "pass a kernel of a source program",
       );
     const { target } = kernel;
-    const inputs = randomInputs(kernel, 1);
-    const run = (tile: Shape) =>
-      simulateBytes(compile(program, { target, tile }), inputs, { executor: "fast" }).output;
-    const own = simulateBytes(kernel, inputs, { executor: "fast" }).output;
+    const draws = [...drawsOf(kernel.source ?? kernel.tile, definitionOf(kernel), 1)];
+    const run = (ran: Kernel, { inputs }: Draw) =>
+      outcomeNow(() => simulateBytes(ran, inputs, { executor: "fast" }));
+    const own = draws.map((draw) => run(kernel, draw));
     const wrong = tiles.flatMap((tile) => {
+      const name = `tile ${formatShape(tile)}`;
       const result = tryCompile(program, { target, tile });
-      if (!result.ok) return [`tile ${formatShape(tile)} is refused:\n${rendered(result.diagnostics)}`];
-      return Buffer.compare(own, run(tile)) === 0 ? [] : [`tile ${formatShape(tile)} gives other bits`];
+      if (!result.ok) return [`${name} is refused:\n${rendered(result.diagnostics)}`];
+      for (const [k, draw] of draws.entries()) {
+        const [before, after] = [at(own, k), run(result.kernel, draw)];
+        const same =
+          before.kind === "bits" && after.kind === "bits"
+            ? Buffer.compare(before.run.output, after.run.output) === 0
+            : rejectionDifference(["its own tile", before], [name, after]) === undefined;
+        if (!same) return [`${name} gives other bits, with ${draw.indices}`];
+      }
+      return [];
     });
     return verdict(
       wrong.length === 0,

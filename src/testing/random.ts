@@ -1,29 +1,30 @@
 /** Random inputs from a seed: any bits for the data, indices in range. The same seed gives the same tensors. */
 import {
-  isRead,
   at,
   bitsOf,
   byteCount,
-  CompileError,
   bytesOf,
+  CompileError,
   elementCount,
   elementTypes,
   error,
   formatType,
-  inputOf,
   inputsOf,
-  isConstant,
   isSigned,
   keyOf,
-  strides,
+  mapOverTensors,
   taskOfTile,
+  type AccessMap,
+  type DType,
   type Operand,
   type TensorType,
   type TileFunc,
 } from "../../ir/index.js";
 import { allocate, indexInputs, maxStrings, type HostValue } from "../../backends/index.js";
+import type { DefinedMap } from "../../backends/reference/defined-map.js";
 import type { Kernel } from "../api/compile.js";
 import { asHost, type TensorValue } from "../formats/tensor.js";
+import { indexRanges, type IndexRange } from "./index-ranges.js";
 
 /** What an operand of a kernel is given from a seed: any bits for the data, in range what index values are read from. Throws a CompileError (TC502) for more than memory holds. */
 export const randomValue = (operand: Operand, tile: TileFunc, seed: number): TensorValue =>
@@ -65,57 +66,77 @@ export function randomData(type: TensorType, seed: number): TensorValue {
   return { type, bytes: bytes.subarray(0, byteCount(type)) };
 }
 
-/** In range along the data dims that each index names: `type` has the elements of the function's indices. Throws a CompileError (TC502) for more than memory holds. */
-export function randomIndices(type: TensorType, func: TileFunc, seed: number, table = 1): TensorValue {
+/** In range wherever a site reads them: `type` has the elements of the function's indices. Throws a CompileError (TC502) for more than memory holds. */
+export const randomIndices = (type: TensorType, func: TileFunc, seed: number, table = 1): TensorValue =>
+  drawnIndices(type, programOf(func), { seed, table });
+
+/** What a draw asks of the indices of an input. */
+export interface IndexDraw {
+  readonly seed: number;
+  /** The number of the input in the map. */
+  readonly table: number;
+  /** The index at a position, from its range; `random` gives a number below 1. Default: any in [least, most]. */
+  readonly choose?: (range: IndexRange, position: number, random: () => number) => number;
+}
+
+/** Indices of an input, each from its range; held in what their type holds. Throws a CompileError (TC502) for more than memory holds. */
+export function drawnIndices(
+  type: TensorType,
+  program: DefinedMap,
+  { seed, table, choose = anyOf }: IndexDraw,
+): TensorValue {
   const { dtype, shape } = type;
-  const extentAt = extentsOf(func, table);
-  const draw = words(seed + table);
-  const size = bytesOf(dtype);
-  const bits = bitsOf(dtype) - (isSigned(dtype) ? 1 : 0);
   const bytes = allocate(byteCount(type), formatType(type));
-  // An index below 2^31 leaves the upper half of a 64-bit one zero.
-  const units =
-    size === 1 ? bytes : size === 2 ? new Uint16Array(bytes.buffer) : new Uint32Array(bytes.buffer);
-  const step = Math.max(1, size / 4);
-  for (let k = 0; k < elementCount(shape); k++) {
-    units[k * step] = Math.floor(((draw() >>> 0) / 2 ** 32) * Math.min(extentAt(k), 2 ** bits));
-  }
+  const rangeAt = indexRanges(program, table);
+  const draw = words(Math.imul(seed, 0x9e3779b1) + table);
+  const random = (): number => (draw() >>> 0) / 2 ** 32;
+  const put = indexWriter(bytes, dtype);
+  for (let k = 0; k < elementCount(shape); k++) put(k, choose(rangeAt(k), k, random));
   return { type, bytes };
+}
+
+const anyOf = ({ least, most }: IndexRange, _: number, random: () => number): number =>
+  least + Math.floor(random() * (most - least + 1));
+
+/** Writes whole numbers as index values, held in what the type holds. */
+export function indexWriter(bytes: Uint8Array, dtype: DType): (position: number, value: number) => void {
+  const [lowest, highest] = indexLimits(dtype);
+  const size = bytesOf(dtype);
+  const { buffer } = bytes;
+  const units =
+    size === 1 ? new Uint8Array(buffer) : size === 2 ? new Uint16Array(buffer) : new Uint32Array(buffer);
+  const step = Math.max(1, size / 4);
+  return (position, value) => {
+    const held = Math.min(highest, Math.max(lowest, value));
+    units[position * step] = held;
+    if (size === 8) units[position * step + 1] = Math.floor(held / 2 ** 32);
+  };
+}
+
+/** What an index type holds, within the whole numbers that are exact. */
+export function indexLimits(dtype: DType): readonly [lowest: number, highest: number] {
+  const bits = bitsOf(dtype) - (isSigned(dtype) ? 1 : 0);
+  const highest = Math.min(2 ** bits - 1, Number.MAX_SAFE_INTEGER);
+  return [isSigned(dtype) ? -highest - 1 : 0, highest];
+}
+
+/** The map of a program over its tensors, or inside the regions of `tile`, where each tile has another. */
+export interface IndexProgram extends DefinedMap {
+  readonly tile?: TileFunc;
+}
+
+/** What a tile program says of its indices. An empty output asks for none. */
+export function programOf(tile: TileFunc): IndexProgram {
+  const task = taskOfTile(tile);
+  const { operands } = tile;
+  const map = mapOverTensors(tile, task);
+  if (map !== undefined) return { map, operands };
+  const none: AccessMap = { outRank: 0, sites: [], results: [] };
+  return { map: task.gather?.stmt.map ?? none, operands, tile };
 }
 
 /** Whole words: room for the type, and up to three bytes more. */
 const room = (type: TensorType): Uint8Array => allocate(4 * Math.ceil(byteCount(type) / 4), formatType(type));
-
-/** The extent that the index at a row-major position stays below: the least of the sites that may read it; a part of a sum is 0. */
-function extentsOf(func: TileFunc, table: number): (position: number) => number {
-  const map = taskOfTile(func).gather?.stmt.map;
-  // An empty output asks for no index.
-  if (map === undefined) return () => 1;
-  const { shape } = inputOf(func, table).type;
-  const by = strides(shape);
-  const reads = map.sites.flatMap(({ value, below = 1 }) =>
-    isRead(value) && value.table === table
-      ? [
-          {
-            below,
-            fixed: value.at.flatMap((coord, k) =>
-              isConstant(coord) ? [{ stride: at(by, k), extent: at(shape, k), value: coord.at }] : [],
-            ),
-          },
-        ]
-      : [],
-  );
-  return (position) => {
-    let least = Infinity;
-    for (const { below, fixed } of reads) {
-      const named = fixed.every(
-        ({ stride, extent, value }) => Math.floor(position / stride) % extent === value,
-      );
-      if (named) least = Math.min(least, below);
-    }
-    return least === Infinity ? 1 : least;
-  };
-}
 
 /**
  * 32 random bits a call as a signed number, every bit as random as the others: PCG RXS-M-XS 32 (O'Neill 2014, section

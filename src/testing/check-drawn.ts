@@ -1,0 +1,53 @@
+/** A gather whose inputs nobody states, on drawn ones: each backend's outcome beside what defines it. */
+import { CompileError } from "../../ir/index.js";
+import type { HostValue } from "../../backends/index.js";
+import type { BackendName } from "../api/backends.js";
+import type { Kernel } from "../api/compile.js";
+import type { CheckContext, CheckResult } from "./check-case.js";
+import { compareDraw, inWords } from "./compare.js";
+import { definitionOf, drawsOf } from "./draws.js";
+
+/** The seed of every draw. */
+const seed = 1;
+
+/** One result for each backend: skipped without a device, and where the inputs take more memory than there is. */
+export async function checkDrawn(
+  id: string,
+  kernel: Kernel,
+  given: Readonly<Record<string, HostValue>>,
+  backends: readonly BackendName[],
+  { runner, reason = "no WebGPU device", executor }: CheckContext,
+): Promise<CheckResult[]> {
+  const results: CheckResult[] = [];
+  for (const backend of backends) {
+    const base = { id, backend };
+    if (backend === "webgpu" && runner === undefined) {
+      results.push({ ...base, status: "skip", code: "TC503", message: reason });
+      continue;
+    }
+    const options = { runner, ...(executor === undefined ? {} : { executor }) };
+    const found = await firstDifference(kernel, given, { backend, options });
+    results.push({ ...base, ...found });
+  }
+  return results;
+}
+
+async function firstDifference(
+  kernel: Kernel,
+  given: Readonly<Record<string, HostValue>>,
+  on: Parameters<typeof compareDraw>[1]["backends"][number],
+): Promise<Pick<CheckResult, "status" | "code" | "message">> {
+  const program = definitionOf(kernel);
+  try {
+    for (const draw of drawsOf(kernel.source ?? kernel.tile, program, seed, given)) {
+      const { difference } = await compareDraw(kernel, { program, draw, backends: [on] });
+      if (difference !== undefined)
+        return { status: "fail", code: difference.code, message: inWords(difference, draw) };
+    }
+    return { status: "pass" };
+  } catch (thrown) {
+    const [first] = thrown instanceof CompileError ? thrown.diagnostics : [];
+    if (first?.code !== "TC502") throw thrown;
+    return { status: "skip", code: first.code, message: first.message };
+  }
+}

@@ -1,0 +1,192 @@
+/**
+ * The inputs of a comparison, drawn from a seed: two with every index in range, one with one index outside, one with many. Kernels
+ * that differ in a policy alone give the same bits for indices in range.
+ */
+import {
+  elementCount,
+  inputsOf,
+  isRead,
+  keyOf,
+  outputOf,
+  resolveSource,
+  sourceOp,
+  type Func,
+  type Operand,
+} from "../../ir/index.js";
+import { foundSites, type HostInputs, type HostValue } from "../../backends/index.js";
+import { mapOfOperator } from "../../backends/reference/defined-map.js";
+import type { Kernel } from "../api/compile.js";
+import { asHost } from "../formats/tensor.js";
+import { indexRanges } from "./index-ranges.js";
+import {
+  drawnIndices,
+  indexLimits,
+  indexWriter,
+  programOf,
+  randomData,
+  type IndexDraw,
+  type IndexProgram,
+} from "./random.js";
+
+/** Inputs by key, and how their indices were drawn. */
+export interface Draw {
+  readonly indices: (typeof drawNames)[number] | "as given";
+  readonly inputs: Readonly<Record<string, HostValue>>;
+}
+
+const drawNames = [
+  "in range",
+  "in range, with its ends",
+  "one index outside",
+  "many indices outside",
+] as const;
+
+/** What defines a kernel: the program given, its own operator, or its own map. */
+export function definitionOf({ source, tile, resolved }: Kernel, definition?: Func): IndexProgram {
+  if (definition?.level === "access") return definition;
+  if (definition?.level === "source") {
+    const result = resolveSource(sourceOp(definition));
+    if (result.ok) return mapOfOperator(result.resolved, definition.operands);
+  }
+  return resolved === undefined ? programOf(tile) : mapOfOperator(resolved, (source ?? tile).operands);
+}
+
+/**
+ * Four draws for the inputs of a kernel; one where no index is drawn, or where `given` has them all. The first is what
+ * `randomInputs` gives. `program` says which indices are in range.
+ */
+export function* drawsOf(
+  { operands }: { readonly operands: readonly Operand[] },
+  program: IndexProgram,
+  seed: number,
+  given: Readonly<Record<string, HostValue>> = {},
+): Generator<Draw> {
+  const read = new Set(program.map.sites.flatMap(({ value }) => (isRead(value) ? [value.table] : [])));
+  const drawn = inputsOf({ operands }).flatMap((operand, table) =>
+    (read.has(table) || operand.role === "indices") && !(keyOf(operand) in given) ? [{ operand, table }] : [],
+  );
+  const fixed = Object.fromEntries(
+    inputsOf({ operands }).flatMap((operand) => {
+      const key = keyOf(operand);
+      if (drawn.some((own) => own.operand === operand)) return [];
+      return [[key, given[key] ?? asHost(key, randomData(operand.type, seed))] as const];
+    }),
+  );
+  const inputsFor = (own: number, choose?: Choose): Draw["inputs"] => ({
+    ...fixed,
+    ...Object.fromEntries(
+      drawn.map(({ operand, table }) => {
+        const key = keyOf(operand);
+        const draw = { seed: own, table, ...(choose === undefined ? {} : { choose }) };
+        return [key, asHost(key, drawnIndices(operand.type, program, draw))] as const;
+      }),
+    ),
+  });
+  const [inRange, withEnds, oneOutside, manyOutside] = drawNames;
+  if (drawn.length === 0) {
+    yield { indices: "as given", inputs: inputsFor(seed) };
+    return;
+  }
+  yield { indices: inRange, inputs: inputsFor(seed) };
+  yield { indices: withEnds, inputs: inputsFor(seed + seedStep, ends) };
+  const many = inputsFor(seed + 3 * seedStep, outside);
+  const one = inputsFor(seed + 2 * seedStep);
+  moveOneOutside(one, many, { program, operands, tables: new Set(drawn.map(({ table }) => table)), seed });
+  yield { indices: oneOutside, inputs: one };
+  yield { indices: manyOutside, inputs: many };
+}
+
+/** Inputs under the keys and the types that a program has for them. */
+export function inputsOfProgram(
+  program: IndexProgram,
+  { operands }: { readonly operands: readonly Operand[] },
+  inputs: Draw["inputs"],
+): HostInputs {
+  const own = inputsOf(program);
+  return Object.fromEntries(
+    inputsOf({ operands }).flatMap((operand, k) => {
+      const [value, other] = [inputs[keyOf(operand)], own[k]];
+      return value === undefined || other === undefined
+        ? []
+        : [[keyOf(other), { ...value, type: other.type }] as const];
+    }),
+  );
+}
+
+/** Between the seeds of two draws. */
+const seedStep = 1_000_003;
+
+/** Whatever the shape, neighbours along every dim take other turns. */
+const turnOf = (position: number, turns: number): number => (position + Math.floor(position / turns)) % turns;
+
+type Choose = NonNullable<IndexDraw["choose"]>;
+
+/** In range, by turns: last, first from the end, last from the end, first, any. */
+const ends: Choose = ({ least, most, fromEnd = 0 }, position, random) => {
+  const any = least + Math.floor(random() * (most - least + 1));
+  const last = Math.min(most, fromEnd - 1);
+  const fromTheEnd = (element: number): number => (last < least ? any : element - fromEnd);
+  return [most, fromTheEnd(least), fromTheEnd(last), least, any][turnOf(position, 5)] ?? any;
+};
+
+/** By turns: negative, below, first, last, beyond. Where the type holds nothing negative, beyond takes that turn. */
+const outside: Choose = ({ least, most, fromEnd = 0, promised, signed }, position, random) => {
+  const any = least + Math.floor(random() * (most - least + 1));
+  if (promised) return any;
+  const further = random() < 0.5 ? 0 : Math.floor(random() * (most - least + 2));
+  const beyond = most + 1 + further;
+  const below = signed ? least - fromEnd - 1 - further : beyond;
+  const negative = fromEnd > 0 ? -1 - Math.floor(random() * fromEnd) : below;
+  return [negative, below, least, most, beyond][turnOf(position, 5)] ?? any;
+};
+
+/** Output elements whose indices are looked at for one to move. */
+const elementsTried = 32;
+
+interface OneOutside {
+  readonly program: IndexProgram;
+  readonly operands: readonly Operand[];
+  /** The inputs that were drawn, by their number. */
+  readonly tables: ReadonlySet<number>;
+  readonly seed: number;
+}
+
+/**
+ * Moves one index outside, just beyond the last where its type holds that. Where several index values can end an element, it is
+ * not the one that ends `others`, so that both draws together try two of them.
+ */
+function moveOneOutside(
+  inputs: Draw["inputs"],
+  others: Draw["inputs"],
+  { program, operands, tables, seed }: OneOutside,
+): void {
+  const own = inputsOf(program);
+  const count = elementCount(outputOf(program).type.shape);
+  const elements = (first: number): number[] =>
+    Array.from({ length: Math.min(count, elementsTried) }, (_, k) => (first + k * 7919) % count);
+  const sitesOf = (from: HostInputs, element: number) =>
+    foundSites({ ...program, inputs: from }, element).map((found) => ({ element, ...found }));
+  const moved = inputsOfProgram(program, { operands }, inputs);
+  const many = inputsOfProgram(program, { operands }, others);
+  const ended = Array.from({ length: Math.min(count, elementsTried) }, (_, element) => element)
+    .flatMap((element) => sitesOf(many, element))
+    .find(({ rejected }) => rejected)?.at.site;
+  const candidates = elements((Math.imul(seed, 0x9e3779b1) >>> 0) % Math.max(1, count))
+    .flatMap((element) => sitesOf(moved, element))
+    .flatMap(({ at: { site, read } }) => {
+      const table = own.findIndex((operand) => keyOf(operand) === (read && keyOf(read.table)));
+      if (read === undefined || !tables.has(table)) return [];
+      const { dtype } = read.table.type;
+      const { least, most, fromEnd = 0, promised } = indexRanges(program, table)(read.position);
+      const [lowest, highest] = indexLimits(dtype);
+      const value = [most + 1, least - fromEnd - 1].find((v) => v >= lowest && v <= highest);
+      if (promised || value === undefined) return [];
+      return [{ site, table, position: read.position, value, dtype }];
+    })
+    .sort((a, b) => Number(a.site === ended) - Number(b.site === ended) || b.site - a.site);
+  const [chosen] = candidates;
+  const operand = chosen === undefined ? undefined : inputsOf({ operands })[chosen.table];
+  const host = operand === undefined ? undefined : inputs[keyOf(operand)];
+  if (chosen !== undefined && host !== undefined)
+    indexWriter(host.bytes, chosen.dtype)(chosen.position, chosen.value);
+}
