@@ -34,6 +34,8 @@ export interface ListedGather {
   readonly cycles?: number;
   /** Nodes that the program does at once: `Transpose "t"`. */
   readonly folds?: readonly string[];
+  /** The tensors of the model that such a program reads, by the keys of its inputs. */
+  readonly reads?: Readonly<Record<string, string>>;
   /** Views next to the gather that are not folded, and why. */
   readonly kept?: readonly string[];
   readonly loaded?: LoadedProgram;
@@ -46,11 +48,16 @@ export function listGathers(gathers: readonly ModelGather[], flags: ProgramFlags
     ...(flags.target === undefined ? {} : { target: resolveTarget(flags.target) }),
     findTarget: lookUpTarget,
   };
-  return gathers.map(({ name, op, loaded, diagnostics, ...told }): ListedGather => {
+  return gathers.map(({ name, op, loaded, diagnostics, compiled: own, ...told }): ListedGather => {
     const refused = (verdict: "refused" | "open", why: readonly Diagnostic[]): ListedGather => {
-      const code = why.find(({ severity }) => severity === "error")?.code;
+      const { code } = why.find(({ severity }) => severity === "error") ?? why[0] ?? {};
       return { name, op, ...told, verdict, diagnostics: why, ...(code === undefined ? {} : { code }) };
     };
+    if (own === false)
+      return refused(
+        "refused",
+        diagnostics.map((found) => ({ ...found, severity: "warning" })),
+      );
     if (loaded === undefined) return refused("open", diagnostics);
     const result = compiled(loaded, options);
     const shape = shapeOf(loaded);

@@ -1,7 +1,13 @@
 /** Programs of ONNX models; apart, since what reads them is slow to load. */
 import { CompileError, type Diagnostic } from "../../ir/index.js";
 import { readBytes } from "../formats/files.js";
-import { findGathers, readModel, type OnnxGather, type OnnxOpen } from "../formats/onnx/index.js";
+import {
+  readModel,
+  surveyModel,
+  type OnnxGather,
+  type OnnxOpen,
+  type OnnxUncompiled,
+} from "../formats/onnx/index.js";
 import { tryProgram } from "../api/program.js";
 import { withFlags, type LoadedProgram } from "./loaded-program.js";
 import { parseBind, parseMost, type ProgramFlags } from "./options.js";
@@ -18,24 +24,37 @@ export interface ModelGather {
   readonly diagnostics: readonly Diagnostic[];
   /** Of the program that is a gather with what stands around it: its nodes. */
   readonly folds?: readonly string[];
+  /** Of the same: the tensors of the model that it reads, by the keys of its inputs. */
+  readonly reads?: Readonly<Record<string, string>>;
   /** Views next to the gather that are not folded, and why. */
   readonly kept?: readonly string[];
+  /** Of a node that reads or writes by index, and that tilec does not compile: it stands in the list, and fails nothing. */
+  readonly compiled?: false;
+}
+
+/** The gathers of a model, and what the model says of itself that is not so. */
+export interface LoadedModel {
+  readonly gathers: readonly ModelGather[];
+  readonly warnings: readonly Diagnostic[];
 }
 
 /** Every gather of a model, and behind it the program that has folded what stands around it, or the one of `--func`, under `--bind`. */
-export function loadModel(file: string, flags: ProgramFlags): readonly ModelGather[] {
+export function loadModel(file: string, flags: ProgramFlags): LoadedModel {
   const bindings = {
     ...(flags.bind === undefined ? {} : { bind: parseBind(flags.bind) }),
     ...(flags.most === undefined ? {} : { most: parseMost(flags.most) }),
   };
-  const gathers = findGathers(readModel(readBytes(file), file), bindings);
-  const all = gathers.flatMap((gather) => modelGathers(gather, flags));
-  const chosen = all.filter(({ name }) => flags.func === undefined || name === flags.func);
-  if (chosen.length === 0) {
-    const names = all.map(({ name }) => name).join(", ");
-    throw new UsageError(`${file} has no gather ${flags.func ?? "at all"}`, names === "" ? undefined : names);
-  }
-  return chosen;
+  const { nodes, warnings } = surveyModel(readModel(readBytes(file), file), bindings);
+  const all = nodes.flatMap((node) => modelGathers(node, flags));
+  if (flags.func === undefined) return { gathers: all, warnings };
+  const gathers = all.filter(({ name }) => name === flags.func);
+  if (gathers.length === 0) throw withoutGather(file, flags.func, all);
+  return { gathers, warnings };
+}
+
+function withoutGather(file: string, which: string, all: readonly ModelGather[]): UsageError {
+  const names = all.map(({ name }) => name).join(", ");
+  return new UsageError(`${file} has no gather ${which}`, names === "" ? undefined : names);
 }
 
 /** Operands that the model fixes. */
@@ -48,9 +67,10 @@ const known = ({
 });
 
 /** The gather alone, then folded where it is; of one whose outermost dims stay open the program over symbols. */
-function modelGathers(gather: OnnxGather, flags: ProgramFlags): ModelGather[] {
+function modelGathers(gather: OnnxGather | OnnxUncompiled, flags: ProgramFlags): ModelGather[] {
   const { name, node } = gather;
   const { op } = node;
+  if ("compiled" in gather) return [{ name, op, diagnostics: [gather.diagnostic], compiled: false }];
   if (!gather.ok) {
     const { diagnostic, open } = gather;
     if (open === undefined) return [{ name, op, diagnostics: [diagnostic] }];
@@ -64,20 +84,25 @@ function modelGathers(gather: OnnxGather, flags: ProgramFlags): ModelGather[] {
   const loaded = { func: withFlags(result.func, flags), inputs: known(gather) };
   const alone: ModelGather = { name, op, loaded, diagnostics: [], ...(kept.length === 0 ? {} : { kept }) };
   if (folded === undefined) return [alone];
-  const { func, nodes, inputs } = folded;
+  const { func, nodes, reads, inputs } = folded;
   const fixed = Object.fromEntries(Object.entries(inputs).map(([key, tensor]) => [key, () => tensor]));
   const together = { func: withFlags(func, flags), inputs: fixed };
-  return [alone, { name: func.name, op, loaded: together, diagnostics: [], folds: nodes }];
+  return [alone, { name: func.name, op, loaded: together, diagnostics: [], folds: nodes, reads }];
 }
 
 /** Every gather of a model with static shapes, a folded one only by its name. Those without are reported; alone, or none with, they are the error. */
 export function loadModelPrograms(file: string, flags: ProgramFlags): LoadedProgram[] {
-  const gathers = loadModel(file, flags).filter(
-    ({ folds }) => folds === undefined || flags.func !== undefined,
+  const { gathers: all, warnings } = loadModel(file, flags);
+  const gathers = all.filter(
+    ({ folds, compiled }) => flags.func !== undefined || (folds === undefined && compiled !== false),
   );
+  if (gathers.length === 0) throw withoutGather(file, "at all", all);
   const refused = gathers.flatMap(({ diagnostics }) => diagnostics);
   const programs = gathers.flatMap(({ loaded }) => loaded ?? []);
   if (programs.length === 0) throw new CompileError(refused);
-  printDiagnostics(refused.map((diagnostic) => ({ ...diagnostic, severity: "warning" as const })));
+  printDiagnostics([
+    ...warnings,
+    ...refused.map((diagnostic) => ({ ...diagnostic, severity: "warning" as const })),
+  ]);
   return programs;
 }

@@ -375,7 +375,8 @@ function executorOf({ executor, threads }: RunFlags): BackendOptions {
  * alone. A refused gather is exit code 1.
  */
 async function runModel(file: string, flags: RunFlags): Promise<number> {
-  const gathers = listGathers((await import("./load-model.js")).loadModel(file, flags), flags);
+  const { gathers: found, warnings } = (await import("./load-model.js")).loadModel(file, flags);
+  const gathers = listGathers(found, flags);
   const one =
     (["trace", "compare", "against"] as const).find((flag) => flags[flag] !== undefined) ??
     (["input", "out"] as const).find((flag) => flags[flag].length > 0);
@@ -389,7 +390,9 @@ async function runModel(file: string, flags: RunFlags): Promise<number> {
     );
   }
   if (one !== undefined) return runOne(await loadProgram(file, flags), flags);
-  if (programs.length === 0) throw new CompileError(gathers.flatMap(({ diagnostics }) => diagnostics));
+  const open = gathers.filter(({ verdict }) => verdict === "open");
+  if (programs.length === 0 && open.length > 0)
+    throw new CompileError(open.flatMap(({ diagnostics }) => diagnostics));
   const listed = [];
   for (const gather of gathers) {
     const { verdict, loaded } = gather;
@@ -413,11 +416,15 @@ async function runModel(file: string, flags: RunFlags): Promise<number> {
       ...rest,
       ...(result === undefined ? {} : { run: result.document }),
     }));
-    printJson({ command: "run", ok: !wrong, clock: clockVersion, gathers: documents });
+    const document = { ok: !wrong, clock: clockVersion, gathers: documents, diagnostics: warnings };
+    printJson({ command: "run", ...document });
   } else {
-    print(gatherTable(listed));
-    printDiagnostics(onePerHint(listed));
-    for (const { name, kept = [] } of gathers) for (const why of kept) note(`${name}: ${why}`);
+    print(listed.length === 0 ? `${file} has no gather` : gatherTable(listed));
+    printDiagnostics([...warnings, ...onePerHint(listed)]);
+    for (const { name, kept = [], reads } of gathers) {
+      for (const why of kept) note(`${name}: ${why}`);
+      if (reads !== undefined) note(`${name}: ${readsText(reads)}`);
+    }
     const texts = listed.flatMap(({ result }) => result?.text ?? []);
     if (listed.filter(isAlone).length === 1 && texts.length === 1) print(`\n${texts.join("")}`);
     if (listed.some(({ ran }) => ran === "inputs not known"))
@@ -425,6 +432,12 @@ async function runModel(file: string, flags: RunFlags): Promise<number> {
   }
   return wrong ? 1 : 0;
 }
+
+/** `it reads "x" as data, "ids" as indices` */
+const readsText = (reads: Readonly<Record<string, string>>): string =>
+  `it reads ${Object.entries(reads)
+    .map(([key, tensor]) => `${JSON.stringify(tensor)} as ${key}`)
+    .join(", ")}`;
 
 /** A run that fails is one gather's: the others run all the same. */
 async function runListed(

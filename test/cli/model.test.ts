@@ -5,6 +5,8 @@ import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { runHere } from "../support/run-here.js";
 import {
+  bytes,
+  info,
   initializer,
   input,
   intAttribute,
@@ -204,6 +206,104 @@ describe("a gather with views around it", () => {
       ["pick", undefined],
       ["pick_folded", ['Transpose "turn"', 'Gather "pick"', 'Reshape "merge"']],
     ]);
+    expect(gathers.map(({ reads }) => reads)).toEqual([undefined, { data: "x", indices: "last" }]);
+    expect(listed.stderr).toContain('pick_folded: it reads "x" as data, "last" as indices');
+  });
+});
+
+describe("a model without a gather", () => {
+  const none = join(folder, "none.onnx");
+  writeFileSync(
+    none,
+    model([...node("Relu", ["x"], ["y"]), ...text(2, "g"), ...input("x", onnxTypes.f32, [2])]),
+  );
+
+  it("is an answer", async () => {
+    const { status, stdout } = await runHere(["run", none, "--json"]);
+    expect(status).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ ok: true, gathers: [] });
+    expect(await runHere(["run", none])).toMatchObject({ status: 0, stdout: `${none} has no gather\n` });
+  });
+
+  it("has nothing to compile, and no gather of a name", async () => {
+    for (const args of [
+      ["compile", none],
+      ["run", none, "--func", "a"],
+    ])
+      expect((await runHere(args)).stderr).toContain("error[TC701]");
+  });
+});
+
+describe("a model with nodes that read or write by index and are not compiled", () => {
+  const kin = join(folder, "kin.onnx");
+  const ops = ["ScatterElements", "ScatterND", "Scatter", "TensorScatter", "OneHot", "Compress"];
+  const foreign = [
+    ...ops.flatMap((op) => node(op, ["x", "i", "u"], [op], named(`own_${op}`))),
+    ...node(
+      "GatherBlockQuantized",
+      ["x", "i", "u"],
+      ["q"],
+      [...named("quantized"), ...text(7, "com.microsoft")],
+    ),
+    ...node("Compress", ["x"], ["z"], [...named("other"), ...text(7, "org.example")]),
+  ];
+  const gather = [
+    ...node("Gather", ["table", "within"], ["b"], named("second")),
+    ...list("table", [10, 20, 30]),
+    ...list("within", [2]),
+  ];
+  writeFileSync(kin, model([...foreign, ...gather, ...text(2, "g")]));
+  const alone = join(folder, "kin-alone.onnx");
+  writeFileSync(alone, model([...foreign, ...text(2, "g")]));
+
+  it("lists them as refused with the reason, and its exit code is that of the gathers", async () => {
+    const { status, stdout } = await runHere(["run", kin, "--json"]);
+    expect(status).toBe(0);
+    const { ok, gathers } = JSON.parse(stdout) as { ok: boolean; gathers: Record<string, unknown>[] };
+    expect(ok).toBe(true);
+    expect(gathers.map(({ name, op, verdict }) => [name, op, verdict])).toEqual([
+      ...ops.map((op) => [`own_${op}`, op, "refused"]),
+      ["quantized", "GatherBlockQuantized", "refused"],
+      ["second", "Gather", "legal"],
+    ]);
+    const reasons = gathers.map(
+      ({ diagnostics }) => (diagnostics as { message: string }[])[0]?.message ?? "",
+    );
+    expect(reasons[0]).toContain("it writes by index; tilec compiles Gather, GatherElements, GatherND");
+    expect(reasons[5]).toContain("the shape of its output depends on the values of its condition");
+    expect(reasons[6]).toContain("quantized blocks");
+  });
+
+  it("is an answer where it has no others", async () => {
+    const { status, stdout } = await runHere(["run", alone]);
+    expect(status).toBe(0);
+    expect(stdout).toMatch(/^own_OneHot +OneHot +refused TC014/m);
+    expect((await runHere(["run", alone, "--func", "own_OneHot"])).status).toBe(1);
+  });
+});
+
+describe("a model that declares other shapes than its nodes make", () => {
+  it("is told so, in the document and beside the table", async () => {
+    const wrong = join(folder, "wrong.onnx");
+    writeFileSync(
+      wrong,
+      model([
+        ...node("Transpose", ["x"], ["t"], named("turn")),
+        ...node("Gather", ["t", "last"], ["g"], named("pick")),
+        ...text(2, "g"),
+        ...input("x", onnxTypes.f32, [2, 3]),
+        ...list("last", [-1]),
+        ...bytes(13, info("t", onnxTypes.f32, [2, 3])),
+      ]),
+    );
+    const message = `${wrong}: "t" is declared f32[2, 3], and Transpose "turn" makes f32[3, 2]`;
+    const { status, stdout } = await runHere(["run", wrong, "--json"]);
+    expect(status).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({
+      diagnostics: [{ code: "TC014", severity: "warning", message }],
+    });
+    expect((await runHere(["run", wrong])).stderr).toContain(`warning[TC014]: ${message}`);
+    expect((await runHere(["explain", wrong])).stderr).toContain(`warning[TC014]: ${message}`);
   });
 });
 

@@ -410,6 +410,27 @@ describe("a folded gather", () => {
     expect(printFunc(folded!.func)).toContain("(3 - 2 * d1, from_end(%indices[d0]))");
   });
 
+  it("names the tensors of the model that it reads", () => {
+    const { folded } = foldedOf([...x, ...ids, ...y, ...transposed, ...gather]);
+    expect(folded?.reads).toEqual({ data: "x", indices: "ids" });
+  });
+
+  it("reads a slice that goes backwards to the end, which INT32_MAX names whatever the step", () => {
+    const cut = (end: number): readonly number[] => [
+      ...transposed,
+      ...gather,
+      ...list("s", [2]),
+      ...list("e", [end]),
+      ...list("a", [0]),
+      ...list("st", [-1]),
+      ...node("Slice", ["g", "s", "e", "a", "st"], ["y"], named("cut")),
+    ];
+    const shapeOf = (end: number) =>
+      foldedOf([...x, ...ids, ...y, ...cut(end)]).folded?.func.operands.at(-1)?.type.shape;
+    expect(shapeOf(2 ** 31 - 1)).toEqual([3, 4]);
+    expect(shapeOf(0)).toEqual([2, 4]);
+  });
+
   it("says the rows and columns of a merged tensor by div and mod", () => {
     const merge = [...list("s", [24]), ...node("Reshape", ["x", "s"], ["t"], named("merge"))];
     const { folded, kept } = foldedOf([...x, ...ids, ...merge, ...gather, ...y]);

@@ -68,7 +68,8 @@ export interface Folding {
 const mostSites = 16;
 const mostNodes = 64;
 
-const labelOf = ({ op, name, outputs }: OnnxNode): string =>
+/** `Transpose "t"`; one without a name has that of its output. */
+export const labelOf = ({ op, name, outputs }: OnnxNode): string =>
   `${op} ${quoted(name === "" ? (outputs[0] ?? "") : name)}`;
 
 /** Follows chains through a model as it is walked. */

@@ -2,6 +2,7 @@
 import {
   CompileError,
   inputsOf,
+  keyOf,
   type AccessFunc,
   type AttrValue,
   type Diagnostic,
@@ -12,7 +13,7 @@ import { Symbols } from "../symbols.js";
 import type { TensorValue } from "../tensor.js";
 import { describeDataType, dtypeOf } from "./data-type.js";
 import { problem, quoted } from "./fail.js";
-import { Folder } from "./fold.js";
+import { Folder, labelOf } from "./fold.js";
 import { missingBindings, type Bindings } from "./bindings.js";
 import { walkModel, type Visited } from "./infer.js";
 import { openProgram, openShape, type Most, type OpenShape } from "./open-sizes.js";
@@ -26,11 +27,28 @@ interface Named {
   readonly node: OnnxNode;
 }
 
+/** A node that reads or writes by index, and that tilec does not compile. */
+export interface OnnxUncompiled extends Named {
+  readonly ok: false;
+  readonly compiled: false;
+  readonly diagnostic: Diagnostic;
+}
+
+/** What a model has of gathers and their kin, in its order. */
+export interface OnnxSurvey {
+  readonly nodes: readonly (OnnxGather | OnnxUncompiled)[];
+  /** Shapes and types that the model declares and that its nodes contradict. */
+  readonly warnings: readonly Diagnostic[];
+}
+
+/** A gather with the views and gathers around it, as one access program. */
 export interface OnnxFolded {
   /** Its name is a symbol of the text form, unique in the model. */
   readonly func: AccessFunc;
   /** The nodes that it does at once, in order: `Transpose "t"`. */
   readonly nodes: readonly string[];
+  /** The tensors of the model that it reads, by the keys of the program's inputs. */
+  readonly reads: Readonly<Record<string, string>>;
   /** Tensors that the model fixes, by the names of the program's inputs. */
   readonly inputs: Readonly<Record<string, TensorValue>>;
 }
@@ -75,12 +93,30 @@ const operators: ReadonlyMap<string, Operator> = new Map<string, Operator>([
   ["GatherND", { op: "onnx.gather_nd", attribute: "batch_dims", versions: [13, 12, 11] }],
 ]);
 
+/** Why an operator that reads or writes by index is not compiled; those of ONNX's own domain unless another stands in front. */
+const uncompiled: ReadonlyMap<string, string> = new Map([
+  [
+    "com.microsoft.GatherBlockQuantized",
+    "it gathers quantized blocks, which are dequantized as they are read",
+  ],
+  ...["Scatter", "ScatterElements", "ScatterND", "TensorScatter"].map(
+    (op) => [op, "it writes by index"] as const,
+  ),
+  ["OneHot", "it writes by index"],
+  ["Compress", "the shape of its output depends on the values of its condition"],
+]);
+
 /**
  * Every Gather, GatherElements and GatherND of ONNX's own domain, in order, those in the bodies of If, Loop and Scan and
  * in functions too. Throws a CompileError (TC014) only when `bindings` do not fit the model.
  */
-export function findGathers(model: OnnxModel, bindings: Bindings = {}): OnnxGather[] {
-  const found: OnnxGather[] = [];
+export const findGathers = (model: OnnxModel, bindings: Bindings = {}): OnnxGather[] =>
+  surveyModel(model, bindings).nodes.flatMap((found) => ("compiled" in found ? [] : [found]));
+
+/** The same with the nodes that are not compiled, and what the model says of itself that is not so. */
+export function surveyModel(model: OnnxModel, bindings: Bindings = {}): OnnxSurvey {
+  const found: (OnnxGather | OnnxUncompiled)[] = [];
+  const warnings: Diagnostic[] = [];
   const names = new Symbols();
   const { bind = {}, most = {} } = bindings;
   const open = missingBindings(model.graph, { ...bind, ...most });
@@ -91,17 +127,46 @@ export function findGathers(model: OnnxModel, bindings: Bindings = {}): OnnxGath
   const folder = new Folder(model);
   const programs = new Map<OnnxNode, ProgramDescription>();
   const visit = (visited: Visited): void => {
-    const operator = visited.node.domain === "" ? operators.get(visited.node.op) : undefined;
-    if (operator === undefined) return;
+    const { node } = visited;
+    const operator = node.domain === "" ? operators.get(node.op) : undefined;
+    if (operator === undefined) {
+      const why = uncompiled.get(node.domain === "" ? node.op : `${node.domain}.${node.op}`);
+      if (why === undefined) return;
+      const compiles = `${why}; tilec compiles ${[...operators.keys()].join(", ")}`;
+      const diagnostic = problem(placeOf(model.file, node), compiles);
+      found.push({ name: nameOf(names, node), node, ok: false, compiled: false, diagnostic });
+      return;
+    }
     const gather = toGather({ file: model.file, hint, names, most }, visited, operator);
     found.push(gather);
     if (gather.ok) programs.set(gather.node, gather.program);
   };
-  walkModel(model, bindings, visit, (left) => {
-    folder.leave(left, programs.get(left.node));
+  walkModel(model, bindings, {
+    visit,
+    leave(left) {
+      folder.leave(left, programs.get(left.node));
+    },
+    contradicted(name, node, declared, made) {
+      const [says, makes] = [declared, made].map(shownType);
+      const message = `${quoted(name)} is declared ${says ?? ""}, and ${labelOf(node)} makes ${makes ?? ""}`;
+      const hint = "what is declared is taken; infer shapes again: onnx.shape_inference.infer_shapes(model)";
+      warnings.push({ ...problem(model.file, message, hint), severity: "warning" });
+    },
   });
-  return found.map((gather) => (gather.ok ? withFolding(gather, folder, names) : gather));
+  return { nodes: found.map((own) => (own.ok ? withFolding(own, folder, names) : own)), warnings };
 }
+
+/** `f32[2, ?]`, as far as it is known. */
+const shownType = ({ dataType, dims }: Value): string => {
+  const type = dataType === undefined ? undefined : (dtypeOf(dataType) ?? describeDataType(dataType));
+  return `${type ?? ""}${dims === undefined ? "" : showDims(dims)}`;
+};
+
+/** Node names hold slashes, dots and colons, may repeat, and may be absent. */
+const nameOf = (names: Symbols, node: OnnxNode): string =>
+  names.next(node.name, node.outputs[0] ?? "", node.op);
+
+const placeOf = (file: string, node: OnnxNode): string => `${file}: ${labelOf(node)}`;
 
 function withFolding<G extends OnnxGather & { readonly ok: true }>(
   gather: G,
@@ -118,7 +183,9 @@ function withFolding<G extends OnnxGather & { readonly ok: true }>(
       return tensor === undefined ? [] : [[name, tensor] as const];
     });
     const named = { ...func, name: names.next(func.name) };
-    return { ...gather, folded: { func: named, nodes, inputs: Object.fromEntries(inputs) }, kept };
+    const reads = inputsOf(func).map((own, k) => [keyOf(own), sources[k]?.name ?? ""] as const);
+    const tensors = { inputs: Object.fromEntries(inputs), reads: Object.fromEntries(reads) };
+    return { ...gather, folded: { func: named, nodes, ...tensors }, kept };
   } catch (thrown) {
     if (!(thrown instanceof CompileError)) throw thrown;
     return { ...gather, kept: [...kept, ...thrown.diagnostics.map(({ message }) => message)] };
@@ -135,9 +202,8 @@ interface Around {
 
 function toGather({ file, hint, names, most }: Around, visited: Visited, operator: Operator): OnnxGather {
   const { node } = visited;
-  // Node names hold slashes, dots and colons, may repeat, and may be absent.
-  const name = names.next(node.name, node.outputs[0] ?? "", node.op);
-  const where = `${file}: ${node.op} ${quoted(node.name === "" ? (node.outputs[0] ?? "") : node.name)}`;
+  const name = nameOf(names, node);
+  const where = placeOf(file, node);
   try {
     const attrs = attributes(where, visited, operator);
     const data = operand({ where, hint, most }, visited, "data", 0);

@@ -1,5 +1,13 @@
 /** ONNX import: models, tensors, the gathers in them, and backend-test folders as cases. */
-export { findGathers, type OnnxGather, type OnnxOpen } from "./gathers.js";
+export {
+  findGathers,
+  surveyModel,
+  type OnnxFolded,
+  type OnnxGather,
+  type OnnxOpen,
+  type OnnxSurvey,
+  type OnnxUncompiled,
+} from "./gathers.js";
 export type { Bindings } from "./bindings.js";
 export type {
   Dim,

@@ -7,7 +7,7 @@ import { boundInputs, declaredValue, sorted, type Bindings } from "./bindings.js
 import type { OnnxGraph, OnnxModel, OnnxNode, OnnxTensor } from "./model.js";
 import { readTensor } from "./read-tensor.js";
 import { inferOutputs } from "./shape-rules.js";
-import { common, elementsOf, merged, type Value } from "./value.js";
+import { common, contradict, elementsOf, merged, type Value } from "./value.js";
 
 export interface Visited {
   readonly node: OnnxNode;
@@ -23,6 +23,14 @@ export interface Left extends Visited {
 
 type Visit = (visited: Visited) => void;
 type Leave = (left: Left) => void;
+/** Told of an output that the model declares as one tensor and its node makes as another. */
+type Contradicted = (name: string, node: OnnxNode, declared: Value, made: Value) => void;
+
+interface Callbacks {
+  readonly visit: Visit;
+  readonly leave: Leave;
+  readonly contradicted: Contradicted;
+}
 
 /** Names in a graph, and in the graphs around it: a body sees what its If or Loop sees. */
 class Scope {
@@ -38,28 +46,26 @@ class Scope {
   }
 }
 
-interface Walk {
+interface Walk extends Callbacks {
   readonly file: string;
   readonly opset?: number;
   readonly dims: Readonly<Record<string, number>>;
-  readonly visit: Visit;
-  readonly leave: Leave;
 }
 
 /**
  * Visits every node, those of nested graphs and of functions too, and leaves it once its outputs are known; no two nodes share
  * the `Value` of an output. Throws a CompileError when a binding does not fit.
  */
-export function walkModel(model: OnnxModel, bindings: Bindings, visit: Visit, leave: Leave): void {
+export function walkModel(model: OnnxModel, bindings: Bindings, callbacks: Callbacks): void {
   const { file, opset } = model;
   const { dims, shapes } = sorted(model, bindings);
-  const walk: Walk = { file, dims, visit, leave, ...(opset === undefined ? {} : { opset }) };
+  const walk: Walk = { file, dims, ...callbacks, ...(opset === undefined ? {} : { opset }) };
   walkGraph(model.graph, new Scope(), walk, boundInputs(model, dims, shapes, bindings.values ?? new Map()));
   for (const { graph, opset: version } of model.functions) {
     walkGraph(
       graph,
       new Scope(),
-      { file, dims, visit, leave, ...(version === undefined ? {} : { opset: version }) },
+      { file, dims, ...callbacks, ...(version === undefined ? {} : { opset: version }) },
       new Map(),
     );
   }
@@ -88,7 +94,9 @@ function walkGraph(
     const outputs = outputsOf(node, inputs, scope, walk);
     const values = node.outputs.map((name, k) => {
       if (name === "") return undefined;
-      const value: Value = { ...merged(declared.get(name), outputs[k] ?? {}) };
+      const [said, made] = [declared.get(name), outputs[k] ?? {}];
+      if (said !== undefined && contradict(said, made)) walk.contradicted(name, node, said, made);
+      const value: Value = { ...merged(said, made) };
       scope.set(name, value);
       return value;
     });

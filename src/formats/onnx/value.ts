@@ -92,6 +92,17 @@ function mergedDims(
 
 const known = (dim: Dim | undefined, otherwise: Dim): Dim => (typeof dim === "number" ? dim : otherwise);
 
+/** Whether no tensor is both what a model declares and what its nodes make. */
+export function contradict(declared: Value, inferred: Value): boolean {
+  const types = [declared.dataType, inferred.dataType];
+  if (!types.includes(undefined) && types[0] !== types[1]) return true;
+  const [own, other] = [declared.dims, inferred.dims];
+  if (own === undefined || other === undefined) return false;
+  const differ = (dim: Dim, k: number): boolean =>
+    typeof dim === "number" && typeof other[k] === "number" && dim !== other[k];
+  return own.length !== other.length || own.some(differ);
+}
+
 /** What holds of both: the output of an If. */
 export function common(a: Value | undefined, b: Value | undefined): Value {
   if (a === undefined || b === undefined) return {};

@@ -34,6 +34,9 @@ function sliceOf(input: RuleInput, rank: number) {
   return axes === undefined ? undefined : { starts, ends, axes, steps };
 }
 
+/** What stands for the end of the dim, whichever way the step goes: the page says INT_MAX, and onnxruntime takes both. */
+const toTheEnd: readonly number[] = [2 ** 31 - 1, Number(2n ** 63n - 1n)];
+
 /** Bounds from the end are counted, then clamped to where the step may begin and end. */
 function cutOf(extent: number, start: number, end: number, step: number): Cut | undefined {
   if (step === 0) return undefined;
@@ -42,7 +45,7 @@ function cutOf(extent: number, start: number, end: number, step: number): Cut | 
   const [from, to] =
     step > 0
       ? [bound(start, 0, extent), bound(end, 0, extent)]
-      : [bound(start, 0, extent - 1), bound(end, -1, extent - 1)];
+      : [bound(start, 0, extent - 1), toTheEnd.includes(end) ? -1 : bound(end, -1, extent - 1)];
   return { start: from, step, length: Math.max(0, Math.ceil((to - from) / step)) };
 }
 
