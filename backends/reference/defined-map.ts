@@ -1,12 +1,18 @@
 /** The map over whole tensors that defines a program, with the tensors it relates. */
-import type { AccessMap } from "../../ir/access.js";
+import type { AccessMap, NegativeIndex, OutOfBounds } from "../../ir/access.js";
 import { mapOverTensors } from "../../ir/addressing.js";
 import { CompileError, error } from "../../ir/diagnostic.js";
 import type { Operand, TileFunc } from "../../ir/func.js";
 import { accessMap, inputShapes, outputShape, type Operator } from "../../ir/operator.js";
 import { taskOfTile } from "../../ir/task/index.js";
 import { at } from "../../ir/types.js";
-import type { ReferenceProgram } from "./reference.js";
+
+/** An operator with what its dialect decided: all that its definition needs. */
+export interface ReferenceProgram {
+  readonly operator: Operator;
+  readonly negative: NegativeIndex;
+  readonly oob: OutOfBounds;
+}
 
 /** The inputs by their number in the map, then the output. */
 export interface DefinedMap {

@@ -2,23 +2,15 @@
  * reference: the three operators by their definitions, element by element. No tiling, no access map; this is the text
  * to read when in doubt about what a gather means. A mapped operator is defined by its map.
  */
-import type { NegativeIndex, OutOfBounds } from "../../ir/access.js";
 import { roles, type Operand } from "../../ir/func.js";
 import type { Operator } from "../../ir/operator.js";
 import { indexRule, resolveIndex } from "../../ir/policy.js";
 import { assertNever, at, invariant, strides } from "../../ir/types.js";
 import { drained } from "../long-run.js";
 import { indexReader, tensorOf, type HostInputs } from "../memory.js";
-import { mapOfOperator } from "./defined-map.js";
+import { mapOfOperator, type ReferenceProgram } from "./defined-map.js";
 import { elementByElement } from "./element-by-element.js";
 import { referenceOfMapSteps } from "./reference-of-map.js";
-
-/** An operator with what its dialect decided: all that its definition needs. */
-export interface ReferenceProgram {
-  readonly operator: Operator;
-  readonly negative: NegativeIndex;
-  readonly oob: OutOfBounds;
-}
 
 /**
  * The output's bytes. `operands`: of the program, where it has others than data and indices. Throws a RunError (TC601) for the

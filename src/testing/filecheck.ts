@@ -1,14 +1,29 @@
 /**
  * FileCheck for tilec's own output: substrings that must occur in order, written as comments beside the input.
  *
- *   CHECK: text        occurs after the match before it
- *   CHECK-NEXT: text   on the next line; CHECK-SAME: on the same line; CHECK-NOT: not before the next match
- *   CHECK-LABEL: text  splits the output: checks after it stay within its part
+ *   CHECK: text          occurs after the match before it; CHECK-COUNT-3: text does three times, one after the other
+ *   CHECK-NEXT: text     on the next line; CHECK-SAME: on the same line; CHECK-EMPTY: the next line is empty
+ *   CHECK-NOT: text      not before the next match
+ *   CHECK-DAG: text      occurs after the match before its group, in any order and without overlaps inside the group
+ *   CHECK-LABEL: text    splits the output: checks after it stay within its part
  *
  * `{{regex}}` matches a regular expression, `[[X:regex]]` captures, `[[X]]` is what was captured. A check that cannot
- * fail is an error: nothing to look for, a name captured twice, a label without checks, a NOT without neighbours.
+ * fail is an error: nothing to look for, a name captured twice, a label without checks, a NOT without neighbours, a directive
+ * with a slip of the pen. Reference: https://llvm.org/docs/CommandGuide/FileCheck.html.
  */
-export type CheckKind = "CHECK" | "CHECK-NEXT" | "CHECK-SAME" | "CHECK-NOT" | "CHECK-LABEL";
+import { distance } from "fastest-levenshtein";
+
+const kinds = [
+  "CHECK",
+  "CHECK-NEXT",
+  "CHECK-SAME",
+  "CHECK-NOT",
+  "CHECK-LABEL",
+  "CHECK-DAG",
+  "CHECK-COUNT",
+  "CHECK-EMPTY",
+] as const;
+export type CheckKind = (typeof kinds)[number];
 
 /** A directive of a text test. */
 export interface Check {
@@ -16,6 +31,8 @@ export interface Check {
   readonly text: string;
   /** 1-based line in the test file. */
   readonly line: number;
+  /** Of CHECK-COUNT: how often the text must occur. */
+  readonly count?: number;
 }
 
 /** Why a text test fails, with the line of its file. */
@@ -27,16 +44,48 @@ export interface CheckFailure {
 }
 
 /** A check may stand behind the statement it is about. */
-const directive = /\/\/\s*(CHECK(?:-NEXT|-SAME|-NOT|-LABEL)?):(.*)$/;
+const directive = /\/\/\s*(CHECK(?:-NEXT|-SAME|-NOT|-LABEL|-DAG|-EMPTY|-COUNT-([1-9]\d*))?):(.*)$/;
+
+/** The lines of a text, whatever ends them. */
+export const linesOf = (text: string): string[] => text.split(/\r?\n/);
 
 /** The CHECK lines of a text, in order. */
 export function parseChecks(source: string): Check[] {
-  return source.split("\n").flatMap((text, k) => {
-    const [, kind, wanted] = directive.exec(text) ?? [];
-    return kind === undefined || wanted === undefined
-      ? []
-      : [{ kind: kind as CheckKind, text: wanted.trim(), line: k + 1 }];
+  return linesOf(source).flatMap((text, k) => {
+    const [, name, count, wanted] = directive.exec(text) ?? [];
+    if (name === undefined || wanted === undefined) return [];
+    const base = { text: wanted.trim(), line: k + 1 };
+    if (count !== undefined) return [{ kind: "CHECK-COUNT", count: Number(count), ...base }];
+    const kind = kinds.find((own) => own === name);
+    return kind === undefined ? [] : [{ kind, ...base }];
   });
+}
+
+/**
+ * Comments that look like a directive and are none. `known`: whether a line with a comment is one of another kind. What stands
+ * before a comment's first colon, or the whole of it, is compared.
+ */
+export function slipsIn(source: string, known: (line: string) => boolean = () => false): CheckFailure[] {
+  return linesOf(source).flatMap((text, k) => {
+    if (directive.test(text) || known(text)) return [];
+    // A string may hold two slashes.
+    const start = text.replaceAll(/"[^"]*"/g, (quoted) => "_".repeat(quoted.length)).indexOf("//");
+    const comments = start === -1 ? [] : text.slice(start + 2).split("//");
+    const slip = comments.map((comment) => comment.trim()).find(isSlip);
+    if (slip === undefined) return [];
+    const message = `${slip} looks like a directive and is none: it would check nothing`;
+    return [{ line: k + 1, message }];
+  });
+}
+
+function isSlip(comment: string): boolean {
+  if (/^(?:CHECK|error\[)/.test(comment)) return true;
+  const [head = ""] = comment.split(":");
+  const name = head.trim().replaceAll(/[\s_]/g, "-").replace(/\d+$/, "n");
+  return (
+    distance(name, "RUN") <= 1 ||
+    kinds.some((kind) => distance(name, kind === "CHECK-COUNT" ? "CHECK-COUNT-n" : kind) <= 2)
+  );
 }
 
 /** Mistakes in the checks themselves. */
@@ -47,7 +96,9 @@ export function vacuousChecks(checks: readonly Check[]): CheckFailure[] {
     const report = (message: string): void => {
       found.push({ line: check.line, message });
     };
-    if (check.text === "") report(`${check.kind} looks for nothing`);
+    if (check.kind === "CHECK-EMPTY") {
+      if (check.text !== "") report("CHECK-EMPTY looks for an empty line, and has a text");
+    } else if (check.text === "") report(`${check.kind} looks for nothing`);
     for (const [, name] of check.text.matchAll(/\[\[(\w+):/g)) {
       if (name !== undefined && bound.has(name))
         report(`[[${name}]] is captured twice: the second use cannot fail`);
@@ -62,28 +113,35 @@ export function vacuousChecks(checks: readonly Check[]): CheckFailure[] {
     }
     const positive = checks.some((other) => other.kind !== "CHECK-NOT");
     if (check.kind === "CHECK-NOT" && !positive) report("CHECK-NOT needs a CHECK around it to say where");
-    if ((check.kind === "CHECK-NEXT" || check.kind === "CHECK-SAME") && k === 0)
+    if (["CHECK-NEXT", "CHECK-SAME", "CHECK-EMPTY"].includes(check.kind) && k === 0)
       report(`${check.kind} comes first`);
   });
   return found;
 }
 
 /** The first check that fails, if any. */
-export function fileCheck(output: string, checks: readonly Check[]): CheckFailure | undefined {
+export function fileCheck(text: string, checks: readonly Check[]): CheckFailure | undefined {
+  const output = text.replaceAll("\r\n", "\n");
   const bound = new Map<string, string>();
   let position = 0;
   let lineOfMatch = 0;
   let forbidden: Check[] = [];
-  for (const [k, check] of checks.entries()) {
+  const groups = grouped(checks);
+  for (const [k, group] of groups.entries()) {
+    const [check] = group;
+    if (check === undefined) continue;
     if (check.kind === "CHECK-NOT") {
       forbidden.push(check);
       continue;
     }
-    const part = partEnd(output, position, checks.slice(k + (check.kind === "CHECK-LABEL" ? 1 : 0)), bound);
-    const match = find(output, check, position, part, bound);
-    if (match === undefined) return missing(output, check, position, lineOfMatch);
+    const rest = groups.slice(check.kind === "CHECK-LABEL" ? k + 1 : k).flat();
+    const part = partEnd(output, position, rest, bound);
+    const found = check.kind === "CHECK-DAG" ? inAnyOrder(output, group, position, part, bound) : undefined;
+    const match = found ?? inOrder(output, check, position, part, bound);
+    if ("missing" in match) return missing(output, match.missing, position, lineOfMatch);
     const line = countLines(output, match.start);
-    if (check.kind === "CHECK-NEXT" && line !== lineOfMatch + 1) {
+    const next = check.kind === "CHECK-NEXT" || check.kind === "CHECK-EMPTY";
+    if (next && line !== lineOfMatch + 1) {
       return {
         line: check.line,
         message: `found on line ${line + 1} of the output, not on the next line ${lineOfMatch + 2}`,
@@ -105,6 +163,65 @@ export function fileCheck(output: string, checks: readonly Check[]): CheckFailur
   return firstForbidden(output, forbidden, position, output.length, bound);
 }
 
+/** Neighbouring CHECK-DAGs are matched together. */
+function grouped(checks: readonly Check[]): Check[][] {
+  const groups: Check[][] = [];
+  for (const check of checks) {
+    const last = groups[groups.length - 1];
+    if (check.kind === "CHECK-DAG" && last?.[0]?.kind === "CHECK-DAG") last.push(check);
+    else groups.push([check]);
+  }
+  return groups;
+}
+
+interface Missing {
+  readonly missing: Check;
+}
+
+/** As often as the check asks, one match behind the other. */
+function inOrder(
+  output: string,
+  check: Check,
+  from: number,
+  to: number,
+  bound: ReadonlyMap<string, string>,
+): Match | Missing {
+  const first = find(output, check, from, to, bound);
+  let last = first;
+  for (let k = 1; last !== undefined && k < (check.count ?? 1); k++)
+    last = find(output, check, last.end, to, bound);
+  return first === undefined || last === undefined ? { missing: check } : { ...last, start: first.start };
+}
+
+/** Each after `from`, whatever the order, none over another. What one captures, those behind it may use. */
+function inAnyOrder(
+  output: string,
+  group: readonly Check[],
+  from: number,
+  to: number,
+  bound: ReadonlyMap<string, string>,
+): Match | Missing {
+  const captured = new Map(bound);
+  const taken: Match[] = [];
+  for (const check of group) {
+    let match = find(output, check, from, to, captured);
+    for (;;) {
+      const [start, end] = [match?.start ?? 0, match?.end ?? 0];
+      const over = match && taken.find((own) => start < own.end && own.start < end);
+      if (over === undefined) break;
+      match = find(output, check, over.end, to, captured);
+    }
+    if (match === undefined) return { missing: check };
+    match.captured.forEach((value, name) => captured.set(name, value));
+    taken.push(match);
+  }
+  return {
+    start: Math.min(...taken.map(({ start }) => start)),
+    end: Math.max(...taken.map(({ end }) => end)),
+    captured,
+  };
+}
+
 interface Match {
   readonly start: number;
   readonly end: number;
@@ -118,6 +235,10 @@ function find(
   to: number,
   bound: ReadonlyMap<string, string>,
 ): Match | undefined {
+  if (check.kind === "CHECK-EMPTY") {
+    const ended = output.indexOf("\n\n", from);
+    return ended === -1 || ended >= to ? undefined : { start: ended + 1, end: ended + 1, captured: bound };
+  }
   const { pattern, names } = compile(check.text, bound);
   pattern.lastIndex = from;
   const match = pattern.exec(output);
@@ -189,9 +310,12 @@ function missing(output: string, check: Check, position: number, line: number): 
   const word = check.text.split(/[^\w%.]+/).find((part) => part.length > 2) ?? "";
   const near = lines.slice(line).find((text) => word !== "" && text.includes(word)) ?? lines[line] ?? "";
   const began = countLines(output, position) + 1;
+  if (check.kind === "CHECK-EMPTY")
+    return { line: check.line, message: `no line of the output from line ${began} on is empty` };
+  const often = check.count === undefined ? "" : `${check.count} times `;
   return {
     line: check.line,
-    message: `not found from line ${began} of the output on: ${check.text}; nearest: ${near.trim()}`,
+    message: `not found ${often}from line ${began} of the output on: ${check.text}; nearest: ${near.trim()}`,
     nearest: near.trim(),
   };
 }

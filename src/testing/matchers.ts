@@ -20,7 +20,7 @@ import { tryCompile, type Kernel } from "../api/compile.js";
 import { didYouMean } from "../api/did-you-mean.js";
 import { compareWithReference, rendered, type ReferenceOptions } from "./compare.js";
 import { definitionOf, drawsOf, type Draw } from "./draws.js";
-import { fileCheck, parseChecks, vacuousChecks } from "./filecheck.js";
+import { fileCheck, parseChecks, slipsIn, vacuousChecks } from "./filecheck.js";
 import { excesses, measured, type Limits } from "./measured.js";
 import { outcomeNow, rejectionDifference } from "./outcome.js";
 import { compiled, type Subject } from "./subject.js";
@@ -151,7 +151,10 @@ const toMatchTile = (subject: Subject, text: string): Verdict =>
 /** The `// CHECK` lines hold on its tile program's text, as `tilec check` reads them. */
 const toMatchChecks = (subject: Subject, checks: string): Verdict => {
   const list = parseChecks(checks);
-  const [vacuous] = list.length === 0 ? [{ line: 1, message: "no CHECK line" }] : vacuousChecks(list);
+  const [vacuous] = [
+    ...slipsIn(checks),
+    ...(list.length === 0 ? [{ line: 1, message: "no CHECK line" }] : vacuousChecks(list)),
+  ];
   if (vacuous !== undefined) {
     throw misused(
       `line ${vacuous.line} of the checks: ${vacuous.message}: it cannot fail`,

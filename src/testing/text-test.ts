@@ -1,24 +1,39 @@
 /**
  * `.tir` text tests: `// RUN: tilec … %s` lines with CHECK comments, or `// error[TC301]: text` on the guilty line.
  *
- * A file without either tests nothing, and that is an error. An error that no comment expects fails the test.
+ * A file without either tests nothing, and that is an error; so is a comment that looks like one of these and is none. An error
+ * that no comment expects fails the test.
  */
 import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, dirname, join, resolve } from "node:path";
 import { CompileError, parseModule, type Diagnostic, type Target } from "../../ir/index.js";
 import { tryCompile } from "../api/compile.js";
 import { ownCommand } from "../device/own-package.js";
-import { fileCheck, parseChecks, vacuousChecks, type CheckFailure } from "./filecheck.js";
+import { fileCheck, linesOf, parseChecks, slipsIn, vacuousChecks, type CheckFailure } from "./filecheck.js";
 
 /** What the commands of text tests run with. */
 export interface TextTestOptions {
   /** Looks up what is no built-in target; default: none. */
   readonly findTarget?: (name: string) => Target | undefined;
   /** Runs the command line `tilec <args>`; a process of its own by default. */
-  readonly run?: (args: readonly string[]) => { readonly output: string; readonly exitCode: number };
+  readonly run?: (args: readonly string[]) => CommandRun;
+}
+
+interface CommandRun {
+  /** What the checks look at. */
+  readonly output: string;
+  readonly exitCode: number;
 }
 
 /** Every reason the test fails; empty when it passes. */
 export function runTextTest(source: string, file: string, options: TextTestOptions = {}): CheckFailure[] {
+  const slips = slipsIn(source, (line) => runLine.test(line) || expectation.test(line));
+  return [...slips, ...failuresOf(source, file, options)];
+}
+
+function failuresOf(source: string, file: string, options: TextTestOptions): CheckFailure[] {
   const runs = runsOf(source);
   const expected = expectations(source);
   if (runs.length === 0 && expected.length === 0) {
@@ -34,37 +49,68 @@ export function runTextTest(source: string, file: string, options: TextTestOptio
   return [...failures, ...vacuousChecks(checks), ...checkedRuns(source, file, options)];
 }
 
-const runsOf = (source: string) => [...source.matchAll(/^\s*\/\/ RUN: (?:not )?tilec (.*)$/gm)];
+const runLine = /^\s*\/\/ RUN: (not )?tilec (.*)$/;
+
+interface RunLine {
+  /** The command must fail. */
+  readonly fails: boolean;
+  readonly command: string;
+  readonly line: number;
+}
+
+const runsOf = (source: string): RunLine[] =>
+  linesOf(source).flatMap((text, k) => {
+    const [, not, command] = runLine.exec(text) ?? [];
+    return command === undefined ? [] : [{ fails: not !== undefined, command, line: k + 1 }];
+  });
 
 /** Runs every command of a text test: one failure at most for each. */
 export function checkedRuns(source: string, file: string, options: TextTestOptions = {}): CheckFailure[] {
   const checks = parseChecks(source);
-  return runsOf(source).flatMap(([line, command]) => {
-    const args = (command ?? "")
-      .trim()
-      .split(/\s+/)
-      .map((arg) => arg.replaceAll("%s", file));
-    const { output, exitCode } = (options.run ?? runProcess)(args);
-    const fails = line.includes("RUN: not ");
-    if ((exitCode !== 0) !== fails) {
-      const message = `exit code ${exitCode}: ${output.trim().split("\n")[0] ?? ""}`;
-      return [{ line: lineOf(source, line), message }];
-    }
-    return fileCheck(output, checks) ?? [];
-  });
+  const runs = runsOf(source);
+  const folder = runs.some(({ command }) => command.includes("%t"))
+    ? mkdtempSync(join(tmpdir(), "tilec-test-"))
+    : undefined;
+  const known = {
+    "%s": file,
+    "%S": dirname(file),
+    "%t": join(folder ?? tmpdir(), `${basename(file)}.tmp`),
+  };
+  try {
+    return runs.flatMap(({ fails, command, line }) => {
+      const args = command
+        .trim()
+        .split(/\s+/)
+        .map((arg) => arg.replaceAll(/%[sSt]/g, (name) => known[name as keyof typeof known]));
+      const { output, exitCode } = (options.run ?? runProcess)(loadedFrom(known["%S"], args));
+      if ((exitCode !== 0) !== fails) {
+        const said = output.trim().split("\n");
+        const message = `exit code ${exitCode}: ${said.find((text) => text.includes("error")) ?? said[0] ?? ""}`;
+        return [{ line, message }];
+      }
+      return fileCheck(output, checks) ?? [];
+    });
+  } finally {
+    if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
+  }
 }
 
-const lineOf = (source: string, text: string): number =>
-  source.slice(0, source.indexOf(text)).split("\n").length;
+/** A module of `--load` is named from the folder of the test. */
+const loadedFrom = (folder: string, args: readonly string[]): string[] =>
+  args.map((arg, k) => {
+    if (args[k - 1] === "--load") return resolve(folder, arg);
+    const [, module] = /^--load=(.*)$/.exec(arg) ?? [];
+    return module === undefined ? arg : `--load=${resolve(folder, module)}`;
+  });
 
-/** A command that succeeds is checked by what it prints; one that must fail (`RUN: not`), by its diagnostics. */
-function runProcess(args: readonly string[]): { output: string; exitCode: number } {
+/** A command that succeeds is checked by what it prints; one that fails, by its stdout and its stderr behind that. */
+function runProcess(args: readonly string[]): CommandRun {
   const env = { ...process.env, NO_COLOR: "1" };
   const { stdout, stderr, status } = spawnSync(process.execPath, [ownCommand, ...args], {
     encoding: "utf8",
     env,
   });
-  return { output: status === 0 ? stdout : stderr, exitCode: status ?? 3 };
+  return { output: status === 0 ? stdout : stdout + stderr, exitCode: status ?? 3 };
 }
 
 interface Expectation {
@@ -73,9 +119,11 @@ interface Expectation {
   readonly line: number;
 }
 
+const expectation = /\/\/ error\[(TC\d+)\](?:@([+-]\d+))?:(.*)$/;
+
 function expectations(source: string): Expectation[] {
-  return source.split("\n").flatMap((text, k) => {
-    const [, code, offset, wanted] = /\/\/ error\[(TC\d+)\](?:@([+-]\d+))?:(.*)$/.exec(text) ?? [];
+  return linesOf(source).flatMap((text, k) => {
+    const [, code, offset, wanted] = expectation.exec(text) ?? [];
     if (code === undefined) return [];
     return [{ code, text: (wanted ?? "").trim(), line: k + 1 + Number(offset ?? 0) }];
   });

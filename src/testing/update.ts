@@ -90,7 +90,7 @@ export function withChecks(source: string, file: string, options: TextTestOption
     const lines = text.split("\n");
     const guilty = lines[failure.line - 1] ?? "";
     lines[failure.line - 1] = guilty.replace(
-      /(\/\/\s*CHECK(?:-\w+)?:).*$/,
+      /(\/\/\s*CHECK(?:-[\w-]+)?:)[^\r]*/,
       (_, head: string) => `${head} ${failure.nearest ?? ""}`,
     );
     if (lines[failure.line - 1] === guilty) break;
