@@ -105,18 +105,25 @@ export const isIndexDType = (text: string): text is IndexDType => indexDTypes.in
 /** Width of an element in bits. */
 export const bitsOf = (dtype: DType): number => elementTypes[dtype].bits;
 
-const wholeBytes = { 8: 1, 16: 2, 32: 4, 64: 8, 128: 16 } as const;
+/** Bits of whole bytes. */
+interface WholeBytes {
+  readonly 8: 1;
+  readonly 16: 2;
+  readonly 32: 4;
+  readonly 64: 8;
+  readonly 128: 16;
+}
 
 /** An element type whose elements start at whole bytes. */
 export type WholeByteType = {
-  [D in DType]: Table[D]["bits"] extends keyof typeof wholeBytes ? D : never;
+  [D in DType]: Table[D]["bits"] extends keyof WholeBytes ? D : never;
 }[DType];
-type Bytes<D extends WholeByteType> = (typeof wholeBytes)[Table[D]["bits"]];
+type Bytes<D extends WholeByteType> = WholeBytes[Table[D]["bits"]];
 
 /** Width of an element in bytes. A type whose elements share bytes does not compile here: its caller has to count bits. */
 export function bytesOf<D extends WholeByteType>(dtype: D): Bytes<D>;
 export function bytesOf(dtype: WholeByteType): Bytes<WholeByteType> {
-  return wholeBytes[elementTypes[dtype].bits];
+  return (elementTypes[dtype].bits / 8) as Bytes<WholeByteType>;
 }
 
 /** Whole bytes that so many elements take, one behind the other. */

@@ -13,7 +13,6 @@
  * Everything is loaded in the innermost loop; hoist-loads moves what may move. An empty output has no statements.
  */
 import {
-  coordsOf,
   followedDims,
   gatheredTable,
   isRead,
@@ -27,11 +26,11 @@ import {
   constant,
   dim,
   dimsOf,
-  equalLinear,
   isConstant,
   iv,
   min,
   scale,
+  soleAtom,
   stepAlong,
   sub,
   substitute,
@@ -170,12 +169,14 @@ const firstOf = ({ form }: Followed, bounds: readonly DimBounds[]): Linear =>
  * input does.
  */
 function mapInside(map: AccessMap, regions: readonly Region[], bounds: readonly DimBounds[]): AccessMap {
+  // What is known of a map is known by its identity.
+  if (staysInside(map)) return map;
   const dims = bounds.map(({ offset }, d) => add(dim(d), offset));
   const placed = (form: Linear): Linear =>
     substitute(form, (of) => (of.kind === "dim" ? at(dims, of.dim) : undefined));
   const within = (coords: readonly Linear[], table: number): Linear[] =>
     coords.map((coord, k) => sub(placed(coord), at(at(regions, table).offsets, k)));
-  const inside = {
+  return {
     ...map,
     sites: map.sites.map((site) => {
       const { value } = site;
@@ -186,15 +187,21 @@ function mapInside(map: AccessMap, regions: readonly Region[], bounds: readonly 
     }),
     results: within(map.results, gatheredTable),
   };
-  const before = formsOf(map);
-  // What is known of a map is known by its identity.
-  return formsOf(inside).every((form, k) => equalLinear(form, at(before, k))) ? map : inside;
 }
 
-const formsOf = ({ sites, results }: AccessMap): readonly Linear[] => [
-  ...sites.flatMap(coordsOf),
-  ...results,
-];
+/** Whether every coordinate is a dim that its region moves with, or follows none. */
+function staysInside(map: AccessMap): boolean {
+  const stay = (coords: readonly Linear[], table: number): boolean => {
+    const followed = followedDims(map, table);
+    return coords.every((coord, k) =>
+      soleAtom(coord)?.kind === "dim" ? followed[k]?.spread === 0 : dimsOf(coord).length === 0,
+    );
+  };
+  return (
+    stay(map.results, gatheredTable) &&
+    map.sites.every(({ value }) => (isRead(value) ? stay(value.at, value.table) : dimsOf(value).length === 0))
+  );
+}
 
 /** One buffer for each part of the footprint. */
 function buffersOf(tiling: Tiling): UbBuffer[] {
