@@ -14,11 +14,8 @@ const slow: readonly (readonly [file: string, seconds: number, reason: string])[
 const unknown = slow.filter(([file]) => !existsSync(new URL(file, import.meta.url)));
 if (unknown.length > 0) throw new Error(`no such test: ${unknown.map(([file]) => file).join(", ")}`);
 
-/**
- * Tests of values alone, which leave nothing behind: a process runs several files and reads each module once. A file that replaces
- * a module (`vi.mock`) is not one of them.
- */
-const pure = "test/{clock,dialects,formats,ir,passes,report,text}/**/!(verified-together).test.ts";
+/** Replaces a module (`vi.mock`), which another file of its process would see. All others share a process and read each module once. */
+const isolated = "test/passes/verified-together.test.ts";
 
 /** Its limits on the time of a verdict and a stop need an idle machine: it runs behind the others, by itself. */
 const alone = "test/browser/playground.test.ts";
@@ -32,19 +29,21 @@ export default defineConfig(({ mode }) => {
       testTimeout: 600_000,
       hookTimeout: 600_000,
       maxWorkers: availableParallelism(),
+      provide: { quick: mode === "quick" },
       // The command colours what it prints where CI is set.
       env: { NO_COLOR: "1" },
       projects: [
-        { extends: true, test: { name: "pure", include: [pure], exclude: left, isolate: false } },
         {
           extends: true,
           test: {
-            name: "isolated",
+            name: "shared",
             include: ["test/**/*.test.ts"],
-            exclude: [...left, pure, alone],
+            exclude: [...left, isolated, alone],
+            isolate: false,
             globalSetup: ["test/support/packed-folder.ts"],
           },
         },
+        { extends: true, test: { name: "isolated", include: [isolated], exclude: left } },
         { extends: true, test: { name: "alone", include: [alone], exclude: left, maxWorkers: 1 } },
       ],
     },

@@ -6,6 +6,7 @@ import { elementCount, outputOf, parseModule, type SourceFunc } from "../../ir/i
 import { CompileError, compile, onnx, pypto, targets, tryCompile, type Kernel } from "../../src/index.js";
 import { oracle } from "../oracle/gather.js";
 import { randomSchedule, scheduledGather, type RandomGather } from "../support/arbitrary.js";
+import { runs } from "../support/runs.js";
 
 const folder = new URL("../pypto/", import.meta.url);
 
@@ -82,7 +83,7 @@ describe("a PyPTO program", () => {
       randomSchedule(outputOf(random.func).type.shape.length).map(({ schedule }) => ({ random, schedule })),
     );
     let viewed = 0;
-    for (const { random, schedule } of fc.sample(arbitrary, { numRuns: 2500, seed: 7 })) {
+    for (const { random, schedule } of fc.sample(arbitrary, { numRuns: runs(2500), seed: 7 })) {
       const result = tryCompile(random.func, { ...schedule, profile: "head", target: targets.ascendA2 });
       if (!result.ok) continue;
       const { kernel } = result;
@@ -99,7 +100,7 @@ describe("a PyPTO program", () => {
       const { view } = kernel.tile.schedule;
       if (view!.some((entry, d) => entry < outputOf(kernel.tile).type.shape[d]!)) viewed++;
     }
-    expect(viewed).toBeGreaterThan(25);
+    expect(viewed).toBeGreaterThan(runs(25));
     const results = run(programs);
     results.forEach(({ tiles, output, writes, written }, k) => {
       const { kernel, gather, indices } = programs[k]!;

@@ -8,6 +8,7 @@ import { cyclesOf, outputOf, walkOf, type Schedule, type Target, type TileFunc }
 import { compile, onnx, targets, tryCompile } from "../../src/index.js";
 import { longGather, randomSchedule, scheduledGather } from "../support/arbitrary.js";
 import { randomTileProgram } from "../support/tile-programs.js";
+import { runs } from "../support/runs.js";
 
 function walked(func: TileFunc, target: Target) {
   const {
@@ -40,9 +41,9 @@ describe("the closed form", () => {
         expect(planOf(tile)).toBeDefined();
         expect(cyclesOf(tile, target)).toEqual(walked(tile, target));
       }),
-      { numRuns: 1000 },
+      { numRuns: runs(1000) },
     );
-    expect(ran).toBeGreaterThan(500);
+    expect(ran).toBeGreaterThan(runs(500));
   });
 
   it("is the walk for nests of loops written by hand, and the walk is taken where it does not apply", () => {
@@ -52,10 +53,10 @@ describe("the closed form", () => {
         applied[planOf(func) === undefined ? "no" : "yes"]++;
         expect(cyclesOf(func, targets.ascendA2)).toEqual(walked(func, targets.ascendA2));
       }),
-      { numRuns: 1500 },
+      { numRuns: runs(1500) },
     );
-    expect(applied.yes).toBeGreaterThan(700);
-    expect(applied.no).toBeGreaterThan(50);
+    expect(applied.yes).toBeGreaterThan(runs(700));
+    expect(applied.no).toBeGreaterThan(runs(50));
   });
 
   it("is the walk for many tasks on many cores, with tails of tiles, of views and of both", () => {
@@ -86,9 +87,9 @@ describe("the closed form", () => {
           expect(cyclesOf(result.kernel.tile, target)).toEqual(walked(result.kernel.tile, target));
         },
       ),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
-    expect(ran).toBeGreaterThan(200);
+    expect(ran).toBeGreaterThan(runs(200));
   });
 
   it.each<[string, Schedule]>([

@@ -19,6 +19,7 @@ import { drawer } from "../fuzz/mutate.js";
 import { textOf } from "../oracle/maps.js";
 import { longGather, randomSchedule, scheduledGather } from "../support/arbitrary.js";
 import { randomMap } from "../support/random-map.js";
+import { runs } from "../support/runs.js";
 
 const inPlace = [targets.webgpu, targets.cpu];
 
@@ -57,9 +58,9 @@ describe("the floor", () => {
             if (of(tile) >= 0.95 * cycles) nearTile++;
           }
       }),
-      { numRuns: 400 },
+      { numRuns: runs(400) },
     );
-    expect(all).toBeGreaterThan(500);
+    expect(all).toBeGreaterThan(runs(500));
     // Bounds that spare nothing would pass all the rest.
     expect(near).toBeGreaterThan(0.3 * all);
     expect(nearTile).toBeGreaterThan(0.3 * all);
@@ -79,7 +80,7 @@ describe("the floor", () => {
             expect(of(tiling.schedule.tile)).toBeLessThanOrEqual(cycles);
           }
       }),
-      { numRuns: 100 },
+      { numRuns: runs(100) },
     );
   });
 });
@@ -190,10 +191,10 @@ describe("residency auto", () => {
           }
         },
       ),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
-    expect(taken.gm).toBeGreaterThan(100);
-    expect(taken.ub).toBeGreaterThan(3);
+    expect(taken.gm).toBeGreaterThan(runs(100));
+    expect(taken.ub).toBeGreaterThan(runs(3));
   });
 
   it("says what it spared itself to search as a bound, never as an estimate", () => {

@@ -10,6 +10,7 @@ import { targets, tryCompile, type Kernel } from "../../src/index.js";
 import { longGather, randomSchedule, scheduledGather, type RandomGather } from "../support/arbitrary.js";
 import { expectedBytes } from "../support/expected.js";
 import { operandOf } from "../support/operands.js";
+import { runs } from "../support/runs.js";
 
 const scheduled = fc.oneof(
   scheduledGather,
@@ -59,11 +60,11 @@ describe("the cycles of a program", () => {
           expect(again.ok && cyclesOf(again.kernel.tile, target).cycles).toBe(cycles);
         },
       ),
-      { numRuns: 1500 },
+      { numRuns: runs(1500) },
     );
     for (const [name, count] of ran) expect([name, count >= 100]).toEqual([name, true]);
-    expect([...ran.values()].reduce((sum, count) => sum + count, 0)).toBeGreaterThan(500);
-    expect(listed).toBeGreaterThan(500);
+    expect([...ran.values()].reduce((sum, count) => sum + count, 0)).toBeGreaterThan(runs(500));
+    expect(listed).toBeGreaterThan(runs(500));
   });
 
   it("follow from one lowering, whether it is derived from the schedule or from the tile program", () => {
@@ -78,7 +79,7 @@ describe("the cycles of a program", () => {
         expect(cyclesOf(tile, target).lowering).toEqual(lowering);
         seen.add(lowering.class);
       }),
-      { numRuns: 1500 },
+      { numRuns: runs(1500) },
     );
     for (const often of ["direct", "per-row", "row-copy", "row-fetch", "scalar", "whole-tile"])
       expect(seen).toContain(often);

@@ -20,6 +20,7 @@ import { isResolved } from "../../ir/schedule-entries.js";
 import { compile, onnx, targets, tryCompile, type Kernel } from "../../src/index.js";
 import { longGather, randomSchedule, scheduledGather } from "../support/arbitrary.js";
 import { gatherOfRows } from "../support/tile-programs.js";
+import { runs } from "../support/runs.js";
 
 const scheduled = fc.oneof(
   scheduledGather,
@@ -29,7 +30,7 @@ const scheduled = fc.oneof(
 );
 
 /** Random programs that compile; how many did. */
-function compiled(check: (kernel: Kernel) => void, runs: number): number {
+function compiled(check: (kernel: Kernel) => void, all: number): number {
   let ran = 0;
   fc.assert(
     fc.property(scheduled, ({ random, schedule, target }) => {
@@ -38,7 +39,7 @@ function compiled(check: (kernel: Kernel) => void, runs: number): number {
       ran++;
       check(result.kernel);
     }),
-    { numRuns: runs },
+    { numRuns: runs(all) },
   );
   return ran;
 }
@@ -55,7 +56,7 @@ describe("global memory", () => {
       const { cycles } = cyclesOf(kernel.tile, kernel.target);
       expect(bytesOf(kernel)).toBeLessThanOrEqual(cycles * kernel.target.gmBytesPerCycle);
     }, 1000);
-    expect(ran).toBeGreaterThan(500);
+    expect(ran).toBeGreaterThan(runs(500));
   });
 
   it("bounds a program that loads and stores at once: 134 MB at 864 B per cycle", () => {
@@ -156,9 +157,9 @@ describe("more work", () => {
         expect(after).toBeGreaterThanOrEqual(before);
         if (after > before) grew++;
       }),
-      { numRuns: 600 },
+      { numRuns: runs(600) },
     );
-    expect(grew).toBeGreaterThan(100);
+    expect(grew).toBeGreaterThan(runs(100));
   });
 
   it("never takes fewer cycles: a longer wait of any one sync", () => {
@@ -174,7 +175,7 @@ describe("more work", () => {
         if (after > before) grew++;
       }
     }, 300);
-    expect(grew).toBeGreaterThan(50);
+    expect(grew).toBeGreaterThan(runs(50));
   });
 
   it.each([99, 100, 101])("a pipe free at %i waits for one done at 100 until 118", (free) => {
@@ -217,8 +218,8 @@ describe("two buffers", () => {
       expect(b!.cycles).toBeLessThanOrEqual(a!.cycles + syncs * target.syncCycles);
       if (b!.cycles < a!.cycles) faster++;
     }, 600);
-    expect(compared).toBeGreaterThan(200);
-    expect(faster).toBeGreaterThan(50);
+    expect(compared).toBeGreaterThan(runs(200));
+    expect(faster).toBeGreaterThan(runs(50));
   });
 
   it("hide loads and stores behind each other: a gather of whole rows takes at most two thirds", () => {

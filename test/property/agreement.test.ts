@@ -9,6 +9,7 @@ import { longGather, randomSchedule, scheduledGather, type RandomGather } from "
 import { expectedBytes } from "../support/expected.js";
 import { testRunner } from "../support/gpu.js";
 import { operandOf } from "../support/operands.js";
+import { runs } from "../support/runs.js";
 
 const inputsOf = (random: RandomGather, kernel: Kernel) => ({
   data: { type: operandOf(kernel.tile, "data").type, bytes: random.data },
@@ -49,9 +50,9 @@ describe("every backend against the oracle", () => {
         if (map !== undefined) await agree(random, () => referenceOfMap(map, kernel.tile.operands, inputs));
         await agree(random, () => simulateChecked(kernel.tile, inputs, kernel.target).output);
       }),
-      { numRuns: 800 },
+      { numRuns: runs(800) },
     );
-    expect(ran).toBeGreaterThan(200);
+    expect(ran).toBeGreaterThan(runs(200));
   });
 
   it("gives the checked executor's bits, errors and counts from the fast one, whatever compiles", async () => {
@@ -85,9 +86,9 @@ describe("every backend against the oracle", () => {
         });
         expect(fast).toEqual(checked);
       }),
-      { numRuns: 1500 },
+      { numRuns: runs(1500) },
     );
-    expect(ran).toBeGreaterThan(500);
+    expect(ran).toBeGreaterThan(runs(500));
   });
 
   it("gives the oracle's bits on WebGPU, whatever tile", async (context) => {
@@ -116,9 +117,9 @@ describe("every backend against the oracle", () => {
         if (staged.ok)
           await agree(random, () => runner.runBytes(staged.kernel, inputsOf(random, staged.kernel)));
       }),
-      { numRuns: 150 },
+      { numRuns: runs(150) },
     );
-    expect(ran).toBeGreaterThan(100);
+    expect(ran).toBeGreaterThan(runs(100));
   });
 
   it("compiles an Ascend kernel again for the device and keeps the bits", async (context) => {
@@ -138,7 +139,7 @@ describe("every backend against the oracle", () => {
           async () => (await runOn("webgpu", kernel, inputsOf(random, kernel), { runner })).output,
         );
       }),
-      { numRuns: 60 },
+      { numRuns: runs(60) },
     );
   });
 });
@@ -165,7 +166,7 @@ describe("the simulation's counts", () => {
         if (access.schedule.budgetRule === "full")
           expect(report.ubPeak).toBeLessThanOrEqual(kernel.footprint!.bytes);
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 

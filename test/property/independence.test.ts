@@ -6,6 +6,7 @@ import { isResolved } from "../../ir/schedule-entries.js";
 import { tryCompile, type Kernel } from "../../src/index.js";
 import { randomGather, randomSchedule, type RandomGather } from "../support/arbitrary.js";
 import { operandOf } from "../support/operands.js";
+import { runs } from "../support/runs.js";
 
 const gatherWithSchedules = randomGather.chain((random) =>
   fc.record({
@@ -46,9 +47,9 @@ describe("the result", () => {
         for (const other of outcomes) expect(other).toBe(outcomes[0]);
         if (outcomes.length > 1) compared++;
       }),
-      { numRuns: 200 },
+      { numRuns: runs(200) },
     );
-    expect(compared).toBeGreaterThan(120);
+    expect(compared).toBeGreaterThan(runs(120));
   });
 });
 
@@ -83,10 +84,10 @@ describe("the simulation's counts on every target", () => {
           seen[target.kind]++;
         }
       }),
-      { numRuns: 150 },
+      { numRuns: runs(150) },
     );
-    expect(seen.ascend).toBeGreaterThan(100);
-    expect(seen.webgpu).toBeGreaterThan(50);
+    expect(seen.ascend).toBeGreaterThan(runs(100));
+    expect(seen.webgpu).toBeGreaterThan(runs(50));
   });
 
   it("cost no time for tensors of any size: the closed form of 2^30 elements", () => {

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { categoryOf, type Diagnostic, type Schedule, type Shape, type SourceFunc } from "../../ir/index.js";
 import { onnx, pypto, targets, tryCompile } from "../../src/index.js";
 import { fullLoadBytes, leastTiles, rowFetchBytes, strictHolds, type Tiles } from "../oracle/budget.js";
+import { runs } from "../support/runs.js";
 
 const dtypeBytes = { f32: 4, f16: 2, i8: 1, f64: 8 } as const;
 
@@ -123,7 +124,7 @@ describe("legality", () => {
         const again = tryCompile(program(t), { target: targets.ascendA2, ...schedule(t), ...fixed });
         expect(again.ok || errors(again.diagnostics), first!.message).toBe(true);
       }),
-      { numRuns: 3000 },
+      { numRuns: runs(3000) },
     );
     for (const [kind, count] of Object.entries(counts)) expect([kind, count > 20]).toEqual([kind, true]);
   });
@@ -142,7 +143,7 @@ describe("legality", () => {
         expect(result.ok).toBe(Math.min(...least) <= t.budget);
         if (!result.ok) expect(errors(result.diagnostics)[0]?.code).toBe("TC402");
       }),
-      { numRuns: 1000 },
+      { numRuns: runs(1000) },
     );
   });
 });

@@ -4,6 +4,7 @@ import { equalFunc, printFunc, type Func, type Target } from "../../ir/index.js"
 import { contextFor, defaultPipeline, type Pass } from "../../passes/index.js";
 import { tryCompile } from "../../src/index.js";
 import { scheduledGather } from "../support/arbitrary.js";
+import { runs } from "../support/runs.js";
 
 /** Passes whose result is a program they take again. */
 const repeatable = defaultPipeline.filter((pass) => pass.name !== "lower-to-tile");
@@ -36,7 +37,7 @@ describe("a pass on its own result", () => {
           },
         });
       }),
-      { numRuns: 400 },
+      { numRuns: runs(400) },
     );
     expect([...seen.keys()].sort()).toEqual(repeatable.map((pass) => pass.name).sort());
   });
@@ -55,7 +56,7 @@ describe("a pass on its own result", () => {
           },
         });
       }),
-      { numRuns: 200 },
+      { numRuns: runs(200) },
     );
   });
 });

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { equalModule, parseModule, printModule, type Func, type Level } from "../../ir/index.js";
 import { tryCompile } from "../../src/index.js";
 import { scheduledGather } from "../support/arbitrary.js";
+import { runs } from "../support/runs.js";
 
 const roundTrip = (func: Func): void => {
   const text = printModule({ funcs: [func] });
@@ -27,7 +28,7 @@ describe("text form", () => {
           },
         });
       }),
-      { numRuns: 400 },
+      { numRuns: runs(400) },
     );
     expect([...seen].sort()).toEqual(["access", "tile"]);
   });
@@ -41,7 +42,7 @@ describe("text form", () => {
         const again = tryCompile(module.funcs[0]!, { target });
         expect(again.ok && again.kernel.text("tile")).toBe(result.kernel.text("tile"));
       }),
-      { numRuns: 200 },
+      { numRuns: runs(200) },
     );
   });
 });

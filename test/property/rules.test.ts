@@ -11,6 +11,7 @@ import {
 } from "../oracle/budget.js";
 import { scheduledGather, type RandomGather } from "../support/arbitrary.js";
 import { operandOf } from "../support/operands.js";
+import { runs } from "../support/runs.js";
 
 const judged = (random: RandomGather): JudgedGather => ({
   ...random.gather,
@@ -78,7 +79,7 @@ describe("the verdict on any gather, target and schedule", () => {
         });
         expect(again.ok, first.message).toBe(true);
       }),
-      { numRuns: 2000 },
+      { numRuns: runs(2000) },
     );
     for (const [kind, count] of Object.entries(counts)) expect([kind, count > 20]).toEqual([kind, true]);
   });

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { parseModule, verifyStructure, type Func } from "../../ir/index.js";
 import { compile, run, tryCompile } from "../../src/index.js";
 import { Negative, None, textOf, valueOf, type Node } from "../oracle/symbolic.js";
+import { runs } from "../support/runs.js";
 
 const size = fc.constantFrom("N", "V").map((name): Node => ({ kind: "size", name }));
 const whole = fc.integer({ min: 0, max: 3 }).map((value): Node => ({ kind: "whole", value }));
@@ -130,10 +131,10 @@ describe("symbols", () => {
         seen[accepted ? "accepted" : "refused"]++;
         if (accepted) expect(leaves(test), text).toBeUndefined();
       }),
-      { numRuns: 800 },
+      { numRuns: runs(800) },
     );
-    expect(seen.accepted).toBeGreaterThan(100);
-    expect(seen.refused).toBeGreaterThan(100);
+    expect(seen.accepted).toBeGreaterThan(runs(100));
+    expect(seen.refused).toBeGreaterThan(runs(100));
   });
 
   it("bind by substitution: bits are those of the definition at every size, on reference and sim", async () => {
@@ -167,9 +168,9 @@ describe("symbols", () => {
           }
         }
       }),
-      { numRuns: 60 },
+      { numRuns: runs(60) },
     );
-    expect(ran).toBeGreaterThan(200);
+    expect(ran).toBeGreaterThan(runs(200));
   });
 
   it("refuse sizes beyond their most, in every program that they stand in", () => {

@@ -4,6 +4,7 @@ import { CompileError } from "../../ir/index.js";
 import { compile, directml, explain, legalTiles, onnx, pypto, targets, tryCompile } from "../../src/index.js";
 import { scheduledGather } from "../support/arbitrary.js";
 import { judgeVerdicts } from "../support/verdicts.js";
+import { runs } from "../support/runs.js";
 
 const budgetRule = fc.constantFrom("full", "spec" as const);
 
@@ -18,7 +19,7 @@ describe("the verdicts of the commands", () => {
         seen.followed += found.followed;
         if (found.counted) seen.counted++;
       }),
-      { numRuns: 150 },
+      { numRuns: runs(150) },
     );
     for (const [what, count] of Object.entries(seen)) expect([what, count > 8]).toEqual([what, true]);
   });
