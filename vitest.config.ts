@@ -14,8 +14,11 @@ const slow: readonly (readonly [file: string, seconds: number, reason: string])[
 const unknown = slow.filter(([file]) => !existsSync(new URL(file, import.meta.url)));
 if (unknown.length > 0) throw new Error(`no such test: ${unknown.map(([file]) => file).join(", ")}`);
 
-/** Replaces a module (`vi.mock`), which another file of its process would see. All others share a process and read each module once. */
-const isolated = "test/passes/verified-together.test.ts";
+/**
+ * Each has a process of its own: one replaces a module (`vi.mock`), one counts the memories that a process allocates. All others
+ * share processes, which read each module once.
+ */
+const isolated = ["test/passes/verified-together.test.ts", "test/backends/whole-call.test.ts"];
 
 /** Its limits on the time of a verdict and a stop need an idle machine: it runs behind the others, by itself. */
 const alone = "test/browser/playground.test.ts";
@@ -38,12 +41,12 @@ export default defineConfig(({ mode }) => {
           test: {
             name: "shared",
             include: ["test/**/*.test.ts"],
-            exclude: [...left, isolated, alone],
+            exclude: [...left, ...isolated, alone],
             isolate: false,
             globalSetup: ["test/support/packed-folder.ts"],
           },
         },
-        { extends: true, test: { name: "isolated", include: [isolated], exclude: left } },
+        { extends: true, test: { name: "isolated", include: isolated, exclude: left } },
         { extends: true, test: { name: "alone", include: [alone], exclude: left, maxWorkers: 1 } },
       ],
     },

@@ -375,7 +375,7 @@ function fullLoad({ func }: Program): Diagnostic[] {
   const task = taskOfTile(func);
   if (task.gather === undefined) return [];
   const { stmt, loops } = task.gather;
-  const { map, from } = stmt;
+  const { map, from, to } = stmt;
   const inputs = inputsOf(func);
   const walked = [
     ...loops,
@@ -394,8 +394,8 @@ function fullLoad({ func }: Program): Diagnostic[] {
         // A bound of 0 leaves no index value, and so no coordinate.
         if (sites.some((s) => at(map.sites, s).below === 0)) return [];
         const only = soleAtom(coord);
-        // T10 holds as many elements as the dim has.
-        if (only?.kind === "dim" && followedDims(map, table)[k] !== undefined) return [];
+        // As long as the tile along its dim.
+        if (only?.kind === "dim" && equalLinear(at(to.sizes, only.dim), at(region.sizes, k))) return [];
         const counted = isConstant(coord) || only?.kind === "site";
         const form = substitute(coord, (of) =>
           of.kind === "dim" ? iv(dimName(of.dim)) : of.kind === "site" ? iv(siteName(of.site)) : undefined,
