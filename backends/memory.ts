@@ -33,20 +33,26 @@ export type HostInputs = Readonly<Record<string, HostTensor>>;
 /** Some engines make longer arrays, and the process dies when they are written. */
 export const maxArrayBytes = 2 ** 32;
 
+const tooLong = (bytes: number, what: string, most: string): CompileError =>
+  new CompileError([
+    error("TC502", `${what} takes ${bytes} B, more than ${most}`, {
+      hint: "split the tensors",
+      data: { bytes },
+    }),
+  ]);
+
+/** Throws a CompileError (TC502) for more bytes than one array holds; `what` names them. */
+export function checkArrayBytes(bytes: number, what: string): void {
+  if (bytes > maxArrayBytes) throw tooLong(bytes, what, `the ${maxArrayBytes} B of one array`);
+}
+
 /** Zeroed bytes. Throws a CompileError (TC502) for more than 4 GiB or than the machine has; `what` names them. */
 export function allocate(bytes: number, what: string): Uint8Array<ArrayBuffer> {
-  const refused = (most: string): CompileError =>
-    new CompileError([
-      error("TC502", `${what} takes ${bytes} B, more than ${most}`, {
-        hint: "split the tensors",
-        data: { bytes },
-      }),
-    ]);
-  if (bytes > maxArrayBytes) throw refused(`the ${maxArrayBytes} B of one array`);
+  checkArrayBytes(bytes, what);
   try {
     return new Uint8Array(bytes);
   } catch (thrown) {
-    throw thrown instanceof RangeError ? refused("there is") : thrown;
+    throw thrown instanceof RangeError ? tooLong(bytes, what, "there is") : thrown;
   }
 }
 

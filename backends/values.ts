@@ -13,7 +13,7 @@ import {
   type TensorType,
 } from "../ir/types.js";
 import { isObject, kindOf, shown } from "./fields.js";
-import { alignedTo, type HostInputs, type HostTensor } from "./memory.js";
+import { alignedTo, checkArrayBytes, type HostInputs, type HostTensor } from "./memory.js";
 
 /**
  * The elements of a tensor, row-major. f16 and bf16 are their bits in a Uint16Array, bool is a byte of 0 or 1, complex
@@ -37,7 +37,7 @@ export interface HostValue extends HostTensor {
   readonly strings?: readonly string[];
 }
 
-/** Wraps an array as a tensor; no copy but for strings. Throws a CompileError (TC702) for another type or length. */
+/** Wraps an array as a tensor; no copy but for strings. Throws a CompileError: TC702 for another type or length, TC502 for more than 4 GiB. */
 export function toHost(name: string, type: TensorType, data: TensorData): HostValue {
   // Callers are not all TypeScript: the array may be anything.
   const given: unknown = data;
@@ -50,6 +50,7 @@ export function toHost(name: string, type: TensorType, data: TensorData): HostVa
     const found = Array.isArray(given) ? "an array, not a typed one" : shown(given);
     throw mismatch(name, type, found, passHint(type));
   }
+  checkArrayBytes(given.byteLength, name);
   return { type, bytes: new Uint8Array(given.buffer, given.byteOffset, given.byteLength) };
 }
 

@@ -102,6 +102,8 @@ interface MapFacts {
   readonly reads: readonly (readonly (readonly Linear[])[])[];
   readonly follows: readonly ReadonlySet<number>[];
   readonly indexed: ReadonlySet<number>;
+  /** Output dims that each site depends on, through those before it too. */
+  readonly behind: readonly ReadonlySet<number>[];
   readonly outputDims: ReadonlySet<number>;
   readonly gatherDims: readonly number[];
   /** For each data dim after the last gather dim, the output dim that it is, where no index follows that one. */
@@ -123,10 +125,13 @@ function factsOf(map: AccessMap): MapFacts {
   ]);
   const indexed = new Set(map.sites.flatMap((site) => coordsOf(site).flatMap(dimsOf)));
   const gatherDims = map.results.flatMap((result, k) => (sitesOf(result).length > 0 ? [k] : []));
+  const behind: ReadonlySet<number>[] = [];
+  for (const site of map.sites) behind.push(dimsBehind(coordsOf(site), behind));
   const facts: MapFacts = {
     reads,
     follows: reads.map((lists) => new Set(lists.flatMap((coords) => coords.flatMap(dimsOf)))),
     indexed,
+    behind,
     outputDims: new Set(Array.from({ length: map.outRank }, (_, d) => d)),
     gatherDims,
     rowDims: map.results.slice((gatherDims.at(-1) ?? -1) + 1).map((coord) => {
@@ -228,26 +233,15 @@ export function inputTile(map: AccessMap, table: number, tile: Shape, shape: Sha
 export function elementsRead(map: AccessMap, table: number, tile: Shape, shape: Shape): number {
   const whole = elementCount(inputTile(map, table, tile, shape));
   const named = readsOf(map, table).reduce((sum, coords) => {
-    const dims = new Set(coords.flatMap((coord) => [...dimsBehind(map, coord)]));
+    const dims = dimsBehind(coords, factsOf(map).behind);
     return sum + [...dims].reduce((product, d) => product * at(tile, d), 1);
   }, 0);
   return elementCount(tile) === 0 ? 0 : Math.min(whole, named);
 }
 
-/** Output dims that a coordinate depends on, through the index values in it too. */
-function dimsBehind({ sites }: AccessMap, coord: Linear): Set<number> {
-  const needed = new Set(sitesOf(coord));
-  const coords = [coord];
-  // Sites read by those before them alone.
-  for (let s = sites.length - 1; s >= 0; s--) {
-    if (!needed.has(s)) continue;
-    for (const inner of coordsOf(at(sites, s))) {
-      coords.push(inner);
-      sitesOf(inner).forEach((before) => needed.add(before));
-    }
-  }
-  return new Set(coords.flatMap(dimsOf));
-}
+/** Output dims that coordinates depend on, through the index values in them too; `behind` has those of each index value. */
+const dimsBehind = (coords: readonly Linear[], behind: readonly ReadonlySet<number>[]): Set<number> =>
+  new Set(coords.flatMap((coord) => [...dimsOf(coord), ...sitesOf(coord).flatMap((s) => [...at(behind, s)])]));
 
 /** Elements from the first to the last that a dim is read at in a tile of some sizes, none of them 0. */
 export const spanOver = ({ form, spread }: Followed, sizes: readonly Linear[]): Linear =>

@@ -10,13 +10,21 @@ import { FastExecutor } from "./executor.js";
 /** A memory reserves address space far beyond its bytes: it counts as so many at least. One of no more is small. */
 const leastCost = 2 ** 25;
 
+/**
+ * Where a kernel's idle executor lies. What a WeakRef was made of lives until the caller's loop yields: this is small, and is emptied
+ * by who takes the executor out, where the kernel itself would stay with its memory.
+ */
+interface Place {
+  executor: FastExecutor | undefined;
+}
+
 interface Kept {
-  readonly tile: WeakRef<TileFunc>;
+  readonly place: WeakRef<Place>;
   readonly bytes: number;
 }
 
 export class KeptExecutors {
-  private readonly idle = new WeakMap<TileFunc, FastExecutor>();
+  private readonly idle = new WeakMap<TileFunc, Place>();
   private readonly keys = new WeakMap<TileFunc, object>();
   private readonly order: BoundedCache<object, Kept>;
   /** It made room, and waits for a kernel without a memory. */
@@ -30,25 +38,21 @@ export class KeptExecutors {
     this.order = new BoundedCache({
       limit,
       costOf: ({ bytes }) => Math.max(leastCost, bytes),
-      dispose: ({ tile }) => {
-        const evicted = tile.deref();
-        const executor = evicted && this.idle.get(evicted);
-        if (evicted === undefined || executor === undefined) return;
-        this.idle.delete(evicted);
-        if (executor.memoryBytes <= leastCost) this.spare = executor;
+      dispose: ({ place }) => {
+        const evicted = emptied(place.deref());
+        if (evicted !== undefined && evicted.memoryBytes <= leastCost) this.spare = evicted;
       },
     });
   }
 
   /** The program's executor, the caller's alone until it is given back. Throws a CompileError (TC502). */
   take(tile: TileFunc): FastExecutor {
-    const found = this.idle.get(tile);
+    const found = emptied(this.idle.get(tile));
     if (found === undefined) {
       const { spare } = this;
       this.spare = undefined;
       return FastExecutor.scratch(tile, spare);
     }
-    this.idle.delete(tile);
     this.order.take(this.keyOf(tile));
     return found;
   }
@@ -57,8 +61,10 @@ export class KeptExecutors {
     const key = this.keyOf(tile);
     // One of a run beside it may have come back first.
     this.order.take(key);
-    this.idle.set(tile, executor);
-    this.order.set(key, { tile: new WeakRef(tile), bytes: executor.memoryBytes });
+    emptied(this.idle.get(tile));
+    const place: Place = { executor };
+    this.idle.set(tile, place);
+    this.order.set(key, { place: new WeakRef(place), bytes: executor.memoryBytes });
   }
 
   private keyOf(tile: TileFunc): object {
@@ -69,6 +75,13 @@ export class KeptExecutors {
     this.collected.register(tile, key);
     return key;
   }
+}
+
+/** What lay there. */
+function emptied(place: Place | undefined): FastExecutor | undefined {
+  const executor = place?.executor;
+  if (place !== undefined) place.executor = undefined;
+  return executor;
 }
 
 /** Those of `simulate`, `run` and the fast backend on one thread. */

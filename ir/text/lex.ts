@@ -28,6 +28,8 @@ export interface Comment {
   readonly gap: boolean;
 }
 
+const start = { line: 1, column: 1 } as const;
+
 /** What a text consists of. */
 export interface Lexed {
   /** The last is of kind `end`. */
@@ -37,15 +39,15 @@ export interface Lexed {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** The tokens and comments of a text. `file` names it in diagnostics. */
-export function lex(text: string, file: string): Lexed {
+/** The tokens and comments of a text. `file` names it in diagnostics, in which the text begins at a line and a column. */
+export function lex(text: string, file: string, from: Pick<Span, "line" | "column"> = start): Lexed {
   const tokens: Token[] = [];
   const comments: Comment[] = [];
   const diagnostics: Diagnostic[] = [];
-  let line = 1;
+  let { line } = from;
   // Some editors and shells begin a file with a byte order mark, which stands in no column.
   const begin = text.startsWith("\ufeff") ? 1 : 0;
-  let [lineStart, position] = [begin, begin];
+  let [lineStart, position] = [begin + 1 - from.column, begin];
   const spanAt = (start: number, length: number): Span => ({
     file,
     line,

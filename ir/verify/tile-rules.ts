@@ -377,13 +377,15 @@ function fullLoad({ func }: Program): Diagnostic[] {
   const { stmt, loops } = task.gather;
   const { map, from, to } = stmt;
   const inputs = inputsOf(func);
-  const walked = [
+  const values = siteLoops(
+    stmt,
+    inputs.map(({ type }) => type),
+  );
+  // Without a value there is no iteration at all, whichever coordinate it is in.
+  const around = [
     ...loops,
     ...tileLoops(stmt),
-    ...siteLoops(
-      stmt,
-      inputs.map(({ type }) => type),
-    ),
+    ...values.filter(({ upper }) => isConstant(upper) && upper.at <= 0),
   ];
   return from.flatMap((region, table) => {
     const { name, type } = at(inputs, table);
@@ -393,6 +395,7 @@ function fullLoad({ func }: Program): Diagnostic[] {
         const sites = sitesOf(coord);
         // A bound of 0 leaves no index value, and so no coordinate.
         if (sites.some((s) => at(map.sites, s).below === 0)) return [];
+        const walked = [...around, ...[...new Set(sites)].map((s) => at(values, s))];
         const only = soleAtom(coord);
         // As long as the tile along its dim.
         if (only?.kind === "dim" && equalLinear(at(to.sizes, only.dim), at(region.sizes, k))) return [];

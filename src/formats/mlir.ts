@@ -27,35 +27,59 @@ export type MlirGather =
   | { readonly ok: false; readonly name: string; readonly diagnostic: Diagnostic };
 
 const who = "stablehlo.gather";
-const gatherOp = /"stablehlo\.gather"\s*\(/g;
-const funcHead = /\bfunc\.func\s+(?:(?:public|private|nested)\s+)?@([\w$.-]+)/g;
+/** A gather, the head of a function, or what neither stands in: a string, and a comment up to the end of its line. */
+const found =
+  /(?<gather>"stablehlo\.gather"\s*\()|\bfunc\.func\s+(?:(?:public|private|nested)\s+)?@(?<head>[\w$.-]+)|"(?:[^"\\\n]|\\.)*"|\/\/[^\n]*/g;
 
 /** Every gather in order, named after its function. `file` names the text in diagnostics. */
 export function findMlirGathers(text: string, file: string): MlirGather[] {
   const names = new Symbols();
-  const heads = [...text.matchAll(funcHead)];
-  return [...text.matchAll(gatherOp)].flatMap(({ index }): MlirGather[] => {
-    const line = text.lastIndexOf("\n", index) + 1;
-    if (text.slice(line, index).includes("//")) return [];
-    const inside = heads.filter((head) => head.index < index).at(-1)?.[1] ?? "";
-    const name = names.next(inside, "gather");
+  return operationsIn(text).map((operation): MlirGather => {
+    const name = names.next(operation.inside, "gather");
     try {
-      return [{ ok: true, func: new Operation(tokensAt(text, index, file)).gather(name) }];
+      return { ok: true, func: new Operation(tokensOf(operation, file)).gather(name) };
     } catch (thrown) {
       if (!(thrown instanceof ParseError)) throw thrown;
-      return [{ ok: false, name, diagnostic: thrown.diagnostic }];
+      return { ok: false, name, diagnostic: thrown.diagnostic };
     }
   });
 }
 
-/** From the operation up to the end of the line that has its result's type. */
-function tokensAt(text: string, index: number, file: string): readonly Token[] {
-  const arrow = text.indexOf("->", index);
-  const end = arrow === -1 ? -1 : text.indexOf("\n", arrow);
-  const before = text.slice(0, index).replaceAll(/[^\n]/g, " ");
-  const own = text.slice(index, end === -1 ? undefined : end);
-  const { tokens, diagnostics } = lex(before + own, file);
-  if (own.includes("!quant.")) {
+/** An operation where it stands. */
+interface Found {
+  /** The function that it is in. */
+  readonly inside: string;
+  readonly line: number;
+  readonly column: number;
+  /** Up to the end of the line that has its result's type, and no further than the next gather. */
+  readonly text: string;
+}
+
+/** One walk through the text: lines are counted from one gather to the next. */
+function operationsIn(text: string): Found[] {
+  const starts: (Omit<Found, "text"> & { readonly index: number })[] = [];
+  let [inside, line, lineStart, lineEnd] = ["", 1, 0, text.indexOf("\n")];
+  for (const { index, groups } of text.matchAll(found)) {
+    inside = groups?.["head"] ?? inside;
+    if (groups?.["gather"] === undefined) continue;
+    while (lineEnd !== -1 && lineEnd < index) {
+      line++;
+      lineStart = lineEnd + 1;
+      lineEnd = text.indexOf("\n", lineStart);
+    }
+    starts.push({ inside, line, column: index - lineStart + 1, index });
+  }
+  return starts.map(({ index, ...place }, k) => {
+    const rest = text.slice(index, starts[k + 1]?.index);
+    const arrow = rest.indexOf("->");
+    const end = arrow === -1 ? -1 : rest.indexOf("\n", arrow);
+    return { ...place, text: end === -1 ? rest : rest.slice(0, end) };
+  });
+}
+
+function tokensOf(operation: Found, file: string): readonly Token[] {
+  const { tokens, diagnostics } = lex(operation.text, file, operation);
+  if (operation.text.includes("!quant.")) {
     const message = `${who}: quantized types, which tilec lacks`;
     throw new ParseError(error("TC002", message, { span: tokens[0]?.span }));
   }

@@ -4,6 +4,7 @@ import { elementCount, inputsOf, parseModule, printFunc, type Attrs, type DType 
 import { compile, run, targets } from "../../src/index.js";
 import { findMlirGathers } from "../../src/formats/mlir.js";
 import { oracleStablehlo } from "../oracle/stablehlo.js";
+import { countWork } from "../support/count-work.js";
 import { testRunner } from "../support/gpu.js";
 import { littleEndian } from "../support/little-endian.js";
 
@@ -169,6 +170,39 @@ describe("an MLIR text", () => {
   ])("with %o as %o is refused at its place", (from, to, message) => {
     expect(text).toContain(from);
     expect(problem(text.replace(from, to))).toBe(message);
+  });
+
+  it("is read by work that grows with the text, however its lines are broken", () => {
+    const operation = text.slice(text.lastIndexOf('"stablehlo.gather"('), text.indexOf("\n  check"));
+    for (const between of ["\n", " "]) {
+      const workOf = (gathers: number): number => {
+        const one = operation.replaceAll("\n", between);
+        const all = Array.from({ length: gathers }, () => one).join(between);
+        return countWork(() => {
+          expect(findMlirGathers(all, "t.mlir").filter(({ ok }) => ok)).toHaveLength(gathers);
+        });
+      };
+      expect(workOf(80)).toBeLessThan(4.5 * workOf(20));
+    }
+  });
+
+  it("is found behind a string with two slashes, and not in a comment or a string", () => {
+    const operation = text.slice(text.lastIndexOf('"stablehlo.gather"'));
+    const line = (before: string): number => findMlirGathers(before + operation, "t.mlir").length;
+    const all = findMlirGathers(operation, "t.mlir").length;
+    expect(line('%a = "http://x"() : () -> () %0 = ')).toBe(all);
+    expect(line('%a = "a \\" // b"() : () -> () %0 = ')).toBe(all);
+    expect(line("// ")).toBe(all - 1);
+    expect(line('%a = "x" // %0 = ')).toBe(all - 1);
+  });
+
+  it("is told its line and column, whatever stands before it", () => {
+    const one = text.slice(text.lastIndexOf('"stablehlo.gather"')).replace("offset_dims", "ofset_dims");
+    const [first] = findMlirGathers(`\n\n${one}`, "t.mlir");
+    const span = first?.ok === false ? first.diagnostic.span : undefined;
+    const [alone] = findMlirGathers(one, "t.mlir");
+    const own = alone?.ok === false ? alone.diagnostic.span : undefined;
+    expect(span).toEqual({ ...own, line: (own?.line ?? 0) + 2 });
   });
 
   it("has complex types", () => {
