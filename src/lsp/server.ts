@@ -1,5 +1,4 @@
 /** The language server of `.tir`: documents in, answers out, by the language server protocol. */
-import { fileURLToPath } from "node:url";
 import {
   CodeActionKind,
   createConnection,
@@ -16,6 +15,7 @@ import type { Diagnostic, Severity } from "../../ir/index.js";
 import { lookUpTarget } from "../formats/look-up-target.js";
 import { definition, diagnose, fixOf, formatted, hover, rangeOf, type Range } from "./analysis.js";
 import { completions } from "./completions.js";
+import { fileOf } from "./file-of.js";
 import { Judgements } from "./judgements.js";
 
 const severities: Readonly<Record<Severity, DiagnosticSeverity>> = {
@@ -30,8 +30,6 @@ const lspRange = ({ start, end }: Range): LspRange => ({
   start: { line: start.line, character: start.column },
   end: { line: end.line, character: end.column },
 });
-
-const fileOf = (uri: string): string => (uri.startsWith("file:") ? fileURLToPath(uri) : uri);
 
 /** Serves on stdin and stdout until the client says exit. */
 export function serveStdio(): void {
