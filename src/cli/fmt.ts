@@ -2,7 +2,7 @@
 import type { Command } from "commander";
 import { CompileError, formatText } from "../../ir/index.js";
 import { readText, writeBytes } from "../formats/files.js";
-import { print, printJson } from "./terminal.js";
+import { print, printFile, printJson } from "./terminal.js";
 
 interface FmtFlags {
   readonly write?: boolean;
@@ -29,7 +29,7 @@ export function fmtCommand(program: Command): void {
       if (flags.json === true) printJson({ command: "fmt", files: results });
       else if (flags.write !== true && flags.check !== true)
         results.forEach(({ text }) => {
-          print(text);
+          printFile(text);
         });
       else
         results

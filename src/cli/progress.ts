@@ -1,5 +1,6 @@
 /** Progress of long work on stderr: a bar on a terminal, a line now and then elsewhere, nothing for short work. */
 import { Presets, SingleBar } from "cli-progress";
+import { visible } from "./visible.js";
 
 export interface Progress {
   /** One more is done; the label tells which. */
@@ -23,7 +24,7 @@ export function progressBar(total: number, what: string): Progress {
   return {
     step(label) {
       done++;
-      show.update(done, label);
+      show.update(done, visible(label));
     },
     stop: show.stop,
   };

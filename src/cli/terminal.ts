@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import pc from "picocolors";
 import type { Diagnostic, Severity } from "../../ir/diagnostic.js";
 import { renderDiagnostic } from "../../ir/text/render.js";
+import { visible } from "./visible.js";
 
 const colours = pc.createColors(pc.isColorSupported && process.stderr.isTTY);
 
@@ -14,7 +15,7 @@ const paint = (severity: Severity, text: string): string => {
 /** Files that diagnostics may quote; read again only when one does. */
 function sourceText(file: string): string | undefined {
   try {
-    return readFileSync(file, "utf8");
+    return visible(readFileSync(file, "utf8"));
   } catch {
     return undefined;
   }
@@ -22,16 +23,35 @@ function sourceText(file: string): string | undefined {
 
 export function printDiagnostics(diagnostics: readonly Diagnostic[]): void {
   for (const diagnostic of diagnostics) {
-    process.stderr.write(`${renderDiagnostic(diagnostic, { source: sourceText, paint })}\n`);
+    const file = diagnostic.span?.file;
+    const source = (): string | undefined => (file === undefined ? undefined : sourceText(file));
+    process.stderr.write(`${renderDiagnostic(shown(diagnostic), { source, paint })}\n`);
   }
 }
 
+/** Its words without control characters. */
+const shown = ({ message, span, notes, hint, ...rest }: Diagnostic): Diagnostic => ({
+  ...rest,
+  message: visible(message),
+  ...(span === undefined ? {} : { span: { ...span, file: visible(span.file) } }),
+  ...(notes === undefined ? {} : { notes: notes.map(visible) }),
+  ...(hint === undefined ? {} : { hint: visible(hint) }),
+});
+
+const lineOf = (text: string): string => (text.endsWith("\n") ? text : `${text}\n`);
+
 export const print = (text: string): void => {
-  process.stdout.write(text.endsWith("\n") ? text : `${text}\n`);
+  process.stdout.write(visible(lineOf(text)));
+};
+
+/** A file's text as it is, but on a terminal. */
+export const printFile = (text: string): void => {
+  if (process.stdout.isTTY) print(text);
+  else process.stdout.write(lineOf(text));
 };
 
 export const note = (text: string): void => {
-  process.stderr.write(`${text}\n`);
+  process.stderr.write(`${visible(text)}\n`);
 };
 
 /** The one version of every command's JSON. */
@@ -39,5 +59,5 @@ const jsonSchema = 1;
 
 export function printJson(value: Readonly<Record<string, unknown>>): void {
   const big = (_: string, inner: unknown): unknown => (typeof inner === "bigint" ? inner.toString() : inner);
-  process.stdout.write(`${JSON.stringify({ schema: jsonSchema, ...value }, big, 2)}\n`);
+  print(JSON.stringify({ schema: jsonSchema, ...value }, big, 2));
 }

@@ -9,7 +9,7 @@ import {
   type Node,
 } from "jsonc-parser";
 import { clockVersion } from "../../ir/index.js";
-import type { LimitsJson } from "../formats/case-schema.js";
+import type { LimitsJson, TensorJson } from "../formats/case-schema.js";
 import { parseChecks } from "./filecheck.js";
 import type { Measured } from "./measured.js";
 import { checkedRuns, type TextTestOptions } from "./text-test.js";
@@ -57,11 +57,13 @@ export function withOutput(text: string, id: string, output: TensorValue): strin
   if (typeof stated !== "object" || stated === null || "fill" in stated) return undefined;
   const json = tensorJson(output, "bits" in stated ? "bits" : "values");
   const key = json.bits === undefined ? "values" : "bits";
-  const edits =
-    key in stated
-      ? modify(text, [...path, "output", key], json[key], {})
-      : modify(text, [...path, "output"], json, {});
-  return applyEdits(text, edits);
+  if (!(key in stated)) return applyEdits(text, modify(text, [...path, "output"], json, {}));
+  let next = text;
+  for (const field of ["dtype", "shape", key] as const) {
+    if (JSON.stringify((stated as TensorJson)[field]) === JSON.stringify(json[field])) continue;
+    next = applyEdits(next, modify(next, [...path, "output", field], json[field], {}));
+  }
+  return next;
 }
 
 function valueAt(node: Node, key: string): unknown {

@@ -186,7 +186,23 @@ describe("a backend that skips all its tests", () => {
 
 describe("names of dumped files", () => {
   it("are the ids with / as _", () => {
-    expect(dumpNames(["seed/pypto 2x3", "a:b.c"])).toEqual(["seed_pypto 2x3", "a:b.c"]);
+    expect(dumpNames(["seed/pypto 2x3", "a.b"])).toEqual(["seed_pypto 2x3", "a.b"]);
+  });
+
+  it("are names that Windows holds and tells apart", () => {
+    const ids = ["a:b", 'c<>"|?*', "CON", "con.x", "x", "X", "Lpt1", "console", "é", "e\u0301"];
+    expect(dumpNames(ids)).toEqual([
+      "a_b",
+      "c______",
+      "_CON",
+      "_con.x",
+      "x",
+      "X~2",
+      "_Lpt1",
+      "console",
+      "é",
+      "e\u0301~2",
+    ]);
   });
 
   it("differ for every test and fit a file system", () => {

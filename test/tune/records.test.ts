@@ -345,6 +345,10 @@ describe("exports", () => {
     expect(lines[1]).toContain('TC610,"byte 3, not 4",');
     expect(lines[3]).toContain('"no ""room"""');
     expect(lines[4]).toMatch(/,2,x$/);
+    const [task, first] = failing();
+    if (task === undefined || first === undefined) throw new Error("two");
+    const formula = csvOf([task, { ...first, reason: '=HYPERLINK("x")' } as TuneRecord]);
+    expect(formula).toContain(`"'=HYPERLINK(""x"")"`);
   });
 });
 

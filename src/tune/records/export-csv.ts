@@ -37,7 +37,8 @@ const columns = [
 type Row = Readonly<Partial<Record<(typeof columns)[number], string | number>>>;
 
 export function csvOf(records: readonly TuneRecord[]): string {
-  return stringify(records.flatMap(rowOf), { header: true, columns: [...columns] });
+  // A spreadsheet runs a cell that begins with "=".
+  return stringify(records.flatMap(rowOf), { header: true, columns: [...columns], escape_formulas: true });
 }
 
 const cellsOf = (schedule: Partial<ResolvedSchedule>): Row =>
