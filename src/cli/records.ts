@@ -1,7 +1,7 @@
 /** tilec records: merges records of searches, names the best, adds times, exports and pins. */
 import { Option, type Command } from "commander";
-import { formatEntry, formatShape, printSchedule } from "../../ir/index.js";
-import { readRecords, appendRecord } from "../formats/record-file.js";
+import { clockVersion, formatEntry, formatShape, printSchedule } from "../../ir/index.js";
+import { appendRecord, readPlacedRecords, readRecords } from "../formats/record-file.js";
 import { writeBytes } from "../formats/files.js";
 import { table } from "../report/table.js";
 import { givenRecords } from "../tune/records/add.js";
@@ -12,6 +12,7 @@ import { t4Results } from "../tune/records/export-t4.js";
 import { mergeRecords } from "../tune/records/merge.js";
 import { pinnedTest } from "../tune/records/pin.js";
 import type { CandidateRecord, TuneRecord } from "../tune/records/record.js";
+import { recosted } from "../tune/records/recost.js";
 import { recordLine } from "../tune/records/text.js";
 import { UsageError } from "./usage-error.js";
 import { note, print, printJson } from "./terminal.js";
@@ -59,7 +60,7 @@ export function recordsCommand(program: Command): void {
     .argument("<file>", "records of one task")
     .option("--out <test.tir>", "where it goes; the standard output otherwise")
     .action((file: string, { out }: { readonly out?: string }) => {
-      const text = pinnedTest(onlyOne(load([file])));
+      const text = pinnedTest(onlyOne(loadCosted([file])));
       if (out === undefined) print(text);
       else writeBytes(out, text);
     });
@@ -69,14 +70,32 @@ function load(files: readonly string[]): readonly TuneRecord[] {
   return mergeRecords(
     files.flatMap((file) => {
       const { records, torn } = readRecords(file);
-      if (torn > 0) note(`${file}: ${torn} line that was torn is skipped`);
+      tellTorn(file, torn);
       return records;
     }),
   );
 }
 
+/** The same for whoever goes by their figures: every candidate is costed again. */
+function loadCosted(files: readonly string[]): readonly TuneRecord[] {
+  return mergeRecords(
+    files.flatMap((file) => {
+      const placed = readPlacedRecords(file);
+      tellTorn(file, placed.torn);
+      const { records, others } = recosted(placed, file);
+      for (const [clock, count] of others)
+        note(`${file}: ${count} candidates of clock ${clock} are costed again by clock ${clockVersion}`);
+      return records;
+    }),
+  );
+}
+
+function tellTorn(file: string, torn: number): void {
+  if (torn > 0) note(`${file}: ${torn} line that was torn is skipped`);
+}
+
 function best(files: readonly string[], json: boolean): void {
-  const found = bestOf(load(files));
+  const found = bestOf(loadCosted(files));
   if (json) {
     const tasks = found.map((one) => ({
       task: one.task.task,

@@ -60,6 +60,8 @@ interface TuneFlags extends ProgramFlags {
   readonly seed: string;
   readonly threads?: string;
   readonly measure?: string;
+  readonly keep?: string;
+  readonly verbose?: boolean;
   readonly records?: string;
   readonly resume?: boolean;
   readonly shard?: string;
@@ -84,6 +86,8 @@ export function tuneCommand(program: Command): void {
       "--measure <command>",
       "a command that is given a candidate's files and prints nanoseconds as JSON",
     )
+    .option("--keep <folder>", "where the files that --measure hands over go, and stay")
+    .option("--verbose", "what the command of --measure writes to stderr")
     .option("--records <file.jsonl>", "append a record of each candidate")
     .option("--resume", "go on: candidates that the records know are not costed again")
     .option("--shard <i/n>", "the i-th of n parts of the candidates, from 1")
@@ -129,7 +133,7 @@ async function tuneOne(loaded: LoadedProgram, flags: TuneFlags): Promise<number>
     });
     bar?.stop();
     await draw(result, flags);
-    const status = report(result, flags, stop.signal.aborted);
+    const status = report(result, flags, { stopped: stop.signal.aborted, failed: machine.failed ?? [] });
     return stoppedBy === undefined ? status : statusOf(stoppedBy);
   } catch (thrown) {
     if (stoppedBy === undefined || thrown !== stop.signal.reason) throw thrown;
@@ -147,7 +151,13 @@ async function tuneOne(loaded: LoadedProgram, flags: TuneFlags): Promise<number>
 const statusOf = (signal: number): number => 128 + signal;
 
 function refuseUnused(flags: TuneFlags): void {
-  const { objective, backend, measure, threads } = flags;
+  const { objective, backend, measure, threads, keep, verbose } = flags;
+  if (measure === undefined && (keep !== undefined || verbose !== undefined)) {
+    throw new UsageError(
+      `--${keep === undefined ? "verbose" : "keep"} goes with --measure`,
+      '--objective ms --measure "sh board.sh"',
+    );
+  }
   if (objective !== "ms") {
     const [unused] = [
       ...(threads === undefined ? [] : ["--threads"]),
@@ -171,7 +181,14 @@ interface Machine {
   readonly name: string;
   readonly target: Target;
   readonly measure?: TuneOptions["measure"];
+  /** Of a command: folders that stay because their candidates failed. */
+  readonly failed?: readonly FailedFolder[];
   readonly close: () => void;
+}
+
+interface FailedFolder {
+  readonly folder: string;
+  readonly reason: string;
 }
 
 /** Pipelines of a runner: candidates come once, and those of a run-off in turns. */
@@ -179,16 +196,25 @@ const pipelines = 16;
 
 /** What measures, and the target of the programs that it runs. */
 async function machineOf(
-  { objective, backend, measure, threads }: TuneFlags,
+  { objective, backend, measure, threads, keep, verbose }: TuneFlags,
   asked: Target,
 ): Promise<Machine> {
   const close = (): void => undefined;
   if (objective !== "ms") return { name: "the clock", target: asked, close };
   if (measure !== undefined) {
+    const failed: FailedFolder[] = [];
     return {
       name: measure,
       target: asked,
-      measure: { backend: "command", open: commandMeasurer(measure) },
+      failed,
+      measure: {
+        backend: "command",
+        open: commandMeasurer(measure, {
+          ...(keep === undefined ? {} : { keep }),
+          onFailed: (folder, reason) => failed.push({ folder, reason }),
+          ...(verbose === true ? { onStderr: (text) => void process.stderr.write(text) } : {}),
+        }),
+      },
       close,
     };
   }
@@ -278,9 +304,13 @@ async function draw(result: TuneResult, { html, svg }: TuneFlags): Promise<void>
   if (svg !== undefined) writeBytes(svg, tuneSvg(result));
 }
 
-function report(result: TuneResult, flags: TuneFlags, stopped: boolean): number {
+function report(
+  result: TuneResult,
+  flags: TuneFlags,
+  { stopped, failed }: { readonly stopped: boolean; readonly failed: readonly FailedFolder[] },
+): number {
   const { counts } = result;
-  const diagnostics = faults(result);
+  const diagnostics = faults(result, failed);
   if (flags.json === true) {
     const { name, target, objective, backend, beatsDefault, verdict, space, runOff, complete, seed } = result;
     printJson({
@@ -310,12 +340,26 @@ function report(result: TuneResult, flags: TuneFlags, stopped: boolean): number 
 }
 
 /** Wrong outputs, and each reason why candidates did not run: an error where none did. */
-function faults({ candidates, counts }: TuneResult): Diagnostic[] {
-  const wrong: Diagnostic[] = [];
+function faults({ candidates, counts }: TuneResult, folders: readonly FailedFolder[]): Diagnostic[] {
+  const left = [...folders];
+  const filesOf = (reason: string): string => {
+    const k = left.findIndex((one) => one.reason === reason);
+    const [found] = k === -1 ? [] : left.splice(k, 1);
+    return found === undefined ? "" : `; its files are in ${found.folder}`;
+  };
+  const told: Diagnostic[] = [];
   const failed = new Map<string, { readonly code: Code; readonly tile: Shape; readonly times: number }>();
   for (const candidate of candidates) {
     const { schedule, status } = candidate;
-    if (status === "wrong") wrong.push(error("TC610", `${printSchedule(schedule)}: ${candidate.reason}`));
+    if (status === "wrong") {
+      const { reason } = candidate;
+      told.push(error("TC610", `${printSchedule(schedule)}: ${reason}${filesOf(reason)}`));
+    }
+    if (status === "timeout") {
+      const { code, reason } = candidate;
+      const files = filesOf(reason);
+      if (files !== "") told.push(warning(code, `${printSchedule(schedule)}: ${reason}${files}`));
+    }
     if (status !== "error") continue;
     const { code, tile, times } = failed.get(candidate.reason) ?? { ...candidate, ...schedule, times: 0 };
     failed.set(candidate.reason, { code, tile, times: times + 1 });
@@ -323,9 +367,9 @@ function faults({ candidates, counts }: TuneResult): Diagnostic[] {
   const said = counts.measured === 0 ? error : warning;
   const notRun = [...failed].map(([reason, { code, tile, times }]) => {
     const others = times === 1 ? "" : `, and ${times - 1} more`;
-    return said(code, `tile ${formatShape(tile)} did not run${others}: ${reason}`);
+    return said(code, `tile ${formatShape(tile)} did not run${others}: ${reason}${filesOf(reason)}`);
   });
-  return [...wrong, ...notRun];
+  return [...told, ...notRun];
 }
 
 const figures = (candidate: Candidate) => ({

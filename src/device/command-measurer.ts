@@ -6,7 +6,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { CompileError, inputsOf, keyOf, outputOf, printFunc, type TileFunc } from "../../ir/index.js";
 import { isObject } from "../../backends/index.js";
 import { emitPto } from "../../backends/pto/index.js";
@@ -20,23 +20,38 @@ import { firstDifference } from "../tune/timed.js";
 /**
  * The folder is the command's last argument. It holds `tile.tir` (tile IR), `schedule.json`; `kernel.wgsl`, and `kernel.cpp`
  * (PTO-ISA) with `launch.json`, where the candidate has them; the folder above it `data.npy`, `indices.npy` and `expected.npy`. The command prints `[ns, …]`, or
- * `{"nanoseconds": [ns, …], "output": "file.npy"}`, whose output is verified.
+ * `{"nanoseconds": [ns, …], "output": "file.npy"}`, whose output is verified. The folder of a candidate that failed stays, and
+ * `onFailed` names it.
  */
 export const commandMeasurer =
-  (command: string): OpenMeasurer =>
+  (command: string, options: CommandMeasurerOptions = {}): OpenMeasurer =>
   (task) =>
-    new CommandMeasurer(command, task);
+    new CommandMeasurer(command, task, options);
+
+export interface CommandMeasurerOptions {
+  /** Where the folders of all candidates go, and stay. Absent: a temporary folder. */
+  readonly keep?: string;
+  /** Called with what the command writes to stderr, as it comes. */
+  readonly onStderr?: (text: string) => void;
+  /** Called with the folder of a candidate that failed, and why it did. */
+  readonly onFailed?: (folder: string, reason: string) => void;
+}
 
 class CommandMeasurer implements Measurer {
   readonly device: string;
-  private readonly root = mkdtempSync(join(tmpdir(), "tilec-measure-"));
+  private readonly root: string;
   private readonly folders = new Map<TileFunc, string>();
+  /** Folders of candidates that failed. */
+  private readonly failed = new Set<string>();
   private running: (() => void) | undefined;
 
   constructor(
     private readonly command: string,
     private readonly task: MeasuredTask,
+    private readonly options: CommandMeasurerOptions,
   ) {
+    this.root =
+      options.keep === undefined ? mkdtempSync(join(tmpdir(), "tilec-measure-")) : resolve(options.keep);
     this.device = `command ${command}`;
     const { kernel, inputs, expected } = task;
     for (const operand of inputsOf(kernel.tile)) {
@@ -47,8 +62,16 @@ class CommandMeasurer implements Measurer {
     writeBytes(join(this.root, "expected.npy"), writeNpy({ type, bytes: expected }));
   }
 
-  async measure(tile: TileFunc, { limitMs }: MeasureOptions): Promise<Measurement> {
+  async measure(tile: TileFunc, options: MeasureOptions): Promise<Measurement> {
     const folder = this.folders.get(tile) ?? this.write(tile);
+    const found = await this.measureIn(folder, options);
+    if (found.status === "measured") return found;
+    this.failed.add(folder);
+    this.options.onFailed?.(folder, found.reason);
+    return found;
+  }
+
+  private async measureIn(folder: string, { limitMs }: MeasureOptions): Promise<Measurement> {
     const { code, stdout, stderr, late } = await this.run(folder, limitMs);
     const failed = (reason: string): Measurement => ({ status: "error", code: "TC702", reason });
     if (late) {
@@ -67,8 +90,15 @@ class CommandMeasurer implements Measurer {
   }
 
   close(): void {
+    const stopped = this.running !== undefined;
     this.running?.();
-    rmSync(this.root, { recursive: true, force: true });
+    if (this.options.keep !== undefined) return;
+    // The inputs lie above the folders, and a command that is tried again reads them.
+    const gone =
+      stopped || this.failed.size === 0
+        ? [this.root]
+        : [...this.folders.values()].filter((folder) => !this.failed.has(folder));
+    for (const folder of gone) rmSync(folder, { recursive: true, force: true });
   }
 
   private write(tile: TileFunc): string {
@@ -107,7 +137,10 @@ class CommandMeasurer implements Measurer {
     };
     let [stdout, stderr, late] = ["", "", false];
     child.stdout.on("data", (chunk: Buffer) => (stdout += chunk.toString()));
-    child.stderr.on("data", (chunk: Buffer) => (stderr += chunk.toString()));
+    child.stderr.on("data", (chunk: Buffer) => {
+      stderr += chunk.toString();
+      this.options.onStderr?.(chunk.toString());
+    });
     const timer = setTimeout(() => {
       late = true;
       end();

@@ -86,23 +86,23 @@ const compareEntries = (a: SpaceEntry, b: SpaceEntry, objective: Objective): num
   elementCount(b.tiling.tile) - elementCount(a.tiling.tile) ||
   (a.facts.id < b.facts.id ? -1 : 1);
 
-function weighOne(tiling: Tiling, estimate: number, into: Map<string, SpaceEntry>): SpaceEntry {
+/** What is known of a legal schedule by itself. */
+export const factsOf = (tiling: Tiling): Omit<CandidateFacts, "estimate"> => {
   const { schedule, traffic, footprint } = tiling;
-  const id = idOf(schedule);
-  const entry: SpaceEntry = {
-    tiling,
-    weight: estimate,
-    facts: {
-      id,
-      schedule,
-      estimate,
-      bytes: traffic.bytes,
-      ubBytes: footprint.planned,
-      tasks: traffic.tasks,
-      elements: elementCount(tiling.tile),
-    },
+  return {
+    id: idOf(schedule),
+    schedule,
+    bytes: traffic.bytes,
+    ubBytes: footprint.planned,
+    tasks: traffic.tasks,
+    elements: elementCount(tiling.tile),
   };
-  into.set(id, entry);
+};
+
+function weighOne(tiling: Tiling, estimate: number, into: Map<string, SpaceEntry>): SpaceEntry {
+  const facts = { ...factsOf(tiling), estimate };
+  const entry: SpaceEntry = { tiling, weight: estimate, facts };
+  into.set(facts.id, entry);
   return entry;
 }
 

@@ -1,6 +1,14 @@
 /** The search on the command line: what is killed, interrupted, split and merged loses nothing. */
 import { spawn, spawnSync } from "node:child_process";
-import { chmodSync, existsSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -254,6 +262,69 @@ describe("records of exact searches", () => {
   });
 });
 
+describe("records that were edited", () => {
+  const edited = (name: string, edit: (line: Record<string, unknown>) => object | undefined): string => {
+    const lines = readFileSync(file("honest"), "utf8").trimEnd().split("\n");
+    const changed = lines.flatMap((line) => {
+      const next = edit(JSON.parse(line) as Record<string, unknown>);
+      return next === undefined ? [] : [JSON.stringify(next)];
+    });
+    writeFileSync(file(name), `${changed.join("\n")}\n`);
+    return file(name);
+  };
+  const best = (name: string) => tilec("records", "best", name, "--json");
+
+  it("are costed again: figures and hashes that do not fit are TC016 with file and line", async () => {
+    const { best: winner } = await json(...tune, "--budget", "10", "--records", file("honest"));
+    expect((await best(file("honest"))).status).toBe(0);
+    const at = readFileSync(file("honest"), "utf8")
+      .split("\n")
+      .findIndex((line) => line.includes(`"candidate":"${winner.id}"`));
+    const own = (line: Record<string, unknown>): boolean => line["candidate"] === winner.id;
+    const cheap = edited("cheap", (line) => (own(line) ? { ...line, cycles: 1 } : line));
+    const moved = edited("moved", (line) =>
+      own(line) ? { ...line, schedule: { ...(line["schedule"] as object), cores: 1 } } : line,
+    );
+    for (const [name, why] of [
+      [cheap, "cycles is 1, and its schedule has "],
+      [moved, "its schedule is not that of candidate"],
+    ] as const) {
+      for (const command of ["best", "pin"]) {
+        const { status, stderr } = await tilec("records", command, name);
+        expect([status, stderr]).toEqual([
+          1,
+          expect.stringMatching(new RegExp(`TC016.*${name}:${at + 1}: ${why}`)),
+        ]);
+      }
+    }
+    const older = edited("older", (line) =>
+      line["record"] === "candidate" ? { ...line, clock: 1, cycles: 1 } : line,
+    );
+    const again = await best(older);
+    expect(JSON.parse(again.stdout)).toMatchObject({ best: { id: winner.id, cycles: winner.cycles } });
+    expect(again.stderr).toMatch(/\d+ candidates of clock 1 are costed again by clock \d+/);
+  });
+
+  it.each([
+    [
+      "version",
+      (l) => (l["record"] === "task" ? { ...l, versions: { ...(l["versions"] as object), records: 99 } } : l),
+    ],
+    ["task", (l) => (l["record"] === "task" ? undefined : l)],
+    ["target", (l) => (l["record"] === "task" ? { ...l, target: {} } : l)],
+    ["schedule", (l) => (l["record"] === "candidate" ? { ...l, schedule: {} } : l)],
+  ] as readonly (readonly [string, (line: Record<string, unknown>) => object | undefined])[])(
+    "are TC016 when they are read: %s",
+    async (what, edit) => {
+      for (const command of ["best", "merge"]) {
+        const { status, stderr } = await tilec("records", command, edited(what, edit));
+        expect([status, stderr]).toEqual([1, expect.stringMatching(/TC016.*:\d+: /)]);
+        expect(stderr).toContain(what);
+      }
+    },
+  );
+});
+
 describe("measured searches", () => {
   const small = [
     "tune",
@@ -351,6 +422,31 @@ echo '{"nanoseconds": [1000], "output": "out.npy"}'`,
     expect(caught.stderr).toContain("error[TC610]");
     const silent = await tilec(...rows, "--budget", "2", "--measure", "echo hello;:", "--json");
     expect(JSON.parse(silent.stdout)).toMatchObject({ counts: { error: 2 } });
+  });
+
+  it("keep the folders of candidates that failed, or of all, and show what the command says", async () => {
+    const script = file("picky.sh");
+    writeFileSync(script, 'echo looks at "$1" >&2\ncase "$1" in *-1) exit 3;; esac\necho 5\n');
+    const picky = [...rows, "--budget", "3", "--measure", `sh ${script}`];
+    const quiet = await tilec(...picky);
+    const [, kept = ""] = /its files are in (\S+)/.exec(quiet.stderr) ?? [];
+    expect(quiet.stderr).not.toMatch(/^looks at/m);
+    expect(readdirSync(kept)).toContain("tile.tir");
+    expect(readdirSync(join(kept, "..")).sort()).toEqual([
+      "candidate-1",
+      "data.npy",
+      "expected.npy",
+      "indices.npy",
+    ]);
+    rmSync(join(kept, ".."), { recursive: true });
+    const all = await tilec(...picky, "--keep", file("boards"), "--verbose");
+    expect(all.stderr).toMatch(/^looks at .*candidate-0$/m);
+    expect(readdirSync(file("boards"))).toEqual(
+      expect.arrayContaining(["candidate-0", "candidate-1", "candidate-2"]),
+    );
+    expect((await tilec(...tune, "--keep", file("boards"))).status).toBe(2);
+    const removed = await tilec(...rows, "--budget", "2", "--measure", "echo 5;:");
+    expect(removed.stderr).not.toContain("its files are in");
   });
 
   it.each([

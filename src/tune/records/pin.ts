@@ -19,7 +19,8 @@ export function pinnedTest({ task, best }: BestRecord): string {
   ].join("\n");
 }
 
-function programOf(text: string): Func {
+/** The program of a task. Throws a CompileError (TC016) for a text that does not parse. */
+export function programOf(text: string): Func {
   const { module, diagnostics } = parseModule(text, "records");
   const [func] = module.funcs;
   if (func === undefined) {

@@ -9,7 +9,7 @@ import type { PrunedCount, TuneTask } from "../options.js";
 import type { Candidate, CandidateRun, Objective, RefusedTiles, TuneBackend } from "../result.js";
 
 /** Of the form of records. */
-const recordsVersion = 1;
+export const recordsVersion = 1;
 
 /** What was searched: a line of its own, which candidates name by its hash. */
 export interface TaskRecord {

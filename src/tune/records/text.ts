@@ -1,17 +1,29 @@
 /** Records from and to JSON Lines. */
 import type { Field, Fields } from "../../../backends/index.js";
-import { isObject, oneOf, wholeNumber, yesOrNo } from "../../../backends/index.js";
-import { CompileError, error, type Diagnostic } from "../../../ir/index.js";
-import { checkOptions, scheduleField } from "../../api/check-options.js";
+import { isObject, oneOf, shown, wholeNumber, yesOrNo } from "../../../backends/index.js";
+import { CompileError, error, isResolved, type Diagnostic, type Schedule } from "../../../ir/index.js";
+import { checkOptions, scheduleField, targetField } from "../../api/check-options.js";
 import { canonicalJson } from "../content-hash.js";
 import { candidateStatuses, objectives } from "../result.js";
-import type { CandidateRecord, PrunedRecord, RefusedRecord, TaskRecord, TuneRecord } from "./record.js";
+import {
+  recordsVersion,
+  type CandidateRecord,
+  type PrunedRecord,
+  type RefusedRecord,
+  type TaskRecord,
+  type TuneRecord,
+} from "./record.js";
 
 /** The records of a file, and how many lines were torn. */
 export interface ParsedRecords {
   readonly records: readonly TuneRecord[];
   /** Lines that hold no whole JSON value: a writer was stopped in the middle of one. */
   readonly torn: number;
+}
+
+/** Records with the line of each in their file, from 1. */
+export interface PlacedRecords extends ParsedRecords {
+  readonly lines: readonly number[];
 }
 
 const code = "TC016";
@@ -37,7 +49,7 @@ const fields = {
     gather: text,
     name: text,
     program: text,
-    target: object,
+    target: targetField,
     objective: oneOf(objectives, code),
     seed: { code, takes: "a whole number", holds: Number.isSafeInteger },
     versions: object,
@@ -63,10 +75,21 @@ const fields = {
   refused: { task: text, tile: list, code: text, reason: text } satisfies Partial<Fields<RefusedRecord>>,
 } as const;
 
-/** Throws a CompileError (TC016) for JSON that is no record; a line that is no JSON was torn, and is counted. */
+/** Throws a CompileError (TC016) for JSON that is no record, and for one whose task is not there; a line that is no JSON was torn, and is counted. */
 export function parseRecords(source: string, file: string): ParsedRecords {
+  const { records, torn } = placedRecords(source, file);
+  return { records, torn };
+}
+
+/** The same, with their lines. */
+export function placedRecords(source: string, file: string): PlacedRecords {
   const records: TuneRecord[] = [];
+  const lines: number[] = [];
   const problems: Diagnostic[] = [];
+  const problem = (line: number, message: string): void => {
+    const hint = "records are lines that `tilec tune --records` wrote, or that `tilec records` printed";
+    problems.push(error(code, `${file}:${line}: ${message}`, { hint }));
+  };
   let torn = 0;
   source.split("\n").forEach((line, k) => {
     if (line.trim() === "") return;
@@ -75,15 +98,19 @@ export function parseRecords(source: string, file: string): ParsedRecords {
       torn++;
       return;
     }
-    const found = faults(value);
-    if (found.length === 0) records.push(value as unknown as TuneRecord);
-    for (const message of found.slice(0, 1)) {
-      const hint = "records are lines that `tilec tune --records` wrote, or that `tilec records` printed";
-      problems.push(error(code, `${file}:${k + 1}: ${message}`, { hint }));
+    const [found] = faults(value);
+    if (found !== undefined) problem(k + 1, found);
+    else {
+      records.push(value as unknown as TuneRecord);
+      lines.push(k + 1);
     }
   });
+  const tasks = new Set(records.flatMap((one) => (one.record === "task" ? [one.task] : [])));
+  const orphan = records.findIndex(({ task }) => !tasks.has(task));
+  if (problems.length === 0 && orphan !== -1)
+    problem(lines[orphan] ?? 0, `no line of the file is its task, ${records[orphan]?.task ?? ""}`);
   if (problems.length > 0) throw new CompileError(problems);
-  return { records, torn };
+  return { records, torn, lines };
 }
 
 function parsed(line: string): unknown {
@@ -101,8 +128,16 @@ function faults(value: unknown): readonly string[] {
   }
   const own = fields[kind];
   const options = { open: true, needs: Object.keys(own), code } as const;
-  return checkOptions(`a ${kind} record`, value, own, options).map(({ message }) => message);
+  const version = kind === "task" && isObject(value) ? versionOf(value["versions"]) : recordsVersion;
+  if (version !== recordsVersion)
+    return [`versions.records is ${shown(version)}; this tilec reads version ${recordsVersion}`];
+  const found = checkOptions(`a ${kind} record`, value, own, options).map(({ message }) => message);
+  const schedule = isObject(value) ? value["schedule"] : undefined;
+  if (found.length > 0 || kind !== "candidate" || isResolved(schedule as Schedule)) return found;
+  return ["its schedule lacks an entry; a candidate has all of them"];
 }
+
+const versionOf = (versions: unknown): unknown => (isObject(versions) ? versions["records"] : undefined);
 
 /** One line, the same for equal records. */
 export const recordLine = (record: TuneRecord): string => `${canonicalJson(record)}\n`;

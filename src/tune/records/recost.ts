@@ -1,0 +1,62 @@
+/** Records against the clock: each candidate's schedule costed again, so that no figure is believed that was edited. */
+import { clockVersion, CompileError, error, isLegal, Tiling, type Diagnostic } from "../../../ir/index.js";
+import { shapeFaults } from "../../../ir/tiling/rules/index.js";
+import { clockOf } from "../../../passes/index.js";
+import { accessOf } from "../../api/access.js";
+import { factsOf, idOf } from "../space.js";
+import { programOf } from "./pin.js";
+import type { CandidateRecord, TaskRecord } from "./record.js";
+import type { PlacedRecords } from "./text.js";
+
+/** Records whose candidates have the figures of this clock, and how many had those of another. */
+export interface Recosted {
+  readonly records: PlacedRecords["records"];
+  /** Candidates by the version of the clock that their records name, where it is another. */
+  readonly others: ReadonlyMap<number, number>;
+}
+
+/** Throws a CompileError (TC016) with the lines whose schedule is not that of their hash, is not legal, or has other figures. */
+export function recosted({ records, lines }: PlacedRecords, file: string): Recosted {
+  const tasks = new Map(records.flatMap((one) => (one.record === "task" ? [[one.task, one] as const] : [])));
+  const costs = new Map([...tasks].map(([id, task]) => [id, costsOf(task)] as const));
+  const others = new Map<number, number>();
+  const problems: Diagnostic[] = [];
+  const costed = records.map((record, k) => {
+    const cost = record.record === "candidate" ? costs.get(record.task) : undefined;
+    if (record.record !== "candidate" || cost === undefined) return record;
+    const found = cost(record);
+    if (typeof found === "string") {
+      const hint = "search again: tilec tune --records with another file";
+      problems.push(error("TC016", `${file}:${lines[k] ?? 0}: ${found}`, { hint }));
+      return record;
+    }
+    if (record.clock !== clockVersion) others.set(record.clock, (others.get(record.clock) ?? 0) + 1);
+    return { ...record, ...found, clock: clockVersion };
+  });
+  if (problems.length > 0) throw new CompileError(problems);
+  return { records: costed, others };
+}
+
+const figureNames = ["cycles", "idleCores", "bytes", "ubBytes", "tasks", "elements"] as const;
+type Figures = Pick<CandidateRecord, (typeof figureNames)[number]>;
+
+/** The figures of a task's candidates, or what is wrong with one. */
+function costsOf({ program, target }: TaskRecord): (record: CandidateRecord) => Figures | string {
+  const access = accessOf({ ...programOf(program), schedule: {} }, { target });
+  return (record) => {
+    const { candidate, schedule, clock } = record;
+    if (idOf(schedule) !== candidate) return `its schedule is not that of candidate ${candidate}`;
+    if (access === undefined) return "its program is a tile program, which has no schedules";
+    const tiling =
+      shapeFaults(access, schedule).length > 0 ? undefined : new Tiling(access, schedule, target);
+    if (tiling === undefined || !isLegal(tiling))
+      return `the schedule of candidate ${candidate} is not legal`;
+    const { bytes, ubBytes, tasks, elements } = factsOf(tiling);
+    const { cycles, idleCores } = clockOf(tiling);
+    const own: Figures = { cycles, idleCores, bytes, ubBytes, tasks, elements };
+    const edited = figureNames.find((name) => record[name] !== own[name]);
+    // Another clock has other figures.
+    if (edited === undefined || clock !== clockVersion) return own;
+    return `${edited} is ${record[edited]}, and its schedule has ${own[edited]}`;
+  };
+}
