@@ -77,15 +77,16 @@ export function differenceFrom(
   if (differences === undefined) return undefined;
   const { first, count } = differences;
   const point = coordinates(first, shape);
+  const [got, wanted] = [shownElement(actual, first), shownElement(expected, first)];
   const message =
     `${who}: ${count} of ${elementCount(shape)} elements differ; first at ${formatShape(point)}: ` +
-    `got ${shownElement(actual, first)}, expected ${shownElement(expected, first)}`;
+    `got ${got}, expected ${wanted}`;
   const origin = originOf({ tile, target, inputs }, first);
   return error("TC610", message, {
     ...(origin === undefined ? {} : { notes: origin.notes, span: origin.span }),
-    data: { element: first, point, count },
+    data: { element: first, point, count, expected: wanted, actual: got },
   });
 }
 
 const shownElement = ({ type, bytes, strings }: TensorValue, k: number): string =>
-  strings === undefined ? showElement(type.dtype, bytes, k) : JSON.stringify(strings[k]);
+  strings === undefined ? showElement(type.dtype, bytes, k) : JSON.stringify(strings[k] ?? "");

@@ -226,6 +226,8 @@ function contradictionIn({
   if (target !== undefined && targetFile !== undefined) return "target and targetFile both name a target";
   if (limits === undefined) return undefined;
   if (expect !== "ok") return "limits of a case that expects an error: nothing is measured";
+  if ([limits.bytes, limits.ubPeak, limits.cycles].every((limit) => limit === undefined))
+    return "limits bounds nothing; give bytes, ubPeak or cycles";
   if (limits.cycles !== undefined && limits.clock === undefined)
     return `limits.cycles is of a clock: add "clock": ${clockVersion}`;
   return undefined;

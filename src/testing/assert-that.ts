@@ -19,8 +19,12 @@ export interface Assertions extends Asserted {
 
 /** Where a runner is told that a test is skipped: the context of node:test has it. */
 export interface SkipContext {
-  /** Ends the test as skipped. */
+  /** Marks the test as skipped. */
   skip(reason: string): void;
+  /** Runs when the test is over; where it is absent, `skip` is called at once. */
+  after?(run: () => void): void;
+  /** False once the test has failed: it is not told as skipped then. */
+  readonly passed?: boolean;
 }
 
 /** `assertThat(kernel).toFitUb()`; without a context, what does not run is said on stderr. */
@@ -34,12 +38,24 @@ export const loud: SkipContext = {
   },
 };
 
+/** The other assertions of the test run first. */
+function skipAfter(context: SkipContext, reason: string): void {
+  if (context.after === undefined) context.skip(reason);
+  else
+    context.after(() => {
+      if (context.passed !== false) context.skip(reason);
+    });
+}
+
 function asserted(subject: Subject, context: SkipContext, negated: boolean): Asserted {
-  const settle = ({ pass, message, skipped }: Verdict, name: string): void => {
-    if (pass === negated) {
-      throw new AssertionError({ message: message(), operator: negated ? `not.${name}` : name });
+  const settle = (verdict: Verdict, name: string): void => {
+    const { pass, message, skipped, unjudged } = verdict;
+    if (pass === negated || unjudged === true) {
+      const operator = negated ? `not.${name}` : name;
+      const { expected, actual } = verdict;
+      throw new AssertionError({ message: message(), operator, expected, actual });
     }
-    if (skipped !== undefined) context.skip(skipped);
+    if (skipped !== undefined) skipAfter(context, skipped);
   };
   const entries = Object.entries(matchers).map(([name, matcher]) => {
     const judge = matcher as (subject: Subject, ...args: readonly unknown[]) => Verdict | Promise<Verdict>;

@@ -69,7 +69,10 @@ export async function compareWithReference(
         : [{ indices: "as given", inputs: toHosts(types, options.inputs) }];
     for (const draw of draws) {
       const found = await compareDraw(kernel, { program, definition, draw, backends: here });
-      if (found.difference !== undefined) return failed(inWords(found.difference, draw));
+      if (found.difference !== undefined) {
+        const { expected, actual } = found.difference.data ?? {};
+        return { ...failed(inWords(found.difference, draw)), expected, actual };
+      }
       if (found.fills !== undefined) said.add(found.fills);
     }
   } catch (thrown) {
@@ -145,7 +148,7 @@ function unpromised({ tile }: Kernel, backend: string, outcome: Outcome): Diagno
   return error(
     "TC610",
     `${backend}: its definition rejects an index that the kernel leaves unchecked: ${message}`,
-    data === undefined ? {} : { data },
+    { data: { ...data, expected: `rejects ${message}`, actual: "unchecked" } },
   );
 }
 

@@ -12,9 +12,11 @@ import {
   printSchedule,
   type Category,
   type Code,
+  type Diagnostic,
   type Func,
   type Shape,
 } from "../../ir/index.js";
+import { shown } from "../../backends/index.js";
 import { simulateBytes } from "../../backends/sim/index.js";
 import { tryCompile, type Kernel } from "../api/compile.js";
 import { didYouMean } from "../api/did-you-mean.js";
@@ -26,14 +28,21 @@ import { outcomeNow, rejectionDifference } from "./outcome.js";
 import { compiled, type Subject } from "./subject.js";
 import type { Verdict } from "./verdict.js";
 
-const verdict = (pass: boolean, message: string): Verdict => ({ pass, message: () => message });
+const verdict = (
+  pass: boolean,
+  message: string,
+  compared: Pick<Verdict, "expected" | "actual"> = {},
+): Verdict => ({ pass, message: () => message, ...compared });
+
+const notCompiled = (diagnostics: readonly Diagnostic[]): Verdict => ({
+  ...verdict(false, `it does not compile:\n${rendered(diagnostics)}`),
+  unjudged: true,
+});
 
 /** The verdict on a kernel; a subject without one fails for the reasons that the compiler gave. */
 function ofKernel(subject: Subject, judge: (kernel: Kernel) => Verdict): Verdict {
   const result = compiled(subject);
-  return result.ok
-    ? judge(result.kernel)
-    : verdict(false, `nothing to check:\n${rendered(result.diagnostics)}`);
+  return result.ok ? judge(result.kernel) : notCompiled(result.diagnostics);
 }
 
 const misused = (message: string, hint: string): CompileError =>
@@ -41,10 +50,21 @@ const misused = (message: string, hint: string): CompileError =>
 
 function toBeLegal(subject: Subject): Verdict {
   const result = compiled(subject);
-  if (!result.ok) return verdict(false, `it is refused:\n${rendered(result.diagnostics)}`);
+  if (!result.ok) {
+    return verdict(false, `it is refused:\n${rendered(result.diagnostics)}`, {
+      expected: "legal",
+      actual: codesOf(result.diagnostics),
+    });
+  }
   const { name, target, tile } = result.kernel;
   return verdict(true, `@${name} is legal on ${target.name} under ${printSchedule(tile.schedule)}`);
 }
+
+const codesOf = (diagnostics: readonly Diagnostic[]): string =>
+  diagnostics
+    .filter(({ severity }) => severity === "error")
+    .map(({ code }) => `refused for ${categoryOf(code)} (${code})`)
+    .join(", ");
 
 /** It does not compile; with a word, for that category of reason (`full-load`) or that code (`TC301`). */
 function toBeRefused(subject: Subject, reason?: Category | Code): Verdict {
@@ -64,7 +84,10 @@ function toBeRefused(subject: Subject, reason?: Category | Code): Verdict {
   if (result.ok) {
     const { name, target, tile } = result.kernel;
     const schedule = printSchedule(tile.schedule);
-    return verdict(false, `expected ${wanted}; @${name} is legal on ${target.name} under ${schedule}`);
+    return verdict(false, `expected ${wanted}; @${name} is legal on ${target.name} under ${schedule}`, {
+      expected: wanted,
+      actual: "legal",
+    });
   }
   const errors = result.diagnostics.filter(({ severity }) => severity === "error");
   const pass =
@@ -72,32 +95,55 @@ function toBeRefused(subject: Subject, reason?: Category | Code): Verdict {
   return verdict(
     pass,
     `${pass ? "it is refused" : `expected ${wanted}; it is refused otherwise`}:\n${rendered(errors)}`,
+    { expected: wanted, actual: codesOf(errors) },
   );
+}
+
+/** Throws a CompileError (TC702) for a limit that nothing passes. */
+function checkLimits(limits: Limits): void {
+  for (const [name, limit] of Object.entries(limits)) {
+    const given: unknown = limit;
+    if (given === undefined || (typeof given === "number" && given >= 0 && given < Infinity)) continue;
+    throw misused(`${name} is ${shown(given)}: it cannot fail`, `${name} takes a number, 0 or more`);
+  }
 }
 
 const within = (
   subject: Subject,
   limits: Limits,
   what: (found: ReturnType<typeof measured>) => string,
-): Verdict =>
-  ofKernel(subject, (kernel) => {
+): Verdict => {
+  checkLimits(limits);
+  return ofKernel(subject, (kernel) => {
     const found = measured(kernel);
     const over = excesses(kernel.name, found, limits);
-    const message =
-      over.length === 0 ? `@${kernel.name} ${what(found)}` : over.map((excess) => excess.message).join("\n");
-    return verdict(over.length === 0, message);
+    if (over.length === 0) return verdict(true, `@${kernel.name} ${what(found)}`);
+    const passed = <T>(of: (limit: (typeof over)[number]["limit"]) => T) =>
+      Object.fromEntries(over.map(({ limit }) => [limit, of(limit)]));
+    return verdict(false, over.map((excess) => excess.message).join("\n"), {
+      expected: passed((limit) => limits[limit]),
+      actual: passed((limit) => found[limit]),
+    });
   });
+};
 
 /** Its highest byte of the unified buffer is below `bytes`; the size of its own budget when absent. */
-const toFitUb = (subject: Subject, bytes?: number): Verdict =>
-  ofKernel(subject, (kernel) => {
-    const ubPeak = bytes ?? measured(kernel).ubBudget;
-    return within(
-      kernel,
-      { ubPeak },
-      (found) => `takes ${found.ubPeak} B of the unified buffer, of ${ubPeak} B`,
-    );
-  });
+const toFitUb = (subject: Subject, bytes?: number): Verdict => {
+  if (bytes !== undefined) checkLimits({ bytes });
+  const result = compiled(subject);
+  if (!result.ok) {
+    // What no budget holds is judged.
+    const tooLarge = result.diagnostics.some(({ code }) => categoryOf(code) === "ub-budget");
+    const { unjudged: _, ...judged } = notCompiled(result.diagnostics);
+    return tooLarge ? judged : notCompiled(result.diagnostics);
+  }
+  const ubPeak = bytes ?? measured(result.kernel).ubBudget;
+  return within(
+    result.kernel,
+    { ubPeak },
+    (found) => `takes ${found.ubPeak} B of the unified buffer, of ${ubPeak} B`,
+  );
+};
 
 function toMoveAtMost(subject: Subject, limits: Pick<Limits, "bytes" | "ratio">): Verdict {
   if (limits.bytes === undefined && limits.ratio === undefined) {
@@ -118,13 +164,13 @@ function toTakeAtMost(subject: Subject, limits: Pick<Limits, "cycles" | "clock">
 
 async function toMatchReference(subject: Subject, options: ReferenceOptions = {}): Promise<Verdict> {
   const result = compiled(subject);
-  if (!result.ok) return ofKernel(result, () => verdict(true, ""));
+  if (!result.ok) return notCompiled(result.diagnostics);
   return compareWithReference(result.kernel, options);
 }
 
 async function toPreserve(subject: Subject, op: Func, options: ReferenceOptions = {}): Promise<Verdict> {
   const result = compiled(subject);
-  if (!result.ok) return ofKernel(result, () => verdict(true, ""));
+  if (!result.ok) return notCompiled(result.diagnostics);
   return compareWithReference(result.kernel, options, op);
 }
 
@@ -145,6 +191,7 @@ const toMatchTile = (subject: Subject, text: string): Verdict =>
     return verdict(
       false,
       `@${kernel.name} is another tile program:\n${patch.split("\n").slice(1).join("\n")}`,
+      { expected, actual: found },
     );
   });
 
@@ -165,7 +212,11 @@ const toMatchChecks = (subject: Subject, checks: string): Verdict => {
     const text = kernel.text("tile");
     const failure = fileCheck(text, list);
     if (failure === undefined) return verdict(true, `@${kernel.name} has what the checks ask for:\n${text}`);
-    return verdict(false, `line ${failure.line} of the checks: ${failure.message}\n${text}`);
+    const wanted = list.find(({ line }) => line === failure.line);
+    return verdict(false, `line ${failure.line} of the checks: ${failure.message}\n${text}`, {
+      expected: wanted?.text,
+      actual: failure.nearest ?? text,
+    });
   });
 };
 

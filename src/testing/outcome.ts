@@ -45,20 +45,26 @@ export const isPromise = ({ sites }: AccessMap, { data }: Diagnostic): boolean =
 
 /** TC610 where one run gives bits and the other rejects an index, or both reject another one. Undefined where both give bits. */
 export function rejectionDifference(
-  [nameA, a]: readonly [who: string, outcome: Outcome],
-  [nameB, b]: readonly [who: string, outcome: Outcome],
+  [name, a]: readonly [who: string, outcome: Outcome],
+  [expectedBy, b]: readonly [who: string, outcome: Outcome],
 ): Diagnostic | undefined {
-  if (a.kind === "bits") return b.kind === "bits" ? undefined : oneRejects(nameB, b.index, nameA);
-  if (b.kind === "bits") return oneRejects(nameA, a.index, nameB);
-  if (sameIndex(a.index, b.index)) return undefined;
-  const [own, other] = [a, b].map(({ index }) => `${index.message} (output ${pointOf(index)})`);
-  return error("TC610", `${nameA} and ${nameB} reject other indices: ${own ?? ""}; ${other ?? ""}`);
+  if (a.kind === "bits" && b.kind === "bits") return undefined;
+  const point = a.kind === "rejected" ? a.index.data : b.kind === "rejected" ? b.index.data : undefined;
+  const data = { ...point, actual: inWords(a), expected: inWords(b) };
+  if (a.kind === "rejected" && b.kind === "rejected") {
+    if (sameIndex(a.index, b.index)) return undefined;
+    const message = `${name} and ${expectedBy} reject other indices: ${inWords(a)}; ${inWords(b)}`;
+    return error("TC610", message, { data });
+  }
+  const [rejects, gives, outcome] = a.kind === "rejected" ? [name, expectedBy, a] : [expectedBy, name, b];
+  const found = outcome.kind === "rejected" ? outcome.index.message : "";
+  return error("TC610", `${rejects} rejects an index, and ${gives} gives an output: ${found}`, { data });
 }
 
-const oneRejects = (who: string, { message, data }: Diagnostic, other: string): Diagnostic =>
-  error("TC610", `${who} rejects an index, and ${other} gives an output: ${message}`, {
-    ...(data === undefined ? {} : { data }),
-  });
+const inWords = (outcome: Outcome): string =>
+  outcome.kind === "bits"
+    ? "an output"
+    : `${outcome.index.message} (output ${formatShape(pointIn(outcome.index))})`;
 
 /** The same output point, whatever leading ones a dialect ignores, and the same site. */
 const sameIndex = (a: Diagnostic, b: Diagnostic): boolean =>
@@ -68,8 +74,6 @@ const pointIn = ({ data }: Diagnostic): Shape => {
   const point = data?.["point"];
   return Array.isArray(point) ? (point as Shape) : [];
 };
-
-const pointOf = (index: Diagnostic): string => formatShape(pointIn(index));
 
 function withoutZeros(index: Diagnostic): string {
   const point = pointIn(index);

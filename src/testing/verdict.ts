@@ -5,4 +5,10 @@ export interface Verdict {
   readonly message: () => string;
   /** Why a part of the check did not run. */
   readonly skipped?: string;
+  /** Nothing could be judged: the check fails, and so does its opposite. */
+  readonly unjudged?: true;
+  /** What was asked for, for a runner that shows a difference. */
+  readonly expected?: unknown;
+  /** What was found in its place. */
+  readonly actual?: unknown;
 }

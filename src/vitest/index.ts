@@ -20,12 +20,23 @@ declare module "vitest" {
 
 interface MatcherContext {
   readonly isNot: boolean;
-  readonly task?: { readonly context: { skip(reason: string): unknown } };
+  readonly task?: {
+    readonly result?: { readonly state?: string } | undefined;
+    readonly context: { skip(reason: string): unknown; onTestFinished(run: () => void): unknown };
+  };
 }
 
-/** A test is skipped where vitest knows which one runs. */
+/** A test is skipped once its other assertions held. Not every reporter of vitest prints the reason: stderr has it for all. */
 function told(this: MatcherContext, verdict: Verdict): Verdict {
-  if (verdict.skipped !== undefined && verdict.pass !== this.isNot) this.task?.context.skip(verdict.skipped);
+  const { task, isNot } = this;
+  if (verdict.unjudged === true) return { ...verdict, pass: isNot };
+  const { skipped } = verdict;
+  if (skipped !== undefined && verdict.pass !== isNot) {
+    process.stderr.write(`SKIPPED: ${skipped}\n`);
+    task?.context.onTestFinished(() => {
+      if (task.result?.state !== "fail") task.context.skip(skipped);
+    });
+  }
   return verdict;
 }
 
@@ -37,7 +48,9 @@ expect.extend(
         name,
         function (this: MatcherContext, subject: Subject, ...args: readonly unknown[]) {
           const found = judge(subject, ...args);
-          return found instanceof Promise ? found.then((verdict) => told.call(this, verdict)) : found;
+          return found instanceof Promise
+            ? found.then((verdict) => told.call(this, verdict))
+            : told.call(this, found);
         },
       ];
     }),

@@ -90,6 +90,8 @@ describe("a field or word that the format does not have is an error with the nea
       "data has no data.value; it has dtype, shape, values, bits, fill; did you mean values?",
     ],
     [{ data: { ...one.data, bits: [] } }, "data takes one of values, bits, fill; it has values and bits"],
+    [{ limits: {} }, "limits bounds nothing; give bytes, ubPeak or cycles"],
+    [{ limits: { clock: 3 } }, "limits bounds nothing; give bytes, ubPeak or cycles"],
     [{ data: { dtype: "i32", shape: [2] } }, "data takes one of values, bits, fill; it has none"],
     [
       { data: { ...one.data, shape: [-1] } },

@@ -214,3 +214,81 @@ describe("bits", () => {
     await assertThat(() => compile(op, { passes: defaultPipeline })).toPreserve(op);
   });
 });
+
+describe("what cannot fail", () => {
+  it.each([
+    ["toFitUb", NaN],
+    ["toFitUb", Infinity],
+    ["toMoveAtMost", { bytes: NaN }],
+    ["toMoveAtMost", { ratio: NaN }],
+    ["toMoveAtMost", { bytes: -1 }],
+    ["toTakeAtMost", { cycles: NaN }],
+    ["toTakeAtMost", { cycles: 1, clock: NaN }],
+  ] as const)("is refused, and so is its opposite: %s %j", (matcher, limit) => {
+    for (const assertions of [assertThat(kernel), assertThat(kernel).not]) {
+      expect(() => {
+        assertions[matcher](limit as never);
+      }).toThrow(/TC702.*cannot fail/);
+    }
+  });
+
+  it("is a comparison on no backend", async () => {
+    await expect(assertThat(kernel).toMatchReference({ backends: [] })).rejects.toThrow(/TC702.*cannot fail/);
+    await expect(assertThat(kernel).not.toPreserve(op, { backends: [] })).rejects.toThrow(/cannot fail/);
+  });
+
+  it("is neither a check nor its opposite of a kernel that does not compile", async () => {
+    for (const assertions of [assertThat(cut), assertThat(cut).not]) {
+      expect(
+        said(() => {
+          assertions.toMoveAtMost({ bytes: 4 });
+        }),
+      ).toMatch(/^it does not compile:[^]*TC301/);
+      expect(await saidBy(assertions.toMatchReference())).toMatch(/^it does not compile:[^]*TC301/);
+    }
+    const large = () =>
+      compile(gatherElements({ data: ["f32", [4096, 1024]], indices: ["i32", [4096, 1024]], axis: 0 }), {
+        tile: [4096, 1024],
+      });
+    assertThat(large).not.toFitUb();
+  });
+});
+
+describe("a failure", () => {
+  const thrownBy = (check: () => void): AssertionError => {
+    try {
+      check();
+    } catch (thrown) {
+      if (thrown instanceof AssertionError) return thrown;
+      throw thrown;
+    }
+    throw new Error("nothing failed");
+  };
+
+  it("carries what was expected and what was found", async () => {
+    expect(
+      thrownBy(() => {
+        assertThat(kernel).toMoveAtMost({ bytes: 49000 });
+      }),
+    ).toMatchObject({ expected: { bytes: 49000 }, actual: { bytes: 49152 } });
+    const text = kernel.text("tile").replaceAll("step 32", "step 64");
+    const other = thrownBy(() => {
+      assertThat(kernel).toMatchTile(text);
+    });
+    expect([other.expected, other.actual]).toEqual([text, kernel.text("tile")]);
+    expect(
+      thrownBy(() => {
+        assertThat(cut).toBeRefused("ub-budget");
+      }),
+    ).toMatchObject({ expected: "a refusal for ub-budget", actual: "refused for full-load (TC301)" });
+    const inputs = { data: new Float32Array(5120).fill(1), indices: new Int32Array(4096) };
+    const along = gatherElements({ data: ["f32", [64, 80]], indices: ["i32", [64, 64]], axis: 1 });
+    const bits: unknown = await assertThat(kernel)
+      .toPreserve(along, { inputs: { ...inputs, data: Float32Array.from({ length: 5120 }, (_, k) => k) } })
+      .catch((thrown: unknown) => thrown);
+    expect(bits).toMatchObject({
+      expected: expect.stringContaining("0x") as string,
+      actual: expect.stringContaining("0x") as string,
+    });
+  });
+});

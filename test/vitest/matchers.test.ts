@@ -44,6 +44,7 @@ function vitest(file: string, env: Readonly<Record<string, string>> = {}, ...arg
   const report = JSON.parse(stdout.slice(start)) as Report;
   const tests = report.testResults.flatMap(({ assertionResults }) => assertionResults);
   return {
+    stderr,
     files: report.testResults.map(({ message }) => message).join("\n"),
     states: tests.map(({ title, status }) => [title, status]),
     said: (title: string): string =>
@@ -105,6 +106,34 @@ describe("tilec/vitest", () => {
     expect(vitest("green.test.js", { TILEC_REQUIRE: "webgpux" }).said("device")).toMatch(
       /TILEC_REQUIRE names webgpux/,
     );
+  });
+
+  it("skips a test once its other assertions ran, with the reason on stderr, and fails it where one does not hold", () => {
+    project.write(
+      "skips.test.js",
+      `${head}
+      it("later", async () => {
+        await expect(kernel).toMatchReference({ backends: ["sim", "webgpu"] });
+        expect(kernel).toMoveAtMost({ bytes: 1 });
+      });
+      it("all hold", async () => {
+        await expect(kernel).toMatchReference({ backends: ["sim", "webgpu"] });
+        expect(kernel).toFitUb();
+      });
+      it("not compiled", () => {
+        const cut = () => compile(op, { target: targets.ascendA2, tile: [16, 64] });
+        expect(cut).not.toMoveAtMost({ bytes: 1 });
+      });`,
+    );
+    const { states, said, stderr } = vitest("skips.test.js");
+    expect(states).toEqual([
+      ["later", "failed"],
+      ["all hold", "skipped"],
+      ["not compiled", "failed"],
+    ]);
+    expect(said("later")).toMatch(/moves 49152 B/);
+    expect(said("not compiled")).toMatch(/it does not compile/);
+    expect(stderr).toMatch(/SKIPPED: webgpu: the optional package `webgpu`/);
   });
 
   it("says what is wrong, in ten ways of going wrong", () => {
