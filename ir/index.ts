@@ -3,6 +3,7 @@ export * from "./access.js";
 export * from "./addressing.js";
 export * from "./clock/index.js";
 export * from "./codes.js";
+export * from "./counted.js";
 export * from "./diagnostic.js";
 export * from "./equal.js";
 export * from "./func.js";

@@ -5,6 +5,7 @@
  * to the cores in blocks. Busy cores share global memory evenly, and no core is done before its share has moved all its
  * bytes, loads and stores together. docs/cost-model.md has the formulae; every figure is the target's.
  */
+import { counted } from "../counted.js";
 import type { TileFunc } from "../func.js";
 import { pipeOf } from "../regions.js";
 import type { Target } from "../target.js";
@@ -135,7 +136,7 @@ export function resultOf(program: Clocked, tasks: number, last: CoreTime): Clock
 function why({ target, cores, lowering }: Clocked, what: Pipe | "gm", busy: number, cycles: number): string {
   const share = cycles === 0 ? 0 : Math.round((100 * busy) / cycles);
   const reasons: Readonly<Record<Pipe | "gm", string>> = {
-    gm: `${cores} cores share ${target.gmBytesPerCycle} B per cycle`,
+    gm: `${counted(cores, "core")} ${cores === 1 ? "moves" : "share"} ${target.gmBytesPerCycle} B per cycle`,
     MTE2: "loading from global memory",
     V: lowering === undefined ? "gathers" : gathers[lowering.class],
     MTE3: "storing to global memory",

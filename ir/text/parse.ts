@@ -3,6 +3,7 @@
  * its place; what the grammar admits but the level forbids is the verifier's business.
  */
 import { coordsOf, outOfBoundsPolicies, type OutOfBounds } from "../access.js";
+import { counted } from "../counted.js";
 import { bindMap } from "../symbols/bind.js";
 import { error, type Diagnostic } from "../diagnostic.js";
 import {
@@ -732,7 +733,7 @@ class Parser extends TokenReader {
     if (!this.acceptWord("at")) return { name, ...type, rowBytes, buffers };
     const addresses = this.intList();
     if (addresses.length !== buffers || addresses.some((address) => address < 0)) {
-      this.fail(place, `${buffers} buffer${buffers === 1 ? "" : "s"} need as many addresses, none negative`);
+      this.fail(place, `${counted(buffers, "buffer")} need as many addresses, none negative`);
     }
     return { name, ...type, rowBytes, buffers, addresses };
   }

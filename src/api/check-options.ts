@@ -34,6 +34,7 @@ import {
   listOf,
   mapField,
   oneOf,
+  problemsOf,
   record,
   refusal,
   shown,
@@ -258,6 +259,13 @@ export const targetField: Field = {
         : `pass targets.${meant[0]}, or name "${meant[1].name}" in the program`;
     return [refusal(targetField, value, path, { hint })];
   },
+};
+
+/** The same, or the name of a built-in one. */
+export const targetOrNameField: Field = {
+  ...targetField,
+  problems: (value, path) =>
+    typeof value === "string" && targetNames.includes(value) ? [] : problemsOf(targetField, value, path),
 };
 
 /** The data, what it is read by, and the output; keys name the operands to callers and backends, so there is one of each. */

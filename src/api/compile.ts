@@ -67,14 +67,15 @@ import {
   scheduleFields,
   sizesOfSymbolsField,
   targetField,
+  targetOrNameField,
 } from "./check-options.js";
 
 /** A schedule, a target, and what watches the passes; what is given overrides what the program says. */
 export interface CompileOptions extends Schedule, PipelineOptions {
   /** Sizes of the program's symbols in elements, by name. Absent: it is compiled for the most that they may be. */
   readonly bind?: Sizes;
-  /** Overrides the target that the program names. */
-  readonly target?: Target;
+  /** Overrides the target that the program names: a target, or a name such as `"webgpu"`. */
+  readonly target?: Target | string;
   /** Resolves a target by name; built-in targets by default. */
   readonly findTarget?: (name: string) => Target | undefined;
   /** The pipeline, in order; those that the program's level has behind it are left out. Default: `defaultPipeline`. */
@@ -88,7 +89,7 @@ const limitFields = Object.fromEntries(
 export const compileFields: Fields<CompileOptions> = {
   ...scheduleFields,
   bind: sizesOfSymbolsField,
-  target: targetField,
+  target: targetOrNameField,
   findTarget: callable,
   passes: {
     code: "TC702",
@@ -362,19 +363,19 @@ function targetOf(
 ):
   | { readonly ok: true; readonly target: Target }
   | { readonly ok: false; readonly diagnostics: Diagnostic[] } {
-  if (options.target !== undefined) return { ok: true, target: options.target };
-  if (program.target === undefined) return { ok: true, target: defaultTarget };
-  const target = (options.findTarget ?? findTarget)(program.target);
+  const given = options.target ?? program.target ?? defaultTarget;
+  if (typeof given !== "string") return { ok: true, target: given };
+  const target = (options.findTarget ?? findTarget)(given);
   if (target !== undefined) {
     const wrong = checkOptions(
       "findTarget",
-      { [program.target]: target },
-      { [program.target]: targetField },
+      { [given]: target },
+      { [given]: targetField },
       { path: "findTarget: " },
     );
     return wrong.length > 0 ? { ok: false, diagnostics: wrong } : { ok: true, target };
   }
-  const diagnostic = error("TC501", `unknown target ${program.target}`, {
+  const diagnostic = error("TC501", `unknown target ${given}`, {
     span: program.span,
     hint: `one of ${targetNames.join(", ")}, or --target with a target file`,
   });

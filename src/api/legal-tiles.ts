@@ -51,15 +51,21 @@ export interface LegalTile extends Pick<ResolvedSchedule, SearchedEntry> {
   readonly default: boolean;
 }
 
+/** Searched entries that tiles may share. */
+const sharedEntries = ["view", "order", "buffers"] as const;
+type Shared = Partial<Pick<ResolvedSchedule, (typeof sharedEntries)[number]>>;
+
 /** The legal tiles of a program: how many, and the fastest. */
 export interface LegalTiles {
   readonly name: string;
   readonly target: string;
-  /** What all tiles share where it was stated; `auto` stands for each residency that is open. */
-  readonly schedule: Omit<ResolvedSchedule, "tile" | "residency"> & {
-    readonly residency: Residencies | "auto";
-  };
-  /** Tiles with entries from 1 to the extents that some open residency takes; absent when there are too many to visit. */
+  /** What all listed tiles share, so a view, an order or buffers only where none has another; `auto` stands for each residency that is open. */
+  readonly schedule: Omit<ResolvedSchedule, SearchedEntry> &
+    Shared & { readonly residency: Residencies | "auto" };
+  /**
+   * Tiles with entries from 1 to the extents that some open residency takes. Absent where counting them would look at more than 2,000,000
+   * sizes: then nothing is counted.
+   */
   readonly count?: number;
   readonly possible: number;
   /** The legal tiles among the candidates that the compiler chooses from, and the one that it chooses; the fastest first. */
@@ -119,11 +125,13 @@ export function legalTiles(program: Func, options: LegalOptions = {}): LegalTile
   // None where passes left the schedule open.
   const own = chosen.ok && chosen.tiling !== undefined ? [chosen.tiling] : [];
   const tiles = ranked([...own, ...found.flatMap((part) => part.tilings)], own[0]);
-  const schedule = withoutTile(withDefaults(gather, widest.residency, target).schedule);
+  const { view, order, buffers, ...schedule } = withoutTile(
+    withDefaults(gather, widest.residency, target).schedule,
+  );
   return {
     name: access.name,
     target: target.name,
-    schedule: { ...schedule, residency: asked },
+    schedule: { ...schedule, ...sharedBy(tiles, { view, order, buffers }), residency: asked },
     ...(widest.count === undefined ? {} : { count: widest.count }),
     possible: widest.possible,
     tiles,
@@ -131,6 +139,14 @@ export function legalTiles(program: Func, options: LegalOptions = {}): LegalTile
     sizes: found.flatMap((part) => part.sizes),
     ...(widest.proof === undefined ? {} : { proof: widest.proof }),
   };
+}
+
+/** What no tile has otherwise; without tiles, the default. */
+function sharedBy([first, ...others]: readonly LegalTile[], fallback: Required<Shared>): Shared {
+  if (first === undefined) return fallback;
+  const same = (key: (typeof sharedEntries)[number]): boolean =>
+    others.every((tile) => formatEntry(tile[key]) === formatEntry(first[key]));
+  return Object.fromEntries(sharedEntries.flatMap((key) => (same(key) ? [[key, first[key]]] : [])));
 }
 
 const withoutTile = <T extends { readonly tile?: Shape }>({ tile: _, ...rest }: T): Omit<T, "tile"> => rest;

@@ -1,7 +1,7 @@
 /** tilec explain: every rule, pass or fail, with the numbers; or the page of a diagnostic code. */
 import { readFileSync } from "node:fs";
 import type { Command } from "commander";
-import { codes, isCode } from "../../ir/index.js";
+import { codes, counted, isCode } from "../../ir/index.js";
 import { explainTile } from "../api/explain-tile.js";
 import { explain } from "../api/explain.js";
 import { renderPlan } from "../report/memory-plan.js";
@@ -36,7 +36,7 @@ async function explainProgram(file: string | undefined, flags: ExplainFlags): Pr
     else {
       const { tasks, cycles } = explained;
       print(
-        `${renderPlan(explained)}\nevery rule of tile programs holds; ${tasks} tasks, about ${Math.round(cycles)} cycles`,
+        `${renderPlan(explained)}\nevery rule of tile programs holds; ${counted(tasks, "task")}, about ${Math.round(cycles)} cycles`,
       );
     }
     return 0;

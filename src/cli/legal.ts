@@ -71,8 +71,9 @@ async function legal(file: string | undefined, flags: LegalFlags): Promise<numbe
     return code;
   }
   const count = found.count === undefined ? `at least ${found.tiles.length}` : String(found.count);
+  const capped = found.count === undefined ? ", which are too many to be counted further" : "";
   print(
-    `@${found.name} on ${found.target}: ${count} of ${found.possible} tiles are legal (${printSchedule(found.schedule)})`,
+    `@${found.name} on ${found.target}: ${count} of ${found.possible} tiles are legal${capped} (${printSchedule(found.schedule)})`,
   );
   for (const { dim, padded, aligned } of found.largestGatherDims) {
     print(

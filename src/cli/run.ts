@@ -7,6 +7,7 @@ import {
   printSchedule,
   clockVersion,
   CompileError,
+  counted,
   elementTypes,
   error,
   formatType,
@@ -324,8 +325,8 @@ function reportLines(report: NonNullable<BackendRun["report"]>): string[] {
   return [
     ...(report.executor === "fast" ? ["sim ran on the fast executor"] : []),
     table(["bytes moved", "bytes", "compulsory", "transfers", "bursts"], rows),
-    `about ${Math.round(timing.cycles)} cycles on ${timing.cores} cores; ${timing.why}`,
-    `unified buffer peak ${report.ubPeak} B of ${report.ubBudget} B; ${report.tasks} tasks`,
+    `about ${Math.round(timing.cycles)} cycles on ${counted(timing.cores, "core")}; ${timing.why}`,
+    `unified buffer peak ${report.ubPeak} B of ${report.ubBudget} B; ${counted(report.tasks, "task")}`,
   ];
 }
 

@@ -2,7 +2,7 @@
 import { once } from "node:events";
 import { cpus } from "node:os";
 import { Worker } from "node:worker_threads";
-import { throwIfErrors, type TileFunc } from "../../ir/index.js";
+import { counted, throwIfErrors, type TileFunc } from "../../ir/index.js";
 import { checkFields } from "../../backends/index.js";
 import { threadsField } from "../../backends/wasm/executor.js";
 import type { MeasuredTask, Measurer, OpenMeasurer } from "../tune/measurer.js";
@@ -32,7 +32,7 @@ class ThreadMeasurer implements Measurer {
 
   constructor({ inputs, expected }: MeasuredTask, threads: number) {
     const { model = "unknown processor" } = cpus()[0] ?? {};
-    this.device = `${model.trim()}, ${threads} thread${threads === 1 ? "" : "s"}`;
+    this.device = `${model.trim()}, ${counted(threads, "thread")}`;
     // Shared with every thread that is started, so that none is given a copy.
     this.data = {
       inputs: Object.fromEntries(

@@ -2,6 +2,7 @@
 import {
   atMost,
   clockVersion,
+  counted,
   formatEntry,
   formatShape,
   formatSizes,
@@ -67,7 +68,7 @@ export function renderExplanation(explanation: Explanation): string {
         ["  operand", "moved", "compulsory", "burst"],
         traffic.operands.map((o) => [`  ${o.operand}`, o.bytes, o.compulsory, o.burst]),
       ),
-      `  total ${traffic.bytes} B, ${ratio.toFixed(3)} of compulsory; ${traffic.tasks} tasks, ${traffic.tiles} tiles`,
+      `  total ${traffic.bytes} B, ${ratio.toFixed(3)} of compulsory; ${counted(traffic.tasks, "task")}, ${counted(traffic.tiles, "tile")}`,
       `  clock ${clockVersion}: about ${explanation.cycles} cycles${atSizes}`,
     );
     if (reversed !== undefined) {

@@ -2,6 +2,7 @@
 import * as Plot from "@observablehq/plot";
 import {
   at,
+  counted,
   elementCount,
   maxLifetimes,
   maxOutputTiles,
@@ -88,7 +89,7 @@ export function coreStrip(one: Timeline, until: number): string {
     tip:
       tasks === 0
         ? `core ${core}: no task`
-        : `core ${core}: ${tasks} tasks, until cycle ${round(end)}; ${pipes.map((pipe) => `${pipe} ${round(busy[pipe])}`).join(", ")} cycles of work`,
+        : `core ${core}: ${counted(tasks, "task")}, until cycle ${round(end)}; ${pipes.map((pipe) => `${pipe} ${round(busy[pipe])}`).join(", ")} cycles of work`,
     name: opened.has(core) ? `${core}` : "",
   }));
   return chartOf({

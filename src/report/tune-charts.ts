@@ -1,6 +1,6 @@
 /** What a search found as charts: cost by tile shape, and bytes against time. */
 import * as Plot from "@observablehq/plot";
-import { dataResidency, formatEntry, formatShape, printSchedule } from "../../ir/index.js";
+import { counted, dataResidency, formatEntry, formatShape, printSchedule } from "../../ir/index.js";
 import type { Candidate, Objective, PrunedCandidate, RefusedTiles, TuneResult } from "../tune/result.js";
 import { chartOf, plain, short, ticksOf } from "./chart.js";
 import { tileCells, type TileCell, type TileCells } from "./tune-cells.js";
@@ -182,7 +182,7 @@ export function describeSchedule(schedule: Candidate | PrunedCandidate): string 
       : `${number(schedule.cycles)} cycles`;
   const measured = schedule.status === "measured" ? `, ${number(schedule.ms)} ms` : "";
   const failed = "code" in schedule ? `\n${schedule.status}, ${schedule.code}: ${schedule.reason}` : "";
-  return `${printSchedule(schedule.schedule)}\n${time}${measured}\n${number(bytes)} B moved, ${number(ubBytes)} B of unified buffer, ${tasks} tasks${failed}`;
+  return `${printSchedule(schedule.schedule)}\n${time}${measured}\n${number(bytes)} B moved, ${number(ubBytes)} B of unified buffer, ${counted(tasks, "task")}${failed}`;
 }
 
 function describeRefused({ x, y }: TileCell, refused: RefusedTiles): string {

@@ -41,7 +41,7 @@ export function measured({ tile, target }: Pick<Kernel, "tile" | "target">): Mea
   );
   const { operands, bytesRead, bytesWritten, compulsoryBytes, reloadFactor, ubPeak, ubBudget } =
     countedReport({ tile, target }, inputs);
-  const { cycles, bottleneck, why } = cyclesOf(tile, target);
+  const { cycles, why } = cyclesOf(tile, target);
   const each = Object.entries(operands).map(([operand, { bytes: own }]) => `${operand} ${own} B`);
   const moved = `${each.join(", ")}; any schedule moves ${compulsoryBytes} B`;
   const buffers = [...ubBuffers(tile).values()].map(
@@ -57,7 +57,7 @@ export function measured({ tile, target }: Pick<Kernel, "tile" | "target">): Mea
       bytes: moved,
       ratio: moved,
       ubPeak: buffers.length === 0 ? "no buffer" : buffers.join(", "),
-      cycles: `${bottleneck} is busy longest: ${why}`,
+      cycles: why.replace(" is busy ", " is busy longest, "),
     },
   };
 }

@@ -185,6 +185,9 @@ const mayBeRefused = (map: OracleMap, said: string): boolean =>
   /\bV3\b/.test(said) ||
   (Object.keys(map.most).length > 0 && /\b(?:div|mod)\b/.test(textOf(map)) && /\bV[12]\b/.test(said));
 
+const nameOf = (target: CompileOptions["target"]): string | undefined =>
+  typeof target === "string" ? target : target?.name;
+
 /** Of one element a tile: what is asked is whether the program holds. */
 const leastTile = (map: OracleMap) => ({
   target: targets.webgpu,
@@ -264,7 +267,7 @@ export async function judgeMap(map: OracleMap, draw: Draw, runner?: Runner): Pro
     const own = k === 2 ? parsed(numbers) : func;
     if (Array.isArray(own)) throw new Error(`with its sizes as numbers: ${own.join("; ")}`);
     const result = tryCompile(own, { ...schedule, ...(k === 2 ? {} : { bind: map.sizes }) });
-    const shown = `${k === 2 ? "substituted, " : ""}${schedule.target?.name} ${JSON.stringify({ ...schedule, target: undefined })}`;
+    const shown = `${k === 2 ? "substituted, " : ""}${nameOf(schedule.target)} ${JSON.stringify({ ...schedule, target: undefined })}`;
     if (result.ok) kernels.push([result.kernel, shown]);
     else if (!result.diagnostics.some(({ code }) => allowed.has(code)))
       throw new Error(
@@ -299,7 +302,7 @@ export async function judgeBound(map: OracleMap, draw: Draw, runner?: Runner): P
   for (let k = 0; k < 3; k++) {
     const schedule = randomSchedule(atTheMost(map), keys, draw);
     const own = k === 2 && runner !== undefined ? { target: runner.target, tile: schedule.tile! } : schedule;
-    const shown = `bound, ${own.target?.name} ${JSON.stringify({ ...own, target: undefined })}`;
+    const shown = `bound, ${nameOf(own.target)} ${JSON.stringify({ ...own, target: undefined })}`;
     const whole = tryCompile(func, own);
     if (!whole.ok) {
       // A window that some smaller size leaves room for may have none at the most.

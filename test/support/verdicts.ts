@@ -15,6 +15,7 @@ import {
   type Target,
 } from "../../ir/index.js";
 import { explain, legalTiles, tryCompile, type CompileOptions } from "../../src/index.js";
+import { resolveTargetOf } from "../../src/api/compile.js";
 import { accessOf } from "../../src/api/access.js";
 
 export interface Verdicts {
@@ -100,7 +101,7 @@ function checkBudget(compiled: Sizes | undefined, explained: Sizes | undefined):
 function follow(func: SourceFunc, options: CompileOptions, what: string) {
   const result = tryCompile(func, options);
   if (result.ok) return result.kernel;
-  const shown = JSON.stringify({ ...options, target: options.target?.name });
+  const shown = JSON.stringify({ ...options, target: resolveTargetOf(func, options).name });
   throw new Error(`${what} is refused: ${shown}: ${result.diagnostics.map((d) => d.message).join("; ")}`);
 }
 
