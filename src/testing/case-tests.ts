@@ -58,7 +58,10 @@ async function runCase(test: Test, options: CaseOptions, skip: SkipContext): Pro
       return [`${said}; it is required`];
     return status === "fail" ? [said] : [];
   });
-  if (wrong.length > 0) throw new AssertionError({ message: `${test.id}\n${wrong.join("\n")}` });
+  if (wrong.length > 0) {
+    const { expected, actual } = results.find(({ status }) => status === "fail") ?? {};
+    throw new AssertionError({ message: `${test.id}\n${wrong.join("\n")}`, expected, actual });
+  }
   const skipped = results.filter(({ status }) => status === "skip");
   if (skipped.length > 0) {
     skip.skip(

@@ -40,6 +40,9 @@ export interface CheckResult {
   readonly status: "pass" | "fail" | "skip";
   readonly code?: string;
   readonly message?: string;
+  /** The first element that differs: what it should be, and what it is. */
+  readonly expected?: unknown;
+  readonly actual?: unknown;
   /** Where the test stands: its file, and the line from 1. */
   readonly file?: string;
   readonly line?: number;
@@ -257,13 +260,25 @@ function judgeOutput(
   expected: TensorValue,
   actual: TensorValue,
   ran: Ran,
-): Pick<CheckResult, "status" | "code" | "message"> {
+): Pick<CheckResult, "status" | "code" | "message" | "expected" | "actual"> {
   const [want, got] = [formatType(expected.type), formatType(actual.type)];
   if (want !== got)
-    return { status: "fail", code: "TC610", message: `the output is ${got}, expected ${want}` };
+    return {
+      status: "fail",
+      code: "TC610",
+      message: `the output is ${got}, expected ${want}`,
+      expected: want,
+      actual: got,
+    };
   const found = differenceFrom(ran, expected, actual, "output");
   if (found === undefined) return { status: "pass" };
-  return { status: "fail", code: found.code, message: [found.message, ...(found.notes ?? [])].join("; ") };
+  return {
+    status: "fail",
+    code: found.code,
+    message: [found.message, ...(found.notes ?? [])].join("; "),
+    expected: found.data?.["expected"],
+    actual: found.data?.["actual"],
+  };
 }
 
 function judgeError(

@@ -38,13 +38,15 @@ async function firstDifference(
   on: Parameters<typeof compareDraw>[1]["backends"][number],
 ): Promise<Pick<CheckResult, "status" | "code" | "message">> {
   const program = definitionOf(kernel);
+  let said: string | undefined;
   try {
     for (const draw of drawsOf(kernel.source ?? kernel.tile, program, seed, given)) {
-      const { difference } = await compareDraw(kernel, { program, draw, backends: [on] });
+      const { difference, fills } = await compareDraw(kernel, { program, draw, backends: [on] });
       if (difference !== undefined)
         return { status: "fail", code: difference.code, message: inWords(difference, draw) };
+      said ??= fills;
     }
-    return { status: "pass" };
+    return { status: "pass", ...(said === undefined ? {} : { message: said }) };
   } catch (thrown) {
     const [first] = thrown instanceof CompileError ? thrown.diagnostics : [];
     if (first?.code !== "TC502") throw thrown;

@@ -100,6 +100,8 @@ export interface Comparison {
 export interface Compared {
   /** The first backend's that gives another outcome than the definition. */
   readonly difference?: Diagnostic;
+  /** The index that the definition, and every backend, rejects. */
+  readonly rejected?: Diagnostic;
   /** Said where more than half of the output are fills. */
   readonly fills?: string;
 }
@@ -136,6 +138,7 @@ export async function compareDraw(
           unpromised(kernel, backend, outcome));
     if (difference !== undefined) return { difference };
   }
+  if (expected.kind === "rejected") return { rejected: expected.index };
   const counted = indices === "in range" || indices === "as given";
   return counted ? fillsIn(program, inputsOfProgram(program, types, inputs), elementCount(type.shape)) : {};
 }

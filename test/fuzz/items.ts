@@ -26,7 +26,9 @@ import {
 import { ownFile } from "../../src/device/own-package.js";
 import { readNpy, writeNpy } from "../../src/formats/npy.js";
 import { findGathers, readModel } from "../../src/formats/onnx/index.js";
-import { tryCompile, tryProgram, type Kernel } from "../../src/index.js";
+import { tryCompile, tryProgram, type CompileOptions, type Kernel } from "../../src/index.js";
+import { compareDraw } from "../../src/testing/compare.js";
+import { definitionOf, drawsOf } from "../../src/testing/draws.js";
 import { scheduledGather } from "../support/arbitrary.js";
 import { expectedBytes } from "../support/expected.js";
 import { judge } from "./command.js";
@@ -34,7 +36,7 @@ import { runHere } from "../support/run-here.js";
 import { mutatedCase, runCases } from "./hostile-cases.js";
 import { hostileFlags, layFiles } from "./hostile-flags.js";
 import { abortRun, loseDevice } from "./interruptions.js";
-import { drawer, mutated, mutatedText, nonsense, withOtherRank, type Draw } from "./mutate.js";
+import { drawer, mutated, mutatedText, nonsense, withOtherEnds, withOtherRank, type Draw } from "./mutate.js";
 import { judgeMutant } from "../support/mutants.js";
 import { ascendGather, objectionsTo, trialOf } from "../support/pto-trials.js";
 import { cppCompiler } from "../support/pto.js";
@@ -47,6 +49,7 @@ import { judgeVerdicts } from "../support/verdicts.js";
 export const kinds = [
   "program",
   "map",
+  "draws",
   "webgpu",
   "pto",
   "mutant",
@@ -102,6 +105,8 @@ function* itemsOf(seed: number, runner: Runner | undefined, only?: Kind): Genera
   if (map !== undefined) {
     const gpu = seed % 8 === 1 ? runner : undefined;
     yield { kind: "map", input: shownMap(map), run: () => judgeBoth(map, maps, gpu) };
+    const text = textOfMap(map);
+    yield { kind: "draws", input: text, run: () => runDraws(text, { bind: map.sizes }, seed, gpu) };
   }
   if (only === "map") return;
   const draw = drawer(seed);
@@ -113,6 +118,7 @@ function* itemsOf(seed: number, runner: Runner | undefined, only?: Kind): Genera
   };
   const shown = printFunc(source);
   yield { kind: "program", input: shown, run: () => runProgram(scheduled) };
+  yield { kind: "draws", input: shown, run: () => runDraws(shown, {}, seed, undefined) };
   if (runner !== undefined && seed % 4 === 0) {
     yield { kind: "webgpu", input: shown, run: () => runOnDevice(scheduled, runner) };
   }
@@ -127,7 +133,9 @@ function* itemsOf(seed: number, runner: Runner | undefined, only?: Kind): Genera
   }
   const level = (["source", "access", "tile", "tile"] as const)[seed % 4] ?? "tile";
   const program = level === "source" || !compiled.ok ? shown : compiled.kernel.text(level);
-  for (const tir of [mutatedText(program, draw), text(mutated(new TextEncoder().encode(program), draw))]) {
+  const edited = mutatedText(program, draw);
+  const damaged = text(mutated(new TextEncoder().encode(program), draw));
+  for (const tir of [edited, damaged, withOtherEnds(draw(2) === 0 ? program : edited, draw)]) {
     yield { kind: "tir", input: tir, run: () => runText(tir, seed % 16 === 2 ? runner : undefined) };
   }
   const ranked = withOtherRank(map === undefined || draw(4) === 0 ? program : textOfMap(map), draw);
@@ -178,6 +186,33 @@ const shownMap = (map: OracleMap): string =>
 function runVerdict({ random, schedule, target }: Scheduled, budgetRule: BudgetRule): Outcome {
   const { legal } = judgeVerdicts(random.func, { ...schedule, budgetRule }, target);
   return legal ? "accepted" : "refused";
+}
+
+/** A compiled program gives what it defines on the inputs that comparisons draw, indices out of range among them. */
+async function runDraws(
+  text: string,
+  options: CompileOptions,
+  seed: number,
+  runner: Runner | undefined,
+): Promise<readonly Outcome[]> {
+  const [func] = parseModule(text, "fuzz.tir").module.funcs;
+  if (func === undefined) throw new Error("a program that does not parse");
+  const compiled = tryCompile(func, options);
+  if (!compiled.ok) return ["refused"];
+  const { kernel } = compiled;
+  const program = definitionOf(kernel);
+  const backends = [
+    { backend: "sim", options: {} },
+    { backend: "sim", options: { executor: "fast" } },
+    ...(runner === undefined ? [] : [{ backend: "webgpu", options: { runner } } as const]),
+  ] as const;
+  const outcomes: Outcome[] = [];
+  for (const draw of drawsOf(kernel.source ?? kernel.tile, program, seed)) {
+    const { difference, rejected } = await compareDraw(kernel, { program, draw, backends });
+    if (difference !== undefined) throw new Error(`${draw.indices}: ${difference.message}`);
+    outcomes.push(rejected === undefined ? "right bits" : "error");
+  }
+  return outcomes;
 }
 
 async function runFlags(flags: readonly string[]): Promise<Outcome> {

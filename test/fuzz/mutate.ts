@@ -136,3 +136,9 @@ export function nonsense(draw: Draw): string {
     return pool[draw(pool.length)] ?? "";
   }).join(draw(3) === 0 ? "" : " ");
 }
+
+/** Lines that end in CRLF, some or all of them. */
+export const withOtherEnds = (text: string, draw: Draw): string => {
+  const every = draw(2) === 0;
+  return text.replaceAll("\n", () => (every || draw(2) === 0 ? "\r\n" : "\n"));
+};

@@ -1,10 +1,13 @@
 import { AssertionError } from "node:assert";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { parseModule, type TileFunc } from "../../ir/index.js";
 import { clockVersion } from "../../ir/index.js";
 import { defaultPipeline, type Pass } from "../../passes/index.js";
 import { compile, gatherElements, pypto, targets, tryCompile } from "../../src/index.js";
-import { assertThat } from "../../src/testing/index.js";
+import { assertThat, caseTests } from "../../src/testing/index.js";
 
 const op = gatherElements({ data: ["f32", [64, 80]], indices: ["i32", [64, 64]], axis: 0 });
 const kernel = compile(op, { target: targets.ascendA2, tile: [64, 32] });
@@ -291,5 +294,24 @@ describe("a failure", () => {
       expected: expect.stringContaining("0x") as string,
       actual: expect.stringContaining("0x") as string,
     });
+  });
+
+  it("of a case carries the element that differs", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "tilec-cases-"));
+    const one = {
+      id: "wrong",
+      op: "gather",
+      dialect: "onnx",
+      data: { dtype: "i32", shape: [3], values: [10, 20, 30] },
+      indices: { dtype: "i32", shape: [2], values: [2, 0] },
+      output: { dtype: "i32", shape: [2], values: [30, 11] },
+      expect: "ok",
+    };
+    writeFileSync(join(folder, "a.json"), JSON.stringify(one));
+    const [test] = caseTests(folder);
+    const thrown: unknown = await test!.run().catch((reason: unknown) => reason);
+    rmSync(folder, { recursive: true });
+    expect(thrown).toBeInstanceOf(AssertionError);
+    expect(thrown).toMatchObject({ expected: "11", actual: "10" });
   });
 });
