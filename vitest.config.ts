@@ -15,10 +15,14 @@ const unknown = slow.filter(([file]) => !existsSync(new URL(file, import.meta.ur
 if (unknown.length > 0) throw new Error(`no such test: ${unknown.map(([file]) => file).join(", ")}`);
 
 /**
- * Each has a process of its own: one replaces a module (`vi.mock`), one counts the memories that a process allocates. All others
+ * Each has a process of its own: two replace a module (`vi.mock`), one counts the memories that a process allocates. All others
  * share processes, which read each module once.
  */
-const isolated = ["test/passes/verified-together.test.ts", "test/backends/whole-call.test.ts"];
+const isolated = [
+  "test/passes/verified-together.test.ts",
+  "test/backends/whole-call.test.ts",
+  "test/testing/skip.test.ts",
+];
 
 /** Its limits on the time of a verdict and a stop need an idle machine: it runs behind the others, by itself. */
 const alone = "test/browser/playground.test.ts";

@@ -28,6 +28,7 @@ export const commandMeasurer =
   (task) =>
     new CommandMeasurer(command, task, options);
 
+/** Where a command finds its files, and who hears of it. */
 export interface CommandMeasurerOptions {
   /** Where the folders of all candidates go, and stay. Absent: a temporary folder. */
   readonly keep?: string;

@@ -2,4 +2,4 @@
 export { acquireGpu, type NodeGpu, type NodeGpuOptions, type NodeGpuResult } from "./node.js";
 export { spawnThread } from "./threads.js";
 export { simMeasurer } from "./sim-measurer.js";
-export { commandMeasurer } from "./command-measurer.js";
+export { commandMeasurer, type CommandMeasurerOptions } from "./command-measurer.js";
