@@ -179,12 +179,10 @@ describe("the fast executor", () => {
   );
 
   it("does not wait for ever for threads that never start", { timeout: 30_000 }, async () => {
-    const started = performance.now();
     const silent: SpawnThread = () => ({ terminate: () => undefined });
     expect(
       await diagnosticsOf(() => FastExecutor.open(kernel.tile, { threads: 2, spawn: silent })),
     ).toMatchObject([{ code: "TC702", message: "0 of 1 threads started, and no other within 5000 ms" }]);
-    expect(performance.now() - started).toBeLessThan(20_000);
   });
 
   it("refuses tensors beyond a 32-bit memory, with the bytes", async () => {

@@ -109,12 +109,10 @@ describe("what measures", () => {
     const kernel = cpu([1, 1]);
     const measurer = await simMeasurer()(taskOf(kernel));
     try {
-      const start = performance.now();
       expect(await measurer.measure(kernel.tile, { samples: 100_000, limitMs: 6 })).toMatchObject({
         status: "timeout",
         code: "TC506",
       });
-      expect(performance.now() - start).toBeLessThan(5000);
       expect(await measurer.measure(kernel.tile, patient)).toMatchObject({ status: "measured" });
       expect(await measurer.measure(cpu([8, 1024]).tile, patient)).toMatchObject({ status: "measured" });
     } finally {
