@@ -156,6 +156,19 @@ describe("tilec check --update", () => {
     expect((await check(folder, ["."])).status).toBe(0);
   });
 
+  it.each([
+    ["a shape", { dtype: "i32", shape: [2, 2], values: [1, 2, 3, 4] }],
+    ["an element type", { dtype: "f32", shape: [2], values: [1, 2] }],
+    ["a shape, in bits,", { dtype: "i32", shape: [1, 2], bits: ["1", "2"] }],
+  ])("writes the whole output where %s is wrong", async (_, output) => {
+    const folder = suite({ "a.json": JSON.stringify([gatherOf("whole", [], { output })]) });
+    expect((await check(folder, ["a.json", "--update"])).status).toBe(1);
+    expect((await check(folder, ["a.json"])).status).toBe(0);
+    const [written] = JSON.parse(readFileSync(join(folder, "a.json"), "utf8")) as { output: object }[];
+    expect(Object.keys(written!.output)).toEqual(Object.keys(output));
+    expect(written!.output).toMatchObject({ dtype: "i32", shape: [2] });
+  });
+
   it("keeps what a refusal or a fill states", async () => {
     const filled = gatherOf("filled", [], {
       output: { dtype: "i32", shape: [2], fill: { seed: 1, min: 0, max: 5 } },
