@@ -61,7 +61,10 @@ export const codes = {
   TC303: { category: "tile", title: "something that is not a schedule" },
   TC401: { category: "ub-budget", title: "a tile whose footprint exceeds the unified buffer" },
   TC402: { category: "ub-budget", title: "a program for which no tile is legal" },
-  TC403: { category: "residency", title: "a residency the target or operator does not have" },
+  TC403: {
+    category: "residency",
+    title: "a residency or lowering that the target or operator does not have",
+  },
   TC501: { category: "target", title: "an unknown target" },
   TC502: { category: "device", title: "a device limit that the program exceeds" },
   TC503: { category: "device", title: "no WebGPU device" },

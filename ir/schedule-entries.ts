@@ -4,6 +4,7 @@
  */
 import {
   budgetRules,
+  gatherClasses,
   profiles,
   residencies,
   type EntryValue,
@@ -62,6 +63,8 @@ interface Row<T> {
   readonly usage?: string;
   /** Whether the compiler and searches choose among several values where the entry is open. */
   readonly searched: boolean;
+  /** Stays open where nobody gives it: what it means follows from the gather and all other entries. */
+  readonly derived?: true;
   /** What holds where the entry is open; absent where the gather decides, too. */
   readonly default?: (target: Target) => T;
 }
@@ -146,6 +149,14 @@ const rows = {
     searched: false,
     default: (target) => target.ubBytes,
   },
+  lowering: {
+    form: "word",
+    words: gatherClasses,
+    argument: "class",
+    help: "instructions of the gather, instead of the fastest",
+    searched: false,
+    derived: true,
+  },
 } as const satisfies {
   readonly [K in keyof Schedule]-?: Row<Required<Schedule>[K]> & FormOf<Required<Schedule>[K]>;
 };
@@ -220,4 +231,5 @@ export function defaultsOn(target: Target): Required<Omit<Schedule, OpenEntry>> 
 
 /** Whether every choice is made. */
 export const isResolved = (schedule: Schedule): schedule is ResolvedSchedule =>
-  keys.every((key) => schedule[key] !== undefined) && schedule.residency !== "auto";
+  keys.every((key) => schedule[key] !== undefined || scheduleEntries[key].derived === true) &&
+  schedule.residency !== "auto";

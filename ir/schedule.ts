@@ -32,6 +32,11 @@ export type Copies = 1 | 2;
 /** For every operand alike, or by operand (`keyOf`) with one copy of those that are not named. */
 export type Buffers = Copies | Readonly<Record<string, Copies>>;
 
+/** The instructions that a gather becomes on an Ascend core (docs/pto.md); `direct` on every other target. */
+export const gatherClasses = ["flat", "row-copy", "row-fetch", "mgather", "scalar", "direct"] as const;
+/** The instructions that a gather becomes. */
+export type GatherClass = (typeof gatherClasses)[number];
+
 /** The choices that the user made. */
 export interface Schedule {
   /** Extents over the output dims, in elements. */
@@ -49,10 +54,12 @@ export interface Schedule {
   readonly budgetRule?: BudgetRule;
   /** Overrides the target's unified buffer size, in bytes. */
   readonly ubBytes?: number;
+  /** The instructions of the gather, where these are given: else those that take the fewest cycles. */
+  readonly lowering?: GatherClass;
 }
 
 /** A schedule with every choice made. */
-export interface ResolvedSchedule extends Required<Schedule> {
+export interface ResolvedSchedule extends Required<Omit<Schedule, "lowering">>, Pick<Schedule, "lowering"> {
   readonly residency: Residencies;
 }
 

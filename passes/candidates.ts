@@ -136,7 +136,7 @@ const tripsOf = ({ extents, schedule, tile }: Tiling, dim: number, kind: Loop["k
 const taskElements = (tiling: Tiling): number => elementCount(tiling.extents) / parallelTasks(tiling);
 
 /**
- * Two copies of all that is streamed; where these do not fit, or leave the gather another lowering, also of some of it. Two
+ * Two copies of all that is streamed; where these do not fit, or leave the gather a slower lowering, also of some of it. Two
  * cost at most their syncs more than one, so with fewer there is nothing to win elsewhere.
  */
 function doubled(tiling: Tiling, room: number): Tiling[] {
@@ -145,7 +145,7 @@ function doubled(tiling: Tiling, room: number): Tiling[] {
   const streamed = streamedOperands(tiling);
   if (streamed.length === 0) return [];
   const all = tiling.with({ buffers: 2 });
-  if (fits(all, room) && all.lowering.class === tiling.lowering.class) return [all];
+  if (fits(all, room) && all.lowering.cycles === tiling.lowering.cycles) return [all];
   const some = streamed
     .reduce<(typeof streamed)[]>((sets, operand) => [...sets, ...sets.map((set) => [...set, operand])], [[]])
     .filter((set) => set.length > 0 && set.length < streamed.length);

@@ -4,6 +4,7 @@ import { operandNamed, type TileFunc } from "../../ir/func.js";
 import { isConstant, loopVariables, sub } from "../../ir/linear.js";
 import { regionsOf } from "../../ir/regions.js";
 import type { Target } from "../../ir/target.js";
+import type { AddedName } from "../../ir/tiling/flat-program.js";
 import { printStmtHead } from "../../ir/text/print.js";
 import {
   flatten,
@@ -17,7 +18,7 @@ import { assertNever, at, InternalError, invariant, strides } from "../../ir/typ
 import { Context } from "./context.js";
 import { emitMgather, emitRowCopy, emitRowFetch } from "./gather-rows.js";
 import { emitScalar } from "./gather-scalar.js";
-import { emitBase, emitPerRow, emitRows, emitSeen, emitWholeTile } from "./gather-vector.js";
+import { emitFlat, emitFlatSetup, emitSeen } from "./gather-flat.js";
 import type { PtoKernel } from "./kernel.js";
 import { buffersOf, paramsOf, planPto, type PtoGather, type PtoPlan } from "./plan.js";
 import { resolverLines } from "./sites.js";
@@ -85,8 +86,7 @@ const isScalar = ({ lowering }: PtoGather): boolean => {
     case "row-fetch":
     case "scalar":
       return true;
-    case "whole-tile":
-    case "per-row":
+    case "flat":
     case "mgather":
       return false;
     case "direct":
@@ -98,9 +98,8 @@ const isScalar = ({ lowering }: PtoGather): boolean => {
 
 function emitConstants(context: Context): void {
   const { out, plan } = context;
-  const { gather, buffers, added } = plan;
+  const { buffers, added } = plan;
   for (const { name, addresses = [], buffers: copies } of buffers.values()) {
-    if (name === gather?.stmt.scratch && gather.lowering.class !== "per-row") continue;
     const own = plan.names.buffer(name);
     out.line(
       copies === 2
@@ -115,12 +114,14 @@ function emitConstants(context: Context): void {
   out.line("");
 }
 
-const meanings = {
-  base: "where each element's column begins in the data tile",
-  rows: "rows of addresses beside the scratch",
-  zeros: "a block of zeros, for indices outside",
-  addresses: "the indices, normalised",
-} as const;
+const meanings: Readonly<Record<AddedName, string>> = {
+  narrow: "index values of 64 bits, as 32-bit ones",
+  addresses: "index values, then addresses in the data tile",
+  pattern: "which index value each word of the output takes",
+  base: "where the place of each word begins in the data tile",
+  seen: "marks of index values outside",
+  border: "a block of zeros, for index values outside",
+};
 
 function emitBody(context: Context, gather: PtoGather): void {
   const { out, plan } = context;
@@ -151,18 +152,15 @@ function emitBody(context: Context, gather: PtoGather): void {
   if (lagged.length > 0) out.line("// the last flag of each sync with lag 1");
   for (const sync of lagged) out.line(lastFlag(context, sync));
   if (gather.reports) {
-    if (gather.lowering.class === "per-row") emitSeen(context, gather);
+    if (plan.added.has("seen")) emitSeen(context, gather);
     out.line("if (bad) status[get_block_idx()] = 1;");
   }
 }
 
 function emitSetup(context: Context, gather: PtoGather): void {
   switch (gather.lowering.class) {
-    case "whole-tile":
-      emitBase(context, gather);
-      break;
-    case "per-row":
-      emitRows(context, gather);
+    case "flat":
+      emitFlatSetup(context, gather);
       break;
     case "row-copy":
     case "row-fetch":
@@ -301,11 +299,8 @@ function emitGather(context: Context): void {
   const { gather } = context.plan;
   invariant(gather !== undefined, "the kernel has a gather");
   switch (gather.lowering.class) {
-    case "whole-tile":
-      emitWholeTile(context, gather);
-      break;
-    case "per-row":
-      emitPerRow(context, gather);
+    case "flat":
+      emitFlat(context, gather);
       break;
     case "row-copy":
       emitRowCopy(context, gather);

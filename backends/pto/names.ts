@@ -15,12 +15,12 @@ const language =
   "abs div exit free index malloc printf signal time y0 y1 yn j0 j1 jn";
 /** What kernels declare, but for what `numbered` covers. */
 const kernel =
-  "status task base iota seen zeros rows addresses bad inside table row from word c r t n get_block_idx set_flag wait_flag " +
+  "status task bad inside table row from word c r t n get_block_idx set_flag wait_flag " +
   "pipe_barrier set_mask_norm set_vector_mask AICORE Tile TileType BLayout GlobalTensor Shape Stride Layout Coalesce " +
-  "GatherOOB DYNAMIC event_t base_ub rows_ub zeros_ub addresses_ub";
+  "GatherOOB DYNAMIC event_t RoundMode SaturationMode narrow_ub addresses_ub pattern_ub base_ub seen_ub border_ub";
 const reserved: ReadonlySet<string> = new Set(`${language} ${kernel}`.split(" "));
 const numbered =
-  /^(?:(?:tile|load|store|row|sync|base|d|i|n|s)\d+(?:_\d+)?|(?:Ub|Gm)[A-Z]\w*|T[A-Z]+|MGATHER|PIPE_\w+|EVENT_\w+)$/;
+  /^(?:(?:tile|load|store|row|sync|d|i|m|n|s)\d+(?:_\d+)?|(?:Ub|Gm)[A-Z]\w*|T[A-Z]+|MGATHER|PIPE_\w+|EVENT_\w+)$/;
 
 const usable = (name: string): boolean =>
   /^[A-Za-z][A-Za-z0-9_]*$/.test(name) && !reserved.has(name) && !numbered.test(name);

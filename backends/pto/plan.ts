@@ -11,6 +11,7 @@ import type { IndexRule } from "../../ir/policy.js";
 import { pipeOf, ubBuffers } from "../../ir/regions.js";
 import { targetFacts, type Target } from "../../ir/target.js";
 import { taskOfTile, type Located, type ParallelNest } from "../../ir/task/index.js";
+import type { AddedName } from "../../ir/tiling/flat-program.js";
 import type { GatherLowering } from "../../ir/tiling/lowering.js";
 import {
   flatten,
@@ -37,8 +38,6 @@ import {
 } from "./refusals.js";
 import { dataWord, i32, indexWord, type Word } from "./words.js";
 
-export type Added = GatherLowering["adds"][number]["what"];
-
 /** The gather of a kernel; its addresses count in elements of the memory that each region is in. */
 export interface PtoGather extends GatherPlan {
   /** Of each site: all are read under a policy. */
@@ -62,7 +61,7 @@ export interface PtoPlan {
   /** The first event id of each sync. */
   readonly events: ReadonlyMap<SyncStmt, number>;
   /** Byte addresses of what the lowering adds. */
-  readonly added: ReadonlyMap<Added, { readonly address: number; readonly bytes: number }>;
+  readonly added: ReadonlyMap<AddedName, { readonly address: number; readonly bytes: number }>;
   readonly ubPeak: number;
 }
 
@@ -75,7 +74,7 @@ export function planPto(func: TileFunc, target: Target): PtoPlan {
   const buffers = ubBuffers(func);
   refuse([...misfits(func, buffers, stmt), ...beyondInt32(func)]);
   const lowering = stmt === undefined ? undefined : programLowering(func, target);
-  const words = wordsOf(func, buffers, stmt, lowering);
+  const words = wordsOf(func, buffers, stmt);
   refuse(beyondWords(func, words));
   const gather =
     task.gather === undefined || lowering === undefined
@@ -83,11 +82,11 @@ export function planPto(func: TileFunc, target: Target): PtoPlan {
       : gatherOf(func, buffers, task.gather, lowering);
   const { events, most } = eventsOf(func);
   refuse(most.flatMap(({ sync, ids }) => (ids > eventsOfProgram ? [tooManyEvents(sync, ids)] : [])));
+  // No lowering uses the program's scratch: what it adds begins there.
+  const used = [...buffers.values()].filter(({ name }) => name !== stmt?.scratch);
   const peak = Math.max(
     0,
-    ...[...buffers.values()].flatMap((buffer) =>
-      (buffer.addresses ?? []).map((address) => address + ubBytes(buffer)),
-    ),
+    ...used.flatMap((buffer) => (buffer.addresses ?? []).map((address) => address + ubBytes(buffer))),
   );
   const { added, end } = placed(lowering, alignUp(peak, target.blockBytes), peak, target);
   const budget = func.schedule.ubBytes ?? target.ubBytes;
@@ -99,7 +98,7 @@ export function planPto(func: TileFunc, target: Target): PtoPlan {
     nest,
     blocks: stmt === undefined ? 0 : Math.min(func.schedule.cores ?? target.cores, nest.tasks),
     ...(gather === undefined ? {} : { gather }),
-    buffers,
+    buffers: new Map(used.map((buffer) => [buffer.name, buffer])),
     words,
     events,
     added,
@@ -115,16 +114,14 @@ function wordsOf(
   func: TileFunc,
   buffers: ReadonlyMap<string, UbBuffer>,
   stmt: GatherStmt | undefined,
-  lowering: GatherLowering | undefined,
 ): (name: string) => Word {
-  const vector = lowering?.class === "whole-tile" || lowering?.class === "per-row";
   const indices = new Set(stmt?.from.slice(1).map(({ buffer }) => buffer));
   return (name) => {
     const operand = operandNamed(func, name);
     const dtype = (operand?.type ?? buffers.get(name))?.dtype;
     if (dtype === undefined) throw new InternalError(`%${name} is no buffer`);
     if (name === stmt?.scratch) return i32;
-    return operand?.role === "indices" || indices.has(name) ? indexWord(dtype) : dataWord(dtype, vector);
+    return operand?.role === "indices" || indices.has(name) ? indexWord(dtype) : dataWord(dtype, false);
   };
 }
 
@@ -167,11 +164,11 @@ function eventsOf(func: TileFunc) {
 
 /** Behind the program's own buffers, each part on a block of its own. */
 function placed(lowering: GatherLowering | undefined, from: number, peak: number, target: Target) {
-  const added = new Map<Added, { address: number; bytes: number }>();
+  const added = new Map<AddedName, { address: number; bytes: number }>();
   let end = peak;
   let next = from;
-  for (const { what, bytes } of lowering?.adds ?? []) {
-    added.set(what, { address: next, bytes });
+  for (const { name, bytes } of lowering?.adds ?? []) {
+    added.set(name, { address: next, bytes });
     end = next + bytes;
     next = alignUp(end, target.blockBytes);
   }

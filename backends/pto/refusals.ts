@@ -134,7 +134,7 @@ interface Spill {
 export const spilled = (func: TileFunc, target: Target, { peak, end, budget, adds }: Spill): Diagnostic =>
   error("TC401", `the kernel needs ${end} B of unified buffer, over ${budget} B (target ${target.name})`, {
     span: func.span,
-    notes: [`the program's buffers end at ${peak}`, ...adds.map(({ what, bytes }) => `${what} ${bytes} B`)],
+    notes: [`the program's buffers end at ${peak}`, ...adds.map(({ name, bytes }) => `${name} ${bytes} B`)],
     hint: "place the buffers one behind the other, as allocate-ub does, or use a smaller tile",
     data: { bytes: end, budget },
   });

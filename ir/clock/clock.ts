@@ -7,13 +7,14 @@
  */
 import { counted } from "../counted.js";
 import type { TileFunc } from "../func.js";
-import { pipeOf } from "../regions.js";
+import { hasWideIndices, pipeOf } from "../regions.js";
 import type { Target } from "../target.js";
 import { dealt } from "../task/index.js";
 import { pipes, type Pipe, type SyncStmt } from "../tile.js";
+import { cyclesOfWork, type Work } from "../tiling/gather-work.js";
 import type { GatherLowering } from "../tiling/lowering.js";
 import { invariant } from "../types.js";
-import { cyclesOfWork, sharedCycles, workload, type Moving, type Work, type Workload } from "./statement.js";
+import { sharedCycles, workload, type Moving, type Workload } from "./statement.js";
 
 /**
  * Of the clock's rules. To be raised whenever some program's cycles change on a target whose figures did not: cycles that were
@@ -70,10 +71,12 @@ const busyCores = (func: TileFunc, target: Target, tasks: number): number =>
 export function clocked(func: TileFunc, target: Target, tasks: number): Clocked {
   const { lowering, workOf }: Workload = workload(func, target);
   const cores = busyCores(func, target, tasks);
-  const once = lowering?.once ?? { scalars: 0, steps: 0 };
+  const once = lowering?.once ?? { scalars: 0, steps: 0, stepRepeats: 0 };
   const scalars = Math.ceil(once.scalars * target.scalarCycles);
-  const filled = Math.ceil(once.steps * (target.stepCycles + target.stepRepeatCycles));
+  const filled = Math.ceil(once.steps * target.stepCycles + once.stepRepeats * target.stepRepeatCycles);
   const wait = Math.ceil(target.syncCycles);
+  // V takes over what the scalar unit wrote; a gather on S waits for V before its first instruction.
+  const ready = scalars + filled + (scalars > 0 ? wait : 0);
   return {
     func,
     target,
@@ -86,8 +89,7 @@ export function clocked(func: TileFunc, target: Target, tasks: number): Clocked 
       return { pipe, cycles: cyclesOfWork(work, pipe, target, cores), work };
     },
     waitOf: () => wait,
-    // V takes over what the scalar unit wrote.
-    start: { MTE2: 0, V: scalars + filled + (scalars > 0 ? wait : 0), MTE3: 0, S: scalars },
+    start: { MTE2: 0, V: ready, MTE3: 0, S: hasWideIndices(func) ? ready : scalars },
   };
 }
 
@@ -140,14 +142,13 @@ function why({ target, cores, lowering }: Clocked, what: Pipe | "gm", busy: numb
     MTE2: "loading from global memory",
     V: lowering === undefined ? "gathers" : gathers[lowering.class],
     MTE3: "storing to global memory",
-    S: "64-bit indices, element by element",
+    S: lowering?.class === "flat" ? gathers.flat : "64-bit indices, element by element",
   };
   return `${what === "gm" ? "global memory" : what} is busy ${share} % of the time: ${reasons[what]}`;
 }
 
 const gathers: Readonly<Record<GatherLowering["class"], string>> = {
-  "whole-tile": "vector gathers",
-  "per-row": "vector gathers, row by row",
+  flat: "vector gathers",
   "row-copy": "copies of rows",
   mgather: "fetches of rows",
   "row-fetch": "fetches of rows",

@@ -4,11 +4,13 @@
  */
 import { gatheredTable } from "../access.js";
 import { ubStrides, type Pipe } from "../tile.js";
+import type { Held } from "../tiling/gather-lowering.js";
+import { cyclesOfWork, gatherWork, type Work } from "../tiling/gather-work.js";
 import { copiesOf, operandRowBytes, type GatherLowering, type Tiling } from "../tiling/index.js";
 import { hasWideIndices } from "../regions.js";
 import { at } from "../types.js";
 import { oneByOne, pipelined, type Move, type TaskMoves, type Took } from "./pipeline.js";
-import { cyclesOfWork, gatherWork, sharedCycles, transferWork, type Held, type Work } from "./statement.js";
+import { sharedCycles, transferWork } from "./statement.js";
 
 /** Estimated cycles of schedules with the tile and residency of this one: they differ in view, order and buffers alone. */
 export function estimator(tiling: Tiling): (variant: Tiling) => number {
@@ -73,7 +75,12 @@ function estimated(
   const looped = serial.length > 0;
   const fetches = pipe === "MTE2";
   const task: TaskMoves = { head, loads, gather: cyclesOf(gather, pipe), store, tiles, looped, fetches };
-  const first = target.scalarCycles * lowering.once.scalars + target.stepCycles * lowering.once.steps;
+  const { scalars, steps, stepRepeats } = lowering.once;
+  const first =
+    target.scalarCycles * scalars +
+    (scalars > 0 ? target.syncCycles : 0) +
+    target.stepCycles * steps +
+    target.stepRepeatCycles * stepRepeats;
   const alone = target.overlaps ? pipelined(task, most, first, target) : most * oneByOne(task);
   const done = Math.max(alone, sharedCycles(most * padded * whole.elements, target, cores));
   return done + tasks * target.taskCycles;
@@ -89,12 +96,17 @@ interface Part {
 function inPart(work: Work, { elements, rows: alike }: Part, lowering: GatherLowering): Work {
   if (elements === 1) return work;
   const rows = lowering.class === "scalar" ? elements : alike;
+  // A strip takes as long for a part of it.
+  const strips = lowering.flat === undefined ? undefined : lowering.flat.full.entries < lowering.flat.extent;
+  const part = strips === false ? 1 : rows;
   return {
     ...work,
+    steps: work.steps * (strips === true ? rows : 1),
+    stepRepeats: work.stepRepeats * (strips === true ? rows : 1),
     instructions: Math.min(work.instructions, Math.max(1, work.instructions * rows)),
     padded: work.padded * elements,
-    rows: work.rows * rows,
-    repeats: work.repeats * elements,
+    rows: work.rows * part,
+    repeats: work.repeats * (lowering.flat === undefined ? elements : part),
     copies: work.copies * rows,
     copied: work.copied * elements,
     scalars: work.scalars * elements,

@@ -14,7 +14,7 @@ import { outputOf } from "../func.js";
 import { targetFacts } from "../target.js";
 import type { Tiling } from "../tiling/index.js";
 import { alignUp, at, byteCount, bytesFor, bytesOf, elementCount, type Shape } from "../types.js";
-import { cyclesOfWork, granule, noWork } from "./statement.js";
+import { cyclesOfWork, granule, noWork } from "../tiling/gather-work.js";
 
 /** Cycles that no schedule of a gather with one residency is under. */
 export interface Floor {

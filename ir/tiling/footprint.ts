@@ -12,7 +12,7 @@ import { targetFacts, type Target } from "../target.js";
 import { alignUp, at, bytesFor, bytesOf, elementCount, type DType, type Shape } from "../types.js";
 import { copiesOf } from "./copies.js";
 import type { Loop } from "./loops.js";
-import { hasPtoForm } from "./lowering.js";
+import { hasPtoForm } from "./plain.js";
 import type { TiledGather, TiledOperand } from "./tiled.js";
 
 /** What one operand, or scratch, takes of UB, in bytes. */

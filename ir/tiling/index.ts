@@ -2,13 +2,7 @@
 export { buffersOf, copiesOf, doubles, keptSingle, streamedOperands } from "./copies.js";
 export { operandRowBytes, type Footprint, type FootprintPart } from "./footprint.js";
 export { type Loop } from "./loops.js";
-export {
-  lowerGather,
-  type GatherClass,
-  type GatherLowering,
-  type LoweringFacts,
-  type Steps,
-} from "./lowering.js";
+export { lowerGather, type GatherLowering, type LoweringFacts, type Steps } from "./lowering.js";
 export {
   anyLegal,
   largestEntry,

@@ -2,7 +2,7 @@
 import { gatheredTable, gatherDims } from "../access.js";
 import { error, type Diagnostic } from "../diagnostic.js";
 import { inputOf, keyOf } from "../func.js";
-import { formatEntry, type Schedule } from "../schedule.js";
+import { formatEntry, type GatherClass, type Schedule } from "../schedule.js";
 import { scheduleEntries, wordsOf } from "../schedule-entries.js";
 import { assertNever, at, formatShape, formatType } from "../types.js";
 import { anyLegal, largestGatherDims, nearestLegal, smallest, smallestArithmetic } from "./nearest.js";
@@ -85,7 +85,14 @@ const suggestionData = ({ schedule }: Tiling) => ({
   nearestBuffers: schedule.buffers,
 });
 
-function misplaced({ gather, schedule, target }: Tiling, verdict: Verdict): Diagnostic {
+/** The classes that a gather can have in the room that there is, the fastest first. */
+function classesOf({ lowering }: Tiling): readonly GatherClass[] {
+  const others = lowering.lost.flatMap((lost) => ("cycles" in lost ? [lost] : []));
+  return [lowering, ...others].sort((a, b) => a.cycles - b.cycles).map((way) => way.class);
+}
+
+function misplaced(tiling: Tiling, verdict: Verdict): Diagnostic {
+  const { gather, schedule, target } = tiling;
   if (verdict.rule === "residency-table") {
     const movable = movableTables(gather, target);
     const mended = placed(gather, target, (operand) =>
@@ -99,6 +106,10 @@ function misplaced({ gather, schedule, target }: Tiling, verdict: Verdict): Diag
       span: gather.opSpan,
       hint: `--residency ${formatEntry(mended)}`,
     });
+  }
+  if (verdict.rule === "lowering") {
+    const others = classesOf(tiling).map((other) => `--lowering ${other}`);
+    return error("TC403", verdict.detail, { span: gather.opSpan, hint: others.join(" or ") });
   }
   return error("TC403", verdict.detail, {
     span: gather.opSpan,
@@ -143,6 +154,15 @@ function cutGatherDim(
 
 function overBudget(tiling: Tiling, first: Verdict): Diagnostic {
   const { gather, schedule, target, footprint } = tiling;
+  if (first.rule === "lowering-room") {
+    const fitting = classesOf(tiling).map((other) => `--lowering ${other}`);
+    return error("TC401", `tile ${formatShape(schedule.tile)}: ${first.detail}`, {
+      span: gather.opSpan,
+      notes: footprintNotes(tiling),
+      hint: [...fitting, "a smaller tile"].join(" or "),
+      data: { target: target.name, tile: schedule.tile, budget: footprint.budget },
+    });
+  }
   const culprit = footprint.parts.reduce((worst, part) => (part.counted > worst.counted ? part : worst));
   const nearest = nearestLegal(tiling);
   const [best] = nearest;

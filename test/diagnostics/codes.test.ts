@@ -13,7 +13,7 @@ import {
   type Code,
   type Diagnostic,
 } from "../../ir/index.js";
-import { compile, firstDifference, gather, runOn, targets, toHost, tryCompile } from "../../src/index.js";
+import { compile, firstDifference, gather, gatherElements, runOn, targets, toHost, tryCompile } from "../../src/index.js";
 import { explain } from "../../src/api/explain.js";
 import { readBytes } from "../../src/formats/files.js";
 import { readCases } from "../../src/formats/cases.js";
@@ -104,6 +104,9 @@ const doubled = (buffers: 1 | 2) =>
 const folder = mkdtempSync(join(tmpdir(), "tilec-codes-"));
 const big = (options: object = {}) =>
   explain(gather({ data: ["f32", [64, 16]], indices: ["i64", [8]], axis: 0 }), options);
+
+const wrapped = (index: "i32" | "i64") =>
+  gatherElements({ data: ["f32", [64, 160]], indices: [index, [64, 160]], axis: 0, oob: "wrap" });
 
 const wide = (options: object) =>
   explain(gather({ data: ["f32", [64, 1600]], indices: ["i32", [8]], axis: 0 }), options);
@@ -297,8 +300,8 @@ const triggers: Readonly<Record<Code, Trigger>> = {
     followed: () => wide({ tile: [8, 680], order: [0, 1] }).diagnostics,
   },
   TC904: {
-    found: () => big().diagnostics,
-    followed: () => explain(gather({ data: ["f32", [64, 16]], indices: ["i32", [8]], axis: 0 })).diagnostics,
+    found: () => explain(wrapped("i64")).diagnostics,
+    followed: () => explain(wrapped("i32")).diagnostics,
   },
   TC905: {
     found: () => build(source(pyptoGather, "tile = [2047, 8]", "2047x8xf32", "2047x8xi32", "2047x8xf32")),

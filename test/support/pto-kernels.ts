@@ -8,8 +8,7 @@ export interface ExampleKernel {
   readonly schedule: Schedule;
 }
 
-/** The specification's example, with its two cores. */
-export const columns = pypto.gather({
+const columns = pypto.gather({
   input: ["f32", [300, 40]],
   index: ["i32", [300, 40]],
   dim: 0,
@@ -17,25 +16,35 @@ export const columns = pypto.gather({
 });
 
 export const exampleKernels: Readonly<Record<string, ExampleKernel>> = {
-  "whole-tile": {
-    class: "whole-tile",
+  flat: {
+    class: "flat",
     func: columns,
     schedule: { tile: [300, 16], buffers: 2, cores: 2 },
   },
-  "per-row": {
-    class: "per-row",
+  "flat-zero": {
+    class: "flat",
     func: onnx.gatherElements({ data: ["f16", [20, 40]], indices: ["i32", [12, 40]], axis: 0, oob: "zero" }),
     schedule: { tile: [5, 16], buffers: 2, cores: 2 },
   },
-  "per-row-error": {
-    class: "per-row",
+  "flat-error": {
+    class: "flat",
     func: onnx.gather({ data: ["f32", [10, 64]], indices: ["i32", [40]], axis: 1 }),
     schedule: { tile: [4, 16], cores: 2 },
+  },
+  "flat-strips": {
+    class: "flat",
+    func: onnx.gatherElements({ data: ["f64", [20, 12]], indices: ["i64", [27, 12]], axis: 0 }),
+    schedule: { tile: [27, 12], ubBytes: 15_000, cores: 2 },
+  },
+  "flat-tuples": {
+    class: "flat",
+    func: onnx.gatherNd({ data: ["f32", [30, 9]], indices: ["i64", [100, 2]] }),
+    schedule: { tile: [48], buffers: 2, cores: 2 },
   },
   "row-copy": {
     class: "row-copy",
     func: onnx.gather({ data: ["f64", [20, 12]], indices: ["i32", [50]], axis: 0 }),
-    schedule: { tile: [16, 5], buffers: 2, cores: 2 },
+    schedule: { tile: [16, 5], buffers: 2, cores: 2, lowering: "row-copy" },
   },
   "row-fetch": {
     class: "row-fetch",
@@ -45,11 +54,11 @@ export const exampleKernels: Readonly<Record<string, ExampleKernel>> = {
   mgather: {
     class: "mgather",
     func: onnx.gather({ data: ["f32", [5000, 300]], indices: ["i32", [70]], axis: 0, oob: "clamp" }),
-    schedule: { tile: [16, 128], buffers: 2, cores: 2, residency: "gm" },
+    schedule: { tile: [16, 128], buffers: 2, cores: 2, residency: "gm", lowering: "mgather" },
   },
   scalar: {
     class: "scalar",
-    func: onnx.gatherElements({ data: ["f64", [8, 9]], indices: ["i32", [40, 9]], axis: 0, oob: "wrap" }),
+    func: onnx.gatherElements({ data: ["f64", [9, 9]], indices: ["i32", [40, 9]], axis: 0, oob: "wrap" }),
     schedule: { tile: [7, 5], buffers: 2, cores: 2 },
   },
 };

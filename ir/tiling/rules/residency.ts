@@ -15,8 +15,33 @@ export const gmAllowed = (gather: AccessFunc, target: Target): boolean =>
 export const residency: Rule = {
   id: "residency",
   code: "TC403",
-  judge: (tiling) => [...ofData(tiling), ...ofTables(tiling)],
+  judge: (tiling) => [...ofData(tiling), ...ofTables(tiling), ...ofLowering(tiling)],
 };
+
+/** Of a class of instructions that is asked for: whether the gather can have it where its data is, whatever the room. */
+function ofLowering(tiling: Tiling): Verdict[] {
+  const { target, residency: own } = tiling;
+  const asked = tiling.schedule.lowering;
+  if (asked === undefined) return [];
+  const { lowering } = tiling;
+  const refused = lowering.lost.find((lost) => lost.class === asked && "reason" in lost && !lost.room);
+  const known = lowering.class === asked || lowering.lost.some((lost) => lost.class === asked);
+  const reason =
+    refused !== undefined && "reason" in refused
+      ? refused.reason
+      : targetFacts[target.kind].vectorUnit
+        ? `its data is in ${own === "gm" ? "global memory" : "UB"}`
+        : `target ${target.name} gathers in place`;
+  const pass = known && refused === undefined;
+  return [
+    {
+      rule: "lowering",
+      pass,
+      detail: pass ? `${asked} gathers it` : `lowering ${asked} does not apply: ${reason}`,
+      source: "docs/pto.md: what a gather becomes",
+    },
+  ];
+}
 
 function ofData({ gather, residency: own, target }: Tiling): Verdict[] {
   if (own === "ub") return [];

@@ -7,7 +7,8 @@ import type { Rule, Verdict } from "./rule.js";
 export const ubBudget: Rule = {
   id: "ub-budget",
   code: "TC401",
-  judge({ footprint, target }) {
+  judge(tiling) {
+    const { footprint, target, schedule } = tiling;
     const { parts, bytes, planned, budget, rule } = footprint;
     const source = (): string => `target ${target.name}: ${target.sources.ubBytes.source}`;
     const compared = (sum: number): string => `${sum} B ${sum <= budget ? "<=" : ">"} ${budget} B`;
@@ -21,7 +22,26 @@ export const ubBudget: Rule = {
         return source();
       },
     };
-    if (rule === "full") return [sum];
+    const { lowering: asked } = schedule;
+    // The rest of UB is for what a class adds, and the class that is asked for has to find room there.
+    const refused =
+      asked === undefined || !sum.pass
+        ? undefined
+        : tiling.lowering.lost.find((lost) => lost.class === asked && "reason" in lost && lost.room);
+    const room: Verdict[] =
+      refused === undefined || !("reason" in refused)
+        ? []
+        : [
+            {
+              rule: "lowering-room",
+              pass: false,
+              detail: `lowering ${refused.class} ${refused.reason}`,
+              get source() {
+                return source();
+              },
+            },
+          ];
+    if (rule === "full") return [sum, ...room];
     const plan: Verdict = {
       rule: "ub-plan",
       pass: planned <= budget,
@@ -32,6 +52,6 @@ export const ubBudget: Rule = {
         return source();
       },
     };
-    return [sum, plan];
+    return [sum, plan, ...room];
   },
 };

@@ -27,7 +27,7 @@ describe("random programs as PTO-ISA kernels", () => {
       classes.set(kind, count + 1);
       trials.push(trial);
     }
-    for (const often of ["per-row", "row-copy", "mgather", "row-fetch", "scalar", "whole-tile", "empty"])
+    for (const often of ["flat", "row-copy", "row-fetch", "scalar", "empty"])
       expect([often, (classes.get(often) ?? 0) >= 15]).toEqual([often, true]);
     expect([...refusals]).toEqual(["strings do not exist in PTO-ISA, and %data holds them"]);
     const wrong = (await objectionsTo(trials)).flatMap((objection, k) =>

@@ -10,7 +10,7 @@ extern "C" __global__ AICORE void gather(__gm__ int32_t* data, __gm__ int32_t* i
 {
     constexpr uint64_t indices_ub[2] = {0, 64};
     constexpr uint64_t output_ub[2] = {128, 8320};
-    constexpr uint64_t addresses_ub = 16512; // the indices, normalised
+    constexpr uint64_t addresses_ub = 16512; // index values, then addresses in the data tile
     using UbIndex = Tile<TileType::Vec, int32_t, 1, 16, BLayout::RowMajor, 1, DYNAMIC>;
     using UbOutput = Tile<TileType::Vec, int32_t, 16, 128, BLayout::RowMajor, DYNAMIC, DYNAMIC>;
     using GmIndex = GlobalTensor<int32_t, Shape<1, 1, 1, 1, DYNAMIC>, Stride<1, 1, 1, 1, 1>, Layout::ND>;

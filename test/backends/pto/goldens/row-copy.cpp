@@ -1,4 +1,4 @@
-// tilec emit pto: @gather for ascend-a2, 2 cores, 4864 of 196608 B of UB
+// tilec emit pto: @gather for ascend-a2, 2 cores, 4736 of 196608 B of UB
 // blocks: 2
 #include <cstdint>
 #include <pto/pto-inst.hpp>

@@ -1,4 +1,4 @@
-// tilec emit pto: @gather_elements for ascend-a2, 2 cores, 2432 of 196608 B of UB
+// tilec emit pto: @gather_elements for ascend-a2, 2 cores, 2496 of 196608 B of UB
 // blocks: 2
 #include <cstdint>
 #include <pto/pto-inst.hpp>
@@ -22,13 +22,13 @@ AICORE inline int64_t gather_elements_index(T raw, int64_t n, bool from_end, boo
 
 extern "C" __global__ AICORE void gather_elements(__gm__ int32_t* data, __gm__ int32_t* indices, __gm__ int32_t* output)
 {
-    constexpr uint64_t data_ub[2] = {0, 512};
-    constexpr uint64_t indices_ub[2] = {1024, 1248};
-    constexpr uint64_t output_ub[2] = {1472, 1920};
-    using UbData = Tile<TileType::Vec, int32_t, 8, 16, BLayout::RowMajor, DYNAMIC, DYNAMIC>;
+    constexpr uint64_t data_ub[2] = {0, 576};
+    constexpr uint64_t indices_ub[2] = {1152, 1376};
+    constexpr uint64_t output_ub[2] = {1600, 2048};
+    using UbData = Tile<TileType::Vec, int32_t, 9, 16, BLayout::RowMajor, DYNAMIC, DYNAMIC>;
     using UbIndex = Tile<TileType::Vec, int32_t, 7, 8, BLayout::RowMajor, DYNAMIC, DYNAMIC>;
     using UbOutput = Tile<TileType::Vec, int32_t, 7, 16, BLayout::RowMajor, DYNAMIC, DYNAMIC>;
-    using GmData = GlobalTensor<int32_t, Shape<1, 1, 1, 8, DYNAMIC>, Stride<1, 1, 1, 18, 1>, Layout::ND>;
+    using GmData = GlobalTensor<int32_t, Shape<1, 1, 1, 9, DYNAMIC>, Stride<1, 1, 1, 18, 1>, Layout::ND>;
     using GmIndex = GlobalTensor<int32_t, Shape<1, 1, 1, DYNAMIC, DYNAMIC>, Stride<1, 1, 1, 9, 1>, Layout::ND>;
     using GmOutput = GlobalTensor<int32_t, Shape<1, 1, 1, DYNAMIC, DYNAMIC>, Stride<1, 1, 1, 18, 1>, Layout::ND>;
 
@@ -44,10 +44,10 @@ extern "C" __global__ AICORE void gather_elements(__gm__ int32_t* data, __gm__ i
         set_flag(PIPE_V, PIPE_MTE2, (event_t)(1 + (sync0 & 1)));
         if (sync0 > 0) wait_flag(PIPE_V, PIPE_MTE2, (event_t)(1 + ((sync0 - 1) & 1)));
         sync0++;
-        // load %data[0, %t1][8, min(5, 9 - %t1)] to %data_ub
+        // load %data[0, %t1][9, min(5, 9 - %t1)] to %data_ub
         data_turn ^= 1;
         GmData load0(data + t1 * 2, GmData::Shape((int64_t)n1 * 2));
-        UbData tile0(8, n1 * 2);
+        UbData tile0(9, n1 * 2);
         TASSIGN(tile0, data_ub[data_turn]);
         TLOAD(tile0, load0);
         // sync MTE2 -> V
@@ -72,7 +72,7 @@ extern "C" __global__ AICORE void gather_elements(__gm__ int32_t* data, __gm__ i
             // sync MTE2 -> V
             set_flag(PIPE_MTE2, PIPE_V, EVENT_ID2);
             wait_flag(PIPE_MTE2, PIPE_V, EVENT_ID2);
-            // gather %data_ub[0, 0][8, min(5, 9 - %t1)], %indices_ub[0, 0][min(7, 40 - %t0), min(5, 9 - %t1)] to %output_ub[0, 0][min(7, 40 - %t0), min(5, 9 - %t1)] (d0, d1) -> (from_end(%indices_ub[d0, d1]), d1) {oob = wrap, origin = [%t0, %t1], scratch = %scratch_ub}
+            // gather %data_ub[0, 0][9, min(5, 9 - %t1)], %indices_ub[0, 0][min(7, 40 - %t0), min(5, 9 - %t1)] to %output_ub[0, 0][min(7, 40 - %t0), min(5, 9 - %t1)] (d0, d1) -> (from_end(%indices_ub[d0, d1]), d1) {oob = wrap, origin = [%t0, %t1], scratch = %scratch_ub}
             set_flag(PIPE_V, PIPE_S, EVENT_ID7);
             wait_flag(PIPE_V, PIPE_S, EVENT_ID7);
             output_turn ^= 1;
@@ -81,7 +81,7 @@ extern "C" __global__ AICORE void gather_elements(__gm__ int32_t* data, __gm__ i
             for (int32_t d0 = 0; d0 < n0; d0++) {
                 for (int32_t d1 = 0; d1 < n1; d1++) {
                     bool inside = true;
-                    const int64_t s0 = gather_elements_index<int32_t>((int32_t)tile1.GetValue(d0 * 8 + d1), 8, true, inside);
+                    const int64_t s0 = gather_elements_index<int32_t>((int32_t)tile1.GetValue(d0 * 8 + d1), 9, true, inside);
                     tile2.SetValue((d0 * 8 + d1) * 2, inside ? tile0.GetValue((s0 * 8 + d1) * 2) : 0);
                     tile2.SetValue((d0 * 8 + d1) * 2 + 1, inside ? tile0.GetValue((s0 * 8 + d1) * 2 + 1) : 0);
                 }

@@ -85,6 +85,7 @@ struct Machine {
     std::vector<Byte> bytes;
     Clock clocks[pipes];
     uint32_t issued[pipes] = {};
+    uint32_t noise = 1;
     Flag flags[pipes][pipes][8];
 
     void begin(uint32_t number)
@@ -92,7 +93,8 @@ struct Machine {
         block = number;
         uint64_t peak = 0;
         for (const Buffer& b : buffers) peak = b.address + b.bytes > peak ? b.address + b.bytes : peak;
-        ub.assign(peak, 0xa5);
+        ub.assign(peak, 0);
+        scramble(0, peak);
         bytes.assign(peak, Byte{false, -1, 0, {}});
         for (int p = 0; p < pipes; p++) {
             clocks[p] = Clock();
@@ -133,7 +135,8 @@ struct Machine {
                 byte.written = now;
                 byte.defined = define;
             } else {
-                if (!byte.defined) fail("%s reads byte %llu of UB, which holds no value", what, (unsigned long long)k);
+                if (define && !byte.defined)
+                    fail("%s reads byte %llu of UB, which holds no value", what, (unsigned long long)k);
                 byte.read[pipe] = now;
             }
         }
@@ -170,6 +173,22 @@ struct Machine {
     {
         if (a == b) fail("a flag between %s and itself", pipe_names[a]);
         if (id < 1 || id > 7) fail("event id %d: the library uses 0, and there are 8", id);
+    }
+
+    bool defined(uint64_t address, uint64_t count) const
+    {
+        for (uint64_t k = address; k < address + count; k++)
+            if (!bytes[k].defined) return false;
+        return true;
+    }
+
+    // Bytes that hold no value hold anything.
+    void scramble(uint64_t address, uint64_t count)
+    {
+        for (uint64_t k = address; k < address + count; k++) {
+            noise = noise * 1664525 + 1013904223;
+            ub[k] = (uint8_t)(noise >> 24);
+        }
     }
 
     // What a library instruction does between pipes by itself.
@@ -308,8 +327,10 @@ inline void transfer(const char* what, const TileRef& tile, const GmRef& gm, boo
     uint32_t row = 0;
     // What a load does not fill is gone: the machine pads it, its CPU simulator zeroes it.
     if (load)
-        for (uint32_t r = 0; r < tile.rows; r++)
+        for (uint32_t r = 0; r < tile.rows; r++) {
             machine.touch(pipe, tile.row(r), (uint64_t)tile.columns * tile.size, true, what, false);
+            machine.scramble(tile.row(r), (uint64_t)tile.columns * tile.size);
+        }
     for (int64_t i0 = 0; i0 < s[0]; i0++)
         for (int64_t i1 = 0; i1 < s[1]; i1++)
             for (int64_t i2 = 0; i2 < s[2]; i2++)
@@ -344,12 +365,36 @@ inline void vector(const char* what, const TileRef& dst, const TileRef& a, const
         if (strcmp(tile->word, "int32_t") != 0) fail("%s of %s", what, tile->word);
         same_valid(what, dst, *tile);
     }
-    a.touch(PIPE_V, false, what);
-    if (b) b->touch(PIPE_V, false, what);
-    dst.touch(PIPE_V, true, what);
+    // Padding may hold anything, and then so does what comes of it.
     for (uint32_t r = 0; r < dst.valid_rows; r++)
-        for (uint32_t c = 0; c < dst.valid_columns; c++)
-            i32_at(dst.row(r) + c * 4) = by(i32_at(a.row(r) + c * 4), b ? i32_at(b->row(r) + c * 4) : value);
+        for (uint32_t c = 0; c < dst.valid_columns; c++) {
+            const uint64_t to = dst.row(r) + c * 4, from = a.row(r) + c * 4, other = b ? b->row(r) + c * 4 : from;
+            const bool defined = machine.defined(from, 4) && machine.defined(other, 4);
+            machine.touch(PIPE_V, from, 4, false, what, false);
+            machine.touch(PIPE_V, other, 4, false, what, false);
+            machine.touch(PIPE_V, to, 4, true, what, defined);
+            i32_at(to) = by(i32_at(from), b ? i32_at(other) : value);
+        }
+}
+
+// 64-bit values as the nearest 32-bit ones.
+inline void narrow(const TileRef& dst, const TileRef& src)
+{
+    machine.issued[PIPE_V]++;
+    dst.assigned("TCVT");
+    src.assigned("TCVT");
+    if (strcmp(dst.word, "int32_t") != 0 || strcmp(src.word, "int64_t") != 0)
+        fail("TCVT of %s to %s", src.word, dst.word);
+    same_valid("TCVT", dst, src);
+    if (dst.overlaps(src)) fail("TCVT into the tile that it reads");
+    for (uint32_t r = 0; r < dst.valid_rows; r++)
+        for (uint32_t c = 0; c < dst.valid_columns; c++) {
+            const uint64_t to = dst.row(r) + c * 4, from = src.row(r) + c * 8;
+            machine.touch(PIPE_V, from, 8, false, "TCVT", false);
+            machine.touch(PIPE_V, to, 4, true, "TCVT", machine.defined(from, 8));
+            const int64_t value = *(int64_t*)&machine.ub[from];
+            i32_at(to) = (int32_t)(value < INT32_MIN ? INT32_MIN : value > INT32_MAX ? INT32_MAX : value);
+        }
 }
 
 inline void expands(const TileRef& dst, int32_t value)
@@ -394,17 +439,26 @@ inline void gather(const TileRef& dst, const TileRef& src, const TileRef& index,
     // Offsets of 2-byte words are kept with the pitch of dst's rows.
     if (dst.size == 2 && index.address == tmp.address && dst.valid_rows > 1 && index.columns != dst.columns)
         fail("TGATHER keeps offsets over indices that it has not read: rows of %u and %u", index.columns, dst.columns);
-    index.touch(PIPE_V, false, "TGATHER");
     for (uint32_t r = 0; r < dst.valid_rows; r++)
         for (uint32_t c = 0; c < dst.valid_columns; c++) {
-            const int64_t flat = i32_at(index.row(r) + c * 4);
+            const uint64_t picked = index.row(r) + c * 4;
+            const bool known = machine.defined(picked, 4);
+            machine.touch(PIPE_V, picked, 4, false, "TGATHER", false);
+            const int64_t flat = i32_at(picked);
             const int64_t from = (int64_t)src.address + flat * dst.size;
             const bool inside = flat >= 0 && flat < (int64_t)src.rows * src.columns;
-            if (!inside && (from < 0 || machine.buffer_at((uint64_t)from).name != "zeros"))
+            if (!inside && (from < 0 || machine.buffer_at((uint64_t)from).name != "border"))
                 fail("TGATHER by index %lld of a tile of %u words", (long long)flat, src.rows * src.columns);
-            machine.touch(PIPE_V, from, dst.size, false, "TGATHER");
-            machine.touch(PIPE_V, dst.row(r) + (uint64_t)c * dst.size, dst.size, true, "TGATHER");
+            const bool defined = known && machine.defined(from, dst.size);
+            machine.touch(PIPE_V, from, dst.size, false, "TGATHER", false);
+            machine.touch(PIPE_V, dst.row(r) + (uint64_t)c * dst.size, dst.size, true, "TGATHER", defined);
             memcpy(&machine.ub[dst.row(r) + (uint64_t)c * dst.size], &machine.ub[from], dst.size);
+        }
+    // Byte offsets of 2-byte words are made in `tmp`.
+    if (dst.size == 2)
+        for (uint32_t r = 0; r < dst.valid_rows; r++) {
+            machine.touch(PIPE_V, tmp.row(r), 4 * (uint64_t)dst.valid_columns, true, "TGATHER", false);
+            machine.scramble(tmp.row(r), 4 * (uint64_t)dst.valid_columns);
         }
 }
 
@@ -471,6 +525,8 @@ enum class BLayout { RowMajor };
 enum class Layout { ND };
 enum class Coalesce { Row, Elem };
 enum class GatherOOB { Undefined, Clamp, Wrap, Zero };
+enum class RoundMode { CAST_NONE };
+enum class SaturationMode { ON };
 constexpr int64_t DYNAMIC = -1;
 
 template <typename W> constexpr const char* word_name();
@@ -558,6 +614,14 @@ inline int32_t wrap_mul(int32_t a, int32_t b) { return (int32_t)((uint32_t)a * (
 inline int32_t least(int32_t a, int32_t b) { return a < b ? a : b; }
 inline int32_t most(int32_t a, int32_t b) { return a > b ? a : b; }
 
+inline int32_t shifted(int32_t a, int32_t b) { return a >> b; }
+inline int32_t both(int32_t a, int32_t b) { return a & b; }
+inline int32_t either(int32_t a, int32_t b) { return a | b; }
+
+inline void TSHRS(const TileRef& d, const TileRef& a, int32_t v) { shim::vector("TSHRS", d, a, nullptr, v, shifted); }
+inline void TAND(const TileRef& d, const TileRef& a, const TileRef& b) { shim::vector("TAND", d, a, &b, 0, both); }
+inline void TOR(const TileRef& d, const TileRef& a, const TileRef& b) { shim::vector("TOR", d, a, &b, 0, either); }
+inline void TCVT(const TileRef& d, const TileRef& s, RoundMode, SaturationMode) { shim::narrow(d, s); }
 inline void TADDS(const TileRef& d, const TileRef& a, int32_t v) { shim::vector("TADDS", d, a, nullptr, v, wrap_add); }
 inline void TMULS(const TileRef& d, const TileRef& a, int32_t v) { shim::vector("TMULS", d, a, nullptr, v, wrap_mul); }
 inline void TMINS(const TileRef& d, const TileRef& a, int32_t v) { shim::vector("TMINS", d, a, nullptr, v, least); }

@@ -1,4 +1,4 @@
-// tilec emit pto: @gather_elements for ascend-a2, 2 cores, 2528 of 196608 B of UB
+// tilec emit pto: @gather_elements for ascend-a2, 2 cores, 2912 of 196608 B of UB
 // blocks: 2
 #include <cstdint>
 #include <pto/pto-inst.hpp>
@@ -11,30 +11,57 @@ extern "C" __global__ AICORE void gather_elements(__gm__ int16_t* data, __gm__ i
     constexpr uint64_t data_ub[2] = {0, 640};
     constexpr uint64_t indices_ub[2] = {1280, 1600};
     constexpr uint64_t output_ub[2] = {1920, 2080};
-    constexpr uint64_t scratch_ub = 2240;
-    constexpr uint64_t rows_ub = 2368; // rows of addresses beside the scratch
-    constexpr uint64_t zeros_ub = 2496; // a block of zeros, for indices outside
+    constexpr uint64_t addresses_ub = 2240; // index values, then addresses in the data tile
+    constexpr uint64_t base_ub = 2560; // where the place of each word begins in the data tile
+    constexpr uint64_t border_ub = 2880; // a block of zeros, for index values outside
     using UbData = Tile<TileType::Vec, int16_t, 20, 16, BLayout::RowMajor, DYNAMIC, DYNAMIC>;
     using UbIndex = Tile<TileType::Vec, int32_t, 5, 16, BLayout::RowMajor, DYNAMIC, DYNAMIC>;
-    using UbRow = Tile<TileType::Vec, int32_t, 1, 16, BLayout::RowMajor, 1, DYNAMIC>;
-    using UbRow2 = Tile<TileType::Vec, int32_t, 1, 16, BLayout::RowMajor, 1, 16>;
-    using UbOutputRow = Tile<TileType::Vec, int16_t, 1, 16, BLayout::RowMajor, 1, DYNAMIC>;
+    using UbRow = Tile<TileType::Vec, int32_t, 1, 80, BLayout::RowMajor, 1, 80>;
+    using UbRow2 = Tile<TileType::Vec, int32_t, 1, 8, BLayout::RowMajor, 1, 8>;
+    using UbRow3 = Tile<TileType::Vec, int32_t, 1, 16, BLayout::RowMajor, 1, 16>;
+    using UbRow4 = Tile<TileType::Vec, int32_t, 1, 32, BLayout::RowMajor, 1, 32>;
+    using UbSource = Tile<TileType::Vec, int16_t, 1, 320, BLayout::RowMajor, 1, 320>;
+    using UbWords = Tile<TileType::Vec, int16_t, 1, 80, BLayout::RowMajor, 1, 80>;
     using UbOutput = Tile<TileType::Vec, int16_t, 5, 16, BLayout::RowMajor, DYNAMIC, DYNAMIC>;
-    using UbZeros = Tile<TileType::Vec, int32_t, 1, 8, BLayout::RowMajor, 1, 8>;
     using GmData = GlobalTensor<int16_t, Shape<1, 1, 1, 20, DYNAMIC>, Stride<1, 1, 1, 40, 1>, Layout::ND>;
     using GmIndex = GlobalTensor<int32_t, Shape<1, 1, 1, DYNAMIC, DYNAMIC>, Stride<1, 1, 1, 40, 1>, Layout::ND>;
     using GmOutput = GlobalTensor<int16_t, Shape<1, 1, 1, DYNAMIC, DYNAMIC>, Stride<1, 1, 1, 40, 1>, Layout::ND>;
 
     set_mask_norm();
     set_vector_mask(-1, -1);
-    UbZeros zeros;
-    TASSIGN(zeros, zeros_ub);
-    TEXPANDS(zeros, (int32_t)0);
-    UbRow2 iota;
-    TASSIGN(iota, scratch_ub + 64);
-    for (int32_t c = 0; c < 16; c++) iota.SetValue(c, c);
+    UbRow2 row5;
+    TASSIGN(row5, base_ub);
+    row5.SetValue(0, 0);
+    row5.SetValue(1, 1);
+    row5.SetValue(2, 2);
+    row5.SetValue(3, 3);
+    row5.SetValue(4, 4);
+    row5.SetValue(5, 5);
+    row5.SetValue(6, 6);
+    row5.SetValue(7, 7);
     set_flag(PIPE_S, PIPE_V, EVENT_ID1);
     wait_flag(PIPE_S, PIPE_V, EVENT_ID1);
+    UbRow2 row6;
+    TASSIGN(row6, base_ub + 32);
+    TADDS(row6, row5, (int32_t)8);
+    pipe_barrier(PIPE_V);
+    UbRow3 row7;
+    TASSIGN(row7, base_ub + 64);
+    UbRow3 row8;
+    TASSIGN(row8, base_ub);
+    TADDS(row7, row8, (int32_t)0);
+    pipe_barrier(PIPE_V);
+    UbRow4 row9;
+    TASSIGN(row9, base_ub + 128);
+    UbRow4 row10;
+    TASSIGN(row10, base_ub);
+    TADDS(row9, row10, (int32_t)0);
+    UbRow3 row11;
+    TASSIGN(row11, base_ub + 256);
+    TADDS(row11, row8, (int32_t)0);
+    UbRow2 row12;
+    TASSIGN(row12, border_ub);
+    TEXPANDS(row12, (int32_t)0);
 
     uint32_t data_turn = 1, indices_turn = 1, output_turn = 1;
     uint32_t sync0 = 0, sync1 = 0, sync2 = 0; // runs of the syncs with lag 1
@@ -75,56 +102,45 @@ extern "C" __global__ AICORE void gather_elements(__gm__ int16_t* data, __gm__ i
             wait_flag(PIPE_MTE2, PIPE_V, EVENT_ID2);
             // gather %data_ub[0, 0][20, min(16, 40 - %t1)], %indices_ub[0, 0][min(5, 12 - %t0), min(16, 40 - %t1)] to %output_ub[0, 0][min(5, 12 - %t0), min(16, 40 - %t1)] (d0, d1) -> (from_end(%indices_ub[d0, d1]), d1) {oob = zero, origin = [%t0, %t1], scratch = %scratch_ub}
             output_turn ^= 1;
-            for (int32_t d0 = 0; d0 < n0; d0++) {
-                UbRow row0(n1);
-                TASSIGN(row0, indices_ub[indices_turn] + d0 * 64);
-                UbOutputRow row1(n1);
-                TASSIGN(row1, output_ub[output_turn] + d0 * 32);
-                UbRow row2(n1);
-                TASSIGN(row2, scratch_ub);
-                UbRow row3(n1);
-                TASSIGN(row3, scratch_ub + 64);
-                UbRow row4(n1);
-                TASSIGN(row4, rows_ub);
-                UbRow row5(n1);
-                TASSIGN(row5, rows_ub + 64);
-                pipe_barrier(PIPE_V);
-                TMINS(row2, row0, (int32_t)0);
-                pipe_barrier(PIPE_V);
-                TMAXS(row2, row2, (int32_t)-1);
-                pipe_barrier(PIPE_V);
-                TMULS(row2, row2, (int32_t)-20);
-                pipe_barrier(PIPE_V);
-                TADD(row2, row2, row0);
-                pipe_barrier(PIPE_V);
-                TMAXS(row4, row2, (int32_t)0);
-                pipe_barrier(PIPE_V);
-                TMINS(row4, row4, (int32_t)19);
-                pipe_barrier(PIPE_V);
-                TSUB(row2, row2, row4);
-                pipe_barrier(PIPE_V);
-                TMINS(row2, row2, (int32_t)1);
-                pipe_barrier(PIPE_V);
-                TMAXS(row2, row2, (int32_t)-1);
-                pipe_barrier(PIPE_V);
-                TMUL(row2, row2, row2);
-                pipe_barrier(PIPE_V);
-                TMULS(row4, row4, (int32_t)16);
-                pipe_barrier(PIPE_V);
-                TADDS(row4, row4, (int32_t)0);
-                pipe_barrier(PIPE_V);
-                TADD(row4, row4, row3);
-                pipe_barrier(PIPE_V);
-                TMULS(row5, row4, (int32_t)-1);
-                pipe_barrier(PIPE_V);
-                TADDS(row5, row5, (int32_t)((zeros_ub - data_ub[data_turn]) / 2));
-                pipe_barrier(PIPE_V);
-                TMUL(row5, row5, row2);
-                pipe_barrier(PIPE_V);
-                TADD(row4, row4, row5);
-                pipe_barrier(PIPE_V);
-                TGATHER(row1, tile0, row4, row4);
-            }
+            pipe_barrier(PIPE_V);
+            UbRow row0;
+            TASSIGN(row0, addresses_ub);
+            UbRow row1;
+            TASSIGN(row1, indices_ub[indices_turn]);
+            TSHRS(row0, row1, (int32_t)31);
+            pipe_barrier(PIPE_V);
+            TMULS(row0, row0, (int32_t)-20);
+            pipe_barrier(PIPE_V);
+            TADD(row1, row1, row0);
+            pipe_barrier(PIPE_V);
+            TMAXS(row0, row1, (int32_t)0);
+            pipe_barrier(PIPE_V);
+            TMINS(row0, row0, (int32_t)19);
+            pipe_barrier(PIPE_V);
+            TSUB(row1, row1, row0);
+            pipe_barrier(PIPE_V);
+            TMINS(row1, row1, (int32_t)1);
+            pipe_barrier(PIPE_V);
+            TMAXS(row1, row1, (int32_t)-1);
+            pipe_barrier(PIPE_V);
+            TMUL(row1, row1, row1);
+            pipe_barrier(PIPE_V);
+            TMULS(row1, row1, (int32_t)67108864);
+            TMULS(row0, row0, (int32_t)16);
+            pipe_barrier(PIPE_V);
+            TADD(row1, row0, row1);
+            pipe_barrier(PIPE_V);
+            UbRow row2;
+            TASSIGN(row2, base_ub);
+            TADD(row1, row1, row2);
+            pipe_barrier(PIPE_V);
+            TMINS(row1, row1, (int32_t)((border_ub - data_ub[data_turn]) / 2));
+            pipe_barrier(PIPE_V);
+            UbSource row3;
+            TASSIGN(row3, data_ub[data_turn]);
+            UbWords row4;
+            TASSIGN(row4, output_ub[output_turn]);
+            TGATHER(row4, row3, row1, row1);
             // sync V -> MTE3
             set_flag(PIPE_V, PIPE_MTE3, EVENT_ID1);
             wait_flag(PIPE_V, PIPE_MTE3, EVENT_ID1);

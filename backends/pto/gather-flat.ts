@@ -1,0 +1,367 @@
+/** The class `flat` (ir/tiling/flat.ts) as text: every step is an instruction on a tile of one row. */
+import { dim, scale, sumOf, type Linear } from "../../ir/linear.js";
+import type { FlatProgram, FlatStep, FlatStrip, Run, StripDim } from "../../ir/tiling/flat-program.js";
+import type { UbBuffer } from "../../ir/tile.js";
+import { alignUp, assertNever, at, invariant } from "../../ir/types.js";
+import { fixed, type Context, type Extent } from "./context.js";
+import { dataBuffer, outputBuffer, type PtoGather } from "./plan.js";
+import { i32, indexWord, type Word } from "./words.js";
+
+const programOf = ({ lowering }: PtoGather): FlatProgram => {
+  invariant(lowering.flat !== undefined, "a flat gather has a program");
+  return lowering.flat;
+};
+
+/** Where a strip lies in the tiles of the program: the coordinates of its first element. */
+interface Strip {
+  readonly dims: readonly string[];
+  readonly index: UbBuffer;
+  readonly output: UbBuffer;
+  readonly data: UbBuffer;
+}
+
+interface Access {
+  readonly in: Run["in"];
+  readonly from: number;
+  readonly to: number;
+  readonly write: boolean;
+}
+
+/** What instructions touched since the last barrier: one that needs what another wrote, or overwrites what it read, waits. */
+class Touched {
+  private readonly accesses: Access[] = [];
+
+  constructor(private readonly context: Context) {}
+
+  next(own: readonly Access[]): void {
+    const meets = own.some((a) =>
+      this.accesses.some((b) => a.in === b.in && (a.write || b.write) && a.from < b.to && b.from < a.to),
+    );
+    if (meets) {
+      this.context.barrier();
+      this.accesses.length = 0;
+    }
+    this.accesses.push(...own);
+  }
+}
+
+const everything = Number.MAX_SAFE_INTEGER;
+
+const access = ({ in: name, from }: Run, length: number, write = false): Access => ({
+  in: name,
+  from,
+  to: from + length,
+  write,
+});
+
+function accessesOf(step: FlatStep): readonly Access[] {
+  switch (step.op) {
+    case "TADDS":
+    case "TMULS":
+    case "TMAXS":
+    case "TMINS":
+    case "TSHRS":
+      return [access(step.of, step.length), access(step.to, step.length, true)];
+    case "TADD":
+    case "TSUB":
+    case "TMUL":
+    case "TMAX":
+    case "TAND":
+    case "TOR":
+      return [access(step.of, step.length), access(step.by, step.length), access(step.to, step.length, true)];
+    case "TEXPANDS":
+      return [access(step.to, step.length, true)];
+    case "TGATHER":
+      return [access(step.of, step.held), access(step.by, step.length), access(step.to, step.length, true)];
+    case "TCVT":
+      return [
+        access({ in: "index", from: 0 }, everything),
+        access({ in: "narrow", from: 0 }, everything, true),
+      ];
+    case "see":
+      return [access(step.of, everything), access({ in: "seen", from: 0 }, everything, true)];
+    default:
+      return assertNever(step);
+  }
+}
+
+/** Tiles of one row that were declared in a scope, by what they are. */
+class Rows {
+  private readonly known = new Map<string, string>();
+
+  constructor(
+    private readonly context: Context,
+    private readonly program: FlatProgram,
+    private readonly strip?: Strip,
+  ) {}
+
+  /** The tile of a run of 32-bit words. */
+  of(run: Run, length: number): string {
+    return this.tile("Row", i32, this.address(run), { rows: 1, columns: length, pitch: length });
+  }
+
+  tile(
+    type: string,
+    word: Word,
+    address: string,
+    { rows, columns, pitch }: { readonly rows: number; readonly columns: number; readonly pitch: number },
+  ): string {
+    const key = [type, word.name, address, rows, columns, pitch].join();
+    const found = this.known.get(key);
+    if (found !== undefined) return found;
+    const own = this.context.fresh("row");
+    const shape = {
+      word,
+      rows,
+      columns: alignUp(pitch * word.bytes, this.context.plan.target.blockBytes) / word.bytes,
+      valid: [fixed(rows), fixed(columns)] as const,
+    };
+    this.context.tile(own, type, shape, address);
+    this.known.set(key, own);
+    return own;
+  }
+
+  /** A byte address. */
+  address({ in: name, from }: Run): string {
+    const { strip, program } = this;
+    const more = from === 0 ? "" : ` + ${4 * from}`;
+    if (name !== "index" && name !== "output") return `${name}_ub${more}`;
+    invariant(strip !== undefined, "strips alone touch the program's tiles");
+    return name === "index"
+      ? this.within(strip.index, program.starts.index, indexBytes(strip)) + more
+      : this.within(strip.output, program.starts.output, program.wordBytes) + more;
+  }
+
+  within(buffer: UbBuffer, starts: readonly number[], bytes: number): string {
+    const { context, strip } = this;
+    const moved: Linear = sumOf(starts.map((start, d) => scale(dim(d), start * bytes)));
+    return context.address(buffer) + context.more(moved, strip?.dims ?? []);
+  }
+}
+
+const indexBytes = ({ index }: Strip): number => indexWord(index.dtype).bytes;
+
+const number = (value: string | number): string =>
+  `(int32_t)${/^-?\d+$/.test(String(value)) ? value : `(${value})`}`;
+
+/** What a core sets up before its first task. */
+export function emitFlatSetup(context: Context, gather: PtoGather): void {
+  const program = programOf(gather);
+  const { seeds, steps } = program.setup;
+  const rows = new Rows(context, program);
+  for (const { in: name, values } of seeds) {
+    const tile = rows.of({ in: name, from: 0 }, values.length);
+    values.forEach((value, k) => { context.out.line(`${tile}.SetValue(${k}, ${value});`); });
+  }
+  if (seeds.length > 0) context.flags("S", "V", "EVENT_ID1");
+  emitSteps(context, rows, steps, () => "0");
+}
+
+/** The fold of what was seen, and its last words. */
+export function emitSeen(context: Context, gather: PtoGather): void {
+  const program = programOf(gather);
+  const rows = new Rows(context, program);
+  context.barrier();
+  emitSteps(context, rows, program.close, () => "0");
+  const words = context.plan.target.blockBytes / i32.bytes;
+  const seen = rows.of({ in: "seen", from: 0 }, words);
+  context.wait("V", "S");
+  context.out.line(`for (int32_t c = 0; c < ${words}; c++) bad = bad || ${seen}.GetValue(c) != 0;`);
+}
+
+export function emitFlat(context: Context, gather: PtoGather): void {
+  const { plan } = context;
+  const { stmt, pipe } = gather;
+  const program = programOf(gather);
+  const data = dataBuffer(plan, gather);
+  const index = plan.buffers.get(at(stmt.from, 1).buffer);
+  invariant(data !== undefined && index !== undefined, "a flat gather reads tiles in UB");
+  const output = outputBuffer(plan, gather);
+  if (pipe !== "V") context.wait(pipe, "V");
+  context.takeTurn(output);
+  const sizes = stmt.to.sizes.map((size, d) => context.extent(size, at(output.shape, d)));
+  const strip = (entries: FlatStrip, dims: readonly string[]): void => {
+    emitStrip(context, gather, entries, { dims, index, output, data }, sizes);
+  };
+  const { dim: cut, extent, full, tail } = program;
+  const size = at(sizes, cut);
+  const most = Math.floor(extent / full.entries);
+  const nest = (d: number, dims: readonly string[]): void => {
+    const rest = (own: string): readonly string[] => [...dims, own, ...sizes.slice(d + 1).map(() => "0")];
+    const name = `d${d}`;
+    if (d < cut) {
+      const { text, most: rows } = at(sizes, d);
+      if (rows === 1) nest(d + 1, [...dims, "0"]);
+      else
+        context.scope(`for (int32_t ${name} = 0; ${name} < ${text}; ${name}++)`, () => {
+          nest(d + 1, [...dims, name]);
+        });
+      return;
+    }
+    if (most === 1) strip(full, rest("0"));
+    else {
+      const end = most * full.entries;
+      const until = size.fixed
+        ? String(Math.min(end, size.most))
+        : tail === undefined
+          ? size.text
+          : `(${size.text} < ${end} ? ${size.text} : ${end})`;
+      context.scope(`for (int32_t ${name} = 0; ${name} < ${until}; ${name} += ${full.entries})`, () => {
+        strip(full, rest(name));
+      });
+    }
+    if (tail === undefined) return;
+    const start = String(most * full.entries);
+    if (size.fixed) strip(tail, rest(start));
+    else
+      context.scope(`if (${size.text} > ${start})`, () => {
+        strip(tail, rest(start));
+      });
+  };
+  nest(0, []);
+  if (pipe !== "V") context.wait("V", pipe);
+}
+
+function emitStrip(
+  context: Context,
+  gather: PtoGather,
+  { steps, addresses, length, span }: FlatStrip,
+  strip: Strip,
+  sizes: readonly Extent[],
+): void {
+  const program = programOf(gather);
+  const { wordBytes, starts } = program;
+  const rows = new Rows(context, program, strip);
+  const word = context.plan.words(strip.output.name);
+  const from = rows.within(strip.data, starts.data, wordBytes);
+  const border = `(border_ub - ${/ [+-] /.test(from) ? `(${from})` : from}) / ${wordBytes}`;
+  const valid = ({ dim: d, extent, each }: StripDim): Extent => {
+    const size = at(sizes, d);
+    const start = at(strip.dims, d);
+    if (size.fixed) return fixed(extent * each);
+    const left = start === "0" ? size.text : `${size.text} - ${start}`;
+    const own = extent === size.most ? size.text : `(${left} < ${extent} ? ${left} : ${extent})`;
+    return { text: each === 1 ? own : `${own} * ${each}`, most: extent * each, fixed: false };
+  };
+  // Strips share what they work in.
+  context.barrier();
+  const touched = emitSteps(context, rows, steps, () => border, strip, valid);
+  touched.next([access(addresses, length, true), access({ in: "output", from: 0 }, everything, true)]);
+  const source = rows.tile("Source", word, from, { rows: 1, columns: span, pitch: span });
+  const to = rows.tile("Words", word, rows.address({ in: "output", from: 0 }), {
+    rows: 1,
+    columns: length,
+    pitch: length,
+  });
+  const picked = rows.of(addresses, length);
+  context.out.line(`TGATHER(${to}, ${source}, ${picked}, ${picked});`);
+}
+
+function emitSteps(
+  context: Context,
+  rows: Rows,
+  steps: readonly FlatStep[],
+  border: () => string,
+  strip?: Strip,
+  valid?: (dim: StripDim) => Extent,
+): Touched {
+  const touched = new Touched(context);
+  for (const step of steps) {
+    touched.next(accessesOf(step));
+    switch (step.op) {
+      case "TADDS":
+      case "TMULS":
+      case "TMAXS":
+      case "TMINS":
+      case "TSHRS": {
+        const { op, to, of, by, length } = step;
+        const value = number(by === "border" ? border() : by);
+        context.out.line(`${op}(${rows.of(to, length)}, ${rows.of(of, length)}, ${value});`);
+        break;
+      }
+      case "TADD":
+      case "TSUB":
+      case "TMUL":
+      case "TMAX":
+      case "TAND":
+      case "TOR": {
+        const { op, to, of, by, length } = step;
+        const [a, b, c] = [to, of, by].map((run) => rows.of(run, length));
+        context.out.line(`${op}(${a ?? ""}, ${b ?? ""}, ${c ?? ""});`);
+        break;
+      }
+      case "TEXPANDS":
+        context.out.line(`TEXPANDS(${rows.of(step.to, step.length)}, ${number(step.by)});`);
+        break;
+      case "TGATHER": {
+        const picked = rows.of(step.by, step.length);
+        context.out.line(
+          `TGATHER(${rows.of(step.to, step.length)}, ${rows.of(step.of, step.held)}, ${picked}, ${picked});`,
+        );
+        break;
+      }
+      case "TCVT": {
+        invariant(strip !== undefined, "strips alone hold index values");
+        const { rows: count, columns, fromPitch, toPitch } = step;
+        const wide = rows.tile("Wide", indexWord(strip.index.dtype), rows.address({ in: "index", from: 0 }), {
+          rows: count,
+          columns,
+          pitch: fromPitch,
+        });
+        const narrow = rows.tile("Narrow", i32, rows.address({ in: "narrow", from: 0 }), {
+          rows: count,
+          columns,
+          pitch: toPitch,
+        });
+        context.out.line(`TCVT(${narrow}, ${wide}, RoundMode::CAST_NONE, SaturationMode::ON);`);
+        break;
+      }
+      case "see":
+        invariant(valid !== undefined, "strips alone have a valid part");
+        emitSee(context, rows, step.of, step.dims, valid);
+        break;
+      default:
+        assertNever(step);
+    }
+  }
+  return touched;
+}
+
+/** Marks of the valid part alone: padding and what an earlier tile left behind hold anything. */
+function emitSee(
+  context: Context,
+  rows: Rows,
+  mark: Run,
+  dims: readonly StripDim[],
+  valid: (dim: StripDim) => Extent,
+): void {
+  const columns = at(dims, dims.length - 1);
+  const inTile: StripDim | undefined = dims[dims.length - 2];
+  const outer = dims.slice(0, -2);
+  const names = outer.map((_, k) => `m${k}`);
+  const shape = {
+    word: i32,
+    rows: inTile === undefined ? 1 : inTile.extent * inTile.each,
+    columns:
+      inTile?.stride ?? alignUp(columns.extent * columns.each, context.plan.target.blockBytes / i32.bytes),
+    valid: [inTile === undefined ? fixed(1) : valid(inTile), valid(columns)] as const,
+  };
+  const nest = (k: number): void => {
+    const own = outer[k];
+    if (own === undefined) {
+      const shift = names.map((name, n) => ` + ${name} * ${4 * at(outer, n).stride}`).join("");
+      const [seen, seenBefore] = [context.fresh("row"), context.fresh("row")];
+      context.tile(seenBefore, "Seen", shape, `seen_ub${shift}`);
+      context.tile(seen, "Seen", shape, rows.address(mark) + shift);
+      context.out.line(`TOR(${seenBefore}, ${seenBefore}, ${seen});`);
+      return;
+    }
+    context.scope(
+      `for (int32_t ${names[k] ?? ""} = 0; ${names[k] ?? ""} < ${valid(own).text}; ${names[k] ?? ""}++)`,
+      () => {
+        nest(k + 1);
+      },
+    );
+  };
+  nest(0);
+}

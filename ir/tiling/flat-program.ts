@@ -1,0 +1,103 @@
+/** A gather of the class `flat` as plain data: the instructions of a strip, and what is kept in UB for them. */
+
+/** Names of what lowerings keep in UB beside the program's buffers. */
+export type AddedName = "addresses" | "base" | "pattern" | "seen" | "narrow" | "border";
+
+export interface Added {
+  readonly name: AddedName;
+  readonly bytes: number;
+}
+
+/** Where a run of 32-bit words begins: so many words into a buffer, into the strip's part of it for `index` and `output`. */
+export interface Run {
+  readonly in: AddedName | "index" | "output";
+  readonly from: number;
+}
+
+/** A dim of the box that a strip is, in some layout: neighbours along it lie so many words apart. */
+export interface StripDim {
+  /** The output dim whose size says how much of it is valid. */
+  readonly dim: number;
+  readonly extent: number;
+  readonly stride: number;
+  /** What each element of the dim counts for. */
+  readonly each: number;
+}
+
+/** A vector instruction on runs of `int32_t`. */
+export type FlatStep =
+  | {
+      readonly op: "TADDS" | "TMULS" | "TMAXS" | "TMINS" | "TSHRS";
+      readonly to: Run;
+      readonly of: Run;
+      /** `border`: the address of the block of zeros. */
+      readonly by: number | "border";
+      readonly length: number;
+    }
+  | {
+      readonly op: "TADD" | "TSUB" | "TMUL" | "TMAX" | "TAND" | "TOR";
+      readonly to: Run;
+      readonly of: Run;
+      readonly by: Run;
+      readonly length: number;
+    }
+  | { readonly op: "TEXPANDS"; readonly to: Run; readonly by: number; readonly length: number }
+  /** `to[k] = of[by[k]]`, where `of` holds so many words. */
+  | {
+      readonly op: "TGATHER";
+      readonly to: Run;
+      readonly of: Run;
+      readonly by: Run;
+      readonly length: number;
+      readonly held: number;
+    }
+  /** 64-bit index values as 32-bit ones, rows of them `pitch` apart. */
+  | {
+      readonly op: "TCVT";
+      readonly rows: number;
+      readonly columns: number;
+      readonly fromPitch: number;
+      readonly toPitch: number;
+    }
+  /** Marks of the valid part of a strip, kept for the whole kernel. The last two dims are a tile, those before loops. */
+  | { readonly op: "see"; readonly of: Run; readonly dims: readonly StripDim[] };
+
+/** Words that the scalar unit writes at the start of a run. */
+export interface Seed {
+  readonly in: AddedName;
+  readonly values: readonly number[];
+}
+
+/** What one strip of so many entries becomes. */
+export interface FlatStrip {
+  readonly entries: number;
+  readonly steps: readonly FlatStep[];
+  /** Addresses of the final TGATHER. */
+  readonly addresses: Run;
+  /** Words that it writes, and words of the data tile that it may read. */
+  readonly length: number;
+  readonly span: number;
+}
+
+export interface FlatProgram {
+  /** Bytes of a word of data, and words of an element. */
+  readonly wordBytes: number;
+  readonly each: number;
+  /** The dim that strips are cut along, and its extent in the tile; those before it are loops. */
+  readonly dim: number;
+  readonly extent: number;
+  readonly full: FlatStrip;
+  /** The last strip, where the extent is no multiple of the entries of the others. */
+  readonly tail?: FlatStrip;
+  /** How far a strip's start moves with each output dim, in words of data and output and in index values. */
+  readonly starts: {
+    readonly data: readonly number[];
+    readonly index: readonly number[];
+    readonly output: readonly number[];
+  };
+  /** Before a core's first task. */
+  readonly setup: { readonly seeds: readonly Seed[]; readonly steps: readonly FlatStep[] };
+  /** Behind its last: folds what was seen to 8 words. */
+  readonly close: readonly FlatStep[];
+  readonly adds: readonly Added[];
+}

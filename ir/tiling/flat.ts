@@ -1,0 +1,598 @@
+/**
+ * The class `flat`: a tile whose rows lie end to end is one row to the vector unit, so that TGATHER, which costs as much for a
+ * short row as for a long one, runs once for all of them.
+ *
+ * The output tile is worked in strips: a box that is whole behind one dim, worked as one run of words, its padding too. Index
+ * values become addresses of the data tile by vector instructions on a run of `int32_t`; what these need beside the program's
+ * buffers is listed by name. Every value is brought inside its extent, so that padding, whatever it holds, leads nowhere else.
+ *
+ * The instructions are plain data: the clock counts them, code generators print them.
+ *
+ * Headers, at hw-native-sys/pto-isa 3186c381, include/pto/npu/a2a3: TGATHER runs row by row (TGather.hpp:58); tiles of one
+ * row are one instruction of any length (TBinOp.hpp:207, TBinSOp.hpp:186); shifts take 32 bits (TBitwiseSOp.hpp:23); a
+ * conversion of 64-bit values that saturates keeps them outside every extent (TCvt.hpp:779).
+ */
+import { soleAtom } from "../linear.js";
+import { indexRule, type IndexRule } from "../policy.js";
+import type { Target } from "../target.js";
+import { alignUp, assertNever, at, bytesOf } from "../types.js";
+import type {
+  Added,
+  AddedName,
+  FlatProgram,
+  FlatStep,
+  FlatStrip,
+  Run,
+  Seed,
+  StripDim,
+} from "./flat-program.js";
+import type { LoweringFacts } from "./gather-lowering.js";
+import { isPlain, plainSites } from "./plain.js";
+
+/** What of a gather does not depend on the strip. */
+interface Form {
+  readonly target: Target;
+  readonly wordBytes: number;
+  readonly each: number;
+  readonly rules: readonly IndexRule[];
+  /** Words of the data tile between neighbours, by site. */
+  readonly strides: readonly number[];
+  /** The same by output dim: words of data and output, index values. */
+  readonly data: readonly number[];
+  readonly output: readonly number[];
+  readonly index: readonly number[];
+  /** Where in its tuple each site reads. */
+  readonly places: readonly number[];
+  readonly wide: boolean;
+  /** Index values between rows, where they are 64-bit. */
+  readonly indexPitch: number;
+  readonly tile: readonly number[];
+  readonly ragged: ReadonlySet<number>;
+  readonly fresh: boolean;
+}
+
+/** 32-bit words of one block. */
+const block = 8;
+/** More than every address in UB, few enough that the sum of as many as a map has sites is an `int32_t`. */
+const beyond = 2 ** 26;
+
+const isPowerOfTwo = (n: number): boolean => n > 0 && Number.isInteger(Math.log2(n));
+
+/** The program for a gather in the room that there is; in words why there is none, where `room` is said whether more room would help. */
+export function flatProgram(
+  facts: LoweringFacts,
+  target: Target,
+): FlatProgram | { readonly reason: string; readonly room: boolean } {
+  const form = formOf(facts, target);
+  if (typeof form === "string") return { reason: form, room: false };
+  const strip = largestStrip(form, facts.spareBytes);
+  if (strip === undefined) {
+    return {
+      reason: `needs more than the ${Math.max(0, facts.spareBytes)} B of UB that are left`,
+      room: true,
+    };
+  }
+  return programOf(form, strip);
+}
+
+function formOf(facts: LoweringFacts, target: Target): Form | string {
+  const { map, inputs, output, tile, ragged } = facts;
+  const [data, index] = inputs;
+  if (data?.inTile === undefined) return "data in global memory";
+  if (inputs.length !== 2 || index?.inTile === undefined || !isPlain(map)) return "the map is not plain";
+  if (tile.length === 0 || output.inTile === undefined) return "an output without dims";
+  if (tile.some((extent) => extent === 0)) return "a tile without elements";
+  const bytes = bytesOf(data.type.dtype);
+  const takes = target.vectorGatherBytes;
+  // Of longer elements each word of 4 bytes is gathered by itself.
+  const wordBytes = bytes > 4 ? 4 : bytes;
+  if (!takes.includes(wordBytes)) return `the vector unit gathers no ${8 * bytes}-bit elements`;
+  const { dtype } = index.type;
+  if (bytesOf(dtype) < 4) return `${8 * bytesOf(dtype)}-bit indices`;
+  const wide = bytesOf(dtype) === 8;
+  const sites = plainSites(map);
+  const rules = sites.map((site) => indexRule(site, dtype));
+  for (const { outside, below } of rules) {
+    if (outside === "remainder" && (wide || !isPowerOfTwo(below)))
+      return wide ? "wraps 64-bit indices" : `wraps by ${below}, which is no power of two`;
+    if (below === 0) return "data without elements";
+  }
+  const each = bytes / wordBytes;
+  const strides = sites.map(() => 0);
+  const [byData, byIndex] = [tile.map(() => 0), tile.map(() => 0)];
+  map.results.forEach((coord, k) => {
+    const only = soleAtom(coord);
+    if (only?.kind === "dim") byData[only.dim] = at(data.inTile ?? [], k) * each;
+    if (only?.kind === "site") strides[only.site] = at(data.inTile ?? [], k) * each;
+  });
+  const places = sites.map(({ value }) => {
+    let place = 0;
+    value.at.forEach((coord, k) => {
+      const only = soleAtom(coord);
+      const step = at(index.inTile ?? [], k);
+      if (only?.kind === "dim") byIndex[only.dim] = step;
+      else place += coord.at * step;
+    });
+    return place;
+  });
+  const rank = index.inTile.length;
+  return {
+    target,
+    wordBytes,
+    each,
+    rules,
+    strides,
+    data: byData,
+    output: output.inTile.map((step) => step * each),
+    index: byIndex,
+    places,
+    wide,
+    indexPitch: rank > 1 ? at(index.inTile, rank - 2) : 0,
+    tile,
+    ragged,
+    fresh: facts.freshIndices,
+  };
+}
+
+interface Cut {
+  readonly dim: number;
+  readonly entries: number;
+}
+
+/** The largest strip for which there is room; undefined where there is none for any. */
+function largestStrip(form: Form, room: number): Cut | undefined {
+  const { tile } = form;
+  for (let dim = 0; dim < tile.length; dim++) {
+    const extent = at(tile, dim);
+    const unit = unitOf(form, dim);
+    if (unit === undefined) return undefined;
+    const fits = (entries: number): boolean => bytesNeeded(form, { dim, entries }) <= room;
+    if (fits(extent)) return { dim, entries: extent };
+    let [low, high] = [0, Math.ceil(extent / unit)];
+    while (high - low > 1) {
+      const middle = Math.floor((low + high) / 2);
+      if (fits(middle * unit)) low = middle;
+      else high = middle;
+    }
+    if (low > 0) return { dim, entries: low * unit };
+  }
+  return undefined;
+}
+
+/** What entries of a strip along a dim are a multiple of, so that every strip starts at a block; undefined: strips before it do not. */
+function unitOf(
+  { output, data, index, wordBytes, wide, tile, target }: Form,
+  dim: number,
+): number | undefined {
+  const steps = (d: number): readonly number[] => [
+    at(output, d) * wordBytes,
+    at(data, d) * wordBytes,
+    at(index, d) * (wide ? 8 : 4),
+  ];
+  const aligned = (bytes: number): boolean => bytes % target.blockBytes === 0;
+  for (let d = 0; d < dim; d++) if (at(tile, d) > 1 && !steps(d).every(aligned)) return undefined;
+  let unit = 1;
+  while (!steps(dim).every((bytes) => aligned(bytes * unit))) unit *= 2;
+  return unit;
+}
+
+/** A strip with the lengths of its runs, in words. */
+interface Sized {
+  readonly cut: Cut;
+  /** Extents by output dim, 1 before the cut's. */
+  readonly extents: readonly number[];
+  /** Of the output, of the index values as they lie in UB, and of those that are resolved. */
+  readonly length: number;
+  readonly raw: number;
+  readonly resolved: number;
+  /** Index values between neighbours, by output dim, as 32-bit values; and rows of them that a conversion spreads. */
+  readonly index: readonly number[];
+  readonly spread?: { readonly rows: number; readonly toPitch: number };
+  /** Whether index values lie as the output's words do. */
+  readonly same: boolean;
+  /** Whether index values may be overwritten where they are. */
+  readonly mutable: boolean;
+  readonly needsOther: boolean;
+  /** Whether the second operand of steps lies in the output's strip, which the gather overwrites behind them. */
+  readonly otherInOutput: boolean;
+  readonly hasBase: boolean;
+}
+
+/**
+ * Words from the first of a box to the last, of elements of so many at some place; to the end of the last row where there are
+ * several.
+ */
+function lengthOf(extents: readonly number[], strides: readonly number[], each: number, place = 0): number {
+  let [rows, last] = [0, each + place];
+  for (let d = 0; d < strides.length; d++) {
+    const [extent, stride] = [at(extents, d), at(strides, d)];
+    last += (extent - 1) * stride;
+    if (stride > each && extent > 1) rows = Math.max(rows, extent * stride);
+  }
+  return Math.max(rows, last);
+}
+
+function sizedOf(form: Form, cut: Cut): Sized {
+  const sized = lengthsOf(form, cut);
+  const rest = at(form.tile, cut.dim) % cut.entries;
+  const all = rest === 0 ? [sized] : [sized, lengthsOf(form, { ...cut, entries: rest })];
+  const otherInOutput = all.every(
+    ({ resolved, length }) =>
+      alignUp(resolved, block) * 4 <= alignUp(length * form.wordBytes, form.target.blockBytes),
+  );
+  return { ...sized, otherInOutput };
+}
+
+function lengthsOf(form: Form, cut: Cut): Omit<Sized, "otherInOutput"> {
+  const { tile, output, data, each, rules, wide, indexPitch, places } = form;
+  const extents = tile.map((extent, d) => (d < cut.dim ? 1 : d === cut.dim ? cut.entries : extent));
+  const length = lengthOf(extents, output, each);
+  const tuple = rules.length > 1;
+  const raw = lengthOf(extents, form.index, 1, Math.max(...places));
+  // Rows of 64-bit values are blocks of four, of 32-bit ones of eight.
+  const spread =
+    wide && !tuple && indexPitch % block !== 0 && raw > indexPitch
+      ? { rows: Math.ceil(raw / indexPitch), toPitch: alignUp(indexPitch, block) }
+      : undefined;
+  const index =
+    spread === undefined
+      ? form.index
+      : form.index.map((step) => (step < indexPitch ? step : (step / indexPitch) * spread.toPitch));
+  const same =
+    !tuple &&
+    each === 1 &&
+    at(places, 0) === 0 &&
+    extents.every((extent, d) => extent === 1 || at(index, d) === at(output, d));
+  const resolved = tuple ? length : spread === undefined ? raw : spread.rows * spread.toPitch;
+  // A strip finds its index values as they were loaded where no other strip takes the same ones.
+  const alone = tile.every(
+    (extent, d) =>
+      d > cut.dim || extent === 1 || (d === cut.dim && extents[d] === extent) || at(index, d) > 0,
+  );
+  const mutable = tuple || wide || (form.fresh && alone);
+  const needsOther = rules.some(
+    ({ outside, fromEnd, signed }) =>
+      outside === "report" ||
+      outside === "none" ||
+      (mutable && (outside === "remainder" || fromEnd !== undefined || (outside === "nearest" && !signed))),
+  );
+  return {
+    cut,
+    extents,
+    length,
+    raw,
+    resolved,
+    index,
+    ...(spread === undefined ? {} : { spread }),
+    same,
+    mutable,
+    needsOther,
+    hasBase: each > 1 || extents.some((extent, d) => extent > 1 && at(data, d) > 0),
+  };
+}
+
+/** Runs of `addresses`, in order. */
+function addressRuns(form: Form, sized: Sized) {
+  const { resolved, length, same, mutable, needsOther, otherInOutput } = sized;
+  const tuple = form.rules.length > 1;
+  let end = 0;
+  const take = (words: number): Run => {
+    const run: Run = { in: "addresses", from: end };
+    end += alignUp(words, block);
+    return run;
+  };
+  const sum = tuple ? take(length) : undefined;
+  const write = tuple || !mutable ? take(resolved) : undefined;
+  const spreadTo = tuple || same ? undefined : take(length);
+  const other = !needsOther
+    ? undefined
+    : otherInOutput
+      ? ({ in: "output", from: 0 } as const)
+      : take(resolved);
+  return { sum, write, spreadTo, other, bytes: 4 * end };
+}
+
+function addsOf(form: Form, sized: Sized): readonly Added[] {
+  const { rules, wide, target } = form;
+  const { raw, length, resolved, same, hasBase, spread } = sized;
+  const words = (count: number): number => 4 * alignUp(count, block);
+  const narrow = spread === undefined ? raw : spread.rows * spread.toPitch;
+  const parts: Added[] = [
+    { name: "narrow", bytes: wide ? words(narrow) : 0 },
+    { name: "addresses", bytes: addressRuns(form, sized).bytes },
+    { name: "pattern", bytes: same ? 0 : words(length) },
+    { name: "base", bytes: hasBase ? words(length) : 0 },
+    { name: "seen", bytes: rules.some(({ outside }) => outside === "report") ? words(resolved) : 0 },
+    { name: "border", bytes: rules.some(({ outside }) => outside === "none") ? target.blockBytes : 0 },
+  ];
+  return parts.filter(({ bytes }) => bytes > 0);
+}
+
+const bytesNeeded = (form: Form, cut: Cut): number =>
+  addsOf(form, sizedOf(form, cut)).reduce((sum, { bytes }) => sum + bytes, 0);
+
+function programOf(form: Form, cut: Cut): FlatProgram {
+  const { wordBytes, each, data, index, output, tile, rules } = form;
+  const extent = at(tile, cut.dim);
+  const sized = sizedOf(form, cut);
+  const rest = extent % cut.entries;
+  const moving = (strides: readonly number[]): number[] =>
+    strides.map((stride, d) => (d < cut.dim || (d === cut.dim && cut.entries < extent) ? stride : 0));
+  const seen = rules.some(({ outside }) => outside === "report") ? alignUp(sized.resolved, block) : 0;
+  return {
+    wordBytes,
+    each,
+    dim: cut.dim,
+    extent,
+    full: stripOf(form, sized, sized),
+    ...(rest === 0 ? {} : { tail: stripOf(form, sizedOf(form, { ...cut, entries: rest }), sized) }),
+    starts: { data: moving(data), index: moving(index), output: moving(output) },
+    setup: setupOf(form, sized, seen),
+    close: folded(seen),
+    adds: addsOf(form, sized),
+  };
+}
+
+/** `room`: the strip whose runs are laid out, which others are parts of. */
+function stripOf(form: Form, sized: Sized, room: Sized): FlatStrip {
+  const { rules, wide, strides, places, indexPitch } = form;
+  const { length, raw, resolved, hasBase, spread, mutable } = sized;
+  const runs = addressRuns(form, room);
+  const steps: FlatStep[] = [];
+  const source: Run = { in: wide ? "narrow" : "index", from: 0 };
+  if (wide) {
+    steps.push(
+      spread === undefined
+        ? { op: "TCVT", rows: 1, columns: raw, fromPitch: raw, toPitch: alignUp(raw, block) }
+        : {
+            op: "TCVT",
+            rows: spread.rows,
+            columns: indexPitch,
+            fromPitch: indexPitch,
+            toPitch: spread.toPitch,
+          },
+    );
+  }
+  const pattern: Run = { in: "pattern", from: 0 };
+  const base: Run = { in: "base", from: 0 };
+  let value: Run;
+  if (runs.sum !== undefined && runs.write !== undefined) {
+    const { sum, write } = runs;
+    value = sum;
+    rules.forEach((rule, s) => {
+      const step = at(places, s) - at(places, s - 1 < 0 ? 0 : s - 1);
+      if (step !== 0) steps.push({ op: "TADDS", to: pattern, of: pattern, by: step, length });
+      const own = s === 0 ? sum : write;
+      steps.push({ op: "TGATHER", to: own, of: source, by: pattern, length, held: raw });
+      const found = resolvedBy(form, rule, { read: own, write: own, other: runs.other }, sized, steps);
+      const scaled = scaledBy(at(strides, s), found, own, length, steps);
+      if (!sameRun(scaled, own)) steps.push({ op: "TADDS", to: own, of: scaled, by: 0, length });
+      if (s > 0) steps.push({ op: "TADD", to: sum, of: sum, by: own, length });
+    });
+    const back = at(places, 0) - at(places, places.length - 1);
+    if (back !== 0) steps.push({ op: "TADDS", to: pattern, of: pattern, by: back, length });
+    if (hasBase) steps.push({ op: "TADD", to: sum, of: sum, by: base, length });
+  } else {
+    const write = mutable ? source : (runs.write ?? source);
+    const found = resolvedBy(form, at(rules, 0), { read: source, write, other: runs.other }, sized, steps);
+    const scaled = scaledBy(at(strides, 0), found, write, resolved, steps);
+    if (runs.spreadTo !== undefined) {
+      value = runs.spreadTo;
+      steps.push({ op: "TGATHER", to: value, of: scaled, by: pattern, length, held: resolved });
+      if (hasBase) steps.push({ op: "TADD", to: value, of: value, by: base, length });
+    } else {
+      value = write;
+      if (hasBase) steps.push({ op: "TADD", to: value, of: scaled, by: base, length });
+      else if (!sameRun(scaled, value)) steps.push({ op: "TADDS", to: value, of: scaled, by: 0, length });
+    }
+  }
+  if (rules.some(({ outside }) => outside === "none"))
+    steps.push({ op: "TMINS", to: value, of: value, by: "border", length });
+  return { entries: sized.cut.entries, steps, addresses: value, length, span: spanOf(form, sized) };
+}
+
+const sameRun = (a: Run, b: Run): boolean => a.in === b.in && a.from === b.from;
+
+interface Resolving {
+  readonly read: Run;
+  readonly write: Run;
+  readonly other: Run | undefined;
+}
+
+/** Where resolved values are, and where marks of those outside, under `zero`. */
+interface Found {
+  readonly value: Run;
+  readonly mark?: Run;
+}
+
+/** `ir/policy.ts` as vector instructions: the elements that index values name, each inside its extent. */
+function resolvedBy(
+  form: Form,
+  { below, fromEnd, outside, signed }: IndexRule,
+  { read, write, other = write }: Resolving,
+  sized: Sized,
+  steps: FlatStep[],
+): Found {
+  const length = sized.resolved;
+  let from = read;
+  // -n where a value is negative, n above it: a shift spreads the sign.
+  const negatives = (): Run => {
+    const by = sameRun(from, write) ? other : write;
+    steps.push({ op: "TSHRS", to: by, of: from, by: 31, length });
+    steps.push({ op: "TMULS", to: by, of: by, by: -below, length });
+    return by;
+  };
+  if (fromEnd !== undefined && outside !== "remainder") {
+    steps.push({ op: "TADD", to: write, of: from, by: negatives(), length });
+    from = write;
+  }
+  switch (outside) {
+    case "nearest":
+    case "promised":
+      // An unsigned value above 2^31 reads as a negative one, and is nearest to the last element.
+      if (outside === "nearest" && !signed)
+        steps.push({ op: "TMAX", to: write, of: from, by: negatives(), length });
+      else steps.push({ op: "TMAXS", to: write, of: from, by: 0, length });
+      steps.push({ op: "TMINS", to: write, of: write, by: below - 1, length });
+      return { value: write };
+    case "remainder": {
+      const by = sameRun(from, write) ? other : write;
+      steps.push({ op: "TEXPANDS", to: by, by: below - 1, length });
+      steps.push({ op: "TAND", to: write, of: from, by, length });
+      return { value: write };
+    }
+    case "report":
+    case "none":
+      steps.push({ op: "TMAXS", to: other, of: from, by: 0, length });
+      steps.push({ op: "TMINS", to: other, of: other, by: below - 1, length });
+      // Not 0 where the value was outside.
+      steps.push({ op: "TSUB", to: write, of: from, by: other, length });
+      if (outside === "report") {
+        steps.push({ op: "see", of: write, dims: seenDims(form, sized) });
+        return { value: other };
+      }
+      steps.push({ op: "TMINS", to: write, of: write, by: 1, length });
+      steps.push({ op: "TMAXS", to: write, of: write, by: -1, length });
+      steps.push({ op: "TMUL", to: write, of: write, by: write, length });
+      steps.push({ op: "TMULS", to: write, of: write, by: beyond, length });
+      return { value: other, mark: write };
+    default:
+      return assertNever(outside);
+  }
+}
+
+/** Times a stride of the data tile; far outside it where the mark is set. */
+function scaledBy(
+  stride: number,
+  { value, mark }: Found,
+  write: Run,
+  length: number,
+  steps: FlatStep[],
+): Run {
+  const to = mark === undefined ? write : value;
+  if (stride !== 1) steps.push({ op: "TMULS", to, of: value, by: stride, length });
+  const scaled = stride === 1 ? value : to;
+  if (mark === undefined) return scaled;
+  steps.push({ op: "TADD", to: write, of: scaled, by: mark, length });
+  return write;
+}
+
+/** The dims of what is resolved, outermost first; one that is whole in every tile joins the one before it. */
+function seenDims(form: Form, { extents, index }: Sized): readonly StripDim[] {
+  const { rules, output, each, tile, ragged } = form;
+  const strides = rules.length > 1 ? output : index;
+  const last = tile.length - 1;
+  const counted = rules.length > 1 ? each : 1;
+  const dims = tile
+    .map((_, dim): StripDim => ({ dim, extent: at(extents, dim), stride: at(strides, dim), each: 1 }))
+    .filter(({ extent, stride }) => extent > 1 && stride > 0)
+    .sort((a, b) => b.stride - a.stride);
+  const inner = dims.at(-1);
+  const columns =
+    inner?.stride === counted
+      ? { ...inner, stride: 1, each: counted }
+      : { dim: last, extent: 1, stride: 1, each: counted };
+  const outer = inner?.stride === counted ? dims.slice(0, -1) : dims;
+  const joined: StripDim[] = [];
+  for (const dim of outer) {
+    const before = joined.at(-1);
+    if (before !== undefined && !ragged.has(dim.dim) && before.stride === dim.stride * dim.extent)
+      joined[joined.length - 1] = { ...before, stride: dim.stride, each: before.each * dim.extent };
+    else joined.push(dim);
+  }
+  return [...joined, columns];
+}
+
+/** Words of the data tile from a strip's start that its addresses may name. */
+function spanOf(form: Form, sized: Sized): number {
+  const { rules, strides, target, wordBytes } = form;
+  const picked = rules.reduce((sum, { below }, s) => sum + (below - 1) * at(strides, s), 0);
+  return alignUp((picked + mostBase(form, sized) + 1) * wordBytes, target.blockBytes) / wordBytes;
+}
+
+/** The largest part of an address that the output's place decides, in words. */
+const mostBase = ({ data, each }: Form, { extents }: Sized): number =>
+  extents.reduce((sum, extent, d) => sum + (extent - 1) * at(data, d), each - 1);
+
+function setupOf(form: Form, sized: Sized, seen: number): FlatProgram["setup"] {
+  const { data, each, target, places, rules } = form;
+  const { same, hasBase, index } = sized;
+  const seeds: Seed[] = [];
+  const steps: FlatStep[] = [];
+  if (!same) {
+    const start = at(places, 0);
+    fill(form, sized, { in: "pattern", start, by: index, word: 0, padded: false }, seeds, steps);
+  }
+  if (hasBase) {
+    // Rows that data and output have alike are padded alike.
+    const padded = at(data, data.length - 1) === each;
+    fill(form, sized, { in: "base", start: 0, by: data, word: 1, padded }, seeds, steps);
+  }
+  if (seen > 0) steps.push({ op: "TEXPANDS", to: { in: "seen", from: 0 }, by: 0, length: seen });
+  if (rules.some(({ outside }) => outside === "none"))
+    steps.push({ op: "TEXPANDS", to: { in: "border", from: 0 }, by: 0, length: target.blockBytes / 4 });
+  return { seeds, steps };
+}
+
+interface Filling {
+  readonly in: AddedName;
+  readonly start: number;
+  /** By output dim, and by word of an element. */
+  readonly by: readonly number[];
+  readonly word: number;
+  /** Whether the padding of a row leads into that of another row, which is there. */
+  readonly padded: boolean;
+}
+
+/** A run that is linear in the dims of a strip: one block by the scalar unit, then twice as much with each instruction. */
+function fill(
+  { each, output, tile }: Form,
+  { extents, length }: Sized,
+  { in: name, start, by, word, padded }: Filling,
+  seeds: Seed[],
+  steps: FlatStep[],
+): void {
+  const last = tile.length - 1;
+  const along = at(by, last);
+  seeds.push({
+    in: name,
+    values: Array.from({ length: block }, (_, p) => start + Math.floor(p / each) * along + (p % each) * word),
+  });
+  const copy = (at: number, words: number, more: number): void => {
+    steps.push({
+      op: "TADDS",
+      to: { in: name, from: at },
+      of: { in: name, from: 0 },
+      by: more,
+      length: words,
+    });
+  };
+  const severalRows = extents.slice(0, last).some((extent) => extent > 1);
+  const row = severalRows ? at(output, last - 1) : length;
+  for (let have = block; have < row; have *= 2) {
+    copy(have, Math.min(have, row - have), (have / each) * along);
+  }
+  const most = start + (at(extents, last) - 1) * along + (each - 1) * word;
+  // Words behind a row's last element are as that: what they name is there, whatever strip they are in.
+  if (!padded && along > 0 && row > at(extents, last) * each) {
+    const run: Run = { in: name, from: 0 };
+    steps.push({ op: "TMINS", to: run, of: run, by: most, length: row });
+  }
+  for (let d = last - 1; d >= 0; d--) {
+    for (let have = 1; have < at(extents, d); have *= 2) {
+      copy(have * at(output, d), Math.min(have, at(extents, d) - have) * at(output, d), have * at(by, d));
+    }
+  }
+}
+
+/** `seen` by halves down to one block. */
+function folded(length: number): FlatStep[] {
+  const steps: FlatStep[] = [];
+  const seen = (from: number): Run => ({ in: "seen", from });
+  for (let words = length; words > block;) {
+    const half = alignUp(words / 2, block);
+    steps.push({ op: "TOR", to: seen(0), of: seen(0), by: seen(half), length: words - half });
+    words = half;
+  }
+  return steps;
+}

@@ -1,0 +1,355 @@
+/** What a gather asks of its pipe, counted, and the cycles that takes: what classes are chosen by, and part of the clock. */
+import {
+  followedBy,
+  gatheredTable,
+  inputTile,
+  isRead,
+  pickedFrom,
+  rowElements,
+  type AccessMap,
+} from "../access.js";
+import { targetFacts, type Target } from "../target.js";
+import type { Pipe } from "../tile.js";
+import {
+  alignUp,
+  assertNever,
+  at,
+  contiguousRun,
+  bytesOf,
+  elementCount,
+  invariant,
+  strides,
+  type Shape,
+  type TensorType,
+} from "../types.js";
+import type { FlatProgram, FlatStep, FlatStrip } from "./flat-program.js";
+import type { Held, Instructions } from "./gather-lowering.js";
+
+/** Counts, in the units of the target's figures. */
+export interface Work {
+  /** DMA instructions. */
+  readonly instructions: number;
+  /** Bytes that cross between global memory and the core, in whole blocks; in whole cache lines off Ascend. */
+  readonly padded: number;
+  /** Bytes of the elements alone. */
+  readonly bytes: number;
+  /** Rows of vector gathers, and their repeats beyond the first of each row. */
+  readonly rows: number;
+  readonly repeats: number;
+  /** Vector instructions on index values, and the repeats of all tiles they read. */
+  readonly steps: number;
+  readonly stepRepeats: number;
+  /** Copies within UB, and their bytes in whole blocks. */
+  readonly copies: number;
+  readonly copied: number;
+  /** Accesses of the scalar unit. */
+  readonly scalars: number;
+  /** Waits between pipes within the statement. */
+  readonly waits: number;
+}
+
+/** What asks for nothing. */
+export const noWork: Work = {
+  instructions: 0,
+  padded: 0,
+  bytes: 0,
+  rows: 0,
+  repeats: 0,
+  steps: 0,
+  stepRepeats: 0,
+  copies: 0,
+  copied: 0,
+  scalars: 0,
+  waits: 0,
+};
+
+/** Whole cycles of a statement's work on one of `cores` busy cores; monotone in each count. */
+export function cyclesOfWork(work: Work, pipe: Pipe, target: Target, cores: number): number {
+  const store = pipe === "MTE3";
+  const startup = store ? target.storeStartupCycles : target.loadStartupCycles;
+  const rate = store ? target.storeBytesPerCycle : target.loadBytesPerCycle;
+  return Math.ceil(
+    work.instructions * startup +
+      Math.max(work.padded / rate, (work.padded * cores) / target.gmBytesPerCycle) +
+      work.rows * target.gatherRowCycles +
+      work.repeats * target.gatherRepeatCycles +
+      work.steps * target.stepCycles +
+      work.stepRepeats * target.stepRepeatCycles +
+      work.copies * target.copyStartupCycles +
+      work.copied / target.copyBytesPerCycle +
+      work.scalars * target.scalarCycles +
+      work.waits * target.syncCycles,
+  );
+}
+
+/** What the work of a gather depends on beside its sizes. */
+export interface GatherSetting {
+  readonly map: AccessMap;
+  /** By table. */
+  readonly inputs: readonly Held[];
+  readonly output: Held;
+  readonly lowering: Instructions;
+}
+
+/** A row in global memory moves as whole blocks of UB through a DMA engine, as whole cache lines elsewhere. */
+export const granule = (target: Target): number =>
+  targetFacts[target.kind].dmaEngine ? target.blockBytes : target.burstBytes;
+
+/** Extents of a box after folding, innermost first: elements that lie together, rows of them, and what repeats those. */
+export function folded(sizes: Shape, inTensor: Shape, inTile: Shape): number[] {
+  const dims = [{ extent: 1, tensor: 1, tile: 1 }];
+  for (let k = sizes.length - 1; k >= 0; k--) {
+    const [extent, tensor, tile] = [at(sizes, k), at(inTensor, k), at(inTile, k)];
+    if (extent === 1) continue;
+    const inner = at(dims, dims.length - 1);
+    if (tensor === inner.tensor * inner.extent && tile === inner.tile * inner.extent) inner.extent *= extent;
+    else dims.push({ extent, tensor, tile });
+  }
+  return dims.map((dim) => dim.extent);
+}
+
+export function gatherWork(setting: GatherSetting, sizes: Shape, target: Target): Work {
+  if (elementCount(sizes) === 0) return noWork;
+  const { map, inputs, lowering } = setting;
+  const data = at(inputs, gatheredTable);
+  const size = bytesOf(data.type.dtype);
+  const elements = elementCount(sizes);
+  const { steps, waits } = lowering;
+  const components = map.sites.length;
+  switch (lowering.class) {
+    case "flat":
+      invariant(lowering.flat !== undefined, "a flat gather has a program");
+      return { ...noWork, ...flatWork(lowering.flat, sizes, target), waits };
+    case "row-copy": {
+      const { picks, burst, rows, outer } = picked(setting, sizes);
+      const copies = picks * rows * outer;
+      const copied = copies * alignUp(burst * size, target.blockBytes);
+      return {
+        ...noWork,
+        ...lookups(setting, picks, target),
+        copies,
+        copied,
+        scalars: picks * components,
+        waits,
+      };
+    }
+    case "mgather":
+    case "row-fetch": {
+      const { picks, burst, rows, outer } = picked(setting, sizes);
+      const looked = lookups(setting, picks, target);
+      return {
+        ...noWork,
+        steps: steps.scalar + steps.tile,
+        stepRepeats: (steps.scalar + 2 * steps.tile) * repeatsOf(picks, target),
+        instructions: picks * outer * Math.ceil(rows / target.dmaRows) + looked.instructions,
+        padded: picks * outer * rows * alignUp(burst * size, target.blockBytes) + looked.padded,
+        bytes: elements * size + looked.bytes,
+        scalars: picks * components,
+        waits,
+      };
+    }
+    case "scalar": {
+      // 8 and 16 bytes move as words of 4: each is read and written.
+      const scalars = elements * (components + 2 * Math.max(1, size / 4));
+      const looked = lookups(setting, elements, target);
+      if (data.inTile !== undefined) return { ...noWork, ...looked, scalars, waits };
+      return {
+        ...noWork,
+        instructions: elements + looked.instructions,
+        padded: elements * alignUp(size, target.blockBytes) + looked.padded,
+        bytes: elements * size + looked.bytes,
+        scalars,
+        waits,
+      };
+    }
+    case "direct":
+      return direct(setting, sizes, target);
+  }
+}
+
+/** The instructions of all strips; those of a short one at its end are as many as of a whole one. */
+function flatWork(
+  { dim, extent, full, tail, wordBytes }: FlatProgram,
+  sizes: Shape,
+  target: Target,
+): VectorWork {
+  const outer = elementCount(sizes.slice(0, dim));
+  const size = at(sizes, dim);
+  const most = Math.floor(extent / full.entries);
+  const strips = Math.min(Math.ceil(size / full.entries), most);
+  const whole = stripWork(full, wordBytes, outer * strips, target);
+  if (tail === undefined || size <= most * full.entries) return whole;
+  const short = stripWork(tail, wordBytes, outer, target);
+  return {
+    rows: whole.rows + short.rows,
+    repeats: whole.repeats + short.repeats,
+    steps: whole.steps + short.steps,
+    stepRepeats: whole.stepRepeats + short.stepRepeats,
+  };
+}
+
+type VectorWork = Pick<Work, "rows" | "repeats" | "steps" | "stepRepeats">;
+
+/** So many strips: their steps, and the last gather. */
+function stripWork(strip: FlatStrip, wordBytes: number, times: number, target: Target): VectorWork {
+  const { rows, repeats, steps, stepRepeats } = workOfSteps(strip.steps, target);
+  return {
+    rows: times * (rows + 1),
+    repeats: times * (repeats + Math.ceil((strip.length * wordBytes) / target.vectorBytes) - 1),
+    steps: times * steps,
+    // Addresses become byte offsets; the first repeat of that is in the row's cycles.
+    stepRepeats: times * (stepRepeats + repeatsOf(strip.length, target) - 1),
+  };
+}
+
+/** Repeats of the vector unit over so many 32-bit words. */
+const repeatsOf = (words: number, target: Target): number => Math.ceil((4 * words) / target.vectorBytes);
+
+/** Vector instructions, and the repeats of all tiles they read. */
+export function workOfSteps(list: readonly FlatStep[], target: Target): VectorWork {
+  let [rows, repeats, steps, stepRepeats] = [0, 0, 0, 0];
+  for (const step of list) {
+    switch (step.op) {
+      case "TADDS":
+      case "TMULS":
+      case "TMAXS":
+      case "TMINS":
+      case "TSHRS":
+      case "TEXPANDS":
+        steps++;
+        stepRepeats += repeatsOf(step.length, target);
+        break;
+      case "TADD":
+      case "TSUB":
+      case "TMUL":
+      case "TMAX":
+      case "TAND":
+      case "TOR":
+        steps++;
+        stepRepeats += 2 * repeatsOf(step.length, target);
+        break;
+      case "TGATHER":
+        rows++;
+        repeats += repeatsOf(step.length, target) - 1;
+        stepRepeats += repeatsOf(step.length, target) - 1;
+        break;
+      case "TCVT":
+        steps++;
+        stepRepeats += step.rows * repeatsOf(2 * step.columns, target);
+        break;
+      case "see": {
+        const columns = step.dims.at(-1);
+        const inTile = step.dims.at(-2) ?? { extent: 1, each: 1 };
+        const tiles = step.dims.slice(0, -2).reduce((count, { extent, each }) => count * extent * each, 1);
+        steps += tiles;
+        stepRepeats +=
+          2 *
+          tiles *
+          inTile.extent *
+          inTile.each *
+          repeatsOf((columns?.extent ?? 1) * (columns?.each ?? 1), target);
+        break;
+      }
+      default:
+        assertNever(step);
+    }
+  }
+  return { rows, repeats, steps, stepRepeats };
+}
+
+/** The index values that are read in global memory, so many times each: every read is a transfer of its own. */
+function lookups({ map, inputs }: GatherSetting, times: number, target: Target) {
+  const sizes = map.sites.flatMap(({ value }) => {
+    if (!isRead(value) || value.table === gatheredTable) return [];
+    const { type, inTile } = at(inputs, value.table);
+    return inTile === undefined ? [bytesOf(type.dtype)] : [];
+  });
+  return {
+    instructions: times * sizes.length,
+    padded: times * sizes.reduce((sum, bytes) => sum + alignUp(bytes, target.blockBytes), 0),
+    bytes: times * sizes.reduce((sum, bytes) => sum + bytes, 0),
+  };
+}
+
+/** How often an index is looked up, and the box that each names. */
+function picked({ map, inputs, output }: GatherSetting, sizes: Shape) {
+  const first = pickedFrom(map);
+  const box = sizes.slice(first);
+  const within = ({ type, inTile = strides(type.shape) }: Held): Shape =>
+    inTile.slice(inTile.length - box.length);
+  const [burst = 1, rows = 1, ...outer] = folded(box, within(at(inputs, gatheredTable)), within(output));
+  return { picks: elementCount(sizes.slice(0, first)), burst, rows, outer: elementCount(outer) };
+}
+
+/** How far a read that only leaves the first level of caches is, beside one that leaves the second. */
+const nearby = 1 / 12;
+
+/**
+ * Lanes, or a core behind its caches: they start the output's rows, copy the rows that indices name piece by piece or take
+ * single elements, and read the indices and write the output where these live in global memory.
+ */
+function direct({ map, inputs, output }: GatherSetting, sizes: Shape, target: Target): Work {
+  const data = at(inputs, gatheredTable);
+  const { dtype, shape } = data.type;
+  const size = bytesOf(dtype);
+  const elements = elementCount(sizes);
+  const inRow = rowElements(map, sizes, shape);
+  const row = inRow * size;
+  const rows = elements / inRow;
+  const pieces = inRow === 1 ? elements : rows * Math.ceil(row / target.vectorBytes);
+  let [instructions, bytes, padded] = [0, 0, 0];
+  const add = (part: { readonly bytes: number; readonly padded: number; readonly runs: number }): void => {
+    instructions += part.runs;
+    bytes += part.bytes;
+    padded += part.padded;
+  };
+  for (let table = gatheredTable + 1; table < inputs.length; table++) {
+    const { type, inTile } = at(inputs, table);
+    if (inTile === undefined) add(inPlace(inputTile(map, table, sizes, type.shape), type, target));
+  }
+  if (output.inTile === undefined) add(inPlace(sizes, output.type, target));
+  const slab = inPlace(inputTile(map, gatheredTable, sizes, shape), data.type, target).padded;
+  const near = rows * Math.min(1, slab / target.firstLevelBytes);
+  let far = 0;
+  if (data.inTile === undefined) {
+    const line = granule(target);
+    const fetched = rows * alignUp(row, line);
+    const kept = Math.min(1, target.secondLevelBytes / Math.max(1, slab));
+    const once = Math.min(fetched, slab * sharedPart(map, sizes, output.type.shape));
+    const lines = Math.ceil((kept * once + (1 - kept) * fetched) / line);
+    // What a cache holds passes it again, as far as the traffic counts it.
+    add({
+      bytes: elements * size,
+      padded: Math.max(elements * size, lines * line),
+      runs: row < line ? 0 : rows,
+    });
+    far = row < line ? lines : 0;
+  }
+  return {
+    ...noWork,
+    rows: elements / (sizes[sizes.length - 1] ?? 1),
+    repeats: Math.ceil(pieces / target.lanes),
+    instructions,
+    bytes,
+    padded,
+    scalars: far + near * nearby,
+  };
+}
+
+/** What a box owes of a slab that the output shares along the dims that the data does not follow. */
+function sharedPart(map: AccessMap, sizes: Shape, output: Shape): number {
+  const follows = followedBy(map, gatheredTable);
+  let part = 1;
+  for (let d = 0; d < sizes.length; d++) if (!follows.has(d)) part = (part * at(sizes, d)) / at(output, d);
+  return part;
+}
+
+/** A box of a tensor, read or written where it is. */
+function inPlace(sizes: Shape, { dtype, shape }: TensorType, target: Target) {
+  const elements = elementCount(sizes);
+  if (elements === 0) return { bytes: 0, padded: 0, runs: 0 };
+  const run = contiguousRun(sizes, shape);
+  const runs = elements / run;
+  const size = bytesOf(dtype);
+  return { bytes: elements * size, padded: runs * alignUp(run * size, granule(target)), runs };
+}
