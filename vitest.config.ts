@@ -24,9 +24,6 @@ const isolated = [
   "test/testing/skip.test.ts",
 ];
 
-/** Its limits on the time of a verdict and a stop need an idle machine: it runs behind the others, by itself. */
-const alone = "test/browser/playground.test.ts";
-
 export default defineConfig(({ mode }) => {
   const left = [...configDefaults.exclude, ...(mode === "quick" ? slow.map(([file]) => file) : [])];
   return {
@@ -45,13 +42,12 @@ export default defineConfig(({ mode }) => {
           test: {
             name: "shared",
             include: ["test/**/*.test.ts"],
-            exclude: [...left, ...isolated, alone],
+            exclude: [...left, ...isolated],
             isolate: false,
             globalSetup: ["test/support/packed-folder.ts"],
           },
         },
         { extends: true, test: { name: "isolated", include: isolated, exclude: left } },
-        { extends: true, test: { name: "alone", include: [alone], exclude: left, maxWorkers: 1 } },
       ],
     },
   };
