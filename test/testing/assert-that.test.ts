@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { AssertionError } from "node:assert";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -102,6 +103,11 @@ describe("limits", () => {
         assertThat(kernel).toFitUb(1000);
       }),
     ).toMatch(/more than 1000 B of the unified buffer; %\w+ 1 x \d+ B/);
+  });
+
+  it("in cycles name the clock that runs, in the documentation too", () => {
+    const page = readFileSync(new URL("../../docs/testing.md", import.meta.url), "utf8");
+    expect([...page.matchAll(/clock: (\d+)/g)].map(([, version]) => Number(version))).toEqual([clockVersion]);
   });
 
   it("in cycles tell another clock from a slower kernel", () => {
