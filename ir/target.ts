@@ -5,6 +5,11 @@
  */
 import { maxElements } from "./types.js";
 
+/** PTO-ISA's headers for Ascend cores: those of A2 and A3, and those of the 950. */
+export const isas = ["a2a3", "a5"] as const;
+/** The headers of PTO-ISA that an Ascend core takes. */
+export type Isa = (typeof isas)[number];
+
 /** What kind of machine a target is. */
 export type TargetKind = "ascend" | "webgpu" | "cpu";
 
@@ -156,6 +161,8 @@ export interface Target extends TargetFigures {
   readonly gatherScratch: boolean;
   /** Whether loads, gathers and stores of a core run side by side. */
   readonly overlaps: boolean;
+  /** Of an Ascend core: the headers of PTO-ISA that its kernels are compiled with. Absent: `a2a3`. */
+  readonly isa?: Isa;
   /** Element sizes in bytes that a vector gather in UB takes. */
   readonly vectorGatherBytes: readonly number[];
   readonly defaultResidency: "ub" | "gm" | "auto";
@@ -203,6 +210,7 @@ const repeat = from("manual", "hiascend.com cceapi_0057: one vector repeat is 25
 export const ascendA2: Target = {
   name: "ascend-a2",
   kind: "ascend",
+  isa: "a2a3",
   title: "Ascend 910B (A2): 192 KiB unified buffer, 48 vector cores",
   gatherScratch: true,
   overlaps: true,
@@ -279,7 +287,9 @@ export const ascendA3: Target = {
   title: "Ascend 910C (A3): the same vector core as A2",
 };
 
-const onA2 = assumed("as ascend-a2: no figure of the 950's own is published");
+const onA2 = assumed(
+  "as ascend-a2: no figure of the 950's own is published; its MGATHER runs on 1024 threads and is priced as A2's loop of DMA starts",
+);
 const asA2 = {
   loadStartupCycles: onA2,
   loadBytesPerCycle: onA2,
@@ -298,9 +308,11 @@ const asA2 = {
 export const ascend950: Target = {
   ...ascendA2,
   name: "ascend-950",
+  isa: "a5",
   title: "Ascend 950PR: 248 KiB unified buffer, 56 vector cores",
   gatherScratch: true,
-  vectorGatherBytes: [1, 2, 4, 8],
+  // By 32-bit indices its header gathers every second element of 1 byte (pto-isa include/pto/npu/a5/TGather.hpp:103).
+  vectorGatherBytes: [2, 4, 8],
   ubBytes: 253952,
   firstLevelBytes: 253952,
   secondLevelBytes: 253952,

@@ -122,10 +122,8 @@ export class Context {
 
   tileType(name: string, { word, rows, columns, valid }: TileShape): string {
     const [validRows, validColumns] = valid;
-    const whole = validRows.fixed && validColumns.fixed;
-    const one = rows === 1 && validRows.fixed;
-    const shown = (extent: Extent): string => (whole ? extent.text : "DYNAMIC");
-    const text = `Tile<TileType::Vec, ${word.name}, ${rows}, ${columns}, BLayout::RowMajor, ${one ? "1" : shown(validRows)}, ${shown(validColumns)}>`;
+    const shown = (extent: Extent): string => (extent.fixed ? extent.text : "DYNAMIC");
+    const text = `Tile<TileType::Vec, ${word.name}, ${rows}, ${columns}, BLayout::RowMajor, ${shown(validRows)}, ${shown(validColumns)}>`;
     return this.type(`Ub${name}`, text);
   }
 
@@ -133,12 +131,8 @@ export class Context {
   tile(variable: string, name: string, shape: TileShape, address: string): void {
     const type = this.tileType(name, shape);
     const [rows, columns] = shape.valid;
-    const both = rows.fixed && columns.fixed;
-    const given = both
-      ? ""
-      : shape.rows === 1 && rows.fixed
-        ? `(${columns.text})`
-        : `(${rows.text}, ${columns.text})`;
+    const open = [rows, columns].filter((extent) => !extent.fixed);
+    const given = open.length === 0 ? "" : `(${open.map(({ text }) => text).join(", ")})`;
     this.out.line(`${type} ${variable}${given};`);
     this.out.line(`TASSIGN(${variable}, ${address});`);
   }

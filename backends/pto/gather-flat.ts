@@ -151,7 +151,9 @@ export function emitFlatSetup(context: Context, gather: PtoGather): void {
   const rows = new Rows(context, program);
   for (const { in: name, values } of seeds) {
     const tile = rows.of({ in: name, from: 0 }, values.length);
-    values.forEach((value, k) => { context.out.line(`${tile}.SetValue(${k}, ${value});`); });
+    values.forEach((value, k) => {
+      context.out.line(`${tile}.SetValue(${k}, ${value});`);
+    });
   }
   if (seeds.length > 0) context.flags("S", "V", "EVENT_ID1");
   emitSteps(context, rows, steps, () => "0");

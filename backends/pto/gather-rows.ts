@@ -68,7 +68,12 @@ export function emitMgather(context: Context, gather: PtoGather): void {
     context.vector(...normal, ...(clamps ? clamped(rule, picked, normal.length > 0 ? picked : list) : []));
   }
   const outside = rule.outside === "none" ? "Zero" : "Undefined";
+  const onV = plan.target.isa === "a5";
+  // There it is an instruction of V (pto-isa include/pto/npu/a5/MGather.hpp:178), with no wait of its own.
+  if (onV && picked !== list) context.barrier();
   out.line(`MGATHER<Coalesce::Row, GatherOOB::${outside}>(${rows}, ${table}, ${picked});`);
+  // What waits for MTE2 waits for the rows, then.
+  if (onV) context.wait("V", "MTE2");
 }
 
 export function emitRowFetch(context: Context, gather: PtoGather): void {

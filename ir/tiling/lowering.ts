@@ -132,7 +132,7 @@ function waysOf(gather: LoweringFacts, target: Target): readonly Way[] {
   if (elementCount(at(gather.inputs, gatheredTable).type.shape) === 0) return [scalar(gather)];
   if (inGm(gather)) {
     return [
-      isTable(gather)
+      isTable(gather, target)
         ? mgather(gather, target)
         : lacks("mgather", "the gather takes no rows of a table by a list of i32 indices"),
       isRows(gather) ? rowFetch(gather) : lacks("row-fetch", "no index names whole rows"),
@@ -193,11 +193,14 @@ function isRows({ map }: LoweringFacts): boolean {
 }
 
 /** MGATHER: rows of a table of rank 2 by a list of 32-bit indices. */
-function isTable(gather: LoweringFacts): boolean {
-  const { map, inputs } = gather;
+function isTable(gather: LoweringFacts, target: Target): boolean {
+  const { map, inputs, tile } = gather;
   const data = at(inputs, gatheredTable).type;
   const site = onlySite(map);
+  // The 950's header takes a table's rows to be as long as those that are fetched (pto-isa include/pto/npu/a5/MGather.hpp:127).
+  const whole = target.isa !== "a5" || tile[1] === data.shape[1];
   return (
+    whole &&
     data.shape.length === 2 &&
     site !== undefined &&
     isRows(gather) &&
@@ -241,8 +244,8 @@ function mgather({ map, tile }: LoweringFacts, target: Target): Way {
     class: "mgather",
     adds: changed ? [{ name: "addresses", bytes }] : [],
     steps,
-    // MGATHER waits for V, and V for the load of the indices.
-    waits: 1,
+    // MGATHER waits for V, and V for the load of the indices. On the 950 it runs on V itself, and MTE2 waits for it.
+    waits: target.isa === "a5" ? 2 : 1,
   };
 }
 

@@ -3,6 +3,7 @@
  * schedules, tensor types, targets and programs; a function's own options have theirs beside their type.
  */
 import {
+  isas,
   keyOf,
   defaultTarget,
   dtypes,
@@ -197,7 +198,10 @@ export const targetWords = {
   kind: targetKinds,
   defaultResidency: residencies,
   gmGather: ["rows", "any"],
-} as const satisfies { readonly [K in "kind" | "defaultResidency" | "gmGather"]: readonly Target[K][] };
+  isa: isas,
+} as const satisfies {
+  readonly [K in "kind" | "defaultResidency" | "gmGather" | "isa"]: readonly Target[K][];
+};
 
 /** Sizes of elements in bytes. */
 export const sizesField = {
@@ -219,6 +223,11 @@ const targetFields: Fields<Target> = {
   title: text,
   gatherScratch: { ...yesOrNo, code: "TC501" },
   overlaps: { ...yesOrNo, code: "TC501" },
+  isa: {
+    code: "TC501",
+    takes: `one of ${isas.join(", ")}, or nothing`,
+    holds: (value) => value === undefined || isas.some((isa) => isa === value),
+  },
   vectorGatherBytes: sizesField,
   defaultResidency: oneOf(targetWords.defaultResidency, "TC501"),
   gmGather: oneOf(targetWords.gmGather, "TC501"),
@@ -248,7 +257,7 @@ export const targetField: Field = {
   problems(value, path) {
     if (builtIn.has(value)) return [];
     if (isObject(value)) {
-      const needs = Object.keys(targetFields);
+      const needs = Object.keys(targetFields).filter((field) => field !== "isa");
       return checkOptions(path, value, targetFields, { code: "TC501", path: `${path}.`, needs });
     }
     if (typeof value !== "string") return [refusal(targetField, value, path)];

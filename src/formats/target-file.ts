@@ -1,5 +1,12 @@
 /** Target files: the JSON of a target, as `tilec targets NAME --json` prints it, with every figure's source. */
-import { CompileError, error, type FigureSource, type Target, type TargetFigures } from "../../ir/index.js";
+import {
+  CompileError,
+  error,
+  type FigureSource,
+  type Isa,
+  type Target,
+  type TargetFigures,
+} from "../../ir/index.js";
 import { figureField, figureNames, sizesField, targetWords } from "../api/check-options.js";
 
 /** What a target file holds: figures with their sources side by side. */
@@ -9,6 +16,8 @@ export interface TargetFile {
   readonly title: string;
   readonly gatherScratch: boolean;
   readonly overlaps: boolean;
+  /** Of an Ascend core; absent: `a2a3`. */
+  readonly isa?: Isa;
   readonly vectorGatherBytes: readonly number[];
   readonly defaultResidency: Target["defaultResidency"];
   readonly gmGather: Target["gmGather"];
@@ -17,12 +26,22 @@ export interface TargetFile {
 
 /** A target as the JSON value of a target file. */
 export function targetFile(target: Target): TargetFile {
-  const { name, kind, title, gatherScratch, overlaps, vectorGatherBytes, defaultResidency, gmGather } =
+  const { name, kind, title, isa, gatherScratch, overlaps, vectorGatherBytes, defaultResidency, gmGather } =
     target;
   const figures = Object.fromEntries(
     figureNames.map((figure) => [figure, { value: target[figure], ...target.sources[figure] }]),
   );
-  const given = { name, kind, title, gatherScratch, overlaps, vectorGatherBytes, defaultResidency, gmGather };
+  const given = {
+    name,
+    kind,
+    title,
+    ...(isa === undefined ? {} : { isa }),
+    gatherScratch,
+    overlaps,
+    vectorGatherBytes,
+    defaultResidency,
+    gmGather,
+  };
   return { ...given, figures };
 }
 
@@ -73,11 +92,17 @@ export function parseTargetFile(text: string, file: string): Target {
   };
   const vectorGatherBytes = value.vectorGatherBytes;
   if (!sizesField.holds(vectorGatherBytes)) return fail(`vectorGatherBytes is ${sizesField.takes}`);
+  const isa = value.isa === undefined ? undefined : word("isa", targetWords.isa);
+  if (isa === "a5" && vectorGatherBytes.includes(1)) {
+    const message = `${file}: vectorGatherBytes lists 1, and PTO-ISA's a5 header gathers every second element of 1 byte`;
+    throw new CompileError([error("TC501", message, { hint: "leave 1 out of vectorGatherBytes" })]);
+  }
   return {
     ...(numbers as TargetFigures),
     name: string("name"),
     kind: word("kind", targetWords.kind),
     title: string("title"),
+    ...(isa === undefined ? {} : { isa }),
     gatherScratch: yesOrNo("gatherScratch"),
     overlaps: yesOrNo("overlaps"),
     vectorGatherBytes,

@@ -105,4 +105,14 @@ describe("a target file", () => {
     const broken = { ...targetFile(targets.ascendA2), vectorGatherBytes: [2, 3] };
     expect(() => parseTargetFile(JSON.stringify(broken), "t.json")).toThrow(/TC015.*vectorGatherBytes/s);
   });
+
+  it("takes a file without isa, and refuses elements of 1 byte where the 950's header misreads them", () => {
+    const { isa, ...older } = targetFile(targets.ascendA2);
+    expect(isa).toBe("a2a3");
+    expect(parseTargetFile(JSON.stringify(older), "t.json").isa).toBeUndefined();
+    const wrong = { ...targetFile(targets.ascend950), vectorGatherBytes: [1, 2, 4] };
+    expect(() => parseTargetFile(JSON.stringify(wrong), "t.json")).toThrow(/TC501.*lists 1/s);
+    const other = { ...targetFile(targets.ascend950), isa: "a6" };
+    expect(() => parseTargetFile(JSON.stringify(other), "t.json")).toThrow(/TC015.*isa is one of a2a3, a5/s);
+  });
 });

@@ -1,7 +1,7 @@
 /** Random gathers under random schedules, as kernels on the judge: the oracle's bits, or its bad index. */
 import fc from "fast-check";
 import { CompileError, outputOf, type Schedule, type Target } from "../../ir/index.js";
-import { onnx, targets, tryCompile, type Kernel } from "../../src/index.js";
+import { onnx, pypto, targets, tryCompile, type Kernel } from "../../src/index.js";
 import { longGather, randomSchedule, scheduledGather, type RandomGather } from "./arbitrary.js";
 import { expectedBytes } from "./expected.js";
 import { operandOf } from "./operands.js";
@@ -35,14 +35,26 @@ const tableRows: fc.Arbitrary<Scheduled> = fc
     columns: extent(70),
     values: fc.array(fc.integer({ min: -12, max: 12 }), { minLength: 1, maxLength: 40 }),
     dtype: fc.constantFrom("u8" as const, "f16" as const, "f32" as const),
-    policy: fc.constantFrom("clamp" as const, "zero" as const),
+    policy: fc.constantFrom("clamp" as const, "zero" as const, "unchecked" as const),
+    dialect: fc.constantFrom("onnx" as const, "pypto" as const),
+    target: fc.constantFrom(targets.ascendA2, targets.ascendA3, targets.ascend950),
     tile: fc.tuple(extent(40), extent(70)),
     buffers: fc.constantFrom(1 as const, 2 as const),
     cores: extent(4),
   })
-  .map(({ rows, columns, values, dtype, policy, ...schedule }) => {
+  .map(({ rows, columns, values: any, dtype, policy, dialect, target, ...schedule }) => {
+    const fromEnd = dialect === "onnx";
+    // What the caller promised is kept.
+    const values = policy === "unchecked" ? any.map((value) => Math.abs(value) % rows) : any;
     const dataShape = [rows, columns];
-    const func = onnx.gather({ data: [dtype, dataShape], indices: ["i32", [values.length]], oob: policy });
+    const func = fromEnd
+      ? onnx.gather({ data: [dtype, dataShape], indices: ["i32", [values.length]], oob: policy })
+      : pypto.indexSelect({
+          input: [dtype, dataShape],
+          index: ["i32", [values.length]],
+          dim: 0,
+          oob: policy,
+        });
     const size = { u8: 1, f16: 2, f32: 4 }[dtype];
     return {
       random: {
@@ -53,16 +65,17 @@ const tableRows: fc.Arbitrary<Scheduled> = fc
           batchDims: 0,
           dataShape,
           indexShape: [values.length],
-          fromEnd: true,
-          policy,
+          fromEnd,
+          // Nothing is outside where the caller promised that.
+          policy: policy === "unchecked" ? "error" : policy,
         },
         dtype,
         data: Uint8Array.from({ length: rows * columns * size }, (_, k) => (k * 31 + (k >> 5)) % 256),
         indices: values.map(BigInt),
         indexBytes: new Uint8Array(Int32Array.from(values).buffer),
       },
-      schedule: { ...schedule, residency: "gm" },
-      target: targets.ascendA2,
+      schedule: { ...schedule, residency: "gm", profile: "head", lowering: "mgather" },
+      target,
     };
   });
 
@@ -89,9 +102,9 @@ const flatGather: fc.Arbitrary<Scheduled> = fc
   }));
 
 export const ascendGather: fc.Arbitrary<Scheduled> = fc.oneof(
-  { arbitrary: anyGather, weight: 10 },
-  { arbitrary: flatGather, weight: 20 },
-  { arbitrary: tableRows, weight: 1 },
+  { arbitrary: anyGather, weight: 15 },
+  { arbitrary: flatGather, weight: 10 },
+  { arbitrary: tableRows, weight: 3 },
 );
 
 export interface Trial {

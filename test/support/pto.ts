@@ -117,6 +117,7 @@ function jobBytes(jobs: readonly PtoJob[]): Uint8Array {
     number(tile.schedule.ubBytes ?? target.ubBytes);
     number(target.vectorGatherBytes.reduce((mask, size) => mask | (1 << size), 0));
     number(target.dmaRows);
+    number(target.isa === "a5" ? 1 : 0);
     const copies = kernel.buffers.flatMap(({ name, addresses, bytes: size }) =>
       addresses.map((address) => ({ name, address, size })),
     );

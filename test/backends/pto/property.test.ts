@@ -14,7 +14,7 @@ describe("random programs as PTO-ISA kernels", () => {
     const trials: Trial[] = [];
     const classes = new Map<string, number>();
     const refusals = new Set<string>();
-    for (const scheduled of fc.sample(ascendGather, { numRuns: 1600, seed })) {
+    for (const scheduled of fc.sample(ascendGather, { numRuns: 2400, seed })) {
       const trial = trialOf(scheduled, `k${trials.length}`);
       if (trial instanceof CompileError) {
         for (const { code, message } of trial.diagnostics) if (code === "TC505") refusals.add(message);
@@ -27,7 +27,7 @@ describe("random programs as PTO-ISA kernels", () => {
       classes.set(kind, count + 1);
       trials.push(trial);
     }
-    for (const often of ["flat", "row-copy", "row-fetch", "scalar", "empty"])
+    for (const often of ["flat", "row-copy", "mgather", "row-fetch", "scalar", "empty"])
       expect([often, (classes.get(often) ?? 0) >= 15]).toEqual([often, true]);
     expect([...refusals]).toEqual(["strings do not exist in PTO-ISA, and %data holds them"]);
     const wrong = (await objectionsTo(trials)).flatMap((objection, k) =>

@@ -15,7 +15,7 @@ extern "C" __global__ AICORE void gather(__gm__ int32_t* data, __gm__ int32_t* i
     constexpr uint64_t pattern_ub = 1600; // which index value each word of the output takes
     constexpr uint64_t base_ub = 1856; // where the place of each word begins in the data tile
     constexpr uint64_t seen_ub = 2112; // marks of index values outside
-    using UbData = Tile<TileType::Vec, int32_t, 4, 64, BLayout::RowMajor, DYNAMIC, DYNAMIC>;
+    using UbData = Tile<TileType::Vec, int32_t, 4, 64, BLayout::RowMajor, DYNAMIC, 64>;
     using UbIndex = Tile<TileType::Vec, int32_t, 1, 16, BLayout::RowMajor, 1, DYNAMIC>;
     using UbRow = Tile<TileType::Vec, int32_t, 1, 16, BLayout::RowMajor, 1, 16>;
     using UbRow2 = Tile<TileType::Vec, int32_t, 1, 64, BLayout::RowMajor, 1, 64>;
@@ -96,7 +96,7 @@ extern "C" __global__ AICORE void gather(__gm__ int32_t* data, __gm__ int32_t* i
         wait_flag(PIPE_V, PIPE_MTE2, EVENT_ID1);
         // load %data[%t0, 0][min(4, 10 - %t0), 64] to %data_ub
         GmData load0(data + t0 * 64, GmData::Shape((int64_t)n0));
-        UbData tile0(n0, 64);
+        UbData tile0(n0);
         TASSIGN(tile0, data_ub);
         TLOAD(tile0, load0);
         // sync MTE2 -> V

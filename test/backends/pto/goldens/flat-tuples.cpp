@@ -14,7 +14,7 @@ extern "C" __global__ AICORE void gather_nd(__gm__ int32_t* data, __gm__ int64_t
     constexpr uint64_t pattern_ub = 6528; // which index value each word of the output takes
     constexpr uint64_t seen_ub = 6720; // marks of index values outside
     using UbData = Tile<TileType::Vec, int32_t, 30, 16, BLayout::RowMajor, 30, 9>;
-    using UbIndex = Tile<TileType::Vec, int64_t, 48, 4, BLayout::RowMajor, DYNAMIC, DYNAMIC>;
+    using UbIndex = Tile<TileType::Vec, int64_t, 48, 4, BLayout::RowMajor, DYNAMIC, 2>;
     using UbWide = Tile<TileType::Vec, int64_t, 1, 192, BLayout::RowMajor, 1, 192>;
     using UbNarrow = Tile<TileType::Vec, int32_t, 1, 192, BLayout::RowMajor, 1, 192>;
     using UbRow = Tile<TileType::Vec, int32_t, 1, 48, BLayout::RowMajor, 1, 48>;
@@ -81,7 +81,7 @@ extern "C" __global__ AICORE void gather_nd(__gm__ int32_t* data, __gm__ int64_t
         // load %indices[%t0, 0][min(48, 100 - %t0), 2] to %indices_ub
         indices_turn ^= 1;
         GmIndex load1(indices + t0 * 2, GmIndex::Shape((int64_t)n0));
-        UbIndex tile1(n0, 2);
+        UbIndex tile1(n0);
         TASSIGN(tile1, indices_ub[indices_turn]);
         TLOAD(tile1, load1);
         // sync MTE3 -> S lag 1

@@ -14,7 +14,7 @@ extern "C" __global__ AICORE void gather_elements(__gm__ int16_t* data, __gm__ i
     constexpr uint64_t addresses_ub = 2240; // index values, then addresses in the data tile
     constexpr uint64_t base_ub = 2560; // where the place of each word begins in the data tile
     constexpr uint64_t border_ub = 2880; // a block of zeros, for index values outside
-    using UbData = Tile<TileType::Vec, int16_t, 20, 16, BLayout::RowMajor, DYNAMIC, DYNAMIC>;
+    using UbData = Tile<TileType::Vec, int16_t, 20, 16, BLayout::RowMajor, 20, DYNAMIC>;
     using UbIndex = Tile<TileType::Vec, int32_t, 5, 16, BLayout::RowMajor, DYNAMIC, DYNAMIC>;
     using UbRow = Tile<TileType::Vec, int32_t, 1, 80, BLayout::RowMajor, 1, 80>;
     using UbRow2 = Tile<TileType::Vec, int32_t, 1, 8, BLayout::RowMajor, 1, 8>;
@@ -75,7 +75,7 @@ extern "C" __global__ AICORE void gather_elements(__gm__ int16_t* data, __gm__ i
         // load %data[0, %t1][20, min(16, 40 - %t1)] to %data_ub
         data_turn ^= 1;
         GmData load0(data + t1, GmData::Shape((int64_t)n1));
-        UbData tile0(20, n1);
+        UbData tile0(n1);
         TASSIGN(tile0, data_ub[data_turn]);
         TLOAD(tile0, load0);
         // sync MTE2 -> V

@@ -12,8 +12,8 @@ extern "C" __global__ AICORE void gather(__gm__ int32_t* data, __gm__ int32_t* i
     constexpr uint64_t indices_ub[2] = {38400, 57600};
     constexpr uint64_t output_ub[2] = {76800, 96000};
     constexpr uint64_t base_ub = 115200; // where the place of each word begins in the data tile
-    using UbData = Tile<TileType::Vec, int32_t, 300, 16, BLayout::RowMajor, DYNAMIC, DYNAMIC>;
-    using UbIndex = Tile<TileType::Vec, int32_t, 300, 16, BLayout::RowMajor, DYNAMIC, DYNAMIC>;
+    using UbData = Tile<TileType::Vec, int32_t, 300, 16, BLayout::RowMajor, 300, DYNAMIC>;
+    using UbIndex = Tile<TileType::Vec, int32_t, 300, 16, BLayout::RowMajor, 300, DYNAMIC>;
     using UbRow = Tile<TileType::Vec, int32_t, 1, 4800, BLayout::RowMajor, 1, 4800>;
     using UbRow2 = Tile<TileType::Vec, int32_t, 1, 8, BLayout::RowMajor, 1, 8>;
     using UbRow3 = Tile<TileType::Vec, int32_t, 1, 16, BLayout::RowMajor, 1, 16>;
@@ -27,7 +27,7 @@ extern "C" __global__ AICORE void gather(__gm__ int32_t* data, __gm__ int32_t* i
     using UbRow11 = Tile<TileType::Vec, int32_t, 1, 704, BLayout::RowMajor, 1, 704>;
     using UbSource = Tile<TileType::Vec, int32_t, 1, 4800, BLayout::RowMajor, 1, 4800>;
     using UbWords = Tile<TileType::Vec, int32_t, 1, 4800, BLayout::RowMajor, 1, 4800>;
-    using UbOutput = Tile<TileType::Vec, int32_t, 300, 16, BLayout::RowMajor, DYNAMIC, DYNAMIC>;
+    using UbOutput = Tile<TileType::Vec, int32_t, 300, 16, BLayout::RowMajor, 300, DYNAMIC>;
     using GmData = GlobalTensor<int32_t, Shape<1, 1, 1, 300, DYNAMIC>, Stride<1, 1, 1, 40, 1>, Layout::ND>;
     using GmIndex = GlobalTensor<int32_t, Shape<1, 1, 1, 300, DYNAMIC>, Stride<1, 1, 1, 40, 1>, Layout::ND>;
     using GmOutput = GlobalTensor<int32_t, Shape<1, 1, 1, 300, DYNAMIC>, Stride<1, 1, 1, 40, 1>, Layout::ND>;
@@ -115,13 +115,13 @@ extern "C" __global__ AICORE void gather(__gm__ int32_t* data, __gm__ int32_t* i
         // load %data[0, %t1][300, min(16, 40 - %t1)] to %data_ub
         data_turn ^= 1;
         GmData load0(data + t1, GmData::Shape((int64_t)n1));
-        UbData tile0(300, n1);
+        UbData tile0(n1);
         TASSIGN(tile0, data_ub[data_turn]);
         TLOAD(tile0, load0);
         // load %indices[0, %t1][300, min(16, 40 - %t1)] to %indices_ub
         indices_turn ^= 1;
         GmIndex load1(indices + t1, GmIndex::Shape((int64_t)n1));
-        UbIndex tile1(300, n1);
+        UbIndex tile1(n1);
         TASSIGN(tile1, indices_ub[indices_turn]);
         TLOAD(tile1, load1);
         // sync MTE3 -> V lag 1
@@ -156,7 +156,7 @@ extern "C" __global__ AICORE void gather(__gm__ int32_t* data, __gm__ int32_t* i
         wait_flag(PIPE_V, PIPE_MTE3, EVENT_ID1);
         // store %output_ub to %output[0, %t1][300, min(16, 40 - %t1)]
         GmOutput store0(output + t1, GmOutput::Shape((int64_t)n1));
-        UbOutput tile2(300, n1);
+        UbOutput tile2(n1);
         TASSIGN(tile2, output_ub[output_turn]);
         TSTORE(store0, tile2);
     }

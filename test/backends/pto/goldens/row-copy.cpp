@@ -21,7 +21,7 @@ extern "C" __global__ AICORE void gather(__gm__ int32_t* data, __gm__ int32_t* i
     constexpr uint64_t data_ub[2] = {0, 1280};
     constexpr uint64_t indices_ub[2] = {2560, 2624};
     constexpr uint64_t output_ub[2] = {2688, 3712};
-    using UbData = Tile<TileType::Vec, int32_t, 20, 16, BLayout::RowMajor, DYNAMIC, DYNAMIC>;
+    using UbData = Tile<TileType::Vec, int32_t, 20, 16, BLayout::RowMajor, 20, DYNAMIC>;
     using UbIndex = Tile<TileType::Vec, int32_t, 1, 16, BLayout::RowMajor, 1, DYNAMIC>;
     using UbOutputRow = Tile<TileType::Vec, int32_t, 1, 16, BLayout::RowMajor, 1, DYNAMIC>;
     using UbDataRow = Tile<TileType::Vec, int32_t, 1, 16, BLayout::RowMajor, 1, DYNAMIC>;
@@ -47,7 +47,7 @@ extern "C" __global__ AICORE void gather(__gm__ int32_t* data, __gm__ int32_t* i
         // load %data[0, %t1][20, min(5, 12 - %t1)] to %data_ub
         data_turn ^= 1;
         GmData load0(data + t1 * 2, GmData::Shape((int64_t)n1 * 2));
-        UbData tile0(20, n1 * 2);
+        UbData tile0(n1 * 2);
         TASSIGN(tile0, data_ub[data_turn]);
         TLOAD(tile0, load0);
         // sync MTE2 -> V

@@ -21,7 +21,7 @@ extern "C" __global__ AICORE void gather(__gm__ int16_t* data, __gm__ int64_t* i
     constexpr uint64_t indices_ub[2] = {0, 32};
     constexpr uint64_t output_ub[2] = {64, 832};
     using UbIndex = Tile<TileType::Vec, int64_t, 1, 4, BLayout::RowMajor, 1, DYNAMIC>;
-    using UbOutput = Tile<TileType::Vec, int16_t, 6, 16, BLayout::RowMajor, DYNAMIC, DYNAMIC>;
+    using UbOutput = Tile<TileType::Vec, int16_t, 6, 16, BLayout::RowMajor, 6, DYNAMIC>;
     using UbOutput2 = Tile<TileType::Vec, int16_t, 24, 16, BLayout::RowMajor, DYNAMIC, DYNAMIC>;
     using UbZeros = Tile<TileType::Vec, int32_t, 6, 8, BLayout::RowMajor, 6, 8>;
     using GmIndex = GlobalTensor<int64_t, Shape<1, 1, 1, 1, DYNAMIC>, Stride<1, 1, 1, 1, 1>, Layout::ND>;
@@ -61,7 +61,7 @@ extern "C" __global__ AICORE void gather(__gm__ int16_t* data, __gm__ int64_t* i
             const int64_t s0 = gather_index<int64_t>((int64_t)tile0.GetValue(d0), 40, true, inside);
             if (inside) {
                 GmData load1(data + s0 * 120 + t2, GmData::Shape((int64_t)n2));
-                UbOutput tile1(6, n2);
+                UbOutput tile1(n2);
                 TASSIGN(tile1, output_ub[output_turn] + d0 * 192);
                 TLOAD(tile1, load1);
             }

@@ -25,7 +25,7 @@ extern "C" __global__ AICORE void gather_elements(__gm__ int32_t* data, __gm__ i
     constexpr uint64_t data_ub[2] = {0, 576};
     constexpr uint64_t indices_ub[2] = {1152, 1376};
     constexpr uint64_t output_ub[2] = {1600, 2048};
-    using UbData = Tile<TileType::Vec, int32_t, 9, 16, BLayout::RowMajor, DYNAMIC, DYNAMIC>;
+    using UbData = Tile<TileType::Vec, int32_t, 9, 16, BLayout::RowMajor, 9, DYNAMIC>;
     using UbIndex = Tile<TileType::Vec, int32_t, 7, 8, BLayout::RowMajor, DYNAMIC, DYNAMIC>;
     using UbOutput = Tile<TileType::Vec, int32_t, 7, 16, BLayout::RowMajor, DYNAMIC, DYNAMIC>;
     using GmData = GlobalTensor<int32_t, Shape<1, 1, 1, 9, DYNAMIC>, Stride<1, 1, 1, 18, 1>, Layout::ND>;
@@ -47,7 +47,7 @@ extern "C" __global__ AICORE void gather_elements(__gm__ int32_t* data, __gm__ i
         // load %data[0, %t1][9, min(5, 9 - %t1)] to %data_ub
         data_turn ^= 1;
         GmData load0(data + t1 * 2, GmData::Shape((int64_t)n1 * 2));
-        UbData tile0(9, n1 * 2);
+        UbData tile0(n1 * 2);
         TASSIGN(tile0, data_ub[data_turn]);
         TLOAD(tile0, load0);
         // sync MTE2 -> V

@@ -78,6 +78,7 @@ struct Machine {
     uint64_t ub_bytes = 0;
     uint32_t gather_bytes = 0; // a bit for each size in bytes that TGATHER takes
     uint32_t dma_rows = 4095;
+    bool a5 = false; // MGATHER as the 950's header has it
     std::vector<Buffer> buffers;
     std::vector<Tensor> tensors;
     uint32_t block = 0;
@@ -224,6 +225,7 @@ struct Machine {
 inline Machine machine;
 
 struct TileRef {
+    int64_t declared_columns = -1; // valid ones, where they are part of the type
     const char* word;
     uint32_t size; // bytes of a word
     uint32_t rows, columns, valid_rows, valid_columns;
@@ -291,6 +293,7 @@ struct TileRef {
 };
 
 struct GmRef {
+    int64_t declared_columns; // -1: given when it is made
     uint32_t size;
     const uint8_t* pointer;
     int64_t extents[5], strides[5];
@@ -475,6 +478,22 @@ inline void mgather(const TileRef& dst, const GmRef& table, const TileRef& index
         fail("MGATHER of rows of %u from rows of %lld", dst.valid_columns, (long long)s[4]);
     int64_t start = 0;
     Tensor& tensor = machine.tensor_at(table.pointer, start);
+    // On the 950 an instruction of V, on a table whose rows are as long as those that are fetched.
+    if (machine.a5) {
+        if (table.declared_columns != dst.declared_columns) fail("MGATHER of tile and table declared with other columns");
+        machine.issued[PIPE_V]++;
+        index.touch(PIPE_V, false, "MGATHER");
+        dst.touch(PIPE_V, true, "MGATHER");
+        for (uint32_t r = 0; r < dst.valid_rows; r++) {
+            const uint32_t row = (uint32_t)i32_at(index.address + r * 4);
+            const int64_t count = s[4] * dst.size, at = start + row * count;
+            if (row >= s[3] && !zero) fail("MGATHER of row %d of %lld", (int32_t)row, (long long)s[3]);
+            if (row < s[3] && at + count > (int64_t)tensor.bytes.size()) fail("MGATHER past its table");
+            if (row < s[3]) memcpy(&machine.ub[dst.row(r)], &tensor.bytes[at], count);
+            else memset(&machine.ub[dst.row(r)], 0, count);
+        }
+        return;
+    }
     // It runs on S and MTE2. By itself it waits for V and MTE3 before, and has all others wait behind; for MTE2 it does not wait.
     machine.hand(PIPE_V, PIPE_S);
     machine.hand(PIPE_MTE3, PIPE_S);
@@ -562,7 +581,7 @@ struct Tile : shim::TileRef {
 
 private:
     Tile(int64_t rows, int64_t columns, int)
-        : TileRef{word_name<W>(), (uint32_t)sizeof(W), (uint32_t)Rows, (uint32_t)Columns, 0, 0}
+        : TileRef{ValidColumns, word_name<W>(), (uint32_t)sizeof(W), (uint32_t)Rows, (uint32_t)Columns, 0, 0}
     {
         shape(rows, columns);
     }
@@ -570,6 +589,7 @@ private:
 
 template <int64_t... Extents> struct Shape {
     static_assert(sizeof...(Extents) == 5, "five dims");
+    static constexpr int64_t declared[5] = {Extents...};
     int64_t extents[5] = {Extents...};
     template <typename... Dynamic> explicit Shape(Dynamic... given)
     {
@@ -591,6 +611,7 @@ template <typename W, typename S, typename T, Layout> struct GlobalTensor : shim
     using Shape = S;
     explicit GlobalTensor(W* pointer, S shape = S())
     {
+        this->declared_columns = S::declared[4];
         this->size = sizeof(W);
         this->pointer = (const uint8_t*)pointer;
         for (int k = 0; k < 5; k++) {
