@@ -30,7 +30,7 @@ module.exports = {
     ),
     forbid(
       "backends-apart",
-      { path: "^backends/(wgsl|wasm|pto)/" },
+      { path: "^backends/(wgsl|wasm|direct|pto)/" },
       { path: "^backends/[^/]+/", pathNot: "^backends/($1|plan)/" },
       "a backend imports the plan and never another backend; webgpu runs what wgsl emits, sim what wasm emits",
     ),
@@ -49,8 +49,8 @@ module.exports = {
     forbid(
       "sim-imports-wasm",
       { path: "^backends/sim/" },
-      { path: "^backends/[^/]+/", pathNot: "^backends/(sim|wasm|plan)/" },
-      "the fast executor runs what wasm emits, and nothing else",
+      { path: "^backends/[^/]+/", pathNot: "^backends/(sim|wasm|direct|plan)/" },
+      "the fast executor runs what wasm emits, or the walk of direct",
     ),
     forbid(
       "examples-import-entry-points",

@@ -4,6 +4,7 @@ import { verifyOnce } from "../../ir/verify/verify-once.js";
 import type { Backend } from "../backend.js";
 import { FastExecutor, type FastOptions } from "../wasm/executor.js";
 import { simulateCheckedLong } from "./checked.js";
+import { callDirectLong, planOfCalls } from "./direct-call.js";
 import { keptExecutors } from "../wasm/kept-executors.js";
 import { ownOutput } from "./fast-report.js";
 
@@ -56,6 +57,18 @@ export const fastBackend = (options: FastOptions = {}): Backend => ({
   name: "sim",
   async prepare(kernel) {
     verifyOnce(kernel.tile, kernel.target);
+    const direct = planOfCalls(kernel, options);
+    if (direct !== undefined) {
+      return {
+        async run(inputs, runOptions = {}) {
+          const ran = await callDirectLong(kernel, direct, inputs, runOptions);
+          return runOptions.report === true ? ran : { output: ran.output };
+        },
+        release() {
+          // It holds nothing.
+        },
+      };
+    }
     const { executor, release } = await openExecutor(kernel.tile, options);
     let latest: Promise<unknown> = Promise.resolve();
     return {

@@ -39,22 +39,33 @@ export function ownOutput(
 ): SimulatedBytes {
   const { runs } = executor;
   const copies = ownIndices(tile, executor.inputs, copiedAtMost);
-  const inputs = copies ?? executor.inputs;
+  // Made from an array, it is not zeroed first.
+  return reported({ tile, target }, new Uint8Array(output), copies ?? executor.inputs, copied.bytes, () => {
+    if (copies !== undefined || executor.runs === runs) return;
+    throw new CompileError([
+      error("TC702", "another run has this run's memory since, and its indices are gone", {
+        hint: "read the report before the next run",
+      }),
+    ]);
+  });
+}
+
+/** `check` throws where the indices are no longer those of the run. */
+export function reported(
+  { tile, target }: FastKernel,
+  output: Uint8Array,
+  inputs: HostInputs,
+  copiedBytes: number,
+  check?: () => void,
+): SimulatedBytes {
   let derived: SimReport | undefined;
   return {
-    // Made from an array, it is not zeroed first.
-    output: new Uint8Array(output),
+    output,
     get report() {
-      if (derived === undefined && copies === undefined && executor.runs !== runs) {
-        throw new CompileError([
-          error("TC702", "another run has this run's memory since, and its indices are gone", {
-            hint: "read the report before the next run",
-          }),
-        ]);
-      }
+      if (derived === undefined) check?.();
       derived ??= summarize(tile, target, inputs, countTraffic(tile, inputs, target), {
         executor: "fast",
-        copiedBytes: copied.bytes,
+        copiedBytes,
       });
       return derived;
     },

@@ -10,11 +10,13 @@ import type { HostInputs } from "../memory.js";
 import type { SimReport } from "../report.js";
 import { fromHost, stringsOf, toHosts, type GatherData, type HostValue, type TensorData } from "../values.js";
 import type { MovePlan } from "../moves.js";
+import { directPlanOf } from "../direct/plan.js";
 import { emitFor, keptExecutors, movesOf, planWasm, printModule } from "../wasm/index.js";
 import { simulateChecked, simulateCheckedLong } from "./checked.js";
 import { countTraffic } from "./count.js";
 import { summarize } from "./summary.js";
 import { openExecutor } from "./backends.js";
+import { callDirect, callDirectLong, planOfCalls } from "./direct-call.js";
 import { ownOutput, type SimulatedBytes } from "./fast-report.js";
 import {
   refuseThreads,
@@ -63,8 +65,15 @@ export interface SimKernel {
 /** The fast executor's code for a tile program, in WebAssembly's text format. */
 export const watOf = (tile: TileFunc): string => printModule(emitFor(tile).kernel.module);
 
-/** What that code does with each statement, decided before it was written. */
-export const wasmMoves = (tile: TileFunc): MovePlan => movesOf(planWasm(openFormOf(tile)?.program ?? tile));
+/**
+ * What that code does with each statement, decided before it was written, and whether a call on one thread copies its inputs for it or
+ * reads them in place and does without it.
+ */
+export function wasmMoves(tile: TileFunc): MovePlan {
+  const plan = movesOf(planWasm(openFormOf(tile)?.program ?? tile));
+  const inputs = directPlanOf(tile) === undefined ? "copied" : "in place";
+  return { ...plan, figures: { ...plan.figures, inputs } };
+}
 
 /** Output, as the typed array of its element type, and report of a run. */
 export interface Simulated {
@@ -108,6 +117,8 @@ export function simulateBytes(
   const { tile, target } = kernel;
   verifyOnce(tile, target);
   if (executor === "checked") return simulateChecked(tile, inputs, target);
+  const direct = planOfCalls(kernel);
+  if (direct !== undefined) return callDirect(kernel, direct, inputs);
   const fast = keptExecutors.take(tile);
   try {
     return ownOutput(kernel, fast, fast.run(inputs));
@@ -131,6 +142,8 @@ export async function simulateBytesLong(
     refuseThreads(options);
     return simulateCheckedLong(tile, inputs, target, options);
   }
+  const direct = planOfCalls(kernel, options);
+  if (direct !== undefined) return callDirectLong(kernel, direct, inputs, options);
   const { executor: fast, release } = await openExecutor(tile, options);
   try {
     return ownOutput(kernel, fast, await fast.runLong(inputs, options));

@@ -69,7 +69,6 @@ export class FastExecutor {
     private readonly code: SizedCode,
     private readonly memory: WebAssembly.Memory,
     threads: number,
-    private readonly scratch: boolean,
   ) {
     const { plan, module, layout, tasks, told } = code;
     this.memoryBytes = memory.buffer.byteLength;
@@ -94,12 +93,9 @@ export class FastExecutor {
     return FastExecutor.prepare(func, 1, options);
   }
 
-  /**
-   * The same for whoever writes nothing into its inputs: a run may copy no more of what it is given than the indices name.
-   * `spare`: one that nobody will run again, for its memory.
-   */
-  static scratch(func: TileFunc, spare?: FastExecutor): FastExecutor {
-    return FastExecutor.prepare(func, 1, { scratch: true, spare });
+  /** The same in the memory of one that nobody will run again, if there is one. */
+  static reusing(func: TileFunc, spare: FastExecutor | undefined): FastExecutor {
+    return FastExecutor.prepare(func, 1, { spare });
   }
 
   /** Starts the threads and waits for them. Throws a CompileError (TC502, TC702). */
@@ -129,11 +125,9 @@ export class FastExecutor {
     threads: number,
     {
       before,
-      scratch = false,
       spare,
     }: {
       readonly before?: FastExecutor | undefined;
-      readonly scratch?: boolean;
       readonly spare?: FastExecutor | undefined;
     },
   ): FastExecutor {
@@ -141,7 +135,7 @@ export class FastExecutor {
     const code = sizedCode(func, threads);
     const memory =
       before?.handOver(code) ?? spare?.givenUp(code.pages) ?? allocate(func, code.pages, code.shared);
-    return new FastExecutor(func, code, memory, threads, scratch);
+    return new FastExecutor(func, code, memory, threads);
   }
 
   /** Its memory, with room for another program. Throws a CompileError (TC702) for one of other tensors or another kind of memory. */
@@ -285,12 +279,7 @@ export class FastExecutor {
     this.runs++;
     let [bytes, milliseconds, pending] = [0, 0, 0];
     let begun = performance.now();
-    for (const copied of copyInputs(
-      this.func,
-      inputs,
-      this.inputs,
-      this.scratch ? this.code.named : undefined,
-    )) {
+    for (const copied of copyInputs(this.func, inputs, this.inputs)) {
       bytes += copied;
       pending += copied;
       if (pending < bytesAtOnce) continue;

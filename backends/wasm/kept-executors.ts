@@ -51,7 +51,7 @@ export class KeptExecutors {
     if (found === undefined) {
       const { spare } = this;
       this.spare = undefined;
-      return FastExecutor.scratch(tile, spare);
+      return FastExecutor.reusing(tile, spare);
     }
     this.order.take(this.keyOf(tile));
     return found;

@@ -6,8 +6,7 @@ import { nestAt } from "../../ir/task/index.js";
 import { emitFor, pagesOf, type WasmKernel } from "./emit.js";
 import { encodeModule } from "./encode.js";
 import { layoutOf, type WasmLayout } from "./layout.js";
-import { partialCopy, type PartialCopy } from "./partial-copy.js";
-import { planWasm, type WasmPlan } from "./plan.js";
+import type { WasmPlan } from "./plan.js";
 import { argumentsOf } from "./sizes.js";
 
 interface WasmCode {
@@ -28,8 +27,6 @@ export interface SizedCode {
   readonly shared: boolean;
   readonly tasks: number;
   readonly told: readonly number[];
-  /** What a call copies of data that it is given, where that is less than all. */
-  readonly named?: PartialCopy;
 }
 
 /** All sizes of a program share one module; each has its own memory. Throws a CompileError (TC502). */
@@ -38,8 +35,6 @@ export function sizedCode(func: TileFunc, threads: number): SizedCode {
   const sizes: Env = openFormOf(func)?.values ?? new Map();
   const layout = layoutOf({ ...plan.func, operands: func.operands }, plan.gather?.table);
   const nest = nestAt(plan.nest, sizes);
-  const { gather } = plan.source === func ? plan : planWasm(func);
-  const named = gather === undefined ? undefined : partialCopy(func, gather);
   return {
     plan,
     module,
@@ -48,7 +43,6 @@ export function sizedCode(func: TileFunc, threads: number): SizedCode {
     shared: kernel.module.memory.shared,
     tasks: plan.gather === undefined ? 0 : nest.tasks,
     told: argumentsOf(plan.told, sizes, layout, nest),
-    ...(named === undefined ? {} : { named }),
   };
 }
 

@@ -5,7 +5,7 @@
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { reference } from "../../backends/reference/index.js";
-import { simulateBytes, simulateChecked } from "../../backends/sim/index.js";
+import { simulateChecked } from "../../backends/sim/index.js";
 import type { Runner } from "../../backends/webgpu/index.js";
 import {
   budgetRules,
@@ -45,6 +45,7 @@ import { operandOf } from "../support/operands.js";
 import { randomMap } from "../support/random-map.js";
 import { textOf as textOfMap, type OracleMap } from "../oracle/maps.js";
 import { judgeVerdicts } from "../support/verdicts.js";
+import { fastOutput } from "../support/fast.js";
 
 export const kinds = [
   "program",
@@ -305,7 +306,7 @@ async function runProgram(scheduled: Scheduled): Promise<Outcome> {
   const inputs = inputsOf(scheduled, kernel);
   await same(scheduled, "reference", () => reference(resolved, inputs));
   await same(scheduled, "sim", () => simulateChecked(kernel.tile, inputs, kernel.target).output);
-  return same(scheduled, "sim, fast", () => simulateBytes(kernel, inputs, { executor: "fast" }).output);
+  return same(scheduled, "sim, fast", () => fastOutput(kernel, inputs));
 }
 
 /** With the schedule where the device takes it, else with the device's own. */
@@ -346,7 +347,7 @@ async function runText(program: string, runner: Runner | undefined): Promise<Out
       ]),
     );
     const checked = attempt(() => simulateChecked(kernel.tile, inputs, kernel.target).output);
-    const fast = attempt(() => simulateBytes(kernel, inputs, { executor: "fast" }).output);
+    const fast = attempt(() => fastOutput(kernel, inputs));
     // What the checked executor lets pass, both run alike.
     if (checked !== undefined && (fast === undefined || Buffer.compare(checked, fast) !== 0))
       throw new Error("the executors disagree");

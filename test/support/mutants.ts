@@ -21,6 +21,7 @@ import {
 } from "../../ir/index.js";
 import { definedOutput, differenceFrom } from "../../src/api/against.js";
 import { mutateTile } from "./mutate-tile.js";
+import { fastOutput } from "./fast.js";
 
 export type Verdict = "unchanged" | "refused" | "same bits" | "other bits, told" | "bad index";
 
@@ -63,7 +64,7 @@ export async function judgeMutant(
   }
   const kernel = { tile: mutant, target };
   const checked = await outcome(() => simulateBytes(kernel, inputs).output);
-  const fast = await outcome(() => simulateBytes(kernel, inputs, { executor: "fast" }).output);
+  const fast = await outcome(() => fastOutput(kernel, inputs));
   const map = taskOfTile(mutant).gather?.stmt.map;
   const unchecked = map !== undefined && policyOf(map) === "unchecked";
   const disagree = (name: string, other: Outcome): Error =>

@@ -1,0 +1,68 @@
+/** A call of the fast executor that reads the caller's arrays where they are. */
+import { keyOf, outputOf } from "../../ir/func.js";
+import { taskOfTile } from "../../ir/task/index.js";
+import { byteCount, elementCount } from "../../ir/types.js";
+import { directPlanOf, type DirectPlan } from "../direct/plan.js";
+import { runDirect } from "../direct/run.js";
+import { inSlices, type LongRunOptions } from "../long-run.js";
+import { allocate, tensorOf, type HostInputs } from "../memory.js";
+import { indexInputs } from "../read-by-sites.js";
+import { checkTensors } from "../values.js";
+import type { FastOptions } from "../wasm/executor.js";
+import { reported, type FastKernel, type SimulatedBytes } from "./fast-report.js";
+
+/** Output elements between two looks at the clock. */
+const elementsAtOnce = 2 ** 16;
+
+/** The plan of a program's calls on one thread. */
+export const planOfCalls = (
+  { tile }: FastKernel,
+  { threads = 1 }: FastOptions = {},
+): DirectPlan | undefined => (threads === 1 ? directPlanOf(tile) : undefined);
+
+/** Throws a RunError (TC601) for the first output element with an index out of range. */
+export function callDirect(kernel: FastKernel, plan: DirectPlan, inputs: HostInputs): SimulatedBytes {
+  const { output, given } = begun(kernel, inputs);
+  runDirect(plan, inputs, output);
+  return reported(kernel, output, given, 0);
+}
+
+/** The same, in slices that let other work run. Rejects with the signal's reason when it is aborted. */
+export async function callDirectLong(
+  kernel: FastKernel,
+  plan: DirectPlan,
+  inputs: HostInputs,
+  options: LongRunOptions,
+): Promise<SimulatedBytes> {
+  const { output, given } = begun(kernel, inputs);
+  const { tasks } = taskOfTile(kernel.tile).nest;
+  const extent = plan.sizes[0] ?? 1;
+  await inSlices(slices(plan, inputs, output), (done) => (done / extent) * tasks, tasks, options);
+  options.onProgress?.(tasks, tasks);
+  return reported(kernel, output, given, 0);
+}
+
+function* slices(plan: DirectPlan, inputs: HostInputs, output: Uint8Array): Generator<number, void> {
+  const [extent = 1, ...inner] = plan.sizes;
+  const step = Math.max(1, Math.floor(elementsAtOnce / elementCount(inner)));
+  for (let from = 0; from < extent; from += step) {
+    runDirect(plan, inputs, output, from, Math.min(extent, from + step));
+    yield from + step;
+  }
+}
+
+/** The output, and the inputs with indices that the caller may overwrite before the report is read. */
+function begun({ tile }: FastKernel, inputs: HostInputs) {
+  checkTensors(tile, inputs);
+  const output = allocate(byteCount(outputOf(tile).type), "the output");
+  return { output, given: withOwn(inputs, tile) };
+}
+
+function withOwn(inputs: HostInputs, tile: FastKernel["tile"]): HostInputs {
+  const own = indexInputs(tile).map((operand) => {
+    const { type, bytes } = tensorOf(inputs, operand);
+    // Not by `slice`, which in a Buffer of Node's copies nothing.
+    return [keyOf(operand), { type, bytes: new Uint8Array(bytes) }] as const;
+  });
+  return { ...inputs, ...Object.fromEntries(own) };
+}
