@@ -120,6 +120,7 @@ const meanings: Readonly<Record<AddedName, string>> = {
   pattern: "which index value each word of the output takes",
   base: "where the place of each word begins in the data tile",
   seen: "marks of index values outside",
+  widened: "the data tile as 2-byte words, then those of a strip of the output",
   border: "a block of zeros, for index values outside",
 };
 

@@ -5,7 +5,7 @@ import type { UbBuffer } from "../../ir/tile.js";
 import { alignUp, assertNever, at, invariant } from "../../ir/types.js";
 import { fixed, type Context, type Extent } from "./context.js";
 import { dataBuffer, outputBuffer, type PtoGather } from "./plan.js";
-import { i32, indexWord, type Word } from "./words.js";
+import { half, i16, i32, indexWord, u8, type Word } from "./words.js";
 
 const programOf = ({ lowering }: PtoGather): FlatProgram => {
   invariant(lowering.flat !== undefined, "a flat gather has a program");
@@ -91,7 +91,7 @@ class Rows {
 
   constructor(
     private readonly context: Context,
-    private readonly program: FlatProgram,
+    private readonly program: Pick<FlatProgram, "wordBytes" | "starts">,
     private readonly strip?: Strip,
   ) {}
 
@@ -132,10 +132,13 @@ class Rows {
       : this.within(strip.output, program.starts.output, program.wordBytes) + more;
   }
 
-  within(buffer: UbBuffer, starts: readonly number[], bytes: number): string {
+  /** Where a strip starts in a buffer of the program, or in the widened data. */
+  within(buffer: UbBuffer | undefined, starts: readonly number[], bytes: number): string {
     const { context, strip } = this;
     const moved: Linear = sumOf(starts.map((start, d) => scale(dim(d), start * bytes)));
-    return context.address(buffer) + context.more(moved, strip?.dims ?? []);
+    return (
+      (buffer === undefined ? "widened_ub" : context.address(buffer)) + context.more(moved, strip?.dims ?? [])
+    );
   }
 }
 
@@ -181,6 +184,7 @@ export function emitFlat(context: Context, gather: PtoGather): void {
   const output = outputBuffer(plan, gather);
   if (pipe !== "V") context.wait(pipe, "V");
   context.takeTurn(output);
+  if (program.widened !== undefined) emitWidened(context, program.widened.words, data);
   const sizes = stmt.to.sizes.map((size, d) => context.extent(size, at(output.shape, d)));
   const strip = (entries: FlatStrip, dims: readonly string[]): void => {
     emitStrip(context, gather, entries, { dims, index, output, data }, sizes);
@@ -224,6 +228,16 @@ export function emitFlat(context: Context, gather: PtoGather): void {
   if (pipe !== "V") context.wait("V", pipe);
 }
 
+/** The data tile as f16, whose bits the gather moves. */
+function emitWidened(context: Context, words: number, data: UbBuffer): void {
+  const rows = new Rows(context, { wordBytes: 1, starts: { data: [], index: [], output: [] } });
+  const shape = { rows: 1, columns: words, pitch: words };
+  const bytes = rows.tile("Bytes", u8, context.address(data), shape);
+  const wide = rows.tile("Halves", half, "widened_ub", shape);
+  context.barrier();
+  context.out.line(`TCVT(${wide}, ${bytes}, RoundMode::CAST_NONE);`);
+}
+
 function emitStrip(
   context: Context,
   gather: PtoGather,
@@ -232,11 +246,12 @@ function emitStrip(
   sizes: readonly Extent[],
 ): void {
   const program = programOf(gather);
-  const { wordBytes, starts } = program;
+  const { starts } = program;
   const rows = new Rows(context, program, strip);
-  const word = context.plan.words(strip.output.name);
-  const from = rows.within(strip.data, starts.data, wordBytes);
-  const border = `(border_ub - ${/ [+-] /.test(from) ? `(${from})` : from}) / ${wordBytes}`;
+  const { widened } = program;
+  const word = widened === undefined ? context.plan.words(strip.output.name) : i16;
+  const from = rows.within(widened === undefined ? strip.data : undefined, starts.data, word.bytes);
+  const border = `(border_ub - ${/ [+-] /.test(from) ? `(${from})` : from}) / ${word.bytes}`;
   const valid = ({ dim: d, extent, each }: StripDim): Extent => {
     const size = at(sizes, d);
     const start = at(strip.dims, d);
@@ -250,13 +265,17 @@ function emitStrip(
   const touched = emitSteps(context, rows, steps, () => border, strip, valid);
   touched.next([access(addresses, length, true), access({ in: "output", from: 0 }, everything, true)]);
   const source = rows.tile("Source", word, from, { rows: 1, columns: span, pitch: span });
-  const to = rows.tile("Words", word, rows.address({ in: "output", from: 0 }), {
-    rows: 1,
-    columns: length,
-    pitch: length,
-  });
+  const shape = { rows: 1, columns: length, pitch: length };
+  const place = rows.address({ in: "output", from: 0 });
+  const found = widened === undefined ? place : `widened_ub + ${widened.output}`;
+  const to = rows.tile("Words", word, found, shape);
   const picked = rows.of(addresses, length);
   context.out.line(`TGATHER(${to}, ${source}, ${picked}, ${picked});`);
+  if (widened === undefined) return;
+  const halves = rows.tile("Halves", half, found, shape);
+  const bytes = rows.tile("Bytes", u8, place, shape);
+  context.barrier();
+  context.out.line(`TCVT(${bytes}, ${halves}, RoundMode::CAST_TRUNC, SaturationMode::ON);`);
 }
 
 function emitSteps(

@@ -17,7 +17,7 @@ const language =
 const kernel =
   "status task bad inside table row from word c r t n get_block_idx set_flag wait_flag " +
   "pipe_barrier set_mask_norm set_vector_mask AICORE Tile TileType BLayout GlobalTensor Shape Stride Layout Coalesce " +
-  "GatherOOB DYNAMIC event_t RoundMode SaturationMode narrow_ub addresses_ub pattern_ub base_ub seen_ub border_ub";
+  "GatherOOB DYNAMIC event_t RoundMode SaturationMode narrow_ub widened_ub addresses_ub pattern_ub base_ub seen_ub border_ub";
 const reserved: ReadonlySet<string> = new Set(`${language} ${kernel}`.split(" "));
 const numbered =
   /^(?:(?:tile|load|store|row|sync|d|i|m|n|s)\d+(?:_\d+)?|(?:Ub|Gm)[A-Z]\w*|T[A-Z]+|MGATHER|PIPE_\w+|EVENT_\w+)$/;

@@ -1,7 +1,7 @@
 /** A gather of the class `flat` as plain data: the instructions of a strip, and what is kept in UB for them. */
 
 /** Names of what lowerings keep in UB beside the program's buffers. */
-export type AddedName = "addresses" | "base" | "pattern" | "seen" | "narrow" | "border";
+export type AddedName = "addresses" | "base" | "pattern" | "seen" | "narrow" | "widened" | "border";
 
 export interface Added {
   readonly name: AddedName;
@@ -80,7 +80,7 @@ export interface FlatStrip {
 }
 
 export interface FlatProgram {
-  /** Bytes of a word of data, and words of an element. */
+  /** Bytes of a word of data and output, and words of an element. */
   readonly wordBytes: number;
   readonly each: number;
   /** The dim that strips are cut along, and its extent in the tile; those before it are loops. */
@@ -99,5 +99,7 @@ export interface FlatProgram {
   readonly setup: { readonly seeds: readonly Seed[]; readonly steps: readonly FlatStep[] };
   /** Behind its last: folds what was seen to 8 words. */
   readonly close: readonly FlatStep[];
+  /** Elements of 1 byte as 2-byte ones: so many words of data, and the byte at which those of the output begin. */
+  readonly widened?: { readonly words: number; readonly output: number };
   readonly adds: readonly Added[];
 }

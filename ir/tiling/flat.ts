@@ -12,6 +12,7 @@
  * row are one instruction of any length (TBinOp.hpp:207, TBinSOp.hpp:186); shifts take 32 bits (TBitwiseSOp.hpp:23); a
  * conversion of 64-bit values that saturates keeps them outside every extent (TCvt.hpp:779).
  */
+import { gatheredTable, inputTile } from "../access.js";
 import { soleAtom } from "../linear.js";
 import { indexRule, type IndexRule } from "../policy.js";
 import type { Target } from "../target.js";
@@ -33,6 +34,10 @@ import { isPlain, plainSites } from "./plain.js";
 interface Form {
   readonly target: Target;
   readonly wordBytes: number;
+  /** Of the words that are gathered: 2 where 1-byte elements are widened. */
+  readonly gatheredBytes: number;
+  /** Words of the data tile. */
+  readonly dataWords: number;
   readonly each: number;
   readonly rules: readonly IndexRule[];
   /** Words of the data tile between neighbours, by site. */
@@ -86,7 +91,9 @@ function formOf(facts: LoweringFacts, target: Target): Form | string {
   const takes = target.vectorGatherBytes;
   // Of longer elements each word of 4 bytes is gathered by itself.
   const wordBytes = bytes > 4 ? 4 : bytes;
-  if (!takes.includes(wordBytes)) return `the vector unit gathers no ${8 * bytes}-bit elements`;
+  // Each of the 256 values of a byte is one of f16, there and back.
+  const gatheredBytes = wordBytes === 1 && !takes.includes(1) ? 2 : wordBytes;
+  if (!takes.includes(gatheredBytes)) return `the vector unit gathers no ${8 * bytes}-bit elements`;
   const { dtype } = index.type;
   if (bytesOf(dtype) < 4) return `${8 * bytesOf(dtype)}-bit indices`;
   const wide = bytesOf(dtype) === 8;
@@ -116,9 +123,14 @@ function formOf(facts: LoweringFacts, target: Target): Form | string {
     return place;
   });
   const rank = index.inTile.length;
+  const [rows = 1, ...inner] = inputTile(map, gatheredTable, tile, data.type.shape);
+  const [rowWords = 1] = data.inTile;
+  const wordsOfBlock = target.blockBytes / bytes;
   return {
     target,
     wordBytes,
+    gatheredBytes,
+    dataWords: (inner.length === 0 ? alignUp(rows, wordsOfBlock) : rows * rowWords) * each,
     each,
     rules,
     strides,
@@ -161,12 +173,12 @@ function largestStrip(form: Form, room: number): Cut | undefined {
 
 /** What entries of a strip along a dim are a multiple of, so that every strip starts at a block; undefined: strips before it do not. */
 function unitOf(
-  { output, data, index, wordBytes, wide, tile, target }: Form,
+  { output, data, index, wordBytes, gatheredBytes, wide, tile, target }: Form,
   dim: number,
 ): number | undefined {
   const steps = (d: number): readonly number[] => [
     at(output, d) * wordBytes,
-    at(data, d) * wordBytes,
+    at(data, d) * gatheredBytes,
     at(index, d) * (wide ? 8 : 4),
   ];
   const aligned = (bytes: number): boolean => bytes % target.blockBytes === 0;
@@ -303,10 +315,16 @@ function addsOf(form: Form, sized: Sized): readonly Added[] {
     { name: "pattern", bytes: same ? 0 : words(length) },
     { name: "base", bytes: hasBase ? words(length) : 0 },
     { name: "seen", bytes: rules.some(({ outside }) => outside === "report") ? words(resolved) : 0 },
+    { name: "widened", bytes: isWidened(form) ? widenedOutput(form) + 2 * alignUp(length, 16) : 0 },
     { name: "border", bytes: rules.some(({ outside }) => outside === "none") ? target.blockBytes : 0 },
   ];
   return parts.filter(({ bytes }) => bytes > 0);
 }
+
+const isWidened = ({ wordBytes, gatheredBytes }: Form): boolean => wordBytes !== gatheredBytes;
+
+/** Bytes of the widened data, behind which the widened words of the output lie. */
+const widenedOutput = ({ dataWords, target }: Form): number => alignUp(2 * dataWords, target.blockBytes);
 
 const bytesNeeded = (form: Form, cut: Cut): number =>
   addsOf(form, sizedOf(form, cut)).reduce((sum, { bytes }) => sum + bytes, 0);
@@ -329,6 +347,7 @@ function programOf(form: Form, cut: Cut): FlatProgram {
     starts: { data: moving(data), index: moving(index), output: moving(output) },
     setup: setupOf(form, sized, seen),
     close: folded(seen),
+    ...(isWidened(form) ? { widened: { words: form.dataWords, output: widenedOutput(form) } } : {}),
     adds: addsOf(form, sized),
   };
 }
@@ -503,7 +522,7 @@ function seenDims(form: Form, { extents, index }: Sized): readonly StripDim[] {
   return [...joined, columns];
 }
 
-/** Words of the data tile from a strip's start that its addresses may name. */
+/** Words of the data tile from a strip's start that its addresses may name, to the end of a block of it. */
 function spanOf(form: Form, sized: Sized): number {
   const { rules, strides, target, wordBytes } = form;
   const picked = rules.reduce((sum, { below }, s) => sum + (below - 1) * at(strides, s), 0);

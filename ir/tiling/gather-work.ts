@@ -168,37 +168,49 @@ export function gatherWork(setting: GatherSetting, sizes: Shape, target: Target)
 }
 
 /** The instructions of all strips; those of a short one at its end are as many as of a whole one. */
-function flatWork(
-  { dim, extent, full, tail, wordBytes }: FlatProgram,
-  sizes: Shape,
-  target: Target,
-): VectorWork {
+function flatWork(program: FlatProgram, sizes: Shape, target: Target): VectorWork {
+  const { dim, extent, full, tail, widened } = program;
   const outer = elementCount(sizes.slice(0, dim));
   const size = at(sizes, dim);
   const most = Math.floor(extent / full.entries);
   const strips = Math.min(Math.ceil(size / full.entries), most);
-  const whole = stripWork(full, wordBytes, outer * strips, target);
-  if (tail === undefined || size <= most * full.entries) return whole;
-  const short = stripWork(tail, wordBytes, outer, target);
+  const short = tail === undefined || size <= most * full.entries ? undefined : tail;
+  const work = [
+    stripWork(program, full, outer * strips, target),
+    ...(short === undefined ? [] : [stripWork(program, short, outer, target)]),
+  ];
+  const sum = (count: keyof VectorWork): number => work.reduce((all, own) => all + own[count], 0);
   return {
-    rows: whole.rows + short.rows,
-    repeats: whole.repeats + short.repeats,
-    steps: whole.steps + short.steps,
-    stepRepeats: whole.stepRepeats + short.stepRepeats,
+    rows: sum("rows"),
+    repeats: sum("repeats"),
+    // The data tile, as 2-byte words.
+    steps: sum("steps") + (widened === undefined ? 0 : 1),
+    stepRepeats: sum("stepRepeats") + (widened === undefined ? 0 : repeatsOf(widened.words / 2, target)),
   };
 }
 
 type VectorWork = Pick<Work, "rows" | "repeats" | "steps" | "stepRepeats">;
 
-/** So many strips: their steps, and the last gather. */
-function stripWork(strip: FlatStrip, wordBytes: number, times: number, target: Target): VectorWork {
+/** So many strips: their steps, the last gather, and its words as bytes again where they were widened. */
+function stripWork(
+  { wordBytes, widened }: FlatProgram,
+  strip: FlatStrip,
+  times: number,
+  target: Target,
+): VectorWork {
   const { rows, repeats, steps, stepRepeats } = workOfSteps(strip.steps, target);
+  const bytes = strip.length * (widened === undefined ? wordBytes : 2);
   return {
     rows: times * (rows + 1),
-    repeats: times * (repeats + Math.ceil((strip.length * wordBytes) / target.vectorBytes) - 1),
-    steps: times * steps,
+    repeats: times * (repeats + Math.ceil(bytes / target.vectorBytes) - 1),
+    steps: times * (steps + (widened === undefined ? 0 : 1)),
     // Addresses become byte offsets; the first repeat of that is in the row's cycles.
-    stepRepeats: times * (stepRepeats + repeatsOf(strip.length, target) - 1),
+    stepRepeats:
+      times *
+      (stepRepeats +
+        repeatsOf(strip.length, target) -
+        1 +
+        (widened === undefined ? 0 : repeatsOf(strip.length / 2, target))),
   };
 }
 

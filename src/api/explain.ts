@@ -11,12 +11,14 @@ import {
   printMap,
   ownOrSmallest,
   sizeVerdicts,
+  targetFacts,
   throwIfErrors,
   whyNone,
   type AccessFunc,
   type Diagnostic,
   type Footprint,
   type Func,
+  type GatherLowering,
   type ResolvedSchedule,
   type SizeVerdict,
   type Sym,
@@ -59,6 +61,8 @@ export interface Explanation {
   };
   readonly traffic: Traffic;
   readonly cycles: number;
+  /** On an Ascend core: the instructions of the gather, for one whole tile, and those that it does not become. */
+  readonly lowering?: Pick<GatherLowering, "class" | "cycles" | "adds" | "lost">;
   /** The same tile with the loops the other way round, when that moves another number of bytes. */
   readonly reversed?: Reversed;
   /** The schedule beside others, derived when it is first read; undefined for one that is refused. */
@@ -114,6 +118,7 @@ export function explain(program: Func, options: CompileOptions = {}): Explanatio
         }),
     traffic: tiling.traffic,
     cycles: clockOf(tiling).cycles,
+    ...(targetFacts[target.kind].vectorUnit ? { lowering: shownLowering(tiling) } : {}),
     ...(reversed === undefined ? {} : { reversed }),
     get comparison() {
       return (comparison ??= compared());
@@ -121,6 +126,13 @@ export function explain(program: Func, options: CompileOptions = {}): Explanatio
     diagnostics: [...diagnostics, ...(given === undefined ? [] : performanceHints(given, tiling))],
   };
 }
+
+const shownLowering = ({ lowering }: Tiling): NonNullable<Explanation["lowering"]> => ({
+  class: lowering.class,
+  cycles: lowering.cycles,
+  adds: lowering.adds,
+  lost: lowering.lost,
+});
 
 /** The schedule that was refused: the user's tile and view, or the smallest tile where none was given. */
 function attempted(access: AccessFunc, target: Target): Tiling {

@@ -71,6 +71,7 @@ export function renderExplanation(explanation: Explanation): string {
       `  total ${traffic.bytes} B, ${ratio.toFixed(3)} of compulsory; ${counted(traffic.tasks, "task")}, ${counted(traffic.tiles, "tile")}`,
       `  clock ${clockVersion}: about ${explanation.cycles} cycles${atSizes}`,
     );
+    if (explanation.lowering !== undefined) lines.push(...renderLowering(explanation.lowering));
     if (reversed !== undefined) {
       lines.push(
         `  with order ${formatShape(reversed.order)} the same tile moves ${reversed.bytes} B ` +
@@ -95,6 +96,18 @@ export function renderExplanation(explanation: Explanation): string {
     }
   }
   return lines.join("\n");
+}
+
+/** The class of a gather's instructions with what it adds to UB, and why each other one is not taken. */
+function renderLowering({ class: own, cycles, adds, lost }: NonNullable<Explanation["lowering"]>): string[] {
+  const parts = adds.map(({ name, bytes }) => `${name} ${bytes} B`);
+  const added = parts.length === 0 ? "" : `; adds ${parts.join(", ")} to UB`;
+  const others = lost.map((other) =>
+    "cycles" in other
+      ? `  not ${other.class}: about ${other.cycles} cycles`
+      : `  not ${other.class}: ${other.reason}`,
+  );
+  return [`  lowering ${own}: about ${cycles} cycles for a whole tile${added}`, ...others];
 }
 
 /** Each schedule with its cycles, and the flags of one that is worth taking. */

@@ -77,3 +77,55 @@ describe("a gather dim without elements, under zero", () => {
     },
   );
 });
+
+describe("the instructions of a gather", () => {
+  const columns = onnx.gatherElements({
+    data: ["f32", [300, 40]],
+    indices: ["i32", [300, 40]],
+    axis: 0,
+    oob: "wrap",
+  });
+  const rows = onnx.gather({ data: ["f32", [64, 64]], indices: ["i32", [512]], axis: 0, oob: "clamp" });
+
+  it("are told on an Ascend core, with those that it does not become and why", () => {
+    const { lowering } = explain(columns, { target: targets.ascendA2, tile: [300, 16] });
+    expect(lowering?.class).toBe("scalar");
+    expect(lowering?.lost).toEqual([
+      { class: "flat", reason: "wraps by 300, which is no power of two", room: false },
+      { class: "row-copy", reason: "no index names whole rows", room: false },
+    ]);
+    expect(explain(columns, { target: targets.cpu }).lowering).toBeUndefined();
+  });
+
+  it("are those that take the fewest cycles, or those that are asked for", () => {
+    const options = { target: targets.ascendA2, residency: "ub", tile: [64, 64] } as const;
+    const { lowering } = explain(rows, options);
+    const others = lowering!.lost.map((lost) => ("cycles" in lost ? lost.cycles : 0));
+    expect(others).toHaveLength(2);
+    expect(Math.min(...others)).toBeGreaterThan(lowering!.cycles);
+    for (const { class: asked } of lowering!.lost)
+      expect(explain(rows, { ...options, lowering: asked }).lowering?.class).toBe(asked);
+  });
+
+  it("that do not apply are TC403, and those that find no room TC401, each with what to ask for", () => {
+    const refused = (options: object) => {
+      const result = tryCompile(rows, {
+        target: targets.ascendA2,
+        residency: "ub",
+        tile: [64, 64],
+        ...options,
+      });
+      return result.ok ? [] : result.diagnostics.map(({ code, hint }) => [code, hint]);
+    };
+    expect(refused({ lowering: "row-fetch" })).toEqual([
+      ["TC403", "--lowering flat or --lowering row-copy or --lowering scalar"],
+    ]);
+    // Data, indices and output leave nothing.
+    expect(refused({ lowering: "direct" })).toEqual([
+      ["TC403", "--lowering flat or --lowering row-copy or --lowering scalar"],
+    ]);
+    expect(refused({ lowering: "flat", ubBytes: 2 * 64 * 256 + 256, budgetRule: "spec" })).toEqual([
+      ["TC401", "--lowering row-copy or --lowering scalar or a smaller tile"],
+    ]);
+  });
+});

@@ -41,6 +41,11 @@ export const exampleKernels: Readonly<Record<string, ExampleKernel>> = {
     func: onnx.gatherNd({ data: ["f32", [30, 9]], indices: ["i64", [100, 2]] }),
     schedule: { tile: [48], buffers: 2, cores: 2 },
   },
+  "flat-bytes": {
+    class: "flat",
+    func: onnx.gatherElements({ data: ["u8", [20, 40]], indices: ["i32", [12, 40]], axis: 0, oob: "clamp" }),
+    schedule: { tile: [12, 8], buffers: 2, cores: 2 },
+  },
   "row-copy": {
     class: "row-copy",
     func: onnx.gather({ data: ["f64", [20, 12]], indices: ["i32", [50]], axis: 0 }),

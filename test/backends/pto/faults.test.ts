@@ -65,6 +65,8 @@ const covered: Readonly<Record<string, readonly string[]>> = {
     "flat-strips: pipe_barrier(PIPE_V);",
     "flat-tuples: pipe_barrier(PIPE_V);",
     "flat-tuples: pipe_barrier(PIPE_V);",
+    "flat-bytes: pipe_barrier(PIPE_V);",
+    "flat-bytes: pipe_barrier(PIPE_V);",
   ],
   "a lag turned": [
     "flat-zero: sync 0",

@@ -380,6 +380,43 @@ inline void vector(const char* what, const TileRef& dst, const TileRef& a, const
         }
 }
 
+// Whole numbers below 256 as f16, and back.
+inline uint16_t half_of(uint8_t value)
+{
+    if (value == 0) return 0;
+    int exponent = 7;
+    while (!(value >> exponent)) exponent--;
+    return (uint16_t)(((exponent + 15) << 10) | ((value << (10 - exponent)) & 0x3ff));
+}
+
+inline void widen(const TileRef& dst, const TileRef& src)
+{
+    machine.issued[PIPE_V]++;
+    dst.assigned("TCVT");
+    src.assigned("TCVT");
+    same_valid("TCVT", dst, src);
+    const bool wide = strcmp(dst.word, "half") == 0 && strcmp(src.word, "uint8_t") == 0;
+    if (!wide && (strcmp(dst.word, "uint8_t") != 0 || strcmp(src.word, "half") != 0))
+        fail("TCVT of %s to %s", src.word, dst.word);
+    if (dst.overlaps(src)) fail("TCVT into the tile that it reads");
+    for (uint32_t r = 0; r < dst.valid_rows; r++)
+        for (uint32_t c = 0; c < dst.valid_columns; c++) {
+            const uint64_t to = dst.row(r) + c * dst.size, from = src.row(r) + c * src.size;
+            machine.touch(PIPE_V, from, src.size, false, "TCVT", false);
+            machine.touch(PIPE_V, to, dst.size, true, "TCVT", machine.defined(from, src.size));
+            if (wide) {
+                const uint16_t bits = half_of(machine.ub[from]);
+                memcpy(&machine.ub[to], &bits, 2);
+                continue;
+            }
+            uint16_t bits;
+            memcpy(&bits, &machine.ub[from], 2);
+            const int exponent = (bits >> 10 & 31) - 15;
+            const uint32_t whole = exponent < 0 || exponent > 7 ? 0 : (uint32_t)((bits & 0x3ff) | 0x400) >> (10 - exponent);
+            machine.ub[to] = bits >> 15 ? 0 : exponent > 7 ? 255 : (uint8_t)whole;
+        }
+}
+
 // 64-bit values as the nearest 32-bit ones.
 inline void narrow(const TileRef& dst, const TileRef& src)
 {
@@ -544,12 +581,17 @@ enum class BLayout { RowMajor };
 enum class Layout { ND };
 enum class Coalesce { Row, Elem };
 enum class GatherOOB { Undefined, Clamp, Wrap, Zero };
-enum class RoundMode { CAST_NONE };
+enum class RoundMode { CAST_NONE, CAST_TRUNC };
+struct half {
+    uint16_t bits;
+};
 enum class SaturationMode { ON };
 constexpr int64_t DYNAMIC = -1;
 
 template <typename W> constexpr const char* word_name();
 template <> constexpr const char* word_name<int8_t>() { return "int8_t"; }
+template <> constexpr const char* word_name<uint8_t>() { return "uint8_t"; }
+template <> constexpr const char* word_name<half>() { return "half"; }
 template <> constexpr const char* word_name<int16_t>() { return "int16_t"; }
 template <> constexpr const char* word_name<int32_t>() { return "int32_t"; }
 template <> constexpr const char* word_name<int64_t>() { return "int64_t"; }
@@ -642,7 +684,12 @@ inline int32_t either(int32_t a, int32_t b) { return a | b; }
 inline void TSHRS(const TileRef& d, const TileRef& a, int32_t v) { shim::vector("TSHRS", d, a, nullptr, v, shifted); }
 inline void TAND(const TileRef& d, const TileRef& a, const TileRef& b) { shim::vector("TAND", d, a, &b, 0, both); }
 inline void TOR(const TileRef& d, const TileRef& a, const TileRef& b) { shim::vector("TOR", d, a, &b, 0, either); }
-inline void TCVT(const TileRef& d, const TileRef& s, RoundMode, SaturationMode) { shim::narrow(d, s); }
+inline void TCVT(const TileRef& d, const TileRef& s, RoundMode) { shim::widen(d, s); }
+inline void TCVT(const TileRef& d, const TileRef& s, RoundMode mode, SaturationMode)
+{
+    if (mode == RoundMode::CAST_TRUNC) shim::widen(d, s);
+    else shim::narrow(d, s);
+}
 inline void TADDS(const TileRef& d, const TileRef& a, int32_t v) { shim::vector("TADDS", d, a, nullptr, v, wrap_add); }
 inline void TMULS(const TileRef& d, const TileRef& a, int32_t v) { shim::vector("TMULS", d, a, nullptr, v, wrap_mul); }
 inline void TMINS(const TileRef& d, const TileRef& a, int32_t v) { shim::vector("TMINS", d, a, nullptr, v, least); }
