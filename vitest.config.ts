@@ -7,9 +7,14 @@ import { configDefaults, defineConfig } from "vitest/config";
  * idle cores, and the reason. `npx vitest run FILE` runs any of them.
  */
 const slow: readonly (readonly [file: string, seconds: number, reason: string])[] = [
+  ["test/backends/pto/cases.test.ts", 24, "compiles a kernel of each case with a C++ compiler"],
+  ["test/backends/pto/property.test.ts", 11, "compiles kernels of random programs with a C++ compiler"],
   ["test/bench/page.test.ts", 10, "needs the packages of bench/"],
   ["test/cross-check/onnx-shapes.test.ts", 4, "needs the packages of bench/"],
   ["test/cross-check/onnxruntime.test.ts", 13, "needs the packages of bench/"],
+  ["test/docs/extending.test.ts", 28, "compiles the sources with the edits of each section"],
+  ["test/library/package.test.ts", 10, "installs the packed package, and resolves its types in every mode"],
+  ["test/library/packed.test.ts", 11, "installs the packed package, and checks its types with every library"],
 ];
 const unknown = slow.filter(([file]) => !existsSync(new URL(file, import.meta.url)));
 if (unknown.length > 0) throw new Error(`no such test: ${unknown.map(([file]) => file).join(", ")}`);

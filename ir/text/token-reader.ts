@@ -43,8 +43,12 @@ export class TokenReader {
   /** One of these words. */
   protected oneOf<T extends string>(words: readonly T[]): T {
     const token = this.take("word", words.join(" or "));
-    const found = words.find((word) => word === token.text);
-    return found ?? this.fail(token, `expected ${words.join(", ")}; found ${token.text}`);
+    let { text } = token;
+    // `row-copy` is three tokens.
+    while (words.some((word) => word.startsWith(`${text}-`)) && this.accept("-"))
+      text += `-${this.take("word", "a word").text}`;
+    const found = words.find((word) => word === text);
+    return found ?? this.fail(token, `expected ${words.join(", ")}; found ${text}`);
   }
 
   /** The next token, which stays. */

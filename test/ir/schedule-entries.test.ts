@@ -141,7 +141,8 @@ describe("the entries together", () => {
     const { schedule } = compile(op).tile;
     expect(isResolved(schedule)).toBe(true);
     expect(isResolved({ ...schedule, residency: "auto" })).toBe(false);
-    for (const { key } of entries) {
+    // The class of a gather is chosen when a target is known.
+    for (const { key } of entries.filter(({ key }) => key !== "lowering")) {
       const { [key]: _, ...others } = schedule;
       expect(isResolved(others), key).toBe(false);
     }
