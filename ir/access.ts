@@ -241,7 +241,9 @@ export function elementsRead(map: AccessMap, table: number, tile: Shape, shape: 
 
 /** Output dims that coordinates depend on, through the index values in them too; `behind` has those of each index value. */
 const dimsBehind = (coords: readonly Linear[], behind: readonly ReadonlySet<number>[]): Set<number> =>
-  new Set(coords.flatMap((coord) => [...dimsOf(coord), ...sitesOf(coord).flatMap((s) => [...at(behind, s)])]));
+  new Set(
+    coords.flatMap((coord) => [...dimsOf(coord), ...sitesOf(coord).flatMap((s) => [...at(behind, s)])]),
+  );
 
 /** Elements from the first to the last that a dim is read at in a tile of some sizes, none of them 0. */
 export const spanOver = ({ form, spread }: Followed, sizes: readonly Linear[]): Linear =>

@@ -13,7 +13,16 @@ import {
   type Code,
   type Diagnostic,
 } from "../../ir/index.js";
-import { compile, firstDifference, gather, gatherElements, runOn, targets, toHost, tryCompile } from "../../src/index.js";
+import {
+  compile,
+  firstDifference,
+  gather,
+  gatherElements,
+  runOn,
+  targets,
+  toHost,
+  tryCompile,
+} from "../../src/index.js";
 import { explain } from "../../src/api/explain.js";
 import { readBytes } from "../../src/formats/files.js";
 import { readCases } from "../../src/formats/cases.js";
