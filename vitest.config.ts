@@ -31,6 +31,8 @@ const isolated = [
 
 export default defineConfig(({ mode }) => {
   const left = [...configDefaults.exclude, ...(mode === "quick" ? slow.map(([file]) => file) : [])];
+  // A project that extends this file has it evaluated again, in another mode: what depends on the mode is its own.
+  const provide = { quick: mode === "quick" };
   return {
     test: {
       pool: "forks",
@@ -38,7 +40,6 @@ export default defineConfig(({ mode }) => {
       testTimeout: 600_000,
       hookTimeout: 600_000,
       maxWorkers: availableParallelism(),
-      provide: { quick: mode === "quick" },
       // The command colours what it prints where CI is set.
       env: { NO_COLOR: "1" },
       projects: [
@@ -46,13 +47,14 @@ export default defineConfig(({ mode }) => {
           extends: true,
           test: {
             name: "shared",
+            provide,
             include: ["test/**/*.test.ts"],
             exclude: [...left, ...isolated],
             isolate: false,
             globalSetup: ["test/support/packed-folder.ts"],
           },
         },
-        { extends: true, test: { name: "isolated", include: isolated, exclude: left } },
+        { extends: true, test: { name: "isolated", provide, include: isolated, exclude: left } },
       ],
     },
   };
