@@ -210,8 +210,10 @@ async function runDraws(
   const outcomes: Outcome[] = [];
   for (const draw of drawsOf(kernel.source ?? kernel.tile, program, seed)) {
     const { difference, rejected } = await compareDraw(kernel, { program, draw, backends });
-    if (difference !== undefined) throw new Error(`${draw.indices}: ${difference.message}`);
-    outcomes.push(rejected === undefined ? "right bits" : "error");
+    // A sum of dims that leaves its bound, `unchecked((2 * d0) in 3)`: the program breaks its promise by itself.
+    const promise = draw.indices === "as given" && difference?.data?.["actual"] === "unchecked";
+    if (difference !== undefined && !promise) throw new Error(`${draw.indices}: ${difference.message}`);
+    outcomes.push(promise ? "accepted" : rejected === undefined ? "right bits" : "error");
   }
   return outcomes;
 }
