@@ -455,7 +455,7 @@ echo '{"nanoseconds": [1000], "output": "out.npy"}'`,
   ] as const)("end at %s in the middle of a candidate, with %i", async (signal, status) => {
     const script = file("slow.sh");
     // Longer than the test may take.
-    writeFileSync(script, "#!/bin/sh\nsleep 300\n");
+    writeFileSync(script, "#!/bin/sh\nsleep 3600\n");
     chmodSync(script, 0o755);
     const stopped = await during(
       [...small, "--target", "ascend-a2", "--measure", script, "--records", file(signal)],
