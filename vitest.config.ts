@@ -8,10 +8,19 @@ import { configDefaults, defineConfig } from "vitest/config";
  */
 const slow: readonly (readonly [file: string, seconds: number, reason: string])[] = [
   ["test/backends/pto/cases.test.ts", 24, "compiles a kernel of each case with a C++ compiler"],
+  ["test/backends/pto/maps.test.ts", 24, "compiles kernels of random maps with a C++ compiler"],
   ["test/backends/pto/property.test.ts", 11, "compiles kernels of random programs with a C++ compiler"],
+  ["test/backends/pto/faults.test.ts", 35, "compiles kernels with faults with a C++ compiler"],
   ["test/bench/page.test.ts", 10, "needs the packages of bench/"],
+  [
+    "test/browser/playground.test.ts",
+    100,
+    "works every example of the page in a browser that draws in software",
+  ],
+  ["test/cli/tune.test.ts", 90, "searches that are killed, split and measured, one process after another"],
   ["test/cross-check/onnx-shapes.test.ts", 4, "needs the packages of bench/"],
   ["test/cross-check/onnxruntime.test.ts", 13, "needs the packages of bench/"],
+  ["test/cross-check/values.test.ts", 40, "needs the packages of bench/"],
   ["test/docs/extending.test.ts", 28, "compiles the sources with the edits of each section"],
   ["test/library/package.test.ts", 10, "installs the packed package, and resolves its types in every mode"],
   ["test/library/packed.test.ts", 11, "installs the packed package, and checks its types with every library"],

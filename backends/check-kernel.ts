@@ -30,7 +30,9 @@ export function checkKernel(
 export function checkRunnable(kernel: unknown, needs?: readonly (keyof typeof kernelParts)[]): void {
   checkKernel(kernel, needs);
   const { access } = kernel as { readonly access?: AccessFunc };
-  if (access !== undefined) throwIfErrors(unbound(access));
+  if (access === undefined || looked.has(access)) return;
+  throwIfErrors(unbound(access));
+  looked.add(access);
 }
 
 /** Programs never change: one look is enough. */

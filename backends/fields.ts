@@ -193,4 +193,7 @@ export function shown(value: unknown): string {
 
 /** `Float32Array` and its kin, of whatever realm: `instanceof` knows those of its own alone. */
 export const kindOf = (value: ArrayBufferView): string =>
-  Object.prototype.toString.call(value).slice("[object ".length, -1);
+  (Reflect.get(typedArray, Symbol.toStringTag, value) as string | undefined) ?? "DataView";
+
+/** Its getter of the tag gives the name of any realm's typed arrays, and nothing for other values. */
+const typedArray = Object.getPrototypeOf(Uint8Array.prototype) as object;

@@ -2,7 +2,7 @@
  * What the parts of a program are made of, for programs that somebody built by hand: words, numbers and lists, told before a
  * rule of the verifier meets what it cannot judge.
  */
-import { outOfBoundsPolicies, type AccessMap, type Read, type Site } from "../ir/access.js";
+import { outOfBoundsPolicies, type AccessMap, type Read, type Reduced, type Site } from "../ir/access.js";
 import type { Atom, Linear } from "../ir/linear.js";
 import {
   pipes,
@@ -10,6 +10,7 @@ import {
   type ForStmt,
   type GatherStmt,
   type LoadStmt,
+  type Part,
   type Region,
   type Stmt,
   type StoreStmt,
@@ -17,6 +18,7 @@ import {
   type UbBuffer,
 } from "../ir/tile.js";
 import { dtypes } from "../ir/types.js";
+import { arithmeticTypes, operations, reductions, type Expression } from "../ir/values/index.js";
 import { choice, isObject, listOf, oneOf, record, type Field, type Fields } from "./fields.js";
 
 const isNumber = (value: unknown): value is number => typeof value === "number";
@@ -76,22 +78,63 @@ const read = part<Read>("a read of an input", { table: number, at: forms });
 const siteOf = (value: Field): Field =>
   part<Site>(
     "a site",
-    { value, fromEnd: number, keep: oneOf([...outOfBoundsPolicies, "any"]), below: number, open: closed },
-    ["fromEnd", "below", "open"],
+    {
+      value,
+      fromEnd: number,
+      keep: oneOf([...outOfBoundsPolicies, "any"]),
+      below: number,
+      but: number,
+      open: closed,
+    },
+    ["fromEnd", "below", "but", "open"],
   );
 const [reading, summing] = [siteOf(read), siteOf(form)];
 const site = choice("a site", (value) => (isObject(value) && isLinear(value["value"]) ? summing : reading));
+
+type ExpressionOf<Kind extends Expression["kind"]> = Extract<Expression, { readonly kind: Kind }>;
+
+const expression: Field = choice("an expression", (node): Field => {
+  switch (isObject(node) ? node["kind"] : undefined) {
+    case "number":
+      return part<ExpressionOf<"number">>("a number", {
+        kind: word,
+        type: oneOf(arithmeticTypes, "TC104"),
+        bits: number,
+      });
+    case "cast":
+      return part<ExpressionOf<"cast">>("a cast", { kind: word, to: oneOf(dtypes, "TC104"), of: expression });
+    case "op":
+      return part<ExpressionOf<"op">>("an operation", {
+        kind: word,
+        op: oneOf(operations),
+        of: listOf("two expressions", expression),
+      });
+    case "reduce":
+      return part<ExpressionOf<"reduce">>("a reduction", {
+        kind: word,
+        how: oneOf(reductions),
+        of: expression,
+      });
+    default:
+      return part<ExpressionOf<"read">>("a read", { kind: oneOf(["read"]), read: number });
+  }
+});
+
+const bag = part<NonNullable<Reduced["bag"]>>("the ends of a bag", { from: number, to: number });
+const reduced = part<Reduced>("the terms of an element", { most: number, bag }, ["bag"]);
 
 /** An access map. */
 export const mapField = part<AccessMap>(
   "an access map",
   {
     outRank: number,
+    reduced,
     sites: listOf("a list of sites", site),
-    results: forms,
+    reads: listOf("a list of reads", read),
+    value: expression,
     fill: plain("the bits of an element as a decimal", (value) => isWord(value) && /^\d+$/.test(value)),
   },
-  ["fill"],
+  ["fill", "reduced"],
 );
 
 const region = part<Region>("a region", { buffer: word, offsets: forms, sizes: forms });
@@ -129,11 +172,17 @@ const statements: Readonly<Record<Stmt["op"], Field>> = {
       op,
       from: listOf("a list of regions", region),
       to: region,
+      part: part<Part>("the terms of a run", {
+        into: listOf("a list of buffers", word),
+        from: form,
+        to: form,
+        of: number,
+      }),
       map: mapField,
       origins: listWhere("a list, for each index input, of linear forms", areLinear),
-      scratch: word,
+      scratch: listOf("a list of buffers", word),
     },
-    ["scratch"],
+    ["part", "scratch"],
   ),
   store: part<StoreStmt>("a store", { op, from: word, to: region }),
   sync: part<SyncStmt>("a sync", { op, from: oneOf(pipes), to: oneOf(pipes), lag: oneOf([0, 1]) }),

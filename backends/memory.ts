@@ -1,22 +1,28 @@
 /** Element memory as machine units, and index values read exactly. Little-endian, row-major, as every host array here. */
 import { CompileError, error, RunError } from "../ir/diagnostic.js";
-import { isRead, type AccessMap } from "../ir/access.js";
+import { dataCoords, isRead, type AccessMap } from "../ir/access.js";
 import { addressOf } from "../ir/addressing.js";
 import { keyOf, type Operand, type TileFunc } from "../ir/func.js";
 import { iterationWriting } from "../ir/iteration.js";
 import { constant, sitesOf, type Env, type Linear } from "../ir/linear.js";
 import { outOfRange, type IndexRule } from "../ir/policy.js";
-import { SiteWalk, siteSteps } from "./site-values.js";
+import { joinRuns } from "./plan/join-runs.js";
+import { SiteWalk, siteSteps, termsOf, type SiteStep } from "./site-values.js";
 import {
   at,
+  bitsOf,
   bytesOf,
+  elementsInByte,
   elementTypes,
   formatShape,
   InternalError,
+  invariant,
   isIndexDType,
+  isPacked,
   strides,
   type DType,
   type IndexDType,
+  type PackedType,
   type Shape,
   type TensorType,
 } from "../ir/types.js";
@@ -25,7 +31,12 @@ import {
 export interface HostTensor {
   readonly type: TensorType;
   readonly bytes: Uint8Array;
+  /** Where elements lie that take more bytes than a Uint8Array has; `bytes` is then empty. */
+  readonly beyond?: Bytes;
 }
+
+/** Bytes of a buffer. */
+export type Bytes = Pick<ArrayBufferView, "buffer" | "byteLength" | "byteOffset">;
 
 /** A program's inputs by their keys. */
 export type HostInputs = Readonly<Record<string, HostTensor>>;
@@ -33,17 +44,17 @@ export type HostInputs = Readonly<Record<string, HostTensor>>;
 /** Some engines make longer arrays, and the process dies when they are written. */
 export const maxArrayBytes = 2 ** 32;
 
-const tooLong = (bytes: number, what: string, most: string): CompileError =>
+const tooLong = (bytes: number, what: string, most: string, hint = "split the tensors"): CompileError =>
   new CompileError([
     error("TC502", `${what} takes ${bytes} B, more than ${most}`, {
-      hint: "split the tensors",
+      hint,
       data: { bytes },
     }),
   ]);
 
 /** Throws a CompileError (TC502) for more bytes than one array holds; `what` names them. */
-export function checkArrayBytes(bytes: number, what: string): void {
-  if (bytes > maxArrayBytes) throw tooLong(bytes, what, `the ${maxArrayBytes} B of one array`);
+export function checkArrayBytes(bytes: number, what: string, hint?: string): void {
+  if (bytes > maxArrayBytes) throw tooLong(bytes, what, `the ${maxArrayBytes} B of one array`, hint);
 }
 
 /** Zeroed bytes. Throws a CompileError (TC502) for more than 4 GiB or than the machine has; `what` names them. */
@@ -77,23 +88,42 @@ export type UnitArray = Uint8Array | Uint16Array | Uint32Array;
 export const alignedTo = (size: number, bytes: Uint8Array): Uint8Array =>
   bytes.byteOffset % size === 0 ? bytes : new Uint8Array(bytes);
 
-/** The largest unit that moves an element of this type whole: 1, 2 or 4 bytes, so `per` units an element. */
+/** The largest unit that moves an element of this type whole: 1, 2 or 4 bytes, so `per` units an element. Of packed elements, the bytes that they share. */
 export function unitsOf(
   bytes: Uint8Array,
   dtype: DType,
 ): { readonly units: UnitArray; readonly per: number } {
-  const size = bytesOf(dtype);
-  if (size === 1) return { units: bytes, per: 1 };
-  const unit = size === 2 ? 2 : 4;
-  const aligned = alignedTo(unit, bytes);
-  const length = Math.floor(bytes.byteLength / unit);
-  return {
-    units:
-      unit === 2
-        ? new Uint16Array(aligned.buffer, aligned.byteOffset, length)
-        : new Uint32Array(aligned.buffer, aligned.byteOffset, length),
-    per: size / unit,
-  };
+  const size = isPacked(dtype) ? 1 : bytesOf(dtype);
+  const unit = size === 1 || size === 2 ? size : 4;
+  return { units: unitsAt(alignedTo(unit, bytes), unit), per: size / unit };
+}
+
+/** The bits of a packed element, counted from the byte number `first`. */
+export function packedBits(bytes: ArrayLike<number>, dtype: PackedType, element: number, first = 0): number {
+  const [width, each] = [bitsOf(dtype), elementsInByte(dtype)];
+  const byte = at(bytes, first + Math.floor(element / each));
+  return (byte >> (width * (element % each))) & (2 ** width - 1);
+}
+
+/** Puts the low bits of a whole number into their place in the byte that a packed element shares. */
+export function putPackedBits(bytes: Uint8Array, dtype: PackedType, element: number, value: number): void {
+  const [width, each] = [bitsOf(dtype), elementsInByte(dtype)];
+  const [place, shift] = [Math.floor(element / each), width * (element % each)];
+  const mask = 2 ** width - 1;
+  bytes[place] = (at(bytes, place) & ~(mask << shift)) | ((value & mask) << shift);
+}
+
+/** Whole units in place. The bytes begin at a multiple of one. */
+export function unitsAt({ buffer, byteLength, byteOffset }: Bytes, unit: 1 | 2 | 4): UnitArray {
+  const length = Math.floor(byteLength / unit);
+  switch (unit) {
+    case 1:
+      return new Uint8Array(buffer, byteOffset, length);
+    case 2:
+      return new Uint16Array(buffer, byteOffset, length);
+    case 4:
+      return new Uint32Array(buffer, byteOffset, length);
+  }
 }
 
 /** Reads index values. A number is exact up to 2^53 and out of every extent beyond; `exact` is always exact. */
@@ -129,6 +159,23 @@ export function indexList(bytes: Uint8Array, dtype: DType): IndexList {
   const size = bytesOf(dtype);
   const { buffer, byteOffset, byteLength } = alignedTo(size, bytes);
   return new elementTypes[dtype].array(buffer as ArrayBuffer, byteOffset, Math.floor(byteLength / size));
+}
+
+export interface IndexWords {
+  readonly words: Exclude<IndexList, BigInt64Array | BigUint64Array>;
+  /** Whether a value is two signed words, the low one first. */
+  readonly isWide: boolean;
+}
+
+/** Index values as words of 32 bits or less; copied where they are not aligned. */
+export function indexWords(bytes: Uint8Array, dtype: DType): IndexWords {
+  const isWide = dtype === "i64" || dtype === "u64";
+  const words = indexList(bytes, isWide ? "i32" : dtype);
+  invariant(
+    !(words instanceof BigInt64Array || words instanceof BigUint64Array),
+    "words have 32 bits or less",
+  );
+  return { words, isWide };
 }
 
 /** Coordinates of a row-major position. */
@@ -171,6 +218,8 @@ export interface SiteAt {
   readonly rule?: IndexRule;
   /** Coordinates of the output element. */
   readonly point: readonly number[];
+  /** The value of r for the term that needs it. */
+  readonly r?: number;
 }
 
 /** A site with its value. */
@@ -179,6 +228,8 @@ export interface FoundSite {
   readonly value: bigint;
   /** Whether its policy rejects the value, which ends the element. */
   readonly rejected: boolean;
+  /** Of a bag with more terms than it may have: where they begin, their number, and the most. */
+  readonly bag?: { readonly from: number; readonly terms: number; readonly most: number };
 }
 
 /**
@@ -186,12 +237,13 @@ export interface FoundSite {
  * it. Yields each with a read, and takes the value that stands there.
  */
 export function* sitesAt(
-  { map, operands, tile }: MappedOperands,
+  { map: stated, operands, tile }: MappedOperands,
   outputElement: number,
 ): Generator<NonNullable<SiteAt["read"]>, readonly FoundSite[], bigint> {
   const output = at(operands, operands.length - 1).type.shape;
   const point = coordinates(outputElement, output);
-  const ran = tile === undefined ? undefined : iterationWriting(tile, point);
+  const ran = tile === undefined ? undefined : iterationWriting(joinRuns(tile), point);
+  const map = ran?.gather.map ?? stated;
   const [env, dims] = [ran?.env ?? noLoops, ran?.dims ?? point];
   const forms = map.sites.map(({ value }) => {
     if (!isRead(value)) return value;
@@ -201,24 +253,42 @@ export function* sitesAt(
   });
   const walk = new SiteWalk(siteSteps(map, forms, operands));
   const found: FoundSite[] = [];
-  for (const step of walk.steps) {
-    const read =
-      step.table === undefined
-        ? undefined
-        : { table: at(operands, step.table), position: walk.position(step, dims, env) };
-    const value = read === undefined ? walk.sum(step, dims, env) : yield read;
-    const taken = walk.take(step, Number(value), { exact: () => value }, 0);
-    const { rule, site } = step;
-    const where: SiteAt = {
-      site,
-      ...pickedBy(map, operands, site),
-      ...(read === undefined ? {} : { read }),
-      ...(rule === undefined ? {} : { rule }),
-      point,
-    };
-    found.push({ at: where, value, rejected: taken === outOfRange });
-    if (taken < 0) break;
+  /** Up to the first that ends the element, or its term at `r`: what that one came to. */
+  function* taken(
+    steps: readonly SiteStep[],
+    r?: number,
+  ): Generator<NonNullable<SiteAt["read"]>, number, bigint> {
+    const here = r === undefined ? dims : [...dims, r];
+    for (const step of steps) {
+      const read =
+        step.table === undefined
+          ? undefined
+          : { table: at(operands, step.table), position: walk.position(step, here, env) };
+      const value = read === undefined ? walk.sum(step, here, env) : yield read;
+      const element = walk.take(step, Number(value), { exact: () => value }, 0);
+      const { rule, site, ends } = step;
+      const from = ends === undefined ? 0 : at(walk.sites, ends.from);
+      const terms = at(walk.sites, site) - from;
+      found.push({
+        at: {
+          site,
+          ...pickedBy(map, operands, site),
+          ...(read === undefined ? {} : { read }),
+          ...(rule === undefined ? {} : { rule }),
+          point,
+          ...(r === undefined ? {} : { r }),
+        },
+        value,
+        rejected: element === outOfRange,
+        ...(ends !== undefined && terms > ends.most ? { bag: { from, terms, most: ends.most } } : {}),
+      });
+      if (element < 0) return element;
+    }
+    return 0;
   }
+  if ((yield* taken(walk.own)) < 0) return found;
+  const [first, end] = termsOf(map, walk.sites);
+  for (let r = first; r < end; r++) if ((yield* taken(walk.ofTerms, r)) === outOfRange) break;
   return found;
 }
 
@@ -228,9 +298,12 @@ function pickedBy(
   operands: readonly Operand[],
   site: number,
 ): Pick<SiteAt, "axis" | "picks"> {
+  const { bag } = map.reduced ?? {};
+  if (bag?.from === site) return { axis: -1, picks: "where a bag begins" };
+  if (bag?.to === site) return { axis: -1, picks: "where a bag ends" };
   const along = (coords: readonly Linear[]): number =>
     coords.findIndex((coord) => sitesOf(coord).includes(site));
-  const axis = along(map.results);
+  const axis = along(dataCoords(map));
   if (axis !== -1) return { axis, picks: `data dim ${axis}` };
   for (const { value } of map.sites) {
     if (!isRead(value)) continue;
@@ -273,15 +346,30 @@ export function foundSites(mapped: MappedInputs, outputElement: number): readonl
 }
 
 /** TC601 for the value that stood at a site. */
-export function badIndex({ at: { read, rule, axis, picks, point, site }, value }: FoundSite): RunError {
+export function badIndex({
+  at: { read, rule, axis, picks, point, site, r },
+  value,
+  bag,
+}: FoundSite): RunError {
   const where = read === undefined ? [] : coordinates(read.position, read.table.type.shape);
   const shown = read === undefined ? "" : ` at ${keyOf(read.table)}${formatShape(where)}`;
   const below = rule?.below ?? 0;
   const lowest = rule?.fromEnd === undefined ? 0 : -rule.fromEnd;
   const range = below === 0 ? "which has no elements" : `which takes [${lowest}, ${below - 1}]`;
+  const ofTerm = r === undefined ? "" : ` of the term at r = ${r}`;
+  const [message, hint] =
+    bag === undefined
+      ? [
+          `index ${value}${shown}${ofTerm} is out of range for ${picks}, ${range}`,
+          "mend the index, or choose what it means with --oob clamp, zero or wrap",
+        ]
+      : [
+          `the bag from ${bag.from} to ${bag.from + bag.terms}${shown} has ${bag.terms} terms, more than its most, ${bag.most}`,
+          `mend the offsets, or state most ${bag.terms}`,
+        ];
   return new RunError([
-    error("TC601", `index ${value}${shown} is out of range for ${picks}, ${range}`, {
-      hint: "mend the index, or choose what it means with --oob clamp, zero or wrap",
+    error("TC601", message, {
+      hint,
       data: {
         ...(read === undefined ? {} : { table: keyOf(read.table), position: read.position }),
         value: value.toString(),
@@ -290,6 +378,7 @@ export function badIndex({ at: { read, rule, axis, picks, point, site }, value }
         coordinates: where,
         point,
         site,
+        ...(r === undefined ? {} : { r }),
       },
     }),
   ]);

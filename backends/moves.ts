@@ -12,7 +12,8 @@ import { ubBuffers } from "../ir/regions.js";
  * element at a time. `packed`: elements that share 32-bit words. `table`: indices resolved into a table before anything
  * moves. `barrier`: lanes wait for one another.
  */
-export type How = "elided" | "copy" | "rows" | "groups" | "words" | "packed" | "table" | "sites" | "barrier";
+export type How =
+  "elided" | "copy" | "rows" | "groups" | "words" | "packed" | "computed" | "table" | "sites" | "barrier";
 
 /** Figures by name; a number of bytes has `bytes` in its name. */
 export type Figures = Readonly<Record<string, number | string>>;

@@ -2,6 +2,7 @@
 import { isRead } from "../ir/access.js";
 import { inputsOf, type Operand, type TileFunc } from "../ir/func.js";
 import { taskOfTile } from "../ir/task/index.js";
+import { isIndexDType } from "../ir/types.js";
 
 /** The inputs that index values are read from; the data may be one of them. */
 export function readBySites(tile: TileFunc): readonly Operand[] {
@@ -10,8 +11,13 @@ export function readBySites(tile: TileFunc): readonly Operand[] {
   return inputsOf(tile).filter((_, table) => tables.has(table));
 }
 
-/** The inputs that hold indices: those of that role, and data that index values are read from. */
+/** The inputs that hold indices: those that index values are read from, and others that no value is made from. */
 export function indexInputs(tile: TileFunc): readonly Operand[] {
   const read = readBySites(tile);
-  return inputsOf(tile).filter((operand) => operand.role === "indices" || read.includes(operand));
+  const values = new Set((taskOfTile(tile).gather?.stmt.map.reads ?? []).map(({ table }) => table));
+  return inputsOf(tile).filter(
+    (operand, table) =>
+      read.includes(operand) ||
+      (operand.role === "indices" && !values.has(table) && isIndexDType(operand.type.dtype)),
+  );
 }

@@ -1,8 +1,8 @@
 /** The sites of a map at one output element: what each reads, what it comes to, and which one ends the element. */
-import { isRead, type AccessMap, type OpenBounds } from "../ir/access.js";
+import { isOfTerm, isRead, type AccessMap, type OpenBounds } from "../ir/access.js";
 import type { Operand } from "../ir/func.js";
 import { evaluate, evaluateExact, type Env, type Linear } from "../ir/linear.js";
-import { resolveIndex, siteRule, type IndexRule } from "../ir/policy.js";
+import { outOfRange, resolveIndex, siteRule, type IndexRule } from "../ir/policy.js";
 import { at, invariant } from "../ir/types.js";
 
 /** Machines without numbers of any size hold sums of index values in 128 bits: below this they are exact, with one more added. */
@@ -15,6 +15,10 @@ export interface SiteStep {
   readonly table?: number;
   /** Where the value lies in the memory of the table; the sum itself. */
   readonly form: Linear;
+  /** Whether it depends on r, and is evaluated for each term. */
+  readonly ofTerm: boolean;
+  /** Of the value at which a bag ends: the site of the one at which it begins, and its terms at most. */
+  readonly ends?: { readonly from: number; readonly most: number };
   /** Absent under `any`. */
   readonly rule?: IndexRule;
   /** Under `any`: negative values count from this number. */
@@ -25,22 +29,46 @@ export interface SiteStep {
 
 /** The steps of a map in order. `forms`: its sites' addresses and sums, as ir/addressing.ts gives them. */
 export const siteSteps = (
-  { sites }: AccessMap,
+  map: AccessMap,
   forms: readonly Linear[],
   operands: readonly Operand[],
 ): readonly SiteStep[] =>
-  sites.map((own, site) => {
+  map.sites.map((own, site) => {
     const { value, fromEnd, open } = own;
     const rule = siteRule(own, operands);
+    const { most = 0, bag } = map.reduced ?? {};
     return {
       site,
       form: at(forms, site),
+      ofTerm: isOfTerm(map, site),
+      ...(bag?.to === site ? { ends: { from: bag.from, most } } : {}),
       ...(isRead(value) ? { table: value.table } : {}),
       ...(rule === undefined ? {} : { rule }),
       ...(rule === undefined && fromEnd !== undefined ? { fromEnd } : {}),
       ...(open === undefined ? {} : { open }),
     };
   });
+
+/** Terms that a run of a gather takes in, counted from the first of an element. */
+export interface TermRun {
+  readonly from: number;
+  readonly to: number;
+}
+
+/**
+ * The values of r for an element whose own sites are known: from the first up to, not including, the second. `run`: inside the regions
+ * of a run of the gather, where r counts from its first term, but in a bag.
+ */
+export function termsOf(
+  { reduced }: AccessMap,
+  sites: readonly number[],
+  run?: TermRun,
+): readonly [number, number] {
+  const { from, to } = run ?? { from: 0, to: reduced?.most ?? 0 };
+  if (reduced?.bag === undefined) return [0, to - from];
+  const [first, end] = [at(sites, reduced.bag.from), at(sites, reduced.bag.to)];
+  return [first + from, Math.min(first + to, end)];
+}
 
 /** Gives the value at a place exactly, of any 64-bit index. */
 interface Exact {
@@ -59,7 +87,13 @@ export class SiteWalk {
   private readonly exact: bigint[];
   private readonly summed: boolean;
 
+  /** Of the element itself, and of each of its terms. */
+  readonly own: readonly SiteStep[];
+  readonly ofTerms: readonly SiteStep[];
+
   constructor(readonly steps: readonly SiteStep[]) {
+    this.own = steps.filter(({ ofTerm }) => !ofTerm);
+    this.ofTerms = steps.filter(({ ofTerm }) => ofTerm);
     this.sites = steps.map(() => 0);
     this.exact = steps.map(() => 0n);
     this.summed = steps.some(({ table }) => table === undefined);
@@ -95,8 +129,11 @@ export class SiteWalk {
     return this.take(step, read(position), read, position);
   }
 
-  /** `noElement` or `outOfRange` where the value ends the element. `value`: as `resolveIndex` takes it; `from` has it exactly. */
-  take({ site, rule, fromEnd = 0 }: SiteStep, value: number, from: Exact, position: number): number {
+  /**
+   * `noElement` or `outOfRange` where the value ends the element, or the term. `value`: as `resolveIndex` takes it; `from` has it
+   * exactly.
+   */
+  take({ site, rule, ends, fromEnd = 0 }: SiteStep, value: number, from: Exact, position: number): number {
     if (rule === undefined) {
       const counted = value < 0 ? fromEnd : 0;
       this.sites[site] = value + counted;
@@ -104,9 +141,12 @@ export class SiteWalk {
       return 0;
     }
     const element =
-      value >= 0 && value < rule.below ? value : resolveIndex(rule, value, () => from.exact(position));
+      value >= 0 && value < rule.below && value !== rule.but
+        ? value
+        : resolveIndex(rule, value, () => from.exact(position));
     if (element < 0) return element;
     this.sites[site] = element;
+    if (ends !== undefined && element - at(this.sites, ends.from) > ends.most) return outOfRange;
     if (this.summed) this.exact[site] = BigInt(element);
     return 0;
   }

@@ -1,6 +1,6 @@
 /** JavaScript arrays as host tensors and back, without changing a bit. */
 import { CompileError, error } from "../ir/diagnostic.js";
-import { inputsOf, keyOf, type Func } from "../ir/func.js";
+import { inputsOf, keyOf, type Func, type Operand } from "../ir/func.js";
 import {
   byteCount,
   bytesOf,
@@ -8,16 +8,29 @@ import {
   elementCount,
   elementTypes,
   formatType,
+  elementsInByte,
   isDType,
+  isPacked,
+  isSigned,
   type DType,
+  type PackedType,
   type TensorType,
 } from "../ir/types.js";
 import { isObject, kindOf, shown } from "./fields.js";
-import { alignedTo, checkArrayBytes, type HostInputs, type HostTensor } from "./memory.js";
+import {
+  alignedTo,
+  checkArrayBytes,
+  maxArrayBytes,
+  packedBits,
+  putPackedBits,
+  type HostInputs,
+  type HostTensor,
+} from "./memory.js";
 
 /**
  * The elements of a tensor, row-major. f16 and bf16 are their bits in a Uint16Array, bool is a byte of 0 or 1, complex
- * numbers are pairs, strings are strings.
+ * numbers are pairs, strings are strings. u4, i4 and u2 are bytes as ONNX packs them, or a number for each element in a Uint8Array or
+ * Int8Array.
  */
 export type TensorData =
   | Uint8Array
@@ -37,8 +50,16 @@ export interface HostValue extends HostTensor {
   readonly strings?: readonly string[];
 }
 
-/** Wraps an array as a tensor; no copy but for strings. Throws a CompileError: TC702 for another type or length, TC502 for more than 4 GiB. */
-export function toHost(name: string, type: TensorType, data: TensorData): HostValue {
+/**
+ * Wraps an array as a tensor; no copy but for strings. Throws a CompileError: TC702 for another type or length, TC502 for more than 4 GiB
+ * unless `mayBeLarge`.
+ */
+export function toHost(
+  name: string,
+  type: TensorType,
+  data: TensorData,
+  mayBeLarge: () => boolean = () => false,
+): HostValue {
   // Callers are not all TypeScript: the array may be anything.
   const given: unknown = data;
   if (!isDType(type.dtype)) {
@@ -46,13 +67,20 @@ export function toHost(name: string, type: TensorType, data: TensorData): HostVa
     throw new CompileError([error("TC104", `${name} has element type ${shown(type.dtype)}`, { hint })]);
   }
   if (type.dtype === "string") return stringsToHost(name, type, given);
+  if (isPacked(type.dtype) && isOneEach(type, given))
+    return packed(name, { ...type, dtype: type.dtype }, given);
   if (!ArrayBuffer.isView(given) || given.byteLength !== byteCount(type) || !accepts(type.dtype, given)) {
     const found = Array.isArray(given) ? "an array, not a typed one" : shown(given);
     throw mismatch(name, type, found, passHint(type));
   }
-  checkArrayBytes(given.byteLength, name);
+  if (given.byteLength > maxArrayBytes && mayBeLarge())
+    return { type, bytes: new Uint8Array(), beyond: given };
+  checkArrayBytes(given.byteLength, name, largeHint);
   return { type, bytes: new Uint8Array(given.buffer, given.byteOffset, given.byteLength) };
 }
+
+const largeHint =
+  'split the tensors; simulate with { executor: "fast" } reads data of any length, of which few elements are named';
 
 function stringsToHost(name: string, type: TensorType, given: unknown): HostValue {
   const refused = (found: string): CompileError => mismatch(name, type, found, passHint(type));
@@ -67,12 +95,45 @@ function stringsToHost(name: string, type: TensorType, given: unknown): HostValu
   return { type, bytes: new Uint8Array(handles.buffer), strings: ["", ...strings] };
 }
 
+/** Whether an array has a number for each packed element. Packed, it is shorter. */
+const isOneEach = ({ shape }: TensorType, given: unknown): given is Uint8Array | Int8Array =>
+  ArrayBuffer.isView(given) &&
+  ["Uint8Array", "Int8Array"].includes(kindOf(given)) &&
+  given.byteLength === elementCount(shape) &&
+  given.byteLength > 0;
+
+function packed(
+  name: string,
+  type: TensorType & { readonly dtype: PackedType },
+  values: Uint8Array | Int8Array,
+): HostValue {
+  const { dtype } = type;
+  const bytes = new Uint8Array(byteCount(type));
+  values.forEach((value, k) => {
+    putPackedBits(bytes, dtype, k, value);
+    if (packedValue(bytes, dtype, k) !== value)
+      throw mismatch(name, type, `${value} as element ${k}`, passHint(type));
+  });
+  return { type, bytes };
+}
+
+/** The value of a packed element. */
+export function packedValue(bytes: Uint8Array, dtype: PackedType, element: number): number {
+  const bits = packedBits(bytes, dtype, element);
+  const { bits: width, class: kind } = elementTypes[dtype];
+  return kind === "signed" && bits >= 2 ** (width - 1) ? bits - 2 ** width : bits;
+}
+
 /** Raw bytes are welcome for any type: they are what travels. */
-const accepts = (dtype: DType, data: ArrayBufferView): boolean =>
-  [elementTypes[dtype].array.name, "Uint8Array"].includes(kindOf(data));
+function accepts(dtype: DType, data: ArrayBufferView): boolean {
+  const kind = kindOf(data);
+  return kind === elementTypes[dtype].array.name || kind === "Uint8Array";
+}
 
 const passHint = ({ dtype, shape }: TensorType): string =>
-  `pass a ${dtype === "string" ? "string array" : elementTypes[dtype].array.name} of ${elementCount(shape)} elements`;
+  isPacked(dtype)
+    ? `pass ${elementsInByte(dtype)} elements a byte, the first in its low bits, in a Uint8Array, or one number each in a Uint8Array or Int8Array`
+    : `pass a ${dtype === "string" ? "string array" : elementTypes[dtype].array.name} of ${elementCount(shape)} elements`;
 
 const mismatch = (name: string, type: TensorType, found: string, hint: string): CompileError =>
   new CompileError([
@@ -87,7 +148,12 @@ export const maxStrings = 2 ** 24;
  * CompileError (TC502) for more than 2^24 strings.
  */
 export function fromHost(type: TensorType, bytes: Uint8Array, strings: readonly string[] = []): TensorData {
-  const size = bytesOf(type.dtype);
+  const { dtype } = type;
+  if (isPacked(dtype)) {
+    const values = Array.from({ length: elementCount(type.shape) }, (_, k) => packedValue(bytes, dtype, k));
+    return isSigned(dtype) ? Int8Array.from(values) : Uint8Array.from(values);
+  }
+  const size = bytesOf(dtype);
   const aligned = alignedTo(Math.min(8, size), bytes);
   const { buffer, byteOffset, byteLength } = aligned;
   if (type.dtype === "string") {
@@ -104,29 +170,40 @@ export function fromHost(type: TensorType, bytes: Uint8Array, strings: readonly 
 /** A program's input arrays by key, `data` and `indices` where there are no others, or by their names in the text. */
 export type GatherData = Readonly<Record<string, TensorData>>;
 
-/** The arrays that a program takes, as tensors by key. Throws a CompileError (TC702) for one that is missing or another type. */
+/** The arrays that a program takes, as tensors by key. Throws a CompileError: TC702 for one that is missing or another type, and as `toHost`. */
 export function toHosts(
   func: Pick<Func, "operands">,
   arrays: GatherData,
+  mayBeLarge: (operand: Operand) => boolean = () => false,
 ): Readonly<Record<string, HostValue>> {
   const given: unknown = arrays;
   const inputs = inputsOf(func);
   const hosts = inputs.map((operand) => {
     const key = keyOf(operand);
-    const named = [key, operand.name].find((name) => isObject(given) && Object.hasOwn(given, name));
+    const named = !isObject(given)
+      ? undefined
+      : Object.hasOwn(given, key)
+        ? key
+        : Object.hasOwn(given, operand.name)
+          ? operand.name
+          : undefined;
     const data = named === undefined ? undefined : arrays[named];
     if (data === undefined) {
       const found = isObject(given) ? `only ${Object.keys(given).join(", ") || "nothing"}` : shown(given);
       const hint = `pass { ${inputs.map(keyOf).join(", ")} }`;
       throw new CompileError([error("TC702", `the inputs lack ${key}; got ${found}`, { hint })]);
     }
-    return [key, toHost(key, operand.type, data)] as const;
+    return [key, toHost(key, operand.type, data, () => mayBeLarge(operand))] as const;
   });
   return Object.fromEntries(hosts);
 }
 
-/** Throws a CompileError (TC702) for tensors that are not as many bytes as a program's inputs. */
-export function checkTensors(func: Pick<Func, "operands">, tensors: HostInputs): void {
+/** Throws a CompileError (TC702) for tensors that are not as many bytes as a program's inputs. `mayBeLarge`: as `toHosts` takes it. */
+export function checkTensors(
+  func: Pick<Func, "operands">,
+  tensors: HostInputs,
+  mayBeLarge: (operand: Operand) => boolean = () => false,
+): void {
   const given: unknown = tensors;
   for (const operand of inputsOf(func)) {
     const key = keyOf(operand);
@@ -134,6 +211,9 @@ export function checkTensors(func: Pick<Func, "operands">, tensors: HostInputs):
     const bytes = isObject(tensor) ? tensor["bytes"] : undefined;
     const isBytes = ArrayBuffer.isView(bytes) && kindOf(bytes) === "Uint8Array";
     if (isBytes && bytes.byteLength === byteCount(operand.type)) continue;
+    const beyond = isObject(tensor) ? tensor["beyond"] : undefined;
+    if (ArrayBuffer.isView(beyond) && beyond.byteLength === byteCount(operand.type) && mayBeLarge(operand))
+      continue;
     const found = isBytes ? `${bytes.byteLength} bytes` : `${shown(bytes)} as its bytes`;
     const hint = `toHost("${key}", type, array) makes a tensor of an array`;
     throw mismatch(key, operand.type, found, hint);

@@ -23,7 +23,8 @@ export function fail(message: string, hint: string): never {
   process.exit(2);
 }
 
-export function benchArguments(): BenchArguments {
+/** `all`: the workloads where none is named. */
+export function benchArguments(all: readonly Workload[] = workloads): BenchArguments {
   const { values } = parseArgs({
     options: {
       json: { type: "boolean", default: false },
@@ -38,7 +39,7 @@ export function benchArguments(): BenchArguments {
   const runs = runsOf(values.runs, against);
   if (runs > 1 && values.gpu && against === undefined)
     fail("--gpu keeps the rows of one run", "leave out --runs");
-  return { ...values, chosen: workloadsOf(values.only), runs, against };
+  return { ...values, chosen: workloadsOf(values.only, all), runs, against };
 }
 
 /** Two runs have no spread that says more than one of them does. */
@@ -62,8 +63,11 @@ export function folderOf(text: string): string {
 }
 
 /** By names and names of groups, each once. */
-export function workloadsOf(only: string | undefined): readonly Workload[] {
-  if (only === undefined) return workloads;
+export function workloadsOf(
+  only: string | undefined,
+  all: readonly Workload[] = workloads,
+): readonly Workload[] {
+  if (only === undefined) return all;
   const chosen = only.split(",").flatMap((name) => {
     const named = groups[name] ?? everyWorkload.filter((workload) => workload.name === name);
     if (named.length > 0) return named;

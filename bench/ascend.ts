@@ -1,6 +1,6 @@
 /**
  * npm run bench:ascend: the compiler's own schedules on Ascend targets by their clock, beside a lower bound: compulsory bytes at the
- * rate of global memory, or half a DMA instruction a row where rows are fetched one by one. The ten workloads of the benchmarks,
+ * rate of global memory, or half a DMA instruction a row where rows are fetched from there. The ten workloads of the benchmarks,
  * W7 with its pairs in 64 bits, and ten other gathers.
  */
 import { cyclesOf, inputOf, isResolved, Tiling, type Target } from "../ir/index.js";
@@ -60,7 +60,7 @@ function row(name: string, func: SourceFunc, target: Target) {
   if (access === undefined || !isResolved(access.schedule)) throw new Error(`${name} has a schedule`);
   const tiling = new Tiling(access, access.schedule, target);
   const bytes = tiling.operands.reduce((sum, operand, k) => sum + compulsoryBytes(tiling, operand, k), 0);
-  // Half a DMA instruction for each row that is fetched by itself.
+  // Half a DMA instruction for each row that is fetched.
   const fetches = lowering?.class === "row-fetch" || lowering?.class === "mgather";
   const picked = access.map.sites.length;
   const rows = fetches ? count(inputOf(access, 1).type.shape) / picked : 0;

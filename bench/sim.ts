@@ -3,7 +3,7 @@
  *
  * Outputs are verified first; then the subjects run in turns, and the medians are compared. What each subject includes is in
  * docs/simulator.md. Figures compare with each other, not between machines. `--json` prints the rows; `--only W4,W5`
- * runs some workloads, and no calls of gathers that are not known; `--runs 5` gives the median of five runs.
+ * runs some workloads, and no calls of gathers that are not known; `--only calls` the seven of which whole calls are measured; `--runs 5` gives the median of five runs.
  * `--against FOLDER` runs tilec's subjects in turns with the same of the build in a folder, without the libraries.
  */
 import { rmSync } from "node:fs";
@@ -34,11 +34,13 @@ import {
   onnxRuntime,
   plainC,
   plainJs,
+  plainJsCall,
   torch,
 } from "./subjects.js";
-import { describe, expectedOf, inputsOf, workloads } from "./workloads.js";
+import { calls, describe, expectedOf, inputsOf, workloads } from "./workloads.js";
 
-const { json, chosen, runs, against } = benchArguments();
+const everyRow = [...workloads, ...calls];
+const { json, chosen, runs, against } = benchArguments(everyRow);
 const rounds = 21;
 /** Each starts processes. */
 const coldRounds = 7;
@@ -70,10 +72,12 @@ async function once(): Promise<Row[]> {
     const inputs = inputsOf(workload);
     const expected = expectedOf(workload, inputs);
     const files = inputFiles(inputs);
+    // Of a call, what makes one: a memory that holds the data already is another question.
+    const isCall = calls.includes(workload);
     const subjects: Subject[] = [
-      await tilec(own, workload, inputs, 1),
-      await tilec(own, workload, inputs, 2),
+      ...(isCall ? [] : [await tilec(own, workload, inputs, 1), await tilec(own, workload, inputs, 2)]),
       tilecCall(own, workload, inputs),
+      plainJsCall(workload, inputs),
       ...(ort === undefined
         ? []
         : [
@@ -81,10 +85,12 @@ async function once(): Promise<Row[]> {
             await onnxRuntime(ort, workload, inputs, 2, false),
             await onnxRuntime(ort, workload, inputs, 1, true),
           ]),
-      ...[await jaxJs(workload, inputs)].filter((s) => s !== undefined),
+      ...(isCall ? [] : [await jaxJs(workload, inputs)].filter((s) => s !== undefined)),
       plainJs(workload, inputs),
-      ...(compiled === undefined ? [] : plainC(workload, compiled.binary, files)),
-      ...(python === undefined ? [] : torch(workload, python, files)),
+      ...(compiled === undefined
+        ? []
+        : plainC(workload, compiled.binary, files).filter(({ subject }) => !isCall || subject === "c")),
+      ...(python === undefined || isCall ? [] : torch(workload, python, files)),
       limit(expected),
     ];
     rows.push(...(await measure(workload.name, subjects, expected, rounds)));
@@ -93,7 +99,7 @@ async function once(): Promise<Row[]> {
   }
   if (compiled !== undefined) rmSync(compiled.folder, { recursive: true, force: true });
 
-  if (chosen.length === workloads.length) {
+  if (chosen.length === everyRow.length) {
     const measured = libraries.filter((library) => library === "tilec" || ort !== undefined);
     for (const [size, tall] of unseenSizes) {
       const expected = unseenOutput(tall);
@@ -113,8 +119,12 @@ const compared = (folder: string): Promise<readonly Comparison[]> =>
   compareBuilds(
     () => Promise.all([forkSide("sim", ownFile("./")), forkSide("sim", folder)]),
     chosen.flatMap(({ name: workload }) => [
-      { workload, subject: "tilec", threads: 1 },
-      { workload, subject: "tilec", threads: 2 },
+      ...(calls.some(({ name }) => name === workload)
+        ? []
+        : [
+            { workload, subject: "tilec", threads: 1 },
+            { workload, subject: "tilec", threads: 2 },
+          ]),
       { workload, subject: "tilec-call", threads: 1 },
     ]),
     runs,

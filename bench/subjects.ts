@@ -87,6 +87,21 @@ export function plainJs(workload: Workload, inputs: Inputs): Subject {
   };
 }
 
+/** The same loop as a call: to a new array. */
+export function plainJsCall(workload: Workload, inputs: Inputs): Subject {
+  let output = new Uint8Array();
+  return {
+    subject: "plain-js-call",
+    threads: 1,
+    run() {
+      output = new Uint8Array(outputBytes(workload));
+      plainGather(workload, inputs, output);
+      return undefined;
+    },
+    output: () => output,
+  };
+}
+
 export function limit(expected: Uint8Array): Subject {
   const target = new Uint8Array(expected.byteLength);
   return {

@@ -42,6 +42,13 @@ const rows = (name: string, axis: number, data: readonly number[], count: number
   output: data.map((extent, d) => (d === axis ? count : extent)),
 });
 
+/** Elements along the first axis, of fewer rows than the data has. */
+const named = (name: string, data: readonly number[], indices: readonly number[]): Workload => ({
+  ...elements(name, 0, data),
+  indices,
+  output: indices,
+});
+
 /** The ten that every benchmark runs. */
 export const workloads: readonly Workload[] = [
   rows("W1", 0, [50257, 768], 4096),
@@ -65,17 +72,28 @@ export const workloads: readonly Workload[] = [
   elements("W10", 1, [4096, 1024], "f32", "i64"),
 ];
 
-/** Smaller ones, which a plan or a kernel made for the ten may serve worse. */
-const others: readonly Workload[] = [
-  rows("W11", 0, [5000, 16], 65536),
-  elements("W12", 0, [1024, 1024]),
-  elements("W13", 1, [1024, 1024]),
-  elements("W14", 1, [1024, 1024], "f32", "i64"),
-  rows("W15", 1, [1024, 1024], 1024),
-  elements("W16", 1, [1024, 1024], "u8"),
+/** Few elements or rows of a large table, and a small gather: what bench:sim measures whole calls of. */
+export const calls: readonly Workload[] = [
+  named("W11", [262_144, 1024], [64, 1024]),
+  named("W12", [100_000, 1024], [64, 1024]),
+  rows("W13", 0, [4_194_304, 64], 4096),
+  rows("W14", 0, [4_194_304, 64], 65536),
+  rows("W15", 0, [1_000_000, 64], 65536),
+  rows("W16", 0, [50257, 768], 4096),
+  rows("W17", 0, [512, 64], 160),
 ];
 
-export const everyWorkload: readonly Workload[] = [...workloads, ...others];
+/** Smaller ones, which a plan or a kernel made for the ten may serve worse. */
+const others: readonly Workload[] = [
+  rows("W18", 0, [5000, 16], 65536),
+  elements("W19", 0, [1024, 1024]),
+  elements("W20", 1, [1024, 1024]),
+  elements("W21", 1, [1024, 1024], "f32", "i64"),
+  rows("W22", 1, [1024, 1024], 1024),
+  elements("W23", 1, [1024, 1024], "u8"),
+];
+
+export const everyWorkload: readonly Workload[] = [...workloads, ...calls, ...others];
 
 export function workloadOf(name: string): Workload {
   const found = everyWorkload.find((workload) => workload.name === name);
@@ -88,6 +106,7 @@ const gate: readonly string[] = ["W1", "W7", ...others.map(({ name }) => name)];
 /** Workloads by the name of their group. */
 export const groups: Readonly<Record<string, readonly Workload[]>> = {
   ten: workloads,
+  calls,
   gate: everyWorkload.filter(({ name }) => gate.includes(name)),
 };
 

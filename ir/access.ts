@@ -1,8 +1,8 @@
 /**
- * The access level: one canonical gather, `out[d0, d1, …] = data[results[0], results[1], …]`.
+ * The access level: one canonical gather, `out[d0, d1, …] = value`, an expression of elements that are read.
  *
- * A map is a flat list of sites, index values each wrapped by its policy, and a coordinate for each dim of the data,
- * linear in output dims and sites. Gather dims, operand tiles, the full-load rule and the footprint all derive from the
+ * A map is a flat list of sites, index values each wrapped by its policy, and a list of reads, each with a coordinate for each
+ * dim of its operand, linear in output dims and sites. A gather that moves elements has one read, and its value is that read. Gather dims, operand tiles, the full-load rule and the footprint all derive from the
  * map, once, for every operator of every dialect.
  */
 import {
@@ -20,7 +20,8 @@ import {
   withoutDims,
   type Linear,
 } from "./linear.js";
-import { at, contiguousRun, bytesOf, elementCount, type DType, type Shape } from "./types.js";
+import { at, contiguousRun, bytesOf, elementCount, wholeBytes, type DType, type Shape } from "./types.js";
+import { reductionsIn, type Expression } from "./values/expression.js";
 
 /** `from-end`: an index in [-extent, -1] counts from the end, printed as `from_end(…)`. */
 export type NegativeIndex = "from-end" | "illegal";
@@ -48,6 +49,8 @@ export interface Site {
   readonly keep: OutOfBounds | "any";
   /** Absent under `any`. */
   readonly below?: number;
+  /** The value that names no element, though it is in range: as `padding_idx` does. */
+  readonly but?: number;
   /** What of these numbers the sizes of symbols tell, in a program over symbols: both are then the largest that some sizes give. */
   readonly open?: OpenBounds;
 }
@@ -58,15 +61,90 @@ export interface OpenBounds {
   readonly fromEnd?: string;
 }
 
+/**
+ * The terms of an output element. In coordinates, r is the dim behind those of the output: 0, 1, … `most` - 1; in a bag the places
+ * from one index value up to another.
+ */
+export interface Reduced {
+  /** Terms at most. */
+  readonly most: number;
+  /** Numbers of the sites between which the terms of a bag lie. */
+  readonly bag?: { readonly from: number; readonly to: number };
+}
+
 /** Where each coordinate of an element comes from: output dims and index values. */
 export interface AccessMap {
   readonly outRank: number;
+  /** Where an element is made from terms. */
+  readonly reduced?: Reduced;
   /** Inner first: a site reads by those before it alone. */
   readonly sites: readonly Site[];
-  /** A coordinate for each dim of the data, the input of number 0. */
-  readonly results: readonly Linear[];
+  /** Elements that the value is made from, in the order of the text. Some read is of the data, the input of number 0. */
+  readonly reads: readonly Read[];
+  /** What an output element is. */
+  readonly value: Expression;
   /** The bits of an element that has none under `zero`, as an unsigned decimal. Absent: 0. */
   readonly fill?: string;
+}
+
+/** The reads and the value of a map that moves elements of the data: those at `coords`. */
+export const readData = (coords: readonly Linear[]): Pick<AccessMap, "reads" | "value"> => ({
+  reads: [{ table: gatheredTable, at: coords }],
+  value: { kind: "read", read: 0 },
+});
+
+/** Whether elements of the data move as they are: the value is one read. */
+export const isMove = ({ value }: Pick<AccessMap, "value">): boolean => value.kind === "read";
+
+/** The coordinates of the first element of the data that a map reads; none where it reads no data. */
+export const dataCoords = ({ reads }: Pick<AccessMap, "reads">): readonly Linear[] =>
+  reads.find(({ table }) => table === gatheredTable)?.at ?? [];
+
+/** The dim that r is in coordinates: the one behind those of the output. */
+export const termDim = ({ outRank }: Pick<AccessMap, "outRank">): number => outRank;
+
+/** The extents of all that a map is walked over: of an output tile, and behind them the number of terms. */
+export const walked = (
+  { reduced }: Pick<AccessMap, "reduced">,
+  tile: Shape,
+  terms: number = reduced?.most ?? 0,
+): Shape => (reduced === undefined ? tile : [...tile, terms]);
+
+/** Whether the number of an element's terms hangs on index values, and matters. */
+export const countsTerms = (map: AccessMap): boolean =>
+  map.reduced !== undefined &&
+  reductionsIn(map.value).some(({ how }) => how !== "fold") &&
+  (map.reduced.bag !== undefined ||
+    map.sites.some(
+      (site, s) => isOfTerm(map, s) && (site.keep === "zero" || site.below === 0 || site.but !== undefined),
+    ));
+
+/** What of a map has coordinates; at the text, bounds are open. */
+export interface Forms {
+  readonly sites: readonly Pick<Site, "value">[];
+  readonly reads: readonly Read[];
+}
+
+/** Every coordinate and sum of a map. */
+export const formsOf = ({ sites, reads }: Forms): readonly Linear[] => [
+  ...sites.flatMap(coordsOf),
+  ...reads.flatMap((read) => read.at),
+];
+
+/** The map with another form in the place of each: `within` gives the coordinates of a read. */
+export function mapForms<M extends Forms>(
+  map: M,
+  form: (form: Linear) => Linear,
+  within: (read: Read) => readonly Linear[] = (read) => read.at.map(form),
+): M {
+  return {
+    ...map,
+    sites: map.sites.map((site) => {
+      const { value } = site;
+      return { ...site, value: isRead(value) ? { ...value, at: within(value) } : form(value) };
+    }),
+    reads: map.reads.map((read) => ({ ...read, at: within(read) })),
+  };
 }
 
 /** Whether a site reads a table, or is a sum. */
@@ -84,13 +162,13 @@ export const countsFromBound = ({
 }: Pick<Site, "fromEnd" | "below" | "open">): boolean =>
   fromEnd === undefined || (fromEnd === below && open?.fromEnd === open?.below);
 
-/** The input that `results` address. */
+/** The number of the data among the inputs. */
 export const gatheredTable = 0;
 
 /** The bytes of an element that has none, little-endian. */
 export function fillBytes({ fill = "0" }: AccessMap, dtype: DType): Uint8Array {
   let bits = BigInt(fill);
-  return Uint8Array.from({ length: bytesOf(dtype) }, () => {
+  return Uint8Array.from({ length: bytesOf(wholeBytes(dtype)) }, () => {
     const byte = Number(bits & 0xffn);
     bits >>= 8n;
     return byte;
@@ -102,7 +180,7 @@ interface MapFacts {
   readonly reads: readonly (readonly (readonly Linear[])[])[];
   readonly follows: readonly ReadonlySet<number>[];
   readonly indexed: ReadonlySet<number>;
-  /** Output dims that each site depends on, through those before it too. */
+  /** Output dims, and that of terms, that each site depends on, through those before it too. */
   readonly behind: readonly ReadonlySet<number>[];
   readonly outputDims: ReadonlySet<number>;
   readonly gatherDims: readonly number[];
@@ -117,14 +195,14 @@ const known = new WeakMap<AccessMap, MapFacts>();
 function factsOf(map: AccessMap): MapFacts {
   const found = known.get(map);
   if (found !== undefined) return found;
-  const read = map.sites.flatMap(({ value }) => (isRead(value) ? [value] : []));
+  const read = [...map.reads, ...map.sites.flatMap(({ value }) => (isRead(value) ? [value] : []))];
   const tables = Math.max(gatheredTable, ...read.map(({ table }) => table)) + 1;
-  const reads = Array.from({ length: tables }, (_, table) => [
-    ...(table === gatheredTable ? [map.results] : []),
-    ...read.flatMap((value) => (value.table === table ? [value.at] : [])),
-  ]);
+  const reads = Array.from({ length: tables }, (_, table) =>
+    read.flatMap((value) => (value.table === table ? [value.at] : [])),
+  );
+  const coords = dataCoords(map);
   const indexed = new Set(map.sites.flatMap((site) => coordsOf(site).flatMap(dimsOf)));
-  const gatherDims = map.results.flatMap((result, k) => (sitesOf(result).length > 0 ? [k] : []));
+  const gatherDims = coords.flatMap((result, k) => (sitesOf(result).length > 0 ? [k] : []));
   const behind: ReadonlySet<number>[] = [];
   for (const site of map.sites) behind.push(dimsBehind(coordsOf(site), behind));
   const facts: MapFacts = {
@@ -134,12 +212,13 @@ function factsOf(map: AccessMap): MapFacts {
     behind,
     outputDims: new Set(Array.from({ length: map.outRank }, (_, d) => d)),
     gatherDims,
-    rowDims: map.results.slice((gatherDims.at(-1) ?? -1) + 1).map((coord) => {
+    rowDims: coords.slice((gatherDims.at(-1) ?? -1) + 1).map((coord) => {
       const [d, ...others] = dimsOf(coord);
-      const along = d !== undefined && others.length === 0 && stepAlong(coord, "dim", d) === 1;
+      const along =
+        d !== undefined && d < map.outRank && others.length === 0 && stepAlong(coord, "dim", d) === 1;
       return along && !indexed.has(d) ? d : undefined;
     }),
-    followed: reads.map((lists) => Array.from(lists[0] ?? [], (_, k) => followedAlong(lists, k))),
+    followed: reads.map((lists) => Array.from(lists[0] ?? [], (_, k) => followedAlong(map, lists, k))),
   };
   known.set(map, facts);
   return facts;
@@ -151,12 +230,20 @@ export interface Followed {
   readonly spread: number;
 }
 
-/** Undefined where sites, div or mod have a part in a coordinate, where coordinates differ by more than a constant, or stand still. */
-function followedAlong(lists: readonly (readonly Linear[])[], k: number): Followed | undefined {
+/**
+ * Undefined where sites, the places of a bag, div or mod have a part in a coordinate, where coordinates differ by more than a constant,
+ * or stand still.
+ */
+function followedAlong(
+  map: Pick<AccessMap, "outRank" | "reduced">,
+  lists: readonly (readonly Linear[])[],
+  k: number,
+): Followed | undefined {
   const coords = lists.flatMap((list) => list[k] ?? []);
   const [first] = coords;
   // Reads of other ranks are for the verifier to tell.
   if (first === undefined || coords.length < lists.length || dimsOf(first).length === 0) return undefined;
+  if (map.reduced?.bag !== undefined && dimsOf(first).includes(termDim(map))) return undefined;
   const places = coords.map((coord) => sub(coord, first));
   if (!isFixed(withoutDims(first)) || !places.every(isConstant)) return undefined;
   const shifts = places.map((place) => place.at);
@@ -185,19 +272,30 @@ export const outputDims = (map: AccessMap): ReadonlySet<number> => factsOf(map).
 /** Output dims that some index value follows. */
 export const indexed = (map: AccessMap): ReadonlySet<number> => factsOf(map).indexed;
 
-/** The first output dim of the box that an index names: behind it, data follows the output and no index does. */
+/**
+ * The first output dim of the box that an index names: behind it, data follows the output, each dim in one coordinate, and no
+ * index does.
+ */
 export function pickedFrom(map: AccessMap): number {
-  const { outRank, results } = map;
+  const { outRank } = map;
+  const coords = dataCoords(map);
   const followed = indexed(map);
   let first = outRank;
   while (first > 0) {
-    const coord = results[results.length - 1 - (outRank - first)];
+    const coord = coords[coords.length - 1 - (outRank - first)];
     const only = coord === undefined ? undefined : soleAtom(coord);
     if (only?.kind !== "dim" || only.dim !== first - 1 || followed.has(only.dim)) break;
+    // A diagonal, and a row that depends on the place inside it.
+    const row = only.dim;
+    if (coords.filter((other) => dimsOf(other).includes(row)).length > 1) break;
     first--;
   }
   return first;
 }
+
+/** Whether a site is one of a term: it depends on r. */
+export const isOfTerm = (map: AccessMap, site: number): boolean =>
+  map.reduced !== undefined && at(factsOf(map).behind, site).has(termDim(map));
 
 /** The policy of the gather, which its bare reads take: that of the last site that has one. */
 export const policyOf = (map: { readonly sites: readonly Pick<Site, "keep">[] }): OutOfBounds =>
@@ -213,7 +311,7 @@ export function withPolicy<M extends { readonly sites: readonly Pick<Site, "keep
 }
 
 /**
- * Extents of an input's tile for an output tile: the span of every coordinate that reads it. A dim that a site picks, or
+ * Extents of an input's tile for an output tile, behind whose extents the number of terms stands: the span of every coordinate that reads it. A dim that a site picks, or
  * that is read at fixed places alone, is whole (full load).
  */
 export function inputTile(map: AccessMap, table: number, tile: Shape, shape: Shape): number[] {
@@ -239,7 +337,11 @@ export function elementsRead(map: AccessMap, table: number, tile: Shape, shape: 
   return elementCount(tile) === 0 ? 0 : Math.min(whole, named);
 }
 
-/** Output dims that coordinates depend on, through the index values in them too; `behind` has those of each index value. */
+/** Output dims that the coordinates of a read depend on, through the index values in them too. */
+export const dimsOfRead = (map: AccessMap, coords: readonly Linear[]): ReadonlySet<number> =>
+  dimsBehind(coords, factsOf(map).behind);
+
+/** The same; `behind` has those of each index value. */
 const dimsBehind = (coords: readonly Linear[], behind: readonly ReadonlySet<number>[]): Set<number> =>
   new Set(
     coords.flatMap((coord) => [...dimsOf(coord), ...sitesOf(coord).flatMap((s) => [...at(behind, s)])]),

@@ -4,11 +4,22 @@
  * Every address is a linear form in elements: output dims move it by a step, sites by a stride, loop variables by what
  * the regions' offsets say.
  */
-import { coordsOf, gatheredTable, isRead, type AccessMap } from "./access.js";
+import { dataCoords, formsOf, gatheredTable, isRead, mapForms, type AccessMap } from "./access.js";
 import { operandNamed, outputOf, type TileFunc } from "./func.js";
-import { add, dim, loopVariables, scale, stepAlong, sub, substitute, sumOf, type Linear } from "./linear.js";
+import {
+  add,
+  constant,
+  dim,
+  loopVariables,
+  scale,
+  stepAlong,
+  sub,
+  substitute,
+  sumOf,
+  type Linear,
+} from "./linear.js";
 import { outputRegion, type Task } from "./task/index.js";
-import type { GatherStmt, Region } from "./tile.js";
+import type { GatherStmt, Part, Region } from "./tile.js";
 import { at, invariant, strides } from "./types.js";
 
 /** A region's place in a memory: where it starts along each dim, and elements between neighbours there. */
@@ -27,8 +38,10 @@ export const startOf = (place: Place): Linear =>
 
 /** Addresses of a gather as forms in the dims of its output tile, its sites and the loop variables. */
 export interface GatherAddresses {
-  /** The element of the data that is read. */
+  /** The element of the data that is read; the first of several. */
   readonly data: Linear;
+  /** The element of each read, in the memory of its table. */
+  readonly reads: readonly Linear[];
   /** The index value of each site, in the memory of its table; of a site that reads nothing the sum itself. */
   readonly sites: readonly Linear[];
   /** The element that is written. */
@@ -40,7 +53,8 @@ export function gatherAddresses(stmt: GatherStmt, place: (region: Region) => Pla
   const places = stmt.from.map(place);
   const dims = stmt.to.sizes.map((_, d) => dim(d));
   return {
-    data: addressOf(stmt.map.results, at(places, gatheredTable)),
+    data: addressOf(dataCoords(stmt.map), at(places, gatheredTable)),
+    reads: stmt.map.reads.map(({ table, at: coords }) => addressOf(coords, at(places, table))),
     sites: stmt.map.sites.map(({ value }) =>
       isRead(value) ? addressOf(value.at, at(places, value.table)) : value,
     ),
@@ -65,7 +79,11 @@ export function tensorPlace(func: TileFunc, { loads, store }: Task, region: Regi
 
 /** A form over the dims of a tile as one over those of the tensor in which the tile starts at some offsets. */
 export const overTensor = (form: Linear, offsets: readonly Linear[]): Linear =>
-  substitute(form, (of) => (of.kind === "dim" ? sub(dim(of.dim), at(offsets, of.dim)) : undefined));
+  substitute(form, (of) => {
+    // Terms lie behind the dims of a tile.
+    const offset = of.kind === "dim" ? offsets[of.dim] : undefined;
+    return of.kind === "dim" && offset !== undefined ? sub(dim(of.dim), offset) : undefined;
+  });
 
 /**
  * The map of a tile program over whole tensors, from that inside its regions. Undefined where it differs from one tile to the
@@ -76,23 +94,24 @@ export function mapOverTensors(func: TileFunc, task: Task): AccessMap | undefine
   const region = outputRegion(func, task);
   if (gather === undefined || region === undefined) return undefined;
   const { stmt } = gather;
-  const placed = (form: Linear): Linear => overTensor(form, region.offsets);
+  const placed = (form: Linear): Linear => overTensor(form, [...region.offsets, firstTerm(stmt)]);
   const places = stmt.from.map((from) => tensorPlace(func, task, from));
-  const within = (coords: readonly Linear[], table: number): Linear[] =>
-    coords.map((coord, k) => add(placed(coord), at(at(places, table).offsets, k)));
-  const map: AccessMap = {
-    ...stmt.map,
-    sites: stmt.map.sites.map((site) => ({
-      ...site,
-      value: isRead(site.value)
-        ? { ...site.value, at: within(site.value.at, site.value.table) }
-        : placed(site.value),
-    })),
-    results: within(stmt.map.results, gatheredTable),
-  };
-  const moves = [...map.sites.flatMap(coordsOf), ...map.results].some((form) => loopVariables(form).size > 0);
-  return moves ? undefined : map;
+  const map = mapForms(stmt.map, placed, ({ table, at: coords }) =>
+    coords.map((coord, k) => add(placed(coord), at(at(places, table).offsets, k))),
+  );
+  const follows = formsOf(map).some((form) => loopVariables(form).size > 0);
+  return follows ? undefined : wholeTerms(map, stmt.part);
 }
+
+/** Where r begins in a run of a gather; in a bag, r is the place in its list whatever the run. */
+const firstTerm = ({ map, part }: GatherStmt): Linear =>
+  part === undefined || map.reduced?.bag !== undefined ? constant(0) : part.from;
+
+/** The map of a run with the terms of all. */
+export const wholeTerms = (map: AccessMap, part: Part | undefined): AccessMap =>
+  map.reduced === undefined || part === undefined
+    ? map
+    : { ...map, reduced: { ...map.reduced, most: part.of } };
 
 /**
  * The number of an output element in the output tensor, as a form in the tile's dims: what a bad index is reported by.

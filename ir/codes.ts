@@ -14,6 +14,7 @@ export type Category =
   | "attribute"
   | "structure"
   | "map"
+  | "value"
   | "tile"
   | "full-load"
   | "ub-budget"
@@ -56,9 +57,17 @@ export const codes = {
   TC202: { category: "structure", title: "a unified buffer without addresses, or with overlapping ones" },
   TC203: { category: "structure", title: "accesses that no sync orders" },
   TC204: { category: "map", title: "an access map that breaks a rule" },
-  TC301: { category: "full-load", title: "a tile, a view or a region that cuts the gather dim" },
+  TC205: { category: "value", title: "a number or an expression of values that breaks a rule" },
+  TC301: {
+    category: "full-load",
+    title: "a tile, a view or a region that cuts the gather dim, or parts a sum among tasks",
+  },
   TC302: { category: "tile", title: "something that is not a tile" },
   TC303: { category: "tile", title: "something that is not a schedule" },
+  TC304: {
+    category: "tile",
+    title: "a tile, a view or a region of packed elements that starts inside a byte",
+  },
   TC401: { category: "ub-budget", title: "a tile whose footprint exceeds the unified buffer" },
   TC402: { category: "ub-budget", title: "a program for which no tile is legal" },
   TC403: {

@@ -1,6 +1,9 @@
 /**
  * The table of element types: one row a type. A gather moves bits and never computes with them, so the backends read the width
  * alone; the rest of a row is for host code and files.
+ *
+ * Elements of 4 and 2 bits are packed as ONNX packs them, the first in the low bits of a byte. Values are computed from them; they
+ * are never an index, an output, or moved as they are.
  */
 
 /** A JavaScript array that holds elements. */
@@ -28,7 +31,7 @@ type Meaning =
 
 type Row = Meaning & {
   readonly bits: number;
-  /** Holds the values where JavaScript has an array of the type, else their bits. */
+  /** Holds the values where JavaScript has an array of the type, else their bits; packed elements as they lie in bytes. */
   readonly array: ElementArray;
   /** NumPy's code. `as`: NumPy has no such type, and its files hold the bits as this one. */
   readonly npy: string | { readonly as: "u8" | "u16" | "u32" | "u64" };
@@ -63,6 +66,9 @@ export const elementTypes = {
   f64:    { bits: 64,  class: "float", mantissa: 52, array: Float64Array,   npy: "f8",          onnx: [11, "DOUBLE", "double_data"],     mlir: "f64",          jax: "float64" },
   c64:    { bits: 64,  class: "complex", part: "f32", array: Float32Array,  npy: "c8",          onnx: [14, "COMPLEX64", "float_data"],   mlir: "complex<f32>", jax: "complex64" },
   c128:   { bits: 128, class: "complex", part: "f64", array: Float64Array,  npy: "c16",         onnx: [15, "COMPLEX128", "double_data"], mlir: "complex<f64>", jax: "complex128" },
+  u4:     { bits: 4,   class: "unsigned",            array: Uint8Array,     npy: { as: "u8" },  onnx: [21, "UINT4", "int32_data"],       mlir: "ui4",          jax: "uint4" },
+  i4:     { bits: 4,   class: "signed",              array: Uint8Array,     npy: { as: "u8" },  onnx: [22, "INT4", "int32_data"],        mlir: "i4",           jax: "int4" },
+  u2:     { bits: 2,   class: "unsigned",            array: Uint8Array,     npy: { as: "u8" },  onnx: [25, "UINT2", "int32_data"],       mlir: "ui2",          jax: "uint2" },
 } as const satisfies Readonly<Record<string, Row>>;
 
 type Table = typeof elementTypes;
@@ -120,11 +126,21 @@ export type WholeByteType = {
 }[DType];
 type Bytes<D extends WholeByteType> = WholeBytes[Table[D]["bits"]];
 
+/** An element type of which several elements share a byte. */
+export type PackedType = Exclude<DType, WholeByteType>;
+/** Whether several elements share a byte. */
+export const isPacked = (dtype: DType): dtype is PackedType => elementTypes[dtype].bits < 8;
+/** Elements that start in one byte: 2 and 4 of packed types, else 1. */
+export const elementsInByte = (dtype: DType): number => Math.max(1, 8 / bitsOf(dtype));
+
 /** Width of an element in bytes. A type whose elements share bytes does not compile here: its caller has to count bits. */
 export function bytesOf<D extends WholeByteType>(dtype: D): Bytes<D>;
 export function bytesOf(dtype: WholeByteType): Bytes<WholeByteType> {
   return (elementTypes[dtype].bits / 8) as Bytes<WholeByteType>;
 }
+
+/** Bytes that an element takes on average, for counts and estimates: less than one where several share a byte. */
+export const meanBytes = (dtype: DType): number => bitsOf(dtype) / 8;
 
 /** Whole bytes that so many elements take, one behind the other. */
 export const bytesFor = (elements: number, dtype: DType): number => Math.ceil((elements * bitsOf(dtype)) / 8);

@@ -4,7 +4,7 @@ import type { Schedule } from "./schedule.js";
 import { extentsOver, type Symbolic, type Sym } from "./symbols/symbols.js";
 import type { Stmt } from "./tile.js";
 import { constant, scale, type Env, type Linear } from "./linear.js";
-import { at, elementCount, type Shape, type Span, type TensorType } from "./types.js";
+import { at, bytesOf, elementCount, wholeBytes, type Shape, type Span, type TensorType } from "./types.js";
 
 /** From what a framework said to what runs. */
 export const levels = ["source", "access", "tile"] as const;
@@ -117,6 +117,9 @@ type HasOperands = Pick<FuncHead, "operands">;
 export const inputsOf = ({ operands }: HasOperands): readonly Operand[] => operands.slice(0, -1);
 /** The last operand. */
 export const outputOf = ({ operands }: HasOperands): Operand => at(operands, operands.length - 1);
+/** Bytes of an element of the output. */
+export const outputBytes = (func: HasOperands): 1 | 2 | 4 | 8 | 16 =>
+  bytesOf(wholeBytes(outputOf(func).type.dtype));
 /** An input by its number in the access map. */
 export const inputOf = ({ operands }: HasOperands, table: number): Operand => at(operands, table);
 /** The operand of that name, if there is one. */

@@ -83,17 +83,19 @@ export function min(lhs: Linear, rhs: Linear): Linear {
   return equalLinear(lhs, rhs) ? lhs : atom({ kind: "min", of: [lhs, rhs] });
 }
 
-/** The quotient of a form, rounded down; `by` is at least 1. */
+/** The quotient of a form, rounded down; `by` is at least 1. One of a negative number stays, so that rule V2 sees it. */
 export function div(form: Linear, by: number): Linear {
   if (by === 1) return form;
-  return isConstant(form) ? constant(quotient(form.at, by)) : atom({ kind: "div", of: form, by });
+  return isNatural(form) ? constant(quotient(form.at, by)) : atom({ kind: "div", of: form, by });
 }
 
-/** The remainder of a form, never negative; `by` is at least 1. */
+/** The remainder of a form, never negative; `by` is at least 1. One of a negative number stays, as with {@link div}. */
 export function mod(form: Linear, by: number): Linear {
   if (by === 1) return constant(0);
-  return isConstant(form) ? constant(remainder(form.at, by)) : atom({ kind: "mod", of: form, by });
+  return isNatural(form) ? constant(remainder(form.at, by)) : atom({ kind: "mod", of: form, by });
 }
+
+const isNatural = (form: Linear): boolean => isConstant(form) && form.at >= 0;
 
 /** The quotient, rounded down. */
 export const quotient = (value: number, by: number): number => Math.floor(value / by);

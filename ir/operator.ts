@@ -2,9 +2,9 @@
  * The gather operators with every dialect rule already applied: effective shapes (DirectML's leading ones removed), a
  * non-negative axis. One access map per operator; everything later derives from the map.
  */
-import type { AccessMap, NegativeIndex, OutOfBounds, Site } from "./access.js";
+import { readData, type AccessMap, type NegativeIndex, type OutOfBounds, type Site } from "./access.js";
 import { constant, dim, site, type Linear } from "./linear.js";
-import { assertNever, at, type Shape } from "./types.js";
+import { assertNever, at, type DType, type Shape, type TensorType } from "./types.js";
 
 /** What a gather does, its dialect's attributes resolved. */
 export type Operator =
@@ -17,11 +17,21 @@ export type Operator =
       readonly map: AccessMap;
       readonly inputs: readonly Shape[];
       readonly output: Shape;
+      /** Element types of the inputs, where they are not those of the tensors: bytes that hold packed elements. */
+      readonly types?: readonly DType[];
+      /** Rows of a page, where it gathers rows through one table of pages: of the data, by tokens, by the table. */
+      readonly rowsOfPage?: number;
     };
 
 /** Effective shapes of the inputs: the data, then what it is read by. */
 export const inputShapes = (operator: Operator): readonly Shape[] =>
   operator.op === "mapped" ? operator.inputs : [operator.data, operator.indices];
+
+/** A tensor as an operator reads it: its effective shape, and of bytes the elements packed in them. `k`: among inputs and output. */
+export const effectiveType = (operator: Operator, { dtype }: TensorType, k: number): TensorType => ({
+  dtype: (operator.op === "mapped" ? operator.types?.[k] : undefined) ?? dtype,
+  shape: at([...inputShapes(operator), outputShape(operator)], k),
+});
 
 /** gather: data[:a] + indices + data[a+1:]; gather_elements: indices; gather_nd: indices[:-1] + data[b+K:]. */
 export function outputShape(operator: Operator): Shape {
@@ -93,6 +103,6 @@ export function accessMap(operator: Operator, negative: NegativeIndex, keep: Out
         return assertNever(operator);
     }
   };
-  const results = operator.data.map(result);
-  return { outRank, sites, results };
+  const coords = operator.data.map(result);
+  return { outRank, sites, ...readData(coords) };
 }

@@ -39,7 +39,9 @@ export interface IndexRule {
   readonly signed: boolean;
   /** Bytes of a value: 8 are two words wide, 1 and 2 share a word with their neighbours. */
   readonly bytes: IndexBytes;
-  /** Whether a value can come out as no element at all: by its policy, or because there is none to name. */
+  /** The element that is left out: a value that names it has none. */
+  readonly but?: number;
+  /** Whether a value can come out as no element at all: by its policy, as the one left out, or because there is none to name. */
   readonly mayBeNone: boolean;
   /** What of the numbers sizes tell, in a program over symbols. */
   readonly open?: OpenBounds;
@@ -50,6 +52,7 @@ export interface Bounded {
   readonly keep: OutOfBounds;
   readonly below: number;
   readonly fromEnd?: number;
+  readonly but?: number;
   readonly open?: OpenBounds;
 }
 
@@ -74,7 +77,7 @@ export function indexBytes(dtype: DType): IndexBytes {
 
 /** What becomes of the values of a site's index. */
 export function indexRule(site: Bounded, dtype: DType): IndexRule {
-  const { below, fromEnd, keep, open } = site;
+  const { below, fromEnd, keep, but, open } = site;
   const signed = isSigned(dtype);
   return {
     below,
@@ -82,13 +85,15 @@ export function indexRule(site: Bounded, dtype: DType): IndexRule {
     outside: outside[keep],
     signed,
     bytes: indexBytes(dtype),
+    ...(but === undefined ? {} : { but }),
     mayBeNone: mayBeNone(site),
     ...(open === undefined ? {} : { open }),
   };
 }
 
 /** Whether a site may give no coordinate, and its elements be fill. */
-export const mayBeNone = ({ keep, below }: Bounded): boolean => outside[keep] === "none" || below === 0;
+export const mayBeNone = ({ keep, below, but }: Bounded): boolean =>
+  outside[keep] === "none" || below === 0 || but !== undefined;
 
 /** The element reads as zero bits. */
 export const noElement = -1;
@@ -100,6 +105,12 @@ export const outOfRange = -2;
  * beyond; `exact` is exact always.
  */
 export function resolveIndex(rule: IndexRule, value: number, exact: () => bigint): number {
+  const element = elementOf(rule, value, exact);
+  return element === rule.but ? noElement : element;
+}
+
+/** The same with the element that is left out. */
+function elementOf(rule: IndexRule, value: number, exact: () => bigint): number {
   const { below, fromEnd } = rule;
   if (value >= 0 && value < below) return value;
   const shift = fromEnd !== undefined && value < 0 ? fromEnd : 0;

@@ -1,7 +1,7 @@
 /** Facts about the statements of a tile program: which regions and buffers they touch, and which pipe runs them. */
 import { operandNamed, type Func, type TileFunc } from "./func.js";
 import { type Pipe, type Region, type Stmt, type UbBuffer } from "./tile.js";
-import { assertNever, bytesOf, InternalError, type DType, type Shape } from "./types.js";
+import { assertNever, bitsOf, InternalError, type DType, type Shape } from "./types.js";
 
 /** One access of a statement to a UB buffer. */
 export interface UbAccess {
@@ -46,7 +46,7 @@ function named(stmt: Stmt): Named {
     case "gather":
       return {
         regions: [...stmt.from, stmt.to],
-        whole: stmt.scratch === undefined ? [] : [stmt.scratch],
+        whole: [...(stmt.part?.into ?? []), ...(stmt.scratch ?? [])],
       };
     case "for":
     case "alloc":
@@ -64,7 +64,7 @@ export const wholeBuffers = (stmt: Stmt): readonly string[] => named(stmt).whole
 
 /** Whether some index values have 64 bits, which no vector unit takes. */
 export const hasWideIndices = ({ operands }: Pick<Func, "operands">): boolean =>
-  operands.some(({ role, type }) => role === "indices" && bytesOf(type.dtype) === 8);
+  operands.some(({ role, type }) => role === "indices" && bitsOf(type.dtype) === 64);
 
 /** Vector, unless 64-bit indices or rows from gm need the scalar unit or MTE2. */
 export function pipeOf(stmt: Stmt, func: TileFunc): Pipe | undefined {
@@ -104,7 +104,7 @@ export function ubAccesses(stmt: Stmt, func: TileFunc, buffers = ubBuffers(func)
       return [
         ...stmt.from.flatMap((region) => touch(region.buffer, false)),
         ...touch(stmt.to.buffer, true),
-        ...(stmt.scratch === undefined ? [] : touch(stmt.scratch, true)),
+        ...[...(stmt.part?.into ?? []), ...(stmt.scratch ?? [])].flatMap((name) => touch(name, true)),
       ];
     case "for":
     case "alloc":

@@ -5,8 +5,8 @@
  * buffer. One sync statement serves every target: a pipe flag on Ascend, a workgroup barrier on WebGPU.
  */
 import type { AccessMap } from "./access.js";
-import type { Linear } from "./linear.js";
-import { at, bytesOf, elementCount, strides, type DType, type Shape, type Span } from "./types.js";
+import { constant, min, soleAtom, sub, type Linear } from "./linear.js";
+import { at, bitsOf, elementCount, strides, type DType, type Shape, type Span } from "./types.js";
 
 /** MTE2 moves gm to ub, V gathers, MTE3 moves ub to gm, S walks addresses one by one. */
 export const pipes = ["MTE2", "V", "MTE3", "S"] as const;
@@ -60,6 +60,16 @@ export interface LoadStmt {
   readonly span?: Span;
 }
 
+/** The terms that one run of a gather takes in, of all that its elements have. */
+export interface Part {
+  /** What the terms come to so far, and where their number is not told by the program, that number: tiles of UB. */
+  readonly into: readonly string[];
+  /** Counted from the first term of an element. A run from 0 sets what terms come to, one up to `of` makes the elements. */
+  readonly from: Linear;
+  readonly to: Linear;
+  readonly of: number;
+}
+
 /** The one statement that gathers: each operand lies in gm or in ub. */
 export interface GatherStmt {
   readonly op: "gather";
@@ -70,8 +80,10 @@ export interface GatherStmt {
   readonly map: AccessMap;
   /** Where the region of each index input starts in its tensor, by table from 1. */
   readonly origins: readonly (readonly Linear[])[];
-  /** The UB buffer the vector gather keeps its addresses in, where the target needs one. */
-  readonly scratch?: string;
+  /** Absent: all terms at once. The map then has those of the longest run. */
+  readonly part?: Part;
+  /** UB buffers that the statement alone writes and reads: addresses of a vector gather, and what a value is computed in. */
+  readonly scratch?: readonly string[];
   readonly span?: Span;
 }
 
@@ -98,6 +110,18 @@ export interface SyncStmt {
 /** A statement of a tile program. */
 export type Stmt = ForStmt | AllocStmt | LoadStmt | GatherStmt | StoreStmt | SyncStmt;
 
+/** The sizes of all that a gather walks over: of its output tile, and behind them the number of terms. */
+export const walkedSizes = ({ map, to, part }: GatherStmt): readonly Linear[] =>
+  map.reduced === undefined
+    ? to.sizes
+    : [...to.sizes, part === undefined ? constant(map.reduced.most) : lengthOf(part)];
+
+/** How many terms a run takes in. */
+function lengthOf({ from, to }: Part): Linear {
+  const only = soleAtom(to);
+  return only?.kind === "min" ? min(sub(only.of[0], from), sub(only.of[1], from)) : sub(to, from);
+}
+
 /** Bytes of one copy of a UB tile. */
 export const ubBytes = (buffer: UbBuffer): number =>
   elementCount(buffer.shape.slice(0, -1)) * buffer.rowBytes;
@@ -106,7 +130,7 @@ export const ubBytes = (buffer: UbBuffer): number =>
 export function ubStrides(buffer: Pick<UbBuffer, "dtype" | "shape" | "rowBytes">): number[] {
   const result = strides(buffer.shape);
   for (let k = buffer.shape.length - 2; k >= 0; k--) {
-    const inner = buffer.rowBytes / bytesOf(buffer.dtype);
+    const inner = (8 * buffer.rowBytes) / bitsOf(buffer.dtype);
     result[k] = k === buffer.shape.length - 2 ? inner : at(result, k + 1) * at(buffer.shape, k + 1);
   }
   return result;

@@ -1,5 +1,5 @@
 /** Element types, shapes and memory spaces: the words every level of the IR shares. */
-import { bytesFor, type DType } from "./element-types.js";
+import { bytesFor, isPacked, type DType, type WholeByteType } from "./element-types.js";
 export * from "./element-types.js";
 
 /** Static extents in elements, outermost first; `[]` is a scalar; extents may be 0. */
@@ -33,6 +33,12 @@ export function elementCount(shape: Shape): number {
   let product = 1;
   for (const extent of shape) product *= extent;
   return product;
+}
+
+/** The type of an output, of indices, and of elements that move as they are: the verifier lets no packed one there (B9). */
+export function wholeBytes(dtype: DType): WholeByteType {
+  if (isPacked(dtype)) throw new InternalError(`an element of ${dtype} has no address`);
+  return dtype;
 }
 
 /** Bytes of a tensor without padding. */

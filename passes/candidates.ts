@@ -8,13 +8,14 @@ import { targetFacts } from "../ir/target.js";
 import {
   buffersOf,
   freeDims,
+  leastEntry,
   replaced,
   smallestInView,
   streamedOperands,
   type Loop,
   type Tiling,
 } from "../ir/tiling/index.js";
-import { alignUp, at, bytesOf, elementCount, type Shape } from "../ir/types.js";
+import { alignUp, at, elementCount, meanBytes, type Shape } from "../ir/types.js";
 
 /** The schedules that are worth weighing from one starting point. */
 export interface Candidates {
@@ -50,7 +51,7 @@ function entriesOf(d: number, limit: number, tiling: Tiling): number[] {
     entries.add(3 * n);
   }
   if (d === extents.length - 1) {
-    const lanes = Math.max(1, target.blockBytes / bytesOf(inputOf(gather, gatheredTable).type.dtype));
+    const lanes = Math.max(1, target.blockBytes / meanBytes(inputOf(gather, gatheredTable).type.dtype));
     for (const blocks of someBlocks) entries.add(blocks * lanes);
   }
   // As many tiles as cores, or a few times as many, and a few tiles.
@@ -58,33 +59,37 @@ function entriesOf(d: number, limit: number, tiling: Tiling): number[] {
     entries.add(shareOf(d, limit, rounds * schedule.cores, tiling));
     entries.add(shareOf(d, limit, rounds + 1, tiling));
   }
+  // Rows that are fetched take about as long in each tile: what counts is that no core has one more than others.
+  if (tiling.residency === "gm" && targetFacts[target.kind].dmaEngine)
+    for (const rounds of [5, 6, 8]) entries.add(shareOf(d, limit, rounds * schedule.cores, tiling));
   const [least, multiple] = [leastRow(d, tiling), laneMultiple(d, tiling)];
   const cut = [...entries].filter((n) => n < limit && n >= least && n % multiple === 0);
   return [...cut.sort((a, b) => a - b), limit];
 }
 
-/** What entries are multiples of, so that tiles start and end where accesses of lanes do. */
+/** What entries are multiples of, so that tiles start at bytes, and start and end where accesses of lanes do. */
 function laneMultiple(d: number, { gather, target, extents }: Tiling): number {
-  if (target.lanes === 1 || d < extents.length - 1) return 1;
-  return Math.max(4, target.vectorBytes / bytesOf(inputOf(gather, gatheredTable).type.dtype));
+  const least = leastEntry(gather, d);
+  if (target.lanes === 1 || d < extents.length - 1) return least;
+  return Math.max(4, least, target.vectorBytes / meanBytes(inputOf(gather, gatheredTable).type.dtype));
 }
 
 /** Elements of a row that lanes read side by side; where data is staged, the budget may leave less. */
 function leastRow(d: number, { gather, residency, target, extents }: Tiling): number {
   if (target.lanes === 1 || residency === "ub" || d < extents.length - 1) return 1;
-  return target.laneBytes / bytesOf(inputOf(gather, gatheredTable).type.dtype);
+  return target.laneBytes / meanBytes(inputOf(gather, gatheredTable).type.dtype);
 }
 
 /** The entry that makes so many tiles of a dim; a little larger where lanes move four neighbours, or whole accesses, at a time. */
 export function shareOf(d: number, limit: number, parts: number, tiling: Tiling): number {
   const share = Math.max(leastRow(d, tiling), Math.ceil(limit / parts));
-  if (tiling.target.lanes === 1) return share;
+  if (tiling.target.lanes === 1) return Math.min(limit, alignUp(share, laneMultiple(d, tiling)));
   return Math.min(limit, alignUp(share, Math.max(4, laneMultiple(d, tiling))));
 }
 
 /** Elements of the widest access of a lane. */
 const accessElements = ({ gather, target }: Tiling): number =>
-  Math.min(4, Math.max(1, target.vectorBytes / bytesOf(inputOf(gather, gatheredTable).type.dtype)));
+  Math.min(4, Math.max(1, target.vectorBytes / meanBytes(inputOf(gather, gatheredTable).type.dtype)));
 
 /** Elements that a task should take at most: lanes stay short, and every core has tasks while all their lanes have work. */
 function longestTask(tiling: Tiling): number {
@@ -145,7 +150,9 @@ function doubled(tiling: Tiling, room: number): Tiling[] {
   const streamed = streamedOperands(tiling);
   if (streamed.length === 0) return [];
   const all = tiling.with({ buffers: 2 });
-  if (fits(all, room) && all.lowering.cycles === tiling.lowering.cycles) return [all];
+  const { lowering } = all;
+  const alike = lowering.cycles === tiling.lowering.cycles && lowering.setup === tiling.lowering.setup;
+  if (fits(all, room) && alike) return [all];
   const some = streamed
     .reduce<(typeof streamed)[]>((sets, operand) => [...sets, ...sets.map((set) => [...set, operand])], [[]])
     .filter((set) => set.length > 0 && set.length < streamed.length);

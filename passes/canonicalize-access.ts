@@ -9,12 +9,14 @@
  * entries that belong to them). Below this pass nothing knows the dialect. May report TC1xx.
  */
 import { error } from "../ir/diagnostic.js";
-import { gatheredTable } from "../ir/access.js";
+import { gatheredTable, pickedFrom } from "../ir/access.js";
 import { inputOf, outputOf, type AccessFunc } from "../ir/func.js";
-import { accessMap, inputShapes, outputShape, pairedDims } from "../ir/operator.js";
+import { accessMap, effectiveType, outputShape, pairedDims } from "../ir/operator.js";
 import { findOp, resolveSource, sourceOp } from "../ir/ops/registry.js";
 import type { Schedule } from "../ir/schedule.js";
-import { at, formatType, sameShape, type Shape } from "../ir/types.js";
+import { targetFacts } from "../ir/target.js";
+import { gmAllowed } from "../ir/tiling/index.js";
+import { formatType, sameShape, type Shape } from "../ir/types.js";
 import { definePass } from "./pass.js";
 
 /** Source operators become one access gather (docs/passes/01-canonicalize-access.md). */
@@ -31,10 +33,13 @@ export const canonicalizeAccess = definePass({
       return func;
     }
     const { operator, output, negative, oob } = result.resolved;
-    const { resultRules } = findOp(func.op) ?? {};
+    const { resultRules, dataIn } = findOp(func.op) ?? {};
     const rules = resultRules === undefined ? "" : ` (${resultRules})`;
     const declared = outputOf(func).type;
-    const expected = { dtype: inputOf(func, gatheredTable).type.dtype, shape: output };
+    const expected = {
+      dtype: result.resolved.dtype ?? inputOf(func, gatheredTable).type.dtype,
+      shape: output,
+    };
     if (declared.dtype !== expected.dtype || !sameShape(declared.shape, output)) {
       context.report(
         error("TC103", `${func.op} gives ${formatType(expected)}, not ${formatType(declared)}${rules}`, {
@@ -43,23 +48,30 @@ export const canonicalizeAccess = definePass({
         }),
       );
     }
-    const effective = [...inputShapes(operator), outputShape(operator)];
     const { name, target, span, opSpan } = func;
+    const schedule = trimmed(func.schedule, output, outputShape(operator).length);
     const access: AccessFunc = {
       level: "access",
       name,
       operands: func.operands.map((operand, k) => ({
         ...operand,
-        type: { ...operand.type, shape: at(effective, k) },
+        type: effectiveType(operator, operand.type, k),
       })),
       map: accessMap(operator, negative, oob),
       paired: pairedDims(operator),
-      schedule: trimmed(func.schedule, output, outputShape(operator).length),
+      schedule,
       ...(target === undefined ? {} : { target }),
       ...(span === undefined ? {} : { span }),
       ...(opSpan === undefined ? {} : { opSpan }),
     };
-    return access;
+    // What the framework reads in global memory stays there, as far as that target fetches it as rows.
+    const stays =
+      dataIn !== undefined &&
+      schedule.residency === undefined &&
+      targetFacts[context.target.kind].vectorUnit &&
+      pickedFrom(access.map) < access.map.outRank &&
+      gmAllowed(access, context.target);
+    return stays ? { ...access, schedule: { ...schedule, residency: dataIn } } : access;
   },
 });
 

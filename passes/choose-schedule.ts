@@ -185,9 +185,9 @@ class Search {
   private variantsOf(tiling: Tiling, floor: number): Weighed[] {
     const estimators = new Map<string, (variant: Tiling) => number>();
     const found = variants(tiling, this.room).map((variant) => {
-      const { class: own, cycles } = variant.lowering;
+      const { class: own, cycles, setup } = variant.lowering;
       // Strips of other lengths are other work.
-      const kind = `${own} ${cycles}`;
+      const kind = `${own} ${cycles} ${setup}`;
       const estimate = estimators.get(kind) ?? estimator(variant);
       estimators.set(kind, estimate);
       return { tiling: variant, estimate: Math.max(floor, estimate(variant)) };

@@ -6,7 +6,7 @@
  *   access.gather … {oob = error, paired = [0], data_tile = [3, 2], indices_tile = [3, 2]}
  *
  * Direct data dims follow the tile, gather dims are whole; `strict` also wants view >= max(input, index) and
- * tile = view along a paired dim. May report TC301, TC201 for stated tiles that are not the derived ones, and TC906 for a
+ * tile = view along a paired dim. May report TC301, TC304 for a tile of packed elements that starts inside a byte, TC201 for stated tiles that are not the derived ones, and TC906 for a
  * tile entry larger than its extent.
  */
 import { error, warning } from "../ir/diagnostic.js";
@@ -28,6 +28,7 @@ export const enforceFullLoad = definePass({
     const { schedule } = func;
     invariant(isResolved(schedule), "enforce-full-load runs on a resolved schedule");
     const tiling = context.tilings.of(func, schedule);
+    refusals(rules.packedTile, tiling).forEach(context.report);
     refusals(rules.fullLoad, tiling, waysOut).forEach(context.report);
     const tiles = inputsOf(func).map((_, table) => at(tiling.operands, table).tile);
     statedOtherwise(func, tiles).forEach(context.report);
@@ -47,8 +48,13 @@ function statedOtherwise(func: AccessFunc, tiles: AccessFunc["tiles"] & object) 
 }
 
 /** Along a pinned dim the rule itself asks for the view's extent. */
-function reportLarger({ gather, schedule, tile }: Tiling) {
+function reportLarger({ gather, schedule, tile, terms }: Tiling) {
   const pins = pinnedDims(gather, schedule);
+  const taken = schedule.tile[tile.length];
+  if (taken !== undefined && taken > terms) {
+    const message = `tile[r] = ${taken} covers ${terms} terms at most and counts as that`;
+    return [warning("TC906", message, { span: gather.opSpan })];
+  }
   const larger = tile.findIndex((entry, d) => entry < at(schedule.tile, d) && entry > 0 && !pins.includes(d));
   if (larger === -1) return [];
   const message = `tile[${larger}] = ${at(schedule.tile, larger)} covers ${at(tile, larger)} elements at most and counts as that`;

@@ -14,11 +14,12 @@
  */
 import {
   followedDims,
-  gatheredTable,
   isRead,
+  mapForms,
   spanOver,
   type AccessMap,
   type Followed,
+  type Read,
 } from "../ir/access.js";
 import { inputsOf, keyOf, type TileFunc } from "../ir/func.js";
 import {
@@ -42,7 +43,7 @@ import { openMap } from "../ir/symbols/open.js";
 import { isResolved } from "../ir/schedule-entries.js";
 import { extentsOver, type Symbolic } from "../ir/symbols/symbols.js";
 import type { FootprintPart, Loop, Tiling } from "../ir/tiling/index.js";
-import type { GatherStmt, Region, Stmt, UbBuffer } from "../ir/tile.js";
+import type { ForStmt, GatherStmt, Part, Region, Stmt, UbBuffer } from "../ir/tile.js";
 import { at, elementCount, invariant } from "../ir/types.js";
 import { definePass } from "./pass.js";
 
@@ -88,15 +89,16 @@ function programOf(tiling: Tiling, map: AccessMap, outermost: readonly (string |
 }
 
 const ubName = (name: string): string => `${name}_ub`;
-const scratchName = "scratch_ub";
 
 /** `extents`: of each operand, outermost first. */
 function lower(tiling: Tiling, map: AccessMap, extents: readonly (readonly Linear[])[]): Stmt[] {
   const { gather, operands } = tiling;
   const bounds = at(extents, extents.length - 1).map((extent, dim) => dimBounds(dim, extent, tiling));
+  const terms = termsOf(tiling, map);
+  const space = [...bounds, ...(terms === undefined ? [] : [terms.bounds])];
   const global = inputsOf(gather).map(({ name }, table): Region => ({
     buffer: name,
-    ...inputRegion(map, table, at(extents, table), bounds),
+    ...inputRegion(map, table, at(extents, table), space),
   }));
   const output = at(operands, operands.length - 1);
   const written: Region = {
@@ -114,26 +116,74 @@ function lower(tiling: Tiling, map: AccessMap, extents: readonly (readonly Linea
         }
       : region;
   const buffers = buffersOf(tiling);
-  const scratch = buffers.find((buffer) => buffer.name === scratchName);
+  const names = new Set(gather.operands.map(({ name }) => ubName(name)));
+  const into =
+    terms?.part === undefined
+      ? []
+      : tiling.footprint.parts.flatMap(({ part }, k) => (isSum(part) ? [at(buffers, k).name] : []));
+  const scratch = buffers.flatMap(({ name }) => (names.has(name) || into.includes(name) ? [] : [name]));
+  const inside = mapInside(map, global, space);
   const stmt: GatherStmt = {
     op: "gather",
     from: global.map((region, table) => found(region, at(operands, table).inUb)),
     to: found(written, output.inUb),
-    map: mapInside(map, global, bounds),
+    ...(terms?.part === undefined ? {} : { part: { ...terms.part, into } }),
+    map: terms === undefined ? inside : withTerms(inside, tiling.terms),
     origins: global.slice(1).map((region) => region.offsets),
-    ...(scratch === undefined ? {} : { scratch: scratch.name }),
+    ...(scratch.length === 0 ? {} : { scratch }),
   };
-  const inner: Stmt[] = [
+  const run: Stmt[] = [
     ...global.flatMap((from, table): Stmt[] =>
       at(operands, table).inUb ? [{ op: "load", from, to: ubName(from.buffer) }] : [],
     ),
     stmt,
+  ];
+  const inner: Stmt[] = [
+    ...(terms?.loop === undefined ? run : [{ ...terms.loop, body: run }]),
     ...(output.inUb ? [{ op: "store", from: ubName(written.buffer), to: written } as const] : []),
   ];
   return [
     ...buffers.map((buffer) => ({ op: "alloc", buffer }) as const),
-    ...nest(tiling.loops, bounds, inner),
+    ...nest(
+      tiling.loops.filter((loop) => loop.dim < bounds.length),
+      bounds,
+      inner,
+    ),
   ];
+}
+
+/** Whether a part of the footprint holds what terms come to. */
+const isSum = (part: FootprintPart["part"]): boolean => part === "sum" || part === "terms";
+
+/** The map where so many terms are taken in at once. */
+const withTerms = (map: AccessMap, terms: number): AccessMap =>
+  map.reduced === undefined || map.reduced.most === terms
+    ? map
+    : { ...map, reduced: { ...map.reduced, most: terms } };
+
+/** The terms of a run, and the loop over runs where one has not all of them. */
+interface Terms {
+  readonly bounds: TileBounds;
+  readonly part?: Omit<Part, "into">;
+  readonly loop?: Omit<ForStmt, "body">;
+}
+
+function termsOf({ gather, terms }: Tiling, { reduced }: AccessMap): Terms | undefined {
+  if (reduced === undefined) return undefined;
+  const { most, bag } = reduced;
+  if (terms >= most) return { bounds: wholeDim(most) };
+  const taken = new Set(gather.operands.map(({ name }) => name));
+  let name = "r";
+  while (taken.has(name)) name += "_";
+  const [from, of] = [iv(name), constant(most)];
+  const to = min(add(from, constant(terms)), of);
+  const size = most % terms === 0 ? constant(terms) : min(constant(terms), sub(of, from));
+  return {
+    // In a bag, r is the place in its list, which no region follows.
+    bounds: bag === undefined ? { offset: from, size } : wholeDim(terms),
+    part: { from, to, of: most },
+    loop: { op: "for", iv: name, lower: constant(0), upper: of, step: terms, mode: "serial" },
+  };
 }
 
 /** The part of an input that a tile reads: what follows output dims moves with them, the rest is whole. */
@@ -141,7 +191,7 @@ function inputRegion(
   map: AccessMap,
   table: number,
   extents: readonly Linear[],
-  bounds: readonly DimBounds[],
+  bounds: readonly TileBounds[],
 ): Pick<Region, "offsets" | "sizes"> {
   const followed = followedDims(map, table);
   const sizes = bounds.map(({ size }) => size);
@@ -155,7 +205,7 @@ function inputRegion(
 }
 
 /** The least coordinate in a tile: what is taken away counts from the tile's last element. */
-const firstOf = ({ form }: Followed, bounds: readonly DimBounds[]): Linear =>
+const firstOf = ({ form }: Followed, bounds: readonly TileBounds[]): Linear =>
   sumOf([
     withoutDims(form),
     ...dimsOf(form).map((d) => {
@@ -168,47 +218,41 @@ const firstOf = ({ form }: Followed, bounds: readonly DimBounds[]): Linear =>
  * The map inside the regions of a tile: dims count from where the tile starts, coordinates from where the region of their
  * input does.
  */
-function mapInside(map: AccessMap, regions: readonly Region[], bounds: readonly DimBounds[]): AccessMap {
+function mapInside(map: AccessMap, regions: readonly Region[], bounds: readonly TileBounds[]): AccessMap {
   // What is known of a map is known by its identity.
   if (staysInside(map)) return map;
   const dims = bounds.map(({ offset }, d) => add(dim(d), offset));
   const placed = (form: Linear): Linear =>
     substitute(form, (of) => (of.kind === "dim" ? at(dims, of.dim) : undefined));
-  const within = (coords: readonly Linear[], table: number): Linear[] =>
-    coords.map((coord, k) => sub(placed(coord), at(at(regions, table).offsets, k)));
-  return {
-    ...map,
-    sites: map.sites.map((site) => {
-      const { value } = site;
-      return {
-        ...site,
-        value: isRead(value) ? { ...value, at: within(value.at, value.table) } : placed(value),
-      };
-    }),
-    results: within(map.results, gatheredTable),
-  };
+  return mapForms(map, placed, ({ table, at: coords }) =>
+    coords.map((coord, k) => sub(placed(coord), at(at(regions, table).offsets, k))),
+  );
 }
 
 /** Whether every coordinate is a dim that its region moves with, or follows none. */
 function staysInside(map: AccessMap): boolean {
-  const stay = (coords: readonly Linear[], table: number): boolean => {
+  const stay = ({ table, at: coords }: Read): boolean => {
     const followed = followedDims(map, table);
     return coords.every((coord, k) =>
       soleAtom(coord)?.kind === "dim" ? followed[k]?.spread === 0 : dimsOf(coord).length === 0,
     );
   };
   return (
-    stay(map.results, gatheredTable) &&
-    map.sites.every(({ value }) => (isRead(value) ? stay(value.at, value.table) : dimsOf(value).length === 0))
+    map.reads.every(stay) &&
+    map.sites.every(({ value }) => (isRead(value) ? stay(value) : dimsOf(value).length === 0))
   );
 }
 
 /** One buffer for each part of the footprint. */
 function buffersOf(tiling: Tiling): UbBuffer[] {
   const { gather, footprint } = tiling;
+  const taken = new Set(gather.operands.flatMap(({ name }) => [name, ubName(name)]));
   const nameOf = ({ part }: FootprintPart): string => {
     const operand = gather.operands.find((own) => keyOf(own) === part);
-    return operand === undefined ? scratchName : ubName(operand.name);
+    if (operand !== undefined) return ubName(operand.name);
+    let name = ubName(part.replaceAll(" ", "_"));
+    while (taken.has(name)) name += "_";
+    return name;
   };
   return footprint.parts.map((part) => ({
     name: nameOf(part),
@@ -219,10 +263,15 @@ function buffersOf(tiling: Tiling): UbBuffer[] {
   }));
 }
 
-interface DimBounds {
-  /** Where the tile starts and how much of it exists, in elements. */
+/** Where a tile starts along a dim and how much of it exists, in elements. */
+interface TileBounds {
   readonly offset: Linear;
   readonly size: Linear;
+}
+
+const wholeDim = (size: number): TileBounds => ({ offset: constant(0), size: constant(size) });
+
+interface DimBounds extends TileBounds {
   readonly viewRange: readonly [Linear, Linear];
   readonly tileRange: readonly [Linear, Linear];
 }

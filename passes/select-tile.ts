@@ -64,7 +64,7 @@ export const selectTile = definePass({
     if (chosen === undefined) {
       // A view that cuts the gather dim is at fault before any byte is.
       const least = smallestInView(attempted);
-      const cut = refusals(rules.fullLoad, least, waysOut);
+      const cut = [...refusals(rules.packedTile, least), ...refusals(rules.fullLoad, least, waysOut)];
       (cut.length > 0 ? cut : [noLegalTile(attempted, waysOut)]).forEach(context.report);
       return func;
     }

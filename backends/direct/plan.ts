@@ -2,42 +2,32 @@
  * The plan of a call that reads the caller's arrays where they are, and writes the output in the same pass: that of the one gather
  * over whole tensors. Shapes decide whether it moves less than copies into a memory of WebAssembly would, never index values.
  */
-import { gatherAddresses, stepsOf } from "../../ir/addressing.js";
-import { inputsOf, outputOf, type TileFunc } from "../../ir/func.js";
-import type { IndexRule } from "../../ir/policy.js";
-import { at, byteCount, bytesOf, elementCount, strides, type Shape } from "../../ir/types.js";
-import { planGather, type GatherPlan } from "../plan/gather.js";
-import type { Stage } from "../plan/stages.js";
-import { wholeGather } from "../plan/whole.js";
-import type { SiteStep } from "../site-values.js";
+import { isMove } from "../../ir/access.js";
+import { stepsOf } from "../../ir/addressing.js";
+import { inputsOf, outputBytes, outputOf, type Operand, type TileFunc } from "../../ir/func.js";
+import { byteCount, elementCount, type Shape } from "../../ir/types.js";
+import type { GatherPlan } from "../plan/gather.js";
+import { planWhole } from "../plan/whole.js";
+import { indexInputs } from "../read-by-sites.js";
+import { callTime, walkTime } from "./times.js";
+import { GatherWalk, rowOf } from "./walk.js";
 
-/** An index value whose place in its table moves with output dims alone. */
-export interface DirectSite {
-  readonly site: number;
-  readonly table: number;
-  readonly rule: IndexRule;
-  /** Its place at the first output element, and how far that moves with each dim. */
-  readonly first: number;
-  readonly by: readonly number[];
-  /** Elements of the data between neighbouring values. */
-  readonly stride: number;
-}
-
-/** The walk over the output: dims of which each takes the next stage, and rows behind the last. */
+/** The walk over the output, row by row. */
 export interface DirectPlan {
   readonly tile: TileFunc;
   readonly gather: GatherPlan;
   readonly sizes: Shape;
-  /** How far the address of the data moves with each output dim, in elements; and that of the output. */
-  readonly by: readonly number[];
-  readonly outBy: readonly number[];
-  /** Dims from here on are a row: neighbours in the data and in the output. */
-  readonly outer: number;
+  /** Neighbours in the data and in the output, which one set of index values picks. */
+  readonly rows: number;
   readonly rowElements: number;
-  /** By the dim that it stands at. */
-  readonly stages: ReadonlyMap<number, Stage>;
-  /** The values of the last stage, where dims alone lead to them and they add up to the address. */
-  readonly direct?: readonly DirectSite[];
+  /** Bytes that move at once at most: rows, and the steps between them, are whole numbers of them. */
+  readonly unit: 1 | 2 | 4;
+  /** Inputs with indices, of which a call keeps a copy for its report. */
+  readonly indices: readonly Operand[];
+  /** Where the value of each site is read first. */
+  readonly starts: readonly number[];
+  /** By their unit, made for the first call that needs one. */
+  readonly walks: Map<number, GatherWalk>;
 }
 
 /** Programs never change. */
@@ -57,73 +47,50 @@ function weighed(tile: TileFunc): DirectPlan | "copied" {
 
 /** Whatever it takes. */
 export function planDirect(tile: TileFunc): DirectPlan | undefined {
-  const stmt = wholeGather(tile);
-  if (stmt === undefined) return undefined;
+  const gather = planWhole(tile);
+  // Values are computed by WebAssembly.
+  if (gather === undefined || !isMove(gather.stmt.map)) return undefined;
+  const { addresses } = gather;
   const sizes = outputOf(tile).type.shape;
-  const addresses = gatherAddresses(stmt, ({ buffer, offsets }) => {
-    const { type } = at(
-      tile.operands.filter(({ name }) => name === buffer),
-      0,
-    );
-    return { offsets, strides: strides(type.shape) };
-  });
-  const gather = planGather(tile, { stmt, loops: [] }, addresses);
   const by = stepsOf(addresses.data, sizes.length);
-  let [outer, rowElements] = [sizes.length, 1];
-  while (outer > gather.last + 1 && by[outer - 1] === rowElements) rowElements *= at(sizes, --outer);
-  const stages = new Map(gather.stages.map((stage) => [stage.dim, stage]));
-  const innermost = stages.get(gather.last);
-  const direct = innermost === undefined ? undefined : directSites(innermost, gather.sites, sizes.length);
+  const { outer, rowElements } = rowOf(sizes, by, gather.last);
+  const bytes = outputBytes(tile);
+  const { at: start, terms } = addresses.data;
+  const between = terms.filter(({ of }) => of.kind !== "dim" || of.dim < outer);
+  const steps = [rowElements, start, ...between.map((term) => term.by)];
+  const unit = ([4, 2] as const).find((size) => steps.every((step) => (step * bytes) % size === 0)) ?? 1;
   return {
     tile,
     gather,
     sizes,
-    by,
-    outBy: stepsOf(addresses.output, sizes.length),
-    outer,
+    rows: elementCount(sizes.slice(0, outer)),
     rowElements,
-    stages,
-    ...(direct === undefined ? {} : { direct }),
+    unit,
+    indices: indexInputs(tile),
+    starts: gather.sites.map(({ form }) => form.at),
+    walks: new Map(),
   };
 }
 
-function directSites(
-  { sites, adds }: Stage,
-  steps: readonly SiteStep[],
-  rank: number,
-): readonly DirectSite[] | undefined {
-  const strides = new Map(adds.terms.flatMap(({ of, by }) => (of.kind === "site" ? [[of.site, by]] : [])));
-  if (adds.terms.length > strides.size || [...strides.keys()].some((site) => !sites.includes(site)))
-    return undefined;
-  const direct = sites.flatMap((site): DirectSite[] => {
-    const { rule, table, form } = at(steps, site);
-    if (rule === undefined || table === undefined || !form.terms.every(({ of }) => of.kind === "dim"))
-      return [];
-    return [{ site, table, rule, first: form.at, by: stepsOf(form, rank), stride: strides.get(site) ?? 0 }];
+/** The walk of a plan in units of so many bytes, kept with it. */
+export function walkOf({ gather, sizes, tile, walks }: DirectPlan, unit: DirectPlan["unit"]): GatherWalk {
+  const known = walks.get(unit);
+  if (known !== undefined) return known;
+  const scale = outputBytes(tile) / unit;
+  const walk = new GatherWalk(tile, {
+    ...gather,
+    address: gather.addresses.data,
+    rank: sizes.length,
+    scale,
   });
-  return direct.length === sites.length ? direct : undefined;
+  walks.set(unit, walk);
+  return walk;
 }
 
-/** A row of no more bytes is copied by a loop, a longer one by a call of the engine's. */
-export const shortRowBytes = 256;
-
-/*
- * Times, in bytes that are copied into a memory of WebAssembly in the same time (about 0.12 ns each, measured beside
- * bench:sim's calls): a look at an index value, one that a sum or other values lead to, a byte of a row that a loop copies, a call of
- * the engine's that copies a row, and a call of WebAssembly.
- */
-const lookBytes = 96;
-const walkBytes = 2048;
-const loopBytes = 3;
-const setBytes = 800;
-const callBytes = 2 ** 16;
-
 /** Whether the walk takes less time than copies of the inputs. */
-function movesLess({ direct, tile, sizes, outer, rowElements }: DirectPlan): boolean {
-  const rows = elementCount(sizes.slice(0, outer));
-  const row = rowElements * bytesOf(outputOf(tile).type.dtype);
-  const look = direct === undefined ? walkBytes : lookBytes * Math.max(1, direct.length);
-  const move = row <= shortRowBytes ? loopBytes * row : setBytes + row;
+function movesLess(plan: DirectPlan): boolean {
+  const { rowElements, rows, sizes, tile, unit } = plan;
+  const rowBytes = rowElements * outputBytes(tile);
   const copied = inputsOf(tile).reduce((sum, { type }) => sum + byteCount(type), 0);
-  return rows * (look + move) <= copied + callBytes;
+  return walkTime(walkOf(plan, unit), sizes, rows, rowBytes, unit) <= copied + callTime;
 }

@@ -3,10 +3,10 @@
  * program that comes out is a tile program like any other, with the same bits.
  */
 import type { TileFunc } from "../../ir/func.js";
-import { add } from "../../ir/linear.js";
 import { taskOfTile } from "../../ir/task/index.js";
-import { flatten, type GatherStmt, type Region, type Stmt } from "../../ir/tile.js";
-import { assertNever, at } from "../../ir/types.js";
+import { flatten, type GatherStmt, type Stmt } from "../../ir/tile.js";
+import { assertNever } from "../../ir/types.js";
+import { within } from "./join-runs.js";
 
 export interface Elided {
   readonly func: TileFunc;
@@ -41,13 +41,6 @@ export function elide(func: TileFunc, stays: (table: number) => boolean): Elided
   });
   return { func: { ...func, body }, gone };
 }
-
-/** A region of a tile as one of the tensor in which the tile is a region. */
-const within = (region: Region, tile: Region): Region => ({
-  buffer: tile.buffer,
-  offsets: region.offsets.map((offset, k) => add(at(tile.offsets, k), offset)),
-  sizes: region.sizes,
-});
 
 function buffersIn(stmt: Stmt): string[] {
   switch (stmt.op) {

@@ -2,7 +2,7 @@
  * Short tasks fused, so that one has rows enough to run side by side: the opposite of a split. The program that comes out is a
  * tile program like any other, with fewer parallel iterations and the same bits.
  */
-import { coordsOf, gatheredTable, indexed } from "../../ir/access.js";
+import { formsOf, gatheredTable, indexed } from "../../ir/access.js";
 import type { TileFunc } from "../../ir/func.js";
 import { constant, isConstant, iv, loopVariables, sub } from "../../ir/linear.js";
 import { isParam } from "../../ir/regions.js";
@@ -49,8 +49,7 @@ export function fuseTasks(func: TileFunc, rows: number): TileFunc {
 
 /** Whether each element of the innermost output dim has an index of its own, at coordinates that the loop does not move by itself. */
 const takesElements = ({ map, to }: GatherStmt, loop: ForStmt): boolean =>
-  indexed(map).has(to.sizes.length - 1) &&
-  [...map.results, ...map.sites.flatMap(coordsOf)].every((form) => !loopVariables(form).has(loop.iv));
+  indexed(map).has(to.sizes.length - 1) && formsOf(map).every((form) => !loopVariables(form).has(loop.iv));
 
 /** So many iterations of a loop as one: undefined for what does not move with it along the output dim `d`. */
 class Fuse {

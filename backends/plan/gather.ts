@@ -2,15 +2,16 @@
  * A gather as every machine carries it out: where its elements lie, at which output dim each index value is read, how far what
  * was read there serves, and what an element without an index has. How many bytes move at a time is the machine's to add.
  */
-import { fillBytes, gatheredTable, type AccessMap } from "../../ir/access.js";
+import { fillBytes, isMove, termDim, type AccessMap } from "../../ir/access.js";
 import type { GatherAddresses } from "../../ir/addressing.js";
-import { inputsOf, type TileFunc } from "../../ir/func.js";
+import { inputsOf, outputOf, type TileFunc } from "../../ir/func.js";
 import { rangesOf, type Ranges } from "../../ir/intervals/intervals.js";
-import { iv, type Linear } from "../../ir/linear.js";
+import { constant, dimsOf, iv, sitesOf, type Linear } from "../../ir/linear.js";
 import { boundsOf } from "../../ir/intervals/loop-bounds.js";
 import { sizeRanges } from "../../ir/symbols/symbols.js";
 import type { ForStmt, GatherStmt } from "../../ir/tile.js";
-import { at, type Shape } from "../../ir/types.js";
+import { at, type Shape, type TensorType } from "../../ir/types.js";
+import { valuePlan, type ValuePlan } from "../../ir/values/index.js";
 import { siteSteps, type SiteStep } from "../site-values.js";
 import { pageAlong, type Page } from "./page.js";
 import { stagesOf, type Stage } from "./stages.js";
@@ -29,6 +30,8 @@ export interface GatherPlan {
   readonly last: number;
   /** Where elements of `last` are taken by the page. */
   readonly page?: Page;
+  /** How an element is computed; absent where it moves as it is. */
+  readonly values?: ValuePlan;
   /** The bytes of an element that has none. */
   readonly fill: Uint8Array;
   /** Whether an element may have none. */
@@ -49,17 +52,25 @@ export function planGather(
   { stmt, loops }: GatherAt,
   addresses: GatherAddresses,
 ): GatherPlan {
-  const { map, to } = stmt;
+  const { map } = stmt;
   const inputs = inputsOf(func).map(({ type }) => type);
   const sites = siteSteps(map, addresses.sites, func.operands);
-  const stages = stagesOf(addresses.sites, addresses.data);
+  const moves = isMove(map);
+  const stages = moves
+    ? stagesOf(addresses.sites, addresses.data)
+    : stagesOf(
+        // Those of terms stand behind all others.
+        sites.filter(({ ofTerm }) => !ofTerm).map(({ form }) => form),
+        constant(0),
+        addresses.reads.filter((address) => !isReadByTerms(address, sites, map)),
+      );
   const last = at(stages, stages.length - 1).dim;
-  const page = pageAlong(last, withinStages(addresses.data, last), addresses.sites);
+  const page = moves ? pageAlong(last, withinStages(addresses.data, last), addresses.sites) : undefined;
   return {
     stmt,
     loops,
     addresses,
-    ranges: rangesOf(map, inputs, mostOf(to.sizes, loops), {
+    ranges: rangesOf(map, inputs, mostOf(stmt.to.sizes, loops), {
       loops: (name) => boundsOf(iv(name), loops),
       symbols: sizeRanges(func.symbolic?.symbols ?? []),
     }),
@@ -67,14 +78,29 @@ export function planGather(
     stages,
     last,
     ...(page === undefined ? {} : { page }),
+    ...(moves ? {} : { values: valuesOf(map, inputs) }),
     fill: fillOf(map, func),
-    mayBeNone: sites.some(({ rule }) => rule?.mayBeNone === true),
-    reports: sites.some(({ rule }) => rule?.outside === "report"),
+    mayBeNone: sites.some(({ rule, ofTerm }) => !ofTerm && rule?.mayBeNone === true),
+    reports: sites.some(({ rule, ends }) => rule?.outside === "report" || ends !== undefined),
   };
 }
 
-const fillOf = (map: AccessMap, func: TileFunc): Uint8Array =>
-  fillBytes(map, at(inputsOf(func), gatheredTable).type.dtype);
+/** Whether an element is another for each term. */
+export const isReadByTerms = (
+  address: Linear,
+  sites: readonly SiteStep[],
+  map: Pick<AccessMap, "outRank" | "reduced">,
+): boolean =>
+  map.reduced !== undefined &&
+  (dimsOf(address).includes(termDim(map)) || sitesOf(address).some((s) => at(sites, s).ofTerm));
+
+const valuesOf = ({ value, reads }: AccessMap, inputs: readonly TensorType[]): ValuePlan =>
+  valuePlan(
+    value,
+    reads.map(({ table }) => at(inputs, table).dtype),
+  );
+
+const fillOf = (map: AccessMap, func: TileFunc): Uint8Array => fillBytes(map, outputOf(func).type.dtype);
 
 /** An address without its steps along the dims of a row. */
 const withinStages = (address: Linear, last: number): Linear => ({

@@ -2,7 +2,7 @@
  * Long tasks cut into slices, so that a run can be watched and given up between two of them, and threads share what one task
  * holds. The program that comes out is a tile program like any other, with more parallel iterations and the same bits.
  */
-import { gatheredTable, isRead, readsOf } from "../../ir/access.js";
+import { gatheredTable, mapForms, readsOf } from "../../ir/access.js";
 import type { TileFunc } from "../../ir/func.js";
 import {
   add,
@@ -19,7 +19,14 @@ import {
 import { boundsOf } from "../../ir/intervals/loop-bounds.js";
 import { sizesAround } from "../../ir/symbols/symbols.js";
 import { taskOfTile } from "../../ir/task/index.js";
-import { flatten, type ForStmt, type GatherStmt, type Region, type Stmt } from "../../ir/tile.js";
+import {
+  flatten,
+  walkedSizes,
+  type ForStmt,
+  type GatherStmt,
+  type Region,
+  type Stmt,
+} from "../../ir/tile.js";
 import { assertNever, at, elementCount } from "../../ir/types.js";
 import { mostOf } from "./gather.js";
 
@@ -72,7 +79,7 @@ export function elementsMoved(body: readonly Stmt[], loops: readonly ForStmt[]):
       case "load":
         return sum + region(stmt.from);
       case "gather":
-        return sum + region(stmt.to);
+        return sum + elementCount(mostOf(walkedSizes(stmt), loops));
       case "alloc":
       case "store":
       case "sync":
@@ -114,7 +121,7 @@ function cutGather(
   most: number,
 ): ForStmt | undefined {
   const extents = mostOf(gather.to.sizes, loops);
-  const elements = elementCount(extents);
+  const elements = elementCount(mostOf(walkedSizes(gather), loops));
   const d = extents.findIndex((extent) => extent > 1);
   if (elements <= most || d === -1) return undefined;
   const extent = at(extents, d);
@@ -148,18 +155,7 @@ function cutGather(
 function further(gather: GatherStmt, d: number, start: Linear): GatherStmt {
   const moved = (form: Linear): Linear =>
     substitute(form, (of) => (of.kind === "dim" && of.dim === d ? add(dim(d), start) : undefined));
-  const { map } = gather;
-  return {
-    ...gather,
-    map: {
-      ...map,
-      results: map.results.map(moved),
-      sites: map.sites.map((site) => ({
-        ...site,
-        value: isRead(site.value) ? { ...site.value, at: site.value.at.map(moved) } : moved(site.value),
-      })),
-    },
-  };
+  return { ...gather, map: mapForms(gather.map, moved) };
 }
 
 /** Dims of an input that follow an output dim. */

@@ -30,9 +30,14 @@ export const beyondSteps = ({ terms }: Linear): readonly Term[] =>
 
 /**
  * The stages of a map, outermost first. `sites`: its addresses and sums. None stands outside of the one before it, so that the
- * first site that ends an element does so. The last one knows the whole address of the data but for its steps.
+ * first site that ends an element does so. The last one knows the whole address of the data but for its steps, and those of the
+ * other elements that a value is made from.
  */
-export function stagesOf(sites: readonly Linear[], data: Linear): readonly Stage[] {
+export function stagesOf(
+  sites: readonly Linear[],
+  data: Linear,
+  others: readonly Linear[] = [],
+): readonly Stage[] {
   const stages: { readonly dim: number; readonly sites: number[]; readonly adds: Term[] }[] = [
     { dim: -1, sites: [], adds: [] },
   ];
@@ -44,7 +49,8 @@ export function stagesOf(sites: readonly Linear[], data: Linear): readonly Stage
     return stages.length - 1;
   });
   const terms = beyondSteps(data);
-  const last = Math.max(latest().dim, ...dimsOf({ at: 0, terms }));
+  const dims = others.flatMap(beyondSteps).concat(terms);
+  const last = Math.max(latest().dim, ...dimsOf({ at: 0, terms: dims }));
   if (last > latest().dim) stages.push({ dim: last, sites: [], adds: [] });
   for (const term of terms) {
     const form = { at: 0, terms: [term] };

@@ -1,4 +1,5 @@
 /** What the parts of a kernel share while it is written: lines, names of tiles and types, forms in the program's names. */
+import { imageOf } from "../../ir/intervals/intervals.js";
 import { isConstant, largestValue, scale, type Linear } from "../../ir/linear.js";
 import type { Pipe, UbBuffer } from "../../ir/tile.js";
 import { at, elementCount, invariant } from "../../ir/types.js";
@@ -19,7 +20,10 @@ const numbered = (name: string, k: number): string => (k === 0 ? name : `${name}
 
 export const fixed = (count: number): Extent => ({ text: String(count), most: count, fixed: true });
 
-/** A tile type: a matrix of words, rows whole blocks, of which a part is valid. */
+/**
+ * A tile type: a matrix of words, of which a part is valid. Its rows are whole blocks (pto-isa include/pto/common/pto_tile.hpp:1522),
+ * and its address is one of a block (common/buffer_limits.hpp:28).
+ */
 export interface TileShape {
   readonly word: Word;
   readonly rows: number;
@@ -36,6 +40,8 @@ export class Context {
   private readonly sizeNames = new Map<string, string>();
   /** The tile that stands for a whole buffer, where one is in scope. */
   private tiles = new Map<string, string>();
+  /** Whether a quotient of what may be negative was printed. */
+  private roundsDown = false;
 
   constructor(readonly plan: PtoPlan) {}
 
@@ -80,7 +86,51 @@ export class Context {
   }
 
   withDims(dims: readonly string[], sites: readonly string[] = []): Vocabulary {
-    return { iv: this.plan.names.iv, dims, sites };
+    const { iv } = this.plan.names;
+    const inside = (of: Linear): string => printForm(of, this.inInt64(dims, sites));
+    return {
+      iv,
+      dims,
+      sites,
+      quotient: (of, by) => this.quotient(of, inside(of), by),
+      remainder: (of, by) => {
+        const text = inside(of);
+        return this.mayBeNegative(of)
+          ? `(${text} - ${this.quotient(of, text, by)} * ${by})`
+          : `(${operand(text)} % ${by})`;
+      },
+    };
+  }
+
+  /** The same names as values of `int64_t`, which those of sites are. */
+  inInt64(dims: readonly string[], sites: readonly string[]): Vocabulary {
+    const wide = (name: string): string => (name === "0" ? name : `(int64_t)${name}`);
+    const words = this.withDims(dims, sites);
+    return { ...words, iv: (name) => wide(words.iv(name)), dims: dims.map(wide) };
+  }
+
+  private quotient(of: Linear, text: string, by: number): string {
+    if (!this.mayBeNegative(of)) return `(${operand(text)} / ${by})`;
+    this.roundsDown = true;
+    return `${this.plan.names.entryPoint}_floor(${text}, ${by})`;
+  }
+
+  private mayBeNegative(of: Linear): boolean {
+    const { gather } = this.plan;
+    return gather === undefined || imageOf(of, gather.ranges)[0] < 0;
+  }
+
+  /** Functions that what was printed calls. */
+  helperLines(): string[] {
+    if (!this.roundsDown) return [];
+    return [
+      "// The quotient, rounded down.",
+      `AICORE inline int64_t ${this.plan.names.entryPoint}_floor(int64_t value, int64_t by)`,
+      "{",
+      "    return value >= 0 ? value / by : -((by - 1 - value) / by);",
+      "}",
+      "",
+    ];
   }
 
   form(form: Linear, dims: readonly string[] = [], sites: readonly string[] = []): string {
@@ -221,6 +271,9 @@ export class Context {
     this.out.line("pipe_barrier(PIPE_V);");
   }
 }
+
+/** In parentheses where it is more than a name. */
+const operand = (text: string): string => (/^\w+$/.test(text) ? text : `(${text})`);
 
 const roleNames = { data: "Data", indices: "Index", output: "Output" } as const;
 

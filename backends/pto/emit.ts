@@ -16,6 +16,7 @@ import {
 } from "../../ir/tile.js";
 import { assertNever, at, InternalError, invariant, strides } from "../../ir/types.js";
 import { Context } from "./context.js";
+import { emitRowPairs } from "./gather-pairs.js";
 import { emitMgather, emitRowCopy, emitRowFetch } from "./gather-rows.js";
 import { emitScalar } from "./gather-scalar.js";
 import { emitFlat, emitFlatSetup, emitSeen } from "./gather-flat.js";
@@ -67,8 +68,8 @@ function textOf(plan: PtoPlan): string {
   }
   if (gather !== undefined && isScalar(gather)) {
     out.append(resolverLines(plan, gather));
-    out.line("");
   }
+  out.append(context.helperLines());
   const params = paramsOf(plan).map(({ name, word }) => `__gm__ ${word}* ${name}`);
   out.line(`extern "C" __global__ AICORE void ${entryPoint}(${params.join(", ")})`);
   out.block("", () => {
@@ -83,9 +84,10 @@ function textOf(plan: PtoPlan): string {
 const isScalar = ({ lowering }: PtoGather): boolean => {
   switch (lowering.class) {
     case "row-copy":
-    case "row-fetch":
     case "scalar":
       return true;
+    case "row-fetch":
+      return lowering.pairs === undefined;
     case "flat":
     case "mgather":
       return false;
@@ -115,13 +117,14 @@ function emitConstants(context: Context): void {
 }
 
 const meanings: Readonly<Record<AddedName, string>> = {
-  narrow: "index values of 64 bits, as 32-bit ones",
+  narrow: "index values of other sizes, as 32-bit ones",
   addresses: "index values, then addresses in the data tile",
   pattern: "which index value each word of the output takes",
   base: "where the place of each word begins in the data tile",
   seen: "marks of index values outside",
   widened: "the data tile as 2-byte words, then those of a strip of the output",
   border: "a block of zeros, for index values outside",
+  turned: "pairs of rows of which the second comes first",
 };
 
 function emitBody(context: Context, gather: PtoGather): void {
@@ -163,8 +166,10 @@ function emitSetup(context: Context, gather: PtoGather): void {
     case "flat":
       emitFlatSetup(context, gather);
       break;
-    case "row-copy":
     case "row-fetch":
+      if (gather.lowering.pairs !== undefined) emitFlatSetup(context, gather);
+      break;
+    case "row-copy":
     case "mgather":
     case "scalar":
     case "direct":
@@ -310,7 +315,8 @@ function emitGather(context: Context): void {
       emitMgather(context, gather);
       break;
     case "row-fetch":
-      emitRowFetch(context, gather);
+      if (gather.lowering.pairs === undefined) emitRowFetch(context, gather);
+      else emitRowPairs(context, gather, gather.lowering.pairs);
       break;
     case "scalar":
       emitScalar(context, gather);

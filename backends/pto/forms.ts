@@ -1,4 +1,4 @@
-/** Linear forms as C++ in `int32_t`: what may leave it is refused before anything is printed. */
+/** Linear forms as C++ in `int32_t`, quotients and remainders in `int64_t`: what may leave these is refused before anything is printed. */
 import type { Atom, Linear, Term } from "../../ir/linear.js";
 import { assertNever, at, InternalError } from "../../ir/types.js";
 
@@ -9,6 +9,9 @@ export interface Vocabulary {
   readonly dims: readonly string[];
   /** By number. */
   readonly sites: readonly string[];
+  /** The quotient, rounded down, and what it leaves. */
+  readonly quotient: (of: Linear, by: number) => string;
+  readonly remainder: (of: Linear, by: number) => string;
 }
 
 /** Longest strides first; the constant, then what is taken away. `0` for nothing. */
@@ -49,9 +52,9 @@ function printAtom(of: Atom, words: Vocabulary): string {
     case "site":
       return at(words.sites, of.site);
     case "div":
-      return `((${printForm(of.of, words)}) / ${of.by})`;
+      return words.quotient(of.of, of.by);
     case "mod":
-      return `((${printForm(of.of, words)}) % ${of.by})`;
+      return words.remainder(of.of, of.by);
     case "min": {
       const [a, b] = of.of.map((side) => printForm(side, words));
       return `(${b ?? ""} < ${a ?? ""} ? ${b ?? ""} : ${a ?? ""})`;

@@ -1,11 +1,28 @@
-/** The class `flat` (ir/tiling/flat.ts) as text: every step is an instruction on a tile of one row. */
+/**
+ * The class `flat` (ir/tiling/flat.ts) as text: every step is an instruction on a tile of one row.
+ *
+ * Types that the headers take (hw-native-sys/pto-isa 3186c381, include/pto/npu/a2a3, unless a5 is named):
+ *
+ * - TADDS, TMULS, TMAXS, TMINS: `int32_t`, no `uint32_t` (TAddS.hpp:52, TMulS.hpp:52, TMaxS.hpp:53, TMins.hpp:52).
+ * - TADD, TSUB, TMUL, TMAX: the same (TAdd.hpp:62, TSub.hpp:61, TMul.hpp:61, TMax.hpp:61).
+ * - TSHRS: 16 and 32 bits (TBitwiseSOp.hpp:24). TAND, TOR: three tiles of one type (TAnd.hpp:75, TOr.hpp:65).
+ * - TEXPANDS: integers of 8 to 32 bits (TExpandS.hpp:144).
+ * - TGATHER: words of 2 or 4 bytes, 32-bit indices, `tmp` of the type of the indices (TGather.hpp:20, 23, 27) and of their valid
+ *   shape (:96); on A5 words of 1 to 8 bytes (a5/TGather.hpp:22), 8 of them by 32-bit indices alone (:29).
+ * - TCVT has no assertion. Its dispatch has the pairs of types used here: 8-bit to half (TCvt.hpp:767, 771), 16-bit to float (775),
+ *   64-bit to 32-bit (779), float and half to 32-bit (828, 843), half to `uint8_t` (857). *
+ * include/pto/npu/a5 takes them too: TADDS, TMULS, TMAXS, TMINS, TSHRS, TEXPANDS of `int32_t` (TAddS.hpp:57, TMulS.hpp:57, TMaxs.hpp:57,
+ * TMins.hpp:57, TShrS.hpp:57, TExpandS.hpp:149), TADD, TSUB, TMUL, TMAX (TAdd.hpp:60, TSub.hpp:59, TMul.hpp:59, TMax.hpp:59), TAND and
+ * TOR (TAnd.hpp:55, TOr.hpp:54), and the pairs of TCVT: 8-bit to half (TCvt.hpp:1868, 1902), 16-bit to float (1991), 64-bit to
+ * 32-bit (2207), float and half to 32-bit (1271, 1420), half to `uint8_t` (1493).
+ */
 import { dim, scale, sumOf, type Linear } from "../../ir/linear.js";
 import type { FlatProgram, FlatStep, FlatStrip, Run, StripDim } from "../../ir/tiling/flat-program.js";
 import type { UbBuffer } from "../../ir/tile.js";
 import { alignUp, assertNever, at, invariant } from "../../ir/types.js";
 import { fixed, type Context, type Extent } from "./context.js";
 import { dataBuffer, outputBuffer, type PtoGather } from "./plan.js";
-import { half, i16, i32, indexWord, u8, type Word } from "./words.js";
+import { float, half, i16, i32, i8, indexWord, u8, type Word } from "./words.js";
 
 const programOf = ({ lowering }: PtoGather): FlatProgram => {
   invariant(lowering.flat !== undefined, "a flat gather has a program");
@@ -15,9 +32,10 @@ const programOf = ({ lowering }: PtoGather): FlatProgram => {
 /** Where a strip lies in the tiles of the program: the coordinates of its first element. */
 interface Strip {
   readonly dims: readonly string[];
+  /** Of the tile that it is in. */
+  readonly sizes: readonly Extent[];
   readonly index: UbBuffer;
   readonly output: UbBuffer;
-  readonly data: UbBuffer;
 }
 
 interface Access {
@@ -78,6 +96,11 @@ function accessesOf(step: FlatStep): readonly Access[] {
         access({ in: "index", from: 0 }, everything),
         access({ in: "narrow", from: 0 }, everything, true),
       ];
+    case "widen":
+      return [
+        access({ in: "index", from: 0 }, everything),
+        access({ in: "narrow", from: 0 }, everything, true),
+      ];
     case "see":
       return [access(step.of, everything), access({ in: "seen", from: 0 }, everything, true)];
     default:
@@ -91,7 +114,7 @@ class Rows {
 
   constructor(
     private readonly context: Context,
-    private readonly program: Pick<FlatProgram, "wordBytes" | "starts">,
+    private readonly program: Pick<FlatProgram, "wordBytes" | "indexBytes" | "starts">,
     private readonly strip?: Strip,
   ) {}
 
@@ -128,7 +151,7 @@ class Rows {
     if (name !== "index" && name !== "output") return `${name}_ub${more}`;
     invariant(strip !== undefined, "strips alone touch the program's tiles");
     return name === "index"
-      ? this.within(strip.index, program.starts.index, indexBytes(strip)) + more
+      ? this.within(strip.index, program.starts.index, program.indexBytes) + more
       : this.within(strip.output, program.starts.output, program.wordBytes) + more;
   }
 
@@ -141,8 +164,6 @@ class Rows {
     );
   }
 }
-
-const indexBytes = ({ index }: Strip): number => indexWord(index.dtype).bytes;
 
 const number = (value: string | number): string =>
   `(int32_t)${/^-?\d+$/.test(String(value)) ? value : `(${value})`}`;
@@ -187,7 +208,7 @@ export function emitFlat(context: Context, gather: PtoGather): void {
   if (program.widened !== undefined) emitWidened(context, program.widened.words, data);
   const sizes = stmt.to.sizes.map((size, d) => context.extent(size, at(output.shape, d)));
   const strip = (entries: FlatStrip, dims: readonly string[]): void => {
-    emitStrip(context, gather, entries, { dims, index, output, data }, sizes);
+    emitStrip(context, gather, entries, { dims, index, output, sizes }, data);
   };
   const { dim: cut, extent, full, tail } = program;
   const size = at(sizes, cut);
@@ -230,7 +251,11 @@ export function emitFlat(context: Context, gather: PtoGather): void {
 
 /** The data tile as f16, whose bits the gather moves. */
 function emitWidened(context: Context, words: number, data: UbBuffer): void {
-  const rows = new Rows(context, { wordBytes: 1, starts: { data: [], index: [], output: [] } });
+  const rows = new Rows(context, {
+    wordBytes: 1,
+    indexBytes: 4,
+    starts: { data: [], index: [], output: [] },
+  });
   const shape = { rows: 1, columns: words, pitch: words };
   const bytes = rows.tile("Bytes", u8, context.address(data), shape);
   const wide = rows.tile("Halves", half, "widened_ub", shape);
@@ -243,26 +268,18 @@ function emitStrip(
   gather: PtoGather,
   { steps, addresses, length, span }: FlatStrip,
   strip: Strip,
-  sizes: readonly Extent[],
+  data: UbBuffer,
 ): void {
   const program = programOf(gather);
   const { starts } = program;
   const rows = new Rows(context, program, strip);
   const { widened } = program;
   const word = widened === undefined ? context.plan.words(strip.output.name) : i16;
-  const from = rows.within(widened === undefined ? strip.data : undefined, starts.data, word.bytes);
+  const from = rows.within(widened === undefined ? data : undefined, starts.data, word.bytes);
   const border = `(border_ub - ${/ [+-] /.test(from) ? `(${from})` : from}) / ${word.bytes}`;
-  const valid = ({ dim: d, extent, each }: StripDim): Extent => {
-    const size = at(sizes, d);
-    const start = at(strip.dims, d);
-    if (size.fixed) return fixed(extent * each);
-    const left = start === "0" ? size.text : `${size.text} - ${start}`;
-    const own = extent === size.most ? size.text : `(${left} < ${extent} ? ${left} : ${extent})`;
-    return { text: each === 1 ? own : `${own} * ${each}`, most: extent * each, fixed: false };
-  };
   // Strips share what they work in.
   context.barrier();
-  const touched = emitSteps(context, rows, steps, () => border, strip, valid);
+  const touched = emitSteps(context, rows, steps, () => border, strip);
   touched.next([access(addresses, length, true), access({ in: "output", from: 0 }, everything, true)]);
   const source = rows.tile("Source", word, from, { rows: 1, columns: span, pitch: span });
   const shape = { rows: 1, columns: length, pitch: length };
@@ -275,7 +292,33 @@ function emitStrip(
   const halves = rows.tile("Halves", half, found, shape);
   const bytes = rows.tile("Bytes", u8, place, shape);
   context.barrier();
+  // To `uint8_t`: a conversion to `int8_t` that does not saturate takes scratch (pto-isa include/pto/npu/a2a3/TCvt.hpp:948).
   context.out.line(`TCVT(${bytes}, ${halves}, RoundMode::CAST_TRUNC, SaturationMode::ON);`);
+}
+
+/** Index values of a whole tile as the numbers of rows that they name; the tile of these. */
+export function emitRowNumbers(
+  context: Context,
+  gather: PtoGather,
+  { index, output, sizes }: Omit<Strip, "dims">,
+): string {
+  const program = programOf(gather);
+  const { steps, addresses, length } = program.full;
+  const strip = { dims: sizes.map(() => "0"), index, output, sizes };
+  const rows = new Rows(context, program, strip);
+  context.barrier();
+  emitSteps(context, rows, steps, () => "0", strip);
+  return rows.of(addresses, length);
+}
+
+/** What of a dim is in the tile, from a strip's start on. */
+function validPart({ dims, sizes }: Strip, { dim: d, extent, each }: StripDim): Extent {
+  const size = at(sizes, d);
+  const start = at(dims, d);
+  if (size.fixed) return fixed(extent * each);
+  const left = start === "0" ? size.text : `${size.text} - ${start}`;
+  const own = extent === size.most ? size.text : `(${left} < ${extent} ? ${left} : ${extent})`;
+  return { text: each === 1 ? own : `${own} * ${each}`, most: extent * each, fixed: false };
 }
 
 function emitSteps(
@@ -284,7 +327,6 @@ function emitSteps(
   steps: readonly FlatStep[],
   border: () => string,
   strip?: Strip,
-  valid?: (dim: StripDim) => Extent,
 ): Touched {
   const touched = new Touched(context);
   for (const step of steps) {
@@ -337,15 +379,35 @@ function emitSteps(
         context.out.line(`TCVT(${narrow}, ${wide}, RoundMode::CAST_NONE, SaturationMode::ON);`);
         break;
       }
+      case "widen":
+        emitWiden(context, rows, step);
+        break;
       case "see":
-        invariant(valid !== undefined, "strips alone have a valid part");
-        emitSee(context, rows, step.of, step.dims, valid);
+        invariant(strip !== undefined, "strips alone have a valid part");
+        emitSee(context, rows, step.of, step.dims, (own) => validPart(strip, own));
         break;
       default:
         assertNever(step);
     }
   }
   return touched;
+}
+
+/** Float has every value of 16 bits, half every one of 8. */
+function emitWiden(
+  context: Context,
+  rows: Rows,
+  { bytes, signed, by, length }: Extract<FlatStep, { op: "widen" }>,
+): void {
+  const shape = { rows: 1, columns: length, pitch: length };
+  const [name, word] = bytes === 2 ? (["Floats", float] as const) : (["Halves", half] as const);
+  const own = bytes === 2 ? i16 : signed ? i8 : u8;
+  const read = rows.tile("Short", own, rows.address({ in: "index", from: 0 }), shape);
+  const between = rows.tile(name, word, rows.address(by), shape);
+  const to = rows.of({ in: "narrow", from: 0 }, length);
+  context.out.line(`TCVT(${between}, ${read}, RoundMode::CAST_NONE);`);
+  context.barrier();
+  context.out.line(`TCVT(${to}, ${between}, RoundMode::CAST_TRUNC);`);
 }
 
 /** Marks of the valid part alone: padding and what an earlier tile left behind hold anything. */

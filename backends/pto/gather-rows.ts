@@ -6,7 +6,7 @@ import type { UbBuffer } from "../../ir/tile.js";
 import { alignUp, at, elementCount, invariant, strides } from "../../ir/types.js";
 import { fixed, type Context, type TileShape } from "./context.js";
 import { dataBuffer, outputBuffer, type PtoGather } from "./plan.js";
-import { emitSites } from "./sites.js";
+import { emitSites, reportsSome, type Reader } from "./sites.js";
 import { clamped, counted, marksOf } from "./steps.js";
 import { emitTransfer } from "./transfer.js";
 import { i32 } from "./words.js";
@@ -57,6 +57,8 @@ export function emitMgather(context: Context, gather: PtoGather): void {
   const table = context.fresh("load");
   const shaped = columns.fixed ? "" : `, ${type}::Shape((int64_t)${columns.text})`;
   out.line(`${type} ${table}(${plan.names.buffer(data)}${context.more(loopPart(addresses.data))}${shaped});`);
+  // Both take a list of `int32_t` in one row, and a tile of words of 1 to 4 bytes (pto-isa include/pto/npu/a2a3/MGather.hpp:410,
+  // 413, 463). The table's inner extent is the tile's valid columns (include/pto/npu/a5/MGather.hpp:516): both are fixed or neither.
   // MGATHER waits for V and MTE3 and not for MTE2, which loaded the indices (pto-isa include/pto/npu/a2a3/MGather.hpp:129).
   context.wait("MTE2", "V");
   let picked = list;
@@ -86,7 +88,7 @@ export function emitRowFetch(context: Context, gather: PtoGather): void {
   context.wait("MTE2", "S");
   context.wait("MTE3", "S");
   if (misses) context.wait("MTE3", "V");
-  const indices = indexTiles(context, gather);
+  const indices = indexReaders(context, gather);
   context.takeTurn(output);
   const tensor = inputOf(plan.func, 0).type.shape;
   const box = stmt.to.sizes.slice(first);
@@ -116,7 +118,7 @@ export function emitRowFetch(context: Context, gather: PtoGather): void {
     context.scope("else", () => {
       const rows = elementCount(shape.slice(0, -1));
       emitZeros(context, { bytes: output.rowBytes, rows }, address);
-      if (gather.reports) out.line("bad = true;");
+      if (gather.reports && !reportsSome(gather)) out.line("bad = true;");
     });
   });
   context.wait("V", "MTE2");
@@ -133,7 +135,7 @@ export function emitRowCopy(context: Context, gather: PtoGather): void {
   const last = stmt.to.sizes.length - 1;
   const [before, after] = pipe === "S" ? (["S", "V"] as const) : (["V", "S"] as const);
   context.wait(before, after);
-  const indices = indexTiles(context, gather);
+  const indices = indexReaders(context, gather);
   context.takeTurn(output);
   const columns = context.extent(at(stmt.to.sizes, last), at(output.shape, last), word.each);
   const row = ({ rowBytes }: UbBuffer): TileShape => ({
@@ -158,7 +160,7 @@ export function emitRowCopy(context: Context, gather: PtoGather): void {
     context.scope("if (inside)", copy);
     context.scope("else", () => {
       emitZeros(context, { bytes: output.rowBytes, rows: 1 }, to);
-      if (gather.reports) out.line("bad = true;");
+      if (gather.reports && !reportsSome(gather)) out.line("bad = true;");
     });
   });
   context.wait(after, before);
@@ -177,11 +179,12 @@ function emitZeros(
   context.out.line(`TEXPANDS(${zero}, (int32_t)0);`);
 }
 
-/** The tile of each index operand, by table from 1. */
-export function indexTiles(context: Context, { stmt }: PtoGather): readonly string[] {
-  return stmt.from.slice(1).map(({ buffer, sizes }) => {
+/** Reads each index operand, by table from 1: in its tile, or in global memory where it stays there. */
+export function indexReaders(context: Context, { stmt }: PtoGather): readonly Reader[] {
+  return stmt.from.slice(1).map(({ buffer, sizes }): Reader => {
     const own = context.plan.buffers.get(buffer);
-    invariant(own !== undefined, `%${buffer} is in UB`);
-    return context.bufferTile(own, sizes);
+    if (own === undefined) return (place) => `${context.plan.names.buffer(buffer)}[${place}]`;
+    const tile = context.bufferTile(own, sizes);
+    return (place) => `${tile}.GetValue(${place})`;
   });
 }

@@ -4,9 +4,9 @@ import { inputOf } from "../../ir/func.js";
 import { at, elementCount } from "../../ir/types.js";
 import { times } from "./forms.js";
 import type { Context } from "./context.js";
-import { indexTiles, overDims } from "./gather-rows.js";
+import { indexReaders, overDims } from "./gather-rows.js";
 import { dataBuffer, outputBuffer, type PtoGather } from "./plan.js";
-import { emitSites } from "./sites.js";
+import { emitSites, reportsSome } from "./sites.js";
 
 export function emitScalar(context: Context, gather: PtoGather): void {
   const { out, plan } = context;
@@ -20,12 +20,12 @@ export function emitScalar(context: Context, gather: PtoGather): void {
   const none = elementCount(inputOf(plan.func, gatheredTable).type.shape) === 0;
   const source =
     data === undefined || none ? plan.names.buffer(from.buffer) : context.bufferTile(data, from.sizes);
-  const indices = indexTiles(context, gather);
+  const indices = indexReaders(context, gather);
   context.takeTurn(output);
   const result = context.bufferTile(output, stmt.to.sizes);
   overDims(context, gather, output, stmt.to.sizes.length, (dims) => {
     const sites = emitSites(context, gather, indices, dims);
-    if (gather.reports) out.line("bad = bad || !inside;");
+    if (gather.reports && !reportsSome(gather)) out.line("bad = bad || !inside;");
     const [element, place] = [
       context.form(addresses.data, dims, sites),
       context.form(addresses.output, dims),

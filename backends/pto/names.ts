@@ -17,10 +17,11 @@ const language =
 const kernel =
   "status task bad inside table row from word c r t n get_block_idx set_flag wait_flag " +
   "pipe_barrier set_mask_norm set_vector_mask AICORE Tile TileType BLayout GlobalTensor Shape Stride Layout Coalesce " +
-  "GatherOOB DYNAMIC event_t RoundMode SaturationMode narrow_ub widened_ub addresses_ub pattern_ub base_ub seen_ub border_ub";
+  "GatherOOB DYNAMIC event_t RoundMode SaturationMode narrow_ub widened_ub addresses_ub pattern_ub base_ub seen_ub border_ub " +
+  "turned_ub turn picks slot start until own next low high";
 const reserved: ReadonlySet<string> = new Set(`${language} ${kernel}`.split(" "));
 const numbered =
-  /^(?:(?:tile|load|store|row|sync|d|i|m|n|s)\d+(?:_\d+)?|(?:Ub|Gm)[A-Z]\w*|T[A-Z]+|MGATHER|PIPE_\w+|EVENT_\w+)$/;
+  /^(?:(?:tile|load|store|row|sync|given|reached|d|i|m|n|s)\d+(?:_\d+)?|(?:Ub|Gm)[A-Z]\w*|T[A-Z]+|MGATHER|PIPE_\w+|EVENT_\w+)$/;
 
 const usable = (name: string): boolean =>
   /^[A-Za-z][A-Za-z0-9_]*$/.test(name) && !reserved.has(name) && !numbered.test(name);
@@ -28,9 +29,12 @@ const usable = (name: string): boolean =>
 export interface PtoNames extends Names {
   /** Which copy of a UB buffer is in turn. */
   readonly turn: (buffer: string) => string;
-  /** The kernel. Nothing else is called so, nor `…_cores` or `…_index`. */
+  /** The kernel. Nothing else is called so, nor `…` with one of `helperEnds` behind it. */
   readonly entryPoint: string;
 }
+
+/** Behind the kernel's name: its constant, and the functions that it calls. */
+const helperEnds = ["_cores", "_index", "_index2", "_index3", "_floor"];
 
 /** Every name that is made is apart from all that the program has; a prefix makes it so where it is not. */
 export function namesOf(func: TileFunc): PtoNames {
@@ -49,7 +53,7 @@ export function namesOf(func: TileFunc): PtoNames {
     turns.set(buffer, free);
   }
   let entryPoint = func.name;
-  while (!usable(entryPoint) || ["", "_cores", "_index"].some((end) => taken.has(`${entryPoint}${end}`)))
+  while (!usable(entryPoint) || ["", ...helperEnds].some((end) => taken.has(`${entryPoint}${end}`)))
     entryPoint = `k_${entryPoint}`;
   return {
     ...names,

@@ -29,6 +29,7 @@ import type { PtoBuffer, PtoParam } from "./kernel.js";
 import { namesOf, type PtoNames } from "./names.js";
 import {
   beyondInt32,
+  beyondInt64,
   beyondForm,
   beyondWords,
   misfits,
@@ -40,7 +41,7 @@ import { dataWord, i32, indexWord, type Word } from "./words.js";
 
 /** The gather of a kernel; its addresses count in elements of the memory that each region is in. */
 export interface PtoGather extends GatherPlan {
-  /** Of each site: all are read under a policy. */
+  /** Of the sites that have a policy, in their order. */
   readonly rules: readonly IndexRule[];
   readonly lowering: GatherLowering;
   /** The pipe that the program's own syncs speak of. */
@@ -70,7 +71,7 @@ export function planPto(func: TileFunc, target: Target): PtoPlan {
   const task = taskOfTile(func);
   const { nest } = task;
   const stmt = task.gather?.stmt;
-  refuse(targetFacts[target.kind].runsPto ? beyondForm(func, stmt) : notForPto(func, target));
+  refuse(targetFacts[target.kind].runsPto ? beyondForm(stmt) : notForPto(func, target));
   const buffers = ubBuffers(func);
   refuse([...misfits(func, buffers, stmt), ...beyondInt32(func)]);
   const lowering = stmt === undefined ? undefined : programLowering(func, target);
@@ -80,10 +81,11 @@ export function planPto(func: TileFunc, target: Target): PtoPlan {
     task.gather === undefined || lowering === undefined
       ? undefined
       : gatherOf(func, buffers, task.gather, lowering);
+  refuse(gather === undefined ? [] : beyondInt64(gather));
   const { events, most } = eventsOf(func);
   refuse(most.flatMap(({ sync, ids }) => (ids > eventsOfProgram ? [tooManyEvents(sync, ids)] : [])));
   // No lowering uses the program's scratch: what it adds begins there.
-  const used = [...buffers.values()].filter(({ name }) => name !== stmt?.scratch);
+  const used = [...buffers.values()].filter(({ name }) => stmt?.scratch?.includes(name) !== true);
   const peak = Math.max(
     0,
     ...used.flatMap((buffer) => (buffer.addresses ?? []).map((address) => address + ubBytes(buffer))),
@@ -120,7 +122,7 @@ function wordsOf(
     const operand = operandNamed(func, name);
     const dtype = (operand?.type ?? buffers.get(name))?.dtype;
     if (dtype === undefined) throw new InternalError(`%${name} is no buffer`);
-    if (name === stmt?.scratch) return i32;
+    if (stmt?.scratch?.includes(name) === true) return i32;
     return operand?.role === "indices" || indices.has(name) ? indexWord(dtype) : dataWord(dtype, false);
   };
 }
@@ -141,10 +143,7 @@ function gatherOf(
     return { offsets, strides: own === undefined ? strides(operand?.type.shape ?? []) : ubStrides(own) };
   });
   const planned = planGather(func, gather, addresses);
-  const rules = planned.sites.map(({ rule, table }) => {
-    invariant(rule !== undefined && table !== undefined, "PTO-ISA's index values are read under a policy");
-    return rule;
-  });
+  const rules = planned.sites.flatMap(({ rule }) => rule ?? []);
   return { ...planned, rules, lowering, pipe };
 }
 

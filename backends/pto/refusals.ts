@@ -1,15 +1,18 @@
 /** What no PTO-ISA kernel can be. */
 import { error, type Diagnostic } from "../../ir/diagnostic.js";
-import { inputsOf, type TileFunc } from "../../ir/func.js";
-import { constant, equalLinear, isConstant, sub, type Linear } from "../../ir/linear.js";
+import { gatheredTable, isMove, isRead, type AccessMap } from "../../ir/access.js";
+import type { TileFunc } from "../../ir/func.js";
+import { imageOf } from "../../ir/intervals/intervals.js";
+import { constant, equalLinear, isConstant, site as siteForm, sub, type Linear } from "../../ir/linear.js";
 import { neverNegative } from "../../ir/intervals/loop-bounds.js";
 import { regionsOf } from "../../ir/regions.js";
 import type { Target } from "../../ir/target.js";
 import { statementsOf } from "../../ir/task/index.js";
 import { printLinear, printStmtHead } from "../../ir/text/print.js";
-import { hasPtoForm, type GatherLowering } from "../../ir/tiling/lowering.js";
+import type { GatherLowering } from "../../ir/tiling/lowering.js";
 import type { GatherStmt, Stmt, SyncStmt, UbBuffer } from "../../ir/tile.js";
 import { elementCount } from "../../ir/types.js";
+import type { GatherPlan } from "../plan/gather.js";
 import { eventsOfProgram } from "./events.js";
 import { missingType, type Word } from "./words.js";
 
@@ -20,23 +23,27 @@ export const notForPto = (func: TileFunc, target: Target): Diagnostic[] => [
   }),
 ];
 
-/** An index value that is more than one read at output dims, and other inputs than data and indices. */
-export function beyondForm(func: TileFunc, stmt: GatherStmt | undefined): Diagnostic[] {
+/** Maps whose elements are not read from the data alone, by index values from tensors of indices. */
+export function beyondForm(stmt: GatherStmt | undefined): Diagnostic[] {
   if (stmt === undefined) return [];
-  const inputs = inputsOf(func).length;
-  if (hasPtoForm(stmt.map, inputs)) return [];
-  const what = inputs === 2 ? "an index value that is more than one read at output dims" : `${inputs} inputs`;
+  const what = strange(stmt.map);
+  if (what === undefined) return [];
   return [
-    error(
-      "TC505",
-      `PTO-ISA takes data and one tensor of indices, read at output dims; this map has ${what}`,
-      {
-        span: stmt.span,
-        notes: [printStmtHead(stmt)],
-        hint: "run it on reference, sim or webgpu",
-      },
-    ),
+    error("TC505", `a kernel for PTO-ISA has no form for ${what}`, {
+      span: stmt.span,
+      notes: [printStmtHead(stmt)],
+      hint: "run it on reference, sim or webgpu",
+    }),
   ];
+}
+
+function strange(map: AccessMap): string | undefined {
+  const { sites, fill } = map;
+  if (!isMove(map)) return "a value that is computed";
+  if (sites.some(({ value }) => isRead(value) && value.table === gatheredTable))
+    return "an index value that is read from the data";
+  if (sites.some(({ but }) => but !== undefined)) return "an index value that leaves out an element";
+  return fill === undefined ? undefined : `an element outside with other bits than zeros, ${fill}`;
 }
 
 /** Types and memories that the instructions do not take. */
@@ -61,10 +68,8 @@ export function misfits(
     return [error("TC202", `${names} has no address`, { span: func.span, hint: "run allocate-ub" })];
   }
   if (gather === undefined) return [];
-  const tiles = [...gather.from.slice(1), gather.to];
-  const inGm = tiles.find(({ buffer }) => !buffers.has(buffer));
-  if (inGm !== undefined)
-    return [refused(gather, `%${inGm.buffer} is gathered in global memory; PTO-ISA gathers in UB`)];
+  if (!buffers.has(gather.to.buffer))
+    return [refused(gather, `%${gather.to.buffer} is gathered in global memory; PTO-ISA gathers in UB`)];
   const shifted = [...gather.from, gather.to].find(
     ({ buffer, offsets }) =>
       buffers.has(buffer) && !offsets.every((offset) => equalLinear(offset, constant(0))),
@@ -99,6 +104,26 @@ export const beyondInt32 = (func: TileFunc): Diagnostic[] =>
       ? []
       : [refused(stmt, `${printLinear(wrong)} may leave the int32_t of a kernel`)];
   });
+
+/** Index values, and sums of them, stay this near to 0: a kernel holds them as int64_t. */
+const wideLimit = 2 ** 62;
+
+/** Sums of index values that kernels cannot hold. */
+export function beyondInt64({ stmt, sites, addresses, ranges }: GatherPlan): Diagnostic[] {
+  const magnitude = (form: Linear): number =>
+    form.terms.reduce((sum, { by, of }) => {
+      const [least, most] = imageOf({ at: 0, terms: [{ by: 1, of }] }, ranges);
+      const inside = of.kind === "div" || of.kind === "mod" ? magnitude(of.of) : 0;
+      return Math.max(inside, sum + Math.abs(by) * Math.max(Math.abs(least), Math.abs(most)));
+    }, Math.abs(form.at));
+  const wrong = [
+    ...sites.flatMap(({ form, site, rule }) => [form, ...(rule === undefined ? [siteForm(site)] : [])]),
+    addresses.data,
+  ].find((form) => magnitude(form) >= wideLimit);
+  if (wrong === undefined) return [];
+  const names = sites.map(({ site }) => `s${site}`);
+  return [refused(stmt, `${printLinear(wrong, names)} may leave the int64_t of a kernel`)];
+}
 
 const withSides = (form: Linear): Linear[] =>
   isConstant(form)

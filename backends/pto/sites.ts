@@ -1,68 +1,109 @@
 /** Index values read by the scalar unit and resolved one by one: `ir/policy.ts` as a C++ function. */
 import { inputOf } from "../../ir/func.js";
-import { assertNever, at, bitsOf, invariant, isSigned, type DType } from "../../ir/types.js";
+import { sitesOf } from "../../ir/linear.js";
+import type { Outside } from "../../ir/policy.js";
+import { assertNever, at, bitsOf, isSigned, type DType } from "../../ir/types.js";
 import type { Context } from "./context.js";
+import { printForm } from "./forms.js";
 import type { PtoGather, PtoPlan } from "./plan.js";
+
+/** Reads an index value at a place in its memory. */
+export type Reader = (place: string) => string;
 
 /** The type in which an index is compared. */
 const compared = (dtype: DType): string => `${isSigned(dtype) ? "" : "u"}int${bitsOf(dtype)}_t`;
 
-const resolver = ({ names }: PtoPlan): string => `${names.entryPoint}_index`;
+/** What resolves values under a policy: each differs in what it makes of those outside. */
+function resolverOf({ names }: PtoPlan, { rules }: PtoGather, outside: Outside): string {
+  const kinds = new Set(rules.map((rule) => otherwise(rule.outside).join("\n")));
+  const place = [...kinds].indexOf(otherwise(outside).join("\n"));
+  return `${names.entryPoint}_index${place === 0 ? "" : place + 1}`;
+}
 
-/** Declares `inside` and `s0`, `s1`, … at a point; their names. */
+/** Whether some elements outside are zeros and others are reported: the first site that ends an element decides. */
+export const reportsSome = ({ reports, rules }: PtoGather): boolean =>
+  reports && rules.some(({ mayBeNone, outside }) => mayBeNone && outside !== "report");
+
+/**
+ * Declares `inside` and `s0`, `s1`, … at a point; their names. Nothing is read by an index value behind one that is outside: its
+ * place may be anywhere. `readers`: of the tensors of indices, by table from 1.
+ */
 export function emitSites(
   context: Context,
-  { sites, rules }: PtoGather,
-  tiles: readonly string[],
+  gather: PtoGather,
+  readers: readonly Reader[],
   dims: readonly string[],
 ): readonly string[] {
   const { out, plan } = context;
   const names: string[] = [];
+  const mixed = reportsSome(gather);
+  let mayBeOutside = false;
   out.line("bool inside = true;");
-  sites.forEach(({ site: s, table, form }) => {
-    invariant(table !== undefined, "PTO-ISA's index values are read");
-    const type = compared(inputOf(plan.func, table).type.dtype);
-    const { below, fromEnd } = at(rules, s);
-    const raw = `${at(tiles, table - 1)}.GetValue(${context.form(form, dims, names)})`;
-    const given = `(${type})${raw}, ${below}, ${fromEnd === undefined ? "false" : "true"}, inside`;
-    out.line(`const int64_t s${s} = ${resolver(plan)}<${type}>(${given});`);
-    names.push(`s${s}`);
-  });
+  for (const { site, table, form, rule, fromEnd } of gather.sites) {
+    const type = table === undefined ? "int64_t" : compared(inputOf(plan.func, table).type.dtype);
+    const value =
+      table === undefined
+        ? printForm(form, context.inInt64(dims, names))
+        : `(${type})${at(readers, table - 1)(context.form(form, dims, names))}`;
+    const guarded = mayBeOutside && sitesOf(form).length > 0;
+    const raw = guarded ? `inside ? ${value} : (${type})0` : value;
+    const name = `s${site}`;
+    if (rule === undefined) {
+      out.line(`${fromEnd === undefined ? "const " : ""}int64_t ${name} = ${raw};`);
+      if (fromEnd !== undefined) out.line(`if (${name} < 0) ${name} += ${fromEnd};`);
+    } else {
+      const own = rule.fromEnd === undefined || rule.fromEnd === rule.below;
+      const given = own ? raw : `given${site} < 0 ? given${site} + ${rule.fromEnd} : given${site}`;
+      if (!own) out.line(`const int64_t given${site} = ${raw};`);
+      const resolved = `${resolverOf(plan, gather, rule.outside)}<${own ? type : "int64_t"}>`;
+      const counts = own && rule.fromEnd !== undefined;
+      const ends = mixed && rule.outside === "report";
+      if (ends && mayBeOutside) out.line(`const bool reached${site} = inside;`);
+      out.line(`const int64_t ${name} = ${resolved}(${given}, ${rule.below}, ${String(counts)}, inside);`);
+      if (ends) out.line(`if (${mayBeOutside ? `reached${site} && ` : ""}!inside) bad = true;`);
+      mayBeOutside ||= rule.outside !== "nearest" && rule.outside !== "remainder";
+      mayBeOutside ||= rule.below === 0;
+    }
+    names.push(name);
+  }
   return names;
 }
 
-/** The function that `emitSites` calls; n is 0 where the data has no element. */
-export function resolverLines(plan: PtoPlan, { rules }: PtoGather): string[] {
-  const { outside } = at(rules, 0);
-  const otherwise = (): string[] => {
-    switch (outside) {
-      case "nearest":
-        return ["    if (n > 0) return raw < 0 ? 0 : n - 1;"];
-      case "remainder":
-        return [
-          "    if (n > 0) {",
-          "        const int64_t rest = raw < 0 ? (int64_t)raw % n : (int64_t)((uint64_t)raw % (uint64_t)n);",
-          "        return rest < 0 ? rest + n : rest;",
-          "    }",
-        ];
-      case "none":
-      case "report":
-      case "promised":
-        return [];
-      default:
-        return assertNever(outside);
-    }
-  };
-  return [
+/** What a value outside becomes; n is 0 where the data has no element. */
+function otherwise(outside: Outside): string[] {
+  switch (outside) {
+    case "nearest":
+      return ["    if (n > 0) return raw < 0 ? 0 : n - 1;"];
+    case "remainder":
+      return [
+        "    if (n > 0) {",
+        "        const int64_t rest = raw < 0 ? (int64_t)raw % n : (int64_t)((uint64_t)raw % (uint64_t)n);",
+        "        return rest < 0 ? rest + n : rest;",
+        "    }",
+      ];
+    case "none":
+    case "report":
+    case "promised":
+      return [];
+    default:
+      return assertNever(outside);
+  }
+}
+
+/** The functions that `emitSites` calls. */
+export function resolverLines(plan: PtoPlan, gather: PtoGather): string[] {
+  const all = new Map(gather.rules.map(({ outside }) => [resolverOf(plan, gather, outside), outside]));
+  return [...all].flatMap(([name, outside]) => [
     "// The element that an index names among n, and whether there is one.",
     "template <typename T>",
-    `AICORE inline int64_t ${resolver(plan)}(T raw, int64_t n, bool from_end, bool& inside)`,
+    `AICORE inline int64_t ${name}(T raw, int64_t n, bool from_end, bool& inside)`,
     "{",
     "    if (raw >= 0 && (uint64_t)raw < (uint64_t)n) return (int64_t)raw;",
     "    if (from_end && raw < 0 && (int64_t)raw >= -n) return (int64_t)raw + n;",
-    ...otherwise(),
+    ...otherwise(outside),
     "    inside = false;",
     "    return 0;",
     "}",
-  ];
+    "",
+  ]);
 }

@@ -4,6 +4,10 @@
  * One instruction packs at most four dims of rows, the outermost of which alone may be short; dims that lie together in both
  * memories are one; further dims are loops. A piece of more rows than the target moves at once is cut, and each piece is a
  * tile of exactly its rows: a tile's padding is written too.
+ *
+ * Header of A2 and A3 (hw-native-sys/pto-isa 3186c381, include/pto/common/arch/memory/tload_common.hpp): fewer than 4096 rows (47)
+ * and bursts (52), words of 1 to 8 bytes (303), as many valid columns as the innermost extent has (48), as many valid rows as the others multiply to (50).
+ * Stores there the same (include/pto/npu/a2a3/TStore.hpp:244); on A5 rows of whole blocks (include/pto/npu/a5/TStore.hpp:178).
  */
 import { isConstant, scale, type Linear } from "../../ir/linear.js";
 import type { UbBuffer } from "../../ir/tile.js";

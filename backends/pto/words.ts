@@ -5,17 +5,18 @@
 import { InternalError, type DType } from "../../ir/types.js";
 
 export interface Word {
-  readonly name: "int8_t" | "uint8_t" | "int16_t" | "half" | "int32_t" | "int64_t";
+  readonly name: "int8_t" | "uint8_t" | "int16_t" | "half" | "float" | "int32_t" | "int64_t";
   readonly bytes: 1 | 2 | 4 | 8;
   /** Words of one element. */
   readonly each: number;
 }
 
-const i8: Word = { name: "int8_t", bytes: 1, each: 1 };
+export const i8: Word = { name: "int8_t", bytes: 1, each: 1 };
 export const i16: Word = { name: "int16_t", bytes: 2, each: 1 };
 /** Words that a conversion takes for numbers. */
 export const u8: Word = { name: "uint8_t", bytes: 1, each: 1 };
 export const half: Word = { name: "half", bytes: 2, each: 1 };
+export const float: Word = { name: "float", bytes: 4, each: 1 };
 export const i32: Word = { name: "int32_t", bytes: 4, each: 1 };
 const i64: Word = { name: "int64_t", bytes: 8, each: 1 };
 const twoWords: Word = { ...i32, each: 2 };
@@ -25,6 +26,11 @@ interface Missing {
   readonly missing: string;
   readonly instead: string;
 }
+
+const packed: Missing = {
+  missing: "PTO-ISA's vector unit reads no elements that share a byte",
+  instead: "unpack them to u8, or run it on sim or webgpu",
+};
 
 const words: Readonly<Record<DType, Word | Missing>> = {
   bool: i8,
@@ -46,6 +52,9 @@ const words: Readonly<Record<DType, Word | Missing>> = {
   f64: twoWords,
   c64: twoWords,
   c128: { ...i32, each: 4 },
+  u4: packed,
+  i4: packed,
+  u2: packed,
 };
 
 /** Undefined for a type that kernels hold. */

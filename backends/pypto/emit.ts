@@ -3,7 +3,7 @@
  *
  * What the front end takes, from hicann/pypto at 883e7df, docs/zh/api: config/pypto-frontend-jit.md (the decorator, tensors as
  * annotated parameters), config/pypto-set_vec_tile_shapes.md, controlflow/pypto-loop.md, operation/pypto-view.md and
- * pypto-assemble.md, operation/pypto-gather.md and pypto-index_select.md, datatype/DataType.md.
+ * pypto-assemble.md, operation/pypto-gather.md, pypto-index_select.md and pypto-experimental-gather_in_ub.md, datatype/DataType.md.
  */
 import { inputTile, policyOf, readsOf } from "../../ir/access.js";
 import { CompileError, error, type Diagnostic } from "../../ir/diagnostic.js";
@@ -15,7 +15,8 @@ import { isResolved } from "../../ir/schedule-entries.js";
 import type { Target } from "../../ir/target.js";
 import { printSchedule } from "../../ir/text/print.js";
 import { judge, Tiling } from "../../ir/tiling/index.js";
-import { at, formatShape, invariant, type DType, type Shape } from "../../ir/types.js";
+import { dataResidency } from "../../ir/tiling/residency.js";
+import { at, bitsOf, formatShape, invariant, type DType, type Shape } from "../../ir/types.js";
 import { Lines } from "../lines.js";
 
 /** What `set_vec_tile_shapes` takes at most. */
@@ -39,6 +40,9 @@ const typeNames: Readonly<Record<DType, string | undefined>> = {
   f64: "DT_DOUBLE",
   c64: undefined,
   c128: undefined,
+  u4: undefined,
+  i4: undefined,
+  u2: undefined,
 };
 
 /** The Python language reference, 2.3.1 and 2.3.2, and what the program itself names. */
@@ -62,11 +66,10 @@ function pythonName(name: string, taken: Set<string>): string {
  * number of tile entries, TC1xx where its operation does not take these types.
  */
 export function emitPypto(gather: AccessFunc, operator: Operator, target: Target): string {
-  const refusals = refusalsOf(gather, operator);
+  const refusals = refusalsOf(gather, operator, target);
   if (refusals.length > 0) throw new CompileError(refusals);
   const { schedule } = gather;
   invariant(isResolved(schedule), "the schedule of a kernel is chosen");
-  const call = operator.op === "gather_elements" ? "gather" : "index_select";
   const axis = "axis" in operator ? operator.axis : 0;
   const { shape } = outputOf(gather).type;
   const taken = new Set<string>();
@@ -74,13 +77,13 @@ export function emitPypto(gather: AccessFunc, operator: Operator, target: Target
   const name = pythonName(gather.name, taken);
   const views = schedule.order.filter((d) => at(schedule.view, d) < at(shape, d));
   const out = new Lines("    ");
-  const extent = at(inputOf(gather, 0).type.shape, axis);
   out.line(`# tilec emit pypto: @${gather.name} for ${target.name}`);
   out.line(`# schedule: ${printSchedule(schedule)}`);
   for (const { rule, detail, source } of judge(new Tiling(gather, schedule, target))) {
     out.line(`# ${rule}: ${detail} (${source})`);
   }
-  out.line(`# indices are 0 to ${extent - 1}: PyPTO checks none, and counts none from the end`);
+  const below = at(gather.map.sites, 0).below ?? 0;
+  out.line(`# indices are 0 to ${below - 1}: PyPTO checks none, and counts none from the end`);
   out.line("import pypto");
   out.line("");
   out.line("");
@@ -94,7 +97,7 @@ export function emitPypto(gather: AccessFunc, operator: Operator, target: Target
   out.line("):");
   const body = out.aside(() => {
     out.line(`pypto.set_vec_tile_shapes(${schedule.tile.join(", ")})`);
-    emitViews(out, { gather, view: schedule.view, views, names, call: `pypto.${call}`, axis });
+    emitViews(out, { gather, view: schedule.view, views, names, call: callOf(operator, axis) });
   });
   out.append(body);
   return out.toString();
@@ -106,16 +109,27 @@ interface Loops {
   /** Output dims that a loop walks, outermost first. */
   readonly views: Shape;
   readonly names: readonly string[];
-  readonly call: string;
-  readonly axis: number;
+  /** The operation, of the names of the inputs. */
+  readonly call: (inputs: readonly string[]) => string;
+}
+
+/** PyPTO's operation for an operator. */
+function callOf(operator: Operator, axis: number): Loops["call"] {
+  return (inputs) => {
+    const [data = "", ...others] = inputs;
+    if (operator.op === "mapped")
+      return `pypto.experimental.gather_in_ub(${inputs.join(", ")}, ${operator.rowsOfPage ?? 0}, -2)`;
+    const name = operator.op === "gather_elements" ? "gather" : "index_select";
+    return `pypto.${name}(${data}, ${axis}, ${others.join(", ")})`;
+  };
 }
 
 function emitViews(out: Lines, loops: Loops): void {
-  const { gather, view, views, names, call, axis } = loops;
+  const { gather, view, views, names, call } = loops;
   const { shape } = outputOf(gather).type;
-  const [data, indices, output] = names;
+  const [inputs, output] = [names.slice(0, -1), names.at(-1)];
   if (views.length === 0) {
-    out.line(`${output ?? ""}[:] = ${call}(${data ?? ""}, ${axis}, ${indices ?? ""})`);
+    out.line(`${output ?? ""}[:] = ${call(inputs)}`);
     return;
   }
   /** The size of a view along an output dim as it is at its end. */
@@ -140,7 +154,7 @@ function emitViews(out: Lines, loops: Loops): void {
     inputsOf(gather).forEach((_, table) => {
       out.line(`${at(names, table)}_view = ${viewOf(loops, table, sizes)}`);
     });
-    out.line(`${output ?? ""}_view = ${call}(${data ?? ""}_view, ${axis}, ${indices ?? ""}_view)`);
+    out.line(`${output ?? ""}_view = ${call(inputs.map((name) => `${name}_view`))}`);
     const offsets = shape.map((_, other) => (views.includes(other) ? `v${other}` : "0"));
     out.line(`pypto.assemble(${output ?? ""}_view, [${offsets.join(", ")}], ${output ?? ""})`);
   };
@@ -168,7 +182,12 @@ function viewOf({ gather, view, views, names }: Loops, table: number, sizes: rea
   return `pypto.view(${at(names, table)}, ${formatShape(whole)}, [${offsets.join(", ")}]${short})`;
 }
 
-function refusalsOf(gather: AccessFunc, operator: Operator): readonly Diagnostic[] {
+const dataInUb = (gather: AccessFunc): boolean => {
+  const { schedule } = gather;
+  return isResolved(schedule) && dataResidency(gather, schedule) === "ub";
+};
+
+function refusalsOf(gather: AccessFunc, operator: Operator, target: Target): readonly Diagnostic[] {
   const { span } = gather;
   const refuse = (message: string, hint: string): readonly Diagnostic[] => [
     error("TC505", message, { span, hint }),
@@ -178,7 +197,7 @@ function refusalsOf(gather: AccessFunc, operator: Operator): readonly Diagnostic
       "PyPTO has no gather by tuples of indices",
       "gather along one dim, with gather or index_select",
     );
-  if (operator.op === "mapped")
+  if (operator.op === "mapped" && operator.rowsOfPage === undefined)
     return refuse(
       "PyPTO has no gather by this access map",
       "gather along one dim, with gather or index_select",
@@ -195,8 +214,24 @@ function refusalsOf(gather: AccessFunc, operator: Operator): readonly Diagnostic
     const most = `set_vec_tile_shapes takes at most ${mostTileEntries}`;
     return refuse(`the tile has ${rank} entries, and ${most}`, "fold dims that the gather does not follow");
   }
+  const inUb = dataInUb(gather)
+    ? refuse(
+        "PyPTO's operation reads its data in global memory, and this program has them in UB",
+        "compile it with --residency gm; --emit pto takes both",
+      )
+    : [];
+  if (operator.op === "mapped") return inUb;
   const [data, indices] = [inputOf(gather, 0).type, inputOf(gather, 1).type];
+  // Its head has them in a table of tests alone; its code refuses them.
+  if (operator.op === "gather_elements" && bitsOf(data.dtype) === 8)
+    return refuse(
+      `PyPTO's gather takes no ${data.dtype}: its code has FP32, FP16, BF16, INT32, UINT32, INT16 and UINT16`,
+      "gather elements of 2 or 4 bytes, or emit pto",
+    );
+  if (operator.op === "gather" && data.dtype === "bool" && target.isa !== "a5")
+    return refuse(`PyPTO's index_select takes bool on the 950 alone, not on ${target.name}`, "gather u8");
   const op = operator.op === "gather_elements" ? "pypto.gather" : "pypto.index_select";
   const result = resolveSource({ op, attrs: { dim: operator.axis }, inputs: [data, indices] });
-  return result.ok ? [] : result.diagnostics;
+  if (!result.ok) return result.diagnostics;
+  return operator.op === "gather_elements" ? [] : inUb;
 }

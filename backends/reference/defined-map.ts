@@ -3,9 +3,8 @@ import type { AccessMap, NegativeIndex, OutOfBounds } from "../../ir/access.js";
 import { mapOverTensors } from "../../ir/addressing.js";
 import { CompileError, error } from "../../ir/diagnostic.js";
 import type { Operand, TileFunc } from "../../ir/func.js";
-import { accessMap, inputShapes, outputShape, type Operator } from "../../ir/operator.js";
+import { accessMap, effectiveType, type Operator } from "../../ir/operator.js";
 import { taskOfTile } from "../../ir/task/index.js";
-import { at } from "../../ir/types.js";
 
 /** An operator with what its dialect decided: all that its definition needs. */
 export interface ReferenceProgram {
@@ -28,11 +27,7 @@ export const mapOfOperator = (
 
 /** The operands with the operator's shapes: a dialect's leading ones are gone. */
 export function effective(operator: Operator, operands: readonly Operand[]): readonly Operand[] {
-  const shapes = [...inputShapes(operator), outputShape(operator)];
-  return operands.map((operand, k) => ({
-    ...operand,
-    type: { dtype: operand.type.dtype, shape: at(shapes, k) },
-  }));
+  return operands.map((operand, k) => ({ ...operand, type: effectiveType(operator, operand.type, k) }));
 }
 
 /** The map of a tile program. Throws a CompileError (TC702) where it differs from one tile to the next. */

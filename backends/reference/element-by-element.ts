@@ -1,44 +1,71 @@
-/** Every output element by the data coordinates that a definition gives for it. */
-import { fillBytes } from "../../ir/access.js";
+/** Every output element by the coordinates that a definition gives for what it is made from. */
+import { fillBytes, isMove } from "../../ir/access.js";
 import { noElement, outOfRange } from "../../ir/policy.js";
-import { at, byteCount, invariant, strides } from "../../ir/types.js";
+import { at, byteCount, invariant, isPacked, strides } from "../../ir/types.js";
+import { evaluator, valuePlan } from "../../ir/values/index.js";
 import { box } from "../box.js";
-import { allocate, indexOutOfRange, tensorOf, unitsOf, type MappedInputs } from "../memory.js";
+import { allocate, indexOutOfRange, packedBits, tensorOf, unitsOf, type MappedInputs } from "../memory.js";
 
 /** Elements between two steps. */
 const elementsAtOnce = 2 ** 12;
 
-/**
- * `coordinatesOf`: the data coordinates of an output element, good until the next is asked for. One below zero ends it: `noElement`
- * leaves the map's fill bits, `outOfRange` rejects the run. Yields the elements done; returns the output's bytes.
- */
-export function* elementByElement(
-  mapped: MappedInputs,
-  coordinatesOf: (out: readonly number[]) => readonly number[],
-): Generator<number, Uint8Array> {
-  const { operands, inputs } = mapped;
-  const [data, output] = [operands[0], operands[operands.length - 1]];
-  invariant(data !== undefined && output !== undefined, "a gather has data and an output");
+/** Where the elements lie that an output element is made from. */
+export interface Places {
+  /** Goes to an output element. Below zero, the mark that ends it: `noElement` leaves the map's fill bits, `outOfRange` rejects the run. */
+  readonly to: (out: readonly number[]) => number;
+  /** The coordinates of a read of the map, by its number: good until the next ones are asked for. */
+  readonly read: (read: number) => readonly number[];
+  /** Goes from term to term of the element. `outOfRange` for one that rejects the run. */
+  readonly terms?: () => Iterable<number>;
+}
+
+/** Yields the elements done; returns the output's bytes. */
+export function* elementByElement(mapped: MappedInputs, places: Places): Generator<number, Uint8Array> {
+  const { map, operands, inputs } = mapped;
+  const output = operands[operands.length - 1];
+  invariant(output !== undefined, "a gather has an output");
+  const { dtype, shape } = output.type;
   const bytes = allocate(byteCount(output.type), "the output");
-  const source = unitsOf(tensorOf(inputs, data).bytes, data.type.dtype);
-  const target = unitsOf(bytes, data.type.dtype);
-  const none = fillBytes(mapped.map, data.type.dtype);
-  const by = strides(data.type.shape);
+  const target = unitsOf(bytes, dtype);
+  const none = fillBytes(map, dtype);
+  const sources = map.reads.map(({ table }) => {
+    const operand = at(operands, table);
+    const { dtype, shape } = operand.type;
+    const { units, per } = unitsOf(tensorOf(inputs, operand).bytes, dtype);
+    const bitsAt = isPacked(dtype)
+      ? (element: number): number => packedBits(units, dtype, element)
+      : (element: number): number => at(units, element);
+    return { units, per, bitsAt, by: strides(shape) };
+  });
+  const types = map.reads.map(({ table }) => at(operands, table).type.dtype);
+  const values = isMove(map) ? undefined : evaluator(valuePlan(map.value, types));
+  /** The element that a read names. */
+  const placeOf = (read: number): number => {
+    const { by } = at(sources, read);
+    const coords = places.read(read);
+    let from = 0;
+    for (let k = 0; k < coords.length; k++) from += at(coords, k) * at(by, k);
+    return from;
+  };
+  const bitsAt = (read: number): number => at(sources, read).bitsAt(placeOf(read));
+  const { units, per } = at(sources, 0);
   let element = 0;
-  for (const out of box(output.type.shape)) {
+  for (const out of box(shape)) {
     if (element % elementsAtOnce === 0) yield element;
-    let [from, least] = [0, 0];
-    const coords = coordinatesOf(out);
-    for (let k = 0; k < coords.length; k++) {
-      const coord = at(coords, k);
-      if (coord < least) least = coord;
-      from += coord * at(by, k);
-    }
-    if (least === outOfRange) throw indexOutOfRange(mapped, element);
-    if (least === noElement) bytes.set(none, element * none.length);
-    else {
-      for (let unit = 0; unit < source.per; unit++) {
-        target.units[element * source.per + unit] = at(source.units, from * source.per + unit);
+    const ended = places.to(out);
+    if (ended === outOfRange) throw indexOutOfRange(mapped, element);
+    if (ended === noElement) bytes.set(none, element * none.length);
+    else if (values !== undefined) {
+      const taken = values.start();
+      for (const term of places.terms?.() ?? []) {
+        if (term === outOfRange) throw indexOutOfRange(mapped, element);
+        values.take(taken, bitsAt);
+      }
+      target.units[element] = values.element(bitsAt, taken);
+    } else {
+      const from = placeOf(0);
+      for (let unit = 0; unit < per; unit++) {
+        target.units[element * per + unit] = at(units, from * per + unit);
       }
     }
     element++;

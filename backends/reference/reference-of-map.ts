@@ -1,5 +1,5 @@
 /**
- * What an access map says, over whole tensors: out[d…] = data[results], each site resolved by its policy, inner ones first. The
+ * What an access map says, over whole tensors: out[d…] = value of what is read, each site resolved by its policy, inner ones first. The
  * definition of a tile program that was written by hand.
  */
 import { isRead, type AccessMap } from "../../ir/access.js";
@@ -11,8 +11,8 @@ import { box } from "../box.js";
 import { noElement, outOfRange } from "../../ir/policy.js";
 import { drained } from "../long-run.js";
 import { indexReader, tensorOf, type HostInputs } from "../memory.js";
-import { SiteWalk, siteSteps } from "../site-values.js";
-import { elementByElement } from "./element-by-element.js";
+import { SiteWalk, siteSteps, termsOf, type SiteStep } from "../site-values.js";
+import { elementByElement, type Places } from "./element-by-element.js";
 
 /**
  * The output's bytes. `operands`: the inputs by their number in the map, then the output. Throws a RunError (TC601) for the
@@ -32,27 +32,23 @@ export function referenceOfMapSteps(
   operands: readonly Operand[],
   inputs: HostInputs,
 ): Generator<number, Uint8Array> {
-  return elementByElement({ map, operands, inputs }, coordinatesIn(map, operands, inputs));
+  return elementByElement({ map, operands, inputs }, placesIn(map, operands, inputs));
 }
 
 /** The output elements that the map leaves to its fill bits. A run that rejects an index has none behind it. */
 export function fillsOfMap(map: AccessMap, operands: readonly Operand[], inputs: HostInputs): number {
-  const coordinatesOf = coordinatesIn(map, operands, inputs);
+  const places = placesIn(map, operands, inputs);
   let fills = 0;
   for (const out of box(at(operands, operands.length - 1).type.shape)) {
-    const [first] = coordinatesOf(out);
-    if (first === outOfRange) break;
-    if (first === noElement) fills++;
+    const ended = places.to(out);
+    if (ended === outOfRange) break;
+    if (ended === noElement) fills++;
   }
   return fills;
 }
 
-/** The data coordinates of an output element, or the mark that ends it. */
-function coordinatesIn(
-  map: AccessMap,
-  operands: readonly Operand[],
-  inputs: HostInputs,
-): (out: readonly number[]) => readonly number[] {
+/** Goes from output element to output element, and from term to term, by the map's index values. */
+function placesIn(map: AccessMap, operands: readonly Operand[], inputs: HostInputs): Places {
   const forms = map.sites.map(({ value }) => {
     if (!isRead(value)) return value;
     const { shape } = at(operands, value.table).type;
@@ -64,12 +60,32 @@ function coordinatesIn(
       : undefined,
   );
   const walk = new SiteWalk(siteSteps(map, forms, operands));
-  return (dims) => {
-    for (const step of walk.steps) {
+  let dims: readonly number[] = [];
+  /** The first site without an element ends what it is of. */
+  const taken = (steps: readonly SiteStep[]): number => {
+    for (const step of steps) {
       const element = walk.takeFrom(step, readers, dims, noLoops);
-      // The first site without an element ends the element.
-      if (element < 0) return [element];
+      if (element < 0) return element;
     }
-    return map.results.map((result) => evaluate(result, noLoops, { dims, sites: walk.sites }));
+    return 0;
+  };
+  return {
+    to(out) {
+      dims = out;
+      return taken(walk.own);
+    },
+    read: (read) =>
+      at(map.reads, read).at.map((coord) => evaluate(coord, noLoops, { dims, sites: walk.sites })),
+    *terms() {
+      const out = dims;
+      const [first, end] = termsOf(map, walk.sites);
+      for (let r = first; r < end; r++) {
+        dims = [...out, r];
+        const ended = taken(walk.ofTerms);
+        // A term without a value is none.
+        if (ended !== noElement) yield ended;
+      }
+      dims = out;
+    },
   };
 }

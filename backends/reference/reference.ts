@@ -41,7 +41,18 @@ export function referenceSteps(
   /** The data coordinate along a dim that the index at this position names; a mark when there is none. */
   const lookUp = (dim: number, position: number): number =>
     resolveIndex(at(rules, dim), read(position), () => read.exact(position));
-  return elementByElement({ map, operands, inputs }, dataCoordinates(operator, lookUp));
+  const coordinatesOf = dataCoordinates(operator, lookUp);
+  let coords: readonly number[] = [];
+  return elementByElement(
+    { map, operands, inputs },
+    {
+      to(out) {
+        coords = coordinatesOf(out);
+        return Math.min(0, ...coords);
+      },
+      read: () => coords,
+    },
+  );
 }
 
 /** The data coordinates of an output element: the same array each time, changed in place. */

@@ -4,6 +4,7 @@ import { verifyOnce } from "../../ir/verify/verify-once.js";
 import type { Backend } from "../backend.js";
 import { FastExecutor, type FastOptions } from "../wasm/executor.js";
 import { simulateCheckedLong } from "./checked.js";
+import { runCopiedLong } from "./copied-call.js";
 import { callDirectLong, planOfCalls } from "./direct-call.js";
 import { keptExecutors } from "../wasm/kept-executors.js";
 import { ownOutput } from "./fast-report.js";
@@ -74,7 +75,7 @@ export const fastBackend = (options: FastOptions = {}): Backend => ({
     return {
       run(inputs, runOptions = {}) {
         const run = latest.then(async () => {
-          const ran = await executor.runLong(inputs, runOptions);
+          const ran = await runCopiedLong(kernel.tile, executor, inputs, runOptions);
           return runOptions.report === true
             ? ownOutput(kernel, executor, ran, Infinity)
             : { output: new Uint8Array(ran.output) };

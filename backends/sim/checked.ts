@@ -5,16 +5,17 @@
  * another operand and an output element written twice or never all stop the run and name the statement. Memory is
  * the tensors and one unified buffer, whatever the number of tiles.
  */
-import { fillBytes, gatheredTable, isRead } from "../../ir/access.js";
+import { fillBytes, gatheredTable, isMove, isRead, type AccessMap } from "../../ir/access.js";
 import {
   gatherAddresses,
   outputPosition,
   siteStrides,
   startOf,
   stepsOf,
+  wholeTerms,
   type Place,
 } from "../../ir/addressing.js";
-import { inputOf, operandNamed, outputOf, type TileFunc } from "../../ir/func.js";
+import { inputOf, operandNamed, outputBytes, outputOf, type TileFunc } from "../../ir/func.js";
 import { constant, evaluate, isAffine, loopPart, sitesOf, type Linear } from "../../ir/linear.js";
 import { outOfRange } from "../../ir/policy.js";
 import { accessLookup, isParam, pipeOf, typeOfBuffer, ubBuffers } from "../../ir/regions.js";
@@ -23,6 +24,7 @@ import { taskOfTile } from "../../ir/task/index.js";
 import {
   ubBytes,
   ubStrides,
+  walkedSizes,
   type GatherStmt,
   type LoadStmt,
   type Region,
@@ -34,9 +36,11 @@ import {
   assertNever,
   at,
   contiguousRun,
-  bytesOf,
+  bytesFor,
   elementCount,
   invariant,
+  isPacked,
+  meanBytes,
   strides,
   type DType,
   type Shape,
@@ -47,12 +51,22 @@ import {
   copyBytes,
   indexOutOfRange,
   indexReader,
+  packedBits,
   tensorOf,
   type HostInputs,
   type IndexReader,
 } from "../memory.js";
-import { SiteWalk, siteSteps, type SiteStep } from "../site-values.js";
+import { SiteWalk, siteSteps, termsOf, type SiteStep, type TermRun } from "../site-values.js";
 import { checkTensors } from "../values.js";
+import {
+  bitsOfNumber,
+  evaluator,
+  numberOf,
+  valuePlan,
+  type ArithmeticType,
+  type Evaluator,
+  type Taken,
+} from "../../ir/values/index.js";
 import { box } from "../box.js";
 import { drained, inSlices, type LongRunOptions } from "../long-run.js";
 import type { SimReport } from "../report.js";
@@ -90,6 +104,8 @@ interface Memory {
   readonly first: number;
   /** The byte behind its last one. */
   readonly end: number;
+  readonly dtype: DType;
+  /** Bytes of an element; less than one where several share a byte. */
   readonly elementBytes: number;
   readonly name: string;
   /** Absent for global memory. */
@@ -113,11 +129,12 @@ interface Form {
   readonly whole?: Linear;
 }
 
-/** Where a gather finds its index values: a region's memory, from its first element. */
+/** Where a gather finds its index values, and what values are made from but the data: a region's memory, from its first element. */
 interface TableMemory {
   readonly memory: Memory;
-  readonly read: IndexReader;
-  /** Where an index tensor is read in place: what this gather has read of it. */
+  /** Of index values. */
+  readonly read?: IndexReader;
+  /** Where a table is read in place: what this gather has read of it. */
   readonly counted?: { readonly run: BurstRun; readonly seen: Marks };
 }
 
@@ -160,13 +177,38 @@ class Marks {
   }
 }
 
+/** An element that a value is made from. */
+interface ValueRead {
+  readonly memory: Memory;
+  readonly form: Form;
+  /** Where it lies in global memory: what is told of each element that is read. */
+  readonly counted?: (place: number, element: number) => void;
+}
+
+/** How an output element is computed. */
+interface Values {
+  readonly evaluator: Evaluator;
+  readonly reads: readonly ValueRead[];
+}
+
+/** The terms that a gather takes in, and where what they come to is kept until the next run. */
+interface Run extends TermRun {
+  readonly isLast: boolean;
+  readonly type: ArithmeticType;
+  readonly sum: Address;
+  /** Absent where all terms count. */
+  readonly count: Address | undefined;
+}
+
 /** What a gather moves in one iteration of the loops. */
 interface Gathering {
   readonly stmt: GatherStmt;
   readonly data: { readonly memory: Memory; readonly form: Form };
   readonly to: Address;
   readonly walk: SiteWalk;
+  /** Of the element itself, and of each of its terms. */
   readonly reads: readonly SiteRead[];
+  readonly ofTerms: readonly SiteRead[];
   /** The bytes of an element that has none. */
   readonly fill: Uint8Array;
   /** The number of the output element in the output tensor. */
@@ -176,8 +218,14 @@ interface Gathering {
   /** Of data and output that lie in global memory. */
   readonly fetched: BurstRun | undefined;
   readonly put: BurstRun | undefined;
-  /** Coordinates of the element at hand in the tile. */
+  /** Coordinates of the element at hand in the tile, and behind them r. */
   readonly point: number[];
+  /** Of the tile. */
+  readonly rank: number;
+  /** What an element is computed from; absent where one moves as it is. */
+  readonly values: Values | undefined;
+  /** Where the gather takes in some of the terms of its elements. */
+  readonly run: Run | undefined;
   /** Whether the elements of a line share their sites and lie together, and move as one. */
   readonly together: boolean;
 }
@@ -204,6 +252,8 @@ class Machine {
   private gathered = 0;
   /** The first output element whose index is out of range. */
   private firstBad = Infinity;
+  /** By the tile that sums are kept in, the term that is next. */
+  private readonly next = new Map<string, number>();
   private tasks = 0;
   private gathers = 0;
   private syncs = 0;
@@ -214,9 +264,9 @@ class Machine {
     private readonly target: Target,
   ) {
     checkTensors(func, inputs);
-    const { shape, dtype } = outputOf(func).type;
+    const { shape } = outputOf(func).type;
     this.outputElements = elementCount(shape);
-    this.elementBytes = bytesOf(dtype);
+    this.elementBytes = outputBytes(func);
     this.output = allocate(this.outputElements * this.elementBytes, "the output");
     this.outputWritten = allocate(this.outputElements, "a mark for each output element");
     this.buffers = ubBuffers(func);
@@ -280,8 +330,17 @@ class Machine {
     invariant(pipe !== undefined, `${stmt.op} runs on a pipe`);
     this.arena.issue(stmt, pipe, accesses);
     for (const { buffer, write } of accesses) {
-      if (write) this.arena.clear(buffer);
+      if (write && !this.carries(stmt, buffer.name)) this.arena.clear(buffer);
     }
+  }
+
+  /** Whether a statement goes on from what a tile holds. */
+  private carries(stmt: Stmt, name: string): boolean {
+    return (
+      stmt.op === "gather" &&
+      stmt.part?.into.includes(name) === true &&
+      evaluate(stmt.part.from, this.env) > 0
+    );
   }
 
   private load(stmt: LoadStmt): void {
@@ -299,13 +358,14 @@ class Machine {
     const operand = operandNamed(this.func, region.buffer);
     invariant(operand !== undefined, `%${region.buffer} is no parameter`);
     const counter = counterOf(this.counters, operand);
-    const size = bytesOf(operand.type.dtype);
+    const { dtype, shape } = operand.type;
+    const size = meanBytes(dtype);
     const sizes = this.sizes(region);
     const count = elementCount(sizes);
     counter.transfers++;
-    const run = contiguousRun(sizes, operand.type.shape) * size;
+    const run = contiguousRun(sizes, shape) * size;
     if (count > 0) counter.burst(run, (count * size) / run);
-    const rowBytes = (sizes[sizes.length - 1] ?? 1) * size;
+    const rowBytes = bytesFor(sizes[sizes.length - 1] ?? 1, dtype);
     for (const row of box(sizes.slice(0, -1))) {
       const [source, target] = [byteOf(from, row), byteOf(to, row)];
       this.check(from.memory, source, rowBytes, stmt, false);
@@ -320,7 +380,7 @@ class Machine {
     this.gathers++;
     const fetching = counterOf(this.counters, inputOf(this.func, gatheredTable));
     const putting = counterOf(this.counters, outputOf(this.func));
-    const size = bytesOf(outputOf(this.func).type.dtype);
+    const size = outputBytes(this.func);
     const { sites } = stmt.map;
     const forms = gatherAddresses(stmt, (region) => this.placeOf(region));
     const tables = stmt.from.map((region, table) => this.tableMemory(region, table, stmt));
@@ -330,10 +390,11 @@ class Machine {
       memory: this.memoryOf(at(stmt.from, gatheredTable).buffer),
       form: this.form(forms.data, stmt, sites.length),
     };
-    const walk = new SiteWalk(siteSteps(stmt.map, forms.sites, this.func.operands));
+    const whole = wholeTerms(stmt.map, stmt.part);
+    const walk = new SiteWalk(siteSteps(whole, forms.sites, this.func.operands));
     const sizes = this.sizes(stmt.to);
     const last = sizes.length - 1;
-    const reads = walk.steps.map((step): SiteRead => {
+    const found = walk.steps.map((step): SiteRead => {
       const table = step.table === undefined ? undefined : tables[step.table];
       invariant(step.table === undefined || table !== undefined, `a site reads input ${step.table}`);
       const form = this.form(step.form, stmt, sites.length);
@@ -346,28 +407,34 @@ class Machine {
         start: 0,
       };
     });
+    const reads = found.filter(({ step }) => !step.ofTerm);
+    const ofTerms = found.filter(({ step }) => step.ofTerm);
     const linear = [data.form, ...reads.map(({ form }) => form)].every(({ whole }) => whole === undefined);
     const together =
+      isMove(stmt.map) &&
       linear &&
       reads.every(({ along }) => along === 0) &&
       (to.by[last] ?? 0) === 1 &&
       (data.form.by[last] ?? 0) === 1;
-    const point = sizes.map(() => 0);
+    const point = walkedSizes(stmt).map(() => 0);
     const fill = fillBytes(stmt.map, outputOf(this.func).type.dtype);
     if (data.memory.ub === undefined) fetching.transfers++;
-    if (to.memory.ub === undefined) putting.transfers++;
+    const run = this.runOf(stmt);
+    // The last run of its terms writes.
+    if (to.memory.ub === undefined && run?.isLast !== false) putting.transfers++;
     const position = this.position === undefined ? undefined : this.address(this.position, stmt);
     const fetched = data.memory.ub === undefined ? new BurstRun(fetching) : undefined;
     const put = to.memory.ub === undefined ? new BurstRun(putting) : undefined;
-    const setting = { stmt, data, to, walk, reads, fill, position, size, fetched, put };
-    const gathering: Gathering = { ...setting, point, together };
+    const values = this.valuesOf(stmt, forms.reads, fetched, tables);
+    const setting = { stmt, data, to, walk, reads, ofTerms, fill, position, size, fetched, put, values, run };
+    const gathering: Gathering = { ...setting, point, rank: sizes.length, together };
     const length = sizes[last] ?? 1;
     let moved = 0;
     for (const row of box(sizes.slice(0, -1))) {
       for (let from = 0; from < length; from += elementsAtOnce) {
         const count = Math.min(elementsAtOnce, length - from);
         this.line(gathering, row, from, count);
-        this.gathered += count;
+        if (run?.isLast !== false) this.gathered += count;
         moved += count;
         if (moved < elementsAtOnce) continue;
         moved = 0;
@@ -379,10 +446,10 @@ class Machine {
 
   /** Elements [from, from + count) of a row of the output tile; `row` has the coordinates of the dims outside. */
   private line(gathering: Gathering, row: readonly number[], from: number, count: number): void {
-    const { stmt, data, to, walk, reads, fill, position, size, fetched, put, point } = gathering;
+    const { stmt, data, to, walk, reads, fill, size, fetched, put, point, rank, values, run } = gathering;
     const d = row.length;
     for (let k = 0; k < d; k++) point[k] = row[k] ?? 0;
-    if (d < point.length) point[d] = from;
+    if (d < rank) point[d] = from;
     for (const read of reads) read.start = elementOf(read.form, point);
     const target = to.memory.first + elementOf(to, point) * size;
     const targetStep = (to.by[d] ?? 0) * size;
@@ -390,7 +457,7 @@ class Machine {
     const together = gathering.together ? count : 1;
     const length = together * size;
     for (let k = 0; k < count; k += together) {
-      if (d < point.length) point[d] = from + k;
+      if (d < rank) point[d] = from + k;
       let ended = 0;
       for (const read of reads) {
         // What is read at dims alone is read whatever the others name.
@@ -398,13 +465,22 @@ class Machine {
         const element = this.take(walk, read, read.start + k * read.along, point, stmt);
         if (ended === 0) ended = element;
       }
-      if (ended === outOfRange && position !== undefined) {
-        this.firstBad = Math.min(this.firstBad, elementOf(position, point));
+      if (ended === outOfRange) this.rejected(gathering);
+      if (run?.isLast === false) {
+        if (ended === 0) this.keep(run, point, this.takenIn(gathering), stmt);
+        continue;
       }
       const written = target + k * targetStep;
       this.check(to.memory, written, length, stmt, true);
       if (ended < 0) {
         for (let byte = written; byte < written + length; byte += size) to.memory.bytes.set(fill, byte);
+      } else if (values !== undefined) {
+        const taken = this.takenIn(gathering);
+        const bits = values.evaluator.element(
+          (read) => this.bitsOf(at(values.reads, read), point, walk.sites, stmt),
+          taken,
+        );
+        writeBits(to.memory.view, written, bits, size);
       } else {
         const element = this.at(data.form, source + k * sourceStep, point, walk.sites);
         const read = data.memory.first + element * size;
@@ -418,6 +494,128 @@ class Machine {
         put.add(written, length);
       }
     }
+  }
+
+  /** The element at hand has an index value out of range. */
+  private rejected({ position, point }: Gathering): void {
+    if (position !== undefined) this.firstBad = Math.min(this.firstBad, elementOf(position, point));
+  }
+
+  /** What the terms of the element at hand come to, with those of this run. */
+  private takenIn(gathering: Gathering): Taken {
+    const { stmt, walk, ofTerms, point, rank, values, run } = gathering;
+    invariant(values !== undefined, "elements with terms are computed");
+    const { evaluator: computes, reads } = values;
+    const taken = run === undefined || run.from === 0 ? computes.start() : this.kept(run, point, stmt);
+    const bitsAt = (read: number): number => this.bitsOf(at(reads, read), point, walk.sites, stmt);
+    const [first, end] = termsOf(stmt.map, walk.sites, run);
+    for (let r = first; r < end; r++) {
+      point[rank] = r;
+      let ended = 0;
+      for (const read of ofTerms) {
+        if (ended < 0 && read.nested) continue;
+        const element = this.take(walk, read, elementOf(read.form, point), point, stmt);
+        if (ended === 0) ended = element;
+      }
+      if (ended === outOfRange) {
+        this.rejected(gathering);
+        break;
+      }
+      if (ended === 0) computes.take(taken, bitsAt);
+    }
+    return taken;
+  }
+
+  /** The run of a gather in this iteration of the loops; undefined for one with all terms. Traps where another term is next. */
+  private runOf(stmt: GatherStmt): Run | undefined {
+    const { part, map } = stmt;
+    const terms = this.termType(map);
+    if (part === undefined || terms === undefined) return undefined;
+    const [from, to] = [evaluate(part.from, this.env), evaluate(part.to, this.env)];
+    const [sum, count] = part.into;
+    invariant(sum !== undefined, "what terms come to is kept in a tile");
+    const next = this.next.get(sum) ?? 0;
+    if (from !== next) {
+      const message = `%${sum} takes in the terms ${from} to ${to}, and ${next} is next`;
+      throw this.arena.trap("TC606", message, stmt);
+    }
+    const isLast = to === part.of;
+    this.next.set(sum, isLast ? 0 : to);
+    return {
+      from,
+      to,
+      isLast,
+      type: terms,
+      sum: this.whole(sum),
+      count: count === undefined ? undefined : this.whole(count),
+    };
+  }
+
+  private termType(map: AccessMap): ArithmeticType | undefined {
+    const types = map.reads.map(({ table }) => inputOf(this.func, table).type.dtype);
+    return isMove(map) ? undefined : valuePlan(map.value, types).terms?.type;
+  }
+
+  /** What the runs before left of the element at hand. */
+  private kept({ from, type, sum, count }: Run, point: readonly number[], stmt: Stmt): Taken {
+    const bits = (address: Address): number => {
+      const byte = byteOf(address, point.slice(0, address.by.length));
+      this.check(address.memory, byte, 4, stmt, false);
+      return address.memory.view.getUint32(byte, true);
+    };
+    return { sum: numberOf(type, bits(sum)), count: count === undefined ? from : bits(count) };
+  }
+
+  private keep({ type, sum, count }: Run, point: readonly number[], taken: Taken, stmt: Stmt): void {
+    const put = (address: Address, bits: number): void => {
+      const byte = byteOf(address, point.slice(0, address.by.length));
+      this.check(address.memory, byte, 4, stmt, true);
+      address.memory.view.setUint32(byte, bits, true);
+    };
+    put(sum, bitsOfNumber(type, taken.sum));
+    if (count !== undefined) put(count, taken.count);
+  }
+
+  /** How elements are computed, with the memories that these read; undefined where elements move as they are. */
+  private valuesOf(
+    stmt: GatherStmt,
+    forms: readonly Linear[],
+    fetched: BurstRun | undefined,
+    tables: readonly (TableMemory | undefined)[],
+  ): Values | undefined {
+    const { map, from } = stmt;
+    if (isMove(map)) return undefined;
+    const types = map.reads.map(({ table }) => inputOf(this.func, table).type.dtype);
+    const reads = map.reads.map(({ table }, k): ValueRead => {
+      const memory = this.memoryOf(at(from, table).buffer);
+      const form = this.form(at(forms, k), stmt, map.sites.length);
+      if (memory.ub !== undefined) return { memory, form };
+      if (table === gatheredTable)
+        return { memory, form, counted: (place) => fetched?.add(place, memory.elementBytes) };
+      const counted = tables[table]?.counted;
+      const count = (place: number, element: number): void => {
+        if (counted?.seen.first(element) === true) counted.run.add(place, memory.elementBytes);
+      };
+      return { memory, form, counted: count };
+    });
+    return { evaluator: evaluator(valuePlan(map.value, types)), reads };
+  }
+
+  /** The bits of an element that a value is made from. */
+  private bitsOf(
+    { memory, form, counted }: ValueRead,
+    point: readonly number[],
+    sites: readonly number[],
+    stmt: GatherStmt,
+  ): number {
+    const element = this.at(form, elementOf(form, point), point, sites);
+    const place = memory.first + element * memory.elementBytes;
+    const byte = Math.floor(place);
+    this.check(memory, byte, Math.ceil(memory.elementBytes), stmt, false);
+    counted?.(place, element);
+    return isPacked(memory.dtype)
+      ? packedBits(memory.bytes, memory.dtype, element, memory.first)
+      : readBits(memory.view, byte, memory.elementBytes);
   }
 
   /** A form at a point of the tile. `linear`: what its loop and dim parts come to there, where it is linear. */
@@ -436,7 +634,7 @@ class Machine {
     point: readonly number[],
     stmt: GatherStmt,
   ): number {
-    if (table === undefined) return walk.takeSum(step, point, this.env);
+    if (table?.read === undefined) return walk.takeSum(step, point, this.env);
     const { memory, read, counted } = table;
     const position = this.at(form, linear, point, walk.sites);
     const byte = memory.first + position * memory.elementBytes;
@@ -445,7 +643,7 @@ class Machine {
     return walk.take(step, read(position), read, position);
   }
 
-  /** The memory of an input that sites read; undefined for one that they do not. */
+  /** The memory of an input that sites read, or of one but the data that values are made from; undefined for the data alone. */
   private tableMemory(region: Region, table: number, stmt: GatherStmt): TableMemory | undefined {
     this.checkInside(region, stmt);
     const isIndex = stmt.map.sites.some(({ value }) => isRead(value) && value.table === table);
@@ -455,15 +653,10 @@ class Machine {
     const memory = this.memoryOf(region.buffer);
     const counter = counterOf(this.counters, operand);
     if (memory.ub === undefined && table !== gatheredTable) counter.transfers++;
-    if (!isIndex) return undefined;
-    const read = indexReader(memory.bytes.subarray(memory.first), type.dtype);
-    return memory.ub === undefined
-      ? {
-          memory,
-          read,
-          counted: { run: new BurstRun(counter), seen: this.marksOf(region.buffer, type).begin() },
-        }
-      : { memory, read };
+    const read = isIndex ? { read: indexReader(memory.bytes.subarray(memory.first), type.dtype) } : {};
+    if (memory.ub !== undefined) return { memory, ...read };
+    const seen = this.marksOf(region.buffer, type).begin();
+    return { memory, ...read, counted: { run: new BurstRun(counter), seen } };
   }
 
   /** An address that no site moves, as this iteration of the loops makes it. */
@@ -471,7 +664,7 @@ class Machine {
     form: Linear,
     stmt: GatherStmt,
   ): { readonly start: number; readonly by: readonly number[] } {
-    return { start: evaluate(loopPart(form), this.env), by: stepsOf(form, stmt.to.sizes.length) };
+    return { start: evaluate(loopPart(form), this.env), by: stepsOf(form, walkedSizes(stmt).length) };
   }
 
   /** A form of a gather, as this iteration of the loops makes it. */
@@ -564,14 +757,16 @@ class Machine {
       const bytes = operand.role === "output" ? this.output : tensorOf(this.inputs, operand).bytes;
       const view = this.viewOf(bytes);
       const end = bytes.byteLength;
-      return { bytes, view, first: 0, end, elementBytes: bytesOf(operand.type.dtype), name };
+      const { dtype } = operand.type;
+      return { bytes, view, first: 0, end, dtype, elementBytes: meanBytes(dtype), name };
     }
     const ub = this.buffers.get(name);
     invariant(ub !== undefined, `%${name} has no alloc`);
     const first = this.arena.address(ub);
     const { bytes } = this.arena;
     const end = first + ubBytes(ub);
-    return { bytes, view: this.viewOf(bytes), first, end, elementBytes: bytesOf(ub.dtype), name, ub };
+    const { dtype } = ub;
+    return { bytes, view: this.viewOf(bytes), first, end, dtype, elementBytes: meanBytes(dtype), name, ub };
   }
 
   private typeOf(name: string): { readonly dtype: DType; readonly shape: Shape } {
@@ -598,8 +793,21 @@ function elementOf({ start, by }: Pick<Address, "start" | "by">, point: readonly
   return element;
 }
 
+/** Of packed elements, the byte that the first of them starts. */
 const byteOf = (address: Address, point: readonly number[]): number =>
-  address.memory.first + elementOf(address, point) * address.memory.elementBytes;
+  address.memory.first + Math.floor(elementOf(address, point) * address.memory.elementBytes);
+
+/** The bits of an element of a type that values are made from. */
+function readBits(view: DataView, byte: number, size: number): number {
+  if (size === 1) return view.getUint8(byte);
+  return size === 2 ? view.getUint16(byte, true) : view.getUint32(byte, true);
+}
+
+function writeBits(view: DataView, byte: number, bits: number, size: number): void {
+  if (size === 1) view.setUint8(byte, bits);
+  else if (size === 2) view.setUint16(byte, bits, true);
+  else view.setUint32(byte, bits, true);
+}
 
 /** Copies one element, bits alone. */
 function moveElement(to: DataView, target: number, from: DataView, source: number, size: number): void {

@@ -3,10 +3,17 @@
  * the data a tile fetches, and which values are read by other values, the values say: they are looked up stage by stage, each once
  * for all that lies inside. Outputs that share their index values and lie together in the data move as one.
  */
-import { gatheredTable, isRead, type Read } from "../../ir/access.js";
-import { gatherAddresses, stepsOf, tensorPlace, type GatherAddresses } from "../../ir/addressing.js";
-import { inputOf, type TileFunc } from "../../ir/func.js";
+import { gatheredTable, isMove, isRead, type Read } from "../../ir/access.js";
 import {
+  gatherAddresses,
+  stepsOf,
+  tensorPlace,
+  wholeTerms,
+  type GatherAddresses,
+} from "../../ir/addressing.js";
+import { inputOf, inputsOf, type TileFunc } from "../../ir/func.js";
+import {
+  constant,
   dimsOf,
   evaluate,
   isConstant,
@@ -17,16 +24,17 @@ import {
   soleAtom,
   type Linear,
 } from "../../ir/linear.js";
-import { resolveIndex, type IndexRule } from "../../ir/policy.js";
 import { isParam } from "../../ir/regions.js";
 import type { Task } from "../../ir/task/index.js";
 import type { ForStmt, GatherStmt } from "../../ir/tile.js";
-import { at, bytesOf } from "../../ir/types.js";
-import { indexReader, tensorOf, type HostInputs, type IndexReader } from "../memory.js";
-import { beyondSteps, stagesOf, type Stage } from "../plan/stages.js";
-import { siteSteps, SiteWalk, type SiteStep } from "../site-values.js";
+import { at, meanBytes } from "../../ir/types.js";
+import { valuePlan, type ValueStep } from "../../ir/values/index.js";
+import { GatherWalk, rowOf, type RowVisitor } from "../direct/walk.js";
+import { box } from "../box.js";
+import { indexReader, tensorOf, type HostInputs } from "../memory.js";
+import { beyondSteps, stagesOf } from "../plan/stages.js";
+import { SiteWalk, siteSteps, termsOf, type SiteStep } from "../site-values.js";
 import type { Counter } from "./counter.js";
-import { indexValues, type IndexValues } from "./index-values.js";
 import { forEachGroup, iterationsOf } from "./iteration-groups.js";
 import { Runs } from "./runs.js";
 import { counterOf, type Counters } from "./summary.js";
@@ -60,10 +68,15 @@ export function countGather(
     counter.transfers += iterationsOf(loops);
     if (table === gatheredTable) fetched = counter;
     const reads = readsOf(gathering, table);
-    if (readApart(reads.map(({ read }) => read))) countReads(gathering, table, reads, counter);
+    const isValue = table !== gatheredTable && stmt.map.reads.some((read) => read.table === table);
+    // An element without a value reads nothing that others, and none of its terms, are made from.
+    if (!isValue && stmt.map.reduced === undefined && readApart(reads.map(({ read }) => read)))
+      countReads(gathering, table, reads, counter);
     else noted.set(table, counter);
   });
-  if (fetched !== undefined || noted.size > 0) countNamed(gathering, inputs, fetched, noted);
+  if (fetched === undefined && noted.size === 0) return;
+  const count = isMove(stmt.map) ? countNamed : countComputed;
+  count(gathering, inputs, fetched, noted);
 }
 
 interface ReadAt {
@@ -106,41 +119,14 @@ function countReads(
     const runs = new Runs();
     for (const component of components) runs.add(component, 1);
     for (let d = rank - 1; d >= 0; d--) if (follows.has(d)) runs.repeat(at(sizes, d), at(by, d));
-    runs.report(counter, bytesOf(inputOf(func, table).type.dtype), times);
+    runs.report(counter, meanBytes(inputOf(func, table).type.dtype), times);
   });
-}
-
-/** How the walk over a tile comes by the value of a site. */
-interface Looked {
-  readonly step: SiteStep;
-  /** Of the table that it reads; a sum reads none. */
-  readonly read?: IndexReader;
-  /** How far its place moves with each dim. Absent where more than dims and loops move it. */
-  readonly by?: readonly number[];
-  /** Whether the element's other values have a part in it. */
-  readonly hangs: boolean;
 }
 
 /** The values of a tile that are read in place, in the order of their first reads. */
 interface Noted {
   readonly seen: Set<number>;
   readonly runs: Runs;
-}
-
-/** What a stage adds to the address of the data: its values times elements, and what is no multiple of one. */
-interface Adds {
-  readonly strides: readonly { readonly site: number; readonly by: number }[];
-  readonly rest: Linear;
-}
-
-/** A value that dims and loops alone lead to. */
-interface Direct {
-  readonly site: number;
-  readonly by: readonly number[];
-  readonly rule: IndexRule;
-  readonly stride: number;
-  readonly values: IndexValues;
-  readonly exact: (position: number) => bigint;
 }
 
 /** Looks up what each tile names. `fetched`: of the data, where it is read in place. */
@@ -151,200 +137,129 @@ function countNamed(
   notedTables: ReadonlyMap<number, Counter>,
 ): void {
   const rank = stmt.to.sizes.length;
+  const sites = siteSteps(stmt.map, addresses.sites, func.operands);
+  const stages = stagesOf(addresses.sites, addresses.data);
+  const address = addresses.data;
+  const walk = new GatherWalk(func, { sites, stages, address, rank, scale: 1, isRead: notedTables.size > 0 });
   const by = stepsOf(addresses.data, rank);
-  const walk = new SiteWalk(siteSteps(stmt.map, addresses.sites, func.operands));
-  const looked = walk.steps.map((step): Looked => {
-    const operand = step.table === undefined ? undefined : inputOf(func, step.table);
-    return {
-      step,
-      hangs: operand === undefined || sitesOf(step.form).length > 0,
-      ...(operand === undefined
-        ? {}
-        : { read: indexReader(tensorOf(inputs, operand).bytes, operand.type.dtype) }),
-      ...(operand !== undefined && isStepped(step.form) ? { by: stepsOf(step.form, rank) } : {}),
-    };
-  });
-  const stages = new Map(stagesOf(addresses.sites, addresses.data).map((stage) => [stage.dim, stage]));
-  const adds = new Map([...stages].map(([dim, stage]) => [dim, addsOf(stage)]));
-  const innermost = at([...stages.values()], stages.size - 1);
-  const direct = notedTables.size === 0 ? directOf(func, innermost, looked, inputs) : undefined;
-  const beyond = { at: 0, terms: beyondSteps(addresses.data) };
-  const followed = [beyond, ...addresses.sites].flatMap(dimsOf);
-  const [firstFollowed, last] = [Math.min(...followed), Math.max(-1, ...stages.keys())];
-  const variables = [
-    ...new Set([
-      ...looked.flatMap(({ step, by: steps }) => (steps === undefined ? [...loopVariables(step.form)] : [])),
-      ...loopVariables(beyond),
-    ]),
-  ];
-  const starts = looked.map(({ step, by: steps }) => (steps === undefined ? nothing : loopPart(step.form)));
+  const followed = [{ at: 0, terms: beyondSteps(addresses.data) }, ...addresses.sites].flatMap(dimsOf);
+  const [firstFollowed, last] = [Math.min(...followed), at(stages, stages.length - 1).dim];
+  const { starts, variables } = walk;
   const forms = [...stmt.to.sizes, ...starts, ...variables.map(iv)];
-  const dims = new Array<number>(rank).fill(0);
 
+  walk.bind(inputs);
   forEachGroup(loops, forms, (values, times) => {
     const sizes = values.slice(0, rank);
     if (sizes.includes(0)) return;
-    const positions = values.slice(rank, rank + starts.length);
     const env = new Map(variables.map((name, k) => [name, at(values, rank + starts.length + k)]));
     const noted = new Map([...notedTables.keys()].map((table): [number, Noted] => [table, newNoted()]));
-    const { outer, length } = rowOf(sizes, by, last);
+    const { outer, rowElements } = rowOf(sizes, by, last);
     const first = Math.min(outer, firstFollowed);
     const runs = new Runs();
-
-    /** The value of a site at the dims so far; below zero: it ends the element. */
-    const lookUp = (site: number): number => {
-      const { step, read, by: steps } = at(looked, site);
-      if (read === undefined) return walk.takeSum(step, dims, env);
-      const position = steps === undefined ? walk.position(step, dims, env) : at(positions, site);
-      const place = noted.get(step.table ?? gatheredTable);
-      if (place !== undefined && !place.seen.has(position)) {
-        place.seen.add(position);
-        place.runs.add(position, 1);
-      }
-      return walk.take(step, read(position), read, position);
-    };
-    const advance = (d: number, count: number): void => {
-      for (let s = 0; s < positions.length; s++)
-        positions[s] = at(positions, s) + count * (looked[s]?.by?.[d] ?? 0);
-    };
-    /** All inside dims up to `d`. `from`: the address as far as it is known. `ended`: the elements have none. */
-    const enter = (d: number, from: number, ended: boolean): void => {
-      let [address, none] = [from, ended];
-      for (const site of stages.get(d)?.sites ?? []) {
-        // What is read at dims alone is read whatever the others name.
-        if (none && at(looked, site).hangs) continue;
-        if (lookUp(site) < 0) none = true;
-      }
-      if (none && noted.size === 0) return;
-      const added = adds.get(d);
-      if (!none && added !== undefined) {
-        for (const { site, by: stride } of added.strides) address += at(walk.sites, site) * stride;
-        if (added.rest.terms.length > 0) address += evaluate(added.rest, env, { dims, sites: walk.sites });
-      }
-      const inner = Math.max(d + 1, first);
-      if (inner >= outer) {
-        if (!none) runs.add(address, length);
-        return;
-      }
-      const [size, step] = [at(sizes, inner), at(by, inner)];
-      if (direct !== undefined && inner === innermost.dim && inner === outer - 1) {
-        line(direct, positions, inner, size, address, step, length, runs);
-        return;
-      }
-      for (let k = 0; k < size; k++) {
-        dims[inner] = k;
-        enter(inner, address + k * step, none);
-        advance(inner, 1);
-      }
-      advance(inner, -size);
-      dims[inner] = 0;
-    };
-    enter(-1, 0, false);
+    const once = sizes.map((size, d) => (d < first ? 1 : size));
+    walk.walk(rowsInto(runs, rowElements, noted), once, 0, values.slice(rank, rank + starts.length), env);
     for (let d = first - 1; d >= 0; d--) runs.repeat(at(sizes, d), at(by, d));
-    if (fetched !== undefined) runs.report(fetched, bytesOf(inputOf(func, gatheredTable).type.dtype), times);
+    if (fetched !== undefined)
+      runs.report(fetched, meanBytes(inputOf(func, gatheredTable).type.dtype), times);
     for (const [table, counter] of notedTables)
-      noted.get(table)?.runs.report(counter, bytesOf(inputOf(func, table).type.dtype), times);
+      noted.get(table)?.runs.report(counter, meanBytes(inputOf(func, table).type.dtype), times);
   });
 }
 
-const nothing: Linear = { at: 0, terms: [] };
+/** The same of elements that are computed: each reads what it is made from by itself. */
+function countComputed(
+  { func, stmt, loops, addresses }: Gathering,
+  inputs: HostInputs,
+  fetched: Counter | undefined,
+  notedTables: ReadonlyMap<number, Counter>,
+): void {
+  const whole = wholeTerms(stmt.map, stmt.part);
+  const walk = new SiteWalk(siteSteps(whole, addresses.sites, func.operands));
+  const readers = inputsOf(func).map((operand, table) =>
+    walk.steps.some((step) => step.table === table)
+      ? indexReader(tensorOf(inputs, operand).bytes, operand.type.dtype)
+      : undefined,
+  );
+  const types = stmt.map.reads.map(({ table }) => inputOf(func, table).type.dtype);
+  const { steps, terms } = valuePlan(stmt.map.value, types);
+  const variables = [
+    ...new Set([...addresses.sites, ...addresses.reads].flatMap((form) => [...loopVariables(form)])),
+  ];
+  const rank = stmt.to.sizes.length;
+  const { from, to, of } = stmt.part ?? { from: constant(0), to: constant(0), of: 0 };
+  forEachGroup(loops, [...stmt.to.sizes, from, to, ...variables.map(iv)], (values, times) => {
+    const sizes = values.slice(0, rank);
+    const run = stmt.part === undefined ? undefined : { from: at(values, rank), to: at(values, rank + 1) };
+    const env = new Map(variables.map((name, k) => [name, at(values, rank + 2 + k)]));
+    const noted = new Map([...notedTables.keys()].map((table): [number, Noted] => [table, newNoted()]));
+    const runs = new Runs();
+    /** Whether all of some sites have a value. */
+    const taken = (steps: readonly SiteStep[], dims: readonly number[]): boolean => {
+      let ended = false;
+      for (const step of steps) {
+        // What is read at dims alone is read whatever the others name.
+        if (ended && (step.table === undefined || sitesOf(step.form).length > 0)) continue;
+        if (step.table !== undefined) noteIn(noted, step.table, walk.position(step, dims, env));
+        if (walk.takeFrom(step, readers, dims, env) < 0) ended = true;
+      }
+      return !ended;
+    };
+    const read = (steps: readonly ValueStep[], dims: readonly number[]): void => {
+      for (const step of steps) {
+        if (step.kind !== "read") continue;
+        const { table } = at(stmt.map.reads, step.read);
+        const position = evaluate(at(addresses.reads, step.read), env, { dims, sites: walk.sites });
+        if (table === gatheredTable) runs.add(position, 1);
+        else noteIn(noted, table, position);
+      }
+    };
+    for (const dims of box(sizes)) {
+      if (!taken(walk.own, dims)) continue;
+      if (terms !== undefined) {
+        const [first, end] = termsOf(stmt.map, walk.sites, run);
+        for (let r = first; r < end; r++) {
+          const here = [...dims, r];
+          if (taken(walk.ofTerms, here)) read(terms.steps, here);
+        }
+      }
+      if (run === undefined || run.to === of) read(steps, dims);
+    }
+    if (fetched !== undefined)
+      runs.report(fetched, meanBytes(inputOf(func, gatheredTable).type.dtype), times);
+    for (const [table, counter] of notedTables)
+      noted.get(table)?.runs.report(counter, meanBytes(inputOf(func, table).type.dtype), times);
+  });
+}
+
+/** Notes a value where it is first read. */
+function noteIn(noted: ReadonlyMap<number, Noted>, table: number, position: number): void {
+  const place = noted.get(table);
+  if (place === undefined || place.seen.has(position)) return;
+  place.seen.add(position);
+  place.runs.add(position, 1);
+}
 
 const newNoted = (): Noted => ({ seen: new Set(), runs: new Runs() });
 
-const isStepped = ({ terms }: Linear): boolean =>
-  terms.every(({ of }) => of.kind === "dim" || of.kind === "iv" || of.kind === "min");
-
-function addsOf({ adds }: Stage): Adds {
-  const strides = adds.terms.flatMap(({ of, by }) => (of.kind === "site" ? [{ site: of.site, by }] : []));
-  return { strides, rest: { at: 0, terms: adds.terms.filter(({ of }) => of.kind !== "site") } };
-}
-
-/** The values of a stage, where they are all that the address of the data takes there, and no other values lead to them. */
-function directOf(
-  func: TileFunc,
-  stage: Stage,
-  looked: readonly Looked[],
-  inputs: HostInputs,
-): readonly Direct[] | undefined {
-  const { strides, rest } = addsOf(stage);
-  if (rest.terms.length > 0 || strides.some(({ site }) => !stage.sites.includes(site))) return undefined;
-  const direct = stage.sites.flatMap((site): Direct[] => {
-    const { step, by, read } = at(looked, site);
-    const { rule, table } = step;
-    if (by === undefined || read === undefined || rule === undefined || table === undefined) return [];
-    const values = indexValues(tensorOf(inputs, inputOf(func, table)));
-    const stride = strides.find((own) => own.site === site)?.by ?? 0;
-    return [{ site, by, rule, values, exact: read.exact, stride }];
-  });
-  return direct.length === stage.sites.length ? direct : undefined;
-}
-
-/** A line of elements whose values are direct. */
-function line(
-  direct: readonly Direct[],
-  positions: readonly number[],
-  dim: number,
-  size: number,
-  from: number,
-  step: number,
-  length: number,
-  runs: Runs,
-): void {
-  const [only] = direct;
-  if (only !== undefined && direct.length === 1) {
-    const [position, along] = [at(positions, only.site), at(only.by, dim)];
-    lineOfOne(only, position, along, size, from, step, length, runs);
-    return;
-  }
-  for (let k = 0, start = from; k < size; k++, start += step) {
-    let address = start;
-    for (const own of direct) {
-      const position = (positions[own.site] ?? 0) + k * (own.by[dim] ?? 0);
-      const value = own.values[position] ?? 0;
-      const element = value >= 0 && value < own.rule.below ? value : resolved(own, position, value);
-      address = element < 0 ? -1 : address + element * own.stride;
-      if (element < 0) break;
-    }
-    if (address >= 0) runs.add(address, length);
-  }
-}
-
-/** The loop that a large gather spends its counting in. */
-function lineOfOne(
-  only: Direct,
-  firstPosition: number,
-  positionStep: number,
-  size: number,
-  from: number,
-  step: number,
-  length: number,
-  runs: Runs,
-): void {
-  const { values, stride } = only;
-  const { below } = only.rule;
-  for (let k = 0; k < size; k++) {
-    const position = firstPosition + k * positionStep;
-    const value = values[position] ?? 0;
-    const element = value >= 0 && value < below ? value : resolved(only, position, value);
-    if (element >= 0) runs.add(from + k * step + element * stride, length);
-  }
-}
-
-// By itself: a closure in the loop would be made for each element.
-const resolved = ({ rule, exact }: Direct, position: number, value: number): number =>
-  resolveIndex(rule, value, () => exact(position));
-
-/** Output dims from `outer` on share their index values, and are `length` neighbours in the data. */
-function rowOf(
-  sizes: readonly number[],
-  by: readonly number[],
-  last: number,
-): { readonly outer: number; readonly length: number } {
-  let outer = sizes.length;
-  let length = 1;
-  while (outer > last + 1 && by[outer - 1] === length) {
-    outer--;
-    length *= at(sizes, outer);
-  }
-  return { outer, length };
+/** Adds the rows of a walk to runs, `length` elements each, and the values of some tables to theirs when they are first read. */
+function rowsInto(runs: Runs, length: number, noted: ReadonlyMap<number, Noted>): RowVisitor {
+  const rows: RowVisitor = {
+    block({ addresses, anyEnded, ended }, from, count) {
+      if (!anyEnded) for (let k = 0; k < count; k++) runs.add(from + (addresses[k] ?? 0), length);
+      else for (let k = 0; k < count; k++) if (ended[k] === 0) runs.add(from + (addresses[k] ?? 0), length);
+    },
+    row(address) {
+      runs.add(address, length);
+    },
+    none() {
+      // Nothing is fetched.
+    },
+  };
+  if (noted.size === 0) return rows;
+  return {
+    ...rows,
+    read(table, position) {
+      noteIn(noted, table, position);
+    },
+  };
 }

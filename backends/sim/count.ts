@@ -8,7 +8,7 @@ import { isParam, ubBuffers } from "../../ir/regions.js";
 import type { Target } from "../../ir/target.js";
 import { statementsOf, taskOfTile } from "../../ir/task/index.js";
 import type { ForStmt, Region, Stmt } from "../../ir/tile.js";
-import { assertNever, at, bytesOf, invariant, strides } from "../../ir/types.js";
+import { assertNever, at, invariant, meanBytes, strides } from "../../ir/types.js";
 import type { HostInputs } from "../memory.js";
 import { countGather } from "./count-gather.js";
 import { forEachGroup, iterationsOf } from "./iteration-groups.js";
@@ -31,7 +31,11 @@ export function countTraffic(func: TileFunc, inputs: HostInputs, target: Target)
       case "gather":
         gathers += iterationsOf(loops);
         countGather(func, task, stmt, loops, inputs, counters);
-        if (isParam(func, stmt.to.buffer)) countBox(func, stmt.to, loops, counters);
+        if (isParam(func, stmt.to.buffer)) {
+          // The last run of a gather's terms writes.
+          const writing = stmt.part === undefined ? loops : loops.slice(0, -1);
+          countBox(func, stmt.to, writing, counters);
+        }
         break;
       case "sync":
         syncs += iterationsOf(loops);
@@ -72,6 +76,6 @@ function countBox(
     const runs = new Runs();
     runs.add(0, 1);
     for (let d = by.length - 1; d >= 0; d--) runs.repeat(at(values, d), at(by, d));
-    runs.report(counter, bytesOf(operand.type.dtype), times);
+    runs.report(counter, meanBytes(operand.type.dtype), times);
   });
 }

@@ -2,7 +2,8 @@
 import type { OperandReport } from "../report.js";
 
 export class Counter {
-  bytes = 0;
+  /** Of packed elements, a fraction as well. */
+  private moved = 0;
   transfers = 0;
   private bursts = 0;
   private shortest = Infinity;
@@ -15,9 +16,16 @@ export class Counter {
   /** `leastBytes`: a shorter burst takes as long as one of this size. */
   constructor(private readonly leastBytes: number) {}
 
-  burst(bytes: number, times = 1): void {
-    if (bytes === 0) return;
-    this.bytes += bytes * times;
+  /** Whole bytes. */
+  get bytes(): number {
+    return Math.ceil(this.moved);
+  }
+
+  /** `moved`: bytes; the last of them may be half of one, where elements share bytes. */
+  burst(moved: number, times = 1): void {
+    if (moved === 0) return;
+    const bytes = Math.ceil(moved);
+    this.moved += moved * times;
     this.bursts += times;
     this.shortest = Math.min(this.shortest, bytes);
     this.longest = Math.max(this.longest, bytes);

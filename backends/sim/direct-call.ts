@@ -5,8 +5,7 @@ import { byteCount, elementCount } from "../../ir/types.js";
 import { directPlanOf, type DirectPlan } from "../direct/plan.js";
 import { runDirect } from "../direct/run.js";
 import { inSlices, type LongRunOptions } from "../long-run.js";
-import { allocate, tensorOf, type HostInputs } from "../memory.js";
-import { indexInputs } from "../read-by-sites.js";
+import { allocate, tensorOf, type HostInputs, type HostTensor } from "../memory.js";
 import { checkTensors } from "../values.js";
 import type { FastOptions } from "../wasm/executor.js";
 import { reported, type FastKernel, type SimulatedBytes } from "./fast-report.js";
@@ -22,7 +21,7 @@ export const planOfCalls = (
 
 /** Throws a RunError (TC601) for the first output element with an index out of range. */
 export function callDirect(kernel: FastKernel, plan: DirectPlan, inputs: HostInputs): SimulatedBytes {
-  const { output, given } = begun(kernel, inputs);
+  const { output, given } = begun(kernel, plan, inputs);
   runDirect(plan, inputs, output);
   return reported(kernel, output, given, 0);
 }
@@ -34,7 +33,7 @@ export async function callDirectLong(
   inputs: HostInputs,
   options: LongRunOptions,
 ): Promise<SimulatedBytes> {
-  const { output, given } = begun(kernel, inputs);
+  const { output, given } = begun(kernel, plan, inputs);
   const { tasks } = taskOfTile(kernel.tile).nest;
   const extent = plan.sizes[0] ?? 1;
   await inSlices(slices(plan, inputs, output), (done) => (done / extent) * tasks, tasks, options);
@@ -52,17 +51,14 @@ function* slices(plan: DirectPlan, inputs: HostInputs, output: Uint8Array): Gene
 }
 
 /** The output, and the inputs with indices that the caller may overwrite before the report is read. */
-function begun({ tile }: FastKernel, inputs: HostInputs) {
-  checkTensors(tile, inputs);
+function begun({ tile }: FastKernel, { indices }: DirectPlan, inputs: HostInputs) {
+  checkTensors(tile, inputs, (operand) => !indices.includes(operand));
   const output = allocate(byteCount(outputOf(tile).type), "the output");
-  return { output, given: withOwn(inputs, tile) };
-}
-
-function withOwn(inputs: HostInputs, tile: FastKernel["tile"]): HostInputs {
-  const own = indexInputs(tile).map((operand) => {
+  const given: Record<string, HostTensor> = { ...inputs };
+  for (const operand of indices) {
     const { type, bytes } = tensorOf(inputs, operand);
     // Not by `slice`, which in a Buffer of Node's copies nothing.
-    return [keyOf(operand), { type, bytes: new Uint8Array(bytes) }] as const;
-  });
-  return { ...inputs, ...Object.fromEntries(own) };
+    given[keyOf(operand)] = { type, bytes: new Uint8Array(bytes) };
+  }
+  return { output, given };
 }

@@ -8,6 +8,7 @@ import { indexInputs } from "../read-by-sites.js";
 import type { SimReport } from "../report.js";
 import type { FastExecutor, FastRun } from "../wasm/executor.js";
 import { countTraffic } from "./count.js";
+import { LateReport } from "./late-report.js";
 import { summarize } from "./summary.js";
 
 /** Output of a fast run, and its report, derived when it is first read. */
@@ -58,18 +59,22 @@ export function reported(
   copiedBytes: number,
   check?: () => void,
 ): SimulatedBytes {
-  let derived: SimReport | undefined;
-  return {
-    output,
-    get report() {
-      if (derived === undefined) check?.();
-      derived ??= summarize(tile, target, inputs, countTraffic(tile, inputs, target), {
-        executor: "fast",
-        copiedBytes,
-      });
-      return derived;
-    },
-  };
+  return new FastResult(output, () => {
+    check?.();
+    return summarize(tile, target, inputs, countTraffic(tile, inputs, target), {
+      executor: "fast",
+      copiedBytes,
+    });
+  });
+}
+
+class FastResult extends LateReport implements SimulatedBytes {
+  constructor(
+    readonly output: Uint8Array,
+    derive: () => SimReport,
+  ) {
+    super(derive);
+  }
 }
 
 /** The inputs with indices that no later run overwrites; undefined where these are many. */

@@ -10,14 +10,17 @@ import type { HostInputs } from "../memory.js";
 import type { SimReport } from "../report.js";
 import { fromHost, stringsOf, toHosts, type GatherData, type HostValue, type TensorData } from "../values.js";
 import type { MovePlan } from "../moves.js";
+import { namedInputs } from "../direct/named-inputs.js";
 import { directPlanOf } from "../direct/plan.js";
 import { emitFor, keptExecutors, movesOf, planWasm, printModule } from "../wasm/index.js";
 import { simulateChecked, simulateCheckedLong } from "./checked.js";
 import { countTraffic } from "./count.js";
 import { summarize } from "./summary.js";
 import { openExecutor } from "./backends.js";
+import { runCopied, runCopiedLong } from "./copied-call.js";
 import { callDirect, callDirectLong, planOfCalls } from "./direct-call.js";
 import { ownOutput, type SimulatedBytes } from "./fast-report.js";
+import { LateReport } from "./late-report.js";
 import {
   refuseThreads,
   simulateFields,
@@ -66,13 +69,17 @@ export interface SimKernel {
 export const watOf = (tile: TileFunc): string => printModule(emitFor(tile).kernel.module);
 
 /**
- * What that code does with each statement, decided before it was written, and whether a call on one thread copies its inputs for it or
- * reads them in place and does without it.
+ * What that code does with each statement, decided before it was written, and what a call on one thread copies for it: its inputs, of some
+ * of them only the rows that are named, or nothing where it reads them in place and does without that code.
  */
 export function wasmMoves(tile: TileFunc): MovePlan {
   const plan = movesOf(planWasm(openFormOf(tile)?.program ?? tile));
-  const inputs = directPlanOf(tile) === undefined ? "copied" : "in place";
-  return { ...plan, figures: { ...plan.figures, inputs } };
+  return { ...plan, figures: { ...plan.figures, inputs: inputsOfCalls(tile) } };
+}
+
+function inputsOfCalls(tile: TileFunc): string {
+  if (directPlanOf(tile) !== undefined) return "in place";
+  return namedInputs(tile).length > 0 ? "named rows" : "copied";
 }
 
 /** Output, as the typed array of its element type, and report of a run. */
@@ -87,12 +94,12 @@ export interface Simulated {
 
 /**
  * Runs a kernel on typed arrays and reports what it moved. Synchronous, on one thread. Throws a RunError for an index
- * out of range (TC601) or a trap of the checked executor (TC602 to TC606), a CompileError for tensors beyond the 4 GiB
- * of the fast executor (TC502) and for arguments that it does not take (TC702).
+ * out of range (TC601) or a trap of the checked executor (TC602 to TC606), a CompileError for tensors beyond 4 GiB
+ * (TC502), but for data that a call of the fast executor reads in place, and for arguments that it does not take (TC702).
  */
 export function simulate(kernel: SimKernel, inputs: GatherData, options: SimulateOptions = {}): Simulated {
-  const hosts = hostsOf(kernel, inputs);
-  return presented(kernel, hosts, simulateBytes(kernel, hosts, options));
+  const hosts = hostsOf(kernel, inputs, options);
+  return presented(kernel, hosts, ran(kernel, hosts, options));
 }
 
 /** The same for long work: reports progress, can be aborted, and with `threads` and `spawn` uses several threads. */
@@ -101,8 +108,8 @@ export async function simulateLong(
   inputs: GatherData,
   options: SimulateLongOptions = {},
 ): Promise<Simulated> {
-  const hosts = hostsOf(kernel, inputs);
-  return presented(kernel, hosts, await simulateBytesLong(kernel, hosts, options));
+  const hosts = hostsOf(kernel, inputs, options);
+  return presented(kernel, hosts, await ranLong(kernel, hosts, options));
 }
 
 /** `simulate` on bytes. */
@@ -111,8 +118,12 @@ export function simulateBytes(
   inputs: HostInputs,
   options: SimulateOptions = {},
 ): SimulatedBytes {
-  throwIfErrors(checkFields("simulate", options, simulateFields));
   checkRunnable(kernel);
+  return ran(kernel, inputs, options);
+}
+
+function ran(kernel: SimKernel, inputs: HostInputs, options: SimulateOptions): SimulatedBytes {
+  throwIfErrors(checkFields("simulate", options, simulateFields));
   const { executor = "checked" } = options;
   const { tile, target } = kernel;
   verifyOnce(tile, target);
@@ -121,7 +132,7 @@ export function simulateBytes(
   if (direct !== undefined) return callDirect(kernel, direct, inputs);
   const fast = keptExecutors.take(tile);
   try {
-    return ownOutput(kernel, fast, fast.run(inputs));
+    return ownOutput(kernel, fast, runCopied(tile, fast, inputs));
   } finally {
     keptExecutors.giveBack(tile, fast);
   }
@@ -133,8 +144,16 @@ export async function simulateBytesLong(
   inputs: HostInputs,
   options: SimulateLongOptions = {},
 ): Promise<SimulatedBytes> {
-  throwIfErrors(checkFields("simulateLong", options, simulateLongFields));
   checkRunnable(kernel);
+  return ranLong(kernel, inputs, options);
+}
+
+async function ranLong(
+  kernel: SimKernel,
+  inputs: HostInputs,
+  options: SimulateLongOptions,
+): Promise<SimulatedBytes> {
+  throwIfErrors(checkFields("simulateLong", options, simulateLongFields));
   const { executor = "checked" } = options;
   const { tile, target } = kernel;
   verifyOnce(tile, target);
@@ -146,7 +165,7 @@ export async function simulateBytesLong(
   if (direct !== undefined) return callDirectLong(kernel, direct, inputs, options);
   const { executor: fast, release } = await openExecutor(tile, options);
   try {
-    return ownOutput(kernel, fast, await fast.runLong(inputs, options));
+    return ownOutput(kernel, fast, await runCopiedLong(tile, fast, inputs, options));
   } finally {
     release();
   }
@@ -164,16 +183,26 @@ export function countedReport(
 
 type Hosts = Readonly<Record<string, HostValue>>;
 
-function hostsOf(kernel: SimKernel, inputs: GatherData): Hosts {
+/** Data of more than 4 GiB are taken where a call reads them in place. */
+function hostsOf(kernel: SimKernel, inputs: GatherData, options: SimulateLongOptions): Hosts {
   checkRunnable(kernel);
-  return toHosts(kernel.tile, inputs);
+  const { tile, target } = kernel;
+  return toHosts(tile, inputs, (operand) => {
+    throwIfErrors(checkFields("simulate", options, simulateLongFields));
+    if (options.executor !== "fast") return false;
+    verifyOnce(tile, target);
+    return planOfCalls(kernel, options)?.indices.includes(operand) === false;
+  });
 }
 
-function presented({ tile }: SimKernel, hosts: Hosts, run: SimulatedBytes): Simulated {
-  return {
-    outputs: { output: fromHost(outputOf(tile).type, run.output, stringsOf(hosts)) },
-    get report() {
-      return run.report;
-    },
-  };
+const presented = ({ tile }: SimKernel, hosts: Hosts, run: SimulatedBytes): Simulated =>
+  new Presented(fromHost(outputOf(tile).type, run.output, stringsOf(hosts)), run);
+
+class Presented extends LateReport implements Simulated {
+  readonly outputs: Simulated["outputs"];
+
+  constructor(output: TensorData, run: SimulatedBytes) {
+    super(() => run.report);
+    this.outputs = { output };
+  }
 }

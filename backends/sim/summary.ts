@@ -1,5 +1,5 @@
 /** The report of a run from what it counted: the same for every executor. */
-import { elementsRead, gatheredTable, inputTile } from "../../ir/access.js";
+import { elementsRead, gatheredTable, inputTile, walked } from "../../ir/access.js";
 import { cyclesOf, occupancyOf } from "../../ir/clock/index.js";
 import { inputsOf, keyOf, outputOf, type Operand, type TileFunc } from "../../ir/func.js";
 import { isParam } from "../../ir/regions.js";
@@ -8,6 +8,7 @@ import { dataResidency } from "../../ir/tiling/residency.js";
 import { taskOfTile } from "../../ir/task/index.js";
 import { at, bytesFor, elementCount, invariant } from "../../ir/types.js";
 import { tensorOf, type HostInputs } from "../memory.js";
+import { indexInputs } from "../read-by-sites.js";
 import type { SimReport } from "../report.js";
 import { Counter } from "./counter.js";
 import { indexLocality } from "./locality.js";
@@ -49,7 +50,7 @@ export function summarize(
   const bytesWritten = counterOf(counters, outputOf(func)).bytes;
   const least = compulsory.reduce((sum, bytes) => sum + bytes, 0);
   const timing = { ...cyclesOf(func, target), occupancy: occupancyOf(func, target) };
-  const indices = inputsOf(func).find(({ role }) => role === "indices");
+  const indices = indexInputs(func).find(({ role }) => role === "indices");
   return {
     target: target.name,
     ...run,
@@ -76,14 +77,16 @@ function compulsoryBytes(func: TileFunc): readonly number[] {
   const stmt = taskOfTile(func).gather?.stmt;
   if (written === 0 || stmt === undefined) return [...inputsOf(func).map(() => 0), written];
   const { map } = stmt;
+  const space = walked(map, shape, stmt.part?.of);
   const { residency } = func.schedule;
   const stated = residency === undefined || residency === "auto" ? "ub" : dataResidency(func, { residency });
   const inputs = inputsOf(func).map(({ type }, table) => {
-    const reached = bytesFor(elementCount(inputTile(map, table, shape, type.shape)), type.dtype);
-    // Rows straight from global memory need no more of the data than the output takes.
-    if (table === gatheredTable) return stated === "gm" ? Math.min(reached, written) : reached;
+    const reached = bytesFor(elementCount(inputTile(map, table, space, type.shape)), type.dtype);
+    // Rows straight from global memory need no more of the data than the output, or its terms, take.
+    if (table === gatheredTable)
+      return stated === "gm" ? Math.min(reached, bytesFor(elementCount(space), type.dtype)) : reached;
     const inGm = isParam(func, at(stmt.from, table).buffer);
-    return inGm ? bytesFor(elementsRead(map, table, shape, type.shape), type.dtype) : reached;
+    return inGm ? bytesFor(elementsRead(map, table, space, type.shape), type.dtype) : reached;
   });
   return [...inputs, written];
 }

@@ -24,7 +24,7 @@ export interface Wide {
 export type Held = LocalId | Wide;
 
 /** Types of whole numbers: sizes, loop variables, addresses. */
-export type WholeType = Exclude<ValueType, "v128">;
+export type WholeType = Exclude<ValueType, "f32" | "v128">;
 
 export class Code {
   readonly locals: Local[] = [];
@@ -48,7 +48,7 @@ export class Code {
 
   typeOf(local: LocalId): WholeType {
     const { type } = at(this.locals, local);
-    invariant(type !== "v128", "a vector is no whole number");
+    invariant(type !== "v128" && type !== "f32", `${type} is no whole number`);
     return type;
   }
 
@@ -254,11 +254,23 @@ export function copyBytes(code: Code, to: LocalId, from: LocalId, bytes: Amount)
   }
 }
 
-function unrolledCopy(code: Code, to: LocalId, from: LocalId, bytes: number): void {
+/** Copies by instructions alone. `toShift`, `fromShift`: bytes beyond the addresses. */
+export function unrolledCopy(
+  code: Code,
+  to: LocalId,
+  from: LocalId,
+  bytes: number,
+  toShift = 0,
+  fromShift = 0,
+): void {
   let place = 0;
   for (const size of [16, 8, 4, 2, 1] as const) {
     while (place + size <= bytes) {
-      code.get(to).get(from).op(loads[size], place).op(stores[size], place);
+      code
+        .get(to)
+        .get(from)
+        .op(loads[size], fromShift + place)
+        .op(stores[size], toShift + place);
       place += size;
     }
   }

@@ -264,20 +264,26 @@ export class Context {
       : { kind: "const", value: at(this.layout.operands, operand) };
   }
 
-  /** Pushes the byte address of an element, counted in elements from the start of a memory. */
-  address(memory: Memory, element: Linear, elementBytes: number): void {
+  /** Pushes the byte address where a memory begins, or so many bytes further. */
+  first(memory: Memory, further = 0): void {
     const { code, ub } = this;
-    const offset = scale(element, elementBytes);
     switch (memory.kind) {
       case "tensor":
-        code.amount(this.start(memory.operand), "i32", offset.at);
+        code.amount(this.start(memory.operand), "i32", further);
         break;
       case "ub":
-        code.get(ub).plus(addressOf(memory.buffer) + offset.at);
+        code.get(ub).plus(addressOf(memory.buffer) + further);
         break;
       default:
         assertNever(memory);
     }
+  }
+
+  /** Pushes the byte address of an element, counted in elements from the start of a memory. */
+  address(memory: Memory, element: Linear, elementBytes: number): void {
+    const { code } = this;
+    const offset = scale(element, elementBytes);
+    this.first(memory, offset.at);
     for (const term of offset.terms) {
       this.term(term, "i32");
       code.op("i32.add");

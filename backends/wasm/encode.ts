@@ -10,7 +10,7 @@ import {
   type WasmModule,
 } from "./instructions.js";
 
-const valueTypes: Readonly<Record<ValueType, number>> = { i32: 0x7f, i64: 0x7e, v128: 0x7b };
+const valueTypes: Readonly<Record<ValueType, number>> = { i32: 0x7f, i64: 0x7e, f32: 0x7d, v128: 0x7b };
 const emptyBlock = 0x40;
 const end = 0x0b;
 
@@ -120,6 +120,9 @@ function plainInstruction({ op, args }: PlainInstr, out: number[]): void {
       pushUnsigned(Number(at(args, 0)), out);
       return;
     case "lane":
+      out.push(Number(at(args, 0)));
+      return;
+    case "memory and lane":
       out.push(0);
       pushUnsigned(Number(at(args, 0)), out);
       out.push(Number(at(args, 1)));

@@ -57,8 +57,10 @@ export class FastExecutor {
   readonly output: Uint8Array;
   /** Runs begun, and one more once another program has the memory: what lies in it is of the latest. */
   runs = 0;
-  /** What the memory takes of the machine, in bytes. */
+  /** The bytes of its memory. */
   readonly memoryBytes: number;
+  /** Of these, bytes to which nothing was written: the machine gives them no pages. */
+  untouchedBytes = 0;
   private readonly layout: WasmLayout;
   private readonly tasks: number;
   private readonly running: Threads;

@@ -4,51 +4,53 @@
  */
 import { gatheredTable } from "../../ir/access.js";
 import { gatherAddresses } from "../../ir/addressing.js";
-import { inputOf, inputsOf, type TileFunc } from "../../ir/func.js";
+import { inputOf, inputsOf, outputBytes, outputOf, type TileFunc } from "../../ir/func.js";
 import { dimsOf, isConstant, sub, type Linear } from "../../ir/linear.js";
 import { indexBytes } from "../../ir/policy.js";
-import type { Region } from "../../ir/tile.js";
-import { at, bytesOf, type DType } from "../../ir/types.js";
+import { walkedSizes, type Region } from "../../ir/tile.js";
+import { at } from "../../ir/types.js";
 import { mostOf, planGather, type GatherAt, type GatherPlan } from "../plan/gather.js";
+import { lastSites, type LastSite } from "../plan/last-sites.js";
 import type { Page } from "../plan/page.js";
 import { commonRun, type Run } from "../plan/runs.js";
 import { beyondSteps } from "../plan/stages.js";
 import { copyWay } from "./code.js";
-import { isOutput, walkOf, type Placed, type Walk } from "./memory-places.js";
+import { comparedTogether, type ComparedVector } from "./compared.js";
+import { isOutput, walkOf, type Lookup, type Placed, type Walk } from "./memory-places.js";
 import { tableOf, type Table } from "./table.js";
 import { jamOf, type Jam } from "./unroll-and-jam.js";
 
-/** Where a site finds its index value. */
-export interface Lookup {
-  /** Number of the walk over its table. */
-  readonly walk: number;
-  /** Bytes from the walk to the value. */
-  readonly shift: number;
-  readonly dtype: DType;
-}
-
 /** Elements of one iteration of the innermost loop. */
 export const unroll = 16;
+/** Short rows of one iteration of the loop around them. */
+export const rowsTogether = 4;
+/** Longer rows take so long to copy that one check for four of them saves nothing. */
+const shortRowBytes = 16;
+
+/** Indices of a turn that are compared by vectors, and resolved one by one only where one of them is not in range as it stands. */
+interface CheckedTogether {
+  readonly resolved: readonly LastSite[];
+  readonly vectors: readonly ComparedVector[];
+}
 
 /**
- * `rows`: what lies together behind an index is copied at once. `checked together`: the indices of `unroll` elements are
- * compared by vectors, and one by one only where one of them is not in range as it stands. `from the table`: resolved
- * before, `unroll` a turn. `one by one`: an element by its own index.
+ * `rows`: what lies together behind an index is copied at once. `rows together`: `rowsTogether` of them a turn, their indices
+ * checked together. `checked together`: elements, `unroll` a turn. `from the table`: resolved before, `unroll` a turn. `one by one`: an
+ * element by its own index.
  */
 export type Moving =
   | { readonly by: "rows" }
+  | ({ readonly by: "rows together" } & CheckedTogether)
   | { readonly by: "from the table" }
   | { readonly by: "one by one" }
-  | {
-      readonly by: "checked together";
-      /** Whose values are compared. */
-      readonly site: number;
-      readonly jam?: Jam;
-    };
+  | ({ readonly by: "checked together"; readonly jam?: Jam } & CheckedTogether);
 
 export interface CpuGather extends GatherPlan {
+  /** Of the output. */
   readonly elementBytes: number;
   readonly data: Walk;
+  /** Over the elements that a value is made from; none where elements move as they are. */
+  readonly reads: readonly Walk[];
   readonly output: Walk;
   /** Over the tables that are read. */
   readonly indices: readonly Walk[];
@@ -70,19 +72,23 @@ export function planCpuGather(
 ): CpuGather {
   const { stmt, loops } = gather;
   const { to } = stmt;
-  const rank = to.sizes.length;
+  const rank = walkedSizes(stmt).length;
   const addresses = gatherAddresses(stmt, place);
   const core = planGather(func, gather, addresses);
   const { last, page } = core;
   const dtypes = inputsOf(func).map(({ type }) => type.dtype);
-  const elementBytes = bytesOf(at(dtypes, gatheredTable));
-  const data = walkOf(place(at(stmt.from, gatheredTable)).memory, addresses.data, elementBytes, rank);
-  const output = walkOf(place(to).memory, addresses.output, elementBytes, rank);
+  const elementBytes = outputBytes(func);
+  const walkTo = (table: number, address: Linear): Walk =>
+    walkOf(place(at(stmt.from, table)).memory, address, at(dtypes, table), rank);
+  const data = walkTo(gatheredTable, addresses.data);
+  const computed = core.values === undefined ? [] : stmt.map.reads;
+  const output = walkOf(place(to).memory, addresses.output, outputOf(func).type.dtype, rank);
   const { indices, lookups } = lookedUp(func, core, place);
   const follows = new Set(
     [...addresses.sites, { at: 0, terms: beyondSteps(addresses.data) }].flatMap(dimsOf),
   );
-  const table = page === undefined ? tableOf(follows, mostOf(to.sizes, loops)) : undefined;
+  const moves = core.values === undefined;
+  const table = moves && page === undefined ? tableOf(follows, mostOf(to.sizes, loops)) : undefined;
   const rowBy = data.by.map((step, d) =>
     page !== undefined && d === last ? page.step * elementBytes : step,
   );
@@ -95,13 +101,14 @@ export function planCpuGather(
       (core.reports || core.sites.some(({ rule }) => rule?.outside === "promised")),
     elementBytes,
     data,
+    reads: computed.map(({ table }, k) => walkTo(table, at(addresses.reads, k))),
     output,
     indices,
     lookups,
     rowBy,
     run: page === undefined ? run : alongPage(run, page, [output.by, rowBy], last),
     ...(table === undefined ? {} : { table }),
-    moving: movingOf(core, data, indices, lookups, table),
+    moving: movingOf(core, { data, indices, lookups, run, table }),
   };
 }
 
@@ -120,8 +127,8 @@ function lookedUp(
     return known.indexOf(found);
   });
   const indices = known.map(({ table, first }) => {
-    const bytes = indexBytes(inputOf(func, table).type.dtype);
-    return walkOf(place(at(stmt.from, table)).memory, first, bytes, stmt.to.sizes.length);
+    const { dtype } = inputOf(func, table).type;
+    return walkOf(place(at(stmt.from, table)).memory, first, dtype, walkedSizes(stmt).length);
   });
   const lookups = sites.map(({ table, form, site }): Lookup | undefined => {
     const walk = walks[site];
@@ -132,41 +139,51 @@ function lookedUp(
   return { indices, lookups };
 }
 
-function movingOf(
-  { stmt, sites, stages, last, page, mayBeNone }: GatherPlan,
-  data: Walk,
-  indices: readonly Walk[],
-  lookups: readonly (Lookup | undefined)[],
-  table: Table | undefined,
-): Moving {
+interface Moved extends Pick<CpuGather, "data" | "indices" | "lookups" | "run"> {
+  readonly table: Table | undefined;
+}
+
+function movingOf(core: GatherPlan, moved: Moved): Moving {
+  const { last, page, stmt } = core;
   const rank = stmt.to.sizes.length;
-  if (last < rank - 1 || rank === 0 || page !== undefined) return { by: "rows" };
+  return last < rank - 1 || rank === 0 || page !== undefined
+    ? rowMoving(core, moved)
+    : elementMoving(core, moved);
+}
+
+function rowMoving(core: GatherPlan, { data, run, table, ...moved }: Moved): Moving {
+  const { last, loops, page, stmt, values } = core;
+  const isShort = run.outer === last + 1 && run.times === undefined && run.bytes <= shortRowBytes;
   // Instructions add no negative numbers to an address.
-  if (!ascends(data)) return { by: "one by one" };
+  const apart = page !== undefined || values !== undefined || table !== undefined || !ascends(data);
+  const together = isShort && !apart ? togetherAlong(core, moved, rowsTogether) : undefined;
+  const enough = last >= 0 && at(mostOf(stmt.to.sizes, loops), last) >= rowsTogether;
+  return together !== undefined && enough ? { by: "rows together", ...together } : { by: "rows" };
+}
+
+function elementMoving(core: GatherPlan, { data, table, ...moved }: Moved): Moving {
+  const { mayBeNone, stages, stmt, values } = core;
+  if (values !== undefined || !ascends(data)) return { by: "one by one" };
   if (table !== undefined) return { by: mayBeNone ? "one by one" : "from the table" };
-  const inner = at(stages, stages.length - 1);
-  const [site, ...others] = inner.sites;
-  const [term, ...more] = inner.adds.terms;
-  if (site === undefined || term === undefined || others.length > 0 || more.length > 0)
-    return { by: "one by one" };
-  const { rule } = at(sites, site);
-  const lookup = lookups[site];
-  if (lookup === undefined || rule === undefined || rule.below === 0) return { by: "one by one" };
-  const walk = at(indices, lookup.walk);
-  const together =
-    term.of.kind === "site" &&
-    term.of.site === site &&
-    rule.bytes >= 4 &&
-    walk.beyond.terms.length === 0 &&
-    ascends(walk) &&
-    at(walk.by, rank - 1) === rule.bytes;
-  if (!together) return { by: "one by one" };
+  const together = togetherAlong(core, moved, unroll);
+  if (together === undefined) return { by: "one by one" };
   // Parts of a dim that another site follows do not go side by side.
   const alone = stages
     .slice(0, -1)
     .every((stage) => stage.sites.length === 0 && stage.adds.terms.length === 0);
   const jam = alone ? jamOf(stmt.to.sizes) : undefined;
-  return { by: "checked together", site, ...(jam === undefined ? {} : { jam }) };
+  return { by: "checked together", ...together, ...(jam === undefined ? {} : { jam }) };
+}
+
+function togetherAlong(
+  core: GatherPlan,
+  { indices, lookups }: Pick<CpuGather, "indices" | "lookups">,
+  turn: number,
+): CheckedTogether | undefined {
+  const resolved = lastSites(core);
+  if (resolved === undefined) return undefined;
+  const vectors = comparedTogether(resolved, lookups, indices, core.last, turn);
+  return vectors === undefined ? undefined : { resolved, vectors };
 }
 
 const ascends = ({ by }: Walk): boolean => by.every((step) => step >= 0);

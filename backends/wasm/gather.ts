@@ -4,9 +4,11 @@
  * Index values are read as soon as the dims that they follow are known, and what lies together behind the last of them is
  * copied as bytes. The first value that names no element ends all that lies inside its stage, which gets the fill instead.
  */
+import { termDim } from "../../ir/access.js";
 import { constant, dimsOf, mod, scale, sub, sumOf, type Linear } from "../../ir/linear.js";
 import { at, invariant, isSigned } from "../../ir/types.js";
 import { indexBytes } from "../../ir/policy.js";
+import { isReadByTerms } from "../plan/gather.js";
 import type { Page } from "../plan/page.js";
 import { commonRun, range } from "../plan/runs.js";
 import type { Stage } from "../plan/stages.js";
@@ -22,12 +24,13 @@ import {
   type LocalId,
 } from "./code.js";
 import type { Context, Point } from "./context.js";
-import { ElementGroups, isGrouped } from "./gather-groups.js";
 import type { CpuGather } from "./gather-plan.js";
+import { GatherTurns, isInTurns } from "./gather-turns.js";
 import type { Walk } from "./memory-places.js";
 import { listed, withLocals, type Pointers } from "./pointers.js";
-import { emitResolved, loadIndex, localValue, type IndexValue } from "./resolve.js";
+import { emitResolved, loadIndex, localValue, reportBad, type IndexValue } from "./resolve.js";
 import type { Table } from "./table.js";
+import { emitTerms, emitValue, type MemoryOf } from "./values.js";
 import { wideConstant, wideValue } from "./wide.js";
 
 export function emitGather(context: Context, plan: CpuGather): void {
@@ -50,8 +53,8 @@ class GatherEmitter {
   /** The output dims whose coordinates forms are over. */
   private readonly dims: readonly number[];
   private readonly stages: readonly Stage[];
-  /** Where several elements share a turn of the innermost loop. */
-  private groups: ElementGroups | undefined;
+  /** Where several elements or rows share a turn of the innermost loop. */
+  private turns: GatherTurns | undefined;
 
   constructor(
     private readonly context: Context,
@@ -71,20 +74,22 @@ class GatherEmitter {
       return { local, by: Array.from({ length: d + 1 }, (_, k) => (k === d ? 1 : 0)) };
     });
     const pointers: Pointers = {
-      out: this.pointer("out", plan.output, plan.elementBytes),
-      data: this.pointer("data", plan.data, plan.elementBytes),
-      index: plan.indices.map((walk) => this.pointer("index", walk, walk.elementBytes)),
+      out: this.pointer("out", plan.output),
+      data: this.pointer("data", plan.data),
+      reads: plan.reads.map((walk) => this.pointer("read", walk)),
+      index: plan.indices.map((walk) => this.pointer("index", walk)),
       coords,
     };
     const { moving, table } = plan;
-    this.groups = isGrouped(moving) ? new ElementGroups(this.context, plan, moving) : undefined;
+    this.turns = isInTurns(moving) ? new GatherTurns(this.context, plan, moving) : undefined;
     if (table === undefined) this.stage(0, pointers, new Map());
     else this.stage(0, { ...pointers, index: [this.fillTable(table, pointers)], coords: [] }, new Map());
   }
 
-  private pointer(name: string, { memory, start, by }: Walk, elementBytes: number): Pointer {
+  private pointer(name: string, { memory, start, by, elementBytes, packed }: Walk): Pointer {
     const local = this.code.local(name);
-    this.context.address(memory, start, elementBytes);
+    if (packed) this.context.value(start);
+    else this.context.address(memory, start, elementBytes);
     this.code.set(local);
     return { local, by };
   }
@@ -105,10 +110,10 @@ class GatherEmitter {
       });
     };
     const whole: Inside = { first: stage.dim + 1, whole: stage.dim + 1, sizes };
-    const { groups } = this;
-    if (isLast && groups !== undefined) {
-      loops(range(outer, stage.dim), groups.parts(sizes), (inner) => {
-        groups.emit(inner, at(sizes, stage.dim), (from, count) => {
+    const { turns } = this;
+    if (isLast && turns !== undefined) {
+      loops(range(outer, stage.dim), turns.parts(sizes), (inner) => {
+        turns.emit(inner, at(sizes, stage.dim), (from, count) => {
           const own = sizes.map((size, d) => (d === stage.dim ? count : size));
           nest(code, own, [stage.dim], listed(from), (locals) => {
             this.inside(k, withLocals(from, locals), values, whole);
@@ -136,14 +141,16 @@ class GatherEmitter {
     const { context } = this;
     const stage = at(this.stages, k);
     this.ending(stage, inside, pointers.out, (none) => {
-      let data: LocalId | undefined;
+      const isLast = k === this.stages.length - 1;
+      const computes = this.plan.values !== undefined;
+      let own = pointers;
       context.at(this.pointAt(pointers, values), () => {
-        for (const site of stage.sites) values.set(site, this.site(site, pointers, none));
-        data = this.added(stage, pointers, none);
+        for (const site of stage.sites) values.set(site, this.site(site, pointers, values, none));
+        if (!computes) own = { ...own, data: { ...own.data, local: this.added(stage, pointers, none) } };
+        else if (isLast) own = { ...own, reads: this.reached(pointers, false) };
       });
-      invariant(data !== undefined, "a stage knows where the data lie");
-      const own: Pointers = { ...pointers, data: { ...pointers.data, local: data } };
-      if (k < this.stages.length - 1) this.stage(k + 1, own, values);
+      if (!isLast) this.stage(k + 1, own, values);
+      else if (computes) this.computed(inside, own, values);
       else this.row(inside, own);
     });
   }
@@ -173,12 +180,18 @@ class GatherEmitter {
   }
 
   /** Looks up every index of the tile once: an entry is what the sites add to the data's address. */
-  private fillTable(table: Table, { out, index, coords }: Pointers): Pointer {
+  private fillTable(table: Table, { out, reads, index, coords }: Pointers): Pointer {
     const { code, context, plan, sizes } = this;
     const entry: Pointer = { local: code.local("table"), by: table.strides };
     code.get(context.ub).plus(context.layout.table).set(entry.local);
     // The first element of those that share an index stands for them: no other comes before it.
-    const written: Pointers = { out: plan.reports ? out : { ...out, by: [] }, data: entry, index, coords };
+    const written: Pointers = {
+      out: plan.reports ? out : { ...out, by: [] },
+      data: entry,
+      reads,
+      index,
+      coords,
+    };
     const adds = sumOf(plan.stages.map((stage) => stage.adds));
     nest(code, sizes, table.dims, listed(written), (locals) => {
       const own = withLocals(written, locals);
@@ -186,7 +199,7 @@ class GatherEmitter {
       const offset = code.local("offset");
       const lookUp = (none: Label | undefined): void => {
         context.at(this.pointAt(own, values), () => {
-          for (const { site } of plan.sites) values.set(site, this.site(site, own, none));
+          for (const { site } of plan.sites) values.set(site, this.site(site, own, values, none));
           context.value(scale(adds, plan.elementBytes));
         });
         code.set(offset);
@@ -264,7 +277,7 @@ class GatherEmitter {
   }
 
   /** Reads a site: what holds its value. One that is reported is 0 from there on, in range for whatever is read by it. */
-  private site(number: number, pointers: Pointers, none: Label | undefined): Held {
+  private site(number: number, pointers: Pointers, values: Values, none: Label | undefined): Held {
     const { code, context, plan } = this;
     const { rule, fromEnd, open } = at(plan.sites, number);
     const raw = this.raw(number, pointers);
@@ -286,6 +299,14 @@ class GatherEmitter {
     emitResolved(code, resolver, this.value(raw, rule.signed));
     const element = code.local(`at${number}`);
     code.set(element);
+    const { ends } = at(plan.sites, number);
+    if (ends !== undefined && plan.reports) {
+      // A bag may have no more terms than its most.
+      code.get(element).get(narrow(values, ends.from)).op("i32.sub").const(ends.most).op("i32.gt_s");
+      code.if(() => {
+        reportBad(code, context.bad, position);
+      });
+    }
     return element;
   }
 
@@ -327,6 +348,92 @@ class GatherEmitter {
     return this.value(raw, true).counted(fromEnd).held;
   }
 
+  /** The pointers to what an element, or a term of it, is made from, with all that index values add. */
+  private reached({ reads }: Pointers, ofTerm: boolean): readonly Pointer[] {
+    const { code, context, plan } = this;
+    return reads.map((pointer, k) => {
+      const { beyond, elementBytes } = at(plan.reads, k);
+      if (beyond.terms.length === 0 || isReadByTerms(beyond, plan.sites, plan.stmt.map) !== ofTerm)
+        return pointer;
+      const local = code.local("from");
+      context.value(scale(beyond, elementBytes));
+      code.get(pointer.local).op("i32.add").set(local);
+      return { ...pointer, local };
+    });
+  }
+
+  /** Elements behind the sites, each by its steps. */
+  private computed({ first, sizes }: Inside, pointers: Pointers, values: Values): void {
+    const { code, plan } = this;
+    const { out, reads } = pointers;
+    const { steps, terms } = plan.values ?? { steps: [] };
+    const memory: MemoryOf = (read) => {
+      this.context.first(at(plan.reads, read).memory);
+    };
+    if (terms === undefined) {
+      nest(code, sizes, range(first, sizes.length), [out, ...reads], ([target, ...addresses]) => {
+        emitValue(code, steps, { addresses, memory }, target ?? out.local);
+      });
+      return;
+    }
+    nest(code, sizes, range(first, sizes.length), listed(pointers), (locals) => {
+      const own = withLocals(pointers, locals);
+      const reduced = emitTerms(code, terms, (take) => {
+        this.eachTerm(own, values, (here) => {
+          take({ addresses: here.map(({ local }) => local), memory });
+        });
+      });
+      const addresses = own.reads.map(({ local }) => local);
+      emitValue(code, steps, { addresses, memory }, own.out.local, reduced);
+    });
+  }
+
+  /** The loop over the terms of an element, in order: `take` gets the pointers to what one is made from. One without a value is left out. */
+  private eachTerm(pointers: Pointers, values: Values, take: (reads: readonly Pointer[]) => void): void {
+    const { code, context, plan } = this;
+    const { map } = plan.stmt;
+    const r = termDim(map);
+    const { count, from } = this.termsOf(values);
+    const first = listed(pointers).map((pointer): Pointer => {
+      const step = pointer.by[r] ?? 0;
+      if (from === undefined || step === 0) return pointer;
+      const local = code.local("first");
+      code.get(pointer.local).get(from).times(step).op("i32.add").set(local);
+      return { ...pointer, local };
+    });
+    const sizes = [...this.sizes, count];
+    nest(code, sizes, [r], first, (locals) => {
+      const own = withLocals(pointers, locals);
+      const inner: Values = new Map(values);
+      const body = (none: Label | undefined): void => {
+        let reads = own.reads;
+        context.at(this.pointAt(own, inner), () => {
+          for (const { site, ofTerm } of plan.sites)
+            if (ofTerm) inner.set(site, this.site(site, own, inner, none));
+          reads = this.reached(own, true);
+        });
+        take(reads);
+      };
+      const mayEnd = plan.sites.some(({ rule, ofTerm }) => ofTerm && rule?.mayBeNone === true);
+      if (mayEnd) code.block(body);
+      else body(undefined);
+    });
+  }
+
+  /** How many terms an element has, and where r begins in a bag. */
+  private termsOf(values: Values): { readonly count: Amount; readonly from?: LocalId } {
+    const { code } = this;
+    const { most, bag } = this.plan.stmt.map.reduced ?? { most: 0 };
+    if (bag === undefined) return { count: { kind: "const", value: most } };
+    const [from, to] = [bag.from, bag.to].map((site) => narrow(values, site));
+    invariant(from !== undefined && to !== undefined, "a bag has two ends");
+    const count = code.local("count");
+    code.get(to).get(from).op("i32.sub").const(0).get(to).get(from).op("i32.gt_s").op("select").set(count);
+    // One that is too long is reported.
+    code.get(count).const(most).get(count).const(most).op("i32.lt_u").op("select").set(count);
+    return { count: { kind: "local", local: count }, from };
+  }
+
   /** What lies together behind the sites. */
   private row({ first, sizes }: Inside, { out, data }: Pointers): void {
     const { code, plan } = this;
@@ -355,6 +462,13 @@ class GatherEmitter {
   }
 }
 
+/** The local of an index value with a bound. */
+function narrow(values: Values, site: number): LocalId {
+  const held = values.get(site);
+  invariant(typeof held === "number", `index value ${site} has a bound`);
+  return held;
+}
+
 /** The stage of a gather whose index values were looked up before. */
 const behindTable = (last: number): Stage => ({ dim: last, sites: [], adds: constant(0) });
 
@@ -362,12 +476,13 @@ const behindTable = (last: number): Stage => ({ dim: last, sites: [], adds: cons
 const noEntry = -1;
 
 /** Output dims by whose coordinates something is computed: what no pointer follows. */
-function dimsUsed({ addresses, indices, lookups, stages, page }: CpuGather): number[] {
+function dimsUsed({ addresses, indices, lookups, stages, page, reads }: CpuGather): number[] {
   const sums = addresses.sites.filter((_, site) => lookups[site] === undefined);
   const forms: readonly Linear[] = [
     ...sums,
     ...indices.map(({ beyond }) => beyond),
     ...stages.map(({ adds }) => adds),
+    ...reads.map(({ beyond }) => beyond),
     ...(page === undefined ? [] : [page.form]),
   ];
   return [...new Set(forms.flatMap(dimsOf))].sort((a, b) => a - b);

@@ -6,9 +6,9 @@
 
 import type { Stmt } from "../../ir/tile.js";
 
-/** What follows an opcode: nothing, a local, a label, a constant, a memory address, or one and the lane that it fills. */
+/** What follows an opcode: nothing, a local, a label, a constant, a memory address, a lane, or a memory address and the lane that it fills. */
 export type Immediate =
-  "none" | "local" | "label" | "const" | "const64" | "memory" | "lane" | "copy" | "fill";
+  "none" | "local" | "label" | "const" | "const64" | "memory" | "lane" | "memory and lane" | "copy" | "fill";
 
 interface Encoding {
   readonly code: readonly number[];
@@ -18,6 +18,7 @@ interface Encoding {
 const plain = (...code: number[]): Encoding => ({ code, immediate: "none" });
 const memory = (...code: number[]): Encoding => ({ code, immediate: "memory" });
 const lane = (...code: number[]): Encoding => ({ code, immediate: "lane" });
+const memoryAndLane = (...code: number[]): Encoding => ({ code, immediate: "memory and lane" });
 const simd = 0xfd;
 
 export const encodings = {
@@ -29,6 +30,7 @@ export const encodings = {
   "local.tee": { code: [0x22], immediate: "local" },
   "i32.load": memory(0x28),
   "i64.load": memory(0x29),
+  "f32.load": memory(0x2a),
   "i32.load8_s": memory(0x2c),
   "i32.load8_u": memory(0x2d),
   "i32.load16_s": memory(0x2e),
@@ -41,8 +43,11 @@ export const encodings = {
   "i64.const": { code: [0x42], immediate: "const64" },
   "i32.eqz": plain(0x45),
   "i32.eq": plain(0x46),
+  "i32.ne": plain(0x47),
   "i32.lt_s": plain(0x48),
   "i32.lt_u": plain(0x49),
+  "i32.gt_s": plain(0x4a),
+  "i32.gt_u": plain(0x4b),
   "i32.ge_s": plain(0x4e),
   "i32.ge_u": plain(0x4f),
   "i64.eqz": plain(0x50),
@@ -50,6 +55,7 @@ export const encodings = {
   "i64.lt_u": plain(0x54),
   "i64.ge_s": plain(0x59),
   "i64.ge_u": plain(0x5a),
+  "f32.eq": plain(0x5b),
   "i32.add": plain(0x6a),
   "i32.sub": plain(0x6b),
   "i32.mul": plain(0x6c),
@@ -73,9 +79,21 @@ export const encodings = {
   "i64.shl": plain(0x86),
   "i64.shr_s": plain(0x87),
   "i64.shr_u": plain(0x88),
+  "f32.add": plain(0x92),
+  "f32.sub": plain(0x93),
+  "f32.mul": plain(0x94),
+  "f32.div": plain(0x95),
+  "f32.min": plain(0x96),
+  "f32.max": plain(0x97),
   "i32.wrap_i64": plain(0xa7),
   "i64.extend_i32_s": plain(0xac),
   "i64.extend_i32_u": plain(0xad),
+  "f32.convert_i32_s": plain(0xb2),
+  "f32.convert_i32_u": plain(0xb3),
+  "i32.reinterpret_f32": plain(0xbc),
+  "f32.reinterpret_i32": plain(0xbe),
+  "i32.trunc_sat_f32_s": plain(0xfc, 0),
+  "i32.trunc_sat_f32_u": plain(0xfc, 1),
   "memory.copy": { code: [0xfc, 10], immediate: "copy" },
   "memory.fill": { code: [0xfc, 11], immediate: "fill" },
   "v128.load": memory(simd, 0),
@@ -84,22 +102,28 @@ export const encodings = {
   "v128.load32_splat": memory(simd, 9),
   "v128.load64_splat": memory(simd, 10),
   "v128.store": memory(simd, 11),
-  "v128.load8_lane": lane(simd, 84),
-  "v128.load16_lane": lane(simd, 85),
-  "v128.load32_lane": lane(simd, 86),
-  "v128.load64_lane": lane(simd, 87),
+  "v128.load8_lane": memoryAndLane(simd, 84),
+  "v128.load16_lane": memoryAndLane(simd, 85),
+  "v128.load32_lane": memoryAndLane(simd, 86),
+  "v128.load64_lane": memoryAndLane(simd, 87),
+  "v128.and": plain(simd, 78),
   "i32x4.splat": plain(simd, 17),
   "i32x4.le_u": plain(simd, 62),
   "i32x4.bitmask": plain(simd, 0xa4, 0x01),
   "i32x4.max_u": plain(simd, 0xb9, 0x01),
-  "i64x2.splat": plain(simd, 18),
+  "i32x4.extract_lane": lane(simd, 27),
+  "i32x4.replace_lane": lane(simd, 28),
+  "i32x4.shr_s": plain(simd, 0xac, 0x01),
+  "i32x4.add": plain(simd, 0xae, 0x01),
+  "i64x2.shr_s": plain(simd, 0xcc, 0x01),
+  "i64x2.add": plain(simd, 0xce, 0x01),
 } as const satisfies Readonly<Record<string, Encoding>>;
 
 export type PlainOp = keyof typeof encodings;
 
 export const encodingOf = (op: PlainOp): Encoding => encodings[op];
 
-export type ValueType = "i32" | "i64" | "v128";
+export type ValueType = "i32" | "i64" | "f32" | "v128";
 
 export interface Local {
   readonly name: string;

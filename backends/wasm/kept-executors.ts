@@ -64,7 +64,8 @@ export class KeptExecutors {
     emptied(this.idle.get(tile));
     const place: Place = { executor };
     this.idle.set(tile, place);
-    this.order.set(key, { place: new WeakRef(place), bytes: executor.memoryBytes });
+    const { memoryBytes, untouchedBytes } = executor;
+    this.order.set(key, { place: new WeakRef(place), bytes: memoryBytes - untouchedBytes });
   }
 
   private keyOf(tile: TileFunc): object {

@@ -4,7 +4,7 @@ import { outputOf, type TileFunc } from "../../ir/func.js";
 import type { Linear } from "../../ir/linear.js";
 import { ubBuffers } from "../../ir/regions.js";
 import { ubStrides, type Region, type UbBuffer } from "../../ir/tile.js";
-import { at, invariant, strides } from "../../ir/types.js";
+import { at, bytesOf, invariant, isPacked, strides, type DType } from "../../ir/types.js";
 import { beyondSteps, isOverPoint } from "../plan/stages.js";
 
 /** A tensor by its number among the operands, or a tile of the unified buffer. */
@@ -19,7 +19,9 @@ export interface Placed extends Place {
 /** An address as a pointer that advances with the output dims of a tile, and what lies beyond its steps. */
 export interface Walk {
   readonly memory: Memory;
+  /** Bytes of an element. Of packed elements, which have no address of their own, a walk counts elements from its memory's first. */
   readonly elementBytes: number;
+  readonly packed: boolean;
   /** Where it starts, in elements of the memory. */
   readonly start: Linear;
   /** Bytes between neighbours along each output dim. */
@@ -28,14 +30,28 @@ export interface Walk {
   readonly beyond: Linear;
 }
 
-/** `elementBytes`: of the memory's elements, in which the address counts. */
-export const walkOf = (memory: Memory, address: Linear, elementBytes: number, rank: number): Walk => ({
-  memory,
-  elementBytes,
-  start: { at: address.at, terms: address.terms.filter((term) => !isOverPoint(term)) },
-  by: stepsOf(address, rank).map((step) => step * elementBytes),
-  beyond: { at: 0, terms: beyondSteps(address) },
-});
+/** Where a site finds its index value. */
+export interface Lookup {
+  /** Number of the walk over its table. */
+  readonly walk: number;
+  /** Bytes from the walk to the value. */
+  readonly shift: number;
+  readonly dtype: DType;
+}
+
+/** `dtype`: of the memory's elements, in which the address counts. */
+export function walkOf(memory: Memory, address: Linear, dtype: DType, rank: number): Walk {
+  const packed = isPacked(dtype);
+  const elementBytes = packed ? 1 : bytesOf(dtype);
+  return {
+    memory,
+    elementBytes,
+    packed,
+    start: { at: address.at, terms: address.terms.filter((term) => !isOverPoint(term)) },
+    by: stepsOf(address, rank).map((step) => step * elementBytes),
+    beyond: { at: 0, terms: beyondSteps(address) },
+  };
+}
 
 /** Where the regions of a program lie. */
 export function placing(func: TileFunc): (region: Region) => Placed {

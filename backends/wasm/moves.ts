@@ -5,11 +5,12 @@ import { flatten, type Stmt } from "../../ir/tile.js";
 import { assertNever, invariant } from "../../ir/types.js";
 import { singleCopies, type Figures, type How, type Move, type MovePlan } from "../moves.js";
 import { copyWay } from "./code.js";
-import { unroll, type CpuGather, type Moving } from "./gather-plan.js";
+import { rowsTogether, unroll, type CpuGather, type Moving } from "./gather-plan.js";
 import { layoutOf } from "./layout.js";
 import type { WasmPlan } from "./plan.js";
 import { range, type Run } from "../plan/runs.js";
 import { jammed } from "./unroll-and-jam.js";
+import type { ValuePlan } from "../../ir/values/index.js";
 
 export const movesOf = (plan: WasmPlan): MovePlan => {
   const slices = plan.nest.tasks / taskOfTile(plan.source).nest.tasks;
@@ -89,10 +90,23 @@ function gatherMoves(stmt: string, plan: CpuGather): Move[] {
             figures: { along: table.dims.map((d) => `d${d}`).join(" "), bytes: table.bytes },
           },
         ];
-  return [...looked, { stmt, how: hows[plan.moving.by], figures: movingFigures(plan) }];
+  const { values, elementBytes } = plan;
+  const moved: Move =
+    values === undefined
+      ? { stmt, how: hows[plan.moving.by], figures: movingFigures(plan) }
+      : { stmt, how: "computed", figures: computedFigures(values, elementBytes) };
+  return [...looked, moved];
 }
 
+const computedFigures = ({ steps, terms }: ValuePlan, bytes: number): Figures => ({
+  bytes,
+  ...(terms === undefined ? {} : { "steps of a term": terms.steps.length }),
+  steps: steps.length,
+});
+
 function movingFigures({ elementBytes, last, moving, page, run }: CpuGather): Figures {
+  if (moving.by === "rows together")
+    return { ...figuresOf(run), rows: rowsTogether, indices: "checked together" };
   if (moving.by !== "rows") {
     const jam = moving.by === "checked together" ? moving.jam : undefined;
     const parts = jam === undefined ? {} : { [`parts of d${jam.dim} side by side`]: jammed };
@@ -109,6 +123,7 @@ function movingFigures({ elementBytes, last, moving, page, run }: CpuGather): Fi
 
 const hows = {
   rows: "rows",
+  "rows together": "rows",
   "checked together": "groups",
   "from the table": "groups",
   "one by one": "words",

@@ -8,14 +8,15 @@
  */
 import { gatheredTable } from "../../ir/access.js";
 import { outputOf, type TileFunc } from "../../ir/func.js";
-import { constant, type Linear } from "../../ir/linear.js";
+import { add, constant, div, type Linear } from "../../ir/linear.js";
 import { ubBuffers } from "../../ir/regions.js";
 import { sizesAround } from "../../ir/symbols/symbols.js";
 import { taskOfTile, type ParallelNest } from "../../ir/task/index.js";
 import { flatten, type Region, type Stmt } from "../../ir/tile.js";
-import { bytesOf, elementCount, invariant } from "../../ir/types.js";
+import { bytesOf, elementCount, elementsInByte, invariant, isPacked } from "../../ir/types.js";
 import { elide, type Elided } from "../plan/elide.js";
 import { fuseTasks } from "../plan/fuse-tasks.js";
+import { joinRuns } from "../plan/join-runs.js";
 import { commonRun, type Run } from "../plan/runs.js";
 import { elementsMoved, splitElements, splitTasks } from "../plan/split-tasks.js";
 import { planCpuGather, type CpuGather } from "./gather-plan.js";
@@ -52,7 +53,7 @@ export interface BoxPlan {
 
 export function planWasm(source: TileFunc): WasmPlan {
   const empty = elementCount(outputOf(source).type.shape) === 0;
-  const copied = empty ? { ...source, body: [] } : rowsToJam(splitTasks(source));
+  const copied = empty ? { ...source, body: [] } : rowsToJam(splitTasks(joinRuns(source)));
   const { func, gone } = elide(copied, (table) => table === gatheredTable);
   const around = sizesAround(source);
   const task = taskOfTile(func);
@@ -89,7 +90,23 @@ function rowsToJam(func: TileFunc): TileFunc {
 
 function boxPlan(func: TileFunc, to: Placed, from: Placed, { buffer, sizes }: Region): BoxPlan {
   const operand = func.operands.find(({ name }) => name === buffer) ?? outputOf(func);
-  const elementBytes = bytesOf(operand.type.dtype);
+  const { dtype } = operand.type;
+  if (isPacked(dtype)) return bytesPlan(to, from, sizes, elementsInByte(dtype));
+  const elementBytes = bytesOf(dtype);
   const strides = [to, from].map((placed) => placed.strides.map((stride) => stride * elementBytes));
   return { to, from, sizes, elementBytes, run: commonRun(sizes, strides, elementBytes, 0) };
+}
+
+/** The box of the bytes that hold packed elements, `each` a byte: rows start at bytes, and so do regions. */
+function bytesPlan(to: Placed, from: Placed, sizes: readonly Linear[], each: number): BoxPlan {
+  const last = sizes.length - 1;
+  const inBytes = (placed: Placed): Placed => ({
+    memory: placed.memory,
+    offsets: placed.offsets.map((offset, k) => (k === last ? div(offset, each) : offset)),
+    strides: placed.strides.map((stride, k) => (k === last ? stride : stride / each)),
+  });
+  const rows = sizes.map((size, k) => (k === last ? div(add(size, constant(each - 1)), each) : size));
+  const [target, source] = [inBytes(to), inBytes(from)];
+  const run = commonRun(rows, [target.strides, source.strides], 1, 0);
+  return { to: target, from: source, sizes: rows, elementBytes: 1, run };
 }

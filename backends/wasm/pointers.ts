@@ -7,16 +7,25 @@ export interface Pointers {
   readonly out: Pointer;
   /** Where the data lie, but for what index values add. */
   readonly data: Pointer;
+  /** To the elements that a value is made from, but for what index values add. */
+  readonly reads: readonly Pointer[];
   /** By the walk over a table; of index values that were looked up before, to their entry alone. */
   readonly index: readonly Pointer[];
   /** Coordinates of output dims, where something is computed by them. */
   readonly coords: readonly Pointer[];
 }
 
+/** Constant bytes beyond the pointers, in the order in which they are listed. */
+export type Shift = readonly number[];
+
+/** Place of the first pointer to an index among those that are listed, where elements move as they are. */
+export const firstIndex = 2;
+
 /** All of them in one order, as loops take them. */
-export const listed = ({ out, data, index, coords }: Pointers): readonly Pointer[] => [
+export const listed = ({ out, data, reads, index, coords }: Pointers): readonly Pointer[] => [
   out,
   data,
+  ...reads,
   ...index,
   ...coords,
 ];
@@ -24,11 +33,13 @@ export const listed = ({ out, data, index, coords }: Pointers): readonly Pointer
 /** The same with other locals, in that order. */
 export function withLocals(pointers: Pointers, locals: readonly LocalId[]): Pointers {
   const moved = listed(pointers).map((pointer, k): Pointer => ({ ...pointer, local: at(locals, k) }));
-  const coords = 2 + pointers.index.length;
+  const index = 2 + pointers.reads.length;
+  const coords = index + pointers.index.length;
   return {
     out: at(moved, 0),
     data: at(moved, 1),
-    index: moved.slice(2, coords),
+    reads: moved.slice(2, index),
+    index: moved.slice(index, coords),
     coords: moved.slice(coords),
   };
 }

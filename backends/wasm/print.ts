@@ -60,10 +60,11 @@ function immediates(instr: PlainInstr, locals: readonly string[]): string[] {
     case "label":
     case "const":
     case "const64":
+    case "lane":
       return [String(at(args, 0))];
     case "memory":
       return memory();
-    case "lane":
+    case "memory and lane":
       return [...memory(), String(at(args, 1))];
   }
 }

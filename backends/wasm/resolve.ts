@@ -106,7 +106,19 @@ export function emitResolved(code: Code, resolver: Resolver, value: IndexValue):
   code.if(() => {
     outOfRange(code, resolver, fixed, element);
   });
+  const { but } = resolver.rule;
+  if (but !== undefined) {
+    code.get(element).const(but).op("i32.eq");
+    code.if(resolver.nothing);
+  }
   code.get(element);
+}
+
+/** Keeps the lowest number of an output element whose index is out of range; `position` pushes that of the one at hand. */
+export function reportBad(code: Code, bad: LocalId, position: () => void): void {
+  const own = code.local("position");
+  position();
+  code.op("local.tee", own).get(bad).get(own).get(bad).op("i32.lt_u").op("select").set(bad);
 }
 
 function outOfRange(
@@ -117,11 +129,7 @@ function outOfRange(
 ): void {
   const { below } = bounds;
   if (rule.outside === "report" || rule.outside === "promised") {
-    if (position !== undefined) {
-      const own = code.local("position");
-      position();
-      code.op("local.tee", own).get(bad).get(own).get(bad).op("i32.lt_u").op("select").set(bad);
-    }
+    if (position !== undefined) reportBad(code, bad, position);
   } else if (rule.below > 0) {
     switch (rule.outside) {
       case "nearest":

@@ -9,10 +9,11 @@ import { CompileError, error, throwIfErrors } from "../../ir/diagnostic.js";
 import { openFormOf } from "../../ir/symbols/open.js";
 import { keyOf, outputOf, type OpenTile, type TileFunc } from "../../ir/func.js";
 import type { Target } from "../../ir/target.js";
+import { indexBytes } from "../../ir/policy.js";
 import { verifyOnce } from "../../ir/verify/verify-once.js";
 import { taskOfTile } from "../../ir/task/index.js";
 import type { GatherStmt } from "../../ir/tile.js";
-import { at, byteCount, bytesOf, elementCount, invariant, type DType } from "../../ir/types.js";
+import { at, byteCount, elementCount, invariant, type DType } from "../../ir/types.js";
 import { BoundedCache } from "../cache.js";
 import { checkKernel, checkRunnable } from "../check-kernel.js";
 import { checkFields, isObject, shown, wholeNumber, type Fields } from "../fields.js";
@@ -372,7 +373,7 @@ class DeviceRunner implements Runner {
   }
 
   private async indexAt(buffer: GPUBuffer, dtype: DType, position: number): Promise<bigint> {
-    const size = bytesOf(dtype);
+    const size = indexBytes(dtype);
     const read = Math.max(4, size);
     const offset = Math.floor((position * size) / read) * read;
     return indexReader(await this.read(buffer, offset, read), dtype).exact(position - offset / size);

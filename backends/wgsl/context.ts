@@ -133,5 +133,5 @@ export function inAccesses(flat: string, elements: number): string {
   return elements === 1 ? flat : `(${flat}) >> ${Math.log2(elements)}u`;
 }
 
-/** A mask of the low bits of a word: 8 or 16. */
-export const lowBits = (bits: number): string => (bits === 8 ? "0xffu" : "0xffffu");
+/** A mask of the low bits of a word: 2 to 16 of them. */
+export const lowBits = (bits: number): string => `0x${(2 ** bits - 1).toString(16)}u`;

@@ -23,13 +23,14 @@ export const accessAt = (context: Context, move: GatherMove, width: Width, place
 
 export const outputName = ({ names, plan }: Context): string => names.buffer(outputOf(plan.func).name);
 
-/** Whether no element is read: an index value has none to name, or the data have none. */
-export const readsNothing = ({ plan }: Context, { sites }: GatherMove): boolean =>
-  sites.some(({ rule }) => rule?.below === 0) ||
-  elementCount(inputOf(plan.func, gatheredTable).type.shape) === 0;
+/** Whether no element is read: an index value has none to name, or the data, where terms do not read them, have none. */
+export const readsNothing = ({ plan }: Context, { sites, stmt }: GatherMove): boolean =>
+  sites.some(({ rule, ofTerm }) => !ofTerm && rule?.below === 0) ||
+  (stmt.map.reduced === undefined && elementCount(inputOf(plan.func, gatheredTable).type.shape) === 0);
 
 /** Whether an element may have none; one that is reported may have any bits. */
-export const mayFill = ({ sites }: GatherMove): boolean => sites.some(({ rule }) => rule?.mayBeNone === true);
+export const mayFill = ({ sites }: GatherMove): boolean =>
+  sites.some(({ rule, ofTerm }) => !ofTerm && rule?.mayBeNone === true);
 
 /** A value that is read, or what fills in its place where the element has ended. */
 export const orFill = (move: GatherMove, filled: string, found: string): string =>

@@ -13,7 +13,15 @@ import {
   type GatherAddresses,
   type Place,
 } from "../../ir/addressing.js";
-import { elementsOf, inputOf, inputsOf, outputOf, type Operand, type TileFunc } from "../../ir/func.js";
+import {
+  elementsOf,
+  inputOf,
+  inputsOf,
+  outputBytes,
+  outputOf,
+  type Operand,
+  type TileFunc,
+} from "../../ir/func.js";
 import { dimRanges, imageOf, rangesOf, type Ranges } from "../../ir/intervals/intervals.js";
 import {
   atomsOf,
@@ -36,7 +44,8 @@ import { ubBuffers } from "../../ir/regions.js";
 import { sizeRanges } from "../../ir/symbols/symbols.js";
 import type { Located, Task } from "../../ir/task/index.js";
 import { ubStrides, type ForStmt, type GatherStmt } from "../../ir/tile.js";
-import { assertNever, at, bytesOf, invariant, type DType, type Shape } from "../../ir/types.js";
+import { assertNever, at, bitsOf, invariant, meanBytes, type DType, type Shape } from "../../ir/types.js";
+import type { ValuePlan } from "../../ir/values/index.js";
 import { planGather, type GatherPlan } from "../plan/gather.js";
 import { pageAlong, type Page } from "../plan/page.js";
 import { beyondSteps, isOverPoint } from "../plan/stages.js";
@@ -67,6 +76,7 @@ export type SharedWords =
   | {
       readonly by: "recomputed";
       readonly data: Linear;
+      readonly reads: readonly Linear[];
       readonly sites: readonly Linear[];
       /** Where the tile starts in the output. */
       readonly offsets: readonly Linear[];
@@ -100,6 +110,8 @@ export interface GatherMove {
   /** How the data gets to the unified buffer that it is read from; absent where it is read in place. */
   readonly staged?: LoadMove;
   readonly addresses: GatherAddresses;
+  /** How an element is computed; absent where it moves as it is. */
+  readonly values?: ValuePlan;
   readonly sites: readonly SiteMove[];
   /** What dims, sites and loop variables can be. */
   readonly ranges: Ranges;
@@ -141,16 +153,17 @@ export function gatherMove(
   const plan = planGather(func, gather, addresses);
   const tile = stmt.to.sizes.map((size) => largestValue(size) ?? 0);
   const dims = tile.map((_, d) => d);
-  const follows = new Set(
-    [...addresses.sites, { at: 0, terms: beyondSteps(addresses.data) }].flatMap(dimsOf),
-  );
+  const { values } = plan;
+  const beyond = addresses.reads.map((address) => ({ at: 0, terms: beyondSteps(address) }));
+  const follows = new Set([...addresses.sites, ...beyond].flatMap(dimsOf));
   const sharing = dims.filter((d) => !follows.has(d));
   const isTable = plan.sites.some(({ table }) => table === gatheredTable);
-  const setting: Setting = { func, stmt, loops, staged: widest, sharing, laneBytes, isTable };
+  const computes = values !== undefined;
+  const setting: Setting = { func, stmt, loops, staged: widest, sharing, laneBytes, isTable, computes };
   const asItLies: Walk = { sizes: stmt.to.sizes, tile, addresses };
   // Lanes that stage rows keep to them.
   const joined =
-    widest === undefined
+    widest === undefined && !computes
       ? joinedDims(
           asItLies,
           dims.map((d) => follows.has(d)),
@@ -162,14 +175,14 @@ export function gatherMove(
     isSimple(plan) && isAffine(addresses.data),
   ) ?? {
     how: "packed",
-    group: 4 / bytesOf(outputOf(func).type.dtype),
+    group: 4 / outputBytes(func),
     shared: isTable ? { by: "merged" } : sharedWords(func, plan, inTensor, tensorPlace(func, task, stmt.to)),
   };
   // The words of a packed row are its own.
   const walk = unit.how === "packed" ? asItLies : joined;
-  const staged = unit.how === "packed" || isTable ? loaded?.(true) : widest;
+  const staged = unit.how === "packed" || isTable || computes ? loaded?.(true) : widest;
   const widths = widthsOf(setting, asItLies, unit, staged);
-  const ranges = { ...plan.ranges, dims: dimRanges(walk.tile) };
+  const ranges = { ...plan.ranges, dims: dimRanges(walk.tile, stmt.map) };
   const page = unit.how === "rows" && readsAlone(laneBytes) ? pageRun(walk, ranges, loops) : undefined;
   return {
     kind: "gather",
@@ -180,6 +193,7 @@ export function gatherMove(
     tile: walk.tile,
     ...(staged === undefined ? {} : { staged }),
     addresses: walk.addresses,
+    ...(values === undefined ? {} : { values }),
     sites: plan.sites.map((step): SiteMove => {
       const { table } = step;
       return {
@@ -227,6 +241,7 @@ function isSimple({ stmt, sites, mayBeNone, fill }: GatherPlan): boolean {
         table !== gatheredTable &&
         rule !== undefined &&
         rule.below > 0 &&
+        rule.but === undefined &&
         countsFromBound(at(stmt.map.sites, site)) &&
         isAffine(form) &&
         sitesOf(form).length === 0,
@@ -246,7 +261,8 @@ function sharedWords(
 ): SharedWords {
   const data = overTensor(inTensor.data, offsets);
   const addresses = inTensor.sites.map((address) => overTensor(address, offsets));
-  const forms = [data, ...addresses];
+  const reads = inTensor.reads.map((address) => overTensor(address, offsets));
+  const forms = [...reads, ...addresses];
   const inputs = inputsOf(func).map(({ type }) => type);
   const ranges = rangesOf(stmt.map, inputs, outputOf(func).type.shape, {
     symbols: sizeRanges(func.symbolic?.symbols ?? []),
@@ -254,7 +270,7 @@ function sharedWords(
   const same = forms.every((form) => loopVariables(form).size === 0);
   const narrow = sites.every((step) => !isWide(step, stmt));
   if (!same || !narrow || forms.some((form) => isLarge(form, ranges))) return { by: "merged" };
-  return { by: "recomputed", data, sites: addresses, offsets };
+  return { by: "recomputed", data, reads, sites: addresses, offsets };
 }
 
 const isWide = ({ table, rule, site }: SiteStep, { map }: GatherStmt): boolean =>
@@ -270,6 +286,8 @@ interface Setting {
   readonly laneBytes: number;
   /** Whether the data hold index values too, which are read by words. */
   readonly isTable: boolean;
+  /** Whether elements are computed, each by itself. */
+  readonly computes: boolean;
 }
 
 /** The tile as it lies, which vectors of neighbours follow, and as lanes walk it. */
@@ -281,8 +299,8 @@ interface Walks {
 /** Undefined where elements share words. `simple`: whether neighbours may be resolved by vectors. */
 function unitOf(setting: Setting, { asItLies, walk }: Walks, simple: boolean): Unit | undefined {
   const { func, staged, sharing, isTable } = setting;
-  const { type } = inputOf(func, gatheredTable);
-  const size = bytesOf(type.dtype);
+  const size = outputBytes(func);
+  if (setting.computes) return size < 4 ? undefined : { how: "words", group: 1, width: 1 };
   const last = walk.sizes.length - 1;
   const words = size < 4 ? undefined : ({ how: "words", group: 1, width: wordsOf(size, setting) } as const);
   if (last < 0) return words;
@@ -337,8 +355,8 @@ const startsIn = ({ func, loops, stmt }: Setting, address: Linear, tensor: Opera
 
 /** Words of one access of each operand. */
 function widthsOf(setting: Setting, asItLies: Walk, unit: Unit, staged: LoadMove | undefined): Width[] {
-  const { func, stmt, isTable } = setting;
-  const size = bytesOf(inputOf(func, gatheredTable).type.dtype);
+  const { func, stmt, isTable, computes } = setting;
+  const size = meanBytes(inputOf(func, gatheredTable).type.dtype);
   const [data, output] = movedBy(unit, size);
   const along =
     unit.how === "groups" ? stmt.to.sizes.length - 1 : unit.how === "rows" ? unit.fourAlong : undefined;
@@ -348,7 +366,7 @@ function widthsOf(setting: Setting, asItLies: Walk, unit: Unit, staged: LoadMove
     readInFours(setting, asItLies, along, table);
   return [
     ...inputsOf(func).map((_, table): Width => {
-      if (table === gatheredTable) return staged?.width ?? (isTable ? 1 : data);
+      if (table === gatheredTable) return staged?.width ?? (isTable || computes ? 1 : data);
       return inFours(table) ? 4 : 1;
     }),
     output,
@@ -377,7 +395,7 @@ const readInFours = (
   along: number,
   table: number,
 ): boolean =>
-  bytesOf(inputOf(func, table).type.dtype) >= 4 &&
+  bitsOf(inputOf(func, table).type.dtype) >= 32 &&
   residue(elementsOf(func, inputOf(func, table)), 4, loops) === 0 &&
   stmt.map.sites.every(
     ({ value }, s) =>

@@ -21,6 +21,8 @@ import {
 } from "./index-values.js";
 import { axesOf } from "./lanes.js";
 import { emitPackedGather, emitPackedHelpers } from "./packed.js";
+import { emitValueHelpers } from "./value-helpers.js";
+import { declareValue, valueHelpers } from "./values.js";
 import { emitPages, emitRun, emitTileLoops } from "./tile-loops.js";
 
 /** The functions that a gather calls, before main. */
@@ -29,6 +31,7 @@ export function emitGatherHelpers(context: Context, move: GatherMove): void {
   const { unit } = move;
   if (unit.how === "packed") emitPackedHelpers(context, move, unit);
   if (unit.how === "groups") emitGroupHelpers(context, move);
+  if (move.values !== undefined) emitValueHelpers(context.out, valueHelpers(move.values));
 }
 
 export function emitGather(context: Context, move: GatherMove): void {
@@ -198,6 +201,15 @@ function emitWords(
     }
   };
   const filled = (access: number): string => fillWords(move, access * width, width);
+  if (move.values !== undefined) {
+    const bits = readsNothing(context, move)
+      ? filled(0)
+      : declareValue(context, move, move.values, { coords });
+    out.line(
+      `${output}[${context.address(move.addresses.output, coords)}] = ${orFill(move, filled(0), bits)};`,
+    );
+    return;
+  }
   out.line(`let to = ${context.access(move.addresses.output, elements, coords)};`);
   if (readsNothing(context, move)) {
     each((_, access) => filled(access));

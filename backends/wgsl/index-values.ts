@@ -2,6 +2,7 @@
  * Index values: each resolved under its rule, in order. The first that gives none or an error ends the elements that share it.
  */
 import { inputOf } from "../../ir/func.js";
+import { termPlaces } from "../../ir/intervals/intervals.js";
 import type { Linear } from "../../ir/linear.js";
 import { indexBytes } from "../../ir/policy.js";
 import { assertNever, at, InternalError, isSigned } from "../../ir/types.js";
@@ -48,10 +49,10 @@ function wordsOf(context: Context, move: GatherMove, coords: readonly string[]):
 /** The functions that index values are resolved by, before main. */
 export function emitIndexHelpers(context: Context, move: GatherMove): void {
   const { out, names, plan } = context;
-  for (const { site, table, rule, wide, four } of move.sites) {
+  for (const { site, table, rule, wide, four, ofTerm } of move.sites) {
     if (wide || table === undefined || rule === undefined) continue;
     const indices = names.buffer(inputOf(plan.func, table).name);
-    if (rule.outside !== "report" || mayEnd(move)) emitResolver(out, { site, rule, four }, indices);
+    if (rule.outside !== "report" || mayEnd(move, ofTerm)) emitResolver(out, { site, rule, four }, indices);
     else if (rule.below > 0) emitReportedResolver(out, { site, rule, four }, indices);
   }
   if (usesWide(move)) emitWideHelpers(out);
@@ -59,8 +60,8 @@ export function emitIndexHelpers(context: Context, move: GatherMove): void {
 
 const usesWide = ({ sites, addresses, ranges }: GatherMove): boolean =>
   sites.some(({ wide }) => wide) ||
-  [...sites.flatMap(({ table, form }) => (table === undefined ? [] : [form])), addresses.data].some((form) =>
-    isLarge(form, ranges),
+  [...sites.flatMap(({ table, form }) => (table === undefined ? [] : [form])), ...addresses.reads].some(
+    (form) => isLarge(form, ranges),
   );
 
 /** Where the index values of an element are read, and its number in the output. */
@@ -72,18 +73,62 @@ export interface ElementAt {
   readonly place?: string;
 }
 
-/** Declares every site of an element, and `alive` where one may end it. */
+/** Declares every site of an element, but for those of its terms, and `alive` where one may end it. */
 export function declareSites(context: Context, move: GatherMove, element: ElementAt): void {
   const { out } = context;
-  if (mayEnd(move)) out.line("var alive = true;");
+  if (mayEnd(move, false)) out.line("var alive = true;");
   if (move.reports) {
     out.line(`let written = ${element.place ?? context.address(move.addresses.output, element.coords)};`);
   }
-  for (const site of reached(move)) declareSite(context, move, site, element);
+  for (const site of reached(sitesOfPart(move, false))) {
+    declareSite(context, move, site, element);
+    if (site.ends !== undefined) emitLongBag(context, move, site, site.ends);
+  }
+}
+
+/** Declares the sites of a term, whose coordinates end in r. Gives whether one may end it, and `alive` then says which did not. */
+export function declareTermSites(context: Context, move: GatherMove, element: ElementAt): boolean {
+  const ends = mayEnd(move, true);
+  // That of the element is true where it has terms.
+  if (ends) context.out.line("var alive = true;");
+  for (const site of sitesOfPart(move, true)) declareSite(context, move, site, element);
+  return ends;
+}
+
+/** Where r begins and ends for an element; undefined where no element has a term. */
+export function termBounds({ out }: Context, move: GatherMove): readonly [string, string] | undefined {
+  const { map } = move.stmt;
+  const { most, bag } = map.reduced ?? { most: 0 };
+  if (termPlaces(map) === 0 || sitesOfPart(move, true).some(({ rule }) => rule?.below === 0))
+    return undefined;
+  const alive = mayEnd(move, false);
+  if (bag === undefined) return ["0u", alive ? `select(0u, ${most}u, alive)` : `${most}u`];
+  const [from, to] = [bag.from, bag.to].map((site) => siteName(at(move.sites, site)));
+  const first = from ?? "";
+  // A bag that is too long is reported.
+  const end = `min(${to ?? ""}, ${first} + ${most}u)`;
+  out.line(`let end = ${alive ? `select(0u, ${end}, alive)` : end};`);
+  return [first, "end"];
+}
+
+/** Of the element itself, or of each of its terms. */
+const sitesOfPart = ({ sites }: Pick<GatherMove, "sites">, ofTerm: boolean): readonly SiteMove[] =>
+  sites.filter((site) => site.ofTerm === ofTerm);
+
+/** A bag may have no more terms than its most. */
+function emitLongBag(
+  { out }: Context,
+  move: GatherMove,
+  site: SiteMove,
+  { from, most }: NonNullable<SiteMove["ends"]>,
+): void {
+  const end = `${siteName(at(move.sites, from))} + ${most}u`;
+  const alive = mayEnd(move, false) ? "alive && " : "";
+  out.line(`bad = min(bad, select(${none}, written, ${alive}${siteName(site)} > ${end}));`);
 }
 
 /** The sites up to one that nothing can be an element of: it ends every element. */
-function reached({ sites }: GatherMove): readonly SiteMove[] {
+function reached(sites: readonly SiteMove[]): readonly SiteMove[] {
   const last = sites.findIndex(({ rule }) => rule?.below === 0);
   return last === -1 ? sites : sites.slice(0, last + 1);
 }
@@ -115,7 +160,7 @@ function declareSite(context: Context, move: GatherMove, site: SiteMove, element
   const form = element.forms === undefined ? site.form : at(element.forms, site.site);
   const { coords } = element;
   const name = siteName(site);
-  if (!wide && rule !== undefined && !mayEnd(move)) {
+  if (!wide && rule !== undefined && !mayEnd(move, site.ofTerm)) {
     const value = `resolve_${site.site}(${narrowForm(context, move, form, coords)})`;
     declareResolved(context, site, { name, value, four: false, place: "written" });
     return;
@@ -126,9 +171,10 @@ function declareSite(context: Context, move: GatherMove, site: SiteMove, element
     if (table !== undefined) out.line(`let position = ${narrowForm(context, move, form, coords)};`);
     if (!wide && rule !== undefined) {
       out.line(`let element = resolve_${site.site}(position);`);
-      if (canEnd(site) && rule.outside !== "promised")
+      if (endsOutside(rule) && rule.outside !== "promised")
         emitEnding(context, move, site, `element < ${belowText(rule)}`);
       out.line(`${name} = ${elementInRange(move, site, rule)};`);
+      emitLeftOut(context, rule, name);
       return;
     }
     const raw =
@@ -139,7 +185,10 @@ function declareSite(context: Context, move: GatherMove, site: SiteMove, element
       out.line(`if (is_negative(value)) { value = add_wide(value, ${wideCount(count, site)}); }`);
     }
     if (rule === undefined) out.line(`${name} = value;`);
-    else emitResolved(context, move, site, rule, name);
+    else {
+      emitResolved(context, move, site, rule, name);
+      emitLeftOut(context, rule, name);
+    }
   });
 }
 
@@ -178,27 +227,33 @@ const wideCount = (count: number, { open }: SiteMove): string =>
 
 /** What `element` of a site is read by. Under `unchecked`, the index is valid only if no earlier index ended this element. */
 function elementInRange({ sites }: GatherMove, site: SiteMove, rule: NonNullable<SiteMove["rule"]>): string {
+  // Where the element has ended, it has no terms.
   if (rule.outside === "promised")
-    return sites.slice(0, site.site).some(canEnd) ? "select(0u, element, alive)" : "element";
-  return canEnd(site) && rule.below > 0 ? `min(element, ${lastText(rule)})` : "element";
+    return sites.slice(0, site.site).some((own) => own.ofTerm === site.ofTerm && canEnd(own))
+      ? "select(0u, element, alive)"
+      : "element";
+  return endsOutside(rule) && rule.below > 0 ? `min(element, ${lastText(rule)})` : "element";
 }
 
 /** Ends the element where a condition does not hold. The lowest output element whose index is out of range is reported. */
 function emitEnding({ out }: Context, move: GatherMove, site: SiteMove, inside: string): void {
-  const outside = `${mayEnd(move) ? "alive && " : ""}!(${inside})`;
+  const ends = mayEnd(move, site.ofTerm);
+  const outside = `${ends ? "alive && " : ""}!(${inside})`;
   if (isReported(site)) out.line(`bad = min(bad, select(${none}, written, ${outside}));`);
-  if (mayEnd(move)) out.line(`alive = alive && ${inside};`);
+  if (ends) out.line(`alive = alive && ${inside};`);
 }
 
 /**
- * Whether anything hangs on whether an element has ended. Where each that does is reported, nothing does: it is reported once, whatever
- * comes of the index values behind.
+ * Whether anything hangs on whether an element, or a term, has ended. Where each that does is reported, nothing does: it is reported
+ * once, whatever comes of the index values behind.
  */
-const mayEnd = ({ sites, unit }: GatherMove): boolean =>
+const mayEnd = ({ sites, unit }: GatherMove, ofTerm: boolean): boolean =>
   !isByVectors(unit) &&
   sites.some(
-    ({ rule }, s) =>
-      rule?.mayBeNone === true || (rule?.outside === "promised" && sites.slice(0, s).some(canEnd)),
+    ({ rule, ofTerm: own }, s) =>
+      (own === ofTerm && rule?.mayBeNone === true) ||
+      (rule?.outside === "promised" &&
+        sites.slice(0, s).some((before) => before.ofTerm === ofTerm && canEnd(before))),
   );
 
 /** Whether index values of neighbours are resolved by vectors, which mark those without an element. */
@@ -227,7 +282,7 @@ function emitResolved(
   const { out } = context;
   const { below, outside } = rule;
   const inside = `is_below(value, ${belowText(rule)})`;
-  if (canEnd(site)) {
+  if (endsOutside(rule)) {
     emitEnding(context, move, site, inside);
     if (below > 0) out.line(`${name} = min(value.x, ${lastText(rule)});`);
     return;
@@ -250,6 +305,17 @@ function emitResolved(
   }
 }
 
+/** Ends what an index value is of where it names the element that is left out. */
+function emitLeftOut({ out }: Context, { but }: Rule, name: string): void {
+  if (but !== undefined) out.line(`alive = alive && ${name} != ${but}u;`);
+}
+
+type Rule = NonNullable<SiteMove["rule"]>;
+
 /** Whether a site's value may end an element. */
 const canEnd = ({ rule }: SiteMove): boolean =>
-  rule !== undefined && (rule.mayBeNone || rule.outside === "report" || rule.outside === "promised");
+  rule !== undefined && (endsOutside(rule) || rule.but !== undefined);
+
+/** Whether a value out of range does. */
+const endsOutside = ({ outside, below }: Rule): boolean =>
+  below === 0 || outside === "none" || outside === "report" || outside === "promised";

@@ -66,7 +66,8 @@ function join(
       d === outer ? constant(1) : d === inner ? scale(at(sizes, outer), row.at) : size,
     ),
     tile: tile.map((extent, d) => (d === outer ? 1 : d === inner ? at(tile, outer) * row.at : extent)),
-    addresses: { data, sites, output },
+    // Only elements that move as they are join: these have one read.
+    addresses: { data, reads: [data], sites, output },
   };
 }
 

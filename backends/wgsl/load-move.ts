@@ -5,7 +5,7 @@ import { constant, dim, loopPart, type Linear } from "../../ir/linear.js";
 import { residue } from "../../ir/intervals/loop-bounds.js";
 import type { Located, Task } from "../../ir/task/index.js";
 import type { LoadStmt, UbBuffer } from "../../ir/tile.js";
-import { at, bytesOf, invariant } from "../../ir/types.js";
+import { at, invariant, meanBytes } from "../../ir/types.js";
 
 /**
  * `words`: rows start and end between words, and move so many of them at a time. `packed`: each word is put together from
@@ -38,7 +38,7 @@ export function loadMove(
   const innermost = staged.shape.length - 1;
   const starts = stmt.from.offsets.map((_, k) => (k === innermost ? constant(0) : dim(k)));
   const row = addressOf(starts, tensorPlace(func, task, stmt.from));
-  const size = bytesOf(staged.dtype);
+  const size = meanBytes(staged.dtype);
   /** Whether rows of the tensor are made of whole runs of so many bytes, from a multiple of them. */
   const inRuns = (bytes: number): boolean => {
     const group = Math.max(1, bytes / size);

@@ -1,7 +1,7 @@
 /** load: gm to workgroup memory, lanes side by side along its rows. */
 import { isConstant } from "../../ir/linear.js";
 import { ubStrides } from "../../ir/tile.js";
-import { at, bytesOf, elementCount } from "../../ir/types.js";
+import { at, elementCount, meanBytes } from "../../ir/types.js";
 import { inAccesses, type Context } from "./context.js";
 import { scaled, sum } from "./forms.js";
 import { axesOf } from "./lanes.js";
@@ -19,7 +19,7 @@ export function emitLoad(context: Context, move: LoadMove): void {
   // All lanes share each row that is long enough for them.
   const long = rowDim(shape) === undefined || (typeof units === "number" && units >= lanes.count("all"));
   const outer = shape.map((_, k) => k).slice(0, -1);
-  const steps = ubStrides(buffer).map((step) => (step * bytesOf(buffer.dtype)) / (4 * stagedWidth));
+  const steps = ubStrides(buffer).map((step) => (step * meanBytes(buffer.dtype)) / (4 * stagedWidth));
   const body = (coords: readonly string[]): void => {
     const begin =
       move.how === "packed"
@@ -51,7 +51,7 @@ export function emitLoad(context: Context, move: LoadMove): void {
 /** Accesses of a row. */
 function unitsOf(context: Context, { stmt, buffer, width }: LoadMove): number | string {
   const size = at(stmt.from.sizes, buffer.shape.length - 1);
-  const elements = (width * 4) / bytesOf(buffer.dtype);
+  const elements = (width * 4) / meanBytes(buffer.dtype);
   if (isConstant(size)) return Math.ceil(size.at / elements);
   const form = context.form(size);
   // In parentheses: behind a `<`, a `>>` would end a template.

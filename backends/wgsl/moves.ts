@@ -45,7 +45,10 @@ const dimsText = (list: readonly number[]): string =>
   list.length === 0 ? "no dim" : list.map((d) => `d${d}`).join(" ");
 
 /** Elements that a lane moves at a time, bytes of one access of each operand, and where indices are resolved. */
-function gatherFigures({ func, bindings }: WgslPlan, { unit, resolved, sharing, page }: GatherMove): Figures {
+function gatherFigures(
+  { func, bindings }: WgslPlan,
+  { unit, resolved, sharing, page, values }: GatherMove,
+): Figures {
   const accesses = func.operands.map(({ name }, k) => [`%${name} bytes`, 4 * at(bindings, k).width] as const);
   return {
     elements: unit.group,
@@ -53,6 +56,8 @@ function gatherFigures({ func, bindings }: WgslPlan, { unit, resolved, sharing, 
     ...(unit.how === "packed"
       ? { "shared words": unit.shared.by }
       : { "indices resolved along": dimsText(resolved), "and shared along": dimsText(sharing) }),
+    ...(values?.terms === undefined ? {} : { "steps of a term": values.terms.steps.length }),
+    ...(values === undefined ? {} : { steps: values.steps.length }),
     ...(page === undefined ? {} : { [`page of d${page.dim}`]: page.by }),
   };
 }

@@ -21,14 +21,16 @@ const language =
 /** What kernels declare, but for what `numbered` covers. */
 const kernel =
   "status lane lane_index group task main bad element first word flat slot source row packed mask to rows end fetch pack words half e a b " +
-  "low high again wrapped tail bit r negative position place begin unit four start k d run shift alive written value all " +
+  "low high again wrapped tail bit r negative position place begin unit four start k d run shift alive written value all term terms sum " +
   "sizes Sizes add_wide negated_wide product_of times_wide remainder_wide quotient_wide is_negative is_below wrapped_wide";
+/** The functions of values. */
+const isHelper = (name: string): boolean => name === "pack" || /^(?:f32|f16|bf16)_/.test(name);
 const reserved: ReadonlySet<string> = new Set(`${language} ${kernel}`.split(" "));
 const numbered =
-  /^(?:resolve_|wrap_|raw_at|in_at|start|d|c|at|none|wide)\d+(?:_\d+|_turn|_unit|_run|_start|_stop)?$|^(?:unit|k)_turn$/;
+  /^(?:resolve_|wrap_|raw_at|in_at|start|value|d|c|at|none|wide)\d+(?:_\d+|_turn|_unit|_run|_start|_stop)?$|^(?:unit|k)_turn$/;
 
 const usable = (name: string): boolean =>
-  /^[A-Za-z][A-Za-z0-9_]*$/.test(name) && !reserved.has(name) && !numbered.test(name);
+  /^[A-Za-z][A-Za-z0-9_]*$/.test(name) && !reserved.has(name) && !numbered.test(name) && !isHelper(name);
 
 /** A number that sizes tell, as a member of its struct. */
 export const memberName = (name: string): string => (usable(name) ? name : `x_${name}`);

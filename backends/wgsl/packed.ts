@@ -14,6 +14,7 @@ import { scaled, sum } from "./forms.js";
 import type { GatherMove, SharedWords, Unit } from "./gather-move.js";
 import { declareBad, declareSites, emitReport, narrowForm, siteNames } from "./index-values.js";
 import { axesOf } from "./lanes.js";
+import { declareValue } from "./values.js";
 import { emitTileLoops, emitTurns } from "./tile-loops.js";
 
 type Packed = Extract<Unit, { readonly how: "packed" }>;
@@ -71,7 +72,8 @@ interface Row {
 }
 
 /** One index serves the row, and its elements lie side by side. */
-const isRun = ({ tile, resolved, addresses }: GatherMove): boolean =>
+const isRun = ({ tile, resolved, addresses, values }: GatherMove): boolean =>
+  values === undefined &&
   tile.length > 0 &&
   !resolved.includes(tile.length - 1) &&
   stepAlong(addresses.data, "dim", tile.length - 1) === 1;
@@ -166,6 +168,11 @@ function emitOwnBits(context: Context, move: GatherMove, unit: Packed, { size, a
 
 /** An element of the tile itself, to its place in `packed`. */
 function emitElementBits(context: Context, move: GatherMove, unit: Packed, coords: readonly string[]): void {
+  const { values } = move;
+  if (values !== undefined) {
+    emitComputed(context, move, unit, () => declareValue(context, move, values, { coords }));
+    return;
+  }
   const source = narrowForm(context, move, move.addresses.data, coords);
   emitBits(context, move, unit, source, (place) => wordAt(context, move, place));
 }
@@ -185,9 +192,33 @@ function emitElement(
   const steps = strides(outputOf(plan.func).type.shape);
   const place = sum(steps.flatMap((step, d) => scaled(at(coords, d), step)));
   declareSites(context, move, { coords, forms: shared.sites, place });
+  const { values } = move;
+  if (values !== undefined) {
+    const { sites: forms, reads } = shared;
+    emitComputed(context, move, unit, () => declareValue(context, move, values, { coords, forms, reads }));
+    return;
+  }
   const source = context.address(shared.data, coords, siteNames(move));
   emitBits(context, move, unit, source, (word) => `${data}[${word}]`);
 }
+
+/** A computed element, or its fill, to place `e` of `packed`. */
+function emitComputed(
+  context: Context,
+  move: GatherMove,
+  { group: perWord }: Packed,
+  declared: () => string,
+): void {
+  const bits = 32 / perWord;
+  const filled = fillBits(move);
+  const found = readsNothing(context, move)
+    ? filled
+    : orFill(move, filled, `${declared()} & ${lowBits(bits)}`);
+  context.out.line(`packed |= (${found}) << (e * ${bits}u);`);
+}
+
+/** The bits of an element that has none. */
+const fillBits = ({ fill }: GatherMove): string => `${fill.reduceRight((sum, byte) => sum * 256 + byte, 0)}u`;
 
 /** The element at an address, or its fill, to place `e` of `packed`. */
 function emitBits(
@@ -199,7 +230,7 @@ function emitBits(
 ): void {
   const { out } = context;
   const bits = 32 / perWord;
-  const filled = `${move.fill.reduceRight((sum, byte) => sum * 256 + byte, 0)}u`;
+  const filled = fillBits(move);
   if (readsNothing(context, move)) {
     out.line(`packed |= ${filled} << (e * ${bits}u);`);
     return;

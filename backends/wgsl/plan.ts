@@ -16,11 +16,12 @@ import {
   assertNever,
   at,
   byteCount,
-  bytesOf,
   elementCount,
+  meanBytes,
   type DType,
   type TensorType,
 } from "../../ir/types.js";
+import { joinRuns } from "../plan/join-runs.js";
 import { gatherMove, type GatherMove, type Width } from "./gather-move.js";
 import { dispatchOf, isFolded, type Grid } from "./grid.js";
 import type { LoadMove } from "./load-move.js";
@@ -40,8 +41,9 @@ export interface WgslOptions {
 
 /** How elements lie in 32-bit words. */
 export interface ElementWords {
+  /** Bytes. */
   readonly size: number;
-  /** Elements in one word: 1, 2, 4. */
+  /** Elements in one word: 1, 2, 4; 8 and 16 of packed ones. */
   readonly perWord: number;
   /** Words in one element: 1, 2, 4. */
   readonly wordsPer: number;
@@ -91,7 +93,8 @@ export interface WgslPlan {
  * Throws a CompileError (TC502) where no kernel on such a device is the program. What is decided for a program over symbols holds
  * for every size; its grid and its bytes are at the most, and whether these are beyond the device is told of each size.
  */
-export function planWgsl(func: TileFunc, options: WgslOptions = {}): WgslPlan {
+export function planWgsl(source: TileFunc, options: WgslOptions = {}): WgslPlan {
+  const func = joinRuns(source);
   const device = { limits: options.limits ?? defaultLimits, target: options.target ?? webgpu };
   const task = taskOfTile(func);
   const { nest } = task;
@@ -127,7 +130,7 @@ export function planWgsl(func: TileFunc, options: WgslOptions = {}): WgslPlan {
 }
 
 function elementWords(dtype: DType): ElementWords {
-  const size = bytesOf(dtype);
+  const size = meanBytes(dtype);
   return { size, perWord: Math.max(1, 4 / size), wordsPer: Math.max(1, size / 4) };
 }
 

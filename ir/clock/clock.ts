@@ -11,10 +11,10 @@ import { hasWideIndices, pipeOf } from "../regions.js";
 import type { Target } from "../target.js";
 import { dealt } from "../task/index.js";
 import { pipes, type Pipe, type SyncStmt } from "../tile.js";
-import { cyclesOfWork, type Work } from "../tiling/gather-work.js";
+import { cyclesOfWork, readyCycles, type Work } from "../tiling/gather-work.js";
 import type { GatherLowering } from "../tiling/lowering.js";
 import { invariant } from "../types.js";
-import { sharedCycles, workload, type Moving, type Workload } from "./statement.js";
+import { sharedCycles, workloadOf, type Moving } from "./statement.js";
 
 /**
  * Of the clock's rules. To be raised whenever some program's cycles change on a target whose figures did not: cycles that were
@@ -65,18 +65,21 @@ export interface Clocked {
 }
 
 /** Cores of a program's schedule that `tasks` tasks keep busy. */
-const busyCores = (func: TileFunc, target: Target, tasks: number): number =>
+export const busyCores = (func: TileFunc, target: Target, tasks: number): number =>
   Math.max(1, Math.min(func.schedule.cores ?? target.cores, tasks));
 
-export function clocked(func: TileFunc, target: Target, tasks: number): Clocked {
-  const { lowering, workOf }: Workload = workload(func, target);
+/** A program whose gather is done in one way. */
+export function clocked(
+  func: TileFunc,
+  target: Target,
+  tasks: number,
+  lowering: GatherLowering | undefined,
+): Clocked {
+  const workOf = workloadOf(func, target, lowering);
   const cores = busyCores(func, target, tasks);
-  const once = lowering?.once ?? { scalars: 0, steps: 0, stepRepeats: 0 };
-  const scalars = Math.ceil(once.scalars * target.scalarCycles);
-  const filled = Math.ceil(once.steps * target.stepCycles + once.stepRepeats * target.stepRepeatCycles);
   const wait = Math.ceil(target.syncCycles);
-  // V takes over what the scalar unit wrote; a gather on S waits for V before its first instruction.
-  const ready = scalars + filled + (scalars > 0 ? wait : 0);
+  // A gather on S waits for V before its first instruction.
+  const ready = lowering === undefined ? { scalar: 0, vector: 0 } : readyCycles(lowering.once, target);
   return {
     func,
     target,
@@ -89,7 +92,14 @@ export function clocked(func: TileFunc, target: Target, tasks: number): Clocked 
       return { pipe, cycles: cyclesOfWork(work, pipe, target, cores), work };
     },
     waitOf: () => wait,
-    start: { MTE2: 0, V: ready, MTE3: 0, S: hasWideIndices(func) ? ready : scalars },
+    // What fetches paired rows waits for V, as the load of their indices before it does not.
+    start: {
+      MTE2:
+        lowering?.pairs === undefined ? 0 : Math.max(0, ready.vector - Math.floor(target.loadStartupCycles)),
+      V: ready.vector,
+      MTE3: 0,
+      S: hasWideIndices(func) ? ready.vector : ready.scalar,
+    },
   };
 }
 

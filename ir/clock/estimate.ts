@@ -4,9 +4,9 @@
  */
 import { gatheredTable } from "../access.js";
 import { ubStrides, type Pipe } from "../tile.js";
-import type { Held } from "../tiling/gather-lowering.js";
+import type { Held, TimedWay } from "../tiling/gather-lowering.js";
 import { cyclesOfWork, gatherWork, type Work } from "../tiling/gather-work.js";
-import { copiesOf, operandRowBytes, type GatherLowering, type Tiling } from "../tiling/index.js";
+import { copiesOf, operandRowBytes, type Tiling } from "../tiling/index.js";
 import { hasWideIndices } from "../regions.js";
 import { at } from "../types.js";
 import { oneByOne, pipelined, type Move, type TaskMoves, type Took } from "./pipeline.js";
@@ -27,18 +27,25 @@ export function estimator(tiling: Tiling): (variant: Tiling) => number {
     transfers.push(operand.inUb ? transferWork(own, operand.tile, target) : undefined);
   }
   const output = at(held, held.length - 1);
-  const own = gatherWork({ map: gather.map, inputs: held.slice(0, -1), output, lowering }, tile, target);
   const pipe = at(operands, gatheredTable).inUb ? (hasWideIndices(gather) ? "S" : "V") : "MTE2";
-  return (variant) => estimated(variant, transfers, own, pipe);
+  // A way that takes longer for one tile than another one does with all that it sets up is slower wherever a core has a whole tile.
+  const worthwhile = tiling.ways.open.filter((way) => way.cycles <= lowering.cycles + lowering.setup);
+  const gathers = worthwhile.map((way) => ({
+    way,
+    work: gatherWork({ map: gather.map, inputs: held.slice(0, -1), output, lowering: way }, tile, target),
+  }));
+  return (variant) =>
+    Math.min(...gathers.map(({ way, work }) => estimated(variant, transfers, way, work, pipe)));
 }
 
 function estimated(
   variant: Tiling,
   transfers: readonly (Work | undefined)[],
+  lowering: TimedWay,
   gather: Work,
   pipe: Pipe,
 ): number {
-  const { operands, target, schedule, lowering } = variant;
+  const { operands, target, schedule } = variant;
   const trips = tripsOf(variant);
   const { tasks, serial, tiles } = trips;
   const cores = Math.max(1, Math.min(schedule.cores, tasks));
@@ -75,13 +82,7 @@ function estimated(
   const looped = serial.length > 0;
   const fetches = pipe === "MTE2";
   const task: TaskMoves = { head, loads, gather: cyclesOf(gather, pipe), store, tiles, looped, fetches };
-  const { scalars, steps, stepRepeats } = lowering.once;
-  const first =
-    target.scalarCycles * scalars +
-    (scalars > 0 ? target.syncCycles : 0) +
-    target.stepCycles * steps +
-    target.stepRepeatCycles * stepRepeats;
-  const alone = target.overlaps ? pipelined(task, most, first, target) : most * oneByOne(task);
+  const alone = target.overlaps ? pipelined(task, most, lowering.setup, target) : most * oneByOne(task);
   const done = Math.max(alone, sharedCycles(most * padded * whole.elements, target, cores));
   return done + tasks * target.taskCycles;
 }
@@ -93,7 +94,7 @@ interface Part {
 }
 
 /** The work of part of a tile: a transfer of it starts all the same. What the scalar unit does goes element by element. */
-function inPart(work: Work, { elements, rows: alike }: Part, lowering: GatherLowering): Work {
+function inPart(work: Work, { elements, rows: alike }: Part, lowering: TimedWay): Work {
   if (elements === 1) return work;
   const rows = lowering.class === "scalar" ? elements : alike;
   // A strip takes as long for a part of it.

@@ -7,13 +7,15 @@ import {
   followedDims,
   gatheredTable,
   inputTile,
+  pickedFrom,
   rowElements,
+  walked,
   type AccessMap,
 } from "../access.js";
 import { outputOf } from "../func.js";
 import { targetFacts } from "../target.js";
 import type { Tiling } from "../tiling/index.js";
-import { alignUp, at, byteCount, bytesFor, bytesOf, elementCount, type Shape } from "../types.js";
+import { alignUp, at, byteCount, bytesFor, elementCount, meanBytes, type Shape } from "../types.js";
 import { cyclesOfWork, granule, noWork } from "../tiling/gather-work.js";
 
 /** Cycles that no schedule of a gather with one residency is under. */
@@ -31,13 +33,18 @@ export function floorOf(tiling: Tiling): Floor {
   return targetFacts[target.kind].gathersInPlace ? inPlace(tiling) : throughUb(tiling);
 }
 
-/** Memory takes all that is written once; each tile that is stored is a DMA instruction of its core. */
-function throughUb({ gather, target, schedule, extents }: Tiling): Floor {
+/**
+ * Memory takes all that is written once; each tile that is stored is a DMA instruction of its core, and so are two rows that are
+ * fetched.
+ */
+function throughUb({ gather, target, schedule, extents, residency }: Tiling): Floor {
   const written = byteCount(outputOf(gather).type) / target.gmBytesPerCycle;
+  const rows = residency === "gm" ? elementCount(extents.slice(0, pickedFrom(gather.map))) : 0;
+  const least = Math.max(written, ((below * rows) / 2 / schedule.cores) * target.loadStartupCycles);
   return {
-    any: () => written,
+    any: () => least,
     of: (tile) =>
-      Math.max(Math.ceil(tilesOf(extents, tile) / schedule.cores) * target.storeStartupCycles, written),
+      Math.max(Math.ceil(tilesOf(extents, tile) / schedule.cores) * target.storeStartupCycles, least),
   };
 }
 
@@ -85,7 +92,7 @@ function readTogether(map: AccessMap, table: number, extents: Shape, shape: Shap
       seen.add(of.dim);
     }
   }
-  return elementCount(inputTile(map, table, extents, shape));
+  return elementCount(inputTile(map, table, walked(map, extents), shape));
 }
 
 /**
@@ -97,7 +104,7 @@ function readTogether(map: AccessMap, table: number, extents: Shape, shape: Shap
 function inPlace({ gather, residency, extents, schedule, target }: Tiling): Floor {
   const { map, operands } = gather;
   const data = at(operands, gatheredTable).type;
-  const size = bytesOf(data.dtype);
+  const size = meanBytes(data.dtype);
   const staged = residency === "ub";
   const line = granule(target);
   const elements = elementCount(extents);

@@ -1,16 +1,17 @@
 /** The clock: cycles of a tile program on a target, in closed form, and as a walk with a timeline. */
 import type { TileFunc } from "../func.js";
 import type { Target } from "../target.js";
+import type { GatherLowering } from "../tiling/lowering.js";
 import { clocked, resultOf, type ClockResult } from "./clock.js";
 import { closed, tasksOf } from "./closed.js";
 import { countTasks } from "./execution.js";
+import { fastest } from "./fastest.js";
 import { planOf } from "./plan.js";
 import { cyclesByWalk, occupancyOn, walk, type Occupancy, type Walked } from "./walk.js";
 
 export { clockVersion, type ClockResult } from "./clock.js";
 export { estimator } from "./estimate.js";
 export { floorOf, type Floor } from "./floor.js";
-export { programLowering } from "./statement.js";
 export {
   maxEvents,
   maxLifetimes,
@@ -32,22 +33,25 @@ export function cyclesOf(func: TileFunc, target: Target): ClockResult {
   const plan = func.body.length === 0 ? undefined : planOf(func);
   if (plan === undefined) {
     const tasks = countTasks(func.body);
-    return cyclesByWalk(clocked(func, target, tasks), tasks);
+    return fastest(func, target, tasks, (program) => cyclesByWalk(program, tasks));
   }
   const tasks = tasksOf(plan);
-  const program = clocked(func, target, tasks);
-  return resultOf(program, tasks, closed(program, plan).last);
+  return fastest(func, target, tasks, (program) => resultOf(program, tasks, closed(program, plan).last));
 }
+
+/** What a tile program's gather becomes; absent where there is no gather. */
+export const programLowering = (func: TileFunc, target: Target): GatherLowering | undefined =>
+  cyclesOf(func, target).lowering;
 
 /** The same number from a walk over every statement, with what happened when. */
 export function walkOf(func: TileFunc, target: Target): Walked {
   const tasks = countTasks(func.body);
-  return walk(clocked(func, target, tasks), tasks);
+  return walk(clocked(func, target, tasks, programLowering(func, target)), tasks);
 }
 
 /** What `walkOf` says of core 0's unified buffer, at a cost that does not grow with the tasks. */
 export function occupancyOf(func: TileFunc, target: Target): readonly Occupancy[] {
   const plan = func.body.length === 0 ? undefined : planOf(func);
   const tasks = plan === undefined ? countTasks(func.body) : tasksOf(plan);
-  return occupancyOn(clocked(func, target, tasks), tasks);
+  return occupancyOn(clocked(func, target, tasks, programLowering(func, target)), tasks);
 }

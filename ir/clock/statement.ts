@@ -3,14 +3,15 @@
  *
  * A statement's sizes are those of the box it fills: all its other regions follow from them.
  */
+import { isMove } from "../access.js";
 import { inputOf, operandNamed, outputOf, type Operand, type TileFunc } from "../func.js";
 import { largestValue, loopVariables, type Linear } from "../linear.js";
 import { ubBuffers } from "../regions.js";
 import { targetFacts, type Target } from "../target.js";
 import { isGather, statementsOf } from "../task/statements.js";
-import type { Held, LoweringFacts } from "../tiling/gather-lowering.js";
+import type { Held, Instructions, LoweringFacts, Ways } from "../tiling/gather-lowering.js";
 import { folded, gatherWork, granule, noWork, type GatherSetting, type Work } from "../tiling/gather-work.js";
-import { lowerGather, type GatherLowering } from "../tiling/lowering.js";
+import { waysOf } from "../tiling/lowering.js";
 import {
   ubBytes,
   ubStrides,
@@ -23,10 +24,10 @@ import {
 import {
   alignUp,
   at,
-  bytesOf,
   elementCount,
   InternalError,
   invariant,
+  meanBytes,
   strides,
   type Shape,
 } from "../types.js";
@@ -42,57 +43,59 @@ export function boxOf(stmt: Moving): readonly Linear[] {
 export const sharedCycles = (bytes: number, target: Target, cores: number): number =>
   Math.ceil((bytes * cores) / target.gmBytesPerCycle);
 
-type Buffers = ReadonlyMap<string, UbBuffer>;
-
-/** The work of each statement of one program, by its sizes. */
-export interface Workload {
-  readonly lowering: GatherLowering | undefined;
-  readonly workOf: (stmt: Moving, sizes: Shape) => Work;
-}
-
-export function workload(func: TileFunc, target: Target): Workload {
+/** Where the tensors of a program's statements are. */
+function heldIn(func: TileFunc) {
   const buffers = ubBuffers(func);
-  // A search reads the clock of each of its programs once: more would be spent on remembering their tasks than on their gathers.
-  const gather = statementsOf(func).find(isGather)?.stmt;
   const held = (operand: Operand, tile: string): Held => {
     if (tile === operand.name) return { type: operand.type };
     const buffer = buffers.get(tile);
     if (buffer === undefined) throw new InternalError(`buffer %${tile} has no alloc`);
     return { type: operand.type, inTile: ubStrides(buffer) };
   };
-  const heldBy = (stmt: GatherStmt): Omit<GatherSetting, "lowering"> => ({
-    map: stmt.map,
-    inputs: stmt.from.map(({ buffer }, table) => held(inputOf(func, table), buffer)),
-    output: held(outputOf(func), stmt.to.buffer),
-  });
-  const lowering =
-    gather === undefined
-      ? undefined
-      : lowerGather({ ...heldBy(gather), ...factsOf(gather, func, buffers, target) }, target);
-  const settingOf = (stmt: GatherStmt): GatherSetting => {
-    invariant(lowering !== undefined, "a program with a gather has a lowering");
-    return { ...heldBy(stmt), lowering };
+  return {
+    buffers,
+    gathered: (stmt: GatherStmt): Omit<GatherSetting, "lowering"> => ({
+      map: stmt.map,
+      inputs: stmt.from.map(({ buffer }, table) => held(inputOf(func, table), buffer)),
+      output: held(outputOf(func), stmt.to.buffer),
+    }),
+    moved: (stmt: LoadStmt | StoreStmt): Held => {
+      const [gm, ub] = stmt.op === "load" ? [stmt.from.buffer, stmt.to] : [stmt.to.buffer, stmt.from];
+      const operand = operandNamed(func, gm);
+      invariant(operand !== undefined, `%${gm} is no parameter`);
+      return held(operand, ub);
+    },
   };
-  const moved = (stmt: LoadStmt | StoreStmt): Held => {
-    const [gm, ub] = stmt.op === "load" ? [stmt.from.buffer, stmt.to] : [stmt.to.buffer, stmt.from];
-    const operand = operandNamed(func, gm);
-    invariant(operand !== undefined, `%${gm} is no parameter`);
-    return held(operand, ub);
-  };
+}
+
+/** In which ways a program's gather can be done; undefined where it has none. */
+export function waysOfProgram(func: TileFunc, target: Target): Ways | undefined {
+  // A search reads the clock of each of its programs once: more would be spent on remembering their tasks than on their gathers.
+  const gather = statementsOf(func).find(isGather)?.stmt;
+  if (gather === undefined) return undefined;
+  const { buffers, gathered } = heldIn(func);
+  return waysOf({ ...gathered(gather), ...factsOf(gather, func, buffers, target) }, target);
+}
+
+/** The work of each statement of a program whose gather is done in one way, by its sizes. */
+export function workloadOf(
+  func: TileFunc,
+  target: Target,
+  lowering: Instructions | undefined,
+): (stmt: Moving, sizes: Shape) => Work {
+  const { gathered, moved } = heldIn(func);
   const transfers = new Map<Moving, Held>();
   const settings = new Map<Moving, GatherSetting>();
-  return {
-    lowering,
-    workOf(stmt, sizes) {
-      if (stmt.op === "gather") {
-        const setting = settings.get(stmt) ?? settingOf(stmt);
-        settings.set(stmt, setting);
-        return gatherWork(setting, sizes, target);
-      }
-      const tensor = transfers.get(stmt) ?? moved(stmt);
-      transfers.set(stmt, tensor);
-      return transferWork(tensor, sizes, target);
-    },
+  return (stmt, sizes) => {
+    if (stmt.op === "gather") {
+      invariant(lowering !== undefined, "a program with a gather has a lowering");
+      const setting = settings.get(stmt) ?? { ...gathered(stmt), lowering };
+      settings.set(stmt, setting);
+      return gatherWork(setting, sizes, target);
+    }
+    const tensor = transfers.get(stmt) ?? moved(stmt);
+    transfers.set(stmt, tensor);
+    return transferWork(tensor, sizes, target);
   };
 }
 
@@ -102,7 +105,7 @@ export function workload(func: TileFunc, target: Target): Workload {
  */
 export function transferWork({ type, inTile = [] }: Held, sizes: Shape, target: Target): Work {
   if (elementCount(sizes) === 0) return noWork;
-  const size = bytesOf(type.dtype);
+  const size = meanBytes(type.dtype);
   const [burst = 1, rows = 1, ...outer] = folded(sizes, strides(type.shape), inTile);
   // Only a DMA engine stops at two dims.
   const [inOne, repeated] = targetFacts[target.kind].dmaEngine
@@ -116,22 +119,22 @@ export function transferWork({ type, inTile = [] }: Held, sizes: Shape, target: 
   };
 }
 
-/** The lowering of a tile program's gather; absent where there is no gather. */
-export const programLowering = (func: TileFunc, target: Target): GatherLowering | undefined =>
-  workload(func, target).lowering;
-
 /** What a program's gather asks of its lowering, beside where its tensors are. */
 function factsOf(
   stmt: GatherStmt,
   func: TileFunc,
-  buffers: Buffers,
+  buffers: ReadonlyMap<string, UbBuffer>,
   target: Target,
 ): Omit<LoweringFacts, "map" | "inputs" | "output"> {
   const output = outputOf(func).type.shape;
   const [data, ...indices] = stmt.from;
   invariant(data !== undefined, "a gather reads its data");
   const taken = [...buffers.values()].reduce(
-    (sum, buffer) => sum + (buffer.name === stmt.scratch ? 0 : ubBytes(buffer) * buffer.buffers),
+    (sum, buffer) =>
+      sum +
+      (isMove(stmt.map) && stmt.scratch?.includes(buffer.name) === true
+        ? 0
+        : ubBytes(buffer) * buffer.buffers),
     0,
   );
   const body = bodyWith(func.body, stmt);

@@ -2,7 +2,7 @@
  * The bound of an index value that the text leaves open: the largest that keeps every coordinate it is in inside its extent.
  * For a window that is StableHLO's clamp: its start is held so that the whole window lies inside.
  */
-import { gatheredTable, isRead, type AccessMap, type Site } from "../access.js";
+import { isRead, type AccessMap, type Forms, type Site } from "../access.js";
 import { partsOf, sitesOf, soleAtom, type Linear } from "../linear.js";
 import { at, elementCount, maxElements, type Shape, type TensorType } from "../types.js";
 import { largestThat, rangesOf, staysBelow, type Ranges } from "./intervals.js";
@@ -27,12 +27,9 @@ export interface Placed {
 }
 
 /** Every coordinate of a map; those beyond an input's rank are for the verifier. */
-export function coordinatesOf(
-  map: { readonly sites: readonly Pick<Site, "value">[]; readonly results: readonly Linear[] },
-  inputs: readonly TensorType[],
-): readonly Placed[] {
+export function coordinatesOf(map: Forms, inputs: readonly TensorType[]): readonly Placed[] {
   const reads = map.sites.flatMap(({ value }) => (isRead(value) ? [value] : []));
-  return [...reads, { table: gatheredTable, at: map.results }].flatMap(({ table, at: coords }) =>
+  return [...reads, ...map.reads].flatMap(({ table, at: coords }) =>
     coords.flatMap((coord, dim) => {
       const extent = inputs[table]?.shape[dim];
       return extent === undefined ? [] : [{ coord, extent, table, dim }];
@@ -54,7 +51,7 @@ export function withBounds(map: OpenMap, inputs: readonly TensorType[], result?:
   let ranges: Ranges | undefined;
   const mostOf = (s: number): number | undefined =>
     largest(s, named.get(s) ?? [], () => {
-      if (output !== undefined) ranges ??= rangesOf({ sites }, inputs, output);
+      if (output !== undefined) ranges ??= rangesOf({ ...map, sites }, inputs, output);
       return ranges;
     });
   const close = (s: number, below: number): void => {

@@ -2,9 +2,10 @@
  * The values that a coordinate of an access map can take, by interval arithmetic: what a region must contain, and the proof
  * that a coordinate stays inside its extent.
  */
-import { isRead, type Site } from "../access.js";
+import { isRead, termDim, type AccessMap, type Site } from "../access.js";
 import {
   atomsOf,
+  dimsOf,
   evaluate,
   quotient,
   remainder,
@@ -24,6 +25,7 @@ import {
   type Shape,
   type TensorType,
 } from "../types.js";
+import { integerRanges } from "../values/formats.js";
 
 /** Both ends belong to it. */
 export type Interval = readonly [least: number, most: number];
@@ -102,12 +104,7 @@ export function rejoined(terms: readonly Term[]): readonly Term[] {
 
 /** What the index types hold. */
 const indexRanges: Readonly<Record<IndexDType, Interval>> = {
-  i8: [-(2 ** 7), 2 ** 7 - 1],
-  u8: [0, 2 ** 8 - 1],
-  i16: [-(2 ** 15), 2 ** 15 - 1],
-  u16: [0, 2 ** 16 - 1],
-  i32: [-(2 ** 31), 2 ** 31 - 1],
-  u32: [0, 2 ** 32 - 1],
+  ...integerRanges,
   i64: [-(2 ** 63), 2 ** 63 - 1],
   u64: [0, 2 ** 64 - 1],
 };
@@ -115,17 +112,33 @@ const indexRanges: Readonly<Record<IndexDType, Interval>> = {
 /** An index value that nothing bounds yet. */
 export const anyIndex: Interval = [0, maxElements - 1];
 
-/** An empty dim counts as its first place: nothing is read there. */
-export const dimRanges = (output: Shape): Interval[] => output.map((extent) => [0, Math.max(0, extent - 1)]);
+/** An empty dim counts as its first place: nothing is read there. `map`: where r is a dim behind those of the output. */
+export const dimRanges = (output: Shape, map: Walked = { sites: [] }): Interval[] =>
+  [...output, ...(map.reduced === undefined ? [] : [termPlaces(map)])].map((extent) => [
+    0,
+    Math.max(0, extent - 1),
+  ]);
+
+type Walked = Pick<AccessMap, "reduced"> & { readonly sites: readonly Pick<Site, "below">[] };
+
+/** The least number that r is below: the number of terms, and in a bag the last place at which terms may end. 0 where there are none. */
+export function termPlaces({ reduced, sites }: Walked): number {
+  if (reduced?.bag === undefined) return reduced?.most ?? 0;
+  return Math.max(0, (sites[reduced.bag.to]?.below ?? maxElements) - 1);
+}
+
+/** Whether a form is never evaluated: it follows r, and no element has a term. */
+export const isOfNoTerm = (form: Linear, map: Walked & Pick<AccessMap, "outRank">): boolean =>
+  dimsOf(form).includes(termDim(map)) && termPlaces(map) === 0;
 
 /** The ranges of a map whose sites are in order; a site whose bound is open counts as any index. */
 export function rangesOf(
-  map: { readonly sites: readonly Bounded[] },
+  map: Pick<AccessMap, "reduced"> & { readonly sites: readonly Bounded[] },
   inputs: readonly TensorType[],
   output: Shape,
   around: Pick<Ranges, "loops" | "symbols"> = {},
 ): Ranges {
-  const fixed = { dims: dimRanges(output), ...around };
+  const fixed = { dims: dimRanges(output, map), ...around };
   const sites: Interval[] = [];
   const ranges = { ...fixed, sites };
   for (const site of map.sites) sites.push(siteRange(site, inputs, ranges));

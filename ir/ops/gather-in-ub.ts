@@ -1,35 +1,45 @@
 /**
  * pypto.gather_in_ub: rows of paged memory by token. A block table says in which page of `param` each page of tokens lies.
  *
- * Source: hicann/pypto, the page of `gather_in_ub`: `param` of rank 2 in FP32 or FP16, `indices` [1, k] and `block_table` [1, n]
- * in INT32, axis -2. The last page of `param` may be partial; its golden refuses a negative token.
+ * Source: hicann/pypto at 883e7df, docs/zh/api/operation/pypto-experimental-gather_in_ub.md. The last page of `param` may be partial;
+ * the golden (framework/src/interface/interpreter/calculator/calc_torch.cpp, GatherINUBGolden) refuses a negative token. PU are the
+ * numbers that docs/specifications.md gives its sentences.
  */
-import type { AccessMap } from "../access.js";
+import { readData, type AccessMap } from "../access.js";
 import { add, constant, dim, div, mod, scale, site } from "../linear.js";
-import { at, formatShape, formatType, type DType, type Shape } from "../types.js";
+import { at, elementCount, formatShape, formatType, type DType, type Shape } from "../types.js";
 import { axis } from "./attributes.js";
+import { level, levelOf, type PyptoLevel } from "./pypto.js";
 import { fail, inputName, intAttr, type OpDef, type OpInputs } from "./op-def.js";
 
 const who = "pypto.gather_in_ub";
 const names = { inputs: ["param", "indices", "block_table"] } as const;
-const takes: readonly (readonly DType[])[] = [["f32", "f16"], ["i32"], ["i32"]];
+const indexTypes: readonly DType[] = ["i32"];
+const documented: readonly DType[] = ["f32", "f16"];
+const params: Readonly<Record<PyptoLevel, readonly DType[]>> = {
+  documented,
+  // The code checks no type; models pass these (models/deepseek_v32_exp/sparse_flash_attention_quant_impl.py).
+  head: [...documented, "bf16", "i8", "u8"],
+};
 
 function checkInputs(inputs: OpInputs): void {
+  const at = levelOf(inputs);
+  const cited = (sentence: string): string => `${who} at level ${at} (${sentence})`;
   inputs.inputs.forEach((type, k) => {
     const name = inputName(names, k);
     const { dtype, shape } = type;
-    const allowed = takes[k] ?? [];
-    if (!allowed.includes(dtype))
-      fail(
-        "TC104",
-        inputs,
-        `${who} does not take ${name} of type ${dtype}`,
-        `it takes ${allowed.join(", ")}`,
-      );
+    const allowed = k === 0 ? params[at] : indexTypes;
+    if (!allowed.includes(dtype)) {
+      const atHead = k === 0 && at !== "head" && params.head.includes(dtype);
+      const hint = atHead ? `level head takes ${params.head.join(", ")}` : `it takes ${allowed.join(", ")}`;
+      fail("TC104", inputs, `${cited(k === 0 ? "PU1" : "PU4")} does not take ${name} of type ${dtype}`, hint);
+    }
     if (shape.length !== 2)
-      fail("TC102", inputs, `${who} takes ${name} of rank 2, and it is ${formatType(type)}`);
+      fail("TC102", inputs, `${cited("PU2")} takes ${name} of rank 2, and it is ${formatType(type)}`);
     if (k > 0 && shape[0] !== 1)
-      fail("TC103", inputs, `${who} takes ${name} of shape [1, n], not ${formatShape(shape)}`);
+      fail("TC103", inputs, `${cited("PU5")} takes ${name} of shape [1, n], not ${formatShape(shape)}`);
+    if (elementCount(shape) === 0)
+      fail("TC103", inputs, `${cited("PU3")} takes no empty tensors, and ${name} is ${formatType(type)}`);
   });
 }
 
@@ -47,13 +57,14 @@ function pagedMap([param, , blockTable]: readonly Shape[], block: number): Acces
       { value: { table: 2, at: [constant(0), div(tokens, block)] }, keep: "any" },
       { value: add(scale(page, block), mod(tokens, block)), keep: "error", below: at(param ?? [], 0) },
     ],
-    results: [row, dim(1)],
+    ...readData([row, dim(1)]),
   };
 }
 
 export const pyptoGatherInUb = {
   name: who,
   ...names,
+  dataIn: "gm",
   attrs: {
     block_size: {
       key: "block_size",
@@ -62,18 +73,19 @@ export const pyptoGatherInUb = {
       help: "rows of a page of gather_in_ub",
     },
     axis: { ...axis, default: -2 },
+    level,
   },
   resolve(inputs) {
     checkInputs(inputs);
     const [block, along] = [intAttr(inputs.attrs, "block_size"), intAttr(inputs.attrs, "axis")];
     if (block === undefined || block < 1)
-      fail("TC105", inputs, `${who} takes a block_size of 1 or more, not ${block ?? "none"}`);
-    if (along !== -2) fail("TC101", inputs, `${who} gathers along axis -2, not ${along ?? "none"}`);
+      fail("TC105", inputs, `${who} (PU7) takes a block_size of 1 or more, not ${block ?? "none"}`);
+    if (along !== -2) fail("TC101", inputs, `${who} (PU6) gathers along axis -2, not ${along ?? "none"}`);
     const shapes = inputs.inputs.map(({ shape }) => shape);
     const [param, indices] = shapes;
     const output = [at(indices ?? [], 1), at(param ?? [], 1)];
     return {
-      operator: { op: "mapped", map: pagedMap(shapes, block), inputs: shapes, output },
+      operator: { op: "mapped", map: pagedMap(shapes, block), inputs: shapes, output, rowsOfPage: block },
       output,
       negative: "illegal",
       oob: "error",

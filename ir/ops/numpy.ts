@@ -5,7 +5,7 @@
  * end and one out of range is an error, but under take's modes `wrap` and `clip`, which count none from the end. Boolean masks,
  * whose output depends on their values, are refused: `numpy.nonzero` makes indices of them.
  */
-import type { AccessMap, OutOfBounds, Site } from "../access.js";
+import { readData, type AccessMap, type OutOfBounds, type Site } from "../access.js";
 import { add, constant, dim, scale, site, type Linear } from "../linear.js";
 import { outputShape, type Operator } from "../operator.js";
 import { at, formatShape, type DType } from "../types.js";
@@ -208,8 +208,8 @@ function indexOperator(inputs: OpInputs, items: readonly Item[], oob: OutOfBound
         break;
     }
   });
-  const results = coords.map((coord) => coord(sharedFrom));
-  const map: AccessMap = { outRank: output.length, sites, results };
+  const read = readData(coords.map((coord) => coord(sharedFrom)));
+  const map: AccessMap = { outRank: output.length, sites, ...read };
   return { op: "mapped", map, inputs: inputs.inputs.map(({ shape }) => shape), output };
 }
 

@@ -43,6 +43,8 @@ export interface Resolved {
   readonly operator: Operator;
   /** The output as the framework sees it: DirectML keeps leading ones that the operator's own output lacks. */
   readonly output: Shape;
+  /** Element type of the output. Absent: that of the data. */
+  readonly dtype?: DType;
   readonly negative: NegativeIndex;
   readonly oob: OutOfBounds;
 }
@@ -74,10 +76,16 @@ export interface OpDef {
   readonly testName?: string;
   /** What its inputs are called, in order. Absent: data and indices. */
   readonly inputs?: readonly [data: string, ...indices: string[]];
+  /** Those of them that may be left out, the last ones. */
+  readonly optional?: readonly string[];
+  /** Those that values are made from; the others behind the data are indices. */
+  readonly values?: readonly string[];
   /** It takes any number of further inputs like the last. */
   readonly variadic?: true;
   /** Its rules on the result, for whoever declares another. */
   readonly resultRules?: string;
+  /** Where the framework's own code reads data on an Ascend core: the residency there of a program that states none. */
+  readonly dataIn?: "gm";
   /** By name in text. */
   readonly attrs: Readonly<Record<string, AttrSpec>>;
   /** Applies the dialect's rules. `attrs` are complete: defaults filled in, kinds checked. */
@@ -148,11 +156,10 @@ export function checkRank(
   lowest: number,
   highest: number,
   who: string,
-  hint?: string,
 ): void {
   const rank = inputs[operand].shape.length;
   if (rank < lowest || rank > highest) {
-    fail("TC102", inputs, `${who} takes ${operand} of rank ${lowest} to ${highest}, not ${rank}`, hint);
+    fail("TC102", inputs, `${who} takes ${operand} of rank ${lowest} to ${highest}, not ${rank}`);
   }
 }
 

@@ -1,9 +1,9 @@
 /**
  * PyPTO's `gather(input, dim, index)` and `index_select(input, dim, index)`.
  *
- * Sources: hicann/pypto docs/api/operation/pypto-gather.md and pypto-index_select.md of 2026-02-14 (2b2bb56), the pages
- * that level `documented` holds to, and docs/zh/api/operation of the same names with the code behind them of 2026-08-22
- * (883e7df), which level `head` follows. PG and PS are the numbers that docs/specifications.md gives their sentences.
+ * Sources: hicann/pypto at 883e7df (2026-08-22): docs/zh/api/operation/pypto-gather.md and pypto-index_select.md, the pages that
+ * level `documented` holds to, and framework/src/interface/operation/vector/indexing.cpp, which level `head` follows where it takes
+ * more. PG and PS are the numbers that docs/specifications.md gives their sentences.
  */
 import { at, elementCount, formatType, type DType } from "../types.js";
 import {
@@ -21,13 +21,14 @@ import {
 } from "./op-def.js";
 import { axis, oobOf, oobSpec } from "./attributes.js";
 
-/** `documented`: every sentence of the page holds. `head`: what the repository's head takes. */
+/** `documented`: every sentence of the page holds. `head`: what the code takes. */
 export const pyptoLevels = ["documented", "head"] as const;
 /** Which of PyPTO's documented interfaces an operator follows. */
 export type PyptoLevel = (typeof pyptoLevels)[number];
 const dim = { ...axis, argument: "dim" } as const satisfies AttrSpec;
 
-const level = {
+/** The attribute by which an operator of PyPTO chooses. */
+export const level = {
   key: "level",
   help: "what PyPTO takes: documented (its pages) or head (its repository)",
   kind: "word",
@@ -35,18 +36,14 @@ const level = {
   default: "head",
 } as const satisfies AttrSpec;
 
-/** Element types, and the lowest and highest ranks. */
-interface Support {
-  readonly dtypes: readonly DType[];
-  readonly dataRanks: readonly [number, number];
-  readonly indexRanks: readonly [number, number];
-}
-
 interface Page {
   readonly operator: string;
   /** Before the numbers of its sentences. */
   readonly prefix: "PG" | "PS";
-  readonly support: Readonly<Record<PyptoLevel, Support>>;
+  readonly dtypes: Readonly<Record<PyptoLevel, readonly DType[]>>;
+  /** The lowest and the highest. */
+  readonly dataRanks: readonly [number, number];
+  readonly indexRanks: readonly [number, number];
 }
 
 /** Both pages have one kind of parameter table, and its sentences have the same numbers; 9 and up are PG's alone. */
@@ -62,40 +59,38 @@ const sentence = {
   offDim: 14,
 } as const;
 
-/**
- * The union of the chips; bool and the 8-bit floats exist on the 950 alone and are left out. Of gather, PyPTO's tests
- * have i8 and u8, its code has not.
- */
-const headTypes: readonly DType[] = ["f32", "f16", "bf16", "i32", "u32", "i16", "u16", "i8", "u8"];
+/** What pages and code have of gather. */
+const elementTypes: readonly DType[] = ["f32", "f16", "bf16", "i32", "u32", "i16", "u16"];
+/** What pages and code have of index_select on every chip; the 950 has bool beside them, and 8-bit floats, which tilec has not. */
+const rowTypes: readonly DType[] = [...elementTypes, "i8", "u8"];
 
 const gatherPage: Page = {
   operator: "pypto.gather",
   prefix: "PG",
-  support: {
-    documented: { dtypes: ["f32", "f16", "bf16", "i16", "i32"], dataRanks: [2, 4], indexRanks: [2, 4] },
-    head: { dtypes: headTypes, dataRanks: [1, 5], indexRanks: [1, 5] },
-  },
+  // PyPTO's own table of tests has i8 and u8, its page and its code have not.
+  dtypes: { documented: elementTypes, head: rowTypes },
+  dataRanks: [1, 5],
+  indexRanks: [1, 5],
 };
 
+const selected: readonly DType[] = [...rowTypes, "bool"];
 const indexSelectPage: Page = {
   operator: "pypto.index_select",
   prefix: "PS",
-  support: {
-    documented: { dtypes: ["f32", "f16", "bf16", "i16", "i8", "i32"], dataRanks: [2, 4], indexRanks: [1, 2] },
-    head: { dtypes: headTypes, dataRanks: [1, 4], indexRanks: [1, 2] },
-  },
+  dtypes: { documented: selected, head: selected },
+  dataRanks: [1, 4],
+  indexRanks: [1, 2],
 };
 
-const levelOf = (inputs: OpInputs): PyptoLevel => wordAttr(inputs.attrs, "level") as PyptoLevel;
+/** The level that a program asks for. */
+export const levelOf = (inputs: OpInputs): PyptoLevel => wordAttr(inputs.attrs, "level") as PyptoLevel;
 
 /** `pypto.gather at level head (PG1)`: who refuses, and by which sentence. */
 const cited = (inputs: OpInputs, page: Page, which: keyof typeof sentence): string =>
   `${page.operator} at level ${levelOf(inputs)} (${page.prefix}${sentence[which]})`;
 
 function checkSupport(inputs: OpInputs, page: Page): void {
-  const level = levelOf(inputs);
-  const { [level]: support, head } = page.support;
-  checkDType(inputs, "data", support.dtypes, cited(inputs, page, "dtypes"));
+  checkDType(inputs, "data", page.dtypes[levelOf(inputs)], cited(inputs, page, "dtypes"));
   checkDType(inputs, "indices", ["i32", "i64"], cited(inputs, page, "indexTypes"));
   for (const [operand, empty, ranks] of [
     ["data", "noEmptyData", "dataRanks"],
@@ -110,10 +105,7 @@ function checkSupport(inputs: OpInputs, page: Page): void {
         `${cited(inputs, page, empty)} takes no empty tensors, and ${operand} is ${type}`,
       );
     }
-    const [lowest, highest] = head[ranks];
-    const atHead = shape.length >= lowest && shape.length <= highest;
-    const hint = atHead ? `level head takes rank ${lowest} to ${highest}` : undefined;
-    checkRank(inputs, operand, ...support[ranks], cited(inputs, page, ranks), hint);
+    checkRank(inputs, operand, ...page[ranks], cited(inputs, page, ranks));
   }
 }
 
@@ -149,6 +141,7 @@ export const pyptoGather = {
 export const pyptoIndexSelect = {
   name: "pypto.index_select",
   kind: "gather",
+  dataIn: "gm",
   // Their table of tests is named Gather; that of pypto.gather is named GatherElement.
   testName: "gather",
   attrs: { dim, level, oob: oobSpec("error") },

@@ -3,6 +3,7 @@ import { error, type Diagnostic } from "../diagnostic.js";
 import { inputsOf, type Attrs, type AttrValue, type SourceFunc } from "../func.js";
 import { assertNever, formatShape, isIndexDType, type Span, type TensorType } from "../types.js";
 import { directmlGather, directmlGatherElements, directmlGatherNd, directmlGatherNd1 } from "./directml.js";
+import { onnxGatherBlockQuantized } from "./block-quantized.js";
 import { onnxGather, onnxGatherElements, onnxGatherNd } from "./onnx.js";
 import {
   checkLimits,
@@ -25,6 +26,7 @@ const registered = [
   onnxGather,
   onnxGatherElements,
   onnxGatherNd,
+  onnxGatherBlockQuantized,
   directmlGather,
   directmlGatherElements,
   directmlGatherNd,
@@ -111,7 +113,7 @@ function resolve(source: SourceOp): ResolveResult {
   const inputs: OpInputs = { ...source, data, indices, attrs: withDefaults(def, source.attrs) };
   try {
     source.inputs.slice(1).forEach(({ dtype }, k) => {
-      if (isIndexDType(dtype)) return;
+      if (isIndexDType(dtype) || def.values?.includes(inputName(def, k + 1)) === true) return;
       const message = `${inputName(def, k + 1)} must be integers, not ${dtype}`;
       throw new RuleError([error("TC104", message, { span: source.span })]);
     });
@@ -125,9 +127,9 @@ function resolve(source: SourceOp): ResolveResult {
 }
 
 function checkInputs(def: OpDef, source: SourceOp): Diagnostic[] {
-  const { inputs: names = ["data", "indices"], variadic = false } = def;
+  const { inputs: names = ["data", "indices"], optional = [], variadic = false } = def;
   const [given, known] = [source.inputs.length, names.length];
-  if (given < known || (given > known && !variadic)) {
+  if (given < known - optional.length || (given > known && !variadic)) {
     const takes = `${names.join(", ")}${variadic ? ", …" : ""}`;
     return [error("TC702", `${def.name} takes ${takes}, not ${given} inputs`, { span: source.span })];
   }

@@ -4,7 +4,7 @@
  * Source: openxla/stablehlo docs/spec.md, section gather; C1 to C23 are its numbers. A start index is clamped so that its window
  * lies inside the operand. Quantized types and `indices_are_sorted`, a promise that nothing here needs, are left out.
  */
-import type { AccessMap, Site } from "../access.js";
+import { readData, type AccessMap, type Site } from "../access.js";
 import { error } from "../diagnostic.js";
 import { add, constant, dim, site, type Linear } from "../linear.js";
 import { at, formatShape, type DType, type Shape } from "../types.js";
@@ -323,14 +323,14 @@ function mapOf(gather: Gather, result: Result, keep: Site["keep"]): AccessMap {
     if (keep === "wrap" && result.ofOperand.has(d)) return { value, keep };
     return { value, keep, below: Math.max(0, below) };
   });
-  const results = operand.map((_, d) => {
+  const coords = operand.map((_, d) => {
     const started = startIndexMap.indexOf(d);
     const batching = operandBatchingDims.indexOf(d);
     const start = started === -1 ? constant(0) : site(started);
     const batch = batching === -1 ? undefined : result.ofIndices.get(at(startIndicesBatchingDims, batching));
     return add(add(along(result.ofOperand.get(d)), along(batch)), start);
   });
-  return { outRank: result.shape.length, sites, results };
+  return { outRank: result.shape.length, sites, ...readData(coords) };
 }
 
 export const stablehloGather = {

@@ -1,5 +1,5 @@
 /** What `take` and `take_along_axis` mean in numpy, and in torch and jax, which follow it. */
-import type { NegativeIndex, OutOfBounds, Site } from "../access.js";
+import { readData, type NegativeIndex, type OutOfBounds, type Site } from "../access.js";
 import { dim, div, mod, site, type Linear } from "../linear.js";
 import type { Operator } from "../operator.js";
 import { at, elementCount, formatShape, strides, type Shape } from "../types.js";
@@ -44,17 +44,17 @@ export function takeOperator(inputs: OpInputs, axis: number | undefined, policy:
   if (alone !== undefined && policy.fill === undefined) return { op: "gather", axis: alone, data, indices };
   const q = indices.length;
   if (alone === undefined) {
-    const results = coordsOfFlat(data, site(0));
+    const read = readData(coordsOfFlat(data, site(0)));
     const coords = indices.map((_, k) => dim(k));
     const sites = [siteOf(policy, 1, coords, elementCount(data))];
-    const map = { outRank: q, sites, results, ...fillOf(policy) };
+    const map = { outRank: q, sites, ...read, ...fillOf(policy) };
     return { op: "mapped", map, inputs: [data, indices], output: indices };
   }
   const output = [...data.slice(0, alone), ...indices, ...data.slice(alone + 1)];
   const coords = indices.map((_, k) => dim(alone + k));
-  const results = data.map((_, k) => (k === alone ? site(0) : dim(k < alone ? k : k + q - 1)));
+  const read = readData(data.map((_, k) => (k === alone ? site(0) : dim(k < alone ? k : k + q - 1))));
   const sites = [siteOf(policy, 1, coords, at(data, alone))];
-  const map = { outRank: output.length, sites, results, ...fillOf(policy) };
+  const map = { outRank: output.length, sites, ...read, ...fillOf(policy) };
   return { op: "mapped", map, inputs: [data, indices], output };
 }
 
@@ -80,9 +80,9 @@ export function takeAlongOperator(
   const follows = data.every((extent, k) => k === axis || extent === at(output, k));
   if (follows && policy.fill === undefined && indices.every((extent, k) => extent === at(output, k)))
     return { op: "gather_elements", axis, data, indices };
-  const results = broadcastCoords(data, output).map((coord, k) => (k === axis ? site(0) : coord));
+  const read = readData(broadcastCoords(data, output).map((coord, k) => (k === axis ? site(0) : coord)));
   const sites = [siteOf(policy, 1, broadcastCoords(indices, output), at(data, axis))];
-  const map = { outRank: output.length, sites, results, ...fillOf(policy) };
+  const map = { outRank: output.length, sites, ...read, ...fillOf(policy) };
   return { op: "mapped", map, inputs: [data, indices], output };
 }
 
@@ -92,6 +92,6 @@ export function takeFlatOperator(inputs: OpInputs, policy: IndexPolicy): Operato
   const output = [elementCount(indices)];
   if (data.length === 1 && indices.length === 1) return { op: "gather_elements", axis: 0, data, indices };
   const sites = [siteOf(policy, 1, coordsOfFlat(indices, dim(0)), elementCount(data))];
-  const map = { outRank: 1, sites, results: coordsOfFlat(data, site(0)), ...fillOf(policy) };
+  const map = { outRank: 1, sites, ...readData(coordsOfFlat(data, site(0))), ...fillOf(policy) };
   return { op: "mapped", map, inputs: [data, indices], output };
 }

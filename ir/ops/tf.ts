@@ -4,7 +4,7 @@
  * Source: tensorflow.org/api_docs/python/tf, the pages of these names. No index counts from the end; one out of range is an error
  * on the CPU and a 0 in the output on a GPU, which is policy `zero` here.
  */
-import type { AccessMap } from "../access.js";
+import { readData, type AccessMap } from "../access.js";
 import { dim, site } from "../linear.js";
 import { outputShape, type Operator } from "../operator.js";
 import { at, formatShape, type DType } from "../types.js";
@@ -61,7 +61,7 @@ function gatherOperator(inputs: OpInputs, along: number, batch: number, policy: 
   const map: AccessMap = {
     outRank: output.length,
     sites: [siteOf(policy, 1, coords, at(data, along))],
-    results: data.map((_, k) => (k === along ? site(0) : dim(k < along ? k : k + own - 1))),
+    ...readData(data.map((_, k) => (k === along ? site(0) : dim(k < along ? k : k + own - 1)))),
   };
   return { op: "mapped", map, inputs: [data, indices], output };
 }

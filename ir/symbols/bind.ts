@@ -1,5 +1,5 @@
 /** Binding the symbols of a program: substitution, after which no later stage knows of them. */
-import { isRead, type AccessMap, type Site } from "../access.js";
+import { mapForms, type AccessMap } from "../access.js";
 import { withBounds, type OpenSite } from "../intervals/index-bounds.js";
 import { error, type Diagnostic } from "../diagnostic.js";
 import {
@@ -97,13 +97,13 @@ export function bindMap(
   const env = new Map(Object.entries(sizes));
   const put = (form: Linear): Linear => bindSymbols(form, env);
   const size = (form: Linear): number => (isConstant(form) ? form.at : Math.max(0, evaluate(form, env)));
-  const sites = map.sites.map(({ value, below, fromEnd, ...site }): OpenSite => ({
+  const placed = mapForms(map, put);
+  const sites = placed.sites.map(({ below, fromEnd, ...site }): OpenSite => ({
     ...site,
-    value: isRead(value) ? { table: value.table, at: value.at.map(put) } : put(value),
     ...(below === undefined ? {} : { below: size(below) }),
     ...(fromEnd === undefined ? {} : { fromEnd: fromEnd === "below" ? fromEnd : size(fromEnd) }),
   }));
-  return withBounds({ ...map, sites, results: map.results.map(put) }, inputs, output);
+  return withBounds({ ...placed, sites }, inputs, output);
 }
 
 /** A program over symbols at some sizes. `gather`: bound to the same sizes by `bindSizes`. */
@@ -142,10 +142,10 @@ function bodyAt(body: readonly Stmt[], map: AccessMap, env: Env): Stmt[] {
     offsets: offsets.map(form),
     sizes: sizes.map(form),
   });
-  const site = ({ value }: Site, s: number): Site => ({
-    ...at(map.sites, s),
-    value: isRead(value) ? { ...value, at: value.at.map(form) } : form(value),
-  });
+  const placed = (inside: AccessMap): AccessMap => {
+    const { sites, ...rest } = mapForms(inside, form);
+    return { ...rest, sites: sites.map(({ value }, s) => ({ ...at(map.sites, s), value })) };
+  };
   return body.map((stmt): Stmt => {
     switch (stmt.op) {
       case "for":
@@ -164,7 +164,10 @@ function bodyAt(body: readonly Stmt[], map: AccessMap, env: Env): Stmt[] {
           ...stmt,
           from: stmt.from.map(region),
           to: region(stmt.to),
-          map: { ...stmt.map, sites: stmt.map.sites.map(site), results: stmt.map.results.map(form) },
+          ...(stmt.part === undefined
+            ? {}
+            : { part: { ...stmt.part, from: form(stmt.part.from), to: form(stmt.part.to) } }),
+          map: placed(stmt.map),
           origins: stmt.origins.map((origin) => origin.map(form)),
         };
       case "alloc":

@@ -41,8 +41,21 @@ function newTask(func: TileFunc): Task {
     if (load !== undefined && feeds(load, gather)) loads.set(buffer, load);
   }
   const store = only(all.filter(isStore).filter(({ stmt }) => stmt.from === to.buffer));
-  const takes = store?.body === gather.body && store.place > gather.place;
+  const takes = store !== undefined && isBehind(store, gather);
   return takes ? { nest, gather, loads, store } : { nest, gather, loads };
+}
+
+/** In the gather's own body behind it; where runs of it take terms in, behind their loop. */
+function isBehind(store: Located, gather: Located<GatherStmt>): boolean {
+  if (store.body === gather.body) return store.place > gather.place;
+  const terms = gather.loops.at(-1);
+  return (
+    gather.stmt.part !== undefined &&
+    terms !== undefined &&
+    store.loops.length === gather.loops.length - 1 &&
+    store.body.includes(terms) &&
+    store.place > store.body.indexOf(terms)
+  );
 }
 
 const only = <T>(list: readonly T[]): T | undefined => (list.length === 1 ? list[0] : undefined);

@@ -2,8 +2,8 @@
 import { error, type Diagnostic } from "../diagnostic.js";
 import type { Span } from "../types.js";
 
-/** What a token is. `8x16xf32` is a word. */
-export type TokenKind = "word" | "int" | "string" | "value" | "symbol" | "punct" | "end";
+/** What a token is. `8x16xf32` is a word. `number`: with a decimal point, or 32 bits in hexadecimal. */
+export type TokenKind = "word" | "int" | "number" | "string" | "value" | "symbol" | "punct" | "end";
 
 /** A token and where it stands. */
 export interface Token {
@@ -18,7 +18,7 @@ export interface Token {
  * dims and types.
  */
 const tokenPattern =
-  /(?<space>[ \t\r\n]+|\/\/[^\n]*)|(?<arrow>->)|(?<type>\d+(?:x\d+)*x[A-Za-z]\w*)|(?<int>-?\d+)|(?<string>"[^"\n]*")|(?<value>%\w+)|(?<symbol>@\w+)|(?<word>[A-Za-z_][\w.]*)|(?<punct><=|[(){}[\]<>,:=+*#?!-])/uy;
+  /(?<space>[ \t\r\n]+|\/\/[^\n]*)|(?<arrow>->)|(?<number>0x[0-9a-fA-F]{8}(?!\w)|-?\d+\.\d+(?:e[+-]?\d+)?)|(?<type>\d+(?:x\d+)*x[A-Za-z]\w*)|(?<int>-?\d+)|(?<string>"[^"\n]*")|(?<value>%\w+)|(?<symbol>@\w+)|(?<word>[A-Za-z_][\w.]*)|(?<punct><=|[(){}[\]<>,;:=+*#?!-])/uy;
 
 /** `// …` to the end of its line. */
 export interface Comment {
@@ -115,6 +115,7 @@ function classify(
   if (groups["symbol"] !== undefined) return { kind: "symbol", text: raw.slice(1) };
   if (groups["string"] !== undefined) return { kind: "string", text: raw.slice(1, -1) };
   if (groups["int"] !== undefined) return { kind: "int", text: raw };
+  if (groups["number"] !== undefined) return { kind: "number", text: raw };
   if (groups["word"] !== undefined || groups["type"] !== undefined) return { kind: "word", text: raw };
   return { kind: "punct", text: raw };
 }

@@ -2,7 +2,15 @@
  * Text to IR: recursive descent over an LL(1) grammar (docs/ir.md). Reports every function's first mistake with
  * its place; what the grammar admits but the level forbids is the verifier's business.
  */
-import { coordsOf, outOfBoundsPolicies, type OutOfBounds } from "../access.js";
+import {
+  coordsOf,
+  outOfBoundsPolicies,
+  readData,
+  type AccessMap,
+  type OutOfBounds,
+  type Read,
+  type Reduced,
+} from "../access.js";
 import { counted } from "../counted.js";
 import { bindMap } from "../symbols/bind.js";
 import { error, type Diagnostic } from "../diagnostic.js";
@@ -25,11 +33,13 @@ import {
   constant,
   dim,
   div,
+  equalLinear,
   isConstant,
   iv,
   min,
   mod,
   scale,
+  soleAtom,
   sub,
   symbol,
   symbolsOf,
@@ -38,11 +48,13 @@ import {
 import { lex, type Token } from "./lex.js";
 import { depthOf, maxDepth } from "./nesting.js";
 import { SiteList } from "./site-list.js";
+import { typedValue, type DraftValue } from "./value-text.js";
 import { ParseError, TokenReader } from "./token-reader.js";
 import type { Copies, EntryValue, Schedule } from "../schedule.js";
 import { entryInText, type ScheduleEntry } from "../schedule-entries.js";
 import { atMost, isSymbolName, type Sym, type Symbolic, type SymbolicMap } from "../symbols/symbols.js";
-import { pipes, type Region, type Stmt, type UbBuffer } from "../tile.js";
+import { reductions } from "../values/expression.js";
+import { pipes, type Part, type Region, type Stmt, type UbBuffer } from "../tile.js";
 import { assertNever, at, isDType, type DType, type Shape, type TensorType } from "../types.js";
 
 /** What a text holds, as far as it parses, and what is wrong with it. */
@@ -129,8 +141,10 @@ const reservedWords: ReadonlySet<string> = new Set([
   "mod",
   "min",
   "in",
+  "but",
   "of",
   "let",
+  "yield",
 ]);
 
 type StatementWord = Exclude<Stmt["op"], "alloc">;
@@ -404,7 +418,11 @@ class Parser extends TokenReader {
     output: Operand,
     outermost: Symbolic["outermost"],
   ): Pick<AccessFunc, "map" | "paired" | "tiles" | "symbolic"> {
-    const open = this.map(inputs.map((input) => input.name));
+    const types = inputs.map(({ type }) => type);
+    const open = this.map(
+      inputs.map((input) => input.name),
+      types.map(({ dtype }) => dtype),
+    );
     let oob: OutOfBounds | undefined;
     let fill: string | undefined;
     let paired: Shape = [];
@@ -428,7 +446,6 @@ class Parser extends TokenReader {
     const over = open(oob, fill);
     const named = new Set([...outermost, ...symbolsIn(over)]);
     const symbols = this.symbols.filter(({ name }) => named.has(name));
-    const types = inputs.map(({ type }) => type);
     return {
       map: bindMap(over, atMost(symbols), types, output.type.shape),
       paired,
@@ -456,10 +473,13 @@ class Parser extends TokenReader {
    * `(d0, d1) -> (from_end(%indices[d0, d1]), d1)`. `names` are what the text calls the inputs, by table. The policy of the
    * bare reads stands behind the map, so the map is a function of it.
    */
-  private map(names: readonly string[]): (keep: OutOfBounds, fill: string | undefined) => SymbolicMap {
+  private map(
+    names: readonly string[],
+    types: readonly DType[],
+  ): (keep: OutOfBounds, fill: string | undefined) => SymbolicMap {
     this.punct("(");
     let outRank = 0;
-    while (!this.accept(")")) {
+    while (this.peek().text !== ";" && this.peek().text !== ")") {
       if (outRank > 0) this.punct(",");
       const token = this.take("word", `d${outRank}`);
       if (token.text !== `d${outRank}`)
@@ -467,6 +487,8 @@ class Parser extends TokenReader {
       outRank++;
     }
     const scope: MapScope = { names, outRank, sites: new SiteList(), lets: new Map() };
+    const reduced = this.accept(";") ? this.reduced(scope) : undefined;
+    this.punct(")");
     while (this.acceptWord("let")) {
       const token = this.take("word", "a name for an index value");
       const known = this.symbolNamed(token.text) !== undefined;
@@ -476,15 +498,133 @@ class Parser extends TokenReader {
       this.punct("=");
       scope.lets.set(token.text, this.coord(scope));
     }
+    const read = this.acceptWord("yield") ? this.yielded(scope, types) : this.moved(scope);
+    return (keep, fill) =>
+      scope.sites.close(
+        {
+          outRank,
+          ...(reduced === undefined ? {} : { reduced }),
+          ...read,
+          ...(fill === undefined ? {} : { fill }),
+        },
+        keep,
+      );
+  }
+
+  /** `r < 8`, or of a bag `r in error(%off[d0] in 65) to error(%off[d0 + 1] in 65) most 16` */
+  private reduced(scope: MapScope): Reduced {
+    this.word("r");
+    if (this.accept("<")) return { most: this.int() };
+    this.word("in");
+    const from = this.bagEnd(scope);
+    this.word("to");
+    const to = this.bagEnd(scope);
+    this.word("most");
+    return { most: this.int(), bag: { from, to } };
+  }
+
+  /** An index value with its bound: the number of its site. */
+  private bagEnd(scope: MapScope): number {
+    const token = this.peek();
+    const only = soleAtom(this.coordFactor(scope));
+    if (only?.kind === "site" && scope.sites.isBounded(only.site)) return only.site;
+    return this.fail(token, "r lies between two index values with bounds", "error(%offsets[d0] in 65)");
+  }
+
+  /** `-> (t, d1)`: the coordinates of an element of the data. */
+  private moved(scope: MapScope): Pick<AccessMap, "reads" | "value"> {
     this.punct("->");
     this.punct("(");
-    const results: Linear[] = [];
+    const coords: Linear[] = [];
     while (!this.accept(")")) {
-      if (results.length > 0) this.punct(",");
-      results.push(this.coord(scope));
+      if (coords.length > 0) this.punct(",");
+      coords.push(this.coord(scope));
     }
-    return (keep, fill) =>
-      scope.sites.close({ outRank, results, ...(fill === undefined ? {} : { fill }) }, keep);
+    return readData(coords);
+  }
+
+  /** `yield f16(f32(%q[t, d1]) * %s[t])`: what an element is made from. */
+  private yielded(scope: MapScope, types: readonly DType[]): Pick<AccessMap, "reads" | "value"> {
+    const reads: Read[] = [];
+    const draft = this.value(scope, reads);
+    const value = typedValue(
+      draft,
+      reads.map(({ table }) => at(types, table)),
+      (...wrong) => this.fail(...wrong),
+    );
+    return { reads, value };
+  }
+
+  private value(scope: MapScope, reads: Read[]): DraftValue {
+    if (++this.depth > maxDepth) this.failDepth(this.peek());
+    let left = this.valueTerm(scope, reads);
+    for (;;) {
+      const token = this.peek();
+      if (this.accept("+")) left = { kind: "op", op: "add", of: [left, this.valueTerm(scope, reads)] };
+      else if (this.accept("-")) left = { kind: "op", op: "sub", of: [left, this.valueTerm(scope, reads)] };
+      // `%q[t] -8`: the lexer takes the sign for the number's.
+      else if ((token.kind === "int" || token.kind === "number") && token.text.startsWith("-"))
+        left = { kind: "op", op: "add", of: [left, this.valueTerm(scope, reads)] };
+      else break;
+    }
+    this.depth--;
+    return left;
+  }
+
+  private valueTerm(scope: MapScope, reads: Read[]): DraftValue {
+    let left = this.valueFactor(scope, reads);
+    while (this.accept("*")) left = { kind: "op", op: "mul", of: [left, this.valueFactor(scope, reads)] };
+    return left;
+  }
+
+  private valueFactor(scope: MapScope, reads: Read[]): DraftValue {
+    const token = this.peek();
+    if (token.kind === "int" || token.kind === "number") {
+      this.position++;
+      return { kind: "literal", token, text: token.text };
+    }
+    if (token.kind === "value") {
+      const read = this.read(scope);
+      const known = reads.findIndex((own) => sameRead(own, read));
+      return { kind: "read", read: known === -1 ? reads.push(read) - 1 : known };
+    }
+    const call = this.accept("(")
+      ? undefined
+      : this.take("word", "an element, a number, a cast, min, max, fold or mean").text;
+    if (call !== undefined) this.punct("(");
+    const of = this.value(scope, reads);
+    if ((call === "min" || call === "max") && this.accept(",")) {
+      const other = this.value(scope, reads);
+      this.punct(")");
+      return { kind: "op", op: call, of: [of, other] };
+    }
+    this.punct(")");
+    if (call === undefined) return of;
+    if (call === "exact")
+      return this.fail(token, "B7: exact sums are not built", "fold sums in the order of r", "TC205");
+    const how = reductions.find((name) => name === call);
+    if (how !== undefined) return { kind: "reduce", how, of };
+    if (!isDType(call))
+      return this.fail(
+        token,
+        `${call} is no element type`,
+        "i8, u8, i16, u16, i32, u32, f16, bf16 or f32 casts",
+      );
+    return { kind: "cast", to: call, of };
+  }
+
+  /** `%q[t, d1]` */
+  private read(scope: MapScope): Read {
+    const token = this.take("value", "an input");
+    const table = scope.names.lastIndexOf(token.text);
+    if (table === -1) this.fail(token, `an access map reads %${scope.names.join(", %")}, not %${token.text}`);
+    this.punct("[");
+    const coords: Linear[] = [];
+    while (!this.accept("]")) {
+      if (coords.length > 0) this.punct(",");
+      coords.push(this.coord(scope));
+    }
+    return { table, at: coords };
   }
 
   private coord(scope: MapScope): Linear {
@@ -563,12 +703,15 @@ class Parser extends TokenReader {
       this.punct("(");
       const value = this.coord(scope);
       const below = this.acceptWord("in") ? { below: this.bound(scope) } : {};
+      const but = this.acceptWord("but") ? { but: this.int() } : {};
       this.punct(")");
-      return scope.sites.push({ value, keep, ...below });
+      return scope.sites.push({ value, keep, ...below, ...but });
     }
     const named = scope.lets.get(word.text);
     if (named !== undefined) return named;
     if (this.operands.length === 0 && this.symbolNamed(word.text) !== undefined) return symbol(word.text);
+    // Where it may stand is for the verifier to say.
+    if (word.text === "r") return dim(scope.outRank);
     const d = /^d(\d{1,2})$/.exec(word.text)?.[1];
     if (d === undefined || Number(d) >= scope.outRank)
       return this.fail(word, `${word.text} is no output dim`);
@@ -589,18 +732,14 @@ class Parser extends TokenReader {
   }
 
   /** `%indices[d0, d1]`; at the tile level also the loop variable `%t0`. */
-  private readOrLoop({ names, ...scope }: MapScope): Linear {
-    const token = this.take("value", "an input");
-    const table = names.lastIndexOf(token.text);
-    if (this.peek().text !== "[" && this.operands.length > 0 && table === -1) return iv(token.text);
-    if (table === -1) this.fail(token, `an access map reads %${names.join(", %")}, not %${token.text}`);
-    this.punct("[");
-    const coords: Linear[] = [];
-    while (!this.accept("]")) {
-      if (coords.length > 0) this.punct(",");
-      coords.push(this.coord({ names, ...scope }));
+  private readOrLoop(scope: MapScope): Linear {
+    const token = this.peek();
+    const isInput = scope.names.includes(token.text);
+    if (this.operands.length > 0 && !isInput && this.tokens[this.position + 1]?.text !== "[") {
+      this.position++;
+      return iv(token.text);
     }
-    return scope.sites.push({ value: { table, at: coords } });
+    return scope.sites.push({ value: this.read(scope) });
   }
 
   private block(): Stmt[] {
@@ -674,16 +813,21 @@ class Parser extends TokenReader {
       this.fail(start, `a gather reads every input: ${inputs.length} regions, not ${from.length}`);
     this.word("to");
     const to = this.region();
-    const open = this.map(from.map((region) => region.buffer));
+    const part = this.acceptWord("into") ? this.part() : undefined;
+    const types = inputs.map(({ type }) => type);
+    const open = this.map(
+      from.map((region) => region.buffer),
+      types.map(({ dtype }) => dtype),
+    );
     let oob: OutOfBounds | undefined;
     let fill: string | undefined;
     let origins: Linear[][] = [];
-    let scratch: string | undefined;
+    let scratch: string[] | undefined;
     this.entries((key) => {
       if (key.text === "oob") oob = this.policy();
       else if (key.text === "fill") fill = this.bits();
       else if (key.text === "origin") origins = this.origins(inputs.length - 1);
-      else if (key.text === "scratch") scratch = this.take("value", "a buffer").text;
+      else if (key.text === "scratch") scratch = this.buffers();
       else this.fail(key, `gather has no attribute ${key.text}`, undefined, "TC003");
     });
     if (oob === undefined || origins.length !== inputs.length - 1) {
@@ -693,10 +837,38 @@ class Parser extends TokenReader {
         "add {oob = error, origin = […]}",
       );
     }
-    const types = inputs.map(({ type }) => type);
     const map = bindMap(open(oob, fill), {}, types, undefined);
-    const stmt = { op: "gather", from, to, map, origins, span: start.span } as const;
-    return scratch === undefined ? stmt : { ...stmt, scratch };
+    return {
+      op: "gather",
+      from,
+      to,
+      ...(part === undefined ? {} : { part }),
+      map,
+      origins,
+      ...(scratch === undefined ? {} : { scratch }),
+      span: start.span,
+    };
+  }
+
+  /** `%sum part %r to min(%r + 4, 8) of 8` */
+  private part(): Part {
+    const into = this.buffers();
+    this.word("part");
+    const from = this.expr();
+    this.word("to");
+    const to = this.expr();
+    this.word("of");
+    return { into, from, to, of: this.int() };
+  }
+
+  /** `%a, %b` */
+  private buffers(): string[] {
+    const names = [this.take("value", "a buffer").text];
+    while (this.peek().text === "," && this.tokens[this.position + 1]?.kind === "value") {
+      this.punct(",");
+      names.push(this.take("value", "a buffer").text);
+    }
+    return names;
   }
 
   /** `[0], [%t0, 0]`: one list for each index input. */
@@ -809,10 +981,15 @@ class Parser extends TokenReader {
   }
 }
 
+const sameRead = (a: Read, b: Read): boolean =>
+  a.table === b.table &&
+  a.at.length === b.at.length &&
+  a.at.every((coord, k) => equalLinear(coord, at(b.at, k)));
+
 /** The symbols of a map's coordinates and bounds. */
-const symbolsIn = ({ sites, results }: SymbolicMap): readonly string[] =>
+const symbolsIn = ({ sites, reads }: SymbolicMap): readonly string[] =>
   [
-    ...results,
+    ...reads.flatMap((read) => read.at),
     ...sites.flatMap((site) => [
       ...coordsOf(site),
       ...[site.below, site.fromEnd].flatMap((form) => (form === undefined || form === "below" ? [] : [form])),

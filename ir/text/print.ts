@@ -1,5 +1,19 @@
 /** IR to text. Every form printed here parses back to an equal value (see parse.ts, and docs/ir.md). */
-import { coordsOf, isRead, policyOf, type AccessMap, type OutOfBounds, type Site } from "../access.js";
+import { printValue } from "./value-text.js";
+import { readsIn } from "../values/expression.js";
+import {
+  coordsOf,
+  gatheredTable,
+  isMove,
+  isRead,
+  policyOf,
+  termDim,
+  type AccessMap,
+  type OutOfBounds,
+  type Read,
+  type Reduced,
+  type Site,
+} from "../access.js";
 import { withBounds, type OpenSite } from "../intervals/index-bounds.js";
 import {
   inputsOf,
@@ -19,7 +33,7 @@ import { depthOf, maxDepth } from "./nesting.js";
 import type { EntryValue, Schedule } from "../schedule.js";
 import { scheduleEntries } from "../schedule-entries.js";
 import type { Sym, SymbolicMap } from "../symbols/symbols.js";
-import type { Region, Stmt, UbBuffer } from "../tile.js";
+import type { Part, Region, Stmt, UbBuffer } from "../tile.js";
 import { assertNever, at, formatShape, formatType, type Shape, type TensorType } from "../types.js";
 
 /** The canonical text of a module; it parses back to an equal value. */
@@ -174,43 +188,81 @@ function printSymbolic(map: SymbolicMap, { names }: MapContext): string {
 }
 
 /** A site with its bounds as text. */
-interface ShownSite extends Pick<Site, "value" | "keep"> {
+interface ShownSite extends Pick<Site, "value" | "keep" | "but"> {
   readonly bare: boolean;
   readonly below?: string;
   /** `below`: from the bound. */
   readonly fromEnd?: string;
 }
 
+/** A map with whatever stands beside the values of its sites. */
+interface Shown extends Sited, Pick<AccessMap, "outRank" | "reduced" | "value"> {}
+
 /** The sites of a map with whatever stands beside their values. */
 interface Sited {
   readonly sites: readonly Pick<Site, "value" | "keep">[];
-  readonly results: readonly Linear[];
+  readonly reads: readonly Read[];
 }
 
 function printShown(
-  map: Pick<AccessMap, "outRank" | "results"> & { readonly sites: readonly ShownSite[] },
+  map: Omit<Shown, "sites"> & { readonly sites: readonly ShownSite[] },
   names: readonly string[],
 ): string {
   const dims = Array.from({ length: map.outRank }, (_, d) => `d${d}`).join(", ");
   const uses = map.sites.map(() => 0);
   for (const s of usesOf(map)) uses[s] = at(uses, s) + 1;
+  const head = headSites(map);
   const alone = readable(
     map,
-    uses.map((count) => count === 1),
+    uses.map((count, s) => count === 1 || head.has(s)),
   );
-  const inline = textOrder(map, alone).every((site, k) => site === k) ? alone : alone.map(() => false);
+  const inline = textOrder(map, alone, head).every((site, k) => site === k)
+    ? alone
+    : alone.map((_, s) => head.has(s));
+  const r = termDim(map);
   const [words, lets]: [string[], string[]] = [[], []];
   for (const [s, site] of map.sites.entries()) {
-    const body = printSite(site, names, words);
+    const body = printSite(site, names, words, r);
     words.push(at(inline, s) ? body : `s${s}`);
     if (!at(inline, s)) lets.push(`let s${s} = ${body} `);
   }
-  const results = map.results.map((result) => printLinear(result, words)).join(", ");
-  return `(${dims}) ${lets.join("")}-> (${results})`;
+  const listed = ({ at: coords }: Read): string =>
+    coords.map((coord) => printLinear(coord, words, r)).join(", ");
+  const [moved] = map.reads;
+  const value =
+    isMove(map) && moved?.table === gatheredTable
+      ? `-> (${listed(moved)})`
+      : `yield ${printValue(
+          map.value,
+          map.reads.map((read) => `%${at(names, read.table)}[${listed(read)}]`),
+        )}`;
+  return `(${dims}${printReduced(map.reduced, words)}) ${lets.join("")}${value}`;
 }
 
+function printReduced(reduced: Reduced | undefined, words: readonly string[]): string {
+  if (reduced === undefined) return "";
+  const { most, bag } = reduced;
+  return bag === undefined
+    ? `; r < ${most}`
+    : `; r in ${at(words, bag.from)} to ${at(words, bag.to)} most ${most}`;
+}
+
+/** The sites whose text stands in the head of a map: the ends of its bags, and what these are read by. */
+function headSites({ reduced, sites }: Pick<Shown, "reduced" | "sites">): ReadonlySet<number> {
+  const head = new Set<number>();
+  const visit = (s: number): void => {
+    coordsOf(at(sites, s)).flatMap(sitesOf).forEach(visit);
+    head.add(s);
+  };
+  for (const s of endsOf(reduced)) visit(s);
+  return head;
+}
+
+const endsOf = (reduced: Reduced | undefined): readonly number[] =>
+  reduced?.bag === undefined ? [] : [reduced.bag.from, reduced.bag.to];
+
 /** The sites that stand at their use, without those that would make coordinates nest too deep to be read. */
-function readable({ sites, results }: Sited, wanted: readonly boolean[]): readonly boolean[] {
+function readable({ sites, reads }: Sited, wanted: readonly boolean[]): readonly boolean[] {
   const alone = [...wanted];
   const depths: number[] = [];
   const within = (forms: readonly Linear[], parentheses: number): number => {
@@ -224,13 +276,17 @@ function readable({ sites, results }: Sited, wanted: readonly boolean[]): readon
     const depth = within(coordsOf(own), 2);
     depths.push(at(alone, s) ? depth : 0);
   }
-  within(results, 0);
+  for (const read of reads) within(read.at, 0);
   return alone;
 }
 
-/** The sites that the text of a map names, in order. */
-const usesOf = (map: Sited): readonly number[] =>
-  [...map.sites.flatMap(coordsOf), ...map.results].flatMap(inTextOrder);
+/** The sites that the text of a map names: those of a read as often as the value names it. */
+const usesOf = (map: Shown): readonly number[] => [
+  ...endsOf(map.reduced),
+  ...[...map.sites.flatMap(coordsOf), ...readsIn(map.value).flatMap((k) => at(map.reads, k).at)].flatMap(
+    inTextOrder,
+  ),
+];
 
 /** The sites of a form as they are printed: what is added before what is taken away. */
 const inTextOrder = ({ terms }: Linear): readonly number[] =>
@@ -239,34 +295,47 @@ const inTextOrder = ({ terms }: Linear): readonly number[] =>
   );
 
 /** The order in which the text defines the sites where some stand at their use. */
-function textOrder({ sites, results }: Sited, inline: readonly boolean[]): readonly number[] {
-  const order: number[] = [];
+function textOrder(
+  { sites, reads }: Sited,
+  inline: readonly boolean[],
+  head: ReadonlySet<number>,
+): readonly number[] {
+  const order = [...head];
   const visit = (s: number): void => {
     for (const form of coordsOf(at(sites, s)))
       inTextOrder(form)
-        .filter((k) => at(inline, k))
+        .filter((k) => at(inline, k) && !head.has(k))
         .forEach(visit);
     order.push(s);
   };
   inline.forEach((alone, s) => {
-    if (!alone) visit(s);
+    if (!alone && !head.has(s)) visit(s);
   });
-  results.flatMap(inTextOrder).forEach((s) => {
-    if (at(inline, s)) visit(s);
-  });
+  reads
+    .flatMap((read) => read.at.flatMap(inTextOrder))
+    .forEach((s) => {
+      if (at(inline, s) && !head.has(s)) visit(s);
+    });
   return order;
 }
 
 /** Sites whose text may name no policy: the operation's is theirs, and a coordinate is made from them. */
 function takesPolicy(map: {
-  readonly sites: readonly (Pick<Site, "value" | "keep"> & { readonly fromEnd?: unknown })[];
-  readonly results: readonly Linear[];
+  readonly sites: readonly (Pick<Site, "value" | "keep" | "but"> & { readonly fromEnd?: unknown })[];
+  readonly reads: readonly Read[];
 }): readonly boolean[] {
   const keep = policyOf(map);
-  const coordinates = [...map.results, ...map.sites.flatMap(({ value }) => (isRead(value) ? value.at : []))];
+  const coordinates = [
+    ...map.reads.flatMap((read) => read.at),
+    ...map.sites.flatMap(({ value }) => (isRead(value) ? value.at : [])),
+  ];
   const named = new Set(coordinates.flatMap(sitesOf));
   return map.sites.map(
-    (site, s) => site.keep === keep && named.has(s) && (isRead(site.value) || site.fromEnd !== undefined),
+    (site, s) =>
+      site.keep === keep &&
+      site.but === undefined &&
+      named.has(s) &&
+      (isRead(site.value) || site.fromEnd !== undefined),
   );
 }
 
@@ -292,13 +361,14 @@ const withoutBounds = ({ sites }: AccessMap, bare: readonly boolean[]): readonly
   });
 
 function printSite(
-  { value, fromEnd, keep, below, bare }: ShownSite,
+  { value, fromEnd, keep, below, but, bare }: ShownSite,
   names: readonly string[],
   inner: readonly string[],
+  r: number,
 ): string {
   const read = isRead(value)
-    ? `%${at(names, value.table)}[${value.at.map((coord) => printLinear(coord, inner)).join(", ")}]`
-    : printLinear(value, inner);
+    ? `%${at(names, value.table)}[${value.at.map((coord) => printLinear(coord, inner, r)).join(", ")}]`
+    : printLinear(value, inner, r);
   const counted =
     fromEnd === undefined
       ? read
@@ -306,41 +376,40 @@ function printSite(
         ? `from_end(${read})`
         : `from_end(${read} of ${fromEnd})`;
   if (bare || keep === "any") return counted;
-  return below === undefined
-    ? `${printPolicy(keep)}(${counted})`
-    : `${printPolicy(keep)}(${counted} in ${below})`;
+  const bound = below === undefined ? "" : ` in ${below}`;
+  return `${printPolicy(keep)}(${counted}${bound}${but === undefined ? "" : ` but ${but}`})`;
 }
 
 /** What fill bits other than 0 make of `zero`. */
 const printPolicy = (keep: OutOfBounds): string => (keep === "zero" ? "fill" : keep);
 
-/** What is added, then the constant, then what is taken away. `sites` are the texts of a map's sites. */
-export function printLinear(form: Linear, sites: readonly string[] = []): string {
+/** What is added, then the constant, then what is taken away. `sites` are the texts of a map's sites, `r` is the dim of its terms. */
+export function printLinear(form: Linear, sites: readonly string[] = [], r?: number): string {
   const added = form.terms.filter((term) => term.by > 0);
   const taken = form.terms.filter((term) => term.by < 0);
-  const head = added.map((term) => printTerm(term, sites)).join(" + ");
+  const head = added.map((term) => printTerm(term, sites, r)).join(" + ");
   const whole =
     form.at === 0 ? "" : head === "" ? String(form.at) : ` ${form.at < 0 ? "-" : "+"} ${Math.abs(form.at)}`;
-  const tail = taken.map((term) => ` - ${printTerm({ ...term, by: -term.by }, sites)}`).join("");
+  const tail = taken.map((term) => ` - ${printTerm({ ...term, by: -term.by }, sites, r)}`).join("");
   return `${head}${whole}` === "" ? `0${tail}` : `${head}${whole}${tail}`;
 }
 
-function printTerm({ by, of }: Term, sites: readonly string[]): string {
-  if (by === 1) return printAtom(of, sites);
-  return `${by} * ${printFactor({ at: 0, terms: [{ by: 1, of }] }, sites)}`;
+function printTerm({ by, of }: Term, sites: readonly string[], r: number | undefined): string {
+  if (by === 1) return printAtom(of, sites, r);
+  return `${by} * ${printFactor({ at: 0, terms: [{ by: 1, of }] }, sites, r)}`;
 }
 
 /** What stands beside an operator that binds closer than a sum. */
-function printFactor(form: Linear, sites: readonly string[]): string {
+function printFactor(form: Linear, sites: readonly string[], r: number | undefined): string {
   const only = soleAtom(form);
   const whole = only !== undefined && only.kind !== "div" && only.kind !== "mod";
-  return whole ? printAtom(only, sites) : `(${printLinear(form, sites)})`;
+  return whole ? printAtom(only, sites, r) : `(${printLinear(form, sites, r)})`;
 }
 
-function printAtom(of: Atom, sites: readonly string[]): string {
+function printAtom(of: Atom, sites: readonly string[], r: number | undefined): string {
   switch (of.kind) {
     case "dim":
-      return `d${of.dim}`;
+      return of.dim === r ? "r" : `d${of.dim}`;
     case "site":
       return at(sites, of.site);
     case "iv":
@@ -348,10 +417,10 @@ function printAtom(of: Atom, sites: readonly string[]): string {
     case "symbol":
       return of.name;
     case "min":
-      return `min(${of.of.map((side) => printLinear(side, sites)).join(", ")})`;
+      return `min(${of.of.map((side) => printLinear(side, sites, r)).join(", ")})`;
     case "div":
     case "mod":
-      return `${printFactor(of.of, sites)} ${of.kind} ${of.by}`;
+      return `${printFactor(of.of, sites, r)} ${of.kind} ${of.by}`;
     default:
       return assertNever(of);
   }
@@ -384,12 +453,13 @@ export function printStmtHead(stmt: Stmt, inputs?: readonly TensorType[]): strin
     case "load":
       return `load ${printRegion(stmt.from)} to %${stmt.to}`;
     case "gather": {
-      const scratch = stmt.scratch === undefined ? "" : `, scratch = %${stmt.scratch}`;
+      const scratch =
+        stmt.scratch === undefined ? "" : `, scratch = ${stmt.scratch.map((name) => `%${name}`).join(", ")}`;
       const names = stmt.from.map((region) => region.buffer);
       const origins = stmt.origins.length === 0 ? "" : `, origin = ${stmt.origins.map(printList).join(", ")}`;
       const outside = printOutside(stmt.map).join(", ");
       return (
-        `gather ${stmt.from.map(printRegion).join(", ")} to ${printRegion(stmt.to)} ` +
+        `gather ${stmt.from.map(printRegion).join(", ")} to ${printRegion(stmt.to)} ${printPart(stmt.part)}` +
         `${printMap(stmt.map, { names, ...(inputs === undefined ? {} : { inputs }) })} {${outside}${origins}${scratch}}`
       );
     }
@@ -400,6 +470,13 @@ export function printStmtHead(stmt: Stmt, inputs?: readonly TensorType[]): strin
     default:
       return assertNever(stmt);
   }
+}
+
+/** `into %sum part %r to min(%r + 4, 8) of 8` */
+function printPart(part: Part | undefined): string {
+  if (part === undefined) return "";
+  const into = part.into.map((name) => `%${name}`).join(", ");
+  return `into ${into} part ${printLinear(part.from)} to ${printLinear(part.to)} of ${part.of} `;
 }
 
 function printStmt(stmt: Stmt, inputs: readonly TensorType[], indent: string): string[] {

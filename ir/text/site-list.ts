@@ -1,6 +1,6 @@
 /** The sites of a map as its text is read: what a bare read means is known once all its uses are. */
-import { coordsOf, isRead, type OutOfBounds } from "../access.js";
-import { site, sitesOf, soleAtom, substitute, type Linear } from "../linear.js";
+import { coordsOf, formsOf, isRead, mapForms, termDim, type OutOfBounds } from "../access.js";
+import { dimsOf, site, sitesOf, soleAtom, substitute, type Linear } from "../linear.js";
 import type { SymbolicMap, SymbolicSite } from "../symbols/symbols.js";
 import { at } from "../types.js";
 
@@ -15,37 +15,41 @@ export class SiteList {
     return site(this.drafts.length - 1);
   }
 
+  /** Whether the text gives a site a policy and a bound. */
+  isBounded(s: number): boolean {
+    const { keep, below } = at(this.drafts, s);
+    return keep !== undefined && below !== undefined;
+  }
+
   /**
-   * The map. A bare read takes the policy of the operation where a coordinate is made from it, and none inside another
+   * The map, with the sites of an element before those of its terms, as they are evaluated. A bare read takes the policy of the operation where a coordinate is made from it, and none inside another
    * policy, which then bounds the sum.
    */
-  close(head: Pick<SymbolicMap, "outRank" | "results" | "fill">, keep: OutOfBounds): SymbolicMap {
-    const map = merged({ sites: this.drafts, results: head.results });
+  close(head: Omit<SymbolicMap, "sites">, keep: OutOfBounds): SymbolicMap {
+    const map = termsLast(merged({ ...head, sites: this.drafts }));
     const named = new Set(coordinates(map).flatMap(sitesOf));
     const within = new Set(map.sites.flatMap(({ value }) => (isRead(value) ? [] : sitesOf(value))));
     const sites = map.sites.map((draft, s): SymbolicSite => {
       if (draft.keep !== undefined) return { ...draft, keep: draft.keep };
       return within.has(s) && !named.has(s) ? { ...draft, keep: "any" } : { ...draft, keep };
     });
-    return { ...head, results: map.results, sites };
+    return { ...map, sites };
   }
 }
 
-interface Drafted {
-  readonly sites: readonly Draft[];
-  readonly results: readonly Linear[];
-}
+type Drafted = Omit<SymbolicMap, "sites"> & { readonly sites: readonly Draft[] };
 
 /** Coordinates of the data and of what is read. */
-const coordinates = ({ sites, results }: Drafted): readonly Linear[] => [
-  ...results,
+const coordinates = ({ sites, reads }: Pick<Drafted, "sites" | "reads">): readonly Linear[] => [
+  ...reads.flatMap((read) => read.at),
   ...sites.flatMap(({ value }) => (isRead(value) ? value.at : [])),
 ];
 
 /** Without bare reads that are no more than the value of another site: that one reads. */
-function merged({ sites, results }: Drafted): Drafted {
+function merged(map: Drafted): Drafted {
+  const { sites, reads } = map;
   const uses = sites.map(() => 0);
-  for (const form of [...results, ...sites.flatMap(coordsOf)]) {
+  for (const form of formsOf({ sites, reads })) {
     for (const s of new Set(sitesOf(form))) uses[s] = at(uses, s) + 1;
   }
   /** Sites that are all of another's value, by their number. */
@@ -67,20 +71,32 @@ function merged({ sites, results }: Drafted): Drafted {
     left[outer] = { ...own, ...policy };
     noteWhole(own, outer);
   }
-  let kept = 0;
-  const numbers = left.map((draft) => (draft === undefined ? undefined : kept++));
+  const order = left.flatMap((draft, s) => (draft === undefined ? [] : [s]));
+  return inOrder({ ...map, sites: left.map((draft, s) => draft ?? at(sites, s)) }, order);
+}
+
+/** The sites that depend on r behind all others. */
+function termsLast(map: Drafted): Drafted {
+  if (map.reduced === undefined) return map;
+  const ofTerms = new Set<number>();
+  map.sites.forEach((draft, s) => {
+    const depends = (form: Linear): boolean =>
+      dimsOf(form).includes(termDim(map)) || sitesOf(form).some((inner) => ofTerms.has(inner));
+    if (coordsOf(draft).some(depends)) ofTerms.add(s);
+  });
+  const numbers = map.sites.map((_, s) => s);
+  return inOrder(map, [...numbers.filter((s) => !ofTerms.has(s)), ...ofTerms]);
+}
+
+/** The sites of these numbers alone, in this order. */
+function inOrder(map: Drafted, order: readonly number[]): Drafted {
+  const numbers = new Map(order.map((s, k) => [s, k]));
+  const numberOf = (s: number): number => numbers.get(s) ?? s;
   const renumber = (form: Linear): Linear =>
-    substitute(form, (of) => {
-      const number = of.kind === "site" ? numbers[of.site] : undefined;
-      return number === undefined ? undefined : site(number);
-    });
-  return {
-    sites: left.flatMap((draft): Draft[] => {
-      if (draft === undefined) return [];
-      const { value } = draft;
-      const renumbered = isRead(value) ? { ...value, at: value.at.map(renumber) } : renumber(value);
-      return [{ ...draft, value: renumbered }];
-    }),
-    results: results.map(renumber),
-  };
+    substitute(form, (of) => (of.kind === "site" ? site(numberOf(of.site)) : undefined));
+  const placed = mapForms({ ...map, sites: order.map((s) => at(map.sites, s)) }, renumber);
+  const { reduced } = placed;
+  if (reduced?.bag === undefined) return placed;
+  const { from, to } = reduced.bag;
+  return { ...placed, reduced: { ...reduced, bag: { from: numberOf(from), to: numberOf(to) } } };
 }

@@ -98,7 +98,7 @@ export class TokenReader {
     token: Token,
     message: string,
     hint?: string,
-    code: "TC002" | "TC003" | "TC204" = "TC002",
+    code: "TC002" | "TC003" | "TC104" | "TC204" | "TC205" = "TC002",
   ): never {
     throw new ParseError(error(code, message, { span: token.span, ...(hint === undefined ? {} : { hint }) }));
   }
@@ -114,6 +114,7 @@ function describe({ kind, text }: Token): string {
       return `@${text}`;
     case "word":
     case "int":
+    case "number":
     case "string":
     case "punct":
       return text;

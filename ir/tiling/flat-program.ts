@@ -1,7 +1,8 @@
 /** A gather of the class `flat` as plain data: the instructions of a strip, and what is kept in UB for them. */
 
 /** Names of what lowerings keep in UB beside the program's buffers. */
-export type AddedName = "addresses" | "base" | "pattern" | "seen" | "narrow" | "widened" | "border";
+export type AddedName =
+  "addresses" | "base" | "pattern" | "seen" | "narrow" | "widened" | "border" | "turned";
 
 export interface Added {
   readonly name: AddedName;
@@ -59,6 +60,14 @@ export type FlatStep =
       readonly fromPitch: number;
       readonly toPitch: number;
     }
+  /** Index values of 8 or 16 bits as 32-bit ones, by way of half or float. */
+  | {
+      readonly op: "widen";
+      readonly bytes: 1 | 2;
+      readonly signed: boolean;
+      readonly by: Run;
+      readonly length: number;
+    }
   /** Marks of the valid part of a strip, kept for the whole kernel. The last two dims are a tile, those before loops. */
   | { readonly op: "see"; readonly of: Run; readonly dims: readonly StripDim[] };
 
@@ -83,6 +92,8 @@ export interface FlatProgram {
   /** Bytes of a word of data and output, and words of an element. */
   readonly wordBytes: number;
   readonly each: number;
+  /** Bytes of what index values are read as. */
+  readonly indexBytes: number;
   /** The dim that strips are cut along, and its extent in the tile; those before it are loops. */
   readonly dim: number;
   readonly extent: number;

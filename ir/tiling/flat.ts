@@ -10,13 +10,14 @@
  *
  * Headers, at hw-native-sys/pto-isa 3186c381, include/pto/npu/a2a3: TGATHER runs row by row (TGather.hpp:58); tiles of one
  * row are one instruction of any length (TBinOp.hpp:207, TBinSOp.hpp:186); shifts take 32 bits (TBitwiseSOp.hpp:23); a
- * conversion of 64-bit values that saturates keeps them outside every extent (TCvt.hpp:779).
+ * conversion of 64-bit values that saturates keeps them outside every extent (TCvt.hpp:779); values of 16 bits go by way of
+ * float, those of 8 bits by way of half, which have each of them (TCvt.hpp:774, 766).
  */
-import { gatheredTable, inputTile } from "../access.js";
+import { dataCoords, gatheredTable, inputTile } from "../access.js";
 import { soleAtom } from "../linear.js";
-import { indexRule, type IndexRule } from "../policy.js";
+import { indexBytes, indexRule, type IndexBytes, type IndexRule } from "../policy.js";
 import type { Target } from "../target.js";
-import { alignUp, assertNever, at, bytesOf } from "../types.js";
+import { alignUp, assertNever, at, bytesOf, isPacked, isPowerOfTwo, isSigned, wholeBytes } from "../types.js";
 import type {
   Added,
   AddedName,
@@ -48,45 +49,62 @@ interface Form {
   readonly index: readonly number[];
   /** Where in its tuple each site reads. */
   readonly places: readonly number[];
-  readonly wide: boolean;
-  /** Index values between rows, where they are 64-bit. */
+  /** Bytes of what index values are read as: of the low words alone where a 64-bit value wraps by a power of two. */
+  readonly indexBytes: IndexBytes;
+  /** Whether each word of the output first takes its index values by the pattern, which then become its address. */
+  readonly spreadFirst: boolean;
+  /** How many sites are resolved at once: all or one. Their values lie site behind site. */
+  readonly together: number;
+  readonly signed: boolean;
+  /** What is read between rows of index values. */
   readonly indexPitch: number;
   readonly tile: readonly number[];
   readonly ragged: ReadonlySet<number>;
   readonly fresh: boolean;
+  /** Whether what is addressed are rows in global memory, by their numbers: a negative one is none. */
+  readonly inGm: boolean;
 }
 
 /** 32-bit words of one block. */
 const block = 8;
 /** More than every address in UB, few enough that the sum of as many as a map has sites is an `int32_t`. */
 const beyond = 2 ** 26;
+/** Added to the number of a row outside: with fewer rows than this, and two sites at most, what comes of it is negative. */
+const noRow = -(2 ** 30);
 
-const isPowerOfTwo = (n: number): boolean => n > 0 && Number.isInteger(Math.log2(n));
-
-/** The program for a gather in the room that there is; in words why there is none, where `room` is said whether more room would help. */
-export function flatProgram(
-  facts: LoweringFacts,
-  target: Target,
-): FlatProgram | { readonly reason: string; readonly room: boolean } {
-  const form = formOf(facts, target);
-  if (typeof form === "string") return { reason: form, room: false };
-  const strip = largestStrip(form, facts.spareBytes);
-  if (strip === undefined) {
-    return {
-      reason: `needs more than the ${Math.max(0, facts.spareBytes)} B of UB that are left`,
-      room: true,
-    };
-  }
-  return programOf(form, strip);
+/** Programs for a gather in the room that there is, the one of the longest strips first; in words why it has none in any room. */
+export function flatPrograms(facts: LoweringFacts, target: Target): (() => Generator<FlatProgram>) | string {
+  const form = formOf(facts, target, false);
+  if (typeof form === "string") return form;
+  return function* () {
+    for (const cut of cutsOf(form))
+      if (bytesNeeded(form, cut) <= facts.spareBytes) yield programOf(form, cut);
+  };
 }
 
-function formOf(facts: LoweringFacts, target: Target): Form | string {
+/**
+ * Numbers of rows in global memory, of all index values of a tile at once: the addresses of a gather whose words they were.
+ * `together`: sites that have one rule are resolved at once, which takes more room.
+ */
+export function rowNumbers(facts: LoweringFacts, target: Target, together: boolean): FlatProgram | undefined {
+  const apart = formOf(facts, target, true);
+  if (typeof apart === "string") return undefined;
+  const alike = apart.rules.every((rule) => sameRule(rule, at(apart.rules, 0)));
+  const form: Form = together && alike ? { ...apart, together: apart.rules.length } : apart;
+  const none = form.rules.some(({ outside }) => outside === "none");
+  if (none && (form.rules.length > 2 || form.dataWords >= -noRow)) return undefined;
+  const whole = { dim: 0, entries: at(form.tile, 0) };
+  return bytesNeeded(form, whole) > facts.spareBytes ? undefined : programOf(form, whole);
+}
+
+function formOf(facts: LoweringFacts, target: Target, inGm: boolean): Form | string {
   const { map, inputs, output, tile, ragged } = facts;
   const [data, index] = inputs;
   if (data?.inTile === undefined) return "data in global memory";
   if (inputs.length !== 2 || index?.inTile === undefined || !isPlain(map)) return "the map is not plain";
   if (tile.length === 0 || output.inTile === undefined) return "an output without dims";
   if (tile.some((extent) => extent === 0)) return "a tile without elements";
+  if (isPacked(data.type.dtype)) return "packed elements";
   const bytes = bytesOf(data.type.dtype);
   const takes = target.vectorGatherBytes;
   // Of longer elements each word of 4 bytes is gathered by itself.
@@ -94,20 +112,21 @@ function formOf(facts: LoweringFacts, target: Target): Form | string {
   // Each of the 256 values of a byte is one of f16, there and back.
   const gatheredBytes = wordBytes === 1 && !takes.includes(1) ? 2 : wordBytes;
   if (!takes.includes(gatheredBytes)) return `the vector unit gathers no ${8 * bytes}-bit elements`;
-  const { dtype } = index.type;
-  if (bytesOf(dtype) < 4) return `${8 * bytesOf(dtype)}-bit indices`;
-  const wide = bytesOf(dtype) === 8;
+  const dtype = wholeBytes(index.type.dtype);
   const sites = plainSites(map);
-  const rules = sites.map((site) => indexRule(site, dtype));
+  // As 32-bit values, those of fewer bits are all themselves.
+  const signed = isSigned(dtype) || bytesOf(dtype) < 4;
+  const rules = sites.map((site): IndexRule => ({ ...indexRule(site, dtype), signed }));
   for (const { outside, below } of rules) {
-    if (outside === "remainder" && (wide || !isPowerOfTwo(below)))
-      return wide ? "wraps 64-bit indices" : `wraps by ${below}, which is no power of two`;
+    if (outside === "remainder" && !isPowerOfTwo(below)) return `wraps by ${below}, which is no power of two`;
     if (below === 0) return "data without elements";
   }
+  // The high word of a value decides nothing of what is left of it by a power of two: the low ones lie two words apart.
+  const apart = bytesOf(dtype) === 8 && rules.some(({ outside }) => outside === "remainder") ? 2 : 1;
   const each = bytes / wordBytes;
   const strides = sites.map(() => 0);
   const [byData, byIndex] = [tile.map(() => 0), tile.map(() => 0)];
-  map.results.forEach((coord, k) => {
+  dataCoords(map).forEach((coord, k) => {
     const only = soleAtom(coord);
     if (only?.kind === "dim") byData[only.dim] = at(data.inTile ?? [], k) * each;
     if (only?.kind === "site") strides[only.site] = at(data.inTile ?? [], k) * each;
@@ -116,7 +135,7 @@ function formOf(facts: LoweringFacts, target: Target): Form | string {
     let place = 0;
     value.at.forEach((coord, k) => {
       const only = soleAtom(coord);
-      const step = at(index.inTile ?? [], k);
+      const step = at(index.inTile ?? [], k) * apart;
       if (only?.kind === "dim") byIndex[only.dim] = step;
       else place += coord.at * step;
     });
@@ -138,48 +157,60 @@ function formOf(facts: LoweringFacts, target: Target): Form | string {
     output: output.inTile.map((step) => step * each),
     index: byIndex,
     places,
-    wide,
-    indexPitch: rank > 1 ? at(index.inTile, rank - 2) : 0,
+    spreadFirst: rules.length > 1 || apart === 2,
+    together: 1,
+    indexBytes: apart === 2 ? 4 : indexBytes(dtype),
+    signed: isSigned(dtype),
+    indexPitch: rank > 1 ? at(index.inTile, rank - 2) * apart : 0,
     tile,
     ragged,
     fresh: facts.freshIndices,
+    inGm,
   };
 }
+
+const sameRule = (a: IndexRule, b: IndexRule): boolean =>
+  a.below === b.below && a.fromEnd === b.fromEnd && a.outside === b.outside;
 
 interface Cut {
   readonly dim: number;
   readonly entries: number;
 }
 
-/** The largest strip for which there is room; undefined where there is none for any. */
-function largestStrip(form: Form, room: number): Cut | undefined {
+/**
+ * The strips that a tile may be worked in, whatever room there is: more room never takes one away. Of as many strips along a dim
+ * those of equal length need least room.
+ */
+function* cutsOf(form: Form): Generator<Cut> {
   const { tile } = form;
   for (let dim = 0; dim < tile.length; dim++) {
     const extent = at(tile, dim);
     const unit = unitOf(form, dim);
-    if (unit === undefined) return undefined;
-    const fits = (entries: number): boolean => bytesNeeded(form, { dim, entries }) <= room;
-    if (fits(extent)) return { dim, entries: extent };
-    let [low, high] = [0, Math.ceil(extent / unit)];
-    while (high - low > 1) {
-      const middle = Math.floor((low + high) / 2);
-      if (fits(middle * unit)) low = middle;
-      else high = middle;
+    if (unit === undefined) return;
+    let shortest = Infinity;
+    for (const parts of stripCounts(Math.ceil(extent / unit))) {
+      const entries = Math.min(extent, alignUp(Math.ceil(extent / parts), unit));
+      if (entries < shortest) yield { dim, entries };
+      shortest = entries;
     }
-    if (low > 0) return { dim, entries: low * unit };
   }
-  return undefined;
+}
+
+/** 1 to 8, 10, 12, 14, 16, 20 and so on, and as many as there can be. */
+function* stripCounts(most: number): Generator<number> {
+  for (let n = 1; n < most; n += Math.max(1, 2 ** (Math.floor(Math.log2(n)) - 2))) yield n;
+  yield most;
 }
 
 /** What entries of a strip along a dim are a multiple of, so that every strip starts at a block; undefined: strips before it do not. */
 function unitOf(
-  { output, data, index, wordBytes, gatheredBytes, wide, tile, target }: Form,
+  { output, data, index, wordBytes, gatheredBytes, indexBytes, tile, target }: Form,
   dim: number,
 ): number | undefined {
   const steps = (d: number): readonly number[] => [
     at(output, d) * wordBytes,
     at(data, d) * gatheredBytes,
-    at(index, d) * (wide ? 8 : 4),
+    at(index, d) * indexBytes,
   ];
   const aligned = (bytes: number): boolean => bytes % target.blockBytes === 0;
   for (let d = 0; d < dim; d++) if (at(tile, d) > 1 && !steps(d).every(aligned)) return undefined;
@@ -210,6 +241,9 @@ interface Sized {
   readonly hasBase: boolean;
 }
 
+/** Whether index values are 32-bit ones by a conversion, in `narrow`. */
+const isConverted = ({ indexBytes }: Form): boolean => indexBytes !== 4;
+
 /**
  * Words from the first of a box to the last, of elements of so many at some place; to the end of the last row where there are
  * several.
@@ -228,22 +262,24 @@ function sizedOf(form: Form, cut: Cut): Sized {
   const sized = lengthsOf(form, cut);
   const rest = at(form.tile, cut.dim) % cut.entries;
   const all = rest === 0 ? [sized] : [sized, lengthsOf(form, { ...cut, entries: rest })];
+  // Rows are fetched into the output while index values are still read.
   const otherInOutput = all.every(
     ({ resolved, length }) =>
-      alignUp(resolved, block) * 4 <= alignUp(length * form.wordBytes, form.target.blockBytes),
+      !form.inGm && alignUp(resolved, block) * 4 <= alignUp(length * form.wordBytes, form.target.blockBytes),
   );
   return { ...sized, otherInOutput };
 }
 
 function lengthsOf(form: Form, cut: Cut): Omit<Sized, "otherInOutput"> {
-  const { tile, output, data, each, rules, wide, indexPitch, places } = form;
+  const { tile, output, data, each, rules, indexPitch, places, spreadFirst, together } = form;
   const extents = tile.map((extent, d) => (d < cut.dim ? 1 : d === cut.dim ? cut.entries : extent));
-  const length = lengthOf(extents, output, each);
-  const tuple = rules.length > 1;
+  // Where sites lie one behind the other, each starts at a block.
+  const words = lengthOf(extents, output, each);
+  const length = together > 1 ? alignUp(words, block) : words;
   const raw = lengthOf(extents, form.index, 1, Math.max(...places));
   // Rows of 64-bit values are blocks of four, of 32-bit ones of eight.
   const spread =
-    wide && !tuple && indexPitch % block !== 0 && raw > indexPitch
+    form.indexBytes === 8 && !spreadFirst && indexPitch % block !== 0 && raw > indexPitch
       ? { rows: Math.ceil(raw / indexPitch), toPitch: alignUp(indexPitch, block) }
       : undefined;
   const index =
@@ -251,17 +287,21 @@ function lengthsOf(form: Form, cut: Cut): Omit<Sized, "otherInOutput"> {
       ? form.index
       : form.index.map((step) => (step < indexPitch ? step : (step / indexPitch) * spread.toPitch));
   const same =
-    !tuple &&
+    !spreadFirst &&
     each === 1 &&
     at(places, 0) === 0 &&
     extents.every((extent, d) => extent === 1 || at(index, d) === at(output, d));
-  const resolved = tuple ? length : spread === undefined ? raw : spread.rows * spread.toPitch;
+  const resolved = spreadFirst
+    ? together * length
+    : spread === undefined
+      ? raw
+      : spread.rows * spread.toPitch;
   // A strip finds its index values as they were loaded where no other strip takes the same ones.
   const alone = tile.every(
     (extent, d) =>
       d > cut.dim || extent === 1 || (d === cut.dim && extents[d] === extent) || at(index, d) > 0,
   );
-  const mutable = tuple || wide || (form.fresh && alone);
+  const mutable = spreadFirst || isConverted(form) || (form.fresh && alone);
   const needsOther = rules.some(
     ({ outside, fromEnd, signed }) =>
       outside === "report" ||
@@ -286,16 +326,16 @@ function lengthsOf(form: Form, cut: Cut): Omit<Sized, "otherInOutput"> {
 /** Runs of `addresses`, in order. */
 function addressRuns(form: Form, sized: Sized) {
   const { resolved, length, same, mutable, needsOther, otherInOutput } = sized;
-  const tuple = form.rules.length > 1;
+  const { rules, spreadFirst, together } = form;
   let end = 0;
   const take = (words: number): Run => {
     const run: Run = { in: "addresses", from: end };
     end += alignUp(words, block);
     return run;
   };
-  const sum = tuple ? take(length) : undefined;
-  const write = tuple || !mutable ? take(resolved) : undefined;
-  const spreadTo = tuple || same ? undefined : take(length);
+  const sum = spreadFirst ? take(resolved) : undefined;
+  const write = rules.length > together || !mutable ? take(resolved) : undefined;
+  const spreadTo = spreadFirst || same ? undefined : take(length);
   const other = !needsOther
     ? undefined
     : otherInOutput
@@ -305,21 +345,29 @@ function addressRuns(form: Form, sized: Sized) {
 }
 
 function addsOf(form: Form, sized: Sized): readonly Added[] {
-  const { rules, wide, target } = form;
+  const { rules, target } = form;
   const { raw, length, resolved, same, hasBase, spread } = sized;
   const words = (count: number): number => 4 * alignUp(count, block);
   const narrow = spread === undefined ? raw : spread.rows * spread.toPitch;
+  // Behind what values of 8 and 16 bits become, what they are on their way.
+  const between = form.indexBytes < 4 ? words(form.indexBytes === 1 ? raw / 2 : raw) : 0;
   const parts: Added[] = [
-    { name: "narrow", bytes: wide ? words(narrow) : 0 },
+    { name: "narrow", bytes: isConverted(form) ? words(narrow) + between : 0 },
     { name: "addresses", bytes: addressRuns(form, sized).bytes },
-    { name: "pattern", bytes: same ? 0 : words(length) },
+    { name: "pattern", bytes: same ? 0 : words(form.together * length) },
     { name: "base", bytes: hasBase ? words(length) : 0 },
-    { name: "seen", bytes: rules.some(({ outside }) => outside === "report") ? words(resolved) : 0 },
+    {
+      name: "seen",
+      bytes: rules.some(({ outside }) => outside === "report") ? words(resolved / form.together) : 0,
+    },
     { name: "widened", bytes: isWidened(form) ? widenedOutput(form) + 2 * alignUp(length, 16) : 0 },
-    { name: "border", bytes: rules.some(({ outside }) => outside === "none") ? target.blockBytes : 0 },
+    { name: "border", bytes: hasBorder(form) ? target.blockBytes : 0 },
   ];
   return parts.filter(({ bytes }) => bytes > 0);
 }
+
+const hasBorder = ({ rules, inGm }: Form): boolean =>
+  !inGm && rules.some(({ outside }) => outside === "none");
 
 const isWidened = ({ wordBytes, gatheredBytes }: Form): boolean => wordBytes !== gatheredBytes;
 
@@ -336,10 +384,13 @@ function programOf(form: Form, cut: Cut): FlatProgram {
   const rest = extent % cut.entries;
   const moving = (strides: readonly number[]): number[] =>
     strides.map((stride, d) => (d < cut.dim || (d === cut.dim && cut.entries < extent) ? stride : 0));
-  const seen = rules.some(({ outside }) => outside === "report") ? alignUp(sized.resolved, block) : 0;
+  const seen = rules.some(({ outside }) => outside === "report")
+    ? alignUp(sized.resolved / form.together, block)
+    : 0;
   return {
     wordBytes,
     each,
+    indexBytes: form.indexBytes,
     dim: cut.dim,
     extent,
     full: stripOf(form, sized, sized),
@@ -354,12 +405,21 @@ function programOf(form: Form, cut: Cut): FlatProgram {
 
 /** `room`: the strip whose runs are laid out, which others are parts of. */
 function stripOf(form: Form, sized: Sized, room: Sized): FlatStrip {
-  const { rules, wide, strides, places, indexPitch } = form;
+  const { rules, indexBytes, strides, places, indexPitch, together } = form;
   const { length, raw, resolved, hasBase, spread, mutable } = sized;
   const runs = addressRuns(form, room);
   const steps: FlatStep[] = [];
-  const source: Run = { in: wide ? "narrow" : "index", from: 0 };
-  if (wide) {
+  const source: Run = { in: isConverted(form) ? "narrow" : "index", from: 0 };
+  if (indexBytes === 1 || indexBytes === 2) {
+    const between: Run = { in: "narrow", from: alignUp(room.raw, block) };
+    steps.push({ op: "widen", bytes: indexBytes, signed: form.signed, by: between, length: raw });
+    if (indexBytes === 2 && !form.signed) {
+      // Read as signed: the bits above are those of the sign.
+      steps.push({ op: "TEXPANDS", to: between, by: 2 ** 16 - 1, length: raw });
+      steps.push({ op: "TAND", to: source, of: source, by: between, length: raw });
+    }
+  }
+  if (indexBytes === 8) {
     steps.push(
       spread === undefined
         ? { op: "TCVT", rows: 1, columns: raw, fromPitch: raw, toPitch: alignUp(raw, block) }
@@ -375,20 +435,27 @@ function stripOf(form: Form, sized: Sized, room: Sized): FlatStrip {
   const pattern: Run = { in: "pattern", from: 0 };
   const base: Run = { in: "base", from: 0 };
   let value: Run;
-  if (runs.sum !== undefined && runs.write !== undefined) {
-    const { sum, write } = runs;
+  if (runs.sum !== undefined) {
+    const { sum } = runs;
     value = sum;
-    rules.forEach((rule, s) => {
-      const step = at(places, s) - at(places, s - 1 < 0 ? 0 : s - 1);
+    for (let first = 0; first < rules.length; first += together) {
+      const step = at(places, first) - at(places, Math.max(0, first - together));
       if (step !== 0) steps.push({ op: "TADDS", to: pattern, of: pattern, by: step, length });
-      const own = s === 0 ? sum : write;
-      steps.push({ op: "TGATHER", to: own, of: source, by: pattern, length, held: raw });
+      const own = first === 0 ? sum : (runs.write ?? sum);
+      steps.push({ op: "TGATHER", to: own, of: source, by: pattern, length: resolved, held: raw });
+      const rule = at(rules, first);
       const found = resolvedBy(form, rule, { read: own, write: own, other: runs.other }, sized, steps);
-      const scaled = scaledBy(at(strides, s), found, own, length, steps);
-      if (!sameRun(scaled, own)) steps.push({ op: "TADDS", to: own, of: scaled, by: 0, length });
-      if (s > 0) steps.push({ op: "TADD", to: sum, of: sum, by: own, length });
-    });
-    const back = at(places, 0) - at(places, places.length - 1);
+      for (let k = 0; k < together; k++) {
+        const part: Found = {
+          value: behind(found.value, k * length),
+          ...(found.mark === undefined ? {} : { mark: behind(found.mark, k * length) }),
+        };
+        const scaled = scaledBy(at(strides, first + k), part, behind(own, k * length), length, steps);
+        if (first + k > 0) steps.push({ op: "TADD", to: sum, of: sum, by: scaled, length });
+        else if (!sameRun(scaled, sum)) steps.push({ op: "TADDS", to: sum, of: scaled, by: 0, length });
+      }
+    }
+    const back = at(places, 0) - at(places, places.length - together);
     if (back !== 0) steps.push({ op: "TADDS", to: pattern, of: pattern, by: back, length });
     if (hasBase) steps.push({ op: "TADD", to: sum, of: sum, by: base, length });
   } else {
@@ -405,10 +472,12 @@ function stripOf(form: Form, sized: Sized, room: Sized): FlatStrip {
       else if (!sameRun(scaled, value)) steps.push({ op: "TADDS", to: value, of: scaled, by: 0, length });
     }
   }
-  if (rules.some(({ outside }) => outside === "none"))
-    steps.push({ op: "TMINS", to: value, of: value, by: "border", length });
+  if (hasBorder(form)) steps.push({ op: "TMINS", to: value, of: value, by: "border", length });
   return { entries: sized.cut.entries, steps, addresses: value, length, span: spanOf(form, sized) };
 }
+
+/** So many words into a run. */
+const behind = (run: Run, words: number): Run => ({ in: run.in, from: run.from + words });
 
 const sameRun = (a: Run, b: Run): boolean => a.in === b.in && a.from === b.from;
 
@@ -467,13 +536,18 @@ function resolvedBy(
       // Not 0 where the value was outside.
       steps.push({ op: "TSUB", to: write, of: from, by: other, length });
       if (outside === "report") {
-        steps.push({ op: "see", of: write, dims: seenDims(form, sized) });
+        for (let k = 0; k < form.together; k++)
+          steps.push({
+            op: "see",
+            of: behind(write, (k * length) / form.together),
+            dims: seenDims(form, sized),
+          });
         return { value: other };
       }
       steps.push({ op: "TMINS", to: write, of: write, by: 1, length });
       steps.push({ op: "TMAXS", to: write, of: write, by: -1, length });
       steps.push({ op: "TMUL", to: write, of: write, by: write, length });
-      steps.push({ op: "TMULS", to: write, of: write, by: beyond, length });
+      steps.push({ op: "TMULS", to: write, of: write, by: form.inGm ? noRow : beyond, length });
       return { value: other, mark: write };
     default:
       return assertNever(outside);
@@ -498,10 +572,10 @@ function scaledBy(
 
 /** The dims of what is resolved, outermost first; one that is whole in every tile joins the one before it. */
 function seenDims(form: Form, { extents, index }: Sized): readonly StripDim[] {
-  const { rules, output, each, tile, ragged } = form;
-  const strides = rules.length > 1 ? output : index;
+  const { spreadFirst, output, each, tile, ragged } = form;
+  const strides = spreadFirst ? output : index;
   const last = tile.length - 1;
-  const counted = rules.length > 1 ? each : 1;
+  const counted = spreadFirst ? each : 1;
   const dims = tile
     .map((_, dim): StripDim => ({ dim, extent: at(extents, dim), stride: at(strides, dim), each: 1 }))
     .filter(({ extent, stride }) => extent > 1 && stride > 0)
@@ -519,7 +593,11 @@ function seenDims(form: Form, { extents, index }: Sized): readonly StripDim[] {
       joined[joined.length - 1] = { ...before, stride: dim.stride, each: before.each * dim.extent };
     else joined.push(dim);
   }
-  return [...joined, columns];
+  // Rows that are whole, and end where the next begins, are one row.
+  const row = joined.at(-1);
+  const words = columns.extent * columns.each;
+  if (row === undefined || ragged.has(columns.dim) || row.stride !== words) return [...joined, columns];
+  return [...joined.slice(0, -1), { ...row, stride: 1, each: row.each * words }];
 }
 
 /** Words of the data tile from a strip's start that its addresses may name, to the end of a block of it. */
@@ -534,13 +612,18 @@ const mostBase = ({ data, each }: Form, { extents }: Sized): number =>
   extents.reduce((sum, extent, d) => sum + (extent - 1) * at(data, d), each - 1);
 
 function setupOf(form: Form, sized: Sized, seen: number): FlatProgram["setup"] {
-  const { data, each, target, places, rules } = form;
+  const { data, each, target, places, together } = form;
   const { same, hasBase, index } = sized;
   const seeds: Seed[] = [];
   const steps: FlatStep[] = [];
   if (!same) {
     const start = at(places, 0);
     fill(form, sized, { in: "pattern", start, by: index, word: 0, padded: false }, seeds, steps);
+    for (let s = 1; s < together; s++) {
+      const to: Run = { in: "pattern", from: s * sized.length };
+      const by = at(places, s) - start;
+      steps.push({ op: "TADDS", to, of: { in: "pattern", from: 0 }, by, length: sized.length });
+    }
   }
   if (hasBase) {
     // Rows that data and output have alike are padded alike.
@@ -548,7 +631,7 @@ function setupOf(form: Form, sized: Sized, seen: number): FlatProgram["setup"] {
     fill(form, sized, { in: "base", start: 0, by: data, word: 1, padded }, seeds, steps);
   }
   if (seen > 0) steps.push({ op: "TEXPANDS", to: { in: "seen", from: 0 }, by: 0, length: seen });
-  if (rules.some(({ outside }) => outside === "none"))
+  if (hasBorder(form))
     steps.push({ op: "TEXPANDS", to: { in: "border", from: 0 }, by: 0, length: target.blockBytes / 4 });
   return { seeds, steps };
 }

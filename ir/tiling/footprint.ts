@@ -9,15 +9,16 @@ import { gatheredTable, gatherDims, rowElements } from "../access.js";
 import { keyOf } from "../func.js";
 import type { BudgetRule, Copies } from "../schedule.js";
 import { targetFacts, type Target } from "../target.js";
-import { alignUp, at, bytesFor, bytesOf, elementCount, type DType, type Shape } from "../types.js";
+import { alignUp, at, bytesFor, elementCount, meanBytes, type DType, type Shape } from "../types.js";
 import { copiesOf } from "./copies.js";
 import type { Loop } from "./loops.js";
 import { hasPtoForm } from "./plain.js";
+import { sumsOf, temporariesOf } from "./temporaries.js";
 import type { TiledGather, TiledOperand } from "./tiled.js";
 
 /** What one operand, or scratch, takes of UB, in bytes. */
 export interface FootprintPart {
-  /** An operand's key (`keyOf`), or `scratch`. */
+  /** An operand's key (`keyOf`), `scratch`, or what a value is computed in: `gathered q`, `value 1`. */
   readonly part: string;
   readonly dtype: DType;
   /** Extents of the tile in elements. */
@@ -70,7 +71,7 @@ export function operandRowBytes(
       return bytes;
     case "banks": {
       // An odd number of banks, or of wider elements.
-      const bank = Math.max(4, bytesOf(dtype));
+      const bank = Math.max(4, meanBytes(dtype));
       return bytes % (2 * bank) === 0 ? bytes + bank : bytes;
     }
     case "cache-sets": {
@@ -82,7 +83,7 @@ export function operandRowBytes(
 
 /** Elements of the scratch of one vector gather: two index rows, each a whole number of blocks (D6). */
 function scratchShape(indexTile: Shape, dtype: DType, target: Target): Shape {
-  const lanes = Math.max(1, target.blockBytes / bytesOf(dtype));
+  const lanes = Math.max(1, target.blockBytes / meanBytes(dtype));
   return [2, alignUp(indexTile[indexTile.length - 1] ?? 1, lanes)];
 }
 
@@ -117,5 +118,14 @@ export function footprintOf(tiling: TiledGather & { readonly loops: readonly Loo
     const shape = scratchShape(own, type.dtype, target);
     hold("scratch", shape, type.dtype, rowBytes(shape, type.dtype, target.blockBytes), 1);
   }
+  // A tile without elements computes none.
+  const { vectorUnit } = targetFacts[target.kind];
+  const carried = tiling.terms < (gather.map.reduced?.most ?? 0);
+  const held = [
+    ...(vectorUnit ? temporariesOf(gather.map, gather.operands, tile) : []),
+    ...(vectorUnit || carried ? sumsOf(gather.map, gather.operands, tile, carried) : []),
+  ];
+  for (const { part, dtype, tile: own } of elementCount(tile) > 0 ? held : [])
+    hold(part, own, dtype, rowBytes(own, dtype, target.blockBytes), 1);
   return { parts, bytes: sum, planned, budget, rule };
 }

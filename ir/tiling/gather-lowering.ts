@@ -34,6 +34,12 @@ export interface Steps {
   readonly tile: number;
 }
 
+/** Two rows, one behind the other in the output, in one DMA instruction: the one with the lower number first. */
+export interface RowPairs {
+  /** Rows that V puts in their places while further ones are fetched. */
+  readonly batch: number;
+}
+
 /** What a class makes of a gather: what that adds to UB, in bytes, and to time. */
 export interface Instructions {
   readonly class: GatherClass;
@@ -44,23 +50,43 @@ export interface Instructions {
   readonly once: { readonly scalars: number; readonly steps: number; readonly stepRepeats: number };
   /** Waits between pipes that a run needs beside the program's own syncs. */
   readonly waits: number;
-  /** `flat`: the instructions. */
+  /** `flat`: the instructions; `row-fetch` of pairs: those that give the numbers of rows. */
   readonly flat?: FlatProgram;
+  /** `row-fetch`: rows are fetched in pairs. */
+  readonly pairs?: RowPairs;
+}
+
+/** Instructions with their cycles. */
+export interface TimedWay extends Instructions {
+  /** Of the gather of one whole tile, on one core. */
+  readonly cycles: number;
+  /** On each core, before its first gather. */
+  readonly setup: number;
+}
+
+/** A class that a gather cannot have. */
+export interface LackingClass {
+  readonly class: GatherClass;
+  readonly reason: string;
+  /** Whether more of UB would help. */
+  readonly room: boolean;
 }
 
 /** A class that was not chosen: slower, or with the reason why the gather cannot have it. */
-export type LostClass =
-  | { readonly class: GatherClass; readonly cycles: number }
-  | {
-      readonly class: GatherClass;
-      readonly reason: string;
-      /** Whether more of UB would help. */
-      readonly room: boolean;
-    };
+export type LostClass = Pick<TimedWay, "class" | "cycles" | "setup"> | LackingClass;
+
+/** In which ways a gather can be done, in the room that there is. */
+export interface Ways {
+  /** Each class; `flat` in the longest strips that there is room for, pairs in the smallest batches. */
+  readonly found: readonly TimedWay[];
+  /** Those of them that the schedule leaves to choose from. */
+  readonly open: readonly TimedWay[];
+  /** And in other strips and batches. */
+  readonly further: () => Iterable<TimedWay>;
+  readonly lacking: readonly LackingClass[];
+}
 
 /** What a gather becomes, and why nothing else. */
-export interface GatherLowering extends Instructions {
-  /** Of the gather of one whole tile, on one core. */
-  readonly cycles: number;
+export interface GatherLowering extends TimedWay {
   readonly lost: readonly LostClass[];
 }

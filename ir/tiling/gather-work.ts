@@ -1,11 +1,14 @@
 /** What a gather asks of its pipe, counted, and the cycles that takes: what classes are chosen by, and part of the clock. */
 import {
+  dimsOfRead,
   followedBy,
   gatheredTable,
   inputTile,
+  isMove,
   isRead,
   pickedFrom,
   rowElements,
+  walked,
   type AccessMap,
 } from "../access.js";
 import { targetFacts, type Target } from "../target.js";
@@ -15,15 +18,16 @@ import {
   assertNever,
   at,
   contiguousRun,
-  bytesOf,
   elementCount,
   invariant,
+  meanBytes,
   strides,
   type Shape,
   type TensorType,
 } from "../types.js";
+import { valuePlan, type ValueStep } from "../values/steps.js";
 import type { FlatProgram, FlatStep, FlatStrip } from "./flat-program.js";
-import type { Held, Instructions } from "./gather-lowering.js";
+import type { Held, Instructions, RowPairs } from "./gather-lowering.js";
 
 /** Counts, in the units of the target's figures. */
 export interface Work {
@@ -82,6 +86,17 @@ export function cyclesOfWork(work: Work, pipe: Pipe, target: Target, cores: numb
   );
 }
 
+/** When the scalar unit and the vector unit of a core are ready for their first gather. */
+export function readyCycles(
+  once: Instructions["once"],
+  target: Target,
+): { readonly scalar: number; readonly vector: number } {
+  const scalar = Math.ceil(once.scalars * target.scalarCycles);
+  const filled = Math.ceil(once.steps * target.stepCycles + once.stepRepeats * target.stepRepeatCycles);
+  // V takes over what the scalar unit wrote.
+  return { scalar, vector: scalar + filled + (scalar > 0 ? Math.ceil(target.syncCycles) : 0) };
+}
+
 /** What the work of a gather depends on beside its sizes. */
 export interface GatherSetting {
   readonly map: AccessMap;
@@ -110,9 +125,60 @@ export function folded(sizes: Shape, inTensor: Shape, inTile: Shape): number[] {
 
 export function gatherWork(setting: GatherSetting, sizes: Shape, target: Target): Work {
   if (elementCount(sizes) === 0) return noWork;
+  const { map, lowering } = setting;
+  const moved = movedWork(setting, sizes, target);
+  if (isMove(map) || lowering.class === "direct") return moved;
+  const { most } = map.reduced ?? { most: 1 };
+  return withArithmetic(repeated(moved, most), setting, sizes, target);
+}
+
+const counts = Object.keys(noWork) as readonly (keyof Work)[];
+
+/** Work that is done so many times. */
+const repeated = (work: Work, times: number): Work =>
+  times === 1
+    ? work
+    : counts.reduce<Work>((sum, count) => ({ ...sum, [count]: times * work[count] }), noWork);
+
+/**
+ * With a value's arithmetic: a vector instruction for each cast and operation on the tile, as on index values, and the elements that
+ * it reads beside the data, one by one. A term is taken into the sum by one operation more; a mean is divided.
+ */
+function withArithmetic(moved: Work, { map, inputs }: GatherSetting, sizes: Shape, target: Target): Work {
+  const { steps, terms } = valuePlan(
+    map.value,
+    map.reads.map(({ table }) => at(inputs, table).type.dtype),
+  );
+  const repeats = repeatsOf(elementCount(sizes), target);
+  const ofTerm = terms === undefined ? [] : [...tilesRead(terms.steps), 2];
+  const once = [...tilesRead(steps), ...(terms?.how === "mean" ? [1] : [])];
+  const { most } = map.reduced ?? { most: 0 };
+  const space = walked(map, sizes);
+  const picked = map.reads.slice(1).map(({ at: coords }) => {
+    const dims = dimsOfRead(map, coords);
+    return elementCount(space.filter((_, d) => dims.has(d)));
+  });
+  const sum = (counts: readonly number[]): number => counts.reduce((all, own) => all + own, 0);
+  const instructions = (counts: readonly number[]): number => counts.filter((count) => count > 0).length;
+  return {
+    ...moved,
+    steps: moved.steps + instructions(once) + most * instructions(ofTerm),
+    stepRepeats: moved.stepRepeats + (sum(once) + most * sum(ofTerm)) * repeats,
+    scalars: moved.scalars + sum(picked),
+  };
+}
+
+/** Tiles that each step reads: an operation on two reads both. */
+const tilesRead = (steps: readonly ValueStep[]): readonly number[] =>
+  steps.map((step) => {
+    if (step.kind === "cast") return 1;
+    return step.kind === "op" ? step.of.filter((of) => at(steps, of).kind !== "number").length : 0;
+  });
+
+function movedWork(setting: GatherSetting, sizes: Shape, target: Target): Work {
   const { map, inputs, lowering } = setting;
   const data = at(inputs, gatheredTable);
-  const size = bytesOf(data.type.dtype);
+  const size = meanBytes(data.type.dtype);
   const elements = elementCount(sizes);
   const { steps, waits } = lowering;
   const components = map.sites.length;
@@ -135,6 +201,7 @@ export function gatherWork(setting: GatherSetting, sizes: Shape, target: Target)
     }
     case "mgather":
     case "row-fetch": {
+      if (lowering.pairs !== undefined) return pairsWork(setting, lowering.pairs, sizes, target);
       const { picks, burst, rows, outer } = picked(setting, sizes);
       const looked = lookups(setting, picks, target);
       return {
@@ -165,6 +232,33 @@ export function gatherWork(setting: GatherSetting, sizes: Shape, target: Target)
     case "direct":
       return direct(setting, sizes, target);
   }
+}
+
+/**
+ * Rows two at a time. V copies while MTE2 fetches, which takes longer (row-pairs.ts): only the rows of the last batch are waited
+ * for, and as if all of them were to be copied.
+ */
+function pairsWork(setting: GatherSetting, { batch }: RowPairs, sizes: Shape, target: Target): Work {
+  const { lowering, inputs } = setting;
+  invariant(lowering.flat !== undefined, "the numbers of paired rows are a program");
+  const { picks, burst } = picked(setting, sizes);
+  const bytes = burst * meanBytes(at(inputs, gatheredTable).type.dtype);
+  const padded = alignUp(bytes, target.blockBytes);
+  const along = at(sizes, pickedFrom(setting.map) - 1);
+  const lists = picks / along;
+  const copies = lists * (((along - 1) % batch) + 1);
+  return {
+    ...noWork,
+    ...workOfSteps(lowering.flat.full.steps, target),
+    instructions: lists * Math.ceil(along / 2),
+    padded: picks * padded,
+    bytes: picks * bytes,
+    scalars: picks,
+    copies,
+    copied: copies * padded,
+    // The last batch to V, and V to MTE2.
+    waits: lowering.waits + 2 * lists,
+  };
 }
 
 /** The instructions of all strips; those of a short one at its end are as many as of a whole one. */
@@ -249,6 +343,11 @@ export function workOfSteps(list: readonly FlatStep[], target: Target): VectorWo
         steps++;
         stepRepeats += step.rows * repeatsOf(2 * step.columns, target);
         break;
+      case "widen":
+        steps += 2;
+        stepRepeats += repeatsOf(step.length, target) * (step.bytes === 2 ? 2 : 1);
+        if (step.bytes === 1) stepRepeats += repeatsOf(step.length / 2, target);
+        break;
       case "see": {
         const columns = step.dims.at(-1);
         const inTile = step.dims.at(-2) ?? { extent: 1, each: 1 };
@@ -274,7 +373,7 @@ function lookups({ map, inputs }: GatherSetting, times: number, target: Target) 
   const sizes = map.sites.flatMap(({ value }) => {
     if (!isRead(value) || value.table === gatheredTable) return [];
     const { type, inTile } = at(inputs, value.table);
-    return inTile === undefined ? [bytesOf(type.dtype)] : [];
+    return inTile === undefined ? [meanBytes(type.dtype)] : [];
   });
   return {
     instructions: times * sizes.length,
@@ -303,8 +402,9 @@ const nearby = 1 / 12;
 function direct({ map, inputs, output }: GatherSetting, sizes: Shape, target: Target): Work {
   const data = at(inputs, gatheredTable);
   const { dtype, shape } = data.type;
-  const size = bytesOf(dtype);
-  const elements = elementCount(sizes);
+  const size = meanBytes(dtype);
+  const space = walked(map, sizes);
+  const elements = elementCount(space);
   const inRow = rowElements(map, sizes, shape);
   const row = inRow * size;
   const rows = elements / inRow;
@@ -317,10 +417,10 @@ function direct({ map, inputs, output }: GatherSetting, sizes: Shape, target: Ta
   };
   for (let table = gatheredTable + 1; table < inputs.length; table++) {
     const { type, inTile } = at(inputs, table);
-    if (inTile === undefined) add(inPlace(inputTile(map, table, sizes, type.shape), type, target));
+    if (inTile === undefined) add(inPlace(inputTile(map, table, space, type.shape), type, target));
   }
   if (output.inTile === undefined) add(inPlace(sizes, output.type, target));
-  const slab = inPlace(inputTile(map, gatheredTable, sizes, shape), data.type, target).padded;
+  const slab = inPlace(inputTile(map, gatheredTable, space, shape), data.type, target).padded;
   const near = rows * Math.min(1, slab / target.firstLevelBytes);
   let far = 0;
   if (data.inTile === undefined) {
@@ -362,6 +462,6 @@ function inPlace(sizes: Shape, { dtype, shape }: TensorType, target: Target) {
   if (elements === 0) return { bytes: 0, padded: 0, runs: 0 };
   const run = contiguousRun(sizes, shape);
   const runs = elements / run;
-  const size = bytesOf(dtype);
+  const size = meanBytes(dtype);
   return { bytes: elements * size, padded: runs * alignUp(run * size, granule(target)), runs };
 }

@@ -2,7 +2,7 @@
 export { buffersOf, copiesOf, doubles, keptSingle, streamedOperands } from "./copies.js";
 export { operandRowBytes, type Footprint, type FootprintPart } from "./footprint.js";
 export { type Loop } from "./loops.js";
-export { lowerGather, type GatherLowering, type LoweringFacts, type Steps } from "./lowering.js";
+export { waysOf, type GatherLowering, type LoweringFacts, type Steps } from "./lowering.js";
 export {
   anyLegal,
   largestEntry,
@@ -16,6 +16,7 @@ export {
   smallestInView,
   whyNone,
 } from "./nearest.js";
+export { leastEntry } from "./packed.js";
 export {
   footprintNotes,
   noLegalTile,

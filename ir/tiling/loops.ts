@@ -5,13 +5,14 @@
  * all of them; everything outside them is parallel, and one iteration of the parallel loops is a task. A view splits
  * the iteration into tasks whatever the data follows.
  */
-import { followedBy, gatheredTable } from "../access.js";
+import { followedBy, gatheredTable, termDim } from "../access.js";
 import { at } from "../types.js";
 import { dataResidency } from "./residency.js";
 import type { TiledGather } from "./tiled.js";
 
 /** A loop of the nest that a schedule makes. */
 export interface Loop {
+  /** Of the output, or behind its dims that of terms. */
   readonly dim: number;
   readonly kind: "view" | "tile";
   readonly mode: "parallel" | "serial";
@@ -19,7 +20,7 @@ export interface Loop {
   readonly step: number;
 }
 
-export function loopsOf({ gather, schedule, tile, extents }: TiledGather): Loop[] {
+export function loopsOf({ gather, schedule, tile, terms, extents }: TiledGather): Loop[] {
   const follows = followedBy(gather.map, gatheredTable);
   const views: number[] = [];
   const tiles: number[] = [];
@@ -39,6 +40,10 @@ export function loopsOf({ gather, schedule, tile, extents }: TiledGather): Loop[
       (dim, k) =>
         ({ dim, kind: "tile", mode: k < serialFrom ? "parallel" : "serial", step: at(tile, dim) }) as const,
     ),
+    // The terms of an element are taken in by one task, in order.
+    ...(terms < (gather.map.reduced?.most ?? 0)
+      ? [{ dim: termDim(gather.map), kind: "tile", mode: "serial", step: terms } as const]
+      : []),
   ];
 }
 

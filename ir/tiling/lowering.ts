@@ -1,44 +1,50 @@
 /**
- * Which instructions a gather becomes on its target, decided once: the footprint, the clock and a code generator read
- * the same answer.
+ * Which instructions a gather can become on its target. Its program takes those of the fewest cycles (ir/clock/fastest.ts), and
+ * a code generator prints them; an estimate takes those that are likely to be that.
  *
  * On Ascend, after PTO-ISA's instructions (TGATHER, TMOV, MGATHER, TLOAD, GetValue and SetValue):
  *
  *   flat        data in UB: index values to addresses by vector instructions, one TGATHER for a run of rows (flat.ts)
  *   row-copy    data in UB: for each row a scalar index and a copy of blocks
  *   mgather     data in gm: MGATHER fetches rows of a table
- *   row-fetch   data in gm: for each row a scalar index and a load
+ *   row-fetch   data in gm: for each row a scalar index and a load, or one load for two rows (row-pairs.ts)
  *   scalar      anything else: element by element on the scalar unit
  *
- * What a class adds to UB takes what the program's buffers leave free. Among the classes for which that is enough, the one with the
- * fewest cycles is taken: `row-copy`, `row-fetch` and `scalar` add nothing, so a tile that fits its footprint always has a lowering.
+ * What a class adds to UB takes what the program's buffers leave free. `row-copy`, `row-fetch` of single rows and `scalar` add nothing,
+ * so a tile that fits its footprint always has a lowering. Where there is more room, each way that there was is still there and as
+ * it was, so that no program becomes slower.
  *
  * `direct` is every gather of a target that is no Ascend core: its lanes, or its one core, read and write in place.
  */
-import { gatheredTable, indexed, policyOf, type AccessMap } from "../access.js";
+import { dataCoords, gatheredTable, pickedFrom, policyOf, type AccessMap } from "../access.js";
 import { sitesOf, soleAtom, type Linear } from "../linear.js";
 import { targetFacts, type Target } from "../target.js";
 import { ubStrides, type Pipe } from "../tile.js";
-import { alignUp, at, bytesOf, elementCount } from "../types.js";
-import { flatProgram } from "./flat.js";
+import { alignUp, at, bitsOf, bytesFor, bytesOf, elementCount, invariant, isPacked } from "../types.js";
+import { flatPrograms } from "./flat.js";
+import type { FlatProgram } from "./flat-program.js";
 import type { Footprint } from "./footprint.js";
-import type { GatherClass } from "../schedule.js";
+import { gatherClasses, type GatherClass } from "../schedule.js";
 import type {
   GatherLowering,
   Held,
   Instructions,
+  LackingClass,
   LostClass,
   LoweringFacts,
   Steps,
+  TimedWay,
+  Ways,
 } from "./gather-lowering.js";
-import { cyclesOfWork, gatherWork, workOfSteps } from "./gather-work.js";
+import { cyclesOfWork, gatherWork, readyCycles, workOfSteps } from "./gather-work.js";
 import type { Loop } from "./loops.js";
 import { isPlain, plainSites, type PlainSite } from "./plain.js";
+import { rowPairs } from "./row-pairs.js";
 import type { TiledGather } from "./tiled.js";
 
 export { hasPtoForm } from "./plain.js";
 
-export type { GatherLowering, LoweringFacts, Steps } from "./gather-lowering.js";
+export type { GatherLowering, LoweringFacts, Steps, TimedWay, Ways } from "./gather-lowering.js";
 
 const noSteps: Steps = { scalar: 0, tile: 0 };
 const nothing = {
@@ -48,17 +54,31 @@ const nothing = {
   waits: 0,
 } as const;
 
-const direct: GatherLowering = { ...nothing, class: "direct", cycles: 0, lost: [] };
+const gathers: readonly TimedWay[] = [{ ...nothing, class: "direct", cycles: 0, setup: 0 }];
+/** How every gather is done on a target that is no Ascend core. */
+export const direct: Ways = { found: gathers, open: gathers, further: () => [], lacking: [] };
 
-/** The lowering of a gather under a schedule. */
-export function loweringOf(
+/** What a gather is likely to become under a schedule: the fastest way where the cores gather as many tiles each, all of them whole. */
+export function likeliest({
+  tile,
+  extents,
+  schedule,
+  ways,
+}: Pick<TiledGather, "tile" | "extents" | "schedule"> & { readonly ways: Ways }): GatherLowering {
+  const tiles = tile.reduce((count, entry, d) => count * Math.ceil(at(extents, d) / Math.max(1, entry)), 1);
+  const [first] = inOrder(ways.open, Math.max(1, tiles / schedule.cores));
+  invariant(first !== undefined, "a gather can be done in some way");
+  return loweringBy(ways, first);
+}
+
+/** What of a gather under a schedule the ways to do it depend on. */
+export function loweringFacts(
   tiling: TiledGather & {
     readonly loops: readonly Loop[];
     readonly footprint: Pick<Footprint, "parts" | "planned">;
   },
-): GatherLowering {
+): LoweringFacts {
   const { gather, schedule, target, tile, extents, operands, loops, footprint } = tiling;
-  if (!targetFacts[target.kind].vectorUnit) return direct;
   const looped = new Set(loops.map((loop) => loop.dim));
   const ragged = tile.flatMap((entry, d) => {
     const view = Math.min(at(schedule.view, d), at(extents, d));
@@ -67,51 +87,93 @@ export function loweringOf(
   const innermost = loops.at(-1);
   const held = operands.map(({ operand: { type }, tile: shape, inUb }): Held => {
     if (!inUb) return { type };
-    const rowBytes = alignUp((shape.at(-1) ?? 1) * bytesOf(type.dtype), target.blockBytes);
+    const rowBytes = alignUp(bytesFor(shape.at(-1) ?? 1, type.dtype), target.blockBytes);
     return { type, inTile: ubStrides({ dtype: type.dtype, shape, rowBytes }) };
   });
   const scratch = footprint.parts.reduce(
     (sum, { part, padded, buffers }) => sum + (part === "scratch" ? padded * buffers : 0),
     0,
   );
-  return lowerGather(
-    {
-      map: gather.map,
-      inputs: held.slice(0, -1),
-      output: at(held, held.length - 1),
-      tile,
-      ragged: new Set(ragged),
-      // A load leaves the serial loops that its operand does not follow.
-      freshIndices: operands
-        .slice(1, -1)
-        .every(({ inUb, follows }) => inUb && (innermost?.mode !== "serial" || follows.has(innermost.dim))),
-      spareBytes: schedule.ubBytes - footprint.planned + scratch,
-      ...(schedule.lowering === undefined ? {} : { asked: schedule.lowering }),
-    },
-    target,
-  );
+  return {
+    map: gather.map,
+    inputs: held.slice(0, -1),
+    output: at(held, held.length - 1),
+    tile,
+    ragged: new Set(ragged),
+    // A load leaves the serial loops that its operand does not follow.
+    freshIndices: operands
+      .slice(1, -1)
+      .every(({ inUb, follows }) => inUb && (innermost?.mode !== "serial" || follows.has(innermost.dim))),
+    spareBytes: schedule.ubBytes - footprint.planned + scratch,
+    ...(schedule.lowering === undefined ? {} : { asked: schedule.lowering }),
+  };
 }
 
-/** A class with its instructions, or why the gather does not have it. */
-type Way = Instructions | Extract<LostClass, { readonly reason: string }>;
+/** A class with the ways of it for which there is room, the likeliest first, or why the gather does not have it. */
+type Option = { readonly class: GatherClass; readonly ways: () => Iterable<Instructions> } | LackingClass;
 
-const lacks = (kind: GatherClass, reason: string, room = false): Way => ({ class: kind, reason, room });
+const lacks = (kind: GatherClass, reason: string): Option => ({ class: kind, reason, room: false });
 
-/** The class of a gather on a target, which footprint, clock and code generation read. */
-export function lowerGather(gather: LoweringFacts, target: Target): GatherLowering {
+const only = (way: Instructions): Option => ({ class: way.class, ways: () => [way] });
+
+/** How a gather can be done on a target. */
+export function waysOf(gather: LoweringFacts, target: Target): Ways {
   if (!targetFacts[target.kind].vectorUnit) return direct;
-  const ways = waysOf(gather, target).map((way) =>
-    "reason" in way ? way : { ...way, cycles: cyclesOf(way, gather, target) },
-  );
-  const found = ways.flatMap((way) => ("reason" in way ? [] : [way]));
-  const chosen =
-    found.find((way) => way.class === gather.asked) ??
-    found.reduce((best, way) => (way.cycles < best.cycles ? way : best));
-  const lost = ways.flatMap((way): LostClass[] => {
-    if (way === chosen) return [];
-    return "reason" in way ? [way] : [{ class: way.class, cycles: way.cycles }];
+  const timed = (way: Instructions): TimedWay => ({
+    ...way,
+    cycles: cyclesOf(way, gather, target),
+    setup: readyCycles(way.once, target).vector,
   });
-  return { ...chosen, lost };
+  const [found, lacking]: [TimedWay[], LackingClass[]] = [[], []];
+  const more: (() => Iterable<Instructions>)[] = [];
+  const { asked, spareBytes } = gather;
+  for (const option of optionsOf(gather, target)) {
+    if ("reason" in option) {
+      lacking.push(option);
+      continue;
+    }
+    const [first] = option.ways();
+    if (first !== undefined) {
+      found.push(timed(first));
+      if (asked === undefined || asked === option.class) more.push(option.ways);
+    } else if (!found.some((way) => way.class === option.class)) {
+      const reason = `needs more than the ${Math.max(0, spareBytes)} B of UB that are left`;
+      lacking.push({ class: option.class, reason, room: true });
+    }
+  }
+  const wanted = found.filter((way) => way.class === asked);
+  return {
+    found,
+    open: wanted.length > 0 ? wanted : found,
+    *further() {
+      for (const ways of more) {
+        let first = true;
+        for (const way of ways()) {
+          if (!first) yield timed(way);
+          first = false;
+        }
+      }
+    },
+    lacking,
+  };
+}
+
+/** The ways that take the fewest cycles first, where a core gathers so many whole tiles. */
+export const inOrder = (ways: readonly TimedWay[], tiles: number): readonly TimedWay[] =>
+  [...ways].sort((a, b) => tiles * (a.cycles - b.cycles) + a.setup - b.setup);
+
+/** A way beside the classes that were not taken, each in the way that takes the fewest cycles for a tile. */
+export function loweringBy({ found, lacking }: Ways, chosen: TimedWay): GatherLowering {
+  const others = gatherClasses.flatMap((kind): LostClass[] => {
+    if (kind === chosen.class) return [];
+    const [best] = inOrder(
+      found.filter((way) => way.class === kind),
+      1,
+    );
+    if (best !== undefined) return [{ class: kind, cycles: best.cycles, setup: best.setup }];
+    return lacking.filter((way) => way.class === kind);
+  });
+  return { ...chosen, lost: others };
 }
 
 const cyclesOf = (way: Instructions, gather: LoweringFacts, target: Target): number =>
@@ -126,52 +188,61 @@ const inGm = ({ inputs }: LoweringFacts): boolean => at(inputs, gatheredTable).i
 
 const pipeOfGather = (gather: LoweringFacts): Pipe => (inGm(gather) ? "MTE2" : "V");
 
-/** The classes of a gather's residency, with what they make of it. */
-function waysOf(gather: LoweringFacts, target: Target): readonly Way[] {
+/** The classes of a gather's residency. */
+function optionsOf(gather: LoweringFacts, target: Target): readonly Option[] {
   // No index names an element of data that has none: each is looked at, and reads as its policy says.
-  if (elementCount(at(gather.inputs, gatheredTable).type.shape) === 0) return [scalar(gather)];
+  if (elementCount(at(gather.inputs, gatheredTable).type.shape) === 0) return [only(scalar(gather))];
   if (inGm(gather)) {
     return [
       isTable(gather, target)
         ? mgather(gather, target)
         : lacks("mgather", "the gather takes no rows of a table by a list of i32 indices"),
-      isRows(gather) ? rowFetch(gather) : lacks("row-fetch", "no index names whole rows"),
-      scalar(gather),
+      ...(isRows(gather)
+        ? [only(rowFetch(gather)), { class: "row-fetch", ways: () => pairedFetches(gather, target) } as const]
+        : [lacks("row-fetch", "no index names whole rows")]),
+      only(scalar(gather)),
     ];
   }
   return [
     flat(gather, target),
-    isRows(gather) ? rowCopy() : lacks("row-copy", "no index names whole rows"),
-    scalar(gather),
+    isRows(gather) ? only(rowCopy()) : lacks("row-copy", "no index names whole rows"),
+    only(scalar(gather)),
   ];
 }
 
-function flat(gather: LoweringFacts, target: Target): Way {
-  const program = flatProgram(gather, target);
-  if ("reason" in program) return { class: "flat", ...program };
-  const { seeds, steps: first } = program.setup;
-  const { steps, stepRepeats } = workOfSteps([...first, ...program.close], target);
+function flat(gather: LoweringFacts, target: Target): Option {
+  const programs = flatPrograms(gather, target);
+  if (typeof programs === "string") return lacks("flat", programs);
   return {
-    ...nothing,
     class: "flat",
-    adds: program.adds,
-    once: {
-      scalars: seeds.reduce((sum, { values }) => sum + values.length, 0),
-      steps,
-      stepRepeats,
+    *ways() {
+      for (const program of programs()) {
+        yield {
+          ...nothing,
+          class: "flat",
+          adds: program.adds,
+          once: onceOf(program, target),
+          // The program has 64-bit index values on the scalar pipe: V takes over from it, and back.
+          waits: hasWideIndices(gather) ? 2 : 0,
+          flat: program,
+        };
+      }
     },
-    // The program has 64-bit index values on the scalar pipe: V takes over from it, and back.
-    waits: hasWideIndices(gather) ? 2 : 0,
-    flat: program,
   };
+}
+
+/** What a program sets up before a core's first task, and does behind its last. */
+function onceOf({ setup, close }: FlatProgram, target: Target): Instructions["once"] {
+  const { steps, stepRepeats } = workOfSteps([...setup.steps, ...close], target);
+  const scalars = setup.seeds.reduce((sum, { values }) => sum + values.length, 0);
+  return { scalars, steps, stepRepeats };
 }
 
 /** The one site of a map that has no other and picks along one dim of the data. */
 function onlySite(map: AccessMap): PlainSite | undefined {
   if (!isPlain(map)) return undefined;
   const sites = plainSites(map);
-  const { results } = map;
-  const picking = results.filter((coord) => sitesOf(coord).length > 0);
+  const picking = dataCoords(map).filter((coord) => sitesOf(coord).length > 0);
   const [only] = picking;
   return sites.length === 1 && picking.length === 1 && only !== undefined && soleAtom(only)?.kind === "site"
     ? sites[0]
@@ -187,10 +258,7 @@ const hasIndicesOf = ({ inputs }: LoweringFacts, dtype: string): boolean =>
   inputs.slice(gatheredTable + 1).every(({ type }) => type.dtype === dtype);
 
 /** Whole rows of data's last dim: no index follows the output's last dim. */
-function isRows({ map }: LoweringFacts): boolean {
-  const inner = map.outRank - 1;
-  return inner >= 0 && !indexed(map).has(inner) && isDim(map.results[map.results.length - 1], inner);
-}
+const isRows = ({ map }: LoweringFacts): boolean => pickedFrom(map) < map.outRank;
 
 /** MGATHER: rows of a table of rank 2 by a list of 32-bit indices. */
 function isTable(gather: LoweringFacts, target: Target): boolean {
@@ -205,9 +273,11 @@ function isTable(gather: LoweringFacts, target: Target): boolean {
     site !== undefined &&
     isRows(gather) &&
     inputs.length === 2 &&
+    at(inputs, 1).inTile !== undefined &&
     site.value.at.length === 1 &&
     isDim(site.value.at[0], 0) &&
     hasIndicesOf(gather, "i32") &&
+    !isPacked(data.dtype) &&
     bytesOf(data.dtype) <= 4 &&
     (site.keep === "clamp" || site.keep === "zero" || site.keep === "unchecked")
   );
@@ -222,7 +292,7 @@ const clamp: Steps = { scalar: 2, tile: 0 };
 const sum = (a: Steps, b: Steps): Steps => ({ scalar: a.scalar + b.scalar, tile: a.tile + b.tile });
 
 const hasWideIndices = ({ inputs }: LoweringFacts): boolean =>
-  inputs.slice(gatheredTable + 1).some(({ type }) => bytesOf(type.dtype) === 8);
+  inputs.slice(gatheredTable + 1).some(({ type }) => bitsOf(type.dtype) === 64);
 
 /** The scalar unit reads the indices and V copies, whichever of them the program has wait: to the other one and back. */
 const rowCopy = (): Instructions => ({ ...nothing, class: "row-copy", waits: 2 });
@@ -234,12 +304,12 @@ const scalar = (gather: LoweringFacts): Instructions => ({
   waits: !inGm(gather) && hasWideIndices(gather) ? 0 : 2,
 });
 
-function mgather({ map, tile }: LoweringFacts, target: Target): Way {
+function mgather({ map, tile, spareBytes }: LoweringFacts, target: Target): Option {
   // MGATHER's own `zero` takes a negative index for a large one, which is outside as well.
   const steps = sum(countsFromEnd(map) ? fromEnd : noSteps, policyOf(map) === "clamp" ? clamp : noSteps);
   const changed = steps.scalar + steps.tile > 0;
-  const bytes = alignUp((tile[0] ?? 1) * 4, target.blockBytes);
-  return {
+  const bytes = changed ? alignUp((tile[0] ?? 1) * 4, target.blockBytes) : 0;
+  const way: Instructions = {
     ...nothing,
     class: "mgather",
     adds: changed ? [{ name: "addresses", bytes }] : [],
@@ -247,11 +317,21 @@ function mgather({ map, tile }: LoweringFacts, target: Target): Way {
     // MGATHER waits for V, and V for the load of the indices. On the 950 it runs on V itself, and MTE2 waits for it.
     waits: target.isa === "a5" ? 2 : 1,
   };
+  return { class: "mgather", ways: () => (bytes <= spareBytes ? [way] : []) };
 }
 
-/** MTE2 and MTE3 to the scalar unit and V, and both back to MTE2. */
+/** Rows one by one. */
 const rowFetch = ({ map }: LoweringFacts): Instructions => ({
   ...nothing,
   class: "row-fetch",
+  // MTE2 and MTE3 to the scalar unit and V, and both back to MTE2.
   waits: map.sites.some(({ keep }) => keep === "zero" || keep === "error") ? 5 : 4,
 });
+
+/** Rows two at a time. */
+function* pairedFetches(gather: LoweringFacts, target: Target): Generator<Instructions> {
+  for (const found of rowPairs(gather, target)) {
+    // MTE2 to V, which turns index values into numbers of rows, and V to the scalar unit, which is back at MTE2 before V is.
+    yield { ...rowFetch(gather), ...found, once: onceOf(found.flat, target), waits: 2 };
+  }
+}

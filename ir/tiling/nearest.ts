@@ -8,20 +8,25 @@
 import { gatheredTable, gatherDims } from "../access.js";
 import { inputOf, type AccessFunc } from "../func.js";
 import { largestThat } from "../intervals/intervals.js";
-import { at, elementCount, formatShape, type Shape } from "../types.js";
+import { alignUp, at, elementCount, formatShape, sameShape, type Shape } from "../types.js";
 import { doubles } from "./copies.js";
+import { entryBelow, leastEntry, limitOf } from "./packed.js";
 import { freeDims, isLegal, judge, pinnedDims, requiredView } from "./rules/index.js";
 import { Tiling } from "./tiling.js";
 
 /** The shape with another entry for one dim. */
 export const replaced = (shape: Shape, dim: number, entry: number): number[] => shape.with(dim, entry);
 
-/** The schedule with every pinned dim as the full-load rule wants it. */
+/** The schedule with every pinned dim as the full-load rule wants it, and views at whole bytes. */
 export function pinned(tiling: Tiling): Tiling {
   const { gather, schedule } = tiling;
   const pins = pinnedDims(gather, schedule);
-  if (pins.length === 0) return tiling;
-  let { tile, view } = schedule;
+  const cut = schedule.view.map((entry, d) =>
+    entryBelow(entry, at(tiling.extents, d), leastEntry(gather, d)),
+  );
+  if (pins.length === 0) return sameShape(cut, schedule.view) ? tiling : tiling.with({ view: cut });
+  let { tile } = schedule;
+  let view: Shape = cut;
   for (const dim of pins) {
     const entry = Math.max(requiredView(gather, dim), at(view, dim));
     tile = replaced(tile, dim, entry);
@@ -34,17 +39,24 @@ export function pinned(tiling: Tiling): Tiling {
 export function largestEntry(tiling: Tiling, dim: number, most: number): number | undefined {
   const legal = (n: number): boolean =>
     isLegal(tiling.with({ tile: replaced(tiling.schedule.tile, dim, n) }));
-  return legal(most) ? most : largestThat(1, most - 1, legal);
+  if (legal(most)) return most;
+  // What lies between them starts inside a byte.
+  const step = leastEntry(tiling.gather, dim);
+  const times = largestThat(1, Math.ceil(most / step) - 1, (n) => legal(step * n));
+  return times === undefined ? undefined : step * times;
 }
 
 /**
- * The tile with the least footprint: 1 along every dim that no rule pins, or `lastEntry` along the last one for
+ * The tile with the least footprint: 1, or the elements of a byte, along every dim that no rule pins, or `lastEntry` along the last one for
  * machines that want whole blocks there. Where that does not fit twice, whole dims may.
  */
 export function smallest(tiling: Tiling, lastEntry = 1): Tiling {
   const { extents, schedule } = tiling;
   const last = extents.length - 1;
-  const least = pinned(tiling.with({ tile: extents.map((_, d) => (d === last ? lastEntry : 1)) }));
+  const entry = (d: number): number => alignUp(d === last ? lastEntry : 1, leastEntry(tiling.gather, d));
+  // Terms that are taken in at once stay as many as they are.
+  const terms = schedule.tile.slice(extents.length);
+  const least = pinned(tiling.with({ tile: [...extents.map((_, d) => entry(d)), ...terms] }));
   if (!doubles(schedule.buffers) || least.footprint.planned <= schedule.ubBytes) return least;
   return extents
     .reduce<Tiling[]>(
@@ -80,8 +92,12 @@ function legalAround(start: Tiling): Tiling[] {
   const pins = pinnedDims(gather, schedule);
   const free = freeDims(start);
   const clipped = schedule.tile.map((entry, d) =>
-    pins.includes(d) ? entry : Math.max(1, Math.min(entry, at(extents, d), at(schedule.view, d))),
+    pins.includes(d) || d >= extents.length
+      ? entry
+      : entryBelow(Math.max(1, Math.min(entry, limitOf(start, d))), limitOf(start, d), leastEntry(gather, d)),
   );
+  const whole = start.with({ tile: clipped });
+  if (isLegal(whole)) return [whole];
   const shrink = (tile: Shape, dim: number): Tiling | undefined => {
     const entry = largestEntry(start.with({ tile }), dim, at(tile, dim));
     return entry === undefined ? undefined : start.with({ tile: replaced(tile, dim, entry) });
@@ -93,7 +109,7 @@ function legalAround(start: Tiling): Tiling[] {
   for (const dim of free) {
     const found = shrink(tile, dim);
     if (found !== undefined) return [found];
-    tile = replaced(tile, dim, 1);
+    tile = replaced(tile, dim, leastEntry(gather, dim));
   }
   return [smallest(start)].filter(isLegal);
 }

@@ -1,5 +1,5 @@
 /** Tiles that straddle pages: an output dim that a map divides by a page size, cut at other places than the pages are. */
-import { coordsOf, type AccessMap } from "../access.js";
+import { formsOf, type AccessMap } from "../access.js";
 import { atomsOf, dimsOf, stepAlong, type Linear } from "../linear.js";
 import { at } from "../types.js";
 import { replaced } from "./nearest.js";
@@ -17,9 +17,9 @@ export interface Straddled {
 }
 
 /** Pages along each output dim: what div and mod of it alone are by. */
-function pagesOf({ sites, results }: AccessMap): ReadonlyMap<number, readonly number[]> {
+function pagesOf(map: AccessMap): ReadonlyMap<number, readonly number[]> {
   const found = new Map<number, number[]>();
-  for (const form of [...sites.flatMap(coordsOf), ...results]) {
+  for (const form of formsOf(map)) {
     for (const of of atomsOf(form)) {
       if (of.kind !== "div" && of.kind !== "mod") continue;
       const dim = countedFrom(of.of, of.by);

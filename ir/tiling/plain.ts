@@ -1,7 +1,9 @@
 /** Maps that PTO-ISA's instructions carry out as they are: what lowerings ask for, and nobody else. */
 import {
   countsFromBound,
+  dataCoords,
   gatheredTable,
+  isMove,
   isRead,
   type AccessMap,
   type OutOfBounds,
@@ -27,6 +29,7 @@ const isPlainSite = (site: Site): site is PlainSite =>
   isRead(site.value) &&
   site.keep !== "any" &&
   site.below !== undefined &&
+  site.but === undefined &&
   countsFromBound(site) &&
   site.value.at.every((coord) => isConstant(coord) || soleAtom(coord)?.kind === "dim");
 
@@ -44,13 +47,16 @@ export function isPlain(map: AccessMap): boolean {
  * Whether a coordinate is one output dim or one site that stands nowhere else, and every site is plain, reads the same dims of its
  * table as the others, and leaves zero bits where there is no element, all under one policy.
  */
-function plain({ sites, results, fill }: AccessMap): boolean {
-  const atoms = results.map(soleAtom);
+function plain(map: AccessMap): boolean {
+  const { sites, fill } = map;
+  const coords = dataCoords(map);
+  const atoms = coords.map(soleAtom);
   const direct = atoms.flatMap((of) => (of?.kind === "dim" ? [of.dim] : []));
   const picked = atoms.flatMap((of) => (of?.kind === "site" ? [of.site] : []));
   const patterns = new Map<number, string>();
   return (
-    direct.length + picked.length === results.length &&
+    isMove(map) &&
+    direct.length + picked.length === coords.length &&
     new Set(direct).size === direct.length &&
     picked.length === sites.length &&
     new Set(picked).size === sites.length &&

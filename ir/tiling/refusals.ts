@@ -2,9 +2,10 @@
 import { gatheredTable, gatherDims } from "../access.js";
 import { error, type Diagnostic } from "../diagnostic.js";
 import { inputOf, keyOf } from "../func.js";
-import { formatEntry, type GatherClass, type Schedule } from "../schedule.js";
+import { formatEntry, type Schedule } from "../schedule.js";
 import { scheduleEntries, wordsOf } from "../schedule-entries.js";
 import { assertNever, at, formatShape, formatType } from "../types.js";
+import { classesOf } from "./asked-lowering.js";
 import { anyLegal, largestGatherDims, nearestLegal, smallest, smallestArithmetic } from "./nearest.js";
 import { movableTables, placed, residencyOf } from "./residency.js";
 import { shapeFaults, type Rule, type Verdict } from "./rules/index.js";
@@ -23,6 +24,8 @@ export function refusals(rule: Rule, tiling: Tiling, waysOut: WaysOut = () => []
       return shapeRefusals(tiling.gather, tiling.schedule);
     case "residency":
       return [misplaced(tiling, first)];
+    case "packed-tile":
+      return [insideByte(tiling, broken)];
     case "full-load":
       return [cutGatherDim(tiling, broken, first, waysOut)];
     case "ub-budget":
@@ -85,12 +88,6 @@ const suggestionData = ({ schedule }: Tiling) => ({
   nearestBuffers: schedule.buffers,
 });
 
-/** The classes that a gather can have in the room that there is, the fastest first. */
-function classesOf({ lowering }: Tiling): readonly GatherClass[] {
-  const others = lowering.lost.flatMap((lost) => ("cycles" in lost ? [lost] : []));
-  return [lowering, ...others].sort((a, b) => a.cycles - b.cycles).map((way) => way.class);
-}
-
 function misplaced(tiling: Tiling, verdict: Verdict): Diagnostic {
   const { gather, schedule, target } = tiling;
   if (verdict.rule === "residency-table") {
@@ -108,13 +105,32 @@ function misplaced(tiling: Tiling, verdict: Verdict): Diagnostic {
     });
   }
   if (verdict.rule === "lowering") {
-    const others = classesOf(tiling).map((other) => `--lowering ${other}`);
+    const others = classesOf(tiling.lowering).map((other) => `--lowering ${other}`);
     return error("TC403", verdict.detail, { span: gather.opSpan, hint: others.join(" or ") });
   }
   return error("TC403", verdict.detail, {
     span: gather.opSpan,
     notes: [`target ${target.name} reads global memory row by row (PyPTO index_select, PTO MGATHER)`],
     hint: "use residency ub",
+  });
+}
+
+/** TC304: a tile or a view that starts between two bytes. */
+function insideByte(tiling: Tiling, broken: readonly Verdict[]): Diagnostic {
+  const { gather, schedule } = tiling;
+  const [nearest] = nearestLegal(tiling);
+  return error("TC304", broken.map(({ detail }) => detail).join("; "), {
+    span: gather.opSpan,
+    notes: [`tile ${formatShape(schedule.tile)}, view ${formatShape(schedule.view)}`],
+    hint:
+      nearest === undefined
+        ? "no tile is legal here: read the packed operand from whole bytes"
+        : suggestionText(schedule, nearest.schedule),
+    data: {
+      tile: schedule.tile,
+      view: schedule.view,
+      ...(nearest === undefined ? {} : suggestionData(nearest)),
+    },
   });
 }
 
@@ -155,7 +171,7 @@ function cutGatherDim(
 function overBudget(tiling: Tiling, first: Verdict): Diagnostic {
   const { gather, schedule, target, footprint } = tiling;
   if (first.rule === "lowering-room") {
-    const fitting = classesOf(tiling).map((other) => `--lowering ${other}`);
+    const fitting = classesOf(tiling.lowering).map((other) => `--lowering ${other}`);
     return error("TC401", `tile ${formatShape(schedule.tile)}: ${first.detail}`, {
       span: gather.opSpan,
       notes: footprintNotes(tiling),

@@ -6,7 +6,7 @@ import { followedDims } from "../access.js";
 import { inputsOf, keyOf } from "../func.js";
 import { largestThat } from "../intervals/intervals.js";
 import type { Sym } from "../symbols/symbols.js";
-import { alignUp, at, bytesOf, maxElements } from "../types.js";
+import { alignUp, at, maxElements, meanBytes } from "../types.js";
 import type { FootprintPart } from "./footprint.js";
 import { isLookedUp } from "./residency.js";
 import type { Tiling } from "./tiling.js";
@@ -89,7 +89,7 @@ function verdict({ footprint, target }: Tiling, open: readonly Open[], name: str
     dim === part.tile.length - 1 && footprint.rule === "full";
   const lines = moved.filter((own) => !padded(own)).map(({ part }) => part.counted / extent);
   const each = lines.reduce((sum, bytes) => sum + bytes, 0);
-  const rows = moved.filter(padded).map(({ part }) => ({ by: bytesOf(part.dtype), buffers: part.buffers }));
+  const rows = moved.filter(padded).map(({ part }) => ({ by: meanBytes(part.dtype), buffers: part.buffers }));
   const rest = footprint.parts.reduce((sum, part) => sum + (dimOf.has(part.part) ? 0 : part.counted), 0);
   const block = target.blockBytes;
   const bytes = (size: number): number =>

@@ -1,5 +1,5 @@
 /** A gather cut to tiles: what footprint, loops and traffic are derived from. */
-import { followedBy, inputTile, outputDims } from "../access.js";
+import { followedBy, inputTile, outputDims, walked } from "../access.js";
 import type { AccessFunc, Operand } from "../func.js";
 import type { ResolvedSchedule } from "../schedule.js";
 import type { Target } from "../target.js";
@@ -24,6 +24,8 @@ export interface TiledGather {
   readonly extents: Shape;
   /** The output tile as it runs: no entry beyond its view or its extent. */
   readonly tile: Shape;
+  /** Terms that are taken in at once; 0 without any. */
+  readonly terms: number;
   /** The inputs by their number in the map, then the output. */
   readonly operands: readonly TiledOperand[];
 }
@@ -34,12 +36,13 @@ export function tiledOperands({
   schedule,
   target,
   tile,
+  terms,
 }: Omit<TiledGather, "operands">): readonly TiledOperand[] {
   const { map } = gather;
   return gather.operands.map((operand, table) => {
     const inUb = residencyOf(operand, schedule.residency, target) === "ub";
     if (operand.role === "output") return { operand, tile, follows: outputDims(map), inUb };
-    const own = inputTile(map, table, tile, operand.type.shape);
+    const own = inputTile(map, table, walked(map, tile, terms), operand.type.shape);
     return { operand, tile: own, follows: followedBy(map, table), inUb };
   });
 }

@@ -4,12 +4,12 @@
  */
 import { outputOf, type AccessFunc } from "../func.js";
 import type { Residency, ResolvedSchedule } from "../schedule.js";
-import type { Target } from "../target.js";
+import { targetFacts, type Target } from "../target.js";
 import { at, type Shape } from "../types.js";
 import { buffersOf, copiesOf, keptSingle, streamedOperands } from "./copies.js";
 import { footprintOf, type Footprint } from "./footprint.js";
 import { loopsOf, type Loop } from "./loops.js";
-import { loweringOf, type GatherLowering } from "./lowering.js";
+import { direct, likeliest, loweringFacts, waysOf, type GatherLowering, type Ways } from "./lowering.js";
 import { dataResidency } from "./residency.js";
 import { tiledOperands, type TiledGather, type TiledOperand } from "./tiled.js";
 import { trafficOf, type Traffic } from "./traffic.js";
@@ -18,6 +18,7 @@ interface Parts {
   operands?: readonly TiledOperand[];
   footprint?: Footprint;
   loops?: readonly Loop[];
+  ways?: Ways;
   lowering?: GatherLowering;
   traffic?: Traffic;
 }
@@ -26,6 +27,7 @@ interface Parts {
 export class Tiling implements TiledGather {
   readonly extents: Shape;
   readonly tile: Shape;
+  readonly terms: number;
   /** Where the data is. */
   readonly residency: Residency;
 
@@ -35,10 +37,14 @@ export class Tiling implements TiledGather {
     readonly target: Target,
     /** Parts that are known. */
     private readonly parts: Parts = {},
+    /** Ways to do the gather on the target, by what of a schedule they depend on. */
+    private readonly known = new Map<string, Ways>(),
   ) {
     const { tile, view } = schedule;
     this.extents = outputOf(gather).type.shape;
     this.tile = this.extents.map((extent, d) => Math.min(at(tile, d), at(view, d), extent));
+    const { most } = gather.map.reduced ?? { most: 0 };
+    this.terms = Math.min(tile[this.extents.length] ?? most, most);
     this.residency = dataResidency(gather, schedule);
   }
 
@@ -55,9 +61,14 @@ export class Tiling implements TiledGather {
     return (this.parts.loops ??= loopsOf(this));
   }
 
-  /** Which instructions the gather becomes. */
+  /** How the gather can be done. */
+  get ways(): Ways {
+    return (this.parts.ways ??= this.knownWays());
+  }
+
+  /** Which instructions the gather is likely to become: the clock of its program decides. */
   get lowering(): GatherLowering {
-    return (this.parts.lowering ??= loweringOf(this));
+    return (this.parts.lowering ??= likeliest(this));
   }
 
   get traffic(): Traffic {
@@ -68,7 +79,7 @@ export class Tiling implements TiledGather {
   with(changes: Partial<ResolvedSchedule>): Tiling {
     const onlyCopies = "buffers" in changes && Object.keys(changes).length === 1;
     const same = onlyCopies ? { operands: this.operands, loops: this.loops } : {};
-    return new Tiling(this.gather, { ...this.schedule, ...changes }, this.target, same);
+    return new Tiling(this.gather, { ...this.schedule, ...changes }, this.target, same, this.known);
   }
 
   /** A gather under the same schedule; with what is known of this one where its tensors and its map are those of it. */
@@ -76,6 +87,18 @@ export class Tiling implements TiledGather {
     const { map, operands, paired } = this.gather;
     const same = gather.map === map && gather.operands === operands && gather.paired === paired;
     return new Tiling(gather, this.schedule, this.target, same ? this.parts : {});
+  }
+
+  /** Of many schedules, a search finds few that differ in this: one for each tile, and for the bytes that its copies leave free. */
+  private knownWays(): Ways {
+    if (!targetFacts[this.target.kind].vectorUnit) return direct;
+    const facts = loweringFacts(this);
+    const held = this.operands.map(({ inUb }) => Number(inUb)).join("");
+    const { tile, ragged, freshIndices, spareBytes, asked } = facts;
+    const key = `${tile.join()} ${held} ${[...ragged].join()} ${freshIndices} ${spareBytes} ${asked}`;
+    const ways = this.known.get(key) ?? waysOf(facts, this.target);
+    this.known.set(key, ways);
+    return ways;
   }
 }
 

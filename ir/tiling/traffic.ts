@@ -4,9 +4,9 @@
  * A load sits inside every parallel loop and inside the serial loops up to the last one its operand follows. Loops
  * outside it that the operand does not follow repeat it.
  */
-import { elementsRead, inputTile, rowElements } from "../access.js";
+import { elementsRead, inputTile, rowElements, walked } from "../access.js";
 import { keyOf, type Role } from "../func.js";
-import { at, contiguousRun, bytesFor, bytesOf, elementCount } from "../types.js";
+import { at, bytesFor, contiguousRun, elementCount } from "../types.js";
 import { tilesAlong, viewsAlong, type Loop } from "./loops.js";
 import { isLookedUp } from "./residency.js";
 import type { TiledGather, TiledOperand } from "./tiled.js";
@@ -68,24 +68,27 @@ export function compulsoryBytes(
   k: number,
 ): number {
   const { role, type } = operand;
+  const { map } = gather;
   if (elementCount(extents) === 0) return 0;
-  const written = bytesFor(elementCount(extents), type.dtype);
-  if (role === "output") return written;
-  const reached = bytesFor(elementCount(inputTile(gather.map, k, extents, type.shape)), type.dtype);
-  // Rows straight from global memory need no more of the data than the output takes.
-  if (role === "data") return inUb ? reached : Math.min(reached, written);
-  return inUb ? reached : bytesFor(elementsRead(gather.map, k, extents, type.shape), type.dtype);
+  if (role === "output") return bytesFor(elementCount(extents), type.dtype);
+  const space = walked(map, extents);
+  const reached = bytesFor(elementCount(inputTile(map, k, space, type.shape)), type.dtype);
+  // Rows straight from global memory need no more of the data than the output, or its terms, take.
+  if (role === "data") return inUb ? reached : Math.min(reached, bytesFor(elementCount(space), type.dtype));
+  return inUb ? reached : bytesFor(elementsRead(map, k, space, type.shape), type.dtype);
 }
 
 /** Iterations of some of a nest's loops together; the views of a dim count only where its tiles do not. */
-function iterations({ extents, schedule, tile }: TiledGather, kinds: readonly Loop[]): number {
+function iterations({ gather, extents, schedule, tile, terms }: TiledGather, kinds: readonly Loop[]): number {
   if (extents.includes(0)) return 0;
+  const { most } = gather.map.reduced ?? { most: 0 };
+  const parts = kinds.some((loop) => loop.dim === extents.length) ? Math.ceil(most / terms) : 1;
   return extents.reduce((product, extent, d) => {
     const own = kinds.filter((loop) => loop.dim === d).map((loop) => loop.kind);
     const view = Math.min(at(schedule.view, d), extent);
     if (own.includes("tile")) return product * tilesAlong(extent, view, at(tile, d));
     return own.includes("view") ? product * viewsAlong(extent, view) : product;
-  }, 1);
+  }, parts);
 }
 
 /** A gather in global memory: a burst for each row that an index names. */
@@ -94,7 +97,9 @@ function fetchedRows(tiling: Planned, operand: TiledOperand, k: number): Operand
   const { dtype, shape } = operand.operand.type;
   const row = rowElements(gather.map, tile, shape);
   // Without an element to name, an index fetches nothing.
-  const elements = gather.map.sites.some((site) => site.below === 0) ? 0 : elementCount(extents);
+  const elements = gather.map.sites.some((site) => site.below === 0)
+    ? 0
+    : elementCount(walked(gather.map, extents));
   const bytes = bytesFor(elements, dtype);
   return {
     operand: keyOf(operand.operand),
@@ -118,22 +123,26 @@ function inPlace(tiling: Planned, operand: TiledOperand, k: number): OperandTraf
     bytes: compulsory === 0 ? 0 : compulsory * iterations(tiling, repeats),
     compulsory,
     transfers: iterations(tiling, tiling.loops),
-    burst: bytesOf(type.dtype),
+    burst: bytesFor(1, type.dtype),
   };
 }
 
 /** Read element by element where it lies: what one tile reads of it at most, for every tile. */
 function lookedUp(tiling: Planned, operand: TiledOperand, k: number): OperandTraffic {
   const { type } = operand.operand;
+  const { map } = tiling.gather;
   const tiles = iterations(tiling, tiling.loops);
-  const bytes = bytesFor(elementsRead(tiling.gather.map, k, tiling.tile, type.shape), type.dtype);
+  const bytes = bytesFor(
+    elementsRead(map, k, walked(map, tiling.tile, tiling.terms), type.shape),
+    type.dtype,
+  );
   return {
     operand: keyOf(operand.operand),
     role: operand.operand.role,
     bytes: bytes * tiles,
     compulsory: compulsoryBytes(tiling, operand, k),
     transfers: tiles,
-    burst: bytesOf(type.dtype),
+    burst: bytesFor(1, type.dtype),
   };
 }
 

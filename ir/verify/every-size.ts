@@ -2,7 +2,7 @@
  * The rules of a map whose symbols are open: what V1 and V2 of `map-rules.ts` say holds for every size that its symbols may have,
  * or the map is refused. A coordinate that holds a bare read is judged once sizes are bound, and with it the bound of the read.
  */
-import { coordsOf, isRead } from "../access.js";
+import { formsOf, isRead } from "../access.js";
 import { coordinatesOf } from "../intervals/index-bounds.js";
 import type { Diagnostic } from "../diagnostic.js";
 import { inputsOf, outputOf, type AccessFunc } from "../func.js";
@@ -80,6 +80,12 @@ function placeOf(func: AccessFunc, symbolic: Symbolic): Place {
     sub(extent, constant(1)),
   ]);
   const inputs = inputsOf(func).map(({ type }) => type);
+  const { reduced } = symbolic.map;
+  if (reduced !== undefined) {
+    // In a bag, r is below where its terms end.
+    const end = reduced.bag === undefined ? undefined : at(symbolic.map.sites, reduced.bag.to).below;
+    dims.push([constant(0), end === undefined ? constant(reduced.most - 1) : sub(end, constant(2))]);
+  }
   const numbers = rangesOf(func.map, inputs, outputOf(func).type.shape);
   const read = symbolic.outermost[func.operands.length - 1];
   const sizes = new Map(
@@ -110,13 +116,15 @@ interface Fault {
 
 function negative(place: Place): Fault[] {
   const { map } = place.symbolic;
-  return [...map.sites.flatMap(coordsOf), ...map.results].flatMap(atomsOf).flatMap((of): Fault[] => {
-    if (of.kind !== "div" && of.kind !== "mod") return [];
-    const image = imageOver(of.of, place.images);
-    if (image === undefined || neverNegative(image[0], place.images.sizes) === true) return [];
-    if (!isOpen(of.of, place) && staysBelow(of.of, Infinity, place.numbers)) return [];
-    return [{ rule: "V2", message: `${of.kind} ${of.by} is of ${shown(image)}: it may be negative` }];
-  });
+  return formsOf(map)
+    .flatMap(atomsOf)
+    .flatMap((of): Fault[] => {
+      if (of.kind !== "div" && of.kind !== "mod") return [];
+      const image = imageOver(of.of, place.images);
+      if (image === undefined || neverNegative(image[0], place.images.sizes) === true) return [];
+      if (!isOpen(of.of, place) && staysBelow(of.of, Infinity, place.numbers)) return [];
+      return [{ rule: "V2", message: `${of.kind} ${of.by} is of ${shown(image)}: it may be negative` }];
+    });
 }
 
 function outside(place: Place): Fault[] {

@@ -40,7 +40,7 @@ export function verify(
     case "full-load":
       return func.level === "access" && func.tiles === undefined
         ? need(false, "tiled")
-        : judged(rules.fullLoad);
+        : [...judged(rules.packedTile), ...judged(rules.fullLoad)];
     case "fits-ub":
       return judged(rules.ubBudget);
     case "allocated":

@@ -1,29 +1,41 @@
 /**
- * The rules of an access map against the tensors of its function, in the order they are checked.
+ * The rules of an access map against the tensors of its function, in the order they are checked. B6 and B8, of terms, are in
+ * term-rules.ts.
  *
- * A1 one result per data dim, one coordinate per dim of what is read, as many output dims as the output has. A9 sites are in
- * order: what one names stands before it; no loop variable and no minimum stands in a coordinate; a bound is a whole number below 2^31, and stands with every policy but `any`.
- * A10 fill bits are those of one element, and some site fills. A7 output and data have one element type; what a site reads
- * are integers. V4 some index value keeps
+ * A1 one coordinate per dim of what is read, some element of the data among it, as many output dims as the output has. A9 sites are in
+ * order: what one names stands before it; no loop variable and no minimum stands in a coordinate; a bound is a whole number below 2^31, and stands with every policy but `any`; the element that is left out is inside of it.
+ * A10 fill bits are those of one element, and some site fills. A7 output and value have one element type (value-rules.ts has the
+ * rules of values); what a site reads are integers. B9 rows of packed elements are whole bytes, and of a known length. V4 some index value keeps
  * the coordinates of a bare read inside. V2 div and mod are of what is never negative. V1 every coordinate is provably inside its extent. V3 an
  * index value under `wrap` that stands in a sum has a stated modulus: `wrap(%i[d0] in 3) + d1`.
  */
-import { coordsOf, gatheredTable, isRead, type AccessMap } from "../access.js";
+import { coordsOf, formsOf, gatheredTable, isRead, termDim, type AccessMap } from "../access.js";
 import { coordinatesOf } from "../intervals/index-bounds.js";
 import type { Diagnostic } from "../diagnostic.js";
 import { inputsOf, outputOf, type Func } from "../func.js";
-import { imageOf, rangesOf, staysBelow, type Interval, type Ranges } from "../intervals/intervals.js";
+import {
+  imageOf,
+  isOfNoTerm,
+  rangesOf,
+  staysBelow,
+  type Interval,
+  type Ranges,
+} from "../intervals/intervals.js";
 import { atomsOf, sitesOf, type Linear } from "../linear.js";
 import {
   at,
   bytesOf,
   elementCount,
   isIndexDType,
+  elementsInByte,
+  isPacked,
   maxElements,
   type Span,
   type TensorType,
 } from "../types.js";
 import { broken, type BrokenCode } from "./broken.js";
+import { termFaults, termSiteFaults } from "./term-rules.js";
+import { valueFaults } from "./value-rules.js";
 
 /** Where a map's coordinates are inside regions, the regions' own rules say whether they stay there. */
 export type MapPlace = "tensors" | "regions";
@@ -39,8 +51,10 @@ export function verifyMap(
 ): Diagnostic[] {
   if (holds.get(map) === func.operands) return [];
   const shaped = { map, func, inputs: inputsOf(func).map(({ type }) => type), output: outputOf(func).type };
-  const form = [ranks, order, ...(place === "tensors" ? [loopless] : [])].flatMap((rule) => rule(shaped));
-  const typed = form.length > 0 ? form : [fill, types].flatMap((rule) => rule(shaped));
+  const form = [ranks, terms, order, ...(place === "tensors" ? [loopless] : [])].flatMap((rule) =>
+    rule(shaped),
+  );
+  const typed = form.length > 0 ? form : [termSites, fill, types].flatMap((rule) => rule(shaped));
   const found = typed.length > 0 || place === "regions" ? typed : values(shaped);
   if (found.length === 0 && place === "tensors") holds.set(map, func.operands);
   return found.map(({ rule, message, code = "TC204", hint }) =>
@@ -70,10 +84,17 @@ const shownInput = ({ func }: Shaped, table: number): string => {
 
 function ranks(shaped: Shaped): Fault[] {
   const { map, inputs, output } = shaped;
-  const data = at(inputs, gatheredTable);
   const fault = (message: string): Fault[] => [{ rule: "A1", message }];
-  if (map.results.length !== data.shape.length)
-    return fault(`${map.results.length} results for data of rank ${data.shape.length}`);
+  const strange = map.reads.find(({ table, at: coords }) => coords.length !== inputs[table]?.shape.length);
+  if (strange !== undefined) {
+    const { table, at: coords } = strange;
+    const rank = inputs[table]?.shape.length ?? 0;
+    return table === gatheredTable
+      ? fault(`${coords.length} results for data of rank ${rank}`)
+      : fault(`${coords.length} coordinates for ${shownInput(shaped, table)} of rank ${rank}`);
+  }
+  if (!map.reads.some(({ table }) => table === gatheredTable))
+    return fault(`no element of ${shownInput(shaped, gatheredTable)} is read`);
   if (map.outRank !== output.shape.length)
     return fault(`the map has ${map.outRank} output dims and the output rank ${output.shape.length}`);
   return map.sites.flatMap(({ value }) => {
@@ -86,6 +107,11 @@ function ranks(shaped: Shaped): Fault[] {
   });
 }
 
+const terms = ({ map }: Shaped): Fault[] => termFaults(map).map((fault) => ({ ...fault, code: "TC205" }));
+
+const termSites = ({ map }: Shaped): Fault[] =>
+  termSiteFaults(map).map((fault) => ({ ...fault, code: fault.rule === "A9" ? "TC204" : "TC205" }));
+
 const statedModulus = "state it: wrap(… in n); clamp holds a whole window inside";
 
 const isBound = (value: number): boolean => Number.isInteger(value) && value >= 0 && value <= maxElements;
@@ -94,14 +120,18 @@ function order({ map }: Shaped): Fault[] {
   const fault = (message: string): Fault => ({ rule: "A9", message });
   const known = (form: Linear, sites: number): boolean =>
     atomsOf(form).every((of) => {
-      if (of.kind === "dim") return of.dim >= 0 && of.dim < map.outRank;
+      if (of.kind === "dim") return of.dim >= 0 && of.dim <= termDim(map);
       return of.kind !== "site" || (of.site >= 0 && of.site < sites);
     });
-  const results = map.results.flatMap((result, k) =>
-    known(result, map.sites.length) ? [] : [fault(`result ${k} names a dim or an index value that is none`)],
-  );
+  const results = map.reads
+    .flatMap((read) => read.at)
+    .flatMap((result, k) =>
+      known(result, map.sites.length)
+        ? []
+        : [fault(`result ${k} names a dim or an index value that is none`)],
+    );
   const sites = map.sites.flatMap((site, s) => {
-    const { keep, below, fromEnd, value } = site;
+    const { keep, below, fromEnd, value, but } = site;
     if (!coordsOf(site).every((form) => known(form, s)))
       return [fault(`index value ${s} names a dim that is none, or an index value that is not before it`)];
     if (keep === "any" && below !== undefined) return [fault(`index value ${s} has a bound and no policy`)];
@@ -117,16 +147,17 @@ function order({ map }: Shaped): Fault[] {
       return [{ rule: "V4", message: `not even index 0 keeps the coordinates of index value ${s} inside` }];
     if (keep === "any" && fromEnd === undefined && !isRead(value))
       return [fault(`index value ${s} is a sum that no policy bounds`)];
-    return [below, fromEnd].every((n) => n === undefined || isBound(n))
-      ? []
-      : [fault(`index value ${s} is held below ${String(below)}, which is no extent`)];
+    if (![below, fromEnd].every((n) => n === undefined || isBound(n)))
+      return [fault(`index value ${s} is held below ${String(below)}, which is no extent`)];
+    const inside = but === undefined || (Number.isInteger(but) && but >= 0 && but < (below ?? 0));
+    return inside ? [] : [fault(`index value ${s} leaves out ${but}, which is outside of its bound`)];
   });
   return [...results, ...sites];
 }
 
 /** Loop variables and minima come with lowering. */
 function loopless({ map }: Shaped): Fault[] {
-  const forms = [...map.sites.flatMap(coordsOf), ...map.results];
+  const forms = formsOf(map);
   const stray = forms.flatMap(atomsOf).find(({ kind }) => kind === "iv" || kind === "min");
   if (stray === undefined) return [];
   const what = stray.kind === "iv" ? `the loop variable %${stray.name}` : "a minimum";
@@ -135,6 +166,8 @@ function loopless({ map }: Shaped): Fault[] {
 
 function fill({ map, output }: Shaped): Fault[] {
   if (map.fill === undefined) return [];
+  // Of a packed output, which its own rule refuses.
+  if (isPacked(output.dtype)) return [];
   const bytes = bytesOf(output.dtype);
   const fault = (message: string): Fault[] => [{ rule: "A10", message }];
   if (output.dtype === "string") return fault("a string has no fill bits");
@@ -146,24 +179,45 @@ function fill({ map, output }: Shaped): Fault[] {
 
 function types(shaped: Shaped): Fault[] {
   const { map, inputs, output } = shaped;
-  const data = at(inputs, gatheredTable);
-  const found: Fault[] = [];
-  const fault = (message: string): void => void found.push({ rule: "A7", message, code: "TC104" });
-  if (data.dtype !== output.dtype) fault(`data is ${data.dtype} and output ${output.dtype}`);
-  const read = new Set(map.sites.flatMap(({ value }) => (isRead(value) ? [value.table] : [])));
+  const reads = map.reads.map(({ table }) => at(inputs, table).dtype);
+  const found: Fault[] = valueFaults(map, reads, output.dtype).map((fault) => ({ code: "TC104", ...fault }));
+  const asIndices = new Set(map.sites.flatMap(({ value }) => (isRead(value) ? [value.table] : [])));
+  const asValues = new Set(map.reads.map(({ table }) => table));
   inputs.forEach(({ dtype }, table) => {
-    const indices = table !== gatheredTable || read.has(table);
-    if (indices && !isIndexDType(dtype)) fault(`indices ${shownInput(shaped, table)} are ${dtype}`);
+    if ((asValues.has(table) && !asIndices.has(table)) || isIndexDType(dtype)) return;
+    found.push({ rule: "A7", message: `indices ${shownInput(shaped, table)} are ${dtype}`, code: "TC104" });
   });
-  return found;
+  return [...found, ...packedRows(shaped)];
 }
+
+function packedRows(shaped: Shaped): Fault[] {
+  return shaped.inputs.flatMap(({ dtype, shape }, table): Fault[] => {
+    const each = elementsInByte(dtype);
+    const row = shape.at(-1) ?? 1;
+    if (each === 1) return [];
+    const shown = shownInput(shaped, table);
+    const fault = (message: string, hint: string): Fault[] => [{ rule: "B9", message, code: "TC103", hint }];
+    if (shape.length === 1 && isOpen(shaped, table))
+      return fault(
+        `${shown} is ${dtype} of an open size, which may end inside a byte`,
+        "add a dim behind it",
+      );
+    if (row % each === 0 && shape.length > 0) return [];
+    const padded = Math.ceil(row / each) * each;
+    return fault(`a row of ${shown} is ${row} of ${dtype}, which is no whole bytes`, `pad it to ${padded}`);
+  });
+}
+
+/** Whether the outermost extent of an input is a symbol. */
+const isOpen = ({ func }: Shaped, table: number): boolean =>
+  func.level !== "source" && typeof func.symbolic?.outermost[table] === "string";
 
 function values(shaped: Shaped): Fault[] {
   const { map, inputs, output } = shaped;
   // Nothing is read for an output without elements.
   if (elementCount(output.shape) === 0) return [];
   const ranges = rangesOf(map, inputs, output.shape);
-  const forms = [...map.sites.flatMap(coordsOf), ...map.results];
+  const forms = formsOf(map);
   return [...forms.flatMap((form) => negative(form, ranges)), ...outside(shaped, ranges)];
 }
 
@@ -183,7 +237,7 @@ function outside(shaped: Shaped, ranges: Ranges): Fault[] {
   return coordinatesOf(map, inputs).flatMap(({ coord, extent, table, dim }): Fault[] => {
     const where = `dim ${dim} of ${shownInput(shaped, table)}, which has ${extent} elements`;
     // No element: the policy says what stands in its place.
-    if (sitesOf(coord).some((s) => at(map.sites, s).below === 0)) return [];
+    if (sitesOf(coord).some((s) => at(map.sites, s).below === 0) || isOfNoTerm(coord, map)) return [];
     if (staysBelow(coord, extent, ranges)) return [];
     const image = shownRange(imageOf(coord, ranges));
     const hint = sitesOf(coord).length === 0 ? {} : { hint: `bound the sum: error(… in ${extent})` };

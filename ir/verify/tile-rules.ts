@@ -5,14 +5,15 @@
  * is whole elements, and holds those of the innermost dim. T4 parallel loops are a perfect nest around everything else,
  * and no loop is around nothing. T5 loads fill UB from inputs, stores empty it into the output, the gather writes the
  * output or what a store takes there; element types agree. T3 regions have their buffer's rank and stay inside it,
- * whatever the iteration. T2 a UB buffer has one writer. T8 there is one gather, unless the output is empty. T9 the
+ * whatever the iteration; one of packed elements starts at a byte. T2 a UB buffer has one writer. T8 there is one gather, unless the output is empty. T9 the
  * schedule leaves a core and a unified buffer. T7 a gather reads each input, in gm or from a tile loaded before it in a
  * body around it, and its origins are where those of the indices start. T10 an operand that follows output dims has no more elements
  * along its own than the tile reads. T11 full load: the region of an operand contains the image of every coordinate that reads it; an
  * index value alone, and a number, count from the start of the tensor, and so does the region. T12 the gather reads what its load filled.
- * T13 every element of the output is written once.
+ * T13 every element of the output is written once. T15 the terms of an element are taken in by one task, in order: a run has all of
+ * them, or those of an iteration of a serial loop over all, the innermost one, into tiles of its own.
  */
-import { followedDims, gatheredTable, readsOf, spanOver } from "../access.js";
+import { countsTerms, followedDims, gatheredTable, readsOf, spanOver, termDim } from "../access.js";
 import type { Diagnostic } from "../diagnostic.js";
 import { inputOf, inputsOf, operandNamed, outputOf, type TileFunc } from "../func.js";
 import {
@@ -24,20 +25,38 @@ import {
   isConstant,
   iv,
   loopVariables,
+  min,
   sitesOf,
   soleAtom,
   sub,
   substitute,
   type Linear,
 } from "../linear.js";
-import { rangesOf } from "../intervals/intervals.js";
-import { boundsOf, neverNegative, type Judgement } from "../intervals/loop-bounds.js";
+import { dimRanges, isOfNoTerm, rangesOf } from "../intervals/intervals.js";
+import { boundsOf, neverNegative, residue, type Judgement } from "../intervals/loop-bounds.js";
 import { isParam, regionsOf, typeOfBuffer, ubAccesses, ubBuffers, wholeBuffers } from "../regions.js";
 import { taskOfTile, tensorRegion } from "../task/index.js";
 import { isGather, statementsOf, type Located } from "../task/statements.js";
 import { printLinear, printRegion } from "../text/print.js";
-import type { ForStmt, GatherStmt, Region, UbBuffer } from "../tile.js";
-import { at, bytesOf, elementCount, type Span, type TensorType } from "../types.js";
+import {
+  walkedSizes,
+  type ForStmt,
+  type GatherStmt,
+  type Part,
+  type Region,
+  type UbBuffer,
+} from "../tile.js";
+import {
+  at,
+  bytesFor,
+  bytesOf,
+  elementCount,
+  elementsInByte,
+  isPacked,
+  type Span,
+  type TensorType,
+} from "../types.js";
+import { reductionsIn, typeOf } from "../values/expression.js";
 import { broken } from "./broken.js";
 import { uncovered } from "./coverage.js";
 import { verifyMap } from "./map-rules.js";
@@ -52,6 +71,7 @@ type Rule = (program: Program) => readonly Diagnostic[];
 
 /** Rules of names and forms come first: the rest reads regions, and stops where those are wrong. */
 const stages = (): readonly (readonly Rule[])[] => [
+  [termsOfOneTask],
   [
     namesOnce,
     variablesInScope,
@@ -63,8 +83,9 @@ const stages = (): readonly (readonly Rule[])[] => [
     targetsCores,
   ],
   [spaces, elementTypes, ranksOfRegions, mapRules],
-  [insideBuffers, oneWriter, oneGather],
+  [insideBuffers, wholeByteRegions, oneWriter, oneGather],
   [readsInputs],
+  [termsInOrder],
   [followedSizes, fullLoad, readsLoaded, coverage],
 ];
 
@@ -100,6 +121,7 @@ function variablesInScope({ all }: Program): Diagnostic[] {
         ? [[stmt.lower, stmt.upper]]
         : [
             ...(stmt.op === "gather" ? stmt.origins : []),
+            ...(stmt.op === "gather" && stmt.part !== undefined ? [[stmt.part.from, stmt.part.to]] : []),
             ...regionsOf(stmt).flatMap((region) => [region.offsets, region.sizes]),
           ];
     const unknown = firstUnknown(lists, loops);
@@ -141,8 +163,8 @@ const rowsOfElements: Rule = ({ all }) =>
   all.flatMap(({ stmt }) => {
     if (stmt.op !== "alloc") return [];
     const { name, dtype, shape, rowBytes } = stmt.buffer;
-    const size = bytesOf(dtype);
-    const needed = (shape[shape.length - 1] ?? 1) * size;
+    const size = isPacked(dtype) ? 1 : bytesOf(dtype);
+    const needed = bytesFor(shape[shape.length - 1] ?? 1, dtype);
     if (rowBytes % size !== 0)
       return [
         broken("T14", `row ${rowBytes} of %${name} is no multiple of the ${size} B of ${dtype}`, stmt.span),
@@ -233,11 +255,25 @@ function ranksOfRegions({ func, all, buffers }: Program): Diagnostic[] {
   });
 }
 
+/** A region of packed elements starts at a byte, so that it is copied and counted by bytes. */
+const wholeByteRegions: Rule = ({ func, all, buffers }) =>
+  all.flatMap(({ stmt, loops }) =>
+    regionsOf(stmt).flatMap((region) => {
+      const { dtype } = typeOfBuffer(func, buffers, region.buffer) ?? {};
+      const each = dtype === undefined ? 1 : elementsInByte(dtype);
+      const offset = region.offsets.at(-1);
+      if (each === 1 || offset === undefined || residue(offset, each, loops) === 0) return [];
+      const message = `${printRegion(region)} starts inside a byte: ${each} elements of ${String(dtype)} share one`;
+      const hint = `start it at a multiple of ${each}`;
+      return [broken("T3", message, stmt.span, { code: "TC304", hint })];
+    }),
+  );
+
 const mapRules: Rule = ({ func, all }) =>
   all.flatMap(({ stmt }) => {
     if (stmt.op !== "gather") return [];
     const ranks =
-      stmt.map.results.length === stmt.from[gatheredTable]?.sizes.length &&
+      stmt.map.reads.every(({ table, at: coords }) => coords.length === stmt.from[table]?.sizes.length) &&
       stmt.map.outRank === stmt.to.sizes.length &&
       stmt.from.length === inputsOf(func).length;
     if (!ranks) return [broken("A1", "the map's ranks are not those of the gather's operands", stmt.span)];
@@ -352,12 +388,12 @@ function followedSizes({ func }: Program): Diagnostic[] {
   const { gather } = taskOfTile(func);
   if (gather === undefined) return [];
   const { stmt, loops } = gather;
-  const { map, from, to } = stmt;
+  const { map, from } = stmt;
   const walked = [...loops, ...tileLoops(stmt)];
   return from.flatMap((region, table) =>
     followedDims(map, table).flatMap((followed, k) => {
       if (followed === undefined) return [];
-      const read = spanOver(followed, to.sizes);
+      const read = spanOver(followed, walkedSizes(stmt));
       const room = sub(read, at(region.sizes, k));
       if (neverNegative(room, walked).kind === "holds") return [];
       const dims = [...new Set(dimsOf(followed.form))].map((d) => `d${d}`).join(" and ");
@@ -375,7 +411,8 @@ function fullLoad({ func }: Program): Diagnostic[] {
   const task = taskOfTile(func);
   if (task.gather === undefined) return [];
   const { stmt, loops } = task.gather;
-  const { map, from, to } = stmt;
+  const { map, from } = stmt;
+  const sizes = walkedSizes(stmt);
   const inputs = inputsOf(func);
   const values = siteLoops(
     stmt,
@@ -394,12 +431,14 @@ function fullLoad({ func }: Program): Diagnostic[] {
       coords.flatMap((coord, k) => {
         const sites = sitesOf(coord);
         // A bound of 0 leaves no index value, and so no coordinate.
-        if (sites.some((s) => at(map.sites, s).below === 0)) return [];
+        if (sites.some((s) => at(map.sites, s).below === 0) || isOfNoTerm(coord, map)) return [];
         const walked = [...around, ...[...new Set(sites)].map((s) => at(values, s))];
         const only = soleAtom(coord);
         // As long as the tile along its dim.
-        if (only?.kind === "dim" && equalLinear(at(to.sizes, only.dim), at(region.sizes, k))) return [];
-        const counted = isConstant(coord) || only?.kind === "site";
+        const ofBag = only?.kind === "dim" && only.dim === termDim(map) && map.reduced?.bag !== undefined;
+        if (only?.kind === "dim" && !ofBag && equalLinear(at(sizes, only.dim), at(region.sizes, k)))
+          return [];
+        const counted = isConstant(coord) || only?.kind === "site" || ofBag;
         const form = substitute(coord, (of) =>
           of.kind === "dim" ? iv(dimName(of.dim)) : of.kind === "site" ? iv(siteName(of.site)) : undefined,
         );
@@ -412,12 +451,12 @@ function fullLoad({ func }: Program): Diagnostic[] {
           ? `coordinate ${coord.at}`
           : only?.kind === "site"
             ? `the ${most + 1} elements that an index may name`
-            : `the coordinate ${printLinear(coord, siteNames(stmt))}, ${least} to ${most}`;
+            : `the coordinate ${printLinear(coord, siteNames(stmt), termDim(map))}, ${least} to ${most}`;
         const message = moved
           ? `${printRegion(region)} starts at ${printLinear(offset)} along dim ${k} of %${name}; it must hold ${held}, from 0`
           : `${shownDim(region, k)} of %${name}; it must hold ${held}`;
         const whole = `read dim ${k} of %${name} whole: offset 0, size ${at(type.shape, k)}`;
-        return sites.length === 0
+        return sites.length === 0 && !ofBag
           ? [broken("T11", message, stmt.span)]
           : [broken("T11", `full load: ${message}`, stmt.span, { code: "TC301", hint: whole })];
       }),
@@ -434,9 +473,11 @@ const dimName = (d: number): string => `d.${d}`;
 const siteName = (s: number): string => `s.${s}`;
 const siteNames = ({ map }: GatherStmt): readonly string[] => map.sites.map((_, s) => `s${s}`);
 
-/** The dims of a tile as loops over it. */
-const tileLoops = ({ to }: GatherStmt): ForStmt[] =>
-  to.sizes.map((size, d) => walk(dimName(d), constant(0), size));
+/** The dims of a tile as loops over it, and behind them that of terms. */
+const tileLoops = ({ map, to }: GatherStmt): ForStmt[] => [
+  ...to.sizes.map((size, d) => walk(dimName(d), constant(0), size)),
+  ...dimRanges([], map).map(([, most]) => walk(dimName(termDim(map)), constant(0), constant(most + 1))),
+];
 
 /** What each index value may be, as a loop. */
 const siteLoops = ({ map, to }: GatherStmt, inputs: readonly TensorType[]): ForStmt[] =>
@@ -482,7 +523,11 @@ function coverage({ func, all }: Program): Diagnostic[] {
   if (operandNamed(func, stmt.to.buffer) !== undefined) {
     const [extra] = stores;
     if (extra !== undefined) return report(`%${name} is written by the gather and by a store`, spanOf(extra));
-    return uncovered(stmt.to, gather, type.shape).flatMap((message) => report(message, stmt.span));
+    // The last run of a gather's terms writes.
+    const loops = stmt.part === undefined ? gather.loops : gather.loops.slice(0, -1);
+    return uncovered(stmt.to, { ...gather, loops }, type.shape).flatMap((message) =>
+      report(message, stmt.span),
+    );
   }
   if (store === undefined || stores.length !== 1) {
     return report(`%${stmt.to.buffer} is stored once, in the gather's body and behind it`, stmt.span);
@@ -497,4 +542,72 @@ function coverage({ func, all }: Program): Diagnostic[] {
       store.stmt.span,
     );
   return uncovered(to, store, type.shape).flatMap((message) => report(message, stmt.span));
+}
+
+const printedPart = ({ from, to, of }: Part): string =>
+  `part ${printLinear(from)} to ${printLinear(to)} of ${of}`;
+
+/** Terms that several tasks take in would have to be merged, in an order that differs from run to run. */
+const termsOfOneTask: Rule = ({ all }) =>
+  all.flatMap(({ stmt, loops }) => {
+    if (stmt.op !== "gather" || stmt.part === undefined) return [];
+    const { part, span } = stmt;
+    const among = loops.find(
+      ({ iv: name, mode }) => mode === "parallel" && loopVariables(part.from).has(name),
+    );
+    if (among === undefined) return [];
+    const message = `${printedPart(part)} parts the terms of an element among tasks, by loop %${among.iv}`;
+    const hint = "make its loop serial, inside of the loops over the output";
+    return [broken("T15", message, span, { code: "TC301", hint })];
+  });
+
+function termsInOrder({ func, all, buffers }: Program): Diagnostic[] {
+  const { gather } = taskOfTile(func);
+  const part = gather?.stmt.part;
+  if (gather === undefined || part === undefined) return [];
+  const { stmt, loops } = gather;
+  const { map, to, span } = stmt;
+  const report = (message: string): Diagnostic[] => [broken("T15", message, span)];
+  if (map.reduced === undefined) return report("the gather has no terms to take in part by part");
+  const loop = loops.at(-1);
+  const runs = printedPart(part);
+  const whole = equalLinear(part.from, constant(0)) && equalLinear(part.to, constant(part.of));
+  const carried =
+    loop !== undefined &&
+    loop.mode === "serial" &&
+    equalLinear(loop.lower, constant(0)) &&
+    equalLinear(loop.upper, constant(part.of)) &&
+    equalLinear(part.from, iv(loop.iv)) &&
+    equalLinear(part.to, min(add(iv(loop.iv), constant(loop.step)), constant(part.of)));
+  if (!whole && !carried)
+    return report(
+      `${runs} is neither all terms nor those of an iteration of the innermost loop, from 0 in order`,
+    );
+  const most = carried ? Math.min(loop.step, part.of) : part.of;
+  if (map.reduced.most !== most) return report(`${runs} has ${most} terms, and the map ${map.reduced.most}`);
+  const wanted = countsTerms(map) ? 2 : 1;
+  if (part.into.length !== wanted)
+    return report(`the terms go into ${part.into.length} tiles; it takes ${wanted}`);
+  const reads = map.reads.map(({ table }) => inputOf(func, table).type.dtype);
+  const taken = typeOf(reductionsIn(map.value)[0] ?? map.value, reads);
+  return part.into.flatMap((name, k) => {
+    const buffer = buffers.get(name);
+    const users = all.filter(
+      ({ stmt: other }) =>
+        other !== stmt && ubAccesses(other, func, buffers).some((own) => own.buffer.name === name),
+    );
+    if (users.length > 0 || to.buffer === name)
+      return report(`%${name} holds what terms come to, and another statement names it`);
+    const dtype = k === 0 ? taken : "u32";
+    const fits =
+      buffer?.dtype === dtype &&
+      buffer.buffers === 1 &&
+      buffer.shape.length === to.sizes.length &&
+      to.sizes.every(
+        (size, d) => neverNegative(sub(constant(at(buffer.shape, d)), size), loops).kind === "holds",
+      );
+    return fits
+      ? []
+      : report(`%${name} is no single tile of ${dtype} with a place for each element of the output's`);
+  });
 }

@@ -1,5 +1,5 @@
 /** A tile program that is about to run is verified, whoever made it; once. */
-import { CompileError } from "../diagnostic.js";
+import { CompileError, type Diagnostic } from "../diagnostic.js";
 import type { TileFunc } from "../func.js";
 import type { Target } from "../target.js";
 import { verifyAllocated } from "./allocated.js";
@@ -9,8 +9,8 @@ import { verifySynchronized } from "./synchronized.js";
 /** Programs that hold, and the targets for which they do. */
 const known = new WeakMap<TileFunc, Set<Target>>();
 
-/** Every rule of a program that can run on a target, in order; stops at the first kind that is broken. */
-export function tileFaults(func: TileFunc, target: Target) {
+/** Every rule of a program that can run, in order; stops at the first kind that is broken. */
+export function faultsOfRun(func: TileFunc, target: Target): readonly Diagnostic[] {
   const structure = verifyStructure(func);
   if (structure.length > 0) return structure;
   const allocated = verifyAllocated(func, target);
@@ -28,7 +28,7 @@ export const isVerified = (func: TileFunc): boolean => known.has(func);
 /** Throws a CompileError with every rule that the program breaks. */
 export function verifyOnce(func: TileFunc, target: Target): void {
   if (known.get(func)?.has(target) === true) return;
-  const faults = tileFaults(func, target);
+  const faults = faultsOfRun(func, target);
   if (faults.length > 0) throw new CompileError(faults);
   markVerified(func, target);
 }

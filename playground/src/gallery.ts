@@ -60,6 +60,16 @@ func @paged(%kv: tensor<128x64xf16>, %topk: tensor<48xi32>, %bt: tensor<6xi32>) 
 `,
   },
   {
+    id: "quantized",
+    title: "4-bit embedding: blocks dequantized as they are gathered",
+    text: `// Two numbers of 4 bits in a byte, a scale for each 32: GatherBlockQuantized, which 4-bit language models begin with.
+func @embedding_4_bit(%data: tensor<16000x64xu8>, %tokens: tensor<128xi64>, %scales: tensor<16000x4xf16>) -> tensor<128x128xf16> target("webgpu") schedule {tile = [16, 128], residency = gm} {
+  %rows = onnx.gather_block_quantized %data, %tokens, %scales {block_size = 32}
+  return %rows
+}
+`,
+  },
+  {
     id: "symbolic",
     title: "Symbolic sizes: one program for every batch",
     text: `// A batch of N tokens, a table of V rows: the verdict holds for every size, and says up to which V the table fits.

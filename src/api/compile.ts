@@ -397,6 +397,13 @@ const altered = ({ name, target }: Kernel, why: string, hint: string): CompileEr
     error("TC502", `@${name} was altered after it was compiled for ${target.name}; ${why}`, { hint }),
   ]);
 
+/** The program without what its schedule made of it. */
+function withoutSchedule(program: SourceFunc | AccessFunc): SourceFunc | AccessFunc {
+  if (program.level === "source") return { ...program, schedule: {} };
+  const { tiles: _, ...access } = program;
+  return { ...access, schedule: {} };
+}
+
 /** Its legality was judged under its own target already. */
 function forDevice(kernel: Kernel, compiled: TileFunc, device: Target, whole: KernelParts["whole"]): Kernel {
   throwIfErrors(
@@ -418,9 +425,11 @@ function forDevice(kernel: Kernel, compiled: TileFunc, device: Target, whole: Ke
     throw new CompileError([error("TC502", message, { hint })]);
   }
   const { tile } = kernel.tile.schedule;
-  const plain = { ...program, schedule: {} };
+  const plain = withoutSchedule(program);
+  const rank = outputOf(plain).type.shape.length;
+  // It may have one entry more, for terms.
   const kept: CompileResult =
-    tile === undefined || tile.length !== outputOf(plain).type.shape.length
+    tile === undefined || (tile.length !== rank && tile.length !== rank + 1)
       ? { ok: false, diagnostics: [] }
       : tryCompile(plain, { target: device, tile });
   return kept.ok ? kept.kernel : compile(plain, { target: device });

@@ -61,8 +61,8 @@ export interface Explanation {
   };
   readonly traffic: Traffic;
   readonly cycles: number;
-  /** On an Ascend core: the instructions of the gather, for one whole tile, and those that it does not become. */
-  readonly lowering?: Pick<GatherLowering, "class" | "cycles" | "adds" | "lost">;
+  /** On an Ascend core: the instructions of the gather, for one whole tile and before the first, and those that it does not become. */
+  readonly lowering?: Pick<GatherLowering, "class" | "cycles" | "setup" | "adds" | "lost">;
   /** The same tile with the loops the other way round, when that moves another number of bytes. */
   readonly reversed?: Reversed;
   /** The schedule beside others, derived when it is first read; undefined for one that is refused. */
@@ -83,6 +83,7 @@ export function explain(program: Func, options: CompileOptions = {}): Explanatio
   const tiling = (compiled.ok ? compiled.tiling : undefined) ?? attempted(access, target);
   const rules = judge(tiling).map((verdict) => ({ ...verdict }));
   const legal = rules.every((rule) => rule.pass);
+  const clock = clockOf(tiling);
   const reversed = legal ? reversedOrder(tiling) : undefined;
   const given = legal ? accessOf(program, options) : undefined;
   let comparison: Comparison | undefined;
@@ -117,8 +118,10 @@ export function explain(program: Func, options: CompileOptions = {}): Explanatio
           },
         }),
     traffic: tiling.traffic,
-    cycles: clockOf(tiling).cycles,
-    ...(targetFacts[target.kind].vectorUnit ? { lowering: shownLowering(tiling) } : {}),
+    cycles: clock.cycles,
+    ...(clock.lowering === undefined || !targetFacts[target.kind].vectorUnit
+      ? {}
+      : { lowering: shown(clock.lowering) }),
     ...(reversed === undefined ? {} : { reversed }),
     get comparison() {
       return (comparison ??= compared());
@@ -127,12 +130,13 @@ export function explain(program: Func, options: CompileOptions = {}): Explanatio
   };
 }
 
-const shownLowering = ({ lowering }: Tiling): NonNullable<Explanation["lowering"]> => ({
-  class: lowering.class,
-  cycles: lowering.cycles,
-  adds: lowering.adds,
-  lost: lowering.lost,
-});
+const shown = ({
+  class: kind,
+  cycles,
+  setup,
+  adds,
+  lost,
+}: GatherLowering): NonNullable<Explanation["lowering"]> => ({ class: kind, cycles, setup, adds, lost });
 
 /** The schedule that was refused: the user's tile and view, or the smallest tile where none was given. */
 function attempted(access: AccessFunc, target: Target): Tiling {

@@ -1,13 +1,11 @@
 /** Performance hints: what a legal schedule leaves on the table, with what was measured and what to type instead. */
 import {
   at,
-  bytesOf,
   freeDims,
   hint,
-  inputsOf,
   isLegal,
   largestEntry,
-  outputOf,
+  outputBytes,
   replaced,
   straddledPages,
   targetFacts,
@@ -17,6 +15,9 @@ import {
   type Tiling,
   type Traffic,
 } from "../../ir/index.js";
+import { policyOf } from "../../ir/access.js";
+import { isPlain, plainSites } from "../../ir/tiling/plain.js";
+import { isPowerOfTwo } from "../../ir/types.js";
 import { clockOf, flagsTo } from "../../passes/index.js";
 
 /** `given` is the program with the user's own schedule, `tiling` what became of it: legal. */
@@ -101,15 +102,17 @@ function acrossPages({ schedule }: Tiling, { dim, entry, pages, instead }: Strad
 }
 
 /** Why the vector unit does not gather. */
-function onScalarUnit({ gather, target, lowering }: Tiling): Diagnostic[] {
-  if (lowering.class !== "scalar") return [];
-  const wide = inputsOf(gather).some(({ role, type }) => role === "indices" && bytesOf(type.dtype) === 8);
-  if (wide) {
-    const message = "64-bit indices gather element by element on the scalar unit";
-    return [hint("TC904", message, { hint: "use i32 indices: the vector unit gathers a repeat at a time" })];
+function onScalarUnit(tiling: Tiling): Diagnostic[] {
+  const { gather, target } = tiling;
+  if (clockOf(tiling).lowering?.class !== "scalar" || !isPlain(gather.map)) return [];
+  const by = plainSites(gather.map).map(({ below }) => below);
+  const odd = by.find((below) => !isPowerOfTwo(below));
+  if (policyOf(gather.map) === "wrap" && odd !== undefined) {
+    const message = `indices that wrap by ${odd} gather element by element on the scalar unit`;
+    return [hint("TC904", message, { hint: "wrap by a power of two, or before the gather" })];
   }
-  const bytes = bytesOf(outputOf(gather).type.dtype);
-  if (bytes > 4 || target.vectorGatherBytes.includes(bytes)) return [];
+  const bytes = outputBytes(gather);
+  if (bytes > 4 || target.vectorGatherBytes.some((size) => size === bytes || size === 2 * bytes)) return [];
   const taken = target.vectorGatherBytes.map((size) => 8 * size).join(", ");
   return [
     hint("TC904", `${8 * bytes}-bit elements gather element by element on the scalar unit`, {

@@ -7,7 +7,6 @@
  */
 import {
   CompileError,
-  bytesOf,
   error,
   estimator,
   formatEntry,
@@ -18,6 +17,8 @@ import {
   isPowerOfTwo,
   largestGatherDims,
   largestThat,
+  leastEntry,
+  meanBytes,
   replaced,
   shapeRefusals,
   sizeVerdicts,
@@ -188,7 +189,8 @@ function countLegal(
 ): number | undefined {
   const [last, ...prefix] = [...free].sort((a, b) => (limits[b] ?? 1) - (limits[a] ?? 1));
   if (last === undefined) return 1;
-  const prefixes = prefix.reduce((product, d) => product * (limits[d] ?? 1), 1);
+  const stepOf = (d: number): number => leastEntry(least.gather, d);
+  const prefixes = prefix.reduce((product, d) => product * Math.ceil((limits[d] ?? 1) / stepOf(d)), 1);
   if (prefixes > maxVisits) return undefined;
   const legal = (tile: Shape): boolean => isLegal(least.with({ tile }));
   // Larger entries only cost more, but for a second copy that whole extents do not take.
@@ -200,11 +202,14 @@ function countLegal(
       step(++done, prefixes);
       const most = limits[last] ?? 1;
       const fits = (n: number): boolean => legal(replaced(tile, last, n));
-      return (fits(most) ? 1 : 0) + (largestThat(1, most - 1, fits) ?? 0);
+      const by = stepOf(last);
+      const shorter = Math.ceil(most / by) - 1;
+      return (fits(most) ? 1 : 0) + (largestThat(1, shorter, (times) => fits(by * times)) ?? 0);
     }
     let sum = 0;
-    for (let n = 1; n <= (limits[dim] ?? 1); n++) {
-      const wider = replaced(tile, dim, n);
+    const [limit, by] = [limits[dim] ?? 1, stepOf(dim)];
+    for (let n = by; n < limit + by; n += by) {
+      const wider = replaced(tile, dim, Math.min(n, limit));
       if (hopeless(wider)) break;
       sum += visit(wider, inner);
     }
@@ -286,7 +291,7 @@ function ranked(tilings: readonly Tiling[], chosen: Tiling | undefined): LegalTi
 }
 
 function largestDims(tiling: Tiling): LegalTiles["largestGatherDims"] {
-  const bytes = inputsOf(tiling.gather).map(({ type }) => bytesOf(type.dtype));
+  const bytes = inputsOf(tiling.gather).map(({ type }) => meanBytes(type.dtype));
   const lanes = Math.max(1, ...bytes.map((size) => tiling.target.blockBytes / size));
   const aligned = largestGatherDims(tiling, lanes);
   return largestGatherDims(tiling).map(({ dim, largest: padded }, k) => ({

@@ -81,7 +81,11 @@ export function tryProgram(description: ProgramDescription): ProgramResult {
       attrs,
       operands: [
         ...inputs.map((type, k) => operandAt({ name: nameOf(op, k, inputs.length), type }, k, inputs.length)),
-        { name: "output", type: { dtype: data.dtype, shape: result.resolved.output }, role: "output" },
+        {
+          name: "output",
+          type: { dtype: result.resolved.dtype ?? data.dtype, shape: result.resolved.output },
+          role: "output",
+        },
       ],
       schedule: description.schedule ?? {},
       ...(target === undefined ? {} : { target }),

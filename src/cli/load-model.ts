@@ -1,13 +1,7 @@
 /** Programs of ONNX models; apart, since what reads them is slow to load. */
 import { CompileError, type Diagnostic } from "../../ir/index.js";
 import { readBytes } from "../formats/files.js";
-import {
-  readModel,
-  surveyModel,
-  type OnnxGather,
-  type OnnxOpen,
-  type OnnxUncompiled,
-} from "../formats/onnx/index.js";
+import { readModel, surveyModel, type OnnxGather, type OnnxUncompiled } from "../formats/onnx/index.js";
 import { tryProgram } from "../api/program.js";
 import { withFlags, type LoadedProgram } from "./loaded-program.js";
 import { parseBind, parseMost, type ProgramFlags } from "./options.js";
@@ -61,9 +55,13 @@ function withoutGather(file: string, which: string, all: readonly ModelGather[])
 const known = ({
   data,
   indices,
-}: Pick<OnnxOpen, "data" | "indices">): NonNullable<LoadedProgram["inputs"]> => ({
+  others = {},
+}: Pick<OnnxGather & { readonly ok: true }, "data" | "indices" | "others">): NonNullable<
+  LoadedProgram["inputs"]
+> => ({
   ...(data === undefined ? {} : { data: () => data }),
   ...(indices === undefined ? {} : { indices: () => indices }),
+  ...Object.fromEntries(Object.entries(others).map(([key, value]) => [key, () => value])),
 });
 
 /** The gather alone, then folded where it is; of one whose outermost dims stay open the program over symbols. */

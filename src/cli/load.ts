@@ -1,6 +1,7 @@
 /** Programs from the command line: a .tir file, a case file, an .onnx model, or flags. */
 import {
   attributeFlags,
+  type AttributeKey,
   attributesOf,
   bindSizes,
   CompileError,
@@ -155,6 +156,11 @@ function operatorFlags(op: string, flags: ProgramFlags): { op: string; attrs: Re
   const attrs: Record<string, AttrValue> = {};
   for (const { key, value } of given) {
     const attr = known.get(key);
+    if (
+      attr === undefined &&
+      [...known.keys()].some((other) => flagOf(other as AttributeKey) === flagOf(key))
+    )
+      continue;
     if (attr === undefined)
       throw new UsageError(`--${dashed(flagOf(key))} means nothing to ${operator.name}`);
     attrs[attr.name] = attrValue(attr.spec, value, dashed(flagOf(key)));

@@ -57,10 +57,14 @@ export function addProgramOptions(command: Command): Command {
       "indices, such as i32[4096,1024]; repeat for an operator's further inputs",
       collect,
     );
-  for (const [key, { kind, help }] of attributeFlags) {
+  const flags = new Set([...attributeFlags.keys()].map(flagOf));
+  for (const flag of flags) {
+    // Frameworks spell a key in two ways, and its flag in one.
+    const specs = [...attributeFlags].flatMap(([key, spec]) => (flagOf(key) === flag ? [spec] : []));
+    const kind = specs[0]?.kind ?? "word";
     command.option(
-      `--${dashed(flagOf(key))} <${kind === "int" ? "n" : kind === "ints" ? "list" : kind}>`,
-      help,
+      `--${dashed(flag)} <${kind === "int" ? "n" : kind === "ints" ? "list" : kind}>`,
+      specs.map(({ help }) => help).join("; "),
     );
   }
   command

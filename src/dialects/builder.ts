@@ -12,7 +12,13 @@ type InputNames<D extends OpDef> = D extends { readonly inputs: readonly (infer 
   ? Name
   : "data" | "indices";
 
-type Tensors<D extends OpDef> = { readonly [Name in InputNames<D> as CamelCase<Name>]: TypePair };
+type OptionalNames<D extends OpDef> = D extends { readonly optional: readonly (infer Name extends string)[] }
+  ? Name
+  : never;
+
+type Tensors<D extends OpDef> = {
+  readonly [Name in Exclude<InputNames<D>, OptionalNames<D>> as CamelCase<Name>]: TypePair;
+} & { readonly [Name in OptionalNames<D> as CamelCase<Name>]?: TypePair };
 
 /** Its inputs, its attributes, and those of `Needs` without a default. */
 export type BuilderArguments<D extends OpDef, Needs extends keyof ArgumentsOf<D> = never> = Tensors<D> &
@@ -27,16 +33,20 @@ export function builder<D extends OpDef, Needs extends keyof ArgumentsOf<D> & st
   def: D,
   ...needs: readonly Needs[]
 ): (args: BuilderArguments<D, Needs>) => SourceFunc {
-  const { inputs = ["data", "indices"] } = def;
+  const { inputs = ["data", "indices"], optional = [] } = def;
   const names = inputs.map(camelCase);
+  const required = names.filter((_, k) => !optional.some((name) => name === inputs[k]));
   const fields: Readonly<Record<string, Field>> = {
     ...Object.fromEntries(names.map((name) => [name, pairField])),
     ...attributeFields(def),
   };
   return (args) => {
-    checkArguments(def.name, args, fields, [...names, ...needs]);
-    const given = args as Readonly<Record<string, TypePair>>;
-    const [data, indices, ...others] = names.map((name) => typeOf(given[name] as TypePair));
+    checkArguments(def.name, args, fields, [...required, ...needs]);
+    const given = args as Readonly<Record<string, TypePair | undefined>>;
+    const [data, indices, ...others] = names.flatMap((name) => {
+      const pair = given[name];
+      return pair === undefined ? [] : [typeOf(pair)];
+    });
     invariant(data !== undefined && indices !== undefined, "an operator has data and indices");
     return program({ op: def.name, attrs: attrsFrom(def, args), data, indices, others });
   };

@@ -71,7 +71,7 @@ export interface CaseJson extends Schedule {
   readonly targetFile?: string;
   readonly limits?: LimitsJson;
   readonly tir?: string;
-  readonly expect: "ok" | { readonly error: string };
+  readonly expect: "ok" | { readonly error: string; readonly code?: string };
 }
 
 /** The most that the kernel may take; `clock` is the version of the clock that gave `cycles`. */
@@ -210,12 +210,15 @@ const caseFields = {
   ),
   tir: described("a program as text that runs in place of the operator, and is compared with it", text),
   expect: described(
-    '"ok", or {"error": category}',
+    '"ok", or {"error": category}, with the "code" of the diagnostic where it matters which one',
     when(
       anyObject,
       object(
         "an expected error",
-        { error: wordOf(unique(Object.values(codes).map(({ category }) => category))) },
+        {
+          error: wordOf(unique(Object.values(codes).map(({ category }) => category))),
+          code: described("code of the diagnostic", wordOf(Object.keys(codes))),
+        },
         ["error"],
       ),
       only("ok", 'ok, or the category of an error, such as { "error": "axis" }'),

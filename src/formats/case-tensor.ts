@@ -2,7 +2,7 @@
 import {
   byteCount,
   CompileError,
-  bytesOf,
+  bitsOf,
   elementCount,
   error,
   formatType,
@@ -95,7 +95,7 @@ function integerOf(item: Json, dtype: IntegerType, refuse: Refuse): bigint {
   const whole =
     typeof item === "number" ? Number.isInteger(item) : typeof item === "string" && /^-?\d+$/.test(item);
   if (!whole) return refuse(`${shown(item)} is no ${dtype}`);
-  if (typeof item === "number" && bytesOf(dtype) === 8 && !Number.isSafeInteger(item)) {
+  if (typeof item === "number" && bitsOf(dtype) === 64 && !Number.isSafeInteger(item)) {
     return refuse(`${item} is not exact as a JSON number; write it as a string`);
   }
   const value = BigInt(item as number | string);
@@ -132,7 +132,7 @@ function complexOf(item: Json, part: FloatType, refuse: Refuse): readonly [numbe
 function fromBits(type: TensorType, items: readonly Json[], where: string): TensorValue {
   const { dtype } = type;
   if (dtype === "string") return fail(where, "a string tensor has values");
-  const digits = 2 * bytesOf(dtype);
+  const digits = Math.ceil(bitsOf(dtype) / 4);
   const at = refuserOf(where);
   return written(type, where, (view) => {
     items.forEach((item, k) => {

@@ -47,6 +47,8 @@ export interface Case {
   readonly limits?: LimitsJson;
   /** The category of the expected error; absent when the case must pass. */
   readonly expectedError?: string;
+  /** The code of that error, where the case tells it. */
+  readonly expectedCode?: string;
 }
 
 /** A case that cannot be run: it fails alone, and the rest of its file runs. */
@@ -161,6 +163,7 @@ function readCase(json: CaseJson, where: string, file: string): Case {
     ...(output === undefined ? {} : { output: readTensor(output, `${where}: output`) }),
     ...(limits === undefined ? {} : { limits }),
     ...(expect === "ok" ? {} : { expectedError: expect.error }),
+    ...(expect === "ok" || expect.code === undefined ? {} : { expectedCode: expect.code }),
   };
 }
 
@@ -198,7 +201,7 @@ function inputsOfOperator(
   const count = operator?.variadic === true ? given : (operator?.inputs?.length ?? 2);
   const names = Array.from({ length: count }, (_, k) => inputName(operator ?? {}, k));
   const found = names.flatMap((name) => tensors[name] ?? []);
-  if (found.length < Math.max(count, given))
+  if (found.length < Math.max(count - (operator?.optional?.length ?? 0), given))
     throw new CompileError([malformed(where, `the operator's inputs are ${names.join(", ")}`)]);
   return found;
 }

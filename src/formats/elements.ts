@@ -1,9 +1,11 @@
 /** One element as people read it: its value, and its bits where the value hides them. */
-import { bytesOf, elementTypes, isComplex, isFloat, type DType } from "../../ir/index.js";
+import { bytesOf, elementTypes, isComplex, isFloat, isPacked, type DType } from "../../ir/index.js";
+import { packedValue } from "../../backends/index.js";
 import { partOf, readFloat } from "./numbers.js";
 
 /** `486 (0x43f30000)` for floats, complex numbers and handles of strings, `-7` for integers. `k` counts elements. */
 export function showElement(dtype: DType, bytes: Uint8Array, k: number): string {
+  if (isPacked(dtype)) return String(packedValue(bytes, dtype, k));
   const size = bytesOf(dtype);
   const view = new DataView(bytes.buffer, bytes.byteOffset + k * size, size);
   const digits = Array.from({ length: size }, (_, b) =>

@@ -9,12 +9,18 @@ import {
   bytesOf,
   dtypes,
   elementCount,
+  elementsInByte,
   elementTypes,
   error,
   formatType,
   isComplex,
+  isPacked,
   maxRank,
+  wholeBytes,
   type DType,
+  type Shape,
+  type TensorType,
+  type WholeByteType,
 } from "../../ir/index.js";
 import { maxStrings } from "../../backends/index.js";
 import type { TensorValue } from "./tensor.js";
@@ -28,7 +34,7 @@ const dtypeOfCode: ReadonlyMap<string, DType> = new Map(
 );
 
 /** `<f2`: byte order and NumPy's code. */
-function descrOf(dtype: Exclude<DType, "string">): string {
+function descrOf(dtype: Exclude<WholeByteType, "string">): string {
   const { npy } = elementTypes[dtype];
   const code = typeof npy === "string" ? npy : elementTypes[npy.as].npy;
   return `${bitsOf(dtype) === 8 ? "|" : "<"}${code}`;
@@ -129,12 +135,16 @@ function strings(
 
 /** Big-endian numbers to little-endian; a complex number is two of them. */
 function swapped(body: Uint8Array, dtype: DType): Uint8Array {
-  const size = bytesOf(isComplex(dtype) ? elementTypes[dtype].part : dtype);
+  const size = bytesOf(isComplex(dtype) ? elementTypes[dtype].part : wholeBytes(dtype));
   const out = new Uint8Array(body.byteLength);
   for (let k = 0; k < out.length; k += size)
     for (let b = 0; b < size; b++) out[k + b] = body[k + size - 1 - b] ?? 0;
   return out;
 }
+
+/** Extents of the u8 tensor that holds packed elements: rows are whole bytes. */
+export const packedShape = ({ dtype, shape }: TensorType): Shape =>
+  shape.map((extent, k) => (k === shape.length - 1 ? extent / elementsInByte(dtype) : extent));
 
 /** Version 1.0, C order, data aligned to 64 bytes. Strings have no portable .npy form here: TC012. */
 export function writeNpy(value: TensorValue): Uint8Array {
@@ -144,8 +154,10 @@ export function writeNpy(value: TensorValue): Uint8Array {
       error("TC012", "strings are written as .json, not .npy", { hint: "name the file *.json" }),
     ]);
   }
-  const tuple = shape.length === 1 ? `${shape[0]},` : shape.join(", ");
-  const header = `{'descr': '${descrOf(dtype)}', 'fortran_order': False, 'shape': (${tuple}), }`;
+  // Packed elements as the bytes that they share.
+  const extents = isPacked(dtype) ? packedShape(value.type) : shape;
+  const tuple = extents.length === 1 ? `${extents[0]},` : extents.join(", ");
+  const header = `{'descr': '${descrOf(isPacked(dtype) ? "u8" : dtype)}', 'fortran_order': False, 'shape': (${tuple}), }`;
   const total = Math.ceil((10 + header.length + 1) / 64) * 64;
   const out = new Uint8Array(total + value.bytes.byteLength);
   out.set([...magic, 1, 0]);

@@ -6,11 +6,13 @@ import {
   elementTypes,
   isComplex,
   isFloat,
+  isPacked,
   type ComplexType,
   type DType,
   type FloatType,
   type IntegerType,
 } from "../../ir/index.js";
+import { putPackedBits } from "../../backends/index.js";
 
 /** A float type's values, little-endian at a place in bytes. */
 interface FloatForm {
@@ -106,6 +108,10 @@ function bf16Bits(value: number): number {
 /** Writes element `k` of a tensor of this type. Integers wrap to the type's width. */
 export function writeNumber(view: DataView, dtype: DType, k: number, value: number | bigint): void {
   if (isComplex(dtype)) throw new TypeError("a complex number is two numbers");
+  if (isPacked(dtype)) {
+    putPackedBits(new Uint8Array(view.buffer, view.byteOffset, view.byteLength), dtype, k, Number(value));
+    return;
+  }
   const place = k * bytesOf(dtype);
   if (isFloat(dtype)) floatForms[dtype].write(view, place, Number(value));
   else writeWhole(view, place, bytesOf(dtype), value);
@@ -156,6 +162,10 @@ export function writeComplex(view: DataView, dtype: ComplexType, k: number, re: 
 
 /** Writes a bit pattern, most significant hexadecimal digit first. */
 export function writeBits(view: DataView, dtype: DType, k: number, hex: string): void {
+  if (isPacked(dtype)) {
+    writeNumber(view, dtype, k, Number.parseInt(hex, 16));
+    return;
+  }
   const size = bytesOf(dtype);
   const digits = hex.padStart(2 * size, "0");
   for (let b = 0; b < size; b++) {

@@ -1,10 +1,13 @@
 /** A tensor as a case file states it: `values` where JSON numbers, or decimal strings, are exact, else `bits`. */
-import { elementCount, bytesOf, type DType } from "../../ir/index.js";
-import { fromHost } from "../../backends/index.js";
+import { elementCount, bytesOf, isPacked, type DType } from "../../ir/index.js";
+import { fromHost, packedBits } from "../../backends/index.js";
 import type { Json, TensorJson } from "./case-schema.js";
 import type { TensorValue } from "./tensor.js";
 
 const inValues: ReadonlySet<DType> = new Set([
+  "u4",
+  "i4",
+  "u2",
   "bool",
   "i8",
   "u8",
@@ -43,7 +46,12 @@ function hidesBits({ type, bytes }: TensorValue): boolean {
 }
 
 function patternsOf({ type, bytes }: TensorValue): string[] {
-  const size = bytesOf(type.dtype);
+  const { dtype } = type;
+  if (isPacked(dtype))
+    return Array.from({ length: elementCount(type.shape) }, (_, k) =>
+      packedBits(bytes, dtype, k).toString(16),
+    );
+  const size = bytesOf(dtype);
   return Array.from({ length: elementCount(type.shape) }, (_, k) =>
     [...bytes.subarray(k * size, (k + 1) * size)]
       .reverse()

@@ -1,5 +1,5 @@
 /** A tensor from or for a file: bytes little-endian row-major, strings as themselves. */
-import { bytesOf, elementCount, type TensorType } from "../../ir/index.js";
+import { bytesOf, elementCount, wholeBytes, type TensorType } from "../../ir/index.js";
 import { fromHost, stringsOf, toHost, type HostValue } from "../../backends/index.js";
 
 /** A tensor with its elements, row-major and little-endian. */
@@ -36,8 +36,9 @@ export interface Differences {
 
 /** The elements of two arrays of one type whose bits differ; undefined when none do. */
 function differencesOf(type: TensorType, a: Uint8Array, b: Uint8Array): Differences | undefined {
-  const size = bytesOf(type.dtype);
   if (alike(a, b)) return undefined;
+  // Of outputs.
+  const size = bytesOf(wholeBytes(type.dtype));
   return differencesWhere(elementCount(type.shape), (element) => {
     for (let byte = element * size; byte < (element + 1) * size; byte++) if (a[byte] !== b[byte]) return true;
     return false;

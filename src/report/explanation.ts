@@ -99,15 +99,16 @@ export function renderExplanation(explanation: Explanation): string {
 }
 
 /** The class of a gather's instructions with what it adds to UB, and why each other one is not taken. */
-function renderLowering({ class: own, cycles, adds, lost }: NonNullable<Explanation["lowering"]>): string[] {
+function renderLowering({ class: own, cycles, setup, adds, lost }: NonNullable<Explanation["lowering"]>) {
   const parts = adds.map(({ name, bytes }) => `${name} ${bytes} B`);
   const added = parts.length === 0 ? "" : `; adds ${parts.join(", ")} to UB`;
+  const first = (once: number): string => (once === 0 ? "" : `, ${once} once before the first`);
   const others = lost.map((other) =>
     "cycles" in other
-      ? `  not ${other.class}: about ${other.cycles} cycles`
+      ? `  not ${other.class}: about ${other.cycles} cycles${first(other.setup)}`
       : `  not ${other.class}: ${other.reason}`,
   );
-  return [`  lowering ${own}: about ${cycles} cycles for a whole tile${added}`, ...others];
+  return [`  lowering ${own}: about ${cycles} cycles for a whole tile${first(setup)}${added}`, ...others];
 }
 
 /** Each schedule with its cycles, and the flags of one that is worth taking. */

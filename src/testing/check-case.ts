@@ -288,7 +288,11 @@ function judgeError(
   const errors = diagnostics.filter((d) => d.severity === "error");
   const [first] = errors;
   const shown = { ...(first === undefined ? {} : { code: first.code, message: first.message }) };
-  const matches = errors.some((d) => categoryOf(d.code) === test.expectedError);
+  const { expectedCode } = test;
+  const matches = errors.some(
+    ({ code }) =>
+      categoryOf(code) === test.expectedError && (expectedCode === undefined || code === expectedCode),
+  );
   const point = errors
     .map(({ data }) => JSON.stringify(data?.["point"]))
     .find((found) => found !== undefined);
@@ -298,11 +302,15 @@ function judgeError(
   }
   if (matches) return { status: "pass", ...shown };
   if (test.expectedError === undefined) return { status: "fail", ...shown };
-  const found = first === undefined ? "no error" : `category ${categoryOf(first.code)}: ${first.message}`;
+  const found =
+    first === undefined
+      ? "no error"
+      : `${first.code} of category ${categoryOf(first.code)}: ${first.message}`;
+  const wanted = expectedCode === undefined ? "an error" : expectedCode;
   return {
     status: "fail",
     ...shown,
-    message: `expected an error of category ${test.expectedError}; got ${found}`,
+    message: `expected ${wanted} of category ${test.expectedError}; got ${found}`,
   };
 }
 

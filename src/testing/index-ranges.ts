@@ -35,7 +35,7 @@ export function indexRanges(defined: DefinedMap, table: number): (position: numb
   const { map, operands } = defined;
   const { shape, dtype } = at(operands, table).type;
   const by = strides(shape);
-  const everywhere = dimRanges(outputOf({ operands }).type.shape);
+  const everywhere = dimRanges(outputOf({ operands }).type.shape, map);
   const parts = new Set(map.sites.flatMap(({ value }) => (isRead(value) ? [] : sitesOf(value))));
   const summed = new Set(map.sites.flatMap((site) => (isRead(site.value) ? [] : dimsOf(site.value))));
   const signed = isSigned(dtype);

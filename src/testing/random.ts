@@ -1,4 +1,5 @@
 /** Random inputs from a seed: any bits for the data, indices in range. The same seed gives the same tensors. */
+import { readData } from "../../ir/access.js";
 import {
   at,
   bitsOf,
@@ -14,6 +15,7 @@ import {
   keyOf,
   mapOverTensors,
   taskOfTile,
+  wholeBytes,
   type AccessMap,
   type DType,
   type Operand,
@@ -101,7 +103,7 @@ const anyOf = ({ least, most }: IndexRange, _: number, random: () => number): nu
 /** Writes whole numbers as index values, held in what the type holds. */
 export function indexWriter(bytes: Uint8Array, dtype: DType): (position: number, value: number) => void {
   const [lowest, highest] = indexLimits(dtype);
-  const size = bytesOf(dtype);
+  const size = bytesOf(wholeBytes(dtype));
   const { buffer } = bytes;
   const units =
     size === 1 ? new Uint8Array(buffer) : size === 2 ? new Uint16Array(buffer) : new Uint32Array(buffer);
@@ -131,7 +133,7 @@ export function programOf(tile: TileFunc): IndexProgram {
   const { operands } = tile;
   const map = mapOverTensors(tile, task);
   if (map !== undefined) return { map, operands };
-  const none: AccessMap = { outRank: 0, sites: [], results: [] };
+  const none: AccessMap = { outRank: 0, sites: [], ...readData([]) };
   return { map: task.gather?.stmt.map ?? none, operands, tile };
 }
 

@@ -209,9 +209,9 @@ class Part {
         if (nests.has(nest)) continue;
         nests.add(nest);
         if (!this.takes(variant)) continue;
-        const { class: own, cycles } = variant.lowering;
+        const { class: own, cycles, setup } = variant.lowering;
         // Strips of other lengths are other work.
-        const kind = `${own} ${cycles}`;
+        const kind = `${own} ${cycles} ${setup}`;
         const estimate = estimators.get(kind) ?? estimator(variant);
         estimators.set(kind, estimate);
         const entry = weighOne(variant, estimate(variant), this.found);

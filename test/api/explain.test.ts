@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { simulate } from "../../backends/sim/index.js";
-import { targets } from "../../ir/index.js";
+import { targets, type Schedule } from "../../ir/index.js";
 import { explainTile } from "../../src/api/explain-tile.js";
 import { compile, CompileError, explain, onnx, tryCompile } from "../../src/index.js";
 
@@ -126,6 +126,33 @@ describe("the instructions of a gather", () => {
     ]);
     expect(refused({ lowering: "flat", ubBytes: 2 * 64 * 256 + 256, budgetRule: "spec" })).toEqual([
       ["TC401", "--lowering row-copy or --lowering scalar or a smaller tile"],
+    ]);
+  });
+
+  it("are refused in a tile program too, not replaced by others", () => {
+    const options = { target: targets.ascendA2, residency: "ub", tile: [64, 64], buffers: 1 } as const;
+    const { tile, footprint } = compile(rows, options);
+    const asking = (schedule: Schedule) => {
+      const result = tryCompile({ ...tile, schedule: { ...tile.schedule, ...schedule } }, options);
+      return result.ok ? [] : result.diagnostics.map(({ code, message, hint }) => [code, message, hint]);
+    };
+    expect(asking({ lowering: "row-copy" })).toEqual([]);
+    expect(asking({ lowering: "row-fetch" })).toEqual([
+      [
+        "TC403",
+        "lowering row-fetch does not apply: its data is in UB",
+        "--lowering flat or --lowering row-copy or --lowering scalar",
+      ],
+    ]);
+    // Its data, indices and output leave nothing.
+    const tight = { ubBytes: footprint!.planned };
+    expect(asking(tight)).toEqual([]);
+    expect(asking({ ...tight, lowering: "flat" })).toEqual([
+      [
+        "TC401",
+        expect.stringMatching(/^lowering flat needs more than the \d+ B of UB that are left$/),
+        "--lowering row-copy or --lowering scalar",
+      ],
     ]);
   });
 });

@@ -5,7 +5,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { defaultLimits, emitWgsl, planWgsl, targetOf, type WgslPlan } from "../../backends/webgpu/index.js";
-import { bytesOf, targets, type DType, type Schedule, type SourceFunc } from "../../ir/index.js";
+import { meanBytes, targets, type DType, type Schedule, type SourceFunc } from "../../ir/index.js";
 import { ubBytes } from "../../ir/tile.js";
 import { compile, onnx, type Kernel } from "../../src/index.js";
 import { program } from "../../src/api/program.js";
@@ -147,7 +147,7 @@ describe("accesses", () => {
         fc.integer({ min: 1, max: 40 }),
         fc.integer({ min: 1, max: 500 }),
         (type, units, count) => {
-          const { plan } = planned(rowsOf(type, (units * 16) / bytesOf(type), count));
+          const { plan } = planned(rowsOf(type, (units * 16) / meanBytes(type), count));
           expect(plan.gather).toMatchObject({ unit: { how: "rows" } });
           expect(plan.bindings.map(({ role, width }) => [role, width]).slice(0, 3)).toEqual([
             ["data", 4],
@@ -210,7 +210,7 @@ describe("an element's way", () => {
     const starts = fc.tuple(types, fc.integer({ min: 1, max: 40 }), sizes);
     fc.assert(
       fc.property(starts, ([type, units, count]) => {
-        const { kernel, plan } = planned(rowsOf(type, (units * 16) / bytesOf(type), count));
+        const { kernel, plan } = planned(rowsOf(type, (units * 16) / meanBytes(type), count));
         const { code } = emitWgsl(kernel.tile, device);
         const { tile, unit } = plan.gather!;
         const copies = running(code).filter((text) => text.includes("= data["));
@@ -323,9 +323,10 @@ describe("an index out of range", () => {
         const { code } = emitWgsl(planned(func).kernel.tile, device);
         expect(code.match(/atomicMin/g)).toHaveLength(1);
         expect(code).not.toMatch(/var<private>/);
-        expect(code.split("\n").slice(-4).join("\n")).toMatch(/if \(bad != 0xffffffffu\) \{ atomicMin/);
+        // The last statement of a tile, also where a workgroup takes tile after tile.
+        expect(code).toMatch(/if \(bad != 0xffffffffu\) \{ atomicMin[^{}]*\}[\s}]*$/);
       }),
-      runs,
+      { ...runs, examples: [[line(1, 850421)]] },
     );
   });
 });
@@ -370,9 +371,9 @@ describe("a staged slab that indices cross from row to row", () => {
           (part) => part.rowBytes,
         );
       expect(rowBytes(elements(type, 32, columns, 0), [32, columns])).toEqual([row]);
-      expect(rowBytes(elements(type, 32, columns, 1), [32, columns])).toEqual([columns * bytesOf(type)]);
+      expect(rowBytes(elements(type, 32, columns, 1), [32, columns])).toEqual([columns * meanBytes(type)]);
       const rows = onnx.gather({ data: [type, [32, columns]], indices: ["i32", [8]], axis: 0 });
-      expect(rowBytes(rows, [8, columns])).toEqual([columns * bytesOf(type)]);
+      expect(rowBytes(rows, [8, columns])).toEqual([columns * meanBytes(type)]);
     },
   );
 });

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { simulate } from "../../backends/sim/index.js";
 import { printMoves } from "../../backends/moves.js";
 import { movesOf, planWasm } from "../../backends/wasm/index.js";
-import { bytesOf, RunError, targets, verifyStructure, type DType } from "../../ir/index.js";
+import { meanBytes, RunError, targets, verifyStructure, type DType } from "../../ir/index.js";
 import { compile, onnx, type Kernel } from "../../src/index.js";
 
 const [rows, columns] = [1024, 41];
@@ -33,10 +33,10 @@ function run(kernel: Kernel, dtype: DType, index: "i32" | "i64", values: readonl
 }
 
 const pattern = (dtype: DType): Uint8Array =>
-  Uint8Array.from({ length: rows * columns * bytesOf(dtype) }, (_, k) => Math.imul(k, 40503) >>> 8);
+  Uint8Array.from({ length: rows * columns * meanBytes(dtype) }, (_, k) => Math.imul(k, 40503) >>> 8);
 
 function expectedOf(dtype: DType, values: readonly number[], axis: number): Uint8Array {
-  const size = bytesOf(dtype);
+  const size = meanBytes(dtype);
   const data = pattern(dtype);
   const out = new Uint8Array(data.length);
   values.forEach((value, k) => {

@@ -41,17 +41,18 @@ interface Result {
   readonly written: number;
 }
 
-interface Program {
+interface Job {
   readonly kernel: Kernel;
-  readonly gather: RandomGather["gather"];
-  readonly indices: readonly number[];
+  readonly inputs: readonly Nested[];
 }
 
-function run(programs: readonly Program[]): readonly Result[] {
-  const jobs = programs.map(({ kernel, gather, indices }) => ({
+/** The data of a job: the number of each element. */
+const numbered = (shape: readonly number[]): Nested => nested(shape, (k) => k);
+
+function run(given: readonly Job[]): readonly Result[] {
+  const jobs = given.map(({ kernel, inputs }) => ({
     program: kernel.pypto(),
-    data: nested(gather.dataShape, (k) => k),
-    indices: nested(gather.indexShape, (k) => indices[k]!),
+    inputs,
     output: nested(outputOf(kernel.tile).type.shape, () => -1),
   }));
   const text = execFileSync("python3", [new URL("run.py", folder).pathname], {
@@ -65,6 +66,14 @@ function run(programs: readonly Program[]): readonly Result[] {
 
 const columns = pypto.gather({ input: ["f32", [300, 40]], index: ["i32", [200, 40]], dim: 0 });
 const rows = pypto.indexSelect({ input: ["f16", [50, 6, 20]], index: ["i64", [3, 4]], dim: 1 });
+const paged = pypto.gatherInUb({
+  param: ["bf16", [64, 24]],
+  indices: ["i32", [1, 40]],
+  blockTable: ["i32", [1, 8]],
+  blockSize: 8,
+  axis: -2,
+  level: "head",
+});
 
 describe("a PyPTO program", () => {
   it("is as reviewed, with view loops and without", async () => {
@@ -74,11 +83,17 @@ describe("a PyPTO program", () => {
       "pypto/goldens/views.py",
     );
     await expect(text(rows, { tile: [5, 3, 4, 20] })).toMatchFileSnapshot("pypto/goldens/index-select.py");
+    await expect(text(paged, { view: [24, 24], tile: [8, 24] })).toMatchFileSnapshot(
+      "pypto/goldens/gather-in-ub.py",
+    );
   });
 
   it("covers the output exactly once, whatever the views", (context) => {
     if (python() === undefined) return context.skip();
-    const programs: Program[] = [];
+    const programs: (Job & {
+      readonly gather: RandomGather["gather"];
+      readonly indices: readonly number[];
+    })[] = [];
     const arbitrary = scheduledGather.chain(({ random }) =>
       randomSchedule(outputOf(random.func).type.shape.length).map(({ schedule }) => ({ random, schedule })),
     );
@@ -96,11 +111,12 @@ describe("a PyPTO program", () => {
       const { gather } = random;
       const extent = gather.dataShape[gather.axis]!;
       const indices = Array.from({ length: elementCount(gather.indexShape) }, (_, k) => (k * 5 + 2) % extent);
-      programs.push({ kernel, gather, indices });
+      const inputs = [numbered(gather.dataShape), nested(gather.indexShape, (k) => indices[k]!)];
+      programs.push({ kernel, inputs, gather, indices });
       const { view } = kernel.tile.schedule;
       if (view!.some((entry, d) => entry < outputOf(kernel.tile).type.shape[d]!)) viewed++;
     }
-    expect(viewed).toBeGreaterThan(runs(25));
+    expect(viewed).toBeGreaterThan(runs(15));
     const results = run(programs);
     results.forEach(({ tiles, output, writes, written }, k) => {
       const { kernel, gather, indices } = programs[k]!;
@@ -111,6 +127,54 @@ describe("a PyPTO program", () => {
       expect(tiles).toEqual([kernel.tile.schedule.tile]);
       expect(flat(output)).toEqual(expected.elements.map((e) => e![0]! + 256 * e![1]!));
       expect([writes, written]).toEqual([[1], elementCount(outputOf(kernel.tile).type.shape)]);
+    });
+  });
+
+  it("takes rows through a table of pages", (context) => {
+    if (python() === undefined) return context.skip();
+    const extent = (most: number) => fc.integer({ min: 1, max: most });
+    const pages = fc.record({
+      block: extent(6),
+      pages: extent(7),
+      used: extent(9),
+      tokens: extent(30),
+      columns: extent(40),
+      tile: fc.tuple(extent(30), extent(40)),
+      view: fc.tuple(extent(30), extent(40)),
+      seed: fc.nat(),
+    });
+    let viewed = 0;
+    const jobs: (Job & { readonly rows: readonly number[]; readonly columns: number })[] = [];
+    for (const drawn of fc.sample(pages, { numRuns: runs(500), seed: 11 })) {
+      const { block, tokens, columns, used, seed, view } = drawn;
+      const tile = drawn.tile.map((entry, d) => Math.min(entry, view[d]!));
+      const func = pypto.gatherInUb({
+        param: ["f32", [block * used, columns]],
+        indices: ["i32", [1, tokens]],
+        blockTable: ["i32", [1, drawn.pages]],
+        blockSize: block,
+        axis: -2,
+      });
+      const result = tryCompile(func, { tile, view, target: targets.ascendA2 });
+      if (!result.ok) continue;
+      // A page by the table, the row inside by the remainder.
+      const table = Array.from({ length: drawn.pages }, (_, k) => (seed + 5 * k) % used);
+      const token = Array.from({ length: tokens }, (_, k) => (seed + 7 * k) % (drawn.pages * block));
+      jobs.push({
+        kernel: result.kernel,
+        inputs: [numbered([block * used, columns]), [token], [table]],
+        rows: token.map((t) => table[Math.floor(t / block)]! * block + (t % block)),
+        columns,
+      });
+      if (view[0] < tokens || view[1] < columns) viewed++;
+    }
+    expect(viewed).toBeGreaterThan(runs(100));
+    run(jobs).forEach(({ output, writes, written }, k) => {
+      const { rows: picked, columns } = jobs[k]!;
+      expect(output).toEqual(
+        picked.map((row) => Array.from({ length: columns }, (_, c) => row * columns + c)),
+      );
+      expect([writes, written]).toEqual([[1], picked.length * columns]);
     });
   });
 
@@ -134,6 +198,24 @@ describe("a PyPTO program", () => {
       "5 entries",
     ],
     ["a type", onnx.gather({ data: ["f64", [4, 5]], indices: ["i32", [3]] }), "TC104", "f64"],
+    [
+      "elements of 1 byte, which its table of tests has and its code refuses",
+      pypto.gather({ input: ["i8", [4, 5]], index: ["i32", [4, 5]], dim: 0 }),
+      "TC505",
+      "PyPTO's gather takes no i8",
+    ],
+    [
+      "bool on other chips than the 950",
+      pypto.indexSelect({ input: ["bool", [4, 5]], index: ["i32", [3]], dim: 0 }),
+      "TC505",
+      "bool on the 950 alone, not on ascend-a2",
+    ],
+    [
+      "rows of data in UB",
+      onnx.gather({ data: ["f32", [4, 5]], indices: ["i32", [3]] }),
+      "TC505",
+      "reads its data in global memory",
+    ],
   ])("is refused for %s", (_, func, code, words) => {
     const kernel = compile(func, { target: targets.ascendA2 });
     let thrown: unknown;

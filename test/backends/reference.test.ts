@@ -9,6 +9,8 @@ import {
   type AccessMap,
   type Operand,
   type OutOfBounds,
+  readData,
+  type Linear,
 } from "../../ir/index.js";
 
 const bytes = (...values: number[]): Uint8Array => new Uint8Array(Int32Array.from(values).buffer);
@@ -65,14 +67,14 @@ describe("the definition that an access map states", () => {
       { name: "j", role: "indices", type: { dtype: "i32", shape: [3] } },
       { name: "y", role: "output", type: { dtype: "u8", shape: [3] } },
     ];
-    const at = (coord: AccessMap["results"][number]) => ({ table: 1, at: [coord] });
+    const at = (coord: Linear) => ({ table: 1, at: [coord] });
     const map: AccessMap = {
       outRank: 1,
       sites: [
         { value: at(dim(0)), keep: "zero", below: 3 },
         { value: at(site(0)), keep: "zero", below: 4 },
       ],
-      results: [site(1)],
+      ...readData([site(1)]),
     };
     const inputs = {
       data: { type: operands[0]!.type, bytes: Uint8Array.from([5, 6, 7, 8]) },

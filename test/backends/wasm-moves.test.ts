@@ -68,13 +68,31 @@ store %output_ub to %output[0, %t1][33, 32]
     expect(moves(elements)).toContain(
       "  groups: bytes 1, elements 16, indices checked together, parts of d0 side by side 4\n",
     );
-    // Two components of a tuple cannot be compared at once.
     const tuples = compile(onnx.gatherNd({ data: ["u8", [8, 40]], indices: ["i64", [40, 2]] }), {
       target: targets.cpu,
       tile: [40],
       residency: "gm",
     });
-    expect(moves(tuples)).toContain("  words: bytes 1, elements 1, indices one by one\n");
+    expect(moves(tuples)).toContain("  groups: bytes 1, elements 16, indices checked together\n");
+    // An entry of the table may name no element.
+    const shared = compile(
+      onnx.gather({ data: ["u8", [64, 100]], indices: ["i32", [50]], axis: 1, oob: "zero" }),
+      { target: targets.cpu, tile: [64, 50], residency: "gm" },
+    );
+    expect(moves(shared)).toContain("  words: bytes 1, elements 1, indices one by one\n");
+  });
+
+  it("moves short rows four a turn", () => {
+    const rows = (columns: number): string =>
+      moves(
+        compile(onnx.gather({ data: ["f32", [1000, columns]], indices: ["i32", [50]], axis: 0 }), {
+          target: targets.cpu,
+          tile: [50, columns],
+          residency: "gm",
+        }),
+      );
+    expect(rows(4)).toContain("  rows: bytes 16, by instructions, rows 4, indices checked together\n");
+    expect(rows(5)).toContain("  rows: bytes 20, by instructions\n");
   });
 
   it("names the way of a run whose length the loops decide, and the slices of a long task", () => {

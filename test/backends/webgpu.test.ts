@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { describe, expect, it, type TestContext } from "vitest";
 import { createRunner, defaultLimits, emitWgsl, type Runner } from "../../backends/webgpu/index.js";
 import { reference } from "../../backends/reference/index.js";
-import { byteCount, bytesOf, targets, type DType, type Schedule, type SourceFunc } from "../../ir/index.js";
+import { byteCount, meanBytes, targets, type DType, type Schedule, type SourceFunc } from "../../ir/index.js";
 import { CompileError, compile, onnx, RunError, tryCompile, type Kernel } from "../../src/index.js";
 import { program } from "../../src/api/program.js";
 import { acquireGpu } from "../../src/device/node.js";
@@ -26,7 +26,7 @@ function inputsOf(func: SourceFunc, extent: number) {
   const [data, indices] = [operandOf(func, "data"), operandOf(func, "indices")];
   const bytes = Uint8Array.from({ length: byteCount(data.type) }, (_, k) => (k * 31 + (k >> 8) * 7) & 0xff);
   const words = new Int32Array(byteCount(indices.type) / 4);
-  const wide = bytesOf(indices.type.dtype) / 4;
+  const wide = meanBytes(indices.type.dtype) / 4;
   for (let k = 0; k < words.length / wide; k++) words[k * wide] = (k * 7919) % extent;
   return {
     data: { type: data.type, bytes },

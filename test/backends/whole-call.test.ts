@@ -1,9 +1,10 @@
 /** What a call from the caller's own arrays costs: memory that is kept, and rows that are not copied. */
 import * as v8 from "node:v8";
 import { afterEach, describe, expect, it } from "vitest";
-import { FastExecutor, simulate } from "../../backends/sim/index.js";
+import { FastExecutor, simulate, simulateLong } from "../../backends/sim/index.js";
 import { KeptExecutors } from "../../backends/wasm/index.js";
 import { CompileError, compile, onnx, run, targets, type Kernel } from "../../src/index.js";
+import { spawnThread } from "../../src/device/index.js";
 import { operandOf } from "../support/operands.js";
 
 const rowsOf = (rows: number, count: number, oob: "error" | "clamp" = "error"): Kernel =>
@@ -183,6 +184,26 @@ describe("an array beyond 4 GiB", () => {
     for (const options of [{ backend: "reference" }, { backend: "sim" }, fast] as const)
       await expect(run(kernel, inputs, options)).rejects.toMatchObject(refused);
     expect(() => simulate(kernel, inputs)).toThrow(`error[TC502]: ${refused.diagnostics[0]!.message}`);
+    const shared = { executor: "fast", threads: 2, spawn: spawnThread } as const;
+    await expect(simulateLong(kernel, inputs, shared)).rejects.toMatchObject(refused);
+  });
+
+  it("is read in place by a call of the fast executor that names few of its elements", async () => {
+    const rows = 2 ** 30 + 8;
+    const kernel = compile(onnx.gather({ data: ["f32", [rows, 1]], indices: ["i32", [4]], axis: 0 }), {
+      target: targets.cpu,
+    });
+    const data = new Float32Array(rows);
+    [data[0], data[rows - 1], data[2 ** 30]] = [7, 8, 9];
+    const indices = Int32Array.of(-1, 2 ** 30, 1, 0);
+    const { outputs, report } = simulate(kernel, { data, indices }, { executor: "fast" });
+    expect(outputs.output).toEqual(Float32Array.of(8, 9, 0, 7));
+    expect(report.copiedBytes).toBe(0);
+    const long = await simulateLong(kernel, { data, indices }, { executor: "fast" });
+    expect(long.outputs.output).toEqual(outputs.output);
+    expect(long.report).toEqual(report);
+    const beyond = Int32Array.of(0, rows, 0, 0);
+    expect(() => simulate(kernel, { data, indices: beyond }, { executor: "fast" })).toThrow(`index ${rows}`);
   });
 });
 

@@ -12,7 +12,7 @@ import { openSidePage } from "../../bench/open-side-page.js";
 import { localSide, type Side } from "../../bench/side.js";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
-const key = { workload: "W11", subject: "tilec", threads: 1 };
+const key = { workload: "W18", subject: "tilec", threads: 1 };
 
 describe("turns", () => {
   it.each([
@@ -54,7 +54,7 @@ describe("a comparison", () => {
     const [row] = await compareBuilds(start, [key], 1);
     // The fastest of each two turns: 6, 2, 3.
     expect(row).toEqual({
-      name: "W11 tilec 1",
+      name: "W18 tilec 1",
       ms: [3, 2],
       ratio: { median: 1.5, low: 1.5, high: 1.5 },
       runs: 1,
@@ -192,12 +192,12 @@ describe("workloads by name", () => {
     expect(workloadsOf("W7,gate").map(({ name }) => name)).toEqual([
       "W7",
       "W1",
-      "W11",
-      "W12",
-      "W13",
-      "W14",
-      "W15",
-      "W16",
+      "W18",
+      "W19",
+      "W20",
+      "W21",
+      "W22",
+      "W23",
     ]);
   });
 });

@@ -30,7 +30,7 @@ beforeAll(async () => {
   }
   ({ page } = opened);
   ({ origin } = new URL(page.url()));
-  page.setDefaultTimeout(20_000);
+  page.setDefaultTimeout(120_000);
   page.on("request", (request) => requests.push(request.url()));
 });
 
@@ -73,12 +73,12 @@ async function choose(id: string): Promise<void> {
 
 /** Until the page says what is true of it. */
 async function until(check: () => Promise<boolean>): Promise<void> {
-  await expect.poll(check, { timeout: 15_000, interval: 30 }).toBe(true);
+  await expect.poll(check, { timeout: 120_000, interval: 30 }).toBe(true);
 }
 
 async function sameBits(): Promise<{ readonly same: string | null; readonly backends: string | null }> {
   await by("run").click();
-  await by("result").waitFor({ timeout: 60_000 });
+  await by("result").waitFor({ timeout: 120_000 });
   return {
     same: await by("result").getAttribute("data-same-bits"),
     backends: await by("result").getAttribute("data-backends"),

@@ -239,12 +239,6 @@ describe("a model with nodes that read or write by index and are not compiled", 
   const ops = ["ScatterElements", "ScatterND", "Scatter", "TensorScatter", "OneHot", "Compress"];
   const foreign = [
     ...ops.flatMap((op) => node(op, ["x", "i", "u"], [op], named(`own_${op}`))),
-    ...node(
-      "GatherBlockQuantized",
-      ["x", "i", "u"],
-      ["q"],
-      [...named("quantized"), ...text(7, "com.microsoft")],
-    ),
     ...node("Compress", ["x"], ["z"], [...named("other"), ...text(7, "org.example")]),
   ];
   const gather = [
@@ -263,7 +257,6 @@ describe("a model with nodes that read or write by index and are not compiled", 
     expect(ok).toBe(true);
     expect(gathers.map(({ name, op, verdict }) => [name, op, verdict])).toEqual([
       ...ops.map((op) => [`own_${op}`, op, "refused"]),
-      ["quantized", "GatherBlockQuantized", "refused"],
       ["second", "Gather", "legal"],
     ]);
     const reasons = gathers.map(
@@ -271,7 +264,6 @@ describe("a model with nodes that read or write by index and are not compiled", 
     );
     expect(reasons[0]).toContain("it writes by index; tilec compiles Gather, GatherElements, GatherND");
     expect(reasons[5]).toContain("the shape of its output depends on the values of its condition");
-    expect(reasons[6]).toContain("quantized blocks");
   });
 
   it("is an answer where it has no others", async () => {

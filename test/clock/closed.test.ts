@@ -4,7 +4,15 @@ import { describe, expect, it } from "vitest";
 import { clocked } from "../../ir/clock/clock.js";
 import { closed, tasksOf } from "../../ir/clock/closed.js";
 import { planOf } from "../../ir/clock/plan.js";
-import { cyclesOf, outputOf, walkOf, type Schedule, type Target, type TileFunc } from "../../ir/index.js";
+import {
+  cyclesOf,
+  outputOf,
+  programLowering,
+  walkOf,
+  type Schedule,
+  type Target,
+  type TileFunc,
+} from "../../ir/index.js";
 import { compile, onnx, targets, tryCompile } from "../../src/index.js";
 import { longGather, randomSchedule, scheduledGather } from "../support/arbitrary.js";
 import { randomTileProgram } from "../support/tile-programs.js";
@@ -109,7 +117,7 @@ describe("the closed form", () => {
       const { tile, target } = compile(op, { tile: [100, 20], order, target: targets.ascendA2 });
       const plan = planOf(tile)!;
       const tasks = tasksOf(plan);
-      return { tasks, ...closed(clocked(tile, target, tasks), plan) };
+      return { tasks, ...closed(clocked(tile, target, tasks, programLowering(tile, target)), plan) };
     };
     // Parallel loops over tails in both dims; and a serial loop in each task.
     for (const order of [
@@ -131,6 +139,6 @@ describe("the closed form", () => {
     const plan = planOf(tile)!;
     const tasks = tasksOf(plan);
     expect(tasks).toBe(2341);
-    expect(closed(clocked(tile, target, tasks), plan).evaluated).toBe(1);
+    expect(closed(clocked(tile, target, tasks, programLowering(tile, target)), plan).evaluated).toBe(1);
   });
 });

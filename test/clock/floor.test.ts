@@ -191,10 +191,11 @@ describe("residency auto", () => {
           }
         },
       ),
-      { numRuns: runs(300) },
+      // In full also by `npm test`: one gather in forty takes ub.
+      { numRuns: 300 },
     );
-    expect(taken.gm).toBeGreaterThan(runs(100));
-    expect(taken.ub).toBeGreaterThan(runs(3));
+    expect(taken.gm).toBeGreaterThan(100);
+    expect(taken.ub).toBeGreaterThan(1);
   });
 
   it("says what it spared itself to search as a bound, never as an estimate", () => {

@@ -12,6 +12,7 @@ import {
   cyclesOf,
   flatten,
   outputOf,
+  programLowering,
   Tiling,
   type SyncStmt,
   type Target,
@@ -123,7 +124,7 @@ const counts = [
 function cyclesWith(func: TileFunc, target: Target, changed: (program: Clocked) => Partial<Clocked>): number {
   const plan = planOf(func);
   if (plan === undefined) throw new Error("the closed form applies to what is compiled");
-  const program = clocked(func, target, tasksOf(plan));
+  const program = clocked(func, target, tasksOf(plan), programLowering(func, target));
   const other = { ...program, ...changed(program) };
   return cyclesOfCore(other, closed(other, plan).last);
 }
@@ -187,7 +188,9 @@ describe("more work", () => {
       ...func.body.filter((stmt) => stmt.op === "gather").map((stmt) => ({ ...stmt })),
     ];
     const [first] = body.filter((stmt) => stmt.op === "gather");
-    const program = clocked({ ...func, body }, targets.ascendA2, 1);
+    const { ascendA2 } = targets;
+    const whole = { ...func, body };
+    const program = clocked(whole, ascendA2, 1, programLowering(whole, ascendA2));
     const { cycles } = walk(
       {
         ...program,

@@ -34,9 +34,9 @@ it("a clock that gives other cycles has another version: raise clockVersion, the
     {
       "clockVersion": 4,
       "cycles": [
-        "ascend-a2 2514",
+        "ascend-a2 2450",
         "ascend-a2 1630",
-        "ascend-a2 5159",
+        "ascend-a2 3279",
         "ascend-950 1607",
         "cpu 3695",
         "webgpu 892",

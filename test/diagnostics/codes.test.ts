@@ -73,6 +73,7 @@ const source = (
 }
 `;
 const pyptoGather = "pypto.gather %x, %i {dim = 0}";
+const packedRows = "access.gather %x, %i (d0, d1) yield f32(%x[error(%i[d0] in 5), d1]) {oob = error}";
 const tile = (body: string): string =>
   `func @g(%x: gm<4xf32>, %i: gm<2xi32>, %y: gm<2xf32>) target("ascend-a2") {\n${body}}\n`;
 const allocs = (x: number, i: number, y: number): string =>
@@ -114,8 +115,8 @@ const folder = mkdtempSync(join(tmpdir(), "tilec-codes-"));
 const big = (options: object = {}) =>
   explain(gather({ data: ["f32", [64, 16]], indices: ["i64", [8]], axis: 0 }), options);
 
-const wrapped = (index: "i32" | "i64") =>
-  gatherElements({ data: ["f32", [64, 160]], indices: [index, [64, 160]], axis: 0, oob: "wrap" });
+const wrapped = (rows: number) =>
+  gatherElements({ data: ["f32", [rows, 160]], indices: ["i64", [64, 160]], axis: 0, oob: "wrap" });
 
 const wide = (options: object) =>
   explain(gather({ data: ["f32", [64, 1600]], indices: ["i32", [8]], axis: 0 }), options);
@@ -129,7 +130,7 @@ const sized = (bind: Record<string, number>) =>
   });
 
 const triggers: Readonly<Record<Code, Trigger>> = {
-  TC001: { found: () => parse("func @g(;"), at: [1, 9], followed: () => parse(source(pyptoGather)) },
+  TC001: { found: () => parse("func @g($"), at: [1, 9], followed: () => parse(source(pyptoGather)) },
   TC002: { found: () => parse("func g"), at: [1, 6], followed: () => parse(source(pyptoGather)) },
   TC003: {
     found: () => build(source("pypto.scatter %x, %i")),
@@ -189,6 +190,12 @@ const triggers: Readonly<Record<Code, Trigger>> = {
     followed: () =>
       build(source("access.gather %x, %i (d0, d1) -> (%i[d0, d1], error(d1 + 2 in 5)) {oob = error}")),
   },
+  TC205: {
+    found: () => build(source("access.gather %x, %i (d0, d1) yield %x[%i[d0, d1], d1] * 0.1 {oob = error}")),
+    at: [2, 65],
+    followed: () =>
+      build(source("access.gather %x, %i (d0, d1) yield %x[%i[d0, d1], d1] * 0x3dcccccd {oob = error}")),
+  },
   TC301: {
     found: () => build(source(pyptoGather, "tile = [2, 4]")),
     at: [2, 8],
@@ -203,6 +210,11 @@ const triggers: Readonly<Record<Code, Trigger>> = {
     found: () => build(source(pyptoGather, "order = [1, 1]")),
     at: [2, 8],
     followed: () => build(source(pyptoGather, "order = [0, 1]")),
+  },
+  TC304: {
+    found: () => build(source(packedRows, "tile = [3, 3]", "5x8xu4", "3xi32", "3x8xf32")),
+    at: [2, 8],
+    followed: () => build(source(packedRows, "tile = [3, 4]", "5x8xu4", "3xi32", "3x8xf32")),
   },
   TC401: {
     found: () => build(source(pyptoGather, "tile = [1024, 64]", "1024x64xf32", "1024x64xi32", "1024x64xf32")),
@@ -309,8 +321,8 @@ const triggers: Readonly<Record<Code, Trigger>> = {
     followed: () => wide({ tile: [8, 680], order: [0, 1] }).diagnostics,
   },
   TC904: {
-    found: () => explain(wrapped("i64")).diagnostics,
-    followed: () => explain(wrapped("i32")).diagnostics,
+    found: () => explain(wrapped(60)).diagnostics,
+    followed: () => explain(wrapped(64)).diagnostics,
   },
   TC905: {
     found: () => build(source(pyptoGather, "tile = [2047, 8]", "2047x8xf32", "2047x8xi32", "2047x8xf32")),
@@ -361,7 +373,7 @@ describe("every diagnostic code", () => {
     async (code, trigger) => {
       const found = (await trigger.found()).find((diagnostic) => diagnostic.code === code);
       expect(found?.code).toBe(code);
-      expect(found?.message).toMatch(/^(?:[^A-Z]|[ATV]\d+:|WebGPU|PTO-ISA|PyPTO)/);
+      expect(found?.message).toMatch(/^(?:[^A-Z]|[ABTV]\d+:|WebGPU|PTO-ISA|PyPTO)/);
       if (trigger.at !== undefined) expect([found?.span?.line, found?.span?.column]).toEqual(trigger.at);
       if (trigger.followed === undefined) return;
       expect(trigger.followed().filter((diagnostic) => diagnostic.code === code)).toEqual([]);

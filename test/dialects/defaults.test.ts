@@ -84,8 +84,8 @@ describe("pypto", () => {
     expectDefault(rows("pypto.index_select"), "dim", 0, 1);
   });
   it("the level is head", () => {
-    const u32: Gather = { op: "pypto.gather", inputs: [["u32", [4, 4]], i64(4, 4)] };
-    expectDefault(u32, "level", "head", "documented");
+    const bytes: Gather = { op: "pypto.gather", inputs: [["u8", [4, 4]], i64(4, 4)] };
+    expectDefault(bytes, "level", "head", "documented");
   });
   it("gather_in_ub: axis is -2", () => {
     const paged: Gather = {

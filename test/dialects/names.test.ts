@@ -229,12 +229,36 @@ const rows = {
     attrs: { axis: 0, mode: "fill", fill_value: 9 },
     build: () => jax.takeAlongAxis({ arr: data, indices, axis: 0, mode: "fill", fillValue: 9 }),
   },
+  "onnx.gather_block_quantized": {
+    op: "gather_block_quantized",
+    given: { bits: 2, blockSize: 16, gatherAxis: 0, quantizeAxis: -1, oob: "zero" },
+    attrs: { bits: 2, block_size: 16, gather_axis: 0, quantize_axis: -1, oob: "zero" },
+    build: () =>
+      onnx.gatherBlockQuantized({
+        data: ["u8", [3, 8]],
+        indices: wide,
+        scales: ["f16", [3, 2]],
+        zeroPoints: ["u8", [3, 1]],
+        bits: 2,
+        blockSize: 16,
+        quantizeAxis: -1,
+        oob: "zero",
+        gatherAxis: 0,
+      }),
+  },
   "pypto.gather_in_ub": {
     op: "gather_in_ub",
-    given: { block_size: 2, axis: -2 },
-    attrs: { block_size: 2, axis: -2 },
+    given: { block_size: 2, axis: -2, level: "documented" },
+    attrs: { block_size: 2, axis: -2, level: "documented" },
     build: () =>
-      pypto.gatherInUb({ param: data, indices, blockTable: ["i32", [1, 1]], blockSize: 2, axis: -2 }),
+      pypto.gatherInUb({
+        param: data,
+        indices,
+        blockTable: ["i32", [1, 1]],
+        blockSize: 2,
+        axis: -2,
+        level: "documented",
+      }),
   },
 } satisfies Readonly<Record<OpName, Row>>;
 

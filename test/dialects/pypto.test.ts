@@ -37,12 +37,12 @@ const gathered = (func: SourceFunc, data: readonly number[], indices: readonly n
 /** The pages' tables, and for head the code's checks. */
 const taken = {
   gather: {
-    documented: { types: ["f16", "bf16", "f32", "i16", "i32"], ranks: [2, 3, 4] },
+    documented: { types: ["f16", "bf16", "f32", "i16", "i32", "u16", "u32"], ranks: [1, 2, 3, 4, 5] },
     head: { types: ["f16", "bf16", "f32", "i8", "i16", "i32", "u8", "u16", "u32"], ranks: [1, 2, 3, 4, 5] },
   },
   indexSelect: {
-    documented: { types: ["f16", "bf16", "f32", "i8", "i16", "i32"], ranks: [2, 3, 4] },
-    head: { types: ["f16", "bf16", "f32", "i8", "i16", "i32", "u8", "u16", "u32"], ranks: [1, 2, 3, 4] },
+    types: ["f16", "bf16", "f32", "i8", "i16", "i32", "u8", "u16", "u32", "bool"],
+    ranks: [1, 2, 3, 4],
   },
 } as const;
 const everyType: readonly DType[] = [
@@ -79,16 +79,16 @@ describe.each(pyptoLevels)("level %s", (level) => {
     const build = (dtype: DType) => () =>
       pypto.indexSelect({ input: [dtype, [2, 2]], index: ["i32", [2]], dim: 0, level });
     const types = everyType.filter((dtype) => verdict(build(dtype)) === "accepted");
-    expect(types).toEqual(taken.indexSelect[level].types);
-    expect(refusal(build("bool"))?.message).toBe(
-      `pypto.index_select at level ${level} (PS1) does not take data of type bool`,
+    expect(types).toEqual(taken.indexSelect.types);
+    expect(refusal(build("f64"))?.message).toBe(
+      `pypto.index_select at level ${level} (PS1) does not take data of type f64`,
     );
   });
 
   it("index_select takes the ranks of PS3 and PS8", () => {
     const of = (build: (rank: number) => SourceFunc) =>
       oneToNine.filter((rank) => verdict(() => build(rank)) === "accepted");
-    expect(of((rank) => indexSelect(twos(rank), [2], 0, level))).toEqual(taken.indexSelect[level].ranks);
+    expect(of((rank) => indexSelect(twos(rank), [2], 0, level))).toEqual(taken.indexSelect.ranks);
     expect(of((rank) => indexSelect([2, 2], twos(rank), 0, level))).toEqual([1, 2]);
     expect(verdict(() => indexSelect([2, 2], [], 0, level))).toBe("TC102");
   });
@@ -106,6 +106,68 @@ describe.each(pyptoLevels)("level %s", (level) => {
       });
     expect(everyType.filter((dtype) => verdict(build(dtype)) === "accepted")).toEqual(["i32", "i64"]);
     expect(refusal(build("u32"))?.message).toContain(`(${number})`);
+  });
+
+  it("gather_in_ub takes the element types of PU1, and INT32 in both tables (PU4)", () => {
+    const build = (param: DType, indices: DType, blockTable: DType) => () =>
+      pypto.gatherInUb({
+        param: [param, [4, 8]],
+        indices: [indices, [1, 3]],
+        blockTable: [blockTable, [1, 2]],
+        blockSize: 2,
+        axis: -2,
+        level,
+      });
+    const accepted = (of: (dtype: DType) => () => SourceFunc): DType[] =>
+      everyType.filter((dtype) => verdict(of(dtype)) === "accepted");
+    expect(accepted((dtype) => build(dtype, "i32", "i32"))).toEqual(
+      level === "head" ? ["f16", "bf16", "f32", "i8", "u8"] : ["f16", "f32"],
+    );
+    expect(accepted((dtype) => build("f32", dtype, "i32"))).toEqual(["i32"]);
+    expect(accepted((dtype) => build("f32", "i32", dtype))).toEqual(["i32"]);
+    expect(refusal(build("bf16", "i64", "i32"))?.message).toBe(
+      level === "head"
+        ? "pypto.gather_in_ub at level head (PU4) does not take indices of type i64"
+        : "pypto.gather_in_ub at level documented (PU1) does not take param of type bf16",
+    );
+  });
+
+  it("gather_in_ub takes matrices that are not empty, tables of one row, axis -2 and pages of rows (PU2, PU3, PU5 to PU7)", () => {
+    const build =
+      (param: Shape, indices: Shape, blockTable: Shape, axis = -2, blockSize = 2) =>
+      () =>
+        pypto.gatherInUb({
+          param: ["f32", param],
+          indices: ["i32", indices],
+          blockTable: ["i32", blockTable],
+          blockSize,
+          axis,
+          level,
+        });
+    const said = (run: () => SourceFunc): string | undefined => {
+      const found = refusal(run);
+      return found && `${found.code} ${/PU\d/.exec(found.message)?.[0] ?? ""}`;
+    };
+    expect(verdict(build([4, 8], [1, 3], [1, 2]))).toBe("accepted");
+    expect([
+      said(build([8], [1, 3], [1, 2])),
+      said(build([4, 8], [3], [1, 2])),
+      said(build([4, 8], [1, 3], [2])),
+      said(build([0, 8], [1, 3], [1, 2])),
+      said(build([4, 8], [1, 0], [1, 2])),
+      said(build([4, 8], [1, 3], [1, 0])),
+      said(build([4, 8], [3, 1], [1, 2])),
+      said(build([4, 8], [1, 3], [2, 1])),
+      said(build([4, 8], [1, 3], [1, 2], 0)),
+      said(build([4, 8], [1, 3], [1, 2], -1)),
+      said(build([4, 8], [1, 3], [1, 2], -2, 0)),
+    ]).toEqual([
+      ...["TC102 PU2", "TC102 PU2", "TC102 PU2"],
+      ...["TC103 PU3", "TC103 PU3", "TC103 PU3"],
+      ...["TC103 PU5", "TC103 PU5"],
+      ...["TC101 PU6", "TC101 PU6"],
+      "TC105 PU7",
+    ]);
   });
 
   it("takes no empty tensors (PG2, PG7, PS2, PS7)", () => {
@@ -175,18 +237,15 @@ describe("the level", () => {
     expect(verdict(() => gather([2, 2], [2, 2], 0, "documented"))).toBe("accepted");
   });
 
-  it("D3: a rank that head takes is a hint under documented, and following it works", () => {
-    for (const rank of [1, 5]) {
-      const build = (level: "documented" | "head") => () => gather(twos(rank), twos(rank), 0, level);
-      expect(refusal(build("documented"))).toMatchObject({
-        code: "TC102",
-        message: `pypto.gather at level documented (PG3) takes data of rank 2 to 4, not ${rank}`,
-        hint: "level head takes rank 1 to 5",
-      });
-      expect(verdict(build("head"))).toBe("accepted");
+  it("D3: each operator takes the ranks of its page, at both levels", () => {
+    for (const level of pyptoLevels) {
+      expect(refusal(() => gather(twos(6), twos(6), 0, level))?.message).toBe(
+        `pypto.gather at level ${level} (PG3) takes data of rank 1 to 5, not 6`,
+      );
+      expect(refusal(() => indexSelect(twos(5), [2], 0, level))?.message).toBe(
+        `pypto.index_select at level ${level} (PS3) takes data of rank 1 to 4, not 5`,
+      );
     }
-    expect(refusal(() => gather(twos(6), twos(6), 0, "documented"))?.hint).toBeUndefined();
-    expect(refusal(() => indexSelect([2], [2], 0, "documented"))?.hint).toBe("level head takes rank 1 to 4");
   });
 
   it("is head where none is given", () => {
@@ -198,13 +257,13 @@ describe("the level", () => {
 
   it("is an attribute of the text form, which prints and parses back", () => {
     const text = (level: string) =>
-      `func @g(%x: tensor<4xf32>, %i: tensor<4xi32>) -> tensor<4xf32> {\n` +
+      `func @g(%x: tensor<4xu8>, %i: tensor<4xi32>) -> tensor<4xu8> {\n` +
       `  %y = pypto.gather %x, %i {dim = 0, level = "${level}"}\n  return %y\n}\n`;
     const { module, diagnostics } = parseModule(text("head"), "level.tir");
     expect(diagnostics).toEqual([]);
     expect(printModule(module)).toBe(text("head"));
     expect(verdict(() => compile(parseModule(text("documented"), "level.tir").module.funcs[0]!))).toBe(
-      "TC102",
+      "TC104",
     );
     expect(refusal(() => compile(parseModule(text("newest"), "level.tir").module.funcs[0]!))).toMatchObject({
       code: "TC105",
@@ -219,7 +278,7 @@ describe("the level", () => {
         JSON.stringify([
           {
             ...{ id: "level", dialect: "pypto", op, attributes: { axis: 0, level }, expect: "ok" },
-            data: { dtype: "f32", ...tensor },
+            data: { dtype: "u8", ...tensor },
             indices: { dtype: "i32", ...tensor },
           },
         ]),
@@ -227,9 +286,12 @@ describe("the level", () => {
       );
       return verdict(() => program(read!.program!));
     };
-    for (const op of ["gather", "gather_elements"]) {
-      expect([test(op, "head"), test(op, "documented")]).toEqual(["accepted", "TC102"]);
-    }
+    expect([test("gather_elements", "head"), test("gather_elements", "documented")]).toEqual([
+      "accepted",
+      "TC104",
+    ]);
+    // index_select's page and code take the same.
+    expect([test("gather", "head"), test("gather", "documented")]).toEqual(["accepted", "accepted"]);
   });
 
   it("is the flag --level", () => {
@@ -238,13 +300,13 @@ describe("the level", () => {
         process.execPath,
         [
           ...[`${root}dist/src/cli/main.js`, "explain", "--op", "pypto.gather", "--axis", "0"],
-          ...["--data", "f32[4]", "--indices", "i32[4]", ...flags],
+          ...["--data", "u8[4]", "--indices", "i32[4]", ...flags],
         ],
         { encoding: "utf8" },
       );
     expect(explain("--level", "head").status).toBe(0);
     const refused = explain("--level", "documented");
-    expect(refused.stderr).toContain("error[TC102]: pypto.gather at level documented (PG3)");
+    expect(refused.stderr).toContain("error[TC104]: pypto.gather at level documented (PG1)");
     expect(refused.status).toBe(1);
     expect(explain("--level", "newest").stderr).toContain("TC105");
   });
@@ -253,6 +315,30 @@ describe("the level", () => {
     for (const number of [1, 2, 3, 6, 7, 8, 9, 13, 14])
       expect(specifications).toContain(`- **PG${number}** `);
     for (const number of [1, 2, 3, 6, 7, 8]) expect(specifications).toContain(`- **PS${number}** `);
+    for (const number of [1, 2, 3, 4, 5, 6, 7]) expect(specifications).toContain(`- **PU${number}** `);
+  });
+});
+
+describe("residency", () => {
+  it("index_select and gather_in_ub leave their data in global memory on Ascend (PS18)", () => {
+    const paged = pypto.gatherInUb({
+      param: ["f32", [4, 8]],
+      indices: ["i32", [1, 3]],
+      blockTable: ["i32", [1, 2]],
+      blockSize: 2,
+      axis: -2,
+    });
+    const chosen = (func: SourceFunc, target: Target, schedule: Schedule = {}) =>
+      compile(func, { ...schedule, target }).tile.schedule.residency;
+    for (const func of [indexSelect([4, 8], [3]), paged]) {
+      expect(chosen(func, targets.ascendA2)).toBe("gm");
+      expect(chosen(func, targets.ascend950)).toBe("gm");
+      expect(chosen(func, targets.ascendA2, { residency: "ub" })).toBe("ub");
+    }
+    // Elements are no rows, and other dialects say nothing of where data is.
+    expect(chosen(indexSelect([4, 8], [3], 1), targets.ascendA2)).toBe("ub");
+    const rows = onnx.gather({ data: ["f32", [4, 8]], indices: ["i32", [3]] });
+    expect(chosen(rows, targets.ascendA2)).toBe("ub");
   });
 });
 
@@ -388,7 +474,7 @@ describe("the tiling rules", () => {
 
   it("the data of index_select is whole along dim whatever the view and the tile (PS11)", () => {
     const func = indexSelect([5, 8], [6]);
-    const kernel = compile(func, { target: targets.ascendA2, view: [2, 4], tile: [1, 4] });
+    const kernel = compile(func, { target: targets.ascendA2, residency: "ub", view: [2, 4], tile: [1, 4] });
     expect(kernel.text("tile")).toMatch(/load %data\[[^\]]*\]\[5, 4\]/);
   });
 

@@ -169,6 +169,18 @@ const gathers: readonly Same[] = [
     ],
   },
   {
+    title: "Rows of a quantized table: 32 numbers of 4 bits each, in blocks of 16",
+    data: ["u8", [5, 16]],
+    indices: [long(3), ["f16", [5, 2]]],
+    ways: [
+      {
+        op: "onnx.gather_block_quantized",
+        written: "com.microsoft.GatherBlockQuantized(data, indices, scales, block_size=16)",
+        attrs: { block_size: 16 },
+      },
+    ],
+  },
+  {
     title: "Through a table of pages",
     data: ["f32", [23, 8]],
     indices: [

@@ -8,7 +8,7 @@ const root = fileURLToPath(new URL("../../", import.meta.url));
 const page = readFileSync(`${root}docs/specifications.md`, "utf8");
 
 /** One for each specification, the decisions, and what tilec adds. */
-const prefixes = ["OG", "OE", "ON", "DG", "DE", "DN", "DB", "PG", "PS", "PT", "D", "A"] as const;
+const prefixes = ["OG", "OE", "ON", "DG", "DE", "DN", "DB", "PG", "PS", "PU", "PT", "D", "A"] as const;
 
 interface Line {
   readonly id: string;
@@ -83,7 +83,7 @@ describe("docs/specifications.md", () => {
       expect(numbers, prefix).toEqual(numbers.map((_, k) => k + 1));
       expect(numbers.length, prefix).toBeGreaterThanOrEqual(prefix === "D" ? 16 : 1);
     }
-    const unknown = lines.filter(({ id }) => !/^(O[GEN]|D[GENB]|P[GST]|D|A)\d+$/.test(id));
+    const unknown = lines.filter(({ id }) => !/^(O[GEN]|D[GENB]|P[GSTU]|D|A)\d+$/.test(id));
     expect(unknown).toEqual([]);
   });
 

@@ -60,6 +60,7 @@ function smallest(
     ...(def.name.startsWith("directml.gather_nd") ? { indices_dimension_count: 1 } : {}),
     ...(def.name === "stablehlo.gather" ? rowsOfDim0(rank, indexRank) : {}),
     ...(def.name === "pypto.gather_in_ub" ? { block_size: 1 } : {}),
+    ...(def.name === "onnx.gather_block_quantized" ? { block_size: 16, quantize_axis: rank - 1 } : {}),
   };
   if (def.name === "pypto.gather_in_ub") {
     const row = {
@@ -68,13 +69,21 @@ function smallest(
     };
     return { op: def.name, attrs, data: { dtype: data, shape: two(rank) }, indices: row, others: [row] };
   }
+  const scales = {
+    dtype: "f32",
+    shape: two(rank).map((extent, k) => (k === rank - 1 ? 1 : extent)),
+  } as const;
   return {
     op: def.name,
     attrs,
     data: { dtype: data, shape: dataShape },
     indices: { dtype: indices as DType, shape: indicesShape },
+    ...(def.name === "onnx.gather_block_quantized" ? { others: [scales] } : {}),
   };
 }
+
+/** A type of data that an operator takes. */
+const anyData = ({ def }: Row): DType => (def.name === "onnx.gather_block_quantized" ? "u8" : "f32");
 
 /** The common operator whose shapes one without a common name takes. */
 const likeOf = (def: OpDef): CommonName =>
@@ -89,9 +98,9 @@ const rowsOfDim0 = (rank: number, indexRank: number): Attrs => ({
   slice_sizes: Array.from({ length: rank }, (_, k) => (k === 0 ? 1 : 2)),
 });
 
-/** The first type of indices that an operator takes beside f32 data. */
+/** The first type of indices that an operator takes. */
 const indexTypeOf = (row: Row): DType =>
-  indexDTypes.find((dtype) => takes(smallest(row, "f32", dtype, 2))) ?? "i64";
+  indexDTypes.find((dtype) => takes(smallest(row, anyData(row), dtype, 2))) ?? "i64";
 
 /** A smallest program of every operator, at each of its levels, on data of a type. */
 export const smallestPrograms = (data: DType): readonly ProgramDescription[] =>
@@ -193,18 +202,20 @@ export function supportMatrix(): string {
     const { def, level } = row;
     const anyIndex = indexTypeOf(row);
     const dataTypes = dtypes.filter((dtype) => takes(smallest(row, dtype, anyIndex, 2)));
-    const indexTypes = indexDTypes.filter((dtype) => takes(smallest(row, "f32", dtype, 2)));
+    const indexTypes = indexDTypes.filter((dtype) => takes(smallest(row, anyData(row), dtype, 2)));
     const all = Array.from({ length: maxRank + 1 }, (_, rank) => rank);
-    const dataRanks = all.filter((rank) => rank > 0 && takes(smallest(row, "f32", anyIndex, rank)));
+    const dataRanks = all.filter((rank) => rank > 0 && takes(smallest(row, anyData(row), anyIndex, rank)));
     const indexRanks = all.filter((rank) =>
-      takes(smallest(row, "f32", anyIndex, likeOf(def) === "gather" ? (dataRanks[0] ?? 1) : rank, rank)),
+      takes(
+        smallest(row, anyData(row), anyIndex, likeOf(def) === "gather" ? (dataRanks[0] ?? 1) : rank, rank),
+      ),
     );
     const [policy, words] = policiesOf(def);
     const policies = words.filter((word) => {
-      const base = smallest(row, "f32", anyIndex, 2);
+      const base = smallest(row, anyData(row), anyIndex, 2);
       return takes({ ...base, attrs: { ...base.attrs, [policy]: word } });
     });
-    const base = smallest(row, "f32", anyIndex, 2);
+    const base = smallest(row, anyData(row), anyIndex, 2);
     const resolved = resolveSource({
       op: base.op,
       attrs: base.attrs,

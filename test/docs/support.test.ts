@@ -15,9 +15,8 @@ describe("docs/support.md", () => {
 
   it("has every element type on every backend under ONNX", () => {
     const onnx = matrix.split("## ").filter((section) => section.startsWith("onnx."));
-    expect(onnx).toHaveLength(3);
-    for (const section of onnx) {
-      expect(section.match(/\| reference, sim, webgpu \|/g)).toHaveLength(16);
-    }
+    const runs = onnx.map((section) => section.match(/\| reference, sim, webgpu \|/g)?.length);
+    // GatherBlockQuantized takes bytes and elements of 4 bits.
+    expect(runs).toEqual([16, 16, 16, 3]);
   });
 });

@@ -76,7 +76,7 @@ describe("a field or word that the format does not have is an error with the nea
       { expect: { error: "ub_budget" } },
       /expect\.error is "ub_budget"; it takes .*; did you mean ub-budget\?$/,
     ],
-    [{ expect: { eror: "axis" } }, "expect has no expect.eror; it has error; did you mean error?"],
+    [{ expect: { eror: "axis" } }, "expect has no expect.eror; it has error, code; did you mean error?"],
     [{ expect: "okay" }, /expect is "okay"; it takes ok, or the category of an error.*; did you mean ok\?$/],
     [
       { attributes: { axsi: 0 } },

@@ -43,6 +43,9 @@ import { cppCompiler } from "../support/pto.js";
 import { judgeBound, judgeMap, type MapOutcome } from "../support/map-trials.js";
 import { operandOf } from "../support/operands.js";
 import { randomMap } from "../support/random-map.js";
+import { randomSum } from "../support/random-sum.js";
+import { randomValue } from "../support/random-value.js";
+import { judgeValue } from "../support/value-trials.js";
 import { textOf as textOfMap, type OracleMap } from "../oracle/maps.js";
 import { judgeVerdicts } from "../support/verdicts.js";
 import { fastOutput } from "../support/fast.js";
@@ -51,6 +54,7 @@ export const kinds = [
   "program",
   "map",
   "draws",
+  "values",
   "webgpu",
   "pto",
   "mutant",
@@ -110,6 +114,13 @@ function* itemsOf(seed: number, runner: Runner | undefined, only?: Kind): Genera
     yield { kind: "draws", input: text, run: () => runDraws(text, { bind: map.sizes }, seed, gpu) };
   }
   if (only === "map") return;
+  const values = drawer(seed * 23 + 7);
+  const value = seed % 2 === 0 ? randomValue(values) : randomSum(values);
+  const onDevice = seed % 8 === 5 ? runner : undefined;
+  yield { kind: "values", input: value.text, run: () => judgeValue(value, values, onDevice) };
+  const other = mutatedText(value.text, values);
+  yield { kind: "values", input: other, run: () => runText(other, undefined) };
+  if (only === "values") return;
   const draw = drawer(seed);
   const scheduled = sample(seed);
   const source: Func = {

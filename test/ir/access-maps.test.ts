@@ -10,6 +10,8 @@ import {
   verifyStructure,
   type AccessFunc,
   type Linear,
+  readData,
+  dataCoords,
 } from "../../ir/index.js";
 import { targets, tryCompile } from "../../src/index.js";
 import { countWork } from "../support/count-work.js";
@@ -22,7 +24,7 @@ const text = (coord: string): string =>
 function built(coord: Linear): AccessFunc {
   const [func] = parseModule(text("%i[d0]"), "map.tir").module.funcs;
   if (func?.level !== "access") throw new Error("an access program");
-  return { ...func, map: { ...func.map, results: [func.map.results[0]!, coord] } };
+  return { ...func, map: { ...func.map, ...readData([dataCoords(func.map)[0]!, coord]) } };
 }
 
 describe("what stands in tile programs alone", () => {

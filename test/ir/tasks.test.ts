@@ -10,6 +10,7 @@ import {
   taskOfTile,
   type ForStmt,
   type TileFunc,
+  readData,
 } from "../../ir/index.js";
 import { openRows, readOpen } from "../support/open-programs.js";
 import { someLoops } from "../support/loops.js";
@@ -97,7 +98,7 @@ const programOf = (
     }
   }`);
 
-const noMap = { outRank: 0, sites: [], results: [] };
+const noMap = { outRank: 0, sites: [], ...readData([]) };
 
 describe("a task", () => {
   const parts = (func: TileFunc): unknown => {

@@ -62,6 +62,13 @@ describe("the grammar of .tir", () => {
     expect(await scopes(`tensor<2x${dtype}>`)).toContainEqual([dtype, "storage.type.element.tir"]);
   });
 
+  it("knows index values, and what an element is computed from", async () => {
+    const found = await scopes("let t = error(%i[d0] in 64) yield f16(f32(%q[t, d1]) * %s[t])");
+    for (const word of ["let", "in", "yield"]) expect(found).toContainEqual([word, "keyword.control.tir"]);
+    expect(found).toContainEqual(["error", "support.function.map.tir"]);
+    for (const word of ["f16", "f32"]) expect(found).toContainEqual([word, "storage.type.element.tir"]);
+  });
+
   it("knows every statement of a tile program, and what a text test looks for", async () => {
     const op = gatherElements({ data: ["f32", [64, 80]], indices: ["i32", [64, 64]], axis: 0 });
     const lines = compile(op, { tile: [64, 32] })

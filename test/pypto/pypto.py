@@ -97,6 +97,21 @@ def index_select(tensor, dim, index):
     return Tensor(filled(shape, lambda point: tensor.at(picked(point))))
 
 
+class Experimental:
+    @staticmethod
+    def gather_in_ub(param, indices, block_table, block_size, axis):
+        assert axis == -2 and indices.shape[0] == 1 and block_table.shape[0] == 1
+
+        def row(token):
+            return block_table.at([0, token // block_size]) * block_size + token % block_size
+
+        shape = [indices.shape[1], param.shape[1]]
+        return Tensor(filled(shape, lambda point: param.at([row(indices.at([0, point[0]])), point[1]])))
+
+
+experimental = Experimental()
+
+
 def assemble(tensor, offsets, out):
     for point in points(tensor.shape):
         out.put([o + k for o, k in zip(offsets, point)], tensor.at(point))

@@ -13,8 +13,9 @@ for job in json.load(sys.stdin):
     scope = {}
     exec(compile(tree, "program.py", "exec"), scope)
     pypto.tile_shapes.clear()
-    data, indices, output = (pypto.Tensor(job[name]) for name in ("data", "indices", "output"))
-    scope[function.name](data, indices, output)
+    inputs = [pypto.Tensor(values) for values in job["inputs"]]
+    output = pypto.Tensor(job["output"])
+    scope[function.name](*inputs, output)
     results.append(
         {
             "tiles": pypto.tile_shapes.copy(),

@@ -1,14 +1,20 @@
 /** What tests of single backends ask about a case and its kernel. */
 import { inputsOf, keyOf, taskOfTile, type TileFunc } from "../../ir/index.js";
-import { hasPtoForm } from "../../ir/tiling/lowering.js";
+import { isMove, isRead, type Site } from "../../ir/access.js";
 import type { HostValue } from "../../backends/index.js";
 import type { Case } from "../../src/formats/cases.js";
 import { asHost } from "../../src/formats/tensor.js";
 
-/** Whether PTO-ISA has instructions for the kernel's gather, if it has one. */
+/**
+ * Whether a kernel for PTO-ISA has a form for the gather, if there is one: elements as they are, zeros outside, indices of tensors of their own, and in
+ * sums those of fewer than 64 bits.
+ */
 export function isForPto(tile: TileFunc): boolean {
-  const { gather } = taskOfTile(tile);
-  return gather === undefined || hasPtoForm(gather.stmt.map, inputsOf(tile).length);
+  const map = taskOfTile(tile).gather?.stmt.map;
+  const has = ({ value, keep }: Site): boolean =>
+    !isRead(value) ||
+    (value.table > 0 && (keep !== "any" || !inputsOf(tile)[value.table]!.type.dtype.endsWith("64")));
+  return map === undefined || (isMove(map) && map.fill === undefined && map.sites.every(has));
 }
 
 /** Whether the case's tensors have the shapes of the kernel's inputs: those of a symbol's size that disagree do not. */

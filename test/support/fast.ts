@@ -1,4 +1,5 @@
-/** The fast executor in both its ways: WebAssembly in a memory of its own, and the caller's arrays where they are. */
+/** The fast executor in its ways: WebAssembly in a memory of its own, with whole inputs and with named rows, and the caller's arrays where they are. */
+import { copyNamed, planNamed } from "../../backends/direct/named-inputs.js";
 import { planDirect } from "../../backends/direct/plan.js";
 import { runDirect } from "../../backends/direct/run.js";
 import type { HostInputs } from "../../backends/memory.js";
@@ -24,9 +25,28 @@ const shown = (outcome: Outcome): string =>
     ? Buffer.from(outcome).toString("base64")
     : JSON.stringify(outcome.diagnostics);
 
-/** The output of both, whichever a call would take. Throws the error of both, and an Error where they differ. */
+/** What a kernel makes of the rows that it names, where everything else it could read is other bits. */
+function outputOfNamed(tile: TileFunc, inputs: HostInputs): Uint8Array {
+  const executor = FastExecutor.create(tile);
+  const named = planNamed(tile);
+  const own = Object.fromEntries(named.map(({ key }) => [key, executor.inputs[key]!]));
+  for (const { bytes } of Object.values(own)) bytes.fill(0xa5);
+  for (const { bytes, touched } of copyNamed(named, inputs, own))
+    if (touched < bytes) throw new Error(`${bytes} B lie in pages of ${touched} B`);
+  return executor.run({ ...inputs, ...own }).output.slice();
+}
+
+/** The output of all, whichever a call would take. Throws the error of all, and an Error where they differ. */
 export function fastOutput({ tile }: { readonly tile: TileFunc }, inputs: HostInputs): Uint8Array {
   const wasm = outcomeOf(() => FastExecutor.create(tile).run(inputs).output.slice());
+  const compare = (how: string, other: Outcome): void => {
+    if (shown(other) !== shown(wasm)) throw new Error(`${how}: ${shown(other)}\ncopied: ${shown(wasm)}`);
+  };
+  if (!(wasm instanceof CompileError))
+    compare(
+      "named rows",
+      outcomeOf(() => outputOfNamed(tile, inputs)),
+    );
   const plan = planDirect(tile);
   if (plan !== undefined) {
     const direct = outcomeOf(() => {
@@ -34,7 +54,7 @@ export function fastOutput({ tile }: { readonly tile: TileFunc }, inputs: HostIn
       runDirect(plan, inputs, output);
       return output;
     });
-    if (shown(direct) !== shown(wasm)) throw new Error(`in place: ${shown(direct)}\ncopied: ${shown(wasm)}`);
+    compare("in place", direct);
   }
   if (wasm instanceof Uint8Array) return wasm;
   throw wasm;

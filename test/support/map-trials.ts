@@ -6,7 +6,7 @@ import type { Runner } from "../../backends/webgpu/index.js";
 import {
   byteCount,
   CompileError,
-  bytesOf,
+  meanBytes,
   equalModule,
   inputsOf,
   keyOf,
@@ -45,7 +45,7 @@ const mask = (bits: number): bigint => (1n << BigInt(bits)) - 1n;
 
 /** The same bytes for the same table, whatever it is asked for. */
 function tableBytes({ values, dtype }: Table, type: TensorType): Uint8Array {
-  const size = bytesOf(type.dtype);
+  const size = meanBytes(type.dtype);
   const bytes = new Uint8Array(byteCount(type));
   if (values.length === 0) return bytes.map((_, k) => (k * 37 + (k >> 8) * 11 + 5) & 255);
   const view = new DataView(bytes.buffer);
@@ -56,7 +56,7 @@ function tableBytes({ values, dtype }: Table, type: TensorType): Uint8Array {
   return bytes;
 }
 
-interface Want {
+export interface Want {
   readonly output: Uint8Array;
 }
 
@@ -94,7 +94,7 @@ const randomTile = (map: OracleMap, draw: Draw): number[] =>
   shapeOf(map.output, map).map((extent) => 1 + draw(Math.max(1, extent)));
 
 /** A schedule at random; residency by the tables too. */
-function randomSchedule(
+export function randomSchedule(
   map: OracleMap,
   keys: readonly string[],
   draw: Draw,
@@ -196,7 +196,11 @@ const leastTile = (map: OracleMap) => ({
   tile: map.output.map(() => 1),
 });
 
-async function compareOnHost(kernel: Kernel, { inputs, want, names }: Trial, shown: string): Promise<void> {
+async function compareOnHost(
+  kernel: Kernel,
+  { inputs, want, names }: MapTrial,
+  shown: string,
+): Promise<void> {
   const byDefinition = await outcomeOf(async () => {
     const prepared = await referenceBackend.prepare(kernel);
     return (await prepared.run(inputs)).output;
@@ -211,7 +215,7 @@ async function compareOnHost(kernel: Kernel, { inputs, want, names }: Trial, sho
 }
 
 /** A map with its inputs, and what the oracle wants of it. */
-interface Trial {
+export interface MapTrial {
   readonly func: Func;
   readonly access: AccessFunc;
   readonly inputs: HostInputs;
@@ -222,7 +226,7 @@ interface Trial {
 }
 
 /** `accepted`: a promise is broken, and anything may come of it. Throws an Error for a refusal that must not be. */
-function trialOf(map: OracleMap): Trial | "refused" | "accepted" {
+export function trialOf(map: OracleMap): MapTrial | "refused" | "accepted" {
   const func = parsed(map);
   if (Array.isArray(func)) throw new Error(`the text is refused: ${func.join("; ")}`);
   const plain = tryCompile(func, { bind: map.sizes, ...leastTile(map) });
@@ -242,7 +246,7 @@ function trialOf(map: OracleMap): Trial | "refused" | "accepted" {
   const keys = inputsOf(access).map(keyOf);
   const names = new Map(map.tables.map(({ name }, k) => [name, keys[k]!]));
   const data = inputsOf(access)[0]!;
-  const want = wanted(map, inputs[keyOf(data)]!.bytes, bytesOf(outputOf(access).type.dtype));
+  const want = wanted(map, inputs[keyOf(data)]!.bytes, meanBytes(outputOf(access).type.dtype));
   return want === undefined ? "accepted" : { func, access, inputs, keys, names, want };
 }
 

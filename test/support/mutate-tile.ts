@@ -13,6 +13,8 @@ import {
   type Region,
   type Stmt,
   type TileFunc,
+  readData,
+  dataCoords,
 } from "../../ir/index.js";
 
 /** Uniform in [0, limit). */
@@ -155,12 +157,12 @@ function changed(stmt: Stmt, variables: readonly string[], draw: Draw): Stmt {
           return { ...stmt, to: offRegion(stmt.to, variables, draw) };
         case 2: {
           // Results change places: another operator.
-          const { results } = stmt.map;
+          const results = dataCoords(stmt.map);
           const [a, b] = [draw(results.length), draw(results.length)];
           const swapped = results.map((result, k) =>
             k === a ? results[b]! : k === b ? results[a]! : result,
           );
-          return { ...stmt, map: { ...stmt.map, results: swapped } };
+          return { ...stmt, map: { ...stmt.map, ...readData(swapped) } };
         }
         case 3: {
           const keep = pick(outOfBoundsPolicies, draw);

@@ -36,6 +36,9 @@ export const onnxTypes = {
   c64: 14,
   c128: 15,
   bf16: 16,
+  u4: 21,
+  i4: 22,
+  u2: 25,
 } as const;
 
 export const packed = (field: number, values: readonly bigint[]): number[] =>
@@ -95,8 +98,9 @@ export const node = (
   ]);
 export const named = (name: string) => text(3, name);
 
-export const model = (graph: readonly number[], version = 17): Uint8Array =>
-  Uint8Array.from([...number(1, 8), ...bytes(7, graph), ...bytes(8, number(2, version))]);
+/** `format`: the version of the file's format, of which 10 has types of 4 bits. */
+export const model = (graph: readonly number[], version = 17, format = 8): Uint8Array =>
+  Uint8Array.from([...number(1, format), ...bytes(7, graph), ...bytes(8, number(2, version))]);
 
 export const i64s = (values: readonly number[]): number[] => [
   ...new Uint8Array(BigInt64Array.from(values, BigInt).buffer),

@@ -42,6 +42,12 @@ export function faultsOf(code: string): readonly Fault[] {
           replaced(lines, k, `${head}${Number(address) + 32}${tail ?? ""}`),
         ),
       ];
+    if (text.startsWith("TCVT(")) return [fault("a conversion dropped", without(lines, [k]))];
+    if (text.includes("own < next ? ") && text.startsWith("TASSIGN"))
+      return [fault("a pair changed", replaced(lines, k, line.replace("own < next", "next < own")))];
+    if (text.startsWith("TMOV(") && code.includes("turned_ub"))
+      return [fault("a pair changed", without(lines, [k]))];
+    if (/^turn = \d+ - turn;/.test(text)) return [fault("a pair changed", without(lines, [k]))];
     if (/^\w+_turn \^= 1;/.test(text)) return [fault("a turn dropped", without(lines, [k]))];
     return [];
   });

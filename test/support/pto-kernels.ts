@@ -1,6 +1,6 @@
 /** A kernel for each way in which a gather becomes PTO-ISA, each with tails, several tasks on each core, and a second copy. */
 import type { GatherClass, Schedule, SourceFunc } from "../../ir/index.js";
-import { onnx, pypto } from "../../src/index.js";
+import { numpy, onnx, pypto } from "../../src/index.js";
 
 export interface ExampleKernel {
   readonly class: GatherClass;
@@ -46,6 +46,11 @@ export const exampleKernels: Readonly<Record<string, ExampleKernel>> = {
     func: onnx.gatherElements({ data: ["u8", [20, 40]], indices: ["i32", [12, 40]], axis: 0, oob: "clamp" }),
     schedule: { tile: [12, 8], buffers: 2, cores: 2 },
   },
+  "flat-indices": {
+    class: "flat",
+    func: numpy.takeAlongAxis({ arr: ["f32", [20, 40]], indices: ["u16", [12, 40]], axis: 0, oob: "zero" }),
+    schedule: { tile: [12, 16], buffers: 2, cores: 2 },
+  },
   "row-copy": {
     class: "row-copy",
     func: onnx.gather({ data: ["f64", [20, 12]], indices: ["i32", [50]], axis: 0 }),
@@ -55,6 +60,11 @@ export const exampleKernels: Readonly<Record<string, ExampleKernel>> = {
     class: "row-fetch",
     func: onnx.gather({ data: ["f16", [40, 6, 20]], indices: ["i64", [30]], axis: 0, oob: "zero" }),
     schedule: { tile: [4, 6, 16], buffers: 2, cores: 2, residency: "gm" },
+  },
+  "row-pairs": {
+    class: "row-fetch",
+    func: onnx.gather({ data: ["f16", [40, 20]], indices: ["i64", [50]], axis: 0, oob: "zero" }),
+    schedule: { tile: [21, 16], buffers: 2, cores: 2, residency: "gm" },
   },
   mgather: {
     class: "mgather",

@@ -5,7 +5,7 @@ import {
   alignUp,
   constant,
   dim,
-  bytesOf,
+  meanBytes,
   iv,
   min,
   site,
@@ -23,13 +23,14 @@ import {
   type SyncStmt,
   type TileFunc,
   type UbBuffer,
+  readData,
 } from "../../ir/index.js";
 
 const bufferOf = (name: string, dtype: DType, shape: Shape, buffers: 1 | 2 = 1): UbBuffer => ({
   name,
   dtype,
   shape,
-  rowBytes: alignUp((shape[shape.length - 1] ?? 1) * bytesOf(dtype), 32),
+  rowBytes: alignUp((shape[shape.length - 1] ?? 1) * meanBytes(dtype), 32),
   buffers,
 });
 
@@ -47,7 +48,7 @@ const operandsOf = (
 const mapOf = (below: number, rest: readonly Linear[], keep: OutOfBounds): AccessMap => ({
   outRank: 2,
   sites: [{ value: { table: 1, at: [dim(0), dim(1)] }, keep, below }],
-  results: [site(0), ...rest],
+  ...readData([site(0), ...rest]),
 });
 
 /** One load of a box out of a tensor that is larger along every dim, so that no two dims fold. */

@@ -35,8 +35,29 @@ export function freeDims({
 export const fullLoad: Rule = {
   id: "full-load",
   code: "TC301",
-  judge: (tiling) => (tiling.residency === "gm" ? [] : [...wholeDims(tiling), ...pinned(tiling)]),
+  judge: (tiling) => [
+    ...(tiling.residency === "gm" ? [] : [...wholeDims(tiling), ...pinned(tiling)]),
+    ...termsInOrder(tiling),
+  ],
 };
+
+/** The terms of an element are taken in by one task, in order: no schedule parts them among tasks. */
+function termsInOrder({ gather, terms }: Tiling): Verdict[] {
+  const { reduced } = gather.map;
+  if (reduced === undefined) return [];
+  const parts = Math.ceil(reduced.most / terms);
+  return [
+    {
+      rule: "reduced",
+      pass: true,
+      detail:
+        parts === 1
+          ? `tile[r] = ${terms} = all terms: one part`
+          : `tile[r] = ${terms}: carried by a serial loop, ${parts} parts`,
+      source: "docs/values.md: terms",
+    },
+  ];
+}
 
 /** What the data tile holds along each gather dim. */
 function wholeDims({ gather, schedule, operands }: Tiling): Verdict[] {

@@ -4,13 +4,14 @@
  */
 import type { Tiling } from "../tiling.js";
 import { fullLoad } from "./full-load.js";
+import { packedTile } from "./packed-tile.js";
 import { residency } from "./residency.js";
 import type { Rule, Verdict } from "./rule.js";
 import { scheduleShape } from "./schedule-shape.js";
 import { ubBudget } from "./ub-budget.js";
 
 /** Every tiling rule, by name. */
-export const rules = { scheduleShape, residency, fullLoad, ubBudget } as const;
+export const rules = { scheduleShape, residency, packedTile, fullLoad, ubBudget } as const;
 
 /** Every tiling rule, in the order in which they judge. */
 export const ruleList = Object.values(rules) satisfies readonly Rule[];

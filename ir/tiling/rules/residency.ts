@@ -4,6 +4,7 @@
  */
 import { keyOf, type AccessFunc } from "../../func.js";
 import { targetFacts, type Target } from "../../target.js";
+import { refusedLowering } from "../asked-lowering.js";
 import { movableTables, residencyOf } from "../residency.js";
 import type { Tiling } from "../tiling.js";
 import type { Rule, Verdict } from "./rule.js";
@@ -19,25 +20,16 @@ export const residency: Rule = {
 };
 
 /** Of a class of instructions that is asked for: whether the gather can have it where its data is, whatever the room. */
-function ofLowering(tiling: Tiling): Verdict[] {
-  const { target, residency: own } = tiling;
-  const asked = tiling.schedule.lowering;
+function ofLowering({ target, residency: own, schedule, lowering }: Tiling): Verdict[] {
+  const { lowering: asked } = schedule;
   if (asked === undefined) return [];
-  const { lowering } = tiling;
-  const refused = lowering.lost.find((lost) => lost.class === asked && "reason" in lost && !lost.room);
-  const known = lowering.class === asked || lowering.lost.some((lost) => lost.class === asked);
-  const reason =
-    refused !== undefined && "reason" in refused
-      ? refused.reason
-      : targetFacts[target.kind].vectorUnit
-        ? `its data is in ${own === "gm" ? "global memory" : "UB"}`
-        : `target ${target.name} gathers in place`;
-  const pass = known && refused === undefined;
+  const refused = refusedLowering(lowering, asked, target, own !== "gm");
+  const pass = refused === undefined || refused.room;
   return [
     {
       rule: "lowering",
       pass,
-      detail: pass ? `${asked} gathers it` : `lowering ${asked} does not apply: ${reason}`,
+      detail: pass ? `${asked} gathers it` : `lowering ${asked} does not apply: ${refused.reason}`,
       source: "docs/pto.md: what a gather becomes",
     },
   ];

@@ -4,7 +4,7 @@ import type { DiagnosticData } from "../../diagnostic.js";
 import type { Tiling } from "../tiling.js";
 
 /** A rule's name in diagnostics and explanations. */
-export type RuleId = "schedule-shape" | "residency" | "full-load" | "ub-budget";
+export type RuleId = "schedule-shape" | "residency" | "packed-tile" | "full-load" | "ub-budget";
 
 /** One line of a rule's judgement, with its numbers and where the rule is written. */
 export interface Verdict {

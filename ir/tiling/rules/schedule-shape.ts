@@ -20,8 +20,10 @@ export function shapeFaults(gather: AccessFunc, schedule: Schedule): ShapeVerdic
   const shapeFault = (name: "tile" | "view", shape: Shape | undefined): ShapeVerdict[] => {
     if (shape === undefined) return [];
     const code = name === "tile" ? "TC302" : "TC303";
-    if (shape.length !== rank) {
-      const hint = `give one entry for each dim of ${formatType(outputOf(gather).type)}`;
+    const hasTerms = name === "tile" && gather.map.reduced !== undefined;
+    if (shape.length !== rank && !(hasTerms && shape.length === rank + 1)) {
+      const more = hasTerms ? ", and one more for r or none" : "";
+      const hint = `give one entry for each dim of ${formatType(outputOf(gather).type)}${more}`;
       const detail = `${name} ${formatShape(shape)} has ${shape.length} entries; the output has rank ${rank}`;
       return [fault(detail, { code, hint, data: { [name]: shape } })];
     }

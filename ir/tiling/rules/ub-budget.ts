@@ -2,6 +2,7 @@
  * Rule 4: the tile fits the unified buffer. Source: hicann/pypto docs/zh/api/operation/pypto-gather.md rule 5 and decision
  * D6. Under the budget rule `spec` the written sum and the plan with its padding must both fit.
  */
+import { refusedLowering } from "../asked-lowering.js";
 import type { Rule, Verdict } from "./rule.js";
 
 export const ubBudget: Rule = {
@@ -27,20 +28,20 @@ export const ubBudget: Rule = {
     const refused =
       asked === undefined || !sum.pass
         ? undefined
-        : tiling.lowering.lost.find((lost) => lost.class === asked && "reason" in lost && lost.room);
+        : refusedLowering(tiling.lowering, asked, target, tiling.residency !== "gm");
     const room: Verdict[] =
-      refused === undefined || !("reason" in refused)
-        ? []
-        : [
+      refused?.room === true
+        ? [
             {
               rule: "lowering-room",
               pass: false,
-              detail: `lowering ${refused.class} ${refused.reason}`,
+              detail: `lowering ${String(asked)} ${refused.reason}`,
               get source() {
                 return source();
               },
             },
-          ];
+          ]
+        : [];
     if (rule === "full") return [sum, ...room];
     const plan: Verdict = {
       rule: "ub-plan",

@@ -2,11 +2,12 @@
 import {
   assertNever,
   at,
-  bytesOf,
+  bitsOf,
   elementCount,
   inputOf,
   inputsOf,
   InternalError,
+  isMove,
   isRead,
   outputOf,
   strides,
@@ -15,6 +16,7 @@ import {
   type Linear,
   type Read,
   type Site,
+  dataCoords,
 } from "../../../ir/index.js";
 
 export interface PlainKernel {
@@ -26,22 +28,23 @@ const lanes = 256;
 const mostAlong = 65535;
 
 /**
- * Undefined for what it would not be plain to write: elements that are no whole words, index values that are sums or of other than 4 or 8
+ * Undefined for what it would not be plain to write: elements that are computed or no whole words, index values that are sums or of other than 4 or 8
  * bytes, and inputs that nothing reads.
  */
 export function plainKernel(gather: AccessFunc): PlainKernel | undefined {
   const { map } = gather;
   const output = outputOf(gather).type;
-  const words = bytesOf(output.dtype) / 4;
+  const words = bitsOf(output.dtype) / 32;
   const elements = elementCount(output.shape);
   const reads = map.sites.filter(isBoundedRead);
   const inputs = inputsOf(gather);
   const read = new Set([0, ...reads.map(({ value }) => value.table)]);
   const written =
+    isMove(map) &&
     Number.isInteger(words) &&
     elements > 0 &&
     reads.length === map.sites.length &&
-    reads.every(({ value }) => bytesOf(at(inputs, value.table).type.dtype) >= 4) &&
+    reads.every(({ value }) => bitsOf(at(inputs, value.table).type.dtype) >= 32) &&
     inputs.every((_, table) => read.has(table));
   if (!written) return undefined;
   const groups = Math.ceil(elements / lanes);
@@ -53,7 +56,7 @@ export function plainKernel(gather: AccessFunc): PlainKernel | undefined {
     (by, d) => `  let d${d} = i32(i / ${by}u % ${at(output.shape, d)}u);`,
   );
   const sites = reads.map((site, k) => siteCode(gather, site, k));
-  const from = addressCode(map.results, strides(inputOf(gather, 0).type.shape));
+  const from = addressCode(dataCoords(map), strides(inputOf(gather, 0).type.shape));
   const moves = Array.from(
     { length: words },
     (_, w) => `  result[${words}u * i + ${w}u] = t0[${words}u * source + ${w}u];`,
@@ -86,7 +89,7 @@ const isBoundedRead = (site: Site): site is BoundedRead => isRead(site.value) &&
 function siteCode(gather: AccessFunc, { value, fromEnd, below }: BoundedRead, k: number): string {
   const { dtype, shape } = inputOf(gather, value.table).type;
   const position = `u32(${addressCode(value.at, strides(shape))})`;
-  const word = bytesOf(dtype) === 8 ? `2u * ${position}` : position;
+  const word = bitsOf(dtype) === 64 ? `2u * ${position}` : position;
   const read = `bitcast<i32>(t${value.table}[${word}])`;
   const counted = fromEnd === undefined ? `v${k}` : `select(v${k}, v${k} + ${fromEnd}, v${k} < 0)`;
   return `  let v${k} = ${read};\n  let s${k} = clamp(${counted}, 0, ${Math.max(0, below - 1)});`;

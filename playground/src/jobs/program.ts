@@ -215,7 +215,7 @@ function resolved(func: SourceFunc): SourceFunc {
   const shape = result.resolved.output;
   const output = outputOf(func);
   const [data] = inputsOf(func);
-  const type = { dtype: data?.type.dtype ?? output.type.dtype, shape };
+  const type = { dtype: result.resolved.dtype ?? data?.type.dtype ?? output.type.dtype, shape };
   const operands = [...inputsOf(func), { ...output, type }];
   return {
     ...func,

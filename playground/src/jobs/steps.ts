@@ -1,6 +1,7 @@
 /** A tile program's statements one after the other, each with the boxes that it reads and writes. */
 import { execution, type Step } from "../../../ir/clock/execution.js";
 import {
+  dataCoords,
   addressOf,
   at,
   constant,
@@ -164,7 +165,7 @@ export function picksOf(
     return {
       out,
       sites: seen,
-      from: map.results.map((result) => evaluate(result, noLoops, { dims: out, sites })),
+      from: dataCoords(map).map((result) => evaluate(result, noLoops, { dims: out, sites })),
     };
   });
 }

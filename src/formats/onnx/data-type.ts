@@ -11,11 +11,8 @@ const unsupported: ReadonlyMap<number, string> = new Map([
   [18, "FLOAT8E4M3FNUZ"],
   [19, "FLOAT8E5M2"],
   [20, "FLOAT8E5M2FNUZ"],
-  [21, "UINT4"],
-  [22, "INT4"],
   [23, "FLOAT4E2M1"],
   [24, "FLOAT8E8M0"],
-  [25, "UINT2"],
   [26, "INT2"],
   [27, "FLOAT6E2M3"],
   [28, "FLOAT6E3M2"],
@@ -31,6 +28,7 @@ export const dataType = {
   i64: codeOf("i64"),
   string: codeOf("string"),
   bool: codeOf("bool"),
+  u8: codeOf("u8"),
 } as const;
 
 /** The element type, or undefined for one that tilec lacks. */

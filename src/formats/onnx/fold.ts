@@ -1,11 +1,15 @@
 /**
- * Gathers with the views and gathers around them, as one access map: a read of what a view or a gather makes becomes a read
- * of what that one reads.
+ * Gathers with the views, gathers and arithmetic around them, as one access map: a read of what a node makes becomes a read of what
+ * that one reads, and its value takes the place of the read.
  */
+import { readData } from "../../../ir/access.js";
 import {
   accessMap,
   at,
   dim,
+  effectiveType,
+  equalLinear,
+  isMove,
   isRead,
   maxRank,
   operandAt,
@@ -13,10 +17,14 @@ import {
   roles,
   site,
   substitute,
+  typeOf,
   verifyStructure,
   type AccessFunc,
   type AccessMap,
+  type DType,
+  type Expression,
   type Linear,
+  type Read,
   type Shape,
   type Site,
   type TensorType,
@@ -24,6 +32,7 @@ import {
 import type { ProgramDescription } from "../../api/program.js";
 import { Symbols } from "../symbols.js";
 import { dtypeOf } from "./data-type.js";
+import { elementwiseOf, isElementwise } from "./elementwise.js";
 import { quoted } from "./fail.js";
 import type { Left } from "./infer.js";
 import type { OnnxGraph, OnnxModel, OnnxNode } from "./model.js";
@@ -41,6 +50,7 @@ interface Source {
 interface Chain {
   readonly map: AccessMap;
   readonly shape: Shape;
+  readonly dtype: DType;
   /** The map's inputs. */
   readonly sources: readonly Source[];
   readonly nodes: readonly OnnxNode[];
@@ -91,6 +101,49 @@ export class Folder {
     if (y === undefined) return;
     if (program !== undefined) this.#leaveGather(left, y, program);
     else if (node.domain === "" && viewNamed(node.op) !== undefined) this.#leaveView(left, y);
+    else if (node.domain === "" && isElementwise(node.op)) this.#leaveElementwise(left, y);
+  }
+
+  /** Arithmetic on what a gather made, or on what one reads. */
+  #leaveElementwise({ node, inputs, opset }: Left, y: Value): void {
+    const chains = inputs.map((value, k) =>
+      value === undefined ? undefined : this.#chainOf(node.inputs[k] ?? "", value),
+    );
+    const gathered = chains.flatMap((chain) =>
+      chain?.gather !== undefined && this.#ends.get(chain.gather) === chain ? [chain] : [],
+    );
+    const ends = gathered.flatMap(({ gather }) => gather ?? []);
+    // A table is dequantized element by element as it is gathered; other arithmetic on a whole table stays one.
+    if (gathered.length === 0 && node.op !== "DequantizeLinear") return;
+    const keep = (why: string): void => {
+      for (const gather of ends) this.#keep(gather, `${labelOf(node)} is not folded: ${why}`);
+    };
+    const { dims } = y;
+    const missing = inputs.some((value, k) => value !== undefined && chains[k] === undefined);
+    if (missing || opset === undefined || dims === undefined || !isStatic(dims) || dims.length > maxRank) {
+      keep("the shape or element type of an operand is not known");
+      return;
+    }
+    const computed = elementwiseOf({ node, inputs, opset }, chains, dims);
+    if ("why" in computed) {
+      keep(computed.why);
+      return;
+    }
+    const taken = computed.reads.flatMap(({ input }) => chains[input] ?? []);
+    const map: AccessMap = {
+      outRank: dims.length,
+      sites: [],
+      reads: computed.reads.map(({ at: coords }, table) => ({ table, at: coords })),
+      value: computed.value,
+    };
+    const chain = chained(node, map, dims, taken, ends[0]);
+    if (chain === undefined) return;
+    this.#chains.set(y, chain);
+    const shared = node.inputs.find(
+      (name, k) => chains[k]?.gather !== undefined && this.#uses.get(name) !== 1,
+    );
+    if (shared !== undefined) keep(`${quoted(shared)} is read by others too`);
+    else if (ends[0] !== undefined) this.#ends.set(ends[0], chain);
   }
 
   #leaveView({ node, inputs, opset }: Left, y: Value): void {
@@ -112,24 +165,31 @@ export class Folder {
       if (last !== undefined) this.#keep(last, why);
       return;
     }
-    const map = { outRank: dims.length, sites: [], results: coords };
+    const map = { outRank: dims.length, sites: [], ...readData(coords) };
     const chain = chained(node, map, dims, [from], from.gather);
     if (chain === undefined) return;
     this.#chains.set(y, chain);
     if (last !== undefined) this.#ends.set(last, chain);
   }
 
-  #leaveGather({ node, inputs }: Left, y: Value, { op, attrs, data, indices }: ProgramDescription): void {
-    const result = resolveSource({ op, attrs, inputs: [data, indices] });
+  #leaveGather({ node, inputs }: Left, y: Value, description: ProgramDescription): void {
+    const { op, attrs, data, indices, others = [] } = description;
+    const types = [data, indices, ...others];
+    const result = resolveSource({ op, attrs, inputs: types });
     if (!result.ok) return;
     const { operator, negative, oob, output } = result.resolved;
-    const chains = [data, indices].flatMap((_, k) => {
+    const chains = types.flatMap((type, k) => {
       const [name, value] = [node.inputs[k] ?? "", inputs[k]];
       const why = value === undefined ? undefined : this.#breaks.get(value);
       if (why !== undefined) this.#keep(node, why);
-      return value === undefined ? [] : (this.#chainOf(name, value) ?? []);
+      if (value === undefined) return [];
+      const own = effectiveType(operator, type, k);
+      // Bytes that hold packed elements are a tensor of the model as it stands, or none that is followed.
+      if (own.dtype === type.dtype) return this.#chainOf(name, value) ?? [];
+      const bytes = alone(name, value);
+      return bytes === undefined || this.#chains.has(value) ? [] : [chainOn({ name, value, type: own })];
     });
-    if (chains.length < 2) return;
+    if (chains.length < types.length) return;
     const chain = chained(node, accessMap(operator, negative, oob), output, chains, node);
     if (chain === undefined) return;
     this.#chains.set(y, chain);
@@ -175,8 +235,14 @@ function alone(name: string, value: Value): Chain | undefined {
   const dtype = dtypeOf(code);
   if (dims === undefined || !isStatic(dims) || dtype === undefined || value.problem !== undefined)
     return undefined;
-  const map = { outRank: dims.length, sites: [], results: dims.map((_, k) => dim(k)) };
-  return { map, shape: dims, sources: [{ name, value, type: { dtype, shape: dims } }], nodes: [] };
+  return chainOn({ name, value, type: { dtype, shape: dims } });
+}
+
+/** The chain of a tensor itself. */
+function chainOn(source: Source): Chain {
+  const { shape, dtype } = source.type;
+  const map = { outRank: shape.length, sites: [], ...readData(shape.map((_, k) => dim(k))) };
+  return { map, shape, dtype, sources: [source], nodes: [] };
 }
 
 /** The chain of a node whose own map is over the ends of `chains`; undefined for one that grows beyond bounds. */
@@ -189,27 +255,41 @@ function chained(
 ): Chain | undefined {
   const nodes = [...new Set([...chains.flatMap((chain) => chain.nodes), node])];
   const folded = composed(map, chains);
-  if (nodes.length > mostNodes || folded.map.sites.length > mostSites) return undefined;
-  return { ...folded, shape, nodes, ...(gather === undefined ? {} : { gather }) };
+  if (folded === undefined || nodes.length > mostNodes || folded.map.sites.length > mostSites)
+    return undefined;
+  const types = folded.map.reads.map(({ table }) => at(folded.sources, table).type.dtype);
+  const dtype = typeOf(folded.map.value, types);
+  return { ...folded, shape, dtype, nodes, ...(gather === undefined ? {} : { gather }) };
 }
 
-/** The map over what its inputs are read from, in the place of its inputs. */
-function composed(outer: AccessMap, chains: readonly Chain[]): Pick<Chain, "map" | "sources"> {
-  const sources: Source[] = chains.slice(0, 1).flatMap((chain) => chain.sources.slice(0, 1));
+/** The map over what its inputs are read from, in the place of its inputs. Undefined where an index value would be computed. */
+function composed(outer: AccessMap, chains: readonly Chain[]): Pick<Chain, "map" | "sources"> | undefined {
+  const [first] = outer.reads;
+  const sources: Source[] = chains
+    .slice(first?.table ?? 0)
+    .slice(0, 1)
+    .flatMap((chain) => chain.sources.slice(0, 1));
   const sites: Site[] = [];
+  const reads: Read[] = [];
   /** The data stays input 0; what is read by indices is one input, however often it is read. */
-  const numberOf = (source: Source, isData: boolean): number => {
-    if (isData) return 0;
-    const known = sources.findIndex((other, k) => k > 0 && other.value === source.value);
+  const numberOf = (source: Source, isValue: boolean): number => {
+    const known = sources.findIndex(
+      (other, k) =>
+        (isValue || k > 0) && other.value === source.value && other.type.dtype === source.type.dtype,
+    );
     return known === -1 ? sources.push(source) - 1 : known;
   };
-  const push = (own: Site): number => sites.push(own) - 1;
+  /** Index values that are one: the same element under the same policy. */
+  const push = (own: Site): number => {
+    const known = sites.findIndex((other) => sameSite(other, own));
+    return known === -1 ? sites.push(own) - 1 : known;
+  };
   const placed: number[] = [];
   const renamed = (form: Linear): Linear =>
     substitute(form, (of) => (of.kind === "site" ? site(at(placed, of.site)) : undefined));
 
-  /** Where a chain's tensor at `coords` lies in its first source. */
-  const readThrough = ({ map, sources: own }: Chain, coords: readonly Linear[]): readonly Linear[] => {
+  /** Where the elements lie in their sources that a chain's tensor at `coords` is made from. */
+  const readThrough = ({ map, sources: own }: Chain, coords: readonly Linear[], isValue: boolean): Read[] => {
     const inner: number[] = [];
     const put = (form: Linear): Linear =>
       substitute(form, (of) => {
@@ -223,7 +303,10 @@ function composed(outer: AccessMap, chains: readonly Chain[]): Pick<Chain, "map"
         : put(value);
       inner.push(push({ ...entry, value: read }));
     }
-    return map.results.map(put);
+    return map.reads.map(({ table, at: list }) => ({
+      table: numberOf(at(own, table), isValue),
+      at: list.map(put),
+    }));
   };
 
   for (const entry of outer.sites) {
@@ -233,17 +316,52 @@ function composed(outer: AccessMap, chains: readonly Chain[]): Pick<Chain, "map"
       continue;
     }
     const chain = at(chains, value.table);
-    const coords = readThrough(chain, value.at.map(renamed));
-    const table = numberOf(at(chain.sources, 0), false);
-    placed.push(push({ ...entry, value: { table, at: coords } }));
+    if (!isMove(chain.map)) return undefined;
+    const [read] = readThrough(chain, value.at.map(renamed), false);
+    if (read === undefined) return undefined;
+    placed.push(push({ ...entry, value: read }));
   }
-  const results = readThrough(at(chains, 0), outer.results.map(renamed));
-  return { map: { outRank: outer.outRank, sites, results }, sources };
+  /** A read of the outer map, as the value of its chain. */
+  const values = outer.reads.map(({ table, at: coords }): Expression => {
+    const chain = at(chains, table);
+    const own = readThrough(chain, coords.map(renamed), true).map((read) => {
+      const known = reads.findIndex((other) => sameRead(other, read));
+      return known === -1 ? reads.push(read) - 1 : known;
+    });
+    return withReads(chain.map.value, (k) => ({ kind: "read", read: at(own, k) }));
+  });
+  const value = withReads(outer.value, (k) => at(values, k));
+  return { map: { outRank: outer.outRank, sites, reads, value }, sources };
 }
 
-function programOf({ map, shape, sources }: Chain, name: string): AccessFunc {
+const sameRead = (a: Read, b: Read): boolean =>
+  a.table === b.table &&
+  a.at.length === b.at.length &&
+  a.at.every((form, k) => equalLinear(form, at(b.at, k)));
+
+function sameSite({ value: a, ...policy }: Site, { value: b, ...other }: Site): boolean {
+  if (JSON.stringify(policy) !== JSON.stringify(other)) return false;
+  return isRead(a) ? isRead(b) && sameRead(a, b) : !isRead(b) && equalLinear(a, b);
+}
+
+/** An expression with others in the place of its reads. */
+function withReads(value: Expression, of: (read: number) => Expression): Expression {
+  switch (value.kind) {
+    case "read":
+      return of(value.read);
+    case "number":
+      return value;
+    case "cast":
+    case "reduce":
+      return { ...value, of: withReads(value.of, of) };
+    case "op":
+      return { ...value, of: [withReads(value.of[0], of), withReads(value.of[1], of)] };
+  }
+}
+
+function programOf({ map, shape, dtype, sources }: Chain, name: string): AccessFunc {
   const symbols = new Symbols();
-  const output = { name: symbols.next("output"), type: { dtype: at(sources, 0).type.dtype, shape } };
+  const output = { name: symbols.next("output"), type: { dtype, shape } };
   const inputs = sources.map(({ name: own, type }, k) => {
     const called = sources.length === 2 ? at(roles, k) : symbols.next(own);
     return operandAt({ name: called, type }, k, sources.length);

@@ -1,11 +1,14 @@
 /** The gathers of a model, each as a program of its own, or why it cannot be one. */
 import {
   CompileError,
+  findOp,
   inputsOf,
+  invariant,
   keyOf,
   type AccessFunc,
   type AttrValue,
   type Diagnostic,
+  type OpName,
   type TensorType,
 } from "../../../ir/index.js";
 import type { ProgramDescription } from "../../api/program.js";
@@ -60,6 +63,8 @@ export type OnnxGather =
       /** Present when the model fixes the operand: an initializer, or what follows from constants. */
       readonly data?: TensorValue;
       readonly indices?: TensorValue;
+      /** Further inputs that the model fixes, by their keys. */
+      readonly others?: Readonly<Record<string, TensorValue>>;
       /** The same with the views and gathers around it, as one access program. */
       readonly folded?: OnnxFolded;
       /** Views next to it that are not folded, and why. */
@@ -80,25 +85,29 @@ export interface OnnxOpen {
 }
 
 interface Operator {
-  readonly op: string;
-  /** The one attribute, under ONNX's name, which is also tilec's. */
-  readonly attribute: "axis" | "batch_dims";
-  /** Opsets in which the operator changed, newest first (onnx/onnx docs/Changelog.md). */
+  readonly op: OpName;
+  /** Its integer attributes, under ONNX's names, which are also tilec's, with their defaults. */
+  readonly attributes: Readonly<Record<string, number>>;
+  /** Opsets in which the operator changed, newest first (onnx/onnx docs/Changelog.md). None: it is of another domain. */
   readonly versions: readonly number[];
 }
 
 const operators: ReadonlyMap<string, Operator> = new Map<string, Operator>([
-  ["Gather", { op: "onnx.gather", attribute: "axis", versions: [13, 11, 1] }],
-  ["GatherElements", { op: "onnx.gather_elements", attribute: "axis", versions: [13, 11] }],
-  ["GatherND", { op: "onnx.gather_nd", attribute: "batch_dims", versions: [13, 12, 11] }],
-]);
-
-/** Why an operator that reads or writes by index is not compiled; those of ONNX's own domain unless another stands in front. */
-const uncompiled: ReadonlyMap<string, string> = new Map([
+  ["Gather", { op: "onnx.gather", attributes: { axis: 0 }, versions: [13, 11, 1] }],
+  ["GatherElements", { op: "onnx.gather_elements", attributes: { axis: 0 }, versions: [13, 11] }],
+  ["GatherND", { op: "onnx.gather_nd", attributes: { batch_dims: 0 }, versions: [13, 12, 11] }],
   [
     "com.microsoft.GatherBlockQuantized",
-    "it gathers quantized blocks, which are dequantized as they are read",
+    {
+      op: "onnx.gather_block_quantized",
+      attributes: { bits: 4, block_size: 128, gather_axis: 0, quantize_axis: 1 },
+      versions: [],
+    },
   ],
+]);
+
+/** Why an operator that reads or writes by index is not compiled. */
+const uncompiled: ReadonlyMap<string, string> = new Map([
   ...["Scatter", "ScatterElements", "ScatterND", "TensorScatter"].map(
     (op) => [op, "it writes by index"] as const,
   ),
@@ -107,8 +116,8 @@ const uncompiled: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Every Gather, GatherElements and GatherND of ONNX's own domain, in order, those in the bodies of If, Loop and Scan and
- * in functions too. Throws a CompileError (TC014) only when `bindings` do not fit the model.
+ * Every Gather, GatherElements and GatherND of ONNX's own domain, and GatherBlockQuantized of com.microsoft, in order, those in
+ * the bodies of If, Loop and Scan and in functions too. Throws a CompileError (TC014) only when `bindings` do not fit the model.
  */
 export const findGathers = (model: OnnxModel, bindings: Bindings = {}): OnnxGather[] =>
   surveyModel(model, bindings).nodes.flatMap((found) => ("compiled" in found ? [] : [found]));
@@ -128,9 +137,9 @@ export function surveyModel(model: OnnxModel, bindings: Bindings = {}): OnnxSurv
   const programs = new Map<OnnxNode, ProgramDescription>();
   const visit = (visited: Visited): void => {
     const { node } = visited;
-    const operator = node.domain === "" ? operators.get(node.op) : undefined;
+    const operator = operators.get(node.domain === "" ? node.op : `${node.domain}.${node.op}`);
     if (operator === undefined) {
-      const why = uncompiled.get(node.domain === "" ? node.op : `${node.domain}.${node.op}`);
+      const why = node.domain === "" ? uncompiled.get(node.op) : undefined;
       if (why === undefined) return;
       const compiles = `${why}; tilec compiles ${[...operators.keys()].join(", ")}`;
       const diagnostic = problem(placeOf(model.file, node), compiles);
@@ -177,10 +186,11 @@ function withFolding<G extends OnnxGather & { readonly ok: true }>(
   if (folded === undefined) return { ...gather, kept };
   const { func, nodes, sources } = folded;
   try {
-    const inputs = inputsOf(func).flatMap(({ name }, k) => {
+    const inputs = inputsOf(func).flatMap(({ name, type }, k) => {
       const value = sources[k]?.value;
       const tensor = value === undefined ? undefined : (value.constant?.() ?? tensorOf(value));
-      return tensor === undefined ? [] : [[name, tensor] as const];
+      // Bytes that hold packed elements are those elements.
+      return tensor === undefined ? [] : [[name, { ...tensor, type }] as const];
     });
     const named = { ...func, name: names.next(func.name) };
     const reads = inputsOf(func).map((own, k) => [keyOf(own), sources[k]?.name ?? ""] as const);
@@ -206,16 +216,29 @@ function toGather({ file, hint, names, most }: Around, visited: Visited, operato
   const where = placeOf(file, node);
   try {
     const attrs = attributes(where, visited, operator);
-    const data = operand({ where, hint, most }, visited, "data", 0);
-    const indices = operand({ where, hint, most }, visited, "indices", 1);
-    const program = { name, op: operator.op, attrs, data: data.type, indices: indices.type };
+    const given = inputNames(operator, node).map((role, k) => ({
+      role,
+      ...operand({ where, hint, most }, visited, role, k),
+    }));
+    const [data, indices, ...others] = given;
+    invariant(data !== undefined && indices !== undefined, "an operator has data and indices");
+    const program = {
+      name,
+      op: operator.op,
+      attrs,
+      data: data.type,
+      indices: indices.type,
+      ...(others.length === 0 ? {} : { others: others.map(({ type }) => type) }),
+    };
+    const fixed = others.flatMap(({ role, value }) => (value === undefined ? [] : [[role, value] as const]));
     const known = {
       ...(data.value === undefined ? {} : { data: data.value }),
       ...(indices.value === undefined ? {} : { indices: indices.value }),
+      ...(fixed.length === 0 ? {} : { others: Object.fromEntries(fixed) }),
     };
-    const diagnostic = data.open ?? indices.open;
+    const diagnostic = given.find(({ open }) => open !== undefined)?.open;
     if (diagnostic === undefined) return { name, node, ok: true, program, kept: [], ...known };
-    const output = openOutput(visited, most);
+    const output = others.length > 0 ? undefined : openOutput(visited, most);
     if (output === undefined) return { name, node, ok: false, diagnostic };
     const opened = openProgram(program, [data.outermost, indices.outermost, output.outermost], most);
     return "func" in opened
@@ -232,28 +255,40 @@ function toGather({ file, hint, names, most }: Around, visited: Visited, operato
 const refuse = (where: string, message: string, hint?: string): CompileError =>
   new CompileError([problem(where, message, hint)]);
 
+/** What the dialect calls the inputs of a node; those that it leaves out at the end are absent. */
+function inputNames({ op }: Operator, { inputs }: OnnxNode): readonly string[] {
+  const { inputs: names = ["data", "indices"], optional = [] } = findOp(op) ?? {};
+  return names.filter((name, k) => !optional.includes(name) || (inputs[k] ?? "") !== "");
+}
+
 function attributes(where: string, visited: Visited, operator: Operator): Record<string, AttrValue> {
   const { node, opset } = visited;
+  const { versions } = operator;
+  const named = Object.entries(operator.attributes).map(
+    ([name, otherwise]) => [name, intAttribute(where, node, name, otherwise)] as const,
+  );
+  if (versions.length === 0) return Object.fromEntries(named);
   if (opset === undefined) {
     throw refuse(where, "the model does not say which opset it is in", "add an opset_import for domain ''");
   }
   // Older than the operator itself: opset 1, for the dialect's rules to refuse.
-  const attrs: Record<string, AttrValue> = {
-    opset: operator.versions.find((version) => version <= opset) ?? 1,
-  };
-  const given = node.attributes.get(operator.attribute);
+  return { ...Object.fromEntries(named), opset: versions.find((version) => version <= opset) ?? 1 };
+}
+
+function intAttribute(where: string, node: OnnxNode, name: string, otherwise: number): number {
+  const given = node.attributes.get(name);
   switch (given?.kind) {
     case undefined:
-      return { [operator.attribute]: 0, ...attrs };
+      return otherwise;
     case "int":
       if (BigInt.asIntN(32, given.value) !== given.value) {
-        throw refuse(where, `${operator.attribute} is ${given.value.toString()}`);
+        throw refuse(where, `${name} is ${given.value.toString()}`);
       }
-      return { [operator.attribute]: Number(given.value), ...attrs };
+      return Number(given.value);
     case "reference":
       throw refuse(
         where,
-        `${operator.attribute} is what a caller of the function gives as ${quoted(given.name)}`,
+        `${name} is what a caller of the function gives as ${quoted(given.name)}`,
         "inline the model's functions: onnx.inliner.inline_local_functions(model)",
       );
     case "float":
@@ -264,7 +299,7 @@ function attributes(where: string, visited: Visited, operator: Operator): Record
     case "string":
     case "strings":
     case "tensor":
-      throw refuse(where, `${operator.attribute} is no integer`);
+      throw refuse(where, `${name} is no integer`);
   }
 }
 
@@ -291,7 +326,7 @@ interface GivenOperand extends Pick<OpenShape, "outermost"> {
 function operand(
   { where, hint, most }: Place,
   { node, inputs }: Visited,
-  role: "data" | "indices",
+  role: string,
   k: number,
 ): GivenOperand {
   const name = node.inputs[k] ?? "";

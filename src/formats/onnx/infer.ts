@@ -117,7 +117,8 @@ function outputsOf(
     for (const graph of attribute.graphs)
       bodies.set(name, walkGraph(graph, new Scope(scope), walk, new Map()));
   }
-  if (node.domain !== "" || walk.opset === undefined) return [];
+  if (walk.opset === undefined) return [];
+  if (node.domain !== "") return inferOutputs({ node, inputs, opset: walk.opset });
   if (node.op === "If") {
     const [yes = [], no = []] = [bodies.get("then_branch"), bodies.get("else_branch")];
     const condition = elementsOf(inputs[0])?.[0];

@@ -10,10 +10,12 @@ import {
   formatType,
   isComplex,
   isFloat,
+  isPacked,
   type DType,
   type FloatType,
   type IntegerType,
   type OnnxField,
+  type PackedType,
   type TensorType,
 } from "../../../ir/index.js";
 import { allocate, maxStrings } from "../../../backends/index.js";
@@ -87,9 +89,11 @@ function elements(tensor: OnnxTensor, type: TensorType, count: number, where: st
     // A copy: the tensor must neither keep the file in memory nor start at an odd address.
     return { type, bytes: new Uint8Array(found.raw) };
   }
-  const parts = isComplex(type.dtype) ? 2 : 1;
-  if (found.count !== count * parts) {
-    const numbers = count * parts;
+  // onnx.proto: packed elements lie in `int32_data` as in `raw_data`, a byte an entry.
+  const numbers = isPacked(type.dtype)
+    ? bytesFor(count, type.dtype)
+    : count * (isComplex(type.dtype) ? 2 : 1);
+  if (found.count !== numbers) {
     throw failure(where, `${shown} takes ${numbers} numbers; ${fieldOf(type.dtype)} holds ${found.count}`);
   }
   if (type.dtype === "string" && count > maxStrings) {
@@ -169,7 +173,7 @@ function typed(tensor: OnnxTensor, type: TensorType, count: number, where: strin
       case "uint64_data":
         message.ints((value) => {
           // onnx.proto gives these fields to no other types.
-          writeInt(view, dtype as IntegerType | FloatType, k, heldIn(field, value), where);
+          writeInt(view, (isPacked(dtype) ? "u8" : dtype) as NumberType, k, heldIn(field, value), where);
           k++;
         });
     }
@@ -194,14 +198,10 @@ function heldIn(field: "int32_data" | "int64_data" | "uint64_data", value: bigin
   return field === "int32_data" ? BigInt.asIntN(32, value) : value;
 }
 
+type NumberType = Exclude<IntegerType | FloatType, PackedType>;
+
 /** An integer, or the bits of a float; a value that its type cannot hold is an error, not a wrap. */
-function writeInt(
-  view: DataView,
-  dtype: IntegerType | FloatType,
-  k: number,
-  value: bigint,
-  where: string,
-): void {
+function writeInt(view: DataView, dtype: NumberType, k: number, value: bigint, where: string): void {
   const [lowest, highest] = isFloat(dtype) ? [0n, 2n ** BigInt(bitsOf(dtype)) - 1n] : integerRange(dtype);
   if (value < lowest || value > highest) {
     throw failure(where, `element ${k} is ${value.toString()}, which no ${dtype} holds`);

@@ -240,6 +240,22 @@ const rules: Readonly<Record<string, Rule>> = {
 
   ArgMax: position,
   ArgMin: position,
+
+  DequantizeLinear: ({ node, inputs: [x, scale] }) =>
+    withDims(int(node, "output_dtype") ?? scale?.dataType, x?.dims),
+
+  /** The elements that are packed in a byte lie along the last dim. */
+  "com.microsoft.GatherBlockQuantized"({ node, inputs: [data, indices, scales] }) {
+    const type = scales?.dataType;
+    if (data?.dims === undefined || indices?.dims === undefined) return typed(type);
+    const given = int(node, "gather_axis") ?? 0;
+    const axis = given < 0 ? given + data.dims.length : given;
+    const each = data.dataType === dataType.u8 ? 8 / (int(node, "bits") ?? 4) : 1;
+    const dims = data.dims.map((dim, k, all) =>
+      k === all.length - 1 ? (typeof dim === "number" ? dim * each : "") : dim,
+    );
+    return withDims(type, [...dims.slice(0, axis), ...indices.dims, ...dims.slice(axis + 1)]);
+  },
 };
 
 const groups: readonly (readonly [Rule, string])[] = [
@@ -261,11 +277,13 @@ const table: ReadonlyMap<string, Rule> = new Map([
   ...groups.flatMap(([rule, names]) => names.split(" ").map((name) => [name, rule] as const)),
 ]);
 
-/** What is known of the outputs of one of ONNX's own operators. */
+/** What is known of the outputs of one of ONNX's own operators, or of one that tilec knows of another domain. */
 export function inferOutputs(input: RuleInput): readonly Value[] {
   // Within a function, an attribute may be what the caller gives: nothing follows from it.
   for (const { kind } of input.node.attributes.values()) if (kind === "reference") return [];
-  return [table.get(input.node.op)?.(input) ?? unknown].flat().map(sane);
+  const { op, domain } = input.node;
+  const rule = table.get(domain === "" ? op : `${domain}.${op}`);
+  return [rule?.(input) ?? unknown].flat().map(sane);
 }
 
 /** Models are untrusted: a chain of gathers doubles the rank at each step, and a shape's elements may be negative. */

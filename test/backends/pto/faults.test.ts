@@ -1,7 +1,7 @@
 /** The judge objects to every fault: in a sync, a barrier, an address, a multiply, a tail, a lag. */
 import { beforeAll, describe, expect, it } from "vitest";
 import { emitPto } from "../../../backends/pto/index.js";
-import { byteCount, inputOf, type Stmt, type TileFunc } from "../../../ir/index.js";
+import { byteCount, meanBytes, inputOf, type Stmt, type TileFunc } from "../../../ir/index.js";
 import { compile, runOn, targets } from "../../../src/index.js";
 import { faultsOf } from "../../support/pto-faults.js";
 import { exampleKernels } from "../../support/pto-kernels.js";
@@ -67,6 +67,8 @@ const covered: Readonly<Record<string, readonly string[]>> = {
     "flat-tuples: pipe_barrier(PIPE_V);",
     "flat-bytes: pipe_barrier(PIPE_V);",
     "flat-bytes: pipe_barrier(PIPE_V);",
+    "flat-indices: pipe_barrier(PIPE_V);",
+    "row-pairs: pipe_barrier(PIPE_V);",
   ],
   "a lag turned": [
     "flat-zero: sync 0",
@@ -78,6 +80,7 @@ const covered: Readonly<Record<string, readonly string[]>> = {
   ],
   "a turn dropped": [
     "row-fetch: indices_turn ^= 1;",
+    "row-pairs: indices_turn ^= 1;",
     "mgather: indices_turn ^= 1;",
     "mgather: output_turn ^= 1;",
   ],
@@ -102,15 +105,18 @@ describe.skipIf(cppCompiler() === undefined)("a fault in a kernel", () => {
       const bytes = Uint8Array.from({ length: byteCount(data) }, (_, k) => (k * 7 + (k >> 8) * 13) % 251);
       const below =
         name === "flat-tuples" ? Math.min(...data.shape) : data.shape[name === "flat-error" ? 1 : 0]!;
-      const wide = indices.dtype === "i64";
-      const count = byteCount(indices) / (wide ? 8 : 4);
+      const size = meanBytes(indices.dtype);
+      const count = byteCount(indices) / size;
       const spread = kernel.access!.map.sites.some(({ keep }) => keep === "error") ? 0 : 3;
+      const value = (k: number): number =>
+        k % 5 === 0 ? -1 - ((k * 3) % (below + spread)) : (k * 37 + 11) % (below + spread);
+      // Neighbours that are one row, too.
       const values = Array.from({ length: count }, (_, k) =>
-        k % 5 === 0 ? -1 - ((k * 3) % (below + spread)) : (k * 37 + 11) % (below + spread),
+        value(name === "row-pairs" && k % 7 === 2 ? k - 1 : k),
       );
-      const indexBytes = wide
-        ? new Uint8Array(BigInt64Array.from(values, BigInt).buffer)
-        : new Uint8Array(Int32Array.from(values).buffer);
+      const indexBytes = Uint8Array.from({ length: count * size }, (_, k) =>
+        Number(BigInt.asUintN(8, BigInt(values[Math.floor(k / size)]!) >> BigInt(8 * (k % size)))),
+      );
       const inputs = { data: { type: data, bytes }, indices: { type: indices, bytes: indexBytes } };
       wanted.set(name, (await runOn("reference", kernel, inputs)).output);
       const add = (kind: string, line: string, job: PtoJob, code = job.kernel.code): void => {
@@ -154,6 +160,8 @@ describe.skipIf(cppCompiler() === undefined)("a fault in a kernel", () => {
     "an address moved by a block",
     "a lag turned",
     "a turn dropped",
+    "a conversion dropped",
+    "a pair changed",
   ])("%s is found wherever nothing else covers it", (kind) => {
     const own = trials.flatMap((trial, k) => (trial.kind === kind ? [{ ...trial, k }] : []));
     expect(own.length).toBeGreaterThan(2 + 2 * (covered[kind]?.length ?? 0));

@@ -42,7 +42,7 @@ const special: readonly [string, GatherClass, Func, Schedule, RegExp][] = [
     "a tile of more rows than one DMA moves",
     "flat",
     onnx.gatherElements({ data: ["f32", [5000, 8]], indices: ["i64", [9, 8]], axis: 0 }),
-    {},
+    { lowering: "flat" },
     /4095, 8[\s\S]*905, 8/,
   ],
   [
@@ -170,6 +170,34 @@ describe("a kernel for", () => {
         0,
       ]);
     }
+  });
+});
+
+describe("tuples of rows whose members have equal extents", () => {
+  it("tell of each member that is outside, alone", { timeout: 120_000 }, async (context) => {
+    if (cppCompiler() === undefined) return context.skip();
+    const func = onnx.gatherNd({ data: ["f32", [6, 6, 16]], indices: ["i64", [19, 2]] });
+    const schedule: Schedule = { tile: [19, 16], residency: "gm", lowering: "row-fetch", profile: "head" };
+    const kernel = compile(func, { ...schedule, target: targets.ascendA2 });
+    expect(programLowering(kernel.tile, kernel.target)?.pairs).toBeDefined();
+    const data = new Uint8Array(6 * 6 * 16 * 4);
+    // All inside, then one member outside: of the first tuple, of the last, and on either side.
+    const outside = [-1, 0, 1, 36, 37].flatMap((k) =>
+      k < 0
+        ? [[k, 0]]
+        : [
+            [k, 6],
+            [k, -7],
+          ],
+    );
+    const jobs = outside.map(([at, value], k) => {
+      const indices = BigInt64Array.from({ length: 38 }, (_, n) => BigInt(n === at ? value! : (n % 12) - 6));
+      return ptoJob(kernel, `k${k}`, [data, new Uint8Array(indices.buffer)]);
+    });
+    const verdicts = await runPto(jobs);
+    expect(verdicts.map(({ fault, status }) => [fault, status])).toEqual(
+      outside.map(([at]) => ["", at! >= 0]),
+    );
   });
 });
 

@@ -1,4 +1,4 @@
-// tilec emit pto: @gather_elements for ascend-a2, 2 cores, 14592 of 15000 B of UB
+// tilec emit pto: @gather_elements for ascend-a2, 2 cores, 12928 of 15000 B of UB
 // blocks: 1
 #include <cstdint>
 #include <pto/pto-inst.hpp>
@@ -9,34 +9,34 @@ extern "C" __global__ AICORE void gather_elements(__gm__ int32_t* data, __gm__ i
     constexpr uint64_t data_ub = 0;
     constexpr uint64_t indices_ub = 1920;
     constexpr uint64_t output_ub = 4512;
-    constexpr uint64_t narrow_ub = 7104; // index values of 64 bits, as 32-bit ones
-    constexpr uint64_t addresses_ub = 8256; // index values, then addresses in the data tile
-    constexpr uint64_t pattern_ub = 9984; // which index value each word of the output takes
-    constexpr uint64_t base_ub = 11712; // where the place of each word begins in the data tile
-    constexpr uint64_t seen_ub = 13440; // marks of index values outside
+    constexpr uint64_t narrow_ub = 7104; // index values of other sizes, as 32-bit ones
+    constexpr uint64_t addresses_ub = 8000; // index values, then addresses in the data tile
+    constexpr uint64_t pattern_ub = 9344; // which index value each word of the output takes
+    constexpr uint64_t base_ub = 10688; // where the place of each word begins in the data tile
+    constexpr uint64_t seen_ub = 12032; // marks of index values outside
     using UbData = Tile<TileType::Vec, int32_t, 20, 24, BLayout::RowMajor, 20, 24>;
     using UbIndex = Tile<TileType::Vec, int64_t, 27, 12, BLayout::RowMajor, 27, 12>;
-    using UbWide = Tile<TileType::Vec, int64_t, 18, 12, BLayout::RowMajor, 18, 12>;
-    using UbWide2 = Tile<TileType::Vec, int64_t, 9, 12, BLayout::RowMajor, 9, 12>;
-    using UbNarrow = Tile<TileType::Vec, int32_t, 18, 16, BLayout::RowMajor, 18, 12>;
-    using UbNarrow2 = Tile<TileType::Vec, int32_t, 9, 16, BLayout::RowMajor, 9, 12>;
-    using UbRow = Tile<TileType::Vec, int32_t, 1, 288, BLayout::RowMajor, 1, 288>;
-    using UbRow2 = Tile<TileType::Vec, int32_t, 1, 432, BLayout::RowMajor, 1, 432>;
-    using UbRow3 = Tile<TileType::Vec, int32_t, 1, 144, BLayout::RowMajor, 1, 144>;
-    using UbRow4 = Tile<TileType::Vec, int32_t, 1, 216, BLayout::RowMajor, 1, 216>;
+    using UbWide = Tile<TileType::Vec, int64_t, 14, 12, BLayout::RowMajor, 14, 12>;
+    using UbWide2 = Tile<TileType::Vec, int64_t, 13, 12, BLayout::RowMajor, 13, 12>;
+    using UbNarrow = Tile<TileType::Vec, int32_t, 14, 16, BLayout::RowMajor, 14, 12>;
+    using UbNarrow2 = Tile<TileType::Vec, int32_t, 13, 16, BLayout::RowMajor, 13, 12>;
+    using UbRow = Tile<TileType::Vec, int32_t, 1, 224, BLayout::RowMajor, 1, 224>;
+    using UbRow2 = Tile<TileType::Vec, int32_t, 1, 336, BLayout::RowMajor, 1, 336>;
+    using UbRow3 = Tile<TileType::Vec, int32_t, 1, 208, BLayout::RowMajor, 1, 208>;
+    using UbRow4 = Tile<TileType::Vec, int32_t, 1, 312, BLayout::RowMajor, 1, 312>;
     using UbRow5 = Tile<TileType::Vec, int32_t, 1, 8, BLayout::RowMajor, 1, 8>;
     using UbRow6 = Tile<TileType::Vec, int32_t, 1, 24, BLayout::RowMajor, 1, 24>;
     using UbRow7 = Tile<TileType::Vec, int32_t, 1, 48, BLayout::RowMajor, 1, 48>;
     using UbRow8 = Tile<TileType::Vec, int32_t, 1, 96, BLayout::RowMajor, 1, 96>;
-    using UbRow9 = Tile<TileType::Vec, int32_t, 1, 192, BLayout::RowMajor, 1, 192>;
-    using UbRow10 = Tile<TileType::Vec, int32_t, 1, 72, BLayout::RowMajor, 1, 72>;
-    using UbRow11 = Tile<TileType::Vec, int32_t, 1, 32, BLayout::RowMajor, 1, 32>;
+    using UbRow9 = Tile<TileType::Vec, int32_t, 1, 144, BLayout::RowMajor, 1, 144>;
+    using UbRow10 = Tile<TileType::Vec, int32_t, 1, 112, BLayout::RowMajor, 1, 112>;
+    using UbRow11 = Tile<TileType::Vec, int32_t, 1, 56, BLayout::RowMajor, 1, 56>;
     using UbRow12 = Tile<TileType::Vec, int32_t, 1, 16, BLayout::RowMajor, 1, 16>;
-    using UbSeen = Tile<TileType::Vec, int32_t, 18, 16, BLayout::RowMajor, 18, 12>;
-    using UbSeen2 = Tile<TileType::Vec, int32_t, 9, 16, BLayout::RowMajor, 9, 12>;
+    using UbSeen = Tile<TileType::Vec, int32_t, 14, 16, BLayout::RowMajor, 14, 12>;
+    using UbSeen2 = Tile<TileType::Vec, int32_t, 13, 16, BLayout::RowMajor, 13, 12>;
     using UbSource = Tile<TileType::Vec, int32_t, 1, 480, BLayout::RowMajor, 1, 480>;
-    using UbWords = Tile<TileType::Vec, int32_t, 1, 432, BLayout::RowMajor, 1, 432>;
-    using UbWords2 = Tile<TileType::Vec, int32_t, 1, 216, BLayout::RowMajor, 1, 216>;
+    using UbWords = Tile<TileType::Vec, int32_t, 1, 336, BLayout::RowMajor, 1, 336>;
+    using UbWords2 = Tile<TileType::Vec, int32_t, 1, 312, BLayout::RowMajor, 1, 312>;
     using UbOutput = Tile<TileType::Vec, int32_t, 27, 24, BLayout::RowMajor, 27, 24>;
     using GmData = GlobalTensor<int32_t, Shape<1, 1, 1, 20, 24>, Stride<1, 1, 1, 24, 1>, Layout::ND>;
     using GmIndex = GlobalTensor<int64_t, Shape<1, 1, 1, 27, 12>, Stride<1, 1, 1, 12, 1>, Layout::ND>;
@@ -97,45 +97,39 @@ extern "C" __global__ AICORE void gather_elements(__gm__ int32_t* data, __gm__ i
     UbRow9 row33;
     TASSIGN(row33, pattern_ub);
     TADDS(row32, row33, (int32_t)128);
-    UbRow7 row34;
-    TASSIGN(row34, pattern_ub + 1536);
-    TADDS(row34, row29, (int32_t)256);
+    UbRow5 row34;
+    TASSIGN(row34, base_ub + 32);
+    TADDS(row34, row23, (int32_t)8);
     UbRow5 row35;
-    TASSIGN(row35, base_ub + 32);
-    TADDS(row35, row23, (int32_t)8);
-    UbRow5 row36;
-    TASSIGN(row36, base_ub + 64);
-    TADDS(row36, row23, (int32_t)16);
+    TASSIGN(row35, base_ub + 64);
+    TADDS(row35, row23, (int32_t)16);
     pipe_barrier(PIPE_V);
+    UbRow6 row36;
+    TASSIGN(row36, base_ub + 96);
     UbRow6 row37;
-    TASSIGN(row37, base_ub + 96);
-    UbRow6 row38;
-    TASSIGN(row38, base_ub);
-    TADDS(row37, row38, (int32_t)0);
+    TASSIGN(row37, base_ub);
+    TADDS(row36, row37, (int32_t)0);
     pipe_barrier(PIPE_V);
+    UbRow7 row38;
+    TASSIGN(row38, base_ub + 192);
     UbRow7 row39;
-    TASSIGN(row39, base_ub + 192);
-    UbRow7 row40;
-    TASSIGN(row40, base_ub);
-    TADDS(row39, row40, (int32_t)0);
+    TASSIGN(row39, base_ub);
+    TADDS(row38, row39, (int32_t)0);
     pipe_barrier(PIPE_V);
+    UbRow8 row40;
+    TASSIGN(row40, base_ub + 384);
     UbRow8 row41;
-    TASSIGN(row41, base_ub + 384);
-    UbRow8 row42;
-    TASSIGN(row42, base_ub);
-    TADDS(row41, row42, (int32_t)0);
+    TASSIGN(row41, base_ub);
+    TADDS(row40, row41, (int32_t)0);
     pipe_barrier(PIPE_V);
+    UbRow9 row42;
+    TASSIGN(row42, base_ub + 768);
     UbRow9 row43;
-    TASSIGN(row43, base_ub + 768);
-    UbRow9 row44;
-    TASSIGN(row44, base_ub);
-    TADDS(row43, row44, (int32_t)0);
-    UbRow7 row45;
-    TASSIGN(row45, base_ub + 1536);
-    TADDS(row45, row40, (int32_t)0);
-    UbRow row46;
-    TASSIGN(row46, seen_ub);
-    TEXPANDS(row46, (int32_t)0);
+    TASSIGN(row43, base_ub);
+    TADDS(row42, row43, (int32_t)0);
+    UbRow row44;
+    TASSIGN(row44, seen_ub);
+    TEXPANDS(row44, (int32_t)0);
 
     bool bad = false;
     // load %data[0, 0][20, 12] to %data_ub
@@ -202,13 +196,13 @@ extern "C" __global__ AICORE void gather_elements(__gm__ int32_t* data, __gm__ i
     TGATHER(row10, row9, row7, row7);
     pipe_barrier(PIPE_V);
     UbWide2 row11;
-    TASSIGN(row11, indices_ub + 1728);
+    TASSIGN(row11, indices_ub + 1344);
     UbNarrow2 row12;
     TASSIGN(row12, narrow_ub);
     TCVT(row12, row11, RoundMode::CAST_NONE, SaturationMode::ON);
     pipe_barrier(PIPE_V);
     UbRow3 row13;
-    TASSIGN(row13, output_ub + 1728);
+    TASSIGN(row13, output_ub + 1344);
     UbRow3 row14;
     TASSIGN(row14, narrow_ub);
     TSHRS(row13, row14, (int32_t)31);
@@ -244,7 +238,7 @@ extern "C" __global__ AICORE void gather_elements(__gm__ int32_t* data, __gm__ i
     UbSource row20;
     TASSIGN(row20, data_ub);
     UbWords2 row21;
-    TASSIGN(row21, output_ub + 1728);
+    TASSIGN(row21, output_ub + 1344);
     TGATHER(row21, row20, row18, row18);
     set_flag(PIPE_V, PIPE_S, EVENT_ID7);
     wait_flag(PIPE_V, PIPE_S, EVENT_ID7);
@@ -257,41 +251,37 @@ extern "C" __global__ AICORE void gather_elements(__gm__ int32_t* data, __gm__ i
     TASSIGN(tile2, output_ub);
     TSTORE(store0, tile2);
     pipe_barrier(PIPE_V);
-    UbRow3 row47;
+    UbRow10 row45;
+    TASSIGN(row45, seen_ub);
+    UbRow10 row46;
+    TASSIGN(row46, seen_ub + 448);
+    TOR(row45, row45, row46);
+    pipe_barrier(PIPE_V);
+    UbRow11 row47;
     TASSIGN(row47, seen_ub);
-    UbRow3 row48;
-    TASSIGN(row48, seen_ub + 576);
+    UbRow11 row48;
+    TASSIGN(row48, seen_ub + 224);
     TOR(row47, row47, row48);
     pipe_barrier(PIPE_V);
-    UbRow10 row49;
+    UbRow6 row49;
     TASSIGN(row49, seen_ub);
-    UbRow10 row50;
-    TASSIGN(row50, seen_ub + 288);
+    UbRow6 row50;
+    TASSIGN(row50, seen_ub + 128);
     TOR(row49, row49, row50);
     pipe_barrier(PIPE_V);
-    UbRow11 row51;
+    UbRow12 row51;
     TASSIGN(row51, seen_ub);
-    UbRow11 row52;
-    TASSIGN(row52, seen_ub + 160);
+    UbRow12 row52;
+    TASSIGN(row52, seen_ub + 64);
     TOR(row51, row51, row52);
     pipe_barrier(PIPE_V);
-    UbRow12 row53;
+    UbRow5 row53;
     TASSIGN(row53, seen_ub);
-    UbRow12 row54;
-    TASSIGN(row54, seen_ub + 96);
+    UbRow5 row54;
+    TASSIGN(row54, seen_ub + 32);
     TOR(row53, row53, row54);
-    pipe_barrier(PIPE_V);
-    UbRow5 row55;
-    TASSIGN(row55, seen_ub);
-    UbRow5 row56;
-    TASSIGN(row56, seen_ub + 64);
-    TOR(row55, row55, row56);
-    pipe_barrier(PIPE_V);
-    UbRow5 row57;
-    TASSIGN(row57, seen_ub + 32);
-    TOR(row55, row55, row57);
     set_flag(PIPE_V, PIPE_S, EVENT_ID7);
     wait_flag(PIPE_V, PIPE_S, EVENT_ID7);
-    for (int32_t c = 0; c < 8; c++) bad = bad || row55.GetValue(c) != 0;
+    for (int32_t c = 0; c < 8; c++) bad = bad || row53.GetValue(c) != 0;
     if (bad) status[get_block_idx()] = 1;
 }

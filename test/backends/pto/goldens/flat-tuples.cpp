@@ -9,7 +9,7 @@ extern "C" __global__ AICORE void gather_nd(__gm__ int32_t* data, __gm__ int64_t
     constexpr uint64_t data_ub = 0;
     constexpr uint64_t indices_ub[2] = {1920, 3456};
     constexpr uint64_t output_ub[2] = {4992, 5184};
-    constexpr uint64_t narrow_ub = 5376; // index values of 64 bits, as 32-bit ones
+    constexpr uint64_t narrow_ub = 5376; // index values of other sizes, as 32-bit ones
     constexpr uint64_t addresses_ub = 6144; // index values, then addresses in the data tile
     constexpr uint64_t pattern_ub = 6528; // which index value each word of the output takes
     constexpr uint64_t seen_ub = 6720; // marks of index values outside
@@ -154,10 +154,7 @@ extern "C" __global__ AICORE void gather_nd(__gm__ int32_t* data, __gm__ int64_t
         UbSeen row9(n0);
         TASSIGN(row9, addresses_ub + 192);
         TOR(row10, row10, row9);
-        pipe_barrier(PIPE_V);
-        TADDS(row8, row5, (int32_t)0);
-        pipe_barrier(PIPE_V);
-        TADD(row3, row3, row8);
+        TADD(row3, row3, row5);
         TADDS(row2, row2, (int32_t)-1);
         pipe_barrier(PIPE_V);
         UbSource row11;

@@ -322,6 +322,10 @@ inline void transfer(const char* what, const TileRef& tile, const GmRef& gm, boo
              (long long)s[2], (long long)s[3], (long long)s[4], tile.valid_rows, tile.valid_columns);
     if (tile.rows > machine.dma_rows || s[3] > machine.dma_rows)
         fail("%s of %u rows, and %u are the most", what, tile.rows, machine.dma_rows);
+    // A DMA goes on behind what it moved last.
+    for (int d = 0; d < 4; d++)
+        if (s[d] > 1 && (gm.strides[d] < s[4] || gm.strides[d] >= (int64_t)1 << 31))
+            fail("%s of rows %lld words apart", what, (long long)gm.strides[d]);
     if (gm.strides[4] != 1) fail("%s with stride %lld of its innermost dim", what, (long long)gm.strides[4]);
     int64_t start = 0;
     Tensor& tensor = machine.tensor_at(gm.pointer, start);
@@ -380,40 +384,66 @@ inline void vector(const char* what, const TileRef& dst, const TileRef& a, const
         }
 }
 
-// Whole numbers below 256 as f16, and back.
-inline uint16_t half_of(uint8_t value)
+// Whole numbers of 8 bits as f16, and back.
+inline uint16_t half_of(int32_t value)
 {
     if (value == 0) return 0;
-    int exponent = 7;
-    while (!(value >> exponent)) exponent--;
-    return (uint16_t)(((exponent + 15) << 10) | ((value << (10 - exponent)) & 0x3ff));
+    const uint16_t sign = value < 0 ? 0x8000 : 0;
+    const int32_t size = value < 0 ? -value : value;
+    int exponent = 8;
+    while (!(size >> exponent)) exponent--;
+    return (uint16_t)(sign | ((exponent + 15) << 10) | ((size << (10 - exponent)) & 0x3ff));
 }
 
-inline void widen(const TileRef& dst, const TileRef& src)
+inline int32_t whole_of(uint16_t bits)
+{
+    const int exponent = (bits >> 10 & 31) - 15;
+    const int32_t size = exponent < 0 ? 0 : (int32_t)((((bits & 0x3ff) | 0x400) << 5) >> (15 - (exponent > 15 ? 15 : exponent)));
+    return bits >> 15 ? -size : size;
+}
+
+// Between whole numbers and the floats that have each of them.
+inline void convert(const TileRef& dst, const TileRef& src, bool truncates)
 {
     machine.issued[PIPE_V]++;
     dst.assigned("TCVT");
     src.assigned("TCVT");
     same_valid("TCVT", dst, src);
-    const bool wide = strcmp(dst.word, "half") == 0 && strcmp(src.word, "uint8_t") == 0;
-    if (!wide && (strcmp(dst.word, "uint8_t") != 0 || strcmp(src.word, "half") != 0))
-        fail("TCVT of %s to %s", src.word, dst.word);
+    const auto is = [&](const char* from, const char* to) {
+        return strcmp(src.word, from) == 0 && strcmp(dst.word, to) == 0;
+    };
+    const bool up = is("uint8_t", "half") || is("int8_t", "half") || is("int16_t", "float");
+    const bool down = is("half", "uint8_t") || is("half", "int32_t") || is("float", "int32_t");
+    if (!up && !down) fail("TCVT of %s to %s", src.word, dst.word);
+    if (up == truncates) fail("TCVT of %s to %s %s rounding", src.word, dst.word, up ? "needs no" : "without");
     if (dst.overlaps(src)) fail("TCVT into the tile that it reads");
     for (uint32_t r = 0; r < dst.valid_rows; r++)
         for (uint32_t c = 0; c < dst.valid_columns; c++) {
             const uint64_t to = dst.row(r) + c * dst.size, from = src.row(r) + c * src.size;
             machine.touch(PIPE_V, from, src.size, false, "TCVT", false);
             machine.touch(PIPE_V, to, dst.size, true, "TCVT", machine.defined(from, src.size));
-            if (wide) {
-                const uint16_t bits = half_of(machine.ub[from]);
-                memcpy(&machine.ub[to], &bits, 2);
-                continue;
+            uint8_t* own = &machine.ub[to];
+            const uint8_t* read = &machine.ub[from];
+            if (is("int16_t", "float")) {
+                int16_t value;
+                memcpy(&value, read, 2);
+                const float exact = value;
+                memcpy(own, &exact, 4);
+            } else if (is("float", "int32_t")) {
+                float value;
+                memcpy(&value, read, 4);
+                const int32_t whole = (int32_t)value;
+                memcpy(own, &whole, 4);
+            } else if (up) {
+                const uint16_t bits = half_of(strcmp(src.word, "int8_t") == 0 ? (int8_t)*read : *read);
+                memcpy(own, &bits, 2);
+            } else {
+                uint16_t bits;
+                memcpy(&bits, read, 2);
+                const int32_t whole = whole_of(bits);
+                if (dst.size == 4) memcpy(own, &whole, 4);
+                else *own = (uint8_t)(whole < 0 ? 0 : whole > 255 ? 255 : whole);
             }
-            uint16_t bits;
-            memcpy(&bits, &machine.ub[from], 2);
-            const int exponent = (bits >> 10 & 31) - 15;
-            const uint32_t whole = exponent < 0 || exponent > 7 ? 0 : (uint32_t)((bits & 0x3ff) | 0x400) >> (10 - exponent);
-            machine.ub[to] = bits >> 15 ? 0 : exponent > 7 ? 255 : (uint8_t)whole;
         }
 }
 
@@ -592,6 +622,7 @@ template <typename W> constexpr const char* word_name();
 template <> constexpr const char* word_name<int8_t>() { return "int8_t"; }
 template <> constexpr const char* word_name<uint8_t>() { return "uint8_t"; }
 template <> constexpr const char* word_name<half>() { return "half"; }
+template <> constexpr const char* word_name<float>() { return "float"; }
 template <> constexpr const char* word_name<int16_t>() { return "int16_t"; }
 template <> constexpr const char* word_name<int32_t>() { return "int32_t"; }
 template <> constexpr const char* word_name<int64_t>() { return "int64_t"; }
@@ -646,19 +677,27 @@ template <int64_t... Extents> struct Shape {
 template <int64_t... Steps> struct Stride {
     static_assert(sizeof...(Steps) == 5, "five dims");
     static_assert(((Steps < (int64_t)1 << 31) && ...), "the machine takes strides as int");
-    static constexpr int64_t steps[5] = {Steps...};
+    int64_t steps[5] = {Steps...};
+    template <typename... Dynamic> explicit Stride(Dynamic... given)
+    {
+        static_assert(sizeof...(Dynamic) == (0 + ... + (Steps == DYNAMIC ? 1 : 0)), "a stride for each DYNAMIC");
+        const int64_t values[] = {(int64_t)given..., 0};
+        int next = 0;
+        for (int64_t& step : steps)
+            if (step == DYNAMIC) step = values[next++];
+    }
 };
 
 template <typename W, typename S, typename T, Layout> struct GlobalTensor : shim::GmRef {
     using Shape = S;
-    explicit GlobalTensor(W* pointer, S shape = S())
+    explicit GlobalTensor(W* pointer, S shape = S(), T stride = T())
     {
         this->declared_columns = S::declared[4];
         this->size = sizeof(W);
         this->pointer = (const uint8_t*)pointer;
         for (int k = 0; k < 5; k++) {
             extents[k] = shape.extents[k];
-            strides[k] = T::steps[k];
+            strides[k] = stride.steps[k];
         }
     }
 };
@@ -684,11 +723,16 @@ inline int32_t either(int32_t a, int32_t b) { return a | b; }
 inline void TSHRS(const TileRef& d, const TileRef& a, int32_t v) { shim::vector("TSHRS", d, a, nullptr, v, shifted); }
 inline void TAND(const TileRef& d, const TileRef& a, const TileRef& b) { shim::vector("TAND", d, a, &b, 0, both); }
 inline void TOR(const TileRef& d, const TileRef& a, const TileRef& b) { shim::vector("TOR", d, a, &b, 0, either); }
-inline void TCVT(const TileRef& d, const TileRef& s, RoundMode) { shim::widen(d, s); }
+inline void TCVT(const TileRef& d, const TileRef& s, RoundMode mode)
+{
+    // Left out, these two cut off what does not fit.
+    if (strcmp(d.word, "uint8_t") == 0 || strcmp(s.word, "int64_t") == 0) shim::fail("TCVT to %s without saturation", d.word);
+    shim::convert(d, s, mode == RoundMode::CAST_TRUNC);
+}
 inline void TCVT(const TileRef& d, const TileRef& s, RoundMode mode, SaturationMode)
 {
-    if (mode == RoundMode::CAST_TRUNC) shim::widen(d, s);
-    else shim::narrow(d, s);
+    if (strcmp(s.word, "int64_t") == 0) shim::narrow(d, s);
+    else shim::convert(d, s, mode == RoundMode::CAST_TRUNC);
 }
 inline void TADDS(const TileRef& d, const TileRef& a, int32_t v) { shim::vector("TADDS", d, a, nullptr, v, wrap_add); }
 inline void TMULS(const TileRef& d, const TileRef& a, int32_t v) { shim::vector("TMULS", d, a, nullptr, v, wrap_mul); }

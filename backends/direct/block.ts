@@ -1,0 +1,126 @@
+/**
+ * Rows of a gather whose index values are resolved together, before any of them moves. Two short loops take less time than a long one:
+ * the second has nothing to wait for but memory.
+ */
+import { outOfRange, resolveIndex, type IndexRule } from "../../ir/policy.js";
+import { invariant } from "../../ir/types.js";
+import { indexReader, indexWords, type HostTensor, type IndexReader, type IndexWords } from "../memory.js";
+
+/** Rows of a block at most: what is known of them stays in the first cache level. */
+export const blockRows = 1024;
+
+/** Differences of addresses in the data: 32-bit ones where every address is. */
+export type Offsets = Int32Array | Float64Array;
+
+export const offsets = (length: number, isWide: boolean): Offsets =>
+  isWide ? new Float64Array(length) : new Int32Array(length);
+
+/** The first rows of a block, each with the place of its data beyond an address that all share. */
+export class Block {
+  readonly addresses: Offsets;
+  /** Whether some row has no element: `ended` is then 1 for each of those, and 0 for the others. */
+  anyEnded = false;
+  readonly ended = new Uint8Array(blockRows);
+  /** The first row with a value out of range, `blockRows` where there is none. */
+  bad = blockRows;
+
+  constructor(isWide: boolean) {
+    this.addresses = offsets(blockRows, isWide);
+  }
+
+  /** Begins again. */
+  clear(): void {
+    if (this.anyEnded) this.ended.fill(0);
+    this.anyEnded = false;
+    this.bad = blockRows;
+  }
+
+  end(row: number, element: number): void {
+    this.anyEnded = true;
+    this.ended[row] = 1;
+    if (element === outOfRange && row < this.bad) this.bad = row;
+  }
+}
+
+const noWords = new Int32Array();
+
+/** Index values that one policy takes, each with the data that it leads to. */
+export class IndexLine {
+  private tensor: HostTensor | undefined;
+  private words: IndexWords["words"] = noWords;
+  private isWide = false;
+  private reader: IndexReader | undefined;
+  private readonly fromEnd: number;
+
+  /** `stride`: between the data of neighbouring values. */
+  constructor(
+    private readonly rule: IndexRule,
+    private readonly stride: number,
+  ) {
+    this.fromEnd = rule.fromEnd ?? 0;
+  }
+
+  bind(tensor: HostTensor): void {
+    this.tensor = tensor;
+    ({ words: this.words, isWide: this.isWide } = indexWords(tensor.bytes, tensor.type.dtype));
+  }
+
+  release(): void {
+    this.tensor = undefined;
+    this.reader = undefined;
+    this.words = noWords;
+  }
+
+  /**
+   * Adds what the value at place `first + places[k]` leads to, for each row `k`, to `from[k]`, and ends rows whose value names no
+   * element. A row that has ended stays so.
+   */
+  resolve(block: Block, from: Offsets, places: Int32Array, first: number, count: number): void {
+    if (this.isWide) this.resolveWide(block, from, places, first, count);
+    else this.resolveNarrow(block, from, places, first, count);
+  }
+
+  private resolveNarrow(block: Block, from: Offsets, places: Int32Array, first: number, count: number): void {
+    const { fromEnd, stride, words } = this;
+    const { addresses } = block;
+    const { below } = this.rule;
+    const [lowest, highest] = [-fromEnd, below - fromEnd];
+    for (let k = 0; k < count; k++) {
+      const value = words[first + (places[k] ?? 0)] ?? 0;
+      const start = from[k] ?? 0;
+      if (value >= 0 && value < below) addresses[k] = start + value * stride;
+      else if (value < 0 && value >= lowest && value < highest)
+        addresses[k] = start + (value + fromEnd) * stride;
+      else addresses[k] = start + this.resolved(block, k, first + (places[k] ?? 0)) * stride;
+    }
+  }
+
+  /** The same of values that are two words each. */
+  private resolveWide(block: Block, from: Offsets, places: Int32Array, first: number, count: number): void {
+    const { fromEnd, stride, words } = this;
+    const { addresses } = block;
+    const { below } = this.rule;
+    const [lowest, highest] = [-fromEnd, below - fromEnd];
+    for (let k = 0; k < count; k++) {
+      const place = 2 * (first + (places[k] ?? 0));
+      const [low, high] = [words[place] ?? 0, words[place + 1] ?? 0];
+      const start = from[k] ?? 0;
+      if (high === 0 && low >= 0 && low < below) addresses[k] = start + low * stride;
+      else if (high === -1 && low < 0 && low >= lowest && low < highest)
+        addresses[k] = start + (low + fromEnd) * stride;
+      else addresses[k] = start + this.resolved(block, k, first + (places[k] ?? 0)) * stride;
+    }
+  }
+
+  /** The element that any value names, 0 where it names none and its row ends. */
+  private resolved(block: Block, row: number, place: number): number {
+    if (block.ended[row] === 1) return 0;
+    const { tensor } = this;
+    invariant(tensor !== undefined, "a line is bound while it is read");
+    const reader = (this.reader ??= indexReader(tensor.bytes, tensor.type.dtype));
+    const element = resolveIndex(this.rule, reader(place), () => reader.exact(place));
+    if (element >= 0) return element;
+    block.end(row, element);
+    return 0;
+  }
+}

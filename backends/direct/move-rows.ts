@@ -1,0 +1,211 @@
+/**
+ * Rows of a block, moved. V8 compiles a loop for the kinds of arrays that it has seen. A loop that has seen several takes twice as
+ * long with each, so each unit has loops of its own; their text is the same. They go by turns of four elements, or of eight units of a row.
+ */
+import type { UnitArray } from "../memory.js";
+import type { Offsets } from "./block.js";
+
+/** A row of no more units is moved by a loop, a longer one by a call of the engine's. */
+export const shortRowUnits = 48;
+
+/** Rows [first, end) of a block: `row` units each, of arrays of one kind, from `base` on in the source, row after row in the target from `into` on. */
+export function moveRows(
+  source: UnitArray,
+  target: UnitArray,
+  addresses: Offsets,
+  base: number,
+  row: number,
+  first: number,
+  end: number,
+  into: number,
+): void {
+  if (row > shortRowUnits) moveLong(source, target, addresses, base, row, first, end, into);
+  else if (row > 1) {
+    if (source instanceof Uint32Array)
+      moveWordRows(source, target as Uint32Array, addresses, base, row, first, end, into);
+    else movePartRows(source, target, addresses, base, row, first, end, into);
+  } else if (source instanceof Uint32Array)
+    moveWords(source, target as Uint32Array, addresses, base, first, end, into);
+  else if (source instanceof Uint16Array)
+    moveHalves(source, target as Uint16Array, addresses, base, first, end, into);
+  else moveBytes(source, target as Uint8Array, addresses, base, first, end, into);
+}
+
+/** Arrays of more bytes lie in memory, not in a cache. */
+const farBytes = 2 ** 25;
+/** Rows whose first lines are read before any of them moves, so that the misses of all overlap, and lines of each. */
+const rowsAhead = 16;
+const linesAhead = 8;
+const lineBytes = 64;
+
+/** What was read ahead: nobody asks for it, and the engine cannot leave the reads out. */
+const ahead = { read: 0 };
+
+function readAhead(
+  source: UnitArray,
+  addresses: Offsets,
+  base: number,
+  row: number,
+  first: number,
+  end: number,
+): void {
+  const line = lineBytes / source.BYTES_PER_ELEMENT;
+  const most = Math.min(row, linesAhead * line);
+  let read = 0;
+  for (let k = first; k < end; k++) {
+    const from = base + (addresses[k] ?? 0);
+    for (let u = 0; u < most; u += line) read ^= source[from + u] ?? 0;
+  }
+  ahead.read = read;
+}
+
+function moveLong(
+  source: UnitArray,
+  target: UnitArray,
+  addresses: Offsets,
+  base: number,
+  row: number,
+  first: number,
+  end: number,
+  into: number,
+): void {
+  const isFar = source.byteLength > farBytes;
+  for (let k = first, to = into; k < end; k++, to += row) {
+    if (isFar && (k - first) % rowsAhead === 0)
+      readAhead(source, addresses, base, row, k, Math.min(end, k + rowsAhead));
+    const from = base + (addresses[k] ?? 0);
+    target.set(source.subarray(from, from + row), to);
+  }
+}
+
+function moveWords(
+  source: Uint32Array,
+  target: Uint32Array,
+  addresses: Offsets,
+  base: number,
+  first: number,
+  end: number,
+  into: number,
+): void {
+  let [k, to] = [first, into];
+  for (; k < end - 3; k += 4, to += 4) {
+    const a = source[base + (addresses[k] ?? 0)] ?? 0;
+    const b = source[base + (addresses[k + 1] ?? 0)] ?? 0;
+    const c = source[base + (addresses[k + 2] ?? 0)] ?? 0;
+    const d = source[base + (addresses[k + 3] ?? 0)] ?? 0;
+    target[to] = a;
+    target[to + 1] = b;
+    target[to + 2] = c;
+    target[to + 3] = d;
+  }
+  for (; k < end; k++, to++) target[to] = source[base + (addresses[k] ?? 0)] ?? 0;
+}
+
+function moveHalves(
+  source: Uint16Array,
+  target: Uint16Array,
+  addresses: Offsets,
+  base: number,
+  first: number,
+  end: number,
+  into: number,
+): void {
+  let [k, to] = [first, into];
+  for (; k < end - 3; k += 4, to += 4) {
+    const a = source[base + (addresses[k] ?? 0)] ?? 0;
+    const b = source[base + (addresses[k + 1] ?? 0)] ?? 0;
+    const c = source[base + (addresses[k + 2] ?? 0)] ?? 0;
+    const d = source[base + (addresses[k + 3] ?? 0)] ?? 0;
+    target[to] = a;
+    target[to + 1] = b;
+    target[to + 2] = c;
+    target[to + 3] = d;
+  }
+  for (; k < end; k++, to++) target[to] = source[base + (addresses[k] ?? 0)] ?? 0;
+}
+
+function moveBytes(
+  source: Uint8Array,
+  target: Uint8Array,
+  addresses: Offsets,
+  base: number,
+  first: number,
+  end: number,
+  into: number,
+): void {
+  let [k, to] = [first, into];
+  for (; k < end - 3; k += 4, to += 4) {
+    const a = source[base + (addresses[k] ?? 0)] ?? 0;
+    const b = source[base + (addresses[k + 1] ?? 0)] ?? 0;
+    const c = source[base + (addresses[k + 2] ?? 0)] ?? 0;
+    const d = source[base + (addresses[k + 3] ?? 0)] ?? 0;
+    target[to] = a;
+    target[to + 1] = b;
+    target[to + 2] = c;
+    target[to + 3] = d;
+  }
+  for (; k < end; k++, to++) target[to] = source[base + (addresses[k] ?? 0)] ?? 0;
+}
+
+function moveWordRows(
+  source: Uint32Array,
+  target: Uint32Array,
+  addresses: Offsets,
+  base: number,
+  row: number,
+  first: number,
+  end: number,
+  into: number,
+): void {
+  for (let k = first, to = into; k < end; k++, to += row) {
+    const from = base + (addresses[k] ?? 0);
+    let u = 0;
+    for (; u < row - 7; u += 8) {
+      const a = source[from + u] ?? 0;
+      const b = source[from + u + 1] ?? 0;
+      const c = source[from + u + 2] ?? 0;
+      const d = source[from + u + 3] ?? 0;
+      const e = source[from + u + 4] ?? 0;
+      const f = source[from + u + 5] ?? 0;
+      const g = source[from + u + 6] ?? 0;
+      const h = source[from + u + 7] ?? 0;
+      target[to + u] = a;
+      target[to + u + 1] = b;
+      target[to + u + 2] = c;
+      target[to + u + 3] = d;
+      target[to + u + 4] = e;
+      target[to + u + 5] = f;
+      target[to + u + 6] = g;
+      target[to + u + 7] = h;
+    }
+    if (u < row - 3) {
+      const a = source[from + u] ?? 0;
+      const b = source[from + u + 1] ?? 0;
+      const c = source[from + u + 2] ?? 0;
+      const d = source[from + u + 3] ?? 0;
+      target[to + u] = a;
+      target[to + u + 1] = b;
+      target[to + u + 2] = c;
+      target[to + u + 3] = d;
+      u += 4;
+    }
+    for (; u < row; u++) target[to + u] = source[from + u] ?? 0;
+  }
+}
+
+/** Rows that are no whole words are rare: one loop serves them. */
+function movePartRows(
+  source: UnitArray,
+  target: UnitArray,
+  addresses: Offsets,
+  base: number,
+  row: number,
+  first: number,
+  end: number,
+  into: number,
+): void {
+  for (let k = first, to = into; k < end; k++, to += row) {
+    const from = base + (addresses[k] ?? 0);
+    for (let u = 0; u < row; u++) target[to + u] = source[from + u] ?? 0;
+  }
+}

@@ -1,0 +1,381 @@
+/**
+ * The walk over the rows of a gather: index values stage by stage, each looked up once for all that lies inside its dims, and those of
+ * the last stage by the block. A row is what one set of index values picks: neighbours in the data and in the output.
+ */
+import { gatheredTable } from "../../ir/access.js";
+import { stepsOf } from "../../ir/addressing.js";
+import { inputOf, type Operand, type TileFunc } from "../../ir/func.js";
+import { evaluate, loopPart, loopVariables, sitesOf, type Env, type Linear } from "../../ir/linear.js";
+import { at, elementCount } from "../../ir/types.js";
+import { indexReader, tensorOf, type HostInputs, type IndexReader } from "../memory.js";
+import type { GatherPlan } from "../plan/gather.js";
+import { lastSites, type LastSite } from "../plan/last-sites.js";
+import type { Stage } from "../plan/stages.js";
+import { SiteWalk, type SiteStep } from "../site-values.js";
+import { Block, blockRows, IndexLine, offsets, type Offsets } from "./block.js";
+
+/** What is done with the rows of a walk, which come in the order of the output, numbered from 0. */
+export interface RowVisitor {
+  /** The first `count` rows of a block, the first of which is row `first`. */
+  block(block: Block, from: number, count: number, first: number): void;
+  /** One row, whose data starts at an address. */
+  row(address: number, row: number): void;
+  /** So many rows from `first` on have no element. `element`: why, `noElement` or `outOfRange`. */
+  none(first: number, count: number, element: number): void;
+  /** An index value is read. Where this is given, values that hang on no other are read whatever these name. */
+  read?(table: number, position: number): void;
+}
+
+/** How the walk comes by the value of a site. */
+interface Looked {
+  readonly step: SiteStep;
+  /** How far its place moves with each dim; absent where more than dims and loops move it. */
+  readonly by?: readonly number[];
+  /** Where its place starts, for an iteration of the loops. */
+  readonly start: Linear;
+  /** Whether the element's other values have a part in it. */
+  readonly hangs: boolean;
+}
+
+/** What a stage adds to the address of the data: its values times elements, and what is no multiple of one. */
+interface Adds {
+  readonly strides: readonly { readonly site: number; readonly by: number }[];
+  readonly rest: Linear;
+}
+
+/** A site of the last stage whose place moves with dims and loops alone. */
+interface Direct {
+  readonly site: number;
+  readonly table: Operand;
+  readonly by: readonly number[];
+  readonly line: IndexLine;
+}
+
+/** The rows of one size of the output. */
+interface Layout {
+  readonly sizes: readonly number[];
+  /** Dims from here on are a row. */
+  readonly outer: number;
+  readonly rowElements: number;
+  /** Rows inside each dim. */
+  readonly rows: readonly number[];
+  readonly blocks?: Blocks;
+}
+
+/** Rows are taken by the block from some dim on: so many elements of it, with all that lies inside. */
+interface Blocks {
+  readonly dim: number;
+  readonly elements: number;
+  /** Whether the block resolves the last stage's values. */
+  readonly resolves: boolean;
+  /** From the first row of a block to each: in the data, and in the table of each direct site. */
+  readonly data: Offsets;
+  readonly places: readonly Int32Array[];
+}
+
+/** What walks share: one goes at a time. */
+const shared: { near?: Block; far?: Block } = {};
+const blockOf = (isWide: boolean): Block =>
+  isWide ? (shared.far ??= new Block(true)) : (shared.near ??= new Block(false));
+
+/** What a walk goes through. */
+export interface Walked extends Pick<GatherPlan, "sites" | "stages"> {
+  /** Where its rows lie in a table: in the data, unless one is given. */
+  readonly address: Linear;
+  readonly table?: number;
+  readonly rank: number;
+  /** Units of an address in an element. */
+  readonly scale: number;
+  /** Whether visitors ask for each value that is read. */
+  readonly isRead?: boolean;
+}
+
+/** Dims from `outer` on share their index values, and are neighbours in the data. */
+export function rowOf(
+  sizes: readonly number[],
+  by: readonly number[],
+  last: number,
+): { readonly outer: number; readonly rowElements: number } {
+  let [outer, rowElements] = [sizes.length, 1];
+  while (outer > last + 1 && (by[outer - 1] === rowElements || sizes[outer - 1] === 1))
+    rowElements *= at(sizes, --outer);
+  return { outer, rowElements };
+}
+
+export class GatherWalk {
+  private readonly looked: readonly Looked[];
+  /** By their dims, the first at -1. */
+  private readonly stages: readonly ({ readonly stage: Stage; readonly adds: Adds } | undefined)[];
+  private readonly by: readonly number[];
+  private readonly last: number;
+  private readonly previous: number;
+  private readonly direct: readonly Direct[] | undefined;
+  private readonly isWide: boolean;
+  private readonly scale: number;
+  private readonly isRead: boolean;
+  private readonly site: SiteWalk;
+  private readonly dims: number[];
+  private inputs: HostInputs = {};
+  /** By table, each made when it is first used. */
+  private readers: (IndexReader | undefined)[] = [];
+  private env: Env = new Map();
+  private placed: readonly number[] = [];
+  private layout: Layout | undefined;
+  /** Rows of the block that are resolved, and the place of the first index value of each direct site. */
+  private resolved = 0;
+  private readonly firsts: number[] = [];
+
+  constructor(
+    private readonly func: TileFunc,
+    { address, isRead = false, rank, scale, sites, stages, table = gatheredTable }: Walked,
+  ) {
+    this.scale = scale;
+    this.isRead = isRead;
+    this.dims = new Array<number>(rank).fill(0);
+    this.site = new SiteWalk(sites);
+    this.by = stepsOf(address, rank);
+    this.looked = sites.map((step) => ({
+      step,
+      start: loopPart(step.form),
+      hangs: step.table === undefined || sitesOf(step.form).length > 0,
+      ...(step.table !== undefined && isStepped(step.form) ? { by: stepsOf(step.form, rank) } : {}),
+    }));
+    const own = stages.map((stage) => ({ stage, adds: addsOf(stage) }));
+    this.stages = Array.from({ length: rank + 1 }, (_, k) => own.find(({ stage }) => stage.dim === k - 1));
+    const innermost = at(own, own.length - 1);
+    this.last = innermost.stage.dim;
+    this.previous = own[own.length - 2]?.stage.dim ?? -1;
+    const resolved = isRead || own.length < 2 ? undefined : lastSites({ sites, stages });
+    this.direct = resolved === undefined ? undefined : this.directOf(resolved);
+    this.isWide = elementCount(inputOf(func, table).type.shape) * scale >= 2 ** 31;
+  }
+
+  /** Undefined where more than dims and loops move the place of one. */
+  private directOf(resolved: readonly LastSite[]): readonly Direct[] | undefined {
+    const direct = resolved.flatMap(({ rule, site, stride, table }): Direct[] => {
+      const { by } = at(this.looked, site);
+      if (by === undefined) return [];
+      return [{ site, table: inputOf(this.func, table), by, line: new IndexLine(rule, stride * this.scale) }];
+    });
+    return direct.length === resolved.length ? direct : undefined;
+  }
+
+  /** Index values of an output of some sizes: those that are resolved by the block, and those that are looked up alone. */
+  valuesOf(sizes: readonly number[]): { readonly inBlocks: number; readonly alone: number } {
+    let [inBlocks, alone] = [0, 0];
+    for (const own of this.stages) {
+      if (own === undefined) continue;
+      const { adds, stage } = own;
+      const times = elementCount(sizes.slice(0, stage.dim + 1));
+      if (this.direct !== undefined && stage.dim === this.last) inBlocks += times * stage.sites.length;
+      else alone += times * (stage.sites.length + adds.rest.terms.length);
+    }
+    return { inBlocks, alone };
+  }
+
+  /** Takes the inputs of the walks that follow, until `release`. */
+  bind(inputs: HostInputs): void {
+    this.inputs = inputs;
+    for (const { line, table } of this.direct ?? []) line.bind(tensorOf(inputs, table));
+  }
+
+  /** Forgets the inputs, which are the caller's and may be large. */
+  release(): void {
+    this.inputs = {};
+    this.readers = [];
+    for (const { line } of this.direct ?? []) line.release();
+  }
+
+  /** Where the value of each site is read first, in the loops around the gather; zero where more than dims and loops move its place. */
+  get starts(): readonly Linear[] {
+    return this.looked.map(({ by, start }) => (by === undefined ? zero : start));
+  }
+
+  /** Loop variables of the other forms. */
+  get variables(): readonly string[] {
+    const forms = this.looked.flatMap(({ by, step }) => (by === undefined ? [step.form] : []));
+    const rests = this.stages.flatMap((own) => (own === undefined ? [] : [own.adds.rest]));
+    return [...new Set([...forms, ...rests].flatMap((form) => [...loopVariables(form)]))];
+  }
+
+  /**
+   * Elements [from, to) of the outermost dim of an output of some sizes. `start`: the address of the data where no value adds to
+   * it. `starts`, `env`: the values of the getters `starts` and `variables`.
+   */
+  walk(
+    visitor: RowVisitor,
+    sizes: readonly number[],
+    start: number,
+    starts: readonly number[],
+    env: Env,
+    from = 0,
+    to = sizes[0] ?? 1,
+  ): void {
+    if (this.layout === undefined || !sizes.every((size, d) => size === this.layout?.sizes[d]))
+      this.layout = this.layoutOf(sizes);
+    this.placed = starts;
+    this.env = env;
+    // A walk may have been given up inside, and others have the block.
+    this.dims.fill(0);
+    this.resolved = 0;
+    if (!sizes.includes(0)) this.enter(visitor, this.layout, -1, start, 0, false, from, to);
+  }
+
+  private layoutOf(given: readonly number[]): Layout {
+    const sizes = [...given];
+    const { outer, rowElements } = rowOf(sizes, this.by, this.last);
+    const rows = sizes.map((_, d) => elementCount(sizes.slice(d + 1, outer)));
+    const head = { sizes, outer, rowElements, rows };
+    // The stage before the last is outside of a block, and so is the last where its values lead to one another.
+    const first = (this.direct === undefined ? this.last : this.previous) + 1;
+    let dim = outer - 1;
+    if (dim < first) return head;
+    while (dim > first && 2 * at(rows, dim - 1) <= blockRows) dim--;
+    const inner = at(rows, dim);
+    const elements = Math.max(1, Math.min(at(sizes, dim), Math.floor(blockRows / inner)));
+    const count = elements * inner;
+    const resolves = dim <= this.last;
+    const data = offsets(count, this.isWide);
+    const places = (resolves ? (this.direct ?? []) : []).map(() => new Int32Array(count));
+    const coords = sizes.map(() => 0);
+    for (let k = 0; k < count; k++) {
+      const along = (by: readonly number[]): number => {
+        let sum = 0;
+        for (let d = dim; d < outer; d++) sum += (by[d] ?? 0) * (coords[d] ?? 0);
+        return sum;
+      };
+      data[k] = along(this.by) * this.scale;
+      places.forEach((own, s) => (own[k] = along(this.direct?.[s]?.by ?? [])));
+      for (let d = outer - 1; d >= dim; d--) {
+        const next = (coords[d] ?? 0) + 1;
+        coords[d] = d > dim && next === sizes[d] ? 0 : next;
+        if (coords[d] !== 0) break;
+      }
+    }
+    return { ...head, blocks: { dim, elements, resolves, data, places } };
+  }
+
+  /** All inside dims up to `d`. `from`: the address of the data as far as it is known. `ended`: the rows have no element. */
+  private enter(
+    visitor: RowVisitor,
+    layout: Layout,
+    d: number,
+    from: number,
+    row: number,
+    ended: boolean,
+    low: number,
+    high: number,
+  ): void {
+    let [address, none] = [from, ended];
+    const own = this.stages[d + 1];
+    if (own !== undefined) {
+      for (const site of own.stage.sites) {
+        // What is read at dims alone is read whatever the others name, where somebody asks.
+        if (none && at(this.looked, site).hangs) continue;
+        const element = this.lookUp(visitor, site);
+        if (element >= 0) continue;
+        none = true;
+        if (this.isRead) continue;
+        visitor.none(row, d === -1 ? rowsIn(layout) : at(layout.rows, d), element);
+        return;
+      }
+      if (!none) address += this.added(own.adds);
+    }
+    const { blocks, outer, rows, sizes } = layout;
+    const inner = d + 1;
+    if (inner >= outer) {
+      if (!none) visitor.row(address, row);
+      return;
+    }
+    const [first, end] = inner === 0 ? [low, high] : [0, at(sizes, inner)];
+    const step = at(this.by, inner) * this.scale;
+    const inside = at(rows, inner);
+    if (inner === blocks?.dim) {
+      if (none) return;
+      for (let k = first; k < end; k += blocks.elements) {
+        this.dims[inner] = k;
+        const count = Math.min(blocks.elements, end - k) * inside;
+        this.block(visitor, blocks, address + k * step, count, row + k * inside);
+      }
+    } else {
+      for (let k = first; k < end; k++) {
+        this.dims[inner] = k;
+        this.enter(visitor, layout, inner, address + k * step, row + k * inside, none, low, high);
+      }
+    }
+    this.dims[inner] = 0;
+  }
+
+  private block(visitor: RowVisitor, blocks: Blocks, from: number, count: number, row: number): void {
+    const block = blockOf(this.isWide);
+    const direct = (blocks.resolves ? this.direct : undefined) ?? [];
+    // Rows that share their index values with the block before are where these have led.
+    let isKnown = count <= this.resolved;
+    for (let s = 0; s < direct.length; s++) {
+      const { by, site } = at(direct, s);
+      const first = this.placeOf(by, at(this.placed, site));
+      if (first !== this.firsts[s]) isKnown = false;
+      this.firsts[s] = first;
+    }
+    if (!isKnown) {
+      this.resolve(block, blocks, direct, count);
+      this.resolved = count;
+    }
+    visitor.block(block, from, count, row);
+  }
+
+  private resolve(block: Block, { data, places }: Blocks, direct: readonly Direct[], count: number): void {
+    block.clear();
+    if (direct.length === 0) block.addresses.set(data);
+    for (let s = 0; s < direct.length; s++)
+      at(direct, s).line.resolve(
+        block,
+        s === 0 ? data : block.addresses,
+        at(places, s),
+        at(this.firsts, s),
+        count,
+      );
+  }
+
+  private placeOf(by: readonly number[], start: number): number {
+    let place = start;
+    for (let d = 0; d < by.length; d++) place += (by[d] ?? 0) * (this.dims[d] ?? 0);
+    return place;
+  }
+
+  /** The value of a site at the dims so far; below zero: it ends the rows inside. */
+  private lookUp(visitor: RowVisitor, site: number): number {
+    const { by, step } = at(this.looked, site);
+    const { dims, env } = this;
+    if (step.table === undefined) return this.site.takeSum(step, dims, env);
+    const read = (this.readers[step.table] ??= this.readerOf(step.table));
+    const position =
+      by === undefined ? this.site.position(step, dims, env) : this.placeOf(by, at(this.placed, site));
+    visitor.read?.(step.table, position);
+    return this.site.take(step, read(position), read, position);
+  }
+
+  private readerOf(table: number): IndexReader {
+    const operand = inputOf(this.func, table);
+    return indexReader(tensorOf(this.inputs, operand).bytes, operand.type.dtype);
+  }
+
+  private added({ rest, strides }: Adds): number {
+    let sum = 0;
+    for (const { by, site } of strides) sum += at(this.site.sites, site) * by;
+    if (rest.terms.length > 0) sum += evaluate(rest, this.env, { dims: this.dims, sites: this.site.sites });
+    return sum * this.scale;
+  }
+}
+
+const zero: Linear = { at: 0, terms: [] };
+
+const rowsIn = ({ outer, sizes }: Layout): number => elementCount(sizes.slice(0, outer));
+
+const isStepped = ({ terms }: Linear): boolean =>
+  terms.every(({ of }) => of.kind === "dim" || of.kind === "iv" || of.kind === "min");
+
+function addsOf({ adds }: Stage): Adds {
+  const strides = adds.terms.flatMap(({ of, by }) => (of.kind === "site" ? [{ site: of.site, by }] : []));
+  return { strides, rest: { at: 0, terms: adds.terms.filter(({ of }) => of.kind !== "site") } };
+}

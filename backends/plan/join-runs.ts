@@ -1,0 +1,70 @@
+/**
+ * Runs of a gather that take in the terms of its elements part by part, joined to one with all terms: machines that keep sums in registers
+ * have no use for parts. The program that comes out is a tile program like any other, with the same bits.
+ */
+import { followedDims, mapForms, spanOver, termDim } from "../../ir/access.js";
+import { wholeTerms } from "../../ir/addressing.js";
+import type { TileFunc } from "../../ir/func.js";
+import { add, constant, dimsOf, substitute, type Linear } from "../../ir/linear.js";
+import { taskOfTile } from "../../ir/task/index.js";
+import type { ForStmt, GatherStmt, LoadStmt, Region, Stmt } from "../../ir/tile.js";
+import { at } from "../../ir/types.js";
+
+const known = new WeakMap<TileFunc, TileFunc>();
+
+/** The program itself where a gather has all terms. */
+export function joinRuns(func: TileFunc): TileFunc {
+  const found = known.get(func) ?? joined(func);
+  known.set(func, found);
+  return found;
+}
+
+function joined(func: TileFunc): TileFunc {
+  const { gather } = taskOfTile(func);
+  const loop = gather?.loops.at(-1);
+  if (gather?.stmt.part === undefined || loop?.mode !== "serial") return func;
+  const loads = new Map(loop.body.flatMap((stmt) => (stmt.op === "load" ? [[stmt.to, stmt] as const] : [])));
+  const whole = withAllTerms(gather.stmt, loop, loads);
+  const gone = new Set([...(gather.stmt.part?.into ?? []), ...loads.keys()]);
+  const put = (body: readonly Stmt[]): readonly Stmt[] =>
+    body.flatMap((stmt): readonly Stmt[] => {
+      if (stmt === loop) return [whole];
+      if (stmt.op === "for") return [{ ...stmt, body: put(stmt.body) }];
+      return stmt.op === "alloc" && gone.has(stmt.buffer.name) ? [] : [stmt];
+    });
+  return { ...func, body: put(func.body) };
+}
+
+/** What a run loads is read in place: its tile has no room for all terms. */
+function withAllTerms(
+  { part, ...stmt }: GatherStmt,
+  { iv }: ForStmt,
+  loads: ReadonlyMap<string, LoadStmt>,
+): GatherStmt {
+  const first = (form: Linear): Linear =>
+    substitute(form, (of) => (of.kind === "iv" && of.name === iv ? constant(0) : undefined));
+  const map = mapForms(wholeTerms(stmt.map, part), first);
+  const space = [...stmt.to.sizes, constant(part?.of ?? 0)];
+  const from = stmt.from.map((region, table): Region => {
+    const load = loads.get(region.buffer);
+    const place = load === undefined ? region : within(region, load.from);
+    const followed = followedDims(map, table);
+    return {
+      buffer: place.buffer,
+      offsets: place.offsets.map(first),
+      sizes: place.sizes.map((size, k) => {
+        const along = followed[k];
+        const ofTerms = along !== undefined && dimsOf(along.form).includes(termDim(map));
+        return ofTerms ? spanOver(along, space) : first(size);
+      }),
+    };
+  });
+  return { ...stmt, from, map, origins: stmt.origins.map((origin) => origin.map(first)) };
+}
+
+/** A region of a tile as one of the tensor in which the tile is a region. */
+export const within = (region: Region, tile: Region): Region => ({
+  buffer: tile.buffer,
+  offsets: region.offsets.map((offset, k) => add(at(tile.offsets, k), offset)),
+  sizes: region.sizes,
+});

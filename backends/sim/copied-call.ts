@@ -1,0 +1,66 @@
+/** A call of the fast executor in a memory of WebAssembly. Of inputs of which few rows are named, these alone are copied. */
+import type { TileFunc } from "../../ir/func.js";
+import { byteCount } from "../../ir/types.js";
+import { copyNamed, namedInputs } from "../direct/named-inputs.js";
+import { drained, inSlices, type LongRunOptions } from "../long-run.js";
+import { tensorOf, type HostInputs } from "../memory.js";
+import { checkTensors } from "../values.js";
+import type { FastExecutor, FastRun } from "../wasm/executor.js";
+
+/** Throws as the executor's `run` does. `executor`: of no other inputs than those of such calls. */
+export function runCopied(tile: TileFunc, executor: FastExecutor, inputs: HostInputs): FastRun {
+  const placed = drained(place(tile, executor, inputs));
+  return withCopies(executor.run(placed.inputs), placed);
+}
+
+/** The same, in slices that let other work run. Rejects with the signal's reason when it is aborted. */
+export async function runCopiedLong(
+  tile: TileFunc,
+  executor: FastExecutor,
+  inputs: HostInputs,
+  options: LongRunOptions,
+): Promise<FastRun> {
+  const { signal } = options;
+  const placed = await inSlices(
+    place(tile, executor, inputs),
+    () => 0,
+    0,
+    signal === undefined ? {} : { signal },
+  );
+  return withCopies(await executor.runLong(placed.inputs, options), placed);
+}
+
+interface Placed {
+  /** Those whose rows were copied as they lie in the executor's memory, the others as they were given. */
+  readonly inputs: HostInputs;
+  readonly copied: FastRun["copied"];
+}
+
+function* place(tile: TileFunc, executor: FastExecutor, inputs: HostInputs): Generator<number, Placed> {
+  const named = namedInputs(tile);
+  if (named.length === 0) return { inputs, copied: { bytes: 0, milliseconds: 0 } };
+  checkTensors(tile, inputs);
+  const own = Object.fromEntries(
+    named.map(({ key, operand }) => [key, tensorOf(executor.inputs, operand)] as const),
+  );
+  if (executor.runs === 0)
+    executor.untouchedBytes = named.reduce((sum, { operand }) => sum + byteCount(operand.type), 0);
+  let [bytes, milliseconds] = [0, 0];
+  let begun = performance.now();
+  for (const part of copyNamed(named, inputs, own)) {
+    bytes += part.bytes;
+    executor.untouchedBytes = Math.max(0, executor.untouchedBytes - part.touched);
+    milliseconds += performance.now() - begun;
+    yield 0;
+    begun = performance.now();
+  }
+  return { inputs: { ...inputs, ...own }, copied: { bytes, milliseconds } };
+}
+
+const withCopies = ({ copied, output }: FastRun, { copied: placed }: Placed): FastRun => ({
+  output,
+  copied: {
+    bytes: copied.bytes + placed.bytes,
+    milliseconds: copied.milliseconds + placed.milliseconds,
+  },
+});

@@ -1,0 +1,215 @@
+/**
+ * WGSL functions on the bits of floats, in integers alone: WGSL may flush subnormals, fuse a product with a sum, and take every float to
+ * be finite (WGSL, 15.7 Floating Point Evaluation), so that its own f32 has not the bits that a value states.
+ */
+import type { Lines } from "../lines.js";
+
+/** A function with those that it calls. */
+interface Helper {
+  readonly text: string;
+  readonly calls: readonly HelperName[];
+}
+
+const helpers = {
+  pack: {
+    calls: [],
+    text: `
+// (high * 2^32 + low) * 2^exponent as the bits of a format, rounded once to nearest even.
+fn pack(negative: u32, high: u32, low: u32, exponent: i32, digits: u32, least: i32, infinity: u32) -> u32 {
+  let sign = negative << select(15u, 31u, infinity > 0xffffu);
+  if ((high | low) == 0u) { return sign; }
+  let zeros = select(countLeadingZeros(high), 32u + countLeadingZeros(low), high == 0u);
+  let shift = zeros & 31u;
+  let upper = select(high, low, zeros > 31u);
+  let lower = select(low, 0u, zeros > 31u);
+  let first = (upper << shift) | select(lower >> (32u - shift), 0u, shift == 0u);
+  let rest = lower << shift;
+  let top = exponent + 63 - i32(zeros);
+  let below = max(least - top, 0);
+  // Bits of the first word that are dropped, and the last of them, which a tie hangs on.
+  let drop = 32u - digits + u32(min(below, 64));
+  if (drop > 32u) { return sign; }
+  let kept = select(first >> drop, 0u, drop == 32u);
+  let last = drop - 1u;
+  let odd = (first & ((1u << last) - 1u)) | rest | (kept & 1u);
+  let up = select(0u, (first >> last) & 1u, odd != 0u);
+  let scale = select(u32(max(top - least, 0)), 0u, below > 0);
+  return sign | min((scale << (digits - 1u)) + kept + up, infinity);
+}`,
+  },
+  f32_digits: {
+    calls: [],
+    text: `
+fn f32_digits(bits: u32) -> u32 {
+  return (bits & 0x7fffffu) | select(0x800000u, 0u, (bits & 0x7f800000u) == 0u);
+}`,
+  },
+  f32_exponent: {
+    calls: [],
+    text: `
+fn f32_exponent(bits: u32) -> i32 {
+  return i32(max((bits >> 23u) & 0xffu, 1u)) - 150;
+}`,
+  },
+  f32_mul: {
+    calls: ["pack", "f32_digits", "f32_exponent"],
+    text: `
+fn f32_mul(a: u32, b: u32) -> u32 {
+  let x = a & 0x7fffffffu;
+  let y = b & 0x7fffffffu;
+  let negative = (a ^ b) >> 31u;
+  if (max(x, y) >= 0x7f800000u) {
+    return select((negative << 31u) | 0x7f800000u, 0x7fc00000u, max(x, y) > 0x7f800000u || min(x, y) == 0u);
+  }
+  let p = f32_digits(a);
+  let q = f32_digits(b);
+  let low = (p & 0xffffu) * (q & 0xffffu);
+  let middle = (p & 0xffffu) * (q >> 16u) + (p >> 16u) * (q & 0xffffu);
+  let sum = low + (middle << 16u);
+  let high = (p >> 16u) * (q >> 16u) + (middle >> 16u) + select(0u, 1u, sum < low);
+  return pack(negative, high, sum, f32_exponent(a) + f32_exponent(b), 24u, -126, 0x7f800000u);
+}`,
+  },
+  f32_add: {
+    calls: ["pack", "f32_digits", "f32_exponent"],
+    text: `
+fn f32_add(a: u32, b: u32) -> u32 {
+  let x = a & 0x7fffffffu;
+  let y = b & 0x7fffffffu;
+  if (max(x, y) >= 0x7f800000u) {
+    let none = max(x, y) > 0x7f800000u || (x == y && a != b);
+    return select(select(b, a, x >= y), 0x7fc00000u, none);
+  }
+  let larger = select(b, a, x >= y);
+  let smaller = select(a, b, x >= y);
+  let exponent = f32_exponent(larger);
+  let apart = u32(exponent - f32_exponent(smaller));
+  // 38 bits stand behind the digits of the larger one. What falls out behind them is told by the last.
+  let word = f32_digits(smaller) << 6u;
+  let by = apart & 31u;
+  let lost = word & ((1u << by) - 1u);
+  var high = word >> by;
+  var low = select(word << (32u - by), 0u, by == 0u);
+  if (apart > 31u) {
+    low = high | select(0u, 1u, lost != 0u);
+    high = 0u;
+  }
+  if (apart > 63u) { low = select(0u, 1u, word != 0u); }
+  if (((a ^ b) >> 31u) == 1u) {
+    let borrow = select(0u, 1u, low != 0u);
+    high = (f32_digits(larger) << 6u) - high - borrow;
+    low = 0u - low;
+    if ((high | low) == 0u) { return 0u; }
+  } else {
+    high = (f32_digits(larger) << 6u) + high;
+  }
+  return pack(larger >> 31u, high, low, exponent - 38, 24u, -126, 0x7f800000u);
+}`,
+  },
+  f32_div_count: {
+    calls: ["pack", "f32_digits", "f32_exponent"],
+    text: `
+// By a whole number from 1 to 2^24 - 1: its digits, 32 more behind them, eight at a time, and whether any are left.
+fn f32_div_count(a: u32, count: u32) -> u32 {
+  let x = a & 0x7fffffffu;
+  if (x >= 0x7f800000u) { return select(a, 0x7fc00000u, x > 0x7f800000u); }
+  let digits = f32_digits(a);
+  var rest = digits % count;
+  var low = 0u;
+  for (var k = 0u; k < 4u; k++) {
+    low = (low << 8u) | ((rest << 8u) / count);
+    rest = (rest << 8u) % count;
+  }
+  low |= select(0u, 1u, rest != 0u);
+  return pack(a >> 31u, digits / count, low, f32_exponent(a) - 32, 24u, -126, 0x7f800000u);
+}`,
+  },
+  f32_order: {
+    calls: [],
+    text: `
+// Ascends with the value, -0 below +0.
+fn f32_order(bits: u32) -> u32 {
+  return bits ^ select(0x80000000u, 0xffffffffu, (bits >> 31u) == 1u);
+}`,
+  },
+  f32_is_nan: {
+    calls: [],
+    text: `
+fn f32_is_nan(bits: u32) -> bool {
+  return (bits & 0x7fffffffu) > 0x7f800000u;
+}`,
+  },
+  f32_min: {
+    calls: ["f32_order", "f32_is_nan"],
+    text: `
+fn f32_min(a: u32, b: u32) -> u32 {
+  return select(select(b, a, f32_order(a) < f32_order(b)), 0x7fc00000u, f32_is_nan(a) || f32_is_nan(b));
+}`,
+  },
+  f32_max: {
+    calls: ["f32_order", "f32_is_nan"],
+    text: `
+fn f32_max(a: u32, b: u32) -> u32 {
+  return select(select(a, b, f32_order(a) < f32_order(b)), 0x7fc00000u, f32_is_nan(a) || f32_is_nan(b));
+}`,
+  },
+  f16_to_f32: {
+    calls: ["pack"],
+    text: `
+fn f16_to_f32(bits: u32) -> u32 {
+  let sign = (bits & 0x8000u) << 16u;
+  let scale = (bits >> 10u) & 0x1fu;
+  let rest = bits & 0x3ffu;
+  if (scale == 0x1fu) { return select(sign | 0x7f800000u, 0x7fc00000u, rest != 0u); }
+  let digits = rest | select(0x400u, 0u, scale == 0u);
+  return pack(bits >> 15u, 0u, digits, i32(max(scale, 1u)) - 25, 24u, -126, 0x7f800000u);
+}`,
+  },
+  bf16_to_f32: {
+    calls: ["f32_is_nan"],
+    text: `
+fn bf16_to_f32(bits: u32) -> u32 {
+  return select(bits << 16u, 0x7fc00000u, f32_is_nan(bits << 16u));
+}`,
+  },
+  f32_to_16: {
+    calls: ["pack", "f32_digits", "f32_exponent"],
+    text: `
+// The nearest of a format of 16 bits.
+fn f32_to_16(bits: u32, digits: u32, least: i32, infinity: u32, nan: u32) -> u32 {
+  let x = bits & 0x7fffffffu;
+  if (x >= 0x7f800000u) { return select(((bits >> 31u) << 15u) | infinity, nan, x > 0x7f800000u); }
+  return pack(bits >> 31u, 0u, f32_digits(bits), f32_exponent(bits), digits, least, infinity);
+}`,
+  },
+  f32_to_whole: {
+    calls: ["f32_digits", "f32_exponent"],
+    text: `
+// Toward zero, then the nearest of -lowest to highest; NaN is 0.
+fn f32_to_whole(bits: u32, lowest: u32, highest: u32) -> u32 {
+  let x = bits & 0x7fffffffu;
+  if (x > 0x7f800000u || x < 0x3f800000u) { return 0u; }
+  let shift = f32_exponent(bits);
+  let digits = f32_digits(bits);
+  var whole = 0xffffffffu;
+  if (shift < 9) { whole = select(digits >> u32(max(-shift, 0)), digits << u32(max(shift, 0)), shift > 0); }
+  return select(min(whole, highest), 0u - min(whole, lowest), (bits >> 31u) == 1u);
+}`,
+  },
+} as const satisfies Readonly<Record<string, { readonly text: string; readonly calls: readonly string[] }>>;
+
+/** A function on the bits of floats. */
+export type HelperName = keyof typeof helpers;
+
+/** Writes the functions of these names and those that they call, each once. */
+export function emitValueHelpers(out: Lines, names: ReadonlySet<HelperName>): void {
+  const needed = new Set<HelperName>();
+  const need = (name: HelperName): void => {
+    const { calls }: Helper = helpers[name];
+    calls.forEach(need);
+    needed.add(name);
+  };
+  names.forEach(need);
+  for (const name of needed) for (const line of helpers[name].text.trim().split("\n")) out.line(line);
+  if (needed.size > 0) out.line("");
+}

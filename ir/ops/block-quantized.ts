@@ -1,0 +1,213 @@
+/**
+ * com.microsoft.GatherBlockQuantized: rows of a table that is quantized by blocks, dequantized as they are gathered.
+ *
+ * Source: microsoft/onnxruntime docs/ContribOperators.md, and the code of its CPU (contrib_ops/cpu/quantization/
+ * gather_block_quantized.cc): blocks that the last one of a row cuts short, zero points packed by rows, and a missing zero point of
+ * 2^(bits-1) for bytes and 0 for 4-bit types. Its release 1.30 rejects an index out of range.
+ */
+import type { AccessMap, OutOfBounds, Read } from "../access.js";
+import { dim, div, site, type Linear } from "../linear.js";
+import {
+  at,
+  elementsInByte,
+  formatShape,
+  formatType,
+  type DType,
+  type Shape,
+  type TensorType,
+} from "../types.js";
+import type { Expression } from "../values/expression.js";
+import { oobOf, oobSpec } from "./attributes.js";
+import { axisInRange, fail, intAttr, type OpDef, type OpInputs } from "./op-def.js";
+
+const who = "onnx.gather_block_quantized";
+
+/** What a byte holds, by `bits`. */
+const inBytes: ReadonlyMap<number, DType> = new Map([
+  [2, "u2"],
+  [4, "u4"],
+  [8, "u8"],
+]);
+const scaleTypes: readonly DType[] = ["f32", "f16"];
+
+/** The operator's tensors with their elements one by one, and its attributes. */
+interface Blocks {
+  readonly data: TensorType;
+  readonly indices: TensorType;
+  readonly scales: TensorType;
+  readonly zeroPoints?: TensorType;
+  readonly gatherAxis: number;
+  readonly quantizeAxis: number;
+  readonly block: number;
+  readonly oob: OutOfBounds;
+  /** Where there are no zero points. */
+  readonly zero: number;
+}
+
+/** A tensor of bytes as the elements packed in its rows. */
+const unpacked = ({ shape }: TensorType, dtype: DType): TensorType => ({
+  dtype,
+  shape: shape.map((extent, k) => (k === shape.length - 1 ? extent * elementsInByte(dtype) : extent)),
+});
+
+function blocksOf(inputs: OpInputs): Blocks {
+  const [data, indices, scales, zeroPoints] = inputs.inputs;
+  const type = (name: string, own: TensorType | undefined, allowed: readonly DType[]): TensorType => {
+    if (own === undefined || !allowed.includes(own.dtype))
+      fail(
+        "TC104",
+        inputs,
+        `${who} does not take ${name} of type ${String(own?.dtype)}`,
+        `it takes ${allowed.join(", ")}`,
+      );
+    return own;
+  };
+  const stored = type("data", data, ["u8", "u4", "i4"]);
+  const bits = intAttr(inputs.attrs, "bits") ?? 4;
+  const element = stored.dtype === "u8" ? inBytes.get(bits) : stored.dtype;
+  if (element === undefined || (stored.dtype !== "u8" && bits !== 4))
+    fail(
+      "TC105",
+      inputs,
+      `bits is ${bits} for data of ${stored.dtype}`,
+      "bits is 2, 4 or 8, and 4 for u4 and i4",
+    );
+  const block = intAttr(inputs.attrs, "block_size") ?? 128;
+  if (block < 16 || (block & (block - 1)) !== 0)
+    fail("TC105", inputs, `block_size is ${block}; it is a power of two from 16 on`);
+  const rank = stored.shape.length;
+  if (rank === 0) fail("TC102", inputs, `${who} takes data of rank 1 or more`);
+  const gatherAxis = axisInRange(inputs, intAttr(inputs.attrs, "gather_axis") ?? 0, rank, "gather_axis");
+  const quantizeAxis = axisInRange(
+    inputs,
+    intAttr(inputs.attrs, "quantize_axis") ?? 1,
+    rank,
+    "quantize_axis",
+  );
+  if (stored.dtype === "u8" && (gatherAxis !== 0 || quantizeAxis !== rank - 1))
+    fail("TC105", inputs, `bytes are gathered along axis 0 and quantized along the last, ${rank - 1}`);
+  const own = stored.dtype === "u8" ? unpacked(stored, element) : stored;
+  const scale = type("scales", scales, scaleTypes);
+  const blocks = own.shape.map((extent, k) => (k === quantizeAxis ? Math.ceil(extent / block) : extent));
+  const same = (name: string, given: TensorType, expected: Shape): void => {
+    if (given.shape.length === rank && expected.every((extent, k) => extent === given.shape[k])) return;
+    fail(
+      "TC103",
+      inputs,
+      `${name} is ${formatType(given)}; for data ${formatType(own)} in blocks of ${block} it has shape ${formatShape(expected)}`,
+    );
+  };
+  same("scales", scale, blocks);
+  const head = {
+    data: own,
+    indices: type("indices", indices, ["i32", "i64"]),
+    scales: scale,
+    gatherAxis,
+    quantizeAxis,
+    block,
+    oob: oobOf(inputs),
+    zero: stored.dtype === "u8" ? 2 ** (bits - 1) : 0,
+  };
+  if (zeroPoints === undefined) return head;
+  const points = type("zero_points", zeroPoints, [stored.dtype]);
+  const each = stored.dtype === "u8" ? elementsInByte(element) : 1;
+  same(
+    "zero_points",
+    points,
+    blocks.map((extent, k) => (k === rank - 1 ? Math.ceil(extent / each) : extent)),
+  );
+  return { ...head, zeroPoints: stored.dtype === "u8" ? unpacked(points, element) : points };
+}
+
+/** T(f32(i32(q) - i32(z)) * f32(s)) of the element, the zero point and the scale of its block. */
+function mapOf({
+  data,
+  indices,
+  scales,
+  zeroPoints,
+  gatherAxis,
+  quantizeAxis,
+  block,
+  oob,
+  zero,
+}: Blocks): AccessMap {
+  const indexRank = indices.shape.length;
+  const below = at(data.shape, gatherAxis);
+  const coords = data.shape.map((_, k): Linear => {
+    if (k === gatherAxis) return site(0);
+    return dim(k < gatherAxis ? k : k + indexRank - 1);
+  });
+  const ofBlock = coords.map((coord, k) => (k === quantizeAxis ? div(coord, block) : coord));
+  const reads: Read[] = [
+    { table: 0, at: coords },
+    { table: 2, at: ofBlock },
+    ...(zeroPoints === undefined ? [] : [{ table: 3, at: ofBlock }]),
+  ];
+  const cast = (to: DType, of: Expression): Expression => ({ kind: "cast", to, of });
+  const read = (own: number): Expression => ({ kind: "read", read: own });
+  const zeros: Expression | undefined =
+    zeroPoints !== undefined
+      ? cast("i32", read(2))
+      : zero === 0
+        ? undefined
+        : { kind: "number", type: "i32", bits: zero };
+  const whole: Expression =
+    zeros === undefined ? read(0) : { kind: "op", op: "sub", of: [cast("i32", read(0)), zeros] };
+  const scale = scales.dtype === "f32" ? read(1) : cast("f32", read(1));
+  const product: Expression = { kind: "op", op: "mul", of: [cast("f32", whole), scale] };
+  return {
+    outRank: data.shape.length - 1 + indexRank,
+    sites: [
+      {
+        value: { table: 1, at: indices.shape.map((_, k) => dim(gatherAxis + k)) },
+        keep: oob,
+        below,
+        fromEnd: below,
+      },
+    ],
+    reads,
+    value: scales.dtype === "f32" ? product : cast(scales.dtype, product),
+  };
+}
+
+export const onnxGatherBlockQuantized = {
+  name: "onnx.gather_block_quantized",
+  inputs: ["data", "indices", "scales", "zero_points"],
+  optional: ["zero_points"],
+  values: ["scales", "zero_points"],
+  attrs: {
+    bits: { key: "bits", kind: "int", default: 4, help: "bits of an element: 2, 4 or 8" },
+    block_size: {
+      key: "blockSize",
+      kind: "int",
+      default: 128,
+      help: "elements that share a scale: a power of two from 16 on",
+    },
+    gather_axis: { key: "gatherAxis", kind: "int", default: 0, help: "axis that the indices choose along" },
+    quantize_axis: { key: "quantizeAxis", kind: "int", default: 1, help: "axis that blocks divide" },
+    oob: oobSpec("error"),
+  },
+  resolve(inputs) {
+    const blocks = blocksOf(inputs);
+    const { data, indices, scales, zeroPoints, gatherAxis, oob } = blocks;
+    const output = [
+      ...data.shape.slice(0, gatherAxis),
+      ...indices.shape,
+      ...data.shape.slice(gatherAxis + 1),
+    ];
+    const tensors = [data, indices, scales, ...(zeroPoints === undefined ? [] : [zeroPoints])];
+    return {
+      operator: {
+        op: "mapped",
+        map: mapOf(blocks),
+        inputs: tensors.map(({ shape }) => shape),
+        types: tensors.map(({ dtype }) => dtype),
+        output,
+      },
+      output,
+      dtype: scales.dtype,
+      negative: "from-end",
+      oob,
+    };
+  },
+} as const satisfies OpDef;

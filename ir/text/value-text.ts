@@ -1,0 +1,109 @@
+/** Expressions of values as text: `f16(f32(i32(%q[t, d1]) - 8) * %s[t])`. */
+import { printNumber, readNumber } from "../values/number-text.js";
+import {
+  isArithmeticType,
+  type ArithmeticType,
+  type Expression,
+  type Operation,
+  type Reduction,
+} from "../values/expression.js";
+import type { DType } from "../types.js";
+import type { Token } from "./lex.js";
+
+/** What stands between two values, by operation; minimum and maximum are calls. */
+export const infix = { add: "+", sub: "-", mul: "*" } as const satisfies Partial<Record<Operation, string>>;
+
+/** An expression as it is read: what type a number has is told by what stands beside it. */
+export type DraftValue =
+  | { readonly kind: "read"; readonly read: number }
+  | { readonly kind: "literal"; readonly token: Token; readonly text: string }
+  | { readonly kind: "cast"; readonly to: DType; readonly of: DraftValue }
+  | { readonly kind: "op"; readonly op: Operation; readonly of: readonly [DraftValue, DraftValue] }
+  | { readonly kind: "reduce"; readonly how: Reduction; readonly of: DraftValue };
+
+type Fail = (token: Token, message: string, hint: string, code: "TC104" | "TC205") => never;
+
+/** The expression over reads of these types. A number has the type of the other side, or of the cast around it. */
+export function typedValue(draft: DraftValue, reads: readonly DType[], fail: Fail): Expression {
+  const known = (node: DraftValue): DType | undefined => {
+    switch (node.kind) {
+      case "read":
+        return reads[node.read];
+      case "literal":
+        return undefined;
+      case "cast":
+        return node.to;
+      case "op":
+        return known(node.of[0]) ?? known(node.of[1]);
+      case "reduce":
+        return known(node.of);
+    }
+  };
+  const typed = (node: DraftValue, around: DType | undefined): Expression => {
+    switch (node.kind) {
+      case "read":
+        return node;
+      case "literal":
+        return { kind: "number", ...literal(node.token, node.text, around, fail) };
+      case "cast":
+        // A number in a cast alone has its type, and needs none.
+        return known(node.of) === undefined
+          ? typed(node.of, node.to)
+          : { kind: "cast", to: node.to, of: typed(node.of, undefined) };
+      case "op": {
+        const side = known(node) ?? around;
+        return { kind: "op", op: node.op, of: [typed(node.of[0], side), typed(node.of[1], side)] };
+      }
+      case "reduce":
+        return { ...node, of: typed(node.of, around) };
+    }
+  };
+  return typed(draft, undefined);
+}
+
+function literal(
+  token: Token,
+  text: string,
+  type: DType | undefined,
+  fail: Fail,
+): { readonly type: ArithmeticType; readonly bits: number } {
+  if (type === undefined)
+    return fail(token, `B4: the type of ${text} is open`, `put it in a cast: f32(${text})`, "TC205");
+  if (!isArithmeticType(type))
+    return fail(
+      token,
+      `B2: ${text} stands beside ${type}, and arithmetic is in i32, u32 and f32`,
+      `cast the other side: f32(…)`,
+      "TC104",
+    );
+  const found = readNumber(text, type);
+  return found.ok ? { type, bits: found.bits } : fail(token, `B4: ${found.message}`, found.hint, "TC205");
+}
+
+const binding: Readonly<Record<Operation, number>> = { add: 1, sub: 1, mul: 2, min: 3, max: 3 };
+
+/** `reads`: the text of each read. Parentheses stand only where precedence needs them. */
+export function printValue(value: Expression, reads: readonly string[]): string {
+  const printed = (node: Expression): string => {
+    switch (node.kind) {
+      case "read":
+        return reads[node.read] ?? "";
+      case "number":
+        return printNumber(node.type, node.bits);
+      case "cast":
+        return `${node.to}(${printed(node.of)})`;
+      case "op": {
+        const { op } = node;
+        const [left, right] = node.of;
+        if (op === "min" || op === "max") return `${op}(${printed(left)}, ${printed(right)})`;
+        return `${side(left, binding[op])} ${infix[op]} ${side(right, binding[op] + 1)}`;
+      }
+      case "reduce":
+        return `${node.how}(${printed(node.of)})`;
+    }
+  };
+  const side = (node: Expression, least: number): string =>
+    node.kind === "op" && binding[node.op] < least ? `(${printed(node)})` : printed(node);
+  // A number alone says nothing of its type.
+  return value.kind === "number" ? `${value.type}(${printed(value)})` : printed(value);
+}

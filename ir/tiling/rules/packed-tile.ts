@@ -1,0 +1,72 @@
+/** Rule 5: what a tile reads of packed elements starts at a byte (B9). */
+import { at } from "../../types.js";
+import { entryBelow, keepsStep, limitOf, packingOf, type PackedStep } from "../packed.js";
+import type { Tiling } from "../tiling.js";
+import type { Rule, Verdict } from "./rule.js";
+
+const source = "docs/values.md: packed elements";
+
+export const packedTile: Rule = {
+  id: "packed-tile",
+  code: "TC304",
+  judge(tiling) {
+    const { steps, never, terms } = packingOf(tiling.gather);
+    const stuck: Verdict[] =
+      never === undefined
+        ? []
+        : [
+            {
+              rule: "packed-tile",
+              pass: false,
+              detail: `rows of ${never} are read from the middle of a byte, whatever the tile`,
+              source,
+            },
+          ];
+    return [
+      ...stuck,
+      ...steps.flatMap((own, d) => (own === undefined ? [] : entries(tiling, d, own))),
+      ...(terms === undefined ? [] : partsOf(tiling, terms)),
+    ];
+  },
+};
+
+function entries(
+  tiling: Tiling,
+  dim: number,
+  { step, dtype }: { readonly step: number; readonly dtype: string },
+): Verdict[] {
+  const { schedule, extents } = tiling;
+  const extent = at(extents, dim);
+  const both = [
+    { name: "view", entry: at(schedule.view, dim), limit: extent },
+    { name: "tile", entry: at(schedule.tile, dim), limit: limitOf(tiling, dim) },
+  ];
+  return both.flatMap(({ name, entry, limit }): Verdict[] => {
+    const pass = keepsStep(entry, limit, step);
+    // Views are whole unless they are asked for.
+    if (pass && name === "view") return [];
+    return [verdictOn(`${name}[${dim}] = ${entry} of ${dtype}`, entry, limit, step)];
+  });
+}
+
+/** Parts of the terms that packed elements follow. */
+function partsOf({ gather, terms }: Tiling, { step, dtype }: PackedStep): Verdict[] {
+  const { most } = gather.map.reduced ?? { most: 0 };
+  return terms >= most ? [] : [verdictOn(`tile[r] = ${terms} of ${dtype}`, terms, most, step)];
+}
+
+function verdictOn(own: string, entry: number, limit: number, step: number): Verdict {
+  const pass = keepsStep(entry, limit, step);
+  return {
+    rule: "packed-tile",
+    pass,
+    get detail() {
+      if (pass)
+        return `${own} starts at bytes: ${entry >= limit ? "it is all of them" : `a multiple of ${step}`}`;
+      const above = Math.min(limit, step * Math.ceil(entry / step));
+      const nearest = [...new Set([entryBelow(entry, limit, step), above])];
+      return `${own} starts inside a byte; nearest ${nearest.join(", ")}`;
+    },
+    source,
+  };
+}

@@ -1,0 +1,97 @@
+/**
+ * What an output element is: an expression of elements that are read. A gather that moves elements is the expression of one read.
+ *
+ * Arithmetic is in i32, u32 and f32 alone. The other types are stored and cast: nothing is lost, because f32 holds the sum and the
+ * product of two f16 with digits to spare (24 >= 2 * 11 + 2), and ONNX and torch compute bf16 through f32 too.
+ */
+import { at, isPacked, type DType, type PackedType } from "../types.js";
+
+/** Types that are added, multiplied and compared. */
+export const arithmeticTypes = ["i32", "u32", "f32"] as const satisfies readonly DType[];
+/** A type that is added, multiplied and compared. */
+export type ArithmeticType = (typeof arithmeticTypes)[number];
+
+/** Types of elements that values are made from. */
+export const valueTypes = ["i8", "u8", "i16", "u16", "i32", "u32", "f16", "bf16", "f32"] as const;
+/** A type of elements that values are made from. */
+export type ValueType = (typeof valueTypes)[number];
+
+/** A type that elements are read in: packed ones are cast, and never stored. */
+export type SourceType = ValueType | PackedType;
+
+export const isArithmeticType = (dtype: DType): dtype is ArithmeticType =>
+  arithmeticTypes.some((other) => other === dtype);
+export const isValueType = (dtype: DType): dtype is ValueType => valueTypes.some((other) => other === dtype);
+
+export const isSourceType = (dtype: DType): dtype is SourceType => isPacked(dtype) || isValueType(dtype);
+
+/** Operations on two values of one arithmetic type, which the result has too. */
+export const operations = ["add", "sub", "mul", "min", "max"] as const;
+/** An operation on two values. */
+export type Operation = (typeof operations)[number];
+
+/**
+ * What the terms of an element come to, taken in order. `fold`: their sum from +0. `mean`: that sum divided by their number. `max`,
+ * `min`: of the terms. Of no term, +0.
+ */
+export const reductions = ["fold", "mean", "max", "min"] as const;
+/** What becomes of an element's terms. */
+export type Reduction = (typeof reductions)[number];
+
+/** A tree; `typeOf` gives the type of each node. */
+export type Expression =
+  /** An element, by the number of its read in the map. */
+  | { readonly kind: "read"; readonly read: number }
+  /** `bits`: an unsigned number of 32 bits. */
+  | { readonly kind: "number"; readonly type: ArithmeticType; readonly bits: number }
+  /** The exact value, rounded once to another type. */
+  | { readonly kind: "cast"; readonly to: DType; readonly of: Expression }
+  | { readonly kind: "op"; readonly op: Operation; readonly of: readonly [Expression, Expression] }
+  /** Of the terms of an element: one for each value of r. At most one stands in an expression. */
+  | { readonly kind: "reduce"; readonly how: Reduction; readonly of: Expression };
+
+/** The numbers of the reads that an expression names, in the order of its text, each as often as it stands there. */
+export function readsIn(value: Expression): readonly number[] {
+  switch (value.kind) {
+    case "read":
+      return [value.read];
+    case "number":
+      return [];
+    case "cast":
+    case "reduce":
+      return readsIn(value.of);
+    case "op":
+      return value.of.flatMap(readsIn);
+  }
+}
+
+/** The reductions of an expression, inner first: a verified one has one or none. */
+export function reductionsIn(value: Expression): readonly Extract<Expression, { readonly kind: "reduce" }>[] {
+  switch (value.kind) {
+    case "read":
+    case "number":
+      return [];
+    case "cast":
+      return reductionsIn(value.of);
+    case "op":
+      return value.of.flatMap(reductionsIn);
+    case "reduce":
+      return [...reductionsIn(value.of), value];
+  }
+}
+
+/** The element type of an expression over reads of these types. That of an operation is its left side's. */
+export function typeOf(value: Expression, reads: readonly DType[]): DType {
+  switch (value.kind) {
+    case "read":
+      return at(reads, value.read);
+    case "number":
+      return value.type;
+    case "cast":
+      return value.to;
+    case "op":
+      return typeOf(value.of[0], reads);
+    case "reduce":
+      return typeOf(value.of, reads);
+  }
+}

@@ -1,0 +1,93 @@
+/** The bits of the types that values are made from, as numbers and back: every value of these types is a JavaScript number. */
+import type { SourceType, ValueType } from "./expression.js";
+
+/** A binary format of IEEE 754: digits with the leading one, the exponent of the least normal number, and the bits of infinity and of NaN. */
+export interface FloatFormat {
+  readonly bits: 16 | 32;
+  readonly digits: number;
+  readonly least: number;
+  readonly infinity: number;
+  /** What every NaN becomes that an operation or a cast gives. */
+  readonly nan: number;
+}
+
+/** The float formats of values. */
+export const floatFormats = {
+  f16: { bits: 16, digits: 11, least: -14, infinity: 0x7c00, nan: 0x7e00 },
+  bf16: { bits: 16, digits: 8, least: -126, infinity: 0x7f80, nan: 0x7fc0 },
+  f32: { bits: 32, digits: 24, least: -126, infinity: 0x7f800000, nan: 0x7fc00000 },
+} as const satisfies Readonly<Record<"f16" | "bf16" | "f32", FloatFormat>>;
+
+/** A float format's name. */
+export type FloatValueType = keyof typeof floatFormats;
+export const isFloatValue = (type: SourceType): type is FloatValueType => Object.hasOwn(floatFormats, type);
+
+/** Lowest and highest value of the integer types. */
+export const integerRanges = {
+  u2: [0, 3],
+  u4: [0, 15],
+  i4: [-8, 7],
+  i8: [-(2 ** 7), 2 ** 7 - 1],
+  u8: [0, 2 ** 8 - 1],
+  i16: [-(2 ** 15), 2 ** 15 - 1],
+  u16: [0, 2 ** 16 - 1],
+  i32: [-(2 ** 31), 2 ** 31 - 1],
+  u32: [0, 2 ** 32 - 1],
+} as const satisfies Readonly<Record<Exclude<SourceType, FloatValueType>, readonly [number, number]>>;
+
+/** The exponent of a number's leading digit; of a subnormal one of f64, too low, which all formats here round to 0. */
+function exponentOf(magnitude: number): number {
+  scratch.setFloat64(0, magnitude);
+  return ((scratch.getUint32(0) >>> 20) & 0x7ff) - 1023;
+}
+
+const scratch = new DataView(new ArrayBuffer(8));
+
+/** The integer nearest to a number that is not negative; of two, the even one. */
+function nearestEven(value: number): number {
+  const low = Math.floor(value);
+  const rest = value - low;
+  return rest > 0.5 || (rest === 0.5 && low % 2 === 1) ? low + 1 : low;
+}
+
+/** The value of a format that is nearest to a number, ties to even; an infinity beyond its range. Zeros keep their sign. */
+export function rounded(value: number, { digits, least, infinity, bits }: FloatFormat): number {
+  if (!Number.isFinite(value) || value === 0) return value;
+  const magnitude = Math.abs(value);
+  const unit = 2 ** (Math.max(exponentOf(magnitude), least) - digits + 1);
+  const near = nearestEven(magnitude / unit) * unit;
+  const beyond = 2 ** ((infinity >>> (digits - 1)) - (2 ** (bits - digits - 1) - 1));
+  return Math.sign(value) * (near >= beyond ? Infinity : near);
+}
+
+/** The number that the bits of an element stand for. */
+export function numberOf(type: SourceType, bits: number): number {
+  if (!isFloatValue(type)) {
+    const [lowest, highest] = integerRanges[type];
+    return bits > highest ? bits - (highest - lowest + 1) : bits;
+  }
+  const { digits, least, infinity, bits: width } = floatFormats[type];
+  const sign = bits >= 2 ** (width - 1) ? -1 : 1;
+  const magnitude = bits % 2 ** (width - 1);
+  if (magnitude > infinity) return NaN;
+  if (magnitude === infinity) return sign * Infinity;
+  const fraction = 2 ** (digits - 1);
+  const exponent = Math.floor(magnitude / fraction);
+  const mantissa = magnitude % fraction;
+  const unit = 2 ** (least - digits + 1);
+  return sign * (exponent === 0 ? mantissa * unit : (mantissa + fraction) * unit * 2 ** (exponent - 1));
+}
+
+/** The bits of a value of the type; of NaN, the one that all have. */
+export function bitsOfNumber(type: ValueType, value: number): number {
+  if (!isFloatValue(type)) return value < 0 ? value + 2 * (integerRanges[type][1] + 1) : value;
+  const { digits, least, infinity, nan, bits } = floatFormats[type];
+  if (Number.isNaN(value)) return nan;
+  const sign = value < 0 || Object.is(value, -0) ? 2 ** (bits - 1) : 0;
+  const magnitude = Math.abs(value);
+  if (magnitude === Infinity) return sign + infinity;
+  const exponent = Math.max(exponentOf(magnitude), least);
+  const scaled = magnitude / 2 ** (exponent - digits + 1);
+  const fraction = 2 ** (digits - 1);
+  return sign + (scaled < fraction ? scaled : (exponent - least) * fraction + scaled);
+}

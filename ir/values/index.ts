@@ -1,0 +1,29 @@
+/** Values: what an output element is made from, and the bits that it then has. */
+export {
+  arithmeticTypes,
+  isArithmeticType,
+  isSourceType,
+  isValueType,
+  operations,
+  reductions,
+  reductionsIn,
+  typeOf,
+  valueTypes,
+  type ArithmeticType,
+  type Expression,
+  type Operation,
+  type Reduction,
+  type SourceType,
+  type ValueType,
+} from "./expression.js";
+export { bitsOfNumber, floatFormats, integerRanges, numberOf, type FloatValueType } from "./formats.js";
+export { accumulators } from "./ops.js";
+export {
+  evaluator,
+  valuePlan,
+  type Evaluator,
+  type Taken,
+  type TermSteps,
+  type ValuePlan,
+  type ValueStep,
+} from "./steps.js";

@@ -1,0 +1,86 @@
+/** What each operation and cast means on numbers: the definition that every backend has in its own instructions. */
+import { assertNever } from "../types.js";
+import type { ArithmeticType, Operation, Reduction, SourceType, ValueType } from "./expression.js";
+import { floatFormats, integerRanges, isFloatValue, rounded } from "./formats.js";
+
+type Meaning = (a: number, b: number) => number;
+
+/** To 32 bits, of a sum or product that is exact modulo 2^32. */
+const wraps: Readonly<Record<"i32" | "u32", (value: number) => number>> = {
+  i32: (value) => value | 0,
+  u32: (value) => value >>> 0,
+};
+
+const integer = (type: "i32" | "u32"): Readonly<Record<Operation, Meaning>> => ({
+  add: (a, b) => wraps[type](a + b),
+  sub: (a, b) => wraps[type](a - b),
+  mul: (a, b) => wraps[type](Math.imul(a, b)),
+  min: (a, b) => Math.min(a, b),
+  max: (a, b) => Math.max(a, b),
+});
+
+/**
+ * By type. Integers wrap at 32 bits. f32 rounds once to nearest even: f64 holds a product of two f32 exactly, and a sum with digits
+ * enough that rounding it again changes nothing (53 >= 2 * 24 + 2). Its minimum and maximum are those of IEEE 754-2019: NaN
+ * wins, and -0 is below +0.
+ */
+export const meanings: Readonly<Record<ArithmeticType, Readonly<Record<Operation, Meaning>>>> = {
+  i32: integer("i32"),
+  u32: integer("u32"),
+  f32: {
+    add: (a, b) => Math.fround(a + b),
+    sub: (a, b) => Math.fround(a - b),
+    mul: (a, b) => Math.fround(a * b),
+    min: (a, b) => Math.min(a, b),
+    max: (a, b) => Math.max(a, b),
+  },
+};
+
+/** What a reduction starts from, by type, and the operation by which it takes a term in. Whoever has no term gives +0. */
+interface Accumulator {
+  readonly op: Operation;
+  readonly start: Readonly<Record<ArithmeticType, number>>;
+}
+
+const sum: Accumulator = { op: "add", start: { i32: 0, u32: 0, f32: 0 } };
+
+/** By reduction. A mean's sum is then divided by the number of terms. */
+export const accumulators: Readonly<Record<Reduction, Accumulator>> = {
+  fold: sum,
+  mean: sum,
+  max: { op: "max", start: { i32: integerRanges.i32[0], u32: integerRanges.u32[0], f32: -Infinity } },
+  min: { op: "min", start: { i32: integerRanges.i32[1], u32: integerRanges.u32[1], f32: Infinity } },
+};
+
+/** What `count` terms come to that were taken into a value. f64 holds the quotient with digits enough that rounding it again changes nothing. */
+export function reducedTo(how: Reduction, taken: number, count: number): number {
+  if (count === 0) return 0;
+  return how === "mean" ? Math.fround(taken / count) : taken;
+}
+
+/**
+ * A value as another type. To a float: the nearest, ties to even. Float to integer: toward zero, then the nearest of the range;
+ * NaN is 0. Integer to integer: wraps.
+ */
+export function castNumber(from: SourceType, to: ValueType, value: number): number {
+  if (isFloatValue(to)) return rounded(value, floatFormats[to]);
+  const [lowest, highest] = integerRanges[to];
+  if (isFloatValue(from))
+    return Number.isNaN(value) ? 0 : Math.min(Math.max(Math.trunc(value), lowest), highest) + 0;
+  switch (to) {
+    case "i8":
+      return (value << 24) >> 24;
+    case "u8":
+      return value & 0xff;
+    case "i16":
+      return (value << 16) >> 16;
+    case "u16":
+      return value & 0xffff;
+    case "i32":
+      return value | 0;
+    case "u32":
+      return value >>> 0;
+    default:
+      return assertNever(to);
+  }
+}

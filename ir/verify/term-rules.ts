@@ -1,0 +1,84 @@
+/**
+ * The rules of terms. B6 r and a reduction come together, once each; r, and index values that depend on it, stand inside the reduction
+ * alone. B8 an element has 1 to 2^24 terms at most, a mean fewer, so that their number is an f32. A9 index values of an element stand
+ * before those of its terms, and so they are evaluated.
+ */
+import { formsOf, isOfTerm, termDim, type AccessMap } from "../access.js";
+import { dimsOf, sitesOf, type Linear } from "../linear.js";
+import { readsIn, reductionsIn, type Expression } from "../values/expression.js";
+
+interface TermFault {
+  readonly rule: string;
+  readonly message: string;
+  readonly hint?: string;
+}
+
+/** The largest number of terms: f32 holds every whole number up to it. */
+const mostTerms = 2 ** 24;
+
+/** What breaks B6 and B8, whatever the index values. */
+export function termFaults(map: AccessMap): TermFault[] {
+  const found = reductionsIn(map.value);
+  const [first, second] = found;
+  const fault = (message: string, hint?: string): TermFault[] => [
+    { rule: "B6", message, ...(hint === undefined ? {} : { hint }) },
+  ];
+  if (second !== undefined)
+    return fault(`${found.map(({ how }) => how).join(" and ")}: a value has one reduction`);
+  const { reduced } = map;
+  if (reduced === undefined) {
+    const declared = "name the terms behind the output dims: (d0, d1; r < 8)";
+    if (first !== undefined) return fault(`${first.how} without terms`, declared);
+    return formsOf(map).some((form) => dimsOf(form).includes(termDim(map)))
+      ? fault("r stands in a coordinate, and the map has no terms", declared)
+      : [];
+  }
+  if (first === undefined) return fault("r without a reduction", "fold, mean, max or min of the terms");
+  const { most } = reduced;
+  if (!Number.isInteger(most) || most < 1 || most > mostTerms)
+    return [{ rule: "B8", message: `${most} terms: an element has 1 to ${mostTerms}` }];
+  if (first.how === "mean" && most === mostTerms)
+    return [{ rule: "B8", message: `a mean of ${most} terms: it has fewer than ${mostTerms}` }];
+  return [];
+}
+
+/** What breaks B6 and A9 among index values that are in order. */
+export function termSiteFaults(map: AccessMap): TermFault[] {
+  if (map.reduced === undefined) return [];
+  const depends = (form: Linear): boolean =>
+    dimsOf(form).includes(termDim(map)) || sitesOf(form).some((s) => isOfTerm(map, s));
+  const { bag } = map.reduced;
+  const ends = bag === undefined ? [] : [bag.from, bag.to];
+  if (ends.some((s) => map.sites[s]?.below === undefined))
+    return [{ rule: "B6", message: "r lies between two index values with bounds" }];
+  if (ends.some((s) => isOfTerm(map, s))) return [{ rule: "B6", message: "r stands in the bounds of r" }];
+  const outside = new Set(readsIn(around(map.value)));
+  const stray = [...outside].some((k) => (map.reads[k]?.at ?? []).some(depends));
+  if (stray)
+    return [
+      {
+        rule: "B6",
+        message: "r, or an index value that depends on it, stands outside of the reduction",
+        hint: "put what depends on r inside it",
+      },
+    ];
+  const early = map.sites.findIndex((_, s) => s > 0 && !isOfTerm(map, s) && isOfTerm(map, s - 1));
+  return early === -1
+    ? []
+    : [{ rule: "A9", message: `index value ${early} of the element stands behind one of its terms` }];
+}
+
+/** What stands around the reduction of a value. */
+function around(value: Expression): Expression {
+  switch (value.kind) {
+    case "read":
+    case "number":
+      return value;
+    case "cast":
+      return { ...value, of: around(value.of) };
+    case "op":
+      return { ...value, of: [around(value.of[0]), around(value.of[1])] };
+    case "reduce":
+      return { kind: "number", type: "u32", bits: 0 };
+  }
+}

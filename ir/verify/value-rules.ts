@@ -1,0 +1,107 @@
+/**
+ * The rules of a value's types. B2 both sides of an operation have one type, i32, u32 or f32. B3 a cast is from one of the nine types
+ * of values, or from a packed one, to another of the nine. B8 a mean is of f32. A7 the output has the type of the value. B9 packed
+ * elements are cast: they are no output, and are not moved.
+ */
+import type { AccessMap } from "../access.js";
+import { isPacked, type DType } from "../types.js";
+import type { BrokenCode } from "./broken.js";
+import {
+  arithmeticTypes,
+  isArithmeticType,
+  isSourceType,
+  isValueType,
+  typeOf,
+  valueTypes,
+  type Expression,
+} from "../values/expression.js";
+
+export interface ValueFault {
+  readonly rule: string;
+  readonly message: string;
+  readonly hint?: string;
+  /** Default: TC104, which is about types. */
+  readonly code?: BrokenCode;
+}
+
+/** `reads`: the element types of the map's reads. */
+export function valueFaults({ value }: AccessMap, reads: readonly DType[], output: DType): ValueFault[] {
+  const found = nodes(value).flatMap((node) => faultOf(node, reads));
+  if (found.length > 0) return found;
+  const type = typeOf(value, reads);
+  const packed = [type, output].find(isPacked);
+  if (packed !== undefined) {
+    const message = `${packed} elements share bytes: they are no output, and are not moved as they are`;
+    return [
+      { rule: "B9", message, hint: packed === type ? "cast them: u8(…) or f32(…)" : `write an output of u8` },
+    ];
+  }
+  if (type === output) return [];
+  if (value.kind === "read") return [{ rule: "A7", message: `data is ${type} and output ${output}` }];
+  const message = `the value is ${type} and output ${output}`;
+  return [{ rule: "A7", message, hint: `cast it: ${output}(…)` }];
+}
+
+/** The nodes of an expression, inner first. */
+const nodes = (value: Expression): readonly Expression[] => {
+  switch (value.kind) {
+    case "read":
+    case "number":
+      return [value];
+    case "cast":
+    case "reduce":
+      return [...nodes(value.of), value];
+    case "op":
+      return [...value.of.flatMap(nodes), value];
+  }
+};
+
+function faultOf(node: Expression, reads: readonly DType[]): ValueFault[] {
+  switch (node.kind) {
+    case "read":
+    case "number":
+      return [];
+    case "cast": {
+      const from = typeOf(node.of, reads);
+      if (from === node.to)
+        return [{ rule: "B3", message: `a cast of ${from} to itself`, hint: "leave it out" }];
+      if (isSourceType(from) && isValueType(node.to)) return [];
+      const message = `no cast is from ${from} to ${node.to}: values are ${valueTypes.join(", ")}`;
+      const hint = isPacked(node.to)
+        ? "packed elements are read alone"
+        : "a bare read moves elements of any type";
+      return [{ rule: "B3", message, hint }];
+    }
+    case "reduce": {
+      const type = typeOf(node.of, reads);
+      const { how } = node;
+      if (how === "mean" && type !== "f32")
+        return [
+          {
+            rule: "B8",
+            message: `mean of ${type}: it is of f32`,
+            hint: "cast it: mean(f32(…))",
+            code: "TC205",
+          },
+        ];
+      if (isArithmeticType(type)) return [];
+      const message = `${how} of ${type}: arithmetic is in ${arithmeticTypes.join(", ")}`;
+      return [{ rule: "B2", message, hint: `cast the terms: ${how}(f32(…))` }];
+    }
+    case "op": {
+      const [left, right] = node.of.map((side) => typeOf(side, reads));
+      if (left === undefined || right === undefined) return [];
+      const hint = "cast a side: f32(…)";
+      if (left !== right)
+        return [{ rule: "B2", message: `${node.op} of ${left} and ${right}, which are two types`, hint }];
+      if (isArithmeticType(left)) return [];
+      return [
+        {
+          rule: "B2",
+          message: `${node.op} of ${left}: arithmetic is in ${arithmeticTypes.join(", ")}`,
+          hint,
+        },
+      ];
+    }
+  }
+}

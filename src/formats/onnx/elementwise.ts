@@ -1,0 +1,171 @@
+/**
+ * ONNX's Cast, DequantizeLinear, Add, Sub, Mul, Min and Max as expressions of the elements that they compute with.
+ *
+ * Source: onnx/onnx docs/Operators.md. Types that values have no arithmetic in are computed as ONNX Runtime computes them: f16 and bf16
+ * through f32, integers of fewer bits through i32, modulo their size.
+ */
+import {
+  at,
+  constant,
+  dim,
+  div,
+  elementCount,
+  isArithmeticType,
+  isSourceType,
+  isValueType,
+  type ArithmeticType,
+  type DType,
+  type Expression,
+  type Linear,
+  type Operation,
+  type Shape,
+} from "../../../ir/index.js";
+import { fromHost } from "../../../backends/index.js";
+import { broadcastCoords } from "../../../ir/ops/broadcast.js";
+import { dtypeOf } from "./data-type.js";
+import { int, type RuleInput } from "./rule.js";
+import type { Value } from "./value.js";
+
+/** An operand of a node, by its number among the node's inputs, at coordinates over the output's dims. */
+export interface OperandRead {
+  readonly input: number;
+  readonly at: readonly Linear[];
+}
+
+/** What a node computes an element from: `value` names the reads by their place in the list. */
+export interface Elementwise {
+  readonly reads: readonly OperandRead[];
+  readonly value: Expression;
+}
+
+/** What is known of the inputs: their types and shapes, undefined for one that is left out. */
+type Operands = readonly ({ readonly dtype: DType; readonly shape: Shape } | undefined)[];
+
+/** The expression, or why there is none. */
+export type Computed = Elementwise | { readonly why: string };
+
+type Rule = (input: RuleInput, operands: Operands, shape: Shape) => Computed;
+
+const read = (k: number): Expression => ({ kind: "read", read: k });
+const cast = (to: DType, from: DType, of: Expression): Expression =>
+  to === from ? of : { kind: "cast", to, of };
+
+const notIn = (dtype: DType | undefined): Computed => ({
+  why: `values are not computed in ${dtype ?? "a type that tilec lacks"}`,
+});
+
+/** The type in which a type is added, multiplied and compared. */
+function arithmeticOf(dtype: DType): ArithmeticType | undefined {
+  if (isArithmeticType(dtype)) return dtype;
+  if (!isValueType(dtype)) return undefined;
+  return dtype === "f16" || dtype === "bf16" ? "f32" : "i32";
+}
+
+/** Two or more operands one after the other, each result rounded to their type. */
+const folded =
+  (op: Operation): Rule =>
+  (_, operands, shape) => {
+    const types = operands.flatMap((operand) => operand?.dtype ?? []);
+    const [dtype] = types;
+    const arithmetic = dtype === undefined ? undefined : arithmeticOf(dtype);
+    if (dtype === undefined || arithmetic === undefined || types.some((other) => other !== dtype))
+      return notIn(dtype);
+    const reads = operands.flatMap((operand, input): OperandRead[] =>
+      operand === undefined ? [] : [{ input, at: broadcastCoords(operand.shape, shape) }],
+    );
+    const value = reads
+      .map((_read, k) => read(k))
+      .reduce((left, right) =>
+        cast(dtype, arithmetic, {
+          kind: "op",
+          op,
+          of: [cast(arithmetic, dtype, left), cast(arithmetic, dtype, right)],
+        }),
+      );
+    return { reads, value };
+  };
+
+const rules: Readonly<Record<string, Rule>> = {
+  Add: folded("add"),
+  Sub: folded("sub"),
+  Mul: folded("mul"),
+  Min: folded("min"),
+  Max: folded("max"),
+
+  Cast({ node }, [x], shape) {
+    const to = dtypeOf(int(node, "to") ?? 0);
+    if (x === undefined || !isSourceType(x.dtype)) return notIn(x?.dtype);
+    if (to === undefined || !isValueType(to)) return notIn(to);
+    return { reads: [{ input: 0, at: broadcastCoords(x.shape, shape) }], value: cast(to, x.dtype, read(0)) };
+  },
+
+  DequantizeLinear(input, [x, scale, zero], shape) {
+    const { node, opset } = input;
+    if (x === undefined || !isSourceType(x.dtype)) return notIn(x?.dtype);
+    if (scale === undefined || (scale.dtype !== "f32" && scale.dtype !== "f16")) return notIn(scale?.dtype);
+    const output = int(node, "output_dtype") ?? 0;
+    if (output !== 0 && dtypeOf(output) !== scale.dtype)
+      return { why: "output_dtype is not the type of its scale" };
+    const own = int(node, "axis") ?? 1;
+    const axis = opset < 13 ? undefined : own < 0 ? own + x.shape.length : own;
+    const block = int(node, "block_size") ?? 0;
+    const place = placeOf(x.shape, scale.shape, axis, block);
+    if (place === undefined) return { why: "its scale has another shape than an axis or blocks of it" };
+    const known = fixedNumber(input.inputs[2]);
+    const zeros: Expression | undefined =
+      zero === undefined
+        ? undefined
+        : known !== undefined
+          ? { kind: "number", type: "i32", bits: known >>> 0 }
+          : cast("i32", zero.dtype, read(2));
+    const whole: Expression =
+      zeros === undefined || (zeros.kind === "number" && zeros.bits === 0)
+        ? read(0)
+        : { kind: "op", op: "sub", of: [cast("i32", x.dtype, read(0)), zeros] };
+    const reads: OperandRead[] = [
+      { input: 0, at: shape.map((_, k) => dim(k)) },
+      { input: 1, at: place },
+      ...(zero === undefined || known !== undefined ? [] : [{ input: 2, at: place }]),
+    ];
+    const product: Expression = {
+      kind: "op",
+      op: "mul",
+      of: [{ kind: "cast", to: "f32", of: whole }, cast("f32", scale.dtype, read(1))],
+    };
+    return { reads, value: cast(scale.dtype, "f32", product) };
+  },
+};
+
+/** Where the scale of an element lies: one for all, one for each place along an axis, or one for each block along it. */
+function placeOf(
+  shape: Shape,
+  scale: Shape,
+  axis: number | undefined,
+  block: number,
+): readonly Linear[] | undefined {
+  if (axis !== undefined && block > 0) {
+    const blocks = shape.map((extent, k) => (k === axis ? Math.ceil(extent / block) : extent));
+    if (scale.length !== blocks.length || scale.some((extent, k) => extent !== at(blocks, k)))
+      return undefined;
+    return shape.map((_, k) => (k === axis ? div(dim(k), block) : dim(k)));
+  }
+  if (scale.length === 0) return [];
+  if (scale.length > 1) return undefined;
+  if (axis !== undefined && scale[0] === shape[axis]) return [dim(axis)];
+  return scale[0] === 1 ? [constant(0)] : undefined;
+}
+
+/** The one element of a tensor of 32 bits or fewer that the model fixes. */
+function fixedNumber(value: Value | undefined): number | undefined {
+  const tensor = value?.constant?.();
+  if (tensor === undefined || elementCount(tensor.type.shape) !== 1) return undefined;
+  const [element] = fromHost(tensor.type, tensor.bytes);
+  return typeof element === "number" ? element : undefined;
+}
+
+/** Whether a node of ONNX's own is folded into the gather that it reads, or that reads it. */
+export const isElementwise = (op: string): boolean => Object.hasOwn(rules, op);
+
+/** What such a node computes; `shape`: of its output. */
+export const elementwiseOf = (input: RuleInput, operands: Operands, shape: Shape): Computed =>
+  rules[input.node.op]?.(input, operands, shape) ?? { why: "it computes something else" };

@@ -1,0 +1,171 @@
+/** Calls of kernels that compute: of an operand of which few rows are named, these alone are copied. */
+import { afterEach, describe, expect, it } from "vitest";
+import { printMoves } from "../../backends/moves.js";
+import { simulate, simulateLong, wasmMoves } from "../../backends/sim/index.js";
+import { keptExecutors } from "../../backends/wasm/index.js";
+import { parseModule, targets, type OutOfBounds } from "../../ir/index.js";
+import { compile, type Kernel } from "../../src/index.js";
+import { spawnThread } from "../../src/device/index.js";
+
+const [rows, columns, tokens] = [5000, 48, 6];
+
+function kernelOf(text: string): Kernel {
+  const { module, diagnostics } = parseModule(text, "named.tir");
+  expect(diagnostics).toEqual([]);
+  return compile(module.funcs[0]!, { target: targets.cpu, residency: "gm" });
+}
+
+/** Rows of whole numbers, each times the scale of its row. */
+const scaled = (oob: OutOfBounds = "error"): Kernel =>
+  kernelOf(`func @f(%q: tensor<${rows}x${columns}xi8>, %s: tensor<${rows}xf32>, %i: tensor<${tokens}xi64>) -> tensor<${tokens}x${columns}xf32> {
+  %y = access.gather %q, %s, %i (d0, d1) let t = ${oob}(%i[d0] in ${rows}) yield f32(%q[t, d1]) * %s[t] {oob = ${oob}}
+  return %y
+}
+`);
+
+const inputsOf = (first: number, values: readonly number[]) => ({
+  q: Int8Array.from({ length: rows * columns }, (_, k) => first + k * 7),
+  s: Float32Array.from({ length: rows }, (_, k) => first + k / 4),
+  i: BigInt64Array.from(values, BigInt),
+});
+const expectedOf = (
+  { q, s }: ReturnType<typeof inputsOf>,
+  named: readonly (number | undefined)[],
+): Float32Array =>
+  Float32Array.from(
+    named.flatMap((t) =>
+      Array.from({ length: columns }, (_, c) => (t === undefined ? 0 : q[t * columns + c]! * s[t]!)),
+    ),
+  );
+const fast = { executor: "fast" } as const;
+
+describe("an operand of which few rows are named", () => {
+  /** Bytes of six rows and of the indices: the scales of six rows are too few to look for. */
+  const most = tokens * (columns + 4 + 8);
+
+  it("is copied by the row, call by call", () => {
+    const kernel = scaled();
+    for (const [first, values] of [
+      [1, [4999, 0, 7, 7, 2500, 31]],
+      [3, [7, 7, 7, 7, 7, 4998]],
+      [5, [0, 1, 2, 3, 4, 5]],
+    ] as const) {
+      const inputs = inputsOf(first, values);
+      const { outputs, report } = simulate(kernel, inputs, fast);
+      expect(outputs.output).toEqual(expectedOf(inputs, values));
+      expect(report.copiedBytes).toBe(most);
+    }
+  });
+
+  it("is copied so into the memory that threads share, and by long runs", async () => {
+    const inputs = inputsOf(2, [1, 2, 3, 4, 4999, 6]);
+    for (const options of [fast, { ...fast, threads: 2, spawn: spawnThread }]) {
+      const { outputs, report } = await simulateLong(scaled(), inputs, options);
+      expect(outputs.output).toEqual(expectedOf(inputs, [1, 2, 3, 4, 4999, 6]));
+      expect(report.copiedBytes).toBe(most);
+    }
+  });
+
+  it("has the rows that a policy names", () => {
+    const inputs = inputsOf(1, [5000, -1, 7, 9999, -5001, 31]);
+    const call = (oob: OutOfBounds) => simulate(scaled(oob), inputs, fast).outputs.output;
+    expect(call("clamp")).toEqual(expectedOf(inputs, [4999, 0, 7, 4999, 0, 31]));
+    expect(call("wrap")).toEqual(expectedOf(inputs, [0, 4999, 7, 4999, 4999, 31]));
+    expect(call("zero")).toEqual(expectedOf(inputs, [undefined, undefined, 7, undefined, undefined, 31]));
+  });
+
+  it("leaves an index out of range to the kernel, and the next call its own rows", () => {
+    const kernel = scaled();
+    const bad = inputsOf(1, [4, 5000, 7, -1, 2500, 31]);
+    expect(() => simulate(kernel, bad, fast)).toThrow("index 5000 at i[1] is out of range");
+    const inputs = inputsOf(2, [4, 4999, 7, 1, 2500, 31]);
+    expect(simulate(kernel, inputs, fast).outputs.output).toEqual(
+      expectedOf(inputs, [4, 4999, 7, 1, 2500, 31]),
+    );
+  });
+
+  it("is said to be, in the plan of moves", () => {
+    expect(printMoves(wasmMoves(scaled().tile))).toContain("inputs named rows");
+  });
+});
+
+describe("other operands", () => {
+  it("are copied whole: those whose rows are many, and tables of indices", () => {
+    // Each output row is made from the same scales, and from rows of the table of indices.
+    const kernel =
+      kernelOf(`func @f(%q: tensor<${rows}x${columns}xi16>, %s: tensor<${columns}xf32>, %i: tensor<${tokens}x8xi32>) -> tensor<${tokens}x${columns}xf32> {
+  %y = access.gather %q, %s, %i (d0, d1) let t = error(%i[d0, 3] in ${rows}) yield f32(%q[t, d1]) * %s[d1] + f32(%i[d0, 5]) {oob = error}
+  return %y
+}
+`);
+    const q = Int16Array.from({ length: rows * columns }, (_, k) => k * 3);
+    const s = Float32Array.from({ length: columns }, (_, k) => 1 + k / 8);
+    const i = Int32Array.from({ length: tokens * 8 }, (_, k) => (k * 7919) % rows);
+    const { outputs, report } = simulate(kernel, { q, s, i }, fast);
+    const expected = Array.from({ length: tokens * columns }, (_, o) => {
+      const [d0, d1] = [Math.floor(o / columns), o % columns];
+      return Math.fround(Math.fround(q[i[d0 * 8 + 3]! * columns + d1]! * s[d1]!) + i[d0 * 8 + 5]!);
+    });
+    expect(outputs.output).toEqual(Float32Array.from(expected));
+    expect(report.copiedBytes).toBe(tokens * columns * 2 + s.byteLength + i.byteLength);
+  });
+
+  it("are copied whole where the program loads them", () => {
+    const { module } = parseModule(
+      `func @f(%q: tensor<6x4096xi8>, %s: tensor<6xf32>, %i: tensor<1x16xi32>) -> tensor<1x16xf32> {
+  %y = access.gather %q, %s, %i (d0, d1) let t = error(%i[d0, d1] in 4096) yield f32(%q[2, t]) * %s[d0] {oob = error}
+  return %y
+}
+`,
+      "loaded.tir",
+    );
+    const [q, s] = [Int8Array.from({ length: 6 * 4096 }, (_, k) => k * 5), Float32Array.of(2, 3, 4, 5, 6, 7)];
+    const i = Int32Array.from({ length: 16 }, (_, k) => (k * 97) % 4096);
+    const copiedBy = (residency: "gm" | "ub"): number => {
+      const kernel = compile(module.funcs[0]!, { target: targets.cpu, residency });
+      const { outputs, report } = simulate(kernel, { q, s, i }, fast);
+      expect(outputs.output).toEqual(Float32Array.from(i, (t) => q[2 * 4096 + t]! * 2));
+      return report.copiedBytes;
+    };
+    expect(copiedBy("ub")).toBe(q.byteLength + s.byteLength + i.byteLength);
+    expect(copiedBy("gm")).toBe(16 + s.byteLength + i.byteLength);
+  });
+});
+
+describe("a memory of which few pages are touched", () => {
+  afterEach(() => {
+    WebAssembly.Memory = Memory;
+  });
+  const { Memory } = WebAssembly;
+
+  it("is kept, however long it is", () => {
+    const long = 2 ** 24;
+    const kernel =
+      kernelOf(`func @f(%q: tensor<${long}x48xi8>, %s: tensor<${long}xf32>, %i: tensor<4xi32>) -> tensor<4x48xf32> {
+  %y = access.gather %q, %s, %i (d0, d1) let t = error(%i[d0] in ${long}) yield f32(%q[t, d1]) * %s[t] {oob = error}
+  return %y
+}
+`);
+    let made = 0;
+    WebAssembly.Memory = class extends Memory {
+      constructor(descriptor: WebAssembly.MemoryDescriptor) {
+        super(descriptor);
+        made++;
+      }
+    };
+    // Pages that nobody writes take no memory.
+    const [q, s] = [new Int8Array(long * 48), new Float32Array(long)];
+    q.fill(3, 48 * (long - 1));
+    s[long - 1] = 7;
+    for (let call = 0; call < 3; call++) {
+      const i = Int32Array.of(0, long - 1, call, 2);
+      const output = simulate(kernel, { q, s, i }, fast).outputs.output as Float32Array;
+      expect([...output.subarray(0, 96)]).toEqual([
+        ...new Array<number>(48).fill(0),
+        ...new Array<number>(48).fill(21),
+      ]);
+    }
+    expect(made).toBe(1);
+    expect(keptExecutors.take(kernel.tile).memoryBytes).toBeGreaterThan(2 ** 29);
+  });
+});

@@ -1,0 +1,322 @@
+/** GatherBlockQuantized and gathers with arithmetic around them: random models, as onnxruntime runs them and as tilec folds and runs them. */
+import { describe, expect, it } from "vitest";
+import { referenceOfMap } from "../../backends/reference/index.js";
+import { simulateChecked } from "../../backends/sim/index.js";
+import type { HostInputs } from "../../backends/index.js";
+import { byteCount, inputsOf, keyOf, outputOf, targets, type AccessFunc, type Func } from "../../ir/index.js";
+import { compile, program, RunError } from "../../src/index.js";
+import { findGathers, readModel, type OnnxGather } from "../../src/formats/onnx/index.js";
+import type { OnnxRuntime } from "../../bench/onnxruntime.js";
+import { drawer, type Draw } from "../fuzz/mutate.js";
+import { fastOutput } from "../support/fast.js";
+import {
+  bytes,
+  info,
+  initializer,
+  input,
+  intAttribute,
+  model,
+  node,
+  number,
+  onnxTypes,
+  output,
+  text,
+} from "../support/onnx-bytes.js";
+import { requireOnnxRuntime } from "../support/onnxruntime.js";
+import { runs } from "../support/runs.js";
+
+const ort = await requireOnnxRuntime();
+
+/** A model of one input, `indices`, and one output, `y`. */
+interface RandomModel {
+  readonly bytes: Uint8Array;
+  readonly indices: BigInt64Array;
+  readonly indexShape: readonly number[];
+  /** Whether an index is out of range, which onnxruntime rejects. */
+  readonly bad: boolean;
+}
+
+const microsoft = (version: number): number[] =>
+  bytes(8, [...text(1, "com.microsoft"), ...number(2, version)]);
+
+const count = (shape: readonly number[]): number => shape.reduce((product, extent) => product * extent, 1);
+
+/** Little-endian elements of an initializer. */
+const stored = (list: ArrayBufferView): number[] =>
+  bytes(9, new Uint8Array(list.buffer, list.byteOffset, list.byteLength));
+
+const word = (draw: Draw): number => draw(2 ** 16) * 2 ** 16 + draw(2 ** 16);
+
+/** Finite numbers of every exponent, subnormals and zeros of both signs, and now and then an infinity or NaN. */
+function floats(type: "f32" | "f16", length: number, draw: Draw): Uint32Array | Uint16Array {
+  const [width, most] = type === "f32" ? [32, 0x7f800000] : [16, 0x7c00];
+  const list = Array.from({ length }, () => {
+    const sign = draw(2) * 2 ** (width - 1);
+    if (draw(30) === 0) return sign + most + draw(3);
+    if (draw(20) === 0) return sign;
+    if (draw(3) === 0) return sign + (word(draw) % most);
+    // Near 1, as scales are.
+    const one = type === "f32" ? 0x3f800000 : 0x3c00;
+    return sign + one - (word(draw) % (one / 4));
+  });
+  return type === "f32" ? Uint32Array.from(list) : Uint16Array.from(list);
+}
+
+const randomBytes = (length: number, draw: Draw): Uint8Array => Uint8Array.from({ length }, () => draw(256));
+
+function randomIndices(shape: readonly number[], rows: number, draw: Draw) {
+  const wrong = draw(12) === 0;
+  const list = Array.from({ length: count(shape) }, () => draw(2 * rows) - rows);
+  if (wrong && list.length > 0)
+    list[draw(list.length)] = draw(2) === 0 ? rows + draw(3) : -rows - 1 - draw(3);
+  return { indices: BigInt64Array.from(list, BigInt), bad: wrong && list.length > 0 };
+}
+
+function randomShape(rank: number, most: number, draw: Draw): number[] {
+  return Array.from({ length: rank }, () => (draw(15) === 0 ? 0 : 1 + draw(most)));
+}
+
+function blockQuantized(draw: Draw): RandomModel {
+  const kind = (["u8", "u8", "u8", "u4", "i4"] as const)[draw(5)]!;
+  const bits = kind === "u8" ? [2, 4, 8][draw(3)]! : 4;
+  const each = 8 / bits;
+  const block = [16, 32, 64, 128, 256][draw(5)]!;
+  const rank = 2 + draw(2);
+  const outer = Array.from({ length: rank - 1 }, () => 1 + draw(4));
+  const shape = [...outer, each * (1 + draw(Math.ceil(300 / each)))];
+  const gatherAxis = kind === "u8" ? 0 : draw(rank);
+  let quantizeAxis = kind === "u8" ? rank - 1 : draw(rank);
+  if (quantizeAxis === gatherAxis) quantizeAxis = (gatherAxis + 1) % rank;
+  const blocks = shape.map((extent, k) => (k === quantizeAxis ? Math.ceil(extent / block) : extent));
+  const scaleType = (["f32", "f16"] as const)[draw(2)]!;
+  const inRow = (list: readonly number[]): number[] =>
+    list.map((extent, k) => (k === rank - 1 && kind === "u8" ? Math.ceil((extent * bits) / 8) : extent));
+  const held = (list: readonly number[]): number =>
+    kind === "u8" ? count(inRow(list)) : Math.ceil(count(list) / 2);
+  // Rows of 4-bit elements are whole bytes here, as tilec asks.
+  const points = draw(3) > 0 && (kind === "u8" || blocks.at(-1)! % 2 === 0);
+  const indexShape = randomShape(draw(3), 4, draw);
+  const type = onnxTypes[kind];
+  return {
+    ...randomIndices(indexShape, shape[gatherAxis]!, draw),
+    indexShape,
+    bytes: Uint8Array.from([
+      ...model(
+        [
+          ...node(
+            "GatherBlockQuantized",
+            ["q", "indices", "s", ...(points ? ["z"] : [])],
+            ["y"],
+            [
+              ...text(7, "com.microsoft"),
+              ...intAttribute("bits", bits),
+              ...intAttribute("block_size", block),
+              ...intAttribute("gather_axis", draw(2) === 0 ? gatherAxis : gatherAxis - rank),
+              ...intAttribute("quantize_axis", quantizeAxis),
+            ],
+          ),
+          ...text(2, "g"),
+          ...initializer(type, inRow(shape), stored(randomBytes(held(shape), draw)), "q"),
+          ...initializer(scaleType, blocks, stored(floats(scaleType, count(blocks), draw)), "s"),
+          ...(points ? initializer(type, inRow(blocks), stored(randomBytes(held(blocks), draw)), "z") : []),
+          ...input("indices", onnxTypes.i64, indexShape),
+          ...bytes(12, info("y", onnxTypes[scaleType])),
+        ],
+        21,
+        10,
+      ),
+      ...microsoft(1),
+    ]),
+  };
+}
+
+type Held = "f32" | "i32" | "u8" | "i8";
+
+/** Elements of a constant. */
+function elements(type: Held, length: number, draw: Draw): number[] {
+  if (type === "f32") return stored(floats("f32", length, draw));
+  return stored(randomBytes(length * (type === "i32" ? 4 : 1), draw));
+}
+
+/** A table, dequantized or not, gathered, and up to four nodes behind. */
+function chain(draw: Draw): RandomModel {
+  const [rows, columns] = [1 + draw(6), 1 + draw(9)];
+  const indexShape = randomShape(1 + draw(2), 4, draw);
+  const parts: number[] = [];
+  let [type, last, made] = [(["f32", "i32", "u8", "i8"] as const)[draw(4)]!, "table", 0];
+  const constant = (of: Held, shape: readonly number[]): string => {
+    const name = `c${made++}`;
+    parts.push(...initializer(of, shape, elements(of, count(shape), draw), name));
+    return name;
+  };
+  const push = (op: string, inputs: readonly string[], rest: readonly number[] = []): string => {
+    const name = `n${made++}`;
+    parts.push(...node(op, inputs, [name], rest));
+    return name;
+  };
+  parts.push(...initializer(type, [rows, columns], elements(type, rows * columns, draw), "table"));
+  /** Of a scale and a zero point: one, or one for each column. */
+  const dequantized = (from: string, axis: number): string => {
+    const shape = draw(2) === 0 ? [] : [columns];
+    const scale = constant("f32", shape);
+    const zeros = draw(3) === 0 || type === "i32" ? [] : [constant(type, shape)];
+    type = "f32";
+    return push("DequantizeLinear", [from, scale, ...zeros], intAttribute("axis", axis));
+  };
+  if (type !== "f32" && draw(3) === 0) last = dequantized(last, 1);
+  last = push("Gather", [last, "indices"], intAttribute("axis", 0));
+  const rank = indexShape.length;
+  for (let steps = 1 + draw(4); steps > 0; steps--) {
+    const way = draw(4);
+    if (way === 0 && type !== "f32") last = dequantized(last, rank);
+    else if (type === "u8" || type === "i8" || way === 1) {
+      const to = (["f32", "i32"] as const)[draw(2)]!;
+      if (to === type || (type === "f32" && to === "i32")) continue;
+      last = push("Cast", [last], intAttribute("to", onnxTypes[to]));
+      type = to;
+    } else {
+      const op = ["Add", "Sub", "Mul", "Min", "Max"][draw(5)]!;
+      const shape = [[], [1], [columns], [1, columns]][draw(4)]!;
+      const other =
+        draw(3) > 0
+          ? constant(type, shape)
+          : push(
+              "Gather",
+              [constant(type, [rows, draw(2) === 0 ? 1 : columns]), "indices"],
+              intAttribute("axis", 0),
+            );
+      last = push(op, draw(2) === 0 ? [last, other] : [other, last]);
+    }
+  }
+  return {
+    ...randomIndices(indexShape, rows, draw),
+    indexShape,
+    bytes: model(
+      [
+        ...parts,
+        ...node("Identity", [last], ["y"]),
+        ...text(2, "g"),
+        ...input("indices", onnxTypes.i64, indexShape),
+        ...output("y", onnxTypes[type], [...indexShape, columns]),
+      ],
+      17,
+    ),
+  };
+}
+
+/** Bits, every NaN as one; undefined where the run is rejected. */
+async function throughOnnxRuntime(
+  found: OnnxRuntime,
+  { bytes: file, indices, indexShape }: RandomModel,
+): Promise<string | undefined> {
+  const session = await found.InferenceSession.create(file, {
+    intraOpNumThreads: 1,
+    interOpNumThreads: 1,
+    logSeverityLevel: 4,
+  });
+  try {
+    const { y } = await session.run({ indices: new found.Tensor("int64", indices, indexShape) });
+    if (y === undefined || !ArrayBuffer.isView(y.data)) throw new Error("no output");
+    const { data } = y;
+    return shown(new Uint8Array(data.buffer, data.byteOffset, data.byteLength), data.constructor.name);
+  } catch (thrown) {
+    if (String(thrown).includes("out of") || String(thrown).includes("indices")) return undefined;
+    throw thrown;
+  } finally {
+    await session.release();
+  }
+}
+
+/** `kind`: the array that holds the elements; onnxruntime gives f16 as a Uint16Array or a Float16Array. */
+function shown(list: Uint8Array, kind: string): string {
+  const own = list.slice().buffer;
+  const canonical = (words: Uint32Array | Uint16Array, infinity: number, mask: number): string =>
+    [...words].map((bits) => ((bits & mask) > infinity ? "NaN" : bits.toString(16))).join(" ");
+  if (kind === "Float32Array") return canonical(new Uint32Array(own), 0x7f800000, 0x7fffffff);
+  if (kind === "Uint16Array" || kind === "Float16Array")
+    return canonical(new Uint16Array(own), 0x7c00, 0x7fff);
+  return [...new Uint32Array(own)].map((bits) => bits.toString(16)).join(" ");
+}
+
+const kinds: Readonly<Record<string, string>> = {
+  f32: "Float32Array",
+  f16: "Uint16Array",
+  i32: "Int32Array",
+};
+
+/** The bits of a program on the reference and both executors, which are one. */
+function throughTilec(func: Func, inputs: HostInputs): string | undefined {
+  const outcome = (run: () => Uint8Array): string | undefined => {
+    try {
+      return shown(run(), kinds[outputOf(func).type.dtype] ?? "");
+    } catch (thrown) {
+      if (thrown instanceof RunError) return undefined;
+      throw thrown;
+    }
+  };
+  const kernel = compile(func, { target: targets.cpu });
+  const access = kernel.access as AccessFunc;
+  const wanted = outcome(() => referenceOfMap(access.map, access.operands, inputs));
+  expect(outcome(() => simulateChecked(kernel.tile, inputs, kernel.target).output)).toEqual(wanted);
+  expect(outcome(() => fastOutput(kernel, inputs))).toEqual(wanted);
+  return wanted;
+}
+
+const indicesOf = ({ indices }: RandomModel): Uint8Array => new Uint8Array(indices.buffer);
+
+describe("onnxruntime", () => {
+  it("has the bits of GatherBlockQuantized for random models of 2, 4 and 8 bits, and rejects the same indices", async (context) => {
+    if (ort === undefined) return context.skip();
+    const seen = { equal: 0, rejected: 0, empty: 0 };
+    for (let seed = 0; seed < runs(1000); seed++) {
+      const random = blockQuantized(drawer(seed));
+      const [gather] = findGathers(readModel(random.bytes, `model ${seed}`)) as [OnnxGather];
+      if (!gather.ok) throw new Error(gather.diagnostic.message);
+      const func = program(gather.program);
+      const tensors = { data: gather.data, ...gather.others };
+      const inputs = Object.fromEntries(
+        inputsOf(func).map((operand) => {
+          const { type } = operand;
+          const fixed = tensors[keyOf(operand) as "data"];
+          return [keyOf(operand), { type, bytes: fixed?.bytes ?? indicesOf(random) }];
+        }),
+      );
+      const [wanted, found] = [await throughOnnxRuntime(ort, random), throughTilec(func, inputs)];
+      expect(found, `seed ${seed}`).toEqual(wanted);
+      expect(wanted === undefined, `seed ${seed}`).toBe(random.bad);
+      seen[wanted === undefined ? "rejected" : byteCount(outputOf(func).type) === 0 ? "empty" : "equal"]++;
+    }
+    expect(seen.equal).toBeGreaterThan(runs(700));
+    expect(seen.rejected).toBeGreaterThan(runs(30));
+    expect(seen.empty).toBeGreaterThan(runs(30));
+  });
+
+  it("has the bits of gathers with arithmetic around them, folded into one program", async (context) => {
+    if (ort === undefined) return context.skip();
+    const seen = { folded: 0, rejected: 0 };
+    for (let seed = 0; seed < runs(1000); seed++) {
+      const random = chain(drawer(seed));
+      const gathers = findGathers(readModel(random.bytes, `model ${seed}`));
+      const wanted = await throughOnnxRuntime(ort, random);
+      const [whole] = gathers
+        .flatMap((own) => (own.ok && own.folded !== undefined ? [own.folded] : []))
+        .slice(-1);
+      if (whole === undefined) continue;
+      const { func, reads, inputs: fixed } = whole;
+      // Of several gathers, the one that the others are folded into ends with the model's output.
+      if (!whole.nodes.some((label) => label.startsWith("Identity"))) continue;
+      const inputs = Object.fromEntries(
+        inputsOf(func).map((operand) => {
+          const given = reads[keyOf(operand)] === "indices" ? indicesOf(random) : fixed[operand.name]?.bytes;
+          if (given === undefined) throw new Error(`seed ${seed}: ${operand.name} is not fixed`);
+          return [keyOf(operand), { type: operand.type, bytes: given }];
+        }),
+      );
+      expect(throughTilec(func, inputs), `seed ${seed}: ${whole.nodes.join(", ")}`).toEqual(wanted);
+      seen.folded++;
+      if (wanted === undefined) seen.rejected++;
+    }
+    expect(seen.folded).toBeGreaterThan(runs(800));
+    expect(seen.rejected).toBeGreaterThan(runs(30));
+  });
+});

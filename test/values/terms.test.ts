@@ -1,0 +1,200 @@
+/** Terms in text, the rules that refuse them, and what errors and reports say of them. */
+import { describe, expect, it } from "vitest";
+import { parseModule, printModule, targets, type AccessFunc } from "../../ir/index.js";
+import { simulate } from "../../backends/sim/index.js";
+import { compile, explain, RunError, tryCompile } from "../../src/index.js";
+
+const func = (head: string, map: string, output = "5x8xf32"): string =>
+  `func @f(${head}) -> tensor<${output}> {
+  %y = access.gather ${[...head.matchAll(/%\w+/g)].join(", ")} ${map}
+  return %y
+}
+`;
+const tables = "%x: tensor<6x8xf32>, %i: tensor<5x3xi32>";
+const bags = "%x: tensor<6x8xf32>, %i: tensor<12xi32>, %off: tensor<6xi32>";
+const inBag = "r in error(%off[d0] in 13) to error(%off[d0 + 1] in 13) most 4";
+
+function parsed(text: string): AccessFunc {
+  const { module, diagnostics } = parseModule(text, "terms.tir");
+  const [found] = module.funcs;
+  if (found?.level !== "access") throw new Error(JSON.stringify(diagnostics));
+  return found;
+}
+
+const codesOf = (text: string): readonly (string | undefined)[] => {
+  const { module, diagnostics } = parseModule(text, "terms.tir");
+  const [found] = module.funcs;
+  if (found === undefined)
+    return diagnostics.flatMap(({ code, message }) => [code, /^[AB]\d+/.exec(message)?.[0]]);
+  const result = tryCompile(found, { target: targets.cpu });
+  return result.ok
+    ? []
+    : result.diagnostics.flatMap(({ code, message }) => [code, /^[AB]\d+/.exec(message)?.[0]]);
+};
+
+describe("the text of terms", () => {
+  it.each([
+    [tables, "(d0, d1; r < 3) yield fold(%x[error(%i[d0, r] in 6), d1]) {oob = error}"],
+    [tables, "(d0, d1; r < 3) yield max(%x[fill(%i[d0, 2 - r] in 6 but 2), d1]) + %x[0, d1] {oob = zero}"],
+    [bags, `(d0, d1; ${inBag}) yield mean(%x[clamp(%i[r] in 6), d1]) {oob = clamp}`],
+    [bags, `(d0, d1; ${inBag}) yield min(%x[wrap(%i[r] in 6 but 0), d1] * %x[r div 2, d1]) {oob = wrap}`],
+  ])("is read as it was printed: %s %s", (head, map) => {
+    const text = func(head, map);
+    const printed = printModule({ funcs: [parsed(text)] });
+    expect(parsed(printed).map).toEqual(parsed(text).map);
+    expect(printModule({ funcs: [parsed(printed)] })).toBe(printed);
+  });
+
+  it("has the index values of the element before those of its terms, as they are evaluated", () => {
+    const text = func(
+      tables,
+      "(d0, d1; r < 3) let t = error(%i[d0, r] in 6) let u = fill(%i[d0, 0] in 6) yield fold(%x[t, d1]) * %x[u, d1] {oob = error}",
+    );
+    const { map } = parsed(text);
+    expect(map.sites.map(({ keep }) => keep)).toEqual(["zero", "error"]);
+    expect(parsed(printModule({ funcs: [parsed(text)] })).map).toEqual(map);
+  });
+});
+
+describe("a map with terms is refused", () => {
+  it.each([
+    [
+      "a reduction without terms",
+      tables,
+      "(d0, d1) yield fold(%x[error(%i[d0, 0] in 6), d1]) {oob = error}",
+      "B6",
+    ],
+    [
+      "terms without a reduction",
+      tables,
+      "(d0, d1; r < 3) yield %x[error(%i[d0, r] in 6), d1] {oob = error}",
+      "B6",
+    ],
+    ["two reductions", tables, "(d0, d1; r < 3) yield fold(%x[r, d1]) + max(%x[r, d1]) {oob = error}", "B6"],
+    ["one inside the other", tables, "(d0, d1; r < 3) yield fold(max(%x[r, d1])) {oob = error}", "B6"],
+    [
+      "r outside of the reduction",
+      tables,
+      "(d0, d1; r < 3) yield fold(%x[r, d1]) + %x[r, d1] {oob = error}",
+      "B6",
+    ],
+    ["r in a map without terms", tables, "(d0, d1) -> (r, d1) {oob = error}", "B6"],
+    [
+      "an index value of a term outside of it",
+      tables,
+      "(d0, d1; r < 3) let t = error(%i[d0, r] in 6) yield fold(%x[t, d1]) + %x[t, d1] {oob = error}",
+      "B6",
+    ],
+    [
+      "r in its own bounds",
+      bags,
+      "(d0, d1; r in error(%off[d0] in 13) to error(%off[r] in 13) most 4) yield fold(%x[0, d1] * %x[%i[r], d1]) {oob = error}",
+      "B6",
+    ],
+    ["no terms", tables, "(d0, d1; r < 0) yield fold(%x[0, d1]) {oob = error}", "B8"],
+    [
+      "more terms than an f32 counts",
+      tables,
+      "(d0, d1; r < 16777217) yield fold(%x[0, d1]) {oob = error}",
+      "B8",
+    ],
+    ["a mean of as many", tables, "(d0, d1; r < 16777216) yield mean(%x[0, d1]) {oob = error}", "B8"],
+  ])("%s", (_, head, map, rule) => {
+    expect(codesOf(func(head, map))).toEqual(["TC205", rule]);
+  });
+
+  it("by its types: a sum of f16, a mean of integers", () => {
+    const of = (how: string, dtype: string): string =>
+      func(
+        `%x: tensor<6x8x${dtype}>, %i: tensor<5x3xi32>`,
+        `(d0, d1; r < 3) yield ${how}(%x[error(%i[d0, r] in 6), d1]) {oob = error}`,
+        `5x8x${dtype}`,
+      );
+    expect(codesOf(of("fold", "f16"))).toEqual(["TC104", "B2"]);
+    expect(codesOf(of("mean", "i32"))).toEqual(["TC205", "B8"]);
+    expect(codesOf(of("fold", "i32"))).toEqual([]);
+  });
+
+  it("where an index value leaves out an element outside of its bound", () => {
+    const map = "(d0, d1) -> (error(%i[d0, 0] in 6 but 6), d1) {oob = error}";
+    expect(codesOf(func(tables, map))).toEqual(["TC204", "A9"]);
+  });
+});
+
+describe("what a run says of terms", () => {
+  const x = new Float32Array(48).fill(1);
+  const run = (
+    text: string,
+    inputs: Record<string, Float32Array | Int32Array>,
+    executor: "checked" | "fast",
+  ) => simulate(compile(parsed(text), { target: targets.cpu }), inputs, { executor });
+  const failure = (text: string, inputs: Record<string, Float32Array | Int32Array>): string[] =>
+    (["checked", "fast"] as const).map((executor) => {
+      try {
+        run(text, inputs, executor);
+      } catch (thrown) {
+        if (thrown instanceof RunError) return thrown.diagnostics.map(({ message }) => message).join();
+      }
+      return "no error";
+    });
+
+  it("an index out of range is named with its term", () => {
+    const text = func(tables, "(d0, d1; r < 3) yield fold(%x[error(%i[d0, r] in 6), d1]) {oob = error}");
+    const i = Int32Array.from({ length: 15 }, (_, k) => (k === 7 ? 6 : k % 6));
+    const message =
+      "index 6 at indices[2, 1] of the term at r = 1 is out of range for data dim 0, which takes [0, 5]";
+    expect(failure(text, { data: x, indices: i })).toEqual([message, message]);
+  });
+
+  it("a bag that is too long is named with its terms and the most", () => {
+    const text = func(bags, `(d0, d1; ${inBag}) yield fold(%x[error(%i[r] in 6), d1]) {oob = error}`);
+    const off = Int32Array.of(0, 2, 7, 8, 8, 12);
+    const message = "the bag from 2 to 7 at off[2] has 5 terms, more than its most, 4";
+    expect(failure(text, { x, i: new Int32Array(12), off })).toEqual([message, message]);
+  });
+
+  it("a bag of a list without elements has no terms", () => {
+    const head = "%x: tensor<6x8xf32>, %i: tensor<0xi32>, %off: tensor<6xi32>";
+    const map =
+      "(d0, d1; r in error(%off[d0] in 1) to error(%off[d0 + 1] in 1) most 4) yield max(%x[error(%i[r] in 6), d1]) {oob = error}";
+    for (const executor of ["checked", "fast"] as const) {
+      const { outputs } = run(func(head, map), { x, i: new Int32Array(0), off: new Int32Array(6) }, executor);
+      expect(Object.values(outputs)[0]).toEqual(new Float32Array(40));
+    }
+  });
+});
+
+it("PTO-ISA refuses terms as it does every computed value", () => {
+  const text = func(tables, "(d0, d1; r < 3) yield fold(%x[error(%i[d0, r] in 6), d1]) {oob = error}");
+  const kernel = compile(parsed(text), { target: targets.ascendA2 });
+  expect(() => kernel.pto()).toThrow(/TC505|computed/);
+});
+
+it("explain counts what the terms of a tile read", () => {
+  const head = "%x: tensor<600x64xf16>, %w: tensor<50x8xf32>, %i: tensor<50x8xi32>";
+  const text = func(
+    head,
+    "(d0, d1; r < 8) let t = error(%i[d0, r] in 600) yield f16(fold(f32(%x[t, d1]) * %w[d0, r])) {oob = error}",
+    "50x64xf16",
+  );
+  const { footprint, traffic } = explain(parsed(text), {
+    target: targets.ascendA2,
+    tile: [5, 64],
+    residency: "gm",
+  });
+  // Weights and indices have all terms of their rows; a row of x is held once, and the sum is in 4 bytes.
+  expect(footprint.parts.map(({ part, tile }) => [part, tile])).toEqual([
+    ["w", [5, 8]],
+    ["i", [5, 8]],
+    ["output", [5, 64]],
+    ["gathered x", [5, 64]],
+    ["value 1", [5, 64]],
+    ["sum", [5, 64]],
+  ]);
+  expect(traffic?.operands.map(({ bytes }) => bytes)).toEqual([
+    50 * 64 * 8 * 2,
+    50 * 8 * 4,
+    50 * 8 * 4,
+    50 * 64 * 2,
+  ]);
+});
