@@ -6,7 +6,7 @@
  *
  * V works behind, batch by batch, and takes less time than MTE2 for each, the waits of both included.
  */
-import { dataCoords, pickedFrom, readData } from "../access.js";
+import { dataCoords, pickedFrom, readData, type AccessMap } from "../access.js";
 import { hasPtoForm } from "./plain.js";
 import type { Target } from "../target.js";
 import { ubStrides } from "../tile.js";
@@ -29,6 +29,16 @@ export const numberStrides = (picks: readonly number[], { blockBytes }: Target):
 /** How many coordinates of the data name a row. */
 export const rowCoords = ({ map }: Pick<LoweringFacts, "map">): number =>
   dataCoords(map).length - (map.outRank - pickedFrom(map));
+
+const numbers = new WeakMap<AccessMap, AccessMap>();
+
+/** The map that gathers numbers of rows where `map` gathers rows: one for all tiles, since what follows of a map is kept with it. */
+function numbersOf(map: AccessMap): AccessMap {
+  const leading = dataCoords(map).slice(0, rowCoords({ map }));
+  const known = numbers.get(map) ?? { ...map, outRank: pickedFrom(map), ...readData(leading) };
+  numbers.set(map, known);
+  return known;
+}
 
 /** What pairs add, and the numbers of their rows, in each way that there is room for; nothing where rows do not pair. */
 export function* rowPairs(
@@ -65,7 +75,7 @@ export function* rowPairs(
     const turned = 2 * batch * at(output.inTile, first - 1) * size;
     const flat = rowNumbers(
       {
-        map: { ...map, outRank: first, ...readData(dataCoords(map).slice(0, coords)) },
+        map: numbersOf(map),
         inputs: [
           {
             type: leading,

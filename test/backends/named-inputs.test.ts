@@ -165,7 +165,8 @@ describe("a memory of which few pages are touched", () => {
         ...new Array<number>(48).fill(21),
       ]);
     }
-    expect(made).toBe(1);
     expect(keptExecutors.take(kernel.tile).memoryBytes).toBeGreaterThan(2 ** 29);
+    // None where a small memory of another kernel was free to grow.
+    expect(made).toBeLessThanOrEqual(1);
   });
 });

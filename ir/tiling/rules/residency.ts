@@ -20,10 +20,12 @@ export const residency: Rule = {
 };
 
 /** Of a class of instructions that is asked for: whether the gather can have it where its data is, whatever the room. */
-function ofLowering({ target, residency: own, schedule, lowering }: Tiling): Verdict[] {
+function ofLowering(tiling: Tiling): Verdict[] {
+  const { target, residency: own, schedule } = tiling;
   const { lowering: asked } = schedule;
   if (asked === undefined) return [];
-  const refused = refusedLowering(lowering, asked, target, own !== "gm");
+  // Derived for those alone who ask: a search judges many more tiles than it weighs.
+  const refused = refusedLowering(tiling.lowering, asked, target, own !== "gm");
   const pass = refused === undefined || refused.room;
   return [
     {
