@@ -162,9 +162,16 @@ export function waysOf(gather: LoweringFacts, target: Target): Ways {
 export const inOrder = (ways: readonly TimedWay[], tiles: number): readonly TimedWay[] =>
   [...ways].sort((a, b) => tiles * (a.cycles - b.cycles) + a.setup - b.setup);
 
-/** A way beside the classes that were not taken, each in the way that takes the fewest cycles for a tile. */
-export function loweringBy({ found, lacking }: Ways, chosen: TimedWay): GatherLowering {
-  const others = gatherClasses.flatMap((kind): LostClass[] => {
+/** A way beside the classes that were not taken, each in the way that takes the fewest cycles for a tile: these for reports alone. */
+export const loweringBy = (ways: Ways, chosen: TimedWay): GatherLowering => ({
+  ...chosen,
+  get lost() {
+    return othersThan(chosen, ways);
+  },
+});
+
+const othersThan = (chosen: TimedWay, { found, lacking }: Ways): readonly LostClass[] =>
+  gatherClasses.flatMap((kind): LostClass[] => {
     if (kind === chosen.class) return [];
     const [best] = inOrder(
       found.filter((way) => way.class === kind),
@@ -173,8 +180,6 @@ export function loweringBy({ found, lacking }: Ways, chosen: TimedWay): GatherLo
     if (best !== undefined) return [{ class: kind, cycles: best.cycles, setup: best.setup }];
     return lacking.filter((way) => way.class === kind);
   });
-  return { ...chosen, lost: others };
-}
 
 const cyclesOf = (way: Instructions, gather: LoweringFacts, target: Target): number =>
   cyclesOfWork(
