@@ -2,6 +2,13 @@
 export { allocateUb } from "./allocate-ub.js";
 export { canonicalizeAccess } from "./canonicalize-access.js";
 export { defaultPipeline } from "./default-pipeline.js";
+export {
+  checkPassNames,
+  editPipeline,
+  isDefaultPipeline,
+  parsePipeline,
+  type PipelineEdit,
+} from "./edit-pipeline.js";
 export { enforceFullLoad } from "./enforce-full-load.js";
 export { fitUb } from "./fit-ub.js";
 export { hoistLoads } from "./hoist-loads.js";

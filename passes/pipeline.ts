@@ -5,7 +5,7 @@
  * The result of a user's pass is verified at once. Passes of the default pipeline that follow one another at one level are
  * verified together, by the result of the last; where that is broken, by each result, so that the first that broke it is named.
  */
-import { hasErrors, type Diagnostic } from "../ir/diagnostic.js";
+import { error, hasErrors, type Diagnostic } from "../ir/diagnostic.js";
 import type { Func } from "../ir/func.js";
 import type { Target } from "../ir/target.js";
 import type { Tilings } from "../ir/tiling/index.js";
@@ -13,6 +13,9 @@ import { InternalError } from "../ir/types.js";
 import { verify, verifyStructure, type Property } from "../ir/verify/index.js";
 import { defaultPipeline } from "./default-pipeline.js";
 import { contextFor, type Pass, type PassContext } from "./pass.js";
+
+/** The built-in passes. */
+const own: ReadonlySet<Pass> = new Set(defaultPipeline);
 
 /** What watches and verifies a pipeline. */
 export interface PipelineOptions {
@@ -32,17 +35,35 @@ export interface PipelineResult {
   readonly tilings: Tilings;
 }
 
+/** Where it was thrown. */
+const framesOf = (thrown: unknown): readonly string[] =>
+  /^\s*(at .*)$/m.exec(thrown instanceof Error ? (thrown.stack ?? "") : "")?.slice(1) ?? [];
+
 /** A pass that crashed or broke its promise: a bug in the pass. Carries the program it was given. */
 export class PassError extends InternalError {
+  /** The pass's name. */
+  readonly pass: string;
+  /** Whether the pass is one of tilec's. */
+  readonly builtIn: boolean;
+  /** What it did, for whoever wrote the pass: each rule that its result breaks, at its statement; a crash is TC201. */
+  readonly faults: readonly Diagnostic[];
+
   constructor(
-    readonly pass: string,
+    pass: Pass,
     readonly input: Func,
     message: string,
     /** The rules that its result breaks, each at its statement; empty for a crash. */
     readonly diagnostics: readonly Diagnostic[] = [],
     options?: ErrorOptions,
   ) {
-    super(`after ${pass}: ${message}`, options);
+    const place = `after ${pass.name}${pass.origin === undefined ? "" : ` of ${pass.origin.file}`}`;
+    super(`${place}: ${message}`, options);
+    this.pass = pass.name;
+    this.builtIn = own.has(pass);
+    this.faults =
+      diagnostics.length === 0
+        ? [error("TC201", `${place}: it crashed: ${message}`, { notes: framesOf(options?.cause) })]
+        : diagnostics.map((d) => ({ ...d, message: `${place}: ${d.message}` }));
   }
 }
 
@@ -59,7 +80,7 @@ function runPass(pass: Pass, func: Func, context: PassContext, verifyEarlier: ()
     // It may have crashed over what one before it broke.
     verifyEarlier();
     const message = thrown instanceof Error ? thrown.message : String(thrown);
-    throw new PassError(pass.name, func, message, [], { cause: thrown });
+    throw new PassError(pass, func, message, [], { cause: thrown });
   }
 }
 
@@ -87,11 +108,9 @@ function verifyRan(ran: readonly Ran[], context: PassContext): void {
   if (brokenBy({ ...last, before: first.before }, ensures, context).length === 0) return;
   for (const each of ran) {
     const broken = brokenBy(each, each.pass.ensures, context);
-    if (broken.length > 0) throw new PassError(each.pass.name, each.before, described(broken), broken);
+    if (broken.length > 0) throw new PassError(each.pass, each.before, described(broken), broken);
   }
 }
-
-const own: ReadonlySet<Pass> = new Set(defaultPipeline);
 
 /** Runs passes in order and verifies what each requires and ensures. Stops at the first that reports an error. */
 export function runPipeline(

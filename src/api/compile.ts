@@ -1,4 +1,4 @@
-/** A program to a kernel: runs the default pipeline from whatever level the program is at. */
+/** A program to a kernel: runs a pipeline from whatever level the program is at. */
 import {
   BoundedCache,
   callable,
@@ -122,6 +122,8 @@ export interface Kernel {
   readonly resolved?: Resolved;
   /** UB bytes by operand; absent for a program that began at the tile level. */
   readonly footprint?: Footprint;
+  /** The pipeline that made it, and makes it again for other sizes and targets. */
+  readonly passes: readonly Pass[];
   /** Warnings and hints. */
   readonly diagnostics: readonly Diagnostic[];
   /**
@@ -243,6 +245,7 @@ function kernelOf(
     tile: compiled,
     ...(resolved === undefined ? {} : { resolved }),
     ...(footprint === undefined ? {} : { footprint }),
+    passes,
     diagnostics,
     // Methods speak of the object they are called on: a copy with another tile is another kernel.
     forTarget(device) {
@@ -332,18 +335,32 @@ function kernelAt(
   return kernelOf(tile, { levels, target, diagnostics, passes, whole: { kernel, sizes } });
 }
 
-/** The passes that still apply: a tile program keeps the addresses, and the syncs, that it already has. */
+/**
+ * The passes that still apply: a tile program keeps the addresses, and the syncs, that it already has. A pass of the user's applies
+ * wherever it requires no level that the program is past.
+ */
 function passesFrom(func: Func, pipeline: readonly Pass[]): readonly Pass[] {
   if (func.level === "source") return pipeline;
   if (func.level === "access") return pipeline.filter((pass) => !pass.requires.includes("source"));
-  const allocated = func.body.some((stmt) => stmt.op === "alloc" && stmt.buffer.addresses !== undefined);
-  const staged = func.body.some((stmt) => stmt.op === "alloc");
+  const left = builtInFrom(func);
+  return pipeline.filter((pass) =>
+    defaultPipeline.includes(pass)
+      ? left.includes(pass)
+      : !pass.requires.some((property) => aboveTile.includes(property)),
+  );
+}
+
+const aboveTile: readonly Property[] = ["source", "access", "scheduled"];
+
+function builtInFrom({ body }: TileFunc): readonly Pass[] {
+  const allocated = body.some((stmt) => stmt.op === "alloc" && stmt.buffer.addresses !== undefined);
+  const staged = body.some((stmt) => stmt.op === "alloc");
   const missing: Property = !allocated ? "tile" : "allocated";
   if (!staged) return [];
   // Loads stay where the syncs that the user wrote expect them.
-  if (flatten(func.body).some((stmt) => stmt.op === "sync"))
-    return allocated ? [] : pipeline.filter((pass) => pass.ensures.includes("allocated"));
-  return pipeline.slice(pipeline.findIndex((pass) => pass.requires.includes(missing)));
+  if (flatten(body).some((stmt) => stmt.op === "sync"))
+    return allocated ? [] : defaultPipeline.filter((pass) => pass.ensures.includes("allocated"));
+  return defaultPipeline.slice(defaultPipeline.findIndex((pass) => pass.requires.includes(missing)));
 }
 
 /** The program with the sizes of the options. */
@@ -426,11 +443,12 @@ function forDevice(kernel: Kernel, compiled: TileFunc, device: Target, whole: Ke
   }
   const { tile } = kernel.tile.schedule;
   const plain = withoutSchedule(program);
+  const options = { target: device, passes: kernel.passes };
   const rank = outputOf(plain).type.shape.length;
   // It may have one entry more, for terms.
   const kept: CompileResult =
     tile === undefined || (tile.length !== rank && tile.length !== rank + 1)
       ? { ok: false, diagnostics: [] }
-      : tryCompile(plain, { target: device, tile });
-  return kept.ok ? kept.kernel : compile(plain, { target: device });
+      : tryCompile(plain, { ...options, tile });
+  return kept.ok ? kept.kernel : compile(plain, options);
 }

@@ -27,9 +27,17 @@ import {
   type Traffic,
   type Verdict,
 } from "../../ir/index.js";
-import { clockOf, residenciesOf, waysOut, withDefaults } from "../../passes/index.js";
+import {
+  clockOf,
+  defaultPipeline,
+  isDefaultPipeline,
+  residenciesOf,
+  waysOut,
+  withDefaults,
+} from "../../passes/index.js";
 import { accessOf } from "./access.js";
 import { compareSchedules, type Comparison } from "./comparison.js";
+import { ranFigures, ranTiling } from "./own-pipeline.js";
 import { performanceHints, reversedOrder, type Reversed } from "./hints.js";
 import { checkCompile, resolveTargetOf, compileTiled, type CompileOptions } from "./compile.js";
 
@@ -39,6 +47,8 @@ export interface Explanation {
   readonly target: string;
   readonly schedule: ResolvedSchedule;
   readonly map: string;
+  /** The passes that made the program, in order, where they are not the built-in pipeline. */
+  readonly passes?: readonly string[];
   readonly legal: boolean;
   readonly rules: readonly Verdict[];
   readonly footprint: Footprint;
@@ -65,7 +75,7 @@ export interface Explanation {
   readonly lowering?: Pick<GatherLowering, "class" | "cycles" | "setup" | "adds" | "lost">;
   /** The same tile with the loops the other way round, when that moves another number of bytes. */
   readonly reversed?: Reversed;
-  /** The schedule beside others, derived when it is first read; undefined for one that is refused. */
+  /** The schedule beside others, derived when it is first read; undefined for one that is refused, and with passes of the user's. */
   readonly comparison: Comparison | undefined;
   readonly diagnostics: readonly Diagnostic[];
 }
@@ -80,12 +90,18 @@ export function explain(program: Func, options: CompileOptions = {}): Explanatio
   const diagnostics = compiled.ok ? compiled.kernel.diagnostics : compiled.diagnostics;
   const unexplained = diagnostics.filter((d) => ["TC201", "TC302", "TC303"].includes(d.code));
   if (unexplained.length > 0) throw new CompileError(unexplained);
-  const tiling = (compiled.ok ? compiled.tiling : undefined) ?? attempted(access, target);
+  const { passes = defaultPipeline } = options;
+  const own = !isDefaultPipeline(passes);
+  const ran = compiled.ok && own ? ranTiling(compiled.kernel, access) : undefined;
+  const tiling = ran ?? (compiled.ok ? compiled.tiling : undefined) ?? attempted(access, target);
   const rules = judge(tiling).map((verdict) => ({ ...verdict }));
   const legal = rules.every((rule) => rule.pass);
-  const clock = clockOf(tiling);
-  const reversed = legal ? reversedOrder(tiling) : undefined;
-  const given = legal ? accessOf(program, options) : undefined;
+  const figures = compiled.ok && own ? ranFigures(compiled.kernel, tiling) : undefined;
+  const { clock, traffic } = figures ?? { clock: clockOf(tiling), traffic: tiling.traffic };
+  // Other schedules are judged as the built-in pipeline makes them.
+  const compares = legal && !own;
+  const reversed = compares ? reversedOrder(tiling) : undefined;
+  const given = compares ? accessOf(program, options) : undefined;
   let comparison: Comparison | undefined;
   const compared = (): Comparison | undefined =>
     given === undefined ? undefined : compareSchedules(given, tiling);
@@ -98,6 +114,7 @@ export function explain(program: Func, options: CompileOptions = {}): Explanatio
       inputs: inputsOf(access).map((input) => input.type),
       output: outputOf(access).type.shape,
     }),
+    ...(own ? { passes: passes.map((pass) => pass.name) } : {}),
     legal,
     rules,
     footprint: tiling.footprint,
@@ -117,7 +134,7 @@ export function explain(program: Func, options: CompileOptions = {}): Explanatio
             })),
           },
         }),
-    traffic: tiling.traffic,
+    traffic,
     cycles: clock.cycles,
     ...(clock.lowering === undefined || !targetFacts[target.kind].vectorUnit
       ? {}

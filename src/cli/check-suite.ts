@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import { error, RunError, warning, type Diagnostic } from "../../ir/index.js";
 import type { Executor } from "../../backends/sim/index.js";
+import type { Pass } from "../../passes/index.js";
 import type { BackendName } from "../api/backends.js";
 import { lookUpTarget } from "../formats/look-up-target.js";
 import type { TensorValue } from "../formats/tensor.js";
@@ -21,6 +22,7 @@ export interface SuiteSettings {
   readonly backends: readonly BackendName[];
   readonly required: ReadonlySet<BackendName>;
   readonly executor?: Executor;
+  readonly passes?: readonly Pass[];
   /** The folder for outputs. */
   readonly dump?: string;
   readonly bail?: boolean;
@@ -31,13 +33,14 @@ export interface SuiteSettings {
 export interface SuiteRun extends SuiteReport, Pick<SuiteResults, "bugs"> {}
 
 export async function runSuite(tests: readonly NamedTest[], settings: SuiteSettings): Promise<SuiteRun> {
-  const { backends, required, executor, dump, onMismatch, onExcess } = settings;
+  const { backends, required, executor, passes, dump, onMismatch, onExcess } = settings;
   const start = performance.now();
   const device = backends.includes("webgpu") ? await openRunner().catch(runErrorsOnly) : undefined;
   const gpu = device instanceof RunError ? undefined : device;
   const contextOf = (test: NamedTest): CheckContext => ({
     findTarget: lookUpTarget,
     ...(executor === undefined ? {} : { executor }),
+    ...(passes === undefined ? {} : { passes }),
     ...(gpu === undefined ? {} : { runner: gpu.runner }),
     ...(device instanceof RunError ? { reason: reasonIn(device) } : {}),
     onMismatch: (backend, actual) => {

@@ -15,6 +15,7 @@ import { withChecks, withLimits, withOutput } from "../testing/update.js";
 import { isContinuousIntegration, runSuite, type NamedTest, type SuiteRun } from "./check-suite.js";
 import { dumpNames } from "./dump-names.js";
 import { executorOption, parseShard } from "./options.js";
+import { addPipelineOptions, pipelineOf, type PipelineFlags } from "./pipeline-flags.js";
 import { UsageError } from "./usage-error.js";
 import { github } from "./reporters/github.js";
 import { pretty } from "./reporters/pretty.js";
@@ -24,7 +25,7 @@ import { note, print, printDiagnostics, printJson } from "./terminal.js";
 
 const reporters = ["pretty", "json", "junit", "github"] as const;
 
-interface CheckFlags {
+interface CheckFlags extends PipelineFlags {
   readonly backend: string;
   readonly reporter?: (typeof reporters)[number];
   readonly require?: string;
@@ -39,11 +40,12 @@ interface CheckFlags {
 }
 
 export function checkCommand(program: Command): void {
-  program
+  const command = program
     .command("check")
     .argument("<files...>", "case files (.json), text tests (.tir), models (.onnx) or folders")
     .option("--backend <list>", `${backendNames.join(", ")}, comma-separated`, "reference,sim")
-    .addOption(executorOption())
+    .addOption(executorOption());
+  addPipelineOptions(command)
     .option("--require <list>", "backends that must run; the variable TILEC_REQUIRE adds to them")
     .addOption(
       new Option("--reporter <name>", "how results are told (default: pretty)").choices([...reporters]),
@@ -84,12 +86,14 @@ async function check(files: readonly string[], flags: CheckFlags): Promise<numbe
   const absent = [...required].find((name) => flags.require !== undefined && !backends.includes(name));
   if (absent !== undefined)
     throw new UsageError(`--require ${absent} is not in --backend ${backends.join(",")}`);
+  const pipeline = await pipelineOf(flags);
   const tests = selected(files, flags);
   const mismatches = new Map<Test, Map<BackendName, TensorValue>>();
   const excesses = new Map<Test, Measured>();
   const run = await runSuite(tests, {
     backends,
     required,
+    ...pipeline,
     ...(flags.executor === undefined ? {} : { executor: flags.executor }),
     ...(flags.dump === undefined ? {} : { dump: flags.dump }),
     bail: flags.bail === true,

@@ -100,8 +100,8 @@ function refuseSecondValues(command: Command): void {
 }
 
 /**
- * Runs one command line and leaves its exit code with the process: 0 fine, 1 the program or a check is wrong, 2 usage, 3 a bug
- * in tilec. Never rejects.
+ * Runs one command line and leaves its exit code with the process: 0 fine, 1 the program, a pass of the user's or a check is wrong,
+ * 2 usage, 3 a bug in tilec. Never rejects.
  */
 export async function runCommandLine(args: readonly string[]): Promise<void> {
   const json = args.includes("--json");
@@ -125,13 +125,12 @@ async function report(thrown: unknown, json: boolean, args: readonly string[]): 
   }
   if (thrown instanceof UsageError) return fail(thrown.diagnostics, json, 2);
   if (thrown instanceof CompileError || thrown instanceof RunError) return fail(thrown.diagnostics, json, 1);
+  const { PassError } = await import("../../passes/pipeline.js");
+  if (thrown instanceof PassError && !thrown.builtIn) return fail(thrown.faults, json, 1);
   const stack = thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown);
   const kind = thrown instanceof InternalError ? "internal error" : "unexpected error";
-  const [{ PassError }, { reproducer }] = await Promise.all([
-    import("../../passes/pipeline.js"),
-    import("./reproducer.js"),
-  ]);
   if (thrown instanceof PassError) {
+    const { reproducer } = await import("./reproducer.js");
     const { file, text } = reproducer(thrown, `tilec ${args.join(" ")}`);
     writeBytes(file, text);
     note(`wrote ${file}: please attach it to the report`);

@@ -5,20 +5,21 @@ import { printMoves, type MovePlan } from "../../backends/index.js";
 import { wasmMoves, watOf } from "../../backends/sim/index.js";
 import { emitWgsl, movesOf, planWgsl } from "../../backends/webgpu/index.js";
 import { defaultPipeline } from "../../passes/index.js";
-import { compile, type Kernel } from "../api/compile.js";
+import { compile, type CompileOptions, type Kernel } from "../api/compile.js";
 import { writeBytes } from "../formats/files.js";
 import type { PassStep } from "../report/pass-page.js";
 import { lookUpTarget } from "../formats/look-up-target.js";
 import { addProgramOptions, resolveTarget, type ProgramFlags } from "./options.js";
 import { UsageError } from "./usage-error.js";
 import { loadPrograms } from "./load.js";
+import { addPipelineOptions, pipelineOf, type PipelineFlags } from "./pipeline-flags.js";
 import { passPrinter } from "./print-passes.js";
 import { explainTile } from "../api/explain-tile.js";
 import { note, print, printDiagnostics, printJson } from "./terminal.js";
 
 const emits = ["source", "access", "tile", "moves", "wgsl", "wat", "pto", "pypto", "plan"] as const;
 
-interface CompileFlags extends ProgramFlags {
+interface CompileFlags extends ProgramFlags, PipelineFlags {
   readonly emit: (typeof emits)[number];
   readonly printBefore?: string;
   readonly printAfter?: string;
@@ -30,7 +31,7 @@ interface CompileFlags extends ProgramFlags {
 }
 
 export function compileCommand(program: Command): void {
-  addProgramOptions(program.command("compile"))
+  addPipelineOptions(addProgramOptions(program.command("compile")))
     .addOption(new Option("--emit <level>", "what to print").choices([...emits]).default("tile"))
     .option("--print-before <pass>", "also print the IR before a pass, or before `all`")
     .option(
@@ -46,12 +47,13 @@ export function compileCommand(program: Command): void {
       if (flags.strict === true && flags.records === undefined) {
         throw new UsageError("--strict judges --records, and there are none");
       }
+      const pipeline = await pipelineOf(flags);
       const programs = await loadPrograms(file, flags);
       if (flags.diffPage !== undefined && programs.length > 1) {
         throw new UsageError(`--diff-page is one page, and there are ${programs.length} programs`);
       }
       const kernels: Kernel[] = [];
-      for (const { func } of programs) kernels.push(await compileOne(func, flags));
+      for (const { func } of programs) kernels.push(await compileOne(func, flags, pipeline));
       if (flags.json === true) {
         const documents = await Promise.all(kernels.map((kernel) => kernelJson(kernel, flags)));
         printJson({ command: "compile", kernels: documents });
@@ -64,12 +66,17 @@ export function compileCommand(program: Command): void {
     });
 }
 
-async function compileOne(func: Func, flags: CompileFlags): Promise<Kernel> {
-  const printer = passPrinter(flags, defaultPipeline, flags.json === true ? note : print);
+async function compileOne(
+  func: Func,
+  flags: CompileFlags,
+  pipeline: Pick<CompileOptions, "passes">,
+): Promise<Kernel> {
+  const printer = passPrinter(flags, pipeline.passes ?? defaultPipeline, flags.json === true ? note : print);
   const steps: PassStep[] = [];
   const options = {
     ...(flags.target === undefined ? {} : { target: resolveTarget(flags.target) }),
     findTarget: lookUpTarget,
+    ...pipeline,
   };
   const scheduled =
     flags.records === undefined

@@ -10,15 +10,16 @@ import { lookUpTarget } from "../formats/look-up-target.js";
 import { addProgramOptions, dashed, resolveTarget, type ProgramFlags } from "./options.js";
 import { UsageError } from "./usage-error.js";
 import { loadProgram } from "./load.js";
+import { addPipelineOptions, pipelineOf, type PipelineFlags } from "./pipeline-flags.js";
 import { ownFile } from "../device/own-package.js";
 import { print, printDiagnostics, printJson } from "./terminal.js";
 
-interface ExplainFlags extends ProgramFlags {
+interface ExplainFlags extends ProgramFlags, PipelineFlags {
   readonly json?: boolean;
 }
 
 export function explainCommand(program: Command): void {
-  addProgramOptions(program.command("explain"))
+  addPipelineOptions(addProgramOptions(program.command("explain")))
     .option("--json", "print one JSON document")
     .action(async (file: string | undefined, flags: ExplainFlags) => {
       if (file !== undefined && /^TC\d+$/i.test(file)) explainCode(file.toUpperCase(), flags);
@@ -27,9 +28,10 @@ export function explainCommand(program: Command): void {
 }
 
 async function explainProgram(file: string | undefined, flags: ExplainFlags): Promise<number> {
+  const pipeline = await pipelineOf(flags);
   const { func } = await loadProgram(file, flags);
   const target = flags.target === undefined ? {} : { target: resolveTarget(flags.target) };
-  const options = { ...target, findTarget: lookUpTarget };
+  const options = { ...target, findTarget: lookUpTarget, ...pipeline };
   if (func.level === "tile") {
     const explained = explainTile(func, options);
     if (flags.json === true) printJson({ command: "explain", legal: true, ...explained });

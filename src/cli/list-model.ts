@@ -11,7 +11,7 @@ import {
   type Shape,
 } from "../../ir/index.js";
 import { suggestionText } from "../../ir/tiling/index.js";
-import { tryCompile, type Kernel } from "../api/compile.js";
+import { tryCompile, type CompileOptions, type Kernel } from "../api/compile.js";
 import { lookUpTarget } from "../formats/look-up-target.js";
 import { table } from "../report/table.js";
 import type { ModelGather } from "./load-model.js";
@@ -43,8 +43,13 @@ export interface ListedGather {
 }
 
 /** Compiles each, under the flags' schedule or the default. */
-export function listGathers(gathers: readonly ModelGather[], flags: ProgramFlags): readonly ListedGather[] {
+export function listGathers(
+  gathers: readonly ModelGather[],
+  flags: ProgramFlags,
+  pipeline: Pick<CompileOptions, "passes">,
+): readonly ListedGather[] {
   const options = {
+    ...pipeline,
     ...(flags.target === undefined ? {} : { target: resolveTarget(flags.target) }),
     findTarget: lookUpTarget,
   };

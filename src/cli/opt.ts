@@ -1,22 +1,19 @@
 /** tilec opt: runs named passes on .tir text, as mlir-opt does; passes of one's own come from a module. */
-import { resolve } from "node:path";
-import { pathToFileURL } from "node:url";
 import type { Command } from "commander";
 import { CompileError, hasErrors, printFunc, printModule, type Func } from "../../ir/index.js";
-import { defaultPipeline, isPass, runPipeline, type Pass } from "../../passes/index.js";
+import { defaultPipeline, runPipeline, type Pass } from "../../passes/index.js";
 import { resolveTargetOf } from "../api/compile.js";
 import { writeBytes } from "../formats/files.js";
 import { lookUpTarget } from "../formats/look-up-target.js";
-import { collect } from "./collect.js";
 import { addProgramOptions, resolveTarget, type ProgramFlags } from "./options.js";
 import { UsageError } from "./usage-error.js";
 import { loadPrograms } from "./load.js";
+import { addPipelineOptions, loadPasses, passesOf, type PipelineFlags } from "./pipeline-flags.js";
 import { passPrinter } from "./print-passes.js";
 import { note, print, printDiagnostics, printJson } from "./terminal.js";
 
-interface OptFlags extends ProgramFlags {
+interface OptFlags extends ProgramFlags, PipelineFlags {
   readonly pass?: string;
-  readonly load: string[];
   readonly printBefore?: string;
   readonly printAfter?: string;
   readonly dumpDir?: string;
@@ -27,17 +24,8 @@ interface OptFlags extends ProgramFlags {
 
 export function optCommand(program: Command): void {
   const names = defaultPipeline.map((pass) => `  ${pass.name.padEnd(20)} ${pass.summary}`).join("\n");
-  addProgramOptions(program.command("opt"))
-    .option(
-      "--pass <list>",
-      "passes in order, comma-separated; default: none, which parses, verifies and prints",
-    )
-    .option(
-      "--load <module>",
-      "a JavaScript module whose exports are passes (definePass of tilec/passes); repeat for more",
-      collect,
-      [],
-    )
+  addPipelineOptions(addProgramOptions(program.command("opt")))
+    .option("--pass <list>", "short for --pipeline; default: none, which parses, verifies and prints")
     .option("--print-before <when>", "print the IR before `all` passes, or before one")
     .option("--print-after <when>", "print the IR after `all` passes, those that `changed` it, or one")
     .option("--dump-dir <folder>", "write the IR after each pass to NN-pass.tir")
@@ -46,9 +34,7 @@ export function optCommand(program: Command): void {
     .option("--json", "print one JSON document")
     .addHelpText("after", `\nPasses, in pipeline order:\n${names}`)
     .action(async (file: string | undefined, flags: OptFlags) => {
-      const loaded = (await Promise.all(flags.load.map(loadPasses))).flat();
-      const known = [...defaultPipeline, ...loaded];
-      const passes = parsePasses(flags.pass, known);
+      const passes = await passesToRun(flags);
       const printer = passPrinter(flags, passes, note);
       const programs = await loadPrograms(file, flags);
       const funcs = programs.map(({ func }) => optimise(func, passes, flags, printer));
@@ -58,32 +44,13 @@ export function optCommand(program: Command): void {
     });
 }
 
-/** A textual pass list. Throws a UsageError that names the passes there are. */
-function parsePasses(text: string | undefined, known: readonly Pass[]): Pass[] {
-  if (text === undefined || text.trim() === "") return [];
-  return text.split(",").map((name) => {
-    const pass = known.find((candidate) => candidate.name === name.trim());
-    if (pass === undefined) {
-      throw new UsageError(`there is no pass ${name.trim()}`, known.map((p) => p.name).join(", "));
-    }
-    return pass;
-  });
-}
-
-/** The passes that a module exports. Throws a UsageError for a module that cannot be loaded or has none. */
-async function loadPasses(file: string): Promise<Pass[]> {
-  let exports: Readonly<Record<string, unknown>>;
-  try {
-    exports = (await import(pathToFileURL(resolve(file)).href)) as Readonly<Record<string, unknown>>;
-  } catch (thrown) {
-    const why = thrown instanceof Error ? (thrown.message.split("\n")[0] ?? "") : String(thrown);
-    throw new UsageError(`--load ${file}: ${why}`, "a JavaScript module, such as ./my-pass.js");
-  }
-  const passes = Object.values(exports).filter(isPass);
-  if (passes.length === 0) {
-    throw new UsageError(`--load ${file} exports no pass`, "export const mine = definePass({ name, … })");
-  }
-  return passes;
+/** Rejects with a UsageError for a list that is no pipeline. */
+async function passesToRun({ pass, pipeline, load = [] }: OptFlags): Promise<readonly Pass[]> {
+  if (pass !== undefined && pipeline !== undefined)
+    throw new UsageError("give --pass or --pipeline, not both", "--pass is short for --pipeline");
+  const own = await loadPasses(load);
+  const [flag, list] = pipeline === undefined ? (["pass", pass] as const) : (["pipeline", pipeline] as const);
+  return list === undefined || list.trim() === "" ? [] : passesOf(flag, list, own);
 }
 
 function optimise(

@@ -53,6 +53,7 @@ import {
   resolveTarget,
   type ProgramFlags,
 } from "./options.js";
+import { addPipelineOptions, pipelineOf, type PipelineFlags } from "./pipeline-flags.js";
 import { UsageError } from "./usage-error.js";
 import { taskProgress } from "./progress.js";
 import { gatherTable, listGathers, type ListedGather } from "./list-model.js";
@@ -61,7 +62,7 @@ import type { LoadedProgram } from "./loaded-program.js";
 import { table } from "../report/table.js";
 import { note, print, printDiagnostics, printJson } from "./terminal.js";
 
-interface RunFlags extends ProgramFlags {
+interface RunFlags extends ProgramFlags, PipelineFlags {
   readonly backend: string;
   readonly input: string[];
   readonly out: string[];
@@ -75,7 +76,7 @@ interface RunFlags extends ProgramFlags {
 }
 
 export function runCommand(program: Command): void {
-  addProgramOptions(program.command("run"))
+  addPipelineOptions(addProgramOptions(program.command("run")))
     .option("--backend <list>", `${backendNames.join(", ")}, comma-separated`, "sim")
     .option(
       "--input <name=file.npy>",
@@ -177,6 +178,7 @@ async function run(loaded: LoadedProgram, flags: RunFlags): Promise<Ran> {
   const targeted = {
     ...(flags.target === undefined ? {} : { target: resolveTarget(flags.target) }),
     findTarget: lookUpTarget,
+    ...(await pipelineOf(flags)),
   };
   const kernel = compile(loaded.func, targeted);
   const compared = comparedWith(loaded.func, flags, targeted);
@@ -378,7 +380,7 @@ function executorOf({ executor, threads }: RunFlags): BackendOptions {
  */
 async function runModel(file: string, flags: RunFlags): Promise<number> {
   const { gathers: found, warnings } = (await import("./load-model.js")).loadModel(file, flags);
-  const gathers = listGathers(found, flags);
+  const gathers = listGathers(found, flags, await pipelineOf(flags));
   const one =
     (["trace", "compare", "against"] as const).find((flag) => flags[flag] !== undefined) ??
     (["input", "out"] as const).find((flag) => flags[flag].length > 0);
@@ -479,7 +481,7 @@ function onePerHint(gathers: readonly ListedGather[]): Diagnostic[] {
 function comparedWith(
   func: Func,
   { compare: written, trace }: RunFlags,
-  targeted: Pick<CompileOptions, "target" | "findTarget">,
+  targeted: Pick<CompileOptions, "target" | "findTarget" | "passes">,
 ): Kernel | undefined {
   if (written === undefined) return undefined;
   if (trace?.endsWith(".html") !== true) {

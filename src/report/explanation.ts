@@ -21,6 +21,7 @@ export function renderExplanation(explanation: Explanation): string {
     name,
     target,
     schedule,
+    passes,
     legal,
     rules,
     footprint,
@@ -34,6 +35,7 @@ export function renderExplanation(explanation: Explanation): string {
   const lines = [
     `@${name} on ${target}: ${legal ? "legal" : "refused"}`,
     `map       ${explanation.map}`,
+    ...(passes === undefined ? [] : [`passes    ${passes.join(", ")}`]),
     `schedule  ${printSchedule(schedule)}`,
     "",
     `rules (profile ${schedule.profile})`,

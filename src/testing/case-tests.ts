@@ -2,6 +2,7 @@
 import { AssertionError } from "node:assert";
 import { CompileError, error } from "../../ir/index.js";
 import type { Executor } from "../../backends/sim/index.js";
+import type { Pass } from "../../passes/index.js";
 import type { BackendName } from "../api/backends.js";
 import { lookUpTarget } from "../formats/look-up-target.js";
 import { loud, type SkipContext } from "./assert-that.js";
@@ -18,6 +19,8 @@ export interface CaseOptions {
   readonly require?: readonly BackendName[];
   /** Of `sim`; default `checked`. */
   readonly executor?: Executor;
+  /** The pipeline that compiles cases; RUN lines say their own. Default: `defaultPipeline`. */
+  readonly passes?: readonly Pass[];
 }
 
 /** A case as a test of any runner. */
@@ -41,12 +44,13 @@ export function caseTests(path: string, options: CaseOptions = {}): CaseTest[] {
 }
 
 async function runCase(test: Test, options: CaseOptions, skip: SkipContext): Promise<void> {
-  const { backends = ["reference", "sim"], executor } = options;
+  const { backends = ["reference", "sim"], executor, passes } = options;
   const required = requiredBackends(options.require);
   const device = backends.includes("webgpu") ? await testDevice() : undefined;
   const context: CheckContext = {
     findTarget: lookUpTarget,
     ...(executor === undefined ? {} : { executor }),
+    ...(passes === undefined ? {} : { passes }),
     ...(device === undefined ? {} : device.ok ? { runner: device.runner } : { reason: device.reason }),
   };
   const { results, bugs } = await runTests([test], backends, { contextOf: () => context });

@@ -19,6 +19,7 @@ import {
   type Target,
   type TensorType,
 } from "../../ir/index.js";
+import { PassError, type Pass } from "../../passes/index.js";
 import type { HostValue } from "../../backends/index.js";
 import type { Executor } from "../../backends/sim/index.js";
 import type { Runner } from "../../backends/webgpu/index.js";
@@ -59,6 +60,8 @@ export interface CheckContext {
   readonly executor?: Executor;
   /** Looks up what is no built-in target; default: none. */
   readonly findTarget?: (name: string) => Target | undefined;
+  /** The pipeline that compiles cases; RUN lines say their own. Default: `defaultPipeline`. */
+  readonly passes?: readonly Pass[];
   /** Called with what a backend gave in place of the output that the case states. */
   readonly onMismatch?: (backend: BackendName, actual: TensorValue) => void;
   /** Called with what the kernel takes where that is over the limits of the case. */
@@ -181,8 +184,11 @@ interface CompiledCase {
 }
 
 /** A program of the case's own is for the target that it names, or the case. */
-function compileCase(test: Case, { findTarget }: CheckContext): CompiledCase {
-  const options = findTarget === undefined ? {} : { findTarget };
+function compileCase(test: Case, { findTarget, passes }: CheckContext): CompiledCase {
+  const options = {
+    ...(findTarget === undefined ? {} : { findTarget }),
+    ...(passes === undefined ? {} : { passes }),
+  };
   const definition = test.program === undefined ? undefined : program(test.program);
   if (test.tir === undefined) {
     invariant(definition !== undefined, `case ${test.id} has an operator or a text`);
@@ -321,6 +327,7 @@ type Attempt<T> =
 function failure(thrown: unknown): { readonly ok: false; readonly diagnostics: readonly Diagnostic[] } {
   if (thrown instanceof CompileError || thrown instanceof RunError)
     return { ok: false, diagnostics: thrown.diagnostics };
+  if (thrown instanceof PassError && !thrown.builtIn) return { ok: false, diagnostics: thrown.faults };
   throw thrown;
 }
 

@@ -64,16 +64,21 @@ function textTest(path: string): Test {
     id: path,
     file: path,
     line: 1,
-    begin: () => () => {
-      const failures = runTextTest(source, path, { findTarget: lookUpTarget });
-      const message = failures.map((failure) => `${path}:${failure.line}: ${failure.message}`).join("\n");
-      const result = { id: path, backend: "text" };
-      return Promise.resolve([
-        failures.length === 0
-          ? { ...result, status: "pass" as const }
-          : { ...result, line: failures[0]?.line ?? 1, status: "fail" as const, message },
-      ]);
-    },
+    begin:
+      (_, { passes }) =>
+      () => {
+        const failures = runTextTest(source, path, {
+          findTarget: lookUpTarget,
+          ...(passes === undefined ? {} : { passes }),
+        });
+        const message = failures.map((failure) => `${path}:${failure.line}: ${failure.message}`).join("\n");
+        const result = { id: path, backend: "text" };
+        return Promise.resolve([
+          failures.length === 0
+            ? { ...result, status: "pass" as const }
+            : { ...result, line: failures[0]?.line ?? 1, status: "fail" as const, message },
+        ]);
+      },
   };
 }
 
@@ -123,8 +128,7 @@ function gatherTest(file: string, gather: OnnxGather): Test {
     return caseTest(file, { id, program: described, options: { target: "webgpu" }, inputs });
   }
   const built = tryProgram(described);
-  const compiled = built.ok ? tryCompile(built.func) : built;
-  if (!compiled.ok) return malformedTest(file, { id }, compiled.diagnostics);
+  if (!built.ok) return malformedTest(file, { id }, built.diagnostics);
   const given = Object.fromEntries(
     Object.entries({ data, indices }).flatMap(([key, value]) =>
       value === undefined ? [] : [[key, asHost(key, value)] as const],
@@ -134,6 +138,11 @@ function gatherTest(file: string, gather: OnnxGather): Test {
     id,
     file,
     line: 1,
-    begin: (backends, context) => () => checkDrawn(id, compiled.kernel, given, backends, context),
+    begin(backends, context) {
+      const { passes } = context;
+      const compiled = tryCompile(built.func, passes === undefined ? {} : { passes });
+      if (!compiled.ok) return malformedTest(file, { id }, compiled.diagnostics).begin(backends, context);
+      return () => checkDrawn(id, compiled.kernel, given, backends, context);
+    },
   };
 }

@@ -231,14 +231,14 @@ const toBeDeterministicOver = (subject: Subject, tiles: readonly Shape[]): Verdi
         `@${kernel.name} is a tile program: it has one tile`,
         "pass a kernel of a source program",
       );
-    const { target } = kernel;
+    const { target, passes } = kernel;
     const draws = [...drawsOf(kernel.source ?? kernel.tile, definitionOf(kernel), 1)];
     const run = (ran: Kernel, { inputs }: Draw) =>
       outcomeNow(() => simulateBytes(ran, inputs, { executor: "fast" }));
     const own = draws.map((draw) => run(kernel, draw));
     const wrong = tiles.flatMap((tile) => {
       const name = `tile ${formatShape(tile)}`;
-      const result = tryCompile(program, { target, tile });
+      const result = tryCompile(program, { target, passes, tile });
       if (!result.ok) return [`${name} is refused:\n${rendered(result.diagnostics)}`];
       for (const [k, draw] of draws.entries()) {
         const [before, after] = [at(own, k), run(result.kernel, draw)];

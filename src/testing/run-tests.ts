@@ -1,5 +1,6 @@
 /** A suite's tests, one after the other: whatever one of them does, the others run. */
-import { CompileError, RunError } from "../../ir/index.js";
+import { CompileError, RunError, type Diagnostic } from "../../ir/index.js";
+import { PassError } from "../../passes/index.js";
 import type { BackendName } from "../api/backends.js";
 import type { CheckContext, CheckResult } from "./check-case.js";
 
@@ -50,7 +51,7 @@ export async function runTests<T extends Test>(
       own = await run();
     } catch (thrown) {
       own = backends.map((backend) => ({ id, backend, status: "fail" as const, ...reason(thrown) }));
-      if (!(thrown instanceof CompileError || thrown instanceof RunError)) bugs.push({ id, thrown });
+      if (diagnosticsOf(thrown) === undefined) bugs.push({ id, thrown });
     }
     const each = (milliseconds + performance.now() - start) / Math.max(1, own.length);
     results.push(...own.map((result) => ({ file, line, milliseconds: each, ...result })));
@@ -94,7 +95,13 @@ function orThrowLater(begin: () => Run): Run {
 }
 
 function reason(thrown: unknown): { readonly code?: string; readonly message: string } {
-  const [first] = thrown instanceof CompileError || thrown instanceof RunError ? thrown.diagnostics : [];
+  const [first] = diagnosticsOf(thrown) ?? [];
   if (first !== undefined) return { code: first.code, message: first.message };
   return { message: `a bug in tilec: ${thrown instanceof Error ? thrown.message : String(thrown)}` };
+}
+
+/** Undefined for what is a bug in tilec. */
+function diagnosticsOf(thrown: unknown): readonly Diagnostic[] | undefined {
+  if (thrown instanceof CompileError || thrown instanceof RunError) return thrown.diagnostics;
+  return thrown instanceof PassError && !thrown.builtIn ? thrown.faults : undefined;
 }

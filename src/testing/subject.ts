@@ -1,5 +1,5 @@
 /** What checks take: a kernel, what `tryCompile` gave, or a function that compiles. */
-import { CompileError, error, type Diagnostic } from "../../ir/index.js";
+import { CompileError, error } from "../../ir/index.js";
 import { checkKernel, isObject, shown } from "../../backends/index.js";
 import { PassError } from "../../passes/index.js";
 import type { CompileResult, Kernel } from "../api/compile.js";
@@ -28,12 +28,7 @@ function attempted(compiles: () => Kernel | CompileResult): Kernel | CompileResu
     return compiles();
   } catch (thrown) {
     if (thrown instanceof CompileError) return { ok: false, diagnostics: thrown.diagnostics };
-    if (thrown instanceof PassError) return { ok: false, diagnostics: ofPass(thrown) };
+    if (thrown instanceof PassError) return { ok: false, diagnostics: thrown.faults };
     throw thrown;
   }
-}
-
-function ofPass({ pass, message, diagnostics }: PassError): readonly Diagnostic[] {
-  if (diagnostics.length === 0) return [error("TC201", message)];
-  return diagnostics.map((d) => ({ ...d, message: `after ${pass}: ${d.message}` }));
 }

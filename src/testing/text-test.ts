@@ -9,6 +9,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
 import { CompileError, parseModule, type Diagnostic, type Target } from "../../ir/index.js";
+import { PassError, type Pass } from "../../passes/index.js";
 import { tryCompile } from "../api/compile.js";
 import { ownCommand } from "../device/own-package.js";
 import { fileCheck, linesOf, parseChecks, slipsIn, vacuousChecks, type CheckFailure } from "./filecheck.js";
@@ -17,6 +18,8 @@ import { fileCheck, linesOf, parseChecks, slipsIn, vacuousChecks, type CheckFail
 export interface TextTestOptions {
   /** Looks up what is no built-in target; default: none. */
   readonly findTarget?: (name: string) => Target | undefined;
+  /** The pipeline that a file without RUN lines is compiled by; default: `defaultPipeline`. */
+  readonly passes?: readonly Pass[];
   /** Runs the command line `tilec <args>`; a process of its own by default. */
   readonly run?: (args: readonly string[]) => CommandRun;
 }
@@ -78,10 +81,9 @@ export function checkedRuns(source: string, file: string, options: TextTestOptio
   };
   try {
     return runs.flatMap(({ fails, command, line }) => {
-      const args = command
-        .trim()
-        .split(/\s+/)
-        .map((arg) => arg.replaceAll(/%[sSt]/g, (name) => known[name as keyof typeof known]));
+      const args = wordsOf(command).map((arg) =>
+        arg.replaceAll(/%[sSt]/g, (name) => known[name as keyof typeof known]),
+      );
       const { output, exitCode } = (options.run ?? runProcess)(loadedFrom(known["%S"], args));
       if ((exitCode !== 0) !== fails) {
         const said = output.trim().split("\n");
@@ -94,6 +96,12 @@ export function checkedRuns(source: string, file: string, options: TextTestOptio
     if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
   }
 }
+
+/** The words of a command, as a shell parts them: quotes hold blanks together. */
+const wordsOf = (command: string): string[] =>
+  [...command.matchAll(/(?:"[^"]*"|'[^']*'|[^\s"'])+/g)].map(([word]) =>
+    word.replaceAll(/"([^"]*)"|'([^']*)'/g, (_, double?: string, single?: string) => double ?? single ?? ""),
+  );
 
 /** A module of `--load` is named from the folder of the test. */
 const loadedFrom = (folder: string, args: readonly string[]): string[] =>
@@ -157,14 +165,16 @@ function errorsOf(source: string, file: string, options: TextTestOptions): Diagn
   const all = [...diagnostics];
   for (const func of module.funcs) {
     try {
-      const result = tryCompile(
-        func,
-        options.findTarget === undefined ? {} : { findTarget: options.findTarget },
-      );
+      const { findTarget, passes } = options;
+      const result = tryCompile(func, {
+        ...(findTarget === undefined ? {} : { findTarget }),
+        ...(passes === undefined ? {} : { passes }),
+      });
       if (!result.ok) all.push(...result.diagnostics);
     } catch (thrown) {
-      if (!(thrown instanceof CompileError)) throw thrown;
-      all.push(...thrown.diagnostics);
+      if (thrown instanceof PassError && !thrown.builtIn) all.push(...thrown.faults);
+      else if (thrown instanceof CompileError) all.push(...thrown.diagnostics);
+      else throw thrown;
     }
   }
   return all.filter((d) => d.severity === "error");

@@ -20,7 +20,9 @@ const snippets = [...page.matchAll(/^```ts ?(\S*)\n([\s\S]*?)^```\n(?:\n```text\
 const ours = (file: string): boolean => file.includes("/");
 const users = snippets.filter(({ file }) => !ours(file));
 const commands = [...page.matchAll(/^```sh\n([\s\S]*?)^```/gm)].map(([, text = ""]) =>
-  text.replaceAll("\\\n", " ").trim().split(/\s+/).slice(2),
+  [...text.replaceAll("\\\n", " ").matchAll(/"([^"]*)"|\S+/g)]
+    .map(([word, quoted]) => quoted ?? word)
+    .slice(2),
 );
 
 describe("the page, in a project that has the package installed", () => {

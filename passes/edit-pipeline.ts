@@ -1,0 +1,113 @@
+/** Pipelines of one's own: names in order, or edits of the default pipeline, as text and as data. */
+import { CompileError, error } from "../ir/diagnostic.js";
+import { defaultPipeline } from "./default-pipeline.js";
+import type { Pass } from "./pass.js";
+
+/** One change to a pipeline: a pass beside another one, in its place or at the end; or a pass left out. */
+export type PipelineEdit =
+  | { readonly pass: Pass; readonly after: string }
+  | { readonly pass: Pass; readonly before: string }
+  | { readonly pass: Pass; readonly insteadOf: string }
+  | { readonly pass: Pass }
+  | { readonly no: string };
+
+/** Whether these are the passes of the default pipeline, in its order. */
+export const isDefaultPipeline = (passes: readonly Pass[]): boolean =>
+  passes.length === defaultPipeline.length && passes.every((pass, k) => pass === defaultPipeline[k]);
+
+const refusal = (message: string, hint: string): CompileError =>
+  new CompileError([error("TC702", message, { hint })]);
+
+const namesOf = (passes: readonly Pass[]): string => passes.map(({ name }) => name).join(", ");
+
+/** Where the one pass of a name stands. */
+function placeOf(name: string, passes: readonly Pass[]): number {
+  const place = passes.findIndex((pass) => pass.name === name);
+  if (place === -1) throw refusal(`no pass ${name} runs in the pipeline`, namesOf(passes));
+  if (passes.some((pass, k) => k > place && pass.name === name))
+    throw refusal(`the pipeline runs ${name} twice`, "name the passes in order in place of an edit");
+  return place;
+}
+
+function edited(passes: readonly Pass[], edit: PipelineEdit): readonly Pass[] {
+  if ("no" in edit) return passes.toSpliced(placeOf(edit.no, passes), 1);
+  const { pass } = edit;
+  if ("after" in edit) return passes.toSpliced(placeOf(edit.after, passes) + 1, 0, pass);
+  if ("before" in edit) return passes.toSpliced(placeOf(edit.before, passes), 0, pass);
+  if ("insteadOf" in edit) return passes.toSpliced(placeOf(edit.insteadOf, passes), 1, pass);
+  return [...passes, pass];
+}
+
+/**
+ * The default pipeline, or another one, after edits in order. Throws a CompileError (TC702) for an edit beside a pass that does
+ * not run, or that runs twice.
+ */
+export const editPipeline = (
+  edits: readonly PipelineEdit[],
+  pipeline: readonly Pass[] = defaultPipeline,
+): readonly Pass[] => edits.reduce(edited, pipeline);
+
+const grammar =
+  "names in order, or `default` and edits: mine after P, mine before P, mine instead of P, no P";
+/** Words of the grammar. */
+const words: readonly string[] = ["default", "no", "after", "before", "instead", "of"];
+
+/** Throws a CompileError (TC702) for passes that a list cannot name: two of one name, a word of the grammar, more than one word. */
+export function checkPassNames(own: readonly Pass[]): void {
+  const taken = new Map(defaultPipeline.map((pass) => [pass.name, pass]));
+  for (const pass of own) {
+    const { name } = pass;
+    const file = pass.origin === undefined ? "" : `${pass.origin.file}: `;
+    if (words.includes(name) || !/^[^\s,]+$/.test(name))
+      throw refusal(
+        `${file}a pass cannot be named ${JSON.stringify(name)}`,
+        "one word, such as whole-blocks",
+      );
+    const other = taken.get(name);
+    if (other !== undefined && other !== pass)
+      throw refusal(`${file}there are two passes of the name ${name}`, "give it another name");
+    taken.set(name, pass);
+  }
+}
+
+/**
+ * The pipeline that a text names, of passes of one's own and the built-in ones: names in order
+ * (`canonicalize-access, mine, lower-to-tile`), or edits of the built-in pipeline (`default, mine after select-tile`,
+ * `default, mine before hoist-loads`, `default, mine instead of insert-sync`, `default, no hoist-loads`). Throws a CompileError
+ * (TC702) for a text that is neither, and for passes that it cannot name.
+ */
+export function parsePipeline(list: string, own: readonly Pass[] = []): readonly Pass[] {
+  checkPassNames(own);
+  const known = [...defaultPipeline, ...own];
+  const find = (name: string): Pass => {
+    const pass = known.find((other) => other.name === name);
+    if (pass === undefined) throw refusal(`there is no pass ${name}`, namesOf([...new Set(known)]));
+    return pass;
+  };
+  const items = list.split(",").map((item) => item.trim().split(/\s+/));
+  const [[start] = []] = items;
+  const edits = start === "default" && items[0]?.length === 1;
+  return editPipeline(
+    items.slice(edits ? 1 : 0).map((item) => {
+      const edit = editOf(item, find);
+      if (!edits && Object.keys(edit).join() !== "pass")
+        throw refusal(`${item.join(" ")} edits the default pipeline`, `default, ${item.join(" ")}`);
+      return edit;
+    }),
+    edits ? defaultPipeline : [],
+  );
+}
+
+function editOf(item: readonly string[], find: (name: string) => Pass): PipelineEdit {
+  const text = item.join(" ");
+  const [, name = "", relation, place = ""] =
+    /^(\S+) (after|before|instead of) (\S+)$/.exec(text) ?? /^(\S+)$/.exec(text) ?? [];
+  const [, left] = /^no (\S+)$/.exec(text) ?? [];
+  if (left !== undefined) return { no: left };
+  if (name === "" || name === "default")
+    throw refusal(`${text === "" ? "an empty entry" : text} is no part of a pipeline`, grammar);
+  const pass = find(name);
+  if (relation === "after") return { pass, after: place };
+  if (relation === "before") return { pass, before: place };
+  return relation === undefined ? { pass } : { pass, insteadOf: place };
+}

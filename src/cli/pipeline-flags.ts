@@ -1,0 +1,77 @@
+/** `--pipeline` and `--load`: the passes that a command compiles with. */
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import type { Command } from "commander";
+import { CompileError } from "../../ir/index.js";
+import { isPass, parsePipeline, type Pass } from "../../passes/index.js";
+import { collect } from "./collect.js";
+import { UsageError } from "./usage-error.js";
+import { whyNotLoaded } from "./why-not-loaded.js";
+
+export interface PipelineFlags {
+  readonly pipeline?: string;
+  readonly load?: readonly string[];
+}
+
+export const addPipelineOptions = (command: Command): Command =>
+  command
+    .option(
+      "--pipeline <list>",
+      'the passes in order, or edits of the built-in pipeline: "default, mine after select-tile, no hoist-loads"',
+    )
+    .option(
+      "--load <module>",
+      "a JavaScript module whose exports are passes (definePass of tilec/passes); repeat for more",
+      collect,
+    );
+
+/** The pipeline of the flags, for `compile`; nothing where they ask for the built-in one. Rejects with a UsageError. */
+export async function pipelineOf(flags: PipelineFlags): Promise<{ readonly passes?: readonly Pass[] }> {
+  const { pipeline, load = [] } = flags;
+  if (pipeline === undefined) {
+    const [file] = load;
+    if (file === undefined) return {};
+    throw new UsageError(
+      `--load ${file} is run by no pipeline`,
+      '--pipeline "default, mine after select-tile"',
+    );
+  }
+  return { passes: passesOf("pipeline", pipeline, await loadPasses(load)) };
+}
+
+/** The passes that a flag lists. Throws a UsageError for a list that is no pipeline. */
+export function passesOf(flag: string, list: string, own: readonly Pass[]): readonly Pass[] {
+  try {
+    return parsePipeline(list, own);
+  } catch (thrown) {
+    if (!(thrown instanceof CompileError)) throw thrown;
+    const [{ message, hint } = { message: "", hint: undefined }] = thrown.diagnostics;
+    throw new UsageError(`--${flag} ${JSON.stringify(list)}: ${message}`, hint);
+  }
+}
+
+/** The passes that modules export. Rejects with a UsageError for a module that cannot be loaded or has none. */
+export const loadPasses = async (files: readonly string[]): Promise<Pass[]> =>
+  (await Promise.all(files.map(passesIn))).flat();
+
+async function passesIn(file: string): Promise<Pass[]> {
+  let exports: Readonly<Record<string, unknown>>;
+  try {
+    exports = (await import(pathToFileURL(resolve(file)).href)) as Readonly<Record<string, unknown>>;
+  } catch (thrown) {
+    throw new UsageError(
+      `--load ${file}: ${whyNotLoaded(thrown, file)}`,
+      "a JavaScript module, such as ./my-pass.js",
+    );
+  }
+  const passes = [...new Set(Object.values(exports).filter(isPass))];
+  if (passes.length === 0) {
+    throw new UsageError(`--load ${file} exports no pass`, "export const mine = definePass({ name, … })");
+  }
+  const origin = { file, text: readFileSync(file, "utf8") };
+  return passes.map((pass) => {
+    const { name, summary, requires, ensures } = pass;
+    return { name, summary, requires, ensures, origin, run: (func, context) => pass.run(func, context) };
+  });
+}
