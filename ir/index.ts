@@ -23,7 +23,7 @@ export {
   type OpName,
   type SourceOp,
 } from "./ops/registry.js";
-export { inputName } from "./ops/op-def.js";
+export { inputName, inputNames } from "./ops/op-def.js";
 export type { AttrSpec, CommonName, OpDef, Resolved, ResolveResult } from "./ops/op-def.js";
 export { featureLevels, type FeatureLevel } from "./ops/directml.js";
 export * from "./policy.js";

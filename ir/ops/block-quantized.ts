@@ -16,7 +16,7 @@ import {
   type Shape,
   type TensorType,
 } from "../types.js";
-import type { Expression } from "../values/expression.js";
+import { castTo, type Expression } from "../values/expression.js";
 import { oobOf, oobSpec } from "./attributes.js";
 import { axisInRange, fail, intAttr, type OpDef, type OpInputs } from "./op-def.js";
 
@@ -143,18 +143,22 @@ function mapOf({
     { table: 2, at: ofBlock },
     ...(zeroPoints === undefined ? [] : [{ table: 3, at: ofBlock }]),
   ];
-  const cast = (to: DType, of: Expression): Expression => ({ kind: "cast", to, of });
   const read = (own: number): Expression => ({ kind: "read", read: own });
   const zeros: Expression | undefined =
     zeroPoints !== undefined
-      ? cast("i32", read(2))
+      ? castTo("i32", zeroPoints.dtype, read(2))
       : zero === 0
         ? undefined
         : { kind: "number", type: "i32", bits: zero };
   const whole: Expression =
-    zeros === undefined ? read(0) : { kind: "op", op: "sub", of: [cast("i32", read(0)), zeros] };
-  const scale = scales.dtype === "f32" ? read(1) : cast("f32", read(1));
-  const product: Expression = { kind: "op", op: "mul", of: [cast("f32", whole), scale] };
+    zeros === undefined
+      ? read(0)
+      : { kind: "op", op: "sub", of: [castTo("i32", data.dtype, read(0)), zeros] };
+  const product: Expression = {
+    kind: "op",
+    op: "mul",
+    of: [{ kind: "cast", to: "f32", of: whole }, castTo("f32", scales.dtype, read(1))],
+  };
   return {
     outRank: data.shape.length - 1 + indexRank,
     sites: [
@@ -166,7 +170,7 @@ function mapOf({
       },
     ],
     reads,
-    value: scales.dtype === "f32" ? product : cast(scales.dtype, product),
+    value: castTo(scales.dtype, "f32", product),
   };
 }
 

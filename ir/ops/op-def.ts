@@ -76,8 +76,10 @@ export interface OpDef {
   readonly testName?: string;
   /** What its inputs are called, in order. Absent: data and indices. */
   readonly inputs?: readonly [data: string, ...indices: string[]];
-  /** Those of them that may be left out, the last ones. */
+  /** Those of them that may be left out. */
   readonly optional?: readonly string[];
+  /** Which of the names are those of given inputs. Absent: the first ones. */
+  readonly namesOf?: (inputs: readonly TensorType[]) => readonly string[];
   /** Those that values are made from; the others behind the data are indices. */
   readonly values?: readonly string[];
   /** It takes any number of further inputs like the last. */
@@ -175,11 +177,16 @@ export function inputName({ inputs = ["data", "indices"] }: Pick<OpDef, "inputs"
   return k <= last ? name : `${name.replace(/\d+$/, "")}${Number(/\d+$/.exec(name)?.[0] ?? 0) + k - last}`;
 }
 
+/** What an operator calls given inputs, in their order. */
+export const inputNames = (def: OpDef, inputs: readonly TensorType[]): readonly string[] =>
+  def.namesOf?.(inputs) ?? inputs.map((_, k) => inputName(def, k));
+
 /** Rules that hold in every dialect. */
 export function checkLimits(def: OpDef, inputs: OpInputs, resolved: Resolved): void {
   const { operator, oob } = resolved;
   const output = outputShape(operator);
-  const named = inputShapes(operator).map((shape, k) => [inputName(def, k), shape] as const);
+  const names = inputNames(def, inputs.inputs);
+  const named = inputShapes(operator).map((shape, k) => [at(names, k), shape] as const);
   for (const [operand, shape] of [...named, ["output", output] as const]) {
     if (shape.length > maxRank) {
       fail("TC102", inputs, `${operand} has rank ${shape.length}; tilec takes rank ${maxRank} at most`);

@@ -1,13 +1,13 @@
 /** Every source operator, and the one way to apply a dialect's rules. */
 import { error, type Diagnostic } from "../diagnostic.js";
 import { inputsOf, type Attrs, type AttrValue, type SourceFunc } from "../func.js";
-import { assertNever, formatShape, isIndexDType, type Span, type TensorType } from "../types.js";
+import { assertNever, at, formatShape, isIndexDType, type Span, type TensorType } from "../types.js";
 import { directmlGather, directmlGatherElements, directmlGatherNd, directmlGatherNd1 } from "./directml.js";
 import { onnxGatherBlockQuantized } from "./block-quantized.js";
 import { onnxGather, onnxGatherElements, onnxGatherNd } from "./onnx.js";
 import {
   checkLimits,
-  inputName,
+  inputNames,
   RuleError,
   type OpDef,
   type OpInputs,
@@ -17,6 +17,7 @@ import { pyptoGather, pyptoIndexSelect } from "./pypto.js";
 import { jaxTake, jaxTakeAlongAxis } from "./jax.js";
 import { pyptoGatherInUb } from "./gather-in-ub.js";
 import { numpyIndex, numpyTake, numpyTakeAlongAxis } from "./numpy.js";
+import { torchEmbeddingBag } from "./embedding-bag.js";
 import { stablehloGather } from "./stablehlo.js";
 import { tfGather, tfGatherNd } from "./tf.js";
 import { torchEmbedding, torchGather, torchIndexSelect, torchTakeAlongDim } from "./torch.js";
@@ -39,6 +40,7 @@ const registered = [
   torchIndexSelect,
   torchTakeAlongDim,
   torchEmbedding,
+  torchEmbeddingBag,
   tfGather,
   tfGatherNd,
   numpyTake,
@@ -112,9 +114,11 @@ function resolve(source: SourceOp): ResolveResult {
     return { ok: false, diagnostics };
   const inputs: OpInputs = { ...source, data, indices, attrs: withDefaults(def, source.attrs) };
   try {
+    const names = inputNames(def, source.inputs);
     source.inputs.slice(1).forEach(({ dtype }, k) => {
-      if (isIndexDType(dtype) || def.values?.includes(inputName(def, k + 1)) === true) return;
-      const message = `${inputName(def, k + 1)} must be integers, not ${dtype}`;
+      const name = at(names, k + 1);
+      if (isIndexDType(dtype) || def.values?.includes(name) === true) return;
+      const message = `${name} must be integers, not ${dtype}`;
       throw new RuleError([error("TC104", message, { span: source.span })]);
     });
     const resolved = def.resolve(inputs);
@@ -133,9 +137,10 @@ function checkInputs(def: OpDef, source: SourceOp): Diagnostic[] {
     const takes = `${names.join(", ")}${variadic ? ", …" : ""}`;
     return [error("TC702", `${def.name} takes ${takes}, not ${given} inputs`, { span: source.span })];
   }
+  const called = inputNames(def, source.inputs);
   return source.inputs.flatMap(({ shape }, k) => {
     if (shape.every((extent) => Number.isSafeInteger(extent) && extent >= 0)) return [];
-    const message = `${inputName(def, k)} ${formatShape(shape)} has an extent that is not a whole number`;
+    const message = `${at(called, k)} ${formatShape(shape)} has an extent that is not a whole number`;
     return [error("TC103", message, { span: source.span })];
   });
 }

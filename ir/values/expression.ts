@@ -50,6 +50,13 @@ export type Expression =
   /** Of the terms of an element: one for each value of r. At most one stands in an expression. */
   | { readonly kind: "reduce"; readonly how: Reduction; readonly of: Expression };
 
+/** A value of type `from` as one of type `to`, which it may be already. */
+export const castTo = (to: DType, from: DType, of: Expression): Expression =>
+  to === from ? of : { kind: "cast", to, of };
+
+/** The most terms of an element: f32 holds every whole number up to 2^24, and the number of a mean's terms is one. */
+export const mostTerms = (how: Reduction): number => (how === "mean" ? 2 ** 24 - 1 : 2 ** 24);
+
 /** The numbers of the reads that an expression names, in the order of its text, each as often as it stands there. */
 export function readsIn(value: Expression): readonly number[] {
   switch (value.kind) {

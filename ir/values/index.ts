@@ -1,6 +1,7 @@
 /** Values: what an output element is made from, and the bits that it then has. */
 export {
   arithmeticTypes,
+  castTo,
   isArithmeticType,
   isSourceType,
   isValueType,

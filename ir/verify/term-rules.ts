@@ -5,16 +5,13 @@
  */
 import { formsOf, isOfTerm, termDim, type AccessMap } from "../access.js";
 import { dimsOf, sitesOf, type Linear } from "../linear.js";
-import { readsIn, reductionsIn, type Expression } from "../values/expression.js";
+import { mostTerms, readsIn, reductionsIn, type Expression } from "../values/expression.js";
 
 interface TermFault {
   readonly rule: string;
   readonly message: string;
   readonly hint?: string;
 }
-
-/** The largest number of terms: f32 holds every whole number up to it. */
-const mostTerms = 2 ** 24;
 
 /** What breaks B6 and B8, whatever the index values. */
 export function termFaults(map: AccessMap): TermFault[] {
@@ -35,11 +32,9 @@ export function termFaults(map: AccessMap): TermFault[] {
   }
   if (first === undefined) return fault("r without a reduction", "fold, mean, max or min of the terms");
   const { most } = reduced;
-  if (!Number.isInteger(most) || most < 1 || most > mostTerms)
-    return [{ rule: "B8", message: `${most} terms: an element has 1 to ${mostTerms}` }];
-  if (first.how === "mean" && most === mostTerms)
-    return [{ rule: "B8", message: `a mean of ${most} terms: it has fewer than ${mostTerms}` }];
-  return [];
+  const highest = mostTerms(first.how);
+  if (Number.isInteger(most) && most >= 1 && most <= highest) return [];
+  return [{ rule: "B8", message: `${first.how} of ${most} terms: an element has 1 to ${highest}` }];
 }
 
 /** What breaks B6 and A9 among index values that are in order. */

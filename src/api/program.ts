@@ -3,7 +3,7 @@ import {
   at,
   CompileError,
   findOp,
-  inputName,
+  inputNames,
   operandAt,
   resolveSource,
   roles,
@@ -56,10 +56,11 @@ export type ProgramResult =
   | { readonly ok: true; readonly func: SourceFunc }
   | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] };
 
-/** The inputs of an operator that may have several index inputs have the names that it gives them. */
-const nameOf = (op: string, k: number, inputs: number): string => {
+/** The inputs of an operator that may have more than two have the names that it gives them. */
+const namesOf = (op: string, inputs: readonly TensorType[]): readonly string[] => {
   const def = findOp(op);
-  return inputs === 2 && def?.variadic !== true ? at(roles, k) : inputName(def ?? {}, k);
+  const more = def?.variadic === true || (def?.inputs ?? roles.slice(0, 2)).length > 2;
+  return def === undefined || !more ? roles : inputNames(def, inputs);
 };
 
 /** Applies the dialect's rules to find the output type. */
@@ -72,6 +73,7 @@ export function tryProgram(description: ProgramDescription): ProgramResult {
   const inputs = [data, indices, ...others];
   const result = resolveSource({ op, attrs, inputs });
   if (!result.ok) return { ok: false, diagnostics: result.diagnostics };
+  const names = namesOf(op, inputs);
   return {
     ok: true,
     func: {
@@ -80,7 +82,7 @@ export function tryProgram(description: ProgramDescription): ProgramResult {
       op,
       attrs,
       operands: [
-        ...inputs.map((type, k) => operandAt({ name: nameOf(op, k, inputs.length), type }, k, inputs.length)),
+        ...inputs.map((type, k) => operandAt({ name: at(names, k), type }, k, inputs.length)),
         {
           name: "output",
           type: { dtype: result.resolved.dtype ?? data.dtype, shape: result.resolved.output },

@@ -1,4 +1,5 @@
 /** Builders with PyTorch's arguments. Each throws a CompileError (TC1xx) where PyTorch's rules are broken. */
+import { torchEmbeddingBag } from "../../ir/ops/embedding-bag.js";
 import { torchEmbedding, torchGather, torchIndexSelect, torchTakeAlongDim } from "../../ir/ops/torch.js";
 import { builder, type BuilderArguments } from "./builder.js";
 
@@ -10,6 +11,11 @@ export type TorchIndexSelectArguments = BuilderArguments<typeof torchIndexSelect
 export type TorchTakeAlongDimArguments = BuilderArguments<typeof torchTakeAlongDim>;
 /** `paddingIdx`: a row of weight that training leaves alone; what is read is the same with and without it. */
 export type TorchEmbeddingArguments = BuilderArguments<typeof torchEmbedding>;
+/**
+ * `input` of one dim with `offsets`, or of two, whose rows are bags. `perSampleWeights`, of weight's type, are for mode `sum`. `paddingIdx`:
+ * the row that is left out. `includeLastOffset` 1: the last offset is where the last bag ends. `longestBag`: rows of a bag at most.
+ */
+export type TorchEmbeddingBagArguments = BuilderArguments<typeof torchEmbeddingBag>;
 
 /** torch.gather(input, dim, index). Output shape: that of index. */
 export const gather = builder(torchGather, "dim");
@@ -22,3 +28,6 @@ export const takeAlongDim = builder(torchTakeAlongDim);
 
 /** torch.nn.functional.embedding(input, weight, padding_idx). Output shape: input + weight[1:]. */
 export const embedding = builder(torchEmbedding);
+
+/** torch.nn.functional.embedding_bag(input, weight, offsets, mode=mode). Output shape: a row of weight for each bag. */
+export const embeddingBag = builder(torchEmbeddingBag);

@@ -138,6 +138,22 @@ describe("torch", () => {
     const table: Gather = { op: "torch.embedding", inputs: [f32(4, 4), i64(2)] };
     expect(meaning(table, {})).toEqual(meaning(table, { padding_idx: 3 }));
   });
+
+  const bags: Gather = { op: "torch.embedding_bag", inputs: [f32(4, 4), i64(6), i64(3)] };
+  it("embedding_bag: mode is mean", () => {
+    expectDefault(bags, "mode", "mean", "sum");
+  });
+  it("embedding_bag: without padding_idx every row counts", () => {
+    const { operator } = meaning(bags, {}) as { operator: { map: unknown } };
+    expect(JSON.stringify(operator.map)).not.toContain('"but"');
+    expect(meaning(bags, { padding_idx: -1 })).toEqual(meaning(bags, { padding_idx: 3 }));
+  });
+  it("embedding_bag: include_last_offset is 0", () => {
+    expectDefault(bags, "include_last_offset", 0, 1);
+  });
+  it("embedding_bag: longest_bag is the length of input", () => {
+    expectDefault(bags, "longest_bag", 6, 5);
+  });
 });
 
 describe("tf", () => {

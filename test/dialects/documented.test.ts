@@ -124,6 +124,23 @@ describe("torch", () => {
     ]);
   });
 
+  // The page of nn.EmbeddingBag, from_pretrained, which prints four digits.
+  it("embedding_bag", async () => {
+    const [weight, input] = [
+      [
+        [1, 2.3, 3],
+        [4, 5.1, 6.3],
+      ],
+      [[1, 0]],
+    ];
+    const found = await given(torch.embeddingBag({ weight: f32(weight), input: i64(input) }), weight, input);
+    expect(flat(found as Nested).map((value) => Number(value).toFixed(4))).toEqual([
+      "2.5000",
+      "3.7000",
+      "4.6500",
+    ]);
+  });
+
   it("embedding, whose padding row is read like any other", async () => {
     const weight = Array.from({ length: 10 }, (_, k) => (k === 0 ? [0, 0, 0] : [k, k + 0.5, k + 0.25]));
     const input = [[0, 2, 0, 5]];

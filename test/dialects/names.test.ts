@@ -246,6 +246,23 @@ const rows = {
         gatherAxis: 0,
       }),
   },
+  "torch.embedding_bag": {
+    op: "embedding_bag",
+    given: { mode: "sum", paddingIdx: -1, includeLastOffset: 1, longestBag: 4, oob: "zero" },
+    attrs: { mode: "sum", padding_idx: -1, include_last_offset: 1, longest_bag: 4, oob: "zero" },
+    build: () =>
+      torch.embeddingBag({
+        weight: data,
+        input: ["i64", [7]],
+        offsets: ["i32", [3]],
+        perSampleWeights: [data[0], [7]],
+        mode: "sum",
+        paddingIdx: -1,
+        includeLastOffset: 1,
+        longestBag: 4,
+        oob: "zero",
+      }),
+  },
   "pypto.gather_in_ub": {
     op: "gather_in_ub",
     given: { block_size: 2, axis: -2, level: "documented" },

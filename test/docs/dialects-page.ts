@@ -181,6 +181,23 @@ const gathers: readonly Same[] = [
     ],
   },
   {
+    title: "Rows of a table in bags: the 7 named ones, from 3 offsets on",
+    data: ["f32", [5, 4]],
+    indices: [long(7), long(3)],
+    ways: [
+      {
+        op: "torch.embedding_bag",
+        written: "torch.nn.functional.embedding_bag(input, weight, offsets)",
+      },
+      {
+        op: "torch.embedding_bag",
+        written: "F.embedding_bag(input, weight, mode='sum', per_sample_weights=w), input and w of 3 by 2",
+        attrs: { mode: "sum" },
+        indices: [long(3, 2), ["f32", [3, 2]]],
+      },
+    ],
+  },
+  {
     title: "Through a table of pages",
     data: ["f32", [23, 8]],
     indices: [

@@ -15,6 +15,7 @@ import {
   type DType,
   type OpDef,
   type Shape,
+  type TensorType,
   targets,
   type Target,
 } from "../../ir/index.js";
@@ -36,6 +37,23 @@ function rowsOf(def: OpDef): Row[] {
   if (spec?.kind !== "word") return [{ def, level: {} }];
   const others = spec.words.filter((word) => word !== spec.default);
   return [spec.default, ...others].map((level) => ({ def, level: { level } }));
+}
+
+/** The inputs behind the indices of an operator that has more than two, for data and indices of some shapes. */
+function othersOf(
+  { name }: OpDef,
+  { shape }: TensorType,
+  indices: TensorType,
+): readonly TensorType[] | undefined {
+  switch (name) {
+    case "onnx.gather_block_quantized":
+      return [{ dtype: "f32", shape: shape.map((extent, k) => (k === shape.length - 1 ? 1 : extent)) }];
+    case "torch.embedding_bag":
+      // Of two dims, its rows are the bags.
+      return indices.shape.length === 1 ? [{ dtype: "i64", shape: [2] }] : undefined;
+    default:
+      return undefined;
+  }
 }
 
 /** A smallest program of an operator: extents of 2, a tuple of 1, indices of the lowest rank that it takes. */
@@ -69,17 +87,12 @@ function smallest(
     };
     return { op: def.name, attrs, data: { dtype: data, shape: two(rank) }, indices: row, others: [row] };
   }
-  const scales = {
-    dtype: "f32",
-    shape: two(rank).map((extent, k) => (k === rank - 1 ? 1 : extent)),
-  } as const;
-  return {
-    op: def.name,
-    attrs,
+  const types = {
     data: { dtype: data, shape: dataShape },
     indices: { dtype: indices as DType, shape: indicesShape },
-    ...(def.name === "onnx.gather_block_quantized" ? { others: [scales] } : {}),
   };
+  const others = othersOf(def, types.data, types.indices);
+  return { op: def.name, attrs, ...types, ...(others === undefined ? {} : { others }) };
 }
 
 /** A type of data that an operator takes. */
@@ -116,8 +129,8 @@ function ranks(list: readonly number[]): string {
 }
 
 /** The attribute that says what an index out of range means, and its words. */
-function policiesOf({ attrs: { mode } }: OpDef): readonly [name: string, words: readonly string[]] {
-  return mode?.kind === "word" ? ["mode", mode.words] : ["oob", outOfBoundsPolicies];
+function policiesOf({ attrs: { mode, oob } }: OpDef): readonly [name: string, words: readonly string[]] {
+  return oob === undefined && mode?.kind === "word" ? ["mode", mode.words] : ["oob", outOfBoundsPolicies];
 }
 
 function backendsOf(row: Row, dtype: DType, indexType: string): string[] {

@@ -6,6 +6,7 @@
  */
 import {
   at,
+  castTo,
   constant,
   dim,
   div,
@@ -47,8 +48,6 @@ export type Computed = Elementwise | { readonly why: string };
 type Rule = (input: RuleInput, operands: Operands, shape: Shape) => Computed;
 
 const read = (k: number): Expression => ({ kind: "read", read: k });
-const cast = (to: DType, from: DType, of: Expression): Expression =>
-  to === from ? of : { kind: "cast", to, of };
 
 const notIn = (dtype: DType | undefined): Computed => ({
   why: `values are not computed in ${dtype ?? "a type that tilec lacks"}`,
@@ -76,10 +75,10 @@ const folded =
     const value = reads
       .map((_read, k) => read(k))
       .reduce((left, right) =>
-        cast(dtype, arithmetic, {
+        castTo(dtype, arithmetic, {
           kind: "op",
           op,
-          of: [cast(arithmetic, dtype, left), cast(arithmetic, dtype, right)],
+          of: [castTo(arithmetic, dtype, left), castTo(arithmetic, dtype, right)],
         }),
       );
     return { reads, value };
@@ -96,7 +95,10 @@ const rules: Readonly<Record<string, Rule>> = {
     const to = dtypeOf(int(node, "to") ?? 0);
     if (x === undefined || !isSourceType(x.dtype)) return notIn(x?.dtype);
     if (to === undefined || !isValueType(to)) return notIn(to);
-    return { reads: [{ input: 0, at: broadcastCoords(x.shape, shape) }], value: cast(to, x.dtype, read(0)) };
+    return {
+      reads: [{ input: 0, at: broadcastCoords(x.shape, shape) }],
+      value: castTo(to, x.dtype, read(0)),
+    };
   },
 
   DequantizeLinear(input, [x, scale, zero], shape) {
@@ -117,11 +119,11 @@ const rules: Readonly<Record<string, Rule>> = {
         ? undefined
         : known !== undefined
           ? { kind: "number", type: "i32", bits: known >>> 0 }
-          : cast("i32", zero.dtype, read(2));
+          : castTo("i32", zero.dtype, read(2));
     const whole: Expression =
       zeros === undefined || (zeros.kind === "number" && zeros.bits === 0)
         ? read(0)
-        : { kind: "op", op: "sub", of: [cast("i32", x.dtype, read(0)), zeros] };
+        : { kind: "op", op: "sub", of: [castTo("i32", x.dtype, read(0)), zeros] };
     const reads: OperandRead[] = [
       { input: 0, at: shape.map((_, k) => dim(k)) },
       { input: 1, at: place },
@@ -130,9 +132,9 @@ const rules: Readonly<Record<string, Rule>> = {
     const product: Expression = {
       kind: "op",
       op: "mul",
-      of: [{ kind: "cast", to: "f32", of: whole }, cast("f32", scale.dtype, read(1))],
+      of: [{ kind: "cast", to: "f32", of: whole }, castTo("f32", scale.dtype, read(1))],
     };
-    return { reads, value: cast(scale.dtype, "f32", product) };
+    return { reads, value: castTo(scale.dtype, "f32", product) };
   },
 };
 

@@ -1,0 +1,213 @@
+/**
+ * torch.nn.functional.embedding_bag: sums, means or maxima of rows of a table.
+ *
+ * Source: docs.pytorch.org/docs/stable, the page of this name, and aten/src/ATen/native/EmbeddingBag.cpp. A bag without rows is 0,
+ * `padding_idx` leaves its row out and out of the count, and the first offset is 0. torch sums f16 and bf16 in f32, as here.
+ */
+import type { AccessMap, OutOfBounds, Read, Reduced, Site } from "../access.js";
+import { add, constant, dim, div, mod, scale, site } from "../linear.js";
+import { at, formatShape, formatType, invariant, type DType, type TensorType } from "../types.js";
+import { castTo, mostTerms, type Expression, type Reduction } from "../values/expression.js";
+import { oobOf, oobSpec } from "./attributes.js";
+import { checkDType, checkRank, fail, intAttr, wordAttr, type OpDef, type OpInputs } from "./op-def.js";
+
+const who = "torch.embedding_bag";
+const weightTypes: readonly DType[] = ["f32", "f16", "bf16"];
+const indexTypes: readonly DType[] = ["i32", "i64"];
+
+const modes = { sum: "fold", mean: "mean", max: "max" } as const satisfies Readonly<
+  Record<string, Reduction>
+>;
+type Mode = keyof typeof modes;
+const modeWords = Object.keys(modes) as readonly Mode[];
+
+/** The operator's tensors and attributes. */
+interface Bags {
+  readonly weight: TensorType;
+  readonly input: TensorType;
+  /** Of an input of one dim: where bags begin. */
+  readonly offsets?: TensorType;
+  readonly weights?: TensorType;
+  readonly how: Reduction;
+  /** Rows of the output. */
+  readonly bags: number;
+  /** Terms of a bag at most. */
+  readonly most: number;
+  /** Whether the last offset is where the last bag ends. */
+  readonly ended: boolean;
+  readonly padding?: number;
+  readonly oob: OutOfBounds;
+}
+
+function bagsOf(inputs: OpInputs): Bags {
+  const { attrs } = inputs;
+  const [weight, input] = [inputs.data, inputs.indices];
+  checkDType(inputs, "data", weightTypes, who);
+  checkDType(inputs, "indices", indexTypes, who);
+  checkRank(inputs, "data", 2, 2, who);
+  checkRank(inputs, "indices", 1, 2, who);
+  const flat = input.shape.length === 1;
+  const [offsets, weights] = flat ? inputs.inputs.slice(2) : [undefined, ...inputs.inputs.slice(2)];
+  if (flat && offsets === undefined)
+    fail("TC102", inputs, `input ${formatType(input)} of one dim needs offsets`, "they say where bags begin");
+  if (!flat && inputs.inputs.length > 3)
+    fail("TC102", inputs, `input ${formatType(input)} of two dims takes no offsets: a row is a bag`);
+  const how = modes[wordAttr(attrs, "mode") as Mode];
+  if (weights !== undefined) checkWeights(inputs, weights, how);
+  const padding = intAttr(attrs, "padding_idx");
+  const rows = at(weight.shape, 0);
+  if (padding !== undefined && (padding < -rows || padding >= rows))
+    fail("TC105", inputs, `padding_idx ${padding} is outside [${-rows}, ${rows - 1}], the rows of weight`);
+  return {
+    weight,
+    input,
+    ...(weights === undefined ? {} : { weights }),
+    ...(offsets === undefined ? rowsAsBags(inputs) : bagsBetween(inputs, offsets, mostTerms(how))),
+    how,
+    ...(padding === undefined ? {} : { padding: padding < 0 ? padding + rows : padding }),
+    oob: oobOf(inputs),
+  };
+}
+
+function checkWeights(inputs: OpInputs, weights: TensorType, how: Reduction): void {
+  const { data: weight, indices: input } = inputs;
+  if (how !== "fold") fail("TC105", inputs, "per_sample_weights are of mode sum", "mode sum");
+  if (weights.dtype !== weight.dtype)
+    fail("TC104", inputs, `per_sample_weights are ${weights.dtype}, and weight ${weight.dtype}`);
+  if (formatShape(weights.shape) !== formatShape(input.shape))
+    fail("TC103", inputs, `per_sample_weights are ${formatType(weights)}, and input ${formatType(input)}`);
+}
+
+type Extent = Pick<Bags, "offsets" | "bags" | "most" | "ended">;
+
+/** Each row of the input is a bag. */
+function rowsAsBags(inputs: OpInputs): Extent {
+  const [bags = 0, length = 0] = inputs.indices.shape;
+  const given = ["include_last_offset", "longest_bag"].find(
+    (name) => (intAttr(inputs.attrs, name) ?? 0) !== 0,
+  );
+  if (given !== undefined)
+    fail("TC105", inputs, `${given} is about offsets, and input of two dims has none`, "leave it out");
+  if (length === 0) fail("TC103", inputs, `input ${formatType(inputs.indices)} has bags without a place`);
+  return { bags, most: length, ended: false };
+}
+
+/** The input is a list of all bags, one after the other. */
+function bagsBetween(inputs: OpInputs, offsets: TensorType, highest: number): Extent {
+  const { dtype, shape } = offsets;
+  if (!indexTypes.includes(dtype))
+    fail(
+      "TC104",
+      inputs,
+      `${who} does not take offsets of type ${dtype}`,
+      `it takes ${indexTypes.join(", ")}`,
+    );
+  if (shape.length !== 1) fail("TC102", inputs, `offsets have one dim, not those of ${formatType(offsets)}`);
+  const last = intAttr(inputs.attrs, "include_last_offset") ?? 0;
+  if (last !== 0 && last !== 1) fail("TC105", inputs, `include_last_offset is ${last}; it is 0 or 1`);
+  const count = at(shape, 0);
+  if (last === 1 && count === 0)
+    fail("TC103", inputs, "offsets that include the last have one element or more");
+  const listed = at(inputs.indices.shape, 0);
+  const most = intAttr(inputs.attrs, "longest_bag") ?? Math.min(Math.max(1, listed), highest);
+  if (most < 1 || most > highest)
+    fail("TC105", inputs, `longest_bag is ${most}; a bag has 1 to ${highest} terms`);
+  return { offsets, bags: count - last, most, ended: last === 1 };
+}
+
+/**
+ * The index values between which the terms of bag d0 lie: its offset and the next one, which the last bag has not. That one ends with
+ * the list: the first offset, which is 0, is read in place of the next, and the length of the list is added.
+ */
+function endsOf({ offsets, ended }: Bags, listed: number): Site[] {
+  const below = listed + 1;
+  const next = add(dim(0), constant(1));
+  const from: Site = { value: { table: 2, at: [dim(0)] }, keep: "error", below };
+  if (ended) return [from, { value: { table: 2, at: [next] }, keep: "error", below }];
+  const count = Math.max(1, at(offsets?.shape ?? [], 0));
+  const behind: Site = { value: { table: 2, at: [mod(next, count)] }, keep: "any" };
+  const to = add(site(1), scale(div(next, count), listed));
+  return [from, behind, { value: to, keep: "error", below }];
+}
+
+/** T(fold(f32(row) * f32(weight))), T(mean(f32(row))) or T(max(f32(row))) of the rows that a bag names. */
+function mapOf(bags: Bags): AccessMap {
+  const { weight, input, offsets, weights, how, most, padding, oob } = bags;
+  const term = dim(2);
+  const ends = offsets === undefined ? [] : endsOf(bags, at(input.shape, 0));
+  const place = offsets === undefined ? [dim(0), term] : [term];
+  const row: Site = {
+    value: { table: 1, at: place },
+    keep: oob,
+    below: at(weight.shape, 0),
+    ...(padding === undefined ? {} : { but: padding }),
+  };
+  const element: Read = { table: 0, at: [site(ends.length), dim(1)] };
+  const reads =
+    weights === undefined ? [element] : [element, { table: offsets === undefined ? 2 : 3, at: place }];
+  const [read, factor] = reads.map((_, k) => castTo("f32", weight.dtype, { kind: "read", read: k }));
+  invariant(read !== undefined, "a bag has rows");
+  const of: Expression = factor === undefined ? read : { kind: "op", op: "mul", of: [read, factor] };
+  const reduced: Reduced = { most, ...(ends.length === 0 ? {} : { bag: { from: 0, to: ends.length - 1 } }) };
+  return {
+    outRank: 2,
+    reduced,
+    sites: [...ends, row],
+    reads,
+    value: castTo(weight.dtype, "f32", { kind: "reduce", how, of }),
+  };
+}
+
+export const torchEmbeddingBag = {
+  name: "torch.embedding_bag",
+  inputs: ["weight", "input", "offsets", "per_sample_weights"],
+  optional: ["offsets", "per_sample_weights"],
+  namesOf: (inputs) => {
+    const flat = inputs[1]?.shape.length === 1 || inputs.length > 3;
+    return ["weight", "input", ...(flat ? ["offsets"] : []), "per_sample_weights"].slice(0, inputs.length);
+  },
+  values: ["per_sample_weights"],
+  attrs: {
+    mode: {
+      key: "mode",
+      kind: "word",
+      words: modeWords,
+      default: "mean",
+      help: "what becomes of the rows of a bag",
+    },
+    padding_idx: {
+      key: "paddingIdx",
+      kind: "int",
+      help: "the row that is left out",
+    },
+    include_last_offset: {
+      key: "includeLastOffset",
+      kind: "int",
+      default: 0,
+      help: "1: the last offset is where the last bag ends",
+    },
+    longest_bag: {
+      key: "longestBag",
+      kind: "int",
+      help: "rows of a bag at most; absent, those of all bags together",
+    },
+    oob: oobSpec("error"),
+  },
+  resolve(inputs) {
+    const bags = bagsOf(inputs);
+    const { weight, input, offsets, weights, oob } = bags;
+    const output = [bags.bags, at(weight.shape, 1)];
+    const tensors = [
+      weight,
+      input,
+      ...(offsets === undefined ? [] : [offsets]),
+      ...(weights === undefined ? [] : [weights]),
+    ];
+    return {
+      operator: { op: "mapped", map: mapOf(bags), inputs: tensors.map(({ shape }) => shape), output },
+      output,
+      negative: "illegal",
+      oob,
+    };
+  },
+} as const satisfies OpDef;

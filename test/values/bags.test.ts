@@ -1,0 +1,122 @@
+/** torch.embedding_bag on every backend, against a loop that rounds each step, and what its rules refuse. */
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { drawer } from "../fuzz/mutate.js";
+import { testRunner } from "../support/gpu.js";
+import { randomBag } from "../support/random-bags.js";
+import { runs } from "../support/runs.js";
+import { judgeValue } from "../support/value-trials.js";
+import { compile, run, targets, torch, type DType, type Shape } from "../../src/index.js";
+import { refusal, verdict } from "../dialects/refusal.js";
+
+const seeds = fc.integer({ min: 0, max: 2 ** 31 - 1 });
+
+describe("an embedding bag", () => {
+  it("has the bits of the loop on the reference, the checked and the fast executor, whatever the tile", async () => {
+    const seen = { "right bits": 0, error: 0 };
+    await fc.assert(
+      fc.asyncProperty(seeds, async (seed) => {
+        const draw = drawer(seed);
+        seen[await judgeValue(randomBag(draw), draw)]++;
+      }),
+      { numRuns: runs(600) },
+    );
+    expect(seen["right bits"]).toBeGreaterThan(runs(300));
+    expect(seen.error).toBeGreaterThan(runs(60));
+  });
+
+  it("has the same bits in a kernel on WebGPU", async (context) => {
+    const runner = await testRunner();
+    if (runner === undefined) {
+      context.skip();
+      return;
+    }
+    await fc.assert(
+      fc.asyncProperty(seeds, async (seed) => {
+        const draw = drawer(seed);
+        await judgeValue(randomBag(draw), draw, runner);
+      }),
+      { numRuns: runs(50) },
+    );
+  });
+});
+
+type Arguments = Parameters<typeof torch.embeddingBag>[0];
+const listed = { weight: ["f32", [5, 4]], input: ["i64", [6]], offsets: ["i64", [3]] } as const;
+const rows = { weight: ["f32", [5, 4]], input: ["i64", [3, 2]] } as const;
+
+describe("torch.embedding_bag", () => {
+  it.each<[string, Arguments, string]>([
+    ["a list without offsets", { weight: ["f32", [5, 4]], input: ["i64", [6]] }, "TC102"],
+    [
+      "rows and offsets",
+      { ...rows, offsets: ["i64", [3]], perSampleWeights: ["f32", [3, 2]], mode: "sum" },
+      "TC102",
+    ],
+    ["offsets of two dims", { ...listed, offsets: ["i64", [3, 1]] }, "TC102"],
+    ["offsets of u8", { ...listed, offsets: ["u8", [3]] }, "TC104"],
+    ["f64 rows", { ...listed, weight: ["f64", [5, 4]] }, "TC104"],
+    ["a cube of weights", { ...listed, weight: ["f32", [5, 4, 2]] }, "TC102"],
+    ["weights in mode mean", { ...listed, perSampleWeights: ["f32", [6]] }, "TC105"],
+    ["weights of another type", { ...listed, perSampleWeights: ["f16", [6]], mode: "sum" }, "TC104"],
+    ["weights of another shape", { ...rows, perSampleWeights: ["f32", [6]], mode: "sum" }, "TC103"],
+    ["a padding row that is not there", { ...listed, paddingIdx: 5 }, "TC105"],
+    ["a padding row before the first", { ...listed, paddingIdx: -6 }, "TC105"],
+    ["a last offset of rows", { ...rows, includeLastOffset: 1 }, "TC105"],
+    ["a longest bag of rows", { ...rows, longestBag: 2 }, "TC105"],
+    ["a last offset that is 2", { ...listed, includeLastOffset: 2 }, "TC105"],
+    ["no offset at all, with the last", { ...listed, offsets: ["i64", [0]], includeLastOffset: 1 }, "TC103"],
+    ["bags of no more than 0 rows", { ...listed, longestBag: 0 }, "TC105"],
+    ["a mean of 2^24 rows", { ...listed, longestBag: 2 ** 24 }, "TC105"],
+    ["rows without a place", { ...rows, input: ["i64", [3, 0]] }, "TC103"],
+  ])("refuses %s", (_, given, code) => {
+    expect(verdict(() => torch.embeddingBag(given))).toBe(code);
+  });
+
+  it("takes a sum of 2^24 rows, and a list longer than any bag may be", () => {
+    expect(verdict(() => torch.embeddingBag({ ...listed, mode: "sum", longestBag: 2 ** 24 }))).toBe(
+      "accepted",
+    );
+    const long = torch.embeddingBag({ ...listed, input: ["i64", [2 ** 25]] });
+    expect(verdict(() => compile(long, { target: targets.webgpu }))).toBe("accepted");
+  });
+
+  it("names its inputs by what they are", () => {
+    const weighted = torch.embeddingBag({ ...rows, perSampleWeights: ["f32", [3, 2]], mode: "sum" });
+    expect(weighted.operands.map(({ name }) => name)).toEqual([
+      "weight",
+      "input",
+      "per_sample_weights",
+      "output",
+    ]);
+    expect(refusal(() => torch.embeddingBag({ ...listed, offsets: ["f32", [3]] }))?.message).toContain(
+      "offsets",
+    );
+  });
+
+  const zeros = (dtype: DType, shape: Shape) => {
+    const count = shape.reduce((product, extent) => product * extent, 1);
+    return dtype === "i64" ? new BigInt64Array(count) : new Float32Array(count).fill(1);
+  };
+  it.each<[string, Arguments, readonly number[]]>([
+    ["an empty list", { ...listed, input: ["i64", [0]] }, new Array(12).fill(0)],
+    ["no offset", { ...listed, offsets: ["i64", [0]] }, []],
+    ["one offset", { ...listed, offsets: ["i64", [1]], mode: "sum" }, new Array(4).fill(6)],
+    ["one offset, the last", { ...listed, offsets: ["i64", [1]], includeLastOffset: 1 }, []],
+    ["rows of no elements", { ...listed, weight: ["f32", [5, 0]] }, []],
+    ["no rows at all", { ...listed, weight: ["f32", [0, 4]], input: ["i64", [0]] }, new Array(12).fill(0)],
+    ["no bags of two places", { ...rows, input: ["i64", [0, 2]] }, []],
+  ])("has the output of torch for %s", async (_, given, want) => {
+    const func = torch.embeddingBag(given);
+    const inputs = Object.fromEntries(
+      func.operands
+        .slice(0, -1)
+        .map(({ key, role, type }) => [key ?? role, zeros(type.dtype, type.shape)] as const),
+    );
+    for (const target of [targets.cpu, targets.webgpu, targets.ascendA2])
+      for (const backend of ["reference", "sim"] as const) {
+        const { outputs } = await run(compile(func, { target }), inputs, { backend });
+        expect([...(outputs.output as Float32Array)]).toEqual(want);
+      }
+  });
+});
