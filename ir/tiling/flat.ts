@@ -77,8 +77,11 @@ export function flatPrograms(facts: LoweringFacts, target: Target): (() => Gener
   const form = formOf(facts, target, false);
   if (typeof form === "string") return form;
   return function* () {
-    for (const cut of cutsOf(form))
-      if (bytesNeeded(form, cut) <= facts.spareBytes) yield programOf(form, cut);
+    for (const cut of cutsOf(form)) {
+      const sized = sizedOf(form, cut);
+      const adds = addsOf(form, sized);
+      if (bytesOfAll(adds) <= facts.spareBytes) yield programOf(form, sized, adds);
+    }
   };
 }
 
@@ -94,7 +97,9 @@ export function rowNumbers(facts: LoweringFacts, target: Target, together: boole
   const none = form.rules.some(({ outside }) => outside === "none");
   if (none && (form.rules.length > 2 || form.dataWords >= -noRow)) return undefined;
   const whole = { dim: 0, entries: at(form.tile, 0) };
-  return bytesNeeded(form, whole) > facts.spareBytes ? undefined : programOf(form, whole);
+  const sized = sizedOf(form, whole);
+  const adds = addsOf(form, sized);
+  return bytesOfAll(adds) > facts.spareBytes ? undefined : programOf(form, sized, adds);
 }
 
 function formOf(facts: LoweringFacts, target: Target, inGm: boolean): Form | string {
@@ -178,8 +183,9 @@ interface Cut {
 }
 
 /**
- * The strips that a tile may be worked in, whatever room there is: more room never takes one away. Of as many strips along a dim
- * those of equal length need least room.
+ * The strips that a tile may be worked in, whatever room there is: more room never takes one away. For each count, strips of
+ * equal length need least room; strips of whole repeats waste no part of one; and the longest strips leave a last one so short
+ * that it may be a single row, whose index values need no pattern and no base.
  */
 function* cutsOf(form: Form): Generator<Cut> {
   const { tile } = form;
@@ -187,19 +193,34 @@ function* cutsOf(form: Form): Generator<Cut> {
     const extent = at(tile, dim);
     const unit = unitOf(form, dim);
     if (unit === undefined) return;
-    let shortest = Infinity;
+    const whole = Math.max(unit, wholeRepeats(form, dim));
+    const known = new Set<number>();
     for (const parts of stripCounts(Math.ceil(extent / unit))) {
-      const entries = Math.min(extent, alignUp(Math.ceil(extent / parts), unit));
-      if (entries < shortest) yield { dim, entries };
-      shortest = entries;
+      const equal = Math.min(extent, alignUp(Math.ceil(extent / parts), unit));
+      const longest = parts === 1 ? extent : Math.floor((extent - 1) / (parts - 1) / whole) * whole;
+      for (const entries of [equal, alignUp(equal, whole), longest]) {
+        if (entries < equal || entries > extent || known.has(entries)) continue;
+        known.add(entries);
+        yield { dim, entries };
+      }
     }
   }
 }
 
-/** 1 to 8, 10, 12, 14, 16, 20 and so on, and as many as there can be. */
+/** 1 to 16, 20, 24 and so on to 32, 40, 48 and so on, and as many as there can be: of many strips, one more is hardly felt. */
 function* stripCounts(most: number): Generator<number> {
-  for (let n = 1; n < most; n += Math.max(1, 2 ** (Math.floor(Math.log2(n)) - 2))) yield n;
+  for (let n = 1; n < most; n += n < 16 ? 1 : 2 ** (Math.floor(Math.log2(n)) - 2)) yield n;
   yield most;
+}
+
+/** How many entries of a strip, a power of two, are whole repeats of the vector unit as addresses and as index values. */
+function wholeRepeats({ output, index, target: { vectorBytes } }: Form, dim: number): number {
+  const wordBytes = [4 * at(output, dim), 4 * at(index, dim)];
+  let entries = 1;
+  // A figure that is no power of two has none.
+  while (4 * entries < vectorBytes && wordBytes.some((bytes) => (bytes * entries) % vectorBytes !== 0))
+    entries *= 2;
+  return entries;
 }
 
 /** What entries of a strip along a dim are a multiple of, so that every strip starts at a block; undefined: strips before it do not. */
@@ -374,13 +395,12 @@ const isWidened = ({ wordBytes, gatheredBytes }: Form): boolean => wordBytes !==
 /** Bytes of the widened data, behind which the widened words of the output lie. */
 const widenedOutput = ({ dataWords, target }: Form): number => alignUp(2 * dataWords, target.blockBytes);
 
-const bytesNeeded = (form: Form, cut: Cut): number =>
-  addsOf(form, sizedOf(form, cut)).reduce((sum, { bytes }) => sum + bytes, 0);
+const bytesOfAll = (adds: readonly Added[]): number => adds.reduce((sum, { bytes }) => sum + bytes, 0);
 
-function programOf(form: Form, cut: Cut): FlatProgram {
+function programOf(form: Form, sized: Sized, adds: readonly Added[]): FlatProgram {
   const { wordBytes, each, data, index, output, tile, rules } = form;
+  const { cut } = sized;
   const extent = at(tile, cut.dim);
-  const sized = sizedOf(form, cut);
   const rest = extent % cut.entries;
   const moving = (strides: readonly number[]): number[] =>
     strides.map((stride, d) => (d < cut.dim || (d === cut.dim && cut.entries < extent) ? stride : 0));
@@ -399,7 +419,7 @@ function programOf(form: Form, cut: Cut): FlatProgram {
     setup: setupOf(form, sized, seen),
     close: folded(seen),
     ...(isWidened(form) ? { widened: { words: form.dataWords, output: widenedOutput(form) } } : {}),
-    adds: addsOf(form, sized),
+    adds,
   };
 }
 

@@ -1,4 +1,4 @@
-// tilec emit pto: @gather_elements for ascend-a2, 2 cores, 12928 of 15000 B of UB
+// tilec emit pto: @gather_elements for ascend-a2, 2 cores, 13760 of 15000 B of UB
 // blocks: 1
 #include <cstdint>
 #include <pto/pto-inst.hpp>
@@ -10,33 +10,34 @@ extern "C" __global__ AICORE void gather_elements(__gm__ int32_t* data, __gm__ i
     constexpr uint64_t indices_ub = 1920;
     constexpr uint64_t output_ub = 4512;
     constexpr uint64_t narrow_ub = 7104; // index values of other sizes, as 32-bit ones
-    constexpr uint64_t addresses_ub = 8000; // index values, then addresses in the data tile
-    constexpr uint64_t pattern_ub = 9344; // which index value each word of the output takes
-    constexpr uint64_t base_ub = 10688; // where the place of each word begins in the data tile
-    constexpr uint64_t seen_ub = 12032; // marks of index values outside
+    constexpr uint64_t addresses_ub = 8128; // index values, then addresses in the data tile
+    constexpr uint64_t pattern_ub = 9664; // which index value each word of the output takes
+    constexpr uint64_t base_ub = 11200; // where the place of each word begins in the data tile
+    constexpr uint64_t seen_ub = 12736; // marks of index values outside
     using UbData = Tile<TileType::Vec, int32_t, 20, 24, BLayout::RowMajor, 20, 24>;
     using UbIndex = Tile<TileType::Vec, int64_t, 27, 12, BLayout::RowMajor, 27, 12>;
-    using UbWide = Tile<TileType::Vec, int64_t, 14, 12, BLayout::RowMajor, 14, 12>;
-    using UbWide2 = Tile<TileType::Vec, int64_t, 13, 12, BLayout::RowMajor, 13, 12>;
-    using UbNarrow = Tile<TileType::Vec, int32_t, 14, 16, BLayout::RowMajor, 14, 12>;
-    using UbNarrow2 = Tile<TileType::Vec, int32_t, 13, 16, BLayout::RowMajor, 13, 12>;
-    using UbRow = Tile<TileType::Vec, int32_t, 1, 224, BLayout::RowMajor, 1, 224>;
-    using UbRow2 = Tile<TileType::Vec, int32_t, 1, 336, BLayout::RowMajor, 1, 336>;
-    using UbRow3 = Tile<TileType::Vec, int32_t, 1, 208, BLayout::RowMajor, 1, 208>;
-    using UbRow4 = Tile<TileType::Vec, int32_t, 1, 312, BLayout::RowMajor, 1, 312>;
+    using UbWide = Tile<TileType::Vec, int64_t, 16, 12, BLayout::RowMajor, 16, 12>;
+    using UbWide2 = Tile<TileType::Vec, int64_t, 11, 12, BLayout::RowMajor, 11, 12>;
+    using UbNarrow = Tile<TileType::Vec, int32_t, 16, 16, BLayout::RowMajor, 16, 12>;
+    using UbNarrow2 = Tile<TileType::Vec, int32_t, 11, 16, BLayout::RowMajor, 11, 12>;
+    using UbRow = Tile<TileType::Vec, int32_t, 1, 256, BLayout::RowMajor, 1, 256>;
+    using UbRow2 = Tile<TileType::Vec, int32_t, 1, 384, BLayout::RowMajor, 1, 384>;
+    using UbRow3 = Tile<TileType::Vec, int32_t, 1, 176, BLayout::RowMajor, 1, 176>;
+    using UbRow4 = Tile<TileType::Vec, int32_t, 1, 264, BLayout::RowMajor, 1, 264>;
     using UbRow5 = Tile<TileType::Vec, int32_t, 1, 8, BLayout::RowMajor, 1, 8>;
     using UbRow6 = Tile<TileType::Vec, int32_t, 1, 24, BLayout::RowMajor, 1, 24>;
     using UbRow7 = Tile<TileType::Vec, int32_t, 1, 48, BLayout::RowMajor, 1, 48>;
     using UbRow8 = Tile<TileType::Vec, int32_t, 1, 96, BLayout::RowMajor, 1, 96>;
-    using UbRow9 = Tile<TileType::Vec, int32_t, 1, 144, BLayout::RowMajor, 1, 144>;
-    using UbRow10 = Tile<TileType::Vec, int32_t, 1, 112, BLayout::RowMajor, 1, 112>;
-    using UbRow11 = Tile<TileType::Vec, int32_t, 1, 56, BLayout::RowMajor, 1, 56>;
-    using UbRow12 = Tile<TileType::Vec, int32_t, 1, 16, BLayout::RowMajor, 1, 16>;
-    using UbSeen = Tile<TileType::Vec, int32_t, 14, 16, BLayout::RowMajor, 14, 12>;
-    using UbSeen2 = Tile<TileType::Vec, int32_t, 13, 16, BLayout::RowMajor, 13, 12>;
+    using UbRow9 = Tile<TileType::Vec, int32_t, 1, 192, BLayout::RowMajor, 1, 192>;
+    using UbRow10 = Tile<TileType::Vec, int32_t, 1, 128, BLayout::RowMajor, 1, 128>;
+    using UbRow11 = Tile<TileType::Vec, int32_t, 1, 64, BLayout::RowMajor, 1, 64>;
+    using UbRow12 = Tile<TileType::Vec, int32_t, 1, 32, BLayout::RowMajor, 1, 32>;
+    using UbRow13 = Tile<TileType::Vec, int32_t, 1, 16, BLayout::RowMajor, 1, 16>;
+    using UbSeen = Tile<TileType::Vec, int32_t, 16, 16, BLayout::RowMajor, 16, 12>;
+    using UbSeen2 = Tile<TileType::Vec, int32_t, 11, 16, BLayout::RowMajor, 11, 12>;
     using UbSource = Tile<TileType::Vec, int32_t, 1, 480, BLayout::RowMajor, 1, 480>;
-    using UbWords = Tile<TileType::Vec, int32_t, 1, 336, BLayout::RowMajor, 1, 336>;
-    using UbWords2 = Tile<TileType::Vec, int32_t, 1, 312, BLayout::RowMajor, 1, 312>;
+    using UbWords = Tile<TileType::Vec, int32_t, 1, 384, BLayout::RowMajor, 1, 384>;
+    using UbWords2 = Tile<TileType::Vec, int32_t, 1, 264, BLayout::RowMajor, 1, 264>;
     using UbOutput = Tile<TileType::Vec, int32_t, 27, 24, BLayout::RowMajor, 27, 24>;
     using GmData = GlobalTensor<int32_t, Shape<1, 1, 1, 20, 24>, Stride<1, 1, 1, 24, 1>, Layout::ND>;
     using GmIndex = GlobalTensor<int64_t, Shape<1, 1, 1, 27, 12>, Stride<1, 1, 1, 12, 1>, Layout::ND>;
@@ -196,13 +197,13 @@ extern "C" __global__ AICORE void gather_elements(__gm__ int32_t* data, __gm__ i
     TGATHER(row10, row9, row7, row7);
     pipe_barrier(PIPE_V);
     UbWide2 row11;
-    TASSIGN(row11, indices_ub + 1344);
+    TASSIGN(row11, indices_ub + 1536);
     UbNarrow2 row12;
     TASSIGN(row12, narrow_ub);
     TCVT(row12, row11, RoundMode::CAST_NONE, SaturationMode::ON);
     pipe_barrier(PIPE_V);
     UbRow3 row13;
-    TASSIGN(row13, output_ub + 1344);
+    TASSIGN(row13, output_ub + 1536);
     UbRow3 row14;
     TASSIGN(row14, narrow_ub);
     TSHRS(row13, row14, (int32_t)31);
@@ -238,7 +239,7 @@ extern "C" __global__ AICORE void gather_elements(__gm__ int32_t* data, __gm__ i
     UbSource row20;
     TASSIGN(row20, data_ub);
     UbWords2 row21;
-    TASSIGN(row21, output_ub + 1344);
+    TASSIGN(row21, output_ub + 1536);
     TGATHER(row21, row20, row18, row18);
     set_flag(PIPE_V, PIPE_S, EVENT_ID7);
     wait_flag(PIPE_V, PIPE_S, EVENT_ID7);
@@ -254,24 +255,24 @@ extern "C" __global__ AICORE void gather_elements(__gm__ int32_t* data, __gm__ i
     UbRow10 row45;
     TASSIGN(row45, seen_ub);
     UbRow10 row46;
-    TASSIGN(row46, seen_ub + 448);
+    TASSIGN(row46, seen_ub + 512);
     TOR(row45, row45, row46);
     pipe_barrier(PIPE_V);
     UbRow11 row47;
     TASSIGN(row47, seen_ub);
     UbRow11 row48;
-    TASSIGN(row48, seen_ub + 224);
+    TASSIGN(row48, seen_ub + 256);
     TOR(row47, row47, row48);
     pipe_barrier(PIPE_V);
-    UbRow6 row49;
+    UbRow12 row49;
     TASSIGN(row49, seen_ub);
-    UbRow6 row50;
+    UbRow12 row50;
     TASSIGN(row50, seen_ub + 128);
     TOR(row49, row49, row50);
     pipe_barrier(PIPE_V);
-    UbRow12 row51;
+    UbRow13 row51;
     TASSIGN(row51, seen_ub);
-    UbRow12 row52;
+    UbRow13 row52;
     TASSIGN(row52, seen_ub + 64);
     TOR(row51, row51, row52);
     pipe_barrier(PIPE_V);
