@@ -28,6 +28,7 @@ export { gather, gatherElements, gatherNd } from "./dialects/onnx.js";
 export * as directml from "./dialects/directml.js";
 export * as onnx from "./dialects/onnx.js";
 export * as jax from "./dialects/jax.js";
+export * as moe from "./dialects/moe.js";
 export * as numpy from "./dialects/numpy.js";
 export * as pypto from "./dialects/pypto.js";
 export * as stablehlo from "./dialects/stablehlo.js";

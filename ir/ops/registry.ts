@@ -13,6 +13,7 @@ import {
   type OpInputs,
   type ResolveResult,
 } from "./op-def.js";
+import { moeCombine } from "./moe.js";
 import { pyptoGather, pyptoIndexSelect } from "./pypto.js";
 import { jaxTake, jaxTakeAlongAxis } from "./jax.js";
 import { pyptoGatherInUb } from "./gather-in-ub.js";
@@ -48,6 +49,7 @@ const registered = [
   numpyIndex,
   jaxTake,
   jaxTakeAlongAxis,
+  moeCombine,
 ] as const;
 
 /** The definition of every source operator. */

@@ -17,6 +17,7 @@ import {
   compile,
   directml,
   jax,
+  moe,
   numpy,
   onnx,
   program,
@@ -262,6 +263,12 @@ const rows = {
         longestBag: 4,
         oob: "zero",
       }),
+  },
+  "moe.combine": {
+    op: "combine",
+    given: { oob: "zero" },
+    attrs: { oob: "zero" },
+    build: () => moe.combine({ x: data, inverse: ["i32", [4, 2]], weights: ["f16", [4, 2]], oob: "zero" }),
   },
   "pypto.gather_in_ub": {
     op: "gather_in_ub",

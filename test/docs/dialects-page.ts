@@ -198,6 +198,15 @@ const gathers: readonly Same[] = [
     ],
   },
   {
+    title: "A mixture of experts: each of 3 tokens is the weighted sum of 2 of 5 rows",
+    data: ["f16", [5, 4]],
+    indices: [
+      ["i32", [3, 2]],
+      ["f32", [3, 2]],
+    ],
+    ways: [{ op: "moe.combine", written: "out[t] = sum over k of x[inverse[t, k]] * weights[t, k]" }],
+  },
+  {
     title: "Through a table of pages",
     data: ["f32", [23, 8]],
     indices: [

@@ -51,6 +51,8 @@ function othersOf(
     case "torch.embedding_bag":
       // Of two dims, its rows are the bags.
       return indices.shape.length === 1 ? [{ dtype: "i64", shape: [2] }] : undefined;
+    case "moe.combine":
+      return [{ dtype: "f32", shape: indices.shape }];
     default:
       return undefined;
   }
@@ -62,7 +64,7 @@ function smallest(
   data: DType,
   indices: string,
   rank: number,
-  indexRank = def.name === "pypto.gather_in_ub" ? 2 : 1,
+  indexRank = def.name === "pypto.gather_in_ub" || def.name === "moe.combine" ? 2 : 1,
 ): ProgramDescription {
   const two = (count: number): number[] => new Array<number>(Math.max(0, count)).fill(2);
   const padded = (last: number): number[] => [...new Array<number>(Math.max(0, rank - 1)).fill(1), last];

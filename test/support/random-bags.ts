@@ -120,3 +120,32 @@ export function randomBag(draw: Draw): RandomValue {
     ...computed(how, { x: type, w: type }, lists, x, columns),
   };
 }
+
+/** moe.combine: weights of any of its types, and now and then an index that is no row. */
+export function randomCombine(draw: Draw): RandomValue {
+  const [x, w] = [floats[draw(3)]!, floats[draw(3)]!];
+  const [rows, columns, tokens, experts] = [1 + draw(6), 1 + draw(9), 1 + draw(5), 1 + draw(8)];
+  const places = Array.from({ length: tokens * experts }, (_, k) => k);
+  const indices = places.map(() => (draw(60) === 0 ? draw(3 * rows) - rows : draw(rows)));
+  const weights = places.map(() => randomBits(w, draw));
+  const lists = Array.from({ length: tokens }, (_, t): Terms => {
+    const own = places.slice(t * experts, (t + 1) * experts);
+    if (own.some((p) => indices[p]! < 0 || indices[p]! >= rows)) return "bad";
+    return own.map((p) => ({ row: indices[p]!, factor: weights[p]! }));
+  });
+  const type = draw(2) === 0 ? "i32" : "i64";
+  const table = rowsOf(x, rows, columns, draw);
+  const shape = [tokens, experts];
+  const text = textOf({
+    op: "moe.combine",
+    attrs: {},
+    data: { dtype: x, shape: [rows, columns] },
+    indices: { dtype: type, shape },
+    others: [{ dtype: w, shape }],
+  });
+  return {
+    text,
+    inputs: { x: bytes(x, table.flat()), inverse: ints(type, indices), weights: bytes(w, weights) },
+    ...computed("fold", { x, w }, lists, table, columns),
+  };
+}

@@ -1,0 +1,78 @@
+/**
+ * moe.combine: the rows of the experts that a token was sent to, weighted and added.
+ *
+ * out[t] = sum over k of x[inverse[t, k]] * weights[t, k], in f32 with k ascending, which is the order that TensorRT-LLM states
+ * (NVIDIA/TensorRT-LLM#14592).
+ */
+import { dim, site } from "../linear.js";
+import { at, formatShape, formatType, type DType, type TensorType } from "../types.js";
+import { castTo, type Expression } from "../values/expression.js";
+import { oobOf, oobSpec } from "./attributes.js";
+import { checkDType, checkRank, fail, type OpDef, type OpInputs } from "./op-def.js";
+
+const who = "moe.combine";
+const floats: readonly DType[] = ["f32", "f16", "bf16"];
+
+/** The weights, whose shape is that of `inverse`. */
+function weightsOf(inputs: OpInputs): TensorType {
+  const { indices: inverse } = inputs;
+  const [, , weights] = inputs.inputs;
+  if (weights === undefined || !floats.includes(weights.dtype))
+    fail(
+      "TC104",
+      inputs,
+      `${who} does not take weights of type ${String(weights?.dtype)}`,
+      `it takes ${floats.join(", ")}`,
+    );
+  if (formatShape(weights.shape) !== formatShape(inverse.shape))
+    fail("TC103", inputs, `weights are ${formatType(weights)}, and inverse ${formatType(inverse)}`);
+  return weights;
+}
+
+export const moeCombine = {
+  name: "moe.combine",
+  inputs: ["x", "inverse", "weights"],
+  values: ["weights"],
+  attrs: { oob: oobSpec("error") },
+  resolve(inputs) {
+    checkDType(inputs, "data", floats, who);
+    checkDType(inputs, "indices", ["i32", "i64"], who);
+    checkRank(inputs, "data", 2, 2, who);
+    checkRank(inputs, "indices", 2, 2, who);
+    const { data: x, indices: inverse } = inputs;
+    const weights = weightsOf(inputs);
+    const [tokens, experts] = [at(inverse.shape, 0), at(inverse.shape, 1)];
+    if (experts === 0) fail("TC103", inputs, `inverse ${formatType(inverse)} sends a token to no expert`);
+    const oob = oobOf(inputs);
+    const place = [dim(0), dim(2)];
+    const product: Expression = {
+      kind: "op",
+      op: "mul",
+      of: [
+        castTo("f32", x.dtype, { kind: "read", read: 0 }),
+        castTo("f32", weights.dtype, { kind: "read", read: 1 }),
+      ],
+    };
+    const output = [tokens, at(x.shape, 1)];
+    return {
+      operator: {
+        op: "mapped",
+        map: {
+          outRank: 2,
+          reduced: { most: experts },
+          sites: [{ value: { table: 1, at: place }, keep: oob, below: at(x.shape, 0) }],
+          reads: [
+            { table: 0, at: [site(0), dim(1)] },
+            { table: 2, at: place },
+          ],
+          value: castTo(x.dtype, "f32", { kind: "reduce", how: "fold", of: product }),
+        },
+        inputs: [x, inverse, weights].map(({ shape }) => shape),
+        output,
+      },
+      output,
+      negative: "illegal",
+      oob,
+    };
+  },
+} as const satisfies OpDef;
