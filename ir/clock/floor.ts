@@ -1,22 +1,16 @@
 /**
  * Bounds from below on the clock of a gather, whatever schedule it gets, or whatever view, order and buffers a tile gets: what a
- * search need not look at where something else is known to take no longer. They cost little beside an estimate.
+ * search need not look at where something else is known to take no longer, and how far a schedule is from what its target could
+ * do at best. They cost little beside an estimate.
  */
-import {
-  followedBy,
-  followedDims,
-  gatheredTable,
-  inputTile,
-  pickedFrom,
-  rowElements,
-  walked,
-  type AccessMap,
-} from "../access.js";
-import { outputOf } from "../func.js";
+import { followedBy, gatheredTable, rowElements, walked } from "../access.js";
 import { targetFacts } from "../target.js";
-import type { Tiling } from "../tiling/index.js";
+import { anyLegal, openResidencies, Tiling } from "../tiling/index.js";
 import { alignUp, at, byteCount, bytesFor, elementCount, meanBytes, type Shape } from "../types.js";
-import { cyclesOfWork, granule, noWork } from "../tiling/gather-work.js";
+import { cyclesOfWork, granule, noWork, type Work } from "../tiling/gather-work.js";
+import type { FloorLimit, ProgramFloor } from "./floor-limit.js";
+import { readTogether } from "./read-together.js";
+import { leastThroughUb } from "./ub-floor.js";
 
 /** Cycles that no schedule of a gather with one residency is under. */
 export interface Floor {
@@ -34,17 +28,51 @@ export function floorOf(tiling: Tiling): Floor {
 }
 
 /**
+ * The least cycles of a program on its target: a lower bound on the clock of every legal schedule with the cores and the bytes of UB of
+ * this one, whatever its tile, view, order, buffers, residency, lowering, profile and budget rule.
+ */
+export function programFloor({ gather, target, schedule, extents }: Tiling): ProgramFloor {
+  const { lowering: _, ...open } = schedule;
+  const view = extents.map((extent) => Math.max(1, extent));
+  const { most } = gather.map.reduced ?? {};
+  // The tile of the least footprint has one term or all of them: the sum of some is carried.
+  const terms = most === undefined ? [[]] : [[1], [most]];
+  const known = (["ub", "gm"] as const).map((data) => {
+    const tilings = openResidencies(gather, target, [data]).flatMap((residency) =>
+      terms.map((some) => {
+        const rest = { profile: "head", budgetRule: "spec", buffers: 1, residency } as const;
+        return new Tiling(gather, { ...open, ...rest, view, tile: [...view, ...some] }, target);
+      }),
+    );
+    return { tilings, legal: tilings.some((tiling) => anyLegal(tiling)) };
+  });
+  // Without a legal schedule any bound holds.
+  const legal = known.some((one) => one.legal) ? known.filter((one) => one.legal) : known;
+  return legal
+    .flatMap(({ tilings: [first] }) => (first === undefined ? [] : [least(first)]))
+    .reduce((lower, other) => (other.cycles < lower.cycles ? other : lower));
+}
+
+/** Of the schedules with the residency of the data of this one. */
+function least(tiling: Tiling): ProgramFloor {
+  const { gather, target } = tiling;
+  if (!targetFacts[target.kind].gathersInPlace) return leastThroughUb(tiling);
+  if (gather.operands.some(({ type }) => byteCount(type) === 0)) return { cycles: 0, limit: "launch" };
+  return leastInPlace(tiling);
+}
+
+/**
  * Memory takes all that is written once; each tile that is stored is a DMA instruction of its core, and so are two rows that are
  * fetched.
  */
-function throughUb({ gather, target, schedule, extents, residency }: Tiling): Floor {
-  const written = byteCount(outputOf(gather).type) / target.gmBytesPerCycle;
-  const rows = residency === "gm" ? elementCount(extents.slice(0, pickedFrom(gather.map))) : 0;
-  const least = Math.max(written, ((below * rows) / 2 / schedule.cores) * target.loadStartupCycles);
+function throughUb(tiling: Tiling): Floor {
+  const { target, schedule, extents } = tiling;
+  let known: number | undefined;
+  const any = (): number => (known ??= leastThroughUb(tiling).cycles);
   return {
-    any: () => least,
+    any,
     of: (tile) =>
-      Math.max(Math.ceil(tilesOf(extents, tile) / schedule.cores) * target.storeStartupCycles, least),
+      Math.max(Math.ceil(tilesOf(extents, tile) / schedule.cores) * target.storeStartupCycles, any()),
   };
 }
 
@@ -80,41 +108,26 @@ interface Divided {
 }
 
 /**
- * Elements of an input that the tiles of the extents read together at least, however they are cut. 0 where that is not known: tiles that
- * step over elements, and tiles of a dim that two coordinates follow, hold less together than all of it.
- */
-function readTogether(map: AccessMap, table: number, extents: Shape, shape: Shape): number {
-  const seen = new Set<number>();
-  for (const followed of followedDims(map, table)) {
-    for (const { by, of } of followed?.form.terms ?? []) {
-      if (of.kind !== "dim") continue;
-      if (seen.has(of.dim) || Math.abs(by) > 1 + (followed?.spread ?? 0)) return 0;
-      seen.add(of.dim);
-    }
-  }
-  return elementCount(inputTile(map, table, walked(map, extents), shape));
-}
-
-/**
  * Where a machine gathers in place, each tile is a run of memory of each operand that stays there, and as much as a cache line
  * of it; data that is staged is loaded once at least in each task, before its gather. Beside that, all tasks together read and
  * write every byte that the gather reaches, and gather every element (`direct` of statement.ts). More tasks share that, and
  * take longer to start.
  */
-function inPlace({ gather, residency, extents, schedule, target }: Tiling): Floor {
+function inPlaceWork({ gather, residency, extents, schedule, target }: Tiling) {
   const { map, operands } = gather;
   const data = at(operands, gatheredTable).type;
   const size = meanBytes(data.dtype);
   const staged = residency === "ub";
   const line = granule(target);
-  const elements = elementCount(extents);
+  /** Of the output; and with each term of them. */
+  const written = elementCount(extents);
+  const elements = elementCount(walked(map, extents));
   const reached = operands.map(({ role, type }, table) =>
-    bytesFor(role === "output" ? elements : readTogether(map, table, extents, type.shape), type.dtype),
+    bytesFor(role === "output" ? written : readTogether(map, table, extents, type.shape), type.dtype),
   );
   const dataReached = at(reached, gatheredTable);
   const others = operands.length - 1;
   const otherBytes = reached.reduce((sum, bytes) => sum + bytes) - dataReached;
-  const follows = followedBy(map, gatheredTable);
 
   /** `fetched`: bytes of whole lines for each element of a row in place, at least. */
   function divided(
@@ -134,11 +147,11 @@ function inPlace({ gather, residency, extents, schedule, target }: Tiling): Floo
     };
   }
 
-  function busiest({ runs, rows, repeats, dataBytes, far }: Divided, { part, tiles, cores }: Share): number {
+  function busiest({ runs, rows, repeats, dataBytes, far }: Divided, { part, tiles }: Share): Work {
     // Loads may run beside the gathers of other tasks, but the first gather waits for its own.
     const loaded =
       staged && target.overlaps ? line : Math.max(staged ? line : tiles * line, dataBytes * part);
-    const work = {
+    return {
       ...noWork,
       instructions: others * tiles + (staged ? 1 : runs * part),
       padded: Math.max(others * tiles * line, otherBytes * part) + loaded,
@@ -146,31 +159,64 @@ function inPlace({ gather, residency, extents, schedule, target }: Tiling): Floo
       repeats: Math.max(tiles, repeats * part),
       scalars: far * part,
     };
-    return cyclesOfWork(work, "V", target, cores);
   }
 
+  /** Whatever the tile, in so many tasks. */
+  const all = (): ((tasks: number) => Work) => {
+    const longest = rowElements(map, extents, data.shape);
+    const work = divided(
+      extents[extents.length - 1] ?? 1,
+      longest,
+      Math.min(1, Math.max(1 / longest, size / target.vectorBytes)),
+      Math.max(size, line / longest),
+      longest * size < line ? "less" : "any",
+    );
+    return (tasks) => busiest(work, { part: below / tasks, tiles: 1, cores: tasks });
+  };
+  // The first of them, whatever the tile: between tiles it decides nothing, and estimates leave it out.
+  const wait = staged && target.overlaps ? Math.ceil(target.syncCycles) : 0;
+  return { staged, size, line, data, divided, busiest, all, wait, cores: schedule.cores };
+}
+
+/** The number of tasks, and the work of the busiest core, that take the fewest cycles. */
+function leastTasks({ target }: Tiling, { all, cores }: ReturnType<typeof inPlaceWork>) {
+  const workIn = all();
+  let best = { cycles: Infinity, tasks: 1, work: noWork };
+  for (let tasks = 1; tasks <= cores; tasks++) {
+    const work = workIn(tasks);
+    const cycles = cyclesOfWork(work, "V", target, tasks) + Math.ceil(tasks * target.taskCycles);
+    // It falls, then rises, but for what is rounded.
+    if (cycles > best.cycles + 2) break;
+    if (cycles < best.cycles) best = { cycles, tasks, work };
+  }
+  return best;
+}
+
+/** A core does these one after the other, so that their sum is the bound: the largest of them is what sets it. */
+function leastInPlace(tiling: Tiling): ProgramFloor {
+  const { target } = tiling;
+  const found = inPlaceWork(tiling);
+  const { cycles, tasks, work } = leastTasks(tiling, found);
+  const { instructions, padded, bytes, rows, repeats, scalars } = work;
+  const alone = (part: Partial<Work>): number => cyclesOfWork({ ...noWork, ...part }, "V", target, tasks);
+  const parts: readonly (readonly [FloorLimit, number])[] = [
+    ["global memory", alone({ instructions, padded, bytes })],
+    ["vector", alone({ rows, repeats })],
+    ["scalar", alone({ scalars })],
+    ["launch", Math.ceil(tasks * target.taskCycles) + found.wait],
+  ];
+  const [limit] = parts.reduce((most, other) => (other[1] > most[1] ? other : most));
+  return { cycles: cycles + found.wait, limit };
+}
+
+function inPlace(tiling: Tiling): Floor {
+  const { gather, extents, schedule, target } = tiling;
+  const { map } = gather;
+  const found = inPlaceWork(tiling);
+  const { staged, size, line, data, divided, busiest } = found;
+  const follows = followedBy(map, gatheredTable);
   return {
-    any() {
-      const longest = rowElements(map, extents, data.shape);
-      const work = divided(
-        extents[extents.length - 1] ?? 1,
-        longest,
-        Math.min(1, Math.max(1 / longest, size / target.vectorBytes)),
-        Math.max(size, line / longest),
-        longest * size < line ? "less" : "any",
-      );
-      // The first of them, whatever the tile: between tiles it decides nothing, and estimates leave it out.
-      const wait = staged && target.overlaps ? Math.ceil(target.syncCycles) : 0;
-      let least = Infinity;
-      for (let tasks = 1; tasks <= schedule.cores; tasks++) {
-        const busy = busiest(work, { part: below / tasks, tiles: 1, cores: tasks });
-        const cycles = busy + Math.ceil(tasks * target.taskCycles);
-        // It falls, then rises, but for what is rounded.
-        if (cycles > least + 2) break;
-        least = Math.min(least, cycles);
-      }
-      return least + wait;
-    },
+    any: () => leastTasks(tiling, found).cycles + found.wait,
     of(given) {
       let [tiles, tasks, whole] = [1, 1, true];
       const tile = extents.map((extent, d) => {
@@ -195,9 +241,9 @@ function inPlace({ gather, residency, extents, schedule, target }: Tiling): Floo
       const most = Math.ceil(tiles / cores);
       // Tiles that are alike, one a task: no core has a part of one.
       const part = below * (whole && tasks === tiles ? most / tiles : 1 / cores);
+      const share = { part, tiles: tiles * part, cores: Math.min(tasks, cores) };
       return (
-        busiest(work, { part, tiles: tiles * part, cores: Math.min(tasks, cores) }) +
-        Math.ceil(tasks * target.taskCycles)
+        cyclesOfWork(busiest(work, share), "V", target, share.cores) + Math.ceil(tasks * target.taskCycles)
       );
     },
   };

@@ -11,7 +11,17 @@ import { cyclesByWalk, occupancyOn, walk, type Occupancy, type Walked } from "./
 
 export { clockVersion, type ClockResult } from "./clock.js";
 export { estimator } from "./estimate.js";
-export { floorOf, type Floor } from "./floor.js";
+export { floorOf, programFloor, type Floor } from "./floor.js";
+export {
+  formatFloor,
+  formatRatio,
+  formatStanding,
+  ratesOf,
+  standingOf,
+  type MachineRates,
+  type Standing,
+} from "./standing.js";
+export { floorLimits, type FloorLimit, type ProgramFloor } from "./floor-limit.js";
 export {
   maxEvents,
   maxLifetimes,

@@ -10,7 +10,10 @@ import {
   openSymbols,
   printMap,
   ownOrSmallest,
+  programFloor,
+  ratesOf,
   sizeVerdicts,
+  standingOf,
   targetFacts,
   throwIfErrors,
   whyNone,
@@ -19,8 +22,10 @@ import {
   type Footprint,
   type Func,
   type GatherLowering,
+  type MachineRates,
   type ResolvedSchedule,
   type SizeVerdict,
+  type Standing,
   type Sym,
   type Target,
   type Tiling,
@@ -42,7 +47,7 @@ import { performanceHints, reversedOrder, type Reversed } from "./hints.js";
 import { checkCompile, resolveTargetOf, compileTiled, type CompileOptions } from "./compile.js";
 
 /** Every rule over one program and schedule, with the numbers: what `tilec explain` prints. */
-export interface Explanation {
+export interface Explanation extends Standing {
   readonly name: string;
   readonly target: string;
   readonly schedule: ResolvedSchedule;
@@ -71,6 +76,8 @@ export interface Explanation {
   };
   readonly traffic: Traffic;
   readonly cycles: number;
+  /** Absent where a cycle of the target is no known time. */
+  readonly machine?: MachineRates;
   /** On an Ascend core: the instructions of the gather, for one whole tile and before the first, and those that it does not become. */
   readonly lowering?: Pick<GatherLowering, "class" | "cycles" | "setup" | "adds" | "lost">;
   /** The same tile with the loops the other way round, when that moves another number of bytes. */
@@ -98,6 +105,7 @@ export function explain(program: Func, options: CompileOptions = {}): Explanatio
   const legal = rules.every((rule) => rule.pass);
   const figures = compiled.ok && own ? ranFigures(compiled.kernel, tiling) : undefined;
   const { clock, traffic } = figures ?? { clock: clockOf(tiling), traffic: tiling.traffic };
+  const machine = ratesOf(target);
   // Other schedules are judged as the built-in pipeline makes them.
   const compares = legal && !own;
   const reversed = compares ? reversedOrder(tiling) : undefined;
@@ -136,6 +144,8 @@ export function explain(program: Func, options: CompileOptions = {}): Explanatio
         }),
     traffic,
     cycles: clock.cycles,
+    ...standingOf({ traffic, target }, clock, programFloor(tiling)),
+    ...(machine === undefined ? {} : { machine }),
     ...(clock.lowering === undefined || !targetFacts[target.kind].vectorUnit
       ? {}
       : { lowering: shown(clock.lowering) }),

@@ -19,19 +19,24 @@ import {
   largestThat,
   leastEntry,
   meanBytes,
+  programFloor,
+  ratesOf,
   replaced,
   shapeRefusals,
   sizeVerdicts,
   smallestInView,
+  standingOf,
   throwIfErrors,
   whyNone,
   type AccessFunc,
   type Func,
+  type MachineRates,
   type Residencies,
   type ResolvedSchedule,
   type SearchedEntry,
   type Shape,
   type SizeVerdict,
+  type Standing,
   type Tiling,
 } from "../../ir/index.js";
 import { candidates, clockOf, fits, residenciesOf, variants, withDefaults } from "../../passes/index.js";
@@ -41,7 +46,7 @@ import { checkOptions, checkProgram } from "./check-options.js";
 import { compileFields, compileTiled, resolveTargetOf, type CompileOptions } from "./compile.js";
 
 /** A legal tile with its bytes and cycles. View, order and buffers are those of its fastest schedule where they were left open. */
-export interface LegalTile extends Pick<ResolvedSchedule, SearchedEntry> {
+export interface LegalTile extends Pick<ResolvedSchedule, SearchedEntry>, Standing {
   readonly bytes: number;
   readonly traffic: number;
   readonly tasks: number;
@@ -69,6 +74,8 @@ export interface LegalTiles {
    */
   readonly count?: number;
   readonly possible: number;
+  /** Absent where a cycle of the target is no known time. */
+  readonly machine?: MachineRates;
   /** The legal tiles among the candidates that the compiler chooses from, and the one that it chooses; the fastest first. */
   readonly tiles: readonly LegalTile[];
   /** Largest legal extent of each gather dim alone, of a full load: with rows padded to the block, and with the last tile
@@ -126,6 +133,7 @@ export function legalTiles(program: Func, options: LegalOptions = {}): LegalTile
   // None where passes left the schedule open.
   const own = chosen.ok && chosen.tiling !== undefined ? [chosen.tiling] : [];
   const tiles = ranked([...own, ...found.flatMap((part) => part.tilings)], own[0]);
+  const machine = ratesOf(target);
   const { view, order, buffers, ...schedule } = withoutTile(
     withDefaults(gather, widest.residency, target).schedule,
   );
@@ -135,6 +143,7 @@ export function legalTiles(program: Func, options: LegalOptions = {}): LegalTile
     schedule: { ...schedule, ...sharedBy(tiles, { view, order, buffers }), residency: asked },
     ...(widest.count === undefined ? {} : { count: widest.count }),
     possible: widest.possible,
+    ...(machine === undefined ? {} : { machine }),
     tiles,
     largestGatherDims: found.flatMap((part) => part.largestGatherDims),
     sizes: found.flatMap((part) => part.sizes),
@@ -260,7 +269,11 @@ function ranked(tilings: readonly Tiling[], chosen: Tiling | undefined): LegalTi
     const key = `${formatEntry(tiling.schedule.residency)} ${tiling.schedule.tile.join()}`;
     if (!once.has(key)) once.set(key, tiling);
   }
+  const [first] = once.values();
+  if (first === undefined) return [];
+  const floor = programFloor(first);
   const tiles = [...once.values()].map((tiling): Omit<LegalTile, "pareto"> => {
+    const clock = clockOf(tiling);
     const { traffic, footprint, schedule } = tiling;
     const { tile, residency, view, order, buffers } = schedule;
     return {
@@ -272,7 +285,8 @@ function ranked(tilings: readonly Tiling[], chosen: Tiling | undefined): LegalTi
       bytes: footprint.bytes,
       traffic: traffic.bytes,
       tasks: traffic.tasks,
-      cycles: clockOf(tiling).cycles,
+      cycles: clock.cycles,
+      ...standingOf(tiling, clock, floor),
       default: tiling === chosen,
     };
   });

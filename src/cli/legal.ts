@@ -1,6 +1,6 @@
 /** tilec legal: counts and lists the legal tiles of a gather, or proves that there are none. */
 import type { Command } from "commander";
-import { formatSizeVerdict, printSchedule } from "../../ir/index.js";
+import { formatRatio, formatSizeVerdict, formatStanding, printSchedule } from "../../ir/index.js";
 import { legalTiles, type LegalTile } from "../api/legal-tiles.js";
 import { searchedCell, searchedColumns } from "../report/searched-cells.js";
 import { table } from "../report/table.js";
@@ -14,18 +14,33 @@ import { note, print, printJson } from "./terminal.js";
 /** Rows of the table unless all are asked for. */
 const shown = 20;
 
+type Column = readonly [name: string, header: string, cell: (tile: LegalTile) => string | number];
+
 /** What is listed of a tile, with its unit in the header of the values. */
-const columns: readonly (readonly [
-  name: string,
-  header: string,
-  cell: (tile: LegalTile) => string | number,
-])[] = [
+const columns: readonly Column[] = [
   ...searchedColumns.map((key) => [key, key, (t: LegalTile) => searchedCell(key, t)] as const),
   ["UB bytes", "UB (B)", (t) => t.bytes],
   ["traffic", "traffic (B)", (t) => t.traffic],
   ["tasks", "tasks", (t) => t.tasks],
   ["cycles", "cycles", (t) => t.cycles],
-  ["", "default", (t) => (t.default ? "default" : "")],
+];
+const isDefault: Column = ["", "default", (t) => (t.default ? "default" : "")];
+/** On a terminal the floor stands above the table. */
+const shownColumns: readonly Column[] = [
+  ...columns,
+  ["floor", "", (t) => formatRatio(t.floor.ratio)],
+  isDefault,
+];
+const listedColumns: readonly Column[] = [
+  ...columns,
+  ["", "floor", (t) => t.floor.cycles],
+  ["", "floor limit", (t) => t.floor.limit],
+  ["", "over floor", (t) => t.floor.ratio],
+  ["", "us", (t) => t.microseconds ?? ""],
+  ["", "GB/s", (t) => t.gigabytesPerSecond ?? ""],
+  ["", "busiest", (t) => t.bottleneck.pipe],
+  ["", "busy share", (t) => t.bottleneck.share],
+  isDefault,
 ];
 
 interface LegalFlags extends ProgramFlags {
@@ -61,8 +76,8 @@ async function legal(file: string | undefined, flags: LegalFlags): Promise<numbe
   const code = found.proof === undefined ? 0 : 1;
   if (flags.csv === true) {
     const { stringify } = await import("csv-stringify/sync");
-    const rows = found.tiles.map((tile) => columns.map(([, , cell]) => cell(tile)));
-    print(stringify(rows, { header: true, columns: columns.map(([, header]) => header) }).trimEnd());
+    const rows = found.tiles.map((tile) => listedColumns.map(([, , cell]) => cell(tile)));
+    print(stringify(rows, { header: true, columns: listedColumns.map(([, header]) => header) }).trimEnd());
     return code;
   }
   const tiles = found.tiles.filter((tile, k) => flags.all === true || k < shown || tile.default);
@@ -83,10 +98,12 @@ async function legal(file: string | undefined, flags: LegalFlags): Promise<numbe
   for (const verdict of found.sizes) print(`the smallest tile, ${formatSizeVerdict(verdict)}`);
   if (found.proof !== undefined) print(`no tile is legal: ${found.proof}`);
   else {
-    const rows = tiles.map((tile) => columns.map(([, , cell]) => cell(tile)));
+    const [first] = found.tiles;
+    if (first !== undefined) print(`the fastest: ${formatStanding(first, found.machine)}`);
+    const rows = tiles.map((tile) => shownColumns.map(([, , cell]) => cell(tile)));
     print(
       table(
-        columns.map(([name]) => name),
+        shownColumns.map(([name]) => name),
         rows,
       ),
     );

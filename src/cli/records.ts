@@ -1,6 +1,14 @@
 /** tilec records: merges records of searches, names the best, adds times, exports and pins. */
 import { Option, type Command } from "commander";
-import { clockVersion, formatEntry, formatShape, printSchedule } from "../../ir/index.js";
+import {
+  clockVersion,
+  formatEntry,
+  formatRatio,
+  formatShape,
+  formatStanding,
+  printSchedule,
+  ratesOf,
+} from "../../ir/index.js";
 import { appendRecord, readPlacedRecords, readRecords } from "../formats/record-file.js";
 import { writeBytes } from "../formats/files.js";
 import { table } from "../report/table.js";
@@ -11,7 +19,7 @@ import { kernelTunerCache } from "../tune/records/export-kernel-tuner.js";
 import { t4Results } from "../tune/records/export-t4.js";
 import { mergeRecords } from "../tune/records/merge.js";
 import { pinnedTest } from "../tune/records/pin.js";
-import type { CandidateRecord, TuneRecord } from "../tune/records/record.js";
+import { standingIn, type CandidateRecord, type TuneRecord } from "../tune/records/record.js";
 import { recosted } from "../tune/records/recost.js";
 import { recordLine } from "../tune/records/text.js";
 import { UsageError } from "./usage-error.js";
@@ -120,20 +128,39 @@ function best(files: readonly string[], json: boolean): void {
     formatShape(winner.schedule.tile),
     formatEntry(winner.schedule.residency),
     winner.cycles,
+    winner.floor === undefined ? "" : formatRatio(winner.floor.ratio),
     winner.bytes,
     ratio === undefined ? "" : ratio.toFixed(3),
     beatsDefault ? "" : "no schedule beats the default",
   ]);
   print(
-    table(["gather", "target", "by", "tile", "residency", "cycles", "bytes", "time / default", ""], rows),
+    table(
+      ["gather", "target", "by", "tile", "residency", "cycles", "floor", "bytes", "time / default", ""],
+      rows,
+    ),
   );
-  for (const { task, best: winner } of found) print(`@${task.name}: ${printSchedule(winner.schedule)}`);
+  for (const { task, best: winner } of found) {
+    const { floor } = winner;
+    const stands =
+      floor === undefined ? "" : `; ${formatStanding({ ...winner, floor }, ratesOf(task.target))}`;
+    print(`@${task.name}: ${printSchedule(winner.schedule)}${stands}`);
+  }
 }
 
 function figures(record: CandidateRecord) {
-  const { candidate, schedule, cycles, bytes, ubBytes, tasks } = record;
+  const { candidate, schedule, cycles, bytes, ubBytes, tasks, clock } = record;
   const ms = millisecondsOf(record);
-  return { id: candidate, schedule, cycles, bytes, ubBytes, tasks, ...(ms === undefined ? {} : { ms }) };
+  const stands = { clock, ...standingIn(record) };
+  return {
+    id: candidate,
+    schedule,
+    cycles,
+    bytes,
+    ubBytes,
+    tasks,
+    ...stands,
+    ...(ms === undefined ? {} : { ms }),
+  };
 }
 
 interface AddFlags {

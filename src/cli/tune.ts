@@ -2,11 +2,14 @@
 import { Option, type Command } from "commander";
 import {
   error,
+  formatRatio,
   formatShape,
+  formatStanding,
   hasErrors,
   inputsOf,
   keyOf,
   printSchedule,
+  ratesOf,
   targetFacts,
   targets,
   Tiling,
@@ -33,6 +36,7 @@ import {
   candidateRecord,
   prunedRecord,
   refusedRecord,
+  standingIn,
   taskHash,
   taskRecord,
 } from "../tune/records/record.js";
@@ -379,6 +383,8 @@ const figures = (candidate: Candidate) => ({
   bytes: candidate.bytes,
   ubBytes: candidate.ubBytes,
   tasks: candidate.tasks,
+  clock: candidate.clock,
+  ...standingIn(candidate),
   ...(candidate.status === "measured" ? { ms: candidate.ms } : {}),
 });
 
@@ -393,11 +399,12 @@ function printResult(result: TuneResult): void {
     ["default", own],
   ] as const) {
     print(`${label.padEnd(8)}${printSchedule(candidate.schedule)}`);
+    print(`        ${formatStanding(candidate, ratesOf(target))}`);
     if (estimates) print(`        ${why(candidate)}`);
     if (best.id === own.id) break;
   }
   const timed = objective === "ms";
-  const head = [...searchedColumns, "UB bytes", "bytes", "tasks", "cycles"];
+  const head = [...searchedColumns, "UB bytes", "bytes", "tasks", "cycles", "floor"];
   const rows = candidates.slice(0, shown).map((candidate) => {
     const { schedule, ubBytes, bytes, tasks, cycles } = candidate;
     const marks = [candidate.id === best.id ? "best" : "", candidate.id === own.id ? "default" : ""];
@@ -407,6 +414,7 @@ function printResult(result: TuneResult): void {
       bytes,
       tasks,
       cycles,
+      formatRatio(candidate.floor.ratio),
       ...(timed ? [candidate.status === "measured" ? candidate.ms.toPrecision(4) : candidate.status] : []),
       marks.filter((mark) => mark !== "").join(", "),
     ];

@@ -1,12 +1,12 @@
 /** An explanation as text: rules, bytes, traffic, and what to do about a refusal. */
 import {
   atMost,
-  clockVersion,
   counted,
   formatEntry,
   formatShape,
   formatSizes,
   formatSizeVerdict,
+  formatStanding,
   formatType,
   otherWaysOut,
   printSchedule,
@@ -71,7 +71,8 @@ export function renderExplanation(explanation: Explanation): string {
         traffic.operands.map((o) => [`  ${o.operand}`, o.bytes, o.compulsory, o.burst]),
       ),
       `  total ${traffic.bytes} B, ${ratio.toFixed(3)} of compulsory; ${counted(traffic.tasks, "task")}, ${counted(traffic.tiles, "tile")}`,
-      `  clock ${clockVersion}: about ${explanation.cycles} cycles${atSizes}`,
+      `  clock ${explanation.clock}: about ${explanation.cycles} cycles${atSizes}`,
+      `  ${formatStanding(explanation, explanation.machine)}`,
     );
     if (explanation.lowering !== undefined) lines.push(...renderLowering(explanation.lowering));
     if (reversed !== undefined) {

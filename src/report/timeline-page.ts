@@ -1,6 +1,7 @@
 /** A run, or two schedules of it one above the other, as one page: cores, pipes, the unified buffer and the output's tiles. */
 import { counted, printSchedule, type Walked } from "../../ir/index.js";
 import type { Kernel } from "../api/compile.js";
+import { kernelStanding } from "../api/kernel-standing.js";
 import { escapeMarkup, figureOf, pageOf } from "./page.js";
 import {
   coresOf,
@@ -57,7 +58,12 @@ const nothing = (name: string): string => headed(name, "<p>No statement runs.</p
 
 const summary = ({ kernel, timing }: Timeline, name: string): string =>
   `<p>${name === "" ? "" : `<strong>${name}</strong> `}<code>${escapeMarkup(printSchedule(kernel.tile.schedule))}</code></p>
-<p>About ${Math.round(timing.cycles).toLocaleString("en")} cycles on ${counted(timing.cores, "core")}, ${counted(timing.tasks, "task")}. ${escapeMarkup(timing.why)}.</p>`;
+<p>About ${Math.round(timing.cycles).toLocaleString("en")} cycles on ${counted(timing.cores, "core")}, ${counted(timing.tasks, "task")}. ${escapeMarkup(timing.why)}.${standing({ kernel, timing })}</p>`;
+
+function standing({ kernel, timing }: Timeline): string {
+  const found = kernelStanding(kernel, timing);
+  return found === undefined ? "" : ` ${escapeMarkup(found.charAt(0).toUpperCase() + found.slice(1))}.`;
+}
 
 function comparison(a: Walked, b: Walked): string {
   if (a.cycles === b.cycles) return "<p>Both take as long.</p>";

@@ -1,6 +1,13 @@
 /** What a search found as charts: cost by tile shape, and bytes against time. */
 import * as Plot from "@observablehq/plot";
-import { counted, dataResidency, formatEntry, formatShape, printSchedule } from "../../ir/index.js";
+import {
+  counted,
+  dataResidency,
+  formatEntry,
+  formatRatio,
+  formatShape,
+  printSchedule,
+} from "../../ir/index.js";
 import type { Candidate, Objective, PrunedCandidate, RefusedTiles, TuneResult } from "../tune/result.js";
 import { chartOf, plain, short, ticksOf } from "./chart.js";
 import { tileCells, type TileCell, type TileCells } from "./tune-cells.js";
@@ -179,7 +186,7 @@ export function describeSchedule(schedule: Candidate | PrunedCandidate): string 
   const time =
     schedule.status === "pruned"
       ? `estimated at ${number(schedule.estimate)} cycles; pruned: ${schedule.reason}`
-      : `${number(schedule.cycles)} cycles`;
+      : `${number(schedule.cycles)} cycles, ${formatRatio(schedule.floor.ratio)} the floor`;
   const measured = schedule.status === "measured" ? `, ${number(schedule.ms)} ms` : "";
   const failed = "code" in schedule ? `\n${schedule.status}, ${schedule.code}: ${schedule.reason}` : "";
   return `${printSchedule(schedule.schedule)}\n${time}${measured}\n${number(bytes)} B moved, ${number(ubBytes)} B of unified buffer, ${counted(tasks, "task")}${failed}`;

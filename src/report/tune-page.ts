@@ -1,5 +1,12 @@
 /** What a search found as one page: the best beside the default, cost by tile, bytes against time, and what was refused. */
-import { formatEntry, formatShape, printSchedule } from "../../ir/index.js";
+import {
+  formatEntry,
+  formatRatio,
+  formatShape,
+  formatStanding,
+  printSchedule,
+  ratesOf,
+} from "../../ir/index.js";
 import { candidateStatuses, type Candidate, type Objective, type TuneResult } from "../tune/result.js";
 import { escapeMarkup, figureOf, pageOf, tableOf, type Row } from "./page.js";
 import { searchedCells, searchedColumns } from "./searched-cells.js";
@@ -12,6 +19,7 @@ export function tunePage(result: TuneResult): string {
   return pageOf({
     title,
     body: `<p>${escapeMarkup(result.verdict)}.${result.complete ? "" : " The search was stopped before its end."}</p>
+<p>The best: ${escapeMarkup(formatStanding(result.best, ratesOf(result.target)))}.</p>
 ${chosen(result)}
 <p>${accounts(result)}</p>
 <h2 id="map">Tile shape against ${result.objective}</h2>
@@ -72,20 +80,27 @@ ${figureOf(
 const costHead = (objective: Objective): readonly string[] => [
   ...(objective === "ms" ? ["ms"] : []),
   "cycles",
+  "over floor",
   "bytes",
   "UB bytes",
   "tasks",
   "idle cores",
+  "busiest",
 ];
 
 const costOf = (candidate: Candidate, objective: Objective): readonly (string | number)[] => [
   ...(objective === "ms" ? [candidate.status === "measured" ? candidate.ms : candidate.status] : []),
   candidate.cycles,
+  formatRatio(candidate.floor.ratio),
   candidate.bytes,
   candidate.ubBytes,
   candidate.tasks,
   candidate.idleCores,
+  busiest(candidate),
 ];
+
+const busiest = ({ bottleneck: { pipe, share } }: Candidate): string =>
+  `${pipe} ${Math.round(100 * share)} %`;
 
 function chosen({ best, default: own, objective }: TuneResult): string {
   const row = (name: string, candidate: Candidate): Row => ({

@@ -2,6 +2,7 @@
 import { clockVersion, cyclesOf, keyOf, ubBuffers, ubBytes } from "../../ir/index.js";
 import { indexInputs } from "../../backends/index.js";
 import { countedReport } from "../../backends/sim/index.js";
+import { kernelStanding } from "../api/kernel-standing.js";
 import type { Kernel } from "../api/compile.js";
 import { randomValue } from "./random.js";
 
@@ -35,13 +36,16 @@ export interface Measured {
 }
 
 /** `indices`: what the rows that indices pick are counted with; random ones when absent. */
-export function measured({ tile, target }: Pick<Kernel, "tile" | "target">): Measured {
+export function measured(kernel: Pick<Kernel, "tile" | "target" | "access">): Measured {
+  const { tile, target } = kernel;
   const inputs = Object.fromEntries(
     indexInputs(tile).map((operand) => [keyOf(operand), randomValue(operand, tile, 1)]),
   );
   const { operands, bytesRead, bytesWritten, compulsoryBytes, reloadFactor, ubPeak, ubBudget } =
     countedReport({ tile, target }, inputs);
-  const { cycles, why } = cyclesOf(tile, target);
+  const clock = cyclesOf(tile, target);
+  const { cycles, why } = clock;
+  const standing = kernelStanding(kernel, clock);
   const each = Object.entries(operands).map(([operand, { bytes: own }]) => `${operand} ${own} B`);
   const moved = `${each.join(", ")}; any schedule moves ${compulsoryBytes} B`;
   const buffers = [...ubBuffers(tile).values()].map(
@@ -57,7 +61,7 @@ export function measured({ tile, target }: Pick<Kernel, "tile" | "target">): Mea
       bytes: moved,
       ratio: moved,
       ubPeak: buffers.length === 0 ? "no buffer" : buffers.join(", "),
-      cycles: why.replace(" is busy ", " is busy longest, "),
+      cycles: `${why.replace(" is busy ", " is busy longest, ")}${standing === undefined ? "" : `; ${standing}`}`,
     },
   };
 }

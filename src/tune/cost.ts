@@ -1,17 +1,20 @@
 /** The exact figures of a schedule, and which of two is better. */
+import { standingOf, type ProgramFloor, type Standing } from "../../ir/index.js";
 import { clockOf, compareKeys, tieBreaks } from "../../passes/index.js";
 import type { Candidate, CostFacts, Objective } from "./result.js";
 import type { SpaceEntry } from "./space.js";
 
 /** What the clock says: a full costing. */
-export interface Cost {
+export interface Cost extends Standing {
   readonly cycles: number;
   readonly idleCores: number;
 }
 
-export function costOf({ tiling }: SpaceEntry): Cost {
-  const { cycles, idleCores } = clockOf(tiling);
-  return { cycles, idleCores };
+/** `floor`: of the program. */
+export function costOf({ tiling }: Pick<SpaceEntry, "tiling">, floor: ProgramFloor): Cost {
+  const clock = clockOf(tiling);
+  const { cycles, idleCores } = clock;
+  return { cycles, idleCores, ...standingOf(tiling, clock, floor) };
 }
 
 /** Fewer of what is sought, then what decides between defaults, then the id: a total order. */

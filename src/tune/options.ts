@@ -1,6 +1,6 @@
 /** What a search is given, and what its parts share. */
 import type { HostInputs } from "../../backends/index.js";
-import { formatEntry, type AccessFunc, type Func, type Target } from "../../ir/index.js";
+import { formatEntry, type AccessFunc, type Func, type ProgramFloor, type Target } from "../../ir/index.js";
 import type { CompileOptions, Kernel } from "../api/compile.js";
 import type { Cost } from "./cost.js";
 import type { Budget, Shard } from "./cut.js";
@@ -37,7 +37,8 @@ export interface TuneOptions extends CompileOptions {
 
 /** What an earlier search found out about a candidate. */
 export interface KnownCandidate {
-  readonly cost: Cost;
+  /** Absent where the record lacks a part of it. */
+  readonly cost?: Cost;
   readonly runs?: readonly CandidateRun[];
   readonly failure?: Exclude<Measurement, { readonly status: "measured" }>;
 }
@@ -68,6 +69,7 @@ export interface Search {
   /** Id of the default. */
   readonly own: string;
   readonly kernel: Kernel;
+  readonly floor: ProgramFloor;
   readonly options: TuneOptions;
 }
 

@@ -2,7 +2,7 @@
  * What a search over schedules found: every candidate with its figures or the reason why it has none. Plain values, so that
  * records, pictures and pages are functions of them.
  */
-import type { AccessFunc, Code, ResolvedSchedule, SearchedEntry, Target } from "../../ir/index.js";
+import type { AccessFunc, Code, ResolvedSchedule, SearchedEntry, Standing, Target } from "../../ir/index.js";
 
 /** `cycles`: of the clock. `bytes`: of global memory. `ms`: measured. */
 export const objectives = ["cycles", "bytes", "ms"] as const;
@@ -42,7 +42,7 @@ export interface CandidateFacts {
 }
 
 /** Figures of the one clock. */
-export interface CostFacts extends CandidateFacts {
+export interface CostFacts extends CandidateFacts, Standing {
   readonly cycles: number;
   /** Cores that have nothing to do while the others run their last task. */
   readonly idleCores: number;

@@ -7,7 +7,7 @@ import { deadlineOf, defaultBudget, defaultSeed, labelOf, type Search } from "./
 import type { Candidate, TuneResult } from "./result.js";
 
 export async function searchExact(search: Search): Promise<TuneResult> {
-  const { task, space, own, options } = search;
+  const { task, space, own, floor, options } = search;
   const { budget = defaultBudget, seed = defaultSeed, shard, known, signal } = options;
   const list = cut(space, own, budget, seed);
   const mine = list.filter(({ facts }) => facts.id === own || inShard(facts.id, shard));
@@ -26,9 +26,13 @@ export async function searchExact(search: Search): Promise<TuneResult> {
   for (const entry of mine) {
     if (candidates.length > 0 && (signal?.aborted === true || performance.now() > ends)) break;
     const before = known?.get(entry.facts.id);
-    const candidate: Candidate = { ...entry.facts, ...(before?.cost ?? costOf(entry)), status: "estimated" };
+    const candidate: Candidate = {
+      ...entry.facts,
+      ...(before?.cost ?? costOf(entry, floor)),
+      status: "estimated",
+    };
     candidates.push(candidate);
-    if (before === undefined) options.onCandidate?.(candidate);
+    if (before?.cost === undefined) options.onCandidate?.(candidate);
     options.onProgress?.(candidates.length, mine.length, labelOf(entry));
     if (performance.now() < until) continue;
     await pause(0);

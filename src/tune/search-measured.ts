@@ -1,5 +1,5 @@
 /** The search by milliseconds, on the candidates of a gather. */
-import { at, formatEntry, InternalError } from "../../ir/index.js";
+import { at, formatEntry, InternalError, type ProgramFloor } from "../../ir/index.js";
 import { lowered } from "../../passes/index.js";
 import { definedOutput } from "../api/against.js";
 import { randomInputs } from "../testing/random.js";
@@ -21,7 +21,7 @@ import { decided, kept, plan, searchMs, type Measurement, type MsFound } from ".
 import type { SpaceEntry } from "./space.js";
 
 export async function searchMeasured(search: Search): Promise<TuneResult> {
-  const { task, space, own, kernel, options } = search;
+  const { task, space, own, kernel, floor, options } = search;
   const { budget = defaultBudget, seed = defaultSeed, shard, known, signal, measure } = options;
   if (measure === undefined) throw new InternalError("objective ms was checked for what measures");
   const ranked = space.entries.map((entry) => ({
@@ -64,7 +64,7 @@ export async function searchMeasured(search: Search): Promise<TuneResult> {
       },
       onMeasured(id, measurement, fresh) {
         const entry = entryOf(byId, id);
-        if (fresh) options.onCandidate?.(candidateOf(entry, measurement, device));
+        if (fresh) options.onCandidate?.(candidateOf(entry, measurement, device, floor));
         options.onProgress?.(++done, mine.length, labelOf(entry));
       },
     });
@@ -123,9 +123,10 @@ function candidateOf(
   entry: SpaceEntry,
   measurement: Measurement,
   device: string,
+  floor: ProgramFloor,
   race?: CandidateRun,
 ): Candidate {
-  const facts: CostFacts = { ...entry.facts, ...costOf(entry) };
+  const facts: CostFacts = { ...entry.facts, ...costOf(entry, floor) };
   if (measurement.status !== "measured") return { ...facts, ...measurement };
   const first: CandidateRun = { device, phase: "search", nanoseconds: measurement.nanoseconds };
   const runs = race === undefined ? [first] : [first, race];
@@ -139,12 +140,12 @@ function raced(
   device: string,
   listed: readonly SpaceEntry[],
 ): TuneResult {
-  const { own, options } = search;
+  const { own, floor, options } = search;
   const name = contentHash(canonicalJson([device, [...runOff]]));
   const candidates = [...measurements].map(([id, measurement]) => {
     const nanoseconds = runOff.get(id);
     const race = nanoseconds && { device, phase: "run-off" as const, race: name, nanoseconds };
-    return candidateOf(entryOf(byId, id), measurement, device, race);
+    return candidateOf(entryOf(byId, id), measurement, device, floor, race);
   });
   for (const candidate of candidates) if (runOff.has(candidate.id)) options.onCandidate?.(candidate);
   const race = decided(runOff, own);

@@ -4,6 +4,7 @@ import {
   CompileError,
   error,
   isResolved,
+  programFloor,
   throwIfErrors,
   Tiling,
   type AccessFunc,
@@ -41,7 +42,7 @@ export async function tune(program: Func, options: TuneOptions = {}): Promise<Tu
     0,
     options.signal === undefined ? {} : { signal: options.signal },
   );
-  const search: Search = { task, space, own: idOf(schedule), kernel, options };
+  const search: Search = { task, space, own: idOf(schedule), kernel, floor: programFloor(own), options };
   if (objective !== "ms") return searchExact(search);
   // With what compares and names measurements, which the cycles do without.
   const { searchMeasured } = await import("./search-measured.js");

@@ -188,7 +188,7 @@ describe("a search by what is exact", () => {
     const whole = await tune(rows, { target, budget: 20, onCandidate: ({ id }) => first.push(id) });
     expect(first).toHaveLength(20);
     const known = new Map(
-      whole.candidates.slice(0, 15).map(({ id, cycles, idleCores }) => [id, { cost: { cycles, idleCores } }]),
+      whole.candidates.slice(0, 15).map((candidate) => [candidate.id, { cost: candidate }]),
     );
     const again: string[] = [];
     const resumed = await tune(rows, { target, budget: 20, known, onCandidate: ({ id }) => again.push(id) });

@@ -54,6 +54,8 @@ export interface Verdict {
     Explanation,
     "schedule" | "map" | "rules" | "sizes" | "footprint" | "traffic" | "cycles"
   > & {
+    /** How its cycles stand to the least, in words. */
+    readonly standing: string;
     /** The arithmetic where no tile at all is legal. */
     readonly infeasible?: string;
   };
@@ -182,6 +184,8 @@ export interface Tuned {
   readonly result: TuneResult;
   /** Of the best, as the text has it. */
   readonly schedule: string;
+  /** How the cycles of the best stand to the least, in words. */
+  readonly standing: string;
   /** What leads to it from the schedule at hand. */
   readonly flags: string;
 }

@@ -1,6 +1,14 @@
 /** Searches over schedules: the space as a map, and `tune`. */
 import type { TuneResult } from "../../../src/tune/result.js";
-import { CompileError, error, printSchedule, suggestionText, type Func } from "../../../ir/index.js";
+import {
+  CompileError,
+  error,
+  formatStanding,
+  printSchedule,
+  ratesOf,
+  suggestionText,
+  type Func,
+} from "../../../ir/index.js";
 import { tune } from "../../../src/tune/tune.js";
 import { gpuMeasurer } from "../../../src/tune/gpu-measurer.js";
 import { definedInputs } from "./inputs.js";
@@ -46,5 +54,6 @@ function withoutTile(func: Func): Func {
 const tunedOf = (result: TuneResult): Tuned => ({
   result,
   schedule: printSchedule(result.best.schedule),
+  standing: formatStanding(result.best, ratesOf(result.target)),
   flags: suggestionText(result.gather.schedule, result.best.schedule),
 });

@@ -66,7 +66,7 @@ export function TuneView({ asked, onUse }: Props) {
   );
 }
 
-function TuneAnswer({ result, schedule, flags, charts, onUse }: Found & Pick<Props, "onUse">) {
+function TuneAnswer({ result, schedule, standing, flags, charts, onUse }: Found & Pick<Props, "onUse">) {
   const { verdict, complete, target } = result;
   return (
     <div data-testid="tuned">
@@ -76,6 +76,7 @@ function TuneAnswer({ result, schedule, flags, charts, onUse }: Found & Pick<Pro
       <p>
         <code>{schedule}</code>
       </p>
+      <p data-testid="best-standing">{standing}.</p>
       <button
         type="button"
         data-testid="use-best"

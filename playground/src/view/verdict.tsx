@@ -60,6 +60,7 @@ export function VerdictView({ verdict, onSuggestion }: Props) {
           ))}
         </ul>
       )}
+      {legal && explained !== undefined ? <p data-testid="standing">{explained.standing}.</p> : null}
       {legal && explained !== undefined ? (
         <p class="soft">
           {bytes(explained.traffic.bytes)} of global memory, {bytes(explained.traffic.compulsory)} at least;{" "}

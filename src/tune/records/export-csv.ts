@@ -2,7 +2,7 @@
 import { stringify } from "csv-stringify/sync";
 import { formatEntry, type ResolvedSchedule, type SearchedEntry } from "../../../ir/index.js";
 import { millisecondsOf } from "./best.js";
-import type { TuneRecord } from "./record.js";
+import type { CandidateRecord, TuneRecord } from "./record.js";
 
 /** Shapes as the flags take them, without commas. */
 const joined = (shape: readonly number[]): string => shape.join("x");
@@ -27,6 +27,14 @@ const columns = [
   "default",
   ...entries,
   "cycles",
+  "floor",
+  "floor_limit",
+  "over_floor",
+  "us",
+  "gb_per_s",
+  "busiest",
+  "busy_share",
+  "clock",
   "bytes",
   "ub_bytes",
   "tasks",
@@ -46,6 +54,15 @@ const cellsOf = (schedule: Partial<ResolvedSchedule>): Row =>
 
 const cellOf = <K extends SearchedEntry>(key: K, value: ResolvedSchedule[K] | undefined): string =>
   value === undefined ? "" : entryCells[key](value);
+
+/** Empty cells in records of before. */
+const standsOf = ({ floor, microseconds, gigabytesPerSecond, bottleneck, clock }: CandidateRecord): Row => ({
+  ...(floor === undefined ? {} : { floor: floor.cycles, floor_limit: floor.limit, over_floor: floor.ratio }),
+  ...(microseconds === undefined ? {} : { us: microseconds }),
+  ...(gigabytesPerSecond === undefined ? {} : { gb_per_s: gigabytesPerSecond }),
+  ...(bottleneck === undefined ? {} : { busiest: bottleneck.pipe, busy_share: bottleneck.share }),
+  clock,
+});
 
 function rowOf(record: TuneRecord): Row[] {
   const about = (code: string | undefined, reason: string | undefined): Row => ({
@@ -76,6 +93,7 @@ function rowOf(record: TuneRecord): Row[] {
       default: record.default ? 1 : 0,
       ...cellsOf(schedule),
       cycles,
+      ...standsOf(record),
       bytes,
       ub_bytes: ubBytes,
       tasks,

@@ -45,7 +45,7 @@ const invalidities = {
 } as const;
 
 function t4Result(record: CandidateRecord, objective: string): T4Result {
-  const { schedule, status, cycles, bytes, ubBytes, tasks, runs } = record;
+  const { schedule, status, cycles, floor, bytes, ubBytes, tasks, runs } = record;
   const runtimes = runs.flatMap(({ nanoseconds }) => nanoseconds.map((ns) => ns / 1e6));
   return {
     configuration: parametersOf(schedule),
@@ -56,6 +56,7 @@ function t4Result(record: CandidateRecord, objective: string): T4Result {
     measurements: [
       ...runs.map((run) => ({ name: `time on ${run.device}`, value: run.nanoseconds.join(" "), unit: "ns" })),
       { name: "cycles", value: cycles, unit: "cycles" },
+      ...(floor === undefined ? [] : [{ name: "floor", value: floor.cycles, unit: "cycles" }]),
       { name: "bytes", value: bytes, unit: "B" },
       { name: "ub_bytes", value: ubBytes, unit: "B" },
       { name: "tasks", value: tasks, unit: "" },

@@ -4,7 +4,7 @@
  */
 import { assertNever } from "../../../ir/index.js";
 import { canonicalJson } from "../content-hash.js";
-import type { CandidateRecord, TuneRecord } from "./record.js";
+import { standingIn, type CandidateRecord, type TuneRecord } from "./record.js";
 
 /** Records of several searches as one list; the order of the arguments does not matter, nor do repetitions. */
 export function mergeRecords(records: readonly TuneRecord[]): readonly TuneRecord[] {
@@ -49,8 +49,9 @@ function joined(a: TuneRecord, b: TuneRecord): TuneRecord {
 
 /** The later clock's figures, the graver status, and all runs. */
 function joinedCandidates(a: CandidateRecord, b: CandidateRecord): CandidateRecord {
-  const stronger = [a, b].sort(byWeight)[0] ?? a;
-  return { ...stronger, default: a.default || b.default, runs: eachOnce([...a.runs, ...b.runs]) };
+  const [stronger = a, weaker = b] = [a, b].sort(byWeight);
+  const known = weaker.clock === stronger.clock ? standingIn(weaker) : {};
+  return { ...known, ...stronger, default: a.default || b.default, runs: eachOnce([...a.runs, ...b.runs]) };
 }
 
 /** A wrong output is never forgotten, and a measurement stands over what did not come to one. */

@@ -3,7 +3,14 @@
  * takes. Tasks and candidates are named by hashes of what they are, so that records of several machines and runs belong together
  * without an agreement between them.
  */
-import { clockVersion, printFunc, type Code, type ResolvedSchedule, type Target } from "../../../ir/index.js";
+import {
+  printFunc,
+  clockVersion,
+  type Code,
+  type ResolvedSchedule,
+  type Standing,
+  type Target,
+} from "../../../ir/index.js";
 import { canonicalJson, contentHash } from "../content-hash.js";
 import type { PrunedCount, TuneTask } from "../options.js";
 import type { Candidate, CandidateRun, Objective, RefusedTiles, TuneBackend } from "../result.js";
@@ -31,7 +38,7 @@ export interface TaskRecord {
 }
 
 /** One schedule that was tried, with what came of it. */
-export interface CandidateRecord {
+export interface CandidateRecord extends Partial<Omit<Standing, "clock">> {
   readonly record: "candidate";
   readonly task: string;
   /** Hash of the schedule. */
@@ -102,9 +109,24 @@ export function taskRecord(task: TuneTask, seed: number, version: string): TaskR
   };
 }
 
+/** How the cycles of a candidate stand: absent in records of before. */
+export function standingIn({
+  floor,
+  microseconds,
+  gigabytesPerSecond,
+  bottleneck,
+}: Partial<Standing>): Partial<Omit<Standing, "clock">> {
+  return {
+    ...(floor === undefined ? {} : { floor }),
+    ...(microseconds === undefined ? {} : { microseconds }),
+    ...(gigabytesPerSecond === undefined ? {} : { gigabytesPerSecond }),
+    ...(bottleneck === undefined ? {} : { bottleneck }),
+  };
+}
+
 /** The line of a candidate; `own` is the default's hash. */
 export function candidateRecord(task: string, candidate: Candidate, own: string): CandidateRecord {
-  const { id, schedule, status, cycles, idleCores, bytes, ubBytes, tasks, elements } = candidate;
+  const { id, schedule, status, cycles, idleCores, bytes, ubBytes, tasks, elements, clock } = candidate;
   const failed = status === "timeout" || status === "wrong" || status === "error";
   return {
     record: "candidate",
@@ -114,13 +136,14 @@ export function candidateRecord(task: string, candidate: Candidate, own: string)
     status,
     ...(failed ? { code: candidate.code, reason: candidate.reason } : {}),
     default: id === own,
-    clock: clockVersion,
+    clock,
     cycles,
     idleCores,
     bytes,
     ubBytes,
     tasks,
     elements,
+    ...standingIn(candidate),
     runs: status === "measured" ? candidate.runs : [],
   };
 }

@@ -1,11 +1,21 @@
 /** Records against the clock: each candidate's schedule costed again, so that no figure is believed that was edited. */
-import { clockVersion, CompileError, error, isLegal, Tiling, type Diagnostic } from "../../../ir/index.js";
+import {
+  clockVersion,
+  CompileError,
+  error,
+  isLegal,
+  programFloor,
+  standingOf,
+  Tiling,
+  type Diagnostic,
+  type ProgramFloor,
+} from "../../../ir/index.js";
 import { shapeFaults } from "../../../ir/tiling/rules/index.js";
 import { clockOf } from "../../../passes/index.js";
 import { accessOf } from "../../api/access.js";
 import { factsOf, idOf } from "../space.js";
 import { programOf } from "./pin.js";
-import type { CandidateRecord, TaskRecord } from "./record.js";
+import { standingIn, type CandidateRecord, type TaskRecord } from "./record.js";
 import type { PlacedRecords } from "./text.js";
 
 /** Records whose candidates have the figures of this clock, and how many had those of another. */
@@ -38,11 +48,19 @@ export function recosted({ records, lines }: PlacedRecords, file: string): Recos
 }
 
 const figureNames = ["cycles", "idleCores", "bytes", "ubBytes", "tasks", "elements"] as const;
-type Figures = Pick<CandidateRecord, (typeof figureNames)[number]>;
+type Figures = Pick<CandidateRecord, (typeof figureNames)[number] | keyof ReturnType<typeof standingIn>>;
 
 /** The figures of a task's candidates, or what is wrong with one. */
 function costsOf({ program, target }: TaskRecord): (record: CandidateRecord) => Figures | string {
   const access = accessOf({ ...programOf(program), schedule: {} }, { target });
+  // Of each number of cores and bytes of UB that candidates have: one, where the task pins them.
+  const floors = new Map<string, ProgramFloor>();
+  const floorOf = (tiling: Tiling): ProgramFloor => {
+    const key = `${tiling.schedule.cores} ${tiling.schedule.ubBytes}`;
+    const known = floors.get(key) ?? programFloor(tiling);
+    floors.set(key, known);
+    return known;
+  };
   return (record) => {
     const { candidate, schedule, clock } = record;
     if (idOf(schedule) !== candidate) return `its schedule is not that of candidate ${candidate}`;
@@ -52,8 +70,13 @@ function costsOf({ program, target }: TaskRecord): (record: CandidateRecord) => 
     if (tiling === undefined || !isLegal(tiling))
       return `the schedule of candidate ${candidate} is not legal`;
     const { bytes, ubBytes, tasks, elements } = factsOf(tiling);
-    const { cycles, idleCores } = clockOf(tiling);
-    const own: Figures = { cycles, idleCores, bytes, ubBytes, tasks, elements };
+    const timed = clockOf(tiling);
+    const { cycles, idleCores } = timed;
+    const own: Figures = {
+      ...{ cycles, idleCores, bytes, ubBytes, tasks, elements },
+      // What a record says of these is not believed: they follow from the others.
+      ...standingIn(standingOf(tiling, timed, floorOf(tiling))),
+    };
     const edited = figureNames.find((name) => record[name] !== own[name]);
     // Another clock has other figures.
     if (edited === undefined || clock !== clockVersion) return own;

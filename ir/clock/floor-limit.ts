@@ -1,0 +1,12 @@
+/** What sets the least cycles of a program. */
+
+/** Every one of them: bytes over the bandwidth, transfers, work of the vector or the scalar unit, the start of tasks. */
+export const floorLimits = ["global memory", "dma", "vector", "scalar", "launch"] as const;
+/** What sets the least cycles of a program. A kind of machine without such a part does not have the word. */
+export type FloorLimit = (typeof floorLimits)[number];
+
+/** Cycles that no schedule is under, and what sets them. */
+export interface ProgramFloor {
+  readonly cycles: number;
+  readonly limit: FloorLimit;
+}

@@ -1,0 +1,86 @@
+/** What the cycles of a schedule come to: how far they are from the least, how long and how fast that is, and what is busiest. */
+import type { Traffic } from "../tiling/index.js";
+import { targetFacts, type Target } from "../target.js";
+import { clockVersion, type ClockResult } from "./clock.js";
+import type { ProgramFloor } from "./floor-limit.js";
+
+/** The cycles of a schedule beside the least of its program. */
+export interface Standing {
+  /** `ratio`: the schedule's cycles over these; 1 where there is nothing to do. */
+  readonly floor: ProgramFloor & { readonly ratio: number };
+  /** At the target's clock rate; absent where that is an assumption. */
+  readonly microseconds?: number;
+  /** Bytes of global memory over that time, in 1e9 B/s. */
+  readonly gigabytesPerSecond?: number;
+  /** The pipe that is busy longest, or `gm` for global memory, and its share of the cycles, 0 to 1. */
+  readonly bottleneck: { readonly pipe: ClockResult["bottleneck"]; readonly share: number };
+  /** Version of the clock. */
+  readonly clock: number;
+}
+
+/** What a machine has of time and of bandwidth. */
+export interface MachineRates {
+  readonly clockMhz: number;
+  /** Of global memory, in 1e9 B/s. */
+  readonly gigabytesPerSecond: number;
+}
+
+/** Undefined where a cycle is no known time: the rate is an assumption, or runs are measured instead. */
+export const ratesOf = ({ kind, sources, clockMhz, gmBytesPerCycle }: Target): MachineRates | undefined =>
+  targetFacts[kind].runsOnWebgpu || sources.clockMhz.kind === "assumption"
+    ? undefined
+    : { clockMhz, gigabytesPerSecond: (clockMhz * gmBytesPerCycle) / 1000 };
+
+/** Of a schedule of the floor's program: what it moves, and the clock of what it becomes. */
+export function standingOf(
+  { traffic, target }: { readonly traffic: Pick<Traffic, "bytes">; readonly target: Target },
+  clock: ClockResult,
+  floor: ProgramFloor,
+): Standing {
+  const { cycles, bottleneck, busy, memory } = clock;
+  const busiest = bottleneck === "gm" ? memory : busy[bottleneck];
+  const microseconds = cycles / target.clockMhz;
+  const timed = {
+    microseconds,
+    ...(cycles === 0 ? {} : { gigabytesPerSecond: traffic.bytes / (1000 * microseconds) }),
+  };
+  return {
+    floor: { ...floor, ratio: floor.cycles === 0 ? 1 : cycles / floor.cycles },
+    ...(ratesOf(target) === undefined ? {} : timed),
+    bottleneck: { pipe: bottleneck, share: cycles === 0 ? 0 : busiest / cycles },
+    clock: clockVersion,
+  };
+}
+
+/** Three digits at least. */
+const figure = (value: number): string =>
+  value >= 100 ? Math.round(value).toLocaleString("en") : String(Number(value.toPrecision(3)));
+
+/** `2.8x` */
+export const formatRatio = (ratio: number): string =>
+  `${ratio < 10 ? ratio.toFixed(1) : Math.round(ratio).toLocaleString("en")}x`;
+
+/** `floor 178,707 (global memory)` */
+export const formatFloor = ({ cycles, limit }: ProgramFloor): string =>
+  `floor ${cycles.toLocaleString("en")} (${limit})`;
+
+/** `floor 178,707 (global memory), 2.8x; 273 us at 1850 MHz; 565 of 1598 GB/s`. `machine`: of the target, where it has them. */
+export function formatStanding(
+  {
+    floor,
+    microseconds,
+    gigabytesPerSecond,
+  }: Pick<Standing, "floor" | "microseconds" | "gigabytesPerSecond">,
+  machine: MachineRates | undefined,
+): string {
+  const rate = (value: number): string => figure(value).replaceAll(",", "");
+  return [
+    `${formatFloor(floor)}, ${formatRatio(floor.ratio)}`,
+    ...(microseconds === undefined || machine === undefined
+      ? []
+      : [`${figure(microseconds)} us at ${machine.clockMhz} MHz`]),
+    ...(gigabytesPerSecond === undefined || machine === undefined
+      ? []
+      : [`${rate(gigabytesPerSecond)} of ${rate(machine.gigabytesPerSecond)} GB/s`]),
+  ].join("; ");
+}

@@ -1,0 +1,170 @@
+/** The least cycles of a gather whose operands pass through UB: a machine whose pipes run side by side, each in order. */
+import { elementsRead, gatheredTable, inputTile, isMove, pickedFrom, readsOf, walked } from "../access.js";
+import { outputOf } from "../func.js";
+import { hasWideIndices } from "../regions.js";
+import { movableTables, type Tiling } from "../tiling/index.js";
+import { flatPrograms } from "../tiling/flat.js";
+import type { Held, Instructions } from "../tiling/gather-lowering.js";
+import { cyclesOfWork, gatherWork, noWork, type Work } from "../tiling/gather-work.js";
+import { hasPtoForm } from "../tiling/plain.js";
+import type { Target } from "../target.js";
+import { at, byteCount, bytesFor, bytesOf, elementCount, isPacked, strides, type DType } from "../types.js";
+import type { FloorLimit, ProgramFloor } from "./floor-limit.js";
+import { readTogether } from "./read-together.js";
+
+/** Keeps a whole number of cycles from being rounded to the next one. */
+const below = 1 - 2 ** -40;
+
+const counts = Object.keys(noWork) as readonly (keyof Work)[];
+
+/**
+ * Of the schedules with the cores and the data's residency of this one. The busiest core has the mean of all work at least. Its first
+ * gather waits for its loads, and its last store for its last gather.
+ */
+export function leastThroughUb(tiling: Tiling): ProgramFloor {
+  const { gather, target, schedule, extents, residency } = tiling;
+  const { map, operands } = gather;
+  const written = byteCount(outputOf(gather).type);
+  if (written === 0) return { cycles: 0, limit: "global memory" };
+  const cores = Math.min(schedule.cores, elementCount(extents));
+  const part = below / cores;
+  const inGm = residency === "gm";
+  const space = walked(map, extents);
+  const movable = movableTables(gather, target);
+  const read = operands.flatMap((operand, table) => {
+    const { role, type } = operand;
+    if (role === "output" || byteCount(type) === 0 || readsOf(map, table).length === 0) return [];
+    const staged = bytesFor(readTogether(map, table, extents, type.shape), type.dtype);
+    if (table === gatheredTable)
+      return inGm
+        ? [{ bytes: bytesFor(elementCount(space), type.dtype), loaded: false }]
+        : [{ bytes: staged, loaded: true }];
+    if (!movable.includes(operand)) return [{ bytes: staged, loaded: true }];
+    const named = bytesFor(elementsRead(map, table, space, type.shape), type.dtype);
+    return [{ bytes: Math.min(staged, named), loaded: false }];
+  });
+  const bytes = read.reduce((sum, one) => sum + one.bytes, written);
+  const loads = read.filter(({ loaded }) => loaded);
+
+  const cyclesOf = (work: Partial<Work>, pipe: "MTE2" | "V" | "MTE3" | "S"): number =>
+    cyclesOfWork({ ...noWork, ...work }, pipe, target, cores);
+  const wait = Math.ceil(target.syncCycles);
+  const blocks = (instructions: number): Partial<Work> => ({
+    instructions,
+    padded: instructions * target.blockBytes,
+  });
+  const lastStore = cyclesOf(blocks(1), "MTE3");
+  const stores = cyclesOf(
+    { instructions: Math.ceil((written * part) / schedule.ubBytes), padded: written * part },
+    "MTE3",
+  );
+  const gathers = leastGathers(tiling).map(({ work, by }) => ({ work: work(part), by }));
+  const loaded = {
+    instructions: loads.length,
+    padded: loads.reduce((sum, one) => sum + one.bytes, 0) * part,
+  };
+  const moved: (readonly [FloorLimit, number])[] = [
+    ["global memory", Math.ceil((bytes / target.gmBytesPerCycle) * below)],
+  ];
+  if (inGm) {
+    // A gather from global memory runs on the pipe of the loads.
+    const fetches = Math.min(
+      ...gathers.map(({ work }) =>
+        cyclesOf(
+          {
+            ...work,
+            instructions: work.instructions + loaded.instructions,
+            padded: work.padded + loaded.padded,
+          },
+          "MTE2",
+        ),
+      ),
+    );
+    const first = cyclesOf(blocks(loads.length + 1), "MTE2");
+    moved.push(["dma", Math.max(fetches + wait + lastStore, first + wait + stores)]);
+  } else {
+    const first = cyclesOf(blocks(loads.length), "MTE2");
+    const around = first + 2 * wait + lastStore;
+    moved.push(["dma", Math.max(cyclesOf(loaded, "MTE2") + 2 * wait + lastStore, first + 2 * wait + stores)]);
+    const pipe = hasWideIndices(gather) ? "S" : "V";
+    const timed = gathers.map(({ work, by }) => [by, cyclesOf(work, pipe) + around] as const);
+    moved.push(timed.reduce((fewest, other) => (other[1] < fewest[1] ? other : fewest)));
+  }
+  const [limit, cycles] = moved.reduce((most, other) => (other[1] > most[1] ? other : most));
+  return { cycles: cycles + Math.ceil(target.taskCycles), limit };
+}
+
+interface LeastGather {
+  /** Of a core that has such a part of all. */
+  readonly work: (part: number) => Work;
+  /** What does it. */
+  readonly by: "vector" | "scalar";
+}
+
+/** A core that gathers runs the instructions on a whole tile once at least. */
+const shared =
+  (all: Work) =>
+  (part: number): Work => ({
+    ...counts.reduce<Work>((own, count) => ({ ...own, [count]: all[count] * part }), noWork),
+    steps: all.steps,
+  });
+
+/** What all gathers together do at least, in each class that the gather may have. */
+function leastGathers({ gather, target, extents, residency }: Tiling): readonly LeastGather[] {
+  const { map, operands } = gather;
+  const space = walked(map, extents);
+  const inGm = residency === "gm";
+  const held = operands.map(({ role, type }, table): Held => {
+    if (role === "output") return { type, inTile: strides(type.shape) };
+    if (table === gatheredTable && inGm) return { type };
+    return { type, inTile: strides(inputTile(map, table, space, type.shape)) };
+  });
+  const [inputs, output] = [held.slice(0, -1), at(held, held.length - 1)];
+  const workOf = (kind: Instructions["class"]): Work => {
+    const lowering: Instructions = {
+      class: kind,
+      adds: [],
+      steps: { scalar: 0, tile: 0 },
+      once: { scalars: 0, steps: 0, stepRepeats: 0 },
+      waits: 0,
+    };
+    return gatherWork({ map, inputs, output, lowering }, extents, target);
+  };
+  const ways: LeastGather[] = [{ work: shared(workOf("scalar")), by: "scalar" }];
+  const first = pickedFrom(map);
+  const rows = first < map.outRank;
+  const wide = hasWideIndices(gather);
+  if (inGm) {
+    if (!rows) return ways;
+    // Rows that are fetched are bursts of one DMA instruction each, or two of them are.
+    const fetched = workOf("row-fetch");
+    const picks = elementCount(extents.slice(0, first)) * (isMove(map) ? 1 : (map.reduced?.most ?? 1));
+    const pairs = hasPtoForm(map, inputs.length);
+    const instructions = Math.min(fetched.instructions, pairs ? picks / 2 : picks);
+    const scalars = pairs ? picks : fetched.scalars;
+    return [...ways, { work: shared({ ...fetched, instructions, scalars }), by: "vector" }];
+  }
+  if (rows) ways.push({ work: shared(workOf("row-copy")), by: wide ? "scalar" : "vector" });
+  const data = at(operands, gatheredTable).type;
+  const facts = { map, inputs, output, tile: extents, ragged: new Set<number>(), freshIndices: true };
+  if (typeof flatPrograms({ ...facts, spareBytes: Infinity }, target) !== "string")
+    ways.push({ work: flatWork(elementCount(extents), data.dtype, target), by: wide ? "scalar" : "vector" });
+  return ways;
+}
+
+/**
+ * One strip of all elements of a core: the repeats of its gather, and of its addresses. More strips start more rows, each of which
+ * has one repeat of both in it.
+ */
+function flatWork(elements: number, dtype: DType, target: Target): (part: number) => Work {
+  const size = isPacked(dtype) ? 1 : bytesOf(dtype);
+  const words = elements * Math.max(1, size / 4);
+  const beyondFirst = (bytes: number): number => Math.max(0, bytes / target.vectorBytes - 1);
+  const apart = target.gatherRowCycles < target.gatherRepeatCycles + target.stepRepeatCycles;
+  return (part) => ({
+    ...noWork,
+    rows: 1,
+    repeats: apart ? 0 : beyondFirst(elements * size * part),
+    stepRepeats: apart ? 0 : beyondFirst(4 * words * part),
+  });
+}
