@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { simulate } from "../../backends/sim/index.js";
 import { targets, type Schedule } from "../../ir/index.js";
 import { explainTile } from "../../src/api/explain-tile.js";
-import { compile, CompileError, explain, onnx, tryCompile } from "../../src/index.js";
+import { compile, CompileError, explain, onnx, pypto, tryCompile } from "../../src/index.js";
 
 describe("a tile program explained", () => {
   const func = onnx.gather({ data: ["f32", [5, 8]], indices: ["i32", [12]], axis: 0 });
@@ -105,6 +105,31 @@ describe("the instructions of a gather", () => {
     expect(Math.min(...others)).toBeGreaterThan(lowering!.cycles);
     for (const { class: asked } of lowering!.lost)
       expect(explain(rows, { ...options, lowering: asked }).lowering?.class).toBe(asked);
+  });
+
+  // hicann/pypto at 883e7df, docs/zh/api/operation/pypto-gather.md: its example, which is seed/pypto-gather-1 of the cases.
+  const example = pypto.gather({ input: ["i32", [3, 5]], index: ["i32", [3, 4]], dim: 0 });
+
+  it("are told with their cycles for the example of PyPTO's page", () => {
+    const { lowering } = explain(example, { target: targets.ascendA2, tile: [3, 4] });
+    // 24 words are one repeat: maxs, mins, sub, or of three rows, muls and add, then the row of the gather.
+    const flat = 6 * 24 + (1 + 1 + 2 + 3 * 2 + 1 + 2) + 47;
+    // 8 words of `base` on the scalar unit, V's wait for them, two rows more; `seen` cleared, and at the end folded twice.
+    const setup = 8 * 10 + 18 + 2 * (24 + 1) + (24 + 1) + 2 * (24 + 2);
+    expect(lowering).toEqual({
+      class: "flat",
+      cycles: flat,
+      setup,
+      adds: [
+        { name: "base", bytes: 24 * 4 },
+        { name: "seen", bytes: 24 * 4 },
+      ],
+      lost: [
+        { class: "row-copy", reason: "no index names whole rows", room: false },
+        // An index read, a word read and a word written for each of 12; there and back between V and S.
+        { class: "scalar", cycles: 12 * 3 * 10 + 2 * 18, setup: 0 },
+      ],
+    });
   });
 
   it("that do not apply are TC403, and those that find no room TC401, each with what to ask for", () => {
