@@ -98,6 +98,7 @@ export const codes = {
   TC907: { category: "hint", title: "how `auto` chose a residency" },
   TC908: { category: "hint", title: "a second copy of a buffer that the machine does not keep" },
   TC909: { category: "hint", title: "a tile that straddles pages" },
+  TC910: { category: "hint", title: "a sum whose order the framework leaves open" },
 } as const satisfies Readonly<Record<string, CodeInfo>>;
 
 /** A stable code: `TC301`. */

@@ -5,6 +5,7 @@ export {
   isArithmeticType,
   isSourceType,
   isValueType,
+  mostTerms,
   operations,
   reductions,
   reductionsIn,

@@ -14,7 +14,7 @@ export interface ModelGather {
   /** ONNX's name of the operator. */
   readonly op: string;
   readonly loaded?: LoadedProgram;
-  /** Why there is no program. */
+  /** Why there is no program, and hints about one. */
   readonly diagnostics: readonly Diagnostic[];
   /** Of the program that is a gather with what stands around it: its nodes. */
   readonly folds?: readonly string[];
@@ -82,10 +82,10 @@ function modelGathers(gather: OnnxGather | OnnxUncompiled, flags: ProgramFlags):
   const loaded = { func: withFlags(result.func, flags), inputs: known(gather) };
   const alone: ModelGather = { name, op, loaded, diagnostics: [], ...(kept.length === 0 ? {} : { kept }) };
   if (folded === undefined) return [alone];
-  const { func, nodes, reads, inputs } = folded;
+  const { func, nodes, reads, inputs, hints } = folded;
   const fixed = Object.fromEntries(Object.entries(inputs).map(([key, tensor]) => [key, () => tensor]));
   const together = { func: withFlags(func, flags), inputs: fixed };
-  return [alone, { name: func.name, op, loaded: together, diagnostics: [], folds: nodes, reads }];
+  return [alone, { name: func.name, op, loaded: together, diagnostics: hints, folds: nodes, reads }];
 }
 
 /** Every gather of a model with static shapes, a folded one only by its name. Those without are reported; alone, or none with, they are the error. */
@@ -100,7 +100,7 @@ export function loadModelPrograms(file: string, flags: ProgramFlags): LoadedProg
   if (programs.length === 0) throw new CompileError(refused);
   printDiagnostics([
     ...warnings,
-    ...refused.map((diagnostic) => ({ ...diagnostic, severity: "warning" as const })),
+    ...refused.map((own) => (own.severity === "error" ? { ...own, severity: "warning" as const } : own)),
   ]);
   return programs;
 }

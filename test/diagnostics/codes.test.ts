@@ -27,13 +27,14 @@ import { explain } from "../../src/api/explain.js";
 import { readBytes } from "../../src/formats/files.js";
 import { readCases } from "../../src/formats/cases.js";
 import { readNpy, writeNpy } from "../../src/formats/npy.js";
-import { readModel } from "../../src/formats/onnx/index.js";
+import { findGathers, readModel } from "../../src/formats/onnx/index.js";
 import { parseTargetFile } from "../../src/formats/target-file.js";
 import { parseType } from "../../src/cli/options.js";
 import { acquireGpu } from "../../src/device/node.js";
 import { parseRecords } from "../../src/tune/index.js";
 import { ofAnotherTask } from "../../src/tune/records/replay.js";
 import { timed } from "../../src/tune/timed.js";
+import { input, intsAttribute, model, node, onnxTypes, output } from "../support/onnx-bytes.js";
 import { operandOf } from "../support/operands.js";
 
 /** The diagnostics that an action reports or throws. */
@@ -347,7 +348,22 @@ const triggers: Readonly<Record<Code, Trigger>> = {
     found: () => inPages(24),
     followed: () => [...inPages(16), ...inPages(32), ...inPages(8)],
   },
+  TC910: { found: () => reduced("ReduceSum"), followed: () => reduced("ReduceMax") },
 };
+
+/** The hints about a gather and what is made of its rows. */
+function reduced(op: string): readonly Diagnostic[] {
+  const graph = [
+    ...input("x", onnxTypes.f32, [4, 6]),
+    ...input("ids", onnxTypes.i64, [3]),
+    ...node("Gather", ["x", "ids"], ["g"]),
+    ...node(op, ["g"], ["y"], intsAttribute("axes", [0])),
+    ...output("y", onnxTypes.f32, [1, 6]),
+  ];
+  return findGathers(readModel(model(graph, 11), "m.onnx")).flatMap((gather) =>
+    gather.ok ? (gather.folded?.hints ?? []) : [],
+  );
+}
 
 /** Rows of whole pages of 16, so many rows a tile. */
 function inPages(rows: number) {

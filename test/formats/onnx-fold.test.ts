@@ -473,3 +473,79 @@ describe("a folded gather", () => {
     expect(Math.max(...sites)).toBeGreaterThan(1);
   });
 });
+
+describe("a reduction behind a gather", () => {
+  const rows = node("Gather", ["x", "ids"], ["g"], named("pick"));
+  const axes = (...list: readonly number[]): readonly number[] => [
+    ...intsAttribute("axes", list),
+    ...intAttribute("keepdims", 0),
+  ];
+  const firstOf = (graph: readonly number[], version: number): OnnxGather & { readonly ok: true } => {
+    const [first] = findGathers(readModel(model(graph, version), "m.onnx"));
+    if (first?.ok !== true) throw new Error("no gather");
+    return first;
+  };
+  const reduced = (op: string, type: number, attributes: readonly number[], rest: readonly number[] = []) =>
+    firstOf(
+      [
+        ...input("x", type, [4, 6]),
+        ...ids,
+        ...rows,
+        ...node(op, ["g"], ["s"], [...attributes, ...named("sum")]),
+        ...(rest.length > 0 ? rest : node("Identity", ["s"], ["y"], named("end"))),
+        ...bytes(12, info("y", type)),
+      ],
+      11,
+    );
+
+  it("is what the terms along its dim come to, with what stands behind it", () => {
+    const { folded, kept } = reduced("ReduceMean", onnxTypes.f16, axes(0));
+    expect(kept).toEqual([]);
+    expect(folded?.nodes).toEqual(['Gather "pick"', 'ReduceMean "sum"', 'Identity "end"']);
+    expect(printFunc(folded!.func)).toContain(
+      "(d0; r < 3) yield f16(mean(f32(%data[from_end(%indices[r]), d0])))",
+    );
+    expect(folded?.hints.map(({ code, message }) => `${code} ${message}`)).toEqual([
+      expect.stringMatching(
+        /^TC910 the order in which the 3 terms of ReduceMean "sum" are added is left open by ONNX/,
+      ),
+    ]);
+    // Along a row, the index is the element's own.
+    const along = reduced("ReduceMax", onnxTypes.u8, axes(-1));
+    expect(printFunc(along.folded!.func)).toContain(
+      "(d0; r < 6) yield u8(max(i32(%data[from_end(%indices[d0]), r])))",
+    );
+    expect(along.folded?.hints).toEqual([]);
+    expect(reduced("ReduceSum", onnxTypes.i32, axes(0)).folded?.hints).toEqual([]);
+  });
+
+  it("has the index values of the element before those of its terms", () => {
+    const other = [
+      ...input("b", onnxTypes.f32, [5, 6]),
+      ...input("one", onnxTypes.i64, []),
+      ...node("Gather", ["b", "one"], ["h"], named("other")),
+      ...node("Mul", ["s", "h"], ["y"], named("scaled")),
+    ];
+    const { folded, kept } = reduced("ReduceSum", onnxTypes.f32, axes(0), other);
+    expect(kept).toEqual([]);
+    expect(printFunc(folded!.func)).toContain(
+      "(d0; r < 3) let s0 = from_end(%one[]) let s1 = from_end(%ids[r]) yield fold(%x[s1, d0]) * %b[s0, d0]",
+    );
+  });
+
+  const twice = node("Mul", ["s", "s"], ["y"], named("square"));
+  const again = node("ReduceSum", ["s"], ["y"], [...intAttribute("keepdims", 0), ...named("all")]);
+  it.each<[string, ReturnType<typeof reduced>, string]>([
+    ["of two dims", reduced("ReduceSum", onnxTypes.f32, []), "it reduces another number of dims than one"],
+    ["to a mean of integers", reduced("ReduceMean", onnxTypes.i32, axes(0)), "a mean of i32 is no f32"],
+    ["of doubles", reduced("ReduceSum", onnxTypes.f64, axes(0)), "values are not computed in f64"],
+    [
+      "that is read twice",
+      reduced("ReduceSum", onnxTypes.f32, axes(0), twice),
+      "a program has one reduction",
+    ],
+    ["of a reduction", reduced("ReduceMax", onnxTypes.f32, axes(0), again), "a program has one reduction"],
+  ])("%s ends what is folded, and says why", (_, { kept }, why) => {
+    expect(kept).toEqual([expect.stringContaining(`is not folded: ${why}`)]);
+  });
+});

@@ -19,6 +19,7 @@ import {
   type Expression,
   type Linear,
   type Operation,
+  type Reduced,
   type Shape,
 } from "../../../ir/index.js";
 import { fromHost } from "../../../backends/index.js";
@@ -37,10 +38,12 @@ export interface OperandRead {
 export interface Elementwise {
   readonly reads: readonly OperandRead[];
   readonly value: Expression;
+  /** Where an element is made from terms: r is the dim behind those of the output. */
+  readonly reduced?: Reduced;
 }
 
 /** What is known of the inputs: their types and shapes, undefined for one that is left out. */
-type Operands = readonly ({ readonly dtype: DType; readonly shape: Shape } | undefined)[];
+export type Operands = readonly ({ readonly dtype: DType; readonly shape: Shape } | undefined)[];
 
 /** The expression, or why there is none. */
 export type Computed = Elementwise | { readonly why: string };
@@ -49,12 +52,12 @@ type Rule = (input: RuleInput, operands: Operands, shape: Shape) => Computed;
 
 const read = (k: number): Expression => ({ kind: "read", read: k });
 
-const notIn = (dtype: DType | undefined): Computed => ({
+export const notIn = (dtype: DType | undefined): Computed => ({
   why: `values are not computed in ${dtype ?? "a type that tilec lacks"}`,
 });
 
 /** The type in which a type is added, multiplied and compared. */
-function arithmeticOf(dtype: DType): ArithmeticType | undefined {
+export function arithmeticOf(dtype: DType): ArithmeticType | undefined {
   if (isArithmeticType(dtype)) return dtype;
   if (!isValueType(dtype)) return undefined;
   return dtype === "f16" || dtype === "bf16" ? "f32" : "i32";

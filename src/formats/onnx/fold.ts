@@ -2,17 +2,19 @@
  * Gathers with the views, gathers and arithmetic around them, as one access map: a read of what a node makes becomes a read of what
  * that one reads, and its value takes the place of the read.
  */
-import { readData } from "../../../ir/access.js";
+import { isOfTerm, mapForms, readData, termDim } from "../../../ir/access.js";
 import {
   accessMap,
   at,
   dim,
   effectiveType,
   equalLinear,
+  hint,
   isMove,
   isRead,
   maxRank,
   operandAt,
+  reductionsIn,
   resolveSource,
   roles,
   site,
@@ -21,6 +23,7 @@ import {
   verifyStructure,
   type AccessFunc,
   type AccessMap,
+  type Diagnostic,
   type DType,
   type Expression,
   type Linear,
@@ -32,10 +35,12 @@ import {
 import type { ProgramDescription } from "../../api/program.js";
 import { Symbols } from "../symbols.js";
 import { dtypeOf } from "./data-type.js";
+import { readsIn } from "../../../ir/values/expression.js";
 import { elementwiseOf, isElementwise } from "./elementwise.js";
 import { quoted } from "./fail.js";
 import type { Left } from "./infer.js";
 import type { OnnxGraph, OnnxModel, OnnxNode } from "./model.js";
+import { isReduction, reductionOf } from "./reductions.js";
 import { isStatic, showDims, tensorOf, type Value } from "./value.js";
 import { viewNamed } from "./views.js";
 
@@ -65,6 +70,8 @@ export interface Folded {
   readonly nodes: readonly string[];
   /** The tensors of its inputs, in their order. */
   readonly sources: readonly { readonly name: string; readonly value: Value }[];
+  /** TC910 where it sums floats, whose order ONNX leaves open. */
+  readonly hints: readonly Diagnostic[];
 }
 
 /** What folding came to at a gather. */
@@ -101,11 +108,12 @@ export class Folder {
     if (y === undefined) return;
     if (program !== undefined) this.#leaveGather(left, y, program);
     else if (node.domain === "" && viewNamed(node.op) !== undefined) this.#leaveView(left, y);
-    else if (node.domain === "" && isElementwise(node.op)) this.#leaveElementwise(left, y);
+    else if (node.domain === "" && (isElementwise(node.op) || isReduction(node.op)))
+      this.#leaveArithmetic(left, y);
   }
 
   /** Arithmetic on what a gather made, or on what one reads. */
-  #leaveElementwise({ node, inputs, opset }: Left, y: Value): void {
+  #leaveArithmetic({ node, inputs, opset }: Left, y: Value): void {
     const chains = inputs.map((value, k) =>
       value === undefined ? undefined : this.#chainOf(node.inputs[k] ?? "", value),
     );
@@ -116,7 +124,7 @@ export class Folder {
     // A table is dequantized element by element as it is gathered; other arithmetic on a whole table stays one.
     if (gathered.length === 0 && node.op !== "DequantizeLinear") return;
     const keep = (why: string): void => {
-      for (const gather of ends) this.#keep(gather, `${labelOf(node)} is not folded: ${why}`);
+      for (const gather of new Set(ends)) this.#keep(gather, `${labelOf(node)} is not folded: ${why}`);
     };
     const { dims } = y;
     const missing = inputs.some((value, k) => value !== undefined && chains[k] === undefined);
@@ -124,14 +132,23 @@ export class Folder {
       keep("the shape or element type of an operand is not known");
       return;
     }
-    const computed = elementwiseOf({ node, inputs, opset }, chains, dims);
+    const computed = isReduction(node.op)
+      ? reductionOf({ node, inputs, opset }, chains)
+      : elementwiseOf({ node, inputs, opset }, chains, dims);
     if ("why" in computed) {
       keep(computed.why);
       return;
     }
     const taken = computed.reads.flatMap(({ input }) => chains[input] ?? []);
+    const { reduced } = computed;
+    const summed = readsIn(computed.value).filter((k) => taken[k]?.map.reduced !== undefined).length;
+    if (summed + (reduced === undefined ? 0 : 1) > 1) {
+      keep("a program has one reduction");
+      return;
+    }
     const map: AccessMap = {
       outRank: dims.length,
+      ...(reduced === undefined ? {} : { reduced }),
       sites: [],
       reads: computed.reads.map(({ at: coords }, table) => ({ table, at: coords })),
       value: computed.value,
@@ -214,8 +231,25 @@ export class Folder {
     const func = programOf(chain, name);
     const [wrong] = verifyStructure(func);
     if (wrong !== undefined) return { kept: [...kept, `${labelOf(gather)} is not folded: ${wrong.message}`] };
-    return { folded: { func, nodes: chain.nodes.map(labelOf), sources: chain.sources }, kept };
+    const nodes = chain.nodes.map(labelOf);
+    return { folded: { func, nodes, sources: chain.sources, hints: hintsOf(chain) }, kept };
   }
+}
+
+/** What ONNX leaves open and the program does not: the order in which floats are summed. */
+function hintsOf({ map, nodes, sources }: Chain): readonly Diagnostic[] {
+  const [sum] = reductionsIn(map.value);
+  const types = map.reads.map(({ table }) => at(sources, table).type.dtype);
+  if (sum === undefined || typeOf(sum, types) !== "f32" || (sum.how !== "fold" && sum.how !== "mean"))
+    return [];
+  const node = nodes.find(({ op }) => isReduction(op));
+  const terms = `${map.reduced?.most ?? 0} terms${node === undefined ? "" : ` of ${labelOf(node)}`}`;
+  const message = `the order in which the ${terms} are added is left open by ONNX; it is taken as fold: ascending, each step rounded`;
+  return [
+    hint("TC910", message, {
+      hint: "bits are the same for every tile here; other runtimes may round otherwise",
+    }),
+  ];
 }
 
 /** How often each name is read, in nested graphs too. */
@@ -293,7 +327,7 @@ function composed(outer: AccessMap, chains: readonly Chain[]): Pick<Chain, "map"
     const inner: number[] = [];
     const put = (form: Linear): Linear =>
       substitute(form, (of) => {
-        if (of.kind === "dim") return at(coords, of.dim);
+        if (of.kind === "dim") return of.dim === termDim(map) ? dim(termDim(outer)) : at(coords, of.dim);
         return of.kind === "site" ? site(at(inner, of.site)) : undefined;
       });
     for (const entry of map.sites) {
@@ -331,7 +365,19 @@ function composed(outer: AccessMap, chains: readonly Chain[]): Pick<Chain, "map"
     return withReads(chain.map.value, (k) => ({ kind: "read", read: at(own, k) }));
   });
   const value = withReads(outer.value, (k) => at(values, k));
-  return { map: { outRank: outer.outRank, sites, reads, value }, sources };
+  const reduced = outer.reduced ?? chains.find((chain) => chain.map.reduced !== undefined)?.map.reduced;
+  const map = { outRank: outer.outRank, sites, reads, value };
+  return { map: reduced === undefined ? map : termsLast({ ...map, reduced }), sources };
+}
+
+/** The map with the index values of terms behind those of the element, as they are evaluated. */
+function termsLast(map: AccessMap): AccessMap {
+  const numbers = map.sites.map((_, s) => s);
+  const order = [...numbers.filter((s) => !isOfTerm(map, s)), ...numbers.filter((s) => isOfTerm(map, s))];
+  const moved = mapForms(map, (form) =>
+    substitute(form, (of) => (of.kind === "site" ? site(order.indexOf(of.site)) : undefined)),
+  );
+  return { ...moved, sites: order.map((s) => at(moved.sites, s)) };
 }
 
 const sameRead = (a: Read, b: Read): boolean =>

@@ -54,6 +54,8 @@ export interface OnnxFolded {
   readonly reads: Readonly<Record<string, string>>;
   /** Tensors that the model fixes, by the names of the program's inputs. */
   readonly inputs: Readonly<Record<string, TensorValue>>;
+  /** TC910 where it sums floats, whose order ONNX leaves open. */
+  readonly hints: readonly Diagnostic[];
 }
 
 export type OnnxGather =
@@ -184,7 +186,7 @@ function withFolding<G extends OnnxGather & { readonly ok: true }>(
 ): G {
   const { folded, kept } = folder.foldingOf(gather.node, `${gather.name}_folded`);
   if (folded === undefined) return { ...gather, kept };
-  const { func, nodes, sources } = folded;
+  const { func, nodes, sources, hints } = folded;
   try {
     const inputs = inputsOf(func).flatMap(({ name, type }, k) => {
       const value = sources[k]?.value;
@@ -195,7 +197,7 @@ function withFolding<G extends OnnxGather & { readonly ok: true }>(
     const named = { ...func, name: names.next(func.name) };
     const reads = inputsOf(func).map((own, k) => [keyOf(own), sources[k]?.name ?? ""] as const);
     const tensors = { inputs: Object.fromEntries(inputs), reads: Object.fromEntries(reads) };
-    return { ...gather, folded: { func: named, nodes, ...tensors }, kept };
+    return { ...gather, folded: { func: named, nodes, ...tensors, hints }, kept };
   } catch (thrown) {
     if (!(thrown instanceof CompileError)) throw thrown;
     return { ...gather, kept: [...kept, ...thrown.diagnostics.map(({ message }) => message)] };
