@@ -8,7 +8,7 @@ import { compile, tryCompile, type CompileOptions, type Kernel } from "./compile
  */
 export function defaultKernel(
   program: AccessFunc | SourceFunc,
-  options: Pick<CompileOptions, "target" | "findTarget" | "passes">,
+  options: Pick<CompileOptions, "target" | "findTarget" | "passes" | "afterPass">,
 ): Kernel {
   const found = tryCompile(program, options);
   if (found.ok) return found.kernel;

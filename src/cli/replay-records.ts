@@ -15,14 +15,15 @@ export function replay(
   options: CompileOptions,
 ): Func {
   const gather = accessOf(func, options);
+  const passes = options.passes === undefined ? {} : { passes: options.passes };
   const { records } = readRecords(file);
   const found =
     gather === undefined
       ? undefined
-      : replayed(records, gatherHash({ gather, target: resolveTargetOf(func, options) }));
+      : replayed(records, gatherHash({ gather, target: resolveTargetOf(func, options), ...passes }));
   if (found !== undefined) {
     note(`@${func.name}: the schedule of ${file}, found by ${found.task.objective}`);
-    return { ...func, schedule: found.best.schedule };
+    return { ...func, schedule: found.best.given ?? found.best.schedule };
   }
   const other = ofAnotherTask(file, func.name);
   if (strict === true) throw new CompileError([other]);

@@ -1,6 +1,7 @@
 /** tilec tune: searches the schedules of a gather, keeps a record of each candidate, and names the best beside the default. */
 import { Option, type Command } from "commander";
 import {
+  cyclesOf,
   error,
   formatRatio,
   formatShape,
@@ -12,15 +13,13 @@ import {
   ratesOf,
   targetFacts,
   targets,
-  Tiling,
   warning,
   type Code,
   type Diagnostic,
   type Target,
   type Shape,
 } from "../../ir/index.js";
-import { clockOf } from "../../passes/index.js";
-import { resolveTargetOf } from "../api/compile.js";
+import { compile, resolveTargetOf } from "../api/compile.js";
 import { commandMeasurer, simMeasurer } from "../device/index.js";
 import { writeBytes } from "../formats/files.js";
 import { lookUpTarget } from "../formats/look-up-target.js";
@@ -51,13 +50,14 @@ import { taskOf, tune } from "../tune/tune.js";
 import { loadProgram } from "./load.js";
 import type { LoadedProgram } from "./loaded-program.js";
 import { addProgramOptions, parseCount, parseShard, resolveTarget, type ProgramFlags } from "./options.js";
+import { addPipelineOptions, pipelineOf, type PipelineFlags } from "./pipeline-flags.js";
 import { UsageError } from "./usage-error.js";
 import { progressBar } from "./progress.js";
 import { openRunner } from "./run.js";
 import { note, print, printDiagnostics, printJson } from "./terminal.js";
 import { version } from "../device/own-package.js";
 
-interface TuneFlags extends ProgramFlags {
+interface TuneFlags extends ProgramFlags, PipelineFlags {
   readonly objective: Objective;
   readonly backend: "sim" | "webgpu";
   readonly budget: string;
@@ -78,7 +78,7 @@ interface TuneFlags extends ProgramFlags {
 const shown = 10;
 
 export function tuneCommand(program: Command): void {
-  addProgramOptions(program.command("tune"))
+  addPipelineOptions(addProgramOptions(program.command("tune")))
     .addOption(
       new Option("--objective <name>", "what is to be least").choices([...objectives]).default("cycles"),
     )
@@ -105,6 +105,7 @@ export function tuneCommand(program: Command): void {
 
 async function tuneOne(loaded: LoadedProgram, flags: TuneFlags): Promise<number> {
   refuseUnused(flags);
+  const pipeline = await pipelineOf(flags);
   const asked = resolveTargetOf(loaded.func, {
     ...(flags.target === undefined ? {} : { target: resolveTarget(flags.target) }),
     findTarget: lookUpTarget,
@@ -126,7 +127,8 @@ async function tuneOne(loaded: LoadedProgram, flags: TuneFlags): Promise<number>
   try {
     const result = await tune(loaded.func, {
       ...given(loaded, flags),
-      ...recorded(loaded, flags, machine),
+      ...pipeline,
+      ...recorded(loaded, flags, machine, pipeline),
       target,
       ...(machine.measure === undefined ? {} : { measure: machine.measure }),
       signal: stop.signal,
@@ -137,7 +139,10 @@ async function tuneOne(loaded: LoadedProgram, flags: TuneFlags): Promise<number>
     });
     bar?.stop();
     await draw(result, flags);
-    const status = report(result, flags, { stopped: stop.signal.aborted, failed: machine.failed ?? [] });
+    const status = report(result, flags, pipeline, {
+      stopped: stop.signal.aborted,
+      failed: machine.failed ?? [],
+    });
     return stoppedBy === undefined ? status : statusOf(stoppedBy);
   } catch (thrown) {
     if (stoppedBy === undefined || thrown !== stop.signal.reason) throw thrown;
@@ -275,13 +280,14 @@ function recorded(
   { func }: LoadedProgram,
   { records: file, resume, objective, seed }: TuneFlags,
   { target, measure }: Machine,
+  pipeline: Pick<TuneOptions, "passes">,
 ): Pick<TuneOptions, "known" | "onSpace" | "onCandidate"> {
   if (file === undefined) {
     if (resume === true)
       throw new UsageError("--resume goes on from --records", "--records tune.jsonl --resume");
     return {};
   }
-  const options = { objective, target, ...(measure === undefined ? {} : { measure }) };
+  const options = { objective, target, ...pipeline, ...(measure === undefined ? {} : { measure }) };
   const hash = taskHash(taskOf(func, options));
   const before = readRecordsIfAny(file);
   if (before.torn > 0) note(`${file}: ${before.torn} line that was torn is skipped`);
@@ -311,16 +317,19 @@ async function draw(result: TuneResult, { html, svg }: TuneFlags): Promise<void>
 function report(
   result: TuneResult,
   flags: TuneFlags,
+  pipeline: Pick<TuneOptions, "passes">,
   { stopped, failed }: { readonly stopped: boolean; readonly failed: readonly FailedFolder[] },
 ): number {
   const { counts } = result;
   const diagnostics = faults(result, failed);
   if (flags.json === true) {
-    const { name, target, objective, backend, beatsDefault, verdict, space, runOff, complete, seed } = result;
+    const { name, target, passes, objective, backend, beatsDefault, verdict, space, runOff, complete, seed } =
+      result;
     printJson({
       command: "tune",
       name,
       target: target.name,
+      ...(passes === undefined ? {} : { passes }),
       objective,
       ...(backend === undefined ? {} : { backend }),
       seed,
@@ -334,7 +343,7 @@ function report(
       complete,
       diagnostics,
     });
-  } else printResult(result);
+  } else printResult(result, pipeline);
   printDiagnostics(diagnostics);
   if (stopped) {
     const how = flags.records === undefined ? "--records tune.jsonl keeps what is found" : "--resume goes on";
@@ -379,6 +388,7 @@ function faults({ candidates, counts }: TuneResult, folders: readonly FailedFold
 const figures = (candidate: Candidate) => ({
   id: candidate.id,
   schedule: candidate.schedule,
+  ...(candidate.given === undefined ? {} : { given: candidate.given }),
   cycles: candidate.cycles,
   bytes: candidate.bytes,
   ubBytes: candidate.ubBytes,
@@ -388,10 +398,12 @@ const figures = (candidate: Candidate) => ({
   ...(candidate.status === "measured" ? { ms: candidate.ms } : {}),
 });
 
-function printResult(result: TuneResult): void {
+function printResult(result: TuneResult, pipeline: Pick<TuneOptions, "passes">): void {
   const { best, default: own, counts, candidates, gather, target, objective } = result;
   print(`@${result.name} on ${target.name}, by ${objective}: ${result.verdict}`);
-  const why = (candidate: Candidate): string => clockOf(new Tiling(gather, candidate.schedule, target)).why;
+  if (result.passes !== undefined) print(`passes  ${result.passes.join(", ")}`);
+  const why = ({ schedule, given = schedule }: Candidate): string =>
+    cyclesOf(compile({ ...gather, schedule: given }, { target, ...pipeline }).tile, target).why;
   // What the clock says of a machine that is measured is no reason.
   const estimates = targetFacts[target.kind].dmaEngine;
   for (const [label, candidate] of [

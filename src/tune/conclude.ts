@@ -11,7 +11,7 @@ export function concluded(
   costed: readonly Candidate[],
   end: { readonly complete: boolean; readonly race?: RunOff; readonly listed?: readonly SpaceEntry[] },
 ): TuneResult {
-  const { objective, gather, target, backend } = task;
+  const { objective, gather, target, backend, passes } = task;
   const { seed = defaultSeed, shard } = options;
   const { race } = end;
   const candidates = [...costed].sort((a, b) => compareCandidates(a, b, objective));
@@ -54,6 +54,7 @@ export function concluded(
     gather,
     target,
     objective,
+    ...(passes === undefined ? {} : { passes: passes.map((pass) => pass.name) }),
     ...(backend === undefined ? {} : { backend }),
     seed,
     best,

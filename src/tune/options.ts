@@ -1,6 +1,7 @@
 /** What a search is given, and what its parts share. */
 import type { HostInputs } from "../../backends/index.js";
 import { formatEntry, type AccessFunc, type Func, type ProgramFloor, type Target } from "../../ir/index.js";
+import type { Pass } from "../../passes/index.js";
 import type { CompileOptions, Kernel } from "../api/compile.js";
 import type { Cost } from "./cost.js";
 import type { Budget, Shard } from "./cut.js";
@@ -55,6 +56,8 @@ export interface TuneTask {
   readonly gather: AccessFunc;
   readonly target: Target;
   readonly objective: Objective;
+  /** Absent for the built-in pipeline. */
+  readonly passes?: readonly Pass[];
   readonly backend?: TuneBackend;
   readonly device?: string;
 }

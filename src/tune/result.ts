@@ -27,9 +27,12 @@ export type CandidateStatus = (typeof candidateStatuses)[number];
 
 /** What is known of a legal schedule before its clock is read. */
 export interface CandidateFacts {
-  /** Content hash of the schedule, in hexadecimal. */
+  /** Content hash of the schedule that was chosen, in hexadecimal. */
   readonly id: string;
+  /** The schedule that ran. */
   readonly schedule: ResolvedSchedule;
+  /** The schedule that was chosen, of which the passes of the search made the one that ran; absent where they are one. */
+  readonly given?: ResolvedSchedule;
   /** Cycles, roughly: what ranks candidates before any is costed. */
   readonly estimate: number;
   /** Bytes that cross between global memory and the cores. */
@@ -113,6 +116,8 @@ export interface TuneResult {
   readonly gather: AccessFunc;
   readonly target: Target;
   readonly objective: Objective;
+  /** The passes by which candidates were compiled, in order; absent for the built-in pipeline. */
+  readonly passes?: readonly string[];
   /** Absent where nothing ran. */
   readonly backend?: TuneBackend;
   readonly seed: number;

@@ -1,13 +1,13 @@
 /** The search by what is exact: cycles of the clock, or bytes. The answer is the same on every machine and in every order. */
 import { pause, sliceMs } from "../../backends/long-run.js";
 import { concluded } from "./conclude.js";
-import { costOf } from "./cost.js";
+import { costedBy, type Costed } from "./costed.js";
 import { cut, inShard } from "./cut.js";
 import { deadlineOf, defaultBudget, defaultSeed, labelOf, type Search } from "./options.js";
 import type { Candidate, TuneResult } from "./result.js";
 
 export async function searchExact(search: Search): Promise<TuneResult> {
-  const { task, space, own, floor, options } = search;
+  const { task, space, own, options } = search;
   const { budget = defaultBudget, seed = defaultSeed, shard, known, signal } = options;
   const list = cut(space, own, budget, seed);
   const mine = list.filter(({ facts }) => facts.id === own || inShard(facts.id, shard));
@@ -25,12 +25,12 @@ export async function searchExact(search: Search): Promise<TuneResult> {
   let until = performance.now() + sliceMs;
   for (const entry of mine) {
     if (candidates.length > 0 && (signal?.aborted === true || performance.now() > ends)) break;
-    const before = known?.get(entry.facts.id);
-    const candidate: Candidate = {
-      ...entry.facts,
-      ...(before?.cost ?? costOf(entry, floor)),
-      status: "estimated",
-    };
+    // Passes of the user's say more of a candidate than its cost.
+    const before = task.passes === undefined ? known?.get(entry.facts.id) : undefined;
+    const candidate: Candidate =
+      before?.cost === undefined
+        ? estimated(costedBy(search, entry))
+        : { ...entry.facts, ...before.cost, status: "estimated" };
     candidates.push(candidate);
     if (before?.cost === undefined) options.onCandidate?.(candidate);
     options.onProgress?.(candidates.length, mine.length, labelOf(entry));
@@ -40,3 +40,6 @@ export async function searchExact(search: Search): Promise<TuneResult> {
   }
   return concluded(search, candidates, { listed: list, complete: candidates.length === mine.length });
 }
+
+const estimated = ({ facts, refusal }: Costed): Candidate =>
+  refusal === undefined ? { ...facts, status: "estimated" } : { ...facts, ...refusal };

@@ -1,11 +1,10 @@
 /** The search by milliseconds, on the candidates of a gather. */
-import { at, formatEntry, InternalError, type ProgramFloor } from "../../ir/index.js";
-import { lowered } from "../../passes/index.js";
+import { at, formatEntry, InternalError } from "../../ir/index.js";
 import { definedOutput } from "../api/against.js";
 import { randomInputs } from "../testing/random.js";
 import { concluded } from "./conclude.js";
 import { canonicalJson, contentHash } from "./content-hash.js";
-import { costOf } from "./cost.js";
+import { costedBy, type Costed } from "./costed.js";
 import { inShard } from "./cut.js";
 import {
   deadlineOf,
@@ -16,12 +15,12 @@ import {
   type Search,
 } from "./options.js";
 import { median } from "./median.js";
-import type { Candidate, CandidateRun, CostFacts, TuneResult } from "./result.js";
+import type { Candidate, CandidateRun, TuneResult } from "./result.js";
 import { decided, kept, plan, searchMs, type Measurement, type MsFound } from "./search-ms.js";
 import type { SpaceEntry } from "./space.js";
 
 export async function searchMeasured(search: Search): Promise<TuneResult> {
-  const { task, space, own, kernel, floor, options } = search;
+  const { task, space, own, kernel, options } = search;
   const { budget = defaultBudget, seed = defaultSeed, shard, known, signal, measure } = options;
   if (measure === undefined) throw new InternalError("objective ms was checked for what measures");
   const ranked = space.entries.map((entry) => ({
@@ -50,21 +49,20 @@ export async function searchMeasured(search: Search): Promise<TuneResult> {
     );
     const mine = order.filter(({ id }) => id === own || inShard(id, shard));
     const ends = deadlineOf(budget);
-    const tiles = new Map<string, ReturnType<typeof lowered>>();
     let done = 0;
     const found = await searchMs({
       order: mine.map(({ id }) => id),
       default: own,
       known: new Map([...(known ?? [])].flatMap(([id, before]) => knownOn(device, id, before))),
       stop: () => (signal?.aborted === true ? "abort" : performance.now() > ends ? "time" : "no"),
-      measure: (id, given) => {
-        const tile = tiles.get(id) ?? lowered(entryOf(byId, id).tiling);
-        tiles.set(id, tile);
-        return untilAborted(() => measurer.measure(tile, given), signal);
+      measure(id, given) {
+        const { tile, refusal } = costedBy(search, entryOf(byId, id));
+        if (refusal !== undefined) return Promise.resolve(refusal);
+        return untilAborted(() => measurer.measure(tile(), given), signal);
       },
       onMeasured(id, measurement, fresh) {
         const entry = entryOf(byId, id);
-        if (fresh) options.onCandidate?.(candidateOf(entry, measurement, device, floor));
+        if (fresh) options.onCandidate?.(candidateOf(costedBy(search, entry), measurement, device));
         options.onProgress?.(++done, mine.length, labelOf(entry));
       },
     });
@@ -120,13 +118,11 @@ function knownOn(device: string, id: string, { failure, runs }: KnownCandidate):
 }
 
 function candidateOf(
-  entry: SpaceEntry,
+  { facts }: Costed,
   measurement: Measurement,
   device: string,
-  floor: ProgramFloor,
   race?: CandidateRun,
 ): Candidate {
-  const facts: CostFacts = { ...entry.facts, ...costOf(entry, floor) };
   if (measurement.status !== "measured") return { ...facts, ...measurement };
   const first: CandidateRun = { device, phase: "search", nanoseconds: measurement.nanoseconds };
   const runs = race === undefined ? [first] : [first, race];
@@ -140,12 +136,12 @@ function raced(
   device: string,
   listed: readonly SpaceEntry[],
 ): TuneResult {
-  const { own, floor, options } = search;
+  const { own, options } = search;
   const name = contentHash(canonicalJson([device, [...runOff]]));
   const candidates = [...measurements].map(([id, measurement]) => {
     const nanoseconds = runOff.get(id);
     const race = nanoseconds && { device, phase: "run-off" as const, race: name, nanoseconds };
-    return candidateOf(entryOf(byId, id), measurement, device, floor, race);
+    return candidateOf(costedBy(search, entryOf(byId, id)), measurement, device, race);
   });
   for (const candidate of candidates) if (runOff.has(candidate.id)) options.onCandidate?.(candidate);
   const race = decided(runOff, own);

@@ -10,9 +10,10 @@ import {
   type AccessFunc,
   type Func,
   type Residencies,
+  type Schedule,
   type Target,
 } from "../../ir/index.js";
-import { residenciesOf } from "../../passes/index.js";
+import { defaultPipeline, isDefaultPipeline, residenciesOf } from "../../passes/index.js";
 import { accessOf } from "../api/access.js";
 import { callable, isObject, oneOf, wholeNumber, type Fields } from "../../backends/index.js";
 import { simulateLongFields } from "../../backends/sim/options.js";
@@ -32,8 +33,17 @@ export async function tune(program: Func, options: TuneOptions = {}): Promise<Tu
   const task = taskOf(program, options);
   const { gather, target, objective } = task;
   const { findTarget } = options;
-  const kernel = defaultKernel(gather, { target, ...(findTarget === undefined ? {} : { findTarget }) });
-  const { schedule } = kernel.tile;
+  /** As it was chosen: passes of the user's may make another one of it, of which they would make yet another. */
+  let chosen: Schedule = gather.schedule;
+  const kernel = defaultKernel(gather, {
+    target,
+    ...(findTarget === undefined ? {} : { findTarget }),
+    ...(task.passes === undefined ? {} : { passes: task.passes }),
+    afterPass(_, before, after) {
+      if (isResolved(after.schedule) && !isResolved(before.schedule)) chosen = after.schedule;
+    },
+  });
+  const schedule = task.passes === undefined ? kernel.tile.schedule : chosen;
   if (!isResolved(schedule)) throw new CompileError(kernel.diagnostics);
   const own = new Tiling(gather, schedule, target);
   const space = await inSlices(
@@ -101,11 +111,22 @@ export function taskOf(program: Func, options: TuneOptions): TuneTask {
     const hint = "in Node, simMeasurer of tilec/node; in a browser, localMeasurer";
     throw new CompileError([error("TC702", "objective ms needs `measure`", { hint })]);
   }
+  const { passes = defaultPipeline } = options;
+  const above = passes.find((pass) => !defaultPipeline.includes(pass) && pass.requires.includes("source"));
+  if (above !== undefined) {
+    const hint = "a pass that requires access, or none";
+    throw new CompileError([
+      error("TC702", `${above.name} requires the source level, and a search starts at the access level`, {
+        hint,
+      }),
+    ]);
+  }
   return {
     program,
     gather,
     target,
     objective,
+    ...(isDefaultPipeline(passes) ? {} : { passes }),
     ...(objective === "ms" && measure !== undefined ? { backend: measure.backend } : {}),
   };
 }

@@ -1,4 +1,4 @@
-import { mkdtempSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -148,6 +148,78 @@ describe("a pipeline with a pass of the user's", () => {
     expect(status).toBe(1);
     expect(stdout).toContain("after crash of ./mine.mjs: it crashed: no such loop");
     expect(stdout).not.toContain("a bug in tilec");
+  });
+});
+
+describe("a search", () => {
+  const open = ["--op", "gather_elements", "--data", "f32[64,80]", "--indices", "i32[64,80]", "--axis", "0"];
+  const searched = [...open, "--target", "ascend-a2"];
+  type Line = Readonly<Record<string, unknown>> & {
+    readonly record: string;
+    readonly pipeline: { readonly passes: string; readonly hash: string };
+    readonly schedule: { readonly order: readonly number[] };
+    readonly given: { readonly order: readonly number[] };
+  };
+  const linesOf = (file: string): readonly Line[] =>
+    readFileSync(join(folder, file), "utf8")
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line) as Line);
+
+  it("shows and records the schedules that ran, and compile makes the best again from the one that was chosen", async () => {
+    const records = ["--records", "own.jsonl"];
+    const text = await out("tune", ...searched, ...turned, "--budget", "6", ...records);
+    expect(text).toContain("passes  canonicalize-access, select-tile, reverse-order, ");
+    const lines = linesOf("own.jsonl");
+    const candidates = lines.filter(({ record }) => record === "candidate");
+    expect(candidates).toHaveLength(6);
+    for (const { schedule, given } of candidates) expect([...given.order].reverse()).toEqual(schedule.order);
+    const best = /^best {4}(.*)$/m.exec(text)?.[1] ?? "";
+    expect(best).toContain("order = [0, 1]");
+    expect(await out("records", "best", "own.jsonl")).toContain(best);
+    const compiled = await runHere(["compile", ...searched, ...turned, ...records, "--strict"], folder);
+    expect(compiled.stderr).toContain("the schedule of own.jsonl, found by cycles");
+    expect(compiled.stdout).toContain(`schedule {${best}}`);
+  });
+
+  it("of another text of the pass, or of the built-in pipeline, is another task", async () => {
+    const text = readFileSync(join(folder, "mine.mjs"), "utf8");
+    writeFileSync(join(folder, "later.mjs"), `${text}// another version\n`);
+    const later = ["--load", "./later.mjs", "--pipeline", "default, reverse-order after select-tile"];
+    await out("tune", ...searched, ...later, "--budget", "2", "--records", "later.jsonl");
+    await out("tune", ...searched, ...turned, "--budget", "2", "--records", "now.jsonl");
+    const [[one], [other]] = [linesOf("later.jsonl"), linesOf("now.jsonl")];
+    expect(one?.pipeline.passes).toBe(other?.pipeline.passes);
+    expect(one?.pipeline.hash).not.toBe(other?.pipeline.hash);
+    for (const flags of [later, []]) {
+      const args = ["compile", ...searched, ...flags, "--records", "now.jsonl", "--strict"];
+      const { status, stderr } = await runHere(args, folder);
+      expect([status, stderr.includes("error[TC017]")]).toEqual([1, true]);
+    }
+    const pinned = await runHere(["records", "pin", "now.jsonl"], folder);
+    expect([pinned.status, pinned.stderr.includes("error[TC016]")]).toEqual([1, true]);
+  });
+
+  it("has the figures of the program that runs", async () => {
+    const rows = [
+      "--op",
+      "gather",
+      "--data",
+      "f32[256,4096]",
+      "--indices",
+      "i32[512]",
+      "--target",
+      "ascend-a2",
+    ];
+    const pipeline = ["--pipeline", "default, no hoist-loads"];
+    const stated = [...rows, "--tile", "64,64", "--order", "1,0", ...pipeline];
+    await out("tune", ...stated, "--residency", "ub", "--buffers", "1", "--records", "rows.jsonl");
+    const candidate = linesOf("rows.jsonl").find(({ record }) => record === "candidate");
+    const { report } = JSON.parse(
+      await out("run", ...stated, "--residency", "ub", "--buffers", "1", "--seed", "1", "--json"),
+    ) as { report: { bytesRead: number; bytesWritten: number; timing: { cycles: number } } };
+    expect(candidate?.["bytes"]).toBe(report.bytesRead + report.bytesWritten);
+    expect(candidate?.["cycles"]).toBe(report.timing.cycles);
   });
 });
 

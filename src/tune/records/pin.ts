@@ -2,8 +2,15 @@
 import { CompileError, error, parseModule, printFunc, printSchedule, type Func } from "../../../ir/index.js";
 import type { BestRecord } from "./best.js";
 
-/** Throws a CompileError for a program text that does not parse. */
+/** Throws a CompileError (TC016) for a program text that does not parse, and for a pipeline, whose passes it cannot load. */
 export function pinnedTest({ task, best }: BestRecord): string {
+  if (task.pipeline !== undefined) {
+    throw new CompileError([
+      error("TC016", `@${task.name} was searched with the pipeline ${task.pipeline.passes}`, {
+        hint: 'write its test by hand: // RUN: tilec explain --load FILE --pipeline "LIST" %s',
+      }),
+    ]);
+  }
   const program = programOf(task.program);
   const text = printFunc({ ...program, schedule: best.schedule });
   return [

@@ -11,6 +11,7 @@ import {
   type Standing,
   type Target,
 } from "../../../ir/index.js";
+import { defaultPipeline, isDefaultPipeline } from "../../../passes/index.js";
 import { canonicalJson, contentHash } from "../content-hash.js";
 import type { PrunedCount, TuneTask } from "../options.js";
 import type { Candidate, CandidateRun, Objective, RefusedTiles, TuneBackend } from "../result.js";
@@ -21,14 +22,16 @@ export const recordsVersion = 1;
 /** What was searched: a line of its own, which candidates name by its hash. */
 export interface TaskRecord {
   readonly record: "task";
-  /** Hash of the gather, the target's figures, the objective and the backend. */
+  /** Hash of the gather, the target's figures, the pipeline, the objective and the backend. */
   readonly task: string;
-  /** Hash of the gather and the target's figures. */
+  /** Hash of the gather, the target's figures and the pipeline. */
   readonly gather: string;
   readonly name: string;
   /** The program as text, with what the user pinned of its schedule. */
   readonly program: string;
   readonly target: Target;
+  /** The passes in order, and a hash of the text of those that are not built in; absent for the built-in pipeline. */
+  readonly pipeline?: { readonly passes: string; readonly hash: string };
   readonly objective: Objective;
   /** What ran the candidates. */
   readonly backend?: TuneBackend;
@@ -41,9 +44,12 @@ export interface TaskRecord {
 export interface CandidateRecord extends Partial<Omit<Standing, "clock">> {
   readonly record: "candidate";
   readonly task: string;
-  /** Hash of the schedule. */
+  /** Hash of the schedule that was chosen. */
   readonly candidate: string;
+  /** The schedule that ran. */
   readonly schedule: ResolvedSchedule;
+  /** The one that was chosen, where passes of the user's made another one of it: what the compiler is given to make it again. */
+  readonly given?: ResolvedSchedule;
   readonly status: Candidate["status"];
   readonly code?: Code;
   readonly reason?: string;
@@ -77,14 +83,30 @@ export interface RefusedRecord extends Omit<RefusedTiles, "status"> {
 export type TuneRecord = TaskRecord | CandidateRecord | PrunedRecord | RefusedRecord;
 
 /** The hash by which `compile` finds what was found out about a program. */
-export function gatherHash({ gather, target }: Pick<TuneTask, "gather" | "target">): string {
+export function gatherHash({
+  gather,
+  target,
+  passes,
+}: Pick<TuneTask, "gather" | "target" | "passes">): string {
   const { sources: _, title: __, ...figures } = target;
   const text = printFunc({ ...gather, name: "main", target: target.name });
-  return contentHash(canonicalJson({ text, figures }));
+  const pipeline = pipelineRecord(passes);
+  return contentHash(canonicalJson({ text, figures, pipeline }));
+}
+
+/** A pass that was loaded is told by its file's text, any other one by that of its function. */
+function pipelineRecord(passes: TuneTask["passes"]): TaskRecord["pipeline"] {
+  if (passes === undefined || isDefaultPipeline(passes)) return undefined;
+  const own = passes
+    .filter((pass) => !defaultPipeline.includes(pass))
+    .map((pass) => [pass.name, pass.requires, pass.ensures, pass.origin?.text ?? pass.run.toString()]);
+  return { passes: passes.map(({ name }) => name).join(", "), hash: contentHash(canonicalJson(own)) };
 }
 
 /** Hash of what a search is about: records of the same task may be merged. */
-export function taskHash(task: Pick<TuneTask, "gather" | "target" | "objective" | "backend">): string {
+export function taskHash(
+  task: Pick<TuneTask, "gather" | "target" | "passes" | "objective" | "backend">,
+): string {
   return taskHashOf(gatherHash(task), task.objective, task.backend);
 }
 
@@ -94,6 +116,7 @@ export const taskHashOf = (gather: string, objective: Objective, backend: TuneBa
 /** `version` is tilec's own. */
 export function taskRecord(task: TuneTask, seed: number, version: string): TaskRecord {
   const { program, gather, target, objective, backend, device } = task;
+  const pipeline = pipelineRecord(task.passes);
   return {
     record: "task",
     task: taskHash(task),
@@ -101,6 +124,7 @@ export function taskRecord(task: TuneTask, seed: number, version: string): TaskR
     name: gather.name,
     program: printFunc({ ...program, target: target.name }),
     target,
+    ...(pipeline === undefined ? {} : { pipeline }),
     objective,
     ...(backend === undefined ? {} : { backend }),
     ...(device === undefined ? {} : { device }),
@@ -126,13 +150,15 @@ export function standingIn({
 
 /** The line of a candidate; `own` is the default's hash. */
 export function candidateRecord(task: string, candidate: Candidate, own: string): CandidateRecord {
-  const { id, schedule, status, cycles, idleCores, bytes, ubBytes, tasks, elements, clock } = candidate;
+  const { id, schedule, given, status, cycles, idleCores, bytes, ubBytes, tasks, elements, clock } =
+    candidate;
   const failed = status === "timeout" || status === "wrong" || status === "error";
   return {
     record: "candidate",
     task,
     candidate: id,
     schedule,
+    ...(given === undefined ? {} : { given }),
     status,
     ...(failed ? { code: candidate.code, reason: candidate.reason } : {}),
     default: id === own,

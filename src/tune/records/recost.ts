@@ -40,6 +40,7 @@ export function recosted({ records, lines }: PlacedRecords, file: string): Recos
       problems.push(error("TC016", `${file}:${lines[k] ?? 0}: ${found}`, { hint }));
       return record;
     }
+    if (found === undefined) return record;
     if (record.clock !== clockVersion) others.set(record.clock, (others.get(record.clock) ?? 0) + 1);
     return { ...record, ...found, clock: clockVersion };
   });
@@ -50,8 +51,12 @@ export function recosted({ records, lines }: PlacedRecords, file: string): Recos
 const figureNames = ["cycles", "idleCores", "bytes", "ubBytes", "tasks", "elements"] as const;
 type Figures = Pick<CandidateRecord, (typeof figureNames)[number] | keyof ReturnType<typeof standingIn>>;
 
-/** The figures of a task's candidates, or what is wrong with one. */
-function costsOf({ program, target }: TaskRecord): (record: CandidateRecord) => Figures | string {
+/** The figures of a task's candidates, or what is wrong with one; undefined where only passes of the user's can tell. */
+function costsOf({
+  program,
+  target,
+  pipeline,
+}: TaskRecord): (record: CandidateRecord) => Figures | string | undefined {
   const access = accessOf({ ...programOf(program), schedule: {} }, { target });
   // Of each number of cores and bytes of UB that candidates have: one, where the task pins them.
   const floors = new Map<string, ProgramFloor>();
@@ -62,8 +67,9 @@ function costsOf({ program, target }: TaskRecord): (record: CandidateRecord) => 
     return known;
   };
   return (record) => {
-    const { candidate, schedule, clock } = record;
-    if (idOf(schedule) !== candidate) return `its schedule is not that of candidate ${candidate}`;
+    const { candidate, schedule, given = schedule, clock } = record;
+    if (idOf(given) !== candidate) return `its schedule is not that of candidate ${candidate}`;
+    if (pipeline !== undefined) return undefined;
     if (access === undefined) return "its program is a tile program, which has no schedules";
     const tiling =
       shapeFaults(access, schedule).length > 0 ? undefined : new Tiling(access, schedule, target);

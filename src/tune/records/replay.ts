@@ -14,6 +14,10 @@ export function replayed(records: readonly TuneRecord[], gather: string): BestRe
 
 /** What a file of records is told that holds no search of a program. */
 export const ofAnotherTask = (file: string, name: string): Diagnostic =>
-  error("TC017", `${file} holds no search of @${name} with this schedule's pins on this target`, {
-    hint: "tilec tune with the same program, flags and target records one",
-  });
+  error(
+    "TC017",
+    `${file} holds no search of @${name} with this schedule's pins and this pipeline on this target`,
+    {
+      hint: "tilec tune with the same program, flags, pipeline and target records one",
+    },
+  );

@@ -132,9 +132,13 @@ function faults(value: unknown): readonly string[] {
   if (version !== recordsVersion)
     return [`versions.records is ${shown(version)}; this tilec reads version ${recordsVersion}`];
   const found = checkOptions(`a ${kind} record`, value, own, options).map(({ message }) => message);
-  const schedule = isObject(value) ? value["schedule"] : undefined;
-  if (found.length > 0 || kind !== "candidate" || isResolved(schedule as Schedule)) return found;
-  return ["its schedule lacks an entry; a candidate has all of them"];
+  if (found.length > 0 || kind !== "candidate" || !isObject(value)) return found;
+  const { schedule, given = schedule } = value;
+  const wrong = checkOptions("a candidate record", { given }, { given: fields.candidate.schedule }, { code });
+  if (wrong.length > 0) return wrong.map(({ message }) => message);
+  return [schedule, given].every((one) => isResolved(one as Schedule))
+    ? []
+    : ["its schedule lacks an entry; a candidate has all of them"];
 }
 
 const versionOf = (versions: unknown): unknown => (isObject(versions) ? versions["records"] : undefined);
