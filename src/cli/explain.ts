@@ -3,8 +3,14 @@ import { readFileSync } from "node:fs";
 import type { Command } from "commander";
 import { codes, counted, isCode } from "../../ir/index.js";
 import { explainTile } from "../api/explain-tile.js";
+import { compile } from "../api/compile.js";
 import { explain } from "../api/explain.js";
+import { otherKernel } from "../api/other-schedule.js";
+import { sensitivityOf } from "../api/sensitivity.js";
+import { programAtMost, sideOf } from "../api/side-by-side.js";
 import { renderPlan } from "../report/memory-plan.js";
+import { renderSensitivity } from "../report/sensitivity.js";
+import { renderSides } from "../report/side-by-side.js";
 import { renderExplanation } from "../report/explanation.js";
 import { lookUpTarget } from "../formats/look-up-target.js";
 import { addProgramOptions, dashed, resolveTarget, type ProgramFlags } from "./options.js";
@@ -15,11 +21,15 @@ import { ownFile } from "../device/own-package.js";
 import { print, printDiagnostics, printJson } from "./terminal.js";
 
 interface ExplainFlags extends ProgramFlags, PipelineFlags {
+  readonly compare?: string;
+  readonly sensitivity?: boolean;
   readonly json?: boolean;
 }
 
 export function explainCommand(program: Command): void {
   addPipelineOptions(addProgramOptions(program.command("explain")))
+    .option("--compare <schedule>", "beside another schedule, in one table: as printed, or `default`")
+    .option("--sensitivity", "how much of the cycles rests on each figure of the target")
     .option("--json", "print one JSON document")
     .action(async (file: string | undefined, flags: ExplainFlags) => {
       if (file !== undefined && /^TC\d+$/i.test(file)) explainCode(file.toUpperCase(), flags);
@@ -33,6 +43,11 @@ async function explainProgram(file: string | undefined, flags: ExplainFlags): Pr
   const target = flags.target === undefined ? {} : { target: resolveTarget(flags.target) };
   const options = { ...target, findTarget: lookUpTarget, ...pipeline };
   if (func.level === "tile") {
+    const unused = (["compare", "sensitivity"] as const).find((flag) => flags[flag] !== undefined);
+    if (unused !== undefined)
+      throw new UsageError(
+        `--${unused} takes a source or access program, and @${func.name} is a tile program`,
+      );
     const explained = explainTile(func, options);
     if (flags.json === true) printJson({ command: "explain", legal: true, ...explained });
     else {
@@ -44,8 +59,29 @@ async function explainProgram(file: string | undefined, flags: ExplainFlags): Pr
     return 0;
   }
   const explanation = explain(func, options);
-  if (flags.json === true) printJson({ command: "explain", ...explanation });
-  else {
+  const { legal, name, machine } = explanation;
+  const { compare: written } = flags;
+  const kernel =
+    legal && (written !== undefined || flags.sensitivity === true) ? compile(func, options) : undefined;
+  const compare =
+    kernel === undefined || written === undefined
+      ? undefined
+      : ([sideOf(kernel), sideOf(otherKernel(func, written, options))] as const);
+  const sensitivity =
+    kernel === undefined || flags.sensitivity !== true
+      ? undefined
+      : sensitivityOf(programAtMost(kernel), kernel.target);
+  if (flags.json === true)
+    printJson({
+      command: "explain",
+      ...explanation,
+      ...(compare === undefined ? {} : { compare }),
+      ...(sensitivity === undefined ? {} : { sensitivity }),
+    });
+  else if (compare !== undefined || sensitivity !== undefined) {
+    if (compare !== undefined) print(renderSides(name, compare, machine));
+    if (sensitivity !== undefined) print(renderSensitivity(sensitivity));
+  } else {
     print(renderExplanation(explanation));
     printDiagnostics(explanation.diagnostics.filter((d) => d.severity !== "error"));
   }

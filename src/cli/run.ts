@@ -13,7 +13,6 @@ import {
   formatType,
   hasErrors,
   isPacked,
-  parseSchedule,
   RunError,
   targetFacts,
   taskOfTile,
@@ -29,7 +28,7 @@ import { chromeTrace, type Executor } from "../../backends/sim/index.js";
 import { createRunner, type Runner, type RunnerOptions } from "../../backends/webgpu/index.js";
 import { toHost, type HostValue } from "../../backends/index.js";
 import { compile, type CompileOptions, type Kernel } from "../api/compile.js";
-import { defaultKernel } from "../api/default-kernel.js";
+import { otherKernel } from "../api/other-schedule.js";
 import { acquireGpu, spawnThread } from "../device/index.js";
 import { readBytes, writeBytes } from "../formats/files.js";
 import { packedShape, readNpy, writeNpy } from "../formats/npy.js";
@@ -487,15 +486,7 @@ function comparedWith(
   if (trace?.endsWith(".html") !== true) {
     throw new UsageError("--compare is drawn on the page of --trace", "--trace t.html");
   }
-  if (func.level === "tile") {
-    throw new UsageError(
-      `@${func.name} is a tile program: its schedule is chosen, and --compare has no other`,
-    );
-  }
-  if (written === "default") return defaultKernel({ ...func, schedule: {} }, targeted);
-  const { schedule, diagnostics } = parseSchedule(written, "--compare");
-  if (diagnostics.length > 0) throw new CompileError(diagnostics);
-  return compile({ ...func, schedule }, targeted);
+  return otherKernel(func, written, targeted);
 }
 
 /** The timeline in the form that the file's ending names. Charts are loaded where they are asked for. */

@@ -1,0 +1,87 @@
+/** A schedule with the figures by which schedules of one gather differ: what `explain --compare` puts side by side. */
+import {
+  cyclesOf,
+  InternalError,
+  isResolved,
+  keyOf,
+  openSymbols,
+  programFloor,
+  standingOf,
+  Tiling,
+  type ClockResult,
+  type GatherLowering,
+  type ResolvedSchedule,
+  type Shape,
+  type Standing,
+  type TileFunc,
+} from "../../ir/index.js";
+import { indexInputs } from "../../backends/index.js";
+import { countedReport } from "../../backends/sim/index.js";
+import { lowered } from "../../passes/index.js";
+import { randomValue } from "../testing/random.js";
+import type { Kernel } from "./compile.js";
+
+/** The figures of one schedule. Sizes of symbols that are open are at their most. */
+export interface Side extends Standing {
+  readonly schedule: ResolvedSchedule;
+  readonly tile: Shape;
+  readonly tasks: number;
+  /** Runs of memory, and their bytes; indices are drawn where rows are fetched. */
+  readonly bursts: number;
+  readonly bytes: number;
+  /** Of the cycles, 0 to 1, that each pipe of the last core is busy, and its share of global memory. */
+  readonly shares: Readonly<Record<ClockResult["bottleneck"], number>>;
+  /** Cycles in which the busiest of them waits. */
+  readonly waits: number;
+  readonly idleCores: number;
+  /** Bytes of the unified buffer, second buffers and padding included. */
+  readonly ubBytes: number;
+  /** Absent for a program without a gather. */
+  readonly lowering?: GatherLowering["class"];
+  readonly cycles: number;
+}
+
+/** The schedule of a kernel that was no tile program from the start. */
+function tilingOf({ access, target }: Kernel): Tiling {
+  if (access === undefined || !isResolved(access.schedule))
+    throw new InternalError("a program with a schedule has an access program");
+  return new Tiling(access, access.schedule, target);
+}
+
+/** The tile program of a kernel, its open sizes at the most. */
+export const programAtMost = (kernel: Kernel): TileFunc =>
+  openSymbols(kernel.tile).length > 0 ? lowered(tilingOf(kernel)) : kernel.tile;
+
+/** What a kernel takes under its schedule; of a source or access program. */
+export function sideOf(kernel: Kernel): Side {
+  const { target } = kernel;
+  const tiling = tilingOf(kernel);
+  const { schedule, traffic, footprint } = tiling;
+  const func = programAtMost(kernel);
+  const clock = cyclesOf(func, target);
+  const { cycles, busy, memory, tasks, idleCores, lowering } = clock;
+  const drawn = indexInputs(func).map((operand) => [keyOf(operand), randomValue(operand, func, 1)] as const);
+  const { operands } = countedReport({ tile: func, target }, Object.fromEntries(drawn));
+  const share = (part: number): number => (cycles === 0 ? 0 : part / cycles);
+  const shares = {
+    MTE2: share(busy.MTE2),
+    V: share(busy.V),
+    MTE3: share(busy.MTE3),
+    S: share(busy.S),
+    gm: share(memory),
+  };
+  return {
+    schedule,
+    tile: tiling.tile,
+    tasks,
+    bursts: Object.values(operands).reduce((sum, { bursts }) => sum + bursts, 0),
+    bytes: traffic.bytes,
+    shares,
+    waits: cycles - Math.max(memory, ...Object.values(busy)),
+    idleCores,
+    ubBytes: footprint.planned,
+    ...(lowering === undefined ? {} : { lowering: lowering.class }),
+    cycles,
+    ...standingOf(tiling, clock, programFloor(tiling)),
+  };
+}

@@ -1,0 +1,59 @@
+/** Two schedules of one gather as one table. */
+import {
+  formatRatio,
+  formatShape,
+  formatStanding,
+  printSchedule,
+  type MachineRates,
+} from "../../ir/index.js";
+import type { Side } from "../api/side-by-side.js";
+import { table } from "./table.js";
+
+const percent = (share: number): string => `${(100 * share).toFixed(0)} %`;
+
+const rows: readonly (readonly [name: string, cell: (side: Side) => string | number])[] = [
+  ["tile", ({ tile }) => formatShape(tile)],
+  ["tasks", ({ tasks }) => tasks],
+  ["bursts", ({ bursts }) => bursts],
+  ["bytes", ({ bytes }) => bytes],
+  ["MTE2 busy", ({ shares }) => percent(shares.MTE2)],
+  ["V busy", ({ shares }) => percent(shares.V)],
+  ["MTE3 busy", ({ shares }) => percent(shares.MTE3)],
+  ["S busy", ({ shares }) => percent(shares.S)],
+  ["global memory busy", ({ shares }) => percent(shares.gm)],
+  ["waits, cycles", ({ waits }) => waits],
+  ["idle cores", ({ idleCores }) => idleCores],
+  ["UB bytes", ({ ubBytes }) => ubBytes],
+  ["lowering", ({ lowering = "" }) => lowering],
+  ["cycles", ({ cycles }) => cycles],
+  ["floor", ({ floor }) => formatRatio(floor.ratio)],
+];
+
+/** `machine`: of the target, where a cycle is a known time. */
+export function renderSides(
+  name: string,
+  sides: readonly [Side, Side],
+  machine: MachineRates | undefined,
+): string {
+  const [a, b] = sides;
+  const text = (cell: string | number): string =>
+    typeof cell === "number" ? cell.toLocaleString("en") : cell;
+  return [
+    `@${name}: two schedules`,
+    `A  ${printSchedule(a.schedule)}`,
+    `   ${formatStanding(a, machine)}`,
+    `B  ${printSchedule(b.schedule)}`,
+    `   ${formatStanding(b, machine)}`,
+    table(
+      ["", "A", "B"],
+      rows.map(([label, cell]) => [label, text(cell(a)), text(cell(b))]),
+    ),
+    verdict(a.cycles, b.cycles),
+  ].join("\n");
+}
+
+function verdict(a: number, b: number): string {
+  if (a === b) return "both take as long";
+  const [fast, slow, name] = a < b ? [a, b, "A"] : [b, a, "B"];
+  return `${name} takes ${(slow - fast).toLocaleString("en")} cycles less: ${(slow / Math.max(1, fast)).toFixed(2)} times as fast`;
+}
