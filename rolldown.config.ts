@@ -118,4 +118,17 @@ export default defineConfig([
     platform: "browser",
     output: output("pages"),
   },
+  ...["gpu", "gpu-open", "cpu"].map((machine) => ({
+    input: `src/module/runtime/${machine}.ts`,
+    platform: "neutral" as const,
+    // One expression, which `tilec compile --emit module` prints beside a kernel.
+    output: {
+      file: `dist/module/${machine}.js`,
+      format: "iife" as const,
+      name: "runtime",
+      minify: true,
+      comments: false,
+      generatedCode: { symbols: false },
+    },
+  })),
 ]);

@@ -183,8 +183,9 @@ export function coordinates(position: number, shape: Shape): number[] {
   const result = new Array<number>(shape.length).fill(0);
   let rest = position;
   for (let k = shape.length - 1; k >= 0; k--) {
-    result[k] = rest % at(shape, k);
-    rest = Math.floor(rest / at(shape, k));
+    const extent = shape[k] ?? 1;
+    result[k] = rest % extent;
+    rest = Math.floor(rest / extent);
   }
   return result;
 }
@@ -222,14 +223,19 @@ export interface SiteAt {
   readonly r?: number;
 }
 
-/** A site with its value. */
-export interface FoundSite {
-  readonly at: SiteAt;
+/** A value that stood at a site, and of its rule the numbers. */
+export interface DescribedSite {
+  readonly at: Omit<SiteAt, "rule"> & { readonly rule?: Pick<IndexRule, "below" | "fromEnd"> };
   readonly value: bigint;
-  /** Whether its policy rejects the value, which ends the element. */
-  readonly rejected: boolean;
   /** Of a bag with more terms than it may have: where they begin, their number, and the most. */
   readonly bag?: { readonly from: number; readonly terms: number; readonly most: number };
+}
+
+/** A site with its value. */
+export interface FoundSite extends DescribedSite {
+  readonly at: SiteAt;
+  /** Whether its policy rejects the value, which ends the element. */
+  readonly rejected: boolean;
 }
 
 /**
@@ -293,7 +299,7 @@ export function* sitesAt(
 }
 
 /** The dim along which a site picks: of the data, else of the first input that is read by it. */
-function pickedBy(
+export function pickedBy(
   map: AccessMap,
   operands: readonly Operand[],
   site: number,
@@ -346,40 +352,43 @@ export function foundSites(mapped: MappedInputs, outputElement: number): readonl
 }
 
 /** TC601 for the value that stood at a site. */
-export function badIndex({
+export function badIndex(found: FoundSite): RunError {
+  const { bag } = found;
+  const hint =
+    bag === undefined
+      ? "mend the index, or choose what it means with --oob clamp, zero or wrap"
+      : `mend the offsets, or state most ${bag.terms}`;
+  const { message, data } = describeBadIndex(found);
+  return new RunError([error("TC601", message, { hint, data })]);
+}
+
+/** What is wrong with the value that stood at a site, in words and numbers. */
+export function describeBadIndex({
   at: { read, rule, axis, picks, point, site, r },
   value,
   bag,
-}: FoundSite): RunError {
+}: DescribedSite) {
   const where = read === undefined ? [] : coordinates(read.position, read.table.type.shape);
   const shown = read === undefined ? "" : ` at ${keyOf(read.table)}${formatShape(where)}`;
   const below = rule?.below ?? 0;
   const lowest = rule?.fromEnd === undefined ? 0 : -rule.fromEnd;
   const range = below === 0 ? "which has no elements" : `which takes [${lowest}, ${below - 1}]`;
   const ofTerm = r === undefined ? "" : ` of the term at r = ${r}`;
-  const [message, hint] =
+  const message =
     bag === undefined
-      ? [
-          `index ${value}${shown}${ofTerm} is out of range for ${picks}, ${range}`,
-          "mend the index, or choose what it means with --oob clamp, zero or wrap",
-        ]
-      : [
-          `the bag from ${bag.from} to ${bag.from + bag.terms}${shown} has ${bag.terms} terms, more than its most, ${bag.most}`,
-          `mend the offsets, or state most ${bag.terms}`,
-        ];
-  return new RunError([
-    error("TC601", message, {
-      hint,
-      data: {
-        ...(read === undefined ? {} : { table: keyOf(read.table), position: read.position }),
-        value: value.toString(),
-        axis,
-        extent: below,
-        coordinates: where,
-        point,
-        site,
-        ...(r === undefined ? {} : { r }),
-      },
-    }),
-  ]);
+      ? `index ${value}${shown}${ofTerm} is out of range for ${picks}, ${range}`
+      : `the bag from ${bag.from} to ${bag.from + bag.terms}${shown} has ${bag.terms} terms, more than its most, ${bag.most}`;
+  return {
+    message,
+    data: {
+      ...(read === undefined ? {} : { table: keyOf(read.table), position: read.position }),
+      value: value.toString(),
+      axis,
+      extent: below,
+      coordinates: where,
+      point,
+      site,
+      ...(r === undefined ? {} : { r }),
+    },
+  };
 }

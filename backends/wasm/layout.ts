@@ -20,22 +20,31 @@ export interface WasmLayout {
 }
 
 export function layoutOf(func: TileFunc, table: Table | undefined): WasmLayout {
-  let end = controlBytes;
-  const operands = func.operands.map(({ type }) => {
-    const start = alignUp(end, cacheLine);
-    end = start + byteCount(type);
-    return start;
-  });
+  const { starts: operands, end } = startsOf(func.operands.map(({ type }) => byteCount(type)));
   const peak = alignUp(
     Math.max(0, ...[...ubBuffers(func).values()].map((buffer) => addressOf(buffer) + ubBytes(buffer))),
     cacheLine,
   );
   return {
     operands,
-    buffers: alignUp(end, cacheLine),
+    buffers: end,
     bufferBytes: alignUp(peak + (table?.bytes ?? 0), cacheLine),
     table: peak,
   };
+}
+
+/** Where tensors of so many bytes start, and where they end. */
+export function startsOf(bytes: readonly number[]): {
+  readonly starts: readonly number[];
+  readonly end: number;
+} {
+  let end = alignUp(controlBytes, cacheLine);
+  const starts = bytes.map((own) => {
+    const start = end;
+    end = alignUp(start + own, cacheLine);
+    return start;
+  });
+  return { starts, end };
 }
 
 export const pagesFor = (layout: WasmLayout, threads: number): number =>

@@ -35,6 +35,7 @@ import { buffersRefused, deviceLost, kernelRefused, orLost, orRefused, refusalEr
 import { Lifetime } from "./lifetime.js";
 import { Resources } from "./resources.js";
 import { scoped } from "./scoped.js";
+import { mostOfAccess, noneBad } from "./status.js";
 import { limitsOf, targetOf } from "./target.js";
 
 /** What a run needs of a kernel. One for another target is compiled again for the device, through `forTarget`. */
@@ -161,7 +162,7 @@ class DeviceRunner implements Runner {
     this.limits = limitsOf(device.limits);
     this.target = targetOf(this.limits, device.adapterInfo?.isFallbackAdapter);
     this.pipelines = new BoundedCache({ limit: pipelines });
-    this.lifetime = new Lifetime(device);
+    this.lifetime = new Lifetime(device, deviceLost);
     // Not every platform has the symbol, nor every `lib` its type.
     const { dispose } = Symbol as { readonly dispose?: symbol };
     if (dispose !== undefined) Object.defineProperty(this, dispose, { value: this.dispose.bind(this) });
@@ -555,11 +556,5 @@ function staleStatus(element: number, why = "whose indices are in range"): Compi
 /** Nanoseconds below which rounded timestamps say too little, and the launches that may be spent to get there. */
 const leastSpan = 2e6;
 const mostLaunches = 4096;
-
-/** What the status word holds when every index was in range. */
-const noneBad = 0xffffffff;
-
-/** Output elements whose indices a kernel resolves together, at most: four rows of 16 elements of one byte. */
-const mostOfAccess = 64;
 
 const computeStage = 4;

@@ -2,7 +2,7 @@
  * Parallel loops over the dims of the grid. Up to three loops take a dim each and nothing is divided; more of them, or
  * trips beyond the device's workgroups per dim, are numbered through and folded over x and y.
  */
-import type { ParallelNest } from "../../ir/task/index.js";
+import type { ParallelLoop, ParallelNest } from "../../ir/task/index.js";
 import type { WgslLimits } from "./kernel.js";
 
 export interface Grid {
@@ -15,13 +15,12 @@ export const isFolded = ({ loops, tasks }: ParallelNest, limits: WgslLimits): bo
   tasks > 0 &&
   (loops.length > 3 || loops.some(({ trips }) => trips > limits.maxComputeWorkgroupsPerDimension));
 
-/** Workgroups of tasks that are numbered through, or not. Undefined where the device has no grid for so many. */
+/** Workgroups of tasks that are numbered through, or not; `most` of them along a dim. Undefined where the device has no grid for so many. */
 export function dispatchOf(
-  { loops, tasks }: ParallelNest,
+  { loops, tasks }: { readonly loops: readonly Pick<ParallelLoop, "trips">[]; readonly tasks: number },
   folded: boolean,
-  limits: WgslLimits,
+  most: number,
 ): Grid["dispatch"] | undefined {
-  const most = limits.maxComputeWorkgroupsPerDimension;
   if (tasks === 0) return [0, 0, 0];
   if (!folded) {
     const [x = 1, y = 1, z = 1] = loops.map(({ trips }) => trips).reverse();

@@ -22,7 +22,7 @@ export function kernelAt({ plan, kernel, limits }: OpenKernel, func: TileFunc): 
   const form = openFormOf(func);
   invariant(form?.program === plan.func, `@${func.name} is no instance of the kernel's program`);
   const { nest } = taskOfTile(func);
-  const dispatch = dispatchOf(nest, plan.grid.folded, limits);
+  const dispatch = dispatchOf(nest, plan.grid.folded, limits.maxComputeWorkgroupsPerDimension);
   if (dispatch === undefined) throw new CompileError([tooManyTasks(func, nest, limits)]);
   const bindings = plan.bindings.map((bound, k): WgslBinding => {
     const binding = asBinding(bound);

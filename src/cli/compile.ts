@@ -13,11 +13,15 @@ import { addProgramOptions, resolveTarget, type ProgramFlags } from "./options.j
 import { UsageError } from "./usage-error.js";
 import { loadPrograms } from "./load.js";
 import { addPipelineOptions, pipelineOf, type PipelineFlags } from "./pipeline-flags.js";
+import type { ModuleKind } from "../module/declarations.js";
+import type { EmittedModule } from "../module/emit-module.js";
 import { passPrinter } from "./print-passes.js";
 import { explainTile } from "../api/explain-tile.js";
 import { note, print, printDiagnostics, printJson } from "./terminal.js";
 
-const emits = ["source", "access", "tile", "moves", "wgsl", "wat", "pto", "pypto", "plan"] as const;
+const texts = ["source", "access", "tile", "moves", "wgsl", "wat", "pto", "pypto", "plan"] as const;
+const modules = ["module", "module-cpu"] as const satisfies readonly ModuleKind[];
+const emits = [...texts, ...modules] as const;
 
 interface CompileFlags extends ProgramFlags, PipelineFlags {
   readonly emit: (typeof emits)[number];
@@ -26,6 +30,7 @@ interface CompileFlags extends ProgramFlags, PipelineFlags {
   readonly timePasses?: boolean;
   readonly diffPage?: string;
   readonly records?: string;
+  readonly out?: string;
   readonly strict?: boolean;
   readonly json?: boolean;
 }
@@ -41,6 +46,7 @@ export function compileCommand(program: Command): void {
     .option("--time-passes", "print the time of each pass")
     .option("--diff-page <file.html>", "what each pass changed, as one self-contained page")
     .option("--records <file.jsonl>", "the best schedule that a search recorded for this program")
+    .option("--out <file>", "where the text goes; of a module its declarations too, beside it")
     .option("--strict", "refuse records of another task, where --records would say so and go on")
     .option("--json", "print one JSON document")
     .action(async (file: string | undefined, flags: CompileFlags) => {
@@ -52,6 +58,15 @@ export function compileCommand(program: Command): void {
       if (flags.diffPage !== undefined && programs.length > 1) {
         throw new UsageError(`--diff-page is one page, and there are ${programs.length} programs`);
       }
+      if (flags.out !== undefined && flags.json === true) {
+        throw new UsageError("--out takes the text, and --json prints it", "give one of them");
+      }
+      if (flags.out !== undefined && programs.length > 1) {
+        throw new UsageError(
+          `--out is one file, and there are ${programs.length} programs`,
+          "choose one with --func",
+        );
+      }
       const kernels: Kernel[] = [];
       for (const { func } of programs) kernels.push(await compileOne(func, flags, pipeline));
       if (flags.json === true) {
@@ -61,7 +76,8 @@ export function compileCommand(program: Command): void {
       }
       for (const kernel of kernels) {
         printDiagnostics(kernel.diagnostics);
-        print(await emitted(kernel, flags.emit));
+        if (flags.out === undefined) print(await emitted(kernel, flags.emit));
+        else await writeOut(kernel, flags.out, flags.emit);
       }
     });
 }
@@ -101,6 +117,9 @@ async function compileOne(
 
 async function emitted(kernel: Kernel, emit: CompileFlags["emit"]): Promise<string> {
   switch (emit) {
+    case "module":
+    case "module-cpu":
+      return (await moduleOf(kernel, emit)).code;
     case "wgsl":
       return wgslOf(kernel).code;
     case "wat":
@@ -120,6 +139,27 @@ async function emitted(kernel: Kernel, emit: CompileFlags["emit"]): Promise<stri
     case "tile":
       return kernel.text(emit);
   }
+}
+
+async function moduleOf(kernel: Kernel, kind: ModuleKind): Promise<EmittedModule> {
+  const [{ emitModule }, { runtimeOf }] = await Promise.all([
+    import("../module/emit-module.js"),
+    import("../module/runtime-of.js"),
+  ]);
+  return emitModule(kernel, kind, runtimeOf);
+}
+
+async function writeOut(kernel: Kernel, file: string, emit: CompileFlags["emit"]): Promise<void> {
+  const kind = modules.find((own) => own === emit);
+  if (kind === undefined) {
+    writeBytes(file, await emitted(kernel, emit));
+    return;
+  }
+  const [, stem] = /^(.*)\.js$/s.exec(file) ?? [];
+  if (stem === undefined) throw new UsageError(`--out ${file} is no .js file`, `--out ${file}.js`);
+  const { code, declarations } = await moduleOf(kernel, kind);
+  writeBytes(file, code);
+  writeBytes(`${stem}.d.ts`, declarations);
 }
 
 /** A kernel for another target is compiled again for WebGPU, and the text says so. */

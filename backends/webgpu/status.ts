@@ -1,0 +1,7 @@
+/** The status word of kernels that report an index out of range: the number of an output element, from which on it is looked for. */
+
+/** What the status word holds when every index was in range. */
+export const noneBad = 0xffffffff;
+
+/** Output elements whose indices a kernel resolves together, at most: four rows of 16 elements of one byte. */
+export const mostOfAccess = 64;

@@ -1,0 +1,102 @@
+/** The types of a module, for its caller. */
+import { inputsOf, keyOf, outputOf, type Operand } from "../../ir/func.js";
+import { elementTypes, isPacked } from "../../ir/types.js";
+import { printKey, type ModuleProgram } from "./module-facts.js";
+
+/** Which machine a module runs on. */
+export type ModuleKind = "module" | "module-cpu";
+
+function given({ type: { dtype } }: Operand): string {
+  if (dtype === "string") return "readonly string[]";
+  const array = elementTypes[dtype].array.name;
+  if (isPacked(dtype)) return "Uint8Array | Int8Array";
+  return array === "Uint8Array" ? array : `${array} | Uint8Array`;
+}
+
+const made = ({ type: { dtype } }: Operand): string =>
+  dtype === "string" ? "readonly string[]" : elementTypes[dtype].array.name;
+
+const fields = (operands: readonly Operand[], typeOf: (operand: Operand) => string): string =>
+  operands.map((operand) => `  readonly ${printKey(keyOf(operand))}: ${typeOf(operand)};\n`).join("");
+
+/** Of the file beside the module; `head`: the comment of the module. */
+export function printDeclarations(program: ModuleProgram, kind: ModuleKind, head: string): string {
+  const symbols = program.symbolic?.symbols ?? [];
+  const sizes = symbols.length === 0 ? "" : ", sizes: Sizes";
+  const gpu = kind === "module";
+  return `${head}${gpu ? globals : ""}
+/** Row-major; bytes are welcome for any type. */
+export interface Inputs {
+${fields(inputsOf(program), given)}}
+
+export interface Outputs {
+${fields([outputOf(program)], made)}}
+${
+  symbols.length === 0
+    ? ""
+    : `
+/** In elements. */
+export interface Sizes {
+${symbols.map(({ name, most }) => `  /** At most ${most}. */\n  readonly ${name}: number;\n`).join("")}}
+`
+}${
+    gpu
+      ? `
+/** Of the module's device, with the usage STORAGE; inputs with indices also COPY_SRC, for \`check\` to name the index. */
+export interface Buffers {
+${fields(program.operands, () => "GPUBuffer")}}
+`
+      : ""
+  }
+export interface Gather {
+  /** Rejects with a GatherError: TC601 for an index out of range, TC702 for arrays of another type or length. */
+  run(inputs: Inputs${sizes}): Promise<{ readonly outputs: Outputs }>;
+${
+  gpu
+    ? `  /** One dispatch in the caller's compute pass: no copies, no synchronization. Throws a GatherError (TC702). */
+  encode(pass: GPUComputePassEncoder, buffers: Buffers${sizes}): void;
+  /** Rejects with a GatherError (TC601) where a launch since the last check met an index out of range. */
+  check(): Promise<void>;
+`
+    : ""
+}  /** Lets go of ${gpu ? "the module's buffers; the device stays the caller's" : "the memory"}. Later calls are refused. */
+  dispose(): void;
+}
+
+/** What went wrong: \`code\` as in tilec's docs/diagnostics.md, \`data\` the numbers of the message by name. */
+export declare class GatherError extends Error {
+  readonly code: string;
+  /** Of TC601: the output element, and which of its index values is at fault. */
+  readonly point?: readonly number[];
+  readonly site?: number;
+  readonly data: Readonly<Record<string, unknown>>;
+}
+${
+  gpu
+    ? `
+/** For \`requestDevice\`. */
+export declare const requiredLimits: Record<string, number>;
+
+/** Rejects with a GatherError: TC502 for a device below \`requiredLimits\`, TC504 for one that is lost. */
+export declare function create(device: GPUDevice): Promise<Gather>;
+`
+    : `
+export declare function create(): Promise<Gather>;
+`
+}`;
+}
+
+/** Each by a member that all its declarations share: programs with the types of WebGPU merge them, and others still type-check. */
+const globals = `
+declare global {
+  interface GPUBuffer {
+    readonly size: number;
+  }
+  interface GPUComputePassEncoder {
+    label: string;
+  }
+  interface GPUDevice {
+    label: string;
+  }
+}
+`;

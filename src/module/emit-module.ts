@@ -1,0 +1,180 @@
+/** A kernel as a JavaScript file that imports nothing, and its declarations. */
+import { clockVersion, cyclesOf } from "../../ir/clock/index.js";
+import { CompileError, error } from "../../ir/diagnostic.js";
+import type { AccessFunc } from "../../ir/func.js";
+import { webgpu } from "../../ir/target.js";
+import { printFunc, printSchedule } from "../../ir/text/print.js";
+import { emitWasm, encodeModule, planWasm } from "../../backends/wasm/index.js";
+import { defaultLimits, emitText, planWgsl, type WgslLimits } from "../../backends/wgsl/index.js";
+import type { Kernel } from "../api/compile.js";
+import { printDeclarations, type ModuleKind } from "./declarations.js";
+import {
+  mayReject,
+  printFacts,
+  printLines,
+  printObject,
+  printTrips,
+  programOf,
+  type ModuleProgram,
+} from "./module-facts.js";
+
+/** Texts of the two files. */
+export interface EmittedModule {
+  readonly code: string;
+  readonly declarations: string;
+}
+
+/** What a module runs on, built from `src/module/runtime` as one expression; `runtimeOf` reads it. */
+export type Runtime = string;
+
+/** Of modules for WebGPU whose sizes are numbers, for those whose sizes are open, and for WebAssembly. */
+export const runtimes = ["gpu", "gpu-open", "cpu"] as const;
+
+/** Reads a runtime. */
+export type RuntimeOf = (name: (typeof runtimes)[number]) => Runtime;
+
+/** A device may raise how much a kernel binds, up to what 32 bits address. */
+const moduleLimits: WgslLimits = { ...defaultLimits, maxStorageBufferBindingSize: 2 ** 32 - 4 };
+
+/**
+ * Throws a CompileError: TC502 for a program that no device has room for, for sizes that one text does not hold for, and for an open
+ * bound in a sum; TC702 for a tile program whose map is another in each tile.
+ */
+export function emitModule(kernel: Kernel, kind: ModuleKind, runtimeOf: RuntimeOf): EmittedModule {
+  switch (kind) {
+    case "module":
+      return emitGpu(kernel.forTarget(webgpu), kernel, runtimeOf);
+    case "module-cpu":
+      return emitCpu(kernel, runtimeOf);
+  }
+}
+
+function emitGpu(kernel: Kernel, given: Kernel, runtimeOf: RuntimeOf): EmittedModule {
+  const program = programOf(kernel);
+  const options = { limits: moduleLimits, target: kernel.target };
+  const plan = planWgsl(program, options);
+  const { code, workgroupSize } = emitText(plan);
+  const storage = plan.bindings.filter(({ access }) => access !== "uniform");
+  const most = Math.max(...storage.map(({ bytes }) => bytes));
+  if (most > moduleLimits.maxStorageBufferBindingSize) throw tooLarge(kernel, most);
+  const [x, y] = workgroupSize;
+  const requiredLimits = {
+    maxBufferSize: most,
+    maxStorageBufferBindingSize: most,
+    maxStorageBuffersPerShaderStage: storage.length,
+    maxComputeInvocationsPerWorkgroup: x * y,
+    maxComputeWorkgroupSizeX: x,
+    maxComputeWorkgroupSizeY: y,
+    ...(plan.workgroupBytes === 0 ? {} : { maxComputeWorkgroupStorageSize: plan.workgroupBytes }),
+    maxComputeWorkgroupsPerDimension: Math.max(...plan.grid.dispatch),
+  };
+  const isOpen = program.symbolic !== undefined;
+  const rejects = plan.gather?.reports === true;
+  const fields = {
+    ...printFacts(kernel, program, rejects),
+    code: "code",
+    bindings: printLines(
+      plan.bindings.map(({ role, access, width }) =>
+        printObject({
+          role: JSON.stringify(role),
+          access: JSON.stringify(access),
+          width: width === 1 || !isOpen ? undefined : `${width}`,
+        }),
+      ),
+    ),
+    ...(isOpen
+      ? {
+          folded: `${plan.grid.folded}`,
+          told: JSON.stringify(plan.sizes),
+          trips: printTrips(plan.nest.loops),
+        }
+      : {
+          dispatch: JSON.stringify(plan.grid.dispatch),
+          bytes: JSON.stringify(plan.bindings.map(({ bytes }) => bytes)),
+        }),
+    requiredLimits: "requiredLimits",
+  };
+  const body = `const code = \`${shortened(code)}\`;
+export const requiredLimits = ${JSON.stringify(requiredLimits)};
+${printPlan(fields)}${printRuntime(runtimeOf(isOpen ? "gpu-open" : "gpu"))}/** Rejects with a GatherError for a device that is lost or below \`requiredLimits\`. */
+export const create = (device) => runtime.create(device, plan);
+`;
+  const again =
+    kernel === given ? "" : `// compiled again for webgpu: the program's target is ${given.target.name}\n`;
+  return files(kernel, program, "module", body, again);
+}
+
+function emitCpu(kernel: Kernel, runtimeOf: RuntimeOf): EmittedModule {
+  const program = programOf(kernel);
+  const plan = planWasm(program);
+  const { module, layout } = emitWasm(plan);
+  const bytes = String.fromCharCode(...encodeModule(module));
+  const fields = {
+    ...printFacts(kernel, program, mayReject(program)),
+    trips: printTrips(plan.gather === undefined ? [] : plan.nest.loops),
+    code: JSON.stringify(btoa(bytes)),
+    bufferBytes: `${layout.bufferBytes}`,
+    told: JSON.stringify(plan.told),
+  };
+  const body = `${printPlan(fields)}${printRuntime(runtimeOf("cpu"))}export const create = () => runtime.create(plan);
+`;
+  return files(kernel, program, "module-cpu", body, "");
+}
+
+const printPlan = (fields: Readonly<Record<string, string | undefined>>): string => {
+  const lines = Object.entries(fields).flatMap(([name, text]) =>
+    text === undefined ? [] : [`${name === text ? name : `${name}:${text}`},\n`],
+  );
+  return `const plan = {\n${lines.join("")}};\n`;
+};
+
+const printRuntime = (runtime: Runtime): string =>
+  `${runtime.trim()}\nexport const { GatherError } = runtime;\n`;
+
+function files(
+  kernel: Kernel,
+  program: ModuleProgram,
+  kind: ModuleKind,
+  body: string,
+  again: string,
+): EmittedModule {
+  const head = `${again}${headOf(kernel)}`;
+  return { code: `${head}${body}`, declarations: printDeclarations(program, kind, head) };
+}
+
+const withoutTiles = ({ tiles: _, ...access }: AccessFunc): AccessFunc => access;
+
+/** The gather, its schedule, and what the clock says of it, as comments. */
+function headOf(kernel: Kernel): string {
+  const { tile, target } = kernel;
+  const access = kernel.access === undefined ? undefined : withoutTiles(kernel.access);
+  const { cycles } = cyclesOf(tile, target);
+  const shown = access === undefined ? "" : printFunc({ ...access, schedule: {} });
+  const lines = [
+    ...shown.trim().split("\n"),
+    `schedule {${printSchedule(tile.schedule)}}: legal on ${target.name}, about ${cycles} cycles by clock ${clockVersion}`,
+  ];
+  return lines.map((line) => `// ${line}\n`).join("");
+}
+
+/** Without the comments, which are the tile program that `--emit tile` prints, and without blanks that separate nothing. */
+const shortened = (code: string): string =>
+  code
+    .split("\n")
+    .filter((line) => line !== "" && !line.trim().startsWith("//"))
+    .map((line) =>
+      line
+        .trim()
+        .replace(/ ?([+*<|&^(){}:,;?]|->) ?/g, "$1")
+        // A type may end before it: `array<u32, 2> = …`.
+        .replace(/(?<=[\w\])]) ?(==|!=|>=|>>|=|>) ?(?![=>])/g, "$1"),
+    )
+    .join("\n");
+
+function tooLarge(kernel: Kernel, bytes: number): CompileError {
+  const limit = moduleLimits.maxStorageBufferBindingSize;
+  const message = `a tensor of @${kernel.name} takes ${bytes} B at the most, over the ${limit} B that a kernel may bind`;
+  return new CompileError([
+    error("TC502", message, { hint: "split the tensor, or state a lower most", data: { bytes, limit } }),
+  ]);
+}

@@ -1,0 +1,176 @@
+/** What modules for every machine print of a program: operands, index values and sizes, as JavaScript. */
+import { isRead } from "../../ir/access.js";
+import { addressOf, mapOverTensors } from "../../ir/addressing.js";
+import { CompileError, error } from "../../ir/diagnostic.js";
+import { atMost, openFormOf } from "../../ir/symbols/index.js";
+import { extentsOver, type SymbolicSite } from "../../ir/symbols/symbols.js";
+import { inputsOf, keyOf, openSymbols, type OpenTile, type TileFunc } from "../../ir/func.js";
+import { constant, min, sitesOf, soleAtom, sub, substitute, type Linear } from "../../ir/linear.js";
+import { coordinatesOf } from "../../ir/intervals/index-bounds.js";
+import { hasOpenTrips, taskOfTile, type ParallelLoop } from "../../ir/task/index.js";
+import { at, bitsOf, elementTypes, isPacked, isSigned, maxElements, strides } from "../../ir/types.js";
+import { pickedBy } from "../../backends/memory.js";
+import { siteSteps } from "../../backends/site-values.js";
+import type { Kernel } from "../api/compile.js";
+import { printForm } from "./print-form.js";
+
+/** A program of numbers, or for all sizes of its symbols. */
+export type ModuleProgram = TileFunc | OpenTile;
+
+/** The program that a module runs. Throws a CompileError (TC502) where no program holds for every size of its symbols. */
+export function programOf(kernel: Kernel): ModuleProgram {
+  const symbols = kernel.access === undefined ? [] : openSymbols(kernel.access);
+  if (symbols.length === 0) return kernel.tile;
+  const most = atMost(symbols);
+  const form = openFormOf(kernel.bind(most).tile);
+  if (form !== undefined) return form.program;
+  const message = `no code of @${kernel.name} is known to hold for every size of ${symbols.map(({ name }) => name).join(", ")}`;
+  const sizes = Object.entries(most).map(([name, size]) => `${name}=${size}`);
+  throw new CompileError([error("TC502", message, { hint: `choose sizes: --bind ${sizes.join(",")}` })]);
+}
+
+/** Whether a run of a program may end at an index value. */
+export function mayReject(program: ModuleProgram): boolean {
+  const map = taskOfTile(program).gather?.stmt.map;
+  if (map === undefined) return false;
+  const rejecting = map.sites.some(({ keep }) => keep === "error" || keep === "unchecked");
+  return rejecting || map.reduced?.bag !== undefined;
+}
+
+/** JavaScript of an object with these fields; absent ones are undefined. */
+export const printObject = (fields: Readonly<Record<string, string | undefined>>): string =>
+  `{${Object.entries(fields)
+    .flatMap(([name, text]) => (text === undefined ? [] : [`${printKey(name)}:${text}`]))
+    .join(",")}}`;
+
+/** A key of an object or an interface. */
+export const printKey = (name: string): string =>
+  /^[A-Za-z_$][\w$]*$/.test(name) ? name : JSON.stringify(name);
+
+/** A list of entries, one a line. */
+export const printLines = (entries: readonly string[]): string =>
+  entries.length === 0 ? "[]" : `[\n${entries.join(",\n")}]`;
+
+/** The fields of `ModulePlan`. `rejects`: whether the code reports an index that is out of range. */
+export function printFacts(
+  kernel: Kernel,
+  program: ModuleProgram,
+  rejects: boolean,
+): Readonly<Record<string, string | undefined>> {
+  const { operands, symbolic } = program;
+  const gather = taskOfTile(program).gather;
+  const numbers = (symbolic?.symbols ?? []).map(({ name }) => `${name}: n.${name}`);
+  for (const [s, site] of (gather?.stmt.map.sites ?? []).entries()) {
+    for (const [bound, name] of Object.entries(site.open ?? {})) {
+      const form = boundOf(program, s, bound === "below" ? "below" : "fromEnd");
+      const value = `${name}: Math.max(0, ${printForm(form, "number")})`;
+      if (!numbers.includes(value)) numbers.push(value);
+    }
+  }
+  const printed = operands.map(({ type: { dtype, shape }, ...operand }, k) => {
+    const extents = extentsOver(shape, symbolic?.outermost[k] ?? null);
+    return printObject({
+      key: JSON.stringify(keyOf(operand)),
+      name: operand.name === keyOf(operand) ? undefined : JSON.stringify(operand.name),
+      dtype: JSON.stringify(dtype),
+      array: JSON.stringify(elementTypes[dtype].array.name),
+      bits: `${bitsOf(dtype)}`,
+      signed: isPacked(dtype) && isSigned(dtype) ? "true" : undefined,
+      shape: `(n)=>[${extents.map((extent) => printForm(extent, "number")).join(",")}]`,
+    });
+  });
+  const reduced = gather?.stmt.map.reduced;
+  return {
+    name: JSON.stringify(kernel.name),
+    ...(symbolic === undefined
+      ? {}
+      : { symbols: JSON.stringify(symbolic.symbols), numbers: `(n) => ({ ${numbers.join(", ")} })` }),
+    operands: printLines(printed),
+    sites: rejects ? printSites(kernel, program) : "[]",
+    ...(reduced === undefined || !rejects ? {} : { reduced: JSON.stringify(termsOf(program, reduced.most)) }),
+  };
+}
+
+function termsOf(program: ModuleProgram, most: number): object {
+  const reduced = mapOverTensors(program, taskOfTile(program))?.reduced;
+  return { most, ...reduced };
+}
+
+/** The index values of an output element. Throws a CompileError (TC702) for a program whose map is another in each tile. */
+function printSites(kernel: Kernel, program: ModuleProgram): string {
+  const map = mapOverTensors(program, taskOfTile(program));
+  if (map === undefined) {
+    const message = `the map of @${kernel.name} is another in each tile, and a module could not say which index is out of range`;
+    const hint = "compile the operator, or a policy other than error";
+    throw new CompileError([error("TC702", message, { span: program.span, hint })]);
+  }
+  const { operands } = program;
+  const forms = map.sites.map(({ value }) => {
+    if (!isRead(value)) return value;
+    const { shape } = at(operands, value.table).type;
+    return addressOf(value.at, { offsets: shape.map(() => constant(0)), strides: strides(shape) });
+  });
+  const steps = siteSteps(map, forms, operands);
+  return printLines(
+    steps.map(({ site, table, form, rule, fromEnd, open, ofTerm, ends }) => {
+      const { axis, picks } = pickedBy(map, operands, site);
+      const told = (value: number | undefined, name: string | undefined): string | undefined =>
+        value === undefined ? undefined : `(n)=>${name === undefined ? value : `n.${name}`}`;
+      return printObject({
+        table: `${table ?? -1}`,
+        at: `(d,s,n)=>${printForm(form, "bigint")}`,
+        outside: rule === undefined ? undefined : JSON.stringify(rule.outside),
+        below: told(rule?.below, rule?.open?.below),
+        fromEnd: rule === undefined ? told(fromEnd, open?.fromEnd) : told(rule.fromEnd, rule.open?.fromEnd),
+        but: rule?.but === undefined ? undefined : `${rule.but}`,
+        ofTerm: ofTerm ? "true" : undefined,
+        from: ends === undefined ? undefined : `${ends.from}`,
+        axis: `${axis}`,
+        picks: JSON.stringify(picks),
+      });
+    }),
+  );
+}
+
+/**
+ * A bound that sizes tell, as a form in them: the one that the text states, or the least extent among the dims that the index value
+ * picks along. Throws a CompileError (TC502) for one that is left open in a sum.
+ */
+function boundOf(program: ModuleProgram, s: number, bound: "below" | "fromEnd"): Linear {
+  const sites: readonly SymbolicSite[] = program.symbolic?.map.sites ?? [];
+  const { below, fromEnd } = at(sites, s);
+  if (bound === "fromEnd" && fromEnd !== undefined && fromEnd !== "below") return fromEnd;
+  if (below !== undefined) return below;
+  const { operands, symbolic } = program;
+  const inputs = inputsOf(program).map(({ type }) => type);
+  const placed = symbolic === undefined ? [] : coordinatesOf(symbolic.map, inputs);
+  const extents = placed.flatMap(({ coord, table, dim }) => {
+    if (!sitesOf(coord).includes(s)) return [];
+    const only = soleAtom(coord);
+    if (only?.kind !== "site") {
+      const name = inputs[table] === undefined ? "" : keyOf(at(operands, table));
+      const message = `the bound of index value ${s}, which is in a sum that names dim ${dim} of ${name}, is left open`;
+      const hint = "state it: error(%i[d0] in N) rather than %i[d0]";
+      throw new CompileError([error("TC502", message, { span: program.span, hint })]);
+    }
+    const outermost = symbolic?.outermost[table] ?? null;
+    return [at(extentsOver(at(operands, table).type.shape, outermost), dim)];
+  });
+  return extents.reduce(min, constant(maxElements));
+}
+
+/** Iterations of each parallel loop at some sizes, as `nestAt` counts them: of a tile loop inside a view loop, those in the first view. */
+export function printTrips(loops: readonly ParallelLoop[]): string {
+  const starts = new Map(loops.map(({ stmt }) => [stmt.iv, stmt.lower]));
+  const first = (form: Linear): Linear =>
+    substitute(form, (of) => {
+      const start = of.kind === "iv" ? starts.get(of.name) : undefined;
+      return start === undefined ? undefined : first(start);
+    });
+  const printed = loops.map((loop) => {
+    const { lower, upper, step } = loop.stmt;
+    if (!hasOpenTrips(loop)) return `${loop.trips}`;
+    return `Math.ceil(Math.max(0, ${printForm(first(sub(upper, lower)), "number")}) / ${step})`;
+  });
+  return `(n) => [${printed.join(", ")}]`;
+}

@@ -1,0 +1,20 @@
+/** What a module throws. */
+export class GatherError extends Error {
+  override readonly name = "GatherError";
+  /** The output element whose index is at fault, and which of its index values it is. */
+  readonly point?: readonly number[];
+  readonly site?: number;
+
+  /** `code`: as in tilec's docs/diagnostics.md. `data`: the numbers of the message by name. */
+  constructor(
+    readonly code: string,
+    message: string,
+    readonly data: { readonly point?: readonly number[]; readonly site?: number } & Readonly<
+      Record<string, unknown>
+    > = {},
+  ) {
+    super(`${code}: ${message}`);
+    if (data.point !== undefined) this.point = data.point;
+    if (data.site !== undefined) this.site = data.site;
+  }
+}

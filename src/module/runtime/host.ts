@@ -1,0 +1,106 @@
+/** The caller's arrays and sizes as bytes and numbers, and back. */
+import { elementCount, formatShape } from "../../../ir/types.js";
+import { GatherError } from "./gather-error.js";
+import type { ModuleOperand, ModulePlan, Numbers } from "./plan.js";
+
+export type HostArray = ArrayBufferView | readonly string[];
+
+/** An operand at some sizes. */
+export interface SizedOperand extends ModuleOperand {
+  readonly extents: readonly number[];
+  readonly elements: number;
+  readonly bytes: number;
+}
+
+export interface Sized {
+  readonly numbers: Numbers;
+  readonly operands: readonly SizedOperand[];
+  readonly output: SizedOperand;
+}
+
+/** The operands at some numbers. */
+export function sizedWith({ operands }: ModulePlan, numbers: Numbers): Sized {
+  const sized = operands.map((operand) => {
+    const extents = operand.shape(numbers);
+    const elements = elementCount(extents);
+    return { ...operand, extents, elements, bytes: Math.ceil((elements * operand.bits) / 8) };
+  });
+  return { numbers, operands: sized, output: sized[sized.length - 1] as SizedOperand };
+}
+
+/** What the caller gave for an operand, by its key or its name. */
+export const named = <T>(
+  { key, name = key }: ModuleOperand,
+  given: Readonly<Record<string, T>>,
+): T | undefined => given[key] ?? given[name];
+
+export interface HostBytes {
+  readonly bytes: readonly Uint8Array[];
+  /** What the handles of strings stand for. */
+  readonly strings: readonly string[];
+}
+
+/** The inputs. Throws TC702 for one that is missing, or another type or length. */
+export function bytesOf({ operands }: Sized, inputs: Readonly<Record<string, HostArray>>): HostBytes {
+  const strings = [""];
+  const bytes = operands.slice(0, -1).map((operand) => {
+    const given = named(operand, inputs);
+    const { elements, bits, array } = operand;
+    if (operand.dtype === "string" && Array.isArray(given) && given.length === elements) {
+      const texts = given as readonly string[];
+      const handles = Uint32Array.from(texts, (_, k) => strings.length + k);
+      for (const text of texts) strings.push(text);
+      return new Uint8Array(handles.buffer);
+    }
+    if (ArrayBuffer.isView(given)) {
+      const kind = (given as unknown as Readonly<Record<symbol, string>>)[Symbol.toStringTag];
+      const own = new Uint8Array(given.buffer, given.byteOffset, given.byteLength);
+      if (own.length === operand.bytes && (kind === array || kind === "Uint8Array")) return own;
+      if (bits < 8 && own.length === elements && /^U?[iI]nt8Array$/.test(String(kind)))
+        return packed(operand, own);
+    }
+    throw refused(operand, given);
+  });
+  return { bytes, strings };
+}
+
+function refused(operand: SizedOperand, given: HostArray | undefined): GatherError {
+  const { key, dtype, extents, bytes, elements, array } = operand;
+  const has = ArrayBuffer.isView(given) ? given.byteLength : given?.length;
+  const wanted = dtype === "string" ? `${elements} strings` : `a ${array} of ${bytes} bytes`;
+  const message = `${key} is ${dtype}${formatShape(extents)}, ${wanted}; got ${has === undefined ? "nothing" : `a list of ${has}`}`;
+  return new GatherError("TC702", message, { key, bytes, given: has });
+}
+
+/** One number each, of 8 bits, to several in a byte, the first in the low bits. */
+function packed({ key, bits, bytes, signed = false }: SizedOperand, values: Uint8Array): Uint8Array {
+  const result = new Uint8Array(bytes);
+  const each = 8 / bits;
+  values.forEach((value, k) => {
+    const number = signed ? (value << 24) >> 24 : value;
+    const low = signed ? -(2 ** (bits - 1)) : 0;
+    if (number < low || number >= low + 2 ** bits)
+      throw new GatherError("TC702", `${key} has ${number} as element ${k}`, { key, value: number });
+    const byte = Math.floor(k / each);
+    result[byte] = (result[byte] ?? 0) | ((value & (2 ** bits - 1)) << (bits * (k % each)));
+  });
+  return result;
+}
+
+/** The output as an array of its type. */
+export function outputOf(
+  { output }: Sized,
+  bytes: Uint8Array<ArrayBuffer>,
+  strings: readonly string[],
+): HostArray {
+  const { dtype, array } = output;
+  const { buffer } = bytes;
+  if (dtype === "string")
+    return Array.from(new Uint32Array(buffer, 0, output.elements), (handle) => strings[handle] ?? "");
+  const ArrayType = (globalThis as unknown as Readonly<Record<string, Uint8ArrayConstructor>>)[array];
+  return new (ArrayType as Uint8ArrayConstructor)(
+    buffer,
+    0,
+    output.bytes / (ArrayType as Uint8ArrayConstructor).BYTES_PER_ELEMENT,
+  );
+}

@@ -1,0 +1,34 @@
+/** Sizes of symbols. */
+import { GatherError } from "./gather-error.js";
+import { sizedWith, type Sized } from "./host.js";
+import type { ModulePlan, Numbers } from "./plan.js";
+
+/** A program at sizes of its symbols. Throws TC107 for sizes that it does not take. */
+export function sizedAt(plan: ModulePlan, sizes: Numbers = {}): Sized {
+  const { name, symbols = [], numbers = () => ({}) } = plan;
+  for (const given of Object.keys(sizes)) {
+    if (!symbols.some((symbol) => symbol.name === given))
+      throw new GatherError("TC107", `${name} has no size ${given}`, { given });
+  }
+  for (const { name: symbol, most } of symbols) {
+    const size = sizes[symbol];
+    if (size === undefined || !Number.isSafeInteger(size) || size < 0 || size > most)
+      throw new GatherError("TC107", `size ${symbol} is ${size}, and takes 0 to ${most}`, {
+        symbol,
+        size,
+        most,
+      });
+  }
+  const sized = sizedWith(plan, numbers(sizes));
+  // The code for all sizes has no case for an index that can name nothing.
+  const [empty] = symbols.filter((symbol) => sizes[symbol.name] === 0);
+  const none =
+    sized.operands.some(({ elements }) => elements === 0) || Object.values(sized.numbers).includes(0);
+  const { elements } = sized.output;
+  if (empty !== undefined && none && elements > 0)
+    throw new GatherError("TC107", `size ${empty.name} is 0, and the output has ${elements} elements`, {
+      symbol: empty.name,
+      size: 0,
+    });
+  return sized;
+}

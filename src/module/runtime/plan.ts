@@ -1,0 +1,89 @@
+/** What a module says of its gather, as the compiler prints it: numbers, and functions of the sizes that it leaves open. */
+import type { Outside } from "../../../ir/policy.js";
+import type { WgslBinding } from "../../../backends/wgsl/index.js";
+
+/** Sizes of the symbols, and the bounds that they tell, by name. */
+export type Numbers = Readonly<Record<string, number>>;
+
+/** An input, or the output, which is the last. */
+export interface ModuleOperand {
+  /** What callers call it, and its name in the program where that is another. */
+  readonly key: string;
+  readonly name?: string;
+  /** `f32`, for messages. */
+  readonly dtype: string;
+  /** Of an element, or of a part of a complex one. */
+  readonly array: string;
+  /** Of an element. */
+  readonly bits: number;
+  /** Of packed elements: whether they are negative above half. */
+  readonly signed?: boolean;
+  readonly shape: (numbers: Numbers) => readonly number[];
+}
+
+/** An index value that an output element needs. `d`, `s`: coordinates of the element and the values before, exactly. */
+export interface ModuleSite {
+  /** The input that it reads; -1 for a sum. */
+  readonly table: number;
+  /** Where it lies there, in elements; the sum itself. */
+  readonly at: (d: readonly bigint[], s: readonly bigint[], numbers: Numbers) => bigint;
+  /** Absent where it is taken as it is. */
+  readonly outside?: Outside;
+  readonly below?: (numbers: Numbers) => number;
+  /** Negative values count from it. */
+  readonly fromEnd?: (numbers: Numbers) => number;
+  readonly but?: number;
+  readonly ofTerm?: boolean;
+  /** Of the value at which a bag ends: the site at which it begins. */
+  readonly from?: number;
+  readonly axis: number;
+  readonly picks: string;
+}
+
+/** What every module has. */
+export interface ModulePlan {
+  readonly name: string;
+  readonly symbols?: readonly { readonly name: string; readonly most: number }[];
+  readonly numbers?: (sizes: Numbers) => Numbers;
+  readonly operands: readonly ModuleOperand[];
+  /** Empty for a kernel that rejects no index. */
+  readonly sites: readonly ModuleSite[];
+  /** Of a reduction: its terms, and the sites between which a bag lies. */
+  readonly reduced?: { readonly most: number; readonly bag?: { readonly from: number; readonly to: number } };
+}
+
+/** A module for WebGPU. */
+export interface GpuPlan extends ModulePlan {
+  readonly code: string;
+  /** `width`: 32-bit words of one access, 1 where it is absent. */
+  readonly bindings: readonly (Pick<WgslBinding, "role" | "access"> & { readonly width?: number })[];
+  readonly requiredLimits: Numbers;
+}
+
+/** One whose sizes are numbers: its dispatch, and the bytes of its bindings. */
+export interface FixedPlan extends GpuPlan {
+  readonly dispatch: readonly [number, number, number];
+  readonly bytes: readonly number[];
+}
+
+/** Iterations of each parallel loop. */
+interface Nest {
+  readonly trips: (numbers: Numbers) => readonly number[];
+}
+
+/** One whose sizes are open. */
+export interface OpenPlan extends GpuPlan, Nest {
+  readonly folded: boolean;
+  /** Names of what the uniform buffer holds. */
+  readonly told: readonly string[];
+}
+
+/** A module for WebAssembly. */
+export interface CpuPlan extends ModulePlan, Nest {
+  /** Of the module, in base 64. */
+  readonly code: string;
+  /** Bytes of the unified buffer. */
+  readonly bufferBytes: number;
+  /** Names of the parameters behind the first three. */
+  readonly told: readonly string[];
+}
