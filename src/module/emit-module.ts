@@ -77,7 +77,7 @@ function emitGpu(kernel: Kernel, given: Kernel, runtimeOf: RuntimeOf): EmittedMo
       plan.bindings.map(({ role, access, width }) =>
         printObject({
           role: JSON.stringify(role),
-          access: JSON.stringify(access),
+          access: access === "read" ? undefined : JSON.stringify(access),
           width: width === 1 || !isOpen ? undefined : `${width}`,
         }),
       ),
@@ -95,9 +95,8 @@ function emitGpu(kernel: Kernel, given: Kernel, runtimeOf: RuntimeOf): EmittedMo
     requiredLimits: "requiredLimits",
   };
   const body = `const code = \`${shortened(code)}\`;
-export const requiredLimits = ${JSON.stringify(requiredLimits)};
-${printPlan(fields)}${printRuntime(runtimeOf(isOpen ? "gpu-open" : "gpu"))}/** Rejects with a GatherError for a device that is lost or below \`requiredLimits\`. */
-export const create = (device) => runtime.create(device, plan);
+export const requiredLimits = ${printObject(Object.fromEntries(Object.entries(requiredLimits).map(([name, needed]) => [name, `${needed}`])))};
+${printPlan(fields)}${printRuntime(runtimeOf(isOpen ? "gpu-open" : "gpu"))}export const create = (device) => runtime.create(device, plan);
 `;
   const again =
     kernel === given ? "" : `// compiled again for webgpu: the program's target is ${given.target.name}\n`;

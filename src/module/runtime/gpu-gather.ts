@@ -46,7 +46,7 @@ export async function createGather(device: GPUDevice, plan: GpuPlan, launchAt: L
       binding,
       visibility: 4,
       buffer: {
-        type: access === "uniform" ? access : access === "read" ? "read-only-storage" : "storage",
+        type: access === "uniform" ? access : access === undefined ? "read-only-storage" : "storage",
       },
     })),
   });

@@ -52,11 +52,19 @@ export interface ModulePlan {
   readonly reduced?: { readonly most: number; readonly bag?: { readonly from: number; readonly to: number } };
 }
 
+/** A buffer that the kernel binds. */
+interface ModuleBinding {
+  readonly role: string;
+  /** Absent: it is read. */
+  readonly access?: Exclude<WgslBinding["access"], "read">;
+  /** 32-bit words of one access; 1 where it is absent. */
+  readonly width?: number;
+}
+
 /** A module for WebGPU. */
 export interface GpuPlan extends ModulePlan {
   readonly code: string;
-  /** `width`: 32-bit words of one access, 1 where it is absent. */
-  readonly bindings: readonly (Pick<WgslBinding, "role" | "access"> & { readonly width?: number })[];
+  readonly bindings: readonly ModuleBinding[];
   readonly requiredLimits: Numbers;
 }
 
