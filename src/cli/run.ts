@@ -28,7 +28,7 @@ import { chromeTrace, type Executor } from "../../backends/sim/index.js";
 import { createRunner, type Runner, type RunnerOptions } from "../../backends/webgpu/index.js";
 import { toHost, type HostValue } from "../../backends/index.js";
 import { compile, type CompileOptions, type Kernel } from "../api/compile.js";
-import { otherKernel } from "../api/other-schedule.js";
+import { otherKernel } from "../explain/other-schedule.js";
 import { acquireGpu, spawnThread } from "../device/index.js";
 import { readBytes, writeBytes } from "../formats/files.js";
 import { packedShape, readNpy, writeNpy } from "../formats/npy.js";

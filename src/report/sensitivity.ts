@@ -1,5 +1,5 @@
 /** What a schedule's time rests on, as a table. */
-import type { Sensitivity } from "../api/sensitivity.js";
+import type { Sensitivity } from "../explain/sensitivity.js";
 import { table } from "./table.js";
 
 const percent = (value: number): string => `${Math.round(value)} %`;

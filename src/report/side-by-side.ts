@@ -6,7 +6,7 @@ import {
   printSchedule,
   type MachineRates,
 } from "../../ir/index.js";
-import type { Side } from "../api/side-by-side.js";
+import type { Side } from "../explain/side-of.js";
 import { table } from "./table.js";
 
 const percent = (share: number): string => `${(100 * share).toFixed(0)} %`;

@@ -1,7 +1,7 @@
 /** A run, or two schedules of it one above the other, as one page: cores, pipes, the unified buffer and the output's tiles. */
 import { counted, printSchedule, type Walked } from "../../ir/index.js";
 import type { Kernel } from "../api/compile.js";
-import { kernelStanding } from "../api/kernel-standing.js";
+import { kernelStanding } from "../explain/kernel-standing.js";
 import { escapeMarkup, figureOf, pageOf } from "./page.js";
 import {
   coresOf,

@@ -2,7 +2,7 @@
 import { clockVersion, cyclesOf, keyOf, ubBuffers, ubBytes } from "../../ir/index.js";
 import { indexInputs } from "../../backends/index.js";
 import { countedReport } from "../../backends/sim/index.js";
-import { kernelStanding } from "../api/kernel-standing.js";
+import { kernelStanding } from "../explain/kernel-standing.js";
 import type { Kernel } from "../api/compile.js";
 import { randomValue } from "./random.js";
 

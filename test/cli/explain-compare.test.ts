@@ -1,6 +1,6 @@
 /** explain --compare and --sensitivity: what they print, against the explanations of both schedules by themselves. */
 import { expect, it } from "vitest";
-import { otherKernel } from "../../src/api/other-schedule.js";
+import { otherKernel } from "../../src/explain/other-schedule.js";
 import { compile, onnx } from "../../src/index.js";
 import { runHere } from "../support/run-here.js";
 

@@ -8,7 +8,7 @@ import {
   Tiling,
   type ClockResult,
 } from "../../ir/index.js";
-import type { Kernel } from "./compile.js";
+import type { Kernel } from "../api/compile.js";
 
 /** In words; undefined for a tile program, which has no other schedules. */
 export function kernelStanding(

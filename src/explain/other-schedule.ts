@@ -1,7 +1,7 @@
 /** Another schedule of a program, as `--compare` takes it. */
 import { CompileError, error, parseSchedule, type Func } from "../../ir/index.js";
-import { compile, type CompileOptions, type Kernel } from "./compile.js";
-import { defaultKernel } from "./default-kernel.js";
+import { compile, type CompileOptions, type Kernel } from "../api/compile.js";
+import { defaultKernel } from "../api/default-kernel.js";
 
 /**
  * The program under a schedule as printed, in braces or without, or under `default`, the compiler's own choice. Throws a CompileError

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import { cyclesOf, targets, type Target } from "../../ir/index.js";
 import { compile, onnx, tryCompile } from "../../src/index.js";
-import { costFigures, rateFigures, sensitivityOf } from "../../src/api/sensitivity.js";
+import { costFigures, rateFigures, sensitivityOf } from "../../src/explain/sensitivity.js";
 import { scheduledGather } from "../support/arbitrary.js";
 import { runs } from "../support/runs.js";
 

@@ -19,7 +19,7 @@ import { indexInputs } from "../../backends/index.js";
 import { countedReport } from "../../backends/sim/index.js";
 import { lowered } from "../../passes/index.js";
 import { randomValue } from "../testing/random.js";
-import type { Kernel } from "./compile.js";
+import type { Kernel } from "../api/compile.js";
 
 /** The figures of one schedule. Sizes of symbols that are open are at their most. */
 export interface Side extends Standing {
