@@ -7,7 +7,11 @@ import { configDefaults, defineConfig } from "vitest/config";
  * idle cores, and the reason. `npx vitest run FILE` runs any of them.
  */
 const slow: readonly (readonly [file: string, seconds: number, reason: string])[] = [
-  ["test/backends/pto/cases.test.ts", 24, "compiles a kernel of each case with a C++ compiler"],
+  [
+    "test/backends/pto/cases.test.ts",
+    60,
+    "compiles kernels of each case for each target with a C++ compiler",
+  ],
   ["test/backends/pto/maps.test.ts", 24, "compiles kernels of random maps with a C++ compiler"],
   ["test/backends/pto/property.test.ts", 11, "compiles kernels of random programs with a C++ compiler"],
   ["test/backends/pto/faults.test.ts", 35, "compiles kernels with faults with a C++ compiler"],
