@@ -11,14 +11,24 @@
  * along its own than the tile reads. T11 full load: the region of an operand contains the image of every coordinate that reads it; an
  * index value alone, and a number, count from the start of the tensor, and so does the region. T12 the gather reads what its load filled.
  * T13 every element of the output is written once. T15 the terms of an element are taken in by one task, in order: a run has all of
- * them, or those of an iteration of a serial loop over all, the innermost one, into tiles of its own.
+ * them, or those of an iteration of a serial loop over all, the innermost one, into tiles of its own, and r goes on from run to run.
  */
-import { countsTerms, followedDims, gatheredTable, readsOf, spanOver, termDim } from "../access.js";
+import {
+  countsTerms,
+  followedDims,
+  formsOf,
+  gatheredTable,
+  mapForms,
+  readsOf,
+  spanOver,
+  termDim,
+} from "../access.js";
 import type { Diagnostic } from "../diagnostic.js";
 import { inputOf, inputsOf, operandNamed, outputOf, type TileFunc } from "../func.js";
 import {
   add,
   constant,
+  dim,
   dimsOf,
   equalLinear,
   evaluate,
@@ -34,6 +44,8 @@ import {
 } from "../linear.js";
 import { dimRanges, isOfNoTerm, rangesOf } from "../intervals/intervals.js";
 import { boundsOf, neverNegative, residue, type Judgement } from "../intervals/loop-bounds.js";
+import { tensorPlace } from "../addressing.js";
+import { loopsOf } from "../iteration.js";
 import { isParam, regionsOf, typeOfBuffer, ubAccesses, ubBuffers, wholeBuffers } from "../regions.js";
 import { taskOfTile, tensorRegion } from "../task/index.js";
 import { isGather, statementsOf, type Located } from "../task/statements.js";
@@ -524,12 +536,13 @@ function coverage({ func, all }: Program): Diagnostic[] {
     const [extra] = stores;
     if (extra !== undefined) return report(`%${name} is written by the gather and by a store`, spanOf(extra));
     // The last run of a gather's terms writes.
-    const loops = stmt.part === undefined ? gather.loops : gather.loops.slice(0, -1);
+    const loops = isCarried(gather) ? gather.loops.slice(0, -1) : gather.loops;
     return uncovered(stmt.to, { ...gather, loops }, type.shape).flatMap((message) =>
       report(message, stmt.span),
     );
   }
-  if (store === undefined || stores.length !== 1) {
+  const apart = store !== undefined && !isCarried(gather) && store.loops.length !== gather.loops.length;
+  if (store === undefined || stores.length !== 1 || apart) {
     return report(`%${stmt.to.buffer} is stored once, in the gather's body and behind it`, stmt.span);
   }
   const { to } = store.stmt;
@@ -542,6 +555,15 @@ function coverage({ func, all }: Program): Diagnostic[] {
       store.stmt.span,
     );
   return uncovered(to, store, type.shape).flatMap((message) => report(message, stmt.span));
+}
+
+/** Whether the innermost loop around a gather runs over parts of its terms. */
+function isCarried({
+  stmt: { part },
+  loops,
+}: { readonly stmt: GatherStmt } & Pick<Located, "loops">): boolean {
+  const loop = loops.at(-1);
+  return part !== undefined && loop !== undefined && loopsOf([part.from, part.to], [loop]).length > 0;
 }
 
 const printedPart = ({ from, to, of }: Part): string =>
@@ -560,6 +582,22 @@ const termsOfOneTask: Rule = ({ all }) =>
     const hint = "make its loop serial, inside of the loops over the output";
     return [broken("T15", message, span, { code: "TC301", hint })];
   });
+
+/** Whether r of one run goes on in the next, along every operand: the map over all terms is the same in each. */
+function goesOn(func: TileFunc, stmt: GatherStmt, variable: string): boolean {
+  const { map, part, from } = stmt;
+  const task = taskOfTile(func);
+  const first = part === undefined || map.reduced?.bag !== undefined ? constant(0) : part.from;
+  const overAll = (form: Linear): Linear =>
+    substitute(form, (of) =>
+      of.kind === "dim" && of.dim === termDim(map) ? sub(dim(of.dim), first) : undefined,
+    );
+  const whole = mapForms(map, overAll, ({ table, at: coords }) => {
+    const { offsets } = tensorPlace(func, task, at(from, table));
+    return coords.map((coord, k) => add(overAll(coord), at(offsets, k)));
+  });
+  return !formsOf(whole).some((form) => loopVariables(form).has(variable));
+}
 
 function termsInOrder({ func, all, buffers }: Program): Diagnostic[] {
   const { gather } = taskOfTile(func);
@@ -585,6 +623,8 @@ function termsInOrder({ func, all, buffers }: Program): Diagnostic[] {
     );
   const most = carried ? Math.min(loop.step, part.of) : part.of;
   if (map.reduced.most !== most) return report(`${runs} has ${most} terms, and the map ${map.reduced.most}`);
+  if (carried && !goesOn(func, stmt, loop.iv))
+    return report(`a coordinate of ${runs} does not go on where the run before ended`);
   const wanted = countsTerms(map) ? 2 : 1;
   if (part.into.length !== wanted)
     return report(`the terms go into ${part.into.length} tiles; it takes ${wanted}`);

@@ -46,16 +46,25 @@ const sameOutcome = (a: Outcome, b: Outcome): boolean =>
 const shown = (value: Outcome): string =>
   typeof value === "string" ? value : Buffer.from(value).toString("hex").slice(0, 200);
 
-/** Throws an Error that names the mutant when executors disagree, or when a wrong program passes for the operator. */
-export async function judgeMutant(
+/** Judges a program with one statement changed; throws as {@link judge} does. */
+export const judgeMutant = (
   original: TileFunc,
   source: Func,
   target: Target,
   inputs: HostInputs,
   draw: (limit: number) => number,
   runner?: Runner,
+): Promise<Verdict> => judge(mutateTile(original, draw), original, source, target, inputs, runner);
+
+/** Throws an Error that names the mutant when executors disagree, or when a wrong program passes for the operator. */
+export async function judge(
+  mutant: TileFunc,
+  original: TileFunc,
+  source: Func,
+  target: Target,
+  inputs: HostInputs,
+  runner?: Runner,
 ): Promise<Verdict> {
-  const mutant = mutateTile(original, draw);
   if (equalFunc(mutant, original)) return "unchanged";
   const faults = tileFaults(mutant, target);
   if (faults.length > 0) {

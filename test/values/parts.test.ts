@@ -127,11 +127,12 @@ describe("a program is refused", () => {
     ["whose parts begin at 1", "part %r to", "part %r + 1 to", "T15"],
     ["that leaves out the first part", "for %r = 0 to 10", "for %r = 4 to 10", "T15"],
     ["that leaves out the last part", "for %r = 0 to 10", "for %r = 0 to 8", "T15"],
-    ["that rounds in each part", "part %r to min(%r + 4, 10) of 10", "part 0 to 4 of 4", "T11"],
+    ["that rounds in each part", "part %r to min(%r + 4, 10) of 10", "part 0 to 4 of 4", "T11", "T13"],
     ["that ends too early", "min(%r + 4, 10) of 10", "min(%r + 4, 8) of 8", "T15"],
+    ["that takes the terms of a part from the last", "%i_ub[d0, r]", "%i_ub[d0, 3 - r]", "T15"],
     ["whose number of terms has no place", "into %sum_ub, %terms_ub", "into %sum_ub", "T2"],
-  ])("%s", (_, from, to, rule) => {
-    expect([...new Set(faults(from, to))]).toEqual([`TC201 ${rule}`]);
+  ])("%s", (_, from, to, ...rules) => {
+    expect([...new Set(faults(from, to))]).toEqual(rules.map((rule) => `TC201 ${rule}`));
   });
 });
 

@@ -1,0 +1,111 @@
+/** Deliberate slips in how a tile program takes in terms: refused, trapped or without effect, and never a sum of other bits. */
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { inputsOf, keyOf, parseModule, targets, type AccessFunc, type TileFunc } from "../../ir/index.js";
+import { tryCompile } from "../../src/index.js";
+import { drawer, type Draw } from "../fuzz/mutate.js";
+import { judge, type Verdict } from "../support/mutants.js";
+import { descending, loopSlips, slipped, sumSlips } from "../support/mutate-sum.js";
+import { bytes, randomBits } from "../support/random-value.js";
+import { randomSum } from "../support/random-sum.js";
+import { runs } from "../support/runs.js";
+
+const seeds = fc.integer({ min: 0, max: 2 ** 31 - 1 });
+const slips = [...Object.keys(sumSlips), ...Object.keys(loopSlips)];
+
+interface Given {
+  readonly text: string;
+  readonly inputs: Readonly<Record<string, Uint8Array>>;
+}
+
+/** Rows of 4-bit elements, summed along the row or over rows. */
+function randomNibbles(draw: Draw): Given {
+  const [rows, columns, count, most] = [1 + draw(6), 2 + 2 * draw(6), 1 + draw(4), 1 + draw(6)];
+  const along = draw(2) === 0;
+  const type = (["u4", "i4"] as const)[draw(2)]!;
+  const [terms, output, place, element] = along
+    ? [columns, `${count}x2`, "d0, d1", "r"]
+    : [most, `${count}x${columns}`, "d0, r", "d1"];
+  const listed = count * (along ? 2 : most);
+  const text = `func @f(%q: tensor<${rows}x${columns}x${type}>, %i: tensor<${count}x${along ? 2 : most}xi32>) -> tensor<${output}xf32> {
+  %y = access.gather %q, %i (d0, d1; r < ${terms}) let t = clamp(%i[${place}] in ${rows}) yield fold(f32(%q[t, ${element}])) {oob = clamp}
+  return %y
+}
+`;
+  const packed = Uint8Array.from({ length: (rows * columns) / 2 }, () => draw(256));
+  const i = bytes(
+    "i32",
+    Array.from({ length: listed }, () => randomBits("u8", draw) % BigInt(rows)),
+  );
+  return { text, inputs: { q: packed, i } };
+}
+
+interface Trial {
+  readonly source: AccessFunc;
+  readonly tile: TileFunc;
+  readonly inputs: Parameters<typeof judge>[4];
+}
+
+/** A program whose tile cuts its terms, more often than not; undefined where that tile is refused. */
+function trialOf({ text, inputs }: Given, target: (typeof targets)["cpu"], draw: Draw): Trial | undefined {
+  const [source] = parseModule(text, "sum.tir").module.funcs;
+  if (source?.level !== "access") throw new Error("an access program");
+  const shape = source.operands.at(-1)!.type.shape;
+  const tile = [...shape.map((extent) => 1 + draw(extent)), 1 + draw(source.map.reduced!.most)];
+  const result = tryCompile(source, { target, tile, residency: draw(2) === 0 ? "gm" : "ub" });
+  if (!result.ok) return undefined;
+  const given = inputsOf(source).map((operand) => [
+    keyOf(operand),
+    { type: operand.type, bytes: inputs[operand.name]! },
+  ]);
+  return { source, tile: result.kernel.tile, inputs: Object.fromEntries(given) as Trial["inputs"] };
+}
+
+describe("a tile program of sums with one slip", () => {
+  it.for([
+    ["f32 and others, bags too", randomSum, 400],
+    ["elements of 4 bits", randomNibbles, 200],
+  ] as const)("of %s is refused, trapped or has the same bits", async ([, random, tried]) => {
+    const seen = new Map<string, Record<Verdict, number>>();
+    await fc.assert(
+      fc.asyncProperty(seeds, async (seed) => {
+        const draw = drawer(seed);
+        const target = [targets.ascendA2, targets.cpu, targets.webgpu][draw(3)]!;
+        const trial = trialOf(random(draw), target, draw);
+        if (trial === undefined) return;
+        const { source, tile, inputs } = trial;
+        for (const name of slips) {
+          const verdict = await judge(slipped(tile, name, draw), tile, source, target, inputs);
+          const counts = seen.get(name) ?? {
+            unchanged: 0,
+            refused: 0,
+            "same bits": 0,
+            "other bits, told": 0,
+            "bad index": 0,
+          };
+          counts[verdict]++;
+          seen.set(name, counts);
+          if (verdict === "other bits, told") throw new Error(`${name} gives other bits`);
+        }
+      }),
+      { numRuns: runs(tried), seed: 1 },
+    );
+    for (const name of slips) expect([name, seen.get(name)!.refused > 0]).toEqual([name, true]);
+  });
+
+  it("that takes its terms in from the last to the first is another program, and is told from its operator", async () => {
+    let told = 0;
+    await fc.assert(
+      fc.asyncProperty(seeds, async (seed) => {
+        const draw = drawer(seed);
+        const trial = trialOf(randomSum(draw), targets.cpu, draw);
+        if (trial === undefined) return;
+        const { source, tile, inputs } = trial;
+        const verdict = await judge(descending(tile), tile, source, targets.cpu, inputs);
+        if (verdict === "other bits, told") told++;
+      }),
+      { numRuns: runs(200), seed: 1 },
+    );
+    expect(told).toBeGreaterThan(0);
+  });
+});
