@@ -46,7 +46,10 @@ export function compileCommand(program: Command): void {
     .option("--time-passes", "print the time of each pass")
     .option("--diff-page <file.html>", "what each pass changed, as one self-contained page")
     .option("--records <file.jsonl>", "the best schedule that a search recorded for this program")
-    .option("--out <file>", "where the text goes; of a module its declarations too, beside it")
+    .option(
+      "--out <path>",
+      "where the text goes; of a module its declarations too, beside it; of several modules a folder with an index.js",
+    )
     .option("--strict", "refuse records of another task, where --records would say so and go on")
     .option("--json", "print one JSON document")
     .action(async (file: string | undefined, flags: CompileFlags) => {
@@ -54,18 +57,32 @@ export function compileCommand(program: Command): void {
         throw new UsageError("--strict judges --records, and there are none");
       }
       const pipeline = await pipelineOf(flags);
-      const programs = await loadPrograms(file, flags);
+      const kind = modules.find((own) => own === flags.emit);
+      const folder = kind !== undefined && flags.out?.endsWith(".js") === false ? flags.out : undefined;
+      const programs =
+        folder !== undefined && file?.endsWith(".onnx") === true
+          ? (await import("./load-model.js")).loadModelPrograms(file, flags, true)
+          : await loadPrograms(file, flags);
       if (flags.diffPage !== undefined && programs.length > 1) {
         throw new UsageError(`--diff-page is one page, and there are ${programs.length} programs`);
       }
       if (flags.out !== undefined && flags.json === true) {
         throw new UsageError("--out takes the text, and --json prints it", "give one of them");
       }
-      if (flags.out !== undefined && programs.length > 1) {
+      if (flags.out !== undefined && folder === undefined && programs.length > 1) {
         throw new UsageError(
           `--out is one file, and there are ${programs.length} programs`,
-          "choose one with --func",
+          kind === undefined ? "choose one with --func" : "name a folder, or choose one with --func",
         );
+      }
+      if (folder !== undefined && kind !== undefined) {
+        const [{ writeModuleFolder }, { runtimeOf }] = await Promise.all([
+          import("./module-folder.js"),
+          import("../module/runtime-of.js"),
+        ]);
+        const compileAs = (func: Func): Promise<Kernel> => compileOne(func, flags, pipeline);
+        await writeModuleFolder(programs, { folder, kind, compileAs, runtimeOf });
+        return;
       }
       const kernels: Kernel[] = [];
       for (const { func } of programs) kernels.push(await compileOne(func, flags, pipeline));
@@ -155,11 +172,9 @@ async function writeOut(kernel: Kernel, file: string, emit: CompileFlags["emit"]
     writeBytes(file, await emitted(kernel, emit));
     return;
   }
-  const [, stem] = /^(.*)\.js$/s.exec(file) ?? [];
-  if (stem === undefined) throw new UsageError(`--out ${file} is no .js file`, `--out ${file}.js`);
   const { code, declarations } = await moduleOf(kernel, kind);
   writeBytes(file, code);
-  writeBytes(`${stem}.d.ts`, declarations);
+  writeBytes(file.replace(/\.js$/, ".d.ts"), declarations);
 }
 
 /** A kernel for another target is compiled again for WebGPU, and the text says so. */

@@ -88,12 +88,17 @@ function modelGathers(gather: OnnxGather | OnnxUncompiled, flags: ProgramFlags):
   return [alone, { name: func.name, op, loaded: together, diagnostics: hints, folds: nodes, reads }];
 }
 
-/** Every gather of a model with static shapes, a folded one only by its name. Those without are reported; alone, or none with, they are the error. */
-export function loadModelPrograms(file: string, flags: ProgramFlags): LoadedProgram[] {
+/**
+ * Every gather of a model with static shapes, a folded one only by its name, or in the place of the gather alone where `folded` says so.
+ * Those without are reported; alone, or none with, they are the error.
+ */
+export function loadModelPrograms(file: string, flags: ProgramFlags, folded = false): LoadedProgram[] {
   const { gathers: all, warnings } = loadModel(file, flags);
-  const gathers = all.filter(
-    ({ folds, compiled }) => flags.func !== undefined || (folds === undefined && compiled !== false),
-  );
+  const gathers = all.filter(({ folds, compiled }, k) => {
+    if (flags.func !== undefined) return true;
+    if (compiled === false) return false;
+    return folded ? all[k + 1]?.folds === undefined : folds === undefined;
+  });
   if (gathers.length === 0) throw withoutGather(file, "at all", all);
   const refused = gathers.flatMap(({ diagnostics }) => diagnostics);
   const programs = gathers.flatMap(({ loaded }) => loaded ?? []);

@@ -107,7 +107,9 @@ function emitCpu(kernel: Kernel, runtimeOf: RuntimeOf): EmittedModule {
   const program = programOf(kernel);
   const plan = planWasm(program);
   const { module, layout } = emitWasm(plan);
-  const bytes = String.fromCharCode(...encodeModule(module));
+  // The memory grows with what a run needs, whatever the sizes.
+  const code = encodeModule({ ...module, memory: { pages: 1, shared: false } });
+  const bytes = Array.from(code, (byte) => String.fromCharCode(byte)).join("");
   const fields = {
     ...printFacts(kernel, program, mayReject(program)),
     trips: printTrips(plan.gather === undefined ? [] : plan.nest.loops),

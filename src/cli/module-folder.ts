@@ -1,0 +1,48 @@
+/** Modules of several programs in a folder, with an index that names them. */
+import { join } from "node:path";
+import { CompileError, type Diagnostic, type Func } from "../../ir/index.js";
+import type { Kernel } from "../api/compile.js";
+import { writeBytes } from "../formats/files.js";
+import type { ModuleKind } from "../module/declarations.js";
+import { emitModule, type RuntimeOf } from "../module/emit-module.js";
+import { printKey } from "../module/module-facts.js";
+import type { LoadedProgram } from "./loaded-program.js";
+import { printDiagnostics } from "./terminal.js";
+
+interface Folder {
+  readonly folder: string;
+  readonly kind: ModuleKind;
+  readonly compileAs: (func: Func) => Promise<Kernel>;
+  readonly runtimeOf: RuntimeOf;
+}
+
+/** One module a program. Programs that are refused are warnings, beside others; alone, they are the error. */
+export async function writeModuleFolder(
+  programs: readonly LoadedProgram[],
+  { folder, kind, compileAs, runtimeOf }: Folder,
+): Promise<void> {
+  const refused: Diagnostic[] = [];
+  const names: string[] = [];
+  for (const { func } of programs) {
+    try {
+      const kernel = await compileAs(func);
+      const { code, declarations } = emitModule(kernel, kind, runtimeOf);
+      printDiagnostics(kernel.diagnostics);
+      const file = join(folder, fileOf(func.name));
+      writeBytes(`${file}.js`, code);
+      writeBytes(`${file}.d.ts`, declarations);
+      names.push(func.name);
+    } catch (thrown) {
+      if (!(thrown instanceof CompileError)) throw thrown;
+      refused.push(...thrown.diagnostics);
+    }
+  }
+  if (names.length === 0) throw new CompileError(refused);
+  printDiagnostics(refused.map((diagnostic) => ({ ...diagnostic, severity: "warning" as const })));
+  const index = names.map((name) => `export * as ${printKey(name)} from "./${fileOf(name)}.js";\n`).join("");
+  writeBytes(join(folder, "index.js"), index);
+  writeBytes(join(folder, "index.d.ts"), index);
+}
+
+/** Without an ending. */
+const fileOf = (name: string): string => (name === "index" ? "index_" : name);
