@@ -57,7 +57,7 @@ import { openRunner } from "./run.js";
 import { note, print, printDiagnostics, printJson } from "./terminal.js";
 import { version } from "../device/own-package.js";
 
-interface TuneFlags extends ProgramFlags, PipelineFlags {
+export interface TuneFlags extends ProgramFlags, PipelineFlags {
   readonly objective: Objective;
   readonly backend: "sim" | "webgpu";
   readonly budget: string;
@@ -69,6 +69,8 @@ interface TuneFlags extends ProgramFlags, PipelineFlags {
   readonly records?: string;
   readonly resume?: boolean;
   readonly shard?: string;
+  readonly sweep?: string;
+  readonly csv?: boolean;
   readonly html?: string;
   readonly svg?: string;
   readonly json?: boolean;
@@ -95,11 +97,22 @@ export function tuneCommand(program: Command): void {
     .option("--records <file.jsonl>", "append a record of each candidate")
     .option("--resume", "go on: candidates that the records know are not costed again")
     .option("--shard <i/n>", "the i-th of n parts of the candidates, from 1")
+    .option(
+      "--sweep <F=A..B>",
+      "the best and the default over a figure of the target: ubBytes=64KiB..512KiB, cores=24,48",
+    )
+    .option("--csv", "what --sweep finds as comma-separated values")
     .option("--html <file.html>", "what was found as one self-contained page")
     .option("--svg <file.svg>", "its charts as one image")
     .option("--json", "print one JSON document")
     .action(async (file: string | undefined, flags: TuneFlags) => {
-      process.exitCode = await tuneOne(await loadProgram(file, flags), flags);
+      const loaded = await loadProgram(file, flags);
+      if (flags.sweep === undefined && flags.csv === true)
+        throw new UsageError("--csv is of --sweep", "records export --to csv has the candidates of a search");
+      process.exitCode =
+        flags.sweep === undefined
+          ? await tuneOne(loaded, flags)
+          : await (await import("./sweep.js")).sweepOne(loaded.func, flags.sweep, flags);
     });
 }
 
@@ -261,7 +274,7 @@ function given({ func, inputs = {} }: LoadedProgram, flags: TuneFlags): TuneOpti
 }
 
 /** `50`, `all`, `90s`, `2m`, `1h`. */
-function parseBudget(text: string): Budget {
+export function parseBudget(text: string): Budget {
   if (text === "all") return "all";
   const [, amount, unit] = /^(\d+)(s|m|h)?$/.exec(text) ?? [];
   const value = Number(amount);

@@ -1,0 +1,52 @@
+/** What `--sweep` takes: a figure of the target, and its values. */
+import { type Target, type TargetFigures } from "../../ir/index.js";
+import { figureNames } from "../api/check-options.js";
+import { didYouMean } from "../api/did-you-mean.js";
+import { UsageError } from "./usage-error.js";
+
+const example = "--sweep ubBytes=64KiB..512KiB, --sweep cores=24,48";
+/** Between the ends of a range. */
+const between = 7;
+const units = { "": 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3 } as const;
+/** Rates and costs take any number, everything else whole ones. */
+const isWhole = (figure: string): boolean => !/PerCycle$|Cycles$|Mhz$/.test(figure);
+
+/** `ubBytes=64KiB..512KiB`: both ends and seven values between, each the same multiple of the one before; `cores=24,48`: these. */
+export function parseSweep(
+  text: string,
+  target: Target,
+): { readonly figure: keyof TargetFigures; readonly values: readonly number[] } {
+  const [, name = "", written = ""] = /^\s*(\w+)\s*=\s*(.+)$/.exec(text) ?? [];
+  const figure = figureNames.find((own) => own === name);
+  if (figure === undefined) {
+    const near = didYouMean(name, figureNames);
+    const hint = near === undefined ? example : `did you mean ${near}?`;
+    throw new UsageError(
+      `--sweep ${text}: ${name === "" ? "no figure" : `${name} is no figure of a target`}`,
+      hint,
+    );
+  }
+  const numberOf = (word: string): number => {
+    const [, digits = "", unit = ""] = /^\s*(\d+(?:\.\d+)?)\s*(KiB|MiB|GiB)?\s*$/.exec(word) ?? [];
+    const value = Number(digits) * units[unit as keyof typeof units];
+    if (digits === "" || !(value > 0))
+      throw new UsageError(`--sweep ${text}: ${word.trim()} is no number above 0`, example);
+    return value;
+  };
+  const ends = written.split("..");
+  if (ends.length > 2) throw new UsageError(`--sweep ${text} has more than two ends`, example);
+  const [first = "", last] = ends;
+  if (last === undefined) return { figure, values: first.split(",").map(numberOf) };
+  const [least, most] = [numberOf(first), numberOf(last)];
+  if (least >= most) throw new UsageError(`--sweep ${text}: ${first} is not below ${last}`, example);
+  const rounded = (value: number): number => {
+    if (!isWhole(figure)) return Number(value.toPrecision(6));
+    const unit = figure.endsWith("Bytes") && figure !== "blockBytes" ? target.blockBytes : 1;
+    return Math.max(unit, unit * Math.round(value / unit));
+  };
+  const steps = Array.from(
+    { length: between },
+    (_, k) => least * (most / least) ** ((k + 1) / (between + 1)),
+  );
+  return { figure, values: [...new Set([least, ...steps.map(rounded), most])].sort((a, b) => a - b) };
+}

@@ -1,0 +1,102 @@
+/** tilec tune --sweep: the best schedule and the default over a figure of the target. */
+import { formatEntry, formatShape, printSchedule, type Func, type Schedule } from "../../ir/index.js";
+import { resolveTargetOf } from "../api/compile.js";
+import { writeBytes } from "../formats/files.js";
+import { lookUpTarget } from "../formats/look-up-target.js";
+import { table } from "../report/table.js";
+import { sweep, type Sweep } from "../tune/sweep.js";
+import { parseCount, resolveTarget } from "./options.js";
+import { progressBar } from "./progress.js";
+import { parseSweep } from "./sweep-values.js";
+import { note, print, printJson } from "./terminal.js";
+import { parseBudget, type TuneFlags } from "./tune.js";
+import { UsageError } from "./usage-error.js";
+
+/** The exit code: 1 where nothing is legal at any value. */
+export async function sweepOne(func: Func, written: string, flags: TuneFlags): Promise<0 | 1> {
+  refuseUnused(flags);
+  const target = resolveTargetOf(func, {
+    ...(flags.target === undefined ? {} : { target: resolveTarget(flags.target) }),
+    findTarget: lookUpTarget,
+  });
+  const { figure, values } = parseSweep(written, target);
+  const { schedule }: { readonly schedule: Schedule } = func;
+  if ((figure === "cores" || figure === "ubBytes") && schedule[figure] !== undefined)
+    throw new UsageError(`--sweep ${figure} beside a schedule that pins ${figure}`, "leave one of them out");
+  let bar: ReturnType<typeof progressBar> | undefined;
+  const found = await sweep(func, {
+    figure,
+    values,
+    target,
+    findTarget: lookUpTarget,
+    budget: parseBudget(flags.budget),
+    seed: parseCount(flags.seed, "seed"),
+    onValue(value, done, total) {
+      bar ??= progressBar(total, "values");
+      if (done > 0) bar.step(`${figure} ${value}`);
+    },
+  });
+  bar?.stop();
+  if (flags.html !== undefined || flags.svg !== undefined) {
+    const { sweepPage, sweepSvg } = await import("../report/sweep.js");
+    if (flags.html !== undefined) writeBytes(flags.html, sweepPage(found));
+    const image = sweepSvg(found);
+    if (flags.svg !== undefined && image === undefined)
+      note(`${flags.svg}: nothing is legal, and no image written`);
+    else if (flags.svg !== undefined && image !== undefined) writeBytes(flags.svg, image);
+  }
+  const { name, points } = found;
+  if (flags.json === true) {
+    printJson({ command: "tune", name, target: target.name, figure, sweep: points });
+  } else if (flags.csv === true) await printCsv(found);
+  else printTable(found);
+  return points.some(({ best }) => best !== null) ? 0 : 1;
+}
+
+function refuseUnused({ objective, measure, records, resume, shard, json, csv }: TuneFlags): void {
+  const [unused] = [
+    ...(objective === "cycles" ? [] : [`--objective ${objective}`]),
+    ...(measure === undefined ? [] : ["--measure"]),
+    ...(records === undefined ? [] : ["--records"]),
+    ...(resume === undefined ? [] : ["--resume"]),
+    ...(shard === undefined ? [] : ["--shard"]),
+  ];
+  if (unused !== undefined)
+    throw new UsageError(`--sweep searches by cycles, and ${unused} says nothing there`);
+  if (json === true && csv === true) throw new UsageError("give --csv or --json, not both");
+}
+
+function printTable({ name, target, figure, points }: Sweep): void {
+  print(`@${name} on ${target}: the best schedule over ${figure}`);
+  print(
+    table(
+      [figure, "best", "default", "tile", "residency", "buffers"],
+      points.map(({ value, best, default: own }) => [
+        value,
+        best === null ? "none" : best.cycles,
+        own === null ? "none" : own.cycles,
+        ...(best === null
+          ? ["", "", ""]
+          : [
+              formatShape(best.schedule.tile),
+              formatEntry(best.schedule.residency),
+              formatEntry(best.schedule.buffers),
+            ]),
+      ]),
+    ),
+  );
+  for (const { value, reason } of points) if (reason !== undefined) print(`${figure} ${value}: ${reason}`);
+}
+
+async function printCsv({ figure, points }: Sweep): Promise<void> {
+  const { stringify } = await import("csv-stringify/sync");
+  const rows = points.map(({ value, best, default: own, reason = "" }) => [
+    value,
+    best?.cycles ?? "",
+    own?.cycles ?? "",
+    best === null ? "" : printSchedule(best.schedule),
+    reason,
+  ]);
+  const columns = [figure, "best", "default", "schedule", "reason"];
+  print(stringify(rows, { header: true, columns, escape_formulas: true }).trimEnd());
+}

@@ -1,0 +1,86 @@
+/** The best schedule and the default over a figure of the target: as a table, and as a chart. */
+import * as Plot from "@observablehq/plot";
+import { printSchedule } from "../../ir/index.js";
+import type { Sweep, SweepPoint } from "../tune/sweep.js";
+import { chartOf, short } from "./chart.js";
+import { escapeMarkup, figureOf, pageOf, tableOf, themes } from "./page.js";
+
+/** Times of which a figure is a multiple stand on a logarithmic axis. */
+const wide = (values: readonly number[]): boolean => Math.max(...values) / Math.min(...values) > 4;
+
+const legalOf = (points: readonly SweepPoint[]) =>
+  points.flatMap(({ value, best, default: own }) => [
+    ...(best === null ? [] : [{ value, cycles: best.cycles, of: "best" }]),
+    ...(own === null ? [] : [{ value, cycles: own.cycles, of: "default" }]),
+  ]);
+
+/** Cycles of both against the figure, as an image; undefined where nothing is legal. */
+export function sweepChart({ figure, points }: Sweep): string | undefined {
+  const drawn = legalOf(points);
+  if (drawn.length === 0) return undefined;
+  const cycles = drawn.map((one) => one.cycles);
+  const values = points.map(({ value }) => value);
+  const place = { x: "value", y: "cycles" } as const;
+  const best = drawn.filter(({ of }) => of === "best");
+  const own = drawn.filter(({ of }) => of === "default");
+  return chartOf({
+    ariaLabel: `cycles of the best schedule and of the default against ${figure}`,
+    width: 640,
+    height: 340,
+    marginLeft: 60,
+    marginRight: 60,
+    marginBottom: 42,
+    style: { fontSize: "12px" },
+    x: { type: wide(values) ? "log" : "linear", label: figure, tickFormat: short, ticks: 6 },
+    y: { type: wide(cycles) ? "log" : "linear", label: "cycles", tickFormat: short, nice: true, grid: true },
+    marks: [
+      Plot.line(own, { ...place, stroke: "currentColor", strokeDasharray: "5 4" }),
+      Plot.dot(own, { ...place, stroke: "currentColor", symbol: "diamond", title: "cycles" }),
+      Plot.line(best, { ...place, stroke: "var(--link)", strokeWidth: 2 }),
+      Plot.dot(best, { ...place, fill: "var(--link)", title: "cycles" }),
+    ],
+  });
+}
+
+/** The chart as an image by itself, light or dark as the viewer prefers; undefined where nothing is legal. */
+export function sweepSvg(found: Sweep): string | undefined {
+  const chart = sweepChart(found);
+  if (chart === undefined) return undefined;
+  const title = `@${found.name} on ${found.target}: the best schedule (line) and the default (dashed) over ${found.figure}`;
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 672 400" width="672" height="400" font-family="system-ui, sans-serif" font-size="13" fill="currentColor">
+<style>${themes} svg { color: var(--ink); }</style>
+<rect width="100%" height="100%" fill="var(--paper)"/>
+<text x="16" y="28" font-weight="600">${escapeMarkup(title)}</text>
+${chart.replace("<svg ", '<svg x="16" y="44" ')}
+</svg>
+`;
+}
+
+/** What a sweep found as a self-contained page: no scripts, nothing from elsewhere. */
+export function sweepPage(found: Sweep): string {
+  const { name, target, figure, points } = found;
+  const chart = sweepChart(found);
+  return pageOf({
+    title: `@${name} on ${target}: cycles over ${figure}`,
+    body: `${
+      chart === undefined
+        ? "<p>Nothing is legal at any value.</p>"
+        : figureOf(
+            chart,
+            "The line: the best schedule that was found. Dashed: what the compiler chooses without a search.",
+          )
+    }
+${tableOf(
+  `cycles over ${figure}`,
+  [figure, "best, cycles", "default, cycles", "best schedule"],
+  points.map(({ value, best, default: own, reason = "" }) => ({
+    cells: [
+      value,
+      best?.cycles ?? "",
+      own?.cycles ?? "",
+      best === null ? reason : printSchedule(best.schedule),
+    ],
+  })),
+)}`,
+  });
+}

@@ -1,0 +1,99 @@
+/** The best schedule and the default of a program over one figure of its target. */
+import {
+  CompileError,
+  isLegal,
+  Tiling,
+  type Func,
+  type ResolvedSchedule,
+  type Target,
+  type TargetFigures,
+} from "../../ir/index.js";
+import { clockOf } from "../../passes/index.js";
+import type { TuneOptions } from "./options.js";
+import type { TuneResult } from "./result.js";
+import { taskOf, tune } from "./tune.js";
+
+/** What was found at one value of a figure. */
+export interface SweepPoint {
+  readonly value: number;
+  /** Null where nothing is legal. */
+  readonly best: { readonly cycles: number; readonly schedule: ResolvedSchedule } | null;
+  /** What the compiler chooses without a search. */
+  readonly default: { readonly cycles: number } | null;
+  /** Why there is none of them. */
+  readonly reason?: string;
+}
+
+/** The best schedule over a figure of the target. */
+export interface Sweep {
+  readonly name: string;
+  readonly target: string;
+  readonly figure: keyof TargetFigures;
+  /** By value, the least first. */
+  readonly points: readonly SweepPoint[];
+}
+
+/** The figures and values of a sweep, and how each value is searched: by cycles. */
+export interface SweepOptions extends Pick<
+  TuneOptions,
+  "target" | "findTarget" | "budget" | "seed" | "signal" | "bind"
+> {
+  readonly figure: keyof TargetFigures;
+  readonly values: readonly number[];
+  /** Called before each value is searched. */
+  readonly onValue?: (value: number, done: number, total: number) => void;
+}
+
+/** The target with another figure. What libraries keep of UB stays as large. */
+export function withFigure(target: Target, figure: keyof TargetFigures, value: number): Target {
+  const edited = { ...target, [figure]: value };
+  if (figure !== "ubBytes") return edited;
+  const kept = target.ubBytes - target.ubSafeBytes;
+  return { ...edited, ubSafeBytes: Math.max(Math.min(value, target.blockBytes), value - kept) };
+}
+
+/**
+ * Schedules that are found at one value are candidates at every later one, with the cores and the bytes of UB that they were found
+ * with: so more of what makes no schedule slower gives no slower best. Throws a CompileError for what `tune` refuses at any value.
+ */
+export async function sweep(program: Func, options: SweepOptions): Promise<Sweep> {
+  const { figure, values, onValue, ...search } = options;
+  const task = taskOf(program, search);
+  const ascending = [...new Set(values)].sort((a, b) => a - b);
+  const found: ResolvedSchedule[] = [];
+  const points: SweepPoint[] = [];
+  for (const value of ascending) {
+    onValue?.(value, points.length, ascending.length);
+    const target = withFigure(task.target, figure, value);
+    const result = await searched(program, { ...search, target });
+    const earlier = found.flatMap((schedule) => {
+      const tiling = new Tiling(task.gather, schedule, target);
+      return isLegal(tiling) ? [{ cycles: clockOf(tiling).cycles, schedule }] : [];
+    });
+    const own =
+      typeof result === "string" ? [] : [{ cycles: result.best.cycles, schedule: result.best.schedule }];
+    const [best] = [...own, ...earlier].sort((a, b) => a.cycles - b.cycles);
+    if (best !== undefined) found.push(best.schedule);
+    points.push({
+      value,
+      best: best ?? null,
+      default: typeof result === "string" ? null : { cycles: result.default.cycles },
+      ...(typeof result === "string" ? { reason: result } : {}),
+    });
+  }
+  return { name: task.gather.name, target: task.target.name, figure, points };
+}
+
+/** Rules of tiling: what they refuse at one value may be legal at another. */
+const isRefusal = (code: string): boolean => /^TC[34]/.test(code);
+
+/** What a search found, or why nothing is legal. */
+async function searched(program: Func, options: TuneOptions): Promise<TuneResult | string> {
+  try {
+    return await tune(program, options);
+  } catch (thrown) {
+    const [first] = thrown instanceof CompileError ? thrown.diagnostics : [];
+    if (first === undefined || !isRefusal(first.code)) throw thrown;
+    return `${first.code}: ${first.message}`;
+  }
+}
