@@ -23,6 +23,10 @@ const commands: Readonly<Record<string, CommandEntry>> = {
     summary: "run named passes on .tir text",
     load: async () => (await import("./opt.js")).optCommand,
   },
+  diff: {
+    summary: "two programs, or two pipelines of one program, beside each other; exit code 1 where they differ",
+    load: async () => (await import("./diff.js")).diffCommand,
+  },
   run: {
     summary: "execute a gather; several backends are compared bit for bit",
     load: async () => (await import("./run.js")).runCommand,

@@ -1,6 +1,7 @@
 /** A pass-by-pass diff: one self-contained page, passes that changed nothing left out. */
 import { diffLines, diffWordsWithSpace, type Change } from "diff";
-import { printFunc, printSchedule, type Func } from "../../ir/index.js";
+import type { Func } from "../../ir/index.js";
+import { scheduleLines, withoutSchedule } from "./compared-text.js";
 import { escapeMarkup, pageOf } from "./page.js";
 
 /** A pass with the function before and after it. */
@@ -35,14 +36,7 @@ export function passSections(steps: readonly PassStep[]): string {
   }));
   const changed = texts.filter(({ code, schedule }) => code[0] !== code[1] || schedule[0] !== schedule[1]);
   const unchanged = texts.filter((step) => !changed.includes(step)).map(({ pass }) => pass);
-  const sections = changed.map(({ pass, code, schedule }) => {
-    const changes = schedule[0] === schedule[1] ? "unchanged" : "changed";
-    const body =
-      code[0] === code[1] ? "<p>The program is unchanged.</p>" : `<pre tabindex="0">${marked(...code)}</pre>`;
-    return `<h2>${escapeMarkup(pass)}</h2>
-<details><summary>schedule, ${changes}</summary><pre tabindex="0">${marked(...schedule)}</pre></details>
-${body}`;
-  });
+  const sections = changed.map(({ pass, code, schedule }) => sectionOf(pass, code, schedule));
   const others =
     unchanged.length === 0
       ? "Every pass changed the program."
@@ -50,11 +44,35 @@ ${body}`;
   return `<p>${others}</p>\n${sections.join("\n")}`;
 }
 
-const withoutSchedule = (func: Func): string => printFunc({ ...func, schedule: {} });
+type Sides = readonly [before: string, after: string];
 
-/** An entry a line. Commas inside brackets are followed by digits. */
-const scheduleLines = (func: Func): string =>
-  `${printSchedule(func.schedule).replaceAll(/, (?=[a-z_]+ = )/g, "\n")}\n`;
+function sectionOf(title: string, code: Sides, schedule: Sides): string {
+  const changes = schedule[0] === schedule[1] ? "unchanged" : "changed";
+  const body =
+    code[0] === code[1] ? "<p>The program is unchanged.</p>" : `<pre tabindex="0">${marked(...code)}</pre>`;
+  return `<h2>${escapeMarkup(title)}</h2>
+<details><summary>schedule, ${changes}</summary><pre tabindex="0">${marked(...schedule)}</pre></details>
+${body}`;
+}
+
+/** Two sides of a comparison, program by program; a side may lack one. HTML without scripts or outside resources. */
+export function comparedPage(
+  title: string,
+  programs: readonly {
+    readonly name: string;
+    readonly before: Func | undefined;
+    readonly after: Func | undefined;
+  }[],
+): string {
+  const both = (text: (func: Func) => string, before: Func | undefined, after: Func | undefined): Sides => [
+    before === undefined ? "" : text(before),
+    after === undefined ? "" : text(after),
+  ];
+  const body = programs.map(({ name, before, after }) =>
+    sectionOf(`@${name}`, both(withoutSchedule, before, after), both(scheduleLines, before, after)),
+  );
+  return pageOf({ title, style: passStyle, body: body.join("\n") });
+}
 
 /** Lines that came and went, and in lines that took another's place the words. */
 function marked(before: string, after: string): string {

@@ -53,6 +53,7 @@ function loadedBy(...args: string[]): Loaded {
 const commands = [
   "compile",
   "opt",
+  "diff",
   "run",
   "explain",
   "legal",

@@ -1,0 +1,120 @@
+/** tilec diff: two programs, or what two pipelines make of one program, beside each other. */
+import type { Command } from "commander";
+import { counted, type Func } from "../../ir/index.js";
+import type { Pass } from "../../passes/index.js";
+import { compile } from "../api/compile.js";
+import { writeBytes } from "../formats/files.js";
+import { lookUpTarget } from "../formats/look-up-target.js";
+import { comparedText } from "../report/compared-text.js";
+import { collect } from "./collect.js";
+import { loadPrograms } from "./load.js";
+import { addProgramOptions, resolveTarget, type ProgramFlags } from "./options.js";
+import { loadPasses, passesOf } from "./pipeline-flags.js";
+import { print, printJson } from "./terminal.js";
+import { UsageError } from "./usage-error.js";
+
+interface DiffFlags extends ProgramFlags {
+  readonly pipeline?: readonly string[];
+  readonly load?: readonly string[];
+  readonly html?: string;
+  readonly json?: boolean;
+}
+
+export function diffCommand(program: Command): void {
+  addProgramOptions(program.command("diff"))
+    .argument("[other]", "the program to compare with, as it is; or give --pipeline twice")
+    .option(
+      "--pipeline <list>",
+      "compile by this pipeline before comparing; twice: one program by both",
+      collect,
+    )
+    .option(
+      "--load <module>",
+      "a JavaScript module whose exports are passes (definePass of tilec/passes); repeat for more",
+      collect,
+    )
+    .option("--html <file.html>", "the difference as one self-contained page")
+    .option("--json", "print one JSON document")
+    .action(async (file: string | undefined, other: string | undefined, flags: DiffFlags) => {
+      process.exitCode = await diff(file, other, flags);
+    });
+}
+
+/** One side of the comparison. */
+interface Side {
+  readonly name: string;
+  readonly funcs: readonly Func[];
+}
+
+/** 0 where both are the same, 1 where they differ, as the exit codes of diff. */
+async function diff(file: string | undefined, other: string | undefined, flags: DiffFlags): Promise<number> {
+  const [a, b] = await sidesOf(file, other, flags);
+  const compared = paired(a.funcs, b.funcs).map(([before, after]) => ({
+    name: (before ?? after)?.name ?? "",
+    before,
+    after,
+    text: comparedText(a.name, b.name, before, after),
+  }));
+  const different = compared.filter(({ text }) => text !== "");
+  if (flags.html !== undefined) {
+    const { comparedPage } = await import("../report/pass-page.js");
+    writeBytes(flags.html, comparedPage(`${a.name} and ${b.name}`, compared));
+  }
+  if (flags.json === true) {
+    const programs = compared.map(({ name, text }) => ({ name, same: text === "", diff: text }));
+    printJson({ command: "diff", a: a.name, b: b.name, same: different.length === 0, programs });
+  } else if (different.length > 0) print(different.map(({ text }) => text).join("\n"));
+  return different.length === 0 ? 0 : 1;
+}
+
+async function sidesOf(
+  file: string | undefined,
+  other: string | undefined,
+  flags: DiffFlags,
+): Promise<readonly [Side, Side]> {
+  const { pipeline: lists = [], load = [] } = flags;
+  if (other === undefined ? lists.length !== 2 : lists.length > 1) {
+    const given = `${other === undefined ? "one program" : "two programs"} and ${counted(lists.length, "pipeline")}`;
+    throw new UsageError(
+      `diff compares two sides, and there are ${given}`,
+      "tilec diff A.tir B.tir, or tilec diff A.tir --pipeline default --pipeline LIST",
+    );
+  }
+  if (lists.length === 0 && flags.target !== undefined)
+    throw new UsageError(
+      `--target ${flags.target} compiles, and programs are compared as they are`,
+      "--pipeline default",
+    );
+  const own = await loadPasses(load);
+  const pipelines = lists.map((list) => passesOf("pipeline", list, own));
+  const sideOf = async (path: string | undefined, name: string, passes: readonly Pass[] | undefined) => {
+    const programs = await loadPrograms(path, flags);
+    return {
+      name,
+      funcs: programs.map(({ func }) => (passes === undefined ? func : compiled(func, passes, flags))),
+    };
+  };
+  const [first, second = first] = pipelines;
+  return other === undefined
+    ? [await sideOf(file, lists[0] ?? "", first), await sideOf(file, lists[1] ?? "", second)]
+    : [await sideOf(file, file ?? "", first), await sideOf(other, other, first)];
+}
+
+const compiled = (func: Func, passes: readonly Pass[], { target }: DiffFlags): Func =>
+  compile(func, {
+    ...(target === undefined ? {} : { target: resolveTarget(target) }),
+    findTarget: lookUpTarget,
+    passes,
+  }).tile;
+
+/** Functions of one name; where each side has one alone, these, whatever they are called. */
+function paired(
+  a: readonly Func[],
+  b: readonly Func[],
+): readonly (readonly [before: Func | undefined, after: Func | undefined])[] {
+  if (a.length === 1 && b.length === 1) return [[a[0], b[0]]];
+  const names = [...new Set([...a, ...b].map(({ name }) => name))];
+  const named = (funcs: readonly Func[], name: string): Func | undefined =>
+    funcs.find((func) => func.name === name);
+  return names.map((name) => [named(a, name), named(b, name)]);
+}
