@@ -24,7 +24,8 @@ const commands: Readonly<Record<string, CommandEntry>> = {
     load: async () => (await import("./opt.js")).optCommand,
   },
   diff: {
-    summary: "two programs, or two pipelines of one program, beside each other; exit code 1 where they differ",
+    summary:
+      "two programs, or two pipelines of one program, beside each other; exit code 1 where they differ",
     load: async () => (await import("./diff.js")).diffCommand,
   },
   run: {

@@ -1,6 +1,7 @@
 /** tilec compile: lowers a program and prints it at one level, or after each pass. */
+import { join } from "node:path";
 import { Option, type Command } from "commander";
-import { targetFacts, webgpu, type Func } from "../../ir/index.js";
+import { CompileError, error, targetFacts, webgpu, type Diagnostic, type Func } from "../../ir/index.js";
 import { printMoves, type MovePlan } from "../../backends/index.js";
 import { wasmMoves, watOf } from "../../backends/sim/index.js";
 import { emitWgsl, movesOf, planWgsl } from "../../backends/webgpu/index.js";
@@ -9,6 +10,7 @@ import { compile, type CompileOptions, type Kernel } from "../api/compile.js";
 import { writeBytes } from "../formats/files.js";
 import type { PassStep } from "../report/pass-page.js";
 import { lookUpTarget } from "../formats/look-up-target.js";
+import { dumpNames } from "./dump-names.js";
 import { addProgramOptions, resolveTarget, type ProgramFlags } from "./options.js";
 import { UsageError } from "./usage-error.js";
 import { loadPrograms } from "./load.js";
@@ -21,7 +23,9 @@ import { note, print, printDiagnostics, printJson } from "./terminal.js";
 
 const texts = ["source", "access", "tile", "moves", "wgsl", "wat", "pto", "pypto", "plan"] as const;
 const modules = ["module", "module-cpu"] as const satisfies readonly ModuleKind[];
-const emits = [...texts, ...modules] as const;
+const emits = [...texts, ...modules, "all"] as const;
+type Text = (typeof texts)[number];
+type Emit = Text | (typeof modules)[number];
 
 interface CompileFlags extends ProgramFlags, PipelineFlags {
   readonly emit: (typeof emits)[number];
@@ -29,6 +33,7 @@ interface CompileFlags extends ProgramFlags, PipelineFlags {
   readonly printAfter?: string;
   readonly timePasses?: boolean;
   readonly diffPage?: string;
+  readonly dumpDir?: string;
   readonly records?: string;
   readonly out?: string;
   readonly strict?: boolean;
@@ -44,6 +49,7 @@ export function compileCommand(program: Command): void {
       "also print the IR after a pass, after `all`, or after those that `changed` it",
     )
     .option("--time-passes", "print the time of each pass")
+    .option("--dump-dir <folder>", "with --emit all: where a file for each level and text goes")
     .option("--diff-page <file.html>", "what each pass changed, as one self-contained page")
     .option("--records <file.jsonl>", "the best schedule that a search recorded for this program")
     .option(
@@ -56,6 +62,14 @@ export function compileCommand(program: Command): void {
       if (flags.strict === true && flags.records === undefined) {
         throw new UsageError("--strict judges --records, and there are none");
       }
+      if ((flags.emit === "all") !== (flags.dumpDir !== undefined)) {
+        throw new UsageError(
+          flags.dumpDir === undefined ? "--emit all writes files" : "--dump-dir goes with --emit all",
+          "--emit all --dump-dir out",
+        );
+      }
+      if (flags.emit === "all" && flags.out !== undefined)
+        throw new UsageError("--out is for one text, and --emit all writes several", "leave --out out");
       const pipeline = await pipelineOf(flags);
       const kind = modules.find((own) => own === flags.emit);
       const folder = kind !== undefined && flags.out?.endsWith(".js") === false ? flags.out : undefined;
@@ -86,15 +100,20 @@ export function compileCommand(program: Command): void {
       }
       const kernels: Kernel[] = [];
       for (const { func } of programs) kernels.push(await compileOne(func, flags, pipeline));
+      const { emit, dumpDir } = flags;
+      if (emit === "all") {
+        await writeAll(kernels, dumpDir ?? "", flags);
+        return;
+      }
       if (flags.json === true) {
-        const documents = await Promise.all(kernels.map((kernel) => kernelJson(kernel, flags)));
+        const documents = await Promise.all(kernels.map((kernel) => kernelJson(kernel, emit, flags)));
         printJson({ command: "compile", kernels: documents });
         return;
       }
       for (const kernel of kernels) {
         printDiagnostics(kernel.diagnostics);
-        if (flags.out === undefined) print(await emitted(kernel, flags.emit));
-        else await writeOut(kernel, flags.out, flags.emit);
+        if (flags.out === undefined) print(await emitted(kernel, emit, flags));
+        else await writeOut(kernel, flags.out, emit, flags);
       }
     });
 }
@@ -132,13 +151,13 @@ async function compileOne(
   return kernel;
 }
 
-async function emitted(kernel: Kernel, emit: CompileFlags["emit"]): Promise<string> {
+async function emitted(kernel: Kernel, emit: Emit, flags: PipelineFlags): Promise<string> {
   switch (emit) {
     case "module":
     case "module-cpu":
       return (await moduleOf(kernel, emit)).code;
     case "wgsl":
-      return wgslOf(kernel).code;
+      return wgslOf(kernel, flags).code;
     case "wat":
       return watOf(kernel.tile);
     case "pto":
@@ -166,10 +185,10 @@ async function moduleOf(kernel: Kernel, kind: ModuleKind): Promise<EmittedModule
   return emitModule(kernel, kind, runtimeOf);
 }
 
-async function writeOut(kernel: Kernel, file: string, emit: CompileFlags["emit"]): Promise<void> {
+async function writeOut(kernel: Kernel, file: string, emit: Emit, flags: PipelineFlags): Promise<void> {
   const kind = modules.find((own) => own === emit);
   if (kind === undefined) {
-    writeBytes(file, await emitted(kernel, emit));
+    writeBytes(file, await emitted(kernel, emit, flags));
     return;
   }
   const { code, declarations } = await moduleOf(kernel, kind);
@@ -177,8 +196,20 @@ async function writeOut(kernel: Kernel, file: string, emit: CompileFlags["emit"]
   writeBytes(file.replace(/\.js$/, ".d.ts"), declarations);
 }
 
-/** A kernel for another target is compiled again for WebGPU, and the text says so. */
-function wgslOf(kernel: Kernel) {
+/**
+ * A kernel for another target is compiled again for WebGPU, and the text says so. Throws a CompileError (TC502) for a tile program,
+ * which there is nothing to compile again from, with the command for its source.
+ */
+function wgslOf(kernel: Kernel, { pipeline, load = [] }: PipelineFlags) {
+  const { name, source, access, target } = kernel;
+  if (source === undefined && access === undefined && !targetFacts[target.kind].runsOnWebgpu) {
+    const modules = load.map((file) => ` --load ${file}`).join("");
+    const own = pipeline === undefined ? "" : `${modules} --pipeline "${pipeline}"`;
+    const hint = `with the program that it was compiled from: tilec compile SOURCE.tir --target webgpu${own} --emit wgsl`;
+    throw new CompileError([
+      error("TC502", `@${name} is a tile program for ${target.name}, and webgpu needs another`, { hint }),
+    ]);
+  }
   const device = kernel.forTarget(webgpu);
   const wgsl = emitWgsl(device.tile);
   if (device === kernel) return wgsl;
@@ -194,14 +225,74 @@ function movesFor(kernel: Kernel): MovePlan {
   return movesOf(planWgsl(kernel.tile, { target: kernel.target }));
 }
 
-async function kernelJson(kernel: Kernel, flags: CompileFlags) {
+async function kernelJson(kernel: Kernel, emit: Emit, flags: CompileFlags) {
   return {
     name: kernel.name,
     target: kernel.target.name,
     schedule: kernel.tile.schedule,
-    emit: flags.emit,
-    text: await emitted(kernel, flags.emit),
+    emit,
+    text: await emitted(kernel, emit, flags),
     footprint: kernel.footprint,
     diagnostics: kernel.diagnostics,
   };
+}
+
+/** The levels from the highest to the lowest, then the texts, each with the ending of its file. */
+const files: Readonly<Record<Text, string>> = {
+  source: "tir",
+  access: "tir",
+  tile: "tir",
+  plan: "txt",
+  moves: "txt",
+  wat: "wat",
+  wgsl: "wgsl",
+  pto: "cpp",
+  pypto: "py",
+};
+
+interface Written {
+  readonly name: string;
+  readonly emit: Text;
+  readonly file?: string;
+  /** Why there is no such text. */
+  readonly diagnostics?: readonly Diagnostic[];
+}
+
+/** A file for each level and text that a kernel has, `gather.03-tile.tir`, and a line on each that it does not have. */
+async function writeAll(kernels: readonly Kernel[], folder: string, flags: CompileFlags): Promise<void> {
+  const names = dumpNames(kernels.map(({ name }) => name));
+  const written: Written[] = [];
+  for (const [k, kernel] of kernels.entries()) {
+    for (const [place, [key, ending]] of Object.entries(files).entries()) {
+      const emit = key as Text;
+      const told = { name: kernel.name, emit };
+      const text = await orRefused(() => emitted(kernel, emit, flags));
+      if (typeof text !== "string") {
+        written.push({ ...told, diagnostics: text });
+        continue;
+      }
+      const file = join(folder, `${names[k] ?? ""}.${String(place + 1).padStart(2, "0")}-${emit}.${ending}`);
+      writeBytes(file, text.endsWith("\n") ? text : `${text}\n`);
+      written.push({ ...told, file });
+    }
+  }
+  if (flags.json === true) {
+    printJson({ command: "compile", emit: "all", files: written });
+    return;
+  }
+  for (const kernel of kernels) printDiagnostics(kernel.diagnostics);
+  for (const { name, emit, file, diagnostics = [] } of written) {
+    if (file !== undefined) print(file);
+    else note(`@${name} has no ${emit}: ${diagnostics[0]?.message ?? ""}`);
+  }
+}
+
+/** The text, or why a kernel has none. */
+async function orRefused(text: () => Promise<string>): Promise<string | readonly Diagnostic[]> {
+  try {
+    return await text();
+  } catch (thrown) {
+    if (thrown instanceof CompileError) return thrown.diagnostics;
+    throw thrown;
+  }
 }
