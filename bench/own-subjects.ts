@@ -1,23 +1,23 @@
-/** tilec's subjects of bench:sim, of any build: each runs one workload on inputs it was given once. */
-import { kernelOf } from "./kernels.js";
+/** tilec's subjects of bench:sim and bench:values, of any build: each runs one kernel on inputs it was given once. */
 import type { SimLibrary } from "./library.js";
 import type { Subject } from "./rows.js";
-import type { Inputs, Workload } from "./workloads.js";
+
+type Kernel = ReturnType<SimLibrary["compile"]>;
+/** By the keys of the kernel's inputs. */
+type Given = Readonly<
+  Record<string, Uint8Array | Int8Array | Uint16Array | Int32Array | Float32Array | BigInt64Array>
+>;
 
 export async function tilec(
-  library: SimLibrary,
-  workload: Workload,
-  inputs: Inputs,
+  { FastExecutor, spawnThread }: Pick<SimLibrary, "FastExecutor" | "spawnThread">,
+  { tile }: Kernel,
+  inputs: Given,
   threads: number,
 ): Promise<Subject> {
-  const { FastExecutor, spawnThread, targets } = library;
-  const executor = await FastExecutor.open(kernelOf(library, workload, targets.cpu).tile, {
-    threads,
-    spawn: spawnThread,
-  });
+  const executor = await FastExecutor.open(tile, { threads, spawn: spawnThread });
   // Its own memory: a run copies nothing.
-  executor.inputs["data"]!.bytes.set(inputs.data);
-  executor.inputs["indices"]!.bytes.set(inputs.indices);
+  for (const [key, list] of Object.entries(inputs))
+    executor.inputs[key]!.bytes.set(new Uint8Array(list.buffer, list.byteOffset, list.byteLength));
   return {
     subject: "tilec",
     threads,
@@ -33,15 +33,17 @@ export async function tilec(
 }
 
 /** The call that the README shows: from the caller's arrays to a new array, on the fast executor. */
-export function tilecCall(library: SimLibrary, workload: Workload, inputs: Inputs): Subject {
-  const { simulate, targets } = library;
-  const kernel = kernelOf(library, workload, targets.cpu);
+export function tilecCall(
+  { simulate }: Pick<SimLibrary, "simulate">,
+  kernel: Kernel,
+  inputs: Given,
+): Subject {
   let latest: ReturnType<typeof simulate> | undefined;
   return {
     subject: "tilec-call",
     threads: 1,
     run() {
-      latest = simulate(kernel, { data: inputs.data, indices: inputs.indices }, { executor: "fast" });
+      latest = simulate(kernel, inputs, { executor: "fast" });
       return undefined;
     },
     output() {

@@ -1,6 +1,7 @@
 /** A side of bench:sim: the fast executor of a build. */
 import type { SimLibrary } from "./library.js";
 import { cpuMs, wallMs } from "./clocks.js";
+import { kernelOf } from "./kernels.js";
 import { tilec, tilecCall } from "./own-subjects.js";
 import { keptTensors, localSide, type Side } from "./side.js";
 
@@ -8,12 +9,14 @@ export function simSide(library: SimLibrary): Side {
   const tensorsOf = keptTensors();
   return localSide(async ({ workload: name, subject, threads }) => {
     const { workload, inputs, expected } = tensorsOf(name);
+    const kernel = kernelOf(library, workload, library.targets.cpu);
+    const given = { ...inputs };
     return {
       expected,
       subject:
         subject === "tilec-call"
-          ? tilecCall(library, workload, inputs)
-          : await tilec(library, workload, inputs, threads),
+          ? tilecCall(library, kernel, given)
+          : await tilec(library, kernel, given, threads),
       now: threads === 1 ? cpuMs : wallMs,
     };
   });

@@ -17,6 +17,7 @@ import { firstCalls, newCalls, unseenOutput } from "./cold.js";
 import type { SimLibrary } from "./library.js";
 import { forkSide } from "./fork-side.js";
 import { findOnnxRuntime } from "./onnxruntime.js";
+import { kernelOf } from "./kernels.js";
 import { tilec, tilecCall } from "./own-subjects.js";
 import { requirePeers } from "./peers.js";
 import { reportComparison } from "./print-comparison.js";
@@ -74,9 +75,11 @@ async function once(): Promise<Row[]> {
     const files = inputFiles(inputs);
     // Of a call, what makes one: a memory that holds the data already is another question.
     const isCall = calls.includes(workload);
+    const kernel = kernelOf(own, workload, own.targets.cpu);
+    const given = { ...inputs };
     const subjects: Subject[] = [
-      ...(isCall ? [] : [await tilec(own, workload, inputs, 1), await tilec(own, workload, inputs, 2)]),
-      tilecCall(own, workload, inputs),
+      ...(isCall ? [] : [await tilec(own, kernel, given, 1), await tilec(own, kernel, given, 2)]),
+      tilecCall(own, kernel, given),
       plainJsCall(workload, inputs),
       ...(ort === undefined
         ? []

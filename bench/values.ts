@@ -1,14 +1,15 @@
 /**
- * npm run bench:values: gathers that dequantize, on the fast executor, beside onnxruntime-node and a loop in JavaScript, in one run.
+ * npm run bench:values: gathers that dequantize or sum, on the fast executor, beside onnxruntime-node and a loop in JavaScript, in one run.
  *
  * E is the embedding of a 4-bit language model: 512 rows of [151936, 896], a scale of f16 for each 32 elements. K is rows of an 8-bit KV
- * cache, [65536, 128], with a scale of f32 a row. Outputs are verified against the loop; then the subjects run in turns. `--json` prints the
+ * cache, [65536, 128], with a scale of f32 a row. B is 2048 bags of 0 to 39 rows of [100000, 64], M the combination of 8 rows of [4096, 1024]
+ * for each of 512 tokens; ONNX has no operator for either. Outputs are verified against the loop; then the subjects run in turns. `--json` prints the
  * rows, `--runs 5` gives the median of five runs.
  */
 import { parseArgs } from "node:util";
 import { FastExecutor, simulate } from "../backends/sim/index.js";
 import { parseModule, type Func } from "../ir/index.js";
-import { compile, onnx, targets } from "../src/index.js";
+import { compile, moe, onnx, targets, torch } from "../src/index.js";
 import { spawnThread } from "../src/device/index.js";
 import {
   bytes,
@@ -22,22 +23,28 @@ import {
   text,
 } from "../test/support/onnx-bytes.js";
 import { runsOf } from "./arguments.js";
+import { tilec, tilecCall } from "./own-subjects.js";
 import { findOnnxRuntime, type OnnxRuntime } from "./onnxruntime.js";
 import { requirePeers } from "./peers.js";
 import { report } from "./print-rows.js";
 import { measure, type Row, type Subject } from "./rows.js";
 import { rowsOfRuns } from "./runs.js";
 
-type Elements = Uint8Array | Int8Array | Uint16Array | Float32Array | BigInt64Array;
+type Elements = Uint8Array | Int8Array | Uint16Array | Int32Array | Float32Array | BigInt64Array;
+
+interface Peer {
+  readonly model: Uint8Array;
+  /** onnxruntime's type and shape of each input. */
+  readonly tensors: Readonly<Record<string, readonly [type: string, shape: readonly number[]]>>;
+}
 
 interface Workload {
   readonly name: string;
   readonly func: Func;
   /** By the names of the program's inputs, which are the model's too. */
   readonly inputs: Readonly<Record<string, Elements>>;
-  readonly model: Uint8Array;
-  /** onnxruntime's type and shape of each. */
-  readonly tensors: Readonly<Record<string, readonly [type: string, shape: readonly number[]]>>;
+  /** Absent: ONNX has no operator for it. */
+  readonly onnx?: Peer;
   readonly loop: (output: Uint8Array) => void;
   readonly outputBytes: number;
 }
@@ -85,30 +92,32 @@ function embedding(): Workload {
       blockSize: block,
     }),
     inputs: { data, indices: ids, scales: scale },
-    tensors: {
-      data: ["uint8", [rows, inRow]],
-      indices: ["int64", [count]],
-      scales: ["float16", [rows, scales]],
+    onnx: {
+      tensors: {
+        data: ["uint8", [rows, inRow]],
+        indices: ["int64", [count]],
+        scales: ["float16", [rows, scales]],
+      },
+      model: Uint8Array.from([
+        ...model(
+          [
+            ...node(
+              "GatherBlockQuantized",
+              ["data", "indices", "scales"],
+              ["y"],
+              [...text(7, "com.microsoft"), ...intAttribute("bits", 4), ...intAttribute("block_size", block)],
+            ),
+            ...text(2, "g"),
+            ...input("data", onnxTypes.u8, [rows, inRow]),
+            ...input("indices", onnxTypes.i64, [count]),
+            ...input("scales", onnxTypes.f16, [rows, scales]),
+            ...bytes(12, info("y", onnxTypes.f16)),
+          ],
+          21,
+        ),
+        ...bytes(8, [...text(1, "com.microsoft"), ...number(2, 1)]),
+      ]),
     },
-    model: Uint8Array.from([
-      ...model(
-        [
-          ...node(
-            "GatherBlockQuantized",
-            ["data", "indices", "scales"],
-            ["y"],
-            [...text(7, "com.microsoft"), ...intAttribute("bits", 4), ...intAttribute("block_size", block)],
-          ),
-          ...text(2, "g"),
-          ...input("data", onnxTypes.u8, [rows, inRow]),
-          ...input("indices", onnxTypes.i64, [count]),
-          ...input("scales", onnxTypes.f16, [rows, scales]),
-          ...bytes(12, info("y", onnxTypes.f16)),
-        ],
-        21,
-      ),
-      ...bytes(8, [...text(1, "com.microsoft"), ...number(2, 1)]),
-    ]),
     outputBytes: 2 * count * columns,
     loop(output) {
       const y = new Uint16Array(output.buffer, output.byteOffset, count * columns);
@@ -144,21 +153,23 @@ function cacheRows(): Workload {
     name: "K",
     func,
     inputs: { q, s, ids },
-    tensors: { q: ["int8", [rows, columns]], s: ["float32", [rows, 1]], ids: ["int64", [count]] },
-    model: model(
-      [
-        ...node("Gather", ["q", "ids"], ["g"]),
-        ...node("Cast", ["g"], ["f"], intAttribute("to", onnxTypes.f32)),
-        ...node("Gather", ["s", "ids"], ["b"]),
-        ...node("Mul", ["f", "b"], ["y"]),
-        ...text(2, "g"),
-        ...input("q", onnxTypes.i8, [rows, columns]),
-        ...input("s", onnxTypes.f32, [rows, 1]),
-        ...input("ids", onnxTypes.i64, [count]),
-        ...bytes(12, info("y", onnxTypes.f32)),
-      ],
-      17,
-    ),
+    onnx: {
+      tensors: { q: ["int8", [rows, columns]], s: ["float32", [rows, 1]], ids: ["int64", [count]] },
+      model: model(
+        [
+          ...node("Gather", ["q", "ids"], ["g"]),
+          ...node("Cast", ["g"], ["f"], intAttribute("to", onnxTypes.f32)),
+          ...node("Gather", ["s", "ids"], ["b"]),
+          ...node("Mul", ["f", "b"], ["y"]),
+          ...text(2, "g"),
+          ...input("q", onnxTypes.i8, [rows, columns]),
+          ...input("s", onnxTypes.f32, [rows, 1]),
+          ...input("ids", onnxTypes.i64, [count]),
+          ...bytes(12, info("y", onnxTypes.f32)),
+        ],
+        17,
+      ),
+    },
     outputBytes: 4 * count * columns,
     loop(output) {
       const y = new Float32Array(output.buffer, output.byteOffset, count * columns);
@@ -171,39 +182,83 @@ function cacheRows(): Workload {
   };
 }
 
-async function tilec({ func, inputs }: Workload, threads: number): Promise<Subject> {
-  const { tile } = compile(func, { target: targets.cpu });
-  const executor = await FastExecutor.open(tile, { threads, spawn: spawnThread });
-  for (const [name, list] of Object.entries(inputs))
-    executor.inputs[name]?.bytes.set(new Uint8Array(list.buffer, list.byteOffset, list.byteLength));
+/** Rows of the terms of each output row added to it in order, each by its factor. */
+function weightedRows(
+  y: Float32Array,
+  x: Float32Array,
+  columns: number,
+  places: (row: number) => readonly [from: number, to: number],
+  ids: BigInt64Array | Int32Array,
+  factors?: Float32Array,
+): void {
+  y.fill(0);
+  for (let row = 0; row * columns < y.length; row++) {
+    const [from, to] = places(row);
+    for (let p = from; p < to; p++) {
+      const [first, by] = [Number(ids[p]) * columns, factors?.[p] ?? 1];
+      for (let c = 0; c < columns; c++) {
+        const sum = row * columns + c;
+        y[sum] = Math.fround((y[sum] ?? 0) + Math.fround((x[first + c] ?? 0) * by));
+      }
+    }
+  }
+}
+
+const near = (length: number): Float32Array =>
+  Float32Array.from({ length }, () => (random() % 2001) / 1000 - 1);
+
+/** Sums of bags of 0 to 39 rows, as a recommender's features are. */
+function embeddingBags(): Workload {
+  const [rows, columns, bags] = [100_000, 64, 2048];
+  const offsets = new BigInt64Array(bags);
+  let listed = 0;
+  for (let bag = 0; bag < bags; bag++) {
+    offsets[bag] = BigInt(listed);
+    listed += random() % 40;
+  }
+  const weight = near(rows * columns);
+  const list = BigInt64Array.from({ length: listed }, () => BigInt(random() % rows));
   return {
-    subject: "tilec",
-    threads,
-    run() {
-      executor.run();
-      return undefined;
-    },
-    output: () => executor.output,
-    async close() {
-      await executor.close();
+    name: "B",
+    func: torch.embeddingBag({
+      weight: ["f32", [rows, columns]],
+      input: ["i64", [listed]],
+      offsets: ["i64", [bags]],
+      mode: "sum",
+      longestBag: 40,
+    }),
+    inputs: { weight, input: list, offsets },
+    outputBytes: 4 * bags * columns,
+    loop(output) {
+      const y = new Float32Array(output.buffer, output.byteOffset, bags * columns);
+      weightedRows(
+        y,
+        weight,
+        columns,
+        (bag) => [Number(offsets[bag]), Number(offsets[bag + 1] ?? listed)],
+        list,
+      );
     },
   };
 }
 
-function tilecCall({ func, inputs }: Workload): Subject {
-  const kernel = compile(func, { target: targets.cpu });
-  let latest: ReturnType<typeof simulate> | undefined;
+/** The rows of 8 experts for each of 512 tokens. */
+function combine(): Workload {
+  const [rows, columns, tokens, experts] = [4096, 1024, 512, 8];
+  const [x, weights] = [near(rows * columns), near(tokens * experts)];
+  const inverse = Int32Array.from({ length: tokens * experts }, () => random() % rows);
   return {
-    subject: "tilec-call",
-    threads: 1,
-    run() {
-      latest = simulate(kernel, inputs, { executor: "fast" });
-      return undefined;
-    },
-    output() {
-      const output = latest?.outputs.output;
-      if (!ArrayBuffer.isView(output)) throw new Error("the call gave no array");
-      return new Uint8Array(output.buffer, output.byteOffset, output.byteLength);
+    name: "M",
+    func: moe.combine({
+      x: ["f32", [rows, columns]],
+      inverse: ["i32", [tokens, experts]],
+      weights: ["f32", [tokens, experts]],
+    }),
+    inputs: { x, inverse, weights },
+    outputBytes: 4 * tokens * columns,
+    loop(output) {
+      const y = new Float32Array(output.buffer, output.byteOffset, tokens * columns);
+      weightedRows(y, x, columns, (token) => [token * experts, (token + 1) * experts], inverse, weights);
     },
   };
 }
@@ -223,7 +278,8 @@ function plainJs({ loop, outputBytes }: Workload): Subject {
 
 async function onnxRuntime(
   ort: OnnxRuntime,
-  { model: file, inputs, tensors }: Workload,
+  inputs: Workload["inputs"],
+  { model: file, tensors }: Peer,
   threads: number,
 ): Promise<Subject> {
   const session = await ort.InferenceSession.create(file, {
@@ -253,20 +309,24 @@ async function onnxRuntime(
   };
 }
 
+const own = { FastExecutor, simulate, spawnThread };
+
 async function once(): Promise<Row[]> {
   requirePeers(["onnxruntime-node"]);
   const found = await findOnnxRuntime();
   if (!found.ok) console.error(`onnxruntime-node is left out: ${found.reason}`);
   const rows: Row[] = [];
-  for (const workload of [embedding(), cacheRows()]) {
+  for (const workload of [embedding(), cacheRows(), embeddingBags(), combine()]) {
     const expected = new Uint8Array(workload.outputBytes);
     workload.loop(expected);
+    const { func, inputs, onnx: peer } = workload;
+    const kernel = compile(func, { target: targets.cpu });
     const subjects = [
-      await tilec(workload, 1),
-      await tilec(workload, 2),
-      tilecCall(workload),
-      ...(found.ok
-        ? [await onnxRuntime(found.ort, workload, 1), await onnxRuntime(found.ort, workload, 2)]
+      await tilec(own, kernel, inputs, 1),
+      await tilec(own, kernel, inputs, 2),
+      tilecCall(own, kernel, inputs),
+      ...(found.ok && peer !== undefined
+        ? [await onnxRuntime(found.ort, inputs, peer, 1), await onnxRuntime(found.ort, inputs, peer, 2)]
         : []),
       plainJs(workload),
     ];
