@@ -17,7 +17,7 @@ import { taskOfTile } from "../task/index.js";
 import type { Region, Stmt } from "../tile.js";
 import { assertNever, at, elementCount, type Shape, type Span, type TensorType } from "../types.js";
 import { verifyEverySize } from "../verify/every-size.js";
-import { sizesTaken, takesSize, type Sizes, type Sym, type SymbolicMap } from "./symbols.js";
+import { atMost, sizesTaken, takesSize, type Sizes, type Sym, type SymbolicMap } from "./symbols.js";
 
 /** The program with the bound sizes, or what is wrong with them (TC107). */
 export type BindResult =
@@ -34,6 +34,14 @@ export function bindSizes(func: Func, sizes: Sizes): BindResult {
   const diagnostics = broken.length > 0 ? broken : sizeFaults(func.name, symbols, sizes, func.span);
   if (diagnostics.length > 0) return { ok: false, diagnostics };
   return { ok: true, func: func.level === "access" ? bound(func, sizes) : func };
+}
+
+/** The program whose symbols are at most so many elements, those that are named. `most`: no more than each may be already. */
+export function withMost(func: AccessFunc, most: Sizes): AccessFunc {
+  const { symbolic } = func;
+  if (symbolic === undefined) return func;
+  const symbols = symbolic.symbols.map(({ name, most: before }) => ({ name, most: most[name] ?? before }));
+  return { ...bound(func, atMost(symbols)), symbolic: { ...symbolic, symbols } };
 }
 
 /** What keeps a program from running: TC107 for each symbol that has no size. */

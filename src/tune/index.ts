@@ -28,4 +28,11 @@ export { replayed } from "./records/replay.js";
 export { parseRecords, recordLine, type ParsedRecords } from "./records/text.js";
 export * from "./result.js";
 export type { MeasureOptions, Measurement } from "./search-ms.js";
+export {
+  tuneSizes,
+  type Piece,
+  type SizeResult,
+  type SizesOptions,
+  type SizesResult,
+} from "./sizes/tune-sizes.js";
 export { taskOf, tune } from "./tune.js";

@@ -1,0 +1,254 @@
+/**
+ * A search over a family of sizes: the best schedule at each, what every other size's costs there, the best single one, and a table of
+ * few ranges, each with one schedule.
+ *
+ * Between the sizes that are asked for others are costed too, by schedules that are known, so that ranges end where these cross.
+ */
+import {
+  at,
+  bindSizes,
+  CompileError,
+  cyclesOf,
+  error,
+  isLegal,
+  openSymbols,
+  outputOf,
+  Tiling,
+  withMost,
+  type AccessFunc,
+  type Func,
+  type ResolvedSchedule,
+  type Shape,
+  type Sym,
+  type Target,
+} from "../../../ir/index.js";
+import { clockOf } from "../../../passes/index.js";
+import { accessOf } from "../../api/access.js";
+import { compile, resolveTargetOf, type CompileOptions } from "../../api/compile.js";
+import type { TuneOptions } from "../options.js";
+import type { TuneResult } from "../result.js";
+import { tune } from "../tune.js";
+import { nearestOf, nearSome, piecesOf, type Choice, type Cycles } from "./pieces.js";
+
+/** Which sizes, and how the schedules of each are searched. */
+export interface SizesOptions
+  extends CompileOptions, Pick<TuneOptions, "budget" | "seed" | "signal" | "onProgress"> {
+  /** Of the program's one open symbol, in elements: 1 or more each. */
+  readonly sizes: readonly number[];
+  /** Ranges of the table, at most. Default 6. */
+  readonly pieces?: number;
+}
+
+export const defaultPieces = 6;
+
+/** Sizes from one to another, both included, and the schedule that they share. */
+export interface Piece {
+  readonly from: number;
+  readonly to: number;
+  readonly schedule: ResolvedSchedule;
+}
+
+/** What was found for one size. */
+export interface SizeResult {
+  readonly size: number;
+  readonly best: { readonly cycles: number; readonly schedule: ResolvedSchedule };
+  /** Of the piece that the size lies in. */
+  readonly table: { readonly cycles: number };
+  /** Of the best single schedule. */
+  readonly single: { readonly cycles: number };
+  /** Cycles here of what is best at each other size: null where it is not legal. */
+  readonly others: readonly { readonly size: number; readonly cycles: number | null }[];
+}
+
+/** What a search over a family of sizes found. */
+export interface SizesResult {
+  readonly name: string;
+  readonly target: Target;
+  readonly symbol: Sym;
+  /** The program with its symbol open, and what the user pinned of its schedule. */
+  readonly gather: AccessFunc;
+  readonly sizes: readonly SizeResult[];
+  /** They cover 1 to the most; 0 takes the first. */
+  readonly pieces: readonly Piece[];
+  /** The one schedule with the least worst ratio to the best of each size, and the geometric mean of the ratios. */
+  readonly single: { readonly schedule: ResolvedSchedule; readonly worst: number; readonly mean: number };
+}
+
+/** Schedules of each run of sizes that a table may take, and sizes between neighbours that are costed. */
+const [kept, between] = [4, 4] as const;
+
+/**
+ * Throws a CompileError: TC702 for a program that has not one open symbol, TC107 for a size that it does not take, TC402 where no tile
+ * is legal. Deterministic, as a search by cycles is.
+ */
+export async function tuneSizes(program: Func, options: SizesOptions): Promise<SizesResult> {
+  const {
+    sizes: given,
+    pieces: most = defaultPieces,
+    budget,
+    seed,
+    signal,
+    onProgress,
+    ...compiling
+  } = options;
+  const { gather, symbol } = opened(program, compiling);
+  const target = resolveTargetOf(program, compiling);
+  const sizes = [...new Set(given)].sort((a, b) => a - b);
+  const programs = new Map<number, AccessFunc>();
+  const programAt = (size: number): AccessFunc => {
+    const bound = programs.get(size) ?? boundAt(gather, symbol, size);
+    programs.set(size, bound);
+    return bound;
+  };
+  const results: TuneResult[] = [];
+  for (const size of sizes) {
+    const found = await tune(programAt(size), {
+      target,
+      ...(budget === undefined ? {} : { budget }),
+      ...(seed === undefined ? {} : { seed }),
+      ...(signal === undefined ? {} : { signal }),
+      onProgress: (done, total) =>
+        onProgress?.(results.length * total + done, sizes.length * total, `${symbol.name}=${size}`),
+    });
+    signal?.throwIfAborted();
+    results.push(found);
+  }
+  const whole = outputOf(gather).type.shape;
+  const schedules = new Map<string, ResolvedSchedule>();
+  for (const { candidates, gather: own } of results)
+    for (const { schedule } of candidates) {
+      const anywhere = atEverySize(schedule, outputOf(own).type.shape, whole);
+      schedules.set(JSON.stringify(anywhere), anywhere);
+    }
+  const costs = new Costs(programAt, target);
+  const ends = [...new Set([1, ...sizes, symbol.most])].sort((a, b) => a - b);
+  const found = [...schedules.values()];
+  const candidates = nearSome(choiceOf(costs.of(found, ends), ends, ends), kept).map((c) => at(found, c));
+  const points = pointsOf(ends);
+  const ranges = piecesOf(choiceOf(costs.of(candidates, points), points, sizes), most);
+  const atAsked = costs.of(candidates, sizes);
+  const chosen = choiceOf(atAsked, sizes, sizes);
+  const winners = atAsked[0]?.map((_, k) => winnerAt(atAsked, k)) ?? [];
+  const single = nearestOf(chosen)(0, sizes.length - 1);
+  if (ranges === undefined || single === undefined) {
+    const message = `no schedule that was found for ${symbol.name}=${sizes.join(",")} is legal at each size to ${symbol.most}`;
+    const hint = `ask for ${symbol.name}=${symbol.most} too`;
+    throw new CompileError([error("TC402", message, { span: program.span, hint })]);
+  }
+  const pieces = ranges.map(({ from, to, candidate }): Piece => ({
+    from: from === 0 ? 1 : at(points, from - 1) + 1,
+    to: at(points, to),
+    schedule: at(candidates, candidate),
+  }));
+  return {
+    name: program.name,
+    target,
+    symbol,
+    gather,
+    sizes: sizes.map((size, k) => {
+      const piece = pieces.find(({ to }) => size <= to);
+      return {
+        size,
+        best: { cycles: at(chosen.least, k), schedule: at(candidates, at(winners, k)) },
+        table: {
+          cycles: piece === undefined ? Infinity : cyclesInPiece(gather, symbol, piece, size, target),
+        },
+        single: { cycles: atAsked[single.candidate]?.[k] ?? Infinity },
+        others: sizes.flatMap((other, j) =>
+          j === k ? [] : [{ size: other, cycles: atAsked[at(winners, j)]?.[k] ?? null }],
+        ),
+      };
+    }),
+    pieces,
+    single: {
+      schedule: at(candidates, single.candidate),
+      worst: single.asked,
+      mean: Math.exp(single.logs / sizes.length),
+    },
+  };
+}
+
+/** Throws a CompileError (TC702) for a program that leaves no size open, or several. */
+function opened(
+  program: Func,
+  options: CompileOptions,
+): { readonly gather: AccessFunc; readonly symbol: Sym } {
+  const gather = accessOf(program, options);
+  const symbols = gather === undefined ? [] : openSymbols(gather);
+  const [symbol, ...others] = symbols;
+  if (gather !== undefined && symbol !== undefined && others.length === 0) return { gather, symbol };
+  const open = symbols.length === 0 ? "none" : symbols.map(({ name }) => name).join(", ");
+  const hint = symbols.length === 0 ? "declare one: dim N <= 4096" : "declare the others as numbers";
+  const message = `sizes are of one open symbol, and @${program.name} has ${open}`;
+  throw new CompileError([error("TC702", message, { span: program.span, hint })]);
+}
+
+function boundAt(gather: AccessFunc, symbol: Sym, size: number): AccessFunc {
+  const bound = bindSizes(gather, { [symbol.name]: size });
+  if (!bound.ok) throw new CompileError(bound.diagnostics);
+  return bound.func as AccessFunc;
+}
+
+/** A schedule of one size for all: what of its view is whole there is whole at every size. */
+const atEverySize = (schedule: ResolvedSchedule, extents: Shape, whole: Shape): ResolvedSchedule => ({
+  ...schedule,
+  view: schedule.view.map((entry, d) => (entry >= at(extents, d) ? at(whole, d) : entry)),
+});
+
+/** Cycles of schedules at sizes, each costed once. */
+class Costs {
+  private readonly known = new Map<string, number | null>();
+
+  constructor(
+    private readonly programAt: (size: number) => AccessFunc,
+    private readonly target: Target,
+  ) {}
+
+  of(schedules: readonly ResolvedSchedule[], sizes: readonly number[]): Cycles {
+    return schedules.map((schedule) => {
+      const text = JSON.stringify(schedule);
+      return sizes.map((size) => {
+        const key = `${size} ${text}`;
+        const known = this.known.get(key);
+        if (known !== undefined) return known;
+        const tiling = new Tiling(this.programAt(size), schedule, this.target);
+        const cycles = isLegal(tiling) ? clockOf(tiling).cycles : null;
+        this.known.set(key, cycles);
+        return cycles;
+      });
+    });
+  }
+}
+
+/** The first candidate with the fewest cycles at a size. */
+const winnerAt = (cycles: Cycles, k: number): number =>
+  cycles.reduce((least, own, c) => ((own[k] ?? Infinity) < (cycles[least]?.[k] ?? Infinity) ? c : least), 0);
+
+const choiceOf = (cycles: Cycles, sizes: readonly number[], asked: readonly number[]): Choice => ({
+  cycles,
+  least: sizes.map((_, k) => cycles[winnerAt(cycles, k)]?.[k] ?? Infinity),
+  isAsked: sizes.map((size) => asked.includes(size)),
+});
+
+/** Of the kernel that `bind` takes for a size. */
+function cyclesInPiece(
+  gather: AccessFunc,
+  { name }: Sym,
+  { schedule, to }: Piece,
+  size: number,
+  target: Target,
+): number {
+  const kernel = compile(withMost(gather, { [name]: to }), { ...schedule, target });
+  return cyclesOf(kernel.bind({ [name]: size }).tile, target).cycles;
+}
+
+/** The sizes, and some between neighbours, in equal ratios. */
+function pointsOf(ends: readonly number[]): readonly number[] {
+  const points = ends.flatMap((size, k) => {
+    const next = ends[k + 1] ?? size;
+    return Array.from({ length: between + 1 }, (_, j) =>
+      Math.round(size * (next / size) ** (j / (between + 1))),
+    );
+  });
+  return [...new Set(points)].sort((a, b) => a - b);
+}
