@@ -2,6 +2,7 @@
 import {
   BoundedCache,
   callable,
+  isObject,
   oneOf,
   singleCopies,
   wholeNumber,
@@ -36,6 +37,7 @@ import {
   tileFaults,
   verifyStructure,
   webgpu,
+  withMost,
   type AccessFunc,
   type BindResult,
   type Diagnostic,
@@ -69,6 +71,7 @@ import {
   targetField,
   targetOrNameField,
 } from "./check-options.js";
+import { pieceAt, tableOf, type Piece, type TableRecord } from "./pieces.js";
 
 /** A schedule, a target, and what watches the passes; what is given overrides what the program says. */
 export interface CompileOptions extends Schedule, PipelineOptions {
@@ -80,6 +83,8 @@ export interface CompileOptions extends Schedule, PipelineOptions {
   readonly findTarget?: (name: string) => Target | undefined;
   /** The pipeline, in order; those that the program's level has behind it are left out. Default: `defaultPipeline`. */
   readonly passes?: readonly Pass[];
+  /** Records of searches: the table of a program with an open symbol, where they hold one, gives `bind` its schedules. */
+  readonly records?: readonly { readonly record: string }[];
 }
 
 const limitFields = Object.fromEntries(
@@ -95,6 +100,11 @@ export const compileFields: Fields<CompileOptions> = {
     code: "TC702",
     takes: "a list of passes, such as defaultPipeline of tilec/passes",
     holds: (value) => Array.isArray(value) && value.every(isPass),
+  },
+  records: {
+    code: "TC702",
+    takes: "a list of records, such as parseRecords of tilec/tune gives",
+    holds: (value) => Array.isArray(value) && value.every((one) => isObject(one) && "record" in one),
   },
   beforePass: callable,
   afterPass: callable,
@@ -132,7 +142,8 @@ export interface Kernel {
    */
   forTarget(target: Target): Kernel;
   /**
-   * This kernel at some sizes of its symbols, in elements, by name: its schedule, and code that its sizes share. Throws a
+   * This kernel at some sizes of its symbols, in elements, by name: its schedule, or that of the piece of a table of `records`, and
+   * code that its sizes, or those of the piece, share. Throws a
    * CompileError: TC107 for sizes that it does not take, TC204 where its map does not hold at these, TC502 for an altered tile.
    */
   bind(sizes: Sizes): Kernel;
@@ -208,7 +219,18 @@ export function compileTiled(program: Func, options: CompileOptions): CompiledTi
     access?.level === "access" && isResolved(access.schedule)
       ? { tiling: tilings.of(access, access.schedule) }
       : {};
-  const parts = { levels, target, diagnostics: [...diagnostics, ...said], passes: pipeline, ...tiling };
+  const table =
+    options.records !== undefined && input.level === "access" && input.symbolic !== undefined
+      ? tableOf(options.records, input, target)
+      : undefined;
+  const parts = {
+    levels,
+    target,
+    diagnostics: [...diagnostics, ...said],
+    passes: pipeline,
+    ...tiling,
+    ...(table === undefined ? {} : { table }),
+  };
   return { ok: true, kernel: kernelOf(func, parts), ...tiling };
 }
 
@@ -218,13 +240,14 @@ interface KernelParts {
   readonly diagnostics: readonly Diagnostic[];
   readonly passes: readonly Pass[];
   readonly tiling?: Tiling;
+  readonly table?: TableRecord;
   /** The kernel of which this one is at some sizes. */
   readonly whole?: { readonly kernel: Kernel; readonly sizes: Sizes };
 }
 
 function kernelOf(
   compiled: TileFunc,
-  { levels, target, diagnostics, passes, tiling, whole }: KernelParts,
+  { levels, target, diagnostics, passes, table, tiling, whole }: KernelParts,
 ): Kernel {
   const source = levels.get("source");
   const access = levels.get("access");
@@ -233,6 +256,8 @@ function kernelOf(
   /** The program compiled again, by target. */
   const again = new Map<Target, Kernel>();
   const atSizes = new BoundedCache<string, Kernel>({ limit: boundKernels });
+  /** By piece of the table. */
+  const pieces = new Map<Piece, Kernel>();
   let open: OpenTile | undefined;
   /** The program for all sizes; undefined of passes that may make another one. */
   const openTile = (symbolic: Symbolic): OpenTile | undefined =>
@@ -273,6 +298,16 @@ function kernelOf(
       const bound = bindSizes(program, sizes);
       if (!bound.ok) throw new CompileError(bound.diagnostics);
       if (symbolic === undefined || bound.func.level !== "access") return this;
+      const piece = table === undefined ? undefined : pieceAt(table, sizes);
+      if (table !== undefined && piece !== undefined && access?.level === "access") {
+        const { schedule, to } = piece;
+        const most = withMost(access, { [table.symbol]: to });
+        const own = pieces.get(piece) ?? compile(most, { ...schedule, target, passes });
+        pieces.set(piece, own);
+        const kernel = own.bind(sizes);
+        atSizes.set(key, kernel);
+        return kernel;
+      }
       throwIfErrors(verifyStructure(bound.func));
       const kernel = kernelAt(bound.func, openTile(symbolic), { kernel: this, sizes, passes });
       atSizes.set(key, kernel);

@@ -1,7 +1,7 @@
 /** tilec compile: lowers a program and prints it at one level, or after each pass. */
 import { join } from "node:path";
 import { Option, type Command } from "commander";
-import { CompileError, error, targetFacts, webgpu, type Diagnostic, type Func } from "../../ir/index.js";
+import { CompileError, error, targetFacts, webgpu, type Diagnostic } from "../../ir/index.js";
 import { printMoves, type MovePlan } from "../../backends/index.js";
 import { wasmMoves, watOf } from "../../backends/sim/index.js";
 import { emitWgsl, movesOf, planWgsl } from "../../backends/webgpu/index.js";
@@ -19,6 +19,7 @@ import type { ModuleKind } from "../module/declarations.js";
 import type { EmittedModule } from "../module/emit-module.js";
 import { passPrinter } from "./print-passes.js";
 import { explainTile } from "../api/explain-tile.js";
+import type { LoadedProgram } from "./loaded-program.js";
 import { note, print, printDiagnostics, printJson } from "./terminal.js";
 
 const texts = ["source", "access", "tile", "moves", "wgsl", "wat", "pto", "pypto", "plan"] as const;
@@ -94,12 +95,12 @@ export function compileCommand(program: Command): void {
           import("./module-folder.js"),
           import("../module/runtime-of.js"),
         ]);
-        const compileAs = (func: Func): Promise<Kernel> => compileOne(func, flags, pipeline);
+        const compileAs = (loaded: LoadedProgram): Promise<Kernel> => compileOne(loaded, flags, pipeline);
         await writeModuleFolder(programs, { folder, kind, compileAs, runtimeOf });
         return;
       }
       const kernels: Kernel[] = [];
-      for (const { func } of programs) kernels.push(await compileOne(func, flags, pipeline));
+      for (const loaded of programs) kernels.push(await compileOne(loaded, flags, pipeline));
       const { emit, dumpDir } = flags;
       if (emit === "all") {
         await writeAll(kernels, dumpDir ?? "", flags);
@@ -119,10 +120,11 @@ export function compileCommand(program: Command): void {
 }
 
 async function compileOne(
-  func: Func,
+  loaded: LoadedProgram,
   flags: CompileFlags,
   pipeline: Pick<CompileOptions, "passes">,
 ): Promise<Kernel> {
+  const { func } = loaded;
   const printer = passPrinter(flags, pipeline.passes ?? defaultPipeline, flags.json === true ? note : print);
   const steps: PassStep[] = [];
   const options = {
@@ -133,7 +135,7 @@ async function compileOne(
   const scheduled =
     flags.records === undefined
       ? func
-      : (await import("./replay-records.js")).replay(func, flags.records, flags, options);
+      : (await import("./replay-records.js")).replay(loaded, flags.records, flags, options);
   const kernel = compile(scheduled, {
     ...options,
     beforePass: (pass, before) => {

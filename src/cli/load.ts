@@ -208,19 +208,22 @@ function fromText(file: string, flags: ProgramFlags): LoadedProgram[] {
       module.funcs.map((func) => func.name).join(", "),
     );
   }
-  return chosen.map((func) => ({ func: withFlags(withSizes(func, flags), flags) }));
+  return chosen.map((func) => withSizes(func, flags));
 }
 
 /** A program with the sizes of `--bind`. */
-function withSizes(func: Func, { bind }: ProgramFlags): Func {
-  if (bind === undefined) return func;
-  const sizes = Object.entries(parseBind(bind)).map(([name, size]) => {
+function withSizes(func: Func, flags: ProgramFlags): LoadedProgram {
+  const { bind } = flags;
+  const open = withFlags(func, flags);
+  if (bind === undefined) return { func: open };
+  const entries = Object.entries(parseBind(bind)).map(([name, size]) => {
     if (typeof size === "number") return [name, size] as const;
     throw new UsageError(`--bind ${name} is a shape, and a symbol has a size`, `--bind ${name}=37`);
   });
-  const bound = bindSizes(func, Object.fromEntries(sizes));
+  const sizes = Object.fromEntries(entries);
+  const bound = bindSizes(open, sizes);
   if (!bound.ok) throw new CompileError(bound.diagnostics);
-  return bound.func;
+  return { func: bound.func, open: { func: open, sizes } };
 }
 
 /** Every stablehlo.gather of an MLIR text; those that cannot be read are warnings, or the error where no other is. */

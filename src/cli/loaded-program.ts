@@ -1,11 +1,13 @@
 /** A program that the command line names, and what its flags make of it. */
-import { outOfBoundsPolicies, withPolicy, type Func } from "../../ir/index.js";
+import { outOfBoundsPolicies, withPolicy, type Func, type Sizes } from "../../ir/index.js";
 import type { TensorValue } from "../formats/tensor.js";
 import { scheduleOf, type ProgramFlags } from "./options.js";
 import { UsageError } from "./usage-error.js";
 
 export interface LoadedProgram {
   readonly func: Func;
+  /** The program before `--bind` gave its symbols sizes, and these. */
+  readonly open?: { readonly func: Func; readonly sizes: Sizes };
   /** What `--case` calls it, where that is no name of the text form. */
   readonly id?: string;
   /** Inputs that came with the program, by key or name: a case's tensors, a model's constants. */

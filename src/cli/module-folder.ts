@@ -1,6 +1,6 @@
 /** Modules of several programs in a folder, with an index that names them. */
 import { join } from "node:path";
-import { CompileError, type Diagnostic, type Func } from "../../ir/index.js";
+import { CompileError, type Diagnostic } from "../../ir/index.js";
 import type { Kernel } from "../api/compile.js";
 import { writeBytes } from "../formats/files.js";
 import type { ModuleKind } from "../module/declarations.js";
@@ -12,7 +12,7 @@ import { printDiagnostics } from "./terminal.js";
 interface Folder {
   readonly folder: string;
   readonly kind: ModuleKind;
-  readonly compileAs: (func: Func) => Promise<Kernel>;
+  readonly compileAs: (program: LoadedProgram) => Promise<Kernel>;
   readonly runtimeOf: RuntimeOf;
 }
 
@@ -23,9 +23,10 @@ export async function writeModuleFolder(
 ): Promise<void> {
   const refused: Diagnostic[] = [];
   const names: string[] = [];
-  for (const { func } of programs) {
+  for (const program of programs) {
+    const { func } = program;
     try {
-      const kernel = await compileAs(func);
+      const kernel = await compileAs(program);
       const { code, declarations } = emitModule(kernel, kind, runtimeOf);
       printDiagnostics(kernel.diagnostics);
       const file = join(folder, fileOf(func.name));

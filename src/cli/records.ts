@@ -9,6 +9,7 @@ import {
   printSchedule,
   ratesOf,
 } from "../../ir/index.js";
+import type { TableRecord } from "../api/pieces.js";
 import { appendRecord, readPlacedRecords, readRecords } from "../formats/record-file.js";
 import { writeBytes } from "../formats/files.js";
 import { table } from "../report/table.js";
@@ -16,6 +17,7 @@ import { givenRecords } from "../tune/records/add.js";
 import { bestOf, millisecondsOf, type BestRecord } from "../tune/records/best.js";
 import { csvOf } from "../tune/records/export-csv.js";
 import { kernelTunerCache } from "../tune/records/export-kernel-tuner.js";
+import { tableHeader, tableJson } from "../tune/records/export-table.js";
 import { t4Results } from "../tune/records/export-t4.js";
 import { mergeRecords } from "../tune/records/merge.js";
 import { pinnedTest } from "../tune/records/pin.js";
@@ -25,7 +27,7 @@ import { recordLine } from "../tune/records/text.js";
 import { UsageError } from "./usage-error.js";
 import { note, print, printJson } from "./terminal.js";
 
-const formats = ["t4", "kernel-tuner", "csv"] as const;
+const formats = ["t4", "kernel-tuner", "csv", "json", "c-header"] as const;
 
 export function recordsCommand(program: Command): void {
   const records = program.command("records");
@@ -56,7 +58,7 @@ export function recordsCommand(program: Command): void {
     });
   records
     .command("export")
-    .description("the candidates in another tool's format")
+    .description("the candidates in another tool's format, or a table of sizes for a kernel library")
     .argument("<files...>", "records")
     .addOption(new Option("--to <format>", "the format").choices([...formats]).makeOptionMandatory())
     .action((files: readonly string[], { to }: { readonly to: (typeof formats)[number] }) => {
@@ -187,7 +189,30 @@ function exported(records: readonly TuneRecord[], to: (typeof formats)[number]):
       return JSON.stringify(kernelTunerCache(records), null, 2);
     case "csv":
       return csvOf(records);
+    case "json":
+      return tableJson(onlyTable(records, to).table);
+    case "c-header": {
+      const { table: found, name } = onlyTable(records, to);
+      return tableHeader(found, name);
+    }
   }
+}
+
+/** The one table that records hold, with its program's name. */
+function onlyTable(
+  records: readonly TuneRecord[],
+  to: string,
+): { readonly table: TableRecord; readonly name: string } {
+  const tables = records.flatMap((one) => (one.record === "table" ? [one] : []));
+  const [found, ...others] = tables;
+  if (found === undefined || others.length > 0) {
+    throw new UsageError(
+      `--to ${to} takes records with one table, and there are ${tables.length}`,
+      "tilec tune --sizes N=1,16,64..4096 --records F writes one",
+    );
+  }
+  const task = records.find((one) => one.record === "task" && one.task === found.task);
+  return { table: found, name: task?.record === "task" ? task.name : "gather" };
 }
 
 function onlyOne(records: readonly TuneRecord[]): BestRecord {

@@ -1,22 +1,32 @@
 /** Schedules of records in place of a program's own; apart, since a command seldom needs what hashes gathers. */
-import { CompileError, type Func } from "../../ir/index.js";
+import { atMost, CompileError, openSymbols, type Func } from "../../ir/index.js";
 import { accessOf } from "../api/access.js";
 import { resolveTargetOf, type CompileOptions } from "../api/compile.js";
+import { pieceAt, tableOf } from "../api/pieces.js";
 import { readRecords } from "../formats/record-file.js";
 import { gatherHash } from "../tune/records/record.js";
 import { ofAnotherTask, replayed } from "../tune/records/replay.js";
+import type { LoadedProgram } from "./loaded-program.js";
 import { note, printDiagnostics } from "./terminal.js";
 
 /** The program with the schedule that records hold for it; with a warning its own where they hold none. Throws a CompileError in its place when `strict`. */
 export function replay(
-  func: Func,
+  { func, open }: LoadedProgram,
   file: string,
   { strict }: { readonly strict?: boolean },
   options: CompileOptions,
 ): Func {
-  const gather = accessOf(func, options);
   const passes = options.passes === undefined ? {} : { passes: options.passes };
   const { records } = readRecords(file);
+  const { func: whole, sizes } = open ?? { func, sizes: atMost(openSymbols(func)) };
+  const family = accessOf(whole, options);
+  const table = family === undefined ? undefined : tableOf(records, family, resolveTargetOf(func, options));
+  const piece = table === undefined ? undefined : pieceAt(table, sizes);
+  if (table !== undefined && piece !== undefined) {
+    note(`@${func.name}: the schedule of ${file} for ${table.symbol} from ${piece.from} to ${piece.to}`);
+    return { ...func, schedule: piece.schedule };
+  }
+  const gather = accessOf(func, options);
   const found =
     gather === undefined
       ? undefined

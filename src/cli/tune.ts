@@ -74,6 +74,8 @@ export interface TuneFlags extends ProgramFlags, PipelineFlags {
   readonly html?: string;
   readonly svg?: string;
   readonly json?: boolean;
+  readonly sizes?: string;
+  readonly pieces?: string;
 }
 
 /** Rows of the table. */
@@ -104,16 +106,40 @@ export function tuneCommand(program: Command): void {
     .option("--csv", "what --sweep finds as comma-separated values")
     .option("--html <file.html>", "what was found as one self-contained page")
     .option("--svg <file.svg>", "its charts as one image")
+    .option("--sizes <list>", "the best of each size of the open symbol, and a table: N=1,16,64..4096")
+    .option("--pieces <n>", "ranges of that table, at most")
     .option("--json", "print one JSON document")
     .action(async (file: string | undefined, flags: TuneFlags) => {
       const loaded = await loadProgram(file, flags);
       if (flags.sweep === undefined && flags.csv === true)
         throw new UsageError("--csv is of --sweep", "records export --to csv has the candidates of a search");
+      if (flags.sizes === undefined && flags.pieces !== undefined)
+        throw new UsageError("--pieces are ranges of --sizes", "--sizes N=1,16,64..4096");
+      if (flags.sizes !== undefined) {
+        refuseBesideSizes(flags);
+        const { tuneFamily } = await import("./tune-sizes.js");
+        await tuneFamily(loaded, { ...flags, sizes: flags.sizes }, parseBudget(flags.budget));
+        return;
+      }
       process.exitCode =
         flags.sweep === undefined
           ? await tuneOne(loaded, flags)
           : await (await import("./sweep.js")).sweepOne(loaded.func, flags.sweep, flags);
     });
+}
+
+/** What is about one search, and not about a family of them. */
+function refuseBesideSizes({ objective, ...flags }: TuneFlags): void {
+  const [unused] = (["resume", "shard", "sweep", "html", "svg", "measure", "threads"] as const).filter(
+    (flag) => flags[flag] !== undefined,
+  );
+  if (objective !== "cycles" || unused !== undefined) {
+    const other = unused === undefined ? `--objective ${objective}` : `--${unused}`;
+    throw new UsageError(
+      `${other} is of one search, and --sizes are several by cycles`,
+      "leave one of them out",
+    );
+  }
 }
 
 async function tuneOne(loaded: LoadedProgram, flags: TuneFlags): Promise<number> {

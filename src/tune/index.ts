@@ -16,6 +16,7 @@ export {
   gatherHash,
   prunedRecord,
   refusedRecord,
+  tableRecord,
   taskHash,
   taskRecord,
   type CandidateRecord,
@@ -28,11 +29,6 @@ export { replayed } from "./records/replay.js";
 export { parseRecords, recordLine, type ParsedRecords } from "./records/text.js";
 export * from "./result.js";
 export type { MeasureOptions, Measurement } from "./search-ms.js";
-export {
-  tuneSizes,
-  type Piece,
-  type SizeResult,
-  type SizesOptions,
-  type SizesResult,
-} from "./sizes/tune-sizes.js";
+export { tuneSizes, type SizeResult, type SizesOptions, type SizesResult } from "./sizes/tune-sizes.js";
+export type { Piece, TableRecord } from "../api/pieces.js";
 export { taskOf, tune } from "./tune.js";

@@ -17,7 +17,7 @@ export function mergeRecords(records: readonly TuneRecord[]): readonly TuneRecor
   return [...merged].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, record]) => record);
 }
 
-const kinds = { task: 0, candidate: 1, pruned: 2, refused: 3 } as const;
+const kinds = { task: 0, candidate: 1, pruned: 2, refused: 3, table: 4 } as const;
 
 /** What a record is about: two with the same key say something about one thing. */
 function keyOf(record: TuneRecord): string {
@@ -25,6 +25,7 @@ function keyOf(record: TuneRecord): string {
     switch (record.record) {
       case "task":
       case "refused":
+      case "table":
         return canonicalJson(record);
       case "candidate":
         return record.candidate;

@@ -12,8 +12,10 @@ import {
   type Target,
 } from "../../../ir/index.js";
 import { defaultPipeline, isDefaultPipeline } from "../../../passes/index.js";
+import { tableKey, type TableRecord } from "../../api/pieces.js";
 import { canonicalJson, contentHash } from "../content-hash.js";
 import type { PrunedCount, TuneTask } from "../options.js";
+import type { SizesResult } from "../sizes/tune-sizes.js";
 import type { Candidate, CandidateRun, Objective, RefusedTiles, TuneBackend } from "../result.js";
 
 /** Of the form of records. */
@@ -80,7 +82,7 @@ export interface RefusedRecord extends Omit<RefusedTiles, "status"> {
 }
 
 /** A line of a records file. */
-export type TuneRecord = TaskRecord | CandidateRecord | PrunedRecord | RefusedRecord;
+export type TuneRecord = TaskRecord | CandidateRecord | PrunedRecord | RefusedRecord | TableRecord;
 
 /** The hash by which `compile` finds what was found out about a program. */
 export function gatherHash({
@@ -186,4 +188,17 @@ export const refusedRecord = (task: string, { status: _, ...refused }: RefusedTi
   record: "refused",
   task,
   ...refused,
+});
+
+/** The line of a table of ranges; `task`: the hash of the search by cycles of the program with its symbol open. */
+export const tableRecord = (
+  task: string,
+  { gather, target, symbol, pieces }: Pick<SizesResult, "gather" | "target" | "symbol" | "pieces">,
+): TableRecord => ({
+  record: "table",
+  task,
+  ...tableKey(gather, target),
+  symbol: symbol.name,
+  pieces,
+  clock: clockVersion,
 });

@@ -3,6 +3,7 @@ import type { Field, Fields } from "../../../backends/index.js";
 import { isObject, oneOf, shown, wholeNumber, yesOrNo } from "../../../backends/index.js";
 import { CompileError, error, isResolved, type Diagnostic, type Schedule } from "../../../ir/index.js";
 import { checkOptions, scheduleField, targetField } from "../../api/check-options.js";
+import type { TableRecord } from "../../api/pieces.js";
 import { canonicalJson } from "../content-hash.js";
 import { candidateStatuses, objectives } from "../result.js";
 import {
@@ -42,6 +43,20 @@ const runs: Field = {
     value.every((run) => isObject(run) && typeof run["device"] === "string" && isNumbers(run["nanoseconds"])),
 };
 
+/** Whether a value is a piece that begins where the one before it ends. */
+const isPieceBehind = (value: unknown, k: number, all: readonly unknown[]): boolean => {
+  const before = all[k - 1];
+  const [from, to] = isObject(value) ? [value["from"], value["to"]] : [];
+  return (
+    isObject(value) &&
+    from === (isObject(before) ? Number(before["to"]) + 1 : 1) &&
+    Number.isSafeInteger(to) &&
+    Number(to) >= Number(from) &&
+    checkOptions("a piece", { schedule: value["schedule"] }, { schedule: scheduleField }).length === 0 &&
+    isResolved(value["schedule"] as Schedule)
+  );
+};
+
 /** Which fields each kind must have; others pass, for records of later versions. */
 const fields = {
   task: {
@@ -72,6 +87,18 @@ const fields = {
   pruned: { task: text, why: oneOf(["model", "budget", "length"], code), count } satisfies Partial<
     Fields<PrunedRecord>
   >,
+  table: {
+    task: text,
+    gather: text,
+    target: text,
+    symbol: text,
+    pieces: {
+      code,
+      takes: "a list of { from, to, schedule }, from 1 on and without gaps",
+      holds: (value) => Array.isArray(value) && value.length > 0 && value.every(isPieceBehind),
+    },
+    clock: count,
+  } satisfies Partial<Fields<TableRecord>>,
   refused: { task: text, tile: list, code: text, reason: text } satisfies Partial<Fields<RefusedRecord>>,
 } as const;
 
@@ -123,7 +150,13 @@ function parsed(line: string): unknown {
 
 function faults(value: unknown): readonly string[] {
   const kind = isObject(value) ? value["record"] : undefined;
-  if (kind !== "task" && kind !== "candidate" && kind !== "pruned" && kind !== "refused") {
+  if (
+    kind !== "task" &&
+    kind !== "candidate" &&
+    kind !== "pruned" &&
+    kind !== "refused" &&
+    kind !== "table"
+  ) {
     return [`"record" is none of ${Object.keys(fields).join(", ")}`];
   }
   const own = fields[kind];

@@ -24,6 +24,7 @@ import {
 } from "../../../ir/index.js";
 import { clockOf } from "../../../passes/index.js";
 import { accessOf } from "../../api/access.js";
+import type { Piece } from "../../api/pieces.js";
 import { compile, resolveTargetOf, type CompileOptions } from "../../api/compile.js";
 import type { TuneOptions } from "../options.js";
 import type { TuneResult } from "../result.js";
@@ -33,20 +34,13 @@ import { nearestOf, nearSome, piecesOf, type Choice, type Cycles } from "./piece
 /** Which sizes, and how the schedules of each are searched. */
 export interface SizesOptions
   extends CompileOptions, Pick<TuneOptions, "budget" | "seed" | "signal" | "onProgress"> {
-  /** Of the program's one open symbol, in elements: 1 or more each. */
-  readonly sizes: readonly number[];
+  /** Of the program's one open symbol by its name, in elements: 1 or more each. */
+  readonly sizes: Readonly<Record<string, readonly number[]>>;
   /** Ranges of the table, at most. Default 6. */
   readonly pieces?: number;
 }
 
 export const defaultPieces = 6;
-
-/** Sizes from one to another, both included, and the schedule that they share. */
-export interface Piece {
-  readonly from: number;
-  readonly to: number;
-  readonly schedule: ResolvedSchedule;
-}
 
 /** What was found for one size. */
 export interface SizeResult {
@@ -91,9 +85,9 @@ export async function tuneSizes(program: Func, options: SizesOptions): Promise<S
     onProgress,
     ...compiling
   } = options;
-  const { gather, symbol } = opened(program, compiling);
+  const { gather, symbol } = opened(program, given, compiling);
   const target = resolveTargetOf(program, compiling);
-  const sizes = [...new Set(given)].sort((a, b) => a - b);
+  const sizes = [...new Set(given[symbol.name])].sort((a, b) => a - b);
   const programs = new Map<number, AccessFunc>();
   const programAt = (size: number): AccessFunc => {
     const bound = programs.get(size) ?? boundAt(gather, symbol, size);
@@ -168,19 +162,29 @@ export async function tuneSizes(program: Func, options: SizesOptions): Promise<S
   };
 }
 
-/** Throws a CompileError (TC702) for a program that leaves no size open, or several. */
+/** Throws a CompileError: TC702 for a program that leaves no size open, or several; TC107 for sizes of another name. */
 function opened(
   program: Func,
+  sizes: SizesOptions["sizes"],
   options: CompileOptions,
 ): { readonly gather: AccessFunc; readonly symbol: Sym } {
   const gather = accessOf(program, options);
   const symbols = gather === undefined ? [] : openSymbols(gather);
+  const names = symbols.map(({ name }) => name);
   const [symbol, ...others] = symbols;
-  if (gather !== undefined && symbol !== undefined && others.length === 0) return { gather, symbol };
-  const open = symbols.length === 0 ? "none" : symbols.map(({ name }) => name).join(", ");
-  const hint = symbols.length === 0 ? "declare one: dim N <= 4096" : "declare the others as numbers";
-  const message = `sizes are of one open symbol, and @${program.name} has ${open}`;
-  throw new CompileError([error("TC702", message, { span: program.span, hint })]);
+  const { span } = program;
+  if (gather === undefined || symbol === undefined || others.length > 0) {
+    const hint = symbols.length === 0 ? "declare one: dim N <= 4096" : "declare the others as numbers";
+    const open = symbols.length === 0 ? "none" : names.join(", ");
+    const message = `sizes are of one open symbol, and @${program.name} has ${open}`;
+    throw new CompileError([error("TC702", message, { span, hint })]);
+  }
+  const [given, ...further] = Object.keys(sizes);
+  if (given !== symbol.name || further.length > 0) {
+    const message = `sizes of ${Object.keys(sizes).join(", ")}, and the symbol of @${program.name} is ${symbol.name}`;
+    throw new CompileError([error("TC107", message, { span, hint: `give sizes of ${symbol.name}` })]);
+  }
+  return { gather, symbol };
 }
 
 function boundAt(gather: AccessFunc, symbol: Sym, size: number): AccessFunc {

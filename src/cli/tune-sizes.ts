@@ -1,0 +1,123 @@
+/** tilec tune --sizes: the best schedule of each size of a family, and a table of few ranges. */
+import { formatShape, printSchedule, type ResolvedSchedule } from "../../ir/index.js";
+import { version } from "../device/own-package.js";
+import { appendRecord } from "../formats/record-file.js";
+import { lookUpTarget } from "../formats/look-up-target.js";
+import { table } from "../report/table.js";
+import type { Budget } from "../tune/cut.js";
+import { tableRecord, taskHash, taskRecord } from "../tune/records/record.js";
+import { defaultPieces, tuneSizes, type SizesResult } from "../tune/sizes/tune-sizes.js";
+import { taskOf } from "../tune/tune.js";
+import type { LoadedProgram } from "./loaded-program.js";
+import { parseCount, resolveTarget } from "./options.js";
+import { progressBar } from "./progress.js";
+import { print, printJson } from "./terminal.js";
+import { UsageError } from "./usage-error.js";
+
+/** What of `tune`'s flags a family of sizes takes. */
+export interface SizesFlags {
+  readonly sizes: string;
+  readonly pieces?: string;
+  readonly target?: string;
+  readonly seed: string;
+  readonly records?: string;
+  readonly json?: boolean;
+}
+
+/** `N=1,16,64..4096`: a range doubles from its first size to its last. */
+function parseSizes(text: string): { readonly symbol: string; readonly sizes: readonly number[] } {
+  const [, symbol, list] = /^([^=]+)=(.+)$/.exec(text) ?? [];
+  const sizes = list?.split(",").flatMap((entry) => {
+    const [, first, last = first] = /^(\d+)(?:\.\.(\d+))?$/.exec(entry) ?? [];
+    const [from, to] = [Number(first), Number(last)];
+    if (first === undefined || from < 1 || to < from) return [NaN];
+    const doubled: number[] = [];
+    for (let size = from; size < to; size *= 2) doubled.push(size);
+    return [...doubled, to];
+  });
+  if (symbol !== undefined && sizes?.every(Number.isSafeInteger) === true) return { symbol, sizes };
+  throw new UsageError(`--sizes ${text} is no list of sizes, 1 or more each`, "--sizes N=1,16,64..4096");
+}
+
+export async function tuneFamily({ func }: LoadedProgram, flags: SizesFlags, budget: Budget): Promise<void> {
+  const { symbol, sizes } = parseSizes(flags.sizes);
+  const pieces = flags.pieces === undefined ? defaultPieces : parseCount(flags.pieces, "pieces");
+  if (pieces < 1) throw new UsageError("--pieces 0 covers nothing", `--pieces ${defaultPieces}`);
+  const seed = parseCount(flags.seed, "seed");
+  const options = {
+    findTarget: lookUpTarget,
+    ...(flags.target === undefined ? {} : { target: resolveTarget(flags.target) }),
+  };
+  let bar: ReturnType<typeof progressBar> | undefined;
+  try {
+    const result = await tuneSizes(func, {
+      ...options,
+      sizes: { [symbol]: sizes },
+      pieces,
+      budget,
+      seed,
+      onProgress(_, total, label) {
+        bar ??= progressBar(total, "candidates");
+        bar.step(label);
+      },
+    });
+    bar?.stop();
+    if (flags.records !== undefined) {
+      const task = taskOf(func, options);
+      appendRecord(flags.records, taskRecord(task, seed, version));
+      appendRecord(flags.records, tableRecord(taskHash(task), result));
+    }
+    if (flags.json === true) printJson(document(result));
+    else printFamily(result);
+  } finally {
+    bar?.stop();
+  }
+}
+
+const document = ({ name, target, symbol, sizes, pieces, single }: SizesResult) => ({
+  command: "tune",
+  name,
+  target: target.name,
+  symbol: symbol.name,
+  sizes,
+  pieces,
+  single,
+  diagnostics: [],
+});
+
+const times = (cycles: number, best: number): string => `${(cycles / best).toFixed(2)}x`;
+
+/** What of a schedule is searched: the rest is the program's. */
+const searched = ({ tile, order, buffers, residency, lowering }: ResolvedSchedule): string =>
+  printSchedule({ tile, order, buffers, residency, ...(lowering === undefined ? {} : { lowering }) });
+
+function printFamily({ name, target, symbol, sizes, pieces, single }: SizesResult): void {
+  print(
+    `@${name} on ${target.name}: ${symbol.name} from 1 to ${symbol.most}, cycles of the best and over it`,
+  );
+  print(
+    table(
+      [symbol.name, "best", "tile", "table", "one for all", "worst winner of another size"],
+      sizes.map(({ size, best, table: own, single: one, others }) => {
+        const worst = others.reduce((most, other) => Math.max(most, other.cycles ?? Infinity), 0);
+        return [
+          size,
+          best.cycles,
+          formatShape(best.schedule.tile),
+          times(own.cycles, best.cycles),
+          times(one.cycles, best.cycles),
+          others.length === 0 ? "" : worst === Infinity ? "not legal" : times(worst, best.cycles),
+        ];
+      }),
+    ),
+  );
+  print(
+    `one schedule for all: at worst ${single.worst.toFixed(2)}x, ${single.mean.toFixed(2)}x in the mean; ${searched(single.schedule)}`,
+  );
+  print(
+    table(
+      [symbol.name, "schedule"],
+      pieces.map(({ from, to, schedule }) => [`${from} to ${to}`, searched(schedule)]),
+    ),
+  );
+}
