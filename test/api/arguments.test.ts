@@ -211,7 +211,7 @@ const options: readonly Row[] = [
   [
     "compile",
     compileWith({ tiel: [64, 32] }),
-    "TC702 compile has no tiel; it has tile, view, profile, residency, order, buffers, cores, budgetRule, ubBytes, lowering, bind, target, findTarget, passes, beforePass, afterPass, verifyEach -> did you mean tile?",
+    "TC702 compile has no tiel; it has tile, view, profile, residency, order, buffers, cores, budgetRule, ubBytes, lowering, bind, target, findTarget, passes, records, beforePass, afterPass, verifyEach -> did you mean tile?",
   ],
   ["compile: constructor", compileWith({ constructor: 1 }), "TC702 compile has no constructor"],
   [

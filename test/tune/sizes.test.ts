@@ -107,7 +107,7 @@ describe("a search over sizes", () => {
       "has V, N",
     ],
   ])("refuses what leaves no size open, or another one", async (given, asked, code, message) => {
-    const refused = tuneSizes(given, { target, sizes: asked as Record<string, number[]> });
+    const refused = tuneSizes(given, { target, sizes: asked });
     await expect(refused).rejects.toMatchObject({ diagnostics: [{ code }] });
     await expect(refused).rejects.toThrow(message);
   });

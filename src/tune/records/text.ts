@@ -51,7 +51,7 @@ const isPieceBehind = (value: unknown, k: number, all: readonly unknown[]): bool
     isObject(value) &&
     from === (isObject(before) ? Number(before["to"]) + 1 : 1) &&
     Number.isSafeInteger(to) &&
-    Number(to) >= Number(from) &&
+    Number(to) >= from &&
     checkOptions("a piece", { schedule: value["schedule"] }, { schedule: scheduleField }).length === 0 &&
     isResolved(value["schedule"] as Schedule)
   );
