@@ -9,7 +9,7 @@ import { parseCount, resolveTarget } from "./options.js";
 import { progressBar } from "./progress.js";
 import { parseSweep } from "./sweep-values.js";
 import { note, print, printJson } from "./terminal.js";
-import { parseBudget, type TuneFlags } from "./tune.js";
+import { parseBudget, type TuneFlags } from "./tune-flags.js";
 import { UsageError } from "./usage-error.js";
 
 /** The exit code: 1 where nothing is legal at any value. */

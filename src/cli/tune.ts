@@ -27,7 +27,6 @@ import { readRecordsIfAny, appendRecord } from "../formats/record-file.js";
 import { asHost } from "../formats/tensor.js";
 import { searchedCells, searchedColumns } from "../report/searched-cells.js";
 import { table } from "../report/table.js";
-import type { Budget } from "../tune/cut.js";
 import { gpuMeasurer } from "../tune/gpu-measurer.js";
 import { defaultBudget, defaultSeed, type TuneOptions } from "../tune/options.js";
 import { knownOf } from "../tune/records/known.js";
@@ -39,44 +38,18 @@ import {
   taskHash,
   taskRecord,
 } from "../tune/records/record.js";
-import {
-  candidateStatuses,
-  objectives,
-  type Candidate,
-  type Objective,
-  type TuneResult,
-} from "../tune/result.js";
+import { candidateStatuses, objectives, type Candidate, type TuneResult } from "../tune/result.js";
 import { taskOf, tune } from "../tune/tune.js";
 import { loadProgram } from "./load.js";
 import type { LoadedProgram } from "./loaded-program.js";
-import { addProgramOptions, parseCount, parseShard, resolveTarget, type ProgramFlags } from "./options.js";
-import { addPipelineOptions, pipelineOf, type PipelineFlags } from "./pipeline-flags.js";
+import { addProgramOptions, parseCount, parseShard, resolveTarget } from "./options.js";
+import { addPipelineOptions, pipelineOf } from "./pipeline-flags.js";
+import { parseBudget, type TuneFlags } from "./tune-flags.js";
 import { UsageError } from "./usage-error.js";
 import { progressBar } from "./progress.js";
 import { openRunner } from "./run.js";
 import { note, print, printDiagnostics, printJson } from "./terminal.js";
 import { version } from "../device/own-package.js";
-
-export interface TuneFlags extends ProgramFlags, PipelineFlags {
-  readonly objective: Objective;
-  readonly backend: "sim" | "webgpu";
-  readonly budget: string;
-  readonly seed: string;
-  readonly threads?: string;
-  readonly measure?: string;
-  readonly keep?: string;
-  readonly verbose?: boolean;
-  readonly records?: string;
-  readonly resume?: boolean;
-  readonly shard?: string;
-  readonly sweep?: string;
-  readonly csv?: boolean;
-  readonly html?: string;
-  readonly svg?: string;
-  readonly json?: boolean;
-  readonly sizes?: string;
-  readonly pieces?: string;
-}
 
 /** Rows of the table. */
 const shown = 10;
@@ -297,21 +270,6 @@ function given({ func, inputs = {} }: LoadedProgram, flags: TuneFlags): TuneOpti
       ? {}
       : { inputs: Object.fromEntries(known.map(({ key, read }) => [key, asHost(key, read())])) }),
   };
-}
-
-/** `50`, `all`, `90s`, `2m`, `1h`. */
-export function parseBudget(text: string): Budget {
-  if (text === "all") return "all";
-  const [, amount, unit] = /^(\d+)(s|m|h)?$/.exec(text) ?? [];
-  const value = Number(amount);
-  if (amount === undefined || value < 1) {
-    throw new UsageError(
-      `--budget ${text} is no budget`,
-      "--budget 50 candidates, --budget 2m, --budget all",
-    );
-  }
-  const seconds = { s: 1, m: 60, h: 3600 } as const;
-  return unit === undefined ? value : { milliseconds: 1000 * value * seconds[unit as keyof typeof seconds] };
 }
 
 /** What writes records, and what those of before know. */
