@@ -133,9 +133,13 @@ describe("tilec legal", () => {
 
   it("gives values separated by commas, quoted where they hold some, with units in the header", async () => {
     const [head, first, ...rest] = (await tilec("legal", ...line, "--csv")).stdout.trimEnd().split("\n");
-    expect(head).toBe("tile,residency,view,order,buffers,UB (B),traffic (B),tasks,cycles,default");
-    expect(first).toMatch(/^\[\d+\],ub,\[\d+\],\[0\],\S+,\d+,\d+,\d+,\d+,default$/);
-    const cycles = [first!, ...rest].map((row) => Number(row.split(",").at(-2)));
+    expect(head).toBe(
+      "tile,residency,view,order,buffers,UB (B),traffic (B),tasks,cycles,floor,floor limit,over floor,us,GB/s,busiest,busy share,default",
+    );
+    expect(first).toMatch(
+      /^\[\d+\],ub,\[\d+\],\[0\],[^,]+(,\d+){5},global memory(,[\d.]+){3},\w+,[\d.]+,default$/,
+    );
+    const cycles = [first!, ...rest].map((row) => Number(row.split(",")[8]));
     expect(cycles).toEqual([...cycles].sort((a, b) => a - b));
     const wide = (await tilec("legal", ...rows, "--residency", "gm", "--csv")).stdout.split("\n");
     expect(wide[1]).toMatch(/^"\[\d+, \d+\]",gm,/);

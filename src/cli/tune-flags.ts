@@ -1,0 +1,42 @@
+/** What `tilec tune` is told on the command line. */
+import type { Budget } from "../tune/cut.js";
+import type { Objective } from "../tune/result.js";
+import type { ProgramFlags } from "./options.js";
+import type { PipelineFlags } from "./pipeline-flags.js";
+import { UsageError } from "./usage-error.js";
+
+export interface TuneFlags extends ProgramFlags, PipelineFlags {
+  readonly objective: Objective;
+  readonly backend: "sim" | "webgpu";
+  readonly budget: string;
+  readonly seed: string;
+  readonly threads?: string;
+  readonly measure?: string;
+  readonly keep?: string;
+  readonly verbose?: boolean;
+  readonly records?: string;
+  readonly resume?: boolean;
+  readonly shard?: string;
+  readonly sweep?: string;
+  readonly csv?: boolean;
+  readonly html?: string;
+  readonly svg?: string;
+  readonly json?: boolean;
+  readonly sizes?: string;
+  readonly pieces?: string;
+}
+
+/** `50`, `all`, `90s`, `2m`, `1h`. */
+export function parseBudget(text: string): Budget {
+  if (text === "all") return "all";
+  const [, amount, unit] = /^(\d+)(s|m|h)?$/.exec(text) ?? [];
+  const value = Number(amount);
+  if (amount === undefined || value < 1) {
+    throw new UsageError(
+      `--budget ${text} is no budget`,
+      "--budget 50 candidates, --budget 2m, --budget all",
+    );
+  }
+  const seconds = { s: 1, m: 60, h: 3600 } as const;
+  return unit === undefined ? value : { milliseconds: 1000 * value * seconds[unit as keyof typeof seconds] };
+}
