@@ -1,8 +1,8 @@
 /** The editor of programs: the language server's diagnostics, fixes, completions and hovers, from a worker. */
-import { autocompletion, completionKeymap, type CompletionContext } from "@codemirror/autocomplete";
+import type { CompletionContext } from "@codemirror/autocomplete";
 import { defaultKeymap, history, historyKeymap, isolateHistory, redo, undo } from "@codemirror/commands";
 import { lintGutter, linter, lintKeymap, type Diagnostic as Lint } from "@codemirror/lint";
-import { EditorState, type Text } from "@codemirror/state";
+import { Compartment, EditorState, type Text } from "@codemirror/state";
 import {
   drawSelection,
   EditorView,
@@ -70,6 +70,14 @@ export function createEditor(
       },
     };
   });
+  // Loaded for those who write: the first verdict does not wait for it.
+  const completing = new Compartment();
+  const loadCompletion = async (of: EditorView): Promise<void> => {
+    const { autocompletion, completionKeymap } = await import("@codemirror/autocomplete");
+    const extension = [autocompletion({ override: [complete] }), keymap.of(completionKeymap)];
+    of.dispatch({ effects: completing.reconfigure(extension) });
+  };
+  let isLoaded = false;
   const view = new EditorView({
     parent,
     state: EditorState.create({
@@ -84,8 +92,14 @@ export function createEditor(
         linter(problems, { delay: lintDelayMs }),
         lintGutter(),
         hover,
-        autocompletion({ override: [complete] }),
-        keymap.of([...completionKeymap, ...historyKeymap, ...lintKeymap, ...defaultKeymap]),
+        completing.of([]),
+        EditorView.domEventHandlers({
+          focus(_, of) {
+            if (!isLoaded) void loadCompletion(of);
+            isLoaded = true;
+          },
+        }),
+        keymap.of([...historyKeymap, ...lintKeymap, ...defaultKeymap]),
         EditorView.contentAttributes.of({ "data-testid": "program", "aria-label": "program" }),
         EditorView.updateListener.of((update) => {
           if (update.docChanged) onText(update.state.doc.toString());
