@@ -298,7 +298,7 @@ function kernelOf(
       const bound = bindSizes(program, sizes);
       if (!bound.ok) throw new CompileError(bound.diagnostics);
       if (symbolic === undefined || bound.func.level !== "access") return this;
-      const piece = table === undefined ? undefined : pieceAt(table, sizes);
+      const piece = table === undefined ? undefined : pieceAt(table.pieces, sizes[table.symbol]);
       if (table !== undefined && piece !== undefined && access?.level === "access") {
         const { schedule, to } = piece;
         const most = withMost(access, { [table.symbol]: to });

@@ -1,11 +1,5 @@
 /** A table of ranges of sizes, each with a schedule, as a search over a family of sizes records it: what `bind` takes its kernels from. */
-import {
-  printFunc,
-  type AccessFunc,
-  type ResolvedSchedule,
-  type Sizes,
-  type Target,
-} from "../../ir/index.js";
+import { printFunc, type AccessFunc, type ResolvedSchedule, type Target } from "../../ir/index.js";
 
 /** Sizes from one to another, both included, in elements of one symbol, and the schedule that they share. */
 export interface Piece {
@@ -46,6 +40,6 @@ export function tableOf(
   return tables.filter((table) => table.gather === own.gather && table.target === own.target).at(-1);
 }
 
-/** The piece that a size lies in; the first for 0. */
-export const pieceAt = ({ pieces, symbol }: TableRecord, sizes: Sizes): Piece | undefined =>
-  pieces.find(({ to }) => (sizes[symbol] ?? Infinity) <= to);
+/** The piece that a size lies in; the first for 0. Undefined beyond the most. */
+export const pieceAt = (pieces: readonly Piece[], size: number | undefined): Piece | undefined =>
+  pieces.find(({ to }) => size !== undefined && size <= to);

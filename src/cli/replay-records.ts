@@ -21,7 +21,7 @@ export function replay(
   const { func: whole, sizes } = open ?? { func, sizes: atMost(openSymbols(func)) };
   const family = accessOf(whole, options);
   const table = family === undefined ? undefined : tableOf(records, family, resolveTargetOf(func, options));
-  const piece = table === undefined ? undefined : pieceAt(table, sizes);
+  const piece = table === undefined ? undefined : pieceAt(table.pieces, sizes[table.symbol]);
   if (table !== undefined && piece !== undefined) {
     note(`@${func.name}: the schedule of ${file} for ${table.symbol} from ${piece.from} to ${piece.to}`);
     return { ...func, schedule: piece.schedule };

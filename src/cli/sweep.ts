@@ -9,12 +9,13 @@ import { parseCount, resolveTarget } from "./options.js";
 import { progressBar } from "./progress.js";
 import { parseSweep } from "./sweep-values.js";
 import { note, print, printJson } from "./terminal.js";
-import { parseBudget, type TuneFlags } from "./tune-flags.js";
+import { parseBudget, refuseBeside, type TuneFlags } from "./tune-flags.js";
 import { UsageError } from "./usage-error.js";
 
 /** The exit code: 1 where nothing is legal at any value. */
 export async function sweepOne(func: Func, written: string, flags: TuneFlags): Promise<0 | 1> {
-  refuseUnused(flags);
+  refuseBeside("sweep", flags, ["records"]);
+  if (flags.json === true && flags.csv === true) throw new UsageError("give --csv or --json, not both");
   const target = resolveTargetOf(func, {
     ...(flags.target === undefined ? {} : { target: resolveTarget(flags.target) }),
     findTarget: lookUpTarget,
@@ -51,19 +52,6 @@ export async function sweepOne(func: Func, written: string, flags: TuneFlags): P
   } else if (flags.csv === true) await printCsv(found);
   else printTable(found);
   return points.some(({ best }) => best !== null) ? 0 : 1;
-}
-
-function refuseUnused({ objective, measure, records, resume, shard, json, csv }: TuneFlags): void {
-  const [unused] = [
-    ...(objective === "cycles" ? [] : [`--objective ${objective}`]),
-    ...(measure === undefined ? [] : ["--measure"]),
-    ...(records === undefined ? [] : ["--records"]),
-    ...(resume === undefined ? [] : ["--resume"]),
-    ...(shard === undefined ? [] : ["--shard"]),
-  ];
-  if (unused !== undefined)
-    throw new UsageError(`--sweep searches by cycles, and ${unused} says nothing there`);
-  if (json === true && csv === true) throw new UsageError("give --csv or --json, not both");
 }
 
 function printTable({ name, target, figure, points }: Sweep): void {

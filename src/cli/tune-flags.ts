@@ -40,3 +40,21 @@ export function parseBudget(text: string): Budget {
   const seconds = { s: 1, m: 60, h: 3600 } as const;
   return unit === undefined ? value : { milliseconds: 1000 * value * seconds[unit as keyof typeof seconds] };
 }
+
+/** What is about one search, and not about the several of `--sweep` and `--sizes`, beside flags that the one of them leaves unread. */
+const ofOneSearch = ["resume", "shard", "measure", "threads", "keep", "verbose", "pipeline", "load"] as const;
+
+/** Throws a UsageError for a flag that several searches by cycles leave unread. */
+export function refuseBeside(
+  which: "sweep" | "sizes",
+  flags: TuneFlags,
+  unread: readonly (keyof TuneFlags)[],
+): void {
+  const [unused] = [
+    ...(flags.objective === "cycles" ? [] : [`objective ${flags.objective}`]),
+    ...(flags.backend === "sim" ? [] : [`backend ${flags.backend}`]),
+    ...[...ofOneSearch, ...unread].filter((flag) => flags[flag] !== undefined),
+  ];
+  if (unused !== undefined)
+    throw new UsageError(`--${which} searches by cycles, and --${unused} says nothing there`);
+}

@@ -93,7 +93,7 @@ const searched = ({ tile, order, buffers, residency, lowering }: ResolvedSchedul
 
 function printFamily({ name, target, symbol, sizes, pieces, single }: SizesResult): void {
   print(
-    `@${name} on ${target.name}: ${symbol.name} from 1 to ${symbol.most}, cycles of the best and over it`,
+    `@${name} on ${target.name}, ${symbol.name} from 1 to ${symbol.most}: cycles of the best schedule of each size, and how many times as many others take`,
   );
   print(
     table(

@@ -44,7 +44,7 @@ import { loadProgram } from "./load.js";
 import type { LoadedProgram } from "./loaded-program.js";
 import { addProgramOptions, parseCount, parseShard, resolveTarget } from "./options.js";
 import { addPipelineOptions, pipelineOf } from "./pipeline-flags.js";
-import { parseBudget, type TuneFlags } from "./tune-flags.js";
+import { parseBudget, refuseBeside, type TuneFlags } from "./tune-flags.js";
 import { UsageError } from "./usage-error.js";
 import { progressBar } from "./progress.js";
 import { openRunner } from "./run.js";
@@ -89,7 +89,7 @@ export function tuneCommand(program: Command): void {
       if (flags.sizes === undefined && flags.pieces !== undefined)
         throw new UsageError("--pieces are ranges of --sizes", "--sizes N=1,16,64..4096");
       if (flags.sizes !== undefined) {
-        refuseBesideSizes(flags);
+        refuseBeside("sizes", flags, ["sweep", "csv", "html", "svg"]);
         const { tuneFamily } = await import("./tune-sizes.js");
         await tuneFamily(loaded, { ...flags, sizes: flags.sizes }, parseBudget(flags.budget));
         return;
@@ -99,20 +99,6 @@ export function tuneCommand(program: Command): void {
           ? await tuneOne(loaded, flags)
           : await (await import("./sweep.js")).sweepOne(loaded.func, flags.sweep, flags);
     });
-}
-
-/** What is about one search, and not about a family of them. */
-function refuseBesideSizes({ objective, ...flags }: TuneFlags): void {
-  const [unused] = (["resume", "shard", "sweep", "html", "svg", "measure", "threads"] as const).filter(
-    (flag) => flags[flag] !== undefined,
-  );
-  if (objective !== "cycles" || unused !== undefined) {
-    const other = unused === undefined ? `--objective ${objective}` : `--${unused}`;
-    throw new UsageError(
-      `${other} is of one search, and --sizes are several by cycles`,
-      "leave one of them out",
-    );
-  }
 }
 
 async function tuneOne(loaded: LoadedProgram, flags: TuneFlags): Promise<number> {

@@ -62,7 +62,7 @@ export async function tune(program: Func, options: TuneOptions = {}): Promise<Tu
 const within = (value: unknown, low: number, high: number): boolean =>
   typeof value === "number" && Number.isSafeInteger(value) && value >= low && value <= high;
 
-const tuneFields: Fields<TuneOptions> = {
+export const tuneFields: Fields<TuneOptions> = {
   ...compileFields,
   objective: oneOf(objectives),
   budget: {

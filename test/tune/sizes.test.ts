@@ -106,6 +106,8 @@ describe("a search over sizes", () => {
       "TC702",
       "has V, N",
     ],
+    [func, { N: [0] }, "TC702", "takes a list of sizes, 1 or more each"],
+    [func, { N: [] }, "TC702", "takes a list of sizes, 1 or more each"],
   ])("refuses what leaves no size open, or another one", async (given, asked, code, message) => {
     const refused = tuneSizes(given, { target, sizes: asked });
     await expect(refused).rejects.toMatchObject({ diagnostics: [{ code }] });
@@ -280,6 +282,8 @@ describe("tilec tune --sizes", () => {
     [["--pieces", "3"], "--pieces are ranges of --sizes"],
     [["--sizes", "N=1", "--objective", "bytes"], "by cycles"],
     [["--sizes", "N=1", "--shard", "1/2"], "by cycles"],
+    [["--sizes", "N=1", "--pipeline", "default"], "by cycles, and --pipeline says nothing there"],
+    [["--sizes", "N=1", "--csv"], "--csv"],
   ])("%s is refused", async (flags, message) => {
     writeFileSync(`${folder}/rows.tir`, text);
     const { status, stderr } = await runHere(["tune", `${folder}/rows.tir`, ...flags]);

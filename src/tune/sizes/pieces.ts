@@ -12,7 +12,7 @@ export interface Range {
 }
 
 /** How far a choice is from the best: the worst ratios at sizes that were asked for and at those between, and the sum of the logarithms of all. */
-export interface Distance {
+interface Distance {
   readonly asked: number;
   readonly between: number;
   readonly logs: number;

@@ -13,6 +13,7 @@ import {
   isLegal,
   openSymbols,
   outputOf,
+  throwIfErrors,
   Tiling,
   withMost,
   type AccessFunc,
@@ -23,12 +24,14 @@ import {
   type Target,
 } from "../../../ir/index.js";
 import { clockOf } from "../../../passes/index.js";
+import { isObject, wholeNumber, type Fields } from "../../../backends/index.js";
 import { accessOf } from "../../api/access.js";
-import type { Piece } from "../../api/pieces.js";
-import { compile, resolveTargetOf, type CompileOptions } from "../../api/compile.js";
+import { checkOptions, checkProgram } from "../../api/check-options.js";
+import { pieceAt, type Piece } from "../../api/pieces.js";
+import { compile, compileFields, resolveTargetOf, type CompileOptions } from "../../api/compile.js";
 import type { TuneOptions } from "../options.js";
 import type { TuneResult } from "../result.js";
-import { tune } from "../tune.js";
+import { tune, tuneFields } from "../tune.js";
 import { nearestOf, nearSome, piecesOf, type Choice, type Cycles } from "./pieces.js";
 
 /** Which sizes, and how the schedules of each are searched. */
@@ -68,14 +71,35 @@ export interface SizesResult {
   readonly single: { readonly schedule: ResolvedSchedule; readonly worst: number; readonly mean: number };
 }
 
+const sizesFields: Fields<SizesOptions> = {
+  ...compileFields,
+  sizes: {
+    code: "TC702",
+    takes: "a list of sizes, 1 or more each, by the name of the symbol",
+    holds: (value) => isObject(value) && Object.values(value).every(isSizes),
+  },
+  pieces: wholeNumber(1),
+  budget: tuneFields.budget,
+  seed: tuneFields.seed,
+  signal: tuneFields.signal,
+  onProgress: tuneFields.onProgress,
+};
+
+const isSizes = (value: unknown): boolean =>
+  Array.isArray(value) && value.length > 0 && value.every((size) => Number.isSafeInteger(size) && size >= 1);
+
 /** Schedules of each run of sizes that a table may take, and sizes between neighbours that are costed. */
 const [kept, between] = [4, 4] as const;
 
 /**
- * Throws a CompileError: TC702 for a program that has not one open symbol, TC107 for a size that it does not take, TC402 where no tile
+ * Throws a CompileError: TC702 for a program that has not one open symbol, and for options that it does not take, TC107 for a size that it does not take, TC402 where no tile
  * is legal. Deterministic, as a search by cycles is.
  */
 export async function tuneSizes(program: Func, options: SizesOptions): Promise<SizesResult> {
+  throwIfErrors([
+    ...checkProgram(program),
+    ...checkOptions("tuneSizes", options, sizesFields, { needs: ["sizes"] }),
+  ]);
   const {
     sizes: given,
     pieces: most = defaultPieces,
@@ -122,7 +146,7 @@ export async function tuneSizes(program: Func, options: SizesOptions): Promise<S
   const ranges = piecesOf(choiceOf(costs.of(candidates, points), points, sizes), most);
   const atAsked = costs.of(candidates, sizes);
   const chosen = choiceOf(atAsked, sizes, sizes);
-  const winners = atAsked[0]?.map((_, k) => winnerAt(atAsked, k)) ?? [];
+  const winners = sizes.map((_, k) => winnerAt(atAsked, k));
   const single = nearestOf(chosen)(0, sizes.length - 1);
   if (ranges === undefined || single === undefined) {
     const message = `no schedule that was found for ${symbol.name}=${sizes.join(",")} is legal at each size to ${symbol.most}`;
@@ -140,7 +164,7 @@ export async function tuneSizes(program: Func, options: SizesOptions): Promise<S
     symbol,
     gather,
     sizes: sizes.map((size, k) => {
-      const piece = pieces.find(({ to }) => size <= to);
+      const piece = pieceAt(pieces, size);
       return {
         size,
         best: { cycles: at(chosen.least, k), schedule: at(candidates, at(winners, k)) },
