@@ -9,7 +9,7 @@ import { dimsOf, type Linear } from "../../ir/linear.js";
 import { flatten } from "../../ir/tile.js";
 import { at, byteCount, elementCount, elementTypes, type Shape } from "../../ir/types.js";
 import { tensorOf, type HostInputs } from "../memory.js";
-import type { GatherPlan } from "../plan/gather.js";
+import { isReadByTerms, type GatherPlan } from "../plan/gather.js";
 import { stagesOf } from "../plan/stages.js";
 import { planWhole } from "../plan/whole.js";
 import { walkTime } from "./times.js";
@@ -74,13 +74,16 @@ export function planNamed(tile: TileFunc): readonly NamedInput[] {
 
 function planRead(
   tile: TileFunc,
-  { addresses, sites, stmt }: GatherPlan,
+  { sites, stmt }: GatherPlan,
   table: number,
   address: Linear,
 ): NamedRead {
   const shape = walked(stmt.map, outputOf(tile).type.shape);
-  const stages = stagesOf(addresses.sites, address);
-  const followed = new Set([address, ...addresses.sites].flatMap(dimsOf));
+  // A term without an index is left out of its sum, whatever else the element is made from.
+  const own = isReadByTerms(address, sites, stmt.map) ? sites : sites.filter(({ ofTerm }) => !ofTerm);
+  const forms = own.map(({ form }) => form);
+  const stages = stagesOf(forms, address);
+  const followed = new Set([address, ...forms].flatMap(dimsOf));
   const sizes = shape.map((size, d) => (followed.has(d) ? size : Math.min(size, 1)));
   const { bits } = elementTypes[at(inputsOf(tile), table).type.dtype];
   const { outer, rowElements } = rowOf(
@@ -89,12 +92,12 @@ function planRead(
     at(stages, stages.length - 1).dim,
   );
   return {
-    walk: new GatherWalk(tile, { sites, stages, address, table, rank: shape.length, scale: bits }),
+    walk: new GatherWalk(tile, { sites: own, stages, address, table, rank: shape.length, scale: bits }),
     sizes,
     start: address.at * bits,
     rowBits: rowElements * bits,
     rows: elementCount(sizes.slice(0, outer)),
-    starts: sites.map(({ form }) => form.at),
+    starts: forms.map(({ at }) => at),
   };
 }
 

@@ -84,6 +84,29 @@ describe("an operand of which few rows are named", () => {
     );
   });
 
+  it("has its rows beside a sum whose terms are left out", () => {
+    const kernel =
+      kernelOf(`func @f(%q: tensor<${rows}x${columns}xi16>, %b: tensor<${rows}x${columns}xi16>, %i: tensor<${tokens}x2xi32>) -> tensor<${tokens}x${columns}xi32> {
+  %y = access.gather %q, %b, %i (d0, d1; r < 2) let u = error(%i[d0, 1] in ${rows}) let t = fill(%i[d0, r] in 9) yield fold(i32(%q[t, d1])) + i32(%b[u, d1]) {oob = fill}
+  return %y
+}
+`);
+    const [q, b] = [3, 5].map((by) => Int16Array.from({ length: rows * columns }, (_, k) => k * by)) as [
+      Int16Array,
+      Int16Array,
+    ];
+    // Of rows 1 and 5 no term is left, of rows 0 and 2 one is.
+    const i = Int32Array.of(4, 4999, 70, 12, 30, 8, 1, 2, 8, 0, -1, 31);
+    const term = (t: number, c: number): number => (t >= 0 && t < 9 ? q[t * columns + c]! : 0);
+    const expected = Array.from({ length: tokens * columns }, (_, o) => {
+      const [d0, c] = [Math.floor(o / columns), o % columns];
+      const [t, u] = [i[2 * d0]!, i[2 * d0 + 1]!];
+      return term(t, c) + term(u, c) + b[u * columns + c]!;
+    });
+    expect(simulate(kernel, { q, b, i }, fast).outputs.output).toEqual(Int32Array.from(expected));
+    expect(printMoves(wasmMoves(kernel.tile))).toContain("inputs named rows");
+  });
+
   it("is said to be, in the plan of moves", () => {
     expect(printMoves(wasmMoves(scaled().tile))).toContain("inputs named rows");
   });
