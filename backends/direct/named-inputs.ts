@@ -72,12 +72,7 @@ export function planNamed(tile: TileFunc): readonly NamedInput[] {
   });
 }
 
-function planRead(
-  tile: TileFunc,
-  { sites, stmt }: GatherPlan,
-  table: number,
-  address: Linear,
-): NamedRead {
+function planRead(tile: TileFunc, { sites, stmt }: GatherPlan, table: number, address: Linear): NamedRead {
   const shape = walked(stmt.map, outputOf(tile).type.shape);
   // A term without an index is left out of its sum, whatever else the element is made from.
   const own = isReadByTerms(address, sites, stmt.map) ? sites : sites.filter(({ ofTerm }) => !ofTerm);
