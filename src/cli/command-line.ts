@@ -40,6 +40,10 @@ const commands: Readonly<Record<string, CommandEntry>> = {
     summary: "count and list the legal tiles; or prove that there are none",
     load: async () => (await import("./legal.js")).legalCommand,
   },
+  plan: {
+    summary: "every node of an ONNX model that reads or writes by index, and what becomes of it",
+    load: async () => (await import("./plan.js")).planCommand,
+  },
   tune: {
     summary: "search the schedules of a gather; flags pin what they say, the rest is searched",
     load: async () => (await import("./tune.js")).tuneCommand,

@@ -14,6 +14,7 @@ import { suggestionText } from "../../ir/tiling/index.js";
 import { tryCompile, type CompileOptions, type Kernel } from "../api/compile.js";
 import { lookUpTarget } from "../formats/look-up-target.js";
 import { table } from "../report/table.js";
+import type { OnnxNode } from "../formats/onnx/index.js";
 import type { ModelGather } from "./load-model.js";
 import type { LoadedProgram } from "./loaded-program.js";
 import { resolveTarget, type ProgramFlags } from "./options.js";
@@ -22,6 +23,7 @@ export interface ListedGather {
   readonly name: string;
   /** ONNX's name of the operator. */
   readonly op: string;
+  readonly node: OnnxNode;
   /** `f32[8,8] by i32[4] to f32[4,8]`; absent where a shape is not known. */
   readonly shape?: string;
   /** `open`: its shape is not known. */
@@ -32,13 +34,17 @@ export interface ListedGather {
   /** The flags that give it. */
   readonly flags?: string;
   readonly cycles?: number;
-  /** Nodes that the program does at once: `Transpose "t"`. */
+  /** Nodes that the program does at once. */
+  readonly nodes?: readonly OnnxNode[];
+  /** The same in words: `Transpose "t"`. */
   readonly folds?: readonly string[];
   /** The tensors of the model that such a program reads, by the keys of its inputs. */
   readonly reads?: Readonly<Record<string, string>>;
   /** Views next to the gather that are not folded, and why. */
   readonly kept?: readonly string[];
   readonly loaded?: LoadedProgram;
+  /** Of a legal one. */
+  readonly kernel?: Kernel;
   readonly diagnostics: readonly Diagnostic[];
 }
 
@@ -53,10 +59,10 @@ export function listGathers(
     ...(flags.target === undefined ? {} : { target: resolveTarget(flags.target) }),
     findTarget: lookUpTarget,
   };
-  return gathers.map(({ name, op, loaded, diagnostics, compiled: own, ...told }): ListedGather => {
+  return gathers.map(({ loaded, diagnostics, compiled: own, ...told }): ListedGather => {
     const refused = (verdict: "refused" | "open", why: readonly Diagnostic[]): ListedGather => {
       const { code } = why.find(({ severity }) => severity === "error") ?? why[0] ?? {};
-      return { name, op, ...told, verdict, diagnostics: why, ...(code === undefined ? {} : { code }) };
+      return { ...told, verdict, diagnostics: why, ...(code === undefined ? {} : { code }) };
     };
     if (own === false)
       return refused(
@@ -67,11 +73,12 @@ export function listGathers(
     const result = compiled(loaded, options);
     const shape = shapeOf(loaded);
     if (!result.ok) return { ...refused("refused", result.diagnostics), shape, loaded };
-    const { tile, target }: Kernel = result.kernel;
+    const { kernel } = result;
+    const { tile, target } = kernel;
     const { schedule } = tile;
     const { cycles } = cyclesOf(tile, target);
     const flags = flagsOf(schedule, outputOf(tile).type.shape);
-    return { name, op, ...told, shape, verdict: "legal", schedule, flags, cycles, loaded, diagnostics };
+    return { ...told, shape, verdict: "legal", schedule, flags, cycles, loaded, kernel, diagnostics };
   });
 }
 

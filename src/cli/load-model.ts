@@ -1,7 +1,15 @@
 /** Programs of ONNX models; apart, since what reads them is slow to load. */
 import { CompileError, type Diagnostic } from "../../ir/index.js";
 import { readBytes } from "../formats/files.js";
-import { readModel, surveyModel, type OnnxGather, type OnnxUncompiled } from "../formats/onnx/index.js";
+import {
+  labelOf,
+  readModel,
+  surveyModel,
+  type OnnxGather,
+  type OnnxNode,
+  type OnnxUncompiled,
+  type OnnxUse,
+} from "../formats/onnx/index.js";
 import { tryProgram } from "../api/program.js";
 import { withFlags, type LoadedProgram } from "./loaded-program.js";
 import { parseBind, parseMost, type ProgramFlags } from "./options.js";
@@ -13,10 +21,13 @@ export interface ModelGather {
   readonly name: string;
   /** ONNX's name of the operator. */
   readonly op: string;
+  readonly node: OnnxNode;
   readonly loaded?: LoadedProgram;
   /** Why there is no program, and hints about one. */
   readonly diagnostics: readonly Diagnostic[];
   /** Of the program that is a gather with what stands around it: its nodes. */
+  readonly nodes?: readonly OnnxNode[];
+  /** The same in words: `Transpose "t"`. */
   readonly folds?: readonly string[];
   /** Of the same: the tensors of the model that it reads, by the keys of its inputs. */
   readonly reads?: Readonly<Record<string, string>>;
@@ -30,6 +41,8 @@ export interface ModelGather {
 export interface LoadedModel {
   readonly gathers: readonly ModelGather[];
   readonly warnings: readonly Diagnostic[];
+  /** Every node of the model in its order, and who reads what it makes. */
+  readonly uses: readonly OnnxUse[];
 }
 
 /** Every gather of a model, and behind it the program that has folded what stands around it, or the one of `--func`, under `--bind`. */
@@ -38,12 +51,12 @@ export function loadModel(file: string, flags: ProgramFlags): LoadedModel {
     ...(flags.bind === undefined ? {} : { bind: parseBind(flags.bind) }),
     ...(flags.most === undefined ? {} : { most: parseMost(flags.most) }),
   };
-  const { nodes, warnings } = surveyModel(readModel(readBytes(file), file), bindings);
+  const { nodes, warnings, uses } = surveyModel(readModel(readBytes(file), file), bindings);
   const all = nodes.flatMap((node) => modelGathers(node, flags));
-  if (flags.func === undefined) return { gathers: all, warnings };
+  if (flags.func === undefined) return { gathers: all, warnings, uses };
   const gathers = all.filter(({ name }) => name === flags.func);
   if (gathers.length === 0) throw withoutGather(file, flags.func, all);
-  return { gathers, warnings };
+  return { gathers, warnings, uses };
 }
 
 function withoutGather(file: string, which: string, all: readonly ModelGather[]): UsageError {
@@ -68,24 +81,32 @@ const known = ({
 function modelGathers(gather: OnnxGather | OnnxUncompiled, flags: ProgramFlags): ModelGather[] {
   const { name, node } = gather;
   const { op } = node;
-  if ("compiled" in gather) return [{ name, op, diagnostics: [gather.diagnostic], compiled: false }];
+  if ("compiled" in gather) return [{ name, op, node, diagnostics: [gather.diagnostic], compiled: false }];
   if (!gather.ok) {
     const { diagnostic, open } = gather;
-    if (open === undefined) return [{ name, op, diagnostics: [diagnostic] }];
+    if (open === undefined) return [{ name, op, node, diagnostics: [diagnostic] }];
     return [
-      { name, op, loaded: { func: withFlags(open.func, flags), inputs: known(open) }, diagnostics: [] },
+      { name, op, node, loaded: { func: withFlags(open.func, flags), inputs: known(open) }, diagnostics: [] },
     ];
   }
   const { folded, kept } = gather;
   const result = tryProgram({ ...gather.program, name });
-  if (!result.ok) return [{ name, op, diagnostics: result.diagnostics }];
+  if (!result.ok) return [{ name, op, node, diagnostics: result.diagnostics }];
   const loaded = { func: withFlags(result.func, flags), inputs: known(gather) };
-  const alone: ModelGather = { name, op, loaded, diagnostics: [], ...(kept.length === 0 ? {} : { kept }) };
+  const alone: ModelGather = {
+    name,
+    op,
+    node,
+    loaded,
+    diagnostics: [],
+    ...(kept.length === 0 ? {} : { kept }),
+  };
   if (folded === undefined) return [alone];
   const { func, nodes, reads, inputs, hints } = folded;
   const fixed = Object.fromEntries(Object.entries(inputs).map(([key, tensor]) => [key, () => tensor]));
   const together = { func: withFlags(func, flags), inputs: fixed };
-  return [alone, { name: func.name, op, loaded: together, diagnostics: hints, folds: nodes, reads }];
+  const folds = nodes.map(labelOf);
+  return [alone, { name: func.name, op, node, loaded: together, diagnostics: hints, nodes, folds, reads }];
 }
 
 /**

@@ -415,10 +415,12 @@ async function runModel(file: string, flags: RunFlags): Promise<number> {
       ((gather.verdict !== "open" && hasErrors(gather.diagnostics)) || gather.result?.code === 1),
   );
   if (flags.json === true) {
-    const documents = listed.map(({ loaded: _, ran: __, result, ...rest }) => ({
-      ...rest,
-      ...(result === undefined ? {} : { run: result.document }),
-    }));
+    const documents = listed.map(
+      ({ loaded: _, ran: __, node: ___, nodes: ____, kernel: _____, result, ...rest }) => ({
+        ...rest,
+        ...(result === undefined ? {} : { run: result.document }),
+      }),
+    );
     const document = { ok: !wrong, clock: clockVersion, gathers: documents, diagnostics: warnings };
     printJson({ command: "run", ...document });
   } else {

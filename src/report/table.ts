@@ -1,18 +1,50 @@
 /** Tables on a terminal. */
 import { getBorderCharacters, table as drawn } from "table";
 
-/** A plain table without borders; columns of numbers line up on the right. */
-export function table(head: readonly string[], rows: readonly (readonly (string | number)[])[]): string {
+type Rows = readonly (readonly (string | number)[])[];
+
+/** Columns of text are not folded further. */
+const narrowest = 8;
+const gap = 2;
+
+/** A plain table without borders; columns of numbers line up on the right. `width`: in characters, to which columns of text fold. */
+export function table(head: readonly string[], rows: Rows, width?: number): string {
   const shown = (cell: string | number): string =>
     // Control characters, which no cell may hold, come with the names of files.
     typeof cell === "number" ? cell.toLocaleString("en") : cell.replaceAll(/\p{Cc}/gu, " ");
-  const text = drawn([[...head], ...rows.map((row) => row.map(shown))], {
+  const cells = [[...head], ...rows.map((row) => row.map(shown))];
+  const isNumeric = head.map(
+    (_, column) => rows.length > 0 && rows.every((row) => typeof row[column] === "number"),
+  );
+  const widths = width === undefined ? undefined : foldedWidths(cells, isNumeric, width);
+  const text = drawn(cells, {
     border: getBorderCharacters("void"),
-    columnDefault: { paddingLeft: 0, paddingRight: 2 },
-    columns: head.map((_, column) => ({
-      alignment: rows.every((row) => typeof row[column] === "number") ? "right" : "left",
+    columnDefault: { paddingLeft: 0, paddingRight: gap },
+    columns: isNumeric.map((numeric, column) => ({
+      alignment: numeric ? "right" : "left",
+      ...(widths === undefined ? {} : { width: widths[column] ?? 1, wrapWord: true }),
     })),
     drawHorizontalLine: () => false,
   });
   return text.replaceAll(/ +$/gm, "").trimEnd();
+}
+
+/** Takes from the widest column of text until the table fits, or each is as narrow as it may be. */
+function foldedWidths(
+  cells: readonly (readonly string[])[],
+  isNumeric: readonly boolean[],
+  width: number,
+): readonly number[] {
+  const widths = isNumeric.map((_, column) => Math.max(1, ...cells.map((row) => row[column]?.length ?? 0)));
+  let over = widths.reduce((sum, own) => sum + own + gap, -gap) - width;
+  for (; over > 0; over--) {
+    const text = widths.flatMap((own, column) => (isNumeric[column] === true ? [] : [{ own, column }]));
+    const widest = text.reduce((most, one) => (one.own > most.own ? one : most), {
+      own: narrowest,
+      column: -1,
+    });
+    if (widest.column === -1) break;
+    widths[widest.column] = widest.own - 1;
+  }
+  return widths;
 }

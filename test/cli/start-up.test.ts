@@ -57,6 +57,7 @@ const commands = [
   "run",
   "explain",
   "legal",
+  "plan",
   "tune",
   "records",
   "check",

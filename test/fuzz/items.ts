@@ -25,7 +25,7 @@ import {
 } from "../../ir/index.js";
 import { ownFile } from "../../src/device/own-package.js";
 import { readNpy, writeNpy } from "../../src/formats/npy.js";
-import { findGathers, readModel } from "../../src/formats/onnx/index.js";
+import { placementOf, readModel, surveyModel } from "../../src/formats/onnx/index.js";
 import { tryCompile, tryProgram, type CompileOptions, type Kernel } from "../../src/index.js";
 import { compareDraw } from "../../src/testing/compare.js";
 import { definitionOf, drawsOf } from "../../src/testing/draws.js";
@@ -390,7 +390,14 @@ function attempt<T>(action: () => T): T | undefined {
 
 function runModel(onnx: Uint8Array): Outcome {
   let accepted = false;
-  for (const gather of findGathers(readModel(onnx, "fuzz.onnx"))) {
+  const { nodes, uses } = surveyModel(readModel(onnx, "fuzz.onnx"));
+  const programs = nodes.flatMap((own) =>
+    own.ok ? [{ gather: own.node, nodes: own.folded?.nodes ?? [own.node] }] : [],
+  );
+  const placed = placementOf(programs, uses);
+  for (const { gather } of programs)
+    if (placed.get(gather)?.into.length === 0) throw new Error(`${gather.op} went nowhere`);
+  for (const gather of nodes) {
     if (!gather.ok) continue;
     const built = tryProgram(gather.program);
     if (built.ok && tryCompile(built.func).ok) accepted = true;

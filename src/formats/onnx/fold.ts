@@ -66,8 +66,8 @@ interface Chain {
 /** A gather and what stands around it, in one access program. */
 export interface Folded {
   readonly func: AccessFunc;
-  /** What it does at once, in the order of the model: `Transpose "t"`. */
-  readonly nodes: readonly string[];
+  /** What it does at once, in the order of the model. */
+  readonly nodes: readonly OnnxNode[];
   /** The tensors of its inputs, in their order. */
   readonly sources: readonly { readonly name: string; readonly value: Value }[];
   /** TC910 where it sums floats, whose order ONNX leaves open. */
@@ -231,7 +231,7 @@ export class Folder {
     const func = programOf(chain, name);
     const [wrong] = verifyStructure(func);
     if (wrong !== undefined) return { kept: [...kept, `${labelOf(gather)} is not folded: ${wrong.message}`] };
-    const nodes = chain.nodes.map(labelOf);
+    const { nodes } = chain;
     return { folded: { func, nodes, sources: chain.sources, hints: hintsOf(chain) }, kept };
   }
 }

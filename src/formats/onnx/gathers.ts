@@ -22,6 +22,7 @@ import { walkModel, type Visited } from "./infer.js";
 import { openProgram, openShape, type Most, type OpenShape } from "./open-sizes.js";
 import { inferOutputs } from "./shape-rules.js";
 import type { OnnxModel, OnnxNode } from "./model.js";
+import { Uses, type OnnxUse } from "./uses.js";
 import { showDims, tensorOf, type Value } from "./value.js";
 
 interface Named {
@@ -42,14 +43,16 @@ export interface OnnxSurvey {
   readonly nodes: readonly (OnnxGather | OnnxUncompiled)[];
   /** Shapes and types that the model declares and that its nodes contradict. */
   readonly warnings: readonly Diagnostic[];
+  /** Every node of the model in its order, those of a body behind the node that holds it, and who reads what it makes. */
+  readonly uses: readonly OnnxUse[];
 }
 
 /** A gather with the views and gathers around it, as one access program. */
 export interface OnnxFolded {
   /** Its name is a symbol of the text form, unique in the model. */
   readonly func: AccessFunc;
-  /** The nodes that it does at once, in order: `Transpose "t"`. */
-  readonly nodes: readonly string[];
+  /** The nodes that it does at once, in the order of the model. */
+  readonly nodes: readonly OnnxNode[];
   /** The tensors of the model that it reads, by the keys of the program's inputs. */
   readonly reads: Readonly<Record<string, string>>;
   /** Tensors that the model fixes, by the names of the program's inputs. */
@@ -137,8 +140,10 @@ export function surveyModel(model: OnnxModel, bindings: Bindings = {}): OnnxSurv
       : `bind what the inputs leave open, such as --bind ${open}`;
   const folder = new Folder(model);
   const programs = new Map<OnnxNode, ProgramDescription>();
+  const uses = new Uses();
   const visit = (visited: Visited): void => {
     const { node } = visited;
+    uses.visit(node, visited.inputs);
     const operator = operators.get(node.domain === "" ? node.op : `${node.domain}.${node.op}`);
     if (operator === undefined) {
       const why = node.domain === "" ? uncompiled.get(node.op) : undefined;
@@ -156,6 +161,10 @@ export function surveyModel(model: OnnxModel, bindings: Bindings = {}): OnnxSurv
     visit,
     leave(left) {
       folder.leave(left, programs.get(left.node));
+      uses.leave(left);
+    },
+    returned(values) {
+      uses.returned(values);
     },
     contradicted(name, node, declared, made) {
       const [says, makes] = [declared, made].map(shownType);
@@ -164,7 +173,9 @@ export function surveyModel(model: OnnxModel, bindings: Bindings = {}): OnnxSurv
       warnings.push({ ...problem(model.file, message, hint), severity: "warning" });
     },
   });
-  return { nodes: found.map((own) => (own.ok ? withFolding(own, folder, names) : own)), warnings };
+  const nodes = found.map((own) => (own.ok ? withFolding(own, folder, names) : own));
+  const named = new Map(found.map(({ node, name }) => [node, name]));
+  return { nodes, warnings, uses: uses.list((node) => named.get(node) ?? nameOf(names, node)) };
 }
 
 /** `f32[2, ?]`, as far as it is known. */

@@ -9,6 +9,7 @@ export {
   type OnnxUncompiled,
 } from "./gathers.js";
 export type { Bindings } from "./bindings.js";
+export { labelOf } from "./fold.js";
 export type {
   Dim,
   OnnxAttribute,
@@ -21,5 +22,7 @@ export type {
   OnnxValue,
 } from "./model.js";
 export { isNodeTestFolder, readNodeTest, readNodeTestFolder } from "./node-test.js";
+export { placementOf, type Placed, type PlacedProgram } from "./placement.js";
 export { readModel } from "./read-model.js";
 export { readTensor, readTensorFile } from "./read-tensor.js";
+export type { OnnxUse } from "./uses.js";

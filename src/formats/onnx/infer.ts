@@ -25,11 +25,14 @@ type Visit = (visited: Visited) => void;
 type Leave = (left: Left) => void;
 /** Told of an output that the model declares as one tensor and its node makes as another. */
 type Contradicted = (name: string, node: OnnxNode, declared: Value, made: Value) => void;
+/** Told of what a graph, or the body of a function or of an If, gives to those outside. */
+type Returned = (values: readonly (Value | undefined)[]) => void;
 
 interface Callbacks {
   readonly visit: Visit;
   readonly leave: Leave;
   readonly contradicted: Contradicted;
+  readonly returned: Returned;
 }
 
 /** Names in a graph, and in the graphs around it: a body sees what its If or Loop sees. */
@@ -54,7 +57,7 @@ interface Walk extends Callbacks {
 
 /**
  * Visits every node, those of nested graphs and of functions too, and leaves it once its outputs are known; no two nodes share
- * the `Value` of an output. Throws a CompileError when a binding does not fit.
+ * the `Value` of an output, and bodies are told of what they return before the node around them is left. Throws a CompileError when a binding does not fit.
  */
 export function walkModel(model: OnnxModel, bindings: Bindings, callbacks: Callbacks): void {
   const { file, opset } = model;
@@ -102,7 +105,9 @@ function walkGraph(
     });
     walk.leave({ ...visited, outputs: values });
   }
-  return graph.outputs.map(({ name }) => scope.find(name));
+  const returned = graph.outputs.map(({ name }) => scope.find(name));
+  walk.returned(returned);
+  return returned;
 }
 
 function outputsOf(

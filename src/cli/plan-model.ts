@@ -1,0 +1,188 @@
+/** What becomes of every node of a model that reads or writes by index, and of those that fold into one. */
+import { isRead } from "../../ir/access.js";
+import {
+  at,
+  clockVersion,
+  cyclesOf,
+  inputsOf,
+  keyOf,
+  openSymbols,
+  type ResolvedSchedule,
+  type Standing,
+} from "../../ir/index.js";
+import { standingOfKernel } from "../explain/kernel-standing.js";
+import { labelOf, placementOf, type OnnxNode } from "../formats/onnx/index.js";
+import { tune } from "../tune/tune.js";
+import type { ListedGather } from "./list-model.js";
+import type { LoadedModel } from "./load-model.js";
+
+/** What can become of a node. */
+export const planStatuses = ["compiled", "folded", "refused", "open"] as const;
+
+export interface PlannedNode {
+  /** In the order of the model, from 0; nodes of a body are counted behind the node that holds them. */
+  readonly index: number;
+  /** A symbol of the text form, unique in the model: what `--func` takes of a gather. */
+  readonly name: string;
+  /** ONNX's name of the operator. */
+  readonly op: string;
+  /** "" for ONNX's own operators. */
+  readonly domain: string;
+  /** `compiled`: a program of its own. `folded`: it is done by the programs of `into`. `open`: its shape is not known. */
+  readonly status: (typeof planStatuses)[number];
+  /** Names of the gathers whose programs do what this node does. */
+  readonly into?: readonly string[];
+  /** Why it is refused or open; of others, what is left of them to say. */
+  readonly reason?: string;
+  /** `legal`, or the code of the refusal. */
+  readonly verdict?: string;
+  /** That the program moves through global memory. */
+  readonly bytes?: number;
+  readonly floor?: Standing["floor"];
+  /** Of the default schedule. */
+  readonly cycles?: number;
+  /** What a search found. */
+  readonly best?: { readonly cycles: number; readonly schedule: ResolvedSchedule };
+  /** Tensors of the model that hold its index values. */
+  readonly indices?: readonly string[];
+}
+
+export interface Plan {
+  readonly clock: number;
+  readonly nodes: readonly PlannedNode[];
+  /** Index tensors that several nodes read, by the model's names, and those nodes. */
+  readonly shared: readonly { readonly indices: string; readonly nodes: readonly string[] }[];
+  /** `cycles` and `bytes`: of what is compiled. */
+  readonly totals: Readonly<Record<(typeof planStatuses)[number] | "bytes" | "cycles", number>>;
+  /** What binds the dims that are open. */
+  readonly hints: readonly string[];
+}
+
+/** A gather's program: folded where that compiles, or alone. */
+interface Chosen {
+  readonly listed: ListedGather;
+  /** Why the folded one was not taken. */
+  readonly refused?: ListedGather;
+}
+
+/** `listed`: the model's gathers, a folded one behind the gather alone. `budget`: full costings that a search for `best` may take. */
+export async function planOf(
+  { uses }: Pick<LoadedModel, "uses">,
+  listed: readonly ListedGather[],
+  budget?: number,
+  onTuned?: (done: string, total: number) => void,
+): Promise<Plan> {
+  const chosen = new Map<OnnxNode, Chosen>();
+  for (const own of listed) {
+    const alone = chosen.get(own.node);
+    if (alone === undefined || own.verdict === "legal") chosen.set(own.node, { listed: own });
+    else chosen.set(own.node, { ...alone, refused: own });
+  }
+  const programs = [...chosen].flatMap(([gather, { listed: own }]) =>
+    own.kernel === undefined ? [] : [{ gather, nodes: own.nodes ?? [gather] }],
+  );
+  const placed = placementOf(programs, uses);
+  const names = new Map(uses.map(({ node, name }) => [node, name]));
+  const total = programs.filter(({ gather }) => placed.get(gather)?.into.includes(gather)).length;
+  const nodes: PlannedNode[] = [];
+  for (const [index, { node, name }] of uses.entries()) {
+    const { op, domain } = node;
+    const told = { index, name, op, domain };
+    const { into = [], needed = false } = placed.get(node) ?? {};
+    const own = chosen.get(node);
+    if (own !== undefined && (own.listed.kernel === undefined || into.includes(node))) {
+      nodes.push({ ...told, ...(await programOf(own, budget)) });
+      if (own.listed.kernel !== undefined) onTuned?.(name, total);
+    } else if (into.length > 0) {
+      const isEnd = programs.some(({ gather, nodes: all }) => into.includes(gather) && all.at(-1) === node);
+      nodes.push({
+        ...told,
+        status: "folded",
+        into: into.map((gather) => names.get(gather) ?? ""),
+        ...(needed && !isEnd ? { reason: "others read what it makes, so that it runs by itself too" } : {}),
+      });
+    }
+  }
+  const of = (status: PlannedNode["status"]): number => nodes.filter((own) => own.status === status).length;
+  const sum = (key: "bytes" | "cycles"): number => nodes.reduce((all, own) => all + (own[key] ?? 0), 0);
+  return {
+    clock: clockVersion,
+    nodes,
+    shared: sharedBy(nodes),
+    totals: {
+      compiled: of("compiled"),
+      folded: of("folded"),
+      refused: of("refused"),
+      open: of("open"),
+      bytes: sum("bytes"),
+      cycles: sum("cycles"),
+    },
+    hints: [
+      ...new Set(listed.flatMap((own) => (own.verdict === "open" ? (own.diagnostics[0]?.hint ?? []) : []))),
+    ],
+  };
+}
+
+type Program = Omit<PlannedNode, "index" | "name" | "op" | "domain">;
+
+/** Of a node that is not folded into another. */
+async function programOf({ listed, refused }: Chosen, budget: number | undefined): Promise<Program> {
+  const { kernel, verdict, code, loaded } = listed;
+  const indices = indicesOf(listed);
+  const known = indices.length === 0 ? {} : { indices };
+  if (kernel === undefined || loaded === undefined) {
+    const status = verdict === "open" ? verdict : "refused";
+    return { status, reason: reasonOf(listed), ...(code === undefined ? {} : { verdict: code }), ...known };
+  }
+  const clock = cyclesOf(kernel.tile, kernel.target);
+  const { cycles } = clock;
+  const { bytes, floor } = standingOfKernel(kernel, clock) ?? {};
+  const symbols = kernel.access === undefined ? [] : openSymbols(kernel.access);
+  const said = [
+    ...(symbols.length === 0
+      ? []
+      : [
+          `open up to ${symbols.map(({ name, most }) => `${name} = ${most}`).join(", ")}, of which the figures are`,
+        ]),
+    ...(refused === undefined ? [] : [`alone, since with what stands around it: ${reasonOf(refused)}`]),
+    ...(listed.kept ?? []),
+  ];
+  const found =
+    budget === undefined ? undefined : (await tune(loaded.func, { budget, target: kernel.target })).best;
+  return {
+    status: "compiled",
+    ...(said.length > 0 ? { reason: said.join("; ") } : {}),
+    verdict,
+    ...(bytes === undefined ? {} : { bytes }),
+    ...(floor === undefined ? {} : { floor }),
+    cycles,
+    ...(found === undefined ? {} : { best: { cycles: found.cycles, schedule: found.schedule } }),
+    ...known,
+  };
+}
+
+/** Without the place, which is the node's own. */
+function reasonOf({ diagnostics, node }: ListedGather): string {
+  const { message = "" } = diagnostics.find(({ severity }) => severity === "error") ?? diagnostics[0] ?? {};
+  const place = `${labelOf(node)}: `;
+  const found = message.indexOf(place);
+  return found === -1 ? message : message.slice(found + place.length);
+}
+
+/** The second input of a gather; of a folded one, what its index values are read from. */
+function indicesOf({ node, loaded, reads }: ListedGather): readonly string[] {
+  if (loaded === undefined) return [];
+  const { func } = loaded;
+  const [, own = ""] = node.inputs;
+  if (reads === undefined || func.level !== "access") return own === "" ? [] : [own];
+  const inputs = inputsOf(func);
+  const tables = func.map.sites.flatMap(({ value }) => (isRead(value) ? [value.table] : []));
+  return [...new Set(tables)].flatMap((table) => reads[keyOf(at(inputs, table))] ?? []);
+}
+
+function sharedBy(nodes: readonly PlannedNode[]): Plan["shared"] {
+  const readers = new Map<string, string[]>();
+  for (const { name, indices = [] } of nodes)
+    for (const tensor of indices) readers.set(tensor, [...(readers.get(tensor) ?? []), name]);
+  return [...readers].flatMap(([indices, names]) => (names.length > 1 ? [{ indices, nodes: names }] : []));
+}

@@ -1,0 +1,118 @@
+/** tilec plan: every node of a model that reads or writes by index, and what becomes of it. */
+import type { Command } from "commander";
+import { formatRatio, printSchedule } from "../../ir/index.js";
+import { table } from "../report/table.js";
+import { listGathers } from "./list-model.js";
+import { loadModel } from "./load-model.js";
+import { parseCount, type ProgramFlags } from "./options.js";
+import { planOf, planStatuses, type Plan, type PlannedNode } from "./plan-model.js";
+import { progressBar } from "./progress.js";
+import { note, print, printDiagnostics, printJson } from "./terminal.js";
+import { UsageError } from "./usage-error.js";
+
+interface PlanFlags extends Pick<ProgramFlags, "bind" | "most" | "target"> {
+  readonly tune?: string;
+  readonly csv?: boolean;
+  readonly json?: boolean;
+}
+
+export function planCommand(program: Command): void {
+  program
+    .command("plan")
+    .argument("<model.onnx>", "a model")
+    .option("--bind <list>", "extents of symbolic dims, shapes of inputs: batch=1,state=2x1x128")
+    .option("--most <list>", "the most of outermost dims that stay open: batch=64")
+    .option("--target <name|file>", "the machine, or a target file (.json)")
+    .option("--tune <n>", "search n candidates of each gather for the best schedule")
+    .option("--csv", "comma-separated values")
+    .option("--json", "print one JSON document")
+    .action(plan);
+}
+
+async function plan(file: string, flags: PlanFlags): Promise<void> {
+  if (flags.csv === true && flags.json === true) throw new UsageError("give --csv or --json, not both");
+  const budget = flags.tune === undefined ? undefined : parseCount(flags.tune, "tune");
+  if (budget === 0) throw new UsageError("--tune 0 searches nothing", "--tune 50");
+  const model = loadModel(file, flags);
+  let bar: ReturnType<typeof progressBar> | undefined;
+  const found = await planOf(model, listGathers(model.gathers, flags, {}), budget, (name, total) => {
+    bar ??= progressBar(total, "gathers");
+    bar.step(name);
+  });
+  bar?.stop();
+  if (flags.json === true) {
+    const { hints: _, ...document } = found;
+    printJson({ command: "plan", ...document, diagnostics: model.warnings });
+    return;
+  }
+  printDiagnostics(model.warnings);
+  if (flags.csv === true) await printCsv(found.nodes);
+  else printPlan(file, found, budget !== undefined);
+  for (const hint of found.hints) note(`what is open: ${hint}`);
+}
+
+const columns: readonly (readonly [string, (node: PlannedNode) => string | number])[] = [
+  ["index", ({ index }) => index],
+  ["name", ({ name }) => name],
+  ["operator", ({ op }) => op],
+  ["domain", ({ domain }) => domain],
+  ["status", ({ status }) => status],
+  ["into", ({ into = [] }) => into.join(" ")],
+  ["verdict", ({ verdict = "" }) => verdict],
+  ["bytes", ({ bytes = "" }) => bytes],
+  ["floor", ({ floor }) => floor?.cycles ?? ""],
+  ["floor limit", ({ floor }) => floor?.limit ?? ""],
+  ["over floor", ({ floor }) => floor?.ratio ?? ""],
+  ["cycles", ({ cycles = "" }) => cycles],
+  ["best cycles", ({ best }) => best?.cycles ?? ""],
+  ["best schedule", ({ best }) => (best === undefined ? "" : printSchedule(best.schedule))],
+  ["indices", ({ indices = [] }) => indices.join(" ")],
+  ["reason", ({ reason = "" }) => reason],
+];
+
+async function printCsv(nodes: readonly PlannedNode[]): Promise<void> {
+  const { stringify } = await import("csv-stringify/sync");
+  const rows = nodes.map((node) => columns.map(([, cell]) => cell(node)));
+  print(stringify(rows, { header: true, columns: columns.map(([header]) => header) }).trimEnd());
+}
+
+/** Of a terminal. */
+const width = 80;
+
+function printPlan(file: string, { nodes, shared, totals, clock }: Plan, isTuned: boolean): void {
+  if (nodes.length === 0) {
+    print(`${file} has no node that reads or writes by index`);
+    return;
+  }
+  const places = new Map(nodes.map(({ name, index }) => [name, index]));
+  const placesOf = (names: readonly string[]): string => names.map((name) => places.get(name)).join(", ");
+  const count = (value: number | undefined): string => value?.toLocaleString("en") ?? "";
+  const rows = nodes.map(({ index, name, op, status, into = [], verdict, bytes, floor, cycles, best }) => [
+    index,
+    name,
+    op,
+    status === "folded"
+      ? `folded into ${placesOf(into)}`
+      : status === "compiled"
+        ? status
+        : `${status} ${verdict ?? ""}`,
+    count(bytes),
+    floor === undefined ? "" : formatRatio(floor.ratio),
+    count(cycles),
+    ...(isTuned ? [count(best?.cycles)] : []),
+  ]);
+  const head = ["", "node", "operator", "status", "bytes", "floor", "cycles", ...(isTuned ? ["best"] : [])];
+  print(table(head, rows, width));
+  print("");
+  print(planStatuses.map((status) => `${totals[status]} ${status}`).join(", "));
+  print(`${count(totals.bytes)} bytes, ${count(totals.cycles)} cycles, clock ${clock}`);
+  for (const { indices, nodes: names } of shared)
+    print(table([placesOf(names), `share the index tensor ${JSON.stringify(indices)}`], [], width));
+  const reasons = new Map<string, number[]>();
+  for (const { index, reason } of nodes)
+    if (reason !== undefined) reasons.set(reason, [...(reasons.get(reason) ?? []), index]);
+  if (reasons.size > 0) {
+    const [first, ...rest] = [...reasons].map(([reason, list]) => [list.join(", "), reason]);
+    print(table(first ?? [], rest, width));
+  }
+}
