@@ -7,30 +7,46 @@ import { configDefaults, defineConfig } from "vitest/config";
  * idle cores, and the reason. `npx vitest run FILE` runs any of them.
  */
 const slow: readonly (readonly [file: string, seconds: number, reason: string])[] = [
+  ["test/backends/index-types.test.ts", 28, "compiles kernels of each index type for WebGPU"],
   [
     "test/backends/pto/cases.test.ts",
     60,
     "compiles kernels of each case for each target with a C++ compiler",
   ],
+  ["test/backends/pto/faults.test.ts", 35, "compiles kernels with faults with a C++ compiler"],
   ["test/backends/pto/maps.test.ts", 24, "compiles kernels of random maps with a C++ compiler"],
   ["test/backends/pto/property.test.ts", 11, "compiles kernels of random programs with a C++ compiler"],
-  ["test/backends/pto/faults.test.ts", 35, "compiles kernels with faults with a C++ compiler"],
   ["test/bench/page.test.ts", 10, "needs the packages of bench/"],
+  ["test/browser/chromium.test.ts", 22, "runs every case in a browser that draws in software"],
+  ["test/browser/pages.test.ts", 22, "draws pages in a browser that draws in software"],
   [
     "test/browser/playground.test.ts",
     100,
     "works every example of the page in a browser that draws in software",
   ],
-  ["test/clock/closed.test.ts", 50, "walks every statement of long nests beside the closed form"],
-  ["test/clock/program-floor.test.ts", 40, "searches hundreds of programs for a schedule under their floor"],
   ["test/cli/tune.test.ts", 90, "searches that are killed, split and measured, one process after another"],
+  ["test/clock/closed.test.ts", 50, "walks every statement of long nests beside the closed form"],
+  ["test/clock/one-number.test.ts", 27, "derives the schedules of random programs twice"],
+  ["test/clock/program-floor.test.ts", 40, "searches hundreds of programs for a schedule under their floor"],
   ["test/cross-check/onnx-shapes.test.ts", 4, "needs the packages of bench/"],
   ["test/cross-check/onnxruntime.test.ts", 13, "needs the packages of bench/"],
   ["test/cross-check/values.test.ts", 40, "needs the packages of bench/"],
+  ["test/docs/docs.test.ts", 48, "runs the commands of every page"],
   ["test/docs/extending.test.ts", 28, "compiles the sources with the edits of each section"],
-  ["test/tune/sweep.test.ts", 140, "searches programs again at each value of a figure"],
+  ["test/docs/tuning.test.ts", 14, "runs the searches of docs/tuning.md"],
+  ["test/formats/files.test.ts", 9, "reads texts as long as a string can be"],
+  ["test/formats/string-limits.test.ts", 7, "reads texts as long as a string can be"],
   ["test/library/package.test.ts", 10, "installs the packed package, and resolves its types in every mode"],
   ["test/library/packed.test.ts", 11, "installs the packed package, and checks its types with every library"],
+  [
+    "test/passes/choose-schedule.test.ts",
+    26,
+    "costs the schedules of hundreds of gathers beside the default",
+  ],
+  ["test/report/tune-cells.test.ts", 29, "costs each tile of each map again"],
+  ["test/tune/exact.test.ts", 21, "costs every schedule of a search"],
+  ["test/tune/sizes.test.ts", 15, "searches each size of a family alone"],
+  ["test/tune/sweep.test.ts", 140, "searches programs again at each value of a figure"],
 ];
 const unknown = slow.filter(([file]) => !existsSync(new URL(file, import.meta.url)));
 if (unknown.length > 0) throw new Error(`no such test: ${unknown.map(([file]) => file).join(", ")}`);
