@@ -8,12 +8,14 @@ import { explain } from "../api/explain.js";
 import { otherKernel } from "../explain/other-schedule.js";
 import { sensitivityOf } from "../explain/sensitivity.js";
 import { programAtMost, sideOf } from "../explain/side-of.js";
+import { renderMoved } from "../report/moved.js";
 import { renderPlan } from "../report/memory-plan.js";
 import { renderSensitivity } from "../report/sensitivity.js";
 import { renderSides } from "../report/side-by-side.js";
 import { renderExplanation } from "../report/explanation.js";
 import { lookUpTarget } from "../formats/look-up-target.js";
 import { addProgramOptions, dashed, resolveTarget, type ProgramFlags } from "./options.js";
+import { movedLike } from "./indices-like.js";
 import { UsageError } from "./usage-error.js";
 import { loadProgram } from "./load.js";
 import { addPipelineOptions, pipelineOf, type PipelineFlags } from "./pipeline-flags.js";
@@ -23,6 +25,7 @@ import { print, printDiagnostics, printJson } from "./terminal.js";
 interface ExplainFlags extends ProgramFlags, PipelineFlags {
   readonly compare?: string;
   readonly sensitivity?: boolean;
+  readonly indicesLike?: string;
   readonly json?: boolean;
 }
 
@@ -30,6 +33,10 @@ export function explainCommand(program: Command): void {
   addPipelineOptions(addProgramOptions(program.command("explain")))
     .option("--compare <schedule>", "beside another schedule, in one table: as printed, or `default`")
     .option("--sensitivity", "how much of the cycles rests on each figure of the target")
+    .option(
+      "--indices-like <kind>",
+      "rows, bytes and bursts that such indices move: uniform, sorted, runs:8, zipf:1.1, same or FILE.npy",
+    )
     .option("--json", "print one JSON document")
     .action(async (file: string | undefined, flags: ExplainFlags) => {
       if (file !== undefined && /^TC\d+$/i.test(file)) explainCode(file.toUpperCase(), flags);
@@ -43,10 +50,12 @@ async function explainProgram(file: string | undefined, flags: ExplainFlags): Pr
   const target = flags.target === undefined ? {} : { target: resolveTarget(flags.target) };
   const options = { ...target, findTarget: lookUpTarget, ...pipeline };
   if (func.level === "tile") {
-    const unused = (["compare", "sensitivity"] as const).find((flag) => flags[flag] !== undefined);
+    const unused = (["compare", "sensitivity", "indicesLike"] as const).find(
+      (flag) => flags[flag] !== undefined,
+    );
     if (unused !== undefined)
       throw new UsageError(
-        `--${unused} takes a source or access program, and @${func.name} is a tile program`,
+        `--${dashed(unused)} takes a source or access program, and @${func.name} is a tile program`,
       );
     const explained = explainTile(func, options);
     if (flags.json === true) printJson({ command: "explain", legal: true, ...explained });
@@ -60,9 +69,9 @@ async function explainProgram(file: string | undefined, flags: ExplainFlags): Pr
   }
   const explanation = explain(func, options);
   const { legal, name, machine } = explanation;
-  const { compare: written } = flags;
-  const kernel =
-    legal && (written !== undefined || flags.sensitivity === true) ? compile(func, options) : undefined;
+  const { compare: written, indicesLike: like } = flags;
+  const asked = written !== undefined || flags.sensitivity === true || like !== undefined;
+  const kernel = legal && asked ? compile(func, options) : undefined;
   const compare =
     kernel === undefined || written === undefined
       ? undefined
@@ -71,16 +80,19 @@ async function explainProgram(file: string | undefined, flags: ExplainFlags): Pr
     kernel === undefined || flags.sensitivity !== true
       ? undefined
       : sensitivityOf(programAtMost(kernel), kernel.target);
+  const moved = kernel === undefined || like === undefined ? undefined : movedLike(kernel, like);
   if (flags.json === true)
     printJson({
       command: "explain",
       ...explanation,
       ...(compare === undefined ? {} : { compare }),
       ...(sensitivity === undefined ? {} : { sensitivity }),
+      ...(moved === undefined ? {} : { moved: { like, ...moved } }),
     });
-  else if (compare !== undefined || sensitivity !== undefined) {
+  else if (kernel !== undefined) {
     if (compare !== undefined) print(renderSides(name, compare, machine));
     if (sensitivity !== undefined) print(renderSensitivity(sensitivity));
+    if (moved !== undefined && like !== undefined) print(renderMoved(name, like, moved));
   } else {
     print(renderExplanation(explanation));
     printDiagnostics(explanation.diagnostics.filter((d) => d.severity !== "error"));

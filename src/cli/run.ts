@@ -8,30 +8,27 @@ import {
   clockVersion,
   CompileError,
   counted,
-  elementTypes,
   error,
   formatType,
   hasErrors,
-  isPacked,
   RunError,
   targetFacts,
   taskOfTile,
   type Diagnostic,
   type Func,
   type Operand,
-  type TensorType,
   walkOf,
   throwIfErrors,
   unbound,
 } from "../../ir/index.js";
 import { chromeTrace, type Executor } from "../../backends/sim/index.js";
 import { createRunner, type Runner, type RunnerOptions } from "../../backends/webgpu/index.js";
-import { toHost, type HostValue } from "../../backends/index.js";
+import type { HostValue } from "../../backends/index.js";
 import { compile, type CompileOptions, type Kernel } from "../api/compile.js";
 import { otherKernel } from "../explain/other-schedule.js";
 import { acquireGpu, spawnThread } from "../device/index.js";
 import { readBytes, writeBytes } from "../formats/files.js";
-import { packedShape, readNpy, writeNpy } from "../formats/npy.js";
+import { readNpy, writeNpy } from "../formats/npy.js";
 import { asHost, fromOutput, type TensorValue } from "../formats/tensor.js";
 import { definitionOf, drawsOf, type Draw } from "../testing/draws.js";
 import { isPromise, outcomeOf, rejectionDifference, type Outcome } from "../testing/outcome.js";
@@ -54,6 +51,7 @@ import {
 } from "./options.js";
 import { addPipelineOptions, pipelineOf, type PipelineFlags } from "./pipeline-flags.js";
 import { UsageError } from "./usage-error.js";
+import { matching } from "./matching.js";
 import { taskProgress } from "./progress.js";
 import { gatherTable, listGathers, type ListedGather } from "./list-model.js";
 import { loadProgram } from "./load.js";
@@ -590,35 +588,6 @@ function inputsFor(
     ...(seed === undefined ? {} : { seed }),
     origin: origins.join(" and "),
   };
-}
-
-/** The same type and shape; the bits of a type that NumPy does not have, as bf16, come as those of one that it has. */
-function matching(value: TensorValue, type: TensorType, name: string, file: string): TensorValue {
-  if (isPacked(type.dtype)) {
-    const inBytes = formatType({ dtype: "u8", shape: packedShape(type) });
-    const given = formatType(value.type);
-    const each = (["u8", "i8"] as const).map((dtype) => formatType({ ...type, dtype }));
-    const { buffer, byteOffset } = value.bytes;
-    const array =
-      value.type.dtype === "i8" ? new Int8Array(buffer, byteOffset, value.bytes.length) : value.bytes;
-    if (given === inBytes || each.includes(given)) return toHost(name, type, array);
-    throw new CompileError([
-      error("TC012", `${file} holds ${given}; the program's ${name} is ${formatType(type)}`, {
-        hint: `save it as ${inBytes}, the first element of a byte in its low bits, or as ${each.join(" or ")}`,
-      }),
-    ]);
-  }
-  const { npy } = elementTypes[type.dtype];
-  const asBits = typeof npy !== "string" && value.type.dtype === npy.as;
-  const given = formatType(asBits ? { ...value.type, dtype: type.dtype } : value.type);
-  if (given !== formatType(type)) {
-    throw new CompileError([
-      error("TC012", `${file} holds ${given}; the program's ${name} is ${formatType(type)}`, {
-        hint: `save it as ${formatType(type)}, or change --${name}`,
-      }),
-    ]);
-  }
-  return { ...value, type };
 }
 
 export function writeTensor(file: string, value: TensorValue): void {

@@ -1,0 +1,95 @@
+/** How many rows of its data a gather picks, each counted once however often it is picked. */
+import {
+  dataCoords,
+  gatheredTable,
+  isMove,
+  isOfTerm,
+  isRead,
+  walked,
+  type AccessMap,
+} from "../../ir/access.js";
+import { addressOf } from "../../ir/addressing.js";
+import { inputOf, inputsOf, outputOf, type Operand } from "../../ir/func.js";
+import { constant, dimsOf, evaluate, type Linear } from "../../ir/linear.js";
+import { elementCount, strides, type Shape } from "../../ir/types.js";
+import { box } from "../box.js";
+import { indexReader, tensorOf, type HostInputs } from "../memory.js";
+import { siteSteps, SiteWalk, termsOf } from "../site-values.js";
+
+/** A map over whole tensors. */
+interface Gathered {
+  readonly map: AccessMap;
+  readonly operands: readonly Operand[];
+}
+
+/** Rows that are picked. */
+export interface PickedRows {
+  /** Places that pick one: output elements that differ in their index values, or the terms of sums. */
+  readonly picks: number;
+  /** Of the data, each once. */
+  readonly distinct: number;
+  /** Picks whose index value names no row. */
+  readonly none: number;
+}
+
+/** The extents of the output that index values depend on; the others are 1. */
+const pickingExtents = ({ map, operands }: Gathered): Shape => {
+  const followed = new Set(map.sites.flatMap(({ value }) => formsIn(value).flatMap(dimsOf)));
+  return outputOf({ operands }).type.shape.map((extent, d) => (followed.has(d) ? extent : 1));
+};
+
+const formsIn = (value: AccessMap["sites"][number]["value"]): readonly Linear[] =>
+  isRead(value) ? value.at : [value];
+
+/** Index values that are looked up at most for what one schedule of a gather moves, and for the rows that it picks. */
+export function lookups(gather: Gathered): number {
+  const { map, operands } = gather;
+  const { shape } = outputOf({ operands }).type;
+  // Elements that are computed read their values one by one.
+  if (!isMove(map)) return elementCount(walked(map, shape));
+  const terms = map.sites.some((_, s) => isOfTerm(map, s)) ? (map.reduced?.most ?? 1) : 1;
+  return elementCount(pickingExtents(gather)) * terms;
+}
+
+/**
+ * A row is what lies inside the dims that no index value depends on: a row of a table for a lookup, an element for gather-elements.
+ * Takes as long as there are picks.
+ */
+export function pickedRows(gather: Gathered, inputs: HostInputs): PickedRows {
+  const { map, operands } = gather;
+  const addressIn = (table: number, coords: readonly Linear[]): Linear => {
+    const { shape } = inputOf({ operands }, table).type;
+    return addressOf(coords, { offsets: shape.map(() => constant(0)), strides: strides(shape) });
+  };
+  const forms = map.sites.map(({ value }) => (isRead(value) ? addressIn(value.table, value.at) : value));
+  const data = addressIn(gatheredTable, dataCoords(map));
+  const walk = new SiteWalk(siteSteps(map, forms, operands));
+  const readers = inputsOf({ operands }).map((operand, table) =>
+    walk.steps.some((step) => step.table === table)
+      ? indexReader(tensorOf(inputs, operand).bytes, operand.type.dtype)
+      : undefined,
+  );
+  const env = new Map<string, number>();
+  const rows: number[] = [];
+  let [picks, none] = [0, 0];
+  const isTaken = (steps: typeof walk.steps, dims: readonly number[]): boolean =>
+    steps.every((step) => walk.takeFrom(step, readers, dims, env) >= 0);
+  const pick = (taken: boolean, dims: readonly number[]): void => {
+    picks++;
+    if (taken) rows.push(evaluate(data, env, { dims, sites: walk.sites }));
+    else none++;
+  };
+  for (const dims of box(pickingExtents(gather))) {
+    const taken = isTaken(walk.own, dims);
+    if (!taken || walk.ofTerms.length === 0) {
+      pick(taken, [...dims, 0]);
+      continue;
+    }
+    const [first, end] = termsOf(map, walk.sites);
+    for (let r = first; r < end; r++) {
+      const here = [...dims, r];
+      pick(isTaken(walk.ofTerms, here), here);
+    }
+  }
+  return { picks, distinct: new Set(rows).size, none };
+}

@@ -1,0 +1,49 @@
+/** explain --indices-like: the indices that it names, and what they move. */
+import { inputsOf, keyOf } from "../../ir/index.js";
+import { indexInputs, type HostInputs } from "../../backends/index.js";
+import type { Kernel } from "../api/compile.js";
+import type { IndexPattern } from "../explain/index-patterns.js";
+import { indicesLike, movedBy, type Moved } from "../explain/moved-by.js";
+import { readBytes } from "../formats/files.js";
+import { readNpy } from "../formats/npy.js";
+import { asHost } from "../formats/tensor.js";
+import { matching } from "./matching.js";
+import { UsageError } from "./usage-error.js";
+
+const forms = "uniform, sorted, runs:8, zipf:1.1, same or FILE.npy";
+
+/** Undefined for a file. */
+function parsePattern(text: string): IndexPattern | undefined {
+  const [, kind = "", amount] = /^(uniform|sorted|same|runs|zipf)(?::(.+))?$/.exec(text) ?? [];
+  const value = Number(amount);
+  if ((kind === "uniform" || kind === "sorted" || kind === "same") && amount === undefined) return { kind };
+  if (kind === "runs" && Number.isSafeInteger(value) && value >= 1) return { kind, length: value };
+  if (kind === "zipf" && value > 0 && value < Infinity) return { kind, exponent: value };
+  if (text.endsWith(".npy")) return undefined;
+  throw new UsageError(`--indices-like ${text} is no kind of indices`, forms);
+}
+
+/** What the schedule of a kernel moves for the indices that `text` names. */
+export function movedLike(kernel: Kernel, text: string): Moved {
+  const pattern = parsePattern(text);
+  return movedBy(kernel, pattern === undefined ? indicesIn(text, kernel) : indicesLike(kernel, pattern));
+}
+
+/** A file holds the indices of a program's only input of indices. */
+function indicesIn(file: string, { source, tile }: Kernel): HostInputs {
+  const [input, ...others] = indexInputs(tile).map(keyOf);
+  if (input === undefined || others.length > 0) {
+    const holds = input === undefined ? "no input" : [input, ...others].join(", ");
+    throw new UsageError(
+      `${file} holds the indices of one input, and @${tile.name} has indices in ${holds}`,
+      "--indices-like uniform draws all of them",
+    );
+  }
+  return Object.fromEntries(
+    inputsOf(source ?? tile).flatMap((operand) => {
+      const key = keyOf(operand);
+      if (key !== input) return [];
+      return [[key, asHost(key, matching(readNpy(readBytes(file), file), operand.type, key, file))] as const];
+    }),
+  );
+}

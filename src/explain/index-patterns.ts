@@ -1,0 +1,90 @@
+/** Indices like those of a workload: how they repeat and follow one another, drawn from a seed. */
+import type { IndexDraw } from "../testing/random.js";
+
+/** How indices are drawn, position by position in the order of their tensor. */
+export type IndexPattern =
+  /** Each from its range, all as likely. */
+  | { readonly kind: "uniform" }
+  /** The same, in ascending order. */
+  | { readonly kind: "sorted" }
+  /** Each `length` of them follow one another from a first that is drawn. */
+  | { readonly kind: "runs"; readonly length: number }
+  /** The r-th of the range with a probability in proportion to r ** -exponent. */
+  | { readonly kind: "zipf"; readonly exponent: number }
+  /** The first of the range. */
+  | { readonly kind: "same" };
+
+type Choose = NonNullable<IndexDraw["choose"]>;
+
+/** What draws the indices of one input, which holds so many. */
+export function chooserOf(pattern: IndexPattern, count: number): Choose {
+  switch (pattern.kind) {
+    case "uniform":
+      return ({ least, most }, _, random) => least + Math.floor(random() * (most - least + 1));
+    case "sorted":
+      return sorted(count);
+    case "runs":
+      return runs(pattern.length);
+    case "zipf":
+      return zipf(pattern.exponent);
+    case "same":
+      return ({ least }) => least;
+  }
+}
+
+/** The next of `count` uniform numbers in ascending order is the least of those that are left, above the one before. */
+function sorted(count: number): Choose {
+  let before = 0;
+  return ({ least, most }, position, random) => {
+    before = 1 - (1 - before) * (1 - random()) ** (1 / (count - position));
+    return least + Math.min(most - least, Math.floor(before * (most - least + 1)));
+  };
+}
+
+function runs(length: number): Choose {
+  let start = 0;
+  return ({ least, most }, position, random) => {
+    const values = most - least + 1;
+    if (position % length === 0) start = Math.floor(random() * Math.max(1, values - length + 1));
+    return least + ((start + (position % length)) % values);
+  };
+}
+
+function zipf(exponent: number): Choose {
+  const ranks = new Map<number, (random: () => number) => number>();
+  return ({ least, most }, _, random) => {
+    const count = most - least + 1;
+    const rank = ranks.get(count) ?? zipfRank(count, exponent);
+    ranks.set(count, rank);
+    return least + rank(random) - 1;
+  };
+}
+
+/**
+ * Ranks from 1 to `count` with probabilities in proportion to rank ** -exponent, by rejection-inversion (Hörmann and Derflinger,
+ * "Rejection-inversion to generate variates from monotone discrete distributions", 1996): exact, at a cost that does not grow with `count`.
+ */
+function zipfRank(count: number, exponent: number): (random: () => number) => number {
+  const density = (x: number): number => Math.exp(-exponent * Math.log(x));
+  /** The integral of the density, from 1. */
+  const area = (x: number): number => {
+    const log = Math.log(x);
+    const t = (1 - exponent) * log;
+    return (t === 0 ? 1 : Math.expm1(t) / t) * log;
+  };
+  const inverse = (u: number): number => {
+    const t = Math.max(-1, (1 - exponent) * u);
+    return Math.exp((t === 0 ? 1 : Math.log1p(t) / t) * u);
+  };
+  const first = area(1.5) - 1;
+  const last = area(count + 0.5);
+  const sure = 2 - inverse(area(2.5) - density(2));
+  return (random) => {
+    for (;;) {
+      const u = last + random() * (first - last);
+      const x = inverse(u);
+      const rank = Math.min(count, Math.max(1, Math.floor(x + 0.5)));
+      if (rank - x <= sure || u >= area(rank + 0.5) - density(rank)) return rank;
+    }
+  };
+}
