@@ -293,9 +293,16 @@ function recorded(
 async function draw(result: TuneResult, { html, svg }: TuneFlags): Promise<void> {
   if (html === undefined && svg === undefined) return;
   const { tunePage, tuneSvg } = await import("../report/index.js");
-  if (html !== undefined) writeBytes(html, tunePage(result));
+  if (html !== undefined) {
+    const command = ["tilec", ...process.argv.slice(2)].map(shellWord).join(" ");
+    writeBytes(html, tunePage(result, { command, version }));
+  }
   if (svg !== undefined) writeBytes(svg, tuneSvg(result));
 }
+
+/** A word as POSIX shells take it. */
+const shellWord = (word: string): string =>
+  /^[\w@%+=:,./[\]-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 
 function report(
   result: TuneResult,

@@ -12,7 +12,7 @@ export const themes = `:root { color-scheme: light dark; --ink: #1b1f24; --paper
 
 const sheet = `${themes}
 * { box-sizing: border-box; }
-body { font: 15px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--paper); margin: 0 auto; padding: 1rem; max-width: 1000px; overflow-wrap: anywhere; }
+body { font: 15px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--paper); margin: 0 auto; padding: 1rem; max-width: 1240px; overflow-wrap: anywhere; }
 h1 { font-size: 1.4rem; } h2 { font-size: 1.15rem; margin-top: 2rem; } h3 { font-size: 1rem; }
 a { color: var(--link); }
 a:focus-visible, summary:focus-visible, .scroll:focus-visible { outline: 3px solid var(--link); outline-offset: 2px; }
@@ -20,15 +20,28 @@ svg a { color: inherit; }
 svg a:focus-visible { outline: none; }
 svg a:focus-visible > * { stroke: var(--link); stroke-width: 4px; }
 code, pre { font-family: ui-monospace, monospace; font-size: 0.9em; }
-figure { margin: 1rem 0; }
-figure svg { width: 100%; max-width: 820px; height: auto; }
+p, figcaption { max-width: 60rem; }
+figure { margin: 1rem 0; overflow-x: auto; scrollbar-width: thin; }
+figure > svg { display: block; max-width: none; height: auto; }
+pre { white-space: pre-wrap; background: var(--panel); border: 1px solid var(--line); border-radius: 6px; padding: 0.5rem 0.75rem; }
 figcaption, .note { color: var(--soft); font-size: 0.9rem; }
-.scroll { overflow-x: auto; max-height: 32rem; border: 1px solid var(--line); border-radius: 6px; }
+.scroll { overflow: auto; max-height: 32rem; border: 1px solid var(--line); border-radius: 6px; width: fit-content; max-width: 100%; }
+.scroll, figure {
+  background:
+    linear-gradient(to right, var(--paper) 50%, transparent) left / 24px 100% no-repeat local,
+    linear-gradient(to left, var(--paper) 50%, transparent) right / 24px 100% no-repeat local,
+    linear-gradient(to right, var(--soft), transparent) left / 10px 100% no-repeat scroll,
+    linear-gradient(to left, var(--soft), transparent) right / 10px 100% no-repeat scroll;
+}
+.scroll::-webkit-scrollbar { width: 10px; height: 10px; background: var(--panel); }
+.scroll::-webkit-scrollbar-thumb { background: var(--soft); border-radius: 5px; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: 0.85rem; overflow-wrap: normal; }
-th, td { text-align: left; padding: 0.25rem 0.6rem; border-bottom: 1px solid var(--line); white-space: nowrap; }
+th, td { text-align: left; vertical-align: top; padding: 0.25rem 0.5rem; border-bottom: 1px solid var(--line); white-space: nowrap; }
 th { position: sticky; top: 0; background: var(--panel); }
 td.number, th.number { text-align: right; }
-td.wide { white-space: normal; min-width: 16rem; }
+td.list { white-space: normal; }
+td.wide { white-space: normal; min-width: 14rem; }
+details { margin: 0.5rem 0; }
 tr:target { outline: 2px solid var(--link); outline-offset: -2px; }
 .skip { display: inline-block; font-size: 0.85rem; }
 .key { display: inline-flex; align-items: center; gap: 0.35rem; margin-right: 1rem; }
@@ -82,7 +95,8 @@ export function tableOf(label: string, head: readonly string[], rows: readonly R
   const kind = (k: number): string => (numeric[k] === true ? ' class="number"' : "");
   const cell = (value: string | number, k: number): string => {
     const text = typeof value === "number" ? figure(value) : value;
-    const wide = text.length > 40 ? ' class="wide"' : kind(k);
+    const list = text.includes(", ") ? ' class="list"' : kind(k);
+    const wide = text.length > 40 ? ' class="wide"' : list;
     return `<td${wide}>${escapeMarkup(text)}</td>`;
   };
   const body = rows.map(

@@ -31,9 +31,18 @@ export interface TileCells {
   /** Entries along both, ascending. */
   readonly xs: readonly number[];
   readonly ys: readonly number[];
+  /** Residencies with a legal tile, in the order of their best cells. */
   readonly residencies: readonly string[];
   /** Places without a cell were not looked at. */
   readonly cells: readonly TileCell[];
+  /** Residencies without a legal tile among those that were looked at, each with the smallest tile that is refused. */
+  readonly refused: readonly RefusedResidency[];
+}
+
+export interface RefusedResidency {
+  /** As flags take it. */
+  readonly residency: string;
+  readonly refused: RefusedTiles;
 }
 
 /** Undefined for an output of one element, which has no tile to choose. */
@@ -69,9 +78,12 @@ export function tileCells(result: TuneResult): TileCells | undefined {
     const known = best.get(keyOf(place));
     if (known === undefined || before(cell, known)) best.set(keyOf(place), cell);
   }
-  const looked = [...schedules.map(({ schedule }) => schedule), ...result.refused];
-  const others = looked.map(({ residency }) => formatEntry(residency)).sort();
-  const residencies = [...new Set(["ub", "gm", ...others])].filter((residency) => others.includes(residency));
+  const residencies = byBest([...best.values()]);
+  const without = new Map<string, RefusedTiles>();
+  for (const tile of result.refused) {
+    const residency = formatEntry(tile.residency);
+    if (!residencies.includes(residency) && !without.has(residency)) without.set(residency, tile);
+  }
   const dims = { x, ...(y === undefined ? {} : { y }) };
   const least = entries.map((list) => at(list, 0));
   const xs = at(entries, x);
@@ -92,7 +104,19 @@ export function tileCells(result: TuneResult): TileCells | undefined {
     ys,
     residencies,
     cells: [...best.values(), ...refusedCells],
+    refused: [...without].map(([residency, refused]) => ({ residency, refused })),
   };
+}
+
+/** Residencies of legal cells: the one with the best cell first, those without a figure last. */
+function byBest(cells: readonly TileCell[]): readonly string[] {
+  const costs = new Map<string, number>();
+  for (const cell of cells)
+    costs.set(
+      cell.residency,
+      Math.min("cost" in cell ? cell.cost : Infinity, costs.get(cell.residency) ?? Infinity),
+    );
+  return [...costs].sort(([a, x], [b, y]) => (x === y ? (a > b ? -1 : 1) : x - y)).map(([name]) => name);
 }
 
 const keyOf = ({ x, y, residency }: Place): string => `${residency} ${x} ${y}`;
@@ -136,11 +160,9 @@ function legalCell(place: Place, schedule: Candidate | PrunedCandidate, { object
   }
 }
 
-const ranks = ["exact", "estimate", "unknown", "refused"] as const;
-
-/** What is known comes before what is estimated; candidates come in their order, the best first. */
+/** The least figure first, whether it is exact or estimated; of equal ones the exact one. A cell without a figure comes last. */
 function before(cell: TileCell, other: TileCell): boolean {
-  const [a, b] = [ranks.indexOf(cell.kind), ranks.indexOf(other.kind)];
-  if (a !== b) return a < b;
-  return "cost" in cell && "cost" in other && cell.cost < other.cost;
+  const costOf = (one: TileCell): number => ("cost" in one ? one.cost : Infinity);
+  const [own, known] = [costOf(cell), costOf(other)];
+  return own < known || (own === known && cell.kind === "exact" && other.kind !== "exact");
 }

@@ -18,9 +18,13 @@ const font = { fontSize: "12px" };
 const unitOf: Readonly<Record<Objective, string>> = { cycles: "cycles", bytes: "bytes", ms: "ms" };
 /** Fractions of a millisecond are no "20m". */
 const tickFormatOf = (objective: Objective): string => (objective === "ms" ? plain : short);
-/** Steps of the legend's ramp. */
-const steps = 64;
 const scheme = "viridis";
+/** Limits of a cell's cost over the best one's, above which it has the next colour. */
+const limits = [1, 1.1, 1.5, 2, 4] as const;
+/** What the legend calls the colours between the limits. */
+const classNames = ["best", "to 1.1x", "to 1.5x", "to 2x", "to 4x", "more"] as const;
+/** Of a cell that has room for its ratio, in CSS pixels. */
+const [leastCell, widestMap] = [27, 1180] as const;
 
 /** Ids of the rows that cells and dots lead to. */
 export const rowOf = (candidate: Candidate): string => `s-${candidate.id}`;
@@ -68,18 +72,32 @@ export function heatMap(
   const { cells, xs, ys, residencies } = found;
   const costs = cells.flatMap((cell) => ("cost" in cell ? [cell.cost] : []));
   if (costs.length === 0 || costs.some((cost) => cost <= 0)) return undefined;
-  const domain = [Math.min(...costs), Math.max(...costs)] as const;
+  const least = Math.min(...costs);
   const legal = (kind: TileCell["kind"]) =>
     cells.flatMap((cell) => (cell.kind === kind && "schedule" in cell ? [cell] : []));
   const refused = cells.flatMap((cell) => (cell.kind === "refused" ? [cell] : []));
   const place = { x: "x", y: "y", fy: "residency" } as const;
-  const title = (cell: TileCell): string => tipOf(cell, result.objective);
-  const high = Math.min(30, Math.max(12, 400 / (ys.length * residencies.length)));
+  const title = (cell: TileCell): string =>
+    `${"cost" in cell ? `${formatRatio(cell.cost / least)} the best\n` : ""}${tipOf(cell, result.objective)}`;
+  const fill = (cell: TileCell): number => ("cost" in cell ? classOf(cell.cost / least) : 0);
+  const ratios = cells.flatMap((cell) =>
+    "cost" in cell ? [{ ...cell, ratio: formatShortRatio(cell.cost / least) }] : [],
+  );
+  const marked = markedOf(result).map(({ mark, candidate: { schedule } }) => ({
+    mark,
+    x: schedule.tile[found.x],
+    y: found.y === undefined ? 0 : schedule.tile[found.y],
+    residency: formatEntry(schedule.residency),
+  }));
+  const width = Math.min(widestMap, Math.max(chartWidth, 100 + leastCell * xs.length));
+  const across = (width - 100) / xs.length;
+  const high = Math.min(30, Math.max(17, 400 / (ys.length * residencies.length)));
   const map = chartOf({
     ariaLabel: `${unitOf[result.objective]} of the best schedule by tile shape`,
     hatch: "illegal",
-    width: chartWidth,
-    height: 60 + residencies.length * (ys.length * high + 8),
+    width,
+    height: 66 + residencies.length * (ys.length * high + 30),
+    marginTop: 24,
     marginLeft: 60,
     marginRight: 40,
     marginBottom: 42,
@@ -91,75 +109,107 @@ export function heatMap(
       label: found.y === undefined ? null : dimLabel(found.y, result),
       padding: 0.06,
     },
-    fy: { domain: residencies, label: "residency", padding: 0.08 },
-    color: costScale(domain),
+    fy: { domain: residencies, axis: null, padding: Math.min(0.5, 26 / (ys.length * high + 30)) },
+    color: classScale,
     marks: [
+      Plot.text(residencies, {
+        fy: (name: string) => name,
+        text: (name: string) => `residency ${name}`,
+        frameAnchor: "top-left",
+        textAnchor: "start",
+        lineAnchor: "bottom",
+        dy: -5,
+        fontWeight: 600,
+      }),
       Plot.cell(refused, { ...place, fill: "url(#illegal)", stroke: "var(--line)", title, href: link }),
       Plot.cell(legal("unknown"), { ...place, fill: "none", stroke: "var(--soft)", title, href: link }),
       Plot.cell(legal("estimate"), {
         ...place,
-        fill: "cost",
-        inset: Math.min(high, (chartWidth - 100) / xs.length) / 5,
+        fill,
+        inset: Math.min(high, across) / 8,
         title,
         href: link,
       }),
-      Plot.cell(legal("exact"), { ...place, fill: "cost", title, href: link }),
-      markDots(
-        markedOf(result).map(({ mark, candidate: { schedule } }) => ({
-          mark,
-          x: schedule.tile[found.x],
-          y: found.y === undefined ? 0 : schedule.tile[found.y],
-          residency: formatEntry(schedule.residency),
-        })),
-        place,
-      ),
+      Plot.cell(legal("exact"), { ...place, fill, title, href: link }),
+      ...(across < 20
+        ? []
+        : [
+            Plot.text(
+              ratios.filter((cell) => !marked.some((one) => isAt(one, cell))),
+              {
+                ...place,
+                text: "ratio",
+                fontSize: 10,
+                pointerEvents: "none",
+                // Dark letters on the bright colours of a low ratio.
+                fill: (cell: TileCell) => (fill(cell) < 3 ? "#000" : "#fff"),
+              },
+            ),
+          ]),
+      markDots(marked, place),
     ],
   });
-  const [least, most] = domain;
-  return { map, cells: found, ...(least === most ? {} : { legend: legendOf(domain, result.objective) }) };
+  const most = Math.max(...costs);
+  return { map, cells: found, ...(least === most ? {} : { legend: legendOf(least, result.objective) }) };
 }
 
-type Range = readonly [number, number];
+const isAt = (
+  one: { readonly x?: number | undefined; readonly y?: number | undefined; readonly residency: string },
+  cell: TileCell,
+): boolean => one.x === cell.x && one.y === cell.y && one.residency === cell.residency;
 
-/** Colours and their ramp: logarithmic, unless the costs are close to one another. */
-const isLog = ([least, most]: Range): boolean => most / least >= 2;
+/** A figure that a cell has room for. */
+const formatShortRatio = (ratio: number): string =>
+  ratio < 9.95
+    ? ratio.toFixed(1)
+    : ratio < 999.5
+      ? String(Math.round(ratio))
+      : ratio < 99_950
+        ? `${Math.round(ratio / 1000)}k`
+        : ">99k";
 
-/** The least is the brightest. */
-const costScale = (domain: Range): Plot.ScaleOptions =>
-  domain[0] === domain[1]
-    ? { type: "linear", scheme, domain: [domain[0] - 1, domain[0]] }
-    : { type: isLog(domain) ? "log" : "linear", scheme, reverse: true, domain: [...domain] };
+const classOf = (ratio: number): number => {
+  const found = limits.findIndex((limit) => ratio <= limit);
+  return found === -1 ? limits.length : found;
+};
 
-/** The ramp of the colours with its axis. */
-function legendOf(domain: Range, objective: Objective): string {
-  const [least, most] = domain;
-  const log = isLog(domain);
-  const edge = (k: number): number =>
-    log ? least * (most / least) ** (k / steps) : least + ((most - least) * k) / steps;
-  const ramp = Array.from({ length: steps }, (_, k) => ({
-    from: edge(k),
-    to: edge(k + 1),
-    cost: edge(k + 0.5),
-  }));
+/** The best is the brightest. */
+const classScale: Plot.ScaleOptions = {
+  type: "linear",
+  scheme,
+  reverse: true,
+  domain: [0, classNames.length - 1],
+};
+
+/** The colours with what they stand for: cells up to so many times the best. */
+function legendOf(least: number, objective: Objective): string {
+  const classes = classNames.map((name, k) => {
+    const limit = limits[k];
+    return { name, k, upTo: limit === undefined ? "" : `${number(limit * least)} ${unitOf[objective]}` };
+  });
   return chartOf({
-    ariaLabel: `colours, from ${number(least)} to ${number(most)} ${unitOf[objective]}`,
+    ariaLabel: `colours, by ratio to the best of ${number(least)} ${unitOf[objective]}`,
     width: chartWidth,
-    height: 58,
+    height: 54,
     marginLeft: 60,
     marginRight: 40,
-    marginTop: 4,
+    marginTop: 2,
     marginBottom: 36,
     style: { ...font },
-    x: {
-      type: log ? "log" : "linear",
-      domain: [...domain],
-      label: `${unitOf[objective]}${log ? ", log scale" : ""}; the brighter, the fewer`,
-      tickFormat: tickFormatOf(objective),
-      ticks: most / least < 10 ? 4 : 6,
-    },
-    color: costScale(domain),
-    marks: [Plot.rect(ramp, { x1: "from", x2: "to", y1: 0, y2: 1, fill: "cost" })],
-    y: { axis: null },
+    x: { domain: classNames, label: null, padding: 0.04, axis: null },
+    color: classScale,
+    marks: [
+      Plot.cell(classes, { x: "name", fill: "k" }),
+      Plot.text(classes, { x: "name", text: "name", frameAnchor: "bottom", dy: 14 }),
+      Plot.text(classes, {
+        x: "name",
+        text: "upTo",
+        frameAnchor: "bottom",
+        dy: 29,
+        fontSize: 11,
+        fill: "var(--soft)",
+      }),
+    ],
   });
 }
 
@@ -220,12 +270,12 @@ function rowLink(cell: TileCell, { refused }: TuneResult): string | null {
 export const timeUnitOf = (objective: Objective): "ms" | "cycles" => (objective === "ms" ? "ms" : "cycles");
 
 export interface Timed {
-  readonly candidate: Candidate;
+  readonly candidate: Candidate | PrunedCandidate;
   readonly bytes: number;
   readonly time: number;
 }
 
-/** Every schedule that has a time: one that failed took none. */
+/** Every costed schedule that has a time: one that failed took none. */
 export const timedOf = ({ candidates, objective }: TuneResult): readonly Timed[] =>
   candidates.flatMap((candidate) => {
     const { bytes, cycles } = candidate;
@@ -242,19 +292,27 @@ export function paretoOf(timed: readonly Timed[]): readonly Timed[] {
   return front;
 }
 
-/** Bytes against time of every costed schedule, with those that none beats in both joined by a line. */
-export function scatter(result: TuneResult): string {
+/**
+ * Bytes against time, with the schedules that none beats in both joined by a line. `timed`: the schedules whose figures are exact;
+ * those that the search did not cost have no row, and are drawn small where they are not on the line.
+ */
+export function scatter(result: TuneResult, timed: readonly Timed[] = timedOf(result)): string {
   const { objective } = result;
-  const timed = timedOf(result);
   const unit = timeUnitOf(objective);
   const place = { x: "bytes", y: "time" } as const;
   const shared = { r: 4, stroke: "currentColor", strokeOpacity: 0.75 } as const;
-  const title = ({ candidate }: Timed): string => describeSchedule(candidate);
-  const href = ({ candidate }: Timed): string => `#${rowOf(candidate)}`;
+  const title = ({ candidate, time }: Timed): string =>
+    candidate.status === "pruned"
+      ? `${printSchedule(candidate.schedule)}\n${number(time)} ${unit}, ${number(candidate.bytes)} B moved`
+      : describeSchedule(candidate);
+  const href = ({ candidate }: Timed): string | null =>
+    candidate.status === "pruned" ? null : `#${rowOf(candidate)}`;
+  const front = paretoOf(timed);
+  const large = timed.filter((one) => one.candidate.status !== "pruned" || front.includes(one));
   const of = (residency: string) =>
-    timed.filter(({ candidate }) => dataResidency(result.gather, candidate.schedule) === residency);
+    large.filter(({ candidate }) => dataResidency(result.gather, candidate.schedule) === residency);
   return chartOf({
-    ariaLabel: `bytes moved against ${unit} of every costed schedule`,
+    ariaLabel: `bytes moved against ${unit}`,
     width: chartWidth,
     height: 340,
     marginLeft: 60,
@@ -278,7 +336,11 @@ export function scatter(result: TuneResult): string {
     },
     grid: true,
     marks: [
-      Plot.line(paretoOf(timed), { ...place, curve: "step-after", stroke: "var(--link)", strokeWidth: 2 }),
+      Plot.dot(
+        timed.filter((one) => !large.includes(one)),
+        { ...place, r: 1.5, fill: "var(--soft)", fillOpacity: 0.5 },
+      ),
+      Plot.line(front, { ...place, curve: "step-after", stroke: "var(--link)", strokeWidth: 2 }),
       Plot.dot(of("ub"), { ...place, ...shared, symbol: "circle", title, href }),
       Plot.dot(of("gm"), { ...place, ...shared, symbol: "square", title, href }),
       markDots(

@@ -1,25 +1,46 @@
 /** What a search found as one page: the best beside the default, cost by tile, bytes against time, and what was refused. */
 import {
+  clockVersion,
   formatEntry,
   formatRatio,
   formatShape,
   formatStanding,
+  printFunc,
   printSchedule,
   ratesOf,
+  targetFacts,
+  Tiling,
 } from "../../ir/index.js";
+import { clockOf } from "../../passes/index.js";
 import { candidateStatuses, type Candidate, type Objective, type TuneResult } from "../tune/result.js";
 import { escapeMarkup, figureOf, pageOf, tableOf, type Row } from "./page.js";
 import { searchedCells, searchedColumns } from "./searched-cells.js";
+import { farthest, timedSchedules } from "./timed-schedules.js";
 import { heatMap, refusedRow, rowOf, scatter, timeUnitOf, type HeatMap } from "./tune-charts.js";
 
+/** What made a result, for readers who want to make it again. */
+export interface PageOrigin {
+  /** As a shell takes it. */
+  readonly command?: string;
+  /** tilec's, such as `0.1.0`. */
+  readonly version?: string;
+}
+
 /** Self-contained HTML: no scripts, nothing from elsewhere. */
-export function tunePage(result: TuneResult): string {
+export function tunePage(result: TuneResult, origin: PageOrigin = {}): string {
   const title = `@${result.name} on ${result.target.name}: schedules by ${result.objective}`;
   const heat = heatMap(result);
+  const timed = timedSchedules(result);
+  const drawn =
+    result.objective === "ms" || result.passes !== undefined
+      ? ""
+      : ` Small dots: schedules that the search did not cost. Not drawn: schedules whose estimate is over ${farthest} times the line.`;
   return pageOf({
     title,
-    body: `<p>${escapeMarkup(result.verdict)}.${result.complete ? "" : " The search was stopped before its end."}</p>
-<p>The best: ${escapeMarkup(formatStanding(result.best, ratesOf(result.target)))}.</p>
+    body: `<p><strong>${escapeMarkup(result.verdict)}.</strong>${result.complete ? "" : " The search was stopped before its end."}</p>
+<p>The best: ${escapeMarkup(formatStanding(result.best, ratesOf(result.target)))}.${reason(result)}</p>
+<pre aria-label="the program">${escapeMarkup(printFunc(result.program).trim())}</pre>
+${originOf(result, origin)}
 ${chosen(result)}
 <p>${accounts(result)}</p>
 <h2 id="map">Tile shape against ${result.objective}</h2>
@@ -27,14 +48,32 @@ ${heat === undefined ? "<p>There is one tile, or nothing to move: no map.</p>" :
 <h2 id="scatter">Bytes against ${timeUnitOf(result.objective)}</h2>
 <p><a class="skip" href="#schedules">Skip the chart</a></p>
 ${figureOf(
-  scatter(result),
-  `${key("circle")} data in the unified buffer (ub) ${key("square")} rows from global memory (gm) ${markKeys(result)} The line joins the schedules that no other one beats in both.`,
+  scatter(result, timed),
+  `${key("circle")} data in the unified buffer (ub) ${key("square")} rows from global memory (gm) ${markKeys(result)} The line joins the schedules that no other one beats in both.${drawn}`,
 )}
 <h2 id="schedules">Costed schedules</h2>
 ${schedules(result)}
 <h2 id="refusals">Refused tiles</h2>
 ${refusals(result)}`,
   });
+}
+
+/** Why the best takes as long as it does; nothing for machines that are measured, and where passes of the user's made the program. */
+function reason({ best, gather, target, passes }: TuneResult): string {
+  if (passes !== undefined || !targetFacts[target.kind].dmaEngine) return "";
+  const { why } = clockOf(new Tiling(gather, best.schedule, target));
+  return ` ${escapeMarkup(why.charAt(0).toUpperCase() + why.slice(1))}.`;
+}
+
+function originOf({ target, passes }: TuneResult, { command, version }: PageOrigin): string {
+  const versions = [...(version === undefined ? [] : [`tilec ${version}`]), `clock ${clockVersion}`];
+  const made = [
+    ...(command === undefined ? [] : [`<code>${escapeMarkup(command)}</code>`]),
+    `target ${escapeMarkup(target.name)}`,
+    ...(passes === undefined ? [] : [`passes ${escapeMarkup(passes.join(", "))}`]),
+    versions.join(", "),
+  ];
+  return `<p class="note">${made.join("; ")}</p>`;
 }
 
 const shapes = {
@@ -67,13 +106,19 @@ function mapFigure({ map, legend, cells }: HeatMap, result: TuneResult): string 
     ...(kinds.has("estimate") ? [`${key("small")} small: estimated, not costed.`] : []),
     ...(kinds.has("unknown") ? [`${key("frame")} frame: not measured.`] : []),
   ];
+  const folded =
+    cells.refused.length === 0
+      ? ""
+      : `<details><summary>No legal tile: ${cells.refused.map(({ residency }) => escapeMarkup(residency)).join("; ")}</summary>
+<ul>${cells.refused.map(({ residency, refused }) => `<li>${escapeMarkup(`${residency}: ${refused.code}, ${refused.reason}`)}</li>`).join("")}</ul></details>`;
   const places = cells.xs.length * cells.ys.length * cells.residencies.length;
   if (cells.cells.length < places) keys.push("Blank: not looked at.");
   return `<p><a class="skip" href="#scatter">Skip the chart</a></p>
 ${figureOf(
   `${map}${legend ?? ""}`,
-  `Each cell is the best schedule of its tile over ${rest}loop orders, views and buffers. ${keys.join(" ")} Cells that were costed or refused lead to their rows.`,
-)}`;
+  `Each cell is the best schedule of its tile over ${rest}loop orders, views and buffers. ${keys.join(" ")} The number is the ratio to the best cell. Cells that were costed or refused lead to their rows.`,
+)}
+${folded}`;
 }
 
 /** What was sought comes first. */

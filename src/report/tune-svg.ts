@@ -1,6 +1,7 @@
 /** What a search found as one SVG image, for places that show images alone. */
 import type { TuneResult } from "../tune/result.js";
 import { escapeMarkup, themes } from "./page.js";
+import { timedSchedules } from "./timed-schedules.js";
 import { chartWidth, heatMap, scatter, timeUnitOf } from "./tune-charts.js";
 
 const margin = 16;
@@ -18,7 +19,7 @@ export function tuneSvg(result: TuneResult): string {
     ...(heat?.legend === undefined ? [] : [["", heat.legend]]),
     [
       `bytes against ${timeUnitOf(result.objective)}, with the line of those that none beats in both`,
-      scatter(result),
+      scatter(result, timedSchedules(result)),
     ],
   ] as const;
   const verdict = linesOf(result.verdict);
@@ -28,10 +29,11 @@ export function tuneSvg(result: TuneResult): string {
     const text =
       title === "" ? "" : `<text x="${margin}" y="${y - 10}" font-weight="600">${escapeMarkup(title)}</text>`;
     const drawn = chart.replace("<svg ", `<svg x="${margin}" y="${y}" `);
-    y += heightOf(chart);
+    y += sizeOf(chart, "height");
     return text + drawn;
   });
-  const [width, height] = [chartWidth + 2 * margin, y + margin];
+  const width = Math.max(chartWidth, ...charts.map(([, chart]) => sizeOf(chart, "width"))) + 2 * margin;
+  const height = y + margin;
   const marks =
     result.best.id === result.default.id ? "star: best, the default" : "star: best; diamond: default";
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" font-family="system-ui, sans-serif" font-size="13" fill="currentColor">
@@ -56,4 +58,5 @@ function linesOf(text: string): string[] {
   return lines;
 }
 
-const heightOf = (chart: string): number => Number(/ height="([\d.]+)"/.exec(chart)?.[1]);
+const sizeOf = (chart: string, side: "width" | "height"): number =>
+  Number(new RegExp(` ${side}="([\\d.]+)"`).exec(chart)?.[1]);

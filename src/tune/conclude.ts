@@ -11,7 +11,7 @@ export function concluded(
   costed: readonly Candidate[],
   end: { readonly complete: boolean; readonly race?: RunOff; readonly listed?: readonly SpaceEntry[] },
 ): TuneResult {
-  const { objective, gather, target, backend, passes } = task;
+  const { program, objective, gather, target, backend, passes } = task;
   const { seed = defaultSeed, shard } = options;
   const { race } = end;
   const candidates = [...costed].sort((a, b) => compareCandidates(a, b, objective));
@@ -51,6 +51,7 @@ export function concluded(
   for (const { status } of candidates) counts[status]++;
   return {
     name: gather.name,
+    program,
     gather,
     target,
     objective,

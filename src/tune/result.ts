@@ -2,7 +2,15 @@
  * What a search over schedules found: every candidate with its figures or the reason why it has none. Plain values, so that
  * records, pictures and pages are functions of them.
  */
-import type { AccessFunc, Code, ResolvedSchedule, SearchedEntry, Standing, Target } from "../../ir/index.js";
+import type {
+  AccessFunc,
+  Code,
+  Func,
+  ResolvedSchedule,
+  SearchedEntry,
+  Standing,
+  Target,
+} from "../../ir/index.js";
 
 /** `cycles`: of the clock. `bytes`: of global memory. `ms`: measured. */
 export const objectives = ["cycles", "bytes", "ms"] as const;
@@ -112,6 +120,8 @@ export interface RunOff {
 /** The best schedule, the default, and an account of every candidate. */
 export interface TuneResult {
   readonly name: string;
+  /** The program as it was given. */
+  readonly program: Func;
   /** The gather as it was searched: its schedule holds what was pinned. */
   readonly gather: AccessFunc;
   readonly target: Target;

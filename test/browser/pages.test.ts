@@ -12,10 +12,11 @@ import { openPage, type OpenPage } from "../support/chromium.js";
 import { timedSearch } from "../support/timed-search.js";
 
 const target = targets.ascendA2;
-const widths = [600, 1200] as const;
+const widths = [400, 1280] as const;
 const folder = mkdtempSync(join(tmpdir(), "tilec-pages-"));
 const matrix = onnx.gather({ data: ["f32", [300, 200]], indices: ["i32", [64]], axis: 1 });
 const line = onnx.gather({ data: ["f32", [100]], indices: ["i32", [500]], axis: 0 });
+const pages = onnx.gather({ data: ["bf16", [2048, 16, 8, 128]], indices: ["i32", [64, 32]], axis: 0 });
 const nothing = onnx.gather({ data: ["f32", [100, 4]], indices: ["i32", [0]], axis: 0 });
 
 let opened: OpenPage | undefined;
@@ -169,7 +170,7 @@ describe("pages in Chromium", () => {
     );
     const numbers = ticks.filter((text) => /^\d/.test(text));
     expect(numbers.length).toBeGreaterThan(4);
-    for (const text of numbers) expect(text).toMatch(/^\d+(\.\d+)?$/);
+    for (const text of numbers) expect(text).toMatch(/^\d+(\.\d+)?( ms)?$/);
     const sides = await opened.page.evaluate<number[][]>(
       `[...document.querySelectorAll("th")].filter((th) => th.textContent === "ms").map((th) => [th.getBoundingClientRect().right, th.closest(".scroll").getBoundingClientRect().right])`,
     );
@@ -178,6 +179,27 @@ describe("pages in Chromium", () => {
     expect(await opened.page.locator("p", { hasText: "measured" }).first().innerText()).toBe(
       `19 measured, ${result.counts.pruned.toLocaleString("en")} pruned, 1 error; ${result.space.tiles} tiles. Seed 1.`,
     );
+  });
+
+  it("a search names its program, its command and its versions, and its tables fit 1280 px and scroll at 400", async (context) => {
+    if (opened === undefined) return context.skip();
+    const { page } = opened;
+    const paged = await tune(pages, { target, budget: 5 });
+    const text = tunePage(paged, { command: "tilec tune pages.tir --html x.html", version: "7.8.9" });
+    const wider = () =>
+      page.evaluate<number>(
+        `[...document.querySelectorAll(".scroll")].filter((box) => box.scrollWidth > box.clientWidth).length`,
+      );
+    await show(opened, text, 1280, "light");
+    expect(await wider()).toBe(0);
+    expect(await page.locator("pre").innerText()).toContain(
+      "func @gather(%data: tensor<2048x16x8x128xbf16>, %indices: tensor<64x32xi32>) -> tensor<64x32x16x8x128xbf16>",
+    );
+    expect(await page.locator("p.note").innerText()).toMatch(
+      /^tilec tune pages\.tir --html x\.html; target ascend-a2; tilec 7\.8\.9, clock \d+$/,
+    );
+    await show(opened, text, 400, "dark");
+    expect(await wider()).toBeGreaterThan(0);
   });
 
   it("the colours follow the reader's theme", async (context) => {
