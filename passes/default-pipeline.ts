@@ -1,4 +1,4 @@
-/** The pipeline: one ordered list, nothing else. */
+/** The default passes in order. What each requires and ensures holds them to it (docs/passes). */
 import { allocateUb } from "./allocate-ub.js";
 import { canonicalizeAccess } from "./canonicalize-access.js";
 import { enforceFullLoad } from "./enforce-full-load.js";
@@ -9,7 +9,6 @@ import { lowerToTile } from "./lower-to-tile.js";
 import type { Pass } from "./pass.js";
 import { selectTile } from "./select-tile.js";
 
-/** What `compile` runs, in order. */
 export const defaultPipeline: readonly Pass[] = [
   canonicalizeAccess,
   selectTile,

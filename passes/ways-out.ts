@@ -1,4 +1,4 @@
-/** Ways to another schedule: what the compiler would choose there, and what to type to get it. */
+/** Alternatives to an illegal schedule: what the compiler chooses under other entries, and the flags that select it. */
 import type { AccessFunc } from "../ir/func.js";
 import { formatEntry, type Residencies, type Schedule } from "../ir/schedule.js";
 import { defaultsOn, isResolved } from "../ir/schedule-entries.js";
@@ -22,7 +22,7 @@ export interface Way {
   readonly flags: string;
 }
 
-/** Entries to choose under; what is absent is chosen. */
+/** Entries that a choice keeps; absent ones are chosen. */
 export type Open = Omit<Schedule, "residency" | "tile"> & { readonly residency: Residencies };
 
 /** The schedule that the compiler chooses under some entries instead of the user's. Undefined where no tile is legal there. */
@@ -38,10 +38,10 @@ export function wayTo(gather: AccessFunc, open: Open, target: Target): Way | und
   return { tiling, flags: flagsTo(gather, tiling.with({ residency })) };
 }
 
-/** What is typed when nothing is. */
+/** The given entries, completed with the target's defaults. */
 const withTargets = (given: Schedule, target: Target): Schedule => ({ ...defaultsOn(target), ...given });
 
-/** What to type to get a tiling, beside what the user gave: a tile, and what is not the plain default beside it. */
+/** Flags to add to the user's to get a tiling: its tile, and each entry that is not the default for that tile. */
 export function flagsTo(gather: AccessFunc, { schedule, target }: Tiling): string {
   const { view: _, order: __, buffers: ___, ...followed } = schedule;
   const given = gather.schedule;
@@ -56,7 +56,7 @@ export function flagsTo(gather: AccessFunc, { schedule, target }: Tiling): strin
   );
 }
 
-/** Another profile and another residency, each where some tile is legal there. */
+/** Profile `head` and every other residency, each where some tile is legal there. */
 export function waysOut({ gather, schedule, target }: Tiling): Way[] {
   const [, ...residencies] = openResidencies(gather, target, ["ub", "gm"]);
   const others: readonly Pick<Open, "residency" | "profile">[] = [
@@ -71,10 +71,10 @@ export function waysOut({ gather, schedule, target }: Tiling): Way[] {
   });
 }
 
-/** The user's schedule without the tile, and without a view that goes with one. */
+/** The user's schedule without its tile, and without the view if a tile was given. */
 export function openSchedule(gather: AccessFunc): Omit<Schedule, "tile"> {
   const { tile, view, order, buffers, ...kept } = gather.schedule;
-  // In a schedule that is written down in full, the plain defaults may be nobody's.
+  // A resolved schedule holds defaults that nobody chose: what equals the default is dropped.
   const written = isResolved(gather.schedule);
   return {
     ...kept,

@@ -1,4 +1,4 @@
-/** load: gm to workgroup memory, lanes side by side along its rows. */
+/** Emits a load: a tile goes from global to workgroup memory, with lanes side by side along its rows. */
 import { isConstant } from "../../ir/linear.js";
 import { ubStrides } from "../../ir/tile.js";
 import { at, elementCount, meanBytes } from "../../ir/types.js";
@@ -16,7 +16,7 @@ export function emitLoad(context: Context, move: LoadMove): void {
   if (elementCount(shape) === 0) return;
   if (waits) out.line("workgroupBarrier();");
   const units = unitsOf(context, move);
-  // All lanes share each row that is long enough for them.
+  // If a row has an access for every lane, all lanes work on it; otherwise y lanes take different rows.
   const long = rowDim(shape) === undefined || (typeof units === "number" && units >= lanes.count("all"));
   const outer = shape.map((_, k) => k).slice(0, -1);
   const steps = ubStrides(buffer).map((step) => (step * meanBytes(buffer.dtype)) / (4 * stagedWidth));
@@ -48,17 +48,17 @@ export function emitLoad(context: Context, move: LoadMove): void {
   });
 }
 
-/** Accesses of a row. */
+/** The number of accesses of a row; WGSL text if its size is not constant. */
 function unitsOf(context: Context, { stmt, buffer, width }: LoadMove): number | string {
   const size = at(stmt.from.sizes, buffer.shape.length - 1);
   const elements = (width * 4) / meanBytes(buffer.dtype);
   if (isConstant(size)) return Math.ceil(size.at / elements);
   const form = context.form(size);
-  // In parentheses: behind a `<`, a `>>` would end a template.
+  // In parentheses: WGSL takes `a < b >> c` for the list of a template (WGSL, template list discovery).
   return `(${inAccesses(elements > 1 ? `${form} + ${elements - 1}u` : form, elements)})`;
 }
 
-/** `place`: that of a unit of the row in workgroup memory. */
+/** Emits one access of a row. `place`: where an access of the row lies in workgroup memory. */
 function emitUnit(context: Context, move: LoadMove, place: (unit: string) => string): void {
   const { out, names } = context;
   const { stmt, buffer, how, width, stagedWidth } = move;

@@ -36,8 +36,8 @@ export {
 } from "./walk.js";
 
 /**
- * At a cost that grows with the logarithm of the trips for every compiled program. A hand-written program whose parallel
- * loops are no perfect nest, or whose bounds are no minima of sums, is walked statement by statement.
+ * The cycles of a program under the fastest lowering of its gather, in closed form: the cost grows with the logarithm of the trips. Only
+ * hand-written programs are walked statement by statement: those with imperfect parallel nests, or with bounds that are no minima of sums.
  */
 export function cyclesOf(func: TileFunc, target: Target): ClockResult {
   const plan = func.body.length === 0 ? undefined : planOf(func);
@@ -49,17 +49,17 @@ export function cyclesOf(func: TileFunc, target: Target): ClockResult {
   return fastest(func, target, tasks, (program) => resultOf(program, tasks, closed(program, plan).last));
 }
 
-/** What a tile program's gather becomes; absent where there is no gather. */
+/** The lowering that the clock chooses for the program's gather; undefined if it has none. */
 export const programLowering = (func: TileFunc, target: Target): GatherLowering | undefined =>
   cyclesOf(func, target).lowering;
 
-/** The same number from a walk over every statement, with what happened when. */
+/** Walks every statement: the same cycles as `cyclesOf`, with a timeline. */
 export function walkOf(func: TileFunc, target: Target): Walked {
   const tasks = countTasks(func.body);
   return walk(clocked(func, target, tasks, programLowering(func, target)), tasks);
 }
 
-/** What `walkOf` says of core 0's unified buffer, at a cost that does not grow with the tasks. */
+/** The bytes that core 0 holds over time, as `walkOf` gives them, at a cost that does not grow with the tasks. */
 export function occupancyOf(func: TileFunc, target: Target): readonly Occupancy[] {
   const plan = func.body.length === 0 ? undefined : planOf(func);
   const tasks = plan === undefined ? countTasks(func.body) : tasksOf(plan);

@@ -1,12 +1,13 @@
-/** Far below what file systems take, with room for a backend's name and an ending; UTF-8. */
+/** Bytes of UTF-8. File systems allow 255; a backend's name and an ending follow. */
 const mostBytes = 200;
 
 /**
- * A name for each test's dumps: its id with "/" as "_", made safe for file systems and short, and no name twice, whatever the case of
- * its letters.
+ * One file name for each id of a test or kernel: "/" becomes "_", reserved names are escaped, long ones are cut, and no two are the same to
+ * a file system that ignores case.
  */
 export function dumpNames(ids: readonly string[]): string[] {
   const taken = new Set<string>();
+  // macOS takes both normal forms of Unicode as one name.
   const key = (name: string): string => name.normalize("NFC").toLowerCase();
   return ids.map((id) => {
     const plain = fileName(id);
@@ -20,7 +21,7 @@ export function dumpNames(ids: readonly string[]): string[] {
 /** Devices of Windows, whatever ending follows: learn.microsoft.com, "Naming Files, Paths, and Namespaces". */
 const device = /^(?:con|prn|aux|nul|com[\d¹²³]|lpt[\d¹²³])(?=\.|$)/i;
 
-/** Control characters, halves of a surrogate pair and what Windows reserves are no part of a file's name. */
+/** Replaces control characters, lone surrogates and characters that Windows reserves. */
 function fileName(id: string): string {
   const safe = id.replaceAll(/[/\\<>:"|?*\p{Cc}\p{Cs}]/gu, "_").replace(device, "_$&");
   const bytes = new TextEncoder().encode(safe);

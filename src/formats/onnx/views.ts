@@ -1,5 +1,5 @@
 /**
- * ONNX's views, as where each coordinate of the input comes from: Identity, Transpose, Slice, Expand and the reshapes.
+ * The input coordinates of ONNX's view operators, as linear forms over output dims: Identity, Transpose, Slice, Expand and the reshapes.
  * Source: onnx/onnx docs/Operators.md.
  */
 import {
@@ -107,5 +107,5 @@ const views: ReadonlyMap<string, View> = new Map<string, View>([
   ["Unsqueeze", reshaped],
 ]);
 
-/** The view that one of ONNX's own operators is; undefined for what computes or picks. */
+/** The view of an operator of ONNX's default domain; undefined if it computes or gathers. */
 export const viewNamed = (op: string): View | undefined => views.get(op);
