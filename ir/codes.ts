@@ -95,7 +95,7 @@ export const codes = {
   TC904: { category: "hint", title: "the scalar unit gathers element by element" },
   TC905: { category: "hint", title: "part of the unified buffer may be overwritten by library scratch" },
   TC906: { category: "hint", title: "a tile entry larger than its extent" },
-  TC907: { category: "hint", title: "how `auto` chose a residency" },
+  TC907: { category: "hint", title: "how a residency was chosen, or that another is faster" },
   TC908: { category: "hint", title: "a second copy of a buffer that the machine does not keep" },
   TC909: { category: "hint", title: "a tile that straddles pages" },
   TC910: { category: "hint", title: "a sum whose order the framework leaves open" },

@@ -44,6 +44,7 @@ import { accessOf } from "./access.js";
 import { compareSchedules, type Comparison } from "./comparison.js";
 import { ranFigures, ranTiling } from "./own-pipeline.js";
 import { performanceHints, reversedOrder, type Reversed } from "./hints.js";
+import { slowerResidency } from "./slower-residency.js";
 import { checkCompile, resolveTargetOf, compileTiled, type CompileOptions } from "./compile.js";
 
 /** Every rule over one program and schedule, with the numbers: what `tilec explain` prints. */
@@ -153,7 +154,10 @@ export function explain(program: Func, options: CompileOptions = {}): Explanatio
     get comparison() {
       return (comparison ??= compared());
     },
-    diagnostics: [...diagnostics, ...(given === undefined ? [] : performanceHints(given, tiling))],
+    diagnostics: [
+      ...diagnostics,
+      ...(given === undefined ? [] : [...performanceHints(given, tiling), ...slowerResidency(given, tiling)]),
+    ],
   };
 }
 

@@ -20,6 +20,7 @@ import type { EmittedModule } from "../module/emit-module.js";
 import { passPrinter } from "./print-passes.js";
 import { explainTile } from "../api/explain-tile.js";
 import type { LoadedProgram } from "./loaded-program.js";
+import { residencyHint } from "../api/slower-residency.js";
 import { note, print, printDiagnostics, printJson } from "./terminal.js";
 
 const texts = ["source", "access", "tile", "moves", "wgsl", "wat", "pto", "pypto", "plan"] as const;
@@ -136,7 +137,7 @@ async function compileOne(
     flags.records === undefined
       ? func
       : (await import("./replay-records.js")).replay(loaded, flags.records, flags, options);
-  const kernel = compile(scheduled, {
+  const compiled = compile(scheduled, {
     ...options,
     beforePass: (pass, before) => {
       printer.beforePass(pass, before);
@@ -148,9 +149,10 @@ async function compileOne(
   });
   if (flags.diffPage !== undefined) {
     const { passPage } = await import("../report/pass-page.js");
-    writeBytes(flags.diffPage, passPage(`@${func.name} on ${kernel.target.name}`, steps));
+    writeBytes(flags.diffPage, passPage(`@${func.name} on ${compiled.target.name}`, steps));
   }
-  return kernel;
+  if (pipeline.passes !== undefined) return compiled;
+  return { ...compiled, diagnostics: [...compiled.diagnostics, ...residencyHint(scheduled, options)] };
 }
 
 async function emitted(kernel: Kernel, emit: Emit, flags: PipelineFlags): Promise<string> {

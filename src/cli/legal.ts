@@ -1,6 +1,7 @@
 /** tilec legal: counts and lists the legal tiles of a gather, or proves that there are none. */
 import type { Command } from "commander";
 import { formatRatio, formatSizeVerdict, formatStanding, printSchedule } from "../../ir/index.js";
+import { residencyHint } from "../api/slower-residency.js";
 import { legalTiles, type LegalTile } from "../api/legal-tiles.js";
 import { searchedCell, searchedColumns } from "../report/searched-cells.js";
 import { table } from "../report/table.js";
@@ -9,7 +10,7 @@ import { lookUpTarget } from "../formats/look-up-target.js";
 import { addProgramOptions, resolveTarget, type ProgramFlags } from "./options.js";
 import { UsageError } from "./usage-error.js";
 import { progressBar } from "./progress.js";
-import { note, print, printJson } from "./terminal.js";
+import { note, print, printDiagnostics, printJson } from "./terminal.js";
 
 /** Rows of the table unless all are asked for. */
 const shown = 20;
@@ -64,9 +65,12 @@ async function legal(file: string | undefined, flags: LegalFlags): Promise<numbe
   const { func } = await loadProgram(file, flags);
   if (flags.tile !== undefined) note(`legal looks at every tile; --tile ${flags.tile} counts as not given`);
   let bar: ReturnType<typeof progressBar> | undefined;
-  const found = legalTiles(func, {
+  const options = {
     ...(flags.target === undefined ? {} : { target: resolveTarget(flags.target) }),
     findTarget: lookUpTarget,
+  };
+  const found = legalTiles(func, {
+    ...options,
     onProgress(done, total) {
       bar ??= progressBar(total, "tiles");
       bar.step(String(done));
@@ -74,6 +78,8 @@ async function legal(file: string | undefined, flags: LegalFlags): Promise<numbe
   });
   bar?.stop();
   const code = found.proof === undefined ? 0 : 1;
+  const { tile: _, ...open } = func.schedule;
+  const diagnostics = residencyHint({ ...func, schedule: open }, options);
   if (flags.csv === true) {
     const { stringify } = await import("csv-stringify/sync");
     const rows = found.tiles.map((tile) => listedColumns.map(([, , cell]) => cell(tile)));
@@ -82,7 +88,7 @@ async function legal(file: string | undefined, flags: LegalFlags): Promise<numbe
   }
   const tiles = found.tiles.filter((tile, k) => flags.all === true || k < shown || tile.default);
   if (flags.json === true) {
-    printJson({ command: "legal", ...found, tiles, listed: tiles.length });
+    printJson({ command: "legal", ...found, tiles, listed: tiles.length, diagnostics });
     return code;
   }
   const count = found.count === undefined ? `at least ${found.tiles.length}` : String(found.count);
@@ -109,6 +115,7 @@ async function legal(file: string | undefined, flags: LegalFlags): Promise<numbe
     );
     const more = found.tiles.length - tiles.length;
     if (more > 0) print(`${more} more candidates are slower; --all lists them`);
+    printDiagnostics(diagnostics);
   }
   return code;
 }

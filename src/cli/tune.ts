@@ -18,8 +18,10 @@ import {
   type Diagnostic,
   type Target,
   type Shape,
+  Tiling,
 } from "../../ir/index.js";
 import { compile, resolveTargetOf } from "../api/compile.js";
+import { slowerResidency } from "../api/slower-residency.js";
 import { commandMeasurer, simMeasurer } from "../device/index.js";
 import { writeBytes } from "../formats/files.js";
 import { lookUpTarget } from "../formats/look-up-target.js";
@@ -311,7 +313,7 @@ function report(
   { stopped, failed }: { readonly stopped: boolean; readonly failed: readonly FailedFolder[] },
 ): number {
   const { counts } = result;
-  const diagnostics = faults(result, failed);
+  const diagnostics = [...faults(result, failed), ...defaultHint(result)];
   if (flags.json === true) {
     const { name, target, passes, objective, backend, beatsDefault, verdict, space, runOff, complete, seed } =
       result;
@@ -341,6 +343,10 @@ function report(
   }
   return hasErrors(diagnostics) ? 1 : 0;
 }
+
+/** That another residency would be faster than that of the default. */
+const defaultHint = ({ gather, target, passes, default: own }: TuneResult): Diagnostic[] =>
+  passes === undefined ? slowerResidency(gather, new Tiling(gather, own.schedule, target)) : [];
 
 /** Wrong outputs, and each reason why candidates did not run: an error where none did. */
 function faults({ candidates, counts }: TuneResult, folders: readonly FailedFolder[]): Diagnostic[] {

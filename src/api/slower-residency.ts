@@ -1,0 +1,59 @@
+/** Whether data in global memory would be faster than the full load that a target takes by default. */
+import {
+  dataResidency,
+  floorOf,
+  formatEntry,
+  hint,
+  isLegal,
+  openResidencies,
+  type AccessFunc,
+  type Diagnostic,
+  type Func,
+  type Residencies,
+  type Tiling,
+} from "../../ir/index.js";
+import { clockOf, flagsTo, openSchedule, wayTo, withDefaults, type Way } from "../../passes/index.js";
+import { accessOf } from "./access.js";
+import { compileTiled, type CompileOptions } from "./compile.js";
+
+/** How many times as long the default may take before the other residency is named. */
+const worthTelling = 1.1;
+
+/**
+ * TC907 with the flags of the faster residency, where nobody stated one. `given` is the program with the user's own schedule, `tiling` what
+ * became of it: legal. A tile that is stated is kept.
+ */
+export function slowerResidency(given: AccessFunc, tiling: Tiling): Diagnostic[] {
+  const { target, residency } = tiling;
+  const isDefault = given.schedule.residency === undefined && target.defaultResidency !== "auto";
+  if (!isDefault || residency !== "ub") return [];
+  const { cycles } = clockOf(tiling);
+  const [fastest] = openResidencies(given, target, ["ub", "gm"])
+    .filter((other) => dataResidency(given, { residency: other }) === "gm")
+    // No search where no schedule could be fast enough.
+    .filter((other) => floorOf(withDefaults(given, other, target)).any() * worthTelling < cycles)
+    .flatMap((other) => wayUnder(given, other, tiling) ?? [])
+    .map((way) => ({ ...way, cycles: clockOf(way.tiling).cycles }))
+    .sort((a, b) => a.cycles - b.cycles);
+  if (fastest === undefined || cycles <= worthTelling * fastest.cycles) return [];
+  const name = formatEntry(fastest.tiling.schedule.residency);
+  const message =
+    `residency ub, the default of ${target.name}, is estimated at ${cycles} cycles; ` +
+    `${name} at ${fastest.cycles}, ${((100 * fastest.cycles) / cycles).toFixed(0)} % of that`;
+  return [hint("TC907", message, { span: given.opSpan, hint: fastest.flags })];
+}
+
+/** The same tile, where one is stated, or the best one. */
+function wayUnder(given: AccessFunc, residency: Residencies, { target }: Tiling): Way | undefined {
+  if (given.schedule.tile === undefined) return wayTo(given, { ...openSchedule(given), residency }, target);
+  const tiling = withDefaults(given, residency, target);
+  return isLegal(tiling) ? { tiling, flags: flagsTo(given, tiling) } : undefined;
+}
+
+/** The same of a program by itself, under the built-in pipeline. */
+export function residencyHint(program: Func, options: CompileOptions): Diagnostic[] {
+  const given = accessOf(program, options);
+  const compiled = given === undefined ? undefined : compileTiled(program, options);
+  if (given === undefined || compiled?.ok !== true || compiled.tiling === undefined) return [];
+  return slowerResidency(given, compiled.tiling);
+}
