@@ -1,4 +1,9 @@
-/** Rows that one index names: fetched from global memory by MGATHER or TLOAD, or copied within UB by TMOV. */
+/**
+ * Rows that one index names: fetched from global memory by MGATHER or TLOAD, or copied within UB by TMOV.
+ *
+ * TMOV takes two tiles that are declared with the same rows and columns (hw-native-sys/pto-isa 3186c381, include/pto/npu/a2a3/TMov.hpp:140):
+ * a row of the output has the pitch of a row of the data, since both hold the same box.
+ */
 import { pickedFrom } from "../../ir/access.js";
 import { loopPart } from "../../ir/linear.js";
 import { inputOf } from "../../ir/func.js";

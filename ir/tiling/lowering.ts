@@ -198,10 +198,9 @@ function optionsOf(gather: LoweringFacts, target: Target): readonly Option[] {
   // No index names an element of data that has none: each is looked at, and reads as its policy says.
   if (elementCount(at(gather.inputs, gatheredTable).type.shape) === 0) return [only(scalar(gather))];
   if (inGm(gather)) {
+    const noMgather = noTable(gather, target);
     return [
-      isTable(gather, target)
-        ? mgather(gather, target)
-        : lacks("mgather", "the gather takes no rows of a table by a list of i32 indices"),
+      noMgather === undefined ? mgather(gather, target) : lacks("mgather", noMgather),
       ...(isRows(gather)
         ? [only(rowFetch(gather)), { class: "row-fetch", ways: () => pairedFetches(gather, target) } as const]
         : [lacks("row-fetch", "no index names whole rows")]),
@@ -265,15 +264,12 @@ const hasIndicesOf = ({ inputs }: LoweringFacts, dtype: string): boolean =>
 /** Whole rows of data's last dim: no index follows the output's last dim. */
 const isRows = ({ map }: LoweringFacts): boolean => pickedFrom(map) < map.outRank;
 
-/** MGATHER: rows of a table of rank 2 by a list of 32-bit indices. */
-function isTable(gather: LoweringFacts, target: Target): boolean {
+/** Why MGATHER, which fetches rows of a table of rank 2 by a list of 32-bit indices, does not apply; undefined where it does. */
+function noTable(gather: LoweringFacts, target: Target): string | undefined {
   const { map, inputs, tile } = gather;
   const data = at(inputs, gatheredTable).type;
   const site = onlySite(map);
-  // The 950's header takes a table's rows to be as long as those that are fetched (pto-isa include/pto/npu/a5/MGather.hpp:127).
-  const whole = target.isa !== "a5" || tile[1] === data.shape[1];
-  return (
-    whole &&
+  const rows =
     data.shape.length === 2 &&
     site !== undefined &&
     isRows(gather) &&
@@ -281,11 +277,16 @@ function isTable(gather: LoweringFacts, target: Target): boolean {
     at(inputs, 1).inTile !== undefined &&
     site.value.at.length === 1 &&
     isDim(site.value.at[0], 0) &&
-    hasIndicesOf(gather, "i32") &&
-    !isPacked(data.dtype) &&
-    bytesOf(data.dtype) <= 4 &&
-    (site.keep === "clamp" || site.keep === "zero" || site.keep === "unchecked")
-  );
+    hasIndicesOf(gather, "i32");
+  if (!rows) return "the gather takes no rows of a table by a list of i32 indices";
+  if (isPacked(data.dtype) || bytesOf(data.dtype) > 4)
+    return `MGATHER takes elements of 1, 2 and 4 bytes, and ${data.dtype} is none`;
+  if (site.keep !== "clamp" && site.keep !== "zero" && site.keep !== "unchecked")
+    return `MGATHER has no policy ${site.keep}`;
+  // The 950's header takes a table's rows to be as long as those that are fetched (pto-isa include/pto/npu/a5/MGather.hpp:127).
+  if (target.isa === "a5" && tile[1] !== data.shape[1])
+    return "MGATHER of the 950 fetches whole rows of a table";
+  return undefined;
 }
 
 const countsFromEnd = (map: AccessMap): boolean => map.sites.some((site) => site.fromEnd !== undefined);

@@ -79,8 +79,11 @@ export interface Explanation extends Standing {
   readonly cycles: number;
   /** Absent where a cycle of the target is no known time. */
   readonly machine?: MachineRates;
-  /** On an Ascend core: the instructions of the gather, for one whole tile and before the first, and those that it does not become. */
-  readonly lowering?: Pick<GatherLowering, "class" | "cycles" | "setup" | "adds" | "lost">;
+  /**
+   * On an Ascend core: the instructions of the gather, for one whole tile and before the first, and those that it does not become.
+   * `pairs` is there where one load fetches two rows, whatever the order of their indices.
+   */
+  readonly lowering?: Pick<GatherLowering, "class" | "cycles" | "setup" | "adds" | "pairs" | "lost">;
   /** The same tile with the loops the other way round, when that moves another number of bytes. */
   readonly reversed?: Reversed;
   /** The schedule beside others, derived when it is first read; undefined for one that is refused, and with passes of the user's. */
@@ -166,8 +169,16 @@ const shown = ({
   cycles,
   setup,
   adds,
+  pairs,
   lost,
-}: GatherLowering): NonNullable<Explanation["lowering"]> => ({ class: kind, cycles, setup, adds, lost });
+}: GatherLowering): NonNullable<Explanation["lowering"]> => ({
+  class: kind,
+  cycles,
+  setup,
+  adds,
+  ...(pairs === undefined ? {} : { pairs }),
+  lost,
+});
 
 /** The schedule that was refused: the user's tile and view, or the smallest tile where none was given. */
 function attempted(access: AccessFunc, target: Target): Tiling {

@@ -102,7 +102,14 @@ export function renderExplanation(explanation: Explanation): string {
 }
 
 /** The class of a gather's instructions with what it adds to UB, and why each other one is not taken. */
-function renderLowering({ class: own, cycles, setup, adds, lost }: NonNullable<Explanation["lowering"]>) {
+function renderLowering({
+  class: own,
+  cycles,
+  setup,
+  adds,
+  pairs,
+  lost,
+}: NonNullable<Explanation["lowering"]>) {
   const parts = adds.map(({ name, bytes }) => `${name} ${bytes} B`);
   const added = parts.length === 0 ? "" : `; adds ${parts.join(", ")} to UB`;
   const first = (once: number): string => (once === 0 ? "" : `, ${once} once before the first`);
@@ -111,7 +118,11 @@ function renderLowering({ class: own, cycles, setup, adds, lost }: NonNullable<E
       ? `  not ${other.class}: about ${other.cycles} cycles${first(other.setup)}`
       : `  not ${other.class}: ${other.reason}`,
   );
-  return [`  lowering ${own}: about ${cycles} cycles for a whole tile${first(setup)}${added}`, ...others];
+  return [
+    `  lowering ${own}: about ${cycles} cycles for a whole tile${first(setup)}${added}`,
+    ...(pairs === undefined ? [] : ["  two rows in a load, whatever the order of the indices"]),
+    ...others,
+  ];
 }
 
 /** Each schedule with its cycles, and the flags of one that is worth taking. */

@@ -3,6 +3,7 @@ import { simulate } from "../../backends/sim/index.js";
 import { targets, type Schedule } from "../../ir/index.js";
 import { explainTile } from "../../src/api/explain-tile.js";
 import { compile, CompileError, explain, onnx, pypto, tryCompile } from "../../src/index.js";
+import { renderExplanation } from "../../src/report/index.js";
 
 describe("a tile program explained", () => {
   const func = onnx.gather({ data: ["f32", [5, 8]], indices: ["i32", [12]], axis: 0 });
@@ -129,6 +130,36 @@ describe("the instructions of a gather", () => {
         // An index read, a word read and a word written for each of 12; there and back between V and S.
         { class: "scalar", cycles: 12 * 3 * 10 + 2 * 18, setup: 0 },
       ],
+    });
+  });
+
+  it("say that two rows are one load, and why MGATHER is none", () => {
+    const table = onnx.gather({ data: ["f32", [5000, 300]], indices: ["i32", [64]], axis: 0 });
+    const schedule = { target: targets.ascendA2, residency: "gm", tile: [16, 300], buffers: 1 } as const;
+    const of = (options: object) => explain(table, { ...schedule, ...options });
+    expect(of({}).lowering).toMatchObject({ class: "row-fetch", pairs: { batch: 2 } });
+    const text = renderExplanation(of({}));
+    expect(text).toContain("\n  two rows in a load, whatever the order of the indices\n");
+    expect(text).toContain("\n  not mgather: MGATHER has no policy error\n");
+    expect(of({ lowering: "scalar" }).lowering).not.toHaveProperty("pairs");
+    expect(renderExplanation(of({ lowering: "scalar" }))).not.toContain("in a load");
+    const clamped = onnx.gather({
+      data: ["f32", [5000, 300]],
+      indices: ["i32", [64]],
+      axis: 0,
+      oob: "clamp",
+    });
+    const part = explain(clamped, { ...schedule, target: targets.ascend950, tile: [16, 160] });
+    expect(part.lowering!.lost).toContainEqual({
+      class: "mgather",
+      reason: "MGATHER of the 950 fetches whole rows of a table",
+      room: false,
+    });
+    const wide = onnx.gather({ data: ["f64", [5000, 300]], indices: ["i32", [64]], axis: 0, oob: "clamp" });
+    expect(explain(wide, schedule).lowering!.lost).toContainEqual({
+      class: "mgather",
+      reason: "MGATHER takes elements of 1, 2 and 4 bytes, and f64 is none",
+      room: false,
     });
   });
 

@@ -42,6 +42,10 @@ export function faultsOf(code: string): readonly Fault[] {
           replaced(lines, k, `${head}${Number(address) + 32}${tail ?? ""}`),
         ),
       ];
+    const [, row, words, rest] =
+      /^(using Ub\w*Row\d* = Tile<TileType::Vec, \w+, 1, )(\d+)(.*)/.exec(text) ?? [];
+    if (row !== undefined && code.includes("TMOV("))
+      return [fault("a row widened", replaced(lines, k, `${row}${2 * Number(words)}${rest ?? ""}`))];
     if (text.startsWith("TCVT(")) return [fault("a conversion dropped", without(lines, [k]))];
     if (text.includes("own < next ? ") && text.startsWith("TASSIGN"))
       return [fault("a pair changed", replaced(lines, k, line.replace("own < next", "next < own")))];

@@ -157,6 +157,7 @@ describe.skipIf(cppCompiler() === undefined)("a fault in a kernel", () => {
     "a pipe barrier dropped",
     "a multiply dropped",
     "a tail widened",
+    "a row widened",
     "an address moved by a block",
     "a lag turned",
     "a turn dropped",

@@ -485,6 +485,8 @@ inline void mov(const TileRef& dst, const TileRef& src)
     src.assigned("TMOV");
     same_word("TMOV", dst, src);
     same_valid("TMOV", dst, src);
+    if (dst.rows != src.rows || dst.columns != src.columns)
+        fail("TMOV of tiles of %u x %u and %u x %u", dst.rows, dst.columns, src.rows, src.columns);
     const uint64_t count = (uint64_t)dst.valid_columns * dst.size;
     const uint64_t blocks = (count + 31) / 32 * 32;
     for (uint32_t r = 0; r < dst.valid_rows; r++) {
