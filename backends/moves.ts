@@ -54,17 +54,21 @@ const printFigures = (figures: Figures): string =>
     .join(", ");
 
 /**
- * A second copy of a buffer, on a machine that loads and gathers with the same lanes or the same thread: it would hide
- * nothing, so one is kept, and the program is told.
+ * TC908 for a double-buffered program on a machine whose lanes or thread both load and gather. Loads never overlap gathers there, so the
+ * second copy is dropped.
  */
 export function singleCopies(func: TileFunc): Diagnostic[] {
   const double = [...ubBuffers(func).values()].filter((buffer) => buffer.buffers === 2);
   if (double.length === 0) return [];
   const names = double.map((buffer) => `%${buffer.name}`).join(", ");
   return [
-    hint("TC908", `${names}: this machine keeps one copy, and the program states two`, {
-      span: func.span,
-      hint: "leave out double buffering: the second copy counts against the budget and is never used",
-    }),
+    hint(
+      "TC908",
+      `${names}: double-buffered, but loads and gathers never overlap here, so the second copy is not used`,
+      {
+        span: func.span,
+        hint: "leave out double buffering: the second copy counts against the budget",
+      },
+    ),
   ];
 }

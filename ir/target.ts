@@ -138,13 +138,12 @@ export interface TargetFigures {
   /** Starting a task, one after the other for all cores. */
   readonly taskCycles: number;
   /**
-   * Tasks of a core that hide each other's waits: a chosen tile leaves every core so many, while there is work for all their
-   * lanes.
+   * Tasks of a core that hide each other's waits. A chosen tile leaves every core so many, while there is work for all lanes.
    */
   readonly tasksPerCore: number;
   /**
-   * Elements that a task takes at most when it reads and writes global memory in place, where no budget stops it, and when
-   * lanes share it, which would each take more and more.
+   * Upper limit on a task's elements. It is needed where the UB budget does not apply: for tasks that work in place in global
+   * memory, and for tasks shared by lanes, where a longer task only makes each lane slower.
    */
   readonly directElements: number;
   /** WebGPU: lanes of a workgroup at most. */

@@ -158,8 +158,8 @@ class Search {
   }
 
   /**
-   * What no tile over it is read by the clock or searched around for, now or later. As no estimate is under its floor, what
-   * is not weighed for its floor changes nothing.
+   * A tile whose floor exceeds this is neither timed nor searched around. Skipping it cannot change the result, because no estimate is
+   * below its floor.
    */
   private worthwhile(): number {
     const best = this.leaders[0]?.estimate ?? Infinity;

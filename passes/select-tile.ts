@@ -89,9 +89,9 @@ function reportSingle(tiling: Tiling): Diagnostic[] {
   const own = targetFacts[target.kind].doubleBuffers ? keptSingle(tiling) : tiling.operands;
   if (!doubles(schedule.buffers) || own.length === 0) return [];
   const message = targetFacts[target.kind].doubleBuffers
-    ? `${own.map(({ operand }) => keyOf(operand)).join(" and ")}: no loop moves the tile in UB, and it keeps one copy`
-    : `target ${target.name} keeps one copy of each tile: it loads and gathers in turns`;
-  const hint = "a second copy of what no loop moves hides nothing; leave it out of buffers";
+    ? `${own.map(({ operand }) => keyOf(operand)).join(" and ")}: no loop loads the tile again, so it keeps one copy`
+    : `target ${target.name} keeps one copy of each tile, because it never overlaps loads with gathers`;
+  const hint = "the second copy would not be used; leave it out of buffers";
   return [hintDiagnostic("TC908", message, { span: gather.opSpan, hint })];
 }
 

@@ -151,7 +151,7 @@ interface SiteRead {
   start: number;
 }
 
-/** Elements that were seen since the latest turn; a turn costs nothing but once in 255. */
+/** Marks the elements seen in the current turn. A new turn is O(1): a generation byte, cleared every 255 turns. */
 class Marks {
   private readonly turns: Uint8Array;
   private turn = 0;

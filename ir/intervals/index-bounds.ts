@@ -38,8 +38,8 @@ export function coordinatesOf(map: Forms, inputs: readonly TensorType[]): readon
 }
 
 /**
- * The map with the bounds that are open closed. One that not even 0 suits stays open, which the verifier refuses, or is 0 where
- * nothing is read. So does one under `wrap` in a sum: the room that the sum leaves is no modulus that anybody stated. A site that stands alone in a coordinate has its extent; one that no coordinate depends on has every index.
+ * The map with its open bounds derived. If even index 0 would be out of range, the bound stays open and the verifier refuses the map; if
+ * nothing is read, the bound is 0. A site under `wrap` in a sum stays open too, because its modulus has to be stated. A site that stands alone in a coordinate has its extent; one that no coordinate depends on has every index.
  * Without a result, the coordinates are those inside the regions of a tile: sums prove nothing there, and their bounds are stated.
  */
 export function withBounds(map: OpenMap, inputs: readonly TensorType[], result?: Shape): AccessMap {

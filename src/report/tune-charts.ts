@@ -283,7 +283,7 @@ export const timedOf = ({ candidates, objective }: TuneResult): readonly Timed[]
     return candidate.status === "measured" ? [{ candidate, bytes, time: candidate.ms }] : [];
   });
 
-/** Those that none beats in both bytes and time, by bytes. */
+/** The Pareto front of bytes and time, by bytes. */
 export function paretoOf(timed: readonly Timed[]): readonly Timed[] {
   const front: Timed[] = [];
   for (const one of [...timed].sort((a, b) => a.bytes - b.bytes || a.time - b.time)) {
@@ -293,7 +293,7 @@ export function paretoOf(timed: readonly Timed[]): readonly Timed[] {
 }
 
 /**
- * Bytes against time, with the schedules that none beats in both joined by a line. `timed`: the schedules whose figures are exact;
+ * Bytes against time, with the Pareto front as a line. `timed`: the schedules whose figures are exact;
  * those that the search did not cost have no row, and are drawn small where they are not on the line.
  */
 export function scatter(result: TuneResult, timed: readonly Timed[] = timedOf(result)): string {

@@ -18,7 +18,7 @@ export function tuneSvg(result: TuneResult): string {
       : [[`tile shape against ${result.objective}; hatched: no schedule is legal`, heat.map]]),
     ...(heat?.legend === undefined ? [] : [["", heat.legend]]),
     [
-      `bytes against ${timeUnitOf(result.objective)}, with the line of those that none beats in both`,
+      `bytes against ${timeUnitOf(result.objective)}, with the Pareto front`,
       scatter(result, timedSchedules(result)),
     ],
   ] as const;

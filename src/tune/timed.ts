@@ -14,7 +14,7 @@ export const poisonByte = 0xa5;
 /** Shorter samples are made of several runs: clocks and interrupts are coarse beside them. */
 const leastSampleMs = 0.5;
 const mostRuns = 1000;
-/** Of the limit, what sampling may take: a candidate that is that slow needs no more samples to lose. */
+/** Share of the time limit that sampling may use. A candidate slower than that has lost already. */
 export const samplingShare = 0.5;
 
 /** Never throws for what the candidate does. A candidate that cannot be ended is told to have taken too long afterwards. */

@@ -74,7 +74,7 @@ describe("two buffers", () => {
     const kernel = compile(line, { target, tile: [4096], buffers: { data: 2, indices: 2 } });
     expect(kernel.tile.schedule.buffers).toEqual({ indices: 2 });
     expect(kernel.diagnostics.filter(({ code }) => code === "TC908")).toMatchObject([
-      { severity: "hint", message: expect.stringContaining("data: no loop moves the tile") as string },
+      { severity: "hint", message: expect.stringContaining("data: no loop loads the tile") as string },
     ]);
     expect(compile(kernel.access!, { target }).diagnostics.map(({ code }) => code)).not.toContain("TC908");
   });

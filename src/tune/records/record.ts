@@ -75,7 +75,7 @@ export interface PrunedRecord extends PrunedCount {
   readonly task: string;
 }
 
-/** Tiles that a rule refuses, as the smallest that it does. */
+/** Tiles refused by one rule, recorded once by the smallest of them: the rule refuses every larger tile too. */
 export interface RefusedRecord extends Omit<RefusedTiles, "status"> {
   readonly record: "refused";
   readonly task: string;
