@@ -154,7 +154,7 @@ const maps: readonly (readonly [kind: string, tir: string])[] = [
   %y = access.gather %x, %i (d0, d1) -> (%i[d0], d1)`,
   ],
   [
-    "a view: steps, turned dims",
+    "a view: steps, permuted and reversed dims",
     `(%x: tensor<8x4xf32>, %i: tensor<3xi32>) -> tensor<2x3xf32> {
   %y = access.gather %x, %i (d0, d1) -> (%i[d1], 3 - 2 * d0)`,
   ],
@@ -177,6 +177,16 @@ const maps: readonly (readonly [kind: string, tir: string])[] = [
     "an index of an index, in pages",
     `(%x: tensor<8x4xf32>, %t: tensor<3xi32>, %b: tensor<4xi32>) -> tensor<3x4xf32> {
   %y = access.gather %x, %t, %b (d0, d1) let t = clamp(%t[d0] in 8) -> (clamp(2 * %b[t div 2] + t mod 2 in 8), d1)`,
+  ],
+  [
+    "a computed value",
+    `(%x: tensor<8x4xf32>, %s: tensor<8xf32>, %i: tensor<3xi32>) -> tensor<3x4xf32> {
+  %y = access.gather %x, %s, %i (d0, d1) let t = clamp(%i[d0] in 8) yield %x[t, d1] * %s[t]`,
+  ],
+  [
+    "a sum of rows",
+    `(%x: tensor<8x4xf32>, %i: tensor<3x2xi32>) -> tensor<3x4xf32> {
+  %y = access.gather %x, %i (d0, d1; r < 2) let t = clamp(%i[d0, r] in 8) yield fold(%x[t, d1])`,
   ],
   [
     "fill bits",
@@ -205,70 +215,92 @@ function mapRow([kind, body]: (typeof maps)[number]): string {
   return `| ${kind} | ${cells.map((cell) => (cell === "accepted" ? "yes" : cell)).join(" | ")} |`;
 }
 
+/** Types, in words where they are most of all. */
+function typesIn(types: readonly DType[], all: readonly DType[]): string {
+  const others = all.filter((dtype) => !types.includes(dtype));
+  if (others.length === 0) return "all";
+  return others.length < 4 ? `all but ${others.join(", ")}` : types.join(", ");
+}
+
+const everywhere = "reference, sim, webgpu";
+
+/** The element types that an operator takes, by the backends that run them. */
+function elementTypes(row: Row, anyIndex: DType): string {
+  const byBackends = new Map<string, DType[]>();
+  for (const dtype of dtypes) {
+    const backends = takes(smallest(row, dtype, anyIndex, 2))
+      ? backendsOf(row, dtype, anyIndex).join(", ")
+      : "";
+    byBackends.set(backends, [...(byBackends.get(backends) ?? []), dtype]);
+  }
+  byBackends.delete("");
+  return [...byBackends]
+    .map(
+      ([backends, types]) => typesIn(types, dtypes) + (backends === everywhere ? "" : ` (${backends} alone)`),
+    )
+    .join("; ");
+}
+
+/** A line of the table of operators. */
+function operatorRow(row: Row): string {
+  const { def, level } = row;
+  const anyIndex = indexTypeOf(row);
+  const indexTypes = indexDTypes.filter((dtype) => takes(smallest(row, anyData(row), dtype, 2)));
+  const all = Array.from({ length: maxRank + 1 }, (_, rank) => rank);
+  const dataRanks = all.filter((rank) => rank > 0 && takes(smallest(row, anyData(row), anyIndex, rank)));
+  const indexRanks = all.filter((rank) =>
+    takes(smallest(row, anyData(row), anyIndex, likeOf(def) === "gather" ? (dataRanks[0] ?? 1) : rank, rank)),
+  );
+  const [policy, words] = policiesOf(def);
+  const base = smallest(row, anyData(row), anyIndex, 2);
+  const policies = words.filter((word) => takes({ ...base, attrs: { ...base.attrs, [policy]: word } }));
+  const inputs = [base.data, base.indices, ...(base.others ?? [])];
+  const resolved = resolveSource({ op: base.op, attrs: base.attrs, inputs });
+  const oob = resolved.ok ? resolved.resolved.oob : "none";
+  const named = policy === "oob" ? oob : String(def.attrs[policy]?.default);
+  const negative = resolved.ok && resolved.resolved.negative === "from-end" ? "from the end" : "out of range";
+  const cells = [
+    [def.name, ...Object.entries(level).map(([name, word]) => `${name} ${String(word)}`)].join(", "),
+    def.kind ?? "none",
+    elementTypes(row, anyIndex),
+    indexTypes.join(", "),
+    ranks(dataRanks),
+    dialectOf(def) === "directml" ? "as data" : ranks(indexRanks),
+    negative,
+    (policies.length === 0 ? [oob] : policies)
+      .map((word) => (word === named ? `**${word}**${named === oob ? "" : ` (${oob})`}` : word))
+      .join(", "),
+    Object.keys(def.attrs).join(", "),
+  ];
+  return `| ${cells.join(" | ")} |`;
+}
+
 /** Markdown. */
 export function supportMatrix(): string {
   const lines = [
     "# What runs where",
     "",
-    "Generated from the code by `npm run docs:support`; a test compares. Every cell was found by trying it.",
+    "`npm run docs:support` generates this page and a test compares it: it compiles a program for every cell.",
     "",
-  ];
-  for (const row of opDefs.flatMap(rowsOf)) {
-    const { def, level } = row;
-    const anyIndex = indexTypeOf(row);
-    const dataTypes = dtypes.filter((dtype) => takes(smallest(row, dtype, anyIndex, 2)));
-    const indexTypes = indexDTypes.filter((dtype) => takes(smallest(row, anyData(row), dtype, 2)));
-    const all = Array.from({ length: maxRank + 1 }, (_, rank) => rank);
-    const dataRanks = all.filter((rank) => rank > 0 && takes(smallest(row, anyData(row), anyIndex, rank)));
-    const indexRanks = all.filter((rank) =>
-      takes(
-        smallest(row, anyData(row), anyIndex, likeOf(def) === "gather" ? (dataRanks[0] ?? 1) : rank, rank),
-      ),
-    );
-    const [policy, words] = policiesOf(def);
-    const policies = words.filter((word) => {
-      const base = smallest(row, anyData(row), anyIndex, 2);
-      return takes({ ...base, attrs: { ...base.attrs, [policy]: word } });
-    });
-    const base = smallest(row, anyData(row), anyIndex, 2);
-    const resolved = resolveSource({
-      op: base.op,
-      attrs: base.attrs,
-      inputs: [base.data, base.indices, ...(base.others ?? [])],
-    });
-    const oob = resolved.ok ? resolved.resolved.oob : "none";
-    const fallback = policy === "oob" ? oob : `${String(def.attrs[policy]?.default)}, which is ${oob}`;
-    const negative =
-      resolved.ok && resolved.resolved.negative === "from-end" ? "count from the end" : "out of range";
-    lines.push(
-      `## ${[def.name, ...Object.entries(level).map(([name, word]) => `${name} ${String(word)}`)].join(", ")}`,
-      "",
-      `- Operator: \`${def.kind ?? "its own"}\`; attributes: ${Object.keys(def.attrs)
-        .map((name) => `\`${name}\``)
-        .join(", ")}`,
-      `- Data ranks: ${ranks(dataRanks)}; index ranks: ${dialectOf(def) === "directml" ? "as the data's (leading ones are padding)" : ranks(indexRanks)}`,
-      `- Index types: ${indexTypes.join(", ")}; negative indices: ${negative}`,
-      `- ${policy === "oob" ? "Policies" : "Modes"}: ${policies.join(", ") || "none"}; default ${fallback}`,
-      "",
-      "| Element type | Backends |",
-      "| --- | --- |",
-      ...dtypes.map((dtype) => {
-        const where = dataTypes.includes(dtype)
-          ? backendsOf(row, dtype, anyIndex).join(", ")
-          : "refused (TC104)";
-        return `| ${dtype} | ${where} |`;
-      }),
-      "",
-    );
-  }
-  lines.push(
-    "## Access maps, by what runs them",
+    "## Operators",
     "",
-    "Maps of 32-bit elements under `clamp`; a code is a refusal. The reference runs all of them; PTO and PyPTO are text for Ascend toolchains, and PyPTO is made of operators alone.",
+    "Each operator takes the listed element types, which run on the reference, on both executors of the simulator and on WebGPU; it refuses others (TC104).",
+    "",
+    "- **Common operator**: the flag `--op` takes it for every dialect that has one.",
+    "- **Index ranks** of DirectML are those of the data: leading dims of 1 are padding.",
+    "- **Out of range**: the policies or modes that the operator takes, with the default in bold, and its policy where the mode has another name.",
+    "",
+    "| Operator | Common operator | Element types | Index types | Data ranks | Index ranks | Negative indices | Out of range | Attributes |",
+    "| --- | --- | --- | --- | --- | --- | --- | --- | --- |",
+    ...opDefs.flatMap(rowsOf).map(operatorRow),
+    "",
+    "## Access maps",
+    "",
+    "Maps of 32-bit elements under `clamp`; a code is a refusal. The reference runs all of them. PTO and PyPTO are text for Ascend toolchains. PyPTO prints its own operators only, so it refuses general maps.",
     "",
     "| Map | sim, checked | sim, fast | webgpu | PTO | PyPTO |",
     "| --- | --- | --- | --- | --- | --- |",
     ...maps.map(mapRow),
-  );
+  ];
   return `${lines.join("\n").trimEnd()}\n`;
 }
