@@ -1,4 +1,5 @@
 /** Every source operator, and the one way to apply a dialect's rules. */
+import { didYouMean } from "../did-you-mean.js";
 import { error, type Diagnostic } from "../diagnostic.js";
 import { inputsOf, type Attrs, type AttrValue, type SourceFunc } from "../func.js";
 import { assertNever, at, formatShape, isIndexDType, type Span, type TensorType } from "../types.js";
@@ -103,10 +104,11 @@ export function resolveSource(source: SourceOp): ResolveResult {
 function resolve(source: SourceOp): ResolveResult {
   const def = findOp(source.op);
   if (def === undefined) {
-    const names = opDefs.map((known) => known.name).join(", ");
+    const names = opDefs.map((known) => known.name);
+    const near = didYouMean(source.op, names);
     const unknown = error("TC003", `unknown operator ${source.op}`, {
       span: source.span,
-      hint: `known: ${names}`,
+      hint: near === undefined ? `known: ${names.join(", ")}` : near,
     });
     return { ok: false, diagnostics: [unknown] };
   }

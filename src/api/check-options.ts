@@ -45,7 +45,7 @@ import {
   type FieldOptions,
   type Fields,
 } from "../../backends/index.js";
-import { didYouMean } from "./did-you-mean.js";
+import { didYouMean } from "../../ir/did-you-mean.js";
 
 export const checkOptions = (
   what: string,

@@ -1,7 +1,7 @@
 /** What `--sweep` takes: a figure of the target, and its values. */
 import { type Target, type TargetFigures } from "../../ir/index.js";
 import { figureNames } from "../api/check-options.js";
-import { didYouMean } from "../api/did-you-mean.js";
+import { didYouMean } from "../../ir/did-you-mean.js";
 import { UsageError } from "./usage-error.js";
 
 const example = "--sweep ubBytes=64KiB..512KiB, --sweep cores=24,48";

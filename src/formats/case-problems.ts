@@ -1,6 +1,6 @@
 /** What is wrong with a case, or with the file around the cases, in words. */
 import { problemsOf } from "../../backends/index.js";
-import { didYouMean } from "../api/did-you-mean.js";
+import { didYouMean } from "../../ir/did-you-mean.js";
 import { caseField, caseFileField } from "./case-schema.js";
 import type { JsonField } from "./json-fields.js";
 

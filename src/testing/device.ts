@@ -2,7 +2,7 @@
 import { CompileError, error } from "../../ir/index.js";
 import { createRunner, type Runner } from "../../backends/webgpu/index.js";
 import { backendNames, type BackendName } from "../api/backends.js";
-import { didYouMean } from "../api/did-you-mean.js";
+import { didYouMean } from "../../ir/did-you-mean.js";
 import { acquireGpu } from "../device/index.js";
 
 export type TestDevice =

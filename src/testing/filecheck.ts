@@ -11,7 +11,7 @@
  * fail is an error: nothing to look for, a name captured twice, a label without checks, a NOT without neighbours, a directive
  * with a slip of the pen. Reference: https://llvm.org/docs/CommandGuide/FileCheck.html.
  */
-import { distance } from "fastest-levenshtein";
+import { distance } from "../../ir/did-you-mean.js";
 
 const kinds = [
   "CHECK",

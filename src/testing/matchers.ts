@@ -19,7 +19,7 @@ import {
 import { shown } from "../../backends/index.js";
 import { simulateBytes } from "../../backends/sim/index.js";
 import { tryCompile, type Kernel } from "../api/compile.js";
-import { didYouMean } from "../api/did-you-mean.js";
+import { didYouMean } from "../../ir/did-you-mean.js";
 import { compareWithReference, rendered, type ReferenceOptions } from "./compare.js";
 import { definitionOf, drawsOf, type Draw } from "./draws.js";
 import { fileCheck, parseChecks, slipsIn, vacuousChecks } from "./filecheck.js";

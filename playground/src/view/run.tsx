@@ -40,6 +40,13 @@ const ms = (value: number): string =>
   `${value < 10 ? value.toFixed(2) : Math.round(value).toLocaleString("en")} ms`;
 const microseconds = (nanoseconds: number): string => `${(nanoseconds / 1000).toFixed(1)} µs`;
 
+/** Which of the two is faster, and by how much. */
+function launchVerdict({ tilec, plain }: NonNullable<RunAnswer["times"]>): string {
+  const [fast, slow, name] = tilec <= plain ? [tilec, plain, "tilec's"] : [plain, tilec, "the plain one"];
+  const ratio = (slow / Math.max(1, fast)).toFixed(2);
+  return ratio === "1.00" ? "they take as long." : `${name} is ${ratio} times as fast.`;
+}
+
 function RunResult({ backends, sameBits, inputs, output, times }: RunAnswer) {
   const ran = backends.filter(({ status }) => status !== "absent");
   const names = ran.map(({ backend }) => backend).join(", ");
@@ -79,9 +86,8 @@ function RunResult({ backends, sameBits, inputs, output, times }: RunAnswer) {
       )}
       {times === undefined ? null : (
         <p>
-          A launch takes {microseconds(times.tilec)}, a plain kernel {microseconds(times.plain)}:{" "}
-          {(times.plain / Math.max(1, times.tilec)).toFixed(2)} times as long.{" "}
-          <span class="soft">Timed {times.clock}.</span>
+          A launch of tilec's kernel takes {microseconds(times.tilec)}, of a plain kernel{" "}
+          {microseconds(times.plain)}: {launchVerdict(times)} <span class="soft">Timed {times.clock}.</span>
         </p>
       )}
       <p class="soft">

@@ -1,5 +1,5 @@
 /** The word that was probably meant. */
-import { distance } from "fastest-levenshtein";
+import { at } from "./types.js";
 
 /** The nearest of `words`, where half of the longer one's letters are the most that differ, and one always may. */
 export function didYouMean(word: string, words: readonly string[]): string | undefined {
@@ -12,4 +12,18 @@ export function didYouMean(word: string, words: readonly string[]): string | und
   });
   near.sort((a, b) => a.off - b.off);
   return near[0]?.candidate;
+}
+
+/** Letters to insert, delete or replace (Levenshtein), row by row (Wagner and Fischer). */
+export function distance(a: string, b: string): number {
+  let above = Array.from({ length: b.length + 1 }, (_, k) => k);
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i];
+    for (let k = 1; k <= b.length; k++) {
+      const changed = a[i - 1] === b[k - 1] ? 0 : 1;
+      row.push(Math.min(at(above, k) + 1, at(row, k - 1) + 1, at(above, k - 1) + changed));
+    }
+    above = row;
+  }
+  return at(above, b.length);
 }
