@@ -38,6 +38,8 @@ export interface PreparedKernel {
 
 export interface Backend {
   readonly name: string;
+  /** Of a backend that was loaded: where it comes from, for messages, such as `backends.mine of tilec.config.ts`. */
+  readonly origin?: string;
   /** Throws a CompileError when the kernel cannot run here. */
   prepare(kernel: BackendKernel): PreparedKernel | Promise<PreparedKernel>;
 }

@@ -6,6 +6,7 @@ export {
   checkFields,
   choice,
   isObject,
+  kindOf,
   lacking,
   listOf,
   oneOf,

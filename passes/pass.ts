@@ -28,7 +28,7 @@ export interface Pass {
   readonly summary: string;
   readonly requires: readonly Property[];
   readonly ensures: readonly Property[];
-  /** Of a pass that was loaded: the file it comes from, and that file's text, by which records tell its versions apart. */
+  /** Of a pass that was loaded: the file it comes from, and the text by which records tell its versions apart. */
   readonly origin?: { readonly file: string; readonly text: string };
   /** The function after the pass; its argument when there is nothing to do. */
   run(func: Func, context: PassContext): Func;

@@ -41,11 +41,13 @@ export {
   backendNames,
   firstDifference,
   runOn,
+  type BackendChoice,
   type BackendName,
   type BackendOptions,
   type BackendRun,
 } from "./api/backends.js";
 export { run } from "./api/run.js";
+export type { Config } from "./api/config.js";
 export type { TuneOptions } from "./tune/options.js";
 export type { TuneResult } from "./tune/result.js";
 export { tune } from "./tune/tune.js";

@@ -9,7 +9,11 @@ export async function activate(): Promise<void> {
   const [command = "npx", ...args] = workspace.getConfiguration("tilec").get<string[]>("command") ?? [];
   const cwd = workspace.workspaceFolders?.[0]?.uri.fsPath;
   const server = { command, args: [...args, "lsp"], options: cwd === undefined ? {} : { cwd } };
-  client = new LanguageClient("tilec", "tilec", server, { documentSelector: [{ language: "tir" }] });
+  client = new LanguageClient("tilec", "tilec", server, {
+    documentSelector: [{ language: "tir" }],
+    // A config of the workspace runs code.
+    initializationOptions: { trusted: workspace.isTrusted },
+  });
   try {
     await client.start();
   } catch (thrown) {

@@ -3,9 +3,11 @@ import {
   checkRunnable,
   checkTensors,
   isObject,
-  oneOf,
+  kindOf,
+  shown,
   type Backend,
   type BackendRun,
+  type Field,
   type Fields,
   type HostInputs,
 } from "../../backends/index.js";
@@ -13,7 +15,17 @@ import { referenceBackend } from "../../backends/reference/index.js";
 import { checkedBackend, fastBackend, type SimulateLongOptions } from "../../backends/sim/index.js";
 import { refuseThreads, simulateLongFields } from "../../backends/sim/options.js";
 import { webgpuBackend, type Runner } from "../../backends/webgpu/index.js";
-import { assertNever, CompileError, error, throwIfErrors, type Diagnostic } from "../../ir/index.js";
+import {
+  assertNever,
+  byteCount,
+  CompileError,
+  error,
+  outputOf,
+  RunError,
+  throwIfErrors,
+  type Diagnostic,
+  type TileFunc,
+} from "../../ir/index.js";
 import { checkOptions } from "./check-options.js";
 import type { Kernel } from "./compile.js";
 
@@ -23,6 +35,26 @@ export type { BackendRun } from "../../backends/index.js";
 export const backendNames = ["reference", "sim", "webgpu"] as const;
 /** The name of a backend. */
 export type BackendName = (typeof backendNames)[number];
+
+/** Where a kernel runs: a backend by name, or one of the caller's own. */
+export type BackendChoice = BackendName | Backend;
+
+/** What messages and results call a backend. */
+export const nameOf = (backend: BackendChoice): string =>
+  typeof backend === "string" ? backend : backend.name;
+
+/** Where a loaded backend comes from, as a note of a message. */
+export const placeOf = (backend: BackendChoice): readonly string[] =>
+  typeof backend === "string" || backend.origin === undefined ? [] : [`${backend.name} is ${backend.origin}`];
+
+export const backendField: Field = {
+  code: "TC702",
+  takes: `${backendNames.join(" or ")}, or a backend: an object with a name and prepare(kernel)`,
+  holds: (value) =>
+    backendNames.some((name) => name === value) ||
+    (isObject(value) && typeof value["name"] === "string" && typeof value["prepare"] === "function"),
+  words: backendNames,
+};
 
 /** What `sim` takes, and the runner that `webgpu` needs. */
 export interface BackendOptions extends SimulateLongOptions {
@@ -39,7 +71,8 @@ export const backendFields: Fields<BackendOptions> = {
 };
 
 /** Throws a CompileError for `webgpu` without a runner (TC503), for threads beside the checked executor (TC702). */
-function backendFor(name: BackendName, options: BackendOptions = {}): Backend {
+function backendFor(name: BackendChoice, options: BackendOptions = {}): Backend {
+  if (typeof name !== "string") return name;
   switch (name) {
     case "reference":
       return referenceBackend;
@@ -59,26 +92,38 @@ function backendFor(name: BackendName, options: BackendOptions = {}): Backend {
 
 /**
  * Runs a kernel once on one backend. `reference` runs the operator, or what the program's own access map states; `webgpu`
- * compiles a kernel of another target again.
+ * compiles a kernel of another target again. Rejects with a RunError (TC611) where a backend of the caller's own gives no bytes of
+ * the output's size.
  */
 export async function runOn(
-  backend: BackendName,
+  backend: BackendChoice,
   kernel: Kernel,
   inputs: HostInputs,
   options: BackendOptions = {},
 ): Promise<BackendRun> {
   throwIfErrors([
-    ...checkOptions("runOn", { backend }, { backend: oneOf(backendNames) }, { needs: ["backend"] }),
+    ...checkOptions("runOn", { backend }, { backend: backendField }, { needs: ["backend"] }),
     ...checkOptions("runOn", options, backendFields),
   ]);
   checkRunnable(kernel);
   checkTensors(kernel.tile, inputs);
   const prepared = await backendFor(backend, options).prepare(kernel);
   try {
-    return await prepared.run(inputs, { ...options, report: true });
+    const ran = await prepared.run(inputs, { ...options, report: true });
+    if (typeof backend !== "string") checkOutput(backend, kernel.tile, ran);
+    return ran;
   } finally {
     prepared.release();
   }
+}
+
+function checkOutput(backend: Backend, tile: TileFunc, ran: unknown): void {
+  const bytes = byteCount(outputOf(tile).type);
+  const output = isObject(ran) ? ran["output"] : undefined;
+  if (ArrayBuffer.isView(output) && kindOf(output) === "Uint8Array" && output.byteLength === bytes) return;
+  const message = `${backend.name} gives ${shown(output)} as its output; it takes a Uint8Array of ${bytes} bytes`;
+  const hint = "run(inputs) resolves to { output }, row-major";
+  throw new RunError([error("TC611", message, { notes: placeOf(backend), hint })]);
 }
 
 /** The first byte at which two outputs differ, as a diagnostic; undefined when they agree. */

@@ -2,7 +2,6 @@
 import {
   checkRunnable,
   fromHost,
-  oneOf,
   stringsOf,
   toHosts,
   type Fields,
@@ -11,16 +10,16 @@ import {
 } from "../../backends/index.js";
 import type { SimReport } from "../../backends/sim/index.js";
 import { outputOf, throwIfErrors } from "../../ir/index.js";
-import { backendFields, backendNames, runOn, type BackendName, type BackendOptions } from "./backends.js";
+import { backendField, backendFields, runOn, type BackendChoice, type BackendOptions } from "./backends.js";
 import { checkOptions } from "./check-options.js";
 import type { Kernel } from "./compile.js";
 
 export interface RunOptions extends BackendOptions {
-  /** Default `sim`. `webgpu` needs a runner: `await createRunner(device)` from tilec/webgpu. */
-  readonly backend?: BackendName;
+  /** Default `sim`. `webgpu` needs a runner: `await createRunner(device)` from tilec/webgpu; a backend of your own runs too. */
+  readonly backend?: BackendChoice;
 }
 
-const runFields: Fields<RunOptions> = { ...backendFields, backend: oneOf(backendNames) };
+const runFields: Fields<RunOptions> = { ...backendFields, backend: backendField };
 
 /** Throws a CompileError (TC107) for a kernel whose sizes are open, a RunError (TC601) for an index out of range under policy `error`. */
 export async function run(

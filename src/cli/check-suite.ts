@@ -3,12 +3,12 @@ import { join } from "node:path";
 import { error, RunError, warning, type Diagnostic } from "../../ir/index.js";
 import type { Executor } from "../../backends/sim/index.js";
 import type { Pass } from "../../passes/index.js";
-import type { BackendName } from "../api/backends.js";
-import { lookUpTarget } from "../formats/look-up-target.js";
+import { nameOf, type BackendChoice } from "../api/backends.js";
 import type { TensorValue } from "../formats/tensor.js";
 import type { CheckContext, CheckResult } from "../testing/check-case.js";
 import type { Measured } from "../testing/measured.js";
 import { runTests, type SuiteResults, type Test } from "../testing/run-tests.js";
+import type { Project } from "../config/project.js";
 import { progressBar } from "./progress.js";
 import { sharesOf, type SuiteReport } from "./reporters/suite-report.js";
 import { openRunner, writeTensor } from "./run.js";
@@ -19,26 +19,36 @@ export interface NamedTest extends Test {
 }
 
 export interface SuiteSettings {
-  readonly backends: readonly BackendName[];
-  readonly required: ReadonlySet<BackendName>;
+  readonly backends: readonly BackendChoice[];
+  readonly required: ReadonlySet<string>;
+  readonly project: Project;
   readonly executor?: Executor;
   readonly passes?: readonly Pass[];
   /** The folder for outputs. */
   readonly dump?: string;
   readonly bail?: boolean;
-  readonly onMismatch: (test: Test, backend: BackendName, actual: TensorValue) => void;
+  readonly onMismatch: (test: Test, backend: string, actual: TensorValue) => void;
   readonly onExcess: (test: Test, found: Measured) => void;
 }
+
+/** What of a config reaches the tests: its targets, and its flags for their RUN lines. */
+export const checkSettings = ({
+  findTarget,
+  flags,
+}: Project): Pick<CheckContext, "findTarget" | "commandFlags"> => ({
+  findTarget,
+  ...(flags === undefined ? {} : { commandFlags: flags }),
+});
 
 export interface SuiteRun extends SuiteReport, Pick<SuiteResults, "bugs"> {}
 
 export async function runSuite(tests: readonly NamedTest[], settings: SuiteSettings): Promise<SuiteRun> {
-  const { backends, required, executor, passes, dump, onMismatch, onExcess } = settings;
+  const { backends, required, project, executor, passes, dump, onMismatch, onExcess } = settings;
   const start = performance.now();
   const device = backends.includes("webgpu") ? await openRunner().catch(runErrorsOnly) : undefined;
   const gpu = device instanceof RunError ? undefined : device;
   const contextOf = (test: NamedTest): CheckContext => ({
-    findTarget: lookUpTarget,
+    ...checkSettings(project),
     ...(executor === undefined ? {} : { executor }),
     ...(passes === undefined ? {} : { passes }),
     ...(gpu === undefined ? {} : { runner: gpu.runner }),
@@ -94,12 +104,12 @@ const reasonIn = ({ diagnostics, message }: RunError): string => diagnostics[0]?
  * where nothing else ran either: a suite that runs nothing must not pass for one that holds. A warning to others.
  */
 function idleBackends(
-  backends: readonly BackendName[],
-  required: ReadonlySet<BackendName>,
+  backends: readonly BackendChoice[],
+  required: ReadonlySet<string>,
   results: readonly CheckResult[],
 ): Diagnostic[] {
   const ran = results.some(({ status }) => status !== "skip");
-  return backends.flatMap((backend) => {
+  return backends.map(nameOf).flatMap((backend) => {
     const own = results.filter((result) => result.backend === backend);
     const [first] = own;
     if (first === undefined || own.some(({ status }) => status !== "skip")) return [];

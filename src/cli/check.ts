@@ -2,9 +2,9 @@
 import { Option, type Command } from "commander";
 import { CompileError, error, hasErrors } from "../../ir/index.js";
 import type { Executor } from "../../backends/sim/index.js";
-import { backendNames, type BackendName } from "../api/backends.js";
+import { backendNames, nameOf } from "../api/backends.js";
+import type { Project } from "../config/project.js";
 import { readText, writeBytes } from "../formats/files.js";
-import { lookUpTarget } from "../formats/look-up-target.js";
 import type { TensorValue } from "../formats/tensor.js";
 import { differencesBetween } from "../formats/tensor.js";
 import { requiredBackends } from "../testing/device.js";
@@ -12,9 +12,15 @@ import type { Measured } from "../testing/measured.js";
 import { testsIn } from "../testing/find-tests.js";
 import type { Test } from "../testing/run-tests.js";
 import { withChecks, withLimits, withOutput } from "../testing/update.js";
-import { isContinuousIntegration, runSuite, type NamedTest, type SuiteRun } from "./check-suite.js";
+import {
+  checkSettings,
+  isContinuousIntegration,
+  runSuite,
+  type NamedTest,
+  type SuiteRun,
+} from "./check-suite.js";
 import { dumpNames } from "./dump-names.js";
-import { executorOption, parseShard } from "./options.js";
+import { executorOption, parseShard, projectOf } from "./options.js";
 import { addPipelineOptions, pipelineOf, type PipelineFlags } from "./pipeline-flags.js";
 import { UsageError } from "./usage-error.js";
 import { github } from "./reporters/github.js";
@@ -57,7 +63,8 @@ export function checkCommand(program: Command): void {
     .option("--watch", "run again when a file changes")
     .option("--dump <folder>", "write every output, and every filled input, as .npy")
     .option("--json", "short for --reporter json")
-    .action(async (files: string[], flags: CheckFlags) => {
+    .action(async (files: string[], given: Omit<CheckFlags, "project">, command: Command) => {
+      const flags: CheckFlags = { ...given, project: await projectOf(command) };
       refuseTogether(flags);
       if (flags.watch === true) await checkAgainAndAgain(files, flags);
       else process.exitCode = await check(files, flags);
@@ -80,39 +87,42 @@ function refuseTogether(flags: CheckFlags): void {
 }
 
 async function check(files: readonly string[], flags: CheckFlags): Promise<number> {
-  const backends = parseBackends(flags.backend);
+  const { project } = flags;
+  const backends = parseBackends(flags.backend, project);
   refuseWithoutSim(backends, flags);
-  const required = requiredBackends(flags.require === undefined ? [] : parseBackends(flags.require));
-  const absent = [...required].find((name) => flags.require !== undefined && !backends.includes(name));
+  const names = backends.map(nameOf);
+  const required = requiredBackends(
+    flags.require === undefined ? [] : parseBackends(flags.require, project).map(nameOf),
+    [...project.backends.keys()],
+  );
+  const absent = [...required].find((name) => flags.require !== undefined && !names.includes(name));
   if (absent !== undefined)
-    throw new UsageError(`--require ${absent} is not in --backend ${backends.join(",")}`);
+    throw new UsageError(`--require ${absent} is not in --backend ${names.join(",")}`);
   const pipeline = await pipelineOf(flags);
   const tests = selected(files, flags);
-  const mismatches = new Map<Test, Map<BackendName, TensorValue>>();
+  const mismatches = new Map<Test, Map<string, TensorValue>>();
   const excesses = new Map<Test, Measured>();
   const run = await runSuite(tests, {
     backends,
     required,
+    project,
     ...pipeline,
     ...(flags.executor === undefined ? {} : { executor: flags.executor }),
     ...(flags.dump === undefined ? {} : { dump: flags.dump }),
     bail: flags.bail === true,
     onExcess: (test, found) => excesses.set(test, found),
     onMismatch(test, backend, actual) {
-      mismatches.set(
-        test,
-        (mismatches.get(test) ?? new Map<BackendName, TensorValue>()).set(backend, actual),
-      );
+      mismatches.set(test, (mismatches.get(test) ?? new Map<string, TensorValue>()).set(backend, actual));
     },
   });
-  await tell(run, flags.json === true ? "json" : (flags.reporter ?? "pretty"));
+  await tell(run, flags.json === true ? "json" : (flags.reporter ?? "pretty"), project);
   printDiagnostics(run.diagnostics);
   for (const { id, thrown } of run.bugs) {
     note(
       `${id}: a bug in tilec; please report it with the case\n${thrown instanceof Error ? (thrown.stack ?? "") : String(thrown)}`,
     );
   }
-  if (flags.update === true) await update(tests, backends, run, mismatches, excesses);
+  if (flags.update === true) await update(tests, names, run, mismatches, excesses, project);
   if (run.bugs.length > 0) return 3;
   return countOf(run.results, "fail") > 0 || hasErrors(run.diagnostics) ? 1 : 0;
 }
@@ -136,7 +146,11 @@ function selected(files: readonly string[], { filter, shard: part }: CheckFlags)
   return shard(found, part);
 }
 
-async function tell(report: SuiteReport, reporter: (typeof reporters)[number]): Promise<void> {
+async function tell(
+  report: SuiteReport,
+  reporter: (typeof reporters)[number],
+  { config }: Project,
+): Promise<void> {
   switch (reporter) {
     case "pretty":
       print(pretty(report));
@@ -153,6 +167,7 @@ async function tell(report: SuiteReport, reporter: (typeof reporters)[number]): 
         countOf(results, status),
       );
       printJson({
+        ...(config === undefined ? {} : { config }),
         results,
         summary: { passed, failed, skipped, ...(notRun === 0 ? {} : { notRun }) },
         backends: shares,
@@ -166,10 +181,11 @@ async function tell(report: SuiteReport, reporter: (typeof reporters)[number]): 
 /** Rewrites what failed and can be told: outputs on which every backend agrees with reference, CHECK lines that find nothing. */
 async function update(
   tests: readonly Test[],
-  backends: readonly BackendName[],
+  backends: readonly string[],
   { results }: SuiteRun,
-  mismatches: ReadonlyMap<Test, ReadonlyMap<BackendName, TensorValue>>,
+  mismatches: ReadonlyMap<Test, ReadonlyMap<string, TensorValue>>,
   excesses: ReadonlyMap<Test, Measured>,
+  project: Project,
 ): Promise<void> {
   const texts = new Map<string, string>();
   const textOf = (file: string): string => texts.get(file) ?? readText(file);
@@ -191,7 +207,7 @@ async function update(
   const failed = new Set(results.flatMap(({ status, id }) => (status === "fail" ? [id] : [])));
   for (const { id, file } of tests) {
     if (failed.has(id) && file.endsWith(".tir"))
-      texts.set(file, withChecks(textOf(file), file, { findTarget: lookUpTarget }));
+      texts.set(file, withChecks(textOf(file), file, checkSettings(project)));
   }
   const { createTwoFilesPatch } = await import("diff");
   for (const [file, text] of texts) {

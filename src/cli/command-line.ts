@@ -2,6 +2,7 @@
 import { Command, CommanderError } from "commander";
 import { CompileError, error, RunError, type Diagnostic } from "../../ir/diagnostic.js";
 import { InternalError } from "../../ir/types.js";
+import { ConfigError } from "../config/config-error.js";
 import { writeBytes } from "../formats/files.js";
 import { collect } from "./collect.js";
 import { note, printDiagnostics, printJson } from "./terminal.js";
@@ -79,6 +80,12 @@ async function build(args: readonly string[]): Promise<Command> {
   const program = new Command("tilec")
     .description("A tiling compiler for gathers: legal or explained, the same bits from every backend")
     .version(version)
+    .option(
+      "--config <file>",
+      "the config in place of the nearest tilec.config.ts, .js, .mjs or .json upward",
+    )
+    .option("--no-config", "read no config")
+    .configureHelp({ showGlobalOptions: true })
     .exitOverride()
     .configureOutput({ writeErr: () => undefined });
   const added = (name: string): Command | undefined => program.commands.find((own) => own.name() === name);
@@ -91,6 +98,7 @@ async function build(args: readonly string[]): Promise<Command> {
     command.exitOverride().configureOutput({ writeErr: () => undefined });
     refuseSecondValues(command);
   }
+  refuseSecondValues(program);
   return program;
 }
 
@@ -132,7 +140,7 @@ async function report(thrown: unknown, json: boolean, args: readonly string[]): 
     }
     return fail([error("TC701", message, { hint: "tilec --help, or tilec <command> --help" })], json, 2);
   }
-  if (thrown instanceof UsageError) return fail(thrown.diagnostics, json, 2);
+  if (thrown instanceof UsageError || thrown instanceof ConfigError) return fail(thrown.diagnostics, json, 2);
   if (thrown instanceof CompileError || thrown instanceof RunError) return fail(thrown.diagnostics, json, 1);
   const { PassError } = await import("../../passes/pipeline.js");
   if (thrown instanceof PassError && !thrown.builtIn) return fail(thrown.faults, json, 1);

@@ -9,9 +9,8 @@ import { defaultPipeline } from "../../passes/index.js";
 import { compile, type CompileOptions, type Kernel } from "../api/compile.js";
 import { writeBytes } from "../formats/files.js";
 import type { PassStep } from "../report/pass-page.js";
-import { lookUpTarget } from "../formats/look-up-target.js";
 import { dumpNames } from "./dump-names.js";
-import { addProgramOptions, resolveTarget, type ProgramFlags } from "./options.js";
+import { addProgramOptions, projectOf, targeting, type ProgramFlags } from "./options.js";
 import { UsageError } from "./usage-error.js";
 import { loadPrograms } from "./load.js";
 import { addPipelineOptions, pipelineOf, type PipelineFlags } from "./pipeline-flags.js";
@@ -60,7 +59,8 @@ export function compileCommand(program: Command): void {
     )
     .option("--strict", "refuse records of another task, where --records would say so and go on")
     .option("--json", "print one JSON document")
-    .action(async (file: string | undefined, flags: CompileFlags) => {
+    .action(async (file: string | undefined, given: Omit<CompileFlags, "project">, command: Command) => {
+      const flags: CompileFlags = { ...given, project: await projectOf(command) };
       if (flags.strict === true && flags.records === undefined) {
         throw new UsageError("--strict judges --records, and there are none");
       }
@@ -129,8 +129,7 @@ async function compileOne(
   const printer = passPrinter(flags, pipeline.passes ?? defaultPipeline, flags.json === true ? note : print);
   const steps: PassStep[] = [];
   const options = {
-    ...(flags.target === undefined ? {} : { target: resolveTarget(flags.target) }),
-    findTarget: lookUpTarget,
+    ...targeting(flags),
     ...pipeline,
   };
   const scheduled =

@@ -4,16 +4,15 @@ import { counted, type Func } from "../../ir/index.js";
 import type { Pass } from "../../passes/index.js";
 import { compile } from "../api/compile.js";
 import { writeBytes } from "../formats/files.js";
-import { lookUpTarget } from "../formats/look-up-target.js";
 import { comparedText } from "../report/compared-text.js";
 import { collect } from "./collect.js";
 import { loadPrograms } from "./load.js";
-import { addProgramOptions, resolveTarget, type ProgramFlags } from "./options.js";
+import { addProgramOptions, projectOf, targeting, type ProgramFlags, type ProjectFlags } from "./options.js";
 import { loadPasses, passesOf } from "./pipeline-flags.js";
 import { print, printJson } from "./terminal.js";
 import { UsageError } from "./usage-error.js";
 
-interface DiffFlags extends ProgramFlags {
+interface DiffFlags extends ProgramFlags, ProjectFlags {
   readonly pipeline?: readonly string[];
   readonly load?: readonly string[];
   readonly html?: string;
@@ -35,9 +34,16 @@ export function diffCommand(program: Command): void {
     )
     .option("--html <file.html>", "the difference as one self-contained page")
     .option("--json", "print one JSON document")
-    .action(async (file: string | undefined, other: string | undefined, flags: DiffFlags) => {
-      process.exitCode = await diff(file, other, flags);
-    });
+    .action(
+      async (
+        file: string | undefined,
+        other: string | undefined,
+        given: Omit<DiffFlags, "project">,
+        command: Command,
+      ) => {
+        process.exitCode = await diff(file, other, { ...given, project: await projectOf(command) });
+      },
+    );
 }
 
 /** One side of the comparison. */
@@ -85,7 +91,7 @@ async function sidesOf(
       `--target ${flags.target} compiles, and programs are compared as they are`,
       "--pipeline default",
     );
-  const own = await loadPasses(load);
+  const own = [...flags.project.passes, ...(await loadPasses(load))];
   const pipelines = lists.map((list) => passesOf("pipeline", list, own));
   const sideOf = async (path: string | undefined, name: string, passes: readonly Pass[] | undefined) => {
     const programs = await loadPrograms(path, flags);
@@ -100,12 +106,8 @@ async function sidesOf(
     : [await sideOf(file, file ?? "", first), await sideOf(other, other, first)];
 }
 
-const compiled = (func: Func, passes: readonly Pass[], { target }: DiffFlags): Func =>
-  compile(func, {
-    ...(target === undefined ? {} : { target: resolveTarget(target) }),
-    findTarget: lookUpTarget,
-    passes,
-  }).tile;
+const compiled = (func: Func, passes: readonly Pass[], flags: DiffFlags): Func =>
+  compile(func, { ...targeting(flags), passes }).tile;
 
 /** Functions of one name; where each side has one alone, these, whatever they are called. */
 function paired(

@@ -13,8 +13,7 @@ import { renderPlan } from "../report/memory-plan.js";
 import { renderSensitivity } from "../report/sensitivity.js";
 import { renderSides } from "../report/side-by-side.js";
 import { renderExplanation } from "../report/explanation.js";
-import { lookUpTarget } from "../formats/look-up-target.js";
-import { addProgramOptions, dashed, resolveTarget, type ProgramFlags } from "./options.js";
+import { addProgramOptions, dashed, projectOf, targeting, type ProgramFlags } from "./options.js";
 import { movedLike } from "./indices-like.js";
 import { UsageError } from "./usage-error.js";
 import { loadProgram } from "./load.js";
@@ -38,17 +37,18 @@ export function explainCommand(program: Command): void {
       "rows, bytes and bursts that such indices move: uniform, sorted, runs:8, zipf:1.1, same or FILE.npy",
     )
     .option("--json", "print one JSON document")
-    .action(async (file: string | undefined, flags: ExplainFlags) => {
-      if (file !== undefined && /^TC\d+$/i.test(file)) explainCode(file.toUpperCase(), flags);
-      else process.exitCode = await explainProgram(file, flags);
+    .action(async (file: string | undefined, given: Omit<ExplainFlags, "project">, command: Command) => {
+      if (file !== undefined && /^TC\d+$/i.test(file)) explainCode(file.toUpperCase(), given);
+      else process.exitCode = await explainProgram(file, { ...given, project: await projectOf(command) });
     });
 }
 
 async function explainProgram(file: string | undefined, flags: ExplainFlags): Promise<number> {
   const pipeline = await pipelineOf(flags);
   const { func } = await loadProgram(file, flags);
-  const target = flags.target === undefined ? {} : { target: resolveTarget(flags.target) };
-  const options = { ...target, findTarget: lookUpTarget, ...pipeline };
+  const options = { ...targeting(flags), ...pipeline };
+  const { config } = flags.project;
+  const used = config === undefined ? {} : { config };
   if (func.level === "tile") {
     const unused = (["compare", "sensitivity", "indicesLike"] as const).find(
       (flag) => flags[flag] !== undefined,
@@ -58,7 +58,7 @@ async function explainProgram(file: string | undefined, flags: ExplainFlags): Pr
         `--${dashed(unused)} takes a source or access program, and @${func.name} is a tile program`,
       );
     const explained = explainTile(func, options);
-    if (flags.json === true) printJson({ command: "explain", legal: true, ...explained });
+    if (flags.json === true) printJson({ command: "explain", ...used, legal: true, ...explained });
     else {
       const { tasks, cycles } = explained;
       print(
@@ -84,6 +84,7 @@ async function explainProgram(file: string | undefined, flags: ExplainFlags): Pr
   if (flags.json === true)
     printJson({
       command: "explain",
+      ...used,
       ...explanation,
       ...(compare === undefined ? {} : { compare }),
       ...(sensitivity === undefined ? {} : { sensitivity }),
@@ -107,7 +108,7 @@ function diagnosticPage(code: string): string | undefined {
   return sections.find((section) => section.startsWith(`## ${code}`))?.trimEnd();
 }
 
-function explainCode(code: string, { json, ...others }: ExplainFlags): void {
+function explainCode(code: string, { json, ...others }: Omit<ExplainFlags, "project">): void {
   const [other] = Object.keys(others);
   if (other !== undefined) throw new UsageError(`--${dashed(other)} says nothing about a code`);
   if (!isCode(code))

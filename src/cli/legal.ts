@@ -6,8 +6,8 @@ import { legalTiles, type LegalTile } from "../api/legal-tiles.js";
 import { searchedCell, searchedColumns } from "../report/searched-cells.js";
 import { table } from "../report/table.js";
 import { loadProgram } from "./load.js";
-import { lookUpTarget } from "../formats/look-up-target.js";
-import { addProgramOptions, resolveTarget, type ProgramFlags } from "./options.js";
+import { addProgramOptions, projectOf, targeting, type ProgramFlags, type ProjectFlags } from "./options.js";
+import { tellBuiltIn } from "./pipeline-flags.js";
 import { UsageError } from "./usage-error.js";
 import { progressBar } from "./progress.js";
 import { note, print, printDiagnostics, printJson } from "./terminal.js";
@@ -44,7 +44,7 @@ const listedColumns: readonly Column[] = [
   isDefault,
 ];
 
-interface LegalFlags extends ProgramFlags {
+interface LegalFlags extends ProgramFlags, ProjectFlags {
   readonly all?: boolean;
   readonly csv?: boolean;
   readonly json?: boolean;
@@ -55,20 +55,18 @@ export function legalCommand(program: Command): void {
     .option("--all", `list every candidate, not the ${shown} fastest`)
     .option("--csv", "list every candidate as comma-separated values")
     .option("--json", "print one JSON document")
-    .action(async (file: string | undefined, flags: LegalFlags) => {
-      process.exitCode = await legal(file, flags);
+    .action(async (file: string | undefined, given: Omit<LegalFlags, "project">, command: Command) => {
+      process.exitCode = await legal(file, { ...given, project: await projectOf(command) });
     });
 }
 
 async function legal(file: string | undefined, flags: LegalFlags): Promise<number> {
   if (flags.csv === true && flags.json === true) throw new UsageError("give --csv or --json, not both");
   const { func } = await loadProgram(file, flags);
+  tellBuiltIn("legal", flags.project);
   if (flags.tile !== undefined) note(`legal looks at every tile; --tile ${flags.tile} counts as not given`);
   let bar: ReturnType<typeof progressBar> | undefined;
-  const options = {
-    ...(flags.target === undefined ? {} : { target: resolveTarget(flags.target) }),
-    findTarget: lookUpTarget,
-  };
+  const options = targeting(flags);
   const found = legalTiles(func, {
     ...options,
     onProgress(done, total) {

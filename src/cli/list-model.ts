@@ -12,12 +12,11 @@ import {
 } from "../../ir/index.js";
 import { suggestionText } from "../../ir/tiling/index.js";
 import { tryCompile, type CompileOptions, type Kernel } from "../api/compile.js";
-import { lookUpTarget } from "../formats/look-up-target.js";
 import { table } from "../report/table.js";
 import type { OnnxNode } from "../formats/onnx/index.js";
 import type { ModelGather } from "./load-model.js";
 import type { LoadedProgram } from "./loaded-program.js";
-import { resolveTarget, type ProgramFlags } from "./options.js";
+import { targeting, type ProgramFlags, type ProjectFlags } from "./options.js";
 
 export interface ListedGather {
   readonly name: string;
@@ -51,13 +50,12 @@ export interface ListedGather {
 /** Compiles each, under the flags' schedule or the default. */
 export function listGathers(
   gathers: readonly ModelGather[],
-  flags: ProgramFlags,
+  flags: ProgramFlags & ProjectFlags,
   pipeline: Pick<CompileOptions, "passes">,
 ): readonly ListedGather[] {
   const options = {
     ...pipeline,
-    ...(flags.target === undefined ? {} : { target: resolveTarget(flags.target) }),
-    findTarget: lookUpTarget,
+    ...targeting(flags),
   };
   return gathers.map(({ loaded, diagnostics, compiled: own, ...told }): ListedGather => {
     const refused = (verdict: "refused" | "open", why: readonly Diagnostic[]): ListedGather => {

@@ -4,8 +4,7 @@ import { CompileError, hasErrors, printFunc, printModule, type Func } from "../.
 import { defaultPipeline, runPipeline, type Pass } from "../../passes/index.js";
 import { resolveTargetOf } from "../api/compile.js";
 import { writeBytes } from "../formats/files.js";
-import { lookUpTarget } from "../formats/look-up-target.js";
-import { addProgramOptions, resolveTarget, type ProgramFlags } from "./options.js";
+import { addProgramOptions, projectOf, resolveTarget, type ProgramFlags } from "./options.js";
 import { UsageError } from "./usage-error.js";
 import { loadPrograms } from "./load.js";
 import { addPipelineOptions, loadPasses, passesOf, type PipelineFlags } from "./pipeline-flags.js";
@@ -33,7 +32,8 @@ export function optCommand(program: Command): void {
     .option("--time-passes", "print the time of each pass")
     .option("--json", "print one JSON document")
     .addHelpText("after", `\nPasses, in pipeline order:\n${names}`)
-    .action(async (file: string | undefined, flags: OptFlags) => {
+    .action(async (file: string | undefined, given: Omit<OptFlags, "project">, command: Command) => {
+      const flags: OptFlags = { ...given, project: await projectOf(command) };
       const passes = await passesToRun(flags);
       const printer = passPrinter(flags, passes, note);
       const programs = await loadPrograms(file, flags);
@@ -45,10 +45,10 @@ export function optCommand(program: Command): void {
 }
 
 /** Rejects with a UsageError for a list that is no pipeline. */
-async function passesToRun({ pass, pipeline, load = [] }: OptFlags): Promise<readonly Pass[]> {
+async function passesToRun({ pass, pipeline, load = [], project }: OptFlags): Promise<readonly Pass[]> {
   if (pass !== undefined && pipeline !== undefined)
     throw new UsageError("give --pass or --pipeline, not both", "--pass is short for --pipeline");
-  const own = await loadPasses(load);
+  const own = [...project.passes, ...(await loadPasses(load))];
   const [flag, list] = pipeline === undefined ? (["pass", pass] as const) : (["pipeline", pipeline] as const);
   return list === undefined || list.trim() === "" ? [] : passesOf(flag, list, own);
 }
@@ -61,8 +61,8 @@ function optimise(
 ): Func {
   const target =
     flags.target === undefined
-      ? resolveTargetOf(input, { findTarget: lookUpTarget })
-      : resolveTarget(flags.target);
+      ? resolveTargetOf(input, { findTarget: flags.project.findTarget })
+      : resolveTarget(flags.target, flags.project);
   let step = 0;
   const { func, diagnostics } = runPipeline(input, passes, target, {
     verifyEach: flags.verifyEach,

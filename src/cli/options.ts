@@ -14,7 +14,9 @@ import {
   type ScheduleEntry,
   type Target,
 } from "../../ir/index.js";
-import { lookUpTarget } from "../formats/look-up-target.js";
+import { openProject } from "../config/open-project.js";
+import type { Project } from "../config/project.js";
+import type { CompileOptions } from "../api/compile.js";
 import { collect } from "./collect.js";
 import { dashed, flagOf, parseEntry, type AttributeFlag } from "./flag-values.js";
 import { UsageError } from "./usage-error.js";
@@ -29,6 +31,12 @@ export {
   parseType,
   type AttributeFlag,
 } from "./flag-values.js";
+
+/** What a command works with beside its flags. */
+export interface ProjectFlags {
+  /** Of `--config`, or found. */
+  readonly project: Project;
+}
 
 /** As commander hands them over: every flag optional, numbers and lists as text. */
 export interface ProgramFlags extends Readonly<Partial<Record<AttributeFlag | keyof Schedule, string>>> {
@@ -117,15 +125,34 @@ export function scheduleOf(flags: ProgramFlags): Schedule {
   return { ...Object.fromEntries(given), ...(flags.doubleBuffer === true ? { buffers: 2 } : {}) };
 }
 
+/** The project of the command line that a command's action is given. Rejects with a ConfigError. */
+export const projectOf = (command: Command): Promise<Project> =>
+  openProject(command.optsWithGlobals<ConfigFlags>().config);
+
+/** Of every command: a file, or false for `--no-config`. */
+export interface ConfigFlags {
+  readonly config?: string | false;
+}
+
 /** The target that `--target` names. Throws a CompileError (TC501). */
-export function resolveTarget(name: string): Target {
-  const target = lookUpTarget(name);
+export function resolveTarget(name: string, { findTarget, targets }: Project): Target {
+  const target = findTarget(name);
   if (target === undefined) {
+    const names = [...targetNames, ...targets.map((own) => own.name)];
     throw new CompileError([
       error("TC501", `unknown target ${name}`, {
-        hint: `one of ${targetNames.join(", ")}, or a .json file (tilec targets NAME --json makes one)`,
+        hint: `one of ${names.join(", ")}, or a .json file (tilec targets NAME --json makes one)`,
       }),
     ]);
   }
   return target;
 }
+
+/** What the compiler is told of targets: that of `--target`, and how the names of programs are looked up. */
+export const targeting = ({
+  target,
+  project,
+}: Pick<ProgramFlags, "target"> & ProjectFlags): Pick<CompileOptions, "target" | "findTarget"> => ({
+  ...(target === undefined ? {} : { target: resolveTarget(target, project) }),
+  findTarget: project.findTarget,
+});

@@ -6,10 +6,12 @@ import type { Command } from "commander";
 import { CompileError } from "../../ir/index.js";
 import { isPass, parsePipeline, type Pass } from "../../passes/index.js";
 import { collect } from "./collect.js";
+import type { ProjectFlags } from "./options.js";
+import { note } from "./terminal.js";
 import { UsageError } from "./usage-error.js";
-import { whyNotLoaded } from "./why-not-loaded.js";
+import { whyNotLoaded } from "../config/why-not-loaded.js";
 
-export interface PipelineFlags {
+export interface PipelineFlags extends ProjectFlags {
   readonly pipeline?: string;
   readonly load?: readonly string[];
 }
@@ -26,18 +28,24 @@ export const addPipelineOptions = (command: Command): Command =>
       collect,
     );
 
-/** The pipeline of the flags, for `compile`; nothing where they ask for the built-in one. Rejects with a UsageError. */
+/** The pipeline of the flags, or of the config, for `compile`; nothing where neither has one. Rejects with a UsageError. */
 export async function pipelineOf(flags: PipelineFlags): Promise<{ readonly passes?: readonly Pass[] }> {
-  const { pipeline, load = [] } = flags;
+  const { pipeline, load = [], project } = flags;
   if (pipeline === undefined) {
     const [file] = load;
-    if (file === undefined) return {};
+    if (file === undefined) return project.pipeline === undefined ? {} : { passes: project.pipeline };
     throw new UsageError(
       `--load ${file} is run by no pipeline`,
       '--pipeline "default, mine after select-tile"',
     );
   }
-  return { passes: passesOf("pipeline", pipeline, await loadPasses(load)) };
+  return { passes: passesOf("pipeline", pipeline, [...project.passes, ...(await loadPasses(load))]) };
+}
+
+/** Says that a command which takes no pipeline leaves that of the config unread. */
+export function tellBuiltIn(command: string, { config, pipeline }: ProjectFlags["project"]): void {
+  if (pipeline !== undefined)
+    note(`${command} goes by the built-in pipeline; the pipeline of ${config ?? ""} does not run`);
 }
 
 /** The passes that a flag lists. Throws a UsageError for a list that is no pipeline. */

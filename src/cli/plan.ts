@@ -4,13 +4,14 @@ import { formatRatio, printSchedule } from "../../ir/index.js";
 import { table } from "../report/table.js";
 import { listGathers } from "./list-model.js";
 import { loadModel } from "./load-model.js";
-import { parseCount, type ProgramFlags } from "./options.js";
+import { parseCount, projectOf, type ProgramFlags, type ProjectFlags } from "./options.js";
+import { tellBuiltIn } from "./pipeline-flags.js";
 import { planOf, planStatuses, type Plan, type PlannedNode } from "./plan-model.js";
 import { progressBar } from "./progress.js";
 import { note, print, printDiagnostics, printJson } from "./terminal.js";
 import { UsageError } from "./usage-error.js";
 
-interface PlanFlags extends Pick<ProgramFlags, "bind" | "most" | "target"> {
+interface PlanFlags extends Pick<ProgramFlags, "bind" | "most" | "target">, ProjectFlags {
   readonly tune?: string;
   readonly csv?: boolean;
   readonly json?: boolean;
@@ -26,13 +27,16 @@ export function planCommand(program: Command): void {
     .option("--tune <n>", "search n candidates of each gather for the best schedule")
     .option("--csv", "comma-separated values")
     .option("--json", "print one JSON document")
-    .action(plan);
+    .action(async (file: string, given: Omit<PlanFlags, "project">, command: Command) => {
+      await plan(file, { ...given, project: await projectOf(command) });
+    });
 }
 
 async function plan(file: string, flags: PlanFlags): Promise<void> {
   if (flags.csv === true && flags.json === true) throw new UsageError("give --csv or --json, not both");
   const budget = flags.tune === undefined ? undefined : parseCount(flags.tune, "tune");
   if (budget === 0) throw new UsageError("--tune 0 searches nothing", "--tune 50");
+  tellBuiltIn("plan", flags.project);
   const model = loadModel(file, flags);
   let bar: ReturnType<typeof progressBar> | undefined;
   const found = await planOf(model, listGathers(model.gathers, flags, {}), budget, (name, total) => {

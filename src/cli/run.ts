@@ -36,17 +36,20 @@ import {
   backendNames,
   firstDifference,
   runOn,
-  type BackendName,
+  nameOf,
+  placeOf,
+  type BackendChoice,
   type BackendOptions,
   type BackendRun,
 } from "../api/backends.js";
-import { lookUpTarget } from "../formats/look-up-target.js";
+import type { Project } from "../config/project.js";
 import { collect } from "./collect.js";
 import {
   addProgramOptions,
   executorOption,
   parseCount,
-  resolveTarget,
+  projectOf,
+  targeting,
   type ProgramFlags,
 } from "./options.js";
 import { addPipelineOptions, pipelineOf, type PipelineFlags } from "./pipeline-flags.js";
@@ -95,7 +98,8 @@ export function runCommand(program: Command): void {
       "on the page of --trace, another schedule below this one: as printed, or `default`, which is tune's",
     )
     .option("--json", "print one JSON document")
-    .action(async (file: string | undefined, flags: RunFlags) => {
+    .action(async (file: string | undefined, given: Omit<RunFlags, "project">, command: Command) => {
+      const flags: RunFlags = { ...given, project: await projectOf(command) };
       if (flags.most !== undefined)
         throw new UsageError("--most leaves sizes open, and a run needs them", `--bind ${flags.most}`);
       process.exitCode =
@@ -105,27 +109,30 @@ export function runCommand(program: Command): void {
     });
 }
 
-/** The names of a comma-separated list, in the order given. */
-export function parseBackends(text: string): BackendName[] {
+/** The backends of a comma-separated list of names, in the order given. */
+export function parseBackends(text: string, { backends: own }: Project): BackendChoice[] {
   const list = text.split(",").map((part) => {
-    const found = backendNames.find((name) => name === part.trim());
+    const word = part.trim();
+    const found = backendNames.find((name) => name === word) ?? own.get(word);
     if (found === undefined)
-      throw new UsageError(`there is no backend ${part.trim()}`, backendNames.join(", "));
+      throw new UsageError(`there is no backend ${word}`, [...backendNames, ...own.keys()].join(", "));
     return found;
   });
-  const twice = list.find((name, k) => list.indexOf(name) !== k);
-  if (twice !== undefined) throw new UsageError(`--backend names ${twice} twice`);
+  const twice = list.find((backend, k) => list.indexOf(backend) !== k);
+  if (twice !== undefined) throw new UsageError(`--backend names ${nameOf(twice)} twice`);
   return list;
 }
 
 /** Throws a UsageError for a flag of sim beside backends without it. */
 export function refuseWithoutSim(
-  backends: readonly BackendName[],
+  backends: readonly BackendChoice[],
   flags: Pick<RunFlags, "executor" | "threads">,
 ): void {
   const ofSim = (["executor", "threads"] as const).find((flag) => flags[flag] !== undefined);
   if (ofSim !== undefined && !backends.includes("sim")) {
-    throw new UsageError(`--${ofSim} goes with sim, and --backend ${backends.join(",")} leaves it out`);
+    throw new UsageError(
+      `--${ofSim} goes with sim, and --backend ${backends.map(nameOf).join(",")} leaves it out`,
+    );
   }
 }
 
@@ -160,28 +167,27 @@ interface Ran {
 
 /** A run of one draw of inputs: what each backend came to, and where they, or the definition, differ. */
 interface DrawRun {
-  readonly outcomes: readonly (readonly [backend: BackendName, outcome: Outcome])[];
+  readonly outcomes: readonly (readonly [backend: BackendChoice, outcome: Outcome])[];
   readonly differences: readonly Diagnostic[];
   /** Backends of the differences. */
-  readonly apart: readonly BackendName[];
+  readonly apart: readonly BackendChoice[];
   readonly said: string;
 }
 
 /** Runs one gather. Diagnostics go to stderr as they come, unless they are the document's. */
 async function run(loaded: LoadedProgram, flags: RunFlags): Promise<Ran> {
-  const backends = parseBackends(flags.backend);
+  const backends = parseBackends(flags.backend, flags.project);
   refuseWithoutSim(backends, flags);
   const outputs = assignments(flags.out, "out", ["output"]);
   const targeted = {
-    ...(flags.target === undefined ? {} : { target: resolveTarget(flags.target) }),
-    findTarget: lookUpTarget,
+    ...targeting(flags),
     ...(await pipelineOf(flags)),
   };
   const kernel = compile(loaded.func, targeted);
   const compared = comparedWith(loaded.func, flags, targeted);
   const types = kernel.source ?? kernel.tile;
   const definition = flags.against === undefined ? undefined : (await loadProgram(flags.against, {})).func;
-  const sides = [...backends, ...(flags.against === undefined ? [] : [flags.against])];
+  const sides = [...backends.map(nameOf), ...(flags.against === undefined ? [] : [flags.against])];
   const { given, seed = 0, origin } = inputsFor(loaded, flags, kernel);
   const drawn = [...drawsOf(types, definitionOf(kernel, definition), seed, given)];
   // What runs alone is compared with nothing: it is given what it takes.
@@ -232,7 +238,7 @@ async function run(loaded: LoadedProgram, flags: RunFlags): Promise<Ran> {
     schedule: kernel.tile.schedule,
     inputs: origin,
     output: { type: formatType(outputType), bytes: output?.byteLength ?? 0 },
-    backends: backends.map((backend) => ({ backend, agrees: !apart.has(backend) })),
+    backends: backends.map((backend) => ({ backend: nameOf(backend), agrees: !apart.has(backend) })),
     draws: listed,
     report,
     diagnostics: [...kernel.diagnostics, ...differences],
@@ -261,7 +267,7 @@ async function runDraw(
     options,
     definition,
   }: {
-    readonly backends: readonly BackendName[];
+    readonly backends: readonly BackendChoice[];
     readonly options: BackendOptions;
     readonly definition: Func | undefined;
   },
@@ -269,7 +275,7 @@ async function runDraw(
   const { inputs } = draw;
   const map = taskOfTile(kernel.tile).gather?.stmt.map;
   const alone = backends.length === 1 && definition === undefined;
-  const outcomes: (readonly [BackendName, Outcome])[] = [];
+  const outcomes: (readonly [BackendChoice, Outcome])[] = [];
   for (const backend of backends) {
     const outcome = await outcomeOf(() => runOn(backend, kernel, inputs, options));
     const stops =
@@ -278,7 +284,7 @@ async function runDraw(
     outcomes.push([backend, outcome]);
   }
   const differences: Diagnostic[] = [];
-  const apart: BackendName[] = [];
+  const apart: BackendChoice[] = [];
   const [first, ...rest] = outcomes;
   for (const other of rest) {
     if (first === undefined) break;
@@ -305,13 +311,23 @@ async function runDraw(
 }
 
 function differenceBetween(
-  a: readonly [BackendName, Outcome],
-  b: readonly [BackendName, Outcome],
+  a: readonly [BackendChoice, Outcome],
+  b: readonly [BackendChoice, Outcome],
 ): Diagnostic | undefined {
   const [own, other] = [runOf(a[1]), runOf(b[1])];
-  if (own === undefined || other === undefined) return rejectionDifference(a, b);
-  return firstDifference({ backend: a[0], ...own }, { backend: b[0], ...other });
+  const [first, second] = [nameOf(a[0]), nameOf(b[0])];
+  const found =
+    own === undefined || other === undefined
+      ? rejectionDifference([first, a[1]], [second, b[1]])
+      : firstDifference({ backend: first, ...own }, { backend: second, ...other });
+  return found === undefined ? undefined : withPlaces(found, [a[0], b[0]]);
 }
+
+/** A difference, with where the backends come from that are not built in. */
+const withPlaces = (found: Diagnostic, backends: readonly BackendChoice[]): Diagnostic => {
+  const notes = [...(found.notes ?? []), ...backends.flatMap(placeOf)];
+  return notes.length === 0 ? found : { ...found, notes };
+};
 
 function reportLines(report: NonNullable<BackendRun["report"]>): string[] {
   const rows = Object.entries(report.operands).map(([operand, { bytes, compulsory, transfers, bursts }]) => [
@@ -344,7 +360,7 @@ async function againstDefinition(
   { tile, target, source }: Kernel,
   { inputs }: Draw,
   outcomes: DrawRun["outcomes"],
-): Promise<readonly { readonly backend: BackendName; readonly found: Diagnostic }[]> {
+): Promise<readonly { readonly backend: BackendChoice; readonly found: Diagnostic }[]> {
   if (definition === undefined) return [];
   const { definedOutput, differenceFrom } = await import("../api/against.js");
   const expected = await outcomeOf(() => ({ output: definedOutput(definition, tile, inputs) }));
@@ -356,10 +372,10 @@ async function againstDefinition(
             { tile, target, inputs },
             value(expected.run.output),
             value(outcome.run.output),
-            backend,
+            nameOf(backend),
           )
-        : rejectionDifference([backend, outcome], ["its definition", expected]);
-    return found === undefined ? [] : [{ backend, found }];
+        : rejectionDifference([nameOf(backend), outcome], ["its definition", expected]);
+    return found === undefined ? [] : [{ backend, found: withPlaces(found, [backend]) }];
   });
 }
 

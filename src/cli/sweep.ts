@@ -2,10 +2,9 @@
 import { formatEntry, formatShape, printSchedule, type Func, type Schedule } from "../../ir/index.js";
 import { resolveTargetOf } from "../api/compile.js";
 import { writeBytes } from "../formats/files.js";
-import { lookUpTarget } from "../formats/look-up-target.js";
 import { table } from "../report/table.js";
 import { sweep, type Sweep } from "../tune/sweep.js";
-import { parseCount, resolveTarget } from "./options.js";
+import { parseCount, targeting } from "./options.js";
 import { progressBar } from "./progress.js";
 import { parseSweep } from "./sweep-values.js";
 import { note, print, printJson } from "./terminal.js";
@@ -17,8 +16,7 @@ export async function sweepOne(func: Func, written: string, flags: TuneFlags): P
   refuseBeside("sweep", flags, ["records"]);
   if (flags.json === true && flags.csv === true) throw new UsageError("give --csv or --json, not both");
   const target = resolveTargetOf(func, {
-    ...(flags.target === undefined ? {} : { target: resolveTarget(flags.target) }),
-    findTarget: lookUpTarget,
+    ...targeting(flags),
   });
   const { figure, values } = parseSweep(written, target);
   const { schedule }: { readonly schedule: Schedule } = func;
@@ -29,7 +27,7 @@ export async function sweepOne(func: Func, written: string, flags: TuneFlags): P
     figure,
     values,
     target,
-    findTarget: lookUpTarget,
+    findTarget: flags.project.findTarget,
     budget: parseBudget(flags.budget),
     seed: parseCount(flags.seed, "seed"),
     onValue(value, done, total) {

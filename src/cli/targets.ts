@@ -1,8 +1,8 @@
 /** tilec targets: what there is to compile for. */
 import type { Command } from "commander";
-import { targets } from "../../ir/index.js";
+import { targets, type Target } from "../../ir/index.js";
 import { targetFile } from "../formats/target-file.js";
-import { resolveTarget } from "./options.js";
+import { projectOf, resolveTarget } from "./options.js";
 import { table } from "../report/table.js";
 import { print, printJson } from "./terminal.js";
 
@@ -15,19 +15,20 @@ export function targetsCommand(program: Command): void {
     .command("targets")
     .argument("[name]", "a target's name, or a target file")
     .option("--json", "print one JSON document")
-    .action((name: string | undefined, flags: JsonFlag) => {
-      if (name !== undefined) showTarget(name, flags);
-      else if (flags.json === true)
-        printJson({ command: "targets", targets: Object.values(targets).map(targetFile) });
+    .action(async (name: string | undefined, flags: JsonFlag, command: Command) => {
+      const project = await projectOf(command);
+      const all = [...Object.values(targets), ...project.targets];
+      if (name !== undefined) showTarget(resolveTarget(name, project), flags);
+      else if (flags.json === true) printJson({ command: "targets", targets: all.map(targetFile) });
       else {
-        const rows = Object.values(targets).map((t) => [t.name, t.ubBytes, t.blockBytes, t.cores, t.title]);
+        const rows = all.map((t) => [t.name, t.ubBytes, t.blockBytes, t.cores, t.title]);
         print(table(["name", "UB bytes", "block", "cores", "what"], rows));
       }
     });
 }
 
-function showTarget(name: string, flags: JsonFlag): void {
-  const file = targetFile(resolveTarget(name));
+function showTarget(target: Target, flags: JsonFlag): void {
+  const file = targetFile(target);
   if (flags.json === true) {
     printJson({ ...file });
     return;

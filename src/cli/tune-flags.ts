@@ -2,7 +2,7 @@
 import type { Budget } from "../tune/cut.js";
 import type { Objective } from "../tune/result.js";
 import type { ProgramFlags } from "./options.js";
-import type { PipelineFlags } from "./pipeline-flags.js";
+import { tellBuiltIn, type PipelineFlags } from "./pipeline-flags.js";
 import { UsageError } from "./usage-error.js";
 
 export interface TuneFlags extends ProgramFlags, PipelineFlags {
@@ -57,4 +57,5 @@ export function refuseBeside(
   ];
   if (unused !== undefined)
     throw new UsageError(`--${which} searches by cycles, and --${unused} says nothing there`);
+  tellBuiltIn(`--${which}`, flags.project);
 }

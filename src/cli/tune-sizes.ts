@@ -2,23 +2,21 @@
 import { formatShape, printSchedule, type ResolvedSchedule } from "../../ir/index.js";
 import { version } from "../device/own-package.js";
 import { appendRecord } from "../formats/record-file.js";
-import { lookUpTarget } from "../formats/look-up-target.js";
 import { table } from "../report/table.js";
 import type { Budget } from "../tune/cut.js";
 import { tableRecord, taskHash, taskRecord } from "../tune/records/record.js";
 import { defaultPieces, tuneSizes, type SizesResult } from "../tune/sizes/tune-sizes.js";
 import { taskOf } from "../tune/tune.js";
 import type { LoadedProgram } from "./loaded-program.js";
-import { parseCount, resolveTarget } from "./options.js";
+import { parseCount, targeting, type ProgramFlags, type ProjectFlags } from "./options.js";
 import { progressBar } from "./progress.js";
 import { print, printJson } from "./terminal.js";
 import { UsageError } from "./usage-error.js";
 
 /** What of `tune`'s flags a family of sizes takes. */
-export interface SizesFlags {
+export interface SizesFlags extends Pick<ProgramFlags, "target">, ProjectFlags {
   readonly sizes: string;
   readonly pieces?: string;
-  readonly target?: string;
   readonly seed: string;
   readonly records?: string;
   readonly json?: boolean;
@@ -45,8 +43,7 @@ export async function tuneFamily({ func }: LoadedProgram, flags: SizesFlags, bud
   if (pieces < 1) throw new UsageError("--pieces 0 covers nothing", `--pieces ${defaultPieces}`);
   const seed = parseCount(flags.seed, "seed");
   const options = {
-    findTarget: lookUpTarget,
-    ...(flags.target === undefined ? {} : { target: resolveTarget(flags.target) }),
+    ...targeting(flags),
   };
   let bar: ReturnType<typeof progressBar> | undefined;
   try {

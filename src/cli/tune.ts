@@ -24,7 +24,6 @@ import { compile, resolveTargetOf } from "../api/compile.js";
 import { slowerResidency } from "../api/slower-residency.js";
 import { commandMeasurer, simMeasurer } from "../device/index.js";
 import { writeBytes } from "../formats/files.js";
-import { lookUpTarget } from "../formats/look-up-target.js";
 import { readRecordsIfAny, appendRecord } from "../formats/record-file.js";
 import { asHost } from "../formats/tensor.js";
 import { searchedCells, searchedColumns } from "../report/searched-cells.js";
@@ -44,7 +43,7 @@ import { candidateStatuses, objectives, type Candidate, type TuneResult } from "
 import { taskOf, tune } from "../tune/tune.js";
 import { loadProgram } from "./load.js";
 import type { LoadedProgram } from "./loaded-program.js";
-import { addProgramOptions, parseCount, parseShard, resolveTarget } from "./options.js";
+import { addProgramOptions, parseCount, parseShard, projectOf, targeting } from "./options.js";
 import { addPipelineOptions, pipelineOf } from "./pipeline-flags.js";
 import { parseBudget, refuseBeside, type TuneFlags } from "./tune-flags.js";
 import { UsageError } from "./usage-error.js";
@@ -84,7 +83,8 @@ export function tuneCommand(program: Command): void {
     .option("--sizes <list>", "the best of each size of the open symbol, and a table: N=1,16,64..4096")
     .option("--pieces <n>", "ranges of that table, at most")
     .option("--json", "print one JSON document")
-    .action(async (file: string | undefined, flags: TuneFlags) => {
+    .action(async (file: string | undefined, options: Omit<TuneFlags, "project">, command: Command) => {
+      const flags: TuneFlags = { ...options, project: await projectOf(command) };
       const loaded = await loadProgram(file, flags);
       if (flags.sweep === undefined && flags.csv === true)
         throw new UsageError("--csv is of --sweep", "records export --to csv has the candidates of a search");
@@ -107,8 +107,7 @@ async function tuneOne(loaded: LoadedProgram, flags: TuneFlags): Promise<number>
   refuseUnused(flags);
   const pipeline = await pipelineOf(flags);
   const asked = resolveTargetOf(loaded.func, {
-    ...(flags.target === undefined ? {} : { target: resolveTarget(flags.target) }),
-    findTarget: lookUpTarget,
+    ...targeting(flags),
   });
   const machine = await machineOf(flags, asked);
   const { target } = machine;
@@ -250,7 +249,7 @@ function given({ func, inputs = {} }: LoadedProgram, flags: TuneFlags): TuneOpti
   });
   return {
     objective,
-    findTarget: lookUpTarget,
+    findTarget: flags.project.findTarget,
     budget: parseBudget(flags.budget),
     seed: parseCount(flags.seed, "seed"),
     ...(shard === undefined ? {} : { shard: parseShard(shard) }),

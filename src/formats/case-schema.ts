@@ -185,14 +185,12 @@ const caseFields = {
     "what an index out of range means; absent: the dialect's default",
     wordOf(outOfBoundsPolicies),
   ),
-  target: described(
-    "a target's name, or a target file (.json)",
-    when(
-      textLike("a target file (.json)", /\.json$/),
-      anything,
-      wordOf(targetNames, `${targetNames.join(" or ")}, or a target file (.json)`),
-    ),
-  ),
+  // Whether anybody knows the name is found out later: a config may.
+  target: described("a target's name, or a target file (.json)", {
+    ...filledText,
+    takes: `a target's name, such as ${targetNames.join(" or ")}, or a target file (.json)`,
+    schema: { anyOf: [{ enum: targetNames }, filledText.schema] },
+  }),
   ...schedule,
   doubleBuffer: described("short for buffers 2", trueOrFalse),
   targetFile: described(

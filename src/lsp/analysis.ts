@@ -11,6 +11,7 @@ import {
   type Func,
   type Target,
 } from "../../ir/index.js";
+import { PassError, type Pass } from "../../passes/index.js";
 import { explain } from "../api/explain.js";
 import { Judgements } from "./judgements.js";
 
@@ -34,6 +35,8 @@ export interface Fix {
 export interface Settings {
   /** Resolves a target by name; built-in targets by default. */
   readonly findTarget?: (name: string) => Target | undefined;
+  /** The pipeline that compiles; default: the built-in one. */
+  readonly passes?: readonly Pass[];
 }
 
 /** Everything that the parser, the rules and the verifier say, each once. `before`: what was judged of an earlier version. */
@@ -147,7 +150,7 @@ function describeSchedule(func: Func, settings: Settings): string | undefined {
       ),
     ].join("\n\n");
   } catch (thrown) {
-    if (thrown instanceof CompileError) return undefined;
+    if (thrown instanceof CompileError || (thrown instanceof PassError && !thrown.builtIn)) return undefined;
     throw thrown;
   }
 }

@@ -1,5 +1,6 @@
 /** What the compiler says of each function of a text: a function whose text did not change is not compiled again. */
 import { CompileError, type Diagnostic, type Func } from "../../ir/index.js";
+import { PassError } from "../../passes/index.js";
 import { tryCompile, type CompileOptions } from "../api/compile.js";
 
 interface Judged {
@@ -10,7 +11,7 @@ interface Judged {
 export class Judgements {
   private known = new Map<string, Judged>();
 
-  constructor(private readonly options: Pick<CompileOptions, "findTarget">) {}
+  constructor(private readonly options: Pick<CompileOptions, "findTarget" | "passes">) {}
 
   /** Of the functions of one version of a text; those of the version before are forgotten. */
   of(funcs: readonly Func[], text: string): Diagnostic[] {
@@ -34,6 +35,7 @@ export class Judgements {
       return result.ok ? result.kernel.diagnostics : result.diagnostics;
     } catch (thrown) {
       if (thrown instanceof CompileError) return thrown.diagnostics;
+      if (thrown instanceof PassError && !thrown.builtIn) return thrown.faults;
       throw thrown;
     }
   }

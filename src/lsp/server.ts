@@ -1,19 +1,35 @@
 /** The language server of `.tir`: documents in, answers out, by the language server protocol. */
+import { fileURLToPath } from "node:url";
 import {
   CodeActionKind,
   createConnection,
   DiagnosticSeverity,
+  MessageType,
   ProposedFeatures,
+  ShowMessageNotification,
   TextDocuments,
   TextDocumentSyncKind,
   type Connection,
   type Diagnostic as LspDiagnostic,
+  type InitializeParams,
   type Range as LspRange,
 } from "vscode-languageserver/node";
 import { TextDocument } from "vscode-languageserver-textdocument";
 import type { Diagnostic, Severity } from "../../ir/index.js";
-import { lookUpTarget } from "../formats/look-up-target.js";
-import { definition, diagnose, fixOf, formatted, hover, rangeOf, type Range } from "./analysis.js";
+import { isObject } from "../../backends/index.js";
+import { ConfigError } from "../config/config-error.js";
+import { openProject } from "../config/open-project.js";
+import { noProject, type Project } from "../config/project.js";
+import {
+  definition,
+  diagnose,
+  fixOf,
+  formatted,
+  hover,
+  rangeOf,
+  type Range,
+  type Settings,
+} from "./analysis.js";
 import { completions } from "./completions.js";
 import { fileOf } from "./file-of.js";
 import { Judgements } from "./judgements.js";
@@ -24,32 +40,65 @@ const severities: Readonly<Record<Severity, DiagnosticSeverity>> = {
   hint: DiagnosticSeverity.Hint,
 };
 
-const settings = { findTarget: lookUpTarget };
+const settingsOf = ({ findTarget, pipeline }: Project): Settings => ({
+  findTarget,
+  ...(pipeline === undefined ? {} : { passes: pipeline }),
+});
 
 const lspRange = ({ start, end }: Range): LspRange => ({
   start: { line: start.line, character: start.column },
   end: { line: end.line, character: end.column },
 });
 
-/** Serves on stdin and stdout until the client says exit. */
-export function serveStdio(): void {
-  serve(createConnection(ProposedFeatures.all, process.stdin, process.stdout));
+/**
+ * Serves on stdin and stdout until the client says exit. `project`: that of the command line; absent, that of the workspace, whose
+ * config runs code: it is read where the client says `trusted: true` in its `initializationOptions`.
+ */
+export function serveStdio(project?: Project): void {
+  serve(createConnection(ProposedFeatures.all, process.stdin, process.stdout), project);
 }
 
-function serve(connection: Connection): void {
+/** The project of the first folder of a workspace that the client trusts; a config that cannot be used is told, and left out. */
+async function trustedProject(
+  { initializationOptions, workspaceFolders }: InitializeParams,
+  tell: (message: string) => void,
+): Promise<Project> {
+  const options: unknown = initializationOptions;
+  const folder = workspaceFolders?.[0]?.uri;
+  if (!isObject(options) || options["trusted"] !== true || folder?.startsWith("file:") !== true)
+    return noProject;
+  try {
+    return await openProject(undefined, fileURLToPath(folder));
+  } catch (thrown) {
+    if (!(thrown instanceof ConfigError)) throw thrown;
+    tell(thrown.message);
+    return noProject;
+  }
+}
+
+function serve(connection: Connection, given: Project | undefined): void {
+  let settings = settingsOf(given ?? noProject);
   const documents = new TextDocuments(TextDocument);
   const judgements = new Map<string, Judgements>();
-  connection.onInitialize(() => ({
-    capabilities: {
-      textDocumentSync: TextDocumentSyncKind.Incremental,
-      hoverProvider: true,
-      definitionProvider: true,
-      completionProvider: { triggerCharacters: ["{", ",", "=", " "] },
-      documentFormattingProvider: true,
-      codeActionProvider: { codeActionKinds: [CodeActionKind.QuickFix] },
-    },
-    serverInfo: { name: "tilec" },
-  }));
+  connection.onInitialize(async (params) => {
+    if (given === undefined) {
+      const project = await trustedProject(params, (message) => {
+        void connection.sendNotification(ShowMessageNotification.type, { type: MessageType.Error, message });
+      });
+      settings = settingsOf(project);
+    }
+    return {
+      capabilities: {
+        textDocumentSync: TextDocumentSyncKind.Incremental,
+        hoverProvider: true,
+        definitionProvider: true,
+        completionProvider: { triggerCharacters: ["{", ",", "=", " "] },
+        documentFormattingProvider: true,
+        codeActionProvider: { codeActionKinds: [CodeActionKind.QuickFix] },
+      },
+      serverInfo: { name: "tilec" },
+    };
+  });
   documents.onDidChangeContent(({ document }) => {
     const { uri, version } = document;
     const before = judgements.get(uri) ?? new Judgements(settings);

@@ -1,9 +1,9 @@
 /** The cases of files and folders as tests of any runner: one function each, that throws when its case fails. */
 import { AssertionError } from "node:assert";
-import { CompileError, error } from "../../ir/index.js";
+import { CompileError, error, type Target } from "../../ir/index.js";
 import type { Executor } from "../../backends/sim/index.js";
 import type { Pass } from "../../passes/index.js";
-import type { BackendName } from "../api/backends.js";
+import type { BackendChoice, BackendName } from "../api/backends.js";
 import { lookUpTarget } from "../formats/look-up-target.js";
 import { loud, type SkipContext } from "./assert-that.js";
 import type { CheckContext } from "./check-case.js";
@@ -14,13 +14,15 @@ import { runTests, type Test } from "./run-tests.js";
 /** Where cases run. */
 export interface CaseOptions {
   /** Default: `reference` and `sim`. */
-  readonly backends?: readonly BackendName[];
+  readonly backends?: readonly BackendChoice[];
   /** Backends whose absence fails a case in place of skipping it; TILEC_REQUIRE adds to them. */
   readonly require?: readonly BackendName[];
   /** Of `sim`; default `checked`. */
   readonly executor?: Executor;
   /** The pipeline that compiles cases; RUN lines say their own. Default: `defaultPipeline`. */
   readonly passes?: readonly Pass[];
+  /** Targets that cases can name beside the built-in ones. */
+  readonly targets?: readonly Target[];
 }
 
 /** A case as a test of any runner. */
@@ -44,11 +46,11 @@ export function caseTests(path: string, options: CaseOptions = {}): CaseTest[] {
 }
 
 async function runCase(test: Test, options: CaseOptions, skip: SkipContext): Promise<void> {
-  const { backends = ["reference", "sim"], executor, passes } = options;
+  const { backends = ["reference", "sim"], executor, passes, targets = [] } = options;
   const required = requiredBackends(options.require);
   const device = backends.includes("webgpu") ? await testDevice() : undefined;
   const context: CheckContext = {
-    findTarget: lookUpTarget,
+    findTarget: (name) => targets.find((target) => target.name === name) ?? lookUpTarget(name),
     ...(executor === undefined ? {} : { executor }),
     ...(passes === undefined ? {} : { passes }),
     ...(device === undefined ? {} : device.ok ? { runner: device.runner } : { reason: device.reason }),

@@ -31,7 +31,7 @@ import type { CaseTensor } from "../formats/case-tensor.js";
 import { once } from "../formats/once.js";
 import { asHost, fromOutput, type TensorValue } from "../formats/tensor.js";
 import { program } from "../api/program.js";
-import { runOn, type BackendName } from "../api/backends.js";
+import { nameOf, placeOf, runOn, type BackendChoice } from "../api/backends.js";
 import { excesses, measured, type Measured } from "./measured.js";
 
 /** What a test came to on one backend. */
@@ -62,8 +62,10 @@ export interface CheckContext {
   readonly findTarget?: (name: string) => Target | undefined;
   /** The pipeline that compiles cases; RUN lines say their own. Default: `defaultPipeline`. */
   readonly passes?: readonly Pass[];
+  /** Flags that RUN lines are given, such as `--config`, where they have none of them. */
+  readonly commandFlags?: readonly string[];
   /** Called with what a backend gave in place of the output that the case states. */
-  readonly onMismatch?: (backend: BackendName, actual: TensorValue) => void;
+  readonly onMismatch?: (backend: string, actual: TensorValue) => void;
   /** Called with what the kernel takes where that is over the limits of the case. */
   readonly onExcess?: (found: Measured) => void;
   /** Called with every output, under its backend's name, and with the inputs that a fill rule made, under theirs. */
@@ -73,14 +75,14 @@ export interface CheckContext {
 /** Compiles once, runs on every backend. */
 export const checkCase = async (
   test: Case,
-  backends: readonly BackendName[],
+  backends: readonly BackendChoice[],
   context: CheckContext,
 ): Promise<CheckResult[]> => beginCase(test, backends, context)();
 
 /** Compiles, and begins the pipeline; what it returns runs on every backend. */
 export function beginCase(
   test: Case,
-  backends: readonly BackendName[],
+  backends: readonly BackendChoice[],
   context: CheckContext,
 ): () => Promise<CheckResult[]> {
   const compiled = attempt(() => compileCase(test, context));
@@ -94,7 +96,7 @@ export function beginCase(
 
 async function runCompiled(
   test: Case,
-  backends: readonly BackendName[],
+  backends: readonly BackendChoice[],
   context: CheckContext,
   compiled: Attempt<CompiledCase>,
   prepared: Promise<void> | undefined,
@@ -111,7 +113,8 @@ async function runCompiled(
   );
   let expected: TensorValue | undefined;
   for (const backend of backends) {
-    const base = { id: test.id, backend };
+    const name = nameOf(backend);
+    const base = { id: test.id, backend: name };
     if (backend === "webgpu" && context.runner === undefined) {
       results.push({ ...base, status: "skip", code: "TC503", message: context.reason ?? "no WebGPU device" });
       continue;
@@ -141,13 +144,13 @@ async function runCompiled(
         (backend === "reference"
           ? run.value
           : await runCase(inputs(), kernel, definition, "reference", context));
-      const judged = judgeOutput(expected, run.value, {
+      const judged = judgeOutput(backend, expected, run.value, {
         ...ranOn(backend, kernel, context),
         inputs: inputs(),
       });
-      if (judged.status === "fail") context.onMismatch?.(backend, run.value);
+      if (judged.status === "fail") context.onMismatch?.(name, run.value);
       results.push({ ...base, milliseconds, ...judged });
-      context.dump?.(backend, run.value);
+      context.dump?.(name, run.value);
     }
   }
   if (test.limits !== undefined && compiled.ok) {
@@ -243,7 +246,7 @@ async function runCase(
   inputs: Readonly<Record<string, HostValue>>,
   kernel: Kernel,
   definition: Func | undefined,
-  backend: BackendName,
+  backend: BackendChoice,
   context: CheckContext,
 ): Promise<TensorValue> {
   const { type } = outputOf(definition ?? kernel.source ?? kernel.tile);
@@ -257,12 +260,13 @@ async function runCase(
 }
 
 /** What a backend ran: on a device, the program compiled again for it. */
-function ranOn(backend: BackendName, kernel: Kernel, { runner }: CheckContext): Omit<Ran, "inputs"> {
+function ranOn(backend: BackendChoice, kernel: Kernel, { runner }: CheckContext): Omit<Ran, "inputs"> {
   const ran = backend === "webgpu" && runner !== undefined ? kernel.forTarget(runner.target) : kernel;
   return { tile: ran.tile, target: ran.target };
 }
 
 function judgeOutput(
+  backend: BackendChoice,
   expected: TensorValue,
   actual: TensorValue,
   ran: Ran,
@@ -281,7 +285,7 @@ function judgeOutput(
   return {
     status: "fail",
     code: found.code,
-    message: [found.message, ...(found.notes ?? [])].join("; "),
+    message: [found.message, ...(found.notes ?? []), ...placeOf(backend)].join("; "),
     expected: found.data?.["expected"],
     actual: found.data?.["actual"],
   };

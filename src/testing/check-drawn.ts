@@ -1,7 +1,7 @@
 /** A gather whose inputs nobody states, on drawn ones: each backend's outcome beside what defines it. */
 import { CompileError } from "../../ir/index.js";
 import type { HostValue } from "../../backends/index.js";
-import type { BackendName } from "../api/backends.js";
+import { nameOf, placeOf, type BackendChoice } from "../api/backends.js";
 import type { Kernel } from "../api/compile.js";
 import type { CheckContext, CheckResult } from "./check-case.js";
 import { compareDraw, inWords } from "./compare.js";
@@ -15,12 +15,12 @@ export async function checkDrawn(
   id: string,
   kernel: Kernel,
   given: Readonly<Record<string, HostValue>>,
-  backends: readonly BackendName[],
+  backends: readonly BackendChoice[],
   { runner, reason = "no WebGPU device", executor }: CheckContext,
 ): Promise<CheckResult[]> {
   const results: CheckResult[] = [];
   for (const backend of backends) {
-    const base = { id, backend };
+    const base = { id, backend: nameOf(backend) };
     if (backend === "webgpu" && runner === undefined) {
       results.push({ ...base, status: "skip", code: "TC503", message: reason });
       continue;
@@ -43,7 +43,11 @@ async function firstDifference(
     for (const draw of drawsOf(kernel.source ?? kernel.tile, program, seed, given)) {
       const { difference, fills } = await compareDraw(kernel, { program, draw, backends: [on] });
       if (difference !== undefined)
-        return { status: "fail", code: difference.code, message: inWords(difference, draw) };
+        return {
+          status: "fail",
+          code: difference.code,
+          message: [inWords(difference, draw), ...placeOf(on.backend)].join("; "),
+        };
       said ??= fills;
     }
     return { status: "pass", ...(said === undefined ? {} : { message: said }) };

@@ -14,7 +14,7 @@ import {
 import { toHosts, type GatherData, type HostInputs } from "../../backends/index.js";
 import { fillsOfMap } from "../../backends/reference/reference-of-map.js";
 import { definedOutput, differenceFrom } from "../api/against.js";
-import { runOn, type BackendName, type BackendOptions } from "../api/backends.js";
+import { nameOf, runOn, type BackendChoice, type BackendName, type BackendOptions } from "../api/backends.js";
 import type { Kernel } from "../api/compile.js";
 import { fromOutput } from "../formats/tensor.js";
 import { requiredBackends, testDevice } from "./device.js";
@@ -26,7 +26,7 @@ import type { Verdict } from "./verdict.js";
 /** Where, and on what, a kernel is compared with its definition. */
 export interface ReferenceOptions {
   /** Default: `sim` alone. */
-  readonly backends?: readonly BackendName[];
+  readonly backends?: readonly BackendChoice[];
   /** Typed arrays by operand; absent: four draws from `seed`, two of them with indices out of range. */
   readonly inputs?: GatherData;
   /** Default 1. */
@@ -52,11 +52,11 @@ export async function compareWithReference(
   const required = requiredBackends(options.require);
   const failed = (message: string): Verdict => ({ pass: false, message: () => message });
   const skipped: string[] = [];
-  const here: { backend: BackendName; options: BackendOptions }[] = [];
+  const here: { backend: BackendChoice; options: BackendOptions }[] = [];
   for (const backend of backends) {
     const device = backend === "webgpu" ? await testDevice() : undefined;
     if (device?.ok !== false) here.push({ backend, options: { runner: device?.runner } });
-    else if (required.has(backend)) return failed(`webgpu is required, and there is none: ${device.reason}`);
+    else if (required.has("webgpu")) return failed(`webgpu is required, and there is none: ${device.reason}`);
     else skipped.push(`webgpu: ${device.reason}`);
   }
   const types = kernel.source ?? kernel.tile;
@@ -80,7 +80,7 @@ export async function compareWithReference(
     return failed(rendered(thrown.diagnostics));
   }
   const what = definition === undefined ? "its definition" : `@${definition.name}`;
-  const gives = `@${kernel.name} gives the ${formatType(outputOf(types).type)} of ${what} on ${backends.join(", ")}`;
+  const gives = `@${kernel.name} gives the ${formatType(outputOf(types).type)} of ${what} on ${backends.map(nameOf).join(", ")}`;
   return {
     pass: true,
     message: () => [gives, ...said].join("; "),
@@ -94,7 +94,7 @@ export interface Comparison {
   /** Absent: the kernel's own operator, or map. */
   readonly definition?: Func | undefined;
   readonly draw: Draw;
-  readonly backends: readonly { readonly backend: BackendName; readonly options: BackendOptions }[];
+  readonly backends: readonly { readonly backend: BackendChoice; readonly options: BackendOptions }[];
 }
 
 export interface Compared {
@@ -123,6 +123,7 @@ export async function compareDraw(
   if (expected.kind === "rejected" && indices !== "as given" && isPromise(program.map, expected.index))
     return {};
   for (const { backend, options } of backends) {
+    const name = nameOf(backend);
     const outcome = await outcomeOf(() => runOn(backend, kernel, inputs, options));
     const { runner } = options;
     const { tile, target } = runner === undefined ? kernel : kernel.forTarget(runner.target);
@@ -132,10 +133,10 @@ export async function compareDraw(
             { tile, target, inputs },
             value(expected.run.output),
             value(outcome.run.output),
-            backend,
+            name,
           )
-        : (rejectionDifference([backend, outcome], ["its definition", expected]) ??
-          unpromised(kernel, backend, outcome));
+        : (rejectionDifference([name, outcome], ["its definition", expected]) ??
+          unpromised(kernel, name, outcome));
     if (difference !== undefined) return { difference };
   }
   if (expected.kind === "rejected") return { rejected: expected.index };

@@ -1,10 +1,10 @@
 /** The regression tests in files and folders: case files, .tir text tests, ONNX backend-test folders, models. */
 import { CompileError, error, type Diagnostic } from "../../ir/index.js";
+import { nameOf } from "../api/backends.js";
 import { tryCompile } from "../api/compile.js";
 import { tryProgram } from "../api/program.js";
 import { readCaseList, type Case, type MalformedCase } from "../formats/cases.js";
 import { isStream, readBytes, readFolder, readText, type Folder } from "../formats/files.js";
-import { lookUpTarget } from "../formats/look-up-target.js";
 import {
   findGathers,
   isNodeTestFolder,
@@ -65,11 +65,12 @@ function textTest(path: string): Test {
     file: path,
     line: 1,
     begin:
-      (_, { passes }) =>
+      (_, { findTarget, passes, commandFlags }) =>
       () => {
         const failures = runTextTest(source, path, {
-          findTarget: lookUpTarget,
+          ...(findTarget === undefined ? {} : { findTarget }),
           ...(passes === undefined ? {} : { passes }),
+          ...(commandFlags === undefined ? {} : { commandFlags }),
         });
         const message = failures.map((failure) => `${path}:${failure.line}: ${failure.message}`).join("\n");
         const result = { id: path, backend: "text" };
@@ -103,7 +104,9 @@ const malformedTest = (
   begin: (backends) => () => {
     const [first] = diagnostics;
     const why = first === undefined ? {} : { code: first.code, message: first.message };
-    return Promise.resolve(backends.map((backend) => ({ id, backend, status: "fail" as const, ...why })));
+    return Promise.resolve(
+      backends.map((backend) => ({ id, backend: nameOf(backend), status: "fail" as const, ...why })),
+    );
   },
 });
 
@@ -139,8 +142,11 @@ function gatherTest(file: string, gather: OnnxGather): Test {
     file,
     line: 1,
     begin(backends, context) {
-      const { passes } = context;
-      const compiled = tryCompile(built.func, passes === undefined ? {} : { passes });
+      const { passes, findTarget } = context;
+      const compiled = tryCompile(built.func, {
+        ...(findTarget === undefined ? {} : { findTarget }),
+        ...(passes === undefined ? {} : { passes }),
+      });
       if (!compiled.ok) return malformedTest(file, { id }, compiled.diagnostics).begin(backends, context);
       return () => checkDrawn(id, compiled.kernel, given, backends, context);
     },

@@ -1,7 +1,7 @@
 /** A suite's tests, one after the other: whatever one of them does, the others run. */
 import { CompileError, RunError, type Diagnostic } from "../../ir/index.js";
 import { PassError } from "../../passes/index.js";
-import type { BackendName } from "../api/backends.js";
+import { nameOf, type BackendChoice } from "../api/backends.js";
 import type { CheckContext, CheckResult } from "./check-case.js";
 
 export interface Test {
@@ -10,7 +10,7 @@ export interface Test {
   readonly file: string;
   readonly line: number;
   /** Begins what goes on beside other tests, such as a pipeline; what it returns runs the test. */
-  begin(backends: readonly BackendName[], context: CheckContext): () => Promise<CheckResult[]>;
+  begin(backends: readonly BackendChoice[], context: CheckContext): () => Promise<CheckResult[]>;
 }
 
 export interface SuiteResults {
@@ -35,7 +35,7 @@ const testsAhead = 8;
 
 export async function runTests<T extends Test>(
   tests: readonly T[],
-  backends: readonly BackendName[],
+  backends: readonly BackendChoice[],
   { contextOf, onDone, bail = false }: SuiteOptions<T>,
 ): Promise<SuiteResults> {
   const results: CheckResult[] = [];
@@ -50,7 +50,12 @@ export async function runTests<T extends Test>(
     try {
       own = await run();
     } catch (thrown) {
-      own = backends.map((backend) => ({ id, backend, status: "fail" as const, ...reason(thrown) }));
+      own = backends.map((backend) => ({
+        id,
+        backend: nameOf(backend),
+        status: "fail" as const,
+        ...reason(thrown),
+      }));
       if (diagnosticsOf(thrown) === undefined) bugs.push({ id, thrown });
     }
     const each = (milliseconds + performance.now() - start) / Math.max(1, own.length);

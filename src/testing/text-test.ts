@@ -20,6 +20,8 @@ export interface TextTestOptions {
   readonly findTarget?: (name: string) => Target | undefined;
   /** The pipeline that a file without RUN lines is compiled by; default: `defaultPipeline`. */
   readonly passes?: readonly Pass[];
+  /** Flags that RUN lines are given, such as `--config`, where they have none of them. */
+  readonly commandFlags?: readonly string[];
   /** Runs the command line `tilec <args>`; a process of its own by default. */
   readonly run?: (args: readonly string[]) => CommandRun;
 }
@@ -84,7 +86,9 @@ export function checkedRuns(source: string, file: string, options: TextTestOptio
       const args = wordsOf(command).map((arg) =>
         arg.replaceAll(/%[sSt]/g, (name) => known[name as keyof typeof known]),
       );
-      const { output, exitCode } = (options.run ?? runProcess)(loadedFrom(known["%S"], args));
+      const { output, exitCode } = (options.run ?? runProcess)(
+        withFlags(loadedFrom(known["%S"], args), options.commandFlags ?? []),
+      );
       if ((exitCode !== 0) !== fails) {
         const said = output.trim().split("\n");
         const message = `exit code ${exitCode}: ${said.find((text) => text.includes("error")) ?? said[0] ?? ""}`;
@@ -110,6 +114,10 @@ const loadedFrom = (folder: string, args: readonly string[]): string[] =>
     const [, module] = /^--load=(.*)$/.exec(arg) ?? [];
     return module === undefined ? arg : `--load=${resolve(folder, module)}`;
   });
+
+/** A command that says itself which config it reads, or that it reads none, is left as it is. */
+const withFlags = (args: readonly string[], flags: readonly string[]): readonly string[] =>
+  args.some((arg) => /^--(?:config|no-config)(?:=|$)/.test(arg)) ? args : [...args, ...flags];
 
 /** A command that succeeds is checked by what it prints; one that fails, by its stdout and its stderr behind that. */
 function runProcess(args: readonly string[]): CommandRun {

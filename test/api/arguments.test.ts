@@ -251,7 +251,7 @@ const options: readonly Row[] = [
   [
     "backend",
     runWith({ backend: "gpu" }),
-    'TC702 backend is "gpu"; it takes reference or sim or webgpu -> did you mean webgpu?',
+    'TC702 backend is "gpu"; it takes reference or sim or webgpu, or a backend: an object with a name and prepare(kernel) -> did you mean webgpu?',
   ],
   [
     "threads 0",

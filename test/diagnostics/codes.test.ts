@@ -1,4 +1,4 @@
-import { mkdtempSync } from "node:fs";
+import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -22,8 +22,11 @@ import {
   targets,
   toHost,
   tryCompile,
+  type BackendChoice,
 } from "../../src/index.js";
 import { explain } from "../../src/api/explain.js";
+import { ConfigError } from "../../src/config/config-error.js";
+import { openProject } from "../../src/config/open-project.js";
 import { readBytes } from "../../src/formats/files.js";
 import { readCases } from "../../src/formats/cases.js";
 import { readNpy, writeNpy } from "../../src/formats/npy.js";
@@ -100,12 +103,37 @@ const trap = (body: string, indices = [1, 3]): readonly Diagnostic[] =>
     return simulateChecked(func, inputs, targets.ascendA2);
   });
 
+/** What a run of `fine` rejects with. */
+async function ofRun(backend: BackendChoice): Promise<readonly Diagnostic[]> {
+  const kernel = compile(fine);
+  const inputs = {
+    data: toHost("data", operandOf(kernel.tile, "data").type, new Float32Array(4)),
+    indices: toHost("indices", operandOf(kernel.tile, "indices").type, new Int32Array(2)),
+  };
+  const thrown: unknown = await runOn(backend, kernel, inputs).catch((error: unknown) => error);
+  return thrown instanceof CompileError || thrown instanceof RunError ? thrown.diagnostics : [];
+}
+
+const onBackend = (output: Uint8Array): Promise<readonly Diagnostic[]> =>
+  ofRun({
+    name: "mine",
+    prepare: () => ({ run: () => Promise.resolve({ output }), release: () => undefined }),
+  });
+
+/** What is wrong with a config of this text. */
+async function config(text: string): Promise<readonly Diagnostic[]> {
+  const file = join(folder, "tilec.config.json");
+  writeFileSync(file, text);
+  const thrown: unknown = await openProject(file).catch((error: unknown) => error);
+  return thrown instanceof ConfigError ? thrown.diagnostics : [];
+}
+
 interface Trigger {
   readonly found: () => readonly Diagnostic[] | Promise<readonly Diagnostic[]>;
   /** Line and column of the guilty text, where the diagnostic has a place. */
   readonly at?: readonly [line: number, column: number];
   /** The same with the hint followed: the code is gone. */
-  readonly followed?: () => readonly Diagnostic[];
+  readonly followed?: Trigger["found"];
 }
 
 const fine = gather({ data: ["f32", [4]], indices: ["i32", [2]], axis: 0 });
@@ -152,6 +180,11 @@ const triggers: Readonly<Record<Code, Trigger>> = {
   TC015: { found: () => diagnosticsOf(() => parseTargetFile("{}", "t.json")) },
   TC016: { found: () => diagnosticsOf(() => parseRecords('{"record": "guess"}', "r.jsonl")) },
   TC017: { found: () => [ofAnotherTask("r.jsonl", "g")] },
+  TC018: {
+    found: () => config('{ "pases": [] }'),
+    at: [1, 12],
+    followed: () => config('{ "passes": [] }'),
+  },
   TC101: {
     found: () => build(source("pypto.gather %x, %i {dim = 2}")),
     at: [2, 8],
@@ -253,15 +286,7 @@ const triggers: Readonly<Record<Code, Trigger>> = {
       ),
   },
   TC503: {
-    found: async () => {
-      const kernel = compile(fine);
-      const inputs = {
-        data: toHost("data", operandOf(kernel.tile, "data").type, new Float32Array(4)),
-        indices: toHost("indices", operandOf(kernel.tile, "indices").type, new Int32Array(2)),
-      };
-      const thrown: unknown = await runOn("webgpu", kernel, inputs).catch((error: unknown) => error);
-      return thrown instanceof CompileError ? thrown.diagnostics : [];
-    },
+    found: () => ofRun("webgpu"),
   },
   TC504: {
     found: async () => {
@@ -301,6 +326,10 @@ const triggers: Readonly<Record<Code, Trigger>> = {
         { backend: "b", output: Uint8Array.of(2) },
       ) ?? fail(),
     ],
+  },
+  TC611: {
+    found: () => onBackend(new Uint8Array(7)),
+    followed: () => onBackend(new Uint8Array(8)),
   },
   TC701: {
     found: () => diagnosticsOf(() => parseType("f32[a]", "data")),
@@ -392,7 +421,7 @@ describe("every diagnostic code", () => {
       expect(found?.message).toMatch(/^(?:[^A-Z]|[ABTV]\d+:|WebGPU|PTO-ISA|PyPTO)/);
       if (trigger.at !== undefined) expect([found?.span?.line, found?.span?.column]).toEqual(trigger.at);
       if (trigger.followed === undefined) return;
-      expect(trigger.followed().filter((diagnostic) => diagnostic.code === code)).toEqual([]);
+      expect((await trigger.followed()).filter((diagnostic) => diagnostic.code === code)).toEqual([]);
     },
   );
 });

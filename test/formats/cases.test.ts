@@ -65,10 +65,6 @@ describe("a field or word that the format does not have is an error with the nea
     ],
     [{ profile: "strikt" }, 'profile is "strikt"; it takes strict or head; did you mean strict?'],
     [{ residency: "hbm" }, 'residency is "hbm"; it takes ub or gm or auto, or the first two by operand'],
-    [
-      { target: "ascend-a1" },
-      /target is "ascend-a1"; it takes .* or a target file \(\.json\); did you mean ascend-a2\?$/,
-    ],
     [{ target: 7 }, /target is 7; it takes .* or a target file \(\.json\)$/],
     [{ dialect: "pyto" }, /dialect is "pyto"; it takes .*; did you mean pypto\?$/],
     [{ op: "gather_element" }, /op is "gather_element"; it takes .*; did you mean gather_elements\?$/],

@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import { CompileError, error, RunError } from "../../ir/index.js";
+import { nameOf } from "../../src/api/backends.js";
 import type { CheckResult } from "../../src/testing/check-case.js";
 import { runTests, type Test } from "../../src/testing/run-tests.js";
 
@@ -8,7 +9,9 @@ const pass = (id: string): Test => ({
   id,
   ...place,
   begin: (backends) => () =>
-    Promise.resolve(backends.map((backend): CheckResult => ({ id, backend, status: "pass" }))),
+    Promise.resolve(
+      backends.map((backend): CheckResult => ({ id, backend: nameOf(backend), status: "pass" })),
+    ),
 });
 const throwing = (id: string, thrown: Error): Test => ({
   id,
@@ -67,7 +70,11 @@ it("tests begin some turns ahead, run one after the other, and are told of in th
         log.push(`run ${k}`);
         await new Promise((resolve) => setTimeout(resolve, k === 3 ? 20 : 0));
         log.push(`end ${k}`);
-        return backends.map((backend): CheckResult => ({ id: `${k}`, backend, status: "pass" }));
+        return backends.map((backend): CheckResult => ({
+          id: `${k}`,
+          backend: nameOf(backend),
+          status: "pass",
+        }));
       };
     },
   }));
@@ -105,7 +112,9 @@ it("bail leaves tests that have begun unrun", async () => {
     ...pass(id),
     begin: (backends) => () => {
       run.push(id);
-      return Promise.resolve(backends.map((backend) => ({ id, backend, status: "fail" as const })));
+      return Promise.resolve(
+        backends.map((backend) => ({ id, backend: nameOf(backend), status: "fail" as const })),
+      );
     },
   }));
   const { results, notRun } = await runTests(tests, ["sim"], { contextOf: () => ({}), bail: true });

@@ -1,0 +1,16 @@
+/** What a config file holds: a project's own passes, pipeline, targets and backends. */
+import type { Backend } from "../../backends/index.js";
+import type { Target } from "../../ir/index.js";
+import type { Pass } from "../../passes/index.js";
+
+/** The default export of `tilec.config.ts`, `.js` or `.mjs`, or the value of `tilec.config.json`. Every field may be absent. */
+export interface Config {
+  /** Passes that `--pipeline`, `opt --pass` and `pipeline` can name beside the built-in ones. */
+  readonly passes?: readonly Pass[];
+  /** The pipeline where no `--pipeline` is given, in the same words: `default, mine after select-tile`. */
+  readonly pipeline?: string;
+  /** Targets that programs, case files and `--target` can name: values, or paths of target files from the config's folder. */
+  readonly targets?: readonly (Target | string)[];
+  /** Backends that `--backend` can name, by that name. */
+  readonly backends?: Readonly<Record<string, Backend>>;
+}

@@ -1,0 +1,174 @@
+/** A config file from its path to the parts that it brings. Loaded where there is one. */
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { findNodeAtLocation, parseTree, printParseErrorCode, type ParseError } from "jsonc-parser";
+import { CompileError, targetNames, type Diagnostic, type Span, type Target } from "../../ir/index.js";
+import { problemsOf, record } from "../../backends/index.js";
+import { checkPassNames, parsePipeline, type Pass } from "../../passes/index.js";
+import { backendNames } from "../api/backends.js";
+import { didYouMean } from "../api/did-you-mean.js";
+import type { Config } from "../api/config.js";
+import { reasonOf } from "../formats/files.js";
+import { lookUpTarget } from "../formats/look-up-target.js";
+import { ConfigError } from "./config-error.js";
+import { configFields } from "./config-fields.js";
+import { importModule, NoTypeScript } from "./import-module.js";
+import { ownBackend } from "./own-backend.js";
+import type { Project } from "./project.js";
+import { whyNotLoaded } from "./why-not-loaded.js";
+
+/** What is wrong with a part of a config; of a JSON file its line is looked for by the path at the beginning of the message. */
+type Refuse = (problems: readonly Pick<Diagnostic, "message" | "hint">[]) => ConfigError;
+
+/** `shown`: the file, as messages name it. Rejects with a ConfigError. */
+export async function loadProject(file: string, shown: string): Promise<Project> {
+  const { value, refuse } = file.endsWith(".json") ? readJson(file, shown) : await readModule(file, shown);
+  const problems = problemsOf(record("a config", configFields, { code: "TC018" }), value, "", didYouMean);
+  if (problems.length > 0) throw refuse(problems);
+  const config = value as Config;
+  const passes = passesOf(config, file, shown, refuse);
+  const targets = targetsOf(config, file, refuse);
+  const named = new Map(targets.map((target) => [target.name, target]));
+  const { pipeline } = config;
+  return {
+    config: shown,
+    passes,
+    targets,
+    backends: backendsOf(config, file, shown, refuse),
+    findTarget: (name) => named.get(name) ?? lookUpTarget(name),
+    ...(pipeline === undefined
+      ? {}
+      : {
+          pipeline: refusing(refuse, `pipeline ${JSON.stringify(pipeline)}`, () =>
+            parsePipeline(pipeline, passes),
+          ),
+        }),
+  };
+}
+
+/** What an action throws of a user's mistake, as one of a field's. */
+function refusing<T>(refuse: Refuse, field: string, action: () => T): T {
+  try {
+    return action();
+  } catch (thrown) {
+    if (!(thrown instanceof CompileError)) throw thrown;
+    throw refuse(
+      thrown.diagnostics.map(({ message, hint }) => ({
+        message: `${field}: ${message}`,
+        ...(hint === undefined ? {} : { hint }),
+      })),
+    );
+  }
+}
+
+interface Read {
+  readonly value: unknown;
+  readonly refuse: Refuse;
+}
+
+async function readModule(file: string, shown: string): Promise<Read> {
+  const refuse: Refuse = (problems) => new ConfigError(shown, problems);
+  if (!/\.(?:[cm]?js|[cm]?ts)$/.test(file))
+    throw refuse([{ message: "a config ends in .ts, .js, .mjs or .json" }]);
+  if (!existsSync(file)) throw refuse([{ message: "there is no such file" }]);
+  let exports: Readonly<Record<string, unknown>>;
+  try {
+    exports = await importModule(file);
+  } catch (thrown) {
+    throw refuse([{ message: whyNotLoaded(thrown, file), ...hintFor(thrown) }]);
+  }
+  if (!("default" in exports))
+    throw refuse([{ message: "it has no default export", hint: "export default { passes: [mine] }" }]);
+  return { value: exports["default"], refuse };
+}
+
+function hintFor(thrown: unknown): { readonly hint?: string } {
+  if (thrown instanceof NoTypeScript)
+    return { hint: "npm install --save-dev jiti; Node 22.18 needs no loader" };
+  const message = thrown instanceof Error ? thrown.message : "";
+  return /outside a module|Unexpected token 'export'/.test(message)
+    ? { hint: 'put "type": "module" into package.json' }
+    : {};
+}
+
+function readJson(file: string, shown: string): Read {
+  let text: string;
+  try {
+    text = readFileSync(file, "utf8");
+  } catch (thrown) {
+    throw new ConfigError(shown, [{ message: reasonOf(thrown) }]);
+  }
+  const spanAt = (offset: number, length: number): Span => {
+    const before = text.slice(0, offset).split("\n");
+    return { file: shown, line: before.length, column: (before.at(-1) ?? "").length + 1, length };
+  };
+  const errors: ParseError[] = [];
+  const root = parseTree(text, errors, { disallowComments: true });
+  const [first] = errors;
+  if (first !== undefined || root === undefined) {
+    const what = first === undefined ? "nothing" : printParseErrorCode(first.error);
+    const span = spanAt(first?.offset ?? 0, first?.length ?? 0);
+    throw new ConfigError(shown, [{ message: `not JSON: ${what}`, span }]);
+  }
+  const refuse: Refuse = (problems) =>
+    new ConfigError(
+      shown,
+      problems.map((problem) => {
+        const [, field = "", index] = /^(?:a config has no )?(\w+)(?:\[(\d+)\])?/.exec(problem.message) ?? [];
+        const node = findNodeAtLocation(root, index === undefined ? [field] : [field, Number(index)]) ?? root;
+        return { ...problem, span: spanAt(node.offset, node.length) };
+      }),
+    );
+  return { value: JSON.parse(text) as unknown, refuse };
+}
+
+/** With the text by which records tell versions apart: the file's, and of each pass that it imports from another its own. */
+function passesOf({ passes = [] }: Config, file: string, shown: string, refuse: Refuse): readonly Pass[] {
+  refusing(refuse, "passes", () => {
+    checkPassNames(passes);
+  });
+  const text = readFileSync(file, "utf8");
+  return passes.map((pass) => ({
+    name: pass.name,
+    summary: pass.summary,
+    requires: pass.requires,
+    ensures: pass.ensures,
+    origin: { file: shown, text: `${text}\n${pass.run.toString()}` },
+    run: (func, context) => pass.run(func, context),
+  }));
+}
+
+/** Target files lie beside the config, or at a path from there. */
+function targetsOf({ targets = [] }: Config, file: string, refuse: Refuse): readonly Target[] {
+  const found = targets.map((target, k) => {
+    if (typeof target !== "string") return target;
+    return refusing(refuse, `targets[${k}]`, () => {
+      const read = lookUpTarget(resolve(dirname(file), target));
+      if (read === undefined) throw refuse([{ message: `targets[${k}]: ${target} is no target file` }]);
+      return read;
+    });
+  });
+  found.forEach(({ name }, k) => {
+    if (targetNames.includes(name))
+      throw refuse([{ message: `targets[${k}] is named ${name}, as a built-in target is` }]);
+    const first = found.findIndex((target) => target.name === name);
+    if (first < k) throw refuse([{ message: `targets[${k}] is named ${name}, as targets[${first}] is` }]);
+  });
+  return found;
+}
+
+function backendsOf(
+  { backends = {} }: Config,
+  file: string,
+  shown: string,
+  refuse: Refuse,
+): ReadonlyMap<string, ReturnType<typeof ownBackend>> {
+  const entries = Object.entries(backends);
+  for (const [name] of entries) {
+    if (backendNames.some((known) => known === name))
+      throw refuse([{ message: `backends.${name} has the name of a built-in backend` }]);
+    if (!/^[\w-]+$/.test(name))
+      throw refuse([{ message: `backends: ${JSON.stringify(name)} is no word of letters, digits, _ and -` }]);
+  }
+  return new Map(entries.map(([name, backend]) => [name, ownBackend(name, file, shown, backend)]));
+}

@@ -1,0 +1,21 @@
+/** The project of a command line or a folder. */
+import { findConfig, shownPath } from "./find-config.js";
+import { noProject, type Project } from "./project.js";
+
+/**
+ * The project of `--config FILE`; without it that of the nearest config from a folder upward; with `--no-config`, which is false here,
+ * none. Rejects with a ConfigError for a config that cannot be used.
+ */
+export async function openProject(
+  config: string | false | undefined,
+  folder: string = process.cwd(),
+): Promise<Project> {
+  if (config === false) return { ...noProject, flags: ["--no-config"] };
+  const file = config ?? findConfig(folder);
+  if (file === undefined) return noProject;
+  // It loads passes, backends and what reads TypeScript: for those who have a config.
+  const { loadProject } = await import("./load-project.js");
+  return config === undefined
+    ? loadProject(file, shownPath(file))
+    : { ...(await loadProject(file, file)), flags: ["--config", file] };
+}

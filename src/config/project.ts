@@ -1,0 +1,23 @@
+/** What a command line or an editor works with beyond tilec's own: the parts of a config file, or none. */
+import type { Backend } from "../../backends/backend.js";
+import type { Target } from "../../ir/target.js";
+import type { Pass } from "../../passes/pass.js";
+import { lookUpTarget } from "../formats/look-up-target.js";
+
+/** The parts of one config, checked. */
+export interface Project {
+  /** The config, as messages name it. Absent: there is none. */
+  readonly config?: string;
+  /** Flags by which another command reads the same config, or none; absent where it finds the same by itself. */
+  readonly flags?: readonly string[];
+  readonly passes: readonly Pass[];
+  /** What compiles where no `--pipeline` is given; absent: the built-in pipeline. */
+  readonly pipeline?: readonly Pass[];
+  readonly targets: readonly Target[];
+  readonly backends: ReadonlyMap<string, Backend>;
+  /** A target by name, or from a file. */
+  readonly findTarget: (name: string) => Target | undefined;
+}
+
+/** Without a config. */
+export const noProject: Project = { passes: [], targets: [], backends: new Map(), findTarget: lookUpTarget };

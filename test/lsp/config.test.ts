@@ -1,0 +1,94 @@
+/** The config that the language server reads: one that runs code, in a workspace that may not be trusted. */
+import { spawn } from "node:child_process";
+import { mkdtempSync, realpathSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { afterEach, expect, it } from "vitest";
+import {
+  createProtocolConnection,
+  DidOpenTextDocumentNotification,
+  InitializedNotification,
+  InitializeRequest,
+  PublishDiagnosticsNotification,
+  ShowMessageNotification,
+  StreamMessageReader,
+  StreamMessageWriter,
+} from "vscode-languageserver-protocol/node";
+
+const main = fileURLToPath(new URL("../../dist/src/cli/main.js", import.meta.url));
+const folder = realpathSync(mkdtempSync(join(tmpdir(), "tilec-lsp-config-")));
+const broken = realpathSync(mkdtempSync(join(tmpdir(), "tilec-lsp-broken-")));
+const config = join(folder, "tilec.config.mjs");
+writeFileSync(
+  config,
+  `import { targets } from ${JSON.stringify(new URL("../../dist/src/index.js", import.meta.url).href)};
+export default { targets: [{ ...targets.ascendA2, name: "mine" }] };
+`,
+);
+writeFileSync(join(broken, "tilec.config.mjs"), "export default { tragets: [] };\n");
+
+const text = `func @f(%x: tensor<3x5xf32>, %i: tensor<3x4xi32>) -> tensor<3x4xf32> target("mine") {
+  %y = onnx.gather_elements %x, %i {axis = 0}
+  return %y
+}
+`;
+
+let close = (): void => undefined;
+afterEach(() => {
+  close();
+});
+
+/** The codes of a program for a target of the config, and what the server shows the user. */
+async function told(
+  workspace: string,
+  options: unknown,
+  ...flags: readonly string[]
+): Promise<{ readonly codes: readonly unknown[]; readonly shown: readonly string[] }> {
+  const child = spawn(process.execPath, [main, "lsp", ...flags], { stdio: ["pipe", "pipe", "inherit"] });
+  const client = createProtocolConnection(
+    new StreamMessageReader(child.stdout),
+    new StreamMessageWriter(child.stdin),
+  );
+  close = () => {
+    client.dispose();
+    child.kill();
+  };
+  const shown: string[] = [];
+  client.onNotification(ShowMessageNotification.type, ({ message }) => void shown.push(message));
+  const diagnostics = new Promise<readonly unknown[]>((resolve) => {
+    client.onNotification(PublishDiagnosticsNotification.type, (params) => {
+      resolve(params.diagnostics.map(({ code }) => code));
+    });
+  });
+  client.listen();
+  await client.sendRequest(InitializeRequest.type, {
+    processId: null,
+    rootUri: null, // eslint-disable-line @typescript-eslint/no-deprecated -- the protocol's type still asks for it
+    workspaceFolders: [{ uri: pathToFileURL(workspace).href, name: "w" }],
+    initializationOptions: options,
+    capabilities: {},
+  });
+  await client.sendNotification(InitializedNotification.type, {});
+  await client.sendNotification(DidOpenTextDocumentNotification.type, {
+    textDocument: { uri: "file:///kernels/mine.tir", languageId: "tir", version: 1, text },
+  });
+  return { codes: await diagnostics, shown };
+}
+
+it("is the workspace's where the editor trusts it, and no other", async () => {
+  expect(await told(folder, { trusted: true })).toEqual({ codes: [], shown: [] });
+  for (const options of [undefined, {}, { trusted: false }, { trusted: "true" }])
+    expect(await told(folder, options)).toEqual({ codes: ["TC501"], shown: [] });
+});
+
+it("is that of --config, whatever the editor trusts, and none with --no-config", async () => {
+  expect((await told(tmpdir(), undefined, "--config", config)).codes).toEqual([]);
+  expect((await told(folder, { trusted: true }, "--no-config")).codes).toEqual(["TC501"]);
+});
+
+it("is told, and left out, where it cannot be used", async () => {
+  const { codes, shown } = await told(broken, { trusted: true });
+  expect(codes).toEqual(["TC501"]);
+  expect(shown).toEqual([expect.stringContaining("a config has no tragets")]);
+});
