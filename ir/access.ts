@@ -21,7 +21,7 @@ import {
   type Linear,
 } from "./linear.js";
 import { at, contiguousRun, bytesOf, elementCount, wholeBytes, type DType, type Shape } from "./types.js";
-import { reductionsIn, type Expression } from "./values/expression.js";
+import { countsItsTerms, reductionsIn, type Expression } from "./values/expression.js";
 
 /** `from-end`: an index in [-extent, -1] counts from the end, printed as `from_end(…)`. */
 export type NegativeIndex = "from-end" | "illegal";
@@ -113,7 +113,7 @@ export const walked = (
 /** Whether the number of an element's terms hangs on index values, and matters. */
 export const countsTerms = (map: AccessMap): boolean =>
   map.reduced !== undefined &&
-  reductionsIn(map.value).some(({ how }) => how !== "fold") &&
+  reductionsIn(map.value).some(({ how }) => countsItsTerms(how)) &&
   (map.reduced.bag !== undefined ||
     map.sites.some(
       (site, s) => isOfTerm(map, s) && (site.keep === "zero" || site.below === 0 || site.but !== undefined),

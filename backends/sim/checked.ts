@@ -5,7 +5,7 @@
  * another operand and an output element written twice or never all stop the run and name the statement. Memory is
  * the tensors and one unified buffer, whatever the number of tiles.
  */
-import { fillBytes, gatheredTable, isMove, isRead, type AccessMap } from "../../ir/access.js";
+import { fillBytes, gatheredTable, isMove, isRead } from "../../ir/access.js";
 import {
   gatherAddresses,
   outputPosition,
@@ -59,11 +59,10 @@ import {
 import { SiteWalk, siteSteps, termsOf, type SiteStep, type TermRun } from "../site-values.js";
 import { checkTensors } from "../values.js";
 import {
-  bitsOfNumber,
   evaluator,
-  numberOf,
+  reductionsIn,
   valuePlan,
-  type ArithmeticType,
+  wordsOfSum,
   type Evaluator,
   type Taken,
 } from "../../ir/values/index.js";
@@ -194,8 +193,9 @@ interface Values {
 /** The terms that a gather takes in, and where what they come to is kept until the next run. */
 interface Run extends TermRun {
   readonly isLast: boolean;
-  readonly type: ArithmeticType;
   readonly sum: Address;
+  /** The coordinates in front of an element's own of each word of its sum. */
+  readonly words: readonly (readonly number[])[];
   /** Absent where all terms count. */
   readonly count: Address | undefined;
 }
@@ -467,7 +467,7 @@ class Machine {
       }
       if (ended === outOfRange) this.rejected(gathering);
       if (run?.isLast === false) {
-        if (ended === 0) this.keep(run, point, this.takenIn(gathering), stmt);
+        if (ended === 0) this.keep(run, gathering, this.takenIn(gathering));
         continue;
       }
       const written = target + k * targetStep;
@@ -506,7 +506,7 @@ class Machine {
     const { stmt, walk, ofTerms, point, rank, values, run } = gathering;
     invariant(values !== undefined, "elements with terms are computed");
     const { evaluator: computes, reads } = values;
-    const taken = run === undefined || run.from === 0 ? computes.start() : this.kept(run, point, stmt);
+    const taken = run === undefined || run.from === 0 ? computes.start() : this.kept(run, gathering);
     const bitsAt = (read: number): number => this.bitsOf(at(reads, read), point, walk.sites, stmt);
     const [first, end] = termsOf(stmt.map, walk.sites, run);
     for (let r = first; r < end; r++) {
@@ -529,8 +529,8 @@ class Machine {
   /** The run of a gather in this iteration of the loops; undefined for one with all terms. Traps where another term is next. */
   private runOf(stmt: GatherStmt): Run | undefined {
     const { part, map } = stmt;
-    const terms = this.termType(map);
-    if (part === undefined || terms === undefined) return undefined;
+    const [reduction] = reductionsIn(map.value);
+    if (part === undefined || reduction === undefined) return undefined;
     const [from, to] = [evaluate(part.from, this.env), evaluate(part.to, this.env)];
     const [sum, count] = part.into;
     invariant(sum !== undefined, "what terms come to is kept in a tile");
@@ -540,39 +540,43 @@ class Machine {
       throw this.arena.trap("TC606", message, stmt);
     }
     const isLast = to === part.of;
+    const words = wordsOfSum(reduction.how);
     this.next.set(sum, isLast ? 0 : to);
     return {
       from,
       to,
       isLast,
-      type: terms,
       sum: this.whole(sum),
+      words: words === 1 ? [[]] : Array.from({ length: words }, (_, k) => [k]),
       count: count === undefined ? undefined : this.whole(count),
     };
   }
 
-  private termType(map: AccessMap): ArithmeticType | undefined {
-    const types = map.reads.map(({ table }) => inputOf(this.func, table).type.dtype);
-    return isMove(map) ? undefined : valuePlan(map.value, types).terms?.type;
-  }
-
   /** What the runs before left of the element at hand. */
-  private kept({ from, type, sum, count }: Run, point: readonly number[], stmt: Stmt): Taken {
-    const bits = (address: Address): number => {
-      const byte = byteOf(address, point.slice(0, address.by.length));
+  private kept({ from, words, sum, count }: Run, gathering: Gathering): Taken {
+    const { stmt, point, rank, values } = gathering;
+    invariant(values !== undefined, "elements with terms are computed");
+    const bits = (address: Address, word: readonly number[] = []): number => {
+      const byte = byteOf(address, [...word, ...point.slice(0, rank)]);
       this.check(address.memory, byte, 4, stmt, false);
       return address.memory.view.getUint32(byte, true);
     };
-    return { sum: numberOf(type, bits(sum)), count: count === undefined ? from : bits(count) };
+    return values.evaluator.ofWords(
+      words.map((word) => bits(sum, word)),
+      count === undefined ? from : bits(count),
+    );
   }
 
-  private keep({ type, sum, count }: Run, point: readonly number[], taken: Taken, stmt: Stmt): void {
-    const put = (address: Address, bits: number): void => {
-      const byte = byteOf(address, point.slice(0, address.by.length));
+  private keep({ words, sum, count }: Run, gathering: Gathering, taken: Taken): void {
+    const { stmt, point, rank, values } = gathering;
+    const put = (address: Address, bits: number, word: readonly number[] = []): void => {
+      const byte = byteOf(address, [...word, ...point.slice(0, rank)]);
       this.check(address.memory, byte, 4, stmt, true);
       address.memory.view.setUint32(byte, bits, true);
     };
-    put(sum, bitsOfNumber(type, taken.sum));
+    values?.evaluator.words(taken).forEach((bits, k) => {
+      put(sum, bits, at(words, k));
+    });
     if (count !== undefined) put(count, taken.count);
   }
 

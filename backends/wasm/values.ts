@@ -7,11 +7,18 @@ import type {
   ArithmeticType,
   Operation,
   SourceType,
+  StepwiseReduction,
   TermSteps,
   ValueStep,
   ValueType,
 } from "../../ir/values/index.js";
-import { accumulators, bitsOfNumber, floatFormats, integerRanges } from "../../ir/values/index.js";
+import {
+  accumulators,
+  bitsOfNumber,
+  countsItsTerms,
+  floatFormats,
+  integerRanges,
+} from "../../ir/values/index.js";
 import {
   assertNever,
   at,
@@ -55,10 +62,52 @@ export function emitValue(
  * What the terms of an element come to. `each` emits the code that goes from term to term, and calls `take` where the elements of one
  * lie at some addresses.
  */
-export function emitTerms(
+export function emitTerms(code: Code, terms: TermSteps, each: EachTerm): LocalId {
+  return terms.how === "exact" ? emitExact(code, terms, each) : emitStepwise(code, terms, each);
+}
+
+type EachTerm = (take: (reads: ReadPlaces) => void) => void;
+
+/**
+ * Terms are whole numbers of units of 2^`unit` and counted in 64 bits, which f64 makes of them; those that are NaN or infinite are
+ * added by themselves. The count has at most 24 digits where its product with the unit is subnormal, so that it is rounded once.
+ */
+function emitExact(
   code: Code,
-  { how, type, steps }: TermSteps,
-  each: (take: (reads: ReadPlaces) => void) => void,
+  { unit, steps }: Extract<TermSteps, { readonly how: "exact" }>,
+  each: EachTerm,
+): LocalId {
+  const [units, special] = [code.local("units", "i64"), code.local("special", "f32")];
+  const [sum, bits] = [code.local("sum", "f32"), code.local("bits")];
+  const number = (value: number): Code => code.const(bitsOfNumber("f32", value)).op("f32.reinterpret_i32");
+  code.whole("i64", 0).set(units);
+  number(0).set(special);
+  each((reads) => {
+    const term = emitSteps(code, steps, reads);
+    code.get(units).get(term).op("f64.promote_f32");
+    // 2^-unit, whose digits are none but the leading one.
+    code
+      .op("i64.const", BigInt(1023 - unit) << 52n)
+      .op("f64.reinterpret_i64")
+      .op("f64.mul");
+    code.op("i64.trunc_sat_f64_s").op("i64.add").set(units);
+    code.get(term).op("i32.reinterpret_f32").const(floatFormats.f32.infinity).op("i32.and").set(bits);
+    code.get(special).get(special).get(term).op("f32.add");
+    code.get(bits).const(floatFormats.f32.infinity).op("i32.ne").op("select").set(special);
+  });
+  code.get(units).op("f32.convert_i64_s");
+  number(2 ** unit)
+    .op("f32.mul")
+    .get(special)
+    .get(special);
+  number(0).op("f32.eq").op("select").set(sum);
+  return sum;
+}
+
+function emitStepwise(
+  code: Code,
+  { how, type, steps }: Extract<TermSteps, { readonly how: StepwiseReduction }>,
+  each: EachTerm,
 ): LocalId {
   const { op, start } = accumulators[how];
   const [sum, count] = [code.local("sum", isFloat(type) ? "f32" : "i32"), code.local("terms")];
@@ -66,8 +115,7 @@ export function emitTerms(
     code.const(bitsOfNumber(type, value));
     if (type === "f32") code.op("f32.reinterpret_i32");
   };
-  // A sum of no terms is what it starts from.
-  const counts = how !== "fold";
+  const counts = countsItsTerms(how);
   number(start[type]);
   code.set(sum);
   if (counts) code.const(0).set(count);

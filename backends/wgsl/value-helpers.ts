@@ -106,6 +106,36 @@ fn f32_add(a: u32, b: u32) -> u32 {
   return pack(larger >> 31u, high, low, exponent - 38, 24u, -126, 0x7f800000u);
 }`,
   },
+  exact_add: {
+    calls: ["f32_add", "f32_digits", "f32_exponent"],
+    text: `
+// Counts units of 2^unit in 64 bits, the low word first; what is NaN or infinite is added by itself.
+fn exact_add(sum: vec3u, term: u32, unit: i32) -> vec3u {
+  if ((term & 0x7f800000u) == 0x7f800000u) { return vec3u(sum.xy, f32_add(sum.z, term)); }
+  let digits = f32_digits(term);
+  let by = f32_exponent(term) - unit;
+  var size = vec2u(digits >> u32(clamp(-by, 0, 31)), 0u);
+  if (by > 0) {
+    let shift = u32(by) & 31u;
+    size = vec2u(digits << shift, select(digits >> (32u - shift), 0u, shift == 0u));
+    if (by > 31) { size = vec2u(0u, digits << shift); }
+  }
+  if ((term >> 31u) == 1u) { size = vec2u(0u - size.x, ~size.y + select(0u, 1u, size.x == 0u)); }
+  let low = sum.x + size.x;
+  return vec3u(low, sum.y + size.y + select(0u, 1u, low < size.x), sum.z);
+}`,
+  },
+  exact_sum: {
+    calls: ["pack"],
+    text: `
+fn exact_sum(sum: vec3u, unit: i32) -> u32 {
+  if (sum.z != 0u) { return sum.z; }
+  let negative = sum.y >> 31u;
+  let low = select(sum.x, 0u - sum.x, negative == 1u);
+  let high = select(sum.y, ~sum.y + select(0u, 1u, sum.x == 0u), negative == 1u);
+  return pack(negative, high, low, unit, 24u, -126, 0x7f800000u);
+}`,
+  },
   f32_div_count: {
     calls: ["pack", "f32_digits", "f32_exponent"],
     text: `

@@ -6,6 +6,7 @@ import { assertNever, at, bitsOf, isSigned } from "../../ir/types.js";
 import {
   accumulators,
   bitsOfNumber,
+  countsItsTerms,
   floatFormats,
   integerRanges,
   numberOf,
@@ -36,7 +37,7 @@ export function valueHelpers({ steps, terms }: ValuePlan): ReadonlySet<HelperNam
   };
   for (const step of [...steps, ...(terms?.steps ?? [])]) stepText(step, () => "", call);
   if (terms !== undefined) {
-    opText(accumulators[terms.how].op, terms.type, "", "", call);
+    takenText(terms, "", call);
     reducedText(terms, call);
   }
   return names;
@@ -81,15 +82,17 @@ function declareSteps(
 function declareSum(context: Context, move: GatherMove, terms: TermSteps, element: ValueAt): void {
   const { out } = context;
   const { how, type, steps } = terms;
-  const { op, start } = accumulators[how];
+  const counts = countsItsTerms(how);
   const take = (): void => {
     const term = declareSteps(context, move, steps, inTerm);
-    out.line(`sum = ${opText(op, type, "sum", term, printed)};`);
-    if (how !== "fold") out.line("terms += 1u;");
+    out.line(`${taking} = ${takenText(terms, term, printed)};`);
+    if (counts) out.line("terms += 1u;");
   };
   const inTerm = { ...element, coords: [...element.coords, "term"] };
-  out.line(`var sum = ${bitsOfNumber(type, start[type])}u;`);
-  if (how !== "fold") out.line("var terms = 0u;");
+  const taking = how === "exact" ? "units" : "sum";
+  if (how === "exact") out.line("var units = vec3u();");
+  else out.line(`var sum = ${bitsOfNumber(type, accumulators[how].start[type])}u;`);
+  if (counts) out.line("var terms = 0u;");
   const bounds = termBounds(context, move);
   if (bounds !== undefined) {
     const [first, end] = bounds;
@@ -99,14 +102,24 @@ function declareSum(context: Context, move: GatherMove, terms: TermSteps, elemen
     });
   }
   const reduced = reducedText(terms, printed);
-  if (reduced !== "sum") out.line(`sum = ${reduced};`);
+  if (how === "exact") out.line(`let sum = ${reduced};`);
+  else if (reduced !== "sum") out.line(`sum = ${reduced};`);
+}
+
+/** What the terms come to with one more. */
+function takenText(terms: TermSteps, term: string, call: Call): string {
+  return terms.how === "exact"
+    ? call("exact_add", "units", term, terms.unit)
+    : opText(accumulators[terms.how].op, terms.type, "sum", term, call);
 }
 
 /** What is made of `sum` and `terms` behind the last term. */
-function reducedText({ how }: TermSteps, call: Call): string {
-  switch (how) {
+function reducedText(terms: TermSteps, call: Call): string {
+  switch (terms.how) {
     case "fold":
       return "sum";
+    case "exact":
+      return call("exact_sum", "units", terms.unit);
     case "mean":
       return `select(0u, ${call("f32_div_count", "sum", "max(terms, 1u)")}, terms != 0u)`;
     case "max":

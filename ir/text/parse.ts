@@ -590,7 +590,7 @@ class Parser extends TokenReader {
     }
     const call = this.accept("(")
       ? undefined
-      : this.take("word", "an element, a number, a cast, min, max, fold or mean").text;
+      : this.take("word", "an element, a number, a cast, min, max, fold, exact or mean").text;
     if (call !== undefined) this.punct("(");
     const of = this.value(scope, reads);
     if ((call === "min" || call === "max") && this.accept(",")) {
@@ -600,8 +600,6 @@ class Parser extends TokenReader {
     }
     this.punct(")");
     if (call === undefined) return of;
-    if (call === "exact")
-      return this.fail(token, "B7: exact sums are not built", "fold sums in the order of r", "TC205");
     const how = reductions.find((name) => name === call);
     if (how !== undefined) return { kind: "reduce", how, of };
     if (!isDType(call))

@@ -25,6 +25,7 @@ import {
   type Shape,
   type TensorType,
 } from "../types.js";
+import type { Reduction } from "../values/expression.js";
 import { valuePlan, type ValueStep } from "../values/steps.js";
 import type { FlatProgram, FlatStep, FlatStrip } from "./flat-program.js";
 import type { Held, Instructions, RowPairs } from "./gather-lowering.js";
@@ -142,7 +143,7 @@ const repeated = (work: Work, times: number): Work =>
 
 /**
  * With a value's arithmetic: a vector instruction for each cast and operation on the tile, as on index values, and the elements that
- * it reads beside the data, one by one. A term is taken into the sum by one operation more; a mean is divided.
+ * it reads beside the data, one by one. A term is taken into the sum by what its reduction adds.
  */
 function withArithmetic(moved: Work, { map, inputs }: GatherSetting, sizes: Shape, target: Target): Work {
   const { steps, terms } = valuePlan(
@@ -150,8 +151,8 @@ function withArithmetic(moved: Work, { map, inputs }: GatherSetting, sizes: Shap
     map.reads.map(({ table }) => at(inputs, table).type.dtype),
   );
   const repeats = repeatsOf(elementCount(sizes), target);
-  const ofTerm = terms === undefined ? [] : [...tilesRead(terms.steps), 2];
-  const once = [...tilesRead(steps), ...(terms?.how === "mean" ? [1] : [])];
+  const ofTerm = terms === undefined ? [] : [...tilesRead(terms.steps), ...taking[terms.how].term];
+  const once = [...tilesRead(steps), ...(terms === undefined ? [] : taking[terms.how].last)];
   const { most } = map.reduced ?? { most: 0 };
   const space = walked(map, sizes);
   const picked = map.reads.slice(1).map(({ at: coords }) => {
@@ -167,6 +168,23 @@ function withArithmetic(moved: Work, { map, inputs }: GatherSetting, sizes: Shap
     scalars: moved.scalars + sum(picked),
   };
 }
+
+const oneOperation = { term: [2], last: [] };
+
+/**
+ * Tiles that each instruction of a reduction reads, for each term and behind the last. An exact sum scales and converts a term to 64 bits, adds
+ * two words with the carry between them (a sum, a compare, two sums), and adds what is NaN or infinite by itself (a compare, a selection,
+ * a sum); last it converts the words, scales them and selects.
+ */
+const taking: Readonly<
+  Record<Reduction, { readonly term: readonly number[]; readonly last: readonly number[] }>
+> = {
+  fold: oneOperation,
+  max: oneOperation,
+  min: oneOperation,
+  mean: { term: [2], last: [1] },
+  exact: { term: [1, 1, 2, 2, 2, 2, 1, 2, 2], last: [2, 1, 2] },
+};
 
 /** Tiles that each step reads: an operation on two reads both. */
 const tilesRead = (steps: readonly ValueStep[]): readonly number[] =>

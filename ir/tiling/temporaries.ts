@@ -7,6 +7,7 @@ import { keyOf, type Operand } from "../func.js";
 import { sitesOf } from "../linear.js";
 import { at, type DType, type Shape } from "../types.js";
 import { reductionsIn, typeOf, type Expression } from "../values/expression.js";
+import { wordsOfSum } from "../values/ops.js";
 
 /** A tile that one gather writes and reads. */
 export interface Temporary {
@@ -51,7 +52,7 @@ export function temporariesOf(
 }
 
 /**
- * What the terms of a tile come to so far, and where runs of the gather take them in, their number, if the program does not tell it.
+ * What the terms of a tile come to so far, one tile behind the other for each word of an element, and where runs of the gather take them in, their number, if the program does not tell it.
  */
 export function sumsOf(
   map: AccessMap,
@@ -61,8 +62,12 @@ export function sumsOf(
 ): readonly Temporary[] {
   const [reduction] = reductionsIn(map.value);
   if (reduction === undefined) return [];
+  const words = wordsOfSum(reduction.how);
   const reads = map.reads.map(({ table }) => at(operands, table).type.dtype);
-  const sum: Temporary = { part: "sum", dtype: typeOf(reduction, reads), tile };
+  const sum: Temporary =
+    words === 1
+      ? { part: "sum", dtype: typeOf(reduction, reads), tile }
+      : { part: "sum", dtype: "u32", tile: [words, ...tile] };
   return carried && countsTerms(map) ? [sum, { part: "terms", dtype: "u32", tile }] : [sum];
 }
 

@@ -31,12 +31,15 @@ export const operations = ["add", "sub", "mul", "min", "max"] as const;
 export type Operation = (typeof operations)[number];
 
 /**
- * What the terms of an element come to, taken in order. `fold`: their sum from +0. `mean`: that sum divided by their number. `max`,
- * `min`: of the terms. Of no term, +0.
+ * What the terms of an element come to. `fold`: their sum from +0, in order. `exact`: their real sum, rounded once to f32. `mean`: what
+ * `fold` gives, divided by their number. `max`, `min`: of the terms. Of no term, +0.
  */
-export const reductions = ["fold", "mean", "max", "min"] as const;
+export const reductions = ["fold", "exact", "mean", "max", "min"] as const;
 /** What becomes of an element's terms. */
 export type Reduction = (typeof reductions)[number];
+
+/** Whether the number of an element's terms matters; a sum of none is what it starts from. */
+export const countsItsTerms = (how: Reduction): boolean => how !== "fold" && how !== "exact";
 
 /** A tree; `typeOf` gives the type of each node. */
 export type Expression =

@@ -2,6 +2,7 @@
 export {
   arithmeticTypes,
   castTo,
+  countsItsTerms,
   isArithmeticType,
   isSourceType,
   isValueType,
@@ -19,7 +20,7 @@ export {
   type ValueType,
 } from "./expression.js";
 export { bitsOfNumber, floatFormats, integerRanges, numberOf, type FloatValueType } from "./formats.js";
-export { accumulators } from "./ops.js";
+export { accumulators, wordsOfSum, type StepwiseReduction } from "./ops.js";
 export {
   evaluator,
   valuePlan,

@@ -3,6 +3,9 @@ import { assertNever } from "../types.js";
 import type { ArithmeticType, Operation, Reduction, SourceType, ValueType } from "./expression.js";
 import { floatFormats, integerRanges, isFloatValue, rounded } from "./formats.js";
 
+/** A reduction that takes in a term by an operation on two values. */
+export type StepwiseReduction = Exclude<Reduction, "exact">;
+
 type Meaning = (a: number, b: number) => number;
 
 /** To 32 bits, of a sum or product that is exact modulo 2^32. */
@@ -45,7 +48,7 @@ interface Accumulator {
 const sum: Accumulator = { op: "add", start: { i32: 0, u32: 0, f32: 0 } };
 
 /** By reduction. A mean's sum is then divided by the number of terms. */
-export const accumulators: Readonly<Record<Reduction, Accumulator>> = {
+export const accumulators: Readonly<Record<StepwiseReduction, Accumulator>> = {
   fold: sum,
   mean: sum,
   max: { op: "max", start: { i32: integerRanges.i32[0], u32: integerRanges.u32[0], f32: -Infinity } },
@@ -53,9 +56,23 @@ export const accumulators: Readonly<Record<Reduction, Accumulator>> = {
 };
 
 /** What `count` terms come to that were taken into a value. f64 holds the quotient with digits enough that rounding it again changes nothing. */
-export function reducedTo(how: Reduction, taken: number, count: number): number {
+export function reducedTo(how: StepwiseReduction, taken: number, count: number): number {
   if (count === 0) return 0;
   return how === "mean" ? Math.fround(taken / count) : taken;
+}
+
+/** Words of 32 bits that hold what terms come to: of an exact sum the low and the high one of its units, and the bits of what is NaN or infinite. */
+export const wordsOfSum = (how: Reduction): number => (how === "exact" ? 3 : 1);
+
+/** `units` times 2^`unit`, rounded once to f32; +0 of none. */
+export function roundedUnits(units: bigint, unit: number): number {
+  const size = units < 0n ? -units : units;
+  // f64 holds the first digits, and a last one that says whether any other is set: rounding that is rounding once (53 >= 24 + 2).
+  const drop = BigInt(Math.max(size.toString(2).length - 52, 0));
+  const kept = size >> drop;
+  const last = kept << drop === size ? 0n : 1n;
+  const near = Math.fround(Number((kept << 1n) | last) * 2 ** (Number(drop) - 1 + unit));
+  return units < 0n ? -near : near;
 }
 
 /**

@@ -8,12 +8,19 @@ import {
   type ArithmeticType,
   type Expression,
   type Operation,
-  type Reduction,
   type SourceType,
   type ValueType,
 } from "./expression.js";
 import { bitsOfNumber, numberOf } from "./formats.js";
-import { accumulators, castNumber, meanings, reducedTo } from "./ops.js";
+import { gridOf } from "./grid.js";
+import {
+  accumulators,
+  castNumber,
+  meanings,
+  reducedTo,
+  roundedUnits,
+  type StepwiseReduction,
+} from "./ops.js";
 
 /** One value, by the numbers of those that it is made from. */
 export type ValueStep =
@@ -30,11 +37,11 @@ export type ValueStep =
   | { readonly kind: "reduced"; readonly type: ArithmeticType };
 
 /** How a term is computed, by the last of its steps, and what becomes of the terms. */
-export interface TermSteps {
-  readonly how: Reduction;
-  readonly type: ArithmeticType;
-  readonly steps: readonly ValueStep[];
-}
+export type TermSteps = { readonly type: ArithmeticType; readonly steps: readonly ValueStep[] } & (
+  | { readonly how: StepwiseReduction }
+  /** Each term is a whole number of units, 2^`unit`. */
+  | { readonly how: "exact"; readonly unit: number }
+);
 
 /** How an element is computed, by the last of its steps; where it has terms, these come first. */
 export interface ValuePlan {
@@ -50,7 +57,12 @@ export function valuePlan(value: Expression, reads: readonly DType[]): ValuePlan
   const steps = stepsOf(of, reads);
   const { type } = at(steps, steps.length - 1);
   invariant(isArithmeticType(type), `${how} of ${type}`);
-  return { steps: stepsOf(value, reads, type), terms: { how, type, steps } };
+  const ofTerm = { type, steps };
+  const around = stepsOf(value, reads, type);
+  if (how !== "exact") return { steps: around, terms: { how, ...ofTerm } };
+  const found = gridOf(of, reads);
+  invariant(found.ok, "the terms of an exact sum are proved to have a unit");
+  return { steps: around, terms: { how, unit: found.grid.lsb, ...ofTerm } };
 }
 
 /** An element that the expression names twice is read once. `reduced`: what its terms come to. */
@@ -99,8 +111,11 @@ type BitsAt = (read: number) => number;
 
 /** The terms that were taken in so far: what they come to before anything is made of it, and their number. */
 export interface Taken {
+  /** Of an exact sum, that of the terms that are NaN or infinite. */
   sum: number;
   count: number;
+  /** Of an exact sum, the finite terms in its units. */
+  units: bigint;
 }
 
 /** The definition of a value: what every backend computes in its own instructions. */
@@ -111,6 +126,9 @@ export interface Evaluator {
   readonly start: () => Taken;
   /** Takes in the next term. */
   readonly take: (taken: Taken, bitsAt: BitsAt) => void;
+  /** What terms come to in words of 32 bits, as many as `wordsOfSum` says, and back. */
+  readonly words: (taken: Taken) => readonly number[];
+  readonly ofWords: (words: readonly number[], count: number) => Taken;
 }
 
 /** The evaluator of a value. */
@@ -119,20 +137,64 @@ export function evaluator({ steps, terms }: ValuePlan): Evaluator {
   const value = computed(steps, () => reduced);
   const { type } = at(steps, steps.length - 1);
   invariant(isValueType(type), `an output of ${type}`);
-  const { how, type: termType, steps: ofTerm } = terms ?? { how: "fold", type: "u32", steps: [] };
-  const { op, start } = accumulators[how];
-  const takes = meanings[termType][op];
-  const term = computed(ofTerm, () => 0);
+  const reducing = terms ?? { how: "fold", type: "u32", steps: [] };
+  const term = computed(reducing.steps, () => 0);
+  const { result, ...taking } =
+    reducing.how === "exact" ? exactSum(reducing.unit, term) : stepwise(reducing.how, reducing.type, term);
   return {
     element(bitsAt, taken) {
-      if (taken !== undefined) reduced = reducedTo(how, taken.sum, taken.count);
+      if (taken !== undefined) reduced = result(taken);
       return bitsOfNumber(type, value(bitsAt));
     },
-    start: () => ({ sum: start[termType], count: 0 }),
+    ...taking,
+  };
+}
+
+/** How terms are taken in, and what is made of them. */
+interface Taking extends Omit<Evaluator, "element"> {
+  readonly result: (taken: Taken) => number;
+}
+
+type Term = (bitsAt: BitsAt) => number;
+
+function stepwise(how: StepwiseReduction, type: ArithmeticType, term: Term): Taking {
+  const { op, start } = accumulators[how];
+  const takes = meanings[type][op];
+  return {
+    result: ({ sum, count }) => reducedTo(how, sum, count),
+    start: () => ({ sum: start[type], count: 0, units: 0n }),
     take(taken, bitsAt) {
       taken.sum = takes(taken.sum, term(bitsAt));
       taken.count++;
     },
+    words: ({ sum }) => [bitsOfNumber(type, sum)],
+    ofWords: ([bits = 0], count) => ({ sum: numberOf(type, bits), count, units: 0n }),
+  };
+}
+
+/** Terms are counted in units of 2^`unit`, in 64 bits; those without a value are added by themselves, which takes no order. */
+function exactSum(unit: number, term: Term): Taking {
+  const scale = 2 ** -unit;
+  const { add } = meanings.f32;
+  return {
+    result: ({ sum, units }) => (sum === 0 ? roundedUnits(units, unit) : sum),
+    start: () => ({ sum: 0, count: 0, units: 0n }),
+    take(taken, bitsAt) {
+      const value = term(bitsAt);
+      if (Number.isFinite(value)) taken.units += BigInt(value * scale);
+      else taken.sum = add(taken.sum, value);
+      taken.count++;
+    },
+    words: ({ sum, units }) => [
+      Number(BigInt.asUintN(32, units)),
+      Number(BigInt.asUintN(32, units >> 32n)),
+      bitsOfNumber("f32", sum),
+    ],
+    ofWords: ([low = 0, high = 0, bits = 0], count) => ({
+      sum: numberOf("f32", bits),
+      count,
+      units: BigInt.asIntN(64, BigInt(low) | (BigInt(high) << 32n)),
+    }),
   };
 }
 

@@ -30,7 +30,8 @@ export function termFaults(map: AccessMap): TermFault[] {
       ? fault("r stands in a coordinate, and the map has no terms", declared)
       : [];
   }
-  if (first === undefined) return fault("r without a reduction", "fold, mean, max or min of the terms");
+  if (first === undefined)
+    return fault("r without a reduction", "fold, exact, mean, max or min of the terms");
   const { most } = reduced;
   const highest = mostTerms(first.how);
   if (Number.isInteger(most) && most >= 1 && most <= highest) return [];

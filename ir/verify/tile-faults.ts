@@ -1,15 +1,18 @@
 /**
- * Every rule of a tile program on a target: those of a program that runs, and that it can have the instructions that it asks for. These
+ * Every rule of a tile program on a target: those of a program that runs, and that it has the tiles and can have the instructions that it asks for. These
  * change no bits, so that an executor does not ask for them, nor has the rules of each class in its bundle.
  */
 import type { Diagnostic } from "../diagnostic.js";
 import type { TileFunc } from "../func.js";
 import type { Target } from "../target.js";
 import { verifyLowering } from "./lowered.js";
+import { verifyTemporaries } from "./temporaries-rule.js";
 import { faultsOfRun } from "./verify-once.js";
 
 /** Empty where the program holds; else what the first kind of rule that is broken says. */
 export function tileFaults(func: TileFunc, target: Target): readonly Diagnostic[] {
   const faults = faultsOfRun(func, target);
-  return faults.length > 0 ? faults : verifyLowering(func, target);
+  if (faults.length > 0) return faults;
+  const temporaries = verifyTemporaries(func, target);
+  return temporaries.length > 0 ? temporaries : verifyLowering(func, target);
 }

@@ -65,13 +65,16 @@ import {
   elementCount,
   elementsInByte,
   isPacked,
+  type Shape,
   type Span,
   type TensorType,
 } from "../types.js";
 import { reductionsIn, typeOf } from "../values/expression.js";
+import { wordsOfSum } from "../values/ops.js";
 import { broken } from "./broken.js";
 import { uncovered } from "./coverage.js";
 import { verifyMap } from "./map-rules.js";
+import { widthFault } from "./value-rules.js";
 
 interface Program {
   readonly func: TileFunc;
@@ -583,6 +586,19 @@ const termsOfOneTask: Rule = ({ all }) =>
     return [broken("T15", message, span, { code: "TC301", hint })];
   });
 
+/** Whether a tile has a place for each element of some sizes, as often as its leading extents say. */
+export const hasPlaces = (
+  { shape }: UbBuffer,
+  leading: Shape,
+  sizes: readonly Linear[],
+  loops: readonly ForStmt[],
+): boolean =>
+  shape.length === leading.length + sizes.length &&
+  leading.every((extent, d) => at(shape, d) === extent) &&
+  sizes.every(
+    (size, d) => neverNegative(sub(constant(at(shape, leading.length + d)), size), loops).kind === "holds",
+  );
+
 /** Whether r of one run goes on in the next, along every operand: the map over all terms is the same in each. */
 function goesOn(func: TileFunc, stmt: GatherStmt, variable: string): boolean {
   const { map, part, from } = stmt;
@@ -629,7 +645,12 @@ function termsInOrder({ func, all, buffers }: Program): Diagnostic[] {
   if (part.into.length !== wanted)
     return report(`the terms go into ${part.into.length} tiles; it takes ${wanted}`);
   const reads = map.reads.map(({ table }) => inputOf(func, table).type.dtype);
-  const taken = typeOf(reductionsIn(map.value)[0] ?? map.value, reads);
+  const [reduction] = reductionsIn(map.value);
+  // The map has the terms of a run.
+  const wide = widthFault(map.value, reads, part.of);
+  if (wide !== undefined) return [broken(wide.rule, wide.message, span, wide)];
+  const words = wordsOfSum(reduction?.how ?? "fold");
+  const taken = words > 1 ? "u32" : typeOf(reduction ?? map.value, reads);
   return part.into.flatMap((name, k) => {
     const buffer = buffers.get(name);
     const users = all.filter(
@@ -639,15 +660,12 @@ function termsInOrder({ func, all, buffers }: Program): Diagnostic[] {
     if (users.length > 0 || to.buffer === name)
       return report(`%${name} holds what terms come to, and another statement names it`);
     const dtype = k === 0 ? taken : "u32";
+    const leading = k === 0 && words > 1 ? [words] : [];
     const fits =
-      buffer?.dtype === dtype &&
-      buffer.buffers === 1 &&
-      buffer.shape.length === to.sizes.length &&
-      to.sizes.every(
-        (size, d) => neverNegative(sub(constant(at(buffer.shape, d)), size), loops).kind === "holds",
-      );
+      buffer?.dtype === dtype && buffer.buffers === 1 && hasPlaces(buffer, leading, to.sizes, loops);
+    const places = k === 0 && words > 1 ? `${words} places` : "a place";
     return fits
       ? []
-      : report(`%${name} is no single tile of ${dtype} with a place for each element of the output's`);
+      : report(`%${name} is no single tile of ${dtype} with ${places} for each element of the output's`);
   });
 }

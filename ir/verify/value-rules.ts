@@ -1,9 +1,10 @@
 /**
  * The rules of a value's types. B2 both sides of an operation have one type, i32, u32 or f32. B3 a cast is from one of the nine types
- * of values, or from a packed one, to another of the nine. B8 a mean is of f32. A7 the output has the type of the value. B9 packed
+ * of values, or from a packed one, to another of the nine. B7 an exact sum fits into 64 bits. B8 a mean and an exact sum are of f32. A7 the output has the type of the value. B9 packed
  * elements are cast: they are no output, and are not moved.
  */
 import type { AccessMap } from "../access.js";
+import { bitsOfGrid, exactBits, gridOf, mostExact } from "../values/grid.js";
 import { isPacked, type DType } from "../types.js";
 import type { BrokenCode } from "./broken.js";
 import {
@@ -11,6 +12,7 @@ import {
   isArithmeticType,
   isSourceType,
   isValueType,
+  reductionsIn,
   typeOf,
   valueTypes,
   type Expression,
@@ -25,9 +27,12 @@ export interface ValueFault {
 }
 
 /** `reads`: the element types of the map's reads. */
-export function valueFaults({ value }: AccessMap, reads: readonly DType[], output: DType): ValueFault[] {
+export function valueFaults(map: AccessMap, reads: readonly DType[], output: DType): ValueFault[] {
+  const { value, reduced } = map;
   const found = nodes(value).flatMap((node) => faultOf(node, reads));
   if (found.length > 0) return found;
+  const wide = widthFault(value, reads, reduced?.most ?? 0);
+  if (wide !== undefined) return [wide];
   const type = typeOf(value, reads);
   const packed = [type, output].find(isPacked);
   if (packed !== undefined) {
@@ -40,6 +45,30 @@ export function valueFaults({ value }: AccessMap, reads: readonly DType[], outpu
   if (value.kind === "read") return [{ rule: "A7", message: `data is ${type} and output ${output}` }];
   const message = `the value is ${type} and output ${output}`;
   return [{ rule: "A7", message, hint: `cast it: ${output}(…)` }];
+}
+
+/** What breaks B7 in a well-typed expression: `terms`, an element's at most, are counted in units that each is a multiple of. */
+export function widthFault(
+  value: Expression,
+  reads: readonly DType[],
+  terms: number,
+): ValueFault | undefined {
+  const [reduction] = reductionsIn(value);
+  if (reduction?.how !== "exact") return undefined;
+  const fault = (message: string, hint: string): ValueFault => ({ rule: "B7", message, hint, code: "TC205" });
+  const folded = "fold(…) sums in the order of r and rounds each step";
+  const found = gridOf(reduction.of, reads);
+  if (!found.ok) return fault(`the terms of an exact sum: ${found.why}`, folded);
+  const { grid } = found;
+  const fit = mostExact(grid);
+  if (BigInt(terms) <= fit) return undefined;
+  const each = `a term takes ${bitsOfGrid(grid)} bits in units of 2^${grid.lsb}`;
+  return fit === 0n
+    ? fault(`${each}, and an exact sum has ${exactBits}`, folded)
+    : fault(
+        `${each}: an exact sum of ${exactBits} bits has room for ${fit} terms, not ${terms}`,
+        `${fit} terms at most, or ${folded}`,
+      );
 }
 
 /** The nodes of an expression, inner first. */
@@ -75,12 +104,12 @@ function faultOf(node: Expression, reads: readonly DType[]): ValueFault[] {
     case "reduce": {
       const type = typeOf(node.of, reads);
       const { how } = node;
-      if (how === "mean" && type !== "f32")
+      if ((how === "mean" || how === "exact") && type !== "f32")
         return [
           {
             rule: "B8",
-            message: `mean of ${type}: it is of f32`,
-            hint: "cast it: mean(f32(…))",
+            message: `${how} of ${type}: it is of f32`,
+            hint: `cast it: ${how}(f32(…))`,
             code: "TC205",
           },
         ];

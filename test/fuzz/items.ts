@@ -43,7 +43,7 @@ import { cppCompiler } from "../support/pto.js";
 import { judgeBound, judgeMap, type MapOutcome } from "../support/map-trials.js";
 import { operandOf } from "../support/operands.js";
 import { randomMap } from "../support/random-map.js";
-import { randomSum } from "../support/random-sum.js";
+import { randomExact, randomSum } from "../support/random-sum.js";
 import { randomValue } from "../support/random-value.js";
 import { judgeValue } from "../support/value-trials.js";
 import { textOf as textOfMap, type OracleMap } from "../oracle/maps.js";
@@ -115,7 +115,7 @@ function* itemsOf(seed: number, runner: Runner | undefined, only?: Kind): Genera
   }
   if (only === "map") return;
   const values = drawer(seed * 23 + 7);
-  const value = seed % 2 === 0 ? randomValue(values) : randomSum(values);
+  const value = [randomValue, randomSum, randomValue, randomExact][seed % 4]!(values);
   const onDevice = seed % 8 === 5 ? runner : undefined;
   yield { kind: "values", input: value.text, run: () => judgeValue(value, values, onDevice) };
   const other = mutatedText(value.text, values);

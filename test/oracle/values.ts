@@ -163,7 +163,7 @@ export function bitsOf(node: Node, read: (name: string) => bigint): bigint {
   return type === "f32" ? roundTo("f32", exact) : BigInt.asUintN(32, asWhole(exact));
 }
 
-export type Reduction = "fold" | "mean" | "max" | "min";
+export type Reduction = "fold" | "exact" | "mean" | "max" | "min";
 
 /** The bits of a value divided by a whole number above 0, rounded once. */
 function divided(bits: bigint, count: number): bigint {
@@ -180,9 +180,16 @@ function divided(bits: bigint, count: number): bigint {
   });
 }
 
-/** A loop over terms that rounds each step. Of no terms, +0. */
+/** A loop over terms that rounds each step, or once behind the last. Of no terms, +0. */
 export function reduced(how: Reduction, type: Arithmetic, terms: readonly bigint[]): bigint {
   if (terms.length === 0) return 0n;
+  if (how === "exact") {
+    const none: Exact = { kind: "zero", negative: false };
+    return roundTo(
+      type,
+      terms.reduce<Exact>((total, bits) => sum(total, decode(type, bits)), none),
+    );
+  }
   const number = (bits: bigint): Node => ({ kind: "number", type, bits });
   const step = how === "fold" || how === "mean" ? "add" : how;
   const none = () => 0n;

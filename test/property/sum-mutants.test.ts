@@ -7,7 +7,7 @@ import { drawer, type Draw } from "../fuzz/mutate.js";
 import { judge, type Verdict } from "../support/mutants.js";
 import { descending, loopSlips, slipped, sumSlips } from "../support/mutate-sum.js";
 import { bytes, randomBits } from "../support/random-value.js";
-import { randomSum } from "../support/random-sum.js";
+import { randomExact, randomSum } from "../support/random-sum.js";
 import { runs } from "../support/runs.js";
 
 const seeds = fc.integer({ min: 0, max: 2 ** 31 - 1 });
@@ -64,6 +64,7 @@ function trialOf({ text, inputs }: Given, target: (typeof targets)["cpu"], draw:
 describe("a tile program of sums with one slip", () => {
   it.for([
     ["f32 and others, bags too", randomSum, 400],
+    ["exact sums", randomExact, 200],
     ["elements of 4 bits", randomNibbles, 200],
   ] as const)("of %s is refused, trapped or has the same bits", async ([, random, tried]) => {
     const seen = new Map<string, Record<Verdict, number>>();

@@ -29,12 +29,56 @@ function randomTree(draw: Draw, reads: readonly Node[], of: Arithmetic, depth: n
   return { kind, type: of, of: [randomTree(draw, reads, of, depth - 1), other] };
 }
 
-export function randomSum(draw: Draw): RandomValue {
-  const type = (): Type => types[draw(types.length)]!;
+const asF32 = (of: Node): Node => ({ kind: "cast", type: "f32", of });
+const operation = (kind: "sub" | "mul" | "max", type: Arithmetic, a: Node, b: Node): Node => ({
+  kind,
+  type,
+  of: [a, b],
+});
+
+/** Terms of exact sums: of types whose digits and ranges leave room for a few thousand of them. */
+const exactTerms: readonly {
+  readonly q: readonly Type[];
+  readonly w: readonly Type[];
+  readonly of: (q: Node, w: Node, draw: Draw) => Node;
+}[] = [
+  { q: ["f16", "i8", "u8", "i16", "u16", "i32", "u32"], w: ["u8"], of: asF32 },
+  { q: ["f16"], w: ["i8", "u8"], of: (q, w) => operation("mul", "f32", asF32(q), asF32(w)) },
+  { q: ["i16", "u16"], w: ["i8", "u8"], of: (q, w) => operation("mul", "f32", asF32(q), asF32(w)) },
+  {
+    q: ["i8", "u8"],
+    w: ["f16"],
+    of: (q, w) => {
+      const wide: Node = { kind: "cast", type: "i32", of: q };
+      const zero: Node = { kind: "number", type: "i32", bits: 8n };
+      return operation("mul", "f32", asF32(operation("sub", "i32", wide, zero)), asF32(w));
+    },
+  },
+  { q: ["f32", "bf16"], w: ["u8"], of: (q) => asF32({ kind: "cast", type: "f16", of: q }) },
+  { q: ["f16"], w: ["u8"], of: (q, w) => operation("max", "f32", asF32(q), asF32(w)) },
+  {
+    // From 2^-149 on, where sums are subnormal, to where they leave the range.
+    q: ["i8", "u8"],
+    w: ["u8"],
+    of: (q, _, draw) => {
+      const field = draw(120 + 127);
+      const bits = draw(4) === 0 ? 1n << BigInt(draw(23)) : BigInt(1 + field) << 23n;
+      return operation("mul", "f32", asF32(q), { kind: "number", type: "f32", bits });
+    },
+  },
+];
+
+/** An exact sum over terms. */
+export const randomExact = (draw: Draw): RandomValue => randomSum(draw, exactTerms[draw(exactTerms.length)]);
+
+/** `exactly`: the terms of an exact sum. */
+export function randomSum(draw: Draw, exactly?: (typeof exactTerms)[number]): RandomValue {
+  const type = (of: readonly Type[] = types): Type => of[draw(of.length)]!;
   const [rows, columns, count, most] = [1 + draw(5), 1 + draw(9), 1 + draw(5), 1 + draw(6)];
   const bag = draw(2) === 0;
-  const how = (["fold", "fold", "mean", "max", "min"] as const)[draw(5)]!;
-  const arithmetic = how === "mean" ? "f32" : (["i32", "u32", "f32", "f32"] as const)[draw(4)]!;
+  const how = exactly === undefined ? (["fold", "fold", "mean", "max", "min"] as const)[draw(5)]! : "exact";
+  const arithmetic =
+    how === "mean" || how === "exact" ? "f32" : (["i32", "u32", "f32", "f32"] as const)[draw(4)]!;
   const [policy, outer] = [policies[draw(4)]!, policies[draw(4)]!];
   const index = (below: number): number => (draw(16) === 0 ? draw(4 * below) - 2 * below : draw(below));
 
@@ -46,7 +90,7 @@ export function randomSum(draw: Draw): RandomValue {
     draw(20) === 0 ? draw(total + 2) : offset,
   );
   const listed = bag ? total : count * most;
-  const tables = { q: type(), w: type(), b: type(), v: type() } as const;
+  const tables = { q: type(exactly?.q), w: type(exactly?.w), b: type(), v: type() } as const;
   const sizes = { q: rows * columns, w: listed, b: count * columns, v: rows } as const;
   const values = Object.fromEntries(
     (["q", "w", "b", "v"] as const).map((name) => [
@@ -68,8 +112,9 @@ export function randomSum(draw: Draw): RandomValue {
     { kind: "read", name: "i", type: "i32" },
   ];
   const first: Node = tables.q === arithmetic ? read("q") : { kind: "cast", type: arithmetic, of: read("q") };
-  const term: Node =
-    draw(3) === 0
+  const term: Node = exactly
+    ? exactly.of(read("q"), read("w"), draw)
+    : draw(3) === 0
       ? first
       : {
           kind: (["add", "mul", "sub", "max"] as const)[draw(4)]!,

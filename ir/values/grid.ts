@@ -1,0 +1,216 @@
+/**
+ * What is known of a value before it is computed: the unit that its finite values are multiples of, and how far they reach. Sums of such
+ * values are exact as long as they are counted in units.
+ */
+import { assertNever, invariant, type DType } from "../types.js";
+import {
+  isSourceType,
+  reductionsIn,
+  typeOf,
+  type Expression,
+  type Operation,
+  type SourceType,
+} from "./expression.js";
+import { floatFormats, integerRanges, isFloatValue, numberOf, type FloatFormat } from "./formats.js";
+
+/** Finite values are whole numbers from `low` to `high` times 2^`lsb`, of `digits` significant bits at most. */
+export interface Grid {
+  readonly lsb: number;
+  readonly low: bigint;
+  readonly high: bigint;
+  readonly digits: number;
+}
+
+/** The grid of a value, or why one of its operations may round, overflow or wrap. */
+export type FoundGrid =
+  { readonly ok: true; readonly grid: Grid } | { readonly ok: false; readonly why: string };
+
+const abs = (value: bigint): bigint => (value < 0n ? -value : value);
+const least = (a: bigint, b: bigint): bigint => (a < b ? a : b);
+const most = (a: bigint, b: bigint): bigint => (a > b ? a : b);
+
+/** Binary digits of a magnitude; 0 of zero. */
+const bitLength = (value: bigint): number => (value === 0n ? 0 : abs(value).toString(2).length);
+
+/** The greatest magnitude of a grid, in units. */
+export const reachOf = ({ low, high }: Pick<Grid, "low" | "high">): bigint => most(abs(low), abs(high));
+
+/** Bits that the greatest magnitude takes, in units. */
+export const bitsOfGrid = (grid: Grid): number => bitLength(reachOf(grid));
+
+/** `digits`: as far as the range does not tell it. */
+const gridFrom = (lsb: number, low: bigint, high: bigint, digits = Infinity): Grid => ({
+  lsb,
+  low,
+  high,
+  digits: Math.min(digits, bitLength(reachOf({ low, high }))),
+});
+
+const leastUnit = (format: FloatFormat): number => format.least - format.digits + 1;
+
+/** The largest finite number of a format, in its least units. */
+const largest = ({ digits, infinity }: FloatFormat): bigint =>
+  ((1n << BigInt(digits)) - 1n) << BigInt((infinity >>> (digits - 1)) - 2);
+
+function gridOfType(type: SourceType): Grid {
+  if (!isFloatValue(type)) {
+    const [low, high] = integerRanges[type];
+    return gridFrom(0, BigInt(low), BigInt(high));
+  }
+  const format = floatFormats[type];
+  const high = largest(format);
+  return gridFrom(leastUnit(format), -high, high, format.digits);
+}
+
+function gridOfNumber(value: number): Grid {
+  if (!Number.isFinite(value) || value === 0) return gridFrom(0, 0n, 0n);
+  // Numbers of 32 bits are whole, or below 2^24 and multiples of 2^-149.
+  let [units, lsb] = Number.isInteger(value) ? [BigInt(value), 0] : [BigInt(value * 2 ** 149), -149];
+  for (; units % 2n === 0n; units /= 2n) lsb++;
+  return gridFrom(lsb, units, units);
+}
+
+/** The same values in units of 2^`lsb`, which is no coarser. */
+const inUnits = (lsb: number, grid: Grid): Grid => {
+  const by = BigInt(grid.lsb - lsb);
+  return { lsb, low: grid.low << by, high: grid.high << by, digits: grid.digits };
+};
+
+/** A whole number times 2^`lsb` in a format's least units, or in units of 2^`lsb` where these are coarser: rounded once, and no more than its largest. */
+function roundedTo(format: FloatFormat, value: bigint, lsb: number): bigint {
+  const [size, bound] = [abs(value), largest(format)];
+  const drop = Math.max(bitLength(size) - format.digits, leastUnit(format) - lsb, 0);
+  const unit = 1n << BigInt(drop);
+  const [kept, rest] = [size / unit, size % unit];
+  const up = 2n * rest > unit || (2n * rest === unit && kept % 2n === 1n) ? 1n : 0n;
+  const back = leastUnit(format) - lsb;
+  const near = (kept + up) * unit;
+  const found =
+    back >= 0
+      ? least(near >> BigInt(back), bound)
+      : least(near, bound >> BigInt(Math.min(-back, bitLength(bound))));
+  return value < 0n ? -found : found;
+}
+
+function castGrid(grid: Grid, from: SourceType, to: SourceType): Grid {
+  if (isFloatValue(to)) {
+    const format = floatFormats[to];
+    // What is rounded stays a multiple of the unit that it had.
+    return gridFrom(
+      Math.max(grid.lsb, leastUnit(format)),
+      roundedTo(format, grid.low, grid.lsb),
+      roundedTo(format, grid.high, grid.lsb),
+      Math.min(grid.digits, format.digits),
+    );
+  }
+  const [low, high] = integerRanges[to];
+  const whole = !isFloatValue(from) && isInside(grid, BigInt(low), BigInt(high));
+  // An infinity comes to either end of the range.
+  return whole ? grid : gridOfType(to);
+}
+
+/** Whether whole numbers lie in a range. */
+function isInside(grid: Grid, low: bigint, high: bigint): boolean {
+  const own = inUnits(0, grid);
+  return own.low >= low && own.high <= high;
+}
+
+function combined(op: Operation, left: Grid, right: Grid): Grid {
+  if (op === "mul") {
+    const corners = [left.low, left.high].flatMap((a) => [a * right.low, a * right.high]);
+    return gridFrom(
+      left.lsb + right.lsb,
+      corners.reduce(least),
+      corners.reduce(most),
+      left.digits + right.digits,
+    );
+  }
+  const lsb = Math.min(left.lsb, right.lsb);
+  const [a, b] = [inUnits(lsb, left), inUnits(lsb, right)];
+  switch (op) {
+    case "add":
+      return gridFrom(lsb, a.low + b.low, a.high + b.high);
+    case "sub":
+      return gridFrom(lsb, a.low - b.high, a.high - b.low);
+    case "min":
+    case "max":
+      // Either side, since the other may be an infinity.
+      return gridFrom(lsb, least(a.low, b.low), most(a.high, b.high), Math.max(a.digits, b.digits));
+    default:
+      return assertNever(op);
+  }
+}
+
+/** Why the results of an operation may be others than the real ones. */
+function inexact(op: Operation, grid: Grid, type: SourceType): string | undefined {
+  if (op === "min" || op === "max") return undefined;
+  if (!isFloatValue(type)) {
+    const [low, high] = integerRanges[type];
+    return isInside(grid, BigInt(low), BigInt(high)) ? undefined : `${op} of ${type} may wrap`;
+  }
+  const { digits, least: lowest, infinity } = floatFormats[type];
+  if (grid.digits > digits) return `${op} of ${type} takes ${grid.digits} digits of ${digits} and may round`;
+  const leading = grid.lsb + bitsOfGrid(grid);
+  const exponents = (infinity >>> (digits - 1)) + lowest - 1;
+  if (leading > exponents) return `${op} of ${type} may reach 2^${leading - 1} and overflow`;
+  return grid.lsb < leastUnit(floatFormats[type])
+    ? `${op} of ${type} has multiples of 2^${grid.lsb} and may round`
+    : undefined;
+}
+
+/** The grid of an expression over reads of these types. */
+export function gridOf(value: Expression, reads: readonly DType[]): FoundGrid {
+  switch (value.kind) {
+    case "read":
+      return { ok: true, grid: gridOfType(sourceTypeOf(value, reads)) };
+    case "number":
+      return { ok: true, grid: gridOfNumber(numberOf(value.type, value.bits)) };
+    case "reduce":
+      return gridOf(value.of, reads);
+    case "cast": {
+      const from = gridOf(value.of, reads);
+      const [type, to] = [sourceTypeOf(value.of, reads), sourceTypeOf(value, reads)];
+      return from.ok ? { ok: true, grid: castGrid(from.grid, type, to) } : from;
+    }
+    case "op": {
+      const [left, right] = [gridOf(value.of[0], reads), gridOf(value.of[1], reads)];
+      if (!left.ok) return left;
+      if (!right.ok) return right;
+      const grid = combined(value.op, left.grid, right.grid);
+      const why = inexact(value.op, grid, sourceTypeOf(value, reads));
+      return why === undefined ? { ok: true, grid } : { ok: false, why };
+    }
+    default:
+      return assertNever(value);
+  }
+}
+
+function sourceTypeOf(value: Expression, reads: readonly DType[]): SourceType {
+  const type = typeOf(value, reads);
+  invariant(isSourceType(type), `a value of ${type}`);
+  return type;
+}
+
+/** Bits of an exact sum's magnitude: it is counted in whole units, in a signed number of 64 bits. */
+export const exactBits = 63;
+
+/** How many bits an exact sum of so many terms may take, and one of them; undefined of a value without one, and where no grid is known. */
+export function exactWidth(
+  value: Expression,
+  reads: readonly DType[],
+  terms: number,
+): { readonly bits: number; readonly ofTerm: number; readonly unit: number } | undefined {
+  const [reduction] = reductionsIn(value);
+  if (reduction?.how !== "exact") return undefined;
+  const found = gridOf(reduction.of, reads);
+  if (!found.ok) return undefined;
+  const { grid } = found;
+  return { bits: bitLength(reachOf(grid) * BigInt(terms)), ofTerm: bitsOfGrid(grid), unit: grid.lsb };
+}
+
+/** The most terms whose sum stays below 2^63 units, whatever they are. */
+export function mostExact(grid: Grid): bigint {
+  const reach = reachOf(grid);
+  const bound = (1n << BigInt(exactBits)) - 1n;
+  return reach === 0n ? bound : bound / reach;
+}

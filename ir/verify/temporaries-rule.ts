@@ -1,0 +1,46 @@
+/**
+ * T16: where a target computes values in UB, the gather names a tile for each result that is held at once, with room for what the
+ * output takes of it. No executor needs these tiles.
+ */
+import type { Diagnostic } from "../diagnostic.js";
+import type { TileFunc } from "../func.js";
+import { boundsOf } from "../intervals/loop-bounds.js";
+import { ubBuffers } from "../regions.js";
+import { targetFacts, type Target } from "../target.js";
+import { taskOfTile } from "../task/index.js";
+import { sumsOf, temporariesOf } from "../tiling/temporaries.js";
+import { at, bitsOf } from "../types.js";
+import { broken } from "./broken.js";
+
+/** Of a program that holds otherwise. */
+export function verifyTemporaries(func: TileFunc, target: Target): Diagnostic[] {
+  const { gather } = taskOfTile(func);
+  if (gather === undefined || !targetFacts[target.kind].vectorUnit) return [];
+  const { map, to, part, scratch = [], span } = gather.stmt;
+  const tile = to.sizes.map((size) => Math.max(0, boundsOf(size, gather.loops)[1]));
+  if (tile.includes(0)) return [];
+  const needed = [
+    ...temporariesOf(map, func.operands, tile),
+    ...(part === undefined ? sumsOf(map, func.operands, tile, false) : []),
+  ];
+  const buffers = ubBuffers(func);
+  const has = (name: string | undefined, k: number): boolean => {
+    const [buffer, { dtype, tile: own }] = [buffers.get(name ?? ""), at(needed, k)];
+    return (
+      buffer !== undefined &&
+      bitsOf(buffer.dtype) === bitsOf(dtype) &&
+      buffer.shape.length === own.length &&
+      own.every((extent, d) => at(buffer.shape, d) >= extent)
+    );
+  };
+  const missing = needed.findIndex((_, k) => !has(scratch[k], k));
+  if (missing === -1) return [];
+  const { part: what, dtype, tile: own } = at(needed, missing);
+  const shape = [...own, dtype].join("x");
+  const found = scratch[missing] === undefined ? "there is none" : `%${scratch[missing]} is no such tile`;
+  return [
+    broken("T16", `scratch ${missing} holds ${what}, ub<${shape}>, and ${found}`, span, {
+      hint: `name ${needed.length} tiles in this order: ${needed.map(({ part: name }) => name).join(", ")}`,
+    }),
+  ];
+}
