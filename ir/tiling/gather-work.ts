@@ -26,7 +26,7 @@ import {
   type TensorType,
 } from "../types.js";
 import type { Reduction } from "../values/expression.js";
-import { valuePlan, type ValueStep } from "../values/steps.js";
+import { valueSteps, type ValueStep } from "../values/steps.js";
 import type { FlatProgram, FlatStep, FlatStrip } from "./flat-program.js";
 import type { Held, Instructions, RowPairs } from "./gather-lowering.js";
 
@@ -146,7 +146,7 @@ const repeated = (work: Work, times: number): Work =>
  * it reads beside the data, one by one. A term is taken into the sum by what its reduction adds.
  */
 function withArithmetic(moved: Work, { map, inputs }: GatherSetting, sizes: Shape, target: Target): Work {
-  const { steps, terms } = valuePlan(
+  const { steps, terms } = valueSteps(
     map.value,
     map.reads.map(({ table }) => at(inputs, table).type.dtype),
   );

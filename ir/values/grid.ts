@@ -3,14 +3,7 @@
  * values are exact as long as they are counted in units.
  */
 import { assertNever, invariant, type DType } from "../types.js";
-import {
-  isSourceType,
-  reductionsIn,
-  typeOf,
-  type Expression,
-  type Operation,
-  type SourceType,
-} from "./expression.js";
+import { isSourceType, typeOf, type Expression, type Operation, type SourceType } from "./expression.js";
 import { floatFormats, integerRanges, isFloatValue, numberOf, type FloatFormat } from "./formats.js";
 
 /** Finite values are whole numbers from `low` to `high` times 2^`lsb`, of `digits` significant bits at most. */
@@ -193,20 +186,6 @@ function sourceTypeOf(value: Expression, reads: readonly DType[]): SourceType {
 
 /** Bits of an exact sum's magnitude: it is counted in whole units, in a signed number of 64 bits. */
 export const exactBits = 63;
-
-/** How many bits an exact sum of so many terms may take, and one of them; undefined of a value without one, and where no grid is known. */
-export function exactWidth(
-  value: Expression,
-  reads: readonly DType[],
-  terms: number,
-): { readonly bits: number; readonly ofTerm: number; readonly unit: number } | undefined {
-  const [reduction] = reductionsIn(value);
-  if (reduction?.how !== "exact") return undefined;
-  const found = gridOf(reduction.of, reads);
-  if (!found.ok) return undefined;
-  const { grid } = found;
-  return { bits: bitLength(reachOf(grid) * BigInt(terms)), ofTerm: bitsOfGrid(grid), unit: grid.lsb };
-}
 
 /** The most terms whose sum stays below 2^63 units, whatever they are. */
 export function mostExact(grid: Grid): bigint {

@@ -8,6 +8,7 @@ import {
   type ArithmeticType,
   type Expression,
   type Operation,
+  type Reduction,
   type SourceType,
   type ValueType,
 } from "./expression.js";
@@ -43,26 +44,43 @@ export type TermSteps = { readonly type: ArithmeticType; readonly steps: readonl
   | { readonly how: "exact"; readonly unit: number }
 );
 
+/** The steps of an element and of a term, whose expression is `of`. */
+export interface ValueSteps {
+  readonly steps: readonly ValueStep[];
+  readonly terms?: {
+    readonly how: Reduction;
+    readonly type: ArithmeticType;
+    readonly steps: readonly ValueStep[];
+    readonly of: Expression;
+  };
+}
+
 /** How an element is computed, by the last of its steps; where it has terms, these come first. */
 export interface ValuePlan {
   readonly steps: readonly ValueStep[];
   readonly terms?: TermSteps;
 }
 
-/** The steps of a well-typed expression over reads of these types. */
-export function valuePlan(value: Expression, reads: readonly DType[]): ValuePlan {
+/** The steps of a well-typed expression over reads of these types, and of its terms. */
+export function valueSteps(value: Expression, reads: readonly DType[]): ValueSteps {
   const [reducing] = reductionsIn(value);
   if (reducing === undefined) return { steps: stepsOf(value, reads) };
   const { how, of } = reducing;
   const steps = stepsOf(of, reads);
   const { type } = at(steps, steps.length - 1);
   invariant(isArithmeticType(type), `${how} of ${type}`);
-  const ofTerm = { type, steps };
-  const around = stepsOf(value, reads, type);
-  if (how !== "exact") return { steps: around, terms: { how, ...ofTerm } };
+  return { steps: stepsOf(value, reads, type), terms: { how, type, steps, of } };
+}
+
+/** How a well-typed expression over reads of these types is computed. */
+export function valuePlan(value: Expression, reads: readonly DType[]): ValuePlan {
+  const { steps, terms } = valueSteps(value, reads);
+  if (terms === undefined) return { steps };
+  const { how, of, ...ofTerm } = terms;
+  if (how !== "exact") return { steps, terms: { how, ...ofTerm } };
   const found = gridOf(of, reads);
   invariant(found.ok, "the terms of an exact sum are proved to have a unit");
-  return { steps: around, terms: { how, unit: found.grid.lsb, ...ofTerm } };
+  return { steps, terms: { how, unit: found.grid.lsb, ...ofTerm } };
 }
 
 /** An element that the expression names twice is read once. `reduced`: what its terms come to. */

@@ -3,10 +3,9 @@
  * docs/zh/api/operation/pypto-gather.md rules 3 and 4, read as the schedule's profile says (decisions D1 and D5).
  */
 import { gatheredTable, gatherDims } from "../../access.js";
-import { inputOf, inputsOf, outputOf, type AccessFunc } from "../../func.js";
+import { inputOf, outputOf, type AccessFunc } from "../../func.js";
 import type { ResolvedSchedule } from "../../schedule.js";
 import { at, type Shape } from "../../types.js";
-import { exactBits, exactWidth } from "../../values/grid.js";
 import { dataResidency } from "../residency.js";
 import type { Tiling } from "../tiling.js";
 import type { Rule, Verdict } from "./rule.js";
@@ -44,28 +43,17 @@ export const fullLoad: Rule = {
 
 /** The terms of an element are taken in by one task, in order: no schedule parts them among tasks. */
 function termsInOrder({ gather, terms }: Tiling): Verdict[] {
-  const { map } = gather;
-  const { reduced } = map;
+  const { reduced } = gather.map;
   if (reduced === undefined) return [];
   const parts = Math.ceil(reduced.most / terms);
-  const inputs = inputsOf(gather);
-  const width = exactWidth(
-    map.value,
-    map.reads.map(({ table }) => at(inputs, table).type.dtype),
-    reduced.most,
-  );
-  const room =
-    width === undefined
-      ? ""
-      : `; exact: ${width.bits} of ${exactBits} bits for ${reduced.most} terms of ${width.ofTerm} in units of 2^${width.unit}`;
   return [
     {
       rule: "reduced",
       pass: true,
       detail:
-        (parts === 1
+        parts === 1
           ? `tile[r] = ${terms} = all terms: one part`
-          : `tile[r] = ${terms}: carried by a serial loop, ${parts} parts`) + room,
+          : `tile[r] = ${terms}: carried by a serial loop, ${parts} parts`,
       source: "docs/values.md: terms",
     },
   ];
