@@ -91,6 +91,7 @@ export const codes = {
   TC611: { category: "mismatch", title: "a backend of one's own that crashed or gave no output" },
   TC701: { category: "usage", title: "a command line that cannot be understood" },
   TC702: { category: "usage", title: "an argument or input that the library does not take" },
+  TC703: { category: "usage", title: "a package that is not installed" },
   TC901: { category: "hint", title: "rows shorter than the target's efficient burst" },
   TC902: { category: "hint", title: "fewer tasks than half the cores" },
   TC903: { category: "hint", title: "an operand that is loaded many times over" },

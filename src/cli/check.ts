@@ -22,6 +22,7 @@ import {
 import { dumpNames } from "./dump-names.js";
 import { executorOption, parseShard, projectOf } from "./options.js";
 import { addPipelineOptions, pipelineOf, type PipelineFlags } from "./pipeline-flags.js";
+import { withPeer } from "../report/missing-peer.js";
 import { UsageError } from "./usage-error.js";
 import { github } from "./reporters/github.js";
 import { pretty } from "./reporters/pretty.js";
@@ -156,7 +157,7 @@ async function tell(
       print(pretty(report));
       return;
     case "junit":
-      print((await import("./reporters/junit.js")).junit(report));
+      print((await withPeer("JUnit reports", () => import("./reporters/junit.js"))).junit(report));
       return;
     case "github":
       print(github(report));

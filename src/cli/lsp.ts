@@ -2,6 +2,7 @@
 import type { Command } from "commander";
 import { openProject } from "../config/open-project.js";
 import type { ConfigFlags } from "./options.js";
+import { withPeer } from "../report/missing-peer.js";
 
 export function lspCommand(program: Command): void {
   program.command("lsp").action(async (_: unknown, command: Command) => {
@@ -9,7 +10,7 @@ export function lspCommand(program: Command): void {
     // A file that is named is read whatever the editor says; any other where it trusts the workspace.
     const project = config === undefined ? undefined : await openProject(config);
     // The protocol's packages load for this command alone.
-    const { serveStdio } = await import("../lsp/server.js");
+    const { serveStdio } = await withPeer("the language server", () => import("../lsp/server.js"));
     serveStdio(project);
   });
 }

@@ -6,7 +6,7 @@ import { CompileError, targetNames, type Diagnostic, type Span, type Target } fr
 import { problemsOf, record } from "../../backends/index.js";
 import { checkPassNames, parsePipeline, type Pass } from "../../passes/index.js";
 import { backendNames } from "../api/backends.js";
-import { didYouMean } from "../api/did-you-mean.js";
+import { didYouMean } from "../../ir/did-you-mean.js";
 import type { Config } from "../api/config.js";
 import { reasonOf } from "../formats/files.js";
 import { lookUpTarget } from "../formats/look-up-target.js";

@@ -1,6 +1,6 @@
 /** Charts as text: Observable Plot on a document of its own, so that Node and a browser draw the same. */
-import * as Plot from "@observablehq/plot";
-import { parseHTML } from "linkedom/worker";
+import type * as Plot from "@observablehq/plot";
+import { drawing } from "./drawing.js";
 
 export interface ChartOptions extends Omit<
   Plot.PlotOptions,
@@ -16,6 +16,7 @@ const stripes = `<path d="M-1,1 l2,-2 M0,6 l6,-6 M5,7 l2,-2" stroke="currentColo
 
 /** An `<svg>` element. */
 export function chartOf({ hatch, ...options }: ChartOptions): string {
+  const { Plot, parseHTML } = drawing();
   const { document } = parseHTML("<!doctype html><html><body></body></html>");
   const style = "--plot-background: var(--paper); overflow: visible;";
   const svg = Plot.plot({ style, ...options, figure: false, document });

@@ -1,9 +1,9 @@
 /** The best schedule and the default over a figure of the target: as a table, and as a chart. */
-import * as Plot from "@observablehq/plot";
 import { printSchedule } from "../../ir/index.js";
 import type { Sweep, SweepPoint } from "../tune/sweep.js";
 import { chartOf, short } from "./chart.js";
 import { escapeMarkup, figureOf, pageOf, tableOf, themes } from "./page.js";
+import { drawing } from "./drawing.js";
 
 /** Times of which a figure is a multiple stand on a logarithmic axis. */
 const wide = (values: readonly number[]): boolean => Math.max(...values) / Math.min(...values) > 4;
@@ -16,6 +16,7 @@ const legalOf = (points: readonly SweepPoint[]) =>
 
 /** Cycles of both against the figure, as an image; undefined where nothing is legal. */
 export function sweepChart({ figure, points }: Sweep): string | undefined {
+  const { Plot } = drawing();
   const drawn = legalOf(points);
   if (drawn.length === 0) return undefined;
   const cycles = drawn.map((one) => one.cycles);

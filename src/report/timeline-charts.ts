@@ -1,5 +1,4 @@
 /** What a run did and when, drawn: cores, pipes over time, the unified buffer by address and time, the tiles of the output. */
-import * as Plot from "@observablehq/plot";
 import {
   at,
   counted,
@@ -15,6 +14,7 @@ import {
 } from "../../ir/index.js";
 import type { Kernel } from "../api/compile.js";
 import { chartOf, short, ticksOf } from "./chart.js";
+import { drawing } from "./drawing.js";
 
 /** A kernel with its walk over the clock. */
 export interface Timeline {
@@ -82,6 +82,7 @@ function openedCores(one: Timeline): readonly OpenedCore[] {
 
 /** Until when each core works; `until` is the end of the axis, in cycles. */
 export function coreStrip(one: Timeline, until: number): string {
+  const { Plot } = drawing();
   const opened = new Set(openedCores(one).map(({ core }) => core));
   const cores = coresOf(one).map(({ tasks, end, busy }, core) => ({
     core,
@@ -134,6 +135,7 @@ const tipOf = ({ name, from, to, start, cycles, bytes }: TimelineEvent): string 
 
 /** Pipes of the opened cores over time; `until` is the end of the axis, in cycles. */
 export function lanesOf(one: Timeline, until: number, hatch: string): string {
+  const { Plot } = drawing();
   const { timing } = one;
   const opened = openedCores(one);
   const labels = new Map(opened.map(({ core, label }) => [core, label]));
@@ -228,6 +230,7 @@ export function memoryMap(
   until: number,
   escape: (text: string) => string,
 ): Drawn | undefined {
+  const { Plot } = drawing();
   const budget = kernel.tile.schedule.ubBytes ?? kernel.target.ubBytes;
   const lifetimes = timing.lifetimes.filter(({ start }) => start < until);
   if (lifetimes.length === 0) return undefined;
@@ -279,6 +282,7 @@ function drawnDims(rank: number, tiles: Walked["outputTiles"]): readonly [number
 
 /** Two dims of the output, cut as it is written. */
 export function tileMap({ kernel, timing }: Timeline): Drawn | undefined {
+  const { Plot } = drawing();
   const { shape } = outputOf(kernel.tile).type;
   if (shape.length === 0 || elementCount(shape) === 0) return undefined;
   const [down, across] = drawnDims(shape.length, timing.outputTiles);

@@ -1,5 +1,5 @@
 /** What a search found as charts: cost by tile shape, and bytes against time. */
-import * as Plot from "@observablehq/plot";
+import type * as Plot from "@observablehq/plot";
 import {
   counted,
   dataResidency,
@@ -11,6 +11,7 @@ import {
 import type { Candidate, Objective, PrunedCandidate, RefusedTiles, TuneResult } from "../tune/result.js";
 import { chartOf, plain, short, ticksOf } from "./chart.js";
 import { tileCells, type TileCell, type TileCells } from "./tune-cells.js";
+import { drawing } from "./drawing.js";
 
 /** Of charts before they are scaled to the page, in CSS pixels. */
 export const chartWidth = 640;
@@ -67,6 +68,7 @@ export function heatMap(
   result: TuneResult,
   link: CellLink = (cell) => rowLink(cell, result),
 ): HeatMap | undefined {
+  const { Plot } = drawing();
   const found = tileCells(result);
   if (found === undefined) return undefined;
   const { cells, xs, ys, residencies } = found;
@@ -183,6 +185,7 @@ const classScale: Plot.ScaleOptions = {
 
 /** The colours with what they stand for: cells up to so many times the best. */
 function legendOf(least: number, objective: Objective): string {
+  const { Plot } = drawing();
   const classes = classNames.map((name, k) => {
     const limit = limits[k];
     return { name, k, upTo: limit === undefined ? "" : `${number(limit * least)} ${unitOf[objective]}` };
@@ -219,6 +222,7 @@ const dimLabel = (d: number, { gather }: TuneResult): string => {
 };
 
 function markDots(data: readonly object[], place: Plot.DotOptions): Plot.Markish {
+  const { Plot } = drawing();
   return Plot.dot(data, {
     ...place,
     symbol: (entry: { mark: Marked["mark"] }) => symbols[entry.mark],
@@ -297,6 +301,7 @@ export function paretoOf(timed: readonly Timed[]): readonly Timed[] {
  * those that the search did not cost have no row, and are drawn small where they are not on the line.
  */
 export function scatter(result: TuneResult, timed: readonly Timed[] = timedOf(result)): string {
+  const { Plot } = drawing();
   const { objective } = result;
   const unit = timeUnitOf(objective);
   const place = { x: "bytes", y: "time" } as const;

@@ -34,6 +34,7 @@ import { findGathers, readModel } from "../../src/formats/onnx/index.js";
 import { parseTargetFile } from "../../src/formats/target-file.js";
 import { parseType } from "../../src/cli/options.js";
 import { acquireGpu } from "../../src/device/node.js";
+import { missingPeer } from "../../src/report/missing-peer.js";
 import { parseRecords } from "../../src/tune/index.js";
 import { ofAnotherTask } from "../../src/tune/records/replay.js";
 import { timed } from "../../src/tune/timed.js";
@@ -338,6 +339,7 @@ const triggers: Readonly<Record<Code, Trigger>> = {
   TC702: {
     found: () => diagnosticsOf(() => toHost("data", { dtype: "f32", shape: [4] }, new Float32Array(3))),
   },
+  TC703: { found: () => missingPeer("charts").diagnostics },
   TC901: {
     found: () => wide({ tile: [2, 8] }).diagnostics,
     followed: () => wide({ tile: [8, 512] }).diagnostics,

@@ -12,6 +12,7 @@ describe("the page of entry points", () => {
   let project: PackedProject;
   beforeAll(() => {
     project = new PackedProject();
+    project.linkCharts();
     for (const { file, code } of blocks) project.write(file, code);
   });
   afterAll(() => {

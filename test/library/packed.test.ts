@@ -4,6 +4,7 @@ import { PackedProject } from "../support/packed.js";
 let project: PackedProject;
 beforeAll(() => {
   project = new PackedProject();
+  project.linkCharts();
   const imports = project.entryPoints.map((name, k) => `export * as m${k} from ${JSON.stringify(name)};`);
   project.write("every.ts", imports.join("\n"));
 });

@@ -144,6 +144,11 @@ export class PackedProject {
     rmSync(this.folder, { recursive: true, force: true });
   }
 
+  /** Installs what charts need. */
+  linkCharts(): void {
+    for (const name of ["@observablehq/plot", "linkedom"]) this.link(name);
+  }
+
   /** Installs a package that is installed here. */
   link(name: string): void {
     const link = join(this.folder, "node_modules", name);

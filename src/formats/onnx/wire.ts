@@ -1,11 +1,11 @@
 /**
- * Protobuf messages, field by field, over `@bufbuild/protobuf`'s wire reader. Models are untrusted: every length is
+ * Protobuf messages, field by field. Models are untrusted: every length is
  * checked against the bytes that are there before anything is made from it, and what a model can make the reader
  * allocate is bounded.
  */
-import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
 import type { CompileError } from "../../../ir/index.js";
 import { failure } from "./fail.js";
+import { WireReader, wireTypes } from "./wire-reader.js";
 
 /**
  * Names, numbers and messages kept from one file. The largest published models hold some hundred thousand; a file of
@@ -33,10 +33,9 @@ export class Source {
 
 /** A cursor over the fields of one message. After `next`, exactly one of the other methods consumes the field. */
 export class Message {
-  readonly #bytes: Uint8Array;
-  readonly #reader: BinaryReader;
+  readonly #reader: WireReader;
   #field = 0;
-  #wire: WireType = WireType.Varint;
+  #wire: number = wireTypes.varint;
 
   /** `name` is the message's name in onnx.proto. */
   constructor(
@@ -44,8 +43,7 @@ export class Message {
     readonly name: string,
     bytes: Uint8Array,
   ) {
-    this.#bytes = bytes;
-    this.#reader = new BinaryReader(bytes);
+    this.#reader = new WireReader(bytes);
   }
 
   /** The field number that `next` found. */
@@ -55,19 +53,19 @@ export class Message {
 
   /** Moves to the next field; false at the end of the message. */
   next(): boolean {
-    if (this.#reader.pos >= this.#reader.len) return false;
+    if (this.#reader.left === 0) return false;
     [this.#field, this.#wire] = this.#guard(() => this.#reader.tag());
     return true;
   }
 
   skip(): void {
-    if (this.#wire === WireType.LengthDelimited) this.#delimited();
+    if (this.#wire === wireTypes.lengthDelimited) this.#delimited();
     else this.#guard(() => this.#reader.skip(this.#wire, this.#field));
   }
 
   /** A `bytes` field or a message: a view of the file, not a copy. */
   payload(): Uint8Array {
-    this.#expect(WireType.LengthDelimited);
+    this.#expect(wireTypes.lengthDelimited);
     return this.#delimited();
   }
 
@@ -86,8 +84,8 @@ export class Message {
   /** An int64, or an enum or int32 where the file may hold any value. */
   int(): bigint {
     this.source.spend();
-    this.#expect(WireType.Varint);
-    return this.#guard(() => BigInt(this.#reader.int64()));
+    this.#expect(wireTypes.varint);
+    return this.#guard(() => this.#reader.varint());
   }
 
   /** An int32 or an enum: the low 32 bits, as protobuf says. */
@@ -97,19 +95,19 @@ export class Message {
 
   /** Every number of a repeated int64, uint64 (as int64) or int32 field, whether packed or not. */
   ints(visit: (value: bigint) => void): void {
-    if (this.#wire === WireType.LengthDelimited) {
-      const reader = new BinaryReader(this.#delimited());
-      while (reader.pos < reader.len) visit(this.#guard(() => BigInt(reader.int64())));
+    if (this.#wire === wireTypes.lengthDelimited) {
+      const reader = new WireReader(this.#delimited());
+      while (reader.left > 0) visit(this.#guard(() => reader.varint()));
     } else {
-      this.#expect(WireType.Varint);
-      visit(this.#guard(() => BigInt(this.#reader.int64())));
+      this.#expect(wireTypes.varint);
+      visit(this.#guard(() => this.#reader.varint()));
     }
   }
 
   /** How many numbers `ints` would give, without making them. */
   countInts(): number {
-    if (this.#wire !== WireType.LengthDelimited) {
-      this.#expect(WireType.Varint);
+    if (this.#wire !== wireTypes.lengthDelimited) {
+      this.#expect(wireTypes.varint);
       this.skip();
       return 1;
     }
@@ -121,13 +119,13 @@ export class Message {
 
   /** The bytes of a repeated float (4) or double (8) field, whether packed or not. */
   fixed(size: 4 | 8): Uint8Array {
-    if (this.#wire === WireType.LengthDelimited) {
+    if (this.#wire === wireTypes.lengthDelimited) {
       const packed = this.#delimited();
       if (packed.byteLength % size !== 0)
         throw this.fail(`${packed.byteLength} bytes are no list of ${size}-byte numbers`);
       return packed;
     }
-    this.#expect(size === 4 ? WireType.Bit32 : WireType.Bit64);
+    this.#expect(size === 4 ? wireTypes.bit32 : wireTypes.bit64);
     return this.#guard(() => this.#reader.skip(this.#wire, this.#field));
   }
 
@@ -135,28 +133,28 @@ export class Message {
     return this.source.fail(`${this.name} field ${this.#field}: ${message}`);
   }
 
-  #expect(wire: WireType): void {
+  #expect(wire: number): void {
     if (this.#wire !== wire) throw this.fail(`wire type ${this.#wire}, expected ${wire}`);
   }
 
   #delimited(): Uint8Array {
     const reader = this.#reader;
-    const length = this.#guard(() => BigInt.asUintN(64, BigInt(reader.int64())));
-    const left = reader.len - reader.pos;
+    const length = this.#guard(() => BigInt.asUintN(64, reader.varint()));
+    const { left } = reader;
     if (length > left) throw this.fail(`a length of ${length.toString()} bytes; ${left} are left`);
-    const start = reader.pos;
-    reader.pos += Number(length);
-    return this.#bytes.subarray(start, reader.pos);
+    const start = reader.position;
+    reader.position += Number(length);
+    return reader.bytes.subarray(start, reader.position);
   }
 
-  /** The wire reader throws plain Errors and RangeErrors for bytes it cannot follow. */
+  /** The wire reader throws plain Errors for bytes it cannot follow. */
   #guard<T>(read: () => T): T {
     try {
       return read();
     } catch (thrown) {
       const reason = thrown instanceof Error ? thrown.message : String(thrown);
       throw this.source.fail(
-        `not whole protobuf: ${reason}, in ${this.name} at its byte ${this.#reader.pos}`,
+        `not whole protobuf: ${reason}, in ${this.name} at its byte ${this.#reader.position}`,
         "the file is truncated, damaged, or no ONNX file",
       );
     }
