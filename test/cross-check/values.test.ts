@@ -404,7 +404,9 @@ describe("onnxruntime", () => {
             return [keyOf(operand), { type: operand.type, bytes: given }];
           }),
         );
-        expect(throughTilec(func, inputs), `seed ${seed}: ${whole.nodes.map(labelOf).join(", ")}`).toEqual(wanted);
+        expect(throughTilec(func, inputs), `seed ${seed}: ${whole.nodes.map(labelOf).join(", ")}`).toEqual(
+          wanted,
+        );
         seen.folded++;
         if (wanted === undefined) seen.rejected++;
       }

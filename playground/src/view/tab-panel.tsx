@@ -8,7 +8,7 @@ import { long, quick } from "../workers.js";
 import { Charts } from "./charts.js";
 import { Diagnostics } from "./diagnostics.js";
 import { useSettled } from "./space-map.js";
-import { StepsView } from "./steps.js";
+import type { StepsView } from "./steps.js";
 import { TuneView } from "./tune.js";
 import { useAnswer, type Answer } from "./use-answer.js";
 
@@ -32,7 +32,7 @@ export function TabPanel({ asked, tab, onUse }: Props) {
     case "timeline":
       return <TimelineView asked={plain} asks={key} />;
     case "steps":
-      return <StepsView asked={asked} asks={`${key} ${seed}`} />;
+      return <StepsTab asked={asked} asks={`${key} ${seed}`} />;
     case "tune":
       return <TuneView asked={asked} onUse={onUse} />;
   }
@@ -88,6 +88,17 @@ function TimelineView({ asked, asks }: Asks) {
     });
   }, [found]);
   return <Waited found={found} show={() => <Charts markup={markup} id="timeline-charts" />} />;
+}
+
+/** The steps, whose code is loaded when they are first shown. */
+function StepsTab(props: Parameters<typeof StepsView>[0]) {
+  const [View, setView] = useState<typeof StepsView>();
+  useEffect(() => {
+    void import("./steps.js").then(({ StepsView }) => {
+      setView(() => StepsView);
+    });
+  }, []);
+  return View === undefined ? <p class="soft">Working…</p> : <View {...props} />;
 }
 
 function Waited<T>({
