@@ -1,4 +1,3 @@
-/** The default passes in order. What each requires and ensures holds them to it (docs/passes). */
 import { allocateUb } from "./allocate-ub.js";
 import { canonicalizeAccess } from "./canonicalize-access.js";
 import { enforceFullLoad } from "./enforce-full-load.js";
@@ -9,6 +8,7 @@ import { lowerToTile } from "./lower-to-tile.js";
 import type { Pass } from "./pass.js";
 import { selectTile } from "./select-tile.js";
 
+/** The default passes in order. What each requires and ensures holds them to it (docs/passes). */
 export const defaultPipeline: readonly Pass[] = [
   canonicalizeAccess,
   selectTile,

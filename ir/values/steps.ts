@@ -144,8 +144,9 @@ export interface Evaluator {
   readonly start: () => Taken;
   /** Takes in the next term. */
   readonly take: (taken: Taken, bitsAt: BitsAt) => void;
-  /** What terms come to in words of 32 bits, as many as `wordsOfSum` says, and back. */
+  /** The sum of the terms so far in words of 32 bits, as many as `wordsOfSum` says. */
   readonly words: (taken: Taken) => readonly number[];
+  /** The sum that such words state, of `count` terms. */
   readonly ofWords: (words: readonly number[], count: number) => Taken;
 }
 
