@@ -92,8 +92,8 @@ function backendFor(name: BackendChoice, options: BackendOptions = {}): Backend 
 
 /**
  * Runs a kernel once on one backend. `reference` runs the operator, or what the program's own access map states; `webgpu`
- * compiles a kernel of another target again. Rejects with a RunError (TC611) where a backend of the caller's own gives no bytes of
- * the output's size.
+ * compiles a kernel of another target again. Rejects with a RunError (TC611) if the output of a backend of the
+ * caller's own is no Uint8Array of the right size.
  */
 export async function runOn(
   backend: BackendChoice,

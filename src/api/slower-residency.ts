@@ -20,8 +20,8 @@ import { compileTiled, type CompileOptions } from "./compile.js";
 const worthTelling = 1.1;
 
 /**
- * TC907 with the flags of the faster residency, where nobody stated one. `given` is the program with the user's own schedule, `tiling` what
- * became of it: legal. A tile that is stated is kept.
+ * TC907 with the flags that select the faster residency; none if the user stated a residency. `given` has the user's own schedule, and
+ * `tiling` is the legal schedule chosen for it. A stated tile is kept.
  */
 export function slowerResidency(given: AccessFunc, tiling: Tiling): Diagnostic[] {
   const { target, residency } = tiling;

@@ -15,9 +15,7 @@ import { UsageError } from "./usage-error.js";
 export async function sweepOne(func: Func, written: string, flags: TuneFlags): Promise<0 | 1> {
   refuseBeside("sweep", flags, ["records"]);
   if (flags.json === true && flags.csv === true) throw new UsageError("give --csv or --json, not both");
-  const target = resolveTargetOf(func, {
-    ...targeting(flags),
-  });
+  const target = resolveTargetOf(func, targeting(flags));
   const { figure, values } = parseSweep(written, target);
   const { schedule }: { readonly schedule: Schedule } = func;
   if ((figure === "cores" || figure === "ubBytes") && schedule[figure] !== undefined)

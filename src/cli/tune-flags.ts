@@ -41,7 +41,7 @@ export function parseBudget(text: string): Budget {
   return unit === undefined ? value : { milliseconds: 1000 * value * seconds[unit as keyof typeof seconds] };
 }
 
-/** What is about one search, and not about the several of `--sweep` and `--sizes`, beside flags that the one of them leaves unread. */
+/** Flags of a single search. `--sweep` and `--sizes` make several, and refuse them. */
 const ofOneSearch = ["resume", "shard", "measure", "threads", "keep", "verbose", "pipeline", "load"] as const;
 
 /** Throws a UsageError for a flag that several searches by cycles leave unread. */

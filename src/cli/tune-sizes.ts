@@ -42,9 +42,7 @@ export async function tuneFamily({ func }: LoadedProgram, flags: SizesFlags, bud
   const pieces = flags.pieces === undefined ? defaultPieces : parseCount(flags.pieces, "pieces");
   if (pieces < 1) throw new UsageError("--pieces 0 covers nothing", `--pieces ${defaultPieces}`);
   const seed = parseCount(flags.seed, "seed");
-  const options = {
-    ...targeting(flags),
-  };
+  const options = targeting(flags);
   let bar: ReturnType<typeof progressBar> | undefined;
   try {
     const result = await tuneSizes(func, {

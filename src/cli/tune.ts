@@ -106,9 +106,7 @@ export function tuneCommand(program: Command): void {
 async function tuneOne(loaded: LoadedProgram, flags: TuneFlags): Promise<number> {
   refuseUnused(flags);
   const pipeline = await pipelineOf(flags);
-  const asked = resolveTargetOf(loaded.func, {
-    ...targeting(flags),
-  });
+  const asked = resolveTargetOf(loaded.func, targeting(flags));
   const machine = await machineOf(flags, asked);
   const { target } = machine;
   if (target !== asked)
