@@ -1,6 +1,7 @@
 /** Exact sums: the bits of the real sum on every backend and for every tile, the width that is proved, and what a tile program needs. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import type { HostInputs } from "../../backends/memory.js";
 import { referenceOfMap } from "../../backends/reference/index.js";
 import { simulateChecked } from "../../backends/sim/index.js";
 import {
@@ -54,6 +55,20 @@ describe("an exact sum", () => {
   });
 });
 
+/** The outputs of the reference, of both executors and, where there is a device, of WebGPU. */
+async function outputsOf(func: AccessFunc, inputs: HostInputs): Promise<readonly Uint8Array[]> {
+  const cpu = compile(func, { target: targets.cpu });
+  const found = [
+    referenceOfMap(func.map, func.operands, inputs),
+    simulateChecked(cpu.tile, inputs, targets.cpu).output,
+    fastOutput(cpu, inputs),
+  ];
+  const runner = await testRunner();
+  if (runner !== undefined)
+    found.push(await runner.runBytes(compile(func, { target: targets.webgpu }), inputs));
+  return found;
+}
+
 it("is that of rationals for bags between offsets, on every backend", async () => {
   const draw = drawer(7);
   const [bags, columns, rows] = [runs(2000), 5, 40];
@@ -90,16 +105,7 @@ it("is that of rationals for bags between offsets, on every backend", async () =
     return reduced("exact", "f32", terms);
   });
   const want = Buffer.from(bytes("f32", sums)).toString("hex");
-  const cpu = compile(func, { target: targets.cpu });
-  const found = [
-    referenceOfMap(func.map, func.operands, inputs),
-    simulateChecked(cpu.tile, inputs, targets.cpu).output,
-    fastOutput(cpu, inputs),
-  ];
-  const runner = await testRunner();
-  if (runner !== undefined)
-    found.push(await runner.runBytes(compile(func, { target: targets.webgpu }), inputs));
-  for (const output of found) expect(Buffer.from(output).toString("hex") === want).toBe(true);
+  for (const output of await outputsOf(func, inputs)) expect(Buffer.from(output).toString("hex") === want).toBe(true);
 });
 
 function parsed(text: string): AccessFunc {
@@ -179,16 +185,7 @@ describe("the width of an exact sum", () => {
     });
     const size = 65504 * 255 * terms;
     const want = Float32Array.of(size, -size, size, size, -size, size);
-    const cpu = compile(func, { target: targets.cpu });
-    const found = [
-      referenceOfMap(func.map, func.operands, inputs),
-      simulateChecked(cpu.tile, inputs, targets.cpu).output,
-      fastOutput(cpu, inputs),
-    ];
-    const runner = await testRunner();
-    if (runner !== undefined)
-      found.push(await runner.runBytes(compile(func, { target: targets.webgpu }), inputs));
-    for (const output of found) expect(new Float32Array(output.slice().buffer)).toEqual(want);
+    for (const output of await outputsOf(func, inputs)) expect(new Float32Array(output.slice().buffer)).toEqual(want);
   });
 });
 
