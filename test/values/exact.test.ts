@@ -105,7 +105,8 @@ it("is that of rationals for bags between offsets, on every backend", async () =
     return reduced("exact", "f32", terms);
   });
   const want = Buffer.from(bytes("f32", sums)).toString("hex");
-  for (const output of await outputsOf(func, inputs)) expect(Buffer.from(output).toString("hex") === want).toBe(true);
+  for (const output of await outputsOf(func, inputs))
+    expect(Buffer.from(output).toString("hex") === want).toBe(true);
 });
 
 function parsed(text: string): AccessFunc {
@@ -185,7 +186,8 @@ describe("the width of an exact sum", () => {
     });
     const size = 65504 * 255 * terms;
     const want = Float32Array.of(size, -size, size, size, -size, size);
-    for (const output of await outputsOf(func, inputs)) expect(new Float32Array(output.slice().buffer)).toEqual(want);
+    for (const output of await outputsOf(func, inputs))
+      expect(new Float32Array(output.slice().buffer)).toEqual(want);
   });
 });
 
