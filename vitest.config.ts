@@ -16,6 +16,7 @@ const slow: readonly (readonly [file: string, seconds: number, reason: string])[
   ["test/backends/pto/faults.test.ts", 35, "compiles kernels with faults with a C++ compiler"],
   ["test/backends/pto/maps.test.ts", 24, "compiles kernels of random maps with a C++ compiler"],
   ["test/backends/pto/property.test.ts", 11, "compiles kernels of random programs with a C++ compiler"],
+  ["test/backends/robustness.test.ts", 26, "runs every case on a second device, without bounds checks"],
   ["test/bench/page.test.ts", 10, "needs the packages of bench/"],
   ["test/browser/chromium.test.ts", 22, "runs every case in a browser that draws in software"],
   ["test/browser/pages.test.ts", 22, "draws pages in a browser that draws in software"],
@@ -45,6 +46,7 @@ const slow: readonly (readonly [file: string, seconds: number, reason: string])[
   ],
   ["test/report/tune-cells.test.ts", 29, "costs each tile of each map again"],
   ["test/tune/exact.test.ts", 21, "costs every schedule of a search"],
+  ["test/tune/more-ub.test.ts", 40, "searches random programs at several UB sizes"],
   ["test/tune/sizes.test.ts", 15, "searches each size of a family alone"],
   ["test/tune/sweep.test.ts", 140, "searches programs again at each value of a figure"],
 ];

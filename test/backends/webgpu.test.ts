@@ -1,25 +1,16 @@
-/** Kernels on a device: grids, limits and rows at their edges, robustness off, timing and loss. */
-import { readdirSync, readFileSync } from "node:fs";
+/** Kernels on a device: grids, limits and rows at their edges, timing and loss. */
 import fc from "fast-check";
-import { describe, expect, it, type TestContext } from "vitest";
+import { describe, expect, it } from "vitest";
 import { createRunner, defaultLimits, emitWgsl, type Runner } from "../../backends/webgpu/index.js";
 import { reference } from "../../backends/reference/index.js";
 import { byteCount, meanBytes, targets, type DType, type Schedule, type SourceFunc } from "../../ir/index.js";
 import { CompileError, compile, onnx, RunError, tryCompile, type Kernel } from "../../src/index.js";
 import { program } from "../../src/api/program.js";
 import { acquireGpu } from "../../src/device/node.js";
-import { readCases } from "../../src/formats/cases.js";
-import { checkCase } from "../../src/testing/check-case.js";
 import { longGather, randomSchedule } from "../support/arbitrary.js";
 import { expectedBytes } from "../support/expected.js";
-import { testRunner } from "../support/gpu.js";
+import { runnerOr } from "../support/gpu.js";
 import { operandOf } from "../support/operands.js";
-
-const runnerOr = async (context: TestContext, options = {}): Promise<Runner> => {
-  const runner = await testRunner(options);
-  if (runner === undefined) context.skip();
-  return runner;
-};
 
 /** Bits that differ from element to element, and indices in range. */
 function inputsOf(func: SourceFunc, extent: number) {
@@ -252,30 +243,6 @@ describe("long rows", () => {
       }),
       { numRuns: 150 },
     );
-  });
-});
-
-describe("kernels rely on no help of the implementation", () => {
-  const folder = new URL("../conformance/cases/", import.meta.url);
-
-  it.for(readdirSync(folder))("%s passes with robustness off", async (name, context) => {
-    const runner = await runnerOr(context, { toggles: ["disable_robustness"] });
-    const cases = readCases(readFileSync(new URL(name, folder), "utf8"), name);
-    for (const test of cases.filter(({ inputs }) =>
-      Object.values(inputs).every(({ type }) => byteCount(type) < 100_000),
-    )) {
-      const [result] = await checkCase(test, ["webgpu"], { runner });
-      expect(result).toMatchObject({ id: test.id, status: "pass" });
-    }
-  });
-
-  it("runs on the limits that every device has", async (context) => {
-    const runner = await runnerOr(context, { limits: "default" });
-    expect(runner.limits.maxStorageBufferBindingSize).toBe(defaultLimits.maxStorageBufferBindingSize);
-    for (const test of readCases(readFileSync(new URL("seed.json", folder), "utf8"), "seed.json")) {
-      const [result] = await checkCase(test, ["webgpu"], { runner });
-      expect(result).toMatchObject({ id: test.id, status: "pass" });
-    }
   });
 });
 

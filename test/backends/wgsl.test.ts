@@ -1,6 +1,6 @@
 /** Kernels of tile programs written by hand: where regions lie, what is elided, what no kernel can be, and names. */
 import { readdirSync, readFileSync } from "node:fs";
-import { describe, expect, it, type TestContext } from "vitest";
+import { describe, expect, it } from "vitest";
 import { printMoves } from "../../backends/moves.js";
 import { defaultLimits, emitWgsl, movesOf, planWgsl, type Runner } from "../../backends/webgpu/index.js";
 import {
@@ -13,13 +13,7 @@ import {
 } from "../../ir/index.js";
 import { compile } from "../../src/index.js";
 import { operandOf } from "../support/operands.js";
-import { testRunner } from "../support/gpu.js";
-
-const runnerOr = async (context: TestContext): Promise<Runner> => {
-  const runner = await testRunner();
-  if (runner === undefined) context.skip();
-  return runner;
-};
+import { runnerOr } from "../support/gpu.js";
 
 /** A tile program, verified. */
 function program(text: string): TileFunc {

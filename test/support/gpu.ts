@@ -1,4 +1,5 @@
 /** The device for tests: one a process, and a loud absence. */
+import type { TestContext } from "vitest";
 import { createRunner, type Runner } from "../../backends/webgpu/index.js";
 import { acquireGpu, type NodeGpu, type NodeGpuOptions } from "../../src/device/node.js";
 
@@ -27,5 +28,12 @@ export async function testRunner(options: NodeGpuOptions = {}): Promise<Runner |
   if (gpu === undefined) return undefined;
   const runner = runners.get(gpu) ?? createRunner(gpu.device);
   runners.set(gpu, runner);
+  return runner;
+}
+
+/** That runner; the test is skipped where there is no device. */
+export async function runnerOr(context: TestContext, options: NodeGpuOptions = {}): Promise<Runner> {
+  const runner = await testRunner(options);
+  if (runner === undefined) context.skip();
   return runner;
 }
