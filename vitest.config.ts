@@ -7,6 +7,11 @@ import { configDefaults, defineConfig } from "vitest/config";
  * idle cores, and the reason. `npx vitest run FILE` runs any of them.
  */
 const slow: readonly (readonly [file: string, seconds: number, reason: string])[] = [
+  [
+    "test/backends/checked-large.test.ts",
+    8,
+    "executes tiles of millions of elements on the checked executor",
+  ],
   ["test/backends/index-types.test.ts", 28, "compiles kernels of each index type for WebGPU"],
   [
     "test/backends/pto/cases.test.ts",
@@ -25,6 +30,8 @@ const slow: readonly (readonly [file: string, seconds: number, reason: string])[
     100,
     "works every example of the page in a browser that draws in software",
   ],
+  ["test/browser/report.test.ts", 9, "draws pages in a browser"],
+  ["test/cli/compare.test.ts", 19, "follows each flag that explain compares, one compilation after another"],
   ["test/cli/tune.test.ts", 90, "searches that are killed, split and measured, one process after another"],
   ["test/clock/closed.test.ts", 50, "walks every statement of long nests beside the closed form"],
   ["test/clock/one-number.test.ts", 27, "derives the schedules of random programs twice"],
@@ -34,6 +41,7 @@ const slow: readonly (readonly [file: string, seconds: number, reason: string])[
   ["test/cross-check/values.test.ts", 40, "needs the packages of bench/"],
   ["test/docs/docs.test.ts", 48, "runs the commands of every page"],
   ["test/docs/extending.test.ts", 28, "compiles the sources with the edits of each section"],
+  ["test/docs/library.test.ts", 10, "runs every snippet of the page"],
   ["test/docs/tuning.test.ts", 14, "runs the searches of docs/tuning.md"],
   ["test/formats/files.test.ts", 9, "reads texts as long as a string can be"],
   ["test/formats/string-limits.test.ts", 7, "reads texts as long as a string can be"],
