@@ -169,4 +169,23 @@ describe.skipIf(cppCompiler() === undefined)("a fault in a kernel", () => {
     const silent = own.filter(({ k }) => objection(k) === "").map(({ kernel, line }) => `${kernel}: ${line}`);
     expect(silent).toEqual(covered[kind] ?? []);
   });
+
+  it("in the columns that rows of TMOV are declared with is found also where they lie within their buffer", async () => {
+    const { kernel } = kernels.find(({ name }) => name === "row-copy")!;
+    const [data, indices] = [inputOf(kernel.tile, 0).type, inputOf(kernel.tile, 1).type];
+    // Row 0 has rows behind it, so that a row twice as wide reaches past no buffer.
+    const inputs = [new Uint8Array(byteCount(data)), new Uint8Array(byteCount(indices))];
+    const job = ptoJob(kernel, "widened", inputs);
+    const code = job.kernel.code.replace(
+      /(using UbDataRow = Tile<TileType::Vec, \w+, 1, )(\d+)/,
+      (_, head: string, columns: string) => `${head}${2 * Number(columns)}`,
+    );
+    expect(code).not.toBe(job.kernel.code);
+    const [whole, changed] = await runPto([
+      ptoJob(kernel, "whole", inputs),
+      { ...job, kernel: { ...job.kernel, code } },
+    ]);
+    expect(whole!.fault).toBe("");
+    expect(changed!.fault).toMatch(/^TMOV of tiles of 1 x 16 and 1 x 32/);
+  });
 });
