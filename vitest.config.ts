@@ -23,6 +23,7 @@ const slow: readonly (readonly [file: string, seconds: number, reason: string])[
   ["test/backends/pto/property.test.ts", 11, "compiles kernels of random programs with a C++ compiler"],
   ["test/backends/robustness.test.ts", 26, "runs every case on a second device, without bounds checks"],
   ["test/bench/page.test.ts", 10, "needs the packages of bench/"],
+  ["test/browser/app.test.ts", 12, "builds the app of docs/app.md, and draws it in a browser in software"],
   ["test/browser/chromium.test.ts", 22, "runs every case in a browser that draws in software"],
   ["test/browser/pages.test.ts", 22, "draws pages in a browser that draws in software"],
   [

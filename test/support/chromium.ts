@@ -1,5 +1,5 @@
 /** A headless Chromium with WebGPU, from registry packages alone, and a page on loopback that serves this repository. */
-import { createReadStream, mkdtempSync, rmSync, statSync } from "node:fs";
+import { createReadStream, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { extname, join, normalize } from "node:path";
@@ -22,12 +22,28 @@ export interface OpenPage {
   close(): Promise<void>;
 }
 
+const swiftShader = "--use-webgpu-adapter=swiftshader";
+
+/** Without these, a WebGPU canvas that is drawn on in software loses its device. */
+const forCanvases = [
+  "--enable-features=Vulkan",
+  "--use-vulkan=swiftshader",
+  "--use-angle=swiftshader",
+  "--disable-vulkan-surface",
+];
+
 /**
  * `html` is the page at `/`; every other path is a file of the repository. `gpu`: in the Chrome of this machine, on its GPU.
  * Throws when the browser does not start.
  */
-export async function openPage(html: string, gpu = false): Promise<OpenPage> {
-  const root = ownFile("./");
+export const openPage = (html: string, gpu = false): Promise<OpenPage> =>
+  open(html, ownFile("./"), gpu ? ["--enable-features=Vulkan"] : [swiftShader], gpu);
+
+/** The page of a folder, which may draw on a WebGPU canvas. Throws when the browser does not start. */
+export const openApp = (folder: string): Promise<OpenPage> =>
+  open(readFileSync(join(folder, "index.html"), "utf8"), folder, [swiftShader, ...forCanvases]);
+
+async function open(html: string, root: string, flags: readonly string[], gpu = false): Promise<OpenPage> {
   const server = createServer((request, response) => {
     const path = normalize(decodeURIComponent(new URL(request.url ?? "/", "http://localhost").pathname));
     // Shared memory needs a page that is cross-origin isolated.
@@ -58,7 +74,7 @@ export async function openPage(html: string, gpu = false): Promise<OpenPage> {
     args: [
       "--no-sandbox",
       "--enable-unsafe-webgpu",
-      ...(gpu ? ["--enable-features=Vulkan"] : ["--use-webgpu-adapter=swiftshader"]),
+      ...flags,
       "--disable-background-networking",
       "--disable-component-update",
       "--disable-sync",
