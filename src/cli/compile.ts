@@ -77,7 +77,7 @@ export function compileCommand(program: Command): void {
       const folder = kind !== undefined && flags.out?.endsWith(".js") === false ? flags.out : undefined;
       const programs =
         folder !== undefined && file?.endsWith(".onnx") === true
-          ? (await import("./load-model.js")).loadModelPrograms(file, flags, true)
+          ? (await import("./load-needed-programs.js")).loadNeededPrograms(file, flags, pipeline)
           : await loadPrograms(file, flags);
       if (flags.diffPage !== undefined && programs.length > 1) {
         throw new UsageError(`--diff-page is one page, and there are ${programs.length} programs`);

@@ -59,7 +59,7 @@ export function loadModel(file: string, flags: ProgramFlags): LoadedModel {
   return { gathers, warnings, uses };
 }
 
-function withoutGather(file: string, which: string, all: readonly ModelGather[]): UsageError {
+export function withoutGather(file: string, which: string, all: readonly ModelGather[]): UsageError {
   const names = all.map(({ name }) => name).join(", ");
   return new UsageError(`${file} has no gather ${which}`, names === "" ? undefined : names);
 }
@@ -110,17 +110,23 @@ function modelGathers(gather: OnnxGather | OnnxUncompiled, flags: ProgramFlags):
 }
 
 /**
- * Every gather of a model with static shapes, a folded one only by its name, or in the place of the gather alone where `folded` says so.
- * Those without are reported; alone, or none with, they are the error.
+ * Every gather of a model with static shapes, a folded one only by its name. Those without are reported; alone, or none with, they are
+ * the error.
  */
-export function loadModelPrograms(file: string, flags: ProgramFlags, folded = false): LoadedProgram[] {
+export function loadModelPrograms(file: string, flags: ProgramFlags): LoadedProgram[] {
   const { gathers: all, warnings } = loadModel(file, flags);
-  const gathers = all.filter(({ folds, compiled }, k) => {
-    if (flags.func !== undefined) return true;
-    if (compiled === false) return false;
-    return folded ? all[k + 1]?.folds === undefined : folds === undefined;
-  });
+  const gathers = all.filter(
+    ({ folds, compiled }) => flags.func !== undefined || (compiled !== false && folds === undefined),
+  );
   if (gathers.length === 0) throw withoutGather(file, "at all", all);
+  return programsOf(gathers, warnings);
+}
+
+/** The programs of gathers. What else is said of these and of the model is printed; where there is no program, it is the error. */
+export function programsOf(
+  gathers: readonly Pick<ModelGather, "diagnostics" | "loaded">[],
+  warnings: readonly Diagnostic[],
+): LoadedProgram[] {
   const refused = gathers.flatMap(({ diagnostics }) => diagnostics);
   const programs = gathers.flatMap(({ loaded }) => loaded ?? []);
   if (programs.length === 0) throw new CompileError(refused);

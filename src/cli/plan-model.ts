@@ -11,10 +11,11 @@ import {
   type Standing,
 } from "../../ir/index.js";
 import { standingOfKernel } from "../explain/kernel-standing.js";
-import { labelOf, placementOf, type OnnxNode } from "../formats/onnx/index.js";
+import { labelOf } from "../formats/onnx/index.js";
 import { tune } from "../tune/tune.js";
 import type { ListedGather } from "./list-model.js";
 import type { LoadedModel } from "./load-model.js";
+import { isOwnProgram, placePrograms, type Chosen } from "./place-programs.js";
 
 /** What can become of a node. */
 export const planStatuses = ["compiled", "folded", "refused", "open"] as const;
@@ -58,13 +59,6 @@ export interface Plan {
   readonly hints: readonly string[];
 }
 
-/** A gather's program: folded where that compiles, or alone. */
-interface Chosen {
-  readonly listed: ListedGather;
-  /** Why the folded one was not taken. */
-  readonly refused?: ListedGather;
-}
-
 /** `listed`: the model's gathers, a folded one behind the gather alone. `budget`: full costings that a search for `best` may take. */
 export async function planOf(
   { uses }: Pick<LoadedModel, "uses">,
@@ -72,16 +66,7 @@ export async function planOf(
   budget?: number,
   onTuned?: (done: string, total: number) => void,
 ): Promise<Plan> {
-  const chosen = new Map<OnnxNode, Chosen>();
-  for (const own of listed) {
-    const alone = chosen.get(own.node);
-    if (alone === undefined || own.verdict === "legal") chosen.set(own.node, { listed: own });
-    else chosen.set(own.node, { ...alone, refused: own });
-  }
-  const programs = [...chosen].flatMap(([gather, { listed: own }]) =>
-    own.kernel === undefined ? [] : [{ gather, nodes: own.nodes ?? [gather] }],
-  );
-  const placed = placementOf(programs, uses);
+  const { chosen, programs, placed } = placePrograms(uses, listed);
   const names = new Map(uses.map(({ node, name }) => [node, name]));
   const total = programs.filter(({ gather }) => placed.get(gather)?.into.includes(gather)).length;
   const nodes: PlannedNode[] = [];
@@ -90,7 +75,7 @@ export async function planOf(
     const told = { index, name, op, domain };
     const { into = [], needed = false } = placed.get(node) ?? {};
     const own = chosen.get(node);
-    if (own !== undefined && (own.listed.kernel === undefined || into.includes(node))) {
+    if (own !== undefined && isOwnProgram(own, placed)) {
       nodes.push({ ...told, ...(await programOf(own, budget)) });
       if (own.listed.kernel !== undefined) onTuned?.(name, total);
     } else if (into.length > 0) {

@@ -1,10 +1,21 @@
 /** `tilec compile model.onnx --emit module-cpu --out DIR`: a module for each gather, folded where it folds, and an index. */
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterAll, expect, it } from "vitest";
 import { ownFile } from "../../src/device/own-package.js";
+import {
+  initializer,
+  input,
+  model,
+  named,
+  node,
+  onnxTypes,
+  output,
+  raw,
+  text,
+} from "../support/onnx-bytes.js";
 import { runHere } from "../support/run-here.js";
 import type { LoadedModule } from "../support/modules.js";
 
@@ -14,10 +25,10 @@ afterAll(() => {
 });
 
 it("a model becomes a folder of modules, and runs by its index", async () => {
-  const model = ownFile("examples/embedding.onnx");
+  const file = ownFile("examples/embedding.onnx");
   const out = join(folder, "kernels");
   const bind = "batch=1,sequence=128,chosen=16";
-  const words = ["compile", model, "--bind", bind, "--target", "cpu", "--emit", "module-cpu", "--out", out];
+  const words = ["compile", file, "--bind", bind, "--target", "cpu", "--emit", "module-cpu", "--out", out];
   const { status, stderr } = await runHere(words, folder);
   expect(status, stderr).toBe(0);
   const stems = ["embed", "index", "pick_folded", "width"];
@@ -37,10 +48,65 @@ it("a model becomes a folder of modules, and runs by its index", async () => {
   );
 });
 
+const float = onnxTypes.f32;
+
+/** Of `@rows`, which `@some` reads through its own; `returned`: what the graph returns. */
+const chain = (rows: number, ...returned: readonly string[]) =>
+  model([
+    ...node("Gather", ["table", "ids"], ["rows"], named("rows")),
+    ...node("Gather", ["rows", "first"], ["some"], named("some")),
+    ...text(2, "g"),
+    ...input("table", float, [rows, 4]),
+    ...input("ids", onnxTypes.i32, [3]),
+    ...initializer("i64", [2], raw([0, 2]), "first"),
+    ...returned.flatMap((name) => output(name, float)),
+  ]);
+
+/** The modules of a model, and what `plan` compiles of it. */
+async function both(contents: Uint8Array, ...flags: readonly string[]) {
+  const file = join(folder, "chain.onnx");
+  const out = mkdtempSync(join(folder, "out-"));
+  writeFileSync(file, contents);
+  const made = await runHere(["compile", file, ...flags, "--emit", "module-cpu", "--out", out], folder);
+  const planned = await runHere(["plan", file, ...flags, "--json"], folder);
+  const { nodes } = JSON.parse(planned.stdout) as {
+    readonly nodes: readonly { readonly name: string; readonly status: string }[];
+  };
+  return {
+    made,
+    modules: existsSync(join(out, "index.js"))
+      ? Object.keys(await import(pathToFileURL(join(out, "index.js")).href))
+      : [],
+    compiled: nodes.flatMap(({ name, status }) => (status === "compiled" ? [name] : [])),
+  };
+}
+
+it("writes no module of a gather that another one does the work of", async () => {
+  const { modules, compiled, made } = await both(chain(40, "some"));
+  expect(made.status, made.stderr).toBe(0);
+  expect(compiled).toEqual(["some"]);
+  expect(modules).toEqual(["some_folded"]);
+});
+
+it("writes both where the graph returns what the first one made", async () => {
+  const { modules, compiled } = await both(chain(40, "some", "rows"));
+  expect(compiled).toEqual(["rows", "some"]);
+  expect(modules).toEqual(["rows", "some_folded"]);
+});
+
+it("writes a gather alone where no tile holds it with what stands around it, and says what is refused", async () => {
+  // The first gather's table exceeds the unified buffer, and so does what is folded over it.
+  const { modules, compiled, made } = await both(chain(60000, "some"));
+  expect(made.status, made.stderr).toBe(0);
+  expect(made.stderr).toMatch(/^warning\[TC4\d+\]/m);
+  expect(compiled).toEqual(["some"]);
+  expect(modules).toEqual(["some"]);
+});
+
 it("refuses one file for several programs, with a way out", async () => {
-  const model = ownFile("examples/embedding.onnx");
+  const file = ownFile("examples/embedding.onnx");
   const bind = "batch=1,sequence=128,chosen=16";
-  const words = ["compile", model, "--bind", bind, "--emit", "module", "--out", join(folder, "one.js")];
+  const words = ["compile", file, "--bind", bind, "--emit", "module", "--out", join(folder, "one.js")];
   const { status, stderr } = await runHere(words, folder);
   expect(status).toBe(2);
   expect(stderr).toContain("name a folder, or choose one with --func");

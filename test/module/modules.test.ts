@@ -2,8 +2,9 @@
 import { mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { rolldown } from "rolldown";
+import { rolldown, type RolldownOutput } from "rolldown";
 import ts from "typescript";
+import { build } from "vite";
 import { describe, expect, it, type TestContext } from "vitest";
 import { defaultLimits } from "../../backends/webgpu/index.js";
 import { targets } from "../../ir/index.js";
@@ -235,9 +236,21 @@ export async function app(device: GPUDevice, pass: GPUComputePassEncoder, buffer
         expect(found).toEqual([]);
       }
       const bundle = await rolldown({ input: app, platform: "browser" });
-      const { output } = await bundle.generate({});
-      expect(output[0].imports).toEqual([]);
-      expect(output[0].moduleIds.every((id) => id.startsWith(realpathSync(folder)))).toBe(true);
+      // One output a format.
+      const minified = (await build({
+        root: folder,
+        configFile: false,
+        logLevel: "error",
+        build: { write: false, minify: true, lib: { entry: app, formats: ["es"] } },
+      })) as RolldownOutput[];
+      const built = [await bundle.generate({}), ...minified];
+      expect(built).toHaveLength(2);
+      for (const { output } of built) {
+        expect(output).toHaveLength(1);
+        expect(output[0].imports).toEqual([]);
+        expect(output[0].moduleIds.length).toBeGreaterThanOrEqual(4);
+        expect(output[0].moduleIds.every((id) => id.startsWith(realpathSync(folder)))).toBe(true);
+      }
     } finally {
       rmSync(folder, { recursive: true });
     }

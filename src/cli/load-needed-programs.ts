@@ -1,0 +1,34 @@
+/** The programs that a model needs, as `plan` counts them. */
+import type { CompileOptions } from "../api/compile.js";
+import { listGathers } from "./list-model.js";
+import { loadModel, programsOf, withoutGather } from "./load-model.js";
+import type { LoadedProgram } from "./loaded-program.js";
+import type { ProgramFlags, ProjectFlags } from "./options.js";
+import { isOwnProgram, placePrograms } from "./place-programs.js";
+
+/**
+ * The gathers that `plan` compiles: each with what folds into it where that compiles, and none that others do the work of. Those that
+ * are refused or open are reported; alone, or none, they are the error.
+ */
+export function loadNeededPrograms(
+  file: string,
+  flags: ProgramFlags & ProjectFlags,
+  pipeline: Pick<CompileOptions, "passes">,
+): LoadedProgram[] {
+  const { gathers, warnings, uses } = loadModel(file, flags);
+  const listed = listGathers(
+    gathers.filter(({ compiled }) => compiled !== false),
+    flags,
+    pipeline,
+  );
+  if (listed.length === 0) throw withoutGather(file, "at all", gathers);
+  const { chosen, placed } = placePrograms(uses, listed);
+  const own = [...chosen.values()].flatMap((found) => (isOwnProgram(found, placed) ? [found.listed] : []));
+  return programsOf(
+    own.map(({ diagnostics, kernel, loaded }) => ({
+      diagnostics,
+      ...(kernel === undefined || loaded === undefined ? {} : { loaded }),
+    })),
+    warnings,
+  );
+}
