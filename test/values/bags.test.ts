@@ -1,46 +1,18 @@
 /** torch.embedding_bag and moe.combine on every backend, against a loop that rounds each step, and what its rules refuse. */
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { drawer } from "../fuzz/mutate.js";
-import { testRunner } from "../support/gpu.js";
 import { randomBag, randomCombine } from "../support/random-bags.js";
-import { runs } from "../support/runs.js";
-import { judgeValue } from "../support/value-trials.js";
+import { hasRightBits } from "../support/right-bits.js";
 import { compile, moe, run, targets, torch, type DType, type Shape } from "../../src/index.js";
 import { refusal, verdict } from "../dialects/refusal.js";
-
-const seeds = fc.integer({ min: 0, max: 2 ** 31 - 1 });
 
 describe.each([
   ["an embedding bag", randomBag],
   ["a mixture of experts", randomCombine],
 ])("%s", (_, random) => {
-  it("has the bits of the loop on the reference, the checked and the fast executor, whatever the tile", async () => {
-    const seen = { "right bits": 0, error: 0 };
-    await fc.assert(
-      fc.asyncProperty(seeds, async (seed) => {
-        const draw = drawer(seed);
-        seen[await judgeValue(random(draw), draw)]++;
-      }),
-      { numRuns: runs(400) },
-    );
-    expect(seen["right bits"]).toBeGreaterThan(runs(200));
-    expect(seen.error).toBeGreaterThan(runs(20));
-  });
-
-  it("has the same bits in a kernel on WebGPU", async (context) => {
-    const runner = await testRunner();
-    if (runner === undefined) {
-      context.skip();
-      return;
-    }
-    await fc.assert(
-      fc.asyncProperty(seeds, async (seed) => {
-        const draw = drawer(seed);
-        await judgeValue(random(draw), draw, runner);
-      }),
-      { numRuns: runs(40) },
-    );
+  hasRightBits(random, {
+    oracle: "the loop",
+    executors: { programs: 400, outputs: 200, errors: 20 },
+    webgpu: { programs: 40 },
   });
 });
 

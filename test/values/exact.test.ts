@@ -1,5 +1,4 @@
 /** Exact sums: the bits of the real sum on every backend and for every tile, the width that is proved, and what a tile program needs. */
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { HostInputs } from "../../backends/memory.js";
 import { referenceOfMap } from "../../backends/reference/index.js";
@@ -21,37 +20,14 @@ import { fastOutput } from "../support/fast.js";
 import { testRunner } from "../support/gpu.js";
 import { randomExact } from "../support/random-sum.js";
 import { bytes, randomBits } from "../support/random-value.js";
+import { hasRightBits } from "../support/right-bits.js";
 import { runs } from "../support/runs.js";
-import { judgeValue } from "../support/value-trials.js";
-
-const seeds = fc.integer({ min: 0, max: 2 ** 31 - 1 });
 
 describe("an exact sum", () => {
-  it("has the bits of rationals on the reference, the checked and the fast executor, whatever the tile", async () => {
-    const seen = { "right bits": 0, error: 0 };
-    await fc.assert(
-      fc.asyncProperty(seeds, async (seed) => {
-        const draw = drawer(seed);
-        seen[await judgeValue(randomExact(draw), draw)]++;
-      }),
-      { numRuns: runs(400) },
-    );
-    expect(seen["right bits"]).toBeGreaterThan(runs(130));
-  });
-
-  it("has the same bits in a kernel on WebGPU", async (context) => {
-    const runner = await testRunner();
-    if (runner === undefined) {
-      context.skip();
-      return;
-    }
-    await fc.assert(
-      fc.asyncProperty(seeds, async (seed) => {
-        const draw = drawer(seed);
-        await judgeValue(randomExact(draw), draw, runner);
-      }),
-      { numRuns: runs(30) },
-    );
+  hasRightBits(randomExact, {
+    oracle: "rationals",
+    executors: { programs: 400, outputs: 130, errors: 0 },
+    webgpu: { programs: 30 },
   });
 });
 
