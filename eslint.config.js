@@ -76,5 +76,10 @@ export default tseslint.config(
       "@typescript-eslint/no-unsafe-return": "off",
     },
   },
+  {
+    // Run as they are, without a build: JavaScript, outside of the TypeScript projects.
+    files: ["scripts/**/*.js"],
+    ...tseslint.configs.disableTypeChecked,
+  },
   eslintConfigPrettier,
 );
