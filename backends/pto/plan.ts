@@ -71,7 +71,7 @@ export function planPto(func: TileFunc, target: Target): PtoPlan {
   const task = taskOfTile(func);
   const { nest } = task;
   const stmt = task.gather?.stmt;
-  refuse(targetFacts[target.kind].runsPto ? beyondForm(stmt) : notForPto(func, target));
+  refuse(targetFacts[target.kind].runsPto ? beyondForm(func, stmt) : notForPto(func, target));
   const buffers = ubBuffers(func);
   refuse([...misfits(func, buffers, stmt), ...beyondInt32(func)]);
   const lowering = stmt === undefined ? undefined : programLowering(func, target);

@@ -1,7 +1,7 @@
 /** What no PTO-ISA kernel can be. */
 import { error, type Diagnostic } from "../../ir/diagnostic.js";
 import { gatheredTable, isMove, isRead, type AccessMap } from "../../ir/access.js";
-import type { TileFunc } from "../../ir/func.js";
+import { inputsOf, type TileFunc } from "../../ir/func.js";
 import { imageOf } from "../../ir/intervals/intervals.js";
 import { constant, equalLinear, isConstant, site as siteForm, sub, type Linear } from "../../ir/linear.js";
 import { neverNegative } from "../../ir/intervals/loop-bounds.js";
@@ -13,6 +13,7 @@ import type { GatherLowering } from "../../ir/tiling/lowering.js";
 import type { GatherStmt, Stmt, SyncStmt, UbBuffer } from "../../ir/tile.js";
 import { elementCount } from "../../ir/types.js";
 import type { GatherPlan } from "../plan/gather.js";
+import { beyondAscend, computesValues } from "../beyond-ascend.js";
 import { eventsOfProgram } from "./events.js";
 import { missingType, type Word } from "./words.js";
 
@@ -24,22 +25,22 @@ export const notForPto = (func: TileFunc, target: Target): Diagnostic[] => [
 ];
 
 /** Maps whose elements are not read from the data alone, by index values from tensors of indices. */
-export function beyondForm(stmt: GatherStmt | undefined): Diagnostic[] {
+export function beyondForm(func: TileFunc, stmt: GatherStmt | undefined): Diagnostic[] {
   if (stmt === undefined) return [];
-  const what = strange(stmt.map);
+  const inputs = inputsOf(func).map(({ type }) => type);
+  const what = isMove(stmt.map) ? strange(stmt.map) : beyondAscend(stmt.map, inputs);
   if (what === undefined) return [];
   return [
     error("TC505", `a kernel for PTO-ISA has no form for ${what}`, {
       span: stmt.span,
       notes: [printStmtHead(stmt)],
-      hint: "run it on reference, sim or webgpu",
+      hint: isMove(stmt.map) ? "run it on reference, sim or webgpu" : computesValues,
     }),
   ];
 }
 
 function strange(map: AccessMap): string | undefined {
   const { sites, fill } = map;
-  if (!isMove(map)) return "a value that is computed";
   if (sites.some(({ value }) => isRead(value) && value.table === gatheredTable))
     return "an index value that is read from the data";
   if (sites.some(({ but }) => but !== undefined)) return "an index value that leaves out an element";

@@ -5,7 +5,7 @@
  * annotated parameters), config/pypto-set_vec_tile_shapes.md, controlflow/pypto-loop.md, operation/pypto-view.md and
  * pypto-assemble.md, operation/pypto-gather.md, pypto-index_select.md and pypto-experimental-gather_in_ub.md, datatype/DataType.md.
  */
-import { inputTile, policyOf, readsOf } from "../../ir/access.js";
+import { inputTile, isMove, policyOf, readsOf } from "../../ir/access.js";
 import { CompileError, error, type Diagnostic } from "../../ir/diagnostic.js";
 import { inputOf, inputsOf, outputOf, type AccessFunc } from "../../ir/func.js";
 import { soleAtom } from "../../ir/linear.js";
@@ -17,6 +17,7 @@ import { printSchedule } from "../../ir/text/print.js";
 import { judge, Tiling } from "../../ir/tiling/index.js";
 import { dataResidency } from "../../ir/tiling/residency.js";
 import { at, bitsOf, formatShape, invariant, type DType, type Shape } from "../../ir/types.js";
+import { beyondAscend, computesValues } from "../beyond-ascend.js";
 import { Lines } from "../lines.js";
 
 /** What `set_vec_tile_shapes` takes at most. */
@@ -187,8 +188,25 @@ const dataInUb = (gather: AccessFunc): boolean => {
   return isResolved(schedule) && dataResidency(gather, schedule) === "ub";
 };
 
+/** TC505 for a map that computes its elements: which operation of PyPTO would not state their bits. */
+export const computedForPypto = ({ map, operands, span }: AccessFunc): readonly Diagnostic[] =>
+  isMove(map)
+    ? []
+    : [
+        error(
+          "TC505",
+          `PyPTO has no operation with the bits of ${beyondAscend(
+            map,
+            operands.map(({ type }) => type),
+          )}`,
+          { span, hint: computesValues },
+        ),
+      ];
+
 function refusalsOf(gather: AccessFunc, operator: Operator, target: Target): readonly Diagnostic[] {
   const { span } = gather;
+  const computed = computedForPypto(gather);
+  if (computed.length > 0) return computed;
   const refuse = (message: string, hint: string): readonly Diagnostic[] => [
     error("TC505", message, { span, hint }),
   ];

@@ -1,1 +1,1 @@
-export { emitPypto } from "./emit.js";
+export { computedForPypto, emitPypto } from "./emit.js";

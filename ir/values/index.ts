@@ -19,7 +19,14 @@ export {
   type SourceType,
   type ValueType,
 } from "./expression.js";
-export { bitsOfNumber, floatFormats, integerRanges, numberOf, type FloatValueType } from "./formats.js";
+export {
+  bitsOfNumber,
+  floatFormats,
+  integerRanges,
+  isFloatValue,
+  numberOf,
+  type FloatValueType,
+} from "./formats.js";
 export { accumulators, wordsOfSum, type StepwiseReduction } from "./ops.js";
 export {
   evaluator,

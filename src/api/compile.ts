@@ -11,7 +11,7 @@ import {
 } from "../../backends/index.js";
 import { defaultLimits, emitWgsl, type WgslKernel, type WgslLimits } from "../../backends/webgpu/index.js";
 import { emitPto, type PtoKernel } from "../../backends/pto/index.js";
-import { emitPypto } from "../../backends/pypto/index.js";
+import { computedForPypto, emitPypto } from "../../backends/pypto/index.js";
 import {
   bindSizes,
   bindTile,
@@ -324,6 +324,7 @@ function kernelOf(
       return emitPto(this.tile, this.target);
     },
     pypto() {
+      if (access?.level === "access" && this.tile === compiled) throwIfErrors(computedForPypto(access));
       if (access?.level !== "access" || resolved === undefined || this.tile !== compiled) {
         const began = this.tile === compiled && access !== undefined ? "an access map" : "a tile program";
         const message = `@${this.name} is ${began}, and PyPTO takes operations`;

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { parseModule, printModule, targets, type AccessFunc } from "../../ir/index.js";
 import { simulate } from "../../backends/sim/index.js";
-import { compile, explain, RunError, tryCompile } from "../../src/index.js";
+import { compile, explain, moe, RunError, tryCompile } from "../../src/index.js";
 
 const func = (head: string, map: string, output = "5x8xf32"): string =>
   `func @f(${head}) -> tensor<${output}> {
@@ -164,10 +164,61 @@ describe("what a run says of terms", () => {
   });
 });
 
-it("PTO-ISA refuses terms as it does every computed value", () => {
-  const text = func(tables, "(d0, d1; r < 3) yield fold(%x[error(%i[d0, r] in 6), d1]) {oob = error}");
-  const kernel = compile(parsed(text), { target: targets.ascendA2 });
-  expect(() => kernel.pto()).toThrow(/TC505|computed/);
+describe("text for Ascend toolchains names the step that it lacks", () => {
+  const flushes = "Ascend cores may flush subnormals to zero";
+  const wraps = "PTO-ISA does not say that it wraps";
+  const unsaid = "PTO-ISA does not say what it gives for NaN and for zeros of two signs";
+  const range = "PTO-ISA leaves it undefined outside the range";
+  const rows = "(d0, d1) let t = error(%i[d0, 0] in 6) yield";
+  const sums = "(d0, d1; r < 3) let t = error(%i[d0, r] in 6) yield";
+  it.each([
+    ["f32", `${rows} %x[t, d1] + %x[t, 0]`, "f32", `add of f32: ${flushes}`],
+    ["f32", `${rows} %x[t, d1] - %x[t, 0]`, "f32", `sub of f32: ${flushes}`],
+    ["f32", `${rows} %x[t, d1] * 2`, "f32", `mul of f32: ${flushes}`],
+    ["f32", `${rows} min(%x[t, d1], 2)`, "f32", `min of f32: ${unsaid}`],
+    ["f32", `${rows} max(%x[t, d1], 2)`, "f32", `max of f32: ${unsaid}`],
+    ["i32", `${rows} %x[t, d1] + 2`, "i32", `add of i32: ${wraps}`],
+    ["u32", `${rows} %x[t, d1] - 2`, "u32", `sub of u32: ${wraps}`],
+    ["i32", `${rows} f32(min(%x[t, d1], 2) * 3)`, "f32", `mul of i32: ${wraps}`],
+    ["i32", `${rows} max(min(%x[t, d1], 2), 1)`, "i32", "min of i32"],
+    ["f16", `${rows} f32(%x[t, d1])`, "f32", "a cast of f16 to f32"],
+    ["f16", `${rows} i8(%x[t, d1])`, "i8", `a cast of f16 to i8: ${range}`],
+    ["i8", `${rows} f16(f32(%x[t, d1]) * 2)`, "f16", `mul of f32: ${flushes}`],
+    [
+      "u4",
+      `${rows} f32(%x[t, d1])`,
+      "f32",
+      "a cast of u4 to f32: no instruction reads elements that share a byte",
+    ],
+    ["f32", `${sums} fold(%x[t, d1]) * 2`, "f32", `fold of f32: ${flushes}`],
+    ["f32", `${sums} mean(%x[t, d1])`, "f32", `mean of f32: ${flushes}`],
+    ["f32", `${sums} max(%x[t, d1])`, "f32", `max of f32: ${unsaid}`],
+    ["i32", `${sums} min(%x[t, d1])`, "i32", "min of i32"],
+    ["i32", `${sums} fold(%x[t, d1])`, "i32", `fold of i32: ${wraps}`],
+    ["f16", `${sums} exact(f32(%x[t, d1]))`, "f32", "exact of f32: PTO-ISA has no such reduction"],
+    ["f32", `${sums} fold(%x[t, d1] * %x[t, 0])`, "f32", `mul of f32: ${flushes}`],
+  ])("%s: %s", (type, map, output, missing) => {
+    const head = `%x: tensor<6x8x${type}>, %i: tensor<5x3xi32>`;
+    const kernel = compile(parsed(func(head, `${map} {oob = error}`, `5x8x${output}`)), {
+      target: targets.ascendA2,
+    });
+    const refused = (message: string): unknown =>
+      expect.objectContaining({
+        code: "TC505",
+        message,
+        hint: "for the stated bits: --target webgpu --emit wgsl, or --target cpu --emit module-cpu",
+      });
+    const diagnostics = (message: string): unknown =>
+      expect.objectContaining({ diagnostics: [refused(message)] });
+    expect(() => kernel.pto()).toThrow(diagnostics(`a kernel for PTO-ISA has no form for ${missing}`));
+    expect(() => kernel.pypto()).toThrow(diagnostics(`PyPTO has no operation with the bits of ${missing}`));
+  });
+
+  it("of an operator too", () => {
+    const combine = moe.combine({ x: ["f32", [64, 32]], inverse: ["i32", [8, 2]], weights: ["f32", [8, 2]] });
+    const kernel = compile(combine, { target: targets.ascendA2 });
+    expect(() => kernel.pypto()).toThrow(`PyPTO has no operation with the bits of mul of f32: ${flushes}`);
+  });
 });
 
 it("explain counts what the terms of a tile read", () => {
