@@ -53,7 +53,7 @@ export async function download(device: GPUDevice, buffer: GPUBuffer, bytes: numb
 }
 
 /** Submits one pass of so many launches, waits for the device, and gives the milliseconds of one. */
-async function timed(
+export async function timed(
   device: GPUDevice,
   launches: number,
   encode: (pass: GPUComputePassEncoder) => void,
@@ -100,7 +100,8 @@ export async function gpuSubjects(
   ];
 }
 
-const withOutput =
+/** Downloads the output of a subject that writes the resident one. */
+export const withOutput =
   (device: GPUDevice, { output, outputBytes }: Resident) =>
   (subject: Subject): Subject => ({ ...subject, output: () => download(device, output, outputBytes) });
 

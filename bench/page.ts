@@ -3,6 +3,7 @@ import { createRunner } from "../backends/webgpu/index.js";
 import { compile, onnx, program, targets } from "../src/index.js";
 import { gpuSubjects, upload } from "./gpu-subjects.js";
 import type { GpuLibrary } from "./library.js";
+import { moduleOnGpu } from "./module-subject.js";
 import { pageDevice } from "./page-device.js";
 import { jaxWebGpu, onnxRuntimeWeb, tensorFlow } from "./web-subjects.js";
 import { measure, type Row, type Subject } from "./rows.js";
@@ -23,7 +24,10 @@ async function run(name: string, rounds: number, launches: number): Promise<read
   const inputs = inputsOf(workload);
   const expected = expectedOf(workload, inputs);
   const resident = upload(await device, workload, inputs);
-  const subjects: Subject[] = [...(await gpuSubjects(library, await device, workload, resident, launches))];
+  const subjects: Subject[] = [
+    ...(await gpuSubjects(library, await device, workload, resident, launches)),
+    await moduleOnGpu(library, await device, workload, resident, launches),
+  ];
   for (const make of [onnxRuntimeWeb, jaxWebGpu, tensorFlow]) {
     try {
       const subject = await make(workload, inputs, launches);

@@ -1,7 +1,8 @@
 /**
- * npm run bench:webgpu: tilec's kernels beside the libraries, a plain kernel, one by hand and a copy, device-resident, in one run.
+ * npm run bench:webgpu: tilec's kernels, by a runner and as modules, beside the libraries, a plain kernel, one by hand and a copy,
+ * device-resident, in one run.
  *
- * `--node` runs on Dawn in this process, without the libraries; without it, everything runs in one page of a headless
+ * `--node` runs on Dawn in this process, without the libraries and the modules; without it, everything runs in one page of a headless
  * Chromium on SwiftShader, and with `--gpu` in the machine's own Chrome on its GPU, whose rows bench/webgpu-gpu.json keeps.
  * Outputs are verified first; subjects run in turns; medians are compared within the run. `--json` prints the rows;
  * `--only W4,W5` runs some workloads, `--runs 5` gives the median of five runs.

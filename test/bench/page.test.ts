@@ -30,7 +30,9 @@ it("every subject gives the same bytes, and says how long it took", async (conte
     rows.map(({ subject, verified }) => [subject, verified]),
     page.log.join("\n"),
   ).toEqual(
-    ["tilec", "plain", "hand-vec4", "copy", "onnxruntime-web", "jax-js", "tfjs"].map((name) => [name, true]),
+    ["tilec", "plain", "hand-vec4", "copy", "tilec-module", "onnxruntime-web", "jax-js", "tfjs"].map(
+      (name) => [name, true],
+    ),
   );
   for (const { medianMs } of rows) expect(medianMs).toBeGreaterThan(0);
 });
