@@ -20,6 +20,7 @@ export const floatFormats = {
 
 /** A float format's name. */
 export type FloatValueType = keyof typeof floatFormats;
+/** Whether values of a type are floats: f16, bf16 or f32. */
 export const isFloatValue = (type: SourceType): type is FloatValueType => Object.hasOwn(floatFormats, type);
 
 /** Lowest and highest value of the integer types. */
