@@ -24,14 +24,14 @@ export interface BackendRun {
   readonly report?: SimReport;
 }
 
-export interface RunOptions extends LongRunOptions {
+export interface BackendRunOptions extends LongRunOptions {
   /** Asks for the report of a backend that counts. Default false: nothing is kept for it. */
   readonly report?: boolean;
 }
 
 export interface PreparedKernel {
   /** Rejects with a RunError (TC601) for an index out of range, and with the signal's reason when it is aborted. */
-  run(inputs: HostInputs, options?: RunOptions): Promise<BackendRun>;
+  run(inputs: HostInputs, options?: BackendRunOptions): Promise<BackendRun>;
   /** Gives back memory, threads and device objects. */
   release(): void;
 }

@@ -1,5 +1,5 @@
 /** What backends share: the interface, host memory, checks of what they are given. Each has a door of its own in its folder. */
-export type { Backend, BackendKernel, BackendRun, PreparedKernel, RunOptions } from "./backend.js";
+export type { Backend, BackendKernel, BackendRun, PreparedKernel, BackendRunOptions } from "./backend.js";
 export { printMoves, singleCopies, type Move, type MovePlan } from "./moves.js";
 export {
   callable,

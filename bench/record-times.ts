@@ -11,7 +11,7 @@ import { onnx, targets, tune, type SourceFunc } from "../src/index.js";
 import { classOf } from "../src/tune/search-measured.js";
 import { kept } from "../src/tune/search-ms.js";
 import { seeded } from "../src/tune/seeded.js";
-import type { Space } from "../src/tune/space.js";
+import type { SearchSpace } from "../src/tune/space.js";
 import type { MeasuredTask, OpenMeasurer } from "../src/tune/index.js";
 
 /** The shapes of the benchmarks' first seven workloads, each dim so much smaller that a run takes about a millisecond. */
@@ -39,7 +39,7 @@ interface Recorded {
 /** A search of one candidate shows what the measurer is given, and the space. */
 async function opened(func: SourceFunc) {
   let task: MeasuredTask | undefined;
-  let space: Space | undefined;
+  let space: SearchSpace | undefined;
   const open: OpenMeasurer = (given) => {
     task = given;
     return simMeasurer()(given);

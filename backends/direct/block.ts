@@ -10,14 +10,14 @@ import { indexReader, indexWords, type HostTensor, type IndexReader, type IndexW
 export const blockRows = 1024;
 
 /** Differences of addresses in the data: 32-bit ones where every address is. */
-export type Offsets = Int32Array | Float64Array;
+export type AddressOffsets = Int32Array | Float64Array;
 
-export const offsets = (length: number, isWide: boolean): Offsets =>
+export const offsets = (length: number, isWide: boolean): AddressOffsets =>
   isWide ? new Float64Array(length) : new Int32Array(length);
 
 /** The first rows of a block, each with the place of its data beyond an address that all share. */
 export class Block {
-  readonly addresses: Offsets;
+  readonly addresses: AddressOffsets;
   /** Whether some row has no element: `ended` is then 1 for each of those, and 0 for the others. */
   anyEnded = false;
   readonly ended = new Uint8Array(blockRows);
@@ -75,12 +75,18 @@ export class IndexLine {
    * Adds what the value at place `first + places[k]` leads to, for each row `k`, to `from[k]`, and ends rows whose value names no
    * element. A row that has ended stays so.
    */
-  resolve(block: Block, from: Offsets, places: Int32Array, first: number, count: number): void {
+  resolve(block: Block, from: AddressOffsets, places: Int32Array, first: number, count: number): void {
     if (this.isWide) this.resolveWide(block, from, places, first, count);
     else this.resolveNarrow(block, from, places, first, count);
   }
 
-  private resolveNarrow(block: Block, from: Offsets, places: Int32Array, first: number, count: number): void {
+  private resolveNarrow(
+    block: Block,
+    from: AddressOffsets,
+    places: Int32Array,
+    first: number,
+    count: number,
+  ): void {
     const { fromEnd, stride, words } = this;
     const { addresses } = block;
     const { below } = this.rule;
@@ -96,7 +102,13 @@ export class IndexLine {
   }
 
   /** The same of values that are two words each. */
-  private resolveWide(block: Block, from: Offsets, places: Int32Array, first: number, count: number): void {
+  private resolveWide(
+    block: Block,
+    from: AddressOffsets,
+    places: Int32Array,
+    first: number,
+    count: number,
+  ): void {
     const { fromEnd, stride, words } = this;
     const { addresses } = block;
     const { below } = this.rule;

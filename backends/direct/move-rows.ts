@@ -3,7 +3,7 @@
  * long with each, so each unit has loops of its own; their text is the same. They go by turns of four elements, or of eight units of a row.
  */
 import type { UnitArray } from "../memory.js";
-import type { Offsets } from "./block.js";
+import type { AddressOffsets } from "./block.js";
 
 /** A row of no more units is moved by a loop, a longer one by a call of the engine's. */
 export const shortRowUnits = 48;
@@ -12,7 +12,7 @@ export const shortRowUnits = 48;
 export function moveRows(
   source: UnitArray,
   target: UnitArray,
-  addresses: Offsets,
+  addresses: AddressOffsets,
   base: number,
   row: number,
   first: number,
@@ -43,7 +43,7 @@ const ahead = { read: 0 };
 
 function readAhead(
   source: UnitArray,
-  addresses: Offsets,
+  addresses: AddressOffsets,
   base: number,
   row: number,
   first: number,
@@ -62,7 +62,7 @@ function readAhead(
 function moveLong(
   source: UnitArray,
   target: UnitArray,
-  addresses: Offsets,
+  addresses: AddressOffsets,
   base: number,
   row: number,
   first: number,
@@ -81,7 +81,7 @@ function moveLong(
 function moveWords(
   source: Uint32Array,
   target: Uint32Array,
-  addresses: Offsets,
+  addresses: AddressOffsets,
   base: number,
   first: number,
   end: number,
@@ -104,7 +104,7 @@ function moveWords(
 function moveHalves(
   source: Uint16Array,
   target: Uint16Array,
-  addresses: Offsets,
+  addresses: AddressOffsets,
   base: number,
   first: number,
   end: number,
@@ -127,7 +127,7 @@ function moveHalves(
 function moveBytes(
   source: Uint8Array,
   target: Uint8Array,
-  addresses: Offsets,
+  addresses: AddressOffsets,
   base: number,
   first: number,
   end: number,
@@ -150,7 +150,7 @@ function moveBytes(
 function moveWordRows(
   source: Uint32Array,
   target: Uint32Array,
-  addresses: Offsets,
+  addresses: AddressOffsets,
   base: number,
   row: number,
   first: number,
@@ -197,7 +197,7 @@ function moveWordRows(
 function movePartRows(
   source: UnitArray,
   target: UnitArray,
-  addresses: Offsets,
+  addresses: AddressOffsets,
   base: number,
   row: number,
   first: number,

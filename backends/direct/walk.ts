@@ -12,7 +12,7 @@ import type { GatherPlan } from "../plan/gather.js";
 import { lastSites, type LastSite } from "../plan/last-sites.js";
 import type { Stage } from "../plan/stages.js";
 import { SiteWalk, type SiteStep } from "../site-values.js";
-import { Block, blockRows, IndexLine, offsets, type Offsets } from "./block.js";
+import { Block, blockRows, IndexLine, offsets, type AddressOffsets } from "./block.js";
 
 /** What is done with the rows of a walk, which come in the order of the output, numbered from 0. */
 export interface RowVisitor {
@@ -69,7 +69,7 @@ interface Blocks {
   /** Whether the block resolves the last stage's values. */
   readonly resolves: boolean;
   /** From the first row of a block to each: in the data, and in the table of each direct site. */
-  readonly data: Offsets;
+  readonly data: AddressOffsets;
   readonly places: readonly Int32Array[];
 }
 
@@ -79,7 +79,7 @@ const blockOf = (isWide: boolean): Block =>
   isWide ? (shared.far ??= new Block(true)) : (shared.near ??= new Block(false));
 
 /** What a walk goes through. */
-export interface Walked extends Pick<GatherPlan, "sites" | "stages"> {
+export interface WalkInput extends Pick<GatherPlan, "sites" | "stages"> {
   /** Where its rows lie in a table: in the data, unless one is given. */
   readonly address: Linear;
   readonly table?: number;
@@ -127,7 +127,7 @@ export class GatherWalk {
 
   constructor(
     private readonly func: TileFunc,
-    { address, isRead = false, rank, scale, sites, stages, table = gatheredTable }: Walked,
+    { address, isRead = false, rank, scale, sites, stages, table = gatheredTable }: WalkInput,
   ) {
     this.scale = scale;
     this.isRead = isRead;

@@ -13,7 +13,7 @@ import type { ForStmt, GatherStmt } from "../../ir/tile.js";
 import { at, type Shape, type TensorType } from "../../ir/types.js";
 import { valuePlan, type ValuePlan } from "../../ir/values/index.js";
 import { siteSteps, type SiteStep } from "../site-values.js";
-import { pageAlong, type Page } from "./page.js";
+import { pageAlong, type PagedDims } from "./page.js";
 import { stagesOf, type Stage } from "./stages.js";
 
 export interface GatherPlan {
@@ -29,7 +29,7 @@ export interface GatherPlan {
   /** The innermost output dim that a site, or a quotient or remainder in the data's address, follows. -1: none. */
   readonly last: number;
   /** Where elements of `last` are taken by the page. */
-  readonly page?: Page;
+  readonly page?: PagedDims;
   /** How an element is computed; absent where it moves as it is. */
   readonly values?: ValuePlan;
   /** The bytes of an element that has none. */

@@ -2,7 +2,7 @@
 import { dimsOf, equalLinear, type Linear, type Term } from "../../ir/linear.js";
 
 /** Where the quotient stays, so do the sites, and the data go on by a step. */
-export interface Page {
+export interface PagedDims {
   /** One more with each element of the dim. */
   readonly form: Linear;
   /** Elements of the dim in a whole page. */
@@ -18,7 +18,7 @@ const longestPage = 2 ** 30;
  * The pages of an output dim, from the address of the data and the forms of the sites. Undefined where these follow the dim in
  * another way too.
  */
-export function pageAlong(d: number, data: Linear, sites: readonly Linear[]): Page | undefined {
+export function pageAlong(d: number, data: Linear, sites: readonly Linear[]): PagedDims | undefined {
   const follows = ({ of }: Term): boolean => dimsOf({ at: 0, terms: [{ by: 1, of }] }).includes(d);
   const inData = data.terms.filter(follows);
   const divided = inData.filter(({ of }) => of.kind !== "dim");

@@ -5,7 +5,7 @@ import type { Pipe, UbBuffer } from "../../ir/tile.js";
 import { at, elementCount, invariant } from "../../ir/types.js";
 import { Lines } from "../lines.js";
 import { eventOfLowering } from "./events.js";
-import { printForm, printMore, printSize, times, type Vocabulary } from "./forms.js";
+import { printForm, printMore, printSize, times, type PtoVocabulary } from "./forms.js";
 import type { PtoPlan } from "./plan.js";
 import type { Word } from "./words.js";
 
@@ -32,7 +32,7 @@ export interface TileShape {
   readonly valid: readonly [rows: Extent, columns: Extent];
 }
 
-export class Context {
+export class PtoContext {
   readonly out = new Lines("    ");
   private readonly types = new Map<string, string[]>();
   private readonly counts = new Map<string, number>();
@@ -81,11 +81,11 @@ export class Context {
     return [...of("Ub"), ...of("Gm")];
   }
 
-  get words(): Vocabulary {
+  get words(): PtoVocabulary {
     return this.withDims([]);
   }
 
-  withDims(dims: readonly string[], sites: readonly string[] = []): Vocabulary {
+  withDims(dims: readonly string[], sites: readonly string[] = []): PtoVocabulary {
     const { iv } = this.plan.names;
     const inside = (of: Linear): string => printForm(of, this.inInt64(dims, sites));
     return {
@@ -103,7 +103,7 @@ export class Context {
   }
 
   /** The same names as values of `int64_t`, which those of sites are. */
-  inInt64(dims: readonly string[], sites: readonly string[]): Vocabulary {
+  inInt64(dims: readonly string[], sites: readonly string[]): PtoVocabulary {
     const wide = (name: string): string => (name === "0" ? name : `(int64_t)${name}`);
     const words = this.withDims(dims, sites);
     return { ...words, iv: (name) => wide(words.iv(name)), dims: dims.map(wide) };

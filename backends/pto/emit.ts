@@ -15,7 +15,7 @@ import {
   type SyncStmt,
 } from "../../ir/tile.js";
 import { assertNever, at, InternalError, invariant, strides } from "../../ir/types.js";
-import { Context } from "./context.js";
+import { PtoContext } from "./context.js";
 import { emitRowPairs } from "./gather-pairs.js";
 import { emitMgather, emitRowCopy, emitRowFetch } from "./gather-rows.js";
 import { emitScalar } from "./gather-scalar.js";
@@ -44,7 +44,7 @@ export function emitPto(func: TileFunc, target: Target): PtoKernel {
 function textOf(plan: PtoPlan): string {
   const { func, target, gather, nest } = plan;
   const { entryPoint } = plan.names;
-  const context = new Context(plan);
+  const context = new PtoContext(plan);
   const { out } = context;
   const cores = func.schedule.cores ?? target.cores;
   const budget = func.schedule.ubBytes ?? target.ubBytes;
@@ -98,7 +98,7 @@ const isScalar = ({ lowering }: PtoGather): boolean => {
   }
 };
 
-function emitConstants(context: Context): void {
+function emitConstants(context: PtoContext): void {
   const { out, plan } = context;
   const { buffers, added } = plan;
   for (const { name, addresses = [], buffers: copies } of buffers.values()) {
@@ -127,7 +127,7 @@ const meanings: Readonly<Record<AddedName, string>> = {
   turned: "pairs of rows of which the second comes first",
 };
 
-function emitBody(context: Context, gather: PtoGather): void {
+function emitBody(context: PtoContext, gather: PtoGather): void {
   const { out, plan } = context;
   const { nest, buffers, func } = plan;
   out.line("set_mask_norm();");
@@ -161,7 +161,7 @@ function emitBody(context: Context, gather: PtoGather): void {
   }
 }
 
-function emitSetup(context: Context, gather: PtoGather): void {
+function emitSetup(context: PtoContext, gather: PtoGather): void {
   switch (gather.lowering.class) {
     case "flat":
       emitFlatSetup(context, gather);
@@ -180,7 +180,7 @@ function emitSetup(context: Context, gather: PtoGather): void {
 }
 
 /** The perfect nest of parallel loops, as one loop over tasks. */
-function emitTasks(context: Context): void {
+function emitTasks(context: PtoContext): void {
   const { out, plan } = context;
   const { nest, names } = plan;
   if (nest.loops.length === 0) {
@@ -212,7 +212,7 @@ function emitTasks(context: Context): void {
 
 /** Sizes that a loop's variable completes: no loop that comes later has a part in them. */
 function declareSizes(
-  context: Context,
+  context: PtoContext,
   body: readonly Stmt[],
   variable: string,
   later: readonly string[] = [],
@@ -227,7 +227,7 @@ function declareSizes(
   }
 }
 
-function emitStmts(context: Context, body: readonly Stmt[]): void {
+function emitStmts(context: PtoContext, body: readonly Stmt[]): void {
   const { out } = context;
   for (const stmt of body) {
     if (stmt.op === "alloc") continue;
@@ -254,7 +254,7 @@ function emitStmts(context: Context, body: readonly Stmt[]): void {
   }
 }
 
-function emitFor(context: Context, stmt: ForStmt): void {
+function emitFor(context: PtoContext, stmt: ForStmt): void {
   const own = context.plan.names.iv(stmt.iv);
   const range = `int32_t ${own} = ${context.form(stmt.lower)}; ${own} < ${context.form(stmt.upper)}`;
   context.sizesWithin(() => {
@@ -265,7 +265,7 @@ function emitFor(context: Context, stmt: ForStmt): void {
   });
 }
 
-function emitLoad(context: Context, stmt: LoadStmt): void {
+function emitLoad(context: PtoContext, stmt: LoadStmt): void {
   const buffer = context.plan.buffers.get(stmt.to);
   const operand = operandNamed(context.plan.func, stmt.from.buffer);
   invariant(buffer !== undefined && operand !== undefined, "a load fills a tile from a tensor");
@@ -284,7 +284,7 @@ function emitLoad(context: Context, stmt: LoadStmt): void {
   if (tile !== undefined) context.keep(buffer, tile);
 }
 
-function emitStore(context: Context, stmt: StoreStmt): void {
+function emitStore(context: PtoContext, stmt: StoreStmt): void {
   const buffer = context.plan.buffers.get(stmt.from);
   const operand = operandNamed(context.plan.func, stmt.to.buffer);
   invariant(buffer !== undefined && operand !== undefined, "a store empties a tile into a tensor");
@@ -301,7 +301,7 @@ function emitStore(context: Context, stmt: StoreStmt): void {
   });
 }
 
-function emitGather(context: Context): void {
+function emitGather(context: PtoContext): void {
   const { gather } = context.plan;
   invariant(gather !== undefined, "the kernel has a gather");
   switch (gather.lowering.class) {
@@ -332,13 +332,13 @@ const laggedSyncs = (func: TileFunc): SyncStmt[] =>
   flatten(func.body).filter((stmt): stmt is SyncStmt => stmt.op === "sync" && stmt.lag === 1);
 
 /** The counter of a sync with lag 1, and the first of its two events. */
-function lagOf({ plan }: Context, stmt: SyncStmt) {
+function lagOf({ plan }: PtoContext, stmt: SyncStmt) {
   const first = plan.events.get(stmt);
   invariant(first !== undefined, "every sync has an event");
   return { counter: `sync${laggedSyncs(plan.func).indexOf(stmt)}`, first };
 }
 
-function emitSync(context: Context, stmt: SyncStmt): void {
+function emitSync(context: PtoContext, stmt: SyncStmt): void {
   const { out } = context;
   if (stmt.lag === 0) {
     context.flags(stmt.from, stmt.to, `EVENT_ID${context.plan.events.get(stmt) ?? 0}`);
@@ -351,7 +351,7 @@ function emitSync(context: Context, stmt: SyncStmt): void {
 }
 
 /** Waits for the flag of the run before the last. */
-function lastFlag(context: Context, stmt: SyncStmt): string {
+function lastFlag(context: PtoContext, stmt: SyncStmt): string {
   const { counter, first } = lagOf(context, stmt);
   return `if (${counter} > 0) wait_flag(PIPE_${stmt.from}, PIPE_${stmt.to}, (event_t)(${first} + ((${counter} - 1) & 1)));`;
 }

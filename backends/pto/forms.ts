@@ -3,7 +3,7 @@ import type { Atom, Linear, Term } from "../../ir/linear.js";
 import { assertNever, at, InternalError } from "../../ir/types.js";
 
 /** What the atoms of a form are called where it is printed. */
-export interface Vocabulary {
+export interface PtoVocabulary {
   readonly iv: (name: string) => string;
   /** By output dim; `0` for one that stands still. */
   readonly dims: readonly string[];
@@ -15,7 +15,7 @@ export interface Vocabulary {
 }
 
 /** Longest strides first; the constant, then what is taken away. `0` for nothing. */
-export function printForm({ at: constantPart, terms }: Linear, words: Vocabulary): string {
+export function printForm({ at: constantPart, terms }: Linear, words: PtoVocabulary): string {
   const order = [...terms].sort((a, b) => Math.abs(b.by) - Math.abs(a.by));
   const added = order.filter(({ by }) => by > 0).flatMap((term) => printTerm(term, words));
   const taken = order.filter(({ by }) => by < 0).flatMap(({ by, of }) => printTerm({ by: -by, of }, words));
@@ -25,25 +25,25 @@ export function printForm({ at: constantPart, terms }: Linear, words: Vocabulary
 }
 
 /** The same behind other summands: ` + 3 * t0`, or nothing. */
-export function printMore(form: Linear, words: Vocabulary): string {
+export function printMore(form: Linear, words: PtoVocabulary): string {
   const text = printForm(form, words);
   if (text === "0") return "";
   return text.startsWith("-") ? ` - ${text.slice(1)}` : ` + ${text}`;
 }
 
 /** A minimum that stands alone needs no parentheses. */
-export function printSize(form: Linear, words: Vocabulary): string {
+export function printSize(form: Linear, words: PtoVocabulary): string {
   const text = printForm(form, words);
   const alone = form.at === 0 && form.terms.length === 1 && form.terms[0]?.of.kind === "min";
   return alone && form.terms[0]?.by === 1 ? text.slice(1, -1) : text;
 }
 
-function printTerm({ by, of }: Term, words: Vocabulary): string[] {
+function printTerm({ by, of }: Term, words: PtoVocabulary): string[] {
   const value = printAtom(of, words);
   return value === "0" ? [] : [times(value, by)];
 }
 
-function printAtom(of: Atom, words: Vocabulary): string {
+function printAtom(of: Atom, words: PtoVocabulary): string {
   switch (of.kind) {
     case "iv":
       return words.iv(of.name);

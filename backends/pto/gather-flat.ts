@@ -17,10 +17,10 @@
  * 32-bit (2207), float and half to 32-bit (1271, 1420), half to `uint8_t` (1493).
  */
 import { dim, scale, sumOf, type Linear } from "../../ir/linear.js";
-import type { FlatProgram, FlatStep, FlatStrip, Run, StripDim } from "../../ir/tiling/flat-program.js";
+import type { FlatProgram, FlatStep, FlatStrip, WordRun, StripDim } from "../../ir/tiling/flat-program.js";
 import type { UbBuffer } from "../../ir/tile.js";
 import { alignUp, assertNever, at, invariant } from "../../ir/types.js";
-import { fixed, type Context, type Extent } from "./context.js";
+import { fixed, type PtoContext, type Extent } from "./context.js";
 import { dataBuffer, outputBuffer, type PtoGather } from "./plan.js";
 import { float, half, i16, i32, i8, indexWord, u8, type Word } from "./words.js";
 
@@ -39,7 +39,7 @@ interface Strip {
 }
 
 interface Access {
-  readonly in: Run["in"];
+  readonly in: WordRun["in"];
   readonly from: number;
   readonly to: number;
   readonly write: boolean;
@@ -49,7 +49,7 @@ interface Access {
 class Touched {
   private readonly accesses: Access[] = [];
 
-  constructor(private readonly context: Context) {}
+  constructor(private readonly context: PtoContext) {}
 
   next(own: readonly Access[]): void {
     const meets = own.some((a) =>
@@ -65,7 +65,7 @@ class Touched {
 
 const everything = Number.MAX_SAFE_INTEGER;
 
-const access = ({ in: name, from }: Run, length: number, write = false): Access => ({
+const access = ({ in: name, from }: WordRun, length: number, write = false): Access => ({
   in: name,
   from,
   to: from + length,
@@ -113,13 +113,13 @@ class Rows {
   private readonly known = new Map<string, string>();
 
   constructor(
-    private readonly context: Context,
+    private readonly context: PtoContext,
     private readonly program: Pick<FlatProgram, "wordBytes" | "indexBytes" | "starts">,
     private readonly strip?: Strip,
   ) {}
 
   /** The tile of a run of 32-bit words. */
-  of(run: Run, length: number): string {
+  of(run: WordRun, length: number): string {
     return this.tile("Row", i32, this.address(run), { rows: 1, columns: length, pitch: length });
   }
 
@@ -145,7 +145,7 @@ class Rows {
   }
 
   /** A byte address. */
-  address({ in: name, from }: Run): string {
+  address({ in: name, from }: WordRun): string {
     const { strip, program } = this;
     const more = from === 0 ? "" : ` + ${4 * from}`;
     if (name !== "index" && name !== "output") return `${name}_ub${more}`;
@@ -169,7 +169,7 @@ const number = (value: string | number): string =>
   `(int32_t)${/^-?\d+$/.test(String(value)) ? value : `(${value})`}`;
 
 /** What a core sets up before its first task. */
-export function emitFlatSetup(context: Context, gather: PtoGather): void {
+export function emitFlatSetup(context: PtoContext, gather: PtoGather): void {
   const program = programOf(gather);
   const { seeds, steps } = program.setup;
   const rows = new Rows(context, program);
@@ -184,7 +184,7 @@ export function emitFlatSetup(context: Context, gather: PtoGather): void {
 }
 
 /** The fold of what was seen, and its last words. */
-export function emitSeen(context: Context, gather: PtoGather): void {
+export function emitSeen(context: PtoContext, gather: PtoGather): void {
   const program = programOf(gather);
   const rows = new Rows(context, program);
   context.barrier();
@@ -195,7 +195,7 @@ export function emitSeen(context: Context, gather: PtoGather): void {
   context.out.line(`for (int32_t c = 0; c < ${words}; c++) bad = bad || ${seen}.GetValue(c) != 0;`);
 }
 
-export function emitFlat(context: Context, gather: PtoGather): void {
+export function emitFlat(context: PtoContext, gather: PtoGather): void {
   const { plan } = context;
   const { stmt, pipe } = gather;
   const program = programOf(gather);
@@ -250,7 +250,7 @@ export function emitFlat(context: Context, gather: PtoGather): void {
 }
 
 /** The data tile as f16, whose bits the gather moves. */
-function emitWidened(context: Context, words: number, data: UbBuffer): void {
+function emitWidened(context: PtoContext, words: number, data: UbBuffer): void {
   const rows = new Rows(context, {
     wordBytes: 1,
     indexBytes: 4,
@@ -264,7 +264,7 @@ function emitWidened(context: Context, words: number, data: UbBuffer): void {
 }
 
 function emitStrip(
-  context: Context,
+  context: PtoContext,
   gather: PtoGather,
   { steps, addresses, length, span }: FlatStrip,
   strip: Strip,
@@ -298,7 +298,7 @@ function emitStrip(
 
 /** Index values of a whole tile as the numbers of rows that they name; the tile of these. */
 export function emitRowNumbers(
-  context: Context,
+  context: PtoContext,
   gather: PtoGather,
   { index, output, sizes }: Omit<Strip, "dims">,
 ): string {
@@ -322,7 +322,7 @@ function validPart({ dims, sizes }: Strip, { dim: d, extent, each }: StripDim): 
 }
 
 function emitSteps(
-  context: Context,
+  context: PtoContext,
   rows: Rows,
   steps: readonly FlatStep[],
   border: () => string,
@@ -395,7 +395,7 @@ function emitSteps(
 
 /** Float has every value of 16 bits, half every one of 8. */
 function emitWiden(
-  context: Context,
+  context: PtoContext,
   rows: Rows,
   { bytes, signed, by, length }: Extract<FlatStep, { op: "widen" }>,
 ): void {
@@ -412,9 +412,9 @@ function emitWiden(
 
 /** Marks of the valid part alone: padding and what an earlier tile left behind hold anything. */
 function emitSee(
-  context: Context,
+  context: PtoContext,
   rows: Rows,
-  mark: Run,
+  mark: WordRun,
   dims: readonly StripDim[],
   valid: (dim: StripDim) => Extent,
 ): void {

@@ -6,7 +6,7 @@ import type { RowPairs } from "../../ir/tiling/gather-lowering.js";
 import { numberStrides, rowStep } from "../../ir/tiling/row-pairs.js";
 import { ubStrides } from "../../ir/tile.js";
 import { at, invariant } from "../../ir/types.js";
-import { fixed, product, type Context, type TileShape } from "./context.js";
+import { fixed, product, type PtoContext, type TileShape } from "./context.js";
 import { eventOfLowering } from "./events.js";
 import { times } from "./forms.js";
 import { emitRowNumbers } from "./gather-flat.js";
@@ -14,7 +14,7 @@ import { overDims } from "./gather-rows.js";
 import { outputBuffer, type PtoGather } from "./plan.js";
 import { i32 } from "./words.js";
 
-export function emitRowPairs(context: Context, gather: PtoGather, { batch }: RowPairs): void {
+export function emitRowPairs(context: PtoContext, gather: PtoGather, { batch }: RowPairs): void {
   const { out, plan } = context;
   const { stmt, addresses, rules } = gather;
   const output = outputBuffer(plan, gather);

@@ -9,7 +9,7 @@ import { loopPart } from "../../ir/linear.js";
 import { inputOf } from "../../ir/func.js";
 import type { UbBuffer } from "../../ir/tile.js";
 import { alignUp, at, elementCount, invariant, strides } from "../../ir/types.js";
-import { fixed, type Context, type TileShape } from "./context.js";
+import { fixed, type PtoContext, type TileShape } from "./context.js";
 import { dataBuffer, outputBuffer, type PtoGather } from "./plan.js";
 import { emitSites, reportsSome, type Reader } from "./sites.js";
 import { clamped, counted, marksOf } from "./steps.js";
@@ -18,7 +18,7 @@ import { i32 } from "./words.js";
 
 /** Loops over the first dims of the output tile; their coordinates. */
 export function overDims(
-  context: Context,
+  context: PtoContext,
   { stmt }: PtoGather,
   output: UbBuffer,
   upTo: number,
@@ -42,7 +42,7 @@ export function overDims(
   nest(0);
 }
 
-export function emitMgather(context: Context, gather: PtoGather): void {
+export function emitMgather(context: PtoContext, gather: PtoGather): void {
   const { out, plan } = context;
   const { stmt, addresses } = gather;
   const [data, index] = stmt.from.map(({ buffer }) => buffer);
@@ -83,7 +83,7 @@ export function emitMgather(context: Context, gather: PtoGather): void {
   if (onV) context.wait("V", "MTE2");
 }
 
-export function emitRowFetch(context: Context, gather: PtoGather): void {
+export function emitRowFetch(context: PtoContext, gather: PtoGather): void {
   const { out, plan } = context;
   const { stmt, addresses, rules } = gather;
   const output = outputBuffer(plan, gather);
@@ -130,7 +130,7 @@ export function emitRowFetch(context: Context, gather: PtoGather): void {
   context.wait("S", "MTE2");
 }
 
-export function emitRowCopy(context: Context, gather: PtoGather): void {
+export function emitRowCopy(context: PtoContext, gather: PtoGather): void {
   const { out, plan } = context;
   const { stmt, addresses, rules, pipe } = gather;
   const data = dataBuffer(plan, gather);
@@ -173,7 +173,7 @@ export function emitRowCopy(context: Context, gather: PtoGather): void {
 
 /** Zeros over whole rows of UB, their padding too, as 32-bit words whatever the element type. */
 function emitZeros(
-  context: Context,
+  context: PtoContext,
   { bytes, rows }: { bytes: number; rows: number },
   address: string,
 ): void {
@@ -185,7 +185,7 @@ function emitZeros(
 }
 
 /** Reads each index operand, by table from 1: in its tile, or in global memory where it stays there. */
-export function indexReaders(context: Context, { stmt }: PtoGather): readonly Reader[] {
+export function indexReaders(context: PtoContext, { stmt }: PtoGather): readonly Reader[] {
   return stmt.from.slice(1).map(({ buffer, sizes }): Reader => {
     const own = context.plan.buffers.get(buffer);
     if (own === undefined) return (place) => `${context.plan.names.buffer(buffer)}[${place}]`;

@@ -3,12 +3,12 @@ import { gatheredTable } from "../../ir/access.js";
 import { inputOf } from "../../ir/func.js";
 import { at, elementCount } from "../../ir/types.js";
 import { times } from "./forms.js";
-import type { Context } from "./context.js";
+import type { PtoContext } from "./context.js";
 import { indexReaders, overDims } from "./gather-rows.js";
 import { dataBuffer, outputBuffer, type PtoGather } from "./plan.js";
 import { emitSites, reportsSome } from "./sites.js";
 
-export function emitScalar(context: Context, gather: PtoGather): void {
+export function emitScalar(context: PtoContext, gather: PtoGather): void {
   const { out, plan } = context;
   const { stmt, addresses, pipe } = gather;
   const output = outputBuffer(plan, gather);

@@ -3,7 +3,7 @@ import { inputOf } from "../../ir/func.js";
 import { sitesOf } from "../../ir/linear.js";
 import type { Outside } from "../../ir/policy.js";
 import { assertNever, at, bitsOf, isSigned, type DType } from "../../ir/types.js";
-import type { Context } from "./context.js";
+import type { PtoContext } from "./context.js";
 import { printForm } from "./forms.js";
 import type { PtoGather, PtoPlan } from "./plan.js";
 
@@ -29,7 +29,7 @@ export const reportsSome = ({ reports, rules }: PtoGather): boolean =>
  * place may be anywhere. `readers`: of the tensors of indices, by table from 1.
  */
 export function emitSites(
-  context: Context,
+  context: PtoContext,
   gather: PtoGather,
   readers: readonly Reader[],
   dims: readonly string[],

@@ -12,7 +12,7 @@
 import { isConstant, scale, type Linear } from "../../ir/linear.js";
 import type { UbBuffer } from "../../ir/tile.js";
 import { at, elementCount, type Shape } from "../../ir/types.js";
-import { fixed, product, type Context, type Extent } from "./context.js";
+import { fixed, product, type PtoContext, type Extent } from "./context.js";
 
 export interface Transfer {
   readonly what: "load" | "store";
@@ -45,7 +45,7 @@ interface RowDim {
 const mostDims = 4;
 
 /** Writes the transfer; the name of its tile, where one instruction moves the whole box. */
-export function emitTransfer(context: Context, transfer: Transfer): string | undefined {
+export function emitTransfer(context: PtoContext, transfer: Transfer): string | undefined {
   const { sizes, shape, strides, buffer } = transfer;
   const word = context.plan.words(buffer.name);
   if (sizes.some((size) => isConstant(size) && size.at === 0)) return undefined;
@@ -114,7 +114,7 @@ function foldable(dims: readonly RowDim[]): RowDim[] {
 }
 
 function emitPieces(
-  context: Context,
+  context: PtoContext,
   transfer: Transfer,
   taken: readonly RowDim[],
   columns: Extent,
@@ -163,7 +163,7 @@ interface Piece {
 }
 
 function emitPiece(
-  context: Context,
+  context: PtoContext,
   transfer: Transfer,
   taken: readonly RowDim[],
   columns: Extent,

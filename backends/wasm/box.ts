@@ -1,12 +1,12 @@
 /** load and store: a box from one place to another, in the longest runs that both hold together. */
 import { at } from "../../ir/types.js";
-import { copyBytes, type Amount, type Code, type LocalId } from "./code.js";
-import type { Context } from "./context.js";
+import { copyBytes, type Amount, type CodeBuilder, type LocalId } from "./code.js";
+import type { WasmContext } from "./context.js";
 import type { BoxPlan } from "./plan.js";
 import { range, type Run } from "../plan/runs.js";
 import { startOf } from "../../ir/addressing.js";
 
-export function emitBox(context: Context, { to, from, sizes, elementBytes, run }: BoxPlan): void {
+export function emitBox(context: WasmContext, { to, from, sizes, elementBytes, run }: BoxPlan): void {
   const { code } = context;
   const amounts = sizes.map((size) => context.amount(size));
   const bytes = runBytes(code, run, amounts);
@@ -22,7 +22,7 @@ export function emitBox(context: Context, { to, from, sizes, elementBytes, run }
 }
 
 /** The bytes of a run as a constant, or in a local. */
-export function runBytes(code: Code, { bytes, times }: Run, sizes: readonly Amount[]): Amount {
+export function runBytes(code: CodeBuilder, { bytes, times }: Run, sizes: readonly Amount[]): Amount {
   const extent = times === undefined ? undefined : at(sizes, times);
   if (extent?.kind !== "local") return { kind: "const", value: bytes };
   const local = code.local("run");
@@ -38,7 +38,7 @@ export interface Pointer {
 
 /** Loops over some dims, outermost first; the body gets the pointers of its iteration. */
 export function nest(
-  code: Code,
+  code: CodeBuilder,
   sizes: readonly Amount[],
   dims: readonly number[],
   pointers: readonly Pointer[],

@@ -1,7 +1,7 @@
 /** Builds the body of a function: structured control by callbacks, locals by name. */
 import type { Stmt } from "../../ir/tile.js";
 import { assertNever, at, InternalError, invariant } from "../../ir/types.js";
-import type { Instr, Local, PlainOp, ValueType } from "./instructions.js";
+import type { Instr, Local, PlainOp, WasmType } from "./instructions.js";
 
 /** A local's number. */
 export type LocalId = number;
@@ -21,12 +21,12 @@ export interface Wide {
 }
 
 /** What holds a whole number: one local, or two. */
-export type Held = LocalId | Wide;
+export type HeldInteger = LocalId | Wide;
 
 /** Types of whole numbers: sizes, loop variables, addresses. */
-export type WholeType = Exclude<ValueType, "f32" | "v128">;
+export type WholeType = Exclude<WasmType, "f32" | "v128">;
 
-export class Code {
+export class CodeBuilder {
   readonly locals: Local[] = [];
   readonly body: Instr[] = [];
   private out: Instr[] = this.body;
@@ -35,7 +35,7 @@ export class Code {
   private readonly taken = new Map<string, number>();
 
   /** A new local; a name already taken gets a number. */
-  local(name: string, type: ValueType = "i32"): LocalId {
+  local(name: string, type: WasmType = "i32"): LocalId {
     let own = name;
     for (let number = (this.taken.get(name) ?? 0) + 1; this.taken.has(own); number++) {
       own = `${name}.${number}`;
@@ -222,7 +222,7 @@ export const copyWay = (bytes: number | undefined): CopyWay => {
 };
 
 /** Copies bytes between two addresses in locals. */
-export function copyBytes(code: Code, to: LocalId, from: LocalId, bytes: Amount): void {
+export function copyBytes(code: CodeBuilder, to: LocalId, from: LocalId, bytes: Amount): void {
   if (bytes.kind === "local") {
     code.get(to).get(from).get(bytes.local).op("memory.copy");
     return;
@@ -256,7 +256,7 @@ export function copyBytes(code: Code, to: LocalId, from: LocalId, bytes: Amount)
 
 /** Copies by instructions alone. `toShift`, `fromShift`: bytes beyond the addresses. */
 export function unrolledCopy(
-  code: Code,
+  code: CodeBuilder,
   to: LocalId,
   from: LocalId,
   bytes: number,
@@ -277,12 +277,12 @@ export function unrolledCopy(
 }
 
 /** Zeroes bytes at an address in a local. */
-export function zeroBytes(code: Code, to: LocalId, bytes: Amount): void {
+export function zeroBytes(code: CodeBuilder, to: LocalId, bytes: Amount): void {
   code.get(to).const(0).push(bytes).op("memory.fill");
 }
 
 /** Stores the bits of one element at an address in a local. */
-export function storeBytes(code: Code, to: LocalId, bytes: Uint8Array): void {
+export function storeBytes(code: CodeBuilder, to: LocalId, bytes: Uint8Array): void {
   const bits = (from: number, count: number): bigint =>
     BigInt.asIntN(
       Math.max(32, 8 * count),

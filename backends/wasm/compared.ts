@@ -2,7 +2,7 @@
 import type { LastSite } from "../plan/last-sites.js";
 import { range } from "../plan/runs.js";
 import { at } from "../../ir/types.js";
-import type { Lookup, Walk } from "./memory-places.js";
+import type { Lookup, PointerWalk } from "./memory-places.js";
 
 /** 16 bytes of a turn's index values. */
 export interface ComparedVector {
@@ -24,7 +24,7 @@ export const vectorBytes = 16;
 export function comparedTogether(
   resolved: readonly LastSite[],
   lookups: readonly (Lookup | undefined)[],
-  walks: readonly Walk[],
+  walks: readonly PointerWalk[],
   dim: number,
   turn: number,
 ): readonly ComparedVector[] | undefined {

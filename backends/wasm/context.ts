@@ -8,7 +8,14 @@ import { sizesAround } from "../../ir/symbols/symbols.js";
 import type { ForStmt } from "../../ir/tile.js";
 import { assertNever, at, invariant } from "../../ir/types.js";
 import { wideLimit } from "../site-values.js";
-import { Code, type Amount, type Held, type LocalId, type Wide, type WholeType } from "./code.js";
+import {
+  CodeBuilder,
+  type Amount,
+  type HeldInteger,
+  type LocalId,
+  type Wide,
+  type WholeType,
+} from "./code.js";
 import type { RuleBounds } from "./resolve.js";
 import { addressOf, layoutOf, type WasmLayout } from "./layout.js";
 import { startName } from "./sizes.js";
@@ -17,18 +24,18 @@ import { type WasmPlan } from "./plan.js";
 import { accumulate, wideConstant, widened, wideProduct, wideQuotient } from "./wide.js";
 
 /** What holds the exact value of a form: one local of a type, or two. */
-export type Width = WholeType | "wide";
+export type FormWidth = WholeType | "wide";
 
 /** The output dims and index values that forms are over, where they are emitted. */
-export interface Point {
+export interface FormScope {
   readonly ranges: Ranges;
   readonly dims: ReadonlyMap<number, LocalId>;
   /** By site, those before the one that is emitted. */
-  readonly sites: Map<number, Held>;
+  readonly sites: Map<number, HeldInteger>;
 }
 
-export class Context {
-  readonly code = new Code();
+export class WasmContext {
+  readonly code = new CodeBuilder();
   readonly ub: LocalId;
   readonly bad: LocalId;
   readonly from: LocalId;
@@ -39,7 +46,7 @@ export class Context {
   /** Loops around the statement that is emitted, outermost first. */
   private loops: readonly ForStmt[];
   private readonly ivs = new Map<string, LocalId>();
-  private point: Point | undefined;
+  private point: FormScope | undefined;
 
   constructor(readonly plan: WasmPlan) {
     this.layout = layoutOf(plan.func, plan.gather?.table);
@@ -72,14 +79,14 @@ export class Context {
   }
 
   /** Emits what is over the dims and sites of a point. */
-  at(point: Point, body: () => void): void {
+  at(point: FormScope, body: () => void): void {
     this.point = point;
     body();
     this.point = undefined;
   }
 
   /** What holds a form of a point exactly. Throws a CompileError (TC502) for one that 128 bits may not hold. */
-  widthOf(form: Linear): Width {
+  widthOf(form: Linear): FormWidth {
     if (this.point === undefined) return "i64";
     const [least, most] = imageOf(form, this.point.ranges);
     if (Math.max(-least, most) >= wideLimit) throw this.beyond("2^126");
@@ -205,7 +212,7 @@ export class Context {
     return widened(this.code);
   }
 
-  private held(site: number): Held {
+  private held(site: number): HeldInteger {
     const held = this.point?.sites.get(site);
     invariant(held !== undefined, `index value ${site} is no number of the loops`);
     return held;

@@ -16,7 +16,7 @@ import { assertNever, at, byteCount, InternalError, invariant } from "../../ir/t
 import { maxArrayBytes } from "../memory.js";
 import { emitBox } from "./box.js";
 import type { Amount } from "./code.js";
-import { Context } from "./context.js";
+import { WasmContext } from "./context.js";
 import { emitGather } from "./gather.js";
 import { maxPages, pageBytes, type WasmModule } from "./instructions.js";
 import { pagesFor, type WasmLayout } from "./layout.js";
@@ -53,7 +53,7 @@ export function emitFor(
 
 /** Throws a CompileError (TC502) when the tensors do not fit a 32-bit memory, or index arithmetic 53 bits. */
 export function emitWasm(plan: WasmPlan, threads = 1): WasmKernel {
-  const context = new Context(plan);
+  const context = new WasmContext(plan);
   // Code for all sizes takes the memory of each.
   const pages = plan.source.symbolic === undefined ? pagesOf(plan.source, context.layout, threads) : 1;
   emitTasks(context);
@@ -92,7 +92,7 @@ function fitsArrays(func: TileFunc): boolean {
   return [ub, ...func.operands.map(({ type }) => byteCount(type))].every((bytes) => bytes <= maxArrayBytes);
 }
 
-function emitTasks(context: Context): void {
+function emitTasks(context: WasmContext): void {
   const { code, plan } = context;
   const { loops, body } = plan.nest;
   code.const(-1).set(context.bad);
@@ -137,13 +137,13 @@ function emitTasks(context: Context): void {
   code.get(context.bad);
 }
 
-const tripsOf = (context: Context, k: number): Amount => {
+const tripsOf = (context: WasmContext, k: number): Amount => {
   const loop = at(context.plan.nest.loops, k);
   return context.number(loop.trips, hasOpenTrips(loop) ? tripsName(k) : undefined);
 };
 
 /** Iterations of the loops from `first` on: a number, and those that sizes tell. */
-function divisors(context: Context, first: number): Amount[] {
+function divisors(context: WasmContext, first: number): Amount[] {
   const all = context.plan.nest.loops.slice(first).map((_, k) => tripsOf(context, first + k));
   const known = all.reduce((product, trips) => (trips.kind === "const" ? product * trips.value : product), 1);
   return [
@@ -152,7 +152,7 @@ function divisors(context: Context, first: number): Amount[] {
   ];
 }
 
-function emitStmts(context: Context, body: readonly Stmt[]): void {
+function emitStmts(context: WasmContext, body: readonly Stmt[]): void {
   const { code, plan } = context;
   for (const stmt of body) {
     if (stmt.op === "alloc" || stmt.op === "sync") continue;
@@ -178,7 +178,7 @@ function emitStmts(context: Context, body: readonly Stmt[]): void {
   }
 }
 
-function emitLoop(context: Context, stmt: ForStmt): void {
+function emitLoop(context: WasmContext, stmt: ForStmt): void {
   const { code } = context;
   const variable = context.iv(stmt);
   const type = code.typeOf(variable);

@@ -6,11 +6,11 @@ import {
   type Instr,
   type Local,
   type PlainInstr,
-  type ValueType,
+  type WasmType,
   type WasmModule,
 } from "./instructions.js";
 
-const valueTypes: Readonly<Record<ValueType, number>> = { i32: 0x7f, i64: 0x7e, f32: 0x7d, v128: 0x7b };
+const valueTypes: Readonly<Record<WasmType, number>> = { i32: 0x7f, i64: 0x7e, f32: 0x7d, v128: 0x7b };
 const emptyBlock = 0x40;
 const end = 0x0b;
 
@@ -43,7 +43,7 @@ export function encodeModule(module: WasmModule): Uint8Array<ArrayBuffer> {
 
 /** The locals behind the params: neighbours of one type are declared together, as a count and the type. */
 function declarations(locals: readonly Local[], params: number, out: number[]): void {
-  const groups: { type: ValueType; count: number }[] = [];
+  const groups: { type: WasmType; count: number }[] = [];
   for (let k = params; k < locals.length; k++) {
     const { type } = at(locals, k);
     const last = groups[groups.length - 1];

@@ -11,12 +11,12 @@ import { walkedSizes, type Region } from "../../ir/tile.js";
 import { at } from "../../ir/types.js";
 import { mostOf, planGather, type GatherAt, type GatherPlan } from "../plan/gather.js";
 import { lastSites, type LastSite } from "../plan/last-sites.js";
-import type { Page } from "../plan/page.js";
+import type { PagedDims } from "../plan/page.js";
 import { commonRun, type Run } from "../plan/runs.js";
 import { beyondSteps } from "../plan/stages.js";
 import { copyWay } from "./code.js";
 import { comparedTogether, type ComparedVector } from "./compared.js";
-import { isOutput, walkOf, type Lookup, type Placed, type Walk } from "./memory-places.js";
+import { isOutput, walkOf, type Lookup, type PlacedRegion, type PointerWalk } from "./memory-places.js";
 import { tableOf, type Table } from "./table.js";
 import { jamOf, type Jam } from "./unroll-and-jam.js";
 
@@ -38,7 +38,7 @@ interface CheckedTogether {
  * checked together. `checked together`: elements, `unroll` a turn. `from the table`: resolved before, `unroll` a turn. `one by one`: an
  * element by its own index.
  */
-export type Moving =
+export type GatherStrategy =
   | { readonly by: "rows" }
   | ({ readonly by: "rows together" } & CheckedTogether)
   | { readonly by: "from the table" }
@@ -48,12 +48,12 @@ export type Moving =
 export interface CpuGather extends GatherPlan {
   /** Of the output. */
   readonly elementBytes: number;
-  readonly data: Walk;
+  readonly data: PointerWalk;
   /** Over the elements that a value is made from; none where elements move as they are. */
-  readonly reads: readonly Walk[];
-  readonly output: Walk;
+  readonly reads: readonly PointerWalk[];
+  readonly output: PointerWalk;
   /** Over the tables that are read. */
-  readonly indices: readonly Walk[];
+  readonly indices: readonly PointerWalk[];
   /** By site; undefined for a sum. */
   readonly lookups: readonly (Lookup | undefined)[];
   /** Bytes of data between neighbours of a row along each output dim. */
@@ -62,13 +62,13 @@ export interface CpuGather extends GatherPlan {
   readonly run: Run;
   /** Where what the sites name is looked up before anything moves. */
   readonly table?: Table;
-  readonly moving: Moving;
+  readonly moving: GatherStrategy;
 }
 
 export function planCpuGather(
   func: TileFunc,
   gather: GatherAt,
-  place: (region: Region) => Placed,
+  place: (region: Region) => PlacedRegion,
 ): CpuGather {
   const { stmt, loops } = gather;
   const { to } = stmt;
@@ -78,7 +78,7 @@ export function planCpuGather(
   const { last, page } = core;
   const dtypes = inputsOf(func).map(({ type }) => type.dtype);
   const elementBytes = outputBytes(func);
-  const walkTo = (table: number, address: Linear): Walk =>
+  const walkTo = (table: number, address: Linear): PointerWalk =>
     walkOf(place(at(stmt.from, table)).memory, address, at(dtypes, table), rank);
   const data = walkTo(gatheredTable, addresses.data);
   const computed = core.values === undefined ? [] : stmt.map.reads;
@@ -116,7 +116,7 @@ export function planCpuGather(
 function lookedUp(
   func: TileFunc,
   { sites, stmt }: GatherPlan,
-  place: (region: Region) => Placed,
+  place: (region: Region) => PlacedRegion,
 ): Pick<CpuGather, "indices" | "lookups"> {
   const known: { readonly table: number; first: Linear }[] = [];
   const walks = sites.map(({ table, form }): number | undefined => {
@@ -143,7 +143,7 @@ interface Moved extends Pick<CpuGather, "data" | "indices" | "lookups" | "run"> 
   readonly table: Table | undefined;
 }
 
-function movingOf(core: GatherPlan, moved: Moved): Moving {
+function movingOf(core: GatherPlan, moved: Moved): GatherStrategy {
   const { last, page, stmt } = core;
   const rank = stmt.to.sizes.length;
   return last < rank - 1 || rank === 0 || page !== undefined
@@ -151,7 +151,7 @@ function movingOf(core: GatherPlan, moved: Moved): Moving {
     : elementMoving(core, moved);
 }
 
-function rowMoving(core: GatherPlan, { data, run, table, ...moved }: Moved): Moving {
+function rowMoving(core: GatherPlan, { data, run, table, ...moved }: Moved): GatherStrategy {
   const { last, loops, page, stmt, values } = core;
   const isShort = run.outer === last + 1 && run.times === undefined && run.bytes <= shortRowBytes;
   // Instructions add no negative numbers to an address.
@@ -161,7 +161,7 @@ function rowMoving(core: GatherPlan, { data, run, table, ...moved }: Moved): Mov
   return together !== undefined && enough ? { by: "rows together", ...together } : { by: "rows" };
 }
 
-function elementMoving(core: GatherPlan, { data, table, ...moved }: Moved): Moving {
+function elementMoving(core: GatherPlan, { data, table, ...moved }: Moved): GatherStrategy {
   const { mayBeNone, stages, stmt, values } = core;
   if (values !== undefined || !ascends(data)) return { by: "one by one" };
   if (table !== undefined) return { by: mayBeNone ? "one by one" : "from the table" };
@@ -186,10 +186,10 @@ function togetherAlong(
   return vectors === undefined ? undefined : { resolved, vectors };
 }
 
-const ascends = ({ by }: Walk): boolean => by.every((step) => step >= 0);
+const ascends = ({ by }: PointerWalk): boolean => by.every((step) => step >= 0);
 
 /** The rows of a page copied at once, where they lie side by side in both places and are long enough together. */
-const alongPage = (run: Run, { by }: Page, places: readonly (readonly number[])[], last: number): Run =>
+const alongPage = (run: Run, { by }: PagedDims, places: readonly (readonly number[])[], last: number): Run =>
   run.outer === last + 1 &&
   run.times === undefined &&
   copyWay(run.bytes * by) === "memory.copy" &&

@@ -4,31 +4,31 @@
  */
 import { assertNever, at, invariant } from "../../ir/types.js";
 import { range } from "../plan/runs.js";
-import { laneLoads, loads, stores, unrolledCopy, type Amount, type Code } from "./code.js";
-import type { Context } from "./context.js";
-import { rowsTogether, unroll, type CpuGather, type Moving } from "./gather-plan.js";
+import { laneLoads, loads, stores, unrolledCopy, type Amount, type CodeBuilder } from "./code.js";
+import type { WasmContext } from "./context.js";
+import { rowsTogether, unroll, type CpuGather, type GatherStrategy } from "./gather-plan.js";
 import { IndexCheck } from "./index-check.js";
 import { firstIndex, listed, withLocals, type Pointers, type Shift } from "./pointers.js";
 import { jammed } from "./unroll-and-jam.js";
 
 /** Ways of moving that take several elements or rows a turn. */
-type InTurns = Exclude<Moving, { readonly by: "rows" | "one by one" }>;
+type InTurns = Exclude<GatherStrategy, { readonly by: "rows" | "one by one" }>;
 
-export const isInTurns = (moving: Moving): moving is InTurns =>
+export const isInTurns = (moving: GatherStrategy): moving is InTurns =>
   moving.by !== "rows" && moving.by !== "one by one";
 
 /** Emits so many elements or rows from these pointers on, each by its own index. */
 type OneByOne = (pointers: Pointers, count: Amount) => void;
 
 export class GatherTurns {
-  private readonly code: Code;
+  private readonly code: CodeBuilder;
   private readonly check: IndexCheck | undefined;
   /** Elements or rows of a turn. */
   private readonly turn: number;
 
   /** Emits what all turns share: stands before the loops. */
   constructor(
-    context: Context,
+    context: WasmContext,
     private readonly plan: CpuGather,
     private readonly moving: InTurns,
   ) {
@@ -207,7 +207,11 @@ export class GatherTurns {
 }
 
 /** Rounds of a turn, and what is left. */
-function split(code: Code, count: Amount, turn: number): { readonly rounds: Amount; readonly rest: Amount } {
+function split(
+  code: CodeBuilder,
+  count: Amount,
+  turn: number,
+): { readonly rounds: Amount; readonly rest: Amount } {
   if (count.kind === "const") {
     return {
       rounds: { kind: "const", value: Math.floor(count.value / turn) },

@@ -9,7 +9,7 @@ import { constant, dimsOf, mod, scale, sub, sumOf, type Linear } from "../../ir/
 import { at, invariant, isSigned } from "../../ir/types.js";
 import { indexBytes } from "../../ir/policy.js";
 import { isReadByTerms } from "../plan/gather.js";
-import type { Page } from "../plan/page.js";
+import type { PagedDims } from "../plan/page.js";
 import { commonRun, range } from "../plan/runs.js";
 import type { Stage } from "../plan/stages.js";
 import { nest, runBytes, type Pointer } from "./box.js";
@@ -18,22 +18,22 @@ import {
   storeBytes,
   zeroBytes,
   type Amount,
-  type Code,
-  type Held,
+  type CodeBuilder,
+  type HeldInteger,
   type Label,
   type LocalId,
 } from "./code.js";
-import type { Context, Point } from "./context.js";
+import type { WasmContext, FormScope } from "./context.js";
 import type { CpuGather } from "./gather-plan.js";
 import { GatherTurns, isInTurns } from "./gather-turns.js";
-import type { Walk } from "./memory-places.js";
+import type { PointerWalk } from "./memory-places.js";
 import { listed, withLocals, type Pointers } from "./pointers.js";
 import { emitResolved, loadIndex, localValue, reportBad, type IndexValue } from "./resolve.js";
 import type { Table } from "./table.js";
 import { emitTerms, emitValue, type MemoryOf } from "./values.js";
 import { wideConstant, wideValue } from "./wide.js";
 
-export function emitGather(context: Context, plan: CpuGather): void {
+export function emitGather(context: WasmContext, plan: CpuGather): void {
   new GatherEmitter(context, plan).emit();
 }
 
@@ -45,10 +45,10 @@ interface Inside {
 }
 
 /** Values of the sites that were read, by number. */
-type Values = Map<number, Held>;
+type Values = Map<number, HeldInteger>;
 
 class GatherEmitter {
-  private readonly code: Code;
+  private readonly code: CodeBuilder;
   private readonly sizes: readonly Amount[];
   /** The output dims whose coordinates forms are over. */
   private readonly dims: readonly number[];
@@ -57,7 +57,7 @@ class GatherEmitter {
   private turns: GatherTurns | undefined;
 
   constructor(
-    private readonly context: Context,
+    private readonly context: WasmContext,
     private readonly plan: CpuGather,
   ) {
     this.code = context.code;
@@ -86,7 +86,7 @@ class GatherEmitter {
     else this.stage(0, { ...pointers, index: [this.fillTable(table, pointers)], coords: [] }, new Map());
   }
 
-  private pointer(name: string, { memory, start, by, elementBytes, packed }: Walk): Pointer {
+  private pointer(name: string, { memory, start, by, elementBytes, packed }: PointerWalk): Pointer {
     const local = this.code.local(name);
     if (packed) this.context.value(start);
     else this.context.address(memory, start, elementBytes);
@@ -155,7 +155,7 @@ class GatherEmitter {
     });
   }
 
-  private pointAt({ coords }: Pointers, sites: Values): Point {
+  private pointAt({ coords }: Pointers, sites: Values): FormScope {
     return {
       ranges: this.plan.ranges,
       dims: new Map(coords.map(({ local }, n) => [at(this.dims, n), local])),
@@ -213,7 +213,7 @@ class GatherEmitter {
 
   /** The loop of the dim `last` by pages: `body` takes what is left of one. */
   private byPages(
-    { form, by }: Page,
+    { form, by }: PagedDims,
     pointers: Pointers,
     values: Values,
     body: (pointers: Pointers, sizes: readonly Amount[]) => void,
@@ -277,7 +277,7 @@ class GatherEmitter {
   }
 
   /** Reads a site: what holds its value. One that is reported is 0 from there on, in range for whatever is read by it. */
-  private site(number: number, pointers: Pointers, values: Values, none: Label | undefined): Held {
+  private site(number: number, pointers: Pointers, values: Values, none: Label | undefined): HeldInteger {
     const { code, context, plan } = this;
     const { rule, fromEnd, open } = at(plan.sites, number);
     const raw = this.raw(number, pointers);
@@ -310,12 +310,12 @@ class GatherEmitter {
     return element;
   }
 
-  private value(held: Held, signed: boolean): IndexValue {
+  private value(held: HeldInteger, signed: boolean): IndexValue {
     return typeof held === "number" ? localValue(this.code, held, signed) : wideValue(this.code, held);
   }
 
   /** A site's value as it stands. Of a read under a policy, in the width of its table; else exact, with its sign. */
-  private raw(number: number, { index }: Pointers): Held {
+  private raw(number: number, { index }: Pointers): HeldInteger {
     const { code, context, plan } = this;
     const { form, rule } = at(plan.sites, number);
     const lookup = plan.lookups[number];
@@ -344,7 +344,7 @@ class GatherEmitter {
   }
 
   /** A value that counts from the end where it is negative, and is not bounded. */
-  private counted(raw: Held, fromEnd: Amount): Held {
+  private counted(raw: HeldInteger, fromEnd: Amount): HeldInteger {
     return this.value(raw, true).counted(fromEnd).held;
   }
 

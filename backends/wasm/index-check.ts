@@ -3,7 +3,7 @@ import { at, InternalError, invariant } from "../../ir/types.js";
 import { range } from "../plan/runs.js";
 import type { LocalId } from "./code.js";
 import { vectorBytes, wordBytes, type ComparedVector } from "./compared.js";
-import type { Context } from "./context.js";
+import type { WasmContext } from "./context.js";
 import type { CpuGather } from "./gather-plan.js";
 import { firstIndex, type Pointers, type Shift } from "./pointers.js";
 import type { RuleBounds } from "./resolve.js";
@@ -24,7 +24,7 @@ export class IndexCheck {
 
   /** Emits the limits. `counts`: whether negative values count from the end first, where the policy says so. */
   constructor(
-    private readonly context: Context,
+    private readonly context: WasmContext,
     private readonly plan: CpuGather,
     vectors: readonly ComparedVector[],
     counts: boolean,

@@ -128,11 +128,11 @@ export type PlainOp = keyof typeof encodings;
 
 export const encodingOf = (op: PlainOp): Encoding => encodings[op];
 
-export type ValueType = "i32" | "i64" | "f32" | "v128";
+export type WasmType = "i32" | "i64" | "f32" | "v128";
 
 export interface Local {
   readonly name: string;
-  readonly type: ValueType;
+  readonly type: WasmType;
 }
 
 export interface PlainInstr {
@@ -151,7 +151,7 @@ export type Instr =
 export interface WasmModule {
   readonly name: string;
   readonly params: readonly Local[];
-  readonly result: ValueType;
+  readonly result: WasmType;
   /** Params first. */
   readonly locals: readonly Local[];
   readonly body: readonly Instr[];

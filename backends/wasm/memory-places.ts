@@ -12,12 +12,12 @@ export type Memory =
   { readonly kind: "tensor"; readonly operand: number } | { readonly kind: "ub"; readonly buffer: UbBuffer };
 
 /** A region of a memory: offsets and strides in elements. */
-export interface Placed extends Place {
+export interface PlacedRegion extends Place {
   readonly memory: Memory;
 }
 
 /** An address as a pointer that advances with the output dims of a tile, and what lies beyond its steps. */
-export interface Walk {
+export interface PointerWalk {
   readonly memory: Memory;
   /** Bytes of an element. Of packed elements, which have no address of their own, a walk counts elements from its memory's first. */
   readonly elementBytes: number;
@@ -40,7 +40,7 @@ export interface Lookup {
 }
 
 /** `dtype`: of the memory's elements, in which the address counts. */
-export function walkOf(memory: Memory, address: Linear, dtype: DType, rank: number): Walk {
+export function walkOf(memory: Memory, address: Linear, dtype: DType, rank: number): PointerWalk {
   const packed = isPacked(dtype);
   const elementBytes = packed ? 1 : bytesOf(dtype);
   return {
@@ -54,7 +54,7 @@ export function walkOf(memory: Memory, address: Linear, dtype: DType, rank: numb
 }
 
 /** Where the regions of a program lie. */
-export function placing(func: TileFunc): (region: Region) => Placed {
+export function placing(func: TileFunc): (region: Region) => PlacedRegion {
   const buffers = ubBuffers(func);
   return ({ buffer: name, offsets }) => {
     const operand = func.operands.findIndex((own) => own.name === name);
@@ -68,5 +68,5 @@ export function placing(func: TileFunc): (region: Region) => Placed {
   };
 }
 
-export const isOutput = ({ memory }: Placed, func: TileFunc): boolean =>
+export const isOutput = ({ memory }: PlacedRegion, func: TileFunc): boolean =>
   memory.kind === "tensor" && at(func.operands, memory.operand) === outputOf(func);

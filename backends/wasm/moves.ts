@@ -5,7 +5,7 @@ import { flatten, type Stmt } from "../../ir/tile.js";
 import { assertNever, invariant } from "../../ir/types.js";
 import { singleCopies, type Figures, type How, type Move, type MovePlan } from "../moves.js";
 import { copyWay } from "./code.js";
-import { rowsTogether, unroll, type CpuGather, type Moving } from "./gather-plan.js";
+import { rowsTogether, unroll, type CpuGather, type GatherStrategy } from "./gather-plan.js";
 import { layoutOf } from "./layout.js";
 import type { WasmPlan } from "./plan.js";
 import { range, type Run } from "../plan/runs.js";
@@ -127,4 +127,4 @@ const hows = {
   "checked together": "groups",
   "from the table": "groups",
   "one by one": "words",
-} as const satisfies Readonly<Record<Moving["by"], How>>;
+} as const satisfies Readonly<Record<GatherStrategy["by"], How>>;

@@ -20,7 +20,7 @@ import { joinRuns } from "../plan/join-runs.js";
 import { commonRun, type Run } from "../plan/runs.js";
 import { elementsMoved, splitElements, splitTasks } from "../plan/split-tasks.js";
 import { planCpuGather, type CpuGather } from "./gather-plan.js";
-import { placing, type Placed } from "./memory-places.js";
+import { placing, type PlacedRegion } from "./memory-places.js";
 import { parametersOf } from "./sizes.js";
 import { jammed, jamOf } from "./unroll-and-jam.js";
 
@@ -44,8 +44,8 @@ export interface WasmPlan {
 }
 
 export interface BoxPlan {
-  readonly to: Placed;
-  readonly from: Placed;
+  readonly to: PlacedRegion;
+  readonly from: PlacedRegion;
   readonly sizes: readonly Linear[];
   readonly elementBytes: number;
   readonly run: Run;
@@ -59,7 +59,7 @@ export function planWasm(source: TileFunc): WasmPlan {
   const task = taskOfTile(func);
   const place = placing(func);
   const buffers = ubBuffers(func);
-  const whole = (name: string, region: Region): Placed => {
+  const whole = (name: string, region: Region): PlacedRegion => {
     const buffer = buffers.get(name);
     invariant(buffer !== undefined, `%${name} has no alloc`);
     return place({ buffer: name, offsets: buffer.shape.map(() => constant(0)), sizes: region.sizes });
@@ -88,7 +88,7 @@ function rowsToJam(func: TileFunc): TileFunc {
   return gather === undefined || jamOf(gather.stmt.to.sizes) !== undefined ? func : fuseTasks(func, jammed);
 }
 
-function boxPlan(func: TileFunc, to: Placed, from: Placed, { buffer, sizes }: Region): BoxPlan {
+function boxPlan(func: TileFunc, to: PlacedRegion, from: PlacedRegion, { buffer, sizes }: Region): BoxPlan {
   const operand = func.operands.find(({ name }) => name === buffer) ?? outputOf(func);
   const { dtype } = operand.type;
   if (isPacked(dtype)) return bytesPlan(to, from, sizes, elementsInByte(dtype));
@@ -98,9 +98,9 @@ function boxPlan(func: TileFunc, to: Placed, from: Placed, { buffer, sizes }: Re
 }
 
 /** The box of the bytes that hold packed elements, `each` a byte: rows start at bytes, and so do regions. */
-function bytesPlan(to: Placed, from: Placed, sizes: readonly Linear[], each: number): BoxPlan {
+function bytesPlan(to: PlacedRegion, from: PlacedRegion, sizes: readonly Linear[], each: number): BoxPlan {
   const last = sizes.length - 1;
-  const inBytes = (placed: Placed): Placed => ({
+  const inBytes = (placed: PlacedRegion): PlacedRegion => ({
     memory: placed.memory,
     offsets: placed.offsets.map((offset, k) => (k === last ? div(offset, each) : offset)),
     strides: placed.strides.map((stride, k) => (k === last ? stride : stride / each)),

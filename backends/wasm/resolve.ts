@@ -1,7 +1,7 @@
 /** An index value to an element of its gather dim, under its rule; the common case is one compare and no branch taken. */
 import type { IndexBytes, IndexRule } from "../../ir/policy.js";
 import { assertNever } from "../../ir/types.js";
-import type { Amount, Code, Held, LocalId } from "./code.js";
+import type { Amount, CodeBuilder, HeldInteger, LocalId } from "./code.js";
 import type { PlainOp } from "./instructions.js";
 
 /** The numbers of an index rule: constants, or what sizes tell. */
@@ -24,7 +24,7 @@ export interface Resolver {
 
 /** An index value, wherever it is held. */
 export interface IndexValue {
-  readonly held: Held;
+  readonly held: HeldInteger;
   /** The same, a negative value counted from the end. */
   readonly counted: (fromEnd: Amount) => IndexValue;
   /** Pushes its low 32 bits. */
@@ -37,7 +37,7 @@ export interface IndexValue {
 }
 
 /** A value in one local. */
-export function localValue(code: Code, value: LocalId, signed: boolean): IndexValue {
+export function localValue(code: CodeBuilder, value: LocalId, signed: boolean): IndexValue {
   const type = code.typeOf(value);
   const wide = type === "i64";
   return {
@@ -80,7 +80,7 @@ const indexLoads = {
 
 /** Pops the address of an index and adds `shift` bytes: a local with the value that stands there, of 32 or 64 bits. */
 export function loadIndex(
-  code: Code,
+  code: CodeBuilder,
   { bytes, signed }: Pick<IndexRule, "bytes" | "signed">,
   shift = 0,
 ): LocalId {
@@ -90,13 +90,13 @@ export function loadIndex(
 }
 
 /** Pops the address of an index, adds `shift` bytes, and pushes the element it names, below the extent if there is one. */
-export function emitResolve(code: Code, resolver: Resolver, shift: number): void {
+export function emitResolve(code: CodeBuilder, resolver: Resolver, shift: number): void {
   const { rule } = resolver;
   emitResolved(code, resolver, localValue(code, loadIndex(code, rule, shift), rule.signed));
 }
 
 /** The same for a value that was read. */
-export function emitResolved(code: Code, resolver: Resolver, value: IndexValue): void {
+export function emitResolved(code: CodeBuilder, resolver: Resolver, value: IndexValue): void {
   const { below, fromEnd } = resolver.bounds;
   const element = code.local("element");
   const fixed = fromEnd === undefined ? value : value.counted(fromEnd);
@@ -115,14 +115,14 @@ export function emitResolved(code: Code, resolver: Resolver, value: IndexValue):
 }
 
 /** Keeps the lowest number of an output element whose index is out of range; `position` pushes that of the one at hand. */
-export function reportBad(code: Code, bad: LocalId, position: () => void): void {
+export function reportBad(code: CodeBuilder, bad: LocalId, position: () => void): void {
   const own = code.local("position");
   position();
   code.op("local.tee", own).get(bad).get(own).get(bad).op("i32.lt_u").op("select").set(bad);
 }
 
 function outOfRange(
-  code: Code,
+  code: CodeBuilder,
   { rule, bounds, position, bad, nothing }: Resolver,
   value: IndexValue,
   element: LocalId,

@@ -30,7 +30,7 @@ import {
   isSigned,
   type PackedType,
 } from "../../ir/types.js";
-import { loads, stores, type Code, type LocalId } from "./code.js";
+import { loads, stores, type CodeBuilder, type LocalId } from "./code.js";
 import type { PlainOp } from "./instructions.js";
 
 /** Pushes where the memory of a read begins. */
@@ -44,7 +44,7 @@ export interface ReadPlaces {
 
 /** `reduced`: what the terms came to. */
 export function emitValue(
-  code: Code,
+  code: CodeBuilder,
   steps: readonly ValueStep[],
   reads: ReadPlaces,
   out: LocalId,
@@ -62,7 +62,7 @@ export function emitValue(
  * What the terms of an element come to. `each` emits the code that goes from term to term, and calls `take` where the elements of one
  * lie at some addresses.
  */
-export function emitTerms(code: Code, terms: TermSteps, each: EachTerm): LocalId {
+export function emitTerms(code: CodeBuilder, terms: TermSteps, each: EachTerm): LocalId {
   return terms.how === "exact" ? emitExact(code, terms, each) : emitStepwise(code, terms, each);
 }
 
@@ -73,13 +73,14 @@ type EachTerm = (take: (reads: ReadPlaces) => void) => void;
  * added by themselves. The count has at most 24 digits where its product with the unit is subnormal, so that it is rounded once.
  */
 function emitExact(
-  code: Code,
+  code: CodeBuilder,
   { unit, steps }: Extract<TermSteps, { readonly how: "exact" }>,
   each: EachTerm,
 ): LocalId {
   const [units, special] = [code.local("units", "i64"), code.local("special", "f32")];
   const [sum, bits] = [code.local("sum", "f32"), code.local("bits")];
-  const number = (value: number): Code => code.const(bitsOfNumber("f32", value)).op("f32.reinterpret_i32");
+  const number = (value: number): CodeBuilder =>
+    code.const(bitsOfNumber("f32", value)).op("f32.reinterpret_i32");
   code.whole("i64", 0).set(units);
   number(0).set(special);
   each((reads) => {
@@ -105,7 +106,7 @@ function emitExact(
 }
 
 function emitStepwise(
-  code: Code,
+  code: CodeBuilder,
   { how, type, steps }: Extract<TermSteps, { readonly how: StepwiseReduction }>,
   each: EachTerm,
 ): LocalId {
@@ -135,7 +136,7 @@ function emitStepwise(
 
 /** The local that holds what the last step comes to. */
 function emitSteps(
-  code: Code,
+  code: CodeBuilder,
   steps: readonly ValueStep[],
   { addresses, memory }: ReadPlaces,
   reduced?: LocalId,
@@ -181,7 +182,7 @@ const isFloat = (type: SourceType): type is keyof typeof floatFormats => Object.
 const signedLoads = { i8: "i32.load8_s", i16: "i32.load16_s" } as const;
 
 /** Pops the byte address of packed elements and pushes the one with a number. */
-function loadPacked(code: Code, type: PackedType, element: LocalId): void {
+function loadPacked(code: CodeBuilder, type: PackedType, element: LocalId): void {
   const [bits, each] = [bitsOf(type), elementsInByte(type)];
   code.get(element).const(Math.log2(each)).op("i32.shr_u").op("i32.add").op("i32.load8_u", 0);
   const place = (): void => {
@@ -210,7 +211,7 @@ function loadPacked(code: Code, type: PackedType, element: LocalId): void {
 }
 
 /** Pops an address and pushes the element there. */
-function load(code: Code, type: ValueType): void {
+function load(code: CodeBuilder, type: ValueType): void {
   switch (type) {
     case "i8":
     case "i16":
@@ -241,7 +242,7 @@ function load(code: Code, type: ValueType): void {
  * Pops the bits of an f16 and pushes its value. Its exponent and digits stand 13 bits further up in an f32, with a bias that is 112
  * less: a product by 2^112 is exact, of subnormal ones too. What comes to 2^16 or more was an infinity or NaN.
  */
-function widenHalf(code: Code): void {
+function widenHalf(code: CodeBuilder): void {
   const [half, wide] = [code.local("half"), code.local("wide")];
   code.set(half);
   code.get(half).const(0x7fff).op("i32.and").const(13).op("i32.shl").op("f32.reinterpret_i32");
@@ -261,7 +262,7 @@ const floatOps = {
 const integerOps = { add: "i32.add", sub: "i32.sub", mul: "i32.mul" } as const;
 const less = { i32: "i32.lt_s", u32: "i32.lt_u" } as const;
 
-function emitOperation(code: Code, op: Operation, type: ArithmeticType, a: LocalId, b: LocalId): void {
+function emitOperation(code: CodeBuilder, op: Operation, type: ArithmeticType, a: LocalId, b: LocalId): void {
   if (type === "f32") {
     code.get(a).get(b).op(floatOps[op]);
     return;
@@ -284,7 +285,7 @@ function emitOperation(code: Code, op: Operation, type: ArithmeticType, a: Local
 }
 
 /** Pushes a value as another type. */
-function cast(code: Code, from: SourceType, to: ValueType, value: LocalId): void {
+function cast(code: CodeBuilder, from: SourceType, to: ValueType, value: LocalId): void {
   if (isFloat(to)) {
     toFloat(code, from, to, value);
     return;
@@ -307,13 +308,13 @@ function cast(code: Code, from: SourceType, to: ValueType, value: LocalId): void
 }
 
 /** The value on top, or a bound that it is beyond. */
-function clamp(code: Code, bound: number, within: PlainOp): void {
+function clamp(code: CodeBuilder, bound: number, within: PlainOp): void {
   const own = code.local("clamped");
   code.set(own).get(own).const(bound).get(own).const(bound).op(within).op("select");
 }
 
 /** An integer modulo the size of another type. */
-function wrap(code: Code, to: Exclude<ValueType, "f16" | "bf16" | "f32">, value: LocalId): void {
+function wrap(code: CodeBuilder, to: Exclude<ValueType, "f16" | "bf16" | "f32">, value: LocalId): void {
   code.get(value);
   const bits = 8 * bytesOf(to);
   if (bits === 32) return;
@@ -326,7 +327,7 @@ function wrap(code: Code, to: Exclude<ValueType, "f16" | "bf16" | "f32">, value:
       .op("i32.shr_s");
 }
 
-function toFloat(code: Code, from: SourceType, to: "f16" | "bf16" | "f32", value: LocalId): void {
+function toFloat(code: CodeBuilder, from: SourceType, to: "f16" | "bf16" | "f32", value: LocalId): void {
   const exact = from === "f16" || from === "bf16" || from === "f32";
   if (exact) code.get(value);
   else if (to === "bf16" && bitsOf(from) === 32) sticky(code, from === "i32", value);
@@ -341,7 +342,7 @@ function toFloat(code: Code, from: SourceType, to: "f16" | "bf16" | "f32", value
 }
 
 /** Pushes 32 bits as an f32 that rounds to bf16 as they would: eight digits are lost, and what was in them is told by the last one. */
-function sticky(code: Code, signed: boolean, value: LocalId): void {
+function sticky(code: CodeBuilder, signed: boolean, value: LocalId): void {
   const [sign, magnitude] = [code.local("sign"), code.local("magnitude")];
   if (signed) code.get(value).const(31).op("i32.shr_s").set(sign);
   else code.const(0).set(sign);
@@ -360,7 +361,7 @@ function sticky(code: Code, signed: boolean, value: LocalId): void {
 }
 
 /** Pushes the bits of a value of a type, as they are stored. */
-function pushBits(code: Code, type: ValueType, value: LocalId): void {
+function pushBits(code: CodeBuilder, type: ValueType, value: LocalId): void {
   if (!isFloat(type)) {
     code.get(value);
     return;
@@ -374,7 +375,7 @@ function pushBits(code: Code, type: ValueType, value: LocalId): void {
 }
 
 /** Pushes the bits of the f16 or bf16 that is nearest to a value, ties to even. */
-function roundedBits(code: Code, type: "f16" | "bf16", value: LocalId): void {
+function roundedBits(code: CodeBuilder, type: "f16" | "bf16", value: LocalId): void {
   const { nan, infinity } = floatFormats[type];
   const [bits, magnitude, near] = [code.local("bits"), code.local("magnitude"), code.local("near")];
   code.get(value).op("i32.reinterpret_f32").set(bits);

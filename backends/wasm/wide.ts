@@ -2,17 +2,20 @@
  * Whole numbers of 128 bits in code that has none beyond 64: two's complement, in two locals. What a sum of index values comes to
  * fits 64 bits nearly always; where it may not, it is held here.
  */
-import type { Amount, Code, LocalId, Wide } from "./code.js";
+import type { Amount, CodeBuilder, LocalId, Wide } from "./code.js";
 import type { IndexValue } from "./resolve.js";
 
 /** Bits of a half that its product with another half does not leave. */
 const half = 32;
 const lowHalf = 0xffffffff;
 
-const wideLocal = (code: Code): Wide => ({ low: code.local("low", "i64"), high: code.local("high", "i64") });
+const wideLocal = (code: CodeBuilder): Wide => ({
+  low: code.local("low", "i64"),
+  high: code.local("high", "i64"),
+});
 
 /** A constant of up to 53 bits. */
-export function wideConstant(code: Code, value: number): Wide {
+export function wideConstant(code: CodeBuilder, value: number): Wide {
   const wide = wideLocal(code);
   code.whole("i64", value).set(wide.low);
   code.whole("i64", value < 0 ? -1 : 0).set(wide.high);
@@ -20,14 +23,14 @@ export function wideConstant(code: Code, value: number): Wide {
 }
 
 /** The i64 on top, with its sign. */
-export function widened(code: Code): Wide {
+export function widened(code: CodeBuilder): Wide {
   const wide = wideLocal(code);
   code.set(wide.low).get(wide.low).op("i64.const", 63).op("i64.shr_s").set(wide.high);
   return wide;
 }
 
 /** sum += value, or sum -= value. */
-export function accumulate(code: Code, sum: Wide, value: Wide, op: "add" | "sub"): void {
+export function accumulate(code: CodeBuilder, sum: Wide, value: Wide, op: "add" | "sub"): void {
   const low = code.local("low", "i64");
   code.get(sum.low).get(value.low).op(`i64.${op}`).set(low);
   code.get(sum.high).get(value.high).op(`i64.${op}`);
@@ -39,7 +42,7 @@ export function accumulate(code: Code, sum: Wide, value: Wide, op: "add" | "sub"
 }
 
 /** A number times a positive constant of up to 53 bits, by halves of 32 bits. */
-export function wideProduct(code: Code, { low, high }: Wide, by: number): Wide {
+export function wideProduct(code: CodeBuilder, { low, high }: Wide, by: number): Wide {
   const product = wideLocal(code);
   const pushHalf = (upper: boolean): void => {
     code.get(low);
@@ -56,8 +59,8 @@ export function wideProduct(code: Code, { low, high }: Wide, by: number): Wide {
     }),
   ) as [LocalId, LocalId, LocalId, LocalId];
   const middle = code.local("middle", "i64");
-  const upperOf = (part: LocalId): Code => code.get(part).op("i64.const", half).op("i64.shr_u");
-  const lowerOf = (part: LocalId): Code => code.get(part).op("i64.const", lowHalf).op("i64.and");
+  const upperOf = (part: LocalId): CodeBuilder => code.get(part).op("i64.const", half).op("i64.shr_u");
+  const lowerOf = (part: LocalId): CodeBuilder => code.get(part).op("i64.const", lowHalf).op("i64.and");
   upperOf(p00);
   lowerOf(p01).op("i64.add");
   lowerOf(p10).op("i64.add").set(middle);
@@ -71,7 +74,7 @@ export function wideProduct(code: Code, { low, high }: Wide, by: number): Wide {
 
 /** A number that is not negative by one of up to 53 bits, bit by bit. */
 export function wideQuotient(
-  code: Code,
+  code: CodeBuilder,
   value: Wide,
   by: Amount,
 ): { readonly quotient: Wide; readonly remainder: LocalId } {
@@ -80,8 +83,8 @@ export function wideQuotient(
   const remainder = code.local("remainder", "i64");
   code.get(value.low).set(rest.low).get(value.high).set(rest.high);
   for (const local of [quotient.low, quotient.high, remainder]) code.whole("i64", 0).set(local);
-  const one = (local: LocalId): Code => code.get(local).op("i64.const", 1);
-  const top = (local: LocalId): Code => code.get(local).op("i64.const", 63).op("i64.shr_u");
+  const one = (local: LocalId): CodeBuilder => code.get(local).op("i64.const", 1);
+  const top = (local: LocalId): CodeBuilder => code.get(local).op("i64.const", 63).op("i64.shr_u");
   const doubled = ({ low, high }: Wide): void => {
     one(high).op("i64.shl");
     top(low).op("i64.or").set(high);
@@ -102,9 +105,9 @@ export function wideQuotient(
 }
 
 /** A number as an index value. */
-export function wideValue(code: Code, value: Wide): IndexValue {
+export function wideValue(code: CodeBuilder, value: Wide): IndexValue {
   /** Pushes all ones where it is negative, else 0. */
-  const mask = (): Code => code.get(value.high).op("i64.const", 63).op("i64.shr_s");
+  const mask = (): CodeBuilder => code.get(value.high).op("i64.const", 63).op("i64.shr_s");
   return {
     held: value,
     counted(fromEnd) {

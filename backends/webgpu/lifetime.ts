@@ -1,5 +1,5 @@
 /** A device up to its loss. */
-export class Lifetime {
+export class DeviceLifetime {
   private loss: string | undefined;
   private readonly waiting = new Set<(reason: Error) => void>();
 

@@ -32,7 +32,7 @@ import {
 } from "../wgsl/index.js";
 import { bufferUsage, requireBuffers, type GpuBuffers } from "./buffers.js";
 import { buffersRefused, deviceLost, kernelRefused, orLost, orRefused, refusalError } from "./errors.js";
-import { Lifetime } from "./lifetime.js";
+import { DeviceLifetime } from "./lifetime.js";
 import { Resources } from "./resources.js";
 import { scoped } from "./scoped.js";
 import { mostOfAccess, noneBad } from "./status.js";
@@ -152,7 +152,7 @@ class DeviceRunner implements Runner {
   private readonly pipelines: BoundedCache<string, Pipeline>;
   /** Pipelines that are being made, by their text. */
   private readonly preparing = new Map<string, Promise<void>>();
-  private readonly lifetime: Lifetime;
+  private readonly lifetime: DeviceLifetime;
   private disposed = false;
 
   constructor(
@@ -162,7 +162,7 @@ class DeviceRunner implements Runner {
     this.limits = limitsOf(device.limits);
     this.target = targetOf(this.limits, device.adapterInfo?.isFallbackAdapter);
     this.pipelines = new BoundedCache({ limit: pipelines });
-    this.lifetime = new Lifetime(device, deviceLost);
+    this.lifetime = new DeviceLifetime(device, deviceLost);
     // Not every platform has the symbol, nor every `lib` its type.
     const { dispose } = Symbol as { readonly dispose?: symbol };
     if (dispose !== undefined) Object.defineProperty(this, dispose, { value: this.dispose.bind(this) });

@@ -1,8 +1,8 @@
 /** What every statement of a kernel shares: its plan, its text, its lanes, and how forms are written. */
 import { dimsOf, scale, type Linear, type Term } from "../../ir/linear.js";
 import { at } from "../../ir/types.js";
-import { factored, printForm, scaled, sum, type Vocabulary } from "./forms.js";
-import type { Width } from "./gather-move.js";
+import { factored, printForm, scaled, sum, type WgslVocabulary } from "./forms.js";
+import type { AccessWords } from "./gather-move.js";
 import { Lanes } from "./lanes.js";
 import { Lines } from "../lines.js";
 import type { Names } from "../names.js";
@@ -18,7 +18,7 @@ interface Loop {
 /** Stands for what is found before a loop; no loop variable of a program is called so. */
 const start = " start";
 
-export class Context {
+export class WgslContext {
   readonly out = new Lines();
   readonly lanes: Lanes;
   readonly names: Names;
@@ -60,7 +60,7 @@ export class Context {
   }
 
   /** A form whose start is found before a loop. */
-  private after({ starts }: Loop, before: string, rest: Linear, words: Vocabulary): string {
+  private after({ starts }: Loop, before: string, rest: Linear, words: WgslVocabulary): string {
     const name = starts.get(before) ?? `start${this.starts++}`;
     starts.set(before, name);
     const terms: readonly Term[] = [{ by: 1, of: { kind: "iv", name: start } }, ...rest.terms];
@@ -78,7 +78,7 @@ export class Context {
     this.out.append(lines);
   }
 
-  words(dims: readonly string[], sites: readonly string[] = []): Vocabulary {
+  words(dims: readonly string[], sites: readonly string[] = []): WgslVocabulary {
     return { iv: this.names.iv, dims, sites };
   }
 
@@ -114,7 +114,7 @@ export class Context {
   }
 
   /** Elements of an access of `width` words; less than one of those that are wider. */
-  elementsOf(width: Width): number {
+  elementsOf(width: AccessWords): number {
     return (4 * width) / this.plan.element.size;
   }
 

@@ -2,15 +2,15 @@
 import { gatheredTable } from "../../ir/access.js";
 import { inputOf, outputOf } from "../../ir/func.js";
 import { at, elementCount } from "../../ir/types.js";
-import type { Context } from "./context.js";
-import type { GatherMove, Width } from "./gather-move.js";
+import type { WgslContext } from "./context.js";
+import type { GatherMove, AccessWords } from "./gather-move.js";
 
 /** The array that elements are read from. */
-export const sourceName = ({ names }: Context, { stmt, staged }: GatherMove): string =>
+export const sourceName = ({ names }: WgslContext, { stmt, staged }: GatherMove): string =>
   names.buffer(staged?.buffer.name ?? stmt.from[gatheredTable]?.buffer ?? "");
 
 /** The 32-bit word at a place of it. */
-export function wordAt(context: Context, move: GatherMove, place: string): string {
+export function wordAt(context: WgslContext, move: GatherMove, place: string): string {
   const name = sourceName(context, move);
   if (move.staged?.stagedWidth !== 4) return `${name}[${place}]`;
   const whole = /^[\w.]+$/.test(place) ? place : `(${place})`;
@@ -18,13 +18,17 @@ export function wordAt(context: Context, move: GatherMove, place: string): strin
 }
 
 /** An access of so many words at a place of it. */
-export const accessAt = (context: Context, move: GatherMove, width: Width, place: string): string =>
-  width === 1 ? wordAt(context, move, place) : `${sourceName(context, move)}[${place}]`;
+export const accessAt = (
+  context: WgslContext,
+  move: GatherMove,
+  width: AccessWords,
+  place: string,
+): string => (width === 1 ? wordAt(context, move, place) : `${sourceName(context, move)}[${place}]`);
 
-export const outputName = ({ names, plan }: Context): string => names.buffer(outputOf(plan.func).name);
+export const outputName = ({ names, plan }: WgslContext): string => names.buffer(outputOf(plan.func).name);
 
 /** Whether no element is read: an index value has none to name, or the data, where terms do not read them, have none. */
-export const readsNothing = ({ plan }: Context, { sites, stmt }: GatherMove): boolean =>
+export const readsNothing = ({ plan }: WgslContext, { sites, stmt }: GatherMove): boolean =>
   sites.some(({ rule, ofTerm }) => !ofTerm && rule?.below === 0) ||
   (stmt.map.reduced === undefined && elementCount(inputOf(plan.func, gatheredTable).type.shape) === 0);
 
@@ -37,7 +41,7 @@ export const orFill = (move: GatherMove, filled: string, found: string): string 
   mayFill(move) ? `select(${filled}, ${found}, alive)` : found;
 
 /** Words of elements that have none, from a word of the first one on. */
-export function fillWords({ fill }: GatherMove, first: number, width: Width): string {
+export function fillWords({ fill }: GatherMove, first: number, width: AccessWords): string {
   const words = Array.from({ length: width }, (_, w) => {
     const bytes = [3, 2, 1, 0].map((byte) => at([...fill], (4 * (first + w) + byte) % fill.length));
     return `${bytes.reduce((bits, byte) => bits * 256 + byte, 0)}u`;

@@ -9,7 +9,7 @@ import { openFormOf } from "../../ir/symbols/open.js";
 import { printStmtHead, printTypes } from "../../ir/text/print.js";
 import { ubBytes, type Stmt } from "../../ir/tile.js";
 import { assertNever, at, invariant } from "../../ir/types.js";
-import { Context } from "./context.js";
+import { WgslContext } from "./context.js";
 import { emitGather, emitGatherHelpers } from "./gather.js";
 import type { GatherMove } from "./gather-move.js";
 import { kernelAt, type OpenKernel } from "./kernel-at.js";
@@ -61,7 +61,7 @@ export function emitText(plan: WgslPlan): WgslKernel {
 }
 
 function emitKernel(plan: WgslPlan, gather: GatherMove): string {
-  const context = new Context(plan);
+  const context = new WgslContext(plan);
   const { out, lanes, names } = context;
   const { func, bindings } = plan;
   const types = printTypes(func).map((type, k) => `%${at(func.operands, k).name}: ${type}`);
@@ -114,7 +114,7 @@ function arrayOf(
   return open ? `array<${element}>` : `array<${element}, ${bytes / 4 / width}>`;
 }
 
-function emitStmts(context: Context, body: readonly Stmt[], moves: ReadonlyMap<Stmt, WgslMove>): void {
+function emitStmts(context: WgslContext, body: readonly Stmt[], moves: ReadonlyMap<Stmt, WgslMove>): void {
   const { out, names } = context;
   for (const stmt of body) {
     switch (stmt.op) {
@@ -145,7 +145,7 @@ function emitStmts(context: Context, body: readonly Stmt[], moves: ReadonlyMap<S
   }
 }
 
-function emitMove(context: Context, move: WgslMove): void {
+function emitMove(context: WgslContext, move: WgslMove): void {
   switch (move.kind) {
     case "elided":
       break;

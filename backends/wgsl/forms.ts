@@ -7,7 +7,7 @@ import { assertNever, at, isPowerOfTwo } from "../../ir/types.js";
 import { sizeName } from "./names.js";
 
 /** What the atoms of a form are called where it is printed. */
-export interface Vocabulary {
+export interface WgslVocabulary {
   readonly iv: (name: string) => string;
   /** By output dim; `0u` for one that stands still. */
   readonly dims: readonly string[];
@@ -16,7 +16,7 @@ export interface Vocabulary {
 }
 
 /** Longest strides first, as addresses are read; then loop variables, dims, sites. The constant, then what is taken away. */
-export function printForm(form: Linear, words: Vocabulary): string {
+export function printForm(form: Linear, words: WgslVocabulary): string {
   const terms = inOrder(form.terms);
   const added = terms.filter(({ by }) => by > 0).flatMap((term) => printTerm(term, words));
   const taken = terms.filter(({ by }) => by < 0).flatMap(({ by, of }) => printTerm({ by: -by, of }, words));
@@ -31,7 +31,7 @@ const ranks = { iv: 0, dim: 1, site: 2, div: 3, mod: 4, min: 5, symbol: 6 } as c
 export const inOrder = (terms: readonly Term[]): readonly Term[] =>
   [...terms].sort((a, b) => Math.abs(b.by) - Math.abs(a.by) || ranks[a.of.kind] - ranks[b.of.kind]);
 
-function printTerm({ by, of }: Term, words: Vocabulary): string[] {
+function printTerm({ by, of }: Term, words: WgslVocabulary): string[] {
   switch (of.kind) {
     case "iv":
       return [times(words.iv(of.name), by)];

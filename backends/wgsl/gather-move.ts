@@ -47,15 +47,15 @@ import { ubStrides, type ForStmt, type GatherStmt } from "../../ir/tile.js";
 import { assertNever, at, bitsOf, invariant, meanBytes, type DType, type Shape } from "../../ir/types.js";
 import type { ValuePlan } from "../../ir/values/index.js";
 import { planGather, type GatherPlan } from "../plan/gather.js";
-import { pageAlong, type Page } from "../plan/page.js";
+import { pageAlong, type PagedDims } from "../plan/page.js";
 import { beyondSteps, isOverPoint } from "../plan/stages.js";
 import type { SiteStep } from "../site-values.js";
-import { joinedDims, type Walk } from "./joined-dims.js";
+import { joinedDims, type LaneTile } from "./joined-dims.js";
 import { loadMove, type LoadMove } from "./load-move.js";
 import { rowDim } from "./row-dim.js";
 
 /** 32-bit words of one access. */
-export type Width = 1 | 2 | 4;
+export type AccessWords = 1 | 2 | 4;
 
 /** An index value, and how a kernel holds it. */
 export interface SiteMove extends SiteStep {
@@ -86,13 +86,13 @@ export type SharedWords =
 /** What a lane moves at a time. `group`: elements of the innermost dim; of packed ones, those of a word. */
 export type Unit =
   /** `fourAlong`: the output dim along which a lane takes four rows at a time, their indices read together. */
-  | { readonly how: "rows"; readonly group: number; readonly width: Width; readonly fourAlong?: number }
+  | { readonly how: "rows"; readonly group: number; readonly width: AccessWords; readonly fourAlong?: number }
   | { readonly how: "groups"; readonly group: number }
-  | { readonly how: "words"; readonly group: 1; readonly width: Width }
+  | { readonly how: "words"; readonly group: 1; readonly width: AccessWords }
   | { readonly how: "packed"; readonly group: number; readonly shared: SharedWords };
 
 /** Rows along a dim that lie end to end in a page of the data and in the output. */
-export interface PageRun extends Page {
+export interface PageRun extends PagedDims {
   readonly dim: number;
   /** Whether a page begins where the tile does, in every iteration. */
   readonly aligned: boolean;
@@ -103,7 +103,7 @@ export interface GatherMove {
   readonly stmt: GatherStmt;
   readonly unit: Unit;
   /** Words of one access of each operand, in their order. */
-  readonly widths: readonly Width[];
+  readonly widths: readonly AccessWords[];
   /** Sizes of this tile as lanes walk it, and extents of a whole one. */
   readonly sizes: readonly Linear[];
   readonly tile: Shape;
@@ -160,7 +160,7 @@ export function gatherMove(
   const isTable = plan.sites.some(({ table }) => table === gatheredTable);
   const computes = values !== undefined;
   const setting: Setting = { func, stmt, loops, staged: widest, sharing, laneBytes, isTable, computes };
-  const asItLies: Walk = { sizes: stmt.to.sizes, tile, addresses };
+  const asItLies: LaneTile = { sizes: stmt.to.sizes, tile, addresses };
   // Lanes that stage rows keep to them.
   const joined =
     widest === undefined && !computes
@@ -292,8 +292,8 @@ interface Setting {
 
 /** The tile as it lies, which vectors of neighbours follow, and as lanes walk it. */
 interface Walks {
-  readonly asItLies: Walk;
-  readonly walk: Walk;
+  readonly asItLies: LaneTile;
+  readonly walk: LaneTile;
 }
 
 /** Undefined where elements share words. `simple`: whether neighbours may be resolved by vectors. */
@@ -325,15 +325,15 @@ function unitOf(setting: Setting, { asItLies, walk }: Walks, simple: boolean): U
 }
 
 /** Words of an element's access: what is staged, and what holds index values too, is read by single ones. */
-const wordsOf = (size: number, { staged, isTable }: Setting): Width =>
-  staged !== undefined || isTable ? 1 : ((size / 4) as Width);
+const wordsOf = (size: number, { staged, isTable }: Setting): AccessWords =>
+  staged !== undefined || isTable ? 1 : ((size / 4) as AccessWords);
 
 /** The widest access that rows are made of, in both places; undefined where there is none. */
-function rowWidth(setting: Setting, { sizes, addresses }: Walk, size: number): Width | undefined {
+function rowWidth(setting: Setting, { sizes, addresses }: LaneTile, size: number): AccessWords | undefined {
   const { func, staged, isTable, loops } = setting;
   const last = sizes.length - 1;
   const data = inputOf(func, gatheredTable);
-  const widths: readonly Width[] =
+  const widths: readonly AccessWords[] =
     isTable || staged?.stagedWidth === 1 ? [1] : staged === undefined ? [4, 2, 1] : [4, 1];
   return widths.find((width) => {
     const group = (4 * width) / size;
@@ -354,7 +354,12 @@ const startsIn = ({ func, loops, stmt }: Setting, address: Linear, tensor: Opera
   residue(elementsOf(func, tensor), group, loops) === 0;
 
 /** Words of one access of each operand. */
-function widthsOf(setting: Setting, asItLies: Walk, unit: Unit, staged: LoadMove | undefined): Width[] {
+function widthsOf(
+  setting: Setting,
+  asItLies: LaneTile,
+  unit: Unit,
+  staged: LoadMove | undefined,
+): AccessWords[] {
   const { func, stmt, isTable, computes } = setting;
   const size = meanBytes(inputOf(func, gatheredTable).type.dtype);
   const [data, output] = movedBy(unit, size);
@@ -365,7 +370,7 @@ function widthsOf(setting: Setting, asItLies: Walk, unit: Unit, staged: LoadMove
     (unit.how !== "groups" || unit.group === 4) &&
     readInFours(setting, asItLies, along, table);
   return [
-    ...inputsOf(func).map((_, table): Width => {
+    ...inputsOf(func).map((_, table): AccessWords => {
       if (table === gatheredTable) return staged?.width ?? (isTable || computes ? 1 : data);
       return inFours(table) ? 4 : 1;
     }),
@@ -374,7 +379,7 @@ function widthsOf(setting: Setting, asItLies: Walk, unit: Unit, staged: LoadMove
 }
 
 /** Words of one access of the data in place, and of the output. */
-function movedBy(unit: Unit, size: number): readonly [data: Width, output: Width] {
+function movedBy(unit: Unit, size: number): readonly [data: AccessWords, output: AccessWords] {
   switch (unit.how) {
     case "rows":
     case "words":
@@ -391,7 +396,7 @@ function movedBy(unit: Unit, size: number): readonly [data: Width, output: Width
 /** Whether four neighbours along a dim find their index values of a table in one read. */
 const readInFours = (
   { func, stmt, loops }: Setting,
-  { addresses }: Walk,
+  { addresses }: LaneTile,
   along: number,
   table: number,
 ): boolean =>
@@ -406,7 +411,7 @@ const readInFours = (
  * The dim next to the rows, where lanes do not read side by side, a row is one access, and an index for each of four rows lies
  * in one read.
  */
-function fourRows(setting: Setting, walk: Walk): number | undefined {
+function fourRows(setting: Setting, walk: LaneTile): number | undefined {
   const { func, stmt, loops } = setting;
   const d = stmt.to.sizes.length - 2;
   if (d < 0 || residue(at(walk.sizes, d), 4, loops) !== 0) return undefined;
@@ -436,7 +441,7 @@ function startsAtMultiples(
  * follow it by the page alone.
  */
 function pageRun(
-  { sizes, tile, addresses }: Walk,
+  { sizes, tile, addresses }: LaneTile,
   ranges: Ranges,
   loops: readonly ForStmt[],
 ): PageRun | undefined {

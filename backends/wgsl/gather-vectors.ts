@@ -1,7 +1,7 @@
 /** Neighbours whose index values are resolved by vectors: elements of the innermost dim, or four short rows. */
 import { soleAtom } from "../../ir/linear.js";
 import { at, InternalError } from "../../ir/types.js";
-import type { Context } from "./context.js";
+import type { WgslContext } from "./context.js";
 import { accessAt, outputName, sourceName, wordAt } from "./elements.js";
 import { inOrder } from "./forms.js";
 import type { GatherMove, SiteMove } from "./gather-move.js";
@@ -9,7 +9,7 @@ import { declareResolved, siteNames } from "./index-values.js";
 import { fourOf, none } from "./resolve.js";
 
 /** The helpers that groups call, before main. */
-export function emitGroupHelpers(context: Context, move: GatherMove): void {
+export function emitGroupHelpers(context: WgslContext, move: GatherMove): void {
   const { out } = context;
   const { size } = context.plan.element;
   if (size > 4) return;
@@ -52,7 +52,11 @@ export function emitGroupHelpers(context: Context, move: GatherMove): void {
 }
 
 /** What `resolve_k` gives at a coordinate; where it reads four values together, it is called with their access. */
-function resolved(context: Context, { site, form, four, rule }: SiteMove, coords: readonly string[]): string {
+function resolved(
+  context: WgslContext,
+  { site, form, four, rule }: SiteMove,
+  coords: readonly string[],
+): string {
   const position =
     four && rule !== undefined
       ? context.access(form, 16 / rule.bytes, coords)
@@ -65,7 +69,7 @@ const mayMiss = ({ sites }: GatherMove): readonly SiteMove[] =>
   sites.filter(({ rule }) => rule?.mayBeNone === true);
 
 /** Declares `at<k>`, the elements that four rows from a coordinate on are read by. */
-export function declareFourRows(context: Context, move: GatherMove, coords: readonly string[]): void {
+export function declareFourRows(context: WgslContext, move: GatherMove, coords: readonly string[]): void {
   const place = context.address(move.addresses.output, coords);
   for (const site of move.sites) {
     const value = resolved(context, site, coords);
@@ -75,7 +79,7 @@ export function declareFourRows(context: Context, move: GatherMove, coords: read
 
 /** 16 bytes of each of four rows. */
 export function emitFourRows(
-  context: Context,
+  context: WgslContext,
   move: GatherMove,
   along: number,
   coords: readonly string[],
@@ -106,7 +110,7 @@ const shiftedBy = (coords: readonly string[], along: number, by: number): string
   coords.map((name, d) => (d !== along || by === 0 ? name : name === "0u" ? `${by}u` : `${name} + ${by}u`));
 
 /** Declares `at<k>_<n>` for the elements of a group, and `none<k>_<n>` where an index may have none. */
-export function declareGroup(context: Context, move: GatherMove, coords: readonly string[]): void {
+export function declareGroup(context: WgslContext, move: GatherMove, coords: readonly string[]): void {
   const { out } = context;
   const wide = context.plan.element.size > 4;
   for (let n = 0; n < (wide ? move.unit.group : 1); n++) {
@@ -126,7 +130,7 @@ export function declareGroup(context: Context, move: GatherMove, coords: readonl
 }
 
 /** The output of a group from the elements it gathers. */
-export function emitGroup(context: Context, move: GatherMove, coords: readonly string[]): void {
+export function emitGroup(context: WgslContext, move: GatherMove, coords: readonly string[]): void {
   const { out } = context;
   const { size } = context.plan.element;
   const wide = size > 4;
@@ -148,7 +152,7 @@ export function emitGroup(context: Context, move: GatherMove, coords: readonly s
 }
 
 /** One element wider than a word. */
-function elementAt(context: Context, move: GatherMove, coords: readonly string[], n: number): string {
+function elementAt(context: WgslContext, move: GatherMove, coords: readonly string[], n: number): string {
   const sites = move.sites.map((site) => found(site, n, "0u"));
   return `${sourceName(context, move)}[${context.address(move.addresses.data, coords, sites)}]`;
 }
@@ -158,7 +162,11 @@ const found = ({ site, rule }: SiteMove, n: number, zero: string): string =>
   rule?.mayBeNone === true ? `select(at${site}_${n}, ${zero}, none${site}_${n})` : `at${site}_${n}`;
 
 /** The addresses of four elements from a coordinate on. */
-function quadAddress(context: Context, { addresses, sites }: GatherMove, coords: readonly string[]): string {
+function quadAddress(
+  context: WgslContext,
+  { addresses, sites }: GatherMove,
+  coords: readonly string[],
+): string {
   const innermost = coords.length - 1;
   const { at: constantPart, terms } = addresses.data;
   const scalar = { at: constantPart, terms: terms.filter(({ of }) => of.kind !== "site") };

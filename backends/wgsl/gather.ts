@@ -1,7 +1,7 @@
 /** gather: each lane moves units of the tile, by index values that are resolved outside the dims that share them. */
 import { isConstant, mod } from "../../ir/linear.js";
 import { assertNever, at } from "../../ir/types.js";
-import { inAccesses, type Context } from "./context.js";
+import { inAccesses, type WgslContext } from "./context.js";
 import { accessAt, fillWords, mayFill, orFill, outputName, readsNothing } from "./elements.js";
 import { isLarge, type GatherMove, type PageRun, type Unit } from "./gather-move.js";
 import {
@@ -26,7 +26,7 @@ import { declareValue, valueHelpers } from "./values.js";
 import { emitPages, emitRun, emitTileLoops } from "./tile-loops.js";
 
 /** The functions that a gather calls, before main. */
-export function emitGatherHelpers(context: Context, move: GatherMove): void {
+export function emitGatherHelpers(context: WgslContext, move: GatherMove): void {
   emitIndexHelpers(context, move);
   const { unit } = move;
   if (unit.how === "packed") emitPackedHelpers(context, move, unit);
@@ -34,7 +34,7 @@ export function emitGatherHelpers(context: Context, move: GatherMove): void {
   if (move.values !== undefined) emitValueHelpers(context.out, valueHelpers(move.values));
 }
 
-export function emitGather(context: Context, move: GatherMove): void {
+export function emitGather(context: WgslContext, move: GatherMove): void {
   const { unit } = move;
   if (unit.how === "packed") emitPackedGather(context, move, unit);
   else emitUnits(context, move, unit);
@@ -43,7 +43,7 @@ export function emitGather(context: Context, move: GatherMove): void {
 /** Units of whole words. */
 type WholeWords = Exclude<Unit, { readonly how: "packed" }>;
 
-function emitUnits(context: Context, move: GatherMove, unit: WholeWords): void {
+function emitUnits(context: WgslContext, move: GatherMove, unit: WholeWords): void {
   const { out } = context;
   const { sizes, tile, resolved, sharing, page } = move;
   const loops = { tile, sizes, groups: groupsOf(move), axes: axesOf(tile) };
@@ -74,7 +74,7 @@ function emitUnits(context: Context, move: GatherMove, unit: WholeWords): void {
 }
 
 /** Declares the index values at a coordinate. */
-function declare(context: Context, move: GatherMove, coords: readonly string[]): void {
+function declare(context: WgslContext, move: GatherMove, coords: readonly string[]): void {
   const { unit } = move;
   if (unit.how === "groups") declareGroup(context, move, coords);
   else if (unit.how === "rows" && unit.fourAlong !== undefined) declareFourRows(context, move, coords);
@@ -82,7 +82,7 @@ function declare(context: Context, move: GatherMove, coords: readonly string[]):
 }
 
 function emitUnit(
-  context: Context,
+  context: WgslContext,
   move: GatherMove,
   unit: WholeWords,
   coords: readonly string[],
@@ -112,7 +112,7 @@ const groupsOf = ({ tile, unit }: GatherMove): number[] =>
 
 /** The dim of the pages: `take` is given the coordinates at which rows of one page begin, and their number. */
 function emitByPages(
-  context: Context,
+  context: WgslContext,
   { sizes }: GatherMove,
   { dim, form, by, aligned }: PageRun,
   coords: readonly string[],
@@ -134,14 +134,19 @@ function emitByPages(
 }
 
 /** The data's access of so many elements at a coordinate. */
-const sourceAt = (context: Context, move: GatherMove, elements: number, coords: readonly string[]): string =>
+const sourceAt = (
+  context: WgslContext,
+  move: GatherMove,
+  elements: number,
+  coords: readonly string[],
+): string =>
   isLarge(move.addresses.data, move.ranges)
     ? inAccesses(narrowForm(context, move, move.addresses.data, coords), elements)
     : context.access(move.addresses.data, elements, coords, siteNames(move));
 
 /** What an index serves, or rows that lie end to end: where it starts is found once. */
 function emitRows(
-  context: Context,
+  context: WgslContext,
   move: GatherMove,
   { width }: Extract<Unit, { readonly how: "rows" }>,
   coords: readonly string[],
@@ -176,7 +181,7 @@ function emitRows(
 }
 
 /** Accesses of rows end to end. */
-function lengthOf({ out }: Context, row: number | string, rows: number | string): number | string {
+function lengthOf({ out }: WgslContext, row: number | string, rows: number | string): number | string {
   if (rows === 1) return row;
   if (typeof row === "number" && typeof rows === "number") return row * rows;
   out.line(`let end = ${rows} * ${typeof row === "number" ? `${row}u` : row};`);
@@ -185,7 +190,7 @@ function lengthOf({ out }: Context, row: number | string, rows: number | string)
 
 /** One element of whole words. */
 function emitWords(
-  context: Context,
+  context: WgslContext,
   move: GatherMove,
   { width }: Extract<Unit, { readonly how: "words" }>,
   coords: readonly string[],

@@ -5,7 +5,7 @@
 import type { ParallelLoop, ParallelNest } from "../../ir/task/index.js";
 import type { WgslLimits } from "./kernel.js";
 
-export interface Grid {
+export interface WorkgroupGrid {
   readonly dispatch: readonly [x: number, y: number, z: number];
   readonly folded: boolean;
 }
@@ -20,7 +20,7 @@ export function dispatchOf(
   { loops, tasks }: { readonly loops: readonly Pick<ParallelLoop, "trips">[]; readonly tasks: number },
   folded: boolean,
   most: number,
-): Grid["dispatch"] | undefined {
+): WorkgroupGrid["dispatch"] | undefined {
   if (tasks === 0) return [0, 0, 0];
   if (!folded) {
     const [x = 1, y = 1, z = 1] = loops.map(({ trips }) => trips).reverse();

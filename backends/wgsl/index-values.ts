@@ -7,7 +7,7 @@ import type { Linear } from "../../ir/linear.js";
 import { indexBytes } from "../../ir/policy.js";
 import { assertNever, at, InternalError, isSigned } from "../../ir/types.js";
 import { belowText, lastText } from "./bounds.js";
-import type { Context } from "./context.js";
+import type { WgslContext } from "./context.js";
 import { isLarge, type GatherMove, type SiteMove } from "./gather-move.js";
 import { sizeName } from "./names.js";
 import {
@@ -29,7 +29,7 @@ const siteName = ({ wide, rule, site }: SiteMove): string =>
 
 /** A position or an address: below 2^31 in the end, whatever it is made from. */
 export const narrowForm = (
-  context: Context,
+  context: WgslContext,
   move: GatherMove,
   form: Linear,
   coords: readonly string[],
@@ -38,7 +38,7 @@ export const narrowForm = (
     ? `${wideForm(form, wordsOf(context, move, coords))}.x`
     : context.address(form, coords, siteNames(move));
 
-function wordsOf(context: Context, move: GatherMove, coords: readonly string[]): WideWords {
+function wordsOf(context: WgslContext, move: GatherMove, coords: readonly string[]): WideWords {
   const names = siteNames(move);
   return {
     narrow: (form) => context.address(form, coords, names),
@@ -47,7 +47,7 @@ function wordsOf(context: Context, move: GatherMove, coords: readonly string[]):
 }
 
 /** The functions that index values are resolved by, before main. */
-export function emitIndexHelpers(context: Context, move: GatherMove): void {
+export function emitIndexHelpers(context: WgslContext, move: GatherMove): void {
   const { out, names, plan } = context;
   for (const { site, table, rule, wide, four, ofTerm } of move.sites) {
     if (wide || table === undefined || rule === undefined) continue;
@@ -74,7 +74,7 @@ export interface ElementAt {
 }
 
 /** Declares every site of an element, but for those of its terms, and `alive` where one may end it. */
-export function declareSites(context: Context, move: GatherMove, element: ElementAt): void {
+export function declareSites(context: WgslContext, move: GatherMove, element: ElementAt): void {
   const { out } = context;
   if (mayEnd(move, false)) out.line("var alive = true;");
   if (move.reports) {
@@ -87,7 +87,7 @@ export function declareSites(context: Context, move: GatherMove, element: Elemen
 }
 
 /** Declares the sites of a term, whose coordinates end in r. Gives whether one may end it, and `alive` then says which did not. */
-export function declareTermSites(context: Context, move: GatherMove, element: ElementAt): boolean {
+export function declareTermSites(context: WgslContext, move: GatherMove, element: ElementAt): boolean {
   const ends = mayEnd(move, true);
   // That of the element is true where it has terms.
   if (ends) context.out.line("var alive = true;");
@@ -96,7 +96,7 @@ export function declareTermSites(context: Context, move: GatherMove, element: El
 }
 
 /** Where r begins and ends for an element; undefined where no element has a term. */
-export function termBounds({ out }: Context, move: GatherMove): readonly [string, string] | undefined {
+export function termBounds({ out }: WgslContext, move: GatherMove): readonly [string, string] | undefined {
   const { map } = move.stmt;
   const { most, bag } = map.reduced ?? { most: 0 };
   if (termPlaces(map) === 0 || sitesOfPart(move, true).some(({ rule }) => rule?.below === 0))
@@ -117,7 +117,7 @@ const sitesOfPart = ({ sites }: Pick<GatherMove, "sites">, ofTerm: boolean): rea
 
 /** A bag may have no more terms than its most. */
 function emitLongBag(
-  { out }: Context,
+  { out }: WgslContext,
   move: GatherMove,
   site: SiteMove,
   { from, most }: NonNullable<SiteMove["ends"]>,
@@ -136,7 +136,7 @@ function reached(sites: readonly SiteMove[]): readonly SiteMove[] {
 const isReported = ({ rule }: SiteMove): boolean => rule?.outside === "report";
 
 /** Declares `bad`, where an index may be reported: the lowest output element that a lane found one at. */
-export function declareBad({ out }: Context, move: GatherMove): void {
+export function declareBad({ out }: WgslContext, move: GatherMove): void {
   if (move.reports) out.line(`var bad = ${none};`);
 }
 
@@ -145,7 +145,7 @@ export function declareBad({ out }: Context, move: GatherMove): void {
  * keeps the place of the first.
  */
 export function emitReport(
-  context: Context,
+  context: WgslContext,
   move: GatherMove,
   maybeEmpty: readonly Linear[] = move.maybeEmpty,
 ): void {
@@ -154,7 +154,7 @@ export function emitReport(
   context.out.line(`if (bad != ${none}${exists.join("")}) { atomicMin(&status[0], bad); }`);
 }
 
-function declareSite(context: Context, move: GatherMove, site: SiteMove, element: ElementAt): void {
+function declareSite(context: WgslContext, move: GatherMove, site: SiteMove, element: ElementAt): void {
   const { out } = context;
   const { table, rule, wide, fromEnd } = site;
   const form = element.forms === undefined ? site.form : at(element.forms, site.site);
@@ -203,7 +203,7 @@ interface Resolved {
 
 /** Declares `name`, the element that an index names, and keeps the place of one out of range that is reported. */
 export function declareResolved(
-  { out }: Context,
+  { out }: WgslContext,
   { rule }: Pick<SiteMove, "rule">,
   { name, value, four, place }: Resolved,
 ): void {
@@ -236,7 +236,7 @@ function elementInRange({ sites }: GatherMove, site: SiteMove, rule: NonNullable
 }
 
 /** Ends the element where a condition does not hold. The lowest output element whose index is out of range is reported. */
-function emitEnding({ out }: Context, move: GatherMove, site: SiteMove, inside: string): void {
+function emitEnding({ out }: WgslContext, move: GatherMove, site: SiteMove, inside: string): void {
   const ends = mayEnd(move, site.ofTerm);
   const outside = `${ends ? "alive && " : ""}!(${inside})`;
   if (isReported(site)) out.line(`bad = min(bad, select(${none}, written, ${outside}));`);
@@ -261,7 +261,7 @@ const isByVectors = (unit: GatherMove["unit"]): boolean =>
   unit.how === "groups" || (unit.how === "rows" && unit.fourAlong !== undefined);
 
 /** The index value at `position`, as a wide number. */
-function rawValue({ names, plan }: Context, { table, dtype }: SiteMove): string {
+function rawValue({ names, plan }: WgslContext, { table, dtype }: SiteMove): string {
   if (table === undefined || dtype === undefined) throw new InternalError("a sum is read nowhere");
   const buffer = names.buffer(inputOf(plan.func, table).name);
   const [bytes, signed] = [indexBytes(dtype), isSigned(dtype)];
@@ -273,7 +273,7 @@ function rawValue({ names, plan }: Context, { table, dtype }: SiteMove): string 
 
 /** Sets a site from `value` under its rule. */
 function emitResolved(
-  context: Context,
+  context: WgslContext,
   move: GatherMove,
   site: SiteMove,
   rule: NonNullable<SiteMove["rule"]>,
@@ -306,7 +306,7 @@ function emitResolved(
 }
 
 /** Ends what an index value is of where it names the element that is left out. */
-function emitLeftOut({ out }: Context, { but }: Rule, name: string): void {
+function emitLeftOut({ out }: WgslContext, { but }: Rule, name: string): void {
   if (but !== undefined) out.line(`alive = alive && ${name} != ${but}u;`);
 }
 

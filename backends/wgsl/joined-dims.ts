@@ -21,7 +21,7 @@ import {
 import { at, isPowerOfTwo, type Shape } from "../../ir/types.js";
 
 /** A tile as lanes walk it: of dims that are one, the last has the elements of all, and the others have one entry. */
-export interface Walk {
+export interface LaneTile {
   readonly sizes: readonly Linear[];
   /** Extents of a whole tile. */
   readonly tile: Shape;
@@ -32,7 +32,7 @@ export interface Walk {
  * `follows`: whether a dim picks index values. One that does is joined with another that does alone; the others are copied by rows
  * of the data, which a shift and a mask cannot find.
  */
-export function joinedDims(start: Walk, follows: readonly boolean[]): Walk {
+export function joinedDims(start: LaneTile, follows: readonly boolean[]): LaneTile {
   const steps = isAffine(start.addresses.data);
   let walk = start;
   let into = start.sizes.length - 1;
@@ -49,11 +49,11 @@ export function joinedDims(start: Walk, follows: readonly boolean[]): Walk {
 
 /** Undefined where the two dims are no single run; `mayBeApart`: they may be two in the data. */
 function join(
-  { sizes, tile, addresses }: Walk,
+  { sizes, tile, addresses }: LaneTile,
   outer: number,
   inner: number,
   mayBeApart: boolean,
-): Walk | undefined {
+): LaneTile | undefined {
   const row = at(sizes, inner);
   if (!isConstant(row)) return undefined;
   const dims = { outer, inner, row: row.at };

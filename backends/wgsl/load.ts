@@ -2,14 +2,14 @@
 import { isConstant } from "../../ir/linear.js";
 import { ubStrides } from "../../ir/tile.js";
 import { at, elementCount, meanBytes } from "../../ir/types.js";
-import { inAccesses, type Context } from "./context.js";
+import { inAccesses, type WgslContext } from "./context.js";
 import { scaled, sum } from "./forms.js";
 import { axesOf } from "./lanes.js";
 import type { LoadMove } from "./load-move.js";
 import { rowDim } from "./row-dim.js";
 import { emitTileLoops, emitTurns } from "./tile-loops.js";
 
-export function emitLoad(context: Context, move: LoadMove): void {
+export function emitLoad(context: WgslContext, move: LoadMove): void {
   const { out, lanes } = context;
   const { stmt, buffer, waits, width, stagedWidth } = move;
   const { shape } = buffer;
@@ -49,7 +49,7 @@ export function emitLoad(context: Context, move: LoadMove): void {
 }
 
 /** The number of accesses of a row; WGSL text if its size is not constant. */
-function unitsOf(context: Context, { stmt, buffer, width }: LoadMove): number | string {
+function unitsOf(context: WgslContext, { stmt, buffer, width }: LoadMove): number | string {
   const size = at(stmt.from.sizes, buffer.shape.length - 1);
   const elements = (width * 4) / meanBytes(buffer.dtype);
   if (isConstant(size)) return Math.ceil(size.at / elements);
@@ -59,7 +59,7 @@ function unitsOf(context: Context, { stmt, buffer, width }: LoadMove): number | 
 }
 
 /** Emits one access of a row. `place`: where an access of the row lies in workgroup memory. */
-function emitUnit(context: Context, move: LoadMove, place: (unit: string) => string): void {
+function emitUnit(context: WgslContext, move: LoadMove, place: (unit: string) => string): void {
   const { out, names } = context;
   const { stmt, buffer, how, width, stagedWidth } = move;
   const target = names.buffer(buffer.name);

@@ -8,7 +8,7 @@ import { stepAlong } from "../../ir/linear.js";
 import { residue } from "../../ir/intervals/loop-bounds.js";
 import { extentsOver } from "../../ir/symbols/symbols.js";
 import { at, elementCount, strides } from "../../ir/types.js";
-import { lowBits, type Context } from "./context.js";
+import { lowBits, type WgslContext } from "./context.js";
 import { fillWords, orFill, outputName, readsNothing, wordAt } from "./elements.js";
 import { scaled, sum } from "./forms.js";
 import type { GatherMove, SharedWords, Unit } from "./gather-move.js";
@@ -19,7 +19,7 @@ import { emitTileLoops, emitTurns } from "./tile-loops.js";
 
 type Packed = Extract<Unit, { readonly how: "packed" }>;
 
-export function emitPackedGather(context: Context, move: GatherMove, unit: Packed): void {
+export function emitPackedGather(context: WgslContext, move: GatherMove, unit: Packed): void {
   const { out } = context;
   const { stmt, tile, maybeEmpty } = move;
   const { shared, group: perWord } = unit;
@@ -78,7 +78,13 @@ const isRun = ({ tile, resolved, addresses, values }: GatherMove): boolean =>
   !resolved.includes(tile.length - 1) &&
   stepAlong(addresses.data, "dim", tile.length - 1) === 1;
 
-function emitWholeWord(context: Context, move: GatherMove, unit: Packed, shared: Recomputed, row: Row): void {
+function emitWholeWord(
+  context: WgslContext,
+  move: GatherMove,
+  unit: Packed,
+  shared: Recomputed,
+  row: Row,
+): void {
   const { out } = context;
   const { group: perWord } = unit;
   out.line(`let d = word * ${perWord}u - first;`);
@@ -108,7 +114,7 @@ function emitWholeWord(context: Context, move: GatherMove, unit: Packed, shared:
 
 /** A word of several rows, by the coordinates of the tensor: behind the end of a row comes the start of the next. */
 function emitAcrossRows(
-  context: Context,
+  context: WgslContext,
   move: GatherMove,
   unit: Packed,
   shared: Recomputed,
@@ -136,7 +142,7 @@ function emitAcrossRows(
 }
 
 /** Moves the coordinates of a tensor to the next element. */
-function emitNext(context: Context, shape: readonly number[], moving: readonly number[]): void {
+function emitNext(context: WgslContext, shape: readonly number[], moving: readonly number[]): void {
   const { out } = context;
   const d = moving[moving.length - 1];
   if (d === undefined) return;
@@ -148,7 +154,7 @@ function emitNext(context: Context, shape: readonly number[], moving: readonly n
   });
 }
 
-function emitOwnBits(context: Context, move: GatherMove, unit: Packed, { size, along }: Row): void {
+function emitOwnBits(context: WgslContext, move: GatherMove, unit: Packed, { size, along }: Row): void {
   const { out } = context;
   const { group: perWord } = unit;
   const bits = 32 / perWord;
@@ -167,7 +173,12 @@ function emitOwnBits(context: Context, move: GatherMove, unit: Packed, { size, a
 }
 
 /** An element of the tile itself, to its place in `packed`. */
-function emitElementBits(context: Context, move: GatherMove, unit: Packed, coords: readonly string[]): void {
+function emitElementBits(
+  context: WgslContext,
+  move: GatherMove,
+  unit: Packed,
+  coords: readonly string[],
+): void {
   const { values } = move;
   if (values !== undefined) {
     emitComputed(context, move, unit, () => declareValue(context, move, values, { coords }));
@@ -181,7 +192,7 @@ type Recomputed = Extract<SharedWords, { readonly by: "recomputed" }>;
 
 /** One output element, by the coordinates of the tensors: from global memory, to its place in `packed`. */
 function emitElement(
-  context: Context,
+  context: WgslContext,
   move: GatherMove,
   unit: Packed,
   shared: Recomputed,
@@ -204,7 +215,7 @@ function emitElement(
 
 /** A computed element, or its fill, to place `e` of `packed`. */
 function emitComputed(
-  context: Context,
+  context: WgslContext,
   move: GatherMove,
   { group: perWord }: Packed,
   declared: () => string,
@@ -222,7 +233,7 @@ const fillBits = ({ fill }: GatherMove): string => `${fill.reduceRight((sum, byt
 
 /** The element at an address, or its fill, to place `e` of `packed`. */
 function emitBits(
-  context: Context,
+  context: WgslContext,
   move: GatherMove,
   { group: perWord }: Packed,
   source: string,
@@ -240,13 +251,13 @@ function emitBits(
 }
 
 /** The helper that a packed gather calls, before main. */
-export function emitPackedHelpers(context: Context, move: GatherMove, unit: Packed): void {
+export function emitPackedHelpers(context: WgslContext, move: GatherMove, unit: Packed): void {
   if (unit.shared.by === "recomputed" && isRun(move) && !readsNothing(context, move))
     emitRun(context, move, unit);
 }
 
 /** fn run(source) -> the elements of a word that lie side by side from one on. */
-function emitRun(context: Context, move: GatherMove, { group: perWord }: Packed): void {
+function emitRun(context: WgslContext, move: GatherMove, { group: perWord }: Packed): void {
   const { out } = context;
   const log = Math.log2(perWord);
   out.block("fn run(source: u32) -> u32", () => {

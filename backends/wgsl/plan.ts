@@ -22,8 +22,8 @@ import {
   type TensorType,
 } from "../../ir/types.js";
 import { joinRuns } from "../plan/join-runs.js";
-import { gatherMove, type GatherMove, type Width } from "./gather-move.js";
-import { dispatchOf, isFolded, type Grid } from "./grid.js";
+import { gatherMove, type GatherMove, type AccessWords } from "./gather-move.js";
+import { dispatchOf, isFolded, type WorkgroupGrid } from "./grid.js";
 import type { LoadMove } from "./load-move.js";
 import { defaultLimits, type WgslBinding, type WgslLimits } from "./kernel.js";
 import { lanesFor, type LaneShape } from "./lanes.js";
@@ -52,7 +52,7 @@ export interface ElementWords {
 /** A buffer, and how the kernel reads or writes it. */
 export interface BoundBuffer extends WgslBinding {
   /** Words of one access. */
-  readonly width: Width;
+  readonly width: AccessWords;
   readonly atomic: boolean;
 }
 
@@ -73,7 +73,7 @@ export type WgslMove = GatherMove | LoadMove | ElidedMove | BarrierMove;
 export interface WgslPlan {
   readonly func: TileFunc;
   readonly nest: ParallelNest;
-  readonly grid: Grid;
+  readonly grid: WorkgroupGrid;
   readonly lanes: LaneShape;
   readonly element: ElementWords;
   readonly bindings: readonly BoundBuffer[];
@@ -145,7 +145,7 @@ function bindingsOf(func: TileFunc, gather: GatherMove | undefined, sizes: reado
   const names = namesOf(func);
   const output = outputOf(func);
   const merged = gather?.unit.how === "packed" && gather.unit.shared.by === "merged";
-  const widthOf = (operand: number): Width => (gather === undefined ? 1 : at(gather.widths, operand));
+  const widthOf = (operand: number): AccessWords => (gather === undefined ? 1 : at(gather.widths, operand));
   const operands = func.operands.map((operand, binding): BoundBuffer => ({
     binding,
     name: names.buffer(operand.name),
@@ -174,7 +174,7 @@ export const asBinding = ({ width: _width, atomic: _atomic, ...binding }: BoundB
   binding;
 
 /** An array has one access at least, of a tensor without elements too. */
-export const bindingBytes = (type: TensorType, width: Width): number =>
+export const bindingBytes = (type: TensorType, width: AccessWords): number =>
   Math.max(4 * width, alignUp(byteCount(type), 4));
 
 function moveOf(stmt: Stmt, gather: GatherMove, task: Task): WgslMove[] {

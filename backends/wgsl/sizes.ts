@@ -3,7 +3,7 @@ import { toldNames, toldValues } from "../../ir/symbols/open.js";
 import type { TileFunc } from "../../ir/func.js";
 import type { Env } from "../../ir/linear.js";
 import { hasOpenTrips, type ParallelNest } from "../../ir/task/index.js";
-import type { Grid } from "./grid.js";
+import type { WorkgroupGrid } from "./grid.js";
 
 /** Names of what a folded grid is made of. */
 export const gridSizes = {
@@ -24,7 +24,7 @@ export function sizeValues(
   names: readonly string[],
   values: Env,
   { loops, tasks }: ParallelNest,
-  dispatch: Grid["dispatch"],
+  dispatch: WorkgroupGrid["dispatch"],
 ): number[] {
   const grid = new Map([
     [gridSizes.tasks, tasks],

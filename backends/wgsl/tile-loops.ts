@@ -1,7 +1,7 @@
 /** Loops over an output tile by lanes: names of its coordinates, and the loops around what they do. */
 import { isConstant, type Linear } from "../../ir/linear.js";
 import { at, type Shape } from "../../ir/types.js";
-import type { Context } from "./context.js";
+import type { WgslContext } from "./context.js";
 import { scaled, sum } from "./forms.js";
 import type { LaneAxis } from "./lanes.js";
 
@@ -24,7 +24,7 @@ export interface Turns {
  * way at once.
  */
 export function emitTurns(
-  context: Context,
+  context: WgslContext,
   { name, end, group, axis, outside }: Turns,
   body: (coordinate: string) => void,
 ): void {
@@ -69,7 +69,7 @@ export function emitTurns(
 
 /** A loop; `outside`: the coordinates around one of a tile's. */
 function emitLoop(
-  context: Context,
+  context: WgslContext,
   outside: readonly string[] | undefined,
   head: string,
   turn: () => void,
@@ -83,7 +83,7 @@ function emitLoop(
 
 /** Declares the part of a coordinate that a lane along y takes, where lanes take runs: as even as may be. */
 function emitRunBounds(
-  { out, lanes }: Context,
+  { out, lanes }: WgslContext,
   name: string,
   end: number | string,
 ): { readonly start: string; readonly stop: string } {
@@ -114,7 +114,7 @@ export interface Paged {
 
 /** `body` is given where a lane's part of a page starts, and its length: where it can be, a constant. */
 export function emitPages(
-  context: Context,
+  context: WgslContext,
   { name, end, by, outside, aligned, into }: Paged,
   body: (start: string, length: number | string) => void,
 ): void {
@@ -141,7 +141,7 @@ export function emitPages(
 }
 
 /** The accesses of a run, dealt to the lanes along x: `body` is given what to add to where the run starts. */
-export function emitRun(context: Context, end: number | string, body: (shift: string) => void): void {
+export function emitRun(context: WgslContext, end: number | string, body: (shift: string) => void): void {
   if (end === 1) body("");
   else
     emitTurns(context, { name: "unit", end, group: 1, axis: "x" }, () => {
@@ -163,7 +163,7 @@ export interface TileLoops {
 }
 
 /** Nests loops outside in; the coordinates of dims without a loop stay as they are. */
-export function emitTileLoops(context: Context, loops: TileLoops, coords: string[]): void {
+export function emitTileLoops(context: WgslContext, loops: TileLoops, coords: string[]): void {
   const { tile, sizes } = loops;
   const [d, ...rest] = loops.dims;
   if (d === undefined) {

@@ -19,7 +19,7 @@ import {
   type ValueStep,
   type ValueType,
 } from "../../ir/values/index.js";
-import type { Context } from "./context.js";
+import type { WgslContext } from "./context.js";
 import { wordAt } from "./elements.js";
 import type { GatherMove } from "./gather-move.js";
 import { declareTermSites, narrowForm, termBounds, type ElementAt } from "./index-values.js";
@@ -52,7 +52,7 @@ export interface ValueAt extends ElementAt {
 
 /** Declares the steps of an element and gives the name of its bits. */
 export function declareValue(
-  context: Context,
+  context: WgslContext,
   move: GatherMove,
   { steps, terms }: ValuePlan,
   element: ValueAt,
@@ -62,7 +62,7 @@ export function declareValue(
 }
 
 function declareSteps(
-  context: Context,
+  context: WgslContext,
   move: GatherMove,
   steps: readonly ValueStep[],
   { coords, reads }: ValueAt,
@@ -79,7 +79,7 @@ function declareSteps(
 }
 
 /** Declares `sum`, what the terms of an element come to: one after the other, each taken in before the next is read. */
-function declareSum(context: Context, move: GatherMove, terms: TermSteps, element: ValueAt): void {
+function declareSum(context: WgslContext, move: GatherMove, terms: TermSteps, element: ValueAt): void {
   const { out } = context;
   const { how, type, steps } = terms;
   const counts = countsItsTerms(how);
@@ -130,7 +130,7 @@ function reducedText(terms: TermSteps, call: Call): string {
 
 /** The element of a read, by the word that holds it. */
 function readText(
-  context: Context,
+  context: WgslContext,
   move: GatherMove,
   { type, read }: Extract<ValueStep, { readonly kind: "read" }>,
   coords: readonly string[],

@@ -3,7 +3,7 @@ import { isConstant } from "../../ir/linear.js";
 import { printStmtHead } from "../../ir/text/print.js";
 import { at } from "../../ir/types.js";
 import { hasOpenTrips, type ParallelLoop } from "../../ir/task/index.js";
-import type { Context } from "./context.js";
+import type { WgslContext } from "./context.js";
 import { scaled, sum } from "./forms.js";
 import { sizeName } from "./names.js";
 import { gridSizes } from "./sizes.js";
@@ -11,7 +11,7 @@ import { gridSizes } from "./sizes.js";
 const axes = ["x", "y", "z"] as const;
 
 /** Declares the loop variables of this workgroup; one beyond the tasks or the view returns. */
-export function emitWorkgroupLoops(context: Context): void {
+export function emitWorkgroupLoops(context: WgslContext): void {
   const { out, plan } = context;
   const { loops } = plan.nest;
   const { folded } = plan.grid;
@@ -34,7 +34,7 @@ export function emitWorkgroupLoops(context: Context): void {
 }
 
 /** Declares the number of this workgroup's task; one beyond the tasks returns. */
-function emitTask({ out, plan }: Context): void {
+function emitTask({ out, plan }: WgslContext): void {
   const { nest, grid } = plan;
   if (nest.loops.some(hasOpenTrips)) {
     out.line(`let task = group.y * ${sizeName(gridSizes.columns)} + group.x;`);

@@ -14,7 +14,7 @@ import { pipes, type Pipe, type SyncStmt } from "../tile.js";
 import { cyclesOfWork, readyCycles, type Work } from "../tiling/gather-work.js";
 import type { GatherLowering } from "../tiling/lowering.js";
 import { invariant } from "../types.js";
-import { sharedCycles, workloadOf, type Moving } from "./statement.js";
+import { sharedCycles, workloadOf, type MovingStmt } from "./statement.js";
 
 /**
  * Of the clock's rules. To be raised whenever some program's cycles change on a target whose figures did not: cycles that were
@@ -44,7 +44,7 @@ export interface ClockResult {
 }
 
 /** What a statement does to its core: a pipe is busy, and bytes pass through global memory. */
-export interface Cost {
+export interface StatementCost {
   readonly pipe: Pipe;
   readonly cycles: number;
   readonly work: Work;
@@ -57,7 +57,7 @@ export interface Clocked {
   /** Cores that run tasks. */
   readonly cores: number;
   readonly lowering: GatherLowering | undefined;
-  readonly costOf: (stmt: Moving, sizes: readonly number[]) => Cost;
+  readonly costOf: (stmt: MovingStmt, sizes: readonly number[]) => StatementCost;
   /** Cycles from what a sync waits for until its pipe goes on. */
   readonly waitOf: (sync: SyncStmt) => number;
   /** When each pipe of a core can start its first statement. */

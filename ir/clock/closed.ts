@@ -10,11 +10,11 @@
 import { dealt, type TaskRange } from "../task/index.js";
 import type { Pipe, SyncStmt } from "../tile.js";
 import { at } from "../types.js";
-import { least, type Offsets } from "../intervals/minima.js";
+import { least, type LoopOffsets } from "../intervals/minima.js";
 import { cyclesOfCore, type Clocked, type CoreTime } from "./clock.js";
 import { MaxPlus, never, type Matrix, type Vector } from "./max-plus.js";
-import { runsOf, type BodyPlan, type LoopPlan, type Plan } from "./plan.js";
-import type { Moving } from "./statement.js";
+import { runsOf, type BodyPlan, type LoopPlan, type ClockPlan } from "./plan.js";
+import type { MovingStmt } from "./statement.js";
 
 export interface Closed {
   /** The core that finishes last. */
@@ -24,11 +24,11 @@ export interface Closed {
   readonly evaluated: number;
 }
 
-export const closed = (program: Clocked, plan: Plan): Closed => new Composer(program, plan).closed();
+export const closed = (program: Clocked, plan: ClockPlan): Closed => new Composer(program, plan).closed();
 
 /** Tasks of a plan's nest. */
-export function tasksOf({ nest }: Plan): number {
-  const from = (depth: number, offsets: Offsets): number => {
+export function tasksOf({ nest }: ClockPlan): number {
+  const from = (depth: number, offsets: LoopOffsets): number => {
     const loop = nest[depth];
     if (loop === undefined) return 1;
     return runsOf(loop, offsets).reduce(
@@ -39,7 +39,7 @@ export function tasksOf({ nest }: Plan): number {
   return from(0, []);
 }
 
-function moved(offsets: Offsets, { id }: LoopPlan, offset: number): Offsets {
+function moved(offsets: LoopOffsets, { id }: LoopPlan, offset: number): LoopOffsets {
   const result = [...offsets];
   result[id] = offset;
   return result;
@@ -71,7 +71,7 @@ interface Repeated {
 
 /** A statement whose sizes are known. */
 type Sized =
-  | { readonly op: "move"; readonly stmt: Moving; readonly sizes: readonly number[] }
+  | { readonly op: "move"; readonly stmt: MovingStmt; readonly sizes: readonly number[] }
   | { readonly op: "sync"; readonly stmt: SyncStmt; readonly lagged?: number }
   | { readonly op: "loop"; readonly runs: readonly Repeated[] };
 
@@ -89,7 +89,7 @@ class Composer {
 
   constructor(
     private readonly program: Clocked,
-    private readonly plan: Plan,
+    private readonly plan: ClockPlan,
   ) {
     this.algebra = new MaxPlus(plan.pipes.length + plan.lagged);
   }
@@ -150,7 +150,7 @@ class Composer {
   }
 
   /** An iteration of the nest from its loop `depth` on. */
-  private nest(depth: number, offsets: Offsets): Node {
+  private nest(depth: number, offsets: LoopOffsets): Node {
     const loop = this.plan.nest[depth];
     if (loop === undefined) return this.body(this.plan.task, offsets, 1);
     const runs = this.repeated(loop, offsets, (within) => this.nest(depth + 1, within));
@@ -158,7 +158,7 @@ class Composer {
     return this.node(`nest ${runsKey(runs)}`, tasks, runs, () => this.sequence([{ op: "loop", runs }]));
   }
 
-  private body(plan: BodyPlan, offsets: Offsets, tasks: number): Node {
+  private body(plan: BodyPlan, offsets: LoopOffsets, tasks: number): Node {
     const sized = plan.items.map((item): Sized => {
       switch (item.op) {
         case "move":
@@ -176,7 +176,7 @@ class Composer {
     return this.node(key, tasks, [], () => this.sequence(sized));
   }
 
-  private repeated(loop: LoopPlan, offsets: Offsets, within: (offsets: Offsets) => Node): Repeated[] {
+  private repeated(loop: LoopPlan, offsets: LoopOffsets, within: (offsets: LoopOffsets) => Node): Repeated[] {
     return runsOf(loop, offsets).map(({ from, count }) => ({
       count,
       node: within(moved(offsets, loop, from)),

@@ -4,23 +4,23 @@
  */
 import { gatheredTable } from "../access.js";
 import { ubStrides, type Pipe } from "../tile.js";
-import type { Held, TimedWay } from "../tiling/gather-lowering.js";
+import type { HeldTensor, TimedWay } from "../tiling/gather-lowering.js";
 import { cyclesOfWork, gatherWork, type Work } from "../tiling/gather-work.js";
 import { copiesOf, operandRowBytes, type Tiling } from "../tiling/index.js";
 import { hasWideIndices } from "../regions.js";
 import { at } from "../types.js";
-import { oneByOne, pipelined, type Move, type TaskMoves, type Took } from "./pipeline.js";
+import { oneByOne, pipelined, type MoveTime, type TaskMoves, type Took } from "./pipeline.js";
 import { sharedCycles, transferWork } from "./statement.js";
 
 /** Estimated cycles of schedules with the tile and residency of this one: they differ in view, order and buffers alone. */
 export function estimator(tiling: Tiling): (variant: Tiling) => number {
   const { target, operands, tile, gather, lowering } = tiling;
-  const held: Held[] = [];
+  const held: HeldTensor[] = [];
   const transfers: (Work | undefined)[] = [];
   for (const operand of operands) {
     const { type } = operand.operand;
     const rowBytes = operand.inUb ? operandRowBytes(tiling, operand) : 0;
-    const own: Held = operand.inUb
+    const own: HeldTensor = operand.inUb
       ? { type, inTile: ubStrides({ dtype: type.dtype, shape: operand.tile, rowBytes }) }
       : { type };
     held.push(own);
@@ -64,8 +64,8 @@ function estimated(
     whole: cyclesOfWork(inPart(work, whole, lowering), on, target, cores),
     rest: rest === undefined ? 0 : cyclesOfWork(inPart(work, rest, lowering), on, target, cores),
   });
-  const [head, loads]: [Move[], Move[]] = [[], []];
-  let store: Move | undefined;
+  const [head, loads]: [MoveTime[], MoveTime[]] = [[], []];
+  let store: MoveTime | undefined;
   let padded = gather.padded * tiles;
   for (let k = 0; k < transfers.length; k++) {
     const work = transfers[k];
@@ -73,7 +73,7 @@ function estimated(
     const last = k === operands.length - 1;
     const operand = at(operands, k);
     const runs = last ? tiles : runsIn(operand.follows);
-    const move: Move = { ...cyclesOf(work, last ? "MTE3" : "MTE2"), copies: copiesOf(variant, operand) };
+    const move: MoveTime = { ...cyclesOf(work, last ? "MTE3" : "MTE2"), copies: copiesOf(variant, operand) };
     padded += work.padded * runs;
     if (last) store = move;
     else if (runs < tiles) head.push({ ...move, whole: runs * move.whole });

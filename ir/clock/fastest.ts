@@ -10,7 +10,7 @@ import type { Target } from "../target.js";
 import { invariant } from "../types.js";
 import { inOrder, loweringBy, type TimedWay, type Ways } from "../tiling/lowering.js";
 import { busyCores, clocked, type Clocked, type ClockResult } from "./clock.js";
-import { waysOfProgram, type Moving } from "./statement.js";
+import { waysOfProgram, type MovingStmt } from "./statement.js";
 
 /** The result of the clock for the fastest way. */
 export function fastest(
@@ -40,7 +40,7 @@ function* listed(ways: Ways, tiles: number): Generator<TimedWay> {
 
 /** A gather of a box of some sizes. */
 interface Gathered {
-  readonly stmt: Moving;
+  readonly stmt: MovingStmt;
   readonly sizes: readonly number[];
 }
 

@@ -9,18 +9,18 @@ export interface Took {
 }
 
 /** What a load or a store takes, through so many copies of its tile. */
-export interface Move extends Took {
+export interface MoveTime extends Took {
   readonly copies: Copies;
 }
 
 /** What each task does. */
 export interface TaskMoves {
   /** Loads that stand before its tiles. */
-  readonly head: readonly Move[];
+  readonly head: readonly MoveTime[];
   /** For each tile. */
-  readonly loads: readonly Move[];
+  readonly loads: readonly MoveTime[];
   readonly gather: Took;
-  readonly store: Move | undefined;
+  readonly store: MoveTime | undefined;
   /** A whole number of tiles, and a part of one. */
   readonly tiles: number;
   /** Whether a loop of the task goes over them. */
@@ -55,7 +55,7 @@ export function pipelined(task: TaskMoves, tasks: number, start: number, target:
     [loading, gathering, storing] = [loading + others, gathering + others, storing + others];
     [gathered, gatheredTask, stored] = [gathered + others, gatheredTask + others, stored + others];
   }
-  function load(moves: readonly Move[], size: keyof Took, waits: boolean, earlier: number): void {
+  function load(moves: readonly MoveTime[], size: keyof Took, waits: boolean, earlier: number): void {
     for (const move of moves) {
       if (waits && !fetches) loading = Math.max(loading, (move.copies === 2 ? earlier : gathering) + wait);
       loading += move[size];

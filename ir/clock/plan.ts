@@ -18,9 +18,9 @@ import {
   type Falling,
   type Form,
   type Minimum,
-  type Offsets,
+  type LoopOffsets,
 } from "../intervals/minima.js";
-import { boxOf, type Moving } from "./statement.js";
+import { boxOf, type MovingStmt } from "./statement.js";
 
 export interface LoopPlan {
   readonly id: number;
@@ -32,7 +32,7 @@ export interface LoopPlan {
 }
 
 export type Item =
-  | { readonly op: "move"; readonly stmt: Moving; readonly sizes: readonly Minimum[] }
+  | { readonly op: "move"; readonly stmt: MovingStmt; readonly sizes: readonly Minimum[] }
   /** `lagged`: which of the syncs that look one run back it is. */
   | { readonly op: "sync"; readonly stmt: SyncStmt; readonly lagged?: number }
   | { readonly op: "loop"; readonly loop: LoopPlan; readonly body: BodyPlan };
@@ -42,7 +42,7 @@ export interface BodyPlan {
   readonly items: readonly Item[];
 }
 
-export interface Plan {
+export interface ClockPlan {
   /** Parallel loops, outermost first. */
   readonly nest: readonly LoopPlan[];
   readonly task: BodyPlan;
@@ -56,7 +56,7 @@ export interface Plan {
  * Undefined where the closed form does not apply, which only a hand-written program does: parallel loops side by side or
  * beside other statements, or a bound that is no minimum of sums.
  */
-export function planOf(func: TileFunc): Plan | undefined {
+export function planOf(func: TileFunc): ClockPlan | undefined {
   const planner = new Planner(func);
   const plan = planner.nest(func.body, new Map());
   return planner.applies ? plan : undefined;
@@ -75,7 +75,7 @@ class Planner {
 
   constructor(private readonly func: TileFunc) {}
 
-  nest(body: readonly Stmt[], variables: Variables): Plan {
+  nest(body: readonly Stmt[], variables: Variables): ClockPlan {
     const rest = body.filter((stmt) => stmt.op !== "alloc");
     const parallel = rest.find((stmt) => stmt.op === "for" && stmt.mode === "parallel");
     if (parallel?.op !== "for") {
@@ -147,7 +147,7 @@ class Planner {
 }
 
 /** Iterations that are alike, from offset `from` on. */
-export interface Run {
+export interface LikeIterations {
   readonly from: number;
   readonly count: number;
 }
@@ -156,12 +156,12 @@ export interface Run {
  * A loop's iterations in order, given how far the loops around it are. Iterations that cannot be shown to be alike
  * stand alone: the last one, where a tile or a view ends short.
  */
-export function runsOf(loop: LoopPlan, offsets: Offsets): Run[] {
+export function runsOf(loop: LoopPlan, offsets: LoopOffsets): LikeIterations[] {
   const { step } = loop;
   const trips = Math.max(0, Math.ceil(least(loop.span, offsets) / step));
   if (trips === 0) return [];
   const alike = Math.min(trips, Math.max(1, Math.floor(unchangedUpTo(loop.falling, offsets) / step) + 1));
-  const runs: Run[] = [{ from: 0, count: alike }];
+  const runs: LikeIterations[] = [{ from: 0, count: alike }];
   for (let k = alike; k < trips; k++) runs.push({ from: k * step, count: 1 });
   return runs;
 }

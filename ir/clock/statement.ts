@@ -9,7 +9,7 @@ import { largestValue, loopVariables, type Linear } from "../linear.js";
 import { ubBuffers } from "../regions.js";
 import { targetFacts, type Target } from "../target.js";
 import { isGather, statementsOf } from "../task/statements.js";
-import type { Held, Instructions, LoweringFacts, Ways } from "../tiling/gather-lowering.js";
+import type { HeldTensor, Instructions, LoweringFacts, Ways } from "../tiling/gather-lowering.js";
 import { folded, gatherWork, granule, noWork, type GatherSetting, type Work } from "../tiling/gather-work.js";
 import { waysOf } from "../tiling/lowering.js";
 import {
@@ -32,10 +32,10 @@ import {
   type Shape,
 } from "../types.js";
 
-export type Moving = LoadStmt | StoreStmt | GatherStmt;
+export type MovingStmt = LoadStmt | StoreStmt | GatherStmt;
 
 /** The sizes that a statement's work depends on. */
-export function boxOf(stmt: Moving): readonly Linear[] {
+export function boxOf(stmt: MovingStmt): readonly Linear[] {
   return stmt.op === "load" ? stmt.from.sizes : stmt.to.sizes;
 }
 
@@ -46,7 +46,7 @@ export const sharedCycles = (bytes: number, target: Target, cores: number): numb
 /** Where the tensors of a program's statements are. */
 function heldIn(func: TileFunc) {
   const buffers = ubBuffers(func);
-  const held = (operand: Operand, tile: string): Held => {
+  const held = (operand: Operand, tile: string): HeldTensor => {
     if (tile === operand.name) return { type: operand.type };
     const buffer = buffers.get(tile);
     if (buffer === undefined) throw new InternalError(`buffer %${tile} has no alloc`);
@@ -59,7 +59,7 @@ function heldIn(func: TileFunc) {
       inputs: stmt.from.map(({ buffer }, table) => held(inputOf(func, table), buffer)),
       output: held(outputOf(func), stmt.to.buffer),
     }),
-    moved: (stmt: LoadStmt | StoreStmt): Held => {
+    moved: (stmt: LoadStmt | StoreStmt): HeldTensor => {
       const [gm, ub] = stmt.op === "load" ? [stmt.from.buffer, stmt.to] : [stmt.to.buffer, stmt.from];
       const operand = operandNamed(func, gm);
       invariant(operand !== undefined, `%${gm} is no parameter`);
@@ -82,10 +82,10 @@ export function workloadOf(
   func: TileFunc,
   target: Target,
   lowering: Instructions | undefined,
-): (stmt: Moving, sizes: Shape) => Work {
+): (stmt: MovingStmt, sizes: Shape) => Work {
   const { gathered, moved } = heldIn(func);
-  const transfers = new Map<Moving, Held>();
-  const settings = new Map<Moving, GatherSetting>();
+  const transfers = new Map<MovingStmt, HeldTensor>();
+  const settings = new Map<MovingStmt, GatherSetting>();
   return (stmt, sizes) => {
     if (stmt.op === "gather") {
       invariant(lowering !== undefined, "a program with a gather has a lowering");
@@ -103,7 +103,7 @@ export function workloadOf(
  * A box between a tensor and its UB tile. Dims that follow each other in both fold into one; one DMA instruction covers
  * the two innermost that are left, as a number of rows of one length.
  */
-export function transferWork({ type, inTile = [] }: Held, sizes: Shape, target: Target): Work {
+export function transferWork({ type, inTile = [] }: HeldTensor, sizes: Shape, target: Target): Work {
   if (elementCount(sizes) === 0) return noWork;
   const size = meanBytes(type.dtype);
   const [burst = 1, rows = 1, ...outer] = folded(sizes, strides(type.shape), inTile);

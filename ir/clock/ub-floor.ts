@@ -4,7 +4,7 @@ import { outputOf } from "../func.js";
 import { hasWideIndices } from "../regions.js";
 import { movableTables, type Tiling } from "../tiling/index.js";
 import { flatPrograms } from "../tiling/flat.js";
-import type { Held, Instructions } from "../tiling/gather-lowering.js";
+import type { HeldTensor, Instructions } from "../tiling/gather-lowering.js";
 import { cyclesOfWork, gatherWork, noWork, type Work } from "../tiling/gather-work.js";
 import { hasPtoForm } from "../tiling/plain.js";
 import type { Target } from "../target.js";
@@ -114,7 +114,7 @@ function leastGathers({ gather, target, extents, residency }: Tiling): readonly 
   const { map, operands } = gather;
   const space = walked(map, extents);
   const inGm = residency === "gm";
-  const held = operands.map(({ role, type }, table): Held => {
+  const held = operands.map(({ role, type }, table): HeldTensor => {
     if (role === "output") return { type, inTile: strides(type.shape) };
     if (table === gatheredTable && inGm) return { type };
     return { type, inTile: strides(inputTile(map, table, space, type.shape)) };

@@ -10,13 +10,13 @@ import { ubBytes, type Pipe, type Region, type SyncStmt, type UbBuffer } from ".
 import { assertNever, at } from "../types.js";
 import { cyclesOfCore, resultOf, type ClockResult, type Clocked, type CoreTime } from "./clock.js";
 import { execution, type Step } from "./execution.js";
-import { boxOf, type Moving } from "./statement.js";
+import { boxOf, type MovingStmt } from "./statement.js";
 
 /** One statement on one pipe of one core, in cycles from the start of the run. */
 export interface TimelineEvent {
   readonly core: number;
   readonly pipe: Pipe;
-  readonly name: Moving["op"];
+  readonly name: MovingStmt["op"];
   /** What is read, and what is written. */
   readonly from: readonly string[];
   readonly to: string;
@@ -234,7 +234,7 @@ class Walker {
     this.waits.push({ core: this.index, pipe: stmt.to, for: stmt.from, start, cycles: until - start });
   }
 
-  private move(stmt: Moving): void {
+  private move(stmt: MovingStmt): void {
     const { core } = this;
     const sizes = boxOf(stmt).map((size) => evaluate(size, this.env));
     const { pipe, cycles, work } = this.program.costOf(stmt, sizes);
@@ -292,7 +292,7 @@ interface Moved {
   readonly region?: Region;
 }
 
-function movedBy(stmt: Moving): Moved {
+function movedBy(stmt: MovingStmt): Moved {
   switch (stmt.op) {
     case "load":
       return { from: [stmt.from.buffer], to: stmt.to };

@@ -18,7 +18,7 @@ export interface OpenMap extends Omit<AccessMap, "sites"> {
 }
 
 /** A coordinate with the dim of its input. */
-export interface Placed {
+export interface PlacedCoord {
   readonly coord: Linear;
   /** Elements of the dim that it names one of. */
   readonly extent: number;
@@ -27,7 +27,7 @@ export interface Placed {
 }
 
 /** Every coordinate of a map; those beyond an input's rank are for the verifier. */
-export function coordinatesOf(map: Forms, inputs: readonly TensorType[]): readonly Placed[] {
+export function coordinatesOf(map: Forms, inputs: readonly TensorType[]): readonly PlacedCoord[] {
   const reads = map.sites.flatMap(({ value }) => (isRead(value) ? [value] : []));
   return [...reads, ...map.reads].flatMap(({ table, at: coords }) =>
     coords.flatMap((coord, dim) => {
@@ -88,8 +88,8 @@ export function withBounds(map: OpenMap, inputs: readonly TensorType[], result?:
 }
 
 /** The coordinates that each site is in. */
-function namedBy(placed: readonly Placed[]): ReadonlyMap<number, readonly Placed[]> {
-  const named = new Map<number, Placed[]>();
+function namedBy(placed: readonly PlacedCoord[]): ReadonlyMap<number, readonly PlacedCoord[]> {
+  const named = new Map<number, PlacedCoord[]>();
   for (const one of placed) {
     for (const s of new Set(sitesOf(one.coord))) {
       const known = named.get(s);
@@ -110,7 +110,7 @@ function fromBound({ fromEnd, ...site }: OpenSite): Site {
 /** By the coordinates that it is in: undefined where not even 0 suits; 0 where there is nothing to name. */
 function largest(
   s: number,
-  own: readonly Placed[],
+  own: readonly PlacedCoord[],
   rangesOfOthers: () => Ranges | undefined,
 ): number | undefined {
   const alone = own.filter(({ coord }) => isAlone(coord, s)).map(({ extent }) => extent);
@@ -128,7 +128,7 @@ function largest(
 }
 
 /** Whether something is added to a site in a coordinate. */
-const isInSum = (s: number, own: readonly Placed[]): boolean => {
+const isInSum = (s: number, own: readonly PlacedCoord[]): boolean => {
   const added = (form: Linear): boolean =>
     sitesOf(form).includes(s) &&
     (form.at !== 0 || form.terms.length > 1 || form.terms.some(({ of }) => partsOf(of).some(added)));

@@ -1,5 +1,5 @@
 /** What a form can be: by intervals, over loops, and the bounds of index values that follow from it. */
-export { coordinatesOf, withBounds, type OpenMap, type OpenSite, type Placed } from "./index-bounds.js";
+export { coordinatesOf, withBounds, type OpenMap, type OpenSite, type PlacedCoord } from "./index-bounds.js";
 export {
   anyIndex,
   dimRanges,

@@ -20,7 +20,7 @@ interface Term {
 export type Minimum = readonly Form[];
 
 /** How far each loop around is from its lower bound, by the loop's number. */
-export type Offsets = readonly number[];
+export type LoopOffsets = readonly number[];
 
 export const constantForm = (value: number): Form => ({ at: value, terms: [] });
 
@@ -69,13 +69,13 @@ function atomForms(of: Atom, variables: ReadonlyMap<string, Form>): Minimum | un
   }
 }
 
-export function valueOf(form: Form, offsets: Offsets): number {
+export function valueOf(form: Form, offsets: LoopOffsets): number {
   let value = form.at;
   for (const { loop, by } of form.terms) value += by * (offsets[loop] ?? 0);
   return value;
 }
 
-export function least(minimum: Minimum, offsets: Offsets): number {
+export function least(minimum: Minimum, offsets: LoopOffsets): number {
   let value = Infinity;
   for (const form of minimum) value = Math.min(value, valueOf(form, offsets));
   return value;
@@ -106,7 +106,7 @@ export function falling(minimum: Minimum, loop: number, inside: ReadonlySet<numb
 }
 
 /** The largest offset of the loop up to which no falling form matters; negative where that cannot be shown. */
-export function unchangedUpTo(forms: readonly Falling[], offsets: Offsets): number {
+export function unchangedUpTo(forms: readonly Falling[], offsets: LoopOffsets): number {
   let limit = Infinity;
   for (const { fall, above } of forms) {
     let room = -1;

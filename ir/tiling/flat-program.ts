@@ -10,7 +10,7 @@ export interface Added {
 }
 
 /** Where a run of 32-bit words begins: so many words into a buffer, into the strip's part of it for `index` and `output`. */
-export interface Run {
+export interface WordRun {
   readonly in: AddedName | "index" | "output";
   readonly from: number;
 }
@@ -29,26 +29,26 @@ export interface StripDim {
 export type FlatStep =
   | {
       readonly op: "TADDS" | "TMULS" | "TMAXS" | "TMINS" | "TSHRS";
-      readonly to: Run;
-      readonly of: Run;
+      readonly to: WordRun;
+      readonly of: WordRun;
       /** `border`: the address of the block of zeros. */
       readonly by: number | "border";
       readonly length: number;
     }
   | {
       readonly op: "TADD" | "TSUB" | "TMUL" | "TMAX" | "TAND" | "TOR";
-      readonly to: Run;
-      readonly of: Run;
-      readonly by: Run;
+      readonly to: WordRun;
+      readonly of: WordRun;
+      readonly by: WordRun;
       readonly length: number;
     }
-  | { readonly op: "TEXPANDS"; readonly to: Run; readonly by: number; readonly length: number }
+  | { readonly op: "TEXPANDS"; readonly to: WordRun; readonly by: number; readonly length: number }
   /** `to[k] = of[by[k]]`, where `of` holds so many words. */
   | {
       readonly op: "TGATHER";
-      readonly to: Run;
-      readonly of: Run;
-      readonly by: Run;
+      readonly to: WordRun;
+      readonly of: WordRun;
+      readonly by: WordRun;
       readonly length: number;
       readonly held: number;
     }
@@ -65,11 +65,11 @@ export type FlatStep =
       readonly op: "widen";
       readonly bytes: 1 | 2;
       readonly signed: boolean;
-      readonly by: Run;
+      readonly by: WordRun;
       readonly length: number;
     }
   /** Marks of the valid part of a strip, kept for the whole kernel. The last two dims are a tile, those before loops. */
-  | { readonly op: "see"; readonly of: Run; readonly dims: readonly StripDim[] };
+  | { readonly op: "see"; readonly of: WordRun; readonly dims: readonly StripDim[] };
 
 /** Words that the scalar unit writes at the start of a run. */
 export interface Seed {
@@ -82,7 +82,7 @@ export interface FlatStrip {
   readonly entries: number;
   readonly steps: readonly FlatStep[];
   /** Addresses of the final TGATHER. */
-  readonly addresses: Run;
+  readonly addresses: WordRun;
   /** Words that it writes, and words of the data tile that it may read. */
   readonly length: number;
   readonly span: number;

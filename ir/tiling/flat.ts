@@ -24,7 +24,7 @@ import type {
   FlatProgram,
   FlatStep,
   FlatStrip,
-  Run,
+  WordRun,
   Seed,
   StripDim,
 } from "./flat-program.js";
@@ -349,8 +349,8 @@ function addressRuns(form: Form, sized: Sized) {
   const { resolved, length, same, mutable, needsOther, otherInOutput } = sized;
   const { rules, spreadFirst, together } = form;
   let end = 0;
-  const take = (words: number): Run => {
-    const run: Run = { in: "addresses", from: end };
+  const take = (words: number): WordRun => {
+    const run: WordRun = { in: "addresses", from: end };
     end += alignUp(words, block);
     return run;
   };
@@ -429,9 +429,9 @@ function stripOf(form: Form, sized: Sized, room: Sized): FlatStrip {
   const { length, raw, resolved, hasBase, spread, mutable } = sized;
   const runs = addressRuns(form, room);
   const steps: FlatStep[] = [];
-  const source: Run = { in: isConverted(form) ? "narrow" : "index", from: 0 };
+  const source: WordRun = { in: isConverted(form) ? "narrow" : "index", from: 0 };
   if (indexBytes === 1 || indexBytes === 2) {
-    const between: Run = { in: "narrow", from: alignUp(room.raw, block) };
+    const between: WordRun = { in: "narrow", from: alignUp(room.raw, block) };
     steps.push({ op: "widen", bytes: indexBytes, signed: form.signed, by: between, length: raw });
     if (indexBytes === 2 && !form.signed) {
       // Read as signed: the bits above are those of the sign.
@@ -452,9 +452,9 @@ function stripOf(form: Form, sized: Sized, room: Sized): FlatStrip {
           },
     );
   }
-  const pattern: Run = { in: "pattern", from: 0 };
-  const base: Run = { in: "base", from: 0 };
-  let value: Run;
+  const pattern: WordRun = { in: "pattern", from: 0 };
+  const base: WordRun = { in: "base", from: 0 };
+  let value: WordRun;
   if (runs.sum !== undefined) {
     const { sum } = runs;
     value = sum;
@@ -497,20 +497,20 @@ function stripOf(form: Form, sized: Sized, room: Sized): FlatStrip {
 }
 
 /** So many words into a run. */
-const behind = (run: Run, words: number): Run => ({ in: run.in, from: run.from + words });
+const behind = (run: WordRun, words: number): WordRun => ({ in: run.in, from: run.from + words });
 
-const sameRun = (a: Run, b: Run): boolean => a.in === b.in && a.from === b.from;
+const sameRun = (a: WordRun, b: WordRun): boolean => a.in === b.in && a.from === b.from;
 
 interface Resolving {
-  readonly read: Run;
-  readonly write: Run;
-  readonly other: Run | undefined;
+  readonly read: WordRun;
+  readonly write: WordRun;
+  readonly other: WordRun | undefined;
 }
 
 /** Where resolved values are, and where marks of those outside, under `zero`. */
 interface Found {
-  readonly value: Run;
-  readonly mark?: Run;
+  readonly value: WordRun;
+  readonly mark?: WordRun;
 }
 
 /** `ir/policy.ts` as vector instructions: the elements that index values name, each inside its extent. */
@@ -524,7 +524,7 @@ function resolvedBy(
   const length = sized.resolved;
   let from = read;
   // -n where a value is negative, n above it: a shift spreads the sign.
-  const negatives = (): Run => {
+  const negatives = (): WordRun => {
     const by = sameRun(from, write) ? other : write;
     steps.push({ op: "TSHRS", to: by, of: from, by: 31, length });
     steps.push({ op: "TMULS", to: by, of: by, by: -below, length });
@@ -578,10 +578,10 @@ function resolvedBy(
 function scaledBy(
   stride: number,
   { value, mark }: Found,
-  write: Run,
+  write: WordRun,
   length: number,
   steps: FlatStep[],
-): Run {
+): WordRun {
   const to = mark === undefined ? write : value;
   if (stride !== 1) steps.push({ op: "TMULS", to, of: value, by: stride, length });
   const scaled = stride === 1 ? value : to;
@@ -640,7 +640,7 @@ function setupOf(form: Form, sized: Sized, seen: number): FlatProgram["setup"] {
     const start = at(places, 0);
     fill(form, sized, { in: "pattern", start, by: index, word: 0, padded: false }, seeds, steps);
     for (let s = 1; s < together; s++) {
-      const to: Run = { in: "pattern", from: s * sized.length };
+      const to: WordRun = { in: "pattern", from: s * sized.length };
       const by = at(places, s) - start;
       steps.push({ op: "TADDS", to, of: { in: "pattern", from: 0 }, by, length: sized.length });
     }
@@ -697,7 +697,7 @@ function fill(
   const most = start + (at(extents, last) - 1) * along + (each - 1) * word;
   // Words behind a row's last element are as that: what they name is there, whatever strip they are in.
   if (!padded && along > 0 && row > at(extents, last) * each) {
-    const run: Run = { in: name, from: 0 };
+    const run: WordRun = { in: name, from: 0 };
     steps.push({ op: "TMINS", to: run, of: run, by: most, length: row });
   }
   for (let d = last - 1; d >= 0; d--) {
@@ -710,7 +710,7 @@ function fill(
 /** `seen` by halves down to one block. */
 function folded(length: number): FlatStep[] {
   const steps: FlatStep[] = [];
-  const seen = (from: number): Run => ({ in: "seen", from });
+  const seen = (from: number): WordRun => ({ in: "seen", from });
   for (let words = length; words > block;) {
     const half = alignUp(words / 2, block);
     steps.push({ op: "TOR", to: seen(0), of: seen(0), by: seen(half), length: words - half });

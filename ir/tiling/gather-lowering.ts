@@ -5,7 +5,7 @@ import type { GatherClass } from "../schedule.js";
 import type { Added, FlatProgram } from "./flat-program.js";
 
 /** A tensor as a gather finds it: in a tile in UB, with so many elements between neighbours there, or in place. */
-export interface Held {
+export interface HeldTensor {
   readonly type: TensorType;
   readonly inTile?: readonly number[];
 }
@@ -14,8 +14,8 @@ export interface Held {
 export interface LoweringFacts {
   readonly map: AccessMap;
   /** By table: the data, then the tables of indices. */
-  readonly inputs: readonly Held[];
-  readonly output: Held;
+  readonly inputs: readonly HeldTensor[];
+  readonly output: HeldTensor;
   /** The largest output tile, in elements. */
   readonly tile: Shape;
   /** Output dims along which some tiles are shorter. */

@@ -28,7 +28,7 @@ import {
 import type { Reduction } from "../values/expression.js";
 import { valueSteps, type ValueStep } from "../values/steps.js";
 import type { FlatProgram, FlatStep, FlatStrip } from "./flat-program.js";
-import type { Held, Instructions, RowPairs } from "./gather-lowering.js";
+import type { HeldTensor, Instructions, RowPairs } from "./gather-lowering.js";
 
 /** Counts, in the units of the target's figures. */
 export interface Work {
@@ -102,8 +102,8 @@ export function readyCycles(
 export interface GatherSetting {
   readonly map: AccessMap;
   /** By table. */
-  readonly inputs: readonly Held[];
-  readonly output: Held;
+  readonly inputs: readonly HeldTensor[];
+  readonly output: HeldTensor;
   readonly lowering: Instructions;
 }
 
@@ -404,7 +404,7 @@ function lookups({ map, inputs }: GatherSetting, times: number, target: Target) 
 function picked({ map, inputs, output }: GatherSetting, sizes: Shape) {
   const first = pickedFrom(map);
   const box = sizes.slice(first);
-  const within = ({ type, inTile = strides(type.shape) }: Held): Shape =>
+  const within = ({ type, inTile = strides(type.shape) }: HeldTensor): Shape =>
     inTile.slice(inTile.length - box.length);
   const [burst = 1, rows = 1, ...outer] = folded(box, within(at(inputs, gatheredTable)), within(output));
   return { picks: elementCount(sizes.slice(0, first)), burst, rows, outer: elementCount(outer) };

@@ -37,7 +37,7 @@ export {
   rules,
   type Rule,
   type RuleId,
-  type Verdict,
+  type RuleVerdict,
 } from "./rules/index.js";
 export {
   dataResidency,

@@ -27,7 +27,7 @@ import type { Footprint } from "./footprint.js";
 import { gatherClasses, type GatherClass } from "../schedule.js";
 import type {
   GatherLowering,
-  Held,
+  HeldTensor,
   Instructions,
   LackingClass,
   LostClass,
@@ -85,7 +85,7 @@ export function loweringFacts(
     return looped.has(d) && (view % entry !== 0 || at(extents, d) % entry !== 0) ? [d] : [];
   });
   const innermost = loops.at(-1);
-  const held = operands.map(({ operand: { type }, tile: shape, inUb }): Held => {
+  const held = operands.map(({ operand: { type }, tile: shape, inUb }): HeldTensor => {
     if (!inUb) return { type };
     const rowBytes = alignUp(bytesFor(shape.at(-1) ?? 1, type.dtype), target.blockBytes);
     return { type, inTile: ubStrides({ dtype: type.dtype, shape, rowBytes }) };

@@ -8,7 +8,7 @@ import { assertNever, at, formatShape, formatType } from "../types.js";
 import { classesOf } from "./asked-lowering.js";
 import { anyLegal, largestGatherDims, nearestLegal, smallest, smallestArithmetic } from "./nearest.js";
 import { movableTables, placed, residencyOf } from "./residency.js";
-import { shapeFaults, type Rule, type Verdict } from "./rules/index.js";
+import { shapeFaults, type Rule, type RuleVerdict } from "./rules/index.js";
 import type { Tiling } from "./tiling.js";
 
 /** Schedules under another profile or residency, each as what to type to get it. */
@@ -88,7 +88,7 @@ const suggestionData = ({ schedule }: Tiling) => ({
   nearestBuffers: schedule.buffers,
 });
 
-function misplaced(tiling: Tiling, verdict: Verdict): Diagnostic {
+function misplaced(tiling: Tiling, verdict: RuleVerdict): Diagnostic {
   const { gather, schedule, target } = tiling;
   if (verdict.rule === "residency-table") {
     const movable = movableTables(gather, target);
@@ -116,7 +116,7 @@ function misplaced(tiling: Tiling, verdict: Verdict): Diagnostic {
 }
 
 /** TC304: a tile or a view that starts between two bytes. */
-function insideByte(tiling: Tiling, broken: readonly Verdict[]): Diagnostic {
+function insideByte(tiling: Tiling, broken: readonly RuleVerdict[]): Diagnostic {
   const { gather, schedule } = tiling;
   const [nearest] = nearestLegal(tiling);
   return error("TC304", broken.map(({ detail }) => detail).join("; "), {
@@ -136,8 +136,8 @@ function insideByte(tiling: Tiling, broken: readonly Verdict[]): Diagnostic {
 
 function cutGatherDim(
   tiling: Tiling,
-  broken: readonly Verdict[],
-  first: Verdict,
+  broken: readonly RuleVerdict[],
+  first: RuleVerdict,
   waysOut: WaysOut,
 ): Diagnostic {
   const { gather, schedule, target, footprint } = tiling;
@@ -168,7 +168,7 @@ function cutGatherDim(
   });
 }
 
-function overBudget(tiling: Tiling, first: Verdict): Diagnostic {
+function overBudget(tiling: Tiling, first: RuleVerdict): Diagnostic {
   const { gather, schedule, target, footprint } = tiling;
   if (first.rule === "lowering-room") {
     const fitting = classesOf(tiling.lowering).map((other) => `--lowering ${other}`);

@@ -7,7 +7,7 @@ import { isSourceType, typeOf, type Expression, type Operation, type SourceType 
 import { floatFormats, integerRanges, isFloatValue, numberOf, type FloatFormat } from "./formats.js";
 
 /** Finite values are whole numbers from `low` to `high` times 2^`lsb`, of `digits` significant bits at most. */
-export interface Grid {
+export interface ValueGrid {
   readonly lsb: number;
   readonly low: bigint;
   readonly high: bigint;
@@ -16,7 +16,7 @@ export interface Grid {
 
 /** The grid of a value, or why one of its operations may round, overflow or wrap. */
 export type FoundGrid =
-  { readonly ok: true; readonly grid: Grid } | { readonly ok: false; readonly why: string };
+  { readonly ok: true; readonly grid: ValueGrid } | { readonly ok: false; readonly why: string };
 
 const abs = (value: bigint): bigint => (value < 0n ? -value : value);
 const least = (a: bigint, b: bigint): bigint => (a < b ? a : b);
@@ -26,13 +26,13 @@ const most = (a: bigint, b: bigint): bigint => (a > b ? a : b);
 const bitLength = (value: bigint): number => (value === 0n ? 0 : abs(value).toString(2).length);
 
 /** The greatest magnitude of a grid, in units. */
-export const reachOf = ({ low, high }: Pick<Grid, "low" | "high">): bigint => most(abs(low), abs(high));
+export const reachOf = ({ low, high }: Pick<ValueGrid, "low" | "high">): bigint => most(abs(low), abs(high));
 
 /** Bits that the greatest magnitude takes, in units. */
-export const bitsOfGrid = (grid: Grid): number => bitLength(reachOf(grid));
+export const bitsOfGrid = (grid: ValueGrid): number => bitLength(reachOf(grid));
 
 /** `digits`: as far as the range does not tell it. */
-const gridFrom = (lsb: number, low: bigint, high: bigint, digits = Infinity): Grid => ({
+const gridFrom = (lsb: number, low: bigint, high: bigint, digits = Infinity): ValueGrid => ({
   lsb,
   low,
   high,
@@ -45,7 +45,7 @@ const leastUnit = (format: FloatFormat): number => format.least - format.digits 
 const largest = ({ digits, infinity }: FloatFormat): bigint =>
   ((1n << BigInt(digits)) - 1n) << BigInt((infinity >>> (digits - 1)) - 2);
 
-function gridOfType(type: SourceType): Grid {
+function gridOfType(type: SourceType): ValueGrid {
   if (!isFloatValue(type)) {
     const [low, high] = integerRanges[type];
     return gridFrom(0, BigInt(low), BigInt(high));
@@ -55,7 +55,7 @@ function gridOfType(type: SourceType): Grid {
   return gridFrom(leastUnit(format), -high, high, format.digits);
 }
 
-function gridOfNumber(value: number): Grid {
+function gridOfNumber(value: number): ValueGrid {
   if (!Number.isFinite(value) || value === 0) return gridFrom(0, 0n, 0n);
   // Numbers of 32 bits are whole, or below 2^24 and multiples of 2^-149.
   let [units, lsb] = Number.isInteger(value) ? [BigInt(value), 0] : [BigInt(value * 2 ** 149), -149];
@@ -64,7 +64,7 @@ function gridOfNumber(value: number): Grid {
 }
 
 /** The same values in units of 2^`lsb`, which is no coarser. */
-const inUnits = (lsb: number, grid: Grid): Grid => {
+const inUnits = (lsb: number, grid: ValueGrid): ValueGrid => {
   const by = BigInt(grid.lsb - lsb);
   return { lsb, low: grid.low << by, high: grid.high << by, digits: grid.digits };
 };
@@ -85,7 +85,7 @@ function roundedTo(format: FloatFormat, value: bigint, lsb: number): bigint {
   return value < 0n ? -found : found;
 }
 
-function castGrid(grid: Grid, from: SourceType, to: SourceType): Grid {
+function castGrid(grid: ValueGrid, from: SourceType, to: SourceType): ValueGrid {
   if (isFloatValue(to)) {
     const format = floatFormats[to];
     // What is rounded stays a multiple of the unit that it had.
@@ -103,12 +103,12 @@ function castGrid(grid: Grid, from: SourceType, to: SourceType): Grid {
 }
 
 /** Whether whole numbers lie in a range. */
-function isInside(grid: Grid, low: bigint, high: bigint): boolean {
+function isInside(grid: ValueGrid, low: bigint, high: bigint): boolean {
   const own = inUnits(0, grid);
   return own.low >= low && own.high <= high;
 }
 
-function combined(op: Operation, left: Grid, right: Grid): Grid {
+function combined(op: Operation, left: ValueGrid, right: ValueGrid): ValueGrid {
   if (op === "mul") {
     const corners = [left.low, left.high].flatMap((a) => [a * right.low, a * right.high]);
     return gridFrom(
@@ -135,7 +135,7 @@ function combined(op: Operation, left: Grid, right: Grid): Grid {
 }
 
 /** Why the results of an operation may be others than the real ones. */
-function inexact(op: Operation, grid: Grid, type: SourceType): string | undefined {
+function inexact(op: Operation, grid: ValueGrid, type: SourceType): string | undefined {
   if (op === "min" || op === "max") return undefined;
   if (!isFloatValue(type)) {
     const [low, high] = integerRanges[type];
@@ -188,7 +188,7 @@ function sourceTypeOf(value: Expression, reads: readonly DType[]): SourceType {
 export const exactBits = 63;
 
 /** The most terms whose sum stays below 2^63 units, whatever they are. */
-export function mostExact(grid: Grid): bigint {
+export function mostExact(grid: ValueGrid): bigint {
   const reach = reachOf(grid);
   const bound = (1n << BigInt(exactBits)) - 1n;
   return reach === 0n ? bound : bound / reach;

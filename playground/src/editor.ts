@@ -11,7 +11,7 @@ import {
   keymap,
   lineNumbers,
 } from "@codemirror/view";
-import type { Place, Range } from "../../src/lsp/analysis.js";
+import type { TextPosition, TextRange } from "../../src/lsp/analysis.js";
 import { tirHighlighting } from "./tir-highlighting.js";
 import type { Problem } from "./jobs/messages.js";
 import type { Client } from "./jobs/client.js";
@@ -19,7 +19,7 @@ import type { Client } from "./jobs/client.js";
 export interface Editor {
   /** Replaces the text as a step that can be undone: one of its own, or with others in quick succession, as a slider makes them. */
   setText(text: string, step: "own" | "joined"): void;
-  goTo(place: Place): void;
+  goTo(place: TextPosition): void;
   undo(): void;
   redo(): void;
   destroy(): void;
@@ -141,12 +141,12 @@ function difference(
   return { from: start, to: before.length - end, insert: after.slice(start, after.length - end) };
 }
 
-function offsetOf(doc: Text, { line, column }: Place): number {
+function offsetOf(doc: Text, { line, column }: TextPosition): number {
   const found = doc.line(Math.min(Math.max(1, line + 1), doc.lines));
   return Math.min(found.from + column, found.to);
 }
 
-const offsetsOf = (doc: Text, { start, end }: Range): { readonly from: number; readonly to: number } => ({
+const offsetsOf = (doc: Text, { start, end }: TextRange): { readonly from: number; readonly to: number } => ({
   from: offsetOf(doc, start),
   to: offsetOf(doc, end),
 });

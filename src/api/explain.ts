@@ -30,7 +30,7 @@ import {
   type Target,
   type Tiling,
   type Traffic,
-  type Verdict,
+  type RuleVerdict,
 } from "../../ir/index.js";
 import {
   clockOf,
@@ -56,7 +56,7 @@ export interface Explanation extends Standing {
   /** The passes that made the program, in order, where they are not the built-in pipeline. */
   readonly passes?: readonly string[];
   readonly legal: boolean;
-  readonly rules: readonly Verdict[];
+  readonly rules: readonly RuleVerdict[];
   readonly footprint: Footprint;
   /** The symbols that are open; cycles and traffic are at their most. */
   readonly symbols: readonly Sym[];

@@ -48,7 +48,7 @@ export interface PlannedNode {
   readonly indices?: readonly string[];
 }
 
-export interface Plan {
+export interface ModelPlan {
   readonly clock: number;
   readonly nodes: readonly PlannedNode[];
   /** Index tensors that several nodes read, by the model's names, and those nodes. */
@@ -65,7 +65,7 @@ export async function planOf(
   listed: readonly ListedGather[],
   budget?: number,
   onTuned?: (done: string, total: number) => void,
-): Promise<Plan> {
+): Promise<ModelPlan> {
   const { chosen, programs, placed } = placePrograms(uses, listed);
   const names = new Map(uses.map(({ node, name }) => [node, name]));
   const total = programs.filter(({ gather }) => placed.get(gather)?.into.includes(gather)).length;
@@ -165,7 +165,7 @@ function indicesOf({ node, loaded, reads }: ListedGather): readonly string[] {
   return [...new Set(tables)].flatMap((table) => reads[keyOf(at(inputs, table))] ?? []);
 }
 
-function sharedBy(nodes: readonly PlannedNode[]): Plan["shared"] {
+function sharedBy(nodes: readonly PlannedNode[]): ModelPlan["shared"] {
   const readers = new Map<string, string[]>();
   for (const { name, indices = [] } of nodes)
     for (const tensor of indices) readers.set(tensor, [...(readers.get(tensor) ?? []), name]);

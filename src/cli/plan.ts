@@ -6,7 +6,7 @@ import { listGathers } from "./list-model.js";
 import { loadModel } from "./load-model.js";
 import { parseCount, projectOf, type ProgramFlags, type ProjectFlags } from "./options.js";
 import { tellBuiltIn } from "./pipeline-flags.js";
-import { planOf, planStatuses, type Plan, type PlannedNode } from "./plan-model.js";
+import { planOf, planStatuses, type ModelPlan, type PlannedNode } from "./plan-model.js";
 import { progressBar } from "./progress.js";
 import { note, print, printDiagnostics, printJson } from "./terminal.js";
 import { UsageError } from "./usage-error.js";
@@ -83,7 +83,7 @@ async function printCsv(nodes: readonly PlannedNode[]): Promise<void> {
 /** Of a terminal. */
 const width = 80;
 
-function printPlan(file: string, { nodes, shared, totals, clock }: Plan, isTuned: boolean): void {
+function printPlan(file: string, { nodes, shared, totals, clock }: ModelPlan, isTuned: boolean): void {
   if (nodes.length === 0) {
     print(`${file} has no node that reads or writes by index`);
     return;

@@ -15,20 +15,20 @@ import { PassError, type Pass } from "../../passes/index.js";
 import { explain } from "../api/explain.js";
 import { Judgements } from "./judgements.js";
 
-export interface Place {
+export interface TextPosition {
   readonly line: number;
   readonly column: number;
 }
 
-export interface Range {
-  readonly start: Place;
-  readonly end: Place;
+export interface TextRange {
+  readonly start: TextPosition;
+  readonly end: TextPosition;
 }
 
 /** A replacement that makes a diagnostic go away. */
 export interface Fix {
   readonly title: string;
-  readonly range: Range;
+  readonly range: TextRange;
   readonly text: string;
 }
 
@@ -50,7 +50,7 @@ export function diagnose(
   return [...diagnostics, ...before.of(module.funcs, text)];
 }
 
-export function rangeOf({ span }: Diagnostic): Range {
+export function rangeOf({ span }: Diagnostic): TextRange {
   const [line, column] = [(span?.line ?? 1) - 1, (span?.column ?? 1) - 1];
   return { start: { line, column }, end: { line, column: column + Math.max(1, span?.length ?? 1) } };
 }
@@ -106,7 +106,7 @@ function withSchedule(head: string, entries: readonly string[]): string {
 }
 
 /** The word at a place, a name with its `%`. */
-function wordAt(text: string, { line, column }: Place): string | undefined {
+function wordAt(text: string, { line, column }: TextPosition): string | undefined {
   const row = text.split("\n")[line] ?? "";
   return [...row.matchAll(/%?[\w.-]+/g)].find(
     ({ index, 0: word }) => index <= column && column <= index + word.length,
@@ -119,7 +119,12 @@ function funcAt({ funcs }: { readonly funcs: readonly Func[] }, line: number): F
 }
 
 /** On a name, its type and bytes; elsewhere in a function above the tile level, each rule's verdict with its source, and the footprint. */
-export function hover(text: string, file: string, place: Place, settings: Settings = {}): string | undefined {
+export function hover(
+  text: string,
+  file: string,
+  place: TextPosition,
+  settings: Settings = {},
+): string | undefined {
   const func = funcAt(parseModule(text, file).module, place.line);
   const word = wordAt(text, place);
   if (func === undefined || word === undefined) return undefined;
@@ -156,7 +161,7 @@ function describeSchedule(func: Func, settings: Settings): string | undefined {
 }
 
 /** Where the name at a place is introduced: a parameter, a buffer, a loop variable or a result. */
-export function definition(text: string, place: Place): Range | undefined {
+export function definition(text: string, place: TextPosition): TextRange | undefined {
   const word = wordAt(text, place);
   const lines = text.split("\n");
   const head = headBefore(lines, place.line);

@@ -8,7 +8,7 @@ import {
   targets,
   wordsOf,
 } from "../../ir/index.js";
-import type { Place } from "./analysis.js";
+import type { TextPosition } from "./analysis.js";
 
 export interface Completion {
   readonly label: string;
@@ -38,7 +38,7 @@ function entryValues(name: string): readonly Completion[] | undefined {
 }
 
 /** Undefined where nothing is known to fit. */
-export function completions(text: string, { line, column }: Place): Completions | undefined {
+export function completions(text: string, { line, column }: TextPosition): Completions | undefined {
   const row = (text.split("\n")[line] ?? "").slice(0, column);
   const word = /[\w.-]*$/.exec(row)?.[0] ?? "";
   const before = row.slice(0, row.length - word.length);

@@ -27,7 +27,7 @@ import {
   formatted,
   hover,
   rangeOf,
-  type Range,
+  type TextRange,
   type Settings,
 } from "./analysis.js";
 import { completions } from "./completions.js";
@@ -45,7 +45,7 @@ const settingsOf = ({ findTarget, pipeline }: Project): Settings => ({
   ...(pipeline === undefined ? {} : { passes: pipeline }),
 });
 
-const lspRange = ({ start, end }: Range): LspRange => ({
+const lspRange = ({ start, end }: TextRange): LspRange => ({
   start: { line: start.line, character: start.column },
   end: { line: end.line, character: end.column },
 });

@@ -48,7 +48,7 @@ tr:target { outline: 2px solid var(--link); outline-offset: -2px; }
 .key svg { width: 14px; height: 14px; flex: none; }
 `;
 
-export interface Page {
+export interface HtmlPage {
   readonly title: string;
   /** Rules beside the common ones. */
   readonly style?: string;
@@ -57,7 +57,7 @@ export interface Page {
 }
 
 /** A whole HTML document. */
-export const pageOf = ({ title, style = "", body }: Page): string => `<!doctype html>
+export const pageOf = ({ title, style = "", body }: HtmlPage): string => `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">

@@ -89,7 +89,7 @@ export async function compareWithReference(
 }
 
 /** A draw, what defines the output, and where the kernel runs. */
-export interface Comparison {
+export interface DrawComparison {
   readonly program: IndexProgram;
   /** Absent: the kernel's own operator, or map. */
   readonly definition?: Func | undefined;
@@ -109,7 +109,7 @@ export interface Compared {
 /** Runs a kernel on one draw of inputs. Throws what the runs throw beside TC601. */
 export async function compareDraw(
   kernel: Kernel,
-  { program, definition, draw: { indices, inputs }, backends }: Comparison,
+  { program, definition, draw: { indices, inputs }, backends }: DrawComparison,
 ): Promise<Compared> {
   const types = kernel.source ?? kernel.tile;
   const { type } = outputOf(types);

@@ -1,6 +1,6 @@
 /** Which candidates of a space a search costs: what a budget leaves, and of that a shard's part. */
 import { seeded } from "./seeded.js";
-import type { Space, SpaceEntry } from "./space.js";
+import type { SearchSpace, SpaceEntry } from "./space.js";
 
 /** Candidates that are costed or measured, or how long. */
 export type Budget = number | "all" | { readonly milliseconds: number };
@@ -15,7 +15,7 @@ export interface Shard {
 const explored = 0.1;
 
 /** The list that a budget leaves: the default, the most promising, and some that a seed draws from the rest. */
-export function cut(space: Space, own: string, budget: Budget, seed: number): readonly SpaceEntry[] {
+export function cut(space: SearchSpace, own: string, budget: Budget, seed: number): readonly SpaceEntry[] {
   const first = space.entries.filter(({ facts }) => facts.id === own);
   const others = space.entries.filter(({ facts }) => facts.id !== own);
   if (typeof budget !== "number" || budget > others.length) return [...first, ...others];

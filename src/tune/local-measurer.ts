@@ -6,7 +6,7 @@ import { FastExecutor, type SpawnThread } from "../../backends/sim/index.js";
 import { CompileError, RunError, type TileFunc } from "../../ir/index.js";
 import type { MeasuredTask, Measurer } from "./measurer.js";
 import type { MeasureOptions, Measurement } from "./search-ms.js";
-import { poisonByte, timed, type Subject } from "./timed.js";
+import { poisonByte, timed, type TimedSubject } from "./timed.js";
 
 /** How candidates are run in this process. */
 export interface LocalOptions {
@@ -58,7 +58,7 @@ export function localMeasurer(
   };
 }
 
-const subjectOf = (executor: FastExecutor): Subject => ({
+const subjectOf = (executor: FastExecutor): TimedSubject => ({
   run() {
     executor.run();
   },

@@ -8,7 +8,7 @@ import type { Budget, Shard } from "./cut.js";
 import type { OpenMeasurer } from "./measurer.js";
 import type { Candidate, CandidateRun, Objective, TuneBackend } from "./result.js";
 import type { Measurement } from "./search-ms.js";
-import type { Space, SpaceEntry } from "./space.js";
+import type { SearchSpace, SpaceEntry } from "./space.js";
 
 /** What is searched, how far, and where it is kept. */
 export interface TuneOptions extends CompileOptions {
@@ -31,7 +31,12 @@ export interface TuneOptions extends CompileOptions {
   /** Called as candidates are costed or measured. */
   readonly onProgress?: (done: number, total: number, label: string) => void;
   /** Called once the space is known, before any candidate; `own` is the id of the default. */
-  readonly onSpace?: (task: TuneTask, space: Space, pruned: readonly PrunedCount[], own: string) => void;
+  readonly onSpace?: (
+    task: TuneTask,
+    space: SearchSpace,
+    pruned: readonly PrunedCount[],
+    own: string,
+  ) => void;
   /** Called with every candidate that was costed or measured now, as soon as it was; a second time after a run-off. */
   readonly onCandidate?: (candidate: Candidate) => void;
 }
@@ -68,7 +73,7 @@ export const defaultSeed = 1;
 /** A search under way. */
 export interface Search {
   readonly task: TuneTask;
-  readonly space: Space;
+  readonly space: SearchSpace;
   /** Id of the default. */
   readonly own: string;
   readonly kernel: Kernel;

@@ -29,7 +29,7 @@ export interface SpaceEntry {
   readonly weight: number;
 }
 
-export interface Space {
+export interface SearchSpace {
   /** The most promising first, in an order that depends on nothing but the program. */
   readonly entries: readonly SpaceEntry[];
   readonly refused: readonly RefusedTiles[];
@@ -59,7 +59,7 @@ export function* spaceOf(
   objective: Objective,
   residencies: readonly Residencies[],
   known: readonly Tiling[],
-): Generator<number, Space> {
+): Generator<number, SearchSpace> {
   const found = new Map<string, SpaceEntry>();
   const refused: RefusedTiles[] = [];
   let [refusedCount, longTiles, tiles, thinned] = [0, 0, 0, false];

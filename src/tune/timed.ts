@@ -1,7 +1,7 @@
 /** One candidate on a machine that runs it when it is told to: verified once, then timed. */
 import type { MeasureOptions, Measurement } from "./search-ms.js";
 
-export interface Subject {
+export interface TimedSubject {
   /** One run from start to end. */
   run(): void | Promise<void>;
   /** Fills the output with `poisonByte`, so that elements that are never written are seen. */
@@ -19,7 +19,7 @@ export const samplingShare = 0.5;
 
 /** Never throws for what the candidate does. A candidate that cannot be ended is told to have taken too long afterwards. */
 export async function timed(
-  subject: Subject,
+  subject: TimedSubject,
   expected: Uint8Array,
   { samples, limitMs }: MeasureOptions,
 ): Promise<Measurement> {
@@ -41,7 +41,7 @@ export async function timed(
 }
 
 /** Milliseconds of so many runs. */
-async function sample(subject: Subject, runs: number): Promise<number> {
+async function sample(subject: TimedSubject, runs: number): Promise<number> {
   const start = performance.now();
   for (let run = 0; run < runs; run++) await subject.run();
   return performance.now() - start;

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { Code } from "../../backends/wasm/code.js";
+import { CodeBuilder } from "../../backends/wasm/code.js";
 import { encodeModule } from "../../backends/wasm/encode.js";
 import type { Instr } from "../../backends/wasm/instructions.js";
 
 describe("locals", () => {
   it("have names of their own, whatever was asked for before", () => {
-    const code = new Code();
+    const code = new CodeBuilder();
     for (const name of ["row", "row", "row.1", "row", "row.at", "row.1"]) code.local(name);
     const names = code.locals.map((local) => local.name);
     expect(names.slice(0, 2)).toEqual(["row", "row.1"]);

@@ -5,7 +5,7 @@ import { clocked, cyclesOfCore, type Clocked } from "../../ir/clock/clock.js";
 import { closed, tasksOf } from "../../ir/clock/closed.js";
 import { countTasks } from "../../ir/clock/execution.js";
 import { planOf } from "../../ir/clock/plan.js";
-import type { Moving } from "../../ir/clock/statement.js";
+import type { MovingStmt } from "../../ir/clock/statement.js";
 import { cyclesOfWork, type Work } from "../../ir/tiling/gather-work.js";
 import { walk } from "../../ir/clock/walk.js";
 import {
@@ -143,7 +143,7 @@ describe("more work", () => {
         if (!result.ok) return;
         const { tile } = result.kernel;
         const moving = flatten(tile.body).filter(
-          (stmt): stmt is Moving => stmt.op === "load" || stmt.op === "store" || stmt.op === "gather",
+          (stmt): stmt is MovingStmt => stmt.op === "load" || stmt.op === "store" || stmt.op === "gather",
         );
         const grown = moving[pick % Math.max(1, moving.length)];
         if (grown === undefined) return;

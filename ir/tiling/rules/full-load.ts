@@ -8,7 +8,7 @@ import type { ResolvedSchedule } from "../../schedule.js";
 import { at, type Shape } from "../../types.js";
 import { dataResidency } from "../residency.js";
 import type { Tiling } from "../tiling.js";
-import type { Rule, Verdict } from "./rule.js";
+import type { Rule, RuleVerdict } from "./rule.js";
 
 const page = "hicann/pypto docs/zh/api/operation/pypto-gather.md";
 
@@ -42,7 +42,7 @@ export const fullLoad: Rule = {
 };
 
 /** The terms of an element are taken in by one task, in order: no schedule parts them among tasks. */
-function termsInOrder({ gather, terms }: Tiling): Verdict[] {
+function termsInOrder({ gather, terms }: Tiling): RuleVerdict[] {
   const { reduced } = gather.map;
   if (reduced === undefined) return [];
   const parts = Math.ceil(reduced.most / terms);
@@ -60,7 +60,7 @@ function termsInOrder({ gather, terms }: Tiling): Verdict[] {
 }
 
 /** What the data tile holds along each gather dim. */
-function wholeDims({ gather, schedule, operands }: Tiling): Verdict[] {
+function wholeDims({ gather, schedule, operands }: Tiling): RuleVerdict[] {
   const { shape } = inputOf(gather, gatheredTable).type;
   const { tile } = at(operands, gatheredTable);
   const pins = pinnedDims(gather, schedule);
@@ -75,8 +75,8 @@ function wholeDims({ gather, schedule, operands }: Tiling): Verdict[] {
   }));
 }
 
-function pinned({ gather, schedule }: Tiling): Verdict[] {
-  return pinnedDims(gather, schedule).flatMap((dim): Verdict[] => {
+function pinned({ gather, schedule }: Tiling): RuleVerdict[] {
+  return pinnedDims(gather, schedule).flatMap((dim): RuleVerdict[] => {
     const required = requiredView(gather, dim);
     const [view, tile] = [at(schedule.view, dim), at(schedule.tile, dim)];
     return [

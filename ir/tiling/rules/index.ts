@@ -6,7 +6,7 @@ import type { Tiling } from "../tiling.js";
 import { fullLoad } from "./full-load.js";
 import { packedTile } from "./packed-tile.js";
 import { residency } from "./residency.js";
-import type { Rule, Verdict } from "./rule.js";
+import type { Rule, RuleVerdict } from "./rule.js";
 import { scheduleShape } from "./schedule-shape.js";
 import { ubBudget } from "./ub-budget.js";
 
@@ -17,7 +17,8 @@ export const rules = { scheduleShape, residency, packedTile, fullLoad, ubBudget 
 export const ruleList = Object.values(rules) satisfies readonly Rule[];
 
 /** Every rule's verdicts on a schedule. */
-export const judge = (tiling: Tiling): readonly Verdict[] => ruleList.flatMap((rule) => rule.judge(tiling));
+export const judge = (tiling: Tiling): readonly RuleVerdict[] =>
+  ruleList.flatMap((rule) => rule.judge(tiling));
 
 /** Whether every rule holds. */
 export const isLegal = (tiling: Tiling): boolean =>
@@ -25,5 +26,5 @@ export const isLegal = (tiling: Tiling): boolean =>
 
 export { freeDims, pinnedDims, requiredView } from "./full-load.js";
 export { gmAllowed } from "./residency.js";
-export type { Rule, RuleId, Verdict } from "./rule.js";
+export type { Rule, RuleId, RuleVerdict } from "./rule.js";
 export { shapeFaults } from "./schedule-shape.js";

@@ -2,7 +2,7 @@
 import { at } from "../../types.js";
 import { entryBelow, keepsStep, limitOf, packingOf, type PackedStep } from "../packed.js";
 import type { Tiling } from "../tiling.js";
-import type { Rule, Verdict } from "./rule.js";
+import type { Rule, RuleVerdict } from "./rule.js";
 
 const source = "docs/values.md: packed elements";
 
@@ -11,7 +11,7 @@ export const packedTile: Rule = {
   code: "TC304",
   judge(tiling) {
     const { steps, never, terms } = packingOf(tiling.gather);
-    const stuck: Verdict[] =
+    const stuck: RuleVerdict[] =
       never === undefined
         ? []
         : [
@@ -34,14 +34,14 @@ function entries(
   tiling: Tiling,
   dim: number,
   { step, dtype }: { readonly step: number; readonly dtype: string },
-): Verdict[] {
+): RuleVerdict[] {
   const { schedule, extents } = tiling;
   const extent = at(extents, dim);
   const both = [
     { name: "view", entry: at(schedule.view, dim), limit: extent },
     { name: "tile", entry: at(schedule.tile, dim), limit: limitOf(tiling, dim) },
   ];
-  return both.flatMap(({ name, entry, limit }): Verdict[] => {
+  return both.flatMap(({ name, entry, limit }): RuleVerdict[] => {
     const pass = keepsStep(entry, limit, step);
     // Views are whole unless they are asked for.
     if (pass && name === "view") return [];
@@ -50,12 +50,12 @@ function entries(
 }
 
 /** Parts of the terms that packed elements follow. */
-function partsOf({ gather, terms }: Tiling, { step, dtype }: PackedStep): Verdict[] {
+function partsOf({ gather, terms }: Tiling, { step, dtype }: PackedStep): RuleVerdict[] {
   const { most } = gather.map.reduced ?? { most: 0 };
   return terms >= most ? [] : [verdictOn(`tile[r] = ${terms} of ${dtype}`, terms, most, step)];
 }
 
-function verdictOn(own: string, entry: number, limit: number, step: number): Verdict {
+function verdictOn(own: string, entry: number, limit: number, step: number): RuleVerdict {
   const pass = keepsStep(entry, limit, step);
   return {
     rule: "packed-tile",

@@ -7,7 +7,7 @@ import { targetFacts, type Target } from "../../target.js";
 import { refusedLowering } from "../asked-lowering.js";
 import { movableTables, residencyOf } from "../residency.js";
 import type { Tiling } from "../tiling.js";
-import type { Rule, Verdict } from "./rule.js";
+import type { Rule, RuleVerdict } from "./rule.js";
 
 /** Whether the target's cores, or the operator, can read the data from global memory row by row. */
 export const gmAllowed = (gather: AccessFunc, target: Target): boolean =>
@@ -20,7 +20,7 @@ export const residency: Rule = {
 };
 
 /** Of a class of instructions that is asked for: whether the gather can have it where its data is, whatever the room. */
-function ofLowering(tiling: Tiling): Verdict[] {
+function ofLowering(tiling: Tiling): RuleVerdict[] {
   const { target, residency: own, schedule } = tiling;
   const { lowering: asked } = schedule;
   if (asked === undefined) return [];
@@ -37,7 +37,7 @@ function ofLowering(tiling: Tiling): Verdict[] {
   ];
 }
 
-function ofData({ gather, residency: own, target }: Tiling): Verdict[] {
+function ofData({ gather, residency: own, target }: Tiling): RuleVerdict[] {
   if (own === "ub") return [];
   const pass = gmAllowed(gather, target);
   return [
@@ -53,13 +53,13 @@ function ofData({ gather, residency: own, target }: Tiling): Verdict[] {
 }
 
 /** Of the tables that a schedule has elsewhere than the target. */
-function ofTables({ gather, schedule, target }: Tiling): Verdict[] {
+function ofTables({ gather, schedule, target }: Tiling): RuleVerdict[] {
   // Words say nothing of tables.
   if (typeof schedule.residency === "string") return [];
   const movable = movableTables(gather, target);
   const { gathersInPlace } = targetFacts[target.kind];
   const home = gathersInPlace ? "gm" : "ub";
-  return gather.operands.flatMap((operand): Verdict[] => {
+  return gather.operands.flatMap((operand): RuleVerdict[] => {
     const own = residencyOf(operand, schedule.residency, target);
     if (operand.role !== "indices" || own === home) return [];
     const key = keyOf(operand);

@@ -7,7 +7,7 @@ import type { Tiling } from "../tiling.js";
 export type RuleId = "schedule-shape" | "residency" | "packed-tile" | "full-load" | "ub-budget";
 
 /** One line of a rule's judgement, with its numbers and where the rule is written. */
-export interface Verdict {
+export interface RuleVerdict {
   readonly rule: string;
   readonly pass: boolean;
   readonly detail: string;
@@ -15,7 +15,7 @@ export interface Verdict {
 }
 
 /** A fault of a schedule's form, as its own diagnostic. */
-export interface ShapeVerdict extends Verdict {
+export interface ShapeVerdict extends RuleVerdict {
   readonly code: Code;
   readonly hint?: string;
   readonly data?: DiagnosticData;
@@ -27,5 +27,5 @@ export interface Rule {
   /** Of the diagnostics that refuse by it. */
   readonly code: Code;
   /** One verdict for each part of the rule, with its numbers; whether the rule holds is whether all do. */
-  readonly judge: (tiling: Tiling) => readonly Verdict[];
+  readonly judge: (tiling: Tiling) => readonly RuleVerdict[];
 }

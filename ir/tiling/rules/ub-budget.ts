@@ -3,7 +3,7 @@
  * D6. Under the budget rule `spec` the written sum and the plan with its padding must both fit.
  */
 import { refusedLowering } from "../asked-lowering.js";
-import type { Rule, Verdict } from "./rule.js";
+import type { Rule, RuleVerdict } from "./rule.js";
 
 export const ubBudget: Rule = {
   id: "ub-budget",
@@ -13,7 +13,7 @@ export const ubBudget: Rule = {
     const { parts, bytes, planned, budget, rule } = footprint;
     const source = (): string => `target ${target.name}: ${target.sources.ubBytes.source}`;
     const compared = (sum: number): string => `${sum} B ${sum <= budget ? "<=" : ">"} ${budget} B`;
-    const sum: Verdict = {
+    const sum: RuleVerdict = {
       rule: "ub-budget",
       pass: bytes <= budget,
       get detail() {
@@ -29,7 +29,7 @@ export const ubBudget: Rule = {
       asked === undefined || !sum.pass
         ? undefined
         : refusedLowering(tiling.lowering, asked, target, tiling.residency !== "gm");
-    const room: Verdict[] =
+    const room: RuleVerdict[] =
       refused?.room === true
         ? [
             {
@@ -43,7 +43,7 @@ export const ubBudget: Rule = {
           ]
         : [];
     if (rule === "full") return [sum, ...room];
-    const plan: Verdict = {
+    const plan: RuleVerdict = {
       rule: "ub-plan",
       pass: planned <= budget,
       get detail() {

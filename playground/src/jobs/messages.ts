@@ -1,7 +1,7 @@
 /** What the page asks of its workers, and what they answer. */
 import type { Diagnostic, DType, Level, Schedule, Shape, Sym } from "../../../ir/index.js";
 import type { Explanation } from "../../../src/index.js";
-import type { Range } from "../../../src/lsp/analysis.js";
+import type { TextRange } from "../../../src/lsp/analysis.js";
 import type { Timeline } from "../../../src/report/index.js";
 import type { TuneResult, Objective } from "../../../src/tune/result.js";
 import type { Inputs } from "../page-state.js";
@@ -83,8 +83,8 @@ export interface Shown {
 /** A diagnostic at its place in the text. */
 export interface Problem {
   readonly diagnostic: Diagnostic;
-  readonly range: Range;
-  readonly fix?: { readonly title: string; readonly range: Range; readonly text: string };
+  readonly range: TextRange;
+  readonly fix?: { readonly title: string; readonly range: TextRange; readonly text: string };
 }
 
 export interface Completion {

@@ -4,7 +4,7 @@ import type { TensorValue } from "../tensor.js";
 import { codeOf } from "./data-type.js";
 import { failure, quoted } from "./fail.js";
 import type { Dim, OnnxGraph, OnnxModel, OnnxValue } from "./model.js";
-import { showDims, type Value } from "./value.js";
+import { showDims, type TrackedValue } from "./value.js";
 
 /** What the user knows and the model leaves open. */
 export interface Bindings {
@@ -16,7 +16,7 @@ export interface Bindings {
   readonly values?: ReadonlyMap<string, TensorValue>;
 }
 
-export function declaredValue(value: OnnxValue, bindings: Readonly<Record<string, number>>): Value {
+export function declaredValue(value: OnnxValue, bindings: Readonly<Record<string, number>>): TrackedValue {
   const { type } = value;
   if (type === undefined) return {};
   const dims = type.dims?.map((dim): Dim =>
@@ -87,10 +87,10 @@ export function boundInputs(
   dims: Readonly<Record<string, number>>,
   shapes: ReadonlyMap<string, Shape>,
   values: ReadonlyMap<string, TensorValue>,
-): ReadonlyMap<string, Value> {
+): ReadonlyMap<string, TrackedValue> {
   const inputs = new Map(model.graph.inputs.map((input) => [input.name, input]));
-  const bound = new Map<string, Value>();
-  const declaredFor = (name: string, shape: Shape): Value => {
+  const bound = new Map<string, TrackedValue>();
+  const declaredFor = (name: string, shape: Shape): TrackedValue => {
     const input = inputs.get(name);
     if (input === undefined) {
       throw failure(

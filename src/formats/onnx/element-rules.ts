@@ -3,8 +3,8 @@
  * their way through a model are, what they compute is followed. Sources: onnx/onnx docs/Operators.md.
  */
 import { dataType } from "./data-type.js";
-import { broadcast, elementsAt, flatOf, int, withDims, withElements, type Rule } from "./rule.js";
-import { elementsOf, type Value } from "./value.js";
+import { broadcast, elementsAt, flatOf, int, withDims, withElements, type ShapeRule } from "./rule.js";
+import { elementsOf, type TrackedValue } from "./value.js";
 
 const truth = (holds: boolean): bigint => (holds ? 1n : 0n);
 
@@ -18,10 +18,10 @@ type Compute = (a: bigint, b: bigint, c: bigint) => bigint | undefined;
 
 /** The elements of a broadcast operator over what is known of its operands. */
 function computed(
-  inputs: readonly (Value | undefined)[],
-  dims: Value["dims"],
+  inputs: readonly (TrackedValue | undefined)[],
+  dims: TrackedValue["dims"],
   compute: Compute,
-): Value["elements"] {
+): TrackedValue["elements"] {
   const operands = inputs.map((input) => ({ dims: input?.dims ?? [], elements: elementsOf(input) }));
   if (dims === undefined || operands.some(({ elements }) => elements === undefined)) return undefined;
   return elementsAt(dims, (position) => {
@@ -42,7 +42,7 @@ function computed(
 
 /** Before opset 7 shapes were broadcast by an attribute, and elements are not followed. */
 export const elementwise =
-  (type?: number, compute?: Compute): Rule =>
+  (type?: number, compute?: Compute): ShapeRule =>
   ({ inputs, opset }) => {
     const to = type ?? inputs[0]?.dataType;
     const dims = opset < 7 ? inputs[0]?.dims : broadcast(inputs.map((input) => input?.dims));
@@ -54,7 +54,7 @@ export const elementwise =
     );
   };
 
-export const elementRules: Readonly<Record<string, Rule>> = {
+export const elementRules: Readonly<Record<string, ShapeRule>> = {
   Add: elementwise(undefined, (a, b) => a + b),
   Sub: elementwise(undefined, (a, b) => a - b),
   Mul: elementwise(undefined, (a, b) => a * b),

@@ -26,7 +26,7 @@ import { fromHost } from "../../../backends/index.js";
 import { broadcastCoords } from "../../../ir/ops/broadcast.js";
 import { dtypeOf } from "./data-type.js";
 import { int, type RuleInput } from "./rule.js";
-import type { Value } from "./value.js";
+import type { TrackedValue } from "./value.js";
 
 /** An operand of a node, by its number among the node's inputs, at coordinates over the output's dims. */
 export interface OperandRead {
@@ -161,7 +161,7 @@ function placeOf(
 }
 
 /** The one element of a tensor of 32 bits or fewer that the model fixes. */
-function fixedNumber(value: Value | undefined): number | undefined {
+function fixedNumber(value: TrackedValue | undefined): number | undefined {
   const tensor = value?.constant?.();
   if (tensor === undefined || elementCount(tensor.type.shape) !== 1) return undefined;
   const [element] = fromHost(tensor.type, tensor.bytes);

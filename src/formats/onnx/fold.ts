@@ -41,13 +41,13 @@ import { quoted } from "./fail.js";
 import type { Left } from "./infer.js";
 import type { OnnxGraph, OnnxModel, OnnxNode } from "./model.js";
 import { isReduction, reductionOf } from "./reductions.js";
-import { isStatic, showDims, tensorOf, type Value } from "./value.js";
+import { isStatic, showDims, tensorOf, type TrackedValue } from "./value.js";
 import { viewNamed } from "./views.js";
 
 /** A tensor of the model that a chain reads. */
 interface Source {
   readonly name: string;
-  readonly value: Value;
+  readonly value: TrackedValue;
   readonly type: TensorType;
 }
 
@@ -69,7 +69,7 @@ export interface Folded {
   /** What it does at once, in the order of the model. */
   readonly nodes: readonly OnnxNode[];
   /** The tensors of its inputs, in their order. */
-  readonly sources: readonly { readonly name: string; readonly value: Value }[];
+  readonly sources: readonly { readonly name: string; readonly value: TrackedValue }[];
   /** TC910 where it sums floats, whose order ONNX leaves open. */
   readonly hints: readonly Diagnostic[];
 }
@@ -90,9 +90,9 @@ export const labelOf = ({ op, name, outputs }: OnnxNode): string =>
   `${op} ${quoted(name === "" ? (outputs[0] ?? "") : name)}`;
 
 /** Follows chains through a model as it is walked. */
-export class Folder {
-  readonly #chains = new WeakMap<Value, Chain>();
-  readonly #breaks = new WeakMap<Value, string>();
+export class ChainFolder {
+  readonly #chains = new WeakMap<TrackedValue, Chain>();
+  readonly #breaks = new WeakMap<TrackedValue, string>();
   readonly #ends = new Map<OnnxNode, Chain>();
   readonly #kept = new Map<OnnxNode, string[]>();
   readonly #uses = new Map<string, number>();
@@ -113,7 +113,7 @@ export class Folder {
   }
 
   /** Arithmetic on what a gather made, or on what one reads. */
-  #leaveArithmetic({ node, inputs, opset }: Left, y: Value): void {
+  #leaveArithmetic({ node, inputs, opset }: Left, y: TrackedValue): void {
     const chains = inputs.map((value, k) =>
       value === undefined ? undefined : this.#chainOf(node.inputs[k] ?? "", value),
     );
@@ -163,7 +163,7 @@ export class Folder {
     else if (ends[0] !== undefined) this.#ends.set(ends[0], chain);
   }
 
-  #leaveView({ node, inputs, opset }: Left, y: Value): void {
+  #leaveView({ node, inputs, opset }: Left, y: TrackedValue): void {
     const [x] = inputs;
     const view = viewNamed(node.op);
     const from = x === undefined ? undefined : this.#chainOf(node.inputs[0] ?? "", x);
@@ -189,7 +189,7 @@ export class Folder {
     if (last !== undefined) this.#ends.set(last, chain);
   }
 
-  #leaveGather({ node, inputs }: Left, y: Value, description: ProgramDescription): void {
+  #leaveGather({ node, inputs }: Left, y: TrackedValue, description: ProgramDescription): void {
     const { op, attrs, data, indices, others = [] } = description;
     const types = [data, indices, ...others];
     const result = resolveSource({ op, attrs, inputs: types });
@@ -218,7 +218,7 @@ export class Folder {
   }
 
   /** A tensor that is known needs no chain: it is one already made. */
-  #chainOf(name: string, value: Value): Chain | undefined {
+  #chainOf(name: string, value: TrackedValue): Chain | undefined {
     const known = value.constant !== undefined || tensorOf(value) !== undefined;
     return (known ? undefined : this.#chains.get(value)) ?? alone(name, value);
   }
@@ -264,7 +264,7 @@ function countUses({ nodes, outputs }: OnnxGraph, uses: Map<string, number>): vo
 }
 
 /** A tensor as it stands; undefined where its shape or type is open. */
-function alone(name: string, value: Value): Chain | undefined {
+function alone(name: string, value: TrackedValue): Chain | undefined {
   const { dims, dataType: code = 0 } = value;
   const dtype = dtypeOf(code);
   if (dims === undefined || !isStatic(dims) || dtype === undefined || value.problem !== undefined)

@@ -16,14 +16,14 @@ import { Symbols } from "../symbols.js";
 import type { TensorValue } from "../tensor.js";
 import { describeDataType, dtypeOf } from "./data-type.js";
 import { problem, quoted } from "./fail.js";
-import { Folder, labelOf } from "./fold.js";
+import { ChainFolder, labelOf } from "./fold.js";
 import { missingBindings, type Bindings } from "./bindings.js";
 import { walkModel, type Visited } from "./infer.js";
 import { openProgram, openShape, type Most, type OpenShape } from "./open-sizes.js";
 import { inferOutputs } from "./shape-rules.js";
 import type { OnnxModel, OnnxNode } from "./model.js";
 import { Uses, type OnnxUse } from "./uses.js";
-import { showDims, tensorOf, type Value } from "./value.js";
+import { showDims, tensorOf, type TrackedValue } from "./value.js";
 
 interface Named {
   /** A symbol of the text form, unique in the model. */
@@ -138,7 +138,7 @@ export function surveyModel(model: OnnxModel, bindings: Bindings = {}): OnnxSurv
     open === undefined
       ? "infer shapes and save the model: onnx.shape_inference.infer_shapes(model, data_prop=True); what hangs on values stays unknown"
       : `bind what the inputs leave open, such as --bind ${open}`;
-  const folder = new Folder(model);
+  const folder = new ChainFolder(model);
   const programs = new Map<OnnxNode, ProgramDescription>();
   const uses = new Uses();
   const visit = (visited: Visited): void => {
@@ -179,7 +179,7 @@ export function surveyModel(model: OnnxModel, bindings: Bindings = {}): OnnxSurv
 }
 
 /** `f32[2, ?]`, as far as it is known. */
-const shownType = ({ dataType, dims }: Value): string => {
+const shownType = ({ dataType, dims }: TrackedValue): string => {
   const type = dataType === undefined ? undefined : (dtypeOf(dataType) ?? describeDataType(dataType));
   return `${type ?? ""}${dims === undefined ? "" : showDims(dims)}`;
 };
@@ -192,7 +192,7 @@ const placeOf = (file: string, node: OnnxNode): string => `${file}: ${labelOf(no
 
 function withFolding<G extends OnnxGather & { readonly ok: true }>(
   gather: G,
-  folder: Folder,
+  folder: ChainFolder,
   names: Symbols,
 ): G {
   const { folded, kept } = folder.foldingOf(gather.node, `${gather.name}_folded`);
@@ -344,7 +344,7 @@ function operand(
 ): GivenOperand {
   const name = node.inputs[k] ?? "";
   if (name === "") throw refuse(where, `it has no ${role}`);
-  const value: Value = inputs[k] ?? {};
+  const value: TrackedValue = inputs[k] ?? {};
   const shown = `${role} ${quoted(name)}`;
   if (value.problem !== undefined) throw refuse(where, `${shown} is ${value.problem}`);
   if (value.dims === undefined || value.dataType === undefined) {

@@ -7,26 +7,26 @@ import { boundInputs, declaredValue, sorted, type Bindings } from "./bindings.js
 import type { OnnxGraph, OnnxModel, OnnxNode, OnnxTensor } from "./model.js";
 import { readTensor } from "./read-tensor.js";
 import { inferOutputs } from "./shape-rules.js";
-import { common, contradict, elementsOf, merged, type Value } from "./value.js";
+import { common, contradict, elementsOf, merged, type TrackedValue } from "./value.js";
 
 export interface Visited {
   readonly node: OnnxNode;
-  readonly inputs: readonly (Value | undefined)[];
+  readonly inputs: readonly (TrackedValue | undefined)[];
   /** Opset of ONNX's own operators where the node is. */
   readonly opset?: number;
 }
 
 /** A node with what is known of its outputs, those left out undefined. */
 export interface Left extends Visited {
-  readonly outputs: readonly (Value | undefined)[];
+  readonly outputs: readonly (TrackedValue | undefined)[];
 }
 
 type Visit = (visited: Visited) => void;
 type Leave = (left: Left) => void;
 /** Told of an output that the model declares as one tensor and its node makes as another. */
-type Contradicted = (name: string, node: OnnxNode, declared: Value, made: Value) => void;
+type Contradicted = (name: string, node: OnnxNode, declared: TrackedValue, made: TrackedValue) => void;
 /** Told of what a graph, or the body of a function or of an If, gives to those outside. */
-type Returned = (values: readonly (Value | undefined)[]) => void;
+type Returned = (values: readonly (TrackedValue | undefined)[]) => void;
 
 interface Callbacks {
   readonly visit: Visit;
@@ -37,14 +37,14 @@ interface Callbacks {
 
 /** Names in a graph, and in the graphs around it: a body sees what its If or Loop sees. */
 class Scope {
-  readonly #values = new Map<string, Value>();
+  readonly #values = new Map<string, TrackedValue>();
   constructor(readonly outer?: Scope) {}
 
-  set(name: string, value: Value): void {
+  set(name: string, value: TrackedValue): void {
     this.#values.set(name, value);
   }
 
-  find(name: string): Value | undefined {
+  find(name: string): TrackedValue | undefined {
     return this.#values.get(name) ?? this.outer?.find(name);
   }
 }
@@ -79,9 +79,9 @@ function walkGraph(
   graph: OnnxGraph,
   scope: Scope,
   walk: Walk,
-  bound: ReadonlyMap<string, Value>,
-): readonly (Value | undefined)[] {
-  const declared = new Map<string, Value>();
+  bound: ReadonlyMap<string, TrackedValue>,
+): readonly (TrackedValue | undefined)[] {
+  const declared = new Map<string, TrackedValue>();
   for (const value of [...graph.values, ...graph.outputs]) {
     if (value.type !== undefined) declared.set(value.name, declaredValue(value, walk.dims));
   }
@@ -99,7 +99,7 @@ function walkGraph(
       if (name === "") return undefined;
       const [said, made] = [declared.get(name), outputs[k] ?? {}];
       if (said !== undefined && contradict(said, made)) walk.contradicted(name, node, said, made);
-      const value: Value = { ...merged(said, made) };
+      const value: TrackedValue = { ...merged(said, made) };
       scope.set(name, value);
       return value;
     });
@@ -112,11 +112,11 @@ function walkGraph(
 
 function outputsOf(
   node: OnnxNode,
-  inputs: readonly (Value | undefined)[],
+  inputs: readonly (TrackedValue | undefined)[],
   scope: Scope,
   walk: Walk,
-): readonly (Value | undefined)[] {
-  const bodies = new Map<string, readonly (Value | undefined)[]>();
+): readonly (TrackedValue | undefined)[] {
+  const bodies = new Map<string, readonly (TrackedValue | undefined)[]>();
   for (const [name, attribute] of node.attributes) {
     if (attribute.kind !== "graphs") continue;
     for (const graph of attribute.graphs)
@@ -134,14 +134,14 @@ function outputsOf(
   return inferOutputs({ node, inputs, opset: walk.opset });
 }
 
-const initializer = (tensor: OnnxTensor, file: string): Value => ({
+const initializer = (tensor: OnnxTensor, file: string): TrackedValue => ({
   dataType: tensor.dataType,
   dims: tensor.dims,
   constant: once(() => readTensor(tensor, file)),
 });
 
 /** Constant: one of its attributes holds the value (value_* since opset 12). */
-function constant(node: OnnxNode, file: string): Value {
+function constant(node: OnnxNode, file: string): TrackedValue {
   for (const [name, attribute] of node.attributes) {
     switch (attribute.kind) {
       case "tensor":
@@ -175,7 +175,7 @@ function constant(node: OnnxNode, file: string): Value {
   return {};
 }
 
-function integers(values: readonly bigint[], shape: Shape): Value {
+function integers(values: readonly bigint[], shape: Shape): TrackedValue {
   const bytes = new Uint8Array(BigInt64Array.from(values).buffer);
   const tensor: TensorValue = { type: { dtype: "i64", shape }, bytes };
   return { dataType: dataType.i64, dims: shape, constant: () => tensor };

@@ -1,9 +1,9 @@
 /** Rules of RNN, GRU and LSTM, whose outputs have one shape. Source: onnx/onnx docs/Operators.md. */
 import type { Dim } from "./model.js";
-import { int, typed, withDims, word, type Rule } from "./rule.js";
+import { int, typed, withDims, word, type ShapeRule } from "./rule.js";
 
 /** Y of every step, then the last state, and the last cell of an LSTM; `layout` 1 (opset 14) puts the batch first. */
-const recurrent: Rule = ({ node, inputs: [x, , weights] }) => {
+const recurrent: ShapeRule = ({ node, inputs: [x, , weights] }) => {
   const type = x?.dataType;
   const hidden: Dim = int(node, "hidden_size") ?? weights?.dims?.[2] ?? "";
   const directions = word(node, "direction") === "bidirectional" ? 2 : 1;
@@ -16,7 +16,7 @@ const recurrent: Rule = ({ node, inputs: [x, , weights] }) => {
   return [withDims(type, every), withDims(type, last), withDims(type, last)];
 };
 
-export const recurrentRules: Readonly<Record<string, Rule>> = {
+export const recurrentRules: Readonly<Record<string, ShapeRule>> = {
   GRU: recurrent,
   LSTM: recurrent,
   RNN: recurrent,

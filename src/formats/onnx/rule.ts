@@ -1,26 +1,27 @@
 /** What a shape rule is given and gives, and what rules are written with. */
 import { elementCount } from "../../../ir/index.js";
 import type { Dim, OnnxNode } from "./model.js";
-import { elementsOf, isStatic, maxFollowed, type Value } from "./value.js";
+import { elementsOf, isStatic, maxFollowed, type TrackedValue } from "./value.js";
 
 export interface RuleInput {
   readonly node: OnnxNode;
-  readonly inputs: readonly (Value | undefined)[];
+  readonly inputs: readonly (TrackedValue | undefined)[];
   readonly opset: number;
 }
 
 /** What is known of the outputs; one value is the first output's. */
-export type Rule = (input: RuleInput) => Value | readonly Value[];
+export type ShapeRule = (input: RuleInput) => TrackedValue | readonly TrackedValue[];
 
-export const unknown: Value = {};
+export const unknown: TrackedValue = {};
 
-export const typed = (type: number | undefined): Value => (type === undefined ? unknown : { dataType: type });
+export const typed = (type: number | undefined): TrackedValue =>
+  type === undefined ? unknown : { dataType: type };
 
-export const withDims = (type: number | undefined, dims: readonly Dim[] | undefined): Value =>
+export const withDims = (type: number | undefined, dims: readonly Dim[] | undefined): TrackedValue =>
   dims === undefined ? typed(type) : { ...typed(type), dims };
 
 /** Elements that are too many to follow, or do not fill the shape (the model is wrong), are let go. */
-export function withElements(value: Value, elements: Value["elements"]): Value {
+export function withElements(value: TrackedValue, elements: TrackedValue["elements"]): TrackedValue {
   if (elements === undefined || elements.length > maxFollowed) return value;
   if (value.dims === undefined || !isStatic(value.dims)) return value;
   return elementCount(value.dims) === elements.length ? { ...value, elements } : value;
@@ -83,7 +84,7 @@ function broadcastDim(a: Dim, b: Dim): Dim {
 export function elementsAt(
   dims: readonly Dim[],
   at: (position: readonly number[]) => bigint | undefined,
-): Value["elements"] {
+): TrackedValue["elements"] {
   if (!isStatic(dims)) return undefined;
   const count = elementCount(dims);
   if (count > maxFollowed) return undefined;

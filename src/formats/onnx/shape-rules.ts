@@ -20,14 +20,14 @@ import {
   unknown,
   withDims,
   withElements,
-  type Rule,
+  type ShapeRule,
   type RuleInput,
 } from "./rule.js";
-import { elementsOf, isStatic, maxFollowed, type Value } from "./value.js";
+import { elementsOf, isStatic, maxFollowed, type TrackedValue } from "./value.js";
 import { transposed, windowRules } from "./window-rules.js";
 
-const sameShape: Rule = ({ inputs: [x] }) => withDims(x?.dataType, x?.dims);
-const sameRank: Rule = ({ inputs: [x] }) =>
+const sameShape: ShapeRule = ({ inputs: [x] }) => withDims(x?.dataType, x?.dims);
+const sameRank: ShapeRule = ({ inputs: [x] }) =>
   withDims(
     x?.dataType,
     x?.dims?.map(() => ""),
@@ -35,7 +35,7 @@ const sameRank: Rule = ({ inputs: [x] }) =>
 
 /** Reductions: `axes` moved from an attribute to an input; none given means all, or none by `noop_with_empty_axes`. */
 const reduction =
-  (since: number): Rule =>
+  (since: number): ShapeRule =>
   (input) => {
     const { node, inputs } = input;
     const [x] = inputs;
@@ -52,13 +52,13 @@ const reduced = (dims: readonly Dim[], axes: readonly number[], node: RuleInput[
     : dims.filter((_, k) => !axes.includes(k));
 
 /** Position of the largest or least along one axis. */
-const position: Rule = ({ node, inputs: [x] }) => {
+const position: ShapeRule = ({ node, inputs: [x] }) => {
   const axes = x?.dims === undefined ? undefined : normalized([int(node, "axis") ?? 0], x.dims.length);
   if (x?.dims === undefined || axes === undefined) return typed(dataType.i64);
   return withDims(dataType.i64, reduced(x.dims, axes, node));
 };
 
-const rules: Readonly<Record<string, Rule>> = {
+const rules: Readonly<Record<string, ShapeRule>> = {
   Identity: ({ inputs: [x] }) => x ?? unknown,
 
   /** `start` and `end` since opset 15. */
@@ -258,7 +258,7 @@ const rules: Readonly<Record<string, Rule>> = {
   },
 };
 
-const groups: readonly (readonly [Rule, string])[] = [
+const groups: readonly (readonly [ShapeRule, string])[] = [
   [
     sameShape,
     "Abs BatchNormalization Ceil Clip CumSum Dropout Elu Erf Exp Floor Gelu HardSigmoid HardSwish InstanceNormalization LayerNormalization LeakyRelu Log LogSoftmax Mish Neg Reciprocal Relu Round Selu Sigmoid Sign Softmax Softplus Sqrt Tanh",
@@ -272,13 +272,13 @@ const groups: readonly (readonly [Rule, string])[] = [
   ],
 ];
 
-const table: ReadonlyMap<string, Rule> = new Map([
+const table: ReadonlyMap<string, ShapeRule> = new Map([
   ...[rules, elementRules, windowRules, recurrentRules].flatMap((group) => Object.entries(group)),
   ...groups.flatMap(([rule, names]) => names.split(" ").map((name) => [name, rule] as const)),
 ]);
 
 /** What is known of the outputs of one of ONNX's own operators, or of one that tilec knows of another domain. */
-export function inferOutputs(input: RuleInput): readonly Value[] {
+export function inferOutputs(input: RuleInput): readonly TrackedValue[] {
   // Within a function, an attribute may be what the caller gives: nothing follows from it.
   for (const { kind } of input.node.attributes.values()) if (kind === "reference") return [];
   const { op, domain } = input.node;
@@ -287,7 +287,7 @@ export function inferOutputs(input: RuleInput): readonly Value[] {
 }
 
 /** Models are untrusted: a chain of gathers doubles the rank at each step, and a shape's elements may be negative. */
-function sane(value: Value): Value {
+function sane(value: TrackedValue): TrackedValue {
   const { dims, ...rest } = value;
   if (dims === undefined) return value;
   if (dims.length > maxFollowed) return typed(value.dataType);

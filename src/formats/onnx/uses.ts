@@ -1,7 +1,7 @@
 /** Who reads what each node of a model makes. */
 import type { Left } from "./infer.js";
 import type { OnnxNode } from "./model.js";
-import type { Value } from "./value.js";
+import type { TrackedValue } from "./value.js";
 
 /** A node and the readers of its outputs. */
 export interface OnnxUse {
@@ -17,7 +17,7 @@ export interface OnnxUse {
 /** Told of a model as it is walked. */
 export class Uses {
   readonly #nodes: OnnxNode[] = [];
-  readonly #makers = new Map<Value, OnnxNode>();
+  readonly #makers = new Map<TrackedValue, OnnxNode>();
   readonly #readers = new Map<OnnxNode, OnnxNode[]>();
   readonly #returned = new Set<OnnxNode>();
 
@@ -48,7 +48,7 @@ export class Uses {
     }));
   }
 
-  #makersOf(values: readonly (Value | undefined)[]): ReadonlySet<OnnxNode> {
+  #makersOf(values: readonly (TrackedValue | undefined)[]): ReadonlySet<OnnxNode> {
     return new Set(values.flatMap((value) => (value === undefined ? [] : (this.#makers.get(value) ?? []))));
   }
 }

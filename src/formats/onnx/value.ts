@@ -4,7 +4,7 @@ import type { TensorValue } from "../tensor.js";
 import { dataType } from "./data-type.js";
 import type { Dim } from "./model.js";
 
-export interface Value {
+export interface TrackedValue {
   /** TensorProto.DataType. */
   readonly dataType?: number;
   /** Absent: not even the rank is known. */
@@ -27,7 +27,7 @@ export const isStatic = (dims: readonly Dim[]): dims is readonly number[] =>
   dims.every((dim) => typeof dim === "number");
 
 /** The elements of a small value of i32, i64 or bool, if it is one. */
-export function elementsOf(value: Value | undefined): readonly (bigint | undefined)[] | undefined {
+export function elementsOf(value: TrackedValue | undefined): readonly (bigint | undefined)[] | undefined {
   if (value?.elements !== undefined) return value.elements;
   if (value?.constant === undefined || value.dims === undefined || !isStatic(value.dims)) return undefined;
   const { dataType: type } = value;
@@ -54,7 +54,7 @@ function integers(tensor: TensorValue): bigint[] {
 }
 
 /** A tensor of elements that are all known: a constant that inference computed. */
-export function tensorOf(value: Value): TensorValue | undefined {
+export function tensorOf(value: TrackedValue): TensorValue | undefined {
   const { elements, dims } = value;
   if (elements === undefined || dims === undefined || !isStatic(dims)) return undefined;
   const wide = value.dataType === dataType.i64;
@@ -70,7 +70,7 @@ export function tensorOf(value: Value): TensorValue | undefined {
 }
 
 /** What a model declares, completed by what follows from its nodes. A constant is what it is, whatever is declared. */
-export function merged(declared: Value | undefined, inferred: Value): Value {
+export function merged(declared: TrackedValue | undefined, inferred: TrackedValue): TrackedValue {
   if (declared === undefined || inferred.constant !== undefined || inferred.elements !== undefined)
     return inferred;
   const type = declared.dataType ?? inferred.dataType;
@@ -93,7 +93,7 @@ function mergedDims(
 const known = (dim: Dim | undefined, otherwise: Dim): Dim => (typeof dim === "number" ? dim : otherwise);
 
 /** Whether no tensor is both what a model declares and what its nodes make. */
-export function contradict(declared: Value, inferred: Value): boolean {
+export function contradict(declared: TrackedValue, inferred: TrackedValue): boolean {
   const types = [declared.dataType, inferred.dataType];
   if (!types.includes(undefined) && types[0] !== types[1]) return true;
   const [own, other] = [declared.dims, inferred.dims];
@@ -104,7 +104,7 @@ export function contradict(declared: Value, inferred: Value): boolean {
 }
 
 /** What holds of both: the output of an If. */
-export function common(a: Value | undefined, b: Value | undefined): Value {
+export function common(a: TrackedValue | undefined, b: TrackedValue | undefined): TrackedValue {
   if (a === undefined || b === undefined) return {};
   const type = a.dataType === b.dataType ? a.dataType : undefined;
   const dims =

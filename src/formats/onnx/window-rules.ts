@@ -11,9 +11,9 @@ import {
   withElements,
   word,
 } from "./rule.js";
-import type { Rule, RuleInput } from "./rule.js";
+import type { ShapeRule, RuleInput } from "./rule.js";
 import type { Dim } from "./model.js";
-import { elementsOf, isStatic, type Value } from "./value.js";
+import { elementsOf, isStatic, type TrackedValue } from "./value.js";
 
 interface Cut {
   readonly start: number;
@@ -87,7 +87,7 @@ function windowed(
 }
 
 /** Rounding up lets windows begin in the padding, on which runtimes differ: the extents stay open. */
-const pool: Rule = (input) => {
+const pool: ShapeRule = (input) => {
   const { node, inputs } = input;
   const [x] = inputs;
   const kernel = ints(node, "kernel_shape");
@@ -97,7 +97,7 @@ const pool: Rule = (input) => {
   return withDims(x.dataType, [batch, channels, ...windowed(input, extents, sizes)]);
 };
 
-export const windowRules: Readonly<Record<string, Rule>> = {
+export const windowRules: Readonly<Record<string, ShapeRule>> = {
   Slice(input) {
     const [x] = input.inputs;
     if (x?.dims === undefined) return typed(x?.dataType);
@@ -166,7 +166,7 @@ export const windowRules: Readonly<Record<string, Rule>> = {
 };
 
 /** The value with its dims in another order. */
-export function transposed(x: Value, perm: readonly number[]): Value {
+export function transposed(x: TrackedValue, perm: readonly number[]): TrackedValue {
   const dims = x.dims ?? [];
   const shape = perm.map((k) => dims[k] ?? "");
   const elements = elementsOf(x);

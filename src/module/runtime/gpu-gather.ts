@@ -1,6 +1,6 @@
 /** A module's gather on a GPUDevice. */
 import "../../../backends/platform.js";
-import { Lifetime } from "../../../backends/webgpu/lifetime.js";
+import { DeviceLifetime } from "../../../backends/webgpu/lifetime.js";
 import { scoped, type Refusal } from "../../../backends/webgpu/scoped.js";
 import { mostOfAccess, noneBad } from "../../../backends/webgpu/status.js";
 import { badElement, badIndexIn, readingBytes, valueIn } from "./bad-index.js";
@@ -40,7 +40,7 @@ export async function createGather(device: GPUDevice, plan: GpuPlan, launchAt: L
         needed,
       });
   }
-  const lifetime = new Lifetime(device, lost);
+  const lifetime = new DeviceLifetime(device, lost);
   const layout = device.createBindGroupLayout({
     entries: plan.bindings.map(({ access }, binding) => ({
       binding,
@@ -63,7 +63,7 @@ export async function createGather(device: GPUDevice, plan: GpuPlan, launchAt: L
 /** Begins work within the call and waits for its end; rejects with what the device refused of it. */
 async function settle<T>(
   device: GPUDevice,
-  lifetime: Lifetime,
+  lifetime: DeviceLifetime,
   what: string,
   begin: () => Promise<T>,
 ): Promise<T> {
@@ -81,7 +81,7 @@ export class Gather {
   readonly #device: GPUDevice;
   readonly #plan: GpuPlan;
   readonly #launchAt: LaunchAt;
-  readonly #lifetime: Lifetime;
+  readonly #lifetime: DeviceLifetime;
   readonly #layout: GPUBindGroupLayout;
   readonly #pipeline: GPUComputePipeline;
   /** What launches of `encode` report to. */
@@ -94,7 +94,7 @@ export class Gather {
     device: GPUDevice,
     plan: GpuPlan,
     launchAt: LaunchAt,
-    lifetime: Lifetime,
+    lifetime: DeviceLifetime,
     layout: GPUBindGroupLayout,
     pipeline: GPUComputePipeline,
   ) {

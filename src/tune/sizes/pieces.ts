@@ -5,7 +5,7 @@ import { at } from "../../../ir/index.js";
 export type Cycles = readonly (readonly (number | null)[])[];
 
 /** Sizes [from, to] of a list, by their places, and the place of their candidate. */
-export interface Range {
+export interface SizeRange {
   readonly from: number;
   readonly to: number;
   readonly candidate: number;
@@ -43,9 +43,9 @@ export interface Choice {
 }
 
 /** At most so many ranges that cover all sizes, the nearest to the fewest cycles. Undefined where some size has no legal candidate. */
-export function piecesOf(choice: Choice, pieces: number): readonly Range[] | undefined {
+export function piecesOf(choice: Choice, pieces: number): readonly SizeRange[] | undefined {
   interface Plan extends Distance {
-    readonly ranges: readonly Range[];
+    readonly ranges: readonly SizeRange[];
   }
   const single = nearestOf(choice);
   const sizes = choice.least.length;
