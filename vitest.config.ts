@@ -58,6 +58,7 @@ const slow: readonly (readonly [file: string, seconds: number, reason: string])[
   ["test/tune/more-ub.test.ts", 40, "searches random programs at several UB sizes"],
   ["test/tune/sizes.test.ts", 15, "searches each size of a family alone"],
   ["test/tune/sweep.test.ts", 140, "searches programs again at each value of a figure"],
+  ["test/values/drawn-schedules.test.ts", 25, "compiles ten cases under 50 schedules each"],
 ];
 const unknown = slow.filter(([file]) => !existsSync(new URL(file, import.meta.url)));
 if (unknown.length > 0) throw new Error(`no such test: ${unknown.map(([file]) => file).join(", ")}`);

@@ -3,7 +3,7 @@ import { unbound } from "../ir/symbols/bind.js";
 import { CompileError, error, throwIfErrors } from "../ir/diagnostic.js";
 import type { AccessFunc, TileFunc } from "../ir/func.js";
 import { isVerified } from "../ir/verify/verify-once.js";
-import { checkFields, isObject, shown } from "./fields.js";
+import { checkFields, isObject, shownValue } from "./fields.js";
 import { bodyField } from "./ir-fields.js";
 
 const kernelParts = { tile: "a tile program", target: "a target" } as const;
@@ -20,7 +20,7 @@ export function checkKernel(
   }
   const without = missing.map((part) => kernelParts[part]).join(" and ");
   throw new CompileError([
-    error("TC702", `the kernel is ${shown(kernel)}, without ${without}`, {
+    error("TC702", `the kernel is ${shownValue(kernel)}, without ${without}`, {
       hint: "compile(program) makes a kernel",
     }),
   ]);

@@ -81,7 +81,7 @@ export function checkFields(
 ): Diagnostic[] {
   const names = Object.keys(fields);
   if (!isObject(value)) {
-    return [error(code, `${what} takes an object with ${names.join(", ")}, not ${shown(value)}`)];
+    return [error(code, `${what} takes an object with ${names.join(", ")}, not ${shownValue(value)}`)];
   }
   const found: Diagnostic[] = [];
   for (const name of open ? [] : Object.keys(value)) {
@@ -128,7 +128,8 @@ export const refusal = (
   value: unknown,
   path: string,
   meant: { readonly hint?: string } = {},
-): Diagnostic => error(code, `${path === "" ? "it" : path} is ${shown(value)}; it takes ${takes}`, meant);
+): Diagnostic =>
+  error(code, `${path === "" ? "it" : path} is ${shownValue(value)}; it takes ${takes}`, meant);
 
 function meantBy(word: string, words: readonly string[] = [], suggest: Suggest): { readonly hint?: string } {
   const near = suggest(word, words);
@@ -175,10 +176,10 @@ const mostEntries = 8;
 
 /** A key of an object in a message: as it is where it is a name, else as text. */
 export const shownKey = (key: string): string =>
-  key.length <= longest && /^[\w$]+$/.test(key) ? key : shown(key);
+  key.length <= longest && /^[\w$]+$/.test(key) ? key : shownValue(key);
 
 /** A value in a message, short; whatever it is, this does not throw. */
-export function shown(value: unknown): string {
+export function shownValue(value: unknown): string {
   if (typeof value === "function") return "a function";
   if (typeof value === "bigint") return `${value}n`;
   if (typeof value === "string") {
@@ -187,7 +188,7 @@ export function shown(value: unknown): string {
   if (!isObject(value)) return String(value);
   if (ArrayBuffer.isView(value)) return `a ${kindOf(value)} of ${value.byteLength} bytes`;
   if (!Array.isArray(value)) return "an object";
-  const entries = value.slice(0, mostEntries).map((entry) => (isObject(entry) ? "…" : shown(entry)));
+  const entries = value.slice(0, mostEntries).map((entry) => (isObject(entry) ? "…" : shownValue(entry)));
   return `[${[...entries, ...(value.length > mostEntries ? ["…"] : [])].join(", ")}]`;
 }
 

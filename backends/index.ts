@@ -13,7 +13,7 @@ export {
   problemsOf,
   record,
   refusal,
-  shown,
+  shownValue,
   shownKey,
   takes,
   wholeNumber,
@@ -23,18 +23,18 @@ export {
   type Fields,
 } from "./fields.js";
 export { BoundedCache } from "./cache.js";
-export { indexInputs } from "./read-by-sites.js";
+export { indexInputs } from "./index-inputs.js";
 export { checkRunnable, checkKernel } from "./check-kernel.js";
 export { bodyField, mapField } from "./ir-fields.js";
 export {
-  allocate,
+  allocateArray,
   coordinates,
   foundSites,
   indexOutOfRange,
   indexReader,
   packedBits,
   putPackedBits,
-  tensorOf,
+  inputTensor,
   unitsOf,
   type MappedInputs,
   type HostInputs,

@@ -7,7 +7,7 @@ import { iterationWriting } from "../ir/iteration.js";
 import { constant, sitesOf, type Env, type Linear } from "../ir/linear.js";
 import { outOfRange, type IndexRule } from "../ir/policy.js";
 import { joinRuns } from "./plan/join-runs.js";
-import { SiteWalk, siteSteps, termsOf, type SiteStep } from "./site-values.js";
+import { IndexWalk, siteSteps, termsOf, type SiteStep } from "./index-walk.js";
 import {
   at,
   bitsOf,
@@ -58,7 +58,7 @@ export function checkArrayBytes(bytes: number, what: string, hint?: string): voi
 }
 
 /** Zeroed bytes. Throws a CompileError (TC502) for more than 4 GiB or than the machine has; `what` names them. */
-export function allocate(bytes: number, what: string): Uint8Array<ArrayBuffer> {
+export function allocateArray(bytes: number, what: string): Uint8Array<ArrayBuffer> {
   checkArrayBytes(bytes, what);
   try {
     return new Uint8Array(bytes);
@@ -257,7 +257,7 @@ export function* sitesAt(
     const origin = ran?.gather.origins[value.table - 1] ?? shape.map(() => constant(0));
     return addressOf(value.at, { offsets: origin, strides: strides(shape) });
   });
-  const walk = new SiteWalk(siteSteps(map, forms, operands));
+  const walk = new IndexWalk(siteSteps(map, forms, operands));
   const found: FoundSite[] = [];
   /** Up to the first that ends the element, or its term at `r`: what that one came to. */
   function* taken(
@@ -322,7 +322,7 @@ export function pickedBy(
 const noLoops: Env = new Map();
 
 /** The host's tensor of an operand. */
-export function tensorOf(inputs: HostInputs, operand: Operand): HostTensor {
+export function inputTensor(inputs: HostInputs, operand: Operand): HostTensor {
   const found = inputs[keyOf(operand)];
   if (found === undefined) throw new InternalError(`input ${keyOf(operand)} is missing`);
   return found;
@@ -346,7 +346,7 @@ export function foundSites(mapped: MappedInputs, outputElement: number): readonl
   let step = walk.next();
   while (step.done !== true) {
     const { table, position } = step.value;
-    step = walk.next(indexReader(tensorOf(mapped.inputs, table).bytes, table.type.dtype).exact(position));
+    step = walk.next(indexReader(inputTensor(mapped.inputs, table).bytes, table.type.dtype).exact(position));
   }
   return step.value;
 }

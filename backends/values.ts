@@ -16,7 +16,7 @@ import {
   type PackedType,
   type TensorType,
 } from "../ir/types.js";
-import { isObject, kindOf, shown } from "./fields.js";
+import { isObject, kindOf, shownValue } from "./fields.js";
 import {
   alignedTo,
   checkArrayBytes,
@@ -64,13 +64,13 @@ export function toHost(
   const given: unknown = data;
   if (!isDType(type.dtype)) {
     const hint = `one of ${dtypes.join(", ")}`;
-    throw new CompileError([error("TC104", `${name} has element type ${shown(type.dtype)}`, { hint })]);
+    throw new CompileError([error("TC104", `${name} has element type ${shownValue(type.dtype)}`, { hint })]);
   }
   if (type.dtype === "string") return stringsToHost(name, type, given);
   if (isPacked(type.dtype) && isOneEach(type, given))
     return packed(name, { ...type, dtype: type.dtype }, given);
   if (!ArrayBuffer.isView(given) || given.byteLength !== byteCount(type) || !accepts(type.dtype, given)) {
-    const found = Array.isArray(given) ? "an array, not a typed one" : shown(given);
+    const found = Array.isArray(given) ? "an array, not a typed one" : shownValue(given);
     throw mismatch(name, type, found, passHint(type));
   }
   if (given.byteLength > maxArrayBytes && mayBeLarge())
@@ -84,11 +84,11 @@ const largeHint =
 
 function stringsToHost(name: string, type: TensorType, given: unknown): HostValue {
   const refused = (found: string): CompileError => mismatch(name, type, found, passHint(type));
-  if (!Array.isArray(given)) throw refused(shown(given));
+  if (!Array.isArray(given)) throw refused(shownValue(given));
   const list: readonly unknown[] = given;
   if (list.length !== elementCount(type.shape)) throw refused(`${list.length} strings`);
   const strings = Array.from(list, (text, k) => {
-    if (typeof text !== "string") throw refused(`${shown(text)} as element ${k}`);
+    if (typeof text !== "string") throw refused(`${shownValue(text)} as element ${k}`);
     return text;
   });
   const handles = Uint32Array.from(strings, (_, k) => k + 1);
@@ -189,7 +189,9 @@ export function toHosts(
           : undefined;
     const data = named === undefined ? undefined : arrays[named];
     if (data === undefined) {
-      const found = isObject(given) ? `only ${Object.keys(given).join(", ") || "nothing"}` : shown(given);
+      const found = isObject(given)
+        ? `only ${Object.keys(given).join(", ") || "nothing"}`
+        : shownValue(given);
       const hint = `pass { ${inputs.map(keyOf).join(", ")} }`;
       throw new CompileError([error("TC702", `the inputs lack ${key}; got ${found}`, { hint })]);
     }
@@ -214,7 +216,7 @@ export function checkTensors(
     const beyond = isObject(tensor) ? tensor["beyond"] : undefined;
     if (ArrayBuffer.isView(beyond) && beyond.byteLength === byteCount(operand.type) && mayBeLarge(operand))
       continue;
-    const found = isBytes ? `${bytes.byteLength} bytes` : `${shown(bytes)} as its bytes`;
+    const found = isBytes ? `${bytes.byteLength} bytes` : `${shownValue(bytes)} as its bytes`;
     const hint = `toHost("${key}", type, array) makes a tensor of an array`;
     throw mismatch(key, operand.type, found, hint);
   }

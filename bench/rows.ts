@@ -25,20 +25,22 @@ export const sameBytes = (a: Uint8Array, b: Uint8Array): boolean =>
   a.byteLength === b.byteLength && a.every((byte, k) => byte === b[k]);
 
 /**
- * Verifies every subject, then runs them in turns: at each turn one run that wakes threads and brings the subject's own
- * memory back into the caches, and one that counts.
+ * Verifies every subject and runs each for `warmUpMs`, then runs them in turns: at each turn one run that wakes threads and brings the
+ * subject's own memory back into the caches, and one that counts.
  */
 export async function measure(
   workload: string,
   subjects: readonly Subject[],
   expected: Uint8Array,
   rounds: number,
+  warmUpMs = 0,
 ): Promise<Row[]> {
   const verified: boolean[] = [];
   for (const subject of subjects) {
     await subject.run();
     const found = await subject.output?.();
     verified.push(found === undefined || sameBytes(found, expected));
+    for (const end = performance.now() + warmUpMs; performance.now() < end;) await subject.run();
   }
   const times = subjects.map((): number[] => []);
   for (let round = 0; round < rounds; round++) {

@@ -43,6 +43,8 @@ import { calls, describe, expectedOf, inputsOf, workloads } from "./workloads.js
 const everyRow = [...workloads, ...calls];
 const { json, chosen, runs, against } = benchArguments(everyRow);
 const rounds = 21;
+/** V8 compiles a loop of a call anew after some hundred calls, and the kernel makes large pages of a new table's small ones. */
+const warmUpMs = 300;
 /** Each starts processes. */
 const coldRounds = 7;
 
@@ -96,7 +98,7 @@ async function once(): Promise<Row[]> {
       ...(python === undefined || isCall ? [] : torch(workload, python, files)),
       limit(expected),
     ];
-    rows.push(...(await measure(workload.name, subjects, expected, rounds)));
+    rows.push(...(await measure(workload.name, subjects, expected, rounds, warmUpMs)));
     for (const subject of subjects) await subject.close?.();
     files.remove();
   }

@@ -1,7 +1,9 @@
 /** A function at one of the three levels, and a module of them. A function holds one gather. */
 import type { AccessMap } from "./access.js";
+import type { Attrs } from "./attrs.js";
 import type { Schedule } from "./schedule.js";
 import { extentsOver, type Symbolic, type Sym } from "./symbols/symbols.js";
+import type { Operators } from "./ops/op-def.js";
 import type { Stmt } from "./tile.js";
 import { constant, scale, type Env, type Linear } from "./linear.js";
 import { at, bytesOf, elementCount, wholeBytes, type Shape, type Span, type TensorType } from "./types.js";
@@ -35,11 +37,6 @@ export function operandAt(value: Value, place: number, inputs: number): Operand 
   return { ...value, role, ...(inputs === 2 || role === "output" ? {} : { key: value.name }) };
 }
 
-/** An attribute of a source operator. */
-export type AttrValue = number | string | readonly number[];
-/** Attributes by their name in the text form. */
-export type Attrs = Readonly<Record<string, AttrValue>>;
-
 interface FuncHead {
   readonly name: string;
   /** The inputs in the order of the text, which is their number in the access map, then the output. */
@@ -56,6 +53,8 @@ export interface SourceFunc extends FuncHead {
   /** Dialect and operator, `onnx.gather_elements`. */
   readonly op: string;
   readonly attrs: Attrs;
+  /** The operators among which `op` is, as the text was read with them: no part of the text. Absent: the built-in ones. */
+  readonly operators?: Operators;
   readonly opSpan?: Span;
 }
 

@@ -1,6 +1,7 @@
 /** tilec/ir: types, the three levels, text form, tiling rules, verifier, diagnostics, targets. Imports nothing. */
 export * from "./access.js";
 export * from "./addressing.js";
+export * from "./attrs.js";
 export * from "./clock/index.js";
 export * from "./codes.js";
 export * from "./counted.js";
@@ -11,7 +12,7 @@ export * from "./intervals/index.js";
 export * from "./iteration.js";
 export * from "./linear.js";
 export * from "./operator.js";
-export { attrsFrom, type ArgumentsOf } from "./ops/attributes.js";
+export { attrsFrom, oobOf, oobSpec, type ArgumentsOf } from "./ops/attributes.js";
 export * from "./ops/lookup.js";
 export {
   findOp,
@@ -23,9 +24,29 @@ export {
   type OpName,
   type SourceOp,
 } from "./ops/registry.js";
-export { inputName, inputNames } from "./ops/op-def.js";
-export type { AttrSpec, CommonName, OpDef, Resolved, ResolveResult } from "./ops/op-def.js";
+export {
+  axisInRange,
+  breakRule,
+  checkDType,
+  defineOperator,
+  inputName,
+  inputNames,
+  intAttr,
+  intsAttr,
+  wordAttr,
+} from "./ops/op-def.js";
+export type {
+  AttrSpec,
+  CommonName,
+  OpDef,
+  Operators,
+  OpInputs,
+  Resolved,
+  ResolveResult,
+  RuleCode,
+} from "./ops/op-def.js";
 export { featureLevels, type FeatureLevel } from "./ops/directml.js";
+export { operatorsWith } from "./ops/operators-with.js";
 export * from "./policy.js";
 export * from "./regions.js";
 export { pyptoLevels, type PyptoLevel } from "./ops/pypto.js";

@@ -7,7 +7,7 @@ import type { ForStmt, GatherStmt } from "./tile.js";
 import { at } from "./types.js";
 
 /** Loops whose variables some forms depend on, through the bounds of inner loops too; outermost first. */
-export function loopsOf(forms: readonly Linear[], loops: readonly ForStmt[]): ForStmt[] {
+export function loopsMoving(forms: readonly Linear[], loops: readonly ForStmt[]): ForStmt[] {
   const needed = new Set(forms.flatMap((form) => [...loopVariables(form)]));
   for (const loop of [...loops].reverse()) {
     if (!needed.has(loop.iv)) continue;
@@ -35,7 +35,7 @@ export function iterationWriting(func: TileFunc, point: readonly number[]): Iter
   for (const [d] of outputOf(func).type.shape.entries()) {
     const [offset, size] = [at(region.offsets, d), at(region.sizes, d)];
     const target = at(point, d);
-    const found = writingOne(offset, size, loopsOf([offset, size], loops), target);
+    const found = writingOne(offset, size, loopsMoving([offset, size], loops), target);
     if (found === undefined) return undefined;
     found.forEach((value, name) => env.set(name, value));
     dims.push(target - evaluate(offset, found));

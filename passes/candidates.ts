@@ -142,9 +142,9 @@ const taskElements = (tiling: Tiling): number => elementCount(tiling.extents) / 
 
 /**
  * Two copies of all that is streamed; where these do not fit, or leave the gather a slower lowering, also of some of it. Two
- * cost at most their syncs more than one, so with fewer there is nothing to win elsewhere.
+ * cost at most their syncs more than one, so with fewer there is nothing to win elsewhere. Some may not fit.
  */
-function doubled(tiling: Tiling, room: number): Tiling[] {
+export function doubled(tiling: Tiling, room: number): Tiling[] {
   const { gather, target } = tiling;
   if (gather.schedule.buffers !== undefined || !targetFacts[target.kind].doubleBuffers) return [];
   const streamed = streamedOperands(tiling);

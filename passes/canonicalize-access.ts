@@ -15,6 +15,7 @@ import { accessMap, effectiveType, outputShape, pairedDims } from "../ir/operato
 import { findOp, resolveSource, sourceOp } from "../ir/ops/registry.js";
 import type { Schedule } from "../ir/schedule.js";
 import { targetFacts } from "../ir/target.js";
+import { verifyMap } from "../ir/verify/map-rules.js";
 import { gmAllowed } from "../ir/tiling/index.js";
 import { formatType, sameShape, type Shape } from "../ir/types.js";
 import { definePass } from "./pass.js";
@@ -33,7 +34,8 @@ export const canonicalizeAccess = definePass({
       return func;
     }
     const { operator, output, negative, oob } = result.resolved;
-    const { resultRules, dataIn } = findOp(func.op) ?? {};
+    const definition = findOp(func.op, func.operators);
+    const { resultRules, dataIn } = definition ?? {};
     const rules = resultRules === undefined ? "" : ` (${resultRules})`;
     const declared = outputOf(func).type;
     const expected = {
@@ -64,6 +66,10 @@ export const canonicalizeAccess = definePass({
       ...(span === undefined ? {} : { span }),
       ...(opSpan === undefined ? {} : { opSpan }),
     };
+    // A test proves the maps of the built-in operators; another one's is its author's to get right.
+    if (definition !== findOp(func.op))
+      for (const fault of verifyMap(access.map, access, opSpan))
+        context.report({ ...fault, message: `the map of ${func.op}: ${fault.message}` });
     // What the framework reads in global memory stays there, as far as that target fetches it as rows.
     const stays =
       dataIn !== undefined &&

@@ -21,4 +21,5 @@ export { candidates, fits, roomOf, variants, type Candidates } from "./candidate
 export { chooseSchedule, compareKeys, tieBreaks, type Tie } from "./choose-schedule.js";
 export { residenciesOf, selectTile } from "./select-tile.js";
 export { flagsTo, openSchedule, waysOut, wayTo, type Open, type Way } from "./ways-out.js";
+export { withBuffers } from "./with-buffers.js";
 export { withDefaults } from "./with-defaults.js";

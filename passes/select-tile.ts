@@ -6,7 +6,7 @@
  *   schedule {tile = [64, 128], view = [3000, 768], profile = head, residency = ub, order = [1, 0], …}
  *
  * Without a tile, tile, view, order, buffers and, where it is `auto`, residency are chosen together, by the clock
- * (choose-schedule.ts). With one, the rest is the plain default. May report TC302 and TC303 (no schedule), TC402 (no legal
+ * (choose-schedule.ts). With one, so are the buffers (with-buffers.ts), and the rest is the plain default. May report TC302 and TC303 (no schedule), TC402 (no legal
  * tile), TC403 (residency), TC907 (auto).
  */
 import { hint as hintDiagnostic, type Diagnostic } from "../ir/diagnostic.js";
@@ -19,6 +19,7 @@ import {
   gmAllowed,
   honoured,
   isLegal,
+  isWrittenByParts,
   keptSingle,
   noLegalTile,
   openResidencies,
@@ -35,6 +36,7 @@ import { asFast, chooseSchedule } from "./choose-schedule.js";
 import { clockOf } from "./lowered.js";
 import { definePass } from "./pass.js";
 import { waysOut } from "./ways-out.js";
+import { withBuffers } from "./with-buffers.js";
 import { withDefaults } from "./with-defaults.js";
 
 /** Writes the schedule down in full (docs/passes/02-select-tile.md). */
@@ -86,18 +88,27 @@ export const selectTile = definePass({
 /** TC908 for second copies that are asked for and not kept. */
 function reportSingle(tiling: Tiling): Diagnostic[] {
   const { gather, schedule, target } = tiling;
-  const own = targetFacts[target.kind].doubleBuffers ? keptSingle(tiling) : tiling.operands;
-  if (!doubles(schedule.buffers) || own.length === 0) return [];
-  const message = targetFacts[target.kind].doubleBuffers
-    ? `${own.map(({ operand }) => keyOf(operand)).join(" and ")}: no loop loads the tile again, so it keeps one copy`
-    : `target ${target.name} keeps one copy of each tile, because it never overlaps loads with gathers`;
-  const hint = "the second copy would not be used; leave it out of buffers";
-  return [hintDiagnostic("TC908", message, { span: gather.opSpan, hint })];
+  if (!doubles(schedule.buffers)) return [];
+  const reported = (message: string): Diagnostic =>
+    hintDiagnostic("TC908", message, {
+      span: gather.opSpan,
+      hint: "the second copy would not be used; leave it out of buffers",
+    });
+  if (!targetFacts[target.kind].doubleBuffers) {
+    const why = "because it never overlaps loads with gathers";
+    return [reported(`target ${target.name} keeps one copy of each tile, ${why}`)];
+  }
+  return keptSingle(tiling).map((operand) => {
+    const why = isWrittenByParts(tiling, operand)
+      ? "the parts of a sum write the tile in turn"
+      : "no loop loads the tile again";
+    return reported(`${keyOf(operand.operand)}: ${why}, so it keeps one copy`);
+  });
 }
 
-/** The schedule for one residency: the user's tile as it is, legal or not, or the best legal one. */
+/** The schedule for one residency: the user's tile, legal or not, with the best buffers, or the best legal one. */
 const complete = (tiling: Tiling): Tiling | undefined =>
-  tiling.gather.schedule.tile === undefined ? chooseSchedule(tiling) : tiling;
+  tiling.gather.schedule.tile === undefined ? chooseSchedule(tiling) : withBuffers(tiling);
 
 /** The one that is stated, in its shortest form, or those that `auto` chooses among. */
 export function residenciesOf(func: AccessFunc, target: Target): readonly [Residencies, ...Residencies[]] {

@@ -13,6 +13,7 @@ import {
   type Tiling,
 } from "../ir/tiling/index.js";
 import { chooseSchedule } from "./choose-schedule.js";
+import { withBuffers } from "./with-buffers.js";
 import { defaultOrder, withDefaults } from "./with-defaults.js";
 
 /** A legal schedule beside one that is not. */
@@ -43,15 +44,17 @@ const withTargets = (given: Schedule, target: Target): Schedule => ({ ...default
 
 /** Flags to add to the user's to get a tiling: its tile, and each entry that is not the default for that tile. */
 export function flagsTo(gather: AccessFunc, { schedule, target }: Tiling): string {
-  const { view: _, order: __, buffers: ___, ...followed } = schedule;
-  const given = gather.schedule;
-  const { schedule: beside } = withDefaults(
-    { ...gather, schedule: { ...given, ...followed } },
-    schedule.residency,
-    target,
-  );
+  const { view, order, buffers: own, ...followed } = schedule;
+  const { buffers: _, ...given } = gather.schedule;
+  const { buffers: stated } = openSchedule(gather);
+  const beside = (others: Schedule): Tiling =>
+    withDefaults({ ...gather, schedule: { ...given, ...followed, ...others } }, schedule.residency, target);
+  const plain = beside({}).schedule;
+  // A second copy is named, whether or not the tile gets it by itself; one copy, where the tile gets two.
+  const got = stated ?? withBuffers(beside({ view, order })).schedule.buffers;
+  const buffers = formatEntry(got) === formatEntry(own) ? (stated ?? plain.buffers) : got;
   return suggestionText(
-    { ...withTargets(given, target), view: beside.view, order: beside.order, buffers: beside.buffers },
+    { ...withTargets(given, target), view: plain.view, order: plain.order, buffers },
     schedule,
   );
 }

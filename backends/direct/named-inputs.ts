@@ -8,7 +8,7 @@ import { inputsOf, keyOf, outputOf, type Operand, type TileFunc } from "../../ir
 import { dimsOf, type Linear } from "../../ir/linear.js";
 import { flatten } from "../../ir/tile.js";
 import { at, byteCount, elementCount, elementTypes, type Shape } from "../../ir/types.js";
-import { tensorOf, type HostInputs } from "../memory.js";
+import { inputTensor, type HostInputs } from "../memory.js";
 import { isReadByTerms, type GatherPlan } from "../plan/gather.js";
 import { stagesOf } from "../plan/stages.js";
 import { planWhole } from "../plan/whole.js";
@@ -113,7 +113,7 @@ export function* copyNamed(
   to: HostInputs,
 ): Generator<CopiedRows, void> {
   for (const { operand, reads } of named) {
-    const [source, target] = [tensorOf(from, operand).bytes, tensorOf(to, operand).bytes];
+    const [source, target] = [inputTensor(from, operand).bytes, inputTensor(to, operand).bytes];
     for (const { rowBits, rows, sizes, start, starts, walk } of reads) {
       const extent = sizes[0] ?? 1;
       const step = Math.max(1, Math.floor((rowsAtOnce * extent) / Math.max(1, rows)));

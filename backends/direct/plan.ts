@@ -8,7 +8,7 @@ import { inputsOf, outputBytes, outputOf, type Operand, type TileFunc } from "..
 import { byteCount, elementCount, type Shape } from "../../ir/types.js";
 import type { GatherPlan } from "../plan/gather.js";
 import { planWhole } from "../plan/whole.js";
-import { indexInputs } from "../read-by-sites.js";
+import { indexInputs } from "../index-inputs.js";
 import { callTime, walkTime } from "./times.js";
 import { GatherWalk, rowOf } from "./walk.js";
 
@@ -73,7 +73,10 @@ export function planDirect(tile: TileFunc): DirectPlan | undefined {
 }
 
 /** The walk of a plan in units of so many bytes, kept with it. */
-export function walkOf({ gather, sizes, tile, walks }: DirectPlan, unit: DirectPlan["unit"]): GatherWalk {
+export function gatherWalkOf(
+  { gather, sizes, tile, walks }: DirectPlan,
+  unit: DirectPlan["unit"],
+): GatherWalk {
   const known = walks.get(unit);
   if (known !== undefined) return known;
   const scale = outputBytes(tile) / unit;
@@ -92,5 +95,5 @@ function movesLess(plan: DirectPlan): boolean {
   const { rowElements, rows, sizes, tile, unit } = plan;
   const rowBytes = rowElements * outputBytes(tile);
   const copied = inputsOf(tile).reduce((sum, { type }) => sum + byteCount(type), 0);
-  return walkTime(walkOf(plan, unit), sizes, rows, rowBytes, unit) <= copied + callTime;
+  return walkTime(gatherWalkOf(plan, unit), sizes, rows, rowBytes, unit) <= copied + callTime;
 }

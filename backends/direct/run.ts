@@ -4,7 +4,7 @@ import { inputOf, outputBytes } from "../../ir/func.js";
 import { outOfRange } from "../../ir/policy.js";
 import {
   indexOutOfRange,
-  tensorOf,
+  inputTensor,
   unitsAt,
   type Bytes,
   type HostInputs,
@@ -12,7 +12,7 @@ import {
 } from "../memory.js";
 import { type Block, blockRows } from "./block.js";
 import { moveRows } from "./move-rows.js";
-import { walkOf, type DirectPlan } from "./plan.js";
+import { gatherWalkOf, type DirectPlan } from "./plan.js";
 import type { RowVisitor } from "./walk.js";
 
 /**
@@ -27,10 +27,10 @@ export function runDirect(
   to = plan.sizes[0] ?? 1,
 ): void {
   const { gather, sizes, tile } = plan;
-  const { bytes, beyond } = tensorOf(inputs, inputOf(tile, gatheredTable));
+  const { bytes, beyond } = inputTensor(inputs, inputOf(tile, gatheredTable));
   const data = beyond ?? bytes;
   const unit = unitFor(plan, data);
-  const walk = walkOf(plan, unit);
+  const walk = gatherWalkOf(plan, unit);
   walk.bind(inputs);
   try {
     const scale = outputBytes(tile) / unit;

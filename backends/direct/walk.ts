@@ -7,11 +7,11 @@ import { stepsOf } from "../../ir/addressing.js";
 import { inputOf, type Operand, type TileFunc } from "../../ir/func.js";
 import { evaluate, loopPart, loopVariables, sitesOf, type Env, type Linear } from "../../ir/linear.js";
 import { at, elementCount } from "../../ir/types.js";
-import { indexReader, tensorOf, type HostInputs, type IndexReader } from "../memory.js";
+import { indexReader, inputTensor, type HostInputs, type IndexReader } from "../memory.js";
 import type { GatherPlan } from "../plan/gather.js";
-import { lastSites, type LastSite } from "../plan/last-sites.js";
+import { stridedSites, type StridedSite } from "../plan/strided-sites.js";
 import type { Stage } from "../plan/stages.js";
-import { SiteWalk, type SiteStep } from "../site-values.js";
+import { IndexWalk, type SiteStep } from "../index-walk.js";
 import { Block, blockRows, IndexLine, offsets, type AddressOffsets } from "./block.js";
 
 /** What is done with the rows of a walk, which come in the order of the output, numbered from 0. */
@@ -113,7 +113,7 @@ export class GatherWalk {
   private readonly isWide: boolean;
   private readonly scale: number;
   private readonly isRead: boolean;
-  private readonly site: SiteWalk;
+  private readonly site: IndexWalk;
   private readonly dims: number[];
   private inputs: HostInputs = {};
   /** By table, each made when it is first used. */
@@ -132,7 +132,7 @@ export class GatherWalk {
     this.scale = scale;
     this.isRead = isRead;
     this.dims = new Array<number>(rank).fill(0);
-    this.site = new SiteWalk(sites);
+    this.site = new IndexWalk(sites);
     this.by = stepsOf(address, rank);
     this.looked = sites.map((step) => ({
       step,
@@ -145,13 +145,13 @@ export class GatherWalk {
     const innermost = at(own, own.length - 1);
     this.last = innermost.stage.dim;
     this.previous = own[own.length - 2]?.stage.dim ?? -1;
-    const resolved = isRead || own.length < 2 ? undefined : lastSites({ sites, stages });
+    const resolved = isRead || own.length < 2 ? undefined : stridedSites({ sites, stages });
     this.direct = resolved === undefined ? undefined : this.directOf(resolved);
     this.isWide = elementCount(inputOf(func, table).type.shape) * scale >= 2 ** 31;
   }
 
   /** Undefined where more than dims and loops move the place of one. */
-  private directOf(resolved: readonly LastSite[]): readonly Direct[] | undefined {
+  private directOf(resolved: readonly StridedSite[]): readonly Direct[] | undefined {
     const direct = resolved.flatMap(({ rule, site, stride, table }): Direct[] => {
       const { by } = at(this.looked, site);
       if (by === undefined) return [];
@@ -176,7 +176,7 @@ export class GatherWalk {
   /** Takes the inputs of the walks that follow, until `release`. */
   bind(inputs: HostInputs): void {
     this.inputs = inputs;
-    for (const { line, table } of this.direct ?? []) line.bind(tensorOf(inputs, table));
+    for (const { line, table } of this.direct ?? []) line.bind(inputTensor(inputs, table));
   }
 
   /** Forgets the inputs, which are the caller's and may be large. */
@@ -357,7 +357,7 @@ export class GatherWalk {
 
   private readerOf(table: number): IndexReader {
     const operand = inputOf(this.func, table);
-    return indexReader(tensorOf(this.inputs, operand).bytes, operand.type.dtype);
+    return indexReader(inputTensor(this.inputs, operand).bytes, operand.type.dtype);
   }
 
   private added({ rest, strides }: Adds): number {

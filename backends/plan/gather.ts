@@ -12,7 +12,7 @@ import { sizeRanges } from "../../ir/symbols/symbols.js";
 import type { ForStmt, GatherStmt } from "../../ir/tile.js";
 import { at, type Shape, type TensorType } from "../../ir/types.js";
 import { valuePlan, type ValuePlan } from "../../ir/values/index.js";
-import { siteSteps, type SiteStep } from "../site-values.js";
+import { siteSteps, type SiteStep } from "../index-walk.js";
 import { pageAlong, type PagedDims } from "./page.js";
 import { stagesOf, type Stage } from "./stages.js";
 

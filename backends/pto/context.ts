@@ -1,5 +1,5 @@
 /** What the parts of a kernel share while it is written: lines, names of tiles and types, forms in the program's names. */
-import { imageOf } from "../../ir/intervals/intervals.js";
+import { intervalOf } from "../../ir/intervals/intervals.js";
 import { isConstant, largestValue, scale, type Linear } from "../../ir/linear.js";
 import type { Pipe, UbBuffer } from "../../ir/tile.js";
 import { at, elementCount, invariant } from "../../ir/types.js";
@@ -117,7 +117,7 @@ export class PtoContext {
 
   private mayBeNegative(of: Linear): boolean {
     const { gather } = this.plan;
-    return gather === undefined || imageOf(of, gather.ranges)[0] < 0;
+    return gather === undefined || intervalOf(of, gather.ranges)[0] < 0;
   }
 
   /** Functions that what was printed calls. */

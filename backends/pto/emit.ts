@@ -21,7 +21,7 @@ import { emitMgather, emitRowCopy, emitRowFetch } from "./gather-rows.js";
 import { emitScalar } from "./gather-scalar.js";
 import { emitFlat, emitFlatSetup, emitSeen } from "./gather-flat.js";
 import type { PtoKernel } from "./kernel.js";
-import { buffersOf, paramsOf, planPto, type PtoGather, type PtoPlan } from "./plan.js";
+import { ptoBuffers, paramsOf, planPto, type PtoGather, type PtoPlan } from "./plan.js";
 import { resolverLines } from "./sites.js";
 import { emitTransfer } from "./transfer.js";
 
@@ -36,7 +36,7 @@ export function emitPto(func: TileFunc, target: Target): PtoKernel {
     entryPoint: plan.names.entryPoint,
     blocks: plan.blocks,
     params: paramsOf(plan),
-    buffers: buffersOf(plan),
+    buffers: ptoBuffers(plan),
     ubPeak: plan.ubPeak,
   };
 }

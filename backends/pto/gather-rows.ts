@@ -12,7 +12,7 @@ import { alignUp, at, elementCount, invariant, strides } from "../../ir/types.js
 import { fixed, type PtoContext, type TileShape } from "./context.js";
 import { dataBuffer, outputBuffer, type PtoGather } from "./plan.js";
 import { emitSites, reportsSome, type Reader } from "./sites.js";
-import { clamped, counted, marksOf } from "./steps.js";
+import { clamped, countedFromEnd, marksOf } from "./steps.js";
 import { emitTransfer } from "./transfer.js";
 import { i32 } from "./words.js";
 
@@ -70,7 +70,7 @@ export function emitMgather(context: PtoContext, gather: PtoGather): void {
   if (plan.added.has("addresses")) {
     picked = context.fresh("row");
     context.tile(picked, "Index", context.bufferShape(indices, at(stmt.from, 1).sizes), "addresses_ub");
-    const normal = rule.fromEnd === undefined ? [] : counted(rule.fromEnd, picked, picked, list);
+    const normal = rule.fromEnd === undefined ? [] : countedFromEnd(rule.fromEnd, picked, picked, list);
     const clamps = marksOf(rule) === "clamped";
     context.vector(...normal, ...(clamps ? clamped(rule, picked, normal.length > 0 ? picked : list) : []));
   }

@@ -14,7 +14,6 @@ import { taskOfTile, type Located, type ParallelNest } from "../../ir/task/index
 import type { AddedName } from "../../ir/tiling/flat-program.js";
 import type { GatherLowering } from "../../ir/tiling/lowering.js";
 import {
-  flatten,
   ubBytes,
   ubStrides,
   type GatherStmt,
@@ -24,7 +23,7 @@ import {
 } from "../../ir/tile.js";
 import { alignUp, at, InternalError, invariant, strides } from "../../ir/types.js";
 import { planGather, type GatherPlan } from "../plan/gather.js";
-import { eventsOfProgram, firstEvent } from "./events.js";
+import { eventIds, eventsOfProgram } from "./events.js";
 import type { PtoBuffer, PtoParam } from "./kernel.js";
 import { namesOf, type PtoNames } from "./names.js";
 import {
@@ -82,8 +81,8 @@ export function planPto(func: TileFunc, target: Target): PtoPlan {
       ? undefined
       : gatherOf(func, buffers, task.gather, lowering);
   refuse(gather === undefined ? [] : beyondInt64(gather));
-  const { events, most } = eventsOf(func);
-  refuse(most.flatMap(({ sync, ids }) => (ids > eventsOfProgram ? [tooManyEvents(sync, ids)] : [])));
+  const events = eventIds(func);
+  refuse(events.pairs.flatMap(({ sync, ids }) => (ids > eventsOfProgram ? [tooManyEvents(sync, ids)] : [])));
   // No lowering uses the program's scratch: what it adds begins there.
   const used = [...buffers.values()].filter(({ name }) => stmt?.scratch?.includes(name) !== true);
   const peak = Math.max(
@@ -102,7 +101,7 @@ export function planPto(func: TileFunc, target: Target): PtoPlan {
     ...(gather === undefined ? {} : { gather }),
     buffers: new Map(used.map((buffer) => [buffer.name, buffer])),
     words,
-    events,
+    events: events.first,
     added,
     ubPeak: end,
   };
@@ -147,20 +146,6 @@ function gatherOf(
   return { ...planned, rules, lowering, pipe };
 }
 
-/** Event ids by ordered pair of pipes, in program order; two for a sync with lag 1. */
-function eventsOf(func: TileFunc) {
-  const events = new Map<SyncStmt, number>();
-  const taken = new Map<string, { sync: SyncStmt; ids: number }>();
-  for (const stmt of flatten(func.body)) {
-    if (stmt.op !== "sync") continue;
-    const pair = `${stmt.from} -> ${stmt.to}`;
-    const ids = taken.get(pair)?.ids ?? 0;
-    events.set(stmt, firstEvent + ids);
-    taken.set(pair, { sync: stmt, ids: ids + 1 + stmt.lag });
-  }
-  return { events, most: [...taken.values()] };
-}
-
 /** Behind the program's own buffers, each part on a block of its own. */
 function placed(lowering: GatherLowering | undefined, from: number, peak: number, target: Target) {
   const added = new Map<AddedName, { address: number; bytes: number }>();
@@ -186,7 +171,7 @@ export function paramsOf({ func, names, words, gather }: PtoPlan): readonly PtoP
 }
 
 /** Everything the kernel keeps in UB. */
-export const buffersOf = ({ buffers, added }: PtoPlan): readonly PtoBuffer[] => [
+export const ptoBuffers = ({ buffers, added }: PtoPlan): readonly PtoBuffer[] => [
   ...[...buffers.values()].map((buffer) => ({
     name: buffer.name,
     addresses: buffer.addresses ?? [],

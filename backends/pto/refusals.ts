@@ -2,7 +2,7 @@
 import { error, type Diagnostic } from "../../ir/diagnostic.js";
 import { gatheredTable, isMove, isRead, type AccessMap } from "../../ir/access.js";
 import { inputsOf, type TileFunc } from "../../ir/func.js";
-import { imageOf } from "../../ir/intervals/intervals.js";
+import { intervalOf } from "../../ir/intervals/intervals.js";
 import { constant, equalLinear, isConstant, site as siteForm, sub, type Linear } from "../../ir/linear.js";
 import { neverNegative } from "../../ir/intervals/loop-bounds.js";
 import { regionsOf } from "../../ir/regions.js";
@@ -107,20 +107,20 @@ export const beyondInt32 = (func: TileFunc): Diagnostic[] =>
   });
 
 /** Index values, and sums of them, stay this near to 0: a kernel holds them as int64_t. */
-const wideLimit = 2 ** 62;
+const int64Limit = 2 ** 62;
 
 /** Sums of index values that kernels cannot hold. */
 export function beyondInt64({ stmt, sites, addresses, ranges }: GatherPlan): Diagnostic[] {
   const magnitude = (form: Linear): number =>
     form.terms.reduce((sum, { by, of }) => {
-      const [least, most] = imageOf({ at: 0, terms: [{ by: 1, of }] }, ranges);
+      const [least, most] = intervalOf({ at: 0, terms: [{ by: 1, of }] }, ranges);
       const inside = of.kind === "div" || of.kind === "mod" ? magnitude(of.of) : 0;
       return Math.max(inside, sum + Math.abs(by) * Math.max(Math.abs(least), Math.abs(most)));
     }, Math.abs(form.at));
   const wrong = [
     ...sites.flatMap(({ form, site, rule }) => [form, ...(rule === undefined ? [siteForm(site)] : [])]),
     addresses.data,
-  ].find((form) => magnitude(form) >= wideLimit);
+  ].find((form) => magnitude(form) >= int64Limit);
   if (wrong === undefined) return [];
   const names = sites.map(({ site }) => `s${site}`);
   return [refused(stmt, `${printLinear(wrong, names)} may leave the int64_t of a kernel`)];

@@ -6,7 +6,7 @@ const scalar = (name: string, to: string, from: string, value: string): string =
   `${name}(${to}, ${from}, (int32_t)${/^-?\d+$|^\(.*\)$/.test(value) ? value : `(${value})`})`;
 
 /** `to = from`, plus n where it is negative; by way of a tile of its own. */
-export const counted = (n: number, to: string, by: string, from: string): string[] => [
+export const countedFromEnd = (n: number, to: string, by: string, from: string): string[] => [
   scalar("TMINS", by, from, "0"),
   scalar("TMAXS", by, by, "-1"),
   scalar("TMULS", by, by, String(-n)),

@@ -4,7 +4,14 @@ import { noElement, outOfRange } from "../../ir/policy.js";
 import { at, byteCount, invariant, isPacked, strides } from "../../ir/types.js";
 import { evaluator, valuePlan } from "../../ir/values/index.js";
 import { box } from "../box.js";
-import { allocate, indexOutOfRange, packedBits, tensorOf, unitsOf, type MappedInputs } from "../memory.js";
+import {
+  allocateArray,
+  indexOutOfRange,
+  packedBits,
+  inputTensor,
+  unitsOf,
+  type MappedInputs,
+} from "../memory.js";
 
 /** Elements between two steps. */
 const elementsAtOnce = 2 ** 12;
@@ -25,13 +32,13 @@ export function* elementByElement(mapped: MappedInputs, places: Places): Generat
   const output = operands[operands.length - 1];
   invariant(output !== undefined, "a gather has an output");
   const { dtype, shape } = output.type;
-  const bytes = allocate(byteCount(output.type), "the output");
+  const bytes = allocateArray(byteCount(output.type), "the output");
   const target = unitsOf(bytes, dtype);
   const none = fillBytes(map, dtype);
   const sources = map.reads.map(({ table }) => {
     const operand = at(operands, table);
     const { dtype, shape } = operand.type;
-    const { units, per } = unitsOf(tensorOf(inputs, operand).bytes, dtype);
+    const { units, per } = unitsOf(inputTensor(inputs, operand).bytes, dtype);
     const bitsAt = isPacked(dtype)
       ? (element: number): number => packedBits(units, dtype, element)
       : (element: number): number => at(units, element);

@@ -10,8 +10,8 @@ import { at, strides } from "../../ir/types.js";
 import { box } from "../box.js";
 import { noElement, outOfRange } from "../../ir/policy.js";
 import { drained } from "../long-run.js";
-import { indexReader, tensorOf, type HostInputs } from "../memory.js";
-import { SiteWalk, siteSteps, termsOf, type SiteStep } from "../site-values.js";
+import { indexReader, inputTensor, type HostInputs } from "../memory.js";
+import { IndexWalk, siteSteps, termsOf, type SiteStep } from "../index-walk.js";
 import { elementByElement, type Places } from "./element-by-element.js";
 
 /**
@@ -56,10 +56,10 @@ function placesIn(map: AccessMap, operands: readonly Operand[], inputs: HostInpu
   });
   const readers = inputsOf({ operands }).map((operand, table) =>
     map.sites.some(({ value }) => isRead(value) && value.table === table)
-      ? indexReader(tensorOf(inputs, operand).bytes, operand.type.dtype)
+      ? indexReader(inputTensor(inputs, operand).bytes, operand.type.dtype)
       : undefined,
   );
-  const walk = new SiteWalk(siteSteps(map, forms, operands));
+  const walk = new IndexWalk(siteSteps(map, forms, operands));
   let dims: readonly number[] = [];
   /** The first site without an element ends what it is of. */
   const taken = (steps: readonly SiteStep[]): number => {

@@ -7,7 +7,7 @@ import type { Operator } from "../../ir/operator.js";
 import { indexRule, resolveIndex } from "../../ir/policy.js";
 import { assertNever, at, invariant, strides } from "../../ir/types.js";
 import { drained } from "../long-run.js";
-import { indexReader, tensorOf, type HostInputs } from "../memory.js";
+import { indexReader, inputTensor, type HostInputs } from "../memory.js";
 import { mapOfOperator, type ReferenceProgram } from "./defined-map.js";
 import { elementByElement } from "./element-by-element.js";
 import { referenceOfMapSteps } from "./reference-of-map.js";
@@ -31,7 +31,7 @@ export function referenceSteps(
   const { operator, negative, oob } = program;
   const { map, operands } = mapOfOperator(program, named);
   if (operator.op === "mapped") return referenceOfMapSteps(map, operands, inputs);
-  const indices = tensorOf(inputs, at(operands, 1));
+  const indices = inputTensor(inputs, at(operands, 1));
   const read = indexReader(indices.bytes, indices.type.dtype);
   const rules = operator.data.map((below) => {
     const fromEnd = negative === "from-end" ? { fromEnd: below } : {};

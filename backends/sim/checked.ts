@@ -47,16 +47,16 @@ import {
   type TensorType,
 } from "../../ir/types.js";
 import {
-  allocate,
+  allocateArray,
   copyBytes,
   indexOutOfRange,
   indexReader,
   packedBits,
-  tensorOf,
+  inputTensor,
   type HostInputs,
   type IndexReader,
 } from "../memory.js";
-import { SiteWalk, siteSteps, termsOf, type SiteStep, type TermRun } from "../site-values.js";
+import { IndexWalk, siteSteps, termsOf, type SiteStep, type TermRun } from "../index-walk.js";
 import { checkTensors } from "../values.js";
 import {
   evaluator,
@@ -156,7 +156,7 @@ class Marks {
   private turn = 0;
 
   constructor(elements: number) {
-    this.turns = allocate(elements, "a mark for each index");
+    this.turns = allocateArray(elements, "a mark for each index");
   }
 
   begin(): this {
@@ -205,7 +205,7 @@ interface Gathering {
   readonly stmt: GatherStmt;
   readonly data: { readonly memory: Memory; readonly form: Form };
   readonly to: Address;
-  readonly walk: SiteWalk;
+  readonly walk: IndexWalk;
   /** Of the element itself, and of each of its terms. */
   readonly reads: readonly SiteRead[];
   readonly ofTerms: readonly SiteRead[];
@@ -267,8 +267,8 @@ class Machine {
     const { shape } = outputOf(func).type;
     this.outputElements = elementCount(shape);
     this.elementBytes = outputBytes(func);
-    this.output = allocate(this.outputElements * this.elementBytes, "the output");
-    this.outputWritten = allocate(this.outputElements, "a mark for each output element");
+    this.output = allocateArray(this.outputElements * this.elementBytes, "the output");
+    this.outputWritten = allocateArray(this.outputElements, "a mark for each output element");
     this.buffers = ubBuffers(func);
     this.accesses = accessLookup(func);
     this.counters = newCounters(func, target);
@@ -391,7 +391,7 @@ class Machine {
       form: this.form(forms.data, stmt, sites.length),
     };
     const whole = wholeTerms(stmt.map, stmt.part);
-    const walk = new SiteWalk(siteSteps(whole, forms.sites, this.func.operands));
+    const walk = new IndexWalk(siteSteps(whole, forms.sites, this.func.operands));
     const sizes = this.sizes(stmt.to);
     const last = sizes.length - 1;
     const found = walk.steps.map((step): SiteRead => {
@@ -632,7 +632,7 @@ class Machine {
 
   /** Takes what a site names: below zero where that ends the element. */
   private take(
-    walk: SiteWalk,
+    walk: IndexWalk,
     { step, form, table }: SiteRead,
     linear: number,
     point: readonly number[],
@@ -758,7 +758,7 @@ class Machine {
   private memoryOf(name: string): Memory {
     const operand = operandNamed(this.func, name);
     if (operand !== undefined) {
-      const bytes = operand.role === "output" ? this.output : tensorOf(this.inputs, operand).bytes;
+      const bytes = operand.role === "output" ? this.output : inputTensor(this.inputs, operand).bytes;
       const view = this.viewOf(bytes);
       const end = bytes.byteLength;
       const { dtype } = operand.type;

@@ -3,7 +3,7 @@ import type { TileFunc } from "../../ir/func.js";
 import { byteCount } from "../../ir/types.js";
 import { copyNamed, namedInputs } from "../direct/named-inputs.js";
 import { drained, inSlices, type LongRunOptions } from "../long-run.js";
-import { tensorOf, type HostInputs } from "../memory.js";
+import { inputTensor, type HostInputs } from "../memory.js";
 import { checkTensors } from "../values.js";
 import type { FastExecutor, FastRun } from "../wasm/executor.js";
 
@@ -41,7 +41,7 @@ function* place(tile: TileFunc, executor: FastExecutor, inputs: HostInputs): Gen
   if (named.length === 0) return { inputs, copied: { bytes: 0, milliseconds: 0 } };
   checkTensors(tile, inputs);
   const own = Object.fromEntries(
-    named.map(({ key, operand }) => [key, tensorOf(executor.inputs, operand)] as const),
+    named.map(({ key, operand }) => [key, inputTensor(executor.inputs, operand)] as const),
   );
   if (executor.runs === 0)
     executor.untouchedBytes = named.reduce((sum, { operand }) => sum + byteCount(operand.type), 0);

@@ -31,9 +31,9 @@ import { at, meanBytes } from "../../ir/types.js";
 import { valuePlan, type ValueStep } from "../../ir/values/index.js";
 import { GatherWalk, rowOf, type RowVisitor } from "../direct/walk.js";
 import { box } from "../box.js";
-import { indexReader, tensorOf, type HostInputs } from "../memory.js";
+import { indexReader, inputTensor, type HostInputs } from "../memory.js";
 import { beyondSteps, stagesOf } from "../plan/stages.js";
-import { SiteWalk, siteSteps, termsOf, type SiteStep } from "../site-values.js";
+import { IndexWalk, siteSteps, termsOf, type SiteStep } from "../index-walk.js";
 import type { Counter } from "./counter.js";
 import { forEachGroup, iterationsOf } from "./iteration-groups.js";
 import { Runs } from "./runs.js";
@@ -174,10 +174,10 @@ function countComputed(
   notedTables: ReadonlyMap<number, Counter>,
 ): void {
   const whole = wholeTerms(stmt.map, stmt.part);
-  const walk = new SiteWalk(siteSteps(whole, addresses.sites, func.operands));
+  const walk = new IndexWalk(siteSteps(whole, addresses.sites, func.operands));
   const readers = inputsOf(func).map((operand, table) =>
     walk.steps.some((step) => step.table === table)
-      ? indexReader(tensorOf(inputs, operand).bytes, operand.type.dtype)
+      ? indexReader(inputTensor(inputs, operand).bytes, operand.type.dtype)
       : undefined,
   );
   const types = stmt.map.reads.map(({ table }) => inputOf(func, table).type.dtype);

@@ -5,7 +5,7 @@ import { byteCount, elementCount } from "../../ir/types.js";
 import { directPlanOf, type DirectPlan } from "../direct/plan.js";
 import { runDirect } from "../direct/run.js";
 import { inSlices, type LongRunOptions } from "../long-run.js";
-import { allocate, tensorOf, type HostInputs, type HostTensor } from "../memory.js";
+import { allocateArray, inputTensor, type HostInputs, type HostTensor } from "../memory.js";
 import { checkTensors } from "../values.js";
 import type { FastOptions } from "../wasm/executor.js";
 import { reported, type FastKernel, type SimulatedBytes } from "./fast-report.js";
@@ -53,10 +53,10 @@ function* slices(plan: DirectPlan, inputs: HostInputs, output: Uint8Array): Gene
 /** The output, and the inputs with indices that the caller may overwrite before the report is read. */
 function begun({ tile }: FastKernel, { indices }: DirectPlan, inputs: HostInputs) {
   checkTensors(tile, inputs, (operand) => !indices.includes(operand));
-  const output = allocate(byteCount(outputOf(tile).type), "the output");
+  const output = allocateArray(byteCount(outputOf(tile).type), "the output");
   const given: Record<string, HostTensor> = { ...inputs };
   for (const operand of indices) {
-    const { type, bytes } = tensorOf(inputs, operand);
+    const { type, bytes } = inputTensor(inputs, operand);
     // Not by `slice`, which in a Buffer of Node's copies nothing.
     given[keyOf(operand)] = { type, bytes: new Uint8Array(bytes) };
   }

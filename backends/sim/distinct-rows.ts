@@ -13,8 +13,8 @@ import { inputOf, inputsOf, outputOf, type Operand } from "../../ir/func.js";
 import { constant, dimsOf, evaluate, type Linear } from "../../ir/linear.js";
 import { elementCount, strides, type Shape } from "../../ir/types.js";
 import { box } from "../box.js";
-import { indexReader, tensorOf, type HostInputs } from "../memory.js";
-import { siteSteps, SiteWalk, termsOf } from "../site-values.js";
+import { indexReader, inputTensor, type HostInputs } from "../memory.js";
+import { siteSteps, IndexWalk, termsOf } from "../index-walk.js";
 
 /** A map over whole tensors. */
 interface Gathered {
@@ -63,10 +63,10 @@ export function pickedRows(gather: Gathered, inputs: HostInputs): PickedRows {
   };
   const forms = map.sites.map(({ value }) => (isRead(value) ? addressIn(value.table, value.at) : value));
   const data = addressIn(gatheredTable, dataCoords(map));
-  const walk = new SiteWalk(siteSteps(map, forms, operands));
+  const walk = new IndexWalk(siteSteps(map, forms, operands));
   const readers = inputsOf({ operands }).map((operand, table) =>
     walk.steps.some((step) => step.table === table)
-      ? indexReader(tensorOf(inputs, operand).bytes, operand.type.dtype)
+      ? indexReader(inputTensor(inputs, operand).bytes, operand.type.dtype)
       : undefined,
   );
   const env = new Map<string, number>();

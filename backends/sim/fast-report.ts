@@ -3,8 +3,8 @@ import { CompileError, error } from "../../ir/diagnostic.js";
 import { keyOf, type TileFunc } from "../../ir/func.js";
 import type { Target } from "../../ir/target.js";
 import { byteCount } from "../../ir/types.js";
-import { tensorOf, type HostInputs } from "../memory.js";
-import { indexInputs } from "../read-by-sites.js";
+import { inputTensor, type HostInputs } from "../memory.js";
+import { indexInputs } from "../index-inputs.js";
 import type { SimReport } from "../report.js";
 import type { FastExecutor, FastRun } from "../wasm/executor.js";
 import { countTraffic } from "./count.js";
@@ -82,7 +82,7 @@ function ownIndices(tile: TileFunc, inputs: HostInputs, copiedAtMost: number): H
   const indices = indexInputs(tile);
   if (indices.reduce((sum, { type }) => sum + byteCount(type), 0) > copiedAtMost) return undefined;
   const copies = indices.map((operand) => {
-    const { type, bytes } = tensorOf(inputs, operand);
+    const { type, bytes } = inputTensor(inputs, operand);
     return [keyOf(operand), { type, bytes: bytes.slice() }] as const;
   });
   return { ...inputs, ...Object.fromEntries(copies) };

@@ -12,7 +12,7 @@ import { fromHost, stringsOf, toHosts, type GatherData, type HostValue, type Ten
 import type { MovePlan } from "../moves.js";
 import { namedInputs } from "../direct/named-inputs.js";
 import { directPlanOf } from "../direct/plan.js";
-import { emitFor, keptExecutors, movesOf, planWasm, printModule } from "../wasm/index.js";
+import { emitFor, keptExecutors, movesOf, planWasm, printWasmModule } from "../wasm/index.js";
 import { simulateChecked, simulateCheckedLong } from "./checked.js";
 import { countTraffic } from "./count.js";
 import { summarize } from "./summary.js";
@@ -66,7 +66,7 @@ export interface SimKernel {
 }
 
 /** The fast executor's code for a tile program, in WebAssembly's text format. */
-export const watOf = (tile: TileFunc): string => printModule(emitFor(tile).kernel.module);
+export const watOf = (tile: TileFunc): string => printWasmModule(emitFor(tile).kernel.module);
 
 /**
  * What that code does with each statement, decided before it was written, and what a call on one thread copies for it: its inputs, of some

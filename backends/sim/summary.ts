@@ -7,8 +7,8 @@ import type { Target } from "../../ir/target.js";
 import { dataResidency } from "../../ir/tiling/residency.js";
 import { taskOfTile } from "../../ir/task/index.js";
 import { at, bytesFor, elementCount, invariant } from "../../ir/types.js";
-import { tensorOf, type HostInputs } from "../memory.js";
-import { indexInputs } from "../read-by-sites.js";
+import { inputTensor, type HostInputs } from "../memory.js";
+import { indexInputs } from "../index-inputs.js";
 import type { SimReport } from "../report.js";
 import { Counter } from "./counter.js";
 import { indexLocality } from "./locality.js";
@@ -64,7 +64,7 @@ export function summarize(
     tasks,
     cores: Math.min(func.schedule.cores ?? target.cores, Math.max(1, tasks)),
     timing,
-    ...(indices === undefined ? {} : { locality: indexLocality(tensorOf(inputs, indices)) }),
+    ...(indices === undefined ? {} : { locality: indexLocality(inputTensor(inputs, indices)) }),
     gathers,
     syncs,
   };

@@ -4,7 +4,7 @@ import { printStmtHead } from "../../ir/text/print.js";
 import { ubBytes, type Pipe, type Stmt, type SyncStmt, type UbBuffer } from "../../ir/tile.js";
 import { at, invariant } from "../../ir/types.js";
 import { HazardTracker, type HazardAccess, type Race } from "../../ir/verify/hazards.js";
-import { allocate, fewBytes } from "../memory.js";
+import { allocateArray, fewBytes } from "../memory.js";
 
 /** What uninitialised memory reads as in the report of a wrong program; never a value a program may rely on. */
 const poison = 0xa5;
@@ -46,8 +46,8 @@ export class UbArena {
       }
     }
     const peak = peakOf(buffers.values());
-    this.bytes = allocate(peak, "the unified buffer").fill(poison);
-    this.written = allocate(peak, "the unified buffer");
+    this.bytes = allocateArray(peak, "the unified buffer").fill(poison);
+    this.written = allocateArray(peak, "the unified buffer");
     this.marks = new DataView(this.written.buffer);
   }
 

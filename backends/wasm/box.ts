@@ -1,6 +1,6 @@
 /** load and store: a box from one place to another, in the longest runs that both hold together. */
 import { at } from "../../ir/types.js";
-import { copyBytes, type Amount, type CodeBuilder, type LocalId } from "./code.js";
+import { emitCopyBytes, type Amount, type CodeBuilder, type LocalId } from "./code.js";
 import type { WasmContext } from "./context.js";
 import type { BoxPlan } from "./plan.js";
 import { range, type Run } from "../plan/runs.js";
@@ -17,7 +17,7 @@ export function emitBox(context: WasmContext, { to, from, sizes, elementBytes, r
     return { local, by: place.strides.map((stride) => stride * elementBytes) };
   });
   nest(code, amounts, range(0, run.outer), pointers, (locals) => {
-    copyBytes(code, at(locals, 0), at(locals, 1), bytes);
+    emitCopyBytes(code, at(locals, 0), at(locals, 1), bytes);
   });
 }
 

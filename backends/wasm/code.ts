@@ -15,13 +15,13 @@ export type Amount =
   { readonly kind: "const"; readonly value: number } | { readonly kind: "local"; readonly local: LocalId };
 
 /** A number of 128 bits in two i64 locals. */
-export interface Wide {
+export interface Int128 {
   readonly low: LocalId;
   readonly high: LocalId;
 }
 
 /** What holds a whole number: one local, or two. */
-export type HeldInteger = LocalId | Wide;
+export type HeldInteger = LocalId | Int128;
 
 /** Types of whole numbers: sizes, loop variables, addresses. */
 export type WholeType = Exclude<WasmType, "f32" | "v128">;
@@ -222,7 +222,7 @@ export const copyWay = (bytes: number | undefined): CopyWay => {
 };
 
 /** Copies bytes between two addresses in locals. */
-export function copyBytes(code: CodeBuilder, to: LocalId, from: LocalId, bytes: Amount): void {
+export function emitCopyBytes(code: CodeBuilder, to: LocalId, from: LocalId, bytes: Amount): void {
   if (bytes.kind === "local") {
     code.get(to).get(from).get(bytes.local).op("memory.copy");
     return;

@@ -1,5 +1,5 @@
 /** Index values that vectors compare with their limits, those of a turn together: none is resolved by itself where all are in range as they stand. */
-import type { LastSite } from "../plan/last-sites.js";
+import type { StridedSite } from "../plan/strided-sites.js";
 import { range } from "../plan/runs.js";
 import { at } from "../../ir/types.js";
 import type { Lookup, PointerWalk } from "./memory-places.js";
@@ -22,7 +22,7 @@ export const vectorBytes = 16;
  * they are shorter than a word.
  */
 export function comparedTogether(
-  resolved: readonly LastSite[],
+  resolved: readonly StridedSite[],
   lookups: readonly (Lookup | undefined)[],
   walks: readonly PointerWalk[],
   dim: number,

@@ -1,30 +1,30 @@
 /** What every statement of a kernel shares: its code, loop variables, and where its memories lie. */
 import { CompileError, error } from "../../ir/diagnostic.js";
-import { imageOf, type Ranges } from "../../ir/intervals/intervals.js";
+import { intervalOf, type Ranges } from "../../ir/intervals/intervals.js";
 import { atomsOf, isConstant, scale, sub, type Atom, type Linear, type Term } from "../../ir/linear.js";
 import type { IndexRule } from "../../ir/policy.js";
 import { boundsOf } from "../../ir/intervals/loop-bounds.js";
 import { sizesAround } from "../../ir/symbols/symbols.js";
 import type { ForStmt } from "../../ir/tile.js";
 import { assertNever, at, invariant } from "../../ir/types.js";
-import { wideLimit } from "../site-values.js";
+import { int128Limit } from "../index-walk.js";
 import {
   CodeBuilder,
   type Amount,
   type HeldInteger,
   type LocalId,
-  type Wide,
+  type Int128,
   type WholeType,
 } from "./code.js";
 import type { RuleBounds } from "./resolve.js";
-import { addressOf, layoutOf, type WasmLayout } from "./layout.js";
+import { bufferAddress, layoutOf, type WasmLayout } from "./layout.js";
 import { startName } from "./sizes.js";
 import type { Memory } from "./memory-places.js";
 import { type WasmPlan } from "./plan.js";
-import { accumulate, wideConstant, widened, wideProduct, wideQuotient } from "./wide.js";
+import { accumulate, int128Constant, int128FromI64, int128Product, int128Quotient } from "./int128.js";
 
 /** What holds the exact value of a form: one local of a type, or two. */
-export type FormWidth = WholeType | "wide";
+export type FormWidth = WholeType | "i128";
 
 /** The output dims and index values that forms are over, where they are emitted. */
 export interface FormScope {
@@ -88,10 +88,10 @@ export class WasmContext {
   /** What holds a form of a point exactly. Throws a CompileError (TC502) for one that 128 bits may not hold. */
   widthOf(form: Linear): FormWidth {
     if (this.point === undefined) return "i64";
-    const [least, most] = imageOf(form, this.point.ranges);
-    if (Math.max(-least, most) >= wideLimit) throw this.beyond("2^126");
+    const [least, most] = intervalOf(form, this.point.ranges);
+    if (Math.max(-least, most) >= int128Limit) throw this.beyond("2^126");
     if (narrow(least, most)) return "i32";
-    return least > -(2 ** 63) && most < 2 ** 63 ? "i64" : "wide";
+    return least > -(2 ** 63) && most < 2 ** 63 ? "i64" : "i128";
   }
 
   private reach(form: Linear): readonly [least: number, most: number] {
@@ -165,8 +165,8 @@ export class WasmContext {
       case "div":
       case "mod": {
         const width = this.widthOf(of.of);
-        if (width === "wide") {
-          const { quotient, remainder } = wideQuotient(code, this.wide(of.of), {
+        if (width === "i128") {
+          const { quotient, remainder } = int128Quotient(code, this.int128(of.of), {
             kind: "const",
             value: of.by,
           });
@@ -190,26 +190,26 @@ export class WasmContext {
   }
 
   /** The value of a form of a point in 128 bits. */
-  wide(form: Linear): Wide {
+  int128(form: Linear): Int128 {
     const { code } = this;
-    const sum = wideConstant(code, form.at);
+    const sum = int128Constant(code, form.at);
     for (const { by, of } of form.terms) {
-      const value = this.wideAtom(of);
+      const value = this.int128Atom(of);
       const size = Math.abs(by);
-      accumulate(code, sum, size === 1 ? value : wideProduct(code, value, size), by < 0 ? "sub" : "add");
+      accumulate(code, sum, size === 1 ? value : int128Product(code, value, size), by < 0 ? "sub" : "add");
     }
     return sum;
   }
 
-  private wideAtom(of: Atom): Wide {
+  private int128Atom(of: Atom): Int128 {
     if (of.kind === "site") {
       const held = this.held(of.site);
       if (typeof held !== "number") return held;
     }
-    if (of.kind === "div" && this.widthOf(of.of) === "wide")
-      return wideQuotient(this.code, this.wide(of.of), { kind: "const", value: of.by }).quotient;
+    if (of.kind === "div" && this.widthOf(of.of) === "i128")
+      return int128Quotient(this.code, this.int128(of.of), { kind: "const", value: of.by }).quotient;
     this.term({ by: 1, of }, "i64");
-    return widened(this.code);
+    return int128FromI64(this.code);
   }
 
   private held(site: number): HeldInteger {
@@ -279,7 +279,7 @@ export class WasmContext {
         code.amount(this.start(memory.operand), "i32", further);
         break;
       case "ub":
-        code.get(ub).plus(addressOf(memory.buffer) + further);
+        code.get(ub).plus(bufferAddress(memory.buffer) + further);
         break;
       default:
         assertNever(memory);

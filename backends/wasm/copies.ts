@@ -1,6 +1,6 @@
 /** Copies of the inputs of a run into an executor's memory. */
 import { inputsOf, type TileFunc } from "../../ir/func.js";
-import { tensorOf, type HostInputs } from "../memory.js";
+import { inputTensor, type HostInputs } from "../memory.js";
 
 /** Bytes of an input copied between two looks at the clock. */
 export const bytesAtOnce = 2 ** 22;
@@ -8,8 +8,8 @@ export const bytesAtOnce = 2 ** 22;
 /** Copies what lies elsewhere. Yields the bytes of each copy. */
 export function* copyInputs(func: TileFunc, from: HostInputs, to: HostInputs): Generator<number, void> {
   for (const operand of inputsOf(func)) {
-    const own = tensorOf(to, operand).bytes;
-    const given = tensorOf(from, operand).bytes;
+    const own = inputTensor(to, operand).bytes;
+    const given = inputTensor(from, operand).bytes;
     if (given.buffer === own.buffer && given.byteOffset === own.byteOffset) continue;
     for (let start = 0; start < given.byteLength; start += bytesAtOnce) {
       const part = given.subarray(start, start + bytesAtOnce);

@@ -10,12 +10,12 @@ import { at, byteCount, invariant } from "../../ir/types.js";
 import { checkTile } from "../check-kernel.js";
 import { callable, checkFields, type Field, type Fields } from "../fields.js";
 import { drained, inSlices, pause, sliceMs, type LongRunOptions } from "../long-run.js";
-import { indexOutOfRange, tensorOf, type HostInputs } from "../memory.js";
+import { indexOutOfRange, inputTensor, type HostInputs } from "../memory.js";
 import { checkTensors, fromHost, type TensorData } from "../values.js";
 import { bytesAtOnce, copyInputs } from "./copies.js";
 import { pageBytes } from "./instructions.js";
 import type { WasmLayout } from "./layout.js";
-import { allocate, grown } from "./memory.js";
+import { allocateMemory, grown } from "./memory.js";
 import { sizedCode, type SizedCode } from "./module-cache.js";
 import { instantiate, type SpawnThread } from "./thread.js";
 import { Threads } from "./threads.js";
@@ -136,7 +136,7 @@ export class FastExecutor {
     checkTile(func);
     const code = sizedCode(func, threads);
     const memory =
-      before?.handOver(code) ?? spare?.givenUp(code.pages) ?? allocate(func, code.pages, code.shared);
+      before?.handOver(code) ?? spare?.givenUp(code.pages) ?? allocateMemory(func, code.pages, code.shared);
     return new FastExecutor(func, code, memory, threads);
   }
 
@@ -188,7 +188,7 @@ export class FastExecutor {
       throw new CompileError([error("TC702", `the executor has no tensor ${key}`, { hint })]);
     }
     const { dtype, shape } = operand.type;
-    const bytes = operand.role === "output" ? this.output : tensorOf(this.inputs, operand).bytes;
+    const bytes = operand.role === "output" ? this.output : inputTensor(this.inputs, operand).bytes;
     return fromHost({ dtype: dtype === "string" ? "u32" : dtype, shape }, bytes) as Exclude<
       TensorData,
       readonly string[]

@@ -10,14 +10,20 @@ import { indexBytes } from "../../ir/policy.js";
 import { walkedSizes, type Region } from "../../ir/tile.js";
 import { at } from "../../ir/types.js";
 import { mostOf, planGather, type GatherAt, type GatherPlan } from "../plan/gather.js";
-import { lastSites, type LastSite } from "../plan/last-sites.js";
+import { stridedSites, type StridedSite } from "../plan/strided-sites.js";
 import type { PagedDims } from "../plan/page.js";
 import { commonRun, type Run } from "../plan/runs.js";
 import { beyondSteps } from "../plan/stages.js";
 import { copyWay } from "./code.js";
 import { comparedTogether, type ComparedVector } from "./compared.js";
-import { isOutput, walkOf, type Lookup, type PlacedRegion, type PointerWalk } from "./memory-places.js";
-import { tableOf, type Table } from "./table.js";
+import {
+  isOutput,
+  pointerWalkOf,
+  type Lookup,
+  type PlacedRegion,
+  type PointerWalk,
+} from "./memory-places.js";
+import { lookupTable, type Table } from "./table.js";
 import { jamOf, type Jam } from "./unroll-and-jam.js";
 
 /** Elements of one iteration of the innermost loop. */
@@ -29,7 +35,7 @@ const shortRowBytes = 16;
 
 /** Indices of a turn that are compared by vectors, and resolved one by one only where one of them is not in range as it stands. */
 interface CheckedTogether {
-  readonly resolved: readonly LastSite[];
+  readonly resolved: readonly StridedSite[];
   readonly vectors: readonly ComparedVector[];
 }
 
@@ -79,16 +85,16 @@ export function planCpuGather(
   const dtypes = inputsOf(func).map(({ type }) => type.dtype);
   const elementBytes = outputBytes(func);
   const walkTo = (table: number, address: Linear): PointerWalk =>
-    walkOf(place(at(stmt.from, table)).memory, address, at(dtypes, table), rank);
+    pointerWalkOf(place(at(stmt.from, table)).memory, address, at(dtypes, table), rank);
   const data = walkTo(gatheredTable, addresses.data);
   const computed = core.values === undefined ? [] : stmt.map.reads;
-  const output = walkOf(place(to).memory, addresses.output, outputOf(func).type.dtype, rank);
+  const output = pointerWalkOf(place(to).memory, addresses.output, outputOf(func).type.dtype, rank);
   const { indices, lookups } = lookedUp(func, core, place);
   const follows = new Set(
     [...addresses.sites, { at: 0, terms: beyondSteps(addresses.data) }].flatMap(dimsOf),
   );
   const moves = core.values === undefined;
-  const table = moves && page === undefined ? tableOf(follows, mostOf(to.sizes, loops)) : undefined;
+  const table = moves && page === undefined ? lookupTable(follows, mostOf(to.sizes, loops)) : undefined;
   const rowBy = data.by.map((step, d) =>
     page !== undefined && d === last ? page.step * elementBytes : step,
   );
@@ -128,7 +134,7 @@ function lookedUp(
   });
   const indices = known.map(({ table, first }) => {
     const { dtype } = inputOf(func, table).type;
-    return walkOf(place(at(stmt.from, table)).memory, first, dtype, walkedSizes(stmt).length);
+    return pointerWalkOf(place(at(stmt.from, table)).memory, first, dtype, walkedSizes(stmt).length);
   });
   const lookups = sites.map(({ table, form, site }): Lookup | undefined => {
     const walk = walks[site];
@@ -180,7 +186,7 @@ function togetherAlong(
   { indices, lookups }: Pick<CpuGather, "indices" | "lookups">,
   turn: number,
 ): CheckedTogether | undefined {
-  const resolved = lastSites(core);
+  const resolved = stridedSites(core);
   if (resolved === undefined) return undefined;
   const vectors = comparedTogether(resolved, lookups, indices, core.last, turn);
   return vectors === undefined ? undefined : { resolved, vectors };

@@ -14,7 +14,7 @@ import { commonRun, range } from "../plan/runs.js";
 import type { Stage } from "../plan/stages.js";
 import { nest, runBytes, type Pointer } from "./box.js";
 import {
-  copyBytes,
+  emitCopyBytes,
   storeBytes,
   zeroBytes,
   type Amount,
@@ -31,7 +31,7 @@ import { listed, withLocals, type Pointers } from "./pointers.js";
 import { emitResolved, loadIndex, localValue, reportBad, type IndexValue } from "./resolve.js";
 import type { Table } from "./table.js";
 import { emitTerms, emitValue, type MemoryOf } from "./values.js";
-import { wideConstant, wideValue } from "./wide.js";
+import { int128Constant, int128Value } from "./int128.js";
 
 export function emitGather(context: WasmContext, plan: CpuGather): void {
   new GatherEmitter(context, plan).emit();
@@ -311,7 +311,7 @@ class GatherEmitter {
   }
 
   private value(held: HeldInteger, signed: boolean): IndexValue {
-    return typeof held === "number" ? localValue(this.code, held, signed) : wideValue(this.code, held);
+    return typeof held === "number" ? localValue(this.code, held, signed) : int128Value(this.code, held);
   }
 
   /** A site's value as it stands. Of a read under a policy, in the width of its table; else exact, with its sign. */
@@ -321,7 +321,7 @@ class GatherEmitter {
     const lookup = plan.lookups[number];
     if (lookup === undefined) {
       const width = context.widthOf(form);
-      if (width === "wide") return context.wide(form);
+      if (width === "i128") return context.int128(form);
       const sum = code.local("sum", width);
       context.value(form, width);
       code.set(sum);
@@ -337,7 +337,7 @@ class GatherEmitter {
     }
     const value = loadIndex(code, own, shift);
     if (rule !== undefined || own.signed || own.bytes < 4) return value;
-    if (own.bytes === 8) return { low: value, high: wideConstant(code, 0).high };
+    if (own.bytes === 8) return { low: value, high: int128Constant(code, 0).high };
     const exact = code.local("exact", "i64");
     code.get(value).op("i64.extend_i32_u").set(exact);
     return exact;
@@ -440,7 +440,7 @@ class GatherEmitter {
     const { rowBy, run } = plan;
     const bytes = runBytes(code, run, sizes);
     nest(code, sizes, range(first, run.outer), [out, { ...data, by: rowBy }], (locals) => {
-      copyBytes(code, at(locals, 0), at(locals, 1), bytes);
+      emitCopyBytes(code, at(locals, 0), at(locals, 1), bytes);
     });
   }
 

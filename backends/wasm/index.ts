@@ -5,5 +5,5 @@ export { FastExecutor, type FastOptions, type FastRun } from "./executor.js";
 export { KeptExecutors, keptExecutors } from "./kept-executors.js";
 export { movesOf } from "./moves.js";
 export { planWasm, type WasmPlan } from "./plan.js";
-export { printModule } from "./print.js";
+export { printWasmModule } from "./print.js";
 export { serveThread, type SpawnThread, type ThreadMessage } from "./thread.js";

@@ -22,7 +22,7 @@ export interface WasmLayout {
 export function layoutOf(func: TileFunc, table: Table | undefined): WasmLayout {
   const { starts: operands, end } = startsOf(func.operands.map(({ type }) => byteCount(type)));
   const peak = alignUp(
-    Math.max(0, ...[...ubBuffers(func).values()].map((buffer) => addressOf(buffer) + ubBytes(buffer))),
+    Math.max(0, ...[...ubBuffers(func).values()].map((buffer) => bufferAddress(buffer) + ubBytes(buffer))),
     cacheLine,
   );
   return {
@@ -51,4 +51,4 @@ export const pagesFor = (layout: WasmLayout, threads: number): number =>
   Math.max(1, Math.ceil((layout.buffers + threads * layout.bufferBytes) / pageBytes));
 
 /** The first copy of a double buffer: a thread runs its statements in order and never needs the second. */
-export const addressOf = (buffer: UbBuffer): number => at(buffer.addresses ?? [], 0);
+export const bufferAddress = (buffer: UbBuffer): number => at(buffer.addresses ?? [], 0);

@@ -40,7 +40,7 @@ export interface Lookup {
 }
 
 /** `dtype`: of the memory's elements, in which the address counts. */
-export function walkOf(memory: Memory, address: Linear, dtype: DType, rank: number): PointerWalk {
+export function pointerWalkOf(memory: Memory, address: Linear, dtype: DType, rank: number): PointerWalk {
   const packed = isPacked(dtype);
   const elementBytes = packed ? 1 : bytesOf(dtype);
   return {

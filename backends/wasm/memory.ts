@@ -4,7 +4,7 @@ import type { TileFunc } from "../../ir/func.js";
 import { maxPages, pageBytes } from "./instructions.js";
 
 /** Throws a CompileError (TC502) when there is no room for the tensors. */
-export function allocate(func: TileFunc, pages: number, shared: boolean): WebAssembly.Memory {
+export function allocateMemory(func: TileFunc, pages: number, shared: boolean): WebAssembly.Memory {
   try {
     return new WebAssembly.Memory({ initial: pages, ...(shared ? { maximum: maxPages, shared } : {}) });
   } catch (thrown) {

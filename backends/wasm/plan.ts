@@ -21,7 +21,7 @@ import { commonRun, type Run } from "../plan/runs.js";
 import { elementsMoved, splitElements, splitTasks } from "../plan/split-tasks.js";
 import { planCpuGather, type CpuGather } from "./gather-plan.js";
 import { placing, type PlacedRegion } from "./memory-places.js";
-import { parametersOf } from "./sizes.js";
+import { sizeParameters } from "./sizes.js";
 import { jammed, jamOf } from "./unroll-and-jam.js";
 
 export interface WasmPlan {
@@ -78,7 +78,7 @@ export function planWasm(source: TileFunc): WasmPlan {
     ...nest.loops.map(({ stmt }) => stmt),
   ]);
   const tasksPerSlice = Math.max(1, Math.floor(splitElements / Math.max(1, moved)));
-  const head = { source, copied, func, gone, nest, told: parametersOf(func, nest), tasksPerSlice, boxes };
+  const head = { source, copied, func, gone, nest, told: sizeParameters(func, nest), tasksPerSlice, boxes };
   return gather === undefined ? head : { ...head, gather };
 }
 

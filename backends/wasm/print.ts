@@ -3,7 +3,7 @@ import { printStmtHead } from "../../ir/text/print.js";
 import { assertNever, at } from "../../ir/types.js";
 import { encodingOf, maxPages, type Instr, type PlainInstr, type WasmModule } from "./instructions.js";
 
-export function printModule(module: WasmModule): string {
+export function printWasmModule(module: WasmModule): string {
   const { name, params, locals, result, memory } = module;
   const limits = memory.shared ? `${memory.pages} ${maxPages} shared` : `${memory.pages}`;
   const head = [

@@ -11,7 +11,7 @@ export const startName = (operand: number): string => `start${operand}`;
 export const tripsName = (loop: number): string => `trips${loop}`;
 
 /** Names of the parameters, in their order; none for a program of numbers. */
-export function parametersOf(func: TileFunc, { loops }: ParallelNest): readonly string[] {
+export function sizeParameters(func: TileFunc, { loops }: ParallelNest): readonly string[] {
   if (func.symbolic === undefined) return [];
   return [
     ...toldNames(func),

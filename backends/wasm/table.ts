@@ -21,7 +21,7 @@ const mostBytes = 256 * 1024;
 export const cacheLine = 64;
 
 /** `follows`: output dims that the sites follow; `tile`: the largest extents that the output tile takes. */
-export function tableOf(follows: ReadonlySet<number>, tile: Shape): Table | undefined {
+export function lookupTable(follows: ReadonlySet<number>, tile: Shape): Table | undefined {
   const last = Math.max(-1, ...follows);
   const dims = tile.flatMap((_, d) => (follows.has(d) ? [d] : []));
   const uses = tile.reduce(

@@ -1,7 +1,7 @@
 /** The caller's buffers on the device, and what a launch or a readback needs of them. */
 import "../platform.js";
 import { CompileError, error, type Diagnostic } from "../../ir/diagnostic.js";
-import { isObject, shown } from "../fields.js";
+import { isObject, shownValue } from "../fields.js";
 import type { WgslBinding } from "../wgsl/index.js";
 
 /**
@@ -44,7 +44,7 @@ export function requireBuffers(
 ): readonly GPUBuffer[] {
   if (!isObject(buffers)) {
     const hint = "pass { data, indices, output } of the runner's device";
-    throw new CompileError([error("TC702", `the buffers are ${shown(buffers)}`, { hint })]);
+    throw new CompileError([error("TC702", `the buffers are ${shownValue(buffers)}`, { hint })]);
   }
   const shared = usage === "STORAGE" ? sharedBuffers(buffers, bindings) : [];
   const found = [...bindings.flatMap((binding) => misfit(buffers[binding.role], binding, usage)), ...shared];

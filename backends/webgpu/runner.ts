@@ -16,9 +16,9 @@ import type { GatherStmt } from "../../ir/tile.js";
 import { at, byteCount, elementCount, invariant, type DType } from "../../ir/types.js";
 import { BoundedCache } from "../cache.js";
 import { checkKernel, checkRunnable } from "../check-kernel.js";
-import { checkFields, isObject, shown, wholeNumber, type Fields } from "../fields.js";
+import { checkFields, isObject, shownValue, wholeNumber, type Fields } from "../fields.js";
 import { badIndex, indexReader, sitesAt, type HostInputs } from "../memory.js";
-import { readBySites } from "../read-by-sites.js";
+import { indexSources } from "../index-inputs.js";
 import { checkTensors, fromHost, stringsOf, toHosts, type GatherData, type TensorData } from "../values.js";
 import {
   emitOpen,
@@ -123,13 +123,15 @@ export async function createRunner(device: GPUDevice, options: RunnerOptions = {
 function checkDevice(device: unknown): void {
   if (isObject(device) && isObject(device["limits"]) && isObject(device["queue"])) return;
   const hint = "a browser's adapter.requestDevice() gives one, and in Node acquireGpu() of tilec/node";
-  throw new CompileError([error("TC702", `the device is ${shown(device)}, no GPUDevice`, { hint })]);
+  throw new CompileError([error("TC702", `the device is ${shownValue(device)}, no GPUDevice`, { hint })]);
 }
 
 function checkPass(pass: unknown): void {
   if (isObject(pass) && typeof pass["setPipeline"] === "function") return;
   const hint = "pass what beginComputePass() of a command encoder gives";
-  throw new CompileError([error("TC702", `the pass is ${shown(pass)}, no GPUComputePassEncoder`, { hint })]);
+  throw new CompileError([
+    error("TC702", `the pass is ${shownValue(pass)}, no GPUComputePassEncoder`, { hint }),
+  ]);
 }
 
 interface Pipeline {
@@ -328,7 +330,7 @@ class DeviceRunner implements Runner {
     this.checkUsable(kernel);
     const tile = this.tileOf(kernel);
     const wgsl = this.emitted(tile);
-    const keys = new Set(readBySites(tile).map(keyOf));
+    const keys = new Set(indexSources(tile).map(keyOf));
     const checked = ofCaller(wgsl).filter(({ role }) => role === "status" || keys.has(role));
     if (isEmpty(wgsl) || checked.length < 2) return;
     const bound = requireBuffers(buffers, checked, "COPY_SRC");

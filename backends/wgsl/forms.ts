@@ -17,7 +17,7 @@ export interface WgslVocabulary {
 
 /** Longest strides first, as addresses are read; then loop variables, dims, sites. The constant, then what is taken away. */
 export function printForm(form: Linear, words: WgslVocabulary): string {
-  const terms = inOrder(form.terms);
+  const terms = largestFactorFirst(form.terms);
   const added = terms.filter(({ by }) => by > 0).flatMap((term) => printTerm(term, words));
   const taken = terms.filter(({ by }) => by < 0).flatMap(({ by, of }) => printTerm({ by: -by, of }, words));
   const head = sum(form.at > 0 ? [...added, `${form.at}u`] : added);
@@ -28,7 +28,7 @@ const ranks = { iv: 0, dim: 1, site: 2, div: 3, mod: 4, min: 5, symbol: 6 } as c
   Record<Atom["kind"], number>
 >;
 
-export const inOrder = (terms: readonly Term[]): readonly Term[] =>
+export const largestFactorFirst = (terms: readonly Term[]): readonly Term[] =>
   [...terms].sort((a, b) => Math.abs(b.by) - Math.abs(a.by) || ranks[a.of.kind] - ranks[b.of.kind]);
 
 function printTerm({ by, of }: Term, words: WgslVocabulary): string[] {

@@ -22,7 +22,7 @@ import {
   type Operand,
   type TileFunc,
 } from "../../ir/func.js";
-import { dimRanges, imageOf, rangesOf, type Ranges } from "../../ir/intervals/intervals.js";
+import { dimRanges, intervalOf, rangesOf, type Ranges } from "../../ir/intervals/intervals.js";
 import {
   atomsOf,
   constant,
@@ -49,10 +49,9 @@ import type { ValuePlan } from "../../ir/values/index.js";
 import { planGather, type GatherPlan } from "../plan/gather.js";
 import { pageAlong, type PagedDims } from "../plan/page.js";
 import { beyondSteps, isOverPoint } from "../plan/stages.js";
-import type { SiteStep } from "../site-values.js";
-import { joinedDims, type LaneTile } from "./joined-dims.js";
+import type { SiteStep } from "../index-walk.js";
+import { fusedDims, rowDim, type LaneTile } from "./lane-tile.js";
 import { loadMove, type LoadMove } from "./load-move.js";
-import { rowDim } from "./row-dim.js";
 
 /** 32-bit words of one access. */
 export type AccessWords = 1 | 2 | 4;
@@ -62,7 +61,7 @@ export interface SiteMove extends SiteStep {
   /** Absent for a sum. */
   readonly dtype?: DType;
   /** In 128 bits, which no sum of products leaves; else the value is resolved as it is read, to 32 bits. */
-  readonly wide: boolean;
+  readonly int128: boolean;
   /** Four neighbours are read and resolved together. */
   readonly four: boolean;
 }
@@ -164,7 +163,7 @@ export function gatherMove(
   // Lanes that stage rows keep to them.
   const joined =
     widest === undefined && !computes
-      ? joinedDims(
+      ? fusedDims(
           asItLies,
           dims.map((d) => follows.has(d)),
         )
@@ -200,7 +199,7 @@ export function gatherMove(
         ...step,
         form: at(walk.addresses.sites, step.site),
         ...(table === undefined ? {} : { dtype: inputOf(func, table).type.dtype }),
-        wide: isWide(step, stmt),
+        int128: needsInt128(step, stmt),
         four: table !== undefined && table !== gatheredTable && at(widths, table) === 4,
       };
     }),
@@ -268,12 +267,12 @@ function sharedWords(
     symbols: sizeRanges(func.symbolic?.symbols ?? []),
   });
   const same = forms.every((form) => loopVariables(form).size === 0);
-  const narrow = sites.every((step) => !isWide(step, stmt));
+  const narrow = sites.every((step) => !needsInt128(step, stmt));
   if (!same || !narrow || forms.some((form) => isLarge(form, ranges))) return { by: "merged" };
   return { by: "recomputed", data, reads, sites: addresses, offsets };
 }
 
-const isWide = ({ table, rule, site }: SiteStep, { map }: GatherStmt): boolean =>
+const needsInt128 = ({ table, rule, site }: SiteStep, { map }: GatherStmt): boolean =>
   table === undefined || rule === undefined || !countsFromBound(at(map.sites, site));
 
 interface Setting {
@@ -459,5 +458,5 @@ function pageRun(
 /** Whether a quotient or a remainder is of what may leave u32. */
 export const isLarge = (form: Linear, ranges: Ranges): boolean =>
   atomsOf(form).some(
-    (of) => (of.kind === "div" || of.kind === "mod") && imageOf(of.of, ranges)[1] >= 2 ** 32,
+    (of) => (of.kind === "div" || of.kind === "mod") && intervalOf(of.of, ranges)[1] >= 2 ** 32,
   );

@@ -3,7 +3,7 @@ import { soleAtom } from "../../ir/linear.js";
 import { at, InternalError } from "../../ir/types.js";
 import type { WgslContext } from "./context.js";
 import { accessAt, outputName, sourceName, wordAt } from "./elements.js";
-import { inOrder } from "./forms.js";
+import { largestFactorFirst } from "./forms.js";
 import type { GatherMove, SiteMove } from "./gather-move.js";
 import { declareResolved, siteNames } from "./index-values.js";
 import { fourOf, none } from "./resolve.js";
@@ -171,7 +171,7 @@ function quadAddress(
   const { at: constantPart, terms } = addresses.data;
   const scalar = { at: constantPart, terms: terms.filter(({ of }) => of.kind !== "site") };
   const base = context.address(scalar, coords);
-  const vectors = inOrder(terms).flatMap(({ by, of }) => {
+  const vectors = largestFactorFirst(terms).flatMap(({ by, of }) => {
     // Four neighbours are of one row: a remainder moves as the place itself, and a quotient stands still.
     const inRow = of.kind === "mod" ? soleAtom(of.of) : of;
     if (inRow?.kind === "dim" && inRow.dim === innermost)

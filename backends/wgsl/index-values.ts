@@ -19,13 +19,13 @@ import {
   none,
   splatOf,
 } from "./resolve.js";
-import { emitWideHelpers, wideForm, wideLiteral, type WideWords } from "./wide.js";
+import { emitInt128Helpers, int128Form, int128Literal, type Int128Words } from "./int128.js";
 
 /** What sites are called, by number. */
 export const siteNames = ({ sites }: GatherMove): string[] => sites.map(siteName);
 
-const siteName = ({ wide, rule, site }: SiteMove): string =>
-  wide && rule === undefined ? `wide${site}` : `at${site}`;
+const siteName = ({ int128, rule, site }: SiteMove): string =>
+  int128 && rule === undefined ? `i128_${site}` : `at${site}`;
 
 /** A position or an address: below 2^31 in the end, whatever it is made from. */
 export const narrowForm = (
@@ -35,31 +35,31 @@ export const narrowForm = (
   coords: readonly string[],
 ): string =>
   isLarge(form, move.ranges)
-    ? `${wideForm(form, wordsOf(context, move, coords))}.x`
+    ? `${int128Form(form, wordsOf(context, move, coords))}.x`
     : context.address(form, coords, siteNames(move));
 
-function wordsOf(context: WgslContext, move: GatherMove, coords: readonly string[]): WideWords {
+function wordsOf(context: WgslContext, move: GatherMove, coords: readonly string[]): Int128Words {
   const names = siteNames(move);
   return {
     narrow: (form) => context.address(form, coords, names),
-    sites: move.sites.map((own) => ({ name: siteName(own), wide: own.rule === undefined })),
+    sites: move.sites.map((own) => ({ name: siteName(own), int128: own.rule === undefined })),
   };
 }
 
 /** The functions that index values are resolved by, before main. */
 export function emitIndexHelpers(context: WgslContext, move: GatherMove): void {
   const { out, names, plan } = context;
-  for (const { site, table, rule, wide, four, ofTerm } of move.sites) {
-    if (wide || table === undefined || rule === undefined) continue;
+  for (const { site, table, rule, int128, four, ofTerm } of move.sites) {
+    if (int128 || table === undefined || rule === undefined) continue;
     const indices = names.buffer(inputOf(plan.func, table).name);
     if (rule.outside !== "report" || mayEnd(move, ofTerm)) emitResolver(out, { site, rule, four }, indices);
     else if (rule.below > 0) emitReportedResolver(out, { site, rule, four }, indices);
   }
-  if (usesWide(move)) emitWideHelpers(out);
+  if (usesInt128(move)) emitInt128Helpers(out);
 }
 
-const usesWide = ({ sites, addresses, ranges }: GatherMove): boolean =>
-  sites.some(({ wide }) => wide) ||
+const usesInt128 = ({ sites, addresses, ranges }: GatherMove): boolean =>
+  sites.some(({ int128 }) => int128) ||
   [...sites.flatMap(({ table, form }) => (table === undefined ? [] : [form])), ...addresses.reads].some(
     (form) => isLarge(form, ranges),
   );
@@ -156,11 +156,11 @@ export function emitReport(
 
 function declareSite(context: WgslContext, move: GatherMove, site: SiteMove, element: ElementAt): void {
   const { out } = context;
-  const { table, rule, wide, fromEnd } = site;
+  const { table, rule, int128, fromEnd } = site;
   const form = element.forms === undefined ? site.form : at(element.forms, site.site);
   const { coords } = element;
   const name = siteName(site);
-  if (!wide && rule !== undefined && !mayEnd(move, site.ofTerm)) {
+  if (!int128 && rule !== undefined && !mayEnd(move, site.ofTerm)) {
     const value = `resolve_${site.site}(${narrowForm(context, move, form, coords)})`;
     declareResolved(context, site, { name, value, four: false, place: "written" });
     return;
@@ -169,7 +169,7 @@ function declareSite(context: WgslContext, move: GatherMove, site: SiteMove, ele
   // No branch: what follows an index value that ended the element reads by an element in range, and its bits are dropped.
   out.block("", () => {
     if (table !== undefined) out.line(`let position = ${narrowForm(context, move, form, coords)};`);
-    if (!wide && rule !== undefined) {
+    if (!int128 && rule !== undefined) {
       out.line(`let element = resolve_${site.site}(position);`);
       if (endsOutside(rule) && rule.outside !== "promised")
         emitEnding(context, move, site, `element < ${belowText(rule)}`);
@@ -178,11 +178,11 @@ function declareSite(context: WgslContext, move: GatherMove, site: SiteMove, ele
       return;
     }
     const raw =
-      table === undefined ? wideForm(form, wordsOf(context, move, coords)) : rawValue(context, site);
+      table === undefined ? int128Form(form, wordsOf(context, move, coords)) : rawValue(context, site);
     const count = rule === undefined ? fromEnd : rule.fromEnd;
     out.line(`var value = ${raw};`);
     if (count !== undefined) {
-      out.line(`if (is_negative(value)) { value = add_wide(value, ${wideCount(count, site)}); }`);
+      out.line(`if (is_negative(value)) { value = add_i128(value, ${int128Count(count, site)}); }`);
     }
     if (rule === undefined) out.line(`${name} = value;`);
     else {
@@ -221,9 +221,9 @@ export function declareResolved(
   out.line(`let ${name} = ${asUnsigned(inside, four)};`);
 }
 
-/** What is added to negative values, as a wide number. */
-const wideCount = (count: number, { open }: SiteMove): string =>
-  open?.fromEnd === undefined ? wideLiteral(count) : `vec4u(${sizeName(open.fromEnd)}, 0u, 0u, 0u)`;
+/** What is added to negative values, as a 128-bit number. */
+const int128Count = (count: number, { open }: SiteMove): string =>
+  open?.fromEnd === undefined ? int128Literal(count) : `vec4u(${sizeName(open.fromEnd)}, 0u, 0u, 0u)`;
 
 /** What `element` of a site is read by. Under `unchecked`, the index is valid only if no earlier index ended this element. */
 function elementInRange({ sites }: GatherMove, site: SiteMove, rule: NonNullable<SiteMove["rule"]>): string {
@@ -260,7 +260,7 @@ const mayEnd = ({ sites, unit }: GatherMove, ofTerm: boolean): boolean =>
 const isByVectors = (unit: GatherMove["unit"]): boolean =>
   unit.how === "groups" || (unit.how === "rows" && unit.fourAlong !== undefined);
 
-/** The index value at `position`, as a wide number. */
+/** The index value at `position`, as a 128-bit number. */
 function rawValue({ names, plan }: WgslContext, { table, dtype }: SiteMove): string {
   if (table === undefined || dtype === undefined) throw new InternalError("a sum is read nowhere");
   const buffer = names.buffer(inputOf(plan.func, table).name);
@@ -294,7 +294,7 @@ function emitResolved(
       return;
     }
     case "remainder":
-      out.line(`${name} = wrapped_wide(value, ${belowText(rule)});`);
+      out.line(`${name} = wrapped_i128(value, ${belowText(rule)});`);
       return;
     case "report":
     case "promised":

@@ -5,7 +5,7 @@
 import type { Target } from "../../ir/target.js";
 import { at, type Shape } from "../../ir/types.js";
 import { readsAlone, type GatherMove } from "./gather-move.js";
-import { rowDim } from "./row-dim.js";
+import { rowDim } from "./lane-tile.js";
 import type { WgslLimits } from "./kernel.js";
 
 const fewestLanes = 16;

@@ -6,7 +6,7 @@ import { inAccesses, type WgslContext } from "./context.js";
 import { scaled, sum } from "./forms.js";
 import { axesOf } from "./lanes.js";
 import type { LoadMove } from "./load-move.js";
-import { rowDim } from "./row-dim.js";
+import { rowDim } from "./lane-tile.js";
 import { emitTileLoops, emitTurns } from "./tile-loops.js";
 
 export function emitLoad(context: WgslContext, move: LoadMove): void {

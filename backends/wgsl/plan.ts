@@ -29,7 +29,7 @@ import { defaultLimits, type WgslBinding, type WgslLimits } from "./kernel.js";
 import { lanesFor, type LaneShape } from "./lanes.js";
 import { namesOf } from "./names.js";
 import { sizeNames } from "./sizes.js";
-import { beyondLimits, beyondU32, beyondWide, tooManyTasks, unevenRows, unknownForms } from "./refusals.js";
+import { beyondLimits, beyondU32, beyondInt128, tooManyTasks, unevenRows, unknownForms } from "./refusals.js";
 
 /** What a plan is made against. */
 export interface WgslOptions {
@@ -109,7 +109,7 @@ export function planWgsl(source: TileFunc, options: WgslOptions = {}): WgslPlan 
   const workgroupBytes = staged === undefined ? 0 : ubBytes(staged);
   throwIfErrors([
     ...beyondU32(func),
-    ...(gather === undefined ? [] : beyondWide(gather)),
+    ...(gather === undefined ? [] : beyondInt128(gather)),
     ...unevenRows(func, staged),
     ...beyondLimits(func, func.symbolic === undefined ? bindings : [], workgroupBytes, device.limits),
   ]);

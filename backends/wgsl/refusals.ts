@@ -1,7 +1,7 @@
 /** What no kernel can be: forms that no schedule gives, values beyond u32, rows between words, limits of the device. */
 import { error, type Diagnostic } from "../../ir/diagnostic.js";
 import type { TileFunc } from "../../ir/func.js";
-import { imageOf } from "../../ir/intervals/intervals.js";
+import { intervalOf } from "../../ir/intervals/intervals.js";
 import { constant, largestValue, sub, type Linear } from "../../ir/linear.js";
 import { neverNegative } from "../../ir/intervals/loop-bounds.js";
 import { regionsOf } from "../../ir/regions.js";
@@ -9,7 +9,7 @@ import { statementsOf, type Located, type ParallelNest } from "../../ir/task/ind
 import { printLinear, printStmtHead } from "../../ir/text/print.js";
 import { flatten, type Stmt, type UbBuffer } from "../../ir/tile.js";
 import { assertNever } from "../../ir/types.js";
-import { wideLimit } from "../site-values.js";
+import { int128Limit } from "../index-walk.js";
 import type { WgslBinding, WgslLimits } from "./kernel.js";
 import type { GatherMove } from "./gather-move.js";
 
@@ -79,10 +79,10 @@ const literalsFit = ({ at: constantPart, terms }: Linear): boolean =>
   Math.abs(constantPart) <= mostU32 && terms.every(({ by }) => Math.abs(by) <= mostU32);
 
 /** Sums of index values that their 128 bits may not hold. */
-export function beyondWide({ stmt, sites, ranges }: GatherMove): Diagnostic[] {
+export function beyondInt128({ stmt, sites, ranges }: GatherMove): Diagnostic[] {
   const beyond = sites.findIndex(({ form }) => {
-    const [least, most] = imageOf(form, ranges);
-    return Math.max(-least, most) >= wideLimit;
+    const [least, most] = intervalOf(form, ranges);
+    return Math.max(-least, most) >= int128Limit;
   });
   return beyond === -1 ? [] : [refused(stmt, `index value ${beyond} may go beyond 2^126`)];
 }

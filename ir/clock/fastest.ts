@@ -8,7 +8,7 @@
 import type { TileFunc } from "../func.js";
 import type { Target } from "../target.js";
 import { invariant } from "../types.js";
-import { inOrder, loweringBy, type TimedWay, type Ways } from "../tiling/lowering.js";
+import { fastestFirst, loweringBy, type TimedWay, type Ways } from "../tiling/lowering.js";
 import { busyCores, clocked, type Clocked, type ClockResult } from "./clock.js";
 import { waysOfProgram, type MovingStmt } from "./statement.js";
 
@@ -34,7 +34,7 @@ export function fastest(
 
 /** Those that are likely to be the fastest first, so that most others need no clock. */
 function* listed(ways: Ways, tiles: number): Generator<TimedWay> {
-  yield* inOrder(ways.open, Math.max(1, tiles));
+  yield* fastestFirst(ways.open, Math.max(1, tiles));
   yield* ways.further();
 }
 

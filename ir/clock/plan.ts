@@ -8,10 +8,10 @@ import { pipeOf } from "../regions.js";
 import { pipes, type ForStmt, type Pipe, type Stmt, type SyncStmt } from "../tile.js";
 import { assertNever } from "../types.js";
 import {
-  combine,
+  addScaled,
   constantForm,
   falling,
-  formsOf,
+  minimumOf,
   least,
   offsetForm,
   unchangedUpTo,
@@ -124,10 +124,10 @@ class Planner {
     const id = this.loops++;
     const [start = constantForm(0), ...others] = this.forms(lower, variables);
     if (others.length > 0) this.applies = false;
-    const span = this.forms(upper, variables).map((end) => combine(end, start, -1));
+    const span = this.forms(upper, variables).map((end) => addScaled(end, start, -1));
     this.minima.push(span);
     const [firstMinimum, firstLoop] = [this.minima.length, this.loops];
-    const inner = within(new Map([...variables, [iv, combine(start, offsetForm(id), 1)]]));
+    const inner = within(new Map([...variables, [iv, addScaled(start, offsetForm(id), 1)]]));
     const inside = new Set(Array.from({ length: this.loops - firstLoop }, (_, k) => firstLoop + k));
     const owed = this.minima.slice(firstMinimum).flatMap((minimum) => falling(minimum, id, inside));
     return { loop: { id, step, span, falling: owed }, inner };
@@ -140,7 +140,7 @@ class Planner {
   }
 
   private forms(linear: Linear, variables: Variables): Minimum {
-    const forms = formsOf(linear, variables);
+    const forms = minimumOf(linear, variables);
     if (forms === undefined) this.applies = false;
     return forms ?? [constantForm(0)];
   }

@@ -3,7 +3,7 @@ export { coordinatesOf, withBounds, type OpenMap, type OpenSite, type PlacedCoor
 export {
   anyIndex,
   dimRanges,
-  imageOf,
+  intervalOf,
   largestThat,
   rangesOf,
   staysBelow,

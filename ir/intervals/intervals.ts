@@ -41,28 +41,28 @@ export interface Ranges {
 }
 
 /** Bounds that hold at every point; reached where the terms do not depend on each other. */
-export function imageOf(form: Linear, ranges: Ranges): Interval {
+export function intervalOf(form: Linear, ranges: Ranges): Interval {
   let [least, most] = [form.at, form.at];
   for (const { by, of } of rejoined(form.terms)) {
-    const [a, b] = imageOfAtom(of, ranges);
+    const [a, b] = intervalOfAtom(of, ranges);
     least += by * (by > 0 ? a : b);
     most += by * (by > 0 ? b : a);
   }
   return [least, most];
 }
 
-function imageOfAtom(of: Atom, ranges: Ranges): Interval {
+function intervalOfAtom(of: Atom, ranges: Ranges): Interval {
   switch (of.kind) {
     case "dim":
       return at(ranges.dims, of.dim);
     case "site":
       return at(ranges.sites, of.site);
     case "div": {
-      const [least, most] = imageOf(of.of, ranges);
+      const [least, most] = intervalOf(of.of, ranges);
       return [quotient(least, of.by), quotient(most, of.by)];
     }
     case "mod": {
-      const [least, most] = imageOf(of.of, ranges);
+      const [least, most] = intervalOf(of.of, ranges);
       const oneTurn = quotient(least, of.by) === quotient(most, of.by);
       return oneTurn ? [remainder(least, of.by), remainder(most, of.by)] : [0, of.by - 1];
     }
@@ -75,7 +75,7 @@ function imageOfAtom(of: Atom, ranges: Ranges): Interval {
       if (ranges.loops === undefined) throw new InternalError(`loop variable %${of.name} is not in scope`);
       return ranges.loops(of.name);
     case "min": {
-      const [a, b] = [imageOf(of.of[0], ranges), imageOf(of.of[1], ranges)];
+      const [a, b] = [intervalOf(of.of[0], ranges), intervalOf(of.of[1], ranges)];
       return [Math.min(a[0], b[0]), Math.min(a[1], b[1])];
     }
     default:
@@ -150,7 +150,7 @@ type Bounded = Pick<Site, "value" | "keep" | "below"> & { readonly fromEnd?: num
 function siteRange(site: Bounded, inputs: readonly TensorType[], before: Ranges): Interval {
   const { keep, below, fromEnd, value } = site;
   if (keep !== "any") return below === undefined ? anyIndex : [0, Math.max(0, below - 1)];
-  const [least, most] = isRead(value) ? typeRange(inputs[value.table]?.dtype) : imageOf(value, before);
+  const [least, most] = isRead(value) ? typeRange(inputs[value.table]?.dtype) : intervalOf(value, before);
   // What counts from the end ends up below that end.
   return least < 0 && typeof fromEnd === "number" ? [least, Math.max(most, fromEnd - 1)] : [least, most];
 }
@@ -166,7 +166,7 @@ const noLoops: Env = new Map();
 /** Whether a form lies in [0, below) at every point. */
 export function staysBelow(form: Linear, below: number, ranges: Ranges): boolean {
   const inside = ([least, most]: Interval): boolean => least >= 0 && most < below;
-  if (inside(imageOf(form, ranges))) return true;
+  if (inside(intervalOf(form, ranges))) return true;
   const dims = [...new Set(atomsOf(form).flatMap((of) => (of.kind === "dim" ? [of.dim] : [])))];
   const points = dims.reduce((product, d) => product * (at(ranges.dims, d)[1] + 1), 1);
   if (dims.length === 0 || points > mostTried) return false;
@@ -175,7 +175,7 @@ export function staysBelow(form: Linear, below: number, ranges: Ranges): boolean
     const [d, ...others] = rest;
     if (d === undefined) {
       const here = { dims: fixed, sites: ranges.sites };
-      if (free) return inside(imageOf(form, here));
+      if (free) return inside(intervalOf(form, here));
       const value = evaluate(form, noLoops, { dims: fixed.map(([only]) => only), sites: [] });
       return value >= 0 && value < below;
     }

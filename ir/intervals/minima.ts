@@ -30,19 +30,19 @@ export const offsetForm = (loop: number): Form => ({ at: 0, terms: [{ loop, by: 
 const slope = (form: Form, loop: number): number => form.terms.find((term) => term.loop === loop)?.by ?? 0;
 
 /** `a + scale * b` */
-export function combine(a: Form, b: Form, scale: number): Form {
+export function addScaled(a: Form, b: Form, scale: number): Form {
   const loops = new Set([...a.terms, ...b.terms].map((term) => term.loop));
   const terms = [...loops].map((loop) => ({ loop, by: slope(a, loop) + scale * slope(b, loop) }));
   return { at: a.at + scale * b.at, terms: terms.filter(({ by }) => by !== 0) };
 }
 
 /** Undefined for a form that is no minimum of affine ones: one that subtracts a minimum. */
-export function formsOf(linear: Linear, variables: ReadonlyMap<string, Form>): Minimum | undefined {
+export function minimumOf(linear: Linear, variables: ReadonlyMap<string, Form>): Minimum | undefined {
   let sum: Minimum | undefined = [constantForm(linear.at)];
   for (const { by, of } of linear.terms) {
     const forms = atomForms(of, variables);
     if (sum === undefined || forms === undefined || (by < 0 && forms.length > 1)) return undefined;
-    sum = sum.flatMap((a) => forms.map((b) => combine(a, b, by)));
+    sum = sum.flatMap((a) => forms.map((b) => addScaled(a, b, by)));
   }
   return sum;
 }
@@ -54,7 +54,7 @@ function atomForms(of: Atom, variables: ReadonlyMap<string, Form>): Minimum | un
       return form === undefined ? undefined : [form];
     }
     case "min": {
-      const [lhs, rhs] = of.of.map((side) => formsOf(side, variables));
+      const [lhs, rhs] = of.of.map((side) => minimumOf(side, variables));
       return lhs === undefined || rhs === undefined ? undefined : [...lhs, ...rhs];
     }
     case "div":
@@ -98,7 +98,7 @@ export function falling(minimum: Minimum, loop: number, inside: ReadonlySet<numb
     if (by === 0) return [];
     if (by > 0) return [{ fall: 1, above: [] }];
     const level: Form = { at: form.at, terms: form.terms.filter((term) => term.loop !== loop) };
-    const gaps = steady.map((other) => combine(level, other, -1));
+    const gaps = steady.map((other) => addScaled(level, other, -1));
     // Offsets are never negative: a gap that grows with those of the loops inside is least where they begin.
     const above = gaps.filter((gap) => gap.terms.every((term) => !inside.has(term.loop) || term.by > 0));
     return [{ fall: -by, above }];

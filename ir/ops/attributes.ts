@@ -1,6 +1,6 @@
 /** Attributes that several dialects have, and what an operator's attributes are to a builder. */
 import { outOfBoundsPolicies, type OutOfBounds } from "../access.js";
-import type { Attrs, AttrValue } from "../func.js";
+import type { Attrs, AttrValue } from "../attrs.js";
 import { wordAttr, type AttrSpec, type OpDef, type OpInputs } from "./op-def.js";
 
 export const axis = {
@@ -27,6 +27,7 @@ export const oobSpec = (fallback: OutOfBounds) =>
     help: "what an index out of range means",
   }) as const satisfies AttrSpec;
 
+/** The policy that the attribute `oob` gives. */
 export const oobOf = (inputs: OpInputs): OutOfBounds => wordAttr(inputs.attrs, "oob") as OutOfBounds;
 
 type ArgumentOf<S extends AttrSpec> = S extends { readonly argument: infer A extends string } ? A : S["key"];

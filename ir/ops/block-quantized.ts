@@ -18,7 +18,7 @@ import {
 } from "../types.js";
 import { castTo, type Expression } from "../values/expression.js";
 import { oobOf, oobSpec } from "./attributes.js";
-import { axisInRange, fail, intAttr, type OpDef, type OpInputs } from "./op-def.js";
+import { axisInRange, defineOperator, breakRule, intAttr, type OpInputs } from "./op-def.js";
 
 const who = "onnx.gather_block_quantized";
 
@@ -54,7 +54,7 @@ function blocksOf(inputs: OpInputs): Blocks {
   const [data, indices, scales, zeroPoints] = inputs.inputs;
   const type = (name: string, own: TensorType | undefined, allowed: readonly DType[]): TensorType => {
     if (own === undefined || !allowed.includes(own.dtype))
-      fail(
+      breakRule(
         "TC104",
         inputs,
         `${who} does not take ${name} of type ${String(own?.dtype)}`,
@@ -66,7 +66,7 @@ function blocksOf(inputs: OpInputs): Blocks {
   const bits = intAttr(inputs.attrs, "bits") ?? 4;
   const element = stored.dtype === "u8" ? inBytes.get(bits) : stored.dtype;
   if (element === undefined || (stored.dtype !== "u8" && bits !== 4))
-    fail(
+    breakRule(
       "TC105",
       inputs,
       `bits is ${bits} for data of ${stored.dtype}`,
@@ -74,9 +74,9 @@ function blocksOf(inputs: OpInputs): Blocks {
     );
   const block = intAttr(inputs.attrs, "block_size") ?? 128;
   if (block < 16 || (block & (block - 1)) !== 0)
-    fail("TC105", inputs, `block_size is ${block}; it is a power of two from 16 on`);
+    breakRule("TC105", inputs, `block_size is ${block}; it is a power of two from 16 on`);
   const rank = stored.shape.length;
-  if (rank === 0) fail("TC102", inputs, `${who} takes data of rank 1 or more`);
+  if (rank === 0) breakRule("TC102", inputs, `${who} takes data of rank 1 or more`);
   const gatherAxis = axisInRange(inputs, intAttr(inputs.attrs, "gather_axis") ?? 0, rank, "gather_axis");
   const quantizeAxis = axisInRange(
     inputs,
@@ -85,13 +85,13 @@ function blocksOf(inputs: OpInputs): Blocks {
     "quantize_axis",
   );
   if (stored.dtype === "u8" && (gatherAxis !== 0 || quantizeAxis !== rank - 1))
-    fail("TC105", inputs, `bytes are gathered along axis 0 and quantized along the last, ${rank - 1}`);
+    breakRule("TC105", inputs, `bytes are gathered along axis 0 and quantized along the last, ${rank - 1}`);
   const own = stored.dtype === "u8" ? unpacked(stored, element) : stored;
   const scale = type("scales", scales, scaleTypes);
   const blocks = own.shape.map((extent, k) => (k === quantizeAxis ? Math.ceil(extent / block) : extent));
   const same = (name: string, given: TensorType, expected: Shape): void => {
     if (given.shape.length === rank && expected.every((extent, k) => extent === given.shape[k])) return;
-    fail(
+    breakRule(
       "TC103",
       inputs,
       `${name} is ${formatType(given)}; for data ${formatType(own)} in blocks of ${block} it has shape ${formatShape(expected)}`,
@@ -174,7 +174,7 @@ function mapOf({
   };
 }
 
-export const onnxGatherBlockQuantized = {
+export const onnxGatherBlockQuantized = defineOperator({
   name: "onnx.gather_block_quantized",
   inputs: ["data", "indices", "scales", "zero_points"],
   optional: ["zero_points"],
@@ -214,4 +214,4 @@ export const onnxGatherBlockQuantized = {
       oob,
     };
   },
-} as const satisfies OpDef;
+});

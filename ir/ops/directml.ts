@@ -8,15 +8,15 @@
 import type { NegativeIndex } from "../access.js";
 import { at, formatShape, type DType, type Shape } from "../types.js";
 import {
+  type AttrSpec,
   checkDType,
   checkElements,
   checkTuple,
-  fail,
+  defineOperator,
+  breakRule,
   intAttr,
-  wordAttr,
-  type AttrSpec,
-  type OpDef,
   type OpInputs,
+  wordAttr,
 } from "./op-def.js";
 import { axis, batchDims, oobOf, oobSpec } from "./attributes.js";
 
@@ -77,20 +77,21 @@ function checkSupport(inputs: OpInputs, who: string, table: readonly Support[]):
   const row = table.find((candidate) => levelOf(candidate.since) <= levelOf(level));
   if (row === undefined) {
     const first = at(table, table.length - 1).since;
-    fail("TC105", inputs, `${who} exists since feature level ${first}, not in ${level}`);
+    breakRule("TC105", inputs, `${who} exists since feature level ${first}, not in ${level}`);
   }
   const [r, q] = [inputs.data.shape.length, inputs.indices.shape.length];
-  if (r !== q) fail("TC102", inputs, `${who} needs one DimensionCount for all tensors, not ${r} and ${q}`);
+  if (r !== q)
+    breakRule("TC102", inputs, `${who} needs one DimensionCount for all tensors, not ${r} and ${q}`);
   const [lowest, highest] = row.ranks;
   if (r < lowest || r > highest) {
     const range = lowest === highest ? String(lowest) : `${lowest} to ${highest}`;
-    fail("TC102", inputs, `${who} at feature level ${level} takes DimensionCount ${range}, not ${r}`);
+    breakRule("TC102", inputs, `${who} at feature level ${level} takes DimensionCount ${range}, not ${r}`);
   }
   checkDType(inputs, "data", row.data, `${who} at feature level ${level}`);
   checkDType(inputs, "indices", row.indices, `${who} at feature level ${level}`);
   for (const operand of ["data", "indices"] as const) {
     if (inputs[operand].shape.includes(0)) {
-      fail(
+      breakRule(
         "TC103",
         inputs,
         `${who} takes no empty tensors, and ${operand} is ${formatShape(inputs[operand].shape)}`,
@@ -105,7 +106,7 @@ function checkAxis(inputs: OpInputs): number {
   const axis = intAttr(inputs.attrs, "axis") ?? 0;
   const rank = inputs.data.shape.length;
   if (axis < 0 || axis >= rank) {
-    fail(
+    breakRule(
       "TC101",
       inputs,
       `Axis ${axis} is outside [0, ${rank - 1}]`,
@@ -120,7 +121,7 @@ function meaningful(inputs: OpInputs, operand: "data" | "indices", count: number
   const { shape } = inputs[operand];
   const padding = shape.slice(0, shape.length - count);
   if (padding.some((extent) => extent !== 1)) {
-    fail(
+    breakRule(
       "TC103",
       inputs,
       `${name} ${count} ignores leading sizes ${formatShape(padding)}, which must be ones`,
@@ -133,7 +134,7 @@ function countAttr(inputs: OpInputs, attr: string, name: string, lowest: number)
   const dimensionCount = inputs.data.shape.length;
   const count = intAttr(inputs.attrs, attr) ?? dimensionCount;
   if (count < lowest || count > dimensionCount) {
-    fail("TC105", inputs, `${name} ${count} is outside [${lowest}, ${dimensionCount}]`);
+    breakRule("TC105", inputs, `${name} ${count} is outside [${lowest}, ${dimensionCount}]`);
   }
   return count;
 }
@@ -143,7 +144,7 @@ const padded = (shape: Shape, rank: number): Shape => [
   ...shape,
 ];
 
-export const directmlGather = {
+export const directmlGather = defineOperator({
   name: "directml.gather",
   kind: "gather",
   attrs: {
@@ -163,7 +164,7 @@ export const directmlGather = {
     const cropped = Math.max(0, q - 1);
     const croppable = inputs.data.shape.slice(0, axis).findIndex((extent) => extent !== 1);
     if (cropped > (croppable === -1 ? axis : croppable)) {
-      fail(
+      breakRule(
         "TC102",
         inputs,
         `the output of rank ${dimensionCount + q - 1} does not fit DimensionCount ${dimensionCount}: ` +
@@ -181,9 +182,9 @@ export const directmlGather = {
       oob: oobOf(inputs),
     };
   },
-} as const satisfies OpDef;
+});
 
-export const directmlGatherElements = {
+export const directmlGatherElements = defineOperator({
   name: "directml.gather_elements",
   kind: "gather_elements",
   attrs: { axis: axisField, feature_level: featureLevel, oob },
@@ -199,7 +200,7 @@ export const directmlGatherElements = {
       oob: oobOf(inputs),
     };
   },
-} as const satisfies OpDef;
+});
 
 /** Errata D10: the tail of the output starts after the tuple of the *meaningful* input dims. */
 function resolveNd(inputs: OpInputs, who: string, table: readonly Support[], batchDims: number) {
@@ -212,7 +213,7 @@ function resolveNd(inputs: OpInputs, who: string, table: readonly Support[], bat
   checkTuple(inputs, data, indices, batchDims);
   const output = [...indices.slice(0, -1), ...data.slice(batchDims + at(indices, q - 1))];
   if (output.length > dimensionCount) {
-    fail(
+    breakRule(
       "TC102",
       inputs,
       `the output of rank ${output.length} does not fit DimensionCount ${dimensionCount}`,
@@ -226,7 +227,7 @@ function resolveNd(inputs: OpInputs, who: string, table: readonly Support[], bat
   };
 }
 
-export const directmlGatherNd = {
+export const directmlGatherNd = defineOperator({
   name: "directml.gather_nd",
   kind: "gather_nd",
   attrs: {
@@ -235,9 +236,9 @@ export const directmlGatherNd = {
     oob,
   },
   resolve: (inputs) => resolveNd(inputs, "directml.gather_nd", gatherNdSupport, 0),
-} as const satisfies OpDef;
+});
 
-export const directmlGatherNd1 = {
+export const directmlGatherNd1 = defineOperator({
   name: "directml.gather_nd1",
   kind: "gather_nd",
   attrs: {
@@ -253,4 +254,4 @@ export const directmlGatherNd1 = {
       gatherNd1Support,
       intAttr(inputs.attrs, "batch_dimension_count") ?? 0,
     ),
-} as const satisfies OpDef;
+});

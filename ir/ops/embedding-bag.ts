@@ -9,7 +9,15 @@ import { add, constant, dim, div, mod, scale, site } from "../linear.js";
 import { at, formatShape, formatType, invariant, type DType, type TensorType } from "../types.js";
 import { castTo, mostTerms, type Expression, type Reduction } from "../values/expression.js";
 import { oobOf, oobSpec } from "./attributes.js";
-import { checkDType, checkRank, fail, intAttr, wordAttr, type OpDef, type OpInputs } from "./op-def.js";
+import {
+  checkDType,
+  checkRank,
+  defineOperator,
+  breakRule,
+  intAttr,
+  type OpInputs,
+  wordAttr,
+} from "./op-def.js";
 
 const who = "torch.embedding_bag";
 const weightTypes: readonly DType[] = ["f32", "f16", "bf16"];
@@ -49,15 +57,24 @@ function bagsOf(inputs: OpInputs): Bags {
   const flat = input.shape.length === 1;
   const [offsets, weights] = flat ? inputs.inputs.slice(2) : [undefined, ...inputs.inputs.slice(2)];
   if (flat && offsets === undefined)
-    fail("TC102", inputs, `input ${formatType(input)} of one dim needs offsets`, "they say where bags begin");
+    breakRule(
+      "TC102",
+      inputs,
+      `input ${formatType(input)} of one dim needs offsets`,
+      "they say where bags begin",
+    );
   if (!flat && inputs.inputs.length > 3)
-    fail("TC102", inputs, `input ${formatType(input)} of two dims takes no offsets: a row is a bag`);
+    breakRule("TC102", inputs, `input ${formatType(input)} of two dims takes no offsets: a row is a bag`);
   const how = modes[wordAttr(attrs, "mode") as Mode];
   if (weights !== undefined) checkWeights(inputs, weights, how);
   const padding = intAttr(attrs, "padding_idx");
   const rows = at(weight.shape, 0);
   if (padding !== undefined && (padding < -rows || padding >= rows))
-    fail("TC105", inputs, `padding_idx ${padding} is outside [${-rows}, ${rows - 1}], the rows of weight`);
+    breakRule(
+      "TC105",
+      inputs,
+      `padding_idx ${padding} is outside [${-rows}, ${rows - 1}], the rows of weight`,
+    );
   return {
     weight,
     input,
@@ -71,11 +88,15 @@ function bagsOf(inputs: OpInputs): Bags {
 
 function checkWeights(inputs: OpInputs, weights: TensorType, how: Reduction): void {
   const { data: weight, indices: input } = inputs;
-  if (how !== "fold") fail("TC105", inputs, "per_sample_weights are of mode sum", "mode sum");
+  if (how !== "fold") breakRule("TC105", inputs, "per_sample_weights are of mode sum", "mode sum");
   if (weights.dtype !== weight.dtype)
-    fail("TC104", inputs, `per_sample_weights are ${weights.dtype}, and weight ${weight.dtype}`);
+    breakRule("TC104", inputs, `per_sample_weights are ${weights.dtype}, and weight ${weight.dtype}`);
   if (formatShape(weights.shape) !== formatShape(input.shape))
-    fail("TC103", inputs, `per_sample_weights are ${formatType(weights)}, and input ${formatType(input)}`);
+    breakRule(
+      "TC103",
+      inputs,
+      `per_sample_weights are ${formatType(weights)}, and input ${formatType(input)}`,
+    );
 }
 
 type Extent = Pick<Bags, "offsets" | "bags" | "most" | "ended">;
@@ -87,8 +108,9 @@ function rowsAsBags(inputs: OpInputs): Extent {
     (name) => (intAttr(inputs.attrs, name) ?? 0) !== 0,
   );
   if (given !== undefined)
-    fail("TC105", inputs, `${given} is about offsets, and input of two dims has none`, "leave it out");
-  if (length === 0) fail("TC103", inputs, `input ${formatType(inputs.indices)} has bags without a place`);
+    breakRule("TC105", inputs, `${given} is about offsets, and input of two dims has none`, "leave it out");
+  if (length === 0)
+    breakRule("TC103", inputs, `input ${formatType(inputs.indices)} has bags without a place`);
   return { bags, most: length, ended: false };
 }
 
@@ -96,22 +118,23 @@ function rowsAsBags(inputs: OpInputs): Extent {
 function bagsBetween(inputs: OpInputs, offsets: TensorType, highest: number): Extent {
   const { dtype, shape } = offsets;
   if (!indexTypes.includes(dtype))
-    fail(
+    breakRule(
       "TC104",
       inputs,
       `${who} does not take offsets of type ${dtype}`,
       `it takes ${indexTypes.join(", ")}`,
     );
-  if (shape.length !== 1) fail("TC102", inputs, `offsets have one dim, not those of ${formatType(offsets)}`);
+  if (shape.length !== 1)
+    breakRule("TC102", inputs, `offsets have one dim, not those of ${formatType(offsets)}`);
   const last = intAttr(inputs.attrs, "include_last_offset") ?? 0;
-  if (last !== 0 && last !== 1) fail("TC105", inputs, `include_last_offset is ${last}; it is 0 or 1`);
+  if (last !== 0 && last !== 1) breakRule("TC105", inputs, `include_last_offset is ${last}; it is 0 or 1`);
   const count = at(shape, 0);
   if (last === 1 && count === 0)
-    fail("TC103", inputs, "offsets that include the last have one element or more");
+    breakRule("TC103", inputs, "offsets that include the last have one element or more");
   const listed = at(inputs.indices.shape, 0);
   const most = intAttr(inputs.attrs, "longest_bag") ?? Math.min(Math.max(1, listed), highest);
   if (most < 1 || most > highest)
-    fail("TC105", inputs, `longest_bag is ${most}; a bag has 1 to ${highest} terms`);
+    breakRule("TC105", inputs, `longest_bag is ${most}; a bag has 1 to ${highest} terms`);
   return { offsets, bags: count - last, most, ended: last === 1 };
 }
 
@@ -158,7 +181,7 @@ function mapOf(bags: Bags): AccessMap {
   };
 }
 
-export const torchEmbeddingBag = {
+export const torchEmbeddingBag = defineOperator({
   name: "torch.embedding_bag",
   inputs: ["weight", "input", "offsets", "per_sample_weights"],
   optional: ["offsets", "per_sample_weights"],
@@ -210,4 +233,4 @@ export const torchEmbeddingBag = {
       oob,
     };
   },
-} as const satisfies OpDef;
+});

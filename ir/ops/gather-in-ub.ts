@@ -10,7 +10,7 @@ import { add, constant, dim, div, mod, scale, site } from "../linear.js";
 import { at, elementCount, formatShape, formatType, type DType, type Shape } from "../types.js";
 import { axis } from "./attributes.js";
 import { level, levelOf, type PyptoLevel } from "./pypto.js";
-import { fail, inputName, intAttr, type OpDef, type OpInputs } from "./op-def.js";
+import { defineOperator, breakRule, inputName, intAttr, type OpInputs } from "./op-def.js";
 
 const who = "pypto.gather_in_ub";
 const names = { inputs: ["param", "indices", "block_table"] } as const;
@@ -32,14 +32,23 @@ function checkInputs(inputs: OpInputs): void {
     if (!allowed.includes(dtype)) {
       const atHead = k === 0 && at !== "head" && params.head.includes(dtype);
       const hint = atHead ? `level head takes ${params.head.join(", ")}` : `it takes ${allowed.join(", ")}`;
-      fail("TC104", inputs, `${cited(k === 0 ? "PU1" : "PU4")} does not take ${name} of type ${dtype}`, hint);
+      breakRule(
+        "TC104",
+        inputs,
+        `${cited(k === 0 ? "PU1" : "PU4")} does not take ${name} of type ${dtype}`,
+        hint,
+      );
     }
     if (shape.length !== 2)
-      fail("TC102", inputs, `${cited("PU2")} takes ${name} of rank 2, and it is ${formatType(type)}`);
+      breakRule("TC102", inputs, `${cited("PU2")} takes ${name} of rank 2, and it is ${formatType(type)}`);
     if (k > 0 && shape[0] !== 1)
-      fail("TC103", inputs, `${cited("PU5")} takes ${name} of shape [1, n], not ${formatShape(shape)}`);
+      breakRule("TC103", inputs, `${cited("PU5")} takes ${name} of shape [1, n], not ${formatShape(shape)}`);
     if (elementCount(shape) === 0)
-      fail("TC103", inputs, `${cited("PU3")} takes no empty tensors, and ${name} is ${formatType(type)}`);
+      breakRule(
+        "TC103",
+        inputs,
+        `${cited("PU3")} takes no empty tensors, and ${name} is ${formatType(type)}`,
+      );
   });
 }
 
@@ -61,7 +70,7 @@ function pagedMap([param, , blockTable]: readonly Shape[], block: number): Acces
   };
 }
 
-export const pyptoGatherInUb = {
+export const pyptoGatherInUb = defineOperator({
   name: who,
   ...names,
   dataIn: "gm",
@@ -79,8 +88,9 @@ export const pyptoGatherInUb = {
     checkInputs(inputs);
     const [block, along] = [intAttr(inputs.attrs, "block_size"), intAttr(inputs.attrs, "axis")];
     if (block === undefined || block < 1)
-      fail("TC105", inputs, `${who} (PU7) takes a block_size of 1 or more, not ${block ?? "none"}`);
-    if (along !== -2) fail("TC101", inputs, `${who} (PU6) gathers along axis -2, not ${along ?? "none"}`);
+      breakRule("TC105", inputs, `${who} (PU7) takes a block_size of 1 or more, not ${block ?? "none"}`);
+    if (along !== -2)
+      breakRule("TC101", inputs, `${who} (PU6) gathers along axis -2, not ${along ?? "none"}`);
     const shapes = inputs.inputs.map(({ shape }) => shape);
     const [param, indices] = shapes;
     const output = [at(indices ?? [], 1), at(param ?? [], 1)];
@@ -91,4 +101,4 @@ export const pyptoGatherInUb = {
       oob: "error",
     };
   },
-} as const satisfies OpDef;
+});

@@ -9,15 +9,15 @@ import type { OutOfBounds } from "../access.js";
 import { outputShape } from "../operator.js";
 import { indexDTypes, type DType } from "../types.js";
 import {
+  type AttrSpec,
   axisInRange,
   checkDType,
   checkRank,
-  fail,
+  defineOperator,
+  breakRule,
   intAttr,
-  wordAttr,
-  type AttrSpec,
-  type OpDef,
   type OpInputs,
+  wordAttr,
 } from "./op-def.js";
 import { axis } from "./attributes.js";
 import { bitsOfWhole } from "./fill-bits.js";
@@ -73,7 +73,7 @@ function policyOf(inputs: OpInputs, fromEnd: readonly Mode[], who: string): Inde
   const mode = wordAttr(inputs.attrs, "mode") as Mode;
   const value = intAttr(inputs.attrs, "fill_value");
   if (mode !== "fill" && value !== undefined)
-    fail(
+    breakRule(
       "TC105",
       inputs,
       `${who} reads fill_value in mode fill alone, not in ${mode}`,
@@ -82,7 +82,7 @@ function policyOf(inputs: OpInputs, fromEnd: readonly Mode[], who: string): Inde
   const dtype = inputs.data.dtype as keyof typeof fillBits;
   const bits = value === undefined ? fillBits[dtype] : bitsOfWhole(value, dtype);
   if (bits === undefined)
-    fail("TC105", inputs, `${who} fills with ${value ?? 0}, which ${dtype} does not hold exactly`);
+    breakRule("TC105", inputs, `${who} fills with ${value ?? 0}, which ${dtype} does not hold exactly`);
   return {
     negative: fromEnd.includes(mode) ? "from-end" : "illegal",
     oob: policies[mode],
@@ -103,7 +103,7 @@ const flatAxis = {
   help: "axis or dim that the indices choose along; absent, the array counts as flat",
 } as const satisfies AttrSpec;
 
-export const jaxTake = {
+export const jaxTake = defineOperator({
   name: "jax.take",
   kind: "gather",
   inputs: ["a", "indices"],
@@ -114,14 +114,14 @@ export const jaxTake = {
     const { shape } = inputs.data;
     const along = given === undefined ? undefined : axisInRange(inputs, given, shape.length);
     if ((along === undefined ? shape.includes(0) : shape[along] === 0) && !inputs.indices.shape.includes(0))
-      fail("TC103", inputs, "jax.take takes no elements from an empty axis");
+      breakRule("TC103", inputs, "jax.take takes no elements from an empty axis");
     const policy = policyOf(inputs, ["fill"], "jax.take");
     const operator = takeOperator(inputs, along, policy);
     return { operator, output: outputShape(operator), negative: policy.negative, oob: policy.oob };
   },
-} as const satisfies OpDef;
+});
 
-export const jaxTakeAlongAxis = {
+export const jaxTakeAlongAxis = defineOperator({
   name: "jax.take_along_axis",
   kind: "gather_elements",
   inputs: ["arr", "indices"],
@@ -141,4 +141,4 @@ export const jaxTakeAlongAxis = {
     const operator = takeAlongOperator(inputs, along, policy, "jax.take_along_axis");
     return { operator, output: outputShape(operator), negative: policy.negative, oob: policy.oob };
   },
-} as const satisfies OpDef;
+});

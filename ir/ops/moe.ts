@@ -8,7 +8,7 @@ import { dim, site } from "../linear.js";
 import { at, formatShape, formatType, type DType, type TensorType } from "../types.js";
 import { castTo, type Expression } from "../values/expression.js";
 import { oobOf, oobSpec } from "./attributes.js";
-import { checkDType, checkRank, fail, type OpDef, type OpInputs } from "./op-def.js";
+import { checkDType, checkRank, defineOperator, breakRule, type OpInputs } from "./op-def.js";
 
 const who = "moe.combine";
 const floats: readonly DType[] = ["f32", "f16", "bf16"];
@@ -18,18 +18,18 @@ function weightsOf(inputs: OpInputs): TensorType {
   const { indices: inverse } = inputs;
   const [, , weights] = inputs.inputs;
   if (weights === undefined || !floats.includes(weights.dtype))
-    fail(
+    breakRule(
       "TC104",
       inputs,
       `${who} does not take weights of type ${String(weights?.dtype)}`,
       `it takes ${floats.join(", ")}`,
     );
   if (formatShape(weights.shape) !== formatShape(inverse.shape))
-    fail("TC103", inputs, `weights are ${formatType(weights)}, and inverse ${formatType(inverse)}`);
+    breakRule("TC103", inputs, `weights are ${formatType(weights)}, and inverse ${formatType(inverse)}`);
   return weights;
 }
 
-export const moeCombine = {
+export const moeCombine = defineOperator({
   name: "moe.combine",
   inputs: ["x", "inverse", "weights"],
   values: ["weights"],
@@ -42,7 +42,8 @@ export const moeCombine = {
     const { data: x, indices: inverse } = inputs;
     const weights = weightsOf(inputs);
     const [tokens, experts] = [at(inverse.shape, 0), at(inverse.shape, 1)];
-    if (experts === 0) fail("TC103", inputs, `inverse ${formatType(inverse)} sends a token to no expert`);
+    if (experts === 0)
+      breakRule("TC103", inputs, `inverse ${formatType(inverse)} sends a token to no expert`);
     const oob = oobOf(inputs);
     const place = [dim(0), dim(2)];
     const product: Expression = {
@@ -75,4 +76,4 @@ export const moeCombine = {
       oob,
     };
   },
-} as const satisfies OpDef;
+});

@@ -15,12 +15,12 @@ import {
   axisInRange,
   checkDType,
   checkRank,
-  fail,
+  defineOperator,
+  breakRule,
   inputName,
   intAttr,
-  wordAttr,
-  type OpDef,
   type OpInputs,
+  wordAttr,
 } from "./op-def.js";
 import { siteOf, takeAlongOperator, takeOperator } from "./take.js";
 
@@ -39,7 +39,7 @@ function checkTypes(inputs: OpInputs, who: string): void {
   checkRank(inputs, "data", 1, 8, who);
 }
 
-export const numpyTake = {
+export const numpyTake = defineOperator({
   name: "numpy.take",
   kind: "gather",
   inputs: ["a", "indices"],
@@ -66,9 +66,9 @@ export const numpyTake = {
     const operator = takeOperator(inputs, along, { negative, oob });
     return { operator, output: outputShape(operator), negative, oob };
   },
-} as const satisfies OpDef;
+});
 
-export const numpyTakeAlongAxis = {
+export const numpyTakeAlongAxis = defineOperator({
   name: "numpy.take_along_axis",
   kind: "gather_elements",
   inputs: ["arr", "indices"],
@@ -80,7 +80,7 @@ export const numpyTakeAlongAxis = {
     const operator = takeAlongOperator(inputs, along, policy, "numpy.take_along_axis");
     return { operator, output: outputShape(operator), ...policy };
   },
-} as const satisfies OpDef;
+});
 
 type Item =
   | { readonly kind: "array"; readonly table: number }
@@ -102,7 +102,7 @@ function parseItem(inputs: OpInputs, text: string): Item {
   const slice = slicePattern.exec(text);
   if (slice === null) {
     const names = inputs.inputs.slice(1).map((_, k) => inputName(arrays, k + 1));
-    fail(
+    breakRule(
       "TC105",
       inputs,
       `${JSON.stringify(text)} in subscript is no index`,
@@ -110,7 +110,7 @@ function parseItem(inputs: OpInputs, text: string): Item {
     );
   }
   const [start, stop, step] = slice.slice(1).map((part) => (part === undefined ? undefined : Number(part)));
-  if (step === 0) fail("TC105", inputs, "a slice's step is not 0");
+  if (step === 0) breakRule("TC105", inputs, "a slice's step is not 0");
   return {
     kind: "slice",
     step: step ?? 1,
@@ -125,12 +125,12 @@ function itemsOf(inputs: OpInputs): readonly Item[] {
   const items = text.split(",").map((part) => parseItem(inputs, part.trim()));
   const rank = inputs.data.shape.length;
   const dimsUsed = items.filter(({ kind }) => kind !== "newaxis" && kind !== "ellipsis").length;
-  if (dimsUsed > rank) fail("TC102", inputs, `${who} has ${dimsUsed} indices for the ${rank} dims of x`);
+  if (dimsUsed > rank) breakRule("TC102", inputs, `${who} has ${dimsUsed} indices for the ${rank} dims of x`);
   const ellipses = items.filter(({ kind }) => kind === "ellipsis").length;
-  if (ellipses > 1) fail("TC105", inputs, `a subscript has one "..." at most, not ${ellipses}`);
+  if (ellipses > 1) breakRule("TC105", inputs, `a subscript has one "..." at most, not ${ellipses}`);
   inputs.inputs.forEach((_, k) => {
     const used = k === 0 || items.some((item) => item.kind === "array" && item.table === k);
-    if (!used) fail("TC105", inputs, `subscript ${JSON.stringify(text)} has no ${inputName(arrays, k)}`);
+    if (!used) breakRule("TC105", inputs, `subscript ${JSON.stringify(text)} has no ${inputName(arrays, k)}`);
   });
   return ellipses === 1 ? items : [...items, { kind: "ellipsis" }];
 }
@@ -154,7 +154,11 @@ function indexOperator(inputs: OpInputs, items: readonly Item[], oob: OutOfBound
   const shapes = inputs.inputs.slice(1).map(({ shape }) => shape);
   const shared = broadcastShapes(shapes);
   if (shared === undefined)
-    fail("TC103", inputs, `index arrays ${shapes.map(formatShape).join(", ")} do not broadcast together`);
+    breakRule(
+      "TC103",
+      inputs,
+      `index arrays ${shapes.map(formatShape).join(", ")} do not broadcast together`,
+    );
   const advanced = items.flatMap(({ kind }, k) => (kind === "array" || kind === "integer" ? [k] : []));
   const [first = 0, last = 0] = [advanced[0], advanced[advanced.length - 1]];
   const together = last - first + 1 === advanced.length;
@@ -185,7 +189,7 @@ function indexOperator(inputs: OpInputs, items: readonly Item[], oob: OutOfBound
       case "integer": {
         const place = item.value < 0 ? item.value + extent : item.value;
         if (place < 0 || place >= extent)
-          fail(
+          breakRule(
             "TC105",
             inputs,
             `index ${item.value} is outside dim ${coords.length} of x, which has ${extent}`,
@@ -213,7 +217,7 @@ function indexOperator(inputs: OpInputs, items: readonly Item[], oob: OutOfBound
   return { op: "mapped", map, inputs: inputs.inputs.map(({ shape }) => shape), output };
 }
 
-export const numpyIndex = {
+export const numpyIndex = defineOperator({
   name: who,
   ...arrays,
   attrs: {
@@ -232,4 +236,4 @@ export const numpyIndex = {
     const operator = indexOperator(inputs, items, oob);
     return { operator, output: outputShape(operator), negative: "from-end", oob };
   },
-} as const satisfies OpDef;
+});

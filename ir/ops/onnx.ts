@@ -6,16 +6,16 @@
  */
 import type { DType } from "../types.js";
 import {
+  type AttrSpec,
   axisInRange,
   checkDType,
   checkElements,
+  checkRank,
   checkSameRank,
   checkTuple,
-  checkRank,
-  fail,
+  defineOperator,
+  breakRule,
   intAttr,
-  type AttrSpec,
-  type OpDef,
   type OpInputs,
 } from "./op-def.js";
 import { axis, batchDims, oobOf, oobSpec } from "./attributes.js";
@@ -38,13 +38,13 @@ const dataTypesOf = (version: number): readonly DType[] =>
 
 function checkTypes(inputs: OpInputs, who: string, since: number, indices: readonly DType[]): number {
   const version = intAttr(inputs.attrs, "opset") ?? 13;
-  if (version < since) fail("TC105", inputs, `${who} exists since opset ${since}, not in ${version}`);
+  if (version < since) breakRule("TC105", inputs, `${who} exists since opset ${since}, not in ${version}`);
   checkDType(inputs, "data", dataTypesOf(version), `${who} of opset ${version}`);
   checkDType(inputs, "indices", indices, who);
   return version;
 }
 
-export const onnxGather = {
+export const onnxGather = defineOperator({
   name: "onnx.gather",
   kind: "gather",
   attrs: { axis, opset, oob: oobSpec("error") },
@@ -60,9 +60,9 @@ export const onnxGather = {
       oob: oobOf(inputs),
     };
   },
-} as const satisfies OpDef;
+});
 
-export const onnxGatherElements = {
+export const onnxGatherElements = defineOperator({
   name: "onnx.gather_elements",
   kind: "gather_elements",
   attrs: { axis, opset, oob: oobSpec("error") },
@@ -80,9 +80,9 @@ export const onnxGatherElements = {
       oob: oobOf(inputs),
     };
   },
-} as const satisfies OpDef;
+});
 
-export const onnxGatherNd = {
+export const onnxGatherNd = defineOperator({
   name: "onnx.gather_nd",
   kind: "gather_nd",
   attrs: { batch_dims: batchDims, opset, oob: oobSpec("error") },
@@ -92,7 +92,7 @@ export const onnxGatherNd = {
     checkRank(inputs, "indices", 1, 8, "onnx.gather_nd");
     const batchDims = intAttr(inputs.attrs, "batch_dims") ?? 0;
     if (version < 12 && batchDims !== 0) {
-      fail("TC105", inputs, `batch_dims arrived with opset 12; opset ${version} has none`);
+      breakRule("TC105", inputs, `batch_dims arrived with opset 12; opset ${version} has none`);
     }
     const [data, indices] = [inputs.data.shape, inputs.indices.shape];
     checkTuple(inputs, data, indices, batchDims);
@@ -103,4 +103,4 @@ export const onnxGatherNd = {
       oob: oobOf(inputs),
     };
   },
-} as const satisfies OpDef;
+});

@@ -5,7 +5,7 @@
  */
 import { gatherDims, type NegativeIndex, type OutOfBounds } from "../access.js";
 import { error, type Diagnostic } from "../diagnostic.js";
-import type { Attrs, AttrValue } from "../func.js";
+import type { Attrs, AttrValue } from "../attrs.js";
 import { accessMap, inputShapes, outputShape, type Operator } from "../operator.js";
 import {
   at,
@@ -49,6 +49,7 @@ export interface Resolved {
   readonly oob: OutOfBounds;
 }
 
+/** What an operator is asked about: its inputs' types and its attributes, with defaults. */
 export interface OpInputs {
   readonly attrs: Attrs;
   readonly data: TensorType;
@@ -94,6 +95,15 @@ export interface OpDef {
   resolve(inputs: OpInputs): Resolved;
 }
 
+/**
+ * An operator's definition as it is given, with its type: what builders and lists of operators take. What TypeScript cannot judge,
+ * such as a map that leaves its operand, is judged where the operator is used.
+ */
+export const defineOperator = <const D extends OpDef>(definition: D): D => definition;
+
+/** Operators that texts, flags and case files may name: the built-in ones, and a project's own behind them. */
+export type Operators = readonly OpDef[];
+
 /** Raised inside `resolve` at the rules broken; the registry turns it into diagnostics. */
 export class RuleError extends Error {
   constructor(readonly diagnostics: readonly Diagnostic[]) {
@@ -101,22 +111,27 @@ export class RuleError extends Error {
   }
 }
 
+/** Codes of broken rules of an operator: of its axis, ranks, extents, types, attributes and sizes, in the order of the numbers. */
 export type RuleCode = "TC101" | "TC102" | "TC103" | "TC104" | "TC105" | "TC106";
 
-export function fail(code: RuleCode, inputs: OpInputs, message: string, hint?: string): never {
+/** Refuses an operator for a rule: `message` is the rule's sentence with the numbers. Never returns. */
+export function breakRule(code: RuleCode, inputs: OpInputs, message: string, hint?: string): never {
   throw new RuleError([error(code, message, { span: inputs.span, ...(hint === undefined ? {} : { hint }) })]);
 }
 
+/** The value of an attribute of kind `int`; undefined where it has no default and is not given. */
 export const intAttr = (attrs: Attrs, name: string): number | undefined => {
   const value: AttrValue | undefined = attrs[name];
   return typeof value === "number" ? value : undefined;
 };
 
+/** The value of an attribute of kind `ints`; empty where it has no default and is not given. */
 export const intsAttr = (attrs: Attrs, name: string): readonly number[] => {
   const value: AttrValue | undefined = attrs[name];
   return typeof value === "object" ? value : [];
 };
 
+/** The value of an attribute of kind `word` or `text`; empty where it has no default and is not given. */
 export const wordAttr = (attrs: Attrs, name: string): string => {
   const value: AttrValue | undefined = attrs[name];
   return typeof value === "string" ? value : "";
@@ -125,7 +140,7 @@ export const wordAttr = (attrs: Attrs, name: string): string => {
 /** An axis in [-rank, rank - 1], counted from the front. */
 export function axisInRange(inputs: OpInputs, axis: number, rank: number, name = "axis"): number {
   if (axis < -rank || axis >= rank) {
-    fail(
+    breakRule(
       "TC101",
       inputs,
       `${name} ${axis} is outside [${-rank}, ${rank - 1}] of rank-${rank} data ${formatType(inputs.data)}`,
@@ -135,6 +150,7 @@ export function axisInRange(inputs: OpInputs, axis: number, rank: number, name =
   return axis < 0 ? axis + rank : axis;
 }
 
+/** Refuses (TC104) an input whose element type is none of `allowed`; `who` is the operator's name. */
 export function checkDType(
   inputs: OpInputs,
   operand: "data" | "indices",
@@ -143,7 +159,7 @@ export function checkDType(
 ): void {
   const { dtype } = inputs[operand];
   if (!allowed.includes(dtype)) {
-    fail(
+    breakRule(
       "TC104",
       inputs,
       `${who} does not take ${operand} of type ${dtype}`,
@@ -161,13 +177,13 @@ export function checkRank(
 ): void {
   const rank = inputs[operand].shape.length;
   if (rank < lowest || rank > highest) {
-    fail("TC102", inputs, `${who} takes ${operand} of rank ${lowest} to ${highest}, not ${rank}`);
+    breakRule("TC102", inputs, `${who} takes ${operand} of rank ${lowest} to ${highest}, not ${rank}`);
   }
 }
 
 export function checkSameRank(inputs: OpInputs, who: string): void {
   const [r, q] = [inputs.data.shape.length, inputs.indices.shape.length];
-  if (r !== q) fail("TC102", inputs, `${who} takes data and indices of one rank, not ${r} and ${q}`);
+  if (r !== q) breakRule("TC102", inputs, `${who} takes data and indices of one rank, not ${r} and ${q}`);
 }
 
 /** What an operator calls an input: the further ones of a variadic operator continue its last. */
@@ -189,11 +205,11 @@ export function checkLimits(def: OpDef, inputs: OpInputs, resolved: Resolved): v
   const named = inputShapes(operator).map((shape, k) => [at(names, k), shape] as const);
   for (const [operand, shape] of [...named, ["output", output] as const]) {
     if (shape.length > maxRank) {
-      fail("TC102", inputs, `${operand} has rank ${shape.length}; tilec takes rank ${maxRank} at most`);
+      breakRule("TC102", inputs, `${operand} has rank ${shape.length}; tilec takes rank ${maxRank} at most`);
     }
     const elements = elementCount(shape);
     if (elements >= maxElements) {
-      fail(
+      breakRule(
         "TC106",
         inputs,
         `${operand} ${formatShape(shape)} has ${elements} elements; 2^31 - 1 is the most`,
@@ -206,7 +222,7 @@ export function checkLimits(def: OpDef, inputs: OpInputs, resolved: Resolved): v
   if (elementCount(output) > 0 && oob !== "error" && oob !== "zero") {
     for (const k of gatherDims(accessMap(operator, resolved.negative, oob))) {
       if (at(data, k) === 0) {
-        fail(
+        breakRule(
           "TC103",
           inputs,
           `out-of-range policy ${oob} needs an element to read, and data dim ${k} has none`,
@@ -220,16 +236,20 @@ export function checkLimits(def: OpDef, inputs: OpInputs, resolved: Resolved): v
 export function checkTuple(inputs: OpInputs, data: Shape, indices: Shape, batchDims: number): void {
   const [r, q] = [data.length, indices.length];
   if (batchDims < 0 || batchDims >= Math.min(q, r)) {
-    fail("TC105", inputs, `batch dims ${batchDims} must be in [0, ${Math.min(q, r) - 1}], below both ranks`);
+    breakRule(
+      "TC105",
+      inputs,
+      `batch dims ${batchDims} must be in [0, ${Math.min(q, r) - 1}], below both ranks`,
+    );
   }
   for (let k = 0; k < batchDims; k++) {
     if (data[k] !== indices[k]) {
-      fail("TC103", inputs, `batch dim ${k} is ${at(data, k)} in data and ${at(indices, k)} in indices`);
+      breakRule("TC103", inputs, `batch dim ${k} is ${at(data, k)} in data and ${at(indices, k)} in indices`);
     }
   }
   const tuple = at(indices, q - 1);
   if (tuple < 1 || tuple > r - batchDims) {
-    fail(
+    breakRule(
       "TC103",
       inputs,
       `the last dim of indices, the tuple size, is ${tuple}; it must be in [1, ${r - batchDims}]`,
@@ -243,7 +263,7 @@ export function checkElements(inputs: OpInputs, axis: number, exact: boolean, wh
   data.forEach((extent, k) => {
     const index = at(indices, k);
     if (k !== axis && (exact ? index !== extent : index > extent)) {
-      fail(
+      breakRule(
         "TC103",
         inputs,
         `indices dim ${k} is ${index} and data dim ${k} is ${extent}; off the axis ${who} takes ${exact ? "equal extents" : "none larger"}`,

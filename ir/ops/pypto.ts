@@ -7,17 +7,17 @@
  */
 import { at, elementCount, formatType, type DType } from "../types.js";
 import {
+  type AttrSpec,
   axisInRange,
   checkDType,
   checkElements,
   checkRank,
   checkSameRank,
-  fail,
+  defineOperator,
+  breakRule,
   intAttr,
-  wordAttr,
-  type AttrSpec,
-  type OpDef,
   type OpInputs,
+  wordAttr,
 } from "./op-def.js";
 import { axis, oobOf, oobSpec } from "./attributes.js";
 
@@ -99,7 +99,7 @@ function checkSupport(inputs: OpInputs, page: Page): void {
     const { shape } = inputs[operand];
     if (elementCount(shape) === 0) {
       const type = formatType(inputs[operand]);
-      fail(
+      breakRule(
         "TC103",
         inputs,
         `${cited(inputs, page, empty)} takes no empty tensors, and ${operand} is ${type}`,
@@ -109,7 +109,7 @@ function checkSupport(inputs: OpInputs, page: Page): void {
   }
 }
 
-export const pyptoGather = {
+export const pyptoGather = defineOperator({
   name: "pypto.gather",
   kind: "gather_elements",
   attrs: { dim, level, oob: oobSpec("error") },
@@ -121,7 +121,7 @@ export const pyptoGather = {
     const [data, indices] = [inputs.data.shape, inputs.indices.shape];
     // The page limits index on all axes in its table, and off dim in its constraints (decision D2).
     if (levelOf(inputs) === "documented" && at(indices, axis) > at(data, axis)) {
-      fail(
+      breakRule(
         "TC103",
         inputs,
         `${cited(inputs, gatherPage, "everyAxis")} takes no index longer than input along any axis, ` +
@@ -136,9 +136,9 @@ export const pyptoGather = {
       oob: oobOf(inputs),
     };
   },
-} as const satisfies OpDef;
+});
 
-export const pyptoIndexSelect = {
+export const pyptoIndexSelect = defineOperator({
   name: "pypto.index_select",
   kind: "gather",
   dataIn: "gm",
@@ -156,4 +156,4 @@ export const pyptoIndexSelect = {
       oob: oobOf(inputs),
     };
   },
-} as const satisfies OpDef;
+});

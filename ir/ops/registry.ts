@@ -1,7 +1,8 @@
 /** Every source operator, and the one way to apply a dialect's rules. */
 import { didYouMean } from "../did-you-mean.js";
 import { error, type Diagnostic } from "../diagnostic.js";
-import { inputsOf, type Attrs, type AttrValue, type SourceFunc } from "../func.js";
+import type { Attrs, AttrValue } from "../attrs.js";
+import { inputsOf, type SourceFunc } from "../func.js";
 import { assertNever, at, formatShape, isIndexDType, type Span, type TensorType } from "../types.js";
 import { directmlGather, directmlGatherElements, directmlGatherNd, directmlGatherNd1 } from "./directml.js";
 import { onnxGatherBlockQuantized } from "./block-quantized.js";
@@ -11,6 +12,7 @@ import {
   inputNames,
   RuleError,
   type OpDef,
+  type Operators,
   type OpInputs,
   type ResolveResult,
 } from "./op-def.js";
@@ -54,7 +56,7 @@ const registered = [
 ] as const;
 
 /** The definition of every source operator. */
-export const opDefs: readonly OpDef[] = registered;
+export const opDefs: Operators = registered;
 
 /** Dialect and operator: `onnx.gather`. */
 export type OpName = (typeof registered)[number]["name"];
@@ -65,7 +67,8 @@ type SpecOf<D> = D extends OpDef ? D["attrs"][keyof D["attrs"]] : never;
 export type AttributeKey = Exclude<SpecOf<(typeof registered)[number]>["key"], "oob">;
 
 /** The definition of that name, if there is one. */
-export const findOp = (name: string): OpDef | undefined => opDefs.find((def) => def.name === name);
+export const findOp = (name: string, operators: Operators = opDefs): OpDef | undefined =>
+  operators.find((def) => def.name === name);
 
 /** An operator as a framework wrote it. */
 export interface SourceOp {
@@ -73,6 +76,8 @@ export interface SourceOp {
   readonly attrs: Attrs;
   /** The data, then what it is read by. */
   readonly inputs: readonly TensorType[];
+  /** The operators among which it is; absent: the built-in ones. */
+  readonly operators?: Operators | undefined;
   readonly span?: Span | undefined;
 }
 
@@ -81,6 +86,7 @@ export const sourceOp = (func: SourceFunc): SourceOp => ({
   op: func.op,
   attrs: func.attrs,
   inputs: inputsOf(func).map(({ type }) => type),
+  operators: func.operators,
   span: func.opSpan,
 });
 
@@ -92,6 +98,7 @@ export function resolveSource(source: SourceOp): ResolveResult {
   const before = resolvedBefore.get(source.attrs);
   const same =
     before?.source.op === source.op &&
+    before.source.operators === source.operators &&
     before.source.inputs.length === source.inputs.length &&
     before.source.inputs.every((type, k) => type === source.inputs[k]) &&
     before.source.span === (source.span ?? before.source.span);
@@ -102,9 +109,10 @@ export function resolveSource(source: SourceOp): ResolveResult {
 }
 
 function resolve(source: SourceOp): ResolveResult {
-  const def = findOp(source.op);
+  const { operators = opDefs } = source;
+  const def = findOp(source.op, operators);
   if (def === undefined) {
-    const names = opDefs.map((known) => known.name);
+    const names = operators.map((known) => known.name);
     const near = didYouMean(source.op, names);
     const unknown = error("TC003", `unknown operator ${source.op}`, {
       span: source.span,
@@ -130,7 +138,11 @@ function resolve(source: SourceOp): ResolveResult {
     return { ok: true, resolved };
   } catch (thrown) {
     if (thrown instanceof RuleError) return { ok: false, diagnostics: thrown.diagnostics };
-    throw thrown;
+    if (opDefs.includes(def)) throw thrown;
+    return {
+      ok: false,
+      diagnostics: [error("TC201", `${def.name} crashed: ${String(thrown)}`, { span: source.span })],
+    };
   }
 }
 

@@ -10,14 +10,15 @@ import { add, constant, dim, site, type Linear } from "../linear.js";
 import { at, formatShape, type DType, type Shape } from "../types.js";
 import { oobOf, oobSpec } from "./attributes.js";
 import {
+  type AttrSpec,
   checkDType,
+  defineOperator,
   intAttr,
   intsAttr,
-  RuleError,
-  type AttrSpec,
   type OpDef,
   type OpInputs,
   type RuleCode,
+  RuleError,
 } from "./op-def.js";
 
 /** StableHLO's booleans, integers, floats and complex numbers of a byte and more, as far as tilec has them. */
@@ -333,7 +334,7 @@ function mapOf(gather: Gather, result: Result, keep: Site["keep"]): AccessMap {
   return { outRank: result.shape.length, sites, ...readData(coords) };
 }
 
-export const stablehloGather = {
+export const stablehloGather = defineOperator({
   name: who,
   inputs: ["operand", "start_indices"],
   attrs,
@@ -356,4 +357,4 @@ export const stablehloGather = {
       oob,
     };
   },
-} as const satisfies OpDef;
+});

@@ -4,7 +4,7 @@ import { dim, div, mod, site, type Linear } from "../linear.js";
 import type { Operator } from "../operator.js";
 import { at, elementCount, formatShape, strides, type Shape } from "../types.js";
 import { broadcastCoords, broadcastShapes } from "./broadcast.js";
-import { checkSameRank, fail, type OpInputs } from "./op-def.js";
+import { checkSameRank, breakRule, type OpInputs } from "./op-def.js";
 
 export interface IndexPolicy {
   readonly negative: NegativeIndex;
@@ -70,7 +70,7 @@ export function takeAlongOperator(
   const offAxis = (shape: typeof data): typeof data => shape.map((extent, k) => (k === axis ? 1 : extent));
   const off = broadcastShapes([offAxis(data), offAxis(indices)]);
   if (off === undefined) {
-    fail(
+    breakRule(
       "TC103",
       inputs,
       `${who} broadcasts data and indices off axis ${axis}, and ${formatShape(data)} and ${formatShape(indices)} differ there`,

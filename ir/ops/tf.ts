@@ -10,14 +10,14 @@ import { outputShape, type Operator } from "../operator.js";
 import { at, formatShape, type DType } from "../types.js";
 import { batchDims, oobOf, oobSpec } from "./attributes.js";
 import {
+  type AttrSpec,
   axisInRange,
   checkDType,
   checkRank,
   checkTuple,
-  fail,
+  defineOperator,
+  breakRule,
   intAttr,
-  type AttrSpec,
-  type OpDef,
   type OpInputs,
 } from "./op-def.js";
 import { siteOf, type IndexPolicy } from "./take.js";
@@ -48,7 +48,11 @@ function batchDimsOf(inputs: OpInputs, who: string): number {
   const given = intAttr(inputs.attrs, "batch_dims") ?? 0;
   const { length } = inputs.indices.shape;
   if (given < -length || given > length)
-    fail("TC105", inputs, `${who} takes batch_dims in [${-length}, ${length}] of its indices, not ${given}`);
+    breakRule(
+      "TC105",
+      inputs,
+      `${who} takes batch_dims in [${-length}, ${length}] of its indices, not ${given}`,
+    );
   return given < 0 ? given + length : given;
 }
 
@@ -66,7 +70,7 @@ function gatherOperator(inputs: OpInputs, along: number, batch: number, policy: 
   return { op: "mapped", map, inputs: [data, indices], output };
 }
 
-export const tfGather = {
+export const tfGather = defineOperator({
   name: "tf.gather",
   kind: "gather",
   inputs: ["params", "indices"],
@@ -78,19 +82,23 @@ export const tfGather = {
     const batch = batchDimsOf(inputs, "tf.gather");
     const along = axisInRange(inputs, intAttr(inputs.attrs, "axis") ?? batch, data.length);
     if (along < batch)
-      fail("TC101", inputs, `tf.gather takes an axis from batch_dims ${batch} on, not axis ${along}`);
+      breakRule("TC101", inputs, `tf.gather takes an axis from batch_dims ${batch} on, not axis ${along}`);
     const differ = indices.slice(0, batch).findIndex((extent, k) => extent !== data[k]);
     if (differ !== -1) {
       const [ours, theirs] = [data.slice(0, batch), indices.slice(0, batch)].map(formatShape);
-      fail("TC103", inputs, `tf.gather takes one shape of batch dims, not ${ours ?? ""} and ${theirs ?? ""}`);
+      breakRule(
+        "TC103",
+        inputs,
+        `tf.gather takes one shape of batch dims, not ${ours ?? ""} and ${theirs ?? ""}`,
+      );
     }
     const policy = { negative: "illegal", oob: oobOf(inputs) } as const;
     const operator = gatherOperator(inputs, along, batch, policy);
     return { operator, output: outputShape(operator), ...policy };
   },
-} as const satisfies OpDef;
+});
 
-export const tfGatherNd = {
+export const tfGatherNd = defineOperator({
   name: "tf.gather_nd",
   kind: "gather_nd",
   inputs: ["params", "indices"],
@@ -105,4 +113,4 @@ export const tfGatherNd = {
     const operator = { op: "gather_nd", batchDims: batch, data, indices } as const;
     return { operator, output: outputShape(operator), negative: "illegal", oob: oobOf(inputs) };
   },
-} as const satisfies OpDef;
+});

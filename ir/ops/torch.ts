@@ -8,15 +8,15 @@ import { outputShape } from "../operator.js";
 import type { DType } from "../types.js";
 import { axis, oobOf, oobSpec } from "./attributes.js";
 import {
+  type AttrSpec,
   axisInRange,
   checkDType,
   checkElements,
   checkRank,
   checkSameRank,
-  fail,
+  defineOperator,
+  breakRule,
   intAttr,
-  type AttrSpec,
-  type OpDef,
   type OpInputs,
 } from "./op-def.js";
 import { takeAlongOperator, takeFlatOperator } from "./take.js";
@@ -48,7 +48,7 @@ function checkTypes(inputs: OpInputs, who: string, indices: readonly DType[]): v
 const dimOf = (inputs: OpInputs): number =>
   axisInRange(inputs, intAttr(inputs.attrs, "dim") ?? 0, inputs.data.shape.length, "dim");
 
-export const torchGather = {
+export const torchGather = defineOperator({
   name: "torch.gather",
   kind: "gather_elements",
   inputs: ["input", "index"],
@@ -66,9 +66,9 @@ export const torchGather = {
       oob: oobOf(inputs),
     };
   },
-} as const satisfies OpDef;
+});
 
-export const torchIndexSelect = {
+export const torchIndexSelect = defineOperator({
   name: "torch.index_select",
   kind: "gather",
   inputs: ["input", "index"],
@@ -80,9 +80,9 @@ export const torchIndexSelect = {
     const operator = { op: "gather", axis: dimOf(inputs), data, indices } as const;
     return { operator, output: outputShape(operator), negative: "illegal", oob: oobOf(inputs) };
   },
-} as const satisfies OpDef;
+});
 
-export const torchTakeAlongDim = {
+export const torchTakeAlongDim = defineOperator({
   name: "torch.take_along_dim",
   inputs: ["input", "indices"],
   attrs: { dim: flatDim, oob },
@@ -95,9 +95,9 @@ export const torchTakeAlongDim = {
         : takeAlongOperator(inputs, dimOf(inputs), policy, "torch.take_along_dim");
     return { operator, output: outputShape(operator), ...policy };
   },
-} as const satisfies OpDef;
+});
 
-export const torchEmbedding = {
+export const torchEmbedding = defineOperator({
   name: "torch.embedding",
   inputs: ["weight", "input"],
   attrs: {
@@ -115,9 +115,13 @@ export const torchEmbedding = {
     const [rows = 0] = data;
     const padding = intAttr(inputs.attrs, "padding_idx");
     if (padding !== undefined && (padding < -rows || padding >= rows)) {
-      fail("TC105", inputs, `padding_idx ${padding} is outside [${-rows}, ${rows - 1}], the rows of weight`);
+      breakRule(
+        "TC105",
+        inputs,
+        `padding_idx ${padding} is outside [${-rows}, ${rows - 1}], the rows of weight`,
+      );
     }
     const operator = { op: "gather", axis: 0, data, indices } as const;
     return { operator, output: outputShape(operator), negative: "illegal", oob: oobOf(inputs) };
   },
-} as const satisfies OpDef;
+});

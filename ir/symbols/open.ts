@@ -2,7 +2,7 @@
 import type { AccessMap, OpenBounds, Site } from "../access.js";
 import { coordinatesOf } from "../intervals/index-bounds.js";
 import type { OpenForm, TileFunc } from "../func.js";
-import { imageOf, type Ranges } from "../intervals/intervals.js";
+import { intervalOf, type Ranges } from "../intervals/intervals.js";
 import { equalLinear, isConstant, sitesOf, type Env, type Linear } from "../linear.js";
 import { taskOfTile } from "../task/index.js";
 import { invariant, maxElements, type TensorType } from "../types.js";
@@ -14,7 +14,7 @@ import { sizeRanges, type Symbolic, type SymbolicSite } from "./symbols.js";
  */
 export function openMap({ map, symbols }: Symbolic, inputs: readonly TensorType[]): AccessMap {
   const ranges: Ranges = { dims: [], sites: [], symbols: sizeRanges(symbols) };
-  const largest = (form: Linear): number => Math.max(0, imageOf(form, ranges)[1]);
+  const largest = (form: Linear): number => Math.max(0, intervalOf(form, ranges)[1]);
   const placed = coordinatesOf(map, inputs);
   /** A coordinate holds no index value beyond its extent, whatever the sizes. */
   const allowed = (s: number): number =>

@@ -14,12 +14,11 @@ import {
 import { counted } from "../counted.js";
 import { bindMap } from "../symbols/bind.js";
 import { error, type Diagnostic } from "../diagnostic.js";
+import type { Attrs, AttrValue } from "../attrs.js";
 import {
   keyOf,
   operandAt,
   type AccessFunc,
-  type Attrs,
-  type AttrValue,
   type Func,
   type Module,
   type Operand,
@@ -53,6 +52,7 @@ import { ParseError, TokenReader } from "./token-reader.js";
 import type { Copies, EntryValue, Schedule } from "../schedule.js";
 import { entryInText, type ScheduleEntry } from "../schedule-entries.js";
 import { atMost, isSymbolName, type Sym, type Symbolic, type SymbolicMap } from "../symbols/symbols.js";
+import type { Operators } from "../ops/op-def.js";
 import { reductions } from "../values/expression.js";
 import { pipes, type Part, type Region, type Stmt, type UbBuffer } from "../tile.js";
 import { assertNever, at, isDType, type DType, type Shape, type TensorType } from "../types.js";
@@ -63,16 +63,22 @@ export interface ParseResult {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** Parses any number of functions, at any level. `file` names the text in diagnostics. */
-export function parseModule(text: string, file: string): ParseResult {
+/**
+ * Parses any number of functions, at any level. `file` names the text in diagnostics. `operators`: those that it may name, as
+ * `operatorsWith` gives them; absent: the built-in ones.
+ */
+export function parseModule(text: string, file: string, operators?: Operators): ParseResult {
   const lexed = lex(text, file);
   if (lexed.diagnostics.length > 0) return { module: { funcs: [] }, diagnostics: lexed.diagnostics };
-  return parseTokens(lexed.tokens);
+  return parseTokens(lexed.tokens, operators);
 }
 
 /** `parseModule`, with the line of the text in which each line of the canonical text begins. */
-export function parseTokens(tokens: readonly Token[]): ParseResult & { readonly lines: readonly number[] } {
-  const parser = new Parser(tokens);
+export function parseTokens(
+  tokens: readonly Token[],
+  operators?: Operators,
+): ParseResult & { readonly lines: readonly number[] } {
+  const parser = new Parser(tokens, operators);
   const { lines } = parser;
   const funcs: Func[] = [];
   const found: Diagnostic[] = [];
@@ -158,6 +164,14 @@ const statementWords = Object.keys({
 } satisfies Record<StatementWord, true>) as readonly StatementWord[];
 
 class Parser extends TokenReader {
+  constructor(tokens: readonly Token[], operators?: Operators) {
+    super(tokens);
+    this.own = operators && { operators };
+  }
+
+  /** What a program of a text that was read with operators of its own has besides. */
+  private readonly own: Pick<SourceFunc, "operators"> | undefined;
+
   private depth = 0;
   /** Of the tile program that is being read: its gather's map speaks of them. */
   private operands: readonly Operand[] = [];
@@ -254,7 +268,7 @@ class Parser extends TokenReader {
     const func: SourceFunc | AccessFunc =
       opToken.text === "access.gather"
         ? { level: "access", ...head, ...this.accessBody(operands, output, outermost) }
-        : { level: "source", ...head, op: opToken.text, attrs: this.attrs() };
+        : { level: "source", ...head, op: opToken.text, attrs: this.attrs(), ...this.own };
     this.newLine();
     this.word("return");
     const returned = this.take("value", `%${outputName}`);

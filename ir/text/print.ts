@@ -15,13 +15,13 @@ import {
   type Site,
 } from "../access.js";
 import { withBounds, type OpenSite } from "../intervals/index-bounds.js";
+import type { Attrs } from "../attrs.js";
 import {
   inputsOf,
   keyOf,
   openSymbols,
   outputOf,
   type AccessFunc,
-  type Attrs,
   type Func,
   type Module,
   type SourceFunc,

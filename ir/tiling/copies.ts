@@ -3,7 +3,8 @@
  *
  * Only what is streamed has two: an operand whose tile a loop moves, so that the next tile can come while this one is in
  * use. A slab that is whole, or that its loops leave where it is, keeps one. Where each task has a unified buffer of its
- * own, the loops of tasks move nothing within it.
+ * own, the loops of tasks move nothing within it. An output that the parts of a sum write one after another keeps one, since
+ * each write turns to the other copy.
  */
 import { keyOf, type Operand } from "../func.js";
 import type { Buffers, Copies, ResolvedSchedule } from "../schedule.js";
@@ -24,8 +25,14 @@ const asked = (buffers: Buffers, operand: Operand): Copies =>
 export const doubles = (buffers: Buffers): boolean =>
   typeof buffers === "number" ? buffers === 2 : Object.values(buffers).includes(2);
 
-const isStreamed = ({ loops, target }: Looped, { inUb, follows }: TiledOperand): boolean =>
-  inUb &&
+/** Whether several iterations write one tile: the output follows every loop but that of a sum's terms. */
+export const isWrittenByParts = ({ loops }: Looped, { operand, follows }: TiledOperand): boolean =>
+  operand.role === "output" && loops.some(({ dim }) => !follows.has(dim));
+
+const isStreamed = (tiling: Looped, tiled: TiledOperand): boolean =>
+  tiled.inUb && !isWrittenByParts(tiling, tiled) && isMoved(tiling, tiled);
+
+const isMoved = ({ loops, target }: Looped, { follows }: TiledOperand): boolean =>
   loops.some(
     (loop) => follows.has(loop.dim) && (loop.mode === "serial" || !targetFacts[target.kind].privateUb),
   );

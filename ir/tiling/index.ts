@@ -1,5 +1,5 @@
 /** What a schedule makes of a gather, whether that is legal and why, and what would be. */
-export { buffersOf, copiesOf, doubles, keptSingle, streamedOperands } from "./copies.js";
+export { buffersOf, copiesOf, doubles, isWrittenByParts, keptSingle, streamedOperands } from "./copies.js";
 export { operandRowBytes, type Footprint, type FootprintPart } from "./footprint.js";
 export { type Loop } from "./loops.js";
 export { waysOf, type GatherLowering, type LoweringFacts, type Steps } from "./lowering.js";

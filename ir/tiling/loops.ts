@@ -20,7 +20,7 @@ export interface Loop {
   readonly step: number;
 }
 
-export function loopsOf({ gather, schedule, tile, terms, extents }: TiledGather): Loop[] {
+export function tiledLoops({ gather, schedule, tile, terms, extents }: TiledGather): Loop[] {
   const follows = followedBy(gather.map, gatheredTable);
   const views: number[] = [];
   const tiles: number[] = [];

@@ -66,7 +66,7 @@ export function likeliest({
   ways,
 }: Pick<TiledGather, "tile" | "extents" | "schedule"> & { readonly ways: Ways }): GatherLowering {
   const tiles = tile.reduce((count, entry, d) => count * Math.ceil(at(extents, d) / Math.max(1, entry)), 1);
-  const [first] = inOrder(ways.open, Math.max(1, tiles / schedule.cores));
+  const [first] = fastestFirst(ways.open, Math.max(1, tiles / schedule.cores));
   invariant(first !== undefined, "a gather can be done in some way");
   return loweringBy(ways, first);
 }
@@ -159,7 +159,7 @@ export function waysOf(gather: LoweringFacts, target: Target): Ways {
 }
 
 /** The ways that take the fewest cycles first, where a core gathers so many whole tiles. */
-export const inOrder = (ways: readonly TimedWay[], tiles: number): readonly TimedWay[] =>
+export const fastestFirst = (ways: readonly TimedWay[], tiles: number): readonly TimedWay[] =>
   [...ways].sort((a, b) => tiles * (a.cycles - b.cycles) + a.setup - b.setup);
 
 /** A way beside the classes that were not taken, each in the way that takes the fewest cycles for a tile: these for reports alone. */
@@ -173,7 +173,7 @@ export const loweringBy = (ways: Ways, chosen: TimedWay): GatherLowering => ({
 const othersThan = (chosen: TimedWay, { found, lacking }: Ways): readonly LostClass[] =>
   gatherClasses.flatMap((kind): LostClass[] => {
     if (kind === chosen.class) return [];
-    const [best] = inOrder(
+    const [best] = fastestFirst(
       found.filter((way) => way.class === kind),
       1,
     );

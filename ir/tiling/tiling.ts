@@ -8,7 +8,7 @@ import { targetFacts, type Target } from "../target.js";
 import { at, type Shape } from "../types.js";
 import { buffersOf, copiesOf, keptSingle, streamedOperands } from "./copies.js";
 import { footprintOf, type Footprint } from "./footprint.js";
-import { loopsOf, type Loop } from "./loops.js";
+import { tiledLoops, type Loop } from "./loops.js";
 import { direct, likeliest, loweringFacts, waysOf, type GatherLowering, type Ways } from "./lowering.js";
 import { dataResidency } from "./residency.js";
 import { tiledOperands, type TiledGather, type TiledOperand } from "./tiled.js";
@@ -58,7 +58,7 @@ export class Tiling implements TiledGather {
 
   /** Outermost first; loops with one trip are left out. */
   get loops(): readonly Loop[] {
-    return (this.parts.loops ??= loopsOf(this));
+    return (this.parts.loops ??= tiledLoops(this));
   }
 
   /** How the gather can be done. */

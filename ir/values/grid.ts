@@ -23,7 +23,7 @@ const least = (a: bigint, b: bigint): bigint => (a < b ? a : b);
 const most = (a: bigint, b: bigint): bigint => (a > b ? a : b);
 
 /** Binary digits of a magnitude; 0 of zero. */
-const bitLength = (value: bigint): number => (value === 0n ? 0 : abs(value).toString(2).length);
+export const bitLength = (value: bigint): number => (value === 0n ? 0 : abs(value).toString(2).length);
 
 /** The greatest magnitude of a grid, in units. */
 export const reachOf = ({ low, high }: Pick<ValueGrid, "low" | "high">): bigint => most(abs(low), abs(high));
@@ -182,14 +182,4 @@ function sourceTypeOf(value: Expression, reads: readonly DType[]): SourceType {
   const type = typeOf(value, reads);
   invariant(isSourceType(type), `a value of ${type}`);
   return type;
-}
-
-/** Bits of an exact sum's magnitude: it is counted in whole units, in a signed number of 64 bits. */
-export const exactBits = 63;
-
-/** The most terms whose sum stays below 2^63 units, whatever they are. */
-export function mostExact(grid: ValueGrid): bigint {
-  const reach = reachOf(grid);
-  const bound = (1n << BigInt(exactBits)) - 1n;
-  return reach === 0n ? bound : bound / reach;
 }

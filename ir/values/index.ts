@@ -19,6 +19,7 @@ export {
   type SourceType,
   type ValueType,
 } from "./expression.js";
+export type { ExactWidth } from "./exact-width.js";
 export {
   bitsOfNumber,
   floatFormats,

@@ -1,6 +1,6 @@
 /** Whether a statement, over all its iterations, writes every element of the output once. */
 import { constant, equalLinear, evaluate, isConstant, iv, min, sub, type Linear } from "../linear.js";
-import { loopsOf } from "../iteration.js";
+import { loopsMoving } from "../iteration.js";
 import { attempts, neverNegative } from "../intervals/loop-bounds.js";
 import type { Located } from "../task/index.js";
 import { printLinear } from "../text/print.js";
@@ -14,7 +14,7 @@ const mostTried = 4096;
 export function uncovered(region: Region, { loops }: Located, shape: Shape): string[] {
   const owners = new Map<ForStmt, number[]>(loops.map((loop) => [loop, []]));
   shape.forEach((_, d) => {
-    for (const loop of loopsOf([at(region.offsets, d), at(region.sizes, d)], loops))
+    for (const loop of loopsMoving([at(region.offsets, d), at(region.sizes, d)], loops))
       owners.get(loop)?.push(d);
   });
   for (const [loop, dims] of owners) {

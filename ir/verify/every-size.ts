@@ -7,7 +7,7 @@ import { coordinatesOf } from "../intervals/index-bounds.js";
 import type { Diagnostic } from "../diagnostic.js";
 import { inputsOf, outputOf, type AccessFunc } from "../func.js";
 import {
-  imageOf,
+  intervalOf,
   rangesOf,
   rejoined,
   staysBelow,
@@ -40,12 +40,12 @@ import { broken } from "./broken.js";
 import { verifyMap } from "./map-rules.js";
 
 /** The least and the most of a coordinate, over symbols. */
-type Image = readonly [least: Linear, most: Linear];
+type FormInterval = readonly [least: Linear, most: Linear];
 
-interface Images {
-  readonly dims: readonly Image[];
+interface FormIntervals {
+  readonly dims: readonly FormInterval[];
   /** Undefined for a bare read, whose bound waits for sizes. */
-  readonly sites: readonly (Image | undefined)[];
+  readonly sites: readonly (FormInterval | undefined)[];
   /** What the symbols can be where an element is read: an output without elements reads nothing. */
   readonly sizes: ReadonlyMap<string, Interval>;
 }
@@ -66,7 +66,7 @@ export function verifyEverySize(func: AccessFunc): Diagnostic[] {
 interface Place {
   readonly func: AccessFunc;
   readonly symbolic: Symbolic;
-  readonly images: Images;
+  readonly intervals: FormIntervals;
   /** Extents of every operand, over symbols. */
   readonly extents: readonly (readonly Linear[])[];
   /** Of the map at its most: exact for what no symbol moves. */
@@ -75,7 +75,7 @@ interface Place {
 
 function placeOf(func: AccessFunc, symbolic: Symbolic): Place {
   const extents = func.operands.map(({ type }, k) => extentsOver(type.shape, symbolic.outermost[k] ?? null));
-  const dims = at(extents, extents.length - 1).map((extent): Image => [
+  const dims = at(extents, extents.length - 1).map((extent): FormInterval => [
     constant(0),
     sub(extent, constant(1)),
   ]);
@@ -91,21 +91,24 @@ function placeOf(func: AccessFunc, symbolic: Symbolic): Place {
   const sizes = new Map(
     symbolic.symbols.map(({ name, most }): [string, Interval] => [name, [name === read ? 1 : 0, most]]),
   );
-  const sites = symbolic.map.sites.reduce<readonly (Image | undefined)[]>(
-    (before, site, s) => [...before, siteImage(site, at(numbers.sites, s), { dims, sites: before, sizes })],
+  const sites = symbolic.map.sites.reduce<readonly (FormInterval | undefined)[]>(
+    (before, site, s) => [
+      ...before,
+      siteInterval(site, at(numbers.sites, s), { dims, sites: before, sizes }),
+    ],
     [],
   );
-  return { func, symbolic, images: { dims, sites, sizes }, extents, numbers };
+  return { func, symbolic, intervals: { dims, sites, sizes }, extents, numbers };
 }
 
-function siteImage(
+function siteInterval(
   { keep, below, value }: Symbolic["map"]["sites"][number],
   [least, most]: Interval,
-  before: Images,
-): Image | undefined {
+  before: FormIntervals,
+): FormInterval | undefined {
   // A bound of 0 or less leaves no value, and nothing to prove.
   if (keep !== "any") return below === undefined ? undefined : [constant(0), sub(below, constant(1))];
-  return isRead(value) ? [constant(least), constant(most)] : imageOver(value, before);
+  return isRead(value) ? [constant(least), constant(most)] : intervalOver(value, before);
 }
 
 interface Fault {
@@ -120,15 +123,15 @@ function negative(place: Place): Fault[] {
     .flatMap(atomsOf)
     .flatMap((of): Fault[] => {
       if (of.kind !== "div" && of.kind !== "mod") return [];
-      const image = imageOver(of.of, place.images);
-      if (image === undefined || neverNegative(image[0], place.images.sizes) === true) return [];
+      const interval = intervalOver(of.of, place.intervals);
+      if (interval === undefined || neverNegative(interval[0], place.intervals.sizes) === true) return [];
       if (!isOpen(of.of, place) && staysBelow(of.of, Infinity, place.numbers)) return [];
-      return [{ rule: "V2", message: `${of.kind} ${of.by} is of ${shown(image)}: it may be negative` }];
+      return [{ rule: "V2", message: `${of.kind} ${of.by} is of ${shown(interval)}: it may be negative` }];
     });
 }
 
 function outside(place: Place): Fault[] {
-  const { func, symbolic, images, extents } = place;
+  const { func, symbolic, intervals: intervals, extents } = place;
   const inputs = inputsOf(func);
   const placed = coordinatesOf(
     symbolic.map,
@@ -136,66 +139,66 @@ function outside(place: Place): Fault[] {
   );
   return placed.flatMap(({ coord, extent: most, table, dim }): Fault[] => {
     const extent = at(at(extents, table), dim);
-    const image = imageOver(coord, images);
-    if (image === undefined) return [];
+    const interval = intervalOver(coord, intervals);
+    if (interval === undefined) return [];
     if (isConstant(extent) && !isOpen(coord, place) && staysBelow(coord, most, place.numbers)) return [];
-    const counter = [image[0], sub(sub(extent, constant(1)), image[1])]
-      .map((form) => neverNegative(form, images.sizes))
+    const counter = [interval[0], sub(sub(extent, constant(1)), interval[1])]
+      .map((form) => neverNegative(form, intervals.sizes))
       .find((found) => found !== true);
     if (counter === undefined) return [];
     const where = `dim ${dim} of %${at(inputs, table).name}, which has ${printLinear(extent)} elements`;
     const when = counter === "unproved" ? "" : `, where ${counter}`;
     const hint =
       sitesOf(coord).length === 0 ? {} : { hint: `bound the sum: error(… in ${printLinear(extent)})` };
-    return [{ rule: "V1", message: `a coordinate is ${shown(image)}, outside ${where}${when}`, ...hint }];
+    return [{ rule: "V1", message: `a coordinate is ${shown(interval)}, outside ${where}${when}`, ...hint }];
   });
 }
 
-const shown = ([least, most]: Image): string => `${printLinear(least)} to ${printLinear(most)}`;
+const shown = ([least, most]: FormInterval): string => `${printLinear(least)} to ${printLinear(most)}`;
 
 /** Whether the size of a symbol moves what a form can be. */
-const isOpen = (form: Linear, { symbolic, images }: Place): boolean => {
+const isOpen = (form: Linear, { symbolic, intervals: intervals }: Place): boolean => {
   const parts = [
-    ...dimsOf(form).map((d) => at(images.dims, d)),
-    ...sitesOf(form).map((s) => images.sites[s] ?? []),
+    ...dimsOf(form).map((d) => at(intervals.dims, d)),
+    ...sitesOf(form).map((s) => intervals.sites[s] ?? []),
   ];
   const followed = symbolic.symbols.map(({ name }) => name);
   return [form, ...parts.flat()].some((of) => symbolsOf(of).some((name) => followed.includes(name)));
 };
 
-function imageOver(form: Linear, images: Images): Image | undefined {
-  let image: Image = [constant(form.at), constant(form.at)];
+function intervalOver(form: Linear, intervals: FormIntervals): FormInterval | undefined {
+  let interval: FormInterval = [constant(form.at), constant(form.at)];
   for (const { by, of } of rejoined(form.terms)) {
-    const part = imageOfAtom(of, images);
+    const part = intervalOfAtom(of, intervals);
     if (part === undefined) return undefined;
     const [a, b] = by > 0 ? part : [part[1], part[0]];
-    image = [add(image[0], scale(a, by)), add(image[1], scale(b, by))];
+    interval = [add(interval[0], scale(a, by)), add(interval[1], scale(b, by))];
   }
-  return image;
+  return interval;
 }
 
-function imageOfAtom(of: Atom, images: Images): Image | undefined {
+function intervalOfAtom(of: Atom, intervals: FormIntervals): FormInterval | undefined {
   switch (of.kind) {
     case "dim":
-      return at(images.dims, of.dim);
+      return at(intervals.dims, of.dim);
     case "site":
-      return images.sites[of.site];
+      return intervals.sites[of.site];
     case "symbol":
       return [symbol(of.name), symbol(of.name)];
     case "div": {
-      const image = imageOver(of.of, images);
-      return image === undefined ? undefined : [div(image[0], of.by), div(image[1], of.by)];
+      const interval = intervalOver(of.of, intervals);
+      return interval === undefined ? undefined : [div(interval[0], of.by), div(interval[1], of.by)];
     }
     case "mod": {
-      const image = imageOver(of.of, images);
-      if (image === undefined) return undefined;
-      const [least, most] = image;
+      const interval = intervalOver(of.of, intervals);
+      if (interval === undefined) return undefined;
+      const [least, most] = interval;
       const oneTurn =
         isConstant(least) && isConstant(most) && quotient(least.at, of.by) === quotient(most.at, of.by);
       if (oneTurn) return [constant(remainder(least.at, of.by)), constant(remainder(most.at, of.by))];
       const first = [least, sub(constant(of.by - 1), most)];
-      const inFirstTurn = first.every((form) => neverNegative(form, images.sizes) === true);
-      return inFirstTurn ? image : [constant(0), constant(of.by - 1)];
+      const inFirstTurn = first.every((form) => neverNegative(form, intervals.sizes) === true);
+      return inFirstTurn ? interval : [constant(0), constant(of.by - 1)];
     }
     case "iv":
     case "min":
@@ -222,7 +225,7 @@ function neverNegative(form: Linear, sizes: ReadonlyMap<string, Interval>): true
     const group = { at: 0, terms };
     const found = sizes.has(name) ? leastOver(group, name, sizes) : undefined;
     exact &&= found !== undefined;
-    least += found?.value ?? imageOf(group, { dims: [], sites: [], symbols: sizes })[0];
+    least += found?.value ?? intervalOf(group, { dims: [], sites: [], symbols: sizes })[0];
     if (found !== undefined) worst.push(`${name} is ${found.size}`);
   }
   if (least >= 0) return true;

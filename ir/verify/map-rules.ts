@@ -14,7 +14,7 @@ import { coordinatesOf } from "../intervals/index-bounds.js";
 import type { Diagnostic } from "../diagnostic.js";
 import { inputsOf, outputOf, type Func } from "../func.js";
 import {
-  imageOf,
+  intervalOf,
   isOfNoTerm,
   rangesOf,
   staysBelow,
@@ -226,7 +226,7 @@ const shownRange = ([least, most]: Interval): string => `${least} to ${most}`;
 function negative(form: Linear, ranges: Ranges): Fault[] {
   return atomsOf(form).flatMap((of) => {
     if (of.kind !== "div" && of.kind !== "mod") return [];
-    const image = imageOf(of.of, ranges);
+    const image = intervalOf(of.of, ranges);
     if (image[0] >= 0 || staysBelow(of.of, Infinity, ranges)) return [];
     return [{ rule: "V2", message: `${of.kind} ${of.by} is of ${shownRange(image)}: it may be negative` }];
   });
@@ -239,7 +239,7 @@ function outside(shaped: Shaped, ranges: Ranges): Fault[] {
     // No element: the policy says what stands in its place.
     if (sitesOf(coord).some((s) => at(map.sites, s).below === 0) || isOfNoTerm(coord, map)) return [];
     if (staysBelow(coord, extent, ranges)) return [];
-    const image = shownRange(imageOf(coord, ranges));
+    const image = shownRange(intervalOf(coord, ranges));
     const hint = sitesOf(coord).length === 0 ? {} : { hint: `bound the sum: error(… in ${extent})` };
     return [{ rule: "V1", message: `a coordinate is ${image}, outside ${where}`, ...hint }];
   });

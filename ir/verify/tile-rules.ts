@@ -45,7 +45,7 @@ import {
 import { dimRanges, isOfNoTerm, rangesOf } from "../intervals/intervals.js";
 import { boundsOf, neverNegative, residue, type Judgement } from "../intervals/loop-bounds.js";
 import { tensorPlace } from "../addressing.js";
-import { loopsOf } from "../iteration.js";
+import { loopsMoving } from "../iteration.js";
 import { isParam, regionsOf, typeOfBuffer, ubAccesses, ubBuffers, wholeBuffers } from "../regions.js";
 import { taskOfTile, tensorRegion } from "../task/index.js";
 import { isGather, statementsOf, type Located } from "../task/statements.js";
@@ -566,7 +566,7 @@ function isCarried({
   loops,
 }: { readonly stmt: GatherStmt } & Pick<Located, "loops">): boolean {
   const loop = loops.at(-1);
-  return part !== undefined && loop !== undefined && loopsOf([part.from, part.to], [loop]).length > 0;
+  return part !== undefined && loop !== undefined && loopsMoving([part.from, part.to], [loop]).length > 0;
 }
 
 const printedPart = ({ from, to, of }: Part): string =>

@@ -4,7 +4,7 @@
  * elements are cast: they are no output, and are not moved.
  */
 import type { AccessMap } from "../access.js";
-import { bitsOfGrid, exactBits, gridOf, mostExact } from "../values/grid.js";
+import { exactWidthOf } from "../values/exact-width.js";
 import { isPacked, type DType } from "../types.js";
 import type { BrokenCode } from "./broken.js";
 import {
@@ -12,7 +12,6 @@ import {
   isArithmeticType,
   isSourceType,
   isValueType,
-  reductionsIn,
   typeOf,
   valueTypes,
   type Expression,
@@ -53,21 +52,19 @@ export function widthFault(
   reads: readonly DType[],
   terms: number,
 ): ValueFault | undefined {
-  const [reduction] = reductionsIn(value);
-  if (reduction?.how !== "exact") return undefined;
+  const found = exactWidthOf(value, reads, terms);
+  if (found === undefined) return undefined;
   const fault = (message: string, hint: string): ValueFault => ({ rule: "B7", message, hint, code: "TC205" });
   const folded = "fold(…) sums in the order of r and rounds each step";
-  const found = gridOf(reduction.of, reads);
   if (!found.ok) return fault(`the terms of an exact sum: ${found.why}`, folded);
-  const { grid } = found;
-  const fit = mostExact(grid);
-  if (BigInt(terms) <= fit) return undefined;
-  const each = `a term takes ${bitsOfGrid(grid)} bits in units of 2^${grid.lsb}`;
-  return fit === 0n
-    ? fault(`${each}, and an exact sum has ${exactBits}`, folded)
+  const { unit, termBits, mostTerms, availableBits } = found.width;
+  if (terms <= mostTerms) return undefined;
+  const each = `a term takes ${termBits} bits in units of 2^${unit}`;
+  return mostTerms === 0
+    ? fault(`${each}, and an exact sum has ${availableBits}`, folded)
     : fault(
-        `${each}: an exact sum of ${exactBits} bits has room for ${fit} terms, not ${terms}`,
-        `${fit} terms at most, or ${folded}`,
+        `${each}: an exact sum of ${availableBits} bits has room for ${mostTerms} terms, not ${terms}`,
+        `${mostTerms} terms at most, or ${folded}`,
       );
 }
 

@@ -4,7 +4,7 @@ import {
   checkTensors,
   isObject,
   kindOf,
-  shown,
+  shownValue,
   type Backend,
   type BackendRun,
   type Field,
@@ -121,7 +121,7 @@ function checkOutput(backend: Backend, tile: TileFunc, ran: unknown): void {
   const bytes = byteCount(outputOf(tile).type);
   const output = isObject(ran) ? ran["output"] : undefined;
   if (ArrayBuffer.isView(output) && kindOf(output) === "Uint8Array" && output.byteLength === bytes) return;
-  const message = `${backend.name} gives ${shown(output)} as its output; it takes a Uint8Array of ${bytes} bytes`;
+  const message = `${backend.name} gives ${shownValue(output)} as its output; it takes a Uint8Array of ${bytes} bytes`;
   const hint = "run(inputs) resolves to { output }, row-major";
   throw new RunError([error("TC611", message, { notes: placeOf(backend), hint })]);
 }

@@ -38,7 +38,7 @@ import {
   problemsOf,
   record,
   refusal,
-  shown,
+  shownValue,
   wholeNumber,
   yesOrNo,
   type Field,
@@ -308,6 +308,12 @@ export const opField: Field = {
   holds: (value) => typeof value === "string",
 };
 
+export const operatorsField: Field = {
+  code: "TC702",
+  takes: "operators, such as operatorsWith([mine])",
+  holds: Array.isArray,
+};
+
 /** Values that no attribute has are told here; which one takes what, by the dialect's rules. */
 export const attrsField: Field = {
   code: "TC105",
@@ -339,7 +345,7 @@ export function checkProgram(program: unknown): Diagnostic[] {
   const level = isObject(program) ? levels.find((known) => known === program["level"]) : undefined;
   if (level === undefined) {
     const hint = "a builder such as gather(…), program(…) and parseModule(…).module.funcs give programs";
-    return [error("TC702", `the program is ${shown(program)}, no function at any level`, { hint })];
+    return [error("TC702", `the program is ${shownValue(program)}, no function at any level`, { hint })];
   }
   const own = levelFields[level];
   const needs = ["name", "operands", "schedule", ...Object.keys(own)];

@@ -71,7 +71,7 @@ import {
   targetField,
   targetOrNameField,
 } from "./check-options.js";
-import { pieceAt, tableOf, type Piece, type TableRecord } from "./pieces.js";
+import { pieceAt, pieceTable, type Piece, type TableRecord } from "./pieces.js";
 
 /** A schedule, a target, and what watches the passes; what is given overrides what the program says. */
 export interface CompileOptions extends Schedule, PipelineOptions {
@@ -221,7 +221,7 @@ export function compileTiled(program: Func, options: CompileOptions): CompiledTi
       : {};
   const table =
     options.records !== undefined && input.level === "access" && input.symbolic !== undefined
-      ? tableOf(options.records, input, target)
+      ? pieceTable(options.records, input, target)
       : undefined;
   const parts = {
     levels,

@@ -29,7 +29,7 @@ export const tableKey = (gather: AccessFunc, target: Target): Pick<TableRecord, 
 });
 
 /** The latest table of a program among records. */
-export function tableOf(
+export function pieceTable(
   records: readonly { readonly record: string }[],
   gather: AccessFunc,
   target: Target,

@@ -9,6 +9,7 @@ import {
   roles,
   type Attrs,
   type DType,
+  type Operators,
   type Diagnostic,
   type Schedule,
   type Shape,
@@ -21,6 +22,7 @@ import {
   checkOptions,
   nameField,
   opField,
+  operatorsField,
   scheduleField,
   targetNameField,
   typeField,
@@ -34,6 +36,8 @@ export interface ProgramDescription {
   readonly attrs: Attrs;
   readonly data: TensorType;
   readonly indices: TensorType;
+  /** The operators among which it is, as `operatorsWith` of `tilec/ir` gives them. Absent: the built-in ones. */
+  readonly operators?: Operators;
   /** Further inputs, of an operator that takes them. */
   readonly others?: readonly TensorType[];
   readonly name?: string;
@@ -46,6 +50,7 @@ const descriptionFields: Fields<ProgramDescription> = {
   attrs: attrsField,
   data: typeField,
   indices: typeField,
+  operators: operatorsField,
   others: typesField,
   name: nameField,
   target: targetNameField,
@@ -57,8 +62,8 @@ export type ProgramResult =
   | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] };
 
 /** The inputs of an operator that may have more than two have the names that it gives them. */
-const namesOf = (op: string, inputs: readonly TensorType[]): readonly string[] => {
-  const def = findOp(op);
+const namesOf = ({ op, operators }: ProgramDescription, inputs: readonly TensorType[]): readonly string[] => {
+  const def = findOp(op, operators);
   const more = def?.variadic === true || (def?.inputs ?? roles.slice(0, 2)).length > 2;
   return def === undefined || !more ? roles : inputNames(def, inputs);
 };
@@ -69,11 +74,11 @@ export function tryProgram(description: ProgramDescription): ProgramResult {
     needs: ["op", "attrs", "data", "indices"],
   });
   if (wrong.length > 0) return { ok: false, diagnostics: wrong };
-  const { op, attrs, data, indices, others = [], target } = description;
+  const { op, attrs, data, indices, others = [], target, operators } = description;
   const inputs = [data, indices, ...others];
-  const result = resolveSource({ op, attrs, inputs });
+  const result = resolveSource({ op, attrs, inputs, operators });
   if (!result.ok) return { ok: false, diagnostics: result.diagnostics };
-  const names = namesOf(op, inputs);
+  const names = namesOf(description, inputs);
   return {
     ok: true,
     func: {
@@ -81,6 +86,7 @@ export function tryProgram(description: ProgramDescription): ProgramResult {
       name: description.name ?? op.slice(op.indexOf(".") + 1),
       op,
       attrs,
+      ...(operators === undefined ? {} : { operators }),
       operands: [
         ...inputs.map((type, k) => operandAt({ name: at(names, k), type }, k, inputs.length)),
         {
@@ -105,4 +111,4 @@ export function program(description: ProgramDescription): SourceFunc {
 /** `["f32", [4096, 1024]]` */
 export type TypePair = readonly [dtype: DType, shape: Shape];
 
-export const typeOf = ([dtype, shape]: TypePair): TensorType => ({ dtype, shape });
+export const tensorTypeOf = ([dtype, shape]: TypePair): TensorType => ({ dtype, shape });

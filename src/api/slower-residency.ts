@@ -12,7 +12,15 @@ import {
   type Residencies,
   type Tiling,
 } from "../../ir/index.js";
-import { clockOf, flagsTo, openSchedule, wayTo, withDefaults, type Way } from "../../passes/index.js";
+import {
+  clockOf,
+  flagsTo,
+  openSchedule,
+  wayTo,
+  withBuffers,
+  withDefaults,
+  type Way,
+} from "../../passes/index.js";
 import { accessOf } from "./access.js";
 import { compileTiled, type CompileOptions } from "./compile.js";
 
@@ -46,7 +54,7 @@ export function slowerResidency(given: AccessFunc, tiling: Tiling): Diagnostic[]
 /** The same tile, where one is stated, or the best one. */
 function wayUnder(given: AccessFunc, residency: Residencies, { target }: Tiling): Way | undefined {
   if (given.schedule.tile === undefined) return wayTo(given, { ...openSchedule(given), residency }, target);
-  const tiling = withDefaults(given, residency, target);
+  const tiling = withBuffers(withDefaults(given, residency, target));
   return isLegal(tiling) ? { tiling, flags: flagsTo(given, tiling) } : undefined;
 }
 

@@ -2,7 +2,7 @@
 export {
   indexOutOfRange,
   indexReader,
-  tensorOf,
+  inputTensor,
   type Backend,
   type BackendKernel,
   type HostInputs,

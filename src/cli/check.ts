@@ -11,7 +11,7 @@ import { requiredBackends } from "../testing/device.js";
 import type { Measured } from "../testing/measured.js";
 import { testsIn } from "../testing/find-tests.js";
 import type { Test } from "../testing/run-tests.js";
-import { withChecks, withLimits, withOutput } from "../testing/update.js";
+import { withChecks, withLimits, withCaseOutput } from "../testing/update.js";
 import {
   checkSettings,
   isContinuousIntegration,
@@ -197,7 +197,7 @@ async function update(
       defined !== undefined &&
       actual.size === backends.length &&
       others.every((value) => differencesBetween(defined, value) === undefined);
-    const next = agree ? withOutput(textOf(test.file), test.id, defined) : undefined;
+    const next = agree ? withCaseOutput(textOf(test.file), test.id, defined) : undefined;
     if (next !== undefined) texts.set(test.file, next);
     else
       note(

@@ -60,7 +60,7 @@ export interface ModelPlan {
 }
 
 /** `listed`: the model's gathers, a folded one behind the gather alone. `budget`: full costings that a search for `best` may take. */
-export async function planOf(
+export async function planModel(
   { uses }: Pick<LoadedModel, "uses">,
   listed: readonly ListedGather[],
   budget?: number,

@@ -6,7 +6,7 @@ import { listGathers } from "./list-model.js";
 import { loadModel } from "./load-model.js";
 import { parseCount, projectOf, type ProgramFlags, type ProjectFlags } from "./options.js";
 import { tellBuiltIn } from "./pipeline-flags.js";
-import { planOf, planStatuses, type ModelPlan, type PlannedNode } from "./plan-model.js";
+import { planModel, planStatuses, type ModelPlan, type PlannedNode } from "./plan-model.js";
 import { progressBar } from "./progress.js";
 import { note, print, printDiagnostics, printJson } from "./terminal.js";
 import { UsageError } from "./usage-error.js";
@@ -39,7 +39,7 @@ async function plan(file: string, flags: PlanFlags): Promise<void> {
   tellBuiltIn("plan", flags.project);
   const model = loadModel(file, flags);
   let bar: ReturnType<typeof progressBar> | undefined;
-  const found = await planOf(model, listGathers(model.gathers, flags, {}), budget, (name, total) => {
+  const found = await planModel(model, listGathers(model.gathers, flags, {}), budget, (name, total) => {
     bar ??= progressBar(total, "gathers");
     bar.step(name);
   });

@@ -2,7 +2,7 @@
 import { atMost, CompileError, openSymbols, type Func } from "../../ir/index.js";
 import { accessOf } from "../api/access.js";
 import { resolveTargetOf, type CompileOptions } from "../api/compile.js";
-import { pieceAt, tableOf } from "../api/pieces.js";
+import { pieceAt, pieceTable } from "../api/pieces.js";
 import { readRecords } from "../formats/record-file.js";
 import { gatherHash } from "../tune/records/record.js";
 import { ofAnotherTask, replayed } from "../tune/records/replay.js";
@@ -20,7 +20,8 @@ export function replay(
   const { records } = readRecords(file);
   const { func: whole, sizes } = open ?? { func, sizes: atMost(openSymbols(func)) };
   const family = accessOf(whole, options);
-  const table = family === undefined ? undefined : tableOf(records, family, resolveTargetOf(func, options));
+  const table =
+    family === undefined ? undefined : pieceTable(records, family, resolveTargetOf(func, options));
   const piece = table === undefined ? undefined : pieceAt(table.pieces, sizes[table.symbol]);
   if (table !== undefined && piece !== undefined) {
     note(`@${func.name}: the schedule of ${file} for ${table.symbol} from ${piece.from} to ${piece.to}`);

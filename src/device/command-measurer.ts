@@ -15,7 +15,7 @@ import { writeBytes } from "../formats/files.js";
 import { readNpy, writeNpy } from "../formats/npy.js";
 import type { MeasuredTask, Measurer, OpenMeasurer } from "../tune/measurer.js";
 import type { MeasureOptions, Measurement } from "../tune/search-ms.js";
-import { firstDifference } from "../tune/timed.js";
+import { firstDifferentByte } from "../tune/timed.js";
 
 /**
  * The folder is the command's last argument. It holds `tile.tir` (tile IR), `schedule.json`; `kernel.wgsl`, and `kernel.cpp`
@@ -120,7 +120,7 @@ class CommandMeasurer implements Measurer {
 
   private differs(file: string): string | undefined {
     try {
-      return firstDifference(readNpy(readFileSync(file), file).bytes, this.task.expected);
+      return firstDifferentByte(readNpy(readFileSync(file), file).bytes, this.task.expected);
     } catch (thrown) {
       return `its output cannot be read: ${thrown instanceof Error ? thrown.message : String(thrown)}`;
     }

@@ -2,7 +2,7 @@
 import { attrsFrom, invariant, type ArgumentsOf, type OpDef, type SourceFunc } from "../../ir/index.js";
 import type { Field } from "../../backends/index.js";
 import { attributeFields, checkArguments, pairField } from "../api/check-options.js";
-import { program, typeOf, type TypePair } from "../api/program.js";
+import { program, tensorTypeOf, type TypePair } from "../api/program.js";
 
 type CamelCase<Name extends string> = Name extends `${infer Head}_${infer Tail}`
   ? `${Head}${Capitalize<CamelCase<Tail>>}`
@@ -45,7 +45,7 @@ export function builder<D extends OpDef, Needs extends keyof ArgumentsOf<D> & st
     const given = args as Readonly<Record<string, TypePair | undefined>>;
     const [data, indices, ...others] = names.flatMap((name) => {
       const pair = given[name];
-      return pair === undefined ? [] : [typeOf(pair)];
+      return pair === undefined ? [] : [tensorTypeOf(pair)];
     });
     invariant(data !== undefined && indices !== undefined, "an operator has data and indices");
     return program({ op: def.name, attrs: attrsFrom(def, args), data, indices, others });

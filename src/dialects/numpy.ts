@@ -3,7 +3,7 @@ import { CompileError, error, type ArgumentsOf, type SourceFunc } from "../../ir
 import { problemsOf, refusal, type Field } from "../../backends/index.js";
 import { numpyIndex, numpyTake, numpyTakeAlongAxis } from "../../ir/ops/numpy.js";
 import { attributeField, checkArguments, pairField } from "../api/check-options.js";
-import { program, typeOf, type TypePair } from "../api/program.js";
+import { program, tensorTypeOf, type TypePair } from "../api/program.js";
 import { builder, type BuilderArguments } from "./builder.js";
 
 /** `axis`: absent, the array counts as flat; `mode`: `raise`, `wrap` or `clip`, default `raise`. */
@@ -59,8 +59,8 @@ export function index({ x, key, oob }: NumpyIndexArguments): SourceFunc {
   return program({
     op: numpyIndex.name,
     attrs: { subscript: entries.join(", "), ...(oob === undefined ? {} : { oob }) },
-    data: typeOf(x),
-    indices: typeOf(first),
-    others: others.map(typeOf),
+    data: tensorTypeOf(x),
+    indices: tensorTypeOf(first),
+    others: others.map(tensorTypeOf),
   });
 }

@@ -10,7 +10,7 @@ import {
   pairField,
   scheduleFields,
 } from "../api/check-options.js";
-import { program, typeOf, type TypePair } from "../api/program.js";
+import { program, tensorTypeOf, type TypePair } from "../api/program.js";
 import { builder, type BuilderArguments } from "./builder.js";
 
 interface CommonArguments {
@@ -48,8 +48,8 @@ function build<D extends OpDef>(def: D, args: PyptoArguments<D>): SourceFunc {
   return program({
     op: def.name,
     attrs: attrsFrom(def, args),
-    data: typeOf(args.input),
-    indices: typeOf(args.index),
+    data: tensorTypeOf(args.input),
+    indices: tensorTypeOf(args.index),
     schedule,
   });
 }

@@ -13,7 +13,7 @@ import { lookups, pickedRows, type PickedRows } from "../../backends/sim/distinc
 import { countedReport, type OperandReport } from "../../backends/sim/index.js";
 import type { Kernel } from "../api/compile.js";
 import { asHost } from "../formats/tensor.js";
-import { drawnIndices, programOf } from "../testing/random.js";
+import { drawnIndices, indexProgram } from "../testing/random.js";
 import { chooserOf, type IndexPattern } from "./index-patterns.js";
 import { programAtMost } from "./side-of.js";
 
@@ -39,7 +39,7 @@ function gatherOf({ access }: Kernel): AccessFunc {
 export function indicesLike(kernel: Kernel, pattern: IndexPattern): HostInputs {
   refuseMany(gatherOf(kernel));
   const tile = programAtMost(kernel);
-  const program = programOf(tile);
+  const program = indexProgram(tile);
   return Object.fromEntries(
     indexInputs(tile).map((operand) => {
       const { type } = operand;

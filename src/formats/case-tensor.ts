@@ -13,7 +13,7 @@ import {
   type IntegerType,
   type TensorType,
 } from "../../ir/index.js";
-import { allocate, shown } from "../../backends/index.js";
+import { allocateArray, shownValue } from "../../backends/index.js";
 import type { Fill, Json, TensorJson } from "./case-schema.js";
 import { lcg } from "./lcg.js";
 import {
@@ -36,7 +36,7 @@ export interface CaseTensor {
 }
 
 /** Throws a CompileError (TC013) that names the element, where an element is not one that the type can hold. */
-export function readTensor(json: TensorJson, where: string): CaseTensor {
+export function readCaseTensor(json: TensorJson, where: string): CaseTensor {
   const { dtype, shape, values, bits, fill } = json;
   const type: TensorType = { dtype, shape };
   if (fill !== undefined) return filledTensor(type, fill, where);
@@ -70,7 +70,7 @@ function fromValues(type: TensorType, items: readonly Json[], where: string): Te
   const at = refuserOf(where);
   if (dtype === "string") {
     const strings = items.map((item, k) =>
-      typeof item === "string" ? item : at(k)(`${shown(item)} is no string`),
+      typeof item === "string" ? item : at(k)(`${shownValue(item)} is no string`),
     );
     return { type, bytes: new Uint8Array(), strings };
   }
@@ -94,14 +94,14 @@ function integerOf(item: Json, dtype: IntegerType, refuse: Refuse): bigint {
   if (typeof item === "boolean" && dtype === "bool") return BigInt(item);
   const whole =
     typeof item === "number" ? Number.isInteger(item) : typeof item === "string" && /^-?\d+$/.test(item);
-  if (!whole) return refuse(`${shown(item)} is no ${dtype}`);
+  if (!whole) return refuse(`${shownValue(item)} is no ${dtype}`);
   if (typeof item === "number" && bitsOf(dtype) === 64 && !Number.isSafeInteger(item)) {
     return refuse(`${item} is not exact as a JSON number; write it as a string`);
   }
   const value = BigInt(item as number | string);
   const [lowest, highest] = integerRange(dtype);
   if (value >= lowest && value <= highest) return value;
-  return refuse(`${shown(item)} is no ${dtype}, which holds ${lowest} to ${highest}`);
+  return refuse(`${shownValue(item)} is no ${dtype}, which holds ${lowest} to ${highest}`);
 }
 
 const specials: ReadonlyMap<Json, number> = new Map([
@@ -116,11 +116,11 @@ function floatOf(item: Json, dtype: FloatType, refuse: Refuse): number {
   const special = specials.get(item);
   if (special !== undefined) return special;
   if (typeof item !== "number" && !(typeof item === "string" && decimal.test(item))) {
-    return refuse(`${shown(item)} is no ${dtype}`);
+    return refuse(`${shownValue(item)} is no ${dtype}`);
   }
   const value = Number(item);
   if (Number.isFinite(value) && !overflows(dtype, value)) return value;
-  return refuse(`${shown(item)} is beyond ${dtype}; an infinity is written "Infinity" or "-Infinity"`);
+  return refuse(`${shownValue(item)} is beyond ${dtype}; an infinity is written "Infinity" or "-Infinity"`);
 }
 
 function complexOf(item: Json, part: FloatType, refuse: Refuse): readonly [number, number] {
@@ -137,7 +137,7 @@ function fromBits(type: TensorType, items: readonly Json[], where: string): Tens
   return written(type, where, (view) => {
     items.forEach((item, k) => {
       if (typeof item !== "string" || !/^[0-9a-f]+$/i.test(item) || item.length > digits) {
-        return at(k)(`${shown(item)} is no pattern of ${digits} hexadecimal digits or fewer`);
+        return at(k)(`${shownValue(item)} is no pattern of ${digits} hexadecimal digits or fewer`);
       }
       writeBits(view, dtype, k, item);
     });
@@ -146,7 +146,7 @@ function fromBits(type: TensorType, items: readonly Json[], where: string): Tens
 
 /** Room for every element, all zero; the type is not string. */
 function written(type: TensorType, where: string, write: (view: DataView) => void): TensorValue {
-  const bytes = allocate(byteCount(type), `${where}: ${formatType(type)}`);
+  const bytes = allocateArray(byteCount(type), `${where}: ${formatType(type)}`);
   write(new DataView(bytes.buffer));
   return { type, bytes };
 }

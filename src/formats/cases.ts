@@ -22,7 +22,7 @@ import type { ProgramDescription } from "../api/program.js";
 import { caseLines } from "./case-lines.js";
 import { caseFileProblems, caseProblems } from "./case-problems.js";
 import { mapOp, type CaseJson, type Json, type LimitsJson } from "./case-schema.js";
-import { malformed, readTensor, type CaseTensor } from "./case-tensor.js";
+import { malformed, readCaseTensor, type CaseTensor } from "./case-tensor.js";
 
 /** A regression case of a case file (docs/cases.md). */
 export interface Case {
@@ -149,7 +149,7 @@ function readCase(json: CaseJson, where: string, file: string): Case {
   const given = { data: json.data, indices: json.indices, ...json.inputs };
   const inputs = Object.fromEntries(
     Object.entries(given).flatMap(([name, tensor]) =>
-      tensor === undefined ? [] : [[name, readTensor(tensor, `${where}: ${name}`)] as const],
+      tensor === undefined ? [] : [[name, readCaseTensor(tensor, `${where}: ${name}`)] as const],
     ),
   );
   return {
@@ -160,7 +160,7 @@ function readCase(json: CaseJson, where: string, file: string): Case {
     inputs,
     ...(bind === undefined ? {} : { bind }),
     ...(first === undefined ? {} : { first }),
-    ...(output === undefined ? {} : { output: readTensor(output, `${where}: output`) }),
+    ...(output === undefined ? {} : { output: readCaseTensor(output, `${where}: output`) }),
     ...(limits === undefined ? {} : { limits }),
     ...(expect === "ok" ? {} : { expectedError: expect.error }),
     ...(expect === "ok" || expect.code === undefined ? {} : { expectedCode: expect.code }),

@@ -9,6 +9,7 @@ import {
   ubBytes,
   type Diagnostic,
   type Func,
+  type Operators,
   type Target,
 } from "../../ir/index.js";
 import { PassError, type Pass } from "../../passes/index.js";
@@ -37,6 +38,8 @@ export interface Settings {
   readonly findTarget?: (name: string) => Target | undefined;
   /** The pipeline that compiles; default: the built-in one. */
   readonly passes?: readonly Pass[];
+  /** Those that texts may name; default: the built-in ones. */
+  readonly operators?: Operators;
 }
 
 /** Everything that the parser, the rules and the verifier say, each once. `before`: what was judged of an earlier version. */
@@ -46,7 +49,7 @@ export function diagnose(
   settings: Settings = {},
   before = new Judgements(settings),
 ): Diagnostic[] {
-  const { module, diagnostics } = parseModule(text, file);
+  const { module, diagnostics } = parseModule(text, file, settings.operators);
   return [...diagnostics, ...before.of(module.funcs, text)];
 }
 
@@ -125,7 +128,7 @@ export function hover(
   place: TextPosition,
   settings: Settings = {},
 ): string | undefined {
-  const func = funcAt(parseModule(text, file).module, place.line);
+  const func = funcAt(parseModule(text, file, settings.operators).module, place.line);
   const word = wordAt(text, place);
   if (func === undefined || word === undefined) return undefined;
   if (word.startsWith("%")) return describeName(func, word.slice(1));

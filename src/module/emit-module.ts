@@ -14,7 +14,7 @@ import {
   printLines,
   printObject,
   printTrips,
-  programOf,
+  moduleProgram,
   type ModuleProgram,
 } from "./module-facts.js";
 
@@ -50,7 +50,7 @@ export function emitModule(kernel: Kernel, kind: ModuleKind, runtimeOf: RuntimeO
 }
 
 function emitGpu(kernel: Kernel, given: Kernel, runtimeOf: RuntimeOf): EmittedModule {
-  const program = programOf(kernel);
+  const program = moduleProgram(kernel);
   const options = { limits: moduleLimits, target: kernel.target };
   const plan = planWgsl(program, options);
   const { code, workgroupSize } = emitText(plan);
@@ -104,7 +104,7 @@ ${printPlan(fields)}${printRuntime(runtimeOf(isOpen ? "gpu-open" : "gpu"))}expor
 }
 
 function emitCpu(kernel: Kernel, runtimeOf: RuntimeOf): EmittedModule {
-  const program = programOf(kernel);
+  const program = moduleProgram(kernel);
   const plan = planWasm(program);
   const { module, layout } = emitWasm(plan);
   // The memory grows with what a run needs, whatever the sizes.

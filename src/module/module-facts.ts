@@ -10,7 +10,7 @@ import { coordinatesOf } from "../../ir/intervals/index-bounds.js";
 import { hasOpenTrips, taskOfTile, type ParallelLoop } from "../../ir/task/index.js";
 import { at, bitsOf, elementTypes, isPacked, isSigned, maxElements, strides } from "../../ir/types.js";
 import { pickedBy } from "../../backends/memory.js";
-import { siteSteps } from "../../backends/site-values.js";
+import { siteSteps } from "../../backends/index-walk.js";
 import type { Kernel } from "../api/compile.js";
 import { printForm } from "./print-form.js";
 
@@ -18,7 +18,7 @@ import { printForm } from "./print-form.js";
 export type ModuleProgram = TileFunc | OpenTile;
 
 /** The program that a module runs. Throws a CompileError (TC502) where no program holds for every size of its symbols. */
-export function programOf(kernel: Kernel): ModuleProgram {
+export function moduleProgram(kernel: Kernel): ModuleProgram {
   const symbols = kernel.access === undefined ? [] : openSymbols(kernel.access);
   if (symbols.length === 0) return kernel.tile;
   const most = atMost(symbols);

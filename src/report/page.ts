@@ -88,7 +88,7 @@ const figure = (value: number): string =>
   value.toLocaleString("en", Number.isInteger(value) ? {} : { maximumSignificantDigits: 4 });
 
 /** A table that scrolls by itself on narrow pages. `label` names it for those who do not see it. */
-export function tableOf(label: string, head: readonly string[], rows: readonly Row[]): string {
+export function htmlTable(label: string, head: readonly string[], rows: readonly Row[]): string {
   const numeric = head.map(
     (_, k) => rows.length > 0 && rows.every(({ cells }) => typeof cells[k] === "number"),
   );

@@ -3,6 +3,7 @@ import { diffLines, diffWordsWithSpace, type Change } from "diff";
 import type { Func } from "../../ir/index.js";
 import { scheduleLines, withoutSchedule } from "./compared-text.js";
 import { escapeMarkup, pageOf } from "./page.js";
+import { passStyle } from "./pass-style.js";
 
 /** A pass with the function before and after it. */
 export interface PassStep {
@@ -10,18 +11,6 @@ export interface PassStep {
   readonly before: Func;
   readonly after: Func;
 }
-
-/** Rules that the markup of `passSections` needs. */
-export const passStyle = `pre { background: var(--panel); border: 1px solid var(--line); border-radius: 6px; padding: 0.75rem; overflow-x: auto; }
-:root { --added: #d7f5dd; --removed: #ffdfe0; --added-word: #8ce0a0; --removed-word: #ffb0b4; }
-@media (prefers-color-scheme: dark) { :root { --added: #12361f; --removed: #451a1e; --added-word: #1f6b39; --removed-word: #8a2b33; } }
-ins, del { text-decoration: none; }
-ins { background: var(--added); } del { background: var(--removed); }
-ins::before { content: "+ "; } del::before { content: "- "; } pre > span::before { content: "  "; }
-pre > * { display: block; width: max-content; min-width: 100%; }
-ins mark { background: var(--added-word); color: inherit; } del mark { background: var(--removed-word); color: inherit; }
-summary { cursor: pointer; }
-`;
 
 /** HTML without scripts or outside resources. */
 export const passPage = (title: string, steps: readonly PassStep[]): string =>

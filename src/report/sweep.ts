@@ -2,7 +2,7 @@
 import { printSchedule } from "../../ir/index.js";
 import type { Sweep, SweepPoint } from "../tune/sweep.js";
 import { chartOf, short } from "./chart.js";
-import { escapeMarkup, figureOf, pageOf, tableOf, themes } from "./page.js";
+import { escapeMarkup, figureOf, pageOf, htmlTable, themes } from "./page.js";
 import { drawing } from "./drawing.js";
 
 /** Times of which a figure is a multiple stand on a logarithmic axis. */
@@ -71,7 +71,7 @@ export function sweepPage(found: Sweep): string {
             "The line: the best schedule that was found. Dashed: what the compiler chooses without a search.",
           )
     }
-${tableOf(
+${htmlTable(
   `cycles over ${figure}`,
   [figure, "best, cycles", "default, cycles", "best schedule"],
   points.map(({ value, best, default: own, reason = "" }) => ({

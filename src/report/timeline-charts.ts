@@ -119,7 +119,7 @@ export function coreStrip(one: Timeline, until: number): string {
 }
 
 /** How far the lanes of a run reach: its end, or the last event that is drawn. */
-export function reachOf(one: Timeline): { readonly until: number; readonly whole: boolean } {
+export function timelineReach(one: Timeline): { readonly until: number; readonly whole: boolean } {
   const { timing } = one;
   const drawn = openedCores(one).map(({ core }) => timing.events.filter((event) => event.core === core));
   const cut = drawn.filter((events) => events.length > mostDrawn || timing.dropped > 0);

@@ -9,7 +9,7 @@ import {
   lanesOf,
   memoryMap,
   pipeKeys,
-  reachOf,
+  timelineReach,
   tileMap,
   type Timeline,
 } from "./timeline-charts.js";
@@ -26,7 +26,7 @@ export function timelineSections(one: Timeline, other?: Timeline): string {
   const { timing } = one;
   const all: readonly Timeline[] = [one, ...(other === undefined ? [] : [other])];
   const slowest = Math.max(...all.map((one) => one.timing.cycles));
-  const reach = Math.max(...all.map((one) => reachOf(one).until));
+  const reach = Math.max(...all.map((one) => timelineReach(one).until));
   const each = (heading: string, draw: (one: Timeline, name: string) => string): string =>
     `<h2>${heading}</h2>\n${all.map((one, k) => draw(one, other === undefined ? "" : nameOf(k))).join("\n")}`;
   return [
@@ -78,6 +78,6 @@ function coresCaption(one: Timeline): string {
 }
 
 function cutCaption(one: Timeline): string {
-  const { whole, until } = reachOf(one);
+  const { whole, until } = timelineReach(one);
   return whole ? "" : ` The first ${Math.round(until).toLocaleString("en")} cycles are drawn; more ran.`;
 }

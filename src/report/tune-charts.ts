@@ -28,7 +28,7 @@ const classNames = ["best", "to 1.1x", "to 1.5x", "to 2x", "to 4x", "more"] as c
 const [leastCell, widestMap] = [27, 1180] as const;
 
 /** Ids of the rows that cells and dots lead to. */
-export const rowOf = (candidate: Candidate): string => `s-${candidate.id}`;
+export const candidateRow = (candidate: Candidate): string => `s-${candidate.id}`;
 export const refusedRow = (index: number): string => `refused-${index}`;
 
 /** Star and diamond, in both charts. */
@@ -267,7 +267,7 @@ const tipOf = (cell: TileCell, objective: Objective): string => {
 /** Pruned schedules have no row: there may be thousands. */
 function rowLink(cell: TileCell, { refused }: TuneResult): string | null {
   if (cell.kind === "refused") return `#${refusedRow(refused.indexOf(cell.refused))}`;
-  return cell.schedule.status === "pruned" ? null : `#${rowOf(cell.schedule)}`;
+  return cell.schedule.status === "pruned" ? null : `#${candidateRow(cell.schedule)}`;
 }
 
 /** What time is counted in: milliseconds where they were measured, else cycles. */
@@ -311,7 +311,7 @@ export function scatter(result: TuneResult, timed: readonly Timed[] = timedOf(re
       ? `${printSchedule(candidate.schedule)}\n${number(time)} ${unit}, ${number(candidate.bytes)} B moved`
       : describeSchedule(candidate);
   const href = ({ candidate }: Timed): string | null =>
-    candidate.status === "pruned" ? null : `#${rowOf(candidate)}`;
+    candidate.status === "pruned" ? null : `#${candidateRow(candidate)}`;
   const front = paretoOf(timed);
   const large = timed.filter((one) => one.candidate.status !== "pruned" || front.includes(one));
   const of = (residency: string) =>

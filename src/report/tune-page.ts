@@ -13,10 +13,10 @@ import {
 } from "../../ir/index.js";
 import { clockOf } from "../../passes/index.js";
 import { candidateStatuses, type Candidate, type Objective, type TuneResult } from "../tune/result.js";
-import { escapeMarkup, figureOf, pageOf, tableOf, type Row } from "./page.js";
+import { escapeMarkup, figureOf, pageOf, htmlTable, type Row } from "./page.js";
 import { searchedCells, searchedColumns } from "./searched-cells.js";
 import { farthest, timedSchedules } from "./timed-schedules.js";
-import { heatMap, refusedRow, rowOf, scatter, timeUnitOf, type HeatMap } from "./tune-charts.js";
+import { heatMap, refusedRow, candidateRow, scatter, timeUnitOf, type HeatMap } from "./tune-charts.js";
 
 /** What made a result, for readers who want to make it again. */
 export interface PageOrigin {
@@ -151,7 +151,7 @@ function chosen({ best, default: own, objective }: TuneResult): string {
   const row = (name: string, candidate: Candidate): Row => ({
     cells: [name, printSchedule(candidate.schedule), ...costOf(candidate, objective)],
   });
-  return tableOf(
+  return htmlTable(
     "the best schedule beside the default",
     ["", "schedule", ...costHead(objective)],
     best.id === own.id ? [row("default, best", own)] : [row("best", best), row("default", own)],
@@ -170,7 +170,7 @@ function schedules({ candidates, best, default: own, objective }: TuneResult): s
     const [tile = "", residency = "", ...others] = searchedCells(candidate.schedule);
     const marks = [candidate.id === best.id ? "best" : "", candidate.id === own.id ? "default" : ""];
     return {
-      id: rowOf(candidate),
+      id: candidateRow(candidate),
       cells: [
         marks.filter((mark) => mark !== "").join(", "),
         tile,
@@ -182,7 +182,7 @@ function schedules({ candidates, best, default: own, objective }: TuneResult): s
   });
   const [tile = "", residency = "", ...others] = searchedColumns;
   const head = ["", tile, residency, ...costHead(objective), ...others];
-  return tableOf("costed schedules", head, rows);
+  return htmlTable("costed schedules", head, rows);
 }
 
 function refusals({ refused, counts }: TuneResult): string {
@@ -201,5 +201,5 @@ function refusals({ refused, counts }: TuneResult): string {
     ],
   }));
   return `<p>Footprints grow with entries: a line stands for every tile that is as large along each dim, ${counts.refused.toLocaleString("en")} schedules in all. <code>tilec explain TC401</code> explains a code.</p>
-${tableOf("refused tiles", ["code", "tile", "residency", "view", "buffers", "needs B", "has B", "why"], rows)}`;
+${htmlTable("refused tiles", ["code", "tile", "residency", "view", "buffers", "needs B", "has B", "why"], rows)}`;
 }

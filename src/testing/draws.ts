@@ -22,7 +22,7 @@ import {
   drawnIndices,
   indexLimits,
   indexWriter,
-  programOf,
+  indexProgram,
   randomData,
   type IndexDraw,
   type IndexProgram,
@@ -48,7 +48,7 @@ export function definitionOf({ source, tile, resolved }: Kernel, definition?: Fu
     const result = resolveSource(sourceOp(definition));
     if (result.ok) return mapOfOperator(result.resolved, definition.operands);
   }
-  return resolved === undefined ? programOf(tile) : mapOfOperator(resolved, (source ?? tile).operands);
+  return resolved === undefined ? indexProgram(tile) : mapOfOperator(resolved, (source ?? tile).operands);
 }
 
 /**

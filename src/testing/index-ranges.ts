@@ -3,7 +3,7 @@ import {
   at,
   dimRanges,
   dimsOf,
-  imageOf,
+  intervalOf,
   isRead,
   isSigned,
   outputOf,
@@ -134,7 +134,7 @@ function siteRange({ sites }: AccessMap, site: number, dims: Ranges["dims"]): In
 function solved(form: Linear, s: number, [least, most]: Interval, ranges: Ranges): Interval {
   const term = form.terms.find(({ of }) => sitesOf({ at: 0, terms: [{ by: 1, of }] }).includes(s));
   if (term === undefined) return [0, 0];
-  const [low, high] = imageOf(without(form, term), ranges);
+  const [low, high] = intervalOf(without(form, term), ranges);
   const always = divided([least - low, most - high], term.by);
   const own = always[0] <= always[1] ? always : divided([least - high, most - low], term.by);
   const { of } = term;

@@ -16,7 +16,7 @@ import {
   type Func,
   type Shape,
 } from "../../ir/index.js";
-import { shown } from "../../backends/index.js";
+import { shownValue } from "../../backends/index.js";
 import { simulateBytes } from "../../backends/sim/index.js";
 import { tryCompile, type Kernel } from "../api/compile.js";
 import { didYouMean } from "../../ir/did-you-mean.js";
@@ -104,7 +104,7 @@ function checkLimits(limits: Limits): void {
   for (const [name, limit] of Object.entries(limits)) {
     const given: unknown = limit;
     if (given === undefined || (typeof given === "number" && given >= 0 && given < Infinity)) continue;
-    throw misused(`${name} is ${shown(given)}: it cannot fail`, `${name} takes a number, 0 or more`);
+    throw misused(`${name} is ${shownValue(given)}: it cannot fail`, `${name} takes a number, 0 or more`);
   }
 }
 

@@ -22,7 +22,7 @@ import {
   type TensorType,
   type TileFunc,
 } from "../../ir/index.js";
-import { allocate, indexInputs, maxStrings, type HostValue } from "../../backends/index.js";
+import { allocateArray, indexInputs, maxStrings, type HostValue } from "../../backends/index.js";
 import type { DefinedMap } from "../../backends/reference/defined-map.js";
 import type { Kernel } from "../api/compile.js";
 import { asHost, type TensorValue } from "../formats/tensor.js";
@@ -70,7 +70,7 @@ export function randomData(type: TensorType, seed: number): TensorValue {
 
 /** In range wherever a site reads them: `type` has the elements of the function's indices. Throws a CompileError (TC502) for more than memory holds. */
 export const randomIndices = (type: TensorType, func: TileFunc, seed: number, table = 1): TensorValue =>
-  drawnIndices(type, programOf(func), { seed, table });
+  drawnIndices(type, indexProgram(func), { seed, table });
 
 /** What a draw asks of the indices of an input. */
 export interface IndexDraw {
@@ -88,7 +88,7 @@ export function drawnIndices(
   { seed, table, choose = anyOf }: IndexDraw,
 ): TensorValue {
   const { dtype, shape } = type;
-  const bytes = allocate(byteCount(type), formatType(type));
+  const bytes = allocateArray(byteCount(type), formatType(type));
   const rangeAt = indexRanges(program, table);
   const draw = words(Math.imul(seed, 0x9e3779b1) + table);
   const random = (): number => (draw() >>> 0) / 2 ** 32;
@@ -128,7 +128,7 @@ export interface IndexProgram extends DefinedMap {
 }
 
 /** What a tile program says of its indices. An empty output asks for none. */
-export function programOf(tile: TileFunc): IndexProgram {
+export function indexProgram(tile: TileFunc): IndexProgram {
   const task = taskOfTile(tile);
   const { operands } = tile;
   const map = mapOverTensors(tile, task);
@@ -138,7 +138,8 @@ export function programOf(tile: TileFunc): IndexProgram {
 }
 
 /** Whole words: room for the type, and up to three bytes more. */
-const room = (type: TensorType): Uint8Array => allocate(4 * Math.ceil(byteCount(type) / 4), formatType(type));
+const room = (type: TensorType): Uint8Array =>
+  allocateArray(4 * Math.ceil(byteCount(type) / 4), formatType(type));
 
 /**
  * 32 random bits a call as a signed number, every bit as random as the others: PCG RXS-M-XS 32 (O'Neill 2014, section

@@ -1,6 +1,6 @@
 /** What checks take: a kernel, what `tryCompile` gave, or a function that compiles. */
 import { CompileError, error } from "../../ir/index.js";
-import { checkKernel, isObject, shown } from "../../backends/index.js";
+import { checkKernel, isObject, shownValue } from "../../backends/index.js";
 import { PassError } from "../../passes/index.js";
 import type { CompileResult, Kernel } from "../api/compile.js";
 
@@ -17,7 +17,7 @@ export function compiled(subject: Subject): CompileResult {
   const kernel: unknown = found;
   if (!isObject(kernel) || !("tile" in kernel)) {
     const hint = "pass a kernel, the result of tryCompile, or () => compile(…)";
-    throw new CompileError([error("TC702", `${shown(kernel)} is nothing that compiles`, { hint })]);
+    throw new CompileError([error("TC702", `${shownValue(kernel)} is nothing that compiles`, { hint })]);
   }
   checkKernel(kernel);
   return { ok: true, kernel: found };

@@ -49,7 +49,7 @@ export function withLimits(text: string, id: string, found: Measured): string {
 }
 
 /** The text with another output for the case of that id; undefined where it states none, or states it as a fill. */
-export function withOutput(text: string, id: string, output: TensorValue): string | undefined {
+export function withCaseOutput(text: string, id: string, output: TensorValue): string | undefined {
   const test = caseOf(text, id);
   if (test === undefined) return undefined;
   const { path, node } = test;

@@ -3,10 +3,10 @@ import { bufferUsage, type GpuBuffers } from "../../backends/webgpu/buffers.js";
 import type { Runner } from "../../backends/webgpu/index.js";
 import { Resources } from "../../backends/webgpu/resources.js";
 import { alignUp, byteCount, inputsOf, keyOf, outputOf, type TileFunc } from "../../ir/index.js";
-import { failure } from "./local-measurer.js";
+import { failedMeasurement } from "./local-measurer.js";
 import type { MeasuredTask, Measurer } from "./measurer.js";
 import type { MeasureOptions, Measurement } from "./search-ms.js";
-import { firstDifference, poisonByte, samplingShare, tookTooLong } from "./timed.js";
+import { firstDifferentByte, poisonByte, samplingShare, tookTooLong } from "./timed.js";
 
 /** On buffers that stay on the device. `runner` is the caller's; one made with few `pipelines` lets go of those of candidates that are done. */
 export function gpuMeasurer(
@@ -42,7 +42,7 @@ export function gpuMeasurer(
       pass.end();
       const read = own.readback(encoder, output, 0, whole(bytes));
       runner.device.queue.submit([encoder.finish()]);
-      return firstDifference((await read()).subarray(0, bytes), expected);
+      return firstDifferentByte((await read()).subarray(0, bytes), expected);
     } finally {
       own.destroy();
     }
@@ -65,7 +65,7 @@ export function gpuMeasurer(
 
   return {
     device,
-    measure: (tile, options) => measured(tile, options).catch(failure),
+    measure: (tile, options) => measured(tile, options).catch(failedMeasurement),
     close() {
       resources.destroy();
     },

@@ -49,7 +49,7 @@ export function localMeasurer(
           await executor.close();
         }
       } catch (thrown) {
-        return failure(thrown);
+        return failedMeasurement(thrown);
       }
     },
     close() {
@@ -69,7 +69,7 @@ const subjectOf = (executor: FastExecutor): TimedSubject => ({
 });
 
 /** What a candidate's own refusal is; anything else is a bug of tilec's, and thrown. */
-export function failure(thrown: unknown): Measurement {
+export function failedMeasurement(thrown: unknown): Measurement {
   if (thrown instanceof CompileError || thrown instanceof RunError) {
     const [first] = thrown.diagnostics;
     if (first !== undefined) return { status: "error", code: first.code, reason: first.message };

@@ -84,5 +84,5 @@ export interface Search {
 export const deadlineOf = (budget: Budget): number =>
   typeof budget === "object" ? performance.now() + budget.milliseconds : Infinity;
 
-export const labelOf = ({ facts }: SpaceEntry): string =>
+export const scheduleLabel = ({ facts }: SpaceEntry): string =>
   `${formatEntry(facts.schedule.residency)} [${facts.schedule.tile.join(",")}]`;

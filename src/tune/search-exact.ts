@@ -3,7 +3,7 @@ import { pause, sliceMs } from "../../backends/long-run.js";
 import { concluded } from "./conclude.js";
 import { costedBy, type Costed } from "./costed.js";
 import { cut, inShard } from "./cut.js";
-import { deadlineOf, defaultBudget, defaultSeed, labelOf, type Search } from "./options.js";
+import { deadlineOf, defaultBudget, defaultSeed, scheduleLabel, type Search } from "./options.js";
 import type { Candidate, TuneResult } from "./result.js";
 
 export async function searchExact(search: Search): Promise<TuneResult> {
@@ -33,7 +33,7 @@ export async function searchExact(search: Search): Promise<TuneResult> {
         : { ...entry.facts, ...before.cost, status: "estimated" };
     candidates.push(candidate);
     if (before?.cost === undefined) options.onCandidate?.(candidate);
-    options.onProgress?.(candidates.length, mine.length, labelOf(entry));
+    options.onProgress?.(candidates.length, mine.length, scheduleLabel(entry));
     if (performance.now() < until) continue;
     await pause(0);
     until = performance.now() + sliceMs;

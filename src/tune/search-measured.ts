@@ -10,7 +10,7 @@ import {
   deadlineOf,
   defaultBudget,
   defaultSeed,
-  labelOf,
+  scheduleLabel,
   type KnownCandidate,
   type Search,
 } from "./options.js";
@@ -63,7 +63,7 @@ export async function searchMeasured(search: Search): Promise<TuneResult> {
       onMeasured(id, measurement, fresh) {
         const entry = entryOf(byId, id);
         if (fresh) options.onCandidate?.(candidateOf(costedBy(search, entry), measurement, device));
-        options.onProgress?.(++done, mine.length, labelOf(entry));
+        options.onProgress?.(++done, mine.length, scheduleLabel(entry));
       },
     });
     return raced(

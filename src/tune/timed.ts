@@ -27,7 +27,7 @@ export async function timed(
   const start = performance.now();
   await subject.run();
   const first = performance.now() - start;
-  const wrong = firstDifference(await subject.output(), expected);
+  const wrong = firstDifferentByte(await subject.output(), expected);
   if (wrong !== undefined) return { status: "wrong", code: "TC610", reason: wrong };
   if (first > limitMs) return tookTooLong(first, limitMs);
   const warm = await sample(subject, 1);
@@ -54,7 +54,7 @@ export const tookTooLong = (ms: number, limitMs: number): Measurement => ({
 });
 
 /** Where an output is not the operator's, in a sentence. */
-export function firstDifference(output: Uint8Array, expected: Uint8Array): string | undefined {
+export function firstDifferentByte(output: Uint8Array, expected: Uint8Array): string | undefined {
   if (output.byteLength !== expected.byteLength) {
     return `the output has ${output.byteLength} bytes, not ${expected.byteLength}`;
   }

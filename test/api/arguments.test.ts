@@ -452,7 +452,7 @@ const descriptions: readonly Row[] = [
   [
     "no object",
     () => program(anything("gather")),
-    'TC702 a program takes an object with op, attrs, data, indices, others, name, target, schedule, not "gather"',
+    'TC702 a program takes an object with op, attrs, data, indices, operators, others, name, target, schedule, not "gather"',
   ],
   ["no attributes", build({ attrs: undefined }), "TC105 a program lacks attrs"],
   [

@@ -8,6 +8,7 @@ import { operandOf } from "../support/operands.js";
 const kernel = compile(pypto.gather({ input: ["f32", [3, 16]], index: ["i32", [3, 16]], dim: 0 }), {
   target: targets.ascendA2,
   tile: [3, 8],
+  buffers: 1,
   cores: 1,
 });
 const program = kernel.text("tile");

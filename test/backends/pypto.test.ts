@@ -79,7 +79,7 @@ describe("a PyPTO program", () => {
   it("is as reviewed, with view loops and without", async () => {
     const text = (func: SourceFunc, schedule: object): string =>
       compile(func, { ...schedule, target: targets.ascendA2 }).pypto();
-    await expect(text(columns, { view: [300, 24], tile: [300, 8] })).toMatchFileSnapshot(
+    await expect(text(columns, { view: [300, 24], tile: [300, 8], buffers: 1 })).toMatchFileSnapshot(
       "pypto/goldens/views.py",
     );
     await expect(text(rows, { tile: [5, 3, 4, 20] })).toMatchFileSnapshot("pypto/goldens/index-select.py");

@@ -181,7 +181,7 @@ describe("bursts", () => {
 
 describe("occupancy", () => {
   it("rises with each load, falls after the last reader, ends empty, and never passes the peak", () => {
-    const kernel = compile(rowsBy, { target: targets.ascendA2, tile: [128, 16], order: [1, 0] });
+    const kernel = compile(rowsBy, { target: targets.ascendA2, tile: [128, 16], order: [1, 0], buffers: 1 });
     const { timing, ubPeak } = simulateBytes(kernel, inputsOf(rowsBy)).report;
     const { occupancy } = timing;
     // The first load waits for V, which prepares what it adds to the addresses of every tile.

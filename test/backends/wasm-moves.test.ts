@@ -11,6 +11,7 @@ describe("the plan of moves of the fast executor", () => {
     const kernel = compile(pypto.gather({ input: ["f32", [40, 96]], index: ["i32", [33, 96]], dim: 0 }), {
       target: targets.ascendA2,
       tile: [40, 32],
+      buffers: 1,
     });
     // A slab row of 32 f32 is 128 B, 384 B from the next one in the tensor; one task of 33 x 32 + 40 x 32 + 33 x 32 elements.
     expect(moves(kernel)).toBe(`wasm: tasks 3, tasks taken together 309, bytes of a thread 5120

@@ -160,7 +160,7 @@ describe("forms of a general map on WebGPU", () => {
 `),
           { target, tile: [64] },
         ).tile,
-      ).code.includes("quotient_wide(");
+      ).code.includes("quotient_i128(");
     expect(wide(1_073_664)).toBe(false);
     expect(wide(1_073_760)).toBe(true);
   });

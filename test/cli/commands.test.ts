@@ -91,7 +91,7 @@ describe("tilec explain", () => {
   });
 
   it("accepts it under head, with the same bytes", async () => {
-    const { status, stdout } = await tilec(...seed, "--tile", "2,4", "--profile", "head");
+    const { status, stdout } = await tilec(...seed, "--tile", "2,4", "--profile", "head", "--buffers", "1");
     expect(status).toBe(0);
     expect(stdout).toContain("total 288 B of 196608 B");
   });

@@ -203,20 +203,20 @@ const cases: readonly [string, GatherClass, number, SourceFunc, Schedule, Target
 
 describe("the lowering of a gather", () => {
   it.each(cases)("%s: %s", (_, expected, adds, func, schedule, target = ascendA2) => {
-    const { tile } = compile(func, { ...schedule, profile: "head", target });
+    const { tile } = compile(func, { buffers: 1, ...schedule, profile: "head", target });
     const { lowering } = cyclesOf(tile, target);
     expect(lowering?.class).toBe(expected);
     expect(lowering?.adds.reduce((sum, part) => sum + part.bytes, 0)).toBe(adds);
   });
 
   const compiledCycles = (func: SourceFunc, schedule: Schedule) => {
-    const { tile, target } = compile(func, { ...schedule, target: ascendA2 });
+    const { tile, target } = compile(func, { buffers: 1, ...schedule, target: ascendA2 });
     return cyclesOf(tile, target);
   };
 
   /** Cycles of the first gather of a program. */
   const gatherCycles = (func: SourceFunc, schedule: Schedule): number => {
-    const { tile, target } = compile(func, { ...schedule, target: ascendA2 });
+    const { tile, target } = compile(func, { buffers: 1, ...schedule, target: ascendA2 });
     return walkOf(tile, target).events.find((event) => event.name === "gather")!.cycles;
   };
 

@@ -6,9 +6,11 @@ import { compile, gatherElements, onnx, pypto, targets } from "../../src/index.j
 const kernels = [
   compile(gatherElements({ data: ["f32", [64, 80]], indices: ["i32", [64, 64]], axis: 0 }), {
     tile: [64, 32],
+    buffers: 1,
   }),
   compile(gatherElements({ data: ["f32", [64, 80]], indices: ["i32", [64, 64]], axis: 0, oob: "clamp" }), {
     tile: [64, 16],
+    buffers: 1,
   }),
   compile(onnx.gather({ data: ["f16", [512, 96]], indices: ["i64", [300]], axis: 0 }), {
     residency: "gm",
@@ -17,6 +19,7 @@ const kernels = [
   compile(pypto.gather({ input: ["f32", [64, 80]], index: ["i32", [64, 64]], dim: 1 }), {
     target: targets.ascend950,
     tile: [8, 64],
+    buffers: 1,
   }),
   compile(gatherElements({ data: ["f32", [64, 80]], indices: ["i32", [64, 64]], axis: 0 }), {
     target: targets.cpu,

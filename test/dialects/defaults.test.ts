@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { opDefs, resolveSource, type Attrs, type OpName } from "../../ir/index.js";
 import { jax, numpy, torch } from "../../src/index.js";
-import { typeOf, type TypePair } from "../../src/api/program.js";
+import { tensorTypeOf, type TypePair } from "../../src/api/program.js";
 
 const f32 = (...shape: readonly number[]): TypePair => ["f32", shape];
 const i64 = (...shape: readonly number[]): TypePair => ["i64", shape];
@@ -16,7 +16,7 @@ interface Gather {
 
 /** The operator that it stands for, its output and policies; its codes where it is refused. */
 function meaning({ op, inputs, attrs = {} }: Gather, given: Attrs): unknown {
-  const result = resolveSource({ op, attrs: { ...attrs, ...given }, inputs: inputs.map(typeOf) });
+  const result = resolveSource({ op, attrs: { ...attrs, ...given }, inputs: inputs.map(tensorTypeOf) });
   return result.ok ? result.resolved : result.diagnostics.map(({ code }) => code);
 }
 

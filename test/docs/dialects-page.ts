@@ -17,7 +17,7 @@ import { accessOf } from "../../src/api/access.js";
 import {
   program,
   tryProgram,
-  typeOf,
+  tensorTypeOf,
   type ProgramDescription,
   type TypePair,
 } from "../../src/api/program.js";
@@ -224,9 +224,9 @@ const gathers: readonly Same[] = [
 ];
 
 function describe({ op, attrs = {}, data, indices }: Way, same: Same): ProgramDescription {
-  const [first, ...others] = (indices ?? same.indices).map(typeOf);
+  const [first, ...others] = (indices ?? same.indices).map(tensorTypeOf);
   if (first === undefined) throw new Error(`${op} has no indices`);
-  const type = typeOf(data ?? same.data);
+  const type = tensorTypeOf(data ?? same.data);
   // DirectML's tensors share a number of dims.
   return { op, attrs, data: type, indices: first, others };
 }

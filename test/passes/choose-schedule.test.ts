@@ -6,12 +6,13 @@ import {
   elementCount,
   estimator,
   parseModule,
+  ubBuffers,
   type AccessFunc,
   type Func,
 } from "../../ir/index.js";
 import { candidates, chooseSchedule, clockOf, withDefaults } from "../../passes/index.js";
 import { accessOf } from "../../src/api/access.js";
-import { compile, legalTiles, onnx, pypto, targets, type Target } from "../../src/index.js";
+import { compile, legalTiles, onnx, pypto, targets, tryCompile, type Target } from "../../src/index.js";
 import { sizedGathers } from "../support/sized-gathers.js";
 
 const target = targets.ascendA2;
@@ -150,10 +151,52 @@ describe("the chosen schedule", () => {
     expect(Math.ceil(1_000_000 / view![0]!)).toBeGreaterThan(40);
   });
 
-  it("keeps the tile that the user states, with the plain defaults beside it", () => {
+  it("keeps the tile that the user states, with the plain defaults and the best buffers beside it", () => {
     const func = onnx.gather({ data: ["f32", [4096, 1024]], indices: ["i32", [256]], axis: 1 });
     const { schedule } = compile(func, { target, tile: [4, 256] }).tile;
-    expect(schedule).toMatchObject({ tile: [4, 256], buffers: 1, view: [4096, 256], residency: "ub" });
+    expect(schedule).toMatchObject({ tile: [4, 256], buffers: 2, view: [4096, 256], residency: "ub" });
+  });
+
+  it("keeps one copy of an output that the parts of a sum write, whatever buffers ask for", () => {
+    const [sum] = parseModule(
+      `func @f(%q: tensor<6x12xf16>, %i: tensor<2x4xi32>) -> tensor<2x12xf32> {
+  %y = access.gather %q, %i (d0, d1; r < 4) let t = clamp(%i[d0, r] in 6) yield fold(f32(%q[t, d1])) {oob = clamp}
+  return %y
+}`,
+      "sum.tir",
+    ).module.funcs;
+    const copies = (terms: number): readonly number[] =>
+      [
+        ...ubBuffers(
+          compile(sum as AccessFunc, { target, tile: [2, 6, terms], residency: "gm", buffers: 2 }).tile,
+        ).values(),
+      ]
+        .filter(({ name }) => name === "y_ub")
+        .map(({ buffers }) => buffers);
+    expect([copies(1), copies(3), copies(4)]).toEqual([[1], [1], [2]]);
+  });
+
+  it("takes, beside a tile that the user states, as few cycles as any buffers that fit the safe size", () => {
+    let doubles = 0;
+    for (const func of sizedGathers(25, 7)) {
+      for (const residency of residenciesOf(gatherOf(func, target), target)) {
+        const found = tryCompile(func, { target, residency });
+        if (!found.ok) continue;
+        const { tile } = found.kernel.tile.schedule;
+        // Another tile than the chosen one, whose buffers were weighed with it.
+        const stated = tile!.map((entry, d) => (d === tile!.length - 1 ? Math.ceil(entry / 2) : entry));
+        const own = tryCompile(func, { target, residency, tile: stated });
+        if (!own.ok) continue;
+        const all = ([1, 2, { indices: 2, output: 2 }, { data: 2 }, { output: 2 }, { indices: 2 }] as const)
+          .map((buffers) => tryCompile(func, { target, residency, tile: stated, buffers }))
+          .flatMap((other) => (other.ok ? [other.kernel] : []))
+          .filter(({ footprint }) => Math.max(footprint!.bytes, footprint!.planned) <= target.ubSafeBytes);
+        const cycles = cyclesOf(own.kernel.tile, target).cycles;
+        expect(cycles).toBe(Math.min(...all.map((other) => cyclesOf(other.tile, target).cycles)));
+        if (own.kernel.tile.schedule.buffers !== 1) doubles++;
+      }
+    }
+    expect(doubles).toBeGreaterThan(10);
   });
 
   it("keeps the buffers, the view and the order that the user states", () => {

@@ -66,7 +66,7 @@ describe("the pipeline", () => {
 });
 
 describe("the pass page", () => {
-  const before: TileFunc = { ...compile(program, { target: targets.ascendA2 }).tile, name: "a" };
+  const before: TileFunc = { ...compile(program, { target: targets.ascendA2, buffers: 2 }).tile, name: "a" };
   const after: TileFunc = {
     ...before,
     name: "b",

@@ -29,12 +29,12 @@ export const exampleKernels: Readonly<Record<string, ExampleKernel>> = {
   "flat-error": {
     class: "flat",
     func: onnx.gather({ data: ["f32", [10, 64]], indices: ["i32", [40]], axis: 1 }),
-    schedule: { tile: [4, 16], cores: 2 },
+    schedule: { tile: [4, 16], buffers: 1, cores: 2 },
   },
   "flat-strips": {
     class: "flat",
     func: onnx.gatherElements({ data: ["f64", [20, 12]], indices: ["i64", [27, 12]], axis: 0 }),
-    schedule: { tile: [27, 12], ubBytes: 15_000, cores: 2 },
+    schedule: { tile: [27, 12], buffers: 1, ubBytes: 15_000, cores: 2 },
   },
   "flat-tuples": {
     class: "flat",

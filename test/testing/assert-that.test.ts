@@ -11,7 +11,7 @@ import { compile, gatherElements, pypto, targets, tryCompile } from "../../src/i
 import { assertThat, caseTests } from "../../src/testing/index.js";
 
 const op = gatherElements({ data: ["f32", [64, 80]], indices: ["i32", [64, 64]], axis: 0 });
-const kernel = compile(op, { target: targets.ascendA2, tile: [64, 32] });
+const kernel = compile(op, { target: targets.ascendA2, tile: [64, 32], buffers: 1 });
 const cut = () =>
   compile(pypto.gather({ input: ["f32", [64, 80]], index: ["i32", [64, 64]], dim: 0 }), { tile: [16, 64] });
 

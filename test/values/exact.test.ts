@@ -148,6 +148,34 @@ describe("the width of an exact sum", () => {
     expect(said(summed(xs, ws, 3, value))).toEqual([`TC205 B7: ${message}`]);
   });
 
+  // 65504 * 255 * 2^24 units lie between 2^47 and 2^48, and (65504 * 2^24) units between 2^39 and 2^40.
+  it.each([
+    ["f16", "u8", `${x} * ${w}`, 512, [-24, 48, 32_912, 57]],
+    ["f16", "u8", `${x} * ${w}`, 32_912, [-24, 48, 32_912, 63]],
+    ["f16", "u8", x, 3, [-24, 40, 8_392_706, 42]],
+    // Past a map's own limit of terms, 2^24.
+    ["u8", "u8", x, 10, [0, 8, 2 ** 24, 12]],
+  ])("is shown by explain with its proof: %s and %s in %s, %d terms", (xs, ws, value, terms, figures) => {
+    const { rules } = explain(summed(xs, ws, terms, value), { target: targets.cpu });
+    const [unit, termBits, mostTerms, neededBits] = figures;
+    expect(JSON.parse(JSON.stringify(rules.filter(({ rule }) => rule === "exact-width")))).toEqual([
+      {
+        rule: "exact-width",
+        pass: true,
+        detail: `a term takes ${termBits} bits in units of 2^${unit}; ${terms} terms take ${neededBits} of 63 bits; at most ${mostTerms} terms fit`,
+        source: "docs/values.md: terms (B7)",
+        width: { unit, termBits, terms, mostTerms, neededBits, availableBits: 63 },
+      },
+    ]);
+  });
+
+  it("is not shown of another sum", () => {
+    const folded = parsed(printModule({ funcs: [summed("f16", "u8", 3, x)] }).replace("exact(", "fold("));
+    expect(explain(folded, { target: targets.cpu }).rules.map(({ rule }) => rule)).not.toContain(
+      "exact-width",
+    );
+  });
+
   it("is of f32, by B8", () => {
     expect(said(summed("i32", "u8", 3, "%x[t, d1]"))).toEqual(["TC205 B8: exact of i32: it is of f32"]);
   });

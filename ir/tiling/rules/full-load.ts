@@ -5,7 +5,9 @@
 import { gatheredTable, gatherDims } from "../../access.js";
 import { inputOf, outputOf, type AccessFunc } from "../../func.js";
 import type { ResolvedSchedule } from "../../schedule.js";
-import { at, type Shape } from "../../types.js";
+import { at, invariant, type Shape } from "../../types.js";
+import { exactWidthOf, type ExactWidth } from "../../values/exact-width.js";
+import { reductionsIn } from "../../values/expression.js";
 import { dataResidency } from "../residency.js";
 import type { Tiling } from "../tiling.js";
 import type { Rule, RuleVerdict } from "./rule.js";
@@ -55,6 +57,37 @@ function termsInOrder({ gather, terms }: Tiling): RuleVerdict[] {
           ? `tile[r] = ${terms} = all terms: one part`
           : `tile[r] = ${terms}: carried by a serial loop, ${parts} parts`,
       source: "docs/values.md: terms",
+    },
+    ...widthOfSum(gather, reduced.most),
+  ];
+}
+
+/** The proof that the counter of an exact sum holds it, whatever the tile. The verifier has refused wider ones (B7). */
+function widthOfSum(gather: AccessFunc, terms: number): RuleVerdict[] {
+  const { value, reads } = gather.map;
+  if (!reductionsIn(value).some(({ how }) => how === "exact")) return [];
+  const types = reads.map(({ table }) => inputOf(gather, table).type.dtype);
+  let proved: ExactWidth | undefined;
+  const width = (): ExactWidth => {
+    const found = exactWidthOf(value, types, terms);
+    invariant(found?.ok === true, "an exact sum has a width");
+    return (proved ??= found.width);
+  };
+  return [
+    {
+      rule: "exact-width",
+      pass: true,
+      get detail() {
+        const { unit, termBits, mostTerms, neededBits, availableBits } = width();
+        return (
+          `a term takes ${termBits} bits in units of 2^${unit}; ${terms} terms take ${neededBits} ` +
+          `of ${availableBits} bits; at most ${mostTerms} terms fit`
+        );
+      },
+      source: "docs/values.md: terms (B7)",
+      get width() {
+        return width();
+      },
     },
   ];
 }

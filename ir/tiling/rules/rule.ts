@@ -1,6 +1,7 @@
 /** What a rule of tiling is. */
 import type { Code } from "../../codes.js";
 import type { DiagnosticData } from "../../diagnostic.js";
+import type { ExactWidth } from "../../values/exact-width.js";
 import type { Tiling } from "../tiling.js";
 
 /** A rule's name in diagnostics and explanations. */
@@ -12,6 +13,8 @@ export interface RuleVerdict {
   readonly pass: boolean;
   readonly detail: string;
   readonly source: string;
+  /** The figures of `exact-width`. */
+  readonly width?: ExactWidth;
 }
 
 /** A fault of a schedule's form, as its own diagnostic. */

@@ -4,7 +4,7 @@
  */
 import { isAbsolute, relative } from "node:path";
 import type { Diagnostic } from "../../../ir/index.js";
-import { counted, type SuiteReport } from "./suite-report.js";
+import { resultCounts, type SuiteReport } from "./suite-report.js";
 
 const data = (text: string): string =>
   text.replaceAll("%", "%25").replaceAll("\r", "%0D").replaceAll("\n", "%0A");
@@ -18,7 +18,7 @@ export function github(report: SuiteReport): string {
     const what = code === undefined ? backend : `${backend}, ${code}`;
     return [`::error ${at}title=${property(`${id} (${what})`)}::${data(message)}`];
   });
-  return [...failures, ...report.diagnostics.map(annotation), counted(report)].join("\n");
+  return [...failures, ...report.diagnostics.map(annotation), resultCounts(report)].join("\n");
 }
 
 const annotation = ({ severity, code, message }: Diagnostic): string =>

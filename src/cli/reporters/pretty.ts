@@ -1,6 +1,6 @@
 /** For people: what did not pass, then what ran where and how long. */
 import { table } from "../../report/table.js";
-import { counted, type SuiteReport } from "./suite-report.js";
+import { resultCounts, type SuiteReport } from "./suite-report.js";
 
 export function pretty(report: SuiteReport): string {
   const { results, shares, milliseconds } = report;
@@ -18,6 +18,6 @@ export function pretty(report: SuiteReport): string {
   return [
     ...lines,
     ...(rows.length === 0 ? [] : [table(["backend", "on", "passed", "failed", "skipped", "time"], rows)]),
-    `${counted(report)} in ${(milliseconds / 1000).toFixed(2)} s`,
+    `${resultCounts(report)} in ${(milliseconds / 1000).toFixed(2)} s`,
   ].join("\n");
 }

@@ -43,7 +43,7 @@ export function sharesOf(results: readonly CheckResult[], on: (backend: string) 
 }
 
 /** `5 passed, 1 failed, 0 skipped` */
-export function counted({ results, notRun }: Pick<SuiteReport, "results" | "notRun">): string {
+export function resultCounts({ results, notRun }: Pick<SuiteReport, "results" | "notRun">): string {
   const [passed, failed, skipped] = (["pass", "fail", "skip"] as const).map((status) =>
     countOf(results, status),
   );

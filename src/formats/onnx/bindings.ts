@@ -1,8 +1,8 @@
 /** What binds the open dims of a model, and how it fits what the model declares. */
 import { sameShape, type CompileError, type Shape } from "../../../ir/index.js";
 import type { TensorValue } from "../tensor.js";
-import { codeOf } from "./data-type.js";
-import { failure, quoted } from "./fail.js";
+import { dataTypeCode } from "./data-type.js";
+import { modelError, quoted } from "./fail.js";
 import type { Dim, OnnxGraph, OnnxModel, OnnxValue } from "./model.js";
 import { showDims, type TrackedValue } from "./value.js";
 
@@ -37,7 +37,7 @@ export function sorted(model: OnnxModel, { bind = {}, most = {} }: Bindings) {
     const extents = typeof bound === "number" ? [bound] : bound;
     const wrong = extents.find((extent) => !Number.isSafeInteger(extent) || extent < 0);
     if (wrong !== undefined) {
-      throw failure(model.file, `${quoted(name)} is bound to ${wrong}, which is no extent`, "0 or more");
+      throw modelError(model.file, `${quoted(name)} is bound to ${wrong}, which is no extent`, "0 or more");
     }
     if (typeof bound !== "number") shapes.set(name, bound);
     else if (known.has(name)) dims[name] = bound;
@@ -49,10 +49,10 @@ export function sorted(model: OnnxModel, { bind = {}, most = {} }: Bindings) {
   }
   for (const [name, extent] of Object.entries(most)) {
     if (!Number.isSafeInteger(extent) || extent < 0)
-      throw failure(model.file, `${quoted(name)} is at most ${extent}, which is no extent`, "0 or more");
+      throw modelError(model.file, `${quoted(name)} is at most ${extent}, which is no extent`, "0 or more");
     if (!known.has(name)) throw noDim(model, name, known);
     if (Object.hasOwn(dims, name))
-      throw failure(
+      throw modelError(
         model.file,
         `dim ${quoted(name)} is bound to ${dims[name] ?? 0} and left open`,
         "say one",
@@ -63,7 +63,7 @@ export function sorted(model: OnnxModel, { bind = {}, most = {} }: Bindings) {
 
 function noDim({ file }: OnnxModel, name: string, known: ReadonlySet<string>, hint?: string): CompileError {
   const has = known.size === 0 ? "it has none" : `it has ${shown(known)}`;
-  return failure(file, `it has no symbolic dim ${quoted(name)}`, hint ?? has);
+  return modelError(file, `it has no symbolic dim ${quoted(name)}`, hint ?? has);
 }
 
 /** Names that a model gives to extents, those of the bodies of If, Loop and Scan too. */
@@ -93,7 +93,7 @@ export function boundInputs(
   const declaredFor = (name: string, shape: Shape): TrackedValue => {
     const input = inputs.get(name);
     if (input === undefined) {
-      throw failure(
+      throw modelError(
         model.file,
         `it has no input ${quoted(name)}`,
         inputs.size === 0 ? undefined : `one of ${shown(inputs.keys())}`,
@@ -103,7 +103,7 @@ export function boundInputs(
     if (value.dims === undefined) return value;
     const fits = value.dims.map((dim, k) => (typeof dim === "number" ? dim : (shape[k] ?? -1)));
     if (!sameShape(fits, shape)) {
-      throw failure(
+      throw modelError(
         model.file,
         `input ${quoted(name)} is declared ${showDims(value.dims)}, not [${shape.join(", ")}]`,
       );
@@ -113,9 +113,9 @@ export function boundInputs(
   for (const [name, shape] of shapes) bound.set(name, { ...declaredFor(name, shape), dims: shape });
   for (const [name, tensor] of values) {
     const { dtype, shape } = tensor.type;
-    const type = codeOf(dtype);
+    const type = dataTypeCode(dtype);
     if ((declaredFor(name, shape).dataType ?? type) !== type) {
-      throw failure(model.file, `input ${quoted(name)} is not declared ${dtype}, the type of its value`);
+      throw modelError(model.file, `input ${quoted(name)} is not declared ${dtype}, the type of its value`);
     }
     bound.set(name, { dataType: type, dims: shape, constant: () => tensor });
   }

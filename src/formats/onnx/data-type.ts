@@ -19,16 +19,16 @@ const unsupported: ReadonlyMap<number, string> = new Map([
 ]);
 
 /** TensorProto.DataType of an element type. */
-export const codeOf = (dtype: DType): number => elementTypes[dtype].onnx[0];
+export const dataTypeCode = (dtype: DType): number => elementTypes[dtype].onnx[0];
 
 /** Codes that shape inference itself produces or looks at. */
 export const dataType = {
-  f32: codeOf("f32"),
-  i32: codeOf("i32"),
-  i64: codeOf("i64"),
-  string: codeOf("string"),
-  bool: codeOf("bool"),
-  u8: codeOf("u8"),
+  f32: dataTypeCode("f32"),
+  i32: dataTypeCode("i32"),
+  i64: dataTypeCode("i64"),
+  string: dataTypeCode("string"),
+  bool: dataTypeCode("bool"),
+  u8: dataTypeCode("u8"),
 } as const;
 
 /** The element type, or undefined for one that tilec lacks. */

@@ -4,7 +4,7 @@
  */
 import { dataType } from "./data-type.js";
 import { broadcast, elementsAt, flatOf, int, withDims, withElements, type ShapeRule } from "./rule.js";
-import { elementsOf, type TrackedValue } from "./value.js";
+import { knownElements, type TrackedValue } from "./value.js";
 
 const truth = (holds: boolean): bigint => (holds ? 1n : 0n);
 
@@ -22,7 +22,7 @@ function computed(
   dims: TrackedValue["dims"],
   compute: Compute,
 ): TrackedValue["elements"] {
-  const operands = inputs.map((input) => ({ dims: input?.dims ?? [], elements: elementsOf(input) }));
+  const operands = inputs.map((input) => ({ dims: input?.dims ?? [], elements: knownElements(input) }));
   if (dims === undefined || operands.some(({ elements }) => elements === undefined)) return undefined;
   return elementsAt(dims, (position) => {
     const values = operands.map(({ dims: own, elements }) => {
@@ -84,7 +84,7 @@ export const elementRules: Readonly<Record<string, ShapeRule>> = {
   Cast({ node, inputs: [x] }) {
     const to = int(node, "to");
     const value = withDims(to, x?.dims);
-    const elements = elementsOf(x);
+    const elements = knownElements(x);
     if (to === dataType.bool) {
       return withElements(
         value,

@@ -4,7 +4,7 @@ import { CompileError, error, type Diagnostic } from "../../../ir/index.js";
 export const problem = (where: string, message: string, hint?: string): Diagnostic =>
   error("TC014", `${where}: ${message}`, hint === undefined ? {} : { hint });
 
-export const failure = (where: string, message: string, hint?: string): CompileError =>
+export const modelError = (where: string, message: string, hint?: string): CompileError =>
   new CompileError([problem(where, message, hint)]);
 
 const longestName = 80;

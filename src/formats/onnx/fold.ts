@@ -41,7 +41,7 @@ import { quoted } from "./fail.js";
 import type { Left } from "./infer.js";
 import type { OnnxGraph, OnnxModel, OnnxNode } from "./model.js";
 import { isReduction, reductionOf } from "./reductions.js";
-import { isStatic, showDims, tensorOf, type TrackedValue } from "./value.js";
+import { isStatic, showDims, tensorValue, type TrackedValue } from "./value.js";
 import { viewNamed } from "./views.js";
 
 /** A tensor of the model that a chain reads. */
@@ -219,7 +219,7 @@ export class ChainFolder {
 
   /** A tensor that is known needs no chain: it is one already made. */
   #chainOf(name: string, value: TrackedValue): Chain | undefined {
-    const known = value.constant !== undefined || tensorOf(value) !== undefined;
+    const known = value.constant !== undefined || tensorValue(value) !== undefined;
     return (known ? undefined : this.#chains.get(value)) ?? alone(name, value);
   }
 

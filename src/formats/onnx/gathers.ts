@@ -23,7 +23,7 @@ import { openProgram, openShape, type Most, type OpenShape } from "./open-sizes.
 import { inferOutputs } from "./shape-rules.js";
 import type { OnnxModel, OnnxNode } from "./model.js";
 import { Uses, type OnnxUse } from "./uses.js";
-import { showDims, tensorOf, type TrackedValue } from "./value.js";
+import { showDims, tensorValue, type TrackedValue } from "./value.js";
 
 interface Named {
   /** A symbol of the text form, unique in the model. */
@@ -201,7 +201,7 @@ function withFolding<G extends OnnxGather & { readonly ok: true }>(
   try {
     const inputs = inputsOf(func).flatMap(({ name, type }, k) => {
       const value = sources[k]?.value;
-      const tensor = value === undefined ? undefined : (value.constant?.() ?? tensorOf(value));
+      const tensor = value === undefined ? undefined : (value.constant?.() ?? tensorValue(value));
       // Bytes that hold packed elements are those elements.
       return tensor === undefined ? [] : [[name, { ...tensor, type }] as const];
     });
@@ -360,7 +360,7 @@ function operand(
   if (opened === undefined) throw new CompileError([whyOpen()]);
   const dtype = dtypeOf(value.dataType);
   if (dtype === undefined) throw refuse(where, `${shown} has ${describeDataType(value.dataType)}`);
-  const tensor = value.constant?.() ?? tensorOf(value);
+  const tensor = value.constant?.() ?? tensorValue(value);
   const { shape, outermost } = opened;
   return {
     type: { dtype, shape },

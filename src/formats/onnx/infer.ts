@@ -7,7 +7,7 @@ import { boundInputs, declaredValue, sorted, type Bindings } from "./bindings.js
 import type { OnnxGraph, OnnxModel, OnnxNode, OnnxTensor } from "./model.js";
 import { readTensor } from "./read-tensor.js";
 import { inferOutputs } from "./shape-rules.js";
-import { common, contradict, elementsOf, merged, type TrackedValue } from "./value.js";
+import { common, contradict, knownElements, merged, type TrackedValue } from "./value.js";
 
 export interface Visited {
   readonly node: OnnxNode;
@@ -126,7 +126,7 @@ function outputsOf(
   if (node.domain !== "") return inferOutputs({ node, inputs, opset: walk.opset });
   if (node.op === "If") {
     const [yes = [], no = []] = [bodies.get("then_branch"), bodies.get("else_branch")];
-    const condition = elementsOf(inputs[0])?.[0];
+    const condition = knownElements(inputs[0])?.[0];
     if (condition !== undefined) return condition === 0n ? no : yes;
     return node.outputs.map((_, k) => common(yes[k], no[k]));
   }

@@ -8,7 +8,7 @@ import { readBytes } from "../files.js";
 import type { CaseTensor } from "../case-tensor.js";
 import type { Case } from "../cases.js";
 import type { TensorValue } from "../tensor.js";
-import { failure } from "./fail.js";
+import { modelError } from "./fail.js";
 import { findGathers } from "./gathers.js";
 import type { OnnxModel } from "./model.js";
 import { readModel } from "./read-model.js";
@@ -50,10 +50,10 @@ function entries(path: string): string[] {
  */
 export function readNodeTest(name: string, files: ReadonlyMap<string, Uint8Array>): Case[] {
   const bytes = files.get(modelFile);
-  if (bytes === undefined) throw failure(name, `it lacks ${modelFile}`);
+  if (bytes === undefined) throw modelError(name, `it lacks ${modelFile}`);
   const model = readModel(bytes, `${name}/${modelFile}`);
   const sets = [...new Set([...files.keys()].flatMap((file) => dataFile.exec(file)?.[1] ?? []))];
-  if (sets.length === 0) throw failure(name, "it has no test_data_set_0");
+  if (sets.length === 0) throw modelError(name, "it has no test_data_set_0");
   const numbered = sets.sort((a, b) => a.localeCompare(b, "en", { numeric: true }));
   return numbered.map((set) =>
     toCase(sets.length === 1 ? name : `${name}/${set}`, model, tensors(name, set, files)),
@@ -81,16 +81,16 @@ function toCase(id: string, model: OnnxModel, read: Tensors): Case {
   const gathers = findGathers(model, { values });
   const [gather] = gathers;
   if (gather === undefined || gathers.length > 1) {
-    throw failure(id, `a case is one gather; the model has ${gathers.length}`);
+    throw modelError(id, `a case is one gather; the model has ${gathers.length}`);
   }
-  if (!gather.ok) throw failure(id, gather.diagnostic.message, gather.diagnostic.hint);
+  if (!gather.ok) throw modelError(id, gather.diagnostic.message, gather.diagnostic.hint);
   const { data, indices } = gather;
   if (data === undefined || indices === undefined) {
     const missing = data === undefined ? "data" : "indices";
-    throw failure(id, `nothing gives the gather its ${missing}`, "each graph input has an input_<k>.pb");
+    throw modelError(id, `nothing gives the gather its ${missing}`, "each graph input has an input_<k>.pb");
   }
   const place = graph.outputs.findIndex((output) => output.name === gather.node.outputs[0]);
-  if (place === -1) throw failure(id, "the gather's output is none of the model's outputs");
+  if (place === -1) throw modelError(id, "the gather's output is none of the model's outputs");
   const output = read("output", place);
   return {
     id,

@@ -18,11 +18,11 @@ import {
   type PackedType,
   type TensorType,
 } from "../../../ir/index.js";
-import { allocate, maxStrings } from "../../../backends/index.js";
+import { allocateArray, maxStrings } from "../../../backends/index.js";
 import { integerRange, writeWhole } from "../numbers.js";
 import type { TensorValue } from "../tensor.js";
 import { describeDataType, dtypeOf } from "./data-type.js";
-import { failure, quoted } from "./fail.js";
+import { modelError, quoted } from "./fail.js";
 import type { OnnxTensor } from "./model.js";
 import { readTensorHeader } from "./read-model.js";
 import { Message, Source } from "./wire.js";
@@ -53,22 +53,23 @@ export function readTensorFile(
 export function readTensor(tensor: OnnxTensor, file: string): TensorValue {
   const where = `${file}: tensor ${quoted(tensor.name)}`;
   const dtype = dtypeOf(tensor.dataType);
-  if (dtype === undefined) throw failure(where, `it has ${describeDataType(tensor.dataType)}`);
+  if (dtype === undefined) throw modelError(where, `it has ${describeDataType(tensor.dataType)}`);
   switch (tensor.stored) {
     case "here":
       break;
     case "external":
-      throw failure(
+      throw modelError(
         where,
         "its elements are in another file, which tilec does not open",
         "save the model with its data inside: onnx.save_model(model, path, save_as_external_data=False)",
       );
     case "in segments":
-      throw failure(where, "its elements are in segments, which tilec does not join");
+      throw modelError(where, "its elements are in segments, which tilec does not join");
   }
   const count = countOf(tensor.dims);
   const type: TensorType = { dtype, shape: tensor.dims };
-  if (!Number.isSafeInteger(count)) throw failure(where, `${formatType(type)} has more than 2^53 elements`);
+  if (!Number.isSafeInteger(count))
+    throw modelError(where, `${formatType(type)} has more than 2^53 elements`);
   return elements(tensor, type, count, where);
 }
 
@@ -80,11 +81,11 @@ function elements(tensor: OnnxTensor, type: TensorType, count: number, where: st
   const found = survey(tensor, fieldOf(type.dtype), where);
   const shown = formatType(type);
   if (found.raw !== undefined && found.raw.byteLength > 0) {
-    if (found.count > 0) throw failure(where, "it has both raw_data and typed elements");
-    if (type.dtype === "string") throw failure(where, "strings cannot be in raw_data");
+    if (found.count > 0) throw modelError(where, "it has both raw_data and typed elements");
+    if (type.dtype === "string") throw modelError(where, "strings cannot be in raw_data");
     const bytes = bytesFor(count, type.dtype);
     if (found.raw.byteLength !== bytes) {
-      throw failure(where, `${shown} takes ${bytes} bytes; raw_data holds ${found.raw.byteLength}`);
+      throw modelError(where, `${shown} takes ${bytes} bytes; raw_data holds ${found.raw.byteLength}`);
     }
     // A copy: the tensor must neither keep the file in memory nor start at an odd address.
     return { type, bytes: new Uint8Array(found.raw) };
@@ -94,10 +95,10 @@ function elements(tensor: OnnxTensor, type: TensorType, count: number, where: st
     ? bytesFor(count, type.dtype)
     : count * (isComplex(type.dtype) ? 2 : 1);
   if (found.count !== numbers) {
-    throw failure(where, `${shown} takes ${numbers} numbers; ${fieldOf(type.dtype)} holds ${found.count}`);
+    throw modelError(where, `${shown} takes ${numbers} numbers; ${fieldOf(type.dtype)} holds ${found.count}`);
   }
   if (type.dtype === "string" && count > maxStrings) {
-    throw failure(where, `${shown} is ${count} strings; tilec reads ${maxStrings} at most`);
+    throw modelError(where, `${shown} is ${count} strings; tilec reads ${maxStrings} at most`);
   }
   return typed(tensor, type, count, where);
 }
@@ -118,7 +119,7 @@ function survey(
     else {
       const held = countField(message, name);
       if (held > 0 && name !== field) {
-        throw failure(where, `its elements are in ${name}; those of its type go in ${field} or raw_data`);
+        throw modelError(where, `its elements are in ${name}; those of its type go in ${field} or raw_data`);
       }
       count += held;
     }
@@ -148,7 +149,7 @@ function typed(tensor: OnnxTensor, type: TensorType, count: number, where: strin
   const message = new Message(new Source(where), "TensorProto", tensor.message);
   const field = fieldOf(dtype);
   const strings: string[] = [];
-  const bytes = allocate(dtype === "string" ? 0 : bytesFor(count, dtype), where);
+  const bytes = allocateArray(dtype === "string" ? 0 : bytesFor(count, dtype), where);
   const view = new DataView(bytes.buffer);
   let place = 0;
   let k = 0;
@@ -188,7 +189,7 @@ function decoded(bytes: Uint8Array, k: number, where: string): string {
   try {
     return strictUtf8.decode(bytes);
   } catch {
-    throw failure(where, `string ${k} is not UTF-8`);
+    throw modelError(where, `string ${k} is not UTF-8`);
   }
 }
 
@@ -204,7 +205,7 @@ type NumberType = Exclude<IntegerType | FloatType, PackedType>;
 function writeInt(view: DataView, dtype: NumberType, k: number, value: bigint, where: string): void {
   const [lowest, highest] = isFloat(dtype) ? [0n, 2n ** BigInt(bitsOf(dtype)) - 1n] : integerRange(dtype);
   if (value < lowest || value > highest) {
-    throw failure(where, `element ${k} is ${value.toString()}, which no ${dtype} holds`);
+    throw modelError(where, `element ${k} is ${value.toString()}, which no ${dtype} holds`);
   }
   const bytes = bytesOf(dtype);
   writeWhole(view, k * bytes, bytes, value);

@@ -1,12 +1,12 @@
 /** Rules of RNN, GRU and LSTM, whose outputs have one shape. Source: onnx/onnx docs/Operators.md. */
 import type { Dim } from "./model.js";
-import { int, typed, withDims, word, type ShapeRule } from "./rule.js";
+import { int, typed, withDims, stringAttribute, type ShapeRule } from "./rule.js";
 
 /** Y of every step, then the last state, and the last cell of an LSTM; `layout` 1 (opset 14) puts the batch first. */
 const recurrent: ShapeRule = ({ node, inputs: [x, , weights] }) => {
   const type = x?.dataType;
   const hidden: Dim = int(node, "hidden_size") ?? weights?.dims?.[2] ?? "";
-  const directions = word(node, "direction") === "bidirectional" ? 2 : 1;
+  const directions = stringAttribute(node, "direction") === "bidirectional" ? 2 : 1;
   if (x?.dims !== undefined && x.dims.length !== 3) return typed(type);
   const [first = "", second = ""] = x?.dims ?? [];
   const batchFirst = int(node, "layout") === 1;

@@ -1,7 +1,7 @@
 /** What a shape rule is given and gives, and what rules are written with. */
 import { elementCount } from "../../../ir/index.js";
 import type { Dim, OnnxNode } from "./model.js";
-import { elementsOf, isStatic, maxFollowed, type TrackedValue } from "./value.js";
+import { knownElements, isStatic, maxFollowed, type TrackedValue } from "./value.js";
 
 export interface RuleInput {
   readonly node: OnnxNode;
@@ -37,7 +37,7 @@ export function ints(node: OnnxNode, name: string): readonly number[] | undefine
   return attribute?.kind === "ints" ? attribute.values.map(Number) : undefined;
 }
 
-export function word(node: OnnxNode, name: string): string | undefined {
+export function stringAttribute(node: OnnxNode, name: string): string | undefined {
   const attribute = node.attributes.get(name);
   return attribute?.kind === "string" ? attribute.values[0] : undefined;
 }
@@ -45,7 +45,7 @@ export function word(node: OnnxNode, name: string): string | undefined {
 /** The elements of input `k` when all of them are known; `[]` for an input that is left out. */
 export function knownInts({ node, inputs }: RuleInput, k: number): readonly number[] | undefined {
   if ((node.inputs[k] ?? "") === "") return [];
-  const elements = elementsOf(inputs[k]);
+  const elements = knownElements(inputs[k]);
   return elements?.every((element) => element !== undefined) === true ? elements.map(Number) : undefined;
 }
 

@@ -23,7 +23,7 @@ import {
   type ShapeRule,
   type RuleInput,
 } from "./rule.js";
-import { elementsOf, isStatic, maxFollowed, type TrackedValue } from "./value.js";
+import { knownElements, isStatic, maxFollowed, type TrackedValue } from "./value.js";
 import { transposed, windowRules } from "./window-rules.js";
 
 const sameShape: ShapeRule = ({ inputs: [x] }) => withDims(x?.dataType, x?.dims);
@@ -80,7 +80,7 @@ const rules: Readonly<Record<string, ShapeRule>> = {
     if (axes === undefined) return typed(x.dataType);
     const rest = [...x.dims];
     const dims = Array.from({ length: rank }, (_, k) => (axes.includes(k) ? 1 : (rest.shift() ?? 1)));
-    return withElements({ ...typed(x.dataType), dims }, elementsOf(x));
+    return withElements({ ...typed(x.dataType), dims }, knownElements(x));
   },
 
   /** Without axes, every dim of 1 goes. */
@@ -91,7 +91,7 @@ const rules: Readonly<Record<string, ShapeRule>> = {
     const axes = normalized(given, x.dims.length);
     if (axes === undefined || (axes.length === 0 && !isStatic(x.dims))) return typed(x.dataType);
     const dims = x.dims.filter((dim, k) => (axes.length === 0 ? dim !== 1 : !axes.includes(k)));
-    return withElements({ ...typed(x.dataType), dims }, elementsOf(x));
+    return withElements({ ...typed(x.dataType), dims }, knownElements(x));
   },
 
   /** Two dims: those before the axis, and the rest. */
@@ -101,7 +101,7 @@ const rules: Readonly<Record<string, ShapeRule>> = {
     const axis = given < 0 ? given + x.dims.length : given;
     if (axis < 0 || axis > x.dims.length) return withDims(x.dataType, ["", ""]);
     const dims = [x.dims.slice(0, axis), x.dims.slice(axis)].map(elementCount);
-    return withElements(withDims(x.dataType, dims), elementsOf(x));
+    return withElements(withDims(x.dataType, dims), knownElements(x));
   },
 
   Concat({ node, inputs }) {
@@ -116,7 +116,7 @@ const rules: Readonly<Record<string, ShapeRule>> = {
       if (k !== axis) return along.find((dim) => typeof dim === "number") ?? along[0] ?? "";
       return isStatic(along) ? along.reduce((sum, dim) => sum + dim, 0) : "";
     });
-    const parts = inputs.map(elementsOf);
+    const parts = inputs.map(knownElements);
     const value = withDims(first?.dataType, dims);
     if (rank !== 1 || typeof dims[0] !== "number" || dims[0] > maxFollowed) return value;
     return parts.some((part) => part === undefined)
@@ -137,7 +137,7 @@ const rules: Readonly<Record<string, ShapeRule>> = {
       ...indices.dims,
       ...data.dims.slice(axis + 1),
     ]);
-    const [elements, places] = [elementsOf(data), elementsOf(indices)];
+    const [elements, places] = [knownElements(data), knownElements(indices)];
     if (rank !== 1 || elements === undefined || places === undefined) return value;
     return withElements(
       value,
@@ -166,7 +166,7 @@ const rules: Readonly<Record<string, ShapeRule>> = {
 
   /** 0 keeps the input's extent unless `allowzero`; -1 takes what is left. */
   Reshape({ node, inputs: [x, shape] }) {
-    const wanted = elementsOf(shape);
+    const wanted = knownElements(shape);
     if (wanted === undefined) return typed(x?.dataType);
     const keepsZero = int(node, "allowzero") === 1;
     const dims = wanted.map((extent, k): Dim => {
@@ -180,11 +180,11 @@ const rules: Readonly<Record<string, ShapeRule>> = {
       const left = isStatic(x.dims) ? elementCount(x.dims) / others : Number.NaN;
       if (Number.isSafeInteger(left)) dims[rest] = left;
     }
-    return withElements(withDims(x?.dataType, dims), elementsOf(x));
+    return withElements(withDims(x?.dataType, dims), knownElements(x));
   },
 
   Expand({ inputs: [x, shape] }) {
-    const wanted = elementsOf(shape)?.map((extent) => (extent === undefined ? "" : Number(extent)));
+    const wanted = knownElements(shape)?.map((extent) => (extent === undefined ? "" : Number(extent)));
     return withDims(x?.dataType, broadcast([x?.dims, wanted]));
   },
 
@@ -208,12 +208,12 @@ const rules: Readonly<Record<string, ShapeRule>> = {
     const [rank] = shape?.dims?.length === 1 ? shape.dims : [];
     const open =
       typeof rank === "number" && rank <= maxFollowed ? Array.from({ length: rank }, () => "") : undefined;
-    const dims = elementsOf(shape)?.map((extent) => (extent === undefined ? "" : Number(extent))) ?? open;
+    const dims = knownElements(shape)?.map((extent) => (extent === undefined ? "" : Number(extent))) ?? open;
     const value = withDims(type, dims);
     if (dims === undefined || attribute?.kind !== "tensor") return value;
     const { tensor } = attribute;
     const [fill] =
-      elementsOf({ ...typed(type), dims: [1], constant: () => readTensor(tensor, "value") }) ?? [];
+      knownElements({ ...typed(type), dims: [1], constant: () => readTensor(tensor, "value") }) ?? [];
     return withElements(
       value,
       elementsAt(dims, () => fill),
@@ -221,7 +221,7 @@ const rules: Readonly<Record<string, ShapeRule>> = {
   },
 
   Range({ inputs }) {
-    const [start, limit, delta] = inputs.map((input) => elementsOf(input)?.[0]);
+    const [start, limit, delta] = inputs.map((input) => knownElements(input)?.[0]);
     const type = inputs[0]?.dataType;
     if (start === undefined || limit === undefined || delta === undefined || delta === 0n)
       return withDims(type, [""]);

@@ -27,7 +27,7 @@ export const isStatic = (dims: readonly Dim[]): dims is readonly number[] =>
   dims.every((dim) => typeof dim === "number");
 
 /** The elements of a small value of i32, i64 or bool, if it is one. */
-export function elementsOf(value: TrackedValue | undefined): readonly (bigint | undefined)[] | undefined {
+export function knownElements(value: TrackedValue | undefined): readonly (bigint | undefined)[] | undefined {
   if (value?.elements !== undefined) return value.elements;
   if (value?.constant === undefined || value.dims === undefined || !isStatic(value.dims)) return undefined;
   const { dataType: type } = value;
@@ -54,7 +54,7 @@ function integers(tensor: TensorValue): bigint[] {
 }
 
 /** A tensor of elements that are all known: a constant that inference computed. */
-export function tensorOf(value: TrackedValue): TensorValue | undefined {
+export function tensorValue(value: TrackedValue): TensorValue | undefined {
   const { elements, dims } = value;
   if (elements === undefined || dims === undefined || !isStatic(dims)) return undefined;
   const wide = value.dataType === dataType.i64;

@@ -9,11 +9,11 @@ import {
   typed,
   withDims,
   withElements,
-  word,
+  stringAttribute,
 } from "./rule.js";
 import type { ShapeRule, RuleInput } from "./rule.js";
 import type { Dim } from "./model.js";
-import { elementsOf, isStatic, type TrackedValue } from "./value.js";
+import { knownElements, isStatic, type TrackedValue } from "./value.js";
 
 interface Cut {
   readonly start: number;
@@ -74,7 +74,7 @@ function windowed(
   const strides = ints(node, "strides") ?? [];
   const dilations = ints(node, "dilations") ?? [];
   const pads = ints(node, "pads") ?? [];
-  const auto = word(node, "auto_pad") ?? "NOTSET";
+  const auto = stringAttribute(node, "auto_pad") ?? "NOTSET";
   return extents.map((extent, k): Dim => {
     const size = kernel[k];
     const stride = strides[k] ?? 1;
@@ -110,7 +110,7 @@ export const windowRules: Readonly<Record<string, ShapeRule>> = {
         dims.map(() => ""),
       );
     const shape = dims.map((dim, k): Dim => (slice.axes.includes(k) ? (cuts[k]?.length ?? "") : dim));
-    const elements = elementsOf(x);
+    const elements = knownElements(x);
     const value = withDims(x.dataType, shape);
     if (elements === undefined) return value;
     const picked = elementsAt(
@@ -169,7 +169,7 @@ export const windowRules: Readonly<Record<string, ShapeRule>> = {
 export function transposed(x: TrackedValue, perm: readonly number[]): TrackedValue {
   const dims = x.dims ?? [];
   const shape = perm.map((k) => dims[k] ?? "");
-  const elements = elementsOf(x);
+  const elements = knownElements(x);
   const value = withDims(x.dataType, shape);
   if (elements === undefined || !isStatic(dims)) return value;
   return withElements(

@@ -4,7 +4,7 @@
  * allocate is bounded.
  */
 import type { CompileError } from "../../../ir/index.js";
-import { failure } from "./fail.js";
+import { modelError } from "./fail.js";
 import { WireReader, wireTypes } from "./wire-reader.js";
 
 /**
@@ -27,7 +27,7 @@ export class Source {
   }
 
   fail(message: string, hint?: string): CompileError {
-    return failure(this.file, message, hint);
+    return modelError(this.file, message, hint);
   }
 }
 

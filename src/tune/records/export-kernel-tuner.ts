@@ -4,7 +4,7 @@
  */
 import { CompileError, error, outputOf, parseModule, type Shape } from "../../../ir/index.js";
 import { millisecondsOf } from "./best.js";
-import { parametersOf } from "./parameters.js";
+import { scheduleParameters } from "./parameters.js";
 import type { CandidateRecord, TaskRecord, TuneRecord } from "./record.js";
 
 /** A cache file of Kernel Tuner. */
@@ -33,7 +33,7 @@ export function kernelTunerCache(records: readonly TuneRecord[]): KernelTunerCac
     throw new CompileError([error("TC016", `a cache is of one task, and there are ${tasks.size}`, { hint })]);
   }
   const candidates = records.filter((r): r is CandidateRecord => r.record === "candidate");
-  const parameters = candidates.map(({ schedule }) => parametersOf(schedule));
+  const parameters = candidates.map(({ schedule }) => scheduleParameters(schedule));
   const keys = [...new Set(parameters.flatMap((own) => Object.keys(own)))];
   const values = (key: string): readonly number[] =>
     [...new Set(parameters.map((own) => own[key] ?? 0))].sort((a, b) => a - b);

@@ -3,7 +3,7 @@
  * result with its configuration, times, invalidity and correctness (Kernel Tuner, schema/T4/1.0.0).
  */
 import type { CandidateRecord, TuneRecord } from "./record.js";
-import { parametersOf } from "./parameters.js";
+import { scheduleParameters } from "./parameters.js";
 
 /** A results file in the T4 format of the autotuning community. */
 export interface T4Results {
@@ -48,7 +48,7 @@ function t4Result(record: CandidateRecord, objective: string): T4Result {
   const { schedule, status, cycles, floor, bytes, ubBytes, tasks, runs } = record;
   const runtimes = runs.flatMap(({ nanoseconds }) => nanoseconds.map((ns) => ns / 1e6));
   return {
-    configuration: parametersOf(schedule),
+    configuration: scheduleParameters(schedule),
     objectives: [objective === "ms" ? "time" : objective],
     times: { compilation_time: 0, runtimes },
     invalidity: invalidities[status],

@@ -16,7 +16,7 @@ const byOperand = <T extends string | number>(
     : [[name, numberOf(value)]];
 
 /** Of the entries that a search chooses. */
-export function parametersOf(schedule: ResolvedSchedule): Readonly<Record<string, number>> {
+export function scheduleParameters(schedule: ResolvedSchedule): Readonly<Record<string, number>> {
   const { tile, view, order, residency, buffers } = schedule;
   const parameters: Readonly<Record<SearchedEntry, Parameters>> = {
     tile: list("tile", tile),

@@ -11,7 +11,7 @@ export function pinnedTest({ task, best }: BestRecord): string {
       }),
     ]);
   }
-  const program = programOf(task.program);
+  const program = programInRecord(task.program);
   const text = printFunc({ ...program, schedule: best.schedule });
   return [
     "// RUN: tilec explain %s",
@@ -27,7 +27,7 @@ export function pinnedTest({ task, best }: BestRecord): string {
 }
 
 /** The program of a task. Throws a CompileError (TC016) for a text that does not parse. */
-export function programOf(text: string): Func {
+export function programInRecord(text: string): Func {
   const { module, diagnostics } = parseModule(text, "records");
   const [func] = module.funcs;
   if (func === undefined) {

@@ -14,7 +14,7 @@ import { shapeFaults } from "../../../ir/tiling/rules/index.js";
 import { clockOf } from "../../../passes/index.js";
 import { accessOf } from "../../api/access.js";
 import { factsOf, idOf } from "../space.js";
-import { programOf } from "./pin.js";
+import { programInRecord } from "./pin.js";
 import { standingIn, type CandidateRecord, type TaskRecord } from "./record.js";
 import type { PlacedRecords } from "./text.js";
 
@@ -57,7 +57,7 @@ function costsOf({
   target,
   pipeline,
 }: TaskRecord): (record: CandidateRecord) => Figures | string | undefined {
-  const access = accessOf({ ...programOf(program), schedule: {} }, { target });
+  const access = accessOf({ ...programInRecord(program), schedule: {} }, { target });
   // Of each number of cores and bytes of UB that candidates have: one, where the task pins them.
   const floors = new Map<string, ProgramFloor>();
   const floorOf = (tiling: Tiling): ProgramFloor => {

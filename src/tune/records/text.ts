@@ -1,6 +1,6 @@
 /** Records from and to JSON Lines. */
 import type { Field, Fields } from "../../../backends/index.js";
-import { isObject, oneOf, shown, wholeNumber, yesOrNo } from "../../../backends/index.js";
+import { isObject, oneOf, shownValue, wholeNumber, yesOrNo } from "../../../backends/index.js";
 import { CompileError, error, isResolved, type Diagnostic, type Schedule } from "../../../ir/index.js";
 import { checkOptions, scheduleField, targetField } from "../../api/check-options.js";
 import type { TableRecord } from "../../api/pieces.js";
@@ -163,7 +163,7 @@ function faults(value: unknown): readonly string[] {
   const options = { open: true, needs: Object.keys(own), code } as const;
   const version = kind === "task" && isObject(value) ? versionOf(value["versions"]) : recordsVersion;
   if (version !== recordsVersion)
-    return [`versions.records is ${shown(version)}; this tilec reads version ${recordsVersion}`];
+    return [`versions.records is ${shownValue(version)}; this tilec reads version ${recordsVersion}`];
   const found = checkOptions(`a ${kind} record`, value, own, options).map(({ message }) => message);
   if (found.length > 0 || kind !== "candidate" || !isObject(value)) return found;
   const { schedule, given = schedule } = value;

@@ -1,36 +1,36 @@
 /**
- * Whole numbers of 128 bits in code that has none beyond 64: two's complement, in two locals. What a sum of index values comes to
- * fits 64 bits nearly always; where it may not, it is held here.
+ * 128-bit integers in WebAssembly, which has none beyond 64 bits: two's complement, in two locals. Used for a sum of index values that
+ * may not fit 64 bits.
  */
-import type { Amount, CodeBuilder, LocalId, Wide } from "./code.js";
+import type { Amount, CodeBuilder, LocalId, Int128 } from "./code.js";
 import type { IndexValue } from "./resolve.js";
 
 /** Bits of a half that its product with another half does not leave. */
 const half = 32;
 const lowHalf = 0xffffffff;
 
-const wideLocal = (code: CodeBuilder): Wide => ({
+const int128Local = (code: CodeBuilder): Int128 => ({
   low: code.local("low", "i64"),
   high: code.local("high", "i64"),
 });
 
 /** A constant of up to 53 bits. */
-export function wideConstant(code: CodeBuilder, value: number): Wide {
-  const wide = wideLocal(code);
-  code.whole("i64", value).set(wide.low);
-  code.whole("i64", value < 0 ? -1 : 0).set(wide.high);
-  return wide;
+export function int128Constant(code: CodeBuilder, value: number): Int128 {
+  const constant = int128Local(code);
+  code.whole("i64", value).set(constant.low);
+  code.whole("i64", value < 0 ? -1 : 0).set(constant.high);
+  return constant;
 }
 
 /** The i64 on top, with its sign. */
-export function widened(code: CodeBuilder): Wide {
-  const wide = wideLocal(code);
-  code.set(wide.low).get(wide.low).op("i64.const", 63).op("i64.shr_s").set(wide.high);
-  return wide;
+export function int128FromI64(code: CodeBuilder): Int128 {
+  const value = int128Local(code);
+  code.set(value.low).get(value.low).op("i64.const", 63).op("i64.shr_s").set(value.high);
+  return value;
 }
 
 /** sum += value, or sum -= value. */
-export function accumulate(code: CodeBuilder, sum: Wide, value: Wide, op: "add" | "sub"): void {
+export function accumulate(code: CodeBuilder, sum: Int128, value: Int128, op: "add" | "sub"): void {
   const low = code.local("low", "i64");
   code.get(sum.low).get(value.low).op(`i64.${op}`).set(low);
   code.get(sum.high).get(value.high).op(`i64.${op}`);
@@ -42,8 +42,8 @@ export function accumulate(code: CodeBuilder, sum: Wide, value: Wide, op: "add" 
 }
 
 /** A number times a positive constant of up to 53 bits, by halves of 32 bits. */
-export function wideProduct(code: CodeBuilder, { low, high }: Wide, by: number): Wide {
-  const product = wideLocal(code);
+export function int128Product(code: CodeBuilder, { low, high }: Int128, by: number): Int128 {
+  const product = int128Local(code);
   const pushHalf = (upper: boolean): void => {
     code.get(low);
     if (upper) code.op("i64.const", half).op("i64.shr_u");
@@ -73,19 +73,19 @@ export function wideProduct(code: CodeBuilder, { low, high }: Wide, by: number):
 }
 
 /** A number that is not negative by one of up to 53 bits, bit by bit. */
-export function wideQuotient(
+export function int128Quotient(
   code: CodeBuilder,
-  value: Wide,
+  value: Int128,
   by: Amount,
-): { readonly quotient: Wide; readonly remainder: LocalId } {
-  const rest = wideLocal(code);
-  const quotient = wideLocal(code);
+): { readonly quotient: Int128; readonly remainder: LocalId } {
+  const rest = int128Local(code);
+  const quotient = int128Local(code);
   const remainder = code.local("remainder", "i64");
   code.get(value.low).set(rest.low).get(value.high).set(rest.high);
   for (const local of [quotient.low, quotient.high, remainder]) code.whole("i64", 0).set(local);
   const one = (local: LocalId): CodeBuilder => code.get(local).op("i64.const", 1);
   const top = (local: LocalId): CodeBuilder => code.get(local).op("i64.const", 63).op("i64.shr_u");
-  const doubled = ({ low, high }: Wide): void => {
+  const doubled = ({ low, high }: Int128): void => {
     one(high).op("i64.shl");
     top(low).op("i64.or").set(high);
     one(low).op("i64.shl").set(low);
@@ -105,16 +105,16 @@ export function wideQuotient(
 }
 
 /** A number as an index value. */
-export function wideValue(code: CodeBuilder, value: Wide): IndexValue {
+export function int128Value(code: CodeBuilder, value: Int128): IndexValue {
   /** Pushes all ones where it is negative, else 0. */
   const mask = (): CodeBuilder => code.get(value.high).op("i64.const", 63).op("i64.shr_s");
   return {
     held: value,
     counted(fromEnd) {
-      const sum = wideConstant(code, 0);
+      const sum = int128Constant(code, 0);
       mask().amount(fromEnd, "i64").op("i64.and").set(sum.low);
       accumulate(code, sum, value, "add");
-      return wideValue(code, sum);
+      return int128Value(code, sum);
     },
     low: () => void code.get(value.low).convert("i64", "i32"),
     outside(below) {
@@ -124,10 +124,10 @@ export function wideValue(code: CodeBuilder, value: Wide): IndexValue {
     isNegative: () => void code.get(value.high).op("i64.const", 0).op("i64.lt_s"),
     remainder(by) {
       // -v - 1 is ~v: the remainder of a negative value is that of its complement, counted from the other end.
-      const folded = wideLocal(code);
+      const folded = int128Local(code);
       mask().get(value.low).op("i64.xor").set(folded.low);
       mask().get(value.high).op("i64.xor").set(folded.high);
-      const { remainder } = wideQuotient(code, folded, by);
+      const { remainder } = int128Quotient(code, folded, by);
       code.amount(by, "i64", -1).get(remainder).op("i64.sub").get(remainder);
       code.get(value.high).op("i64.const", 0).op("i64.lt_s").op("select").op("i32.wrap_i64");
     },

@@ -1,12 +1,12 @@
-/** The sites of a map at one output element: what each reads, what it comes to, and which one ends the element. */
+/** Resolves the index values of an output element in order: reads each site, applies its policy, and stops at the first that ends the element. */
 import { isOfTerm, isRead, type AccessMap, type OpenBounds } from "../ir/access.js";
 import type { Operand } from "../ir/func.js";
 import { evaluate, evaluateExact, type Env, type Linear } from "../ir/linear.js";
 import { outOfRange, resolveIndex, siteRule, type IndexRule } from "../ir/policy.js";
 import { at, invariant } from "../ir/types.js";
 
-/** Machines without numbers of any size hold sums of index values in 128 bits: below this they are exact, with one more added. */
-export const wideLimit = 2 ** 126;
+/** WebAssembly and WGSL hold sums of index values in 128 bits. Sums below this limit are exact, also after one more addition. */
+export const int128Limit = 2 ** 126;
 
 /** How a site comes by its value. */
 export interface SiteStep {
@@ -80,8 +80,8 @@ interface Reader extends Exact {
   (position: number): number;
 }
 
-/** The walk over the steps of one element after the other: inner sites first, up to the first that ends the element. */
-export class SiteWalk {
+/** Walks over the sites of an element, inner sites first, up to the first that ends the element. Serves one element after the other. */
+export class IndexWalk {
   /** What the sites of the element come to, as far as it got: what coordinates are made from. */
   readonly sites: number[];
   private readonly exact: bigint[];

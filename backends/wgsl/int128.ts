@@ -1,64 +1,64 @@
 /**
- * Whole numbers of 128 bits in WGSL, which has none beyond 32: two's complement in a vec4u, lowest word first. A sum of 64-bit
- * index values times 32-bit factors stays far inside.
+ * 128-bit integers in WGSL, which has none beyond 32 bits: two's complement in a vec4u, lowest word first. A sum of 64-bit index values
+ * times 32-bit factors stays far inside.
  */
 import type { Linear } from "../../ir/linear.js";
 import { assertNever, at, InternalError } from "../../ir/types.js";
 import type { Lines } from "../lines.js";
 
-/** What the atoms of a wide form are called. */
-export interface WideWords {
+/** What the atoms of a form in 128 bits are called. */
+export interface Int128Words {
   /** A form of dims, loop variables and resolved sites, as a u32. */
   readonly narrow: (form: Linear) => string;
-  /** By site: the name of its value, and whether that is a wide number. */
-  readonly sites: readonly { readonly name: string; readonly wide: boolean }[];
+  /** By site: the name of its value, and whether that is a 128-bit number. */
+  readonly sites: readonly { readonly name: string; readonly int128: boolean }[];
 }
 
-const widened = (narrow: string): string => `vec4u(${narrow}, 0u, 0u, 0u)`;
+const int128FromU32 = (narrow: string): string => `vec4u(${narrow}, 0u, 0u, 0u)`;
 
-/** The value of a form as a wide number. */
-export function wideForm(form: Linear, words: WideWords): string {
+/** The value of a form as a 128-bit number. */
+export function int128Form(form: Linear, words: Int128Words): string {
   const terms = form.terms.map(({ by, of }) => {
     const value = atomOf({ at: 0, terms: [{ by: 1, of }] }, words);
     const product = productOf(value, Math.abs(by));
-    return by < 0 ? `negated_wide(${product})` : product;
+    return by < 0 ? `negated_i128(${product})` : product;
   });
-  const constant = form.at === 0 && terms.length > 0 ? [] : [wideLiteral(form.at)];
-  return [...constant, ...terms].reduce((sum, term) => `add_wide(${sum}, ${term})`);
+  const constant = form.at === 0 && terms.length > 0 ? [] : [int128Literal(form.at)];
+  return [...constant, ...terms].reduce((sum, term) => `add_i128(${sum}, ${term})`);
 }
 
 /** A product by words: factors may have 53 bits. */
 function productOf(value: string, by: number): string {
   if (by === 1) return value;
   const [low, high] = [by % 2 ** 32, Math.floor(by / 2 ** 32)];
-  const byLow = `times_wide(${value}, ${low}u)`;
+  const byLow = `times_i128(${value}, ${low}u)`;
   if (high === 0) return byLow;
-  const byHigh = `times_wide(${value}, ${high}u)`;
-  return `add_wide(${byLow}, vec4u(0u, ${byHigh}.xyz))`;
+  const byHigh = `times_i128(${value}, ${high}u)`;
+  return `add_i128(${byLow}, vec4u(0u, ${byHigh}.xyz))`;
 }
 
-function atomOf(form: Linear, words: WideWords): string {
+function atomOf(form: Linear, words: Int128Words): string {
   const { of } = at(form.terms, 0);
   switch (of.kind) {
     case "dim":
     case "iv":
     case "min":
     case "symbol":
-      return widened(words.narrow(form));
+      return int128FromU32(words.narrow(form));
     case "site": {
-      const { name, wide } = at(words.sites, of.site);
-      return wide ? name : widened(name);
+      const { name, int128 } = at(words.sites, of.site);
+      return int128 ? name : int128FromU32(name);
     }
     case "div":
-      return `quotient_wide(${wideForm(of.of, words)}, ${of.by}u)`;
+      return `quotient_i128(${int128Form(of.of, words)}, ${of.by}u)`;
     case "mod":
-      return widened(`remainder_wide(${wideForm(of.of, words)}, ${of.by}u)`);
+      return int128FromU32(`remainder_i128(${int128Form(of.of, words)}, ${of.by}u)`);
     default:
       return assertNever(of);
   }
 }
 
-export function wideLiteral(value: number): string {
+export function int128Literal(value: number): string {
   if (!Number.isSafeInteger(value)) throw new InternalError(`${value} is no whole number`);
   let bits = BigInt.asUintN(128, BigInt(value));
   const words = Array.from({ length: 4 }, () => {
@@ -69,10 +69,10 @@ export function wideLiteral(value: number): string {
   return `vec4u(${words.join(", ")})`;
 }
 
-/** The functions that wide forms and their resolution call. */
-export function emitWideHelpers(out: Lines): void {
+/** The functions that 128-bit forms and their resolution call. */
+export function emitInt128Helpers(out: Lines): void {
   out.line("// whole numbers of 128 bits, two's complement, lowest word first");
-  out.block("fn add_wide(a: vec4u, b: vec4u) -> vec4u", () => {
+  out.block("fn add_i128(a: vec4u, b: vec4u) -> vec4u", () => {
     out.line("let s = a + b;");
     out.line("let c = select(vec4u(0u), vec4u(1u), s < a);");
     out.line("let y = s.y + c.x;");
@@ -81,8 +81,8 @@ export function emitWideHelpers(out: Lines): void {
     out.line("let over = select(0u, 1u, z < s.z);");
     out.line("return vec4u(s.x, y, z, s.w + c.z + over);");
   });
-  out.block("fn negated_wide(a: vec4u) -> vec4u", () => {
-    out.line("return add_wide(~a, vec4u(1u, 0u, 0u, 0u));");
+  out.block("fn negated_i128(a: vec4u) -> vec4u", () => {
+    out.line("return add_i128(~a, vec4u(1u, 0u, 0u, 0u));");
   });
   out.block("fn product_of(a: u32, b: u32) -> vec2u", () => {
     out.line("let ll = (a & 0xffffu) * (b & 0xffffu);");
@@ -92,20 +92,20 @@ export function emitWideHelpers(out: Lines): void {
     out.line("let top = (a >> 16u) * (b >> 16u) + (lh >> 16u) + (hl >> 16u) + (middle >> 16u);");
     out.line("return vec2u((ll & 0xffffu) | (middle << 16u), top);");
   });
-  out.block("fn times_wide(a: vec4u, by: u32) -> vec4u", () => {
+  out.block("fn times_i128(a: vec4u, by: u32) -> vec4u", () => {
     out.line("let x = product_of(a.x, by);");
     out.line("let y = product_of(a.y, by);");
     out.line("let z = product_of(a.z, by);");
-    out.line("return add_wide(vec4u(x.x, x.y, z.x, z.y), vec4u(0u, y.x, y.y, a.w * by));");
+    out.line("return add_i128(vec4u(x.x, x.y, z.x, z.y), vec4u(0u, y.x, y.y, a.w * by));");
   });
-  out.block("fn remainder_wide(a: vec4u, n: u32) -> u32", () => {
+  out.block("fn remainder_i128(a: vec4u, n: u32) -> u32", () => {
     out.line("var r = 0u;");
     out.block("for (var k = 0u; k < 128u; k++)", () => {
       out.line("r = (2u * r + ((a[3u - k / 32u] >> (31u - k % 32u)) & 1u)) % n;");
     });
     out.line("return r;");
   });
-  out.block("fn quotient_wide(a: vec4u, n: u32) -> vec4u", () => {
+  out.block("fn quotient_i128(a: vec4u, n: u32) -> vec4u", () => {
     out.line("var r = 0u;");
     out.line("var q = vec4u(0u);");
     out.block("for (var k = 0u; k < 128u; k++)", () => {
@@ -124,8 +124,8 @@ export function emitWideHelpers(out: Lines): void {
     out.line("return (a.y | a.z | a.w) == 0u && a.x < n;");
   });
   // -v - 1 is ~v, so the remainder of a negative value needs no negation.
-  out.block("fn wrapped_wide(a: vec4u, n: u32) -> u32", () => {
-    out.line("let r = remainder_wide(select(a, ~a, is_negative(a)), n);");
+  out.block("fn wrapped_i128(a: vec4u, n: u32) -> u32", () => {
+    out.line("let r = remainder_i128(select(a, ~a, is_negative(a)), n);");
     out.line("return select(r, n - 1u - r, is_negative(a));");
   });
   out.line("");

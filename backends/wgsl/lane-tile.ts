@@ -1,6 +1,7 @@
 /**
- * Dims of a tile that its lanes walk as one. Rows that lie end to end in the output and in the indices are one long row, and one loop;
- * where the data tells them apart, a shift and a mask of the place in it do, so that rows have a power of two of elements there.
+ * The tile that the lanes of a workgroup loop over: loop fusion of its dims. Rows that lie end to end in the output and in the indices
+ * are one long row, and one loop. Where they do not lie end to end in the data, a shift and a mask of the position find the row, so
+ * that such rows need a power of two of elements.
  */
 import type { GatherAddresses } from "../../ir/addressing.js";
 import {
@@ -20,7 +21,7 @@ import {
 } from "../../ir/linear.js";
 import { at, isPowerOfTwo, type Shape } from "../../ir/types.js";
 
-/** A tile as lanes walk it: of dims that are one, the last has the elements of all, and the others have one entry. */
+/** A tile with its dims fused: the last of several fused dims has the elements of all, and the others have one entry. */
 export interface LaneTile {
   readonly sizes: readonly Linear[];
   /** Extents of a whole tile. */
@@ -28,11 +29,17 @@ export interface LaneTile {
   readonly addresses: GatherAddresses;
 }
 
+/** The dim that y lanes share: the innermost one outside the rows that has more than one entry. */
+export function rowDim(tile: Shape): number | undefined {
+  const d = tile.slice(0, -1).findLastIndex((extent) => extent > 1);
+  return d === -1 ? undefined : d;
+}
+
 /**
- * `follows`: whether a dim picks index values. One that does is joined with another that does alone; the others are copied by rows
+ * `follows`: whether a dim picks index values. Such a dim is fused only with another such dim; the others are copied by rows
  * of the data, which a shift and a mask cannot find.
  */
-export function joinedDims(start: LaneTile, follows: readonly boolean[]): LaneTile {
+export function fusedDims(start: LaneTile, follows: readonly boolean[]): LaneTile {
   const steps = isAffine(start.addresses.data);
   let walk = start;
   let into = start.sizes.length - 1;

@@ -1,12 +1,15 @@
-/** The sites of the last stage, where their values alone lead from there to the data: what several elements or rows can look up together. */
+/**
+ * The sites whose values alone decide where the data is read: its address is a sum of strides times their values. Several elements or
+ * rows can look such values up together.
+ */
 import { stepAlong } from "../../ir/linear.js";
 import type { IndexRule } from "../../ir/policy.js";
 import { at } from "../../ir/types.js";
 import type { GatherPlan } from "./gather.js";
 import { beyondSteps } from "./stages.js";
 
-/** A site whose place moves by steps: no other value leads to it. */
-export interface LastSite {
+/** A site whose own address depends on no other index value. */
+export interface StridedSite {
   readonly site: number;
   /** The input that it reads. */
   readonly table: number;
@@ -16,17 +19,17 @@ export interface LastSite {
 }
 
 /**
- * All of them, in the order of the map. Undefined where the stage has none, where another site leads to one of them, or where
- * anything else is added to the address of the data there.
+ * The sites of the last stage, in the order of the map. Undefined if that stage has none, if one of them is addressed by another site,
+ * or if the stage adds anything else to the address of the data.
  */
-export function lastSites({
+export function stridedSites({
   sites,
   stages,
-}: Pick<GatherPlan, "sites" | "stages">): readonly LastSite[] | undefined {
+}: Pick<GatherPlan, "sites" | "stages">): readonly StridedSite[] | undefined {
   const { adds, sites: own } = at(stages, stages.length - 1);
   const alone = adds.terms.every(({ of }) => of.kind === "site" && own.includes(of.site));
   if (!alone || own.length === 0) return undefined;
-  const found = own.flatMap((site): LastSite[] => {
+  const found = own.flatMap((site): StridedSite[] => {
     const { form, rule, table } = at(sites, site);
     // A value that is left out is in range, and names none.
     if (rule === undefined || rule.but !== undefined || table === undefined) return [];

@@ -1,0 +1,16 @@
+/** The built-in operators and a project's own. */
+import { CompileError, error } from "../diagnostic.js";
+import type { Operators } from "./op-def.js";
+import { opDefs } from "./registry.js";
+
+/** The built-in operators and these behind them. Throws a CompileError (TC702) for two of one name. */
+export function operatorsWith(own: Operators): Operators {
+  const operators = [...opDefs, ...own];
+  own.forEach(({ name }, k) => {
+    const first = operators.findIndex((def) => def.name === name);
+    if (first === opDefs.length + k) return;
+    const other = first < opDefs.length ? "a built-in operator" : `operators[${first - opDefs.length}]`;
+    throw new CompileError([error("TC702", `operators[${k}] is named ${name}, as ${other} is`)]);
+  });
+  return operators;
+}

@@ -1,0 +1,51 @@
+/** How wide the counter of an exact sum must be (rule B7), from the grid of its terms. */
+import type { DType } from "../types.js";
+import { mostTerms, reductionsIn, type Expression } from "./expression.js";
+import { bitLength, gridOf, reachOf } from "./grid.js";
+
+/** Bits of an exact sum's magnitude: it is counted in whole units, in a signed number of 64 bits. */
+const availableBits = 63;
+
+/** The width of an exact sum. Its terms are whole multiples of 2^`unit`; all bits are those of a magnitude, in these units. */
+export interface ExactWidth {
+  readonly unit: number;
+  /** Bits that the greatest term takes. */
+  readonly termBits: number;
+  /** Terms of an element, at most. */
+  readonly terms: number;
+  /** Terms that fit into the available bits, but no more than a map may have. */
+  readonly mostTerms: number;
+  /** Bits that the sum of `terms` greatest terms takes. */
+  readonly neededBits: number;
+  readonly availableBits: number;
+}
+
+/** A width, or why the terms have none: one of their operations may round, overflow or wrap. */
+export type FoundWidth =
+  { readonly ok: true; readonly width: ExactWidth } | { readonly ok: false; readonly why: string };
+
+/** The width of the exact sum in a well-typed expression, over reads of these types and of so many terms; undefined without one. */
+export function exactWidthOf(
+  value: Expression,
+  reads: readonly DType[],
+  terms: number,
+): FoundWidth | undefined {
+  const [reduction] = reductionsIn(value);
+  if (reduction?.how !== "exact") return undefined;
+  const found = gridOf(reduction.of, reads);
+  if (!found.ok) return found;
+  const reach = reachOf(found.grid);
+  const room = (1n << BigInt(availableBits)) - 1n;
+  const highest = mostTerms(reduction.how);
+  return {
+    ok: true,
+    width: {
+      unit: found.grid.lsb,
+      termBits: bitLength(reach),
+      terms,
+      mostTerms: reach * BigInt(highest) <= room ? highest : Number(room / reach),
+      neededBits: bitLength(reach * BigInt(terms)),
+      availableBits,
+    },
+  };
+}
