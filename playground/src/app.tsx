@@ -5,6 +5,7 @@ import { createEditor, type Editor } from "./editor.js";
 import { gallery } from "./gallery.js";
 import { fragmentOf, leftBehind, stateOf } from "./link.js";
 import { tabs, type PageState, type Tab } from "./page-state.js";
+import { ComparedView } from "./view/compared.js";
 import { CopyAs } from "./view/copy-as.js";
 import { Choice } from "./view/field.js";
 import { ProgramForm } from "./view/program-form.js";
@@ -13,7 +14,7 @@ import { SizesForm } from "./view/sizes-form.js";
 import { ScheduleForm } from "./view/schedule-form.js";
 import { SpaceMapView } from "./view/space-map.js";
 import { TabPanel, tabTitles } from "./view/tab-panel.js";
-import { failure } from "./view/use-answer.js";
+import { failedAnswer } from "./view/use-answer.js";
 import { VerdictView } from "./view/verdict.js";
 import type { Opened, Problem, Shown, Vocabulary, WithInputs } from "./jobs/messages.js";
 import { entriesOf, type ScheduleText } from "./jobs/flags.js";
@@ -235,8 +236,9 @@ export function App({ first }: { readonly first: PageState }) {
             <p>Loading the compiler…</p>
           ) : (
             <>
-              <ScheduleForm key={shown.name} shown={shown} vocabulary={vocabulary} onChange={change} />
               <VerdictView verdict={shown.verdict} onSuggestion={setSchedule} />
+              <ComparedView asked={askedOf(state)} of={legal ? of : ""} onChoice={setSchedule} />
+              <ScheduleForm key={shown.name} shown={shown} vocabulary={vocabulary} onChange={change} />
               <SpaceMapView
                 asked={askedOf(state)}
                 space={shown.space}
@@ -316,7 +318,7 @@ function useVerdict(set: (judged: Judged) => void): (of: string, coming: Promise
 
 /** What went wrong, in words. */
 function wordsOf(thrown: unknown): readonly string[] {
-  const failed = failure(thrown);
+  const failed = failedAnswer(thrown);
   return failed.state === "refused"
     ? failed.diagnostics.map(
         ({ code, message, hint }) => `${code}: ${message}${hint === undefined ? "" : `. Try: ${hint}`}`,

@@ -1,8 +1,8 @@
 import { render } from "preact";
 import { themes } from "../../src/report/page.js";
-import { passStyle } from "../../src/report/pass-page.js";
+import { passStyle } from "../../src/report/pass-style.js";
 import { App } from "./app.js";
-import { gallery } from "./gallery.js";
+import { firstText } from "./gallery.js";
 import { stateOf } from "./link.js";
 import { emptyState, type PageState } from "./page-state.js";
 
@@ -10,12 +10,10 @@ const style = document.createElement("style");
 style.textContent = themes + passStyle;
 document.head.prepend(style);
 
-/** What a link says; without one, the example that shows a full load. */
+/** The state in the link; without one, an embedding, whose tile size is a trade-off. */
 async function firstState(): Promise<PageState> {
   const linked = await stateOf(location.hash.slice(1));
-  if (linked !== undefined) return linked;
-  const example = gallery.find(({ id }) => id === "sort");
-  return { ...emptyState, text: example !== undefined && "text" in example ? example.text : "" };
+  return linked ?? { ...emptyState, text: firstText };
 }
 
 const root = document.getElementById("page");

@@ -1,3 +1,4 @@
+import type { Diagnostic } from "../../../ir/diagnostic.js";
 import type { Schedule } from "../../../ir/schedule.js";
 import { scheduleEntries } from "../../../ir/schedule-entries.js";
 
@@ -15,3 +16,12 @@ export const entriesOf = (flags: string): ScheduleText[] =>
       entry.flag === flag ? [{ entry: entry.key, text }] : [],
     ),
   );
+
+/** The schedules that a hint names, as flags. Empty for any other diagnostic, and for a hint with text beside the flags. */
+export function hintedFlags({ severity, hint = "" }: Diagnostic): readonly string[] {
+  const all = hint.split(" or ");
+  const named =
+    severity === "hint" &&
+    all.every((flags) => /^(--[a-z-]+ \S+ ?)+$/.test(flags) && entriesOf(flags).length > 0);
+  return named ? all : [];
+}

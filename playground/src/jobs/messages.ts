@@ -44,6 +44,16 @@ export interface Suggestion {
   readonly cycles?: number;
 }
 
+/** A schedule beside the one that the page shows. */
+export interface Compared {
+  /** Why it is listed, or what is other in it. */
+  readonly why: string;
+  /** As the command line takes it; empty for the schedule that is shown. */
+  readonly flags: string;
+  readonly entries: readonly ScheduleText[];
+  readonly cycles: number;
+}
+
 export interface Verdict {
   readonly legal: boolean;
   /** Of the first error; empty where there is none. */
@@ -56,6 +66,8 @@ export interface Verdict {
   > & {
     /** How its cycles stand to the least, in words. */
     readonly standing: string;
+    /** What is busy longest, and for which share of the cycles, in words. */
+    readonly bottleneck: string;
     /** The arithmetic where no tile at all is legal. */
     readonly infeasible?: string;
   };
@@ -215,6 +227,8 @@ export interface Work {
   };
   readonly copy: { readonly ask: WithInputs & { readonly form: CopyForm }; readonly answer: string };
   readonly timeline: { readonly ask: Asked; readonly answer: Timeline };
+  /** By cycles, the fewest first; empty where nothing compares. */
+  readonly compared: { readonly ask: Asked; readonly answer: readonly Compared[] };
   readonly space: { readonly ask: Asked; readonly answer: TuneResult };
   readonly steps: { readonly ask: WithInputs; readonly answer: Steps };
   readonly picks: {

@@ -6,7 +6,7 @@ import { fileName } from "./program.js";
 
 const before = new Judgements({});
 
-export const problemsOf = (text: string): readonly Problem[] =>
+export const textProblems = (text: string): readonly Problem[] =>
   diagnose(text, fileName, {}, before).map((diagnostic) => {
     const fix = fixOf(text, fileName, diagnostic, {}, before);
     return { diagnostic, range: rangeOf(diagnostic), ...(fix === undefined ? {} : { fix }) };

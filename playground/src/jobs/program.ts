@@ -145,7 +145,8 @@ function applied(func: Func, change: Change): Func {
   }
 }
 
-function withEntry(schedule: Schedule, { entry, text }: ScheduleText): Schedule {
+/** A schedule with one entry as a text has it. Throws a CompileError for a text that cannot be read. */
+export function withEntry(schedule: Schedule, { entry, text }: ScheduleText): Schedule {
   const { [entry]: _, ...others } = schedule;
   return text.trim() === "" ? others : { ...others, [entry]: parseEntry(entry, text) };
 }

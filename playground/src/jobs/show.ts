@@ -24,7 +24,7 @@ import {
 import { explain, type Explanation } from "../../../src/api/explain.js";
 import { tryCompile } from "../../../src/api/compile.js";
 import type { Form, Shown, Suggestion, Verdict, Vocabulary } from "./messages.js";
-import { entriesOf } from "./flags.js";
+import { entriesOf, hintedFlags } from "./flags.js";
 import { read, type Asked } from "./program.js";
 
 export const vocabulary = (): Vocabulary => ({
@@ -107,12 +107,23 @@ function verdictOn(func: Func): Verdict {
 }
 
 function verdictOf(explanation: Explanation): Verdict {
-  const { legal, diagnostics, schedule, map, rules, sizes, footprint, traffic, cycles, infeasible } =
-    explanation;
+  const {
+    legal,
+    diagnostics,
+    schedule,
+    map,
+    rules,
+    sizes,
+    footprint,
+    traffic,
+    cycles,
+    infeasible,
+    bottleneck,
+  } = explanation;
   return {
     legal,
     code: diagnostics.find(({ severity }) => severity === "error")?.code ?? "",
-    diagnostics,
+    diagnostics: diagnostics.filter((one) => hintedFlags(one).length === 0),
     explained: {
       schedule,
       map,
@@ -122,6 +133,7 @@ function verdictOf(explanation: Explanation): Verdict {
       traffic,
       cycles,
       standing: formatStanding(explanation, explanation.machine),
+      bottleneck: `${bottleneck.pipe === "gm" ? "global memory" : bottleneck.pipe}, busy ${Math.round(100 * bottleneck.share)} % of the cycles`,
       ...(infeasible === undefined ? {} : { infeasible: infeasible.arithmetic }),
     },
     suggestions: legal ? [] : suggestionsOf(explanation),

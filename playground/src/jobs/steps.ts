@@ -20,7 +20,7 @@ import {
   type Region,
   type TileFunc,
 } from "../../../ir/index.js";
-import { siteSteps, SiteWalk } from "../../../backends/site-values.js";
+import { siteSteps, IndexWalk } from "../../../backends/index-walk.js";
 import { coordinates, indexReader, type HostValue } from "../../../backends/index.js";
 import { compile, type Kernel } from "../../../src/api/compile.js";
 import { showElement } from "../../../src/formats/elements.js";
@@ -36,7 +36,7 @@ const mostShown = 400;
 const mostPicks = 64;
 
 /** Throws a CompileError for a program that is refused. */
-export function stepsOf({ inputs: given, seed, ...asked }: WithInputs): Steps {
+export function kernelSteps({ inputs: given, seed, ...asked }: WithInputs): Steps {
   const kernel = compile(boundFunc(asked));
   const { tile } = kernel;
   const buffers = ubBuffers(tile);
@@ -139,7 +139,7 @@ export function picksOf(
     const { shape } = at(operands, value.table).type;
     return addressOf(value.at, { offsets: shape.map(() => constant(0)), strides: strides(shape) });
   });
-  const walk = new SiteWalk(siteSteps(map, forms, operands));
+  const walk = new IndexWalk(siteSteps(map, forms, operands));
   const { shape } = outputOf(access).type;
   const count = Math.min(mostPicks, elementCount(sizes));
   return Array.from({ length: count }, (_, k) => {

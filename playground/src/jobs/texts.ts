@@ -6,7 +6,7 @@ import type { Timeline } from "../../../src/report/timeline-charts.js";
 import { boundFunc, type Asked } from "./program.js";
 
 /** Markup: what each pass changed. Throws a CompileError for a program that is refused. */
-export function passesOf(asked: Asked): string {
+export function passTexts(asked: Asked): string {
   const steps: PassStep[] = [];
   compile(boundFunc(asked), {
     afterPass: ({ name }, before, after) => steps.push({ pass: name, before, after }),
@@ -14,7 +14,7 @@ export function passesOf(asked: Asked): string {
   return passSections(steps);
 }
 
-export function codeOf(asked: Asked, form: "tile-ir" | "wgsl" | "pto"): string {
+export function kernelText(asked: Asked, form: "tile-ir" | "wgsl" | "pto"): string {
   const kernel = compile(boundFunc(asked));
   switch (form) {
     case "tile-ir":

@@ -1,8 +1,9 @@
 /** A worker of the page: answers questions, some of them with code that is loaded when it is first asked for. */
 import { CompileError, RunError } from "../../../ir/index.js";
+import { comparedTo } from "./compared.js";
 import { complete } from "./complete.js";
 import type { Context, FromWorker, Kind, ToWorker, Work } from "./messages.js";
-import { problemsOf, hoverAt } from "./problems.js";
+import { textProblems, hoverAt } from "./problems.js";
 import { edited } from "./program.js";
 import { show, vocabulary } from "./show.js";
 
@@ -20,16 +21,17 @@ const answers: Answers = {
     const text = edited(asked, change);
     return { text, shown: show({ ...asked, text }) };
   },
-  problems: ({ text }) => problemsOf(text),
+  problems: ({ text }) => textProblems(text),
   hover: ({ text, line, column }) => hoverAt(text, line, column),
   complete: ({ text, line, column }) => complete(text, line, column),
   example: async ({ id }) => (await import("./examples.js")).exampleOf(id),
-  passes: async (asked) => (await import("./texts.js")).passesOf(asked),
-  code: async ({ form, ...asked }) => (await import("./texts.js")).codeOf(asked, form),
+  passes: async (asked) => (await import("./texts.js")).passTexts(asked),
+  code: async ({ form, ...asked }) => (await import("./texts.js")).kernelText(asked, form),
   copy: async ({ form, ...asked }) => (await import("./copy-as.js")).copyAs(asked, form),
   timeline: async (asked) => (await import("./texts.js")).timelineOf(asked),
+  compared: comparedTo,
   space: async (asked, context) => (await import("./search.js")).spaceFor(asked, context),
-  steps: async (asked) => (await import("./steps.js")).stepsOf(asked),
+  steps: async (asked) => (await import("./steps.js")).kernelSteps(asked),
   picks: async ({ box, ...asked }) => (await import("./steps.js")).picksOf(asked, box),
   run: async (asked, context) => (await import("./run.js")).runAll(asked, context),
   tune: async (asked, context) => (await import("./search.js")).searchFor(asked, context),

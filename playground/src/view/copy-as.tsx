@@ -3,7 +3,7 @@ import { useState } from "preact/hooks";
 import { copyForms, type CopyForm, type WithInputs } from "../jobs/messages.js";
 import { quick } from "../workers.js";
 import { Choice } from "./field.js";
-import { failure } from "./use-answer.js";
+import { failedAnswer } from "./use-answer.js";
 
 const titles: Readonly<Record<CopyForm, string>> = {
   cli: "command line",
@@ -20,7 +20,7 @@ export function CopyAs({ asked }: { readonly asked: WithInputs }) {
       const text = known === undefined ? location.href : await quick.call("copy", { ...asked, form: known });
       setCopied({ said: await toClipboard(text), text });
     } catch (thrown) {
-      const failed = failure(thrown);
+      const failed = failedAnswer(thrown);
       const said =
         failed.state === "refused"
           ? failed.diagnostics.map(({ message }) => message).join(" ")

@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks";
 import type { CallOptions, Progress } from "../jobs/client.js";
 import { Diagnostics } from "./diagnostics.js";
-import { failure, type Answer } from "./use-answer.js";
+import { failedAnswer, type Answer } from "./use-answer.js";
 
 interface Job<T> {
   /** Absent until it began for what is asked now. */
@@ -29,7 +29,7 @@ export function useJob<T>(of: readonly unknown[], work: (options: CallOptions) =
     try {
       set({ state: "done", answer: await work({ signal: controller.signal, onProgress }) });
     } catch (thrown) {
-      set(failure(thrown));
+      set(failedAnswer(thrown));
     } finally {
       setRunning(undefined);
     }

@@ -9,7 +9,7 @@ import { Charts } from "./charts.js";
 import { Diagnostics } from "./diagnostics.js";
 import { useSettled } from "./space-map.js";
 import type { StepsView } from "./steps.js";
-import { TuneView } from "./tune.js";
+import type { TuneView } from "./tune.js";
 import { useAnswer, type Answer } from "./use-answer.js";
 
 interface Props {
@@ -21,20 +21,20 @@ interface Props {
 export function TabPanel({ asked, tab, onUse }: Props) {
   const { inputs: _, seed, ...plain } = asked;
   const { text, func = "", sizes = {} } = plain;
-  const key = useSettled(`${tab} ${func} ${formatSizes(sizes)} ${text}`);
+  const key = useSettled(`${func} ${formatSizes(sizes)} ${text}`);
   switch (tab) {
     case "ir":
       return <Passes asked={plain} asks={key} />;
     case "tile-ir":
     case "wgsl":
     case "pto":
-      return <Code asked={plain} asks={key} form={tab} />;
+      return <Code asked={plain} asks={`${tab} ${key}`} form={tab} />;
     case "timeline":
       return <TimelineView asked={plain} asks={key} />;
     case "steps":
       return <StepsTab asked={asked} asks={`${key} ${seed}`} />;
     case "tune":
-      return <TuneView asked={asked} onUse={onUse} />;
+      return <TuneTab asked={asked} onUse={onUse} />;
   }
 }
 
@@ -90,15 +90,25 @@ function TimelineView({ asked, asks }: Asks) {
   return <Waited found={found} show={() => <Charts markup={markup} id="timeline-charts" />} />;
 }
 
-/** The steps, whose code is loaded when they are first shown. */
 function StepsTab(props: Parameters<typeof StepsView>[0]) {
-  const [View, setView] = useState<typeof StepsView>();
+  const View = useView(() => import("./steps.js").then(({ StepsView }) => StepsView));
+  return View === undefined ? <p class="soft">Working…</p> : <View {...props} />;
+}
+
+function TuneTab(props: Parameters<typeof TuneView>[0]) {
+  const View = useView(() => import("./tune.js").then(({ TuneView }) => TuneView));
+  return View === undefined ? <p class="soft">Working…</p> : <View {...props} />;
+}
+
+/** A tab's view, whose code is loaded when it is first shown; undefined before. */
+function useView<T extends object>(load: () => Promise<T>): T | undefined {
+  const [view, setView] = useState<T>();
   useEffect(() => {
-    void import("./steps.js").then(({ StepsView }) => {
-      setView(() => StepsView);
+    void load().then((loaded) => {
+      setView(() => loaded);
     });
   }, []);
-  return View === undefined ? <p class="soft">Working…</p> : <View {...props} />;
+  return view;
 }
 
 function Waited<T>({

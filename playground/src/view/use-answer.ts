@@ -36,7 +36,7 @@ export function useAnswer<K extends Kind>(
         set({ state: "done", answer: found });
       },
       (thrown: unknown) => {
-        set(failure(thrown));
+        set(failedAnswer(thrown));
       },
     );
     return () => {
@@ -46,7 +46,9 @@ export function useAnswer<K extends Kind>(
   return answer;
 }
 
-export function failure(thrown: unknown): Exclude<Answer<never>, { readonly state: "done" | "waiting" }> {
+export function failedAnswer(
+  thrown: unknown,
+): Exclude<Answer<never>, { readonly state: "done" | "waiting" }> {
   if (thrown instanceof Refused) return { state: "refused", diagnostics: thrown.diagnostics };
   if (thrown instanceof Stopped) return { state: "failed", message: "It was stopped." };
   const message = thrown instanceof Error ? thrown.message : String(thrown);

@@ -30,6 +30,11 @@ export function VerdictView({ verdict, onSuggestion }: Props) {
         {code === "" ? "" : ` (${code})`}
         {legal && explained !== undefined ? `, about ${explained.cycles.toLocaleString("en")} cycles` : ""}
       </p>
+      {legal && explained !== undefined ? (
+        <p class="figures" data-testid="standing">
+          {explained.standing}. Bottleneck: {explained.bottleneck}.
+        </p>
+      ) : null}
       {explained === undefined ? null : <UbBar {...explained.footprint} />}
       <Suggestions
         list={suggestions}
@@ -41,17 +46,20 @@ export function VerdictView({ verdict, onSuggestion }: Props) {
       />
       {explained?.infeasible === undefined ? null : <p>No tile is legal: {explained.infeasible}.</p>}
       {explained === undefined ? null : (
-        <ul class="rules">
-          {explained.rules.map(({ rule, pass, detail, source }) => (
-            <li class={pass ? "pass" : "fail"}>
-              <strong>
-                {pass ? "pass" : "FAIL"} {rule}
-              </strong>{" "}
-              {detail}
-              <div class="soft">{source}</div>
-            </li>
-          ))}
-        </ul>
+        <details open={!legal}>
+          <summary>Rules</summary>
+          <ul class="rules">
+            {explained.rules.map(({ rule, pass, detail, source }) => (
+              <li class={pass ? "pass" : "fail"}>
+                <strong>
+                  {pass ? "pass" : "FAIL"} {rule}
+                </strong>{" "}
+                {detail}
+                <div class="soft">{source}</div>
+              </li>
+            ))}
+          </ul>
+        </details>
       )}
       {explained === undefined || explained.sizes.length === 0 ? null : (
         <ul class="rules" data-testid="sizes">
@@ -60,7 +68,6 @@ export function VerdictView({ verdict, onSuggestion }: Props) {
           ))}
         </ul>
       )}
-      {legal && explained !== undefined ? <p data-testid="standing">{explained.standing}.</p> : null}
       {legal && explained !== undefined ? (
         <p class="soft">
           {bytes(explained.traffic.bytes)} of global memory, {bytes(explained.traffic.compulsory)} at least;{" "}
