@@ -33,6 +33,8 @@ const slow: readonly (readonly [file: string, seconds: number, reason: string])[
   ],
   ["test/browser/report.test.ts", 9, "draws pages in a browser"],
   ["test/cli/compare.test.ts", 19, "follows each flag that explain compares, one compilation after another"],
+  ["test/cli/start-up.test.ts", 29, "starts the command time after time"],
+  ["test/cli/streams.test.ts", 14, "pipes through processes, one after another"],
   ["test/cli/tune.test.ts", 90, "searches that are killed, split and measured, one process after another"],
   ["test/clock/closed.test.ts", 50, "walks every statement of long nests beside the closed form"],
   ["test/clock/one-number.test.ts", 27, "derives the schedules of random programs twice"],
@@ -46,8 +48,10 @@ const slow: readonly (readonly [file: string, seconds: number, reason: string])[
   ["test/docs/tuning.test.ts", 14, "runs the searches of docs/tuning.md"],
   ["test/formats/files.test.ts", 9, "reads texts as long as a string can be"],
   ["test/formats/string-limits.test.ts", 7, "reads texts as long as a string can be"],
+  ["test/library/example.test.ts", 9, "runs npm start, which searches and draws a page"],
   ["test/library/package.test.ts", 10, "installs the packed package, and resolves its types in every mode"],
   ["test/library/packed.test.ts", 11, "installs the packed package, and checks its types with every library"],
+  ["test/library/slim.test.ts", 12, "installs the packed package without its optional parts"],
   [
     "test/passes/choose-schedule.test.ts",
     26,
@@ -59,6 +63,8 @@ const slow: readonly (readonly [file: string, seconds: number, reason: string])[
   ["test/tune/sizes.test.ts", 15, "searches each size of a family alone"],
   ["test/tune/sweep.test.ts", 140, "searches programs again at each value of a figure"],
   ["test/values/drawn-schedules.test.ts", 25, "compiles ten cases under 50 schedules each"],
+  ["test/values/sums.test.ts", 17, "runs random sums on every backend"],
+  ["test/vitest/matchers.test.ts", 32, "runs vitest on projects of its own"],
 ];
 const unknown = slow.filter(([file]) => !existsSync(new URL(file, import.meta.url)));
 if (unknown.length > 0) throw new Error(`no such test: ${unknown.map(([file]) => file).join(", ")}`);

@@ -12,7 +12,7 @@ import { error } from "../ir/diagnostic.js";
 import { gatheredTable, pickedFrom } from "../ir/access.js";
 import { inputOf, outputOf, type AccessFunc } from "../ir/func.js";
 import { accessMap, effectiveType, outputShape, pairedDims } from "../ir/operator.js";
-import { findOp, resolveSource, sourceOp } from "../ir/ops/registry.js";
+import { findOp, originOf, resolveSource, sourceOp } from "../ir/ops/registry.js";
 import type { Schedule } from "../ir/schedule.js";
 import { targetFacts } from "../ir/target.js";
 import { verifyMap } from "../ir/verify/map-rules.js";
@@ -67,9 +67,13 @@ export const canonicalizeAccess = definePass({
       ...(opSpan === undefined ? {} : { opSpan }),
     };
     // A test proves the maps of the built-in operators; another one's is its author's to get right.
-    if (definition !== findOp(func.op))
+    if (definition !== undefined && definition !== findOp(func.op))
       for (const fault of verifyMap(access.map, access, opSpan))
-        context.report({ ...fault, message: `the map of ${func.op}: ${fault.message}` });
+        context.report({
+          ...fault,
+          message: `the map of ${func.op}: ${fault.message}`,
+          ...originOf(definition),
+        });
     // What the framework reads in global memory stays there, as far as that target fetches it as rows.
     const stays =
       dataIn !== undefined &&

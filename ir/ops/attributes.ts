@@ -30,7 +30,18 @@ export const oobSpec = (fallback: OutOfBounds) =>
 /** The policy that the attribute `oob` gives. */
 export const oobOf = (inputs: OpInputs): OutOfBounds => wordAttr(inputs.attrs, "oob") as OutOfBounds;
 
-type ArgumentOf<S extends AttrSpec> = S extends { readonly argument: infer A extends string } ? A : S["key"];
+/** What case files call an attribute that text calls `name`. */
+export const keyOfAttr = (name: string, { key }: AttrSpec): string => key ?? camelCase(name);
+
+/** `block_size` is blockSize. */
+export const camelCase = (name: string): string =>
+  name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+
+type ArgumentOf<S extends AttrSpec> = S extends { readonly argument: infer A extends string }
+  ? A
+  : S extends { readonly key: infer K extends string }
+    ? K
+    : never;
 type ValueOf<S extends AttrSpec> = S extends { readonly words: readonly (infer W)[] }
   ? W
   : S extends { readonly kind: "ints" }
@@ -48,8 +59,8 @@ export type ArgumentsOf<D extends OpDef> = {
 export function attrsFrom<D extends OpDef>(def: D, args: ArgumentsOf<D>): Attrs {
   const given = new Map<string, AttrValue | undefined>(Object.entries(args));
   return Object.fromEntries(
-    Object.entries(def.attrs).flatMap(([name, { key, argument = key }]) => {
-      const value = given.get(argument);
+    Object.entries(def.attrs).flatMap(([name, spec]) => {
+      const value = given.get(spec.argument ?? keyOfAttr(name, spec));
       return value === undefined ? [] : [[name, value] as const];
     }),
   );

@@ -1,35 +1,38 @@
 /** Operators and attributes by the names that case files and flags give them. */
-import type { AttrSpec, OpDef } from "./op-def.js";
+import { keyOfAttr } from "./attributes.js";
+import type { AttrSpec, OpDef, Operators } from "./op-def.js";
 import { findOp, opDefs, type AttributeKey, type Dialect } from "./registry.js";
 
 const unique = <T>(list: readonly T[]): readonly T[] => [...new Set(list)];
 
-/** Whose rules a definition holds. */
-export const dialectOf = (def: OpDef): Dialect => def.name.slice(0, def.name.indexOf(".")) as Dialect;
+/** Whose rules a definition holds: one of `dialects`, or the prefix of an operator that tilec does not have. */
+export const dialectOf = (def: OpDef): string => def.name.slice(0, def.name.indexOf("."));
 const ownName = (def: OpDef): string => def.name.slice(def.name.indexOf(".") + 1);
 /** What case files and flags call an operator beside its dialect: its kind, where that is no other operator's own name. */
-export function commonName(def: OpDef): string {
+export function commonName(def: OpDef, operators: Operators = opDefs): string {
   const { kind } = def;
-  const taken = kind === undefined || operatorNamed(dialectOf(def), kind)?.kind !== kind;
+  const taken = kind === undefined || operatorNamed(dialectOf(def), kind, operators)?.kind !== kind;
   return taken ? ownName(def) : kind;
 }
 
 /** What its framework's tests call so, else the operator of this name, else the dialect's first of this kind. */
-function operatorNamed(dialect: string, name: string): OpDef | undefined {
-  const own = opDefs.filter((def) => dialectOf(def) === dialect);
+function operatorNamed(dialect: string, name: string, operators: Operators): OpDef | undefined {
+  const own = operators.filter((def) => dialectOf(def) === dialect);
   const tested = own.find((def) => def.testName === name);
-  return tested ?? findOp(`${dialect}.${name}`) ?? own.find((def) => def.kind === name);
+  return tested ?? findOp(`${dialect}.${name}`, operators) ?? own.find((def) => def.kind === name);
 }
 
-/** Every dialect, in the order of the registry. */
-export const dialects: readonly Dialect[] = unique(opDefs.map(dialectOf));
+/** The dialects of operators, in their order. */
+export const dialectsOf = (operators: Operators): readonly string[] => unique(operators.map(dialectOf));
+/** Every built-in dialect, in the order of the registry. */
+export const dialects = dialectsOf(opDefs) as readonly Dialect[];
 /** Common names of operators, whatever the dialect. */
-export const operatorKinds: readonly string[] = unique(opDefs.map(commonName));
+export const operatorKinds: readonly string[] = unique(opDefs.map((def) => commonName(def)));
 
 /** What may stand beside a dialect: common names, and each operator's own. */
-export function operatorNames(dialect: string): readonly string[] {
-  const own = opDefs.filter((def) => dialectOf(def) === dialect);
-  return unique([...own.map(commonName), ...own.map(ownName)]);
+export function operatorNames(dialect: string, operators: Operators = opDefs): readonly string[] {
+  const own = operators.filter((def) => dialectOf(def) === dialect);
+  return unique([...own.map((def) => commonName(def, operators)), ...own.map(ownName)]);
 }
 
 /** An attribute with its names in text and in descriptions. */
@@ -43,21 +46,28 @@ export interface NamedAttr {
 export const attributesOf = (def: OpDef): ReadonlyMap<string, NamedAttr> =>
   new Map(
     Object.entries(def.attrs).flatMap(([name, spec]) =>
-      name === "oob" ? [] : [[spec.key, { name, spec }] as const],
+      name === "oob" ? [] : [[keyOfAttr(name, spec), { name, spec }] as const],
     ),
   );
 
-/** What a flag for each attribute key says. */
-export const attributeFlags: ReadonlyMap<AttributeKey, Pick<AttrSpec, "kind" | "help">> = new Map(
-  unique(opDefs.flatMap((def) => [...attributesOf(def).keys()])).map((key) => {
-    const specs = opDefs.flatMap((def) => {
-      const spec = attributesOf(def).get(key)?.spec;
-      return spec === undefined ? [] : [{ ...spec, def }];
-    });
-    const [kind = "word", ...others] = unique(specs.map((spec) => spec.kind));
-    return [key as AttributeKey, { kind: others.length === 0 ? kind : "word", help: helpOf(specs) }];
-  }),
-);
+/** What a flag for an attribute says. */
+export type AttributeFlagText = Pick<AttrSpec, "kind" | "help">;
+
+/** What a flag for each attribute key of these operators says. */
+export const attributeFlagsOf = (operators: Operators): ReadonlyMap<string, AttributeFlagText> =>
+  new Map(
+    unique(operators.flatMap((def) => [...attributesOf(def).keys()])).map((key) => {
+      const specs = operators.flatMap((def) => {
+        const spec = attributesOf(def).get(key)?.spec;
+        return spec === undefined ? [] : [{ ...spec, def }];
+      });
+      const [kind = "word", ...others] = unique(specs.map((spec) => spec.kind));
+      return [key, { kind: others.length === 0 ? kind : "word", help: helpOf(specs) }];
+    }),
+  );
+
+/** Those of the built-in operators. */
+export const attributeFlags = attributeFlagsOf(opDefs) as ReadonlyMap<AttributeKey, AttributeFlagText>;
 
 /** What all say, then what some say behind it: dialects, or operators where others of their dialect do not say it. */
 function helpOf(specs: readonly (Pick<AttrSpec, "help"> & { readonly def: OpDef })[]): string {
@@ -79,33 +89,47 @@ function helpOf(specs: readonly (Pick<AttrSpec, "help"> & { readonly def: OpDef 
  * The operator that a dialect has under a name: its own (`gather` is torch.gather), else the common one (`gather_elements` is, too).
  * `keys` are those of the attributes given.
  */
-export const operatorFor = (dialect: string, name: string, keys: readonly string[]): OpDef | undefined =>
-  knowingMost(operatorNamed(dialect, name), keys);
+export const operatorFor = (
+  dialect: string,
+  name: string,
+  keys: readonly string[],
+  operators: Operators = opDefs,
+): OpDef | undefined => knowingMost(operatorNamed(dialect, name, operators), keys, operators);
 
 /** The operator that a dialect has in place of another dialect's: one of its kind, if there is one. */
 export const counterpartOf = ({ kind }: OpDef, dialect: string, keys: readonly string[]): OpDef | undefined =>
   knowingMost(
     opDefs.find((def) => dialectOf(def) === dialect && kind !== undefined && def.kind === kind),
     keys,
+    opDefs,
   );
 
 /** The operator of a name as in text (`pypto.gather`), or of a dialect and a common name (`pypto.gather_elements`). */
-export function operatorInText(text: string, keys: readonly string[]): OpDef | undefined {
+export function operatorInText(
+  text: string,
+  keys: readonly string[],
+  operators: Operators = opDefs,
+): OpDef | undefined {
   const split = text.indexOf(".");
-  return knowingMost(findOp(text), keys) ?? operatorFor(text.slice(0, split), text.slice(split + 1), keys);
+  const [dialect, name] = [text.slice(0, split), text.slice(split + 1)];
+  return knowingMost(findOp(text, operators), keys, operators) ?? operatorFor(dialect, name, keys, operators);
 }
 
 /** The dialect's operators of the same kind, itself among them. */
-export const operatorKin = (named: OpDef): readonly OpDef[] =>
-  opDefs.filter(
+export const operatorKin = (named: OpDef, operators: Operators = opDefs): readonly OpDef[] =>
+  operators.filter(
     (def) =>
       def === named ||
       (def.kind !== undefined && def.kind === named.kind && dialectOf(def) === dialectOf(named)),
   );
 
 /** Where a dialect has several operators of one kind, the first that knows the most of the attributes given. */
-function knowingMost(named: OpDef | undefined, keys: readonly string[]): OpDef | undefined {
+function knowingMost(
+  named: OpDef | undefined,
+  keys: readonly string[],
+  operators: Operators,
+): OpDef | undefined {
   if (named === undefined) return undefined;
   const known = (def: OpDef): number => keys.filter((key) => attributesOf(def).has(key)).length;
-  return operatorKin(named).reduce((best, def) => (known(def) > known(best) ? def : best), named);
+  return operatorKin(named, operators).reduce((best, def) => (known(def) > known(best) ? def : best), named);
 }

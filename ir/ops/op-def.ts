@@ -21,8 +21,11 @@ import {
 } from "../types.js";
 
 interface AttrNames {
-  /** In case files; flags write it with dashes. Operators that mean the same by an attribute share its key. */
-  readonly key: string;
+  /**
+   * In case files; flags write it with dashes. Operators that mean the same by an attribute share its key. Absent: the name in text,
+   * in camel case.
+   */
+  readonly key?: string;
   /** What the framework's own builder calls it. Absent: the key. */
   readonly argument?: string;
   /** One line for the flag. */
@@ -91,6 +94,8 @@ export interface OpDef {
   readonly dataIn?: "gm";
   /** By name in text. */
   readonly attrs: Readonly<Record<string, AttrSpec>>;
+  /** Where an operator that tilec does not have is from, for a note beside what is wrong with it: `operators[0] of tilec.config.ts`. */
+  readonly origin?: string;
   /** Applies the dialect's rules. `attrs` are complete: defaults filled in, kinds checked. */
   resolve(inputs: OpInputs): Resolved;
 }

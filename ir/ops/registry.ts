@@ -63,8 +63,9 @@ export type OpName = (typeof registered)[number]["name"];
 /** A framework whose operators and rules tilec has. */
 export type Dialect = OpName extends `${infer D}.${string}` ? D : never;
 type SpecOf<D> = D extends OpDef ? D["attrs"][keyof D["attrs"]] : never;
+type KeyOf<S> = S extends { readonly key: infer K extends string } ? K : never;
 /** Keys of the attributes in case files and flags, where `oob` stands beside them: every operator has it. */
-export type AttributeKey = Exclude<SpecOf<(typeof registered)[number]>["key"], "oob">;
+export type AttributeKey = Exclude<KeyOf<SpecOf<(typeof registered)[number]>>, "oob">;
 
 /** The definition of that name, if there is one. */
 export const findOp = (name: string, operators: Operators = opDefs): OpDef | undefined =>
@@ -139,12 +140,14 @@ function resolve(source: SourceOp): ResolveResult {
   } catch (thrown) {
     if (thrown instanceof RuleError) return { ok: false, diagnostics: thrown.diagnostics };
     if (opDefs.includes(def)) throw thrown;
-    return {
-      ok: false,
-      diagnostics: [error("TC201", `${def.name} crashed: ${String(thrown)}`, { span: source.span })],
-    };
+    const message = `${def.name} crashed: ${String(thrown)}`;
+    return { ok: false, diagnostics: [error("TC201", message, { span: source.span, ...originOf(def) })] };
   }
 }
+
+/** A note beside what is wrong with an operator of somebody's own. */
+export const originOf = ({ name, origin }: OpDef): { readonly notes?: readonly string[] } =>
+  origin === undefined ? {} : { notes: [`${name} is ${origin}`] };
 
 function checkInputs(def: OpDef, source: SourceOp): Diagnostic[] {
   const { inputs: names = ["data", "indices"], optional = [], variadic = false } = def;

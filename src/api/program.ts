@@ -9,6 +9,7 @@ import {
   roles,
   type Attrs,
   type DType,
+  type OpDef,
   type Operators,
   type Diagnostic,
   type Schedule,
@@ -61,9 +62,8 @@ export type ProgramResult =
   | { readonly ok: true; readonly func: SourceFunc }
   | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] };
 
-/** The inputs of an operator that may have more than two have the names that it gives them. */
-const namesOf = ({ op, operators }: ProgramDescription, inputs: readonly TensorType[]): readonly string[] => {
-  const def = findOp(op, operators);
+/** What a program calls its inputs: data and indices, or of an operator that may have more than two, the names that it gives them. */
+export const operandNames = (def: OpDef | undefined, inputs: readonly TensorType[]): readonly string[] => {
   const more = def?.variadic === true || (def?.inputs ?? roles.slice(0, 2)).length > 2;
   return def === undefined || !more ? roles : inputNames(def, inputs);
 };
@@ -78,7 +78,7 @@ export function tryProgram(description: ProgramDescription): ProgramResult {
   const inputs = [data, indices, ...others];
   const result = resolveSource({ op, attrs, inputs, operators });
   if (!result.ok) return { ok: false, diagnostics: result.diagnostics };
-  const names = namesOf(description, inputs);
+  const names = operandNames(findOp(op, operators), inputs);
   return {
     ok: true,
     func: {

@@ -129,8 +129,11 @@ async function check(files: readonly string[], flags: CheckFlags): Promise<numbe
 }
 
 /** The tests of this run. Throws a CompileError (TC013) where there are none at all, or none that the filter lets through. */
-function selected(files: readonly string[], { filter, shard: part }: CheckFlags): readonly NamedTest[] {
-  const all = files.flatMap((file) => testsIn(file));
+function selected(
+  files: readonly string[],
+  { filter, project, shard: part }: CheckFlags,
+): readonly NamedTest[] {
+  const all = files.flatMap((file) => testsIn(file, project.operators));
   if (all.length === 0)
     throw new CompileError([error("TC013", "no test was found", { hint: "docs/cases.md" })]);
   const names = dumpNames(all.map(({ id }) => id));

@@ -75,9 +75,8 @@ const commands: Readonly<Record<string, CommandEntry>> = {
   },
 };
 
-/** The command line with every command by name, and those whole that these words may mean. */
-async function build(args: readonly string[]): Promise<Command> {
-  const program = new Command("tilec")
+const rootCommand = (): Command =>
+  new Command("tilec")
     .description("A tiling compiler for gathers: legal or explained, the same bits from every backend")
     .version(version)
     .option(
@@ -88,11 +87,24 @@ async function build(args: readonly string[]): Promise<Command> {
     .configureHelp({ showGlobalOptions: true })
     .exitOverride()
     .configureOutput({ writeErr: () => undefined });
+
+/** The command line with the flags of every command. */
+async function everyCommand(): Promise<Command> {
+  const whole = rootCommand();
+  for (const { load } of Object.values(commands)) (await load())(whole);
+  return whole;
+}
+
+/** The command line with every command by name, and those whole that these words may mean. */
+async function build(args: readonly string[]): Promise<Command> {
+  const program = rootCommand();
   const added = (name: string): Command | undefined => program.commands.find((own) => own.name() === name);
   for (const [name, { summary, load }] of Object.entries(commands)) {
     if (args.includes(name) && added(name) === undefined) (await load())(program);
     (added(name) ?? program.command(name)).description(summary);
   }
+  if (program.commands.some((command) => command.options.some(({ long }) => long === "--op")))
+    await addOperators(program, args);
   // Settings are not inherited by commands that exist already.
   for (const command of program.commands.flatMap((own) => [own, ...own.commands])) {
     command.exitOverride().configureOutput({ writeErr: () => undefined });
@@ -100,6 +112,21 @@ async function build(args: readonly string[]): Promise<Command> {
   }
   refuseSecondValues(program);
   return program;
+}
+
+/** Adds the flags of the operators that the config brings. */
+async function addOperators(program: Command, args: readonly string[]): Promise<void> {
+  const { projectOf } = await import("./options.js");
+  const given = rootCommand().allowUnknownOption();
+  given.parseOptions([...args]);
+  // A config that cannot be used is for the command to refuse, if it needs one.
+  const project = await projectOf(program, given.opts()).catch((thrown: unknown) => {
+    if (thrown instanceof ConfigError) return undefined;
+    throw thrown;
+  });
+  if (project?.operators === undefined) return;
+  const { addOwnOperators } = await import("./own-operators.js");
+  addOwnOperators(program, await everyCommand(), project);
 }
 
 /** Of two values for one flag the parser keeps the last; a flag that collects them takes several. */

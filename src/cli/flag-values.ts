@@ -8,14 +8,14 @@ import {
   type Shape,
   type TensorType,
 } from "../../ir/index.js";
+import { camelCase } from "../../ir/ops/attributes.js";
 import { UsageError } from "./usage-error.js";
 
 type Camel<Key> = Key extends `${infer Head}_${infer Tail}` ? `${Head}${Capitalize<Tail>}` : Key;
 /** The key of an attribute among parsed flags. */
 export type AttributeFlag = Camel<AttributeKey>;
 /** PyPTO's `block_size` is parsed as blockSize. */
-export const flagOf = (key: AttributeKey): AttributeFlag =>
-  key.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()) as AttributeFlag;
+export const flagOf = (key: AttributeKey): AttributeFlag => camelCase(key) as AttributeFlag;
 
 /** `batchDims` is the flag `--batch-dims`. */
 export const dashed = (key: string): string =>

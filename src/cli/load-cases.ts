@@ -5,13 +5,13 @@ import { readCaseList } from "../formats/cases.js";
 import { readText } from "../formats/files.js";
 import { Symbols } from "../formats/symbols.js";
 import { withFlags, type LoadedProgram } from "./loaded-program.js";
-import type { ProgramFlags } from "./options.js";
+import type { ProgramFlags, ProjectFlags } from "./options.js";
 import { printDiagnostics } from "./terminal.js";
 import { UsageError } from "./usage-error.js";
 
 /** The cases of a file, or that of `--case`. */
-export function loadCases(file: string, flags: ProgramFlags): LoadedProgram[] {
-  const cases = readCaseList(readText(file), file);
+export function loadCases(file: string, flags: ProgramFlags & ProjectFlags): LoadedProgram[] {
+  const cases = readCaseList(readText(file), file, flags.project.operators);
   const chosen = cases.filter((test) => flags.case === undefined || test.id === flags.case);
   if (chosen.length === 0) throw new UsageError(`${file} has no case ${flags.case ?? ""}`);
   const one = chosen.length === 1;

@@ -1,12 +1,12 @@
 /** Programs from the command line: a .tir file, a case file, an .onnx model, or flags. */
 import {
   attributeFlags,
-  type AttributeKey,
   attributesOf,
   bindSizes,
   CompileError,
-  dialects,
+  dialectsOf,
   hasErrors,
+  opDefs,
   operatorFor,
   operatorInText,
   operatorNames,
@@ -18,6 +18,7 @@ import {
   type OpDef,
   type Schedule,
 } from "../../ir/index.js";
+import { camelCase } from "../../ir/ops/attributes.js";
 import { readText } from "../formats/files.js";
 import { findMlirGathers, type MlirGather } from "../formats/mlir.js";
 import { program } from "../api/program.js";
@@ -32,12 +33,17 @@ import {
   parseType,
   scheduleOf,
   type ProgramFlags,
+  type ProjectFlags,
   type AttributeFlag,
 } from "./options.js";
+import { ownAttributeFlags } from "./own-operators.js";
 import { UsageError } from "./usage-error.js";
 
 /** Every program that the argument and flags name. Rejects with a CompileError, or a UsageError when nothing is named. */
-export async function loadPrograms(file: string | undefined, flags: ProgramFlags): Promise<LoadedProgram[]> {
+export async function loadPrograms(
+  file: string | undefined,
+  flags: ProgramFlags & ProjectFlags,
+): Promise<LoadedProgram[]> {
   checkFlags(file, flags);
   if (file === undefined) return [{ func: fromFlags(flags) }];
   if (file.endsWith(".json")) return (await import("./load-cases.js")).loadCases(file, flags);
@@ -71,10 +77,13 @@ const kinds: ReadonlyMap<string, FlagKind> = new Map([
 ]);
 
 /** Refuses flags that another one, or the file, would override in silence. */
-function checkFlags(file: string | undefined, flags: ProgramFlags): void {
+function checkFlags(file: string | undefined, flags: ProgramFlags & ProjectFlags): void {
+  const own = new Set([...ownAttributeFlags(flags.project).keys()].map(camelCase));
+  const kindOf = (flag: string): FlagKind | undefined =>
+    kinds.get(flag) ?? (own.has(flag) ? "describes" : undefined);
   const given = (kind: FlagKind): string[] =>
     Object.entries(flags).flatMap(([flag, value]) =>
-      value !== undefined && kinds.get(flag) === kind ? [flag] : [],
+      value !== undefined && kindOf(flag) === kind ? [flag] : [],
     );
   const choosing = given("chooses");
   if (flags.bind !== undefined && (file === undefined || file.endsWith(".json")))
@@ -108,7 +117,10 @@ function checkFlags(file: string | undefined, flags: ProgramFlags): void {
 }
 
 /** For commands that take one program. */
-export async function loadProgram(file: string | undefined, flags: ProgramFlags): Promise<LoadedProgram> {
+export async function loadProgram(
+  file: string | undefined,
+  flags: ProgramFlags & ProjectFlags,
+): Promise<LoadedProgram> {
   const programs = await loadPrograms(file, flags);
   const [first] = programs;
   if (first === undefined) throw new UsageError(`${file ?? "the command line"} holds no program`);
@@ -124,7 +136,7 @@ export async function loadProgram(file: string | undefined, flags: ProgramFlags)
   return first;
 }
 
-function fromFlags(flags: ProgramFlags): Func {
+function fromFlags(flags: ProgramFlags & ProjectFlags): Func {
   const { op, data, indices: [indices, ...others] = [] } = flags;
   if (op === undefined)
     throw new UsageError("name a program file, or describe a gather with --op", "tilec --help");
@@ -132,8 +144,10 @@ function fromFlags(flags: ProgramFlags): Func {
     throw new UsageError("--op needs --data and --indices", "--data f32[64,80] --indices i32[32,64]");
   }
   const description = operatorFlags(op, flags);
+  const { operators } = flags.project;
   return program({
     ...description,
+    ...(operators === undefined ? {} : { operators }),
     data: parseType(data, "data"),
     indices: parseType(indices, "indices"),
     others: others.map((type) => parseType(type, "indices")),
@@ -142,10 +156,15 @@ function fromFlags(flags: ProgramFlags): Func {
 }
 
 /** `--op gather --dialect pypto` and `--op pypto.index_select` name the same operator. */
-function operatorFlags(op: string, flags: ProgramFlags): { op: string; attrs: Record<string, AttrValue> } {
-  const given = [...attributeFlags.keys()].flatMap((key) => {
-    const value = flags[flagOf(key)];
-    return value === undefined ? [] : [{ key, value }];
+function operatorFlags(
+  op: string,
+  flags: ProgramFlags & ProjectFlags,
+): { op: string; attrs: Record<string, AttrValue> } {
+  const values = new Map<string, unknown>(Object.entries(flags));
+  const keys = [...attributeFlags.keys(), ...ownAttributeFlags(flags.project).keys()];
+  const given = keys.flatMap((key) => {
+    const value = values.get(camelCase(key));
+    return typeof value === "string" ? [{ key, value }] : [];
   });
   const operator = operatorNamed(
     op,
@@ -156,14 +175,11 @@ function operatorFlags(op: string, flags: ProgramFlags): { op: string; attrs: Re
   const attrs: Record<string, AttrValue> = {};
   for (const { key, value } of given) {
     const attr = known.get(key);
-    if (
-      attr === undefined &&
-      [...known.keys()].some((other) => flagOf(other as AttributeKey) === flagOf(key))
-    )
+    if (attr === undefined && [...known.keys()].some((other) => camelCase(other) === camelCase(key)))
       continue;
-    if (attr === undefined)
-      throw new UsageError(`--${dashed(flagOf(key))} means nothing to ${operator.name}`);
-    attrs[attr.name] = attrValue(attr.spec, value, dashed(flagOf(key)));
+    const flag = dashed(camelCase(key));
+    if (attr === undefined) throw new UsageError(`--${flag} means nothing to ${operator.name}`);
+    attrs[attr.name] = attrValue(attr.spec, value, flag);
   }
   if (flags.oob !== undefined) attrs["oob"] = flags.oob;
   return { op: operator.name, attrs };
@@ -181,25 +197,29 @@ function attrValue({ kind }: AttrSpec, value: string, flag: string): AttrValue {
   }
 }
 
-function operatorNamed(op: string, flags: ProgramFlags, keys: readonly string[]): OpDef {
+function operatorNamed(op: string, flags: ProgramFlags & ProjectFlags, keys: readonly string[]): OpDef {
+  const { operators = opDefs } = flags.project;
   const [prefix] = op.includes(".") ? op.split(".", 1) : [];
   if (prefix !== undefined && flags.dialect !== undefined && flags.dialect !== prefix) {
     throw new UsageError(`--op ${op} and --dialect ${flags.dialect} disagree`);
   }
   const dialect = prefix ?? flags.dialect ?? "onnx";
-  const found = prefix === undefined ? operatorFor(dialect, op, keys) : operatorInText(op, keys);
+  const found =
+    prefix === undefined ? operatorFor(dialect, op, keys, operators) : operatorInText(op, keys, operators);
   if (found === undefined) {
-    const names = operatorNames(dialect);
+    const names = operatorNames(dialect, operators);
     throw new UsageError(
       `dialect ${dialect} has no operator ${op.slice(op.indexOf(".") + 1)}`,
-      names.length === 0 ? `the dialects are ${dialects.join(", ")}` : `it has ${names.join(", ")}`,
+      names.length === 0
+        ? `the dialects are ${dialectsOf(operators).join(", ")}`
+        : `it has ${names.join(", ")}`,
     );
   }
   return found;
 }
 
-function fromText(file: string, flags: ProgramFlags): LoadedProgram[] {
-  const { module, diagnostics } = parseModule(readText(file), file);
+function fromText(file: string, flags: ProgramFlags & ProjectFlags): LoadedProgram[] {
+  const { module, diagnostics } = parseModule(readText(file), file, flags.project.operators);
   if (hasErrors(diagnostics)) throw new CompileError(diagnostics);
   const chosen = module.funcs.filter((func) => flags.func === undefined || func.name === flags.func);
   if (chosen.length === 0 && flags.func !== undefined) {

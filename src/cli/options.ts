@@ -10,15 +10,17 @@ import {
   outOfBoundsPolicies,
   scheduleEntries,
   targetNames,
+  type AttributeFlagText,
   type Schedule,
   type ScheduleEntry,
   type Target,
 } from "../../ir/index.js";
+import { camelCase } from "../../ir/ops/attributes.js";
 import { openProject } from "../config/open-project.js";
 import type { Project } from "../config/project.js";
 import type { CompileOptions } from "../api/compile.js";
 import { collect } from "./collect.js";
-import { dashed, flagOf, parseEntry, type AttributeFlag } from "./flag-values.js";
+import { dashed, parseEntry, type AttributeFlag } from "./flag-values.js";
 import { UsageError } from "./usage-error.js";
 
 export {
@@ -65,16 +67,7 @@ export function addProgramOptions(command: Command): Command {
       "indices, such as i32[4096,1024]; repeat for an operator's further inputs",
       collect,
     );
-  const flags = new Set([...attributeFlags.keys()].map(flagOf));
-  for (const flag of flags) {
-    // Frameworks spell a key in two ways, and its flag in one.
-    const specs = [...attributeFlags].flatMap(([key, spec]) => (flagOf(key) === flag ? [spec] : []));
-    const kind = specs[0]?.kind ?? "word";
-    command.option(
-      `--${dashed(flag)} <${kind === "int" ? "n" : kind === "ints" ? "list" : kind}>`,
-      specs.map(({ help }) => help).join("; "),
-    );
-  }
+  addAttributeOptions(command, attributeFlags);
   command
     .addOption(
       new Option("--oob <policy>", "what an index out of range means").choices([...outOfBoundsPolicies]),
@@ -92,6 +85,19 @@ export function addProgramOptions(command: Command): Command {
     if (entry.key === "buffers") command.option("--double-buffer", "short for --buffers 2");
   }
   return command;
+}
+
+/** A flag for each attribute key; two keys that differ by a dash alone share one. */
+export function addAttributeOptions(command: Command, flags: ReadonlyMap<string, AttributeFlagText>): void {
+  for (const flag of new Set([...flags.keys()].map(camelCase))) {
+    // Frameworks spell a key in two ways, and its flag in one.
+    const specs = [...flags].flatMap(([key, spec]) => (camelCase(key) === flag ? [spec] : []));
+    const kind = specs[0]?.kind ?? "word";
+    command.option(
+      `--${dashed(flag)} <${kind === "int" ? "n" : kind === "ints" ? "list" : kind}>`,
+      specs.map(({ help }) => help).join("; "),
+    );
+  }
 }
 
 function entryOption(entry: ScheduleEntry): Option {
@@ -125,9 +131,21 @@ export function scheduleOf(flags: ProgramFlags): Schedule {
   return { ...Object.fromEntries(given), ...(flags.doubleBuffer === true ? { buffers: 2 } : {}) };
 }
 
-/** The project of the command line that a command's action is given. Rejects with a ConfigError. */
-export const projectOf = (command: Command): Promise<Project> =>
-  openProject(command.optsWithGlobals<ConfigFlags>().config);
+/** By the root of a command line, which opens its project once. */
+const opened = new WeakMap<Command, Promise<Project>>();
+
+/** The project of the command line that a command is of. `flags`: read from it already. Rejects with a ConfigError. */
+export function projectOf(
+  command: Command,
+  { config }: ConfigFlags = command.optsWithGlobals<ConfigFlags>(),
+): Promise<Project> {
+  const root = rootOf(command);
+  const project = opened.get(root) ?? openProject(config);
+  opened.set(root, project);
+  return project;
+}
+
+const rootOf = (command: Command): Command => (command.parent === null ? command : rootOf(command.parent));
 
 /** Of every command: a file, or false for `--no-config`. */
 export interface ConfigFlags {

@@ -8,6 +8,7 @@ import {
   formatStanding,
   printSchedule,
   ratesOf,
+  type Operators,
 } from "../../ir/index.js";
 import type { TableRecord } from "../api/pieces.js";
 import { appendRecord, readPlacedRecords, readRecords } from "../formats/record-file.js";
@@ -24,6 +25,8 @@ import { pinnedTest } from "../tune/records/pin.js";
 import { standingIn, type CandidateRecord, type TuneRecord } from "../tune/records/record.js";
 import { recosted } from "../tune/records/recost.js";
 import { recordLine } from "../tune/records/text.js";
+import type { Project } from "../config/project.js";
+import { projectOf } from "./options.js";
 import { UsageError } from "./usage-error.js";
 import { note, print, printJson } from "./terminal.js";
 
@@ -43,8 +46,8 @@ export function recordsCommand(program: Command): void {
     .description("the best schedule of each task")
     .argument("<files...>", "records")
     .option("--json", "print one JSON document")
-    .action((files: readonly string[], flags: { readonly json?: boolean }) => {
-      best(files, flags.json === true);
+    .action(async (files: readonly string[], flags: { readonly json?: boolean }, command: Command) => {
+      best(files, flags.json === true, await projectOf(command));
     });
   records
     .command("add")
@@ -69,8 +72,9 @@ export function recordsCommand(program: Command): void {
     .description("write the best schedule as a .tir test, with CHECK lines for what is exact")
     .argument("<file>", "records of one task")
     .option("--out <test.tir>", "where it goes; the standard output otherwise")
-    .action((file: string, { out }: { readonly out?: string }) => {
-      const text = pinnedTest(onlyOne(loadCosted([file])));
+    .action(async (file: string, { out }: { readonly out?: string }, command: Command) => {
+      const { operators } = await projectOf(command);
+      const text = pinnedTest(onlyOne(loadCosted([file], operators)), operators);
       if (out === undefined) print(text);
       else writeBytes(out, text);
     });
@@ -87,12 +91,12 @@ function load(files: readonly string[]): readonly TuneRecord[] {
 }
 
 /** The same for whoever goes by their figures: every candidate is costed again. */
-function loadCosted(files: readonly string[]): readonly TuneRecord[] {
+function loadCosted(files: readonly string[], operators: Operators | undefined): readonly TuneRecord[] {
   return mergeRecords(
     files.flatMap((file) => {
       const placed = readPlacedRecords(file);
       tellTorn(file, placed.torn);
-      const { records, others } = recosted(placed, file);
+      const { records, others } = recosted(placed, file, operators);
       for (const [clock, count] of others)
         note(`${file}: ${count} candidates of clock ${clock} are costed again by clock ${clockVersion}`);
       return records;
@@ -104,8 +108,8 @@ function tellTorn(file: string, torn: number): void {
   if (torn > 0) note(`${file}: ${torn} line that was torn is skipped`);
 }
 
-function best(files: readonly string[], json: boolean): void {
-  const found = bestOf(loadCosted(files));
+function best(files: readonly string[], json: boolean, { operators }: Project): void {
+  const found = bestOf(loadCosted(files, operators));
   if (json) {
     const tasks = found.map((one) => ({
       task: one.task.task,

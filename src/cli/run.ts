@@ -186,7 +186,10 @@ async function run(loaded: LoadedProgram, flags: RunFlags): Promise<Ran> {
   const kernel = compile(loaded.func, targeted);
   const compared = comparedWith(loaded.func, flags, targeted);
   const types = kernel.source ?? kernel.tile;
-  const definition = flags.against === undefined ? undefined : (await loadProgram(flags.against, {})).func;
+  const definition =
+    flags.against === undefined
+      ? undefined
+      : (await loadProgram(flags.against, { project: flags.project })).func;
   const sides = [...backends.map(nameOf), ...(flags.against === undefined ? [] : [flags.against])];
   const { given, seed = 0, origin } = inputsFor(loaded, flags, kernel);
   const drawn = [...drawsOf(types, definitionOf(kernel, definition), seed, given)];

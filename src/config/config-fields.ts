@@ -8,6 +8,7 @@ import {
   type Field,
   type Fields,
 } from "../../backends/index.js";
+import type { AttrSpec } from "../../ir/index.js";
 import { isPass } from "../../passes/index.js";
 import { targetField } from "../api/check-options.js";
 import type { Config } from "../api/config.js";
@@ -15,6 +16,55 @@ import type { Config } from "../api/config.js";
 const code = "TC018";
 
 const passField: Field = { code, takes: "a pass, as definePass of tilec/passes makes one", holds: isPass };
+
+/** Kinds of attributes that an operator may have. */
+const attributeKinds: Readonly<Record<AttrSpec["kind"], true>> = {
+  int: true,
+  ints: true,
+  text: true,
+  word: true,
+};
+
+const attributeField: Field = {
+  code,
+  takes: `an object with help and a kind: ${Object.keys(attributeKinds).join(", ")}; a word also has words and a default`,
+  holds: (value) =>
+    isObject(value) &&
+    typeof value["help"] === "string" &&
+    typeof value["kind"] === "string" &&
+    Object.hasOwn(attributeKinds, value["kind"]) &&
+    (value["kind"] !== "word" || (Array.isArray(value["words"]) && typeof value["default"] === "string")),
+};
+
+const operatorField: Field = {
+  code,
+  takes: "an operator, as defineOperator of tilec/ir makes one",
+  problems(value, path) {
+    if (!isObject(value) || !isObject(value["attrs"]) || typeof value["resolve"] !== "function")
+      return [refusal(operatorField, value, path)];
+    const { name, attrs, inputs } = value;
+    const named = typeof name === "string" && /^[a-z]\w*\.[a-z]\w*$/i.test(name);
+    return [
+      ...(named ? [] : [refusal(operatorNameField, name, `${path}.name`)]),
+      ...(inputs === undefined ? [] : problemsOf(operatorInputsField, inputs, `${path}.inputs`)),
+      ...Object.entries(attrs).flatMap(([attr, spec]) =>
+        problemsOf(attributeField, spec, `${path}.attrs.${shownKey(attr)}`),
+      ),
+    ];
+  },
+};
+
+const operatorNameField: Pick<Field, "code" | "takes"> = {
+  code,
+  takes: "two words with a dot between, such as mine.roll",
+};
+
+const operatorInputsField: Field = {
+  code,
+  takes: "the names of its inputs, two or more: the data, then the indices",
+  holds: (value) =>
+    Array.isArray(value) && value.length > 1 && value.every((name) => /^\w+$/.test(String(name))),
+};
 
 const targetOrFileField: Field = {
   code,
@@ -50,6 +100,7 @@ export const configFields: Fields<Config> = {
     takes: 'a pipeline, such as "default, mine after select-tile"',
     holds: (value) => typeof value === "string",
   },
+  operators: listOf("a list of operators", operatorField, code),
   targets: listOf("a list of targets", targetOrFileField, code),
   backends: backendsField,
 };

@@ -2,10 +2,19 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { findNodeAtLocation, parseTree, printParseErrorCode, type ParseError } from "jsonc-parser";
-import { CompileError, targetNames, type Diagnostic, type Span, type Target } from "../../ir/index.js";
+import {
+  CompileError,
+  operatorsWith,
+  targetNames,
+  type Diagnostic,
+  type OpDef,
+  type Span,
+  type Target,
+} from "../../ir/index.js";
 import { problemsOf, record } from "../../backends/index.js";
 import { checkPassNames, parsePipeline, type Pass } from "../../passes/index.js";
 import { backendNames } from "../api/backends.js";
+import { RuleError } from "../../ir/ops/op-def.js";
 import { didYouMean } from "../../ir/did-you-mean.js";
 import type { Config } from "../api/config.js";
 import { reasonOf } from "../formats/files.js";
@@ -29,13 +38,16 @@ export async function loadProject(file: string, shown: string): Promise<Project>
   const passes = passesOf(config, file, shown, refuse);
   const targets = targetsOf(config, file, refuse);
   const named = new Map(targets.map((target) => [target.name, target]));
-  const { pipeline } = config;
+  const { operators, pipeline } = config;
   return {
     config: shown,
     passes,
     targets,
     backends: backendsOf(config, file, shown, refuse),
     findTarget: (name) => named.get(name) ?? lookUpTarget(name),
+    ...(operators === undefined
+      ? {}
+      : { operators: refusing(refuse, "", () => operatorsWith(operators.map(withOrigin(file, shown)))) }),
     ...(pipeline === undefined
       ? {}
       : {
@@ -46,7 +58,7 @@ export async function loadProject(file: string, shown: string): Promise<Project>
   };
 }
 
-/** What an action throws of a user's mistake, as one of a field's. */
+/** What an action throws of a user's mistake, as one of a field's, which "" says that its message names. */
 function refusing<T>(refuse: Refuse, field: string, action: () => T): T {
   try {
     return action();
@@ -54,7 +66,7 @@ function refusing<T>(refuse: Refuse, field: string, action: () => T): T {
     if (!(thrown instanceof CompileError)) throw thrown;
     throw refuse(
       thrown.diagnostics.map(({ message, hint }) => ({
-        message: `${field}: ${message}`,
+        message: field === "" ? message : `${field}: ${message}`,
         ...(hint === undefined ? {} : { hint }),
       })),
     );
@@ -137,6 +149,21 @@ function passesOf({ passes = [] }: Config, file: string, shown: string, refuse: 
     run: (func, context) => pass.run(func, context),
   }));
 }
+
+/** An operator that names itself, with the file and the line, where it crashes. */
+const withOrigin =
+  (file: string, shown: string) =>
+  (own: OpDef, k: number): OpDef => ({
+    ...own,
+    origin: `operators[${k}] of ${shown}`,
+    resolve(inputs) {
+      try {
+        return own.resolve(inputs);
+      } catch (thrown) {
+        throw thrown instanceof RuleError ? thrown : new Error(whyNotLoaded(thrown, file), { cause: thrown });
+      }
+    },
+  });
 
 /** Target files lie beside the config, or at a path from there. */
 function targetsOf({ targets = [] }: Config, file: string, refuse: Refuse): readonly Target[] {

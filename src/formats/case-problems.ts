@@ -1,7 +1,8 @@
 /** What is wrong with a case, or with the file around the cases, in words. */
+import { opDefs, type Operators } from "../../ir/index.js";
 import { problemsOf } from "../../backends/index.js";
 import { didYouMean } from "../../ir/did-you-mean.js";
-import { caseField, caseFileField } from "./case-schema.js";
+import { caseField, caseFieldOf, caseFileField } from "./case-schema.js";
 import type { JsonField } from "./json-fields.js";
 
 const inWords = (field: JsonField, value: unknown): string[] =>
@@ -9,7 +10,11 @@ const inWords = (field: JsonField, value: unknown): string[] =>
     hint === undefined ? message : `${message}; ${hint}`,
   );
 
-export const caseProblems = (entry: unknown): string[] => inWords(caseField, entry);
+/** The check of a case, whose operator is among these. */
+export function caseProblemsAmong(operators: Operators): (entry: unknown) => string[] {
+  const field = operators === opDefs ? caseField : caseFieldOf(operators);
+  return (entry) => inWords(field, entry);
+}
 
 /** Of a file as `{schema, cases}`; its cases are left out. */
 export const caseFileProblems = (file: unknown): string[] => inWords(caseFileField, file);

@@ -9,9 +9,9 @@ export type CaseProgram =
   | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] };
 
 /** A case's operator, or the text that stands in place of one. */
-export function caseProgram({ id, program, tir = "", options, bind = {} }: Case): CaseProgram {
+export function caseProgram({ id, program, tir = "", operators, options, bind = {} }: Case): CaseProgram {
   if (program !== undefined) return tryProgram({ ...program, name: "main" });
-  const { module, diagnostics } = parseModule(tir, `${id}: tir`);
+  const { module, diagnostics } = parseModule(tir, `${id}: tir`, operators);
   const [func] = module.funcs;
   if (hasErrors(diagnostics) || func === undefined) return { ok: false, diagnostics };
   const { target, schedule } = options;

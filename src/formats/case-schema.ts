@@ -2,10 +2,11 @@
 import {
   attributesOf,
   codes,
-  dialects,
+  dialectsOf,
   dtypes,
   operatorFor,
   operatorKin,
+  opDefs,
   operatorNames,
   outOfBoundsPolicies,
   scheduleEntries,
@@ -14,6 +15,7 @@ import {
   type AttrValue,
   type DType,
   type OpDef,
+  type Operators,
   type OutOfBounds,
   type Schedule,
   type ScheduleEntry,
@@ -159,83 +161,84 @@ const schedule = Object.fromEntries(
   Object.values(scheduleEntries).map((entry) => [entry.key, described(entry.help, entryField(entry))]),
 ) as JsonFields<Schedule>;
 
-const caseFields = {
-  id: described("unique in its suite: <source>/<name>", filledText),
-  source: described("where the case is from", text),
-  note: described("for a reader", text),
-  op: described(
-    "an operator, or map: what the tir says",
-    wordOf([...unique(dialects.flatMap(operatorNames)), mapOp]),
-  ),
-  dialect: described("whose rules apply", wordOf(dialects)),
-  attributes: byName("an object of numbers, words and lists", attributeValue),
-  data: tensorField,
-  indices: tensorField,
-  inputs: described(
-    "every tensor, by its name in the text of a map or the one that the operator gives it",
-    byName("tensors by name", tensorField),
-  ),
-  bind: described("sizes of the symbols that the text declares", byName("sizes of symbols by name", count)),
-  first: described(
-    "the first output point with a bad index, where that is what is expected",
-    list("a list of coordinates", count),
-  ),
-  output: described("absent: compare with reference", tensorField),
-  oob: described(
-    "what an index out of range means; absent: the dialect's default",
-    wordOf(outOfBoundsPolicies),
-  ),
-  // Whether anybody knows the name is found out later: a config may.
-  target: described("a target's name, or a target file (.json)", {
-    ...filledText,
-    takes: `a target's name, such as ${targetNames.join(" or ")}, or a target file (.json)`,
-    schema: { anyOf: [{ enum: targetNames }, filledText.schema] },
-  }),
-  ...schedule,
-  doubleBuffer: described("short for buffers 2", trueOrFalse),
-  targetFile: described(
-    "a target file, from the folder of the case file",
-    textLike("the path of a target file (.json)", /\.json$/),
-  ),
-  limits: described(
-    "the most that the kernel may take",
-    object("an object with limits", {
-      bytes: described("moved between global memory and the cores", count),
-      ubPeak: described("highest byte of the unified buffer in use", count),
-      cycles: described("by the clock of version `clock`", count),
-      clock: described("version of the clock that gave `cycles`", count),
-    } satisfies JsonFields<LimitsJson>),
-  ),
-  tir: described("a program as text that runs in place of the operator, and is compared with it", text),
-  expect: described(
-    '"ok", or {"error": category}, with the "code" of the diagnostic where it matters which one',
-    when(
-      anyObject,
-      object(
-        "an expected error",
-        {
-          error: wordOf(unique(Object.values(codes).map(({ category }) => category))),
-          code: described("code of the diagnostic", wordOf(Object.keys(codes))),
-        },
-        ["error"],
-      ),
-      only("ok", 'ok, or the category of an error, such as { "error": "axis" }'),
+const caseFieldsOf = (operators: Operators) =>
+  ({
+    id: described("unique in its suite: <source>/<name>", filledText),
+    source: described("where the case is from", text),
+    note: described("for a reader", text),
+    op: described(
+      "an operator, or map: what the tir says",
+      wordOf([
+        ...unique(dialectsOf(operators).flatMap((dialect) => operatorNames(dialect, operators))),
+        mapOp,
+      ]),
     ),
-  ),
-} satisfies JsonFields<CaseJson>;
+    dialect: described("whose rules apply", wordOf(dialectsOf(operators))),
+    attributes: byName("an object of numbers, words and lists", attributeValue),
+    data: tensorField,
+    indices: tensorField,
+    inputs: described(
+      "every tensor, by its name in the text of a map or the one that the operator gives it",
+      byName("tensors by name", tensorField),
+    ),
+    bind: described("sizes of the symbols that the text declares", byName("sizes of symbols by name", count)),
+    first: described(
+      "the first output point with a bad index, where that is what is expected",
+      list("a list of coordinates", count),
+    ),
+    output: described("absent: compare with reference", tensorField),
+    oob: described(
+      "what an index out of range means; absent: the dialect's default",
+      wordOf(outOfBoundsPolicies),
+    ),
+    // Whether anybody knows the name is found out later: a config may.
+    target: described("a target's name, or a target file (.json)", {
+      ...filledText,
+      takes: `a target's name, such as ${targetNames.join(" or ")}, or a target file (.json)`,
+      schema: { anyOf: [{ enum: targetNames }, filledText.schema] },
+    }),
+    ...schedule,
+    doubleBuffer: described("short for buffers 2", trueOrFalse),
+    targetFile: described(
+      "a target file, from the folder of the case file",
+      textLike("the path of a target file (.json)", /\.json$/),
+    ),
+    limits: described(
+      "the most that the kernel may take",
+      object("an object with limits", {
+        bytes: described("moved between global memory and the cores", count),
+        ubPeak: described("highest byte of the unified buffer in use", count),
+        cycles: described("by the clock of version `clock`", count),
+        clock: described("version of the clock that gave `cycles`", count),
+      } satisfies JsonFields<LimitsJson>),
+    ),
+    tir: described("a program as text that runs in place of the operator, and is compared with it", text),
+    expect: described(
+      '"ok", or {"error": category}, with the "code" of the diagnostic where it matters which one',
+      when(
+        anyObject,
+        object(
+          "an expected error",
+          {
+            error: wordOf(unique(Object.values(codes).map(({ category }) => category))),
+            code: described("code of the diagnostic", wordOf(Object.keys(codes))),
+          },
+          ["error"],
+        ),
+        only("ok", 'ok, or the category of an error, such as { "error": "axis" }'),
+      ),
+    ),
+  }) satisfies JsonFields<CaseJson>;
 
 /** A map names every tensor and has a text; an operator has a dialect, and names its tensors where it has more than two. */
-const needs = when(
-  objectWith({ op: only(mapOp) }),
-  has("a case of op map", { tir: caseFields.tir, inputs: caseFields.inputs }),
-  withRules(has("a case", { dialect: caseFields.dialect }), [
-    when(
-      objectWith({ inputs: anything }),
-      anything,
-      has("a case", { data: caseFields.data, indices: caseFields.indices }),
-    ),
-  ]),
-);
+const needs = ({ data, dialect, indices, inputs, tir }: ReturnType<typeof caseFieldsOf>): JsonField =>
+  when(
+    objectWith({ op: only(mapOp) }),
+    has("a case of op map", { tir, inputs }),
+    withRules(has("a case", { dialect }), [
+      when(objectWith({ inputs: anything }), anything, has("a case", { data, indices })),
+    ]),
+  );
 
 function attribute({ help, ...spec }: AttrSpec): JsonField {
   switch (spec.kind) {
@@ -251,11 +254,11 @@ function attribute({ help, ...spec }: AttrSpec): JsonField {
 }
 
 /** Operators of one dialect and kind share their attributes: which of them is meant, the attributes tell. */
-const attributesFor = (def: OpDef): JsonField =>
+const attributesFor = (def: OpDef, operators: Operators): JsonField =>
   object(
     "an object of attributes",
     Object.fromEntries(
-      operatorKin(def).flatMap((kin) =>
+      operatorKin(def, operators).flatMap((kin) =>
         [...attributesOf(kin)].map(([key, { spec }]) => [key, attribute(spec)] as const),
       ),
     ),
@@ -264,20 +267,28 @@ const attributesFor = (def: OpDef): JsonField =>
 const expectsAttributeError = objectWith({ error: only("attribute") });
 
 /** What stands in `attributes` follows from `dialect` and `op`. A case about wrong attributes may give any. */
-const operatorRules = dialects.flatMap((dialect) =>
-  operatorNames(dialect).flatMap((op) => {
-    const def = operatorFor(dialect, op, []);
-    if (def === undefined) return [];
-    const condition = { dialect: only(dialect), op: only(op), expect: not(expectsAttributeError) };
-    return when(objectWith(condition, ["dialect", "op"]), hasAt("attributes", attributesFor(def)));
-  }),
-);
+const operatorRules = (operators: Operators): readonly JsonField[] =>
+  dialectsOf(operators).flatMap((dialect) =>
+    operatorNames(dialect, operators).flatMap((op) => {
+      const def = operatorFor(dialect, op, [], operators);
+      if (def === undefined) return [];
+      const condition = { dialect: only(dialect), op: only(op), expect: not(expectsAttributeError) };
+      const attributes = attributesFor(def, operators);
+      return when(objectWith(condition, ["dialect", "op"]), hasAt("attributes", attributes));
+    }),
+  );
 
-/** One case. */
-export const caseField = withRules(object("a case", caseFields, ["id", "op", "expect"]), [
-  needs,
-  ...operatorRules,
-]);
+/** One case, whose operator is among these. */
+export function caseFieldOf(operators: Operators): JsonField {
+  const fields = caseFieldsOf(operators);
+  return withRules(object("a case", fields, ["id", "op", "expect"]), [
+    needs(fields),
+    ...operatorRules(operators),
+  ]);
+}
+
+/** One case of a built-in operator. */
+export const caseField = caseFieldOf(opDefs);
 
 const fileOf = (cases: JsonField): JsonField =>
   object("a case file", { $schema: described("for editors", text), schema: only(1), cases }, [

@@ -11,16 +11,18 @@ import {
   givenEntries,
   invariant,
   inputName,
+  opDefs,
   operatorFor,
   throwIfErrors,
   type AttrValue,
   type Diagnostic,
   type OpDef,
+  type Operators,
   type Schedule,
 } from "../../ir/index.js";
-import type { ProgramDescription } from "../api/program.js";
+import { operandNames, type ProgramDescription } from "../api/program.js";
 import { caseLines } from "./case-lines.js";
-import { caseFileProblems, caseProblems } from "./case-problems.js";
+import { caseFileProblems, caseProblemsAmong } from "./case-problems.js";
 import { mapOp, type CaseJson, type Json, type LimitsJson } from "./case-schema.js";
 import { malformed, readCaseTensor, type CaseTensor } from "./case-tensor.js";
 
@@ -33,6 +35,8 @@ export interface Case {
   readonly program?: ProgramDescription;
   /** A program in the case's own words, as text: it runs, and the operator says what must come out. */
   readonly tir?: string;
+  /** The operators that the text may name. Absent: the built-in ones. */
+  readonly operators?: Operators;
   /** What the case says of the schedule and the target. */
   readonly options: Pick<ProgramDescription, "schedule" | "target">;
   /** By key; of a map by their names in the text. */
@@ -59,10 +63,12 @@ export interface MalformedCase {
 }
 
 /**
- * Every case of a file, the malformed ones with their diagnostics. `file` names it in diagnostics. Throws a
- * CompileError (TC013) when the text is no JSON, or neither a list of cases nor one.
+ * Every case of a file, the malformed ones with their diagnostics. `file` names it in diagnostics. `operators`: those that cases
+ * may name, as `operatorsWith` gives them; absent: the built-in ones. Throws a CompileError (TC013) when the text is no JSON, or
+ * neither a list of cases nor one.
  */
-export function readCaseList(text: string, file: string): (Case | MalformedCase)[] {
+export function readCaseList(text: string, file: string, operators?: Operators): (Case | MalformedCase)[] {
+  const problems = caseProblemsAmong(operators ?? opDefs);
   const { entries, depth } = layoutOf(parse(text, file), file);
   const seen = new Map<string, number>();
   const lines = caseLines(text, depth);
@@ -75,14 +81,14 @@ export function readCaseList(text: string, file: string): (Case | MalformedCase)
     const first = id === undefined ? undefined : seen.get(id);
     if (id !== undefined && first === undefined) seen.set(id, k);
     const found = [
-      ...caseProblems(entry).slice(0, mostProblems),
+      ...problems(entry).slice(0, mostProblems),
       ...(first === undefined ? [] : [`case ${first} has the same id`]),
     ];
     if (found.length > 0) {
       return { id: id ?? place, ...line, malformed: found.map((message) => malformed(where, message)) };
     }
     try {
-      return { ...readCase(entry as unknown as CaseJson, where, file), ...line };
+      return { ...readCase(entry as unknown as CaseJson, where, file, operators), ...line };
     } catch (thrown) {
       if (!(thrown instanceof CompileError)) throw thrown;
       return { id: id ?? place, ...line, malformed: thrown.diagnostics };
@@ -91,8 +97,8 @@ export function readCaseList(text: string, file: string): (Case | MalformedCase)
 }
 
 /** Every case of a file. Throws a CompileError (TC013) for the malformed ones; `readCaseList` gives the others. */
-export function readCases(text: string, file: string): Case[] {
-  const list = readCaseList(text, file);
+export function readCases(text: string, file: string, operators?: Operators): Case[] {
+  const list = readCaseList(text, file, operators);
   const diagnostics = list.flatMap((test) => ("malformed" in test ? test.malformed : []));
   if (diagnostics.length > 0) throw new CompileError(diagnostics);
   return list.flatMap((test) => ("malformed" in test ? [] : [test]));
@@ -133,7 +139,7 @@ function idOf(entry: Json): string | undefined {
 }
 
 /** `json` follows the schema. */
-function readCase(json: CaseJson, where: string, file: string): Case {
+function readCase(json: CaseJson, where: string, file: string, operators: Operators | undefined): Case {
   const { id, output, expect, limits, tir, bind, first } = json;
   const contradiction = contradictionIn(json);
   if (contradiction !== undefined) throw new CompileError([malformed(where, contradiction)]);
@@ -152,12 +158,14 @@ function readCase(json: CaseJson, where: string, file: string): Case {
       tensor === undefined ? [] : [[name, readCaseTensor(tensor, `${where}: ${name}`)] as const],
     ),
   );
+  const found = json.op === mapOp ? undefined : operatorOf(json, inputs, where, operators);
   return {
     id,
-    ...(json.op === mapOp ? {} : { program: { ...operatorOf(json, inputs, where), ...options } }),
+    ...(found === undefined ? {} : { program: { ...found.program, ...options } }),
     ...(tir === undefined ? {} : { tir }),
+    ...(operators === undefined ? {} : { operators }),
     options,
-    inputs,
+    inputs: found?.inputs ?? inputs,
     ...(bind === undefined ? {} : { bind }),
     ...(first === undefined ? {} : { first }),
     ...(output === undefined ? {} : { output: readCaseTensor(output, `${where}: output`) }),
@@ -167,25 +175,39 @@ function readCase(json: CaseJson, where: string, file: string): Case {
   };
 }
 
+/** The operator of a case, and its tensors under the names that they have in its program. */
 function operatorOf(
   { dialect = "", op, attributes = {}, oob }: CaseJson,
   tensors: Readonly<Record<string, CaseTensor>>,
   where: string,
-): ProgramDescription {
-  const operator = operatorFor(dialect, op, Object.keys(attributes));
-  const [data, indices, ...others] = inputsOfOperator(operator, tensors, where);
+  operators: Operators | undefined,
+): { readonly program: ProgramDescription; readonly inputs: Case["inputs"] } {
+  const operator = operatorFor(dialect, op, Object.keys(attributes), operators);
+  const given = inputsOfOperator(operator, tensors, where);
+  const [data, indices, ...others] = given;
   invariant(data !== undefined && indices !== undefined, "an operator has data and indices");
   const known = operator === undefined ? undefined : attributesOf(operator);
   // An operator that the dialect lacks, or an attribute in a case about attributes, is the dialect's to refuse.
   const attrs = Object.entries(attributes).map(
     ([key, value]) => [known?.get(key)?.name ?? key, value] as const,
   );
-  return {
+  const program = {
     op: operator?.name ?? `${dialect}.${op}`,
+    ...(operators === undefined ? {} : { operators }),
     attrs: Object.fromEntries<AttrValue>([...attrs, ...(oob === undefined ? [] : [["oob", oob] as const])]),
     data: data.type,
     indices: indices.type,
     ...(others.length === 0 ? {} : { others: others.map(({ type }) => type) }),
+  };
+  const names = operandNames(
+    operator,
+    given.map(({ type }) => type),
+  );
+  return {
+    program,
+    inputs: Object.fromEntries(
+      given.flatMap((tensor, k) => (names[k] === undefined ? [] : [[names[k], tensor]])),
+    ),
   };
 }
 

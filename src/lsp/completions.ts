@@ -7,6 +7,7 @@ import {
   scheduleEntries,
   targets,
   wordsOf,
+  type Operators,
 } from "../../ir/index.js";
 import type { TextPosition } from "./analysis.js";
 
@@ -37,23 +38,28 @@ function entryValues(name: string): readonly Completion[] | undefined {
   return words.length === 0 ? undefined : withDetail(words, entry.help);
 }
 
-/** Undefined where nothing is known to fit. */
-export function completions(text: string, { line, column }: TextPosition): Completions | undefined {
+/** Undefined where nothing is known to fit. `operators`: those that the text may name. */
+export function completions(
+  text: string,
+  { line, column }: TextPosition,
+  operators: Operators = opDefs,
+): Completions | undefined {
   const row = (text.split("\n")[line] ?? "").slice(0, column);
   const word = /[\w.-]*$/.exec(row)?.[0] ?? "";
   const before = row.slice(0, row.length - word.length);
-  const options = optionsAfter(before);
+  const options = optionsAfter(before, operators);
   return options === undefined ? undefined : { from: before.length, options };
 }
 
-function optionsAfter(before: string): readonly Completion[] | undefined {
+function optionsAfter(before: string, operators: Operators): readonly Completion[] | undefined {
   if (/\btarget\("$/.test(before))
     return Object.values(targets).map(({ name, title }) => ({ label: name, detail: title }));
-  if (/%\w+\s*=\s*$/.test(before)) return opDefs.map((def) => ({ label: def.name, detail: commonName(def) }));
+  if (/%\w+\s*=\s*$/.test(before))
+    return operators.map((def) => ({ label: def.name, detail: commonName(def, operators) }));
   const schedule = /\bschedule\s*\{((?:[^{}]|\{[^{}]*\})*)$/.exec(before)?.[1];
   if (schedule !== undefined) return inList(schedule, entries, entryValues);
   const [, op = "", inside = ""] = /=\s*([\w.]+)\s+%[^{]*\{([^}]*)$/.exec(before) ?? [];
-  const def = findOp(op);
+  const def = findOp(op, operators);
   if (def === undefined) return undefined;
   const attrs = Object.entries(def.attrs);
   return inList(

@@ -40,8 +40,9 @@ const severities: Readonly<Record<Severity, DiagnosticSeverity>> = {
   hint: DiagnosticSeverity.Hint,
 };
 
-const settingsOf = ({ findTarget, pipeline }: Project): Settings => ({
+const settingsOf = ({ findTarget, operators, pipeline }: Project): Settings => ({
   findTarget,
+  ...(operators === undefined ? {} : { operators }),
   ...(pipeline === undefined ? {} : { passes: pipeline }),
 });
 
@@ -118,7 +119,7 @@ function serve(connection: Connection, given: Project | undefined): void {
   });
   connection.onCompletion(({ textDocument: { uri }, position: { line, character } }) => {
     const text = documents.get(uri)?.getText() ?? "";
-    const found = completions(text, { line, column: character });
+    const found = completions(text, { line, column: character }, settings.operators);
     if (found === undefined) return null;
     const range = { start: { line, character: found.from }, end: { line, character } };
     return found.options.map(({ label, detail }) => ({ label, detail, textEdit: { range, newText: label } }));

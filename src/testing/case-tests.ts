@@ -1,6 +1,6 @@
 /** The cases of files and folders as tests of any runner: one function each, that throws when its case fails. */
 import { AssertionError } from "node:assert";
-import { CompileError, error, type Target } from "../../ir/index.js";
+import { CompileError, error, type Operators, type Target } from "../../ir/index.js";
 import type { Executor } from "../../backends/sim/index.js";
 import type { Pass } from "../../passes/index.js";
 import type { BackendChoice, BackendName } from "../api/backends.js";
@@ -23,6 +23,8 @@ export interface CaseOptions {
   readonly passes?: readonly Pass[];
   /** Targets that cases can name beside the built-in ones. */
   readonly targets?: readonly Target[];
+  /** Operators that cases and texts can name, as `operatorsWith` gives them; RUN lines have those of their config. Default: the built-in ones. */
+  readonly operators?: Operators;
 }
 
 /** A case as a test of any runner. */
@@ -38,7 +40,7 @@ export interface CaseTest {
  * where there is none.
  */
 export function caseTests(path: string, options: CaseOptions = {}): CaseTest[] {
-  const tests = testsIn(path);
+  const tests = testsIn(path, options.operators);
   if (tests.length === 0) {
     throw new CompileError([error("TC013", `no test was found in ${path}`, { hint: "docs/cases.md" })]);
   }

@@ -197,7 +197,7 @@ function compileCase(test: Case, { findTarget, passes }: CheckContext): Compiled
     invariant(definition !== undefined, `case ${test.id} has an operator or a text`);
     return { kernel: compile(definition, options) };
   }
-  const { module, diagnostics } = parseModule(test.tir, `${test.id}: tir`);
+  const { module, diagnostics } = parseModule(test.tir, `${test.id}: tir`, test.operators);
   throwIfErrors(diagnostics);
   const [func, ...others] = module.funcs;
   if (func === undefined || others.length > 0) {

@@ -1,5 +1,5 @@
 /** The regression tests in files and folders: case files, .tir text tests, ONNX backend-test folders, models. */
-import { CompileError, error, type Diagnostic } from "../../ir/index.js";
+import { CompileError, error, type Diagnostic, type Operators } from "../../ir/index.js";
 import { nameOf } from "../api/backends.js";
 import { tryCompile } from "../api/compile.js";
 import { tryProgram } from "../api/program.js";
@@ -18,34 +18,48 @@ import { checkDrawn } from "./check-drawn.js";
 import type { Test } from "./run-tests.js";
 import { runTextTest } from "./text-test.js";
 
-/** The tests at a path; what cannot be read is a test that fails. `above` are the folders that led here, without links. */
-export function testsIn(path: string, above: readonly string[] = []): Test[] {
+/**
+ * The tests at a path; what cannot be read is a test that fails. `operators`: those that programs may name; absent: the built-in
+ * ones. `above`: the folders that led here, without links.
+ */
+export function testsIn(
+  path: string,
+  operators: Operators | undefined,
+  above: readonly string[] = [],
+): Test[] {
   return orMalformed(path, () => {
     const folder = readFolder(path);
-    if (folder !== undefined) return testsInFolder(path, folder, above);
+    if (folder !== undefined) return testsInFolder(path, folder, operators, above);
     // Files of other kinds stand beside tests; one that is named is taken for a case file.
     const named = above.length === 0;
-    return named || (/\.(?:json|onnx|tir)$/.test(path) && !isStream(path)) ? testsInFile(path) : [];
+    return named || (/\.(?:json|onnx|tir)$/.test(path) && !isStream(path))
+      ? testsInFile(path, operators)
+      : [];
   });
 }
 
 /** An ONNX backend-test folder, or every test in a folder, in the order of their names. */
-function testsInFolder(path: string, { realPath, entries }: Folder, above: readonly string[]): Test[] {
+function testsInFolder(
+  path: string,
+  { realPath, entries }: Folder,
+  operators: Operators | undefined,
+  above: readonly string[],
+): Test[] {
   if (isNodeTestFolder(path)) return readNodeTestFolder(path).map((test) => caseTest(path, test));
   if (above.includes(realPath)) {
     throw new CompileError([
       error("TC010", `${path} leads back to ${realPath}, which it is in`, { hint: "remove the link" }),
     ]);
   }
-  return entries.flatMap((entry) => testsIn(entry, [...above, realPath]));
+  return entries.flatMap((entry) => testsIn(entry, operators, [...above, realPath]));
 }
 
-function testsInFile(path: string): Test[] {
-  if (path.endsWith(".tir")) return [textTest(path)];
+function testsInFile(path: string, operators: Operators | undefined): Test[] {
+  if (path.endsWith(".tir")) return [textTest(path, operators)];
   if (path.endsWith(".onnx")) {
     return findGathers(readModel(readBytes(path), path)).map((gather) => gatherTest(path, gather));
   }
-  return readCaseList(readText(path), path).map((test) =>
+  return readCaseList(readText(path), path, operators).map((test) =>
     "malformed" in test ? malformedTest(path, test, test.malformed) : caseTest(path, test),
   );
 }
@@ -58,7 +72,7 @@ const caseTest = (file: string, test: Case): Test => ({
 });
 
 /** A .tir text test: RUN and CHECK lines, or errors expected on their lines. */
-function textTest(path: string): Test {
+function textTest(path: string, operators: Operators | undefined): Test {
   const source = readText(path);
   return {
     id: path,
@@ -68,6 +82,7 @@ function textTest(path: string): Test {
       (_, { findTarget, passes, commandFlags }) =>
       () => {
         const failures = runTextTest(source, path, {
+          ...(operators === undefined ? {} : { operators }),
           ...(findTarget === undefined ? {} : { findTarget }),
           ...(passes === undefined ? {} : { passes }),
           ...(commandFlags === undefined ? {} : { commandFlags }),

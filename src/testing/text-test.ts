@@ -8,7 +8,7 @@ import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
-import { CompileError, parseModule, type Diagnostic, type Target } from "../../ir/index.js";
+import { CompileError, parseModule, type Diagnostic, type Operators, type Target } from "../../ir/index.js";
 import { PassError, type Pass } from "../../passes/index.js";
 import { tryCompile } from "../api/compile.js";
 import { ownCommand } from "../device/own-package.js";
@@ -16,6 +16,8 @@ import { fileCheck, linesOf, parseChecks, slipsIn, vacuousChecks, type CheckFail
 
 /** What the commands of text tests run with. */
 export interface TextTestOptions {
+  /** Operators that a file without RUN lines may name; default: the built-in ones. */
+  readonly operators?: Operators;
   /** Looks up what is no built-in target; default: none. */
   readonly findTarget?: (name: string) => Target | undefined;
   /** The pipeline that a file without RUN lines is compiled by; default: `defaultPipeline`. */
@@ -169,7 +171,7 @@ function checkErrors(
 }
 
 function errorsOf(source: string, file: string, options: TextTestOptions): Diagnostic[] {
-  const { module, diagnostics } = parseModule(source, file);
+  const { module, diagnostics } = parseModule(source, file, options.operators);
   const all = [...diagnostics];
   for (const func of module.funcs) {
     try {

@@ -226,9 +226,8 @@ describe("a config that cannot be used", () => {
     [
       "a wrong field",
       "export default { pases: [] };",
-      "a config has no pases; it has passes, pipeline, targets, backends",
+      "a config has no pases; it has passes, pipeline, operators, targets, backends",
     ],
-    ["operators", "export default { operators: [] };", "a config has no operators"],
     ["no object", "export default 3;", "it is 3; it takes a config"],
     ["no default", "export const passes = [];", "it has no default export"],
     ["a list that is none", "export default { passes: 3 };", "passes is 3; it takes a list of passes"],

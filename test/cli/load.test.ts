@@ -3,7 +3,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { CompileError, parseModule, printModule } from "../../ir/index.js";
-import { loadProgram, loadPrograms } from "../../src/cli/load.js";
+import * as load from "../../src/cli/load.js";
+import type { ProgramFlags } from "../../src/cli/options.js";
+import { noProject } from "../../src/config/project.js";
+
+const loadProgram = (file: string, flags: ProgramFlags) =>
+  load.loadProgram(file, { ...flags, project: noProject });
+const loadPrograms = (file: string, flags: ProgramFlags) =>
+  load.loadPrograms(file, { ...flags, project: noProject });
 
 const good = (id: string) => ({
   id,

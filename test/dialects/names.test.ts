@@ -28,6 +28,7 @@ import {
   tf,
   torch,
 } from "../../src/index.js";
+import { noProject } from "../../src/config/project.js";
 import { loadProgram } from "../../src/cli/load.js";
 import type { ProgramFlags } from "../../src/cli/options.js";
 import { readCaseList } from "../../src/formats/cases.js";
@@ -314,6 +315,7 @@ async function fromFlags(flags: ProgramFlags, given: Row["given"], like: SourceF
     ...attributes,
     data: type(operandOf(like, "data").type),
     indices: [type(operandOf(like, "indices").type)],
+    project: noProject,
   });
   if (func.level !== "source") throw new Error("flags make a source program");
   return func;

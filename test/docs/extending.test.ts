@@ -19,17 +19,19 @@ const snippets = [...page.matchAll(/^```ts ?(\S*)\n([\s\S]*?)^```\n(?:\n```text\
 );
 const ours = (file: string): boolean => file.includes("/");
 const users = snippets.filter(({ file }) => !ours(file));
-const commands = [...page.matchAll(/^```sh\n([\s\S]*?)^```/gm)].map(([, text = ""]) =>
-  [...text.replaceAll("\\\n", " ").matchAll(/"([^"]*)"|\S+/g)]
-    .map(([word, quoted]) => quoted ?? word)
-    .slice(2),
+/** The suite of the page: cases and texts. */
+const suite = [...page.matchAll(/^```(?:json|tir) (suite\S+)\n([\s\S]*?)^```/gm)].map(
+  ([, file = "", code = ""]) => ({ file, code }),
 );
+const commands = [...page.matchAll(/^```sh\n([\s\S]*?)^```/gm)]
+  .flatMap(([, text = ""]) => text.replaceAll("\\\n", " ").trim().split("\n"))
+  .map((line) => [...line.matchAll(/"([^"]*)"|\S+/g)].map(([word, quoted]) => quoted ?? word).slice(2));
 
 describe("the page, in a project that has the package installed", () => {
   let project: PackedProject;
   beforeAll(() => {
     project = new PackedProject();
-    for (const { file, code } of users) project.write(file, code);
+    for (const { file, code } of [...users, ...suite]) project.write(file, code);
   });
   afterAll(() => {
     project.remove();
@@ -47,11 +49,12 @@ describe("the page, in a project that has the package installed", () => {
   });
 
   it("has commands that do what they say", () => {
-    expect(commands.length).toBe(4);
+    expect(commands.length).toBe(7);
+    expect(suite.length).toBe(3);
     for (const ending of ["ts", "js"]) rmSync(join(project.folder, `tilec.config.${ending}`));
     for (const command of commands) {
       // From its section on, the page's project has a config.
-      if (command.includes("mine")) {
+      if (command.includes("mine") || command[0] === "check") {
         project.link("jiti");
         project.write("tilec.config.ts", code("tilec.config.ts"));
       }

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { Ajv } from "ajv";
 import { describe, expect, it } from "vitest";
-import { CompileError, scheduleEntries, type Schedule, type ScheduleEntry } from "../../ir/index.js";
-import { caseProblems } from "../../src/formats/case-problems.js";
+import { CompileError, opDefs, scheduleEntries, type Schedule, type ScheduleEntry } from "../../ir/index.js";
+import { caseProblemsAmong } from "../../src/formats/case-problems.js";
 import { caseSchema, type CaseJson } from "../../src/formats/case-schema.js";
 import { readCaseList } from "../../src/formats/cases.js";
 import { drawer } from "../fuzz/mutate.js";
@@ -112,7 +112,7 @@ function verdicts(cases: Iterable<unknown>): {
     if (typeof one === "object" && one !== null && ("schema" in one || "cases" in one)) continue;
     const valid = validate(one);
     count[valid ? "valid" : "invalid"]++;
-    const problems = caseProblems(one);
+    const problems = caseProblemsAmong(opDefs)(one);
     if (valid !== (problems.length === 0)) differing.push({ one, valid, problems });
   }
   return { ...count, differing };

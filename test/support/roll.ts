@@ -18,7 +18,6 @@ export const roll = defineOperator({
   inputs: ["data", "shifts"],
   attrs: {
     turns: {
-      key: "turnsOfRow",
       kind: "int",
       default: 0,
       help: "places that every row is turned beside its shift",

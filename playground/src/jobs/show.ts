@@ -30,7 +30,7 @@ import { read, type Asked } from "./program.js";
 export const vocabulary = (): Vocabulary => ({
   dialects: dialects.map((name) => ({
     name,
-    ops: [...new Set(opDefs.filter((def) => dialectOf(def) === name).map(commonName))],
+    ops: [...new Set(opDefs.filter((def) => dialectOf(def) === name).map((def) => commonName(def)))],
   })),
   targets: Object.values(targets).map(({ name, title }) => ({ name, title })),
   policies: outOfBoundsPolicies,

@@ -1,9 +1,17 @@
 /** The best of a task as a `.tir` test: the program with its schedule, and CHECK lines for what is exact. Never milliseconds. */
-import { CompileError, error, parseModule, printFunc, printSchedule, type Func } from "../../../ir/index.js";
+import {
+  CompileError,
+  error,
+  parseModule,
+  printFunc,
+  printSchedule,
+  type Func,
+  type Operators,
+} from "../../../ir/index.js";
 import type { BestRecord } from "./best.js";
 
-/** Throws a CompileError (TC016) for a program text that does not parse, and for a pipeline, whose passes it cannot load. */
-export function pinnedTest({ task, best }: BestRecord): string {
+/** `operators`: those that the program may name. Throws a CompileError (TC016) for a program text that does not parse, and for a pipeline, whose passes it cannot load. */
+export function pinnedTest({ task, best }: BestRecord, operators?: Operators): string {
   if (task.pipeline !== undefined) {
     throw new CompileError([
       error("TC016", `@${task.name} was searched with the pipeline ${task.pipeline.passes}`, {
@@ -11,7 +19,7 @@ export function pinnedTest({ task, best }: BestRecord): string {
       }),
     ]);
   }
-  const program = programInRecord(task.program);
+  const program = programInRecord(task.program, operators);
   const text = printFunc({ ...program, schedule: best.schedule });
   return [
     "// RUN: tilec explain %s",
@@ -27,8 +35,8 @@ export function pinnedTest({ task, best }: BestRecord): string {
 }
 
 /** The program of a task. Throws a CompileError (TC016) for a text that does not parse. */
-export function programInRecord(text: string): Func {
-  const { module, diagnostics } = parseModule(text, "records");
+export function programInRecord(text: string, operators?: Operators): Func {
+  const { module, diagnostics } = parseModule(text, "records", operators);
   const [func] = module.funcs;
   if (func === undefined) {
     throw new CompileError([...diagnostics, error("TC016", "the task's program does not parse")]);

@@ -8,6 +8,7 @@ import {
   standingOf,
   Tiling,
   type Diagnostic,
+  type Operators,
   type ProgramFloor,
 } from "../../../ir/index.js";
 import { shapeFaults } from "../../../ir/tiling/rules/index.js";
@@ -25,10 +26,10 @@ export interface Recosted {
   readonly others: ReadonlyMap<number, number>;
 }
 
-/** Throws a CompileError (TC016) with the lines whose schedule is not that of their hash, is not legal, or has other figures. */
-export function recosted({ records, lines }: PlacedRecords, file: string): Recosted {
+/** `operators`: those that programs may name. Throws a CompileError (TC016) with the lines whose schedule is not that of their hash, is not legal, or has other figures. */
+export function recosted({ records, lines }: PlacedRecords, file: string, operators?: Operators): Recosted {
   const tasks = new Map(records.flatMap((one) => (one.record === "task" ? [[one.task, one] as const] : [])));
-  const costs = new Map([...tasks].map(([id, task]) => [id, costsOf(task)] as const));
+  const costs = new Map([...tasks].map(([id, task]) => [id, costsOf(task, operators)] as const));
   const others = new Map<number, number>();
   const problems: Diagnostic[] = [];
   const costed = records.map((record, k) => {
@@ -52,12 +53,11 @@ const figureNames = ["cycles", "idleCores", "bytes", "ubBytes", "tasks", "elemen
 type Figures = Pick<CandidateRecord, (typeof figureNames)[number] | keyof ReturnType<typeof standingIn>>;
 
 /** The figures of a task's candidates, or what is wrong with one; undefined where only passes of the user's can tell. */
-function costsOf({
-  program,
-  target,
-  pipeline,
-}: TaskRecord): (record: CandidateRecord) => Figures | string | undefined {
-  const access = accessOf({ ...programInRecord(program), schedule: {} }, { target });
+function costsOf(
+  { program, target, pipeline }: TaskRecord,
+  operators: Operators | undefined,
+): (record: CandidateRecord) => Figures | string | undefined {
+  const access = accessOf({ ...programInRecord(program, operators), schedule: {} }, { target });
   // Of each number of cores and bytes of UB that candidates have: one, where the task pins them.
   const floors = new Map<string, ProgramFloor>();
   const floorOf = (tiling: Tiling): ProgramFloor => {

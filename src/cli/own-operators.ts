@@ -1,0 +1,49 @@
+/** The operators of a config on the command line. */
+import type { Command, Option } from "commander";
+import {
+  attributeFlags,
+  attributeFlagsOf,
+  attributesOf,
+  dialectsOf,
+  type AttributeFlagText,
+} from "../../ir/index.js";
+import { camelCase } from "../../ir/ops/attributes.js";
+import { ConfigError } from "../config/config-error.js";
+import type { Project } from "../config/project.js";
+import { addAttributeOptions, dashed } from "./options.js";
+
+/** The attributes by key that only operators of the config have, with what their flags say. */
+export function ownAttributeFlags({ operators = [] }: Project): ReadonlyMap<string, AttributeFlagText> {
+  const known = new Set<string>([...attributeFlags.keys()].map(camelCase));
+  return new Map([...attributeFlagsOf(operators)].filter(([key]) => !known.has(camelCase(key))));
+}
+
+/**
+ * Adds what a config's operators bring to the commands that take a program: their dialects, and a flag for each attribute that no
+ * built-in operator has. `whole`: the command line with the flags of every command. Throws a ConfigError for a flag that one of
+ * them has already.
+ */
+export function addOwnOperators(program: Command, whole: Command, project: Project): void {
+  const { config = "", operators } = project;
+  if (operators === undefined) return;
+  const flags = ownAttributeFlags(project);
+  const every = [whole, ...whole.commands.flatMap((own) => [own, ...own.commands])];
+  for (const key of flags.keys()) {
+    const flag = `--${dashed(camelCase(key))}`;
+    if (flag !== "--help" && every.every((command) => optionOf(command, flag) === undefined)) continue;
+    const [def] = operators.filter((own) => attributesOf(own).has(key));
+    const attr = def === undefined ? undefined : attributesOf(def).get(key);
+    const message = `operators: the flag ${flag} of attribute ${String(attr?.name)} of ${String(def?.name)} is a flag of tilec`;
+    throw new ConfigError(config, [{ message, hint: "another name, or another key" }]);
+  }
+  for (const command of program.commands.filter(takesPrograms)) {
+    optionOf(command, "--dialect")?.choices([...dialectsOf(operators)]);
+    addAttributeOptions(command, flags);
+  }
+}
+
+/** Whether a command takes `--op` and the other flags of a program. */
+const takesPrograms = (command: Command): boolean => optionOf(command, "--op") !== undefined;
+
+const optionOf = (command: Command, flag: string): Option | undefined =>
+  command.options.find(({ long }) => long === flag);
