@@ -28,7 +28,7 @@ import { github } from "./reporters/github.js";
 import { pretty } from "./reporters/pretty.js";
 import { countOf, type SuiteReport } from "./reporters/suite-report.js";
 import { parseBackends, refuseWithoutSim } from "./run.js";
-import { note, print, printDiagnostics, printJson } from "./terminal.js";
+import { note, print, printDiagnostics, printJson, printReport } from "./terminal.js";
 
 const reporters = ["pretty", "json", "junit", "github"] as const;
 
@@ -157,7 +157,7 @@ async function tell(
 ): Promise<void> {
   switch (reporter) {
     case "pretty":
-      print(pretty(report));
+      printReport(pretty(report));
       return;
     case "junit":
       print((await withPeer("JUnit reports", () => import("./reporters/junit.js"))).junit(report));

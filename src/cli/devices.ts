@@ -4,7 +4,7 @@ import { limitsOf, targetOf } from "../../backends/webgpu/index.js";
 import { acquireGpu } from "../device/node.js";
 import { targetFile } from "../formats/target-file.js";
 import { table } from "../report/table.js";
-import { print, printJson } from "./terminal.js";
+import { printJson, printReport } from "./terminal.js";
 
 export function devicesCommand(program: Command): void {
   program
@@ -14,7 +14,7 @@ export function devicesCommand(program: Command): void {
       const found = await acquireGpu();
       if (!found.ok) {
         if (flags.json === true) printJson({ command: "devices", devices: [], reason: found.reason });
-        else print(`no WebGPU device: ${found.reason}`);
+        else printReport(`no WebGPU device: ${found.reason}`);
         return;
       }
       const { device, description, software } = found.gpu;
@@ -28,8 +28,8 @@ export function devicesCommand(program: Command): void {
           target: targetFile(target),
         });
       } else {
-        print(`${description}${software ? " (software)" : ""}`);
-        print(table(["limit", "value"], Object.entries(limits)));
+        printReport(`${description}${software ? " (software)" : ""}`);
+        printReport(table(["limit", "value"], Object.entries(limits)));
       }
     });
 }

@@ -19,7 +19,7 @@ import { UsageError } from "./usage-error.js";
 import { loadProgram } from "./load.js";
 import { addPipelineOptions, pipelineOf, type PipelineFlags } from "./pipeline-flags.js";
 import { ownFile } from "../device/own-package.js";
-import { print, printDiagnostics, printJson } from "./terminal.js";
+import { print, printDiagnostics, printJson, printReport } from "./terminal.js";
 
 interface ExplainFlags extends ProgramFlags, PipelineFlags {
   readonly compare?: string;
@@ -61,7 +61,7 @@ async function explainProgram(file: string | undefined, flags: ExplainFlags): Pr
     if (flags.json === true) printJson({ command: "explain", ...used, legal: true, ...explained });
     else {
       const { tasks, cycles } = explained;
-      print(
+      printReport(
         `${renderPlan(explained)}\nevery rule of tile programs holds; ${counted(tasks, "task")}, about ${Math.round(cycles)} cycles`,
       );
     }
@@ -91,11 +91,11 @@ async function explainProgram(file: string | undefined, flags: ExplainFlags): Pr
       ...(moved === undefined ? {} : { moved: { like, ...moved } }),
     });
   else if (kernel !== undefined) {
-    if (compare !== undefined) print(renderSides(name, compare, machine));
-    if (sensitivity !== undefined) print(renderSensitivity(sensitivity));
-    if (moved !== undefined && like !== undefined) print(renderMoved(name, like, moved));
+    if (compare !== undefined) printReport(renderSides(name, compare, machine));
+    if (sensitivity !== undefined) printReport(renderSensitivity(sensitivity));
+    if (moved !== undefined && like !== undefined) printReport(renderMoved(name, like, moved));
   } else {
-    print(renderExplanation(explanation));
+    printReport(renderExplanation(explanation));
     printDiagnostics(explanation.diagnostics.filter((d) => d.severity !== "error"));
   }
   return explanation.legal ? 0 : 1;

@@ -10,7 +10,7 @@ import { addProgramOptions, projectOf, targeting, type ProgramFlags, type Projec
 import { tellBuiltIn } from "./pipeline-flags.js";
 import { UsageError } from "./usage-error.js";
 import { progressBar } from "./progress.js";
-import { note, print, printDiagnostics, printJson } from "./terminal.js";
+import { note, print, printDiagnostics, printJson, printReport } from "./terminal.js";
 
 /** Rows of the table unless all are asked for. */
 const shown = 20;
@@ -91,28 +91,28 @@ async function legal(file: string | undefined, flags: LegalFlags): Promise<numbe
   }
   const count = found.count === undefined ? `at least ${found.tiles.length}` : String(found.count);
   const capped = found.count === undefined ? ", which are too many to be counted further" : "";
-  print(
+  printReport(
     `@${found.name} on ${found.target}: ${count} of ${found.possible} tiles are legal${capped} (${printSchedule(found.schedule)})`,
   );
   for (const { dim, padded, aligned } of found.largestGatherDims) {
-    print(
+    printReport(
       `gather dim ${dim}: the largest that fits a full load is ${padded}, or ${aligned} with block-aligned tile rows`,
     );
   }
-  for (const verdict of found.sizes) print(`the smallest tile, ${formatSizeVerdict(verdict)}`);
-  if (found.proof !== undefined) print(`no tile is legal: ${found.proof}`);
+  for (const verdict of found.sizes) printReport(`the smallest tile, ${formatSizeVerdict(verdict)}`);
+  if (found.proof !== undefined) printReport(`no tile is legal: ${found.proof}`);
   else {
     const [first] = found.tiles;
-    if (first !== undefined) print(`the fastest: ${formatStanding(first, found.machine)}`);
+    if (first !== undefined) printReport(`the fastest: ${formatStanding(first, found.machine)}`);
     const rows = tiles.map((tile) => shownColumns.map(([, , cell]) => cell(tile)));
-    print(
+    printReport(
       table(
         shownColumns.map(([name]) => name),
         rows,
       ),
     );
     const more = found.tiles.length - tiles.length;
-    if (more > 0) print(`${more} more candidates are slower; --all lists them`);
+    if (more > 0) printReport(`${more} more candidates are slower; --all lists them`);
     printDiagnostics(diagnostics);
   }
   return code;

@@ -28,7 +28,7 @@ import { recordLine } from "../tune/records/text.js";
 import type { Project } from "../config/project.js";
 import { projectOf } from "./options.js";
 import { UsageError } from "./usage-error.js";
-import { note, print, printJson } from "./terminal.js";
+import { note, print, printJson, printReport } from "./terminal.js";
 
 const formats = ["t4", "kernel-tuner", "csv", "json", "c-header"] as const;
 
@@ -139,7 +139,7 @@ function best(files: readonly string[], json: boolean, { operators }: Project): 
     ratio === undefined ? "" : ratio.toFixed(3),
     beatsDefault ? "" : "no schedule beats the default",
   ]);
-  print(
+  printReport(
     table(
       ["gather", "target", "by", "tile", "residency", "cycles", "floor", "bytes", "time / default", ""],
       rows,
@@ -149,7 +149,7 @@ function best(files: readonly string[], json: boolean, { operators }: Project): 
     const { floor } = winner;
     const stands =
       floor === undefined ? "" : `; ${formatStanding({ ...winner, floor }, ratesOf(task.target))}`;
-    print(`@${task.name}: ${printSchedule(winner.schedule)}${stands}`);
+    printReport(`@${task.name}: ${printSchedule(winner.schedule)}${stands}`);
   }
 }
 

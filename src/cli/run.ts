@@ -60,7 +60,7 @@ import { gatherTable, listGathers, type ListedGather } from "./list-model.js";
 import { loadProgram } from "./load.js";
 import type { LoadedProgram } from "./loaded-program.js";
 import { table } from "../report/table.js";
-import { note, print, printDiagnostics, printJson } from "./terminal.js";
+import { note, print, printDiagnostics, printJson, printReport } from "./terminal.js";
 
 interface RunFlags extends ProgramFlags, PipelineFlags {
   readonly backend: string;
@@ -353,7 +353,7 @@ async function runOne(loaded: LoadedProgram, flags: RunFlags): Promise<number> {
   throwIfErrors(unbound(loaded.func));
   const { code, document, text } = await run(loaded, flags);
   if (flags.json === true) printJson({ command: "run", ...document });
-  else print(text);
+  else printReport(text);
   return code;
 }
 

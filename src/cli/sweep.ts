@@ -7,7 +7,7 @@ import { sweep, type Sweep } from "../tune/sweep.js";
 import { parseCount, targeting } from "./options.js";
 import { progressBar } from "./progress.js";
 import { parseSweep } from "./sweep-values.js";
-import { note, print, printJson } from "./terminal.js";
+import { note, print, printJson, printReport } from "./terminal.js";
 import { parseBudget, refuseBeside, type TuneFlags } from "./tune-flags.js";
 import { UsageError } from "./usage-error.js";
 
@@ -51,8 +51,8 @@ export async function sweepOne(func: Func, written: string, flags: TuneFlags): P
 }
 
 function printTable({ name, target, figure, points }: Sweep): void {
-  print(`@${name} on ${target}: the best schedule over ${figure}`);
-  print(
+  printReport(`@${name} on ${target}: the best schedule over ${figure}`);
+  printReport(
     table(
       [figure, "best", "default", "tile", "residency", "buffers"],
       points.map(({ value, best, default: own }) => [
@@ -69,7 +69,8 @@ function printTable({ name, target, figure, points }: Sweep): void {
       ]),
     ),
   );
-  for (const { value, reason } of points) if (reason !== undefined) print(`${figure} ${value}: ${reason}`);
+  for (const { value, reason } of points)
+    if (reason !== undefined) printReport(`${figure} ${value}: ${reason}`);
 }
 
 async function printCsv({ figure, points }: Sweep): Promise<void> {

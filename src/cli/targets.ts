@@ -4,7 +4,7 @@ import { targets, type Target } from "../../ir/index.js";
 import { targetFile } from "../formats/target-file.js";
 import { projectOf, resolveTarget } from "./options.js";
 import { table } from "../report/table.js";
-import { print, printJson } from "./terminal.js";
+import { printJson, printReport } from "./terminal.js";
 
 interface JsonFlag {
   readonly json?: boolean;
@@ -22,7 +22,7 @@ export function targetsCommand(program: Command): void {
       else if (flags.json === true) printJson({ command: "targets", targets: all.map(targetFile) });
       else {
         const rows = all.map((t) => [t.name, t.ubBytes, t.blockBytes, t.cores, t.title]);
-        print(table(["name", "UB bytes", "block", "cores", "what"], rows));
+        printReport(table(["name", "UB bytes", "block", "cores", "what"], rows));
       }
     });
 }
@@ -33,12 +33,12 @@ function showTarget(target: Target, flags: JsonFlag): void {
     printJson({ ...file });
     return;
   }
-  print(`${file.name}: ${file.title}`);
+  printReport(`${file.name}: ${file.title}`);
   const rows = Object.entries(file.figures).map(([figure, { value, kind, source }]) => [
     figure,
     value,
     kind,
     source,
   ]);
-  print(table(["figure", "value", "kind", "source"], rows));
+  printReport(table(["figure", "value", "kind", "source"], rows));
 }

@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import pc from "picocolors";
 import type { Diagnostic, Severity } from "../../ir/diagnostic.js";
 import { renderDiagnostic } from "../../ir/text/render.js";
+import { folded } from "../report/fold.js";
 import { visible } from "./visible.js";
 
 const colours = pc.createColors(pc.isColorSupported && process.stderr.isTTY);
@@ -42,6 +43,12 @@ const lineOf = (text: string): string => (text.endsWith("\n") ? text : `${text}\
 
 export const print = (text: string): void => {
   process.stdout.write(visible(lineOf(text)));
+};
+
+/** A report, folded to the width of the terminal; as it is where the standard output is none. */
+export const printReport = (text: string): void => {
+  const { columns, isTTY } = process.stdout;
+  print(isTTY && columns > 0 ? folded(text, columns) : text);
 };
 
 /** A file's text as it is, but on a terminal. */

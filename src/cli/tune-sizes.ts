@@ -10,7 +10,7 @@ import { taskOf } from "../tune/tune.js";
 import type { LoadedProgram } from "./loaded-program.js";
 import { parseCount, targeting, type ProgramFlags, type ProjectFlags } from "./options.js";
 import { progressBar } from "./progress.js";
-import { print, printJson } from "./terminal.js";
+import { printJson, printReport } from "./terminal.js";
 import { UsageError } from "./usage-error.js";
 
 /** What of `tune`'s flags a family of sizes takes. */
@@ -87,10 +87,10 @@ const searched = ({ tile, order, buffers, residency, lowering }: ResolvedSchedul
   printSchedule({ tile, order, buffers, residency, ...(lowering === undefined ? {} : { lowering }) });
 
 function printFamily({ name, target, symbol, sizes, pieces, single }: SizesResult): void {
-  print(
+  printReport(
     `@${name} on ${target.name}, ${symbol.name} from 1 to ${symbol.most}: cycles of the best schedule of each size, and how many times as many others take`,
   );
-  print(
+  printReport(
     table(
       [symbol.name, "best", "tile", "table", "one for all", "worst winner of another size"],
       sizes.map(({ size, best, table: own, single: one, others }) => {
@@ -106,10 +106,10 @@ function printFamily({ name, target, symbol, sizes, pieces, single }: SizesResul
       }),
     ),
   );
-  print(
+  printReport(
     `one schedule for all: at worst ${single.worst.toFixed(2)}x, ${single.mean.toFixed(2)}x in the mean; ${searched(single.schedule)}`,
   );
-  print(
+  printReport(
     table(
       [symbol.name, "schedule"],
       pieces.map(({ from, to, schedule }) => [`${from} to ${to}`, searched(schedule)]),

@@ -49,7 +49,7 @@ import { parseBudget, refuseBeside, type TuneFlags } from "./tune-flags.js";
 import { UsageError } from "./usage-error.js";
 import { progressBar } from "./progress.js";
 import { openRunner } from "./run.js";
-import { note, print, printDiagnostics, printJson } from "./terminal.js";
+import { note, printDiagnostics, printJson, printReport } from "./terminal.js";
 import { version } from "../device/own-package.js";
 
 /** Rows of the table. */
@@ -393,8 +393,8 @@ const figures = (candidate: Candidate) => ({
 
 function printResult(result: TuneResult, pipeline: Pick<TuneOptions, "passes">): void {
   const { best, default: own, counts, candidates, gather, target, objective } = result;
-  print(`@${result.name} on ${target.name}, by ${objective}: ${result.verdict}`);
-  if (result.passes !== undefined) print(`passes  ${result.passes.join(", ")}`);
+  printReport(`@${result.name} on ${target.name}, by ${objective}: ${result.verdict}`);
+  if (result.passes !== undefined) printReport(`passes  ${result.passes.join(", ")}`);
   const why = ({ schedule, given = schedule }: Candidate): string =>
     cyclesOf(compile({ ...gather, schedule: given }, { target, ...pipeline }).tile, target).why;
   // What the clock says of a machine that is measured is no reason.
@@ -403,9 +403,9 @@ function printResult(result: TuneResult, pipeline: Pick<TuneOptions, "passes">):
     ["best", best],
     ["default", own],
   ] as const) {
-    print(`${label.padEnd(8)}${printSchedule(candidate.schedule)}`);
-    print(`        ${formatStanding(candidate, ratesOf(target))}`);
-    if (estimates) print(`        ${why(candidate)}`);
+    printReport(`${label.padEnd(8)}${printSchedule(candidate.schedule)}`);
+    printReport(`        ${formatStanding(candidate, ratesOf(target))}`);
+    if (estimates) printReport(`        ${why(candidate)}`);
     if (best.id === own.id) break;
   }
   const timed = objective === "ms";
@@ -424,11 +424,11 @@ function printResult(result: TuneResult, pipeline: Pick<TuneOptions, "passes">):
       marks.filter((mark) => mark !== "").join(", "),
     ];
   });
-  print(table([...head, ...(timed ? ["ms"] : []), ""], rows));
+  printReport(table([...head, ...(timed ? ["ms"] : []), ""], rows));
   const all = candidateStatuses.flatMap((status) =>
     counts[status] === 0 ? [] : [`${counts[status]} ${status}`],
   );
-  print(
+  printReport(
     `${all.join(", ")}; ${result.space.tiles} tiles${result.space.thinned ? ", and those around the best" : ""}`,
   );
 }

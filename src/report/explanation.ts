@@ -72,7 +72,6 @@ export function renderExplanation(explanation: Explanation): string {
       ),
       `  total ${traffic.bytes} B, ${ratio.toFixed(3)} of compulsory; ${counted(traffic.tasks, "task")}, ${counted(traffic.tiles, "tile")}`,
       `  clock ${explanation.clock}: about ${explanation.cycles} cycles${atSizes}`,
-      `  ${formatStanding(explanation, explanation.machine)}`,
     );
     if (explanation.lowering !== undefined) lines.push(...renderLowering(explanation.lowering));
     if (reversed !== undefined) {
@@ -82,6 +81,7 @@ export function renderExplanation(explanation: Explanation): string {
       );
     }
     if (comparison !== undefined) lines.push("", ...renderComparison(comparison));
+    lines.push("", formatStanding(explanation, explanation.machine), nextStep(explanation));
   } else if (infeasible === undefined) {
     lines.push("", "nearest legal", ...nearest.map((n) => `  ${suggestionText(schedule, n)}`));
   } else {
@@ -125,9 +125,21 @@ function renderLowering({
   ];
 }
 
-/** Each schedule with its cycles, and the flags of one that is worth taking. */
-function renderComparison({ alternatives, better }: Comparison): string[] {
-  const lines = [
+/** Above this ratio to the floor a search is worth its time. */
+const nearFloor = 1.05;
+
+/** The one thing to try next. */
+function nextStep({ comparison, floor }: Explanation): string {
+  const better = comparison?.better;
+  if (better !== undefined) return `try   ${better.flags}: about ${better.cycles} cycles`;
+  return floor.ratio > nearFloor
+    ? "try   tilec tune, which searches other schedules"
+    : "no schedule is more than 5 % faster";
+}
+
+/** Each schedule with its cycles. */
+function renderComparison({ alternatives }: Comparison): string[] {
+  return [
     "compared, estimated cycles",
     table(
       ["  schedule", "tile", "buffers", "cycles", "busiest", "idle cores"],
@@ -141,6 +153,4 @@ function renderComparison({ alternatives, better }: Comparison): string[] {
       ]),
     ),
   ];
-  if (better !== undefined) lines.push(`  ${better.flags} takes ${better.cycles} cycles instead`);
-  return lines;
 }

@@ -56,7 +56,7 @@ describe("the floor beside cycles", () => {
       expect("microseconds" in found, target.name).toBe(known);
       expect("gigabytesPerSecond" in found, target.name).toBe(known);
       expect(/ us at | GB\/s/.test(renderExplanation(found))).toBe(known);
-      expect(renderExplanation(found)).toContain(`  floor ${found.floor.cycles.toLocaleString("en")} (`);
+      expect(renderExplanation(found)).toContain(`\nfloor ${found.floor.cycles.toLocaleString("en")} (`);
     }
     const device = { kind: "device", source: "asked" } as const;
     const { webgpu } = targets;

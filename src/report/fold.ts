@@ -1,0 +1,37 @@
+/** Lines of a report folded at words, to the width of a terminal. */
+
+/** A hanging indent beyond this share of the width leaves too little for the text. */
+const mostIndent = 0.6;
+
+/**
+ * `text` with lines of at most `width` characters where words allow. What is folded continues below the column in which it began, or
+ * two characters further in than its line.
+ */
+export const folded = (text: string, width: number): string =>
+  text
+    .split("\n")
+    .map((line) => foldedLine(line, width))
+    .join("\n");
+
+function foldedLine(line: string, width: number): string {
+  const indent = hangingIndent(line, width);
+  const lines: string[] = [];
+  let rest = line;
+  while (rest.length > width) {
+    const before = rest.lastIndexOf(" ", width);
+    // A word that is longer than a line stays whole.
+    const end = before > indent ? before : rest.indexOf(" ", Math.max(width, indent + 1));
+    if (end === -1) break;
+    lines.push(rest.slice(0, end).trimEnd());
+    rest = " ".repeat(indent) + rest.slice(end).trimStart();
+  }
+  return [...lines, rest].join("\n");
+}
+
+/** Where the last column begins: behind the last gap of two spaces or more. */
+function hangingIndent(line: string, width: number): number {
+  const gaps = [...line.slice(0, Math.floor(width * mostIndent)).matchAll(/\S {2,}(?=\S)/g)];
+  const last = gaps.at(-1);
+  if (last !== undefined) return last.index + last[0].length;
+  return line.length - line.trimStart().length + 2;
+}
