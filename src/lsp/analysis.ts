@@ -9,12 +9,11 @@ import {
   ubBytes,
   type Diagnostic,
   type Func,
-  type Operators,
-  type Target,
 } from "../../ir/index.js";
-import { PassError, type Pass } from "../../passes/index.js";
+import { PassError } from "../../passes/index.js";
 import { explain } from "../api/explain.js";
 import { Judgements } from "./judgements.js";
+import { compilingBy, type Settings } from "./settings.js";
 
 export interface TextPosition {
   readonly line: number;
@@ -33,21 +32,12 @@ export interface Fix {
   readonly text: string;
 }
 
-export interface Settings {
-  /** Resolves a target by name; built-in targets by default. */
-  readonly findTarget?: (name: string) => Target | undefined;
-  /** The pipeline that compiles; default: the built-in one. */
-  readonly passes?: readonly Pass[];
-  /** Those that texts may name; default: the built-in ones. */
-  readonly operators?: Operators;
-}
-
 /** Everything that the parser, the rules and the verifier say, each once. `before`: what was judged of an earlier version. */
 export function diagnose(
   text: string,
   file: string,
   settings: Settings = {},
-  before = new Judgements(settings),
+  before = new Judgements(compilingBy(settings)),
 ): Diagnostic[] {
   const { module, diagnostics } = parseModule(text, file, settings.operators);
   return [...diagnostics, ...before.of(module.funcs, text)];
@@ -70,7 +60,7 @@ export function fixOf(
   file: string,
   diagnostic: Diagnostic,
   settings: Settings = {},
-  before = new Judgements(settings),
+  before = new Judgements(compilingBy(settings)),
 ): Fix | undefined {
   const entries = [...(diagnostic.hint ?? "").matchAll(/--(tile|view|order|profile|residency) (\S+)/g)].map(
     ([, key = "", value = ""]) => `${key} = ${entryText(value)}`,
@@ -149,7 +139,7 @@ function describeName(func: Func, name: string): string | undefined {
 
 function describeSchedule(func: Func, settings: Settings): string | undefined {
   try {
-    const { rules, footprint, target } = explain(func, settings);
+    const { rules, footprint, target } = explain(func, compilingBy(settings));
     const parts = footprint.parts.map(({ part, counted }) => `${part} ${counted} B`).join(" + ");
     return [
       `${parts} = ${footprint.bytes} B of ${footprint.budget} B on ${target}`,

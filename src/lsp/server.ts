@@ -20,19 +20,11 @@ import { isObject } from "../../backends/index.js";
 import { ConfigError } from "../config/config-error.js";
 import { openProject } from "../config/open-project.js";
 import { noProject, type Project } from "../config/project.js";
-import {
-  definition,
-  diagnose,
-  fixOf,
-  formatted,
-  hover,
-  rangeOf,
-  type TextRange,
-  type Settings,
-} from "./analysis.js";
+import { definition, diagnose, fixOf, formatted, hover, rangeOf, type TextRange } from "./analysis.js";
 import { completions } from "./completions.js";
 import { fileOf } from "./file-of.js";
 import { Judgements } from "./judgements.js";
+import { compilingBy, type Settings } from "./settings.js";
 
 const severities: Readonly<Record<Severity, DiagnosticSeverity>> = {
   error: DiagnosticSeverity.Error,
@@ -102,7 +94,7 @@ function serve(connection: Connection, given: Project | undefined): void {
   });
   documents.onDidChangeContent(({ document }) => {
     const { uri, version } = document;
-    const before = judgements.get(uri) ?? new Judgements(settings);
+    const before = judgements.get(uri) ?? new Judgements(compilingBy(settings));
     judgements.set(uri, before);
     const diagnostics = diagnose(document.getText(), fileOf(uri), settings, before).map(presented);
     void connection.sendDiagnostics({ uri, version, diagnostics });
@@ -138,7 +130,7 @@ function serve(connection: Connection, given: Project | undefined): void {
   });
   connection.onCodeAction(({ textDocument: { uri }, range }) => {
     const text = documents.get(uri)?.getText() ?? "";
-    const before = judgements.get(uri) ?? new Judgements(settings);
+    const before = judgements.get(uri) ?? new Judgements(compilingBy(settings));
     return diagnose(text, fileOf(uri), settings, before).flatMap((diagnostic) => {
       const { start, end } = rangeOf(diagnostic);
       if (start.line > range.end.line || end.line < range.start.line) return [];
