@@ -8,7 +8,7 @@
  * The dialect's rules are applied here, its defaults written down, its leading ones dropped (with the schedule
  * entries that belong to them). Below this pass nothing knows the dialect. May report TC1xx.
  */
-import { error } from "../ir/diagnostic.js";
+import { error, type Diagnostic } from "../ir/diagnostic.js";
 import { gatheredTable, pickedFrom } from "../ir/access.js";
 import { inputOf, outputOf, type AccessFunc } from "../ir/func.js";
 import { accessMap, effectiveType, outputShape, pairedDims } from "../ir/operator.js";
@@ -19,6 +19,15 @@ import { verifyMap } from "../ir/verify/map-rules.js";
 import { gmAllowed } from "../ir/tiling/index.js";
 import { formatType, sameShape, type Shape } from "../ir/types.js";
 import { definePass } from "./pass.js";
+
+/** What is wrong with a map that is held to no type. */
+function mapFaults(access: AccessFunc): readonly Diagnostic[] {
+  try {
+    return verifyMap(access.map, access, access.opSpan);
+  } catch (thrown) {
+    return [error("TC201", `it cannot be read: ${String(thrown)}`, { span: access.opSpan })];
+  }
+}
 
 /** Source operators become one access gather (docs/passes/01-canonicalize-access.md). */
 export const canonicalizeAccess = definePass({
@@ -68,7 +77,7 @@ export const canonicalizeAccess = definePass({
     };
     // A test proves the maps of the built-in operators; another one's is its author's to get right.
     if (definition !== undefined && definition !== findOp(func.op))
-      for (const fault of verifyMap(access.map, access, opSpan))
+      for (const fault of mapFaults(access))
         context.report({
           ...fault,
           message: `the map of ${func.op}: ${fault.message}`,

@@ -74,15 +74,29 @@ const described = (broken: readonly Diagnostic[]): string =>
     .join("\n");
 
 function runPass(pass: Pass, func: Func, context: PassContext, verifyEarlier: () => void): Func {
+  let result: Func;
   try {
-    return pass.run(func, context);
+    result = pass.run(func, context);
   } catch (thrown) {
     // It may have crashed over what one before it broke.
     verifyEarlier();
     const message = thrown instanceof Error ? thrown.message : String(thrown);
     throw new PassError(pass, func, message, [], { cause: thrown });
   }
+  if (isFunc(result)) return result;
+  const message = `it returned ${String(result)}, and a pass returns a function`;
+  throw new PassError(pass, func, message, [error("TC201", message)]);
 }
+
+const levels: Readonly<Record<Func["level"], true>> = { source: true, access: true, tile: true };
+
+/** A pass in JavaScript is held to no type. */
+const isFunc = (result: unknown): result is Func =>
+  typeof result === "object" &&
+  result !== null &&
+  "level" in result &&
+  typeof result.level === "string" &&
+  Object.hasOwn(levels, result.level);
 
 interface Ran {
   readonly pass: Pass;
@@ -109,6 +123,17 @@ function verifyRan(ran: readonly Ran[], context: PassContext): void {
   for (const each of ran) {
     const broken = brokenBy(each, each.pass.ensures, context);
     if (broken.length > 0) throw new PassError(each.pass, each.before, described(broken), broken);
+  }
+}
+
+/** The result of a pass of the user's may be no program at all, over which a verifier crashes. */
+function verifyOwn(pass: Pass, func: Func, verifyThem: () => void): void {
+  try {
+    verifyThem();
+  } catch (thrown) {
+    if (thrown instanceof PassError) throw thrown;
+    const message = `its result cannot be read: ${String(thrown)}`;
+    throw new PassError(pass, func, message, [error("TC201", message)]);
   }
 }
 
@@ -153,7 +178,7 @@ export function runPipeline(
     if (verifies) {
       if (result.level !== func.level) verifyThem();
       unverified.push({ pass, before: func, after: result });
-      if (!own.has(pass)) verifyThem();
+      if (!own.has(pass)) verifyOwn(pass, func, verifyThem);
       held = new Set([...(result === func ? held : []), ...pass.ensures]);
     } else held.clear();
     options.afterPass?.(pass, func, result, milliseconds);

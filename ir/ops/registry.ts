@@ -16,6 +16,7 @@ import {
   type OpInputs,
   type ResolveResult,
 } from "./op-def.js";
+import { resolvedFault } from "./resolved-fault.js";
 import { moeCombine } from "./moe.js";
 import { pyptoGather, pyptoIndexSelect } from "./pypto.js";
 import { jaxTake, jaxTakeAlongAxis } from "./jax.js";
@@ -135,6 +136,11 @@ function resolve(source: SourceOp): ResolveResult {
       throw new RuleError([error("TC104", message, { span: source.span })]);
     });
     const resolved = def.resolve(inputs);
+    const fault = opDefs.includes(def) ? undefined : resolvedFault(resolved, source.inputs);
+    if (fault !== undefined) {
+      const message = `${def.name}: ${fault}`;
+      return { ok: false, diagnostics: [error("TC201", message, { span: source.span, ...originOf(def) })] };
+    }
     checkLimits(def, inputs, resolved);
     return { ok: true, resolved };
   } catch (thrown) {

@@ -25,15 +25,23 @@ const attributeKinds: Readonly<Record<AttrSpec["kind"], true>> = {
   word: true,
 };
 
+/** What may be a default of each kind. */
+const isDefault: Readonly<Record<AttrSpec["kind"], (value: unknown, words: unknown) => boolean>> = {
+  int: (value) => value === undefined || Number.isSafeInteger(value),
+  ints: (value) => value === undefined || (Array.isArray(value) && value.every(Number.isSafeInteger)),
+  text: (value) => value === undefined || typeof value === "string",
+  word: (value, words) => Array.isArray(words) && words.includes(value),
+};
+
 const attributeField: Field = {
   code,
-  takes: `an object with help and a kind: ${Object.keys(attributeKinds).join(", ")}; a word also has words and a default`,
+  takes: `an object with help and a kind: ${Object.keys(attributeKinds).join(", ")}; a word also has words, and a default among them`,
   holds: (value) =>
     isObject(value) &&
     typeof value["help"] === "string" &&
     typeof value["kind"] === "string" &&
     Object.hasOwn(attributeKinds, value["kind"]) &&
-    (value["kind"] !== "word" || (Array.isArray(value["words"]) && typeof value["default"] === "string")),
+    isDefault[value["kind"] as AttrSpec["kind"]](value["default"], value["words"]),
 };
 
 const operatorField: Field = {
@@ -44,7 +52,10 @@ const operatorField: Field = {
       return [refusal(operatorField, value, path)];
     const { name, attrs, inputs } = value;
     const named = typeof name === "string" && /^[a-z]\w*\.[a-z]\w*$/i.test(name);
+    const words = Object.keys(attrs);
+    const odd = words.filter((attr) => !/^[a-z]\w*$/i.test(attr));
     return [
+      ...odd.map((attr) => refusal(attributeNameField, attr, `${path}.attrs`)),
       ...(named ? [] : [refusal(operatorNameField, name, `${path}.name`)]),
       ...(inputs === undefined ? [] : problemsOf(operatorInputsField, inputs, `${path}.inputs`)),
       ...Object.entries(attrs).flatMap(([attr, spec]) =>
@@ -59,11 +70,19 @@ const operatorNameField: Pick<Field, "code" | "takes"> = {
   takes: "two words with a dot between, such as mine.roll",
 };
 
+const attributeNameField: Pick<Field, "code" | "takes"> = {
+  code,
+  takes: "attributes by names of letters, digits and _",
+};
+
 const operatorInputsField: Field = {
   code,
   takes: "the names of its inputs, two or more: the data, then the indices",
   holds: (value) =>
-    Array.isArray(value) && value.length > 1 && value.every((name) => /^\w+$/.test(String(name))),
+    Array.isArray(value) &&
+    value.length > 1 &&
+    new Set(value).size === value.length &&
+    value.every((name) => /^\w+$/.test(String(name))),
 };
 
 const targetOrFileField: Field = {

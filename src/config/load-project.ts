@@ -32,7 +32,7 @@ type Refuse = (problems: readonly Pick<Diagnostic, "message" | "hint">[]) => Con
 /** `shown`: the file, as messages name it. Rejects with a ConfigError. */
 export async function loadProject(file: string, shown: string): Promise<Project> {
   const { value, refuse } = file.endsWith(".json") ? readJson(file, shown) : await readModule(file, shown);
-  const problems = problemsOf(record("a config", configFields, { code: "TC018" }), value, "", didYouMean);
+  const problems = fieldProblems(value, file);
   if (problems.length > 0) throw refuse(problems);
   const config = value as Config;
   const passes = passesOf(config, file, shown, refuse);
@@ -56,6 +56,19 @@ export async function loadProject(file: string, shown: string): Promise<Project>
           ),
         }),
   };
+}
+
+/** What is wrong with the value that a config gives. */
+function fieldProblems(value: unknown, file: string): readonly Pick<Diagnostic, "message" | "hint">[] {
+  if (value instanceof Promise) {
+    value.catch(() => undefined);
+    return [{ message: "its default export is a promise", hint: "export default await …" }];
+  }
+  try {
+    return problemsOf(record("a config", configFields, { code: "TC018" }), value, "", didYouMean);
+  } catch (thrown) {
+    return [{ message: whyNotLoaded(thrown, file) }];
+  }
 }
 
 /** What an action throws of a user's mistake, as one of a field's, which "" says that its message names. */

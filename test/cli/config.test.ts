@@ -41,13 +41,25 @@ const backend = (bytesOf) => ({
 export const zeros = backend(() => new Uint8Array(8));
 export const short = backend(() => new Uint8Array(7));
 export const crash = backend(() => undefined.x);
+export const bare = { name: "bare", prepare: () => ({ run: async () => ({ output: new Uint8Array(8) }) }) };
+/** Gives zeros, and leaves them in its inputs. */
+export const greedy = {
+  name: "greedy",
+  prepare: () => ({
+    async run(inputs) {
+      for (const { bytes } of Object.values(inputs)) bytes.fill(0);
+      return { output: new Uint8Array(8) };
+    },
+    release() {},
+  }),
+};
 `;
-const config = `import { reversed, zeros, short, crash } from "./parts.mjs";
+const config = `import { reversed, zeros, short, crash, bare, greedy } from "./parts.mjs";
 export default {
   passes: [reversed],
   pipeline: "default, reverse-order after select-tile",
   targets: ["./core.json"],
-  backends: { zeros, short, crash },
+  backends: { zeros, short, crash, bare, greedy },
 };
 `;
 const project = (): string =>
@@ -123,6 +135,9 @@ describe("a config", () => {
     const run = await runHere(["run", ...two, "--backend", "reference,zeros"], folder);
     expect(run.status).toBe(1);
     expect(run.stderr).toMatch(/TC610[^]*zeros is backends\.zeros of tilec\.config\.mjs/);
+    // What it does to its inputs is its own: the reference reads them as they were.
+    const greedy = await runHere(["run", ...two, "--backend", "greedy,reference"], folder);
+    expect([greedy.status, greedy.stderr]).toEqual([1, expect.stringContaining("TC610")]);
     writeFileSync(join(folder, "case.json"), JSON.stringify([test("ascend-a2")]));
     const check = await runHere(["check", "case.json", "--backend", "sim,zeros"], folder);
     expect(check.status).toBe(1);
@@ -135,10 +150,29 @@ describe("a config", () => {
       "short",
       /TC611[^]*short gives a Uint8Array of 7 bytes as its output[^]*short is backends\.short of tilec/,
     ],
+    ["bare", /TC611[^]*bare crashed: prepare gives an object with run and release[^]*bare is backends\.bare/],
     ["crash", /TC611[^]*crash crashed: [^]*reading 'x'[^]*crash is backends\.crash of tilec\.config\.mjs/],
   ])("names the backend %s that breaks its contract", async (name, message) => {
     const { status, stderr } = await runHere(["run", ...two, "--backend", name], project());
     expect([status, stderr]).toEqual([1, expect.stringMatching(message)]);
+  });
+
+  it.each([
+    ["undefined", "it returned undefined, and a pass returns a function"],
+    ["{ ...func, level: 'galaxy' }", "it returned [object Object], and a pass returns a function"],
+    ["{ ...func, operands: [] }", "its result cannot be read: "],
+  ])("tells of a pass that returns %s, with exit code 1", async (result, message) => {
+    const mine = `{ name: "mine", summary: "", requires: ["scheduled"], ensures: ["scheduled"], run: (func) => (${result}) }`;
+    const pipeline = "default, mine after select-tile";
+    const text = `export default { passes: [${mine}], pipeline: "${pipeline}" };\n`;
+    const { status, stderr } = await runHere(
+      ["compile", ...gather, ...tile],
+      folderWith({ "tilec.config.mjs": text }),
+    );
+    expect([status, stderr]).toEqual([
+      1,
+      expect.stringContaining(`error[TC201]: after mine of tilec.config.mjs: ${message}`),
+    ]);
   });
 
   it("may be TypeScript, whatever package.json says", async () => {
@@ -228,6 +262,8 @@ describe("a config that cannot be used", () => {
       "export default { pases: [] };",
       "a config has no pases; it has passes, pipeline, operators, targets, backends",
     ],
+    ["a promise", 'export default Promise.reject(new Error("later"));', "its default export is a promise"],
+    ["a field that throws", "export default {\n get passes() { throw new Error('no'); } };", "line 2: no"],
     ["no object", "export default 3;", "it is 3; it takes a config"],
     ["no default", "export const passes = [];", "it has no default export"],
     ["a list that is none", "export default { passes: 3 };", "passes is 3; it takes a list of passes"],

@@ -164,6 +164,16 @@ describe("a config with a wrong operator", () => {
       "TC204]: the map of mine.roll: ",
     ],
     [
+      "{ ...resolved, output: [9, 9] }",
+      "TC201]: mine.roll: its output is [9, 9], and its operator gives [2, 4]",
+    ],
+    ["undefined", "TC201]: mine.roll: it resolves to no operator of gather, "],
+    ['{ ...resolved, oob: "nah" }', "TC201]: mine.roll: oob is nah, and takes error, "],
+    [
+      "{ ...resolved, operator: { ...operator, map: { ...operator.map, value: {} } } }",
+      "TC201]: the map of mine.roll: it cannot be read: ",
+    ],
+    [
       "undefined.x",
       "TC201]: mine.roll crashed: Error: line 2: Cannot read properties of undefined (reading 'x')",
     ],

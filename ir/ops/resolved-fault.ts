@@ -1,0 +1,59 @@
+/** What is wrong with what an operator of somebody's own resolves to: a definition in JavaScript is held to no type. */
+import { outOfBoundsPolicies } from "../access.js";
+import { inputShapes, outputShape, type Operator } from "../operator.js";
+import { elementCount, formatShape, type Shape, type TensorType } from "../types.js";
+import type { Resolved } from "./op-def.js";
+
+const kinds: Readonly<Record<Operator["op"], true>> = {
+  gather: true,
+  gather_elements: true,
+  gather_nd: true,
+  mapped: true,
+};
+const negatives: Readonly<Record<Resolved["negative"], true>> = { "from-end": true, illegal: true };
+
+/** One sentence; undefined where nothing is wrong that the rules of maps do not find. */
+export function resolvedFault(resolved: Resolved, inputs: readonly TensorType[]): string | undefined {
+  try {
+    return faultIn(resolved, inputs);
+  } catch (thrown) {
+    return `what it resolves to cannot be read: ${String(thrown)}`;
+  }
+}
+
+function faultIn(resolved: Partial<Resolved> | undefined, inputs: readonly TensorType[]): string | undefined {
+  const { operator, output, negative, oob } = resolved ?? {};
+  if (operator === undefined || !Object.hasOwn(kinds, operator.op))
+    return `it resolves to no operator of ${Object.keys(kinds).join(", ")}`;
+  if (negative === undefined || !Object.hasOwn(negatives, negative))
+    return `negative is ${String(negative)}, and takes ${Object.keys(negatives).join(", ")}`;
+  const isPolicy = (word: unknown): boolean => outOfBoundsPolicies.some((policy) => policy === word);
+  if (!isPolicy(oob)) return `oob is ${String(oob)}, and takes ${outOfBoundsPolicies.join(", ")}`;
+  const [own, given] = [inputShapes(operator), inputs.map(({ shape }) => shape)];
+  const result = outputShape(operator);
+  const odd = [...own, result, output].find((shape) => !isShape(shape));
+  if (odd !== undefined || output === undefined)
+    return `it has the shape ${JSON.stringify(odd)}, whose extents are not whole numbers`;
+  const packed = operator.op === "mapped" && operator.types !== undefined;
+  if (own.length !== given.length || (!packed && own.some((shape, k) => !alike(shape, given[k]))))
+    return `it reads inputs ${shown(own)}, and is given ${shown(given)}`;
+  if (!alike(output, result))
+    return `its output is ${formatShape(output)}, and its operator gives ${formatShape(result)}`;
+  if (operator.op === "gather" || operator.op === "gather_elements") {
+    const { axis, data } = operator;
+    if (!Number.isSafeInteger(axis) || axis < 0 || axis >= data.length)
+      return `axis ${axis} is none of the dims of data ${formatShape(data)}`;
+  }
+  if (operator.op !== "mapped") return undefined;
+  const wrong = operator.map.sites.find(({ keep }) => keep !== "any" && !isPolicy(keep));
+  return wrong === undefined ? undefined : `its map has an index value of policy ${wrong.keep}`;
+}
+
+const isShape = (shape: unknown): boolean =>
+  Array.isArray(shape) && shape.every((extent) => Number.isSafeInteger(extent) && Number(extent) >= 0);
+
+/** DirectML's leading ones are no difference. */
+const alike = (a: Shape, b: Shape | undefined): boolean =>
+  b !== undefined && elementCount(a) === elementCount(b);
+
+const shown = (shapes: readonly Shape[]): string => shapes.map(formatShape).join(", ");
