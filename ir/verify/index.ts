@@ -3,7 +3,7 @@ import { error, type Diagnostic } from "../diagnostic.js";
 import type { Func } from "../func.js";
 import { isResolved } from "../schedule-entries.js";
 import type { Target } from "../target.js";
-import { refusals } from "../tiling/refusals.js";
+import { refusals, shapeRefusals } from "../tiling/refusals.js";
 import { rules } from "../tiling/rules/index.js";
 import { Tilings } from "../tiling/tiling.js";
 import { assertNever } from "../types.js";
@@ -36,7 +36,9 @@ export function verify(
     case "tile":
       return need(func.level === property, `at the ${property} level`);
     case "scheduled":
-      return need(isResolved(func.schedule), "fully scheduled");
+      return isResolved(func.schedule) && func.level === "access"
+        ? shapeRefusals(func, func.schedule)
+        : need(isResolved(func.schedule), "fully scheduled");
     case "full-load":
       return func.level === "access" && func.tiles === undefined
         ? need(false, "tiled")

@@ -158,10 +158,15 @@ describe("a config", () => {
   });
 
   it.each([
-    ["undefined", "it returned undefined, and a pass returns a function"],
-    ["{ ...func, level: 'galaxy' }", "it returned [object Object], and a pass returns a function"],
-    ["{ ...func, operands: [] }", "its result cannot be read: "],
-  ])("tells of a pass that returns %s, with exit code 1", async (result, message) => {
+    ["undefined", "TC201", "it returned undefined, and a pass returns a function"],
+    ["{ ...func, level: 'galaxy' }", "TC201", "it returned [object Object], and a pass returns a function"],
+    ["{ ...func, operands: [] }", "TC201", "its result cannot be read: "],
+    [
+      "{ ...func, schedule: { ...func.schedule, order: [0, 0] } }",
+      "TC303",
+      "order [0, 0] is no permutation of the 2 output dims",
+    ],
+  ])("tells of a pass that returns %s, with exit code 1", async (result, code, message) => {
     const mine = `{ name: "mine", summary: "", requires: ["scheduled"], ensures: ["scheduled"], run: (func) => (${result}) }`;
     const pipeline = "default, mine after select-tile";
     const text = `export default { passes: [${mine}], pipeline: "${pipeline}" };\n`;
@@ -171,7 +176,7 @@ describe("a config", () => {
     );
     expect([status, stderr]).toEqual([
       1,
-      expect.stringContaining(`error[TC201]: after mine of tilec.config.mjs: ${message}`),
+      expect.stringContaining(`error[${code}]: after mine of tilec.config.mjs: ${message}`),
     ]);
   });
 
