@@ -20,7 +20,7 @@ import { gmAllowed } from "../ir/tiling/index.js";
 import { formatType, sameShape, type Shape } from "../ir/types.js";
 import { definePass } from "./pass.js";
 
-/** What is wrong with a map that is held to no type. */
+/** The broken rules of a map from an operator that tilec does not have. One in JavaScript may be no map, over which the rules crash. */
 function mapFaults(access: AccessFunc): readonly Diagnostic[] {
   try {
     return verifyMap(access.map, access, access.opSpan);

@@ -1,4 +1,4 @@
-/** What is wrong with what an operator of somebody's own resolves to: a definition in JavaScript is held to no type. */
+/** Checks the result of `resolve` of an operator that tilec does not have: one in JavaScript may return anything. */
 import { outOfBoundsPolicies } from "../access.js";
 import { inputShapes, outputShape, type Operator } from "../operator.js";
 import { elementCount, formatShape, type Shape, type TensorType } from "../types.js";

@@ -1,5 +1,6 @@
 /** Builders of operators whose arguments are their inputs and attributes, as the framework names them. */
 import { attrsFrom, invariant, type ArgumentsOf, type OpDef, type SourceFunc } from "../../ir/index.js";
+import { camelCase } from "../../ir/ops/attributes.js";
 import type { Field } from "../../backends/index.js";
 import { attributeFields, checkArguments, pairField } from "../api/check-options.js";
 import { program, tensorTypeOf, type TypePair } from "../api/program.js";
@@ -24,9 +25,6 @@ type Tensors<D extends OpDef> = {
 export type BuilderArguments<D extends OpDef, Needs extends keyof ArgumentsOf<D> = never> = Tensors<D> &
   ArgumentsOf<D> &
   Required<Pick<ArgumentsOf<D>, Needs>>;
-
-const camelCase = (name: string): string =>
-  name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 
 /** `needs`: attributes that the framework requires. The builder throws a CompileError (TC1xx) where a rule is broken. */
 export function builder<D extends OpDef, Needs extends keyof ArgumentsOf<D> & string = never>(
