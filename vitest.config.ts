@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { configDefaults, defineConfig } from "vitest/config";
+import { unended } from "./test/support/unended.ts";
 
 /**
  * Left out by `npm test` (`--mode quick`) and run by `npm run test:all`, with the seconds that each takes on a machine with two
@@ -90,6 +91,7 @@ export default defineConfig(({ mode }) => {
       testTimeout: 600_000,
       hookTimeout: 600_000,
       maxWorkers: availableParallelism(),
+      reporters: ["default", unended()],
       // The command colours what it prints where CI is set.
       env: { NO_COLOR: "1" },
       projects: [
