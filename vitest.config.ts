@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { configDefaults, defineConfig } from "vitest/config";
-import { unended } from "./test/support/unended.ts";
+import { unended } from "./test/support/unended.js";
 
 /**
  * Left out by `npm test` (`--mode quick`) and run by `npm run test:all`, with the seconds that each takes on a machine with two
