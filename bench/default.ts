@@ -1,14 +1,17 @@
 /**
  * npm run bench:default: the compiler's own schedule beside the best of the whole grid of candidates, in cycles of ascend-a2
- * under residency auto: the ten workloads of the benchmarks and ten other gathers.
+ * under residency auto: the ten workloads of the benchmarks and ten other gathers, or with `--random 60` so many of random sizes,
+ * each beside the grid of the residency that it got.
  */
+import { parseArgs } from "node:util";
 import { cyclesOf, outputOf, type AccessFunc, type Tiling } from "../ir/index.js";
 import { clockOf } from "../passes/index.js";
 import { accessOf } from "../src/api/access.js";
-import { compile, targets } from "../src/index.js";
+import { compile, targets, type SourceFunc } from "../src/index.js";
 import { table } from "../src/report/table.js";
 import { gathers } from "./gathers.js";
 import { grid, residenciesOf, shown } from "./grid.js";
+import { sizedGathers } from "./sized-gathers.js";
 import { count } from "./workloads.js";
 
 const target = targets.ascendA2;
@@ -25,12 +28,15 @@ function bestOf(gather: AccessFunc, residency: "ub" | "gm") {
   return { best, looked };
 }
 
-const rows = gathers.map(([name, func]) => {
+function rowOf(name: string, func: SourceFunc, inItsResidency: boolean) {
   const { tile } = compile(func, { target, residency: "auto" });
   const chosen = cyclesOf(tile, target).cycles;
   const gather = accessOf(func, { target });
   if (gather === undefined) throw new Error(`${name} has an access level`);
-  const all = residenciesOf(gather, target).map((residency) => bestOf(gather, residency));
+  const residencies = residenciesOf(gather, target).filter(
+    (residency) => !inItsResidency || residency === tile.schedule.residency,
+  );
+  const all = residencies.map((residency) => bestOf(gather, residency));
   const best = Math.min(...all.map((found) => found.best?.cycles ?? Infinity));
   const fastest = all.find((found) => found.best?.cycles === best)?.best?.tiling.schedule;
   const looked = all.reduce((sum, found) => sum + found.looked, 0);
@@ -43,9 +49,17 @@ const rows = gathers.map(([name, func]) => {
     of: shown(tile.schedule),
     fastest: fastest === undefined ? "" : shown(fastest),
   };
-});
+}
 
-if (process.argv.includes("--json")) console.log(JSON.stringify({ schema: 1, rows }, null, 2));
+const { values } = parseArgs({
+  options: { json: { type: "boolean", default: false }, random: { type: "string" } },
+});
+const rows =
+  values.random === undefined
+    ? gathers.map(([name, func]) => rowOf(name, func, false))
+    : sizedGathers(Number(values.random), 32).map((func, k) => rowOf(`${k + 1} ${func.name}`, func, true));
+
+if (values.json) console.log(JSON.stringify({ schema: 1, rows }, null, 2));
 else {
   console.log(
     table(

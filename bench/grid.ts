@@ -7,7 +7,7 @@ import {
   type Target,
   type Tiling,
 } from "../ir/index.js";
-import { candidates, fits, variants, withDefaults } from "../passes/index.js";
+import { candidates, fits, variantsInEveryOrder, withDefaults } from "../passes/index.js";
 
 /** Every schedule of a residency that fits the target's safe size. */
 export function* grid(gather: AccessFunc, residency: "ub" | "gm", target: Target): Generator<Tiling> {
@@ -17,7 +17,7 @@ export function* grid(gather: AccessFunc, residency: "ub" | "gm", target: Target
     if (!fits(tiling, target.ubSafeBytes)) return;
     const d = free[k];
     if (d === undefined) {
-      yield* variants(tiling, target.ubSafeBytes);
+      yield* variantsInEveryOrder(tiling, target.ubSafeBytes);
       return;
     }
     for (const entry of entries.get(d) ?? [])

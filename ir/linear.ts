@@ -299,9 +299,12 @@ export function substitute(form: Linear, put: (of: Atom) => Linear | undefined):
   return sumOf([constant(form.at), ...form.terms.map(({ by, of }) => scale(within(of), by))]);
 }
 
-/** A form with numbers in the place of its symbols. */
+/** Symbols that have a size become it; others stay. */
 export const bindSymbols = (form: Linear, sizes: Env): Linear =>
-  substitute(form, (of) => (of.kind === "symbol" ? constant(evaluate(atom(of), sizes)) : undefined));
+  substitute(form, (of) => {
+    const size = of.kind === "symbol" ? sizes.get(of.name) : undefined;
+    return size === undefined ? undefined : constant(size);
+  });
 
 /** The loop variables that a form reads. */
 export const loopVariables = (form: Linear): ReadonlySet<string> =>

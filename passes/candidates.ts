@@ -5,6 +5,7 @@
 import { followedBy, gatheredTable } from "../ir/access.js";
 import { inputOf } from "../ir/func.js";
 import { targetFacts } from "../ir/target.js";
+import { printSchedule } from "../ir/text/print.js";
 import {
   buffersOf,
   freeDims,
@@ -27,6 +28,8 @@ export interface Candidates {
   readonly free: readonly number[];
   /** Tile entries along each of them, ascending; the last is all that a view leaves. */
   readonly entries: ReadonlyMap<number, readonly number[]>;
+  /** What any entry along each of them is a multiple of. */
+  readonly multiples: ReadonlyMap<number, number>;
 }
 
 /** What a tiling leaves open, as schedules to weigh; what the user pinned stays. */
@@ -34,7 +37,13 @@ export function candidates(tiling: Tiling): Candidates {
   const start = smallestInView(tiling);
   const limits = limitsOf(tiling);
   const free = freeDims(tiling).filter((d) => at(limits, d) > 1);
-  return { start, limits, free, entries: new Map(free.map((d) => [d, entriesOf(d, at(limits, d), tiling)])) };
+  return {
+    start,
+    limits,
+    free,
+    entries: new Map(free.map((d) => [d, entriesOf(d, at(limits, d), tiling)])),
+    multiples: new Map(free.map((d) => [d, laneMultiple(d, tiling)])),
+  };
 }
 
 const limitsOf = ({ extents, schedule }: Tiling): number[] =>
@@ -115,14 +124,73 @@ export function roomOf(start: Tiling): number {
   return fits(start, safe) ? safe : ubBytes;
 }
 
-/** The schedules of one tile within so many bytes of UB: every view, order and buffers that the user left open. */
+/**
+ * The schedules of one tile within so many bytes of UB: every view and buffers that the user left open, in its own order of
+ * loops. A view splits the loops that reuse the data's tile; where the user states the view, other orders do.
+ */
 export const variants = (tiling: Tiling, room: number): Tiling[] =>
-  [tiling, ...splitView(tiling), ...reordered(tiling)]
+  (tiling.gather.schedule.view === undefined ? [tiling] : reordered(tiling)).flatMap((nest) =>
+    inOrder(nest, room),
+  );
+
+/** Those of `variants`, in every order of loops that makes a nest of its own; with `bothWays` also for a cache. */
+export function variantsInEveryOrder(tiling: Tiling, room: number, bothWays = false): Tiling[] {
+  const nests = new Map<string, Tiling>();
+  for (const nest of reordered(tiling, bothWays)) {
+    for (const variant of inOrder(nest, room)) {
+      const key = nestOf(variant);
+      if (!nests.has(key)) nests.set(key, variant);
+    }
+  }
+  return [...nests.values()];
+}
+
+const inOrder = (tiling: Tiling, room: number): Tiling[] =>
+  [tiling, ...splitView(tiling)]
     .filter(
       (viewed) => viewed.gather.schedule.view !== undefined || taskElements(viewed) <= longestTask(viewed),
     )
     .flatMap((viewed) => [viewed, ...doubled(viewed, room)])
     .filter((variant) => fits(variant, room));
+
+/** What tells the schedules of one tile apart: the loops in their order, and the other entries. */
+const nestOf = ({ schedule, loops }: Tiling): string => {
+  const nest = loops.map((loop) => `${loop.kind} ${loop.dim} ${loop.mode}`).join();
+  const { tile: _, order: __, ...others } = schedule;
+  return `${nest}; ${printSchedule(others)}`;
+};
+
+/**
+ * A tiling in its own order of loops, and in those that make other nests: every sequence of loops that only the indices follow
+ * may stand last, where it reuses the data's tile. Nests that differ in the order of their parallel loops alone deal the same
+ * tasks in another order: for the clock they are one; a cache may tell them apart, for which `bothWays` has the reverse too.
+ */
+function reordered(tiling: Tiling, bothWays = false): Tiling[] {
+  const { gather, schedule, residency, tile, extents } = tiling;
+  const staged = residency === "ub";
+  if (gather.schedule.order !== undefined || !(staged || bothWays)) return [tiling];
+  const follows = followedBy(gather.map, gatheredTable);
+  const reuses = (d: number): boolean => staged && !follows.has(d) && at(tile, d) < at(extents, d);
+  const orders = orderedSubsets(schedule.order.filter(reuses)).flatMap((last) => {
+    // Data's dims stand inside those that are not to be reused along.
+    const inner = schedule.order.filter((d) => staged && follows.has(d));
+    const outer = schedule.order.filter((d) => !last.includes(d) && !inner.includes(d));
+    const parallel = [...outer, ...inner];
+    return (bothWays ? [parallel, [...parallel].reverse()] : [parallel]).map((loops) => [...loops, ...last]);
+  });
+  const others = orders.filter((order) => order.join() !== schedule.order.join());
+  // Of orders with the same nest the first one counts: the plain one, where it is among them.
+  return [tiling, ...others.map((order) => tiling.with({ order }))];
+}
+
+/** Every sequence of some of the items, the longest first and in the given order before others. */
+function orderedSubsets(items: readonly number[]): number[][] {
+  const grow = (chosen: readonly number[]): number[][] => {
+    const longer = items.filter((d) => !chosen.includes(d)).flatMap((d) => grow([...chosen, d]));
+    return [...longer, [...chosen]];
+  };
+  return grow([]);
+}
 
 function parallelTasks(tiling: Tiling): number {
   let tasks = 1;
@@ -157,14 +225,6 @@ export function doubled(tiling: Tiling, room: number): Tiling[] {
     .reduce<(typeof streamed)[]>((sets, operand) => [...sets, ...sets.map((set) => [...set, operand])], [[]])
     .filter((set) => set.length > 0 && set.length < streamed.length);
   return [all, ...some.map((set) => tiling.with({ buffers: buffersOf(tiling, set) }))];
-}
-
-/** The output's own order of loops: where no view may split those of indices alone, they become tasks in it. */
-function reordered(tiling: Tiling): Tiling[] {
-  const { gather, schedule } = tiling;
-  const open = gather.schedule.order === undefined && gather.schedule.view !== undefined;
-  if (!open || tiling.residency === "gm" || schedule.order.every((dim, k) => dim === k)) return [];
-  return [tiling.with({ order: schedule.order.map((_, d) => d) })];
 }
 
 /** A view that splits the loops of indices alone until every core has its tasks, and none is too long. */

@@ -11,7 +11,15 @@ import { targetFacts, type Target } from "../ir/target.js";
 import { largestThat } from "../ir/intervals/intervals.js";
 import { isLegal, replaced, type Tiling } from "../ir/tiling/index.js";
 import { at, elementCount, isPowerOfTwo, type Shape } from "../ir/types.js";
-import { candidates, fits, roomOf, shareOf, variants, type Candidates } from "./candidates.js";
+import {
+  candidates,
+  fits,
+  roomOf,
+  shareOf,
+  variants,
+  variantsInEveryOrder,
+  type Candidates,
+} from "./candidates.js";
 import { clockOf } from "./lowered.js";
 
 /** Best tiles that are searched around, tiles that are looked at in all before that ends, and schedules whose clock is read at most. */
@@ -88,6 +96,7 @@ class Search {
     this.weigh(start.schedule.tile);
     this.coarse();
     this.refine();
+    this.reorder();
     const worthTheirClock = this.worthTheirClock();
     if (worthTheirClock.length === 1) return worthTheirClock[0]?.tiling ?? start;
     let cycles = Infinity;
@@ -154,7 +163,7 @@ class Search {
     const floor = this.floor.of(tile);
     if (floor > this.worthwhile()) return [];
     const tiling = this.among.start.with({ tile });
-    return fits(tiling, this.room) ? this.variantsOf(tiling, floor) : undefined;
+    return fits(tiling, this.room) ? this.estimated(variants(tiling, this.room), floor) : undefined;
   }
 
   /**
@@ -182,9 +191,20 @@ class Search {
     return tile;
   }
 
-  private variantsOf(tiling: Tiling, floor: number): Weighed[] {
+  /** The best tiles in every order of loops: the order says little of which tile is good. */
+  private reorder(): void {
+    for (const { tiling } of this.leaders) {
+      const { tile } = tiling.schedule;
+      const plain = this.among.start.with({ tile });
+      const found = variantsInEveryOrder(plain, this.room);
+      this.weighed.set(this.numberOf(tile), this.estimated(found, this.floor.of(tile)));
+    }
+  }
+
+  /** The best two of the schedules of one tile. */
+  private estimated(schedules: readonly Tiling[], floor: number): Weighed[] {
     const estimators = new Map<string, (variant: Tiling) => number>();
-    const found = variants(tiling, this.room).map((variant) => {
+    const found = schedules.map((variant) => {
       const { class: own, cycles, setup } = variant.lowering;
       // Strips of other lengths are other work.
       const kind = `${own} ${cycles} ${setup}`;

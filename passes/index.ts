@@ -17,7 +17,7 @@ export { lowerToTile } from "./lower-to-tile.js";
 export { contextFor, definePass, isPass, type Pass, type PassContext } from "./pass.js";
 export { clockOf, lowered, openLowered } from "./lowered.js";
 export { PassError, runPipeline, type PipelineOptions, type PipelineResult } from "./pipeline.js";
-export { candidates, fits, roomOf, variants, type Candidates } from "./candidates.js";
+export { candidates, fits, roomOf, variants, variantsInEveryOrder, type Candidates } from "./candidates.js";
 export { chooseSchedule, compareKeys, tieBreaks, type Tie } from "./choose-schedule.js";
 export { residenciesOf, selectTile } from "./select-tile.js";
 export { flagsTo, openSchedule, waysOut, wayTo, type Open, type Way } from "./ways-out.js";

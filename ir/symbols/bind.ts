@@ -12,12 +12,20 @@ import {
   type Operand,
   type TileFunc,
 } from "../func.js";
-import { bindSymbols, evaluate, isConstant, type Env, type Linear } from "../linear.js";
+import { bindSymbols, constant, evaluate, isConstant, type Env, type Linear } from "../linear.js";
 import { taskOfTile } from "../task/index.js";
 import type { Region, Stmt } from "../tile.js";
 import { assertNever, at, elementCount, type Shape, type Span, type TensorType } from "../types.js";
 import { verifyEverySize } from "../verify/every-size.js";
-import { atMost, sizesTaken, takesSize, type Sizes, type Sym, type SymbolicMap } from "./symbols.js";
+import {
+  atMost,
+  sizesTaken,
+  takesSize,
+  type Sizes,
+  type Sym,
+  type Symbolic,
+  type SymbolicMap,
+} from "./symbols.js";
 
 /** The program with the bound sizes, or what is wrong with them (TC107). */
 export type BindResult =
@@ -34,6 +42,39 @@ export function bindSizes(func: Func, sizes: Sizes): BindResult {
   const diagnostics = broken.length > 0 ? broken : sizeFaults(func.name, symbols, sizes, func.span);
   if (diagnostics.length > 0) return { ok: false, diagnostics };
   return { ok: true, func: func.level === "access" ? bound(func, sizes) : func };
+}
+
+/** The same for some of the symbols: those without a size stay open. */
+export function bindSome(func: Func, sizes: Sizes): BindResult {
+  const open = openSymbols(func).filter(({ name }) => !Object.hasOwn(sizes, name));
+  const result = bindSizes(func, { ...atMost(open), ...sizes });
+  if (!result.ok || open.length === 0 || func.level !== "access" || func.symbolic === undefined)
+    return result;
+  const { outermost, map } = func.symbolic;
+  const symbolic: Symbolic = {
+    symbols: open,
+    outermost: outermost.map((name) => (name !== null && Object.hasOwn(sizes, name) ? null : name)),
+    map: bindSomeOf(map, new Map(Object.entries(sizes))),
+  };
+  return { ok: true, func: { ...(result.func as AccessFunc), symbolic } };
+}
+
+function bindSomeOf(map: SymbolicMap, env: Env): SymbolicMap {
+  const placed = mapForms(map, (form) => bindSymbols(form, env));
+  // As where all are bound: what comes out below 0 leaves nothing to name.
+  const size = (form: Linear): Linear => {
+    const left = bindSymbols(form, env);
+    return isConstant(left) && !isConstant(form) ? constant(Math.max(0, left.at)) : left;
+  };
+  const sites = placed.sites.map((site, s) => {
+    const { below, fromEnd } = at(map.sites, s);
+    return {
+      ...site,
+      ...(below === undefined ? {} : { below: size(below) }),
+      ...(fromEnd === undefined ? {} : { fromEnd: fromEnd === "below" ? fromEnd : size(fromEnd) }),
+    };
+  });
+  return { ...placed, sites };
 }
 
 /** The program whose symbols are at most so many elements, those that are named. `most`: no more than each may be already. */

@@ -1,4 +1,4 @@
 /** Sizes that a program leaves open: symbols, binding them, and programs for all their sizes. */
-export { bindSizes, bindTile, formatSizes, unbound, withMost, type BindResult } from "./bind.js";
+export { bindSizes, bindSome, bindTile, formatSizes, unbound, withMost, type BindResult } from "./bind.js";
 export { openFormOf, toldNames, toldValues } from "./open.js";
 export * from "./symbols.js";

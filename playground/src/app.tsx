@@ -239,19 +239,6 @@ export function App({ first }: { readonly first: PageState }) {
               <VerdictView verdict={shown.verdict} onSuggestion={setSchedule} />
               <ComparedView asked={askedOf(state)} of={legal ? of : ""} onChoice={setSchedule} />
               <ScheduleForm key={shown.name} shown={shown} vocabulary={vocabulary} onChange={change} />
-              <SpaceMapView
-                asked={askedOf(state)}
-                space={shown.space}
-                tile={(shown.schedule.tile ?? shown.verdict.explained?.schedule.tile ?? []).join()}
-                onCell={({ tile, residency }) => {
-                  const used = shown.verdict.explained?.schedule.residency;
-                  const now = used === undefined ? undefined : formatEntry(used);
-                  setSchedule([
-                    { entry: "tile", text: tile.join() },
-                    ...(now === residency ? [] : [{ entry: "residency" as const, text: residency }]),
-                  ]);
-                }}
-              />
             </>
           )}
         </section>
@@ -263,6 +250,21 @@ export function App({ first }: { readonly first: PageState }) {
               update({ seed });
             }}
           />
+          {shown === undefined ? null : (
+            <SpaceMapView
+              asked={askedOf(state)}
+              space={shown.space}
+              tile={(shown.schedule.tile ?? shown.verdict.explained?.schedule.tile ?? []).join()}
+              onCell={({ tile, residency }) => {
+                const used = shown.verdict.explained?.schedule.residency;
+                const now = used === undefined ? undefined : formatEntry(used);
+                setSchedule([
+                  { entry: "tile", text: tile.join() },
+                  ...(now === residency ? [] : [{ entry: "residency" as const, text: residency }]),
+                ]);
+              }}
+            />
+          )}
           <Tabs
             tab={state.tab}
             onTab={(tab) => {

@@ -39,7 +39,14 @@ import {
   type Standing,
   type Tiling,
 } from "../../ir/index.js";
-import { candidates, clockOf, fits, residenciesOf, variants, withDefaults } from "../../passes/index.js";
+import {
+  candidates,
+  clockOf,
+  fits,
+  residenciesOf,
+  variantsInEveryOrder,
+  withDefaults,
+} from "../../passes/index.js";
 import { callable, type Fields } from "../../backends/index.js";
 import { accessOf } from "./access.js";
 import { checkOptions, checkProgram } from "./check-options.js";
@@ -254,7 +261,7 @@ function listed(tiling: Tiling): Tiling[] {
 }
 
 function fastest(tiling: Tiling): Tiling {
-  const weighed = variants(tiling, tiling.schedule.ubBytes).map((variant) => ({
+  const weighed = variantsInEveryOrder(tiling, tiling.schedule.ubBytes).map((variant) => ({
     variant,
     estimate: estimator(variant)(variant),
   }));

@@ -2,11 +2,12 @@
 import {
   attributeFlags,
   attributesOf,
-  bindSizes,
+  bindSome,
   CompileError,
   dialectsOf,
   hasErrors,
   opDefs,
+  openSymbols,
   operatorFor,
   operatorInText,
   operatorNames,
@@ -231,7 +232,7 @@ function fromText(file: string, flags: ProgramFlags & ProjectFlags): LoadedProgr
   return chosen.map((func) => withSizes(func, flags));
 }
 
-/** A program with the sizes of `--bind`. */
+/** A program with the sizes of `--bind`; symbols that it does not name stay open. */
 function withSizes(func: Func, flags: ProgramFlags): LoadedProgram {
   const { bind } = flags;
   const open = withFlags(func, flags);
@@ -241,9 +242,10 @@ function withSizes(func: Func, flags: ProgramFlags): LoadedProgram {
     throw new UsageError(`--bind ${name} is a shape, and a symbol has a size`, `--bind ${name}=37`);
   });
   const sizes = Object.fromEntries(entries);
-  const bound = bindSizes(open, sizes);
+  const bound = bindSome(open, sizes);
   if (!bound.ok) throw new CompileError(bound.diagnostics);
-  return { func: bound.func, open: { func: open, sizes } };
+  const whole = openSymbols(bound.func).length === 0;
+  return { func: bound.func, ...(whole ? { open: { func: open, sizes } } : {}) };
 }
 
 /** Every stablehlo.gather of an MLIR text; those that cannot be read are warnings, or the error where no other is. */

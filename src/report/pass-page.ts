@@ -1,6 +1,6 @@
 /** A pass-by-pass diff: one self-contained page, passes that changed nothing left out. */
 import { diffLines, diffWordsWithSpace, type Change } from "diff";
-import type { Func } from "../../ir/index.js";
+import { counted, type Func } from "../../ir/index.js";
 import { scheduleLines, withoutSchedule } from "./compared-text.js";
 import { escapeMarkup, pageOf } from "./page.js";
 import { passStyle } from "./pass-style.js";
@@ -37,10 +37,9 @@ type Sides = readonly [before: string, after: string];
 
 function sectionOf(title: string, code: Sides, schedule: Sides): string {
   const changes = schedule[0] === schedule[1] ? "unchanged" : "changed";
-  const body =
-    code[0] === code[1] ? "<p>The program is unchanged.</p>" : `<pre tabindex="0">${marked(...code)}</pre>`;
+  const body = code[0] === code[1] ? "<p>The program is unchanged.</p>" : marked(...code);
   return `<h2>${escapeMarkup(title)}</h2>
-<details><summary>schedule, ${changes}</summary><pre tabindex="0">${marked(...schedule)}</pre></details>
+<details><summary>schedule, ${changes}</summary>${marked(...schedule)}</details>
 ${body}`;
 }
 
@@ -63,21 +62,44 @@ export function comparedPage(
   return pageOf({ title, style: passStyle, body: body.join("\n") });
 }
 
-/** Lines that came and went, and in lines that took another's place the words. */
+/** Unchanged lines that stay beside a change; where more than twice as many follow one another, those between are folded. */
+const context = 3;
+
+/** Lines that came and went, and in lines that took another's place the words; long unchanged parts are folded. */
 function marked(before: string, after: string): string {
   const parts = diffLines(before, after);
-  return parts
-    .map((part, k) => {
-      const [previous, next] = [parts[k - 1], parts[k + 1]];
-      if (part.removed) {
-        return next?.added === true ? wordsOf(part, next, "removed") : linesOf("del", part.value);
-      }
-      if (part.added) {
-        return previous?.removed === true ? wordsOf(previous, part, "added") : linesOf("ins", part.value);
-      }
-      return linesOf("span", part.value);
-    })
-    .join("");
+  const shown: string[] = [];
+  const blocks: string[] = [];
+  const flush = (): void => {
+    if (shown.length > 0) blocks.push(`<pre tabindex="0">${shown.splice(0).join("")}</pre>`);
+  };
+  for (const [k, part] of parts.entries()) {
+    const [previous, next] = [parts[k - 1], parts[k + 1]];
+    if (part.removed) {
+      shown.push(next?.added === true ? wordsOf(part, next, "removed") : linesOf("del", part.value));
+      continue;
+    }
+    if (part.added) {
+      shown.push(previous?.removed === true ? wordsOf(previous, part, "added") : linesOf("ins", part.value));
+      continue;
+    }
+    const lines = part.value.replace(/\n$/, "").split("\n");
+    const unchanged = (from: number, to?: number): string =>
+      linesOf("span", lines.slice(from, to).join("\n"));
+    const [first, last] = [previous === undefined ? 0 : context, next === undefined ? 0 : context];
+    if (parts.length === 1 || lines.length <= 2 * context) {
+      shown.push(unchanged(0));
+      continue;
+    }
+    if (first > 0) shown.push(unchanged(0, first));
+    flush();
+    const folded = unchanged(first, lines.length - last);
+    const count = counted(lines.length - first - last, "unchanged line");
+    blocks.push(`<details><summary>${count}</summary><pre tabindex="0">${folded}</pre></details>`);
+    if (last > 0) shown.push(unchanged(lines.length - last));
+  }
+  flush();
+  return blocks.join("\n");
 }
 
 const linesOf = (tag: string, text: string): string => inLines(tag, escapeMarkup(text));

@@ -29,6 +29,21 @@ const rows: readonly (readonly [name: string, cell: (side: Side) => string | num
   ["floor", ({ floor }) => formatRatio(floor.ratio)],
 ];
 
+/** Figure by figure, by the letter of each schedule. */
+export const sideHeads = ["", "A", "B"] as const;
+export function sideRows([a, b]: readonly [Side, Side]): readonly (readonly [string, string, string])[] {
+  const text = (cell: string | number): string =>
+    typeof cell === "number" ? cell.toLocaleString("en") : cell;
+  return rows.map(([label, cell]) => [label, text(cell(a)), text(cell(b))]);
+}
+
+/** Which of two schedules takes fewer cycles, in words. */
+export function fasterOf(a: number, b: number): string {
+  if (a === b) return "both take as long";
+  const [fast, slow, name] = a < b ? [a, b, "A"] : [b, a, "B"];
+  return `${name} takes ${(slow - fast).toLocaleString("en")} cycles less: ${(slow / Math.max(1, fast)).toFixed(2)} times as fast`;
+}
+
 /** `machine`: of the target, where a cycle is a known time. */
 export function renderSides(
   name: string,
@@ -36,24 +51,13 @@ export function renderSides(
   machine: MachineRates | undefined,
 ): string {
   const [a, b] = sides;
-  const text = (cell: string | number): string =>
-    typeof cell === "number" ? cell.toLocaleString("en") : cell;
   return [
     `@${name}: two schedules`,
     `A  ${printSchedule(a.schedule)}`,
     `   ${formatStanding(a, machine)}`,
     `B  ${printSchedule(b.schedule)}`,
     `   ${formatStanding(b, machine)}`,
-    table(
-      ["", "A", "B"],
-      rows.map(([label, cell]) => [label, text(cell(a)), text(cell(b))]),
-    ),
-    verdict(a.cycles, b.cycles),
+    table(sideHeads, sideRows(sides)),
+    fasterOf(a.cycles, b.cycles),
   ].join("\n");
-}
-
-function verdict(a: number, b: number): string {
-  if (a === b) return "both take as long";
-  const [fast, slow, name] = a < b ? [a, b, "A"] : [b, a, "B"];
-  return `${name} takes ${(slow - fast).toLocaleString("en")} cycles less: ${(slow / Math.max(1, fast)).toFixed(2)} times as fast`;
 }

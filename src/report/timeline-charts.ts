@@ -17,8 +17,8 @@ import { chartOf, short, ticksOf } from "./chart.js";
 import { drawing } from "./drawing.js";
 
 /** A kernel with its walk over the clock. */
-export interface Timeline {
-  readonly kernel: Pick<Kernel, "name" | "tile" | "target">;
+export interface Timeline<K = Pick<Kernel, "name" | "tile" | "target">> {
+  readonly kernel: K;
   readonly timing: Walked;
 }
 
@@ -31,6 +31,8 @@ const mostDrawn = 1200;
 /** Pixels that a character of a label takes. */
 const characterWidth = 7.5;
 const [mostHigh, leastHigh] = [420, 40];
+/** Pixels that a tile is drawn high and wide at least: of more tiles the first are drawn. */
+const leastTile = 4;
 
 /** Light, under black letters. A colour stands for one thing on the page: buffers and cores have others. */
 const pipeColours: Readonly<Record<Pipe, string>> = {
@@ -289,7 +291,7 @@ export function tileMap({ kernel, timing }: Timeline): Drawn | undefined {
   const others = shape.flatMap((_, d) => (d === down || d === across ? [] : [d]));
   const entry = (list: readonly number[], missing: number): number =>
     down === undefined ? missing : at(list, down);
-  const tiles = timing.outputTiles
+  const written = timing.outputTiles
     .filter(({ offsets, sizes }) => elementCount(sizes) > 0 && others.every((d) => offsets[d] === 0))
     .map(({ core, task, offsets, sizes }) => ({
       core,
@@ -299,9 +301,19 @@ export function tileMap({ kernel, timing }: Timeline): Drawn | undefined {
       y2: entry(offsets, 0) + entry(sizes, 1),
       tip: `core ${core}, task ${task}: offsets [${offsets.join(", ")}], sizes [${sizes.join(", ")}]`,
     }));
-  const [rows, columns] = [entry(shape, 1), at(shape, across)];
+  // Tiles that are too small to be seen are cut off.
+  const drawnOf = (extent: number, size: number, pixels: number): number =>
+    Math.min(extent, size * Math.floor(pixels / leastTile));
+  const largest = (sizes: readonly number[]): number => sizes.reduce((most, size) => Math.max(most, size), 1);
+  const tileRows = largest(written.map(({ y1, y2 }) => y2 - y1));
+  const rows = drawnOf(entry(shape, 1), tileRows, mostHigh);
+  const columns = drawnOf(at(shape, across), largest(written.map(({ x1, x2 }) => x2 - x1)), drawnWidth);
+  const tiles = written
+    .filter(({ x1, y1 }) => x1 < columns && y1 < rows)
+    .map((tile) => ({ ...tile, x2: Math.min(columns, tile.x2), y2: Math.min(rows, tile.y2) }));
   const natural = (drawnWidth * rows) / columns;
-  const high = Math.min(mostHigh, Math.max(leastHigh, natural));
+  const readable = leastTile * Math.ceil(rows / tileRows);
+  const high = Math.min(mostHigh, Math.max(leastHigh, readable, natural));
   const roomy = tiles.filter(
     ({ x1, x2, y1, y2 }) => ((x2 - x1) / columns) * drawnWidth > 24 && ((y2 - y1) / rows) * high > 14,
   );
@@ -340,11 +352,16 @@ export function tileMap({ kernel, timing }: Timeline): Drawn | undefined {
       }),
     ],
   });
+  const parts = [
+    ...(down === undefined || rows === at(shape, down) ? [] : [[down, rows] as const]),
+    ...(columns === at(shape, across) ? [] : [[across, columns] as const]),
+  ].map(([d, end]) => `dim ${d} up to ${round(end)} of ${round(at(shape, d))}`);
+  const drawn = parts.length === 0 ? "" : ` Drawn: ${parts.join(", ")}; smaller tiles could not be seen.`;
   const slice = others.length === 0 ? "" : ` Along dims ${others.join(", ")}, the first tile is drawn.`;
   const scaled = high === natural ? "" : " The axes have scales of their own.";
   const first = timing.outputTiles.length >= maxOutputTiles ? ` The first ${maxOutputTiles} are drawn.` : "";
   return {
     chart,
-    caption: `Tiles as they are written, ${swatch(coreColours[0])} core 0 to ${swatch(coreColours[1])} core ${cores - 1}; numbers are cores.${slice}${scaled}${first}`,
+    caption: `Tiles as they are written, ${swatch(coreColours[0])} core 0 to ${swatch(coreColours[1])} core ${cores - 1}; numbers are cores.${drawn}${slice}${scaled}${first}`,
   };
 }

@@ -2,7 +2,9 @@
 import { counted, printSchedule, type Walked } from "../../ir/index.js";
 import type { Kernel } from "../api/compile.js";
 import { kernelStanding } from "../explain/kernel-standing.js";
-import { escapeMarkup, figureOf, pageOf } from "./page.js";
+import { sideOf } from "../explain/side-of.js";
+import { escapeMarkup, figureOf, htmlTable, pageOf } from "./page.js";
+import { fasterOf, sideHeads, sideRows } from "./side-by-side.js";
 import {
   coresOf,
   coreStrip,
@@ -14,35 +16,38 @@ import {
   type Timeline,
 } from "./timeline-charts.js";
 
-/** Self-contained HTML without scripts. */
-export const timelinePage = (kernel: Kernel, timing: Walked, other?: Timeline): string =>
-  pageOf({
-    title: `@${kernel.name} on ${kernel.target.name}${other === undefined ? "" : ": two schedules"}`,
-    body: timelineSections({ kernel, timing }, other),
+/** Self-contained HTML without scripts. With another schedule their figures stand side by side above the charts. */
+export function timelinePage(kernel: Kernel, timing: Walked, other?: Timeline<Kernel>): string {
+  const one: Timeline<Kernel> = { kernel, timing };
+  if (other === undefined)
+    return pageOf({ title: `@${kernel.name} on ${kernel.target.name}`, body: timelineSections(one) });
+  return pageOf({
+    title: `@${kernel.name} on ${kernel.target.name}: two schedules`,
+    body: [summary(one, "A"), summary(other, "B"), comparison(one, other), charts([one, other])].join("\n"),
   });
+}
 
-/** Its body. With another schedule both have the same axes, so that lengths compare. */
-export function timelineSections(one: Timeline, other?: Timeline): string {
-  const { timing } = one;
-  const all: readonly Timeline[] = [one, ...(other === undefined ? [] : [other])];
-  const slowest = Math.max(...all.map((one) => one.timing.cycles));
-  const reach = Math.max(...all.map((one) => timelineReach(one).until));
+/** The body of the page of one schedule. */
+export const timelineSections = (one: Timeline): string => `${summary(one, "")}\n${charts([one])}`;
+
+/** Each chart has an axis of its own: a schedule that is many times as slow would leave the other one no room. */
+function charts(all: readonly Timeline[]): string {
   const each = (heading: string, draw: (one: Timeline, name: string) => string): string =>
-    `<h2>${heading}</h2>\n${all.map((one, k) => draw(one, other === undefined ? "" : nameOf(k))).join("\n")}`;
+    `<h2>${heading}</h2>\n${all.map((one, k) => draw(one, all.length === 1 ? "" : nameOf(k))).join("\n")}`;
   return [
-    ...all.map((one, k) => summary(one, other === undefined ? "" : nameOf(k))),
-    other === undefined ? "" : comparison(timing, other.timing),
     each("Cores", (one, name) =>
-      slowest === 0 ? nothing(name) : headed(name, figureOf(coreStrip(one, slowest), coresCaption(one))),
+      one.timing.cycles === 0
+        ? nothing(name)
+        : headed(name, figureOf(coreStrip(one, one.timing.cycles), coresCaption(one))),
     ),
     each("Pipes over time", (one, name) => {
       if (one.timing.events.length === 0) return nothing(name);
       const hatch = `wait${name}`;
       const caption = `${pipeKeys(one.timing, hatch)}${cutCaption(one)}`;
-      return headed(name, figureOf(lanesOf(one, reach, hatch), caption));
+      return headed(name, figureOf(lanesOf(one, timelineReach(one).until, hatch), caption));
     }),
     each("Unified buffer of core 0", (one, name) => {
-      const map = memoryMap(one, reach, escapeMarkup);
+      const map = memoryMap(one, timelineReach(one).until, escapeMarkup);
       return headed(name, map === undefined ? "<p>Nothing is staged.</p>" : figureOf(map.chart, map.caption));
     }),
     each("Output tiles", (one, name) => {
@@ -65,10 +70,17 @@ function standing({ kernel, timing }: Timeline): string {
   return found === undefined ? "" : ` ${escapeMarkup(found.charAt(0).toUpperCase() + found.slice(1))}.`;
 }
 
-function comparison(a: Walked, b: Walked): string {
-  if (a.cycles === b.cycles) return "<p>Both take as long.</p>";
-  const [fast, slow, name] = a.cycles < b.cycles ? [a, b, "A"] : [b, a, "B"];
-  return `<p>${name} is ${(slow.cycles / Math.max(1, fast.cycles)).toFixed(2)} times as fast. The axes of both are the same.</p>`;
+/** A tile program has cycles alone: what it was tiled from is not known. */
+function comparison(a: Timeline<Kernel>, b: Timeline<Kernel>): string {
+  const faster = fasterOf(a.timing.cycles, b.timing.cycles);
+  const said = `<p>${faster.charAt(0).toUpperCase()}${faster.slice(1)}. Each chart has an axis of its own.</p>`;
+  if (a.kernel.access === undefined || b.kernel.access === undefined) return said;
+  const rows = sideRows([sideOf(a.kernel), sideOf(b.kernel)]);
+  return `${htmlTable(
+    "two schedules",
+    sideHeads,
+    rows.map((cells) => ({ cells })),
+  )}\n${said}`;
 }
 
 function coresCaption(one: Timeline): string {

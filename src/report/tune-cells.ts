@@ -49,7 +49,10 @@ export interface RefusedResidency {
 export function tileCells(result: TuneResult): TileCells | undefined {
   const rank = outputOf(result.gather).type.shape.length;
   if (rank === 0) return undefined;
-  const schedules = [...result.candidates, ...result.pruned];
+  // Off the grid there is a tile here and there, which would draw rows and columns of hardly a cell.
+  const schedules = [...result.candidates, ...result.pruned].filter(
+    ({ beside, id }) => !beside || id === result.best.id,
+  );
   const tiles = [
     ...schedules.map(({ schedule }) => schedule.tile),
     ...result.refused.map(({ tile }) => tile),

@@ -1,5 +1,4 @@
 /** Which candidates of a space a search costs: what a budget leaves, and of that a shard's part. */
-import { seeded } from "./seeded.js";
 import type { SearchSpace, SpaceEntry } from "./space.js";
 
 /** Candidates that are costed or measured, or how long. */
@@ -11,22 +10,18 @@ export interface Shard {
   readonly parts: number;
 }
 
-/** Of a budget, what explores: drawn among those that the estimate puts behind. */
-const explored = 0.1;
+/** Of a budget, what goes to the whole numbers beside the best tiles, which would fill it alone: their estimates are alike. */
+const besideShare = 0.1;
 
-/** The list that a budget leaves: the default, the most promising, and some that a seed draws from the rest. */
-export function cut(space: SearchSpace, own: string, budget: Budget, seed: number): readonly SpaceEntry[] {
+/** The list that a budget leaves: the default, the most promising, and the most promising of those beside the grid. */
+export function cut(space: SearchSpace, own: string, budget: Budget): readonly SpaceEntry[] {
   const first = space.entries.filter(({ facts }) => facts.id === own);
   const others = space.entries.filter(({ facts }) => facts.id !== own);
   if (typeof budget !== "number" || budget > others.length) return [...first, ...others];
-  const drawn = Math.floor(budget * explored);
-  const chosen = others.slice(0, Math.max(0, budget - 1 - drawn));
-  const rest = others.slice(chosen.length);
-  const draw = seeded(seed);
-  for (let k = 0; k < drawn && rest.length > 0; k++) {
-    chosen.push(...rest.splice(Math.floor(draw() * rest.length), 1));
-  }
-  return [...first, ...chosen];
+  const beside = others.filter(({ facts }) => facts.beside);
+  const grid = others.filter(({ facts }) => !facts.beside);
+  const tried = Math.min(beside.length, Math.max(Math.floor(budget * besideShare), budget - 1 - grid.length));
+  return [...first, ...grid.slice(0, Math.max(0, budget - 1 - tried)), ...beside.slice(0, tried)];
 }
 
 /** Whether a candidate is this shard's. */

@@ -43,6 +43,8 @@ export interface CandidateFacts {
   readonly given?: ResolvedSchedule;
   /** Cycles, roughly: what ranks candidates before any is costed. */
   readonly estimate: number;
+  /** Whether its tile is off the grid: a whole number beside an entry of one of the best tiles. */
+  readonly beside: boolean;
   /** Bytes that cross between global memory and the cores. */
   readonly bytes: number;
   /** Bytes of unified buffer, second buffers and padding included. */

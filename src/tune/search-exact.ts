@@ -3,13 +3,13 @@ import { pause, sliceMs } from "../../backends/long-run.js";
 import { concluded } from "./conclude.js";
 import { costedBy, type Costed } from "./costed.js";
 import { cut, inShard } from "./cut.js";
-import { deadlineOf, defaultBudget, defaultSeed, scheduleLabel, type Search } from "./options.js";
+import { deadlineOf, defaultBudget, scheduleLabel, type Search } from "./options.js";
 import type { Candidate, TuneResult } from "./result.js";
 
 export async function searchExact(search: Search): Promise<TuneResult> {
   const { task, space, own, options } = search;
-  const { budget = defaultBudget, seed = defaultSeed, shard, known, signal } = options;
-  const list = cut(space, own, budget, seed);
+  const { budget = defaultBudget, shard, known, signal } = options;
+  const list = cut(space, own, budget);
   const mine = list.filter(({ facts }) => facts.id === own || inShard(facts.id, shard));
   options.onSpace?.(
     task,

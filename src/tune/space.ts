@@ -6,8 +6,6 @@ import {
   at,
   elementCount,
   estimator,
-  followedBy,
-  gatheredTable,
   judge,
   printSchedule,
   replaced,
@@ -18,7 +16,14 @@ import {
   type Target,
   type Tiling,
 } from "../../ir/index.js";
-import { candidates, fits, roomOf, variants, withDefaults, type Candidates } from "../../passes/index.js";
+import {
+  candidates,
+  fits,
+  roomOf,
+  variantsInEveryOrder,
+  withDefaults,
+  type Candidates,
+} from "../../passes/index.js";
 import { contentHash } from "./content-hash.js";
 import type { CandidateFacts, Objective, RefusedTiles } from "./result.js";
 
@@ -44,9 +49,10 @@ export interface SearchSpace {
 
 /** Tiles of one residency that are looked at, besides those around the best. */
 const mostTiles = 3000;
-/** Tiles around which every entry of each dim is tried where some were left out, and how often. */
-const centres = 4;
+/** How often every entry of each dim is tried around the best where some were left out. */
 const rounds = 2;
+/** Steps from an entry of one of the best tiles to those beside it, in what entries are multiples of. */
+const steps = [-2, -1, 1, 2];
 /** Refused tiles that are kept. */
 const mostRefused = 200;
 
@@ -72,7 +78,7 @@ export function* spaceOf(
     tiles += part.tiles;
     thinned ||= part.thinned;
   }
-  for (const tiling of known) weighOne(tiling, estimator(tiling)(tiling), found);
+  for (const tiling of known) weighOne(tiling, estimator(tiling)(tiling), false, found);
   const entries = [...found.values()].sort((a, b) => compareEntries(a, b, objective));
   return { entries, refused, refusedCount, longTiles, tiles, thinned };
 }
@@ -87,7 +93,7 @@ const compareEntries = (a: SpaceEntry, b: SpaceEntry, objective: Objective): num
   (a.facts.id < b.facts.id ? -1 : 1);
 
 /** What is known of a legal schedule by itself. */
-export const factsOf = (tiling: Tiling): Omit<CandidateFacts, "estimate"> => {
+export const factsOf = (tiling: Tiling): Omit<CandidateFacts, "estimate" | "beside"> => {
   const { schedule, traffic, footprint } = tiling;
   return {
     id: idOf(schedule),
@@ -99,8 +105,13 @@ export const factsOf = (tiling: Tiling): Omit<CandidateFacts, "estimate"> => {
   };
 };
 
-function weighOne(tiling: Tiling, estimate: number, into: Map<string, SpaceEntry>): SpaceEntry {
-  const facts = { ...factsOf(tiling), estimate };
+function weighOne(
+  tiling: Tiling,
+  estimate: number,
+  beside: boolean,
+  into: Map<string, SpaceEntry>,
+): SpaceEntry {
+  const facts = { ...factsOf(tiling), estimate, beside };
   const entry: SpaceEntry = { tiling, weight: estimate, facts };
   into.set(facts.id, entry);
   return entry;
@@ -116,8 +127,7 @@ class Part {
   private readonly among: Candidates;
   private readonly room: number;
   private readonly looked = new Set<string>();
-  /** The best weight of each tile. */
-  private readonly best = new Map<string, SpaceEntry>();
+  private readonly weighed: SpaceEntry[] = [];
 
   constructor(
     private readonly base: Tiling,
@@ -137,22 +147,45 @@ class Part {
     const lists = thinnedEntries(free.map((d) => entries.get(d) ?? []));
     this.thinned = lists.some((list, k) => list.length < (entries.get(at(free, k)) ?? []).length);
     yield* this.visit(start, 0, lists);
-    if (!this.thinned) return;
-    for (let round = 0; round < rounds; round++) {
-      for (const centre of this.centres()) {
-        for (const d of free) {
-          for (const n of entries.get(d) ?? []) {
-            this.weigh(start.with({ tile: replaced(centre.schedule.tile, d, n) }));
-            yield this.found.size;
-          }
+    if (this.thinned)
+      for (let round = 0; round < rounds; round++) yield* this.around((d) => entries.get(d) ?? [], false);
+    // Milliseconds do not tell an entry from the next one.
+    if (this.objective !== "ms") yield* this.around((d, n) => this.besideEntry(d, n), true);
+  }
+
+  /** The best tiles with other entries along one dim. */
+  private *around(
+    entries: (d: number, own: number) => readonly number[],
+    beside: boolean,
+  ): Generator<number, void> {
+    const { start, free } = this.among;
+    for (const { schedule } of this.centres()) {
+      for (const d of free) {
+        for (const n of entries(d, at(schedule.tile, d))) {
+          this.weigh(start.with({ tile: replaced(schedule.tile, d, n) }), beside);
+          yield this.found.size;
         }
       }
     }
   }
 
-  private centres(): Tiling[] {
-    const ranked = [...this.best.values()].sort((a, b) => compareEntries(a, b, this.objective));
-    return ranked.slice(0, centres).map(({ tiling }) => tiling);
+  private besideEntry(d: number, own: number): readonly number[] {
+    const multiple = this.among.multiples.get(d) ?? 1;
+    return steps
+      .map((step) => Math.floor(own / multiple + step) * multiple)
+      .filter((n) => n >= multiple && n < at(this.among.limits, d));
+  }
+
+  /** Each is the best of all that take no more of UB than it does, so that a larger UB has those of a smaller one. */
+  private centres(): readonly Tiling[] {
+    const planned = ({ facts }: SpaceEntry): number => facts.ubBytes;
+    const compare = (a: SpaceEntry, b: SpaceEntry): number => compareEntries(a, b, this.objective);
+    const found: SpaceEntry[] = [];
+    for (const entry of [...this.weighed].sort((a, b) => planned(a) - planned(b) || compare(a, b))) {
+      const best = found.at(-1);
+      if (best === undefined || compare(entry, best) < 0) found.push(entry);
+    }
+    return found.map(({ tiling }) => tiling);
   }
 
   /** Entries along the dims in turn, as far as the smallest tile with them is taken: larger entries only take more. */
@@ -192,7 +225,7 @@ class Part {
   }
 
   /** Every schedule of one tile. */
-  private weigh(tiling: Tiling): void {
+  private weigh(tiling: Tiling, beside = false): void {
     const key = tiling.schedule.tile.join();
     if (this.looked.has(key)) return;
     this.looked.add(key);
@@ -202,68 +235,16 @@ class Part {
       return;
     }
     const estimators = new Map<string, (variant: Tiling) => number>();
-    const nests = new Set<string>();
-    for (const order of ordersOf(tiling, this.objective)) {
-      for (const variant of variants(tiling.with({ order }), this.room)) {
-        const nest = nestOf(variant);
-        if (nests.has(nest)) continue;
-        nests.add(nest);
-        if (!this.takes(variant)) continue;
-        const { class: own, cycles, setup } = variant.lowering;
-        // Strips of other lengths are other work.
-        const kind = `${own} ${cycles} ${setup}`;
-        const estimate = estimators.get(kind) ?? estimator(variant);
-        estimators.set(kind, estimate);
-        const entry = weighOne(variant, estimate(variant), this.found);
-        const known = this.best.get(key);
-        if (known === undefined || entry.weight < known.weight) this.best.set(key, entry);
-      }
+    for (const variant of variantsInEveryOrder(tiling, this.room, this.objective === "ms")) {
+      if (!this.takes(variant)) continue;
+      const { class: own, cycles, setup } = variant.lowering;
+      // Strips of other lengths are other work.
+      const kind = `${own} ${cycles} ${setup}`;
+      const estimate = estimators.get(kind) ?? estimator(variant);
+      estimators.set(kind, estimate);
+      this.weighed.push(weighOne(variant, estimate(variant), beside, this.found));
     }
   }
-}
-
-/** What tells the schedules of one tile apart: the loops in their order, and the other entries. */
-const nestOf = ({ schedule, loops }: Tiling): string => {
-  const nest = loops.map((loop) => `${loop.kind} ${loop.dim} ${loop.mode}`).join();
-  const { tile: _, order: __, ...others } = schedule;
-  return `${nest}; ${printSchedule(others)}`;
-};
-
-/**
- * Orders of the loops that make distinct nests: every sequence of loops that only the indices follow may stand last, where it
- * reuses the data's tile. Nests that differ in the order of their parallel loops alone deal the same tasks in another order:
- * for the clock they are one; a cache may tell them apart, so that a search by milliseconds looks at both ways round.
- */
-function ordersOf(
-  { gather, schedule, residency, tile, extents }: Tiling,
-  objective: Objective,
-): readonly (readonly number[])[] {
-  if (gather.schedule.order !== undefined) return [schedule.order];
-  const follows = followedBy(gather.map, gatheredTable);
-  const cut = (d: number): boolean => at(tile, d) < at(extents, d);
-  const reusing = residency === "gm" ? [] : schedule.order.filter((d) => !follows.has(d) && cut(d));
-  const nests = orderedSubsets(reusing).map((last) => {
-    const outer = schedule.order.filter((d) => !last.includes(d));
-    // Data's dims stand inside those that are not to be reused along; without reuse there is nothing to keep apart.
-    const inner = residency === "gm" ? [] : outer.filter((d) => follows.has(d));
-    const parallel = [...outer.filter((d) => !inner.includes(d)), ...inner];
-    return { parallel, last };
-  });
-  const orders = nests.flatMap(({ parallel, last }) => {
-    const back = [...parallel].reverse();
-    return (objective === "ms" ? [parallel, back] : [parallel]).map((outer) => [...outer, ...last]);
-  });
-  // Of orders with the same nest the first one counts: the plain one, where it is among them.
-  return [schedule.order, ...orders];
-}
-
-/** Every sequence of some of the items, the longest first and in the given order before others. */
-function orderedSubsets(items: readonly number[]): number[][] {
-  const grow = (chosen: readonly number[]): number[][] => {
-    const longer = items.filter((d) => !chosen.includes(d)).flatMap((d) => grow([...chosen, d]));
-    return [...longer, [...chosen]];
-  };
-  return grow([]);
 }
 
 /** The lists with entries left out of the longest, evenly, until their product is small enough; ends stay. */

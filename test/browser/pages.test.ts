@@ -147,6 +147,68 @@ describe("pages in Chromium", () => {
     });
   }
 
+  it("tiles of thousands of tasks are as large as can be seen, and the page says how far they are drawn", async (context) => {
+    if (opened === undefined) return context.skip();
+    const rows = onnx.gather({ data: ["f32", [4096, 512]], indices: ["i32", [2048]], axis: 0 });
+    const kernel = compile(rows, { target, tile: [1, 512], residency: "gm" });
+    const timing = walkOf(kernel.tile, target);
+    expect(timing.tasks).toBe(2048);
+    await show(opened, timelinePage(kernel, timing), 1200, "light");
+    const sizes = await opened.page.evaluate<readonly (readonly [number, number])[]>(
+      `[...document.querySelectorAll("svg[aria-label^='tiles of the output'] [aria-label=rect] rect")].map((rect) => [Number(rect.getAttribute("width")), Number(rect.getAttribute("height"))])`,
+    );
+    expect(sizes.length).toBe(105);
+    for (const [wide, high] of sizes) expect(Math.min(wide, high)).toBeGreaterThan(3);
+    expect(await opened.page.locator("figcaption").last().innerText()).toContain(
+      "Drawn: dim 0 up to 105 of 2,048",
+    );
+  });
+
+  it("two schedules have their figures above the charts, and an axis each", async (context) => {
+    if (opened === undefined) return context.skip();
+    const kernels = [
+      compile(matrix, { target, tile: [7, 64] }),
+      compile(matrix, { target, tile: [1, 8], buffers: 1, residency: "ub" }),
+    ];
+    const [one, other] = kernels.map((kernel) => ({ kernel, timing: walkOf(kernel.tile, target) }));
+    if (one === undefined || other === undefined) throw new Error("two kernels");
+    await show(opened, timelinePage(one.kernel, one.timing, other), 1200, "light");
+    const table = opened.page.locator("table");
+    const cells = await table.locator("tr", { hasText: "cycles" }).last().locator("td").allInnerTexts();
+    expect(cells).toEqual([
+      "cycles",
+      ...[one, other].map(({ timing }) => timing.cycles.toLocaleString("en")),
+    ]);
+    const first = await opened.page.locator("figure > svg").first().boundingBox();
+    const box = await table.boundingBox();
+    expect((box?.y ?? NaN) + (box?.height ?? NaN)).toBeLessThan(first?.y ?? NaN);
+    // Each chart of cores reaches its top, however much faster one of them is.
+    expect(other.timing.cycles / one.timing.cycles).toBeGreaterThan(3);
+    const heights = await opened.page.evaluate<number[]>(
+      `[...document.querySelectorAll("svg[aria-label^='until when']")].map((chart) => Math.max(...[...chart.querySelectorAll("[aria-label=bar] rect")].map((bar) => Number(bar.getAttribute("height")))))`,
+    );
+    expect(heights.length).toBe(2);
+    for (const height of heights) expect(height).toBeGreaterThan(50);
+  });
+
+  it("a long program's pass page folds what stays, wraps long lines, and shows each change", async (context) => {
+    if (opened === undefined) return context.skip();
+    const [text] = passed();
+    await show(opened, text, 600, "light");
+    const lines = opened.page.locator("pre:visible");
+    const wide = await lines.evaluateAll((all) => all.map((pre) => pre.scrollWidth - pre.clientWidth));
+    expect(Math.max(...wide)).toBeLessThanOrEqual(0);
+    const hidden = await opened.page.locator("details:not([open]) ins, details:not([open]) del").count();
+    const schedules = await opened.page
+      .locator("details", { has: opened.page.locator("summary", { hasText: "schedule" }) })
+      .locator("ins, del")
+      .count();
+    expect(hidden).toBe(schedules);
+    expect(
+      await opened.page.locator("summary", { hasText: /^\d+ unchanged lines?$/ }).count(),
+    ).toBeGreaterThan(0);
+  });
+
   it("the check finds a page that is empty, too wide, or has a chart without marks", async (context) => {
     if (opened === undefined) return context.skip();
     const words = "<p>Enough words to be a page that somebody would read to its end.</p>";

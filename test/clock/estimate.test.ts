@@ -4,7 +4,7 @@ import { estimator, gmAllowed, isLegal, type Tiling } from "../../ir/index.js";
 import { candidates, clockOf, variants, withDefaults } from "../../passes/index.js";
 import { accessOf } from "../../src/api/access.js";
 import { targets, type Target } from "../../src/index.js";
-import { sizedGathers } from "../support/sized-gathers.js";
+import { sizedGathers } from "../../bench/sized-gathers.js";
 
 /** Some schedules of each gather: every combination of two entries of each dim, with all that a tile leaves open. */
 function* schedulesOn(target: Target): Generator<Tiling> {

@@ -13,7 +13,7 @@ import {
 import { candidates, chooseSchedule, clockOf, withDefaults } from "../../passes/index.js";
 import { accessOf } from "../../src/api/access.js";
 import { compile, legalTiles, onnx, pypto, targets, tryCompile, type Target } from "../../src/index.js";
-import { sizedGathers } from "../support/sized-gathers.js";
+import { sizedGathers } from "../../bench/sized-gathers.js";
 
 const target = targets.ascendA2;
 

@@ -161,11 +161,22 @@ describe("a search by what is exact", () => {
     await expect(tune({} as SourceFunc)).rejects.toMatchObject({ diagnostics: [{ code: "TC702" }] });
   });
 
-  it("gives one answer for one seed, and explores by it", async () => {
-    const ids = async (seed: number): Promise<readonly string[]> =>
+  it("spends a tenth of its budget on whole numbers beside entries of the best tiles, whatever the seed", async () => {
+    const idsOf = async (seed: number): Promise<readonly string[]> =>
       (await tune(rows, { target, budget: 50, seed })).candidates.map(({ id }) => id);
-    expect(await ids(3)).toEqual(await ids(3));
-    expect(await ids(3)).not.toEqual(await ids(4));
+    expect(await idsOf(3)).toEqual(await idsOf(4));
+    const { candidates, pruned } = await tune(rows, { target, budget: 50 });
+    const beside = candidates.filter((candidate) => candidate.beside);
+    expect(candidates).toHaveLength(50);
+    expect(beside).toHaveLength(5);
+    const grid = [...candidates, ...pruned].filter((candidate) => !candidate.beside);
+    for (const { schedule } of beside) {
+      const near = grid.some(({ schedule: { tile } }) => {
+        const away = tile.map((entry, d) => Math.abs(entry - (schedule.tile[d] ?? NaN)));
+        return away.filter((by) => by > 0).length === 1 && Math.max(...away) <= 2;
+      });
+      expect(near, schedule.tile.join()).toBe(true);
+    }
   });
 
   it("splits one list among shards, each with the default, and together finds the same best", async () => {

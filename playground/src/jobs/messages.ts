@@ -7,6 +7,7 @@ import type { TuneResult, Objective } from "../../../src/tune/result.js";
 import type { Inputs } from "../page-state.js";
 import type { ScheduleText } from "./flags.js";
 import type { Asked, Change } from "./program.js";
+import type { Stops } from "./stops.js";
 
 /** Names that forms offer and the editor completes. */
 export interface Vocabulary {
@@ -88,6 +89,8 @@ export interface Shown {
   readonly symbols: readonly Sym[];
   readonly form?: Form;
   readonly verdict: Verdict;
+  /** Absent where the schedule is none, and for a tile program. */
+  readonly stops?: Stops;
   /** Everything that legal tiles depend on. */
   readonly space: string;
 }

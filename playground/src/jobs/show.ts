@@ -19,13 +19,16 @@ import {
   targets,
   type Diagnostic,
   type Func,
+  type ResolvedSchedule,
   type TensorType,
 } from "../../../ir/index.js";
+import { accessOf } from "../../../src/api/access.js";
 import { explain, type Explanation } from "../../../src/api/explain.js";
-import { tryCompile } from "../../../src/api/compile.js";
+import { resolveTargetOf, tryCompile } from "../../../src/api/compile.js";
 import type { Form, Shown, Suggestion, Verdict, Vocabulary } from "./messages.js";
 import { entriesOf, hintedFlags } from "./flags.js";
 import { read, type Asked } from "./program.js";
+import { stopsOf, type Stops } from "./stops.js";
 
 export const vocabulary = (): Vocabulary => ({
   dialects: dialects.map((name) => ({
@@ -54,6 +57,8 @@ export function show(asked: Asked): Shown {
   }
   const { tile: _, ...open } = func.schedule;
   const form = func.level === "source" ? formOf(func) : undefined;
+  const verdict = hasErrors(diagnostics) ? refusal(diagnostics) : verdictOn(func);
+  const stops = verdict.explained && stopsFor(func, verdict.explained.schedule);
   return {
     names,
     name: func.name,
@@ -64,9 +69,15 @@ export function show(asked: Asked): Shown {
     output: outputOf(func).type.shape,
     symbols: openSymbols(func),
     ...(form === undefined ? {} : { form }),
-    verdict: hasErrors(diagnostics) ? refusal(diagnostics) : verdictOn(func),
+    verdict,
+    ...(stops === undefined ? {} : { stops }),
     space: func.level === "tile" ? "" : printFunc({ ...func, schedule: open }),
   };
+}
+
+function stopsFor(func: Func, used: ResolvedSchedule): Stops | undefined {
+  const access = accessOf(func);
+  return access && stopsOf(access, resolveTargetOf(func, {}), used, outputOf(access).type.shape);
 }
 
 function formOf(func: Func & { readonly level: "source" }): Form | undefined {

@@ -5,6 +5,7 @@ import type { Shown, Vocabulary } from "../jobs/messages.js";
 import type { ScheduleText } from "../jobs/flags.js";
 import type { Change } from "../jobs/program.js";
 import { Choice, TextField } from "./field.js";
+import { Slider } from "./slider.js";
 
 interface Props {
   readonly shown: Shown;
@@ -21,7 +22,7 @@ const helpFor: Readonly<Partial<Record<keyof Schedule, string>>> = {
 };
 
 export function ScheduleForm({ shown, vocabulary, onChange }: Props) {
-  const { schedule, target, level, output, verdict } = shown;
+  const { schedule, target, level, output, verdict, stops } = shown;
   const off = level === undefined || level === "tile";
   const set = (entry: ScheduleText["entry"], text: string): Promise<string> =>
     onChange({ kind: "schedule", entries: [{ entry, text }] });
@@ -30,33 +31,23 @@ export function ScheduleForm({ shown, vocabulary, onChange }: Props) {
     const value = schedule[entry];
     return value === undefined ? "" : formatEntry(value);
   };
-  const sliders = (entry: "tile" | "view", label: string) =>
+  const sliders = (entry: "tile" | "view") =>
     output.map((extent, d) => {
       const entries = schedule[entry] ?? used?.[entry] ?? output;
       const value = Math.min(entries[d] ?? extent, Math.max(1, extent));
       return (
-        <label class="slider" key={`${entry}-${d}`}>
-          <span>
-            {label} dim {d}
-          </span>
-          <input
-            type="range"
-            data-testid={`${entry}-${d}`}
-            min={1}
-            max={Math.max(1, extent)}
-            step={1}
-            value={value}
-            disabled={off}
-            aria-valuetext={`${value} of ${extent} elements`}
-            onInput={(event) => {
-              const moved = Number(event.currentTarget.value);
-              void set(entry, output.map((size, k) => (k === d ? moved : (entries[k] ?? size))).join());
-            }}
-          />
-          <output>
-            {value} / {extent}
-          </output>
-        </label>
+        <Slider
+          key={`${entry}-${d}`}
+          id={`${entry}-${d}`}
+          label={`${entry} dim ${d}`}
+          stops={stops?.[entry][d] ?? [{ entry: value, legal: true }]}
+          value={value}
+          extent={extent}
+          disabled={off}
+          onEntry={(moved) =>
+            void set(entry, output.map((size, k) => (k === d ? moved : (entries[k] ?? size))).join())
+          }
+        />
       );
     });
   return (
@@ -94,8 +85,8 @@ export function ScheduleForm({ shown, vocabulary, onChange }: Props) {
         );
       })}
       <div class="sliders wide">
-        {sliders("tile", "tile")}
-        {sliders("view", "view")}
+        {sliders("tile")}
+        {sliders("view")}
       </div>
     </fieldset>
   );

@@ -1,4 +1,4 @@
-/** Every tile by its cost; a cell sets its tile, and one that no rule takes says why. Drawn when it comes into view. */
+/** Every tile by its cost; a cell sets its tile, and one that no rule takes says why. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Asked } from "../jobs/program.js";
 import { long } from "../workers.js";
@@ -16,20 +16,9 @@ interface Props {
 
 export function SpaceMapView({ asked, space, tile, onCell }: Props) {
   const place = useRef<HTMLElement>(null);
-  const [seen, setSeen] = useState(false);
   const [map, setMap] = useState<SpaceMap>();
-  useEffect(() => {
-    if (place.current === null) return undefined;
-    const observer = new IntersectionObserver((entries) => {
-      if (entries.some(({ isIntersecting }) => isIntersecting)) setSeen(true);
-    });
-    observer.observe(place.current);
-    return () => {
-      observer.disconnect();
-    };
-  }, []);
   const settled = useSettled(space);
-  const found = useAnswer(long, "space", seen && settled !== "" ? asked : undefined, settled);
+  const found = useAnswer(long, "space", settled !== "" ? asked : undefined, settled);
   useEffect(() => {
     if (found.state !== "done") return undefined;
     let current = true;

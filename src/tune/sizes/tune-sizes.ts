@@ -7,9 +7,11 @@
 import {
   at,
   bindSizes,
+  bindSome,
   CompileError,
   cyclesOf,
   error,
+  formatSizes,
   isLegal,
   openSymbols,
   outputOf,
@@ -37,7 +39,7 @@ import { nearestOf, nearSome, piecesOf, type Choice, type Cycles } from "./piece
 /** Which sizes, and how the schedules of each are searched. */
 export interface SizesOptions
   extends CompileOptions, Pick<TuneOptions, "budget" | "seed" | "signal" | "onProgress"> {
-  /** Of the program's one open symbol by its name, in elements: 1 or more each. */
+  /** Of the program's one open symbol by its name, in elements: 1 or more each. `bind` has the sizes of its others. */
   readonly sizes: Readonly<Record<string, readonly number[]>>;
   /** Ranges of the table, at most. Default 6. */
   readonly pieces?: number;
@@ -107,9 +109,12 @@ export async function tuneSizes(program: Func, options: SizesOptions): Promise<S
     seed,
     signal,
     onProgress,
+    bind = {},
     ...compiling
   } = options;
-  const { gather, symbol } = opened(program, given, compiling);
+  const rest = bindSome(program, bind);
+  if (!rest.ok) throw new CompileError(rest.diagnostics);
+  const { gather, symbol } = opened(rest.func, given, compiling);
   const target = resolveTargetOf(program, compiling);
   const sizes = [...new Set(given[symbol.name])].sort((a, b) => a - b);
   const programs = new Map<number, AccessFunc>();
@@ -198,7 +203,9 @@ function opened(
   const [symbol, ...others] = symbols;
   const { span } = program;
   if (gather === undefined || symbol === undefined || others.length > 0) {
-    const hint = symbols.length === 0 ? "declare one: dim N <= 4096" : "declare the others as numbers";
+    const most = Object.fromEntries(others.map((other) => [other.name, other.most]));
+    const hint =
+      symbols.length === 0 ? "declare one: dim N <= 4096" : `bind all but one: --bind ${formatSizes(most)}`;
     const open = symbols.length === 0 ? "none" : names.join(", ");
     const message = `sizes are of one open symbol, and @${program.name} has ${open}`;
     throw new CompileError([error("TC702", message, { span, hint })]);

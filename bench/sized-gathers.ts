@@ -1,6 +1,6 @@
 /** Gathers of the sizes at which schedules differ, the same ones in every run: from rows of a few bytes to outputs of millions of elements. */
-import { elementCount, outputOf, type DType, type SourceFunc } from "../../ir/index.js";
-import { onnx, pypto } from "../../src/index.js";
+import { elementCount, outputOf, type DType, type SourceFunc } from "../ir/index.js";
+import { onnx, pypto } from "../src/index.js";
 
 /** Numbers in [0, 1) of a linear congruential generator. */
 function drawer(seed: number): () => number {

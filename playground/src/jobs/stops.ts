@@ -1,0 +1,60 @@
+/** Where a slider stops: the entries worth trying along each dim of the tile and of the view, and which of them a rule refuses. */
+import {
+  at,
+  isLegal,
+  replaced,
+  smallestInView,
+  type AccessFunc,
+  type ResolvedSchedule,
+  type Shape,
+  type Target,
+} from "../../../ir/index.js";
+import { candidates, residenciesOf, withDefaults } from "../../../passes/index.js";
+
+export interface Stop {
+  readonly entry: number;
+  readonly legal: boolean;
+}
+
+/** By dim of the output, entries ascending. */
+export type Stops = Readonly<Record<"tile" | "view", readonly (readonly Stop[])[]>>;
+
+/** The other entries of a moved tile or view stay as the schedule that is `used` has them. */
+export function stopsOf(access: AccessFunc, target: Target, used: ResolvedSchedule, extents: Shape): Stops {
+  const { tile: _, ...open } = access.schedule;
+  const worthTrying = residenciesOf(access, target).map(
+    (residency) => candidates(withDefaults({ ...access, schedule: open }, residency, target)).entries,
+  );
+  const legal = (schedule: AccessFunc["schedule"]): boolean =>
+    residenciesOf(access, target).some((residency) => {
+      const tiling = withDefaults({ ...access, schedule }, residency, target);
+      return isLegal(schedule.tile === undefined ? smallestInView(tiling) : tiling);
+    });
+  const along = (key: keyof Stops, d: number, others: readonly number[]): readonly Stop[] => {
+    const extent = Math.max(1, at(extents, d));
+    const now = at(used[key], d);
+    const entries = [...new Set([...powersBelow(extent), ...others, now, extent])].sort((a, b) => a - b);
+    return entries
+      .filter((entry) => entry <= extent)
+      .map((entry) => ({
+        entry,
+        legal: legal({ ...access.schedule, [key]: replaced(used[key], d, entry) }),
+      }));
+  };
+  return {
+    tile: extents.map((_extent, d) =>
+      along(
+        "tile",
+        d,
+        worthTrying.flatMap((entries) => entries.get(d) ?? []),
+      ),
+    ),
+    view: extents.map((_extent, d) => along("view", d, [])),
+  };
+}
+
+function powersBelow(extent: number): number[] {
+  const powers: number[] = [];
+  for (let n = 1; n < extent; n *= 2) powers.push(n);
+  return powers;
+}
