@@ -278,11 +278,14 @@ export function App({ first }: { readonly first: PageState }) {
             aria-labelledby={`tab-${state.tab}`}
             data-testid={`${state.tab}-panel`}
           >
-            <TabPanel
-              asked={asked}
-              tab={state.tab}
-              onUse={(flags, target) => void followFlags(change, flags, target, shown?.target)}
-            />
+            {/* The first verdict comes first: what the tabs show takes a worker of its own. */}
+            {shown === undefined ? null : (
+              <TabPanel
+                asked={asked}
+                tab={state.tab}
+                onUse={(flags, target) => void followFlags(change, flags, target, shown.target)}
+              />
+            )}
           </div>
         </section>
       </main>

@@ -692,16 +692,28 @@ describe("a GPU", () => {
 
 describe("the page", () => {
   it("takes less than 300 kB, compressed, until it judges", async () => {
-    const bodies: Promise<Buffer>[] = [];
-    const count = (response: Response): void => void bodies.push(response.body());
+    const loads: { readonly asked: number; readonly bytes: Promise<number> }[] = [];
+    const count = (response: Response): void => {
+      const asked = response.request().timing().startTime;
+      loads.push({ asked, bytes: response.body().then((body) => gzipSync(body).length) });
+    };
+    const bytesOf = async (some: typeof loads): Promise<number> =>
+      (await Promise.all(some.map(({ bytes }) => bytes))).reduce((sum, bytes) => sum + bytes, 0);
     page.on("response", count);
-    const compressed = async (): Promise<number> =>
-      (await Promise.all(bodies)).reduce((sum, body) => sum + gzipSync(body).length, 0);
-    await visit();
-    const [judging, files] = [await compressed(), bodies.length];
+    await page.goto("about:blank");
+    // When the verdict is drawn, by the page's own clock: what is asked for later is not needed for it.
+    await page.addInitScript(`new MutationObserver((_, observer) => {
+      if (document.querySelector("[data-testid=verdict]") === null) return;
+      window.judgedAt = performance.timeOrigin + performance.now();
+      observer.disconnect();
+    }).observe(document, { childList: true, subtree: true })`);
+    await page.goto(`${origin}${path}`);
     await by("heat-map").waitFor();
     page.off("response", count);
-    const kilobytes = [judging, await compressed()].map((bytes) => (bytes / 1000).toFixed(0));
+    const judgedAt = await page.evaluate<number>("window.judgedAt");
+    const first = loads.filter(({ asked }) => asked <= judgedAt);
+    const [judging, all, files] = [await bytesOf(first), await bytesOf(loads), first.length];
+    const kilobytes = [judging, all].map((bytes) => (bytes / 1000).toFixed(0));
     console.log(`playground: ${kilobytes.join(" kB compressed until it judges, ")} kB with the map`);
     expect(files).toBeGreaterThan(3);
     expect(judging).toBeLessThan(300_000);
