@@ -26,6 +26,9 @@ import { clockOf } from "./lowered.js";
 const leading = 6;
 const tried = 160;
 const clocked = 4;
+/** Best tiles that are searched around in every order of loops, and tiles that are looked at for that. */
+const reordering = 3;
+const triedInEveryOrder = 100;
 /** How far over the best estimate a schedule may be the fastest. */
 const margin = 1.02;
 /** Schedules within this factor of the fewest cycles count as as fast (npm run bench:sweep). */
@@ -139,12 +142,16 @@ class Search {
     const key = this.numberOf(tile);
     if (this.weighed.has(key)) return this.weighed.get(key);
     const found = this.found(tile);
+    this.keep(key, found);
+    return found;
+  }
+
+  private keep(key: number, found: readonly Weighed[] | undefined): void {
     this.weighed.set(key, found);
     const [best] = found ?? [];
-    if (best !== undefined) {
-      this.leaders = [...this.leaders, best].sort((a, b) => a.estimate - b.estimate).slice(0, leading);
-    }
-    return found;
+    if (best === undefined) return;
+    const others = this.leaders.filter(({ tiling }) => this.numberOf(tiling.schedule.tile) !== key);
+    this.leaders = [...others, best].sort((a, b) => a.estimate - b.estimate).slice(0, leading);
   }
 
   /** Tiles differ along the free dims alone. */
@@ -191,13 +198,26 @@ class Search {
     return tile;
   }
 
-  /** The best tiles in every order of loops: the order says little of which tile is good. */
+  /** The best few tiles, and those around them along one dim, in every order of loops. */
   private reorder(): void {
-    for (const { tiling } of this.leaders) {
-      const { tile } = tiling.schedule;
-      const plain = this.among.start.with({ tile });
-      const found = variantsInEveryOrder(plain, this.room);
-      this.weighed.set(this.numberOf(tile), this.estimated(found, this.floor.of(tile)));
+    const [around, seen] = [new Set<number>(), new Set<number>()];
+    for (;;) {
+      const next = this.leaders
+        .slice(0, reordering)
+        .find(({ tiling }) => !around.has(this.numberOf(tiling.schedule.tile)));
+      if (next === undefined) return;
+      const { tile } = next.tiling.schedule;
+      around.add(this.numberOf(tile));
+      for (const other of [tile, ...this.along(next.tiling), ...this.traded(next.tiling)]) {
+        const key = this.numberOf(other);
+        if (seen.has(key)) continue;
+        if (seen.size >= triedInEveryOrder) return;
+        seen.add(key);
+        const floor = this.floor.of(other);
+        const tiling = this.among.start.with({ tile: other });
+        if (floor > this.worthwhile() || !fits(tiling, this.room)) continue;
+        this.keep(key, this.estimated(variantsInEveryOrder(tiling, this.room), floor));
+      }
     }
   }
 
