@@ -1,5 +1,5 @@
 /** Schedules of records in place of a program's own; apart, since a command seldom needs what hashes gathers. */
-import { atMost, CompileError, openSymbols, type Func } from "../../ir/index.js";
+import { atMost, bindSome, CompileError, openSymbols, type Func, type Sizes } from "../../ir/index.js";
 import { accessOf } from "../api/access.js";
 import { resolveTargetOf, type CompileOptions } from "../api/compile.js";
 import { pieceAt, pieceTable } from "../api/pieces.js";
@@ -19,9 +19,12 @@ export function replay(
   const passes = options.passes === undefined ? {} : { passes: options.passes };
   const { records } = readRecords(file);
   const { func: whole, sizes } = open ?? { func, sizes: atMost(openSymbols(func)) };
-  const family = accessOf(whole, options);
-  const table =
-    family === undefined ? undefined : pieceTable(records, family, resolveTargetOf(func, options));
+  const target = resolveTargetOf(func, options);
+  const tables = familiesOf(whole, sizes).flatMap((family) => {
+    const access = accessOf(family, options);
+    return (access && pieceTable(records, access, target)) ?? [];
+  });
+  const [table] = tables;
   const piece = table === undefined ? undefined : pieceAt(table.pieces, sizes[table.symbol]);
   if (table !== undefined && piece !== undefined) {
     note(`@${func.name}: the schedule of ${file} for ${table.symbol} from ${piece.from} to ${piece.to}`);
@@ -29,9 +32,7 @@ export function replay(
   }
   const gather = accessOf(func, options);
   const found =
-    gather === undefined
-      ? undefined
-      : replayed(records, gatherHash({ gather, target: resolveTargetOf(func, options), ...passes }));
+    gather === undefined ? undefined : replayed(records, gatherHash({ gather, target, ...passes }));
   if (found !== undefined) {
     note(`@${func.name}: the schedule of ${file}, found by ${found.task.objective}`);
     return { ...func, schedule: found.best.given ?? found.best.schedule };
@@ -40,4 +41,15 @@ export function replay(
   if (strict === true) throw new CompileError([other]);
   printDiagnostics([{ ...other, severity: "warning" }]);
   return func;
+}
+
+/** The program with one symbol open: a search over its sizes had sizes for the others. */
+function familiesOf(whole: Func, sizes: Sizes): readonly Func[] {
+  const symbols = openSymbols(whole);
+  if (symbols.length < 2) return [whole];
+  return symbols.flatMap(({ name }) => {
+    const { [name]: _, ...others } = sizes;
+    const bound = bindSome(whole, others);
+    return bound.ok ? [bound.func] : [];
+  });
 }

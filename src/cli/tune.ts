@@ -62,7 +62,7 @@ export function tuneCommand(program: Command): void {
     )
     .addOption(new Option("--backend <name>", "what measures ms").choices(["sim", "webgpu"]).default("sim"))
     .option("--budget <n|all|2m>", "candidates to cost or measure, or how long", String(defaultBudget))
-    .option("--seed <n>", "of random inputs and draws", String(defaultSeed))
+    .option("--seed <n>", "of random inputs, and of ties by ms", String(defaultSeed))
     .option("--threads <n>", "threads of the fast executor that measures ms")
     .option(
       "--measure <command>",

@@ -16,7 +16,7 @@ export interface TuneOptions extends CompileOptions {
   readonly objective?: Objective;
   /** Default 50. A number counts full costings, or measured candidates; estimates are free. */
   readonly budget?: Budget;
-  /** Of random inputs, of the draws that explore, of ties in a measured search. Default 1. */
+  /** Of random inputs, and of ties in a measured search. Default 1. */
   readonly seed?: number;
   /** The one list of candidates, split by their hashes. The default is in each. */
   readonly shard?: Shard;

@@ -115,6 +115,42 @@ describe("a search over sizes", () => {
   });
 });
 
+describe("a program with several symbols", () => {
+  const two = text.replace("dim N", "dim V <= 100\ndim N").replace("100x16", "Vx16");
+
+  it("is searched along one, with sizes for the others, as the program with these numbers is", async () => {
+    const options = { target, sizes: { N: sizes }, pieces: 3, budget: 12 };
+    const bound = await tuneSizes(program(two), { ...options, bind: { V: 100 } });
+    expect(bound.symbol).toEqual(found.symbol);
+    expect([bound.sizes, bound.pieces, bound.single]).toEqual([found.sizes, found.pieces, found.single]);
+    await expect(tuneSizes(program(two), { ...options, bind: { V: 101 } })).rejects.toThrow(
+      "symbol V is 101",
+    );
+  });
+
+  it("has a table on the command line, which compile takes with the same --bind", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "tilec-sizes-"));
+    try {
+      const [file, records] = [join(folder, "two.tir"), join(folder, "r.jsonl")];
+      writeFileSync(file, two);
+      const flags = ["--target", "ascend-a2", "--records", records];
+      const refused = await runHere(["tune", file, "--sizes", "N=1,40", "--budget", "5", ...flags]);
+      expect(refused.stderr).toContain("hint: bind all but one: --bind N=200");
+      const args = ["--bind", "V=100", "--sizes", "N=1,40,200", "--budget", "12", ...flags, "--json"];
+      const tuned = await runHere(["tune", file, ...args]);
+      expect(tuned.status, tuned.stderr).toBe(0);
+      const { pieces } = JSON.parse(tuned.stdout) as SizesResult;
+      const compiled = await runHere(["compile", file, "--bind", "V=100,N=40", ...flags]);
+      expect(compiled.status, compiled.stderr).toBe(0);
+      const piece = pieces.find(({ to }) => 40 <= to);
+      expect(compiled.stderr).toContain(`for N from ${piece?.from} to ${piece?.to}`);
+      expect(compiled.stdout).toContain(`tile = [${piece?.schedule.tile.join(", ")}]`);
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  });
+});
+
 describe("bind, given the records of a table,", () => {
   it("takes the schedule of the piece that a size lies in, and gives the bits of the reference", async () => {
     const records = recordsOf(found);
