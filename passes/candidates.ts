@@ -165,7 +165,7 @@ const nestOf = ({ schedule, loops }: Tiling): string => {
  * may stand last, where it reuses the data's tile. Nests that differ in the order of their parallel loops alone deal the same
  * tasks in another order: for the clock they are one; a cache may tell them apart, for which `bothWays` has the reverse too.
  */
-function reordered(tiling: Tiling, bothWays = false): Tiling[] {
+export function reordered(tiling: Tiling, bothWays = false): Tiling[] {
   const { gather, schedule, residency, tile, extents } = tiling;
   const staged = residency === "ub";
   if (gather.schedule.order !== undefined || !(staged || bothWays)) return [tiling];

@@ -11,24 +11,17 @@ import { targetFacts, type Target } from "../ir/target.js";
 import { largestThat } from "../ir/intervals/intervals.js";
 import { isLegal, replaced, type Tiling } from "../ir/tiling/index.js";
 import { at, elementCount, isPowerOfTwo, type Shape } from "../ir/types.js";
-import {
-  candidates,
-  fits,
-  roomOf,
-  shareOf,
-  variants,
-  variantsInEveryOrder,
-  type Candidates,
-} from "./candidates.js";
+import { candidates, fits, roomOf, shareOf, variants, reordered, type Candidates } from "./candidates.js";
 import { clockOf } from "./lowered.js";
 
 /** Best tiles that are searched around, tiles that are looked at in all before that ends, and schedules whose clock is read at most. */
 const leading = 6;
 const tried = 160;
 const clocked = 4;
-/** Best tiles that are searched around in every order of loops, and tiles that are looked at for that. */
+/** Best tiles that are searched around in other orders of loops, how far over the best these may be, and tiles that are looked at for that. */
 const reordering = 3;
-const triedInEveryOrder = 100;
+const promising = 1.1;
+const triedReordered = 100;
 /** How far over the best estimate a schedule may be the fastest. */
 const margin = 1.02;
 /** Schedules within this factor of the fewest cycles count as as fast (npm run bench:sweep). */
@@ -198,27 +191,47 @@ class Search {
     return tile;
   }
 
-  /** The best few tiles, and those around them along one dim, in every order of loops. */
+  /** The best few tiles in every other order of loops; where one is about as fast, also the tiles around them. */
   private reorder(): void {
+    const least = this.leaders[0]?.estimate ?? Infinity;
+    const orders = new Map<string, readonly number[]>();
+    for (const { tiling } of this.leaders.slice(0, reordering)) {
+      for (const { schedule } of reordered(tiling).slice(1)) {
+        const estimate = this.weighIn([schedule.order], schedule.tile);
+        if (estimate <= least * promising) orders.set(schedule.order.join(), schedule.order);
+      }
+    }
+    if (orders.size === 0) return;
     const [around, seen] = [new Set<number>(), new Set<number>()];
     for (;;) {
       const next = this.leaders
         .slice(0, reordering)
         .find(({ tiling }) => !around.has(this.numberOf(tiling.schedule.tile)));
       if (next === undefined) return;
-      const { tile } = next.tiling.schedule;
-      around.add(this.numberOf(tile));
-      for (const other of [tile, ...this.along(next.tiling), ...this.traded(next.tiling)]) {
-        const key = this.numberOf(other);
+      around.add(this.numberOf(next.tiling.schedule.tile));
+      for (const tile of [...this.along(next.tiling), ...this.traded(next.tiling)]) {
+        const key = this.numberOf(tile);
         if (seen.has(key)) continue;
-        if (seen.size >= triedInEveryOrder) return;
+        if (seen.size >= triedReordered) return;
         seen.add(key);
-        const floor = this.floor.of(other);
-        const tiling = this.among.start.with({ tile: other });
-        if (floor > this.worthwhile() || !fits(tiling, this.room)) continue;
-        this.keep(key, this.estimated(variantsInEveryOrder(tiling, this.room), floor));
+        this.weighIn([...orders.values()], tile);
       }
     }
+  }
+
+  /** The best estimate of a tile in these orders, which are kept beside those that are known of it. */
+  private weighIn(orders: readonly (readonly number[])[], tile: Shape): number {
+    const floor = this.floor.of(tile);
+    if (floor > this.worthwhile()) return Infinity;
+    const nests = orders.map((order) => this.among.start.with({ tile, order }));
+    const fitting = nests.filter((nest) => fits(nest, this.room));
+    const found = this.estimated(
+      fitting.flatMap((nest) => variants(nest, this.room)),
+      floor,
+    );
+    const key = this.numberOf(tile);
+    this.keep(key, bestTwo([...(this.weighed.get(key) ?? []), ...found]));
+    return found[0]?.estimate ?? Infinity;
   }
 
   /** The best two of the schedules of one tile. */
@@ -232,7 +245,7 @@ class Search {
       estimators.set(kind, estimate);
       return { tiling: variant, estimate: Math.max(floor, estimate(variant)) };
     });
-    return found.sort((a, b) => a.estimate - b.estimate).slice(0, 2);
+    return bestTwo(found);
   }
 
   /** Whole along some dims, cut along two, 1 along the others: dims are filled from the last, or by what they follow. */
@@ -319,6 +332,9 @@ class Search {
     return [...near, ...even.map((parts) => shareOf(d, limit, Math.min(parts, limit), tiling))];
   }
 }
+
+const bestTwo = (found: readonly Weighed[]): Weighed[] =>
+  [...found].sort((a, b) => a.estimate - b.estimate).slice(0, 2);
 
 const tieOf = (tiling: Tiling): Tie => ({
   idleCores: clockOf(tiling).idleCores,
