@@ -157,6 +157,8 @@ export function App({ first }: { readonly first: PageState }) {
   };
   const inputs = state.inputs[shown?.name ?? ""] ?? noInputs;
   const asked: WithInputs = { ...askedOf(state), inputs, seed: state.seed };
+  /** Once its verdict is drawn, which needs the words of the forms too. */
+  const judged = vocabulary === undefined ? undefined : shown;
   // Nothing runs on the verdict of another text: the inputs are those of the function that the verdict names.
   const legal = shown?.verdict.legal === true && of === keyOf(state);
   const left = leftBehind(state);
@@ -250,13 +252,13 @@ export function App({ first }: { readonly first: PageState }) {
               update({ seed });
             }}
           />
-          {shown === undefined ? null : (
+          {judged === undefined ? null : (
             <SpaceMapView
               asked={askedOf(state)}
-              space={shown.space}
-              tile={(shown.schedule.tile ?? shown.verdict.explained?.schedule.tile ?? []).join()}
+              space={judged.space}
+              tile={(judged.schedule.tile ?? judged.verdict.explained?.schedule.tile ?? []).join()}
               onCell={({ tile, residency }) => {
-                const used = shown.verdict.explained?.schedule.residency;
+                const used = judged.verdict.explained?.schedule.residency;
                 const now = used === undefined ? undefined : formatEntry(used);
                 setSchedule([
                   { entry: "tile", text: tile.join() },
@@ -279,11 +281,11 @@ export function App({ first }: { readonly first: PageState }) {
             data-testid={`${state.tab}-panel`}
           >
             {/* The first verdict comes first: what the tabs show takes a worker of its own. */}
-            {shown === undefined ? null : (
+            {judged === undefined ? null : (
               <TabPanel
                 asked={asked}
                 tab={state.tab}
-                onUse={(flags, target) => void followFlags(change, flags, target, shown.target)}
+                onUse={(flags, target) => void followFlags(change, flags, target, judged.target)}
               />
             )}
           </div>
