@@ -158,11 +158,11 @@ function chosen({ best, default: own, objective }: TuneResult): string {
   );
 }
 
-function accounts({ counts, space, seed }: TuneResult): string {
+function accounts({ counts, space, seed, objective }: TuneResult): string {
   const all = candidateStatuses.flatMap((status) =>
     counts[status] === 0 ? [] : [`${counts[status].toLocaleString("en")} ${status}`],
   );
-  return `${all.join(", ")}; ${space.tiles.toLocaleString("en")} tiles${space.thinned ? ", and those around the best" : ""}. Seed ${seed}.`;
+  return `${all.join(", ")}; ${space.tiles.toLocaleString("en")} tiles${space.thinned ? ", and those around the best" : ""}.${objective === "ms" ? ` Seed ${seed}.` : ""}`;
 }
 
 function schedules({ candidates, best, default: own, objective }: TuneResult): string {
