@@ -173,7 +173,7 @@ describe("the verdict", () => {
       }
     }
     const verdicts = await page.evaluate<number>(`performance.getEntriesByName("verdict").length`);
-    expect(verdicts).toBeGreaterThan(100);
+    expect(verdicts).toBeGreaterThan(positions / 2);
     // One for each program that is opened, too.
     expect(verdicts).toBeLessThanOrEqual(positions + 5);
   });
@@ -699,8 +699,8 @@ describe("the page", () => {
     };
     const bytesOf = async (some: typeof loads): Promise<number> =>
       (await Promise.all(some.map(({ bytes }) => bytes))).reduce((sum, bytes) => sum + bytes, 0);
-    page.on("response", count);
     await page.goto("about:blank");
+    page.on("response", count);
     // When the verdict is drawn, by the page's own clock: what is asked for later is not needed for it.
     await page.addInitScript(`new MutationObserver((_, observer) => {
       if (document.querySelector("[data-testid=verdict]") === null) return;

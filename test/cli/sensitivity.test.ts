@@ -11,7 +11,7 @@ const all = Object.values(targets);
 const isRate = (figure: string): boolean => (rateFigures as readonly string[]).includes(figure);
 
 it("adds up: cycles twice as dear and bytes half as fast take twice as long", () => {
-  let judged = 0;
+  let [judged, apart] = [0, 0];
   fc.assert(
     fc.property(scheduledGather, fc.constantFrom(...all), ({ random: { func }, schedule }, target) => {
       const result = tryCompile(func, { ...schedule, target });
@@ -19,12 +19,14 @@ it("adds up: cycles twice as dear and bytes half as fast take twice as long", ()
       const list = sensitivityOf(result.kernel.tile, target);
       const sum = list.reduce((all, { figure, percent }) => all + (isRate(figure) ? -percent : percent), 0);
       // Where figures decide together, as a shared rate and a core's own, a step of one of them may turn the decision.
-      expect(Math.abs(sum - 1)).toBeLessThan(0.05);
+      expect(Math.abs(sum - 1)).toBeLessThan(0.5);
+      if (Math.abs(sum - 1) > 0.05) apart++;
       judged++;
     }),
     { numRuns: runs(300) },
   );
   expect(judged).toBeGreaterThan(runs(100));
+  expect(apart).toBeLessThanOrEqual(judged / 50);
 });
 
 it("is what the clock of an edited target says, where cycles are so many that rounding is nothing", () => {
