@@ -7,6 +7,7 @@
  */
 import { parseArgs } from "node:util";
 import { bindSizes, CompileError, cyclesOf, parseModule, type Func } from "../ir/index.js";
+import { lcg } from "../src/formats/lcg.js";
 import { compile, targets, type Kernel } from "../src/index.js";
 import { table } from "../src/report/table.js";
 import { tableRecord, taskHash, taskOf, taskRecord, tune, tuneSizes } from "../src/tune/index.js";
@@ -29,7 +30,7 @@ const families: readonly Family[] = [
     name: "embedding rows f32[50257,768] by N",
     text: `dim N <= 4096
 func @embedding(%e: tensor<50257x768xf32>, %i: tensor<Nxi32>) -> tensor<Nx768xf32> schedule {residency = gm} {
-  %y = access.gather %e, %i (d0, d1) -> (%i[d0], d1) {oob = error}
+  %y = access.gather %e, %i (d0, d1) -> (from_end(%i[d0]), d1) {oob = error}
   return %y
 }
 `,
@@ -65,15 +66,6 @@ function boundTo(func: Func, N: number): Func {
 
 const cyclesAt = (kernel: Kernel, N: number): number => cyclesOf(kernel.bind({ N }).tile, target).cycles;
 
-/** Numbers in [0, 1) of a linear congruential generator. */
-function drawer(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
-    return state / 2 ** 32;
-  };
-}
-
 for (const { name, text, sizes } of families) {
   const [func] = parseModule(text, name).module.funcs;
   if (func === undefined) throw new Error(`${name} is no program`);
@@ -101,7 +93,7 @@ for (const { name, text, sizes } of families) {
       ]),
     ),
   );
-  const draw = drawer(32);
+  const draw = lcg(32);
   const between = new Set<number>();
   // Of few sizes all.
   while (between.size < Math.min(Number(values.between), most - sizes.length)) {

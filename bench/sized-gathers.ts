@@ -1,22 +1,14 @@
 /** Gathers of the sizes at which schedules differ, the same ones in every run: from rows of a few bytes to outputs of millions of elements. */
 import { elementCount, outputOf, type DType, type SourceFunc } from "../ir/index.js";
+import { lcg } from "../src/formats/lcg.js";
 import { onnx, pypto } from "../src/index.js";
-
-/** Numbers in [0, 1) of a linear congruential generator. */
-function drawer(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
-    return state / 2 ** 32;
-  };
-}
 
 const policies = ["error", "clamp", "zero", "wrap"] as const;
 const dtypes: readonly DType[] = ["f32", "f16", "f32", "i8", "i64"];
 
 /** So many gathers of this seed. */
 export function sizedGathers(count: number, seed: number): SourceFunc[] {
-  const draw = drawer(seed);
+  const draw = lcg(seed);
   const pick = <T>(of: readonly T[]): T => of[Math.floor(draw() * of.length)]!;
   /** Evenly over the logarithm; a power of two every third time. */
   const extent = (most: number): number => {

@@ -2,16 +2,16 @@
  * The fastest schedule of a gather under the clock, among the candidates.
  *
  * Tiles are weighed by the estimate: first those of few entries along each dim, filled from each end; then what lies around the
- * best of all so far, along one dim and along two. The clock of the few best decides. The cost grows with the logarithm of the
+ * best of all so far, along one dim and along two; then other orders of loops around the best. The clock of the few best decides. The cost grows with the logarithm of the
  * extents.
  */
 import { followedBy, gatheredTable } from "../ir/access.js";
-import { estimator, floorOf, type Floor } from "../ir/clock/index.js";
+import { estimatesOfTile, floorOf, type Floor } from "../ir/clock/index.js";
 import { targetFacts, type Target } from "../ir/target.js";
 import { largestThat } from "../ir/intervals/intervals.js";
 import { isLegal, replaced, type Tiling } from "../ir/tiling/index.js";
 import { at, elementCount, isPowerOfTwo, type Shape } from "../ir/types.js";
-import { candidates, fits, roomOf, shareOf, variants, reordered, type Candidates } from "./candidates.js";
+import { candidates, fits, reordered, roomOf, shareOf, variants, type Candidates } from "./candidates.js";
 import { clockOf } from "./lowered.js";
 
 /** Best tiles that are searched around, tiles that are looked at in all before that ends, and schedules whose clock is read at most. */
@@ -236,15 +236,11 @@ class Search {
 
   /** The best two of the schedules of one tile. */
   private estimated(schedules: readonly Tiling[], floor: number): Weighed[] {
-    const estimators = new Map<string, (variant: Tiling) => number>();
-    const found = schedules.map((variant) => {
-      const { class: own, cycles, setup } = variant.lowering;
-      // Strips of other lengths are other work.
-      const kind = `${own} ${cycles} ${setup}`;
-      const estimate = estimators.get(kind) ?? estimator(variant);
-      estimators.set(kind, estimate);
-      return { tiling: variant, estimate: Math.max(floor, estimate(variant)) };
-    });
+    const estimate = estimatesOfTile();
+    const found = schedules.map((variant) => ({
+      tiling: variant,
+      estimate: Math.max(floor, estimate(variant)),
+    }));
     return bestTwo(found);
   }
 

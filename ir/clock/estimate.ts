@@ -12,8 +12,21 @@ import { at } from "../types.js";
 import { oneByOne, pipelined, type MoveTime, type TaskMoves, type Took } from "./pipeline.js";
 import { sharedCycles, transferWork } from "./statement.js";
 
-/** Estimated cycles of schedules with the tile and residency of this one: they differ in view, order and buffers alone. */
-export function estimator(tiling: Tiling): (variant: Tiling) => number {
+/** Estimated cycles of schedules of one tile and residency: those of one lowering share what the tile alone decides. */
+export function estimatesOfTile(): (variant: Tiling) => number {
+  const known = new Map<string, (variant: Tiling) => number>();
+  return (variant) => {
+    const { class: own, cycles, setup } = variant.lowering;
+    // Strips of other lengths are other work.
+    const kind = `${own} ${cycles} ${setup}`;
+    const estimate = known.get(kind) ?? estimator(variant);
+    known.set(kind, estimate);
+    return estimate(variant);
+  };
+}
+
+/** Estimated cycles of schedules with the tile, residency and lowering of this one: they differ in view, order and buffers alone. */
+function estimator(tiling: Tiling): (variant: Tiling) => number {
   const { target, operands, tile, gather, lowering } = tiling;
   const held: HeldTensor[] = [];
   const transfers: (Work | undefined)[] = [];

@@ -10,7 +10,7 @@ import { planOf } from "./plan.js";
 import { cyclesByWalk, occupancyOn, walk, type Occupancy, type Walked } from "./walk.js";
 
 export { clockVersion, type ClockResult } from "./clock.js";
-export { estimator } from "./estimate.js";
+export { estimatesOfTile } from "./estimate.js";
 export { floorOf, programFloor, type Floor } from "./floor.js";
 export {
   formatFloor,

@@ -54,26 +54,23 @@ export function bindSome(func: Func, sizes: Sizes): BindResult {
   const symbolic: Symbolic = {
     symbols: open,
     outermost: outermost.map((name) => (name !== null && Object.hasOwn(sizes, name) ? null : name)),
-    map: bindSomeOf(map, new Map(Object.entries(sizes))),
+    map: substituted(map, new Map(Object.entries(sizes))),
   };
   return { ok: true, func: { ...(result.func as AccessFunc), symbolic } };
 }
 
-function bindSomeOf(map: SymbolicMap, env: Env): SymbolicMap {
+/** Symbols that have sizes replaced by them. A bound that comes out below 0 leaves nothing to name, as 0 does. */
+function substituted(map: SymbolicMap, env: Env): SymbolicMap {
   const placed = mapForms(map, (form) => bindSymbols(form, env));
-  // As where all are bound: what comes out below 0 leaves nothing to name.
   const size = (form: Linear): Linear => {
     const left = bindSymbols(form, env);
     return isConstant(left) && !isConstant(form) ? constant(Math.max(0, left.at)) : left;
   };
-  const sites = placed.sites.map((site, s) => {
-    const { below, fromEnd } = at(map.sites, s);
-    return {
-      ...site,
-      ...(below === undefined ? {} : { below: size(below) }),
-      ...(fromEnd === undefined ? {} : { fromEnd: fromEnd === "below" ? fromEnd : size(fromEnd) }),
-    };
-  });
+  const sites = placed.sites.map(({ below, fromEnd, ...site }) => ({
+    ...site,
+    ...(below === undefined ? {} : { below: size(below) }),
+    ...(fromEnd === undefined ? {} : { fromEnd: fromEnd === "below" ? fromEnd : size(fromEnd) }),
+  }));
   return { ...placed, sites };
 }
 
@@ -133,27 +130,24 @@ function bound({ symbolic, tiles: _, ...func }: AccessFunc, sizes: Sizes): Acces
   return { ...func, operands, map };
 }
 
-/**
- * Symbols replaced by sizes, and open bounds closed for them. A bound that comes out below 0 leaves nothing to name, as 0 does.
- * `output`: absent at the tile level.
- */
+/** Symbols replaced by sizes, and open bounds closed for them. `output`: absent at the tile level. */
 export function bindMap(
   map: SymbolicMap,
   sizes: Sizes,
   inputs: readonly TensorType[],
   output: Shape | undefined,
 ): AccessMap {
-  const env = new Map(Object.entries(sizes));
-  const put = (form: Linear): Linear => bindSymbols(form, env);
-  const size = (form: Linear): number => (isConstant(form) ? form.at : Math.max(0, evaluate(form, env)));
-  const placed = mapForms(map, put);
+  const placed = substituted(map, new Map(Object.entries(sizes)));
   const sites = placed.sites.map(({ below, fromEnd, ...site }): OpenSite => ({
     ...site,
-    ...(below === undefined ? {} : { below: size(below) }),
-    ...(fromEnd === undefined ? {} : { fromEnd: fromEnd === "below" ? fromEnd : size(fromEnd) }),
+    ...(below === undefined ? {} : { below: evaluate(below, noSizes) }),
+    ...(fromEnd === undefined ? {} : { fromEnd: fromEnd === "below" ? fromEnd : evaluate(fromEnd, noSizes) }),
   }));
   return withBounds({ ...placed, sites }, inputs, output);
 }
+
+/** Of a form without symbols. */
+const noSizes: Env = new Map();
 
 /** A program over symbols at some sizes. `gather`: bound to the same sizes by `bindSizes`. */
 export function bindTile(open: OpenTile, gather: AccessFunc, sizes: Sizes): TileFunc {

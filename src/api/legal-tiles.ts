@@ -8,7 +8,7 @@
 import {
   CompileError,
   error,
-  estimator,
+  estimatesOfTile,
   formatEntry,
   hasErrors,
   inputsOf,
@@ -261,9 +261,10 @@ function listed(tiling: Tiling): Tiling[] {
 }
 
 function fastest(tiling: Tiling): Tiling {
+  const estimate = estimatesOfTile();
   const weighed = variantsInEveryOrder(tiling, tiling.schedule.ubBytes).map((variant) => ({
     variant,
-    estimate: estimator(variant)(variant),
+    estimate: estimate(variant),
   }));
   weighed.sort((a, b) => a.estimate - b.estimate);
   return weighed[0]?.variant ?? tiling;

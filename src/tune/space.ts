@@ -5,7 +5,7 @@
 import {
   at,
   elementCount,
-  estimator,
+  estimatesOfTile,
   judge,
   printSchedule,
   replaced,
@@ -78,7 +78,7 @@ export function* spaceOf(
     tiles += part.tiles;
     thinned ||= part.thinned;
   }
-  for (const tiling of known) weighOne(tiling, estimator(tiling)(tiling), false, found);
+  for (const tiling of known) weighOne(tiling, estimatesOfTile()(tiling), false, found);
   const entries = [...found.values()].sort((a, b) => compareEntries(a, b, objective));
   return { entries, refused, refusedCount, longTiles, tiles, thinned };
 }
@@ -150,7 +150,7 @@ class Part {
     if (this.thinned)
       for (let round = 0; round < rounds; round++) yield* this.around((d) => entries.get(d) ?? [], false);
     // Milliseconds do not tell an entry from the next one.
-    if (this.objective !== "ms") yield* this.around((d, n) => this.besideEntry(d, n), true);
+    if (this.objective !== "ms") yield* this.around((d, n) => this.entriesBeside(d, n), true);
   }
 
   /** The best tiles with other entries along one dim. */
@@ -169,7 +169,7 @@ class Part {
     }
   }
 
-  private besideEntry(d: number, own: number): readonly number[] {
+  private entriesBeside(d: number, own: number): readonly number[] {
     const multiple = this.among.multiples.get(d) ?? 1;
     return steps
       .map((step) => Math.floor(own / multiple + step) * multiple)
@@ -234,14 +234,9 @@ class Part {
       this.refuse(tiling, 1);
       return;
     }
-    const estimators = new Map<string, (variant: Tiling) => number>();
+    const estimate = estimatesOfTile();
     for (const variant of variantsInEveryOrder(tiling, this.room, this.objective === "ms")) {
       if (!this.takes(variant)) continue;
-      const { class: own, cycles, setup } = variant.lowering;
-      // Strips of other lengths are other work.
-      const kind = `${own} ${cycles} ${setup}`;
-      const estimate = estimators.get(kind) ?? estimator(variant);
-      estimators.set(kind, estimate);
       this.weighed.push(weighOne(variant, estimate(variant), beside, this.found));
     }
   }

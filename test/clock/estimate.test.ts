@@ -1,6 +1,6 @@
 /** The estimate against the clock: what ranks the schedules of a search must rank them as the clock does. */
 import { describe, expect, it } from "vitest";
-import { estimator, gmAllowed, isLegal, type Tiling } from "../../ir/index.js";
+import { estimatesOfTile, gmAllowed, isLegal, type Tiling } from "../../ir/index.js";
 import { candidates, clockOf, variants, withDefaults } from "../../passes/index.js";
 import { accessOf } from "../../src/api/access.js";
 import { targets, type Target } from "../../src/index.js";
@@ -32,7 +32,7 @@ describe("the estimate", () => {
     "is the clock within a hundredth for eight schedules of nine, on $name",
     (target) => {
       const off = [...schedulesOn(target)].map((tiling) =>
-        Math.abs(Math.log(estimator(tiling)(tiling) / clockOf(tiling).cycles)),
+        Math.abs(Math.log(estimatesOfTile()(tiling) / clockOf(tiling).cycles)),
       );
       expect(off.length).toBeGreaterThan(50);
       const within = (log: number): number => off.filter((each) => each <= log).length / off.length;

@@ -41,6 +41,24 @@ describe("binding some symbols", () => {
     });
   }
 
+  it("gives a bound of 0 where a symbol leaves less, bound alone or with the others", () => {
+    const func = readOpen(`dim V <= 9
+dim N <= 9
+func @f(%x: tensor<Vx4xf32>, %i: tensor<Nxi32>) -> tensor<Nx4xf32> {
+  %y = access.gather %x, %i (d0, d1) let s = fill(%i[d0] in V - 3) -> (s, d1) {oob = fill}
+  return %y
+}
+`);
+    const whole = bindSizes(func, { V: 1, N: 2 });
+    const apart = bindSizes(some(func, { V: 1 }), { N: 2 });
+    for (const bound of [whole, apart]) {
+      const program = bound.ok ? bound.func : undefined;
+      expect(program?.level === "access" && program.map.sites[0]?.below).toBe(0);
+    }
+    const { module } = parseModule(printFunc(some(func, { V: 1 })), "between.tir");
+    expect(printFunc(module.funcs[0]!)).toContain(" in 0)");
+  });
+
   it("refuses a name that is no symbol, and a size beyond its most", () => {
     const func = readOpen(openPrograms[0]!.text);
     for (const [sizes, message] of [

@@ -4,7 +4,7 @@ import { grid, residenciesOf } from "../../bench/grid.js";
 import {
   cyclesOf,
   elementCount,
-  estimator,
+  estimatesOfTile,
   parseModule,
   ubBuffers,
   type AccessFunc,
@@ -37,7 +37,7 @@ function fewest(func: Func): number {
 function fewestEstimated(gather: AccessFunc, residency: "ub" | "gm", on: Target): number | undefined {
   const all = [...grid(gather, residency, on)].map((tiling) => ({
     tiling,
-    estimate: estimator(tiling)(tiling),
+    estimate: estimatesOfTile()(tiling),
   }));
   if (all.length === 0) return undefined;
   all.sort((a, b) => a.estimate - b.estimate);

@@ -1,4 +1,4 @@
-/** Names the tests that a process took along when it ended: vitest says that one did, and not in which file. */
+/** A reporter that names the file and the test at which a test process ended. vitest says only that one ended. */
 import type { Reporter, TestCase, TestModule } from "vitest/node";
 
 export const unended = (): Reporter => {

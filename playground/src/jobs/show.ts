@@ -77,7 +77,7 @@ export function show(asked: Asked): Shown {
 
 function stopsFor(func: Func, used: ResolvedSchedule): Stops | undefined {
   const access = accessOf(func);
-  return access && stopsOf(access, resolveTargetOf(func, {}), used, outputOf(access).type.shape);
+  return access && stopsOf(access, resolveTargetOf(func, {}), used);
 }
 
 function formOf(func: Func & { readonly level: "source" }): Form | undefined {

@@ -2,11 +2,11 @@
 import {
   at,
   isLegal,
+  outputOf,
   replaced,
   smallestInView,
   type AccessFunc,
   type ResolvedSchedule,
-  type Shape,
   type Target,
 } from "../../../ir/index.js";
 import { candidates, residenciesOf, withDefaults } from "../../../passes/index.js";
@@ -20,13 +20,15 @@ export interface Stop {
 export type Stops = Readonly<Record<"tile" | "view", readonly (readonly Stop[])[]>>;
 
 /** The other entries of a moved tile or view stay as the schedule that is `used` has them. */
-export function stopsOf(access: AccessFunc, target: Target, used: ResolvedSchedule, extents: Shape): Stops {
+export function stopsOf(access: AccessFunc, target: Target, used: ResolvedSchedule): Stops {
+  const extents = outputOf(access).type.shape;
   const { tile: _, ...open } = access.schedule;
-  const worthTrying = residenciesOf(access, target).map(
+  const residencies = residenciesOf(access, target);
+  const worthTrying = residencies.map(
     (residency) => candidates(withDefaults({ ...access, schedule: open }, residency, target)).entries,
   );
   const legal = (schedule: AccessFunc["schedule"]): boolean =>
-    residenciesOf(access, target).some((residency) => {
+    residencies.some((residency) => {
       const tiling = withDefaults({ ...access, schedule }, residency, target);
       return isLegal(schedule.tile === undefined ? smallestInView(tiling) : tiling);
     });
