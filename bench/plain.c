@@ -1,26 +1,9 @@
-/* The plain loops in C, as a process that runs one when told: `run N` prints the nanoseconds of the loop on N threads, `packed N` those
-   of the loop over packed columns, `copy N` those of a copy of as many bytes as the output has, `dump FILE` writes the output.
+/* The plain loops of gathers in C, as a process (process.h). Beside `run N`, `packed N` prints the time of the loop over packed
+   columns, `copy N` that of a copy of as many bytes as the output has.
    Arguments: op, element bytes, index bytes, outer, extent, inner, n (indices along the axis), extent 2, data, indices. */
-#include <pthread.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
+#include "process.h"
 
-static void *read_file(const char *path, size_t *size) {
-  FILE *file = fopen(path, "rb");
-  if (!file) exit(2);
-  fseek(file, 0, SEEK_END);
-  *size = (size_t)ftell(file);
-  rewind(file);
-  void *memory = aligned_alloc(64, (*size + 63) / 64 * 64);
-  if (fread(memory, 1, *size, file) != *size) exit(2);
-  fclose(file);
-  return memory;
-}
-
-/* What a loop is run on. A row is what one index picks: `inner` elements of a gather or a tuple, none of which is cut. */
+/* A row is what one index picks: `inner` elements of a gather or a tuple, none of which is cut. */
 struct work {
   const char *data;
   const void *index;
@@ -29,9 +12,7 @@ struct work {
   int size;
 };
 
-/* Output rows [from, to) of `outer * n`; 1: an index is out of range. */
-typedef int part_fn(const struct work *w, int64_t from, int64_t to);
-
+/* Rows are `outer * n`. */
 static int rows(const struct work *w, int64_t from, int64_t to) {
   const int32_t *restrict index = w->index;
   const char *restrict data = w->data;
@@ -122,41 +103,6 @@ static int copy_lines(const struct work *w, int64_t from, int64_t to) {
   return 0;
 }
 
-struct part {
-  part_fn *run;
-  const struct work *work;
-  int64_t from, to;
-  int failed;
-};
-
-static void *run_part(void *argument) {
-  struct part *part = argument;
-  part->failed = part->run(part->work, part->from, part->to);
-  return NULL;
-}
-
-/* Rows dealt evenly to the threads, the first part on the calling one. */
-static int run_all(part_fn *run, const struct work *work, int64_t rows_in_all, int threads) {
-  enum { most = 64 };
-  pthread_t others[most];
-  struct part parts[most];
-  if (threads < 1 || threads > most) exit(2);
-  int64_t start = 0;
-  for (int k = 0; k < threads; k++) {
-    int64_t end = rows_in_all * (k + 1) / threads;
-    parts[k] = (struct part){run, work, start, end, 0};
-    start = end;
-    if (k > 0 && pthread_create(&others[k], NULL, run_part, &parts[k])) exit(2);
-  }
-  run_part(&parts[0]);
-  int failed = parts[0].failed;
-  for (int k = 1; k < threads; k++) {
-    pthread_join(others[k], NULL);
-    failed |= parts[k].failed;
-  }
-  return failed;
-}
-
 int main(int argc, char **argv) {
   if (argc != 11) return 2;
   const char *op = argv[1];
@@ -167,8 +113,8 @@ int main(int argc, char **argv) {
   size_t data_size, index_size;
   w.data = read_file(argv[9], &data_size), w.index = read_file(argv[10], &index_size);
   size_t out_size = (size_t)(w.outer * w.n * w.inner * w.size);
-  w.out = aligned_alloc(64, (out_size + 63) / 64 * 64);
-  copied = aligned_alloc(64, (out_size + 63) / 64 * 64);
+  w.out = memory_of(out_size);
+  copied = memory_of(out_size);
   memset(copied, 1, out_size);
   part_fn *loop, *packed = NULL;
   if (strcmp(op, "gather") == 0) loop = rows;
@@ -177,32 +123,7 @@ int main(int argc, char **argv) {
   else if (w.size == 4) loop = elements_uint32_t_int32_t, packed = packed_uint32_t_int32_t;
   else if (w.size == 2) loop = elements_uint16_t_int32_t, packed = packed_uint16_t_int32_t;
   else loop = elements_uint8_t_int32_t, packed = packed_uint8_t_int32_t;
-  char line[4096];
-  while (fgets(line, sizeof line, stdin)) {
-    line[strcspn(line, "\n")] = 0;
-    if (strncmp(line, "dump ", 5) == 0) {
-      FILE *file = fopen(line + 5, "wb");
-      if (!file || fwrite(w.out, 1, out_size, file) != out_size) return 2;
-      fclose(file);
-      puts("0");
-    } else {
-      char what[16];
-      int threads = 1;
-      if (sscanf(line, "%15s %d", what, &threads) < 1) return 2;
-      int64_t all = w.outer * w.n;
-      part_fn *run = loop;
-      if (strcmp(what, "packed") == 0) run = packed;
-      else if (strcmp(what, "copy") == 0) run = copy_lines, all = (int64_t)(out_size / 64);
-      else if (strcmp(what, "run") != 0) return 2;
-      if (!run) return 2;
-      struct timespec a, b;
-      clock_gettime(CLOCK_MONOTONIC, &a);
-      int failed = run_all(run, &w, all, threads);
-      clock_gettime(CLOCK_MONOTONIC, &b);
-      if (failed) return 1;
-      printf("%lld\n", (long long)(b.tv_sec - a.tv_sec) * 1000000000LL + (b.tv_nsec - a.tv_nsec));
-    }
-    fflush(stdout);
-  }
-  return 0;
+  int64_t all = w.outer * w.n;
+  const struct loop loops[] = {{"run", loop, all}, {"packed", packed, all}, {"copy", copy_lines, (int64_t)(out_size / 64)}};
+  return serve(loops, 3, &w, w.out, out_size);
 }

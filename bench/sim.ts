@@ -18,6 +18,7 @@ import type { SimLibrary } from "./library.js";
 import { forkSide } from "./fork-side.js";
 import { findOnnxRuntime } from "./onnxruntime.js";
 import { kernelOf } from "./kernels.js";
+import { compileC, inputFiles } from "./loop-process.js";
 import { tilec, tilecCall } from "./own-subjects.js";
 import { requirePeers } from "./peers.js";
 import { reportComparison } from "./print-comparison.js";
@@ -27,9 +28,7 @@ import { measure, type Row, type Subject } from "./rows.js";
 import { rowsOfRuns } from "./runs.js";
 import { libraries, unseenSizes } from "./unseen.js";
 import {
-  compilePlainC,
   pythonWithTorch,
-  inputFiles,
   jaxJs,
   limit,
   onnxRuntime,
@@ -63,8 +62,7 @@ async function once(): Promise<Row[]> {
   const found = await findOnnxRuntime();
   if (!found.ok) console.error(`onnxruntime-node is left out: ${found.reason}`);
   const ort = found.ok ? found.ort : undefined;
-  const compiled = compilePlainC();
-  if (compiled === undefined) console.error("no C compiler on the path: the loops in C are left out");
+  const compiled = compileC("plain.c");
   const python = pythonWithTorch();
   if (python === undefined)
     console.error("no python3 finds torch (Debian: python3-torch): torch is left out");
@@ -74,7 +72,7 @@ async function once(): Promise<Row[]> {
     console.error(`${workload.name}: ${describe(workload)}`);
     const inputs = inputsOf(workload);
     const expected = expectedOf(workload, inputs);
-    const files = inputFiles(inputs);
+    const files = inputFiles([inputs.data, inputs.indices]);
     // Of a call, what makes one: a memory that holds the data already is another question.
     const isCall = calls.includes(workload);
     const kernel = kernelOf(own, workload, own.targets.cpu);

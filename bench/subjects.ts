@@ -1,11 +1,8 @@
 /** What bench:sim compares with: each runs one workload on inputs it was given once. */
-import { execFileSync, spawn } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { createInterface } from "node:readline";
+import { execFileSync } from "node:child_process";
 import { ownFile } from "../src/device/own-package.js";
 import { jaxGather, type Jax } from "./jax.js";
+import { loopSubjects, type InputFiles } from "./loop-process.js";
 import { onnxModel } from "./onnx-model.js";
 import type { OnnxRuntime, OnnxTensor } from "./onnxruntime.js";
 import { importPeer } from "./peers.js";
@@ -115,73 +112,11 @@ export function limit(expected: Uint8Array): Subject {
 }
 
 /** The C loops, compiled once; absent without a C compiler on the path. */
-export function compilePlainC(): { readonly binary: string; readonly folder: string } | undefined {
-  const folder = mkdtempSync(join(tmpdir(), "tilec-bench-"));
-  const binary = join(folder, "plain");
-  const source = ownFile("bench/plain.c");
-  try {
-    execFileSync("cc", ["-O3", "-march=native", "-pthread", "-o", binary, source], { stdio: "ignore" });
-    return { binary, folder };
-  } catch {
-    rmSync(folder, { recursive: true });
-    return undefined;
-  }
-}
-
-/** A process that runs a gather when told, and says how many nanoseconds that took. */
-interface LoopProcess {
-  ask(line: string): Promise<number>;
-  stop(): void;
-}
-
-function loopProcess(command: string, args: readonly string[]): LoopProcess {
-  const child = spawn(command, args, { stdio: ["pipe", "pipe", "inherit"] });
-  const answers = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
-  return {
-    async ask(line) {
-      child.stdin.write(`${line}\n`);
-      const answer = await answers.next();
-      if (answer.done === true) throw new Error(`${command} stopped at ${line}`);
-      return Number(answer.value);
-    },
-    stop() {
-      child.kill();
-    },
-  };
-}
-
-/** Inputs as files in a folder, for processes. */
-export interface InputFiles {
-  readonly data: string;
-  readonly indices: string;
-  readonly out: string;
-  remove(): void;
-}
-
-export function inputFiles(inputs: Inputs): InputFiles {
-  const folder = mkdtempSync(join(tmpdir(), "tilec-bench-"));
-  const [data, indices, out] = ["data", "indices", "out"].map((name) => join(folder, name)) as [
-    string,
-    string,
-    string,
-  ];
-  writeFileSync(data, inputs.data);
-  writeFileSync(indices, inputs.indices);
-  return {
-    data,
-    indices,
-    out,
-    remove() {
-      rmSync(folder, { recursive: true });
-    },
-  };
-}
-
 /**
  * The loop in C on one thread and two, the same over packed columns where they are no rows by themselves, and a copy of as many
  * bytes as the output has.
  */
-export function plainC(workload: Workload, binary: string, { data, indices, out }: InputFiles): Subject[] {
+export function plainC(workload: Workload, binary: string, { paths, out }: InputFiles): Subject[] {
   const { op, axis } = workload;
   const nd = op === "gather_nd";
   const inner = count(workload.data.slice(nd ? 2 : axis + 1));
@@ -194,37 +129,15 @@ export function plainC(workload: Workload, binary: string, { data, indices, out 
     op === "gather_elements" ? (workload.indices[axis] ?? 1) : (workload.indices[0] ?? 1),
     workload.data[1] ?? 1,
   ];
-  const loop = loopProcess(binary, [op, ...sizes.map(String), data, indices]);
   const kinds = [
     ["c", "run"],
     ...(op === "gather_elements" && inner > 1 ? [["c-packed", "packed"] as const] : []),
     ["c-copy", "copy"],
   ] as const;
-  const subjects = kinds.flatMap(([subject, what]) =>
-    [1, 2].map((threads): Subject => ({
-      subject,
-      threads,
-      run: async () => (await loop.ask(`${what} ${threads}`)) / 1e6,
-      ...(what === "copy"
-        ? {}
-        : {
-            async output() {
-              await loop.ask(`dump ${out}`);
-              return readFileSync(out);
-            },
-          }),
-    })),
+  const asked = kinds.flatMap(([subject, what]) =>
+    [1, 2].map((threads) => ({ subject, threads, what, hasOutput: what !== "copy" })),
   );
-  return subjects.map((subject, k) =>
-    k > 0
-      ? subject
-      : {
-          ...subject,
-          close() {
-            loop.stop();
-          },
-        },
-  );
+  return loopSubjects(binary, [op, ...sizes.map(String), ...paths], out, asked);
 }
 
 /** The Python that finds PyTorch: the one on the path, or the system's, as Debian's python3-torch installs it. */
@@ -239,25 +152,10 @@ export const pythonWithTorch = (): string | undefined =>
   });
 
 /** PyTorch on one thread and two; its indices are widened before. */
-export function torch(workload: Workload, python: string, { data, indices, out }: InputFiles): Subject[] {
-  const script = ownFile("bench/torch_loop.py");
+export function torch(workload: Workload, python: string, { paths, out }: InputFiles): Subject[] {
   const { op, dtype, indexType, axis } = workload;
   const shapes = [workload.data.join(), workload.indices.join()];
-  const loop = loopProcess(python, [script, op, dtype, indexType, String(axis), ...shapes, data, indices]);
-  return [1, 2].map((threads) => ({
-    subject: "torch",
-    threads,
-    run: async () => (await loop.ask(`run ${threads}`)) / 1e6,
-    async output() {
-      await loop.ask(`dump ${out}`);
-      return readFileSync(out);
-    },
-    ...(threads === 1
-      ? {
-          close() {
-            loop.stop();
-          },
-        }
-      : {}),
-  }));
+  const args = [ownFile("bench/torch_loop.py"), op, dtype, indexType, String(axis), ...shapes, ...paths];
+  const asked = [1, 2].map((threads) => ({ subject: "torch", threads, what: "run", hasOutput: true }));
+  return loopSubjects(python, args, out, asked);
 }

@@ -1,11 +1,12 @@
 /**
- * npm run bench:values: gathers that dequantize or sum, on the fast executor, beside onnxruntime-node and a loop in JavaScript, in one run.
+ * npm run bench:values: gathers that dequantize or sum, on the fast executor, beside onnxruntime-node and loops in C and JavaScript, in one run.
  *
  * E is the embedding of a 4-bit language model: 512 rows of [151936, 896], a scale of f16 for each 32 elements. K is rows of an 8-bit KV
  * cache, [65536, 128], with a scale of f32 a row. B is 2048 bags of 0 to 39 rows of [100000, 64], M the combination of 8 rows of [4096, 1024]
  * for each of 512 tokens; ONNX has no operator for either. Outputs are verified against the loop; then the subjects run in turns. `--json` prints the
  * rows, `--runs 5` gives the median of five runs.
  */
+import { rmSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { FastExecutor, simulate } from "../backends/sim/index.js";
 import { parseModule, type Func } from "../ir/index.js";
@@ -23,6 +24,7 @@ import {
   text,
 } from "../test/support/onnx-bytes.js";
 import { runsOf } from "./arguments.js";
+import { compileC, inputFiles, loopSubjects, type InputFiles } from "./loop-process.js";
 import { tilec, tilecCall } from "./own-subjects.js";
 import { findOnnxRuntime, type OnnxRuntime } from "./onnxruntime.js";
 import { requirePeers } from "./peers.js";
@@ -47,6 +49,8 @@ interface Workload {
   readonly onnx?: Peer;
   readonly loop: (output: Uint8Array) => void;
   readonly outputBytes: number;
+  /** For the loop in C: rows of the table, columns, rows of the output. */
+  readonly sizes: readonly [table: number, columns: number, rows: number];
 }
 
 let state = 1;
@@ -119,6 +123,7 @@ function embedding(): Workload {
       ]),
     },
     outputBytes: 2 * count * columns,
+    sizes: [rows, columns, count],
     loop(output) {
       const y = new Uint16Array(output.buffer, output.byteOffset, count * columns);
       for (let k = 0; k < count; k++) {
@@ -171,6 +176,7 @@ function cacheRows(): Workload {
       ),
     },
     outputBytes: 4 * count * columns,
+    sizes: [rows, columns, count],
     loop(output) {
       const y = new Float32Array(output.buffer, output.byteOffset, count * columns);
       for (let k = 0; k < count; k++) {
@@ -229,6 +235,7 @@ function embeddingBags(): Workload {
     }),
     inputs: { weight, input: list, offsets },
     outputBytes: 4 * bags * columns,
+    sizes: [rows, columns, bags],
     loop(output) {
       const y = new Float32Array(output.buffer, output.byteOffset, bags * columns);
       weightedRows(
@@ -256,6 +263,7 @@ function combine(): Workload {
     }),
     inputs: { x, inverse, weights },
     outputBytes: 4 * tokens * columns,
+    sizes: [rows, columns, tokens],
     loop(output) {
       const y = new Float32Array(output.buffer, output.byteOffset, tokens * columns);
       weightedRows(y, x, columns, (token) => [token * experts, (token + 1) * experts], inverse, weights);
@@ -274,6 +282,12 @@ function plainJs({ loop, outputBytes }: Workload): Subject {
     },
     output: () => output,
   };
+}
+
+/** On one thread and two. */
+function plainC({ name, sizes }: Workload, binary: string, { paths, out }: InputFiles): Subject[] {
+  const asked = [1, 2].map((threads) => ({ subject: "c", threads, what: "run", hasOutput: true }));
+  return loopSubjects(binary, [name, ...sizes.map(String), ...paths], out, asked);
 }
 
 async function onnxRuntime(
@@ -315,12 +329,14 @@ async function once(): Promise<Row[]> {
   requirePeers(["onnxruntime-node"]);
   const found = await findOnnxRuntime();
   if (!found.ok) console.error(`onnxruntime-node is left out: ${found.reason}`);
+  const compiled = compileC("values.c");
   const rows: Row[] = [];
   for (const workload of [embedding(), cacheRows(), embeddingBags(), combine()]) {
     const expected = new Uint8Array(workload.outputBytes);
     workload.loop(expected);
     const { func, inputs, onnx: peer } = workload;
     const kernel = compile(func, { target: targets.cpu });
+    const files = inputFiles(Object.values(inputs));
     const subjects = [
       await tilec(own, kernel, inputs, 1),
       await tilec(own, kernel, inputs, 2),
@@ -329,10 +345,13 @@ async function once(): Promise<Row[]> {
         ? [await onnxRuntime(found.ort, inputs, peer, 1), await onnxRuntime(found.ort, inputs, peer, 2)]
         : []),
       plainJs(workload),
+      ...(compiled === undefined ? [] : plainC(workload, compiled.binary, files)),
     ];
     rows.push(...(await measure(workload.name, subjects, expected, 21)));
     for (const subject of subjects) await subject.close?.();
+    files.remove();
   }
+  if (compiled !== undefined) rmSync(compiled.folder, { recursive: true, force: true });
   return rows;
 }
 
