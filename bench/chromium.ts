@@ -1,4 +1,4 @@
-/** The page of bench:webgpu in Chromium, where every subject runs on one adapter. */
+/** The page of bench:webgpu and bench:values in Chromium, where every subject runs on one adapter. */
 import { openPage } from "../test/support/chromium.js";
 import type { Row } from "./rows.js";
 import type { Workload } from "./workloads.js";
@@ -29,6 +29,8 @@ export interface BenchPage {
   readonly log: readonly string[];
   /** Subjects in turns, `launches` of each run. Those that cannot run are left out, with a line in the log. */
   run(workload: Workload, rounds: number, launches: number): Promise<readonly Row[]>;
+  /** The embedding of bench:values, as `run` does. */
+  runEmbedding(rounds: number, launches: number): Promise<readonly Row[]>;
   close(): Promise<void>;
 }
 
@@ -43,6 +45,8 @@ export async function openBenchPage(gpu = false): Promise<BenchPage> {
       log,
       run: ({ name }, rounds, launches) =>
         page.evaluate<readonly Row[]>(`runWorkload(${JSON.stringify(name)}, ${rounds}, ${launches})`),
+      runEmbedding: (rounds, launches) =>
+        page.evaluate<readonly Row[]>(`runEmbedding(${rounds}, ${launches})`),
       close: () => opened.close(),
     };
   } catch (thrown) {

@@ -19,17 +19,23 @@ export interface Resident {
   destroy(): void;
 }
 
+/** A buffer of so many bytes, with these in it. */
+export function storageBuffer(device: GPUDevice, size: number, contents?: Uint8Array): GPUBuffer {
+  const buffer = device.createBuffer({ size, usage: usage.storage | usage.copySrc | usage.copyDst });
+  if (contents !== undefined) device.queue.writeBuffer(buffer, 0, contents as Uint8Array<ArrayBuffer>);
+  return buffer;
+}
+
+/** Of a run that has found no bad index. */
+export const statusBuffer = (device: GPUDevice): GPUBuffer =>
+  storageBuffer(device, 4, new Uint8Array(4).fill(0xff));
+
 export function upload(device: GPUDevice, workload: Workload, inputs: Inputs): Resident {
-  const make = (size: number, contents?: Uint8Array): GPUBuffer => {
-    const buffer = device.createBuffer({ size, usage: usage.storage | usage.copySrc | usage.copyDst });
-    if (contents !== undefined) device.queue.writeBuffer(buffer, 0, contents as Uint8Array<ArrayBuffer>);
-    return buffer;
-  };
   const buffers = {
-    data: make(inputs.data.byteLength, inputs.data),
-    indices: make(inputs.indices.byteLength, inputs.indices),
-    output: make(outputBytes(workload)),
-    status: make(4, new Uint8Array(4).fill(0xff)),
+    data: storageBuffer(device, inputs.data.byteLength, inputs.data),
+    indices: storageBuffer(device, inputs.indices.byteLength, inputs.indices),
+    output: storageBuffer(device, outputBytes(workload)),
+    status: statusBuffer(device),
   };
   return {
     ...buffers,

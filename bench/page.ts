@@ -1,10 +1,12 @@
-/** What the page of bench:webgpu runs: every subject on one adapter, device-resident. */
+/** What the page of bench:webgpu and bench:values runs: every subject on one adapter, device-resident. */
 import { createRunner } from "../backends/webgpu/index.js";
 import { compile, onnx, program, targets } from "../src/index.js";
 import { gpuSubjects, upload } from "./gpu-subjects.js";
 import type { GpuLibrary } from "./library.js";
 import { moduleOnGpu } from "./module-subject.js";
 import { pageDevice } from "./page-device.js";
+import { valueRows } from "./page-values.js";
+import { embedding } from "./value-workloads.js";
 import { jaxWebGpu, onnxRuntimeWeb, tensorFlow } from "./web-subjects.js";
 import { measure, type Row, type Subject } from "./rows.js";
 import { expectedOf, inputsOf, workloadOf } from "./workloads.js";
@@ -47,4 +49,8 @@ async function run(name: string, rounds: number, launches: number): Promise<read
   return rows;
 }
 
-Object.assign(globalThis, { adapterInfo: adapter, runWorkload: run });
+/** Scales of f32: adapters in software have no shader-f16, without which onnxruntime-web takes none of f16. */
+const runEmbedding = async (rounds: number, launches: number): Promise<readonly Row[]> =>
+  valueRows(library, await device, embedding("F", "f32", "i32"), rounds, launches);
+
+Object.assign(globalThis, { adapterInfo: adapter, runWorkload: run, runEmbedding });

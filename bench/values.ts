@@ -4,26 +4,16 @@
  * E is the embedding of a 4-bit language model: 512 rows of [151936, 896], a scale of f16 for each 32 elements. K is rows of an 8-bit KV
  * cache, [65536, 128], with a scale of f32 a row. B is 2048 bags of 0 to 39 rows of [100000, 64], M the combination of 8 rows of [4096, 1024]
  * for each of 512 tokens; ONNX has no operator for either. Outputs are verified against the loop; then the subjects run in turns. `--json` prints the
- * rows, `--runs 5` gives the median of five runs.
+ * rows, `--runs 5` gives the median of five runs. `--web` runs F instead, E with scales of f32, beside onnxruntime-web in a page of a headless
+ * Chromium on SwiftShader, device-resident; onnxruntime-web has no other of these there.
  */
 import { rmSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { FastExecutor, simulate } from "../backends/sim/index.js";
-import { parseModule, type Func } from "../ir/index.js";
-import { compile, moe, onnx, targets, torch } from "../src/index.js";
+import { compile, targets } from "../src/index.js";
 import { spawnThread } from "../src/device/index.js";
-import {
-  bytes,
-  info,
-  input,
-  intAttribute,
-  model,
-  node,
-  number,
-  onnxTypes,
-  text,
-} from "../test/support/onnx-bytes.js";
 import { runsOf } from "./arguments.js";
+import { openBenchPage, pagePeers } from "./chromium.js";
 import { compileC, inputFiles, loopSubjects, type InputFiles } from "./loop-process.js";
 import { tilec, tilecCall } from "./own-subjects.js";
 import { findOnnxRuntime, type OnnxRuntime } from "./onnxruntime.js";
@@ -31,247 +21,16 @@ import { requirePeers } from "./peers.js";
 import { report } from "./print-rows.js";
 import { measure, type Row, type Subject } from "./rows.js";
 import { rowsOfRuns } from "./runs.js";
+import {
+  cacheRows,
+  combine,
+  embedding,
+  embeddingBags,
+  type Peer,
+  type ValueWorkload,
+} from "./value-workloads.js";
 
-type Elements = Uint8Array | Int8Array | Uint16Array | Int32Array | Float32Array | BigInt64Array;
-
-interface Peer {
-  readonly model: Uint8Array;
-  /** onnxruntime's type and shape of each input. */
-  readonly tensors: Readonly<Record<string, readonly [type: string, shape: readonly number[]]>>;
-}
-
-interface Workload {
-  readonly name: string;
-  readonly func: Func;
-  /** By the names of the program's inputs, which are the model's too. */
-  readonly inputs: Readonly<Record<string, Elements>>;
-  /** Absent: ONNX has no operator for it. */
-  readonly onnx?: Peer;
-  readonly loop: (output: Uint8Array) => void;
-  readonly outputBytes: number;
-  /** For the loop in C: rows of the table, columns, rows of the output. */
-  readonly sizes: readonly [table: number, columns: number, rows: number];
-}
-
-let state = 1;
-const random = (): number => {
-  state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
-  return state >>> 8;
-};
-
-/** The numbers of all f16. */
-const halves = Float32Array.from({ length: 2 ** 16 }, (_, bits) => {
-  const [sign, exponent, fraction] = [bits >> 15 ? -1 : 1, (bits >> 10) & 31, bits & 1023];
-  if (exponent === 31) return fraction === 0 ? sign * Infinity : NaN;
-  return exponent === 0 ? sign * fraction * 2 ** -24 : sign * (1024 + fraction) * 2 ** (exponent - 25);
-});
-/** The nearest f16, ties to even, by the bits of an f32; of numbers in the normal range. */
-const words = new Float32Array(1);
-const wordBits = new Uint32Array(words.buffer);
-function halfOf(value: number): number {
-  words[0] = value;
-  const [bits = 0] = wordBits;
-  const magnitude = bits & 0x7fffffff;
-  const sign = (bits >>> 16) & 0x8000;
-  if (magnitude < 0x38800000) {
-    // A multiple of 2^-24, rounded by a sum whose last digit that is.
-    words[0] = Math.abs(value) + 0.5;
-    return sign | ((wordBits[0] ?? 0) - 0x3f000000);
-  }
-  return sign | ((magnitude + 0xfff + ((magnitude >>> 13) & 1) - 0x38000000) >>> 13);
-}
-
-function embedding(): Workload {
-  const [rows, columns, block, count] = [151936, 896, 32, 512];
-  const [inRow, scales] = [columns / 2, columns / block];
-  const data = Uint8Array.from({ length: rows * inRow }, random);
-  const scale = Uint16Array.from({ length: rows * scales }, () => 0x2000 + (random() & 0x0fff));
-  const ids = BigInt64Array.from({ length: count }, () => BigInt(random() % rows));
-  return {
-    name: "E",
-    func: onnx.gatherBlockQuantized({
-      data: ["u8", [rows, inRow]],
-      indices: ["i64", [count]],
-      scales: ["f16", [rows, scales]],
-      blockSize: block,
-    }),
-    inputs: { data, indices: ids, scales: scale },
-    onnx: {
-      tensors: {
-        data: ["uint8", [rows, inRow]],
-        indices: ["int64", [count]],
-        scales: ["float16", [rows, scales]],
-      },
-      model: Uint8Array.from([
-        ...model(
-          [
-            ...node(
-              "GatherBlockQuantized",
-              ["data", "indices", "scales"],
-              ["y"],
-              [...text(7, "com.microsoft"), ...intAttribute("bits", 4), ...intAttribute("block_size", block)],
-            ),
-            ...text(2, "g"),
-            ...input("data", onnxTypes.u8, [rows, inRow]),
-            ...input("indices", onnxTypes.i64, [count]),
-            ...input("scales", onnxTypes.f16, [rows, scales]),
-            ...bytes(12, info("y", onnxTypes.f16)),
-          ],
-          21,
-        ),
-        ...bytes(8, [...text(1, "com.microsoft"), ...number(2, 1)]),
-      ]),
-    },
-    outputBytes: 2 * count * columns,
-    sizes: [rows, columns, count],
-    loop(output) {
-      const y = new Uint16Array(output.buffer, output.byteOffset, count * columns);
-      for (let k = 0; k < count; k++) {
-        const row = Number(ids[k]);
-        for (let c = 0; c < columns; c += 2) {
-          const pair = data[row * inRow + c / 2] ?? 0;
-          const by = halves[scale[row * scales + Math.floor(c / block)] ?? 0] ?? 0;
-          y[k * columns + c] = halfOf(Math.fround(((pair & 15) - 8) * by));
-          y[k * columns + c + 1] = halfOf(Math.fround(((pair >> 4) - 8) * by));
-        }
-      }
-    },
-  };
-}
-
-function cacheRows(): Workload {
-  const [rows, columns, count] = [65536, 128, 4096];
-  const q = Int8Array.from({ length: rows * columns }, random);
-  const s = Float32Array.from({ length: rows }, () => (1 + (random() % 1000)) / 4096);
-  const ids = BigInt64Array.from({ length: count }, () => BigInt(random() % rows));
-  const { module } = parseModule(
-    `func @rows(%q: tensor<${rows}x${columns}xi8>, %s: tensor<${rows}xf32>, %ids: tensor<${count}xi64>) -> tensor<${count}x${columns}xf32> {
-  %y = access.gather %q, %s, %ids (d0, d1) let t = error(from_end(%ids[d0]) in ${rows}) yield f32(%q[t, d1]) * %s[t] {oob = error}
-  return %y
-}
-`,
-    "rows.tir",
-  );
-  const [func] = module.funcs;
-  if (func === undefined) throw new Error("the text is a program");
-  return {
-    name: "K",
-    func,
-    inputs: { q, s, ids },
-    onnx: {
-      tensors: { q: ["int8", [rows, columns]], s: ["float32", [rows, 1]], ids: ["int64", [count]] },
-      model: model(
-        [
-          ...node("Gather", ["q", "ids"], ["g"]),
-          ...node("Cast", ["g"], ["f"], intAttribute("to", onnxTypes.f32)),
-          ...node("Gather", ["s", "ids"], ["b"]),
-          ...node("Mul", ["f", "b"], ["y"]),
-          ...text(2, "g"),
-          ...input("q", onnxTypes.i8, [rows, columns]),
-          ...input("s", onnxTypes.f32, [rows, 1]),
-          ...input("ids", onnxTypes.i64, [count]),
-          ...bytes(12, info("y", onnxTypes.f32)),
-        ],
-        17,
-      ),
-    },
-    outputBytes: 4 * count * columns,
-    sizes: [rows, columns, count],
-    loop(output) {
-      const y = new Float32Array(output.buffer, output.byteOffset, count * columns);
-      for (let k = 0; k < count; k++) {
-        const row = Number(ids[k]);
-        const by = s[row] ?? 0;
-        for (let c = 0; c < columns; c++) y[k * columns + c] = (q[row * columns + c] ?? 0) * by;
-      }
-    },
-  };
-}
-
-/** Rows of the terms of each output row added to it in order, each by its factor. */
-function weightedRows(
-  y: Float32Array,
-  x: Float32Array,
-  columns: number,
-  places: (row: number) => readonly [from: number, to: number],
-  ids: BigInt64Array | Int32Array,
-  factors?: Float32Array,
-): void {
-  y.fill(0);
-  for (let row = 0; row * columns < y.length; row++) {
-    const [from, to] = places(row);
-    for (let p = from; p < to; p++) {
-      const [first, by] = [Number(ids[p]) * columns, factors?.[p] ?? 1];
-      for (let c = 0; c < columns; c++) {
-        const sum = row * columns + c;
-        y[sum] = Math.fround((y[sum] ?? 0) + Math.fround((x[first + c] ?? 0) * by));
-      }
-    }
-  }
-}
-
-const near = (length: number): Float32Array =>
-  Float32Array.from({ length }, () => (random() % 2001) / 1000 - 1);
-
-/** Sums of bags of 0 to 39 rows, as a recommender's features are. */
-function embeddingBags(): Workload {
-  const [rows, columns, bags] = [100_000, 64, 2048];
-  const offsets = new BigInt64Array(bags);
-  let listed = 0;
-  for (let bag = 0; bag < bags; bag++) {
-    offsets[bag] = BigInt(listed);
-    listed += random() % 40;
-  }
-  const weight = near(rows * columns);
-  const list = BigInt64Array.from({ length: listed }, () => BigInt(random() % rows));
-  return {
-    name: "B",
-    func: torch.embeddingBag({
-      weight: ["f32", [rows, columns]],
-      input: ["i64", [listed]],
-      offsets: ["i64", [bags]],
-      mode: "sum",
-      longestBag: 40,
-    }),
-    inputs: { weight, input: list, offsets },
-    outputBytes: 4 * bags * columns,
-    sizes: [rows, columns, bags],
-    loop(output) {
-      const y = new Float32Array(output.buffer, output.byteOffset, bags * columns);
-      weightedRows(
-        y,
-        weight,
-        columns,
-        (bag) => [Number(offsets[bag]), Number(offsets[bag + 1] ?? listed)],
-        list,
-      );
-    },
-  };
-}
-
-/** The rows of 8 experts for each of 512 tokens. */
-function combine(): Workload {
-  const [rows, columns, tokens, experts] = [4096, 1024, 512, 8];
-  const [x, weights] = [near(rows * columns), near(tokens * experts)];
-  const inverse = Int32Array.from({ length: tokens * experts }, () => random() % rows);
-  return {
-    name: "M",
-    func: moe.combine({
-      x: ["f32", [rows, columns]],
-      inverse: ["i32", [tokens, experts]],
-      weights: ["f32", [tokens, experts]],
-    }),
-    inputs: { x, inverse, weights },
-    outputBytes: 4 * tokens * columns,
-    sizes: [rows, columns, tokens],
-    loop(output) {
-      const y = new Float32Array(output.buffer, output.byteOffset, tokens * columns);
-      weightedRows(y, x, columns, (token) => [token * experts, (token + 1) * experts], inverse, weights);
-    },
-  };
-}
-
-function plainJs({ loop, outputBytes }: Workload): Subject {
+function plainJs({ loop, outputBytes }: ValueWorkload): Subject {
   const output = new Uint8Array(outputBytes);
   return {
     subject: "plain-js",
@@ -285,14 +44,14 @@ function plainJs({ loop, outputBytes }: Workload): Subject {
 }
 
 /** On one thread and two. */
-function plainC({ name, sizes }: Workload, binary: string, { paths, out }: InputFiles): Subject[] {
+function plainC({ name, sizes }: ValueWorkload, binary: string, { paths, out }: InputFiles): Subject[] {
   const asked = [1, 2].map((threads) => ({ subject: "c", threads, what: "run", hasOutput: true }));
   return loopSubjects(binary, [name, ...sizes.map(String), ...paths], out, asked);
 }
 
 async function onnxRuntime(
   ort: OnnxRuntime,
-  inputs: Workload["inputs"],
+  inputs: ValueWorkload["inputs"],
   { model: file, tensors }: Peer,
   threads: number,
 ): Promise<Subject> {
@@ -331,7 +90,7 @@ async function once(): Promise<Row[]> {
   if (!found.ok) console.error(`onnxruntime-node is left out: ${found.reason}`);
   const compiled = compileC("values.c");
   const rows: Row[] = [];
-  for (const workload of [embedding(), cacheRows(), embeddingBags(), combine()]) {
+  for (const workload of [embedding("E", "f16", "i64"), cacheRows(), embeddingBags(), combine()]) {
     const expected = new Uint8Array(workload.outputBytes);
     workload.loop(expected);
     const { func, inputs, onnx: peer } = workload;
@@ -355,8 +114,23 @@ async function once(): Promise<Row[]> {
   return rows;
 }
 
+async function onWeb(): Promise<readonly Row[]> {
+  requirePeers(pagePeers);
+  const page = await openBenchPage();
+  try {
+    return await page.runEmbedding(9, 1);
+  } finally {
+    for (const line of page.log) console.error(line);
+    await page.close();
+  }
+}
+
 const { values: flags } = parseArgs({
-  options: { json: { type: "boolean", default: false }, runs: { type: "string" } },
+  options: {
+    json: { type: "boolean", default: false },
+    runs: { type: "string" },
+    web: { type: "boolean", default: false },
+  },
 });
 const runs = runsOf(flags.runs, undefined);
-report(runs > 1 ? rowsOfRuns(runs) : await once(), flags.json);
+report(runs > 1 ? rowsOfRuns(runs) : flags.web ? await onWeb() : await once(), flags.json);

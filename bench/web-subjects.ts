@@ -35,35 +35,35 @@ interface Ort {
   };
 }
 
-/** onnxruntime-web has no 16- or 8-bit gather on WebGPU without shader-f16, and takes 64-bit indices of GatherND alone. */
-export async function onnxRuntimeWeb(
-  workload: Workload,
-  inputs: Inputs,
+/** A tensor that is on the device before a model runs. */
+interface Given {
+  readonly bytes: Uint8Array;
+  /** onnxruntime's name. */
+  readonly dataType: string;
+  readonly dims: readonly number[];
+}
+
+/** A model of one output on WebGPU. */
+export async function onnxRuntimeWebModel(
+  model: Uint8Array,
+  given: Readonly<Record<string, Given>>,
   launches: number,
-): Promise<Subject | undefined> {
-  if (workload.dtype !== "f32") return undefined;
+): Promise<Subject> {
   const ort = (await library("onnxruntime-web/dist/ort.webgpu.min.mjs")) as Ort;
   ort.env.wasm.wasmPaths = "/bench/node_modules/onnxruntime-web/dist/";
   ort.env.wasm.numThreads = 1;
   ort.env.logLevel = "error";
-  const { model, wide } = onnxModel(workload);
   const session = await ort.InferenceSession.create(model, {
     executionProviders: ["webgpu"],
     preferredOutputLocation: "gpu-buffer",
   });
   const device = await ort.env.webgpu.device;
-  const resident = (bytes: Uint8Array, dataType: string, dims: readonly number[]): OrtTensor => {
+  const resident = ({ bytes, dataType, dims }: Given): OrtTensor => {
     const buffer = device.createBuffer({ size: Math.ceil(bytes.byteLength / 16) * 16, usage: 128 | 4 | 8 });
     device.queue.writeBuffer(buffer, 0, bytes as Uint8Array<ArrayBuffer>);
     return ort.Tensor.fromGpuBuffer(buffer, { dataType, dims });
   };
-  const narrow = new Int32Array(inputs.indices.buffer);
-  const indexBytes =
-    wide && workload.indexType === "i32"
-      ? new Uint8Array(BigInt64Array.from(narrow, BigInt).buffer)
-      : inputs.indices;
-  const data = resident(inputs.data, "float32", workload.data);
-  const indices = resident(indexBytes, wide ? "int64" : "int32", workload.indices);
+  const feeds = Object.fromEntries(Object.entries(given).map(([name, own]) => [name, resident(own)]));
   let latest: OrtTensor | undefined;
   return {
     subject: "onnxruntime-web",
@@ -72,7 +72,7 @@ export async function onnxRuntimeWeb(
       const start = performance.now();
       for (let launch = 0; launch < launches; launch++) {
         latest?.dispose();
-        latest = (await session.run({ data, indices }))["output"];
+        [latest] = Object.values(await session.run(feeds));
       }
       await device.queue.onSubmittedWorkDone();
       return (performance.now() - start) / launches;
@@ -84,11 +84,33 @@ export async function onnxRuntimeWeb(
     },
     async close() {
       latest?.dispose();
-      data.gpuBuffer.destroy();
-      indices.gpuBuffer.destroy();
+      for (const { gpuBuffer } of Object.values(feeds)) gpuBuffer.destroy();
       await session.release();
     },
   };
+}
+
+/** onnxruntime-web has no 16- or 8-bit gather on WebGPU without shader-f16, and takes 64-bit indices of GatherND alone. */
+export async function onnxRuntimeWeb(
+  workload: Workload,
+  inputs: Inputs,
+  launches: number,
+): Promise<Subject | undefined> {
+  if (workload.dtype !== "f32") return undefined;
+  const { model, wide } = onnxModel(workload);
+  const narrow = new Int32Array(inputs.indices.buffer);
+  const indexBytes =
+    wide && workload.indexType === "i32"
+      ? new Uint8Array(BigInt64Array.from(narrow, BigInt).buffer)
+      : inputs.indices;
+  return onnxRuntimeWebModel(
+    model,
+    {
+      data: { bytes: inputs.data, dataType: "float32", dims: workload.data },
+      indices: { bytes: indexBytes, dataType: wide ? "int64" : "int32", dims: workload.indices },
+    },
+    launches,
+  );
 }
 
 export async function jaxWebGpu(
