@@ -26,7 +26,7 @@ export function storageBuffer(device: GPUDevice, size: number, contents?: Uint8A
   return buffer;
 }
 
-/** Of a run that has found no bad index. */
+/** The status before a run: no bad index was found. */
 export const statusBuffer = (device: GPUDevice): GPUBuffer =>
   storageBuffer(device, 4, new Uint8Array(4).fill(0xff));
 

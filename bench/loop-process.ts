@@ -10,17 +10,26 @@ import type { Subject } from "./rows.js";
 /** A folder of its own for a benchmark's files. */
 const newFolder = (): string => mkdtempSync(join(tmpdir(), "tilec-bench-"));
 
-/** A file of bench/ compiled for this machine, in a folder that the caller removes; undefined without a C compiler. */
-export function compileC(file: string): { readonly binary: string; readonly folder: string } | undefined {
+/** A compiled file of bench/. */
+export interface Compiled {
+  readonly binary: string;
+  remove(): void;
+}
+
+/** Compiles a file of bench/ for this machine. Undefined, with a line on stderr, where no C compiler takes it. */
+export function compileC(file: string): Compiled | undefined {
   const folder = newFolder();
+  const remove = (): void => {
+    rmSync(folder, { recursive: true, force: true });
+  };
   const binary = join(folder, "loops");
   // Each operation rounds by itself, as it does in every other subject.
   const flags = ["-O3", "-march=native", "-ffp-contract=off", "-pthread"];
   try {
     execFileSync("cc", [...flags, "-o", binary, ownFile(`bench/${file}`)], { stdio: "ignore" });
-    return { binary, folder };
+    return { binary, remove };
   } catch {
-    rmSync(folder, { recursive: true });
+    remove();
     console.error(`no C compiler on the path takes bench/${file}: the loops in C are left out`);
     return undefined;
   }
@@ -28,7 +37,7 @@ export function compileC(file: string): { readonly binary: string; readonly fold
 
 /** Inputs as files in a folder, for processes. */
 export interface InputFiles {
-  /** In the order that they were given in. */
+  /** In the order of the inputs. */
   readonly paths: readonly string[];
   readonly out: string;
   remove(): void;
@@ -49,13 +58,13 @@ export function inputFiles(inputs: readonly NodeJS.ArrayBufferView[]): InputFile
   };
 }
 
-/** What is asked of a process: `what`, on so many threads. */
+/** A subject, and the loop that its process is asked for. */
 export interface Asked extends Pick<Subject, "subject" | "threads"> {
   readonly what: string;
   readonly hasOutput: boolean;
 }
 
-/** The loops of one process, which answers with nanoseconds, and writes its output to `out`. The first ends it. */
+/** Subjects of one process. It answers each request with nanoseconds, and writes its output to `out`. Closing the first subject ends it. */
 export function loopSubjects(
   command: string,
   args: readonly string[],

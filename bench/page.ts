@@ -49,7 +49,7 @@ async function run(name: string, rounds: number, launches: number): Promise<read
   return rows;
 }
 
-/** Scales of f32: adapters in software have no shader-f16, without which onnxruntime-web takes none of f16. */
+/** Its scales are f32: for f16 onnxruntime-web needs shader-f16, which adapters in software lack. */
 const runEmbedding = async (rounds: number, launches: number): Promise<readonly Row[]> =>
   valueRows(library, await device, embedding("F", "f32", "i32"), rounds, launches);
 

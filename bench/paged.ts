@@ -10,6 +10,7 @@ import { parseArgs } from "node:util";
 import { FastExecutor } from "../backends/sim/index.js";
 import { createRunner } from "../backends/webgpu/index.js";
 import { parseModule, targets, type Target } from "../ir/index.js";
+import { lcg } from "../src/formats/lcg.js";
 import { acquireGpu } from "../src/device/index.js";
 import { compile, onnx, type Kernel } from "../src/index.js";
 import { table } from "../src/report/table.js";
@@ -69,11 +70,8 @@ interface Inputs {
 
 function inputsOf({ dtype, page, topK }: Paged): Inputs {
   const rowBytes = columns * (dtype === "f16" ? 2 : 4);
-  let state = 1;
-  const draw = (limit: number): number => {
-    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
-    return Math.floor((state / 2 ** 32) * limit);
-  };
+  const next = lcg(1);
+  const draw = (limit: number): number => Math.floor(next() * limit);
   const kv = Uint8Array.from({ length: pool * rowBytes }, () => draw(256));
   // Pages of the pool in any order, none twice.
   const pages = Array.from({ length: pool / page }, (_, k) => k);

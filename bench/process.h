@@ -1,4 +1,4 @@
-/* What the loops in C share, a process that runs one when told: `run N` prints the nanoseconds of the loop on N threads, `dump FILE`
+/* The process around loops in C. It reads requests from stdin: `run N` prints the nanoseconds of the loop `run` on N threads, `dump FILE`
    writes the output. Rows of the output are dealt to the threads. */
 #include <pthread.h>
 #include <stdint.h>
@@ -64,7 +64,7 @@ static int run_all(part_fn *run, const struct work *work, int64_t rows_in_all, i
   return failed;
 }
 
-/* A loop by what it is asked for with, over so many rows. */
+/* A loop, the word that asks for it, and how many rows it goes over. */
 struct loop {
   const char *name;
   part_fn *run;

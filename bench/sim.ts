@@ -6,7 +6,6 @@
  * runs some workloads, and no calls of gathers that are not known; `--only calls` the seven of which whole calls are measured; `--runs 5` gives the median of five runs.
  * `--against FOLDER` runs tilec's subjects in turns with the same of the build in a folder, without the libraries.
  */
-import { rmSync } from "node:fs";
 import { FastExecutor, simulate } from "../backends/sim/index.js";
 import { spawnThread } from "../src/device/index.js";
 import { ownFile } from "../src/device/own-package.js";
@@ -100,7 +99,7 @@ async function once(): Promise<Row[]> {
     for (const subject of subjects) await subject.close?.();
     files.remove();
   }
-  if (compiled !== undefined) rmSync(compiled.folder, { recursive: true, force: true });
+  compiled?.remove();
 
   if (chosen.length === everyRow.length) {
     const measured = libraries.filter((library) => library === "tilec" || ort !== undefined);

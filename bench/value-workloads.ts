@@ -1,5 +1,6 @@
 /** The workloads of bench:values: gathers that dequantize or sum, their inputs from a fixed seed, and what they give by a plain loop. */
 import { parseModule, type Func } from "../ir/index.js";
+import { lcg } from "../src/formats/lcg.js";
 import { moe, onnx, torch } from "../src/index.js";
 import {
   bytes,
@@ -34,11 +35,9 @@ export interface ValueWorkload {
   readonly sizes: readonly [table: number, columns: number, rows: number];
 }
 
-let state = 1;
-const random = (): number => {
-  state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
-  return state >>> 8;
-};
+const draw = lcg(1);
+/** A whole number of 24 bits. */
+const random = (): number => Math.floor(draw() * 2 ** 24);
 
 /** The numbers of all f16. */
 const halves = Float32Array.from({ length: 2 ** 16 }, (_, bits) => {
@@ -62,7 +61,7 @@ function halfOf(value: number): number {
   return sign | ((magnitude + 0xfff + ((magnitude >>> 13) & 1) - 0x38000000) >>> 13);
 }
 
-/** Rows of a 4-bit table whose scales, as its output, are of f16 or f32. */
+/** Rows of a 4-bit table. `type`: of its scales and its output. */
 export function embedding(name: string, type: "f16" | "f32", indexType: "i32" | "i64"): ValueWorkload {
   const [rows, columns, block, count] = [151936, 896, 32, 512];
   const [inRow, scales] = [columns / 2, columns / block];

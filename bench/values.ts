@@ -5,9 +5,8 @@
  * cache, [65536, 128], with a scale of f32 a row. B is 2048 bags of 0 to 39 rows of [100000, 64], M the combination of 8 rows of [4096, 1024]
  * for each of 512 tokens; ONNX has no operator for either. Outputs are verified against the loop; then the subjects run in turns. `--json` prints the
  * rows, `--runs 5` gives the median of five runs. `--web` runs F instead, E with scales of f32, beside onnxruntime-web in a page of a headless
- * Chromium on SwiftShader, device-resident; onnxruntime-web has no other of these there.
+ * Chromium on SwiftShader, device-resident; onnxruntime-web runs none of the others there.
  */
-import { rmSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { FastExecutor, simulate } from "../backends/sim/index.js";
 import { compile, targets } from "../src/index.js";
@@ -110,7 +109,7 @@ async function once(): Promise<Row[]> {
     for (const subject of subjects) await subject.close?.();
     files.remove();
   }
-  if (compiled !== undefined) rmSync(compiled.folder, { recursive: true, force: true });
+  compiled?.remove();
   return rows;
 }
 
