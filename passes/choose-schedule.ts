@@ -33,16 +33,17 @@ const trades = 5;
 const few: readonly number[] = [6, 6, 3, 2];
 
 /**
- * Undefined when no tile is legal. Stays within the target's safe size where that leaves a choice. Deterministic: fewest
+ * Undefined when no tile is legal. What it has to be faster than, if anything, takes `against` cycles: orders of loops that come
+ * nowhere near that are not searched around. Stays within the target's safe size where that leaves a choice. Deterministic: fewest
  * cycles, then fewest idle cores in the last round, bytes, bytes of UB, then the larger tile; of what a fitted clock does not tell
  * apart, the one that takes the least of UB.
  */
-export function chooseSchedule(tiling: Tiling): Tiling | undefined {
+export function chooseSchedule(tiling: Tiling, against = Infinity): Tiling | undefined {
   const found = candidates(tiling);
   if (!isLegal(found.start)) return undefined;
   // Nothing takes no time, however it is cut.
   if (elementCount(tiling.extents) === 0) return found.start;
-  return new Search(found, roomOf(found.start)).best();
+  return new Search(found, roomOf(found.start), against).best();
 }
 
 /** What is known of a schedule whose clock was read. */
@@ -81,6 +82,8 @@ class Search {
     private readonly among: Candidates,
     /** Bytes of UB that a tile may take. */
     private readonly room: number,
+    /** Cycles of what the schedule has to be faster than. */
+    private readonly against: number,
   ) {
     this.floor = floorOf(among.start);
     this.few = new Map(among.free.map((d) => [d, this.fewOf(d)]));
@@ -193,7 +196,7 @@ class Search {
 
   /** The best few tiles in every other order of loops; where one is about as fast, also the tiles around them. */
   private reorder(): void {
-    const least = this.leaders[0]?.estimate ?? Infinity;
+    const least = Math.min(this.leaders[0]?.estimate ?? Infinity, this.against);
     const orders = new Map<string, readonly number[]>();
     for (const { tiling } of this.leaders.slice(0, reordering)) {
       for (const { schedule } of reordered(tiling).slice(1)) {

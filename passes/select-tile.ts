@@ -107,8 +107,8 @@ function reportSingle(tiling: Tiling): Diagnostic[] {
 }
 
 /** The schedule for one residency: the user's tile, legal or not, with the best buffers, or the best legal one. */
-const complete = (tiling: Tiling): Tiling | undefined =>
-  tiling.gather.schedule.tile === undefined ? chooseSchedule(tiling) : withBuffers(tiling);
+const complete = (tiling: Tiling, against?: number): Tiling | undefined =>
+  tiling.gather.schedule.tile === undefined ? chooseSchedule(tiling, against) : withBuffers(tiling);
 
 /** The one that is stated, in its shortest form, or those that `auto` chooses among. */
 export function residenciesOf(func: AccessFunc, target: Target): readonly [Residencies, ...Residencies[]] {
@@ -151,7 +151,8 @@ function decideResidency(
       found[k] = { tiling, cycles: floor, lost };
       continue;
     }
-    const best = complete(tiling);
+    const fewest = Math.min(...found.map((other) => (other?.lost === false ? other.cycles : Infinity)));
+    const best = complete(tiling, fewest);
     if (best !== undefined && isLegal(best))
       found[k] = { tiling: best, cycles: clockOf(best).cycles, lost: false };
   }
