@@ -114,7 +114,12 @@ export function putPackedBits(bytes: Uint8Array, dtype: PackedType, element: num
 }
 
 /** Whole units in place. The bytes begin at a multiple of one. */
-export function unitsAt({ buffer, byteLength, byteOffset }: Bytes, unit: 1 | 2 | 4): UnitArray {
+export function unitsAt(bytes: Bytes, unit: 1 | 2 | 4): UnitArray;
+export function unitsAt(bytes: Bytes, unit: 1 | 2 | 4 | 8): UnitArray | BigUint64Array;
+export function unitsAt(
+  { buffer, byteLength, byteOffset }: Bytes,
+  unit: 1 | 2 | 4 | 8,
+): UnitArray | BigUint64Array {
   const length = Math.floor(byteLength / unit);
   switch (unit) {
     case 1:
@@ -123,6 +128,8 @@ export function unitsAt({ buffer, byteLength, byteOffset }: Bytes, unit: 1 | 2 |
       return new Uint16Array(buffer, byteOffset, length);
     case 4:
       return new Uint32Array(buffer, byteOffset, length);
+    case 8:
+      return new BigUint64Array(buffer, byteOffset, length);
   }
 }
 

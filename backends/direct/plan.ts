@@ -21,7 +21,7 @@ export interface DirectPlan {
   readonly rows: number;
   readonly rowElements: number;
   /** Bytes that move at once at most: rows, and the steps between them, are whole numbers of them. */
-  readonly unit: 1 | 2 | 4;
+  readonly unit: 1 | 2 | 4 | 8;
   /** Inputs with indices, of which a call keeps a copy for its report. */
   readonly indices: readonly Operand[];
   /** Where the value of each site is read first. */
@@ -58,7 +58,7 @@ export function planDirect(tile: TileFunc): DirectPlan | undefined {
   const { at: start, terms } = addresses.data;
   const between = terms.filter(({ of }) => of.kind !== "dim" || of.dim < outer);
   const steps = [rowElements, start, ...between.map((term) => term.by)];
-  const unit = ([4, 2] as const).find((size) => steps.every((step) => (step * bytes) % size === 0)) ?? 1;
+  const unit = ([8, 4, 2] as const).find((size) => steps.every((step) => (step * bytes) % size === 0)) ?? 1;
   return {
     tile,
     gather,

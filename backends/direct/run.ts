@@ -2,16 +2,9 @@
 import { gatheredTable } from "../../ir/access.js";
 import { inputOf, outputBytes } from "../../ir/func.js";
 import { outOfRange } from "../../ir/policy.js";
-import {
-  indexOutOfRange,
-  inputTensor,
-  unitsAt,
-  type Bytes,
-  type HostInputs,
-  type UnitArray,
-} from "../memory.js";
+import { indexOutOfRange, inputTensor, unitsAt, type Bytes, type HostInputs } from "../memory.js";
 import { type Block, blockRows } from "./block.js";
-import { moveRows } from "./move-rows.js";
+import { moveRows, type RowArray } from "./move-rows.js";
 import { gatherWalkOf, type DirectPlan } from "./plan.js";
 import type { RowVisitor } from "./walk.js";
 
@@ -50,18 +43,16 @@ export function runDirect(
 const noLoops: ReadonlyMap<string, number> = new Map();
 
 /** The plan's unit, or a smaller one where the caller's array starts between two of them. */
-function unitFor({ unit }: DirectPlan, { byteOffset }: Bytes): DirectPlan["unit"] {
-  if (byteOffset % unit === 0) return unit;
-  return byteOffset % 2 === 0 ? 2 : 1;
-}
+const unitFor = ({ unit }: DirectPlan, { byteOffset }: Bytes): DirectPlan["unit"] =>
+  ([8, 4, 2] as const).find((size) => size <= unit && byteOffset % size === 0) ?? 1;
 
 /** Moves rows, and gives those without an element the fill. */
 class Mover implements RowVisitor {
   constructor(
     private readonly plan: DirectPlan,
     private readonly inputs: HostInputs,
-    private readonly source: UnitArray,
-    private readonly target: UnitArray,
+    private readonly source: RowArray,
+    private readonly target: RowArray,
     /** Units of a row. */
     private readonly units: number,
   ) {}

@@ -7,7 +7,7 @@ import { simulateCheckedLong } from "./checked.js";
 import { runCopiedLong } from "./copied-call.js";
 import { callDirectLong, planOfCalls } from "./direct-call.js";
 import { keptExecutors } from "../wasm/kept-executors.js";
-import { ownOutput } from "./fast-report.js";
+import { LateBytes, ownOutput } from "./fast-report.js";
 
 /** The simulation that checks every access. */
 export const checkedBackend: Backend = {
@@ -63,7 +63,7 @@ export const fastBackend = (options: FastOptions = {}): Backend => ({
       return {
         async run(inputs, runOptions = {}) {
           const ran = await callDirectLong(kernel, direct, inputs, runOptions);
-          return runOptions.report === true ? ran : { output: ran.output };
+          return runOptions.report === true ? new LateBytes(ran) : { output: ran.output };
         },
         release() {
           // It holds nothing.
@@ -77,7 +77,7 @@ export const fastBackend = (options: FastOptions = {}): Backend => ({
         const run = latest.then(async () => {
           const ran = await runCopiedLong(kernel.tile, executor, inputs, runOptions);
           return runOptions.report === true
-            ? ownOutput(kernel, executor, ran, Infinity)
+            ? new LateBytes(ownOutput(kernel, executor, ran, Infinity))
             : { output: new Uint8Array(ran.output) };
         });
         latest = run.catch(() => undefined);

@@ -8,7 +8,7 @@ import { inSlices, type LongRunOptions } from "../long-run.js";
 import { allocateArray, inputTensor, type HostInputs, type HostTensor } from "../memory.js";
 import { checkTensors } from "../values.js";
 import type { FastOptions } from "../wasm/executor.js";
-import { reported, type FastKernel, type SimulatedBytes } from "./fast-report.js";
+import { reported, type FastKernel, type LateRun } from "./fast-report.js";
 
 /** Output elements between two looks at the clock. */
 const elementsAtOnce = 2 ** 16;
@@ -20,7 +20,7 @@ export const planOfCalls = (
 ): DirectPlan | undefined => (threads === 1 ? directPlanOf(tile) : undefined);
 
 /** Throws a RunError (TC601) for the first output element with an index out of range. */
-export function callDirect(kernel: FastKernel, plan: DirectPlan, inputs: HostInputs): SimulatedBytes {
+export function callDirect(kernel: FastKernel, plan: DirectPlan, inputs: HostInputs): LateRun {
   const { output, given } = begun(kernel, plan, inputs);
   runDirect(plan, inputs, output);
   return reported(kernel, output, given, 0);
@@ -32,7 +32,7 @@ export async function callDirectLong(
   plan: DirectPlan,
   inputs: HostInputs,
   options: LongRunOptions,
-): Promise<SimulatedBytes> {
+): Promise<LateRun> {
   const { output, given } = begun(kernel, plan, inputs);
   const { tasks } = taskOfTile(kernel.tile).nest;
   const extent = plan.sizes[0] ?? 1;

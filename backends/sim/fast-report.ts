@@ -18,6 +18,12 @@ export interface SimulatedBytes {
   readonly report: SimReport;
 }
 
+/** The same before it is handed to a caller. */
+export interface LateRun {
+  readonly output: Uint8Array;
+  readonly derive: () => SimReport;
+}
+
 /** What a program of a target makes of a run. */
 export interface FastKernel {
   readonly tile: TileFunc;
@@ -37,7 +43,7 @@ export function ownOutput(
   executor: FastExecutor,
   { output, copied }: FastRun,
   copiedAtMost = fewIndexBytes,
-): SimulatedBytes {
+): LateRun {
   const { runs } = executor;
   const copies = ownIndices(tile, executor.inputs, copiedAtMost);
   // Made from an array, it is not zeroed first.
@@ -52,28 +58,29 @@ export function ownOutput(
 }
 
 /** `check` throws where the indices are no longer those of the run. */
-export function reported(
+export const reported = (
   { tile, target }: FastKernel,
   output: Uint8Array,
   inputs: HostInputs,
   copiedBytes: number,
   check?: () => void,
-): SimulatedBytes {
-  return new FastResult(output, () => {
+): LateRun => ({
+  output,
+  derive: () => {
     check?.();
     return summarize(tile, target, inputs, countTraffic(tile, inputs, target), {
       executor: "fast",
       copiedBytes,
     });
-  });
-}
+  },
+});
 
-class FastResult extends LateReport implements SimulatedBytes {
-  constructor(
-    readonly output: Uint8Array,
-    derive: () => SimReport,
-  ) {
+export class LateBytes extends LateReport implements SimulatedBytes {
+  readonly output: Uint8Array;
+
+  constructor({ derive, output }: LateRun) {
     super(derive);
+    this.output = output;
   }
 }
 

@@ -19,7 +19,7 @@ import { summarize } from "./summary.js";
 import { openExecutor } from "./backends.js";
 import { runCopied, runCopiedLong } from "./copied-call.js";
 import { callDirect, callDirectLong, planOfCalls } from "./direct-call.js";
-import { ownOutput, type SimulatedBytes } from "./fast-report.js";
+import { LateBytes, ownOutput, type LateRun, type SimulatedBytes } from "./fast-report.js";
 import { LateReport } from "./late-report.js";
 import {
   refuseThreads,
@@ -119,15 +119,15 @@ export function simulateBytes(
   options: SimulateOptions = {},
 ): SimulatedBytes {
   checkRunnable(kernel);
-  return ran(kernel, inputs, options);
+  return new LateBytes(ran(kernel, inputs, options));
 }
 
-function ran(kernel: SimKernel, inputs: HostInputs, options: SimulateOptions): SimulatedBytes {
+function ran(kernel: SimKernel, inputs: HostInputs, options: SimulateOptions): LateRun {
   throwIfErrors(checkFields("simulate", options, simulateFields));
   const { executor = "checked" } = options;
   const { tile, target } = kernel;
   verifyOnce(tile, target);
-  if (executor === "checked") return simulateChecked(tile, inputs, target);
+  if (executor === "checked") return eager(simulateChecked(tile, inputs, target));
   const direct = planOfCalls(kernel);
   if (direct !== undefined) return callDirect(kernel, direct, inputs);
   const fast = keptExecutors.take(tile);
@@ -145,21 +145,21 @@ export async function simulateBytesLong(
   options: SimulateLongOptions = {},
 ): Promise<SimulatedBytes> {
   checkRunnable(kernel);
-  return ranLong(kernel, inputs, options);
+  return new LateBytes(await ranLong(kernel, inputs, options));
 }
 
 async function ranLong(
   kernel: SimKernel,
   inputs: HostInputs,
   options: SimulateLongOptions,
-): Promise<SimulatedBytes> {
+): Promise<LateRun> {
   throwIfErrors(checkFields("simulateLong", options, simulateLongFields));
   const { executor = "checked" } = options;
   const { tile, target } = kernel;
   verifyOnce(tile, target);
   if (executor === "checked") {
     refuseThreads(options);
-    return simulateCheckedLong(tile, inputs, target, options);
+    return eager(await simulateCheckedLong(tile, inputs, target, options));
   }
   const direct = planOfCalls(kernel, options);
   if (direct !== undefined) return callDirectLong(kernel, direct, inputs, options);
@@ -170,6 +170,8 @@ async function ranLong(
     release();
   }
 }
+
+const eager = ({ output, report }: SimulatedBytes): LateRun => ({ output, derive: () => report });
 
 /** The report of a run on these indices, without the run: no element is moved. */
 export function countedReport(
@@ -195,14 +197,14 @@ function hostsOf(kernel: SimKernel, inputs: GatherData, options: SimulateLongOpt
   });
 }
 
-const presented = ({ tile }: SimKernel, hosts: Hosts, run: SimulatedBytes): Simulated =>
+const presented = ({ tile }: SimKernel, hosts: Hosts, run: LateRun): Simulated =>
   new Presented(fromHost(outputOf(tile).type, run.output, stringsOf(hosts)), run);
 
 class Presented extends LateReport implements Simulated {
   readonly outputs: Simulated["outputs"];
 
-  constructor(output: TensorData, run: SimulatedBytes) {
-    super(() => run.report);
+  constructor(output: TensorData, { derive }: LateRun) {
+    super(derive);
     this.outputs = { output };
   }
 }

@@ -182,15 +182,68 @@ describe("elements of dims that are shorter than a block", () => {
       expect([...direct(kernel, { x, i })]).toEqual(expected);
     }
   });
+});
 
-  it("of bytes move as words where rows are made of them", () => {
-    const plan = planDirect(
-      kernelOf("%x: tensor<9x8xu8>, %i: tensor<4xi32>", "4x8xu8", "(d0, d1) -> (%i[d0], d1)").tile,
+describe("rows", () => {
+  // Whole and odd turns of the loop of each unit, and rows that a call of the engine's moves.
+  it.each([1, 2, 3, 5, 6, 8, 12, 24, 40, 56, 63, 104, 136, 200, 391, 400, 1000])(
+    "of %d bytes are those of the loop, at any byte of the caller's memory",
+    (width) => {
+      const kernel = kernelOf(
+        `%x: tensor<90x${width}xu8>, %i: tensor<1100xi32>`,
+        `1100x${width}xu8`,
+        "(d0, d1) -> (%i[d0], d1)",
+      );
+      const i = Int32Array.from(numbers(1100, 90));
+      const bytes = Uint8Array.from({ length: 90 * width }, (_, k) => k * 7 + (k >> 8));
+      const expected = Buffer.concat(Array.from(i, (row) => bytes.subarray(row * width, (row + 1) * width)));
+      for (const start of [0, 1, 2, 4, 8]) {
+        const memory = new Uint8Array(bytes.byteLength + 8);
+        memory.set(bytes, start);
+        const x = memory.subarray(start, start + bytes.byteLength);
+        expect(expected.equals(direct(kernel, { x, i }))).toBe(true);
+      }
+    },
+  );
+
+  // Beyond the caches they are read ahead, a few at a time.
+  it.each([16, 36, 400])("of %d bytes of a table of 40 MB are those of the loop", (width) => {
+    const rows = Math.ceil(40_000_000 / width);
+    const kernel = kernelOf(
+      `%x: tensor<${rows}x${width}xu8>, %i: tensor<1100xi32>`,
+      `1100x${width}xu8`,
+      "(d0, d1) -> (%i[d0], d1)",
     );
-    expect(plan?.unit).toBe(4);
-    const odd = planDirect(
-      kernelOf("%x: tensor<9x6xu8>, %i: tensor<4xi32>", "4x6xu8", "(d0, d1) -> (%i[d0], d1)").tile,
+    const i = Int32Array.from({ length: 1100 }, (_, k) => (k * 7919 + 13) % rows);
+    const x = new Uint8Array(rows * width);
+    i.forEach((row, k) => {
+      for (let u = 0; u < width; u++) x[row * width + u] = k + 3 * u;
+    });
+    const expected = Buffer.concat(Array.from(i, (row) => x.subarray(row * width, (row + 1) * width)));
+    expect(expected.equals(direct(kernel, { x, i }))).toBe(true);
+  });
+
+  it.each([
+    [16, 8],
+    [12, 4],
+    [6, 2],
+    [7, 1],
+  ] as const)("of %d bytes move by %d at once", (width, unit) => {
+    const operands = `%x: tensor<9x${width}xu8>, %i: tensor<4xi32>`;
+    const plan = planDirect(kernelOf(operands, `4x${width}xu8`, "(d0, d1) -> (%i[d0], d1)").tile);
+    expect(plan?.unit).toBe(unit);
+  });
+
+  it("of f64 keep the bits of every NaN", () => {
+    const kernel = kernelOf(
+      "%x: tensor<9x3xf64>, %i: tensor<40xi32>",
+      "40x3xf64",
+      "(d0, d1) -> (%i[d0], d1)",
     );
-    expect(odd?.unit).toBe(2);
+    const x = new BigUint64Array(27).map((_, k) => 0x7ff0_0000_0000_0001n + BigInt(k));
+    const i = Int32Array.from(numbers(40, 9));
+    const output = direct(kernel, { x: new Float64Array(x.buffer), i });
+    const expected = Array.from({ length: 120 }, (_, o) => x[i[Math.floor(o / 3)]! * 3 + (o % 3)]!);
+    expect([...new BigUint64Array(output.buffer)]).toEqual(expected);
   });
 });
