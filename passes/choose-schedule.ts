@@ -196,6 +196,7 @@ class Search {
 
   /** The best few tiles in every other order of loops; where one is about as fast, also the tiles around them. */
   private reorder(): void {
+    // An estimate is near enough to a clock for a bound that is far over the best.
     const least = Math.min(this.leaders[0]?.estimate ?? Infinity, this.against);
     const orders = new Map<string, readonly number[]>();
     for (const { tiling } of this.leaders.slice(0, reordering)) {

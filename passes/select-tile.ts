@@ -151,8 +151,8 @@ function decideResidency(
       found[k] = { tiling, cycles: floor, lost };
       continue;
     }
-    const fewest = Math.min(...found.map((other) => (other?.lost === false ? other.cycles : Infinity)));
-    const best = complete(tiling, fewest);
+    const against = Math.min(...found.map((other) => (other?.lost === false ? other.cycles : Infinity)));
+    const best = complete(tiling, against);
     if (best !== undefined && isLegal(best))
       found[k] = { tiling: best, cycles: clockOf(best).cycles, lost: false };
   }

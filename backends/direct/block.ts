@@ -13,8 +13,8 @@ export const blockRows = 1024;
 export type AddressOffsets = Int32Array | Float64Array;
 
 /**
- * The same number. V8 may hold a whole number as a double, and computes every place that begins at it in doubles then, which takes three
- * times as long.
+ * A whole number, as an integer where it is one of 32 bits. V8 may hold one as a double, and then computes every place that begins at it
+ * in doubles, which takes three times as long.
  */
 export const asInteger = (place: number): number => (Math.abs(place) < 2 ** 31 ? place | 0 : place);
 

@@ -1,11 +1,11 @@
 /**
  * Rows of a block, moved. V8 compiles a loop for the kinds of arrays that it has seen. A loop that has seen several takes twice as
- * long with each, so each unit has loops of its own; their text is the same. They go by turns of four.
+ * long with each, so each unit has loops of its own; their text is the same.
  */
 import type { UnitArray } from "../memory.js";
 import { asInteger, type AddressOffsets } from "./block.js";
 
-/** Units of rows. By eight bytes a loop takes half as long as by four, and keeps every bit, which one of f64 need not. */
+/** Units of rows. By eight bytes a loop takes half as long as by four. Not as f64: an engine need not keep the bits of a NaN. */
 export type RowArray = UnitArray | BigUint64Array;
 
 /** A row of no more units is moved by a loop, a longer one by a call of the engine's. */
@@ -24,13 +24,14 @@ export function moveRows(
 ): void {
   const [from, units, to] = [asInteger(base), asInteger(row), asInteger(into)];
   // The misses of single units overlap by themselves.
-  if (units === 1 || source.byteLength <= farBytes) {
+  const words = units === 1 || source.byteLength <= farBytes ? undefined : wordsOf(source);
+  if (words === undefined) {
     moveAtOnce(source, target, addresses, from, units, first, end, to);
     return;
   }
   for (let k = first; k < end; k += rowsAhead) {
     const stop = Math.min(end, k + rowsAhead);
-    readAhead(source, addresses, from, units, k, stop);
+    readAhead(words, words.length / source.length, addresses, from, units, k, stop);
     moveAtOnce(source, target, addresses, from, units, k, stop, to + (k - first) * units);
   }
 }
@@ -70,20 +71,29 @@ const lineBytes = 64;
 /** What was read ahead: nobody asks for it, and the engine cannot leave the reads out. */
 const ahead = { read: 0 };
 
+/** What is read ahead is a number. An array of words has no place for 16 GiB. */
+function wordsOf(source: RowArray): UnitArray | undefined {
+  if (!(source instanceof BigUint64Array)) return source;
+  const length = 2 * source.length;
+  return length < 2 ** 32 ? new Uint32Array(source.buffer, source.byteOffset, length) : undefined;
+}
+
+/** `per`: words in a unit. */
 function readAhead(
-  { BYTES_PER_ELEMENT: unit, buffer, byteLength, byteOffset }: RowArray,
+  words: UnitArray,
+  per: number,
   addresses: AddressOffsets,
   base: number,
   row: number,
   first: number,
   end: number,
 ): void {
-  const bytes = new Uint8Array(buffer, byteOffset, byteLength);
-  const most = Math.min(row * unit, linesAhead * lineBytes);
+  const line = lineBytes / words.BYTES_PER_ELEMENT;
+  const most = Math.min(row * per, linesAhead * line);
   let read = 0;
   for (let k = first; k < end; k++) {
-    const from = (base + (addresses[k] ?? 0)) * unit;
-    for (let u = 0; u < most; u += lineBytes) read ^= bytes[from + u] ?? 0;
+    const from = (base + (addresses[k] ?? 0)) * per;
+    for (let u = 0; u < most; u += line) read ^= words[from + u] ?? 0;
   }
   ahead.read = read;
 }

@@ -20,7 +20,7 @@ export interface DirectPlan {
   /** Neighbours in the data and in the output, which one set of index values picks. */
   readonly rows: number;
   readonly rowElements: number;
-  /** Bytes that move at once at most: rows, and the steps between them, are whole numbers of them. */
+  /** Bytes that move at once at most: rows, the place of the first and the steps between them are whole numbers of them. */
   readonly unit: 1 | 2 | 4 | 8;
   /** Inputs with indices, of which a call keeps a copy for its report. */
   readonly indices: readonly Operand[];

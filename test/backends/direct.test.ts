@@ -224,26 +224,45 @@ describe("rows", () => {
   });
 
   it.each([
-    [16, 8],
-    [12, 4],
-    [6, 2],
-    [7, 1],
-  ] as const)("of %d bytes move by %d at once", (width, unit) => {
-    const operands = `%x: tensor<9x${width}xu8>, %i: tensor<4xi32>`;
-    const plan = planDirect(kernelOf(operands, `4x${width}xu8`, "(d0, d1) -> (%i[d0], d1)").tile);
-    expect(plan?.unit).toBe(unit);
+    ["9x16", "(%i[d0], d1)", 16, 8],
+    ["9x12", "(%i[d0], d1)", 12, 4],
+    ["9x6", "(%i[d0], d1)", 6, 2],
+    ["9x7", "(%i[d0], d1)", 7, 1],
+    ["9x24", "(%i[d0], d1 + 4)", 16, 4],
+    ["9x20", "(%i[d0], d1)", 16, 4],
+    ["9x3x8", "(%i[d0], 1, d1)", 8, 8],
+    ["150", "(2 * %i[d0] + d1)", 16, 2],
+  ] as const)("of a table of %s at %s, %d bytes each, move by %d at once", (shape, at, width, unit) => {
+    const operands = `%x: tensor<${shape}xu8>, %i: tensor<5xi32>`;
+    const kernel = kernelOf(operands, `5x${width}xu8`, `(d0, d1) -> ${at}`);
+    expect(planDirect(kernel.tile)?.unit).toBe(unit);
+    const x = Uint8Array.from(
+      { length: shape.split("x").reduce((all, n) => all * Number(n), 1) },
+      (_, k) => k,
+    );
+    const i = [3, 8, 0, 8, 5];
+    const first = { "9x24": 4, "9x3x8": 8 }[shape as string] ?? 0;
+    const step = shape === "150" ? 2 : x.length / 9;
+    const expected = i.flatMap((row) => [...x.subarray(row * step + first, row * step + first + width)]);
+    expect([...direct(kernel, { x, i: Int32Array.from(i) })]).toEqual(expected);
   });
 
-  it("of f64 keep the bits of every NaN", () => {
+  it("of a far table are zero where an index names none", () => {
+    const rows = 1_500_000;
     const kernel = kernelOf(
-      "%x: tensor<9x3xf64>, %i: tensor<40xi32>",
-      "40x3xf64",
+      `%x: tensor<${rows}x3xf64>, %i: tensor<1100xi32>`,
+      "1100x3xf64",
       "(d0, d1) -> (%i[d0], d1)",
+      "zero",
     );
-    const x = new BigUint64Array(27).map((_, k) => 0x7ff0_0000_0000_0001n + BigInt(k));
-    const i = Int32Array.from(numbers(40, 9));
-    const output = direct(kernel, { x: new Float64Array(x.buffer), i });
-    const expected = Array.from({ length: 120 }, (_, o) => x[i[Math.floor(o / 3)]! * 3 + (o % 3)]!);
-    expect([...new BigUint64Array(output.buffer)]).toEqual(expected);
+    const i = Int32Array.from({ length: 1100 }, (_, k) => (k % 7 === 3 ? rows + k : (k * 1361) % rows));
+    const x = new Float64Array(rows * 3).map((_, k) => k + 1);
+    const expected = Array.from(i, (row) => [0, 1, 2].map((c) => (row < rows ? row * 3 + c + 1 : 0))).flat();
+    const parts: [number, number][] = [
+      [0, 5],
+      [5, 700],
+      [700, 1100],
+    ];
+    expect([...new Float64Array(direct(kernel, { x, i }, parts).buffer)]).toEqual(expected);
   });
 });

@@ -207,6 +207,21 @@ describe("an array beyond 4 GiB", () => {
   });
 });
 
+describe("rows of an array beyond 4 GiB", () => {
+  it("are read in place", () => {
+    const rows = 2 ** 28 + 8;
+    const kernel = compile(onnx.gather({ data: ["f32", [rows, 4]], indices: ["i32", [3]], axis: 0 }), {
+      target: targets.cpu,
+    });
+    const data = new Float32Array(4 * rows);
+    data.set([1, 2, 3, 4], 4 * (rows - 1));
+    data.set([5, 6, 7, 8], 4 * 2 ** 27);
+    const indices = Int32Array.of(-1, 0, 2 ** 27);
+    const { outputs } = simulate(kernel, { data, indices }, { executor: "fast" });
+    expect(outputs.output).toEqual(Float32Array.of(1, 2, 3, 4, 0, 0, 0, 0, 5, 6, 7, 8));
+  });
+});
+
 describe("a large table of which few rows are named", () => {
   const data = table(1000);
 

@@ -227,3 +227,19 @@ describe("candidates", () => {
     }
   });
 });
+
+describe("the residency that is left open", () => {
+  it.each([targets.webgpu, targets.ascendA2, targets.ascend950, targets.cpu])(
+    "takes at most a fiftieth longer than the faster of both on $name",
+    (on) => {
+      for (const func of sizedGathers(40, 12)) {
+        const cyclesWith = (residency: "auto" | "ub" | "gm"): number => {
+          const result = tryCompile(func, { target: on, residency });
+          return result.ok ? cyclesOf(result.kernel.tile, on).cycles : Infinity;
+        };
+        const stated = Math.min(cyclesWith("ub"), cyclesWith("gm"));
+        expect(cyclesWith("auto") / stated).toBeLessThanOrEqual(1.02);
+      }
+    },
+  );
+});
