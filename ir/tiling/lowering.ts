@@ -54,9 +54,9 @@ const nothing = {
   waits: 0,
 } as const;
 
-const onlyDirect: GatherLowering = { ...nothing, class: "direct", cycles: 0, setup: 0, lost: [] };
+const gathers: readonly TimedWay[] = [{ ...nothing, class: "direct", cycles: 0, setup: 0 }];
 /** How every gather is done on a target that is no Ascend core. */
-export const direct: Ways = { found: [onlyDirect], open: [onlyDirect], further: () => [], lacking: [] };
+export const direct: Ways = { found: gathers, open: gathers, further: () => [], lacking: [] };
 
 /** What a gather is likely to become under a schedule: the fastest way where the cores gather as many tiles each, all of them whole. */
 export function likeliest({
@@ -65,7 +65,6 @@ export function likeliest({
   schedule,
   ways,
 }: Pick<TiledGather, "tile" | "extents" | "schedule"> & { readonly ways: Ways }): GatherLowering {
-  if (ways === direct) return onlyDirect;
   const tiles = tile.reduce((count, entry, d) => count * Math.ceil(at(extents, d) / Math.max(1, entry)), 1);
   const [first] = fastestFirst(ways.open, Math.max(1, tiles / schedule.cores));
   invariant(first !== undefined, "a gather can be done in some way");
