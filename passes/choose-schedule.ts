@@ -33,8 +33,8 @@ const trades = 5;
 const few: readonly number[] = [6, 6, 3, 2];
 
 /**
- * Undefined when no tile is legal. What it has to be faster than, if anything, takes `against` cycles: orders of loops that come
- * nowhere near that are not searched around. Stays within the target's safe size where that leaves a choice. Deterministic: fewest
+ * Undefined when no tile is legal. `against`: cycles of a schedule that is known already; orders of loops that take over a tenth more
+ * are not searched around. Stays within the target's safe size where that leaves a choice. Deterministic: fewest
  * cycles, then fewest idle cores in the last round, bytes, bytes of UB, then the larger tile; of what a fitted clock does not tell
  * apart, the one that takes the least of UB.
  */
@@ -82,7 +82,7 @@ class Search {
     private readonly among: Candidates,
     /** Bytes of UB that a tile may take. */
     private readonly room: number,
-    /** Cycles of what the schedule has to be faster than. */
+    /** Cycles of a schedule that is known already. */
     private readonly against: number,
   ) {
     this.floor = floorOf(among.start);
@@ -196,7 +196,7 @@ class Search {
 
   /** The best few tiles in every other order of loops; where one is about as fast, also the tiles around them. */
   private reorder(): void {
-    // An estimate is near enough to a clock for a bound that is far over the best.
+    // A clock among estimates: `promising` leaves room for how far the two differ.
     const least = Math.min(this.leaders[0]?.estimate ?? Infinity, this.against);
     const orders = new Map<string, readonly number[]>();
     for (const { tiling } of this.leaders.slice(0, reordering)) {

@@ -71,7 +71,7 @@ const lineBytes = 64;
 /** What was read ahead: nobody asks for it, and the engine cannot leave the reads out. */
 const ahead = { read: 0 };
 
-/** What is read ahead is a number. An array of words has no place for 16 GiB. */
+/** An array whose elements are numbers, for reading ahead. Undefined for bigints of 16 GiB or more: no array of words is as long. */
 function wordsOf(source: RowArray): UnitArray | undefined {
   if (!(source instanceof BigUint64Array)) return source;
   const length = 2 * source.length;
