@@ -49,6 +49,7 @@ const slow: readonly (readonly [file: string, seconds: number, reason: string])[
   ["test/docs/tuning.test.ts", 14, "runs the searches of docs/tuning.md"],
   ["test/formats/files.test.ts", 9, "reads texts as long as a string can be"],
   ["test/formats/string-limits.test.ts", 7, "reads texts as long as a string can be"],
+  ["test/library/consumer.test.ts", 45, "installs the package and what goes with it from the registry"],
   ["test/library/example.test.ts", 9, "runs npm start, which searches and draws a page"],
   ["test/library/package.test.ts", 10, "installs the packed package, and resolves its types in every mode"],
   ["test/library/packed.test.ts", 11, "installs the packed package, and checks its types with every library"],

@@ -43,7 +43,7 @@ const fast: Subject = {
 
 async function device(): Promise<Subject> {
   const found = await acquireGpu();
-  if (!found.ok) throw new Error(found.reason);
+  if (!found.ok) throw new Error(found.problem.message);
   const runner = await createRunner(found.gpu.device);
   return {
     name: found.gpu.description,

@@ -204,7 +204,7 @@ async function onDevice(device: GPUDevice, workload: Paged, inputs: Inputs): Pro
 }
 
 const found = values.webgpu ? await acquireGpu() : undefined;
-if (found?.ok === false) throw new Error(found.reason);
+if (found?.ok === false) throw new Error(found.problem.message);
 const device = found?.gpu.device;
 console.error(
   found === undefined ? "the fast executor, one thread" : `${found.gpu.description}, Dawn in Node`,

@@ -35,7 +35,7 @@ function timed(device: GPUDevice, code: string): number {
 /** One pipeline of each subject and workload, on a device that has made an empty one. */
 async function onNewDevice(): Promise<Timed[]> {
   const found = await acquireGpu();
-  if (!found.ok) throw new Error(found.reason);
+  if (!found.ok) throw new Error(found.problem.message);
   const { device } = found.gpu;
   const runner = await createRunner(device);
   timed(device, "@compute @workgroup_size(1) fn main() {}");

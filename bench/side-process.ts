@@ -26,7 +26,7 @@ const makeSide: { readonly [K in SideKind]: () => Promise<Sides[K]> } = {
       readonly acquireGpu: () => Promise<NodeGpuResult>;
     };
     const found = await acquireGpu();
-    if (!found.ok) throw new Error(found.reason);
+    if (!found.ok) throw new Error("no WebGPU device");
     const library = (await importBuilt(folder, ["tilec", "tilec/webgpu"])) as GpuLibrary;
     const { device, software } = found.gpu;
     return gpuSide(library, device, 1, software ? cpuMs : wallMs);

@@ -52,7 +52,7 @@ interface Device {
 
 async function openWebgpu(): Promise<Device> {
   const found = await acquireGpu();
-  if (!found.ok) throw new Error(found.reason);
+  if (!found.ok) throw new Error(found.problem.message);
   const runner = await createRunner(found.gpu.device);
   return { target: runner.target, open: (task) => gpuMeasurer(runner, found.gpu.description, task) };
 }

@@ -38,7 +38,7 @@ const library: GpuLibrary = { compile, onnx, program, targets, createRunner };
 
 async function onDawn(): Promise<Row[]> {
   const found = await acquireGpu();
-  if (!found.ok) throw new Error(found.reason);
+  if (!found.ok) throw new Error(found.problem.message);
   const { device, description } = found.gpu;
   console.error(`${description}, Dawn in Node`);
   const rows: Row[] = [];

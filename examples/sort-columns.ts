@@ -73,7 +73,7 @@ if (found.ok && runner !== undefined) {
   );
   found.gpu.device.destroy();
 } else if (!found.ok) {
-  console.log(`  webgpu did not run: ${found.reason}`);
+  console.log(`  webgpu did not run: ${found.problem.message}`);
 }
 if (differences.length > 0) process.exitCode = 1;
 

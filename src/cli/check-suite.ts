@@ -47,12 +47,13 @@ export async function runSuite(tests: readonly NamedTest[], settings: SuiteSetti
   const start = performance.now();
   const device = backends.includes("webgpu") ? await openRunner().catch(runErrorsOnly) : undefined;
   const gpu = device instanceof RunError ? undefined : device;
+  const [problem] = device instanceof RunError ? device.diagnostics : [];
   const contextOf = (test: NamedTest): CheckContext => ({
     ...checkSettings(project),
     ...(executor === undefined ? {} : { executor }),
     ...(passes === undefined ? {} : { passes }),
     ...(gpu === undefined ? {} : { runner: gpu.runner }),
-    ...(device instanceof RunError ? { reason: reasonIn(device) } : {}),
+    ...(problem === undefined ? {} : { problem }),
     onMismatch: (backend, actual) => {
       onMismatch(test, backend, actual);
     },
@@ -97,8 +98,6 @@ function runErrorsOnly(thrown: unknown): RunError {
   throw thrown;
 }
 
-const reasonIn = ({ diagnostics, message }: RunError): string => diagnostics[0]?.message ?? message;
-
 /**
  * Backends that were asked for and that skipped all their tests. An error where they are required, where nobody looks on, and
  * where nothing else ran either: a suite that runs nothing must not pass for one that holds. A warning to others.
@@ -115,7 +114,11 @@ function idleBackends(
     if (first === undefined || own.some(({ status }) => status !== "skip")) return [];
     const message = `nothing ran on ${backend}, ${own.length} skipped: ${first.message ?? "no reason is known"}`;
     const say = required.has(backend) || isContinuousIntegration() || !ran ? error : warning;
-    return [say("TC503", message, { hint: `make it available, or leave ${backend} out of --backend` })];
+    return [
+      say(first.code === "TC703" ? "TC703" : "TC503", message, {
+        hint: `make it available, or leave ${backend} out of --backend`,
+      }),
+    ];
   });
 }
 

@@ -22,7 +22,7 @@ import {
 import { dumpNames } from "./dump-names.js";
 import { executorOption, parseShard, projectOf } from "./options.js";
 import { addPipelineOptions, pipelineOf, type PipelineFlags } from "./pipeline-flags.js";
-import { withPeer } from "../report/missing-peer.js";
+import { withPeer } from "../api/missing-peer.js";
 import { UsageError } from "./usage-error.js";
 import { github } from "./reporters/github.js";
 import { pretty } from "./reporters/pretty.js";

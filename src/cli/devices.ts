@@ -4,7 +4,7 @@ import { limitsOf, targetOf } from "../../backends/webgpu/index.js";
 import { acquireGpu } from "../device/node.js";
 import { targetFile } from "../formats/target-file.js";
 import { table } from "../report/table.js";
-import { printJson, printReport } from "./terminal.js";
+import { printDiagnostics, printJson, printReport } from "./terminal.js";
 
 export function devicesCommand(program: Command): void {
   program
@@ -13,8 +13,11 @@ export function devicesCommand(program: Command): void {
     .action(async (flags: { readonly json?: boolean }) => {
       const found = await acquireGpu();
       if (!found.ok) {
-        if (flags.json === true) printJson({ command: "devices", devices: [], reason: found.reason });
-        else printReport(`no WebGPU device: ${found.reason}`);
+        const { problem } = found;
+        if (flags.json === true) printJson({ command: "devices", devices: [], diagnostics: [problem] });
+        else printDiagnostics([problem]);
+        // No device is an answer; a package that is not installed keeps the command from finding one.
+        if (problem.code === "TC703") process.exitCode = 1;
         return;
       }
       const { device, description, software } = found.gpu;

@@ -2,7 +2,7 @@
 import type { Command } from "commander";
 import { openProject } from "../config/open-project.js";
 import type { ConfigFlags } from "./options.js";
-import { withPeer } from "../report/missing-peer.js";
+import { withPeer } from "../api/missing-peer.js";
 
 export function lspCommand(program: Command): void {
   program.command("lsp").action(async (_: unknown, command: Command) => {

@@ -136,18 +136,12 @@ export function refuseWithoutSim(
   }
 }
 
-/** A runner on the best device there is; TC503 with the reason when there is none. */
+/** Returns a runner on the best device there is. Throws a RunError (TC503, TC703) where there is none. */
 export async function openRunner(
   options: RunnerOptions = {},
 ): Promise<{ runner: Runner; description: string; close: () => void }> {
   const found = await acquireGpu();
-  if (!found.ok) {
-    throw new RunError([
-      error("TC503", `no WebGPU device: ${found.reason}`, {
-        hint: "npm install webgpu @sparticuz/chromium, or leave webgpu out of --backend",
-      }),
-    ]);
-  }
+  if (!found.ok) throw new RunError([found.problem]);
   const { device, description } = found.gpu;
   const runner = await createRunner(device, options);
   const close = (): void => {

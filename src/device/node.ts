@@ -1,16 +1,14 @@
 /**
  * A GPUDevice in Node, through Dawn (`webgpu` on npm): a real GPU first, else SwiftShader, Chromium's software Vulkan,
- * which `@sparticuz/chromium` ships. Neither package is a dependency of tilec; without them the answer says so.
+ * which `@sparticuz/chromium` ships. Both packages are optional peers of tilec; without them the answer says so.
  */
 import "../../backends/platform.js";
-import { brotliDecompressSync } from "node:zlib";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from "node:fs";
-import { createRequire } from "node:module";
-import { constants, tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { constants } from "node:os";
 import { oneOf, type Fields } from "../../backends/index.js";
-import { throwIfErrors } from "../../ir/index.js";
+import { error, throwIfErrors, type Diagnostic } from "../../ir/index.js";
 import { checkOptions } from "../api/check-options.js";
+import { isAbsent, missingPeer } from "../api/missing-peer.js";
+import { unpackSwiftShader, type SwiftShader } from "./swift-shader.js";
 
 export interface NodeGpu {
   readonly device: GPUDevice;
@@ -20,8 +18,9 @@ export interface NodeGpu {
   readonly software: boolean;
 }
 
+/** A device, or why there is none: TC703 where a package is missing, with the line that installs it, else TC503. */
 export type NodeGpuResult =
-  { readonly ok: true; readonly gpu: NodeGpu } | { readonly ok: false; readonly reason: string };
+  { readonly ok: true; readonly gpu: NodeGpu } | { readonly ok: false; readonly problem: Diagnostic };
 
 export interface NodeGpuOptions {
   /** `adapter` (default): every limit the adapter has; `default`: the limits all devices have. */
@@ -46,33 +45,46 @@ const gpuFields: Fields<NodeGpuOptions> = {
   },
 };
 
-/** Never throws for want of a device: `reason` says what was tried. */
+/** Requests the best device there is. Never rejects for want of one: the result says what was tried. */
 export async function acquireGpu(options: NodeGpuOptions = {}): Promise<NodeGpuResult> {
   throwIfErrors(checkOptions("acquireGpu", options, gpuFields));
   const dawn = await loadDawn();
-  if (dawn === undefined) {
-    return { ok: false, reason: "the optional package `webgpu` (Dawn for Node) is not installed" };
-  }
+  if ("problem" in dawn) return none(dawn.problem);
   const system = hasVulkanLoader() ? await requestAdapter(dawn, options) : undefined;
   if (system !== undefined && !isSoftware(system)) return open(system, options);
+  if (process.platform !== "linux")
+    return system === undefined ? none(noDevice("no GPU adapter found")) : open(system, options);
   const prepared = await prepareSwiftShader();
-  if (prepared !== undefined) {
-    const adapter = await requestAdapter(dawn, options);
-    if (adapter !== undefined) return open(adapter, options);
-  }
+  const adapter = prepared.status === "ready" ? await requestAdapter(dawn, options) : undefined;
+  if (adapter !== undefined) return open(adapter, options);
   if (system !== undefined) return open(system, options);
-  const swiftShader =
-    prepared === undefined
-      ? "`@sparticuz/chromium`, which ships SwiftShader, is not installed"
-      : "SwiftShader gave no adapter";
-  return { ok: false, reason: `no GPU adapter found, and ${swiftShader}` };
+  switch (prepared.status) {
+    case "absent":
+      return none(missingPeer("WebGPU without a GPU"));
+    case "unusable":
+      return none(noDevice(`no GPU adapter found, and ${prepared.reason}`));
+    case "ready":
+      return none(noDevice("no GPU adapter found, and SwiftShader gave no adapter"));
+  }
 }
 
-async function loadDawn(): Promise<DawnModule | undefined> {
+const none = (problem: Diagnostic): NodeGpuResult => ({ ok: false, problem });
+
+const noDevice = (reason: string): Diagnostic =>
+  error("TC503", `no WebGPU device: ${reason}`, { hint: "leave webgpu out of --backend, or of backends" });
+
+const messageOf = (thrown: unknown): string => (thrown instanceof Error ? thrown.message : String(thrown));
+
+/** Dawn, or the reason why it cannot be loaded. */
+async function loadDawn(): Promise<DawnModule | { readonly problem: Diagnostic }> {
   try {
     return await import("webgpu");
-  } catch {
-    return undefined;
+  } catch (thrown) {
+    return {
+      problem: isAbsent(thrown, "WebGPU in Node")
+        ? missingPeer("WebGPU in Node", "WebGPU without a GPU")
+        : noDevice(`the package webgpu (Dawn for Node) cannot be loaded: ${messageOf(thrown)}`),
+    };
   }
 }
 
@@ -108,15 +120,19 @@ async function open(adapter: GPUAdapter, options: NodeGpuOptions): Promise<NodeG
   return { ok: true, gpu: { device, description, software: isSoftware(adapter) } };
 }
 
-let swiftShader: Promise<string | undefined> | undefined;
+let swiftShader: Promise<SwiftShader> | undefined;
 
-/** Makes Dawn's Vulkan loader find SwiftShader; the folder it lies in, or undefined when the package is absent. */
-function prepareSwiftShader(): Promise<string | undefined> {
-  swiftShader ??= unpackSwiftShader().then((folder) => {
-    if (folder === undefined) return undefined;
-    process.env["VK_ICD_FILENAMES"] = join(folder, "vk_swiftshader_icd.json");
-    preload(join(folder, "libvulkan.so.1"));
-    return folder;
+/** Makes Dawn's Vulkan loader find SwiftShader where it can be had. */
+function prepareSwiftShader(): Promise<SwiftShader> {
+  swiftShader ??= unpackSwiftShader().then((found) => {
+    if (found.status !== "ready") return found;
+    process.env["VK_ICD_FILENAMES"] = found.driver;
+    try {
+      preload(found.loader);
+    } catch (thrown) {
+      return { status: "unusable", reason: `SwiftShader cannot be loaded: ${messageOf(thrown)}` };
+    }
+    return found;
   });
   return swiftShader;
 }
@@ -144,40 +160,4 @@ function preload(library: string): void {
   } catch (thrown) {
     if (!(thrown instanceof Error) || !/self-register/.test(thrown.message)) throw thrown;
   }
-}
-
-async function unpackSwiftShader(): Promise<string | undefined> {
-  const require = createRequire(import.meta.url);
-  let root: string;
-  try {
-    root = dirname(dirname(dirname(require.resolve("@sparticuz/chromium"))));
-  } catch {
-    return undefined;
-  }
-  const packageRoot = [root, dirname(root)].find((folder) =>
-    existsSync(join(folder, "bin", "swiftshader.tar.br")),
-  );
-  if (packageRoot === undefined || process.platform !== "linux") return undefined;
-  const { version } = JSON.parse(readFileSync(join(packageRoot, "package.json"), "utf8")) as {
-    version: string;
-  };
-  const folder = join(tmpdir(), `tilec-swiftshader-${version}-${process.getuid?.() ?? 0}`);
-  if (existsSync(join(folder, "vk_swiftshader_icd.json"))) return folder;
-  const { extract } = await import("tar");
-  mkdirSync(dirname(folder), { recursive: true });
-  const fresh = mkdtempSync(`${folder}-`);
-  const unpacked = brotliDecompressSync(readFileSync(join(packageRoot, "bin", "swiftshader.tar.br")));
-  await new Promise<void>((resolve, reject) => {
-    const stream = extract({ cwd: fresh, sync: false });
-    stream.on("close", resolve);
-    stream.on("error", reject);
-    stream.end(unpacked);
-  });
-  try {
-    renameSync(fresh, folder);
-  } catch {
-    // Another process was first; its files are the same.
-    rmSync(fresh, { recursive: true, force: true });
-  }
-  return folder;
 }

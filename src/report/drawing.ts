@@ -1,7 +1,8 @@
 /** What draws charts: optional peers, which are loaded with the pages that may need them. */
 import type * as PlotModule from "@observablehq/plot";
 import type { parseHTML as Parse } from "linkedom/worker";
-import { isAbsent, missingPeer } from "./missing-peer.js";
+import { CompileError } from "../../ir/index.js";
+import { isAbsent, missingPeer } from "../api/missing-peer.js";
 
 interface Drawing {
   readonly Plot: typeof PlotModule;
@@ -25,6 +26,6 @@ const loaded = await load();
 
 /** Observable Plot and a document to draw in. Throws a CompileError (TC703) where they are not installed. */
 export function drawing(): Drawing {
-  if (loaded === undefined) throw missingPeer("charts");
+  if (loaded === undefined) throw new CompileError([missingPeer("charts")]);
   return loaded;
 }

@@ -55,7 +55,7 @@ async function runCase(test: Test, options: CaseOptions, skip: SkipContext): Pro
     findTarget: (name) => targets.find((target) => target.name === name) ?? lookUpTarget(name),
     ...(executor === undefined ? {} : { executor }),
     ...(passes === undefined ? {} : { passes }),
-    ...(device === undefined ? {} : device.ok ? { runner: device.runner } : { reason: device.reason }),
+    ...(device === undefined ? {} : device.ok ? { runner: device.runner } : { problem: device.problem }),
   };
   const { results, bugs } = await runTests([test], backends, { contextOf: () => context });
   const [bug] = bugs;

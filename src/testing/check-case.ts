@@ -33,6 +33,7 @@ import { asHost, fromOutput, type TensorValue } from "../formats/tensor.js";
 import { program } from "../api/program.js";
 import { nameOf, placeOf, runOn, type BackendChoice } from "../api/backends.js";
 import { excesses, measured, type Measured } from "./measured.js";
+import { skipWithoutDevice } from "./no-device.js";
 
 /** What a test came to on one backend. */
 export interface CheckResult {
@@ -53,9 +54,9 @@ export interface CheckResult {
 
 /** What checks run with. */
 export interface CheckContext {
-  /** Absent: no device; `reason` says why. */
+  /** Absent: no device; `problem` says why. */
   readonly runner?: Runner;
-  readonly reason?: string;
+  readonly problem?: Diagnostic;
   /** Of `sim`; default `checked`. */
   readonly executor?: Executor;
   /** Looks up what is no built-in target; default: none. */
@@ -116,7 +117,7 @@ async function runCompiled(
     const name = nameOf(backend);
     const base = { id: test.id, backend: name };
     if (backend === "webgpu" && context.runner === undefined) {
-      results.push({ ...base, status: "skip", code: "TC503", message: context.reason ?? "no WebGPU device" });
+      results.push({ ...base, ...skipWithoutDevice(context.problem) });
       continue;
     }
     if (!compiled.ok) {

@@ -6,6 +6,7 @@ import type { Kernel } from "../api/compile.js";
 import type { CheckContext, CheckResult } from "./check-case.js";
 import { compareDraw, inWords } from "./compare.js";
 import { definitionOf, drawsOf } from "./draws.js";
+import { skipWithoutDevice } from "./no-device.js";
 
 /** The seed of every draw. */
 const seed = 1;
@@ -16,13 +17,14 @@ export async function checkDrawn(
   kernel: Kernel,
   given: Readonly<Record<string, HostValue>>,
   backends: readonly BackendChoice[],
-  { runner, reason = "no WebGPU device", executor }: CheckContext,
+  context: CheckContext,
 ): Promise<CheckResult[]> {
+  const { runner, executor } = context;
   const results: CheckResult[] = [];
   for (const backend of backends) {
     const base = { id, backend: nameOf(backend) };
     if (backend === "webgpu" && runner === undefined) {
-      results.push({ ...base, status: "skip", code: "TC503", message: reason });
+      results.push({ ...base, ...skipWithoutDevice(context.problem) });
       continue;
     }
     const options = { runner, ...(executor === undefined ? {} : { executor }) };

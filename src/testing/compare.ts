@@ -22,6 +22,7 @@ import { definitionOf, drawsOf, inputsOfProgram, type Draw } from "./draws.js";
 import { isPromise, outcomeOf, rejectionDifference, type Outcome } from "./outcome.js";
 import type { IndexProgram } from "./random.js";
 import type { Verdict } from "./verdict.js";
+import { inOneLine } from "./no-device.js";
 
 /** Where, and on what, a kernel is compared with its definition. */
 export interface ReferenceOptions {
@@ -56,8 +57,9 @@ export async function compareWithReference(
   for (const backend of backends) {
     const device = backend === "webgpu" ? await testDevice() : undefined;
     if (device?.ok !== false) here.push({ backend, options: { runner: device?.runner } });
-    else if (required.has("webgpu")) return failed(`webgpu is required, and there is none: ${device.reason}`);
-    else skipped.push(`webgpu: ${device.reason}`);
+    else if (required.has("webgpu"))
+      return failed(`webgpu is required, and there is none: ${inOneLine(device.problem)}`);
+    else skipped.push(`webgpu: ${inOneLine(device.problem)}`);
   }
   const types = kernel.source ?? kernel.tile;
   const said = new Set<string>();

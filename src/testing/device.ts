@@ -1,12 +1,12 @@
 /** The device of a test process: opened when a test first asks for it, and one for all of them. */
-import { CompileError, error } from "../../ir/index.js";
+import { CompileError, error, type Diagnostic } from "../../ir/index.js";
 import { createRunner, type Runner } from "../../backends/webgpu/index.js";
 import { backendNames } from "../api/backends.js";
 import { didYouMean } from "../../ir/did-you-mean.js";
 import { acquireGpu } from "../device/index.js";
 
 export type TestDevice =
-  { readonly ok: true; readonly runner: Runner } | { readonly ok: false; readonly reason: string };
+  { readonly ok: true; readonly runner: Runner } | { readonly ok: false; readonly problem: Diagnostic };
 
 let opened: Promise<TestDevice> | undefined;
 

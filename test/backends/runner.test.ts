@@ -29,7 +29,7 @@ const devices: unknown[] = [];
 async function ownDevice(context: TestContext): Promise<GPUDevice> {
   if ((await requireGpu()) === undefined) context.skip();
   const found = await acquireGpu();
-  if (!found.ok) throw new Error(found.reason);
+  if (!found.ok) throw new Error(found.problem.message);
   devices.push(found.gpu.device);
   return found.gpu.device;
 }

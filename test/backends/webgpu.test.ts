@@ -292,7 +292,7 @@ describe("a lost device", () => {
   it("is a typed error, and a new device with a new runner goes on", async (context) => {
     const again = await runnerOr(context);
     const first = await acquireGpu();
-    if (!first.ok) throw new Error(first.reason);
+    if (!first.ok) throw new Error(first.problem.message);
     const func = onnx.gather({ data: ["f32", [8, 16]], indices: ["i32", [32]], axis: 0 });
     const kernel = compile(func, { target: targets.webgpu });
     const runner = await createRunner(first.gpu.device);

@@ -14,7 +14,7 @@ const own: unknown[] = [];
 async function counting(context: TestContext): Promise<{ runner: Runner; made: () => number }> {
   if ((await requireGpu()) === undefined) context.skip();
   const found = await acquireGpu();
-  if (!found.ok) throw new Error(found.reason);
+  if (!found.ok) throw new Error(found.problem.message);
   const { device } = found.gpu;
   own.push(device);
   let made = 0;

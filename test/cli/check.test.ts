@@ -153,11 +153,12 @@ describe("a backend that skips all its tests", () => {
     );
     return { status, stdout, stderr };
   };
-  const why = /nothing ran on webgpu, 2 skipped: no WebGPU device: the optional package `webgpu`/;
+  const why =
+    /nothing ran on webgpu, 2 skipped: WebGPU in Node needs webgpu, which is not installed; npm install webgpu/;
 
   it.each(["true", "1"])("fails the run where nobody looks on, CI=%s, and says why", (ci) => {
     const { status, stdout, stderr } = withoutDevice(ci, "--backend", "sim,webgpu");
-    expect(stderr).toMatch(/^error\[TC503\]: /);
+    expect(stderr).toMatch(/^error\[TC703\]: /);
     expect(stderr).toMatch(why);
     expect(stdout).toContain("2 passed, 0 failed, 2 skipped");
     expect(status).toBe(1);
@@ -166,13 +167,13 @@ describe("a backend that skips all its tests", () => {
     };
     expect(document).toMatchObject({
       summary: { passed: 0, failed: 0, skipped: 2 },
-      diagnostics: [{ code: "TC503", severity: "error", message: expect.stringMatching(why) }],
+      diagnostics: [{ code: "TC703", severity: "error", message: expect.stringMatching(why) }],
     });
   });
 
   it.each([undefined, "false"])("is a warning to somebody at a desk, CI=%s", (ci) => {
     const { status, stderr } = withoutDevice(ci, "--backend", "sim,webgpu");
-    expect(stderr).toMatch(/^warning\[TC503\]: /);
+    expect(stderr).toMatch(/^warning\[TC703\]: /);
     expect(stderr).toMatch(why);
     expect(status).toBe(0);
   });

@@ -1,6 +1,6 @@
 /** What a command line loads before it does anything: files resolved are what starting takes. */
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -18,7 +18,14 @@ interface Loaded {
 
 interface Coverage {
   readonly result: readonly { readonly url: string }[];
-  readonly "source-map-cache": Readonly<Record<string, { readonly data: { readonly sources: string[] } }>>;
+}
+
+/** Sources of a built file, by the map that lies beside it. */
+function sourcesOf(url: string): readonly string[] {
+  const map = url.startsWith("file:") ? fileURLToPath(`${url}.map`) : "";
+  if (!existsSync(map)) return [];
+  const { sources } = JSON.parse(readFileSync(map, "utf8")) as { readonly sources: readonly string[] };
+  return sources.map((source) => new URL(source, url).href);
 }
 
 /** The modules of tilec, and the packages, that a command line ran, by V8's coverage, and what it printed. */
@@ -33,11 +40,7 @@ function loadedBy(...args: string[]): Loaded {
       (file) => JSON.parse(readFileSync(join(folder, file), "utf8")) as Coverage,
     );
     const urls = coverages.flatMap(({ result }) => result.map(({ url }) => url));
-    const sources = coverages.flatMap(({ "source-map-cache": maps }) =>
-      Object.entries(maps).flatMap(([url, { data }]) =>
-        data.sources.map((source) => new URL(source, url).href),
-      ),
-    );
+    const sources = urls.flatMap(sourcesOf);
     return {
       modules: sources.flatMap((url) => (url.startsWith(root) ? [url.slice(root.length)] : [])),
       packages: [

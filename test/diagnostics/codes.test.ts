@@ -34,7 +34,7 @@ import { findGathers, readModel } from "../../src/formats/onnx/index.js";
 import { parseTargetFile } from "../../src/formats/target-file.js";
 import { parseType } from "../../src/cli/options.js";
 import { acquireGpu } from "../../src/device/node.js";
-import { missingPeer } from "../../src/report/missing-peer.js";
+import { missingPeer } from "../../src/api/missing-peer.js";
 import { parseRecords } from "../../src/tune/index.js";
 import { ofAnotherTask } from "../../src/tune/records/replay.js";
 import { timed } from "../../src/tune/timed.js";
@@ -293,7 +293,7 @@ const triggers: Readonly<Record<Code, Trigger>> = {
     found: async () => {
       const found = await acquireGpu();
       // Without a device there is none to lose; CI has one.
-      if (!found.ok) throw new Error(`no WebGPU device: ${found.reason}`);
+      if (!found.ok) throw new Error(`no WebGPU device: ${found.problem.message}`);
       found.gpu.device.destroy();
       await found.gpu.device.lost;
       const thrown: unknown = await createRunner(found.gpu.device).catch((error: unknown) => error);
@@ -339,7 +339,7 @@ const triggers: Readonly<Record<Code, Trigger>> = {
   TC702: {
     found: () => diagnosticsOf(() => toHost("data", { dtype: "f32", shape: [4] }, new Float32Array(3))),
   },
-  TC703: { found: () => missingPeer("charts").diagnostics },
+  TC703: { found: () => [missingPeer("charts")] },
   TC901: {
     found: () => wide({ tile: [2, 8] }).diagnostics,
     followed: () => wide({ tile: [8, 512] }).diagnostics,

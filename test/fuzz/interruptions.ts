@@ -107,7 +107,7 @@ const devices: GPUDevice[] = [];
 /** Runs end right or with TC504, in time, and so does what is asked of the runner later; another device goes on. */
 export async function loseDevice(draw: Draw, other: Runner): Promise<"error" | "right bits"> {
   const found = await acquireGpu();
-  if (!found.ok) throw new Error(`no second device: ${found.reason}`);
+  if (!found.ok) throw new Error(`no second device: ${found.problem.message}`);
   const { device } = found.gpu;
   devices.push(device);
   const runner = await createRunner(device);

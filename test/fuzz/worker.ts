@@ -20,7 +20,7 @@ async function main(): Promise<void> {
   // Dawn clamps an address out of bounds and so would hide a missing check.
   const found = await acquireGpu({ toggles: ["disable_robustness"] });
   const runner = found.ok ? await createRunner(found.gpu.device) : undefined;
-  tell({ type: "device", description: found.ok ? found.gpu.description : `none, ${found.reason}` });
+  tell({ type: "device", description: found.ok ? found.gpu.description : `none, ${found.problem.message}` });
   const end = Date.now() + seconds * 1000;
   let seed = first;
   do {

@@ -1,8 +1,9 @@
 /** The tarball as registries and tools see it. */
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { builtinModules } from "node:module";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { checkPackage, createPackageFromTarballData } from "@arethetypeswrong/core";
 import { publint } from "publint";
@@ -30,7 +31,42 @@ describe("an install", () => {
   });
 });
 
+/** Files of the package that Node or a bundler reads. */
+const scripts = (): readonly string[] =>
+  readdirSync(join(home, "dist"), { recursive: true, encoding: "utf8" })
+    .filter((file) => /\.js$/.test(file))
+    .map((file) => join(home, "dist", file));
+
+/** Packages that a file imports or resolves: `@a/b` of `import "@a/b/c"`. A text in WebAssembly has `(import "env"`. */
+const packagesOf = (text: string): readonly string[] =>
+  [
+    ...text.matchAll(
+      /(?:\bfrom|(?<!\()\bimport|\bimport\(|\bresolve\()\s*"((?:@[\w-][\w.-]*\/)?[\w-][\w.-]*)(?:\/[^"\s]*)?"/g,
+    ),
+  ].map(([, name]) => name!);
+
 describe("the tarball", () => {
+  it("imports no package but its dependencies and peers", () => {
+    const { name, dependencies, peerDependencies, peerDependenciesMeta } = JSON.parse(
+      readFileSync(join(home, "package.json"), "utf8"),
+    ) as Record<"dependencies" | "peerDependencies" | "peerDependenciesMeta", object> & { name: string };
+    const known = [name, ...Object.keys(dependencies), ...Object.keys(peerDependencies)];
+    const used = new Set(scripts().flatMap((file) => packagesOf(readFileSync(file, "utf8"))));
+    const outside = [...used].filter((one) => !builtinModules.includes(one) && !known.includes(one));
+    expect(outside).toEqual([]);
+    // The expression sees what it should: a dependency, two that are imported late, a peer.
+    expect([...used]).toEqual(expect.arrayContaining(["commander", "nanotar", "webgpu", "vitest"]));
+    expect(Object.keys(peerDependenciesMeta)).toEqual(Object.keys(peerDependencies));
+  });
+
+  it("has no file that names a map which it leaves out", () => {
+    const named = scripts().flatMap((file) => {
+      const [, map] = /^\/\/# sourceMappingURL=(\S+)/m.exec(readFileSync(file, "utf8")) ?? [];
+      return map === undefined || existsSync(join(dirname(file), map)) ? [] : [file];
+    });
+    expect(named).toEqual([]);
+  });
+
   it("has no complaint of publint", async () => {
     const { messages, pkg } = await publint({ pkgDir: home, pack: false, strict: true });
     expect(messages.map((message) => formatMessage(message, pkg ?? {}, { color: false }))).toEqual([]);

@@ -149,7 +149,7 @@ describe("the errors of a module", () => {
   it("refuse a device below the limits, with the numbers, and one that is lost", async (context) => {
     await device(context);
     const found = await acquireGpu();
-    if (!found.ok) throw new Error(found.reason);
+    if (!found.ok) throw new Error(found.problem.message);
     const own = found.gpu.device;
     kept.push(own);
     const large = compile(gather({ data: ["f32", [50257, 768]], indices: ["i32", [8]], axis: 0 }), {

@@ -14,8 +14,8 @@ export function requireGpu(options: NodeGpuOptions = {}): Promise<NodeGpu | unde
   if (known !== undefined) return known;
   const opened = acquireGpu(options).then((found) => {
     if (found.ok) return found.gpu;
-    if (process.env["CI"] === "true") throw new Error(`no WebGPU device in CI: ${found.reason}`);
-    console.warn(`SKIPPED, no WebGPU device: ${found.reason}`);
+    if (process.env["CI"] === "true") throw new Error(`no WebGPU device in CI: ${found.problem.message}`);
+    console.warn(`SKIPPED, no WebGPU device: ${found.problem.message}`);
     return undefined;
   });
   devices.set(key, opened);

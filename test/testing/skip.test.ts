@@ -5,7 +5,8 @@ import { assertThat } from "../../src/testing/index.js";
 
 vi.mock("../../src/testing/device.js", async (original) => ({
   ...(await original<object>()),
-  testDevice: () => Promise.resolve({ ok: false, reason: "no device here" }),
+  testDevice: () =>
+    Promise.resolve({ ok: false, problem: { code: "TC503", severity: "error", message: "no device here" } }),
 }));
 
 const kernel = compile(gatherElements({ data: ["f32", [8, 4]], indices: ["i32", [8, 4]], axis: 0 }));

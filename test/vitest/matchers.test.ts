@@ -101,7 +101,7 @@ describe("tilec/vitest", () => {
       "passed",
     ]);
     expect(again.said("device")).toMatch(
-      /webgpu is required, and there is none: the optional package `webgpu`/,
+      /webgpu is required, and there is none: WebGPU in Node needs webgpu/,
     );
     expect(vitest("green.test.js", { TILEC_REQUIRE: "webgpux" }).said("device")).toMatch(
       /TILEC_REQUIRE names webgpux/,
@@ -133,7 +133,7 @@ describe("tilec/vitest", () => {
     ]);
     expect(said("later")).toMatch(/moves 49152 B/);
     expect(said("not compiled")).toMatch(/it does not compile/);
-    expect(stderr).toMatch(/SKIPPED: webgpu: the optional package `webgpu`/);
+    expect(stderr).toMatch(/SKIPPED: webgpu: WebGPU in Node needs webgpu/);
   });
 
   it("says what is wrong, in ten ways of going wrong", () => {
@@ -180,7 +180,7 @@ describe("tilec/vitest", () => {
       /@gather_elements moves 49152 B, 152 B more than 49000 B; data 16384 B/,
     );
     expect(said("missing device")).toMatch(
-      /webgpu is required, and there is none: the optional package `webgpu`/,
+      /webgpu is required, and there is none: WebGPU in Node needs webgpu/,
     );
     expect(said("stale snapshot")).toMatch(/Snapshot `stale snapshot 1` mismatched/);
     expect(said("unknown target")).toMatch(/TC501.*unknown target ascend-a22[^]*one of /);

@@ -1,0 +1,57 @@
+/**
+ * SwiftShader, Chromium's software implementation of Vulkan, which the npm package `@sparticuz/chromium` ships for Linux on x64.
+ * It is unpacked once, into a folder that later processes find.
+ */
+import { brotliDecompressSync } from "node:zlib";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+/** File that names the driver's library for Vulkan's loader. */
+const driver = "vk_swiftshader_icd.json";
+
+/** Files of SwiftShader on disk, or the reason why there are none. */
+export type SwiftShader =
+  | { readonly status: "ready"; readonly driver: string; readonly loader: string }
+  /** The package is not installed. */
+  | { readonly status: "absent" }
+  | { readonly status: "unusable"; readonly reason: string };
+
+/** Finds SwiftShader, and unpacks it into the temporary directory where it was not before. Never rejects. */
+export async function unpackSwiftShader(): Promise<SwiftShader> {
+  const from = packageFolder();
+  if (from === undefined) return { status: "absent" };
+  try {
+    const { version } = JSON.parse(readFileSync(join(from, "package.json"), "utf8")) as { version: string };
+    const folder = join(tmpdir(), `tilec-swiftshader-${version}-${process.getuid?.() ?? 0}`);
+    if (!existsSync(join(folder, driver))) await unpack(join(from, "bin", "swiftshader.tar.br"), folder);
+    return { status: "ready", driver: join(folder, driver), loader: join(folder, "libvulkan.so.1") };
+  } catch (thrown) {
+    const reason = thrown instanceof Error ? thrown.message : String(thrown);
+    return { status: "unusable", reason: `SwiftShader of @sparticuz/chromium cannot be unpacked: ${reason}` };
+  }
+}
+
+/** Returns the folder of `@sparticuz/chromium`, whose `exports` name no file that stays the same over its versions. */
+const packageFolder = (): string | undefined =>
+  (createRequire(import.meta.url).resolve.paths("@sparticuz/chromium") ?? [])
+    .map((modules) => join(modules, "@sparticuz/chromium"))
+    .find((folder) => existsSync(join(folder, "package.json")));
+
+/** Unpacks into a neighbour first: processes may unpack at one time. */
+async function unpack(archive: string, folder: string): Promise<void> {
+  const { parseTar } = await import("nanotar");
+  const files = parseTar(brotliDecompressSync(readFileSync(archive)));
+  mkdirSync(tmpdir(), { recursive: true });
+  const fresh = mkdtempSync(`${folder}-`);
+  try {
+    for (const { name, data } of files) if (data !== undefined) writeFileSync(join(fresh, name), data);
+    if (!existsSync(join(fresh, driver))) throw new Error(`${archive} holds no ${driver}`);
+    renameSync(fresh, folder);
+  } catch (thrown) {
+    rmSync(fresh, { recursive: true, force: true });
+    // Another process was first; its files are the same.
+    if (!existsSync(join(folder, driver))) throw thrown;
+  }
+}

@@ -1,0 +1,13 @@
+/** Tests that need a WebGPU device, and find none. */
+import type { Diagnostic } from "../../ir/index.js";
+
+/** Returns the message and the hint in one line. */
+export const inOneLine = ({ message, hint }: Diagnostic): string =>
+  hint === undefined ? message : `${message}; ${hint}`;
+
+/** Returns a skipped result whose message says why there is no device. */
+export const skipWithoutDevice = (problem: Diagnostic | undefined) => ({
+  status: "skip" as const,
+  code: problem?.code ?? "TC503",
+  message: problem === undefined ? "no WebGPU device" : inOneLine(problem),
+});
