@@ -65,6 +65,7 @@ const slow: readonly (readonly [file: string, seconds: number, reason: string])[
   ["test/tune/sizes.test.ts", 15, "searches each size of a family alone"],
   ["test/tune/sweep.test.ts", 140, "searches programs again at each value of a figure"],
   ["test/values/drawn-schedules.test.ts", 25, "compiles ten cases under 50 schedules each"],
+  ["test/values/uneven-rows.test.ts", 12, "compiles and runs each length of a row under several schedules"],
   ["test/values/sums.test.ts", 17, "runs random sums on every backend"],
   ["test/vitest/matchers.test.ts", 32, "runs vitest on projects of its own"],
 ];

@@ -1,23 +1,36 @@
 /** Inputs that decide where a gather reads, and which elements it reports as bad. */
-import { isRead } from "../ir/access.js";
+import { isRead, type AccessMap } from "../ir/access.js";
 import { inputsOf, type Operand, type TileFunc } from "../ir/func.js";
 import { taskOfTile } from "../ir/task/index.js";
 import { isIndexDType } from "../ir/types.js";
 
 /** The inputs that index values are read from; the data may be one of them. */
-export function indexSources(tile: TileFunc): readonly Operand[] {
-  const sites = taskOfTile(tile).gather?.stmt.map.sites ?? [];
-  const tables = new Set(sites.flatMap(({ value }) => (isRead(value) ? [value.table] : [])));
-  return inputsOf(tile).filter((_, table) => tables.has(table));
-}
+export const indexSources = (tile: TileFunc): readonly Operand[] => taken(tile, (map) => sourceTables(map));
 
 /** The inputs that hold indices: those that index values are read from, and others that no value is made from. */
-export function indexInputs(tile: TileFunc): readonly Operand[] {
-  const read = indexSources(tile);
-  const values = new Set((taskOfTile(tile).gather?.stmt.map.reads ?? []).map(({ table }) => table));
-  return inputsOf(tile).filter(
-    (operand, table) =>
-      read.includes(operand) ||
-      (operand.role === "indices" && !values.has(table) && isIndexDType(operand.type.dtype)),
+export const indexInputs = (tile: TileFunc): readonly Operand[] =>
+  taken(tile, (map) => indexTables(map, tile));
+
+/** The numbers of the inputs that hold indices. */
+export function indexTables(
+  map: Pick<AccessMap, "sites" | "reads">,
+  func: { readonly operands: readonly Operand[] },
+): ReadonlySet<number> {
+  const values = new Set(map.reads.map(({ table }) => table));
+  const unread = inputsOf(func).flatMap(({ role, type }, table) =>
+    role === "indices" && !values.has(table) && isIndexDType(type.dtype) ? [table] : [],
   );
+  return new Set([...sourceTables(map), ...unread]);
+}
+
+const sourceTables = ({ sites }: Pick<AccessMap, "sites">): ReadonlySet<number> =>
+  new Set(sites.flatMap(({ value }) => (isRead(value) ? [value.table] : [])));
+
+/** The inputs of a tile program that its gather has among some of its tables. */
+function taken(
+  tile: TileFunc,
+  tables: (map: Pick<AccessMap, "sites" | "reads">) => ReadonlySet<number>,
+): readonly Operand[] {
+  const found = tables(taskOfTile(tile).gather?.stmt.map ?? { sites: [], reads: [] });
+  return inputsOf(tile).filter((_, table) => found.has(table));
 }

@@ -23,7 +23,7 @@ export {
   type Fields,
 } from "./fields.js";
 export { BoundedCache } from "./cache.js";
-export { indexInputs } from "./index-inputs.js";
+export { indexInputs, indexTables } from "./index-inputs.js";
 export { checkRunnable, checkKernel } from "./check-kernel.js";
 export { bodyField, mapField } from "./ir-fields.js";
 export {

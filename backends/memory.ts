@@ -113,6 +113,16 @@ export function putPackedBits(bytes: Uint8Array, dtype: PackedType, element: num
   bytes[place] = (at(bytes, place) & ~(mask << shift)) | ((value & mask) << shift);
 }
 
+/** Copies `length` packed elements, of which the first lies `beyond` elements behind the begin of `from`, to the begin of `to`. */
+export function shiftPacked(
+  to: Uint8Array,
+  from: Uint8Array,
+  dtype: PackedType,
+  { beyond, length }: { readonly beyond: number; readonly length: number },
+): void {
+  for (let k = 0; k < length; k++) putPackedBits(to, dtype, k, packedBits(from, dtype, beyond + k));
+}
+
 /** Whole units in place. The bytes begin at a multiple of one. */
 export function unitsAt(bytes: Bytes, unit: 1 | 2 | 4): UnitArray;
 export function unitsAt(bytes: Bytes, unit: 1 | 2 | 4 | 8): UnitArray | BigUint64Array;

@@ -255,6 +255,10 @@ function followedAlong(
 export const followedDims = (map: AccessMap, table: number): readonly (Followed | undefined)[] =>
   factsOf(map).followed[table] ?? [];
 
+/** Output dims that cut an input to tiles: what its coordinates divide by, or pick, is whole in each of its tiles. */
+export const cutBy = (map: AccessMap, table: number): ReadonlySet<number> =>
+  new Set(followedDims(map, table).flatMap((along) => (along === undefined ? [] : dimsOf(along.form))));
+
 /** The coordinates that an input is read at, one list for each place that reads it. */
 export const readsOf = (map: AccessMap, table: number): readonly (readonly Linear[])[] =>
   factsOf(map).reads[table] ?? [];

@@ -1,5 +1,5 @@
 /** Element types, shapes and memory spaces: the words every level of the IR shares. */
-import { bytesFor, isPacked, type DType, type WholeByteType } from "./element-types.js";
+import { bytesFor, elementsInByte, isPacked, type DType, type WholeByteType } from "./element-types.js";
 export * from "./element-types.js";
 
 /** Static extents in elements, outermost first; `[]` is a scalar; extents may be 0. */
@@ -43,6 +43,13 @@ export function wholeBytes(dtype: DType): WholeByteType {
 
 /** Bytes of a tensor without padding. */
 export const byteCount = (type: TensorType): number => bytesFor(elementCount(type.shape), type.dtype);
+
+/**
+ * True if every row of a tensor begins at a byte. Packed elements lie one behind the other through the whole tensor, as ONNX packs
+ * them, so that a row which does not fill its bytes ends inside the byte in which the next one begins.
+ */
+export const rowsFillBytes = ({ dtype, shape }: TensorType): boolean =>
+  (shape[shape.length - 1] ?? 1) % elementsInByte(dtype) === 0;
 
 /** Whether two shapes have the same extents. */
 export const sameShape = (a: Shape, b: Shape): boolean =>

@@ -38,6 +38,7 @@ import {
   contiguousRun,
   bytesFor,
   elementCount,
+  elementsInByte,
   invariant,
   isPacked,
   meanBytes,
@@ -53,6 +54,7 @@ import {
   indexReader,
   packedBits,
   inputTensor,
+  shiftPacked,
   type HostInputs,
   type IndexReader,
 } from "../memory.js";
@@ -353,7 +355,10 @@ class Machine {
     this.transfer(stmt, stmt.to, this.whole(stmt.from), this.inside(stmt.to, stmt));
   }
 
-  /** Copies a box row by row; a burst is what lies together in global memory. */
+  /**
+   * Copies a box row by row; a burst is what lies together in global memory. Packed rows that begin inside a byte are shifted to where one
+   * begins.
+   */
   private transfer(stmt: LoadStmt | StoreStmt, region: Region, from: Address, to: Address): void {
     const operand = operandNamed(this.func, region.buffer);
     invariant(operand !== undefined, `%${region.buffer} is no parameter`);
@@ -365,12 +370,19 @@ class Machine {
     counter.transfers++;
     const run = contiguousRun(sizes, shape) * size;
     if (count > 0) counter.burst(run, (count * size) / run);
-    const rowBytes = bytesFor(sizes[sizes.length - 1] ?? 1, dtype);
+    const length = sizes[sizes.length - 1] ?? 1;
+    const rowBytes = bytesFor(length, dtype);
     for (const row of box(sizes.slice(0, -1))) {
       const [source, target] = [byteOf(from, row), byteOf(to, row)];
-      this.check(from.memory, source, rowBytes, stmt, false);
+      const beyond = elementOf(from, row) % elementsInByte(dtype);
+      this.check(from.memory, source, bytesFor(beyond + length, dtype), stmt, false);
       this.check(to.memory, target, rowBytes, stmt, true);
-      copyBytes(to.memory.bytes, target, from.memory.bytes, source, rowBytes);
+      if (isPacked(dtype) && beyond > 0)
+        shiftPacked(to.memory.bytes.subarray(target), from.memory.bytes.subarray(source), dtype, {
+          beyond,
+          length,
+        });
+      else copyBytes(to.memory.bytes, target, from.memory.bytes, source, rowBytes);
       if (to.memory.ub === undefined) this.markOutput(target, rowBytes, stmt);
     }
   }

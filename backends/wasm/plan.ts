@@ -7,13 +7,13 @@
  * the tensor would miss.
  */
 import { gatheredTable } from "../../ir/access.js";
-import { outputOf, type TileFunc } from "../../ir/func.js";
+import { inputOf, outputOf, type TileFunc } from "../../ir/func.js";
 import { add, constant, div, type Linear } from "../../ir/linear.js";
 import { ubBuffers } from "../../ir/regions.js";
 import { sizesAround } from "../../ir/symbols/symbols.js";
 import { taskOfTile, type ParallelNest } from "../../ir/task/index.js";
 import { flatten, type Region, type Stmt } from "../../ir/tile.js";
-import { bytesOf, elementCount, elementsInByte, invariant, isPacked } from "../../ir/types.js";
+import { bytesOf, elementCount, elementsInByte, invariant, isPacked, rowsFillBytes } from "../../ir/types.js";
 import { elide, type Elided } from "../plan/elide.js";
 import { fuseTasks } from "../plan/fuse-tasks.js";
 import { joinRuns } from "../plan/join-runs.js";
@@ -54,7 +54,11 @@ export interface BoxPlan {
 export function planWasm(source: TileFunc): WasmPlan {
   const empty = elementCount(outputOf(source).type.shape) === 0;
   const copied = empty ? { ...source, body: [] } : rowsToJam(splitTasks(joinRuns(source)));
-  const { func, gone } = elide(copied, (table) => table === gatheredTable);
+  // Data in rows that begin inside a byte are no box of bytes: they are read where they lie.
+  const { func, gone } = elide(
+    copied,
+    (table) => table === gatheredTable && rowsFillBytes(inputOf(copied, table).type),
+  );
   const around = sizesAround(source);
   const task = taskOfTile(func);
   const place = placing(func);
@@ -97,7 +101,7 @@ function boxPlan(func: TileFunc, to: PlacedRegion, from: PlacedRegion, { buffer,
   return { to, from, sizes, elementBytes, run: commonRun(sizes, strides, elementBytes, 0) };
 }
 
-/** The box of the bytes that hold packed elements, `each` a byte: rows start at bytes, and so do regions. */
+/** The box of the bytes that hold packed elements, `each` a byte, whose rows fill them: rows start at bytes, and so do regions. */
 function bytesPlan(to: PlacedRegion, from: PlacedRegion, sizes: readonly Linear[], each: number): BoxPlan {
   const last = sizes.length - 1;
   const inBytes = (placed: PlacedRegion): PlacedRegion => ({

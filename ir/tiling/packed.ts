@@ -1,11 +1,12 @@
 /**
- * What packed elements ask of a tile: what it reads of them starts at a byte, so that it is copied and counted by bytes. Entries along
- * the output dims that the rows of a packed operand follow are multiples of a step, or cover all that there is.
+ * What packed elements ask of a tile: what it reads of rows that fill their bytes starts at a byte, so that it is copied by bytes. Entries
+ * along the output dims that such rows follow are multiples of a step, or cover all that there is. Rows that do not fill their bytes begin
+ * inside one whatever the tile, and ask for nothing.
  */
 import { followedDims } from "../access.js";
 import { inputsOf, type AccessFunc } from "../func.js";
 import type { Linear } from "../linear.js";
-import { at, elementsInByte, type DType, type Shape } from "../types.js";
+import { at, elementsInByte, rowsFillBytes, type DType, type Shape } from "../types.js";
 import type { TiledGather } from "./tiled.js";
 
 /** What tiles and views are multiples of along an output dim, and the packed type that asks for it. */
@@ -42,7 +43,8 @@ function packing({ operands, map }: Pick<AccessFunc, "operands" | "map">): Packi
   let terms: PackedStep | undefined;
   inputsOf({ operands }).forEach(({ name, type }, table) => {
     const each = elementsInByte(type.dtype);
-    const form = each === 1 ? undefined : followedDims(map, table)[type.shape.length - 1]?.form;
+    if (each === 1 || !rowsFillBytes(type)) return;
+    const form = followedDims(map, table)[type.shape.length - 1]?.form;
     if (form === undefined) return;
     if (!startsAtByte(form, each, extents)) never ??= name;
     for (const { by, of } of form.terms) {

@@ -4,7 +4,7 @@
  * A load sits inside every parallel loop and inside the serial loops up to the last one its operand follows. Loops
  * outside it that the operand does not follow repeat it.
  */
-import { elementsRead, inputTile, rowElements, walked } from "../access.js";
+import { cutBy, elementsRead, inputTile, rowElements, walked } from "../access.js";
 import { keyOf, type Role } from "../func.js";
 import { at, bytesFor, contiguousRun, elementCount } from "../types.js";
 import { tilesAlong, viewsAlong, type Loop } from "./loops.js";
@@ -61,8 +61,8 @@ export function trafficOf(tiling: Planned): Traffic {
   };
 }
 
-/** Bytes of the elements that the whole output reaches: an index may be shorter than the data. */
-export function compulsoryBytes(
+/** Elements that the whole output reaches: an index may be shorter than the data. */
+function compulsoryElements(
   { gather, extents }: TiledGather,
   { operand, inUb }: TiledOperand,
   k: number,
@@ -70,13 +70,17 @@ export function compulsoryBytes(
   const { role, type } = operand;
   const { map } = gather;
   if (elementCount(extents) === 0) return 0;
-  if (role === "output") return bytesFor(elementCount(extents), type.dtype);
+  if (role === "output") return elementCount(extents);
   const space = walked(map, extents);
-  const reached = bytesFor(elementCount(inputTile(map, k, space, type.shape)), type.dtype);
+  const reached = elementCount(inputTile(map, k, space, type.shape));
   // Rows straight from global memory need no more of the data than the output, or its terms, take.
-  if (role === "data") return inUb ? reached : Math.min(reached, bytesFor(elementCount(space), type.dtype));
-  return inUb ? reached : bytesFor(elementsRead(map, k, space, type.shape), type.dtype);
+  if (role === "data") return inUb ? reached : Math.min(reached, elementCount(space));
+  return inUb ? reached : elementsRead(map, k, space, type.shape);
 }
+
+/** Bytes of the elements that the whole output reaches. */
+export const compulsoryBytes = (tiling: TiledGather, operand: TiledOperand, k: number): number =>
+  bytesFor(compulsoryElements(tiling, operand, k), operand.operand.type.dtype);
 
 /** Iterations of some of a nest's loops together; the views of a dim count only where its tiles do not. */
 function iterations({ gather, extents, schedule, tile, terms }: TiledGather, kinds: readonly Loop[]): number {
@@ -111,17 +115,28 @@ function fetchedRows(tiling: Planned, operand: TiledOperand, k: number): Operand
   };
 }
 
+/** Bytes of what the output reaches, moved once for each iteration of some loops. Packed elements are rounded up to bytes once. */
+function repeatedBytes(
+  tiling: Planned,
+  operand: TiledOperand,
+  k: number,
+  repeats: readonly Loop[],
+): Pick<OperandTraffic, "bytes" | "compulsory"> {
+  const { dtype } = operand.operand.type;
+  const elements = compulsoryElements(tiling, operand, k);
+  const moved = elements === 0 ? 0 : elements * iterations(tiling, repeats);
+  return { bytes: bytesFor(moved, dtype), compulsory: bytesFor(elements, dtype) };
+}
+
 /** Read or written in place: an index once for each element of the output tile it serves. */
 function inPlace(tiling: Planned, operand: TiledOperand, k: number): OperandTraffic {
   const { role, type } = operand.operand;
-  const compulsory = compulsoryBytes(tiling, operand, k);
   if (role === "indices" && isLookedUp(tiling.gather, k)) return lookedUp(tiling, operand, k);
   const repeats = role === "output" ? [] : tiling.loops.filter((loop) => !operand.follows.has(loop.dim));
   return {
     operand: keyOf(operand.operand),
     role: operand.operand.role,
-    bytes: compulsory === 0 ? 0 : compulsory * iterations(tiling, repeats),
-    compulsory,
+    ...repeatedBytes(tiling, operand, k, repeats),
     transfers: iterations(tiling, tiling.loops),
     burst: bytesFor(1, type.dtype),
   };
@@ -132,14 +147,11 @@ function lookedUp(tiling: Planned, operand: TiledOperand, k: number): OperandTra
   const { type } = operand.operand;
   const { map } = tiling.gather;
   const tiles = iterations(tiling, tiling.loops);
-  const bytes = bytesFor(
-    elementsRead(map, k, walked(map, tiling.tile, tiling.terms), type.shape),
-    type.dtype,
-  );
+  const elements = elementsRead(map, k, walked(map, tiling.tile, tiling.terms), type.shape);
   return {
     operand: keyOf(operand.operand),
     role: operand.operand.role,
-    bytes: bytes * tiles,
+    bytes: bytesFor(elements * tiles, type.dtype),
     compulsory: compulsoryBytes(tiling, operand, k),
     transfers: tiles,
     burst: bytesFor(1, type.dtype),
@@ -155,13 +167,13 @@ function throughUb(tiling: Planned, operand: TiledOperand, k: number): OperandTr
     last = around.at(-1)
   )
     around.pop();
-  const repeats = around.filter((loop) => !operand.follows.has(loop.dim));
-  const compulsory = compulsoryBytes(tiling, operand, k);
+  const { role } = operand.operand;
+  const cut = role === "output" ? operand.follows : cutBy(tiling.gather.map, k);
+  const repeats = around.filter((loop) => !cut.has(loop.dim));
   return {
     operand: keyOf(operand.operand),
-    role: operand.operand.role,
-    bytes: compulsory === 0 ? 0 : compulsory * iterations(tiling, repeats),
-    compulsory,
+    role,
+    ...repeatedBytes(tiling, operand, k, repeats),
     transfers: iterations(tiling, around),
     burst: bytesFor(contiguousRun(operand.tile, type.shape), type.dtype),
   };

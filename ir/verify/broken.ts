@@ -1,11 +1,11 @@
 /**
  * A rule of the IR that a function breaks: TC201 with the rule's number, TC204 where it is the access map's, TC301 where it is
- * the full-load rule, TC103 and TC104 where it is about shapes and element types, TC205 where it is about values, TC304 where a region starts inside a byte.
+ * the full-load rule, TC104 where it is about element types, TC205 where it is about values, TC304 where a region starts inside a byte.
  */
 import { error, type Diagnostic } from "../diagnostic.js";
 import type { Span } from "../types.js";
 
-export type BrokenCode = "TC103" | "TC104" | "TC205" | "TC201" | "TC204" | "TC301" | "TC304";
+export type BrokenCode = "TC104" | "TC205" | "TC201" | "TC204" | "TC301" | "TC304";
 
 export const broken = (
   rule: string,

@@ -5,8 +5,7 @@
  * A1 one coordinate per dim of what is read, some element of the data among it, as many output dims as the output has. A9 sites are in
  * order: what one names stands before it; no loop variable and no minimum stands in a coordinate; a bound is a whole number below 2^31, and stands with every policy but `any`; the element that is left out is inside of it.
  * A10 fill bits are those of one element, and some site fills. A7 output and value have one element type (value-rules.ts has the
- * rules of values); what a site reads are integers. B9 rows of packed elements are whole bytes, and of a known length. V4 some index value keeps
- * the coordinates of a bare read inside. V2 div and mod are of what is never negative. V1 every coordinate is provably inside its extent. V3 an
+ * rules of values); what a site reads are integers. V4 some index value keeps the coordinates of a bare read inside. V2 div and mod are of what is never negative. V1 every coordinate is provably inside its extent. V3 an
  * index value under `wrap` that stands in a sum has a stated modulus: `wrap(%i[d0] in 3) + d1`.
  */
 import { coordsOf, formsOf, gatheredTable, isRead, termDim, type AccessMap } from "../access.js";
@@ -27,7 +26,6 @@ import {
   bytesOf,
   elementCount,
   isIndexDType,
-  elementsInByte,
   isPacked,
   maxElements,
   type Span,
@@ -187,30 +185,8 @@ function types(shaped: Shaped): Fault[] {
     if ((asValues.has(table) && !asIndices.has(table)) || isIndexDType(dtype)) return;
     found.push({ rule: "A7", message: `indices ${shownInput(shaped, table)} are ${dtype}`, code: "TC104" });
   });
-  return [...found, ...packedRows(shaped)];
+  return found;
 }
-
-function packedRows(shaped: Shaped): Fault[] {
-  return shaped.inputs.flatMap(({ dtype, shape }, table): Fault[] => {
-    const each = elementsInByte(dtype);
-    const row = shape.at(-1) ?? 1;
-    if (each === 1) return [];
-    const shown = shownInput(shaped, table);
-    const fault = (message: string, hint: string): Fault[] => [{ rule: "B9", message, code: "TC103", hint }];
-    if (shape.length === 1 && isOpen(shaped, table))
-      return fault(
-        `${shown} is ${dtype} of an open size, which may end inside a byte`,
-        "add a dim behind it",
-      );
-    if (row % each === 0 && shape.length > 0) return [];
-    const padded = Math.ceil(row / each) * each;
-    return fault(`a row of ${shown} is ${row} of ${dtype}, which is no whole bytes`, `pad it to ${padded}`);
-  });
-}
-
-/** Whether the outermost extent of an input is a symbol. */
-const isOpen = ({ func }: Shaped, table: number): boolean =>
-  func.level !== "source" && typeof func.symbolic?.outermost[table] === "string";
 
 function values(shaped: Shaped): Fault[] {
   const { map, inputs, output } = shaped;

@@ -5,7 +5,7 @@
  * is whole elements, and holds those of the innermost dim. T4 parallel loops are a perfect nest around everything else,
  * and no loop is around nothing. T5 loads fill UB from inputs, stores empty it into the output, the gather writes the
  * output or what a store takes there; element types agree. T3 regions have their buffer's rank and stay inside it,
- * whatever the iteration; one of packed elements starts at a byte. T2 a UB buffer has one writer. T8 there is one gather, unless the output is empty. T9 the
+ * whatever the iteration; one of packed elements in rows that fill their bytes starts at one. T2 a UB buffer has one writer. T8 there is one gather, unless the output is empty. T9 the
  * schedule leaves a core and a unified buffer. T7 a gather reads each input, in gm or from a tile loaded before it in a
  * body around it, and its origins are where those of the indices start. T10 an operand that follows output dims has no more elements
  * along its own than the tile reads. T11 full load: the region of an operand contains the image of every coordinate that reads it; an
@@ -65,6 +65,7 @@ import {
   elementCount,
   elementsInByte,
   isPacked,
+  rowsFillBytes,
   type Shape,
   type Span,
   type TensorType,
@@ -270,15 +271,16 @@ function ranksOfRegions({ func, all, buffers }: Program): Diagnostic[] {
   });
 }
 
-/** A region of packed elements starts at a byte, so that it is copied and counted by bytes. */
+/** A region of packed elements starts at a byte where rows do, so that it is copied by bytes. */
 const wholeByteRegions: Rule = ({ func, all, buffers }) =>
   all.flatMap(({ stmt, loops }) =>
     regionsOf(stmt).flatMap((region) => {
-      const { dtype } = typeOfBuffer(func, buffers, region.buffer) ?? {};
-      const each = dtype === undefined ? 1 : elementsInByte(dtype);
+      const type = typeOfBuffer(func, buffers, region.buffer);
       const offset = region.offsets.at(-1);
-      if (each === 1 || offset === undefined || residue(offset, each, loops) === 0) return [];
-      const message = `${printRegion(region)} starts inside a byte: ${each} elements of ${String(dtype)} share one`;
+      if (type === undefined || offset === undefined || !rowsFillBytes(type)) return [];
+      const each = elementsInByte(type.dtype);
+      if (each === 1 || residue(offset, each, loops) === 0) return [];
+      const message = `${printRegion(region)} starts inside a byte: ${each} elements of ${type.dtype} share one`;
       const hint = `start it at a multiple of ${each}`;
       return [broken("T3", message, stmt.span, { code: "TC304", hint })];
     }),

@@ -6,7 +6,7 @@ import type { TensorValue } from "../formats/tensor.js";
 
 /** Throws a CompileError (TC012) for another type or shape; the bits of a type that NumPy does not have, as bf16, come as those of one that it has. */
 export function matching(value: TensorValue, type: TensorType, name: string, file: string): TensorValue {
-  if (isPacked(type.dtype)) {
+  if (isPacked(type.dtype) && value.type.dtype !== type.dtype) {
     const inBytes = formatType({ dtype: "u8", shape: packedShape(type) });
     const given = formatType(value.type);
     const each = (["u8", "i8"] as const).map((dtype) => formatType({ ...type, dtype }));

@@ -16,6 +16,7 @@ import {
   isComplex,
   isPacked,
   maxRank,
+  rowsFillBytes,
   wholeBytes,
   type DType,
   type Shape,
@@ -142,9 +143,13 @@ function swapped(body: Uint8Array, dtype: DType): Uint8Array {
   return out;
 }
 
-/** Extents of the u8 tensor that holds packed elements: rows are whole bytes. */
-export const packedShape = ({ dtype, shape }: TensorType): Shape =>
-  shape.map((extent, k) => (k === shape.length - 1 ? extent / elementsInByte(dtype) : extent));
+/** Extents of the u8 tensor that holds packed elements: rows of bytes where rows fill them, else the bytes one after the other. */
+export const packedShape = (type: TensorType): Shape =>
+  rowsFillBytes(type)
+    ? type.shape.map((extent, k) =>
+        k === type.shape.length - 1 ? extent / elementsInByte(type.dtype) : extent,
+      )
+    : [byteCount(type)];
 
 /** Version 1.0, C order, data aligned to 64 bytes. Strings have no portable .npy form here: TC012. */
 export function writeNpy(value: TensorValue): Uint8Array {

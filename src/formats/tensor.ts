@@ -1,5 +1,5 @@
 /** A tensor from or for a file: bytes little-endian row-major, strings as themselves. */
-import { bytesOf, elementCount, wholeBytes, type TensorType } from "../../ir/index.js";
+import { bytesOf, elementCount, isPacked, wholeBytes, type TensorType } from "../../ir/index.js";
 import { fromHost, stringsOf, toHost, type HostValue } from "../../backends/index.js";
 
 /** A tensor with its elements, row-major and little-endian. */
@@ -10,9 +10,9 @@ export interface TensorValue {
   readonly strings?: readonly string[];
 }
 
-/** The tensor as backends take it: strings become handles. */
-export const asHost = (name: string, value: TensorValue): HostValue =>
-  toHost(name, value.type, value.strings ?? value.bytes);
+/** The tensor as backends take it: strings become handles. Bytes of packed elements are never taken for a number each. */
+export const asHost = (name: string, { type, bytes, strings }: TensorValue): HostValue =>
+  isPacked(type.dtype) ? { type, bytes } : toHost(name, type, strings ?? bytes);
 
 /** What a backend gave back for inputs, with the handles of their strings resolved. */
 export function fromOutput(

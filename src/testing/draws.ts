@@ -5,7 +5,6 @@
 import {
   elementCount,
   inputsOf,
-  isRead,
   keyOf,
   outputOf,
   resolveSource,
@@ -13,7 +12,7 @@ import {
   type Func,
   type Operand,
 } from "../../ir/index.js";
-import { foundSites, type HostInputs, type HostValue } from "../../backends/index.js";
+import { foundSites, indexTables, type HostInputs, type HostValue } from "../../backends/index.js";
 import { mapOfOperator } from "../../backends/reference/defined-map.js";
 import type { Kernel } from "../api/compile.js";
 import { asHost } from "../formats/tensor.js";
@@ -61,9 +60,9 @@ export function* drawsOf(
   seed: number,
   given: Readonly<Record<string, HostValue>> = {},
 ): Generator<Draw> {
-  const read = new Set(program.map.sites.flatMap(({ value }) => (isRead(value) ? [value.table] : [])));
+  const indices = indexTables(program.map, { operands });
   const drawn = inputsOf({ operands }).flatMap((operand, table) =>
-    (read.has(table) || operand.role === "indices") && !(keyOf(operand) in given) ? [{ operand, table }] : [],
+    indices.has(table) && !(keyOf(operand) in given) ? [{ operand, table }] : [],
   );
   const fixed = Object.fromEntries(
     inputsOf({ operands }).flatMap((operand) => {

@@ -78,6 +78,14 @@ export const modulePrograms: readonly ModuleProgramCase[] = [
 `),
   },
   {
+    name: "a quantized gather of rows that do not fill bytes",
+    func: readProgram(`func @f(%q: tensor<9x7xi4>, %z: tensor<9x3xu2>, %ids: tensor<5xi64>) -> tensor<5x7xf32> {
+  %y = access.gather %q, %z, %ids (d0, d1) let t = error(from_end(%ids[d0]) in 9) yield f32(i32(%q[t, d1]) - i32(%z[t, d1 div 3])) {oob = error}
+  return %y
+}
+`),
+  },
+  {
     name: "bags",
     func: readProgram(`func @f(%e: tensor<64x4xf32>, %i: tensor<20xi32>, %off: tensor<4xi32>) -> tensor<3x4xf32> {
   %y = access.gather %e, %i, %off (d0, d1; r in error(%off[d0] in 21) to error(%off[d0 + 1] in 21) most 16) let t = error(%i[r] in 64 but 7) yield fold(%e[t, d1]) {oob = error}

@@ -124,6 +124,45 @@ export const openPrograms: readonly Open[] = [
     how: "rows",
   },
   {
+    name: "packed rows that do not fill bytes",
+    text:
+      dims +
+      func(
+        "%x: tensor<Vx7xi4>, %i: tensor<Nxi32>",
+        "Nx7xf32",
+        "%x, %i (d0, d1) let t = error(from_end(%i[d0]) in V) yield f32(%x[t, d1]) {oob = error}",
+      ),
+    options: { ...gm, tile: [5, 3] },
+    sizes,
+    how: "words",
+  },
+  {
+    name: "packed rows that do not fill bytes, staged",
+    text:
+      dims +
+      func(
+        "%x: tensor<Vx7xu4>, %i: tensor<Nxi32>",
+        "Nx7xf32",
+        "%x, %i (d0, d1) let t = error(from_end(%i[d0]) in V) yield f32(%x[t, d1]) {oob = error}",
+      ),
+    options: { ...ub, tile: [5, 7] },
+    sizes,
+    how: "words",
+  },
+  {
+    name: "packed elements that may end inside a byte",
+    text:
+      dims +
+      func(
+        "%x: tensor<Vxu2>, %i: tensor<Nxi64>",
+        "Nxf32",
+        "%x, %i (d0) let t = clamp(%i[d0] in V) yield f32(%x[t]) {oob = clamp}",
+      ),
+    options: { ...ub, tile: [16] },
+    sizes,
+    how: "words",
+  },
+  {
     name: "a window, whose bound is what fits",
     text:
       dims +
@@ -147,9 +186,9 @@ export function inputsFor({ tile }: Kernel) {
   const count = indices!.type.shape.reduce((a, b) => a * b, 1);
   const values = Array.from({ length: count }, (_, k) => (size === 0 ? k : (k * 7) % size));
   const of = { i32: Int32Array.from(values), i64: BigInt64Array.from(values.map(BigInt)) };
-  const width = { f32: 4, u8: 1, f16: 2, i64: 8 }[data!.type.dtype as "f32"];
+  const width = { f32: 4, u8: 1, f16: 2, i64: 8, u4: 1 / 2, i4: 1 / 2, u2: 1 / 4 }[data!.type.dtype as "f32"];
   return {
-    data: { type: data!.type, bytes: bytes.subarray(0, (bytes.length / 8) * width) },
+    data: { type: data!.type, bytes: bytes.subarray(0, Math.ceil((bytes.length / 8) * width)) },
     indices: { type: indices!.type, bytes: new Uint8Array(of[indices!.type.dtype as "i32"].buffer) },
   };
 }

@@ -17,7 +17,7 @@ export interface RandomValue {
   /** The first output point whose index is out of range, under `error`. */
   readonly bad?: readonly [number, number];
   readonly output: Uint8Array;
-  /** Rows of packed elements start at bytes: a tile's columns are multiples of `step`, or all of them. */
+  /** Rows of packed elements that fill their bytes start at bytes: a tile's columns are multiples of `step`, or all of them. */
   readonly packed?: { readonly step: number; readonly columns: number };
 }
 
@@ -68,10 +68,10 @@ export function randomValue(draw: Draw): RandomValue {
   const [rows, columns, count] = [1 + draw(6), 1 + draw(9), 1 + draw(7)];
   const stored = (): Stored => (draw(3) === 0 ? packedTypes[draw(packedTypes.length)]! : type());
   const tables = { q: stored(), s: stored(), b: stored() } as const;
-  /** Elements in a byte; a row is padded to whole bytes. */
+  /** Elements in a byte; half of all rows are padded to whole bytes, others lie one behind the other. */
   const inByte = (name: "q" | "s" | "b"): number => Math.max(1, 8 / widthOf(tables[name]));
   const padded = (name: "q" | "s" | "b", extent: number): number =>
-    Math.ceil(extent / inByte(name)) * inByte(name);
+    draw(2) === 0 ? extent : Math.ceil(extent / inByte(name)) * inByte(name);
   const names = { q: "%q[t, d1]", s: "%s[t, d1 div 3]", b: "%b[d0, d1]", i: "%i[d0]" };
   const reads: Node[] = [
     { kind: "read", name: "q", type: tables.q },
@@ -178,14 +178,19 @@ export function randomValue(draw: Draw): RandomValue {
     },
     ...(bad === undefined ? {} : { bad }),
     output: bytes(output, out),
-    packed: { step: Math.max(...used.map((name) => (name === "s" ? 1 : inByte(name)))), columns },
+    packed: {
+      step: Math.max(
+        ...used.map((name) => (name === "s" || shapes[name][1] % inByte(name) > 0 ? 1 : inByte(name))),
+      ),
+      columns,
+    },
   };
 }
 
 export function bytes(type: Stored, values: readonly bigint[]): Uint8Array {
   const width = widthOf(type);
   if (width < 8) {
-    const packed = new Uint8Array((values.length * width) / 8);
+    const packed = new Uint8Array(Math.ceil((values.length * width) / 8));
     values.forEach((value, k) => {
       packed[Math.floor((k * width) / 8)]! |= Number(value) << ((k * width) % 8);
     });

@@ -7,12 +7,15 @@ import {
   gatherElements,
   numpy,
   onnx,
+  program,
+  runOn,
   targets,
   torch,
   tryCompile,
   type Kernel,
 } from "../../src/index.js";
 import { definitionOf, drawsOf } from "../../src/testing/draws.js";
+import { outcomeOf } from "../../src/testing/outcome.js";
 import { matchers } from "../../src/testing/matchers.js";
 
 function parsed(text: string): Func {
@@ -60,6 +63,40 @@ describe("the inputs of a comparison", () => {
   it("keep a promise that indices are in range", () => {
     const draws = drawn(compile({ ...op, attrs: { axis: 0, oob: "unchecked" } }));
     expect(draws.flatMap(outside)).toEqual([]);
+  });
+
+  it.each([
+    ["u4", [6, 32], [6, 2], [6, 2]],
+    ["i4", [6, 33], [6, 3], [6, 3]],
+    // A tensor of one element is one byte, which is no number for each element.
+    ["i4", [1, 1], [1, 1], [1, 1]],
+    ["u8", [6, 17], [6, 3], [6, 2]],
+  ] as const)("are any bits of %s, and of scales and zero points", async (dtype, shape, blocks, points) => {
+    const op = program({
+      op: "onnx.gather_block_quantized",
+      attrs: { block_size: 16 },
+      data: { dtype, shape },
+      indices: { dtype: "i64", shape: [5] },
+      others: [
+        { dtype: "f32", shape: blocks },
+        { dtype, shape: points },
+      ],
+    });
+    const kernel = compile(op, { target: targets.cpu });
+    const outcomes: string[] = [];
+    for (const seed of [1, 2, 3])
+      for (const { inputs } of drawsOf(op, definitionOf(kernel), seed)) {
+        expect(inputs["scales"]!.bytes.some((byte) => byte > 0)).toBe(true);
+        const ran: string[] = [];
+        for (const backend of ["reference", "sim"] as const) {
+          const outcome = await outcomeOf(() => runOn(backend, kernel, inputs));
+          ran.push(outcome.kind === "bits" ? String(outcome.run.output) : "rejected");
+        }
+        expect(ran[1]).toBe(ran[0]);
+        outcomes.push(ran[0]!);
+      }
+    expect(outcomes.filter((one) => one === "rejected")).toHaveLength(6);
+    expect(new Set(outcomes).size).toBeGreaterThan(2);
   });
 
   it.each(["u8", "i8", "i64", "u64", "i16"] as const)("are held in what %s holds", (dtype) => {
