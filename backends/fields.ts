@@ -10,6 +10,8 @@ export type Field =
       readonly holds: (value: unknown) => boolean;
       /** The words of an enumeration. */
       readonly words?: readonly string[];
+      /** The word of the enumeration that another name stands for. */
+      readonly meaning?: (name: string) => string | undefined;
     }
   /** A field with parts of its own; `path` names it, and is empty for the value that is checked as a whole. */
   | {
@@ -112,7 +114,10 @@ export function problemsOf(
 ): readonly Diagnostic[] {
   if ("problems" in field) return field.problems(value, path, suggest);
   if (field.holds(value)) return [];
-  return [refusal(field, value, path, typeof value === "string" ? meantBy(value, field.words, suggest) : {})];
+  if (typeof value !== "string") return [refusal(field, value, path)];
+  const meaning = field.meaning?.(value);
+  const meant = meaning === undefined ? meantBy(value, field.words, suggest) : { hint: `write ${meaning}` };
+  return [refusal(field, value, path, meant)];
 }
 
 export const takes = (field: Field, value: unknown): boolean =>

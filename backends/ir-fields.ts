@@ -17,6 +17,7 @@ import {
   type SyncStmt,
   type UbBuffer,
 } from "../ir/tile.js";
+import { dtypeMeant } from "../ir/element-type-names.js";
 import { dtypes } from "../ir/types.js";
 import { arithmeticTypes, operations, reductions, type Expression } from "../ir/values/index.js";
 import { choice, isObject, listOf, oneOf, record, type Field, type Fields } from "./fields.js";
@@ -55,6 +56,9 @@ const isLinear = (value: unknown): value is Linear =>
   value["terms"].every((term) => isObject(term) && isNumber(term["by"]) && isAtom(term["of"]));
 
 const areLinear = (value: unknown): boolean => Array.isArray(value) && value.every(isLinear);
+
+/** An element type by its name; that of a framework is told. */
+export const dtypeField: Field = { ...oneOf(dtypes, "TC104"), meaning: dtypeMeant };
 
 const number = plain("a number", isNumber);
 const word = plain("a name", isWord);
@@ -102,7 +106,7 @@ const expression: Field = choice("an expression", (node): Field => {
         bits: number,
       });
     case "cast":
-      return part<ExpressionOf<"cast">>("a cast", { kind: word, to: oneOf(dtypes, "TC104"), of: expression });
+      return part<ExpressionOf<"cast">>("a cast", { kind: word, to: dtypeField, of: expression });
     case "op":
       return part<ExpressionOf<"op">>("an operation", {
         kind: word,
@@ -142,7 +146,7 @@ const buffer = part<UbBuffer>(
   "a buffer in ub",
   {
     name: word,
-    dtype: oneOf(dtypes, "TC104"),
+    dtype: dtypeField,
     shape: numbers,
     rowBytes: number,
     buffers: oneOf([1, 2]),

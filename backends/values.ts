@@ -9,6 +9,7 @@ import {
   elementTypes,
   formatType,
   elementsInByte,
+  dtypeMeant,
   isDType,
   isPacked,
   isSigned,
@@ -63,7 +64,8 @@ export function toHost(
   // Callers are not all TypeScript: the array may be anything.
   const given: unknown = data;
   if (!isDType(type.dtype)) {
-    const hint = `one of ${dtypes.join(", ")}`;
+    const meant = dtypeMeant(String(type.dtype));
+    const hint = meant === undefined ? `one of ${dtypes.join(", ")}` : `write ${meant}`;
     throw new CompileError([error("TC104", `${name} has element type ${shownValue(type.dtype)}`, { hint })]);
   }
   if (type.dtype === "string") return stringsToHost(name, type, given);

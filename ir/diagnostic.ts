@@ -55,20 +55,51 @@ function diagnostic(severity: Severity, code: Code, message: string, details: Di
 export const hasErrors = (diagnostics: readonly Diagnostic[]): boolean =>
   diagnostics.some((d) => d.severity === "error");
 
-/** The user's program, input or schedule is wrong. Carries every diagnostic found. */
-export class CompileError extends Error {
-  override readonly name = "CompileError";
+/** How diagnostics are shown. */
+export interface RenderOptions {
+  /** The text of a file that spans point into, to quote its line. */
+  readonly source?: (file: string) => string | undefined;
+  /** Colours the `error[TC301]` part; identity when absent. */
+  readonly paint?: (severity: Severity, text: string) => string;
+}
+
+/** A diagnostic as text: the place, the line, the notes, the hint. */
+export function renderDiagnostic(diagnostic: Diagnostic, options: RenderOptions = {}): string {
+  const { severity, code, message, span, notes = [], hint } = diagnostic;
+  const head = `${severity}[${code}]`;
+  const lines = [`${options.paint?.(severity, head) ?? head}: ${message}`];
+  if (span !== undefined) {
+    lines.push(`  --> ${span.file}:${span.line}:${span.column}`);
+    const quoted = options.source?.(span.file)?.split("\n")[span.line - 1];
+    if (quoted !== undefined) {
+      const caret = " ".repeat(Math.max(0, span.column - 1)) + "^".repeat(Math.max(1, span.length));
+      lines.push(`   | ${quoted.replaceAll("\t", " ")}`, `   | ${caret}`);
+    }
+  }
+  for (const note of notes) lines.push(`   = note: ${note}`);
+  if (hint !== undefined) lines.push(`   = hint: ${hint}`);
+  return lines.join("\n");
+}
+
+/** Returns the message of an error that carries these diagnostics: each with its place, notes and hint, one after the other. */
+export const messageOf = (diagnostics: readonly Diagnostic[]): string =>
+  diagnostics.map((diagnostic) => renderDiagnostic(diagnostic)).join("\n");
+
+/** Base of the errors that carry diagnostics; its message has all of each, so that who prints an error prints its hint. */
+export abstract class DiagnosticError extends Error {
   constructor(readonly diagnostics: readonly Diagnostic[]) {
-    super(diagnostics.map((d) => `${d.severity}[${d.code}]: ${d.message}`).join("\n"));
+    super(messageOf(diagnostics));
   }
 }
 
+/** The user's program, input or schedule is wrong. Carries every diagnostic found. */
+export class CompileError extends DiagnosticError {
+  override readonly name = "CompileError";
+}
+
 /** The program is fine, but this run of it is not: an index out of range, a trap of the checked executor. */
-export class RunError extends Error {
+export class RunError extends DiagnosticError {
   override readonly name = "RunError";
-  constructor(readonly diagnostics: readonly Diagnostic[]) {
-    super(diagnostics.map((d) => `${d.severity}[${d.code}]: ${d.message}`).join("\n"));
-  }
 }
 
 /** Throws one CompileError if any of the diagnostics is an error. */

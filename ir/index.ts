@@ -64,7 +64,6 @@ export {
   printStmtHead,
   printTypes,
 } from "./text/print.js";
-export { renderDiagnostic, type RenderOptions } from "./text/render.js";
 export * from "./schedule.js";
 export {
   defaultsOn,

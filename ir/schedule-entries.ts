@@ -24,6 +24,8 @@ interface ListForm {
 /** A whole number. */
 interface CountForm {
   readonly form: "count";
+  /** Unit of the number: a flag takes `64KiB`, too. */
+  readonly unit?: "bytes";
 }
 
 interface WordForm<Word> {
@@ -144,8 +146,10 @@ const rows = {
   },
   ubBytes: {
     form: "count",
-    argument: "n",
+    unit: "bytes",
+    argument: "bytes",
     help: "unified buffer size in bytes, instead of the target's",
+    usage: ": 65536 or 64KiB",
     searched: false,
     default: (target) => target.ubBytes,
   },

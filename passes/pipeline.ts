@@ -5,7 +5,7 @@
  * The result of a user's pass is verified at once. Passes of the default pipeline that follow one another at one level are
  * verified together, by the result of the last; where that is broken, by each result, so that the first that broke it is named.
  */
-import { error, hasErrors, type Diagnostic } from "../ir/diagnostic.js";
+import { error, hasErrors, messageOf, type Diagnostic } from "../ir/diagnostic.js";
 import type { Func } from "../ir/func.js";
 import type { Target } from "../ir/target.js";
 import type { Tilings } from "../ir/tiling/index.js";
@@ -45,33 +45,24 @@ export class PassError extends InternalError {
   readonly pass: string;
   /** Whether the pass is one of tilec's. */
   readonly builtIn: boolean;
-  /** What it did, for whoever wrote the pass: each rule that its result breaks, at its statement; a crash is TC201. */
+  /** The same diagnostics, each with the name and file of the pass. */
   readonly faults: readonly Diagnostic[];
 
   constructor(
     pass: Pass,
     readonly input: Func,
-    message: string,
-    /** The rules that its result breaks, each at its statement; empty for a crash. */
-    readonly diagnostics: readonly Diagnostic[] = [],
+    /** The rules that its result breaks, each at its statement; TC201 for a crash. */
+    readonly diagnostics: readonly Diagnostic[],
     options?: ErrorOptions,
   ) {
     const place = `after ${pass.name}${pass.origin === undefined ? "" : ` of ${pass.origin.file}`}`;
-    super(`${place}: ${message}`, options);
+    const faults = diagnostics.map((d) => ({ ...d, message: `${place}: ${d.message}` }));
+    super(messageOf(faults), options);
     this.pass = pass.name;
     this.builtIn = own.has(pass);
-    this.faults =
-      diagnostics.length === 0
-        ? [error("TC201", `${place}: it crashed: ${message}`, { notes: framesOf(options?.cause) })]
-        : diagnostics.map((d) => ({ ...d, message: `${place}: ${d.message}` }));
+    this.faults = faults;
   }
 }
-
-/** What is wrong with a pass's result, statement by statement. */
-const described = (broken: readonly Diagnostic[]): string =>
-  broken
-    .map((d) => [d.message, ...(d.notes ?? []), ...(d.hint === undefined ? [] : [d.hint])].join("; "))
-    .join("\n");
 
 function runPass(pass: Pass, func: Func, context: PassContext, verifyEarlier: () => void): Func {
   let result: Func;
@@ -81,11 +72,12 @@ function runPass(pass: Pass, func: Func, context: PassContext, verifyEarlier: ()
     // It may have crashed over what one before it broke.
     verifyEarlier();
     const message = thrown instanceof Error ? thrown.message : String(thrown);
-    throw new PassError(pass, func, message, [], { cause: thrown });
+    const crash = error("TC201", `it crashed: ${message}`, { notes: framesOf(thrown) });
+    throw new PassError(pass, func, [crash], { cause: thrown });
   }
   if (isFunc(result)) return result;
   const message = `it returned ${String(result)}, and a pass returns a function`;
-  throw new PassError(pass, func, message, [error("TC201", message)]);
+  throw new PassError(pass, func, [error("TC201", message)]);
 }
 
 const levels: Readonly<Record<Func["level"], true>> = { source: true, access: true, tile: true };
@@ -122,7 +114,7 @@ function verifyRan(ran: readonly Ran[], context: PassContext): void {
   if (brokenBy({ ...last, before: first.before }, ensures, context).length === 0) return;
   for (const each of ran) {
     const broken = brokenBy(each, each.pass.ensures, context);
-    if (broken.length > 0) throw new PassError(each.pass, each.before, described(broken), broken);
+    if (broken.length > 0) throw new PassError(each.pass, each.before, broken);
   }
 }
 
@@ -133,7 +125,7 @@ function verifyOwn(pass: Pass, func: Func, verifyThem: () => void): void {
   } catch (thrown) {
     if (thrown instanceof PassError) throw thrown;
     const message = `its result cannot be read: ${String(thrown)}`;
-    throw new PassError(pass, func, message, [error("TC201", message)]);
+    throw new PassError(pass, func, [error("TC201", message)]);
   }
 }
 

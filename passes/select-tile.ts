@@ -47,7 +47,7 @@ export const selectTile = definePass({
   ensures: ["scheduled"],
   run(func, context) {
     if (func.level !== "access") return func;
-    const problems = shapeRefusals(func, func.schedule);
+    const problems = shapeRefusals(func, func.schedule, context.target);
     if (problems.length > 0) {
       problems.forEach(context.report);
       return func;

@@ -1,13 +1,15 @@
 /** Operators and attributes by the names that case files and flags give them. */
-import { keyOfAttr } from "./attributes.js";
+import { camelCase, keyOfAttr } from "./attributes.js";
 import type { AttrSpec, OpDef, Operators } from "./op-def.js";
+import { dialectOf, ownName } from "./operator-names.js";
 import { findOp, opDefs, type AttributeKey, type Dialect } from "./registry.js";
 
+export { dialectOf, operatorsMeant } from "./operator-names.js";
+
+/** DirectML's `BatchDimensionCount` in camel case. */
+const lowerFirst = (word: string): string => word.charAt(0).toLowerCase() + word.slice(1);
 const unique = <T>(list: readonly T[]): readonly T[] => [...new Set(list)];
 
-/** Whose rules a definition holds: one of `dialects`, or the prefix of an operator that tilec does not have. */
-export const dialectOf = (def: OpDef): string => def.name.slice(0, def.name.indexOf("."));
-const ownName = (def: OpDef): string => def.name.slice(def.name.indexOf(".") + 1);
 /** What case files and flags call an operator beside its dialect: its kind, where that is no other operator's own name. */
 export function commonName(def: OpDef, operators: Operators = opDefs): string {
   const { kind } = def;
@@ -26,8 +28,6 @@ function operatorNamed(dialect: string, name: string, operators: Operators): OpD
 export const dialectsOf = (operators: Operators): readonly string[] => unique(operators.map(dialectOf));
 /** Every built-in dialect, in the order of the registry. */
 export const dialects = dialectsOf(opDefs) as readonly Dialect[];
-/** Common names of operators, whatever the dialect. */
-export const operatorKinds: readonly string[] = unique(opDefs.map((def) => commonName(def)));
 
 /** What may stand beside a dialect: common names, and each operator's own. */
 export function operatorNames(dialect: string, operators: Operators = opDefs): readonly string[] {
@@ -68,6 +68,18 @@ export const attributeFlagsOf = (operators: Operators): ReadonlyMap<string, Attr
 
 /** Those of the built-in operators. */
 export const attributeFlags = attributeFlagsOf(opDefs) as ReadonlyMap<AttributeKey, AttributeFlagText>;
+
+/** What frameworks call an attribute where its flag has another name: PyPTO's `dim` is the flag `axis`. */
+export const attributeAliases: ReadonlyMap<string, AttributeKey> = new Map(
+  opDefs
+    .flatMap((def) => [...attributesOf(def)])
+    .flatMap(([key, { name, spec }]) =>
+      [name, spec.argument ?? name].map(
+        (word) => [camelCase(lowerFirst(word)), key as AttributeKey] as const,
+      ),
+    )
+    .filter(([alias]) => ![...attributeFlags.keys()].some((key) => camelCase(key) === alias)),
+);
 
 /** What all say, then what some say behind it: dialects, or operators where others of their dialect do not say it. */
 function helpOf(specs: readonly (Pick<AttrSpec, "help"> & { readonly def: OpDef })[]): string {

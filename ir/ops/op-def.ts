@@ -4,7 +4,7 @@
  * Each dialect keeps its own legality; nothing below `resolve` knows which dialect a gather came from.
  */
 import { gatherDims, type NegativeIndex, type OutOfBounds } from "../access.js";
-import { error, type Diagnostic } from "../diagnostic.js";
+import { DiagnosticError, error, type Diagnostic } from "../diagnostic.js";
 import type { Attrs, AttrValue } from "../attrs.js";
 import { accessMap, inputShapes, outputShape, type Operator } from "../operator.js";
 import {
@@ -110,11 +110,7 @@ export const defineOperator = <const D extends OpDef>(definition: D): D => defin
 export type Operators = readonly OpDef[];
 
 /** Raised inside `resolve` at the rules broken; the registry turns it into diagnostics. */
-export class RuleError extends Error {
-  constructor(readonly diagnostics: readonly Diagnostic[]) {
-    super(diagnostics.map(({ message }) => message).join("; "));
-  }
-}
+export class RuleError extends DiagnosticError {}
 
 /** Codes of broken rules of an operator: of its axis, ranks, extents, types, attributes and sizes, in the order of the numbers. */
 export type RuleCode = "TC101" | "TC102" | "TC103" | "TC104" | "TC105" | "TC106";

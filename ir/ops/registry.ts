@@ -1,5 +1,4 @@
 /** Every source operator, and the one way to apply a dialect's rules. */
-import { didYouMean } from "../did-you-mean.js";
 import { error, type Diagnostic } from "../diagnostic.js";
 import type { Attrs, AttrValue } from "../attrs.js";
 import { inputsOf, type SourceFunc } from "../func.js";
@@ -20,6 +19,7 @@ import { resolvedFault } from "./resolved-fault.js";
 import { moeCombine } from "./moe.js";
 import { pyptoGather, pyptoIndexSelect } from "./pypto.js";
 import { jaxTake, jaxTakeAlongAxis } from "./jax.js";
+import { operatorsMeant } from "./operator-names.js";
 import { pyptoGatherInUb } from "./gather-in-ub.js";
 import { numpyIndex, numpyTake, numpyTakeAlongAxis } from "./numpy.js";
 import { torchEmbeddingBag } from "./embedding-bag.js";
@@ -115,10 +115,10 @@ function resolve(source: SourceOp): ResolveResult {
   const def = findOp(source.op, operators);
   if (def === undefined) {
     const names = operators.map((known) => known.name);
-    const near = didYouMean(source.op, names);
+    const [meant, ...others] = operatorsMeant(source.op, operators);
     const unknown = error("TC003", `unknown operator ${source.op}`, {
       span: source.span,
-      hint: near === undefined ? `known: ${names.join(", ")}` : near,
+      hint: meant === undefined ? `known: ${names.join(", ")}` : [meant, ...others].join(" or "),
     });
     return { ok: false, diagnostics: [unknown] };
   }

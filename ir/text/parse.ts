@@ -55,7 +55,7 @@ import { atMost, isSymbolName, type Sym, type Symbolic, type SymbolicMap } from 
 import type { Operators } from "../ops/op-def.js";
 import { reductions } from "../values/expression.js";
 import { pipes, type Part, type Region, type Stmt, type UbBuffer } from "../tile.js";
-import { assertNever, at, isDType, type DType, type Shape, type TensorType } from "../types.js";
+import { assertNever, at, dtypeMeant, isDType, type DType, type Shape, type TensorType } from "../types.js";
 
 /** What a text holds, as far as it parses, and what is wrong with it. */
 export interface ParseResult {
@@ -324,7 +324,11 @@ class Parser extends TokenReader {
     // No element type begins with a digit, so the last part is the type.
     const dtype = parts.pop() ?? "";
     if (!isDType(dtype))
-      return this.fail(token, `unknown element type ${dtype}`, "see docs/ir.md for the types");
+      return this.fail(
+        token,
+        `unknown element type ${dtype}`,
+        hintOfType(dtype, "see docs/ir.md for the types"),
+      );
     return { parts, dtype };
   }
 
@@ -620,7 +624,7 @@ class Parser extends TokenReader {
       return this.fail(
         token,
         `${call} is no element type`,
-        "i8, u8, i16, u16, i32, u32, f16, bf16 or f32 casts",
+        hintOfType(call, "i8, u8, i16, u16, i32, u32, f16, bf16 or f32 casts"),
       );
     return { kind: "cast", to: call, of };
   }
@@ -992,6 +996,12 @@ class Parser extends TokenReader {
     return value;
   }
 }
+
+/** What to write in place of a framework's name of an element type, or `otherwise`. */
+const hintOfType = (name: string, otherwise: string): string => {
+  const meant = dtypeMeant(name);
+  return meant === undefined ? otherwise : `write ${meant}`;
+};
 
 const sameRead = (a: Read, b: Read): boolean =>
   a.table === b.table &&

@@ -1,12 +1,12 @@
 /** What every parser of a text does with its tokens: look, take what is expected, or say at its place what is not. */
-import { error, type Diagnostic } from "../diagnostic.js";
+import { DiagnosticError, error, type Diagnostic } from "../diagnostic.js";
 import { at, maxElements } from "../types.js";
 import type { Token, TokenKind } from "./lex.js";
 
 /** Ends a parse at the first thing that is wrong. */
-export class ParseError extends Error {
+export class ParseError extends DiagnosticError {
   constructor(readonly diagnostic: Diagnostic) {
-    super(diagnostic.message);
+    super([diagnostic]);
   }
 }
 

@@ -4,6 +4,7 @@ import { error, type Diagnostic } from "../diagnostic.js";
 import { inputOf, keyOf } from "../func.js";
 import { formatEntry, type Schedule } from "../schedule.js";
 import { scheduleEntries, wordsOf } from "../schedule-entries.js";
+import type { Target } from "../target.js";
 import { assertNever, at, formatShape, formatType } from "../types.js";
 import { classesOf } from "./asked-lowering.js";
 import { anyLegal, largestGatherDims, nearestLegal, smallest, smallestArithmetic } from "./nearest.js";
@@ -21,7 +22,7 @@ export function refusals(rule: Rule, tiling: Tiling, waysOut: WaysOut = () => []
   if (first === undefined) return [];
   switch (rule.id) {
     case "schedule-shape":
-      return shapeRefusals(tiling.gather, tiling.schedule);
+      return shapeRefusals(tiling.gather, tiling.schedule, tiling.target);
     case "residency":
       return [misplaced(tiling, first)];
     case "packed-tile":
@@ -36,8 +37,8 @@ export function refusals(rule: Rule, tiling: Tiling, waysOut: WaysOut = () => []
 }
 
 /** TC302 and TC303, for a schedule that may be no more than its given entries. */
-export const shapeRefusals = (gather: Tiling["gather"], schedule: Schedule): Diagnostic[] =>
-  shapeFaults(gather, schedule).map(({ code, detail, hint, data }) =>
+export const shapeRefusals = (gather: Tiling["gather"], schedule: Schedule, target: Target): Diagnostic[] =>
+  shapeFaults(gather, schedule, target).map(({ code, detail, hint, data }) =>
     error(code, detail, {
       span: gather.opSpan,
       ...(hint === undefined ? {} : { hint }),

@@ -37,7 +37,7 @@ export function verify(
       return need(func.level === property, `at the ${property} level`);
     case "scheduled":
       return isResolved(func.schedule) && func.level === "access"
-        ? shapeRefusals(func, func.schedule)
+        ? shapeRefusals(func, func.schedule, target)
         : need(isResolved(func.schedule), "fully scheduled");
     case "full-load":
       return func.level === "access" && func.tiles === undefined

@@ -1,10 +1,11 @@
 /**
- * Every rule of a tile program on a target: those of a program that runs, and that it has the tiles and can have the instructions that it asks for. These
- * change no bits, so that an executor does not ask for them, nor has the rules of each class in its bundle.
+ * Every rule of a tile program on a target: those of a program that runs, and that it has the tiles and can have the cores and instructions that it
+ * asks for. These change no bits, so that an executor does not ask for them, nor has the rules of each class in its bundle.
  */
-import type { Diagnostic } from "../diagnostic.js";
+import { error, type Diagnostic } from "../diagnostic.js";
 import type { TileFunc } from "../func.js";
 import type { Target } from "../target.js";
+import { coresFault } from "../tiling/rules/index.js";
 import { verifyLowering } from "./lowered.js";
 import { verifyTemporaries } from "./temporaries-rule.js";
 import { faultsOfRun } from "./verify-once.js";
@@ -13,6 +14,8 @@ import { faultsOfRun } from "./verify-once.js";
 export function tileFaults(func: TileFunc, target: Target): readonly Diagnostic[] {
   const faults = faultsOfRun(func, target);
   if (faults.length > 0) return faults;
+  const cores = coresFault(func.schedule, target);
+  if (cores !== undefined) return [error("TC303", cores.detail, { span: func.span, hint: cores.hint })];
   const temporaries = verifyTemporaries(func, target);
   return temporaries.length > 0 ? temporaries : verifyLowering(func, target);
 }

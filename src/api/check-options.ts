@@ -6,7 +6,6 @@ import {
   isas,
   keyOf,
   defaultTarget,
-  dtypes,
   error,
   levels,
   residencies,
@@ -31,6 +30,7 @@ import {
 import {
   bodyField,
   checkFields,
+  dtypeField,
   isObject,
   listOf,
   mapField,
@@ -117,7 +117,6 @@ export const targetNameField: Field = {
 };
 
 export const extentsField = numbers("TC103", "a list of extents, such as [4096, 1024]");
-const dtypeField = oneOf(dtypes, "TC104");
 const typeFields: Fields<TensorType> = { dtype: dtypeField, shape: extentsField };
 
 const exampleType = 'such as { dtype: "f32", shape: [4096, 1024] }';

@@ -127,7 +127,7 @@ export function legalTiles(program: Func, options: LegalOptions = {}): LegalTile
   }
   const open = withoutTile(access.schedule);
   const gather: AccessFunc = { ...access, schedule: open };
-  const faults = shapeRefusals(gather, open);
+  const faults = shapeRefusals(gather, open, target);
   if (hasErrors(faults)) throw new CompileError(faults);
   const asked = open.residency ?? target.defaultResidency;
   const found = residenciesOf(gather, target).map((residency) =>

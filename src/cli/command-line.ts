@@ -131,14 +131,17 @@ async function addOperators(program: Command, args: readonly string[]): Promise<
 
 /** Of two values for one flag the parser keeps the last; a flag that collects them takes several. */
 function refuseSecondValues(command: Command): void {
+  const given = new Map<string, { readonly flag: string; readonly value: string }>();
   for (const option of command.options) {
     if (!option.required || option.parseArg === collect) continue;
-    let first: string | undefined;
     command.on(`option:${option.name()}`, (value: string) => {
-      if (first !== undefined && first !== value) {
-        throw new UsageError(`--${option.name()} is given twice, as ${first} and as ${value}`);
+      const flag = `--${option.name()}`;
+      const first = given.get(option.attributeName());
+      if (first !== undefined && first.value !== value) {
+        const second = first.flag === flag ? value : `${flag} ${value}`;
+        throw new UsageError(`${first.flag} is given twice, as ${first.value} and as ${second}`);
       }
-      first = value;
+      given.set(option.attributeName(), { flag, value });
     });
   }
 }

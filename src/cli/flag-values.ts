@@ -1,6 +1,6 @@
 /** What flags take, as text: types, shapes, counts. Runs in a browser too. */
 import {
-  isDType,
+  dtypeMeant,
   scheduleEntries,
   type AttributeKey,
   type EntryValue,
@@ -21,15 +21,26 @@ export const flagOf = (key: AttributeKey): AttributeFlag => camelCase(key) as At
 export const dashed = (key: string): string =>
   key.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
-/** `f32[4096,1024]`; `f32[]` or `f32` is a scalar. */
+/**
+ * `f32[4096,1024]`; `f32[]` or `f32` is a scalar. Element types by the names of frameworks, too: `torch.float16[8]`, `DT_FP16[8]`. Throws a
+ * UsageError for anything else, with the type that is meant by MLIR's `8x16xf32` or round brackets.
+ */
 export function parseType(text: string, flag: string): TensorType {
-  const match = /^(\w+)(?:\[([\d,\s]*)\])?$/.exec(text.trim());
-  const dtype = match?.[1] ?? "";
-  if (match === null || !isDType(dtype)) {
-    throw new UsageError(`--${flag} ${text} is no tensor type`, `write it as f32[4096,1024]`);
-  }
-  const inside = (match[2] ?? "").trim();
-  return { dtype, shape: inside === "" ? [] : parseShape(inside, flag) };
+  const [, word = "", inside = ""] = /^([\w.]+)\s*(?:\[([\d,\s]*)\])?$/.exec(text.trim()) ?? [];
+  const dtype = dtypeMeant(word);
+  if (dtype === undefined)
+    throw new UsageError(`--${flag} ${text} is no tensor type`, `write --${flag} ${typeLike(text)}`);
+  return { dtype, shape: inside.trim() === "" ? [] : parseShape(inside, flag) };
+}
+
+/** What a text that is no type was meant to be, or an example. */
+function typeLike(text: string): string {
+  const bare = text.trim().replace(/^tensor<(.*)>$/, "$1");
+  const [, extents = "", last = ""] = /^((?:\d+x)*)([\w.]+)$/.exec(bare) ?? [];
+  const [, first = "", listed = ""] = /^([\w.]+)\s*[([]([\dx,\s]*)[)\]]$/.exec(bare) ?? [];
+  const dtype = dtypeMeant(extents === "" ? first : last);
+  const shape = (extents === "" ? listed : extents).split(/[x,]/).flatMap((part) => part.trim() || []);
+  return dtype === undefined ? "f32[4096,1024]" : `${dtype}[${shape.join(",")}]`;
 }
 
 /** `8,1024`, also with spaces, brackets or an x between. Entries may be 0 or negative; rules judge them later. */
@@ -48,6 +59,25 @@ export function parseCount(text: string, flag: string): number {
   return value;
 }
 
+const units = { "": 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3 } as const;
+
+/** Returns the number of a text with or without a unit of bytes: `24`, `0.5`, `64KiB`. Undefined for any other text. */
+export function scaledNumber(text: string): number | undefined {
+  const [, digits, unit = ""] = /^\s*(\d+(?:\.\d+)?)\s*(KiB|MiB|GiB)?\s*$/.exec(text) ?? [];
+  return digits === undefined ? undefined : Number(digits) * units[unit as keyof typeof units];
+}
+
+/** Bytes: `65536` or `64KiB`. Throws a UsageError. */
+function parseBytes(text: string, flag: string): number {
+  const value = scaledNumber(text);
+  if (value !== undefined && Number.isSafeInteger(value)) return value;
+  if (value !== undefined && value > Number.MAX_SAFE_INTEGER)
+    throw new UsageError(`--${flag} ${text} is too large`, `write --${flag} 64KiB`);
+  const [, digits = "64", letter = "k"] = /^\s*(\d+)\s*([kmg])i?b?\s*$/i.exec(text) ?? [];
+  const hint = `write --${flag} ${digits}${letter.toUpperCase()}iB`;
+  throw new UsageError(`--${flag} ${text} is no number of bytes`, hint);
+}
+
 /** An entry of a schedule. Which operands there are, and which numbers are legal, is for the rules to say. */
 export function parseEntry<K extends keyof Schedule>(key: K, text: string): Required<Schedule>[K];
 export function parseEntry(key: keyof Schedule, text: string): EntryValue {
@@ -56,7 +86,7 @@ export function parseEntry(key: keyof Schedule, text: string): EntryValue {
     case "list":
       return parseShape(text, entry.flag);
     case "count":
-      return parseCount(text, entry.flag);
+      return entry.unit === "bytes" ? parseBytes(text, entry.flag) : parseCount(text, entry.flag);
     case "word": {
       const found = entry.words.find((word) => word === text);
       if (found === undefined)

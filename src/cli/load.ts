@@ -1,5 +1,6 @@
 /** Programs from the command line: a .tir file, a case file, an .onnx model, or flags. */
 import {
+  attributeAliases,
   attributeFlags,
   attributesOf,
   bindSome,
@@ -11,12 +12,15 @@ import {
   operatorFor,
   operatorInText,
   operatorNames,
+  operatorsMeant,
   parseModule,
   scheduleEntries,
   type AttrSpec,
   type AttrValue,
   type Func,
+  type NamedAttr,
   type OpDef,
+  type Operators,
   type Schedule,
 } from "../../ir/index.js";
 import { camelCase } from "../../ir/ops/attributes.js";
@@ -24,7 +28,7 @@ import { readText } from "../formats/files.js";
 import { findMlirGathers, type MlirGather } from "../formats/mlir.js";
 import { program } from "../api/program.js";
 import { withFlags, type LoadedProgram } from "./loaded-program.js";
-import { printDiagnostics } from "./terminal.js";
+import { note, printDiagnostics } from "./terminal.js";
 import {
   dashed,
   flagOf,
@@ -32,6 +36,7 @@ import {
   parseCount,
   parseShape,
   parseType,
+  plainDialect,
   scheduleOf,
   type ProgramFlags,
   type ProjectFlags,
@@ -175,7 +180,7 @@ function operatorFlags(
   const known = attributesOf(operator);
   const attrs: Record<string, AttrValue> = {};
   for (const { key, value } of given) {
-    const attr = known.get(key);
+    const attr = known.get(key) ?? byAlias(known, key);
     if (attr === undefined && [...known.keys()].some((other) => camelCase(other) === camelCase(key)))
       continue;
     const flag = dashed(camelCase(key));
@@ -185,6 +190,10 @@ function operatorFlags(
   if (flags.oob !== undefined) attrs["oob"] = flags.oob;
   return { op: operator.name, attrs };
 }
+
+/** The attribute that an operator of a config calls by a second name of a flag. */
+const byAlias = (attrs: ReadonlyMap<string, NamedAttr>, flag: string): NamedAttr | undefined =>
+  [...attrs].find(([key]) => attributeAliases.get(camelCase(key)) === flag)?.[1];
 
 function attrValue({ kind }: AttrSpec, value: string, flag: string): AttrValue {
   switch (kind) {
@@ -204,19 +213,35 @@ function operatorNamed(op: string, flags: ProgramFlags & ProjectFlags, keys: rea
   if (prefix !== undefined && flags.dialect !== undefined && flags.dialect !== prefix) {
     throw new UsageError(`--op ${op} and --dialect ${flags.dialect} disagree`);
   }
-  const dialect = prefix ?? flags.dialect ?? "onnx";
+  const named = prefix ?? flags.dialect;
+  const dialect = named ?? plainDialect;
   const found =
     prefix === undefined ? operatorFor(dialect, op, keys, operators) : operatorInText(op, keys, operators);
   if (found === undefined) {
-    const names = operatorNames(dialect, operators);
-    throw new UsageError(
-      `dialect ${dialect} has no operator ${op.slice(op.indexOf(".") + 1)}`,
-      names.length === 0
-        ? `the dialects are ${dialectsOf(operators).join(", ")}`
-        : `it has ${names.join(", ")}`,
-    );
+    const own = op.slice(op.indexOf(".") + 1);
+    const message =
+      named === undefined
+        ? `--op ${op} names no dialect, and ${dialect} has no operator ${op}`
+        : `dialect ${dialect} has no operator ${own}`;
+    const without = flags.dialect === undefined ? "" : `, without --dialect ${flags.dialect}`;
+    throw new UsageError(message, operatorHint(`${dialect}.${own}`, operators, without));
+  }
+  if (named === undefined) {
+    const others = operators.filter((def) => !opDefs.includes(def) && def.name.endsWith(`.${op}`));
+    for (const { name } of others) note(`--op ${op} is ${found.name}; the config's is --op ${name}`);
   }
   return found;
+}
+
+/** What to type in place of an operator that there is not. */
+function operatorHint(name: string, operators: Operators, without: string): string {
+  const meant = operatorsMeant(name, operators);
+  if (meant.length > 0) return `--op ${meant.join(" or ")}${without}`;
+  const dialect = name.slice(0, name.indexOf("."));
+  const names = operatorNames(dialect, operators);
+  return names.length === 0
+    ? `the dialects are ${dialectsOf(operators).join(", ")}`
+    : `${dialect} has ${names.join(", ")}`;
 }
 
 function fromText(file: string, flags: ProgramFlags & ProjectFlags): LoadedProgram[] {

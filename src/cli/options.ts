@@ -2,11 +2,13 @@
 import { executors } from "../../backends/sim/index.js";
 import { Option, type Command } from "commander";
 import {
+  attributeAliases,
   attributeFlags,
   CompileError,
   dialects,
   error,
-  operatorKinds,
+  opDefs,
+  operatorNames,
   outOfBoundsPolicies,
   scheduleEntries,
   targetNames,
@@ -20,7 +22,7 @@ import { openProject } from "../config/open-project.js";
 import type { Project } from "../config/project.js";
 import type { CompileOptions } from "../api/compile.js";
 import { collect } from "./collect.js";
-import { dashed, parseEntry, type AttributeFlag } from "./flag-values.js";
+import { dashed, flagOf, parseEntry, type AttributeFlag } from "./flag-values.js";
 import { UsageError } from "./usage-error.js";
 
 export {
@@ -56,10 +58,16 @@ export interface ProgramFlags extends Readonly<Partial<Record<AttributeFlag | ke
   readonly doubleBuffer?: boolean;
 }
 
+/** The dialect of `--op` where nobody names one. */
+export const plainDialect = "onnx";
+const operatorHelp = `${operatorNames(plainDialect).join(", ")} of ${plainDialect}; others with their dialects: ${opDefs
+  .flatMap(({ name }) => (name.startsWith(`${plainDialect}.`) ? [] : [name]))
+  .join(", ")}`;
+
 export function addProgramOptions(command: Command): Command {
   command
     .argument("[program]", "a .tir file, an .onnx model or a case file; or describe the gather with --op")
-    .addOption(new Option("--op <name>", `${operatorKinds.join(", ")}; or with its dialect, pypto.gather`))
+    .option("--op <name>", operatorHelp)
     .addOption(new Option("--dialect <name>", "whose rules apply").choices([...dialects]))
     .option("--data <type>", "data, such as f32[4096,1024]")
     .option(
@@ -87,16 +95,23 @@ export function addProgramOptions(command: Command): Command {
   return command;
 }
 
-/** A flag for each attribute key; two keys that differ by a dash alone share one. */
+/** A flag for each attribute key; two keys that differ by a dash alone share one. What frameworks call it is a second name of the flag. */
 export function addAttributeOptions(command: Command, flags: ReadonlyMap<string, AttributeFlagText>): void {
   for (const flag of new Set([...flags.keys()].map(camelCase))) {
     // Frameworks spell a key in two ways, and its flag in one.
     const specs = [...flags].flatMap(([key, spec]) => (camelCase(key) === flag ? [spec] : []));
     const kind = specs[0]?.kind ?? "word";
-    command.option(
-      `--${dashed(flag)} <${kind === "int" ? "n" : kind === "ints" ? "list" : kind}>`,
-      specs.map(({ help }) => help).join("; "),
+    const argument = `<${kind === "int" ? "n" : kind === "ints" ? "list" : kind}>`;
+    const aliases = [...attributeAliases].flatMap(([alias, key]) =>
+      flagOf(key) === flag ? [dashed(alias)] : [],
     );
+    const also = aliases.map((alias) => `; or --${alias}`).join("");
+    command.option(`--${dashed(flag)} ${argument}`, specs.map(({ help }) => help).join("; ") + also);
+    for (const alias of aliases) {
+      const option = new Option(`--${alias} ${argument}`).hideHelp();
+      option.attributeName = () => flag;
+      command.addOption(option);
+    }
   }
 }
 

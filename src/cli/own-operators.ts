@@ -1,10 +1,12 @@
 /** The operators of a config on the command line. */
 import type { Command, Option } from "commander";
 import {
+  attributeAliases,
   attributeFlags,
   attributeFlagsOf,
   attributesOf,
   dialectsOf,
+  opDefs,
   type AttributeFlagText,
 } from "../../ir/index.js";
 import { camelCase } from "../../ir/ops/attributes.js";
@@ -15,7 +17,8 @@ import { addAttributeOptions, dashed } from "./options.js";
 /** The attributes by key that only operators of the config have, with what their flags say. */
 export function ownAttributeFlags({ operators = [] }: Project): ReadonlyMap<string, AttributeFlagText> {
   const known = new Set<string>([...attributeFlags.keys()].map(camelCase));
-  return new Map([...attributeFlagsOf(operators)].filter(([key]) => !known.has(camelCase(key))));
+  const isKnown = (flag: string): boolean => known.has(flag) || attributeAliases.has(flag);
+  return new Map([...attributeFlagsOf(operators)].filter(([key]) => !isKnown(camelCase(key))));
 }
 
 /**
@@ -27,6 +30,7 @@ export function addOwnOperators(program: Command, whole: Command, project: Proje
   const { config = "", operators } = project;
   if (operators === undefined) return;
   const flags = ownAttributeFlags(project);
+  const ownNames = operators.filter((def) => !opDefs.includes(def)).map(({ name }) => name);
   const every = [whole, ...whole.commands.flatMap((own) => [own, ...own.commands])];
   for (const key of flags.keys()) {
     const flag = `--${dashed(camelCase(key))}`;
@@ -38,6 +42,8 @@ export function addOwnOperators(program: Command, whole: Command, project: Proje
   }
   for (const command of program.commands.filter(takesPrograms)) {
     optionOf(command, "--dialect")?.choices([...dialectsOf(operators)]);
+    const op = optionOf(command, "--op");
+    if (op !== undefined) op.description += `; of ${config}: ${ownNames.join(", ")}`;
     addAttributeOptions(command, flags);
   }
 }

@@ -2,12 +2,12 @@
 import { type Target, type TargetFigures } from "../../ir/index.js";
 import { figureNames } from "../api/check-options.js";
 import { didYouMean } from "../../ir/did-you-mean.js";
+import { scaledNumber } from "./flag-values.js";
 import { UsageError } from "./usage-error.js";
 
 const example = "--sweep ubBytes=64KiB..512KiB, --sweep cores=24,48";
 /** Between the ends of a range. */
 const between = 7;
-const units = { "": 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3 } as const;
 /** Rates and costs take any number, everything else whole ones. */
 const isWhole = (figure: string): boolean => !/PerCycle$|Cycles$|Mhz$/.test(figure);
 
@@ -27,9 +27,8 @@ export function parseSweep(
     );
   }
   const numberOf = (word: string): number => {
-    const [, digits = "", unit = ""] = /^\s*(\d+(?:\.\d+)?)\s*(KiB|MiB|GiB)?\s*$/.exec(word) ?? [];
-    const value = Number(digits) * units[unit as keyof typeof units];
-    if (digits === "" || !(value > 0))
+    const value = scaledNumber(word);
+    if (value === undefined || !(value > 0))
       throw new UsageError(`--sweep ${text}: ${word.trim()} is no number above 0`, example);
     return value;
   };

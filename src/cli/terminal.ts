@@ -1,8 +1,7 @@
 /** What the commands print: results on stdout, diagnostics and progress on stderr, colour only on a terminal. */
 import { readFileSync } from "node:fs";
 import pc from "picocolors";
-import type { Diagnostic, Severity } from "../../ir/diagnostic.js";
-import { renderDiagnostic } from "../../ir/text/render.js";
+import { renderDiagnostic, type Diagnostic, type Severity } from "../../ir/diagnostic.js";
 import { folded } from "../report/fold.js";
 import { visible } from "./visible.js";
 

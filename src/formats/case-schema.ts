@@ -3,6 +3,7 @@ import {
   attributesOf,
   codes,
   dialectsOf,
+  dtypeMeant,
   dtypes,
   operatorFor,
   operatorKin,
@@ -121,7 +122,7 @@ const tensor = withRules(
   object(
     "a tensor, an object with dtype, shape and one of values, bits, fill",
     {
-      dtype: wordOf(dtypes),
+      dtype: { ...wordOf(dtypes), meaning: dtypeMeant },
       shape: list("a list of extents", wholeFrom(0, Number.MAX_SAFE_INTEGER)),
       values: described(
         "row-major; 64-bit integers as decimal strings, complex numbers as [re, im]",

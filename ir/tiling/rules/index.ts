@@ -27,4 +27,4 @@ export const isLegal = (tiling: Tiling): boolean =>
 export { freeDims, pinnedDims, requiredView } from "./full-load.js";
 export { gmAllowed } from "./residency.js";
 export type { Rule, RuleId, RuleVerdict } from "./rule.js";
-export { shapeFaults } from "./schedule-shape.js";
+export { coresFault, shapeFaults } from "./schedule-shape.js";

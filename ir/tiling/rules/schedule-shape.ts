@@ -1,13 +1,29 @@
-/** Rule 1: a schedule is one at all, whatever the target. May refuse with TC302 (tile) and TC303 (the rest). */
+/** Rule 1: a schedule is one at all, and of cores that the target has. May refuse with TC302 (tile) and TC303 (the rest). */
 import { keyOf, outputOf, type AccessFunc } from "../../func.js";
 import type { Schedule } from "../../schedule.js";
+import type { Target } from "../../target.js";
 import { at, formatShape, formatType, type Shape } from "../../types.js";
 import type { Rule, ShapeVerdict } from "./rule.js";
 
 const source = "docs/tiling-rules.md: what a tile, a view and an order are";
 
-/** Every fault; empty when the entries that are given have their form. */
-export function shapeFaults(gather: AccessFunc, schedule: Schedule): ShapeVerdict[] {
+/** Returns why a target has no such number of cores, and what to write instead; undefined for a number that it has. */
+export function coresFault(
+  { cores }: Schedule,
+  target: Target,
+): { readonly detail: string; readonly hint: string } | undefined {
+  if (cores === undefined) return undefined;
+  if (!Number.isSafeInteger(cores) || cores < 1)
+    return { detail: `cores is ${cores}; at least 1 core runs the tasks`, hint: "cores = 1" };
+  if (cores <= target.cores) return undefined;
+  return {
+    detail: `cores is ${cores}; target ${target.name} has ${target.cores}`,
+    hint: `cores = ${target.cores}`,
+  };
+}
+
+/** Every fault; empty when the entries that are given have their form, and the target has its cores. */
+export function shapeFaults(gather: AccessFunc, schedule: Schedule, target: Target): ShapeVerdict[] {
   const rank = outputOf(gather).type.shape.length;
   const fault = (detail: string, more: Partial<ShapeVerdict> = {}): ShapeVerdict => ({
     rule: "schedule-shape",
@@ -40,7 +56,7 @@ export function shapeFaults(gather: AccessFunc, schedule: Schedule): ShapeVerdic
       }),
     ];
   };
-  const { order, cores, ubBytes, buffers, residency } = schedule;
+  const { order, ubBytes, buffers, residency } = schedule;
   const found = [...shapeFault("tile", schedule.tile), ...shapeFault("view", schedule.view)];
   if (order !== undefined) {
     const sorted = [...order].sort((a, b) => a - b);
@@ -67,8 +83,8 @@ export function shapeFaults(gather: AccessFunc, schedule: Schedule): ShapeVerdic
     else if (!(data in residency))
       found.push(fault(`residency does not say where ${data} is, which is gathered`, { hint: form }));
   }
-  if (cores !== undefined && (!Number.isSafeInteger(cores) || cores < 1))
-    found.push(fault(`cores is ${cores}; at least 1 core runs the tasks`));
+  const tooMany = coresFault(schedule, target);
+  if (tooMany !== undefined) found.push(fault(tooMany.detail, tooMany));
   if (ubBytes !== undefined && (!Number.isSafeInteger(ubBytes) || ubBytes < 0))
     found.push(fault(`ub_bytes is ${ubBytes}; it must be a whole number of bytes`));
   return found;
@@ -77,5 +93,5 @@ export function shapeFaults(gather: AccessFunc, schedule: Schedule): ShapeVerdic
 export const scheduleShape: Rule = {
   id: "schedule-shape",
   code: "TC303",
-  judge: ({ gather, schedule }) => shapeFaults(gather, schedule),
+  judge: ({ gather, schedule, target }) => shapeFaults(gather, schedule, target),
 };

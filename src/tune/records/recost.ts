@@ -72,7 +72,7 @@ function costsOf(
     if (pipeline !== undefined) return undefined;
     if (access === undefined) return "its program is a tile program, which has no schedules";
     const tiling =
-      shapeFaults(access, schedule).length > 0 ? undefined : new Tiling(access, schedule, target);
+      shapeFaults(access, schedule, target).length > 0 ? undefined : new Tiling(access, schedule, target);
     if (tiling === undefined || !isLegal(tiling))
       return `the schedule of candidate ${candidate} is not legal`;
     const { bytes, ubBytes, tasks, elements } = factsOf(tiling);

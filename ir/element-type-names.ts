@@ -1,0 +1,42 @@
+/** Names that frameworks give the element types: `torch.float16`, `DT_FP16` and `half` are f16. */
+import { bitsOf, dtypes, elementTypes, isDType, isFloat, type DType } from "./element-types.js";
+
+/** Names of C and torch that no row of the table has. */
+const shortNames: Readonly<Record<string, DType>> = {
+  half: "f16",
+  float: "f32",
+  double: "f64",
+  short: "i16",
+  int: "i32",
+  long: "i64",
+};
+
+/** Names of a type in lower case: tilec's, and those of jax.numpy, ONNX, StableHLO and PyPTO. */
+function namesOf(dtype: DType): readonly string[] {
+  const { jax, onnx, mlir } = elementTypes[dtype];
+  const own = [
+    dtype,
+    onnx[1].toLowerCase(),
+    ...(jax === undefined ? [] : [jax]),
+    ...(mlir === undefined ? [] : [mlir]),
+  ];
+  // PyPTO: DT_FP16 and DT_BF16.
+  return isFloat(dtype) && jax === `float${bitsOf(dtype)}` ? [...own, `fp${bitsOf(dtype)}`] : own;
+}
+
+const byName: ReadonlyMap<string, DType> = new Map([
+  ...Object.entries(shortNames),
+  ...dtypes.flatMap((dtype) => namesOf(dtype).map((name) => [name, dtype] as const)),
+  // tilec's own names go before those of others.
+  ...dtypes.map((dtype) => [dtype, dtype] as const),
+]);
+
+/**
+ * Returns the element type that a framework's name stands for: `float16`, `torch.half`, `pypto.DT_FP16`, `TensorProto.FLOAT16`. Undefined
+ * for a name that no framework has.
+ */
+export function dtypeMeant(name: string): DType | undefined {
+  if (isDType(name)) return name;
+  const word = name.slice(name.lastIndexOf(".") + 1).toLowerCase();
+  return byName.get(word.replace(/^(?:dt|dml_tensor_data_type)_/, ""));
+}
