@@ -11,7 +11,7 @@ const browserFolders = [
   "src/cli/flag-values.ts",
   "playground/src/**/*.{ts,tsx}",
 ];
-const nodeFiles = ["src/formats/files.ts", "src/formats/onnx/node-test.ts"];
+const nodeFiles = ["src/formats/files.ts", "src/formats/standard-input.ts", "src/formats/onnx/node-test.ts"];
 
 const restrictedSyntax = [
   { selector: "TSEnumDeclaration", message: "use a union of literals" },

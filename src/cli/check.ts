@@ -6,6 +6,7 @@ import { backendNames, nameOf } from "../api/backends.js";
 import type { Project } from "../config/project.js";
 import { readText, writeBytes } from "../formats/files.js";
 import type { TensorValue } from "../formats/tensor.js";
+import { standardInput } from "../formats/standard-input.js";
 import { differencesBetween } from "../formats/tensor.js";
 import { requiredBackends } from "../testing/device.js";
 import type { Measured } from "../testing/measured.js";
@@ -67,6 +68,7 @@ export function checkCommand(program: Command): void {
     .action(async (files: string[], given: Omit<CheckFlags, "project">, command: Command) => {
       const flags: CheckFlags = { ...given, project: await projectOf(command) };
       refuseTogether(flags);
+      refuseRewriting(files, flags);
       if (flags.watch === true) await checkAgainAndAgain(files, flags);
       else process.exitCode = await check(files, flags);
     });
@@ -85,6 +87,13 @@ function refuseTogether(flags: CheckFlags): void {
   const plain = reporter === undefined || reporter === "pretty";
   if ((update === true || watching === true) && !(plain && json !== true))
     throw new UsageError(`--${update === true ? "update" : "watch"} goes with --reporter pretty`);
+}
+
+/** What is read once and lies in no file can be neither rewritten nor watched. */
+function refuseRewriting(files: readonly string[], flags: CheckFlags): void {
+  if (!files.includes(standardInput)) return;
+  const flag = (["update", "watch"] as const).find((own) => flags[own] === true);
+  if (flag !== undefined) throw new UsageError(`--${flag} needs files, and - is the standard input`);
 }
 
 async function check(files: readonly string[], flags: CheckFlags): Promise<number> {

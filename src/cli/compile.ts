@@ -8,6 +8,7 @@ import { emitWgsl, movesOf, planWgsl } from "../../backends/webgpu/index.js";
 import { defaultPipeline } from "../../passes/index.js";
 import { compile, type CompileOptions, type Kernel } from "../api/compile.js";
 import { writeBytes } from "../formats/files.js";
+import { programKind } from "../formats/program-kind.js";
 import type { PassStep } from "../report/pass-page.js";
 import { dumpNames } from "./dump-names.js";
 import { addProgramOptions, projectOf, targeting, type ProgramFlags } from "./options.js";
@@ -76,7 +77,7 @@ export function compileCommand(program: Command): void {
       const kind = modules.find((own) => own === flags.emit);
       const folder = kind !== undefined && flags.out?.endsWith(".js") === false ? flags.out : undefined;
       const programs =
-        folder !== undefined && file?.endsWith(".onnx") === true
+        folder !== undefined && file !== undefined && programKind(file) === "onnx"
           ? (await import("./load-needed-programs.js")).loadNeededPrograms(file, flags, pipeline)
           : await loadPrograms(file, flags);
       if (flags.diffPage !== undefined && programs.length > 1) {

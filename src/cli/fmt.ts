@@ -2,6 +2,8 @@
 import type { Command } from "commander";
 import { CompileError, formatText } from "../../ir/index.js";
 import { readText, writeBytes } from "../formats/files.js";
+import { standardInput } from "../formats/standard-input.js";
+import { UsageError } from "./usage-error.js";
 import { print, printFile, printJson } from "./terminal.js";
 
 interface FmtFlags {
@@ -18,6 +20,8 @@ export function fmtCommand(program: Command): void {
     .option("--check", "exit 1 when a file is not canonical")
     .option("--json", "print one JSON document")
     .action((files: string[], flags: FmtFlags) => {
+      if (flags.write === true && files.includes(standardInput))
+        throw new UsageError("--write needs files, and - is the standard input", "tilec fmt - prints it");
       const results = files.map((file) => {
         const before = readText(file);
         const formatted = formatText(before, file);

@@ -25,6 +25,7 @@ import {
 } from "../../ir/index.js";
 import { camelCase } from "../../ir/ops/attributes.js";
 import { readText } from "../formats/files.js";
+import { programKind } from "../formats/program-kind.js";
 import { findMlirGathers, type MlirGather } from "../formats/mlir.js";
 import { program } from "../api/program.js";
 import { withFlags, type LoadedProgram } from "./loaded-program.js";
@@ -52,10 +53,16 @@ export async function loadPrograms(
 ): Promise<LoadedProgram[]> {
   checkFlags(file, flags);
   if (file === undefined) return [{ func: fromFlags(flags) }];
-  if (file.endsWith(".json")) return (await import("./load-cases.js")).loadCases(file, flags);
-  if (file.endsWith(".onnx")) return (await import("./load-model.js")).loadModelPrograms(file, flags);
-  if (file.endsWith(".mlir")) return fromMlir(file, flags);
-  return fromText(file, flags);
+  switch (programKind(file)) {
+    case "json":
+      return (await import("./load-cases.js")).loadCases(file, flags);
+    case "onnx":
+      return (await import("./load-model.js")).loadModelPrograms(file, flags);
+    case "mlir":
+      return fromMlir(file, flags);
+    case "tir":
+      return fromText(file, flags);
+  }
 }
 
 /** What a flag is to a program file: it describes a gather in its place, chooses from it, binds its dims, or changes what it says. */
@@ -92,12 +99,13 @@ function checkFlags(file: string | undefined, flags: ProgramFlags & ProjectFlags
       value !== undefined && kindOf(flag) === kind ? [flag] : [],
     );
   const choosing = given("chooses");
-  if (flags.bind !== undefined && (file === undefined || file.endsWith(".json")))
+  const kind = file === undefined ? undefined : programKind(file);
+  if (flags.bind !== undefined && (kind === undefined || kind === "json"))
     throw new UsageError(
       "--bind gives sizes to the symbols of a .tir file or the symbolic dims of an .onnx model",
       file === undefined ? "give a file" : "a case says bind itself",
     );
-  if (flags.most !== undefined && file?.endsWith(".onnx") !== true)
+  if (flags.most !== undefined && kind !== "onnx")
     throw new UsageError(
       "--most says up to where the dims of an .onnx model stay open",
       "a .tir file says dim N <= 64 itself",
@@ -116,7 +124,7 @@ function checkFlags(file: string | undefined, flags: ProgramFlags & ProjectFlags
       `--${dashed(described)} describes a gather with --op, and ${file} describes its own`,
     );
   }
-  const chooser = file.endsWith(".json") ? "case" : "func";
+  const chooser = kind === "json" ? "case" : "func";
   const other = choosing.find((flag) => flag !== chooser);
   if (other !== undefined)
     throw new UsageError(`--${other} chooses nothing from ${file}`, `--${chooser} does`);
@@ -133,7 +141,7 @@ export async function loadProgram(
   if (programs.length > 1) {
     const names = programs.map(({ id, func }) => id ?? func.name);
     const shown = `${names.slice(0, 8).join(", ")}${names.length > 8 ? ", …" : ""}`;
-    const flag = file?.endsWith(".json") === true ? "--case" : "--func";
+    const flag = file !== undefined && programKind(file) === "json" ? "--case" : "--func";
     throw new UsageError(
       `${file ?? ""} holds ${programs.length} programs`,
       `choose one with ${flag}: ${shown}`,

@@ -66,7 +66,10 @@ const operatorHelp = `${operatorNames(plainDialect).join(", ")} of ${plainDialec
 
 export function addProgramOptions(command: Command): Command {
   command
-    .argument("[program]", "a .tir file, an .onnx model or a case file; or describe the gather with --op")
+    .argument(
+      "[program]",
+      "a .tir file, an .onnx model or a case file, or - for the standard input; or describe the gather with --op",
+    )
     .option("--op <name>", operatorHelp)
     .addOption(new Option("--dialect <name>", "whose rules apply").choices([...dialects]))
     .option("--data <type>", "data, such as f32[4096,1024]")

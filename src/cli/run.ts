@@ -53,6 +53,7 @@ import {
   type ProgramFlags,
 } from "./options.js";
 import { addPipelineOptions, pipelineOf, type PipelineFlags } from "./pipeline-flags.js";
+import { programKind } from "../formats/program-kind.js";
 import { UsageError } from "./usage-error.js";
 import { matching } from "./matching.js";
 import { taskProgress } from "./progress.js";
@@ -103,7 +104,7 @@ export function runCommand(program: Command): void {
       if (flags.most !== undefined)
         throw new UsageError("--most leaves sizes open, and a run needs them", `--bind ${flags.most}`);
       process.exitCode =
-        file?.endsWith(".onnx") === true && flags.func === undefined
+        file !== undefined && programKind(file) === "onnx" && flags.func === undefined
           ? await runModel(file, flags)
           : await runOne(await loadProgram(file, flags), flags);
     });

@@ -1,7 +1,7 @@
 /** What the commands print: results on stdout, diagnostics and progress on stderr, colour only on a terminal. */
-import { readFileSync } from "node:fs";
 import pc from "picocolors";
 import { renderDiagnostic, type Diagnostic, type Severity } from "../../ir/diagnostic.js";
+import { readText } from "../formats/files.js";
 import { folded } from "../report/fold.js";
 import { visible } from "./visible.js";
 
@@ -15,7 +15,7 @@ const paint = (severity: Severity, text: string): string => {
 /** Files that diagnostics may quote; read again only when one does. */
 function sourceText(file: string): string | undefined {
   try {
-    return visible(readFileSync(file, "utf8"));
+    return visible(readText(file));
   } catch {
     return undefined;
   }

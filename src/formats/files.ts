@@ -16,6 +16,7 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { CompileError, error } from "../../ir/diagnostic.js";
+import { readStandardInput, standardInput } from "./standard-input.js";
 
 /** The most that Node reads into one buffer. */
 const maxFileBytes = 2 ** 31 - 1;
@@ -25,6 +26,7 @@ const chunkBytes = 2 ** 20;
 
 export function readBytes(file: string): Uint8Array {
   try {
+    if (file === standardInput) return readStandardInput();
     const stat = statSync(file);
     if (!stat.isFile()) return readStream(file);
     if (stat.size > maxFileBytes) throw tooLong(stat.size, maxFileBytes);

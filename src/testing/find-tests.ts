@@ -5,6 +5,8 @@ import { tryCompile } from "../api/compile.js";
 import { tryProgram } from "../api/program.js";
 import { readCaseList, type Case, type MalformedCase } from "../formats/cases.js";
 import { isStream, readBytes, readFolder, readText, type Folder } from "../formats/files.js";
+import { programKind } from "../formats/program-kind.js";
+import { standardInput } from "../formats/standard-input.js";
 import {
   findGathers,
   isNodeTestFolder,
@@ -28,7 +30,7 @@ export function testsIn(
   above: readonly string[] = [],
 ): Test[] {
   return orMalformed(path, () => {
-    const folder = readFolder(path);
+    const folder = path === standardInput ? undefined : readFolder(path);
     if (folder !== undefined) return testsInFolder(path, folder, operators, above);
     // Files of other kinds stand beside tests; one that is named is taken for a case file.
     const named = above.length === 0;
@@ -55,8 +57,9 @@ function testsInFolder(
 }
 
 function testsInFile(path: string, operators: Operators | undefined): Test[] {
-  if (path.endsWith(".tir")) return [textTest(path, operators)];
-  if (path.endsWith(".onnx")) {
+  const kind = path === standardInput ? programKind(path) : path.replace(/^.*\./, "");
+  if (kind === "tir") return [textTest(path, operators)];
+  if (kind === "onnx") {
     return findGathers(readModel(readBytes(path), path)).map((gather) => gatherTest(path, gather));
   }
   return readCaseList(readText(path), path, operators).map((test) =>

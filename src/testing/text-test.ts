@@ -12,6 +12,7 @@ import { CompileError, parseModule, type Diagnostic, type Operators, type Target
 import { PassError, type Pass } from "../../passes/index.js";
 import { tryCompile } from "../api/compile.js";
 import { ownCommand } from "../device/own-package.js";
+import { readStandardInput, standardInput } from "../formats/standard-input.js";
 import { fileCheck, linesOf, parseChecks, slipsIn, vacuousChecks, type CheckFailure } from "./filecheck.js";
 
 /** What the commands of text tests run with. */
@@ -127,6 +128,7 @@ function runProcess(args: readonly string[]): CommandRun {
   const { stdout, stderr, status } = spawnSync(process.execPath, [ownCommand, ...args], {
     encoding: "utf8",
     env,
+    ...(args.includes(standardInput) ? { input: readStandardInput() } : {}),
   });
   return { output: status === 0 ? stdout : stdout + stderr, exitCode: status ?? 3 };
 }
