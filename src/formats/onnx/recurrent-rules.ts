@@ -1,9 +1,9 @@
-/** Rules of RNN, GRU and LSTM, whose outputs have one shape. Source: onnx/onnx docs/Operators.md. */
+/** The rule of RNN, GRU and LSTM. Source: onnx/onnx docs/Operators.md. */
 import type { Dim } from "./model.js";
 import { int, typed, withDims, stringAttribute, type ShapeRule } from "./rule.js";
 
 /** Y of every step, then the last state, and the last cell of an LSTM; `layout` 1 (opset 14) puts the batch first. */
-const recurrent: ShapeRule = ({ node, inputs: [x, , weights] }) => {
+export const recurrent: ShapeRule = ({ node, inputs: [x, , weights] }) => {
   const type = x?.dataType;
   const hidden: Dim = int(node, "hidden_size") ?? weights?.dims?.[2] ?? "";
   const directions = stringAttribute(node, "direction") === "bidirectional" ? 2 : 1;
@@ -14,10 +14,4 @@ const recurrent: ShapeRule = ({ node, inputs: [x, , weights] }) => {
   const every = batchFirst ? [batch, steps, directions, hidden] : [steps, directions, batch, hidden];
   const last = batchFirst ? [batch, directions, hidden] : [directions, batch, hidden];
   return [withDims(type, every), withDims(type, last), withDims(type, last)];
-};
-
-export const recurrentRules: Readonly<Record<string, ShapeRule>> = {
-  GRU: recurrent,
-  LSTM: recurrent,
-  RNN: recurrent,
 };

@@ -1,5 +1,6 @@
 /** What a shape rule is given and gives, and what rules are written with. */
-import { elementCount } from "../../../ir/index.js";
+import { elementCount, type DType } from "../../../ir/index.js";
+import { dataTypeCode } from "./data-type.js";
 import type { Dim, OnnxNode } from "./model.js";
 import { knownElements, isStatic, maxFollowed, type TrackedValue } from "./value.js";
 
@@ -11,6 +12,53 @@ export interface RuleInput {
 
 /** What is known of the outputs; one value is the first output's. */
 export type ShapeRule = (input: RuleInput) => TrackedValue | readonly TrackedValue[];
+
+/** The element type of an output, as TensorProto.DataType. */
+export type TypeRule = (input: RuleInput) => number | undefined;
+
+/** The extents of an output; undefined where not even its rank is known. */
+export type DimsRule = (input: RuleInput) => readonly Dim[] | undefined;
+
+/** Returns the rule of an output with a type and extents of its own. */
+export const tensor =
+  (type: TypeRule, dims: DimsRule): ShapeRule =>
+  (input) =>
+    withDims(type(input), dims(input));
+
+/** Returns the rule of an operator with several outputs, each by its own rule. */
+export const outputs =
+  (...rules: readonly ShapeRule[]): ShapeRule =>
+  (input) =>
+    rules.flatMap((rule) => rule(input));
+
+/** Returns the rule of an output with the shape of input `k`, and its type unless another is given. */
+export const like = (k = 0, type: TypeRule = typeOf(k)): ShapeRule => tensor(type, dimsOf(k));
+
+/** Returns the type of input `k`. */
+export const typeOf =
+  (k: number): TypeRule =>
+  ({ inputs }) =>
+    inputs[k]?.dataType;
+
+/** Returns the extents of input `k`. */
+export const dimsOf =
+  (k: number): DimsRule =>
+  ({ inputs }) =>
+    inputs[k]?.dims;
+
+/** Returns a type that is always the same. */
+export const always =
+  (dtype: DType): TypeRule =>
+  () =>
+    dataTypeCode(dtype);
+
+/** Returns the type that an attribute names; 0, which names none, counts as absent. */
+export const typeNamed =
+  (name: string, otherwise: TypeRule = () => undefined): TypeRule =>
+  (input) => {
+    const code = int(input.node, name) ?? 0;
+    return code === 0 ? otherwise(input) : code;
+  };
 
 export const unknown: TrackedValue = {};
 
@@ -59,6 +107,41 @@ export function normalized(given: readonly number[], rank: number): readonly num
   return axes.every((axis) => axis >= 0 && axis < rank) ? axes : undefined;
 }
 
+/** Returns the axis that an attribute names among `rank` dims, from 0; undefined where it is outside. */
+export const axisOf = (node: OnnxNode, otherwise: number, rank: number): number | undefined =>
+  normalized([int(node, "axis") ?? otherwise], rank)?.[0];
+
+/** Returns extents of which nothing is known, as many as `dims` has. */
+export const open = (dims: readonly unknown[]): readonly Dim[] => dims.map(() => "");
+
+/** Returns `count` extents of which nothing is known; undefined for more than are followed. */
+export const openRank = (count: number): readonly Dim[] | undefined =>
+  Number.isSafeInteger(count) && count >= 0 && count <= maxFollowed
+    ? Array.from({ length: count }, () => "")
+    : undefined;
+
+/** Returns known extents as dims. */
+export const dimsFrom = (extents: readonly (bigint | undefined)[]): readonly Dim[] =>
+  extents.map((extent) => (extent === undefined ? "" : Number(extent)));
+
+/** Returns the product of extents divided by a number: a symbol where all others cancel out, "" where it is not known. */
+export function quotient(dims: readonly Dim[], by = 1): Dim {
+  const symbols = dims.filter((dim) => typeof dim === "string");
+  const known = elementCount(dims.filter((dim) => typeof dim === "number"));
+  const [symbol] = symbols;
+  if (symbol === undefined || (known === 0 && by !== 0))
+    return Number.isSafeInteger(known / by) ? known / by : "";
+  return symbols.length === 1 && known === by ? symbol : "";
+}
+
+/** Returns an extent times a number. */
+export const times = (dim: Dim, by: number): Dim =>
+  typeof dim === "number" ? dim * by : by === 1 ? dim : by === 0 ? 0 : "";
+
+/** Returns the sum of extents. */
+export const sum = (dims: readonly Dim[]): Dim =>
+  isStatic(dims) ? dims.reduce((total, dim) => total + dim, 0) : "";
+
 /** Multidirectional broadcasting. */
 export function broadcast(shapes: readonly (readonly Dim[] | undefined)[]): readonly Dim[] | undefined {
   let result: readonly Dim[] = [];
@@ -103,3 +186,19 @@ export function elementsAt(
 /** Row-major. */
 export const flatOf = (dims: readonly Dim[], position: readonly number[]): number =>
   dims.reduce<number>((flat, dim, k) => flat * Number(dim) + (position[k] ?? 0), 0);
+
+/** Returns the value of a movement of elements: those of a small `x` that is known are followed. `from`: where an element stands in `x`. */
+export function moved(
+  x: TrackedValue | undefined,
+  dims: readonly Dim[],
+  from: (position: readonly number[]) => readonly number[],
+): TrackedValue {
+  const value = withDims(x?.dataType, dims);
+  const elements = knownElements(x);
+  const own = x?.dims;
+  if (elements === undefined || own === undefined) return value;
+  return withElements(
+    value,
+    elementsAt(dims, (position) => elements[flatOf(own, from(position))]),
+  );
+}

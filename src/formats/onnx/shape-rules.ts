@@ -1,281 +1,346 @@
 /**
- * Shape inference, as far as it helps to find gathers of static shape: shapes on their way through a model, and
- * operators whose output has the shape of an input. Sources: onnx/onnx docs/Operators.md. What a rule does not know it
- * leaves open; it never guesses.
+ * Shape inference: for each operator, what its outputs are by what is known of its inputs. Source: onnx/onnx docs/Operators.md and
+ * docs/Changelog.md. What a rule does not know it leaves open; it never guesses.
  */
-import { elementCount } from "../../../ir/index.js";
-import { dataType } from "./data-type.js";
-import { elementRules, elementwise } from "./element-rules.js";
-import type { Dim } from "./model.js";
-import { readTensor } from "./read-tensor.js";
-import { recurrentRules } from "./recurrent-rules.js";
+import { castTo, elementwise, modulo, truth, where } from "./element-rules.js";
 import {
-  broadcast,
-  elementsAt,
-  givenAxes,
+  constantOfShape,
+  dftDims,
+  melDims,
+  range,
+  shapeOf,
+  sizeOf,
+  stftDims,
+  windowDims,
+} from "./generator-rules.js";
+import {
+  compress,
+  gather,
+  gatherBlockQuantized,
+  gatherNdDims,
+  nonZero,
+  oneHot,
+  openLikeFirst,
+  unique,
+} from "./index-rules.js";
+import {
+  centerCropPad,
+  concat,
+  depthToSpace,
+  expand,
+  flatten,
+  pad,
+  reshape,
+  slice,
+  spaceToDepth,
+  split,
+  squeeze,
+  tile,
+  transpose,
+  unsqueeze,
+} from "./layout-rules.js";
+import type { Dim } from "./model.js";
+import { attention, einsumDims, gemmDims, linearAttentionDims, productDims } from "./product-rules.js";
+import { recurrent } from "./recurrent-rules.js";
+import { argument, reduction, topK } from "./reduce-rules.js";
+import {
+  always,
+  dimsOf,
   int,
   ints,
-  normalized,
+  like,
+  outputs,
+  stringAttribute,
+  sum,
+  tensor,
   typed,
+  typeNamed,
+  typeOf,
   unknown,
-  withDims,
-  withElements,
-  type ShapeRule,
   type RuleInput,
+  type ShapeRule,
 } from "./rule.js";
-import { knownElements, isStatic, maxFollowed, type TrackedValue } from "./value.js";
-import { transposed, windowRules } from "./window-rules.js";
+import { maxFollowed, type TrackedValue } from "./value.js";
+import {
+  affineGridDims,
+  col2ImDims,
+  convDims,
+  convTransposeDims,
+  globalPoolDims,
+  gridSampleDims,
+  maxUnpoolDims,
+  poolDims,
+  regionDims,
+  resizeDims,
+} from "./window-rules.js";
 
-const sameShape: ShapeRule = ({ inputs: [x] }) => withDims(x?.dataType, x?.dims);
-const sameRank: ShapeRule = ({ inputs: [x] }) =>
-  withDims(
-    x?.dataType,
-    x?.dims?.map(() => ""),
-  );
+const bool = always("bool");
+const f32 = always("f32");
+const i32 = always("i32");
+const i64 = always("i64");
+const u8 = always("u8");
+const string = always("string");
 
-/** Reductions: `axes` moved from an attribute to an input; none given means all, or none by `noop_with_empty_axes`. */
-const reduction =
-  (since: number): ShapeRule =>
-  (input) => {
-    const { node, inputs } = input;
-    const [x] = inputs;
-    const given = givenAxes(input, since);
-    if (x?.dims === undefined || given === undefined) return typed(x?.dataType);
-    if (given.length === 0 && int(node, "noop_with_empty_axes") === 1) return withDims(x.dataType, x.dims);
-    const axes = given.length === 0 ? x.dims.map((_, k) => k) : normalized(given, x.dims.length);
-    return axes === undefined ? typed(x.dataType) : withDims(x.dataType, reduced(x.dims, axes, node));
-  };
+/** Elements in the order of the input: its shape and type. */
+const same = like();
 
-const reduced = (dims: readonly Dim[], axes: readonly number[], node: RuleInput["node"]): readonly Dim[] =>
-  (int(node, "keepdims") ?? 1) === 1
-    ? dims.map((dim, k) => (axes.includes(k) ? 1 : dim))
-    : dims.filter((_, k) => !axes.includes(k));
+const smaller = (a: bigint, b: bigint): bigint => (b < a ? b : a);
+const larger = (a: bigint, b: bigint): bigint => (b > a ? b : a);
 
-/** Position of the largest or least along one axis. */
-const position: ShapeRule = ({ node, inputs: [x] }) => {
-  const axes = x?.dims === undefined ? undefined : normalized([int(node, "axis") ?? 0], x.dims.length);
-  if (x?.dims === undefined || axes === undefined) return typed(dataType.i64);
-  return withDims(dataType.i64, reduced(x.dims, axes, node));
+const compare = (holds: (a: bigint, b: bigint) => boolean): ShapeRule =>
+  elementwise((a, b = 0n) => truth(holds(a, b)), bool);
+
+/** Returns a scalar, or the extents of the input where each element has a loss of its own. */
+const lossDims = ({ node, inputs: [, target] }: RuleInput): readonly Dim[] | undefined =>
+  stringAttribute(node, "reduction") === "none" ? target?.dims : [];
+
+/** Returns the extents that an attribute lists. */
+const listed =
+  (name: string) =>
+  ({ node }: RuleInput): readonly Dim[] | undefined =>
+    ints(node, name);
+
+/** Returns the type of the mask of a Dropout: that of the data before opset 10. */
+const maskType = (input: RuleInput): number | undefined => (input.opset < 10 ? typeOf(0) : bool)(input);
+
+/** Returns the extents of the statistics of a layer: 1 from the first normalized dim on. */
+const layerDims = ({ node, inputs: [x] }: RuleInput): readonly Dim[] | undefined => {
+  const axis = int(node, "axis") ?? -1;
+  const { dims } = x ?? {};
+  return dims?.map((dim, k) => (k < (axis < 0 ? axis + dims.length : axis) ? dim : 1));
 };
 
-const rules: Readonly<Record<string, ShapeRule>> = {
+/** Operators of ONNX's own domain by their names, and of others with the domain in front. */
+export const shapeRules: Readonly<Record<string, ShapeRule>> = {
+  Abs: elementwise((a) => (a < 0n ? -a : a)),
+  Acos: same,
+  Acosh: same,
+  Add: elementwise((a, b = 0n) => a + b),
+  AffineGrid: tensor(typeOf(0), affineGridDims),
+  And: elementwise((a, b = 0n) => a & b, bool),
+  ArgMax: argument,
+  ArgMin: argument,
+  Asin: same,
+  Asinh: same,
+  Atan: same,
+  Atanh: same,
+  Attention: attention,
+  AveragePool: tensor(typeOf(0), poolDims),
+  BatchNormalization: outputs(same, like(3), like(4), like(3), like(4)),
+  Bernoulli: like(0, typeNamed("dtype", typeOf(0))),
+  BitCast: like(0, typeNamed("to")),
+  BitShift: elementwise(),
+  BitwiseAnd: elementwise(),
+  BitwiseNot: same,
+  BitwiseOr: elementwise(),
+  BitwiseXor: elementwise(),
+  BlackmanWindow: tensor(typeNamed("output_datatype", f32), windowDims),
+  Cast: castTo(typeNamed("to")),
+  CastLike: castTo(typeOf(1)),
+  CausalConvWithState: outputs(
+    same,
+    tensor(typeOf(0), ({ inputs: [x, weights] }) => [
+      x?.dims?.[0] ?? "",
+      x?.dims?.[1] ?? "",
+      sum([weights?.dims?.[2] ?? "", -1]),
+    ]),
+  ),
+  Ceil: same,
+  Celu: same,
+  CenterCropPad: centerCropPad,
+  Clip: same,
+  Col2Im: tensor(typeOf(0), col2ImDims),
+  Compress: compress,
+  Concat: concat,
+  ConstantOfShape: constantOfShape,
+  Conv: tensor(typeOf(0), convDims()),
+  ConvInteger: tensor(i32, convDims()),
+  ConvTranspose: tensor(typeOf(0), convTransposeDims),
+  Cos: same,
+  Cosh: same,
+  CumProd: same,
+  CumSum: same,
+  DFT: tensor(typeOf(0), dftDims),
+  DeformConv: tensor(typeOf(0), convDims()),
+  DepthToSpace: depthToSpace,
+  DequantizeLinear: like(0, typeNamed("output_dtype", typeOf(1))),
+  Det: tensor(typeOf(0), ({ inputs: [x] }) => x?.dims?.slice(0, -2)),
+  /** Of integers, truncating; by 0 it is undefined. */
+  Div: elementwise((a, b = 0n) => (b === 0n ? undefined : a / b)),
+  Dropout: outputs(same, like(0, maskType)),
+  DynamicQuantizeLinear: outputs(
+    like(0, u8),
+    tensor(f32, () => []),
+    tensor(u8, () => []),
+  ),
+  Einsum: tensor(typeOf(0), einsumDims),
+  Elu: same,
+  Equal: compare((a, b) => a === b),
+  Erf: same,
+  Exp: same,
+  Expand: expand,
+  EyeLike: like(0, typeNamed("dtype", typeOf(0))),
+  Flatten: flatten,
+  Floor: same,
+  GRU: recurrent,
+  Gather: gather,
+  GatherElements: tensor(typeOf(0), dimsOf(1)),
+  GatherND: tensor(typeOf(0), gatherNdDims),
+  Gelu: same,
+  Gemm: tensor(typeOf(0), gemmDims),
+  GlobalAveragePool: tensor(typeOf(0), globalPoolDims),
+  GlobalLpPool: tensor(typeOf(0), globalPoolDims),
+  GlobalMaxPool: tensor(typeOf(0), globalPoolDims),
+  Greater: compare((a, b) => a > b),
+  GreaterOrEqual: compare((a, b) => a >= b),
+  GridSample: tensor(typeOf(0), gridSampleDims),
+  GroupNormalization: same,
+  HammingWindow: tensor(typeNamed("output_datatype", f32), windowDims),
+  HannWindow: tensor(typeNamed("output_datatype", f32), windowDims),
+  HardSigmoid: same,
+  HardSwish: same,
+  Hardmax: same,
   Identity: ({ inputs: [x] }) => x ?? unknown,
-
-  /** `start` and `end` since opset 15. */
-  Shape({ node, inputs: [x] }) {
-    if (x?.dims === undefined) return typed(dataType.i64);
-    const part = x.dims.slice(int(node, "start") ?? 0, int(node, "end") ?? x.dims.length);
-    return withElements(
-      { dataType: dataType.i64, dims: [part.length] },
-      part.map((dim) => (typeof dim === "number" ? BigInt(dim) : undefined)),
-    );
-  },
-
-  Unsqueeze(input) {
-    const [x] = input.inputs;
-    const given = givenAxes(input, 13);
-    if (x?.dims === undefined || given === undefined) return typed(x?.dataType);
-    const rank = x.dims.length + given.length;
-    const axes = rank > maxFollowed ? undefined : normalized(given, rank);
-    if (axes === undefined) return typed(x.dataType);
-    const rest = [...x.dims];
-    const dims = Array.from({ length: rank }, (_, k) => (axes.includes(k) ? 1 : (rest.shift() ?? 1)));
-    return withElements({ ...typed(x.dataType), dims }, knownElements(x));
-  },
-
-  /** Without axes, every dim of 1 goes. */
-  Squeeze(input) {
-    const [x] = input.inputs;
-    const given = givenAxes(input, 13);
-    if (x?.dims === undefined || given === undefined) return typed(x?.dataType);
-    const axes = normalized(given, x.dims.length);
-    if (axes === undefined || (axes.length === 0 && !isStatic(x.dims))) return typed(x.dataType);
-    const dims = x.dims.filter((dim, k) => (axes.length === 0 ? dim !== 1 : !axes.includes(k)));
-    return withElements({ ...typed(x.dataType), dims }, knownElements(x));
-  },
-
-  /** Two dims: those before the axis, and the rest. */
-  Flatten({ node, inputs: [x] }) {
-    if (x?.dims === undefined || !isStatic(x.dims)) return withDims(x?.dataType, ["", ""]);
-    const given = int(node, "axis") ?? 1;
-    const axis = given < 0 ? given + x.dims.length : given;
-    if (axis < 0 || axis > x.dims.length) return withDims(x.dataType, ["", ""]);
-    const dims = [x.dims.slice(0, axis), x.dims.slice(axis)].map(elementCount);
-    return withElements(withDims(x.dataType, dims), knownElements(x));
-  },
-
-  Concat({ node, inputs }) {
-    const [first] = inputs;
-    const shapes = inputs.map((input) => input?.dims);
-    const rank = first?.dims?.length ?? 0;
-    const axis = (int(node, "axis") ?? 1) + ((int(node, "axis") ?? 1) < 0 ? rank : 0);
-    if (rank === 0 || axis >= rank || shapes.some((shape) => shape?.length !== rank))
-      return typed(first?.dataType);
-    const dims = Array.from({ length: rank }, (_, k): Dim => {
-      const along: readonly Dim[] = shapes.map((shape) => shape?.[k] ?? "");
-      if (k !== axis) return along.find((dim) => typeof dim === "number") ?? along[0] ?? "";
-      return isStatic(along) ? along.reduce((sum, dim) => sum + dim, 0) : "";
-    });
-    const parts = inputs.map(knownElements);
-    const value = withDims(first?.dataType, dims);
-    if (rank !== 1 || typeof dims[0] !== "number" || dims[0] > maxFollowed) return value;
-    return parts.some((part) => part === undefined)
-      ? value
-      : withElements(
-          value,
-          parts.flatMap((part) => part ?? []),
-        );
-  },
-
-  Gather({ node, inputs: [data, indices] }) {
-    if (data?.dims === undefined || indices?.dims === undefined) return typed(data?.dataType);
-    const rank = data.dims.length;
-    const axis = (int(node, "axis") ?? 0) + ((int(node, "axis") ?? 0) < 0 ? rank : 0);
-    if (axis < 0 || axis >= rank) return typed(data.dataType);
-    const value = withDims(data.dataType, [
-      ...data.dims.slice(0, axis),
-      ...indices.dims,
-      ...data.dims.slice(axis + 1),
-    ]);
-    const [elements, places] = [knownElements(data), knownElements(indices)];
-    if (rank !== 1 || elements === undefined || places === undefined) return value;
-    return withElements(
-      value,
-      places.map((k) => (k === undefined ? undefined : elements.at(Number(k)))),
-    );
-  },
-
-  GatherElements: ({ inputs: [data, indices] }) => withDims(data?.dataType, indices?.dims),
-
-  GatherND({ node, inputs: [data, indices] }) {
-    const tuple = indices?.dims?.at(-1);
-    if (data?.dims === undefined || indices?.dims === undefined || typeof tuple !== "number") {
-      return typed(data?.dataType);
-    }
-    const batch = int(node, "batch_dims") ?? 0;
-    return withDims(data.dataType, [...indices.dims.slice(0, -1), ...data.dims.slice(batch + tuple)]);
-  },
-
-  Transpose({ node, inputs: [x] }) {
-    if (x?.dims === undefined) return typed(x?.dataType);
-    const { dims } = x;
-    const perm = ints(node, "perm") ?? dims.map((_, k) => dims.length - 1 - k);
-    const fits = perm.length === dims.length && perm.every((k) => k >= 0 && k < dims.length);
-    return fits ? transposed(x, perm) : typed(x.dataType);
-  },
-
-  /** 0 keeps the input's extent unless `allowzero`; -1 takes what is left. */
-  Reshape({ node, inputs: [x, shape] }) {
-    const wanted = knownElements(shape);
-    if (wanted === undefined) return typed(x?.dataType);
-    const keepsZero = int(node, "allowzero") === 1;
-    const dims = wanted.map((extent, k): Dim => {
-      if (extent === undefined || extent < 0n) return "";
-      return extent === 0n && !keepsZero ? (x?.dims?.[k] ?? "") : Number(extent);
-    });
-    const open = dims.flatMap((dim, k) => (typeof dim === "number" ? [] : [k]));
-    const [rest] = open;
-    if (rest !== undefined && open.length === 1 && wanted[rest] === -1n && x?.dims !== undefined) {
-      const others = elementCount(dims.filter((dim) => typeof dim === "number"));
-      const left = isStatic(x.dims) ? elementCount(x.dims) / others : Number.NaN;
-      if (Number.isSafeInteger(left)) dims[rest] = left;
-    }
-    return withElements(withDims(x?.dataType, dims), knownElements(x));
-  },
-
-  Expand({ inputs: [x, shape] }) {
-    const wanted = knownElements(shape)?.map((extent) => (extent === undefined ? "" : Number(extent)));
-    return withDims(x?.dataType, broadcast([x?.dims, wanted]));
-  },
-
-  MatMul({ inputs: [a, b] }) {
-    const [x, y] = [a?.dims, b?.dims];
-    if (x === undefined || y === undefined || x.length < 2 || y.length < 2) return typed(a?.dataType);
-    const batch = broadcast([x.slice(0, -2), y.slice(0, -2)]) ?? [];
-    return withDims(a?.dataType, [...batch, x.at(-2) ?? "", y.at(-1) ?? ""]);
-  },
-
-  Size({ inputs: [x] }) {
-    const dims = x?.dims;
-    const value = withDims(dataType.i64, []);
-    return dims === undefined || !isStatic(dims) ? value : withElements(value, [BigInt(elementCount(dims))]);
-  },
-
-  /** Of a shape that is given as elements; 0 as f32 where no `value` is. */
-  ConstantOfShape({ node, inputs: [shape] }) {
-    const attribute = node.attributes.get("value");
-    const type = attribute?.kind === "tensor" ? attribute.tensor.dataType : dataType.f32;
-    const [rank] = shape?.dims?.length === 1 ? shape.dims : [];
-    const open =
-      typeof rank === "number" && rank <= maxFollowed ? Array.from({ length: rank }, () => "") : undefined;
-    const dims = knownElements(shape)?.map((extent) => (extent === undefined ? "" : Number(extent))) ?? open;
-    const value = withDims(type, dims);
-    if (dims === undefined || attribute?.kind !== "tensor") return value;
-    const { tensor } = attribute;
-    const [fill] =
-      knownElements({ ...typed(type), dims: [1], constant: () => readTensor(tensor, "value") }) ?? [];
-    return withElements(
-      value,
-      elementsAt(dims, () => fill),
-    );
-  },
-
-  Range({ inputs }) {
-    const [start, limit, delta] = inputs.map((input) => knownElements(input)?.[0]);
-    const type = inputs[0]?.dataType;
-    if (start === undefined || limit === undefined || delta === undefined || delta === 0n)
-      return withDims(type, [""]);
-    const count = Math.max(0, Math.ceil(Number(limit - start) / Number(delta)));
-    return withElements(
-      withDims(type, [count]),
-      elementsAt([count], ([k = 0]) => start + BigInt(k) * delta),
-    );
-  },
-
-  Gemm({ node, inputs: [a, b] }) {
-    const rows = a?.dims?.[int(node, "transA") === 1 ? 1 : 0] ?? "";
-    const columns = b?.dims?.[int(node, "transB") === 1 ? 0 : 1] ?? "";
-    return withDims(a?.dataType, [rows, columns]);
-  },
-
-  ArgMax: position,
-  ArgMin: position,
-
-  DequantizeLinear: ({ node, inputs: [x, scale] }) =>
-    withDims(int(node, "output_dtype") ?? scale?.dataType, x?.dims),
-
-  /** The elements that are packed in a byte lie along the last dim. */
-  "com.microsoft.GatherBlockQuantized"({ node, inputs: [data, indices, scales] }) {
-    const type = scales?.dataType;
-    if (data?.dims === undefined || indices?.dims === undefined) return typed(type);
-    const given = int(node, "gather_axis") ?? 0;
-    const axis = given < 0 ? given + data.dims.length : given;
-    const each = data.dataType === dataType.u8 ? 8 / (int(node, "bits") ?? 4) : 1;
-    const dims = data.dims.map((dim, k, all) =>
-      k === all.length - 1 ? (typeof dim === "number" ? dim * each : "") : dim,
-    );
-    return withDims(type, [...dims.slice(0, axis), ...indices.dims, ...dims.slice(axis + 1)]);
-  },
+  ImageDecoder: tensor(u8, ({ node }) => [
+    "",
+    "",
+    stringAttribute(node, "pixel_format") === "Grayscale" ? 1 : 3,
+  ]),
+  InstanceNormalization: same,
+  IsInf: like(0, bool),
+  IsNaN: like(0, bool),
+  LRN: same,
+  LSTM: recurrent,
+  LayerNormalization: outputs(
+    same,
+    tensor(typeNamed("stash_type", f32), layerDims),
+    tensor(typeNamed("stash_type", f32), layerDims),
+  ),
+  LeakyRelu: same,
+  Less: compare((a, b) => a < b),
+  LessOrEqual: compare((a, b) => a <= b),
+  LinearAttention: tensor(typeOf(0), linearAttentionDims),
+  Log: same,
+  LogSoftmax: same,
+  LpNormalization: same,
+  LpPool: tensor(typeOf(0), poolDims),
+  MatMul: tensor(typeOf(0), productDims()),
+  MatMulInteger: tensor(i32, productDims()),
+  Max: elementwise((...all) => all.reduce(larger)),
+  MaxPool: outputs(tensor(typeOf(0), poolDims), tensor(i64, poolDims)),
+  MaxRoiPool: tensor(
+    typeOf(0),
+    regionDims(({ node }) => ints(node, "pooled_shape") ?? ["", ""]),
+  ),
+  MaxUnpool: tensor(typeOf(0), maxUnpoolDims),
+  Mean: elementwise(),
+  MeanVarianceNormalization: same,
+  MelWeightMatrix: tensor(typeNamed("output_datatype", f32), melDims),
+  Min: elementwise((...all) => all.reduce(smaller)),
+  Mish: same,
+  Mod: modulo,
+  Mul: elementwise((a, b = 0n) => a * b),
+  Multinomial: tensor(typeNamed("dtype", i32), ({ node, inputs: [x] }) => [
+    x?.dims?.[0] ?? "",
+    int(node, "sample_size") ?? 1,
+  ]),
+  Neg: elementwise((a) => -a),
+  NegativeLogLikelihoodLoss: tensor(typeOf(0), lossDims),
+  NonMaxSuppression: tensor(i64, () => ["", 3]),
+  NonZero: nonZero,
+  Not: elementwise((a) => truth(a === 0n), bool),
+  OneHot: oneHot,
+  OptionalHasElement: tensor(bool, () => []),
+  Or: elementwise((a, b = 0n) => a | b, bool),
+  PRelu: same,
+  Pad: pad,
+  /** Its output has the type of the base. */
+  Pow: elementwise(),
+  QLinearConv: tensor(typeOf(7), convDims(3)),
+  QLinearMatMul: tensor(typeOf(7), productDims(0, 3)),
+  QuantizeLinear: like(0, (input) => typeNamed("output_dtype", typeOf(2))(input) ?? u8(input)),
+  RMSNormalization: like(0, typeOf(1)),
+  RNN: recurrent,
+  RandomNormal: tensor(typeNamed("dtype", f32), listed("shape")),
+  RandomNormalLike: like(0, typeNamed("dtype", typeOf(0))),
+  RandomUniform: tensor(typeNamed("dtype", f32), listed("shape")),
+  RandomUniformLike: like(0, typeNamed("dtype", typeOf(0))),
+  Range: range,
+  Reciprocal: same,
+  ReduceL1: reduction(18),
+  ReduceL2: reduction(18),
+  ReduceLogSum: reduction(18),
+  ReduceLogSumExp: reduction(18),
+  ReduceMax: reduction(18, larger),
+  ReduceMean: reduction(18),
+  ReduceMin: reduction(18, smaller),
+  ReduceProd: reduction(18, (a, b) => a * b),
+  ReduceSum: reduction(13, (a, b) => a + b),
+  ReduceSumSquare: reduction(18),
+  RegexFullMatch: like(0, bool),
+  Relu: same,
+  Reshape: reshape,
+  Resize: tensor(typeOf(0), resizeDims),
+  ReverseSequence: same,
+  RoiAlign: tensor(
+    typeOf(0),
+    regionDims(({ node }) => [int(node, "output_height") ?? 1, int(node, "output_width") ?? 1]),
+  ),
+  RotaryEmbedding: same,
+  Round: same,
+  STFT: tensor(typeOf(0), stftDims),
+  Scatter: same,
+  ScatterElements: same,
+  ScatterND: same,
+  Selu: same,
+  SequenceLength: tensor(i64, () => []),
+  Shape: shapeOf,
+  Shrink: same,
+  Sigmoid: same,
+  Sign: elementwise((a) => (a > 0n ? 1n : a < 0n ? -1n : 0n)),
+  Sin: same,
+  Sinh: same,
+  Size: sizeOf,
+  Slice: slice,
+  Softmax: same,
+  SoftmaxCrossEntropyLoss: outputs(tensor(typeOf(0), lossDims), same),
+  Softplus: same,
+  Softsign: same,
+  SpaceToDepth: spaceToDepth,
+  Split: split,
+  Sqrt: same,
+  Squeeze: squeeze,
+  StringConcat: elementwise(),
+  StringNormalizer: tensor(string, openLikeFirst),
+  StringSplit: outputs(
+    tensor(string, ({ inputs: [x] }) => (x?.dims === undefined ? undefined : [...x.dims, ""])),
+    like(0, i64),
+  ),
+  Sub: elementwise((a, b = 0n) => a - b),
+  Sum: elementwise(),
+  SwiGLU: same,
+  Swish: same,
+  Tan: same,
+  Tanh: same,
+  TensorScatter: same,
+  TfIdfVectorizer: tensor(f32, ({ node, inputs: [x] }) => {
+    const length = Math.max(...(ints(node, "ngram_indexes") ?? [])) + 1;
+    return x?.dims?.map((dim, k, all) => (k === all.length - 1 ? length : dim));
+  }),
+  ThresholdedRelu: same,
+  Tile: tile,
+  TopK: topK,
+  Transpose: transpose,
+  Trilu: same,
+  Unique: unique,
+  Unsqueeze: unsqueeze,
+  Upsample: tensor(typeOf(0), resizeDims),
+  Where: where,
+  Xor: elementwise((a, b = 0n) => a ^ b, bool),
+  "com.microsoft.GatherBlockQuantized": gatherBlockQuantized,
 };
 
-const groups: readonly (readonly [ShapeRule, string])[] = [
-  [
-    sameShape,
-    "Abs BatchNormalization Ceil Clip CumSum Dropout Elu Erf Exp Floor Gelu HardSigmoid HardSwish InstanceNormalization LayerNormalization LeakyRelu Log LogSoftmax Mish Neg Reciprocal Relu Round Selu Sigmoid Sign Softmax Softplus Sqrt Tanh",
-  ],
-  [sameRank, "ConvTranspose"],
-  [elementwise(), "Mod Pow PRelu"],
-  [reduction(13), "ReduceSum"],
-  [
-    reduction(18),
-    "ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp ReduceMax ReduceMean ReduceMin ReduceProd ReduceSumSquare",
-  ],
-];
-
-const table: ReadonlyMap<string, ShapeRule> = new Map([
-  ...[rules, elementRules, windowRules, recurrentRules].flatMap((group) => Object.entries(group)),
-  ...groups.flatMap(([rule, names]) => names.split(" ").map((name) => [name, rule] as const)),
-]);
+const table: ReadonlyMap<string, ShapeRule> = new Map(Object.entries(shapeRules));
 
 /** What is known of the outputs of one of ONNX's own operators, or of one that tilec knows of another domain. */
 export function inferOutputs(input: RuleInput): readonly TrackedValue[] {

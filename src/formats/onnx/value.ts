@@ -1,7 +1,9 @@
 /** What is known of a value in a graph, before anything runs. */
-import { CompileError, elementCount } from "../../../ir/index.js";
+import { bytesFor, CompileError, elementCount, isComplex, type DType } from "../../../ir/index.js";
+import { fromHost } from "../../../backends/index.js";
 import type { TensorValue } from "../tensor.js";
-import { dataType } from "./data-type.js";
+import { writeNumber } from "../numbers.js";
+import { dataType, dtypeOf } from "./data-type.js";
 import type { Dim } from "./model.js";
 
 export interface TrackedValue {
@@ -14,10 +16,19 @@ export interface TrackedValue {
    * condition on it, on its way through a model.
    */
   readonly elements?: readonly (bigint | undefined)[];
+  /** Positions that inference found in a constant: `elements` follows small tensors alone. */
+  readonly positions?: Positions;
   /** The whole tensor, of a constant. Throws a CompileError when it cannot be read. */
   readonly constant?: () => TensorValue;
   /** Why nothing is known: the value is no tensor, or one that tilec does not read. */
   readonly problem?: string;
+}
+
+/** A tensor of i64 that follows from a constant by NonZero and views. */
+export interface Positions {
+  readonly tensor: TensorValue;
+  /** How often views have copied it: each copy takes time and memory, and a model may have any number of views. */
+  readonly copies: number;
 }
 
 /** Elements are followed in tensors up to this size: a shape has no more. */
@@ -29,12 +40,37 @@ export const isStatic = (dims: readonly Dim[]): dims is readonly number[] =>
 /** The elements of a small value of i32, i64 or bool, if it is one. */
 export function knownElements(value: TrackedValue | undefined): readonly (bigint | undefined)[] | undefined {
   if (value?.elements !== undefined) return value.elements;
-  if (value?.constant === undefined || value.dims === undefined || !isStatic(value.dims)) return undefined;
-  const { dataType: type } = value;
+  const { dataType: type } = value ?? {};
   if (type !== dataType.i32 && type !== dataType.i64 && type !== dataType.bool) return undefined;
-  if (elementCount(value.dims) > maxFollowed) return undefined;
+  const tensor = smallConstant(value);
+  return tensor === undefined ? undefined : integers(tensor);
+}
+
+/** Returns the numbers of a small value of which all are known, of any type but f16, bf16, complex and string. */
+export function knownNumbers(value: TrackedValue | undefined): readonly number[] | undefined {
+  const elements = knownElements(value);
+  if (elements !== undefined)
+    return elements.every((element) => element !== undefined) ? elements.map(Number) : undefined;
+  const { type, bytes } = smallConstant(value) ?? {};
+  if (type === undefined || bytes === undefined || !isNumber(type.dtype)) return undefined;
+  return Array.from(fromHost(type, bytes) as ArrayLike<number | bigint>, Number);
+}
+
+/** True if the host's arrays hold the type's numbers themselves. */
+const isNumber = (dtype: DType): boolean =>
+  dtype !== "f16" && dtype !== "bf16" && !isComplex(dtype) && dtype !== "string";
+
+/** Returns the tensor of a constant that is small enough to be followed; undefined where it cannot be read. */
+function smallConstant(value: TrackedValue | undefined): TensorValue | undefined {
+  const { dims } = value ?? {};
+  if (dims === undefined || !isStatic(dims) || elementCount(dims) > maxFollowed) return undefined;
+  return constantOf(value);
+}
+
+/** Returns the tensor of a value that the model fixes: a constant, or of elements that are all known. */
+export function constantOf(value: TrackedValue | undefined): TensorValue | undefined {
   try {
-    return integers(value.constant());
+    return value?.constant?.() ?? (value === undefined ? undefined : tensorValue(value));
   } catch (thrown) {
     // Whatever needs the tensor itself reports what is wrong with it.
     if (thrown instanceof CompileError) return undefined;
@@ -43,36 +79,30 @@ export function knownElements(value: TrackedValue | undefined): readonly (bigint
 }
 
 /** The elements of a tensor of i32, i64 or bool. */
-function integers(tensor: TensorValue): bigint[] {
-  const { bytes, type } = tensor;
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const read = (k: number): bigint => {
-    if (type.dtype === "i64") return view.getBigInt64(8 * k, true);
-    return BigInt(type.dtype === "bool" ? view.getUint8(k) : view.getInt32(4 * k, true));
-  };
-  return Array.from({ length: elementCount(type.shape) }, (_, k) => read(k));
-}
+const integers = ({ type, bytes }: TensorValue): bigint[] =>
+  Array.from(fromHost(type, bytes) as ArrayLike<number | bigint>, BigInt);
 
 /** A tensor of elements that are all known: a constant that inference computed. */
 export function tensorValue(value: TrackedValue): TensorValue | undefined {
+  if (value.positions !== undefined) return value.positions.tensor;
   const { elements, dims } = value;
-  if (elements === undefined || dims === undefined || !isStatic(dims)) return undefined;
-  const wide = value.dataType === dataType.i64;
-  if (!wide && value.dataType !== dataType.i32) return undefined;
-  const bytes = new Uint8Array(elements.length * (wide ? 8 : 4));
+  const dtype = dtypeOf(value.dataType ?? 0);
+  if (elements === undefined || dims === undefined || !isStatic(dims) || dtype === undefined)
+    return undefined;
+  const bytes = new Uint8Array(bytesFor(elements.length, dtype));
   const view = new DataView(bytes.buffer);
   for (const [k, element] of elements.entries()) {
     if (element === undefined) return undefined;
-    if (wide) view.setBigInt64(8 * k, element, true);
-    else view.setInt32(4 * k, Number(BigInt.asIntN(32, element)), true);
+    writeNumber(view, dtype, k, element);
   }
-  return { type: { dtype: wide ? "i64" : "i32", shape: dims }, bytes };
+  return { type: { dtype, shape: dims }, bytes };
 }
 
 /** What a model declares, completed by what follows from its nodes. A constant is what it is, whatever is declared. */
 export function merged(declared: TrackedValue | undefined, inferred: TrackedValue): TrackedValue {
-  if (declared === undefined || inferred.constant !== undefined || inferred.elements !== undefined)
-    return inferred;
+  const isFixed =
+    inferred.constant !== undefined || inferred.elements !== undefined || inferred.positions !== undefined;
+  if (declared === undefined || isFixed) return inferred;
   const type = declared.dataType ?? inferred.dataType;
   const dims = mergedDims(declared.dims, inferred.dims);
   return {

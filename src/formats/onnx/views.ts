@@ -19,7 +19,7 @@ import {
 } from "../../../ir/index.js";
 import { broadcastCoords, broadcastShapes } from "../../../ir/ops/broadcast.js";
 import { ints, type RuleInput } from "./rule.js";
-import { cutsOf } from "./window-rules.js";
+import { cutsOf } from "./layout-rules.js";
 
 /** Coordinates of the input over the dims of the output; undefined where they are not known. */
 type View = (input: RuleInput, from: Shape, to: Shape) => readonly Linear[] | undefined;

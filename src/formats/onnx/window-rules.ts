@@ -1,69 +1,18 @@
-/** Rules of operators that cut and widen dims: slices, pads, convolutions and pools. Sources: onnx/onnx docs/Operators.md. */
+/** Rules of convolutions, pools and what else changes the extents of an image. Source: onnx/onnx docs/Operators.md. */
+import { elementCount } from "../../../ir/index.js";
+import type { Dim } from "./model.js";
 import {
-  elementsAt,
-  flatOf,
   int,
   ints,
   knownInts,
   normalized,
-  typed,
-  withDims,
-  withElements,
+  open,
   stringAttribute,
+  times,
+  type DimsRule,
+  type RuleInput,
 } from "./rule.js";
-import type { ShapeRule, RuleInput } from "./rule.js";
-import type { Dim } from "./model.js";
-import { knownElements, isStatic, type TrackedValue } from "./value.js";
-
-interface Cut {
-  readonly start: number;
-  readonly step: number;
-  readonly length: number;
-}
-
-/** Starts, ends, axes and steps: attributes up to opset 9, inputs since. `undefined`: not all are known. */
-function sliceOf(input: RuleInput, rank: number) {
-  const { node, opset } = input;
-  const starts = opset < 10 ? ints(node, "starts") : knownInts(input, 1);
-  const ends = opset < 10 ? ints(node, "ends") : knownInts(input, 2);
-  const given = opset < 10 ? (ints(node, "axes") ?? []) : knownInts(input, 3);
-  const steps = opset < 10 ? [] : knownInts(input, 4);
-  if (starts === undefined || ends === undefined || given === undefined || steps === undefined)
-    return undefined;
-  const axes = normalized(given.length === 0 ? starts.map((_, k) => k) : given, rank);
-  return axes === undefined ? undefined : { starts, ends, axes, steps };
-}
-
-/** What stands for the end of the dim, whichever way the step goes: the page says INT_MAX, and onnxruntime takes both. */
-const toTheEnd: readonly number[] = [2 ** 31 - 1, Number(2n ** 63n - 1n)];
-
-/** Bounds from the end are counted, then clamped to where the step may begin and end. */
-function cutOf(extent: number, start: number, end: number, step: number): Cut | undefined {
-  if (step === 0) return undefined;
-  const bound = (at: number, least: number, most: number): number =>
-    Math.min(Math.max(at < 0 ? at + extent : at, least), most);
-  const [from, to] =
-    step > 0
-      ? [bound(start, 0, extent), bound(end, 0, extent)]
-      : [bound(start, 0, extent - 1), toTheEnd.includes(end) ? -1 : bound(end, -1, extent - 1)];
-  return { start: from, step, length: Math.max(0, Math.ceil((to - from) / step)) };
-}
-
-/** What each dim of a Slice's input keeps, undefined for an open one; undefined where its numbers are not known. */
-export function cutsOf(input: RuleInput, dims: readonly Dim[]): readonly (Cut | undefined)[] | undefined {
-  const slice = sliceOf(input, dims.length);
-  if (slice === undefined) return undefined;
-  const { starts, ends, axes, steps } = slice;
-  return dims.map((dim, k): Cut | undefined => {
-    const at = axes.lastIndexOf(k);
-    if (typeof dim !== "number") return undefined;
-    if (at === -1) return whole(dim);
-    const [start, end] = [starts[at], ends[at]];
-    return start === undefined || end === undefined ? undefined : cutOf(dim, start, end, steps[at] ?? 1);
-  });
-}
-
-const whole = (length: number): Cut => ({ start: 0, step: 1, length });
+import { knownNumbers } from "./value.js";
 
 /** With explicit pads, `auto_pad` VALID, or SAME, where the extent depends on the stride alone. */
 function windowed(
@@ -82,107 +31,142 @@ function windowed(
     if (auto.startsWith("SAME")) return Math.ceil(extent / stride);
     const padding = auto === "VALID" ? 0 : (pads[k] ?? 0) + (pads[k + extents.length] ?? 0);
     const room = extent + padding - (dilations[k] ?? 1) * (size - 1) - 1;
-    return room < 0 ? "" : Math.floor(room / stride) + 1;
+    // Rounding up lets windows begin in the padding, on which runtimes differ.
+    if (room < 0 || (int(node, "ceil_mode") === 1 && room % stride !== 0)) return "";
+    return Math.floor(room / stride) + 1;
   });
 }
 
-/** Rounding up lets windows begin in the padding, on which runtimes differ: the extents stay open. */
-const pool: ShapeRule = (input) => {
+/** Returns the extents of a pool: batch, channels, and a place for each window. */
+export const poolDims: DimsRule = (input) => {
   const { node, inputs } = input;
   const [x] = inputs;
   const kernel = ints(node, "kernel_shape");
-  if (x?.dims === undefined || kernel === undefined) return typed(x?.dataType);
+  if (x?.dims === undefined || kernel === undefined) return undefined;
   const [batch = "", channels = "", ...extents] = x.dims;
-  const sizes = int(node, "ceil_mode") === 1 ? extents.map(() => undefined) : kernel;
-  return withDims(x.dataType, [batch, channels, ...windowed(input, extents, sizes)]);
+  return [batch, channels, ...windowed(input, extents, kernel)];
 };
 
-export const windowRules: Readonly<Record<string, ShapeRule>> = {
-  Slice(input) {
-    const [x] = input.inputs;
-    if (x?.dims === undefined) return typed(x?.dataType);
-    const { dims } = x;
-    const slice = sliceOf(input, dims.length);
-    const cuts = cutsOf(input, dims);
-    if (slice === undefined || cuts === undefined)
-      return withDims(
-        x.dataType,
-        dims.map(() => ""),
-      );
-    const shape = dims.map((dim, k): Dim => (slice.axes.includes(k) ? (cuts[k]?.length ?? "") : dim));
-    const elements = knownElements(x);
-    const value = withDims(x.dataType, shape);
-    if (elements === undefined) return value;
-    const picked = elementsAt(
-      shape,
-      (position) =>
-        elements[
-          flatOf(
-            dims,
-            position.map((at, k) => (cuts[k]?.start ?? 0) + at * (cuts[k]?.step ?? 1)),
-          )
-        ],
-    );
-    return withElements(value, picked);
-  },
+/** Returns the extents of a pool of whole images. */
+export const globalPoolDims: DimsRule = ({ inputs: [x] }) => x?.dims?.map((dim, k) => (k < 2 ? dim : 1));
 
-  /** Amounts before and after: an attribute up to opset 10, input 1 since; input 3 names their axes since opset 18. */
-  Pad(input) {
-    const { node, inputs, opset } = input;
-    const [x] = inputs;
-    if (x?.dims === undefined) return typed(x?.dataType);
-    const open = withDims(
-      x.dataType,
-      x.dims.map(() => ""),
-    );
-    const pads = opset < 11 ? (ints(node, "pads") ?? ints(node, "paddings")) : knownInts(input, 1);
-    const given = opset < 18 ? [] : knownInts(input, 3);
-    if (pads === undefined || given === undefined) return open;
-    const axes = normalized(given.length === 0 ? x.dims.map((_, k) => k) : given, x.dims.length);
-    if (axes === undefined || pads.length !== 2 * axes.length) return open;
-    return withDims(
-      x.dataType,
-      x.dims.map((dim, k) => {
-        const at = axes.indexOf(k);
-        if (at === -1 || typeof dim !== "number") return at === -1 ? dim : "";
-        return dim + (pads[at] ?? 0) + (pads[at + axes.length] ?? 0);
-      }),
-    );
-  },
-
-  Conv(input) {
-    const [x, weight] = input.inputs;
-    if (x?.dims === undefined) {
-      const rank = weight?.dims?.length;
-      return withDims(x?.dataType, rank === undefined ? undefined : Array.from({ length: rank }, () => ""));
-    }
+/** Returns the extents of a convolution of input 0 with the weights of input `w`. */
+export const convDims =
+  (w = 1): DimsRule =>
+  (input) => {
+    const [x, weight] = [input.inputs[0], input.inputs[w]];
+    if (x?.dims === undefined) return weight?.dims === undefined ? undefined : open(weight.dims);
     const [batch = "", , ...extents] = x.dims;
     const [features = "", , ...kernel] = weight?.dims ?? [];
-    return withDims(x.dataType, [batch, features, ...windowed(input, extents, kernel)]);
-  },
+    return [batch, features, ...windowed(input, extents, kernel)];
+  };
 
-  AveragePool: pool,
-  MaxPool: pool,
+/** Returns an extent that a transposed window makes of `extent` places. */
+function unwindowed({ node }: RuleInput, extent: Dim, size: Dim | undefined, k: number, count: number): Dim {
+  if (typeof extent !== "number" || typeof size !== "number") return "";
+  const stride = ints(node, "strides")?.[k] ?? 1;
+  const pads = ints(node, "pads") ?? [];
+  const auto = stringAttribute(node, "auto_pad") ?? "NOTSET";
+  const added = ints(node, "output_padding")?.[k] ?? 0;
+  const whole = stride * (extent - 1) + added + (size - 1) * (ints(node, "dilations")?.[k] ?? 1) + 1;
+  // Of a window that does not fill the stride, runtimes make less.
+  if (auto.startsWith("SAME")) return whole < extent * stride ? "" : extent * stride;
+  return auto === "VALID" ? whole : whole - (pads[k] ?? 0) - (pads[k + count] ?? 0);
+}
+
+/** Returns the extents of ConvTranspose, the inverse of Conv, unless an attribute gives them. */
+export const convTransposeDims: DimsRule = (input) => {
+  const { node, inputs } = input;
+  const [x, weight] = inputs;
+  if (x?.dims === undefined) return weight?.dims === undefined ? undefined : open(weight.dims);
+  const [batch = "", , ...extents] = x.dims;
+  const [, features = "", ...kernel] = weight?.dims ?? [];
+  const given = ints(node, "output_shape");
+  const shape = extents.map(
+    (extent, k) => given?.at(k - extents.length) ?? unwindowed(input, extent, kernel[k], k, extents.length),
+  );
+  return [batch, times(features, int(node, "group") ?? 1), ...shape];
 };
 
-/** The value with its dims in another order. */
-export function transposed(x: TrackedValue, perm: readonly number[]): TrackedValue {
-  const dims = x.dims ?? [];
-  const shape = perm.map((k) => dims[k] ?? "");
-  const elements = knownElements(x);
-  const value = withDims(x.dataType, shape);
-  if (elements === undefined || !isStatic(dims)) return value;
-  return withElements(
-    value,
-    elementsAt(
-      shape,
-      (position) =>
-        elements[
-          flatOf(
-            dims,
-            dims.map((_, k) => position[perm.indexOf(k)] ?? 0),
-          )
-        ],
-    ),
-  );
+/** Returns the extents of MaxUnpool, the inverse of MaxPool, unless an input gives them. */
+export const maxUnpoolDims: DimsRule = (input) => {
+  const { node, inputs } = input;
+  const [x] = inputs;
+  if (x?.dims === undefined) return undefined;
+  const given = knownInts(input, 2);
+  if (given === undefined) return open(x.dims);
+  if (given.length > 0) return given;
+  const [batch = "", channels = "", ...extents] = x.dims;
+  const kernel = ints(node, "kernel_shape") ?? [];
+  return [
+    batch,
+    channels,
+    ...extents.map((extent, k) => unwindowed(input, extent, kernel[k], k, extents.length)),
+  ];
+};
+
+/** Returns the extents of a pool of regions of interest, that many as input 1 has, of a size that attributes give. */
+export const regionDims =
+  (size: (input: RuleInput) => readonly Dim[]): DimsRule =>
+  (input) => {
+    const [x, regions] = input.inputs;
+    return [regions?.dims?.[0] ?? "", x?.dims?.[1] ?? "", ...size(input)];
+  };
+
+/** Returns the extents of GridSample: those of the image in front, then those of the grid. */
+export const gridSampleDims: DimsRule = ({ inputs: [x, grid] }) => {
+  if (x?.dims === undefined || grid?.dims === undefined) return undefined;
+  return [...x.dims.slice(0, 2), ...grid.dims.slice(1, -1)];
+};
+
+/** Returns the extents of AffineGrid: a vector for each place of an image whose extents are input 1. */
+export const affineGridDims: DimsRule = (input) => {
+  const size = knownInts(input, 1);
+  if (size === undefined || size.length < 4) return undefined;
+  const [batch = 0, , ...places] = size;
+  return [batch, ...places, places.length];
+};
+
+/** Returns the extents of Col2Im: channels are what blocks leave of them, and the image is input 1. */
+export const col2ImDims: DimsRule = (input) => {
+  const [x] = input.inputs;
+  const [image, block] = [knownInts(input, 1), knownInts(input, 2)];
+  if (image === undefined || image.length === 0) return undefined;
+  const [batch = "", columns = ""] = x?.dims ?? [];
+  const size = block === undefined ? 0 : elementCount(block);
+  const isKnown = typeof columns === "number" && columns % size === 0;
+  return [batch, isKnown ? columns / size : "", ...image];
+};
+
+/** Returns the numbers that scale an image: an input, or an attribute of Upsample before opset 9. */
+function scalesOf(input: RuleInput): readonly number[] | undefined {
+  const { node, inputs, opset } = input;
+  const attribute = node.attributes.get("scales");
+  if (attribute?.kind === "floats") {
+    const view = new DataView(attribute.bytes.buffer, attribute.bytes.byteOffset, attribute.bytes.byteLength);
+    return Array.from({ length: view.byteLength / 4 }, (_, k) => view.getFloat32(4 * k, true));
+  }
+  return knownNumbers(inputs[node.op === "Upsample" || opset < 11 ? 1 : 2]);
 }
+
+/** Returns the extents of Resize and Upsample: sizes as they are given, or the extents times scales, rounded down as f32. */
+export const resizeDims: DimsRule = (input) => {
+  const { node, inputs, opset } = input;
+  const [x] = inputs;
+  if (x?.dims === undefined) return undefined;
+  const { dims } = x;
+  const axes = normalized(ints(node, "axes") ?? dims.map((_, k) => k), dims.length);
+  const policy = stringAttribute(node, "keep_aspect_ratio_policy") ?? "stretch";
+  const sizes = node.op === "Upsample" || opset < 11 ? [] : knownInts(input, 3);
+  if (axes === undefined || sizes === undefined) return open(dims);
+  const scales = sizes.length > 0 ? undefined : scalesOf(input);
+  if (sizes.length > 0 && policy !== "stretch") return open(dims);
+  if (sizes.length === 0 && scales === undefined) return open(dims);
+  return dims.map((dim, k): Dim => {
+    const at = axes.indexOf(k);
+    if (at === -1) return dim;
+    const [size, scale] = [sizes[at], scales?.[at]];
+    if (size !== undefined || scale === 1) return size ?? dim;
+    return typeof dim !== "number" || scale === undefined ? "" : Math.floor(Math.fround(dim * scale));
+  });
+};

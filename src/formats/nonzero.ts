@@ -1,0 +1,31 @@
+/** Positions of the elements of a tensor that are not zero: how a boolean mask chooses. */
+import { elementCount, invariant, isComplex, type Shape } from "../../ir/index.js";
+import { fromHost } from "../../backends/index.js";
+import type { TensorValue } from "./tensor.js";
+
+/**
+ * Returns the row-major positions of the elements that are not zero, ascending. -0 is zero, and NaN is not. The tensor has real numbers.
+ */
+export function flatNonzero({ type, bytes }: TensorValue): Float64Array {
+  const { dtype } = type;
+  invariant(dtype !== "string" && !isComplex(dtype), "an element is zero or not");
+  const elements = fromHost(type, bytes) as ArrayLike<number | bigint>;
+  // Arrays of the host hold the bits of these types: all but the sign.
+  const bits = dtype === "f16" || dtype === "bf16" ? 0x7fff : undefined;
+  const isZero = (element: number | bigint | undefined): boolean =>
+    bits === undefined ? Number(element) === 0 : (Number(element) & bits) === 0;
+  let count = 0;
+  for (let k = 0; k < elements.length; k++) if (!isZero(elements[k])) count++;
+  const positions = new Float64Array(count);
+  let place = 0;
+  for (let k = 0; k < elements.length; k++) if (!isZero(elements[k])) positions[place++] = k;
+  return positions;
+}
+
+/** Returns the coordinates in dim `k` of row-major positions in a tensor, as i64[n]. */
+export function coordinatesOf(positions: Float64Array, shape: Shape, k: number): TensorValue {
+  const inner = elementCount(shape.slice(k + 1));
+  const extent = shape[k] ?? 1;
+  const values = BigInt64Array.from(positions, (position) => BigInt(Math.floor(position / inner) % extent));
+  return { type: { dtype: "i64", shape: [values.length] }, bytes: new Uint8Array(values.buffer) };
+}

@@ -1,0 +1,123 @@
+/** Rules of operators that make a tensor of shapes, counts and attributes. Source: onnx/onnx docs/Operators.md. */
+import { elementCount, type DType } from "../../../ir/index.js";
+import { dataType, dtypeOf } from "./data-type.js";
+import type { Dim } from "./model.js";
+import { readTensor } from "./read-tensor.js";
+import {
+  dimsFrom,
+  elementsAt,
+  int,
+  knownInts,
+  openRank,
+  typed,
+  withDims,
+  withElements,
+  type RuleInput,
+  type ShapeRule,
+} from "./rule.js";
+import { knownElements, isStatic, knownNumbers } from "./value.js";
+
+/** Shape: `start` and `end` since opset 15. */
+export const shapeOf: ShapeRule = ({ node, inputs: [x] }) => {
+  if (x?.dims === undefined) return typed(dataType.i64);
+  const part = x.dims.slice(int(node, "start") ?? 0, int(node, "end") ?? x.dims.length);
+  return withElements(
+    withDims(dataType.i64, [part.length]),
+    part.map((dim) => (typeof dim === "number" ? BigInt(dim) : undefined)),
+  );
+};
+
+/** Size: the number of elements. */
+export const sizeOf: ShapeRule = ({ inputs: [x] }) => {
+  const dims = x?.dims;
+  const value = withDims(dataType.i64, []);
+  return dims === undefined || !isStatic(dims) ? value : withElements(value, [BigInt(elementCount(dims))]);
+};
+
+/** ConstantOfShape: of a shape that is given as elements; 0 as f32 where no `value` is. */
+export const constantOfShape: ShapeRule = ({ node, inputs: [shape] }) => {
+  const attribute = node.attributes.get("value");
+  const type = attribute?.kind === "tensor" ? attribute.tensor.dataType : dataType.f32;
+  const [rank] = shape?.dims?.length === 1 ? shape.dims : [];
+  const wanted = knownElements(shape);
+  const dims =
+    wanted === undefined ? (typeof rank === "number" ? openRank(rank) : undefined) : dimsFrom(wanted);
+  const value = withDims(type, dims);
+  if (dims === undefined || attribute?.kind !== "tensor") return value;
+  const { tensor } = attribute;
+  const [fill] =
+    knownElements({ ...typed(type), dims: [1], constant: () => readTensor(tensor, "value") }) ?? [];
+  return withElements(
+    value,
+    elementsAt(dims, () => fill),
+  );
+};
+
+/** Types of Range whose numbers are read; of f32, the ends are subtracted in f32, as ONNX Runtime does. */
+const rangeTypes: readonly (DType | undefined)[] = ["i16", "i32", "i64", "f32", "f64"];
+
+export const range: ShapeRule = ({ inputs }) => {
+  const type = inputs[0]?.dataType;
+  const dtype = dtypeOf(type ?? 0);
+  const [first, last, by] = inputs.map((input) => knownNumbers(input)?.[0]);
+  if (first === undefined || last === undefined || by === undefined || !rangeTypes.includes(dtype))
+    return withDims(type, [""]);
+  const [start, limit, delta] = inputs.map((input) => knownElements(input)?.[0]);
+  const distance =
+    limit !== undefined && start !== undefined
+      ? Number(limit - start)
+      : dtype === "f32"
+        ? Math.fround(last - first)
+        : last - first;
+  const count = Math.ceil(distance / by);
+  if (!Number.isSafeInteger(count)) return withDims(type, [""]);
+  const dims = [Math.max(0, count)];
+  if (start === undefined || delta === undefined) return withDims(type, dims);
+  return withElements(
+    withDims(type, dims),
+    elementsAt(dims, ([k = 0]) => start + BigInt(k) * delta),
+  );
+};
+
+/** Returns the first number of input `k` as an extent. */
+const countAt = ({ inputs }: RuleInput, k: number): Dim => knownNumbers(inputs[k])?.[0] ?? "";
+
+/** Returns the extents of a window function: its size. */
+export const windowDims = (input: RuleInput): readonly Dim[] => [countAt(input, 0)];
+
+/** Returns the extents of MelWeightMatrix: the bins of half a spectrum, by those of the mel scale. */
+export const melDims = (input: RuleInput): readonly Dim[] => {
+  const length = countAt(input, 1);
+  return [typeof length === "number" ? Math.floor(length / 2) + 1 : "", countAt(input, 0)];
+};
+
+/** Returns the extents of DFT: those of the signal, the transformed one by its length, and two parts of a complex number. */
+export const dftDims = (input: RuleInput): readonly Dim[] | undefined => {
+  const { node, inputs, opset } = input;
+  const [x] = inputs;
+  const given = opset < 20 ? [int(node, "axis") ?? 1] : knownInts(input, 2);
+  const lengths = knownInts(input, 1);
+  if (x?.dims === undefined || given === undefined) return x?.dims?.map(() => "");
+  const [axis = -2] = given;
+  const place = axis < 0 ? axis + x.dims.length : axis;
+  const length = lengths === undefined ? "" : (lengths[0] ?? x.dims[place] ?? "");
+  const isHalf = int(node, "onesided") === 1;
+  // Runtimes differ on a one-sided spectrum turned back.
+  if (isHalf && int(node, "inverse") === 1) return x.dims.map(() => "");
+  const bins: Dim = isHalf ? (typeof length === "number" ? Math.floor(length / 2) + 1 : "") : length;
+  return x.dims.map((dim, k, all) => (k === place ? bins : k === all.length - 1 ? 2 : dim));
+};
+
+/** Returns the extents of STFT: batch, frames, bins, and two parts of a complex number. */
+export const stftDims = (input: RuleInput): readonly Dim[] | undefined => {
+  const { node, inputs } = input;
+  const [signal, , window] = inputs;
+  const [batch = "", length = ""] = signal?.dims ?? [];
+  const given = knownInts(input, 3);
+  const [size = window?.dims?.[0] ?? ""] = given ?? [];
+  const [step] = knownInts(input, 1) ?? [];
+  if (given === undefined || typeof size !== "number") return [batch, "", "", 2];
+  const isKnown = typeof length === "number" && step !== undefined && step > 0 && length >= size;
+  const frames = isKnown ? Math.floor((length - size) / step) + 1 : "";
+  return [batch, frames, int(node, "onesided") === 0 ? size : Math.floor(size / 2) + 1, 2];
+};

@@ -1,0 +1,118 @@
+/** Rules of operators that read by index, or whose outputs are positions. Source: onnx/onnx docs/Operators.md. */
+import { dataType } from "./data-type.js";
+import type { Dim } from "./model.js";
+import { coordinateRows, positionsIn } from "./positions.js";
+import {
+  axisOf,
+  flatOf,
+  int,
+  moved,
+  open,
+  quotient,
+  times,
+  typed,
+  withDims,
+  withElements,
+  type DimsRule,
+  type ShapeRule,
+} from "./rule.js";
+import { isStatic, knownElements, knownNumbers } from "./value.js";
+
+/** Gather: of a small tensor that is known, by positions that are known, the elements are followed. */
+export const gather: ShapeRule = ({ node, inputs: [data, indices] }) => {
+  const axis = axisOf(node, 0, data?.dims?.length ?? 0);
+  if (data?.dims === undefined || indices?.dims === undefined || axis === undefined)
+    return typed(data?.dataType);
+  const [dims, own] = [data.dims, indices.dims];
+  const behind = axis + own.length;
+  const result = [...dims.slice(0, axis), ...own, ...dims.slice(axis + 1)];
+  const places = knownElements(indices);
+  if (places === undefined) return withDims(data.dataType, result);
+  const extent = Number(dims[axis]);
+  return moved(data, result, (position) => {
+    const given = Number(places[flatOf(own, position.slice(axis, behind))]);
+    const place = given < 0 ? given + extent : given;
+    // An index out of range makes no element.
+    const known = place >= 0 && place < extent ? place : Number.NaN;
+    return [...position.slice(0, axis), known, ...position.slice(behind)];
+  });
+};
+
+/** Returns the extents of GatherND: batches and tuples, then the dims that a tuple leaves whole. */
+export const gatherNdDims: DimsRule = ({ node, inputs: [data, indices] }) => {
+  const tuple = indices?.dims?.at(-1);
+  if (data?.dims === undefined || indices?.dims === undefined || typeof tuple !== "number") return undefined;
+  return [...indices.dims.slice(0, -1), ...data.dims.slice((int(node, "batch_dims") ?? 0) + tuple)];
+};
+
+/** GatherBlockQuantized of com.microsoft: the elements that are packed in a byte lie along the last dim. */
+export const gatherBlockQuantized: ShapeRule = ({ node, inputs: [data, indices, scales] }) => {
+  const type = scales?.dataType;
+  if (data?.dims === undefined || indices?.dims === undefined) return typed(type);
+  const given = int(node, "gather_axis") ?? 0;
+  const axis = given < 0 ? given + data.dims.length : given;
+  const each = data.dataType === dataType.u8 ? 8 / (int(node, "bits") ?? 4) : 1;
+  const dims = data.dims.map((dim, k, all) => (k === all.length - 1 ? times(dim, each) : dim));
+  return withDims(type, [...dims.slice(0, axis), ...indices.dims, ...dims.slice(axis + 1)]);
+};
+
+/** OneHot: a dim of the depth among those of the indices; the type is that of the two values. */
+export const oneHot: ShapeRule = ({ node, inputs: [indices, depth, values] }) => {
+  const dims = indices?.dims;
+  const axis = axisOf(node, -1, (dims?.length ?? 0) + 1);
+  if (dims === undefined || axis === undefined) return typed(values?.dataType);
+  const [extent = ""] = knownNumbers(depth) ?? [];
+  return withDims(values?.dataType, [...dims.slice(0, axis), extent, ...dims.slice(axis)]);
+};
+
+/** Bytes of the positions of one NonZero that are kept. */
+const mostBytes = 2 ** 31;
+
+/** NonZero: a row of coordinates for each dim. Where the model fixes the input, the positions are known. */
+export const nonZero: ShapeRule = ({ inputs: [x] }) => {
+  const dims = x?.dims;
+  // Frameworks differ on a scalar.
+  if (dims === undefined || dims.length === 0) return withDims(dataType.i64, ["", ""]);
+  const positions = positionsIn(x);
+  if (positions === undefined || !isStatic(dims)) return withDims(dataType.i64, [dims.length, ""]);
+  const value = withDims(dataType.i64, [dims.length, positions.length]);
+  if (8 * dims.length * positions.length > mostBytes) return value;
+  const tensor = coordinateRows(positions, dims);
+  const known = { ...value, positions: { tensor, copies: 0 } };
+  return withElements(known, knownElements(known));
+};
+
+/** Compress: along an axis, or of all elements, as many as its condition has truths. */
+export const compress: ShapeRule = ({ node, inputs: [x, condition] }) => {
+  const whole = int(node, "axis") === undefined;
+  const dims = whole ? [quotient(x?.dims ?? [""])] : x?.dims;
+  const axis = whole ? 0 : axisOf(node, 0, dims?.length ?? 0);
+  if (dims === undefined || axis === undefined) return typed(x?.dataType);
+  const positions = positionsIn(condition);
+  const extent = dims[axis];
+  const kept =
+    positions === undefined || typeof extent !== "number" ? "" : positions.filter((at) => at < extent).length;
+  return withDims(
+    x?.dataType,
+    dims.map((dim, k): Dim => (k === axis ? kept : dim)),
+  );
+};
+
+/** Unique: values and their first positions, as many as there are; the place of each element among them; their counts. */
+export const unique: ShapeRule = ({ node, inputs: [x] }) => {
+  const dims = x?.dims;
+  const whole = int(node, "axis") === undefined;
+  const axis = axisOf(node, 0, dims?.length ?? 0);
+  const values = whole
+    ? [""]
+    : axis === undefined
+      ? undefined
+      : dims?.map((dim, k) => (k === axis ? "" : dim));
+  const places = whole ? quotient(dims ?? [""]) : axis === undefined ? "" : (dims?.[axis] ?? "");
+  const counts = withDims(dataType.i64, [""]);
+  return [withDims(x?.dataType, values), counts, withDims(dataType.i64, [places]), counts];
+};
+
+/** Returns extents of which nothing is known but their number, which is that of input 0. */
+export const openLikeFirst: DimsRule = ({ inputs: [x] }) =>
+  x?.dims === undefined ? undefined : open(x.dims);

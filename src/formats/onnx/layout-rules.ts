@@ -1,0 +1,310 @@
+/** Rules of operators that move whole tensors about: reshapes, slices, concatenations, pads. Source: onnx/onnx docs/Operators.md. */
+import { elementCount } from "../../../ir/index.js";
+import type { Dim } from "./model.js";
+import { permuted } from "./positions.js";
+import {
+  axisOf,
+  broadcast,
+  dimsFrom,
+  givenAxes,
+  int,
+  ints,
+  knownInts,
+  moved,
+  normalized,
+  open,
+  quotient,
+  sum,
+  times,
+  typed,
+  withDims,
+  withElements,
+  type RuleInput,
+  type ShapeRule,
+} from "./rule.js";
+import { knownElements, isStatic, maxFollowed, type TrackedValue } from "./value.js";
+
+/** Copies of positions that are made, one after the other. */
+const mostCopies = 4;
+
+/** Returns the value with the same elements in another shape. */
+function reshaped(x: TrackedValue | undefined, dims: readonly Dim[] | undefined): TrackedValue {
+  const value = withElements(withDims(x?.dataType, dims), knownElements(x));
+  const { positions } = x ?? {};
+  if (positions === undefined || dims === undefined || !isStatic(dims)) return value;
+  const { type, bytes } = positions.tensor;
+  if (elementCount(dims) !== elementCount(type.shape)) return value;
+  return { ...value, positions: { ...positions, tensor: { type: { ...type, shape: dims }, bytes } } };
+}
+
+/** Unsqueeze: its axes are an input from opset 13 on. */
+export const unsqueeze: ShapeRule = (input) => {
+  const [x] = input.inputs;
+  const given = givenAxes(input, 13);
+  if (x?.dims === undefined || given === undefined) return typed(x?.dataType);
+  const rank = x.dims.length + given.length;
+  const axes = rank > maxFollowed ? undefined : normalized(given, rank);
+  if (axes === undefined) return typed(x.dataType);
+  const rest = [...x.dims];
+  return reshaped(
+    x,
+    Array.from({ length: rank }, (_, k) => (axes.includes(k) ? 1 : (rest.shift() ?? 1))),
+  );
+};
+
+/** Squeeze: without axes, every dim of 1 goes. */
+export const squeeze: ShapeRule = (input) => {
+  const [x] = input.inputs;
+  const given = givenAxes(input, 13);
+  if (x?.dims === undefined || given === undefined) return typed(x?.dataType);
+  const axes = normalized(given, x.dims.length);
+  if (axes === undefined || (axes.length === 0 && !isStatic(x.dims))) return typed(x.dataType);
+  return reshaped(
+    x,
+    x.dims.filter((dim, k) => (axes.length === 0 ? dim !== 1 : !axes.includes(k))),
+  );
+};
+
+/** Flatten: two dims, those before the axis and the rest. */
+export const flatten: ShapeRule = ({ node, inputs: [x] }) => {
+  if (x?.dims === undefined) return withDims(x?.dataType, ["", ""]);
+  const given = int(node, "axis") ?? 1;
+  const axis = given < 0 ? given + x.dims.length : given;
+  if (axis < 0 || axis > x.dims.length) return withDims(x.dataType, ["", ""]);
+  return reshaped(x, [quotient(x.dims.slice(0, axis)), quotient(x.dims.slice(axis))]);
+};
+
+/** Reshape: 0 keeps the input's extent unless `allowzero`; -1 takes what is left. The shape is an attribute before opset 5. */
+export const reshape: ShapeRule = ({ node, inputs: [x, shape], opset }) => {
+  const wanted = opset < 5 ? ints(node, "shape")?.map(BigInt) : knownElements(shape);
+  if (wanted === undefined) return typed(x?.dataType);
+  const keepsZero = int(node, "allowzero") === 1;
+  const copied = wanted.map((extent) => extent === 0n && !keepsZero);
+  const dims = wanted.map((extent, k): Dim => {
+    if (extent === undefined || extent < 0n) return "";
+    return copied[k] === true ? (x?.dims?.[k] ?? "") : Number(extent);
+  });
+  const rest = wanted.indexOf(-1n);
+  if (rest !== -1 && x?.dims !== undefined && !wanted.includes(undefined)) {
+    const others = dims.filter((_, k) => k !== rest && copied[k] !== true);
+    if (isStatic(others))
+      dims[rest] = quotient(
+        x.dims.filter((_, k) => copied[k] !== true),
+        elementCount(others),
+      );
+  }
+  return reshaped(x, dims);
+};
+
+export const concat: ShapeRule = ({ node, inputs }) => {
+  const [first] = inputs;
+  const shapes = inputs.map((input) => input?.dims);
+  const rank = first?.dims?.length ?? 0;
+  const axis = axisOf(node, 1, rank);
+  if (axis === undefined || shapes.some((shape) => shape?.length !== rank)) return typed(first?.dataType);
+  const dims = Array.from({ length: rank }, (_, k): Dim => {
+    const along: readonly Dim[] = shapes.map((shape) => shape?.[k] ?? "");
+    return k === axis ? sum(along) : (along.find((dim) => typeof dim === "number") ?? along[0] ?? "");
+  });
+  const value = withDims(first?.dataType, dims);
+  const parts = inputs.map(knownElements);
+  if (rank !== 1 || parts.includes(undefined)) return value;
+  return withElements(
+    value,
+    parts.flatMap((part) => part ?? []),
+  );
+};
+
+/** Extents of the parts of a Split: equal but the last, unless they are given, by an attribute up to opset 12 and by an input since. */
+function partsOf(input: RuleInput, extent: Dim): readonly Dim[] {
+  const { node, opset } = input;
+  const count = node.outputs.length;
+  const given =
+    opset < 13 ? (ints(node, "split") ?? (opset < 2 ? knownInts(input, 1) : [])) : knownInts(input, 1);
+  if (given === undefined || given.length > 0) return node.outputs.map((_, k) => given?.[k] ?? "");
+  const parts = int(node, "num_outputs") ?? count;
+  if (typeof extent !== "number") return node.outputs.map(() => (parts === 1 ? extent : ""));
+  const size = Math.ceil(extent / parts);
+  const last = extent - size * (parts - 1);
+  // Parts of one size alone are defined before opset 18; later runtimes differ where nothing is left for the last.
+  const isDefined = last === size || (opset >= 18 && last > 0);
+  return node.outputs.map((_, k) => (isDefined ? (k === parts - 1 ? last : size) : ""));
+}
+
+export const split: ShapeRule = (input) => {
+  const { node, inputs } = input;
+  const [x] = inputs;
+  const axis = axisOf(node, 0, x?.dims?.length ?? 0);
+  if (x?.dims === undefined || axis === undefined) return node.outputs.map(() => typed(x?.dataType));
+  const { dims } = x;
+  const parts = partsOf(input, dims[axis] ?? "");
+  return parts.map((part, number) => {
+    const before = sum(parts.slice(0, number));
+    const shape = dims.map((dim, k) => (k === axis ? part : dim));
+    if (typeof before !== "number") return withDims(x.dataType, shape);
+    return moved(x, shape, (position) => position.map((at, k) => (k === axis ? at + before : at)));
+  });
+};
+
+/** Tile: its counts are an input since opset 6; before, it has one for one axis, as floats. */
+export const tile: ShapeRule = (input) => {
+  const [x] = input.inputs;
+  if (x?.dims === undefined) return typed(x?.dataType);
+  const { dims } = x;
+  const counts = input.opset < 6 ? undefined : knownInts(input, 1);
+  if (counts?.length !== dims.length) return withDims(x.dataType, open(dims));
+  const shape = dims.map((dim, k) => times(dim, counts[k] ?? 1));
+  return moved(x, shape, (position) => position.map((at, k) => at % Number(dims[k])));
+};
+
+/** Expand: the input and the wanted shape are broadcast against each other. */
+export const expand: ShapeRule = ({ inputs: [x, shape] }) => {
+  const wanted = knownElements(shape);
+  const dims = broadcast([x?.dims, wanted === undefined ? undefined : dimsFrom(wanted)]);
+  if (x?.dims === undefined || dims === undefined) return typed(x?.dataType);
+  const own = x.dims;
+  return moved(x, dims, (position) =>
+    position.slice(position.length - own.length).map((at, k) => (own[k] === 1 ? 0 : at)),
+  );
+};
+
+export const transpose: ShapeRule = ({ node, inputs: [x] }) => {
+  if (x?.dims === undefined) return typed(x?.dataType);
+  const { dims } = x;
+  const perm = ints(node, "perm") ?? dims.map((_, k) => dims.length - 1 - k);
+  const isPermutation = perm.length === dims.length && dims.every((_, k) => perm.includes(k));
+  if (!isPermutation) return typed(x.dataType);
+  const value = moved(
+    x,
+    perm.map((k) => dims[k] ?? ""),
+    (position) => dims.map((_, k) => position[perm.indexOf(k)] ?? 0),
+  );
+  const { tensor, copies = 0 } = x.positions ?? {};
+  if (tensor === undefined || copies >= mostCopies) return value;
+  return { ...value, positions: { tensor: permuted(tensor, perm), copies: copies + 1 } };
+};
+
+interface Cut {
+  readonly start: number;
+  readonly step: number;
+  readonly length: number;
+}
+
+/** Starts, ends, axes and steps: attributes up to opset 9, inputs since. `undefined`: not all are known. */
+function sliceOf(input: RuleInput, rank: number) {
+  const { node, opset } = input;
+  const starts = opset < 10 ? ints(node, "starts") : knownInts(input, 1);
+  const ends = opset < 10 ? ints(node, "ends") : knownInts(input, 2);
+  const given = opset < 10 ? (ints(node, "axes") ?? []) : knownInts(input, 3);
+  const steps = opset < 10 ? [] : knownInts(input, 4);
+  if (starts === undefined || ends === undefined || given === undefined || steps === undefined)
+    return undefined;
+  const axes = normalized(given.length === 0 ? starts.map((_, k) => k) : given, rank);
+  return axes === undefined ? undefined : { starts, ends, axes, steps };
+}
+
+/** What stands for the end of the dim, whichever way the step goes: the page says INT_MAX, and onnxruntime takes both. */
+const toTheEnd: readonly number[] = [2 ** 31 - 1, Number(2n ** 63n - 1n)];
+
+/** Bounds from the end are counted, then clamped to where the step may begin and end. */
+function cutOf(extent: number, start: number, end: number, step: number): Cut | undefined {
+  if (step === 0) return undefined;
+  const bound = (at: number, least: number, most: number): number =>
+    Math.min(Math.max(at < 0 ? at + extent : at, least), most);
+  const [from, to] =
+    step > 0
+      ? [bound(start, 0, extent), bound(end, 0, extent)]
+      : [bound(start, 0, extent - 1), toTheEnd.includes(end) ? -1 : bound(end, -1, extent - 1)];
+  return { start: from, step, length: Math.max(0, Math.ceil((to - from) / step)) };
+}
+
+/** What each dim of a Slice's input keeps, undefined for an open one; undefined where its numbers are not known. */
+export function cutsOf(input: RuleInput, dims: readonly Dim[]): readonly (Cut | undefined)[] | undefined {
+  const found = sliceOf(input, dims.length);
+  if (found === undefined) return undefined;
+  const { starts, ends, axes, steps } = found;
+  return dims.map((dim, k): Cut | undefined => {
+    const at = axes.lastIndexOf(k);
+    if (typeof dim !== "number") return undefined;
+    if (at === -1) return { start: 0, step: 1, length: dim };
+    const [start, end] = [starts[at], ends[at]];
+    return start === undefined || end === undefined ? undefined : cutOf(dim, start, end, steps[at] ?? 1);
+  });
+}
+
+export const slice: ShapeRule = (input) => {
+  const [x] = input.inputs;
+  if (x?.dims === undefined) return typed(x?.dataType);
+  const { dims } = x;
+  const found = sliceOf(input, dims.length);
+  const cuts = cutsOf(input, dims);
+  if (found === undefined || cuts === undefined) return withDims(x.dataType, open(dims));
+  const keepsAll = (at: number): boolean =>
+    found.starts[at] === 0 && (found.steps[at] ?? 1) === 1 && toTheEnd.includes(found.ends[at] ?? 0);
+  const shape = dims.map((dim, k): Dim => {
+    const at = found.axes.lastIndexOf(k);
+    return at === -1 || keepsAll(at) ? dim : (cuts[k]?.length ?? "");
+  });
+  return moved(x, shape, (position) =>
+    position.map((at, k) => (cuts[k]?.start ?? 0) + at * (cuts[k]?.step ?? 1)),
+  );
+};
+
+/** Pad: amounts before and after are an attribute up to opset 10, input 1 since; input 3 names their axes since opset 18. */
+export const pad: ShapeRule = (input) => {
+  const { node, inputs, opset } = input;
+  const [x] = inputs;
+  if (x?.dims === undefined) return typed(x?.dataType);
+  const unknown = withDims(x.dataType, open(x.dims));
+  const pads = opset < 11 ? (ints(node, "pads") ?? ints(node, "paddings")) : knownInts(input, 1);
+  const given = opset < 18 ? [] : knownInts(input, 3);
+  if (pads === undefined || given === undefined) return unknown;
+  const axes = normalized(given.length === 0 ? x.dims.map((_, k) => k) : given, x.dims.length);
+  if (axes === undefined || pads.length !== 2 * axes.length) return unknown;
+  return withDims(
+    x.dataType,
+    x.dims.map((dim, k) => {
+      const at = axes.indexOf(k);
+      if (at === -1) return dim;
+      const amount = (pads[at] ?? 0) + (pads[at + axes.length] ?? 0);
+      return amount === 0 ? dim : sum([dim, amount]);
+    }),
+  );
+};
+
+/** CenterCropPad: of the axes that an attribute names, or all, the extents that an input gives. */
+export const centerCropPad: ShapeRule = (input) => {
+  const [x] = input.inputs;
+  if (x?.dims === undefined) return typed(x?.dataType);
+  const axes = normalized(ints(input.node, "axes") ?? x.dims.map((_, k) => k), x.dims.length);
+  const wanted = knownInts(input, 1);
+  if (axes === undefined || wanted?.length !== axes.length) return withDims(x.dataType, open(x.dims));
+  return withDims(
+    x.dataType,
+    x.dims.map((dim, k) => (axes.includes(k) ? (wanted[axes.indexOf(k)] ?? "") : dim)),
+  );
+};
+
+/** DepthToSpace: blocks of channels become blocks of places. */
+export const depthToSpace: ShapeRule = ({ node, inputs: [x] }) => {
+  const size = int(node, "blocksize") ?? 1;
+  if (x?.dims?.length !== 4) return typed(x?.dataType);
+  const [batch = "", channels = "", ...places] = x.dims;
+  return withDims(x.dataType, [
+    batch,
+    quotient([channels], size ** 2),
+    ...places.map((dim) => times(dim, size)),
+  ]);
+};
+
+/** SpaceToDepth: blocks of places become blocks of channels. */
+export const spaceToDepth: ShapeRule = ({ node, inputs: [x] }) => {
+  const size = int(node, "blocksize") ?? 1;
+  if (x?.dims?.length !== 4) return typed(x?.dataType);
+  const [batch = "", channels = "", ...places] = x.dims;
+  return withDims(x.dataType, [
+    batch,
+    times(channels, size ** 2),
+    ...places.map((dim) => quotient([dim], size)),
+  ]);
+};

@@ -1,0 +1,51 @@
+/** Positions of what is not zero in a value that the model fixes: how NonZero and Compress come to a shape before anything runs. */
+import { elementCount, isComplex, type Shape } from "../../../ir/index.js";
+import { fromHost } from "../../../backends/index.js";
+import { coordinatesOf, flatNonzero } from "../nonzero.js";
+import type { TensorValue } from "../tensor.js";
+import { constantOf, type TrackedValue } from "./value.js";
+
+/** Positions of each tensor: many nodes may ask about one. */
+const found = new WeakMap<TensorValue, Float64Array>();
+
+/** Returns the row-major positions of what is not zero, ascending; undefined where the model does not fix the value. */
+export function positionsIn(value: TrackedValue | undefined): Float64Array | undefined {
+  const tensor = constantOf(value);
+  if (tensor === undefined || tensor.type.dtype === "string" || isComplex(tensor.type.dtype))
+    return undefined;
+  const known = found.get(tensor) ?? flatNonzero(tensor);
+  found.set(tensor, known);
+  return known;
+}
+
+/** Returns the coordinates of positions in a tensor, as i64[rank, n]. */
+export function coordinateRows(positions: Float64Array, shape: Shape): TensorValue {
+  const bytes = new Uint8Array(8 * shape.length * positions.length);
+  for (const k of shape.keys()) bytes.set(coordinatesOf(positions, shape, k).bytes, 8 * k * positions.length);
+  return { type: { dtype: "i64", shape: [shape.length, positions.length] }, bytes };
+}
+
+/** Returns a tensor of i64 with its dims in another order. */
+export function permuted({ type, bytes }: TensorValue, perm: readonly number[]): TensorValue {
+  const { dtype, shape } = type;
+  const from = fromHost(type, bytes) as BigInt64Array;
+  const to = new BigInt64Array(elementCount(shape));
+  const dims = perm.map((k) => shape[k] ?? 1);
+  const steps = perm.map((k) => elementCount(shape.slice(k + 1)));
+  const position = dims.map(() => 0);
+  let source = 0;
+  for (let k = 0; k < to.length; k++) {
+    to[k] = from[source] ?? 0n;
+    for (let d = dims.length - 1; d >= 0; d--) {
+      const [at = 0, step = 0, extent = 0] = [position[d], steps[d], dims[d]];
+      if (at + 1 < extent) {
+        position[d] = at + 1;
+        source += step;
+        break;
+      }
+      position[d] = 0;
+      source -= at * step;
+    }
+  }
+  return { type: { dtype, shape: dims }, bytes: new Uint8Array(to.buffer) };
+}

@@ -1,0 +1,116 @@
+/** Rules of matrix products and of what is made of them. Source: onnx/onnx docs/Operators.md. */
+import type { Dim } from "./model.js";
+import {
+  broadcast,
+  int,
+  quotient,
+  stringAttribute,
+  sum,
+  times,
+  typed,
+  withDims,
+  type DimsRule,
+  type RuleInput,
+  type ShapeRule,
+} from "./rule.js";
+
+/** Returns the extents of the matrix product of inputs `a` and `b`; a vector counts as a row on the left, as a column on the right. */
+export const productDims =
+  (a = 0, b = 1): DimsRule =>
+  ({ inputs }) => {
+    const [left, right] = [inputs[a]?.dims, inputs[b]?.dims];
+    if (left === undefined || right === undefined || left.length === 0 || right.length === 0)
+      return undefined;
+    const batch = broadcast([left.slice(0, -2), right.slice(0, -2)]) ?? [];
+    const rows = left.length === 1 ? [] : [left.at(-2) ?? ""];
+    const columns = right.length === 1 ? [] : [right.at(-1) ?? ""];
+    return [...batch, ...rows, ...columns];
+  };
+
+/** Returns the extents of Gemm, whose matrices may be transposed. */
+export const gemmDims: DimsRule = ({ node, inputs: [a, b] }) => [
+  a?.dims?.[int(node, "transA") === 1 ? 1 : 0] ?? "",
+  b?.dims?.[int(node, "transB") === 1 ? 0 : 1] ?? "",
+];
+
+const ellipsis = "...";
+
+/** Returns the letters of a term of an equation, its ellipsis as one. */
+const lettersOf = (term: string): readonly string[] => term.match(/\.\.\.|[A-Za-z]/g) ?? [];
+
+/** Returns the extents that an equation gives to its output: by its letters, and what the ellipses stand for broadcast together. */
+export const einsumDims: DimsRule = ({ node, inputs }) => {
+  const [left = "", right] = (stringAttribute(node, "equation") ?? "").replaceAll(/\s/g, "").split("->");
+  const terms = left.split(",").map(lettersOf);
+  if (terms.length !== inputs.length) return undefined;
+  const extents = new Map<string, Dim>();
+  const rests: (readonly Dim[])[] = [];
+  for (const [k, letters] of terms.entries()) {
+    const dims = inputs[k]?.dims;
+    const hidden = (dims?.length ?? 0) - letters.filter((letter) => letter !== ellipsis).length;
+    if (dims === undefined || hidden < 0 || (hidden > 0 && !letters.includes(ellipsis))) return undefined;
+    let place = 0;
+    for (const letter of letters) {
+      if (letter === ellipsis) {
+        rests.push(dims.slice(place, place + hidden));
+        place += hidden;
+        continue;
+      }
+      const [known, extent = ""] = [extents.get(letter), dims[place]];
+      if (known === undefined || typeof known === "string" || known === 1) extents.set(letter, extent);
+      place++;
+    }
+  }
+  const named = right === undefined ? impliedOutput(terms) : lettersOf(right);
+  const rest = broadcast(rests) ?? [];
+  return named.flatMap((letter) => (letter === ellipsis ? rest : [extents.get(letter) ?? ""]));
+};
+
+/** Returns the output of an equation without one: the ellipsis, then the letters that occur once, in the order of their codes. */
+function impliedOutput(terms: readonly (readonly string[])[]): readonly string[] {
+  const all = terms.flat();
+  const once = all.filter((letter) => letter !== ellipsis && all.indexOf(letter) === all.lastIndexOf(letter));
+  return [...(all.includes(ellipsis) ? [ellipsis] : []), ...once.sort()];
+}
+
+/** Returns batch, heads, steps and the size of a head, of an operand of Attention in four dims or packed in three. */
+function headsOf(dims: readonly Dim[] | undefined, heads: number | undefined): readonly Dim[] | undefined {
+  if (dims === undefined || dims.length === 4) return dims;
+  const [batch = "", steps = "", size = ""] = dims;
+  if (dims.length !== 3 || heads === undefined) return undefined;
+  return [batch, heads, steps, quotient([size], heads)];
+}
+
+/** Attention: its output, what the caches of keys and values come to, and the scores. */
+export const attention: ShapeRule = ({ node, inputs }: RuleInput) => {
+  const [query, key, value, , pastKey, pastValue] = inputs;
+  const kvHeads = int(node, "kv_num_heads");
+  const q = headsOf(query?.dims, int(node, "q_num_heads"));
+  const k = headsOf(key?.dims, kvHeads);
+  const v = headsOf(value?.dims, kvHeads);
+  if (q === undefined || k === undefined || v === undefined || query?.dims === undefined)
+    return [typed(query?.dataType), typed(key?.dataType), typed(value?.dataType), typed(query?.dataType)];
+  const [batch = "", heads = "", steps = ""] = q;
+  const [, , , width = ""] = v;
+  const packed = typeof heads === "number" ? times(width, heads) : "";
+  const after = (own: readonly Dim[], past: typeof pastKey): readonly Dim[] => {
+    const [first = "", second = "", length = "", last = ""] = own;
+    const before = past === undefined ? 0 : (past.dims?.[2] ?? "");
+    return [first, second, before === 0 ? length : sum([before, length]), last];
+  };
+  const keys = after(k, pastKey);
+  return [
+    withDims(query.dataType, query.dims.length === 3 ? [batch, steps, packed] : [batch, heads, steps, width]),
+    withDims(key?.dataType, keys),
+    withDims(value?.dataType, after(v, pastValue)),
+    withDims(query.dataType, [batch, heads, steps, keys[2] ?? ""]),
+  ];
+};
+
+/** Returns the extents of LinearAttention, whose heads are packed: those of the query, with values for keys. */
+export const linearAttentionDims: DimsRule = ({ node, inputs: [query, , value] }) => {
+  const [batch = "", steps = ""] = query?.dims ?? [];
+  const [heads, kvHeads] = [int(node, "q_num_heads"), int(node, "kv_num_heads")];
+  const width = quotient([value?.dims?.[2] ?? ""], kvHeads);
+  return [batch, steps, heads === undefined || kvHeads === undefined ? "" : times(width, heads)];
+};
