@@ -1,4 +1,4 @@
-import { readdirSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import fc from "fast-check";
@@ -408,6 +408,44 @@ describe("gathers of a model", () => {
       { name: "use", ok: true, program: { data: { shape: [6, 6] }, indices: { dtype: "i32", shape: [1] } } },
     ]);
     expect(found[1]).toMatchObject({ indices: { bytes: Uint8Array.of(6, 0, 0, 0) } });
+  });
+
+  it.each([
+    ["topk.onnx", "y", [1, 6, 4], [1, 3, 4]],
+    ["split.onnx", "y", [2, 4], [2]],
+  ])("knows the shapes behind the nodes of %s", (file, name, data, indices) => {
+    const path = fileURLToPath(new URL(`inputs/${file}`, import.meta.url));
+    expect(findGathers(readModel(readFileSync(path), file))).toMatchObject([
+      { name, ok: true, program: { data: { shape: data }, indices: { shape: indices } } },
+    ]);
+  });
+
+  it.each([
+    ["Flatten", [], intAttribute("axis", 1), ["batch", 15]],
+    ["Reshape", [-1, 15], [], ["batch", 15]],
+    ["Reshape", [0, -1], [], ["batch", 15]],
+    ["Reshape", [3, -1], [], [3, ""]],
+    ["Tile", [1, 2, 1], [], ["batch", 6, 5]],
+    ["Slice", [0], [], ["batch", 3, 5]],
+    ["Expand", [4, 1, 1, 1], [], [4, "batch", 3, 5]],
+    ["Pad", [0, 1, 0, 0, 0, 2], [], ["batch", 4, 7]],
+  ])("keeps the name of an open dim through %s %j", (op, list, attributes, dims) => {
+    const graph = [
+      ...node(
+        op,
+        ["x", ...(list.length === 0 ? [] : ["list"]), ...(op === "Slice" ? ["end"] : [])],
+        ["v"],
+        attributes,
+      ),
+      ...node("Gather", ["v", "i"], ["y"]),
+      ...input("x", 1, ["batch", 3, 5]),
+      ...indices,
+      ...initializer("i64", [list.length], raw(list), "list"),
+      ...initializer("i64", [1], raw([2 ** 31 - 1]), "end"),
+    ];
+    const [gather] = gathersOf(graph);
+    const shown = dims.map((dim) => (dim === "" ? "?" : String(dim))).join(", ");
+    expect(gather?.ok === false ? gather.diagnostic.message : "").toContain(`has shape [${shown}]`);
   });
 
   it("finds gathers in the bodies of If, which see the names around them, and in functions", () => {

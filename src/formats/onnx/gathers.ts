@@ -14,6 +14,7 @@ import {
 import type { ProgramDescription } from "../../api/program.js";
 import { Symbols } from "../symbols.js";
 import type { TensorValue } from "../tensor.js";
+import { asGather } from "./compress.js";
 import { describeDataType, dtypeOf } from "./data-type.js";
 import { problem, quoted } from "./fail.js";
 import { ChainFolder, labelOf } from "./fold.js";
@@ -117,12 +118,20 @@ const uncompiled: ReadonlyMap<string, string> = new Map([
     (op) => [op, "it writes by index"] as const,
   ),
   ["OneHot", "it writes by index"],
-  ["Compress", "the shape of its output depends on the values of its condition"],
+  ["Compress", "the shape of its output depends on its condition, whose values the model does not fix"],
+]);
+
+/** Ways out of what is not compiled. */
+const waysOut: ReadonlyMap<string, string> = new Map([
+  [
+    "Compress",
+    "where the condition is a constant, it is compiled; else Gather by the positions of its truths, numpy.flatnonzero(condition), as an input",
+  ],
 ]);
 
 /**
  * Every Gather, GatherElements and GatherND of ONNX's own domain, and GatherBlockQuantized of com.microsoft, in order, those in
- * the bodies of If, Loop and Scan and in functions too. Throws a CompileError (TC014) only when `bindings` do not fit the model.
+ * the bodies of If, Loop and Scan and in functions too; Compress where the model fixes its condition. Throws a CompileError (TC014) only when `bindings` do not fit the model.
  */
 export const findGathers = (model: OnnxModel, bindings: Bindings = {}): OnnxGather[] =>
   surveyModel(model, bindings).nodes.flatMap((found) => ("compiled" in found ? [] : [found]));
@@ -144,23 +153,25 @@ export function surveyModel(model: OnnxModel, bindings: Bindings = {}): OnnxSurv
   const visit = (visited: Visited): void => {
     const { node } = visited;
     uses.visit(node, visited.inputs);
-    const operator = operators.get(node.domain === "" ? node.op : `${node.domain}.${node.op}`);
+    const own = asGather(visited);
+    const operator = operators.get(node.domain === "" ? own.node.op : `${node.domain}.${node.op}`);
+    const where = placeOf(model.file, node);
     if (operator === undefined) {
       const why = node.domain === "" ? uncompiled.get(node.op) : undefined;
       if (why === undefined) return;
       const compiles = `${why}; tilec compiles ${[...operators.keys()].join(", ")}`;
-      const diagnostic = problem(placeOf(model.file, node), compiles);
+      const diagnostic = problem(where, compiles, waysOut.get(node.op));
       found.push({ name: nameOf(names, node), node, ok: false, compiled: false, diagnostic });
       return;
     }
-    const gather = toGather({ file: model.file, hint, names, most }, visited, operator);
+    const gather = { ...toGather({ where, hint, most, name: nameOf(names, node) }, own, operator), node };
     found.push(gather);
-    if (gather.ok) programs.set(gather.node, gather.program);
+    if (gather.ok) programs.set(node, gather.program);
   };
   walkModel(model, bindings, {
     visit,
     leave(left) {
-      folder.leave(left, programs.get(left.node));
+      folder.leave({ ...left, inputs: asGather(left).inputs }, programs.get(left.node));
       uses.leave(left);
     },
     returned(values) {
@@ -215,18 +226,16 @@ function withFolding<G extends OnnxGather & { readonly ok: true }>(
   }
 }
 
+/** A node's place in diagnostics, its name, and the way out for an operand whose shape is open. */
 interface Around {
-  readonly file: string;
-  /** The way out for an operand whose shape is open. */
+  readonly where: string;
+  readonly name: string;
   readonly hint: string;
-  readonly names: Symbols;
   readonly most: Most;
 }
 
-function toGather({ file, hint, names, most }: Around, visited: Visited, operator: Operator): OnnxGather {
+function toGather({ where, name, hint, most }: Around, visited: Visited, operator: Operator): OnnxGather {
   const { node } = visited;
-  const name = nameOf(names, node);
-  const where = placeOf(file, node);
   try {
     const attrs = attributes(where, visited, operator);
     const given = inputNames(operator, node).map((role, k) => ({

@@ -1,7 +1,7 @@
 /** Rules of operators that read by index, or whose outputs are positions. Source: onnx/onnx docs/Operators.md. */
 import { dataType } from "./data-type.js";
 import type { Dim } from "./model.js";
-import { coordinateRows, positionsIn } from "./positions.js";
+import { coordinateBytes, coordinateRows, mostBytes, positionsIn } from "./positions.js";
 import {
   axisOf,
   flatOf,
@@ -65,9 +65,6 @@ export const oneHot: ShapeRule = ({ node, inputs: [indices, depth, values] }) =>
   return withDims(values?.dataType, [...dims.slice(0, axis), extent, ...dims.slice(axis)]);
 };
 
-/** Bytes of the positions of one NonZero that are kept. */
-const mostBytes = 2 ** 31;
-
 /** NonZero: a row of coordinates for each dim. Where the model fixes the input, the positions are known. */
 export const nonZero: ShapeRule = ({ inputs: [x] }) => {
   const dims = x?.dims;
@@ -76,7 +73,7 @@ export const nonZero: ShapeRule = ({ inputs: [x] }) => {
   const positions = positionsIn(x);
   if (positions === undefined || !isStatic(dims)) return withDims(dataType.i64, [dims.length, ""]);
   const value = withDims(dataType.i64, [dims.length, positions.length]);
-  if (8 * dims.length * positions.length > mostBytes) return value;
+  if (coordinateBytes(positions, dims) > mostBytes) return value;
   const tensor = coordinateRows(positions, dims);
   const known = { ...value, positions: { tensor, copies: 0 } };
   return withElements(known, knownElements(known));

@@ -18,9 +18,16 @@ export function positionsIn(value: TrackedValue | undefined): Float64Array | und
   return known;
 }
 
+/** Bytes of coordinates that are kept: more are not known. */
+export const mostBytes = 2 ** 31;
+
+/** Returns the bytes that `coordinateRows` takes. */
+export const coordinateBytes = (positions: Float64Array, shape: Shape): number =>
+  8 * shape.length * positions.length;
+
 /** Returns the coordinates of positions in a tensor, as i64[rank, n]. */
 export function coordinateRows(positions: Float64Array, shape: Shape): TensorValue {
-  const bytes = new Uint8Array(8 * shape.length * positions.length);
+  const bytes = new Uint8Array(coordinateBytes(positions, shape));
   for (const k of shape.keys()) bytes.set(coordinatesOf(positions, shape, k).bytes, 8 * k * positions.length);
   return { type: { dtype: "i64", shape: [shape.length, positions.length] }, bytes };
 }

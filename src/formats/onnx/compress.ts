@@ -1,0 +1,54 @@
+/** Compress with a condition that the model fixes, as the gather by positions that it is. Source: onnx/onnx docs/Operators.md. */
+import { elementCount } from "../../../ir/index.js";
+import { dataType } from "./data-type.js";
+import type { Visited } from "./infer.js";
+import type { OnnxAttribute } from "./model.js";
+import { coordinateBytes, coordinateRows, mostBytes, permuted, positionsIn } from "./positions.js";
+import { axisOf, int } from "./rule.js";
+import type { TensorValue } from "../tensor.js";
+import { isStatic, type TrackedValue } from "./value.js";
+
+/**
+ * Returns a Compress as the node that it stands for: Gather along its axis, GatherND where it has none, with positions in the place of the
+ * condition. Another node, and one whose condition the model does not fix, is returned as it is. What the condition has beyond the extent
+ * counts for nothing.
+ */
+export function asGather<V extends Visited>(visited: V): V {
+  const { node, inputs } = visited;
+  const [data, condition] = inputs;
+  if (node.domain !== "" || node.op !== "Compress") return visited;
+  if (condition?.dataType !== dataType.bool || condition.dims?.length !== 1) return visited;
+  const positions = positionsIn(condition);
+  if (positions === undefined) return visited;
+  const dims = data?.dims;
+  const flat = int(node, "axis") === undefined && dims?.length !== 1;
+  const axis = axisOf(node, 0, dims?.length ?? 1) ?? int(node, "axis") ?? 0;
+  const extents = flat ? dims : dims?.slice(axis, axis + 1);
+  const indices: TrackedValue =
+    extents === undefined || !isStatic(extents)
+      ? { dataType: dataType.i64 }
+      : positioned(positions, extents, flat);
+  const attributes: ReadonlyMap<string, OnnxAttribute> = flat
+    ? new Map()
+    : new Map([["axis", { kind: "int", value: BigInt(axis) }]]);
+  // Positions are in range, and every type has moved since opset 13.
+  const opset = visited.opset === undefined ? {} : { opset: Math.max(visited.opset, 13) };
+  return {
+    ...visited,
+    ...opset,
+    node: { ...node, op: flat ? "GatherND" : "Gather", attributes },
+    inputs: [data, indices],
+  };
+}
+
+/** Returns the positions below the number of places as indices: i64[n] along one dim, i64[n, rank] of tuples. */
+function positioned(positions: Float64Array, extents: readonly number[], tuples: boolean): TrackedValue {
+  const places = elementCount(extents);
+  const inside = positions.filter((position) => position < places);
+  if (coordinateBytes(inside, extents) > mostBytes) return { dataType: dataType.i64 };
+  const rows = coordinateRows(inside, extents);
+  const tensor: TensorValue = tuples
+    ? permuted(rows, [1, 0])
+    : { ...rows, type: { ...rows.type, shape: [inside.length] } };
+  return { dataType: dataType.i64, dims: tensor.type.shape, positions: { tensor, copies: 0 } };
+}
