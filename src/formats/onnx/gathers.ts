@@ -118,7 +118,7 @@ const uncompiled: ReadonlyMap<string, string> = new Map([
     (op) => [op, "it writes by index"] as const,
   ),
   ["OneHot", "it writes by index"],
-  ["Compress", "the shape of its output depends on its condition, whose values the model does not fix"],
+  ["Compress", "the shape of its output depends on the values of its condition"],
 ]);
 
 /** Ways out of what is not compiled. */
